@@ -1,0 +1,262 @@
+package reference
+
+// NoP, NoM and NoG mark the absence of a processor, thread or goroutine.
+const (
+	NoP = int32(-1)
+	NoM = int64(-1)
+	NoG = int64(-1)
+)
+
+// Decision is one thing that the scheduler did. Observed and simulated runs
+// are both sequences of Decisions, so the same accumulators judge both. It
+// holds no pointers: millions of them cost the garbage collector nothing.
+//
+// Fields that do not apply hold their No… constant, or zero where Kind says
+// that they have no meaning.
+type Decision struct {
+	Time   int64 // ns since the first event of the trace
+	Wait   int64 // KindStart: ns since the goroutine became runnable; -1 if unknown
+	G      int64 // goroutine
+	M      int64 // thread that acted
+	By     int64 // KindReady: the goroutine that made G runnable, or NoG
+	Class  int32 // handle of G's class (start function and creator); 0 is unknown
+	P      int32 // processor that acted; KindReady, KindMove: whose queue received G, NoP for the global one
+	Victim int32 // KindSteal, KindStart by steal: the P stolen from; KindMove: whose queue G left, NoP for the global one
+	Batch  int32 // goroutines moved: steal, overflow, global batch; including the one that ran
+	Local  int32 // length of P's local run queue afterwards, ring plus runnext
+	Global int32 // length of the global run queue afterwards
+	Stack  int32 // handle into the event tables' stacks; 0 is none
+	Kind   Kind
+	Src    Source // KindStart
+	To     Queue  // KindReady, KindMove
+	Why    Why    // KindStop, KindPreempt, KindRetake, KindReady, KindMove, KindPStop, KindSTWBegin
+	Basis  Basis
+	Flags  Flags
+}
+
+// Kind says what a Decision is.
+//
+// A stream of decisions obeys this grammar. Times never fall. A goroutine is
+// Ready, perhaps Moved several times, Started, Stopped, and, where it stopped
+// without blocking, Ready again at the same time; a Preempt comes just before
+// the Stop that it caused. A P is PStarted before anything starts on it, and
+// PStopped, or retaken, when it has no thread any more. A P whose goroutine is
+// in a system call (Syscall) is free again at SyscallExit, or is retaken.
+// Local and Global are the lengths after the decision.
+type Kind uint8
+
+// The kinds of decisions.
+const (
+	KindNone        Kind = iota
+	KindReady            // G became runnable and was queued at To
+	KindStart            // G went from Runnable to Running on P, taken from Src
+	KindStop             // G stopped running on P, because of Why
+	KindMove             // G, still runnable, went from Victim's queue to P's queue To, because of Why
+	KindSteal            // P took Batch goroutines from Victim; their Moves, and the Start of the first, follow
+	KindOverflow         // P's ring was full: Batch goroutines went to the global queue
+	KindGlobalBatch      // P took Batch goroutines from the global queue
+	KindRetake           // sysmon took P from a thread in a system call
+	KindHandoff          // P, retaken or given up, was given to thread M
+	KindPreempt          // G was made to yield, because of Why
+	KindPStart           // P got a thread
+	KindPStop            // P lost its thread: found no work (WhyIdle), or stopped for Why
+	KindSTWBegin         // stop-the-world begins (asked for)
+	KindSTWEnd           // the world runs again
+	KindGCBegin          // concurrent mark begins
+	KindGCEnd            // concurrent mark ends
+	KindProcs            // GOMAXPROCS is Batch from here on
+	KindSyscall          // G entered a system call on P
+	KindSyscallExit      // G came back from a system call; P is the one that it kept, or NoP
+	numKinds
+)
+
+var kindNames = [numKinds]string{
+	"none", "ready", "start", "stop", "move", "steal", "overflow", "global-batch",
+	"retake", "handoff", "preempt", "p-start", "p-stop", "stw-begin", "stw-end",
+	"gc-begin", "gc-end", "gomaxprocs", "syscall", "syscall-exit",
+}
+
+func (k Kind) String() string { return name(kindNames[:], int(k)) }
+
+// Source says where a started goroutine was taken from.
+type Source uint8
+
+// The sources of a start.
+const (
+	SrcUnknown      Source = iota
+	SrcRunnext             // the P's own runnext
+	SrcLocal               // the P's own ring
+	SrcGlobal              // head of the global queue, local queue empty
+	SrcGlobalTick          // head of the global queue at the 61st tick
+	SrcSteal               // another P's ring
+	SrcStealRunnext        // another P's runnext
+	SrcNetpoll             // the poller's list, without a queue
+	SrcGCWorker            // a mark worker chosen by the garbage collector
+	SrcTraceReader         // the goroutine that reads the trace buffers
+	SrcSyscallExit         // a system call's return that got a P at once
+	SrcCoroutine           // a coroutine switch (iter.Pull)
+	SrcDirect              // any other start without a queue
+	numSources
+)
+
+var sourceNames = [numSources]string{
+	"unknown", "runnext", "local", "global", "global-tick", "steal",
+	"steal-runnext", "netpoll", "gc-worker", "trace-reader", "syscall-exit",
+	"coroutine", "direct",
+}
+
+func (s Source) String() string { return name(sourceNames[:], int(s)) }
+
+// Sources lists all sources, in the order of their constants.
+func Sources() []Source {
+	out := make([]Source, numSources)
+	for i := range out {
+		out[i] = Source(i)
+	}
+	return out
+}
+
+// Queue says where a runnable goroutine was put.
+type Queue uint8
+
+// The places for a runnable goroutine.
+const (
+	QueueUnknown Queue = iota
+	QueueRunnext
+	QueueLocal
+	QueueGlobal
+	QueueDirect // none: it is run at once
+	numQueues
+)
+
+var queueNames = [numQueues]string{"unknown", "runnext", "local", "global", "direct"}
+
+func (q Queue) String() string { return name(queueNames[:], int(q)) }
+
+// Why is the cause of a stop, a preemption, a retake or a wake-up.
+type Why uint8
+
+// The causes. Those of preemptions are told apart by the rules of
+// runtime/proc.go: goschedImpl, gopreempt_m, goyield_m, forEachP and preemptone.
+const (
+	WhyUnknown      Why = iota
+	WhyBlock            // waits for something: channel, lock, network, sleep …
+	WhyExit             // goroutine ended
+	WhySyscall          // entered a system call
+	WhyGosched          // runtime.Gosched
+	WhySlice            // preempted after its time slice (sysmon)
+	WhySTW              // preempted for a stop-the-world
+	WhyGC               // preempted for the garbage collector
+	WhyGeneration       // preempted for the tracer's generation switch
+	WhyGoyield          // yielded to a waiter that was handed a semaphore
+	WhySuspend          // suspended for a stack scan
+	WhyCoroutine        // coroutine switch
+	WhyCreate           // go statement
+	WhyUnblock          // woken by a goroutine
+	WhyTimer            // woken by a timer
+	WhyNetwork          // woken by the network poller
+	WhySyscallExit      // came back from a system call
+	WhyRetakeSlow       // retaken by sysmon
+	WhyRetakeReturn     // taken by a thread that returned from a system call
+	WhySystem           // woken by the runtime itself
+	WhyProcs            // procresize: GOMAXPROCS changed
+	WhyIdle             // the P found no work
+	WhyLocked           // the P is handed to, or given up by, a locked thread
+	WhySteal            // moved in a stolen batch
+	WhyOverflow         // moved because the ring was full
+	WhyGlobalBatch      // moved in a batch from the global queue
+	WhyDisplaced        // moved from runnext to the ring's tail by a newcomer
+	WhyCorrected        // moved because later events show it was elsewhere
+	numWhys
+)
+
+var whyNames = [numWhys]string{
+	"unknown", "block", "exit", "syscall", "gosched", "slice", "stw", "gc",
+	"generation-switch", "goyield", "suspend", "coroutine", "create", "unblock",
+	"timer", "network", "syscall-exit", "sysmon", "returning-syscall", "system",
+	"gomaxprocs", "idle", "locked", "steal", "overflow", "global-batch",
+	"displaced", "corrected",
+}
+
+func (w Why) String() string { return name(whyNames[:], int(w)) }
+
+// Flags of a Decision.
+type Flags uint8
+
+// The flags.
+const (
+	FlagLocked   Flags = 1 << iota // the P was handed to a locked thread (startlockedm)
+	FlagInherits                   // the start inherits the time slice
+	FlagSystem                     // G belongs to the runtime
+	FlagTracer                     // G belongs to the tracer
+	FlagGC                         // G is a mark worker of the garbage collector
+	FlagFirst                      // KindReady: the trace shows G here first; when it became runnable is unknown
+)
+
+// Basis says how a fact is known. The level is the upper part, the rule that
+// led to it the lower. The zero Basis is unknown.
+type Basis uint8
+
+// Level of knowledge, from none to certain.
+type Level uint8
+
+// The levels. Combining facts takes the lowest.
+const (
+	Unknown   Level = iota // neither seen nor inferred
+	Assumed                // a default, without evidence
+	Ambiguous              // several explanations fit the events
+	Inferred               // follows from a rule of the scheduler
+	Observed               // the trace says so
+	numLevels
+)
+
+var levelNames = [numLevels]string{"unknown", "assumed", "ambiguous", "inferred", "observed"}
+
+func (l Level) String() string { return name(levelNames[:], int(l)) }
+
+// Rule names the inference behind a Basis.
+type Rule uint8
+
+// The rules. Each is one way by which the reconstruction knows something.
+const (
+	RuleNone      Rule = iota
+	RuleQueue          // the queue model had it just there
+	RulePassed         // those in front had left unseen: their own starts show it
+	RulePhase          // the phase of the 61st tick decides
+	RuleRepair         // the model had it elsewhere and was corrected
+	RuleReorder        // two puts at nearly the same time, order unknown
+	RuleTick           // tick or empty local queue: either fits
+	RuleInitial        // already runnable when the trace began
+	RuleLookahead      // what happened next decides
+	numRules
+)
+
+var ruleNames = [numRules]string{
+	"", "queue", "passed", "phase", "repair", "reorder", "tick", "initial", "lookahead",
+}
+
+func (r Rule) String() string { return name(ruleNames[:], int(r)) }
+
+// Known builds a Basis.
+func Known(l Level, r Rule) Basis { return Basis(uint8(l)<<5 | uint8(r)) }
+
+// Level returns how well the fact is known.
+func (b Basis) Level() Level { return Level(b >> 5) }
+
+// Rule returns the rule behind it.
+func (b Basis) Rule() Rule { return Rule(b & 31) }
+
+// String is the level, followed by a colon and the rule where there is one.
+func (b Basis) String() string {
+	if r := b.Rule(); r != RuleNone {
+		return b.Level().String() + ":" + r.String()
+	}
+	return b.Level().String()
+}
+
+func name(names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return "invalid"
+	}
+	return names[i]
+}
