@@ -1,0 +1,116 @@
+package input
+
+// Wire facts of the trace format since Go 1.22 (internal/trace/tracev2, Go 1.26).
+const (
+	evEventBatch        = 1
+	evStrings           = 4
+	evFrequency         = 8 // alone in its batch before format 1.25
+	evExperimentalBatch = 49
+	evSync              = 50 // since format 1.25
+	evEndOfGeneration   = 52 // since format 1.26
+
+	maxBatchSize = 64 << 10 // tracev2.MaxBatchSize; x/exp/trace refuses more
+
+	maxVarint      = 10
+	maxBatchHeader = 2 + 4*maxVarint // kind, experiment, and four numbers
+	maxBatch       = maxBatchHeader + maxBatchSize
+)
+
+// batchHeader is what stands before the data of a batch.
+type batchHeader struct {
+	gen    uint64
+	time   uint64 // ticks
+	size   int    // bytes of data, at most maxBatchSize
+	len    int    // bytes of the header itself
+	exp    bool   // an experimental batch: its data has a format of its own
+	padded bool   // its size is written in ten bytes, as the runtime does
+}
+
+// total is the number of bytes of header and data.
+func (h batchHeader) total() int { return h.len + h.size }
+
+type verdict uint8
+
+const (
+	bad   verdict = iota // not a batch header
+	good                 // a batch header within the limits of the format
+	short                // the bytes end within what may be a batch header
+)
+
+// parseHeader reads the batch header at the start of p. Why says what is wrong with a bad one.
+func parseHeader(p []byte) (h batchHeader, v verdict, why string) {
+	if len(p) == 0 {
+		return h, short, ""
+	}
+	n := 1
+	switch p[0] {
+	case evEventBatch:
+	case evExperimentalBatch:
+		h.exp = true
+		n = 2 // the experiment's number
+		if len(p) < n {
+			return h, short, ""
+		}
+	default:
+		return h, bad, "no batch starts here"
+	}
+	var f [4]uint64 // generation, thread, time, size
+	for i := range f {
+		x, k := uvarint(p[n:])
+		if k == 0 {
+			return h, short, ""
+		}
+		if k < 0 {
+			return h, bad, "a number in the batch header is too long"
+		}
+		f[i] = x
+		h.padded = k == maxVarint // the last one counts
+		n += k
+	}
+	if f[0] == 0 {
+		return h, bad, "generation number 0"
+	}
+	if f[3] > maxBatchSize {
+		return h, bad, "batch size beyond the limit of 65536"
+	}
+	h.gen, h.time, h.size, h.len = f[0], f[2], int(f[3]), n
+	return h, good, ""
+}
+
+// uvarint reads a varint of up to ten bytes, minimal or not: the runtime pads sizes to ten bytes.
+// It returns the number of bytes read, 0 if p is too short, -1 if there are more than 64 bits.
+func uvarint(p []byte) (uint64, int) {
+	var x uint64
+	for i, b := range p {
+		if b < 0x80 {
+			if i == maxVarint-1 && b > 1 {
+				return 0, -1
+			}
+			return x | uint64(b)<<(7*i), i + 1
+		}
+		if i == maxVarint-1 {
+			return 0, -1
+		}
+		x |= uint64(b&0x7f) << (7 * i)
+	}
+	return 0, 0
+}
+
+// syncKind is the first event of the batch without which x/exp/trace refuses a generation.
+func syncKind(minor int) byte {
+	if minor >= 25 {
+		return evSync
+	}
+	return evFrequency
+}
+
+// startsBatch reports whether an event of this number can be the first of an ordinary batch.
+func startsBatch(b byte) bool {
+	switch {
+	case b == 3 || b == 5 || b == 7 || b == evExperimentalBatch:
+		return false // only inside other batches
+	case b >= 2 && b <= 51:
+		return true
+	}
+	return b >= 128 && b < 160 // experimental events, with room for new ones
+}

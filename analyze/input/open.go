@@ -1,0 +1,123 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// Options says where Open takes its input from and how it reports.
+type Options struct {
+	Stdin  io.Reader    // for "-"; nil means there is none
+	Client *http.Client // nil means one with sane timeouts; see Open
+
+	// Progress is called now and then, by the goroutine that calls Open and Next, with the bytes
+	// read and their total, both of the input as stored; total is 0 if it is not known.
+	Progress func(read, total int64)
+
+	headerTimeout, idleTimeout time.Duration // for tests; 0 means the default
+}
+
+// Open opens the trace with the given name: a path, "-" for standard input, or an http or https
+// URL. The context holds for the life of the Source.
+//
+// A URL may be one that records while it answers, such as /debug/pprof/trace?seconds=60. So there
+// is no limit to the whole request; but the answer must begin within eleven minutes (or a minute
+// more than its seconds parameter asks for), and then never pause for two. Redirects must stay with
+// http or https, and with https once it was used.
+func Open(ctx context.Context, name string, o Options) (*Source, error) {
+	s := &Source{name: name, in: &meter{ctx: ctx, progress: o.Progress}}
+	var err error
+	switch {
+	case name == "":
+		return nil, errors.New("opening trace: no name given")
+	case name == "-":
+		err = s.openStdin(ctx, o)
+	case isURL(name):
+		err = s.openURL(ctx, o)
+	default:
+		err = s.openFile()
+	}
+	if err == nil {
+		err = s.start()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Source) openFile() error {
+	f, err := os.Open(s.name)
+	if err != nil {
+		return s.fail("opening", withoutPath(err))
+	}
+	s.closers = append(s.closers, f)
+	st, err := f.Stat()
+	if err != nil {
+		return s.fail("opening", withoutPath(err))
+	}
+	if st.IsDir() {
+		return s.fail("opening", errors.New("it is a directory: name a trace file in it"))
+	}
+	if st.Mode().IsRegular() {
+		s.in.total = st.Size()
+	}
+	s.in.r = f
+	return nil
+}
+
+func (s *Source) openStdin(ctx context.Context, o Options) error {
+	s.name = "standard input"
+	if o.Stdin == nil {
+		return s.fail("opening", errors.New("there is none"))
+	}
+	s.in.r = o.Stdin
+	if ctx.Done() == nil {
+		return nil
+	}
+	// A blocked read cannot be cancelled. So another goroutine does it, which stays behind, until
+	// its read returns, only if the source is closed or the context cancelled in the meantime.
+	pr, pw := io.Pipe()
+	go func() {
+		_, err := io.CopyBuffer(struct{ io.Writer }{pw}, struct{ io.Reader }{o.Stdin}, make([]byte, 256<<10))
+		pw.CloseWithError(err)
+	}()
+	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })
+	s.closers = append(s.closers, pr, closerFunc(func() error { stop(); return nil }))
+	s.in.r = pr
+	return nil
+}
+
+// withoutPath unwraps an error that repeats the path.
+func withoutPath(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+type closerFunc func() error
+
+func (f closerFunc) Close() error { return f() }
+
+// isURL reports whether a name is meant as a URL and not as a path.
+func isURL(name string) bool {
+	scheme, _, ok := strings.Cut(name, "://")
+	if !ok || len(scheme) < 2 {
+		return false
+	}
+	for _, r := range scheme {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.') {
+			return false
+		}
+	}
+	return true
+}

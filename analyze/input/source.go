@@ -1,0 +1,307 @@
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+const (
+	generationLimit = 4 << 30   // bytes of one generation
+	v1Limit         = 512 << 20 // bytes of a whole trace of Go 1.21 or older
+
+	ratioLimit = 200       // how many-fold a compressed input may unpack ...
+	ratioGrace = 256 << 20 // ... beyond this many bytes
+
+	maxLosses = 100 // kept in Stats.Losses
+
+	firstCap = 256 << 10 // capacity of the first generation
+	maxHint  = 64 << 20  // one generation says little about the size of the next
+	maxSlack = 1 << 20   // unused capacity beyond the length of Data that is not worth a copy
+)
+
+// Source gives the generations of one trace in the order of the file. It is not safe for
+// concurrent use.
+type Source struct {
+	name    string
+	header  Header
+	raw     [headerSize]byte // the header as it stands in the file
+	in      *meter           // bytes as stored
+	stream  *latch           // bytes uncompressed
+	br      *bufio.Reader
+	closers []io.Closer // closed last to first
+
+	off     int64  // of the next byte of br
+	index   int    // of the next generation
+	last    uint64 // number of the generation before
+	hint    int    // capacity to start the next generation with
+	hurt    bool   // bytes were skipped since the last good batch
+	time    uint64 // of the last good batch
+	strange int    // batches since then whose times are far from it
+	padded  bool   // all good batches so far had padded sizes, and there were some
+	loose   bool   // one had not
+	end     error  // what Next returns from now on
+	stats   Stats
+	maxGen  int64
+	maxV1   int64
+	maxScan int64
+}
+
+// Header is what the first 16 bytes of a trace tell.
+type Header struct {
+	Minor       int    // of "go 1.NN trace": 22, 23, 25 or 26; 11, 19 or 21 in the old format
+	V1          bool   // the format before Go 1.22: it has no generations
+	Compression string // around the trace: "", "gzip" or "zstd"
+}
+
+// Stats tells how much was read and how much of it was lost.
+type Stats struct {
+	Bytes     int64  // uncompressed bytes read, with the header
+	Stored    int64  // bytes read as stored, that is, compressed
+	LostBytes int64  // uncompressed bytes that are in no generation
+	Losses    []Loss // in the order of the file, the first 100
+	LossCount int    // all of them
+}
+
+// Loss is a place in the trace where something is missing.
+type Loss struct {
+	Offset     int64  // uncompressed
+	Bytes      int64  // skipped there; 0 if what is missing is not in the file
+	Generation uint64 // the generation that was hit, as numbered in the file; 0 if none or unknown
+	Why        string // one line
+}
+
+// Generation is a piece of a trace that can be decoded by itself.
+type Generation struct {
+	Index  int    // 0, 1, 2, ... in the order of the file
+	Number uint64 // as written in the file; a flight recorder starts above 1; 0 in the old format
+	Offset int64  // of its first byte in the uncompressed file
+
+	// Data is a whole input for trace.NewReader: header, batches, and the end marker of formats
+	// since 1.26, which is supplied if the file has none. It belongs to the caller.
+	Data []byte
+
+	Bytes int64 // of Data, those that stand in the file, without the header
+
+	// Complete is false if the file ended or was damaged within the generation. Formats before 1.26
+	// mark no end; there the next generation is one, and the last must have its frequency or sync
+	// batch and end with strings. Reading Data may end with an error, after some events or at once.
+	Complete bool
+}
+
+// New starts to read a trace from r, compressed or not. The name is for messages. It reads the
+// header and fails if r is no trace. Close does not close r.
+func New(r io.Reader, name string) (*Source, error) {
+	s := &Source{name: name, in: &meter{r: r, ctx: context.Background()}}
+	if err := s.start(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// start undoes the compression and reads the header.
+func (s *Source) start() error {
+	s.maxGen, s.maxV1, s.maxScan = min(generationLimit, math.MaxInt/4), v1Limit, scanLimit
+	if err := s.decompress(); err != nil {
+		return s.fail("reading", err)
+	}
+	p := s.peek(headerSize)
+	if !bytes.HasPrefix(p, []byte(headerStart)) {
+		p = s.peek(sniffSize) // only now: a live trace may take its time
+	}
+	if s.in.ctx.Err() != nil {
+		return s.fail("reading", context.Cause(s.in.ctx))
+	}
+	if len(p) < headerSize && s.stream.broken() != nil {
+		return s.fail("reading", s.readError())
+	}
+	minor, err := parseFileHeader(p, s.header.Compression)
+	if err != nil {
+		return s.fail("opening", err)
+	}
+	s.header.Minor, s.header.V1 = minor, minor < 22
+	copy(s.raw[:], p)
+	s.discard(headerSize)
+	return nil
+}
+
+// Name returns the name the trace was opened by; a password in a URL is blanked out.
+func (s *Source) Name() string { return s.name }
+
+// Header returns what the header says.
+func (s *Source) Header() Header { return s.header }
+
+// Stats returns the totals. They are final once Next has returned an error or io.EOF.
+func (s *Source) Stats() Stats {
+	st := s.stats
+	st.Bytes = s.off
+	st.Stored = s.in.n
+	return st
+}
+
+// Close ends reading and frees what Open opened.
+func (s *Source) Close() error {
+	if s.end == nil {
+		s.end = s.fail("reading", errors.New("source is closed"))
+	}
+	var first error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		if err := s.closers[i].Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	s.closers = nil
+	return first
+}
+
+// Next returns the next generation, or io.EOF after the last. A trace in the format before Go 1.22
+// is given as one generation. Damage is no error: see Stats. An error means that nothing (more)
+// can be had: the context was cancelled, reading failed before anything was found, or a limit was
+// exceeded.
+func (s *Source) Next() (*Generation, error) {
+	if s.end != nil {
+		return nil, s.end
+	}
+	if s.in.ctx.Err() != nil {
+		s.end = s.fail("reading", context.Cause(s.in.ctx))
+		return nil, s.end
+	}
+	var g *Generation
+	var err error
+	if s.header.V1 {
+		g, err = s.nextV1()
+	} else {
+		g, err = s.nextV2()
+	}
+	if err != nil {
+		s.end = err
+		return nil, err
+	}
+	g.Index = s.index
+	s.index++
+	s.last = g.Number
+	s.hint = min(len(g.Data)+len(g.Data)/8, maxHint)
+	return g, nil
+}
+
+// nextV1 reads a whole trace of the old format, which x/exp/trace cannot read in pieces.
+func (s *Source) nextV1() (*Generation, error) {
+	if s.index > 0 {
+		return nil, io.EOF
+	}
+	var g building
+	s.open(&g, 0)
+	for {
+		p := s.peek(windowSize)
+		if len(p) == 0 {
+			break
+		}
+		if g.Bytes+int64(len(p)) > s.maxV1 {
+			return nil, s.fail("reading", fmt.Errorf("a trace of Go 1.21 or older must be read as a whole, and this one has more than %d MiB: record a shorter one, or with Go 1.22 or later", s.maxV1>>20))
+		}
+		if err := s.bomb(); err != nil {
+			return nil, err
+		}
+		s.take(g.Generation, len(p))
+	}
+	if s.in.ctx.Err() != nil {
+		return nil, s.fail("reading", context.Cause(s.in.ctx))
+	}
+	g.Complete = true
+	if broken := s.readError(); broken != nil {
+		if g.Bytes == 0 {
+			return nil, s.failAt("reading", broken)
+		}
+		g.Complete = false
+		s.lose(0, 0, "the input broke off: "+broken.Error())
+	}
+	s.noteTail()
+	return g.Generation, nil
+}
+
+// marked reports whether the format has end-of-generation markers.
+func (s *Source) marked() bool { return s.header.Minor >= 26 }
+
+// peek returns the next n bytes, fewer only if there are no more. It returns a view that is valid
+// until the next call.
+func (s *Source) peek(n int) []byte {
+	p, _ := s.br.Peek(n) // the latch keeps the error
+	return p
+}
+
+// discard drops n bytes that were peeked.
+func (s *Source) discard(n int) {
+	k, _ := s.br.Discard(n)
+	s.off += int64(k)
+}
+
+// lose records a loss at the current offset.
+func (s *Source) lose(n int64, generation uint64, why string) {
+	s.loseAt(s.off, n, generation, why)
+}
+
+func (s *Source) loseAt(off, n int64, generation uint64, why string) {
+	s.stats.LostBytes += n
+	s.stats.LossCount++
+	if len(s.stats.Losses) < maxLosses {
+		s.stats.Losses = append(s.stats.Losses, Loss{Offset: off, Bytes: n, Generation: generation, Why: why})
+	}
+}
+
+// chain returns the check for batches that may follow those of generation cur.
+func (s *Source) chain(cur uint64) chainCheck {
+	return chainCheck{marked: s.marked(), padded: s.padded, cur: cur, time: s.time}
+}
+
+// stop ends the input here.
+func (s *Source) stop() {
+	s.stream.settle()
+	s.br.Reset(s.stream)
+}
+
+// noteTail records, once, that something followed the compressed data.
+func (s *Source) noteTail() {
+	if s.stream.tail {
+		s.stream.tail = false
+		s.lose(0, 0, fmt.Sprintf("the %s data is followed by something else, which is ignored", s.header.Compression))
+	}
+}
+
+// bomb refuses a compressed input that unpacks without measure.
+func (s *Source) bomb() error {
+	if s.header.Compression == "" || s.off < ratioGrace || s.off/ratioLimit < s.in.n {
+		return nil
+	}
+	return s.failAt("reading", fmt.Errorf("the %s data unpacks more than %d-fold, which no trace does", s.header.Compression, ratioLimit))
+}
+
+// readError returns the error that ended the input early, or nil.
+func (s *Source) readError() error {
+	err := s.stream.broken()
+	if err == nil {
+		return nil
+	}
+	if s.header.Compression != "" {
+		if s.in.err == nil || errors.Is(s.in.err, io.EOF) {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				return fmt.Errorf("the %s data is truncated", s.header.Compression)
+			}
+			return fmt.Errorf("the %s data is damaged (%w)", s.header.Compression, err)
+		}
+		return s.in.err
+	}
+	return err
+}
+
+func (s *Source) fail(op string, err error) error {
+	return fmt.Errorf("%s %s: %w", op, s.name, err)
+}
+
+func (s *Source) failAt(op string, err error) error {
+	return fmt.Errorf("%s %s at offset %d: %w", op, s.name, s.off, err)
+}

@@ -1,0 +1,113 @@
+package input
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// zstdWindow bounds the memory a zstd frame may ask for: what "zstd --long" needs.
+const zstdWindow = 128 << 20
+
+// progressStep is the number of bytes between two calls of Options.Progress.
+const progressStep = 256 << 10
+
+// meter counts the bytes of the input as stored, reports progress, and ends when the context does.
+type meter struct {
+	r        io.Reader
+	ctx      context.Context
+	n        int64
+	total    int64 // 0 if unknown
+	err      error
+	progress func(read, total int64)
+	told     int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
+	if m.ctx.Err() != nil {
+		m.err = context.Cause(m.ctx)
+		return 0, m.err
+	}
+	n, err := m.r.Read(p)
+	m.n += int64(n)
+	m.err = err
+	if m.progress != nil && (m.n-m.told >= progressStep || err != nil && m.n > m.told) {
+		m.told = m.n
+		m.progress(m.n, m.total)
+	}
+	return n, err
+}
+
+// latch makes the first error last: bufio.Reader forgets errors, and a decompressor need not
+// repeat them.
+type latch struct {
+	r    io.Reader
+	err  error
+	tail bool // the compressed data was followed by something else
+}
+
+func (l *latch) Read(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.r.Read(p)
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) {
+		// The first header was right: this is what stands behind the first stream.
+		l.tail, err = true, io.EOF
+	}
+	l.err = err
+	return n, err
+}
+
+// broken returns the error that ended the stream, nil if it has not ended or properly.
+func (l *latch) broken() error {
+	if errors.Is(l.err, io.EOF) {
+		return nil
+	}
+	return l.err
+}
+
+// settle lets the stream count as ended properly, once its error has been dealt with.
+func (l *latch) settle() { l.err = io.EOF }
+
+// decompress recognises gzip and zstd by their content and sets up the uncompressed stream.
+func (s *Source) decompress() error {
+	s.stream = &latch{r: s.in}
+	plain := bufio.NewReaderSize(s.stream, windowSize)
+	s.br = plain
+	p, err := plain.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	var r io.Reader
+	switch {
+	case len(p) >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8:
+		s.header.Compression = "gzip"
+		z, err := gzip.NewReader(plain)
+		if err != nil {
+			return err
+		}
+		r = z // there is nothing to close
+	case len(p) == 4 && (string(p) == "\x28\xb5\x2f\xfd" || p[0]&0xf0 == 0x50 && string(p[1:]) == "\x2a\x4d\x18"):
+		s.header.Compression = "zstd"
+		// One goroutine: Next is meant to run beside the decoding of generations.
+		z, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return err
+		}
+		s.closers = append(s.closers, z.IOReadCloser())
+		r = z
+	default:
+		return nil
+	}
+	s.stream = &latch{r: r}
+	s.br = bufio.NewReaderSize(s.stream, windowSize)
+	return nil
+}

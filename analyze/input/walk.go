@@ -1,0 +1,322 @@
+package input
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// building is a generation that is being read.
+type building struct {
+	*Generation
+	synced   bool // its frequency or sync batch was seen
+	damaged  bool
+	ended    bool // its end marker was seen
+	lastKind byte // first data byte of the last batch; 0 if that was experimental or empty
+}
+
+func (s *Source) nextV2() (*Generation, error) {
+	var g building
+	for {
+		p := s.peek(maxBatchHeader)
+		if len(p) == 0 {
+			return s.finish(g)
+		}
+		if p[0] == evEndOfGeneration && s.marked() {
+			if g.Generation == nil {
+				s.lose(1, 0, "an end-of-generation marker without a generation")
+				s.discard(1)
+				continue
+			}
+			s.take(g.Generation, 1)
+			g.ended = true
+			return s.deliver(g, true), nil
+		}
+		h, v, why := parseHeader(p)
+		switch v {
+		case short:
+			s.truncated(&g)
+			continue
+		case bad:
+			if err := s.resync(&g, why); err != nil {
+				return nil, err
+			}
+			continue
+		}
+
+		p = s.peek(h.total() + maxBatchHeader)
+		if len(p) < h.total() {
+			s.truncated(&g)
+			continue
+		}
+		next, nextV, _ := parseHeader(p[h.total():])
+		if s.marked() && len(p) > h.total() && p[h.total()] == evEndOfGeneration {
+			nextV = short // as good as the end of the file: nothing speaks against this batch
+		}
+
+		if g.Generation == nil || h.gen != g.Number {
+			if why := s.doubt(g, h, next, nextV); why != "" {
+				if err := s.resync(&g, why); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if g.Generation != nil {
+				// Formats before 1.26 have no other sign of the end.
+				if s.marked() {
+					s.lose(0, g.Number, "the generation has no end marker")
+				}
+				return s.deliver(g, !s.marked() && !s.hurt), nil
+			}
+		}
+
+		c := s.chain(h.gen)
+		if nextV == bad || nextV == good && (!c.plausible(next) || next.gen-h.gen > 1) {
+			// Either this batch has a wrong size, or the header behind it is damaged, or neither.
+			// In the first case the true end may be inside what the size covers.
+			win := s.peek(windowSize)
+			if q := c.find(win, 1, h.total(), len(win) < windowSize); q > 0 {
+				s.skip(&g, q, h.gen, "a batch with a wrong size")
+				continue
+			}
+			if nextV == bad && h.size > 0 && !c.plausible(h) {
+				if err := s.resync(&g, "a batch with a wrong size"); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			p = win
+		}
+		if g.Generation == nil {
+			s.open(&g, h.gen)
+		}
+		s.hurt = false
+		s.learn(h, next, nextV)
+		g.lastKind = 0
+		if h.size > 0 && !h.exp {
+			g.lastKind = p[h.len]
+		}
+		if g.lastKind == syncKind(s.header.Minor) {
+			g.synced = true
+		}
+		if int64(len(g.Data)+h.total()) > s.maxGen {
+			return nil, s.failAt("splitting", fmt.Errorf("generation %d is larger than %d MiB: no program writes that much in one second; the file is damaged, or no trace", g.Number, s.maxGen>>20))
+		}
+		if err := s.bomb(); err != nil {
+			return nil, err
+		}
+		s.take(g.Generation, h.total())
+	}
+}
+
+// learn notes the habits of the trace, for chainCheck, from two batches in a row that agree: from
+// one alone, damage could be learned.
+func (s *Source) learn(h, next batchHeader, nextV verdict) {
+	if nextV != good || !near(h.time, next.time) {
+		return
+	}
+	if s.time != 0 && !near(s.time, h.time) {
+		// Wrongly read headers can agree, but not often.
+		if s.strange++; s.strange < farChain {
+			return
+		}
+	}
+	s.time, s.strange = h.time, 0
+	if h.exp || next.exp || h.padded != next.padded {
+		return
+	}
+	s.loose = s.loose || !h.padded
+	s.padded = !s.loose
+}
+
+// doubt says what speaks against a batch that does not belong to the open generation; "" if nothing.
+func (s *Source) doubt(g building, h, next batchHeader, nextV verdict) string {
+	cur := s.last
+	if g.Generation != nil {
+		cur = g.Number
+	}
+	switch {
+	case cur == 0 || h.gen == cur+1 && (g.Generation == nil || !s.marked()):
+		// The expected case. But one batch of another generation amid this one is damage.
+		if nextV != good || next.gen == h.gen || next.gen == h.gen+1 && !s.marked() {
+			return ""
+		}
+	case nextV != good || next.gen == h.gen:
+		win := s.peek(windowSize)
+		if s.chain(h.gen).at(win, 0, len(win) < windowSize) {
+			if h.gen != cur+1 && !s.hurt && g.Generation == nil {
+				s.lose(0, 0, fmt.Sprintf("generation %d is followed by generation %d", cur, h.gen))
+			}
+			return ""
+		}
+	}
+	return fmt.Sprintf("a batch of generation %d amid generation %d", h.gen, cur)
+}
+
+// open starts a generation at the current offset.
+func (s *Source) open(g *building, number uint64) {
+	capacity := max(s.hint, firstCap)
+	if left := s.left(); left >= 0 {
+		capacity = int(min(int64(capacity), left+64))
+	}
+	data := make([]byte, headerSize, max(capacity, headerSize))
+	copy(data, s.raw[:])
+	*g = building{Generation: &Generation{Number: number, Offset: s.off, Data: data}, damaged: s.hurt}
+}
+
+// take moves n bytes that were peeked from the window to the generation.
+func (s *Source) take(g *Generation, n int) {
+	if len(g.Data)+n > cap(g.Data) {
+		g.Data = s.grow(g.Data, n)
+	}
+	g.Data = append(g.Data, s.peek(n)...)
+	g.Bytes += int64(n)
+	s.discard(n)
+}
+
+// grow makes room for n more bytes, and for many more: what append would do copies a generation
+// of some 100 MB five times over.
+func (s *Source) grow(data []byte, n int) []byte {
+	capacity := 2 * cap(data)
+	if cap(data) > 64<<20 {
+		capacity = cap(data) + cap(data)/2
+	}
+	if left := s.left(); left >= int64(n) { // less if the file grows while it is read
+		capacity = int(min(int64(capacity), int64(len(data))+left+64))
+	}
+	grown := make([]byte, len(data), max(capacity, len(data)+n))
+	copy(grown, data)
+	return grown
+}
+
+// left returns the number of uncompressed bytes still to come, or -1 if that is not known.
+// It is a hint: a file can change while it is read.
+func (s *Source) left() int64 {
+	if s.header.Compression != "" || s.in.total <= 0 {
+		return -1
+	}
+	return max(0, s.in.total-s.off)
+}
+
+// truncated deals with a rest of the input that is less than the batch it begins with.
+func (s *Source) truncated(g *building) {
+	win := s.peek(windowSize)
+	// A wrong size can reach beyond the end as well.
+	c := s.chain(s.current(*g))
+	if q := c.find(win, 1, len(win), true); q > 0 {
+		s.skip(g, q, number(*g), "a batch with a wrong size")
+		return
+	}
+	s.skip(g, len(win), number(*g), "the trace ends inside a batch")
+}
+
+// current is the number of the generation that was read last; 0 if none.
+func (s *Source) current(g building) uint64 {
+	if g.Generation != nil {
+		return g.Number
+	}
+	return s.last
+}
+
+// number is that of the open generation; 0 if none is open.
+func number(g building) uint64 {
+	if g.Generation != nil {
+		return g.Number
+	}
+	return 0
+}
+
+// hit notes that the open generation, or else the next, is damaged.
+func (s *Source) hit(g *building) {
+	s.hurt = true
+	g.damaged = true
+}
+
+// skip gives up the next n bytes.
+func (s *Source) skip(g *building, n int, number uint64, why string) {
+	s.hit(g)
+	s.lose(int64(n), number, why)
+	s.discard(n)
+}
+
+// resync skips the bytes, at least one, up to where batches go on, or all that is left.
+func (s *Source) resync(g *building, why string) error {
+	s.hit(g)
+	c := s.chain(s.current(*g))
+	start, from, found := s.off, 1, false
+	other := string(s.peek(len(headerStart))) == headerStart // its generations must not be taken for ours
+	if other {
+		why = "another trace begins here: give it as a file of its own"
+	}
+	for !found {
+		win := s.peek(windowSize)
+		if len(win) == 0 {
+			break
+		}
+		atEnd := len(win) < windowSize
+		to := len(win)
+		if !atEnd {
+			to -= chainSpan
+		}
+		if !other {
+			if q := c.find(win, from, to, atEnd); q >= 0 {
+				to, found = q, true
+			}
+		}
+		s.discard(to)
+		from = 0
+		if s.off-start > s.maxScan {
+			why += fmt.Sprintf("; gave up after %d MiB", s.maxScan>>20)
+			s.stop()
+			break
+		}
+		if err := s.bomb(); err != nil {
+			return err
+		}
+	}
+	if !found && !other {
+		why += "; no batch follows"
+	}
+	s.loseAt(start, s.off-start, number(*g), why)
+	return nil
+}
+
+// finish deals with the end of the input.
+func (s *Source) finish(g building) (*Generation, error) {
+	if s.in.ctx.Err() != nil {
+		return nil, s.fail("reading", context.Cause(s.in.ctx))
+	}
+	broken := s.readError()
+	if broken != nil {
+		if g.Generation == nil && s.index == 0 {
+			return nil, s.failAt("reading", broken)
+		}
+		s.lose(0, number(g), "the input broke off: "+broken.Error())
+		s.stream.settle()
+	}
+	s.noteTail()
+	if g.Generation == nil {
+		return nil, io.EOF
+	}
+	// The runtime writes the strings of a generation last, in all versions from 1.22 to 1.27.
+	complete := !s.marked() && broken == nil && g.lastKind == evStrings && g.synced
+	if !complete && broken == nil && !g.damaged {
+		s.lose(0, g.Number, "the trace ends inside the generation")
+	}
+	return s.deliver(g, complete), nil
+}
+
+// deliver completes a generation; whole tells whether its end was seen.
+func (s *Source) deliver(g building, whole bool) *Generation {
+	g.Complete = whole && !g.damaged && (s.marked() || g.synced)
+	data := g.Data
+	if s.marked() && !g.ended {
+		data = append(data, evEndOfGeneration)
+	}
+	if cap(data) > 2*len(data)+maxSlack {
+		data = slices.Clone(data)
+	}
+	g.Data = data
+	return g.Generation
+}
