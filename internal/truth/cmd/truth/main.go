@@ -1,0 +1,435 @@
+// Truth records what the Go scheduler really decided and scores gmpscope
+// against it.
+//
+// Usage:
+//
+//	truth list   [--go VERSION]                       names of the workloads
+//	truth record --workload NAME [--go VERSION] [--procs N] [--seed N] [--scale X] --out DIR
+//	truth matrix --out DIR [--workload A,B] [--go V,W] [--procs 2,4] [--seed N]     record many
+//	truth join   STEM…                                make STEM.truth.jsonl again from a kept STEM.rec
+//	truth check  FILE.rec…                            does a recording contradict itself?
+//	truth score  --truth FILE --dump FILE [--worst N]
+//	truth table  --dir DIR [--gmpscope PATH] [--record] [--by workload,go,procs]
+//
+// record writes NAME.trace and NAME.truth.jsonl. A workload may also be
+// test:PKG, the tests of a package of the standard library.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/truth"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return
+		}
+		fmt.Fprintln(os.Stderr, "truth:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	commands := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
+		"list": list, "record": record, "matrix": matrix, "join": join, "check": check, "score": score, "table": table,
+	}
+	if len(args) > 0 {
+		if c, ok := commands[args[0]]; ok {
+			return c(ctx, args[1:], stdout, stderr)
+		}
+	}
+	return errors.New("want one of the commands list, record, matrix, join, check, score, table")
+}
+
+// The releases of a full matrix.
+const allReleases = "1.22.12,1.24.9,1.26.8,1.27.4"
+
+type options struct {
+	*flag.FlagSet
+	cache, release, workload, procs, env, args, out string
+	seed                                            int
+	scale                                           float64
+	keep, force                                     bool
+}
+
+func newOptions(name string, stderr io.Writer) *options {
+	o := &options{FlagSet: flag.NewFlagSet("truth "+name, flag.ContinueOnError)}
+	o.SetOutput(stderr)
+	return o
+}
+
+func (o *options) recipeFlags(release, workload, procs string) {
+	o.StringVar(&o.cache, "cache", "", "`directory` for built programs (default: in the user's cache)")
+	o.StringVar(&o.release, "go", release, "Go `releases`, comma-separated")
+	o.StringVar(&o.workload, "workload", workload, "`names`, comma-separated, or all")
+	o.StringVar(&o.procs, "procs", procs, "GOMAXPROCS, comma-separated `numbers`")
+	o.StringVar(&o.env, "env", "", "space-separated `settings` for the program, as in GODEBUG=…")
+	o.StringVar(&o.args, "args", "", "space-separated `arguments` for the program of a test:PKG workload")
+	o.StringVar(&o.out, "out", ".", "`directory` for the files")
+	o.IntVar(&o.seed, "seed", 1, "chooses the parameters of a workload")
+	o.Float64Var(&o.scale, "scale", 1, "amount of work")
+	o.BoolVar(&o.keep, "keep", false, "keep the binary recording beside the result, as NAME.rec")
+	o.BoolVar(&o.force, "force", false, "record again what is there already")
+}
+
+func (o *options) builder(stderr io.Writer) (*truth.Builder, error) {
+	if o.cache == "" {
+		var err error
+		if o.cache, err = truth.DefaultCache(); err != nil {
+			return nil, err
+		}
+	}
+	return &truth.Builder{Cache: o.cache, Log: stderr}, nil
+}
+
+// recipes lists the asked-for combinations that exist.
+func (o *options) recipes(ctx context.Context, b *truth.Builder) ([]truth.Recipe, error) {
+	var out []truth.Recipe
+	for _, release := range strings.Split(o.release, ",") {
+		names := strings.Split(o.workload, ",")
+		if o.workload == "all" {
+			all, err := workloadNames(ctx, b, release)
+			if err != nil {
+				return nil, err
+			}
+			names = all
+		}
+		for _, name := range names {
+			for _, p := range strings.Split(o.procs, ",") {
+				procs, err := strconv.Atoi(p)
+				if err != nil {
+					return nil, fmt.Errorf("procs %q: %w", p, err)
+				}
+				out = append(out, truth.Recipe{
+					Go: release, Workload: name, Procs: procs, Seed: o.seed, Scale: o.scale,
+					Env: strings.Fields(o.env), Args: strings.Fields(o.args),
+				})
+			}
+		}
+	}
+	return out, nil
+}
+
+func workloadNames(ctx context.Context, b *truth.Builder, release string) ([]string, error) {
+	bin, err := b.Workload(ctx, release)
+	if err != nil {
+		return nil, err
+	}
+	text, err := exec.CommandContext(ctx, bin, "-list").Output()
+	return strings.Fields(string(text)), err
+}
+
+func list(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o := newOptions("list", stderr)
+	o.recipeFlags("1.26.8", "all", "1")
+	if err := o.Parse(args); err != nil {
+		return err
+	}
+	b, err := o.builder(stderr)
+	if err != nil {
+		return err
+	}
+	names, err := workloadNames(ctx, b, o.release)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		fmt.Fprintln(stdout, n)
+	}
+	return nil
+}
+
+func record(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return recordAll(ctx, "record", "1.26.8", "", "4", args, stdout, stderr)
+}
+
+func matrix(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return recordAll(ctx, "matrix", allReleases, "all", "2,4,8", args, stdout, stderr)
+}
+
+func recordAll(ctx context.Context, cmd, release, workload, procs string, args []string, stdout, stderr io.Writer) error {
+	o := newOptions(cmd, stderr)
+	o.recipeFlags(release, workload, procs)
+	if err := o.Parse(args); err != nil {
+		return err
+	}
+	if o.workload == "" {
+		return errors.New("--workload is missing; see truth list")
+	}
+	b, err := o.builder(stderr)
+	if err != nil {
+		return err
+	}
+	recipes, err := o.recipes(ctx, b)
+	if err != nil {
+		return err
+	}
+	// A failed recording is reported and does not stop the others.
+	var failed []error
+	for _, r := range recipes {
+		if err := o.one(ctx, b, r, stdout); err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", r.Name(), err)
+			failed = append(failed, err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d recordings failed", len(failed), len(recipes))
+	}
+	return nil
+}
+
+// one makes one recording.
+func (o *options) one(ctx context.Context, b *truth.Builder, r truth.Recipe, stdout io.Writer) error {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	stem, err := filepath.Abs(filepath.Join(o.out, r.Name()))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(stem + ".truth.jsonl"); err == nil && !o.force {
+		return nil
+	}
+	var bin string
+	if pkg, ok := strings.CutPrefix(r.Workload, "test:"); ok {
+		bin, err = b.Test(ctx, r.Go, pkg)
+	} else {
+		bin, err = b.Workload(ctx, r.Go)
+	}
+	if err != nil {
+		return err
+	}
+	rec := stem + ".rec"
+	if !o.keep {
+		defer os.Remove(rec)
+	}
+	if err := truth.Run(ctx, bin, r, stem+".trace", rec); err != nil {
+		return err
+	}
+	return joinOne(stem, stdout)
+}
+
+// joinOne brings stem.rec and stem.trace together in stem.truth.jsonl.
+func joinOne(stem string, stdout io.Writer) error {
+	recs, err := truth.ReadRecordsFile(stem + ".rec")
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(stem + ".trace")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	j, err := truth.Join(recs, f)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := truth.WriteLines(&text, j.Lines); err != nil {
+		return err
+	}
+	if err := os.WriteFile(stem+".truth.jsonl", text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	c := truth.Check(recs)
+	fmt.Fprintf(stdout, "%-32s %7d starts, %d unmatched, %d without origin; %s\n", filepath.Base(stem), j.Starts, j.Unmatched, j.NoTake, c)
+	return nil
+}
+
+func join(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	for _, name := range args {
+		if err := joinOne(strings.TrimSuffix(name, ".rec"), stdout); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	for _, name := range args {
+		recs, err := truth.ReadRecordsFile(name)
+		if err != nil {
+			return err
+		}
+		c := truth.Check(recs)
+		fmt.Fprintf(stdout, "%s: %s\n", name, c)
+		for _, e := range c.Examples {
+			fmt.Fprintln(stdout, "  "+e)
+		}
+	}
+	return nil
+}
+
+func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o := newOptions("score", stderr)
+	truthFile := o.String("truth", "", "`FILE` with the truth")
+	dumpFile := o.String("dump", "", "`FILE` with the output of gmpscope dump; - is standard input")
+	worst := truth.Mismatches{}
+	o.IntVar(&worst.Show, "worst", 0, "show the first `N` wrong starts")
+	o.IntVar(&worst.Skip, "skip", 0, "pass over the first `N` wrong starts")
+	o.IntVar(&worst.Context, "context", 14, "earlier decisions to show with each")
+	o.StringVar(&worst.Only, "only", "", "show only `TRUTH>DUMP` sources, as in local>steal; either may be empty")
+	o.BoolVar(&worst.AllPs, "all-ps", false, "show the earlier decisions of every P")
+	o.BoolVar(&worst.Lengths, "lengths", false, "wrong queue lengths count as wrong")
+	if err := o.Parse(args); err != nil {
+		return err
+	}
+	t, err := truth.ReadLinesFile(*truthFile)
+	if err != nil {
+		return err
+	}
+	var d []truth.Line
+	if *dumpFile == "-" {
+		d, err = truth.ReadLines(os.Stdin)
+	} else {
+		d, err = truth.ReadLinesFile(*dumpFile)
+	}
+	if err != nil {
+		return err
+	}
+	s, starts := truth.Compare(t, d)
+	s.Print(stdout)
+	if worst.Show > 0 {
+		worst.Print(stdout, t, d, starts)
+	}
+	return nil
+}
+
+// stem takes the name of a recording apart.
+var stem = regexp.MustCompile(`^(.+)-go([0-9.]+)-p([0-9]+)$`)
+
+func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o := newOptions("table", stderr)
+	o.recipeFlags(allReleases, "all", "2,4,8")
+	dir := o.String("dir", "", "`directory` with recordings; also where they are made")
+	again := o.Bool("record", false, "record what is missing of the matrix (all of it with --force)")
+	tool := o.String("gmpscope", "", "`path` of the gmpscope command (default: built from ./cmd/gmpscope)")
+	by := o.String("by", "workload", "`what` to sum up: workload, go, procs or file; several comma-separated")
+	details := o.Bool("details", false, "print the whole score of everything together as well")
+	match := o.String("match", "", "only recordings whose name matches this `regexp`")
+	if err := o.Parse(args); err != nil {
+		return err
+	}
+	if *dir == "" {
+		return errors.New("--dir is missing")
+	}
+	if *again {
+		o.out = *dir
+		b, err := o.builder(stderr)
+		if err != nil {
+			return err
+		}
+		recipes, err := o.recipes(ctx, b)
+		if err != nil {
+			return err
+		}
+		for _, r := range recipes {
+			if err := o.one(ctx, b, r, stderr); err != nil {
+				fmt.Fprintf(stderr, "%s: %v\n", r.Name(), err)
+			}
+		}
+	}
+	if *tool == "" {
+		tmp, err := os.MkdirTemp("", "truth")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		*tool = filepath.Join(tmp, "gmpscope")
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", *tool, "./cmd/gmpscope")
+		cmd.Stderr = stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("building gmpscope: %w", err)
+		}
+	}
+	only, err := regexp.Compile(*match)
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(*dir, "*.truth.jsonl"))
+	if err != nil {
+		return err
+	}
+	total := truth.NewScore()
+	groups := make(map[string]map[string]*truth.Score)
+	for _, f := range files {
+		name := strings.TrimSuffix(f, ".truth.jsonl")
+		parts := stem.FindStringSubmatch(filepath.Base(name))
+		if parts == nil || !only.MatchString(filepath.Base(name)) {
+			continue
+		}
+		s, err := scoreOne(ctx, *tool, name)
+		if err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", filepath.Base(name), err)
+			continue
+		}
+		total.Add(s)
+		for _, g := range strings.Split(*by, ",") {
+			key := map[string]string{"workload": parts[1], "go": "Go " + parts[2], "procs": "GOMAXPROCS " + parts[3], "file": parts[0]}[g]
+			if groups[g] == nil {
+				groups[g] = make(map[string]*truth.Score)
+			}
+			if groups[g][key] == nil {
+				groups[g][key] = truth.NewScore()
+			}
+			groups[g][key].Add(s)
+		}
+	}
+	for _, g := range strings.Split(*by, ",") {
+		fmt.Fprintf(stdout, "\n| %s | %s |\n%s\n", g, truth.SummaryHead, truth.SummaryRule)
+		var keys []string
+		for k := range groups[g] {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			fmt.Fprintf(stdout, "| %s | %s |\n", k, groups[g][k].Summary())
+		}
+		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Summary())
+	}
+	if *details {
+		fmt.Fprintln(stdout)
+		total.Print(stdout)
+	}
+	return nil
+}
+
+// scoreOne dumps the trace of a recording and scores it.
+func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
+	t, err := truth.ReadLinesFile(name + ".truth.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, tool, "dump", name+".trace")
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("dump: %w: %.300s", err, errs.Bytes())
+	}
+	d, err := truth.ReadLines(&out)
+	if err != nil {
+		return nil, fmt.Errorf("dump: %w", err)
+	}
+	s, _ := truth.Compare(t, d)
+	return s, nil
+}
