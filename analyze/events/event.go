@@ -1,0 +1,103 @@
+// Package events is step 2 of the pipeline: it decodes the generations of a
+// trace, in parallel and each by a golang.org/x/exp/trace Reader of its own,
+// and hands on compact events in the order of the trace.
+//
+// A generation decoded by itself gives the same events in the same order as
+// within the whole trace, with better times at its beginning; statuses then
+// come as transitions from Undetermined, and are to be held against the state
+// carried over from the generation before.
+package events
+
+// Event is one event, without pointers. Goroutine, thread and processor are
+// those of the context before the event; None where there was none.
+type Event struct {
+	Time   int64 // ns since the first event of the trace; never falls within a stream
+	G      int64 // context
+	M      int64 // operating-system thread; the runtime's M number in v1 traces
+	Res    int64 // Go, Range, Label: the goroutine; Proc: the processor; Procs: GOMAXPROCS
+	P      int32 // context
+	Stack  Handle
+	TStack Handle // Go: the stack of Res; for a creation, its start function
+	Reason Handle // Go: reason of the transition; STW: reason; Label: text
+	Kind   Kind
+	From   State
+	To     State
+}
+
+// None marks an absent goroutine, thread or processor.
+const None = -1
+
+// Handle names a stack or a string of the stream's Tables. 0 is none.
+type Handle int32
+
+// Kind says what an Event is. Kinds that the scheduler has no part in are only
+// counted.
+type Kind uint8
+
+// The kinds of events.
+const (
+	Other Kind = iota
+	Go         // goroutine transition
+	Proc       // processor transition
+	Procs      // GOMAXPROCS; in a stop-the-world also the end of the true stop
+	STWBegin
+	STWEnd
+	GCBegin // concurrent mark phase; also where a generation restates it
+	GCEnd
+	AssistBegin
+	AssistEnd
+	Label // of a mark worker: dedicated, fractional, idle
+	Sample
+	TaskBegin
+	TaskEnd
+	Region
+	Log
+	Sync
+	Experimental
+	numKinds
+)
+
+// State of a goroutine or a processor.
+type State uint8
+
+// The states. Undetermined is the state of what the trace has not mentioned.
+const (
+	Undetermined State = iota
+	NotExist
+	Runnable
+	Running
+	Waiting
+	Syscall
+	Idle // processors only
+)
+
+// Frame is one frame of a stack.
+type Frame struct {
+	Func string
+	File string
+	Line uint64
+}
+
+// Reasons with a fixed handle, in the order of their constants.
+const (
+	ReasonNone Handle = iota
+	ReasonPreempted
+	ReasonGosched
+	ReasonNetwork
+	ReasonSleep
+	ReasonSystem
+	ReasonAssist
+	ReasonSync
+	ReasonSelect
+	ReasonChanReceive
+	ReasonChanSend
+	LabelDedicated
+	LabelFractional
+	LabelIdle
+)
+
+var fixedStrings = []string{
+	"", "preempted", "runtime.Gosched", "network", "sleep",
+	"system goroutine wait", "GC mark assist wait for work", "sync", "select",
+	"chan receive", "chan send", "GC (dedicated)", "GC (fractional)", "GC (idle)",
+}

@@ -1,0 +1,276 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze/input"
+)
+
+// Options of a Stream. The zero value is usable.
+type Options struct {
+	// Workers is the number of generations decoded at once; 0 means GOMAXPROCS.
+	Workers int
+}
+
+// Stats tells what a Stream has seen so far.
+type Stats struct {
+	Events      int64 // as the reader returned them, with one Sync per generation and a last one
+	Generations int
+	Start       int64     // raw trace time of the first event
+	End         int64     // ns since the first event: the latest time seen
+	Wall        time.Time // wall clock at the first event; zero if the trace has none
+	ByKind      [numKinds]int64
+	Failures    []Failure
+	FailCount   int
+}
+
+// Failure is a generation that could not be decoded to its end.
+type Failure struct {
+	Generation uint64 // number in the file
+	Offset     int64  // of its first byte
+	Bytes      int64  // of the generation
+	Events     int64  // that came before the error
+	Err        error
+}
+
+// maxFailures is the number of failures kept with their text.
+const maxFailures = 100
+
+// Stream gives the events of a trace in order. It is not safe for concurrent
+// use.
+type Stream struct {
+	Tables *Tables
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	order  chan *job
+	wg     sync.WaitGroup
+	srcErr error // of the source; read after order is closed
+
+	job     *job
+	remap   remap
+	started bool
+	last    int64 // time of the event before
+	ordinal int64 // events of the job so far
+	stats   Stats
+}
+
+// job is a generation under decoding.
+type job struct {
+	gen    *input.Generation
+	blocks chan *block
+}
+
+// remap translates the handles of a generation into those of the stream.
+type remap struct {
+	stacks  []Handle
+	strings []Handle
+	key     []byte
+}
+
+// queuedBlocks bounds what a worker decodes ahead of the consumer: at 2,048
+// events of 64 bytes each, 16 MB.
+const queuedBlocks = 128
+
+// New starts decoding src. The caller must Close the stream.
+func New(ctx context.Context, src *input.Source, o Options) *Stream {
+	workers := o.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s := &Stream{
+		Tables: NewTables(),
+		ctx:    ctx,
+		cancel: cancel,
+		order:  make(chan *job, workers),
+	}
+	s.wg.Add(1)
+	go s.dispatch(src, workers)
+	return s
+}
+
+func (s *Stream) dispatch(src *input.Source, workers int) {
+	defer s.wg.Done()
+	defer close(s.order)
+	slots := make(chan struct{}, workers)
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-s.ctx.Done():
+			return
+		}
+		gen, err := src.Next()
+		if err != nil {
+			if err != io.EOF {
+				s.srcErr = err
+			}
+			return
+		}
+		j := &job{gen: gen, blocks: make(chan *block, queuedBlocks)}
+		s.wg.Add(1)
+		go func() {
+			defer s.wg.Done()
+			defer func() { <-slots }()
+			defer close(j.blocks)
+			decode(gen, src.Header().V1, func(b *block) bool {
+				select {
+				case j.blocks <- b:
+					return true
+				case <-s.ctx.Done():
+					return false
+				}
+			})
+			gen.Data = nil // the decoder is done with it; the job may be held longer
+		}()
+		select {
+		case s.order <- j:
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// Next returns the next events, at most a few thousand, and io.EOF at the end.
+// They are the caller's until the next call. Damage within a generation is no
+// error: it is in Stats.
+func (s *Stream) Next() ([]Event, error) {
+	for {
+		if s.job == nil {
+			j, ok := <-s.order
+			if !ok {
+				if s.ctx.Err() != nil {
+					return nil, context.Cause(s.ctx)
+				}
+				if s.srcErr != nil {
+					return nil, s.srcErr
+				}
+				return nil, io.EOF
+			}
+			s.job, s.ordinal = j, 0
+			s.remap.stacks = append(s.remap.stacks[:0], 0)
+			s.remap.strings = s.remap.strings[:0]
+			for i := range fixedStrings {
+				s.remap.strings = append(s.remap.strings, Handle(i))
+			}
+		}
+		b, ok := <-s.job.blocks
+		if !ok {
+			if s.ordinal > 0 {
+				s.stats.Generations++
+			}
+			s.job = nil
+			continue
+		}
+		s.learn(b)
+		events := s.place(b)
+		if b.err != nil {
+			s.fail(b.err)
+		}
+		if len(events) > 0 {
+			return events, nil
+		}
+	}
+}
+
+// learn adds what is new in a block to the tables.
+func (s *Stream) learn(b *block) {
+	for _, frames := range b.stacks {
+		s.remap.key = stackKey(s.remap.key[:0], frames)
+		s.remap.stacks = append(s.remap.stacks, s.Tables.stack(string(s.remap.key), frames))
+	}
+	for _, name := range b.strings {
+		s.remap.strings = append(s.remap.strings, s.Tables.String(name))
+	}
+	if !b.wall.IsZero() && s.stats.Wall.IsZero() {
+		base := s.stats.Start
+		if !s.started && len(b.events) > 0 {
+			base = b.events[0].Time
+		}
+		s.stats.Wall = b.wall.Add(time.Duration(base - b.wallAt))
+	}
+}
+
+// place gives the events of a block their handles and times in the stream.
+//
+// Times are moved back in two cases. The statuses that end a generation, on no thread,
+// are stamped when the next generation already runs: they get the time of the
+// last event before them. A thread descheduled while it wrote can be late by
+// some µs at a boundary: such an event gets the time of the one before it.
+func (s *Stream) place(b *block) []Event {
+	out := b.events
+	for i := range out {
+		e := &out[i]
+		if !s.started {
+			s.started = true
+			s.stats.Start = e.Time
+		}
+		e.Time -= s.stats.Start
+		s.stats.End = max(s.stats.End, e.Time)
+		if e.Kind == Sync || e.lateStatus() || e.Time < s.last {
+			e.Time = s.last
+		}
+		s.last = e.Time
+		e.Stack = s.remap.stacks[e.Stack]
+		e.TStack = s.remap.stacks[e.TStack]
+		e.Reason = s.remap.strings[e.Reason]
+		s.stats.Events++
+		s.stats.ByKind[e.Kind]++
+	}
+	s.ordinal += int64(len(out))
+	return out
+}
+
+// lateStatus says that e only states what a goroutine was doing all along, at
+// the end of a generation.
+func (e *Event) lateStatus() bool {
+	return e.Kind == Go && (e.From == e.To || e.From == Undetermined) &&
+		(e.M == None || e.To == Syscall)
+}
+
+func (s *Stream) fail(err error) {
+	s.stats.FailCount++
+	if len(s.stats.Failures) == maxFailures {
+		return
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	s.stats.Failures = append(s.stats.Failures, Failure{
+		Generation: s.job.gen.Number,
+		Offset:     s.job.gen.Offset,
+		Bytes:      s.job.gen.Bytes,
+		Events:     s.ordinal,
+		Err:        errors.New(first),
+	})
+}
+
+// Stats returns the counts so far.
+func (s *Stream) Stats() Stats { return s.stats }
+
+// Count returns the number of events of one kind so far.
+func (st *Stats) Count(k Kind) int64 { return st.ByKind[k] }
+
+// String tells a failure in one line.
+func (f Failure) String() string {
+	return fmt.Sprintf("generation %d at byte %d: %v (its first %d events were used)", f.Generation, f.Offset, f.Err, f.Events)
+}
+
+// Close stops the decoding and frees what it holds.
+func (s *Stream) Close() {
+	s.cancel()
+	if s.job != nil {
+		for range s.job.blocks {
+		}
+	}
+	for j := range s.order {
+		for range j.blocks {
+		}
+	}
+	s.wg.Wait()
+}

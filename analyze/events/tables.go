@@ -1,0 +1,96 @@
+package events
+
+import (
+	"encoding/binary"
+	"iter"
+
+	"golang.org/x/exp/trace"
+)
+
+// Tables holds the stacks and strings of a stream, each distinct one once.
+type Tables struct {
+	stacks  [][]Frame
+	strings []string
+	byStack map[string]Handle
+	byName  map[string]Handle
+}
+
+// NewTables returns tables that hold the fixed strings and no stack.
+func NewTables() *Tables {
+	t := &Tables{
+		stacks:  make([][]Frame, 1),
+		byStack: map[string]Handle{},
+		byName:  map[string]Handle{},
+	}
+	for _, s := range fixedStrings {
+		t.String(s)
+	}
+	return t
+}
+
+// Frames returns the frames of a stack, innermost first. The caller must not
+// change them.
+func (t *Tables) Frames(h Handle) []Frame {
+	if int(h) >= len(t.stacks) {
+		return nil
+	}
+	return t.stacks[h]
+}
+
+// Name returns the string of a handle.
+func (t *Tables) Name(h Handle) string {
+	if int(h) >= len(t.strings) {
+		return ""
+	}
+	return t.strings[h]
+}
+
+// Stacks returns the number of stack handles in use.
+func (t *Tables) Stacks() int { return len(t.stacks) }
+
+// String returns the handle of s, a new one if s was not known.
+func (t *Tables) String(s string) Handle {
+	h, ok := t.byName[s]
+	if !ok {
+		h = Handle(len(t.strings))
+		t.strings = append(t.strings, s)
+		t.byName[s] = h
+	}
+	return h
+}
+
+// stack returns the handle of frames. key is their encoding by stackKey.
+func (t *Tables) stack(key string, frames []Frame) Handle {
+	h, ok := t.byStack[key]
+	if !ok {
+		h = Handle(len(t.stacks))
+		t.stacks = append(t.stacks, frames)
+		t.byStack[key] = h
+	}
+	return h
+}
+
+func stackKey(buf []byte, frames []Frame) []byte {
+	for _, f := range frames {
+		buf = binary.AppendUvarint(buf, uint64(len(f.Func)))
+		buf = append(buf, f.Func...)
+		buf = binary.AppendUvarint(buf, uint64(len(f.File)))
+		buf = append(buf, f.File...)
+		buf = binary.AppendUvarint(buf, f.Line)
+	}
+	return buf
+}
+
+// maxFrames bounds what is kept of one stack; the runtime writes at most 128.
+const maxFrames = 128
+
+func framesOf(seq iter.Seq[trace.StackFrame]) []Frame {
+	var out []Frame
+	for f := range seq {
+		if len(out) == maxFrames {
+			break
+		}
+		out = append(out, Frame{Func: f.Func, File: f.File, Line: f.Line})
+	}
+	return out
+}

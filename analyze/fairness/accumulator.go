@@ -1,0 +1,370 @@
+package fairness
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Options are the thresholds. The zero value means defaults.
+type Options struct {
+	// MinIdeal is the ideal service from which on a goroutine is judged by
+	// Jain's index and the min-max ratio.
+	MinIdeal time.Duration
+}
+
+// DefaultMinIdeal is a hundredth of a time slice. Below it, one thread wake-up
+// (tens of µs) or the trace's clock (64 ns) decides the share of a goroutine,
+// and a million short ones would hide how the long ones were treated.
+const DefaultMinIdeal = 100 * time.Microsecond
+
+// Names gives the start function of a class and the function that created its
+// goroutines.
+type Names func(class int32) (name, creator string)
+
+const (
+	// The ideal clock counts ticks of 2^-16 ns. Rounded to the nearest, 10^8
+	// steps are off by less than 1 ns; it wraps after 78 hours, and only
+	// differences over one active period are taken.
+	tickBits = 16
+	// maxStep is the most ns that the clock goes on in one step.
+	maxStep = 1 << (63 - tickBits - 1)
+
+	// Slowdowns are recorded in hundredths, from 1.00 to ten million.
+	slowdownScale = 100
+	maxSlowdown   = 1e7 * slowdownScale
+)
+
+// Accumulator judges fairness and pressure from one pass over a stream of
+// decisions. Its memory depends on the numbers of goroutines alive at one time,
+// of classes, and of Ps.
+//
+// The ideal is generalised processor sharing (A. Parekh, R. Gallager: A
+// Generalized Processor Sharing Approach to Flow Control in Integrated Services
+// Networks, IEEE/ACM ToN 1(3), 1993): while C Ps are usable and N goroutines
+// active, each active one is served at the rate min(1, C/N). The rate is the
+// same for all, so one clock that runs at it is enough: what a goroutine was
+// due between two instants of an active period is the difference of the
+// clock's readings.
+type Accumulator struct {
+	minIdeal uint64 // ticks
+	tr       *procs.Tracker
+	table    *table
+	now      int64
+
+	runnable, running int64  // goroutines of the program
+	clock             uint64 // ideal service of whoever was always active, in ticks
+
+	some, full      int64 // ns
+	unclaimed, size procs.Integral
+	waiting         procs.Integral // runnable goroutines of the program
+	waits           procs.Integral // the same, by single waits
+
+	slowdowns   *hdrhistogram.Histogram
+	slowdownN   int64
+	slowdownSum float64
+	slowdownMax float64
+
+	all     index
+	maxLag  int64
+	classes []class
+	classOf map[int32]int32
+}
+
+// New returns an empty Accumulator.
+func New(o Options) *Accumulator {
+	if o.MinIdeal <= 0 {
+		o.MinIdeal = DefaultMinIdeal
+	}
+	return &Accumulator{
+		minIdeal:  uint64(o.MinIdeal) << tickBits,
+		tr:        procs.NewTracker(),
+		table:     newTable(),
+		slowdowns: hdrhistogram.New(1, maxSlowdown, 3),
+		classOf:   make(map[int32]int32),
+	}
+}
+
+// notOfProgram are the flags of goroutines that are not judged.
+const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
+
+// Add takes the next decision of the stream. It does not keep d. A time that
+// falls counts as the time before.
+func (a *Accumulator) Add(d *reference.Decision) {
+	if d.Time > a.now {
+		a.advance(d.Time)
+	}
+	a.tr.Apply(d)
+	switch d.Kind {
+	case reference.KindReady, reference.KindStart, reference.KindStop,
+		reference.KindSyscall, reference.KindSyscallExit:
+	default:
+		return
+	}
+	if d.G < 0 {
+		return
+	}
+	slot := a.table.find(d.G)
+	if d.Flags&notOfProgram != 0 {
+		if slot >= 0 { // it was not known to be the runtime's until now
+			a.table.slots[slot].waited = -1
+			a.stop(&a.table.slots[slot])
+			a.table.drop(slot)
+		}
+		return
+	}
+	if slot < 0 {
+		switch {
+		case d.Kind == reference.KindStop, d.Kind == reference.KindSyscall,
+			d.Kind == reference.KindSyscallExit && d.P < 0:
+			return
+		}
+		slot = a.table.add(d.G)
+	}
+	g := &a.table.slots[slot]
+	if d.Class != 0 {
+		g.class = d.Class
+	}
+	switch d.Kind {
+	case reference.KindReady:
+		a.ready(g, d)
+	case reference.KindStart:
+		a.start(g, d)
+	case reference.KindStop:
+		a.stop(g)
+		if d.Why == reference.WhyExit {
+			a.fold(g)
+			a.table.drop(slot)
+		}
+	case reference.KindSyscall:
+		a.stop(g)
+	case reference.KindSyscallExit:
+		// It goes on running on the P that it kept, without having been
+		// runnable: no activation. Without a P, a Ready follows.
+		if d.P >= 0 {
+			a.stop(g)
+			a.enter(g, running)
+		}
+	}
+}
+
+// advance lets time pass: every integral grows by what has held since now.
+func (a *Accumulator) advance(to int64) {
+	dt := to - a.now
+	a.now = to
+	if a.runnable > 0 {
+		a.some += dt
+		if a.running == 0 {
+			a.full += dt
+		}
+		a.waiting.Add(a.runnable, dt)
+	}
+	idle := a.tr.Count(procs.Idle)
+	if q := a.tr.Queued(); idle > 0 && q > 0 {
+		a.unclaimed.Add(min(idle, q), dt)
+	}
+	a.size.Add(int64(a.tr.Procs()), dt)
+	if n := a.runnable + a.running; n > 0 {
+		a.clock += idealTicks(dt, a.tr.Usable(), n)
+	}
+}
+
+// idealTicks is dt x min(1, usable/active) in ticks, to the nearest.
+func idealTicks(dt, usable, active int64) uint64 {
+	ticks := uint64(min(dt, maxStep)) << tickBits
+	if usable >= active {
+		return ticks
+	}
+	hi, lo := bits.Mul64(ticks, uint64(usable))
+	lo, carry := bits.Add64(lo, uint64(active)/2, 0)
+	q, _ := bits.Div64(hi+carry, lo, uint64(active))
+	return q
+}
+
+// enter makes an inactive goroutine active.
+func (a *Accumulator) enter(g *goroutine, to activity) {
+	g.state, g.since, g.clock = to, a.now, a.clock
+	if to == runnable {
+		a.runnable++
+	} else {
+		a.running++
+	}
+}
+
+// leave makes a goroutine inactive and adds up what it got and what it was due.
+func (a *Accumulator) leave(g *goroutine) {
+	switch g.state {
+	case inactive:
+		return
+	case runnable:
+		a.runnable--
+		g.wait += a.now - g.since
+	case running:
+		a.running--
+		g.service += a.now - g.since
+	}
+	g.ideal += a.clock - g.clock
+	g.state = inactive
+}
+
+func (a *Accumulator) ready(g *goroutine, d *reference.Decision) {
+	if g.state == runnable {
+		return
+	}
+	a.stop(g)
+	g.partial = d.Flags&reference.FlagFirst != 0
+	a.enter(g, runnable)
+}
+
+func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
+	switch g.state {
+	case running:
+		return
+	case inactive: // not seen as runnable
+		g.waited = -1
+		a.enter(g, running)
+		return
+	}
+	wait := a.now - g.since
+	told := wait // as the stream tells it, for the self-check
+	if d.Wait >= 0 {
+		told = d.Wait
+	}
+	a.waits.Add(1, told)
+	a.owed(g)
+	a.runnable--
+	a.running++
+	g.wait += wait
+	g.waited = wait
+	if g.partial {
+		g.waited = -1
+	}
+	g.state, g.since = running, a.now
+}
+
+// stop ends a run interval, and with it the activation.
+func (a *Accumulator) stop(g *goroutine) {
+	if g.state == running && g.waited >= 0 {
+		a.slowdown(g.waited, a.now-g.since)
+	}
+	g.waited = -1
+	if g.state == runnable { // the stream does not say when it ran
+		a.owed(g)
+		a.waits.Add(1, a.now-g.since)
+	}
+	a.leave(g)
+}
+
+// owed notes the lag, ideal service minus service, of a runnable goroutine. It
+// grows only while a goroutine is runnable, so looking at the end of each wait
+// finds its maximum.
+func (a *Accumulator) owed(g *goroutine) {
+	ideal := g.ideal + a.clock - g.clock
+	if lag := int64(ideal>>tickBits) - g.service; lag > g.maxLag {
+		g.maxLag = lag
+	}
+}
+
+// slowdown records (wait + run) / run. A run shorter than the trace's clock can
+// tell counts as 1 ns.
+func (a *Accumulator) slowdown(wait, run int64) {
+	run = max(1, run)
+	s := float64(wait)/float64(run) + 1
+	a.slowdownN++
+	a.slowdownSum += s
+	a.slowdownMax = max(a.slowdownMax, s)
+	// Cannot fail: the value is within the histogram's range.
+	_ = a.slowdowns.RecordValue(int64(min(s*slowdownScale, maxSlowdown)))
+}
+
+// fold adds a goroutine that is over, and inactive, to its class.
+func (a *Accumulator) fold(g *goroutine) {
+	i, ok := a.classOf[g.class]
+	if !ok {
+		i = int32(len(a.classes))
+		a.classes = append(a.classes, class{id: g.class})
+		a.classOf[g.class] = i
+	}
+	c := &a.classes[i]
+	c.n++
+	c.waits.add(g.wait)
+	c.maxLag = max(c.maxLag, g.maxLag)
+	a.maxLag = max(a.maxLag, g.maxLag)
+	if g.ideal >= a.minIdeal {
+		x := float64(g.service) / (float64(g.ideal) / (1 << tickBits))
+		c.shares.add(x)
+		a.all.add(x)
+	}
+}
+
+// Finish closes all intervals at end, ns of the last event, and returns the
+// results. names may be nil. The Accumulator cannot be used afterwards.
+func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
+	if end > a.now {
+		a.advance(end)
+	}
+	for i := range a.table.slots {
+		g := &a.table.slots[i]
+		if g.id == dead {
+			continue
+		}
+		g.waited = -1 // an activation that is not over has no slowdown
+		a.stop(g)
+		a.fold(g)
+	}
+	r := Result{
+		Jain:        a.all.jain(),
+		Judged:      a.all.n,
+		MaxLagNs:    a.maxLag,
+		LittleError: gap(a.waiting.Float(), a.waits.Float()),
+		Classes:     make([]Class, 0, len(a.classes)),
+	}
+	if a.slowdownN > 0 {
+		r.Slowdown = Slowdown{
+			Mean: a.slowdownSum / float64(a.slowdownN),
+			P50:  float64(a.slowdowns.ValueAtQuantile(50)) / slowdownScale,
+			P99:  float64(a.slowdowns.ValueAtQuantile(99)) / slowdownScale,
+			Max:  a.slowdownMax,
+		}
+	}
+	for i := range a.classes {
+		c := &a.classes[i]
+		out := Class{
+			ID: c.id, N: c.n, Judged: c.shares.n, Jain: c.shares.jain(), Gini: c.waits.gini(),
+			MinMax: c.shares.minMax(), MaxLagNs: c.maxLag,
+		}
+		if names != nil {
+			out.Name, out.Creator = names(c.id)
+		}
+		r.Classes = append(r.Classes, out)
+	}
+	slices.SortFunc(r.Classes, func(x, y Class) int {
+		return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.ID, y.ID))
+	})
+
+	var p Pressure
+	if a.now > 0 {
+		p.Some = float64(a.some) / float64(a.now)
+		p.Full = float64(a.full) / float64(a.now)
+	}
+	if size := a.size.Float(); size > 0 {
+		p.UnclaimedIdle = a.unclaimed.Float() / size
+	}
+	return r, p
+}
+
+// gap is the relative difference of two non-negative numbers that should be
+// equal.
+func gap(x, y float64) float64 {
+	if x == y {
+		return 0
+	}
+	return math.Abs(x-y) / max(x, y)
+}

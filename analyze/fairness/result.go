@@ -1,0 +1,53 @@
+// Package fairness answers: did everyone get a fair share, and how much of the
+// time did work wait? It is one of the accumulators of step 4 of package
+// analyze.
+//
+// [Accumulator] compares what each goroutine of the program got with what ideal
+// sharing would have given it. The goroutines of the runtime and of the tracer
+// are not judged; the Ps that mark workers hold are not there to be shared.
+package fairness
+
+// Pressure says for how much of the time runnable goroutines waited, in the
+// manner of Linux's pressure stall information (Documentation/accounting/psi).
+// All are shares of the trace's duration. Runnable and running are goroutines
+// of the program; queued are all goroutines in run queues.
+type Pressure struct {
+	Some          float64 `json:"some"`           // at least one goroutine was runnable
+	Full          float64 `json:"full"`           // at least one was runnable and no goroutine of the program ran
+	UnclaimedIdle float64 `json:"unclaimed_idle"` // integral of min(idle Ps, queued goroutines) over GOMAXPROCS x duration
+}
+
+// Result judges how running time was shared. Within a class it is a statement
+// about the scheduler, between classes one about the program.
+type Result struct {
+	Jain        float64  `json:"jain"`       // index over all user goroutines of service received / ideal service; 1 is fair
+	Judged      int64    `json:"judged"`     // goroutines in that index: those with at least Options.MinIdeal of ideal service
+	MaxLagNs    int64    `json:"max_lag_ns"` // most service owed to one goroutine at any time, against ideal sharing
+	Slowdown    Slowdown `json:"slowdown"`
+	LittleError float64  `json:"little_error"` // relative gap between mean queue length and rate x mean wait: a self-check
+	Classes     []Class  `json:"classes"`
+}
+
+// Slowdown is (wait + run) / run of single activations: from runnable to the
+// end of the run interval. Activations that the trace does not show from
+// beginning to end are left out. Mean and Max are exact, the quantiles within
+// 0.1 % and 0.01.
+type Slowdown struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+}
+
+// Class is fairness within the goroutines of one class.
+type Class struct {
+	ID       int32   `json:"id"`
+	Name     string  `json:"name"`
+	Creator  string  `json:"creator"`
+	N        int64   `json:"n"`      // goroutines that were runnable or ran
+	Judged   int64   `json:"judged"` // those in Jain and MinMax
+	Jain     float64 `json:"jain"`
+	Gini     float64 `json:"gini"`    // inequality of total waiting
+	MinMax   float64 `json:"min_max"` // least served / most served, relative to ideal service
+	MaxLagNs int64   `json:"max_lag_ns"`
+}

@@ -1,0 +1,45 @@
+// Package findings holds the scheme of the detectors; each detector is a
+// package in a folder below, named by its ID.
+package findings
+
+// Severity ranks findings.
+type Severity string
+
+// The severities: note is true but no cause for action.
+const (
+	Note     Severity = "note"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// Finding is one judgement with its evidence.
+type Finding struct {
+	ID       string     `json:"id"`
+	Severity Severity   `json:"severity"`
+	Title    string     `json:"title"`   // what happened, in one sentence with numbers
+	CostNs   int64      `json:"cost_ns"` // goroutine-time lost to it
+	FromNs   int64      `json:"from_ns"` // the window in which it shows worst
+	ToNs     int64      `json:"to_ns"`
+	Basis    string     `json:"basis"` // certain, inferred, suspected
+	Actors   []Actor    `json:"actors"`
+	Evidence []Evidence `json:"evidence"`
+	Advice   []string   `json:"advice"`
+}
+
+// Actor is somebody with a part in a finding.
+type Actor struct {
+	Role    string   `json:"role"` // victim, cause
+	Class   string   `json:"class,omitempty"`
+	Creator string   `json:"creator,omitempty"`
+	G       int64    `json:"g,omitempty"`
+	P       int32    `json:"p,omitempty"`
+	Stack   []string `json:"stack,omitempty"`
+}
+
+// Evidence is a number that crossed, or frames, a threshold.
+type Evidence struct {
+	What  string `json:"what"`
+	Value string `json:"value"`           // with unit, for people
+	Limit string `json:"limit,omitempty"` // the threshold, where there is one
+	Ns    int64  `json:"ns,omitempty"`
+}

@@ -1,0 +1,75 @@
+// Package procs answers: what did the Ps do all the time, and how did work and
+// Ps change hands? It is one of the accumulators of step 4 of package analyze.
+//
+// [Accumulator] takes the account: every nanosecond of a P's life belongs to
+// one [State], so a P's times sum to its lifetime exactly, in integers.
+// [Tracker] holds the rules that turn decisions into states and queue lengths;
+// the other accumulators use it too.
+package procs
+
+// Result is the account of the Ps and of the decisions that moved work
+// between them.
+type Result struct {
+	Ps          []Proc  `json:"ps"`
+	Steals      Steals  `json:"steals"`
+	Handoffs    Counts  `json:"handoffs"`
+	Retakes     Counts  `json:"retakes"`
+	Preemptions Counts  `json:"preemptions"`
+	Overflows   int64   `json:"overflows"`    // puts on a full ring
+	GlobalTakes int64   `json:"global_takes"` // takes from the global queue, batches counted once
+	Queues      Queues  `json:"queues"`
+	Procs       []Procs `json:"gomaxprocs"` // at most 1,024, the first ones
+	// OmittedPs is how many Ps below the largest GOMAXPROCS have no account
+	// because there are more than MaxPs, OmittedMentions how often the stream
+	// named a P that high. Both are 0 but in damaged or made-up traces.
+	OmittedPs       int32 `json:"omitted_ps,omitempty"`
+	OmittedMentions int64 `json:"omitted_mentions,omitempty"`
+}
+
+// Proc is one P. Its times sum to LifetimeNs exactly.
+type Proc struct {
+	P          int32   `json:"p"`
+	LifetimeNs int64   `json:"lifetime_ns"` // from when the trace knows of it, below GOMAXPROCS, to the end
+	RunningNs  int64   `json:"running_ns"`  // goroutines of the program
+	SystemNs   int64   `json:"system_ns"`   // goroutines of the runtime, mark workers and the tracer's left out
+	GCNs       int64   `json:"gc_ns"`       // mark workers
+	TracerNs   int64   `json:"tracer_ns"`
+	SyscallNs  int64   `json:"syscall_ns"` // its goroutine was in a system call and it was not retaken
+	SchedNs    int64   `json:"sched_ns"`   // had a thread but ran no goroutine: scheduler, search for work
+	IdleNs     int64   `json:"idle_ns"`    // no thread
+	StoppedNs  int64   `json:"stopped_ns"` // stopped for a stop-the-world
+	UnusedNs   int64   `json:"unused_ns"`  // at or above GOMAXPROCS
+	Starts     int64   `json:"starts"`
+	Parks      int64   `json:"parks"`
+	QueueMean  float64 `json:"queue_mean"` // time-weighted mean length of its local run queue
+	QueueMax   int32   `json:"queue_max"`
+}
+
+// Steals counts steals. Matrix[thief][victim] counts them by P; it is absent
+// when there are more than 512 Ps.
+type Steals struct {
+	Count  int64     `json:"count"`
+	Moved  int64     `json:"moved"` // goroutines
+	Matrix [][]int64 `json:"matrix,omitempty"`
+}
+
+// Counts is a number of decisions, and how many had which cause.
+type Counts struct {
+	Count   int64            `json:"count"`
+	ByCause map[string]int64 `json:"by_cause"`
+}
+
+// Queues sums up queue lengths over the whole trace, time-weighted.
+type Queues struct {
+	GlobalMean   float64 `json:"global_mean"`
+	GlobalMax    int32   `json:"global_max"`
+	LocalMean    float64 `json:"local_mean"`    // over all Ps, sum of lengths
+	RunnableMean float64 `json:"runnable_mean"` // all runnable goroutines
+	RunnableMax  int64   `json:"runnable_max"`
+}
+
+// Procs is a value of GOMAXPROCS and from when on it held.
+type Procs struct {
+	AtNs int64 `json:"at_ns"`
+	N    int32 `json:"n"`
+}

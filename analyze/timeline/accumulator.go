@@ -1,0 +1,361 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Options are the limits of the coarse picture. The zero value means defaults.
+type Options struct {
+	// MaxBins is the most bins that the result may have, from 16 on. With more
+	// than 128 Ps it is halved until lanes x bins fits DefaultMaxCells.
+	MaxBins int
+}
+
+// The defaults.
+const (
+	DefaultMaxBins  = 1024
+	DefaultMaxCells = 128 * 1024
+)
+
+const (
+	firstShift = 8       // the first bins are 2^8 ns wide: 1,024 of them are a quarter of a millisecond
+	minBins    = 16      // bins that are kept however many Ps there are
+	maxLanes   = 1024    // Ps that have a lane
+	maxSpans   = 2000    // stop-the-worlds and garbage collections each
+	maxTime    = 1 << 62 // ns, 146 years: later times are made up, and would overflow
+)
+
+// The columns of shares.
+const (
+	colUser = iota
+	colSystem
+	colGC
+	colSyscall
+	colSched
+	colStopped
+	colUnused
+	columns
+	colNone = -1
+)
+
+// column says where the time in a state of package procs goes.
+var column = [...]int8{
+	procs.Idle: colNone, procs.User: colUser, procs.System: colSystem,
+	procs.GC: colGC, procs.Tracer: colSystem, procs.Syscall: colSyscall,
+	procs.Sched: colSched, procs.Stopped: colStopped, procs.Unused: colUnused,
+}
+
+// Accumulator paints the picture from one pass over a stream of decisions. Its
+// memory depends on the number of Ps only.
+type Accumulator struct {
+	tr      *procs.Tracker
+	now     int64
+	shift   uint // bins are 2^shift ns wide
+	maxBins int  // as of now: falls as lanes are added
+	lanes   []lane
+	born    int // lanes that are in use
+
+	global, runnable, idle, missed         series
+	steals, retakes, handoffs, preemptions counter
+	stw, gc                                spans
+
+	history
+}
+
+// lane is one P: its bins and what it does now.
+type lane struct {
+	shares []shares
+	queue  series
+	since  int64 // start of the present stint
+	g      int64
+	wait   int64
+	depth  int64 // number of its newest depth in the history
+	class  int32
+	state  procs.State
+	src    reference.Source
+	born   bool
+}
+
+// New returns an empty Accumulator.
+func New(o Options) *Accumulator {
+	if o.MaxBins == 0 {
+		o.MaxBins = DefaultMaxBins
+	}
+	return &Accumulator{
+		tr:      procs.NewTracker(),
+		shift:   firstShift,
+		maxBins: max(minBins, o.MaxBins),
+		history: newHistory(),
+	}
+}
+
+// Add takes the next decision of the stream. It does not keep d. A time that
+// falls counts as the time before.
+func (a *Accumulator) Add(d *reference.Decision) {
+	a.now = max(a.now, min(d.Time, maxTime))
+	if a.now > a.due || a.stints.n >= a.dueStints {
+		a.captureDue()
+	}
+	a.fit()
+	for _, c := range a.tr.Apply(d) {
+		a.change(c, d)
+	}
+	switch d.Kind {
+	case reference.KindReady, reference.KindMove, reference.KindStart:
+		a.lengths(d)
+	case reference.KindSteal:
+		a.steals.add(a.now, a.shift)
+		a.arrow(arrowSteal, d.Victim, d.P, d.Batch)
+	case reference.KindRetake:
+		a.retakes.add(a.now, a.shift)
+		a.arrow(arrowRetake, d.P, -1, 0)
+	case reference.KindHandoff:
+		a.handoffs.add(a.now, a.shift)
+		a.arrow(arrowHandoff, -1, d.P, 0)
+	case reference.KindPreempt:
+		a.preemptions.add(a.now, a.shift)
+	case reference.KindOverflow:
+		a.arrow(arrowOverflow, d.P, -1, d.Batch)
+	case reference.KindGlobalBatch:
+		a.arrow(arrowGlobalBatch, -1, d.P, d.Batch)
+	case reference.KindSTWBegin:
+		a.stw.begin(a.now, d.Why.String())
+	case reference.KindSTWEnd:
+		a.stw.finish(a.now)
+	case reference.KindGCBegin:
+		a.gc.begin(a.now, "mark")
+	case reference.KindGCEnd:
+		a.gc.finish(a.now)
+	}
+	if n := a.tr.Count(procs.Idle); n != a.idle.level {
+		a.idle.set(a.now, n, a.shift)
+	}
+	if n := min(a.tr.Count(procs.Idle), a.tr.Queued()); n != a.missed.level {
+		a.missed.set(a.now, n, a.shift)
+	}
+}
+
+// fit merges bins until now has one and all lanes together are small enough.
+func (a *Accumulator) fit() {
+	for a.now>>a.shift >= int64(a.maxBins) {
+		a.shift++
+		for i := range a.lanes {
+			l := &a.lanes[i]
+			l.shares = mergeShares(l.shares)
+			l.queue.merge()
+		}
+		for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed} {
+			s.merge()
+		}
+		for _, c := range []*counter{&a.steals, &a.retakes, &a.handoffs, &a.preemptions} {
+			c.merge()
+		}
+	}
+}
+
+// lane returns P's lane, and nil if it has none.
+func (a *Accumulator) lane(p int32) *lane {
+	if uint32(p) < uint32(len(a.lanes)) {
+		return &a.lanes[p]
+	}
+	if p < 0 || p >= maxLanes || int(p) >= a.tr.Known() {
+		return nil
+	}
+	for len(a.lanes) <= int(p) {
+		a.lanes = append(a.lanes, lane{state: procs.Unused, g: -1, wait: -1, depth: -1})
+	}
+	return &a.lanes[p]
+}
+
+// change ends a P's stint and begins the next.
+func (a *Accumulator) change(c procs.Change, d *reference.Decision) {
+	l := a.lane(c.P)
+	if l == nil {
+		return
+	}
+	if !l.born {
+		l.born = true
+		a.born++
+		if a.maxBins > minBins && a.born*a.maxBins > DefaultMaxCells {
+			a.maxBins = max(minBins, a.maxBins/2)
+			a.fit()
+		}
+	}
+	a.flush(l)
+	if a.now > l.since && l.state != procs.Unused {
+		a.stints.push(l.stint(c.P, a.now))
+	}
+	l.since, l.state = a.now, c.To
+	l.g, l.class, l.wait, l.src = -1, 0, -1, 0
+	switch d.Kind {
+	case reference.KindStart:
+		l.g, l.class, l.wait, l.src = d.G, d.Class, d.Wait, d.Src
+	case reference.KindSyscall, reference.KindSyscallExit:
+		l.g, l.class = d.G, d.Class
+	}
+}
+
+// flush puts the time since the stint began into the bins.
+func (a *Accumulator) flush(l *lane) {
+	col := column[l.state]
+	from, now := l.since, a.now
+	if col == colNone || now <= from {
+		return
+	}
+	last := int((now - 1) >> a.shift)
+	if uint(last) < uint(len(l.shares)) && int(from>>a.shift) == last {
+		l.shares[last][col] += uint64(now - from) // OPT: nearly all stints are shorter than a bin
+		return
+	}
+	for last >= len(l.shares) {
+		l.shares = append(l.shares, shares{})
+	}
+	for bin := int(from >> a.shift); bin <= last; bin++ {
+		to := min(now, int64(bin+1)<<a.shift)
+		l.shares[bin][col] += uint64(to - from)
+		from = to
+	}
+}
+
+func (l *lane) stint(p int32, to int64) Stint {
+	return Stint{
+		P: p, From: l.since, To: to, State: State(l.state),
+		G: l.g, Class: l.class, Wait: l.wait, Src: uint8(l.src),
+	}
+}
+
+// lengths notes the queue lengths that the decision changed.
+func (a *Accumulator) lengths(d *reference.Decision) {
+	a.local(d.P)
+	a.local(d.Victim)
+	if n := int64(a.tr.Global()); n != a.global.level {
+		a.depth(&a.globalDepth, -1, int32(a.global.level), int32(n))
+		a.global.set(a.now, n, a.shift)
+	}
+	if n := a.tr.Runnable(); n != a.runnable.level {
+		a.runnable.set(a.now, n, a.shift)
+	}
+}
+
+func (a *Accumulator) local(p int32) {
+	l := a.lane(p)
+	if l == nil {
+		return
+	}
+	if n := int64(a.tr.Local(p)); n != l.queue.level {
+		a.depth(&l.depth, p, int32(l.queue.level), int32(n))
+		l.queue.set(a.now, n, a.shift)
+	}
+}
+
+// Finish closes all intervals at end, ns of the last event, and returns the
+// result. The Accumulator cannot be used afterwards.
+func (a *Accumulator) Finish(end int64) Result {
+	a.now = max(a.now, min(end, maxTime))
+	end = a.now
+	a.fit()
+	a.stw.finish(end)
+	a.gc.finish(end)
+	windows := a.windows(end)
+
+	bins := max(1, int((end+(1<<a.shift-1))>>a.shift))
+	r := Result{
+		BinNs:       1 << a.shift,
+		Bins:        bins,
+		EndNs:       end,
+		Lanes:       make([]Lane, 0, a.born),
+		Steals:      a.steals.result(bins),
+		Retakes:     a.retakes.result(bins),
+		Handoffs:    a.handoffs.result(bins),
+		Preemptions: a.preemptions.result(bins),
+		STW:         a.stw.result(),
+		GC:          a.gc.result(),
+		Windows:     windows,
+	}
+	for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed} {
+		s.flush(end, a.shift)
+	}
+	r.Global = a.global.result(bins, a.shift, end)
+	r.Runnable = a.runnable.result(bins, a.shift, end)
+	r.IdleP = a.idle.result(bins, a.shift, end)
+	r.Missed = a.missed.means(bins, a.shift, end)
+	for p := range a.lanes {
+		l := &a.lanes[p]
+		if !l.born {
+			continue
+		}
+		a.flush(l)
+		l.queue.flush(end, a.shift)
+		r.Lanes = append(r.Lanes, l.result(int32(p), bins, a.shift, end))
+	}
+	r.OmittedPs = max(0, int32(a.tr.Known())-maxLanes)
+	ps, _ := a.tr.Omitted()
+	r.OmittedPs += ps
+	return r
+}
+
+// result scales the times of each bin to 255. It rounds running sums, so that
+// the shares of a bin cannot sum to more than 255 and each is off by less than 1.
+func (l *lane) result(p int32, bins int, shift uint, end int64) Lane {
+	var out [columns][]uint8
+	buf := make([]uint8, columns*bins)
+	for c := range out {
+		out[c] = buf[c*bins : (c+1)*bins : (c+1)*bins]
+	}
+	unused := false
+	for i := range min(bins, len(l.shares)) {
+		w := covered(i, shift, end)
+		if w <= 0 {
+			continue
+		}
+		var sum uint64
+		before := 0
+		for c, ns := range l.shares[i] {
+			sum += ns
+			upTo := int(float64(sum)/float64(w)*255 + 0.5)
+			out[c][i] = uint8(upTo - before)
+			before = upTo
+		}
+		unused = unused || l.shares[i][colUnused] > 0
+	}
+	lane := Lane{
+		P: p, User: out[colUser], System: out[colSystem], GC: out[colGC],
+		Syscall: out[colSyscall], Sched: out[colSched], Stopped: out[colStopped],
+		Queue: l.queue.result(bins, shift, end),
+	}
+	if unused {
+		lane.Unused = out[colUnused]
+	}
+	return lane
+}
+
+// shrink keeps the longest maxSpans; of equally long ones the earlier.
+func (s *spans) shrink() {
+	if len(s.kept) <= maxSpans {
+		return
+	}
+	slices.SortFunc(s.kept, func(x, y Span) int {
+		if c := cmp.Compare(y.To-y.From, x.To-x.From); c != 0 {
+			return c
+		}
+		return x.compare(y)
+	})
+	s.kept = s.kept[:maxSpans]
+}
+
+func (s *spans) result() []Span {
+	s.shrink()
+	slices.SortFunc(s.kept, Span.compare)
+	if s.kept == nil {
+		return []Span{}
+	}
+	return s.kept
+}
+
+func (s Span) compare(o Span) int {
+	return cmp.Or(cmp.Compare(s.From, o.From), cmp.Compare(s.To, o.To), cmp.Compare(s.Name, o.Name))
+}

@@ -1,0 +1,186 @@
+package timeline
+
+import (
+	"math"
+	"math/bits"
+)
+
+// A series is a level that changes in steps, summed up per bin: level x ns, and
+// the highest level. The level since the last change is not in the bins yet, so
+// a change within one bin costs one multiplication.
+type series struct {
+	sum   []uint64
+	peak  []int32
+	level int64
+	since int64
+}
+
+// set changes the level at now.
+func (s *series) set(now, level int64, shift uint) {
+	bin := int(now >> shift)
+	if uint(bin) < uint(len(s.sum)) && int(s.since>>shift) == bin {
+		// OPT: nearly all changes fall into the bin of the one before, which
+		// has put its level into peak already.
+		s.sum[bin] = addProduct(s.sum[bin], uint64(s.level), uint64(now-s.since))
+		s.since = now
+	} else {
+		s.flush(now, shift)
+		s.grow(bin)
+	}
+	s.level = level
+	s.peak[bin] = max(s.peak[bin], int32(min(level, math.MaxInt32)))
+}
+
+// flush puts the level that held until now into the bins.
+func (s *series) flush(now int64, shift uint) {
+	from := s.since
+	s.since = now
+	if s.level == 0 || now <= from {
+		return
+	}
+	last := int((now - 1) >> shift)
+	s.grow(last)
+	peak := int32(min(s.level, math.MaxInt32))
+	for bin := int(from >> shift); bin <= last; bin++ {
+		to := min(now, int64(bin+1)<<shift)
+		s.sum[bin] = addProduct(s.sum[bin], uint64(s.level), uint64(to-from))
+		s.peak[bin] = max(s.peak[bin], peak)
+		from = to
+	}
+}
+
+func (s *series) grow(bin int) {
+	for bin >= len(s.sum) {
+		s.sum = append(s.sum, 0)
+		s.peak = append(s.peak, 0)
+	}
+}
+
+// merge makes one bin of each two.
+func (s *series) merge() {
+	n := len(s.sum)
+	for i := 0; i < n; i += 2 {
+		sum, peak := s.sum[i], s.peak[i]
+		if i+1 < n {
+			sum = addProduct(sum, s.sum[i+1], 1)
+			peak = max(peak, s.peak[i+1])
+		}
+		s.sum[i/2], s.peak[i/2] = sum, peak
+	}
+	s.sum, s.peak = s.sum[:(n+1)/2], s.peak[:(n+1)/2]
+}
+
+// result turns sums into means over the part of each bin that the trace covers.
+func (s *series) result(bins int, shift uint, end int64) Series {
+	return Series{Mean: s.means(bins, shift, end), Max: s.peaks(bins)}
+}
+
+func (s *series) means(bins int, shift uint, end int64) []float32 {
+	mean := make([]float32, bins)
+	for i := range min(bins, len(s.sum)) {
+		if w := covered(i, shift, end); w > 0 {
+			mean[i] = float32(float64(s.sum[i]) / float64(w))
+		}
+	}
+	return mean
+}
+
+func (s *series) peaks(bins int) []int32 {
+	peak := make([]int32, bins)
+	for i, p := range s.peak {
+		i = min(i, bins-1) // what happens at end itself may be in a bin of its own
+		peak[i] = max(peak[i], p)
+	}
+	return peak
+}
+
+// shares holds how many ns of a bin a P spent in each state but idle.
+type shares [columns]uint64
+
+// mergeShares makes one bin of each two.
+func mergeShares(s []shares) []shares {
+	n := len(s)
+	for i := 0; i < n; i += 2 {
+		sum := s[i]
+		if i+1 < n {
+			for c := range sum {
+				sum[c] += s[i+1][c]
+			}
+		}
+		s[i/2] = sum
+	}
+	return s[:(n+1)/2]
+}
+
+// counter counts something per bin.
+type counter []int32
+
+func (c *counter) add(now int64, shift uint) {
+	bin := int(now >> shift)
+	for bin >= len(*c) {
+		*c = append(*c, 0)
+	}
+	(*c)[bin]++
+}
+
+func (c *counter) merge() {
+	s := *c
+	n := len(s)
+	for i := 0; i < n; i += 2 {
+		sum := s[i]
+		if i+1 < n {
+			sum += s[i+1]
+		}
+		s[i/2] = sum
+	}
+	*c = s[:(n+1)/2]
+}
+
+func (c counter) result(bins int) []int32 {
+	out := make([]int32, bins)
+	for i, n := range c {
+		out[min(i, bins-1)] += n
+	}
+	return out
+}
+
+// covered is the number of ns of a bin that lie before end.
+func covered(bin int, shift uint, end int64) int64 {
+	return min(end, int64(bin+1)<<shift) - int64(bin)<<shift
+}
+
+// addProduct adds a x b to sum and stays at the largest number rather than
+// wrap, which only a made-up trace can bring about.
+func addProduct(sum, a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	sum, carry := bits.Add64(sum, lo, 0)
+	if hi != 0 || carry != 0 {
+		return math.MaxUint64
+	}
+	return sum
+}
+
+// spans keeps the longest of a stream of spans, in bounded memory.
+type spans struct {
+	kept []Span
+	open bool
+	cur  Span
+}
+
+func (s *spans) begin(now int64, name string) {
+	if !s.open {
+		s.open, s.cur = true, Span{From: now, Name: name}
+	}
+}
+
+func (s *spans) finish(now int64) {
+	if !s.open {
+		return
+	}
+	s.open = false
+	s.cur.To = now
+	s.kept = append(s.kept, s.cur)
+	if len(s.kept) >= 2*maxSpans {
+		s.shrink()
+	}
+}

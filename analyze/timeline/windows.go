@@ -1,0 +1,330 @@
+package timeline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/procs"
+)
+
+// The limits of the fine picture.
+const (
+	ringStints = 16 * 1024 // recent history from which windows are cut
+	ringDepths = 64 * 1024
+	ringArrows = 8 * 1024
+
+	maxWindows   = 8
+	windowStints = 2500
+	windowDepths = 8192
+	windowArrows = 2500
+	marginStints = windowStints / 10 // stints after a mark that end its margin early
+
+	wholeStints = 6000 // a trace with no more than that is one window
+	wholeDepths = 32 * 1024
+)
+
+// ring holds the newest of a stream of records, a power of two. Records are
+// numbered from 0.
+type ring[T any] struct {
+	buf []T
+	n   int64 // records so far
+}
+
+func newRing[T any](size int) ring[T] { return ring[T]{buf: make([]T, size)} }
+
+func (r *ring[T]) push(v T) {
+	r.buf[r.n&int64(len(r.buf)-1)] = v
+	r.n++
+}
+
+// at returns record i, which must not be older than first.
+func (r *ring[T]) at(i int64) *T { return &r.buf[i&int64(len(r.buf)-1)] }
+
+// first is the number of the oldest record still there.
+func (r *ring[T]) first() int64 { return max(0, r.n-int64(len(r.buf))) }
+
+// depth is a change of a queue's length. It keeps the length before, so that
+// the lengths at the start of a window are known.
+type depth struct {
+	at          int64
+	p           int32
+	before, len int32
+}
+
+type arrowKind uint8
+
+const (
+	arrowSteal arrowKind = iota
+	arrowHandoff
+	arrowRetake
+	arrowOverflow
+	arrowGlobalBatch
+)
+
+var arrowNames = [...]string{"steal", "handoff", "retake", "overflow", "global-batch"}
+
+type arrow struct {
+	at       int64
+	from, to int32
+	n        int32
+	kind     arrowKind
+}
+
+// history is the recent past in exact detail, and the windows cut from it.
+type history struct {
+	stints      ring[Stint] // in order of To; those that are not over yet are in the lanes
+	depths      ring[depth]
+	arrows      ring[arrow]
+	globalDepth int64 // number of the global queue's newest depth
+
+	marks     []*mark
+	due       int64 // the first time after which a mark can be cut out
+	dueStints int64 // number of stints from which on one must be
+	lengths0  []int32
+	newest    []int
+}
+
+// mark is a moment worth a window.
+type mark struct {
+	from, to  int64
+	title     string
+	dueStints int64
+	cut       bool
+	window    Window
+}
+
+func newHistory() history {
+	return history{
+		stints:      newRing[Stint](ringStints),
+		depths:      newRing[depth](ringDepths),
+		arrows:      newRing[arrow](ringArrows),
+		globalDepth: -1,
+		due:         math.MaxInt64,
+		dueStints:   math.MaxInt64,
+	}
+}
+
+// length is what marks compete by.
+func (m *mark) length() int64 { return m.to - m.from }
+
+// lo and hi are the interval with a tenth of it on either side.
+func (m *mark) lo() int64 { return max(0, m.from-m.length()/10) }
+func (m *mark) hi() int64 {
+	if margin := m.length() / 10; m.to <= math.MaxInt64-margin {
+		return m.to + margin
+	}
+	return math.MaxInt64
+}
+
+// shown is where the window begins to be of use.
+func (m *mark) shown() int64 {
+	if m.cut {
+		return max(m.from, m.window.FromNs)
+	}
+	return m.from
+}
+
+// depth records a change of a queue's length; newest is the number of that
+// queue's last record. Changes at one instant are one record.
+func (a *Accumulator) depth(newest *int64, p, before, n int32) {
+	if *newest >= a.depths.first() && *newest >= 0 {
+		if r := a.depths.at(*newest); r.at == a.now {
+			r.len = n
+			return
+		}
+	}
+	*newest = a.depths.n
+	a.depths.push(depth{at: a.now, p: p, before: before, len: n})
+}
+
+func (a *Accumulator) arrow(kind arrowKind, from, to, n int32) {
+	a.arrows.push(arrow{at: a.now, from: from, to: to, n: n, kind: kind})
+}
+
+// Mark asks for exact detail of [from, to], ns, with a tenth of it on either
+// side. Call it when something noteworthy, such as one of the longest waits so
+// far, has just ended: to should be the time of the last decision added. Only
+// the recent past is at hand, and a window has at most 2,500 stints, so of a
+// long interval the end is kept. The longest 8 marks are kept; of marks that
+// overlap, the longest.
+func (a *Accumulator) Mark(from, to int64, title string) {
+	from, to = max(0, from), min(to, a.now)
+	if to <= from {
+		return
+	}
+	m := &mark{from: from, to: to, title: title, dueStints: a.stints.n + marginStints}
+	for _, o := range a.marks {
+		if o.shown() < m.to && m.from < o.to && o.length() >= m.length() {
+			return
+		}
+	}
+	a.marks = slices.DeleteFunc(a.marks, func(o *mark) bool {
+		return o.shown() < m.to && m.from < o.to
+	})
+	if len(a.marks) == maxWindows {
+		i := 0
+		for j, o := range a.marks {
+			if o.length() < a.marks[i].length() {
+				i = j
+			}
+		}
+		if a.marks[i].length() >= m.length() {
+			return
+		}
+		a.marks = slices.Delete(a.marks, i, i+1)
+	}
+	a.marks = append(a.marks, m)
+	a.schedule()
+}
+
+// schedule finds when the next mark is to be cut out.
+func (a *Accumulator) schedule() {
+	a.due, a.dueStints = math.MaxInt64, math.MaxInt64
+	for _, m := range a.marks {
+		if !m.cut {
+			a.due = min(a.due, m.hi())
+			a.dueStints = min(a.dueStints, m.dueStints)
+		}
+	}
+}
+
+func (a *Accumulator) captureDue() {
+	for _, m := range a.marks {
+		if !m.cut && (a.now > m.hi() || a.stints.n >= m.dueStints) {
+			a.capture(m)
+		}
+	}
+	a.schedule()
+}
+
+func (a *Accumulator) capture(m *mark) {
+	m.cut = true
+	m.window = a.window(m.title, m.lo(), min(m.hi(), a.now), windowStints, windowDepths)
+}
+
+// windows returns the whole trace if it is short, else what was marked.
+func (a *Accumulator) windows(end int64) []Window {
+	open := int64(0)
+	for i := range a.lanes {
+		if a.lanes[i].state != procs.Unused && a.lanes[i].since < end {
+			open++
+		}
+	}
+	if end > 0 && a.stints.n+open <= wholeStints && a.depths.n <= ringDepths && a.arrows.n <= ringArrows {
+		return []Window{a.window("the whole trace", 0, end, wholeStints, wholeDepths)}
+	}
+	out := make([]Window, 0, len(a.marks))
+	for _, m := range a.marks {
+		if !m.cut {
+			a.capture(m)
+		}
+		out = append(out, m.window)
+	}
+	slices.SortStableFunc(out, func(x, y Window) int { return cmp.Compare(x.FromNs, y.FromNs) })
+	return out
+}
+
+// window cuts [lo, hi] out of the history; lo rises if there is no more of it,
+// or more than fits. hi must not be later than now.
+func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths int) Window {
+	w := Window{Title: title, ToNs: hi, Stints: []Stint{}, Depths: []Depth{}, Arrows: []Arrow{}}
+
+	// Stints, newest first. Their order is that of their ends: the first one
+	// that is left out says from when on nothing is missing. The ring holds more
+	// than any window, so it does not run out before.
+	for p := range a.lanes {
+		if l := &a.lanes[p]; l.state != procs.Unused && l.since < hi {
+			w.Stints = append(w.Stints, l.stint(int32(p), hi))
+		}
+	}
+	maxStints = max(maxStints, len(w.Stints))
+	i := a.stints.n - 1
+	for ; i >= a.stints.first(); i-- {
+		s := a.stints.at(i)
+		if s.To <= lo || len(w.Stints) == maxStints {
+			break
+		}
+		if s.From < hi {
+			w.Stints = append(w.Stints, *s)
+		}
+	}
+	if i >= a.stints.first() {
+		lo = max(lo, a.stints.at(i).To)
+	}
+	if f := a.depths.first(); f > 0 {
+		lo = max(lo, a.depths.at(f).at)
+	}
+	lo = min(lo, hi)
+	w.FromNs = lo
+	w.Stints = slices.DeleteFunc(w.Stints, func(s Stint) bool { return s.To <= lo })
+	for j := range w.Stints {
+		s := &w.Stints[j]
+		s.Before = max(0, lo-s.From)
+		s.From = max(s.From, lo)
+		s.To = min(s.To, hi)
+	}
+	slices.SortFunc(w.Stints, func(x, y Stint) int {
+		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.P, y.P))
+	})
+
+	w.Depths = a.cutDepths(w.Depths, lo, hi, maxDepths)
+
+	for i := a.arrows.n - 1; i >= a.arrows.first() && len(w.Arrows) < windowArrows; i-- {
+		r := a.arrows.at(i)
+		if r.at < lo {
+			break
+		}
+		if r.at <= hi {
+			w.Arrows = append(w.Arrows, Arrow{Kind: arrowNames[r.kind], At: r.at, From: r.from, To: r.to, N: r.n})
+		}
+	}
+	slices.Reverse(w.Arrows)
+	return w
+}
+
+// cutDepths appends the lengths at lo and their changes up to hi.
+func (a *Accumulator) cutDepths(out []Depth, lo, hi int64, most int) []Depth {
+	// lengths0[p+1] is the length of p's queue at lo: that of now, gone back.
+	a.lengths0 = append(a.lengths0[:0], int32(a.global.level))
+	for p := range a.lanes {
+		a.lengths0 = append(a.lengths0, int32(a.lanes[p].queue.level))
+	}
+	i := a.depths.n - 1
+	count := 0
+	for ; i >= a.depths.first(); i-- {
+		r := a.depths.at(i)
+		if r.at <= lo {
+			break
+		}
+		a.lengths0[r.p+1] = r.before
+		if r.at <= hi {
+			count++
+		}
+	}
+	a.newest = a.newest[:0]
+	for j, n := range a.lengths0 {
+		a.newest = append(a.newest, -1)
+		if j == 0 || a.lanes[j-1].born {
+			a.newest[j] = len(out)
+			out = append(out, Depth{P: int32(j) - 1, At: lo, Len: n})
+		}
+	}
+	slice := int64(0) // ns within which a queue has one record; 0: no thinning
+	if count > most {
+		slice = (hi-lo)/int64(max(4, most/len(a.lengths0))) + 1
+	}
+	for i++; i < a.depths.n; i++ {
+		r := a.depths.at(i)
+		if r.at > hi {
+			break
+		}
+		if j := a.newest[r.p+1]; slice > 0 && j >= 0 && (out[j].At-lo)/slice == (r.at-lo)/slice {
+			out[j].Len = max(out[j].Len, r.len)
+			continue
+		}
+		a.newest[r.p+1] = len(out)
+		out = append(out, Depth{P: r.p, At: r.at, Len: r.len})
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+package waits
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Options of an [Accumulator]. The zero value of a field means its default.
+type Options struct {
+	// SliceNs is the time slice in ns: what is longer counts in
+	// [Summary.BehindLongNs]. Default 10 ms (reference.Rules.Slice).
+	SliceNs int64
+	// Worst is the number of longest waits that are told, WorstPerClass that of
+	// each of the WorstClasses classes with the longest ones. Defaults 20, 3
+	// and 50; negative for none.
+	Worst, WorstPerClass, WorstClasses int
+	// Classes is the number of classes with an account of their own, first come,
+	// first served; all further ones share that of class [ClassOthers]. Default 2000.
+	Classes int
+	// PastPerP and Past bound the memory of the Ps' recent states, in intervals
+	// of about 60 bytes, per P (a power of two) and in total. Defaults 4096 and 1<<19.
+	PastPerP, Past int
+	// OnWorst is called when a wait, from from to to, has just entered the list
+	// of longest user waits, so that others can keep their detail of that time.
+	OnWorst func(from, to, g int64)
+}
+
+func (o Options) withDefaults() Options {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+		*v = max(*v, 0)
+	}
+	if o.SliceNs <= 0 {
+		o.SliceNs = 10_000_000
+	}
+	def(&o.Worst, 20)
+	def(&o.WorstPerClass, 3)
+	def(&o.WorstClasses, 50)
+	def(&o.Classes, 2000)
+	def(&o.PastPerP, 4096)
+	def(&o.Past, 1<<19)
+	o.PastPerP = max(o.PastPerP, ringStart)
+	for o.PastPerP&(o.PastPerP-1) != 0 {
+		o.PastPerP &= o.PastPerP - 1
+	}
+	return o
+}
+
+// Bounds against hostile input.
+const (
+	maxTime   = 1 << 47 // ns, 39 hours
+	maxUsable = 1 << 14 // GOMAXPROCS
+	maxProcs  = 1 << 13 // Ps that are told apart; what happens on further ones is not seen
+	nearProcs = 1 << 12 // P ids below it are found by index
+)
+
+// Namer knows the classes: start function and creator of each handle in
+// [reference.Decision.Class].
+type Namer interface {
+	Class(id int32) (name, creator string)
+}
+
+// Accumulator builds the account of all waits from a stream of decisions. It is
+// not safe for concurrent use.
+type Accumulator struct {
+	opt Options
+
+	// The world.
+	now          int64
+	clk          clocks
+	mode         mode
+	stw          bool
+	stopper      int32 // P that stops the world, or none
+	stopperState pstate
+	stopperG     int32
+	usable       int64 // GOMAXPROCS, or the number of Ps seen as long as that is unknown
+	procsKnown   bool
+	busy         int64 // usable Ps that are not idle
+	procs        []*proc
+	procOf       []int32 // by P id: index + 1
+	procFar      map[int32]int32
+	running      []serving
+	pool         pool
+	pastLen      int
+
+	// The goroutines. Index 0 of gors, waits and nodes is not used.
+	seq      int64 // of the last one that became runnable
+	byID     map[int64]int32
+	gors     []goroutine
+	freeGors []int32
+	waits    [][]wait // in chunks, so that growth copies nothing
+	nodes    []node   // of the same index as waits
+	freeWait []int32
+	moved    []int32 // waits that were moved at this instant, perhaps
+	spills   [][maxSteps - inlineSteps]step
+	freeSpil []int32
+
+	// The account.
+	totals   [numKinds]tally
+	classes  []class
+	classOf  map[int32]int32
+	cells    []pooled
+	cellKeys []uint64
+	cellOf   map[uint64]int32
+
+	worst      []story
+	worstMin   int64
+	classWorst []classWorst
+	runs       []run // scratch
+}
+
+// New returns an Accumulator that has seen nothing.
+func New(o Options) *Accumulator {
+	a := &Accumulator{
+		opt:     o.withDefaults(),
+		stopper: none,
+		procFar: map[int32]int32{},
+		byID:    map[int64]int32{},
+		gors:    make([]goroutine, 1),
+		nodes:   make([]node, 1),
+		spills:  make([][maxSteps - inlineSteps]step, 1),
+		classOf: map[int32]int32{},
+		cellOf:  map[uint64]int32{},
+	}
+	a.waits = [][]wait{make([]wait, waitChunk)}
+	for k := range a.totals {
+		a.totals[k].fine = newFine()
+		a.totals[k].bars = &bars{}
+	}
+	a.classes = append(a.classes, class{id: ClassOthers, lastRunner: none, worst: none})
+	a.pool.q.init()
+	a.updateMode()
+	return a
+}
+
+// Add takes the next decision. It does not keep d.
+func (a *Accumulator) Add(d *reference.Decision) {
+	a.advance(d.Time)
+	switch d.Kind {
+	case reference.KindReady:
+		a.ready(d)
+	case reference.KindMove:
+		a.move(d)
+	case reference.KindStart:
+		a.start(d)
+	case reference.KindStop:
+		a.stop(d)
+	case reference.KindSyscall:
+		a.syscall(d)
+	case reference.KindSyscallExit:
+		a.syscallExit(d)
+	case reference.KindPStart:
+		if pi := a.proc(d.P); pi >= 0 {
+			a.enter(pi, pSched, 0)
+			p := a.procs[pi]
+			p.fresh, p.freshClk, p.freshPool = true, a.clk, a.pool.mark(a.clk.service())
+		}
+	case reference.KindPStop:
+		if pi := a.proc(d.P); pi >= 0 {
+			st := pIdle
+			if d.Why == reference.WhyLocked {
+				st = pUnavail
+			}
+			a.enter(pi, st, 0)
+		}
+	case reference.KindRetake:
+		if pi := a.proc(d.P); pi >= 0 {
+			a.enter(pi, pIdle, 0)
+		}
+	case reference.KindSTWBegin:
+		a.stwBegin(d.P)
+	case reference.KindSTWEnd:
+		a.stwEnd()
+	case reference.KindProcs:
+		a.setProcs(int64(d.Batch))
+	}
+}

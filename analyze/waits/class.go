@@ -1,0 +1,71 @@
+package waits
+
+// ClassOthers is the ID of the account that all classes share for which there
+// is no account of their own: see [Options.Classes].
+const ClassOthers = int32(-1)
+
+const classOthers = int32(0) // its index
+
+// class is the account of a class of goroutines.
+type class struct {
+	id         int32
+	system     bool
+	goroutines int64
+	starts     int64
+	running    int64
+	waits      tally
+	long       pooled
+	worst      int32 // index of its longest waits, or none
+	pairs      int32 // classes that ran while it waited
+	lastRunner int32 // the last of them, and its cell
+	lastCell   int32
+}
+
+// class returns the index of class id.
+func (a *Accumulator) class(id int32) int32 {
+	if ci, ok := a.classOf[id]; ok {
+		return ci
+	}
+	if len(a.classes) > a.opt.Classes {
+		return classOthers
+	}
+	ci := int32(len(a.classes))
+	a.classes = append(a.classes, class{id: id, lastRunner: none, worst: none})
+	a.classOf[id] = ci
+	return ci
+}
+
+// Bounds of the pairs of a waiting and a running class; what runs beyond them
+// is [ClassOthers].
+const (
+	maxPairsPerClass = 256
+	maxPairs         = 1 << 18
+)
+
+// charge books waiting time of one class under the run intervals of another.
+func (a *Accumulator) charge(waiting, running int32, ns int64, shared bool) {
+	if ns == 0 {
+		return
+	}
+	c := &a.classes[waiting]
+	if c.lastRunner != running {
+		c.lastRunner, c.lastCell = running, a.cell(c, waiting, running)
+	}
+	a.cells[c.lastCell].add(ns, shared)
+}
+
+func (a *Accumulator) cell(c *class, waiting, running int32) int32 {
+	key := uint64(waiting)<<32 | uint64(uint32(running))
+	if i, ok := a.cellOf[key]; ok {
+		return i
+	}
+	if running != classOthers && (c.pairs >= maxPairsPerClass || len(a.cells) >= maxPairs) {
+		return a.cell(c, waiting, classOthers)
+	}
+	c.pairs++
+	i := int32(len(a.cells))
+	a.cells = append(a.cells, pooled{})
+	a.cellKeys = append(a.cellKeys, key)
+	a.cellOf[key] = i
+	return i
+}

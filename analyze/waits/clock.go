@@ -1,0 +1,122 @@
+package waits
+
+// mode is the state of the world as a waiting goroutine sees it. At each
+// instant it is in exactly one.
+type mode uint8
+
+const (
+	modeBusy     mode = iota // no usable P is idle
+	modeIdle                 // a usable P is idle
+	modeStopping             // a stop-the-world has begun, but some P still runs
+	modeStopped              // the world is stopped
+	numModes
+)
+
+// clocks holds, for each mode, how long the world has been in it. They sum to
+// the time, so a time-stamp in all four is also a time-stamp. The time that an
+// interval spent in one mode is a subtraction: nothing is ever told to those
+// who wait when the mode changes.
+type clocks [numModes]int64
+
+func (c *clocks) time() int64 {
+	return c[modeBusy] + c[modeIdle] + c[modeStopping] + c[modeStopped]
+}
+
+// service is the time in which goroutines that run count as being ahead of
+// those that wait: neither is a P idle nor the world stopped.
+func (c *clocks) service() int64 { return c[modeBusy] + c[modeStopping] }
+
+func (c *clocks) minus(o *clocks) clocks {
+	return clocks{c[0] - o[0], c[1] - o[1], c[2] - o[2], c[3] - o[3]}
+}
+
+// advance moves the time on. Moves of waiting goroutines between queues take
+// effect here, so that a goroutine that is moved and started at one instant, as
+// a stolen one is, counts as taken from the queue in which it waited.
+func (a *Accumulator) advance(t int64) {
+	t = min(t, maxTime)
+	if t <= a.now {
+		return
+	}
+	if len(a.moved) > 0 {
+		a.settleMoves()
+	}
+	dt := t - a.now
+	a.clk[a.mode] += dt
+	if a.mode == modeBusy || a.mode == modeStopping {
+		a.pool.total += a.usable * dt
+	}
+	a.now = t
+}
+
+// updateMode follows a change of a P's state, of the number of Ps, or of the
+// stop-the-world.
+func (a *Accumulator) updateMode() {
+	switch {
+	case a.stw && a.busy == 0:
+		a.mode = modeStopped
+	case a.stw:
+		a.mode = modeStopping
+	case a.usable > a.busy:
+		a.mode = modeIdle
+	default:
+		a.mode = modeBusy
+	}
+}
+
+// stwBegin begins a stop-the-world. The P that asks for it serves nobody until
+// the end (stopTheWorldWithSema sets its status to _Pgcstop), so it counts as
+// stopped from here on.
+func (a *Accumulator) stwBegin(pid int32) {
+	if a.stw {
+		return
+	}
+	a.stw = true
+	if pi := a.proc(pid); pi >= 0 && a.procs[pi].state != pIdle {
+		p := a.procs[pi]
+		a.stopper, a.stopperState, a.stopperG = pi, p.state, p.runner
+		a.switchTo(pi, pIdle, 0)
+	}
+	a.updateMode()
+}
+
+func (a *Accumulator) stwEnd() {
+	if !a.stw {
+		return
+	}
+	a.stw = false
+	if a.stopper >= 0 {
+		a.switchTo(a.stopper, a.stopperState, a.stopperG)
+		a.stopper = none
+	}
+	a.updateMode()
+}
+
+// setProcs sets GOMAXPROCS: Ps below n are usable. It happens only in a
+// stop-the-world (procresize).
+func (a *Accumulator) setProcs(n int64) {
+	if n <= 0 {
+		return
+	}
+	n = min(n, maxUsable)
+	if a.procsKnown && n == a.usable {
+		return
+	}
+	a.foldPool()
+	a.procsKnown = true
+	a.usable = n
+	for i, p := range a.procs {
+		usable := int64(p.id) < n
+		if usable == p.usable {
+			continue
+		}
+		if usable {
+			p.usable = true
+			a.joinPool(int32(i), p)
+		} else {
+			a.leavePool(p)
+			p.usable = false
+		}
+	}
+	a.updateMode()
+}

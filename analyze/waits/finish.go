@@ -1,0 +1,95 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Finish ends the account at time end, in ns, and returns it. names may be nil.
+// The Accumulator must not be used any more.
+func (a *Accumulator) Finish(end int64, names Namer) Result {
+	a.advance(end)
+	for gi := 1; gi < len(a.gors); gi++ {
+		g := &a.gors[gi]
+		if g.runFrom >= 0 {
+			a.classes[g.class].running += a.now - g.runFrom
+			g.runFrom = -1
+		}
+		if g.wait != 0 {
+			w := a.wait(g.wait)
+			for _, t := range [...]*tally{&a.totals[w.kind], &a.classes[g.class].waits} {
+				t.open++
+				t.openNs += a.now - w.ready
+			}
+		}
+	}
+	a.stopper = none
+	for pi := range a.procs {
+		if a.procs[pi].state == pRun {
+			a.enter(int32(pi), pSched, 0)
+		}
+	}
+	a.foldPool()
+
+	name := func(ci int32) (id int32, fn, creator string) {
+		id = a.classes[ci].id
+		switch {
+		case ci == classOthers:
+			fn = "(other classes)"
+		case names != nil:
+			fn, creator = names.Class(id)
+		}
+		return id, fn, creator
+	}
+	all := tally{fine: newFine(), bars: &bars{}}
+	for k := range a.totals {
+		all.merge(&a.totals[k])
+	}
+	r := Result{
+		All:    all.summary(),
+		User:   a.totals[kindUser].summary(),
+		Self:   a.totals[kindSelf].summary(),
+		System: a.totals[kindSystem].summary(),
+		Worst:  a.stories(a.worst, name),
+	}
+	r.Classes = a.classResults(name)
+	return r
+}
+
+func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) []Class {
+	antagonists := make([][]Antagonist, len(a.classes))
+	for i, key := range a.cellKeys {
+		if ns := a.cells[i].ns; ns > 0 {
+			w := key >> 32
+			id, n, creator := name(int32(uint32(key)))
+			antagonists[w] = append(antagonists[w], Antagonist{Class: id, Name: n, Creator: creator, Ns: ns})
+		}
+	}
+	out := []Class{}
+	for ci := range a.classes {
+		c := &a.classes[ci]
+		if c.goroutines == 0 && c.starts == 0 && c.running == 0 && c.waits.count == 0 && antagonists[ci] == nil {
+			continue
+		}
+		c.waits.long = c.long
+		k := Class{
+			System: c.system, Goroutines: c.goroutines, Starts: c.starts, RunningNs: c.running,
+			Waits: c.waits.summary(), Causes: causeTimes(&c.waits.causes), Antagonists: antagonists[ci],
+		}
+		k.ID, k.Name, k.Creator = name(int32(ci))
+		if k.Antagonists == nil {
+			k.Antagonists = []Antagonist{}
+		}
+		slices.SortFunc(k.Antagonists, func(x, y Antagonist) int {
+			return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Class, y.Class))
+		})
+		if c.worst != none {
+			k.Worst = a.stories(a.classWorst[c.worst].stories, name)
+		}
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(x, y Class) int {
+		return cmp.Or(cmp.Compare(y.Waits.TotalNs, x.Waits.TotalNs), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}

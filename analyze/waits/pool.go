@@ -1,0 +1,147 @@
+package waits
+
+import "math/bits"
+
+// The global queue is served by all usable Ps together, so a goroutine in it
+// waits for each of them by its share. pool sums up, over the usable Ps, the
+// time in each state; the clock is that of service, since in the other modes
+// the mode alone decides.
+type pool struct {
+	n     [numStates]int64 // Ps in each state
+	base  [numStates]int64 // P-ns in each state at service clock c is base + n*c
+	total int64            // P-ns of all usable Ps, those never seen included
+	q     queue
+}
+
+// poolMark is a time-stamp of the pool: P-ns by state, and the total. That of
+// idle Ps is what the others leave of the total; it occurs only while the world
+// is stopping.
+type poolMark [numStates + 1]int64
+
+const poolTotal = numStates
+
+func (b *pool) mark(c int64) (m poolMark) {
+	for s := range b.n {
+		m[s] = b.base[s] + b.n[s]*c
+	}
+	m[poolTotal] = b.total
+	return m
+}
+
+// serving is a usable P that runs a goroutine.
+type serving struct {
+	seq  int64
+	from int64 // service clock
+	p    int32
+}
+
+// joinPool and leavePool begin and end the part of a usable P's state.
+func (a *Accumulator) joinPool(pi int32, p *proc) {
+	c := a.clk.service()
+	a.pool.n[p.state]++
+	a.pool.base[p.state] -= c
+	if p.state != pIdle {
+		a.busy++
+	}
+	if p.state == pRun {
+		p.runPos = int32(len(a.running))
+		a.running = append(a.running, serving{seq: p.runSeq, from: c, p: pi})
+		a.pool.q.read(&p.poolAt, c)
+	}
+}
+
+func (a *Accumulator) leavePool(p *proc) {
+	c := a.clk.service()
+	a.pool.n[p.state]--
+	a.pool.base[p.state] += c
+	if p.state != pIdle {
+		a.busy--
+	}
+	if p.state != pRun {
+		return
+	}
+	r := a.running[p.runPos]
+	if a.pool.q.root != 0 {
+		addBefore(a.nodes, a.pool.q.root, r.seq, c-r.from)
+	}
+	a.credit(&a.pool.q, &p.poolAt, p.runClass, c, a.now-p.runFrom > a.opt.SliceNs, true)
+	last := len(a.running) - 1
+	a.running[p.runPos] = a.running[last]
+	a.procs[a.running[p.runPos].p].runPos = p.runPos
+	a.running = a.running[:last]
+	p.runPos = none
+}
+
+// foldPool divides what was charged so far by the number of usable Ps, which is
+// about to change.
+func (a *Accumulator) foldPool() {
+	c := a.clk.service()
+	for _, r := range a.running {
+		p := a.procs[r.p]
+		a.credit(&a.pool.q, &p.poolAt, p.runClass, c, false, true)
+		a.pool.q.read(&p.poolAt, c)
+	}
+	if a.usable <= 0 {
+		return
+	}
+	for i := range a.cells {
+		a.cells[i].fold(a.usable)
+	}
+	for i := range a.classes {
+		a.classes[i].long.fold(a.usable)
+	}
+	for k := range a.totals {
+		a.totals[k].long.fold(a.usable)
+	}
+}
+
+// overtakenNow is the part of the runs in progress on all usable Ps that
+// overtakes a goroutine ready at seq.
+func (a *Accumulator) overtakenNow(seq int64) (ns int64) {
+	c := a.clk.service()
+	for i := range a.running {
+		if r := &a.running[i]; r.seq > seq {
+			ns += c - r.from
+		}
+	}
+	return ns
+}
+
+// divide splits ns by weights, into whole ns that sum to it: each gets its part
+// rounded down, and the largest remainders, the first among equals, get what is
+// left. It reports false if the weights are no basis for that.
+func divide(ns int64, weights *[numCauses]int64, to *[numCauses]int64) bool {
+	var sum uint64
+	for _, w := range weights {
+		if w < 0 {
+			return false
+		}
+		sum += uint64(w)
+	}
+	if sum == 0 || sum > 1<<63 || ns < 0 {
+		return false
+	}
+	var part [numCauses]int64
+	var rest [numCauses]uint64
+	left := ns
+	for i, w := range weights {
+		hi, lo := bits.Mul64(uint64(ns), uint64(w))
+		q, r := bits.Div64(hi, lo, sum)
+		part[i], rest[i] = int64(q), r
+		left -= part[i]
+	}
+	for ; left > 0; left-- {
+		best := 0
+		for i := range rest {
+			if rest[i] > rest[best] {
+				best = i
+			}
+		}
+		part[best]++
+		rest[best] = 0
+	}
+	for i := range to {
+		to[i] += part[i]
+	}
+	return true
+}

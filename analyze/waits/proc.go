@@ -1,0 +1,174 @@
+package waits
+
+// pstate is what a P does, as those in its queue see it.
+type pstate uint8
+
+const (
+	pIdle    pstate = iota // no thread: found no work, stopped, or retaken and not yet given on
+	pUnavail               // its goroutine is in a system call, or it is being handed to a locked thread
+	pGC                    // runs a mark worker
+	pTracer                // runs one of the tracer's goroutines
+	pRun                   // runs any other goroutine
+	pSched                 // has a thread, but runs no goroutine
+	numStates
+)
+
+// share is a cause as far as the state of one P and the mode of the world
+// decide it. The time under shareRun is split by order into behind and
+// overtaken; that under shareIdle into waking and missed.
+type share uint8
+
+const (
+	shareSTW share = iota
+	shareUnavail
+	shareGC
+	shareIdle
+	shareRun
+	shareTracer
+	shareResidue
+	numShares
+)
+
+// shares is time by share.
+type shares [numShares]int64
+
+// shareOf is the precedence of the causes in detectors.md, "the decomposition
+// behind all of them": the first that holds at an instant owns it. A P without
+// a thread counts as stopped as soon as a stop-the-world has begun
+// (stopTheWorldWithSema takes the idle Ps at once).
+var shareOf = [numStates][numModes]share{
+	//        busy          idle          stopping      stopped
+	pIdle:    {shareResidue, shareIdle, shareSTW, shareSTW},
+	pUnavail: {shareUnavail, shareUnavail, shareUnavail, shareSTW},
+	pGC:      {shareGC, shareGC, shareGC, shareSTW},
+	pTracer:  {shareTracer, shareIdle, shareTracer, shareSTW},
+	pRun:     {shareRun, shareIdle, shareRun, shareSTW},
+	pSched:   {shareResidue, shareIdle, shareResidue, shareSTW},
+}
+
+// add adds time d of a P in state st.
+func (s *shares) add(st pstate, d *clocks) {
+	of := &shareOf[st]
+	for m, ns := range d {
+		s[of[m]] += ns
+	}
+}
+
+// proc is a P.
+type proc struct {
+	id     int32
+	usable bool
+	state  pstate
+	fresh  bool   // got a thread and ran no goroutine since
+	since  clocks // when it came into its state
+	own    shares // its time up to since
+
+	// The goroutine that it runs, or runs last.
+	runner   int32 // index; 0: none
+	runClass int32
+	runSeq   int64
+	runG     int64
+	runFrom  int64 // time
+	runPos   int32 // position in Accumulator.running, or none
+
+	// When it got its thread.
+	freshClk  clocks
+	freshPool poolMark
+
+	q      queue
+	ownAt  integrals // of q, when the run began
+	poolAt integrals // of the global queue, when the run began
+	past   ring
+}
+
+const none = int32(-1)
+
+// proc returns the index of P id, none if there is no such P or there are too
+// many.
+func (a *Accumulator) proc(id int32) int32 {
+	if id < 0 {
+		return none
+	}
+	if int(id) < len(a.procOf) {
+		if i := a.procOf[id]; i > 0 {
+			return i - 1
+		}
+	} else if i, ok := a.procFar[id]; ok {
+		return i
+	}
+	if len(a.procs) >= maxProcs {
+		return none
+	}
+	i := int32(len(a.procs))
+	if int(id) < nearProcs {
+		for int(id) >= len(a.procOf) {
+			a.procOf = append(a.procOf, 0)
+		}
+		a.procOf[id] = i + 1
+	} else {
+		a.procFar[id] = i
+	}
+	p := &proc{id: id, since: a.clk, runPos: none, usable: !a.procsKnown || int64(id) < a.usable}
+	p.q.init()
+	a.procs = append(a.procs, p)
+	if !a.procsKnown {
+		a.foldPool()
+		a.usable++
+		a.updateMode()
+	}
+	a.record(i, p)
+	return i
+}
+
+// sharesNow is p's time by share up to now.
+func (a *Accumulator) sharesNow(p *proc) shares {
+	s := p.own
+	d := a.clk.minus(&p.since)
+	s.add(p.state, &d)
+	return s
+}
+
+// enter puts P pi into a state because of a decision about it. gi is the
+// goroutine that it runs from here on, 0 for none.
+func (a *Accumulator) enter(pi int32, st pstate, gi int32) {
+	if a.stopper == pi {
+		a.stopper = none
+	}
+	a.switchTo(pi, st, gi)
+	a.updateMode()
+}
+
+// switchTo ends the state of P pi and begins st, with goroutine gi.
+func (a *Accumulator) switchTo(pi int32, st pstate, gi int32) {
+	p := a.procs[pi]
+	if p.state == pRun {
+		a.endRun(p)
+	}
+	if p.usable {
+		a.leavePool(p)
+	}
+	d := a.clk.minus(&p.since)
+	p.own.add(p.state, &d)
+	p.since, p.state, p.runner = a.clk, st, gi
+	if gi != 0 {
+		g := &a.gors[gi]
+		p.runG, p.runSeq, p.runClass, p.runFrom = g.id, g.seq, g.class, a.now
+	}
+	if st == pRun {
+		p.q.read(&p.ownAt, a.clk.service())
+	}
+	if p.usable {
+		a.joinPool(pi, p)
+	}
+	a.record(pi, p)
+}
+
+// endRun tells those who wait in p's queue that p's run interval ends: who
+// became runnable before the goroutine that ran was overtaken.
+func (a *Accumulator) endRun(p *proc) {
+	now := a.clk.service()
+	if p.q.root != 0 {
+		addBefore(a.nodes, p.q.root, p.runSeq, now-p.since.service())
+	}
+	a.credit(&p.q, &p.ownAt, p.runClass, now, a.now-p.runFrom > a.opt.SliceNs, false)
+}

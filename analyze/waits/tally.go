@@ -1,0 +1,174 @@
+package waits
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+
+	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+const (
+	longestNs = 3_600_000_000_000 // the histograms take longer waits for an hour
+	tail1Ns   = 1_000_000
+	tail10Ns  = 10_000_000
+)
+
+// tally counts a set of waits.
+type tally struct {
+	count, total, max int64
+	tail1, tail10     int64 // sums of the waits above 1 ms and 10 ms
+	causes            [numCauses]int64
+	long              pooled
+	open, openNs      int64
+	fine              *hdrhistogram.Histogram       // 3 digits, for the totals
+	coarse            *hdrhistogram.PackedHistogram // 2 digits and sparse, for the classes
+	bars              *bars                         // for the totals
+}
+
+// bars are the waits by powers of two: bar i holds those in [1<<(i-1), 1<<i).
+type bars [64]struct{ n, sum int64 }
+
+func newFine() *hdrhistogram.Histogram { return hdrhistogram.New(1, longestNs, 3) }
+
+func (t *tally) add(ns int64, causes *[numCauses]int64) {
+	t.count++
+	t.total += ns
+	t.max = max(t.max, ns)
+	if ns > tail1Ns {
+		t.tail1 += ns
+		if ns > tail10Ns {
+			t.tail10 += ns
+		}
+	}
+	for i, c := range causes {
+		t.causes[i] += c
+	}
+	// Recording fails only above the range, which min excludes.
+	if t.fine != nil {
+		_ = t.fine.RecordValue(min(ns, longestNs))
+		b := &t.bars[bits.Len64(uint64(ns))]
+		b.n++
+		b.sum += ns
+		return
+	}
+	if t.coarse == nil {
+		t.coarse = hdrhistogram.NewPacked(1, longestNs, 2)
+	}
+	_ = t.coarse.RecordValue(min(ns, longestNs))
+}
+
+// merge adds o, which has a fine histogram, as t has.
+func (t *tally) merge(o *tally) {
+	t.count += o.count
+	t.total += o.total
+	t.max = max(t.max, o.max)
+	t.tail1 += o.tail1
+	t.tail10 += o.tail10
+	for i, c := range o.causes {
+		t.causes[i] += c
+	}
+	t.long.ns += o.long.ns
+	t.open += o.open
+	t.openNs += o.openNs
+	t.fine.Merge(o.fine)
+	for i, b := range o.bars {
+		t.bars[i].n += b.n
+		t.bars[i].sum += b.sum
+	}
+}
+
+// summary is t as a result.
+func (t *tally) summary() Summary {
+	s := Summary{
+		Count:        t.count,
+		TotalNs:      t.total,
+		MaxNs:        t.max,
+		TailMass:     map[string]float64{"1ms": ratio(t.tail1, t.total), "10ms": ratio(t.tail10, t.total)},
+		Causes:       causeTimes(&t.causes),
+		BehindLongNs: t.long.ns,
+		OpenCount:    t.open,
+		OpenNs:       t.openNs,
+	}
+	var dist []level
+	switch {
+	case t.fine != nil:
+		for _, b := range t.fine.Distribution() {
+			if b.Count > 0 {
+				dist = append(dist, level{b.From + (b.To-b.From)/2, b.Count})
+			}
+		}
+		for i, b := range t.bars {
+			if b.n > 0 {
+				s.Histogram = append(s.Histogram, bucket(i, b.n, b.sum))
+			}
+		}
+	case t.coarse != nil:
+		t.coarse.ForEachBucket(func(v, n int64) bool {
+			dist = append(dist, level{v, n})
+			return true
+		})
+	}
+	if len(dist) == 0 {
+		return s
+	}
+	q := levels(dist, t.max)
+	s.P50, s.P90, s.P99, s.P999 = q.byCount(0.5), q.byCount(0.9), q.byCount(0.99), q.byCount(0.999)
+	s.TimeWeighted = Quantiles{P50: q.byTime(0.5), P90: q.byTime(0.9), P99: q.byTime(0.99)}
+	return s
+}
+
+func bucket(i int, n, sum int64) Bucket {
+	if i == 0 {
+		return Bucket{FromNs: 0, ToNs: 1, Count: n, SumNs: sum}
+	}
+	return Bucket{FromNs: 1 << (i - 1), ToNs: 1 << i, Count: n, SumNs: sum}
+}
+
+func ratio(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func causeTimes(c *[numCauses]int64) []CauseTime {
+	out := make([]CauseTime, numCauses)
+	for i, name := range Causes() {
+		out[i] = CauseTime{name, c[i]}
+	}
+	return out
+}
+
+// level is a value of a histogram, standing for all in its bucket, and how many
+// there are.
+type level struct{ v, n int64 }
+
+// cumulative is a distribution, ready for questions.
+type cumulative struct {
+	v     []int64
+	n, ns []float64 // cumulative: waits, and their time
+}
+
+func levels(dist []level, max int64) cumulative {
+	c := cumulative{}
+	var n, ns float64
+	for _, l := range dist {
+		v := min(l.v, max)
+		n += float64(l.n)
+		ns += float64(l.n) * float64(v)
+		c.v, c.n, c.ns = append(c.v, v), append(c.n, n), append(c.ns, ns)
+	}
+	return c
+}
+
+// byCount is the smallest value that at least the share q of all waits does not
+// exceed, byTime that for a share of the waiting time.
+func (c *cumulative) byCount(q float64) int64 { return c.at(c.n, q) }
+func (c *cumulative) byTime(q float64) int64  { return c.at(c.ns, q) }
+
+func (c *cumulative) at(sums []float64, q float64) int64 {
+	want := q * sums[len(sums)-1]
+	want -= math.Abs(want) * 1e-12 // rounding of q must not push it into the next level
+	return c.v[min(sort.SearchFloat64s(sums, want), len(sums)-1)]
+}

@@ -1,0 +1,31 @@
+// Package report answers: how does a person see it? It makes one versioned
+// [Document] from a result; the writers for HTML, text and JSON render that
+// and nothing else, so they cannot disagree.
+package report
+
+import (
+	"github.com/gmpscope/gmpscope/analyze"
+)
+
+// Schema is the version of the document and of the JSON output. It rises when
+// a key changes its meaning or goes away, not when one is added.
+const Schema = 1
+
+// Document is a finished analysis, ready to be rendered.
+type Document struct {
+	Schema  int
+	Tool    string // gmpscope and its version
+	Verdict Verdict
+	Result  *analyze.Result
+}
+
+// Verdict is the answer in words.
+type Verdict struct {
+	// Status is "ok", "note", "warning" or "critical".
+	Status string
+	// Headline is one sentence.
+	Headline string
+	// Lines are at most five sentences: what was lost to what, who suffers, who
+	// causes it, what to try first, how sure this is.
+	Lines []string
+}
