@@ -42,7 +42,8 @@ type Decision struct {
 // the Stop that it caused. A P is PStarted before anything starts on it, and
 // PStopped, or retaken, when it has no thread any more. A P whose goroutine is
 // in a system call (Syscall) is free again at SyscallExit, or is retaken.
-// Local and Global are the lengths after the decision.
+// A goroutine Moved to QueueDirect is in no queue: P's thread has taken it and
+// not started it yet. Local and Global are the lengths after the decision.
 type Kind uint8
 
 // The kinds of decisions.
@@ -190,6 +191,7 @@ const (
 	FlagSystem                     // G belongs to the runtime
 	FlagTracer                     // G belongs to the tracer
 	FlagGC                         // G is a mark worker of the garbage collector
+	FlagTaken                      // KindStart: G had left its queue before, by a Move to QueueDirect
 	FlagFirst                      // KindReady: the trace shows G here first; when it became runnable is unknown
 )
 

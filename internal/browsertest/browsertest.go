@@ -1,0 +1,266 @@
+//go:build browser
+
+// Package browsertest drives a headless Chromium for tests of pages that must
+// work from disk, without a network. All use of chromedp is in this file.
+package browsertest
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Browser is a running Chromium without a network.
+type Browser struct {
+	ctx context.Context
+}
+
+// names are the programs that can be driven, in the order of preference.
+var names = []string{"chromium", "chromium-browser", "google-chrome"}
+
+// Start starts a browser that ends with the test. The test fails if there is
+// none: a browser test that did not run proves nothing.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	path := ""
+	for _, n := range names {
+		if p, err := exec.LookPath(n); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Fatalf("no browser found in PATH, looked for %s", strings.Join(names, ", "))
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), // no network
+
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.WindowSize(1280, 900),
+	)
+	ctx, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, stop := chromedp.NewContext(ctx)
+	if err := chromedp.Do(ctx); err != nil {
+		stop()
+		stopAlloc()
+		t.Fatalf("start %s: %v", path, err)
+	}
+	t.Cleanup(func() {
+		chromedp.Cancel(ctx) // waits for the browser, so that its files can be removed
+		stop()
+		stopAlloc()
+	})
+	return &Browser{ctx: ctx}
+}
+
+// View is how a page is looked at.
+type View struct {
+	Width, Height int64
+	Scale         float64 // device pixels per CSS pixel; 0 is 1
+	Dark          bool
+	Print         bool
+	NoScript      bool
+}
+
+// Page is one file, opened in a tab of its own.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu       sync.Mutex
+	requests []string
+	problems []string
+}
+
+// Open opens a file. The fragment, if any, is appended to its address.
+func (b *Browser) Open(t testing.TB, file, fragment string, v View) *Page {
+	t.Helper()
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := chromedp.NewContext(b.ctx)
+	t.Cleanup(stop)
+	p := &Page{t: t, ctx: ctx}
+	p.must("listen", chromedp.Listen(ctx, p.event))
+	_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	p.must("network", err)
+	_, err = chromedp.Call(ctx, log.Enable, struct{}{})
+	p.must("log", err)
+	scale := v.Scale
+	if scale == 0 {
+		scale = 1
+	}
+	p.must("viewport", chromedp.Do(ctx, chromedp.EmulateViewport(v.Width, v.Height, chromedp.EmulateScale(scale))))
+	scheme := "light"
+	if v.Dark {
+		scheme = "dark"
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}
+	if v.Print {
+		media.Media = "print"
+	}
+	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, media)
+	p.must("media", err)
+	if v.NoScript {
+		_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		p.must("no script", err)
+	}
+	u := url.URL{Scheme: "file", Path: abs}
+	addr := u.String()
+	if fragment != "" {
+		addr += "#" + fragment
+	}
+	p.Do("navigate", chromedp.Navigate(addr))
+	return p
+}
+
+// event keeps what a page must not do.
+func (p *Page) event(ev any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch ev := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		p.requests = append(p.requests, ev.Request.URL)
+	case *log.EventEntryAdded:
+		if ev.Entry.Level == log.EntryLevelError || ev.Entry.Level == log.EntryLevelWarning {
+			p.problems = append(p.problems, string(ev.Entry.Source)+": "+ev.Entry.Text)
+		}
+	case *runtime.EventExceptionThrown:
+		text := ev.ExceptionDetails.Text
+		if ev.ExceptionDetails.Exception != nil {
+			text += " " + ev.ExceptionDetails.Exception.Description
+		}
+		p.problems = append(p.problems, "exception: "+text)
+	case *runtime.EventConsoleAPICalled:
+		text := string(ev.Type)
+		for _, a := range ev.Args {
+			text += " " + string(a.Value)
+		}
+		p.problems = append(p.problems, "console: "+text)
+	}
+}
+
+// Check fails the test if the page asked for anything but its own file, or
+// wrote to the console.
+func (p *Page) Check() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	files := 0
+	for _, r := range p.requests {
+		switch {
+		case strings.HasPrefix(r, "file:"):
+			files++
+		case strings.HasPrefix(r, "data:"):
+		default:
+			p.t.Errorf("request to %s", r)
+		}
+	}
+	if files != 1 {
+		p.t.Errorf("%d requests for files, want 1: %q", files, p.requests)
+	}
+	for _, s := range p.problems {
+		p.t.Errorf("console: %s", s)
+	}
+}
+
+// Do runs actions, and fails the test if one fails or takes too long.
+func (p *Page) Do(what string, actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	defer cancel()
+	p.must(what, chromedp.Do(ctx, actions...))
+}
+
+// Eval evaluates an expression in the page. A promise is waited for.
+func Eval[T any](p *Page, expr string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expr, chromedp.EvalAwaitPromise))
+	p.must(expr, err)
+	return v
+}
+
+// Wait waits until an expression is true in the page.
+func (p *Page) Wait(expr string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expr, chromedp.WithPollingInterval(20*time.Millisecond)))
+	p.must("wait for "+expr, err)
+}
+
+// Click clicks the element that a CSS selector finds.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	p.Do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Focus gives an element the keyboard.
+func (p *Page) Focus(selector string) {
+	p.t.Helper()
+	p.Do("focus "+selector, chromedp.Focus(chromedp.CSS(selector)))
+}
+
+// Type sends keys to whatever has the keyboard.
+func (p *Page) Type(keys string) {
+	p.t.Helper()
+	p.Do("type "+keys, chromedp.KeyEvent(keys))
+}
+
+// Hover moves the mouse.
+func (p *Page) Hover(x, y float64) {
+	p.t.Helper()
+	p.Do("hover", chromedp.MouseEvent("mouseMoved", x, y))
+}
+
+// ClickAt clicks a point of the window.
+func (p *Page) ClickAt(x, y float64) {
+	p.t.Helper()
+	p.Do("click", chromedp.MouseClickXY(x, y))
+}
+
+// Screenshot writes a picture of the window, or of the whole page, into the
+// folder named by BROWSER_SHOTS; without one it does nothing.
+func (p *Page) Screenshot(name string, whole bool) {
+	p.t.Helper()
+	dir := os.Getenv("BROWSER_SHOTS")
+	if dir == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, 60*time.Second)
+	defer cancel()
+	a := chromedp.CaptureScreenshot()
+	if whole {
+		a = chromedp.FullScreenshot(100)
+	}
+	png, err := chromedp.Run(ctx, a)
+	p.must("screenshot", err)
+	p.must("screenshot", os.MkdirAll(dir, 0o755))
+	p.must("screenshot", os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
+
+func (p *Page) must(what string, err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatalf("%s: %v", what, err)
+	}
+}

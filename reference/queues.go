@@ -1,0 +1,205 @@
+package reference
+
+// Queues is the state of all run queues: for each P a runnext slot and a ring,
+// and the global queue. Goroutines and Ps are small indices that the caller
+// hands out; no goroutine is ever in two places.
+//
+// The operations are those of runtime/proc.go. The runtime does each at one
+// point in time; so does Queues. It is not safe for concurrent use.
+//
+// All queues are doubly linked lists through one array, so that a goroutine
+// can also be taken from the middle: an observer learns of a steal only when
+// the stolen goroutine runs.
+type Queues struct {
+	rules  Rules
+	node   []node
+	local  []runq
+	global list
+}
+
+// Place is where a goroutine is queued.
+type Place struct {
+	Queue Queue // QueueUnknown if it is in no queue
+	P     int32 // QueueRunnext, QueueLocal
+}
+
+type node struct {
+	next, prev int32
+	place      Place
+}
+
+type list struct {
+	head, tail int32
+	n          int
+}
+
+type runq struct {
+	runnext int32
+	ring    list
+}
+
+// None is the index of no goroutine.
+const None = int32(-1)
+
+// NewQueues returns empty queues.
+func NewQueues(r Rules) *Queues {
+	return &Queues{rules: r, global: list{head: None, tail: None}}
+}
+
+// Rules returns the rules in force.
+func (q *Queues) Rules() Rules { return q.rules }
+
+// Grow makes room for goroutines below gs and Ps below ps.
+func (q *Queues) Grow(gs, ps int) {
+	for len(q.node) < gs {
+		q.node = append(q.node, node{next: None, prev: None})
+	}
+	for len(q.local) < ps {
+		q.local = append(q.local, runq{runnext: None, ring: list{head: None, tail: None}})
+	}
+}
+
+// Place tells where g is.
+func (q *Queues) Place(g int32) Place { return q.node[g].place }
+
+// Runnext returns the goroutine in p's runnext, or None.
+func (q *Queues) Runnext(p int32) int32 { return q.local[p].runnext }
+
+// Head returns the oldest goroutine in p's ring, or None.
+func (q *Queues) Head(p int32) int32 { return q.local[p].ring.head }
+
+// Tail returns the newest goroutine in p's ring, or None.
+func (q *Queues) Tail(p int32) int32 { return q.local[p].ring.tail }
+
+// RingLen returns the number of goroutines in p's ring.
+func (q *Queues) RingLen(p int32) int { return q.local[p].ring.n }
+
+// Len returns the length of p's local run queue, ring plus runnext.
+func (q *Queues) Len(p int32) int {
+	n := q.local[p].ring.n
+	if q.local[p].runnext != None {
+		n++
+	}
+	return n
+}
+
+// GlobalHead returns the oldest goroutine in the global queue, or None.
+func (q *Queues) GlobalHead() int32 { return q.global.head }
+
+// GlobalLen returns the length of the global queue.
+func (q *Queues) GlobalLen() int { return q.global.n }
+
+// Next returns the goroutine behind g in its ring or in the global queue.
+func (q *Queues) Next(g int32) int32 { return q.node[g].next }
+
+// Prev returns the goroutine in front of g.
+func (q *Queues) Prev(g int32) int32 { return q.node[g].prev }
+
+// PutRunnext puts g into p's runnext and returns the goroutine that it
+// displaced, or None; the caller puts that one at the ring's tail (runqput with
+// next=true).
+func (q *Queues) PutRunnext(p, g int32) (displaced int32) {
+	l := &q.local[p]
+	displaced = l.runnext
+	if displaced != None {
+		q.node[displaced].place = Place{}
+	}
+	l.runnext = g
+	q.node[g].place = Place{Queue: QueueRunnext, P: p}
+	return displaced
+}
+
+// Full says that p's ring has no room, so that a put overflows.
+func (q *Queues) Full(p int32) bool { return q.local[p].ring.n >= q.rules.RingSize }
+
+// PutTail puts g at the tail of p's ring, whether or not it is full (runqput).
+func (q *Queues) PutTail(p, g int32) {
+	q.push(&q.local[p].ring, g)
+	q.node[g].place = Place{Queue: QueueLocal, P: p}
+}
+
+// PutGlobal puts g at the tail of the global queue (globrunqput).
+func (q *Queues) PutGlobal(g int32) {
+	q.push(&q.global, g)
+	q.node[g].place = Place{Queue: QueueGlobal, P: NoP}
+}
+
+// PutGlobalHead puts g at the head of the global queue (globrunqputhead).
+func (q *Queues) PutGlobalHead(g int32) {
+	l := &q.global
+	n := &q.node[g]
+	n.next, n.prev = l.head, None
+	if l.head != None {
+		q.node[l.head].prev = g
+	} else {
+		l.tail = g
+	}
+	l.head = g
+	l.n++
+	n.place = Place{Queue: QueueGlobal, P: NoP}
+}
+
+// Promote moves g to the head of its ring or of the global queue.
+func (q *Queues) Promote(g int32) {
+	pl := q.node[g].place
+	switch pl.Queue {
+	case QueueGlobal:
+		q.Remove(g)
+		q.PutGlobalHead(g)
+	case QueueLocal:
+		q.Remove(g)
+		l := &q.local[pl.P].ring
+		n := &q.node[g]
+		n.next, n.prev = l.head, None
+		if l.head != None {
+			q.node[l.head].prev = g
+		} else {
+			l.tail = g
+		}
+		l.head = g
+		l.n++
+		n.place = pl
+	}
+}
+
+// Remove takes g out of wherever it is.
+func (q *Queues) Remove(g int32) {
+	n := &q.node[g]
+	switch n.place.Queue {
+	case QueueRunnext:
+		q.local[n.place.P].runnext = None
+	case QueueLocal:
+		q.unlink(&q.local[n.place.P].ring, g)
+	case QueueGlobal:
+		q.unlink(&q.global, g)
+	}
+	n.place = Place{}
+}
+
+func (q *Queues) push(l *list, g int32) {
+	n := &q.node[g]
+	n.next, n.prev = None, l.tail
+	if l.tail != None {
+		q.node[l.tail].next = g
+	} else {
+		l.head = g
+	}
+	l.tail = g
+	l.n++
+}
+
+func (q *Queues) unlink(l *list, g int32) {
+	n := &q.node[g]
+	if n.prev != None {
+		q.node[n.prev].next = n.next
+	} else {
+		l.head = n.next
+	}
+	if n.next != None {
+		q.node[n.next].prev = n.prev
+	} else {
+		l.tail = n.prev
+	}
+	n.next, n.prev = None, None
+	l.n--
+}

@@ -1,0 +1,154 @@
+"use strict";
+/* The interactive charts. Their options come from Go, as data; functions are
+   added here, by kind of chart. Tooltips are elements made with textContent:
+   no markup from the trace is ever parsed. A chart is made when it comes near
+   the window, and then takes the place of the plain drawing. */
+(() => {
+  if (typeof echarts === "undefined") return;
+  const { el, dur, sig, group, percent, colour, view } = gms;
+  const live = [];
+
+  /** Replaces colours of the form @name by those of the theme. */
+  function paint(o) {
+    if (Array.isArray(o)) return o.map(paint);
+    if (o && typeof o === "object") {
+      const out = {};
+      for (const k of Object.keys(o)) out[k] = k === "color" ? tint(o[k]) : k === "data" ? o[k] : paint(o[k]);
+      return out;
+    }
+    return o;
+  }
+  function tint(c) {
+    if (Array.isArray(c)) return c.map(tint);
+    if (typeof c !== "string" || c[0] !== "@") return c;
+    const key = c.slice(1);
+    return colour(key.startsWith("line") ? key + "c" : key);
+  }
+
+  function tipBox(title, rows) {
+    const box = el("div", "tiptext");
+    box.append(el("b", "", title));
+    for (const [k, v] of rows) {
+      const row = el("div");
+      row.append(el("span", "", k), el("span", "", v));
+      box.append(row);
+    }
+    return box;
+  }
+
+  const kinds = {
+    causes(c, o) {
+      o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
+      o.yAxis[0].axisLabel = { width: 210, overflow: "truncate" };
+      o.tooltip.axisPointer = { type: "shadow" };
+      o.tooltip.formatter = ps => {
+        const total = ps.reduce((s, p) => s + p.value, 0);
+        return tipBox(c.names[ps[0].dataIndex] || ps[0].name, ps.filter(p => p.value > 0).map(p => [p.seriesName, dur(p.value) + ", " + percent(p.value / total)]).concat([["all", dur(total)]]));
+      };
+    },
+    waits(c, o) {
+      o.xAxis[0].axisLabel = { hideOverlap: true };
+      o.tooltip.axisPointer = { type: "shadow" };
+      o.tooltip.formatter = ps => {
+        const [from, to, n, ns] = c.rows[ps[0].dataIndex];
+        return tipBox(dur(from) + " to " + dur(to), [["waits", group(n) + ", " + percent(n / c.total[0])], ["time in them", dur(ns) + ", " + percent(c.total[1] ? ns / c.total[1] : 0)]]);
+      };
+    },
+    queues(c, o) {
+      o.series[0].progressive = 0;
+      o.tooltip.formatter = p => tipBox(o.yAxis[0].data[p.value[1]] + " at " + o.xAxis[0].data[p.value[0]], [["mean length", sig(p.value[2])]]);
+      o.xAxis[0].axisLabel = { hideOverlap: true };
+      o.visualMap[0].formatter = v => sig(v);
+      o.visualMap[0].min = 0;
+      timeZoom(o);
+    },
+    steals(c, o) {
+      o.tooltip.formatter = p => tipBox(o.yAxis[0].data[p.value[1]] + " stole from " + o.xAxis[0].data[p.value[0]], [["steals", group(p.value[2])]]);
+      o.visualMap[0].formatter = v => group(v);
+      o.visualMap[0].min = 0;
+      o.series[0].progressive = 0;
+      o.yAxis[0].nameLocation = "start"; // on top: the axis is inverse
+      o.series[0].label = { show: o.xAxis[0].data.length <= 16, formatter: p => group(p.value[2]) };
+    },
+    lines(c, o) {
+      o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
+      o.xAxis[0].min = 0;
+      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0]), ps.map(p => [p.seriesName, sig(p.value[1])]));
+      timeZoom(o);
+    },
+  };
+  function timeZoom(o) {
+    for (const z of o.dataZoom) {
+      z.filterMode = "none";
+      z.start = view.from / view.end * 100;
+      z.end = view.to / view.end * 100;
+      if (z.type === "inside") { z.zoomOnMouseWheel = "ctrl"; z.moveOnMouseWheel = false; } // plain wheel scrolls the page
+      else Object.assign(z, { height: 18, bottom: 6, brushSelect: false, showDetail: false, borderColor: colour("line"), fillerColor: "rgba(120,130,150,.22)", backgroundColor: "transparent", dataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } }, selectedDataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } } });
+    }
+  }
+
+  function options(c) {
+    const o = paint(structuredClone(c.option)), ink = colour("ink2"), line = colour("line2");
+    o.textStyle = { fontFamily: getComputedStyle(document.documentElement).fontFamily, color: ink };
+    o.backgroundColor = "transparent";
+    o.aria = { enabled: false };
+    o.tooltip = Object.assign(o.tooltip || {}, { confine: true, backgroundColor: colour("panel"), borderColor: colour("line"), textStyle: { color: colour("ink") } });
+    if (o.legend) Object.assign(o.legend, { textStyle: { color: ink }, pageTextStyle: { color: ink }, pageIconColor: ink });
+    for (const v of o.visualMap || []) Object.assign(v, { itemWidth: 12, itemHeight: 90, textStyle: { color: ink } });
+    kinds[c.kind](c, o);
+    for (const a of [...o.xAxis, ...o.yAxis]) {
+      a.nameTextStyle = { color: ink, align: a === o.yAxis[0] ? "left" : "center" };
+      a.axisLabel = Object.assign({}, a.axisLabel, { color: ink, show: true });
+      a.axisLine = { show: a.type === "category", lineStyle: { color: line } };
+      a.axisTick = { show: false };
+      a.splitLine = { show: a.type === "value", lineStyle: { color: line } };
+    }
+    return o;
+  }
+
+  function height(fig) {
+    const rows = Number(fig.dataset.rows || 0), width = fig.clientWidth;
+    if (fig.dataset.height !== "auto") return Number(fig.dataset.height);
+    if (fig.dataset.square) return Math.min(760, Math.max(280, rows * 26 + 110), width * 0.9 + 60);
+    const each = rows > 64 ? 7 : rows > 32 ? 11 : rows > 12 ? 18 : 28;
+    return Math.max(240, rows * each + 140);
+  }
+
+  function make(fig) {
+    const c = gms.data(fig.dataset.chart);
+    if (!c) return;
+    const div = el("div", "live");
+    div.style.height = height(fig) + "px";
+    if (fig.dataset.square) div.style.maxWidth = height(fig) + 120 + "px";
+    div.setAttribute("role", "img");
+    div.setAttribute("aria-label", fig.querySelector("figcaption").textContent.trim());
+    const drawn = fig.querySelector(".drawn");
+    drawn.before(div);
+    fig.classList.add("has-live");
+    const chart = echarts.init(div, null, { renderer: "canvas" });
+    chart.setOption(options(c));
+    const item = { c, chart, div };
+    live.push(item);
+    if (c.end) {
+      chart.on("datazoom", () => {
+        const z = chart.getOption().dataZoom[0];
+        if (item.quiet) return;
+        view.set(z.start / 100 * view.end, z.end / 100 * view.end, item);
+      });
+      view.listen(item, () => {
+        item.quiet = true;
+        chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: view.from / view.end * 100, end: view.to / view.end * 100 });
+        chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 1, start: view.from / view.end * 100, end: view.to / view.end * 100 });
+        item.quiet = false;
+      });
+    }
+    new ResizeObserver(() => { if (div.clientWidth) chart.resize(); }).observe(div);
+  }
+
+  gms.restyled(() => { for (const l of live) l.chart.setOption(options(l.c), true); });
+  const seen = new IntersectionObserver(es => {
+    for (const e of es) if (e.isIntersecting) { seen.unobserve(e.target); make(e.target); }
+  }, { rootMargin: "300px" });
+  for (const fig of document.querySelectorAll("figure[data-chart]")) seen.observe(fig);
+  gms.charts = live;
+})();

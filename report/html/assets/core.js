@@ -1,0 +1,143 @@
+"use strict";
+/* What the other scripts share: the root class, theme, formats, the address
+   bar's fragment, and the time range that timeline and charts show together.
+   Strings from the trace reach the page by textContent only. */
+const gms = (() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+
+  /** The data island with this id, or null. */
+  function data(id) {
+    const el = document.getElementById(id);
+    return el ? JSON.parse(el.textContent) : null;
+  }
+
+  /** An element with a class and a text. */
+  function el(tag, cls, text) {
+    const e = document.createElement(tag);
+    if (cls) e.className = cls;
+    if (text !== undefined) e.textContent = text;
+    return e;
+  }
+
+  // Formats, as format.go has them.
+  function sig(f) {
+    const a = Math.abs(f);
+    if (!isFinite(f)) return "–";
+    if (a >= 99.95) return group(Math.round(f));
+    if (a >= 9.995) return trim(f.toFixed(1));
+    if (a >= 0.9995 || a === 0) return trim(f.toFixed(2));
+    return trim(Number(f.toPrecision(3)).toString());
+  }
+  function trim(s) { return s.includes(".") && !s.includes("e") ? s.replace(/\.?0+$/, "") : s; }
+  function group(n) { return String(Math.round(n)).replace("-", "−").replace(/\B(?=(\d{3})+$)/g, "\u202f"); }
+  function dur(ns) {
+    if (ns < 0) return "−" + dur(-ns);
+    if (ns < 1e3) return Math.round(ns) + "\u00a0ns";
+    if (ns < 999.5e3) return sig(ns / 1e3) + "\u00a0µs";
+    if (ns < 999.5e6) return sig(ns / 1e6) + "\u00a0ms";
+    if (ns < 120e9) return sig(ns / 1e9) + "\u00a0s";
+    if (ns < 7200e9) return sig(ns / 60e9) + "\u00a0min";
+    return sig(ns / 3600e9) + "\u00a0h";
+  }
+  /** An instant, with digits for steps of the given size. */
+  function clock(ns, step) {
+    if (ns === 0) return "0";
+    const [unit, div] = ns >= 1e9 || step >= 1e8 ? ["s", 1e9] : ns >= 1e6 || step >= 1e5 ? ["ms", 1e6] : ["µs", 1e3];
+    const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10((step || div / 1e4) / div) - 1e-9)));
+    return (ns / div).toFixed(digits) + "\u00a0" + unit;
+  }
+  function percent(f) {
+    if (!isFinite(f)) return "–";
+    if (f > 0 && f < 0.0005) return "<\u00a00.1\u00a0%";
+    return (f * 100).toFixed(f < 0.0995 && f > 0 ? 1 : 0) + "\u00a0%";
+  }
+
+  // Colours: style.css knows them; a canvas needs them resolved.
+  const probe = el("span");
+  probe.hidden = true;
+  document.body.append(probe);
+  let cache = {};
+  function colour(name) {
+    if (!cache[name]) {
+      probe.style.color = "var(--" + name + ")";
+      cache[name] = getComputedStyle(probe).color;
+    }
+    return cache[name];
+  }
+  const themed = [];
+  function restyle() { cache = {}; for (const f of themed) f(); }
+  const button = document.getElementById("theme");
+  const order = ["auto", "light", "dark"];
+  let theme = "auto";
+  function setTheme(t, keep) {
+    theme = order.includes(t) ? t : "auto";
+    if (theme === "auto") root.removeAttribute("data-theme"); else root.dataset.theme = theme;
+    button.textContent = "Theme: " + theme;
+    button.setAttribute("aria-label", "Colour theme: " + (theme === "auto" ? "automatic" : theme));
+    if (keep) try { localStorage.setItem("gmpscope-theme", theme); } catch (e) { /* not allowed here: never mind */ }
+    restyle();
+  }
+  button.addEventListener("click", () => setTheme(order[(order.indexOf(theme) + 1) % 3], true));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
+  let stored = null;
+  try { stored = localStorage.getItem("gmpscope-theme"); } catch (e) { /* never mind */ }
+  if (stored) setTheme(stored, false);
+
+  // The fragment: #t=from-to&q=filter&o=column.direction. A plain #name stays
+  // what it is: a link to a section.
+  const watchers = {};
+  let state = {};
+  function parse(hash) {
+    const out = {};
+    for (const part of hash.replace(/^#/, "").split("&")) {
+      const i = part.indexOf("=");
+      if (i > 0) {
+        try { out[part.slice(0, i)] = decodeURIComponent(part.slice(i + 1)); } catch (e) { /* not ours */ }
+      }
+    }
+    return out;
+  }
+  function put(key, value) {
+    if (value === null || value === "") delete state[key]; else state[key] = value;
+    const s = Object.keys(state).sort().map(k => k + "=" + encodeURIComponent(state[k]).replace(/%2C/g, ",")).join("&");
+    try { history.replaceState(null, "", s ? "#" + s : location.pathname + location.search); } catch (e) { /* never mind */ }
+  }
+  function on(key, f) {
+    watchers[key] = f;
+    if (key in state) f(state[key], true);
+  }
+  function arrived(first) {
+    const next = parse(location.hash);
+    if (!Object.keys(next).length && location.hash) return; // a section
+    state = next;
+    if (!first) for (const k of Object.keys(watchers)) if (k in state) watchers[k](state[k], false);
+  }
+  arrived(true);
+  addEventListener("hashchange", () => arrived(false));
+
+  // The time range that is looked at.
+  const view = { from: 0, to: 1, end: 1, listeners: [] };
+  /** Shows from…to; source is who asked, so that it is not told again. */
+  view.set = (from, to, source) => {
+    const least = Math.min(200, view.end);
+    let w = Math.min(Math.max(to - from, least), view.end);
+    let f = from + (to - from - w) / 2;
+    f = Math.min(Math.max(f, 0), view.end - w);
+    if (f === view.from && f + w === view.to) return;
+    view.from = f; view.to = f + w;
+    for (const l of view.listeners) if (l.source !== source) l.f();
+  };
+  view.listen = (source, f) => view.listeners.push({ source, f });
+
+  // Tables that can be scrolled, and only those, can be reached by keyboard.
+  function stops() {
+    for (const s of document.querySelectorAll(".scroll")) {
+      if (s.scrollWidth > s.clientWidth + 1) s.tabIndex = 0; else s.removeAttribute("tabindex");
+    }
+  }
+  stops();
+  addEventListener("resize", stops);
+
+  return { data, el, sig, group, dur, clock, percent, colour, put, on, view, restyled: f => themed.push(f) };
+})();

@@ -1,0 +1,632 @@
+"use strict";
+/* The timeline: a canvas with a lane per P. Where the trace is kept exactly
+   (windows), run intervals are drawn as they were; elsewhere a column shows
+   the shares of the states in its bin. Both go through one function that fills
+   shares per pixel column, so that the cost depends on the size of the picture
+   and not on that of the trace. */
+(() => {
+  const D = gms.data("data_timeline");
+  const box = document.getElementById("tl");
+  if (!D || !box || !D.ps.length || !D.bins) { if (box) box.hidden = true; return; }
+  const { view, el, dur, clock, sig, colour } = gms;
+  const canvas = document.getElementById("tl-canvas"), map = document.getElementById("tl-map");
+  const tip = document.getElementById("tl-tip"), details = document.getElementById("tl-details");
+  const range = document.getElementById("tl-range"), picker = document.getElementById("tl-windows");
+  const STATES = ["idle", "user", "system", "gc", "tracer", "syscall", "sched", "stopped"];
+  const WORDS = ["idle", "program", "runtime", "garbage collector", "tracer", "system call", "scheduler", "stopped"];
+  const N = D.ps.length, GUTTER = 52, RIGHT = 10;
+  const laneH = N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
+  const depthH = N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
+  const gap = N <= 32 ? 4 : N <= 128 ? 2 : 1;
+  const AXIS = 24, BAND = 12, GLOBAL = 34, TOP = AXIS + BAND + GLOBAL + 8, LANE = laneH + depthH + gap;
+  const height = TOP + N * LANE + 6;
+  const lane = new Map(D.ps.map((p, i) => [p, i]));
+  view.end = Math.max(D.end, 1); view.from = 0; view.to = view.end;
+
+  let A = null;      // arrays by name
+  let cursor = 0;    // lane chosen by keyboard
+  let picked = null; // {win, i} of the stint shown in the details
+  let finding = -1;
+
+  /* Unpacking: base64, then gzip, then typed arrays over one buffer. */
+  async function unpack() {
+    const raw = Uint8Array.from(atob(D.data), c => c.charCodeAt(0));
+    const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const buf = await new Response(stream).arrayBuffer();
+    const kinds = { u8: Uint8Array, i32: Int32Array, f32: Float32Array, f64: Float64Array };
+    A = {};
+    for (const a of D.arrays) A[a.n] = new kinds[a.t](buf, a.o, a.l);
+    D.data = "";
+    D.windows.forEach((w, k) => {
+      w.k = k;
+      w.lanes = ranges(A[`w${k}.p`]);
+      w.depths = ranges(A[`w${k}.dp`]);
+    });
+  }
+  /** Where each P's rows are in a column sorted by P. */
+  function ranges(ps) {
+    const out = new Map();
+    for (let i = 0; i < ps.length;) {
+      let j = i;
+      while (j < ps.length && ps[j] === ps[i]) j++;
+      out.set(ps[i], [i, j]);
+      i = j;
+    }
+    return out;
+  }
+
+  let W = 0, dpr = 1, ctx = canvas.getContext("2d"), pending = false;
+  const plotW = () => Math.max(W - GUTTER - RIGHT, 10);
+  const x2t = x => view.from + (x - GUTTER) / plotW() * (view.to - view.from);
+  const t2x = t => GUTTER + (t - view.from) / (view.to - view.from) * plotW();
+
+  function resize() {
+    const w = canvas.parentElement.clientWidth;
+    if (!w) return;
+    W = w; dpr = Math.min(devicePixelRatio || 1, 16000 / height);
+    canvas.style.height = height + "px";
+    canvas.width = Math.round(W * dpr); canvas.height = Math.round(height * dpr);
+    map.width = Math.round(W * dpr); map.height = Math.round(34 * dpr);
+    later();
+  }
+  function later() {
+    if (pending) return;
+    pending = true;
+    requestAnimationFrame(() => { pending = false; draw(); });
+  }
+
+  function rgba(name) {
+    const m = colour(name).match(/[\d.]+/g).map(Number);
+    return (255 << 24 | m[2] << 16 | m[1] << 8 | m[0]) >>> 0; // little-endian pixels
+  }
+
+  /** Adds, per pixel column, the shares of each state on lane i. */
+  function shares(i, cols, cov) {
+    cov.fill(0);
+    const span = view.to - view.from, per = span / cols;
+    const keys = [null, "user", "system", "gc", null, "syscall", "sched", "stopped"];
+    for (let s = 1; s < 8; s++) {
+      if (!keys[s]) continue;
+      const bins = A[i + "." + keys[s]], off = s * cols;
+      if (!bins) continue;
+      if (per >= D.bin) { // several bins a column: mean
+        for (let c = 0; c < cols; c++) {
+          const b0 = Math.floor((view.from + c * per) / D.bin), b1 = Math.max(b0 + 1, Math.floor((view.from + (c + 1) * per) / D.bin));
+          let sum = 0, n = 0;
+          for (let b = b0; b < b1 && b < bins.length; b++) { sum += bins[b]; n++; }
+          cov[off + c] = n ? sum / n / 255 : 0;
+        }
+      } else {
+        for (let c = 0; c < cols; c++) {
+          const b = Math.floor((view.from + (c + 0.5) * per) / D.bin);
+          cov[off + c] = b < bins.length ? bins[b] / 255 : 0;
+        }
+      }
+    }
+    for (const w of D.windows) { // exact where it is kept
+      if (w.t <= view.from || w.f >= view.to || (w.t - w.f) / per < 4) continue;
+      const c0 = Math.max(0, Math.ceil((w.f - view.from) / per - 0.001)), c1 = Math.min(cols, Math.floor((w.t - view.from) / per + 0.001));
+      for (let s = 0; s < 8; s++) cov.fill(0, s * cols + c0, s * cols + Math.max(c0, c1));
+      const r = w.lanes.get(D.ps[i]);
+      if (!r) continue;
+      const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`];
+      for (let j = first(from, len, r, view.from - w.f); j < r[1]; j++) {
+        const a = from[j] + w.f, b = a + len[j];
+        if (a >= view.to) break;
+        const xa = Math.max((a - view.from) / per, c0), xb = Math.min((b - view.from) / per, c1);
+        const off = state[j] * cols;
+        for (let c = Math.floor(xa); c < xb; c++) cov[off + c] += Math.min(xb, c + 1) - Math.max(xa, c);
+      }
+    }
+  }
+  /** The first row of r that ends after t. */
+  function first(from, len, r, t) {
+    let lo = r[0], hi = r[1];
+    while (lo < hi) {
+      const m = (lo + hi) >> 1;
+      if (from[m] + len[m] > t) hi = m; else lo = m + 1;
+    }
+    return lo;
+  }
+
+  /** Mean queue length per pixel column. */
+  function depth(p, mean, cols, out) {
+    const per = (view.to - view.from) / cols;
+    for (let c = 0; c < cols; c++) {
+      const b0 = Math.floor((view.from + c * per) / D.bin), b1 = Math.max(b0 + 1, Math.floor((view.from + (c + 1) * per) / D.bin));
+      let s = 0, n = 0;
+      for (let b = b0; b < b1 && b < mean.length; b++) { s += mean[b]; n++; }
+      out[c] = n ? s / n : 0;
+    }
+    for (const w of D.windows) {
+      if (w.t <= view.from || w.f >= view.to || (w.t - w.f) / per < 4) continue;
+      const r = w.depths.get(p);
+      if (!r) continue;
+      const at = A[`w${w.k}.dat`], len = A[`w${w.k}.dlen`];
+      const c0 = Math.max(0, Math.ceil((w.f - view.from) / per)), c1 = Math.min(cols, Math.floor((w.t - view.from) / per));
+      let j = r[0];
+      for (let c = c0; c < c1; c++) {
+        let t = view.from + c * per - w.f, now = j > r[0] ? len[j - 1] : 0, sum = 0;
+        const end = t + per;
+        for (; j < r[1] && at[j] <= end; j++) {
+          if (at[j] > t) { sum += now * (at[j] - t); t = at[j]; }
+          now = len[j];
+        }
+        out[c] = (sum + now * (end - t)) / per;
+      }
+    }
+  }
+
+  let depthMost = 1, globalMost = 1;
+  function scales() {
+    for (let i = 0; i < N; i++) for (const v of A[i + ".q"]) if (v > depthMost) depthMost = v;
+    for (const w of D.windows) for (const v of A[`w${w.k}.dlen`]) if (v > depthMost) depthMost = v;
+    for (const name of ["runnable.mean", "global.mean"]) for (const v of A[name]) if (v > globalMost) globalMost = v;
+  }
+
+  function draw() {
+    if (!A || !W) return;
+    const cols = Math.round(plotW() * dpr), x0 = Math.round(GUTTER * dpr);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.fillStyle = colour("panel");
+    ctx.fillRect(0, 0, canvas.width, canvas.height);
+    const cov = new Float32Array(8 * cols), q = new Float32Array(cols);
+    const paint = STATES.map(rgba), line = rgba("depth"), bg = rgba("idle"), panel = rgba("panel");
+    const lh = Math.max(1, Math.round(laneH * dpr)), dh = Math.max(1, Math.round(depthH * dpr));
+    const img = ctx.createImageData(cols, lh + dh), px = new Uint32Array(img.data.buffer);
+    for (let i = 0; i < N; i++) {
+      shares(i, cols, cov);
+      depth(D.ps[i], A[i + ".q"], cols, q);
+      px.fill(bg, 0, lh * cols);
+      px.fill(panel, lh * cols);
+      for (let c = 0; c < cols; c++) {
+        let y = lh, acc = 0; // stacked from below
+        for (let s = 1; s < 8; s++) {
+          const v = cov[s * cols + c];
+          if (v <= 0.002) continue;
+          acc += v;
+          const top = Math.max(0, Math.round(lh * (1 - Math.min(acc, 1))));
+          for (let k = top; k < y; k++) px[k * cols + c] = paint[s];
+          y = Math.min(y, top);
+        }
+        const h = q[c] <= 0 ? 0 : Math.max(1, Math.min(dh, Math.round(Math.sqrt(q[c] / depthMost) * dh)));
+        for (let k = 0; k < h; k++) px[(lh + k) * cols + c] = line; // hangs from the lane
+      }
+      ctx.putImageData(img, x0, Math.round((TOP + i * LANE) * dpr));
+    }
+    ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "middle";
+    drawGlobal(cols);
+    drawBands();
+    drawLabels();
+    drawExact();
+    drawAxis();
+    if (picked) drawPicked();
+    drawMap();
+    range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
+  }
+
+  function clip() { ctx.save(); ctx.beginPath(); ctx.rect(GUTTER, 0, plotW(), height); ctx.clip(); }
+
+  function drawGlobal(cols) {
+    const y1 = AXIS + BAND + GLOBAL, q = new Float32Array(cols), per = plotW() / cols;
+    clip();
+    for (const [name, p, style] of [["runnable", -2, "waking"], ["global", -1, "depth"]]) {
+      depth(p, A[name + ".mean"], cols, q);
+      ctx.fillStyle = colour(style);
+      ctx.globalAlpha = name === "runnable" ? 0.45 : 1;
+      ctx.beginPath();
+      for (let c = 0; c < cols; c++) {
+        const h = q[c] <= 0 ? 0 : Math.max(1, Math.min(1, q[c] / globalMost) * (GLOBAL - 4));
+        if (h) ctx.rect(GUTTER + c * per, y1 - h, per + 0.2, h);
+      }
+      ctx.fill();
+    }
+    ctx.globalAlpha = 1;
+    ctx.restore();
+    ctx.fillStyle = colour("line");
+    ctx.fillRect(GUTTER, y1, plotW(), 1);
+    ctx.fillStyle = colour("ink2");
+    ctx.textAlign = "right";
+    ctx.fillText("queued", GUTTER - 6, y1 - 8);
+    ctx.globalAlpha = 0.8;
+    ctx.fillText(sig(globalMost), GUTTER - 6, y1 - GLOBAL + 5);
+    ctx.globalAlpha = 1;
+  }
+
+  function drawBands() {
+    clip();
+    for (const [spans, style, y, h] of [[D.gc, "gc", AXIS + 4, 5], [D.stw, "stopped", AXIS, 4]]) {
+      ctx.fillStyle = colour(style);
+      for (const s of spans) {
+        if (s.t < view.from || s.f > view.to) continue;
+        const a = t2x(s.f), b = Math.max(t2x(s.t), a + 1);
+        ctx.fillRect(a, y, b - a, h);
+        if (style === "stopped") { ctx.globalAlpha = 0.22; ctx.fillRect(a, TOP - 2, b - a, N * LANE); ctx.globalAlpha = 1; }
+      }
+    }
+    ctx.fillStyle = colour("ink");
+    for (const w of D.windows) { // brackets: exact here
+      if (w.t < view.from || w.f > view.to) continue;
+      const a = t2x(w.f), b = Math.max(t2x(w.t), a + 2);
+      ctx.fillRect(a, TOP - 5, b - a, 2);
+      ctx.fillRect(a, TOP - 5, 1, 5); ctx.fillRect(b - 1, TOP - 5, 1, 5);
+    }
+    ctx.restore();
+  }
+
+  function drawLabels() {
+    ctx.textAlign = "right";
+    const every = Math.max(1, Math.ceil(13 / LANE));
+    for (let i = 0; i < N; i += every) {
+      ctx.fillStyle = colour(i === cursor && document.activeElement === canvas ? "focus" : "ink2");
+      ctx.fillText("P" + D.ps[i], GUTTER - 6, TOP + i * LANE + laneH / 2);
+    }
+  }
+
+  /** Names in run intervals that are wide enough, and arrows. */
+  function drawExact() {
+    clip();
+    // Text in black or white, whichever is read better on a state's colour.
+    const label = STATES.map(s => { const [r, g, b] = colour(s).match(/[\d.]+/g).map(Number); return r * 0.299 + g * 0.587 + b * 0.114 > 125 ? "#14161a" : "#fff"; });
+    const per = (view.to - view.from) / plotW();
+    for (const w of D.windows) {
+      if (w.t <= view.from || w.f >= view.to) continue;
+      const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], g = A[`w${w.k}.g`], cl = A[`w${w.k}.class`];
+      if (laneH >= 10) for (let i = 0; i < N; i++) {
+        const r = w.lanes.get(D.ps[i]);
+        if (!r) continue;
+        const y = TOP + i * LANE;
+        let lastX = -9;
+        for (let j = first(from, len, r, view.from - w.f); j < r[1]; j++) {
+          const a = from[j] + w.f;
+          if (a >= view.to) break;
+          const xa = Math.max(t2x(a), GUTTER), xb = Math.min(t2x(a + len[j]), W - RIGHT);
+          if (xb - xa < 3) continue;
+          if (xa - lastX >= 3 && state[j] !== 0) { ctx.fillStyle = colour("panel"); ctx.fillRect(xa, y, 0.7, laneH); lastX = xa; }
+          if (xb - xa > 34 && g[j] > 0) {
+            ctx.save();
+            ctx.beginPath(); ctx.rect(xa + 2, y, xb - xa - 4, laneH); ctx.clip();
+            ctx.fillStyle = label[state[j]];
+            ctx.textAlign = "left";
+            const name = xb - xa > 110 ? (D.classes[cl[j]] || "") : "";
+            ctx.fillText("G" + g[j] + (name ? "  " + name : ""), xa + 5, y + laneH / 2);
+            ctx.restore();
+          }
+        }
+      }
+      if (w.arrows.length && (w.t - w.f) / per > 60) drawArrows(w);
+    }
+    ctx.restore();
+  }
+
+  const ARROW = { steal: "ink", handoff: "warning", retake: "warning", overflow: "accent", "global-batch": "heat6" };
+  function arrowY(p) { return p < 0 || !lane.has(p) ? AXIS + BAND + GLOBAL : TOP + lane.get(p) * LANE + laneH / 2; }
+  function drawArrows(w) {
+    const seen = w.arrows.filter(a => a.at >= view.from && a.at <= view.to);
+    ctx.globalAlpha = seen.length > 250 ? 0.25 : seen.length > 60 ? 0.5 : 0.95;
+    for (const a of seen) {
+      const x = t2x(a.at), y0 = arrowY(a.f), y1 = arrowY(a.t), d = Math.sign(y1 - y0) || 1;
+      ctx.strokeStyle = ctx.fillStyle = colour(ARROW[a.k] || "ink");
+      ctx.lineWidth = 1.6;
+      ctx.setLineDash(a.k === "handoff" || a.k === "retake" ? [3, 2] : []);
+      ctx.beginPath();
+      if (y0 === y1) ctx.arc(x, y0, 4, 0, 7);
+      else { ctx.moveTo(x, y0); ctx.lineTo(x, y1 - 5 * d); }
+      ctx.stroke();
+      ctx.setLineDash([]);
+      if (y0 !== y1) { ctx.beginPath(); ctx.moveTo(x, y1); ctx.lineTo(x - 3.5, y1 - 6 * d); ctx.lineTo(x + 3.5, y1 - 6 * d); ctx.fill(); ctx.beginPath(); ctx.arc(x, y0, 2, 0, 7); ctx.fill(); }
+    }
+    ctx.globalAlpha = 1;
+  }
+
+  function drawAxis() {
+    const span = view.to - view.from, want = span / Math.max(2, plotW() / 110);
+    let step = 10 ** Math.floor(Math.log10(want));
+    step *= want / step > 5 ? 10 : want / step > 2 ? 5 : want / step > 1 ? 2 : 1;
+    step = Math.max(step, 1);
+    ctx.textAlign = "center";
+    for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
+      const x = t2x(t);
+      ctx.fillStyle = colour("line");
+      ctx.globalAlpha = 0.6; ctx.fillRect(x, AXIS - 4, 1, 4); ctx.globalAlpha = 1;
+      ctx.fillStyle = colour("ink2");
+      if (x > GUTTER + 20 && x < W - 26) ctx.fillText(t === 0 ? "0" : clock(t, step), x, 10);
+    }
+  }
+
+  function drawPicked() {
+    const w = D.windows[picked.win], j = picked.i, y = TOP + lane.get(A[`w${w.k}.p`][j]) * LANE;
+    const a = w.f + A[`w${w.k}.from`][j], b = a + A[`w${w.k}.len`][j], wait = A[`w${w.k}.wait`][j];
+    clip();
+    ctx.strokeStyle = colour("ink");
+    ctx.lineWidth = 2;
+    ctx.strokeRect(t2x(a) + 1, y - 1, Math.max(2, t2x(b) - t2x(a) - 2), laneH + 2);
+    if (wait > 0) {
+      ctx.setLineDash([4, 3]);
+      ctx.beginPath(); ctx.moveTo(Math.max(t2x(a - wait), -9), y + laneH + 1); ctx.lineTo(t2x(a), y + laneH + 1); ctx.stroke();
+      ctx.setLineDash([]);
+    }
+    ctx.restore();
+  }
+
+  /** The strip on top: the whole trace, findings, and the part that is shown. */
+  function drawMap() {
+    const c = map.getContext("2d"), w = plotW(), pos = t => GUTTER + t / view.end * w;
+    c.setTransform(dpr, 0, 0, dpr, 0, 0);
+    c.fillStyle = colour("bg"); c.fillRect(0, 0, W, 34);
+    c.fillStyle = colour("idle"); c.fillRect(GUTTER, 8, w, 22);
+    c.fillStyle = colour("user");
+    const bins = A["0.user"].length;
+    for (let x = 0; x < w; x++) {
+      const b = Math.min(bins - 1, Math.floor(x / w * bins));
+      let s = 0;
+      for (let i = 0; i < N; i++) s += A[i + ".user"][b] || 0;
+      const h = s / N / 255 * 22;
+      c.fillRect(GUTTER + x, 30 - h, 1, h);
+    }
+    c.fillStyle = colour("accent");
+    D.findings.forEach((f, k) => c.fillRect(pos(f.f), k === finding ? 0 : 2, Math.max(3, pos(f.t) - pos(f.f)), k === finding ? 7 : 4));
+    const a = pos(view.from), b = Math.max(pos(view.to), a + 3);
+    c.fillStyle = colour("bg"); c.globalAlpha = 0.62;
+    c.fillRect(GUTTER, 8, a - GUTTER, 22); c.fillRect(b, 8, GUTTER + w - b, 22);
+    c.globalAlpha = 1;
+    c.strokeStyle = colour("ink"); c.lineWidth = 1; c.strokeRect(a + 0.5, 8.5, b - a - 1, 21);
+    c.fillStyle = colour("ink2"); c.font = "11px system-ui, sans-serif"; c.textAlign = "right"; c.textBaseline = "middle";
+    c.fillText("whole", GUTTER - 6, 19);
+  }
+
+  /* What is under a point. */
+  function laneAt(y) { const i = Math.floor((y - TOP) / LANE); return i >= 0 && i < N ? i : -1; }
+  function stintAt(i, t) {
+    for (const w of D.windows) {
+      if (t < w.f || t >= w.t) continue;
+      const r = w.lanes.get(D.ps[i]);
+      if (!r) continue;
+      const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], j = first(from, len, r, t - w.f);
+      if (j < r[1] && from[j] + w.f <= t) return { win: w.k, i: j };
+    }
+    return null;
+  }
+  function stint(s) {
+    const w = D.windows[s.win], k = s.win, get = n => A[`w${k}.${n}`][s.i];
+    return { w, p: get("p"), from: w.f + get("from"), len: get("len"), state: get("state"), g: get("g"), cls: D.classes[get("class")] || "", wait: get("wait"), src: D.sources[get("src")] || "" };
+  }
+  function lines(x, y) {
+    const t = x2t(x), out = [];
+    if (t < view.from || t > view.to) return null;
+    for (const s of D.stw) if (t >= s.f && t <= Math.max(s.t, s.f + (view.to - view.from) / plotW())) { out.push(["World stopped", dur(s.t - s.f) + (s.n ? ", " + s.n : "")]); break; }
+    for (const s of D.gc) if (y < TOP && t >= s.f && t <= s.t) { out.push(["Garbage collection", dur(s.t - s.f)]); break; }
+    const b = Math.min(Math.floor(t / D.bin), D.bins - 1), i = laneAt(y);
+    if (i < 0) {
+      out.push(["Runnable", sig(A["runnable.mean"][b]) + " (up to " + (A["runnable.max"][b] ?? 0) + ")"], ["Global queue", sig(A["global.mean"][b]) + " (up to " + (A["global.max"][b] ?? 0) + ")"], ["Idle Ps", sig(A["idle.mean"][b])]);
+      for (const n of ["steals", "retakes", "handoffs", "preemptions"]) if (A[n][b]) out.push([n[0].toUpperCase() + n.slice(1), String(A[n][b])]);
+      return { title: clock(t, D.bin), rows: out };
+    }
+    const hit = stintAt(i, t);
+    if (hit) {
+      const s = stint(hit);
+      const title = s.g > 0 ? `G${s.g} ${s.cls}` : WORDS[s.state];
+      out.unshift(["P" + s.p, WORDS[s.state] + " for " + dur(s.len)]);
+      if (s.wait >= 0) out.push(["Waited before", dur(s.wait)]);
+      if (s.g > 0 && s.src) out.push(["Taken from", s.src]);
+      return { title, rows: out, hit };
+    }
+    for (const [k, word] of [["user", 1], ["system", 2], ["gc", 3], ["syscall", 5], ["sched", 6], ["stopped", 7]]) {
+      const v = (A[i + "." + k][b] || 0) / 255;
+      if (v > 0.004) out.push([WORDS[word], gms.percent(v)]);
+    }
+    out.push(["Queue", sig(A[i + ".q"][b] || 0) + " (up to " + (A[i + ".qmax"][b] || 0) + ")"]);
+    return { title: `P${D.ps[i]}, ${clock(b * D.bin, D.bin)} + ${dur(D.bin)}`, rows: out };
+  }
+
+  function hover(e) {
+    const r = canvas.getBoundingClientRect(), x = e.clientX - r.left, y = e.clientY - r.top;
+    const info = A && lines(x, y);
+    if (!info) { tip.hidden = true; return; }
+    tip.replaceChildren(el("b", "", info.title), ...info.rows.map(([k, v]) => el("div", "", k + ": " + v)));
+    tip.hidden = false;
+    const host = box.getBoundingClientRect();
+    let left = e.clientX - host.left + 14;
+    if (left + tip.offsetWidth > host.width) left = Math.max(0, e.clientX - host.left - tip.offsetWidth - 14);
+    tip.style.left = left + "px";
+    tip.style.top = e.clientY - host.top + 16 + "px";
+  }
+
+  function show(hit) {
+    picked = hit;
+    if (!hit) { details.hidden = true; later(); return; }
+    const s = stint(hit), dl = el("dl");
+    const add = (k, v) => dl.append(el("dt", "", k), el("dd", "", v));
+    add("Processor", "P" + s.p);
+    add("State", WORDS[s.state]);
+    add("From", clock(s.from, 1));
+    add("For", dur(s.len));
+    if (s.g > 0) { add("Goroutine", String(s.g)); add("Start function", s.cls || "not in the trace"); }
+    if (s.wait >= 0) add("Waited before", s.wait === 0 ? "not at all" : dur(s.wait) + ", since " + clock(s.from - s.wait, 1) + " (dashed line)");
+    if (s.g > 0 && s.src) add("Taken from", s.src);
+    const row = el("div", "row");
+    const button = (text, f) => { const b = el("button", "", text); b.type = "button"; b.addEventListener("click", f); row.append(b); };
+    button("Zoom to it", () => go(s.from - s.len * 0.1, s.from + s.len * 1.1));
+    if (s.wait > 0) button("Zoom to its wait", () => go(s.from - s.wait * 1.1, s.from + Math.min(s.len, s.wait) * 0.2));
+    if (s.g > 0) {
+      button("Its previous run here", () => sameG(s, hit, -1));
+      button("Its next run here", () => sameG(s, hit, 1));
+    }
+    button("Close", () => { show(null); canvas.focus(); });
+    details.replaceChildren(el("h4", "", s.g > 0 ? `G${s.g} on P${s.p}` : `P${s.p}: ${WORDS[s.state]}`), dl, row);
+    details.hidden = false;
+    later();
+  }
+  /** The run of the same goroutine next to this one, on any P of the window. */
+  function sameG(s, hit, dir) {
+    const w = s.w, g = A[`w${w.k}.g`], from = A[`w${w.k}.from`], at = s.from - w.f;
+    let best = -1;
+    for (let j = 0; j < g.length; j++) {
+      if (g[j] !== s.g || j === hit.i || (from[j] - at) * dir <= 0) continue;
+      if (best < 0 || Math.abs(from[j] - at) < Math.abs(from[best] - at)) best = j;
+    }
+    if (best >= 0) { reveal({ win: w.k, i: best }); }
+  }
+  function reveal(hit) {
+    const s = stint(hit), span = view.to - view.from;
+    cursor = lane.get(s.p);
+    if (s.from < view.from || s.from + s.len > view.to) go(s.from + s.len / 2 - span / 2, s.from + s.len / 2 + span / 2);
+    show(hit);
+  }
+
+  /* Moving about. */
+  let noteTimer = 0;
+  function go(from, to) { view.set(from, to, "timeline"); moved(); }
+  function moved() {
+    later();
+    clearTimeout(noteTimer);
+    noteTimer = setTimeout(() => gms.put("t", view.from <= 0 && view.to >= view.end ? null : Math.round(view.from) + "-" + Math.round(view.to)), 150);
+  }
+  function zoom(f, at) {
+    const t = at === undefined ? (view.from + view.to) / 2 : at;
+    go(t - (t - view.from) * f, t + (view.to - t) * f);
+  }
+  function pan(share) { const d = (view.to - view.from) * share; go(Math.max(0, Math.min(view.from + d, view.end - (view.to - view.from))), Math.max(0, Math.min(view.from + d, view.end - (view.to - view.from))) + (view.to - view.from)); }
+  function toFinding(d) {
+    if (!D.findings.length) return;
+    finding = finding < 0 ? (d > 0 ? 0 : D.findings.length - 1) : (finding + d + D.findings.length) % D.findings.length;
+    const f = D.findings[finding], m = (f.t - f.f) * 0.08;
+    go(f.f - m, f.t + m);
+    show(null);
+    const dl = el("dl");
+    dl.append(el("dt", "", "Finding"), el("dd", "", f.title), el("dt", "", "Window"), el("dd", "", clock(f.f, 1e4) + " – " + clock(f.t, 1e4)));
+    details.replaceChildren(el("h4", "", `${finding + 1} of ${D.findings.length}: ${f.id}`), dl);
+    details.hidden = false;
+  }
+  function step(d) {
+    const mid = (view.from + view.to) / 2;
+    let hit = picked && lane.get(stint(picked).p) === cursor ? picked : null;
+    if (hit) {
+      const r = D.windows[hit.win].lanes.get(D.ps[cursor]), i = hit.i + d;
+      if (i >= r[0] && i < r[1]) hit = { win: hit.win, i };
+    } else hit = stintAt(cursor, mid);
+    if (hit) reveal(hit);
+  }
+  const doing = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), left: () => pan(-0.25), right: () => pan(0.25), all: () => go(0, view.end), next: () => toFinding(1), prev: () => toFinding(-1) };
+  box.querySelector(".tl-bar").addEventListener("click", e => { const b = e.target.closest("[data-do]"); if (b) doing[b.dataset.do](); });
+  const keys = { "+": "in", "=": "in", "-": "out", "_": "out", ArrowLeft: "left", ArrowRight: "right", 0: "all" };
+  canvas.addEventListener("keydown", e => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (keys[e.key]) doing[keys[e.key]]();
+    else if (e.key === "ArrowUp" || e.key === "ArrowDown") { cursor = Math.max(0, Math.min(N - 1, cursor + (e.key === "ArrowUp" ? -1 : 1))); later(); }
+    else if (e.key === "," || e.key === ".") step(e.key === "," ? -1 : 1);
+    else if (e.key === "Enter") { const hit = picked || stintAt(cursor, (view.from + view.to) / 2); if (hit) show(hit); }
+    else if (e.key === "Escape") show(null);
+    else return;
+    e.preventDefault();
+  });
+  addEventListener("keydown", e => {
+    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+    if (e.key !== "n" && e.key !== "p") return;
+    toFinding(e.key === "n" ? 1 : -1);
+    box.scrollIntoView({ block: "nearest" });
+  });
+  canvas.addEventListener("focus", later);
+  canvas.addEventListener("blur", later);
+  canvas.addEventListener("wheel", e => {
+    const sideways = Math.abs(e.deltaX) > Math.abs(e.deltaY) || e.shiftKey;
+    if (sideways) { e.preventDefault(); pan((e.deltaX || e.deltaY) / plotW()); return; }
+    if (!e.ctrlKey && !e.metaKey && document.activeElement !== canvas) return; // the page scrolls
+    e.preventDefault();
+    zoom(Math.exp(Math.max(-60, Math.min(60, e.deltaY)) / 240), x2t(e.clientX - canvas.getBoundingClientRect().left));
+  }, { passive: false });
+
+  const fingers = new Map();
+  let drag = null;
+  canvas.addEventListener("pointerdown", e => {
+    fingers.set(e.pointerId, e.clientX);
+    canvas.setPointerCapture(e.pointerId);
+    drag = { x: e.clientX, y: e.clientY, from: view.from, to: view.to, select: e.shiftKey, moved: false };
+  });
+  canvas.addEventListener("pointermove", e => {
+    if (!fingers.has(e.pointerId)) { hover(e); return; }
+    if (fingers.size === 2) { // pinch
+      const before = [...fingers.values()], w0 = Math.abs(before[0] - before[1]);
+      fingers.set(e.pointerId, e.clientX);
+      const now = [...fingers.values()], w1 = Math.abs(now[0] - now[1]);
+      if (w0 > 5 && w1 > 5) zoom(w0 / w1, x2t((now[0] + now[1]) / 2 - canvas.getBoundingClientRect().left));
+      drag = null;
+      return;
+    }
+    if (!drag) return;
+    const dx = e.clientX - drag.x;
+    if (Math.abs(dx) > 3) drag.moved = true;
+    if (!drag.moved) return;
+    tip.hidden = true;
+    if (drag.select) {
+      draw();
+      const r = canvas.getBoundingClientRect();
+      ctx.fillStyle = colour("focus"); ctx.globalAlpha = 0.2;
+      ctx.fillRect(Math.min(drag.x, e.clientX) - r.left, TOP - 4, Math.abs(dx), N * LANE);
+      ctx.globalAlpha = 1;
+      return;
+    }
+    const span = drag.to - drag.from, d = Math.max(-drag.from, Math.min(view.end - drag.to, -dx / plotW() * span));
+    go(drag.from + d, drag.to + d);
+  });
+  function up(e) {
+    fingers.delete(e.pointerId);
+    if (!drag) return;
+    const r = canvas.getBoundingClientRect();
+    if (drag.moved && drag.select) {
+      const a = x2t(Math.min(drag.x, e.clientX) - r.left), b = x2t(Math.max(drag.x, e.clientX) - r.left);
+      if (b > a) go(a, b);
+    } else if (!drag.moved && e.type === "pointerup") {
+      const x = e.clientX - r.left, y = e.clientY - r.top, i = laneAt(y);
+      if (i >= 0) { cursor = i; show(stintAt(i, x2t(x))); }
+    }
+    drag = null;
+  }
+  canvas.addEventListener("pointerup", up);
+  canvas.addEventListener("pointercancel", up);
+  canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
+  canvas.addEventListener("dblclick", e => zoom(0.3, x2t(e.clientX - canvas.getBoundingClientRect().left)));
+  let mapping = false;
+  function mapTo(e) {
+    const t = (e.clientX - map.getBoundingClientRect().left - GUTTER) / plotW() * view.end, span = view.to - view.from;
+    const from = Math.max(0, Math.min(view.end - span, t - span / 2));
+    go(from, from + span);
+  }
+  map.addEventListener("pointerdown", e => { mapping = true; map.setPointerCapture(e.pointerId); mapTo(e); });
+  map.addEventListener("pointermove", e => { if (mapping) mapTo(e); });
+  map.addEventListener("pointerup", () => { mapping = false; });
+
+  picker.append(new Option(D.windows.length ? "choose …" : "none in this trace", ""));
+  D.windows.forEach((w, k) => picker.append(new Option(`${clock(w.f, 1e5)}: ${w.title}`.slice(0, 90), k)));
+  picker.disabled = !D.windows.length;
+  picker.addEventListener("change", () => { const w = D.windows[picker.value]; if (w) go(w.f, w.t); });
+  if (D.left) picker.parentElement.append(el("small", "", ` ${D.left} more left out to keep this file small`));
+
+  view.listen("timeline", moved);
+  gms.restyled(later);
+  new ResizeObserver(resize).observe(canvas.parentElement);
+  addEventListener("resize", resize);
+  gms.timeline = { draw, ready: false };
+  unpack().then(() => {
+    scales();
+    resize();
+    gms.timeline.ready = true;
+    gms.on("t", (v, first) => {
+      const m = /^(\d+)-(\d+)$/.exec(v);
+      if (!m) return;
+      view.set(Number(m[1]), Number(m[2]), "timeline");
+      finding = D.findings.findIndex(f => f.f === Number(m[1]) && f.t === Number(m[2]));
+      later();
+      document.getElementById("timeline").scrollIntoView();
+      if (!first) canvas.focus({ preventScroll: true });
+    });
+    document.documentElement.dataset.timeline = "ready";
+  }).catch(e => { // an old browser: the drawing that is there without scripts
+    box.hidden = true;
+    document.documentElement.classList.add("no-canvas");
+    document.documentElement.dataset.timeline = "failed";
+    console.warn("gmpscope: timeline not available: " + e);
+  });
+})();

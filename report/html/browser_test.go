@@ -1,0 +1,307 @@
+//go:build browser
+
+package html
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/browsertest"
+	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/html/echarts"
+)
+
+// browserScript is the ECharts that the browser tests use: the file that
+// ECHARTS names, else what this program was built with, if anything.
+func browserScript(t *testing.T) Script {
+	if path := os.Getenv("ECHARTS"); path != "" {
+		js, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return js
+	}
+	js, ok := echarts.Embedded()
+	if !ok {
+		t.Log("no ECharts bundle embedded: testing the page without it")
+	}
+	return js
+}
+
+func writePage(t *testing.T, doc *report.Document, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, doc, o); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", b.Len())
+	return file
+}
+
+// ready waits for the timeline, and makes all charts by visiting them.
+func ready(p *browsertest.Page, charts int) {
+	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+	if charts > 0 {
+		browsertest.Eval[bool](p, `(async () => { for (const f of document.querySelectorAll("figure[data-chart]")) { f.scrollIntoView(); await new Promise(r => setTimeout(r, 60)); } scrollTo(0, 0); return true })()`)
+		p.Wait(fmt.Sprintf(`gms.charts.length === %d`, charts))
+	}
+}
+
+func TestBrowser(t *testing.T) {
+	b := browsertest.Start(t)
+	js := browserScript(t)
+	charts := 0
+	if len(js) > 0 {
+		charts = 5
+	}
+	file := writePage(t, fakeDoc(8, 1200), Options{ECharts: js})
+	plain := writePage(t, fakeDoc(8, 1200), Options{})
+
+	for _, v := range []struct {
+		name string
+		view browsertest.View
+	}{
+		{"light-1280", browsertest.View{Width: 1280, Height: 900}},
+		{"dark-1280", browsertest.View{Width: 1280, Height: 900, Dark: true}},
+		{"phone-360", browsertest.View{Width: 360, Height: 740, Scale: 2}},
+		{"wide-3840", browsertest.View{Width: 3840, Height: 2000}},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			p := b.Open(t, file, "", v.view)
+			ready(p, charts)
+			if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); w > 0 {
+				t.Errorf("the page is %d px wider than the window", w)
+				t.Log(browsertest.Eval[string](p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll")).slice(0, 8).map(e => e.tagName + "." + e.className + "#" + e.id).join(" ")`))
+			}
+			p.Screenshot(v.name, true)
+			p.Check()
+		})
+	}
+	t.Run("without ECharts", func(t *testing.T) {
+		p := b.Open(t, plain, "", browsertest.View{Width: 1280, Height: 900})
+		ready(p, 0)
+		p.Screenshot("plain", true)
+		p.Check()
+	})
+	t.Run("print", func(t *testing.T) {
+		p := b.Open(t, file, "", browsertest.View{Width: 900, Height: 1200, Print: true, Dark: true})
+		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		p.Screenshot("print", true)
+		p.Check()
+	})
+	t.Run("without scripts", func(t *testing.T) {
+		p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900, NoScript: true})
+		p.Screenshot("noscript", true)
+		for _, want := range []string{"Requests wait up to 48 ms", "waiting in line", "Runs of search.", "What the processors did", "Jain", "stole it from another"} {
+			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.body.innerText.includes(%q)`, want)) {
+				t.Errorf("%q is not on the page", want)
+			}
+		}
+		if n := browsertest.Eval[int](p, `[...document.querySelectorAll("svg")].filter(s => s.getBoundingClientRect().height > 5).length`); n < 30 {
+			t.Errorf("%d drawings, want at least 30", n)
+		}
+		if browsertest.Eval[bool](p, `!!document.querySelector("#tl").offsetParent`) {
+			t.Error("the timeline's controls are shown, but cannot work")
+		}
+	})
+}
+
+// TestBrowserHostileNames is permanent: names from a trace never execute, and
+// are shown as they are.
+func TestBrowserHostileNames(t *testing.T) {
+	b := browsertest.Start(t)
+	doc := fakeDoc(4, 300)
+	doc.Verdict.Headline = hostileNames[0] + hostileNames[4]
+	doc.Verdict.Lines = hostileNames
+	doc.Tool = hostileNames[0]
+	r := doc.Result
+	r.Trace.Name, r.Trace.Program, r.Trace.GoVersion = hostileNames[0], hostileNames[4], hostileNames[2]
+	r.Trace.Warnings = hostileNames
+	for i := range r.Waits.Worst {
+		r.Waits.Worst[i].Name = hostileNames[i%len(hostileNames)]
+		r.Waits.Worst[i].Source = hostileNames[i%len(hostileNames)]
+		r.Waits.Worst[i].Path[0].Why = hostileNames[(i+4)%len(hostileNames)]
+	}
+	r.Procs.Preemptions.ByCause = map[string]int64{}
+	r.Reconstruction.BySource = map[string]int64{}
+	for i, n := range hostileNames {
+		r.Procs.Preemptions.ByCause[n] = int64(i + 1)
+		r.Reconstruction.BySource[n] = int64(i + 1)
+		r.Findings[0].Actors = append(r.Findings[0].Actors, r.Findings[0].Actors[0])
+		r.Findings[0].Actors[len(r.Findings[0].Actors)-1].Stack = []string{n}
+		r.Findings[0].Advice = append(r.Findings[0].Advice, n)
+		r.Timeline.STW[i%len(r.Timeline.STW)].Name = n
+		r.Timeline.Windows[0].Arrows[i].Kind = n
+	}
+	for _, js := range []Script{nil, browserScript(t)} {
+		p := b.Open(t, writePage(t, doc, Options{ECharts: js}), "", browsertest.View{Width: 1280, Height: 900})
+		charts := 0
+		if len(js) > 0 {
+			charts = 5
+		}
+		ready(p, charts)
+		// Hover over everything that shows a name in a tooltip.
+		browsertest.Eval[bool](p, `(async () => { for (const l of gms.charts || []) { for (let i = 0; i < 14; i++) { l.chart.dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: i }); await new Promise(r => setTimeout(r, 5)); } } return true })()`)
+		p.Focus("#tl-canvas")
+		for range 3 {
+			p.Type("n")
+		}
+		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 90, 140]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		if got := browsertest.Eval[string](p, `String(window.pwned)`); got != "undefined" {
+			t.Errorf("a name was executed: pwned = %s", got)
+		}
+		if n := browsertest.Eval[int](p, `document.querySelectorAll("main script, main img, main iframe, [onerror]").length`); n != 0 {
+			t.Errorf("%d elements came out of names", n)
+		}
+		for _, want := range []string{`</script><script>window.pwned=1</script>`, `__f__window.pwned=2__f__`, `<!--<script>`, `main.(*T).__f__run`, `⟨U+202E⟩gnp.exe`} {
+			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.getElementById("class-table").textContent.includes(%q)`, want)) {
+				t.Errorf("%q is not shown", want)
+			}
+		}
+		if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
+			t.Errorf("names make the page %d px too wide", w)
+		}
+		p.Check()
+	}
+}
+
+func TestBrowserUse(t *testing.T) {
+	b := browsertest.Start(t)
+	js := browserScript(t)
+	file := writePage(t, fakeDoc(8, 1200), Options{ECharts: js})
+	p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900})
+	charts := 0
+	if len(js) > 0 {
+		charts = 5
+	}
+	ready(p, charts)
+
+	// Sorting.
+	first := `document.querySelector("#class-table tbody tr").cells[4].dataset.v`
+	before := browsertest.Eval[string](p, first)
+	p.Click("#class-table thead th:nth-child(5) button")
+	if after := browsertest.Eval[string](p, first); after == before {
+		t.Errorf("sorting by waiting did not change the first row (%s)", after)
+	}
+	if s := browsertest.Eval[string](p, `document.querySelector("#class-table th:nth-child(5)").getAttribute("aria-sort")`); s != "ascending" {
+		t.Errorf("aria-sort is %q", s)
+	}
+	// Filtering.
+	p.Focus("#class-filter")
+	p.Type("net/http")
+	if n := browsertest.Eval[int](p, `[...document.querySelectorAll("#class-table tbody tr")].filter(r => !r.hidden).length`); n < 1 || n > 4 {
+		t.Errorf("filter leaves %d rows", n)
+	}
+	if h := browsertest.Eval[string](p, `location.hash`); !strings.Contains(h, "q=net%2Fhttp") || !strings.Contains(h, "o=4.a") {
+		t.Errorf("fragment is %s", h)
+	}
+	// Zoom by keys.
+	p.Focus("#tl-canvas")
+	p.Type("+++")
+	w := browsertest.Eval[float64](p, `gms.view.to - gms.view.from`)
+	if w > 0.3*4.2e9 {
+		t.Errorf("after three + the window is %g ns wide", w)
+	}
+	p.Wait(`location.hash.includes("t=")`)
+	p.Type("0")
+	p.Wait(`!location.hash.includes("t=")`)
+	// Zoom by wheel, and by drag; the charts over time follow.
+	p.Focus("#tl-canvas")
+	browsertest.Eval[bool](p, `(() => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let i = 0; i < 6; i++) c.dispatchEvent(new WheelEvent("wheel", { deltaY: -120, clientX: r.left + 600, clientY: r.top + 60, cancelable: true })); return true })()`)
+	zoomed := browsertest.Eval[float64](p, `gms.view.to - gms.view.from`)
+	if zoomed > 0.5*4.2e9 {
+		t.Errorf("after six turns of the wheel the window is %g ns wide", zoomed)
+	}
+	from := browsertest.Eval[float64](p, `gms.view.from`)
+	browsertest.Eval[bool](p, `(() => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); c.setPointerCapture = () => {}; for (const [type, x] of [["pointerdown", 600], ["pointermove", 500], ["pointermove", 400], ["pointerup", 400]]) c.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: r.left + x, clientY: r.top + 60, bubbles: true })); return true })()`)
+	if now := browsertest.Eval[float64](p, `gms.view.from`); now <= from {
+		t.Errorf("a drag to the left does not move on: from %g to %g", from, now)
+	}
+	if charts > 0 {
+		p.Wait(`gms.charts.filter(l => l.c.end).every(l => Math.abs(l.chart.getOption().dataZoom[0].start - gms.view.from / gms.view.end * 100) < 0.5)`)
+		browsertest.Eval[bool](p, `(() => { gms.charts.find(l => l.c.kind === "lines").chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: 50, end: 60 }); return true })()`)
+		p.Wait(`Math.abs(gms.view.from / gms.view.end - 0.5) < 0.01`)
+	}
+	// From a finding to its window.
+	p.Click("#finding-1 a.jump")
+	p.Wait(`Math.round(gms.view.from) === 1800000000 && Math.round(gms.view.to) === 1842000000`)
+	p.Screenshot("finding", false)
+	// A click into an exact window shows the stint.
+	type point struct{ X, Y float64 }
+	pt := browsertest.Eval[point](p, `(() => { document.getElementById("tl-canvas").scrollIntoView({block: "center"}); const r = document.getElementById("tl-canvas").getBoundingClientRect(); return { X: r.left + 500, Y: r.top + 90 } })()`)
+	p.Hover(pt.X, pt.Y)
+	p.Wait(`!document.getElementById("tl-tip").hidden`)
+	p.ClickAt(pt.X, pt.Y)
+	p.Wait(`!document.getElementById("tl-details").hidden`)
+	p.Screenshot("details", false)
+	p.Type("n")
+	p.Wait(`document.getElementById("tl-details").textContent.includes("of 2")`)
+	// Themes.
+	for _, want := range []string{"light", "dark", "auto"} {
+		p.Click("#theme")
+		if got := browsertest.Eval[string](p, `document.getElementById("theme").textContent`); got != "Theme: "+want {
+			t.Errorf("theme button says %q, want %s", got, want)
+		}
+	}
+	p.Check()
+
+	// A link opens at its place.
+	q := b.Open(t, file, "t=300000000-348000000&q=main", browsertest.View{Width: 1280, Height: 900, Scale: 2, Dark: true})
+	q.Wait(`document.documentElement.dataset.timeline === "ready" && Math.round(gms.view.from) === 300000000`)
+	if v := browsertest.Eval[string](q, `document.getElementById("class-filter").value`); v != "main" {
+		t.Errorf("filter is %q", v)
+	}
+	q.Screenshot("link-dark", false)
+	q.Check()
+}
+
+// TestBrowserLoad measures large reports.
+func TestBrowserLoad(t *testing.T) {
+	b := browsertest.Start(t)
+	for _, size := range []struct{ ps, bins int }{{8, 1200}, {64, 2000}, {256, 2000}} {
+		file := writePage(t, fakeDoc(size.ps, size.bins), Options{ECharts: browserScript(t)})
+		p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900})
+		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		t.Logf("%d Ps, %d bins: %s", size.ps, size.bins, browsertest.Eval[string](p, `(async () => {
+			const paint = performance.getEntriesByType("paint").map(e => e.name + " " + Math.round(e.startTime) + " ms").join(", ");
+			const nav = performance.getEntriesByType("navigation")[0];
+			const t0 = performance.now();
+			for (let i = 0; i < 5; i++) { gms.view.set(i * 1e8, 3e9 + i * 1e8); gms.timeline.draw(); }
+			return paint + ", interactive " + Math.round(nav.domInteractive) + " ms, loaded " + Math.round(nav.loadEventEnd) + " ms, redraw of the timeline " + Math.round((performance.now() - t0) / 5) + " ms";
+		})()`))
+		p.Screenshot(fmt.Sprintf("load-%d", size.ps), false)
+		p.Check()
+	}
+}
+
+// TestBrowserAccessible runs axe-core over the page. It needs AXE to name
+// axe.min.js, which is not part of this repository.
+func TestBrowserAccessible(t *testing.T) {
+	path := os.Getenv("AXE")
+	if path == "" {
+		t.Skip("AXE does not name axe.min.js")
+	}
+	axe, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := browsertest.Start(t)
+	for _, dark := range []bool{false, true} {
+		p := b.Open(t, writePage(t, fakeDoc(8, 600), Options{ECharts: browserScript(t)}), "", browsertest.View{Width: 1280, Height: 900, Dark: dark})
+		ready(p, 0)
+		browsertest.Eval[bool](p, string(axe)+`; true`)
+		report := browsertest.Eval[string](p, `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] }).then(r => r.violations.map(v => v.id + " (" + v.impact + ", " + v.nodes.length + "): " + v.help + "\n    " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + " " + (n.any[0] ? n.any[0].message : "")).join("\n    ")).join("\n"))`)
+		t.Logf("%d rules of axe-core passed", browsertest.Eval[int](p, `axe.run().then(r => r.passes.length)`))
+		if report != "" {
+			t.Errorf("dark %v:\n%s", dark, report)
+		}
+	}
+}

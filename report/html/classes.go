@@ -1,0 +1,163 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+type classesView struct {
+	Lead   string
+	Legend []legendItem
+	Rows   []classRow
+	More   int
+}
+
+type classRow struct {
+	ID      int32
+	Name    Name
+	Creator Name
+	System  bool
+	Cells   []cell
+	Bar     template.HTML
+	Ants    []aheadRow
+	Worst   []place
+	Text    string // what the filter looks at
+}
+
+// place is a link into the timeline.
+type place struct{ Text, Href string }
+
+type fairView struct {
+	Lead     string
+	Facts    []row
+	Classes  []row
+	Pressure []row
+	More     int
+}
+
+// className is what a class is called; the trace does not always show its
+// start function.
+func className(s string) Name {
+	if s == "" {
+		return Name{Short: "(start function not in the trace)"}
+	}
+	return name(s)
+}
+
+func creatorName(s string) Name {
+	if s == "" {
+		return Name{Short: "–"}
+	}
+	return name(s)
+}
+
+func newClasses(r *analyze.Result) *classesView {
+	v := &classesView{}
+	fair := map[int32]fairness.Class{}
+	for _, c := range r.Fairness.Classes {
+		fair[c.ID] = c
+	}
+	cs := append([]waits.Class(nil), r.Waits.Classes...)
+	sort.SliceStable(cs, func(i, j int) bool { return cs[i].Waits.TotalNs > cs[j].Waits.TotalNs })
+	for _, c := range waits.Causes() {
+		w := causeWordOf(c)
+		v.Legend = append(v.Legend, legendItem{w.Key, w.Title})
+	}
+	v.Lead = fmt.Sprintf("%s of goroutines: those with the same start function and creator. The bar shows why they waited.", plural(int64(len(cs)), "class", "classes"))
+	for i, c := range cs {
+		if i == maxClasses {
+			v.More = len(cs) - i
+			break
+		}
+		o := classRow{ID: c.ID, Name: className(c.Name), Creator: creatorName(c.Creator), System: c.System}
+		w := c.Waits
+		causes := classCauses(c)
+		top, topNs := causeWord{}, int64(0)
+		for _, e := range ordered(causes) {
+			if e.Ns > topNs {
+				top, topNs = causeWordOf(e.Cause), e.Ns
+			}
+		}
+		main := cell{Text: "–"}
+		if topNs > 0 {
+			main = cell{Text: top.Title, Key: top.Key, More: share(topNs, w.TotalNs)}
+		}
+		o.Bar = bar(causeSegments(causes, w.TotalNs), max(sumCauses(causes), 1), 10, "waiting by cause")
+		o.Cells = []cell{
+			num(count(c.Goroutines), c.Goroutines), num(count(c.Starts), c.Starts), num(dur(c.RunningNs), c.RunningNs),
+			num(dur(w.TotalNs), w.TotalNs), num(dur(w.P50), w.P50), num(dur(w.P99), w.P99), num(dur(w.MaxNs), w.MaxNs), main,
+		}
+		if f, ok := fair[c.ID]; ok && f.N > 1 {
+			o.Cells = append(o.Cells, fnum(strconv.FormatFloat(fin(f.Jain), 'f', 3, 64), f.Jain))
+		} else {
+			o.Cells = append(o.Cells, cell{Text: "–", Sort: "2"})
+		}
+		for j, a := range c.Antagonists {
+			if j == maxAntagonists {
+				break
+			}
+			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: share(a.Ns, w.TotalNs)})
+		}
+		for j, s := range c.Worst {
+			if j == 3 {
+				break
+			}
+			margin := max((s.ToNs-s.FromNs)/20, 1000)
+			o.Worst = append(o.Worst, place{fmt.Sprintf("%s at %s", dur(s.WaitNs), clock(s.FromNs)), window(max(s.FromNs-margin, 0), s.ToNs+margin)})
+		}
+		o.Text = strings.ToLower(cut(visible(c.Name+" "+c.Creator+" "+top.Title), 700))
+		v.Rows = append(v.Rows, o)
+	}
+	return v
+}
+
+func newFair(r *analyze.Result) *fairView {
+	f, p := r.Fairness, r.Pressure
+	v := &fairView{}
+	measured := f.Jain > 0
+	word := "evenly"
+	switch {
+	case f.Jain < 0.7:
+		word = "very unevenly"
+	case f.Jain < 0.9:
+		word = "unevenly"
+	}
+	v.Lead = fmt.Sprintf("Measured against perfectly even sharing, running time was given out %s: Jain's index is %s, and at worst one goroutine was owed %s.",
+		word, strconv.FormatFloat(fin(f.Jain), 'f', 3, 64), dur(f.MaxLagNs))
+	if !measured {
+		v.Lead = "Fairness was not measured: there was too little to share, or the trace does not show enough."
+	}
+	v.Facts = []row{
+		{Label: "Jain's index", Link: "m-jain", Help: "1 is perfectly even", Cells: []cell{{Text: strconv.FormatFloat(fin(f.Jain), 'f', 3, 64)}}},
+		{Label: "Largest lag", Link: "m-lag", Help: "running time that one goroutine was owed", Cells: []cell{{Text: dur(f.MaxLagNs)}}},
+		{Label: "Slowdown, mean", Link: "m-slowdown", Help: "(waiting + running) / running", Cells: []cell{{Text: sig(f.Slowdown.Mean) + "×"}}},
+		{Label: "Slowdown, p50", Cells: []cell{{Text: sig(f.Slowdown.P50) + "×"}}},
+		{Label: "Slowdown, p99", Cells: []cell{{Text: sig(f.Slowdown.P99) + "×"}}},
+		{Label: "Slowdown, largest", Cells: []cell{{Text: sig(f.Slowdown.Max) + "×"}}},
+		{Label: "Little's check", Link: "m-little", Help: "gap between two ways to the mean queue length; near 0 is good", Cells: []cell{{Text: percent(math.Abs(fin(f.LittleError)))}}},
+	}
+	v.Pressure = []row{
+		{Key: "behind", Label: "some", Link: "m-pressure", Help: "at least one goroutine waited for a P", Cells: []cell{{Text: percent(p.Some)}}},
+		{Key: "stopped", Label: "full", Link: "m-pressure", Help: "one waited, and nothing of the program ran", Cells: []cell{{Text: percent(p.Full)}}},
+		{Key: "missed", Label: "unclaimed idle", Link: "m-idle", Help: "P-time idle while goroutines stood in queues", Cells: []cell{{Text: percent(p.UnclaimedIdle)}}},
+	}
+	for i, c := range f.Classes {
+		if i == 40 {
+			v.More = len(f.Classes) - i
+			break
+		}
+		n := className(c.Name)
+		v.Classes = append(v.Classes, row{Cells: []cell{{Name: &n}, num(count(c.N), c.N),
+			fnum(strconv.FormatFloat(fin(c.Jain), 'f', 3, 64), c.Jain), fnum(strconv.FormatFloat(fin(c.Gini), 'f', 2, 64), c.Gini),
+			fnum(strconv.FormatFloat(fin(c.MinMax), 'f', 2, 64), c.MinMax), num(dur(c.MaxLagNs), c.MaxLagNs)}})
+	}
+	return v
+}

@@ -1,0 +1,23 @@
+// Package echarts finds the source of Apache ECharts, which the HTML report
+// puts into its page for the interactive charts. It is not part of this
+// repository: see the file README.md in the folder bundle.
+package echarts
+
+import "embed"
+
+// Version is the version of ECharts that the report is made for.
+const Version = "6.1.0"
+
+// bundleName is the file that the generator writes.
+const bundleName = "echarts-" + Version + ".bundle.js"
+
+// The folder always holds a README, so the pattern always matches.
+//
+//go:embed bundle
+var bundle embed.FS
+
+// Embedded returns the bundle that was there when this program was built.
+func Embedded() (script []byte, ok bool) {
+	script, err := bundle.ReadFile("bundle/" + bundleName)
+	return script, err == nil && len(script) > 0
+}

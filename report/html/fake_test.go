@@ -1,0 +1,241 @@
+package html
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+// hostileNames are what a trace may hold where a name is expected. See
+// dependencies.md A.6.
+var hostileNames = []string{
+	`</script><script>window.pwned=1</script>`,
+	`__f__window.pwned=2__f__`,
+	`<!--<script>`,
+	`main.(*T).__f__run`,
+	`<img src=x onerror="window.pwned=3">`,
+	`&lt;b&gt; "quoted" 'single' ` + "`tick` ${window.pwned=4}",
+	"line\u2028separator\u2029and\x00nul",
+	"bad \xff\xfe utf8",
+	"bidi \u202egnp.exe\u202c \u2066iso\u2069 zero\u200bwidth",
+	"ten thousand " + strings.Repeat("長い名前/", 2000) + " end",
+	`javascript:window.pwned=5`,
+	`{{.CSS}} {%raw%} @user`,
+}
+
+// fakeDoc is a rich document: ps Ps, bins bins, with everything that a report
+// can show. Its numbers add up where those of a real one do.
+func fakeDoc(ps, bins int) *report.Document {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	const end = int64(4_200_000_000)
+	r := &analyze.Result{
+		Trace: analyze.Trace{
+			Name: "testdata/traces/fake.trace", Format: "go 1.26", GoVersion: "1.26 or 1.27", Program: "example.com/shop/cmd/api",
+			DurationNs: end, GOMAXPROCS: ps, Events: 1_843_201, Generations: 5, Goroutines: 2310, Threads: 19,
+			Samples: 1204, Tasks: 3, Regions: 12, Bytes: 18_330_112, LostBytes: 20_112, Compression: "gzip", TracerNs: 31_000_000,
+			Wall:     "2026-11-20T14:03:11.482Z",
+			Warnings: []string{"The trace was cut off: the last 20 kB could not be read.", "GOMAXPROCS changed once."},
+		},
+		Reconstruction: analyze.Reconstruction{
+			Starts: 402_118, Explained: 398_551, Ambiguous: 2_915, Unexplained: 652,
+			BySource: map[string]int64{"runnext": 210_000, "local": 130_118, "global": 20_000, "global-tick": 2_000, "steal": 20_000, "netpoll": 18_000, "syscall-exit": 2_000},
+			ByBasis:  map[string]int64{"inferred:queue": 390_000}, Corrections: 812,
+		},
+		Pressure: fairness.Pressure{Some: 0.71, Full: 0.004, UnclaimedIdle: 0.031},
+	}
+	names := []string{
+		"example.com/shop/internal/search.(*Index).rebuild.func2", "net/http.(*conn).serve", "example.com/shop/internal/queue.(*Worker).loop",
+		"database/sql.(*DB).connectionOpener", "example.com/shop/cmd/api.main.func3", "runtime.gcBgMarkWorker", "main.(*pinger).run", "main.(*ponger).run",
+	}
+	names = append(names, hostileNames...)
+	names = append(names, "")
+	var uTotal int64
+	for i, n := range names {
+		total := int64(3_800_000_000 / (i*i + 1))
+		c := waits.Class{
+			ID: int32(i + 1), Name: n, Creator: names[(i+3)%len(names)], System: strings.HasPrefix(n, "runtime."),
+			Goroutines: int64(1 + rnd.IntN(400)), Starts: int64(100 + rnd.IntN(90_000)), RunningNs: int64(rnd.IntN(2_000_000_000)),
+			Waits: fakeSummary(rnd, total, int64(100+rnd.IntN(90_000))),
+		}
+		c.Causes = c.Waits.Causes
+		c.Worst = []waits.Story{{G: 7, FromNs: 900_000_000, ToNs: 931_000_000, WaitNs: 31_000_000}}
+		for j := range 3 {
+			c.Antagonists = append(c.Antagonists, waits.Antagonist{Class: int32(j + 1), Name: names[(i+j)%len(names)], Ns: total / int64(3+j)})
+		}
+		if !c.System {
+			uTotal += total
+		}
+		r.Waits.Classes = append(r.Waits.Classes, c)
+		r.Fairness.Classes = append(r.Fairness.Classes, fairness.Class{ID: c.ID, Name: n, Creator: c.Creator, N: c.Goroutines, Jain: 1 - float64(i)/30, Gini: float64(i) / 30, MinMax: 0.4, MaxLagNs: 120_000_000 / int64(i+1)})
+	}
+	r.Waits.User = fakeSummary(rnd, uTotal, 380_118)
+	r.Waits.Self = fakeSummary(rnd, 210_000_000, 12_000)
+	r.Waits.System = fakeSummary(rnd, 93_000_000, 9_900)
+	r.Waits.All = fakeSummary(rnd, uTotal+303_000_000, 402_018)
+	r.Waits.All.OpenCount, r.Waits.All.OpenNs = 7, 21_000_000
+	for i := range 20 {
+		from := int64(300_000_000 + i*150_000_000)
+		w := int64(48_000_000 - i*1_700_000)
+		r.Waits.Worst = append(r.Waits.Worst, waits.Story{
+			G: int64(1000 + i), Class: 1, Name: names[i%len(names)], Creator: names[1], FromNs: from, ToNs: from + w, WaitNs: w, P: int32(i % ps),
+			Source: []string{"local", "steal", "global", "runnext"}[i%4], Basis: "inferred:queue",
+			Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: w / 2}, {Cause: waits.CauseOvertaken, Ns: w / 4}, {Cause: waits.CauseResidue, Ns: w - w/2 - w/4}},
+			Path:   []waits.Step{{AtNs: from, Queue: "runnext", P: 1, Why: "unblock"}, {AtNs: from + 2100, Queue: "local", P: 1, Why: "displaced"}, {AtNs: from + w - 40_000, Queue: "local", P: int32(i % ps), Why: "steal"}},
+			Ahead:  []waits.Ahead{{Class: 1, Name: names[0], Ns: w / 2, Runs: 3}, {Class: 2, Name: names[(i+8)%len(names)], Ns: w / 4, Runs: 140}, {Class: 3, Name: names[2], Ns: w / 9, Runs: 12}},
+		})
+	}
+	fakeProcs(rnd, r, ps, end)
+	fakeTimeline(rnd, r, ps, bins, end)
+	r.Fairness.Jain, r.Fairness.MaxLagNs, r.Fairness.LittleError = 0.871, 212_000_000, 0.0031
+	r.Fairness.Slowdown = fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300}
+	r.Findings = []findings.Finding{
+		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2_300_000_000, FromNs: 1_800_000_000, ToNs: 1_842_000_000, Basis: "inferred",
+			Actors:   []findings.Actor{{Role: "cause", Class: names[0], Creator: names[4], G: 34, P: 2, Stack: []string{"example.com/shop/internal/search.(*Index).rebuild.func2", "sort.Slice", hostileNames[0]}}, {Role: "victim", Class: names[1], Creator: "net/http.(*Server).Serve"}},
+			Evidence: []findings.Evidence{{What: "longest run with others behind it", Value: "41.2 ms", Limit: "1 ms"}, {What: "ratio to the median run of those behind", Value: "412×", Limit: "10×"}, {What: "goroutines held up", Value: "212"}},
+			Advice:   []string{"Split the work of rebuild into pieces of about 100 µs, and yield between them.", "Or bound how many of it run at once to fewer than GOMAXPROCS."}},
+		{ID: "starvation", Severity: findings.Warning, Title: "118 waits were longer than 10 ms; the longest 48 ms", CostNs: 1_100_000_000, FromNs: 300_000_000, ToNs: 348_000_000, Basis: "certain",
+			Actors: []findings.Actor{{Role: "victim", Class: names[1]}, {Role: "cause", P: 3}}, Evidence: []findings.Evidence{{What: "waits longer than 10 ms", Value: "118", Limit: "0"}}, Advice: []string{"Follow the convoy above first."}},
+		{ID: "trace-quality", Severity: findings.Note, Title: "The end of the trace is missing " + hostileNames[4], Basis: "certain"},
+	}
+	r.Detectors = []analyze.Detector{{ID: "trace-quality", Title: "trace quality", Found: 1}, {ID: "starvation", Title: "runnable starvation", Found: 1}, {ID: "convoy", Title: "convoy (head-of-line blocking)", Found: 1}, {ID: "work-conservation", Title: "work-conservation violation"}}
+	return &report.Document{
+		Schema: report.Schema, Tool: "gmpscope devel", Result: r,
+		Verdict: report.Verdict{Status: "critical", Headline: "Requests wait up to 48 ms for a processor because index rebuilding does not let go of it.",
+			Lines: []string{"In 4.2 s goroutines lost 5.1 s to waiting, 62 % of it in line behind runs of search.(*Index).rebuild.func2.", "Suffering: net/http.(*conn).serve, 212 goroutines.", "Try first: split the rebuild into pieces of about 100 µs.", "Sure: waiting times are exact; causes rest on queues of which 99.1 % of starts are explained."}},
+	}
+}
+
+func fakeSummary(rnd *rand.Rand, total, n int64) waits.Summary {
+	s := waits.Summary{Count: n, TotalNs: total, P50: 2_300, P90: 41_000, P99: 1_900_000, P999: 14_000_000, MaxNs: 48_100_000,
+		TimeWeighted: waits.Quantiles{P50: 4_800_000, P90: 23_000_000, P99: 44_000_000},
+		TailMass:     map[string]float64{"1ms": 0.83, "10ms": 0.41}, BehindLongNs: total / 3}
+	rest := total
+	for i, c := range waits.Causes() {
+		part := rest / int64(2+rnd.IntN(4))
+		if i == len(waits.Causes())-1 {
+			part = rest
+		}
+		s.Causes = append(s.Causes, waits.CauseTime{Cause: c, Ns: part})
+		rest -= part
+	}
+	for i, at := 0, int64(64); at < 64_000_000; i, at = i+1, at*2 {
+		c := n / int64(2+(i-6)*(i-6))
+		s.Histogram = append(s.Histogram, waits.Bucket{FromNs: at, ToNs: at * 2, Count: c, SumNs: c * at * 3 / 2})
+	}
+	return s
+}
+
+func fakeProcs(rnd *rand.Rand, r *analyze.Result, ps int, end int64) {
+	p := &r.Procs
+	p.Steals.Matrix = make([][]int64, ps)
+	for i := range ps {
+		q := procs.Proc{P: int32(i), LifetimeNs: end, Starts: int64(rnd.IntN(60_000)), Parks: int64(rnd.IntN(9000)), QueueMean: rnd.Float64() * 9, QueueMax: int32(rnd.IntN(256))}
+		rest := end
+		for _, x := range []*int64{&q.RunningNs, &q.SystemNs, &q.GCNs, &q.TracerNs, &q.SyscallNs, &q.SchedNs, &q.StoppedNs} {
+			*x = rest / int64(2+rnd.IntN(20))
+			rest -= *x
+		}
+		q.IdleNs = rest
+		p.Ps = append(p.Ps, q)
+		p.Steals.Matrix[i] = make([]int64, ps)
+		for j := range ps {
+			if i != j && rnd.IntN(3) > 0 {
+				n := int64(rnd.IntN(400))
+				if j == 2 {
+					n *= 6
+				}
+				p.Steals.Matrix[i][j] = n
+				p.Steals.Count += n
+				p.Steals.Moved += 2 * n
+			}
+		}
+	}
+	p.Handoffs = procs.Counts{Count: 812, ByCause: map[string]int64{"sysmon": 700, "locked": 112}}
+	p.Retakes = procs.Counts{Count: 740, ByCause: map[string]int64{"sysmon": 702, "returning-syscall": 38}}
+	p.Preemptions = procs.Counts{Count: 1620, ByCause: map[string]int64{"slice": 1400, "stw": 120, "gc": 90, "generation-switch": 10}}
+	p.Overflows, p.GlobalTakes = 3, 22_118
+	p.Queues = procs.Queues{GlobalMean: 1.3, GlobalMax: 131, LocalMean: 12.4, RunnableMean: 15.1, RunnableMax: 301}
+	p.Procs = []procs.Procs{{AtNs: 0, N: int32(max(ps/2, 1))}, {AtNs: end / 10, N: int32(ps)}}
+}
+
+func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
+	t := &r.Timeline
+	t.Bins, t.BinNs, t.EndNs = bins, (end+int64(bins)-1)/int64(bins), end
+	series := func(scale float64) timeline.Series {
+		s := timeline.Series{Mean: make([]float32, bins), Max: make([]int32, bins)}
+		v := scale / 2
+		for i := range bins {
+			v += (rnd.Float64() - 0.5) * scale / 6
+			v = min(max(v, 0), scale)
+			s.Mean[i], s.Max[i] = float32(v), int32(v*1.8)+1
+		}
+		return s
+	}
+	t.Global, t.Runnable, t.IdleP = series(9), series(40), series(float64(ps)/2)
+	t.Missed = series(1).Mean
+	counts := func() []int32 {
+		s := make([]int32, bins)
+		for i := range s {
+			s[i] = int32(rnd.IntN(9))
+		}
+		return s
+	}
+	t.Steals, t.Retakes, t.Handoffs, t.Preemptions = counts(), counts(), counts(), counts()
+	for p := range ps {
+		l := timeline.Lane{P: int32(p), Queue: series(12)}
+		user := 120.0
+		for b := range bins {
+			user = min(max(user+(rnd.Float64()-0.5)*60, 0), 200)
+			l.User = append(l.User, uint8(user))
+			l.System = append(l.System, uint8(rnd.IntN(9)))
+			gc := 0
+			if b%200 < 24 && p%4 == 0 {
+				gc = 30
+			}
+			l.GC = append(l.GC, uint8(gc))
+			l.Syscall = append(l.Syscall, uint8(rnd.IntN(14)))
+			l.Sched = append(l.Sched, uint8(rnd.IntN(10)))
+			l.Stopped = append(l.Stopped, 0)
+		}
+		t.Lanes = append(t.Lanes, l)
+	}
+	for i := range 5 {
+		at := int64(i)*end/5 + 100_000_000
+		t.GC = append(t.GC, timeline.Span{From: at, To: at + 90_000_000, Name: "GC"})
+		t.STW = append(t.STW, timeline.Span{From: at, To: at + 400_000, Name: "GC sweep termination"}, timeline.Span{From: at + 90_000_000, To: at + 91_500_000, Name: hostileNames[0]})
+	}
+	for k, w := range [][2]int64{{1_800_000_000, 1_842_000_000}, {300_000_000, 348_000_000}} {
+		win := timeline.Window{Title: fmt.Sprintf("finding %d %s", k+1, hostileNames[4]), FromNs: w[0], ToNs: w[1]}
+		for p := range ps {
+			at := w[0]
+			for at < w[1] {
+				n := int64(20_000 + rnd.IntN(2_000_000))
+				to := min(at+n, w[1])
+				st := timeline.State([]int{0, 1, 1, 1, 1, 2, 3, 5, 6, 7, 4}[rnd.IntN(11)])
+				s := timeline.Stint{P: int32(p), From: at, To: to, State: st, G: -1, Wait: -1}
+				if st == timeline.User {
+					s.G, s.Class, s.Wait, s.Src = int64(20+rnd.IntN(200)), int32(1+rnd.IntN(12)), int64(rnd.IntN(9_000_000)), uint8(1+rnd.IntN(6))
+				}
+				win.Stints = append(win.Stints, s)
+				win.Depths = append(win.Depths, timeline.Depth{P: int32(p), At: at, Len: int32(rnd.IntN(14))})
+				if rnd.IntN(9) == 0 {
+					win.Arrows = append(win.Arrows, timeline.Arrow{Kind: []string{"steal", "handoff", "retake", "overflow", "global-batch"}[rnd.IntN(5)], At: at, From: int32(rnd.IntN(ps+1) - 1), To: int32(p), N: int32(1 + rnd.IntN(9))})
+				}
+				at = to
+			}
+		}
+		for at := w[0]; at < w[1]; at += 700_000 {
+			win.Depths = append(win.Depths, timeline.Depth{P: reference.NoP, At: at, Len: int32(rnd.IntN(30))})
+		}
+		t.Windows = append(t.Windows, win)
+	}
+}

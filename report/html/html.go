@@ -1,0 +1,198 @@
+// Package html writes a [report.Document] as one HTML file that needs nothing
+// else: no network, no server, no other file, and, for its words, tables and
+// plain drawings, no JavaScript either.
+//
+// How the page is made:
+//
+//  1. view.go, and a file for each large section (findings.go, waiting.go,
+//     story.go, processors.go, timeline.go, classes.go), turn the document into
+//     a view: only strings ready to be read, numbers to be sorted by, and
+//     drawings (svg.go). The vocabulary is in words.go.
+//  2. charts.go builds the options of the interactive charts with go-echarts
+//     and timeline.go packs the picture over time; both go into the page as
+//     data islands, which the browser does not execute.
+//  3. assets/page.tmpl, style.css and the scripts make the page.
+//
+// Every string that comes from a trace is hostile. It passes through [name],
+// which makes control characters visible, then through html/template or a JSON
+// island with HTML escaping, and in the browser through textContent. A
+// Content-Security-Policy, by hashes, forbids everything else.
+package html
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/html/echarts"
+)
+
+// Script is JavaScript source.
+type Script []byte
+
+// Options are the choices that a writer of HTML has.
+type Options struct {
+	// ECharts is the source of Apache ECharts, put into the page for its
+	// interactive charts. Without it the page shows its own drawings of the same
+	// data. See [Bundled] and package echarts.
+	ECharts Script
+	// MaxBytes bounds the size of the page. To stay below it, exact windows of
+	// the timeline are left out, last first, and its bins made wider; the page
+	// says so. 0 means [DefaultMaxBytes].
+	MaxBytes int
+}
+
+// DefaultMaxBytes is the largest page that [Write] makes unless told otherwise.
+const DefaultMaxBytes = 5_000_000
+
+// Bundled returns the ECharts bundle that this program was built with.
+func Bundled() (script []byte, ok bool) { return echarts.Embedded() }
+
+//go:embed assets
+var assets embed.FS
+
+// page is what page.tmpl gets.
+type page struct {
+	View    *view
+	CSP     string
+	CSS     template.CSS
+	Scripts []template.JS
+	Islands []island
+	ECharts bool
+}
+
+// island is data for the scripts.
+type island struct {
+	ID   string
+	JSON template.JS
+}
+
+// Write renders doc to w. Equal input gives equal bytes.
+func Write(w io.Writer, doc *report.Document, o Options) error {
+	if doc == nil {
+		return errors.New("html: no document")
+	}
+	if err := checkScript(o.ECharts); err != nil {
+		return err
+	}
+	limit := o.MaxBytes
+	if limit <= 0 {
+		limit = DefaultMaxBytes
+	}
+	d := detail{windows: maxWindows, cells: maxCells}
+	for {
+		var buf bytes.Buffer
+		if err := render(&buf, doc, o, d); err != nil {
+			return err
+		}
+		if buf.Len() <= limit || !d.less(doc) {
+			_, err := w.Write(buf.Bytes())
+			return err
+		}
+	}
+}
+
+// detail says how much of the timeline goes into the page.
+type detail struct {
+	windows int // exact windows
+	cells   int // Ps × bins
+}
+
+// less takes detail away, half the windows first, then bins. It says whether
+// there was anything left to take.
+func (d *detail) less(doc *report.Document) bool {
+	if doc.Result == nil {
+		return false
+	}
+	t := doc.Result.Timeline
+	n, cells := min(d.windows, len(t.Windows)), min(d.cells, len(t.Lanes)*t.Bins)
+	switch {
+	case n > 4:
+		d.windows = n / 2
+	case cells > minCells:
+		d.cells = cells / 2
+	case n > 0:
+		d.windows = n / 2
+	default:
+		return false
+	}
+	return true
+}
+
+// render writes the page with so much detail.
+func render(w io.Writer, doc *report.Document, o Options, d detail) error {
+	v := newView(doc, len(o.ECharts) > 0)
+	islands, err := v.islands(doc, len(o.ECharts) > 0, d)
+	if err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	p := page{View: v, Islands: islands, ECharts: len(o.ECharts) > 0}
+	css, err := assets.ReadFile("assets/style.css")
+	if err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	p.CSS = template.CSS(css)
+	if p.ECharts {
+		p.Scripts = append(p.Scripts, template.JS(o.ECharts))
+	}
+	for _, name := range []string{"core.js", "tables.js", "timeline.js", "charts.js"} {
+		if name == "charts.js" && !p.ECharts {
+			continue
+		}
+		src, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			return fmt.Errorf("html: %w", err)
+		}
+		if err := checkScript(src); err != nil {
+			return err
+		}
+		p.Scripts = append(p.Scripts, template.JS(src))
+	}
+	p.CSP = policy(p)
+	t, err := template.ParseFS(assets, "assets/*.tmpl")
+	if err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	if err := t.ExecuteTemplate(w, "page.tmpl", p); err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	return nil
+}
+
+// policy is the page's Content-Security-Policy: it may execute and style with
+// what is in it, byte for byte, and nothing else, and it may load nothing.
+func policy(p page) string {
+	parts := []string{"default-src 'none'", "base-uri 'none'", "form-action 'none'", "img-src data:"}
+	parts = append(parts, "style-src "+hash(string(p.CSS)))
+	s := "script-src"
+	for _, js := range p.Scripts {
+		s += " " + hash(string(js))
+	}
+	return strings.Join(append(parts, s), "; ")
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// checkScript refuses source that would end its script element early.
+func checkScript(src []byte) error {
+	low := bytes.ToLower(src)
+	for _, bad := range []string{"</script", "<!--", "<script"} {
+		if i := bytes.Index(low, []byte(bad)); i >= 0 {
+			return fmt.Errorf("html: script holds %q at byte %d, which would break the page", bad, i)
+		}
+	}
+	if bytes.ContainsRune(src, '\r') {
+		return errors.New("html: script holds a carriage return, which would break its hash")
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"sort"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+)
+
+type psView struct {
+	Lead     string
+	Legend   []legendItem
+	Rows     []psRow
+	More     int
+	HeatSVG  template.HTML
+	HeatNote string
+	StealSVG template.HTML
+	Steals   string
+	HasSteal bool
+	Causes   []countTable
+	Queues   []row
+}
+
+type psRow struct {
+	P     string
+	Bar   template.HTML
+	Cells []cell
+}
+
+type countTable struct {
+	Title, Help, Total string
+	Rows               []row
+}
+
+func newPs(r *analyze.Result) *psView {
+	p := r.Procs
+	v := &psView{}
+	var tot [9]int64
+	life := int64(0)
+	for _, q := range p.Ps {
+		for i, n := range parts(q) {
+			tot[i] += n
+		}
+		life += q.LifetimeNs
+	}
+	v.Lead = fmt.Sprintf("Of all P-time, %s ran the program, %s the garbage collector, %s was idle.",
+		share(tot[0], life), share(tot[2], life), share(tot[7], life))
+	for _, s := range stateWords {
+		v.Legend = append(v.Legend, legendItem{s.Key, s.Title})
+	}
+	for i, q := range p.Ps {
+		if i == maxPs {
+			v.More = len(p.Ps) - i
+			break
+		}
+		v.Rows = append(v.Rows, newPRow(fmt.Sprintf("P%d", q.P), q))
+	}
+	v.HeatSVG, v.HeatNote = heatSVG(r.Timeline)
+	v.Steals = fmt.Sprintf("%s, moving %s. Overflows of a full local queue: %s. Takes from the global queue: %s.",
+		plural(p.Steals.Count, "steal", "steals"), plural(p.Steals.Moved, "goroutine", "goroutines"), count(p.Overflows), count(p.GlobalTakes))
+	v.StealSVG = matrixSVG(p.Steals.Matrix)
+	v.HasSteal = p.Steals.Count > 0 && len(p.Steals.Matrix) > 0
+	for _, c := range []struct {
+		title, help string
+		c           procs.Counts
+	}{
+		{"Handoffs", "a P that was given up or retaken is given to another thread", p.Handoffs},
+		{"Retakes", "a P is taken from a thread in a system call", p.Retakes},
+		{"Preemptions", "a running goroutine is made to stop", p.Preemptions},
+	} {
+		v.Causes = append(v.Causes, newCounts(c.title, c.help, c.c))
+	}
+	q := p.Queues
+	v.Queues = []row{
+		{Label: "global queue", Help: "shared by all Ps", Cells: []cell{fnum(sig(q.GlobalMean), q.GlobalMean), num(count(int64(q.GlobalMax)), int64(q.GlobalMax))}},
+		{Label: "local queues together", Help: "runnext slots included", Cells: []cell{fnum(sig(q.LocalMean), q.LocalMean), {Text: "–"}}},
+		{Label: "all runnable goroutines", Help: "in queues or on the way", Cells: []cell{fnum(sig(q.RunnableMean), q.RunnableMean), num(count(q.RunnableMax), q.RunnableMax)}},
+	}
+	if r.Trace.Reduced {
+		v.HeatSVG, v.HeatNote, v.Queues = "", "", nil
+		v.Steals = "Queues, and with them steals, cannot be rebuilt from a trace of this format."
+	}
+	return v
+}
+
+// parts are a P's times in the order of stateWords.
+func parts(q procs.Proc) [9]int64 {
+	return [9]int64{q.RunningNs, q.SystemNs, q.GCNs, q.TracerNs, q.SyscallNs, q.SchedNs, q.StoppedNs, q.IdleNs, q.UnusedNs}
+}
+
+func newPRow(label string, q procs.Proc) psRow {
+	out := psRow{P: label}
+	var segs []segment
+	ns := parts(q)
+	for i, s := range stateWords {
+		segs = append(segs, segment{s.Key, ns[i], fmt.Sprintf("%s: %s, %s", s.Title, dur(ns[i]), share(ns[i], q.LifetimeNs))})
+	}
+	out.Bar = bar(segs, max(q.LifetimeNs, 1), 16, label+": what it did")
+	for i := range stateWords {
+		out.Cells = append(out.Cells, num(share(ns[i], q.LifetimeNs), ns[i]))
+	}
+	out.Cells = append(out.Cells, num(dur(q.LifetimeNs), q.LifetimeNs), num(count(q.Starts), q.Starts), num(count(q.Parks), q.Parks),
+		fnum(sig(q.QueueMean), q.QueueMean), num(count(int64(q.QueueMax)), int64(q.QueueMax)))
+	return out
+}
+
+func newCounts(title, help string, c procs.Counts) countTable {
+	t := countTable{Title: title, Help: help, Total: count(c.Count)}
+	keys := make([]string, 0, len(c.ByCause))
+	for k := range c.ByCause {
+		if c.ByCause[k] != 0 {
+			keys = append(keys, k)
+		}
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		a, b := c.ByCause[keys[i]], c.ByCause[keys[j]]
+		return a > b || a == b && keys[i] < keys[j]
+	})
+	for _, k := range keys {
+		n := c.ByCause[k]
+		t.Rows = append(t.Rows, row{Label: word(decisionWords, k), Cells: []cell{num(count(n), n), {Text: share(n, c.Count)}}})
+	}
+	return t
+}

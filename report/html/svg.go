@@ -1,0 +1,529 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// The drawings in this file are inline SVG, made here, so that they stand
+// without any script. Widths are percentages and heights pixels: a drawing
+// follows the width of the page while its text keeps its size. Colours are
+// classes (f- to fill, l- to draw lines), so that they follow the theme.
+
+// segment is a part of a stacked bar.
+type segment struct {
+	Key   string
+	N     int64
+	Title string
+}
+
+// drawing builds an SVG. Only numbers and escaped text get into it.
+type drawing struct{ b strings.Builder }
+
+func newDrawing(class, label string, height int) *drawing {
+	d := &drawing{}
+	fmt.Fprintf(&d.b, `<svg class="%s" role="img" aria-label="%s" width="100%%" height="%d">`, class, template.HTMLEscapeString(label), height)
+	return d
+}
+
+func (d *drawing) end() template.HTML {
+	d.b.WriteString("</svg>")
+	return template.HTML(d.b.String())
+}
+
+// pct writes a share as a percentage for an attribute.
+func pct(f float64) string {
+	return strconv.FormatFloat(math.Round(f*1e5)/1e3, 'f', -1, 64) + "%"
+}
+
+func (d *drawing) rect(class string, x, w float64, y, h float64, title string) {
+	if w <= 0 || h <= 0 {
+		return
+	}
+	fmt.Fprintf(&d.b, `<rect class="%s" x="%s" width="%s" y="%s" height="%s"`, class, pct(x), pct(w), px(y), px(h))
+	if title == "" {
+		d.b.WriteString("/>")
+		return
+	}
+	fmt.Fprintf(&d.b, "><title>%s</title></rect>", template.HTMLEscapeString(title))
+}
+
+// text puts a label; anchor is start, middle or end.
+func (d *drawing) text(x float64, y float64, anchor, s string) {
+	fmt.Fprintf(&d.b, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, pct(x), px(y), anchor, template.HTMLEscapeString(s))
+}
+
+// plot opens a nested drawing whose coordinates are w × h units, stretched
+// over the given part of the width.
+func (d *drawing) plot(x, width float64, y, height float64, w, h int) {
+	fmt.Fprintf(&d.b, `<svg x="%s" width="%s" y="%s" height="%s" viewBox="0 0 %d %d" preserveAspectRatio="none">`, pct(x), pct(width), px(y), px(height), w, h)
+}
+
+func (d *drawing) closePlot() { d.b.WriteString("</svg>") }
+
+func px(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
+
+// bar is a horizontal stacked bar whose full width stands for whole.
+func bar(segs []segment, whole int64, height int, label string) template.HTML {
+	d := newDrawing("bar", label, height)
+	x := 0.0
+	for _, s := range segs {
+		if s.N <= 0 {
+			continue
+		}
+		w := float64(s.N) / float64(max(whole, 1))
+		d.rect("f-"+s.Key, x, w, 0, float64(height), s.Title)
+		x += w
+	}
+	return d.end()
+}
+
+// whereStrip shows where in the trace a window lies.
+func whereStrip(from, to, end int64) template.HTML {
+	if end <= 0 {
+		return ""
+	}
+	d := newDrawing("strip", fmt.Sprintf("from %s to %s of %s", clock(from), clock(to), dur(end)), 8)
+	d.rect("f-idle", 0, 1, 3, 2, "")
+	x := math.Max(0, math.Min(1, ratio(from, end)))
+	w := math.Max(0.004, math.Min(1-x, ratio(to-from, end)))
+	d.rect("f-accent", math.Min(x, 0.996), w, 0, 8, "")
+	return d.end()
+}
+
+// Margins of drawings with axes, as shares of the width.
+const (
+	leftMargin = 0.07
+	plotWidth  = 0.92
+)
+
+// nice is the next number above f whose quarters are short to write.
+func nice(f float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(f)))
+	for _, k := range []float64{1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8} {
+		if f <= k*unit {
+			return k * unit
+		}
+	}
+	return 10 * unit
+}
+
+// fillGaps puts empty buckets where waits of a length are missing, so that the
+// axis stays logarithmic.
+func fillGaps(h []waits.Bucket) []waits.Bucket {
+	var out []waits.Bucket
+	for i, b := range h {
+		if i > 0 {
+			for at := h[i-1].ToNs; at > 0 && at < b.FromNs && len(out) < 200; at *= 2 {
+				out = append(out, waits.Bucket{FromNs: at, ToNs: min(at*2, b.FromNs)})
+			}
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// shownBuckets drops the empty ends of a distribution, and merges neighbours
+// where there are too many to be seen; those left out in between come back.
+func shownBuckets(h []waits.Bucket) []waits.Bucket {
+	for len(h) > 0 && h[0].Count == 0 {
+		h = h[1:]
+	}
+	for len(h) > 0 && h[len(h)-1].Count == 0 {
+		h = h[:len(h)-1]
+	}
+	h = fillGaps(h)
+	const most = 48 // as many as can be told apart
+	k := (len(h) + most - 1) / most
+	if k <= 1 {
+		return h
+	}
+	var out []waits.Bucket
+	for i := 0; i < len(h); i += k {
+		b := h[i]
+		for _, c := range h[i+1 : min(i+k, len(h))] {
+			b.ToNs, b.Count, b.SumNs = c.ToNs, b.Count+c.Count, b.SumNs+c.SumNs
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// histogramSVG draws the distribution of waits: number and time per bucket.
+func histogramSVG(h []waits.Bucket) template.HTML {
+	h = shownBuckets(h)
+	if len(h) == 0 {
+		return ""
+	}
+	var n, sum int64
+	for _, b := range h {
+		n += b.Count
+		sum += b.SumNs
+	}
+	most := 0.0
+	for _, b := range h {
+		most = math.Max(most, math.Max(ratio(b.Count, n), ratio(b.SumNs, sum)))
+	}
+	if most == 0 {
+		return ""
+	}
+	most = math.Min(nice(most), 1)
+	const top, height = 8.0, 180.0
+	d := newDrawing("chart", "Distribution of waits by length: number of waits and time spent in them", 226)
+	for i := 0; i <= 4; i++ {
+		y := top + height*float64(i)/4
+		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
+		d.text(leftMargin-0.008, y+4, "end", percent(most*float64(4-i)/4))
+	}
+	w := plotWidth / float64(len(h))
+	for i, b := range h {
+		x := leftMargin + w*float64(i)
+		c, t := ratio(b.Count, n)/most*height, ratio(b.SumNs, sum)/most*height
+		title := fmt.Sprintf("%s to %s: %s (%s), %s in them (%s)", dur(b.FromNs), dur(b.ToNs), plural(b.Count, "wait", "waits"), share(b.Count, n), dur(b.SumNs), share(b.SumNs, sum))
+		d.rect("f-count", x+w*0.08, w*0.42, top+height-c, c, title)
+		d.rect("f-time", x+w*0.5, w*0.42, top+height-t, t, title)
+	}
+	step := max(1, (len(h)+5)/6)
+	for i := 0; i < len(h); i += step {
+		d.text(leftMargin+w*float64(i), top+height+18, "start", dur(h[i].FromNs))
+	}
+	d.text(leftMargin+plotWidth/2, top+height+36, "middle", "length of a wait (each bar pair: one range of lengths, growing by a constant factor)")
+	return d.end()
+}
+
+// levels is the number of shades of a heat map.
+const levels = 7
+
+// shade maps v of at most most to 1…levels, on a square-root scale; 0 is none.
+func shade(v, most float64) int {
+	if v <= 0 || most <= 0 {
+		return 0
+	}
+	return min(levels, 1+int(math.Sqrt(v/most)*float64(levels-1)+0.5))
+}
+
+// rebin averages s down to at most n values.
+func rebin(s []float32, n int) []float64 {
+	if len(s) == 0 || n <= 0 {
+		return nil
+	}
+	n = min(n, len(s))
+	out := make([]float64, n)
+	for i := range out {
+		a, b := i*len(s)/n, (i+1)*len(s)/n
+		for _, v := range s[a:b] {
+			out[i] += fin(float64(v))
+		}
+		out[i] /= float64(b - a)
+	}
+	return out
+}
+
+// heatSVG draws queue length over time, one row per P.
+func heatSVG(t timeline.Result) (template.HTML, string) {
+	if len(t.Lanes) == 0 || t.Bins == 0 {
+		return "", ""
+	}
+	const cols = 160
+	rows := make([][]float64, 0, len(t.Lanes))
+	most := 0.0
+	group := (len(t.Lanes) + 63) / 64
+	for i := 0; i < len(t.Lanes); i += group {
+		var sum []float64
+		for _, l := range t.Lanes[i:min(i+group, len(t.Lanes))] {
+			r := rebin(l.Queue.Mean, cols)
+			if sum == nil {
+				sum = make([]float64, len(r))
+			}
+			for j := range sum {
+				if j < len(r) {
+					sum[j] += r[j]
+				}
+			}
+		}
+		for _, v := range sum {
+			most = math.Max(most, v)
+		}
+		rows = append(rows, sum)
+	}
+	if most == 0 {
+		return "", "No local queue ever held a goroutine for a measurable time."
+	}
+	h := 18.0
+	switch {
+	case len(rows) > 32:
+		h = 9
+	case len(rows) > 16:
+		h = 12
+	}
+	d := newDrawing("chart", "Length of each P's local queue over time", int(h)*len(rows)+24)
+	d.plot(leftMargin, plotWidth, 0, h*float64(len(rows)), cols, len(rows)*10)
+	paths := make([]strings.Builder, levels+1)
+	for y, r := range rows {
+		scale := float64(cols) / float64(max(len(r), 1))
+		for x := 0; x < len(r); {
+			l := shade(r[x], most)
+			x2 := x + 1
+			for x2 < len(r) && shade(r[x2], most) == l {
+				x2++
+			}
+			if l > 0 {
+				fmt.Fprintf(&paths[l], "M%s %dh%sv9h-%sz", px(float64(x)*scale), y*10, px(float64(x2-x)*scale), px(float64(x2-x)*scale))
+			}
+			x = x2
+		}
+	}
+	fmt.Fprintf(&d.b, `<rect class="f-cell0" width="%d" height="%d"/>`, cols, len(rows)*10)
+	for l := 1; l <= levels; l++ {
+		if paths[l].Len() > 0 {
+			fmt.Fprintf(&d.b, `<path class="f-heat%d" d="%s"/>`, l, paths[l].String())
+		}
+	}
+	d.closePlot()
+	every := max(1, int(math.Ceil(14/h)))
+	for i := 0; i < len(rows); i += every {
+		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", t.Lanes[i*group].P))
+	}
+	timeAxis(d, h*float64(len(rows))+16, t.EndNs)
+	return d.end(), fmt.Sprintf("Strongest: a mean of %s goroutines in the queue.", sig(most))
+}
+
+func timeAxis(d *drawing, y float64, end int64) {
+	for i := 0; i <= 4; i++ {
+		anchor := "middle"
+		if i == 0 {
+			anchor = "start"
+		} else if i == 4 {
+			anchor = "end"
+		}
+		d.text(leftMargin+plotWidth*float64(i)/4, y, anchor, dur(end/4*int64(i)))
+	}
+}
+
+// maxMatrix is the number of rows up to which a matrix is shown P by P; beyond,
+// neighbours are added up.
+const maxMatrix = 64
+
+// foldMatrix adds up neighbouring Ps so that at most maxMatrix rows remain, and
+// names the rows.
+func foldMatrix(m [][]int64) ([][]int64, []string) {
+	k := max(1, (len(m)+maxMatrix-1)/maxMatrix)
+	n := (len(m) + k - 1) / k
+	out, names := make([][]int64, n), make([]string, n)
+	for i := range n {
+		out[i] = make([]int64, n)
+		names[i] = fmt.Sprintf("P%d", i*k)
+		if last := min(i*k+k, len(m)) - 1; last > i*k {
+			names[i] += fmt.Sprintf("–%d", last)
+		}
+	}
+	for y, r := range m {
+		for x, v := range r {
+			if x/k < n {
+				out[y/k][x/k] += v
+			}
+		}
+	}
+	return out, names
+}
+
+// matrixSVG draws thief × victim.
+func matrixSVG(matrix [][]int64) template.HTML {
+	m, names := foldMatrix(matrix)
+	n := len(m)
+	var most int64
+	for _, r := range m {
+		for _, v := range r {
+			most = max(most, v)
+		}
+	}
+	if n == 0 || most == 0 {
+		return ""
+	}
+	side := 24.0
+	switch {
+	case n > 32:
+		side = 12
+	case n > 16:
+		side = 16
+	}
+	const left, top = 64.0, 46.0
+	d := &drawing{}
+	w, h := left+side*float64(n)+4, top+side*float64(n)+4
+	fmt.Fprintf(&d.b, `<svg class="matrix" role="img" aria-label="Steals by thief and victim" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s">`, px(w), px(h))
+	every := max(1, int(math.Ceil(22/side)))
+	for i := 0; i < n; i += every {
+		at := side*float64(i) + side/2
+		fmt.Fprintf(&d.b, `<text x="%s" y="%s" text-anchor="end">%s</text>`, px(left-5), px(top+at+4), names[i])
+		if len(matrix) == n {
+			fmt.Fprintf(&d.b, `<text x="%s" y="%s" text-anchor="middle">%s</text>`, px(left+at), px(top-7), names[i])
+		}
+	}
+	d.b.WriteString(`<text x="2" y="14">thief ↓ &#160; victim →</text>`)
+	if n > 24 { // too many for an element each: one path per shade
+		paths := make([]strings.Builder, levels+1)
+		for y, r := range m {
+			for x, v := range r {
+				fmt.Fprintf(&paths[shade(float64(v), float64(most))], "M%s %sh%sv%[3]sh-%[3]sz", px(left+side*float64(x)), px(top+side*float64(y)), px(side-1))
+			}
+		}
+		for l := range paths {
+			class := "f-cell0"
+			if l > 0 {
+				class = fmt.Sprintf("f-heat%d", l)
+			}
+			fmt.Fprintf(&d.b, `<path class="%s" d="%s"/>`, class, paths[l].String())
+		}
+		return d.end()
+	}
+	for y, r := range m {
+		for x, v := range r {
+			at := fmt.Sprintf(`x="%s" y="%s" width="%s" height="%[3]s"`, px(left+side*float64(x)), px(top+side*float64(y)), px(side-1))
+			if v == 0 {
+				fmt.Fprintf(&d.b, `<rect class="f-cell0" %s/>`, at)
+				continue
+			}
+			fmt.Fprintf(&d.b, `<rect class="f-heat%d" %s><title>%s stole from %s: %s</title></rect>`, shade(float64(v), float64(most)), at, names[y], names[x], count(v))
+		}
+	}
+	return d.end()
+}
+
+// line is a curve of a chart over time.
+type line struct {
+	Key    string
+	Title  string
+	Values []float64
+}
+
+// timeLines are the curves that the chart over time shows.
+func timeLines(t timeline.Result, n int) []line {
+	local := make([]float32, 0, t.Bins)
+	for _, l := range t.Lanes {
+		if len(local) < len(l.Queue.Mean) {
+			local = append(local, make([]float32, len(l.Queue.Mean)-len(local))...)
+		}
+		for i, v := range l.Queue.Mean {
+			local[i] += v
+		}
+	}
+	out := []line{
+		{"line1", "runnable goroutines", rebin(t.Runnable.Mean, n)},
+		{"line2", "in the global queue", rebin(t.Global.Mean, n)},
+		{"line3", "in local queues", rebin(local, n)},
+		{"line4", "idle Ps", rebin(t.IdleP.Mean, n)},
+		{"line5", "idle Ps while work was queued", rebin(t.Missed, n)},
+	}
+	kept := out[:0]
+	for _, l := range out {
+		if len(l.Values) > 0 {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}
+
+// linesSVG draws curves over time.
+func linesSVG(ls []line, end int64) template.HTML {
+	most := 0.0
+	for _, l := range ls {
+		for _, v := range l.Values {
+			most = math.Max(most, v)
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	most = nice(most)
+	const top, height = 8.0, 170.0
+	d := newDrawing("chart", "Runnable goroutines, queues and idle Ps over time", 206)
+	for i := 0; i <= 4; i++ {
+		y := top + height*float64(i)/4
+		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
+		d.text(leftMargin-0.008, y+4, "end", sig(most*float64(4-i)/4))
+	}
+	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
+	for _, l := range ls {
+		fmt.Fprintf(&d.b, `<polyline class="l-%s" points="`, l.Key)
+		for i, v := range l.Values {
+			if i > 0 {
+				d.b.WriteByte(' ')
+			}
+			fmt.Fprintf(&d.b, "%d,%d", int((float64(i)+0.5)/float64(len(l.Values))*1000), int(1000-v/most*1000))
+		}
+		d.b.WriteString(`"/>`)
+	}
+	d.closePlot()
+	timeAxis(d, top+height+18, end)
+	return d.end()
+}
+
+// lanesSVG draws the timeline's overview: what each P did, stacked in columns.
+func lanesSVG(t timeline.Result) template.HTML {
+	if len(t.Lanes) == 0 || t.Bins == 0 {
+		return ""
+	}
+	const cols = 200
+	lanes := t.Lanes[:min(len(t.Lanes), 64)]
+	h := 22.0
+	switch {
+	case len(lanes) > 32:
+		h = 10
+	case len(lanes) > 12:
+		h = 15
+	}
+	d := newDrawing("chart", "What each P did over time", int(h)*len(lanes)+24)
+	d.plot(leftMargin, plotWidth, 0, h*float64(len(lanes)), cols*4, len(lanes)*20)
+	fmt.Fprintf(&d.b, `<rect class="f-idle" width="%d" height="%d"/>`, cols*4, len(lanes)*20)
+	keys := []string{"user", "system", "gc", "syscall", "sched", "stopped"}
+	paths := make([]strings.Builder, len(keys))
+	for y, l := range lanes {
+		series := [][]uint8{l.User, l.System, l.GC, l.Syscall, l.Sched, l.Stopped}
+		n := min(cols, max(len(l.User), 1))
+		w := float64(cols*4) / float64(n)
+		for x := range n {
+			base := 0.0
+			for k, s := range series {
+				a, b := x*len(s)/n, (x+1)*len(s)/n
+				if b <= a {
+					continue
+				}
+				sum := 0
+				for _, v := range s[a:b] {
+					sum += int(v)
+				}
+				f := math.Min(float64(sum)/float64(b-a)/255*18, 18-base)
+				if f < 0.3 {
+					continue
+				}
+				fmt.Fprintf(&paths[k], "M%s %sh%sv-%sh-%sz", px1(float64(x)*w), px1(float64(y*20)+18-base), px1(w), px1(f), px1(w))
+				base += f
+			}
+		}
+	}
+	for k := range paths {
+		if paths[k].Len() > 0 {
+			fmt.Fprintf(&d.b, `<path class="f-%s" d="%s"/>`, keys[k], paths[k].String())
+		}
+	}
+	fmt.Fprintf(&d.b, `<path class="f-bg" d="`)
+	for y := range lanes {
+		fmt.Fprintf(&d.b, "M0 %dh%dv2h-%dz", y*20+18, cols*4, cols*4)
+	}
+	d.b.WriteString(`"/>`)
+	d.closePlot()
+	every := max(1, int(math.Ceil(14/h)))
+	for i := 0; i < len(lanes); i += every {
+		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", lanes[i].P))
+	}
+	timeAxis(d, h*float64(len(lanes))+16, t.EndNs)
+	return d.end()
+}
+
+func px1(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }

@@ -1,0 +1,307 @@
+package html
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Bounds on Ps × bins of the packed timeline: what it never exceeds, and what
+// it is not reduced below to keep the page small.
+const (
+	maxCells = 400_000
+	minCells = 50_000
+)
+
+func newTime(r *analyze.Result) *timeView {
+	t := r.Timeline
+	v := &timeView{Bin: dur(t.BinNs), Windows: len(t.Windows), N: len(t.Lanes)}
+	v.Lead = fmt.Sprintf("One lane per P over %s.", dur(t.EndNs))
+	v.SVG = lanesSVG(t)
+	ls := timeLines(t, 300)
+	v.SeriesSVG = linesSVG(ls, t.EndNs)
+	for _, l := range ls {
+		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
+	}
+	return v
+}
+
+// packed is the timeline as the script gets it: a header in JSON, and behind
+// it one block of little-endian arrays, compressed. Each array is named in
+// the header with its type and its offset in the block.
+type packed struct {
+	EndNs    int64            `json:"end"`
+	BinNs    int64            `json:"bin"`
+	Bins     int              `json:"bins"`
+	Ps       []int32          `json:"ps"`
+	STW      []packedSpan     `json:"stw"`
+	GC       []packedSpan     `json:"gc"`
+	Windows  []packedWindow   `json:"windows"`
+	Left     int              `json:"left"` // windows left out
+	Findings []packedFinding  `json:"findings"`
+	Classes  map[int32]string `json:"classes"`
+	Sources  []string         `json:"sources"`
+	Arrays   []packedArray    `json:"arrays"`
+	Data     string           `json:"data"` // gzip, base64
+}
+
+type packedSpan struct {
+	From int64  `json:"f"`
+	To   int64  `json:"t"`
+	Name string `json:"n,omitempty"`
+}
+
+type packedFinding struct {
+	ID       string `json:"id"`
+	Severity string `json:"sev"`
+	Title    string `json:"title"`
+	From     int64  `json:"f"`
+	To       int64  `json:"t"`
+}
+
+type packedWindow struct {
+	Title  string        `json:"title"`
+	From   int64         `json:"f"`
+	To     int64         `json:"t"`
+	N      int           `json:"n"` // stints
+	Arrows []packedArrow `json:"arrows"`
+}
+
+type packedArrow struct {
+	Kind string `json:"k"`
+	At   int64  `json:"at"`
+	From int32  `json:"f"`
+	To   int32  `json:"t"`
+	N    int32  `json:"n"`
+}
+
+type packedArray struct {
+	Name string `json:"n"`
+	Type string `json:"t"` // u8, u16, i32, f32, f64
+	Off  int    `json:"o"`
+	Len  int    `json:"l"`
+}
+
+// block collects arrays.
+type block struct {
+	buf    bytes.Buffer
+	arrays []packedArray
+}
+
+func (b *block) add(name, typ string, data any, n int) {
+	for b.buf.Len()%8 != 0 {
+		b.buf.WriteByte(0)
+	}
+	b.arrays = append(b.arrays, packedArray{name, typ, b.buf.Len(), n})
+	binary.Write(&b.buf, binary.LittleEndian, data) // into memory: cannot fail
+}
+
+func (b *block) u8(name string, s []uint8)    { b.add(name, "u8", s, len(s)) }
+func (b *block) i32(name string, s []int32)   { b.add(name, "i32", s, len(s)) }
+func (b *block) f64(name string, s []float64) { b.add(name, "f64", s, len(s)) }
+
+// f32 stores means with the precision that can be seen: rounding to 1/64 makes
+// them compress well.
+func (b *block) f32(name string, s []float32) {
+	out := make([]float32, len(s))
+	for i, v := range s {
+		out[i] = float32(math.Round(fin(float64(v))*64) / 64)
+	}
+	b.add(name, "f32", out, len(out))
+}
+
+// packTimeline makes the data of the canvas timeline.
+func packTimeline(r *analyze.Result, d detail) (*packed, error) {
+	t := r.Timeline
+	f := max(1, (len(t.Lanes)*t.Bins+d.cells-1)/d.cells) // bins to merge into one
+	bins := (t.Bins + f - 1) / f
+	p := &packed{
+		EndNs: t.EndNs, BinNs: t.BinNs * int64(f), Bins: bins, Ps: []int32{}, Windows: []packedWindow{},
+		STW: spans(t.STW), GC: spans(t.GC), Findings: []packedFinding{}, Classes: map[int32]string{},
+	}
+	for _, s := range reference.Sources() {
+		p.Sources = append(p.Sources, s.String())
+	}
+	for i, fd := range r.Findings {
+		if i == maxFindings {
+			break
+		}
+		if fd.ToNs > fd.FromNs {
+			p.Findings = append(p.Findings, packedFinding{visible(fd.ID), string(fd.Severity), cut(visible(fd.Title), 200), fd.FromNs, fd.ToNs})
+		}
+	}
+	b := &block{}
+	b.f32("global.mean", meanBins(t.Global.Mean, f))
+	b.i32("global.max", maxBins(t.Global.Max, f))
+	b.f32("runnable.mean", meanBins(t.Runnable.Mean, f))
+	b.i32("runnable.max", maxBins(t.Runnable.Max, f))
+	b.f32("idle.mean", meanBins(t.IdleP.Mean, f))
+	b.f32("missed", meanBins(t.Missed, f))
+	b.i32("steals", sumBins(t.Steals, f))
+	b.i32("retakes", sumBins(t.Retakes, f))
+	b.i32("handoffs", sumBins(t.Handoffs, f))
+	b.i32("preemptions", sumBins(t.Preemptions, f))
+	for i, l := range t.Lanes {
+		p.Ps = append(p.Ps, l.P)
+		for _, s := range []struct {
+			name string
+			data []uint8
+		}{{"user", l.User}, {"system", l.System}, {"gc", l.GC}, {"syscall", l.Syscall}, {"sched", l.Sched}, {"stopped", l.Stopped}} {
+			b.u8(fmt.Sprintf("%d.%s", i, s.name), meanBytes(s.data, f))
+		}
+		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, f))
+		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
+	}
+	names := map[int32]string{}
+	for _, c := range r.Waits.Classes {
+		names[c.ID] = c.Name
+	}
+	for i, w := range t.Windows {
+		if i == d.windows {
+			p.Left = len(t.Windows) - i
+			break
+		}
+		p.Windows = append(p.Windows, packWindow(b, i, w))
+		for _, s := range w.Stints {
+			if _, ok := p.Classes[s.Class]; !ok && s.Class != 0 {
+				p.Classes[s.Class] = className(names[s.Class]).Short
+			}
+		}
+	}
+	p.Arrays = b.arrays
+	var z bytes.Buffer
+	zw, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := zw.Write(b.buf.Bytes()); err != nil {
+		return nil, err
+	}
+	if err := zw.Close(); err != nil {
+		return nil, err
+	}
+	p.Data = base64.StdEncoding.EncodeToString(z.Bytes())
+	return p, nil
+}
+
+// packWindow adds the stints and queue lengths of one window, as columns.
+// Times are relative to the window's start.
+func packWindow(b *block, i int, w timeline.Window) packedWindow {
+	o := packedWindow{Title: cut(visible(w.Title), 200), From: w.FromNs, To: w.ToNs, N: len(w.Stints), Arrows: []packedArrow{}}
+	stints, depths := slices.Clone(w.Stints), slices.Clone(w.Depths) // the script searches them by P and time
+	slices.SortStableFunc(stints, func(a, b timeline.Stint) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
+	slices.SortStableFunc(depths, func(a, b timeline.Depth) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.At, b.At)) })
+	n := len(stints)
+	p, from, length := make([]int32, n), make([]float64, n), make([]float64, n)
+	state, src := make([]uint8, n), make([]uint8, n)
+	g, wait, class := make([]float64, n), make([]float64, n), make([]int32, n)
+	for j, s := range stints {
+		p[j], from[j], length[j] = s.P, float64(s.From-w.FromNs), float64(s.To-s.From)
+		state[j], src[j], class[j] = uint8(s.State), s.Src, s.Class
+		g[j], wait[j] = float64(s.G), float64(s.Wait)
+	}
+	pre := fmt.Sprintf("w%d.", i)
+	b.i32(pre+"p", p)
+	b.f64(pre+"from", from)
+	b.f64(pre+"len", length)
+	b.u8(pre+"state", state)
+	b.u8(pre+"src", src)
+	b.i32(pre+"class", class)
+	b.f64(pre+"g", g)
+	b.f64(pre+"wait", wait)
+	m := len(depths)
+	dp, at, dl := make([]int32, m), make([]float64, m), make([]int32, m)
+	for j, d := range depths {
+		dp[j], at[j], dl[j] = d.P, float64(d.At-w.FromNs), d.Len
+	}
+	b.i32(pre+"dp", dp)
+	b.f64(pre+"dat", at)
+	b.i32(pre+"dlen", dl)
+	for j, a := range w.Arrows {
+		if j == 20_000 {
+			break
+		}
+		o.Arrows = append(o.Arrows, packedArrow{visible(a.Kind), a.At, a.From, a.To, a.N})
+	}
+	return o
+}
+
+func spans(in []timeline.Span) []packedSpan {
+	out := make([]packedSpan, 0, len(in))
+	for _, s := range in {
+		out = append(out, packedSpan{s.From, s.To, cut(visible(s.Name), 120)})
+	}
+	return out
+}
+
+func meanBins(s []float32, f int) []float32 {
+	return merge(s, f, func(part []float32) float32 {
+		sum := 0.0
+		for _, v := range part {
+			sum += fin(float64(v))
+		}
+		return float32(sum / float64(len(part)))
+	})
+}
+
+func maxBins(s []int32, f int) []int32 {
+	return merge(s, f, func(part []int32) int32 {
+		m := part[0]
+		for _, v := range part {
+			m = max(m, v)
+		}
+		return m
+	})
+}
+
+func sumBins(s []int32, f int) []int32 {
+	return merge(s, f, func(part []int32) (n int32) {
+		for _, v := range part {
+			n += v
+		}
+		return n
+	})
+}
+
+func meanBytes(s []uint8, f int) []uint8 {
+	return merge(s, f, func(part []uint8) uint8 {
+		n := 0
+		for _, v := range part {
+			n += int(v)
+		}
+		return uint8(n / len(part))
+	})
+}
+
+// merge makes one value of every f.
+func merge[T any](s []T, f int, one func([]T) T) []T {
+	if f <= 1 {
+		return s
+	}
+	out := make([]T, 0, (len(s)+f-1)/f)
+	for i := 0; i < len(s); i += f {
+		out = append(out, one(s[i:min(i+f, len(s))]))
+	}
+	return out
+}
+
+// data makes an island of v. HTML escaping is on, so that nothing in it ends
+// the element.
+func data(id string, v any) (island, error) {
+	js, err := json.Marshal(v)
+	if err != nil {
+		return island{}, fmt.Errorf("%s: %w", id, err)
+	}
+	return island{ID: id, JSON: template.JS(js)}, nil
+}

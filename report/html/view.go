@@ -1,0 +1,315 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+// Bounds on what the page shows, so that its size does not depend on the
+// trace. What is left out is said.
+const (
+	maxClasses     = 400
+	maxStories     = 20
+	openStories    = 3
+	maxFindings    = 60
+	maxActors      = 12
+	maxFrames      = 24
+	maxAntagonists = 6
+	maxPs          = 512
+	maxWindows     = 64
+	chartClasses   = 14
+)
+
+// view is the page in words: what page.tmpl shows.
+type view struct {
+	Title    string
+	Tool     string
+	Status   string // ok, note, warning, critical
+	Badge    string
+	Headline string
+	Lines    []string
+	Keys     []keyFigure
+	Nav      []navItem
+
+	HasResult bool
+	Card      []fact
+	Honesty   *honesty
+	Warnings  []string
+	Reduced   bool
+	Procs     string
+
+	Findings     []finding
+	MoreFindings int
+	Detectors    []detector
+	QuietDets    int
+
+	Waits    *waitsView
+	Ps       *psView
+	Time     *timeView
+	Classes  *classesView
+	Fair     *fairView
+	Glossary []glossary
+	ECharts  bool
+	Version  string
+}
+
+type navItem struct{ ID, Title, Note string }
+
+type keyFigure struct{ Value, Label, Note string }
+
+type fact struct {
+	Term  string
+	Value string
+	Note  string
+	Name  *Name
+}
+
+type honesty struct {
+	Explained, Ambiguous, Unexplained string
+	Bar                               template.HTML
+	Sentence                          string
+	Sources                           []row
+}
+
+// row is a line of a small table: a label, what it means, and numbers.
+type row struct {
+	Key   string // colour
+	Label string
+	Link  string // entry of the glossary, "" if none
+	Help  string
+	Cells []cell
+}
+
+type cell struct {
+	Text string
+	Sort string // number to sort by; "" sorts by Text
+	Name *Name
+	Key  string
+	More string
+	Href string
+}
+
+type legendItem struct{ Key, Title string }
+
+type timeView struct {
+	Lead      string
+	Bin       string
+	Windows   int
+	SVG       template.HTML
+	SeriesSVG template.HTML
+	Legend    []legendItem
+	N         int
+}
+
+// newView turns doc into words and drawings.
+func newView(doc *report.Document, withECharts bool) *view {
+	v := &view{
+		Tool:     visible(doc.Tool),
+		Status:   doc.Verdict.Status,
+		Headline: visible(doc.Verdict.Headline),
+		Glossary: glossaries(),
+		ECharts:  withECharts,
+		Version:  strconv.Itoa(doc.Schema),
+		Title:    "Scheduling report",
+	}
+	for _, l := range doc.Verdict.Lines {
+		v.Lines = append(v.Lines, cut(visible(l), 1200))
+	}
+	switch v.Status {
+	case "ok":
+		v.Badge = "Nothing wrong"
+	case "note":
+		v.Badge = "Worth knowing"
+	case "warning":
+		v.Badge = "Problem"
+	case "critical":
+		v.Badge = "Serious problem"
+	default:
+		v.Status, v.Badge = "note", "No verdict"
+	}
+	r := doc.Result
+	if v.Headline == "" {
+		v.Headline = "No verdict was given for this trace."
+	}
+	if r == nil {
+		return v
+	}
+	v.HasResult = true
+	if r.Trace.Name != "" {
+		v.Title = cut(name(r.Trace.Name).Short, 60) + " – scheduling report"
+	}
+	v.Reduced = r.Trace.Reduced
+	v.keys(r)
+	v.card(r)
+	v.findings(r)
+	v.Waits = newWaits(r)
+	v.Ps = newPs(r)
+	v.Time = newTime(r)
+	v.Classes = newClasses(r)
+	v.Fair = newFair(r)
+	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}, {"fairness", "Fairness", ""}, {"glossary", "Glossary", ""}}
+	return v
+}
+
+func (v *view) keys(r *analyze.Result) {
+	w := r.Waits.User
+	busy, life := int64(0), int64(0)
+	for _, p := range r.Procs.Ps {
+		busy += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs
+		life += p.LifetimeNs - p.UnusedNs
+	}
+	v.Keys = append(v.Keys,
+		keyFigure{dur(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.Trace.DurationNs))},
+		keyFigure{dur(w.MaxNs), "longest single wait", "of " + plural(w.Count, "wait", "waits")},
+		keyFigure{dur(w.TimeWeighted.P50), "typical wait, by time", "half of all waiting time is in longer waits; half of all waits are under " + dur(w.P50)},
+	)
+	if life > 0 {
+		v.Keys = append(v.Keys, keyFigure{share(busy, life), "processors in use", fmt.Sprintf("of %s × %s", plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), dur(r.Trace.DurationNs))})
+	}
+}
+
+// ofTime says how many goroutines waited on average.
+func ofTime(ns, dur int64) string {
+	if dur <= 0 {
+		return ""
+	}
+	return sig(float64(ns)/float64(dur)) + " waiting at any time, on average"
+}
+
+func (v *view) card(r *analyze.Result) {
+	t := r.Trace
+	add := func(term, value, note string) {
+		if value != "" {
+			v.Card = append(v.Card, fact{Term: term, Value: value, Note: note})
+		}
+	}
+	addName := func(term, s string) {
+		if s != "" {
+			full := visible(s)
+			n := Name{Short: cut(full, shortName)}
+			if n.Short != full {
+				n.Full = cut(full, fullName)
+			}
+			v.Card = append(v.Card, fact{Term: term, Name: &n})
+		}
+	}
+	addName("Trace", t.Name)
+	addName("Program", t.Program)
+	add("Go", visible(t.GoVersion), "trace format "+visible(t.Format))
+	add("Recorded", visible(t.Wall), "")
+	add("Duration", dur(t.DurationNs), "")
+	procs := strconv.Itoa(t.GOMAXPROCS)
+	note := ""
+	if n := len(r.Procs.Procs); n > 1 {
+		var parts []string
+		for i, p := range r.Procs.Procs {
+			if i == 6 {
+				parts = append(parts, "…")
+				break
+			}
+			parts = append(parts, fmt.Sprintf("%d from %s", p.N, clock(p.AtNs)))
+		}
+		note = "changed: " + strings.Join(parts, ", ")
+	}
+	add("GOMAXPROCS", procs, note)
+	add("Events", count(t.Events), plural(int64(t.Generations), "generation", "generations"))
+	add("Goroutines", count(t.Goroutines), "")
+	if t.Threads > 0 {
+		add("Threads", count(t.Threads), "")
+	}
+	sz := size(t.Bytes)
+	note = ""
+	if t.Compression != "" {
+		note = "was compressed with " + visible(t.Compression)
+	}
+	add("Size", sz, note)
+	if t.LostBytes > 0 {
+		add("Lost", size(t.LostBytes), share(t.LostBytes, t.Bytes)+" of the trace could not be read")
+	} else {
+		add("Lost", "nothing", "the trace was read to its end")
+	}
+	add("Tracer's own work", dur(t.TracerNs), share(t.TracerNs, t.DurationNs*int64(max(t.GOMAXPROCS, 1)))+" of all P-time")
+	var extra []string
+	for _, e := range []struct {
+		n         int64
+		one, many string
+	}{{t.Samples, "CPU sample", "CPU samples"}, {t.Tasks, "task", "tasks"}, {t.Regions, "region", "regions"}, {t.Logs, "log message", "log messages"}} {
+		if e.n > 0 {
+			extra = append(extra, plural(e.n, e.one, e.many))
+		}
+	}
+	add("Also holds", strings.Join(extra, ", "), "")
+	for i, w := range t.Warnings {
+		if i == 40 {
+			v.Warnings = append(v.Warnings, fmt.Sprintf("… and %d more.", len(t.Warnings)-i))
+			break
+		}
+		v.Warnings = append(v.Warnings, cut(visible(w), 800))
+	}
+	c := r.Reconstruction
+	if c.Starts > 0 {
+		h := &honesty{
+			Explained:   share(c.Explained, c.Starts),
+			Ambiguous:   share(c.Ambiguous, c.Starts),
+			Unexplained: share(c.Unexplained, c.Starts),
+			Bar: bar([]segment{
+				{"ok", c.Explained, "explained by one rule: " + share(c.Explained, c.Starts)},
+				{"ambiguous", c.Ambiguous, "ambiguous: " + share(c.Ambiguous, c.Starts)},
+				{"stopped", c.Unexplained, "unexplained: " + share(c.Unexplained, c.Starts)},
+			}, c.Starts, 14, "How many starts of goroutines the rules of the scheduler explain"),
+		}
+		h.Sentence = fmt.Sprintf("A trace does not record run queues. They were rebuilt from the rules of the scheduler: of %s, one rule explains %s; for %s several fit or the model had to be corrected; %s remain unexplained. ",
+			plural(c.Starts, "start", "starts"), h.Explained, h.Ambiguous, h.Unexplained)
+		switch u := ratio(c.Unexplained, c.Starts); {
+		case u > 0.05:
+			h.Sentence += "That is a lot: take queue lengths, steals and causes below as indications."
+		case u > 0.01:
+			h.Sentence += "Queue lengths and steals are a little less certain than the times, which come straight from the trace."
+		default:
+			h.Sentence += "Times of waiting come straight from the trace and need no model."
+		}
+		type kv struct {
+			k string
+			n int64
+		}
+		var by []kv
+		for k, n := range c.BySource {
+			if n > 0 {
+				by = append(by, kv{k, n})
+			}
+		}
+		sort.Slice(by, func(i, j int) bool { return by[i].n > by[j].n || by[i].n == by[j].n && by[i].k < by[j].k })
+		for _, e := range by {
+			help := ""
+			if w, ok := sourceWords[e.k]; ok {
+				help = "the P " + w
+			}
+			h.Sources = append(h.Sources, row{Label: visible(e.k), Help: help, Cells: []cell{num(count(e.n), e.n), {Text: share(e.n, c.Starts)}}})
+		}
+		v.Honesty = h
+	}
+}
+
+func num(text string, n int64) cell { return cell{Text: text, Sort: strconv.FormatInt(n, 10)} }
+
+func fnum(text string, f float64) cell {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return cell{Text: "–", Sort: "-1"}
+	}
+	return cell{Text: text, Sort: strconv.FormatFloat(f, 'g', -1, 64)}
+}
+
+// fin replaces what no number can be shown for.
+func fin(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}

@@ -1,0 +1,229 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"sort"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+type waitsView struct {
+	Lead       string
+	Bars       []causeBar
+	Legend     []legendItem
+	Causes     []row
+	BehindLong string
+	Quantiles  []row
+	Why        string
+	Tail       string
+	Open       string
+	DistSVG    template.HTML
+	DistN      string
+	Stories    []story // told at length
+	More       []story // folded
+	MoreStory  int
+	ClassBars  []causeBar
+	ClassN     string
+}
+
+type causeBar struct {
+	Label, Note, Total string
+	Name               *Name // instead of Label
+	Bar                template.HTML
+}
+
+type story struct {
+	Head   string
+	Name   Name
+	Text   []string
+	Steps  []step
+	Ahead  []aheadRow
+	Bar    template.HTML
+	Legend []legendItem
+	Href   string
+	Basis  string
+}
+
+type step struct{ At, Text string }
+
+type aheadRow struct {
+	Name Name
+	Ns   string
+	Runs string
+}
+
+func causeSegments(cs []waits.CauseTime, total int64) []segment {
+	var out []segment
+	for _, c := range ordered(cs) {
+		w := causeWordOf(c.Cause)
+		out = append(out, segment{w.Key, c.Ns, fmt.Sprintf("%s: %s, %s", w.Title, dur(c.Ns), share(c.Ns, total))})
+	}
+	return out
+}
+
+// ordered returns the causes in the order in which they are always shown.
+func ordered(cs []waits.CauseTime) []waits.CauseTime {
+	rank := map[waits.Cause]int{}
+	for i, c := range waits.Causes() {
+		rank[c] = i
+	}
+	out := append([]waits.CauseTime(nil), cs...)
+	sort.SliceStable(out, func(i, j int) bool {
+		a, aok := rank[out[i].Cause]
+		b, bok := rank[out[j].Cause]
+		if aok != bok {
+			return aok
+		}
+		return a < b
+	})
+	return out
+}
+
+func causeNs(cs []waits.CauseTime, c waits.Cause) int64 {
+	for _, e := range cs {
+		if e.Cause == c {
+			return e.Ns
+		}
+	}
+	return 0
+}
+
+func sumCauses(cs []waits.CauseTime) (n int64) {
+	for _, c := range cs {
+		n += c.Ns
+	}
+	return n
+}
+
+func newWaits(r *analyze.Result) *waitsView {
+	u, self, sys, all := r.Waits.User, r.Waits.Self, r.Waits.System, r.Waits.All
+	v := &waitsView{}
+	top, topNs := waits.Cause(""), int64(0)
+	for _, c := range ordered(u.Causes) {
+		if c.Ns > topNs {
+			top, topNs = c.Cause, c.Ns
+		}
+	}
+	if u.Count == 0 {
+		v.Lead = "No goroutine of the program had to wait for a processor while the trace was recorded."
+	} else {
+		v.Lead = fmt.Sprintf("Goroutines of the program became ready to run %s times and then waited %s in all: %s.",
+			count(u.Count), dur(u.TotalNs), ofTime(u.TotalNs, r.Trace.DurationNs))
+	}
+	if topNs > 0 {
+		w := causeWordOf(top)
+		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", share(topNs, u.TotalNs), w.Title, w.What)
+	}
+	most := max(u.TotalNs, self.TotalNs, sys.TotalNs)
+	for _, b := range []struct {
+		label, note string
+		s           waits.Summary
+	}{
+		{"Program", "goroutines of the program", u},
+		{"Self-inflicted", "after runtime.Gosched: they asked for it", self},
+		{"Runtime and tracer", "their own goroutines", sys},
+	} {
+		v.Bars = append(v.Bars, causeBar{
+			Label: b.label, Note: fmt.Sprintf("%s · %s", b.note, plural(b.s.Count, "wait", "waits")), Total: dur(b.s.TotalNs),
+			Bar: bar(causeSegments(b.s.Causes, b.s.TotalNs), max(most, 1), 26, b.label+": waiting by cause"),
+		})
+	}
+	for _, c := range waits.Causes() {
+		w := causeWordOf(c)
+		un, sn, yn := causeNs(u.Causes, c), causeNs(self.Causes, c), causeNs(sys.Causes, c)
+		v.Legend = append(v.Legend, legendItem{w.Key, w.Title})
+		v.Causes = append(v.Causes, row{Key: w.Key, Label: w.Title, Link: causeTerm(c), Help: w.What, Cells: []cell{
+			num(dur(un), un), num(share(un, u.TotalNs), un), num(dur(sn), sn), num(dur(yn), yn)}})
+	}
+	if u.BehindLongNs > 0 {
+		v.BehindLong = fmt.Sprintf("Of “waiting in line” and “overtaken”, %s (%s of the program's waiting) was spent behind a single run longer than a time slice.",
+			dur(u.BehindLongNs), share(u.BehindLongNs, u.TotalNs))
+	}
+	q := func(label, help string, f func(waits.Summary) int64) {
+		row := row{Label: label, Help: help, Link: "m-percentiles"}
+		for _, s := range []waits.Summary{u, self, sys, all} {
+			if s.Count == 0 {
+				row.Cells = append(row.Cells, cell{Text: "–"})
+				continue
+			}
+			row.Cells = append(row.Cells, num(dur(f(s)), f(s)))
+		}
+		v.Quantiles = append(v.Quantiles, row)
+	}
+	q("p50", "half of the waits are shorter", func(s waits.Summary) int64 { return s.P50 })
+	q("p90", "", func(s waits.Summary) int64 { return s.P90 })
+	q("p99", "", func(s waits.Summary) int64 { return s.P99 })
+	q("p99.9", "", func(s waits.Summary) int64 { return s.P999 })
+	q("longest", "", func(s waits.Summary) int64 { return s.MaxNs })
+	q("p50 by time", "half of the waiting is in longer waits", func(s waits.Summary) int64 { return s.TimeWeighted.P50 })
+	q("p90 by time", "", func(s waits.Summary) int64 { return s.TimeWeighted.P90 })
+	q("p99 by time", "", func(s waits.Summary) int64 { return s.TimeWeighted.P99 })
+	if u.Count > 0 {
+		v.Why = fmt.Sprintf("Counted wait by wait, half are under %s: short waits are many. Weighted by time, half of the waiting happens in waits over %s: long waits are where the time goes. A goroutine that is waiting right now is most likely in one of those.", dur(u.P50), dur(u.TimeWeighted.P50))
+		if u.TimeWeighted.P50 < 3*u.P50 {
+			v.Why = fmt.Sprintf("Counted wait by wait, half are under %s; weighted by time, half of the waiting happens in waits over %s. The two are close: no few long waits dominate.", dur(u.P50), dur(u.TimeWeighted.P50))
+		}
+	}
+	if m := u.TailMass; len(m) > 0 {
+		v.Tail = fmt.Sprintf("%s of the waiting time is in waits longer than 1 ms, %s in waits longer than 10 ms.", percent(m["1ms"]), percent(m["10ms"]))
+	}
+	if all.OpenCount > 0 {
+		v.Open = fmt.Sprintf("%s still open when the trace ended (%s so far); they are not counted above.", plural(all.OpenCount, "wait was", "waits were"), dur(all.OpenNs))
+	}
+	h := u.Histogram
+	if len(h) == 0 {
+		h = all.Histogram
+	}
+	v.DistSVG = histogramSVG(h)
+	n := int64(0)
+	for _, b := range h {
+		n += b.Count
+	}
+	v.DistN = count(n)
+	for i, s := range r.Waits.Worst {
+		if i == maxStories {
+			v.MoreStory = len(r.Waits.Worst) - i
+			break
+		}
+		if i < openStories {
+			v.Stories = append(v.Stories, newStory(s))
+		} else {
+			v.More = append(v.More, newStory(s))
+		}
+	}
+	top12 := chartedClasses(r.Waits.Classes)
+	for _, c := range top12 {
+		n := className(c.Name)
+		v.ClassBars = append(v.ClassBars, causeBar{
+			Name: &n, Note: plural(c.Waits.Count, "wait", "waits"), Total: dur(c.Waits.TotalNs),
+			Bar: bar(causeSegments(classCauses(c), c.Waits.TotalNs), max(top12[0].Waits.TotalNs, 1), 16, "waiting by cause"),
+		})
+	}
+	v.ClassN = plural(int64(len(top12)), "class", "classes")
+	if len(r.Waits.Classes) > len(top12) {
+		v.ClassN += " of " + count(int64(len(r.Waits.Classes)))
+	}
+	return v
+}
+
+// chartedClasses are those that the chart of causes shows.
+func chartedClasses(cs []waits.Class) []waits.Class {
+	var out []waits.Class
+	for _, c := range cs {
+		if c.Waits.TotalNs > 0 {
+			out = append(out, c)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Waits.TotalNs > out[j].Waits.TotalNs })
+	return out[:min(len(out), chartClasses)]
+}
+
+// classCauses are the causes of a class's waits.
+func classCauses(c waits.Class) []waits.CauseTime {
+	if len(c.Causes) > 0 {
+		return c.Causes
+	}
+	return c.Waits.Causes
+}
