@@ -85,6 +85,7 @@ type Accumulator struct {
 	// The goroutines. Index 0 of gors, waits and nodes is not used.
 	seq      int64 // of the last one that became runnable
 	byID     map[int64]int32
+	known    known
 	gors     []goroutine
 	freeGors []int32
 	waits    [][]wait // in chunks, so that growth copies nothing

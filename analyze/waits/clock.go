@@ -117,6 +117,7 @@ func (a *Accumulator) setProcs(n int64) {
 			a.leavePool(p)
 			p.usable = false
 		}
+		a.record(int32(i), p)
 	}
 	a.updateMode()
 }

@@ -13,10 +13,30 @@ type goroutine struct {
 	flags   reference.Flags
 }
 
+// known is a cache in front of byID, which is too slow to be asked thrice for
+// each wait.
+type known [1 << 12]struct {
+	id int64
+	gi int32 // 0: empty
+}
+
+// lookup returns the index of goroutine id, 0 if there is none.
+func (a *Accumulator) lookup(id int64) int32 {
+	k := &a.known[uint64(id)%uint64(len(a.known))]
+	if k.gi != 0 && k.id == id {
+		return k.gi
+	}
+	gi := a.byID[id]
+	if gi != 0 {
+		k.id, k.gi = id, gi
+	}
+	return gi
+}
+
 // goroutine returns the index of d's goroutine and takes over what d says of it.
 func (a *Accumulator) goroutine(d *reference.Decision) int32 {
-	gi, ok := a.byID[d.G]
-	if !ok {
+	gi := a.lookup(d.G)
+	if gi == 0 {
 		if n := len(a.freeGors); n > 0 {
 			gi = a.freeGors[n-1]
 			a.freeGors = a.freeGors[:n-1]
@@ -29,21 +49,41 @@ func (a *Accumulator) goroutine(d *reference.Decision) int32 {
 		a.classes[ci].goroutines++
 		a.byID[d.G] = gi
 	}
+	a.learn(gi, d)
+	return gi
+}
+
+// learn takes over class and flags of goroutine gi, where d says more than what
+// is known already.
+func (a *Accumulator) learn(gi int32, d *reference.Decision) {
+	const kept = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
 	g := &a.gors[gi]
-	if d.Class != 0 && a.classes[g.class].id != d.Class {
+	c := &a.classes[g.class]
+	if d.Class != 0 && c.id != d.Class {
 		if ci := a.class(d.Class); ci != g.class {
 			a.classes[g.class].goroutines--
-			a.classes[ci].goroutines++
+			c = &a.classes[ci]
+			c.goroutines++
 			g.class = ci
 		}
 	}
-	if f := d.Flags & (reference.FlagSystem | reference.FlagTracer | reference.FlagGC); f&^g.flags != 0 {
-		g.flags |= f
-	}
+	g.flags |= d.Flags & kept
 	if g.flags != 0 {
-		a.classes[g.class].system = true
+		c.system = true
 	}
-	return gi
+}
+
+// exit forgets goroutine gi.
+func (a *Accumulator) exit(gi int32) {
+	g := &a.gors[gi]
+	if g.wait != 0 {
+		a.forget(g.wait)
+	}
+	delete(a.byID, g.id)
+	if k := &a.known[uint64(g.id)%uint64(len(a.known))]; k.gi == gi {
+		k.gi = 0
+	}
+	a.freeGors = append(a.freeGors, gi)
 }
 
 // queueFor is the queue that a decision puts its goroutine into.
@@ -90,8 +130,8 @@ func (a *Accumulator) ready(d *reference.Decision) {
 }
 
 func (a *Accumulator) move(d *reference.Decision) {
-	gi, ok := a.byID[d.G]
-	if !ok || a.gors[gi].wait == 0 {
+	gi := a.lookup(d.G)
+	if gi == 0 || a.gors[gi].wait == 0 {
 		return
 	}
 	wi := a.gors[gi].wait
@@ -147,18 +187,14 @@ func (a *Accumulator) leaveFor(gi int32, st pstate) {
 }
 
 func (a *Accumulator) stop(d *reference.Decision) {
-	gi, ok := a.byID[d.G]
-	if !ok {
+	gi := a.lookup(d.G)
+	if gi == 0 {
 		return
 	}
-	a.goroutine(d)
+	a.learn(gi, d)
 	a.endRunning(gi)
 	if d.Why == reference.WhyExit {
-		if wi := a.gors[gi].wait; wi != 0 {
-			a.forget(wi)
-		}
-		delete(a.byID, d.G)
-		a.freeGors = append(a.freeGors, gi)
+		a.exit(gi)
 	}
 }
 

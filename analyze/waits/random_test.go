@@ -201,7 +201,7 @@ func (o *oracle) checkAhead(w *oWait, s *Story) error {
 
 // TestRandomStreams compares random streams with the oracle.
 func TestRandomStreams(t *testing.T) {
-	n := uint64(800)
+	n := uint64(500)
 	if testing.Short() {
 		n = 300
 	}

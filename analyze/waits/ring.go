@@ -5,11 +5,12 @@ import "github.com/gmpscope/gmpscope/reference"
 // stint is one interval of one P in one state, from its start to the next
 // stint's start.
 type stint struct {
-	at    clocks // at its start
-	seq   int64  // of its goroutine
-	g     int64
-	class int32 // index
-	state pstate
+	at     clocks // at its start
+	seq    int64  // of its goroutine
+	g      int64
+	class  int32 // index
+	state  pstate
+	usable bool // P below GOMAXPROCS
 }
 
 // ring is a P's recent past. It serves two questions that reach back only a
@@ -32,7 +33,7 @@ const ringStart = 64 // stints; a power of two
 // record begins a stint of p. A stint of length zero is overwritten.
 func (a *Accumulator) record(pi int32, p *proc) {
 	r := &p.past
-	s := stint{at: a.clk, state: p.state}
+	s := stint{at: a.clk, state: p.state, usable: p.usable}
 	if p.state == pRun || p.state == pGC || p.state == pTracer {
 		s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
 	}
@@ -59,11 +60,12 @@ func (a *Accumulator) record(pi int32, p *proc) {
 	}
 }
 
-// window returns what a goroutine in p's queue, ready at seq, saw of p from the
+// window returns what a goroutine that waits, ready at seq, saw of p from the
 // instant at until now: the time of p by share, and the part of the run time
-// that goroutines had that became runnable later. Where the past does not reach
-// back so far, it begins later. It costs a step for each stint in between.
-func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over int64) {
+// that goroutines had that became runnable later; of that, inPool is the part
+// in which p was usable. Where the past does not reach back so far, it begins
+// later. It costs a step for each stint in between.
+func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, inPool int64) {
 	end := a.clk
 	for i := p.past.next - 1; i >= p.past.first(); i-- {
 		t := p.past.stint(i)
@@ -75,13 +77,16 @@ func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over int
 		s.add(t.state, &d)
 		if t.state == pRun && t.seq > seq {
 			over += d.service()
+			if t.usable {
+				inPool += d.service()
+			}
 		}
 		if last {
 			break
 		}
 		end = *from
 	}
-	return s, over
+	return s, over, inPool
 }
 
 // ahead adds up who held p from a time on, back from stint last, at most for

@@ -134,7 +134,7 @@ func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64) {
 	if f != nil {
 		s, o := d, over
 		if f.freshClk.time() > w.from {
-			s, o = a.window(p, &f.freshClk, seq)
+			s, o, _ = a.window(p, &f.freshClk, seq)
 		}
 		for _, i := range [...]share{shareIdle, shareRun, shareTracer, shareResidue} {
 			d[i] -= s[i]
@@ -194,10 +194,8 @@ func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64) {
 // ran on all usable Ps since a time, as far as the Ps' past is known.
 func (a *Accumulator) overtakenSince(at *clocks, seq int64) (over int64) {
 	for _, p := range a.procs {
-		if p.usable {
-			_, o := a.window(p, at, seq)
-			over += o
-		}
+		_, _, o := a.window(p, at, seq)
+		over += o
 	}
 	return over
 }
