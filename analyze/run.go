@@ -3,8 +3,18 @@ package analyze
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
 
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -24,5 +34,130 @@ var ErrNoEvents = errors.New("no events")
 // Run analyses the trace that src gives. A damaged trace gives a result for
 // what could be read, with warnings; an error means that there is no result.
 func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
-	return nil, ErrNoEvents
+	stream := events.New(ctx, src, events.Options{Workers: o.Workers})
+	defer stream.Close()
+
+	var (
+		tl     = timeline.New(timeline.Options{})
+		ps     = procs.New()
+		fair   = fairness.New(fairness.Options{})
+		marked []mark
+		ws     = waits.New(waits.Options{OnWorst: func(from, to, g int64) {
+			marked = append(marked, mark{from, to, g})
+		}})
+		failed error
+	)
+	rec := reconstruct.New(stream.Tables, reconstruct.Options{
+		Rules:   reference.RulesFor(src.Header().Minor),
+		Reduced: src.Header().V1,
+		Emit: func(d *reference.Decision) {
+			ws.Add(d)
+			ps.Add(d)
+			fair.Add(d)
+			tl.Add(d)
+			for _, m := range marked {
+				tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+			}
+			marked = marked[:0]
+			if o.OnDecision != nil && failed == nil {
+				failed = o.OnDecision(d)
+			}
+		},
+	})
+	for {
+		evs, err := stream.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		rec.Add(evs)
+		if failed != nil {
+			return nil, failed
+		}
+	}
+	sum := rec.Finish()
+	if failed != nil {
+		return nil, failed
+	}
+	st := stream.Stats()
+	if st.Events <= st.Count(events.Sync) {
+		return nil, nothing(src, &st)
+	}
+	end := st.End
+	res := &Result{
+		Trace: describe(src, &st, &sum),
+		Reconstruction: Reconstruction{
+			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
+			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
+		},
+		Waits:    ws.Finish(end, rec),
+		Procs:    ps.Finish(end),
+		Timeline: tl.Finish(end),
+	}
+	res.Fairness, res.Pressure = fair.Finish(end, rec.Class)
+	return res, nil
+}
+
+// mark is a wait whose time the timeline keeps in detail.
+type mark struct{ from, to, g int64 }
+
+func nothing(src *input.Source, st *events.Stats) error {
+	for _, f := range st.Failures {
+		return fmt.Errorf("reading %s: %v, and nothing before it could be read: record the trace again", src.Name(), f.Err)
+	}
+	return fmt.Errorf("reading %s: %w: it holds a header only; the program ended before the tracer wrote anything: call trace.Stop, or record for longer", src.Name(), ErrNoEvents)
+}
+
+// versions names the Go versions that write a format.
+var versions = map[int]string{
+	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
+}
+
+func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary) Trace {
+	h := src.Header()
+	in := src.Stats()
+	t := Trace{
+		Name:        src.Name(),
+		Format:      fmt.Sprintf("go 1.%d", h.Minor),
+		GoVersion:   fmt.Sprintf("1.%d", h.Minor),
+		Program:     strings.TrimSuffix(sum.MainFunc, ".main"),
+		DurationNs:  st.End,
+		GOMAXPROCS:  sum.Procs,
+		Events:      st.Events,
+		Generations: st.Generations,
+		Goroutines:  sum.Goroutines,
+		Threads:     sum.Threads,
+		Samples:     st.Count(events.Sample),
+		Tasks:       st.Count(events.TaskBegin),
+		Regions:     st.Count(events.Region),
+		Logs:        st.Count(events.Log),
+		Bytes:       in.Bytes,
+		LostBytes:   in.LostBytes,
+		Compression: h.Compression,
+		Reduced:     h.V1,
+		TracerNs:    sum.TracerNs,
+		Warnings:    []string{},
+	}
+	if v, ok := versions[h.Minor]; ok {
+		t.GoVersion = v
+	}
+	if !st.Wall.IsZero() {
+		t.Wall = st.Wall.UTC().Format(time.RFC3339)
+	}
+	if h.V1 {
+		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
+	}
+	for _, l := range in.Losses {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d bytes lost at byte %d: %s", l.Bytes, l.Offset, l.Why))
+	}
+	if n := in.LossCount - len(in.Losses); n > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d more losses", n))
+	}
+	for _, f := range st.Failures {
+		t.LostBytes += f.Bytes
+		t.Warnings = append(t.Warnings, f.String())
+	}
+	return t
 }

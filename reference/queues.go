@@ -148,18 +148,30 @@ func (q *Queues) Promote(g int32) {
 		q.PutGlobalHead(g)
 	case QueueLocal:
 		q.Remove(g)
-		l := &q.local[pl.P].ring
-		n := &q.node[g]
-		n.next, n.prev = l.head, None
-		if l.head != None {
-			q.node[l.head].prev = g
-		} else {
-			l.tail = g
-		}
-		l.head = g
-		l.n++
-		n.place = pl
+		q.InsertAfter(pl.P, None, g)
 	}
+}
+
+// InsertAfter puts g into p's ring behind after, or at its head if after is
+// None.
+func (q *Queues) InsertAfter(p, after, g int32) {
+	l := &q.local[p].ring
+	if after == l.tail {
+		q.PutTail(p, g)
+		return
+	}
+	n := &q.node[g]
+	n.place = Place{Queue: QueueLocal, P: p}
+	n.prev = after
+	if after == None {
+		n.next = l.head
+		l.head = g
+	} else {
+		n.next = q.node[after].next
+		q.node[after].next = g
+	}
+	q.node[n.next].prev = g
+	l.n++
 }
 
 // Remove takes g out of wherever it is.

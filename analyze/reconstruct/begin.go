@@ -1,0 +1,104 @@
+package reconstruct
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// begin looks over the first events for what was so before the first of them:
+// a trace names a goroutine or a P only with its first event.
+func (r *Reconstructor) begin() {
+	r.time = 0
+	type seed struct {
+		g     int32
+		start int64
+	}
+	var seeds []seed
+	syncs := 0
+	var firsts []int32
+	seen := map[int32]bool{}
+	for i := int64(0); i < r.win.head && syncs < 2; i++ {
+		it := r.win.at(i)
+		switch e := &it.ev; e.Kind {
+		case events.Sync:
+			syncs++
+		case events.Procs:
+			if r.procs == 0 {
+				r.setProcs(int(e.Res))
+			}
+		case events.Go:
+			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.all[it.rg].state == events.Undetermined && !r.reduced {
+				start := it.link
+				if start == none {
+					start = 1 << 62
+				}
+				seeds = append(seeds, seed{it.rg, start})
+			}
+		case events.Proc:
+			if seen[it.rp] || e.From == events.NotExist {
+				break
+			}
+			seen[it.rp] = true
+			if e.To == events.Running && e.From == events.Undetermined {
+				firsts = append(firsts, it.rp)
+			}
+		}
+	}
+	// A P whose first event is its status was running all along.
+	slices.Sort(firsts)
+	for _, ix := range firsts {
+		p := &r.ps[ix]
+		r.pKnown(ix, true)
+		r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: reference.NoM, G: reference.NoG, Flags: reference.FlagFirst,
+			Basis: reference.Known(reference.Inferred, reference.RuleInitial)})
+	}
+	// Who was runnable then stands in front of all that comes: where it runs
+	// tells in which queue. An idle P's was empty.
+	slices.SortStableFunc(seeds, func(a, b seed) int {
+		if a.start < b.start {
+			return -1
+		}
+		if a.start > b.start {
+			return 1
+		}
+		return 0
+	})
+	for _, s := range seeds {
+		g := &r.gs.all[s.g]
+		if g.seeded {
+			continue
+		}
+		g.seeded = true
+		it := r.win.at(s.start)
+		if it != nil {
+			g.start = s.start
+		}
+		if it != nil && it.p >= 0 && r.ps[it.p].running {
+			r.q.PutTail(it.p, s.g)
+		} else {
+			r.q.PutGlobal(s.g)
+		}
+	}
+}
+
+func (r *Reconstructor) setProcs(n int) {
+	n = min(max(n, 1), 1<<20)
+	if n == r.procs {
+		return
+	}
+	old := r.procs
+	r.procs = n
+	r.sum.Procs = max(r.sum.Procs, n)
+	if n < old {
+		r.destroyAbove(n)
+	}
+	r.idle = 0
+	for i := range r.ps {
+		if p := &r.ps[i]; p.known && !p.running && int(p.id) < n {
+			r.idle++
+		}
+	}
+	r.say(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs})
+}

@@ -1,0 +1,177 @@
+package reconstruct
+
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// classes numbers the pairs of start function and creator. 0 is unknown.
+type classes struct {
+	tables *events.Tables
+	list   []class
+	byKey  map[[2]string]int32
+	byPair map[[2]events.Handle]int32 // stack handles seen before
+}
+
+type class struct {
+	name, creator string
+	flags         reference.Flags
+}
+
+func newClasses(t *events.Tables) classes {
+	return classes{
+		tables: t,
+		list:   []class{{}},
+		byKey:  map[[2]string]int32{{}: 0},
+		byPair: map[[2]events.Handle]int32{},
+	}
+}
+
+func (c *classes) names(id int32) (name, creator string) {
+	if id < 0 || int(id) >= len(c.list) {
+		return "", ""
+	}
+	return c.list[id].name, c.list[id].creator
+}
+
+// created is the class of a goroutine by its start stack and the stack of the
+// go statement.
+func (c *classes) created(start, creator events.Handle) int32 {
+	key := [2]events.Handle{start, creator}
+	id, ok := c.byPair[key]
+	if !ok {
+		var name, by string
+		if f := c.tables.Frames(start); len(f) > 0 {
+			name = f[0].Func
+		}
+		if f := c.tables.Frames(creator); len(f) > 0 {
+			by = f[0].Func
+		}
+		id = c.id(name, by)
+		c.byPair[key] = id
+	}
+	return id
+}
+
+// blocked is the class of a goroutine of which only a stack is known: the
+// outermost frame is its start function.
+func (c *classes) blocked(stack events.Handle) int32 {
+	key := [2]events.Handle{-1, stack}
+	id, ok := c.byPair[key]
+	if !ok {
+		if f := c.tables.Frames(stack); len(f) > 0 {
+			id = c.id(f[len(f)-1].Func, "")
+		}
+		c.byPair[key] = id
+	}
+	return id
+}
+
+func (c *classes) id(name, creator string) int32 {
+	key := [2]string{name, creator}
+	id, ok := c.byKey[key]
+	if !ok {
+		id = int32(len(c.list))
+		c.list = append(c.list, class{name: name, creator: creator, flags: flagsOf(name)})
+		c.byKey[key] = id
+	}
+	return id
+}
+
+// flagsOf tells the runtime's own goroutines by their start function, as
+// runtime/traceback.go:isSystemGoroutine does.
+func flagsOf(name string) reference.Flags {
+	switch {
+	case name == "runtime.gcBgMarkWorker":
+		return reference.FlagGC | reference.FlagSystem
+	case strings.HasPrefix(name, "runtime/trace."),
+		strings.HasPrefix(name, "runtime.(*traceAdvancerState)"),
+		name == "runtime.traceStartReadCPU.func1":
+		return reference.FlagTracer | reference.FlagSystem
+	case name == "runtime.main", name == "runtime.corostart", name == "runtime.handleAsyncEvent":
+		return 0
+	case strings.HasPrefix(name, "runtime."):
+		return reference.FlagSystem
+	}
+	return 0
+}
+
+// isTraceReader says that a start function is that of the goroutine which
+// empties the trace buffers; the scheduler runs it without a queue.
+func isTraceReader(name string) bool {
+	return strings.HasPrefix(name, "runtime/trace.Start.func") ||
+		strings.HasPrefix(name, "runtime/trace.(*traceMultiplexer).startLocked.func")
+}
+
+// stackTraits classifies stacks once per handle.
+type stackTraits struct {
+	tables *events.Tables
+	known  []trait
+}
+
+type trait uint16
+
+const (
+	traitSeen       trait = 1 << iota
+	traitGoyield          // a yield to the waiter that was handed a semaphore
+	traitSysStack         // leaf is runtime.systemstack_switch: runtime code on g0
+	traitStartWorld       // called from startTheWorld
+	traitFinalizer
+	traitCleanup
+	traitScavenger
+	traitSweeper
+)
+
+func (s *stackTraits) of(h events.Handle) trait {
+	if h == 0 {
+		return traitSeen
+	}
+	if int(h) >= len(s.known) {
+		s.known = append(s.known, make([]trait, s.tables.Stacks()-len(s.known))...)
+	}
+	if s.known[h] == 0 {
+		s.known[h] = classify(s.tables.Frames(h))
+	}
+	return s.known[h]
+}
+
+func classify(f []events.Frame) trait {
+	t := traitSeen
+	at := func(i int) string {
+		if i < len(f) {
+			return f[i].Func
+		}
+		return ""
+	}
+	if at(0) == "runtime.goyield" {
+		t |= traitGoyield
+	}
+	// Before Go 1.25 the stack of a yield lacks its leaf.
+	if at(0) == "runtime.semrelease1" {
+		switch at(1) {
+		case "sync.runtime_Semrelease", "internal/sync.runtime_Semrelease", "runtime.traceAdvance":
+			t |= traitGoyield
+		}
+	}
+	if at(0) == "runtime.systemstack_switch" {
+		t |= traitSysStack
+		if strings.HasPrefix(at(1), "runtime.startTheWorld") {
+			t |= traitStartWorld
+		}
+	}
+	for i := range f {
+		switch f[i].Func {
+		case "runtime.runfinq", "runtime.runFinalizers":
+			t |= traitFinalizer
+		case "runtime.(*cleanupQueue).dequeue", "runtime.runCleanups":
+			t |= traitCleanup
+		case "runtime.bgscavenge":
+			t |= traitScavenger
+		case "runtime.bgsweep":
+			t |= traitSweeper
+		}
+	}
+	return t
+}

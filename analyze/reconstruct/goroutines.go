@@ -1,0 +1,86 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// goroutine is what is known of one live goroutine. Its index is reused after
+// its death.
+type goroutine struct {
+	id         int64
+	state      events.State
+	class      int32
+	flags      reference.Flags
+	reason     events.Handle // of the last block
+	stack      events.Handle // of the last block
+	readyAt    int64         // ns; -1 if not runnable
+	ready      int64         // event that made it runnable
+	start      int64         // event by which it will start, none if unknown
+	direct     reference.Source
+	unlike     reference.Why // why it became runnable
+	taken      *taken
+	fromGlobal int32 // P whose take from the global queue moved it to its ring, nobody if none
+	lastM      int32 // thread on which it ran last
+	fresh      bool  // direct start with a new time slice
+	late       bool  // its put to the global queue comes later than its event
+	putAgain   bool  // it did
+	seeded     bool  // was runnable before the trace began
+
+	newest   int64 // at the head of the window
+	newReady int64
+	pending  int32 // events of it in the window
+	dead     bool
+}
+
+// taken is a take that was settled before its start.
+type taken struct {
+	src    reference.Source
+	victim int32
+	batch  int32
+	basis  reference.Basis
+}
+
+// goroutines hands out indices for live goroutines.
+type goroutines struct {
+	all  []goroutine
+	free []int32
+	byID map[int64]int32
+	seen int64
+}
+
+// enter returns the index of goroutine id and counts one more event of it in
+// the window.
+func (t *goroutines) enter(id int64) int32 {
+	ix := t.find(id)
+	t.all[ix].pending++
+	return ix
+}
+
+func (t *goroutines) find(id int64) int32 {
+	if ix, ok := t.byID[id]; ok {
+		return ix
+	}
+	var ix int32
+	if n := len(t.free); n > 0 {
+		ix = t.free[n-1]
+		t.free = t.free[:n-1]
+	} else {
+		ix = int32(len(t.all))
+		t.all = append(t.all, goroutine{})
+	}
+	t.all[ix] = goroutine{id: id, readyAt: -1, ready: none, start: none, newest: none, newReady: none, lastM: nobody, fromGlobal: nobody}
+	t.byID[id] = ix
+	t.seen++
+	return ix
+}
+
+// leave says that an event of the goroutine was judged.
+func (t *goroutines) leave(ix int32) {
+	g := &t.all[ix]
+	g.pending--
+	if g.dead && g.pending <= 0 {
+		delete(t.byID, g.id)
+		t.free = append(t.free, ix)
+	}
+}

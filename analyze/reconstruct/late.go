@@ -1,0 +1,82 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// A put follows its event. The thread may lose its CPU in between, for
+// milliseconds; what others take meanwhile shows that the goroutine was not in
+// the queue yet. Its put then comes before the thread's next event.
+
+// latePut is a put to the global queue that is known to come later.
+type latePut struct {
+	g      int32
+	before int64 // event of the putting thread
+}
+
+// putLate takes x, put in the model but passed over by others, out of the
+// global queue until its thread goes on. It says whether that explains x.
+func (r *Reconstructor) putLate(x int32) bool {
+	g := &r.gs.all[x]
+	rd := r.win.at(g.ready)
+	if rd == nil || rd.rg != x || rd.nextM <= r.now || g.late || g.putAgain {
+		return false
+	}
+	r.q.Remove(x)
+	g.late = true
+	r.late = append(r.late, latePut{x, rd.nextM})
+	return true
+}
+
+// openPut notes a put to the global queue whose thread has not gone on yet.
+func (r *Reconstructor) openPut(ix int32, next int64) {
+	if next > r.now {
+		r.open = append(r.open, latePut{ix, next})
+	}
+}
+
+// findLate looks for puts that have not happened although their events have:
+// those behind run first.
+func (r *Reconstructor) findLate() {
+	keep := r.open[:0]
+	for _, l := range r.open {
+		if l.before <= r.now || r.q.Place(l.g).Queue != reference.QueueGlobal {
+			continue
+		}
+		behind := r.q.Next(l.g)
+		x, y := &r.gs.all[l.g], r.startOf(behind)
+		if y > r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) && r.putLate(l.g) {
+			continue
+		}
+		keep = append(keep, l)
+	}
+	r.open = keep
+}
+
+func (r *Reconstructor) startOf(ix int32) int64 {
+	if ix == reference.None {
+		return none
+	}
+	return r.gs.all[ix].start
+}
+
+// putsDue does the puts that come before event i.
+func (r *Reconstructor) putsDue(i int64) {
+	keep := r.late[:0]
+	for _, l := range r.late {
+		switch {
+		case !r.gs.all[l.g].late:
+		case l.before <= i:
+			r.putNow(l.g)
+		default:
+			keep = append(keep, l)
+		}
+	}
+	r.late = keep
+}
+
+func (r *Reconstructor) putNow(ix int32) {
+	g := &r.gs.all[ix]
+	g.late = false
+	g.putAgain = true
+	r.q.PutGlobal(ix)
+	r.move(ix, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+}

@@ -1,0 +1,304 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// pKnown notes that a P is running or idle.
+func (r *Reconstructor) pKnown(ix int32, running bool) {
+	p := &r.ps[ix]
+	was := p.known && !p.running && int(p.id) < r.procs
+	p.known, p.running = true, running
+	is := !running && int(p.id) < r.procs
+	switch {
+	case is && !was:
+		r.idle++
+	case was && !is:
+		r.idle--
+	}
+}
+
+// procEvent judges a P's transition.
+func (r *Reconstructor) procEvent(it *item) {
+	e := &it.ev
+	p := &r.ps[it.rp]
+	first := !p.known
+	switch {
+	case e.To == events.Running && e.From == events.Running, e.To == events.Running && e.From == events.Undetermined:
+		if p.known && p.running {
+			p.m = it.m
+			if it.m >= 0 {
+				r.ms[it.m].p = it.rp
+			}
+			return
+		}
+		r.pStart(it, p, reference.FlagFirst)
+	case e.To == events.Running:
+		var flags reference.Flags
+		if first {
+			flags = reference.FlagFirst
+		}
+		r.pStart(it, p, flags)
+	case e.To == events.Idle && (e.From == events.Undetermined || e.From == events.Idle):
+		// Statuses, and takes across a generation's border.
+		if p.known && !p.running {
+			return
+		}
+		if first {
+			r.pKnown(it.rp, false)
+			r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst})
+			return
+		}
+		r.pTaken(it, p)
+	case e.To == events.Idle && e.From == events.NotExist:
+		r.pKnown(it.rp, false)
+		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst})
+	case e.To == events.Idle:
+		if it.p == it.rp {
+			r.pStop(it, p)
+			return
+		}
+		r.pTaken(it, p)
+	}
+}
+
+func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
+	r.pKnown(it.rp, true)
+	p.m = it.m
+	p.syscall = false
+	p.g = nobody
+	if it.m >= 0 {
+		r.ms[it.m].p = it.rp
+		if p.released && it.m != p.lastM {
+			r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: it.ev.M, G: reference.NoG, Why: p.why, Basis: byRule})
+		}
+	}
+	p.released = false
+	r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: it.ev.M, G: reference.NoG, Flags: flags, Basis: reference.Known(reference.Observed, reference.RuleNone)})
+}
+
+// pStop judges a P that its own thread gives up.
+func (r *Reconstructor) pStop(it *item, p *proc) {
+	e := &it.ev
+	why := reference.WhyIdle
+	switch {
+	case e.G >= 0: // in a system call that gives the P up itself, or a stop-the-world took it
+		why = reference.WhySyscall
+		if r.stw.open {
+			why = reference.WhySTW
+		}
+	case r.stw.open:
+		why = reference.WhySTW
+	case r.handsToLocked(it, p):
+		why = reference.WhyLocked
+	case r.lockedBlocked(it):
+		why = reference.WhyLocked
+	}
+	if why == reference.WhyIdle {
+		r.mustBeEmpty(it.rp)
+	}
+	r.pKnown(it.rp, false)
+	if it.m >= 0 {
+		r.ms[it.m].p = nobody
+	}
+	p.lastM = it.m
+	p.m = nobody
+	p.g = nobody
+	p.syscall = false
+	p.released = why == reference.WhySyscall
+	p.why = why
+	p.stopIdx = r.now
+	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
+}
+
+// handsToLocked recognises startlockedm: the thread had picked a goroutine that
+// is locked to another thread, and hands it the P. That goroutine is queued
+// now, and is the first to run on this P, on a thread that runs nothing else.
+func (r *Reconstructor) handsToLocked(it *item, p *proc) bool {
+	next := r.nextOfP(it.rp, it.m)
+	if next == nil {
+		return false
+	}
+	start := r.win.at(next.nextM)
+	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != it.rp {
+		return false
+	}
+	g := &r.gs.all[start.rg]
+	if g.state != events.Runnable || g.ready > r.now || g.direct != reference.SrcUnknown {
+		return false
+	}
+	if g.lastM != start.m || r.ms[start.m].lastG != start.rg {
+		return false
+	}
+	// A P that really was idle had found nothing anywhere.
+	g.start = next.nextM
+	if r.q.Place(start.rg).Queue == reference.QueueUnknown {
+		return false
+	}
+	p.handed = next.nextM
+	r.settle(start.rg)
+	return true
+}
+
+// nextOfP looks ahead for the event by which another thread gets this P.
+func (r *Reconstructor) nextOfP(p, m int32) *item {
+	for i := r.now + 1; i < min(r.win.head, r.now+4096); i++ {
+		n := r.win.at(i)
+		if n.ev.Kind == events.Proc && n.rp == p {
+			if n.ev.To == events.Running && n.m != m && n.m >= 0 {
+				return n
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// lockedBlocked recognises stoplockedm: a locked goroutine stopped just before
+// on this thread and is the next to run on it, and local work is left.
+func (r *Reconstructor) lockedBlocked(it *item) bool {
+	if it.m < 0 {
+		return false
+	}
+	prev := r.win.at(it.prevM)
+	if prev == nil || prev.ev.Kind != events.Go || prev.ev.From != events.Running || r.q.Len(it.rp) == 0 || r.allInFlight(it.rp) {
+		return false
+	}
+	if prev.ev.To == events.NotExist {
+		return true // a locked goroutine takes its thread along
+	}
+	for n, i := 0, it.nextM; n < 8; n++ {
+		x := r.win.at(i)
+		if x == nil {
+			return true // it does not run again as far as we see, as an idle thread would
+		}
+		if x.ev.Kind == events.Go && x.ev.To == events.Running {
+			return x.rg == prev.rg
+		}
+		i = x.nextM
+	}
+	return false
+}
+
+func (r *Reconstructor) allInFlight(p int32) bool {
+	if x := r.q.Runnext(p); x != reference.None && !r.inFlight(x) {
+		return false
+	}
+	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
+		if r.inFlight(x) {
+			return true
+		}
+	}
+	return r.q.RingLen(p) == 0
+}
+
+// mustBeEmpty brings the model in line with a P that found no work: its queue
+// is empty (findRunnable checks before it gives the P up).
+func (r *Reconstructor) mustBeEmpty(p int32) {
+	r.clearGone(p)
+	for r.q.Len(p) > 0 {
+		x := r.q.Head(p)
+		if x == reference.None {
+			x = r.q.Runnext(p)
+		}
+		r.relocate(x, p)
+	}
+}
+
+// relocate moves a goroutine that cannot be where the model has it to where it
+// will run, or to the global queue.
+func (r *Reconstructor) relocate(x, from int32) {
+	r.sum.Corrections++
+	r.q.Remove(x)
+	if to := r.startP(x); to >= 0 && to != from {
+		r.insert(to, x)
+		r.move(x, to, from, reference.QueueLocal, reference.WhyCorrected)
+		return
+	}
+	r.q.PutGlobal(x)
+	r.move(x, nobody, from, reference.QueueGlobal, reference.WhyCorrected)
+}
+
+// pTaken judges a P that is taken from a thread in a system call by somebody
+// else.
+func (r *Reconstructor) pTaken(it *item, p *proc) {
+	e := &it.ev
+	why := reference.WhyRetakeSlow
+	if e.G >= 0 {
+		switch g := r.gs.find(e.G); {
+		case r.gs.all[g].state == events.Syscall:
+			why = reference.WhyRetakeReturn
+		case r.stw.open && r.stw.g == e.G:
+			why = reference.WhySTW
+		case r.gs.all[g].flags&reference.FlagTracer != 0 || r.advancing > 0:
+			why = reference.WhyGeneration
+		default:
+			why = reference.WhyGC
+		}
+	} else if it.p >= 0 {
+		why = reference.WhyGeneration
+	}
+	owner := p.m
+	in := p.g
+	if owner >= 0 {
+		r.ms[owner].p = nobody
+	}
+	r.pKnown(it.rp, false)
+	p.m, p.g, p.syscall = nobody, nobody, false
+	p.lastM = nobody
+	p.released = why != reference.WhySTW
+	p.why = why
+	p.stopIdx = r.now
+	d := reference.Decision{Kind: reference.KindRetake, P: p.id, M: r.mid(owner), G: reference.NoG, Why: why, Basis: byRule}
+	if in >= 0 {
+		d.G, d.Class = r.gs.all[in].id, r.gs.all[in].class
+	}
+	r.say(&d)
+	if why == reference.WhySTW {
+		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
+	}
+}
+
+// procsEvent judges a statement of GOMAXPROCS.
+func (r *Reconstructor) procsEvent(it *item) {
+	if r.stw.open {
+		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW})
+		r.stw.open = false
+		if r.stw.why == "GC mark termination" {
+			r.flushing = r.time
+		}
+	}
+	r.setProcs(int(min(it.ev.Res, 1<<20)))
+}
+
+// destroyAbove empties the queues of Ps that are no more to the head of the
+// global queue (p.destroy).
+func (r *Reconstructor) destroyAbove(n int) {
+	for i := range r.ps {
+		p := &r.ps[i]
+		if int(p.id) < n {
+			continue
+		}
+		ix := int32(i)
+		for {
+			x := r.q.Tail(ix)
+			if x == reference.None {
+				x = r.q.Runnext(ix)
+			}
+			if x == reference.None {
+				break
+			}
+			r.q.Remove(x)
+			r.q.PutGlobalHead(x)
+			r.move(x, nobody, ix, reference.QueueGlobal, reference.WhyProcs)
+		}
+	}
+}
+
+func (r *Reconstructor) endSTW(it *item) {
+	if r.stw.open { // the range ended without the metric: the trace is damaged or old
+		r.stw.open = false
+		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW})
+	}
+}

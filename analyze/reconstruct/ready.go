@@ -1,0 +1,497 @@
+package reconstruct
+
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// goEvent judges a goroutine's transition.
+func (r *Reconstructor) goEvent(it *item) {
+	e := &it.ev
+	g := &r.gs.all[it.rg]
+	if e.From == events.NotExist {
+		g.dead = false
+		g.class, g.flags, g.lastM = 0, 0, nobody
+	}
+	if g.class == 0 && e.From != events.NotExist && e.TStack != 0 {
+		// The innermost frames say what it does, the outermost how it began.
+		r.setClass(g, r.cls.blocked(e.TStack))
+	}
+	if e.From == events.Undetermined || e.From == e.To {
+		r.status(it, g)
+		return
+	}
+	if g.state != e.From && e.From != events.NotExist {
+		r.adopt(it, g) // lost in a damaged generation
+	}
+	switch {
+	case e.To == events.Runnable:
+		if e.From == events.NotExist {
+			r.setClass(g, r.cls.created(e.TStack, e.Stack))
+		}
+		r.ready(it, g)
+	case e.To == events.Running && e.From == events.Runnable:
+		r.start(it, g)
+	case e.To == events.Running: // system call done, P kept
+		g.state = events.Running
+		if it.p >= 0 {
+			p := &r.ps[it.p]
+			p.syscall = false
+			p.g = it.rg
+		}
+		r.bind(it.m, it.p, it.rg)
+		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Flags: g.flags})
+	case e.From == events.Running:
+		r.stop(it, g, whyStop(it))
+		if e.To == events.Waiting {
+			g.reason, g.stack = e.Reason, e.TStack
+		}
+	case e.From == events.NotExist:
+		g.state = e.To
+		if e.To == events.Waiting {
+			r.setClass(g, r.cls.created(e.TStack, e.Stack))
+		}
+	case e.From == events.Syscall && e.To == events.NotExist:
+		g.state = e.To
+		g.dead = true
+		if it.m >= 0 && r.ms[it.m].g == it.rg {
+			r.ms[it.m].g = nobody
+		}
+	default:
+		g.state = e.To
+	}
+}
+
+func (r *Reconstructor) setClass(g *goroutine, class int32) {
+	if class == 0 {
+		return
+	}
+	g.class = class
+	g.flags = r.cls.list[class].flags
+	if r.sum.MainFunc == "" && g.id == 1 {
+		r.sum.MainFunc = r.cls.list[class].name
+	}
+}
+
+// status judges what a generation says of a goroutine that it had not named
+// yet. For a goroutine that is known it is no news.
+func (r *Reconstructor) status(it *item, g *goroutine) {
+	e := &it.ev
+	if g.state == events.Undetermined || g.state != e.To {
+		if g.state == e.To {
+			return
+		}
+		r.adopt(it, g)
+	}
+}
+
+// adopt takes over a state without the transitions that led to it.
+func (r *Reconstructor) adopt(it *item, g *goroutine) {
+	e := &it.ev
+	state := e.To
+	if e.From != events.Undetermined && e.From != e.To {
+		state = e.From
+	}
+	if g.state == state {
+		return
+	}
+	if state != events.Runnable || !g.seeded {
+		r.forget(it.rg, g)
+	}
+	g.state = state
+	switch state {
+	case events.Runnable:
+		g.readyAt, g.ready = r.time, r.now
+		if it.link != none {
+			g.start = it.link
+		}
+		g.unlike = reference.WhyUnknown
+		g.direct = reference.SrcUnknown
+		d := reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, P: reference.NoP, M: e.M, By: reference.NoG,
+			To: reference.QueueUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Unknown, reference.RuleInitial)}
+		if pl := r.q.Place(it.rg); pl.Queue != reference.QueueUnknown {
+			d.To, d.Basis = pl.Queue, reference.Known(reference.Assumed, reference.RuleInitial)
+			if pl.P >= 0 {
+				d.P = r.pid(pl.P)
+			}
+		}
+		r.say(&d)
+	case events.Running, events.Syscall:
+		if it.m >= 0 && it.p >= 0 {
+			r.bind(it.m, it.p, it.rg)
+			p := &r.ps[it.p]
+			r.pKnown(it.p, true)
+			p.m = it.m
+			p.g, p.class, p.began = it.rg, g.class, r.time
+			p.syscall = state == events.Syscall
+			r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: p.id, M: e.M, Wait: -1,
+				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
+			if p.syscall {
+				r.say(&reference.Decision{Kind: reference.KindSyscall, G: g.id, Class: g.class, P: p.id, M: e.M, Flags: g.flags})
+			}
+		} else if it.m >= 0 {
+			r.ms[it.m].g = it.rg
+		}
+	case events.NotExist:
+		g.dead = true
+	}
+}
+
+// forget takes a goroutine out of what the model thought of it.
+func (r *Reconstructor) forget(ix int32, g *goroutine) {
+	if r.q.Place(ix).Queue != reference.QueueUnknown {
+		r.q.Remove(ix)
+		r.sum.Corrections++
+	}
+	g.readyAt, g.ready, g.start, g.taken, g.late = -1, none, none, nil, false
+}
+
+func (r *Reconstructor) bind(m, p, g int32) {
+	if m < 0 {
+		return
+	}
+	r.ms[m].g = g
+	if p >= 0 {
+		r.ms[m].p = p
+	}
+}
+
+// whyStop says why a running goroutine stopped.
+func whyStop(it *item) reference.Why {
+	e := &it.ev
+	switch e.To {
+	case events.NotExist:
+		return reference.WhyExit
+	case events.Syscall:
+		return reference.WhySyscall
+	case events.Waiting:
+		switch e.Reason {
+		case events.ReasonPreempted:
+			return reference.WhySuspend
+		case events.ReasonNone:
+			return reference.WhyCoroutine
+		}
+	}
+	return reference.WhyBlock
+}
+
+// stop ends a run interval.
+func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
+	e := &it.ev
+	g.state = e.To
+	var p *proc
+	if it.p >= 0 {
+		p = &r.ps[it.p]
+	}
+	d := reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Why: why,
+		Stack: int32(e.TStack), Flags: g.flags, Basis: reference.Known(reference.Observed, reference.RuleNone)}
+	if why == reference.WhySyscall {
+		if p != nil {
+			p.syscall = true
+			p.g = it.rg
+			d.Kind = reference.KindSyscall
+		}
+		r.say(&d)
+		return
+	}
+	if p != nil {
+		p.g = nobody
+		p.syscall = false
+		if g.flags&reference.FlagTracer != 0 {
+			r.sum.TracerNs += r.time - p.began
+		}
+	}
+	if it.m >= 0 {
+		r.ms[it.m].g = nobody
+	}
+	if e.To == events.NotExist {
+		g.dead = true
+	}
+	r.say(&d)
+}
+
+// ready judges a goroutine that became runnable: where it was put.
+func (r *Reconstructor) ready(it *item, g *goroutine) {
+	e := &it.ev
+	if r.q.Place(it.rg).Queue != reference.QueueUnknown {
+		r.forget(it.rg, g)
+	}
+	from := e.From
+	g.start = it.link
+	g.readyAt, g.ready = r.time, r.now
+	g.direct = reference.SrcUnknown
+	g.taken = nil
+	g.fromGlobal = nobody
+	g.late, g.putAgain = false, false
+	t := r.target(it, g)
+	g.unlike = t.why
+	if from == events.Running {
+		if t.preempt {
+			r.say(&reference.Decision{Kind: reference.KindPreempt, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Why: t.why,
+				Stack: int32(e.TStack), Flags: g.flags, Basis: t.basis})
+		}
+		r.stop(it, g, t.why)
+	} else if from == events.Syscall {
+		if it.m >= 0 && r.ms[it.m].g == it.rg {
+			r.ms[it.m].g = nobody
+		}
+		if it.p >= 0 && r.ps[it.p].g == it.rg {
+			r.ps[it.p].g = nobody
+			r.ps[it.p].syscall = false
+		}
+		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: e.M, Flags: g.flags})
+	}
+	g.state = events.Runnable
+	by := e.G
+	if by == g.id {
+		by = reference.NoG
+	}
+	d := reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, By: by, P: r.pid(t.p), M: e.M, To: t.to, Why: t.why,
+		Stack: int32(e.Stack), Flags: g.flags, Basis: t.basis}
+	if t.to == reference.QueueGlobal {
+		d.P = reference.NoP
+	}
+	if r.reduced && t.to != reference.QueueDirect {
+		d.To, d.P, d.Basis = reference.QueueUnknown, reference.NoP, reference.Known(reference.Unknown, reference.RuleNone)
+		r.say(&d)
+		return
+	}
+	switch t.to {
+	case reference.QueueDirect:
+		g.direct = t.direct
+		g.fresh = t.fresh
+		r.say(&d)
+	case reference.QueueGlobal:
+		r.q.PutGlobal(it.rg)
+		r.openPut(it.rg, it.nextM)
+		r.say(&d)
+	case reference.QueueLocal:
+		if r.overflows(t.p) {
+			// The newcomer goes to the global queue together with half of the ring.
+			d.To, d.P = reference.QueueGlobal, reference.NoP
+			r.overflow(t.p, it.rg, &d)
+			return
+		}
+		r.q.PutTail(t.p, it.rg)
+		r.say(&d)
+	case reference.QueueRunnext:
+		out := r.q.PutRunnext(t.p, it.rg)
+		r.say(&d)
+		if out == reference.None {
+			return
+		}
+		r.displace(t.p, out)
+	}
+}
+
+// displace puts the old runnext at the tail of its P's ring.
+func (r *Reconstructor) displace(p, g int32) {
+	if r.overflows(p) {
+		r.overflow(p, g, nil)
+		return
+	}
+	r.q.PutTail(p, g)
+	r.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
+}
+
+// overflows says that a put at the tail of p's ring finds it full. A thief
+// whose take shows itself later may have emptied half of it: its goroutine is
+// among the first and in flight.
+func (r *Reconstructor) overflows(p int32) bool {
+	for r.q.Full(p) {
+		thief := nobody
+		g := r.q.Head(p)
+		for n := 0; n < r.rules.RingSize/2+8 && g != reference.None; n++ {
+			if r.inFlight(g) && r.startP(g) != p {
+				thief = g
+			}
+			g = r.q.Next(g)
+		}
+		if thief == nobody {
+			return true
+		}
+		r.settle(thief)
+	}
+	return false
+}
+
+// overflow moves half of p's ring and then the newcomer to the global queue
+// (runqputslow). ready is the newcomer's Ready decision, nil if it was
+// displaced from runnext.
+func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
+	basis := reference.Known(reference.Inferred, reference.RuleQueue)
+	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.all[newcomer].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
+	for n := 0; n < r.rules.RingSize/2; n++ {
+		g := r.q.Head(p)
+		r.q.Remove(g)
+		r.q.PutGlobal(g)
+		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyOverflow)
+	}
+	r.q.PutGlobal(newcomer)
+	if ready != nil {
+		r.say(ready)
+		return
+	}
+	r.move(newcomer, nobody, p, reference.QueueGlobal, reference.WhyOverflow)
+}
+
+// move emits a Move of g to P to (nobody: the global queue) from P from.
+func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why reference.Why) {
+	g := &r.gs.all[ix]
+	r.say(&reference.Decision{Kind: reference.KindMove, G: g.id, Class: g.class, P: r.pid(to), Victim: r.pid(from), M: reference.NoM,
+		To: queue, Why: why, Flags: g.flags, Basis: reference.Known(reference.Inferred, reference.RuleQueue)})
+}
+
+// put is where and why a goroutine became runnable.
+type put struct {
+	to      reference.Queue
+	p       int32
+	why     reference.Why
+	direct  reference.Source
+	basis   reference.Basis
+	preempt bool
+	fresh   bool // a direct start that gets a new time slice nevertheless
+}
+
+var (
+	byRule  = reference.Known(reference.Inferred, reference.RuleQueue)
+	byAhead = reference.Known(reference.Inferred, reference.RuleLookahead)
+)
+
+// target applies the rules of who puts a goroutine where: runtime/proc.go
+// newproc, ready, goready, goschedImpl, goyield_m, exitsyscall, injectglist,
+// and their callers.
+func (r *Reconstructor) target(it *item, g *goroutine) put {
+	e := &it.ev
+	next := r.win.at(it.nextM)
+	startsNext := next != nil && it.nextM == it.link && it.link != none
+	switch e.From {
+	case events.NotExist:
+		if it.p < 0 {
+			return put{to: reference.QueueGlobal, why: reference.WhyCreate, basis: byRule}
+		}
+		return r.runnext(it.p, reference.WhyCreate)
+	case events.Running:
+		return r.yielded(it, g)
+	case events.Syscall:
+		if it.p >= 0 {
+			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead}
+		}
+		// Without a P: an idle one may turn up at once (exitsyscallNoP).
+		if next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Running && next.nextM == it.link && it.link != none {
+			return put{to: reference.QueueDirect, p: next.rp, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead, fresh: true}
+		}
+		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byRule}
+	}
+	// Waiting -> Runnable.
+	if startsNext && it.p >= 0 && e.G < 0 {
+		switch {
+		case g.flags&reference.FlagGC != 0 || next.mark&markWorker != 0:
+			if g.flags&reference.FlagGC == 0 {
+				g.flags |= reference.FlagGC | reference.FlagSystem
+			}
+			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcGCWorker, basis: byAhead}
+		case g.flags&reference.FlagTracer != 0 && isTraceReader(r.cls.list[g.class].name):
+			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcTraceReader, basis: byAhead}
+		case g.reason == events.ReasonNetwork:
+			return put{to: reference.QueueDirect, p: it.p, why: reference.WhyNetwork, direct: reference.SrcNetpoll, basis: byAhead}
+		case it.prevM >= 0 && r.cancelledPark(it):
+			return put{to: reference.QueueDirect, p: it.p, why: reference.WhyUnblock, direct: reference.SrcDirect, basis: byAhead}
+		}
+	}
+	if next != nil && e.G >= 0 && e.Stack == 0 && r.coroutine(it, next) {
+		return put{to: reference.QueueDirect, p: it.p, why: reference.WhyCoroutine, direct: reference.SrcCoroutine, basis: byAhead}
+	}
+	if it.p < 0 {
+		why := reference.WhySystem
+		if g.reason == events.ReasonNetwork {
+			why = reference.WhyNetwork
+		}
+		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
+	}
+	st := r.stk.of(g.stack)
+	if e.G < 0 {
+		switch {
+		case g.reason == events.ReasonNetwork:
+			return r.injected(it, reference.WhyNetwork)
+		case g.reason == events.ReasonSystem && st&traitFinalizer == 0:
+			return r.injected(it, reference.WhySystem)
+		}
+		return r.runnext(it.p, reference.WhyTimer)
+	}
+	if r.stk.of(e.Stack)&traitSysStack != 0 {
+		switch {
+		case g.reason == events.ReasonAssist, g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0,
+			strings.HasPrefix(r.tables.Name(g.reason), "GC weak"):
+			// gcFlushBgCredit readies to the tail; injectglist during a
+			// stop-the-world finds no idle P.
+			return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule}
+		}
+	}
+	return r.runnext(it.p, reference.WhyUnblock)
+}
+
+func (r *Reconstructor) runnext(p int32, why reference.Why) put {
+	if r.rules.NoRunnext {
+		return put{to: reference.QueueLocal, p: p, why: why, basis: byRule}
+	}
+	return put{to: reference.QueueRunnext, p: p, why: why, basis: byRule}
+}
+
+// cancelledPark says that a park was undone: the goroutine blocked just before
+// on the same thread and goes on at once (park_m).
+func (r *Reconstructor) cancelledPark(it *item) bool {
+	prev := r.win.at(it.prevM)
+	return prev != nil && prev.ev.Kind == events.Go && prev.rg == it.rg && prev.ev.To == events.Waiting && prev.ev.From == events.Running
+}
+
+// coroutine says that a wake-up is the first of the three events of a
+// coroutine switch (coroswitch_m): the running goroutine stops without a
+// reason, and the woken one starts.
+func (r *Reconstructor) coroutine(it, next *item) bool {
+	if next.ev.Kind != events.Go || next.rg != it.g || next.ev.From != events.Running || next.ev.Reason != events.ReasonNone {
+		return false
+	}
+	return next.nextM == it.link && it.link != none
+}
+
+// injection is a list of goroutines that injectglist puts into the queues
+// together.
+type injection struct {
+	until int64 // event after which it is over
+	left  int   // goroutines that still go to the global queue
+}
+
+// injected applies injectglist: as many as there are idle Ps go to the global
+// queue, one for each to take; the rest to the local tail.
+func (r *Reconstructor) injected(it *item, why reference.Why) put {
+	if r.now > r.inject.until {
+		// An idle P may have been claimed before the trace shows it. Who goes to
+		// the global queue is run by another P; the first that this P runs
+		// itself was put into its own ring, and so were those behind it.
+		n, abroad, last := 0, 0, r.now
+		for i := it; i != nil && n < 512; {
+			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
+			if !direct {
+				if s := r.win.at(i.link); abroad == n && (s == nil || s.p != it.p) {
+					abroad++
+				}
+				n++
+			}
+			next := r.win.at(i.nextM)
+			if next == nil || direct || next.ev.Kind != events.Go || next.ev.From != events.Waiting || next.ev.To != events.Runnable || next.ev.G >= 0 {
+				break
+			}
+			last = i.nextM
+			i = next
+		}
+		r.inject = injection{until: last, left: min(r.idle, abroad)}
+	}
+	if r.inject.left > 0 {
+		r.inject.left--
+		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
+	}
+	return put{to: reference.QueueLocal, p: it.p, why: why, basis: byRule}
+}

@@ -1,0 +1,329 @@
+// Package reconstruct is step 3 of the pipeline: from what the trace shows to
+// what the scheduler did.
+//
+// It drives the run queues of package reference with the observed events. A
+// put follows from the event that makes a goroutine runnable (ready.go); a
+// take shows itself when the goroutine starts (start.go). Between the take and
+// its start the thread may lose its CPU, so others seem to pass over what has
+// already left: a bounded look-ahead (window.go) tells which thread has it.
+//
+// Every decision says how it is known.
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Options of a Reconstructor.
+type Options struct {
+	Rules reference.Rules
+	// Reduced is for traces of Go 1.21 and older: they lack threads and the
+	// reasons that the rules need, so queues are not rebuilt.
+	Reduced bool
+	// Emit gets every decision, in order; it must not keep the pointer.
+	Emit func(d *reference.Decision)
+}
+
+// Summary counts what was reconstructed, and how well.
+type Summary struct {
+	Starts      int64
+	Explained   int64 // one rule accounts for the start
+	Ambiguous   int64 // several do, or the model was corrected by it
+	Unexplained int64
+	BySource    map[string]int64
+	ByBasis     map[string]int64
+	Corrections int64 // goroutines moved in the model against its rules
+	Goroutines  int64
+	Threads     int64
+	TracerNs    int64
+	Procs       int // largest GOMAXPROCS
+	MainFunc    string
+}
+
+// Reconstructor turns events into decisions. It is not safe for concurrent
+// use, and deterministic.
+type Reconstructor struct {
+	tables  *events.Tables
+	rules   reference.Rules
+	reduced bool
+	emit    func(*reference.Decision)
+
+	win window
+	q   *reference.Queues
+	gs  goroutines
+	ps  []proc
+	ms  []thread
+	pix map[int32]int32
+	mix map[int64]int32
+	cls classes
+	stk stackTraits
+
+	now    int64 // running number of the event under judgement
+	time   int64 // its time
+	procs  int   // GOMAXPROCS
+	stw    stwState
+	gcOpen bool
+	idle   int // Ps known to be idle
+	syncs  []int64
+	inject injection
+	taker  int32     // P that took the last batch from the global queue
+	late   []latePut // known to come later than their events
+	open   []latePut // may come later
+
+	advancing int   // tracer goroutines that advance the generation, running
+	flushing  int64 // end of the last mark termination, ns
+
+	sum   Summary
+	srcs  [32]int64
+	bases [256]int64
+}
+
+type proc struct {
+	id       int32
+	known    bool
+	running  bool
+	m        int32 // thread, -1 if none
+	g        int32 // goroutine running or in a system call on it, -1
+	syscall  bool
+	class    int32
+	began    int64 // when g began to run
+	stopIdx  int64 // event by which it last lost its thread
+	slice    int64 // time since which the time slice runs
+	phase    phase
+	released bool          // taken or given up: the next thread to get it got a handoff
+	why      reference.Why // of that
+	lastM    int32
+	handed   int64 // start of the locked goroutine that the P is handed to
+}
+
+type thread struct {
+	id    int64
+	p     int32
+	g     int32
+	last  int64 // newest event of the chain, at the head of the window
+	lastG int32 // goroutine that ran on it last, nobody if none
+}
+
+type stwState struct {
+	open bool
+	g    int64 // who stops the world
+	why  string
+}
+
+const nobody = int32(-1)
+
+// New returns a Reconstructor for the events of one stream.
+func New(t *events.Tables, o Options) *Reconstructor {
+	r := &Reconstructor{
+		tables:  t,
+		rules:   o.Rules,
+		reduced: o.Reduced,
+		emit:    o.Emit,
+		win:     *newWindow(),
+		q:       reference.NewQueues(o.Rules),
+		pix:     map[int32]int32{},
+		mix:     map[int64]int32{},
+		cls:     newClasses(t),
+		stk:     stackTraits{tables: t},
+		taker:   nobody,
+	}
+	r.gs.byID = map[int64]int32{}
+	return r
+}
+
+// Class returns the start function and the creator of a class handle.
+func (r *Reconstructor) Class(id int32) (name, creator string) { return r.cls.names(id) }
+
+// Add takes the next events.
+func (r *Reconstructor) Add(evs []events.Event) {
+	for i := range evs {
+		r.enter(&evs[i])
+		if r.win.head-r.win.tail > lookahead {
+			r.judge()
+		}
+	}
+}
+
+// Finish judges what is left and returns the counts.
+func (r *Reconstructor) Finish() Summary {
+	for r.win.tail < r.win.head {
+		r.judge()
+	}
+	s := r.sum
+	s.BySource = map[string]int64{}
+	for i, n := range r.srcs {
+		if n > 0 {
+			s.BySource[reference.Source(i).String()] = n
+		}
+	}
+	s.ByBasis = map[string]int64{}
+	for i, n := range r.bases {
+		if n > 0 {
+			s.ByBasis[reference.Basis(i).String()] = n
+		}
+	}
+	s.Goroutines = r.gs.seen
+	s.Threads = int64(len(r.ms))
+	return s
+}
+
+// enter puts an event into the window and links it.
+func (r *Reconstructor) enter(e *events.Event) {
+	i := r.win.head
+	r.win.head++
+	it := &r.win.items[i&int64(len(r.win.items)-1)]
+	*it = item{ev: *e, prevM: none, nextM: none, link: none, next: none, m: nobody, p: nobody, rp: nobody, g: nobody, rg: nobody}
+	if e.M >= 0 {
+		it.m = r.thread(e.M)
+	}
+	if e.P >= 0 {
+		it.p = r.proc(e.P)
+	}
+	switch e.Kind {
+	case events.Sync:
+		r.syncs = append(r.syncs, i)
+		return
+	case events.Label:
+		if e.Reason >= events.LabelDedicated && e.Reason <= events.LabelIdle && it.m >= 0 {
+			if s := r.win.at(r.ms[it.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
+				s.mark |= markWorker
+			}
+		}
+		return
+	case events.Go:
+		it.rg = r.gs.enter(e.Res)
+		r.q.Grow(len(r.gs.all), 0)
+		if e.G >= 0 {
+			it.g = r.gs.find(e.G)
+		}
+		r.linkGo(i, it)
+	case events.Proc:
+		it.rp = r.proc(int32(e.Res))
+	default:
+		return
+	}
+	if it.m >= 0 {
+		m := &r.ms[it.m]
+		it.prevM = m.last
+		if prev := r.win.at(m.last); prev != nil {
+			prev.nextM = i
+		}
+		m.last = i
+	}
+}
+
+// linkGo links a goroutine's transition to its one before, and a start to what
+// made the goroutine runnable.
+func (r *Reconstructor) linkGo(i int64, it *item) {
+	g := &r.gs.all[it.rg]
+	if prev := r.win.at(g.newest); prev != nil && g.newest >= 0 {
+		prev.next = i
+	}
+	g.newest = i
+	e := &it.ev
+	switch {
+	case e.To == events.Runnable && e.From != events.Runnable:
+		g.newReady = i
+	case e.To == events.Running && e.From == events.Runnable:
+		if g.newReady >= r.win.tail {
+			if rd := r.win.at(g.newReady); rd != nil {
+				rd.link = i
+			}
+		} else {
+			g.start = i // it became runnable before the window, or the judge has passed it
+		}
+		g.newReady = none
+	}
+}
+
+func (r *Reconstructor) thread(id int64) int32 {
+	if ix, ok := r.mix[id]; ok {
+		return ix
+	}
+	ix := int32(len(r.ms))
+	r.ms = append(r.ms, thread{id: id, p: nobody, g: nobody, last: none, lastG: nobody})
+	r.mix[id] = ix
+	return ix
+}
+
+func (r *Reconstructor) proc(id int32) int32 {
+	if ix, ok := r.pix[id]; ok {
+		return ix
+	}
+	ix := int32(len(r.ps))
+	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, stopIdx: none, phase: anyPhase, lastM: nobody, handed: none})
+	r.pix[id] = ix
+	r.q.Grow(0, len(r.ps))
+	return ix
+}
+
+// judge decides on the oldest event that has not been judged.
+func (r *Reconstructor) judge() {
+	i := r.win.tail
+	if i == 0 {
+		r.begin()
+	}
+	r.now = i
+	it := r.win.at(i)
+	r.time = it.ev.Time
+	for len(r.syncs) > 0 && r.syncs[0] < i {
+		r.syncs = r.syncs[1:]
+	}
+	if len(r.late) > 0 {
+		r.putsDue(i)
+	}
+	switch it.ev.Kind {
+	case events.Go:
+		r.goEvent(it)
+		r.gs.leave(it.rg)
+	case events.Proc:
+		r.procEvent(it)
+	case events.Procs:
+		r.procsEvent(it)
+	case events.STWBegin:
+		r.stw = stwState{open: true, g: it.ev.G, why: r.tables.Name(it.ev.Reason)}
+		r.say(&reference.Decision{Kind: reference.KindSTWBegin, G: it.ev.G, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW, Stack: int32(it.ev.Reason)})
+	case events.STWEnd:
+		r.endSTW(it)
+	case events.GCBegin:
+		if !r.gcOpen {
+			r.gcOpen = true
+			r.say(&reference.Decision{Kind: reference.KindGCBegin, G: it.ev.G, P: r.pid(it.p), M: it.ev.M})
+		}
+	case events.GCEnd:
+		if r.gcOpen {
+			r.gcOpen = false
+			r.say(&reference.Decision{Kind: reference.KindGCEnd, G: it.ev.G, P: r.pid(it.p), M: it.ev.M})
+		}
+	}
+	r.win.tail++
+}
+
+// say emits a decision at the present time, with the queue lengths after it.
+func (r *Reconstructor) say(d *reference.Decision) {
+	d.Time = r.time
+	if d.P >= 0 {
+		if ix, ok := r.pix[d.P]; ok {
+			d.Local = int32(r.q.Len(ix))
+		}
+	}
+	d.Global = int32(r.q.GlobalLen())
+	if r.emit != nil {
+		r.emit(d)
+	}
+}
+
+func (r *Reconstructor) pid(ix int32) int32 {
+	if ix < 0 {
+		return reference.NoP
+	}
+	return r.ps[ix].id
+}
+
+func (r *Reconstructor) mid(ix int32) int64 {
+	if ix < 0 {
+		return reference.NoM
+	}
+	return r.ms[ix].id
+}
