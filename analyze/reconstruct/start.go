@@ -292,6 +292,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			r.purge(p)
 		}
 	}
+	phantoms := r.phantoms(ix, p)
 	if r.q.Len(p) > 0 {
 		if basis == byRule && !r.staysLocal(p) {
 			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
@@ -338,6 +339,11 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.gs.all[g].fromGlobal = p
 		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	}
+	for _, x := range phantoms {
+		r.insert(p, x)
+		r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
+		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+	}
 	return taken{src: reference.SrcGlobal, victim: nobody, batch: int32(k), basis: basis}
 }
 
@@ -356,6 +362,31 @@ func (r *Reconstructor) purge(p int32) {
 		}
 		x = next
 	}
+}
+
+// phantoms takes out of p's own queue what cannot be there: p goes on with the
+// goroutine behind ix, the head of the global queue, before it runs what the
+// model has in its own queue, so that was empty.
+func (r *Reconstructor) phantoms(ix, p int32) []int32 {
+	own := r.q.Runnext(p)
+	if own == reference.None {
+		own = r.q.Head(p)
+	}
+	succ := r.q.Next(ix)
+	if own == reference.None || succ == reference.None || r.startP(succ) != p {
+		return nil
+	}
+	if s := r.startOf(own); r.startP(own) != p || s < r.startOf(succ) || r.ps[p].phase.isTick() {
+		return nil
+	}
+	r.sum.Corrections++
+	var out []int32
+	for own != reference.None {
+		r.q.Remove(own)
+		out = append(out, own)
+		own = r.q.Head(p)
+	}
+	return out
 }
 
 // hasOwn says that p's own queue holds something that p will run itself.
