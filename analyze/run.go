@@ -10,6 +10,8 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
@@ -47,6 +49,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		}})
 		failed error
 	)
+	detectors := all.Detectors(all.Default())
+	found := findings.NewSet(detectors, findings.Env{})
 	rec := reconstruct.New(stream.Tables, reconstruct.Options{
 		Rules:   reference.RulesFor(src.Header().Minor),
 		Reduced: src.Header().V1,
@@ -55,6 +59,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 			ps.Add(d)
 			fair.Add(d)
 			tl.Add(d)
+			found.Add(d)
 			for _, m := range marked {
 				tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
 			}
@@ -97,7 +102,29 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		Timeline: tl.Finish(end),
 	}
 	res.Fairness, res.Pressure = fair.Finish(end, rec.Class)
+	res.Findings = found.Finish(&findings.Facts{
+		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
+		Warnings: res.Trace.Warnings, Reduced: res.Trace.Reduced,
+		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
+		TracerNs: sum.TracerNs,
+		Waits:    res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
+		ClassName: rec.Class, Stack: stackLines(stream.Tables),
+	})
+	for i, n := range found.Found() {
+		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})
+	}
 	return res, nil
+}
+
+// stackLines renders a stack for people, innermost frame first.
+func stackLines(t *events.Tables) func(int32) []string {
+	return func(h int32) []string {
+		var out []string
+		for _, f := range t.Frames(events.Handle(h)) {
+			out = append(out, fmt.Sprintf("%s (%s:%d)", f.Func, f.File, f.Line))
+		}
+		return out
+	}
 }
 
 // mark is a wait whose time the timeline keeps in detail.

@@ -1,5 +1,20 @@
-// Package findings holds the scheme of the detectors; each detector is a
-// package in a folder below, named by its ID.
+// Package findings answers: what is wrong, how do we know, and what can be
+// done? It is step 5 of package analyze.
+//
+// It holds the scheme of the detectors; each [Detector] is a package in a
+// folder below, named by its ID, with its explanation and its tests, and
+// package all lists them. Their words are explained in package glossary.
+//
+//  1. [NewSet] makes the detectors' [Watcher] values, and a [World] that they
+//     share, so that goroutines, Ps and queues are followed only once.
+//  2. [Set.Add] gives each decision to the World, which calls those who asked at
+//     the end of run intervals, of time slices and of stays in a queue; then to
+//     each Watcher that wants all.
+//  3. [Set.Finish] gives them the [Facts], the results of the accumulators, and
+//     [Rank] sorts and merges what they found.
+//
+// Only goroutines of the program count as victims, and only waits that they did
+// not ask for; a detector that differs says so in its explanation.
 package findings
 
 // Severity ranks findings.
@@ -25,6 +40,12 @@ type Finding struct {
 	Evidence []Evidence `json:"evidence"`
 	Advice   []string   `json:"advice"`
 }
+
+// The roles of an [Actor].
+const (
+	Victim = "victim" // waited
+	Cause  = "cause"  // made others wait
+)
 
 // Actor is somebody with a part in a finding.
 type Actor struct {

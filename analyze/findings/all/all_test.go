@@ -1,0 +1,111 @@
+package all_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+)
+
+func TestEachDirectoryIsRegistered(t *testing.T) {
+	files, err := filepath.Glob("../*/doc.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no detectors", err)
+	}
+	registered := map[string]findings.Detector{}
+	for _, d := range all.Detectors(all.Default()) {
+		if _, ok := registered[d.ID]; ok {
+			t.Errorf("%s is registered twice", d.ID)
+		}
+		registered[d.ID] = d
+	}
+	for _, f := range files {
+		id := filepath.Base(filepath.Dir(f))
+		d, ok := registered[id]
+		if !ok {
+			t.Errorf("%s is not registered", id)
+			continue
+		}
+		delete(registered, id)
+		text, err := os.ReadFile(f)
+		if err != nil || string(text) != d.Doc {
+			t.Errorf("%s: the explanation is not that of its doc.md", id)
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(f), "detector_test.go")); err != nil {
+			t.Errorf("%s has no test", id)
+		}
+	}
+	for id := range registered {
+		t.Errorf("%s has no directory of its name", id)
+	}
+}
+
+func TestDetectorsObeyTheRules(t *testing.T) {
+	for _, d := range all.Detectors(all.Default()) {
+		r, _ := utf8.DecodeRuneInString(d.Title)
+		switch {
+		case d.Title == "", utf8.RuneCountInString(d.Title) > 60:
+			t.Errorf("%s: title of %d letters", d.ID, utf8.RuneCountInString(d.Title))
+		case unicode.IsUpper(r), strings.HasSuffix(d.Title, "."):
+			t.Errorf("%s: title %q begins with a capital or ends in a period", d.ID, d.Title)
+		}
+		if d.Since == "" || d.New == nil {
+			t.Errorf("%s: incomplete", d.ID)
+		}
+		if !strings.HasPrefix(d.Doc, "# "+d.ID+"\n") {
+			t.Errorf("%s: the explanation does not begin with the ID", d.ID)
+		}
+		at := 0
+		for _, s := range findings.Sections() {
+			if text, ok := findings.Section(d.Doc, s); !ok || len(text) < 40 {
+				t.Errorf("%s: section %q is missing or empty", d.ID, s)
+			}
+			if i := strings.Index(d.Doc, "\n## "+s+"\n"); i < at {
+				t.Errorf("%s: section %q is out of order", d.ID, s)
+			} else {
+				at = i
+			}
+		}
+		if n := strings.Count(d.Doc, "\n## "); n != len(findings.Sections()) {
+			t.Errorf("%s: %d sections", d.ID, n)
+		}
+	}
+}
+
+func TestDocsAreInOrder(t *testing.T) {
+	docs := all.Docs()
+	if docs[0].ID != "trace-quality" {
+		t.Errorf("%s is first", docs[0].ID)
+	}
+	for i, d := range all.Detectors(all.Default()) {
+		if docs[i].ID != d.ID || docs[i].Title != d.Title || docs[i].Text != d.Doc {
+			t.Errorf("%d: %s", i, docs[i].ID)
+		}
+	}
+}
+
+func TestThresholdsAreNamedByID(t *testing.T) {
+	b, err := json.Marshal(all.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]map[string]any
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all.Detectors(all.Default()) {
+		if len(m[d.ID]) == 0 {
+			t.Errorf("%s has no thresholds in %s", d.ID, b)
+		}
+		delete(m, d.ID)
+	}
+	if len(m) > 0 {
+		t.Errorf("thresholds of no detector: %v", m)
+	}
+}

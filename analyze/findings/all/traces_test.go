@@ -1,0 +1,154 @@
+package all_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const traces = "../../../testdata/traces"
+
+// detect runs all detectors over a trace; nil if it has nothing to analyse.
+func detect(t *testing.T, path string) ([]findings.Finding, *analyze.Result) {
+	t.Helper()
+	src, err := input.Open(context.Background(), path, input.Options{})
+	if err != nil {
+		return nil, nil
+	}
+	defer src.Close()
+	set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	r, err := analyze.Run(context.Background(), src, analyze.Options{OnDecision: func(d *reference.Decision) error {
+		set.Add(d)
+		return nil
+	}})
+	if err != nil {
+		return nil, nil
+	}
+	names := map[int32][2]string{}
+	for _, c := range r.Waits.Classes {
+		names[c.ID] = [2]string{c.Name, c.Creator}
+	}
+	return set.Finish(&findings.Facts{
+		EndNs: r.Trace.DurationNs, GOMAXPROCS: r.Trace.GOMAXPROCS, Bytes: r.Trace.Bytes, LostBytes: r.Trace.LostBytes,
+		Warnings: r.Trace.Warnings, Reduced: r.Trace.Reduced, TracerNs: r.Trace.TracerNs,
+		Starts: r.Reconstruction.Starts, Explained: r.Reconstruction.Explained, Ambiguous: r.Reconstruction.Ambiguous, Unexplained: r.Reconstruction.Unexplained,
+		Waits: r.Waits, Procs: r.Procs, Fairness: r.Fairness, Pressure: r.Pressure,
+		ClassName: func(c int32) (string, string) { return names[c][0], names[c][1] },
+	}), r
+}
+
+// What the scenarios were made to show, at least.
+func TestScenarios(t *testing.T) {
+	for pattern, want := range map[string]struct {
+		id    string
+		least findings.Severity
+	}{
+		"pingpong-starve-*":  {"runnext-monopoly", findings.Warning},
+		"blocking-syscalls*": {"starvation", findings.Warning},
+		"forever-*":          {"starvation", findings.Note}, // more work than Ps
+		"preempt-small-*":    {"starvation", findings.Note},
+		"thousand-by-*":      {"starvation", findings.Note},
+	} {
+		for _, f := range files(t, pattern) {
+			list, _ := detect(t, f)
+			ok := false
+			for _, x := range list {
+				ok = ok || x.ID == want.id && x.Severity.AtLeast(want.least)
+			}
+			if !ok {
+				t.Errorf("%s: no %s of at least %s in\n%s", filepath.Base(f), want.id, want.least, findingstest.Text(list))
+			}
+		}
+	}
+}
+
+// The near misses: what an expert would call in order, or too short to tell.
+func TestScenariosThatAreInOrder(t *testing.T) {
+	for _, pattern := range []string{"single-*", "steal-small-*", "gosched-*", "locked-threads-*", "overflow-*", "timers-go1.26-p1*", "real/cgo-*", "real/manygens-*"} {
+		for _, f := range files(t, pattern) {
+			list, _ := detect(t, f)
+			for _, x := range list {
+				if x.ID != "trace-quality" {
+					t.Errorf("%s:\n%s", filepath.Base(f), findingstest.Text([]findings.Finding{x}))
+				}
+			}
+		}
+	}
+}
+
+// Short recordings of small programs, most on a machine with fewer cores than
+// Ps: nothing in them is critical. And whatever is found is whole, within the
+// trace, and the same each time.
+func TestAllTraces(t *testing.T) {
+	for _, f := range append(files(t, "*.gz"), files(t, "real/*.gz")...) {
+		list, r := detect(t, f)
+		if r == nil {
+			continue
+		}
+		again, _ := detect(t, f)
+		if d := cmp.Diff(list, again); d != "" {
+			t.Errorf("%s: not the same twice: %s", filepath.Base(f), d)
+		}
+		for _, x := range list {
+			if x.Severity == findings.Critical {
+				t.Errorf("%s:\n%s", filepath.Base(f), findingstest.Text([]findings.Finding{x}))
+			}
+			if x.Title == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.FromNs < 0 || x.ToNs < x.FromNs || x.ToNs > r.Trace.DurationNs {
+				t.Errorf("%s: %+v", filepath.Base(f), x)
+			}
+		}
+		if len(list) > 12 {
+			t.Errorf("%s: %d findings", filepath.Base(f), len(list))
+		}
+		if testing.Verbose() {
+			t.Logf("%s %s P%d\n%s", filepath.Base(f), findings.Dur(r.Trace.DurationNs), r.Trace.GOMAXPROCS, findingstest.Text(list))
+		}
+	}
+}
+
+func files(t *testing.T, pattern string) []string {
+	t.Helper()
+	out, err := filepath.Glob(filepath.Join(traces, pattern))
+	if err != nil || len(out) == 0 {
+		t.Fatalf("%s: no traces (%v)", pattern, err)
+	}
+	return out
+}
+
+// BenchmarkTrace is the cost of all detectors for a decision of a real trace.
+func BenchmarkTrace(b *testing.B) {
+	for _, name := range []string{"real/esbuild-go1.26-p8.trace.gz", "real/manygens-io-go1.25-p4.trace.gz", "pingpong-starve-go1.26-p1.trace.gz"} {
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			src, err := input.Open(context.Background(), filepath.Join(traces, name), input.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer src.Close()
+			var ds []reference.Decision
+			if _, err := analyze.Run(context.Background(), src, analyze.Options{OnDecision: func(d *reference.Decision) error {
+				ds = append(ds, *d)
+				return nil
+			}}); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for b.Loop() {
+				set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+				for i := range ds {
+					set.Add(&ds[i])
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ds)), "ns/decision")
+		})
+	}
+}

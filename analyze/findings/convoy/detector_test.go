@@ -1,0 +1,78 @@
+package convoy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// rounds has one goroutine of class 2 run for long, with three of class 1
+// behind it that run for short.
+func rounds(n int, long, short int64, global bool) *Stream {
+	s := New(1).Class(2, 9)
+	for range n {
+		s.Local(9, 0, reference.WhyUnblock).Start(9, 0)
+		for g := range int64(3) {
+			if global {
+				s.Global(1+g, reference.WhyNetwork)
+			} else {
+				s.Local(1+g, 0, reference.WhyUnblock)
+			}
+		}
+		s.Pass(long).Stop(9, reference.WhyBlock)
+		for g := range int64(3) {
+			s.Run(1+g, 0, short, reference.WhyBlock)
+		}
+		s.Pass(2 * Ms)
+	}
+	return s
+}
+
+func TestFindsLongRunsBeforeShortOnes(t *testing.T) {
+	for _, global := range []bool{false, true} {
+		x := One(t, rounds(50, 5*Ms, 20*Us, global).Detect(convoy.New(convoy.Default())), convoy.ID, findings.Warning)
+		if want := 50 * 3 * 5 * Ms; x.CostNs != want {
+			t.Errorf("cost %d, want %d", x.CostNs, want)
+		}
+		if x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || !strings.Contains(x.Actors[1].Stack[0], "main.f9") {
+			t.Errorf("actors %v", x.Actors)
+		}
+	}
+}
+
+func TestRunsOfLikeLengthAreNoConvoy(t *testing.T) {
+	None(t, rounds(50, 5*Ms, 600*Us, false).Detect(convoy.New(convoy.Default())))
+}
+
+func TestRunsUnderAMillisecondAreNoConvoy(t *testing.T) {
+	None(t, rounds(500, 900*Us, 10*Us, false).Detect(convoy.New(convoy.Default())))
+}
+
+func TestOneLongRunIsANote(t *testing.T) {
+	s := rounds(1, 40*Ms, 20*Us, false)
+	x := One(t, s.Detect(convoy.New(convoy.Default())), convoy.ID, findings.Note)
+	if x.Severity == findings.Critical {
+		t.Error(x.Severity)
+	}
+}
+
+// Freak runs of a class that is short otherwise are what a thread without a CPU
+// looks like.
+func TestFreakRunsAreSuspected(t *testing.T) {
+	s := New(1)
+	for i := range 4000 {
+		ns := 20 * Us
+		if i%400 == 0 {
+			ns = 4 * Ms
+		}
+		s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Local(2, 0, reference.WhyUnblock).Pass(ns).Stop(1, reference.WhyBlock).Run(2, 0, 20*Us, reference.WhyBlock)
+	}
+	x := One(t, s.Detect(convoy.New(convoy.Default())), convoy.ID, findings.Note)
+	if x.Basis != findings.Suspected || x.Severity != findings.Note {
+		t.Errorf("%s %s", x.Severity, x.Basis)
+	}
+}

@@ -1,0 +1,127 @@
+package findings
+
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Detector is a rule as a value. Its ID never changes its meaning.
+type Detector struct {
+	ID    string // also the name of its directory
+	Title string // at most 60 letters, no capital, no period
+	Since string // the version of gmpscope that had it first
+	Doc   string // the explanation, Markdown with the sections of [Sections]
+	// NeedsQueues says that it judges run queues, which a reduced trace does not
+	// show; it is silent then.
+	NeedsQueues bool
+	// New makes a Watcher for one stream. It must not be nil.
+	New func(env Env) Watcher
+}
+
+// Watcher is a detector at work on one stream. It may also ask the [World] to
+// be called; what it learned so counts like what Add told it.
+type Watcher interface {
+	// Add takes the next decision, which the World has taken already. The
+	// decision is valid during the call only.
+	Add(d *reference.Decision)
+	// Finish judges. It is called once, after the last Add.
+	Finish(f *Facts) []Finding
+}
+
+// Env is what a Watcher works in.
+type Env struct {
+	// World follows the same stream. A [Set] fills it in.
+	World *World
+}
+
+// Facts are what else is known when the stream is over.
+type Facts struct {
+	EndNs      int64 // time of the last event
+	GOMAXPROCS int   // the largest
+	Bytes      int64 // uncompressed
+	LostBytes  int64 // of them, what could not be read
+	Warnings   []string
+	Reduced    bool // v1 trace: queues are not rebuilt
+
+	Starts, Explained, Ambiguous, Unexplained int64
+
+	TracerNs int64 // P-time of the tracer's goroutines
+	Waits    waits.Result
+	Procs    procs.Result
+	Fairness fairness.Result
+	Pressure fairness.Pressure
+
+	// ClassName gives start function and creator of a class; nil for none.
+	ClassName func(class int32) (name, creator string)
+	// Stack gives the frames of a stack, innermost first, each "func (file:line)";
+	// nil for none.
+	Stack func(handle int32) []string
+
+	// Strained says that threads seem to have lacked CPUs: see [World.Strained].
+	// A [Set] fills it in.
+	Strained bool
+	// Silent names the detectors that could not judge this trace. A [Set] fills
+	// it in.
+	Silent []string
+}
+
+// Class returns an actor for a class.
+func (f *Facts) Class(role string, class int32) Actor {
+	a := Actor{Role: role}
+	if f.ClassName != nil && class != 0 {
+		a.Class, a.Creator = f.ClassName(class)
+	}
+	if a.Class == "" {
+		a.Class = "goroutines of unknown start function"
+	}
+	return a
+}
+
+// Name returns the start function of a class, in words if it is unknown.
+func (f *Facts) Name(class int32) string { return f.Class("", class).Class }
+
+// Frames returns the stack of a handle.
+func (f *Facts) Frames(handle int32) []string {
+	if f.Stack == nil || handle == 0 {
+		return nil
+	}
+	return f.Stack(handle)
+}
+
+// PT is the P-time of the trace: duration x GOMAXPROCS.
+func (f *Facts) PT() int64 { return f.EndNs * int64(max(1, f.GOMAXPROCS)) }
+
+// Share is ns as a share of the duration, 0 for an empty trace.
+func (f *Facts) Share(ns int64) float64 {
+	if f.EndNs <= 0 {
+		return 0
+	}
+	return float64(ns) / float64(f.EndNs)
+}
+
+// Doc is the explanation of one detector.
+type Doc struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// Sections are those of each explanation, in this order.
+var sections = [...]string{"What", "Why it matters", "How it is detected", "False positives", "What to do", "Example"}
+
+// Sections returns the titles of the sections of each explanation, in order.
+func Sections() []string { return sections[:] }
+
+// Section returns the text of one section of an explanation.
+func Section(doc, title string) (text string, ok bool) {
+	_, rest, ok := strings.Cut("\n"+doc, "\n## "+title+"\n")
+	if !ok {
+		return "", false
+	}
+	text, _, _ = strings.Cut(rest, "\n## ")
+	return strings.TrimSpace(text), true
+}

@@ -1,0 +1,184 @@
+package findings_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+func TestRankSortsAndMerges(t *testing.T) {
+	victim := func(c string) []findings.Actor { return []findings.Actor{{Role: findings.Victim, Class: c}} }
+	list := []findings.Finding{
+		{ID: "convoy", Severity: findings.Note, CostNs: 3, FromNs: 10, ToNs: 20, Basis: findings.Inferred, Actors: victim("a")},
+		{ID: "convoy", Severity: findings.Warning, CostNs: 5, FromNs: 30, ToNs: 40, Basis: findings.Certain, Actors: victim("a")},
+		{ID: "convoy", Severity: findings.Warning, CostNs: 9, Actors: victim("b")},
+		{ID: "starvation", Severity: findings.Critical, CostNs: 1},
+		{ID: "trace-quality", Severity: findings.Warning},
+		{ID: "late-preemption", Severity: findings.Warning, CostNs: 100, Actors: []findings.Actor{{Role: findings.Cause, Class: "a"}}},
+	}
+	want := findings.Rank(list)
+	var got []string
+	for _, x := range want {
+		got = append(got, x.ID+" "+findings.Count(x.CostNs))
+	}
+	if d := cmp.Diff([]string{"starvation 1", "trace-quality 0", "late-preemption 100", "convoy 9", "convoy 8"}, got); d != "" {
+		t.Error(d)
+	}
+	m := want[4]
+	if m.FromNs != 30 || m.Basis != findings.Inferred || m.Severity != findings.Warning || m.Evidence[len(m.Evidence)-1].Value != "2" {
+		t.Errorf("%+v", m)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 50 {
+		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		if d := cmp.Diff(want, findings.Rank(list)); d != "" {
+			t.Fatal("depends on the order:", d)
+		}
+	}
+}
+
+func TestGrade(t *testing.T) {
+	g := findings.DefaultGrade()
+	for _, c := range []struct {
+		cost, duration int64
+		want           findings.Severity
+	}{
+		{0, 0, ""}, {0, 1e9, ""}, {1e6, 1e9, findings.Note}, {1e6, 1e10, ""}, {9e6, 1e7, findings.Note},
+		{1e7, 1e9, findings.Warning}, {1e7, 1e10, findings.Note}, {1e9, 1e9, findings.Critical}, {9e7, 1e7, findings.Warning},
+	} {
+		if s, ok := g.Severity(c.cost, c.duration); s != c.want || ok != (c.want != "") {
+			t.Errorf("cost %d of %d: %q", c.cost, c.duration, s)
+		}
+	}
+	if !findings.Critical.AtLeast(findings.Warning) || findings.Note.AtLeast(findings.Warning) || findings.Note.Lower() != findings.Note {
+		t.Error("order of severities")
+	}
+}
+
+func TestText(t *testing.T) {
+	for ns, want := range map[int64]string{
+		0: "0 ns", 999: "999 ns", 1000: "1 µs", 1250: "1.25 µs", 99_900: "99.9 µs", 41_234_567: "41.2 ms", 999_600: "1 ms",
+		2_300_000_000: "2.3 s", 3_600_000_000_000: "3,600 s", -5000: "-5 µs",
+	} {
+		if got := findings.Dur(ns); got != want {
+			t.Errorf("%d: %q, want %q", ns, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -999: "-999"} {
+		if got := findings.Count(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+	for f, want := range map[float64]string{0: "0 %", 0.5: "50 %", 0.0123: "1.23 %", 0.00001: "0.001 %", 1: "100 %"} {
+		if got := findings.Percent(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+}
+
+func TestReducedTracesKeepQueueDetectorsSilent(t *testing.T) {
+	ds := all.Detectors(all.Default())
+	set := findings.NewSet(ds, findings.Env{})
+	f := &findings.Facts{Reduced: true, EndNs: 1e9}
+	list := set.Finish(f)
+	if len(f.Silent) != 4 {
+		t.Errorf("silent: %v", f.Silent)
+	}
+	if len(list) != 1 || list[0].ID != "trace-quality" || !strings.Contains(list[0].Evidence[0].Value, "convoy") {
+		t.Errorf("%+v", list)
+	}
+	if d := cmp.Diff([]int{1, 0, 0, 0, 0, 0, 0}, set.Found()); d != "" {
+		t.Error(d)
+	}
+}
+
+func run(ds []reference.Decision, end int64) []findings.Finding {
+	set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	for i := range ds {
+		set.Add(&ds[i])
+	}
+	return set.Finish(&findings.Facts{EndNs: end})
+}
+
+// Random streams: no panic, the same result twice, costs within what was waited,
+// and every finding whole.
+func TestRandomStreams(t *testing.T) {
+	found := map[string]int{}
+	for seed := range uint64(120) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := procstest.Generate(r.IntN, procstest.Options{NoTruth: true, Steps: 600, MaxStep: 1 << (8 + seed%18)})
+		list := run(s.Decisions, s.End)
+		if d := cmp.Diff(list, run(s.Decisions, s.End)); d != "" {
+			t.Fatal(seed, d)
+		}
+		for i, x := range list {
+			found[x.ID]++
+			if x.Title == "" || x.Basis == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.CostNs < 0 ||
+				x.FromNs < 0 || x.ToNs < x.FromNs || x.ToNs > s.End {
+				t.Errorf("seed %d: %+v", seed, x)
+			}
+			if i > 0 && list[i-1].Severity.Order() > x.Severity.Order() {
+				t.Errorf("seed %d: not sorted", seed)
+			}
+		}
+		if len(list) > 20 {
+			t.Errorf("seed %d: %d findings", seed, len(list))
+		}
+	}
+	t.Log(found)
+}
+
+// FuzzSet feeds any decisions at all.
+func FuzzSet(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		ps := []int32{-1, 0, 1, 2, 3, 4095, 4096, 1 << 30}
+		var ds []reference.Decision
+		now := int64(0)
+		for ; len(b) >= 10; b = b[10:] {
+			now += int64(b[0]) << (b[1] % 24)
+			ds = append(ds, reference.Decision{
+				Time: now, G: int64(b[2]%16) - 1, Kind: reference.Kind(b[3] % 24), P: ps[b[4]%8], Victim: ps[b[4]>>4%8],
+				Why: reference.Why(b[5] % 30), To: reference.Queue(b[6] % 6), Src: reference.Source(b[7] % 14),
+				Flags: reference.Flags(b[8]), Class: int32(b[9] % 5), Batch: int32(b[9]%7) - 1, Wait: int64(b[1]) - 1,
+			})
+		}
+		for _, x := range run(ds, now) {
+			if x.CostNs < 0 || x.ToNs < x.FromNs {
+				t.Errorf("%+v", x)
+			}
+		}
+	})
+}
+
+func BenchmarkSet(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	s := procstest.Generate(r.IntN, procstest.Options{NoTruth: true, Steps: 200_000, Live: 2000, Ps: 8, Ring: 256})
+	for _, only := range append([]findings.Detector{{ID: "all"}, {ID: "none"}}, all.Detectors(all.Default())...) {
+		b.Run(only.ID, func(b *testing.B) {
+			var ds []findings.Detector
+			switch only.ID {
+			case "all":
+				ds = all.Detectors(all.Default())
+			case "none":
+			default:
+				ds = []findings.Detector{only}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				set := findings.NewSet(ds, findings.Env{})
+				for i := range s.Decisions {
+					set.Add(&s.Decisions[i])
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Decisions)), "ns/decision")
+		})
+	}
+}

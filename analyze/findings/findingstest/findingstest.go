@@ -1,0 +1,279 @@
+// Package findingstest builds streams of decisions for the tests of detectors,
+// and runs detectors over them. A [Stream] keeps the queues, so that a test only
+// says what happens.
+package findingstest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Units of time for tests.
+const (
+	Us = int64(1_000)
+	Ms = int64(1_000_000)
+)
+
+// Stream is a stream under construction. All methods act at the present time.
+type Stream struct {
+	Decisions []reference.Decision
+	Now       int64
+	gs        map[int64]*gor
+	ps        map[int32]*proc
+	global    []int64
+}
+
+type gor struct {
+	class   int32
+	flags   reference.Flags
+	readyAt int64
+	p       int32 // whose queue, or NoP
+	on      int32 // where it runs, or NoP
+}
+
+type proc struct {
+	runnext int64 // 0: none
+	ring    []int64
+}
+
+func (p *proc) len() int32 {
+	n := int32(len(p.ring))
+	if p.runnext != 0 {
+		n++
+	}
+	return n
+}
+
+// New returns a stream with procs Ps, all with a thread.
+func New(procs int) *Stream {
+	s := &Stream{gs: map[int64]*gor{}, ps: map[int32]*proc{}}
+	s.emit(reference.Decision{Kind: reference.KindProcs, Batch: int32(procs)})
+	for p := range procs {
+		s.PStart(int32(p))
+	}
+	return s
+}
+
+func (s *Stream) emit(d reference.Decision) {
+	d.Time = s.Now
+	d.Global = int32(len(s.global))
+	if p := s.ps[d.P]; p != nil && d.P >= 0 {
+		d.Local = p.len()
+	}
+	s.Decisions = append(s.Decisions, d)
+}
+
+func (s *Stream) g(id int64) *gor {
+	if s.gs[id] == nil {
+		s.gs[id] = &gor{class: 1, p: reference.NoP, on: reference.NoP}
+	}
+	return s.gs[id]
+}
+
+func (s *Stream) p(id int32) *proc {
+	if s.ps[id] == nil {
+		s.ps[id] = &proc{}
+	}
+	return s.ps[id]
+}
+
+// Class says which class goroutines belong to; it is 1 for others.
+func (s *Stream) Class(class int32, ids ...int64) *Stream {
+	for _, id := range ids {
+		s.g(id).class = class
+	}
+	return s
+}
+
+// Flags marks goroutines.
+func (s *Stream) Flags(f reference.Flags, ids ...int64) *Stream {
+	for _, id := range ids {
+		s.g(id).flags = f
+	}
+	return s
+}
+
+// Pass lets time pass.
+func (s *Stream) Pass(ns int64) *Stream { s.Now += ns; return s }
+
+// PStart gives P p a thread.
+func (s *Stream) PStart(p int32) *Stream {
+	s.p(p)
+	s.emit(reference.Decision{Kind: reference.KindPStart, P: p})
+	return s
+}
+
+// PStop takes P p's thread away, for want of work.
+func (s *Stream) PStop(p int32) *Stream { return s.PStopFor(p, reference.WhyIdle) }
+
+// PStopFor takes P p's thread away.
+func (s *Stream) PStopFor(p int32, why reference.Why) *Stream {
+	s.emit(reference.Decision{Kind: reference.KindPStop, P: p, Why: why})
+	return s
+}
+
+// Emit adds a decision that has no method of its own.
+func (s *Stream) Emit(d reference.Decision) *Stream { s.emit(d); return s }
+
+func (s *Stream) ready(id int64, p int32, to reference.Queue, why reference.Why) {
+	g := s.g(id)
+	g.readyAt, g.p = s.Now, p
+	s.emit(reference.Decision{Kind: reference.KindReady, G: id, Class: g.class, Flags: g.flags, P: p, To: to, Why: why, Victim: reference.NoP})
+}
+
+// Next puts a goroutine into P p's runnext, and what was there into its ring.
+func (s *Stream) Next(id int64, p int32, why reference.Why) *Stream {
+	pp := s.p(p)
+	old := pp.runnext
+	pp.runnext = id
+	if old != 0 {
+		pp.ring = append(pp.ring, old)
+	}
+	s.ready(id, p, reference.QueueRunnext, why)
+	if old != 0 {
+		s.emit(reference.Decision{Kind: reference.KindMove, G: old, Class: s.g(old).class, Flags: s.g(old).flags, P: p, Victim: p, To: reference.QueueLocal, Why: reference.WhyDisplaced})
+	}
+	return s
+}
+
+// Local puts a goroutine at the tail of P p's ring.
+func (s *Stream) Local(id int64, p int32, why reference.Why) *Stream {
+	s.p(p).ring = append(s.p(p).ring, id)
+	s.ready(id, p, reference.QueueLocal, why)
+	return s
+}
+
+// Global puts a goroutine at the tail of the global queue.
+func (s *Stream) Global(id int64, why reference.Why) *Stream {
+	s.global = append(s.global, id)
+	s.ready(id, reference.NoP, reference.QueueGlobal, why)
+	return s
+}
+
+// Start runs a goroutine on P p, from wherever it waits.
+func (s *Stream) Start(id int64, p int32) *Stream { return s.StartFrom(id, p, reference.SrcUnknown) }
+
+// StartFrom is Start with a source other than the place says.
+func (s *Stream) StartFrom(id int64, p int32, src reference.Source) *Stream {
+	g := s.g(id)
+	d := reference.Decision{Kind: reference.KindStart, G: id, Class: g.class, Flags: g.flags, P: p, Victim: reference.NoP, Wait: s.Now - g.readyAt, Basis: reference.Known(reference.Inferred, reference.RuleQueue)}
+	switch {
+	case g.p == reference.NoP:
+		if i := slices.Index(s.global, id); i >= 0 {
+			s.global = slices.Delete(s.global, i, i+1)
+			d.Src = reference.SrcGlobal
+		} else {
+			d.Src = reference.SrcDirect
+		}
+	default:
+		q := s.p(g.p)
+		if q.runnext == id {
+			q.runnext = 0
+			d.Src = reference.SrcRunnext
+			d.Flags |= reference.FlagInherits
+		} else if i := slices.Index(q.ring, id); i >= 0 {
+			q.ring = slices.Delete(q.ring, i, i+1)
+			d.Src = reference.SrcLocal
+		}
+		if g.p != p {
+			d.Flags &^= reference.FlagInherits
+			d.Victim = g.p
+			if d.Src == reference.SrcRunnext {
+				d.Src = reference.SrcStealRunnext
+			} else {
+				d.Src = reference.SrcSteal
+			}
+		}
+	}
+	if src != reference.SrcUnknown {
+		d.Src = src
+	}
+	g.p, g.on = reference.NoP, p
+	s.emit(d)
+	return s
+}
+
+// Stop ends a goroutine's run interval.
+func (s *Stream) Stop(id int64, why reference.Why) *Stream {
+	g := s.g(id)
+	s.emit(reference.Decision{Kind: reference.KindStop, G: id, Class: g.class, Flags: g.flags, P: g.on, Why: why, Stack: int32(id)})
+	g.on = reference.NoP
+	return s
+}
+
+// Run starts a goroutine on P p, lets ns pass, and stops it.
+func (s *Stream) Run(id int64, p int32, ns int64, why reference.Why) *Stream {
+	return s.Start(id, p).Pass(ns).Stop(id, why)
+}
+
+// Preempt stops a goroutine at the end of its slice and puts it into the global
+// queue.
+func (s *Stream) Preempt(id int64) *Stream {
+	s.emit(reference.Decision{Kind: reference.KindPreempt, G: id, P: s.g(id).on, Why: reference.WhySlice})
+	return s.Stop(id, reference.WhySlice).Global(id, reference.WhySlice)
+}
+
+// Facts are those of a sound trace of the stream.
+func (s *Stream) Facts() *findings.Facts {
+	return &findings.Facts{
+		EndNs:     s.Now,
+		ClassName: func(c int32) (string, string) { return fmt.Sprintf("main.class%d", c), "main.main" },
+		Stack:     func(h int32) []string { return []string{fmt.Sprintf("main.f%d (main.go:%d)", h, h)} },
+	}
+}
+
+// Detect runs one detector over the stream.
+func (s *Stream) Detect(d findings.Detector) []findings.Finding { return s.DetectWith(d, s.Facts()) }
+
+// DetectWith is Detect with given facts.
+func (s *Stream) DetectWith(d findings.Detector, f *findings.Facts) []findings.Finding {
+	set := findings.NewSet([]findings.Detector{d}, findings.Env{})
+	for i := range s.Decisions {
+		set.Add(&s.Decisions[i])
+	}
+	return set.Finish(f)
+}
+
+// One fails the test unless there is exactly one finding, with an ID and at
+// least a severity, that carries all that a finding must; it returns it.
+func One(t *testing.T, list []findings.Finding, id string, least findings.Severity) findings.Finding {
+	t.Helper()
+	if len(list) != 1 {
+		t.Fatalf("%d findings, want one:\n%s", len(list), Text(list))
+	}
+	x := list[0]
+	if x.ID != id || !x.Severity.AtLeast(least) {
+		t.Errorf("%s %s, want %s of at least %s\n%s", x.ID, x.Severity, id, least, Text(list))
+	}
+	if x.Title == "" || x.Basis == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.ToNs < x.FromNs {
+		t.Errorf("incomplete:\n%s", Text(list))
+	}
+	return x
+}
+
+// None fails the test if there is a finding.
+func None(t *testing.T, list []findings.Finding) {
+	t.Helper()
+	if len(list) > 0 {
+		t.Errorf("findings, want none:\n%s", Text(list))
+	}
+}
+
+// Text writes findings for people.
+func Text(list []findings.Finding) string {
+	out := ""
+	for _, x := range list {
+		out += fmt.Sprintf("%s %s (%s): %s [cost %s, %s to %s]\n", x.ID, x.Severity, x.Basis, x.Title, findings.Dur(x.CostNs), findings.Dur(x.FromNs), findings.Dur(x.ToNs))
+		for _, a := range x.Actors {
+			out += fmt.Sprintf("    %s %s (%s) g%d p%d %v\n", a.Role, a.Class, a.Creator, a.G, a.P, a.Stack)
+		}
+		for _, e := range x.Evidence {
+			out += fmt.Sprintf("    %s: %s [%s]\n", e.What, e.Value, e.Limit)
+		}
+	}
+	return out
+}

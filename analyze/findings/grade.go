@@ -1,0 +1,101 @@
+package findings
+
+// Grade says how much lost time makes which severity. Both the share and the
+// absolute time must be reached: the share makes long traces comparable, the
+// time keeps short ones from raising an alarm about a single event.
+type Grade struct {
+	// Shares are of the trace's duration: 0.01 means that at any instant a
+	// hundredth of a goroutine was kept waiting on average.
+	NoteShare     float64 `json:"note_share"`
+	NoteNs        int64   `json:"note_ns"`
+	WarningShare  float64 `json:"warning_share"`
+	WarningNs     int64   `json:"warning_ns"`
+	CriticalShare float64 `json:"critical_share"`
+	CriticalNs    int64   `json:"critical_ns"`
+}
+
+// DefaultGrade is the rule of all detectors that do not state another one.
+func DefaultGrade() Grade {
+	return Grade{
+		NoteShare: 0.001, NoteNs: 1_000_000,
+		WarningShare: 0.01, WarningNs: 10_000_000,
+		CriticalShare: 0.25, CriticalNs: 100_000_000,
+	}
+}
+
+// Severity grades a cost against a duration; not ok means not worth a word.
+func (g Grade) Severity(cost, duration int64) (s Severity, ok bool) {
+	share := 0.0
+	if duration > 0 {
+		share = float64(cost) / float64(duration)
+	}
+	switch {
+	case cost >= g.CriticalNs && share >= g.CriticalShare:
+		return Critical, true
+	case cost >= g.WarningNs && share >= g.WarningShare:
+		return Warning, true
+	case cost >= g.NoteNs && share >= g.NoteShare:
+		return Note, true
+	}
+	return "", false
+}
+
+// Order is the rank of a severity: 0 for the worst.
+func (s Severity) Order() int {
+	switch s {
+	case Critical:
+		return 0
+	case Warning:
+		return 1
+	case Note:
+		return 2
+	}
+	return 3
+}
+
+// AtLeast reports whether s is as bad as t, or worse.
+func (s Severity) AtLeast(t Severity) bool { return s.Order() <= t.Order() }
+
+// Lower returns the next milder severity; a note stays one.
+func (s Severity) Lower() Severity {
+	if s == Critical {
+		return Warning
+	}
+	return Note
+}
+
+// The words for how a finding is known.
+const (
+	Certain   = "certain"   // the trace shows it
+	Inferred  = "inferred"  // it follows from the rules of the scheduler
+	Suspected = "suspected" // the trace cannot prove it
+)
+
+// shortNs is the duration below which a trace is an anecdote: ten time slices.
+const shortNs = 100_000_000
+
+const (
+	doubt = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, or a P with work that stood still. Part of this may be the operating system's doing; repeat the recording on a quiet machine, or with no more Ps than CPUs."
+	short = "The recording is short: see in a longer one whether it happens all the time, or only at the start."
+)
+
+// Doubt makes a finding milder, and says so, where the machine was strained or
+// the recording short. Detectors call it whose evidence a thread without a CPU
+// could have made.
+func (f *Facts) Doubt(x *Finding) {
+	if f.Strained {
+		x.Severity = x.Severity.Lower()
+		x.Basis = Suspected
+		x.Advice = append(x.Advice, doubt)
+	}
+	f.Short(x)
+}
+
+// Short makes a finding milder, and says so, where the recording is short: what
+// happens once, at the start of a program or in a single burst, fills it.
+func (f *Facts) Short(x *Finding) {
+	if f.EndNs < shortNs && x.Severity != Note {
+		x.Severity = x.Severity.Lower()
+		x.Advice = append(x.Advice, short)
+	}
+}

@@ -1,0 +1,190 @@
+// Package latepreemption is the detector late-preemption: did goroutines keep a
+// P far beyond their time slice? doc.md explains it.
+package latepreemption
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "late-preemption"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// SliceNs is the length from which on the end of a slice is late: the 10 ms
+	// after which sysmon asks, and two of its sleeps of up to 10 ms.
+	SliceNs int64 `json:"slice_ns"`
+	// AskedNs is when it should have been asked.
+	AskedNs int64 `json:"asked_ns"`
+	// LostNs is the length from which on it is late whatever ended it: a stop by
+	// the goroutine itself excuses only a request that was still on its way.
+	LostNs int64 `json:"lost_ns"`
+	// Share is the share of late ones among the class's slices that a preemption
+	// ended, below which it may as well be a thread that had no CPU: code that
+	// cannot be interrupted is late as a rule.
+	Share float64 `json:"share"`
+	// NoteCount and NoteNs: with nobody waiting, so many such slices, or one so
+	// long, are worth a note.
+	NoteCount int64          `json:"note_count"`
+	NoteNs    int64          `json:"note_ns"`
+	Grade     findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{SliceNs: 30_000_000, AskedNs: 10_000_000, LostNs: 60_000_000, Share: 0.5, NoteCount: 5, NoteNs: 100_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "time slices that ended late", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[int32]int{}}
+			env.World.OnSlice(w.slice)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+	cells []cell
+	at    map[int32]int
+}
+
+// cell is the late slices of one class, that of the goroutine which had it first.
+type cell struct {
+	class   int32
+	asked   int64 // slices that a preemption ended, late or not
+	n       int64
+	ns      int64 // beyond AskedNs
+	cost    int64
+	longest findings.Slice
+	by      [4]int64 // how they ended: preempted, stopped itself, world stopped, open
+	victims findings.Tally
+}
+
+const (
+	maxCells   = 1024
+	maxVictims = 256
+)
+
+func (w *watcher) slice(s *findings.Slice) {
+	ns := s.Ns()
+	if ns < w.t.AskedNs || s.System || s.N == 0 {
+		return
+	}
+	end := 0
+	switch s.Why {
+	case reference.WhyBlock, reference.WhyExit, reference.WhyGosched, reference.WhyGoyield, reference.WhyCoroutine, reference.WhyLocked:
+		end = 1
+	case reference.WhySTW, reference.WhyGC, reference.WhyGeneration, reference.WhySuspend:
+		end = 2
+	case reference.WhyRetakeSlow, reference.WhyRetakeReturn, reference.WhySyscall:
+		return // it was in a system call, which is no running
+	}
+	if s.Open {
+		end = 3
+	}
+	if end != 0 && ns < w.t.LostNs {
+		return // if not late, not known to have been asked either
+	}
+	i, ok := w.at[s.Classes[0]]
+	if !ok {
+		if len(w.cells) >= maxCells {
+			return
+		}
+		i = len(w.cells)
+		w.cells = append(w.cells, cell{class: s.Classes[0]})
+		w.at[s.Classes[0]] = i
+	}
+	c := &w.cells[i]
+	if end == 0 {
+		c.asked++
+	}
+	if ns <= w.t.SliceNs {
+		return
+	}
+	c.n++
+	c.ns += ns - w.t.AskedNs
+	c.by[end]++
+	if ns > c.longest.Ns() {
+		c.longest = *s
+	}
+	late := s.From + w.t.AskedNs
+	look := func(p int32, by int64) {
+		seen := 0
+		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+			seen++
+			if over := (s.To - max(g.QueuedAt, late)) / by; over > 0 && !g.Self {
+				c.victims.Add(findings.Cell{Class: g.Class, Ns: over, From: max(g.QueuedAt, late), To: s.To, G: g.ID, P: g.P, Stack: g.Stack})
+			}
+			return seen < maxVictims
+		})
+	}
+	look(s.P, 1)
+	look(reference.NoP, w.world.Procs())
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var out []findings.Finding
+	for i := range w.cells {
+		c := &w.cells[i]
+		cost := c.victims.Total.Ns
+		longest := c.longest.Ns()
+		s, ok := w.t.Grade.Severity(cost, f.EndNs)
+		if !ok {
+			if c.n < w.t.NoteCount && longest < w.t.NoteNs {
+				continue
+			}
+			s = findings.Note
+		}
+		if c.n == 0 || c.n == 1 && longest < w.t.LostNs {
+			continue
+		}
+		name := f.Name(c.class)
+		x := findings.Finding{
+			ID: ID, Severity: s, CostNs: cost, FromNs: c.longest.From, ToNs: c.longest.To, Basis: findings.Inferred,
+			Title: fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
+				name, findings.Dur(longest), findings.Plural(c.n, "time", "times")),
+			Actors: c.victims.Actors(f, findings.Victim, 3),
+			Evidence: []findings.Evidence{
+				{What: "late slices", Value: findings.Count(c.n), Limit: findings.Dur(w.t.SliceNs) + " each"},
+				{What: "the longest", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SliceNs), Ns: longest},
+				{What: "run intervals in it", Value: findings.Count(int64(c.longest.Stints))},
+				{What: "its time after the request was due", Value: findings.Dur(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
+				{What: "ended by a preemption", Value: findings.Count(c.by[0]) + " of " + findings.Count(c.asked) + " that ended so, late or not"},
+				{What: "ended by the goroutine itself", Value: findings.Count(c.by[1]), Limit: findings.Dur(w.t.LostNs) + " each"},
+				{What: "ended by a stop for the runtime", Value: findings.Count(c.by[2]), Limit: findings.Dur(w.t.LostNs) + " each"},
+			},
+			Advice: []string{
+				"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
+				"Split such work, or call runtime.Gosched in the loop.",
+				"If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.",
+			},
+		}
+		if c.by[3] > 0 {
+			x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: findings.Count(c.by[3])})
+		}
+		a := f.Class(findings.Cause, c.class)
+		a.G, a.P, a.Stack = c.longest.Gs[0], c.longest.P, f.Frames(c.longest.Stack)
+		x.Actors = append(x.Actors, a)
+		if c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked) {
+			x.Basis = findings.Suspected
+			x.Severity = x.Severity.Lower()
+		}
+		f.Doubt(&x)
+		out = append(out, x)
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package latepreemption_test
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	latepreemption "github.com/gmpscope/gmpscope/analyze/findings/late-preemption"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// turns has goroutine 9 run for ns until it is preempted, with 1 in the queue.
+func turns(n int, ns int64) *Stream {
+	s := New(1).Class(2, 9).Global(9, reference.WhyCreate)
+	for range n {
+		s.Start(9, 0).Local(1, 0, reference.WhyUnblock).Pass(ns).Preempt(9).Run(1, 0, 50*Us, reference.WhyBlock)
+	}
+	return s
+}
+
+func TestFindsLateSlices(t *testing.T) {
+	x := One(t, turns(10, 80*Ms).Detect(latepreemption.New(latepreemption.Default())), latepreemption.ID, findings.Critical)
+	if want := 10 * 70 * Ms; x.CostNs != want {
+		t.Errorf("cost %d, want %d", x.CostNs, want)
+	}
+	if x.Actors[0].G != 1 || x.Actors[1].G != 9 {
+		t.Errorf("actors %v", x.Actors)
+	}
+}
+
+func TestUsualSlicesAreInTime(t *testing.T) {
+	for _, ns := range []int64{20 * Ms, 29 * Ms} {
+		None(t, turns(30, ns).Detect(latepreemption.New(latepreemption.Default())))
+	}
+}
+
+// Hops through runnext share one slice.
+func TestChainsAreOneSlice(t *testing.T) {
+	s := New(1).Class(2, 9)
+	for range 10 {
+		s.Local(1, 0, reference.WhyUnblock).Local(7, 0, reference.WhyUnblock).Start(1, 0)
+		g := int64(1)
+		for range 50 {
+			s.Pass(Ms).Next(3-g, 0, reference.WhyUnblock).Stop(g, reference.WhyBlock).Start(3-g, 0)
+			g = 3 - g
+		}
+		s.Pass(Ms).Preempt(g).Run(7, 0, 10*Us, reference.WhyBlock).Run(g, 0, 10*Us, reference.WhyBlock)
+	}
+	x := One(t, s.Detect(latepreemption.New(latepreemption.Default())), latepreemption.ID, findings.Warning)
+	if x.Evidence[2].Value != "51" {
+		t.Errorf("%v", x.Evidence[2])
+	}
+}
+
+func TestItsOwnStopExcusesAWhile(t *testing.T) {
+	s := New(1)
+	for range 10 {
+		s.Local(9, 0, reference.WhyUnblock).Start(9, 0).Local(1, 0, reference.WhyUnblock).Pass(50*Ms).Stop(9, reference.WhyBlock).Run(1, 0, 10*Us, reference.WhyBlock)
+	}
+	None(t, s.Detect(latepreemption.New(latepreemption.Default())))
+}
+
+func TestSystemCallsAreNoRunning(t *testing.T) {
+	s := New(1)
+	for range 10 {
+		s.Local(9, 0, reference.WhyUnblock).Start(9, 0).Local(1, 0, reference.WhyUnblock)
+		s.Emit(reference.Decision{Kind: reference.KindSyscall, G: 9, Class: 1, P: 0}).Pass(80 * Ms)
+		s.Emit(reference.Decision{Kind: reference.KindSyscallExit, G: 9, Class: 1, P: 0}).Pass(Ms).Preempt(9)
+		s.Run(1, 0, 10*Us, reference.WhyBlock).Run(9, 0, 10*Us, reference.WhyBlock)
+	}
+	None(t, s.Detect(latepreemption.New(latepreemption.Default())))
+}
+
+func TestOneThatNobodyWaitedForIsANote(t *testing.T) {
+	s := New(2).Local(9, 0, reference.WhyCreate).Start(9, 0).Pass(300 * Ms).Preempt(9)
+	x := One(t, s.Detect(latepreemption.New(latepreemption.Default())), latepreemption.ID, findings.Note)
+	if x.Severity != findings.Note || x.CostNs != 0 || x.Basis != findings.Suspected {
+		t.Errorf("%s %d %s", x.Severity, x.CostNs, x.Basis)
+	}
+}

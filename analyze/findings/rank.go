@@ -1,0 +1,105 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+// Rank merges repeats and sorts: by severity, then cost, then ID, time and
+// title. Trace quality, which qualifies all the others, comes first among those
+// of its severity. Findings of one detector with the same victim class (and,
+// without one, the same cause class) are repeats: their costs add up, the
+// window, actors and evidence of the costliest are kept, the causes of the
+// others are named too, and the evidence says how many there were. The result is the same for any order of the list.
+func Rank(list []Finding) []Finding {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), order(x, y))
+	})
+	type key struct{ id, who, creator string }
+	first := map[key]int{}
+	count := map[int]int{}
+	out := list[:0:0]
+	for _, x := range list {
+		k := key{id: x.ID}
+		k.who, k.creator = subject(x)
+		i, ok := first[k]
+		if !ok {
+			first[k] = len(out)
+			count[len(out)] = 1
+			out = append(out, x)
+			continue
+		}
+		count[i]++
+		y := &out[i]
+		y.CostNs += x.CostNs
+		if x.Severity.Order() < y.Severity.Order() {
+			y.Severity = x.Severity
+		}
+		y.Basis = weaker(x.Basis, y.Basis)
+		for _, a := range x.Actors {
+			if a.Role == Cause && a.Class != "" && len(y.Actors) < maxActors && !slices.ContainsFunc(y.Actors, func(b Actor) bool {
+				return b.Role == Cause && b.Class == a.Class && b.Creator == a.Creator
+			}) {
+				y.Actors = append(slices.Clip(y.Actors), a)
+			}
+		}
+	}
+	for i, n := range count {
+		if n > 1 {
+			out[i].Evidence = append(slices.Clip(out[i].Evidence), Evidence{
+				What: "findings of this kind, merged into this one", Value: strconv.Itoa(n), Ns: out[i].CostNs,
+			})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y Finding) int {
+		return cmp.Or(
+			cmp.Compare(x.Severity.Order(), y.Severity.Order()),
+			-cmp.Compare(b2i(x.ID == qualityID), b2i(y.ID == qualityID)),
+			cmp.Compare(y.CostNs, x.CostNs), order(x, y))
+	})
+	return out
+}
+
+// maxActors is how many actors a merged finding names.
+const maxActors = 8
+
+const qualityID = "trace-quality"
+
+func order(x, y Finding) int {
+	xc, xk := subject(x)
+	yc, yk := subject(y)
+	return cmp.Or(
+		cmp.Compare(x.ID, y.ID), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.ToNs, y.ToNs),
+		cmp.Compare(x.Title, y.Title), cmp.Compare(xc, yc), cmp.Compare(xk, yk))
+}
+
+// subject is who a finding is about: the first victim with a class, or else the
+// first cause.
+func subject(x Finding) (class, creator string) {
+	for _, role := range []string{Victim, Cause} {
+		for _, a := range x.Actors {
+			if a.Role == role && a.Class != "" {
+				return a.Class, a.Creator
+			}
+		}
+	}
+	return "", ""
+}
+
+func weaker(x, y string) string {
+	for _, b := range []string{Suspected, Inferred} {
+		if x == b || y == b {
+			return b
+		}
+	}
+	return x
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,235 @@
+// Package runnextmonopoly is the detector runnext-monopoly: did a few
+// goroutines that wake one another keep a P from all others? doc.md explains it.
+package runnextmonopoly
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "runnext-monopoly"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Hops    int32 `json:"hops"`    // run intervals in one slice
+	Parties int8  `json:"parties"` // by at most so many goroutines; at most 4
+	// Relay is the share of a slice's run intervals that are the first ones of
+	// goroutines just created, from which on it counts whoever takes part.
+	Relay  float64 `json:"relay"`
+	WaitNs int64   `json:"wait_ns"` // somebody waited so long meanwhile
+	// SevereNs and SevereShare: a slice so long, or this share of the duration in
+	// such slices, is more than a note and may be critical.
+	SevereNs    int64          `json:"severe_ns"`
+	SevereShare float64        `json:"severe_share"`
+	Grade       findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{Hops: 20, Parties: 3, Relay: 0.9, WaitNs: 1_000_000, SevereNs: 10_000_000, SevereShare: 0.5, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "few goroutines passing a P among themselves", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[parties]int{}}
+			env.World.OnSlice(w.slice)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+	cells []cell
+	at    map[parties]int
+}
+
+// parties are the classes that take part, sorted; of a relay only the first.
+type parties struct {
+	classes [4]int32
+	relay   bool
+}
+
+type cell struct {
+	parties
+	n       int64 // classes in it
+	slices  int64
+	hops    int64
+	ns      int64
+	longest findings.Slice
+	victims findings.Tally
+	yielded int64 // victims that had yielded
+}
+
+const (
+	maxCells = 1024
+	// maxVictims is how many of a queue are looked at after one slice.
+	maxVictims = 256
+)
+
+func (w *watcher) slice(s *findings.Slice) {
+	ns := s.To - s.From
+	if s.Stints < w.t.Hops || ns < w.t.WaitNs || s.System {
+		return
+	}
+	relay := float64(s.Created) >= w.t.Relay*float64(s.Stints)
+	if s.N > w.t.Parties && !relay || int(s.N) > len(s.Gs) && !relay {
+		return
+	}
+	var found [2 * maxVictims]findings.Cell
+	n, yielded := 0, int64(0)
+	look := func(p int32, by int64) {
+		seen := 0
+		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+			seen++
+			over := s.To - max(g.QueuedAt, s.From)
+			if over >= w.t.WaitNs && !slices.Contains(s.Gs[:min(int(s.N), len(s.Gs))], g.ID) {
+				found[n] = findings.Cell{Class: g.Class, Ns: over / by, From: max(g.QueuedAt, s.From), To: s.To, G: g.ID, P: g.P, Stack: g.Stack}
+				n++
+				if g.Self {
+					yielded++
+				}
+			}
+			return seen < maxVictims
+		})
+	}
+	look(s.P, 1)
+	look(reference.NoP, w.world.Procs())
+	if n == 0 {
+		return
+	}
+	c := w.cell(s, relay)
+	if c == nil {
+		return
+	}
+	c.slices++
+	c.hops += int64(s.Stints)
+	c.ns += ns
+	c.yielded += yielded
+	if ns > c.longest.To-c.longest.From {
+		c.longest = *s
+	}
+	for _, v := range found[:n] {
+		c.victims.Add(v)
+	}
+}
+
+func (w *watcher) cell(s *findings.Slice, relay bool) *cell {
+	k := parties{relay: relay}
+	n := 1
+	if !relay {
+		n = int(s.N)
+	}
+	copy(k.classes[:n], s.Classes[:])
+	slices.Sort(k.classes[:n])
+	i, ok := w.at[k]
+	if !ok {
+		if len(w.cells) >= maxCells {
+			return nil
+		}
+		i = len(w.cells)
+		w.cells = append(w.cells, cell{parties: k, n: int64(n)})
+		w.at[k] = i
+	}
+	return &w.cells[i]
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var out []findings.Finding
+	for i := range w.cells {
+		c := &w.cells[i]
+		total := c.victims.Total
+		s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+		if !ok {
+			continue
+		}
+		longest := c.longest.To - c.longest.From
+		severe := longest >= w.t.SevereNs || f.Share(c.ns) > w.t.SevereShare
+		if s == findings.Critical && !severe {
+			s = findings.Warning
+		}
+		x := findings.Finding{
+			ID: ID, Severity: s, CostNs: total.Ns, FromNs: c.longest.From, ToNs: c.longest.To, Basis: findings.Inferred,
+			Actors: c.victims.Actors(f, findings.Victim, 3),
+			Evidence: []findings.Evidence{
+				{What: "run intervals in the longest slice", Value: findings.Count(int64(c.longest.Stints)), Limit: findings.Count(int64(w.t.Hops))},
+				{What: "its length", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SevereNs), Ns: longest},
+				{What: "such slices", Value: findings.Count(c.slices)},
+				{What: "their share of the duration", Value: findings.Percent(f.Share(c.ns)), Limit: findings.Percent(w.t.SevereShare), Ns: c.ns},
+				{What: "passes of the P", Value: rate(c.hops, c.ns)},
+				{What: "times a goroutine was kept waiting", Value: findings.Count(total.N), Limit: findings.Dur(w.t.WaitNs) + " each"},
+				{What: "longest that one was kept by one slice", Value: findings.Dur(total.Worst), Ns: total.Worst},
+			},
+		}
+		if c.yielded > 0 {
+			x.Evidence = append(x.Evidence, findings.Evidence{What: "of those kept waiting, had yielded", Value: findings.Count(c.yielded)})
+		}
+		names, seen := "", map[string]bool{}
+		for k, class := range c.classes[:c.n] {
+			if k > 0 && class == c.classes[k-1] {
+				continue
+			}
+			a := f.Class(findings.Cause, class)
+			for j, id := range c.longest.Classes {
+				if id == class && j < int(c.longest.N) {
+					a.G = c.longest.Gs[j]
+					break
+				}
+			}
+			a.P = c.longest.P
+			x.Actors = append(x.Actors, a)
+			if !seen[a.Class] {
+				if names != "" {
+					names += " and "
+				}
+				names += a.Class
+			}
+			seen[a.Class] = true
+		}
+		if fr := f.Frames(c.longest.Stack); len(fr) > 0 {
+			for j := range x.Actors {
+				if x.Actors[j].Role == findings.Cause {
+					x.Actors[j].Stack = fr // where the last of the chain stopped
+					break
+				}
+			}
+		}
+		if c.relay {
+			x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, findings.Dur(longest))
+			x.Advice = []string{
+				"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",
+				"Simulate it without runnext: `gmpscope replay --policy no-runnext`.",
+			}
+		} else {
+			x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",
+				names, findings.Plural(int64(c.longest.Stints), "time", "times"), findings.Dur(longest))
+			x.Advice = []string{
+				"Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.",
+				"Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.",
+				"Simulate it without runnext, to see what the others would gain: `gmpscope replay --policy no-runnext`.",
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func rate(n, ns int64) string {
+	if ns <= 0 {
+		return findings.Count(n)
+	}
+	return findings.Count(int64(float64(n)/float64(ns)*1e9)) + " per second of it"
+}

@@ -1,0 +1,81 @@
+package findings
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Set runs detectors over one stream. It is not safe for concurrent use.
+type Set struct {
+	world     *World
+	detectors []Detector
+	watchers  []Watcher
+	adders    []Watcher // those whose Add does something
+	found     []int
+}
+
+// Quiet is for a [Watcher] that learns all from the World's calls: embedded, it
+// gives an Add that does nothing, and that a [Set] does not call.
+type Quiet struct{}
+
+// Add does nothing.
+func (Quiet) Add(*reference.Decision) {}
+
+func (Quiet) quiet() {}
+
+// NewSet returns a Set that has seen nothing.
+func NewSet(detectors []Detector, env Env) *Set {
+	if env.World == nil {
+		env.World = NewWorld()
+	}
+	s := &Set{world: env.World, detectors: detectors, found: make([]int, len(detectors))}
+	for _, d := range detectors {
+		w := d.New(env)
+		s.watchers = append(s.watchers, w)
+		if _, ok := w.(interface{ quiet() }); !ok {
+			s.adders = append(s.adders, w)
+		}
+	}
+	return s
+}
+
+// Add takes the next decision. It does not keep d.
+func (s *Set) Add(d *reference.Decision) {
+	s.world.add(d)
+	for _, w := range s.adders {
+		w.Add(d)
+	}
+}
+
+// Finish returns the findings of all detectors, ranked. It fills in the fields
+// of f that say so. The Set cannot be used afterwards.
+func (s *Set) Finish(f *Facts) []Finding {
+	f.EndNs = max(f.EndNs, s.world.now)
+	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
+	s.world.finish(f.EndNs)
+	f.Strained = s.world.Strained()
+	if f.Reduced {
+		for _, d := range s.detectors {
+			if d.NeedsQueues {
+				f.Silent = append(f.Silent, d.ID)
+			}
+		}
+	}
+	var all []Finding
+	for i, w := range s.watchers {
+		if f.Reduced && s.detectors[i].NeedsQueues {
+			continue
+		}
+		all = append(all, w.Finish(f)...)
+	}
+	all = Rank(all)
+	for _, x := range all {
+		for i := range s.detectors {
+			if s.detectors[i].ID == x.ID {
+				s.found[i]++
+			}
+		}
+	}
+	return all
+}
+
+// Found returns, after Finish, how many ranked findings each detector has, in
+// the order of the detectors.
+func (s *Set) Found() []int { return s.found }

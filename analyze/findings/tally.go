@@ -1,0 +1,77 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Tally adds up waiting by class. The zero value is ready. It tells
+// 1,023 classes apart; further ones count as class 0.
+type Tally struct {
+	Cells []Cell
+	at    map[int32]int32
+	Total Cell
+}
+
+// Cell is the waiting of one class, with its worst example.
+type Cell struct {
+	Class    int32
+	N        int64
+	Ns       int64
+	Worst    int64 // ns of the worst example
+	From, To int64 // its window
+	G        int64
+	P        int32
+	Stack    int32
+}
+
+const maxCells = 1024
+
+// Add takes one case: ns of waiting of goroutine x.G in the window of x.
+func (t *Tally) Add(x Cell) {
+	t.Total.add(x)
+	i, ok := t.at[x.Class]
+	if !ok {
+		if t.at == nil {
+			t.at = map[int32]int32{}
+		}
+		if len(t.Cells) >= maxCells {
+			// The last one is for all that come too late.
+			i = maxCells - 1
+			t.Cells[i].Class = 0
+		} else {
+			i = int32(len(t.Cells))
+			t.Cells = append(t.Cells, Cell{Class: x.Class})
+			t.at[x.Class] = i
+		}
+	}
+	t.Cells[i].add(x)
+}
+
+func (c *Cell) add(x Cell) {
+	if c.N == 0 || x.Ns > c.Worst {
+		c.Worst, c.From, c.To, c.G, c.P, c.Stack = x.Ns, x.From, x.To, x.G, x.P, x.Stack
+	}
+	c.N++
+	c.Ns += x.Ns
+}
+
+// Top returns the n classes with the most waiting, most first.
+func (t *Tally) Top(n int) []Cell {
+	s := slices.Clone(t.Cells)
+	slices.SortFunc(s, func(x, y Cell) int {
+		return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(y.N, x.N), cmp.Compare(x.Class, y.Class))
+	})
+	return s[:min(n, len(s))]
+}
+
+// Actors returns the top n classes as actors.
+func (t *Tally) Actors(f *Facts, role string, n int) []Actor {
+	var out []Actor
+	for _, c := range t.Top(n) {
+		a := f.Class(role, c.Class)
+		a.G, a.P, a.Stack = c.G, max(0, c.P), f.Frames(c.Stack)
+		out = append(out, a)
+	}
+	return out
+}

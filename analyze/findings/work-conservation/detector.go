@@ -1,0 +1,208 @@
+// Package workconservation is the detector work-conservation: did Ps idle while
+// goroutines waited? doc.md explains it.
+package workconservation
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "work-conservation"
+
+// Thresholds of the detector. Shares are of all P-time.
+type Thresholds struct {
+	IntervalNs    int64   `json:"interval_ns"` // shorter ones are a thread waking up
+	NoteShare     float64 `json:"note_share"`
+	WarningShare  float64 `json:"warning_share"`
+	CriticalShare float64 `json:"critical_share"`
+	// Least goroutine-time, and least number of intervals.
+	NoteNs     int64 `json:"note_ns"`
+	WarningNs  int64 `json:"warning_ns"`
+	CriticalNs int64 `json:"critical_ns"`
+	MinCount   int64 `json:"min_count"`
+	// AfterSTWNs is how long after a stop-the-world an interval counts as a slow
+	// restart.
+	AfterSTWNs int64 `json:"after_stw_ns"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{
+		IntervalNs: 100_000, NoteShare: 0.01, WarningShare: 0.02, CriticalShare: 0.2,
+		NoteNs: 1_000_000, WarningNs: 10_000_000, CriticalNs: 100_000_000, MinCount: 3, AfterSTWNs: 1_000_000,
+	}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			return &watcher{t: t, world: env.World, start: -1, restarted: -1}
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	world *findings.World
+
+	idle      []int64 // by P: since when; -1: not
+	last      int64   // time of the last decision
+	lost      int64   // goroutines that a P could have run, since last
+	start     int64   // of the interval; -1: none
+	cost      int64   // of the interval
+	restarted int64   // end of the last stop-the-world
+
+	victims  findings.Tally
+	length   int64 // of all long intervals
+	longest  int64
+	restarts int64
+	worst    int64
+	worstP   int32
+	worstFor int64 // how long that P had been idle
+}
+
+func (w *watcher) Add(d *reference.Decision) {
+	if dt := w.world.Now() - w.last; dt > 0 {
+		w.cost += w.lost * dt
+		w.last += dt
+	}
+	n, since := w.world.Stealable()
+	tr := w.world.Ps()
+	w.lost = min(n-w.world.Waking(), tr.Count(procs.Idle))
+	if w.lost < 0 || w.world.Stopping() {
+		w.lost = 0
+	}
+	switch {
+	case w.lost > 0 && w.start < 0:
+		w.start, w.cost = max(w.last, since), 0
+	case w.lost == 0 && w.start >= 0:
+		if w.last-w.start >= w.t.IntervalNs {
+			w.over(d)
+		}
+		w.start = -1
+	}
+	for _, c := range w.world.Changes() {
+		for int(c.P) >= len(w.idle) {
+			w.idle = append(w.idle, -1)
+		}
+		if c.To == procs.Idle {
+			w.idle[c.P] = w.last
+		} else {
+			w.idle[c.P] = -1
+		}
+	}
+	if d.Kind == reference.KindSTWEnd {
+		w.restarted = d.Time
+	}
+}
+
+// over takes account of a long interval. d, which may be nil, ended it.
+func (w *watcher) over(d *reference.Decision) {
+	ns := w.last - w.start
+	w.length += ns
+	w.longest = max(w.longest, ns)
+	if w.restarted >= 0 && w.start-w.restarted < w.t.AfterSTWNs {
+		w.restarts++
+	}
+	c := findings.Cell{Ns: w.cost, From: w.start, To: w.last, P: reference.NoP}
+	oldest := w.last
+	look := func(g *findings.Goroutine) bool {
+		if g.Self || g.Locked {
+			return true
+		}
+		if g.QueuedAt < oldest || c.G == 0 {
+			oldest = g.QueuedAt
+			c.Class, c.G, c.P, c.Stack = g.Class, g.ID, g.P, g.Stack
+		}
+		return false
+	}
+	if g := w.world.Goroutine(); d != nil && d.Kind == reference.KindStart && g != nil && !g.System {
+		c.Class, c.G, c.P, c.Stack = g.Class, g.ID, d.P, g.Stack
+	} else {
+		w.world.Waiting(reference.NoP, look)
+		for p := range int32(w.world.Ps().Known()) {
+			w.world.Waiting(p, look)
+		}
+	}
+	w.victims.Add(c)
+	if w.cost <= w.worst {
+		return
+	}
+	w.worst, w.worstP = w.cost, reference.NoP
+	if d != nil && d.Kind == reference.KindPStart && d.P >= 0 && int(d.P) < len(w.idle) && w.idle[d.P] >= 0 {
+		w.worstP, w.worstFor = d.P, w.last-w.idle[d.P]
+		return
+	}
+	for p, at := range w.idle {
+		if at >= 0 && at <= w.start {
+			w.worstP, w.worstFor = int32(p), w.last-at
+			return
+		}
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if dt := f.EndNs - w.last; dt > 0 {
+		w.cost += w.lost * dt
+		w.last += dt
+	}
+	if w.start >= 0 && w.last-w.start >= w.t.IntervalNs {
+		w.over(nil)
+	}
+	total := w.victims.Total
+	pt := f.PT()
+	if total.N < w.t.MinCount || pt == 0 {
+		return nil
+	}
+	share := float64(total.Ns) / float64(pt)
+	var s findings.Severity
+	limit := w.t.NoteShare
+	switch {
+	case share >= w.t.CriticalShare && total.Ns >= w.t.CriticalNs:
+		s, limit = findings.Critical, w.t.CriticalShare
+	case share >= w.t.WarningShare && total.Ns >= w.t.WarningNs:
+		s, limit = findings.Warning, w.t.WarningShare
+	case share >= w.t.NoteShare && total.Ns >= w.t.NoteNs:
+		s = findings.Note
+	default:
+		return nil
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
+			findings.Plural(total.N, "time", "times"), findings.Dur(w.t.IntervalNs), findings.Percent(share)),
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "P-time that was idle beside work", Value: findings.Percent(share), Limit: findings.Percent(limit), Ns: total.Ns},
+			{What: "intervals", Value: findings.Count(total.N), Limit: findings.Dur(w.t.IntervalNs) + " each"},
+			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
+			{What: "their length, summed", Value: findings.Dur(w.length), Ns: w.length},
+		},
+	}
+	if w.worstP >= 0 {
+		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: w.worstP})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: findings.Dur(w.worstFor), Ns: w.worstFor})
+	}
+	if w.restarts > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of them right after a stop-the-world", Value: findings.Count(w.restarts)})
+		if 2*w.restarts > total.N {
+			x.Advice = append(x.Advice, "Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
+		}
+	}
+	x.Advice = append(x.Advice,
+		"Check whether the machine wakes threads late: other programs, a CPU quota, power saving. Fewer Ps than cores, or an unthrottled container, shows it.",
+		"Try the newest Go version, and simulate it with `gmpscope replay`: where the model would not leave Ps idle, the rest is the machine's.",
+		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

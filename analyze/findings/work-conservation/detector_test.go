@@ -1,0 +1,83 @@
+package workconservation_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// rounds has P0 run for 1 ms with goroutine 2 in its queue, which P1 takes after
+// delay, having been idle.
+func rounds(n int, delay int64) *Stream {
+	s := New(2).PStop(1)
+	for range n {
+		s.Local(1, 0, reference.WhyUnblock).Start(1, 0)
+		s.Local(2, 0, reference.WhyUnblock)
+		s.Pass(delay).PStart(1).Pass(5*Us).Run(2, 1, 10*Us, reference.WhyBlock)
+		s.PStop(1).Pass(Ms).Stop(1, reference.WhyBlock)
+	}
+	return s
+}
+
+func TestFindsIdlePBesideWork(t *testing.T) {
+	x := One(t, rounds(200, 600*Us).Detect(workconservation.New(workconservation.Default())), workconservation.ID, findings.Warning)
+	if x.CostNs != 200*600*Us {
+		t.Errorf("cost %d, want %d", x.CostNs, 200*600*Us)
+	}
+	var p1 bool
+	for _, a := range x.Actors {
+		p1 = p1 || a.Role == findings.Cause && a.P == 1
+	}
+	if !p1 || x.Actors[0].G != 2 {
+		t.Errorf("actors %v, want goroutine 2 and P1", x.Actors)
+	}
+}
+
+func TestAWakeUpIsNoViolation(t *testing.T) {
+	None(t, rounds(2000, 90*Us).Detect(workconservation.New(workconservation.Default())))
+}
+
+func TestLockedYieldedAndStoppedAreNoViolation(t *testing.T) {
+	d := workconservation.New(workconservation.Default())
+	t.Run("locked", func(t *testing.T) {
+		s := New(2).PStop(1).Flags(reference.FlagLocked, 2)
+		s.Local(2, 0, reference.WhyUnblock).Run(2, 0, 10*Us, reference.WhyBlock)
+		for range 100 {
+			s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Local(2, 0, reference.WhyUnblock).Pass(Ms).Stop(1, reference.WhyBlock).Run(2, 0, 10*Us, reference.WhyBlock)
+		}
+		None(t, s.Detect(d))
+	})
+	t.Run("yielded", func(t *testing.T) {
+		s := New(2).PStop(1)
+		for range 100 {
+			s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Global(2, reference.WhyGosched).Pass(Ms).Stop(1, reference.WhyBlock).Run(2, 0, 10*Us, reference.WhyBlock)
+		}
+		None(t, s.Detect(d))
+	})
+	t.Run("stopped", func(t *testing.T) {
+		s := New(2).PStop(1)
+		for range 100 {
+			s.Emit(reference.Decision{Kind: reference.KindSTWBegin, P: 0}).Local(2, 0, reference.WhyUnblock).Pass(Ms).Emit(reference.Decision{Kind: reference.KindSTWEnd})
+			s.Run(2, 0, 10*Us, reference.WhyBlock)
+		}
+		None(t, s.Detect(d))
+	})
+	t.Run("few", func(t *testing.T) { None(t, rounds(2, 20*Ms).Detect(d)) })
+}
+
+func TestSaysThatItFollowsAStop(t *testing.T) {
+	s := New(2).PStop(1).Pass(100 * Ms)
+	for range 100 {
+		s.Local(1, 0, reference.WhyUnblock).Start(1, 0)
+		s.Emit(reference.Decision{Kind: reference.KindSTWBegin, P: 0}).Local(2, 0, reference.WhyUnblock).Pass(10 * Us).Emit(reference.Decision{Kind: reference.KindSTWEnd})
+		s.Pass(500*Us).PStart(1).Run(2, 1, 10*Us, reference.WhyBlock).PStop(1).Stop(1, reference.WhyBlock)
+	}
+	x := One(t, s.Detect(workconservation.New(workconservation.Default())), workconservation.ID, findings.Warning)
+	if last := x.Evidence[len(x.Evidence)-1]; last.Value != "100" || !strings.Contains(last.What, "stop-the-world") {
+		t.Errorf("%v", last)
+	}
+}

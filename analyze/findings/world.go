@@ -1,0 +1,948 @@
+package findings
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// World follows the stream once for all watchers of a [Set]: the Ps, the
+// goroutines, who waits in which queue, run intervals and time slices.
+//
+// When a Watcher's Add is called, the World has taken that decision. The
+// functions given to OnStint, OnSlice and OnLeave are called in the middle: the
+// interval is over, but its consequences have not happened yet.
+//
+// Memory follows the goroutines alive, and the Ps and classes told apart, which
+// are bounded. A decision costs one look-up of its goroutine, and no loop.
+type World struct {
+	now      int64
+	procs    *procs.Tracker
+	changes  []procs.Change
+	maxProcs int32
+	stw      bool
+
+	gs    []Goroutine // index 0 is not used
+	free  []int32
+	byID  map[int64]int32
+	cache [cacheSize]cached
+	d     int32 // slot of the decision's goroutine, 0 for none
+
+	ps       []proc
+	global   list
+	nowhere  list // waiting, but in no queue, or an unknown one
+	stealers stealable
+
+	runnable, running int64   // goroutines of the program
+	localStarts       int64   // starts of them out of a local queue
+	hops              int64   // of them, those that inherited the slice
+	localLen          int64   // of them, in local queues
+	localWait         int64   // how long those of localStarts had waited, ns
+	loadSum           float64 // integral of Load over time
+	waking            int64   // Ps
+
+	classes []Class
+	classOf map[int32]int32
+	all     Class
+
+	strain, busy int64 // ns
+
+	onStint []func(*Stint)
+	onSlice []func(*Slice)
+	onLeave []func(*Stay)
+	stint   Stint
+	stay    Stay
+}
+
+// maxClasses is how many classes are told apart; further ones share an account.
+const maxClasses = 4096
+
+const cacheSize = 256
+
+type cached struct {
+	id   int64
+	slot int32
+}
+
+// Goroutine is one that the stream has shown and that has not ended.
+type Goroutine struct {
+	ID       int64
+	ReadyAt  int64 // since when it waits for a P; -1: it does not
+	QueuedAt int64 // since when it is in its present queue
+	StartAt  int64 // since when it runs; -1: it does not
+	Wait     int64 // the wait before this run interval, or the last; -1 if unknown
+	Class    int32 // handle
+	P        int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
+	Stack    int32 // where it stopped last, or the last stack that the stream gave
+	System   bool  // belongs to the runtime or the tracer
+	Self     bool  // waits because it asked for it, by runtime.Gosched
+	Locked   bool  // wired to a thread, as far as seen
+	New      bool  // has not run yet
+
+	first      bool // when it became runnable is unknown
+	stealable  bool
+	load       float32
+	loadAt     float64 // loadSum when it became runnable
+	mark       int64   // localStarts when it was queued
+	markLen    int64   // localLen then
+	markWait   int64   // localWait then
+	class      int32   // index
+	next, prev int32
+	list       int32 // P, or one of the constants below
+}
+
+const (
+	inNone    = int32(-1)
+	inGlobal  = int32(-2)
+	inNowhere = int32(-3)
+)
+
+// list is a queue as the program's goroutines in it, the earliest first.
+// Integrals are of their number over time: the waiting in it. They may wrap;
+// only differences are taken.
+type list struct {
+	head, tail int32
+	n, nself   int64
+	at         int64
+	sum, self  int64 // goroutine-ns; self: of those that asked for it
+}
+
+func (l *list) advance(now int64) {
+	if dt := now - l.at; dt > 0 {
+		l.sum += l.n * dt
+		l.self += l.nself * dt
+		l.at = now
+	}
+}
+
+// proc is what is known of a P beyond its state.
+type proc struct {
+	queue list
+	run   int32 // slot of the goroutine that runs or is in a system call, 0 for none
+	// The run interval.
+	sysAt int64 // since when it is in a system call; -1: it is not
+	sys   int64
+	// The scheduler's turn after it.
+	stopAt int64 // -1: the P has no thread, or something runs
+	waking bool  // got a thread, and ran nothing since
+	// The slice.
+	slice                Slice
+	localSum, globalSum  int64
+	localSelf, globeSelf int64
+}
+
+// Stint is one run interval of one goroutine on one P, system calls that kept
+// the P included.
+type Stint struct {
+	G         int64
+	From, To  int64
+	SyscallNs int64 // of it, in system calls
+	Wait      int64 // before it; -1 if unknown
+	// Load is how many goroutines of the program wanted each usable P, at least
+	// 1: when it became runnable, when it started, or the mean meanwhile,
+	// whichever was most.
+	Load    float64
+	P       int32
+	Class   int32
+	Stack   int32         // where it stopped; 0 if unknown
+	Why     reference.Why // WhyRetakeSlow where the P was taken in a system call
+	System  bool
+	Counted bool // the wait before it was neither asked for nor the runtime's
+	Open    bool // it ran when the trace ended
+}
+
+// Ns is the length, system calls left out.
+func (s *Stint) Ns() int64 { return s.To - s.From - s.SyscallNs }
+
+// Slice is a chain of run intervals on one P that share a time slice, because
+// each after the first inherited it through runnext.
+type Slice struct {
+	P         int32
+	Stints    int32
+	Created   int32         // of them, first ones of goroutines that were created meanwhile
+	Why       reference.Why // of its last stop
+	Stack     int32
+	Open      bool // it ran when the trace ended
+	System    bool // a goroutine of the runtime took part
+	N         int8 // goroutines in Gs; 5 means more
+	Gs        [4]int64
+	Classes   [4]int32
+	From, To  int64
+	SyscallNs int64
+	// The waiting of the program's goroutines in the P's queue, and in the global
+	// one, while it lasted: goroutine-ns. Self: of those that had yielded.
+	LocalNs, LocalSelfNs   int64
+	GlobalNs, GlobalSelfNs int64
+}
+
+// Ns is the length, system calls left out.
+func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs }
+
+// Stay is a stay of a goroutine of the program in one queue.
+type Stay struct {
+	G    *Goroutine
+	P    int32 // NoP: the global queue
+	From int64 // when it was put there
+	To   int64
+	// Later is how many goroutines of the program were started from local queues
+	// meanwhile, less those that stood there before; LaterWait how long they had
+	// waited, on average.
+	Later     int64
+	LaterWait int64
+	Start     bool // it left to run
+	Src       reference.Source
+	Open      bool // it was there when the trace ended
+}
+
+// NewWorld returns a World that has seen nothing.
+func NewWorld() *World {
+	return &World{
+		procs:   procs.NewTracker(),
+		gs:      make([]Goroutine, 1),
+		byID:    map[int64]int32{},
+		classes: make([]Class, 1),
+		classOf: map[int32]int32{},
+	}
+}
+
+// OnStint asks for a call at the end of each run interval, before the goroutine
+// is queued anew. The argument is valid during the call.
+func (w *World) OnStint(f func(*Stint)) { w.onStint = append(w.onStint, f) }
+
+// OnSlice asks for a call at the end of each time slice, before the start of the
+// goroutine that has the next one.
+func (w *World) OnSlice(f func(*Slice)) { w.onSlice = append(w.onSlice, f) }
+
+// OnLeave asks for a call when a goroutine of the program leaves a queue,
+// before it does.
+func (w *World) OnLeave(f func(*Stay)) { w.onLeave = append(w.onLeave, f) }
+
+// Now returns the time of the last decision.
+func (w *World) Now() int64 { return w.now }
+
+// Ps returns the states of the Ps and the lengths of the queues.
+func (w *World) Ps() *procs.Tracker { return w.procs }
+
+// Procs returns GOMAXPROCS, at least 1.
+func (w *World) Procs() int64 { return max(1, int64(w.procs.Procs())) }
+
+// Stopping reports whether a stop-the-world is in progress.
+func (w *World) Stopping() bool { return w.stw }
+
+// Stealable returns how many goroutines of the program stand in queues from
+// which any idle P could take them: those wired to a thread, and those that
+// yielded, left out. since is from when on there was at least one.
+func (w *World) Stealable() (n, since int64) { return w.stealers.n, w.stealers.since }
+
+// Goroutine returns that of the last decision, or nil.
+func (w *World) Goroutine() *Goroutine {
+	if w.d == 0 {
+		return nil
+	}
+	return &w.gs[w.d]
+}
+
+// Waiting calls f for the goroutines of the program in P's queue, or in the
+// global one for NoP, the earliest first, until it returns false.
+func (w *World) Waiting(p int32, f func(*Goroutine) bool) {
+	l := &w.global
+	if p >= 0 {
+		if int(p) >= len(w.ps) {
+			return
+		}
+		l = &w.ps[p].queue
+	}
+	for i := l.head; i != 0; i = w.gs[i].next {
+		if !f(&w.gs[i]) {
+			return
+		}
+	}
+}
+
+// Everyone calls f for all goroutines of the program that wait, in the order of
+// their slots, which depends on nothing but the stream.
+func (w *World) Everyone(f func(*Goroutine)) {
+	for i := range w.gs {
+		if g := &w.gs[i]; i > 0 && g.ReadyAt >= 0 && !g.System {
+			f(g)
+		}
+	}
+}
+
+// Load is how many goroutines of the program there are for each usable P, at
+// least 1.
+func (w *World) Load() float64 {
+	return max(1, float64(w.runnable+w.running)/float64(max(1, w.procs.Usable())))
+}
+
+// meanLoad is the mean of Load since g became runnable.
+func (w *World) meanLoad(g *Goroutine) float32 {
+	if dt := w.now - g.ReadyAt; dt > 0 {
+		return float32((w.loadSum - g.loadAt) / float64(dt))
+	}
+	return 1
+}
+
+// LoadOf is the highest of the load when a waiting goroutine became runnable,
+// the mean since, and the present one.
+func (w *World) LoadOf(g *Goroutine) float64 {
+	return max(float64(max(g.load, w.meanLoad(g))), w.Load())
+}
+
+// Starts returns how many starts of the program's goroutines came out of local
+// queues, and how many of them inherited the time slice.
+func (w *World) Starts() (local, hops int64) { return w.localStarts, w.hops }
+
+// Strained reports whether threads seem to have lacked CPUs: more than a tenth
+// of the busy time lies in run intervals that are freaks of their class (over
+// 1 ms, over 20 times its median, at most one in 50 that long, and not ended by
+// a preemption), or in pauses
+// of over 1 ms of Ps that had a thread and work. A P whose thread the operating
+// system does not run looks just so.
+func (w *World) Strained() bool {
+	return w.strain >= 2_000_000 && float64(w.strain) > 0.1*float64(w.busy)
+}
+
+// Median is a typical run interval of a class, in ns; 0 if there is none.
+func (w *World) Median(class int32) int64 { return w.classByHandle(class).Median() }
+
+// ClassStat returns what is known of a class. The result is valid until the
+// next decision.
+func (w *World) ClassStat(class int32) *Class { return w.classByHandle(class) }
+
+// MeanStint is the mean run interval of all goroutines of the program, in ns.
+func (w *World) MeanStint() int64 { return w.all.Mean() }
+
+func (w *World) classByHandle(c int32) *Class {
+	if i, ok := w.classOf[c]; ok {
+		return &w.classes[i]
+	}
+	return &w.classes[0]
+}
+
+func (w *World) classIndex(c int32) int32 {
+	i, ok := w.classOf[c]
+	if !ok {
+		if len(w.classes) >= maxClasses {
+			return 0
+		}
+		i = int32(len(w.classes))
+		w.classes = append(w.classes, Class{ID: c})
+		w.classOf[c] = i
+	}
+	return i
+}
+
+const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
+
+// add takes the next decision.
+func (w *World) add(d *reference.Decision) {
+	if dt := d.Time - w.now; dt > 0 {
+		w.loadSum += float64(w.Load() * float64(dt))
+		w.now = d.Time
+	}
+	w.d = 0
+	// The ends of intervals come before the Ps change, the rest after.
+	switch d.Kind {
+	case reference.KindReady:
+		if d.G >= 0 {
+			w.changes = w.procs.Apply(d)
+			w.ready(d)
+			return
+		}
+	case reference.KindMove:
+		w.move(d)
+	case reference.KindStart:
+		if d.G >= 0 {
+			w.start(d)
+		}
+	case reference.KindStop:
+		if d.G >= 0 {
+			w.stop(d)
+		}
+	case reference.KindSyscall:
+		w.syscall(d)
+	case reference.KindSyscallExit:
+		w.syscallExit(d)
+	case reference.KindPStart:
+		if p := w.p(d.P); p != nil {
+			p.stopAt = -1
+			w.setWaking(p, true)
+		}
+	case reference.KindPStop, reference.KindRetake:
+		if p := w.p(d.P); p != nil {
+			w.endStint(p, w.whyLost(d), 0, false)
+			w.endSlice(p, false)
+			p.stopAt = -1
+			w.setWaking(p, false)
+		}
+	case reference.KindSTWBegin:
+		w.stw = true
+	case reference.KindSTWEnd:
+		w.stw = false
+	case reference.KindProcs:
+		w.maxProcs = max(w.maxProcs, d.Batch)
+	}
+	w.changes = w.procs.Apply(d)
+}
+
+func (w *World) whyLost(d *reference.Decision) reference.Why {
+	if d.Kind == reference.KindRetake {
+		return reference.WhyRetakeSlow
+	}
+	return d.Why
+}
+
+func (w *World) setWaking(p *proc, on bool) {
+	w.waking += b2i64(on) - b2i64(p.waking)
+	p.waking = on
+}
+
+// Waking returns how many Ps have got a thread and run nothing since: each is on
+// its way to take something.
+func (w *World) Waking() int64 { return w.waking }
+
+// Changes returns the changes of the Ps' states that the last decision meant.
+func (w *World) Changes() []procs.Change { return w.changes }
+
+func (w *World) p(id int32) *proc {
+	if uint32(id) < uint32(len(w.ps)) {
+		return &w.ps[id]
+	}
+	if id < 0 || id >= procs.MaxPs {
+		return nil
+	}
+	for int(id) >= len(w.ps) {
+		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, slice: Slice{P: int32(len(w.ps))}})
+	}
+	return &w.ps[id]
+}
+
+// goroutine returns the slot of d's goroutine, and takes over what d says of it.
+func (w *World) goroutine(d *reference.Decision) int32 {
+	c := &w.cache[uint64(d.G)%cacheSize]
+	i := c.slot
+	if i == 0 || c.id != d.G {
+		var ok bool
+		if i, ok = w.byID[d.G]; !ok {
+			if n := len(w.free); n > 0 {
+				i = w.free[n-1]
+				w.free = w.free[:n-1]
+			} else {
+				i = int32(len(w.gs))
+				w.gs = append(w.gs, Goroutine{})
+			}
+			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, P: reference.NoP, list: inNone, load: 1}
+			w.byID[d.G] = i
+		}
+		c.id, c.slot = d.G, i
+	}
+	g := &w.gs[i]
+	if d.Class != 0 && d.Class != g.Class {
+		g.Class = d.Class
+		g.class = w.classIndex(d.Class)
+	}
+	if d.Flags&notOfProgram != 0 && !g.System {
+		w.uncount(g)
+		w.leave(i)
+		g.System = true
+	}
+	if d.Stack != 0 {
+		g.Stack = d.Stack
+	}
+	w.d = i
+	return i
+}
+
+func (w *World) uncount(g *Goroutine) {
+	if g.System {
+		return
+	}
+	if g.ReadyAt >= 0 {
+		w.runnable--
+	}
+	if g.StartAt >= 0 {
+		w.running--
+	}
+}
+
+// setReady and setStart keep the counts of the program's goroutines.
+func (w *World) setReady(g *Goroutine, at int64) {
+	if !g.System {
+		w.runnable += b2i64(at >= 0) - b2i64(g.ReadyAt >= 0)
+	}
+	g.ReadyAt = at
+}
+
+func (w *World) setStart(g *Goroutine, at int64) {
+	if !g.System {
+		w.running += b2i64(at >= 0) - b2i64(g.StartAt >= 0)
+	}
+	g.StartAt = at
+}
+
+func b2i64(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (w *World) ready(d *reference.Decision) {
+	i := w.goroutine(d)
+	g := &w.gs[i]
+	if g.StartAt >= 0 { // its stop was not shown
+		w.endRun(i, d.Why, 0)
+		g = &w.gs[i]
+	}
+	w.leave(i)
+	w.setReady(g, w.now)
+	g.Self = d.Why == reference.WhyGosched
+	g.first = d.Flags&reference.FlagFirst != 0
+	if d.Why == reference.WhyCreate {
+		g.New = true
+	}
+	g.load, g.loadAt = float32(w.Load()), w.loadSum
+	w.enter(i, d.To, d.P)
+}
+
+func (w *World) move(d *reference.Decision) {
+	if d.G < 0 {
+		return
+	}
+	i, ok := w.byID[d.G]
+	if !ok || w.gs[i].ReadyAt < 0 {
+		return
+	}
+	w.d = i
+	w.stayOver(i, d, false)
+	w.leave(i)
+	w.enter(i, d.To, d.P)
+}
+
+// enter puts a waiting goroutine of the program into a queue.
+func (w *World) enter(i int32, to reference.Queue, p int32) {
+	g := &w.gs[i]
+	g.QueuedAt = w.now
+	if g.System {
+		return
+	}
+	l := &w.nowhere
+	g.list, g.P = inNowhere, reference.NoP
+	switch to {
+	case reference.QueueRunnext, reference.QueueLocal:
+		if pp := w.p(p); pp != nil {
+			l, g.list, g.P = &pp.queue, p, p
+			w.localLen++
+		}
+	case reference.QueueGlobal:
+		l, g.list = &w.global, inGlobal
+	}
+	g.mark, g.markLen, g.markWait = w.localStarts, w.localLen, w.localWait
+	l.advance(w.now)
+	g.prev, g.next = l.tail, 0
+	if l.tail != 0 {
+		w.gs[l.tail].next = i
+	} else {
+		l.head = i
+	}
+	l.tail = i
+	l.n++
+	if g.Self {
+		l.nself++
+	}
+	if g.list != inNowhere && !g.Self && !g.Locked {
+		g.stealable = true
+		w.stealers.add(w.now, to == reference.QueueRunnext)
+	}
+}
+
+// leave takes a goroutine out of the queue that it is in, if any.
+func (w *World) leave(i int32) {
+	g := &w.gs[i]
+	var l *list
+	switch {
+	case g.list >= 0:
+		l = &w.ps[g.list].queue
+		w.localLen--
+	case g.list == inGlobal:
+		l = &w.global
+	case g.list == inNowhere:
+		l = &w.nowhere
+	default:
+		return
+	}
+	l.advance(w.now)
+	if g.prev != 0 {
+		w.gs[g.prev].next = g.next
+	} else {
+		l.head = g.next
+	}
+	if g.next != 0 {
+		w.gs[g.next].prev = g.prev
+	} else {
+		l.tail = g.prev
+	}
+	l.n--
+	if g.Self {
+		l.nself--
+	}
+	if g.stealable {
+		g.stealable = false
+		w.stealers.n--
+	}
+	g.list, g.next, g.prev = inNone, 0, 0
+}
+
+// stayOver tells that a goroutine is about to leave its queue.
+func (w *World) stayOver(i int32, d *reference.Decision, start bool) {
+	g := &w.gs[i]
+	if len(w.onLeave) == 0 || g.list == inNone || g.list == inNowhere {
+		return
+	}
+	w.stay = Stay{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
+	if n := w.localStarts - g.mark; n > 0 {
+		w.stay.Later = n - g.markLen
+		w.stay.LaterWait = (w.localWait - g.markWait) / n
+	}
+	if g.list >= 0 {
+		w.stay.P = g.list
+	}
+	if d == nil {
+		w.stay.Open = true
+	} else if start {
+		w.stay.Src = d.Src
+	}
+	for _, f := range w.onLeave {
+		f(&w.stay)
+	}
+}
+
+func (w *World) start(d *reference.Decision) {
+	i := w.goroutine(d)
+	if w.gs[i].StartAt >= 0 { // its stop was not shown
+		w.endRun(i, reference.WhyUnknown, 0)
+	}
+	p := w.p(d.P)
+	inherits := d.Flags&reference.FlagInherits != 0 || d.Src == reference.SrcRunnext
+	if p != nil {
+		w.endStint(p, reference.WhyUnknown, 0, false)
+		if !inherits {
+			w.endSlice(p, false)
+		}
+	}
+	w.stayOver(i, d, true)
+	g := &w.gs[i]
+	if p != nil && p.stopAt >= 0 {
+		// The P had a thread and work, and yet nothing ran: a strained machine.
+		if gap := w.now - p.stopAt; gap >= 1_000_000 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
+			w.strain += gap
+			w.busy += gap
+		}
+	}
+	if !g.System {
+		switch d.Src {
+		case reference.SrcRunnext, reference.SrcLocal, reference.SrcSteal, reference.SrcStealRunnext:
+			w.localStarts++
+			if g.ReadyAt >= 0 {
+				w.localWait += w.now - g.ReadyAt
+			}
+			w.classes[g.class].Local++
+			if inherits {
+				w.hops++
+			}
+		}
+	}
+	w.leave(i)
+	g.Wait = -1
+	if g.ReadyAt >= 0 && d.Wait >= 0 {
+		g.Wait = w.now - g.ReadyAt
+		g.load = max(g.load, w.meanLoad(g))
+	}
+	if d.Flags&reference.FlagLocked != 0 {
+		g.Locked = true
+	}
+	w.setReady(g, -1)
+	w.setStart(g, w.now)
+	g.load = max(g.load, float32(w.Load()))
+	w.run(i, p, d.P)
+	g.New = false
+}
+
+// run lets goroutine i run on P p, which may be nil.
+func (w *World) run(i int32, p *proc, id int32) {
+	g := &w.gs[i]
+	g.P = id
+	if p == nil {
+		return
+	}
+	p.run, p.stopAt, p.sysAt, p.sys = i, -1, -1, 0
+	w.setWaking(p, false)
+	s := &p.slice
+	if s.Stints == 0 {
+		*s = Slice{P: s.P, From: w.now}
+		w.integrals(p)
+		p.localSum, p.localSelf, p.globalSum, p.globeSelf = p.queue.sum, p.queue.self, w.global.sum, w.global.self
+	} else if g.New {
+		s.Created++
+	}
+	s.Stints++
+	s.Why, s.Stack = reference.WhyUnknown, 0
+	s.System = s.System || g.System
+	for k := range s.N {
+		if int(k) < len(s.Gs) && s.Gs[k] == g.ID {
+			return
+		}
+	}
+	if int(s.N) < len(s.Gs) {
+		s.Gs[s.N], s.Classes[s.N] = g.ID, g.Class
+	}
+	s.N = min(s.N+1, int8(len(s.Gs)+1))
+}
+
+func (w *World) integrals(p *proc) {
+	p.queue.advance(w.now)
+	w.global.advance(w.now)
+}
+
+// endRun ends the run interval of goroutine i, wherever it runs.
+func (w *World) endRun(i int32, why reference.Why, stack int32) {
+	g := &w.gs[i]
+	if p := w.p(g.P); p != nil && p.run == i {
+		w.endStint(p, why, stack, false)
+		return
+	}
+	w.setStart(g, -1)
+}
+
+// endStint ends the run interval on P p, if there is one.
+func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
+	i := p.run
+	if i == 0 {
+		return
+	}
+	g := &w.gs[i]
+	if p.sysAt >= 0 {
+		p.sys += w.now - p.sysAt
+		p.sysAt = -1
+	}
+	s := &w.stint
+	*s = Stint{
+		G: g.ID, From: g.StartAt, To: w.now, SyscallNs: p.sys, Wait: g.Wait, Load: float64(g.load),
+		P: p.slice.P, Class: g.Class, Stack: stack, Why: why, System: g.System,
+		Counted: !g.System && !g.Self && g.Wait >= 0, Open: open,
+	}
+	p.run = 0
+	sl := &p.slice
+	sl.To, sl.Why, sl.Stack, sl.Open = w.now, why, stack, open
+	sl.SyscallNs += p.sys
+	w.integrals(p)
+	sl.LocalSelfNs = p.queue.self - p.localSelf
+	sl.LocalNs = p.queue.sum - p.localSum - sl.LocalSelfNs
+	sl.GlobalSelfNs = w.global.self - p.globeSelf
+	sl.GlobalNs = w.global.sum - p.globalSum - sl.GlobalSelfNs
+	p.sys = 0
+	if ns := s.Ns(); !s.System {
+		w.busy += ns
+		c := &w.classes[g.class]
+		if ns >= 1_000_000 && why != reference.WhySlice && c.Stints >= 10 && ns >= 20*c.Median() && 50*c.Over(1_000_000) <= c.Stints {
+			w.strain += ns
+		}
+		if !open {
+			c.add(ns)
+			w.all.add(ns)
+		}
+	}
+	for _, f := range w.onStint {
+		f(s)
+	}
+	w.setStart(g, -1)
+	g.Wait = -1
+	if !open {
+		p.stopAt = w.now
+	}
+}
+
+func (w *World) endSlice(p *proc, open bool) {
+	s := &p.slice
+	if s.Stints == 0 {
+		return
+	}
+	s.Open = open
+	for _, f := range w.onSlice {
+		f(s)
+	}
+	s.Stints, s.N = 0, 0
+}
+
+func (w *World) stop(d *reference.Decision) {
+	i := w.goroutine(d)
+	g := &w.gs[i]
+	if g.StartAt >= 0 {
+		w.endRun(i, d.Why, d.Stack)
+	}
+	if d.Why == reference.WhyExit {
+		g = &w.gs[i]
+		w.leave(i)
+		w.setReady(g, -1)
+		delete(w.byID, d.G)
+		w.cache[uint64(d.G)%cacheSize] = cached{}
+		w.free = append(w.free, i)
+		w.d = 0
+	}
+}
+
+func (w *World) syscall(d *reference.Decision) {
+	if d.G < 0 {
+		return
+	}
+	i := w.goroutine(d)
+	p := w.p(d.P)
+	if p == nil {
+		return
+	}
+	if p.run != i {
+		w.endStint(p, reference.WhyUnknown, 0, false)
+		w.setStart(&w.gs[i], w.now)
+		w.run(i, p, d.P)
+	}
+	p.sysAt = w.now
+}
+
+func (w *World) syscallExit(d *reference.Decision) {
+	if d.G < 0 {
+		return
+	}
+	i := w.goroutine(d)
+	p := w.p(d.P)
+	if p == nil {
+		return
+	}
+	if p.run == i {
+		if p.sysAt >= 0 {
+			p.sys += w.now - p.sysAt
+			p.sysAt = -1
+		}
+		return
+	}
+	if w.gs[i].ReadyAt >= 0 {
+		return
+	}
+	if w.gs[i].StartAt >= 0 {
+		w.endRun(i, reference.WhyUnknown, 0)
+	}
+	w.endStint(p, reference.WhyUnknown, 0, false)
+	w.setStart(&w.gs[i], w.now)
+	w.run(i, p, d.P)
+}
+
+// finish ends what is open at the end of the trace.
+func (w *World) finish(end int64) {
+	if dt := end - w.now; dt > 0 {
+		w.loadSum += float64(w.Load() * float64(dt))
+		w.now = end
+	}
+	for k := range w.ps {
+		p := &w.ps[k]
+		w.endStint(p, reference.WhyUnknown, 0, true)
+		w.endSlice(p, true)
+	}
+	for i := 1; i < len(w.gs); i++ {
+		if w.gs[i].list != inNone {
+			w.stayOver(int32(i), nil, false)
+		}
+	}
+}
+
+// stealable counts goroutines that an idle P could take.
+type stealable struct {
+	n, since int64
+}
+
+// youngRunnext is how long a goroutine in runnext is left to its own P: a thief
+// sleeps that long first (runqgrab).
+const youngRunnext = 3_000
+
+func (s *stealable) add(now int64, runnext bool) {
+	if s.n == 0 {
+		s.since = now
+		if runnext {
+			s.since += youngRunnext
+		}
+	} else if !runnext {
+		s.since = min(s.since, now)
+	}
+	s.n++
+}
+
+// Class is the run intervals of the goroutines of one class.
+type Class struct {
+	ID     int32
+	Stints int64
+	RunNs  int64
+	Local  int64 // starts out of local queues
+	bars   [bars]int64
+}
+
+// Two bars for each power of two.
+const bars = 96
+
+func (c *Class) add(ns int64) {
+	ns = max(1, ns)
+	c.Stints++
+	c.RunNs += ns
+	c.bars[bar(ns)]++
+}
+
+func bar(ns int64) int {
+	e := bits.Len64(uint64(ns)) - 1
+	b := 2 * e
+	if e > 0 && ns>>uint(e-1)&1 == 1 {
+		b++
+	}
+	return min(b, bars-1)
+}
+
+// Mean is the mean run interval in ns; 0 if there is none.
+func (c *Class) Mean() int64 {
+	if c.Stints == 0 {
+		return 0
+	}
+	return c.RunNs / c.Stints
+}
+
+// Median is the median run interval in ns, within a quarter; 0 if there is none.
+func (c *Class) Median() int64 {
+	if c.Stints == 0 {
+		return 0
+	}
+	need, seen := (c.Stints+1)/2, int64(0)
+	for i, n := range c.bars {
+		if seen += n; seen >= need {
+			low := math.Ldexp(1+float64(i%2)/2, i/2)
+			return int64(low * 1.25)
+		}
+	}
+	return c.Mean()
+}
+
+// Classes calls f for all classes that are told apart, in the order in which the
+// stream showed them.
+func (w *World) Classes(f func(*Class)) {
+	for i := range w.classes {
+		if c := &w.classes[i]; c.Stints > 0 {
+			f(c)
+		}
+	}
+}
+
+// Over returns how many run intervals were of at least ns, within a bar.
+func (c *Class) Over(ns int64) int64 {
+	var n int64
+	for i := bar(ns); i < bars; i++ {
+		n += c.bars[i]
+	}
+	return n
+}

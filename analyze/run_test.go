@@ -1,0 +1,202 @@
+package analyze_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/exp/trace"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// traces lists the traces of the repository, and those in the folders that
+// GMPSCOPE_TRACES names, separated as in PATH.
+func traces(t testing.TB) []string {
+	t.Helper()
+	var out []string
+	dirs := append([]string{"../testdata/traces", "../testdata/traces/real"}, filepath.SplitList(os.Getenv("GMPSCOPE_TRACES"))...)
+	for _, dir := range dirs {
+		for _, pattern := range []string{"*.trace.gz", "*.trace"} {
+			names, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, names...)
+		}
+	}
+	if len(out) < 20 {
+		t.Fatalf("only %d traces found", len(out))
+	}
+	return out
+}
+
+func open(t testing.TB, name string) *input.Source {
+	t.Helper()
+	src, err := input.Open(t.Context(), name, input.Options{})
+	if err != nil {
+		t.Skipf("not readable: %v", err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
+}
+
+// plain counts waits by the definition alone, without any of the pipeline
+// behind the events: from the event that made, or first showed, a goroutine
+// runnable to its start.
+func plain(t *testing.T, name string) (count, total int64) {
+	src := open(t, name)
+	s := events.New(t.Context(), src, events.Options{})
+	defer s.Close()
+	since := map[int64]int64{}
+	for {
+		evs, err := s.Next()
+		if err == io.EOF {
+			return count, total
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range evs {
+			if e.Kind != events.Go {
+				continue
+			}
+			if from, ok := since[e.Res]; ok && e.From == events.Runnable && e.To == events.Running {
+				count++
+				total += e.Time - from
+			}
+			if e.To != events.Runnable {
+				delete(since, e.Res)
+			} else if _, ok := since[e.Res]; !ok {
+				since[e.Res] = e.Time
+			}
+		}
+	}
+}
+
+// sequential counts the starts that one reader over the whole file shows.
+func sequential(t *testing.T, name string) int64 {
+	src := open(t, name)
+	var whole []byte
+	for {
+		gen, err := src.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := gen.Data
+		if len(whole) > 0 {
+			data = data[16:]
+		}
+		whole = append(whole, data...)
+	}
+	r, err := trace.NewReader(strings.NewReader(string(whole)))
+	if err != nil {
+		t.Skip(err)
+	}
+	var n int64
+	for {
+		ev, err := r.ReadEvent()
+		if err != nil {
+			return n
+		}
+		if ev.Kind() != trace.EventStateTransition {
+			continue
+		}
+		if st := ev.StateTransition(); st.Resource.Kind == trace.ResourceGoroutine {
+			if from, to := st.Goroutine(); from == trace.GoRunnable && to == trace.GoRunning {
+				n++
+			}
+		}
+	}
+}
+
+func TestWaitsAreThoseOfTheEvents(t *testing.T) {
+	for _, name := range traces(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			count, total := plain(t, name)
+			var starts int64
+			res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
+				if d.Kind == reference.KindStart && d.Flags&reference.FlagFirst == 0 {
+					starts++
+				}
+				return nil
+			}})
+			if err != nil {
+				if count > 0 {
+					t.Fatalf("%d waits are readable, but: %v", count, err)
+				}
+				t.Skip(err)
+			}
+			w := res.Waits.All
+			if w.Count != count || w.TotalNs != total {
+				t.Errorf("%d waits of %d ns, but a plain loop counts %d of %d ns", w.Count, w.TotalNs, count, total)
+			}
+			var causes int64
+			for _, c := range w.Causes {
+				causes += c.Ns
+			}
+			if causes != w.TotalNs {
+				t.Errorf("causes sum to %d ns of %d", causes, w.TotalNs)
+			}
+			if n := sequential(t, name); n != starts {
+				t.Errorf("%d starts, but a reader over the whole file shows %d", starts, n)
+			}
+			var sum int64
+			for _, p := range res.Procs.Ps {
+				if got := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs + p.IdleNs + p.StoppedNs + p.UnusedNs; got != p.LifetimeNs {
+					t.Errorf("P%d: times sum to %d of %d ns", p.P, got, p.LifetimeNs)
+				}
+			}
+			if sum = res.Reconstruction.Explained + res.Reconstruction.Ambiguous + res.Reconstruction.Unexplained; sum != res.Reconstruction.Starts || sum != starts {
+				t.Errorf("explained, ambiguous and unexplained sum to %d of %d starts", sum, starts)
+			}
+			if e := res.Fairness.LittleError; e > 1e-6 || e < -1e-6 {
+				t.Errorf("Little's law is off by %g", e)
+			}
+		})
+	}
+}
+
+func TestSameResultAtAnyNumberOfWorkers(t *testing.T) {
+	name := "../testdata/traces/real/manygens-io-go1.25-p4.trace.gz"
+	var first []byte
+	for _, workers := range []int{1, 2, 7} {
+		res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = got
+		} else if string(first) != string(got) {
+			t.Errorf("%d workers give another result than 1", workers)
+		}
+	}
+}
+
+func TestRunStops(t *testing.T) {
+	name := "../testdata/traces/gc-go1.26-p4.trace.gz"
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := analyze.Run(ctx, open(t, name), analyze.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled run gives %v", err)
+	}
+	stop := errors.New("enough")
+	if _, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(*reference.Decision) error { return stop }}); !errors.Is(err, stop) {
+		t.Errorf("a failing OnDecision gives %v", err)
+	}
+}
