@@ -1,6 +1,11 @@
 // Package report answers: how does a person see it? It makes one versioned
 // [Document] from a result; the writers for HTML, text and JSON render that
 // and nothing else, so they cannot disagree.
+//
+//  1. [Build] judges a result in words: document.go, verdict.go.
+//  2. [WriteText] and [WriteJSON] write it for people and programs; package
+//     [github.com/gmpscope/gmpscope/report/html] writes the page.
+//  3. [Dump] writes single decisions, beside the document.
 package report
 
 import (
@@ -28,4 +33,10 @@ type Verdict struct {
 	// Lines are at most five sentences: what was lost to what, who suffers, who
 	// causes it, what to try first, how sure this is.
 	Lines []string
+}
+
+// Build makes the document of a result. Tool is gmpscope with its version. The
+// document shares r, which must not change any more.
+func Build(r *analyze.Result, tool string) *Document {
+	return &Document{Schema: Schema, Tool: tool, Verdict: judge(r), Result: r}
 }

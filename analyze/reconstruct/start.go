@@ -222,7 +222,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 	r.sum.Corrections++
 	place := r.q.Place(ix)
 	if place.Queue == reference.QueueGlobal {
-		for n := 0; n < 256; n++ {
+		for n := 0; n < 2; n++ {
 			x := r.q.Prev(ix)
 			if x == reference.None {
 				return reference.Known(reference.Ambiguous, reference.RuleRepair)
@@ -376,8 +376,18 @@ func (r *Reconstructor) phantoms(ix, p int32) []int32 {
 	if own == reference.None || succ == reference.None || r.startP(succ) != p {
 		return nil
 	}
-	if s := r.startOf(own); r.startP(own) != p || s < r.startOf(succ) || r.ps[p].phase.isTick() {
+	if r.startP(own) != p || r.ps[p].phase.isTick() {
 		return nil
+	}
+	for x := own; x != reference.None; {
+		if r.startP(x) == p && r.startOf(x) < r.startOf(succ) {
+			return nil
+		}
+		if r.q.Place(x).Queue == reference.QueueRunnext {
+			x = r.q.Head(p)
+		} else {
+			x = r.q.Next(x)
+		}
 	}
 	r.sum.Corrections++
 	var out []int32
