@@ -105,6 +105,12 @@ func isTraceReader(name string) bool {
 		strings.HasPrefix(name, "runtime/trace.(*traceMultiplexer).startLocked.func")
 }
 
+// isAdvancer says that a start function is that of the goroutine which begins
+// a new generation of the trace every second.
+func isAdvancer(name string) bool {
+	return strings.HasPrefix(name, "runtime.(*traceAdvancerState)")
+}
+
 // stackTraits classifies stacks once per handle.
 type stackTraits struct {
 	tables *events.Tables

@@ -7,7 +7,7 @@ import (
 
 // yielded judges a goroutine that went from running to runnable: of its own
 // will, or preempted, and for what. The event says only "preempted".
-func (r *Reconstructor) yielded(it *item, g *goroutine) put {
+func (r *Reconstructor) yielded(it *item) put {
 	e := &it.ev
 	if e.Reason != events.ReasonPreempted {
 		if r.stk.of(e.TStack)&traitStartWorld != 0 && it.p >= 0 && r.shrinkYield(it) {
@@ -30,7 +30,7 @@ func (r *Reconstructor) yielded(it *item, g *goroutine) put {
 		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, preempt: true}
 	}
 	t := put{to: reference.QueueGlobal, p: nobody, basis: byRule, preempt: true}
-	t.why = r.preemptCause(it, g, next)
+	t.why = r.preemptCause(it)
 	return t
 }
 
@@ -63,24 +63,23 @@ func (r *Reconstructor) stwSoon(it *item) bool {
 	return false
 }
 
+// flushTime is how long after mark termination a preemption is still taken for
+// the flush of the Ps' caches (forEachP in gcMarkTermination), in ns.
+const flushTime = 5_000_000
+
 // preemptCause tells who asked: the tracer for its generation switch and the
 // garbage collector for its barriers ask all Ps at once (forEachP); sysmon
-// asks when a time slice is over (retake).
-func (r *Reconstructor) preemptCause(it *item, g *goroutine, next *item) reference.Why {
-	if r.advancing > 0 {
+// asks when a time slice is over (retake). A request is anonymous, so this is
+// what was going on at the time; a goroutine that has itself run for a slice
+// is charged to sysmon.
+func (r *Reconstructor) preemptCause(it *item) reference.Why {
+	if r.advancing {
 		return reference.WhyGeneration
 	}
-	if it.p < 0 {
+	if it.p < 0 || r.time-r.ps[it.p].began >= r.rules.Slice*95/100 {
 		return reference.WhySlice
 	}
-	elapsed := r.time - r.ps[it.p].slice
-	if r.flushing > 0 && r.time-r.flushing < 2_000_000 && elapsed < 9_500_000 {
-		return reference.WhyGC
-	}
-	if elapsed >= 9_500_000 {
-		return reference.WhySlice
-	}
-	if r.gcOpen {
+	if r.gcOpen || r.flushing > 0 && r.time-r.flushing < flushTime {
 		return reference.WhyGC
 	}
 	return reference.WhySlice

@@ -231,7 +231,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 			why = reference.WhyRetakeReturn
 		case r.stw.open && r.stw.g == e.G:
 			why = reference.WhySTW
-		case r.gs.all[g].flags&reference.FlagTracer != 0 || r.advancing > 0:
+		case r.gs.all[g].flags&reference.FlagTracer != 0 || r.advancing:
 			why = reference.WhyGeneration
 		default:
 			why = reference.WhyGC

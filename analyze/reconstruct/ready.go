@@ -374,7 +374,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		}
 		return r.runnext(it.p, reference.WhyCreate)
 	case events.Running:
-		return r.yielded(it, g)
+		return r.yielded(it)
 	case events.Syscall:
 		if it.p >= 0 {
 			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead}

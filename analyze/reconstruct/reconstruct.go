@@ -65,13 +65,12 @@ type Reconstructor struct {
 	stw    stwState
 	gcOpen bool
 	idle   int // Ps known to be idle
-	syncs  []int64
 	inject injection
 	taker  int32     // P that took the last batch from the global queue
 	late   []latePut // known to come later than their events
 	open   []latePut // may come later
 
-	advancing int   // tracer goroutines that advance the generation, running
+	advancing bool  // the tracer is switching to the next generation
 	flushing  int64 // end of the last mark termination, ns
 
 	sum   Summary
@@ -181,9 +180,6 @@ func (r *Reconstructor) enter(e *events.Event) {
 		it.p = r.proc(e.P)
 	}
 	switch e.Kind {
-	case events.Sync:
-		r.syncs = append(r.syncs, i)
-		return
 	case events.Label:
 		if e.Reason >= events.LabelDedicated && e.Reason <= events.LabelIdle && it.m >= 0 {
 			if s := r.win.at(r.ms[it.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
@@ -267,9 +263,6 @@ func (r *Reconstructor) judge() {
 	r.now = i
 	it := r.win.at(i)
 	r.time = it.ev.Time
-	for len(r.syncs) > 0 && r.syncs[0] < i {
-		r.syncs = r.syncs[1:]
-	}
 	if len(r.late) > 0 {
 		r.putsDue(i)
 	}
@@ -277,6 +270,8 @@ func (r *Reconstructor) judge() {
 	case events.Go:
 		r.goEvent(it)
 		r.gs.leave(it.rg)
+	case events.Sync:
+		r.advancing = false
 	case events.Proc:
 		r.procEvent(it)
 	case events.Procs:

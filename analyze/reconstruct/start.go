@@ -57,6 +57,9 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 			p.phase.next()
 		}
 	}
+	if g.reason == events.ReasonChanReceive && isAdvancer(r.cls.list[g.class].name) {
+		r.advancing = true // it slept until the generation was old enough
+	}
 	r.count(t)
 	r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Src: t.src,
 		Victim: r.pid(t.victim), Batch: t.batch, Wait: wait, Flags: flags, Basis: t.basis})
@@ -173,9 +176,13 @@ func (r *Reconstructor) take(ix, p int32) taken {
 func (r *Reconstructor) takeLocal(ix, p int32) taken {
 	// A P that passes over what it then runs itself is at the 61st tick: what
 	// it took had not been in the last batch from the global queue.
-	if front := r.q.Prev(ix); front != reference.None && r.gs.all[ix].fromGlobal == p && r.startP(front) == p && r.ps[p].phase.maybeTick() {
-		r.putBack(ix, p)
-		return r.takeGlobal(ix, p)
+	if r.gs.all[ix].fromGlobal == p && r.ps[p].phase.maybeTick() {
+		for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
+			if r.startP(x) == p {
+				r.putBack(ix, p)
+				return r.takeGlobal(ix, p)
+			}
+		}
 	}
 	basis := r.clearAhead(ix, p)
 	if x := r.q.Runnext(p); x != reference.None {
