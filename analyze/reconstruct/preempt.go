@@ -63,10 +63,6 @@ func (r *Reconstructor) stwSoon(it *item) bool {
 	return false
 }
 
-// flushTime is how long after mark termination a preemption is still taken for
-// the flush of the Ps' caches (forEachP in gcMarkTermination), in ns.
-const flushTime = 5_000_000
-
 // preemptCause tells who asked: the tracer for its generation switch and the
 // garbage collector for its barriers ask all Ps at once (forEachP); sysmon
 // asks when a time slice is over (retake). A request is anonymous, so this is
@@ -79,7 +75,7 @@ func (r *Reconstructor) preemptCause(it *item) reference.Why {
 	if it.p < 0 || r.time-r.ps[it.p].began >= r.rules.Slice*95/100 {
 		return reference.WhySlice
 	}
-	if r.gcOpen || r.flushing > 0 && r.time-r.flushing < flushTime {
+	if r.gcOpen || r.flusher >= 0 {
 		return reference.WhyGC
 	}
 	return reference.WhySlice

@@ -266,7 +266,7 @@ func (r *Reconstructor) procsEvent(it *item) {
 		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW})
 		r.stw.open = false
 		if r.stw.why == "GC mark termination" {
-			r.flushing = r.time
+			r.flusher = it.m
 		}
 	}
 	r.setProcs(int(min(it.ev.Res, 1<<20)))

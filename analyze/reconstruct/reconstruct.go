@@ -71,7 +71,7 @@ type Reconstructor struct {
 	open   []latePut // may come later
 
 	advancing bool  // the tracer is switching to the next generation
-	flushing  int64 // end of the last mark termination, ns
+	flusher   int32 // thread that ended a mark phase and waits for all Ps to flush their caches (forEachP in gcMarkTermination), nobody if none
 
 	sum   Summary
 	srcs  [32]int64
@@ -126,6 +126,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		cls:     newClasses(t),
 		stk:     stackTraits{tables: t},
 		taker:   nobody,
+		flusher: nobody,
 	}
 	r.gs.byID = map[int64]int32{}
 	return r
@@ -265,6 +266,9 @@ func (r *Reconstructor) judge() {
 	r.time = it.ev.Time
 	if len(r.late) > 0 {
 		r.putsDue(i)
+	}
+	if r.flusher == it.m && (it.ev.Kind == events.Go || it.ev.Kind == events.Proc) {
+		r.flusher = nobody
 	}
 	switch it.ev.Kind {
 	case events.Go:

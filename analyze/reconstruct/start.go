@@ -60,6 +60,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	if g.reason == events.ReasonChanReceive && isAdvancer(r.cls.list[g.class].name) {
 		r.advancing = true // it slept until the generation was old enough
 	}
+	g.reason = events.ReasonNone
 	r.count(t)
 	r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Src: t.src,
 		Victim: r.pid(t.victim), Batch: t.batch, Wait: wait, Flags: flags, Basis: t.basis})
