@@ -100,5 +100,6 @@ func (r *Reconstructor) setProcs(n int) {
 			r.idle++
 		}
 	}
-	r.say(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs})
+	r.say(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
+		Basis: reference.Known(reference.Observed, reference.RuleNone)})
 }

@@ -47,13 +47,15 @@ func (r *Reconstructor) procEvent(it *item) {
 		}
 		if first {
 			r.pKnown(it.rp, false)
-			r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst})
+			r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
+				Basis: reference.Known(reference.Observed, reference.RuleNone)})
 			return
 		}
 		r.pTaken(it, p)
 	case e.To == events.Idle && e.From == events.NotExist:
 		r.pKnown(it.rp, false)
-		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst})
+		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
+			Basis: reference.Known(reference.Observed, reference.RuleNone)})
 	case e.To == events.Idle:
 		if it.p == it.rp {
 			r.pStop(it, p)
@@ -82,6 +84,7 @@ func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 func (r *Reconstructor) pStop(it *item, p *proc) {
 	e := &it.ev
 	why := reference.WhyIdle
+	gives := false // to whichever thread comes (handoffp)
 	switch {
 	case e.G >= 0: // in a system call that gives the P up itself, or a stop-the-world took it
 		why = reference.WhySyscall
@@ -94,6 +97,7 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 		why = reference.WhyLocked
 	case r.lockedBlocked(it):
 		why = reference.WhyLocked
+		gives = true
 	}
 	if why == reference.WhyIdle {
 		r.mustBeEmpty(it.rp)
@@ -106,7 +110,7 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 	p.m = nobody
 	p.g = nobody
 	p.syscall = false
-	p.released = why == reference.WhySyscall
+	p.released = gives || why == reference.WhySyscall
 	p.why = why
 	p.stopIdx = r.now
 	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
@@ -247,7 +251,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	r.pKnown(it.rp, false)
 	p.m, p.g, p.syscall = nobody, nobody, false
 	p.lastM = nobody
-	p.released = why != reference.WhySTW
+	p.released = why != reference.WhySTW && why != reference.WhyRetakeReturn
 	p.why = why
 	p.stopIdx = r.now
 	d := reference.Decision{Kind: reference.KindRetake, P: p.id, M: r.mid(owner), G: reference.NoG, Why: why, Basis: byRule}
