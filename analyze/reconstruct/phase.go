@@ -1,10 +1,6 @@
 package reconstruct
 
-import (
-	"math/bits"
-
-	"github.com/gmpscope/gmpscope/reference"
-)
+import "github.com/gmpscope/gmpscope/reference"
 
 // phase is what is known of a P's schedtick modulo 61, which decides when it
 // looks at the global queue first (proc.go: findRunnable): bit i is set if the
@@ -23,7 +19,6 @@ func (f *phase) next() {
 
 func (f phase) maybeTick() bool { return f&1 != 0 }
 func (f phase) isTick() bool    { return f == 1 }
-func (f phase) known() bool     { return bits.OnesCount64(uint64(f)) == 1 }
 
 // is and isNot note that this is, or is not, the 61st tick. A contradiction
 // forgets what was known.

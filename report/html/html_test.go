@@ -28,7 +28,8 @@ func write(t *testing.T, doc *report.Document, o Options) string {
 
 func TestEqualInputGivesEqualBytes(t *testing.T) {
 	o := Options{ECharts: Script("var echarts={}")}
-	if write(t, fakeDoc(8, 800), o) != write(t, fakeDoc(8, 800), o) {
+	first := write(t, fakeDoc(8, 800), o)
+	if second := write(t, fakeDoc(8, 800), o); first != second {
 		t.Error("two pages of one document differ")
 	}
 }

@@ -68,7 +68,6 @@ type cell struct {
 	asked   int64 // slices that a preemption ended, late or not
 	n       int64
 	ns      int64 // beyond AskedNs
-	cost    int64
 	longest findings.Slice
 	by      [4]int64 // how they ended: preempted, stopped itself, world stopped, open
 	victims findings.Tally

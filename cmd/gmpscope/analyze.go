@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/internal/term"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+func (a *app) analyzeCmd() *cobra.Command {
+	var (
+		r        reading
+		format   *choice
+		timeline bool
+	)
+	cmd := &cobra.Command{
+		Use:   "analyze TRACE",
+		Short: "Print the analysis, as text or as JSON",
+		Long: `Analyze prints what the report says, without the pictures: as text for people,
+or as one JSON object for programs, whose schema docs/json.md describes.`,
+		Example: `  gmpscope analyze trace.out
+  gmpscope analyze trace.out --format json | jq '.waits.p99_ns'
+  gmpscope analyze trace.out --format json | jq -r '.findings[] | [.severity, .id, .title] | @tsv'`,
+		Args:              oneTrace,
+		ValidArgsFunction: traceFiles,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			if err := r.check(); err != nil {
+				return err
+			}
+			if timeline && format.value != "json" {
+				return usagef("--timeline needs --format json")
+			}
+			res, err := a.analyze(ctx, args[0], r, nil)
+			if err != nil {
+				return err
+			}
+			doc := report.Build(res, tool())
+			if format.value == "json" {
+				err = report.WriteJSON(a.stdout, doc, report.JSONOptions{Timeline: timeline})
+			} else {
+				err = report.WriteText(a.stdout, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv)})
+			}
+			if err != nil {
+				return err
+			}
+			a.warn(res.Trace.Warnings)
+			return nil
+		}),
+	}
+	r.flags(cmd.Flags())
+	format = addChoice(cmd, "format", "how to print it", "text", "json")
+	cmd.Flags().BoolVar(&timeline, "timeline", false, "with --format json: add the picture over time, which is large")
+	return cmd
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/term"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// app is what the subcommands share: the world outside, and whether one of them
+// got to run.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	ran            bool
+}
+
+// do makes the RunE of a command.
+func (a *app) do(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.ran = true
+		return f(cmd.Context(), args)
+	}
+}
+
+// reading holds the flags of every command that reads a trace.
+type reading struct {
+	quiet   bool
+	workers int
+}
+
+func (r *reading) flags(f *pflag.FlagSet) {
+	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+	f.IntVar(&r.workers, "workers", 0, "decode `N` generations of the trace at once; 0 means GOMAXPROCS; the result is the same")
+}
+
+func (r *reading) check() error {
+	if r.workers < 0 {
+		return usagef("--workers %d: must not be negative", r.workers)
+	}
+	return nil
+}
+
+// analyze reads the trace called name and analyses it. The observer, if any,
+// sees every decision, and hears before that what the trace's header says.
+func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (*analyze.Result, error) {
+	if name == "-" && term.Is(a.stdin) {
+		return nil, usagef("standard input is a terminal: pipe a trace into it, or name a file")
+	}
+	var p *term.Progress
+	if !r.quiet && term.Controls(a.stderr, a.getenv) {
+		p = term.NewProgress(a.stderr)
+		defer p.Done()
+	}
+	src, err := input.Open(ctx, name, input.Options{Stdin: a.stdin, Progress: p.Update})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	opts := analyze.Options{Workers: r.workers}
+	if o != nil {
+		opts.OnDecision = o(src.Header())
+	}
+	if p != nil {
+		opts.OnDecision = counted(p, opts.OnDecision)
+	}
+	return analyze.Run(ctx, src, opts)
+}
+
+// counted tells p of every decision before f, if any, sees it.
+func counted(p *term.Progress, f func(*reference.Decision) error) func(*reference.Decision) error {
+	return func(d *reference.Decision) error {
+		p.Decision()
+		if f == nil {
+			return nil
+		}
+		return f(d)
+	}
+}
+
+// observer makes a function that sees every decision.
+type observer func(input.Header) func(*reference.Decision) error
+
+// maxWarnings is how many warnings go to standard error; every report holds
+// them all.
+const maxWarnings = 10
+
+func (a *app) warn(warnings []string) {
+	for i, w := range warnings {
+		if i == maxWarnings {
+			fmt.Fprintf(a.stderr, "gmpscope: warning: and %d more\n", len(warnings)-i)
+			return
+		}
+		fmt.Fprintf(a.stderr, "gmpscope: warning: %s\n", term.Line(w))
+	}
+}
+
+// oneTrace wants exactly one argument, the trace.
+func oneTrace(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usagef("name a trace: a file, - for standard input, or a URL")
+	case len(args) > 1:
+		return usagef("one trace at a time, but there are %d arguments", len(args))
+	case args[0] == "":
+		return usagef("the name of the trace is empty")
+	}
+	return nil
+}
+
+// traceFiles completes the names of traces.
+func traceFiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return []string{"trace", "out", "gz", "zst"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// choice is a flag with few values.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.allowed, "|") }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.allowed, s) {
+		return fmt.Errorf("must be %s", strings.Join(c.allowed, " or "))
+	}
+	c.value = s
+	return nil
+}
+
+// addChoice adds a flag with few values, the first of which is the default, and
+// its completion.
+func addChoice(cmd *cobra.Command, name, usage string, allowed ...string) *choice {
+	c := &choice{value: allowed[0], allowed: allowed}
+	cmd.Flags().Var(c, name, usage)
+	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return allowed, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+		panic(err) // the flag was added a line above
+	}
+	return c
+}

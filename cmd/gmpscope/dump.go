@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+// errEnough ends an analysis of which no more is wanted.
+var errEnough = errors.New("enough")
+
+func (a *app) dump() *cobra.Command {
+	var (
+		r        reading
+		from, to time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "dump TRACE",
+		Short: "Print every decision of the scheduler, as JSON Lines",
+		Long: `Dump prints the decisions of the scheduler, observed and inferred, one JSON
+object a line, in their order. docs/json.md describes the keys; "basis" says how
+each is known.`,
+		Example: `  gmpscope dump trace.out | head
+  gmpscope dump trace.out --from 1.2s --to 1.21s
+  gmpscope dump trace.out | jq -c 'select(.k == "start" and .src == "steal")'`,
+		Args:              oneTrace,
+		ValidArgsFunction: traceFiles,
+	}
+	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
+		if err := r.check(); err != nil {
+			return err
+		}
+		if from < 0 || to < 0 {
+			return usagef("--from and --to count from the first event: they must not be negative")
+		}
+		last := cmd.Flags().Changed("to")
+		if last && to < from {
+			return usagef("--to %s lies before --from %s", to, from)
+		}
+		w := bufio.NewWriterSize(a.stdout, 256<<10)
+		lines := func(h input.Header) func(*reference.Decision) error {
+			d := report.NewDump(w, report.DumpOptions{NoQueues: h.V1})
+			return func(dec *reference.Decision) error {
+				switch {
+				case dec.Time < int64(from):
+					return nil
+				case last && dec.Time >= int64(to):
+					return errEnough
+				}
+				return d.Write(dec)
+			}
+		}
+		res, err := a.analyze(ctx, args[0], r, lines)
+		if err != nil && !errors.Is(err, errEnough) {
+			return errors.Join(err, w.Flush())
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if res != nil {
+			a.warn(res.Trace.Warnings)
+		}
+		return nil
+	})
+	r.flags(cmd.Flags())
+	cmd.Flags().DurationVar(&from, "from", 0, "begin at that `time` after the first event, for example 1.5s")
+	cmd.Flags().DurationVar(&to, "to", 0, "end before that `time` after the first event")
+	return cmd
+}

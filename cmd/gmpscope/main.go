@@ -1,0 +1,79 @@
+// Command gmpscope rebuilds from an execution trace what the Go scheduler
+// decided, and judges it.
+//
+// Every file here is one subcommand: its flags, their validation, one call of a
+// library, and the choice of output. main.go maps errors to exit codes:
+//
+//	0  fine
+//	1  failure: one line on standard error says why
+//	2  usage: the line says what is wrong, and a hint follows
+//	3  findings or a broken budget (reserved for the command check)
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/gmpscope/gmpscope/internal/term"
+)
+
+// The exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "gmpscope: interrupted")
+		return exitFailure
+	case errors.As(err, &usage) || !a.ran:
+		// What cobra finds wrong, before a command has run, is usage too.
+		fmt.Fprintf(stderr, "gmpscope: %s\n", term.Line(err.Error()))
+		hint := cmd.CommandPath() + " --help"
+		if usage != nil && usage.hint != "" {
+			hint = usage.hint
+		}
+		fmt.Fprintf(stderr, "Try %q.\n", hint)
+		return exitUsage
+	case errors.Is(err, syscall.EPIPE):
+		return exitFailure // whoever read our output has had enough
+	default:
+		fmt.Fprintf(stderr, "gmpscope: %s\n", term.Line(err.Error()))
+		return exitFailure
+	}
+}
+
+// usageError is a mistake in the command line.
+type usageError struct {
+	msg  string
+	hint string // the command that helps; empty means the help of the one that was run
+}
+
+func (e *usageError) Error() string { return e.msg }
+
+func usagef(format string, args ...any) error { return &usageError{msg: fmt.Sprintf(format, args...)} }

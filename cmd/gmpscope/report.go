@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/html"
+	"github.com/gmpscope/gmpscope/report/html/echarts"
+)
+
+type reportFlags struct {
+	reading
+	output  string
+	open    bool
+	noFetch bool
+}
+
+func (a *app) report() *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report TRACE",
+		Short: "Write an HTML report",
+		Long: `Report analyses a trace and writes one HTML file that opens from disk, offline,
+in any browser: the verdict in words, where the waiting went, findings with
+their evidence, and a timeline of the processors.
+
+The interactive charts are made by Apache ECharts. It is part of gmpscope if it
+was built in (see the README), else it is taken from the user's cache, else
+fetched once from the npm registry, pinned and verified. Without it the report
+has plain drawings of the same data.`,
+		Example: `  gmpscope report trace.out
+  gmpscope report trace.out -o report.html --open
+  curl -s 'http://localhost:6060/debug/pprof/trace?seconds=5' | gmpscope report - -o live.html
+  gmpscope report trace.out -o - > report.html`,
+		Args:              oneTrace,
+		ValidArgsFunction: traceFiles,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			return a.writeReport(ctx, args[0], f)
+		}),
+	}
+	f.reading.flags(cmd.Flags())
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory)")
+	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
+	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
+	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
+		panic(err) // the flag was added above
+	}
+	return cmd
+}
+
+func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.output == "-" && f.open {
+		return usagef("--open needs a file: -o - writes to standard output")
+	}
+	target := f.output
+	if target == "" {
+		target = reportName(trace)
+	}
+	out, err := a.create(target, trace)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	r, err := a.analyze(ctx, trace, f.reading, nil)
+	if err != nil {
+		return err
+	}
+	doc := report.Build(r, tool())
+	if err := html.Write(out, doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := out.keep(); err != nil {
+		return err
+	}
+	a.warn(r.Trace.Warnings)
+	if target == "-" {
+		return nil
+	}
+	if _, err := fmt.Fprintf(a.stdout, "%s\n%s\n", doc.Verdict.Headline, target); err != nil {
+		return err
+	}
+	if f.open {
+		if err := openBrowser(target); err != nil {
+			a.warn([]string{fmt.Sprintf("the report could not be opened in a browser: %v", err)})
+		}
+	}
+	return nil
+}
+
+// fetchTime bounds the wait for ECharts: a report without it is complete too.
+const fetchTime = 30 * time.Second
+
+// echarts finds the source of ECharts; nil if there is none to be had.
+func (a *app) echarts(ctx context.Context, noFetch bool) html.Script {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	dial := &net.Dialer{Timeout: 5 * time.Second}
+	js, _, err := echarts.Find(ctx, echarts.Options{
+		NoFetch: noFetch,
+		Client: &http.Client{Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           dial.DialContext,
+			TLSHandshakeTimeout:   5 * time.Second,
+			ResponseHeaderTimeout: 10 * time.Second,
+		}},
+		Announce: func(url string) error {
+			_, err := fmt.Fprintf(a.stderr, "gmpscope: fetching Apache ECharts %s, once, from %s (--no-fetch refuses)\n", echarts.Version, url)
+			return err
+		},
+	})
+	if err != nil && !noFetch && ctx.Err() == nil {
+		a.warn([]string{fmt.Sprintf("the report has plain drawings instead of interactive charts: %v", err)})
+	}
+	return js
+}
+
+// reportName is the name of the report of a trace, without a folder.
+func reportName(trace string) string {
+	base := filepath.Base(trace)
+	if u, err := url.Parse(trace); err == nil && u.Host != "" {
+		base = path.Base(u.Path)
+	}
+	for _, suffix := range []string{".gz", ".zst", ".out", ".trace"} {
+		if s := strings.TrimSuffix(base, suffix); s != "" {
+			base = s
+		}
+	}
+	if strings.Trim(base, "./-") == "" {
+		base = "trace"
+	}
+	return base + ".html"
+}
+
+// output is a file that appears under its name only when it is complete.
+type output struct {
+	io.Writer
+	file   *os.File
+	target string
+	temp   string // "" if written in place
+}
+
+// create prepares to write to target. The file is made beside it at once, so
+// that a folder that cannot be written to is noticed before the work.
+func (a *app) create(target, trace string) (*output, error) {
+	if target == "-" {
+		return &output{Writer: a.stdout}, nil
+	}
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real
+	}
+	mode := os.FileMode(0o666)
+	if st, err := os.Stat(target); err == nil {
+		if in, err := os.Stat(trace); err == nil && os.SameFile(st, in) {
+			return nil, usagef("the report would overwrite the trace: name another file with -o")
+		}
+		switch {
+		case st.IsDir():
+			return nil, usagef("-o %s: is a directory: name a file in it", target)
+		case !st.Mode().IsRegular(): // a device or a pipe is not to be replaced
+			f, err := os.OpenFile(target, os.O_WRONLY, 0)
+			if err != nil {
+				return nil, fmt.Errorf("writing report: %w", err)
+			}
+			return &output{Writer: f, file: f}, nil
+		}
+		mode = st.Mode().Perm()
+	}
+	temp := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d.tmp", filepath.Base(target), os.Getpid()))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, fmt.Errorf("writing report %s: %w", target, err)
+	}
+	return &output{Writer: f, file: f, target: target, temp: temp}, nil
+}
+
+// keep ends the file and gives it its name.
+func (o *output) keep() error {
+	if o.file == nil {
+		return nil
+	}
+	err := o.file.Close()
+	o.file = nil
+	if err == nil && o.temp != "" {
+		err = os.Rename(o.temp, o.target)
+	}
+	if err != nil {
+		return fmt.Errorf("writing report: %w", err)
+	}
+	o.temp = ""
+	return nil
+}
+
+// discard removes what was not kept.
+func (o *output) discard() {
+	if o.file != nil {
+		o.file.Close()
+	}
+	if o.temp != "" {
+		os.Remove(o.temp)
+	}
+}

@@ -1,0 +1,196 @@
+// Package archtest checks the shape of the repository: who may import whom.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gmpscope/gmpscope"
+
+// rule says what the packages in one room may import: packages of this module
+// in those folders, and packages of those other modules. The standard library
+// is free. The first rule whose room holds a package is the package's.
+type rule struct {
+	room   string // folder, and all below it
+	own    []string
+	others []string
+}
+
+// The rooms, from the data's source to its end. A room may always import from
+// itself. What is in internal/ serves the rooms that name it.
+var rules = []rule{
+	{"reference", nil, nil},
+
+	// The pipeline of analyze: each step imports none of the later ones.
+	{"analyze/input", nil, []string{"github.com/klauspost/compress"}},
+	{"analyze/events", in("analyze/input"), []string{"golang.org/x/exp"}},
+	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events"), nil},
+	{"analyze/procs", in("reference"), nil},
+	{"analyze/waits", in("reference", "analyze/procs"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
+	{"analyze/fairness", in("reference", "analyze/procs"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
+	{"analyze/timeline", in("reference", "analyze/procs"), nil},
+	{"analyze/findings", in("reference", "analyze/procs", "analyze/waits", "analyze/fairness", "analyze/timeline"), nil},
+	{"analyze", in("reference"), []string{"golang.org/x/exp"}},
+
+	{"replay", in("reference", "analyze"), nil},
+
+	{"report/html/echarts/gen", nil, []string{"github.com/evanw/esbuild"}}, // a module of its own
+	{"report/html", in("reference", "analyze", "replay", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
+	{"report", in("reference", "analyze", "replay", "internal/term"), nil},
+
+	{"cmd", in("reference", "analyze", "replay", "report", "internal/term"), []string{"github.com/spf13"}},
+
+	{"internal/term", nil, []string{"golang.org/x/term"}},
+	{"internal/browsertest", nil, []string{"github.com/chromedp"}},
+	{"internal", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp"}},
+
+	{"testdata", in("analyze", "reference"), []string{"golang.org/x/exp"}},
+}
+
+// forTests are modules that any test may import.
+var forTests = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "golang.org/x/exp", "github.com/klauspost/compress"}
+
+func in(rooms ...string) []string { return rooms }
+
+func TestImports(t *testing.T) {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if strings.HasPrefix(d.Name(), ".") && rel != "." || d.Name() == "tools" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(rel) == ".go" {
+			check(t, file, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules {
+		if r.room == "replay" {
+			continue // not begun yet
+		}
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(r.room))); err != nil {
+			t.Errorf("there is no room %s: the table is out of date", r.room)
+		}
+	}
+}
+
+func check(t *testing.T, file, rel string) {
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Errorf("%s: %v", rel, err)
+		return
+	}
+	dir, test := path.Dir(rel), strings.HasSuffix(rel, "_test.go")
+	var r *rule
+	for i := range rules {
+		if within(dir, rules[i].room) {
+			r = &rules[i]
+			break
+		}
+	}
+	if r == nil {
+		if dir != "." {
+			t.Errorf("%s: is in no room of the table", rel)
+		}
+		return
+	}
+	top, _, _ := strings.Cut(dir, "/") // a test may use the whole of its room, and what is internal
+	for _, spec := range f.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Errorf("%s: %v", rel, err)
+			continue
+		}
+		own, ok := strings.CutPrefix(p, module+"/")
+		switch {
+		case ok && test && (within(own, "internal") || within(own, top)):
+		case ok:
+			if !within(own, r.room) && !anyOf(r.own, own) {
+				t.Errorf("%s imports %s, but %s may only import from %v", rel, own, r.room, r.own)
+			}
+		case !strings.Contains(strings.Split(p, "/")[0], "."): // standard library
+		case test && anyOf(forTests, p):
+		case !anyOf(r.others, p):
+			t.Errorf("%s imports %s, but %s may only import %v", rel, p, r.room, r.others)
+		}
+	}
+}
+
+func anyOf(rooms []string, p string) bool {
+	for _, r := range rooms {
+		if within(p, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// within says whether p is the folder room or below it.
+func within(p, room string) bool { return p == room || strings.HasPrefix(p, room+"/") }
+
+// TestDependencies keeps the README's table of modules complete.
+func TestDependencies(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range append(rules, rule{others: forTests}) {
+		for _, m := range r.others {
+			if !strings.Contains(string(readme), "| "+m) && !strings.Contains(string(readme), ", "+m) {
+				t.Errorf("README.md has no line for %s", m)
+			}
+		}
+	}
+}
+
+// link is a link to another file in a page of Markdown.
+var link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+
+// TestLinks follows the links between the pages of the repository.
+func TestLinks(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var pages []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "internal/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	if len(pages) < 4 {
+		t.Errorf("found only %v", pages)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+			}
+		}
+	}
+}

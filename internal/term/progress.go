@@ -1,0 +1,127 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Progress shows on one line of a terminal how far an analysis is: how much of
+// its input has been read, and how many decisions have been made of it. It
+// draws from a goroutine of its own until Done. A nil Progress shows nothing.
+type Progress struct {
+	w     io.Writer
+	width func() int
+	start time.Time
+
+	read, total, decisions atomic.Int64
+
+	shown bool
+	stop  chan struct{}
+	over  sync.WaitGroup
+}
+
+const (
+	firstShown = 300 * time.Millisecond // what is over sooner needs no progress
+	nextShown  = 100 * time.Millisecond
+)
+
+// NewProgress returns a Progress on w, which must be a terminal that takes
+// control codes. Done must be called.
+func NewProgress(w io.Writer) *Progress {
+	p := &Progress{w: w, width: func() int { return columns(w) }, start: time.Now(), stop: make(chan struct{})}
+	p.over.Go(p.run)
+	return p
+}
+
+func columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 80
+}
+
+// Update says that read bytes of total have been read; total is 0 if it is not
+// known.
+func (p *Progress) Update(read, total int64) {
+	if p != nil {
+		p.read.Store(read)
+		p.total.Store(total)
+	}
+}
+
+// Decision counts a decision.
+func (p *Progress) Decision() {
+	if p != nil {
+		p.decisions.Add(1)
+	}
+}
+
+// Done ends it and takes the line away.
+func (p *Progress) Done() {
+	if p == nil {
+		return
+	}
+	close(p.stop)
+	p.over.Wait()
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+func (p *Progress) run() {
+	timer := time.NewTimer(firstShown)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-timer.C:
+			p.draw(time.Since(p.start))
+			timer.Reset(nextShown)
+		}
+	}
+}
+
+func (p *Progress) draw(elapsed time.Duration) {
+	s := progressLine(p.read.Load(), p.total.Load(), p.decisions.Load(), elapsed)
+	if n := p.width() - 1; utf8.RuneCountInString(s) > n {
+		s = string([]rune(s)[:max(n, 0)])
+	}
+	p.shown = true
+	fmt.Fprintf(p.w, "\r%s\x1b[K", s)
+}
+
+const barWidth = 10
+
+func progressLine(read, total, decisions int64, elapsed time.Duration) string {
+	mb := func(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+	var s string
+	if total <= 0 {
+		s = mb(read)
+	} else {
+		done := min(max(float64(read)/float64(total), 0), 1)
+		full := int(done * barWidth)
+		s = fmt.Sprintf("[%s%s] %3.0f %%  %.1f of %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
+			done*100, float64(read)/1e6, mb(total))
+	}
+	if decisions > 0 {
+		s += fmt.Sprintf("  %.1f M decisions  %.1f M/s", float64(decisions)/1e6, float64(decisions)/1e6/max(elapsed.Seconds(), 1e-9))
+	}
+	if total > read && read > 0 {
+		left := time.Duration(float64(elapsed) * float64(total-read) / float64(read)).Round(time.Second)
+		if left > 0 {
+			return s + fmt.Sprintf("  %s left", left)
+		}
+	}
+	return s + fmt.Sprintf("  %s", elapsed.Round(time.Second))
+}

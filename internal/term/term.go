@@ -1,0 +1,73 @@
+// Package term answers: what may be written to this terminal? It is no API: it
+// serves the command line and the text report.
+package term
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Is says whether f is a terminal.
+func Is(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Controls says whether w takes control codes: it is a terminal, and not a dumb
+// one. Getenv is os.Getenv or a stand-in.
+func Controls(w io.Writer, getenv func(string) string) bool {
+	return Is(w) && getenv("TERM") != "dumb"
+}
+
+// Color says whether colours may be written to w: it takes control codes, and
+// NO_COLOR is not set (https://no-color.org).
+func Color(w io.Writer, getenv func(string) string) bool {
+	return Controls(w, getenv) && getenv("NO_COLOR") == ""
+}
+
+// Visible makes what hides, or would drive a terminal, visible: control
+// characters, those that change direction or have no width, and bytes that are
+// no UTF-8. Strings that come from a trace or a name are hostile until then.
+func Visible(s string) string {
+	clean := true
+	for _, r := range s {
+		if r == utf8.RuneError || hidden(r) {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		} else {
+			b.WriteRune(r) // U+FFFD where the bytes were invalid
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
+		unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)
+}
+
+// Line makes one visible line of s: of several lines the first that says
+// something.
+func Line(s string) string {
+	for l := range strings.Lines(s) {
+		if l = strings.TrimSpace(l); l != "" {
+			return Visible(l)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,91 @@
+package term
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestVisible(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"main.worker", "main.worker"},
+		{"長い名前", "長い名前"},
+		{"a\x1b[31mb", "a<U+001B>[31mb"},
+		{"a\r\nb", "a<U+000D><U+000A>b"},
+		{"a\u202egnp", "a<U+202E>gnp"},
+		{"a\xffb", "a\ufffdb"},
+		{"\u009b31m", "<U+009B>31m"},
+	} {
+		if got := Visible(c.in); got != c.want {
+			t.Errorf("Visible(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	if got, want := Line("\n  broken trace: x\nsecond line\n"), "broken trace: x"; got != want {
+		t.Errorf("Line = %q, want %q", got, want)
+	}
+}
+
+func TestNoTerminal(t *testing.T) {
+	var b bytes.Buffer
+	none := func(string) string { return "" }
+	if Is(&b) || Controls(&b, none) || Color(&b, none) {
+		t.Error("a buffer counts as a terminal")
+	}
+}
+
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		p := NewProgress(&b)
+		p.Update(1, 20_000_000)
+		time.Sleep(firstShown / 2)
+		synctest.Wait()
+		if b.Len() > 0 {
+			t.Errorf("progress shown at once: %q", b.String())
+		}
+		p.Update(5_000_000, 20_000_000)
+		p.Decision()
+		time.Sleep(firstShown)
+		p.Done()
+		got := b.String()
+		if !strings.Contains(got, "25 %  5.0 of 20.0 MB") {
+			t.Errorf("progress is %q", got)
+		}
+		if !strings.HasSuffix(got, "\r\x1b[K") {
+			t.Errorf("the line stays: %q", got)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		p := NewProgress(&b)
+		p.Done()
+		if b.Len() > 0 {
+			t.Errorf("short work shows progress: %q", b.String())
+		}
+	})
+	none := (*Progress)(nil)
+	none.Update(1, 2)
+	none.Decision()
+	none.Done()
+}
+
+func TestProgressLine(t *testing.T) {
+	for _, c := range []struct {
+		read, total, decisions int64
+		elapsed                time.Duration
+		want                   string
+	}{
+		{3_000_000, 0, 0, 2 * time.Second, "3.0 MB  2s"},
+		{1_000_000, 11_000_000, 0, time.Second, "[..........]   9 %  1.0 of 11.0 MB  10s left"},
+		{11_000_000, 11_000_000, 3_000_000, 2 * time.Second, "[##########] 100 %  11.0 of 11.0 MB  3.0 M decisions  1.5 M/s  2s"},
+	} {
+		if got := progressLine(c.read, c.total, c.decisions, c.elapsed); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

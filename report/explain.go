@@ -1,0 +1,209 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
+)
+
+// UnknownName says that there is no explanation of a name.
+type UnknownName struct {
+	Name string
+	Near []string // names like it, nearest first; at most three
+}
+
+func (e *UnknownName) Error() string {
+	s := fmt.Sprintf("there is no explanation of %q", e.Name)
+	if len(e.Near) > 0 {
+		s += "; did you mean " + strings.Join(e.Near, " or ") + "?"
+	}
+	return s
+}
+
+// Names returns all that can be explained: the detectors, then the terms.
+func Names() []string {
+	var out []string
+	for _, d := range all.Docs() {
+		out = append(out, d.ID)
+	}
+	for _, t := range glossary.Terms() {
+		out = append(out, t.Term)
+	}
+	return out
+}
+
+// WriteExplanation explains a finding, cause, source, metric or word. The error
+// is an [*UnknownName] if there is none of that name.
+func WriteExplanation(w io.Writer, name string, o TextOptions) error {
+	t := &text{w: bufio.NewWriter(w), o: o}
+	found := false
+	for _, d := range all.Docs() {
+		if strings.EqualFold(d.ID, strings.ReplaceAll(strings.TrimSpace(name), " ", "-")) {
+			t.doc(d)
+			found = true
+		}
+	}
+	for _, term := range glossary.Find(name) {
+		if found {
+			t.line("")
+		}
+		t.term(term)
+		found = true
+	}
+	if !found {
+		return &UnknownName{Name: name, Near: near(name)}
+	}
+	return t.w.Flush()
+}
+
+// near returns names like name.
+func near(name string) []string {
+	type candidate struct {
+		name string
+		far  int
+	}
+	var cs []candidate
+	low := strings.ToLower(strings.TrimSpace(name))
+	if low == "" {
+		return nil
+	}
+	limit := max(1, min(3, utf8.RuneCountInString(low)/3))
+	add := func(shown, as string) {
+		as = strings.ToLower(as)
+		far := distance(low, as)
+		if len(low) >= 3 && strings.Contains(as, low) {
+			far = min(far, 1)
+		}
+		if far <= limit && !slices.ContainsFunc(cs, func(c candidate) bool { return c.name == shown }) {
+			cs = append(cs, candidate{shown, far})
+		}
+	}
+	for _, n := range Names() {
+		add(n, n)
+	}
+	for _, t := range glossary.Terms() {
+		for _, a := range t.Aliases {
+			add(t.Term, a)
+		}
+	}
+	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
+	var out []string
+	for _, c := range cs[:min(len(cs), 3)] {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// distance is the number of letters to insert, delete or change.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range y {
+			d := diag
+			if x[i] != y[j] {
+				d = 1 + min(diag, row[j], row[j+1])
+			}
+			diag, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(y)]
+}
+
+// kinds are the sorts of terms, in the order in which they are listed.
+var kinds = []struct {
+	kind  glossary.Kind
+	title string
+}{
+	{glossary.Cause, "Causes of waiting"},
+	{glossary.Source, "Sources of starts"},
+	{glossary.Word, "Words"},
+	{glossary.Metric, "Metrics"},
+}
+
+// WriteNames lists all that can be explained, a line each.
+func WriteNames(w io.Writer, o TextOptions) error {
+	t := &text{w: bufio.NewWriter(w), o: o}
+	t.line(t.in(bold, "FINDINGS"))
+	for _, d := range all.Docs() {
+		t.entry(d.ID, d.Title)
+	}
+	for _, k := range kinds {
+		t.head(k.title)
+		for _, term := range glossary.Of(k.kind) {
+			t.entry(term.Term, term.Short)
+		}
+	}
+	return t.w.Flush()
+}
+
+// entry is a name with its explanation, in one line.
+func (t *text) entry(name, short string) {
+	const column = 24
+	s := fmt.Sprintf("  %-*s  ", column, name)
+	t.line(s + brief(short, max(20, Width-utf8.RuneCountInString(s))))
+}
+
+// brief shortens a sentence to n runes, at the end of a word.
+func brief(s string, n int) string {
+	lines := wrap(s, n)
+	if len(lines) < 2 {
+		return s
+	}
+	return wrap(s, n-1)[0] + "…"
+}
+
+func (t *text) term(term glossary.Term) {
+	t.line(fmt.Sprintf("%s (%s)", t.in(bold, term.Term), term.Kind))
+	t.para(2, term.Short)
+	t.para(2, term.Long)
+	if len(term.Aliases) > 0 {
+		t.para(2, "Also called: "+strings.Join(term.Aliases, ", ")+".")
+	}
+}
+
+// link is a link of Markdown.
+var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// doc writes the explanation of a detector, which is Markdown: headings,
+// paragraphs, lists with stars, and text indented by four.
+func (t *text) doc(d findings.Doc) {
+	t.line(fmt.Sprintf("%s: %s", t.in(bold, d.ID), d.Title))
+	_, body, _ := strings.Cut(d.Text, "\n") // its title
+	blank := true
+	for l := range strings.Lines(body) {
+		l = strings.TrimRight(l, "\n ")
+		plain := strings.ReplaceAll(link.ReplaceAllString(l, "$1"), "**", "")
+		switch {
+		case l == "":
+			if !blank {
+				t.line("")
+			}
+		case strings.HasPrefix(l, "## "):
+			t.line(t.in(bold, strings.ToUpper(l[3:])))
+			blank = true
+			continue
+		case strings.HasPrefix(l, "    "):
+			t.line(l)
+		case strings.HasPrefix(l, "* "):
+			t.hang("  - ", 4, plain[2:])
+		default:
+			t.para(2, plain)
+		}
+		blank = l == ""
+	}
+}

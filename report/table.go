@@ -1,0 +1,110 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// table lays out rows in columns: the first column to the left, the others to
+// the right unless named in left. Widths are in runes.
+type table struct {
+	head []string
+	rows [][]string
+	left map[int]bool // columns to the left
+}
+
+func newTable(head ...string) *table {
+	return &table{head: head, left: map[int]bool{0: true}}
+}
+
+func (t *table) alignLeft(cols ...int) *table {
+	for _, c := range cols {
+		t.left[c] = true
+	}
+	return t
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// gap separates columns.
+const gap = "  "
+
+// lines renders the table, each line without spaces at its end. The first one
+// is the head.
+func (t *table) lines() []string {
+	width := make([]int, len(t.head))
+	all := append([][]string{t.head}, t.rows...)
+	for _, r := range all {
+		for i, c := range r {
+			width[i] = max(width[i], utf8.RuneCountInString(c))
+		}
+	}
+	out := make([]string, 0, len(all))
+	for _, r := range all {
+		var b strings.Builder
+		for i, c := range r {
+			if i > 0 {
+				b.WriteString(gap)
+			}
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			if t.left[i] {
+				b.WriteString(c + pad)
+			} else {
+				b.WriteString(pad + c)
+			}
+		}
+		out = append(out, strings.TrimRight(b.String(), " "))
+	}
+	return out
+}
+
+// wrap breaks s into lines of at most width runes, at spaces. A longer word
+// has a line of its own.
+func wrap(s string, width int) []string {
+	var out []string
+	line, n := "", 0
+	for _, w := range words(s) {
+		k := utf8.RuneCountInString(w)
+		switch {
+		case n == 0:
+			line, n = w, k
+		case n+1+k <= width:
+			line, n = line+" "+w, n+1+k
+		default:
+			out = append(out, line)
+			line, n = w, k
+		}
+	}
+	if n > 0 {
+		out = append(out, line)
+	}
+	return out
+}
+
+// words splits s at spaces, but not between a number and its unit.
+func words(s string) []string {
+	out := strings.Fields(s)
+	k := 0
+	for i, w := range out {
+		if i > 0 && isUnit(strings.TrimRight(w, ".,;:)")) && isNumber(out[k-1]) {
+			out[k-1] += " " + w
+			continue
+		}
+		out[k] = w
+		k++
+	}
+	return out[:k]
+}
+
+func isNumber(s string) bool {
+	s = strings.TrimLeft(s, "(<>")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
+func isUnit(s string) bool {
+	switch s {
+	case "ns", "µs", "ms", "s", "min", "h", "%", "kB", "MB", "GB":
+		return true
+	}
+	return false
+}

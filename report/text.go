@@ -1,0 +1,139 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Width is the number of columns that the text is laid out for.
+const Width = 100
+
+// Bounds on what the text shows; what is left out is said.
+const (
+	textStories  = 5
+	textClasses  = 15
+	textPs       = 32
+	textFindings = 20
+	textWarnings = 20
+)
+
+// TextOptions are the choices of WriteText.
+type TextOptions struct {
+	// Color sets colours by the codes of ECMA-48, for terminals.
+	Color bool
+}
+
+// WriteText writes doc for people, in the order of the HTML page. Equal input
+// gives equal bytes.
+func WriteText(w io.Writer, doc *Document, o TextOptions) error {
+	if doc == nil || doc.Result == nil {
+		return fmt.Errorf("text: no result")
+	}
+	t := &text{w: bufio.NewWriter(w), o: o}
+	t.verdict(doc)
+	t.trace(doc.Result)
+	t.findings(doc.Result)
+	t.waiting(doc.Result)
+	t.stories(doc.Result)
+	t.processors(doc.Result)
+	t.movements(doc.Result)
+	t.classes(doc.Result)
+	t.fairness(doc.Result)
+	t.honesty(doc.Result)
+	t.warnings(doc.Result)
+	return t.w.Flush()
+}
+
+// text is a page being written. Write errors stay in w until it is flushed.
+type text struct {
+	w *bufio.Writer
+	o TextOptions
+}
+
+// style is an attribute of a stretch of text.
+type style string
+
+// The styles.
+const (
+	plain   style = ""
+	bold    style = "1"
+	faint   style = "2"
+	red     style = "1;31"
+	yellow  style = "1;33"
+	green   style = "1;32"
+	blue    style = "1;34"
+	noStyle       = plain
+)
+
+// in returns s in a style, where there is colour.
+func (t *text) in(st style, s string) string {
+	if !t.o.Color || st == plain || s == "" {
+		return s
+	}
+	return "\x1b[" + string(st) + "m" + s + "\x1b[0m"
+}
+
+func (t *text) line(s string) {
+	t.w.WriteString(s)
+	t.w.WriteByte('\n')
+}
+
+// head begins a section.
+func (t *text) head(title string) {
+	t.line("")
+	t.line(t.in(bold, strings.ToUpper(title)))
+}
+
+// para writes a paragraph with that indent.
+func (t *text) para(indent int, s string) { t.hang(strings.Repeat(" ", indent), indent, s) }
+
+// hang writes a paragraph whose first line begins with lead and whose others
+// are indented.
+func (t *text) hang(lead string, indent int, s string) {
+	in := strings.Repeat(" ", indent)
+	for i, l := range wrap(s, Width-indent) {
+		if i == 0 {
+			t.line(lead + l)
+		} else {
+			t.line(in + l)
+		}
+	}
+}
+
+// table writes a table, its head faint.
+func (t *text) table(indent int, tb *table) {
+	in := strings.Repeat(" ", indent)
+	for i, l := range tb.lines() {
+		if i == 0 {
+			l = t.in(faint, l)
+		}
+		t.line(in + l)
+	}
+}
+
+var statusWords = map[string]struct {
+	badge string
+	style style
+}{
+	"ok":       {"NOTHING WRONG", green},
+	"note":     {"WORTH KNOWING", blue},
+	"warning":  {"PROBLEM", yellow},
+	"critical": {"SERIOUS PROBLEM", red},
+}
+
+func (t *text) verdict(doc *Document) {
+	v := doc.Verdict
+	badge := statusWords[v.Status]
+	t.line(t.in(badge.style, badge.badge))
+	for _, l := range wrap(v.Headline, Width) {
+		t.line(t.in(bold, l))
+	}
+	if len(v.Lines) > 0 {
+		t.line("")
+	}
+	for _, l := range v.Lines {
+		t.hang("  - ", 4, l)
+	}
+}

@@ -1,0 +1,430 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+func (t *text) trace(r *analyze.Result) {
+	tr := r.Trace
+	t.head("Trace")
+	row := func(term, value string) {
+		if value != "" {
+			t.hang(fmt.Sprintf("  %-12s", term), 14, visible(value))
+		}
+	}
+	row("name", cut(tr.Name, 400))
+	row("program", cut(tr.Program, 400))
+	row("Go", tr.GoVersion+", trace format "+tr.Format)
+	row("recorded", tr.Wall)
+	row("duration", duration(tr.DurationNs))
+	ps := fmt.Sprint(tr.GOMAXPROCS)
+	if n := len(r.Procs.Procs); n > 1 {
+		var parts []string
+		for i, p := range r.Procs.Procs {
+			if i == 6 {
+				parts = append(parts, fmt.Sprintf("%d more changes", n-i))
+				break
+			}
+			parts = append(parts, fmt.Sprintf("%d from %s", p.N, instant(p.AtNs)))
+		}
+		ps += " at most: " + strings.Join(parts, ", ")
+	}
+	row("GOMAXPROCS", ps)
+	content := []string{
+		plural(tr.Events, "event", "events"),
+		plural(tr.Goroutines, "goroutine", "goroutines"),
+	}
+	for _, e := range []struct {
+		n         int64
+		one, many string
+	}{
+		{tr.Threads, "thread", "threads"}, {int64(tr.Generations), "generation", "generations"}, {tr.Samples, "CPU sample", "CPU samples"},
+		{tr.Tasks, "task", "tasks"}, {tr.Regions, "region", "regions"}, {tr.Logs, "log message", "log messages"},
+	} {
+		if e.n > 0 {
+			content = append(content, plural(e.n, e.one, e.many))
+		}
+	}
+	row("holds", strings.Join(content, ", "))
+	sz := size(tr.Bytes)
+	if tr.Compression != "" {
+		sz += " (was compressed with " + tr.Compression + ")"
+	}
+	if tr.LostBytes > 0 {
+		sz += fmt.Sprintf("; %s could not be read (%s)", size(tr.LostBytes), share(tr.LostBytes, tr.Bytes))
+	}
+	row("size", sz)
+	row("tracer", fmt.Sprintf("its own goroutines took %s of all P-time", share(tr.TracerNs, tr.DurationNs*int64(max(tr.GOMAXPROCS, 1)))))
+	if tr.Reduced {
+		row("reduced", "this old format (Go 1.21 or before) shows neither threads nor retakes; queues, steals and handoffs are left out, times of waiting are exact")
+	}
+}
+
+var severityStyle = map[findings.Severity]style{findings.Note: blue, findings.Warning: yellow, findings.Critical: red}
+
+func (t *text) findings(r *analyze.Result) {
+	t.head("Findings")
+	if len(r.Findings) == 0 {
+		t.line("  None.")
+	}
+	for i, f := range r.Findings {
+		if i == textFindings {
+			t.line(fmt.Sprintf("  … and %s.", plural(int64(len(r.Findings)-i), "more finding", "more findings")))
+			break
+		}
+		if i > 0 {
+			t.line("")
+		}
+		t.finding(f, r.Waits.User.TotalNs)
+	}
+	if n := len(r.Detectors); n > 0 {
+		var quiet []string
+		for _, d := range r.Detectors {
+			if d.Found == 0 {
+				quiet = append(quiet, visible(d.ID))
+			}
+		}
+		t.line("")
+		s := fmt.Sprintf("%s ran", plural(int64(n), "detector", "detectors"))
+		if len(quiet) > 0 {
+			s += "; nothing was found by " + strings.Join(quiet, ", ")
+		}
+		t.para(2, s+".")
+	}
+}
+
+func (t *text) finding(f findings.Finding, waited int64) {
+	head := fmt.Sprintf("%s  %s", t.in(severityStyle[f.Severity], visible(string(f.Severity))), t.in(bold, visible(f.ID)))
+	if f.CostNs > 0 {
+		head += "  costs " + duration(f.CostNs)
+		if waited > 0 {
+			head += fmt.Sprintf(" (%s of the program's waiting)", share(f.CostNs, waited))
+		}
+	}
+	t.line("  " + head)
+	t.para(4, ended(cut(visible(f.Title), 600)))
+	tb := newTable("evidence", "value", "threshold")
+	for _, e := range f.Evidence {
+		limit := e.Limit
+		if limit == "" {
+			limit = "-"
+		}
+		tb.add(cut(visible(e.What), 46), cut(visible(e.Value), 20), cut(visible(limit), 24))
+	}
+	if len(tb.rows) > 0 {
+		t.table(4, tb)
+	}
+	for i, a := range f.Actors {
+		if i == 4 {
+			t.line(fmt.Sprintf("    … and %s", plural(int64(len(f.Actors)-i), "more", "more")))
+			break
+		}
+		t.para(4, actor(a))
+	}
+	if f.ToNs > f.FromNs {
+		t.line(fmt.Sprintf("    when: %s to %s; how it is known: %s", instant(f.FromNs), instant(f.ToNs), visible(f.Basis)))
+	} else if f.Basis != "" {
+		t.line("    how it is known: " + visible(f.Basis))
+	}
+	for _, a := range f.Advice {
+		t.hang("    > ", 6, visible(a))
+	}
+}
+
+func actor(a findings.Actor) string {
+	s := visible(a.Role) + ":"
+	if a.Class != "" {
+		s += " " + className(a.Class)
+	}
+	if a.G > 0 {
+		s += fmt.Sprintf(" goroutine %d", a.G)
+	}
+	if a.Class == "" && a.G == 0 {
+		s += fmt.Sprintf(" P%d", a.P)
+	}
+	if a.Creator != "" {
+		s += ", created by " + className(a.Creator)
+	}
+	if len(a.Stack) > 0 {
+		s += ", in " + className(a.Stack[0])
+	}
+	return s
+}
+
+func (t *text) waiting(r *analyze.Result) {
+	w := r.Waits
+	t.head("Where the waiting went")
+	if w.All.Count == 0 {
+		t.line("  Nothing waited.")
+		return
+	}
+	cause := newTable("cause", "program", "share", "Gosched", "runtime")
+	for _, c := range waits.Causes() {
+		un, sn, yn := causeNs(w.User.Causes, c), causeNs(w.Self.Causes, c), causeNs(w.System.Causes, c)
+		if un+sn+yn == 0 {
+			continue
+		}
+		cause.add(fmt.Sprintf("%s (%s)", causeTitle(c), c), duration(un), share(un, w.User.TotalNs), duration(sn), duration(yn))
+	}
+	cause.add("all", duration(w.User.TotalNs), share(w.User.TotalNs, w.User.TotalNs), duration(w.Self.TotalNs), duration(w.System.TotalNs))
+	t.table(2, cause)
+	t.line("")
+	q := newTable("wait", "program", "Gosched", "runtime", "all")
+	sums := []waits.Summary{w.User, w.Self, w.System, w.All}
+	quantile := func(label string, f func(waits.Summary) string) {
+		cells := []string{label}
+		for _, s := range sums {
+			if s.Count == 0 {
+				cells = append(cells, "-")
+				continue
+			}
+			cells = append(cells, f(s))
+		}
+		q.add(cells...)
+	}
+	quantile("number", func(s waits.Summary) string { return number(s.Count) })
+	for _, e := range []struct {
+		label string
+		ns    func(waits.Summary) int64
+	}{
+		{"p50 by number", func(s waits.Summary) int64 { return s.P50 }},
+		{"p90 by number", func(s waits.Summary) int64 { return s.P90 }},
+		{"p99 by number", func(s waits.Summary) int64 { return s.P99 }},
+		{"p99.9 by number", func(s waits.Summary) int64 { return s.P999 }},
+		{"longest", func(s waits.Summary) int64 { return s.MaxNs }},
+		{"p50 by time", func(s waits.Summary) int64 { return s.TimeWeighted.P50 }},
+		{"p90 by time", func(s waits.Summary) int64 { return s.TimeWeighted.P90 }},
+		{"p99 by time", func(s waits.Summary) int64 { return s.TimeWeighted.P99 }},
+	} {
+		quantile(e.label, func(s waits.Summary) string { return duration(e.ns(s)) })
+	}
+	quantile("time in waits over 1 ms", func(s waits.Summary) string { return percent(s.TailMass["1ms"]) })
+	quantile("time in waits over 10 ms", func(s waits.Summary) string { return percent(s.TailMass["10ms"]) })
+	t.table(2, q)
+	t.line("")
+	t.para(2, "By number, each wait counts once; by time, each nanosecond of waiting: what a goroutine lives through that is waiting now. Gosched: waits after runtime.Gosched, which the goroutine asked for; runtime: the runtime's and the tracer's own goroutines.")
+	if w.User.BehindLongNs > 0 {
+		t.para(2, fmt.Sprintf("%s of the program's waiting (%s) was behind a single run longer than a time slice.",
+			duration(w.User.BehindLongNs), share(w.User.BehindLongNs, w.User.TotalNs)))
+	}
+}
+
+func (t *text) stories(r *analyze.Result) {
+	if len(r.Waits.Worst) == 0 {
+		return
+	}
+	t.head("The longest waits")
+	for i, s := range r.Waits.Worst[:min(len(r.Waits.Worst), textStories)] {
+		t.hang(fmt.Sprintf("  %d. ", i+1), 5, storyText(s))
+	}
+}
+
+func (t *text) processors(r *analyze.Result) {
+	ps := r.Procs.Ps
+	if len(ps) == 0 {
+		return
+	}
+	t.head("What the Ps did")
+	tb := newTable("P", "program", "runtime", "GC", "tracer", "syscall", "sched", "stopped", "idle", "starts", "queue", "max")
+	row := func(label string, p procs.Proc, queue, top string) {
+		part := func(ns int64) string { return share(ns, p.LifetimeNs) }
+		tb.add(label, part(p.RunningNs), part(p.SystemNs), part(p.GCNs), part(p.TracerNs), part(p.SyscallNs),
+			part(p.SchedNs), part(p.StoppedNs), part(p.IdleNs), number(p.Starts), queue, top)
+	}
+	var all procs.Proc
+	for i, p := range ps {
+		p.LifetimeNs -= p.UnusedNs
+		all.LifetimeNs += p.LifetimeNs
+		all.RunningNs += p.RunningNs
+		all.SystemNs += p.SystemNs
+		all.GCNs += p.GCNs
+		all.TracerNs += p.TracerNs
+		all.SyscallNs += p.SyscallNs
+		all.SchedNs += p.SchedNs
+		all.StoppedNs += p.StoppedNs
+		all.IdleNs += p.IdleNs
+		all.Starts += p.Starts
+		if i < textPs {
+			queue, top := mean(p.QueueMean), number(int64(p.QueueMax))
+			if r.Trace.Reduced {
+				queue, top = "-", "-"
+			}
+			row(fmt.Sprintf("P%d", p.P), p, queue, top)
+		}
+	}
+	row("all", all, "", "")
+	t.table(2, tb)
+	if n := len(ps) - textPs; n > 0 {
+		t.line(fmt.Sprintf("  … and %s, counted under all.", plural(int64(n), "more P", "more Ps")))
+	}
+	q := r.Procs.Queues
+	if !r.Trace.Reduced {
+		t.para(2, fmt.Sprintf("Queue lengths over time: all runnable goroutines %s on average, %s at most; global queue %s and %s; local queues together %s on average.",
+			mean(q.RunnableMean), number(q.RunnableMax), mean(q.GlobalMean), number(int64(q.GlobalMax)), mean(q.LocalMean)))
+	}
+}
+
+func (t *text) movements(r *analyze.Result) {
+	p := r.Procs
+	t.head("How work and Ps moved")
+	if r.Trace.Reduced {
+		t.counts("preemptions", p.Preemptions)
+		return
+	}
+	s := plural(p.Steals.Count, "steal", "steals")
+	if p.Steals.Count > 0 {
+		s += fmt.Sprintf(" of %s", plural(p.Steals.Moved, "goroutine", "goroutines"))
+		if v := mostStolen(p.Steals); v != "" {
+			s += "; " + v
+		}
+	}
+	s += fmt.Sprintf(". %s of a local queue, %s from the global queue.", plural(p.Overflows, "overflow", "overflows"), plural(p.GlobalTakes, "take", "takes"))
+	t.para(2, s)
+	t.counts("handoffs", p.Handoffs)
+	t.counts("retakes", p.Retakes)
+	t.counts("preemptions", p.Preemptions)
+}
+
+// mostStolen says from whom and by whom most was stolen.
+func mostStolen(s procs.Steals) string {
+	n := len(s.Matrix)
+	if n == 0 {
+		return ""
+	}
+	by, from := make([]int64, n), make([]int64, n)
+	for thief, row := range s.Matrix {
+		for victim, k := range row {
+			by[thief] += k
+			if victim < n {
+				from[victim] += k
+			}
+		}
+	}
+	v, w := slices.Index(from, slices.Max(from)), slices.Index(by, slices.Max(by))
+	return fmt.Sprintf("most often from P%d (%s), by P%d (%s)", v, number(from[v]), w, number(by[w]))
+}
+
+func (t *text) counts(title string, c procs.Counts) {
+	keys := make([]string, 0, len(c.ByCause))
+	for k, n := range c.ByCause {
+		if n != 0 {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.ByCause[b], c.ByCause[a]), cmp.Compare(a, b))
+	})
+	for i, k := range keys {
+		keys[i] = fmt.Sprintf("%s %s", worded(decisionWords, k), number(c.ByCause[k]))
+	}
+	s := fmt.Sprintf("%-12s %s", title, number(c.Count))
+	if len(keys) > 0 {
+		s += ": " + strings.Join(keys, ", ")
+	}
+	t.hang("  "+fmt.Sprintf("%-12s ", title), 15, strings.TrimPrefix(s, fmt.Sprintf("%-12s ", title)))
+}
+
+func (t *text) classes(r *analyze.Result) {
+	cs := slices.Clone(r.Waits.Classes)
+	if len(cs) == 0 {
+		return
+	}
+	slices.SortStableFunc(cs, func(a, b waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
+	fair := map[int32]fairness.Class{}
+	for _, c := range r.Fairness.Classes {
+		fair[c.ID] = c
+	}
+	t.head("Classes of goroutines")
+	tb := newTable("start function", "n", "ran", "waited", "p50", "p99", "longest", "chief cause", "Jain").alignLeft(7)
+	for i, c := range cs {
+		if i == textClasses {
+			break
+		}
+		chief, jain := "-", "-"
+		if b := bySize(c.Waits.Causes); len(b) > 0 {
+			chief = causeTitle(b[0].Cause)
+		}
+		if f, ok := fair[c.ID]; ok && f.Judged > 1 {
+			jain = fmt.Sprintf("%.2f", f.Jain)
+		}
+		w := c.Waits
+		tb.add(shortened(orUnknown(c.Name), 26), number(c.Goroutines), duration(c.RunningNs), duration(w.TotalNs),
+			duration(w.P50), duration(w.P99), duration(w.MaxNs), chief, jain)
+	}
+	t.table(2, tb)
+	if n := len(cs) - textClasses; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", plural(int64(n), "more class", "more classes")))
+	}
+}
+
+func orUnknown(name string) string {
+	if name == "" {
+		return "(not in the trace)"
+	}
+	return name
+}
+
+func (t *text) fairness(r *analyze.Result) {
+	t.head("Fairness and pressure")
+	if f := r.Fairness; f.Judged > 0 {
+		t.para(2, fmt.Sprintf("Against ideal sharing of the Ps: Jain's index %.3f over %s (1 is even), largest debt of running time %s. Slowdown, (waiting + running) / running: %s on average, %s at p99, %s at most.",
+			f.Jain, plural(f.Judged, "goroutine", "goroutines"), duration(f.MaxLagNs), digits(f.Slowdown.Mean), digits(f.Slowdown.P99), digits(f.Slowdown.Max)))
+	} else {
+		t.para(2, "Fairness was not measured: there was too little to share.")
+	}
+	t.para(2, fmt.Sprintf("Pressure: %s of the time some goroutine waited; %s of the time one waited and nothing of the program ran; %s of all P-time was idle while work was queued.",
+		percent(r.Pressure.Some), percent(r.Pressure.Full), percent(r.Pressure.UnclaimedIdle)))
+}
+
+func (t *text) honesty(r *analyze.Result) {
+	c := r.Reconstruction
+	t.head("How sure is this?")
+	if r.Trace.Reduced {
+		t.para(2, "Times of waiting come from the trace itself. Queues were not rebuilt: this old format does not show enough.")
+		return
+	}
+	t.para(2, fmt.Sprintf("A trace does not record run queues: they are rebuilt by the rules of the scheduler. Of %s, %s are explained by one rule, %s are ambiguous or corrected the model, %s are unexplained.",
+		plural(c.Starts, "start", "starts"), share(c.Explained, c.Starts), share(c.Ambiguous, c.Starts), share(c.Unexplained, c.Starts)))
+	type kv struct {
+		key string
+		n   int64
+	}
+	var by []kv
+	for k, n := range c.BySource {
+		if n > 0 {
+			by = append(by, kv{k, n})
+		}
+	}
+	slices.SortFunc(by, func(a, b kv) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.key, b.key)) })
+	var parts []string
+	for _, e := range by {
+		parts = append(parts, fmt.Sprintf("%s %s", visible(e.key), number(e.n)))
+	}
+	if len(parts) > 0 {
+		t.para(2, "Started from: "+strings.Join(parts, ", ")+".")
+	}
+}
+
+func (t *text) warnings(r *analyze.Result) {
+	ws := r.Trace.Warnings
+	if len(ws) == 0 {
+		return
+	}
+	t.head("Warnings")
+	for i, w := range ws {
+		if i == textWarnings {
+			t.line(fmt.Sprintf("  … and %s.", plural(int64(len(ws)-i), "more", "more")))
+			break
+		}
+		t.hang("  - ", 4, cut(visible(w), 600))
+	}
+}

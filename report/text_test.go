@@ -1,0 +1,197 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-update rewrites it):\n%s", file, diff)
+	}
+}
+
+func textOf(t *testing.T, r *analyze.Result, o TextOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteText(&b, Build(r, "gmpscope devel"), o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func reduced() *analyze.Result {
+	r := calm()
+	r.Trace.Reduced, r.Trace.Format, r.Trace.GoVersion, r.Trace.Threads = true, "go 1.21", "1.21", 0
+	return r
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		r    *analyze.Result
+	}{
+		{"busy.txt", busy()},
+		{"calm.txt", calm()},
+		{"reduced.txt", reduced()},
+		{"nothing.txt", &analyze.Result{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := textOf(t, c.r, TextOptions{})
+			golden(t, c.name, b)
+			for l := range strings.Lines(string(b)) {
+				l = strings.TrimSuffix(l, "\n")
+				if n := utf8.RuneCountInString(l); n > Width {
+					t.Errorf("a line has %d columns: %q", n, l)
+				}
+				if strings.HasSuffix(l, " ") {
+					t.Errorf("a line ends in a space: %q", l)
+				}
+				if i := strings.IndexFunc(l, unicode.IsControl); i >= 0 {
+					t.Errorf("a control character in %q", l)
+				}
+			}
+		})
+	}
+}
+
+func TestTextColor(t *testing.T) {
+	plain := textOf(t, busy(), TextOptions{})
+	color := string(textOf(t, busy(), TextOptions{Color: true}))
+	if !strings.Contains(color, "\x1b[1;31mSERIOUS PROBLEM\x1b[0m") {
+		t.Error("no colour in the verdict")
+	}
+	for _, code := range []string{"0", "1", "2", "1;31", "1;32", "1;33", "1;34"} {
+		color = strings.ReplaceAll(color, "\x1b["+code+"m", "")
+	}
+	if diff := cmp.Diff(string(plain), color); diff != "" {
+		t.Errorf("colour changes the text:\n%s", diff)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	warning := func(f ...findings.Finding) *analyze.Result {
+		r := calm()
+		r.Findings = f
+		return r
+	}
+	for _, c := range []struct {
+		name     string
+		r        *analyze.Result
+		status   string
+		headline string // its beginning
+		line     string // found in one of the lines
+	}{
+		{"critical", busy(), "critical", "Scheduling is a problem here: runs of search.", "Try first: split the work of rebuild"},
+		{"who suffers and who causes it", busy(), "critical", "", "83 % of the time that http.(*conn).serve stood in line, search.(*Index).rebuild.func2 ran"},
+		{"nothing wrong says what was checked", calm(), "ok", "Nothing is wrong with scheduling: ", "Checked and not found: convoy"},
+		{"little waiting points elsewhere", calm(), "ok", "", "look elsewhere"},
+		{"only the trace is bad", warning(findings.Finding{ID: "trace-quality", Severity: findings.Warning, Title: "x"}), "warning", "Nothing is wrong with scheduling, as far as this trace can tell: ", "Checked"},
+		{"only a note", warning(findings.Finding{ID: "convoy", Severity: findings.Note, Title: "x"}), "note", "Scheduling is not the problem here: ", ""},
+		{"a warning", warning(findings.Finding{ID: "convoy", Severity: findings.Warning, Title: "P3 was slow"}), "warning", "Scheduling costs this program something: P3 was slow.", "Try first: less work at once"},
+		{"no detector", func() *analyze.Result { r := calm(); r.Detectors = nil; return r }(), "note", "No detector judged this trace: ", ""},
+		{"more work than processors", func() *analyze.Result {
+			r := calm()
+			r.Waits.User.TotalNs, r.Waits.User.Causes = 50_000*ms, causes(0, 0, 0, 0, 0, 40_000*ms, 10_000*ms)
+			return r
+		}(), "ok", "Scheduling is not at fault, but there was more work than processors: ", ""},
+		{"nobody waited", func() *analyze.Result {
+			r := calm()
+			r.Waits = waits.Result{}
+			return r
+		}(), "ok", "No goroutine of the program had to wait", "Checked"},
+		{"an old trace", reduced(), "ok", "Nothing is wrong", "queues were not rebuilt"},
+		{"a short trace", func() *analyze.Result { r := calm(); r.Trace.DurationNs = 100; return r }(), "ok", "", "The trace is short"},
+		{"a bad reconstruction", func() *analyze.Result { r := calm(); r.Reconstruction.Unexplained = 100_000; return r }(), "ok", "", "do not explain 25 % of"},
+		{"no result", nil, "note", "There is no result.", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := judge(c.r)
+			if v.Status != c.status {
+				t.Errorf("status is %q, want %q", v.Status, c.status)
+			}
+			if !strings.HasPrefix(v.Headline, c.headline) {
+				t.Errorf("headline is %q, want it to begin with %q", v.Headline, c.headline)
+			}
+			if all := strings.Join(v.Lines, "\n"); !strings.Contains(all, c.line) {
+				t.Errorf("lines are\n%s\nwant them to contain %q", all, c.line)
+			}
+			if len(v.Lines) > 5 {
+				t.Errorf("%d lines, want at most 5", len(v.Lines))
+			}
+		})
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{duration(0), "0 ns"},
+		{duration(1_300_000), "1.3 ms"},
+		{duration(119_000_000_000), "119 s"},
+		{duration(120_000_000_000), "2 min"},
+		{duration(7_200_000_000_000), "2 h"},
+		{number(1234567), "1,234,567"},
+		{percent(0), "0 %"},
+		{percent(0.0001), "<0.1 %"},
+		{percent(0.031), "3.1 %"},
+		{percent(0.62), "62 %"},
+		{percent(0.994), "99.4 %"},
+		{percent(0.9999), ">99.9 %"},
+		{percent(1), "100 %"},
+		{share(1, 0), "-"},
+		{size(18_330_112), "18.3 MB"},
+		{instant(1_234_500_000), "1.2345 s"},
+		{mean(0.001), "<0.01"},
+		{mean(1.2345), "1.23"},
+		{list([]string{"a", "b", "c"}), "a, b and c"},
+		{className("example.com/a/b.(*T).run"), "b.(*T).run"},
+		{className(""), "goroutines of unknown start function"},
+		{cut("abcdefghij", 5), "abc…j"},
+		{lowered("Runs of x"), "runs of x"},
+		{lowered("GOMAXPROCS is low"), "GOMAXPROCS is low"},
+		{lowered("P3 was idle"), "P3 was idle"},
+		{ended("x"), "x."},
+		{ended("x?"), "x?"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	got := wrap("it took 8.36 ms, or 12 % of all, in the queue of P3", 12)
+	want := []string{"it took", "8.36 ms, or", "12 % of all,", "in the queue", "of P3"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,299 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// Thresholds of the words in a verdict; its status is the findings' alone.
+const (
+	fewStarts     = 100        // fewer starts say little
+	shortTrace    = 50_000_000 // so does a shorter trace, ns
+	smallWaiting  = 0.01       // waiting per running below which it does not matter
+	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
+	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
+	largeWaiting  = 0.5        // waiting per running from which on it is told even if no detector minds
+	manyUnsure    = 0.01       // share of unexplained starts from which on queues are less certain
+	mostUnsure    = 0.05       // and from which on they are indications only
+	sufferersTold = 2
+)
+
+// traceQuality is the detector that judges the trace and not the program.
+const traceQuality = "trace-quality"
+
+// judge puts a result into words.
+func judge(r *analyze.Result) Verdict {
+	if r == nil {
+		return Verdict{Status: "note", Headline: "There is no result."}
+	}
+	v := Verdict{Status: status(r.Findings)}
+	if len(r.Detectors) == 0 && v.Status == "ok" {
+		v.Status = string(findings.Note) // nobody looked
+	}
+	v.Headline = headline(r, v.Status)
+	for _, line := range []string{lost(r), sufferers(r), causers(r), tryFirst(r), sureness(r)} {
+		if line != "" {
+			v.Lines = append(v.Lines, line)
+		}
+	}
+	return v
+}
+
+// status is the highest severity of the findings.
+func status(fs []findings.Finding) string {
+	rank := map[string]int{"ok": 0, string(findings.Note): 1, string(findings.Warning): 2, string(findings.Critical): 3}
+	top := "ok"
+	for _, f := range fs {
+		s := string(f.Severity)
+		if _, known := rank[s]; !known {
+			s = string(findings.Note)
+		}
+		if rank[s] > rank[top] {
+			top = s
+		}
+	}
+	return top
+}
+
+// worst is the first finding about the program with at least that severity.
+func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding {
+	for i := range fs {
+		if fs[i].ID != traceQuality && slices.Contains(least, fs[i].Severity) {
+			return &fs[i]
+		}
+	}
+	return nil
+}
+
+// running is the time that goroutines of the program ran.
+func running(r *analyze.Result) (ns int64) {
+	for _, p := range r.Procs.Ps {
+		ns += p.RunningNs
+	}
+	return ns
+}
+
+func headline(r *analyze.Result, status string) string {
+	u := r.Waits.User
+	if f := worst(r.Findings, findings.Critical, findings.Warning); f != nil {
+		s := "Scheduling is a problem here: "
+		if f.Severity == findings.Warning {
+			s = "Scheduling costs this program something: "
+		}
+		return s + ended(lowered(cut(visible(f.Title), 300)))
+	}
+	if u.Count == 0 && u.OpenCount == 0 {
+		return "No goroutine of the program had to wait for a processor while this trace was recorded."
+	}
+	much := ratio(u.TotalNs, running(r)) > largeWaiting
+	what := fmt.Sprintf("goroutines waited %s for a processor in all, against %s of running, and no wait was longer than %s.",
+		duration(u.TotalNs), duration(running(r)), duration(u.MaxNs))
+	switch {
+	case len(r.Detectors) == 0:
+		return "No detector judged this trace: " + what
+	case much && inLine(u.Causes) > u.TotalNs/2:
+		return "Scheduling is not at fault, but there was more work than processors: " + what
+	case much && worst(r.Findings, findings.Note) != nil:
+		return "No serious fault of scheduling was found, but this is worth knowing: " + ended(lowered(cut(visible(worst(r.Findings, findings.Note).Title), 300)))
+	case much:
+		return "No serious fault of scheduling was found, though there was much waiting: " + what
+	case status == "ok":
+		return "Nothing is wrong with scheduling: " + what
+	case worst(r.Findings, findings.Note) == nil:
+		return "Nothing is wrong with scheduling, as far as this trace can tell: " + what
+	default:
+		return "Scheduling is not the problem here: " + what
+	}
+}
+
+// inLine is the waiting behind other goroutines.
+func inLine(cs []waits.CauseTime) int64 {
+	return causeNs(cs, waits.CauseBehind) + causeNs(cs, waits.CauseOvertaken)
+}
+
+// lost says how much goroutine-time was lost, and to what.
+func lost(r *analyze.Result) string {
+	u := r.Waits.User
+	if u.Count == 0 {
+		return ""
+	}
+	var parts []string
+	for i, c := range bySize(u.Causes) {
+		if i == 3 || c.Ns*20 < u.TotalNs && i > 0 {
+			break
+		}
+		parts = append(parts, share(c.Ns, u.TotalNs)+" "+causeWords[c.Cause].lost)
+	}
+	s := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all", plural(u.Count, "time", "times"), duration(u.TotalNs))
+	if run := running(r); run > 0 {
+		s += ", " + againstRunning(ratio(u.TotalNs, run))
+	}
+	if len(parts) > 0 {
+		s += ": " + list(parts)
+	}
+	s += "."
+	if self := r.Waits.Self.TotalNs; float64(self) > largeSelf*float64(u.TotalNs) && self > 0 {
+		s += fmt.Sprintf(" Another %s they waited because they had called runtime.Gosched.", duration(self))
+	}
+	return s
+}
+
+// againstRunning puts waiting in relation to running.
+func againstRunning(f float64) string {
+	if f < 1 {
+		return percent(f) + " of the time that they ran"
+	}
+	return digits(f) + " times as long as they ran"
+}
+
+// userClasses are the classes of the program that waited, longest first.
+func userClasses(r *analyze.Result) []waits.Class {
+	var out []waits.Class
+	for _, c := range r.Waits.Classes {
+		if !c.System && c.Waits.TotalNs > 0 {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
+	return out
+}
+
+// sufferers says who waited.
+func sufferers(r *analyze.Result) string {
+	cs := userClasses(r)
+	var total int64
+	for _, c := range cs {
+		total += c.Waits.TotalNs
+	}
+	if total == 0 {
+		return ""
+	}
+	var who []string
+	var told int64
+	for i, c := range cs {
+		if i == sufferersTold || i > 0 && told*10 > total*8 {
+			break
+		}
+		told += c.Waits.TotalNs
+		var about []string
+		if c.Goroutines > 0 {
+			about = append(about, plural(c.Goroutines, "goroutine", "goroutines"))
+		}
+		if c.Creator != "" {
+			about = append(about, "created by "+className(c.Creator))
+		}
+		about = append(about, share(c.Waits.TotalNs, total)+" of the waiting", "up to "+duration(c.Waits.MaxNs)+" at a time")
+		who = append(who, fmt.Sprintf("%s (%s)", className(c.Name), strings.Join(about, ", ")))
+	}
+	return "Who waited: " + list(who) + "."
+}
+
+// causers says who ran while the class that waited most did not.
+func causers(r *analyze.Result) string {
+	cs := userClasses(r)
+	if len(cs) == 0 {
+		return ""
+	}
+	c := cs[0]
+	if len(c.Antagonists) == 0 || float64(inLine(c.Waits.Causes)) < smallInLine*float64(c.Waits.TotalNs) {
+		return ""
+	}
+	var sum int64
+	for _, a := range c.Antagonists {
+		sum += a.Ns
+	}
+	a := c.Antagonists[0]
+	if a.Class == c.ID {
+		s := fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, others of the same class ran: they wait for one another.", sentence(share(a.Ns, sum)), className(c.Name))
+		if len(c.Antagonists) > 1 && c.Antagonists[1].Ns*5 > sum {
+			b := c.Antagonists[1]
+			s += fmt.Sprintf(" %s of it, %s ran.", sentence(share(b.Ns, sum)), className(b.Name))
+		}
+		return s
+	}
+	return fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, %s ran.", share(a.Ns, sum), className(c.Name), className(a.Name))
+}
+
+// tryFirst says what to do; where there is nothing, what was checked.
+func tryFirst(r *analyze.Result) string {
+	if f := worst(r.Findings, findings.Critical, findings.Warning); f != nil {
+		for _, a := range f.Advice {
+			if a != "" {
+				return "Try first: " + ended(lowered(cut(visible(a), 600)))
+			}
+		}
+		if cs := bySize(r.Waits.User.Causes); len(cs) > 0 {
+			return "Try first: " + ended(causeWords[cs[0].Cause].do)
+		}
+	}
+	var quiet []string
+	for _, d := range r.Detectors {
+		if d.Found == 0 && d.ID != traceQuality {
+			quiet = append(quiet, strings.ToLower(d.Title[:min(1, len(d.Title))])+d.Title[min(1, len(d.Title)):])
+		}
+	}
+	if len(quiet) == 0 {
+		return ""
+	}
+	const told = 6
+	n := len(quiet)
+	if n > told {
+		quiet = append(quiet[:told], plural(int64(n-told), "more thing", "more things"))
+	}
+	s := "Checked and not found: " + list(quiet) + "."
+	if u := r.Waits.User; u.TotalNs > 0 && ratio(u.TotalNs, running(r)) < smallWaiting {
+		s += " If the program is slow, look elsewhere: at what it does while it runs, or at what it blocks on."
+	}
+	return s
+}
+
+// sureness says how far all this can be trusted.
+func sureness(r *analyze.Result) string {
+	t, c := r.Trace, r.Reconstruction
+	var s string
+	switch u := ratio(c.Unexplained, c.Starts); {
+	case t.Reduced:
+		s = "How sure: times of waiting come from the trace itself; its old format (Go 1.21 or before) shows neither threads nor retakes, so queues were not rebuilt and steals are unknown."
+	case c.Starts == 0:
+		s = "How sure: the trace shows no start of a goroutine."
+	case u > mostUnsure:
+		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; but the rules of the scheduler do not explain %s of %s, so take queues, steals and causes as indications.", share(c.Unexplained, c.Starts), plural(c.Starts, "start", "starts"))
+	case u > manyUnsure:
+		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues and steals are inferred, and %s of %s stay unexplained.", share(c.Unexplained, c.Starts), plural(c.Starts, "start", "starts"))
+	default:
+		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues are inferred, and of %s one rule of the scheduler explains %s.", plural(c.Starts, "start", "starts"), share(c.Explained, c.Starts))
+	}
+	if t.LostBytes > 0 {
+		s += fmt.Sprintf(" %s of the trace could not be read.", sentence(size(t.LostBytes)))
+	}
+	if n := r.Waits.All.OpenCount; n > 0 {
+		s += fmt.Sprintf(" %s not over when the trace ended (%s so far) and not counted.", plural(n, "wait was", "waits were"), duration(r.Waits.All.OpenNs))
+	}
+	if t.DurationNs < shortTrace || c.Starts < fewStarts {
+		s += fmt.Sprintf(" The trace is short (%s, %s): it shows a moment.", duration(t.DurationNs), plural(c.Starts, "start", "starts"))
+	}
+	return s
+}
+
+// lowered makes the first letter small, unless it begins a name or acronym.
+func lowered(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if len(first) < 2 || first[0] < 'A' || first[0] > 'Z' || strings.ContainsAny(first[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/()") {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// ended makes sure that a sentence ends.
+func ended(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?…") {
+		return s
+	}
+	return s + "."
+}
