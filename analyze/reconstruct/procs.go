@@ -24,6 +24,9 @@ func (r *Reconstructor) procEvent(it *item) {
 	e := &it.ev
 	p := &r.ps[it.rp]
 	first := !p.known
+	if p.borrowed == r.now || r.borrows(it) {
+		return
+	}
 	switch {
 	case e.To == events.Running && e.From == events.Running, e.To == events.Running && e.From == events.Undetermined:
 		if p.known && p.running {
@@ -64,6 +67,41 @@ func (r *Reconstructor) procEvent(it *item) {
 		r.pTaken(it, p)
 	}
 }
+
+// borrows recognises a thread that takes an idle P only to allocate a new
+// thread for it (allocm): sysmon, or a thread in a system call or a hand-over.
+// It runs nothing, gives the P up at once, and the new thread gets it. The
+// P's queue is not touched, so neither step is a decision.
+func (r *Reconstructor) borrows(it *item) bool {
+	if it.ev.To != events.Running || it.ev.From != events.Idle || it.m < 0 {
+		return false
+	}
+	stop := r.win.at(it.nextM)
+	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.rp != it.rp {
+		return false
+	}
+	m := &r.ms[it.m]
+	if m.lastG != nobody && (m.g == nobody || r.gs.all[m.g].state != events.Syscall) {
+		return false
+	}
+	for i := it.nextM + 1; i < min(r.win.head, it.nextM+1024); i++ {
+		n := r.win.at(i)
+		if n.ev.Time-stop.ev.Time > borrowTime {
+			return false
+		}
+		if n.ev.Kind == events.Proc && n.rp == it.rp {
+			if n.ev.To != events.Running || n.m == it.m {
+				return false
+			}
+			r.ps[it.rp].borrowed = it.nextM
+			return true
+		}
+	}
+	return false
+}
+
+// borrowTime bounds the start of a new thread after its allocation, in ns.
+const borrowTime = 2_000_000
 
 func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 	r.pKnown(it.rp, true)

@@ -93,6 +93,7 @@ type proc struct {
 	released bool          // taken or given up: the next thread to get it got a handoff
 	why      reference.Why // of that
 	lastM    int32
+	borrowed int64 // event by which a thread that only allocated another gives the P up
 	handed   int64 // start of the locked goroutine that the P is handed to
 }
 
@@ -249,7 +250,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, stopIdx: none, phase: anyPhase, lastM: nobody, handed: none})
+	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, stopIdx: none, phase: anyPhase, lastM: nobody, handed: none, borrowed: none})
 	r.pix[id] = ix
 	r.q.Grow(0, len(r.ps))
 	return ix

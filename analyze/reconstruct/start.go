@@ -109,25 +109,22 @@ func (r *Reconstructor) inFlight(ix int32) bool {
 
 // takenUnseen records that a goroutine has left its queue although its start
 // comes later.
-func (r *Reconstructor) takenUnseen(ix int32, t taken, why reference.Why) {
+func (r *Reconstructor) takenUnseen(ix int32, t taken, why reference.Why, from reference.Place) {
 	g := &r.gs.all[ix]
-	from := r.q.Place(ix)
-	if from.Queue != reference.QueueUnknown {
+	if r.q.Place(ix).Queue != reference.QueueUnknown {
 		r.q.Remove(ix)
 	}
 	g.taken = &t
 	victim := nobody
-	switch {
-	case from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext:
+	if from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext {
 		victim = from.P
-	case t.victim >= 0:
-		victim = t.victim
 	}
 	r.move(ix, r.startP(ix), victim, reference.QueueDirect, why)
 }
 
 // settle makes the take of a goroutine happen now whose start comes later.
 func (r *Reconstructor) settle(ix int32) {
+	from := r.q.Place(ix)
 	t := r.take(ix, r.startP(ix))
 	if t.basis.Rule() == reference.RuleQueue {
 		t.basis = reference.Known(t.basis.Level(), reference.RulePassed)
@@ -139,7 +136,7 @@ func (r *Reconstructor) settle(ix int32) {
 	case reference.SrcRunnext, reference.SrcLocal:
 		why = reference.WhyUnknown
 	}
-	r.takenUnseen(ix, t, why)
+	r.takenUnseen(ix, t, why, from)
 }
 
 // take removes a goroutine from where it is, as its P's thread did, with all
@@ -188,7 +185,7 @@ func (r *Reconstructor) takeLocal(ix, p int32) taken {
 	basis := r.clearAhead(ix, p)
 	if x := r.q.Runnext(p); x != reference.None {
 		if r.inFlight(x) && r.startP(x) != p {
-			r.takenUnseen(x, taken{src: reference.SrcStealRunnext, victim: p, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePassed)}, reference.WhySteal)
+			r.takenUnseen(x, taken{src: reference.SrcStealRunnext, victim: p, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePassed)}, reference.WhySteal, r.q.Place(x))
 		} else {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 		}
@@ -300,8 +297,8 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			r.purge(p)
 		}
 	}
-	phantoms := r.phantoms(ix, p)
-	if r.q.Len(p) > 0 {
+	behind := r.goesOn(ix, p)
+	if r.q.Len(p) > 0 && !behind {
 		if basis == byRule && !r.staysLocal(p) {
 			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 		}
@@ -318,7 +315,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.q.Remove(ix)
 		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePhase)}
 	}
-	if k > 1 {
+	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		n := r.q.GlobalLen()
 		shown := r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs))
 		if shown == 1 && ps.phase.maybeTick() {
@@ -339,18 +336,19 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	next := r.q.Next(ix)
 	r.q.Remove(ix)
 	r.taker = p
+	last := r.q.Tail(p)
+	if behind {
+		last = reference.None
+		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+	}
 	for i := 1; i < k && next != reference.None; i++ {
 		g := next
 		next = r.q.Next(g)
 		r.q.Remove(g)
-		r.q.PutTail(p, g)
+		r.q.InsertAfter(p, last, g)
+		last = g
 		r.gs.all[g].fromGlobal = p
 		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
-	}
-	for _, x := range phantoms {
-		r.insert(p, x)
-		r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
-		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
 	return taken{src: reference.SrcGlobal, victim: nobody, batch: int32(k), basis: basis}
 }
@@ -372,24 +370,21 @@ func (r *Reconstructor) purge(p int32) {
 	}
 }
 
-// phantoms takes out of p's own queue what cannot be there: p goes on with the
-// goroutine behind ix, the head of the global queue, before it runs what the
-// model has in its own queue, so that was empty.
-func (r *Reconstructor) phantoms(ix, p int32) []int32 {
+// goesOn says that p goes on with the goroutine behind ix, the head of the
+// global queue, before it runs what the model has in its own queue: that cannot
+// have been there, for a P with an own queue takes only one, at the 61st tick.
+func (r *Reconstructor) goesOn(ix, p int32) bool {
 	own := r.q.Runnext(p)
 	if own == reference.None {
 		own = r.q.Head(p)
 	}
 	succ := r.q.Next(ix)
-	if own == reference.None || succ == reference.None || r.startP(succ) != p {
-		return nil
-	}
-	if r.startP(own) != p || r.ps[p].phase.isTick() {
-		return nil
+	if own == reference.None || succ == reference.None || r.startP(succ) != p || r.startP(own) != p || r.ps[p].phase.isTick() {
+		return false
 	}
 	for x := own; x != reference.None; {
 		if r.startP(x) == p && r.startOf(x) < r.startOf(succ) {
-			return nil
+			return false
 		}
 		if r.q.Place(x).Queue == reference.QueueRunnext {
 			x = r.q.Head(p)
@@ -398,13 +393,12 @@ func (r *Reconstructor) phantoms(ix, p int32) []int32 {
 		}
 	}
 	r.sum.Corrections++
-	var out []int32
-	for own != reference.None {
-		r.q.Remove(own)
-		out = append(out, own)
-		own = r.q.Head(p)
+	if x := r.q.Runnext(p); x != reference.None {
+		r.q.Remove(x)
+		r.q.PutTail(p, x)
+		r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
 	}
-	return out
+	return true
 }
 
 // hasOwn says that p's own queue holds something that p will run itself.
