@@ -84,9 +84,9 @@ func (r *Reconstructor) borrows(it *item) bool {
 	if m.lastG != nobody && (m.g == nobody || r.gs.all[m.g].state != events.Syscall) {
 		return false
 	}
-	for i := it.nextM + 1; i < min(r.win.head, it.nextM+1024); i++ {
+	for i := it.nextM + 1; i < min(r.win.head, it.nextM+4096); i++ {
 		n := r.win.at(i)
-		if n.ev.Time-stop.ev.Time > borrowTime {
+		if n.ev.Time-stop.ev.Time > borrowTime && !r.ps[it.rp].released {
 			return false
 		}
 		if n.ev.Kind == events.Proc && n.rp == it.rp {
