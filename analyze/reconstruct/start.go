@@ -522,6 +522,12 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	if r.neverMoved(ix, p, v) {
 		return r.takeGlobal(ix, p)
 	}
+	if r.hasOwn(p) {
+		// A thief has nothing of its own: the model had ix in the wrong ring.
+		r.sum.Corrections++
+		r.q.Remove(ix)
+		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
+	}
 	basis := byRule
 	r.clearGone(p)
 	// Other thieves may have been first.
@@ -559,7 +565,8 @@ func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
 		return false
 	}
 	front := r.q.Prev(ix)
-	if front == reference.None || r.startP(front) != v {
+	head := r.q.GlobalHead() // nobody steals while there is something in the global queue
+	if (front == reference.None || r.startP(front) != v) && (head == reference.None || r.inFlight(head)) {
 		return false
 	}
 	r.putBack(ix, v)
