@@ -177,7 +177,11 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary) Tra
 		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
 	}
 	for _, l := range in.Losses {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%d bytes lost at byte %d: %s", l.Bytes, l.Offset, l.Why))
+		if l.Bytes > 0 {
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%d bytes lost at byte %d: %s", l.Bytes, l.Offset, l.Why))
+		} else {
+			t.Warnings = append(t.Warnings, fmt.Sprintf("at byte %d: %s", l.Offset, l.Why))
+		}
 	}
 	if n := in.LossCount - len(in.Losses); n > 0 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d more losses", n))

@@ -34,6 +34,9 @@ func fill(v reflect.Value) {
 		fill(e)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(k, e)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
 			fill(v.Field(i))
@@ -134,7 +137,7 @@ func busy() *analyze.Result {
 	r.Findings = []findings.Finding{
 		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2300 * ms,
 			FromNs: 1800 * ms, ToNs: 1842 * ms, Basis: "inferred",
-			Actors:   []findings.Actor{{Role: "cause", Class: rebuild, Creator: "main.main", G: 34, Stack: []string{"sort.Slice", hostile}}, {Role: "victim", Class: serve}, {Role: "cause", P: 3}},
+			Actors:   []findings.Actor{{Role: "cause", Class: rebuild, Creator: "main.main", G: 34, Stack: []string{"sort.Slice", hostile}}, {Role: "victim", Class: serve}, {Role: "cause", P: findings.OnP(3)}},
 			Evidence: []findings.Evidence{{What: "longest run with others behind it", Value: "41.2 ms", Limit: "1 ms"}, {What: "goroutines held up", Value: "212"}},
 			Advice:   []string{"Split the work of rebuild into pieces of about 100 µs, and yield between them", "Or bound how many of it run at once to fewer than GOMAXPROCS, so that a P is left for requests."}},
 		{ID: "trace-quality", Severity: findings.Note, Title: "the end of the trace is missing", Basis: "certain"},

@@ -148,8 +148,8 @@ func actor(a findings.Actor) string {
 	if a.G > 0 {
 		s += fmt.Sprintf(" goroutine %d", a.G)
 	}
-	if a.Class == "" && a.G == 0 {
-		s += fmt.Sprintf(" P%d", a.P)
+	if a.Class == "" && a.G == 0 && a.P != nil {
+		s += fmt.Sprintf(" P%d", *a.P)
 	}
 	if a.Creator != "" {
 		s += ", created by " + className(a.Creator)

@@ -53,8 +53,16 @@ type Actor struct {
 	Class   string   `json:"class,omitempty"`
 	Creator string   `json:"creator,omitempty"`
 	G       int64    `json:"g,omitempty"`
-	P       int32    `json:"p,omitempty"`
+	P       *int32   `json:"p,omitempty"` // nil where no P has a part
 	Stack   []string `json:"stack,omitempty"`
+}
+
+// OnP is the P of an Actor; nil for none.
+func OnP(p int32) *int32 {
+	if p < 0 {
+		return nil
+	}
+	return &p
 }
 
 // Evidence is a number that crossed, or frames, a threshold.

@@ -70,7 +70,7 @@ func (t *Tally) Actors(f *Facts, role string, n int) []Actor {
 	var out []Actor
 	for _, c := range t.Top(n) {
 		a := f.Class(role, c.Class)
-		a.G, a.P, a.Stack = c.G, max(0, c.P), f.Frames(c.Stack)
+		a.G, a.P, a.Stack = c.G, OnP(c.P), f.Frames(c.Stack)
 		out = append(out, a)
 	}
 	return out

@@ -95,8 +95,8 @@ func (v *view) findings(r *analyze.Result) {
 			if a.G > 0 {
 				b.Where = "goroutine " + strconv.FormatInt(a.G, 10)
 			}
-			if a.Class == "" && a.G == 0 {
-				b.Where = fmt.Sprintf("P%d", a.P)
+			if a.Class == "" && a.G == 0 && a.P != nil {
+				b.Where = fmt.Sprintf("P%d", *a.P)
 			}
 			for k, s := range a.Stack {
 				if k == maxFrames {

@@ -199,14 +199,14 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 			break
 		}
 		a := f.Class(findings.Victim, c.victim)
-		a.G, a.P = c.victims.G, max(0, c.victims.P)
+		a.G, a.P = c.victims.G, findings.OnP(c.victims.P)
 		x.Actors = append(x.Actors, a)
 		if i > 0 {
 			x.Evidence = append(x.Evidence, findings.Evidence{What: "of the cost, to " + a.Class, Value: findings.Dur(c.victims.Ns), Ns: c.victims.Ns})
 		}
 	}
 	a := f.Class(findings.Cause, cause)
-	a.G, a.P, a.Stack = longest.g, max(0, longest.p), f.Frames(longest.stack)
+	a.G, a.P, a.Stack = longest.g, findings.OnP(longest.p), f.Frames(longest.stack)
 	x.Actors = append(x.Actors, a)
 	if runs < w.t.MinCount || s == findings.Critical && runs < w.t.CriticalCount {
 		x.Severity = s.Lower()

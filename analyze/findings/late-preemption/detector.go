@@ -176,7 +176,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: findings.Count(c.by[3])})
 		}
 		a := f.Class(findings.Cause, c.class)
-		a.G, a.P, a.Stack = c.longest.Gs[0], c.longest.P, f.Frames(c.longest.Stack)
+		a.G, a.P, a.Stack = c.longest.Gs[0], findings.OnP(c.longest.P), f.Frames(c.longest.Stack)
 		x.Actors = append(x.Actors, a)
 		if c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked) {
 			x.Basis = findings.Suspected

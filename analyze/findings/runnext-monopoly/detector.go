@@ -189,7 +189,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 					break
 				}
 			}
-			a.P = c.longest.P
+			a.P = findings.OnP(c.longest.P)
 			x.Actors = append(x.Actors, a)
 			if !seen[a.Class] {
 				if names != "" {
@@ -211,7 +211,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, findings.Dur(longest))
 			x.Advice = []string{
 				"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",
-				"Simulate it without runnext: `gmpscope replay --policy no-runnext`.",
 			}
 		} else {
 			x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",
@@ -219,7 +218,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Advice = []string{
 				"Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.",
 				"Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.",
-				"Simulate it without runnext, to see what the others would gain: `gmpscope replay --policy no-runnext`.",
 			}
 		}
 		out = append(out, x)

@@ -190,7 +190,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		},
 	}
 	if w.worstP >= 0 {
-		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: w.worstP})
+		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
 		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: findings.Dur(w.worstFor), Ns: w.worstFor})
 	}
 	if w.restarts > 0 {
@@ -201,7 +201,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	x.Advice = append(x.Advice,
 		"Check whether the machine wakes threads late: other programs, a CPU quota, power saving. Fewer Ps than cores, or an unthrottled container, shows it.",
-		"Try the newest Go version, and simulate it with `gmpscope replay`: where the model would not leave Ps idle, the rest is the machine's.",
+		"Try the newest Go version: waking Ps has changed often.",
 		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
 	f.Doubt(&x)
 	return []findings.Finding{x}

@@ -30,7 +30,7 @@ func TestFindsIdlePBesideWork(t *testing.T) {
 	}
 	var p1 bool
 	for _, a := range x.Actors {
-		p1 = p1 || a.Role == findings.Cause && a.P == 1
+		p1 = p1 || a.Role == findings.Cause && a.P != nil && *a.P == 1
 	}
 	if !p1 || x.Actors[0].G != 2 {
 		t.Errorf("actors %v, want goroutine 2 and P1", x.Actors)
