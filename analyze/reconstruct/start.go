@@ -429,9 +429,9 @@ func (r *Reconstructor) staysLocal(p int32) bool {
 // shows it. k is the size by the model's length, which can be off by a put or
 // two; lo and hi are the sizes for that much less and more.
 func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
-	var items [132]int32
+	var items [136]int32
 	n := 0
-	for x := ix; x != reference.None && n < min(hi+2, len(items)); x = r.q.Next(x) {
+	for x := ix; x != reference.None && n < min(k+4, len(items)); x = r.q.Next(x) {
 		items[n] = x
 		n++
 	}
@@ -464,6 +464,11 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 	// so the pause before its first goroutine is longer than that before a
 	// goroutine from the own ring.
 	best, longest, second := 0, int64(0), int64(0)
+	if r.q.GlobalLen() < 2*r.rules.GlobalBatchMax/3 {
+		// Short queues are fed and emptied all the time: an error of the batch
+		// before may show here, too.
+		lo, hi = k-2, k+2
+	}
 	for j := max(lo, 2); j <= hi && j < n; j++ {
 		if r.startP(items[j]) != p || r.startP(items[j-1]) != p {
 			return 0
@@ -476,7 +481,7 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 			second = gap
 		}
 	}
-	if lo < hi && longest*2 > second*3 {
+	if lo < hi && k > 4 && longest*2 > second*3 {
 		return best
 	}
 	return 0
