@@ -1,0 +1,42 @@
+// Package replay answers: does a trace hold against the rules of the scheduler?
+//
+// There is the guided replay only: no free one, and no what-if.
+//
+// It is an audit. [Guide] runs the analysis of a trace and hands
+// every decision to an [Auditor], which steps its own run queues along the
+// decisions and along nothing else. It repairs nothing, and it looks neither at
+// the events nor at what comes later. So it finds where the reconstruction
+// contradicts itself, and where its decisions are not those of the scheduler.
+//
+// # What is judged
+//
+// A start is explained if a rule of runtime/proc.go, findRunnable, accounts for
+// it, given the queues as the decisions before it define them:
+//
+//   - runnext: it is the P's own runnext.
+//   - local: it heads the P's own ring, and runnext is empty.
+//   - global: it heads the global queue, the P's own queue is empty, and the
+//     batch has the size that globrunqgetbatch gives.
+//   - global-tick: it heads the global queue, and as many time slices have
+//     passed on the P since the last such pick as a multiple of 61.
+//   - steal: the batch is the victim's ring up to it, half of the ring, rounded
+//     up; the thief's own queue and the global one are empty.
+//   - steal-runnext: as steal, and the victim's ring is empty.
+//   - netpoll and all others without a queue: it was in none.
+//
+// # Races
+//
+// A put follows its event, and a take precedes its own: what lies in between is
+// not in the trace. A put is under way from its decision to the next decision of
+// the same thread; a take happens between the last decision of the taking thread
+// and the start. A start that a rule explains for some order of the operations
+// within these bounds is ambiguous, and [Race] says why. There are no tolerances
+// in time.
+//
+// # What must always hold
+//
+// [Invariant] lists what no race can excuse: a goroutine in two places, two
+// goroutines on one P, time that goes back, queue lengths that are not those of
+// the decisions. A stream of decisions that breaks one of them is wrong, whatever
+// the scheduler did. Tests and fuzzers of other packages use an Auditor for this.
+package replay

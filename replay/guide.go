@@ -1,0 +1,140 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Options of Guide. The zero value is usable.
+type Options struct {
+	// Workers is as in analyze.Options.
+	Workers int
+	// Divergences is how many are kept; 0 means 100.
+	Divergences int
+}
+
+// Result is what a replay found.
+type Result struct {
+	Trace analyze.Trace `json:"trace"`
+	// Policy names the rules that the trace is held against.
+	Policy     string `json:"policy"`
+	GOMAXPROCS int    `json:"gomaxprocs"` // the largest, where it changes
+	// Guided is nil where there is nothing to replay: a trace of Go 1.21 or
+	// older does not show enough to rebuild queues.
+	Guided   *Guided `json:"guided"`
+	Observed Run     `json:"observed"`
+}
+
+// Run is how a run went.
+type Run struct {
+	MakespanNs int64  `json:"makespan_ns"` // from the first to the last thing that happens
+	BusyNs     int64  `json:"busy_ns"`     // P-time of the program's goroutines
+	Waits      Waits  `json:"waits"`
+	Steals     *int64 `json:"steals"` // nil if the trace cannot show them
+}
+
+// Waits are all waits of a run.
+type Waits struct {
+	Count        int64    `json:"count"`
+	TotalNs      int64    `json:"total_ns"`
+	P50          int64    `json:"p50_ns"`
+	P99          int64    `json:"p99_ns"`
+	TimeWeighted Weighted `json:"time_weighted"`
+}
+
+// Weighted has the wait that is lived through at a random instant of waiting.
+type Weighted struct {
+	P50 int64 `json:"p50_ns"`
+}
+
+// Policy is the name of a set of rules. Go 1.22 to 1.25 have the same, and so
+// have Go 1.26 and 1.27.
+func Policy(r reference.Rules) string {
+	if r.STWKeepsRunnext {
+		return "go1.26"
+	}
+	return "go1.22"
+}
+
+// Guiding is a guided replay beside an analysis that is under way: it gets the
+// decisions, and then the result.
+type Guiding struct {
+	rules reference.Rules
+	audit *Auditor // nil if there is nothing to replay
+}
+
+// NewGuiding returns a Guiding for a trace with that header.
+func NewGuiding(h input.Header, o Options) *Guiding {
+	g := &Guiding{rules: reference.RulesFor(h.Minor)}
+	if !h.V1 {
+		g.audit = NewAuditor(AuditOptions{Rules: g.rules, Divergences: o.Divergences})
+	}
+	return g
+}
+
+// Add takes the next decision. It is made for analyze.Options.OnDecision, and
+// never fails.
+func (g *Guiding) Add(d *reference.Decision) error {
+	if g.audit != nil {
+		g.audit.Add(d)
+	}
+	return nil
+}
+
+// Finish returns the result of the replay, given that of the analysis.
+func (g *Guiding) Finish(res *analyze.Result) *Result {
+	out := &Result{Trace: res.Trace, Policy: Policy(g.rules), GOMAXPROCS: res.Trace.GOMAXPROCS, Observed: observed(res)}
+	if a := g.audit; a != nil {
+		a.end(res.Trace.DurationNs)
+		guided := a.finish(res.Procs.Ps)
+		out.Guided = &guided
+	}
+	return out
+}
+
+// Guide holds a trace against the rules of the scheduler: it analyses it and
+// audits the decisions. A damaged trace gives a result for what could be read.
+func Guide(ctx context.Context, src *input.Source, o Options) (*Result, error) {
+	g := NewGuiding(src.Header(), o)
+	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, OnDecision: g.Add})
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return g.Finish(res), nil
+}
+
+func observed(r *analyze.Result) Run {
+	w := r.Waits.All
+	run := Run{
+		MakespanNs: r.Trace.DurationNs,
+		Waits:      Waits{Count: w.Count, TotalNs: w.TotalNs, P50: w.P50, P99: w.P99, TimeWeighted: Weighted{P50: w.TimeWeighted.P50}},
+	}
+	if !r.Trace.Reduced {
+		run.Steals = &r.Procs.Steals.Count
+	}
+	for _, p := range r.Procs.Ps {
+		run.BusyNs += p.RunningNs
+	}
+	return run
+}
+
+// end moves the clock on to the end of the trace.
+func (a *Auditor) end(t int64) { a.time = max(a.time, t) }
+
+// finish ends the audit, and holds the accounts of the Ps against it.
+func (a *Auditor) finish(ps []procs.Proc) Guided {
+	a.Finish()
+	for _, p := range ps {
+		account := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
+		if ran := a.Ran(p.P); ran != account {
+			a.violate(&reference.Decision{Time: a.time, G: reference.NoG, P: p.P}, TimeLost,
+				fmt.Sprintf("%d ns, the sum of the run intervals on P%d", ran, p.P), fmt.Sprintf("%d ns in its account", account))
+		}
+	}
+	return a.Finish()
+}

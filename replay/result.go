@@ -1,0 +1,97 @@
+package replay
+
+// Guided is the account of a guided replay.
+type Guided struct {
+	Starts      int64 `json:"starts"` // = Explained + Ambiguous + Unexplained
+	Explained   int64 `json:"explained"`
+	Ambiguous   int64 `json:"ambiguous"`
+	Unexplained int64 `json:"unexplained"`
+	// ByRule has the starts by the rule that the decision names.
+	ByRule map[string]Tally `json:"by_rule"`
+	// Races has the ambiguous starts by what makes them so.
+	Races map[Race]int64 `json:"races"`
+	// Puts has what became runnable by the queue that received it, and overflows.
+	Puts map[string]Tally `json:"puts"`
+	// Corrections counts moves that are no operation of the scheduler: the
+	// reconstruction had been wrong and says so.
+	Corrections int64 `json:"corrections"`
+	// Violations counts breaches of what must always hold.
+	Violations map[Invariant]int64 `json:"violations"`
+	// Divergences are the first of all that was not explained.
+	Divergences []Divergence `json:"divergences"`
+	// MoreDivergences is how many were left out.
+	MoreDivergences int64 `json:"more_divergences"`
+}
+
+// Tally counts judgements.
+type Tally struct {
+	Explained   int64 `json:"explained"`
+	Ambiguous   int64 `json:"ambiguous"`
+	Unexplained int64 `json:"unexplained"`
+}
+
+// Verdict is a judgement.
+type Verdict string
+
+// The verdicts.
+const (
+	Explained   Verdict = "explained"   // the rule holds exactly
+	Ambiguous   Verdict = "ambiguous"   // it holds up to a race
+	Unexplained Verdict = "unexplained" // it does not hold
+	Violation   Verdict = "violation"   // the stream contradicts itself
+)
+
+// Race says why a judgement is ambiguous.
+type Race string
+
+// The races.
+const (
+	RacePutOrder  Race = "put-order" // two puts on the global queue were under way at once
+	RacePut       Race = "put"       // a put was under way when the queue was looked at
+	RaceCorrected Race = "corrected" // the reconstruction corrected itself: the place within the queue is not known
+	RaceInitial   Race = "initial"   // it was runnable before the trace began: the place within the queue is not known
+	RaceTick      Race = "tick"      // it depends on the phase of the 61st tick
+)
+
+// Invariant is something that must hold in every stream of decisions.
+type Invariant string
+
+// The invariants, by what breaks them.
+const (
+	Malformed     Invariant = "malformed"      // a decision lacks what its kind needs
+	TimeBack      Invariant = "time-back"      // a decision is older than the one before it
+	TwoPlaces     Invariant = "two-places"     // a goroutine is queued, or runs, while it is somewhere else
+	WrongQueue    Invariant = "wrong-queue"    // a goroutine leaves a queue that it is not in
+	NotRunnable   Invariant = "not-runnable"   // a goroutine starts that is not runnable
+	NotRunning    Invariant = "not-running"    // a goroutine stops, or enters a system call, that does not run there
+	TwoOnP        Invariant = "two-on-p"       // a goroutine starts on a P on which another one runs
+	NoThread      Invariant = "no-thread"      // a goroutine starts on a P that has no thread
+	RingTooLong   Invariant = "ring-too-long"  // a ring holds more than 256
+	BadLength     Invariant = "bad-length"     // a queue length is negative
+	LengthDiffers Invariant = "length-differs" // a queue length is not that of the decisions
+	BrokenBatch   Invariant = "broken-batch"   // a steal, batch or overflow is not followed by its moves, or moves lack it
+	IdleWithWork  Invariant = "idle-with-work" // a P finds no work although its own queue holds some
+	TimeLost      Invariant = "time-lost"      // the running time of a P is not the sum of its run intervals
+)
+
+// Invariants lists all of them.
+func Invariants() []Invariant {
+	return []Invariant{
+		Malformed, TimeBack, TwoPlaces, WrongQueue, NotRunnable, NotRunning, TwoOnP, NoThread,
+		RingTooLong, BadLength, LengthDiffers, BrokenBatch, IdleWithWork, TimeLost,
+	}
+}
+
+// Divergence is one thing that was not explained, with its evidence.
+type Divergence struct {
+	Time     int64   `json:"t"`    // ns since the first event
+	N        int64   `json:"n"`    // number of the decision in the stream, from 1
+	Kind     string  `json:"k"`    // of the decision
+	G        int64   `json:"g"`    // -1: none
+	P        int32   `json:"p"`    // -1: none
+	Rule     string  `json:"rule"` // source of a start, queue of a put, or invariant
+	Verdict  Verdict `json:"verdict"`
+	Race     Race    `json:"race,omitempty"`
+	Expected string  `json:"expected"`
+	Found    string  `json:"found"`
+}

@@ -1,0 +1,247 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/replay"
+)
+
+// textDivergences bounds the divergences that the text shows of each verdict.
+const textDivergences = 20
+
+// WriteReplayJSON writes the result of a replay as one JSON object, a line for
+// each key. docs/json.md describes every key. Equal input gives equal bytes.
+func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
+	if r == nil {
+		return fmt.Errorf("json: no result")
+	}
+	bw := bufio.NewWriterSize(w, 64<<10)
+	for i, p := range []part{
+		{"schema", Schema},
+		{"tool", tool},
+		{"trace", withWarnings(r.Trace)},
+		{"policy", r.Policy},
+		{"gomaxprocs", r.GOMAXPROCS},
+		{"guided", r.Guided},
+		{"observed", r.Observed},
+	} {
+		if i == 0 {
+			bw.WriteString("{\n")
+		} else {
+			bw.WriteString(",\n")
+		}
+		fmt.Fprintf(bw, "%q: ", p.key)
+		if err := writeValue(bw, p.value); err != nil {
+			return fmt.Errorf("json: %s: %w", p.key, err)
+		}
+	}
+	bw.WriteString("\n}\n")
+	return bw.Flush()
+}
+
+// WriteReplayText writes the result of a replay for people. Equal input gives
+// equal bytes.
+func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
+	if r == nil {
+		return fmt.Errorf("text: no result")
+	}
+	t := &text{w: bufio.NewWriter(w), o: o}
+	t.replayVerdict(r)
+	if g := r.Guided; g != nil {
+		t.replayRules(g)
+		t.replayRaces(g)
+		t.replayPuts(g)
+		t.replayViolations(g)
+		t.replayDivergences(g)
+	}
+	t.replayObserved(r)
+	t.warningList(r.Trace.Warnings)
+	return t.w.Flush()
+}
+
+func (t *text) replayVerdict(r *replay.Result) {
+	g := r.Guided
+	if g == nil {
+		t.line(t.in(bold, "There is nothing to replay."))
+		t.para(2, "This old format (Go 1.21 or before) shows neither threads nor the causes that queues are rebuilt from, so no start can be held against a rule.")
+		return
+	}
+	head := fmt.Sprintf("The rules of %s explain %s of %s; %s hold up to a race; %s are unexplained.", r.Policy,
+		share(g.Explained, g.Starts), plural(g.Starts, "start", "starts"), share(g.Ambiguous, g.Starts), share(g.Unexplained, g.Starts))
+	if g.Starts == 0 {
+		head = "The trace has no starts."
+	}
+	for _, l := range wrap(head, Width) {
+		t.line(t.in(bold, l))
+	}
+	if n := violations(g); n > 0 {
+		for _, l := range wrap(fmt.Sprintf("The rebuilt decisions contradict themselves %s: that is an error of gmpscope, not of the program.", plural(n, "time", "times")), Width) {
+			t.line(t.in(red, l))
+		}
+	}
+	t.line("")
+	t.para(2, fmt.Sprintf("Guided replay of %s: run queues are stepped along the rebuilt decisions, and every start is held against the rules of the scheduler, with GOMAXPROCS %d. Nothing is repaired on the way. The reconstruction corrected itself %s.",
+		cut(visible(r.Trace.Name), 400), r.GOMAXPROCS, plural(g.Corrections, "time", "times")))
+}
+
+func violations(g *replay.Guided) int64 {
+	n := int64(0)
+	for _, i := range replay.Invariants() {
+		n += g.Violations[i]
+	}
+	return n
+}
+
+func (t *text) replayRules(g *replay.Guided) {
+	t.head("Starts by rule")
+	tb := newTable("taken from", "starts", "explained", "ambiguous", "unexplained")
+	for _, s := range reference.Sources() {
+		if r, ok := g.ByRule[s.String()]; ok {
+			n := r.Explained + r.Ambiguous + r.Unexplained
+			tb.add(s.String(), number(n), share(r.Explained, n), share(r.Ambiguous, n), share(r.Unexplained, n))
+		}
+	}
+	tb.add("all", number(g.Starts), share(g.Explained, g.Starts), share(g.Ambiguous, g.Starts), share(g.Unexplained, g.Starts))
+	t.table(2, tb)
+}
+
+// raceWords says for people what makes a start ambiguous.
+var raceWords = []struct {
+	race  replay.Race
+	words string
+}{
+	{replay.RacePutOrder, "two puts on the global queue were under way at once"},
+	{replay.RacePut, "a put was under way when the queue was looked at"},
+	{replay.RaceCorrected, "the reconstruction corrected itself: place in the queue not known"},
+	{replay.RaceInitial, "runnable before the trace began: place in the queue not known"},
+	{replay.RaceTick, "depends on when the P's 61st tick is"},
+}
+
+func (t *text) replayRaces(g *replay.Guided) {
+	if g.Ambiguous == 0 {
+		return
+	}
+	t.head("What makes starts ambiguous")
+	tb := newTable("race", "starts", "").alignLeft(2)
+	for _, r := range raceWords {
+		if n := g.Races[r.race]; n > 0 {
+			tb.add(string(r.race), number(n), r.words)
+		}
+	}
+	t.table(2, tb)
+}
+
+func (t *text) replayPuts(g *replay.Guided) {
+	if len(g.Puts) == 0 {
+		return
+	}
+	t.head("Puts")
+	tb := newTable("into", "puts", "as by the rules", "ambiguous", "not")
+	for _, k := range []string{"runnext", "local", "global", "direct", "overflow", "initial", "unknown"} {
+		if r, ok := g.Puts[k]; ok {
+			tb.add(k, number(r.Explained+r.Ambiguous+r.Unexplained), number(r.Explained), number(r.Ambiguous), number(r.Unexplained))
+		}
+	}
+	t.table(2, tb)
+}
+
+// invariantWords says for people what breaks an invariant.
+var invariantWords = map[replay.Invariant]string{
+	replay.Malformed:     "a decision lacks what its kind needs",
+	replay.TimeBack:      "a decision is older than the one before it",
+	replay.TwoPlaces:     "a goroutine is queued, or runs, while it is somewhere else",
+	replay.WrongQueue:    "a goroutine leaves a queue that it is not in",
+	replay.NotRunnable:   "a goroutine starts, or is moved, that is not runnable",
+	replay.NotRunning:    "a goroutine stops that does not run there",
+	replay.TwoOnP:        "a goroutine starts on a P on which another one runs",
+	replay.NoThread:      "a goroutine starts on a P that has no thread",
+	replay.RingTooLong:   "a ring holds more than 256",
+	replay.BadLength:     "the length of a queue is negative",
+	replay.LengthDiffers: "the length of a queue is not that of the decisions",
+	replay.BrokenBatch:   "a steal, batch or overflow and its moves do not belong together",
+	replay.IdleWithWork:  "a P finds no work although its own queue holds some",
+	replay.TimeLost:      "the running time of a P is not the sum of its run intervals",
+}
+
+func (t *text) replayViolations(g *replay.Guided) {
+	if violations(g) == 0 {
+		return
+	}
+	t.head("Contradictions")
+	tb := newTable("kind", "times", "").alignLeft(2)
+	for _, i := range replay.Invariants() {
+		if n := g.Violations[i]; n > 0 {
+			tb.add(string(i), number(n), invariantWords[i])
+		}
+	}
+	t.table(2, tb)
+}
+
+func (t *text) replayDivergences(g *replay.Guided) {
+	if len(g.Divergences) == 0 {
+		return
+	}
+	t.head("Divergences")
+	rank := map[replay.Verdict]int{replay.Violation: 0, replay.Unexplained: 1, replay.Ambiguous: 2}
+	ds := slices.Clone(g.Divergences)
+	slices.SortStableFunc(ds, func(a, b replay.Divergence) int {
+		return cmp.Compare(rank[a.Verdict], rank[b.Verdict])
+	})
+	shown := map[replay.Verdict]int{}
+	left := g.MoreDivergences
+	for _, d := range ds {
+		if shown[d.Verdict] == textDivergences {
+			left++
+			continue
+		}
+		shown[d.Verdict]++
+		who := d.Kind
+		if d.G >= 0 {
+			who += fmt.Sprintf(" of goroutine %d", d.G)
+		}
+		if d.P >= 0 {
+			who += fmt.Sprintf(" on P%d", d.P)
+		}
+		what := d.Rule
+		if d.Race != "" {
+			what += ", " + string(d.Race)
+		}
+		t.hang(fmt.Sprintf("  %-11s ", d.Verdict), 14, fmt.Sprintf("at %s, decision %s, %s (%s): expected %s; found %s.", instant(d.Time), number(d.N), who, what, d.Expected, d.Found))
+	}
+	if left > 0 {
+		t.line(fmt.Sprintf("  … and %s.", plural(left, "more", "more")))
+	}
+}
+
+func (t *text) replayObserved(r *replay.Result) {
+	o := r.Observed
+	t.head("The run as observed")
+	tb := newTable("makespan", "busy", "waits", "waited", "p50", "p99", "time-weighted p50", "steals")
+	tb.left[0] = false
+	steals := "-"
+	if o.Steals != nil {
+		steals = number(*o.Steals)
+	}
+	tb.add(duration(o.MakespanNs), duration(o.BusyNs), number(o.Waits.Count), duration(o.Waits.TotalNs), duration(o.Waits.P50), duration(o.Waits.P99),
+		duration(o.Waits.TimeWeighted.P50), steals)
+	t.table(2, tb)
+}
+
+func (t *text) warningList(ws []string) {
+	if len(ws) == 0 {
+		return
+	}
+	t.head("Warnings")
+	for i, w := range ws {
+		if i == textWarnings {
+			t.line(fmt.Sprintf("  … and %s.", plural(int64(len(ws)-i), "more", "more")))
+			break
+		}
+		t.hang("  - ", 4, cut(visible(w), 600))
+	}
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/replay"
+)
+
+// replayed has every field of a replay's result filled.
+func replayed() *replay.Result {
+	steals := int64(7)
+	g := &replay.Guided{
+		Starts: 10, Explained: 7, Ambiguous: 1, Unexplained: 2, Corrections: 3, MoreDivergences: 4,
+		ByRule:     map[string]replay.Tally{"local": {Explained: 7, Ambiguous: 1}, "steal": {Unexplained: 2}},
+		Races:      map[replay.Race]int64{},
+		Puts:       map[string]replay.Tally{"runnext": {Explained: 9}, "overflow": {Explained: 1}},
+		Violations: map[replay.Invariant]int64{},
+	}
+	for _, r := range raceWords {
+		g.Races[r.race] = 1
+	}
+	for _, i := range replay.Invariants() {
+		g.Violations[i] = 1
+	}
+	for i, v := range []replay.Verdict{replay.Ambiguous, replay.Unexplained, replay.Violation} {
+		d := replay.Divergence{Time: int64(i) * 1000, N: int64(i), Kind: "start", G: 5, P: 1, Rule: "steal", Verdict: v, Expected: "a batch of 2", Found: "1"}
+		if v == replay.Ambiguous {
+			d.Race = replay.RacePut
+		}
+		g.Divergences = append(g.Divergences, d)
+	}
+	return &replay.Result{
+		Trace:  analyze.Trace{Name: "a\x1b[31m.trace", GOMAXPROCS: 2, Warnings: []string{"10 bytes lost"}},
+		Policy: "go1.26", GOMAXPROCS: 2, Guided: g,
+		Observed: replay.Run{MakespanNs: 1e6, BusyNs: 5e5, Steals: &steals, Waits: replay.Waits{Count: 10, TotalNs: 1000, P50: 90, P99: 300, TimeWeighted: replay.Weighted{P50: 200}}},
+	}
+}
+
+func replayJSON(t *testing.T, r *replay.Result) map[string]any {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteReplayJSON(&b, r, "gmpscope test"); err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(b.Bytes(), &v); err != nil {
+		t.Fatalf("%v in %s", err, b.Bytes())
+	}
+	return v
+}
+
+func TestReplayJSONIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "\n## Replay\n")
+	if !ok {
+		t.Fatal("docs/json.md has no section Replay")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	doc := replayJSON(t, replayed())
+	delete(doc, "trace") // described with the document
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, e := range v {
+				if key != "local" && key != "steal" && !strings.Contains(section, "`"+key+"`") && key != "trace" {
+					t.Errorf("docs/json.md does not have %q in section Replay", key)
+				}
+				walk(e)
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(doc)
+}
+
+func TestReplayTextIsComplete(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteReplayText(&b, replayed(), TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	out := b.String()
+	for _, want := range []string{
+		"explain 70 % of 10 starts", "contradict themselves", "STARTS BY RULE", "WHAT MAKES STARTS AMBIGUOUS", "PUTS", "overflow",
+		"CONTRADICTIONS", "DIVERGENCES", "expected a batch of 2; found 1", "and 4 more", "THE RUN AS OBSERVED", "10 bytes lost",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	for _, i := range replay.Invariants() {
+		if invariantWords[i] == "" || !strings.Contains(out, string(i)) {
+			t.Errorf("invariant %s has no words", i)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("an escape from a name gets through")
+	}
+	for l := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > Width {
+			t.Errorf("%d columns: %q", n, l)
+		}
+	}
+}
+
+// A trace without queues says so, and is no zero.
+func TestReplayOfReducedTrace(t *testing.T) {
+	r := replayed()
+	r.Guided, r.Observed.Steals = nil, nil
+	var b bytes.Buffer
+	if err := WriteReplayText(&b, r, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "nothing to replay") || strings.Contains(b.String(), "STARTS BY RULE") {
+		t.Errorf("text of a trace without queues:\n%s", b.String())
+	}
+	doc := replayJSON(t, r)
+	if g, ok := doc["guided"]; !ok || g != nil {
+		t.Errorf("guided is %v, want null", g)
+	}
+	if s, ok := doc["observed"].(map[string]any)["steals"]; !ok || s != nil {
+		t.Errorf("steals is %v, want null", s)
+	}
+}
