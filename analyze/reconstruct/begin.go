@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
@@ -11,6 +12,9 @@ import (
 // a trace names a goroutine or a P only with its first event.
 func (r *Reconstructor) begin() {
 	r.time = 0
+	if r.rules.GoMinor >= 23 && r.onWasm() {
+		r.rules.NoRunnext = true
+	}
 	type seed struct {
 		g     int32
 		start int64
@@ -70,7 +74,8 @@ func (r *Reconstructor) begin() {
 		if g.seeded {
 			continue
 		}
-		g.seeded = true
+		g.seeded, g.hidden = true, true
+		r.hidden = append(r.hidden, s.g)
 		it := r.win.at(s.start)
 		if it != nil {
 			g.start = s.start
@@ -81,6 +86,20 @@ func (r *Reconstructor) begin() {
 			r.q.PutGlobal(s.g)
 		}
 	}
+}
+
+// onWasm says that the program ran on js/wasm, where runqput ignores runnext
+// (from Go 1.23): a trace does not name its platform, but files of the runtime
+// do.
+func (r *Reconstructor) onWasm() bool {
+	for h := 1; h < r.tables.Stacks(); h++ {
+		for _, f := range r.tables.Frames(events.Handle(h)) {
+			if strings.HasPrefix(f.Func, "syscall/js.") || strings.HasSuffix(f.File, "_js.go") || strings.HasSuffix(f.File, "_wasm.go") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (r *Reconstructor) setProcs(n int) {

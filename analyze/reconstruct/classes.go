@@ -122,7 +122,7 @@ type trait uint16
 const (
 	traitSeen       trait = 1 << iota
 	traitGoyield          // a yield to the waiter that was handed a semaphore
-	traitSysStack         // leaf is runtime.systemstack_switch: runtime code on g0
+	traitSysStack         // runtime code on g0: leaf is runtime.systemstack_switch, or injectglist shows
 	traitStartWorld       // called from startTheWorld
 	traitFinalizer
 	traitCleanup
@@ -169,6 +169,8 @@ func classify(f []events.Frame) trait {
 	}
 	for i := range f {
 		switch f[i].Func {
+		case "runtime.injectglist":
+			t |= traitSysStack
 		case "runtime.runfinq", "runtime.runFinalizers":
 			t |= traitFinalizer
 		case "runtime.(*cleanupQueue).dequeue", "runtime.runCleanups":

@@ -22,9 +22,11 @@ type goroutine struct {
 	taken      *taken
 	fromGlobal int32 // P whose take from the global queue moved it to its ring, nobody if none
 	lastM      int32 // thread on which it ran last
+	passed     int8  // times that others were taken from behind it in the global queue
 	fresh      bool  // direct start with a new time slice
 	late       bool  // its put to the global queue comes later than its event
 	putAgain   bool  // it did
+	hidden     bool  // its first event has not come yet: decisions do not know it
 	seeded     bool  // was runnable before the trace began
 
 	newest   int64 // at the head of the window

@@ -21,6 +21,7 @@ func (r *Reconstructor) putLate(x int32) bool {
 		return false
 	}
 	r.q.Remove(x)
+	r.move(x, nobody, nobody, reference.QueueUnknown, reference.WhyCorrected)
 	g.late = true
 	r.late = append(r.late, latePut{x, rd.nextM})
 	return true
@@ -28,6 +29,7 @@ func (r *Reconstructor) putLate(x int32) bool {
 
 // openPut notes a put to the global queue whose thread has not gone on yet.
 func (r *Reconstructor) openPut(ix int32, next int64) {
+	r.fed = true
 	if next > r.now {
 		r.open = append(r.open, latePut{ix, next})
 	}

@@ -93,6 +93,9 @@ func (r *Reconstructor) borrows(it *item) bool {
 			if n.ev.To != events.Running || n.m == it.m {
 				return false
 			}
+			if r.ms[n.m].lastG != nobody {
+				return false // not new: the P was handed to it, maybe for a goroutine locked to it
+			}
 			r.ps[it.rp].borrowed = it.nextM
 			return true
 		}
@@ -162,17 +165,11 @@ func (r *Reconstructor) handsToLocked(it *item, p *proc) bool {
 	if next == nil {
 		return false
 	}
-	start := r.win.at(next.nextM)
-	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != it.rp {
+	start := r.startsLocked(next)
+	if start == nil {
 		return false
 	}
 	g := &r.gs.all[start.rg]
-	if g.state != events.Runnable || g.ready > r.now || g.direct != reference.SrcUnknown {
-		return false
-	}
-	if g.lastM != start.m || r.ms[start.m].lastG != start.rg {
-		return false
-	}
 	// A P that really was idle had found nothing anywhere.
 	g.start = next.nextM
 	if r.q.Place(start.rg).Queue == reference.QueueUnknown {
@@ -181,6 +178,24 @@ func (r *Reconstructor) handsToLocked(it *item, p *proc) bool {
 	p.handed = next.nextM
 	r.settle(start.rg)
 	return true
+}
+
+// startsLocked returns the start that follows at once when a thread gets a P,
+// if it is that of a goroutine which seems to be locked to the thread: queued
+// now, it ran there last, and nothing else did since.
+func (r *Reconstructor) startsLocked(pstart *item) *item {
+	start := r.win.at(pstart.nextM)
+	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != pstart.rp {
+		return nil
+	}
+	g := &r.gs.all[start.rg]
+	if g.state != events.Runnable || g.ready > r.now || g.direct != reference.SrcUnknown {
+		return nil
+	}
+	if g.lastM != start.m || r.ms[start.m].lastG != start.rg {
+		return nil
+	}
+	return start
 }
 
 // nextOfP looks ahead for the event by which another thread gets this P.

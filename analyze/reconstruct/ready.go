@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -99,6 +100,10 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 	}
 	if state != events.Runnable || !g.seeded {
 		r.forget(it.rg, g)
+	}
+	if g.hidden {
+		g.hidden = false
+		r.hidden = slices.DeleteFunc(r.hidden, func(x int32) bool { return x == it.rg })
 	}
 	g.state = state
 	switch state {
@@ -224,7 +229,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.direct = reference.SrcUnknown
 	g.taken = nil
 	g.fromGlobal = nobody
-	g.late, g.putAgain = false, false
+	g.late, g.putAgain, g.passed = false, false, 0
 	t := r.target(it, g)
 	g.unlike = t.why
 	if from == events.Running {
@@ -340,6 +345,9 @@ func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
 // move emits a Move of g to P to (nobody: the global queue) from P from.
 func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why reference.Why) {
 	g := &r.gs.all[ix]
+	if g.hidden {
+		return
+	}
 	r.say(&reference.Decision{Kind: reference.KindMove, G: g.id, Class: g.class, P: r.pid(to), Victim: r.pid(from), M: reference.NoM,
 		To: queue, Why: why, Flags: g.flags, Basis: reference.Known(reference.Inferred, reference.RuleQueue)})
 }
@@ -421,12 +429,15 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		}
 		return r.runnext(it.p, reference.WhyTimer)
 	}
+	if g.reason == events.ReasonAssist {
+		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
+		return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule}
+	}
 	if r.stk.of(e.Stack)&traitSysStack != 0 {
 		switch {
-		case g.reason == events.ReasonAssist, g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0,
+		case g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0,
 			strings.HasPrefix(r.tables.Name(g.reason), "GC weak"):
-			// gcFlushBgCredit readies to the tail; injectglist during a
-			// stop-the-world finds no idle P.
+			// injectglist during a stop-the-world finds no idle P.
 			return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule}
 		}
 	}

@@ -67,6 +67,8 @@ type Reconstructor struct {
 	idle   int // Ps known to be idle
 	inject injection
 	taker  int32     // P that took the last batch from the global queue
+	fed    bool      // something was put into the global queue since that
+	hidden []int32   // goroutines with hidden set
 	late   []latePut // known to come later than their events
 	open   []latePut // may come later
 
@@ -309,6 +311,14 @@ func (r *Reconstructor) say(d *reference.Decision) {
 		}
 	}
 	d.Global = int32(r.q.GlobalLen())
+	for _, x := range r.hidden {
+		switch pl := r.q.Place(x); {
+		case pl.Queue == reference.QueueGlobal:
+			d.Global--
+		case pl.Queue != reference.QueueUnknown && r.ps[pl.P].id == d.P:
+			d.Local--
+		}
+	}
 	if r.emit != nil {
 		r.emit(d)
 	}

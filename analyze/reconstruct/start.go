@@ -38,6 +38,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		t.src == reference.SrcSyscallExit && !g.fresh || g.direct == reference.SrcDirect
 	if r.locked(it, g) {
 		flags |= reference.FlagLocked
+		inherits = false // stoplockedm returns to execute without inheritance
 	}
 	g.state = events.Running
 	g.readyAt, g.ready, g.start, g.taken = -1, none, none, nil
@@ -185,7 +186,7 @@ func (r *Reconstructor) takeLocal(ix, p int32) taken {
 	basis := r.clearAhead(ix, p)
 	if x := r.q.Runnext(p); x != reference.None {
 		if r.inFlight(x) && r.startP(x) != p {
-			r.takenUnseen(x, taken{src: reference.SrcStealRunnext, victim: p, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePassed)}, reference.WhySteal, r.q.Place(x))
+			r.settle(x)
 		} else {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 		}
@@ -235,12 +236,17 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 			if r.putLate(x) {
 				continue
 			}
-			if r.near(x, ix) {
-				break
-			}
 			to := r.taker
-			if to < 0 || r.startP(x) != to && r.q.RingLen(to) == 0 {
-				break
+			if g := &r.gs.all[x]; g.passed < 2 {
+				g.passed++
+				if r.near(x, ix) {
+					break
+				}
+				if to < 0 || r.startP(x) != to && r.q.RingLen(to) == 0 {
+					break
+				}
+			} else if to = r.startP(x); to < 0 || to == taker {
+				break // passed over again and again: only where it runs can tell
 			}
 			r.q.Remove(x)
 			r.insert(to, x)
@@ -305,6 +311,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.q.Remove(ix)
 		if !ps.phase.maybeTick() {
 			// It is not the tick: the model had it in the wrong queue.
+			r.rehome(ix, p, nobody)
 			return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
 		}
 		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
@@ -335,7 +342,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	}
 	next := r.q.Next(ix)
 	r.q.Remove(ix)
-	r.taker = p
+	r.taker, r.fed = p, false
 	last := r.q.Tail(p)
 	if behind {
 		last = reference.None
@@ -457,31 +464,36 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 		return k
 	case lo < k && k > 2 && heads(k-1) && k < n && r.startP(items[k]) == r.startP(items[k-1]):
 		return k - 1
-	case hi > k && k < n && heads(k+1) && r.startP(items[k]) == p:
+	case hi > k && k < n && heads(k+1) && r.startP(items[k]) == p && start(k) > start(k-1):
 		return k + 1
 	}
 	// The same P goes on to the next batch: it needs the lock and moves many,
 	// so the pause before its first goroutine is longer than that before a
 	// goroutine from the own ring.
 	best, longest, second := 0, int64(0), int64(0)
+	if !r.fed {
+		return 0 // the length is sure
+	}
 	if r.q.GlobalLen() < 2*r.rules.GlobalBatchMax/3 {
 		// Short queues are fed and emptied all the time: an error of the batch
 		// before may show here, too.
 		lo, hi = k-2, k+2
 	}
-	for j := max(lo, 2); j <= hi && j < n; j++ {
+	for j := 1; j <= hi && j < n; j++ {
 		if r.startP(items[j]) != p || r.startP(items[j-1]) != p {
 			return 0
 		}
 		gap := r.gapBefore(start(j))
 		switch {
-		case gap > longest:
+		case gap <= longest:
+			second = max(second, gap)
+		case j >= max(lo, 2):
 			best, longest, second = j, gap, longest
-		case gap > second:
-			second = gap
+		default:
+			best, longest, second = 0, gap, longest
 		}
 	}
-	if lo < hi && k > 4 && longest*2 > second*3 {
+	if best > 0 && lo < hi && k > 4 && longest*2 > second*3 {
 		return best
 	}
 	return 0
@@ -531,6 +543,7 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 		// A thief has nothing of its own: the model had ix in the wrong ring.
 		r.sum.Corrections++
 		r.q.Remove(ix)
+		r.rehome(ix, p, v)
 		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
 	}
 	basis := byRule
@@ -560,6 +573,14 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	}
 	r.q.Remove(ix)
 	return taken{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
+}
+
+// rehome tells that ix, just removed, had been at the head of p's ring, and not
+// in from's.
+func (r *Reconstructor) rehome(ix, p, from int32) {
+	r.q.InsertAfter(p, reference.None, ix)
+	r.move(ix, p, from, reference.QueueLocal, reference.WhyCorrected)
+	r.q.Remove(ix)
 }
 
 // neverMoved says that ix, which the model has in v's ring after a take from
