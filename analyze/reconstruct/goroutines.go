@@ -23,6 +23,7 @@ type goroutine struct {
 	fromGlobal int32 // P whose take from the global queue moved it to its ring, nobody if none
 	lastM      int32 // thread on which it ran last
 	passed     int8  // times that others were taken from behind it in the global queue
+	readyM     int32 // thread that made it runnable
 	fresh      bool  // direct start with a new time slice
 	late       bool  // its put to the global queue comes later than its event
 	putAgain   bool  // it did

@@ -267,8 +267,12 @@ func (r *Reconstructor) mustBeEmpty(p int32) {
 // will run, or to the global queue.
 func (r *Reconstructor) relocate(x, from int32) {
 	r.sum.Corrections++
+	to := r.startP(x)
+	if to >= 0 && to != from {
+		r.trim(to, r.rules.RingSize-1)
+	}
 	r.q.Remove(x)
-	if to := r.startP(x); to >= 0 && to != from {
+	if to >= 0 && to != from {
 		r.insert(to, x)
 		r.move(x, to, from, reference.QueueLocal, reference.WhyCorrected)
 		return

@@ -230,6 +230,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.taken = nil
 	g.fromGlobal = nobody
 	g.late, g.putAgain, g.passed = false, false, 0
+	g.readyM = it.m
 	t := r.target(it, g)
 	g.unlike = t.why
 	if from == events.Running {

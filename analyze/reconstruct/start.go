@@ -136,6 +136,7 @@ func (r *Reconstructor) settle(ix int32) {
 		why = reference.WhyGlobalBatch
 	case reference.SrcRunnext, reference.SrcLocal:
 		why = reference.WhyUnknown
+		from = reference.Place{Queue: reference.QueueLocal, P: r.startP(ix)}
 	}
 	r.takenUnseen(ix, t, why, from)
 }
@@ -248,6 +249,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 			} else if to = r.startP(x); to < 0 || to == taker {
 				break // passed over again and again: only where it runs can tell
 			}
+			r.trim(to, r.rules.RingSize-1)
 			r.q.Remove(x)
 			r.insert(to, x)
 			r.move(x, to, nobody, reference.QueueLocal, reference.WhyCorrected)
@@ -287,7 +289,12 @@ func (r *Reconstructor) insert(p, x int32) {
 	r.q.InsertAfter(p, after, x)
 }
 
+// near says that two puts may have come in another order than their events:
+// two threads did them, at nearly the same time.
 func (r *Reconstructor) near(a, b int32) bool {
+	if r.gs.all[a].readyM == r.gs.all[b].readyM {
+		return false
+	}
 	d := r.gs.all[a].readyAt - r.gs.all[b].readyAt
 	return d < nearby && d > -nearby
 }
@@ -308,12 +315,12 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		if basis == byRule && !r.staysLocal(p) {
 			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 		}
-		r.q.Remove(ix)
 		if !ps.phase.maybeTick() {
 			// It is not the tick: the model had it in the wrong queue.
 			r.rehome(ix, p, nobody)
 			return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
 		}
+		r.q.Remove(ix)
 		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
 	}
 	r.findLate()
@@ -337,6 +344,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	if ps.phase.maybeTick() && basis == byRule {
 		basis = reference.Known(reference.Ambiguous, reference.RuleTick)
 	}
+	r.trim(p, r.rules.RingSize-k+1)
 	if k > 1 {
 		r.say(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gs.all[ix].id, P: ps.id, M: r.mid(ps.m), Batch: int32(k), Basis: basis})
 	}
@@ -401,11 +409,24 @@ func (r *Reconstructor) goesOn(ix, p int32) bool {
 	}
 	r.sum.Corrections++
 	if x := r.q.Runnext(p); x != reference.None {
+		r.trim(p, r.rules.RingSize-1)
 		r.q.Remove(x)
 		r.q.PutTail(p, x)
 		r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
 	}
 	return true
+}
+
+// trim moves what p's ring cannot hold beside a batch, so cannot be there, to
+// the global queue.
+func (r *Reconstructor) trim(p int32, room int) {
+	for r.q.RingLen(p) > room {
+		x := r.q.Tail(p)
+		r.sum.Corrections++
+		r.q.Remove(x)
+		r.q.PutGlobal(x)
+		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	}
 }
 
 // hasOwn says that p's own queue holds something that p will run itself.
@@ -479,18 +500,15 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 		// before may show here, too.
 		lo, hi = k-2, k+2
 	}
-	for j := 1; j <= hi && j < n; j++ {
+	for j := max(lo, 2); j <= hi && j < n; j++ {
 		if r.startP(items[j]) != p || r.startP(items[j-1]) != p {
 			return 0
 		}
 		gap := r.gapBefore(start(j))
-		switch {
-		case gap <= longest:
-			second = max(second, gap)
-		case j >= max(lo, 2):
+		if gap > longest {
 			best, longest, second = j, gap, longest
-		default:
-			best, longest, second = 0, gap, longest
+		} else {
+			second = max(second, gap)
 		}
 	}
 	if best > 0 && lo < hi && k > 4 && longest*2 > second*3 {
@@ -542,7 +560,6 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	if r.hasOwn(p) {
 		// A thief has nothing of its own: the model had ix in the wrong ring.
 		r.sum.Corrections++
-		r.q.Remove(ix)
 		r.rehome(ix, p, v)
 		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
 	}
@@ -575,9 +592,11 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	return taken{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
 }
 
-// rehome tells that ix, just removed, had been at the head of p's ring, and not
-// in from's.
+// rehome tells that ix had been at the head of p's ring, and not in from's, and
+// takes it from there.
 func (r *Reconstructor) rehome(ix, p, from int32) {
+	r.trim(p, r.rules.RingSize-1)
+	r.q.Remove(ix)
 	r.q.InsertAfter(p, reference.None, ix)
 	r.move(ix, p, from, reference.QueueLocal, reference.WhyCorrected)
 	r.q.Remove(ix)
