@@ -267,7 +267,7 @@ func (a *Accumulator) stop(g *goroutine) {
 // finds its maximum.
 func (a *Accumulator) owed(g *goroutine) {
 	ideal := g.ideal + a.clock - g.clock
-	if lag := int64(ideal>>tickBits) - g.service; lag > g.maxLag {
+	if lag := int64((ideal+1<<(tickBits-1))>>tickBits) - g.service; lag > g.maxLag {
 		g.maxLag = lag
 	}
 }
