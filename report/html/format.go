@@ -111,7 +111,7 @@ func percent(f float64) string {
 		return "<" + nbsp + "0.1" + nbsp + "%"
 	case f < 1 && f > 0.9995:
 		return ">" + nbsp + "99.9" + nbsp + "%"
-	case f < 0.0995:
+	case f < 0.0995 || f > 0.99 && f < 1:
 		return strconv.FormatFloat(f*100, 'f', 1, 64) + nbsp + "%"
 	default:
 		return strconv.FormatFloat(f*100, 'f', 0, 64) + nbsp + "%"
