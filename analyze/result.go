@@ -6,6 +6,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 // Result is everything that the analysis of one trace found. Times are in ns
@@ -58,6 +59,13 @@ type Reconstruction struct {
 	BySource    map[string]int64 `json:"by_source"`
 	ByBasis     map[string]int64 `json:"by_basis"`
 	Corrections int64            `json:"corrections"` // goroutines moved in the model because later events contradicted it
+}
+
+// EitherTick is the number of ambiguous starts that were taken from the head of
+// the global queue all the same: at the 61st tick, or because the P had nothing
+// of its own. Both come to the same.
+func (r *Reconstruction) EitherTick() int64 {
+	return r.ByBasis[reference.Known(reference.Ambiguous, reference.RuleTick).String()]
 }
 
 // Detector is a detector that ran.

@@ -392,8 +392,12 @@ func (t *text) honesty(r *analyze.Result) {
 		t.para(2, "Times of waiting come from the trace itself. Queues were not rebuilt: this old format does not show enough.")
 		return
 	}
-	t.para(2, fmt.Sprintf("A trace does not record run queues: they are rebuilt by the rules of the scheduler. Of %s, %s are explained by one rule, %s are ambiguous or corrected the model, %s are unexplained.",
-		plural(c.Starts, "start", "starts"), share(c.Explained, c.Starts), share(c.Ambiguous, c.Starts), share(c.Unexplained, c.Starts)))
+	s := fmt.Sprintf("A trace does not record run queues: they are rebuilt by the rules of the scheduler. Of %s, %s are explained by one rule, %s are ambiguous or corrected the model, %s are unexplained.",
+		plural(c.Starts, "start", "starts"), share(c.Explained, c.Starts), share(c.Ambiguous, c.Starts), share(c.Unexplained, c.Starts))
+	if e := c.EitherTick(); e > 0 {
+		s += fmt.Sprintf(" For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same.", share(e, c.Starts))
+	}
+	t.para(2, s)
 	type kv struct {
 		key string
 		n   int64

@@ -268,6 +268,9 @@ func sureness(r *analyze.Result) string {
 		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues and steals are inferred, and %s of %s stay unexplained.", share(c.Unexplained, c.Starts), plural(c.Starts, "start", "starts"))
 	default:
 		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues are inferred, and of %s one rule of the scheduler explains %s.", plural(c.Starts, "start", "starts"), share(c.Explained, c.Starts))
+		if e := c.EitherTick(); e*100 > c.Starts {
+			s += fmt.Sprintf(" For %s two rules fit that come to the same.", share(e, c.Starts))
+		}
 	}
 	if t.LostBytes > 0 {
 		s += fmt.Sprintf(" %s of the trace could not be read.", sentence(size(t.LostBytes)))

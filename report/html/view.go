@@ -267,6 +267,9 @@ func (v *view) card(r *analyze.Result) {
 		}
 		h.Sentence = fmt.Sprintf("A trace does not record run queues. They were rebuilt from the rules of the scheduler: of %s, one rule explains %s; for %s several fit or the model had to be corrected; %s remain unexplained. ",
 			plural(c.Starts, "start", "starts"), h.Explained, h.Ambiguous, h.Unexplained)
+		if e := c.EitherTick(); e > 0 {
+			h.Sentence += fmt.Sprintf("For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same. ", share(e, c.Starts))
+		}
 		switch u := ratio(c.Unexplained, c.Starts); {
 		case u > 0.05:
 			h.Sentence += "That is a lot: take queue lengths, steals and causes below as indications."
