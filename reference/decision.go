@@ -17,7 +17,7 @@ type Decision struct {
 	Time   int64 // ns since the first event of the trace
 	Wait   int64 // KindStart: ns since the goroutine became runnable; -1 if unknown
 	G      int64 // goroutine
-	M      int64 // thread that acted
+	M      int64 // thread that acted; KindRetake: the one that lost P
 	By     int64 // KindReady: the goroutine that made G runnable, or NoG
 	Class  int32 // handle of G's class (start function and creator); 0 is unknown
 	P      int32 // processor that acted; KindReady, KindMove: whose queue received G, NoP for the global one

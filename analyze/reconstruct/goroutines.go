@@ -18,7 +18,6 @@ type goroutine struct {
 	ready      int64         // event that made it runnable
 	start      int64         // event by which it will start, none if unknown
 	direct     reference.Source
-	unlike     reference.Why // why it became runnable
 	taken      *taken
 	fromGlobal int32 // P whose take from the global queue moved it to its ring, nobody if none
 	lastM      int32 // thread on which it ran last
@@ -30,7 +29,6 @@ type goroutine struct {
 	hidden     bool  // its first event has not come yet: decisions do not know it
 	seeded     bool  // was runnable before the trace began
 
-	newest   int64 // at the head of the window
 	newReady int64
 	pending  int32 // events of it in the window
 	dead     bool
@@ -72,7 +70,7 @@ func (t *goroutines) find(id int64) int32 {
 		ix = int32(len(t.all))
 		t.all = append(t.all, goroutine{})
 	}
-	t.all[ix] = goroutine{id: id, readyAt: -1, ready: none, start: none, newest: none, newReady: none, lastM: nobody, fromGlobal: nobody}
+	t.all[ix] = goroutine{id: id, readyAt: -1, ready: none, start: none, newReady: none, lastM: nobody, fromGlobal: nobody}
 	t.byID[id] = ix
 	t.seen++
 	return ix

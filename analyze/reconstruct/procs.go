@@ -31,9 +31,6 @@ func (r *Reconstructor) procEvent(it *item) {
 	case e.To == events.Running && e.From == events.Running, e.To == events.Running && e.From == events.Undetermined:
 		if p.known && p.running {
 			p.m = it.m
-			if it.m >= 0 {
-				r.ms[it.m].p = it.rp
-			}
 			return
 		}
 		r.pStart(it, p, reference.FlagFirst)
@@ -112,7 +109,6 @@ func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 	p.syscall = false
 	p.g = nobody
 	if it.m >= 0 {
-		r.ms[it.m].p = it.rp
 		if p.released && it.m != p.lastM {
 			r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: it.ev.M, G: reference.NoG, Why: p.why, Basis: byRule})
 		}
@@ -144,16 +140,12 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 		r.mustBeEmpty(it.rp)
 	}
 	r.pKnown(it.rp, false)
-	if it.m >= 0 {
-		r.ms[it.m].p = nobody
-	}
 	p.lastM = it.m
 	p.m = nobody
 	p.g = nobody
 	p.syscall = false
 	p.released = gives || why == reference.WhySyscall
 	p.why = why
-	p.stopIdx = r.now
 	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
 }
 
@@ -302,15 +294,11 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	}
 	owner := p.m
 	in := p.g
-	if owner >= 0 {
-		r.ms[owner].p = nobody
-	}
 	r.pKnown(it.rp, false)
 	p.m, p.g, p.syscall = nobody, nobody, false
 	p.lastM = nobody
 	p.released = why != reference.WhySTW && why != reference.WhyRetakeReturn
 	p.why = why
-	p.stopIdx = r.now
 	d := reference.Decision{Kind: reference.KindRetake, P: p.id, M: r.mid(owner), G: reference.NoG, Why: why, Basis: byRule}
 	if in >= 0 {
 		d.G, d.Class = r.gs.all[in].id, r.gs.all[in].class

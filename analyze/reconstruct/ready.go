@@ -42,7 +42,7 @@ func (r *Reconstructor) goEvent(it *item) {
 			p.syscall = false
 			p.g = it.rg
 		}
-		r.bind(it.m, it.p, it.rg)
+		r.bind(it.m, it.rg)
 		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Flags: g.flags})
 	case e.From == events.Running:
 		r.stop(it, g, whyStop(it))
@@ -112,7 +112,6 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 		if it.link != none {
 			g.start = it.link
 		}
-		g.unlike = reference.WhyUnknown
 		g.direct = reference.SrcUnknown
 		d := reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, P: reference.NoP, M: e.M, By: reference.NoG,
 			To: reference.QueueUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Unknown, reference.RuleInitial)}
@@ -125,11 +124,11 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 		r.say(&d)
 	case events.Running, events.Syscall:
 		if it.m >= 0 && it.p >= 0 {
-			r.bind(it.m, it.p, it.rg)
+			r.bind(it.m, it.rg)
 			p := &r.ps[it.p]
 			r.pKnown(it.p, true)
 			p.m = it.m
-			p.g, p.class, p.began = it.rg, g.class, r.time
+			p.g, p.began = it.rg, r.time
 			p.syscall = state == events.Syscall
 			r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: p.id, M: e.M, Wait: -1,
 				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
@@ -153,13 +152,10 @@ func (r *Reconstructor) forget(ix int32, g *goroutine) {
 	g.readyAt, g.ready, g.start, g.taken, g.late = -1, none, none, nil, false
 }
 
-func (r *Reconstructor) bind(m, p, g int32) {
-	if m < 0 {
-		return
-	}
-	r.ms[m].g = g
-	if p >= 0 {
-		r.ms[m].p = p
+// bind notes that thread m runs goroutine g.
+func (r *Reconstructor) bind(m, g int32) {
+	if m >= 0 {
+		r.ms[m].g = g
 	}
 }
 
@@ -232,7 +228,6 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.late, g.putAgain, g.passed = false, false, 0
 	g.readyM = it.m
 	t := r.target(it, g)
-	g.unlike = t.why
 	if from == events.Running {
 		if t.preempt {
 			r.say(&reference.Decision{Kind: reference.KindPreempt, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Why: t.why,

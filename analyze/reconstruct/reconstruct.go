@@ -3,9 +3,10 @@
 //
 // It drives the run queues of package reference with the observed events. A
 // put follows from the event that makes a goroutine runnable (ready.go); a
-// take shows itself when the goroutine starts (start.go). Between the take and
-// its start the thread may lose its CPU, so others seem to pass over what has
-// already left: a bounded look-ahead (window.go) tells which thread has it.
+// take shows itself when the goroutine starts (start.go, global.go, steal.go).
+// Between the take and its start the thread may lose its CPU, so others seem to
+// pass over what has already left: a bounded look-ahead (window.go) tells which
+// thread has it, and what cannot be told is mended (repair.go, late.go).
 //
 // Every decision says how it is known.
 package reconstruct
@@ -87,10 +88,7 @@ type proc struct {
 	m        int32 // thread, -1 if none
 	g        int32 // goroutine running or in a system call on it, -1
 	syscall  bool
-	class    int32
 	began    int64 // when g began to run
-	stopIdx  int64 // event by which it last lost its thread
-	slice    int64 // time since which the time slice runs
 	phase    phase
 	released bool          // taken or given up: the next thread to get it got a handoff
 	why      reference.Why // of that
@@ -101,7 +99,6 @@ type proc struct {
 
 type thread struct {
 	id    int64
-	p     int32
 	g     int32
 	last  int64 // newest event of the chain, at the head of the window
 	lastG int32 // goroutine that ran on it last, nobody if none
@@ -176,7 +173,7 @@ func (r *Reconstructor) enter(e *events.Event) {
 	i := r.win.head
 	r.win.head++
 	it := &r.win.items[i&int64(len(r.win.items)-1)]
-	*it = item{ev: *e, prevM: none, nextM: none, link: none, next: none, m: nobody, p: nobody, rp: nobody, g: nobody, rg: nobody}
+	*it = item{ev: *e, prevM: none, nextM: none, link: none, m: nobody, p: nobody, rp: nobody, g: nobody, rg: nobody}
 	if e.M >= 0 {
 		it.m = r.thread(e.M)
 	}
@@ -213,14 +210,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 	}
 }
 
-// linkGo links a goroutine's transition to its one before, and a start to what
-// made the goroutine runnable.
+// linkGo links a start to what made the goroutine runnable.
 func (r *Reconstructor) linkGo(i int64, it *item) {
 	g := &r.gs.all[it.rg]
-	if prev := r.win.at(g.newest); prev != nil && g.newest >= 0 {
-		prev.next = i
-	}
-	g.newest = i
 	e := &it.ev
 	switch {
 	case e.To == events.Runnable && e.From != events.Runnable:
@@ -242,7 +234,7 @@ func (r *Reconstructor) thread(id int64) int32 {
 		return ix
 	}
 	ix := int32(len(r.ms))
-	r.ms = append(r.ms, thread{id: id, p: nobody, g: nobody, last: none, lastG: nobody})
+	r.ms = append(r.ms, thread{id: id, g: nobody, last: none, lastG: nobody})
 	r.mix[id] = ix
 	return ix
 }
@@ -252,7 +244,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, stopIdx: none, phase: anyPhase, lastM: nobody, handed: none, borrowed: none})
+	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: anyPhase, lastM: nobody, handed: none, borrowed: none})
 	r.pix[id] = ix
 	r.q.Grow(0, len(r.ps))
 	return ix

@@ -14,7 +14,6 @@ type item struct {
 	prevM int64 // goroutine or processor transition before it on its thread
 	nextM int64 // and after it
 	link  int64 // a goroutine made runnable: its start
-	next  int64 // a transition of a goroutine: its next one
 	m     int32 // index of the thread
 	p     int32 // index of the processor of the context, or of a start
 	rp    int32 // Proc: index of the processor

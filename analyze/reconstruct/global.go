@@ -1,0 +1,151 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// takeGlobal takes from the head of the global queue: one at the 61st tick,
+// else a batch, of which the first runs.
+func (r *Reconstructor) takeGlobal(ix, p int32) taken {
+	basis := r.clearAhead(ix, p)
+	ps := &r.ps[p]
+	if !r.hasOwn(p) {
+		r.clearGone(p)
+		if !ps.phase.maybeTick() {
+			r.purge(p)
+		}
+	}
+	behind := r.goesOn(ix, p)
+	if r.q.Len(p) > 0 && !behind {
+		if basis == byRule && !r.staysLocal(p) {
+			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
+		}
+		if !ps.phase.maybeTick() {
+			// It is not the tick: the model had it in the wrong queue.
+			r.rehome(ix, p, nobody)
+			return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
+		}
+		r.q.Remove(ix)
+		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
+	}
+	r.findLate()
+	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
+	if ps.phase.isTick() {
+		r.q.Remove(ix)
+		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePhase)}
+	}
+	if k > 1 && r.procs > 1 { // on one P nobody comes in between
+		n := r.q.GlobalLen()
+		shown := r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs))
+		if shown == 1 && ps.phase.maybeTick() {
+			ps.phase.is()
+			r.q.Remove(ix)
+			return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Inferred, reference.RuleLookahead)}
+		}
+		if shown > 1 {
+			k = shown
+		}
+	}
+	if ps.phase.maybeTick() && basis == byRule {
+		basis = reference.Known(reference.Ambiguous, reference.RuleTick)
+	}
+	r.trim(p, r.rules.RingSize-k+1)
+	if k > 1 {
+		r.say(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gs.all[ix].id, P: ps.id, M: r.mid(ps.m), Batch: int32(k), Basis: basis})
+	}
+	next := r.q.Next(ix)
+	r.q.Remove(ix)
+	r.taker, r.fed = p, false
+	last := r.q.Tail(p)
+	if behind {
+		last = reference.None
+		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+	}
+	for i := 1; i < k && next != reference.None; i++ {
+		g := next
+		next = r.q.Next(g)
+		r.q.Remove(g)
+		r.q.InsertAfter(p, last, g)
+		last = g
+		r.gs.all[g].fromGlobal = p
+		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
+	}
+	return taken{src: reference.SrcGlobal, victim: nobody, batch: int32(k), basis: basis}
+}
+
+// batchShown looks ahead for the size of a take from the global queue that ix
+// heads: the next P to take begins where this take ended. It returns 1 for a
+// pick at the 61st tick, a size from lo to hi for a batch, and 0 where nothing
+// shows it. k is the size by the model's length, which can be off by a put or
+// two; lo and hi are the sizes for that much less and more.
+func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
+	var items [136]int32
+	n := 0
+	for x := ix; x != reference.None && n < min(k+4, len(items)); x = r.q.Next(x) {
+		items[n] = x
+		n++
+	}
+	start := func(j int) int64 {
+		if j >= n {
+			return none
+		}
+		return r.gs.all[items[j]].start
+	}
+	// heads says that item j begins another P's take: it runs there, and before
+	// the one behind it, which a thief would run in the reverse order.
+	heads := func(j int) bool {
+		if j >= n {
+			return false
+		}
+		q := r.startP(items[j])
+		return q >= 0 && q != p && (start(j+1) < 0 || start(j) < start(j+1))
+	}
+	switch {
+	case k >= 4 && heads(1):
+		return 1
+	case heads(k):
+		return k
+	case lo < k && k > 2 && heads(k-1) && k < n && r.startP(items[k]) == r.startP(items[k-1]):
+		return k - 1
+	case hi > k && k < n && heads(k+1) && r.startP(items[k]) == p && start(k) > start(k-1):
+		return k + 1
+	}
+	// The same P goes on to the next batch: it needs the lock and moves many,
+	// so the pause before its first goroutine is longer than that before a
+	// goroutine from the own ring.
+	best, longest, second := 0, int64(0), int64(0)
+	if !r.fed {
+		return 0 // the length is sure
+	}
+	if r.q.GlobalLen() < 2*r.rules.GlobalBatchMax/3 {
+		// Short queues are fed and emptied all the time: an error of the batch
+		// before may show here, too.
+		lo, hi = k-2, k+2
+	}
+	for j := max(lo, 2); j <= hi && j < n; j++ {
+		if r.startP(items[j]) != p || r.startP(items[j-1]) != p {
+			return 0
+		}
+		gap := r.gapBefore(start(j))
+		if gap > longest {
+			best, longest, second = j, gap, longest
+		} else {
+			second = max(second, gap)
+		}
+	}
+	if best > 0 && lo < hi && k > 4 && longest*2 > second*3 {
+		return best
+	}
+	return 0
+}
+
+// gapBefore is the time between a start and the event before it on its thread.
+func (r *Reconstructor) gapBefore(i int64) int64 {
+	s := r.win.at(i)
+	if s == nil {
+		return 0
+	}
+	prev := r.win.at(s.prevM)
+	if prev == nil {
+		return 0
+	}
+	return s.ev.Time - prev.ev.Time
+}

@@ -1,0 +1,217 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// This file holds what brings the model in line with a take that it did not
+// foresee.
+
+// nearby is how far apart two puts on different threads may be whose order in
+// the queue differs from that of their events, in ns.
+const nearby = 20_000
+
+// clearAhead settles what stands in front of ix in its queue, and moves ix to
+// the front of what cannot be settled. taker is the P that takes ix.
+func (r *Reconstructor) clearAhead(ix, taker int32) reference.Basis {
+	basis := byRule
+	for n := 0; r.q.Prev(ix) != reference.None; n++ {
+		// The last one in flight in front: its batch takes all before it along.
+		x := r.q.Prev(ix)
+		for x != reference.None && !(r.inFlight(x) && r.startP(x) != taker) {
+			x = r.q.Prev(x)
+		}
+		if x == reference.None || n > 512 {
+			return r.passOver(ix, taker)
+		}
+		// The first in flight is the first to have been taken.
+		for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
+			if r.inFlight(y) && r.startP(y) != taker {
+				x = y
+			}
+		}
+		r.settle(x)
+		basis = reference.Known(reference.Inferred, reference.RulePassed)
+	}
+	return basis
+}
+
+// passOver takes ix to the front of its queue although others stand there
+// that nobody seems to have in hand. In the global queue, the last batch was
+// larger than the model thought: they have been in its taker's ring since. Or
+// two puts came in another order than their events.
+func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
+	r.sum.Corrections++
+	place := r.q.Place(ix)
+	if place.Queue == reference.QueueGlobal {
+		for n := 0; n < 2; n++ {
+			x := r.q.Prev(ix)
+			if x == reference.None {
+				return reference.Known(reference.Ambiguous, reference.RuleRepair)
+			}
+			if r.putLate(x) {
+				continue
+			}
+			to := r.taker
+			if g := &r.gs.all[x]; g.passed < 2 {
+				g.passed++
+				if r.near(x, ix) {
+					break
+				}
+				if to < 0 || r.startP(x) != to && r.q.RingLen(to) == 0 {
+					break
+				}
+			} else if to = r.startP(x); to < 0 || to == taker {
+				break // passed over again and again: only where it runs can tell
+			}
+			r.trim(to, r.rules.RingSize-1)
+			r.q.Remove(x)
+			r.insert(to, x)
+			r.move(x, to, nobody, reference.QueueLocal, reference.WhyCorrected)
+		}
+	}
+	if place.Queue == reference.QueueLocal {
+		for x := r.q.Prev(ix); x != reference.None; {
+			y := r.q.Prev(x)
+			if to := r.startP(x); to >= 0 && to != place.P {
+				r.relocate(x, place.P)
+			}
+			x = y
+		}
+	}
+	front := r.q.Prev(ix)
+	if front == reference.None {
+		return reference.Known(reference.Ambiguous, reference.RuleRepair)
+	}
+	r.q.Promote(ix)
+	if front != reference.None && r.near(front, ix) {
+		return reference.Known(reference.Ambiguous, reference.RuleReorder)
+	}
+	return reference.Known(reference.Ambiguous, reference.RuleRepair)
+}
+
+// insert puts x into p's ring where its start says that it must stand.
+func (r *Reconstructor) insert(p, x int32) {
+	after := r.q.Tail(p)
+	start := r.gs.all[x].start
+	for after != reference.None {
+		g := &r.gs.all[after]
+		if s := r.win.at(g.start); s == nil || s.p != p || g.start < start {
+			break
+		}
+		after = r.q.Prev(after)
+	}
+	r.q.InsertAfter(p, after, x)
+}
+
+// near says that two puts may have come in another order than their events:
+// two threads did them, at nearly the same time.
+func (r *Reconstructor) near(a, b int32) bool {
+	if r.gs.all[a].readyM == r.gs.all[b].readyM {
+		return false
+	}
+	d := r.gs.all[a].readyAt - r.gs.all[b].readyAt
+	return d < nearby && d > -nearby
+}
+
+// purge takes what will run elsewhere out of p's own queue: p took from the
+// global queue without being at the 61st tick, so its own was empty.
+func (r *Reconstructor) purge(p int32) {
+	if x := r.q.Runnext(p); x != reference.None {
+		if to := r.startP(x); to >= 0 && to != p {
+			r.relocate(x, p)
+		}
+	}
+	for x := r.q.Head(p); x != reference.None; {
+		next := r.q.Next(x)
+		if to := r.startP(x); to >= 0 && to != p {
+			r.relocate(x, p)
+		}
+		x = next
+	}
+}
+
+// goesOn says that p goes on with the goroutine behind ix, the head of the
+// global queue, before it runs what the model has in its own queue: that cannot
+// have been there, for a P with an own queue takes only one, at the 61st tick.
+func (r *Reconstructor) goesOn(ix, p int32) bool {
+	own := r.q.Runnext(p)
+	if own == reference.None {
+		own = r.q.Head(p)
+	}
+	succ := r.q.Next(ix)
+	if own == reference.None || succ == reference.None || r.startP(succ) != p || r.startP(own) != p || r.ps[p].phase.isTick() {
+		return false
+	}
+	for x := own; x != reference.None; {
+		if r.startP(x) == p && r.startOf(x) < r.startOf(succ) {
+			return false
+		}
+		if r.q.Place(x).Queue == reference.QueueRunnext {
+			x = r.q.Head(p)
+		} else {
+			x = r.q.Next(x)
+		}
+	}
+	r.sum.Corrections++
+	if x := r.q.Runnext(p); x != reference.None {
+		r.trim(p, r.rules.RingSize-1)
+		r.q.Remove(x)
+		r.q.PutTail(p, x)
+		r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
+	}
+	return true
+}
+
+// trim moves what p's ring cannot hold beside a batch, so cannot be there, to
+// the global queue.
+func (r *Reconstructor) trim(p int32, room int) {
+	for r.q.RingLen(p) > room {
+		x := r.q.Tail(p)
+		r.sum.Corrections++
+		r.q.Remove(x)
+		r.q.PutGlobal(x)
+		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	}
+}
+
+// hasOwn says that p's own queue holds something that p will run itself.
+func (r *Reconstructor) hasOwn(p int32) bool {
+	if x := r.q.Runnext(p); x != reference.None && r.startP(x) == p {
+		return true
+	}
+	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
+		if r.startP(x) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// staysLocal says that what p has queued next is what p will run next of it.
+func (r *Reconstructor) staysLocal(p int32) bool {
+	x := r.q.Runnext(p)
+	if x == reference.None {
+		x = r.q.Head(p)
+	}
+	return x != reference.None && r.startP(x) == p
+}
+
+// clearGone settles what the model still has in p's own queue although p took
+// from elsewhere: others have it in hand.
+func (r *Reconstructor) clearGone(p int32) {
+	for n := 0; n <= r.rules.RingSize; n++ {
+		x := reference.None
+		for y := r.q.Head(p); y != reference.None; y = r.q.Next(y) {
+			if r.inFlight(y) && r.startP(y) != p {
+				x = y
+				break
+			}
+		}
+		if x == reference.None {
+			break
+		}
+		r.settle(x)
+	}
+	if x := r.q.Runnext(p); x != reference.None && r.q.RingLen(p) == 0 && r.inFlight(x) && r.startP(x) != p {
+		r.settle(x)
+	}
+}

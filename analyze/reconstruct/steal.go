@@ -1,0 +1,149 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// steal takes from another P's ring: the older half, of which the newest runs
+// (runqgrab, runqsteal).
+func (r *Reconstructor) steal(ix, p, v int32) taken {
+	if r.neverMoved(ix, p, v) {
+		return r.takeGlobal(ix, p)
+	}
+	if r.hasOwn(p) {
+		// A thief has nothing of its own: the model had ix in the wrong ring.
+		r.sum.Corrections++
+		r.rehome(ix, p, v)
+		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
+	}
+	basis := byRule
+	r.clearGone(p)
+	// Other thieves may have been first.
+	for n := 0; n < 16; n++ {
+		x := r.firstInFlight(ix, p)
+		if x == reference.None || !r.stolenBefore(x, ix, v) {
+			break
+		}
+		r.settle(x)
+		basis = reference.Known(reference.Inferred, reference.RulePassed)
+	}
+	k := 1
+	for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
+		k++
+	}
+	if r.q.Len(p) > 0 || k > r.rules.StealBatch(r.q.RingLen(v)) {
+		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+	}
+	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.all[ix].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
+	for r.q.Head(v) != ix {
+		g := r.q.Head(v)
+		r.q.Remove(g)
+		r.q.PutTail(p, g)
+		r.move(g, p, v, reference.QueueLocal, reference.WhySteal)
+	}
+	r.q.Remove(ix)
+	return taken{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
+}
+
+// rehome tells that ix had been at the head of p's ring, and not in from's, and
+// takes it from there.
+func (r *Reconstructor) rehome(ix, p, from int32) {
+	r.trim(p, r.rules.RingSize-1)
+	r.q.Remove(ix)
+	r.q.InsertAfter(p, reference.None, ix)
+	r.move(ix, p, from, reference.QueueLocal, reference.WhyCorrected)
+	r.q.Remove(ix)
+}
+
+// neverMoved says that ix, which the model has in v's ring after a take from
+// the global queue, had stayed there: those in front of it run on v itself, so
+// no thief took them along. It then puts ix and what came with it back.
+func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
+	if r.gs.all[ix].fromGlobal != v {
+		return false
+	}
+	front := r.q.Prev(ix)
+	head := r.q.GlobalHead() // nobody steals while there is something in the global queue
+	if (front == reference.None || r.startP(front) != v) && (head == reference.None || r.inFlight(head)) {
+		return false
+	}
+	r.putBack(ix, v)
+	return true
+}
+
+// putBack undoes the end of v's take from the global queue, from ix on.
+func (r *Reconstructor) putBack(ix, v int32) {
+	r.sum.Corrections++
+	for {
+		x := ix
+		for y := r.q.Next(x); y != reference.None && r.gs.all[y].fromGlobal == v; y = r.q.Next(y) {
+			x = y
+		}
+		r.q.Remove(x)
+		r.q.PutGlobalHead(x)
+		r.gs.all[x].fromGlobal = nobody
+		r.move(x, nobody, v, reference.QueueGlobal, reference.WhyCorrected)
+		if x == ix {
+			return
+		}
+	}
+}
+
+// firstInFlight returns the first goroutine in front of ix that a P other than
+// p may have in hand.
+func (r *Reconstructor) firstInFlight(ix, p int32) int32 {
+	first := reference.None
+	for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
+		if r.inFlight(x) && r.startP(x) != p {
+			first = x
+		}
+	}
+	return first
+}
+
+// stolenBefore decides between two stories when x, in front of ix in v's ring,
+// will start elsewhere: x was stolen from v before ix was, or x went along
+// with ix and is stolen from the thief later. The sizes of halves decide.
+func (r *Reconstructor) stolenBefore(x, ix, v int32) bool {
+	n := r.q.RingLen(v)
+	e, j := 1, 1
+	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
+		e++
+	}
+	for y := r.q.Prev(ix); y != reference.None; y = r.q.Prev(y) {
+		j++
+	}
+	half := r.rules.StealBatch
+	direct := abs(e-half(n)) + abs(j-e-half(n-e))
+	second := abs(j-half(n)) + abs(e-half(j-1))
+	return direct <= second
+}
+
+func abs(a int) int {
+	if a < 0 {
+		return -a
+	}
+	return a
+}
+
+// stealRunnext takes another P's runnext, whose ring is empty.
+func (r *Reconstructor) stealRunnext(ix, p, v int32) taken {
+	basis := byRule
+	r.clearGone(p)
+	if r.q.RingLen(v) > 0 {
+		for n := 0; n < 64 && r.q.RingLen(v) > 0; n++ {
+			x := r.q.Head(v)
+			for x != reference.None && !(r.inFlight(x) && r.startP(x) != v) {
+				x = r.q.Next(x)
+			}
+			if x == reference.None {
+				break
+			}
+			r.settle(x)
+		}
+		if r.q.RingLen(v) > 0 {
+			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+		}
+	}
+	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.all[ix].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: 1, Basis: basis})
+	r.q.Remove(ix)
+	return taken{src: reference.SrcStealRunnext, victim: v, batch: 1, basis: basis}
+}
