@@ -41,6 +41,7 @@ type Trace struct {
 	Logs        int64    `json:"logs"`
 	Bytes       int64    `json:"bytes"` // uncompressed
 	LostBytes   int64    `json:"lost_bytes"`
+	Incomplete  bool     `json:"incomplete"` // the trace stops short or has damage: what is missing may not even be in the file
 	Compression string   `json:"compression,omitempty"`
 	Reduced     bool     `json:"reduced"`        // v1 trace: no threads, no retakes; queues are not rebuilt
 	TracerNs    int64    `json:"tracer_ns"`      // P-time of the tracer's own goroutines

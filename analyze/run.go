@@ -162,6 +162,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary) Tra
 		Logs:        st.Count(events.Log),
 		Bytes:       in.Bytes,
 		LostBytes:   in.LostBytes,
+		Incomplete:  in.LossCount > 0 || st.FailCount > 0,
 		Compression: h.Compression,
 		Reduced:     h.V1,
 		TracerNs:    sum.TracerNs,

@@ -274,6 +274,8 @@ func sureness(r *analyze.Result) string {
 	}
 	if t.LostBytes > 0 {
 		s += fmt.Sprintf(" %s of the trace could not be read.", sentence(size(t.LostBytes)))
+	} else if t.Incomplete {
+		s += " The trace stops short: what the tracer had not written yet is missing."
 	}
 	if n := r.Waits.All.OpenCount; n > 0 {
 		s += fmt.Sprintf(" %s not over when the trace ended (%s so far) and not counted.", plural(n, "wait was", "waits were"), duration(r.Waits.All.OpenNs))

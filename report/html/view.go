@@ -232,6 +232,8 @@ func (v *view) card(r *analyze.Result) {
 	add("Size", sz, note)
 	if t.LostBytes > 0 {
 		add("Lost", size(t.LostBytes), share(t.LostBytes, t.Bytes)+" of the trace could not be read")
+	} else if t.Incomplete {
+		add("Lost", "unknown", "the trace stops short: its last part was never written")
 	} else {
 		add("Lost", "nothing", "the trace was read to its end")
 	}
