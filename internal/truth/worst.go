@@ -14,6 +14,7 @@ type Mismatches struct {
 	Lengths bool   // wrong queue lengths count as well
 	Context int    // earlier decisions of the P, and of a victim, to show
 	AllPs   bool   // show those of every P
+	Roots   int    // only mismatches that come after this many starts without any
 }
 
 // Print writes the first mismatches of a comparison. Every one comes with what
@@ -34,7 +35,7 @@ func (o Mismatches) Print(w io.Writer, truth, dump []Line, starts []Match) {
 			count[l.G]++
 		}
 	}
-	shown := 0
+	shown, clean := 0, 0
 	for _, m := range starts {
 		t := &truth[m.Truth]
 		var d Line
@@ -44,6 +45,14 @@ func (o Mismatches) Print(w io.Writer, truth, dump []Line, starts []Match) {
 		wrong := d.Src != t.Src || coarse(t.Src) == "steal" && (d.Victim != t.Victim || d.Batch != t.Batch)
 		if o.Lengths {
 			wrong = wrong || d.LL != t.LL || d.GL != t.GL
+		}
+		before := clean
+		clean++
+		if wrong {
+			clean = 0
+		}
+		if before < o.Roots {
+			continue
 		}
 		if !wrong || wantTruth != "" && t.Src != wantTruth || wantDump != "" && d.Src != wantDump {
 			continue

@@ -290,6 +290,7 @@ func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o.IntVar(&worst.Context, "context", 14, "earlier decisions to show with each")
 	o.StringVar(&worst.Only, "only", "", "show only `TRUTH>DUMP` sources, as in local>steal; either may be empty")
 	o.BoolVar(&worst.AllPs, "all-ps", false, "show the earlier decisions of every P")
+	o.IntVar(&worst.Roots, "roots", 0, "show only what is wrong after `N` starts that were right: causes, not consequences")
 	o.BoolVar(&worst.Lengths, "lengths", false, "wrong queue lengths count as wrong")
 	if err := o.Parse(args); err != nil {
 		return err
