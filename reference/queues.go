@@ -86,6 +86,9 @@ func (q *Queues) Len(p int32) int {
 // GlobalHead returns the oldest goroutine in the global queue, or None.
 func (q *Queues) GlobalHead() int32 { return q.global.head }
 
+// GlobalTail returns the newest goroutine in the global queue, or None.
+func (q *Queues) GlobalTail() int32 { return q.global.tail }
+
 // GlobalLen returns the length of the global queue.
 func (q *Queues) GlobalLen() int { return q.global.n }
 

@@ -112,13 +112,9 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 	// so the pause before its first goroutine is longer than that before a
 	// goroutine from the own ring.
 	best, longest, second := 0, int64(0), int64(0)
-	if !r.fed {
-		return 0 // the length is sure
-	}
-	if r.q.GlobalLen() < 2*r.rules.GlobalBatchMax/3 {
-		// Short queues are fed and emptied all the time: an error of the batch
-		// before may show here, too.
-		lo, hi = k-2, k+2
+	lo, hi = r.rules.GlobalBatch(r.q.GlobalLen()-r.unsure(ix), r.procs), k
+	if lo == hi {
+		return 0
 	}
 	for j := max(lo, 2); j <= hi && j < n; j++ {
 		if r.startP(items[j]) != p || r.startP(items[j-1]) != p {
@@ -148,4 +144,25 @@ func (r *Reconstructor) gapBefore(i int64) int64 {
 		return 0
 	}
 	return s.ev.Time - prev.ev.Time
+}
+
+// unsure is the number of goroutines at the tail of the global queue of which
+// the take of ix may not have known: other threads put them there while its
+// thread was between two events.
+func (r *Reconstructor) unsure(ix int32) int {
+	s := r.win.at(r.gs.all[ix].start)
+	if s == nil {
+		return 0
+	}
+	n := 0
+	for x := r.q.GlobalTail(); x != reference.None && x != ix; x = r.q.Prev(x) {
+		g := &r.gs.all[x]
+		if g.ready < s.prevM {
+			break
+		}
+		if g.readyM != s.m {
+			n++
+		}
+	}
+	return n
 }

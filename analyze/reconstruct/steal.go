@@ -25,6 +25,9 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 		r.settle(x)
 		basis = reference.Known(reference.Inferred, reference.RulePassed)
 	}
+	if r.q.Place(ix) != (reference.Place{Queue: reference.QueueLocal, P: v}) {
+		return r.take(ix, p) // it went along with what was settled
+	}
 	k := 1
 	for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
 		k++
