@@ -51,6 +51,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	if k > 1 {
 		r.say(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gs.all[ix].id, P: ps.id, M: r.mid(ps.m), Batch: int32(k), Basis: basis})
 	}
+	since := r.freeSince(ix)
 	next := r.q.Next(ix)
 	r.q.Remove(ix)
 	r.taker, r.fed = p, false
@@ -65,7 +66,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.q.Remove(g)
 		r.q.InsertAfter(p, last, g)
 		last = g
-		r.gs.all[g].fromGlobal = p
+		r.gs.all[g].fromGlobal, r.gs.all[g].putAt = p, since
 		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	}
 	return taken{src: reference.SrcGlobal, victim: nobody, batch: int32(k), basis: basis}

@@ -276,6 +276,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 			return
 		}
 		r.q.PutTail(t.p, it.rg)
+		g.putAt = r.now
 		r.say(&d)
 	case reference.QueueRunnext:
 		out := r.q.PutRunnext(t.p, it.rg)
@@ -294,6 +295,7 @@ func (r *Reconstructor) displace(p, g int32) {
 		return
 	}
 	r.q.PutTail(p, g)
+	r.gs.all[g].putAt = r.now
 	r.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
 }
 
@@ -302,15 +304,8 @@ func (r *Reconstructor) displace(p, g int32) {
 // among the first and in flight.
 func (r *Reconstructor) overflows(p int32) bool {
 	for r.q.Full(p) {
-		thief := nobody
-		g := r.q.Head(p)
-		for n := 0; n < r.rules.RingSize/2+8 && g != reference.None; n++ {
-			if r.inFlight(g) && r.startP(g) != p {
-				thief = g
-			}
-			g = r.q.Next(g)
-		}
-		if thief == nobody {
+		thief := r.thief(p)
+		if thief == reference.None {
 			return true
 		}
 		r.settle(thief)

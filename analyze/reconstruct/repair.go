@@ -22,10 +22,17 @@ func (r *Reconstructor) clearAhead(ix, taker int32) reference.Basis {
 		if x == reference.None || n > 512 {
 			return r.passOver(ix, taker)
 		}
-		// The first in flight is the first to have been taken.
-		for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
-			if r.inFlight(y) && r.startP(y) != taker {
-				x = y
+		if pl := r.q.Place(ix); pl.Queue == reference.QueueLocal && pl.P == taker {
+			x = r.firstTaken(pl.P, ix, taker)
+			if x == reference.None {
+				return r.passOver(ix, taker)
+			}
+		} else {
+			// The first in flight is the first to have been taken.
+			for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
+				if r.inFlight(y) && r.startP(y) != taker {
+					x = y
+				}
 			}
 		}
 		r.settle(x)
@@ -100,6 +107,7 @@ func (r *Reconstructor) insert(p, x int32) {
 		after = r.q.Prev(after)
 	}
 	r.q.InsertAfter(p, after, x)
+	r.gs.all[x].putAt = none
 }
 
 // near says that two puts may have come in another order than their events:
@@ -199,13 +207,7 @@ func (r *Reconstructor) staysLocal(p int32) bool {
 // from elsewhere: others have it in hand.
 func (r *Reconstructor) clearGone(p int32) {
 	for n := 0; n <= r.rules.RingSize; n++ {
-		x := reference.None
-		for y := r.q.Head(p); y != reference.None; y = r.q.Next(y) {
-			if r.inFlight(y) && r.startP(y) != p {
-				x = y
-				break
-			}
-		}
+		x := r.firstTaken(p, reference.None, p)
 		if x == reference.None {
 			break
 		}

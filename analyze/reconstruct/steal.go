@@ -17,9 +17,9 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	basis := byRule
 	r.clearGone(p)
 	// Other thieves may have been first.
-	for n := 0; n < 16; n++ {
-		x := r.firstInFlight(ix, p)
-		if x == reference.None || !r.stolenBefore(x, ix, v) {
+	for n := 0; n < 64; n++ {
+		x := r.firstTaken(v, ix, p)
+		if x == reference.None {
 			break
 		}
 		r.settle(x)
@@ -36,10 +36,12 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
 	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.all[ix].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
+	since := r.freeSince(ix)
 	for r.q.Head(v) != ix {
 		g := r.q.Head(v)
 		r.q.Remove(g)
 		r.q.PutTail(p, g)
+		r.gs.all[g].putAt = since
 		r.move(g, p, v, reference.QueueLocal, reference.WhySteal)
 	}
 	r.q.Remove(ix)
@@ -88,43 +90,6 @@ func (r *Reconstructor) putBack(ix, v int32) {
 			return
 		}
 	}
-}
-
-// firstInFlight returns the first goroutine in front of ix that a P other than
-// p may have in hand.
-func (r *Reconstructor) firstInFlight(ix, p int32) int32 {
-	first := reference.None
-	for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
-		if r.inFlight(x) && r.startP(x) != p {
-			first = x
-		}
-	}
-	return first
-}
-
-// stolenBefore decides between two stories when x, in front of ix in v's ring,
-// will start elsewhere: x was stolen from v before ix was, or x went along
-// with ix and is stolen from the thief later. The sizes of halves decide.
-func (r *Reconstructor) stolenBefore(x, ix, v int32) bool {
-	n := r.q.RingLen(v)
-	e, j := 1, 1
-	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
-		e++
-	}
-	for y := r.q.Prev(ix); y != reference.None; y = r.q.Prev(y) {
-		j++
-	}
-	half := r.rules.StealBatch
-	direct := abs(e-half(n)) + abs(j-e-half(n-e))
-	second := abs(j-half(n)) + abs(e-half(j-1))
-	return direct <= second
-}
-
-func abs(a int) int {
-	if a < 0 {
-		return -a
-	}
-	return a
 }
 
 // stealRunnext takes another P's runnext, whose ring is empty.

@@ -1,0 +1,171 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Who took what from a ring. A thief takes the older half of a ring from its
+// head and runs the newest of that half first (runqgrab, runqsteal). So a ring
+// is a row of batches, each ending with what its thief runs next, and the size
+// of a batch tells how long the ring was: n of 2k-1 or 2k. As its owner's puts
+// are known, this tells when the batch was taken, which has to be while its
+// thief had nothing to run.
+
+// maxThieves bounds the number of batches that are told apart at once.
+const maxThieves = 32
+
+// What speaks against a batch.
+const (
+	costSize    = 16 // no ring of the right length while the thief was free
+	costNear    = 6  // only one that is one longer or shorter
+	costForeign = 4  // somebody else runs a part of it that is not half
+	costAgain   = 1  // somebody stole half of it from the thief
+	costLeft    = 16 // somebody is left that nobody took
+)
+
+// firstTaken returns the first goroutine in v's ring that a thief has taken from v
+// itself before P p took ix, although its start comes later; everything in
+// front of it went along. It returns None if what is in front of ix went with
+// ix. ix may be None: then the whole ring was taken; and p may be v: then all in
+// front of ix was taken.
+func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
+	type end struct {
+		g     int32
+		pos   int // in the ring, from 1
+		cost  int
+		first int // end of the first batch
+	}
+	var ends [maxThieves + 1]end
+	m, pos := 0, 0
+	for x := r.q.Head(v); x != reference.None && x != ix; x = r.q.Next(x) {
+		pos++
+		if m < maxThieves && r.inFlight(x) && r.startP(x) != v && r.startP(x) != p {
+			ends[m] = end{g: x, pos: pos}
+			m++
+		}
+	}
+	if m == 0 {
+		return reference.None
+	}
+	last := m
+	ends[last] = end{g: ix, pos: pos + 1}
+	for i := 0; i <= last; i++ {
+		e := &ends[i]
+		e.cost = 1 << 30
+		from, at := r.q.Head(v), 0
+		for j := -1; j < i; j++ {
+			before := 0
+			if j >= 0 {
+				before = ends[j].cost
+				for at < ends[j].pos {
+					from = r.q.Next(from)
+					at++
+				}
+			}
+			c := before
+			switch {
+			case i < last:
+				c += r.batchCost(v, from, e.g, e.pos-at, r.startP(e.g))
+			case p == v:
+				c += costLeft * (e.pos - 1 - at)
+			default:
+				c += r.batchCost(v, from, e.g, e.pos-at, p)
+			}
+			if c < e.cost {
+				e.cost = c
+				e.first = i
+				if j >= 0 {
+					e.first = ends[j].first
+				}
+			}
+		}
+	}
+	if f := ends[last].first; f < last {
+		return ends[f].g
+	}
+	return reference.None
+}
+
+// thief returns a goroutine in p's full ring that a thief has taken although its
+// start comes later, or None.
+func (r *Reconstructor) thief(p int32) int32 {
+	pos := 0
+	for x := r.q.Head(p); x != reference.None && pos < r.rules.RingSize/2; x = r.q.Next(x) {
+		pos++
+		if r.inFlight(x) && r.startP(x) != p && r.batchCost(p, r.q.Head(p), x, pos, r.startP(x)) < costSize {
+			return x
+		}
+	}
+	return reference.None
+}
+
+// batchCost is what speaks against thief having taken the k goroutines from
+// first to ix from v's ring, first being the head of it then.
+func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
+	// The ring then held 2k-1 or 2k.
+	free := r.freeSince(ix)
+	cost := 0
+	foreign, run, at := int32(-1), 0, 0
+	x := first
+	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
+	var wider, later int64 = none, 1 << 62 // and of one less or more
+	n := 0
+	for ; x != reference.None && n < 2*k+2; x = r.q.Next(x) {
+		n++
+		g := &r.gs.all[x]
+		switch n {
+		case 2*k - 2:
+			wider = g.putAt
+		case 2*k - 1:
+			lower = g.putAt
+		case 2*k + 1:
+			upper = g.putAt
+		case 2*k + 2:
+			later = g.putAt
+		}
+		if n >= k {
+			continue
+		}
+		to := r.startP(x)
+		switch {
+		case to == thief || to < 0:
+			if run > 0 {
+				cost += foreignCost(at, run, k)
+			}
+			foreign, run = -1, 0
+		case to == foreign:
+			run++
+		default:
+			if run > 0 {
+				cost += foreignCost(at, run, k)
+			}
+			foreign, run, at = to, 1, n
+		}
+	}
+	if run > 0 {
+		cost += foreignCost(at, run, k)
+	}
+	switch {
+	case n >= 2*k-1 && upper > free && lower <= r.now:
+	case n >= 2*k-2 && later > free && wider <= r.now:
+		cost += costNear
+	default:
+		cost += costSize
+	}
+	return cost
+}
+
+// foreignCost is what speaks against run goroutines of a batch of k, from the
+// at-th on, having been stolen from its thief.
+func foreignCost(at, run, k int) int {
+	if at == 1 && run == (k-1)-(k-1)/2 {
+		return costAgain
+	}
+	return costForeign
+}
+
+// freeSince is the event from which on the P that starts ix had nothing to run.
+func (r *Reconstructor) freeSince(ix int32) int64 {
+	if s := r.win.at(r.gs.all[ix].start); s != nil {
+		return s.prevM
+	}
+	return none
+}
