@@ -72,6 +72,7 @@ type Reconstructor struct {
 	hidden []int32   // goroutines with hidden set
 	late   []latePut // known to come later than their events
 	open   []latePut // may come later
+	drains []drain   // Ps that run a dedicated mark worker
 
 	advancing bool  // the tracer is switching to the next generation
 	flusher   int32 // thread that ended a mark phase and waits for all Ps to flush their caches (forEachP in gcMarkTermination), nobody if none
@@ -185,6 +186,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 		if e.Reason >= events.LabelDedicated && e.Reason <= events.LabelIdle && it.m >= 0 {
 			if s := r.win.at(r.ms[it.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
 				s.mark |= markWorker
+				if e.Reason == events.LabelDedicated {
+					s.mark |= markDedicated
+				}
 			}
 		}
 		return
@@ -261,6 +265,9 @@ func (r *Reconstructor) judge() {
 	r.time = it.ev.Time
 	if len(r.late) > 0 {
 		r.putsDue(i)
+	}
+	if len(r.drains) > 0 {
+		r.drainsDue(i)
 	}
 	if r.flusher == it.m && (it.ev.Kind == events.Go || it.ev.Kind == events.Proc) {
 		r.flusher = nobody

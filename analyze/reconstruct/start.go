@@ -53,6 +53,9 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 			p.phase.next()
 		}
 	}
+	if it.mark&markDedicated != 0 && it.p >= 0 && !r.reduced {
+		r.drains = append(r.drains, drain{p: it.p, due: r.time + r.rules.Slice + drainLag, end: it.nextM})
+	}
 	if g.reason == events.ReasonChanReceive && isAdvancer(r.cls.list[g.class].name) {
 		r.advancing = true // it slept until the generation was old enough
 	}

@@ -25,7 +25,8 @@ type item struct {
 type mark uint8
 
 const (
-	markWorker mark = 1 << iota // start of a mark worker: a label follows
+	markWorker    mark = 1 << iota // start of a mark worker: a label follows
+	markDedicated                  // which says that it is a dedicated one
 )
 
 const none = int64(-1)

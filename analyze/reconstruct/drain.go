@@ -1,0 +1,88 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// A dedicated mark worker that is asked to yield goes on, but first gives its
+// P's local queue, runnext first, to the global one so that others can run it
+// (gcBgMarkWorker, runqdrain). The trace shows neither the request nor the
+// move: where the goroutines go on does.
+
+// drainLag is by how much sysmon usually is late with the request after a time
+// slice, and the worker with what follows, in ns.
+const drainLag = 1_300_000
+
+// drain is a P whose dedicated mark worker may drain its queue.
+type drain struct {
+	p   int32
+	due int64 // time at which its time slice is over
+	end int64 // event that ends the worker, none if not in sight
+}
+
+// drainsDue decides on the workers that have run for a slice or end with event i.
+func (r *Reconstructor) drainsDue(i int64) {
+	keep := r.drains[:0]
+	for _, d := range r.drains {
+		switch {
+		case d.end != i && r.time < d.due:
+			keep = append(keep, d)
+		case r.drained(d):
+			r.drain(d.p)
+		}
+	}
+	r.drains = keep
+}
+
+// drained says that what is in d.p's queue now was not there any more when the
+// worker was done: the P then begins with something else, or all of it runs
+// elsewhere, the oldest first, which no thief does.
+func (r *Reconstructor) drained(d drain) bool {
+	own := r.q.Runnext(d.p)
+	if own == reference.None {
+		own = r.q.Head(d.p)
+	}
+	if own == reference.None {
+		return false
+	}
+	i := d.end
+	for n := 0; n < 16; n++ {
+		it := r.win.at(i)
+		if it == nil {
+			break
+		}
+		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && it.p == d.p {
+			place := r.q.Place(it.rg)
+			if g := &r.gs.all[it.rg]; g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
+				return place.Queue == reference.QueueGlobal
+			}
+		}
+		i = it.nextM
+	}
+	first := r.startOf(own)
+	for x := r.q.Head(d.p); x != reference.None; x = r.q.Next(x) {
+		if s := r.startOf(x); x != own && s >= 0 && s < first {
+			return false
+		}
+	}
+	return first >= 0 && r.startP(own) != d.p
+}
+
+// drain moves p's local queue to the tail of the global one.
+func (r *Reconstructor) drain(p int32) {
+	if x := r.q.Runnext(p); x != reference.None {
+		r.toGlobal(x, p)
+	}
+	for x := r.q.Head(p); x != reference.None; x = r.q.Head(p) {
+		r.toGlobal(x, p)
+	}
+}
+
+func (r *Reconstructor) toGlobal(x, p int32) {
+	r.q.Remove(x)
+	r.q.PutGlobal(x)
+	g := &r.gs.all[x]
+	g.fromGlobal, g.ready = nobody, r.now
+	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)
+}
