@@ -46,7 +46,7 @@ func (r *Reconstructor) drained(d drain) bool {
 	if own == reference.None {
 		return false
 	}
-	i := d.end
+	i, tick := d.end, r.ps[d.p].phase.maybeTick()
 	for n := 0; n < 16; n++ {
 		it := r.win.at(i)
 		if it == nil {
@@ -55,7 +55,10 @@ func (r *Reconstructor) drained(d drain) bool {
 		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && it.p == d.p {
 			place := r.q.Place(it.rg)
 			if g := &r.gs.all[it.rg]; g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
-				return place.Queue == reference.QueueGlobal
+				if place.Queue != reference.QueueGlobal || !tick {
+					return place.Queue == reference.QueueGlobal
+				}
+				tick = false // the next one tells
 			}
 		}
 		i = it.nextM

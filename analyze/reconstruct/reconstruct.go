@@ -60,19 +60,20 @@ type Reconstructor struct {
 	cls classes
 	stk stackTraits
 
-	now    int64 // running number of the event under judgement
-	time   int64 // its time
-	procs  int   // GOMAXPROCS
-	stw    stwState
-	gcOpen bool
-	idle   int // Ps known to be idle
-	inject injection
-	taker  int32     // P that took the last batch from the global queue
-	fed    bool      // something was put into the global queue since that
-	hidden []int32   // goroutines with hidden set
-	late   []latePut // known to come later than their events
-	open   []latePut // may come later
-	drains []drain   // Ps that run a dedicated mark worker
+	now      int64 // running number of the event under judgement
+	time     int64 // its time
+	procs    int   // GOMAXPROCS
+	stw      stwState
+	gcOpen   bool
+	idle     int // Ps known to be idle
+	inject   injection
+	taker    int32     // P that took the last batch from the global queue
+	fed      bool      // something was put into the global queue since that
+	noGlobal int64     // event at which the global queue was empty last
+	hidden   []int32   // goroutines with hidden set
+	late     []latePut // known to come later than their events
+	open     []latePut // may come later
+	drains   []drain   // Ps that run a dedicated mark worker
 
 	advancing bool  // the tracer is switching to the next generation
 	flusher   int32 // thread that ended a mark phase and waits for all Ps to flush their caches (forEachP in gcMarkTermination), nobody if none
@@ -297,6 +298,9 @@ func (r *Reconstructor) judge() {
 			r.gcOpen = false
 			r.say(&reference.Decision{Kind: reference.KindGCEnd, G: it.ev.G, P: r.pid(it.p), M: it.ev.M})
 		}
+	}
+	if r.q.GlobalLen() == 0 {
+		r.noGlobal = i
 	}
 	r.win.tail++
 }

@@ -19,6 +19,7 @@ const (
 	costForeign = 4  // somebody else runs a part of it that is not half
 	costAgain   = 1  // somebody stole half of it from the thief
 	costLeft    = 16 // somebody is left that nobody took
+	costGlobal  = 16 // the global queue, where a thief looks first, had something
 )
 
 // firstTaken returns the first goroutine in v's ring that a thief has taken from v
@@ -142,6 +143,9 @@ func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
 	}
 	if run > 0 {
 		cost += foreignCost(at, run, k)
+	}
+	if r.noGlobal < max(free, lower) {
+		cost += costGlobal
 	}
 	switch {
 	case n >= 2*k-1 && upper > free && lower <= r.now:
