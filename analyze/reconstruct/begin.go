@@ -21,6 +21,7 @@ func (r *Reconstructor) begin() {
 	}
 	var seeds []seed
 	syncs := 0
+	created := int64(0)
 	var firsts []int32
 	seen := map[int32]bool{}
 	for i := int64(0); i < r.win.head && syncs < 2; i++ {
@@ -33,6 +34,9 @@ func (r *Reconstructor) begin() {
 				r.setProcs(int(e.Res))
 			}
 		case events.Go:
+			if e.From == events.NotExist && created == 0 {
+				created = e.Res
+			}
 			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.all[it.rg].state == events.Undetermined && !r.reduced {
 				start := it.link
 				if start == none {
@@ -48,6 +52,15 @@ func (r *Reconstructor) begin() {
 			if e.To == events.Running && e.From == events.Undetermined {
 				firsts = append(firsts, it.rp)
 			}
+		}
+	}
+	if created > 0 && created <= int64(16*(r.procs+4)) {
+		// A P takes 16 goroutine numbers at once (newproc1): the program has
+		// hardly begun, so no P has a long history.
+		r.phase0 = youngPhase
+		for i := range r.ps {
+			r.ps[i].phase = youngPhase
+			r.ps[i].unused = !slices.Contains(firsts, int32(i))
 		}
 	}
 	// A P whose first event is its status was running all along.

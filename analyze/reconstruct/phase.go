@@ -8,8 +8,9 @@ import "github.com/gmpscope/gmpscope/reference"
 type phase uint64
 
 const (
-	anyPhase = phase(1<<61 - 1)
-	poll     = 61
+	anyPhase   = phase(1<<61 - 1)
+	youngPhase = phase(1<<12 - 1) // at most 11 so far
+	poll       = 61
 )
 
 // next counts a start that does not inherit the time slice.

@@ -65,7 +65,8 @@ type Reconstructor struct {
 	procs    int   // GOMAXPROCS
 	stw      stwState
 	gcOpen   bool
-	idle     int // Ps known to be idle
+	phase0   phase // what is known of the tick of a P before its first start
+	idle     int   // Ps known to be idle
 	inject   injection
 	taker    int32     // P that took the last batch from the global queue
 	fed      bool      // something was put into the global queue since that
@@ -92,6 +93,7 @@ type proc struct {
 	syscall  bool
 	began    int64 // when g began to run
 	phase    phase
+	unused   bool          // nothing is known to have run on it
 	released bool          // taken or given up: the next thread to get it got a handoff
 	why      reference.Why // of that
 	lastM    int32
@@ -129,6 +131,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		stk:     stackTraits{tables: t},
 		taker:   nobody,
 		flusher: nobody,
+		phase0:  anyPhase,
 	}
 	r.gs.byID = map[int64]int32{}
 	return r
@@ -249,7 +252,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: anyPhase, lastM: nobody, handed: none, borrowed: none})
+	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: r.phase0, unused: r.phase0 == youngPhase, lastM: nobody, handed: none, borrowed: none})
 	r.pix[id] = ix
 	r.q.Grow(0, len(r.ps))
 	return ix

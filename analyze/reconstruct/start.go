@@ -47,6 +47,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		p := &r.ps[it.p]
 		p.g, p.began, p.syscall = it.rg, r.time, false
 		p.m = it.m
+		p.unused = false
 		if inherits {
 			flags |= reference.FlagInherits
 		} else {
