@@ -32,10 +32,6 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.q.Remove(ix)
 		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePhase)}
 	}
-	if ps.unused && ps.phase.maybeTick() && r.procs > 1 {
-		r.q.Remove(ix) // most likely it has never run anything
-		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Ambiguous, reference.RuleTick)}
-	}
 	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		n := r.q.GlobalLen()
 		shown := r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs))
@@ -46,6 +42,12 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		}
 		if shown > 1 {
 			k = shown
+			if ps.phase.maybeTick() && shown > 2 {
+				ps.phase.isNot()
+			}
+		} else if ps.unused && ps.phase.maybeTick() {
+			r.q.Remove(ix) // most likely it has never run anything
+			return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Ambiguous, reference.RuleTick)}
 		}
 	}
 	if ps.phase.maybeTick() && basis == byRule {
