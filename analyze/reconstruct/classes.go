@@ -122,6 +122,7 @@ type trait uint16
 const (
 	traitSeen       trait = 1 << iota
 	traitGoyield          // a yield to the waiter that was handed a semaphore
+	traitInject           // a whole list of goroutines is woken
 	traitSysStack         // runtime code on g0: leaf is runtime.systemstack_switch, or injectglist shows
 	traitStartWorld       // called from startTheWorld
 	traitFinalizer
@@ -170,7 +171,9 @@ func classify(f []events.Frame) trait {
 	for i := range f {
 		switch f[i].Func {
 		case "runtime.injectglist":
-			t |= traitSysStack
+			t |= traitSysStack | traitInject
+		case "runtime.gcWakeAllAssists":
+			t |= traitInject
 		case "runtime.runfinq", "runtime.runFinalizers":
 			t |= traitFinalizer
 		case "runtime.(*cleanupQueue).dequeue", "runtime.runCleanups":

@@ -1,6 +1,9 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // takeGlobal takes from the head of the global queue: one at the 61st tick,
 // else a batch, of which the first runs.
@@ -108,6 +111,12 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 	switch {
 	case k >= 4 && heads(1):
 		return 1
+	case n > 1 && r.ps[p].phase.maybeTick():
+		if shown := r.ownOrder(ix, p, items[1:min(k, n)], k); shown > 0 {
+			return shown
+		}
+	}
+	switch {
 	case heads(k):
 		return k
 	case lo < k && k > 2 && heads(k-1) && k < n && r.startP(items[k]) == r.startP(items[k-1]):
@@ -172,4 +181,51 @@ func (r *Reconstructor) unsure(ix int32) int {
 		}
 	}
 	return n
+}
+
+// ownOrder looks at what p runs after ix: the rest of a batch stands in front of
+// what ix and its successors put into p's ring, but after a pick at the 61st
+// tick it is still in the global queue. It returns k, 1, or 0 if this does not
+// show.
+func (r *Reconstructor) ownOrder(ix, p int32, rest []int32, k int) int {
+	first := none // start of the first of the rest that p runs
+	for _, x := range rest {
+		if r.startP(x) == p {
+			first = r.gs.all[x].start
+			break
+		}
+	}
+	if first == none {
+		return 0
+	}
+	s := r.win.at(r.gs.all[ix].start)
+	if s == nil {
+		return 0
+	}
+	var puts [8]int64 // starts of what the P put into its queue
+	n := 0
+	for i, steps := s.nextM, 0; i != none && i < first && steps < 256; steps++ {
+		it := r.win.at(i)
+		if it == nil {
+			return 0
+		}
+		if e := &it.ev; e.Kind == events.Go && e.To == events.Runnable && it.p == p && e.From != events.Running && e.From != events.Syscall && n < len(puts) {
+			puts[n] = it.link
+			n++
+		} else if e.Kind != events.Go {
+			return 0 // the P is lost for a while: thieves may come
+		}
+		i = it.nextM
+	}
+	for j := 0; j < n; j++ {
+		if puts[j] == none || puts[j] > first {
+			return k
+		}
+	}
+	for j := 0; j+1 < n; j++ {
+		if puts[j] > puts[j+1] && puts[j] < first { // displaced, and run from the ring
+			return 1
+		}
+	}
+	return 0
 }

@@ -228,6 +228,9 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.late, g.putAgain, g.passed = false, false, 0
 	g.readyM = it.m
 	t := r.target(it, g)
+	if t.batch && t.to == reference.QueueLocal && r.q.Full(t.p) {
+		t.to = reference.QueueGlobal
+	}
 	if from == events.Running {
 		if t.preempt {
 			r.say(&reference.Decision{Kind: reference.KindPreempt, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Why: t.why,
@@ -319,6 +322,7 @@ func (r *Reconstructor) overflows(p int32) bool {
 func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.all[newcomer].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
+	r.ps[p].headAt = r.now
 	for n := 0; n < r.rules.RingSize/2; n++ {
 		g := r.q.Head(p)
 		r.q.Remove(g)
@@ -352,6 +356,7 @@ type put struct {
 	basis   reference.Basis
 	preempt bool
 	fresh   bool // a direct start that gets a new time slice nevertheless
+	batch   bool // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
 }
 
 var (
@@ -422,14 +427,14 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	}
 	if g.reason == events.ReasonAssist {
 		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
-		return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule}
+		return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule, batch: r.stk.of(e.Stack)&traitInject != 0}
 	}
 	if r.stk.of(e.Stack)&traitSysStack != 0 {
 		switch {
 		case g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0,
 			strings.HasPrefix(r.tables.Name(g.reason), "GC weak"):
 			// injectglist during a stop-the-world finds no idle P.
-			return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule}
+			return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule, batch: true}
 		}
 	}
 	return r.runnext(it.p, reference.WhyUnblock)
@@ -495,5 +500,5 @@ func (r *Reconstructor) injected(it *item, why reference.Why) put {
 		r.inject.left--
 		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
 	}
-	return put{to: reference.QueueLocal, p: it.p, why: why, basis: byRule}
+	return put{to: reference.QueueLocal, p: it.p, why: why, basis: byRule, batch: true}
 }

@@ -93,6 +93,7 @@ type proc struct {
 	syscall  bool
 	began    int64 // when g began to run
 	phase    phase
+	headAt   int64         // event before which the head of its ring had not become that
 	unused   bool          // nothing is known to have run on it
 	released bool          // taken or given up: the next thread to get it got a handoff
 	why      reference.Why // of that

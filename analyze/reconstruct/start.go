@@ -192,5 +192,6 @@ func (r *Reconstructor) takeLocal(ix, p int32) taken {
 		}
 	}
 	r.q.Remove(ix)
+	r.ps[p].headAt = max(r.ps[p].headAt, r.freeSince(ix))
 	return taken{src: reference.SrcLocal, victim: nobody, basis: basis}
 }

@@ -37,6 +37,7 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	}
 	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.all[ix].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
 	since := r.freeSince(ix)
+	r.ps[v].headAt = max(r.ps[v].headAt, since)
 	for r.q.Head(v) != ix {
 		g := r.q.Head(v)
 		r.q.Remove(g)

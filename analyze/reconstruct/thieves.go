@@ -144,12 +144,13 @@ func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
 	if run > 0 {
 		cost += foreignCost(at, run, k)
 	}
+	lower, wider = max(lower, r.ps[v].headAt), max(wider, r.ps[v].headAt)
 	if r.noGlobal < max(free, lower) {
 		cost += costGlobal
 	}
 	switch {
-	case n >= 2*k-1 && upper > free && lower <= r.now:
-	case n >= 2*k-2 && later > free && wider <= r.now:
+	case n >= 2*k-1 && upper > max(free, lower) && lower <= r.now:
+	case n >= 2*k-2 && later > max(free, wider) && wider <= r.now:
 		cost += costNear
 	default:
 		cost += costSize
