@@ -133,6 +133,7 @@ func (r *Reconstructor) settle(ix int32) {
 	switch t.src {
 	case reference.SrcGlobal, reference.SrcGlobalTick:
 		why = reference.WhyGlobalBatch
+		from = reference.Place{Queue: reference.QueueGlobal, P: reference.NoP}
 	case reference.SrcRunnext, reference.SrcLocal:
 		why = reference.WhyUnknown
 		from = reference.Place{Queue: reference.QueueLocal, P: r.startP(ix)}
