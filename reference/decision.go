@@ -57,7 +57,7 @@ const (
 	KindOverflow         // P's ring was full: Batch goroutines went to the global queue
 	KindGlobalBatch      // P took Batch goroutines from the global queue
 	KindRetake           // sysmon took P from a thread in a system call
-	KindHandoff          // P, retaken or given up, was given to thread M
+	KindHandoff          // P, just retaken or given up, goes to thread M
 	KindPreempt          // G was made to yield, because of Why
 	KindPStart           // P got a thread
 	KindPStop            // P lost its thread: found no work (WhyIdle), or stopped for Why

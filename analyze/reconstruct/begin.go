@@ -59,8 +59,11 @@ func (r *Reconstructor) begin() {
 		// hardly begun, so no P has a long history.
 		r.phase0 = youngPhase
 		for i := range r.ps {
-			r.ps[i].phase = youngPhase
-			r.ps[i].unused = !slices.Contains(firsts, int32(i))
+			p := &r.ps[i]
+			p.phase, p.guess = youngPhase, true
+			if p.unused = !slices.Contains(firsts, int32(i)); !p.unused {
+				p.phase = startedPhase
+			}
 		}
 	}
 	// A P whose first event is its status was running all along.

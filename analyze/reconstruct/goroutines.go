@@ -27,6 +27,8 @@ type goroutine struct {
 	fresh      bool  // direct start with a new time slice
 	late       bool  // its put to the global queue comes later than its event
 	putAgain   bool  // it did
+	lock       lock  // whether it is locked to its thread
+	lockUses   uint8 // times that lock, a conclusion only, was relied on
 	hidden     bool  // its first event has not come yet: decisions do not know it
 	seeded     bool  // was runnable before the trace began
 

@@ -70,6 +70,15 @@ func (r *Reconstructor) procEvent(it *item) {
 // It runs nothing, gives the P up at once, and the new thread gets it. The
 // P's queue is not touched, so neither step is a decision.
 func (r *Reconstructor) borrows(it *item) bool {
+	if !r.lends(it) {
+		return false
+	}
+	r.ps[it.rp].borrowed = it.nextM
+	return true
+}
+
+// lends says that a thread gets a P only to allocate another thread for it.
+func (r *Reconstructor) lends(it *item) bool {
 	if it.ev.To != events.Running || it.ev.From != events.Idle || it.m < 0 {
 		return false
 	}
@@ -77,27 +86,23 @@ func (r *Reconstructor) borrows(it *item) bool {
 	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.rp != it.rp {
 		return false
 	}
+	// A thread that gave the P up itself (stoplockedm) is not among the idle
+	// ones, so it cannot have been woken for it.
+	prev := r.win.at(it.prevM)
+	gave := prev != nil && prev.ev.Kind == events.Proc && prev.ev.To == events.Idle && r.win.at(prev.link) == it
 	m := &r.ms[it.m]
-	if m.lastG != nobody && (m.g == nobody || r.gs.all[m.g].state != events.Syscall) {
+	if !gave && m.lastG != nobody && (m.g == nobody || r.gs.all[m.g].state != events.Syscall) {
 		return false
 	}
-	for i := it.nextM + 1; i < min(r.win.head, it.nextM+4096); i++ {
-		n := r.win.at(i)
-		if n.ev.Time-stop.ev.Time > borrowTime && !r.ps[it.rp].released {
-			return false
-		}
-		if n.ev.Kind == events.Proc && n.rp == it.rp {
-			if n.ev.To != events.Running || n.m == it.m {
-				return false
-			}
-			if r.ms[n.m].lastG != nobody {
-				return false // not new: the P was handed to it, maybe for a goroutine locked to it
-			}
-			r.ps[it.rp].borrowed = it.nextM
-			return true
-		}
+	next := r.win.at(stop.link)
+	if next == nil || next.ev.To != events.Running || next.m < 0 || next.m == it.m {
+		return false
 	}
-	return false
+	if next.ev.Time-stop.ev.Time > borrowTime && !gave && !r.ps[it.rp].released {
+		return false
+	}
+	// A thread that is not new got the P handed, maybe for a goroutine locked to it.
+	return r.ms[next.m].lastG == nobody
 }
 
 // borrowTime bounds the start of a new thread after its allocation, in ns.
@@ -108,12 +113,10 @@ func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 	p.m = it.m
 	p.syscall = false
 	p.g = nobody
-	if it.m >= 0 {
-		if p.released && it.m != p.lastM {
-			r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: it.ev.M, G: reference.NoG, Why: p.why, Basis: byRule})
-		}
+	if p.released && !p.told && it.m >= 0 && it.m != p.lastM {
+		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: it.ev.M, G: reference.NoG, Why: p.why, Basis: byRule})
 	}
-	p.released = false
+	p.released, p.told = false, false
 	r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: it.ev.M, G: reference.NoG, Flags: flags, Basis: reference.Known(reference.Observed, reference.RuleNone)})
 }
 
@@ -123,18 +126,19 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 	why := reference.WhyIdle
 	gives := false // to whichever thread comes (handoffp)
 	switch {
-	case e.G >= 0: // in a system call that gives the P up itself, or a stop-the-world took it
-		why = reference.WhySyscall
-		if r.stw.open {
-			why = reference.WhySTW
-		}
 	case r.stw.open:
 		why = reference.WhySTW
-	case r.handsToLocked(it, p):
-		why = reference.WhyLocked
-	case r.lockedBlocked(it):
-		why = reference.WhyLocked
+	case e.G >= 0: // a system call that gives the P up itself (entersyscallblock)
+		why = reference.WhySyscall
 		gives = true
+	default:
+		switch r.handover(it, p) {
+		case toLocked:
+			why = reference.WhyLocked
+		case fromLocked:
+			why = reference.WhyLocked
+			gives = true
+		}
 	}
 	if why == reference.WhyIdle {
 		r.mustBeEmpty(it.rp)
@@ -144,102 +148,78 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 	p.m = nobody
 	p.g = nobody
 	p.syscall = false
-	p.released = gives || why == reference.WhySyscall
-	p.why = why
+	p.released, p.told = false, false
 	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
+	if gives {
+		r.handOff(it, p, why)
+	}
 }
 
-// handsToLocked recognises startlockedm: the thread had picked a goroutine that
-// is locked to another thread, and hands it the P. That goroutine is queued
-// now, and is the first to run on this P, on a thread that runs nothing else.
-func (r *Reconstructor) handsToLocked(it *item, p *proc) bool {
-	next := r.nextOfP(it.rp, it.m)
-	if next == nil {
-		return false
-	}
-	start := r.startsLocked(next)
-	if start == nil {
-		return false
-	}
-	g := &r.gs.all[start.rg]
-	// A P that really was idle had found nothing anywhere.
-	g.start = next.nextM
-	if r.q.Place(start.rg).Queue == reference.QueueUnknown {
-		return false
-	}
-	p.handed = next.nextM
-	r.settle(start.rg)
-	return true
-}
-
-// startsLocked returns the start that follows at once when a thread gets a P,
-// if it is that of a goroutine which seems to be locked to the thread: queued
-// now, it ran there last, and nothing else did since.
-func (r *Reconstructor) startsLocked(pstart *item) *item {
-	start := r.win.at(pstart.nextM)
-	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != pstart.rp {
-		return nil
-	}
-	g := &r.gs.all[start.rg]
-	if g.state != events.Runnable || g.ready > r.now || g.direct != reference.SrcUnknown {
-		return nil
-	}
-	if g.lastM != start.m || r.ms[start.m].lastG != start.rg {
-		return nil
-	}
-	return start
-}
-
-// nextOfP looks ahead for the event by which another thread gets this P.
-func (r *Reconstructor) nextOfP(p, m int32) *item {
-	for i := r.now + 1; i < min(r.win.head, r.now+4096); i++ {
-		n := r.win.at(i)
-		if n.ev.Kind == events.Proc && n.rp == p {
-			if n.ev.To == events.Running && n.m != m && n.m >= 0 {
-				return n
-			}
-			return nil
+// handOff judges a P that was given up or taken: handoffp starts a thread for
+// it if there is work, or if nobody else would look for some. Otherwise the P
+// goes idle, and whoever gets it later gets no handoff.
+func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
+	next := r.nextOfP(it)
+	basis := byRule
+	if r.q.Len(it.rp) == 0 && r.q.GlobalLen() == 0 && r.othersIdle(p) {
+		if next == nil || next.ev.Time-r.time > wake || !r.gcOpen && !r.wokenFor(next) {
+			return
 		}
+		basis = byAhead
 	}
-	return nil
+	p.released, p.why = true, why
+	if next != nil {
+		p.told = true
+		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: next.ev.M, G: reference.NoG, Why: why, Basis: basis})
+	}
 }
 
-// lockedBlocked recognises stoplockedm: a locked goroutine stopped just before
-// on this thread and is the next to run on it, and local work is left.
-func (r *Reconstructor) lockedBlocked(it *item) bool {
-	if it.m < 0 {
-		return false
-	}
-	prev := r.win.at(it.prevM)
-	if prev == nil || prev.ev.Kind != events.Go || prev.ev.From != events.Running || r.q.Len(it.rp) == 0 || r.allInFlight(it.rp) {
-		return false
-	}
-	if prev.ev.To == events.NotExist {
-		return true // a locked goroutine takes its thread along
-	}
-	for n, i := 0, it.nextM; n < 8; n++ {
-		x := r.win.at(i)
-		if x == nil {
-			return true // it does not run again as far as we see, as an idle thread would
+// othersIdle says that Ps other than p are idle (npidle), and not on their way
+// from one thread to another.
+func (r *Reconstructor) othersIdle(p *proc) bool {
+	for i := range r.ps {
+		o := &r.ps[i]
+		if o != p && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {
+			return true
 		}
-		if x.ev.Kind == events.Go && x.ev.To == events.Running {
-			return x.rg == prev.rg
-		}
-		i = x.nextM
 	}
 	return false
 }
 
-func (r *Reconstructor) allInFlight(p int32) bool {
-	if x := r.q.Runnext(p); x != reference.None && !r.inFlight(x) {
-		return false
-	}
-	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
-		if r.inFlight(x) {
+// wake bounds the time that a thread takes to come when it is woken, in ns.
+const wake = 50_000
+
+// wokenFor says that a thread came for a P without any other reason than that
+// the P was given up: nothing became runnable in between or was found, which
+// wakes threads, too (ready, resetspinning).
+func (r *Reconstructor) wokenFor(next *item) bool {
+	for i := r.now + 1; i < r.win.head; i++ {
+		n := r.win.at(i)
+		if n == next {
 			return true
 		}
+		if n.ev.Kind == events.Go && (n.ev.To == events.Runnable || n.ev.From == events.Runnable) {
+			return false
+		}
 	}
-	return r.q.RingLen(p) == 0
+	return false
+}
+
+// nextOfP looks ahead for the event by which another thread gets the P that it
+// gives up or takes, nil if that is out of sight.
+func (r *Reconstructor) nextOfP(it *item) *item {
+	own := it.m
+	for n := r.win.at(it.link); n != nil; n = r.win.at(n.link) {
+		switch {
+		case n.ev.To == events.Running && n.m >= 0 && n.m != own:
+			return n
+		case n.ev.To == events.Running && r.lends(n):
+			n = r.win.at(n.nextM)
+		case n.ev.To != events.Idle || n.ev.From == events.Running:
+			return nil
+		}
+	}
+	return nil
 }
 
 // mustBeEmpty brings the model in line with a P that found no work: its queue
@@ -297,15 +277,18 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	r.pKnown(it.rp, false)
 	p.m, p.g, p.syscall = nobody, nobody, false
 	p.lastM = nobody
-	p.released = why != reference.WhySTW && why != reference.WhyRetakeReturn
-	p.why = why
+	p.released, p.told = false, false
 	d := reference.Decision{Kind: reference.KindRetake, P: p.id, M: r.mid(owner), G: reference.NoG, Why: why, Basis: byRule}
 	if in >= 0 {
 		d.G, d.Class = r.gs.all[in].id, r.gs.all[in].class
 	}
 	r.say(&d)
-	if why == reference.WhySTW {
+	switch why {
+	case reference.WhySTW:
 		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
+	case reference.WhyRetakeReturn:
+	default:
+		r.handOff(it, p, why)
 	}
 }
 

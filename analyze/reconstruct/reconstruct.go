@@ -60,21 +60,22 @@ type Reconstructor struct {
 	cls classes
 	stk stackTraits
 
-	now      int64 // running number of the event under judgement
-	time     int64 // its time
-	procs    int   // GOMAXPROCS
-	stw      stwState
-	gcOpen   bool
-	phase0   phase // what is known of the tick of a P before its first start
-	idle     int   // Ps known to be idle
-	inject   injection
-	taker    int32     // P that took the last batch from the global queue
-	fed      bool      // something was put into the global queue since that
-	noGlobal int64     // event at which the global queue was empty last
-	hidden   []int32   // goroutines with hidden set
-	late     []latePut // known to come later than their events
-	open     []latePut // may come later
-	drains   []drain   // Ps that run a dedicated mark worker
+	now        int64 // running number of the event under judgement
+	time       int64 // its time
+	procs      int   // GOMAXPROCS
+	stw        stwState
+	gcOpen     bool
+	phase0     phase // what is known of the tick of a P before its first start
+	idle       int   // Ps known to be idle
+	inject     injection
+	taker      int32     // P that took the last batch from the global queue
+	tookGlobal int64     // when that or another take from it showed itself
+	fed        bool      // something was put into the global queue since that
+	noGlobal   int64     // event at which the global queue was empty last
+	hidden     []int32   // goroutines with hidden set
+	late       []latePut // known to come later than their events
+	open       []latePut // may come later
+	drains     []drain   // Ps that run a dedicated mark worker
 
 	advancing bool  // the tracer is switching to the next generation
 	flusher   int32 // thread that ended a mark phase and waits for all Ps to flush their caches (forEachP in gcMarkTermination), nobody if none
@@ -95,9 +96,12 @@ type proc struct {
 	phase    phase
 	headAt   int64         // event before which the head of its ring had not become that
 	unused   bool          // nothing is known to have run on it
-	released bool          // taken or given up: the next thread to get it got a handoff
+	guess    bool          // phase is what is usual for a young process
+	released bool          // handed off (handoffp) to a thread that has not come yet
+	told     bool          // as was said, the thread being in sight
 	why      reference.Why // of that
 	lastM    int32
+	newest   int64 // its newest transition, at the head of the window
 	borrowed int64 // event by which a thread that only allocated another gives the P up
 	handed   int64 // start of the locked goroutine that the P is handed to
 }
@@ -206,6 +210,11 @@ func (r *Reconstructor) enter(e *events.Event) {
 		r.linkGo(i, it)
 	case events.Proc:
 		it.rp = r.proc(int32(e.Res))
+		p := &r.ps[it.rp]
+		if prev := r.win.at(p.newest); prev != nil {
+			prev.link = i
+		}
+		p.newest = i
 	default:
 		return
 	}
@@ -253,7 +262,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: r.phase0, unused: r.phase0 == youngPhase, lastM: nobody, handed: none, borrowed: none})
+	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: r.phase0, unused: r.phase0 == youngPhase, guess: r.phase0 == youngPhase, lastM: nobody, newest: none, handed: none, borrowed: none})
 	r.pix[id] = ix
 	r.q.Grow(0, len(r.ps))
 	return ix

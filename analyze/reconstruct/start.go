@@ -25,14 +25,15 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	default:
 		g.start = r.now
 		t = r.take(it.rg, it.p)
-		r.learnPhase(it.p, t)
+		r.learnPhase(it.p, t, r.win.at(it.prevM))
 	}
 	if it.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
 		flags |= reference.FlagGC | reference.FlagSystem
 	}
 	inherits := t.src == reference.SrcRunnext || t.src == reference.SrcCoroutine ||
 		t.src == reference.SrcSyscallExit && !g.fresh || g.direct == reference.SrcDirect
-	if r.locked(it, g) {
+	r.learnLock(it, g)
+	if it.p >= 0 && r.ps[it.p].handed == r.now {
 		flags |= reference.FlagLocked
 		inherits = false // stoplockedm returns to execute without inheritance
 	}
@@ -78,13 +79,6 @@ func (r *Reconstructor) count(t taken) {
 	default:
 		r.sum.Ambiguous++
 	}
-}
-
-// locked says that the P was handed to the thread that this goroutine is
-// locked to (startlockedm): another thread gave the P up, without having run
-// anything, and this thread runs nothing else.
-func (r *Reconstructor) locked(it *item, g *goroutine) bool {
-	return it.p >= 0 && r.ps[it.p].handed == r.now
 }
 
 // startP is the P on which a queued goroutine will start, or nobody.
@@ -163,6 +157,7 @@ func (r *Reconstructor) take(ix, p int32) taken {
 	case place.Queue == reference.QueueLocal && place.P == p:
 		return r.takeLocal(ix, p)
 	case place.Queue == reference.QueueGlobal:
+		r.tookGlobal = r.time
 		return r.takeGlobal(ix, p)
 	case place.Queue == reference.QueueLocal:
 		return r.steal(ix, p, place.P)

@@ -307,18 +307,24 @@ func (s *Score) events(truth, dump []Line) {
 			slices.SortStableFunc(ts, func(a, b *Line) int { return cmpInt(a.T, b.T) })
 			slices.SortStableFunc(ds, func(a, b *Line) int { return cmpInt(a.T, b.T) })
 			used := make([]bool, len(ds))
-			for _, t := range ts {
-				best := -1
-				for j, d := range ds {
-					if !used[j] && abs(d.T-t.T) <= window && (best < 0 || abs(d.T-t.T) < abs(ds[best].T-t.T)) {
-						best = j
+			// What need not be in the dump must not take the place of what must.
+			for _, must := range [...]bool{true, false} {
+				for _, t := range ts {
+					if k.must(t) != must {
+						continue
 					}
-				}
-				if best >= 0 {
-					used[best] = true
-				}
-				if k.must(t) {
-					rate(s.Found, k.kind).count(best >= 0)
+					best := -1
+					for j, d := range ds {
+						if !used[j] && abs(d.T-t.T) <= window && (best < 0 || abs(d.T-t.T) < abs(ds[best].T-t.T)) {
+							best = j
+						}
+					}
+					if best >= 0 {
+						used[best] = true
+					}
+					if must {
+						rate(s.Found, k.kind).count(best >= 0)
+					}
 				}
 			}
 			for _, u := range used {

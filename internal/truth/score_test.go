@@ -155,6 +155,18 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func TestWhatMustBeFoundIsFoundFirst(t *testing.T) {
+	truth := lines(t, `
+{"t":100,"k":"handoff","p":0,"started":false}
+{"t":900,"k":"handoff","p":0,"started":true}
+`)
+	dump := lines(t, `{"t":880,"k":"handoff","p":0}`)
+	s, _ := Compare(truth, dump)
+	if *s.Found["handoff"] != (Rate{1, 1}) || *s.Real["handoff"] != (Rate{1, 1}) {
+		t.Errorf("found %+v, real %+v", *s.Found["handoff"], *s.Real["handoff"])
+	}
+}
+
 func TestMissingAndExtraLinesAreFoundByTime(t *testing.T) {
 	truth := lines(t, `
 {"t":10,"k":"start","g":1,"p":0,"src":"runnext"}
