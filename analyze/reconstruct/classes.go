@@ -129,6 +129,9 @@ const (
 	traitCleanup
 	traitScavenger
 	traitSweeper
+	traitWorker
+	traitMarkDone
+	traitMarkNotDone // leaves gcMarkDone
 )
 
 func (s *stackTraits) of(h events.Handle) trait {
@@ -182,6 +185,13 @@ func classify(f []events.Frame) trait {
 			t |= traitScavenger
 		case "runtime.bgsweep":
 			t |= traitSweeper
+		case "runtime.gcBgMarkWorker":
+			t |= traitWorker
+		case "runtime.gcMarkDone":
+			t |= traitMarkDone
+			if i > 0 && f[i-1].Func == "runtime.semrelease" {
+				t |= traitMarkNotDone
+			}
 		}
 	}
 	return t

@@ -17,20 +17,21 @@ func (r *Reconstructor) yielded(it *item) put {
 		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: reference.Known(reference.Observed, reference.RuleNone)}
 	}
 	if r.stk.of(e.TStack)&traitGoyield != 0 {
-		return put{to: reference.QueueLocal, p: it.p, why: reference.WhyGoyield, basis: byRule, preempt: true}
+		return put{to: reference.QueueLocal, p: it.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
 	}
 	next := r.win.at(it.nextM)
 	stops := next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Idle && next.rp == it.p && next.m == it.m
-	if stops && r.stwSoon(it) {
+	// The begin is written before gcwaiting is set (stopTheWorldWithSema).
+	if stops && r.stw.open {
 		if r.rules.STWKeepsRunnext {
 			p := r.runnext(it.p, reference.WhySTW)
-			p.preempt = true
+			p.preempt, p.cause = true, byRule
 			return p
 		}
-		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, preempt: true}
+		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, preempt: true, cause: byRule}
 	}
 	t := put{to: reference.QueueGlobal, p: nobody, basis: byRule, preempt: true}
-	t.why = r.preemptCause(it)
+	t.why, t.cause = r.preemptCause(it)
 	return t
 }
 
@@ -45,38 +46,54 @@ func (r *Reconstructor) shrinkYield(it *item) bool {
 	return start != nil && start.ev.Kind == events.Proc && start.nextM == it.link && it.link != none
 }
 
-// stwSoon says that a stop-the-world is open, or begins within the few µs that
-// a request needs to be seen before its event.
-func (r *Reconstructor) stwSoon(it *item) bool {
-	if r.stw.open {
-		return true
+// preemptCause tells who asked, and how sure that is. Nobody signs a request,
+// so it is what was going on at the time: all Ps are visited, or the time slice
+// is over. sysmon finds that when 10 ms have passed on the same schedtick
+// (retake), hence never earlier; then it was the garbage collector, who wants
+// another worker (enlistWorker) or visited in vain, or a late request.
+func (r *Reconstructor) preemptCause(it *item) (reference.Why, reference.Basis) {
+	unsure := reference.Known(reference.Ambiguous, reference.RuleQueue)
+	if it.p < 0 {
+		return reference.WhySlice, unsure
 	}
-	for i := r.now + 1; i < r.now+64; i++ {
-		n := r.win.at(i)
-		if n == nil || n.ev.Time-r.time > 50_000 {
-			return false
-		}
-		if n.ev.Kind == events.STWBegin {
-			return true
-		}
+	p := &r.ps[it.p]
+	tick := p.ticks[1]
+	if r.time-tick < strayTime {
+		tick = p.ticks[0]
 	}
-	return false
+	over := r.time-tick >= r.rules.Slice
+	visited := r.visited()
+	switch {
+	case visited != reference.WhyUnknown && over:
+		return visited, unsure
+	case visited != reference.WhyUnknown:
+		return visited, byRule
+	case over && !r.gcOpen && r.lateRequest(p):
+		return r.asked, unsure
+	case over && r.gcOpen:
+		return reference.WhySlice, unsure
+	case over:
+		return reference.WhySlice, byRule
+	case r.gcOpen:
+		return reference.WhyGC, byRule
+	case r.asked != reference.WhyUnknown && p.began < r.askedAt:
+		return r.asked, byRule
+	}
+	return reference.WhySlice, unsure
 }
 
-// preemptCause tells who asked: the tracer for its generation switch and the
-// garbage collector for its barriers ask all Ps at once (forEachP); sysmon
-// asks when a time slice is over (retake). A request is anonymous, so this is
-// what was going on at the time; a goroutine that has itself run for a slice
-// is charged to sysmon.
-func (r *Reconstructor) preemptCause(it *item) reference.Why {
-	if r.advancing {
-		return reference.WhyGeneration
-	}
-	if it.p < 0 || r.time-r.ps[it.p].began >= r.rules.Slice*95/100 {
-		return reference.WhySlice
-	}
-	if r.gcOpen || r.flusher >= 0 {
-		return reference.WhyGC
-	}
-	return reference.WhySlice
+// lateRequest says that the visitor must have asked P's goroutine, and that it
+// stops before it would have had a time slice since: its thread was off CPU.
+func (r *Reconstructor) lateRequest(p *proc) bool {
+	return r.asked != reference.WhyUnknown && p.began < r.askedAt-askTime && r.askedAt < r.time &&
+		r.time-r.askedAt < r.rules.Slice && r.time-p.began < 2*r.rules.Slice
 }
+
+const (
+	// strayTime bounds the run of a goroutine that is hit by the signal meant
+	// for the one before it on its P, in ns.
+	strayTime = 10_000
+	// askTime is how long a goroutine has to run during a visit to be asked for
+	// certain, in ns: the visitor asks every 100 µs if it has a CPU.
+	askTime = 1_000_000
+)

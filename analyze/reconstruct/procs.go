@@ -264,7 +264,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 			why = reference.WhyRetakeReturn
 		case r.stw.open && r.stw.g == e.G:
 			why = reference.WhySTW
-		case r.gs.all[g].flags&reference.FlagTracer != 0 || r.advancing:
+		case r.gs.all[g].flags&reference.FlagTracer != 0 || r.visited() == reference.WhyGeneration:
 			why = reference.WhyGeneration
 		default:
 			why = reference.WhyGC
@@ -298,8 +298,10 @@ func (r *Reconstructor) procsEvent(it *item) {
 		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW})
 		r.stw.open = false
 		if r.stw.why == "GC mark termination" {
-			r.flusher = it.m
+			r.visit = visit{it.m, reference.WhyGC}
 		}
+	} else if it.ev.G >= 0 {
+		r.generationBegins(it)
 	}
 	r.setProcs(int(min(it.ev.Res, 1<<20)))
 }

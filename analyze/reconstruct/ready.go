@@ -234,7 +234,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	if from == events.Running {
 		if t.preempt {
 			r.say(&reference.Decision{Kind: reference.KindPreempt, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Why: t.why,
-				Stack: int32(e.TStack), Flags: g.flags, Basis: t.basis})
+				Stack: int32(e.TStack), Flags: g.flags, Basis: t.cause})
 		}
 		r.stop(it, g, t.why)
 	} else if from == events.Syscall {
@@ -355,8 +355,9 @@ type put struct {
 	direct  reference.Source
 	basis   reference.Basis
 	preempt bool
-	fresh   bool // a direct start that gets a new time slice nevertheless
-	batch   bool // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
+	batch   bool            // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
+	cause   reference.Basis // of why, for a preemption
+	fresh   bool            // a direct start that gets a new time slice nevertheless
 }
 
 var (

@@ -77,8 +77,13 @@ type Reconstructor struct {
 	open       []latePut // may come later
 	drains     []drain   // Ps that run a dedicated mark worker
 
-	advancing bool  // the tracer is switching to the next generation
-	flusher   int32 // thread that ended a mark phase and waits for all Ps to flush their caches (forEachP in gcMarkTermination), nobody if none
+	visit    visit
+	visits   []visitBefore // in the order of their ends
+	asked    reference.Why // for whom the last visit was
+	askedAt  int64         // when it ended
+	advances bool          // the tracer is about to begin a generation
+	worker   int64         // newest stop of a mark worker for lack of work, at the head of the window
+	stops    bool          // a stop-the-world has begun at the head of the window
 
 	sum   Summary
 	srcs  [32]int64
@@ -92,7 +97,8 @@ type proc struct {
 	m        int32 // thread, -1 if none
 	g        int32 // goroutine running or in a system call on it, -1
 	syscall  bool
-	began    int64 // when g began to run
+	began    int64    // when g began to run
+	ticks    [2]int64 // when the last two goroutines started that did not inherit the time slice
 	phase    phase
 	headAt   int64         // event before which the head of its ring had not become that
 	unused   bool          // nothing is known to have run on it
@@ -135,8 +141,9 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		cls:     newClasses(t),
 		stk:     stackTraits{tables: t},
 		taker:   nobody,
-		flusher: nobody,
 		phase0:  anyPhase,
+		visit:   visit{m: nobody},
+		worker:  none,
 	}
 	r.gs.byID = map[int64]int32{}
 	return r
@@ -208,6 +215,7 @@ func (r *Reconstructor) enter(e *events.Event) {
 			it.g = r.gs.find(e.G)
 		}
 		r.linkGo(i, it)
+		r.seeVisits(i, it)
 	case events.Proc:
 		it.rp = r.proc(int32(e.Res))
 		p := &r.ps[it.rp]
@@ -215,6 +223,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 			prev.link = i
 		}
 		p.newest = i
+	case events.STWBegin, events.Procs:
+		r.seeVisits(i, it)
+		return
 	default:
 		return
 	}
@@ -262,7 +273,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: r.phase0, unused: r.phase0 == youngPhase, guess: r.phase0 == youngPhase, lastM: nobody, newest: none, handed: none, borrowed: none})
+	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: r.phase0, unused: r.phase0 == youngPhase, guess: r.phase0 == youngPhase, lastM: nobody, newest: none, handed: none, borrowed: none, ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}})
 	r.pix[id] = ix
 	r.q.Grow(0, len(r.ps))
 	return ix
@@ -283,15 +294,11 @@ func (r *Reconstructor) judge() {
 	if len(r.drains) > 0 {
 		r.drainsDue(i)
 	}
-	if r.flusher == it.m && (it.ev.Kind == events.Go || it.ev.Kind == events.Proc) {
-		r.flusher = nobody
-	}
+	r.leaveVisits(it)
 	switch it.ev.Kind {
 	case events.Go:
 		r.goEvent(it)
 		r.gs.leave(it.rg)
-	case events.Sync:
-		r.advancing = false
 	case events.Proc:
 		r.procEvent(it)
 	case events.Procs:

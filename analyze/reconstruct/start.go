@@ -53,13 +53,14 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 			flags |= reference.FlagInherits
 		} else {
 			p.phase.next()
+			p.ticks = [2]int64{p.ticks[1], r.time}
 		}
 	}
 	if it.mark&markDedicated != 0 && it.p >= 0 && !r.reduced {
 		r.drains = append(r.drains, drain{p: it.p, due: r.time + r.rules.Slice + drainLag, end: it.nextM})
 	}
-	if g.reason == events.ReasonChanReceive && isAdvancer(r.cls.list[g.class].name) {
-		r.advancing = true // it slept until the generation was old enough
+	if isAdvancer(r.cls.list[g.class].name) {
+		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
 	}
 	g.reason = events.ReasonNone
 	r.count(t)

@@ -1,0 +1,132 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// A thread visits all Ps (forEachP): it asks all to stop, again every 100 µs
+// until each has passed a safe point, and has no event meanwhile but the Ps it
+// takes from system calls. So do
+//   - the tracer, for the states of Ps: until Go 1.25 after the switch to a new
+//     generation, from Go 1.26 before it (traceAdvance);
+//   - the garbage collector, before the end of the mark phase, maybe in vain
+//     and again (gcMarkDone), and after it, to flush caches (gcMarkTermination).
+//
+// All hold worldsema, so there is one visit at a time.
+
+// visit is one whose begin is known.
+type visit struct {
+	m   int32 // thread that visits, nobody if none
+	why reference.Why
+}
+
+// visitBefore is a visit that shows itself with its end, ahead: it was between
+// these events.
+type visitBefore struct {
+	from, to int64
+	why      reference.Why
+}
+
+// seeVisits notes the visits that end with event i, at the head of the window.
+func (r *Reconstructor) seeVisits(i int64, it *item) {
+	e := &it.ev
+	switch e.Kind {
+	case events.Go:
+		switch {
+		case e.From == events.Running && e.To == events.Waiting:
+			// All workers are done before one visits; those that come
+			// later wait for it.
+			if r.stk.of(e.TStack)&(traitWorker|traitMarkDone) == traitWorker {
+				r.worker = i
+			}
+		case e.From == events.Running && e.To == events.Runnable && r.stk.of(e.TStack)&traitMarkNotDone != 0,
+			e.From == events.Waiting && e.To == events.Runnable && r.stk.of(e.Stack)&traitMarkNotDone != 0:
+			r.addVisit(i, it, reference.WhyGC, r.worker)
+		}
+	case events.STWBegin:
+		r.stops = true
+		if r.tables.Name(e.Reason) == "GC mark termination" {
+			r.addVisit(i, it, reference.WhyGC, r.worker)
+		}
+	case events.Procs:
+		if !r.stops && r.rules.GoMinor >= 26 {
+			r.addVisit(i, it, reference.WhyGeneration, none)
+		}
+		r.stops = false
+	}
+}
+
+// addVisit adds a visit that began after event from, and after the last event
+// of its thread.
+func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int64) {
+	if it.m < 0 {
+		return
+	}
+	for j := r.ms[it.m].last; ; {
+		x := r.win.at(j)
+		if x == nil {
+			break
+		}
+		status := x.ev.From == events.Undetermined || x.ev.From == x.ev.To
+		takes := x.ev.Kind == events.Proc && x.p >= 0 && x.rp != x.p
+		if !status && !takes {
+			from = max(from, j)
+			break
+		}
+		j = x.prevM
+	}
+	r.visits = append(r.visits, visitBefore{from, i, why})
+}
+
+// leaveVisits ends the visits that are over with the event under judgement: the
+// visitor's goroutine stops, or wakes those that wait for the semaphores of the
+// garbage collector.
+func (r *Reconstructor) leaveVisits(it *item) {
+	v := &r.visit
+	if v.m >= 0 && v.m == it.m && it.ev.Kind == events.Go && (it.ev.From == events.Running || v.why == reference.WhyGC) {
+		r.endVisit()
+	}
+	for len(r.visits) > 0 && r.visits[0].to <= r.now {
+		r.asked, r.askedAt = r.visits[0].why, r.time
+		r.visits = r.visits[1:]
+	}
+}
+
+func (r *Reconstructor) endVisit() {
+	r.asked, r.askedAt = r.visit.why, r.time
+	r.visit.m = nobody
+}
+
+// generationBegins judges the statement of GOMAXPROCS by which traceAdvance
+// begins a generation.
+func (r *Reconstructor) generationBegins(it *item) {
+	r.advances = false
+	if r.rules.GoMinor < 26 {
+		r.visit = visit{it.m, reference.WhyGeneration}
+	} else if r.visit.m >= 0 && r.visit.m == it.m {
+		r.endVisit()
+	}
+}
+
+// advancerStarts judges a start of the goroutine that begins generations. It
+// slept until the present one was old enough, or waited for worldsema.
+func (r *Reconstructor) advancerStarts(it *item, slept bool) {
+	r.advances = r.advances || slept
+	if r.advances && r.rules.GoMinor >= 26 && r.visit.m < 0 {
+		r.visit = visit{it.m, reference.WhyGeneration}
+	}
+}
+
+// visited says for whom all Ps are visited now.
+func (r *Reconstructor) visited() reference.Why {
+	if r.visit.m >= 0 {
+		return r.visit.why
+	}
+	for _, v := range r.visits {
+		if v.from < r.now {
+			return v.why
+		}
+	}
+	return reference.WhyUnknown
+}
