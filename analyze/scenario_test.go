@@ -281,7 +281,7 @@ func (s *scenario) common() {
 func (s *scenario) batches() {
 	sizes := few{s: s, what: "a take from the global queue moves min(n, n/GOMAXPROCS+1, 128)"}
 	for _, d := range s.of(reference.KindStart) {
-		if d.Src != reference.SrcGlobal {
+		if d.Src != reference.SrcGlobal || d.Flags&reference.FlagTaken != 0 { // taken earlier, at another length
 			continue
 		}
 		n := int(d.Global + d.Batch)

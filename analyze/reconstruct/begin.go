@@ -57,12 +57,13 @@ func (r *Reconstructor) begin() {
 	if created > 0 && created <= int64(16*(r.procs+4)) {
 		// A P takes 16 goroutine numbers at once (newproc1): the program has
 		// hardly begun, so no P has a long history.
-		r.phase0 = youngPhase
+		r.young = true
 		for i := range r.ps {
 			p := &r.ps[i]
-			p.phase, p.guess = youngPhase, true
-			if p.unused = !slices.Contains(firsts, int32(i)); !p.unused {
-				p.phase = startedPhase
+			if p.unused = !slices.Contains(firsts, int32(i)); p.unused {
+				p.phase = youngPhase(young)
+			} else {
+				p.phase = youngPhase(started)
 			}
 		}
 	}

@@ -21,8 +21,8 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		if basis == byRule && !r.staysLocal(p) {
 			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 		}
-		if !ps.phase.maybeTick() && ps.guess && r.staysLocal(p) {
-			ps.phase, ps.guess = anyPhase, false
+		if !ps.phase.maybeTick() && basis == byRule && r.staysLocal(p) {
+			ps.phase.is()
 		}
 		if !ps.phase.maybeTick() {
 			// It is not the tick: the model had it in the wrong queue.

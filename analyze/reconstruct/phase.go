@@ -5,33 +5,64 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// phase is what is known of a P's schedtick modulo 61, which decides when it
-// looks at the global queue first (proc.go: findRunnable): bit i is set if the
-// remainder may be i. The tick's value at the start of a trace is not recorded.
-type phase uint64
+// phase is what is known of when a P's schedtick is a multiple of 61, which is
+// when it looks at the global queue first (proc.go: findRunnable). The value at
+// the start of a trace is not recorded. Each of the 61 candidates has a score;
+// what the model takes for evidence can be wrong, so none is ever ruled out.
+type phase struct {
+	score [poll]int8 // of: the tick comes when at is the index
+	at    uint8      // number of starts that did not inherit the time slice, modulo 61
+	best  int8       // highest score
+	next2 int8       // second highest
+}
 
 const (
-	anyPhase     = phase(1<<61 - 1)
-	youngPhase   = phase(1<<12 - 1) // at most 11 so far
-	startedPhase = phase(1<<32 - 1) // at most 31: the P that the program began on
-	poll         = 61
+	poll    = 61
+	surest  = 6  // limits of a score
+	forTick = 4  // what a pick from the global queue speaks for it
+	against = 2  // and a take from the own queue although the global one holds something
+	unusual = 4  // what speaks against a young process having many starts behind it
+	young   = 11 // the most that is usual for a P of a young process
+	started = 31 // and for the P that it began on
 )
+
+// youngPhase is the phase of a P on which at most most starts have happened.
+func youngPhase(most int) phase {
+	var f phase
+	for i := 1; i < poll-most; i++ {
+		f.score[i] = -unusual
+	}
+	return f
+}
 
 // next counts a start that does not inherit the time slice.
 func (f *phase) next() {
-	*f = (*f<<1 | *f>>(poll-1)) & anyPhase
+	if f.at++; f.at == poll {
+		f.at = 0
+	}
 }
 
-func (f phase) maybeTick() bool { return f&1 != 0 }
-func (f phase) isTick() bool    { return f == 1 }
+func (f *phase) maybeTick() bool { return f.score[f.at] > f.best-against }
+func (f *phase) isTick() bool    { return f.score[f.at] == f.best && f.next2 <= f.best-against }
 
-// is and isNot note that this is, or is not, the 61st tick. A contradiction
-// forgets what was known.
-func (f *phase) is() { *f = 1 }
+// is and isNot note that this seems to be, or not to be, the 61st tick.
+func (f *phase) is()    { f.add(forTick) }
+func (f *phase) isNot() { f.add(-against) }
 
-func (f *phase) isNot() {
-	if *f &^= 1; *f == 0 {
-		*f = anyPhase &^ 1
+func (f *phase) add(n int8) {
+	s := &f.score[f.at]
+	old := *s
+	*s = min(max(old+n, -surest), surest)
+	if *s == old || n < 0 && old < f.next2 {
+		return
+	}
+	f.best, f.next2 = -surest-1, -surest-1
+	for _, x := range f.score {
+		if x > f.best {
+			f.best, f.next2 = x, f.best
+		} else if x > f.next2 {
+			f.next2 = x
+		}
 	}
 }
 
@@ -47,7 +78,6 @@ func (r *Reconstructor) learnPhase(p int32, t taken, before *item) {
 	case reference.SrcGlobalTick:
 		if t.basis == byRule && t.batch == 1 {
 			f.is()
-			r.ps[p].guess = false
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
 		if t.basis == byRule && (r.q.GlobalLen() > 2 || r.waitsGlobal(before)) {

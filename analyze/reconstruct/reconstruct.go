@@ -65,8 +65,8 @@ type Reconstructor struct {
 	procs      int   // GOMAXPROCS
 	stw        stwState
 	gcOpen     bool
-	phase0     phase // what is known of the tick of a P before its first start
-	idle       int   // Ps known to be idle
+	young      bool // the program has hardly begun
+	idle       int  // Ps known to be idle
 	inject     injection
 	taker      int32     // P that took the last batch from the global queue
 	tookGlobal int64     // when that or another take from it showed itself
@@ -102,7 +102,6 @@ type proc struct {
 	phase    phase
 	headAt   int64         // event before which the head of its ring had not become that
 	unused   bool          // nothing is known to have run on it
-	guess    bool          // phase is what is usual for a young process
 	released bool          // handed off (handoffp) to a thread that has not come yet
 	told     bool          // as was said, the thread being in sight
 	why      reference.Why // of that
@@ -141,7 +140,6 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		cls:     newClasses(t),
 		stk:     stackTraits{tables: t},
 		taker:   nobody,
-		phase0:  anyPhase,
 		visit:   visit{m: nobody},
 		worker:  none,
 	}
@@ -273,7 +271,11 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	r.ps = append(r.ps, proc{id: id, m: nobody, g: nobody, phase: r.phase0, unused: r.phase0 == youngPhase, guess: r.phase0 == youngPhase, lastM: nobody, newest: none, handed: none, borrowed: none, ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}})
+	p := proc{id: id, m: nobody, g: nobody, unused: r.young, lastM: nobody, newest: none, handed: none, borrowed: none, ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
+	if r.young {
+		p.phase = youngPhase(young)
+	}
+	r.ps = append(r.ps, p)
 	r.pix[id] = ix
 	r.q.Grow(0, len(r.ps))
 	return ix
