@@ -149,6 +149,14 @@ func (r *Reconstructor) goesOn(ix, p int32) bool {
 	if own == reference.None || succ == reference.None || r.startP(succ) != p || r.startP(own) != p || r.ps[p].phase.isTick() {
 		return false
 	}
+	// An overflow in between would take its own queue away.
+	for i, n := r.startOf(ix), 0; i != r.startOf(succ); n++ {
+		it := r.win.at(i)
+		if it == nil || n > 64 {
+			return false
+		}
+		i = it.nextM
+	}
 	for x := own; x != reference.None; {
 		if r.startP(x) == p && r.startOf(x) < r.startOf(succ) {
 			return false

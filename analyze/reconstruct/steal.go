@@ -71,6 +71,13 @@ func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
 	if (front == reference.None || r.startP(front) != v) && (head == reference.None || r.inFlight(head)) {
 		return false
 	}
+	k := 1
+	for x := front; x != reference.None; x = r.q.Prev(x) {
+		k++
+	}
+	if k > 1 && r.batchCost(v, r.q.Head(v), ix, k, p) < costSize {
+		return false // just what a thief would have taken
+	}
 	r.putBack(ix, v)
 	return true
 }
