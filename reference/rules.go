@@ -21,6 +21,39 @@ type Rules struct {
 	STWKeepsRunnext bool
 	// NoRunnext says that runqput ignores next, as it does on wasm.
 	NoRunnext bool
+
+	// StealTries is the number of passes over the other Ps in one search for
+	// work; only the last one runs their timers and takes their runnext
+	// (stealWork).
+	StealTries int
+	// StealBackoff is how long a thief sleeps before it takes the runnext of a
+	// P that runs a goroutine, so that the P may take it itself (runqgrab).
+	StealBackoff int64
+	// SysmonMin is sysmon's sleep between two passes. After SysmonPasses passes
+	// in a row without a retake it doubles each time, up to SysmonMax (sysmon).
+	SysmonMin, SysmonMax int64
+	SysmonPasses         int
+	// SyscallGrace is how long a P in a system call is left alone that has
+	// nothing queued while others spin or are idle (retake).
+	SyscallGrace int64
+	// PollPeriod is the age of the last network poll from which sysmon polls
+	// itself (sysmon).
+	PollPeriod int64
+	// PollBatch is the most goroutines that one poll returns (netpoll_epoll.go: netpoll).
+	PollBatch int
+	// PollResolution is the grain of the time that a thread sleeps in the
+	// network poller (netpoll_epoll.go: netpoll); 0 is exact.
+	PollResolution int64
+	// InjectWakes says that injectglist ends with a wakep (injectglist, from 1.23).
+	InjectWakes bool
+	// PreemptsSyscall says that a goroutine in a system call keeps a request to
+	// yield until it returns (preemptone, until 1.25).
+	PreemptsSyscall bool
+	// STWAffinity says how the world starts again (procresize, from 1.26): a P
+	// with work gets its old thread, if that is idle; idle Ps get mark workers at
+	// once; and of the other idle Ps the highest is the next to be taken, not
+	// the lowest.
+	STWAffinity bool
 }
 
 // RulesFor returns the rules of Go 1.minor. Versions outside 22…27 get those
@@ -33,6 +66,19 @@ func RulesFor(minor int) Rules {
 		GlobalBatchMax:  128,
 		Slice:           10_000_000,
 		STWKeepsRunnext: minor >= 26,
+
+		StealTries:      4,
+		StealBackoff:    3_000,
+		SysmonMin:       20_000,
+		SysmonMax:       10_000_000,
+		SysmonPasses:    50,
+		SyscallGrace:    10_000_000,
+		PollPeriod:      10_000_000,
+		PollBatch:       128,
+		PollResolution:  1_000_000,
+		InjectWakes:     minor >= 23,
+		PreemptsSyscall: minor <= 25,
+		STWAffinity:     minor >= 26,
 	}
 }
 

@@ -28,6 +28,7 @@ type rule struct {
 // The rooms, from the data's source to its end. A room may always import from
 // itself. What is in internal/ serves the rooms that name it.
 var rules = []rule{
+	{"reference/sim", in("reference"), nil},
 	{"reference", nil, nil},
 
 	// The pipeline of analyze: each step imports none of the later ones.

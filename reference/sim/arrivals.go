@@ -1,0 +1,109 @@
+package sim
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Arrivals is what comes from outside, in order of time. It is asked for one
+// arrival at a time, so that a long workload need not be in memory.
+type Arrivals interface {
+	Next() (a Arrival, ok bool)
+}
+
+// ArrivalKind says what an Arrival is.
+type ArrivalKind uint8
+
+// The kinds of arrivals.
+const (
+	// ArriveGo is a goroutine that is runnable from now on: main, or one that
+	// was there before a trace began. It is put into the global queue.
+	ArriveGo ArrivalKind = iota
+	// ArriveSend is a send on a channel: by the network poller if the channel is
+	// of NewNetwork, and else by the runtime without a P.
+	ArriveSend
+	// ArriveSTW stops the world for Ns, counted from when all Ps have stopped.
+	ArriveSTW
+	// ArriveGC is a cycle of the garbage collector: a stop-the-world of Ns, Mark
+	// ns of P-time in mark workers, another stop-the-world of Ns.
+	ArriveGC
+)
+
+// Arrival is one thing that comes from outside at At, in ns.
+type Arrival struct {
+	At     int64
+	Kind   ArrivalKind
+	Class  int32
+	G      int64           // as in Op
+	Flags  reference.Flags // as in Op
+	Script Script
+	Chan   *Chan
+	Ns     int64
+	Mark   int64
+}
+
+// Start returns the arrival of goroutines of class 0 at the beginning.
+func Start(scripts ...Script) Arrivals {
+	list := make([]Arrival, len(scripts))
+	for i, s := range scripts {
+		list[i] = Arrival{Kind: ArriveGo, Script: s}
+	}
+	return List(list...)
+}
+
+// List returns arrivals that are in order already.
+func List(list ...Arrival) Arrivals {
+	l := arrivals(list)
+	return &l
+}
+
+type arrivals []Arrival
+
+func (l *arrivals) Next() (Arrival, bool) {
+	if len(*l) == 0 {
+		return Arrival{}, false
+	}
+	a := (*l)[0]
+	*l = (*l)[1:]
+	return a, true
+}
+
+// arrive takes the arrival that is due, and asks for the next.
+func (s *machine) arrive() {
+	a := s.arrival
+	s.nextArrival()
+	switch a.Kind {
+	case ArriveGo:
+		g := s.newG(a.G, a.Class, a.Flags, a.Script)
+		if s.fluid != nil {
+			s.fluidRun(g)
+			break
+		}
+		if s.pol.ThreadPerG {
+			s.gs[g].left = s.c.ThreadStart // nobody in the model pays for it
+		}
+		s.inject(s.batchOf(g), none, none, whyCreate)
+	case ArriveSend:
+		g, _ := s.transfer(noG, a.Chan, true)
+		switch {
+		case g == noG:
+		case s.fluid != nil:
+			s.fluidRun(g)
+		case a.Chan.network:
+			s.netReady(g)
+		case !s.resume(g, noG, whySystem):
+			s.inject(s.batchOf(g), none, none, whySystem)
+		}
+	case ArriveSTW:
+		s.stop(stopRequest{ns: a.Ns})
+	case ArriveGC:
+		s.stop(stopRequest{ns: a.Ns, mark: a.Mark, begins: true})
+	}
+}
+
+func (s *machine) nextArrival() {
+	a, ok := s.load.Next()
+	if !ok {
+		s.arrival, s.last = Arrival{}, true
+		return
+	}
+	s.arrival = a
+	s.push(max(a.At, s.now), evArrival, 0, 0)
+}

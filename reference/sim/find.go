@@ -1,0 +1,267 @@
+package sim
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// take is how a thread got the goroutine that it is to run.
+type take struct {
+	src      reference.Source
+	victim   int32 // of a steal
+	batch    int32
+	inherits bool // the running time slice
+	wakes    bool // another thread is woken, since there may be more (findRunnable: tryWakeP)
+	flags    reference.Flags
+}
+
+// from says whose queue was taken from by p's thread, and in what operation.
+func (t take) from(p int32) (int32, reference.Why) {
+	switch t.src {
+	case reference.SrcRunnext, reference.SrcLocal:
+		return p, reference.WhyUnknown
+	case reference.SrcSteal, reference.SrcStealRunnext:
+		return t.victim, reference.WhySteal
+	case reference.SrcGlobal, reference.SrcGlobalTick:
+		return none, reference.WhyGlobalBatch
+	}
+	return none, reference.WhyUnknown
+}
+
+// schedule has a thread look for the next goroutine when it is through with one
+// (schedule).
+func (s *machine) schedule(m int32) {
+	if s.ms[m].lockedG != noG {
+		s.stopLocked(m)
+		return
+	}
+	s.after(m, s.c.Switch, stFind)
+}
+
+// find is the search for work, up to the P's own queue. Times between its parts
+// are spent waiting for sched.lock, and in stealing (findRunnable, Go 1.22 to
+// 1.27, in the order of its steps).
+func (s *machine) find(m int32) {
+	p := s.ms[m].p
+	if s.stw.waiting {
+		s.stopSelf(m)
+		return
+	}
+	s.fire(p, p, m)
+	if s.gc.marking && s.startWorker(m) {
+		return
+	}
+	if n := uint32(s.r.GlobalPoll); n > 0 && s.ps[p].tick%n == 0 && s.q.GlobalLen() > 0 {
+		s.locked(m, stTick)
+		return
+	}
+	s.findOwn(m)
+}
+
+// locked goes on with the search when the thread has sched.lock.
+func (s *machine) locked(m int32, next step) {
+	if d := s.lock(); d > 0 {
+		s.after(m, d, next)
+		return
+	}
+	if next == stTick {
+		s.findTick(m)
+	} else {
+		s.findGlobal(m)
+	}
+}
+
+// findTick takes one from the global queue, so that those who wait there are
+// not starved by a local queue that never gets empty.
+func (s *machine) findTick(m int32) {
+	if g := s.q.GlobalHead(); g != reference.None {
+		s.q.Remove(g)
+		s.start(m, g, take{src: reference.SrcGlobalTick, batch: 1})
+		return
+	}
+	s.findOwn(m)
+}
+
+// findOwn takes from the P's own queue: runnext first (runqget).
+func (s *machine) findOwn(m int32) {
+	p := s.ms[m].p
+	if g := s.q.Runnext(p); g != reference.None {
+		s.q.Remove(g)
+		s.start(m, g, take{src: reference.SrcRunnext, inherits: !s.pol.FreshSlice})
+		return
+	}
+	if g := s.q.Head(p); g != reference.None {
+		s.q.Remove(g)
+		s.start(m, g, take{src: reference.SrcLocal})
+		return
+	}
+	if s.q.GlobalLen() > 0 {
+		s.locked(m, stGlobal)
+		return
+	}
+	s.findElsewhere(m)
+}
+
+// findGlobal takes a batch from the global queue, runs the first and keeps the
+// others (globrunqget up to Go 1.24, globrunqgetbatch from 1.25).
+func (s *machine) findGlobal(m int32) {
+	g := s.q.GlobalHead()
+	if g == reference.None {
+		s.findElsewhere(m)
+		return
+	}
+	p := s.ms[m].p
+	n := s.r.GlobalBatch(s.q.GlobalLen(), len(s.ps))
+	if n > 1 {
+		s.res.GlobalBatches++
+		if s.o.Emit != nil {
+			s.say(reference.Decision{Kind: reference.KindGlobalBatch, G: s.gs[g].id, P: p, M: s.mid(m), Victim: reference.NoP, Batch: int32(n)})
+		}
+	}
+	s.q.Remove(g)
+	for i := 1; i < n; i++ {
+		x := s.q.GlobalHead()
+		s.q.Remove(x)
+		s.q.PutTail(p, x)
+		s.sayMove(x, p, none, reference.QueueLocal, reference.WhyGlobalBatch)
+	}
+	s.start(m, g, take{src: reference.SrcGlobal, batch: int32(n)})
+}
+
+// findElsewhere polls the network, and then begins to steal, unless half of the
+// busy Ps do already.
+func (s *machine) findElsewhere(m int32) {
+	t := s.ms[m]
+	if s.nready > 0 && s.poller == none {
+		b := s.poll()
+		g := s.dequeue(&b.waitq)
+		b.n--
+		s.lastPoll = s.now
+		s.inject(b, t.p, m, reference.WhyNetwork)
+		s.sayReady(g, t.p, m, noG, reference.QueueDirect, reference.WhyNetwork)
+		s.start(m, g, take{src: reference.SrcNetpoll})
+		return
+	}
+	t.looked = false
+	if s.pol.NoSpinning || t.spinning || 2*s.spinners < len(s.ps)-len(s.idleP) {
+		if !t.spinning && !s.pol.NoSpinning {
+			s.spin(m)
+		}
+		t.pass = 0
+		if s.pol.NoSpinning || s.pol.Steal == StealNone {
+			t.pass = int8(s.r.StealTries - 1)
+		}
+		if s.pol.Steal == StealNone { // there are only timers to look for
+			t.order = s.newOrder()
+			s.stealPass(m)
+			return
+		}
+		s.beginPass(m)
+		return
+	}
+	s.drop(m)
+}
+
+// start has a thread run a goroutine that is in no queue any more (schedule,
+// execute).
+func (s *machine) start(m, g int32, tk take) {
+	t := s.ms[m]
+	if t.spinning {
+		s.unspin(m)
+		s.wakeP()
+	}
+	if tk.wakes {
+		s.wakeP()
+	}
+	x := &s.gs[g]
+	if x.lockedM != none && x.lockedM != m {
+		s.startLocked(m, g, tk)
+		return
+	}
+	p := &s.ps[t.p]
+	t.g = g
+	if !tk.inherits {
+		p.tick++
+		p.slice = s.now
+	}
+	wait := s.now - x.readyAt
+	s.res.Starts[tk.src]++
+	if x.worker == notWorker {
+		c := s.class(x.class)
+		c.Waits++
+		c.WaitNs += wait
+		c.MaxWaitNs = max(c.MaxWaitNs, wait)
+	}
+	x.began, x.p, x.m = s.now, t.p, none
+	if tk.src != reference.SrcSyscallExit {
+		x.preempt = 0 // only execute forgets a request to yield
+	}
+	if s.stw.waiting {
+		x.preempt = s.now + s.c.Preempt // preemptall is repeated
+	}
+	if s.o.Emit != nil {
+		d := reference.Decision{Kind: reference.KindStart, G: x.id, Class: x.class, P: t.p, M: s.mid(m), Src: tk.src, Victim: reference.NoP,
+			Batch: tk.batch, Wait: wait, Flags: tk.flags | x.flags}
+		if tk.src == reference.SrcSteal || tk.src == reference.SrcStealRunnext {
+			d.Victim = tk.victim
+		}
+		if tk.inherits {
+			d.Flags |= reference.FlagInherits
+		}
+		s.say(d)
+	}
+	if x.worker != notWorker {
+		s.mark(m)
+		return
+	}
+	s.run(m)
+}
+
+// drop gives up the search: the P goes idle, and the thread looks after the
+// network or parks.
+func (s *machine) drop(m int32) {
+	t := s.ms[m]
+	if s.gc.marking && s.startIdleWorker(m) {
+		return
+	}
+	s.res.Locks++
+	switch {
+	case s.stw.waiting:
+		s.find(m)
+		return
+	case s.q.GlobalLen() > 0:
+		s.findGlobal(m)
+		return
+	case !t.spinning && s.needSpin && !s.pol.NoSpinning:
+		s.spin(m)
+		s.find(m)
+		return
+	case (t.spinning || s.pol.NoSpinning) && s.workLeft():
+		// The last spinning thread checks all queues again when it has given up
+		// its P, and takes an idle one, which is the same (checkRunqsNoP).
+		s.find(m)
+		return
+	}
+	p := s.release(m, reference.WhyIdle)
+	s.pushIdle(p)
+	t.wasSpin = t.spinning
+	until := s.ps[p].timers.first()
+	if t.spinning {
+		s.unspin(m)
+		t.looked = true // checkTimersNoP
+	}
+	if t.looked {
+		until = s.firstTimer()
+	}
+	s.pollOrPark(m, until)
+}
+
+// workLeft says that some P has something queued that a thief could take.
+func (s *machine) workLeft() bool {
+	if s.pol.Steal == StealNone {
+		return false
+	}
+	for p := range s.ps {
+		if s.ps[p].status != pIdle && s.q.Len(int32(p)) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,185 @@
+package sim
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// gc is a cycle of the garbage collector, as the load that it is: so much
+// P-time of marking between two stop-the-worlds. Who marks when is the
+// runtime's rule (gcController, Go 1.22 to 1.27); assists are part of the
+// goroutines' own run times.
+type gc struct {
+	on        bool
+	marking   bool  // gcBlackenEnabled
+	left      int64 // ns of marking that no worker has begun
+	active    int   // workers that mark
+	dedicated int   // workers that are still to run all the time (dedicatedMarkWorkersNeeded)
+	planned   int   // of those, given to a P at the start of the world
+	idleMax   int   // workers that may run on idle Ps besides
+	idle      int
+	goal      float64 // share of each P for fractional workers
+	began     int64
+	ns        int64 // of the stop-the-world at its end
+}
+
+// workerMode is how a goroutine marks (gcMarkWorkerMode).
+type workerMode uint8
+
+const (
+	notWorker  workerMode = iota
+	dedicated             // all the time
+	fractional            // up to its share
+	idleWorker            // until there is something else to do
+)
+
+// firstWorker is the ID of P 0's mark worker; the others follow.
+const firstWorker = int64(1) << 48
+
+// markPiece is how much a worker marks before it looks whether it should stop,
+// in ns. The runtime counts work, and looks every 100,000 units
+// (mgcmark.go: gcDrain).
+const markPiece = 100_000
+
+// beginMark sets up a mark phase: a quarter of the Ps, in whole workers as far
+// as that is not off by more than 30 % (mgcpacer.go: startCycle).
+func (s *machine) beginMark(req stopRequest) {
+	procs := float64(len(s.ps))
+	goal := procs * 0.25
+	n := int(goal + 0.5)
+	c := gc{on: true, marking: true, left: req.mark, began: s.now, ns: req.ns}
+	if off := float64(n)/goal - 1; off < -0.3 || off > 0.3 {
+		if float64(n) > goal {
+			n--
+		}
+		c.goal = (goal - float64(n)) / procs
+	}
+	c.dedicated, c.idleMax = n, len(s.ps)-n
+	s.gc = c
+	for i := range s.ps {
+		s.ps[i].fraction = 0
+	}
+	s.sayWorld(reference.KindGCBegin)
+	if req.mark <= 0 {
+		s.endMark()
+	}
+}
+
+// startWorker has m run its P's mark worker, if the P's share of marking is
+// still open (mgcpacer.go: findRunnableGCWorker).
+func (s *machine) startWorker(m int32) bool {
+	c := &s.gc
+	if c.left <= 0 {
+		return false
+	}
+	mode := dedicated
+	switch p := &s.ps[s.ms[m].p]; {
+	case c.dedicated > 0:
+		c.dedicated--
+		c.planned = max(0, c.planned-1)
+	case c.goal == 0:
+		return false
+	case s.now > c.began && float64(p.fraction)/float64(s.now-c.began) > c.goal:
+		return false
+	default:
+		mode = fractional
+	}
+	s.runWorker(m, mode, true)
+	return true
+}
+
+// startIdleWorker has m, which has found nothing else, run its P's mark worker.
+func (s *machine) startIdleWorker(m int32) bool {
+	if s.gc.left <= 0 || s.gc.idle >= s.gc.idleMax {
+		return false
+	}
+	s.gc.idle++
+	s.runWorker(m, idleWorker, false)
+	return true
+}
+
+func (s *machine) runWorker(m int32, mode workerMode, wakes bool) {
+	p := s.ms[m].p
+	g := s.ps[p].worker
+	if g == noG {
+		g = s.newG(firstWorker+int64(p), 0, reference.FlagGC|reference.FlagSystem, nil)
+		s.live--
+		s.res.Goroutines--
+		s.class(0).Goroutines--
+		s.ps[p].worker = g
+	}
+	s.gs[g].worker = mode
+	s.gc.active++
+	s.sayReady(g, p, m, noG, reference.QueueDirect, reference.WhySystem)
+	s.start(m, g, take{src: reference.SrcGCWorker, wakes: wakes})
+}
+
+// mark has m's worker do the next piece.
+func (s *machine) mark(m int32) {
+	t := s.ms[m]
+	d := min(markPiece, s.gc.left)
+	t.segment = s.now
+	s.gc.left -= d
+	s.after(m, d, stWorker)
+}
+
+// marked ends a piece. A worker goes on unless it is asked to yield or has done
+// its share; a dedicated one that is asked after a time slice gives its P's
+// queue away and goes on (mgc.go: gcBgMarkWorker; mgcmark.go: gcDrain).
+func (s *machine) marked(m int32) {
+	t := s.ms[m]
+	x := &s.gs[t.g]
+	p := &s.ps[t.p]
+	c := &s.gc
+	asked := x.preempt != 0 && x.preempt <= s.now
+	stops := c.left <= 0 || s.stw.waiting
+	switch x.worker {
+	case dedicated:
+		if asked && !stops {
+			s.drain(t.p)
+			x.preempt = 0
+		}
+	case fractional:
+		p.fraction += s.now - t.segment
+		stops = stops || asked || float64(p.fraction)/float64(s.now-c.began) > 1.2*c.goal
+	case idleWorker:
+		stops = stops || asked || s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 || s.nready > 0 && s.poller == none
+	}
+	if !stops {
+		s.mark(m)
+		return
+	}
+	switch x.worker {
+	case dedicated:
+		c.dedicated++
+	case idleWorker:
+		c.idle--
+	}
+	s.leave(m, reference.WhyBlock)
+	c.active--
+	if c.left <= 0 && c.active == 0 {
+		s.endMark()
+	}
+	s.schedule(m)
+}
+
+// endMark ends the mark phase; the cycle ends with a stop-the-world (gcMarkDone,
+// gcMarkTermination).
+func (s *machine) endMark() {
+	s.gc.marking = false
+	s.sayWorld(reference.KindGCEnd)
+	s.stop(stopRequest{ns: s.gc.ns, ends: true})
+}
+
+// drain moves p's whole queue to the global one, runnext first (runqdrain).
+func (s *machine) drain(p int32) {
+	if s.q.Len(p) > 0 {
+		s.res.Locks++
+	}
+	for s.q.Len(p) > 0 {
+		g := s.q.Runnext(p)
+		if g == reference.None {
+			g = s.q.Head(p)
+		}
+		s.q.Remove(g)
+		s.q.PutGlobal(g)
+		s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyGC)
+	}
+}

@@ -1,0 +1,105 @@
+package sim
+
+// Result is the account of a run. All times are in ns.
+type Result struct {
+	// EndNs is when the last goroutine ended, or nothing happened any more, or
+	// Options.Until if the run was cut off there: the makespan.
+	EndNs int64
+	Procs int
+
+	Goroutines int // without mark workers
+	MaxLive    int // at one time
+	Left       int // not ended: blocked for ever, or cut off
+
+	// P-time. BusyNs is that of the workload's goroutines, GCNs of mark workers;
+	// SyscallNs is spent in system calls by Ps that were not taken, IdleNs
+	// without a thread, StoppedNs in stopped worlds. SchedNs is the rest: in the
+	// scheduler, with a thread that is waking up, or held by a blocked goroutine.
+	BusyNs, GCNs, SyscallNs, IdleNs, StoppedNs, SchedNs int64
+
+	Starts        [NumSources]int64 // by reference.Source
+	Steals        int64             // thefts
+	Stolen        int64             // goroutines that they moved
+	Overflows     int64
+	GlobalBatches int64
+	Locks         int64 // operations under sched.lock
+	LockWaitNs    int64 // that threads waited for it
+	Preemptions   int64
+	Retakes       int64
+	Handoffs      int64 // Ps that another thread got after a retake or a blocking call
+	STWs          int64
+	Threads       int // made in the run, without sysmon
+	ThreadWakes   int64
+
+	Classes []Class // by handle
+}
+
+// NumSources is the number of reference.Sources.
+const NumSources = 13
+
+// Class is the account of the goroutines of one class.
+type Class struct {
+	Goroutines int
+	RunningNs  int64
+	// Waits are intervals from runnable to running. In ideal fair sharing a wait
+	// is what an interval from runnable to blocked is longer than the time that
+	// was computed in it.
+	Waits, WaitNs, MaxWaitNs int64
+}
+
+// TotalStarts returns the number of starts.
+func (r *Result) TotalStarts() int64 {
+	n := int64(0)
+	for _, k := range r.Starts {
+		n += k
+	}
+	return n
+}
+
+// Utilisation is the share of the P-time that the workload's goroutines ran.
+func (r *Result) Utilisation() float64 {
+	if r.EndNs == 0 {
+		return 0
+	}
+	return float64(r.BusyNs) / (float64(r.EndNs) * float64(r.Procs))
+}
+
+// class returns the account of a class.
+func (s *machine) class(c int32) *Class {
+	for int(c) >= len(s.res.Classes) {
+		s.res.Classes = append(s.res.Classes, Class{})
+	}
+	return &s.res.Classes[c]
+}
+
+// finish closes the accounts.
+func (s *machine) finish() *Result {
+	r := &s.res
+	r.EndNs, r.Left = s.end, s.live
+	if s.fluid != nil {
+		s.fluidFinish()
+		r.IdleNs = int64(len(s.ps))*s.end - r.BusyNs
+		return r
+	}
+	for m := range s.ms {
+		if t := s.ms[m]; t.g != noG && t.p != none && s.ps[t.p].status == pRunning {
+			s.ran(t.g)
+		}
+	}
+	for i := range s.ps {
+		d := max(0, s.end-s.ps[i].since)
+		switch s.ps[i].status {
+		case pIdle:
+			r.IdleNs += d
+		case pSyscall:
+			r.SyscallNs += d
+		case pStopped:
+			r.StoppedNs += d
+		}
+	}
+	if s.pol.ThreadPerG {
+		r.Threads = r.MaxLive
+	}
+	r.SchedNs = int64(len(s.ps))*s.end - r.BusyNs - r.GCNs - r.SyscallNs - r.IdleNs - r.StoppedNs
+	return r
+}

@@ -1,0 +1,192 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Forever is the length of work that never ends, in ns.
+const Forever = int64(math.MaxInt64 / 4)
+
+// Script is what one goroutine does: Next returns its next step, now ns after
+// the beginning of the run, when the one before it is done. The zero Op ends
+// the goroutine, and Next is not called again. A Script belongs to one
+// goroutine of one run.
+type Script interface {
+	Next(now int64) Op
+}
+
+// OpKind says what an Op is.
+type OpKind uint8
+
+// The steps of a goroutine.
+const (
+	OpExit         OpKind = iota // ends the goroutine
+	OpRun                        // computes for Ns
+	OpGo                         // starts goroutine G of Class, which does Script
+	OpSend                       // sends on Chan
+	OpRecv                       // receives from Chan
+	OpSleep                      // sleeps for Ns, by a timer of the P (time.Sleep)
+	OpPoll                       // waits for the network, which answers after Ns
+	OpSyscall                    // is in a system call for Ns
+	OpSyscallBlock               // is in a system call for Ns, which gives the P up at once (entersyscallblock)
+	OpGosched                    // yields to all others (runtime.Gosched)
+	OpGoyield                    // yields to the P's own queue (goyield)
+	OpLockThread                 // locks itself to its thread (runtime.LockOSThread)
+	OpUnlockThread               // undoes that
+)
+
+// Op is one step of a goroutine. Which fields mean something, OpKind says.
+type Op struct {
+	Kind   OpKind
+	Class  int32 // handle of the new goroutine's class, small and not negative
+	Ns     int64
+	G      int64           // ID of the new goroutine; 0 has the simulator count from 1 on
+	Flags  reference.Flags // of the new goroutine's decisions: FlagSystem, FlagTracer
+	Chan   *Chan
+	Script Script
+}
+
+// Run computes for ns.
+func Run(ns int64) Op { return Op{Kind: OpRun, Ns: ns} }
+
+// Go starts a goroutine.
+func Go(class int32, s Script) Op { return Op{Kind: OpGo, Class: class, Script: s} }
+
+// Send sends on c.
+func Send(c *Chan) Op { return Op{Kind: OpSend, Chan: c} }
+
+// Recv receives from c.
+func Recv(c *Chan) Op { return Op{Kind: OpRecv, Chan: c} }
+
+// Sleep sleeps for ns.
+func Sleep(ns int64) Op { return Op{Kind: OpSleep, Ns: ns} }
+
+// Poll waits for the network, which answers after ns.
+func Poll(ns int64) Op { return Op{Kind: OpPoll, Ns: ns} }
+
+// Syscall is in a system call for ns.
+func Syscall(ns int64) Op { return Op{Kind: OpSyscall, Ns: ns} }
+
+// Gosched yields.
+func Gosched() Op { return Op{Kind: OpGosched} }
+
+// Func is a Script in the form of a function.
+type Func func(now int64) Op
+
+// Next calls f.
+func (f Func) Next(now int64) Op { return f(now) }
+
+// Program is a list of steps that many goroutines can do: each that is given one
+// as its Script goes through it from the beginning, in Next of its own.
+type Program struct {
+	ops []Op
+	n   int
+	i   int
+}
+
+// Steps does ops, in order.
+func Steps(ops ...Op) *Program { return Times(1, ops...) }
+
+// Times does ops, in order, n times.
+func Times(n int, ops ...Op) *Program { return &Program{ops: ops, n: n} }
+
+// Next is for a Program that only one goroutine does.
+func (p *Program) Next(int64) Op {
+	if p.i == len(p.ops) {
+		p.i = 0
+		p.n--
+	}
+	if p.n <= 0 || len(p.ops) == 0 {
+		return Op{}
+	}
+	op := p.ops[p.i]
+	p.i++
+	return op
+}
+
+// Unlimited is the capacity of a channel on which no send blocks. It serves as
+// a semaphore: a wake-up is a send, and is not lost if it comes early.
+const Unlimited = -1
+
+// Chan is the one way in which goroutines wait for each other. It obeys the
+// rules of Go's channels (chan.go: send, recv): a send wakes the first that
+// waits to receive, or takes a place in the buffer, or blocks. A Chan belongs
+// to one run.
+type Chan struct {
+	cap     int
+	n       int // sent and not received
+	network bool
+	recv    waitq
+	send    waitq
+}
+
+// NewChan returns a channel for cap values; 0 is unbuffered.
+func NewChan(cap int) *Chan { return &Chan{cap: cap} }
+
+// NewNetwork returns an unlimited channel that is sent on from outside (see
+// [ArriveSend]): those who receive from it wait in the network poller.
+func NewNetwork() *Chan { return &Chan{cap: Unlimited, network: true} }
+
+// waitq is a list of blocked goroutines, linked through gor.next.
+type waitq struct{ head, tail int32 }
+
+func (s *machine) enqueue(q *waitq, g int32) {
+	s.gs[g].next = 0
+	if q.tail != 0 {
+		s.gs[q.tail].next = g
+	} else {
+		q.head = g
+	}
+	q.tail = g
+}
+
+func (s *machine) dequeue(q *waitq) int32 {
+	g := q.head
+	if g != 0 {
+		q.head = s.gs[g].next
+		if q.head == 0 {
+			q.tail = 0
+		}
+		s.gs[g].next = 0
+	}
+	return g
+}
+
+// transfer does g's send or receive. It returns the goroutine that this wakes,
+// or 0, and whether g has to wait.
+func (s *machine) transfer(g int32, c *Chan, send bool) (woken int32, blocks bool) {
+	if send {
+		if w := s.dequeue(&c.recv); w != 0 {
+			s.netWaits(c, -1)
+			return w, false
+		}
+		if c.cap == Unlimited || c.n < c.cap {
+			c.n++
+			return 0, false
+		}
+		s.enqueue(&c.send, g)
+		return 0, true
+	}
+	if c.n > 0 {
+		c.n--
+		w := s.dequeue(&c.send)
+		if w != 0 {
+			c.n++ // its value takes the place in the buffer
+		}
+		return w, false
+	}
+	if w := s.dequeue(&c.send); w != 0 {
+		return w, false
+	}
+	s.enqueue(&c.recv, g)
+	s.netWaits(c, 1)
+	return 0, true
+}
+
+func (s *machine) netWaits(c *Chan, d int) {
+	if c.network {
+		s.netWaiters += d
+	}
+}

@@ -1,0 +1,61 @@
+// Textbook answers: what does each mechanism of the scheduler do?
+//
+// It runs the seven programs of the classic explanation of Go's scheduler, and
+// four about fairness, on the simulator, each with one mechanism off and on,
+// and writes docs/textbook.md with a picture for each.
+//
+//	go run ./reference/sim/textbook
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	dir := flag.String("o", "docs", "the `folder` of the page; its pictures go into textbook/ below it")
+	flag.Parse()
+	if err := write(*dir); err != nil {
+		fmt.Fprintln(os.Stderr, "textbook:", err)
+		os.Exit(1)
+	}
+}
+
+func write(dir string) error {
+	all, err := runAll()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "textbook"), 0o777); err != nil {
+		return err
+	}
+	for name, text := range page(all) {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func runAll() ([]outcome, error) {
+	var all []outcome
+	for _, p := range programs() {
+		o, err := p.run()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// page makes the page and its pictures, by name relative to the folder docs.
+func page(all []outcome) map[string]string {
+	files := map[string]string{"textbook.md": text(all)}
+	for _, o := range all {
+		files["textbook/"+o.id+".svg"] = picture(o)
+	}
+	return files
+}

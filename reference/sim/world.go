@@ -1,0 +1,150 @@
+package sim
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// stopRequest asks for a stop-the-world.
+type stopRequest struct {
+	ns     int64
+	mark   int64 // of the cycle that it begins
+	begins bool  // a cycle of the garbage collector
+	ends   bool
+}
+
+// world is the state of a stop-the-world. Whoever asks for it is not part of
+// the model: it comes from outside and uses no P.
+type world struct {
+	waiting bool // sched.gcwaiting
+	left    int  // Ps that have not stopped yet (sched.stopwait)
+	req     stopRequest
+	pending []stopRequest
+}
+
+// stop stops the world, or queues up for it: worldsema, and for cycles of the
+// garbage collector work.startSema too.
+func (s *machine) stop(req stopRequest) {
+	if s.pol.HoldP || s.fluid != nil {
+		return // no such thing as a stopped world
+	}
+	s.stw.pending = append(s.stw.pending, req)
+	s.nextStop()
+}
+
+// nextStop begins the next stop-the-world that can begin
+// (stopTheWorldWithSema, Go 1.22 to 1.27).
+func (s *machine) nextStop() {
+	w := &s.stw
+	if w.waiting {
+		return
+	}
+	i := 0
+	for ; i < len(w.pending); i++ {
+		if !w.pending[i].begins || !s.gc.on {
+			break
+		}
+	}
+	if i == len(w.pending) {
+		return
+	}
+	w.req = w.pending[i]
+	w.pending = append(w.pending[:i], w.pending[i+1:]...)
+	w.waiting, w.left = true, len(s.ps)
+	s.res.STWs++
+	if w.req.begins {
+		s.gc.on = true
+	}
+	s.sayWorld(reference.KindSTWBegin)
+	signals := int64(0)
+	for i := range s.ps {
+		switch p := int32(i); s.ps[p].status {
+		case pRunning:
+			signals = s.ask(p, signals)
+		case pSyscall:
+			m := s.ps[p].m
+			s.takeFromCall(p, reference.WhySTW)
+			if s.o.Emit != nil {
+				s.say(reference.Decision{Kind: reference.KindPStop, P: p, M: s.mid(m), G: reference.NoG, Why: reference.WhySTW, Victim: reference.NoP})
+			}
+			s.stopP(p)
+		}
+	}
+	for p := s.popIdle(); p != none; p = s.popIdle() {
+		s.stopP(p)
+	}
+}
+
+// stopSelf has thread m stop its P (gcstopm).
+func (s *machine) stopSelf(m int32) {
+	if s.ms[m].spinning {
+		s.unspin(m)
+	}
+	p := s.release(m, reference.WhySTW)
+	s.park(m)
+	s.stopP(p)
+}
+
+// stopP counts a P as stopped; after the last one, the world stands still.
+func (s *machine) stopP(p int32) {
+	s.ps[p].status = pStopped
+	s.ps[p].since = s.now
+	s.ps[p].released = reference.WhyUnknown
+	if s.stw.left--; s.stw.left == 0 {
+		s.push(s.now+s.stw.req.ns, evWorld, 0, 0)
+	}
+}
+
+// startWorld starts the world again: Ps with work get threads, the others are
+// idle (startTheWorldWithSema, procresize, Go 1.22 to 1.27).
+func (s *machine) startWorld() {
+	w := &s.stw
+	w.waiting = false
+	if w.req.begins {
+		s.beginMark(w.req)
+	}
+	if w.req.ends {
+		s.gc.on = false
+	}
+	s.sysmonKick()
+	s.sayWorld(reference.KindSTWEnd)
+	var idle []int32
+	for i := len(s.ps) - 1; i >= 0; i-- {
+		p := int32(i)
+		s.res.StoppedNs += s.now - s.ps[p].since
+		s.ps[p].since = s.now
+		switch m := s.ps[p].oldM; {
+		case s.q.Len(p) == 0:
+			idle = append(idle, p)
+		case s.r.STWAffinity && m != none && s.ms[m].next == stParked:
+			s.unpark(m)
+			s.wakeThread(m, p, false, s.c.ThreadWake)
+		default:
+			s.startThread(p, false)
+		}
+	}
+	// idle has the highest P first.
+	if s.r.STWAffinity {
+		for i := len(idle) - 1; i >= 0; i-- {
+			if s.gc.marking && s.gc.left > 0 && s.gc.planned < s.gc.dedicated {
+				s.gc.planned++
+				s.startThread(idle[i], false)
+				continue
+			}
+			s.pushIdle(idle[i])
+		}
+	} else {
+		for _, p := range idle {
+			s.pushIdle(p)
+		}
+	}
+	s.wakeP()
+	s.nextStop()
+}
+
+// unpark takes a certain thread out of the idle list (mgetSpecific).
+func (s *machine) unpark(m int32) {
+	for i, x := range s.idleM {
+		if x == m {
+			s.idleM = append(s.idleM[:i], s.idleM[i+1:]...)
+			return
+		}
+	}
+}
