@@ -24,6 +24,10 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		if !ps.phase.maybeTick() && basis == byRule && r.staysLocal(p) {
 			ps.phase.is()
 		}
+		if !ps.phase.maybeTick() && r.yieldedHere(ix, p) {
+			r.vacate(p)
+			return r.takeGlobal(ix, p)
+		}
 		if !ps.phase.maybeTick() {
 			// It is not the tick: the model had it in the wrong queue.
 			r.rehome(ix, p, nobody)
@@ -32,7 +36,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.q.Remove(ix)
 		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
 	}
-	r.findLate()
+	r.findLate(ix, p)
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
 	if ps.phase.isTick() {
 		r.q.Remove(ix)
@@ -231,4 +235,37 @@ func (r *Reconstructor) ownOrder(ix, p int32, rest []int32, k int) int {
 		}
 	}
 	return 0
+}
+
+// yieldedHere says that the thread that takes ix is the one that put it into
+// the global queue just before: it cannot have been anywhere else.
+func (r *Reconstructor) yieldedHere(ix, p int32) bool {
+	g := &r.gs.all[ix]
+	s := r.win.at(g.start)
+	put := r.win.at(g.ready)
+	return s != nil && put != nil && put.rg == ix && put.ev.From == events.Running && put.p == p && s.prevM == g.ready
+}
+
+// vacate moves what the model has in p's own queue to where it can be: p took
+// from the global queue, so its own was empty.
+func (r *Reconstructor) vacate(p int32) {
+	for r.q.Len(p) > 0 {
+		x := r.q.Head(p)
+		if x == reference.None {
+			x = r.q.Runnext(p)
+		}
+		if r.gs.all[x].fromGlobal == p && r.putLate(x) {
+			r.sum.Corrections++
+			continue
+		}
+		if r.startP(x) == p {
+			r.sum.Corrections++
+			r.q.Remove(x)
+			r.q.PutGlobal(x)
+			r.gs.all[x].fromGlobal = nobody
+			r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+			continue
+		}
+		r.relocate(x, p)
+	}
 }

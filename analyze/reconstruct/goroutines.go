@@ -23,6 +23,7 @@ type goroutine struct {
 	lastM      int32 // thread on which it ran last
 	passed     int8  // times that others were taken from behind it in the global queue
 	readyM     int32 // thread that made it runnable
+	putBy      int64 // event of the thread that made it runnable by which its put is over, none if not in sight
 	putAt      int64 // event from which on it may have been in its ring, none if not known
 	fresh      bool  // direct start with a new time slice
 	late       bool  // its put to the global queue comes later than its event

@@ -1,6 +1,9 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // A put follows its event. The thread may lose its CPU in between, for
 // milliseconds; what others take meanwhile shows that the goroutine was not in
@@ -16,14 +19,17 @@ type latePut struct {
 // global queue until its thread goes on. It says whether that explains x.
 func (r *Reconstructor) putLate(x int32) bool {
 	g := &r.gs.all[x]
-	rd := r.win.at(g.ready)
-	if rd == nil || rd.rg != x || rd.nextM <= r.now || g.late || g.putAgain {
+	if g.putBy <= r.now || g.late || g.putAgain {
 		return false
 	}
+	from := r.q.Place(x)
 	r.q.Remove(x)
-	r.move(x, nobody, nobody, reference.QueueUnknown, reference.WhyCorrected)
+	if from.Queue == reference.QueueGlobal {
+		from.P = nobody
+	}
+	r.move(x, nobody, from.P, reference.QueueUnknown, reference.WhyCorrected)
 	g.late = true
-	r.late = append(r.late, latePut{x, rd.nextM})
+	r.late = append(r.late, latePut{x, g.putBy})
 	return true
 }
 
@@ -37,7 +43,7 @@ func (r *Reconstructor) openPut(ix int32, next int64) {
 
 // findLate looks for puts that have not happened although their events have:
 // those behind run first.
-func (r *Reconstructor) findLate() {
+func (r *Reconstructor) findLate(ix, p int32) {
 	keep := r.open[:0]
 	for _, l := range r.open {
 		if l.before <= r.now || r.q.Place(l.g).Queue != reference.QueueGlobal {
@@ -45,12 +51,36 @@ func (r *Reconstructor) findLate() {
 		}
 		behind := r.q.Next(l.g)
 		x, y := &r.gs.all[l.g], r.startOf(behind)
-		if y > r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) && r.putLate(l.g) {
+		if (y > r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) || r.yieldsBefore(ix, p, x.start)) && r.putLate(l.g) {
 			continue
 		}
 		keep = append(keep, l)
 	}
 	r.open = keep
+}
+
+// yieldsBefore says that p, which runs ix next, goes on through the global queue
+// at least twice before event start: it then has nothing in its own queue, and
+// nothing was in the global one that it had to run first.
+func (r *Reconstructor) yieldsBefore(ix, p int32, start int64) bool {
+	s := r.win.at(r.startOf(ix))
+	for n, again := 0, 0; s != nil && n < 24; n++ {
+		if e := &s.ev; e.Kind != events.Go {
+			return false
+		} else if e.From == events.Running && e.To == events.Runnable {
+			if s.link == none || s.link != s.nextM || start >= 0 && s.link > start {
+				return false
+			}
+			if next := r.win.at(s.link); next == nil || next.p != p {
+				return false
+			}
+			if again++; again == 2 {
+				return true
+			}
+		}
+		s = r.win.at(s.nextM)
+	}
+	return false
 }
 
 func (r *Reconstructor) startOf(ix int32) int64 {

@@ -226,10 +226,13 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.taken = nil
 	g.fromGlobal = nobody
 	g.late, g.putAgain, g.passed = false, false, 0
-	g.readyM = it.m
+	g.readyM, g.putBy = it.m, it.nextM
 	t := r.target(it, g)
 	if t.batch && t.to == reference.QueueLocal && r.q.Full(t.p) {
 		t.to = reference.QueueGlobal
+	}
+	if last := r.win.at(r.inject.until); last != nil && last.m == it.m && r.now <= r.inject.until {
+		g.putBy = last.nextM // a list is put when all of it has been made runnable
 	}
 	if from == events.Running {
 		if t.preempt {
@@ -269,7 +272,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		r.say(&d)
 	case reference.QueueGlobal:
 		r.q.PutGlobal(it.rg)
-		r.openPut(it.rg, it.nextM)
+		r.openPut(it.rg, g.putBy)
 		r.say(&d)
 	case reference.QueueLocal:
 		if r.overflows(t.p) {
