@@ -60,6 +60,16 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Ambiguous, reference.RuleTick)}
 		}
 	}
+	if k > 1 && ps.phase.maybeTick() {
+		switch says := r.tickByPauses(ix, p, k); {
+		case says > pauseSure:
+			ps.phase.is()
+			r.q.Remove(ix)
+			return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Ambiguous, reference.RuleTick)}
+		case says < -pauseSure:
+			ps.phase.isNot()
+		}
+	}
 	if ps.phase.maybeTick() && basis == byRule {
 		basis = reference.Known(reference.Ambiguous, reference.RuleTick)
 	}

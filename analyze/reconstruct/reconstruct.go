@@ -68,9 +68,10 @@ type Reconstructor struct {
 	young      bool // the program has hardly begun
 	idle       int  // Ps known to be idle
 	inject     injection
-	taker      int32     // P that took the last batch from the global queue
-	tookGlobal int64     // when that or another take from it showed itself
-	fed        bool      // something was put into the global queue since that
+	taker      int32 // P that took the last batch from the global queue
+	tookGlobal int64 // when that or another take from it showed itself
+	fed        bool  // something was put into the global queue since that
+	pause      pauses
 	noGlobal   int64     // event at which the global queue was empty last
 	hidden     []int32   // goroutines with hidden set
 	late       []latePut // known to come later than their events

@@ -26,6 +26,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		g.start = r.now
 		t = r.take(it.rg, it.p)
 		r.learnPhase(it.p, t, r.win.at(it.prevM))
+		r.learnPause(it, t)
 	}
 	if it.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
 		flags |= reference.FlagGC | reference.FlagSystem
