@@ -141,33 +141,31 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 	case hi > k && k < n && heads(k+1) && r.startP(items[k]) == p && start(k) > start(k-1):
 		return k + 1
 	}
-	// The same P goes on to the next batch: it needs the lock and moves many,
-	// so the pause before its first goroutine is longer than that before a
-	// goroutine from the own ring.
-	best, longest, second := 0, int64(0), int64(0)
-	lo, hi = r.rules.GlobalBatch(r.q.GlobalLen()-r.unsure(ix), r.procs), k
-	if lo == hi {
-		return 0
+	// The same P goes on to the next batch: the pause tells.
+	if !r.fed {
+		return 0 // the length is sure
 	}
+	lo, hi = r.rules.GlobalBatch(r.q.GlobalLen()-r.unsure(ix), r.procs), k
+	best, most, second := 0, -1e9, -1e9
 	for j := max(lo, 2); j <= hi && j < n; j++ {
 		if r.startP(items[j]) != p || r.startP(items[j-1]) != p {
 			return 0
 		}
-		gap := r.gapBefore(start(j))
-		if gap > longest {
-			best, longest, second = j, gap, longest
+		says := r.pauseSays(start(j))
+		if says > most {
+			best, most, second = j, says, most
 		} else {
-			second = max(second, gap)
+			second = max(second, says)
 		}
 	}
-	if best > 0 && lo < hi && k > 4 && longest*2 > second*3 {
+	if best > 0 && lo < hi && most > second+1 {
 		return best
 	}
 	return 0
 }
 
-// gapBefore is the time between a start and the event before it on its thread.
-func (r *Reconstructor) gapBefore(i int64) int64 {
+// pauseSays is how much the pause before a start speaks for a batch.
+func (r *Reconstructor) pauseSays(i int64) float64 {
 	s := r.win.at(i)
 	if s == nil {
 		return 0
@@ -176,7 +174,7 @@ func (r *Reconstructor) gapBefore(i int64) int64 {
 	if prev == nil {
 		return 0
 	}
-	return s.ev.Time - prev.ev.Time
+	return r.pause.says(s.ev.Time - prev.ev.Time)
 }
 
 // unsure is the number of goroutines at the tail of the global queue of which
