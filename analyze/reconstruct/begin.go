@@ -130,10 +130,10 @@ func (r *Reconstructor) setProcs(n int) {
 	if n < old {
 		r.destroyAbove(n)
 	}
-	r.idle = 0
+	r.busy = 0
 	for i := range r.ps {
-		if p := &r.ps[i]; p.known && !p.running && int(p.id) < n {
-			r.idle++
+		if p := &r.ps[i]; p.known && p.running && int(p.id) < n {
+			r.busy++
 		}
 	}
 	r.say(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,

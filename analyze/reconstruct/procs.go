@@ -8,14 +8,14 @@ import (
 // pKnown notes that a P is running or idle.
 func (r *Reconstructor) pKnown(ix int32, running bool) {
 	p := &r.ps[ix]
-	was := p.known && !p.running && int(p.id) < r.procs
+	was := p.known && p.running && int(p.id) < r.procs
 	p.known, p.running = true, running
-	is := !running && int(p.id) < r.procs
+	is := running && int(p.id) < r.procs
 	switch {
 	case is && !was:
-		r.idle++
+		r.busy++
 	case was && !is:
-		r.idle--
+		r.busy--
 	}
 }
 

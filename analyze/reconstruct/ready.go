@@ -498,7 +498,7 @@ func (r *Reconstructor) injected(it *item, why reference.Why) put {
 			last = i.nextM
 			i = next
 		}
-		r.inject = injection{until: last, left: min(r.idle, abroad)}
+		r.inject = injection{until: last, left: min(r.procs-r.busy, abroad)}
 	}
 	if r.inject.left > 0 {
 		r.inject.left--

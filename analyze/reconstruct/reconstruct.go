@@ -66,7 +66,7 @@ type Reconstructor struct {
 	stw        stwState
 	gcOpen     bool
 	young      bool // the program has hardly begun
-	idle       int  // Ps known to be idle
+	busy       int  // Ps that have a thread; a P that no event names yet has none
 	inject     injection
 	taker      int32 // P that took the last batch from the global queue
 	tookGlobal int64 // when that or another take from it showed itself
