@@ -479,15 +479,19 @@ type injection struct {
 // queue, one for each to take; the rest to the local tail.
 func (r *Reconstructor) injected(it *item, why reference.Why) put {
 	if r.now > r.inject.until {
-		// An idle P may have been claimed before the trace shows it. Who goes to
-		// the global queue is run by another P; the first that this P runs
-		// itself was put into its own ring, and so were those behind it.
-		n, abroad, last := 0, 0, r.now
+		// An idle P may have been claimed before the trace shows it. What this P
+		// runs first of the list was put into its own ring, and so was what
+		// stands behind it: those in front of it went to the global queue.
+		n, last := 0, r.now
+		abroad, first := -1, int64(1)<<62
+		early, earliest := 0, int64(1)<<62 // of those in front of it
 		for i := it; i != nil && n < 512; {
 			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
 			if !direct {
-				if s := r.win.at(i.link); abroad == n && (s == nil || s.p != it.p) {
-					abroad++
+				if s := r.win.at(i.link); s != nil && s.p == it.p && i.link < first {
+					abroad, first = n, i.link
+				} else if s != nil && abroad < 0 && i.link < earliest {
+					early, earliest = n, i.link
 				}
 				n++
 			}
@@ -497,6 +501,12 @@ func (r *Reconstructor) injected(it *item, why reference.Why) put {
 			}
 			last = i.nextM
 			i = next
+		}
+		if abroad < 0 {
+			abroad = n
+		}
+		if early > 0 && early < abroad {
+			abroad = 0 // no queue gives a later one out first, but a thief does
 		}
 		r.inject = injection{until: last, left: min(r.procs-r.busy, abroad)}
 	}
