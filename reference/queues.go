@@ -15,6 +15,8 @@ type Queues struct {
 	node   []node
 	local  []runq
 	global list
+	first  int64 // order of the newest at the head of the global queue
+	last   int64 // and of the newest at its tail
 }
 
 // Place is where a goroutine is queued.
@@ -26,11 +28,14 @@ type Place struct {
 type node struct {
 	next, prev int32
 	place      Place
+	hidden     bool
+	order      int64 // global queue: larger than that of those in front
 }
 
 type list struct {
 	head, tail int32
 	n          int
+	hidden     int // of n
 }
 
 type runq struct {
@@ -92,6 +97,41 @@ func (q *Queues) GlobalTail() int32 { return q.global.tail }
 // GlobalLen returns the length of the global queue.
 func (q *Queues) GlobalLen() int { return q.global.n }
 
+// Hide leaves g, which must be in no queue, out of what ShownLen and
+// ShownGlobalLen tell until Unhide.
+func (q *Queues) Hide(g int32) { q.node[g].hidden = true }
+
+// Unhide undoes Hide, wherever g is now.
+func (q *Queues) Unhide(g int32) {
+	n := &q.node[g]
+	if !n.hidden {
+		return
+	}
+	n.hidden = false
+	switch n.place.Queue {
+	case QueueLocal:
+		q.local[n.place.P].ring.hidden--
+	case QueueGlobal:
+		q.global.hidden--
+	}
+}
+
+// ShownLen is Len without hidden goroutines.
+func (q *Queues) ShownLen(p int32) int {
+	l := &q.local[p]
+	n := l.ring.n - l.ring.hidden
+	if l.runnext != None && !q.node[l.runnext].hidden {
+		n++
+	}
+	return n
+}
+
+// ShownGlobalLen is GlobalLen without hidden goroutines.
+func (q *Queues) ShownGlobalLen() int { return q.global.n - q.global.hidden }
+
+// AheadGlobal says that g stands in front of h, both in the global queue.
+func (q *Queues) AheadGlobal(g, h int32) bool { return q.node[g].order < q.node[h].order }
+
 // Next returns the goroutine behind g in its ring or in the global queue.
 func (q *Queues) Next(g int32) int32 { return q.node[g].next }
 
@@ -124,6 +164,8 @@ func (q *Queues) PutTail(p, g int32) {
 // PutGlobal puts g at the tail of the global queue (globrunqput).
 func (q *Queues) PutGlobal(g int32) {
 	q.push(&q.global, g)
+	q.last++
+	q.node[g].order = q.last
 	q.node[g].place = Place{Queue: QueueGlobal, P: NoP}
 }
 
@@ -138,7 +180,9 @@ func (q *Queues) PutGlobalHead(g int32) {
 		l.tail = g
 	}
 	l.head = g
-	l.n++
+	l.grow(n)
+	q.first--
+	n.order = q.first
 	n.place = Place{Queue: QueueGlobal, P: NoP}
 }
 
@@ -174,7 +218,7 @@ func (q *Queues) InsertAfter(p, after, g int32) {
 		q.node[after].next = g
 	}
 	q.node[n.next].prev = g
-	l.n++
+	l.grow(n)
 }
 
 // Remove takes g out of wherever it is.
@@ -200,7 +244,7 @@ func (q *Queues) push(l *list, g int32) {
 		l.head = g
 	}
 	l.tail = g
-	l.n++
+	l.grow(n)
 }
 
 func (q *Queues) unlink(l *list, g int32) {
@@ -217,4 +261,14 @@ func (q *Queues) unlink(l *list, g int32) {
 	}
 	n.next, n.prev = None, None
 	l.n--
+	if n.hidden {
+		l.hidden--
+	}
+}
+
+func (l *list) grow(n *node) {
+	l.n++
+	if n.hidden {
+		l.hidden++
+	}
 }

@@ -23,7 +23,7 @@ func (r *Reconstructor) begin() {
 	syncs := 0
 	created := int64(0)
 	var firsts []int32
-	seen := map[int32]bool{}
+	ran := map[int32]bool{} // Ps by whether their first event says that they run
 	for i := int64(0); i < r.win.head && syncs < 2; i++ {
 		it := r.win.at(i)
 		switch e := &it.ev; e.Kind {
@@ -45,11 +45,11 @@ func (r *Reconstructor) begin() {
 				seeds = append(seeds, seed{it.rg, start})
 			}
 		case events.Proc:
-			if seen[it.rp] || e.From == events.NotExist {
+			if _, seen := ran[it.rp]; seen || e.From == events.NotExist {
 				break
 			}
-			seen[it.rp] = true
-			if e.To == events.Running && e.From == events.Undetermined {
+			ran[it.rp] = e.To == events.Running && e.From == events.Undetermined
+			if ran[it.rp] {
 				firsts = append(firsts, it.rp)
 			}
 		}
@@ -60,7 +60,7 @@ func (r *Reconstructor) begin() {
 		r.young = true
 		for i := range r.ps {
 			p := &r.ps[i]
-			if p.unused = !slices.Contains(firsts, int32(i)); p.unused {
+			if p.unused = !ran[int32(i)]; p.unused {
 				p.phase = youngPhase(young)
 			} else {
 				p.phase = youngPhase(started)
@@ -92,7 +92,7 @@ func (r *Reconstructor) begin() {
 			continue
 		}
 		g.seeded, g.hidden = true, true
-		r.hidden = append(r.hidden, s.g)
+		r.q.Hide(s.g)
 		it := r.win.at(s.start)
 		if it != nil {
 			g.start = s.start

@@ -13,6 +13,8 @@ type classes struct {
 	list   []class
 	byKey  map[[2]string]int32
 	byPair map[[2]events.Handle]int32 // stack handles seen before
+	pair   [2]events.Handle           // that were asked for last
+	pairID int32
 }
 
 type class struct {
@@ -40,6 +42,9 @@ func (c *classes) names(id int32) (name, creator string) {
 // go statement.
 func (c *classes) created(start, creator events.Handle) int32 {
 	key := [2]events.Handle{start, creator}
+	if key == c.pair {
+		return c.pairID
+	}
 	id, ok := c.byPair[key]
 	if !ok {
 		var name, by string
@@ -52,6 +57,7 @@ func (c *classes) created(start, creator events.Handle) int32 {
 		id = c.id(name, by)
 		c.byPair[key] = id
 	}
+	c.pair, c.pairID = key, id
 	return id
 }
 

@@ -186,7 +186,7 @@ func (r *Reconstructor) unsure(ix int32) int {
 		return 0
 	}
 	n := 0
-	for x := r.q.GlobalTail(); x != reference.None && x != ix; x = r.q.Prev(x) {
+	for x, steps := r.q.GlobalTail(), 0; x != reference.None && x != ix && steps < farEnough; x, steps = r.q.Prev(x), steps+1 {
 		g := &r.gs.all[x]
 		if g.ready < s.prevM {
 			break

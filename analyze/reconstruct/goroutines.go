@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -50,7 +52,7 @@ type taken struct {
 type goroutines struct {
 	all  []goroutine
 	free []int32
-	byID map[int64]int32
+	byID index
 	seen int64
 }
 
@@ -63,7 +65,7 @@ func (t *goroutines) enter(id int64) int32 {
 }
 
 func (t *goroutines) find(id int64) int32 {
-	if ix, ok := t.byID[id]; ok {
+	if ix, ok := t.byID.find(id); ok {
 		return ix
 	}
 	var ix int32
@@ -72,10 +74,13 @@ func (t *goroutines) find(id int64) int32 {
 		t.free = t.free[:n-1]
 	} else {
 		ix = int32(len(t.all))
+		if n := len(t.all); n == cap(t.all) && n < 1<<16 {
+			t.all = slices.Grow(t.all, max(n, 256)) // append would copy it five times rather than twice
+		}
 		t.all = append(t.all, goroutine{})
 	}
 	t.all[ix] = goroutine{id: id, readyAt: -1, ready: none, start: none, newReady: none, lastM: nobody, fromGlobal: nobody}
-	t.byID[id] = ix
+	t.byID.add(id, ix)
 	t.seen++
 	return ix
 }
@@ -85,7 +90,7 @@ func (t *goroutines) leave(ix int32) {
 	g := &t.all[ix]
 	g.pending--
 	if g.dead && g.pending <= 0 {
-		delete(t.byID, g.id)
+		t.byID.remove(g.id)
 		t.free = append(t.free, ix)
 	}
 }

@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -19,7 +21,7 @@ type latePut struct {
 // global queue until its thread goes on. It says whether that explains x.
 func (r *Reconstructor) putLate(x int32) bool {
 	g := &r.gs.all[x]
-	if g.putBy <= r.now || g.late || g.putAgain {
+	if g.putBy <= r.now || g.late || g.putAgain || len(r.late) == farEnough {
 		return false
 	}
 	from := r.q.Place(x)
@@ -36,6 +38,9 @@ func (r *Reconstructor) putLate(x int32) bool {
 // openPut notes a put to the global queue whose thread has not gone on yet.
 func (r *Reconstructor) openPut(ix int32, next int64) {
 	r.fed = true
+	if n := len(r.open); n >= 256 && n == cap(r.open) { // findLate may not be called for long
+		r.open = slices.DeleteFunc(r.open, func(l latePut) bool { return l.before <= r.now })
+	}
 	if next > r.now {
 		r.open = append(r.open, latePut{ix, next})
 	}

@@ -177,6 +177,9 @@ func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
 // othersIdle says that Ps other than p are idle (npidle), and not on their way
 // from one thread to another.
 func (r *Reconstructor) othersIdle(p *proc) bool {
+	if r.busy >= r.procs {
+		return false
+	}
 	for i := range r.ps {
 		o := &r.ps[i]
 		if o != p && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {
@@ -193,7 +196,7 @@ const wake = 50_000
 // the P was given up: nothing became runnable in between or was found, which
 // wakes threads, too (ready, resetspinning).
 func (r *Reconstructor) wokenFor(next *item) bool {
-	for i := r.now + 1; i < r.win.head; i++ {
+	for i := r.now + 1; i < min(r.win.head, r.now+farEnough); i++ {
 		n := r.win.at(i)
 		if n == next {
 			return true

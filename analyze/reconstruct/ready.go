@@ -1,7 +1,6 @@
 package reconstruct
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -103,7 +102,7 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 	}
 	if g.hidden {
 		g.hidden = false
-		r.hidden = slices.DeleteFunc(r.hidden, func(x int32) bool { return x == it.rg })
+		r.q.Unhide(it.rg)
 	}
 	g.state = state
 	switch state {

@@ -55,8 +55,8 @@ type Reconstructor struct {
 	gs  goroutines
 	ps  []proc
 	ms  []thread
-	pix map[int32]int32
-	mix map[int64]int32
+	pix index
+	mix index
 	cls classes
 	stk stackTraits
 
@@ -73,7 +73,6 @@ type Reconstructor struct {
 	fed        bool  // something was put into the global queue since that
 	pause      pauses
 	noGlobal   int64     // event at which the global queue was empty last
-	hidden     []int32   // goroutines with hidden set
 	late       []latePut // known to come later than their events
 	open       []latePut // may come later
 	drains     []drain   // Ps that run a dedicated mark worker
@@ -86,6 +85,7 @@ type Reconstructor struct {
 	worker   int64         // newest stop of a mark worker for lack of work, at the head of the window
 	stops    bool          // a stop-the-world has begun at the head of the window
 
+	said  reference.Decision // the one that is emitted
 	sum   Summary
 	srcs  [32]int64
 	bases [256]int64
@@ -116,6 +116,7 @@ type thread struct {
 	id    int64
 	g     int32
 	last  int64 // newest event of the chain, at the head of the window
+	next  int64 // oldest event of the chain that has not been judged, none if none
 	lastG int32 // goroutine that ran on it last, nobody if none
 }
 
@@ -134,17 +135,16 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		rules:   o.Rules,
 		reduced: o.Reduced,
 		emit:    o.Emit,
-		win:     *newWindow(),
 		q:       reference.NewQueues(o.Rules),
-		pix:     map[int32]int32{},
-		mix:     map[int64]int32{},
+		pix:     newIndex(),
+		mix:     newIndex(),
 		cls:     newClasses(t),
 		stk:     stackTraits{tables: t},
 		taker:   nobody,
 		visit:   visit{m: nobody},
 		worker:  none,
 	}
-	r.gs.byID = map[int64]int32{}
+	r.gs.byID = newIndex()
 	return r
 }
 
@@ -187,8 +187,7 @@ func (r *Reconstructor) Finish() Summary {
 // enter puts an event into the window and links it.
 func (r *Reconstructor) enter(e *events.Event) {
 	i := r.win.head
-	r.win.head++
-	it := &r.win.items[i&int64(len(r.win.items)-1)]
+	it := r.win.push()
 	*it = item{ev: *e, prevM: none, nextM: none, link: none, m: nobody, p: nobody, rp: nobody, g: nobody, rg: nobody}
 	if e.M >= 0 {
 		it.m = r.thread(e.M)
@@ -235,6 +234,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 			prev.nextM = i
 		}
 		m.last = i
+		if m.next == none {
+			m.next = i
+		}
 	}
 }
 
@@ -258,17 +260,17 @@ func (r *Reconstructor) linkGo(i int64, it *item) {
 }
 
 func (r *Reconstructor) thread(id int64) int32 {
-	if ix, ok := r.mix[id]; ok {
+	if ix, ok := r.mix.find(id); ok {
 		return ix
 	}
 	ix := int32(len(r.ms))
-	r.ms = append(r.ms, thread{id: id, g: nobody, last: none, lastG: nobody})
-	r.mix[id] = ix
+	r.ms = append(r.ms, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})
+	r.mix.add(id, ix)
 	return ix
 }
 
 func (r *Reconstructor) proc(id int32) int32 {
-	if ix, ok := r.pix[id]; ok {
+	if ix, ok := r.pix.find(int64(id)); ok {
 		return ix
 	}
 	ix := int32(len(r.ps))
@@ -277,7 +279,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		p.phase = youngPhase(young)
 	}
 	r.ps = append(r.ps, p)
-	r.pix[id] = ix
+	r.pix.add(int64(id), ix)
 	r.q.Grow(0, len(r.ps))
 	return ix
 }
@@ -298,6 +300,9 @@ func (r *Reconstructor) judge() {
 		r.drainsDue(i)
 	}
 	r.leaveVisits(it)
+	if it.m >= 0 && r.ms[it.m].next == i {
+		r.ms[it.m].next = it.nextM
+	}
 	switch it.ev.Kind {
 	case events.Go:
 		r.goEvent(it)
@@ -328,26 +333,21 @@ func (r *Reconstructor) judge() {
 	r.win.tail++
 }
 
-// say emits a decision at the present time, with the queue lengths after it.
+// say emits a decision at the present time, with the queue lengths after it. It
+// emits a copy, so that d need not be allocated.
 func (r *Reconstructor) say(d *reference.Decision) {
-	d.Time = r.time
+	if r.emit == nil {
+		return
+	}
+	r.said = *d
+	r.said.Time = r.time
 	if d.P >= 0 {
-		if ix, ok := r.pix[d.P]; ok {
-			d.Local = int32(r.q.Len(ix))
+		if ix, ok := r.pix.find(int64(d.P)); ok {
+			r.said.Local = int32(r.q.ShownLen(ix))
 		}
 	}
-	d.Global = int32(r.q.GlobalLen())
-	for _, x := range r.hidden {
-		switch pl := r.q.Place(x); {
-		case pl.Queue == reference.QueueGlobal:
-			d.Global--
-		case pl.Queue != reference.QueueUnknown && r.ps[pl.P].id == d.P:
-			d.Local--
-		}
-	}
-	if r.emit != nil {
-		r.emit(d)
-	}
+	r.said.Global = int32(r.q.ShownGlobalLen())
+	r.emit(&r.said)
 }
 
 func (r *Reconstructor) pid(ix int32) int32 {

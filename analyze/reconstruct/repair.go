@@ -14,26 +14,21 @@ const nearby = 20_000
 func (r *Reconstructor) clearAhead(ix, taker int32) reference.Basis {
 	basis := byRule
 	for n := 0; r.q.Prev(ix) != reference.None; n++ {
-		// The last one in flight in front: its batch takes all before it along.
-		x := r.q.Prev(ix)
-		for x != reference.None && !(r.inFlight(x) && r.startP(x) != taker) {
-			x = r.q.Prev(x)
-		}
-		if x == reference.None || n > 512 {
-			return r.passOver(ix, taker)
-		}
-		if pl := r.q.Place(ix); pl.Queue == reference.QueueLocal && pl.P == taker {
+		x := reference.None
+		switch pl := r.q.Place(ix); {
+		case pl.Queue == reference.QueueGlobal:
+			x = r.firstInFlight(ix, taker) // the first to have been taken
+		case pl.P == taker:
 			x = r.firstTaken(pl.P, ix, taker)
-			if x == reference.None {
-				return r.passOver(ix, taker)
-			}
-		} else {
-			// The first in flight is the first to have been taken.
-			for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
+		default: // what was settled took ix along
+			for y := r.q.Prev(ix); y != reference.None; y = r.q.Prev(y) {
 				if r.inFlight(y) && r.startP(y) != taker {
 					x = y
 				}
 			}
+		}
+		if x == reference.None || n > 512 {
+			return r.passOver(ix, taker)
 		}
 		r.settle(x)
 		basis = reference.Known(reference.Inferred, reference.RulePassed)

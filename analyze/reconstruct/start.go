@@ -57,7 +57,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 			p.ticks = [2]int64{p.ticks[1], r.time}
 		}
 	}
-	if it.mark&markDedicated != 0 && it.p >= 0 && !r.reduced {
+	if it.mark&markDedicated != 0 && it.p >= 0 && !r.reduced && len(r.drains) < farEnough {
 		r.drains = append(r.drains, drain{p: it.p, due: r.time + r.rules.Slice + drainLag, end: it.nextM})
 	}
 	if isAdvancer(r.cls.list[g.class].name) {
@@ -101,6 +101,24 @@ func (r *Reconstructor) inFlight(ix int32) bool {
 	}
 	s := r.win.at(g.start)
 	return s != nil && s.prevM < r.now && s.p >= 0
+}
+
+// firstInFlight returns the first goroutine in front of ix in the global queue
+// that is in flight to another P than taker, or None. The queue can be far
+// longer than there are threads, so it looks at what these will do next.
+func (r *Reconstructor) firstInFlight(ix, taker int32) int32 {
+	first := reference.None
+	for m := range r.ms[:min(len(r.ms), farEnough)] {
+		s := r.win.at(r.ms[m].next)
+		if s == nil || s.ev.Kind != events.Go || s.p == taker {
+			continue
+		}
+		if x := s.rg; r.q.Place(x).Queue == reference.QueueGlobal && r.gs.all[x].start == r.ms[m].next && r.inFlight(x) &&
+			r.q.AheadGlobal(x, ix) && (first == reference.None || r.q.AheadGlobal(x, first)) {
+			first = x
+		}
+	}
+	return first
 }
 
 // takenUnseen records that a goroutine has left its queue although its start

@@ -85,11 +85,12 @@ func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
 // putBack undoes the end of v's take from the global queue, from ix on.
 func (r *Reconstructor) putBack(ix, v int32) {
 	r.sum.Corrections++
+	x := ix
+	for y := r.q.Next(x); y != reference.None && r.gs.all[y].fromGlobal == v; y = r.q.Next(y) {
+		x = y
+	}
 	for {
-		x := ix
-		for y := r.q.Next(x); y != reference.None && r.gs.all[y].fromGlobal == v; y = r.q.Next(y) {
-			x = y
-		}
+		front := r.q.Prev(x)
 		r.q.Remove(x)
 		r.q.PutGlobalHead(x)
 		r.gs.all[x].fromGlobal = nobody
@@ -97,6 +98,7 @@ func (r *Reconstructor) putBack(ix, v int32) {
 		if x == ix {
 			return
 		}
+		x = front
 	}
 }
 

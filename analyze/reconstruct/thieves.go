@@ -61,6 +61,9 @@ func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
 					at++
 				}
 			}
+			if before >= e.cost {
+				continue
+			}
 			c := before
 			switch {
 			case i < last:

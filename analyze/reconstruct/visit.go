@@ -63,7 +63,7 @@ func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int6
 	if it.m < 0 {
 		return
 	}
-	for j := r.ms[it.m].last; ; {
+	for j, steps := r.ms[it.m].last, 0; steps < farEnough; steps++ {
 		x := r.win.at(j)
 		if x == nil {
 			break
@@ -123,7 +123,7 @@ func (r *Reconstructor) visited() reference.Why {
 	if r.visit.m >= 0 {
 		return r.visit.why
 	}
-	for _, v := range r.visits {
+	for _, v := range r.visits[:min(len(r.visits), farEnough)] {
 		if v.from < r.now {
 			return v.why
 		}

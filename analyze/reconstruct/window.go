@@ -7,6 +7,11 @@ import "github.com/gmpscope/gmpscope/analyze/events"
 // thread can lose its CPU for milliseconds in between.
 const lookahead = 1 << 16
 
+// farEnough bounds what is looked at along a queue or the window for one
+// decision, where nothing in the rules does, so that no trace takes more than
+// linear time.
+const farEnough = 1 << 12
+
 // item is an event in the window, with links to what belongs to it. Links are
 // the running numbers of events, none where there is nothing (yet).
 type item struct {
@@ -32,20 +37,35 @@ const (
 const none = int64(-1)
 
 // window holds the events from the one under judgement to the newest, in a
-// ring; tail and head are running numbers.
+// ring; tail and head are running numbers. The ring is made of parts that are
+// allocated when they are first needed: most traces are short.
 type window struct {
-	items []item
+	parts [windowLen / partLen]*[partLen]item
 	tail  int64
 	head  int64
 }
 
-func newWindow() *window { return &window{items: make([]item, 2*lookahead)} }
+const (
+	windowLen = 2 * lookahead
+	partLen   = 1 << 10
+)
 
 // at returns event i, or nil if it has left the window or is not there yet.
 // Events stay for a while after they were judged.
 func (w *window) at(i int64) *item {
-	if i < 0 || i >= w.head || i < w.head-int64(len(w.items)) {
+	if i < 0 || i >= w.head || i < w.head-windowLen {
 		return nil
 	}
-	return &w.items[i&int64(len(w.items)-1)]
+	return &w.parts[uint64(i)/partLen%(windowLen/partLen)][uint64(i)%partLen]
+}
+
+// push makes room for the next event.
+func (w *window) push() *item {
+	part := &w.parts[uint64(w.head)/partLen%(windowLen/partLen)]
+	if *part == nil {
+		*part = new([partLen]item)
+	}
+	it := &(*part)[uint64(w.head)%partLen]
+	w.head++
+	return it
 }
