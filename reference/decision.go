@@ -230,11 +230,12 @@ const (
 	RuleTick           // tick or empty local queue: either fits
 	RuleInitial        // already runnable when the trace began
 	RuleLookahead      // what happened next decides
+	RuleDoubt          // the model was corrected there shortly before
 	numRules
 )
 
 var ruleNames = [numRules]string{
-	"", "queue", "passed", "phase", "repair", "reorder", "tick", "initial", "lookahead",
+	"", "queue", "passed", "phase", "repair", "reorder", "tick", "initial", "lookahead", "doubt",
 }
 
 func (r Rule) String() string { return name(ruleNames[:], int(r)) }

@@ -34,6 +34,9 @@ type goroutine struct {
 	lockUses   uint8 // times that lock, a conclusion only, was relied on
 	hidden     bool  // its first event has not come yet: decisions do not know it
 	seeded     bool  // was runnable before the trace began
+	doubt      bool  // the model may have it in the wrong place
+	moved      bool  // it has been in another queue since it became runnable
+	queued     int64 // event by which it came into its queue
 
 	newReady int64
 	pending  int32 // events of it in the window
@@ -46,6 +49,7 @@ type taken struct {
 	victim int32
 	batch  int32
 	basis  reference.Basis
+	doubt  reference.Rule // why it is ambiguous nevertheless
 }
 
 // goroutines hands out indices for live goroutines.

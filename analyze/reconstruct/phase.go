@@ -43,7 +43,10 @@ func (f *phase) next() {
 }
 
 func (f *phase) maybeTick() bool { return f.score[f.at] > f.best-against }
-func (f *phase) isTick() bool    { return f.score[f.at] == f.best && f.next2 <= f.best-2*against }
+func (f *phase) isTick() bool    { return f.score[f.at] == f.best && f.known() }
+
+// known says that one candidate stands out.
+func (f *phase) known() bool { return f.next2 <= f.best-2*against }
 
 // is and isNot note that this seems to be, or not to be, the 61st tick.
 func (f *phase) is()    { f.add(forTick) }

@@ -226,6 +226,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.fromGlobal = nobody
 	g.late, g.putAgain, g.passed = false, false, 0
 	g.readyM, g.putBy = it.m, it.nextM
+	g.doubt, g.moved, g.queued = false, false, r.now
 	t := r.target(it, g)
 	if t.batch && t.to == reference.QueueLocal && r.q.Full(t.p) {
 		t.to = reference.QueueGlobal
@@ -341,12 +342,13 @@ func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
 
 // move emits a Move of g to P to (nobody: the global queue) from P from.
 func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why reference.Why) {
+	basis := r.moved(ix, to, from, why)
 	g := &r.gs.all[ix]
 	if g.hidden {
 		return
 	}
 	r.say(&reference.Decision{Kind: reference.KindMove, G: g.id, Class: g.class, P: r.pid(to), Victim: r.pid(from), M: reference.NoM,
-		To: queue, Why: why, Flags: g.flags, Basis: reference.Known(reference.Inferred, reference.RuleQueue)})
+		To: queue, Why: why, Flags: g.flags, Basis: basis})
 }
 
 // put is where and why a goroutine became runnable.

@@ -77,6 +77,8 @@ type Reconstructor struct {
 	open       []latePut // may come later
 	drains     []drain   // Ps that run a dedicated mark worker
 
+	globalDoubt int64 // event by which what is in the global queue was put in doubt
+
 	visit    visit
 	visits   []visitBefore // in the order of their ends
 	asked    reference.Why // for whom the last visit was
@@ -108,6 +110,7 @@ type proc struct {
 	why      reference.Why // of that
 	lastM    int32
 	newest   int64 // its newest transition, at the head of the window
+	doubt    doubt
 	borrowed int64 // event by which a thread that only allocated another gives the P up
 	handed   int64 // start of the locked goroutine that the P is handed to
 }
@@ -274,7 +277,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	p := proc{id: id, m: nobody, g: nobody, unused: r.young, lastM: nobody, newest: none, handed: none, borrowed: none, ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
+	p := proc{id: id, m: nobody, g: nobody, unused: r.young, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting, ticked: proven}, ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
 		p.phase = youngPhase(young)
 	}
@@ -341,6 +344,7 @@ func (r *Reconstructor) say(d *reference.Decision) {
 	}
 	r.said = *d
 	r.said.Time = r.time
+	r.weigh(&r.said)
 	if d.P >= 0 {
 		if ix, ok := r.pix.find(int64(d.P)); ok {
 			r.said.Local = int32(r.q.ShownLen(ix))

@@ -20,13 +20,19 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		flags |= reference.FlagTaken
 	case g.direct != reference.SrcUnknown:
 		t = taken{src: g.direct, victim: nobody, basis: byAhead}
+		if g.direct == reference.SrcDirect || g.direct == reference.SrcSyscallExit && g.fresh {
+			t.doubt = reference.RuleLookahead // from a queue it might look the same
+		}
 	case r.reduced:
 		t = taken{src: reference.SrcUnknown, victim: nobody}
 	default:
 		g.start = r.now
-		t = r.take(it.rg, it.p)
+		t = r.takes(it.rg, it.p)
 		r.learnPhase(it.p, t, r.win.at(it.prevM))
 		r.learnPause(it, t)
+	}
+	if t.doubt != reference.RuleNone && t.basis.Level() > reference.Ambiguous {
+		t.basis = reference.Known(reference.Ambiguous, t.doubt)
 	}
 	if it.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
 		flags |= reference.FlagGC | reference.FlagSystem
@@ -139,7 +145,7 @@ func (r *Reconstructor) takenUnseen(ix int32, t taken, why reference.Why, from r
 // settle makes the take of a goroutine happen now whose start comes later.
 func (r *Reconstructor) settle(ix int32) {
 	from := r.q.Place(ix)
-	t := r.take(ix, r.startP(ix))
+	t := r.takes(ix, r.startP(ix))
 	if t.basis.Rule() == reference.RuleQueue {
 		t.basis = reference.Known(t.basis.Level(), reference.RulePassed)
 	}

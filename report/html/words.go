@@ -165,6 +165,7 @@ func basisWord(b string) string {
 		"tick":      "tick or empty local queue, either fits",
 		"initial":   "already runnable when the trace began",
 		"lookahead": "what happened next decides",
+		"doubt":     "the model was corrected there shortly before",
 	}
 	s := word(l, level)
 	if rule != "" {

@@ -1,0 +1,148 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// A model that had to be corrected may be wrong in more than what showed it: the
+// goroutines that were in the queues concerned are in doubt until they start,
+// wherever they go. What is put there later is not. A take of what is in doubt
+// is ambiguous, unless the P has run so much as the model foresaw since that
+// its ring must be right.
+
+const (
+	// fitting is the number of starts in a row on a P, since its ring was
+	// corrected, by which the ring is right again. Who comes and goes by steals
+	// is right again by fittingSteal.
+	fitting      = 64
+	fittingSteal = 16
+	// proven is the number of starts for which a single tick that showed itself
+	// vouches for the phase: it may have been none. Two that agree do for good.
+	proven = 256
+)
+
+// doubt is what is uncertain of a P.
+type doubt struct {
+	since  int64 // event by which what is in its ring was put in doubt
+	fits   int   // starts on it since
+	ticked int   // starts on it since a tick showed itself
+	agreed bool  // with the one before
+}
+
+// takes is take, and says what is in doubt of it.
+func (r *Reconstructor) takes(ix, p int32) taken {
+	if p < 0 {
+		return r.take(ix, p)
+	}
+	place, in, moved, own := r.q.Place(ix), r.doubtful(ix), r.gs.all[ix].moved, r.hasOwn(p)
+	n, sized := r.q.GlobalLen(), true
+	if place.Queue == reference.QueueGlobal {
+		sized = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) == r.rules.GlobalBatch(n, r.procs)
+	}
+	d, f := r.ps[p].doubt, r.ps[p].phase
+	t := r.take(ix, p)
+	d.agreed = d.agreed && f.known()
+	d.since, d.fits = r.ps[p].doubt.since, r.ps[p].doubt.fits+1 // the take may have corrected
+	d.ticked++
+	switch t.src {
+	case reference.SrcRunnext:
+	case reference.SrcLocal:
+		if t.basis.Level() < reference.Inferred {
+			d.agreed = false // runnext would not have counted
+		}
+		in = in && moved && d.fits <= fitting
+	case reference.SrcSteal:
+		in = in || n > 0 || min(d.fits, r.ps[t.victim].doubt.fits) <= fittingSteal
+	case reference.SrcGlobal:
+		if next := r.q.GlobalHead(); !sized && t.batch > 1 && next != reference.None && r.startP(next) == p {
+			// Nothing shows where the batch ended.
+			r.gs.all[next].doubt = true
+			if last := r.q.Tail(p); last != reference.None {
+				r.gs.all[last].doubt = true
+			}
+		}
+	}
+	global := t.src == reference.SrcGlobal || t.src == reference.SrcGlobalTick
+	switch {
+	case in && t.src != reference.SrcRunnext:
+		t.doubt = reference.RuleDoubt
+	case global && !own && f.known() && !d.agreed && d.ticked > proven:
+		t.doubt = reference.RuleTick
+	}
+	if t.src == reference.SrcGlobalTick && (t.basis == byRule || t.basis == byAhead) {
+		d.ticked, d.agreed = 0, f.isTick()
+	}
+	r.ps[p].doubt = d
+	if rule := t.basis.Rule(); t.basis.Level() < reference.Inferred && (rule == reference.RulePhase || rule == reference.RuleRepair || rule == reference.RuleReorder) {
+		r.corrected(p)
+		if place.Queue != reference.QueueUnknown {
+			r.corrected(place.P)
+		}
+	}
+	return t
+}
+
+// doubtful says that the model may have ix in a queue, or at a place in it,
+// where it is not.
+func (r *Reconstructor) doubtful(ix int32) bool {
+	g := &r.gs.all[ix]
+	switch place := r.q.Place(ix); place.Queue {
+	case reference.QueueGlobal:
+		return g.doubt || g.queued < r.globalDoubt
+	case reference.QueueLocal:
+		return g.doubt || g.queued < r.ps[place.P].doubt.since
+	}
+	return g.doubt
+}
+
+// corrected puts in doubt what is in p's ring, or for nobody in the global queue.
+func (r *Reconstructor) corrected(p int32) {
+	if p < 0 {
+		r.globalDoubt = r.now
+		return
+	}
+	d := &r.ps[p].doubt
+	d.since, d.fits = r.now, 0
+}
+
+// moved keeps the doubt of a goroutine that changes queues, and says how the
+// move is known.
+func (r *Reconstructor) moved(ix, to, from int32, why reference.Why) reference.Basis {
+	g := &r.gs.all[ix]
+	switch {
+	case why == reference.WhyDisplaced:
+		g.queued = r.now
+		return byRule
+	case why == reference.WhyCorrected && from < 0 && to < 0: // a put that came late
+	case why == reference.WhyCorrected:
+		r.corrected(from)
+		r.corrected(to)
+		g.doubt = true
+	case from >= 0:
+		g.doubt = g.doubt || g.queued < r.ps[from].doubt.since
+	default:
+		g.doubt = g.doubt || g.queued < r.globalDoubt
+	}
+	g.queued, g.moved = r.now, true
+	if g.doubt {
+		return reference.Known(reference.Ambiguous, reference.RuleDoubt)
+	}
+	return byRule
+}
+
+// weigh lowers the basis of a decision about a queue that is in doubt.
+func (r *Reconstructor) weigh(d *reference.Decision) {
+	if d.Basis.Level() < reference.Inferred {
+		return
+	}
+	x := reference.None
+	switch d.Kind {
+	case reference.KindSteal, reference.KindGlobalBatch:
+		x = r.gs.find(d.G)
+	case reference.KindOverflow:
+		if p := r.proc(d.P); r.ps[p].doubt.fits <= fitting {
+			x = r.q.Head(p)
+		}
+	}
+	if x != reference.None && r.doubtful(x) {
+		d.Basis = reference.Known(reference.Ambiguous, reference.RuleDoubt)
+	}
+}
