@@ -94,7 +94,7 @@ func (r *Reconstructor) thief(p int32) int32 {
 	pos := 0
 	for x := r.q.Head(p); x != reference.None && pos < r.rules.RingSize/2; x = r.q.Next(x) {
 		pos++
-		if r.inFlight(x) && r.startP(x) != p && r.batchCost(p, r.q.Head(p), x, pos, r.startP(x)) < costSize {
+		if r.inFlight(x) && r.startP(x) != p && r.batchCost(p, r.q.Head(p), x, pos, r.startP(x)) < costForeign {
 			return x
 		}
 	}
