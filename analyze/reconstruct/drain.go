@@ -17,16 +17,19 @@ const drainLag = 1_300_000
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
 	p   int32
+	m   int32 // thread
+	g   int32 // the worker
 	due int64 // time at which its time slice is over
-	end int64 // event that ends the worker, none if not in sight
 }
 
 // drainsDue decides on the workers that have run for a slice or end with event i.
 func (r *Reconstructor) drainsDue(i int64) {
 	keep := r.drains[:0]
 	for _, d := range r.drains {
+		it := r.win.at(i)
+		ends := it.ev.Kind == events.Go && it.rg == d.g && it.ev.From == events.Running
 		switch {
-		case d.end != i && r.time < d.due:
+		case !ends && r.time < d.due:
 			keep = append(keep, d)
 		case r.drained(d):
 			r.drain(d.p)
@@ -46,8 +49,8 @@ func (r *Reconstructor) drained(d drain) bool {
 	if own == reference.None {
 		return false
 	}
-	i, tick := d.end, r.ps[d.p].phase.maybeTick()
-	for n := 0; n < 16; n++ {
+	i, tick := r.ms[d.m].next, r.ps[d.p].phase.maybeTick()
+	for n := 0; n < farEnough; n++ {
 		it := r.win.at(i)
 		if it == nil {
 			break

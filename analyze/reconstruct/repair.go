@@ -58,7 +58,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 				if r.near(x, ix) {
 					break
 				}
-				if to < 0 || r.startP(x) != to && r.q.RingLen(to) == 0 {
+				if to < 0 || r.startP(x) != to {
 					break
 				}
 			} else if to = r.startP(x); to < 0 || to == taker {

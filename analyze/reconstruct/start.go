@@ -63,8 +63,8 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 			p.ticks = [2]int64{p.ticks[1], r.time}
 		}
 	}
-	if it.mark&markDedicated != 0 && it.p >= 0 && !r.reduced && len(r.drains) < farEnough {
-		r.drains = append(r.drains, drain{p: it.p, due: r.time + r.rules.Slice + drainLag, end: it.nextM})
+	if it.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
+		r.drains = append(r.drains, drain{p: it.p, m: it.m, g: it.rg, due: r.time + r.rules.Slice + drainLag})
 	}
 	if isAdvancer(r.cls.list[g.class].name) {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
