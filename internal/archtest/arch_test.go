@@ -52,6 +52,7 @@ var rules = []rule{
 
 	{"internal/term", nil, []string{"golang.org/x/term"}},
 	{"internal/browsertest", nil, []string{"github.com/chromedp"}},
+	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
 	{"internal", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp"}},
 
 	{"testdata", in("analyze", "reference"), []string{"golang.org/x/exp"}},

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -84,91 +85,170 @@ func (b *Builder) Workload(ctx context.Context, version string) (string, error) 
 		}
 		files[e.Name()] = text
 	}
-	return b.build(ctx, version, "workloads", files, "build", ".")
+	bin, _, err := b.build(ctx, version, job{name: "workloads", files: files, verb: "build", args: []string{"."}})
+	return bin, err
 }
 
 // Test returns the path of the test program of a package of the standard
 // library, built for a release.
 func (b *Builder) Test(ctx context.Context, version, pkg string) (string, error) {
-	return b.build(ctx, version, "test-"+strings.ReplaceAll(pkg, "/", "-"), nil, "test", "-c", pkg)
+	root, err := goroot(ctx, version)
+	if err != nil {
+		return "", err
+	}
+	bin, _, err := b.build(ctx, version, job{
+		name: "test-" + strings.ReplaceAll(pkg, "/", "-"), verb: "test", args: testArgs(pkg),
+		dir: filepath.Join(root, "src"), // the module of the standard library
+	})
+	return bin, err
 }
+
+// ModuleTest returns the path of the test program of a package of any module,
+// and a folder where the program may run: a copy of its own. What the module
+// needs is fetched in the versions that its own go.mod asks for.
+func (b *Builder) ModuleTest(ctx context.Context, version, spec string) (bin, dir string, err error) {
+	module, release, pkg, err := splitModule(spec)
+	if err != nil {
+		return "", "", err
+	}
+	bin, src, err := b.build(ctx, version, job{
+		name: "mod-" + path.Base(spec), module: module + "@" + release, verb: "test", args: testArgs(pkg),
+	})
+	return bin, filepath.Join(src, pkg), err
+}
+
+// testArgs builds and does not vet, which would not see through the overlay.
+func testArgs(pkg string) []string { return []string{"-c", "-vet=off", pkg} }
 
 // buildRules is part of every key in the cache. A change in how programs are
 // built, not in what, has to change it.
-const buildRules = 2
+const buildRules = 3
 
-func (b *Builder) build(ctx context.Context, version, name string, files map[string][]byte, verb string, args ...string) (string, error) {
+// A job is one call of the go command.
+type job struct {
+	name   string
+	files  map[string][]byte // the source, or
+	module string            // the module with the source, or
+	dir    string            // where the source is
+	verb   string
+	args   []string
+}
+
+// build returns the program and the folder in which it was built.
+func (b *Builder) build(ctx context.Context, version string, j job) (bin, src string, err error) {
 	goroot, err := goroot(ctx, version)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	replaced, err := Instrument(goroot, version)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, buildRules, verb, args)
-	for _, m := range []map[string][]byte{replaced, files} {
+	fmt.Fprintln(h, buildRules, j.verb, j.args, j.module)
+	for _, m := range []map[string][]byte{replaced, j.files} {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			fmt.Fprintf(h, "%s %d\n%s", k, len(m[k]), m[k])
 		}
 	}
-	key := fmt.Sprintf("%s-go%s-%s", name, version, hex.EncodeToString(h.Sum(nil))[:12])
-	bin := filepath.Join(b.Cache, "bin", key)
-	if _, err := os.Stat(bin); err == nil {
-		return bin, nil
+	key := fmt.Sprintf("%s-go%s-%s", j.name, version, hex.EncodeToString(h.Sum(nil))[:12])
+	bin = filepath.Join(b.Cache, "bin", key)
+	dir := filepath.Join(b.Cache, "build", key)
+	src = filepath.Join(dir, "src")
+	if j.dir != "" {
+		src = j.dir
+	}
+	if exist(bin, src) {
+		return bin, src, nil
 	}
 
-	dir := filepath.Join(b.Cache, "build", key)
-	src := filepath.Join(dir, "src")
-	if err := os.MkdirAll(src, 0o755); err != nil {
-		return "", err
+	b.logf("building %s", key)
+	goTool := goTool{filepath.Join(goroot, "bin", "go"), filepath.Join(b.Cache, "mod")}
+	if j.module != "" {
+		if err := goTool.copyModule(ctx, j.module, src); err != nil {
+			return "", "", fmt.Errorf("building %s: %w", key, err)
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(bin), 0o755); err != nil {
-		return "", err
+	for _, d := range []string{dir, src, filepath.Dir(bin)} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return "", "", err
+		}
 	}
 	overlay := struct{ Replace map[string]string }{make(map[string]string)}
 	for path, text := range replaced {
 		to := filepath.Join(dir, filepath.Base(path))
 		if err := os.WriteFile(to, text, 0o644); err != nil {
-			return "", err
+			return "", "", err
 		}
 		overlay.Replace[path] = to
 	}
-	for path, text := range files {
+	for path, text := range j.files {
 		if err := os.WriteFile(filepath.Join(src, path), text, 0o644); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	text, err := json.Marshal(overlay)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	overlayFile := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(overlayFile, text, 0o644); err != nil {
-		return "", err
+		return "", "", err
 	}
-
-	b.logf("building %s", key)
 	tmp := bin + ".tmp"
-	full := []string{filepath.Join(goroot, "bin", "go"), verb, "-overlay", overlayFile, "-o", tmp}
-	full = append(full, args...)
+	args := append([]string{j.verb, "-overlay", overlayFile, "-o", tmp}, j.args...)
+	if _, err := goTool.run(ctx, src, args...); err != nil {
+		return "", "", fmt.Errorf("building %s: %w", key, err)
+	}
+	return bin, src, os.Rename(tmp, bin)
+}
+
+func exist(paths ...string) bool {
+	for _, p := range paths {
+		if _, err := os.Stat(p); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// A goTool is the go command of one release, with a module cache of its own:
+// the go command refuses to overlay files of its module cache, and that is
+// where fetched toolchains live.
+type goTool struct{ path, modCache string }
+
+// run returns what the command wrote to its standard output.
+func (t goTool) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	full := append([]string{t.path}, args...)
 	if nice, err := exec.LookPath("nice"); err == nil {
 		full = append([]string{nice}, full...)
 	}
 	cmd := exec.CommandContext(ctx, full[0], full[1:]...)
-	cmd.Dir = src
-	// The go command refuses to overlay files of its module cache, and that is
-	// where fetched toolchains live: it gets another, empty one.
-	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOROOT=", "GOFLAGS=", "GOWORK=off", "GOPROXY=off",
-		"CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOMODCACHE="+filepath.Join(b.Cache, "mod"))
-	if verb == "test" {
-		cmd.Dir = filepath.Join(goroot, "src") // the module of the standard library
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOROOT=", "GOFLAGS=", "GOWORK=off",
+		"CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOMODCACHE="+t.modCache)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", key, err, out.Bytes())
+		return nil, fmt.Errorf("go %s: %w\n%s%s", args[0], err, errs.Bytes(), out.Bytes())
 	}
-	return bin, os.Rename(tmp, bin)
+	return out.Bytes(), nil
+}
+
+// copyModule fetches a module and writes its source to a new folder, where it
+// is a module like any other: what it has in go.sum need not be found out, and
+// its tests may write.
+func (t goTool) copyModule(ctx context.Context, module, to string) error {
+	text, err := t.run(ctx, os.TempDir(), "mod", "download", "-json", module)
+	if err != nil {
+		return err
+	}
+	var got struct{ Dir string }
+	if err := json.Unmarshal(text, &got); err != nil {
+		return fmt.Errorf("go mod download %s: %w", module, err)
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	return os.CopyFS(to, os.DirFS(got.Dir))
 }

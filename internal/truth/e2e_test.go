@@ -41,7 +41,11 @@ func TestRecording(t *testing.T) {
 			dir := t.TempDir()
 			traceFile, recFile := filepath.Join(dir, "trace"), filepath.Join(dir, "rec")
 			r := Recipe{Go: version, Workload: name, Procs: 4, Seed: 3, Scale: 0.2}
-			if err := Run(t.Context(), bin, r, traceFile, recFile); err != nil {
+			p, err := b.Program(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := Run(t.Context(), p, r, traceFile, recFile); err != nil {
 				t.Fatal(err)
 			}
 			recs, err := ReadRecordsFile(recFile)

@@ -119,6 +119,39 @@ func (s *Score) byBasis(certain bool) Rate {
 	return sum
 }
 
+// uncertainShare is the share of starts whose basis claims no knowledge.
+func (s *Score) uncertainShare() Rate {
+	u, c := s.Uncertain(), s.Certain()
+	return Rate{u.Of, u.Of + c.Of}
+}
+
+// Rates returns what a reconstruction is judged by, all the better the higher.
+func (s *Score) Rates() map[string]Rate {
+	m := map[string]Rate{
+		"starts paired":   {s.Starts - s.Missing, s.Starts + s.Extra},
+		"exact source":    s.Exact,
+		"coarse source":   s.Coarse,
+		"steal recall":    s.StealRecall,
+		"steal precision": s.StealPrecision,
+		"victim":          s.Victim,
+		"steal batch":     s.Batch,
+		"global batch":    s.Global,
+		"locked":          s.Locks,
+		"ll":              s.LL,
+		"gl":              s.GL,
+		"ready queue":     s.Ready,
+		"preempt cause":   s.Preempt,
+		"where certain":   s.Certain(),
+	}
+	for k, r := range s.Found {
+		m[k+" recall"] = *r
+	}
+	for k, r := range s.Real {
+		m[k+" precision"] = *r
+	}
+	return m
+}
+
 // coarse joins sources that differ only in which end of a place was used.
 func coarse(src string) string {
 	switch src {
@@ -339,21 +372,38 @@ func (s *Score) Summary() string {
 	cell := func(m map[string]*Rate, k string) string { return rate(m, k).String() }
 	return strings.Join([]string{
 		fmt.Sprint(s.Starts), s.Exact.String(), s.Coarse.String(),
-		s.StealRecall.String(), s.StealPrecision.String(), s.Victim.String(), s.Batch.String(),
+		s.StealRecall.String(), s.StealPrecision.String(), s.Victim.String(), s.Batch.String(), s.Global.String(),
 		s.LL.String(), s.GL.String(), s.Ready.String(),
 		cell(s.Found, "retake") + "/" + cell(s.Real, "retake"),
 		cell(s.Found, "handoff") + "/" + cell(s.Real, "handoff"),
 		cell(s.Found, "overflow") + "/" + cell(s.Real, "overflow"),
-		s.Preempt.String(), s.Certain().String(), s.Uncertain().String(),
+		s.Preempt.String(), s.Certain().String(), s.Uncertain().String(), s.uncertainShare().String(),
 	}, " | ")
 }
 
 // SummaryHead names the columns of Summary; all but the first are per cent.
-const SummaryHead = "starts | exact source | coarse | steal recall | steal precision | victim | batch | ll | gl | " +
-	"ready queue | retake r/p | handoff r/p | overflow r/p | preempt cause | where certain | where not"
+const SummaryHead = "starts | exact source | coarse | steal recall | steal precision | victim | batch | global batch | ll | gl | " +
+	"ready queue | retake r/p | handoff r/p | overflow r/p | preempt cause | where certain | where not | uncertain"
 
 // SummaryRule is the line below SummaryHead, for a table with one column before it.
 var SummaryRule = "|---|" + strings.Repeat("---:|", strings.Count(SummaryHead, "|")+1)
+
+// Calibration is a Markdown table of the bases that the dumps gave for starts,
+// with the rule behind each: how many starts, and how many of them right.
+func (s *Score) Calibration() string {
+	all := 0
+	for _, r := range s.Basis {
+		all += r.Of
+	}
+	var b strings.Builder
+	b.WriteString("| basis | rule | starts | share of starts | right |\n|---|---|---:|---:|---:|\n")
+	for _, k := range slices.Sorted(maps.Keys(s.Basis)) {
+		word, rule, _ := strings.Cut(k, ":")
+		r := *s.Basis[k]
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", word, rule, r.Of, Rate{r.Of, all}, r)
+	}
+	return b.String()
+}
 
 // Print writes the score in words.
 func (s *Score) Print(w io.Writer) {

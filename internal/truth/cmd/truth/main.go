@@ -10,9 +10,11 @@
 //	truth check  FILE.rec…                            does a recording contradict itself?
 //	truth score  --truth FILE --dump FILE [--worst N]
 //	truth table  --dir DIR [--gmpscope PATH] [--record] [--by workload,go,procs]
+//	truth floor  --out DIR                            record the small set of the tests
 //
 // record writes NAME.trace and NAME.truth.jsonl. A workload may also be
-// test:PKG, the tests of a package of the standard library.
+// test:PKG, the tests of a package of the standard library, or
+// mod:MODULE@VERSION/PKG, those of any other package.
 package main
 
 import (
@@ -22,14 +24,17 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gmpscope/gmpscope/internal/truth"
 )
@@ -49,22 +54,27 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	commands := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
 		"list": list, "record": record, "matrix": matrix, "join": join, "check": check, "score": score, "table": table,
+		"floor": floor,
 	}
 	if len(args) > 0 {
 		if c, ok := commands[args[0]]; ok {
 			return c(ctx, args[1:], stdout, stderr)
 		}
 	}
-	return errors.New("want one of the commands list, record, matrix, join, check, score, table")
+	return errors.New("want one of the commands list, record, matrix, join, check, score, table, floor")
 }
 
-// The releases of a full matrix.
-const allReleases = "1.22.12,1.24.9,1.26.8,1.27.4"
+// The full matrix: every release line with the tracer that gmpscope reads, and
+// as many Ps as a process may have on a small machine.
+const (
+	allReleases = "1.22.12,1.23.12,1.24.9,1.25.14,1.26.8,1.27.4"
+	allProcs    = "1,2,4,6,8"
+)
 
 type options struct {
 	*flag.FlagSet
 	cache, release, workload, procs, env, args, out string
-	seed                                            int
+	seed, pick                                      int
 	scale                                           float64
 	keep, force                                     bool
 }
@@ -80,8 +90,9 @@ func (o *options) recipeFlags(release, workload, procs string) {
 	o.StringVar(&o.release, "go", release, "Go `releases`, comma-separated")
 	o.StringVar(&o.workload, "workload", workload, "`names`, comma-separated, or all")
 	o.StringVar(&o.procs, "procs", procs, "GOMAXPROCS, comma-separated `numbers`")
+	o.IntVar(&o.pick, "pick", 0, "only `N` of the GOMAXPROCS for each workload and release, in rotation (0: all)")
 	o.StringVar(&o.env, "env", "", "space-separated `settings` for the program, as in GODEBUG=…")
-	o.StringVar(&o.args, "args", "", "space-separated `arguments` for the program of a test:PKG workload")
+	o.StringVar(&o.args, "args", "", "space-separated `arguments` for a test program")
 	o.StringVar(&o.out, "out", ".", "`directory` for the files")
 	o.IntVar(&o.seed, "seed", 1, "chooses the parameters of a workload")
 	o.Float64Var(&o.scale, "scale", 1, "amount of work")
@@ -101,30 +112,69 @@ func (o *options) builder(stderr io.Writer) (*truth.Builder, error) {
 
 // recipes lists the asked-for combinations that exist.
 func (o *options) recipes(ctx context.Context, b *truth.Builder) ([]truth.Recipe, error) {
+	var procs []int
+	for _, p := range strings.Split(o.procs, ",") {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			return nil, fmt.Errorf("procs %q: %w", p, err)
+		}
+		procs = append(procs, n)
+	}
 	var out []truth.Recipe
-	for _, release := range strings.Split(o.release, ",") {
+	for i, release := range strings.Split(o.release, ",") {
 		names := strings.Split(o.workload, ",")
 		if o.workload == "all" {
 			all, err := workloadNames(ctx, b, release)
 			if err != nil {
 				return nil, err
 			}
-			names = all
+			names = append(all, truth.RealPrograms()...)
 		}
-		for _, name := range names {
-			for _, p := range strings.Split(o.procs, ",") {
-				procs, err := strconv.Atoi(p)
-				if err != nil {
-					return nil, fmt.Errorf("procs %q: %w", p, err)
-				}
+		for j, name := range names {
+			for _, p := range picked(procs, o.pick, i+j) {
 				out = append(out, truth.Recipe{
-					Go: release, Workload: name, Procs: procs, Seed: o.seed, Scale: o.scale,
+					Go: release, Workload: name, Procs: p, Seed: o.seed, Scale: o.scale,
 					Env: strings.Fields(o.env), Args: strings.Fields(o.args),
 				})
 			}
 		}
 	}
 	return out, nil
+}
+
+// sample gives each workload one of its recipes, and the named ones another.
+func sample(all []truth.Recipe, again []string) []truth.Recipe {
+	byName := make(map[string][]truth.Recipe)
+	var names []string
+	for _, r := range all {
+		if byName[r.Workload] == nil {
+			names = append(names, r.Workload)
+		}
+		byName[r.Workload] = append(byName[r.Workload], r)
+	}
+	var out []truth.Recipe
+	for i, name := range append(names, again...) {
+		// The recipes of a workload are in order of releases, then of Ps. 11 has
+		// no common factor with either number of the full matrix: neither repeats
+		// soon.
+		if list := byName[name]; len(list) > 0 {
+			out = append(out, list[(i*11)%len(list)])
+		}
+	}
+	return out
+}
+
+// picked returns n of the list in its order, beginning at turn and around; all
+// of them if n is 0 or more than there are.
+func picked(list []int, n, turn int) []int {
+	if n <= 0 || n >= len(list) {
+		return list
+	}
+	var out []int
+	for k := range n {
+		out = append(out, list[(turn+k)%len(list)])
+	}
+	return out
 }
 
 func workloadNames(ctx context.Context, b *truth.Builder, release string) ([]string, error) {
@@ -150,7 +200,7 @@ func list(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range names {
+	for _, n := range append(names, truth.RealPrograms()...) {
 		fmt.Fprintln(stdout, n)
 	}
 	return nil
@@ -161,7 +211,7 @@ func record(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 }
 
 func matrix(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	return recordAll(ctx, "matrix", allReleases, "all", "2,4,8", args, stdout, stderr)
+	return recordAll(ctx, "matrix", allReleases, "all", allProcs, args, stdout, stderr)
 }
 
 func recordAll(ctx context.Context, cmd, release, workload, procs string, args []string, stdout, stderr io.Writer) error {
@@ -198,6 +248,9 @@ func recordAll(ctx context.Context, cmd, release, workload, procs string, args [
 	return nil
 }
 
+// attempts is how often a program may fail before its recording is given up.
+const attempts = 3
+
 // one makes one recording.
 func (o *options) one(ctx context.Context, b *truth.Builder, r truth.Recipe, stdout io.Writer) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
@@ -210,12 +263,7 @@ func (o *options) one(ctx context.Context, b *truth.Builder, r truth.Recipe, std
 	if _, err := os.Stat(stem + ".truth.jsonl"); err == nil && !o.force {
 		return nil
 	}
-	var bin string
-	if pkg, ok := strings.CutPrefix(r.Workload, "test:"); ok {
-		bin, err = b.Test(ctx, r.Go, pkg)
-	} else {
-		bin, err = b.Workload(ctx, r.Go)
-	}
+	p, err := b.Program(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -223,7 +271,14 @@ func (o *options) one(ctx context.Context, b *truth.Builder, r truth.Recipe, std
 	if !o.keep {
 		defer os.Remove(rec)
 	}
-	if err := truth.Run(ctx, bin, r, stem+".trace", rec); err != nil {
+	// Tests of others have deadlines that a busy machine misses now and then.
+	for try := 1; ; try++ {
+		if err = truth.Run(ctx, p, r, stem+".trace", rec); err == nil || try == attempts || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		os.Remove(stem + ".trace")
 		return err
 	}
 	return joinOne(stem, stdout)
@@ -321,8 +376,9 @@ var stem = regexp.MustCompile(`^(.+)-go([0-9.]+)-p([0-9]+)$`)
 
 func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o := newOptions("table", stderr)
-	o.recipeFlags(allReleases, "all", "2,4,8")
+	o.recipeFlags(allReleases, "all", allProcs)
 	dir := o.String("dir", "", "`directory` with recordings; also where they are made")
+	small := o.Bool("sample", false, "with --record: each workload once, with releases and GOMAXPROCS in rotation")
 	again := o.Bool("record", false, "record what is missing of the matrix (all of it with --force)")
 	tool := o.String("gmpscope", "", "`path` of the gmpscope command (default: built from ./cmd/gmpscope)")
 	by := o.String("by", "workload", "`what` to sum up: workload, go, procs or file; several comma-separated")
@@ -343,6 +399,9 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		recipes, err := o.recipes(ctx, b)
 		if err != nil {
 			return err
+		}
+		if *small {
+			recipes = sample(recipes, nil)
 		}
 		for _, r := range recipes {
 			if err := o.one(ctx, b, r, stderr); err != nil {
@@ -371,7 +430,8 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	total := truth.NewScore()
+	total, scored := truth.NewScore(), 0
+	releases := make(map[string]bool)
 	groups := make(map[string]map[string]*truth.Score)
 	for _, f := range files {
 		name := strings.TrimSuffix(f, ".truth.jsonl")
@@ -385,6 +445,8 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			continue
 		}
 		total.Add(s)
+		scored++
+		releases[parts[2]] = true
 		for _, g := range strings.Split(*by, ",") {
 			key := map[string]string{"workload": parts[1], "go": "Go " + parts[2], "procs": "GOMAXPROCS " + parts[3], "file": parts[0]}[g]
 			if groups[g] == nil {
@@ -396,6 +458,8 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			groups[g][key].Add(s)
 		}
 	}
+	fmt.Fprintf(stdout, "%s: %d recordings; Go %s; scored on a machine with %d cores.\n", time.Now().UTC().Format(time.DateOnly),
+		scored, strings.Join(slices.Sorted(maps.Keys(releases)), ", "), runtime.NumCPU())
 	for _, g := range strings.Split(*by, ",") {
 		fmt.Fprintf(stdout, "\n| %s | %s |\n%s\n", g, truth.SummaryHead, truth.SummaryRule)
 		var keys []string
@@ -408,6 +472,7 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Summary())
 	}
+	fmt.Fprintf(stdout, "\n%s", total.Calibration())
 	if *details {
 		fmt.Fprintln(stdout)
 		total.Print(stdout)
