@@ -9,6 +9,9 @@ import (
 // else a batch, of which the first runs.
 func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	basis := r.clearAhead(ix, p)
+	if r.q.Place(ix).Queue != reference.QueueGlobal {
+		return r.take(ix, p)
+	}
 	ps := &r.ps[p]
 	if !r.hasOwn(p) {
 		r.clearGone(p)

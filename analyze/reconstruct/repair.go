@@ -13,19 +13,16 @@ const nearby = 20_000
 // the front of what cannot be settled. taker is the P that takes ix.
 func (r *Reconstructor) clearAhead(ix, taker int32) reference.Basis {
 	basis := byRule
+	place := r.q.Place(ix)
 	for n := 0; r.q.Prev(ix) != reference.None; n++ {
+		if r.q.Place(ix) != place {
+			return basis // what was settled took ix along
+		}
 		x := reference.None
-		switch pl := r.q.Place(ix); {
-		case pl.Queue == reference.QueueGlobal:
+		if place.Queue == reference.QueueGlobal {
 			x = r.firstInFlight(ix, taker) // the first to have been taken
-		case pl.P == taker:
-			x = r.firstTaken(pl.P, ix, taker)
-		default: // what was settled took ix along
-			for y := r.q.Prev(ix); y != reference.None; y = r.q.Prev(y) {
-				if r.inFlight(y) && r.startP(y) != taker {
-					x = y
-				}
-			}
+		} else {
+			x = r.firstTaken(place.P, ix, taker)
 		}
 		if x == reference.None || n > 512 {
 			return r.passOver(ix, taker)

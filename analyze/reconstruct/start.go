@@ -206,6 +206,9 @@ func (r *Reconstructor) takeLocal(ix, p int32) taken {
 		}
 	}
 	basis := r.clearAhead(ix, p)
+	if r.q.Place(ix) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
+		return r.take(ix, p)
+	}
 	if x := r.q.Runnext(p); x != reference.None {
 		if r.inFlight(x) && r.startP(x) != p {
 			r.settle(x)
