@@ -147,6 +147,12 @@ func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
 	if run > 0 {
 		cost += foreignCost(at, run, k)
 	}
+	// Its own batch comes before what it takes later.
+	if after := r.q.Next(ix); k > 1 && after != reference.None && r.startP(after) == thief {
+		if s := r.startOf(first); s < 0 || s > r.startOf(after) {
+			cost += costSize
+		}
+	}
 	lower, wider = max(lower, r.ps[v].headAt), max(wider, r.ps[v].headAt)
 	if r.noGlobal < max(free, lower) {
 		cost += costGlobal
