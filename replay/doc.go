@@ -1,8 +1,16 @@
-// Package replay answers: does a trace hold against the rules of the scheduler?
+// Package replay answers: does a trace hold against the rules of the scheduler,
+// and what would the scheduler do with the same work, now or otherwise?
 //
-// There is the guided replay only: no free one, and no what-if.
+// # Guided and free
 //
-// It is an audit. [Guide] runs the analysis of a trace and hands
+// The free replay ([FreeReplay]) takes the work out of a trace (package
+// workload), gives it to the simulator of package reference/sim, and measures
+// both runs with the accumulators of the analysis. With the trace's own rules the
+// difference is the error of the model; with others, a [Change], it is a what-if.
+// docs/replay.md has the errors over many traces, and says why they are what they
+// are; replay/accuracy makes it.
+//
+// The guided replay is an audit. [Guide] runs the analysis of a trace and hands
 // every decision to an [Auditor], which steps its own run queues along the
 // decisions and along nothing else. It repairs nothing, and it looks neither at
 // the events nor at what comes later. So it finds where the reconstruction

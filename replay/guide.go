@@ -28,14 +28,19 @@ type Result struct {
 	// older does not show enough to rebuild queues.
 	Guided   *Guided `json:"guided"`
 	Observed Run     `json:"observed"`
+	// Free is nil unless a [Freeing] made it.
+	Free *Free `json:"free"`
 }
 
 // Run is how a run went.
 type Run struct {
-	MakespanNs int64  `json:"makespan_ns"` // from the first to the last thing that happens
-	BusyNs     int64  `json:"busy_ns"`     // P-time of the program's goroutines
-	Waits      Waits  `json:"waits"`
-	Steals     *int64 `json:"steals"` // nil if the trace cannot show them
+	MakespanNs int64 `json:"makespan_ns"` // from the first to the last thing that happens
+	BusyNs     int64 `json:"busy_ns"`     // P-time of the program's goroutines
+	Waits      Waits `json:"waits"`
+	// Steals counts thefts, GlobalTakes takes from the global queue; nil if the
+	// trace cannot show them.
+	Steals      *int64 `json:"steals"`
+	GlobalTakes *int64 `json:"global_takes"`
 }
 
 // Waits are all waits of a run.
@@ -115,7 +120,7 @@ func observed(r *analyze.Result) Run {
 		Waits:      Waits{Count: w.Count, TotalNs: w.TotalNs, P50: w.P50, P99: w.P99, TimeWeighted: Weighted{P50: w.TimeWeighted.P50}},
 	}
 	if !r.Trace.Reduced {
-		run.Steals = &r.Procs.Steals.Count
+		run.Steals, run.GlobalTakes = &r.Procs.Steals.Count, &r.Procs.GlobalTakes
 	}
 	for _, p := range r.Procs.Ps {
 		run.BusyNs += p.RunningNs

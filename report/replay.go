@@ -21,7 +21,7 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 		return fmt.Errorf("json: no result")
 	}
 	bw := bufio.NewWriterSize(w, 64<<10)
-	for i, p := range []part{
+	parts := []part{
 		{"schema", Schema},
 		{"tool", tool},
 		{"trace", withWarnings(r.Trace)},
@@ -29,7 +29,20 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 		{"gomaxprocs", r.GOMAXPROCS},
 		{"guided", r.Guided},
 		{"observed", r.Observed},
-	} {
+	}
+	if f := r.Free; f != nil {
+		parts = append(parts, []part{
+			{"workload", f.Workload},
+			{"simulated", f.Simulated},
+			{"spread", f.Spread},
+			{"error", f.Error},
+			{"causes", f.Causes},
+			{"classes", f.Classes},
+			{"what_if", f.WhatIf},
+			{"notes", f.Notes},
+		}...)
+	}
+	for i, p := range parts {
 		if i == 0 {
 			bw.WriteString("{\n")
 		} else {
@@ -60,6 +73,7 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 		t.replayDivergences(g)
 	}
 	t.replayObserved(r)
+	t.replayFree(r)
 	t.warningList(r.Trace.Warnings)
 	return t.w.Flush()
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/replay"
 )
 
@@ -65,13 +67,17 @@ func TestReplayJSONIsDocumented(t *testing.T) {
 		t.Fatal("docs/json.md has no section Replay")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	doc := replayJSON(t, replayed())
+	r := replayed()
+	r.Free = freely()
+	doc := replayJSON(t, r)
 	delete(doc, "trace") // described with the document
+	seen := map[string]bool{}
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
 			for key, e := range v {
+				seen[key] = true
 				if key != "local" && key != "steal" && !strings.Contains(section, "`"+key+"`") && key != "trace" {
 					t.Errorf("docs/json.md does not have %q in section Replay", key)
 				}
@@ -84,17 +90,44 @@ func TestReplayJSONIsDocumented(t *testing.T) {
 		}
 	}
 	walk(doc)
+	// The other way round: what the list of the free replay names is written.
+	_, free, _ := strings.Cut(section, "\n### Free replay\n")
+	for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(free, -1) {
+		if !seen[m[1]] && m[1] != "null" {
+			t.Errorf("docs/json.md has %q in section Free replay, but it is never written", m[1])
+		}
+	}
+}
+
+// freely has every field of a free replay filled.
+func freely() *replay.Free {
+	n, e := int64(7), 0.125
+	run := replay.Run{MakespanNs: 2e6, BusyNs: 5e5, Steals: &n, GlobalTakes: &n, Waits: replay.Waits{Count: 11, TotalNs: 2000, P50: 95, P99: 310, TimeWeighted: replay.Weighted{P50: 210}}}
+	spread := replay.Range{Min: run, Max: run}
+	wait := replay.ClassWait{RunningNs: 4, Count: 3, TotalNs: 700, P50: 5, P99: 6}
+	return &replay.Free{
+		Workload:  replay.Size{Goroutines: 3, Steps: 17, Arrivals: 2, GCCycles: 1, MarkNs: 5, GOMAXPROCS: 2, SwitchNs: 130, ThreadWakeNs: 4000, EndNs: 1e6, Omitted: 1, Seeds: 5},
+		Simulated: run, Spread: spread,
+		Error:   replay.Error{Makespan: &e, Busy: &e, Waits: replay.ErrorWaits{Count: &e, Total: &e, P50: &e, P99: &e, WeightedP50: &e}, Steals: &e},
+		Causes:  []replay.CauseRun{{Cause: waits.CauseBehind, ObservedNs: 900, SimulatedNs: 800}},
+		Classes: []replay.ClassRun{{Name: "main.w\x1b[31morker", Creator: "main.main", Observed: wait, Simulated: wait, Error: &e}},
+		WhatIf:  []replay.WhatIf{{Change: "policy thread-per-goroutine", Simulated: run, Spread: spread}},
+		Notes:   []string{"GOMAXPROCS changes in the trace"},
+	}
 }
 
 func TestReplayTextIsComplete(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteReplayText(&b, replayed(), TextOptions{}); err != nil {
+	r := replayed()
+	r.Observed.GlobalTakes, r.Free = r.Observed.Steals, freely()
+	if err := WriteReplayText(&b, r, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	out := b.String()
 	for _, want := range []string{
 		"explain 70 % of 10 starts", "contradict themselves", "STARTS BY RULE", "WHAT MAKES STARTS AMBIGUOUS", "PUTS", "overflow",
 		"CONTRADICTIONS", "DIVERGENCES", "expected a batch of 2; found 1", "and 4 more", "THE RUN AS OBSERVED", "10 bytes lost",
+		"FREE REPLAY", "medians of 5 runs", "+12.5 %", "WHY THEY WAITED", "behind", "WHO WAITED", "WHAT IF", "as it was", "policy thread-per-goroutine", "GOMAXPROCS changes",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, out)

@@ -2,13 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/replay/workload"
 	"github.com/gmpscope/gmpscope/report"
 )
 
@@ -17,6 +23,7 @@ func (a *app) replay() *cobra.Command {
 		r           reading
 		format      *choice
 		divergences int
+		free        freeFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "replay TRACE",
@@ -25,12 +32,17 @@ func (a *app) replay() *cobra.Command {
 every start against the rules of the scheduler: explained, explained up to a
 race, or unexplained, with the evidence. This is the guided replay.
 
-It does not simulate: the free replay (what would the scheduler do with this
-work?) and what-if (other GOMAXPROCS, other policies) are not there yet.
+With --free it also takes the work out of the trace and has a model of the
+scheduler schedule it, several times: as it was, which shows how far the model
+can be trusted, and as it could be, a line for each --gomaxprocs, --policy,
+--slice, --speed and --no-gc, any of which implies --free.
 
 The output is text for people, or one JSON object for programs, whose schema
 docs/json.md describes.`,
 		Example: `  gmpscope replay trace.out
+  gmpscope replay trace.out --free
+  gmpscope replay trace.out --gomaxprocs 2 --gomaxprocs 8 --policy fifo
+  gmpscope replay trace.out --speed main.parse=2 --no-gc
   gmpscope replay trace.out --format json | jq .guided.by_rule
   gmpscope replay trace.out --format json | jq -c '.guided.divergences[]'`,
 		Args:              oneTrace,
@@ -42,15 +54,33 @@ docs/json.md describes.`,
 			if divergences < 1 {
 				return usagef("--divergences %d: must be 1 or more", divergences)
 			}
-			var g *replay.Guiding
+			opts, err := free.options()
+			if err != nil {
+				return err
+			}
+			var (
+				g *replay.Guiding
+				f *replay.Freeing
+			)
 			res, err := a.analyze(ctx, args[0], r, func(h input.Header) func(*reference.Decision) error {
 				g = replay.NewGuiding(h, replay.Options{Divergences: divergences})
-				return g.Add
+				if opts == nil {
+					return g.Add
+				}
+				f = replay.NewFreeing(h, *opts)
+				return func(d *reference.Decision) error {
+					return errors.Join(g.Add(d), f.Add(d))
+				}
 			})
 			if err != nil {
 				return err
 			}
 			out := g.Finish(res)
+			if f != nil {
+				if err := f.Finish(ctx, res, out); err != nil {
+					return err
+				}
+			}
 			if format.value == "json" {
 				err = report.WriteReplayJSON(a.stdout, out, tool())
 			} else {
@@ -66,5 +96,91 @@ docs/json.md describes.`,
 	r.flags(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().IntVar(&divergences, "divergences", 100, "keep at most `N` divergences as evidence")
+	free.flags(cmd)
 	return cmd
+}
+
+// freeFlags are the flags of the free replay.
+type freeFlags struct {
+	free, noGC       bool
+	procs            []int
+	policies, speeds []string
+	slices           []time.Duration
+	until            time.Duration
+	seeds            int
+	set              *pflag.FlagSet
+}
+
+func (f *freeFlags) flags(cmd *cobra.Command) {
+	s := cmd.Flags()
+	f.set = s
+	s.BoolVar(&f.free, "free", false, "simulate the work of the trace, too")
+	s.IntSliceVar(&f.procs, "gomaxprocs", nil, "what if GOMAXPROCS were `N`; can be repeated")
+	s.StringSliceVar(&f.policies, "policy", nil, "what if the scheduler were `NAME`: "+strings.Join(replay.Policies(), ", ")+"; can be repeated")
+	s.DurationSliceVar(&f.slices, "slice", nil, "what if a time slice were `DURATION`, such as 1ms; can be repeated")
+	s.StringArrayVar(&f.speeds, "speed", nil, "what if the goroutines of a class computed faster: `CLASS=FACTOR`, such as main.worker=2; can be repeated")
+	s.BoolVar(&f.noGC, "no-gc", false, "what if there were no garbage collector; its assists stay")
+	s.DurationVar(&f.until, "until", 0, "simulate only what the trace has up to `DURATION` after its beginning")
+	s.IntVar(&f.seeds, "seeds", 5, "simulate each `N` times, with other luck")
+	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return replay.Policies(), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc("policy", complete); err != nil {
+		panic(err) // the flag was added above
+	}
+}
+
+// options returns nil if none of the flags was given.
+func (f *freeFlags) options() (*replay.FreeOptions, error) {
+	asked := f.free
+	for _, name := range []string{"gomaxprocs", "policy", "slice", "speed", "no-gc", "until", "seeds"} {
+		asked = asked || f.set.Changed(name)
+	}
+	if !asked {
+		return nil, nil
+	}
+	if f.seeds < 1 || f.seeds > 1000 {
+		return nil, usagef("--seeds %d: must be 1 to 1000", f.seeds)
+	}
+	if f.until < 0 {
+		return nil, usagef("--until %v: must not be negative", f.until)
+	}
+	o := &replay.FreeOptions{Seeds: f.seeds, Workload: workload.Options{Until: int64(f.until)}}
+	add := func(c replay.Change) { o.WhatIf = append(o.WhatIf, c) }
+	for _, n := range f.procs {
+		if n < 1 {
+			return nil, usagef("--gomaxprocs %d: must be 1 or more", n)
+		}
+		add(replay.Change{Procs: n})
+	}
+	for _, p := range f.policies {
+		if p == "" {
+			return nil, usagef("--policy: the name is empty")
+		}
+		add(replay.Change{Policy: p})
+	}
+	for _, d := range f.slices {
+		if d <= 0 {
+			return nil, usagef("--slice %v: must be more than 0", d)
+		}
+		add(replay.Change{Slice: int64(d)})
+	}
+	for _, s := range f.speeds {
+		i := strings.LastIndexByte(s, '=')
+		if i < 1 {
+			return nil, usagef("--speed %q: must be CLASS=FACTOR", s)
+		}
+		x, err := strconv.ParseFloat(s[i+1:], 64)
+		if err != nil {
+			return nil, usagef("--speed %q: the factor must be a number", s)
+		}
+		add(replay.Change{Class: s[:i], Speed: x})
+	}
+	if f.noGC {
+		add(replay.Change{NoGC: true})
+	}
+	if err := o.Check(); err != nil {
+		return nil, usagef("%s", err)
+	}
+	return o, nil
 }

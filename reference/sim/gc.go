@@ -57,9 +57,6 @@ func (s *machine) beginMark(req stopRequest) {
 		s.ps[i].fraction = 0
 	}
 	s.sayWorld(reference.KindGCBegin)
-	if req.mark <= 0 {
-		s.endMark()
-	}
 }
 
 // startWorker has m run its P's mark worker, if the P's share of marking is

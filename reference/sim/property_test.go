@@ -601,3 +601,21 @@ func TestHoldP(t *testing.T) {
 		t.Errorf("%d left, after %d ns", r.Left, r.EndNs)
 	}
 }
+
+// A cycle without anything to mark begins and ends, and the world goes on.
+func TestCycleWithoutMarking(t *testing.T) {
+	for procs := 1; procs <= 4; procs++ {
+		pol, costs, _ := PolicyFor("go1.22")
+		r, err := Simulate(t.Context(), Options{Policy: pol, Costs: costs, Procs: procs}, List(
+			Arrival{Kind: ArriveGo, Script: Steps(Run(5_000_000))},
+			Arrival{At: 1_000_000, Kind: ArriveGC, Ns: 1000},
+			Arrival{At: 2_000_000, Kind: ArriveGC, Ns: 1000, Mark: -1},
+		))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Left != 0 || r.STWs != 4 || r.BusyNs != 5_000_000 {
+			t.Errorf("%d Ps: %d goroutines left, the world was stopped %d times, %d ns of work", procs, r.Left, r.STWs, r.BusyNs)
+		}
+	}
+}

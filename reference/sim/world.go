@@ -136,6 +136,9 @@ func (s *machine) startWorld() {
 		}
 	}
 	s.wakeP()
+	if s.gc.marking && s.gc.left <= 0 && s.gc.active == 0 {
+		s.endMark() // there was nothing to mark
+	}
 	s.nextStop()
 }
 

@@ -1,0 +1,132 @@
+// Accuracy replays traces freely and writes how far the model is off, for each:
+// docs/replay.md, of the traces in testdata/traces, when it is run in the root
+// of the repository without arguments.
+//
+//	go run ./replay/accuracy            # docs/replay.md again
+//	go run ./replay/accuracy DIR …      # the table, of all traces below DIR, to standard output
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/replay"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "accuracy: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, dirs []string, w io.Writer) error {
+	if len(dirs) == 0 {
+		var b bytes.Buffer
+		rows, err := replayAll(ctx, filepath.Join("testdata", "traces"))
+		if err != nil {
+			return err
+		}
+		page(&b, rows)
+		return os.WriteFile(filepath.Join("docs", "replay.md"), b.Bytes(), 0o644)
+	}
+	for _, dir := range dirs {
+		rows, err := replayAll(ctx, dir)
+		if err != nil {
+			return err
+		}
+		table(w, rows)
+	}
+	return nil
+}
+
+// row is one trace.
+type row struct {
+	name string
+	res  *replay.Result
+	// lacked is how long threads that could run had no CPU, in ns; nil if that is
+	// not known.
+	lacked *int64
+}
+
+// replayAll replays the traces below a folder, in the order of their names.
+func replayAll(ctx context.Context, dir string) ([]row, error) {
+	lacked, err := cpuWaits(dir)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(filepath.Base(file), ".trace") {
+			return err
+		}
+		name, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		res, err := free(ctx, file)
+		switch {
+		case errors.Is(err, analyze.ErrNoEvents):
+			return nil
+		case err != nil:
+			fmt.Fprintf(os.Stderr, "accuracy: %s: %v\n", name, err)
+			return nil
+		case res.Free == nil:
+			return nil
+		}
+		r := row{name: strings.TrimSuffix(filepath.ToSlash(name), ".trace.gz"), res: res}
+		if ns, ok := lacked[filepath.ToSlash(name)]; ok {
+			r.lacked = &ns
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	return rows, err
+}
+
+func free(ctx context.Context, file string) (*replay.Result, error) {
+	src, err := input.Open(ctx, file, input.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	return replay.FreeReplay(ctx, src, replay.FreeOptions{})
+}
+
+// cpuWaits reads from a folder's manifest, if there is one, for how long threads
+// had no CPU, by file.
+func cpuWaits(dir string) (map[string]int64, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m struct {
+		Traces []struct {
+			File   string `json:"file"`
+			WaitNs *int64 `json:"cpu_wait_ns"`
+		} `json:"traces"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("manifest of %s: %w", dir, err)
+	}
+	out := map[string]int64{}
+	for _, t := range m.Traces {
+		if t.WaitNs != nil && *t.WaitNs >= 0 { // -1: not measured
+			out[t.File] = *t.WaitNs
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gmpscope/gmpscope/replay"
+)
+
+// The bands in which a replay counts as good.
+const (
+	bandBusy     = 0.01
+	bandMakespan = 0.03
+	bandWaited   = 0.15
+	bandQuantile = 1.5 // factor
+	// floor is the wait below which a quantile is not compared by its factor:
+	// the trace's clock ticks every 64 ns, and the model has no such short waits.
+	floor = 1000
+	// starved is the share of the P-time for which threads had no CPU from which
+	// a trace counts as starved by the machine.
+	starved = 0.02
+)
+
+// misses lists what is out of its band.
+func misses(r *replay.Result) []string {
+	e := r.Free.Error
+	var out []string
+	far := func(name string, e *float64, band float64) {
+		if e != nil && math.Abs(*e) > band {
+			out = append(out, name)
+		}
+	}
+	far("busy", e.Busy, bandBusy)
+	far("makespan", e.Makespan, bandMakespan)
+	far("waited", e.Waits.Total, bandWaited)
+	factor := func(name string, observed, simulated int64) {
+		a, b := float64(max(observed, floor)), float64(max(simulated, floor))
+		if max(a/b, b/a) > bandQuantile {
+			out = append(out, name)
+		}
+	}
+	o, s := r.Observed.Waits, r.Free.Simulated.Waits
+	factor("p50", o.P50, s.P50)
+	factor("p99", o.P99, s.P99)
+	return out
+}
+
+// lacks says whether the machine starved the program of CPU.
+func (r *row) lacks() bool {
+	return r.lacked != nil && float64(*r.lacked) > starved*float64(r.res.Observed.MakespanNs)*float64(r.res.Free.Workload.GOMAXPROCS)
+}
+
+// reason names the cause of waiting in which the two runs differ most.
+func reason(r *replay.Result) string {
+	var most replay.CauseRun
+	for _, c := range r.Free.Causes {
+		if d := abs(c.ObservedNs - c.SimulatedNs); d > abs(most.ObservedNs-most.SimulatedNs) {
+			most = c
+		}
+	}
+	if most.Cause == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s, not %s", most.Cause, short(most.SimulatedNs), short(most.ObservedNs))
+}
+
+func abs(x int64) int64 { return max(x, -x) }
+
+func short(ns int64) string {
+	d := time.Duration(ns)
+	switch {
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(100 * time.Nanosecond).String()
+}
+
+func percent(e *float64) string {
+	if e == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%+.1f", *e*100)
+}
+
+// table writes a row for each trace.
+func table(w io.Writer, rows []row) {
+	fmt.Fprintln(w, "| trace | makespan, ms | makespan, % | busy, % | waited, % | p50, µs | p99, µs | starts | CPU lacked, % | out of band | most different |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|")
+	for _, r := range rows {
+		f, o := r.res.Free, r.res.Observed
+		lacked := "?"
+		if r.lacked != nil {
+			lacked = fmt.Sprintf("%.0f", 100*float64(*r.lacked)/float64(o.MakespanNs)/float64(f.Workload.GOMAXPROCS))
+		}
+		out := misses(r.res)
+		why := ""
+		if len(out) > 0 {
+			why = reason(r.res)
+		}
+		fmt.Fprintf(w, "| %s | %.1f | %s | %s | %s | %s → %s | %s → %s | %d | %s | %s | %s |\n", r.name, float64(o.MakespanNs)/1e6,
+			percent(f.Error.Makespan), percent(f.Error.Busy), percent(f.Error.Waits.Total),
+			micros(o.Waits.P50), micros(f.Simulated.Waits.P50), micros(o.Waits.P99), micros(f.Simulated.Waits.P99),
+			o.Waits.Count, lacked, strings.Join(out, ", "), why)
+	}
+}
+
+func micros(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e3) }
+
+// page writes docs/replay.md.
+func page(w io.Writer, rows []row) {
+	var fed, hungry, unknown []row
+	for _, r := range rows {
+		switch {
+		case r.lacked == nil:
+			unknown = append(unknown, r)
+		case r.lacks():
+			hungry = append(hungry, r)
+		default:
+			fed = append(fed, r)
+		}
+	}
+	fmt.Fprint(w, head)
+	for _, s := range []struct {
+		title string
+		rows  []row
+	}{
+		{"Traces that had the CPU", fed},
+		{"Traces of real programs", unknown},
+		{"Traces that the machine starved of CPU", hungry},
+	} {
+		good := 0
+		for _, r := range s.rows {
+			if len(misses(r.res)) == 0 {
+				good++
+			}
+		}
+		fmt.Fprintf(w, "\n## %s\n\n%d of %d are in all bands.\n\n", s.title, good, len(s.rows))
+		table(w, s.rows)
+	}
+	fmt.Fprint(w, reasons)
+}
+
+const head = `# How far the free replay is off
+
+Made by ` + "`go run ./replay/accuracy`" + `; do not edit. ` + "`go run ./replay/accuracy DIR`" + ` makes the table for other traces.
+
+The free replay takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
+GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if
+must be read beside. Numbers are medians of five runs with other seeds. Two costs are measured in the trace, where it shows
+them (from one goroutine to the next in a P's own queue, and the wake-up of a thread); all others have their defaults.
+
+Bands: busy time within 1 %, makespan within 3 %, time waited within 15 %, p50 and p99 of the waits within a factor of 1.5
+(below 1 µs they count as 1 µs). The last column names the cause of waiting in which both runs differ most: simulated, not
+observed. For the scenario traces, how long threads had no CPU was recorded; a trace counts as starved from 2 % of the
+P-time on. For real programs it is not known.
+`
+
+const reasons = `
+## Why, where it is worse
+
+* **idle-p/missed, idle-p/waking, residue**: goroutines waited in the observed run while a P was idle, its thread was waking
+  up, or a P was in the scheduler. The model wakes a thread in constant time and gives it a core of its own. Where there are
+  more threads than cores, or other programs, the wake-up takes as long as the kernel likes; the trace does not have that. An
+  interruption while a goroutine runs is in the trace, but looks like work.
+* **behind, overtaken**: others ran first, in another order. Who steals when from whom is luck, and decides who waits for
+  whom where hundreds of goroutines are queued; makespan and busy time do not care, the sum of waits does. A thread that wakes
+  up late shifts such a queue as well. Where each P is on the way to its 61st tick is not in the trace, and a single goroutine
+  in the global queue may wait for that: pingpong-starve-*.
+* **p-unavailable**: a P was in a system call. sysmon takes it away when it wakes up; on a machine without a free core that
+  is late, and the system call itself lasts longer.
+* **gc**: who marks is the pacer's choice in each cycle, of which the trace has the sum only. Suspensions for stack scans are
+  left out. Mark workers are seen late where a trace begins within a cycle.
+* **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
+  the middle of the time since that P looked last. Sleeps of many goroutines that ended at the same tick of the poller (1 ms)
+  drift apart. What comes from the network comes at its time, whatever the program did before; in a trace of both ends of a
+  connection, that is not so.
+* **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
+  schedule would have other conflicts.
+* **Loops that wait for the clock or a flag** ("run until told to stop") look like a fixed amount of work: forever-*.
+* **The beginning and the end**: the model begins without threads; what was running at the end of the trace ends there. That
+  shows in traces of a few ms.
+* **Changes of GOMAXPROCS** are left out: annot-*, sync-cpus-*.
+* **wasm** has no runnext; the header of a trace does not say that it is one: jswasm-*.
+`

@@ -1,0 +1,445 @@
+package workload
+
+import (
+	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
+)
+
+// Options of an [Extractor]. The zero value is usable.
+type Options struct {
+	// Until leaves out what happens after that time, in ns; 0 is nothing.
+	Until int64
+	// MaxSteps bounds the memory: steps (24 bytes each), goroutines and arrivals
+	// (about 100) together. What comes when they are used up is left out. 0 means
+	// 1<<23.
+	MaxSteps int
+}
+
+// Bounds against hostile input.
+const (
+	maxTime  = 1 << 47 // ns, 39 hours
+	maxClass = 1 << 20
+	maxProcs = 1 << 14
+	// maxThreads bounds those of which it is known whether a system call gave
+	// the P up at once.
+	maxThreads = 1 << 16
+)
+
+// pollPeriod is sysmon's (reference.Rules.PollPeriod), in ns.
+const pollPeriod = 10_000_000
+
+// state is where a goroutine is.
+type state uint8
+
+const (
+	runnable state = iota // new, preempted, yielding, suspended, or woken
+	running
+	blocked
+	syscall
+)
+
+// live is a goroutine that has not ended.
+type live struct {
+	state  state
+	locked bool
+	gives  bool  // its system call gave the P up at once
+	paused bool  // it runs, but stops the world
+	seg    int64 // when the computing, blocking or system call under way began
+	m      int64 // thread of the system call
+	p      int32 // where it ran last
+	last   int32 // step; none if there is none yet
+	cut    int32 // last step before the last stop
+	ran    bool  // it was started before
+}
+
+// Extractor builds a [Workload] from a stream of decisions. It never fails:
+// what contradicts itself is counted, and passed over.
+type Extractor struct {
+	opt Options
+	w   Workload
+	now int64
+
+	gs      []live // by index in w.gs
+	byID    map[int64]int32
+	inCall  map[int64]int32 // by thread: the goroutine of its last system call
+	workers map[int64]int64 // mark workers that run: since when
+
+	cycles   []cycle
+	marking  bool
+	ending   bool // gc-end was seen, the stop-the-world that ends the cycle was not
+	stw      stw
+	timers   struct{ m, at int64 } // the thread that fires timers, and since when; NoM if none does
+	procs    map[int]int64         // ns by GOMAXPROCS
+	procsNow int
+	procsAt  int64
+	looked   []int64 // by P: when it began to run, and looked at no timers since
+	on       []int32 // by P: the goroutine that runs there, or none
+	costs    costs
+}
+
+// NewExtractor returns an Extractor.
+func NewExtractor(o Options) *Extractor {
+	if o.MaxSteps <= 0 {
+		o.MaxSteps = 1 << 23
+	}
+	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]int64{}, procs: map[int]int64{}}
+	e.w.ran = map[int64]bool{}
+	e.timers.m = reference.NoM
+	return e
+}
+
+// Add takes the next decision, and says whether it is part of the workload.
+func (e *Extractor) Add(d *reference.Decision) bool {
+	t := min(max(d.Time, 0), maxTime)
+	switch {
+	case e.w.Omitted > 0, e.opt.Until > 0 && t > e.opt.Until:
+		e.w.Omitted++
+		return false
+	case int(e.w.steps.n)+len(e.w.gs)+len(e.w.outer)+len(e.cycles)+len(e.workers) >= e.opt.MaxSteps:
+		e.w.Omitted, e.w.Capped = 1, true
+		return false
+	}
+	e.now = max(e.now, t)
+	e.costs.add(d, e.now)
+	if d.M == e.timers.m && (d.Kind != reference.KindReady || d.Why != reference.WhyTimer) {
+		e.timers.m = reference.NoM
+	}
+	switch d.Kind {
+	case reference.KindReady:
+		e.ready(d)
+	case reference.KindStart:
+		e.start(d)
+	case reference.KindStop:
+		e.stop(d)
+	case reference.KindSyscall:
+		e.enter(d)
+	case reference.KindSyscallExit:
+		e.exit(d)
+	case reference.KindPStop:
+		e.pStop(d)
+	case reference.KindPStart:
+		e.looks(d.P)
+	case reference.KindRetake:
+		e.stopping(d.Why)
+	case reference.KindSTWBegin:
+		e.stwBegin(d)
+	case reference.KindSTWEnd:
+		e.stwEnd()
+	case reference.KindGCBegin:
+		e.gcBegin()
+	case reference.KindGCEnd:
+		e.gcEnd()
+	case reference.KindProcs:
+		e.setProcs(int(d.Batch))
+	}
+	return true
+}
+
+func (e *Extractor) setProcs(n int) {
+	e.procs[e.procsNow] += e.now - e.procsAt
+	e.procsNow, e.procsAt = min(max(n, 0), maxProcs), e.now
+}
+
+// find returns the goroutine of a decision. One that was not seen before comes
+// from outside, now.
+func (e *Extractor) find(d *reference.Decision) int32 {
+	if i, ok := e.byID[d.G]; ok {
+		e.name(i, d)
+		return i
+	}
+	i := e.new(d)
+	e.w.outer = append(e.w.outer, arrival{at: e.now, kind: sim.ArriveGo, g: i})
+	return i
+}
+
+func (e *Extractor) new(d *reference.Decision) int32 {
+	i := int32(len(e.w.gs))
+	e.w.gs = append(e.w.gs, goroutine{id: d.G, first: none})
+	e.name(i, d)
+	e.gs = append(e.gs, live{seg: e.now, last: none, cut: none})
+	e.byID[d.G] = i
+	return i
+}
+
+// name notes what kind of goroutine it is, which a trace may show late.
+func (e *Extractor) name(i int32, d *reference.Decision) {
+	if d.Class > 0 && d.Class <= maxClass {
+		e.w.gs[i].class = d.Class
+	}
+	e.w.gs[i].flags |= d.Flags & (reference.FlagSystem | reference.FlagTracer)
+}
+
+// program says whether d is about a goroutine of the workload.
+func (e *Extractor) program(d *reference.Decision) bool {
+	return d.G >= 0 && d.Flags&reference.FlagGC == 0
+}
+
+// add appends a step to those of a goroutine.
+func (e *Extractor) add(g int32, s step) {
+	s.next = none
+	x := &e.gs[g]
+	i := e.w.steps.add(s)
+	if x.last == none {
+		e.w.gs[g].first = i
+	} else {
+		e.w.steps.at(x.last).next = i
+	}
+	x.last = i
+}
+
+// insert puts a step between the last one before a goroutine's last stop and
+// that stop.
+func (e *Extractor) insert(g int32, s step) {
+	x := &e.gs[g]
+	i := e.w.steps.add(s)
+	n := e.w.steps.at(i)
+	if x.cut == none {
+		n.next = e.w.gs[g].first
+		e.w.gs[g].first = i
+	} else {
+		n.next = e.w.steps.at(x.cut).next
+		e.w.steps.at(x.cut).next = i
+	}
+	if x.last == x.cut {
+		x.last = i
+	}
+}
+
+// flush books the computing of a goroutine that runs, up to now.
+func (e *Extractor) flush(g int32) {
+	x := &e.gs[g]
+	ns := e.now - x.seg
+	x.seg = e.now
+	switch {
+	case x.state != running || x.paused || ns <= 0:
+	case x.last != none && e.w.steps.at(x.last).kind == kRun:
+		e.w.steps.at(x.last).ns += ns
+	default:
+		e.add(g, step{kind: kRun, ns: ns})
+	}
+}
+
+func (e *Extractor) ready(d *reference.Decision) {
+	if !e.program(d) {
+		return
+	}
+	by := none // in a system call nobody wakes others
+	if i, ok := e.byID[d.By]; ok && d.By != d.G && d.By >= 0 && e.gs[i].state != syscall {
+		by = i
+	}
+	i, ok := e.byID[d.G]
+	if ok && d.Why == reference.WhyCreate { // its end was lost
+		e.w.Odd++
+		ok = false
+	}
+	if !ok {
+		if by == none {
+			delete(e.byID, d.G)
+			e.find(d)
+			return
+		}
+		i = e.new(d)
+		e.flush(by)
+		e.add(by, step{kind: kGo, arg: i})
+		return
+	}
+	x := &e.gs[i]
+	if x.state != blocked {
+		if x.state == running { // its stop was lost
+			e.w.Odd++
+			e.flush(i)
+			x.cut = x.last
+		}
+		x.state = runnable
+		return
+	}
+	switch {
+	case d.Why == reference.WhyTimer:
+		// Timers that are fired together were all due when the first was
+		// (time.go: timers.check looks at the clock once).
+		if e.timers.m != d.M {
+			e.timers.m, e.timers.at = d.M, e.now
+		}
+		e.add(i, step{kind: kSleep, ns: max(0, e.due(d.P, e.timers.at, x.seg)-x.seg)})
+	case d.Why == reference.WhyNetwork:
+		e.add(i, step{kind: kNetwork})
+		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true})
+	case by != none:
+		e.flush(by)
+		e.add(by, step{kind: kSend, arg: i})
+		e.add(i, step{kind: kRecv})
+	default:
+		e.add(i, step{kind: kRecv})
+		e.w.outer = append(e.w.outer, arrival{at: e.now, kind: sim.ArriveSend, g: i})
+	}
+	x.state = runnable
+}
+
+// knows makes room for a P, and says whether its number makes sense.
+func (e *Extractor) knows(p int32) bool {
+	if p < 0 || p >= maxProcs {
+		return false
+	}
+	for int(p) >= len(e.looked) {
+		e.looked, e.on = append(e.looked, 0), append(e.on, none)
+	}
+	return true
+}
+
+// looks notes that a P begins to run something.
+func (e *Extractor) looks(p int32) {
+	if e.knows(p) {
+		e.looked[p] = e.now
+	}
+}
+
+// due estimates when a timer was due, or the network had an answer, that p saw
+// at a time: some time since p had looked before it ran something. What no P saw
+// was seen by sysmon, which looks every 10 ms when nobody else does. But it was
+// not before since.
+func (e *Extractor) due(p int32, at, since int64) int64 {
+	from := at - pollPeriod
+	if p >= 0 && int(p) < len(e.looked) {
+		from = e.looked[p]
+	}
+	return at - (at-min(max(from, since), at))/2
+}
+
+func (e *Extractor) start(d *reference.Decision) {
+	e.looks(d.P)
+	if e.isWorker(d) {
+		e.occupy(d.P, none)
+		e.workers[d.G] = e.now
+		return
+	}
+	if !e.program(d) {
+		return
+	}
+	if _, ok := e.byID[d.G]; !ok { // it ran before the trace began; the model has to start a thread first
+		e.w.outer = append(e.w.outer, arrival{at: max(0, e.now-sim.DefaultCosts().ThreadStart), kind: sim.ArriveGo, g: e.new(d)})
+		e.w.ran[d.G] = true
+	}
+	i := e.find(d)
+	x := &e.gs[i]
+	if x.state == running || x.state == blocked {
+		e.w.Odd++
+		e.flush(i)
+	}
+	if d.Src != reference.SrcSyscallExit && x.ran {
+		if locked := d.Flags&reference.FlagLocked != 0; locked != x.locked {
+			x.locked = locked
+			k := kUnlock
+			if locked {
+				k = kLock
+			}
+			e.insert(i, step{kind: k})
+		}
+	}
+	x.state, x.seg, x.paused, x.ran = running, e.now, false, true
+	e.occupy(d.P, i)
+}
+
+// isWorker says whether a decision is about a mark worker. A trace may show that
+// late; what it ran until then was marking, too.
+func (e *Extractor) isWorker(d *reference.Decision) bool {
+	if d.Flags&reference.FlagGC == 0 {
+		return false
+	}
+	if i, ok := e.byID[d.G]; ok {
+		if x := &e.gs[i]; x.state == running {
+			e.workers[d.G] = x.seg
+		}
+		e.gs[i].state = runnable // for ever
+		delete(e.byID, d.G)
+	}
+	return true
+}
+
+// occupy notes that a goroutine of the program, or none, runs on a P. If another
+// one does, its stop was lost.
+func (e *Extractor) occupy(p, g int32) {
+	if !e.knows(p) {
+		return
+	}
+	if old := e.on[p]; old != none && old != g && e.gs[old].state == running && e.gs[old].p == p {
+		e.w.Odd++
+		e.flush(old)
+		e.gs[old].state = runnable
+	}
+	e.on[p] = g
+	if g != none {
+		e.gs[g].p = p
+	}
+}
+
+func (e *Extractor) stop(d *reference.Decision) {
+	if e.isWorker(d) {
+		if at, ok := e.workers[d.G]; ok {
+			e.cycle().mark += e.now - at
+			delete(e.workers, d.G)
+		}
+		return
+	}
+	if !e.program(d) {
+		return
+	}
+	i := e.find(d)
+	x := &e.gs[i]
+	if x.state != running {
+		e.w.Odd++
+	}
+	e.flush(i)
+	x.cut, x.paused = x.last, false
+	switch d.Why {
+	case reference.WhyExit:
+		e.add(i, step{kind: kExit})
+		x = &e.gs[i]
+		x.state = runnable // for ever
+		delete(e.byID, d.G)
+		return
+	case reference.WhyGosched:
+		e.add(i, step{kind: kGosched})
+	case reference.WhyGoyield:
+		e.add(i, step{kind: kGoyield})
+	case reference.WhyBlock, reference.WhyCoroutine, reference.WhyUnknown:
+		x.state, x.seg = blocked, e.now
+		return
+	}
+	x.state = runnable
+}
+
+func (e *Extractor) enter(d *reference.Decision) {
+	if !e.program(d) {
+		return
+	}
+	i := e.find(d)
+	e.flush(i)
+	x := &e.gs[i]
+	x.cut = x.last
+	x.state, x.seg, x.m, x.gives = syscall, e.now, d.M, false
+	if _, ok := e.inCall[d.M]; ok || len(e.inCall) < maxThreads {
+		e.inCall[d.M] = i
+	}
+}
+
+func (e *Extractor) exit(d *reference.Decision) {
+	if !e.program(d) {
+		return
+	}
+	i := e.find(d)
+	x := &e.gs[i]
+	if x.state == syscall {
+		k := kSyscall
+		if x.gives {
+			k = kSyscallBlock
+		}
+		e.add(i, step{kind: k, ns: e.now - x.seg})
+	} else {
+		e.flush(i)
+	}
+	x.state, x.seg = runnable, e.now
+	if d.P >= 0 {
+		x.state, x.ran = running, true
+		e.occupy(d.P, i)
+	}
+}

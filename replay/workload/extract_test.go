@@ -1,0 +1,257 @@
+package workload
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
+)
+
+// stream makes decisions by hand.
+type stream struct {
+	e *Extractor
+}
+
+func (s stream) say(t int64, k reference.Kind, g int64, set func(*reference.Decision)) {
+	d := reference.Decision{Time: t, Kind: k, G: g, M: 7, P: 0, By: reference.NoG, Victim: reference.NoP}
+	if set != nil {
+		set(&d)
+	}
+	s.e.Add(&d)
+}
+
+func (s stream) ready(t, g, by int64, why reference.Why) {
+	s.say(t, reference.KindReady, g, func(d *reference.Decision) { d.By, d.Why = by, why })
+}
+func (s stream) start(t, g int64) { s.say(t, reference.KindStart, g, nil) }
+func (s stream) stop(t, g int64, why reference.Why) {
+	s.say(t, reference.KindStop, g, func(d *reference.Decision) { d.Why = why })
+}
+
+// steps lists what goroutine g does.
+func steps(w *Workload, g int64) []step {
+	var out []step
+	for i := range w.gs {
+		if w.gs[i].id != g {
+			continue
+		}
+		for at := w.gs[i].first; at != none; {
+			s := *w.steps.at(at)
+			at = s.next
+			s.next = 0
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func TestSteps(t *testing.T) {
+	const A, B = 1, 2
+	for _, c := range []struct {
+		name string
+		do   func(s stream)
+		want map[int64][]step
+	}{
+		{"who is created and woken by whom", func(s stream) {
+			s.start(100, A)
+			s.ready(150, B, A, reference.WhyCreate)
+			s.stop(200, A, reference.WhyBlock)
+			s.start(210, B)
+			s.ready(240, A, B, reference.WhyUnblock)
+			s.stop(250, B, reference.WhyExit)
+			s.start(260, A)
+			s.stop(300, A, reference.WhyExit)
+		}, map[int64][]step{
+			A: {{kind: kRun, ns: 50}, {kind: kGo, arg: 1}, {kind: kRun, ns: 50}, {kind: kRecv}, {kind: kRun, ns: 40}, {kind: kExit}},
+			B: {{kind: kRun, ns: 30}, {kind: kSend, arg: 0}, {kind: kRun, ns: 10}, {kind: kExit}},
+		}},
+		{"preemption does not cut the work, a yield does", func(s stream) {
+			s.start(0, A)
+			s.stop(10, A, reference.WhySlice)
+			s.ready(10, A, reference.NoG, reference.WhySlice)
+			s.start(30, A)
+			s.stop(35, A, reference.WhyGosched)
+			s.ready(35, A, reference.NoG, reference.WhyGosched)
+			s.start(40, A)
+			s.stop(50, A, reference.WhyGoyield)
+			s.ready(50, A, reference.NoG, reference.WhyGoyield)
+			s.start(60, A)
+			s.stop(61, A, reference.WhyExit)
+		}, map[int64][]step{A: {{kind: kRun, ns: 15}, {kind: kGosched}, {kind: kRun, ns: 10}, {kind: kGoyield}, {kind: kRun, ns: 1}, {kind: kExit}}}},
+		{"a system call that keeps the P, and one that does not", func(s stream) {
+			s.start(0, A)
+			s.say(10, reference.KindSyscall, A, nil)
+			s.say(15, reference.KindSyscallExit, A, nil)
+			s.say(20, reference.KindSyscall, A, nil)
+			s.say(20, reference.KindPStop, reference.NoG, func(d *reference.Decision) { d.Why = reference.WhySyscall })
+			s.say(50, reference.KindSyscallExit, A, func(d *reference.Decision) { d.P = reference.NoP })
+			s.ready(50, A, reference.NoG, reference.WhySyscallExit)
+			s.start(60, A)
+			s.stop(61, A, reference.WhyExit)
+		}, map[int64][]step{A: {{kind: kRun, ns: 10}, {kind: kSyscall, ns: 5}, {kind: kRun, ns: 5}, {kind: kSyscallBlock, ns: 30}, {kind: kRun, ns: 1}, {kind: kExit}}}},
+		{"timers that fire together were due together", func(s stream) {
+			s.start(0, A)
+			s.stop(10, A, reference.WhyBlock)
+			s.start(10, B)
+			s.stop(20, B, reference.WhyBlock)
+			s.say(100, reference.KindPStart, reference.NoG, nil)
+			s.ready(100, A, reference.NoG, reference.WhyTimer)
+			s.ready(105, B, reference.NoG, reference.WhyTimer)
+		}, map[int64][]step{
+			A: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 90}},
+			B: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 80}},
+		}},
+		{"a lock shows when the P is handed over", func(s stream) {
+			s.start(0, A)
+			s.stop(10, A, reference.WhyGosched)
+			s.ready(10, A, reference.NoG, reference.WhyGosched)
+			s.say(20, reference.KindStart, A, func(d *reference.Decision) { d.Flags = reference.FlagLocked })
+			s.stop(30, A, reference.WhyGosched)
+			s.ready(30, A, reference.NoG, reference.WhyGosched)
+			s.start(40, A)
+			s.stop(50, A, reference.WhyExit)
+		}, map[int64][]step{A: {{kind: kRun, ns: 10}, {kind: kLock}, {kind: kGosched}, {kind: kRun, ns: 10}, {kind: kUnlock}, {kind: kGosched}, {kind: kRun, ns: 10}, {kind: kExit}}}},
+		{"what who stops the world runs meanwhile is no work", func(s stream) {
+			s.start(0, A)
+			s.say(10, reference.KindSTWBegin, A, nil)
+			s.say(40, reference.KindSTWEnd, A, nil)
+			s.stop(45, A, reference.WhyExit)
+		}, map[int64][]step{A: {{kind: kRun, ns: 15}, {kind: kExit}}}},
+		{"who is still at it when the trace ends", func(s stream) {
+			s.start(0, A)
+			s.stop(10, A, reference.WhyBlock)
+			s.start(20, B)
+			s.stop(1000, 3, reference.WhyExit) // never seen before
+		}, map[int64][]step{A: {{kind: kRun, ns: 10}, {kind: kForever}}, B: {{kind: kRun, ns: 980}}, 3: {{kind: kExit}}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := stream{NewExtractor(Options{})}
+			c.do(s)
+			w := s.e.Finish(0)
+			for g, want := range c.want {
+				if diff := cmp.Diff(want, steps(w, g), cmp.AllowUnexported(step{})); diff != "" {
+					t.Errorf("goroutine %d: want (-), got (+):\n%s", g, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestBounds(t *testing.T) {
+	add := func(o Options) *Workload {
+		s := stream{NewExtractor(o)}
+		for i := range int64(1000) {
+			s.start(i*10, 1)
+			s.stop(i*10+5, 1, reference.WhyGosched)
+			s.ready(i*10+5, 1, reference.NoG, reference.WhyGosched)
+		}
+		return s.e.Finish(1 << 40)
+	}
+	if w := add(Options{}); w.Omitted != 0 || w.EndNs != 1<<40 || w.Steps != 2000 {
+		t.Errorf("without bounds: %+v", w)
+	}
+	if w := add(Options{MaxSteps: 100}); w.Omitted < 2500 || !w.Capped || w.Steps > 110 || w.EndNs > 600 {
+		t.Errorf("100 steps: %d steps, %d left out, to %d", w.Steps, w.Omitted, w.EndNs)
+	}
+	if w := add(Options{Until: 999}); w.Omitted != 2700 || w.Capped || w.EndNs > 999 {
+		t.Errorf("until 999 ns: %d left out, to %d", w.Omitted, w.EndNs)
+	}
+}
+
+func TestChange(t *testing.T) {
+	e := NewExtractor(Options{})
+	p, c := scheduler(26)
+	o := sim.Options{Policy: p, Costs: c, Procs: 1, Emit: func(d *reference.Decision) { e.Add(d) }}
+	load := sim.List(
+		sim.Arrival{Kind: sim.ArriveGo, Class: 1, Script: sim.Steps(sim.Run(5_000_000))},
+		sim.Arrival{Kind: sim.ArriveGo, Class: 2, Script: sim.Steps(sim.Run(4_000_000))},
+		sim.Arrival{At: 1000, Kind: sim.ArriveGC, Ns: 1000, Mark: 1_000_000},
+	)
+	first, err := sim.Simulate(t.Context(), o, load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := e.Finish(0)
+	for _, x := range []struct {
+		c        Change
+		busy, gc int64
+	}{
+		{Change{}, 9_000_000, first.GCNs},
+		{Change{NoGC: true}, 9_000_000, 0},
+		{Change{Speed: map[int32]float64{2: 2}}, 7_000_000, first.GCNs},
+	} {
+		r, err := sim.Simulate(t.Context(), sim.Options{Policy: p, Costs: c, Procs: 1}, w.Load(x.c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.BusyNs != x.busy || r.GCNs != x.gc {
+			t.Errorf("%+v: busy %d, want %d; gc %d, want %d", x.c, r.BusyNs, x.busy, r.GCNs, x.gc)
+		}
+	}
+}
+
+// Decisions that make no sense, and streams of which parts are lost, give a
+// workload that can be simulated.
+func TestHostile(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		e := NewExtractor(Options{MaxSteps: 2000})
+		now := int64(0)
+		for range 3000 {
+			now += rnd.Int64N(2000)
+			d := reference.Decision{
+				Time: now, Kind: reference.Kind(rnd.IntN(22)), G: rnd.Int64N(12) - 2, By: rnd.Int64N(12) - 2, M: rnd.Int64N(6) - 1,
+				P: int32(rnd.IntN(6)) - 1, Victim: int32(rnd.IntN(6)) - 1, Class: int32(rnd.IntN(5)) - 1, Batch: int32(rnd.IntN(6)),
+				Src: reference.Source(rnd.IntN(14)), Why: reference.Why(rnd.IntN(30)), Flags: reference.Flags(rnd.IntN(256)),
+			}
+			switch rnd.IntN(200) {
+			case 0:
+				d.Time = -now
+			case 1:
+				d.Class, d.P = 1<<30, 1<<30
+			case 2:
+				d.G, d.M, d.Batch = 1<<62, -1<<62, 1<<30
+			}
+			e.Add(&d)
+		}
+		simulate(t, seed, e.Finish(now), 0)
+	}
+}
+
+func TestLostDecisions(t *testing.T) {
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		e := NewExtractor(Options{})
+		p, c := scheduler(26)
+		r, err := sim.Simulate(t.Context(), sim.Options{Policy: p, Costs: c, Procs: 3, Emit: func(d *reference.Decision) {
+			if rnd.IntN(20) > 0 {
+				e.Add(d)
+			}
+		}}, mixed(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		simulate(t, seed, e.Finish(r.EndNs), int64(r.Procs)*r.EndNs)
+	}
+}
+
+// simulate runs a workload; its work may be any, but not more than most, if that
+// is not 0.
+func simulate(t *testing.T, seed uint64, w *Workload, most int64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	p, c := scheduler(26)
+	r, err := sim.Simulate(ctx, sim.Options{Policy: p, Costs: c, Procs: min(w.Procs, 8), Seed: seed}, w.Load(Change{}))
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	if r != nil && most > 0 && r.BusyNs > most {
+		t.Errorf("seed %d: %d ns of work, at most %d were there", seed, r.BusyNs, most)
+	}
+}

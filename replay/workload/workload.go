@@ -1,0 +1,243 @@
+package workload
+
+import (
+	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
+)
+
+// Workload is the work of a run. It does not change any more, and serves any
+// number of simulations at once.
+type Workload struct {
+	// Procs is the GOMAXPROCS that held for the longest time.
+	Procs int
+	// ProcsChanged says that it was not the only one.
+	ProcsChanged bool
+	// EndNs is the time up to which decisions were taken in, Omitted how many
+	// came after that, because of Options.Until or Options.MaxSteps. Capped says
+	// that it was the latter.
+	EndNs   int64
+	Omitted int64
+	Capped  bool
+	// StopperNs is for how long goroutines of the program ran that had stopped
+	// the world, GCStopperNs the part of it for the garbage collector.
+	StopperNs, GCStopperNs int64
+	// Goroutines, Steps and Arrivals are the size of it.
+	Goroutines, Steps, Arrivals int
+	// Cycles of the garbage collector, their marking, and other stop-the-worlds.
+	Cycles, Stops int
+	MarkNs        int64
+	// SwitchNs is how long a P typically takes from one goroutine to the next in
+	// its own queue, and ThreadWakeNs how long a locked thread takes to run when
+	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.
+	SwitchNs, ThreadWakeNs int64
+	// Odd counts decisions that contradict those before them, as in damaged traces.
+	Odd int64
+
+	gs    []goroutine
+	ran   map[int64]bool // IDs of those that ran before the first decision
+	steps slab
+	outer []arrival
+}
+
+// kind is what a step is.
+type kind uint8
+
+const (
+	kRun kind = iota
+	kGo
+	kSend
+	kRecv
+	kNetwork
+	kSleep
+	kSyscall
+	kSyscallBlock
+	kGosched
+	kGoyield
+	kLock
+	kUnlock
+	kExit
+	kForever // blocks, and is not woken before the end
+)
+
+// step is one step of a goroutine. There may be millions: no pointers.
+type step struct {
+	ns   int64
+	next int32 // of the same goroutine; none at the end
+	arg  int32 // goroutine that is created or woken
+	kind kind
+}
+
+// goroutine is what is left of one when the extraction is over.
+type goroutine struct {
+	id    int64
+	class int32
+	first int32 // step, or none
+	flags reference.Flags
+}
+
+const none = int32(-1)
+
+// arrival is something from outside.
+type arrival struct {
+	at   int64
+	ns   int64 // of each stop-the-world
+	mark int64
+	g    int32
+	kind sim.ArrivalKind
+	net  bool // ArriveSend: the network's
+}
+
+// slab holds steps in pieces, so that it grows without being copied.
+type slab struct {
+	pieces [][]step
+	n      int32
+}
+
+const (
+	pieceBits = 14
+	pieceSize = 1 << pieceBits
+)
+
+func (s *slab) at(i int32) *step { return &s.pieces[i>>pieceBits][i&(pieceSize-1)] }
+
+func (s *slab) add(x step) int32 {
+	if s.n&(pieceSize-1) == 0 {
+		s.pieces = append(s.pieces, make([]step, 0, pieceSize))
+	}
+	i := s.n
+	p := &s.pieces[i>>pieceBits]
+	*p = append(*p, x)
+	s.n++
+	return i
+}
+
+// Change is what is different from the run that the work was taken from.
+type Change struct {
+	// Speed divides the computing of the goroutines of a class, by its handle.
+	Speed map[int32]float64
+	// NoGC leaves the cycles of the garbage collector out. Assists and sweeping
+	// are part of the goroutines' work, and stay.
+	NoGC bool
+}
+
+// Load returns the work for one simulation. Goroutines keep their IDs and
+// classes.
+func (w *Workload) Load(c Change) sim.Arrivals {
+	return &load{w: w, c: c, wake: make([]*sim.Chan, len(w.gs)), net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
+}
+
+// Invents says whether a decision of a simulation is one that the trace could not
+// have: that a goroutine becomes runnable which already ran when the trace began.
+// The model has to begin somewhere.
+func (w *Workload) Invents(d *reference.Decision) bool {
+	return d.Kind == reference.KindReady && d.Why == reference.WhyCreate && d.By == reference.NoG && w.ran[d.G]
+}
+
+// load is a Workload in one simulation.
+type load struct {
+	w     *Workload
+	c     Change
+	i     int
+	wake  []*sim.Chan
+	net   map[int32]*sim.Chan
+	never *sim.Chan
+}
+
+// Next returns the next arrival.
+func (l *load) Next() (sim.Arrival, bool) {
+	for ; l.i < len(l.w.outer); l.i++ {
+		a := &l.w.outer[l.i]
+		if a.kind == sim.ArriveGC && l.c.NoGC {
+			continue
+		}
+		l.i++
+		out := sim.Arrival{At: a.at, Kind: a.kind, Ns: a.ns, Mark: a.mark}
+		switch a.kind {
+		case sim.ArriveGo:
+			g := &l.w.gs[a.g]
+			out.Class, out.G, out.Flags, out.Script = g.class, g.id, g.flags, l.script(a.g)
+		case sim.ArriveSend:
+			out.Chan = l.waker(a.g)
+			if a.net {
+				out.Chan = l.network(a.g)
+			}
+		}
+		return out, true
+	}
+	return sim.Arrival{}, false
+}
+
+func (l *load) waker(g int32) *sim.Chan {
+	if l.wake[g] == nil {
+		l.wake[g] = sim.NewChan(sim.Unlimited)
+	}
+	return l.wake[g]
+}
+
+func (l *load) network(g int32) *sim.Chan {
+	c := l.net[g]
+	if c == nil {
+		c = sim.NewNetwork()
+		l.net[g] = c
+	}
+	return c
+}
+
+func (l *load) script(g int32) sim.Script {
+	x := &l.w.gs[g]
+	s := &script{l: l, g: g, at: x.first, speed: 1}
+	if f, ok := l.c.Speed[x.class]; ok {
+		s.speed = f
+	}
+	return s
+}
+
+// script is what one goroutine does.
+type script struct {
+	l     *load
+	g     int32
+	at    int32
+	speed float64
+}
+
+// Next returns the goroutine's next step.
+func (s *script) Next(int64) sim.Op {
+	if s.at == none {
+		return sim.Op{}
+	}
+	x := s.l.w.steps.at(s.at)
+	s.at = x.next
+	switch x.kind {
+	case kRun:
+		if s.speed != 1 {
+			return sim.Run(int64(float64(x.ns)/s.speed + 0.5))
+		}
+		return sim.Run(x.ns)
+	case kGo:
+		g := &s.l.w.gs[x.arg]
+		return sim.Op{Kind: sim.OpGo, Class: g.class, G: g.id, Flags: g.flags, Script: s.l.script(x.arg)}
+	case kSend:
+		return sim.Send(s.l.waker(x.arg))
+	case kRecv:
+		return sim.Recv(s.l.waker(s.g))
+	case kNetwork:
+		return sim.Recv(s.l.network(s.g))
+	case kSleep:
+		return sim.Sleep(x.ns)
+	case kSyscall:
+		return sim.Syscall(x.ns)
+	case kSyscallBlock:
+		return sim.Op{Kind: sim.OpSyscallBlock, Ns: x.ns}
+	case kGosched:
+		return sim.Gosched()
+	case kGoyield:
+		return sim.Op{Kind: sim.OpGoyield}
+	case kLock:
+		return sim.Op{Kind: sim.OpLockThread}
+	case kUnlock:
+		return sim.Op{Kind: sim.OpUnlockThread}
+	case kForever:
+		return sim.Recv(s.l.never)
+	}
+	return sim.Op{}
+}

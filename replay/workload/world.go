@@ -1,0 +1,175 @@
+package workload
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
+)
+
+// cycle is a cycle of the garbage collector.
+type cycle struct {
+	at    int64
+	mark  int64
+	stops int64 // ns, of its stop-the-worlds
+	n     int64 // of them
+}
+
+// stw is a stop-the-world that is under way.
+type stw struct {
+	open    bool
+	cycle   bool // it begins or ends the current cycle
+	at      int64
+	stopped int64 // when the last P stopped
+	g       int64 // who asked for it
+}
+
+// cycle returns the current or last cycle. Marking that belongs to none, because
+// the trace begins in the middle, makes one.
+func (e *Extractor) cycle() *cycle {
+	if len(e.cycles) == 0 {
+		e.cycles = append(e.cycles, cycle{at: e.now})
+	}
+	return &e.cycles[len(e.cycles)-1]
+}
+
+// gcBegin begins a cycle: before its first stop-the-world (gcStart opens the
+// range first) or, in a simulated run, within it.
+func (e *Extractor) gcBegin() {
+	e.marking, e.ending = true, false
+	at := e.now
+	if e.stw.open {
+		at, e.stw.cycle = e.stw.at, true
+	}
+	e.cycles = append(e.cycles, cycle{at: at})
+}
+
+// gcEnd ends the marking: within the cycle's last stop-the-world or, in a
+// simulated run, before it.
+func (e *Extractor) gcEnd() {
+	e.marking = false
+	e.stw.cycle = e.stw.open
+	e.ending = !e.stw.open
+}
+
+func (e *Extractor) stwBegin(d *reference.Decision) {
+	if e.stw.open {
+		e.w.Odd++
+		e.stwEnd()
+	}
+	e.stw = stw{open: true, at: e.now, stopped: e.now, g: d.G}
+	if e.ending || e.marking && e.cycle().n == 0 {
+		e.stw.cycle, e.ending = true, false
+	}
+	e.pause(true)
+}
+
+func (e *Extractor) stwEnd() {
+	if !e.stw.open {
+		e.w.Odd++
+		return
+	}
+	e.stw.open = false
+	ns := e.now - e.stw.stopped
+	if e.stw.cycle {
+		c := e.cycle()
+		c.stops += ns
+		c.n++
+	} else {
+		e.w.Stops++
+		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, ns: ns})
+	}
+	e.pause(false)
+}
+
+// pause takes what the goroutine that stopped the world runs meanwhile out of
+// its work.
+func (e *Extractor) pause(on bool) {
+	if at, ok := e.workers[e.stw.g]; ok {
+		if on {
+			e.cycle().mark += e.now - at
+		}
+		e.workers[e.stw.g] = e.now
+		return
+	}
+	i, ok := e.byID[e.stw.g]
+	if !ok || e.gs[i].state != running {
+		return
+	}
+	e.flush(i)
+	if !on && e.gs[i].paused && e.w.gs[i].flags == 0 {
+		e.w.StopperNs += e.now - e.stw.at
+		if e.stw.cycle {
+			e.w.GCStopperNs += e.now - e.stw.at
+		}
+	}
+	e.gs[i].paused = on
+}
+
+// stopping notes that a P loses its thread.
+func (e *Extractor) stopping(why reference.Why) {
+	if e.stw.open && why == reference.WhySTW {
+		e.stw.stopped = e.now
+	}
+}
+
+// pStop sees who gives up the P for a system call (entersyscallblock), besides.
+func (e *Extractor) pStop(d *reference.Decision) {
+	e.stopping(d.Why)
+	if d.Why != reference.WhySyscall {
+		return
+	}
+	if i, ok := e.inCall[d.M]; ok && e.gs[i].state == syscall && e.gs[i].m == d.M {
+		e.gs[i].gives = true
+	}
+}
+
+// Finish ends the extraction at a time, in ns, that of the last decision or
+// later, and returns the workload. What has not ended by then does what it was
+// at up to that time, and no more: who runs, or is in a system call, ends; who is
+// blocked stays so.
+func (e *Extractor) Finish(end int64) *Workload {
+	if e.w.Omitted == 0 {
+		e.now = max(e.now, min(end, maxTime))
+	}
+	w := &e.w
+	w.EndNs = e.now
+	if e.stw.open {
+		e.stwEnd()
+	}
+	for i := range e.gs {
+		g := int32(i)
+		switch x := &e.gs[g]; x.state {
+		case running:
+			e.flush(g)
+		case blocked:
+			e.add(g, step{kind: kForever})
+		case syscall:
+			e.add(g, step{kind: kSyscall, ns: e.now - x.seg})
+		}
+	}
+	for _, at := range e.workers {
+		e.cycle().mark += e.now - at
+	}
+	for _, c := range e.cycles {
+		w.outer = append(w.outer, arrival{at: c.at, kind: sim.ArriveGC, ns: c.stops / max(c.n, 1), mark: c.mark})
+		w.MarkNs += c.mark
+	}
+	slices.SortStableFunc(w.outer, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+	e.setProcs(0)
+	delete(e.procs, 0)
+	w.ProcsChanged = len(e.procs) > 1
+	for n, ns := range e.procs {
+		if most := e.procs[w.Procs]; w.Procs == 0 || ns > most || ns == most && n > w.Procs {
+			w.Procs = n
+		}
+	}
+	if w.Procs == 0 {
+		w.Procs = max(len(e.looked), 1)
+	}
+	w.SwitchNs, w.ThreadWakeNs = e.costs.switches.median(), e.costs.wakes.median()
+	w.Goroutines, w.Steps, w.Arrivals, w.Cycles = len(w.gs), int(w.steps.n), len(w.outer), len(e.cycles)
+	e.gs, e.byID = nil, nil
+	return w
+}

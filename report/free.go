@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gmpscope/gmpscope/replay"
+)
+
+// replayFree shows a free replay: the trace's own scheduler first, which says
+// how far to trust the rest.
+func (t *text) replayFree(r *replay.Result) {
+	f := r.Free
+	if f == nil {
+		return
+	}
+	t.head("Free replay")
+	w := f.Workload
+	t.para(2, fmt.Sprintf("The work of the trace (%s, %s, %s from outside, %s of the garbage collector), scheduled by the model of %s with GOMAXPROCS %d; medians of %s.",
+		plural(int64(w.Goroutines), "goroutine", "goroutines"), plural(int64(w.Steps), "step", "steps"), plural(int64(w.Arrivals), "arrival", "arrivals"),
+		plural(int64(w.GCCycles), "cycle", "cycles"), r.Policy, w.GOMAXPROCS, plural(int64(w.Seeds), "run", "runs")))
+	o, s, e := r.Observed, f.Simulated, f.Error
+	lo, hi := f.Spread.Min, f.Spread.Max
+	tb := newTable("", "observed", "simulated", "error", "spread")
+	row := func(name string, observed, simulated, low, high int64, e *float64, show func(int64) string) {
+		tb.add(name, show(observed), show(simulated), signed(e), show(low)+" – "+show(high))
+	}
+	row("makespan", o.MakespanNs, s.MakespanNs, lo.MakespanNs, hi.MakespanNs, e.Makespan, duration)
+	row("busy", o.BusyNs, s.BusyNs, lo.BusyNs, hi.BusyNs, e.Busy, duration)
+	row("waits", o.Waits.Count, s.Waits.Count, lo.Waits.Count, hi.Waits.Count, e.Waits.Count, number)
+	row("waited", o.Waits.TotalNs, s.Waits.TotalNs, lo.Waits.TotalNs, hi.Waits.TotalNs, e.Waits.Total, duration)
+	row("p50", o.Waits.P50, s.Waits.P50, lo.Waits.P50, hi.Waits.P50, e.Waits.P50, duration)
+	row("p99", o.Waits.P99, s.Waits.P99, lo.Waits.P99, hi.Waits.P99, e.Waits.P99, duration)
+	row("time-weighted p50", o.Waits.TimeWeighted.P50, s.Waits.TimeWeighted.P50, lo.Waits.TimeWeighted.P50, hi.Waits.TimeWeighted.P50, e.Waits.WeightedP50, duration)
+	row("steals", *o.Steals, *s.Steals, *lo.Steals, *hi.Steals, e.Steals, number)
+	row("global takes", *o.GlobalTakes, *s.GlobalTakes, *lo.GlobalTakes, *hi.GlobalTakes, e.GlobalTakes, number)
+	t.table(2, tb)
+
+	t.head("Why they waited")
+	tb = newTable("cause", "observed", "simulated")
+	for _, c := range f.Causes {
+		tb.add(string(c.Cause), duration(c.ObservedNs), duration(c.SimulatedNs))
+	}
+	t.table(2, tb)
+
+	if len(f.Classes) > 0 {
+		t.head("Who waited")
+		tb = newTable("class", "waits", "observed", "simulated", "error", "p99", "simulated")
+		for i, c := range f.Classes {
+			if i == textReplayClasses {
+				break
+			}
+			name := c.Name
+			if name == "" {
+				name = "(unknown)"
+			}
+			tb.add(cut(visible(name), 34), number(c.Observed.Count), duration(c.Observed.TotalNs), duration(c.Simulated.TotalNs), signed(c.Error), duration(c.Observed.P99), duration(c.Simulated.P99))
+		}
+		t.table(2, tb)
+	}
+
+	if len(f.WhatIf) > 0 {
+		t.head("What if")
+		tb = newTable("", "makespan", "spread", "waited", "p50", "p99")
+		add := func(name string, s replay.Run, lo, hi int64) {
+			tb.add(name, duration(s.MakespanNs), duration(lo)+" – "+duration(hi), duration(s.Waits.TotalNs), duration(s.Waits.P50), duration(s.Waits.P99))
+		}
+		add("as it was", s, lo.MakespanNs, hi.MakespanNs)
+		for _, x := range f.WhatIf {
+			add(cut(visible(x.Change), 30), x.Simulated, x.Spread.Min.MakespanNs, x.Spread.Max.MakespanNs)
+		}
+		t.table(2, tb)
+		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off by %s in makespan and %s in time waited.",
+			signed(e.Makespan), signed(e.Waits.Total)))
+	}
+	for _, n := range f.Notes {
+		t.hang("  - ", 4, n)
+	}
+}
+
+// textReplayClasses is how many classes the text shows of a free replay.
+const textReplayClasses = 8
+
+// signed is a relative error for people.
+func signed(e *float64) string {
+	switch {
+	case e == nil:
+		return "-"
+	case math.Abs(*e) >= 10:
+		return fmt.Sprintf("x %.0f", *e+1)
+	}
+	return fmt.Sprintf("%+.1f %%", *e*100)
+}
