@@ -41,7 +41,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	}
 	r.findLate(ix, p)
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
-	if ps.phase.isTick() {
+	if ps.phase.isTick() && (k > 1 || ps.phase.best >= forTick || ps.doubt.agreed) {
 		r.q.Remove(ix)
 		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePhase)}
 	}

@@ -80,7 +80,11 @@ func (r *Reconstructor) learnPhase(p int32, t taken, before *item) {
 	switch t.src {
 	case reference.SrcGlobalTick:
 		if t.basis == byRule && t.batch == 1 {
-			f.is()
+			if r.q.Len(p) > 1 {
+				f.is()
+			} else {
+				f.add(against) // a single one may have left unseen
+			}
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
 		if t.basis == byRule && (r.q.GlobalLen() > 2 || r.waitsGlobal(before)) {
