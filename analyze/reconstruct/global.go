@@ -19,56 +19,55 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			r.purge(p)
 		}
 	}
+	tick := func(basis reference.Basis) taken {
+		r.q.Remove(ix)
+		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
+	}
 	behind := r.goesOn(ix, p)
 	if r.q.Len(p) > 0 && !behind {
 		if basis == byRule && !r.staysLocal(p) {
 			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 		}
-		if !ps.phase.maybeTick() && basis == byRule && r.staysLocal(p) {
+		if !ps.phase.maybeTick() && basis == byRule {
 			ps.phase.is()
 		}
-		if !ps.phase.maybeTick() && r.yieldedHere(ix, p) {
+		switch {
+		case ps.phase.maybeTick():
+			return tick(basis)
+		case r.yieldedHere(ix, p):
 			r.vacate(p)
 			return r.takeGlobal(ix, p)
 		}
-		if !ps.phase.maybeTick() {
-			// It is not the tick: the model had it in the wrong queue.
-			r.rehome(ix, p, nobody)
-			return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
-		}
-		r.q.Remove(ix)
-		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
+		// It is not the tick: the model had it in the wrong queue.
+		r.rehome(ix, p, nobody)
+		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
 	}
 	r.findLate(ix, p)
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
 	if ps.phase.isTick() && (k > 1 || ps.phase.best >= forTick || ps.doubt.agreed) {
-		r.q.Remove(ix)
-		return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Inferred, reference.RulePhase)}
+		return tick(reference.Known(reference.Inferred, reference.RulePhase))
 	}
 	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		n := r.q.GlobalLen()
 		shown := r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs))
-		if shown == 1 && ps.phase.maybeTick() {
+		switch maybe := ps.phase.maybeTick(); {
+		case shown == 1 && maybe:
 			ps.phase.is()
-			r.q.Remove(ix)
-			return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Inferred, reference.RuleLookahead)}
-		}
-		if shown > 1 {
+			return tick(byAhead)
+		case shown > 1:
 			k = shown
-			if ps.phase.maybeTick() && shown > 2 {
+			if maybe && shown > 2 {
 				ps.phase.isNot()
 			}
-		} else if ps.unused && ps.phase.maybeTick() {
-			r.q.Remove(ix) // most likely it has never run anything
-			return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Ambiguous, reference.RuleTick)}
+		case ps.unused && maybe: // most likely it has never run anything
+			return tick(reference.Known(reference.Ambiguous, reference.RuleTick))
 		}
 	}
 	if k > 1 && ps.phase.maybeTick() {
 		switch says := r.tickByPauses(ix, p, k); {
 		case says > pauseSure:
 			ps.phase.is()
-			r.q.Remove(ix)
-			return taken{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: reference.Known(reference.Ambiguous, reference.RuleTick)}
+			return tick(reference.Known(reference.Ambiguous, reference.RuleTick))
 		case says < -pauseSure:
 			ps.phase.isNot()
 		}

@@ -106,13 +106,11 @@ func (r *Reconstructor) thief(p int32) int32 {
 func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
 	// The ring then held 2k-1 or 2k.
 	free := r.freeSince(ix)
-	cost := 0
-	foreign, run, at := int32(-1), 0, 0
-	x := first
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
 	var wider, later int64 = none, 1 << 62 // and of one less or more
-	n := 0
-	for ; x != reference.None && n < 2*k+2; x = r.q.Next(x) {
+	cost, n := 0, 0
+	foreign, run, at := nobody, 0, 0 // a run of goroutines that somebody else runs
+	for x := first; x != reference.None && n < 2*k+2; x = r.q.Next(x) {
 		n++
 		g := &r.gs.all[x]
 		switch n {
@@ -129,22 +127,19 @@ func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
 			continue
 		}
 		to := r.startP(x)
-		switch {
-		case to == thief || to < 0:
-			if run > 0 {
-				cost += foreignCost(at, run, k)
-			}
-			foreign, run = -1, 0
-		case to == foreign:
-			run++
-		default:
-			if run > 0 {
-				cost += foreignCost(at, run, k)
-			}
-			foreign, run, at = to, 1, n
+		if to == thief {
+			to = nobody
 		}
+		if to == foreign {
+			run++
+			continue
+		}
+		if foreign != nobody {
+			cost += foreignCost(at, run, k)
+		}
+		foreign, run, at = to, 1, n
 	}
-	if run > 0 {
+	if foreign != nobody {
 		cost += foreignCost(at, run, k)
 	}
 	// Its own batch comes before what it takes later.
