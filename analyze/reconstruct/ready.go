@@ -228,6 +228,9 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.readyM, g.putBy = it.m, it.nextM
 	g.doubt, g.moved, g.queued = false, false, r.now
 	t := r.target(it, g)
+	if t.p < 0 && (t.to == reference.QueueLocal || t.to == reference.QueueRunnext) {
+		t.to = reference.QueueGlobal // a damaged trace: whose queue it was is lost
+	}
 	if t.batch && t.to == reference.QueueLocal && r.q.Full(t.p) {
 		t.to = reference.QueueGlobal
 	}

@@ -102,7 +102,7 @@ func (r *Reconstructor) startP(ix int32) int32 {
 // else since before now: it may have taken it already.
 func (r *Reconstructor) inFlight(ix int32) bool {
 	g := &r.gs.all[ix]
-	if g.start <= r.now {
+	if g.start <= r.now || g.settling {
 		return false
 	}
 	s := r.win.at(g.start)
@@ -145,7 +145,9 @@ func (r *Reconstructor) takenUnseen(ix int32, t taken, why reference.Why, from r
 // settle makes the take of a goroutine happen now whose start comes later.
 func (r *Reconstructor) settle(ix int32) {
 	from := r.q.Place(ix)
+	r.gs.all[ix].settling = true // in a damaged trace one take may ask for another in a circle
 	t := r.takes(ix, r.startP(ix))
+	r.gs.all[ix].settling = false
 	if t.basis.Rule() == reference.RuleQueue {
 		t.basis = reference.Known(t.basis.Level(), reference.RulePassed)
 	}
