@@ -28,7 +28,6 @@ type goroutine struct {
 	putBy      int64 // event of the thread that made it runnable by which its put is over, none if not in sight
 	putAt      int64 // event from which on it may have been in its ring, none if not known
 	fresh      bool  // direct start with a new time slice
-	settling   bool  // its take is under way
 	late       bool  // its put to the global queue comes later than its event
 	putAgain   bool  // it did
 	lock       lock  // whether it is locked to its thread

@@ -72,6 +72,7 @@ type Reconstructor struct {
 	tookGlobal int64 // when that or another take from it showed itself
 	fed        bool  // something was put into the global queue since that
 	pause      pauses
+	depth      int       // takes that are being settled
 	noGlobal   int64     // event at which the global queue was empty last
 	late       []latePut // known to come later than their events
 	open       []latePut // may come later

@@ -102,7 +102,7 @@ func (r *Reconstructor) startP(ix int32) int32 {
 // else since before now: it may have taken it already.
 func (r *Reconstructor) inFlight(ix int32) bool {
 	g := &r.gs.all[ix]
-	if g.start <= r.now || g.settling {
+	if g.start <= r.now || r.depth > maxDepth {
 		return false
 	}
 	s := r.win.at(g.start)
@@ -142,12 +142,16 @@ func (r *Reconstructor) takenUnseen(ix int32, t taken, why reference.Why, from r
 	r.move(ix, r.startP(ix), victim, reference.QueueDirect, why)
 }
 
+// maxDepth bounds how many takes may ask for one another: in a damaged trace
+// they may do so in a circle.
+const maxDepth = 64
+
 // settle makes the take of a goroutine happen now whose start comes later.
 func (r *Reconstructor) settle(ix int32) {
 	from := r.q.Place(ix)
-	r.gs.all[ix].settling = true // in a damaged trace one take may ask for another in a circle
+	r.depth++
 	t := r.takes(ix, r.startP(ix))
-	r.gs.all[ix].settling = false
+	r.depth--
 	if t.basis.Rule() == reference.RuleQueue {
 		t.basis = reference.Known(t.basis.Level(), reference.RulePassed)
 	}
