@@ -8,7 +8,7 @@
 //	truth matrix --out DIR [--workload A,B] [--go V,W] [--procs 2,4] [--seed N]     record many
 //	truth join   STEM…                                make STEM.truth.jsonl again from a kept STEM.rec
 //	truth check  FILE.rec…                            does a recording contradict itself?
-//	truth score  --truth FILE --dump FILE [--worst N]
+//	truth score  --truth FILE --dump FILE [--worst N] [--cascades N]
 //	truth table  --dir DIR [--gmpscope PATH] [--record] [--by workload,go,procs]
 //	truth floor  --out DIR                            record the small set of the tests
 //
@@ -346,6 +346,7 @@ func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o.StringVar(&worst.Only, "only", "", "show only `TRUTH>DUMP` sources, as in local>steal; either may be empty")
 	o.BoolVar(&worst.AllPs, "all-ps", false, "show the earlier decisions of every P")
 	o.IntVar(&worst.Roots, "roots", 0, "show only what is wrong after `N` starts that were right: causes, not consequences")
+	cascades := o.Int("cascades", 0, "show the `N` longest runs of wrong starts, with how they began")
 	o.BoolVar(&worst.Lengths, "lengths", false, "wrong queue lengths count as wrong")
 	if err := o.Parse(args); err != nil {
 		return err
@@ -365,6 +366,9 @@ func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	s, starts := truth.Compare(t, d)
 	s.Print(stdout)
+	if *cascades > 0 {
+		truth.Cascades(stdout, t, d, starts, *cascades, worst.Context, worst.Context)
+	}
 	if worst.Show > 0 {
 		worst.Print(stdout, t, d, starts)
 	}
