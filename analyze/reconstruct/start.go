@@ -10,7 +10,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	e := &it.ev
 	wait := int64(-1)
 	if g.readyAt >= 0 {
-		wait = r.time - g.readyAt
+		wait = max(r.time-g.readyAt, 0)
 	}
 	var t taken
 	flags := g.flags
