@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type decoder struct {
 	names   map[string]Handle
 	nStacks Handle
 	cur     *block
+	emitted emitted
 }
 
 // maxStrings bounds the reasons and labels that one generation may bring; real
@@ -45,13 +47,24 @@ const maxStrings = 1 << 16
 // decode reads gen to its end or to its first error and calls emit with each
 // block; emit returns false to stop. The underlying reader can panic on a
 // damaged trace; that becomes the error of the last block.
-func decode(gen *input.Generation, v1 bool, emit func(*block) bool) {
-	d := &decoder{v1: v1, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1}
-	for i, s := range fixedStrings {
-		d.names[s] = Handle(i)
+//
+// A generation can be read on its own, but for rare ones: an event of theirs
+// needs what a thread did in the generation before. If gen fails, it is read
+// again behind before, the data of that generation; nil if there is none.
+func decode(gen *input.Generation, before []byte, v1 bool, emit func(*block) bool) {
+	d := newDecoder(v1)
+	err := d.run(gen.Data, nil, emit)
+	if err != nil && !errors.Is(err, errStopped) && before != nil {
+		had := d.cur.events
+		d.cur.events = make([]Event, 0, blockEvents)
+		emitted := d.emitted
+		again := d.run(append(slices.Clip(before), gen.Data[headerSize:]...), &emitted, emit)
+		if again == nil || d.emitted.n > emitted.n || len(d.cur.events) > len(had) {
+			err = again
+		} else {
+			d.cur.events = had
+		}
 	}
-	d.cur = newBlock()
-	err := d.run(gen, emit)
 	if errors.Is(err, errStopped) {
 		return
 	}
@@ -59,20 +72,50 @@ func decode(gen *input.Generation, v1 bool, emit func(*block) bool) {
 	emit(d.cur)
 }
 
+func newDecoder(v1 bool) *decoder {
+	d := &decoder{v1: v1, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1, cur: newBlock()}
+	for i, s := range fixedStrings {
+		d.names[s] = Handle(i)
+	}
+	return d
+}
+
 func newBlock() *block { return &block{events: make([]Event, 0, blockEvents)} }
 
 var errStopped = errors.New("stopped")
 
-func (d *decoder) run(gen *input.Generation, emit func(*block) bool) (err error) {
+// headerSize is the length of a trace's header, which every Generation's Data
+// begins with.
+const headerSize = 16
+
+// emitted is how many events were handed on, and a sum over what is in them
+// whether or not the generation before is known.
+type emitted struct {
+	n   int64
+	sum uint64
+}
+
+func (m *emitted) add(e *Event) {
+	m.n++
+	for _, x := range [...]int64{e.M, e.Res, int64(e.Kind), int64(e.To)} {
+		m.sum = (m.sum ^ uint64(x)) * 1099511628211
+	}
+}
+
+// run reads data. If it is that of two generations, skip is what was handed on
+// of the second already: that much is passed over, and has to be the same.
+func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the reader gave up on damaged data: %v", p)
 		}
 	}()
-	r, err := trace.NewReader(bytes.NewReader(gen.Data))
+	r, err := trace.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
+	var passed emitted
+	syncs := 0
 	for {
 		ev, err := r.ReadEvent()
 		if err == io.EOF {
@@ -81,8 +124,26 @@ func (d *decoder) run(gen *input.Generation, emit func(*block) bool) (err error)
 		if err != nil {
 			return err
 		}
-		d.cur.events = append(d.cur.events, d.convert(&ev))
+		if skip != nil && syncs < 2 {
+			if ev.Kind() == trace.EventSync {
+				syncs++
+			}
+			if syncs < 2 {
+				continue
+			}
+		}
+		e := d.convert(&ev)
+		if skip != nil && passed.n < skip.n {
+			if passed.add(&e); passed.n == skip.n && passed.sum != skip.sum {
+				return errors.New("its events differ with those before it")
+			}
+			continue
+		}
+		d.cur.events = append(d.cur.events, e)
 		if len(d.cur.events) == blockEvents {
+			for i := range d.cur.events {
+				d.emitted.add(&d.cur.events[i])
+			}
 			if !emit(d.cur) {
 				return errStopped
 			}

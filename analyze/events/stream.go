@@ -101,6 +101,7 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 	defer s.wg.Done()
 	defer close(s.order)
 	slots := make(chan struct{}, workers)
+	var last input.Generation
 	for {
 		select {
 		case slots <- struct{}{}:
@@ -115,12 +116,17 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 			return
 		}
 		j := &job{gen: gen, blocks: make(chan *block, queuedBlocks)}
+		var before []byte
+		if last.Complete && gen.Number == last.Number+1 && gen.Index == last.Index+1 {
+			before = last.Data
+		}
+		last = *gen
 		s.wg.Add(1)
 		go func() {
 			defer s.wg.Done()
 			defer func() { <-slots }()
 			defer close(j.blocks)
-			decode(gen, src.Header().V1, func(b *block) bool {
+			decode(gen, before, src.Header().V1, func(b *block) bool {
 				select {
 				case j.blocks <- b:
 					return true
