@@ -109,6 +109,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		TracerNs: sum.TracerNs,
 		Waits:    res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
 		ClassName: rec.Class, Stack: stackLines(stream.Tables),
+		Label: func(h int32) string { return stream.Tables.Name(events.Handle(h)) },
 	})
 	for i, n := range found.Found() {
 		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})

@@ -25,11 +25,13 @@ type Decision struct {
 	Batch  int32 // goroutines moved: steal, overflow, global batch; including the one that ran
 	Local  int32 // length of P's local run queue afterwards, ring plus runnext
 	Global int32 // length of the global run queue afterwards
-	Stack  int32 // handle into the event tables' stacks; 0 is none
+	Stack  int32 // handle into the event tables' stacks; 0 is none. KindReady: of the waker, KindStop: where it stopped
+	Label  int32 // handle into the event tables' strings; 0 is none. KindSTWBegin: the runtime's reason
 	Kind   Kind
 	Src    Source // KindStart
 	To     Queue  // KindReady, KindMove
 	Why    Why    // KindStop, KindPreempt, KindRetake, KindReady, KindMove, KindPStop, KindSTWBegin
+	Reason Reason // KindStop with WhyBlock: what G waits for; KindStart of a mark worker: its mode
 	Basis  Basis
 	Flags  Flags
 }
@@ -68,6 +70,9 @@ const (
 	KindProcs            // GOMAXPROCS is Batch from here on
 	KindSyscall          // G entered a system call on P
 	KindSyscallExit      // G came back from a system call; P is the one that it kept, or NoP
+	KindAssistBegin      // G has to mark for the garbage collector before it may allocate
+	KindAssistEnd        // it has marked enough
+	KindSample           // the CPU profiler's clock struck while G ran on P, at Stack
 	numKinds
 )
 
@@ -75,9 +80,13 @@ var kindNames = [numKinds]string{
 	"none", "ready", "start", "stop", "move", "steal", "overflow", "global-batch",
 	"retake", "handoff", "preempt", "p-start", "p-stop", "stw-begin", "stw-end",
 	"gc-begin", "gc-end", "gomaxprocs", "syscall", "syscall-exit",
+	"assist-begin", "assist-end", "sample",
 }
 
 func (k Kind) String() string { return name(kindNames[:], int(k)) }
+
+// Kinds is how many kinds there are, KindNone included.
+const Kinds = int(numKinds)
 
 // Source says where a started goroutine was taken from.
 type Source uint8
@@ -193,7 +202,44 @@ const (
 	FlagGC                         // G is a mark worker of the garbage collector
 	FlagTaken                      // KindStart: G had left its queue before, by a Move to QueueDirect
 	FlagFirst                      // KindReady: the trace shows G here first; when it became runnable is unknown
+	FlagNoP                        // KindReady: the thread that made G runnable had no P (sysmon, a returning system call)
 )
+
+// Reason says what a blocked goroutine waits for, by the runtime's words
+// (traceBlockReasonStrings in traceruntime.go), or in which mode a mark worker
+// runs (gcMarkWorkerModeStrings in mgc.go).
+type Reason uint8
+
+// The reasons.
+const (
+	ReasonNone        Reason = iota
+	ReasonOther              // one that has no constant here
+	ReasonForever            // select without cases, nil channel
+	ReasonNetwork            // the network poller
+	ReasonSelect             // select
+	ReasonCond               // sync.Cond.Wait
+	ReasonSync               // a semaphore: Mutex, RWMutex, WaitGroup and their like
+	ReasonChanSend           // a channel's buffer to have room, or a receiver
+	ReasonChanReceive        // a channel to have a value
+	ReasonAssist             // mark assist without work to steal
+	ReasonSystem             // the runtime's own goroutines
+	ReasonPreempted          // suspended
+	ReasonGCEnds             // the end of the garbage collection
+	ReasonSleep              // time.Sleep
+	ReasonSynctest           // a testing/synctest bubble
+	ReasonDedicated          // a mark worker that keeps its P until the work is done
+	ReasonFractional         // a mark worker that makes up for the rest of 25 %
+	ReasonIdle               // a mark worker on a P that had nothing else to do
+	numReasons
+)
+
+var reasonNames = [numReasons]string{
+	"", "other", "forever", "network", "select", "sync.Cond.Wait", "sync",
+	"chan send", "chan receive", "GC mark assist", "system", "preempted",
+	"end of GC", "sleep", "synctest", "dedicated", "fractional", "idle",
+}
+
+func (r Reason) String() string { return name(reasonNames[:], int(r)) }
 
 // Basis says how a fact is known. The level is the upper part, the rule that
 // led to it the lower. The zero Basis is unknown.

@@ -63,6 +63,7 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 		if d.Wait >= 0 {
 			b = appendNum(b, `,"wait":`, d.Wait)
 		}
+		b = appendReason(b, d)
 	case reference.KindReady:
 		b = appendWord(b, `,"to":"`, d.To.String())
 		b = appendWhy(b, d)
@@ -77,6 +78,7 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 		b = appendBatch(b, d)
 	case reference.KindStop, reference.KindPreempt:
 		b = appendWord(b, `,"why":"`, d.Why.String())
+		b = appendReason(b, d)
 	default:
 		b = appendWhy(b, d)
 	}
@@ -124,4 +126,11 @@ func appendWhy(b []byte, d *reference.Decision) []byte {
 		return b
 	}
 	return appendWord(b, `,"why":"`, d.Why.String())
+}
+
+func appendReason(b []byte, d *reference.Decision) []byte {
+	if d.Reason == reference.ReasonNone {
+		return b
+	}
+	return appendWord(b, `,"reason":"`, d.Reason.String())
 }

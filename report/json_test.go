@@ -116,7 +116,7 @@ func TestDumpIsDocumented(t *testing.T) {
 			t.Errorf("docs/json.md does not have kind %q", k)
 		}
 		d := reference.Decision{Time: 1, G: 2, M: 3, P: 4, Victim: 5, Batch: 6, Wait: 7, Kind: k,
-			Src: reference.SrcSteal, To: reference.QueueLocal, Why: reference.WhySlice, Flags: reference.FlagLocked}
+			Src: reference.SrcSteal, To: reference.QueueLocal, Why: reference.WhySlice, Reason: reference.ReasonSync, Flags: reference.FlagLocked}
 		for key := range line(t, &d, DumpOptions{}) {
 			seen[key] = true
 		}
@@ -129,6 +129,11 @@ func TestDumpIsDocumented(t *testing.T) {
 	for w := reference.Why(0); w.String() != "invalid"; w++ {
 		if !strings.Contains(dump, "`"+w.String()+"`") {
 			t.Errorf("docs/json.md does not have cause %q", w)
+		}
+	}
+	for r := reference.Reason(1); r.String() != "invalid"; r++ {
+		if !strings.Contains(dump, "`"+r.String()+"`") {
+			t.Errorf("docs/json.md does not have reason %q", r)
 		}
 	}
 	for r := reference.Rule(1); reference.Known(0, r).String() != "unknown:invalid"; r++ {

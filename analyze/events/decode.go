@@ -179,6 +179,7 @@ func (d *decoder) convert(ev *trace.Event) Event {
 		}
 	case trace.EventStackSample:
 		e.Kind = Sample
+		e.Stack = d.stack(ev.Stack())
 	case trace.EventTaskBegin:
 		e.Kind = TaskBegin
 	case trace.EventTaskEnd:

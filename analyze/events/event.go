@@ -94,10 +94,15 @@ const (
 	LabelDedicated
 	LabelFractional
 	LabelIdle
+	ReasonForever
+	ReasonCond
+	ReasonGCEnds
+	ReasonSynctest
 )
 
 var fixedStrings = []string{
 	"", "preempted", "runtime.Gosched", "network", "sleep",
 	"system goroutine wait", "GC mark assist wait for work", "sync", "select",
 	"chan receive", "chan send", "GC (dedicated)", "GC (fractional)", "GC (idle)",
+	"forever", "sync.(*Cond).Wait", "wait until GC ends", "synctest",
 }

@@ -60,6 +60,8 @@ type Facts struct {
 	// Stack gives the frames of a stack, innermost first, each "func (file:line)";
 	// nil for none.
 	Stack func(handle int32) []string
+	// Label gives the string of a decision's Label; "" for none.
+	Label func(handle int32) string
 
 	// Strained says that threads seem to have lacked CPUs: see [World.Strained].
 	// A [Set] fills it in.
@@ -90,6 +92,14 @@ func (f *Facts) Frames(handle int32) []string {
 		return nil
 	}
 	return f.Stack(handle)
+}
+
+// Word returns the string of a decision's Label, "" if it is unknown.
+func (f *Facts) Word(label int32) string {
+	if f.Label == nil || label == 0 {
+		return ""
+	}
+	return f.Label(label)
 }
 
 // PT is the P-time of the trace: duration x GOMAXPROCS.

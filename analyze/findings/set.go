@@ -11,8 +11,9 @@ type Set struct {
 	found     []int
 }
 
-// Quiet is for a [Watcher] that learns all from the World's calls: embedded, it
-// gives an Add that does nothing, and that a [Set] does not call.
+// Quiet is for a [Watcher] that learns all from the World's calls ([World.On]
+// and the like): embedded, it gives an Add that does nothing, and that a [Set]
+// does not call. A decision costs each watcher that has an Add a call.
 type Quiet struct{}
 
 // Add does nothing.
@@ -39,6 +40,9 @@ func NewSet(detectors []Detector, env Env) *Set {
 // Add takes the next decision. It does not keep d.
 func (s *Set) Add(d *reference.Decision) {
 	s.world.add(d)
+	for _, f := range s.world.on[d.Kind] {
+		f(d)
+	}
 	for _, w := range s.adders {
 		w.Add(d)
 	}

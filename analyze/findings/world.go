@@ -49,6 +49,9 @@ type World struct {
 
 	strain, busy int64 // ns
 
+	on      [reference.Kinds][]func(*reference.Decision)
+	onCall  []func(*Syscall)
+	call    Syscall
 	onStint []func(*Stint)
 	onSlice []func(*Slice)
 	onLeave []func(*Stay)
@@ -75,11 +78,21 @@ type Goroutine struct {
 	Wait     int64 // the wait before this run interval, or the last; -1 if unknown
 	Class    int32 // handle
 	P        int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
-	Stack    int32 // where it stopped last, or the last stack that the stream gave
-	System   bool  // belongs to the runtime or the tracer
-	Self     bool  // waits because it asked for it, by runtime.Gosched
-	Locked   bool  // wired to a thread, as far as seen
-	New      bool  // has not run yet
+	Stack    int32 // where it stopped last
+	// Of the last block, and how it ended.
+	BlockedAt int64            // since when it is blocked, or was before it became runnable; -1: unknown, or it has not
+	BlockedNs int64            // how long it was blocked before it became runnable last; -1: it was not
+	RunAt     int64            // its run interval before that began; -1 if unknown
+	Reason    reference.Reason // what it waits or waited for; none if it is new, was preempted, or came from a system call
+	ReadyWhy  reference.Why    // why it became runnable last
+	Waker     int64            // who made it runnable; NoG: no goroutine
+	WakeStack int32            // where the waker was
+	M         int64            // thread of its last start
+	RunNs     int64            // all its run intervals so far, system calls that kept the P left out
+	System    bool             // belongs to the runtime or the tracer
+	Self      bool             // waits because it asked for it, by runtime.Gosched
+	Locked    bool             // wired to a thread, as far as seen
+	New       bool             // has not run yet
 
 	first      bool // when it became runnable is unknown
 	stealable  bool
@@ -121,6 +134,7 @@ func (l *list) advance(now int64) {
 type proc struct {
 	queue list
 	run   int32 // slot of the goroutine that runs or is in a system call, 0 for none
+	stack int32 // of the system call
 	// The run interval.
 	sysAt int64 // since when it is in a system call; -1: it is not
 	sys   int64
@@ -206,6 +220,89 @@ func NewWorld() *World {
 		classOf: map[int32]int32{},
 	}
 }
+
+// On asks for a call at each decision of the given kinds, after the World has
+// taken it. The decision is valid during the call.
+func (w *World) On(f func(*reference.Decision), kinds ...reference.Kind) {
+	for _, k := range kinds {
+		w.on[k] = append(w.on[k], f)
+	}
+}
+
+// Syscall is one system call, or the part of it until its P was taken.
+type Syscall struct {
+	G        int64
+	From, To int64
+	P        int32
+	Class    int32
+	Stack    int32
+	// Why is WhyRetakeSlow where sysmon took the P, WhyRetakeReturn where another
+	// thread that came back from a system call did, and WhySyscallExit where the
+	// goroutine came back to its P. WhyUnknown: the P was given up otherwise.
+	Why    reference.Why
+	Local  int32 // goroutines of the program in the P's queue when it ended
+	System bool
+}
+
+// OnSyscall asks for a call when a system call that began with a P comes back,
+// or loses the P, before the World takes that decision.
+func (w *World) OnSyscall(f func(*Syscall)) { w.onCall = append(w.onCall, f) }
+
+// callOver tells that the system call on P p is over, or goes on without it.
+func (w *World) callOver(p *proc, why reference.Why) {
+	if p.sysAt < 0 || p.run == 0 || len(w.onCall) == 0 {
+		return
+	}
+	g := &w.gs[p.run]
+	w.call = Syscall{G: g.ID, From: p.sysAt, To: w.now, P: p.slice.P, Class: g.Class, Stack: p.stack, Why: why,
+		Local: int32(p.queue.n), System: g.System}
+	for _, f := range w.onCall {
+		f(&w.call)
+	}
+}
+
+// ByID returns the goroutine with an ID, or nil.
+func (w *World) ByID(id int64) *Goroutine {
+	if i, ok := w.byID[id]; ok {
+		return &w.gs[i]
+	}
+	return nil
+}
+
+// Running returns the goroutine that runs on P p, or is in a system call that
+// keeps it; nil if there is none.
+func (w *World) Running(p int32) *Goroutine {
+	if pp := w.p(p); pp != nil && pp.run != 0 {
+		return &w.gs[pp.run]
+	}
+	return nil
+}
+
+// InSyscall returns since when the goroutine on P p is in a system call; -1: it
+// is not.
+func (w *World) InSyscall(p int32) int64 {
+	if pp := w.p(p); pp != nil && pp.run != 0 {
+		return pp.sysAt
+	}
+	return -1
+}
+
+// Queued returns how many goroutines of the program stand in P p's queue, or in
+// the global one for NoP.
+func (w *World) Queued(p int32) int64 {
+	if p < 0 {
+		return w.global.n
+	}
+	if pp := w.p(p); pp != nil {
+		return pp.queue.n
+	}
+	return 0
+}
+
+// Runnable and RunningNow count the goroutines of the program that wait for a P
+// and those that run.
+func (w *World) Runnable() int64   { return w.runnable }
+func (w *World) RunningNow() int64 { return w.running }
 
 // OnStint asks for a call at the end of each run interval, before the goroutine
 // is queued anew. The argument is valid during the call.
@@ -373,6 +470,7 @@ func (w *World) add(d *reference.Decision) {
 		}
 	case reference.KindPStop, reference.KindRetake:
 		if p := w.p(d.P); p != nil {
+			w.callOver(p, d.Why)
 			w.endStint(p, w.whyLost(d), 0, false)
 			w.endSlice(p, false)
 			p.stopAt = -1
@@ -434,7 +532,7 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 				i = int32(len(w.gs))
 				w.gs = append(w.gs, Goroutine{})
 			}
-			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, P: reference.NoP, list: inNone, load: 1}
+			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, Waker: reference.NoG, M: reference.NoM, P: reference.NoP, list: inNone, load: 1}
 			w.byID[d.G] = i
 		}
 		c.id, c.slot = d.G, i
@@ -448,9 +546,6 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 		w.uncount(g)
 		w.leave(i)
 		g.System = true
-	}
-	if d.Stack != 0 {
-		g.Stack = d.Stack
 	}
 	w.d = i
 	return i
@@ -503,6 +598,11 @@ func (w *World) ready(d *reference.Decision) {
 	g.first = d.Flags&reference.FlagFirst != 0
 	if d.Why == reference.WhyCreate {
 		g.New = true
+	}
+	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
+	g.BlockedNs = -1
+	if g.Reason != reference.ReasonNone && g.BlockedAt >= 0 {
+		g.BlockedNs = w.now - g.BlockedAt
 	}
 	g.load, g.loadAt = float32(w.Load()), w.loadSum
 	w.enter(i, d.To, d.P)
@@ -664,6 +764,7 @@ func (w *World) start(d *reference.Decision) {
 	if d.Flags&reference.FlagLocked != 0 {
 		g.Locked = true
 	}
+	g.M = d.M
 	w.setReady(g, -1)
 	w.setStart(g, w.now)
 	g.load = max(g.load, float32(w.Load()))
@@ -744,6 +845,7 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 	sl.GlobalSelfNs = w.global.self - p.globeSelf
 	sl.GlobalNs = w.global.sum - p.globalSum - sl.GlobalSelfNs
 	p.sys = 0
+	g.RunNs += s.Ns()
 	if ns := s.Ns(); !s.System {
 		w.busy += ns
 		c := &w.classes[g.class]
@@ -780,8 +882,16 @@ func (w *World) endSlice(p *proc, open bool) {
 func (w *World) stop(d *reference.Decision) {
 	i := w.goroutine(d)
 	g := &w.gs[i]
+	g.RunAt = g.StartAt
 	if g.StartAt >= 0 {
 		w.endRun(i, d.Why, d.Stack)
+	}
+	g.BlockedAt, g.Reason = -1, reference.ReasonNone
+	if d.Why == reference.WhyBlock {
+		g.BlockedAt, g.Reason = w.now, d.Reason
+	}
+	if d.Stack != 0 {
+		g.Stack = d.Stack
 	}
 	if d.Why == reference.WhyExit {
 		g = &w.gs[i]
@@ -808,7 +918,10 @@ func (w *World) syscall(d *reference.Decision) {
 		w.setStart(&w.gs[i], w.now)
 		w.run(i, p, d.P)
 	}
-	p.sysAt = w.now
+	p.sysAt, p.stack = w.now, d.Stack
+	if d.Stack != 0 {
+		w.gs[i].Stack = d.Stack
+	}
 }
 
 func (w *World) syscallExit(d *reference.Decision) {
@@ -822,6 +935,7 @@ func (w *World) syscallExit(d *reference.Decision) {
 	}
 	if p.run == i {
 		if p.sysAt >= 0 {
+			w.callOver(p, reference.WhySyscallExit)
 			p.sys += w.now - p.sysAt
 			p.sysAt = -1
 		}

@@ -177,6 +177,34 @@ func whyStop(it *item) reference.Why {
 	return reference.WhyBlock
 }
 
+// reason is what a blocked goroutine waits for, or a mark worker's mode.
+func reason(h events.Handle) reference.Reason {
+	if h > 0 && int(h) < len(reasons) {
+		return reasons[h]
+	}
+	return reference.ReasonOther
+}
+
+var reasons = [...]reference.Reason{
+	events.ReasonPreempted:   reference.ReasonPreempted,
+	events.ReasonGosched:     reference.ReasonOther,
+	events.ReasonNetwork:     reference.ReasonNetwork,
+	events.ReasonSleep:       reference.ReasonSleep,
+	events.ReasonSystem:      reference.ReasonSystem,
+	events.ReasonAssist:      reference.ReasonAssist,
+	events.ReasonSync:        reference.ReasonSync,
+	events.ReasonSelect:      reference.ReasonSelect,
+	events.ReasonChanReceive: reference.ReasonChanReceive,
+	events.ReasonChanSend:    reference.ReasonChanSend,
+	events.LabelDedicated:    reference.ReasonDedicated,
+	events.LabelFractional:   reference.ReasonFractional,
+	events.LabelIdle:         reference.ReasonIdle,
+	events.ReasonForever:     reference.ReasonForever,
+	events.ReasonCond:        reference.ReasonCond,
+	events.ReasonGCEnds:      reference.ReasonGCEnds,
+	events.ReasonSynctest:    reference.ReasonSynctest,
+}
+
 // stop ends a run interval.
 func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	e := &it.ev
@@ -195,6 +223,9 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 		}
 		r.say(&d)
 		return
+	}
+	if why == reference.WhyBlock {
+		d.Reason = reason(e.Reason)
 	}
 	if p != nil {
 		p.g = nobody
@@ -262,6 +293,9 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		Stack: int32(e.Stack), Flags: g.flags, Basis: t.basis}
 	if t.to == reference.QueueGlobal {
 		d.P = reference.NoP
+	}
+	if it.p < 0 {
+		d.Flags |= reference.FlagNoP
 	}
 	if r.reduced && t.to != reference.QueueDirect {
 		d.To, d.P, d.Basis = reference.QueueUnknown, reference.NoP, reference.Known(reference.Unknown, reference.RuleNone)

@@ -207,6 +207,7 @@ func (r *Reconstructor) enter(e *events.Event) {
 				if e.Reason == events.LabelDedicated {
 					s.mark |= markDedicated
 				}
+				s.ev.Reason = e.Reason // a start has none of its own
 			}
 		}
 		return
@@ -317,7 +318,8 @@ func (r *Reconstructor) judge() {
 		r.procsEvent(it)
 	case events.STWBegin:
 		r.stw = stwState{open: true, g: it.ev.G, why: r.tables.Name(it.ev.Reason)}
-		r.say(&reference.Decision{Kind: reference.KindSTWBegin, G: it.ev.G, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW, Stack: int32(it.ev.Reason)})
+		r.say(&reference.Decision{Kind: reference.KindSTWBegin, G: it.ev.G, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW,
+			Stack: int32(it.ev.Stack), Label: int32(it.ev.Reason)})
 	case events.STWEnd:
 		r.endSTW(it)
 	case events.GCBegin:
@@ -330,11 +332,31 @@ func (r *Reconstructor) judge() {
 			r.gcOpen = false
 			r.say(&reference.Decision{Kind: reference.KindGCEnd, G: it.ev.G, P: r.pid(it.p), M: it.ev.M})
 		}
+	case events.AssistBegin:
+		r.aside(reference.KindAssistBegin, it)
+	case events.AssistEnd:
+		r.aside(reference.KindAssistEnd, it)
+	case events.Sample:
+		r.aside(reference.KindSample, it)
 	}
 	if r.q.GlobalLen() == 0 {
 		r.noGlobal = i
 	}
 	r.win.tail++
+}
+
+// aside hands on what the scheduler has no part in, for those who explain it.
+func (r *Reconstructor) aside(k reference.Kind, it *item) {
+	g := it.ev.G
+	if it.ev.Res >= 0 {
+		g = it.ev.Res
+	}
+	d := reference.Decision{Kind: k, G: g, P: r.pid(it.p), M: it.ev.M, Victim: reference.NoP, Stack: int32(it.ev.Stack),
+		Basis: reference.Known(reference.Observed, reference.RuleNone)}
+	if ix := r.gs.find(g); ix >= 0 {
+		d.Class, d.Flags = r.gs.all[ix].class, r.gs.all[ix].flags
+	}
+	r.say(&d)
 }
 
 // say emits a decision at the present time, with the queue lengths after it. It

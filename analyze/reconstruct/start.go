@@ -72,7 +72,15 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	g.reason = events.ReasonNone
 	r.count(t)
 	r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Src: t.src,
-		Victim: r.pid(t.victim), Batch: t.batch, Wait: wait, Flags: flags, Basis: t.basis})
+		Victim: r.pid(t.victim), Batch: t.batch, Wait: wait, Reason: mode(it), Flags: flags, Basis: t.basis})
+}
+
+// mode is that of a mark worker that starts.
+func mode(it *item) reference.Reason {
+	if it.mark&markWorker == 0 {
+		return reference.ReasonNone
+	}
+	return reason(it.ev.Reason)
 }
 
 func (r *Reconstructor) count(t taken) {

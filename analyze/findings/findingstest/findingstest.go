@@ -205,6 +205,55 @@ func (s *Stream) Stop(id int64, why reference.Why) *Stream {
 	return s
 }
 
+// Block ends a goroutine's run interval: it waits for something.
+func (s *Stream) Block(id int64, r reference.Reason) *Stream {
+	g := s.g(id)
+	s.emit(reference.Decision{Kind: reference.KindStop, G: id, Class: g.class, Flags: g.flags, P: g.on, Why: reference.WhyBlock, Reason: r, Stack: int32(id)})
+	g.on = reference.NoP
+	return s
+}
+
+// Wake has goroutine by, which runs, wake another: into its P's runnext.
+func (s *Stream) Wake(id, by int64) *Stream {
+	p := s.g(by).on
+	n := len(s.Decisions)
+	s.Next(id, p, reference.WhyUnblock)
+	s.Decisions[n].By, s.Decisions[n].Stack = by, int32(by)
+	return s
+}
+
+// Create has goroutine by, which runs, create another: into its P's runnext.
+func (s *Stream) Create(id, by int64) *Stream {
+	p := s.g(by).on
+	n := len(s.Decisions)
+	s.Next(id, p, reference.WhyCreate)
+	s.Decisions[n].By, s.Decisions[n].Stack = by, int32(by)
+	return s
+}
+
+// Syscall has a running goroutine enter a system call; it keeps its P.
+func (s *Stream) Syscall(id int64) *Stream {
+	g := s.g(id)
+	s.emit(reference.Decision{Kind: reference.KindSyscall, G: id, Class: g.class, Flags: g.flags, P: g.on, Why: reference.WhySyscall, Stack: int32(id)})
+	return s
+}
+
+// SyscallExit has it come back to the P that it kept, or, after a Retake, to
+// none; make it runnable then.
+func (s *Stream) SyscallExit(id int64) *Stream {
+	g := s.g(id)
+	s.emit(reference.Decision{Kind: reference.KindSyscallExit, G: id, Class: g.class, Flags: g.flags, P: g.on})
+	return s
+}
+
+// Retake takes the P from a goroutine in a system call, which goes on without.
+func (s *Stream) Retake(id int64, why reference.Why) *Stream {
+	g := s.g(id)
+	s.emit(reference.Decision{Kind: reference.KindRetake, G: id, P: g.on, Why: why})
+	g.on = reference.NoP
+	return s
+}
+
 // Run starts a goroutine on P p, lets ns pass, and stops it.
 func (s *Stream) Run(id int64, p int32, ns int64, why reference.Why) *Stream {
 	return s.Start(id, p).Pass(ns).Stop(id, why)
@@ -222,6 +271,7 @@ func (s *Stream) Facts() *findings.Facts {
 	return &findings.Facts{
 		EndNs:     s.Now,
 		ClassName: func(c int32) (string, string) { return fmt.Sprintf("main.class%d", c), "main.main" },
+		Label:     func(h int32) string { return fmt.Sprintf("label %d", h) },
 		Stack:     func(h int32) []string { return []string{fmt.Sprintf("main.f%d (main.go:%d)", h, h)} },
 	}
 }

@@ -1,0 +1,54 @@
+package findings_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+func TestWorldTellsBlocksAndWakers(t *testing.T) {
+	s := findingstest.New(1)
+	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Block(1, reference.ReasonSync)
+	s.Local(2, 0, reference.WhyUnblock).Start(2, 0).Pass(7).Wake(1, 2)
+	w := findings.NewWorld()
+	set := findings.NewSet(nil, findings.Env{World: w})
+	var wakes int
+	w.On(func(d *reference.Decision) {
+		if d.G == 1 && d.By == 2 {
+			wakes++
+			if g := w.Goroutine(); g.BlockedNs != 7 || g.Reason != reference.ReasonSync || g.Waker != 2 || g.RunNs != 5 || g.WakeStack != 2 || g.Stack != 1 {
+				t.Errorf("%+v", g)
+			}
+		}
+	}, reference.KindReady)
+	for i := range s.Decisions {
+		set.Add(&s.Decisions[i])
+	}
+	if wakes != 1 {
+		t.Errorf("%d wakes", wakes)
+	}
+}
+
+func TestWorldTellsSyscalls(t *testing.T) {
+	s := findingstest.New(2)
+	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Syscall(1).Pass(3).SyscallExit(1).Pass(1)
+	s.Syscall(1).Local(2, 0, reference.WhyTimer).Pass(20).Retake(1, reference.WhyRetakeSlow).Pass(9).SyscallExit(1).Global(1, reference.WhySyscallExit)
+	w := findings.NewWorld()
+	set := findings.NewSet(nil, findings.Env{World: w})
+	var got []findings.Syscall
+	w.OnSyscall(func(c *findings.Syscall) { got = append(got, *c) })
+	for i := range s.Decisions {
+		set.Add(&s.Decisions[i])
+	}
+	want := []findings.Syscall{
+		{G: 1, From: 5, To: 8, P: 0, Class: 1, Stack: 1, Why: reference.WhySyscallExit},
+		{G: 1, From: 9, To: 29, P: 0, Class: 1, Stack: 1, Why: reference.WhyRetakeSlow, Local: 1},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
