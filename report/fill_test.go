@@ -86,7 +86,9 @@ func busy() *analyze.Result {
 			BySource: map[string]int64{"runnext": 210_000, "local": 130_118, "global": 22_000, "steal": 40_000},
 			ByBasis:  map[string]int64{"inferred:queue": 390_000}, Corrections: 812,
 		},
-		Pressure: fairness.Pressure{Some: 0.71, Full: 0.004, UnclaimedIdle: 0.031},
+		Pressure: fairness.Pressure{Some: 0.71, Full: 0.004, UnclaimedIdle: 0.031,
+			Windows: []fairness.PressureWindow{{LengthNs: 10 * ms, N: 420, Some: fairness.Worst{P50: 0.68, P99: 0.99, Max: 1, AtNs: 1800 * ms}, Full: fairness.Worst{Max: 0.2}}},
+			Age:     fairness.Age{MaxNs: 48 * ms, AtNs: 348 * ms, BinNs: 100 * ms, Bins: []int64{9 * ms, 48 * ms, 3 * ms}}},
 	}
 	user := waits.Summary{
 		Count: 390_000, TotalNs: 5000 * ms, P50: 2_300, P90: 41_000, P99: 1_900_000, P999: 14 * ms, MaxNs: 48 * ms,
@@ -132,7 +134,8 @@ func busy() *analyze.Result {
 	r.Procs.Overflows, r.Procs.GlobalTakes = 3, 22_118
 	r.Procs.Queues = procs.Queues{GlobalMean: 0.0013, GlobalMax: 131, LocalMean: 12.4, RunnableMean: 15.1, RunnableMax: 301}
 	r.Procs.Procs = []procs.Procs{{AtNs: 0, N: 2}, {AtNs: 420 * ms, N: 4}}
-	r.Fairness = fairness.Result{Jain: 0.871, Judged: 216, MaxLagNs: 212 * ms, Slowdown: fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300},
+	r.Fairness = fairness.Result{Jain: 0.871, Judged: 216, MaxLagNs: 212 * ms, P99LagNs: 31 * ms, Slowdown: fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300,
+		ByService: []fairness.Decile{{FromNs: 128, ToNs: 2048, N: 40_000, Mean: 61, Max: 12_300}, {FromNs: 2048, ToNs: 1 << 24, N: 350_000, Mean: 1.2, Max: 9}}},
 		Classes: []fairness.Class{{ID: 1, Name: serve, N: 212, Judged: 212, Jain: 0.934}}}
 	r.Findings = []findings.Finding{
 		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2300 * ms,

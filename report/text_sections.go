@@ -376,13 +376,28 @@ func orUnknown(name string) string {
 func (t *text) fairness(r *analyze.Result) {
 	t.head("Fairness and pressure")
 	if f := r.Fairness; f.Judged > 0 {
-		t.para(2, fmt.Sprintf("Against ideal sharing of the Ps: Jain's index %.3f over %s (1 is even), largest debt of running time %s. Slowdown, (waiting + running) / running: %s on average, %s at p99, %s at most.",
-			f.Jain, plural(f.Judged, "goroutine", "goroutines"), duration(f.MaxLagNs), digits(f.Slowdown.Mean), digits(f.Slowdown.P99), digits(f.Slowdown.Max)))
+		t.para(2, fmt.Sprintf("Against ideal sharing of the Ps: Jain's index %.3f over %s (1 is even), largest debt of running time %s, for 99 of 100 no more than %s. Slowdown, (waiting + running) / running: %s on average, %s at p99, %s at most.",
+			f.Jain, plural(f.Judged, "goroutine", "goroutines"), duration(f.MaxLagNs), duration(f.P99LagNs), digits(f.Slowdown.Mean), digits(f.Slowdown.P99), digits(f.Slowdown.Max)))
+		if by := f.Slowdown.ByService; len(by) > 1 {
+			first, last := by[0], by[len(by)-1]
+			t.para(2, fmt.Sprintf("By length: the shortest (under %s) were slowed %s times on average, the longest (from %s) %s times.",
+				duration(first.ToNs), digits(first.Mean), duration(last.FromNs), digits(last.Mean)))
+		}
 	} else {
 		t.para(2, "Fairness was not measured: there was too little to share.")
 	}
 	t.para(2, fmt.Sprintf("Pressure: %s of the time some goroutine waited; %s of the time one waited and nothing of the program ran; %s of all P-time was idle while work was queued.",
 		percent(r.Pressure.Some), percent(r.Pressure.Full), percent(r.Pressure.UnclaimedIdle)))
+	if len(r.Pressure.Windows) > 0 {
+		var worst []string
+		for _, w := range r.Pressure.Windows {
+			worst = append(worst, fmt.Sprintf("of %s %s (median %s), at %s", duration(w.LengthNs), percent(w.Some.Max), percent(w.Some.P50), duration(w.Some.AtNs)))
+		}
+		t.para(2, "Somebody waited, in the worst window "+strings.Join(worst, "; ")+".")
+	}
+	if a := r.Pressure.Age; a.MaxNs > 0 {
+		t.para(2, fmt.Sprintf("The one that had waited longest had waited %s, at %s.", duration(a.MaxNs), duration(a.AtNs)))
+	}
 }
 
 func (t *text) honesty(r *analyze.Result) {

@@ -40,6 +40,9 @@ const (
 	// Slowdowns are recorded in hundredths, from 1.00 to ten million.
 	slowdownScale = 100
 	maxSlowdown   = 1e7 * slowdownScale
+
+	// Lags of more than an hour count as one hour in the quantile.
+	maxLag = 3_600_000_000_000
 )
 
 // Accumulator judges fairness and pressure from one pass over a stream of
@@ -63,6 +66,8 @@ type Accumulator struct {
 	clock             uint64 // ideal service of whoever was always active, in ticks
 
 	some, full      int64 // ns
+	windows         [len(windowLengths)]*window
+	age             age
 	unclaimed, size procs.Integral
 	waiting         procs.Integral // runnable goroutines of the program
 	waits           procs.Integral // the same, by single waits
@@ -71,7 +76,9 @@ type Accumulator struct {
 	slowdownN   int64
 	slowdownSum float64
 	slowdownMax float64
+	services    [services]service
 
+	lags    *hdrhistogram.Histogram
 	all     index
 	maxLag  int64
 	classes []class
@@ -83,13 +90,19 @@ func New(o Options) *Accumulator {
 	if o.MinIdeal <= 0 {
 		o.MinIdeal = DefaultMinIdeal
 	}
-	return &Accumulator{
+	a := &Accumulator{
+		age:       age{width: firstAgeBin},
+		lags:      hdrhistogram.New(1, maxLag, 3),
 		minIdeal:  uint64(o.MinIdeal) << tickBits,
 		tr:        procs.NewTracker(),
 		table:     newTable(),
 		slowdowns: hdrhistogram.New(1, maxSlowdown, 3),
 		classOf:   make(map[int32]int32),
 	}
+	for i, length := range windowLengths {
+		a.windows[i] = newWindow(length)
+	}
+	return a
 }
 
 // notOfProgram are the flags of goroutines that are not judged.
@@ -114,6 +127,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	slot := a.table.find(d.G)
 	if d.Flags&notOfProgram != 0 {
 		if slot >= 0 { // it was not known to be the runtime's until now
+			a.age.remove(a.table, slot, a.now)
 			a.table.slots[slot].waited = -1
 			a.stop(&a.table.slots[slot])
 			a.table.drop(slot)
@@ -132,9 +146,14 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.Class != 0 {
 		g.class = d.Class
 	}
+	if d.Kind != reference.KindReady {
+		a.age.remove(a.table, slot, a.now)
+	}
 	switch d.Kind {
 	case reference.KindReady:
-		a.ready(g, d)
+		if a.ready(g, d) && d.Why != reference.WhyGosched {
+			a.age.push(a.table, slot, a.now)
+		}
 	case reference.KindStart:
 		a.start(g, d)
 	case reference.KindStop:
@@ -158,6 +177,10 @@ func (a *Accumulator) Add(d *reference.Decision) {
 // advance lets time pass: every integral grows by what has held since now.
 func (a *Accumulator) advance(to int64) {
 	dt := to - a.now
+	some, full := a.runnable > 0, a.runnable > 0 && a.running == 0
+	for _, w := range a.windows {
+		w.advance(a.now, to, some, full)
+	}
 	a.now = to
 	if a.runnable > 0 {
 		a.some += dt
@@ -214,13 +237,15 @@ func (a *Accumulator) leave(g *goroutine) {
 	g.state = inactive
 }
 
-func (a *Accumulator) ready(g *goroutine, d *reference.Decision) {
+// ready reports whether it was news.
+func (a *Accumulator) ready(g *goroutine, d *reference.Decision) bool {
 	if g.state == runnable {
-		return
+		return false
 	}
 	a.stop(g)
 	g.partial = d.Flags&reference.FlagFirst != 0
 	a.enter(g, runnable)
+	return true
 }
 
 func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
@@ -280,6 +305,10 @@ func (a *Accumulator) slowdown(wait, run int64) {
 	a.slowdownN++
 	a.slowdownSum += s
 	a.slowdownMax = max(a.slowdownMax, s)
+	b := &a.services[serviceOf(run)]
+	b.n++
+	b.sum += s
+	b.max = max(b.max, s)
 	// Cannot fail: the value is within the histogram's range.
 	_ = a.slowdowns.RecordValue(int64(min(s*slowdownScale, maxSlowdown)))
 }
@@ -297,6 +326,8 @@ func (a *Accumulator) fold(g *goroutine) {
 	c.waits.add(g.wait)
 	c.maxLag = max(c.maxLag, g.maxLag)
 	a.maxLag = max(a.maxLag, g.maxLag)
+	// Cannot fail: the value is within the histogram's range.
+	_ = a.lags.RecordValue(min(g.maxLag, maxLag))
 	if g.ideal >= a.minIdeal {
 		x := float64(g.service) / (float64(g.ideal) / (1 << tickBits))
 		c.shares.add(x)
@@ -310,6 +341,7 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 	if end > a.now {
 		a.advance(end)
 	}
+	a.age.update(a.table, a.now)
 	for i := range a.table.slots {
 		g := &a.table.slots[i]
 		if g.id == dead {
@@ -323,6 +355,7 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		Jain:        a.all.jain(),
 		Judged:      a.all.n,
 		MaxLagNs:    a.maxLag,
+		P99LagNs:    a.lags.ValueAtQuantile(99),
 		LittleError: gap(a.waiting.Float(), a.waits.Float()),
 		Classes:     make([]Class, 0, len(a.classes)),
 	}
@@ -334,6 +367,7 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 			Max:  a.slowdownMax,
 		}
 	}
+	r.Slowdown.ByService = deciles(&a.services)
 	for i := range a.classes {
 		c := &a.classes[i]
 		out := Class{
@@ -349,7 +383,12 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.ID, y.ID))
 	})
 
-	var p Pressure
+	p := Pressure{Windows: []PressureWindow{}, Age: a.age.result()}
+	for _, w := range a.windows {
+		if w.n > 0 {
+			p.Windows = append(p.Windows, w.result())
+		}
+	}
 	if a.now > 0 {
 		p.Some = float64(a.some) / float64(a.now)
 		p.Full = float64(a.full) / float64(a.now)

@@ -55,7 +55,10 @@ func TestTwoOnOne(t *testing.T) {
 	jain := (2.0 + 0.5) * (2.0 + 0.5) / (2 * (4 + 0.25))
 	want := Result{
 		Jain: jain, Judged: 2, MaxLagNs: 100,
-		Slowdown: Slowdown{Mean: 2, P50: 1, P99: 3, Max: 3},
+		P99LagNs: 100,
+		Slowdown: Slowdown{Mean: 2, P50: 1, P99: 3, Max: 3, ByService: []Decile{
+			{FromNs: 96, ToNs: 112, N: 1, Mean: 3, Max: 3}, {FromNs: 192, ToNs: 224, N: 1, Mean: 1, Max: 1},
+		}},
 		Classes: []Class{{
 			ID: 7, Name: "class7", Creator: "main", N: 2, Judged: 2, Jain: jain,
 			Gini: 0.5, MinMax: 0.25, MaxLagNs: 100,
@@ -64,7 +67,7 @@ func TestTwoOnOne(t *testing.T) {
 	if d := gocmp.Diff(want, r, cmpopts.EquateApprox(1e-9, 0)); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	if want := (Pressure{Some: 0.5}); p != want {
+	if want := (Pressure{Some: 0.5, Windows: []PressureWindow{}, Age: Age{MaxNs: 200, AtNs: 200, BinNs: firstAgeBin, Bins: []int64{200}}}); gocmp.Diff(want, p) != "" {
 		t.Errorf("pressure %+v, want %+v", p, want)
 	}
 }
@@ -102,7 +105,7 @@ func TestNotActive(t *testing.T) {
 	if c := r.Classes[0]; c.Judged != 1 || c.MinMax != 1 {
 		t.Errorf("class %+v", c)
 	}
-	if want := (Pressure{Some: 0.1, Full: 0.1, UnclaimedIdle: 50.0 / 2000}); p != want {
+	if want := (Pressure{Some: 0.1, Full: 0.1, UnclaimedIdle: 50.0 / 2000, Windows: []PressureWindow{}, Age: Age{MaxNs: 100, AtNs: 700, BinNs: firstAgeBin, Bins: []int64{100}}}); gocmp.Diff(want, p) != "" {
 		t.Errorf("pressure %+v, want %+v", p, want)
 	}
 	if !near(r.Slowdown.Mean, (1+2)/2.0) { // run 100 after no wait; run 100 after 100

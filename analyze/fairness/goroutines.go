@@ -24,6 +24,9 @@ type goroutine struct {
 	class   int32
 	state   activity
 	partial bool // this wait began before the trace showed it
+	aged    bool // is in the list of age
+	prev    int32
+	next    int32
 }
 
 // table finds live goroutines by ID. IDs may be any int64 in a damaged trace,

@@ -15,6 +15,39 @@ type Pressure struct {
 	Some          float64 `json:"some"`           // at least one goroutine was runnable
 	Full          float64 `json:"full"`           // at least one was runnable and no goroutine of the program ran
 	UnclaimedIdle float64 `json:"unclaimed_idle"` // integral of min(idle Ps, queued goroutines) over GOMAXPROCS x duration
+	// Windows of 10 ms, 100 ms and 1 s, looked at one by one: a trace that is
+	// calm on the whole may hold a bad second. Lengths of which not one window
+	// is whole are left out.
+	Windows []PressureWindow `json:"windows"`
+	Age     Age              `json:"starvation_age"`
+}
+
+// PressureWindow is the pressure in the N whole windows of one length.
+type PressureWindow struct {
+	LengthNs int64 `json:"length_ns"`
+	N        int64 `json:"n"`
+	Some     Worst `json:"some"`
+	Full     Worst `json:"full"`
+}
+
+// Worst is a distribution of shares over windows. Max is exact; it is that of
+// the window that begins at AtNs, the first of those with it. Quantiles are
+// within 1/1,000.
+type Worst struct {
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+	AtNs int64   `json:"at_ns"`
+}
+
+// Age is for how long the goroutine had waited that waited longest, over time:
+// of those that were runnable, that of the program, and had not yielded. It
+// rises where somebody starves, long before quantiles of finished waits do.
+type Age struct {
+	MaxNs int64   `json:"max_ns"`
+	AtNs  int64   `json:"at_ns"` // when it was reached
+	BinNs int64   `json:"bin_ns"`
+	Bins  []int64 `json:"bins"` // the most in each bin, ns; at most 512
 }
 
 // Result judges how running time was shared. Within a class it is a statement
@@ -23,6 +56,7 @@ type Result struct {
 	Jain        float64  `json:"jain"`       // index over all user goroutines of service received / ideal service; 1 is fair
 	Judged      int64    `json:"judged"`     // goroutines in that index: those with at least Options.MinIdeal of ideal service
 	MaxLagNs    int64    `json:"max_lag_ns"` // most service owed to one goroutine at any time, against ideal sharing
+	P99LagNs    int64    `json:"p99_lag_ns"` // 99 of 100 goroutines were never owed more; within 0.1 %
 	Slowdown    Slowdown `json:"slowdown"`
 	LittleError float64  `json:"little_error"` // relative gap between mean queue length and rate x mean wait: a self-check
 	Classes     []Class  `json:"classes"`
@@ -37,6 +71,21 @@ type Slowdown struct {
 	P50  float64 `json:"p50"`
 	P99  float64 `json:"p99"`
 	Max  float64 `json:"max"`
+	// ByService is the slowdown of activations by how long they ran, shortest
+	// first, in groups of about a tenth of them: short work that pays for long
+	// work shows here.
+	ByService []Decile `json:"by_service"`
+}
+
+// Decile is the slowdown of the N activations that ran for at least FromNs and
+// less than ToNs. Bounds are powers of two and quarters between, so that a group
+// may hold more than a tenth.
+type Decile struct {
+	FromNs int64   `json:"from_ns"`
+	ToNs   int64   `json:"to_ns"`
+	N      int64   `json:"n"`
+	Mean   float64 `json:"mean"`
+	Max    float64 `json:"max"`
 }
 
 // Class is fairness within the goroutines of one class.

@@ -1,0 +1,69 @@
+package fairness
+
+import (
+	"math/bits"
+)
+
+// service is the slowdown of the activations whose run interval falls into one
+// bucket.
+type service struct {
+	n        int64
+	sum, max float64
+}
+
+// services has two bits below the leading one of the run interval, ns: buckets
+// are a quarter of an octave's lower end wide.
+const (
+	serviceBits = 2
+	services    = (64 - serviceBits) << serviceBits
+)
+
+func serviceOf(run int64) int {
+	u := uint64(max(0, run))
+	if u < 1<<serviceBits {
+		return int(u)
+	}
+	shift := bits.Len64(u) - 1 - serviceBits
+	return shift<<serviceBits + int(u>>shift)
+}
+
+// serviceFrom is the least run interval of a bucket.
+func serviceFrom(i int) int64 {
+	if i < 1<<serviceBits {
+		return int64(i)
+	}
+	shift := i>>serviceBits - 1
+	return int64(i-shift<<serviceBits) << shift
+}
+
+// deciles cuts the buckets into at most ten groups with about as many
+// activations each; a bucket is never split.
+func deciles(b *[services]service) []Decile {
+	var total int64
+	for i := range b {
+		total += b[i].n
+	}
+	out := []Decile{}
+	var seen int64
+	var d Decile
+	var sum float64
+	for i := range b {
+		if b[i].n == 0 {
+			continue
+		}
+		if d.N == 0 {
+			d.FromNs = serviceFrom(i)
+		}
+		d.N += b[i].n
+		sum += b[i].sum
+		d.Max = max(d.Max, b[i].max)
+		seen += b[i].n
+		d.ToNs = serviceFrom(i + 1)
+		if seen == total || seen*10 >= int64(len(out)+1)*total {
+			d.Mean = sum / float64(d.N)
+			out = append(out, d)
+			d, sum = Decile{}, 0
+		}
+	}
+	return out
+}
