@@ -15,7 +15,7 @@ const (
 	textStories  = 5
 	textClasses  = 15
 	textPs       = 32
-	textFindings = 20
+	textFindings = 12 // in full; notes and further ones take a line each
 	textWarnings = 20
 )
 
@@ -23,6 +23,8 @@ const (
 type TextOptions struct {
 	// Color sets colours by the codes of ECMA-48, for terminals.
 	Color bool
+	// AllFindings shows each finding in full.
+	AllFindings bool
 }
 
 // WriteText writes doc for people, in the order of the HTML page. Equal input

@@ -76,15 +76,29 @@ func (t *text) findings(r *analyze.Result) {
 	if len(r.Findings) == 0 {
 		t.line("  None.")
 	}
+	var brief []findings.Finding
 	for i, f := range r.Findings {
-		if i == textFindings {
-			t.line(fmt.Sprintf("  … and %s.", plural(int64(len(r.Findings)-i), "more finding", "more findings")))
-			break
+		if !t.o.AllFindings && (i >= textFindings || f.Severity == findings.Note) {
+			brief = append(brief, f)
+			continue
 		}
 		if i > 0 {
 			t.line("")
 		}
 		t.finding(f, r.Waits.User.TotalNs)
+	}
+	if len(brief) > 0 {
+		if len(brief) < len(r.Findings) {
+			t.line("")
+		}
+		t.line("  In brief (--all-findings shows their evidence):")
+		for _, f := range brief {
+			s := fmt.Sprintf("%s %s", visible(string(f.Severity)), visible(f.ID))
+			if f.CostNs > 0 {
+				s += ", costs " + duration(f.CostNs)
+			}
+			t.hang("  - ", 4, s+": "+ended(cut(visible(f.Title), 300)))
+		}
 	}
 	if n := len(r.Detectors); n > 0 {
 		var quiet []string

@@ -14,6 +14,7 @@ func (a *app) analyzeCmd() *cobra.Command {
 		r        reading
 		format   *choice
 		timeline bool
+		all      bool
 	)
 	cmd := &cobra.Command{
 		Use:   "analyze TRACE",
@@ -40,7 +41,7 @@ or as one JSON object for programs, whose schema docs/json.md describes.`,
 			if format.value == "json" {
 				err = report.WriteJSON(a.stdout, doc, report.JSONOptions{Timeline: timeline})
 			} else {
-				err = report.WriteText(a.stdout, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv)})
+				err = report.WriteText(a.stdout, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: all})
 			}
 			if err != nil {
 				return err
@@ -51,6 +52,7 @@ or as one JSON object for programs, whose schema docs/json.md describes.`,
 	}
 	r.flags(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
+	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "with --format json: add the picture over time, which is large")
 	return cmd
 }

@@ -24,6 +24,7 @@ type finding struct {
 	MoreAct  int
 	Advice   []string
 	Strip    template.HTML
+	Brief    bool // folded, but for its title
 }
 
 type actor struct {
@@ -58,6 +59,7 @@ func (v *view) findings(r *analyze.Result) {
 			N: i + 1, ID: visible(f.ID), Severity: string(f.Severity), Title: name(f.Title),
 			Basis: basisWord(f.Basis), Href: window(f.FromNs, f.ToNs),
 		}
+		o.Brief = i >= openFindings || f.Severity == findings.Note
 		o.Title.Short = cut(visible(f.Title), 600)
 		o.Title.Full = ""
 		switch f.Severity {

@@ -19,6 +19,7 @@ const (
 	maxStories     = 20
 	openStories    = 3
 	maxFindings    = 60
+	openFindings   = 12 // as many as a person reads; notes and further ones are a click away
 	maxActors      = 12
 	maxFrames      = 24
 	maxAntagonists = 6
