@@ -233,6 +233,11 @@ func TestBrowserUse(t *testing.T) {
 	// From a finding to its window.
 	p.Click("#finding-1 a.jump")
 	p.Wait(`Math.round(gms.view.from) === 1800000000 && Math.round(gms.view.to) === 1842000000`)
+	// A place that was to be noted just then does not undo it.
+	browsertest.Eval[bool](p, `(() => { location.hash = "#t=100000000-200000000"; gms.put("t", "5-6"); return true })()`)
+	p.Wait(`Math.round(gms.view.from) === 100000000 && location.hash.includes("t=100000000-200000000")`)
+	p.Click("#finding-1 a.jump")
+	p.Wait(`Math.round(gms.view.from) === 1800000000`)
 	p.Screenshot("finding", false)
 	// A click into an exact window shows the stint.
 	type point struct{ X, Y float64 }

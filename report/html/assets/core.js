@@ -88,6 +88,7 @@ const gms = (() => {
   // what it is: a link to a section.
   const watchers = {};
   let state = {};
+  let seen = location.hash; // the fragment that was read or written last
   function parse(hash) {
     const out = {};
     for (const part of hash.replace(/^#/, "").split("&")) {
@@ -99,15 +100,18 @@ const gms = (() => {
     return out;
   }
   function put(key, value) {
+    if (location.hash !== seen) return; // a link was followed, and its event is still to come
     if (value === null || value === "") delete state[key]; else state[key] = value;
     const s = Object.keys(state).sort().map(k => k + "=" + encodeURIComponent(state[k]).replace(/%2C/g, ",")).join("&");
     try { history.replaceState(null, "", s ? "#" + s : location.pathname + location.search); } catch (e) { /* never mind */ }
+    seen = location.hash;
   }
   function on(key, f) {
     watchers[key] = f;
     if (key in state) f(state[key], true);
   }
   function arrived(first) {
+    seen = location.hash;
     const next = parse(location.hash);
     if (!Object.keys(next).length && location.hash) return; // a section
     state = next;
