@@ -114,8 +114,14 @@ func WriteJSON(w io.Writer, doc *Document, o JSONOptions) error {
 	if doc == nil || doc.Result == nil {
 		return fmt.Errorf("json: no result")
 	}
+	return writeParts(w, parts(doc, o))
+}
+
+// writeParts writes one JSON object: a line for each key, and for each element
+// of the lists of objects.
+func writeParts(w io.Writer, parts []part) error {
 	bw := bufio.NewWriterSize(w, 64<<10)
-	for i, p := range parts(doc, o) {
+	for i, p := range parts {
 		if i == 0 {
 			bw.WriteString("{\n")
 		} else {

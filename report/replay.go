@@ -20,7 +20,6 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 	if r == nil {
 		return fmt.Errorf("json: no result")
 	}
-	bw := bufio.NewWriterSize(w, 64<<10)
 	parts := []part{
 		{"schema", Schema},
 		{"tool", tool},
@@ -42,19 +41,7 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 			{"notes", f.Notes},
 		}...)
 	}
-	for i, p := range parts {
-		if i == 0 {
-			bw.WriteString("{\n")
-		} else {
-			bw.WriteString(",\n")
-		}
-		fmt.Fprintf(bw, "%q: ", p.key)
-		if err := writeValue(bw, p.value); err != nil {
-			return fmt.Errorf("json: %s: %w", p.key, err)
-		}
-	}
-	bw.WriteString("\n}\n")
-	return bw.Flush()
+	return writeParts(w, parts)
 }
 
 // WriteReplayText writes the result of a replay for people. Equal input gives

@@ -43,12 +43,13 @@ var rules = []rule{
 	{"analyze", in("reference"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze"), nil},
+	{"compare", in("reference", "analyze"), []string{"golang.org/x/perf"}},
 
 	{"report/html/echarts/gen", nil, []string{"github.com/evanw/esbuild"}}, // a module of its own
-	{"report/html", in("reference", "analyze", "replay", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
-	{"report", in("reference", "analyze", "replay", "internal/term"), nil},
+	{"report/html", in("reference", "analyze", "replay", "compare", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
+	{"report", in("reference", "analyze", "replay", "compare", "internal/term"), nil},
 
-	{"cmd", in("reference", "analyze", "replay", "report", "internal/term"), []string{"github.com/spf13"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/term"), []string{"github.com/spf13"}},
 
 	{"internal/term", nil, []string{"golang.org/x/term"}},
 	{"internal/browsertest", nil, []string{"github.com/chromedp"}},

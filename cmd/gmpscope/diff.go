@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/term"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+func (a *app) diff() *cobra.Command {
+	var (
+		r             reading
+		format        *choice
+		before, after []string
+	)
+	cmd := &cobra.Command{
+		Use:   "diff BEFORE AFTER",
+		Short: "Compare traces from before and after a change",
+		Long: `Diff says whether scheduling got better or worse, whether that may be chance, and
+which causes and classes account for it.
+
+A side may be several traces, by --before and --after, or both: the traces are
+the samples, and four a side are the least with which chance can be ruled out.
+With fewer, windows within the traces are compared, which is weaker.
+
+The output is text for people, or one JSON object for programs, whose schema
+docs/json.md describes.`,
+		Example: `  gmpscope diff before.out after.out
+  gmpscope diff --before a1.out --before a2.out --after b1.out --after b2.out
+  gmpscope diff before.out after.out --format json | jq .verdict`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: manyTraces,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			if err := r.check(); err != nil {
+				return err
+			}
+			b, f, err := sides(args, before, after)
+			if err != nil {
+				return err
+			}
+			c, warnings, err := a.compare(ctx, b, f, r)
+			if err != nil {
+				return err
+			}
+			if format.value == "json" {
+				err = report.WriteDiffJSON(a.stdout, c, tool())
+			} else {
+				err = report.WriteDiffText(a.stdout, c, report.TextOptions{Color: term.Color(a.stdout, a.getenv)})
+			}
+			if err != nil {
+				return err
+			}
+			a.warn(warnings)
+			return nil
+		}),
+	}
+	r.flags(cmd.Flags())
+	format = addChoice(cmd, "format", "how to print it", "text", "json")
+	cmd.Flags().StringArrayVar(&before, "before", nil, "a `TRACE` from before the change; can be repeated")
+	cmd.Flags().StringArrayVar(&after, "after", nil, "a `TRACE` from after it; can be repeated")
+	return cmd
+}
+
+// sides are the traces of each side: the two arguments, those of the flags, or
+// both.
+func sides(args, before, after []string) (b, f []string, err error) {
+	b, f = before, after
+	switch {
+	case len(args) == 2:
+		b, f = append([]string{args[0]}, b...), append([]string{args[1]}, f...)
+	case len(args) != 0:
+		return nil, nil, usagef("name two traces, BEFORE and AFTER, or use --before and --after; there are %d arguments", len(args))
+	}
+	if len(b) == 0 || len(f) == 0 {
+		return nil, nil, usagef("each side needs a trace: name BEFORE and AFTER, or use --before and --after")
+	}
+	stdin := 0
+	for _, list := range [][]string{b, f} {
+		for _, name := range list {
+			switch name {
+			case "":
+				return nil, nil, usagef("the name of a trace is empty")
+			case "-":
+				if stdin++; stdin > 1 {
+					return nil, nil, usagef("standard input can be read only once")
+				}
+			}
+		}
+	}
+	return b, f, nil
+}
+
+// compare analyses the traces of both sides, one after the other.
+func (a *app) compare(ctx context.Context, before, after []string, r reading) (*compare.Result, []string, error) {
+	var warnings []string
+	all := func(names []string) ([]*analyze.Result, error) {
+		var out []*analyze.Result
+		for _, name := range names {
+			res, err := a.analyze(ctx, name, r, nil)
+			if err != nil {
+				return nil, err
+			}
+			for _, w := range res.Trace.Warnings {
+				warnings = append(warnings, fmt.Sprintf("%s: %s", name, w))
+			}
+			out = append(out, res)
+		}
+		return out, nil
+	}
+	b, err := all(before)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := all(after)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := compare.Compare(b, f)
+	return c, warnings, err
+}
+
+// manyTraces completes the names of two traces.
+func manyTraces(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return traceFiles(nil, nil, "")
+}

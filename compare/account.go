@@ -1,0 +1,249 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// alike is by how much work or load may differ to count as the same.
+const alike = 0.2
+
+// basisOf finds what the two sides can be put in relation to: the same work if
+// the programs ran for as long in each trace, the same load if they ran for as
+// long in each second.
+func basisOf(before, after *Side) Basis {
+	same := func(x, y float64) bool { return math.Abs(x-y) <= alike*max(x, y) }
+	b, a := float64(before.RunningNs), float64(after.RunningNs)
+	switch {
+	case same(b, a):
+		return PerTrace
+	case same(ratio(b, float64(before.DurationNs)), ratio(a, float64(after.DurationNs))):
+		return PerSecond
+	}
+	return PerRunning
+}
+
+// scale is what a result's ns are multiplied with.
+func (b Basis) scale(r *analyze.Result) float64 {
+	switch b {
+	case PerSecond:
+		return ratio(1e9, float64(r.Trace.DurationNs))
+	case PerRunning:
+		return ratio(1e9, float64(running(r)))
+	}
+	return 1
+}
+
+// sum is the mean over a side's traces of numbers that belong to keys. Means
+// are rounded so that they add up to the rounded total.
+type sum[K comparable] struct {
+	keys []K
+	at   map[K]int
+	ns   []float64
+}
+
+func (s *sum[K]) add(k K, ns float64) {
+	i, ok := s.at[k]
+	if !ok {
+		if s.at == nil {
+			s.at = map[K]int{}
+		}
+		i = len(s.keys)
+		s.at[k] = i
+		s.keys = append(s.keys, k)
+		s.ns = append(s.ns, 0)
+	}
+	s.ns[i] += ns
+}
+
+// rounded returns the parts of total by key: each is rounded down, and what is
+// left goes to those with the largest remainders.
+func (s *sum[K]) rounded(total int64) map[K]int64 {
+	out := make(map[K]int64, len(s.keys))
+	type rest struct {
+		i int
+		r float64
+	}
+	var rests []rest
+	left := total
+	for i, k := range s.keys {
+		f := math.Floor(s.ns[i])
+		out[k] = int64(f)
+		left -= int64(f)
+		rests = append(rests, rest{i, s.ns[i] - f})
+	}
+	if len(rests) == 0 {
+		return out
+	}
+	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(b.r, a.r) })
+	// Floating point may leave a few ns more, or less, than there are keys.
+	each, extra := left/int64(len(rests)), left%int64(len(rests))
+	for j, r := range rests {
+		d := each
+		switch {
+		case extra > 0 && int64(j) < extra:
+			d++
+		case extra < 0 && int64(j) < -extra:
+			d--
+		}
+		out[s.keys[r.i]] += d
+	}
+	return out
+}
+
+type classKey struct{ name, creator string }
+
+// account divides one side's waiting: that of the program's goroutines, those
+// that yielded included, because a class does not tell them apart.
+type account struct {
+	total   int64
+	causes  map[waits.Cause]int64
+	classes map[classKey]int64
+	most    map[classKey]int64 // p99, the largest over the traces
+	gs      map[classKey][]int64
+	running map[classKey][]int64
+	keys    []classKey
+}
+
+func accountOf(rs []*analyze.Result, basis Basis) account {
+	var causes sum[waits.Cause]
+	var classes sum[classKey]
+	total := 0.0
+	a := account{most: map[classKey]int64{}, gs: map[classKey][]int64{}, running: map[classKey][]int64{}}
+	n := float64(len(rs))
+	for _, r := range rs {
+		k := basis.scale(r) / n
+		all := r.Waits.User.TotalNs + r.Waits.Self.TotalNs
+		total += float64(all) * k
+		for _, c := range slices.Concat(r.Waits.User.Causes, r.Waits.Self.Causes) {
+			causes.add(c.Cause, float64(c.Ns)*k)
+		}
+		rest := all
+		for _, c := range r.Waits.Classes {
+			if c.System {
+				continue
+			}
+			key := classKey{c.Name, c.Creator}
+			ns := c.Waits.TotalNs
+			rest -= ns
+			classes.add(key, float64(ns)*k)
+			a.most[key] = max(a.most[key], c.Waits.P99)
+			a.gs[key] = append(a.gs[key], c.Goroutines)
+			a.running[key] = append(a.running[key], c.RunningNs)
+		}
+		if rest != 0 {
+			classes.add(classKey{}, float64(rest)*k)
+		}
+	}
+	a.total = int64(math.Round(total))
+	a.causes, a.classes = causes.rounded(a.total), classes.rounded(a.total)
+	a.keys = classes.keys
+	return a
+}
+
+// causesOf lists the causes' parts in the change.
+func causesOf(b, a *account) []CauseChange {
+	var out []CauseChange
+	for _, c := range waits.Causes() {
+		x := CauseChange{Cause: string(c), BeforeNs: b.causes[c], AfterNs: a.causes[c]}
+		x.DeltaNs = x.AfterNs - x.BeforeNs
+		out = append(out, x)
+	}
+	return out
+}
+
+// classesOf lists the classes' parts in the change, the largest first.
+func classesOf(b, a *account) []ClassChange {
+	seen := map[classKey]bool{}
+	out := []ClassChange{}
+	for _, k := range slices.Concat(b.keys, a.keys) {
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		x := ClassChange{Name: k.name, Creator: k.creator, In: "both",
+			BeforeNs: b.classes[k], AfterNs: a.classes[k],
+			BeforeGoroutines: middle(b.gs[k]), AfterGoroutines: middle(a.gs[k]),
+			BeforeRunningNs: middle(b.running[k]), AfterRunningNs: middle(a.running[k]),
+			BeforeP99Ns: b.most[k], AfterP99Ns: a.most[k],
+		}
+		x.DeltaNs = x.AfterNs - x.BeforeNs
+		switch {
+		case a.gs[k] == nil:
+			x.In = "before"
+		case b.gs[k] == nil:
+			x.In = "after"
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(x, y ClassChange) int {
+		return cmp.Or(cmp.Compare(abs(y.DeltaNs), abs(x.DeltaNs)), strings.Compare(x.Name, y.Name), strings.Compare(x.Creator, y.Creator))
+	})
+	return out
+}
+
+func abs(x int64) int64 { return max(x, -x) }
+
+// middle is the median, the lower one of two; 0 of none.
+func middle(xs []int64) int64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(xs))
+	return s[(len(s)-1)/2]
+}
+
+// renames pairs classes that are on one side only: the same creator, or the
+// same name but for a number of a function literal or the package, and about as
+// many goroutines.
+func renames(cs []ClassChange) []Rename {
+	out := []Rename{}
+	used := map[int]bool{}
+	for i := range cs {
+		if cs[i].In != "before" || cs[i].BeforeGoroutines == 0 {
+			continue
+		}
+		for j := range cs {
+			if cs[j].In != "after" || used[j] {
+				continue
+			}
+			x, y := &cs[i], &cs[j]
+			few, many := min(x.BeforeGoroutines, y.AfterGoroutines), max(x.BeforeGoroutines, y.AfterGoroutines)
+			if 2*few < many {
+				continue
+			}
+			why := ""
+			switch {
+			case x.Name == y.Name:
+				why = "the same function, created elsewhere"
+			case x.Creator != "" && x.Creator == y.Creator:
+				why = "created by the same function, about as many"
+			case base(x.Name) == base(y.Name):
+				why = "the same name in another place, about as many"
+			default:
+				continue
+			}
+			used[j] = true
+			out = append(out, Rename{Before: x.Name, After: y.Name, Why: why})
+			break
+		}
+	}
+	return out
+}
+
+// base is a function's name without its package, and without the numbers of
+// function literals.
+func base(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	if _, rest, ok := strings.Cut(name, "."); ok {
+		name = rest
+	}
+	return strings.TrimRight(name, "0123456789.")
+}

@@ -1,0 +1,123 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+)
+
+// ErrNoTraces says that a side has no trace.
+var ErrNoTraces = errors.New("no traces on one side")
+
+// Compare holds the results of traces from before a change against those from
+// after it. It keeps none of them. The same results in the same order give the
+// same comparison.
+func Compare(before, after []*analyze.Result) (*Result, error) {
+	if len(before) == 0 || len(after) == 0 {
+		return nil, ErrNoTraces
+	}
+	r := &Result{Method: Traces, Before: sideOf(before), After: sideOf(after)}
+	if min(len(before), len(after)) < minPerSide {
+		r.Method = Windows
+	}
+	r.Basis = basisOf(&r.Before, &r.After)
+	r.Metrics = test(metrics, values(before), values(after))
+	if r.Method == Windows {
+		byWindows(r.Metrics, before, after)
+	}
+	b, a := accountOf(before, r.Basis), accountOf(after, r.Basis)
+	r.Waiting = Waiting{BeforeNs: b.total, AfterNs: a.total, DeltaNs: a.total - b.total}
+	r.Causes = causesOf(&b, &a)
+	r.Classes = classesOf(&b, &a)
+	r.Renames = renames(r.Classes)
+	r.Findings = changes(before, after, r.Basis)
+	r.Caveats = caveats(r, before, after)
+	r.judge()
+	return r, nil
+}
+
+func values(rs []*analyze.Result) [][]float64 {
+	out := make([][]float64, len(metrics))
+	for i, m := range metrics {
+		for _, r := range rs {
+			out[i] = append(out[i], m.of(r))
+		}
+	}
+	return out
+}
+
+func sideOf(rs []*analyze.Result) Side {
+	s := Side{N: len(rs)}
+	var durations, runs, starts []int64
+	for _, r := range rs {
+		s.Traces = append(s.Traces, r.Trace.Name)
+		durations = append(durations, r.Trace.DurationNs)
+		runs = append(runs, running(r))
+		starts = append(starts, r.Reconstruction.Starts)
+		if !slices.Contains(s.GOMAXPROCS, r.Trace.GOMAXPROCS) {
+			s.GOMAXPROCS = append(s.GOMAXPROCS, r.Trace.GOMAXPROCS)
+		}
+		if !slices.Contains(s.GoVersions, r.Trace.GoVersion) {
+			s.GoVersions = append(s.GoVersions, r.Trace.GoVersion)
+		}
+	}
+	slices.Sort(s.GOMAXPROCS)
+	slices.Sort(s.GoVersions)
+	s.DurationNs, s.RunningNs, s.Starts = middle(durations), middle(runs), middle(starts)
+	return s
+}
+
+// caveats says what differs besides the change, and what cannot be concluded.
+func caveats(r *Result, before, after []*analyze.Result) []string {
+	out := []string{}
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	b, a := &r.Before, &r.After
+	if r.Method == Windows {
+		say("There are too few traces to tell a change of the program from the difference between one run and the next: windows within the traces were compared, which is weaker. Record at least %d traces a side.", minPerSide)
+	}
+	if !slices.Equal(b.GOMAXPROCS, a.GOMAXPROCS) {
+		say("GOMAXPROCS differs: %s before, %s after.", list(b.GOMAXPROCS), list(a.GOMAXPROCS))
+	}
+	if !slices.Equal(b.GoVersions, a.GoVersions) {
+		say("The Go versions differ: %s before, %s after; the rules of the scheduler may, too.", list(b.GoVersions), list(a.GoVersions))
+	}
+	if far(float64(b.DurationNs), float64(a.DurationNs)) {
+		say("The traces are of different length: %s before, %s after (medians).", seconds(b.DurationNs), seconds(a.DurationNs))
+	}
+	switch r.Basis {
+	case PerSecond:
+		say("The work differs but the load is the same, so waiting is given per second of trace.")
+	case PerRunning:
+		say("The load differs: the program ran %.2g of each second before and %.2g after; waiting is given per second of running, and part of the change may be the load's.",
+			ratio(float64(b.RunningNs), float64(b.DurationNs)), ratio(float64(a.RunningNs), float64(a.DurationNs)))
+	}
+	damaged := func(rs []*analyze.Result) bool {
+		return slices.ContainsFunc(rs, func(r *analyze.Result) bool { return r.Trace.Incomplete || r.Trace.LostBytes > 0 })
+	}
+	if damaged(before) || damaged(after) {
+		say("At least one trace is incomplete or damaged; what is missing is not compared.")
+	}
+	reduced := func(rs []*analyze.Result) bool {
+		return slices.ContainsFunc(rs, func(r *analyze.Result) bool { return r.Trace.Reduced })
+	}
+	if reduced(before) != reduced(after) {
+		say("Only one side has run queues: the other was written by Go 1.21 or older.")
+	}
+	return out
+}
+
+func far(x, y float64) bool { return math.Abs(x-y) > alike*max(x, y) }
+
+func seconds(ns int64) string { return fmt.Sprintf("%.3g s", float64(ns)/1e9) }
+
+func list[T any](xs []T) string {
+	var parts []string
+	for _, x := range xs {
+		parts = append(parts, fmt.Sprint(x))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,122 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// grown is by which factor a cost must change where chance cannot be told.
+const grown = 2
+
+// changes holds the findings of both sides against each other, by detector. A
+// finding's cost in a trace that does not have it is 0.
+func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
+	type side struct {
+		n     int
+		costs []float64
+	}
+	type entry struct {
+		FindingChange
+		sides [2]side
+		cost  int64
+		from  int
+	}
+	at := map[string]int{}
+	var list []entry
+	for s, rs := range [...][]*analyze.Result{before, after} {
+		for _, r := range rs {
+			costs := map[string]int64{}
+			for _, f := range r.Findings {
+				if f.ID == qualityID {
+					continue // it judges the recording
+				}
+				i, ok := at[f.ID]
+				if !ok {
+					i = len(list)
+					at[f.ID] = i
+					list = append(list, entry{FindingChange: FindingChange{ID: f.ID, Severity: string(f.Severity)}, from: -1})
+				}
+				e := &list[i]
+				if _, ok := costs[f.ID]; !ok {
+					e.sides[s].n++
+				}
+				costs[f.ID] += f.CostNs
+				if findings.Severity(e.Severity).Order() > f.Severity.Order() {
+					e.Severity = string(f.Severity)
+				}
+				if s > e.from || s == e.from && f.CostNs > e.cost {
+					e.Title, e.cost, e.from = f.Title, f.CostNs, s
+				}
+			}
+			for i := range list {
+				list[i].sides[s].costs = append(list[i].sides[s].costs, float64(costs[list[i].ID])*basis.scale(r))
+			}
+		}
+	}
+	out := []FindingChange{}
+	for i := range list {
+		e := &list[i]
+		for s, rs := range [...][]*analyze.Result{before, after} {
+			// Traces from before it was first seen.
+			for len(e.sides[s].costs) < len(rs) {
+				e.sides[s].costs = append(e.sides[s].costs, 0)
+			}
+		}
+		b, a := &e.sides[0], &e.sides[1]
+		x := e.FindingChange
+		x.BeforeN, x.AfterN = b.n, a.n
+		x.BeforeCostNs, x.AfterCostNs = int64(median(b.costs)), int64(median(a.costs))
+		x.Change = Same
+		noted := cmp.Compare(2*x.AfterN, len(after)) >= 0 && x.AfterN > 0
+		was := cmp.Compare(2*x.BeforeN, len(before)) >= 0 && x.BeforeN > 0
+		switch {
+		case x.BeforeN == 0 && noted:
+			x.Change = New
+		case x.AfterN == 0 && was:
+			x.Change = Gone
+		case float64(x.AfterCostNs) >= grown*float64(x.BeforeCostNs) && x.AfterCostNs > 0:
+			x.Change = Grown
+		case float64(x.BeforeCostNs) >= grown*float64(x.AfterCostNs) && x.BeforeCostNs > 0:
+			x.Change = Shrunk
+		}
+		if len(b.costs) >= minPerSide && len(a.costs) >= minPerSide {
+			p := benchmath.AssumeNothing.Compare(
+				benchmath.NewSample(slices.Clone(b.costs), &benchmath.DefaultThresholds),
+				benchmath.NewSample(slices.Clone(a.costs), &benchmath.DefaultThresholds)).P
+			x.P = &p
+			x.Significant = p < alpha
+			if !x.Significant {
+				x.Change = Same
+			} else if x.Change == Same && x.AfterCostNs != x.BeforeCostNs {
+				x.Change = Grown
+				if x.AfterCostNs < x.BeforeCostNs {
+					x.Change = Shrunk
+				}
+			}
+		}
+		out = append(out, x)
+	}
+	rank := map[Change]int{New: 0, Grown: 1, Gone: 2, Shrunk: 3, Same: 4}
+	slices.SortFunc(out, func(x, y FindingChange) int {
+		return cmp.Or(cmp.Compare(rank[x.Change], rank[y.Change]),
+			cmp.Compare(findings.Severity(x.Severity).Order(), findings.Severity(y.Severity).Order()),
+			cmp.Compare(abs(y.AfterCostNs-y.BeforeCostNs), abs(x.AfterCostNs-x.BeforeCostNs)), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}
+
+const qualityID = "trace-quality"
+
+func median(xs []float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(xs))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}

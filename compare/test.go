@@ -1,0 +1,238 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+const (
+	confidence = 0.95
+	alpha      = 1 - confidence
+	// dealings is how many ways to deal the traces out to the sides are looked
+	// at, where there are more.
+	dealings = 20_000
+	// minPerSide is from how many traces a side on chance can be ruled out at
+	// all: with 4 and 4 the most extreme of 70 dealings has p = 2/70.
+	minPerSide = 4
+)
+
+// test compares all metrics of traces: rows are metrics, columns traces.
+func test(ms []metric, before, after [][]float64) []Metric {
+	out := make([]Metric, len(ms))
+	for i, m := range ms {
+		b := benchmath.NewSample(slices.Clone(before[i]), &benchmath.DefaultThresholds)
+		a := benchmath.NewSample(slices.Clone(after[i]), &benchmath.DefaultThresholds)
+		x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Primary: m.primary,
+			Before: estimate(b), After: estimate(a)}
+		x.Delta = x.After.Median - x.Before.Median
+		if x.Before.Median != 0 {
+			r := x.After.Median / x.Before.Median
+			x.Ratio = &r
+		}
+		if len(before[i]) >= minPerSide && len(after[i]) >= minPerSide {
+			p := benchmath.AssumeNothing.Compare(b, a).P
+			if math.IsNaN(p) || slices.Min(b.Values) == slices.Max(b.Values) && slices.Equal(unique(b.Values), unique(a.Values)) {
+				p = 1 // all alike
+			}
+			x.P = &p
+			q := p
+			x.PAdjusted = &q
+			x.CI = shift(before[i], after[i])
+		}
+		out[i] = x
+	}
+	adjust(out, before, after)
+	for i := range out {
+		x := &out[i]
+		x.Significant = x.PAdjusted != nil && *x.PAdjusted < alpha
+	}
+	return out
+}
+
+func unique(xs []float64) []float64 { return slices.Compact(slices.Sorted(slices.Values(xs))) }
+
+func estimate(s *benchmath.Sample) Estimate {
+	sum := benchmath.AssumeNothing.Summary(s, confidence)
+	return Estimate{Median: sum.Center, Lo: finite(sum.Lo), Hi: finite(sum.Hi)}
+}
+
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+// shift is the confidence interval of the shift from before to after: the
+// differences of all pairs, in order, with as many cut off at both ends as the
+// rank-sum statistic allows (J. Hodges, E. Lehmann, Annals of Mathematical
+// Statistics 34(2), 1963; normal approximation).
+func shift(before, after []float64) *[2]float64 {
+	n, m := float64(len(before)), float64(len(after))
+	diffs := make([]float64, 0, len(before)*len(after))
+	for _, b := range before {
+		for _, a := range after {
+			diffs = append(diffs, a-b)
+		}
+	}
+	slices.Sort(diffs)
+	const z = 1.959964 // of 95 %
+	cut := int(math.Floor(n*m/2 - z*math.Sqrt(n*m*(n+m+1)/12)))
+	cut = max(0, min(cut, (len(diffs)-1)/2))
+	return &[2]float64{diffs[cut], diffs[len(diffs)-1-cut]}
+}
+
+// adjust corrects the p values of the primary metrics for their number. Under
+// the hypothesis that the change did nothing, any way to deal the traces out to
+// the two sides is as likely as the one that was made; so the p value is the
+// share of dealings in which the most extreme of all primary metrics is at least
+// as extreme as this one. Metrics that move together so cost nothing.
+func adjust(out []Metric, before, after [][]float64) {
+	var rows []int
+	for i := range out {
+		if out[i].Primary && out[i].P != nil {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	nb, na := len(before[rows[0]]), len(after[rows[0]])
+	ranks := make([][]float64, len(rows))
+	for k, i := range rows {
+		ranks[k] = ranksOf(slices.Concat(before[i], after[i]))
+	}
+	// extremity of one dealing: the rank sum's distance from its mean, in its
+	// standard deviations, ties included.
+	scale := make([]float64, len(rows))
+	mean := float64(na) * float64(nb+na+1) / 2
+	for k := range rows {
+		scale[k] = deviation(ranks[k], na)
+	}
+	statistic := func(k int, inAfter []bool) float64 {
+		if scale[k] == 0 {
+			return 0
+		}
+		sum := 0.0
+		for j, in := range inAfter {
+			if in {
+				sum += ranks[k][j]
+			}
+		}
+		return math.Abs(sum-mean) / scale[k]
+	}
+	actual := make([]bool, nb+na)
+	for j := nb; j < nb+na; j++ {
+		actual[j] = true
+	}
+	observed := make([]float64, len(rows))
+	for k := range rows {
+		observed[k] = statistic(k, actual)
+	}
+	total, atLeast := 0, make([]int, len(rows))
+	deal(nb, na, func(inAfter []bool) {
+		total++
+		most := 0.0
+		for k := range rows {
+			most = max(most, statistic(k, inAfter))
+		}
+		for k := range rows {
+			if most >= observed[k]-1e-9 {
+				atLeast[k]++
+			}
+		}
+	})
+	for k, i := range rows {
+		p := max(float64(atLeast[k])/float64(total), *out[i].P)
+		out[i].PAdjusted = &p
+	}
+}
+
+// ranksOf gives equal values their mean rank.
+func ranksOf(xs []float64) []float64 {
+	order := make([]int, len(xs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case xs[a] < xs[b]:
+			return -1
+		case xs[a] > xs[b]:
+			return 1
+		}
+		return a - b
+	})
+	out := make([]float64, len(xs))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && xs[order[j]] == xs[order[i]] {
+			j++
+		}
+		for _, k := range order[i:j] {
+			out[k] = float64(i+j+1) / 2
+		}
+		i = j
+	}
+	return out
+}
+
+// deviation is the standard deviation of the sum of n of the ranks, drawn
+// without putting back.
+func deviation(ranks []float64, n int) float64 {
+	total := float64(len(ranks))
+	mean := (total + 1) / 2
+	v := 0.0
+	for _, r := range ranks {
+		v += (r - mean) * (r - mean)
+	}
+	return math.Sqrt(v / total * float64(n) * (total - float64(n)) / (total - 1))
+}
+
+// deal calls f for all ways to choose na of nb+na, or, where there are too many,
+// for as many drawn at random, the actual one among them. The draw is the same
+// each time.
+func deal(nb, na int, f func(inAfter []bool)) {
+	n := nb + na
+	in := make([]bool, n)
+	if choose(n, na) <= dealings {
+		var walk func(from, left int)
+		walk = func(from, left int) {
+			if left == 0 {
+				f(in)
+				return
+			}
+			for j := from; j <= n-left; j++ {
+				in[j] = true
+				walk(j+1, left-1)
+				in[j] = false
+			}
+		}
+		walk(0, na)
+		return
+	}
+	for j := nb; j < n; j++ {
+		in[j] = true
+	}
+	f(in)
+	r := rand.New(rand.NewPCG(uint64(nb), uint64(na)))
+	for range dealings - 1 {
+		r.Shuffle(n, func(a, b int) { in[a], in[b] = in[b], in[a] })
+		f(in)
+	}
+}
+
+// choose is the number of ways to choose k of n, or more than dealings.
+func choose(n, k int) float64 {
+	c := 1.0
+	for i := range min(k, n-k) {
+		c = c * float64(n-i) / float64(i+1)
+		if c > dealings {
+			return c
+		}
+	}
+	return c
+}

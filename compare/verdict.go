@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+)
+
+// judge fills in the verdict. The primary metrics decide: all that changed for
+// certain must point the same way.
+func (r *Result) judge() {
+	var up, down []*Metric // improved, worsened
+	tested := false
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		if !m.Primary {
+			continue
+		}
+		tested = tested || m.PAdjusted != nil
+		if !m.Significant || m.Delta == 0 || !large(m) {
+			continue
+		}
+		if (m.Delta < 0) == (m.Better == Lower) {
+			up = append(up, m)
+		} else {
+			down = append(down, m)
+		}
+	}
+	switch {
+	case len(up) > 0 && len(down) > 0:
+		// Fewer but longer waits, or the other way round: what all waiting does
+		// decides where it is clear.
+		r.Verdict = Mixed
+	case len(up) > 0:
+		r.Verdict = Better
+	case len(down) > 0:
+		r.Verdict = Worse
+	case !tested:
+		r.Verdict = Inconclusive
+	case r.Method == Windows && r.suggestive():
+		r.Verdict = Inconclusive
+	default:
+		r.Verdict = NoChange
+	}
+	r.Headline = r.headline(up, down)
+}
+
+// large says that a change is large enough to be worth a word: 5 % of the value.
+func large(m *Metric) bool {
+	x, y := m.Before.Median, m.After.Median
+	return max(x, y) > 0 && abs64(x-y) >= 0.05*max(x, y)
+}
+
+func abs64(x float64) float64 { return max(x, -x) }
+
+// suggestive says that windows differ for certain, but by no more than one run
+// differs from the next.
+func (r *Result) suggestive() bool {
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		if m.Name == "waiting_share" && m.P != nil {
+			return *m.P < alpha && large(m) && max(m.Before.Median, m.After.Median) >= little
+		}
+	}
+	return false
+}
+
+func (r *Result) headline(up, down []*Metric) string {
+	say := func(ms []*Metric) string {
+		var parts []string
+		for _, m := range ms[:min(2, len(ms))] {
+			parts = append(parts, fmt.Sprintf("%s went from %s to %s", m.Title, Value(m.Before.Median, m.Unit), Value(m.After.Median, m.Unit)))
+		}
+		return strings.Join(parts, ", ")
+	}
+	hint := ""
+	if c := r.chief(); c != "" && (len(up) > 0 || len(down) > 0) {
+		hint = "; most of the change is " + c
+	}
+	weak := ""
+	if r.Method == Windows {
+		weak = " These recordings differ by more than runs usually do; several traces a side would make it certain."
+	}
+	switch r.Verdict {
+	case Better:
+		return "Goroutines wait less: " + say(up) + hint + "." + weak
+	case Worse:
+		return "Goroutines wait more: " + say(down) + hint + "." + weak
+	case Mixed:
+		return "Some got better and some worse: " + say(up) + "; but " + say(down) + hint + "." + weak
+	case Inconclusive:
+		return fmt.Sprintf("Nothing can be concluded: with %d and %d traces a change of the program cannot be told from the difference between two runs.", r.Before.N, r.After.N)
+	}
+	return "No significant change of scheduling."
+}
+
+// chief names the cause that accounts for the most of the change, if it is more
+// than half of it.
+func (r *Result) chief() string {
+	var best *CauseChange
+	for i := range r.Causes {
+		c := &r.Causes[i]
+		if (c.DeltaNs < 0) == (r.Waiting.DeltaNs < 0) && (best == nil || abs(c.DeltaNs) > abs(best.DeltaNs)) {
+			best = c
+		}
+	}
+	if best == nil || 2*abs(best.DeltaNs) < abs(r.Waiting.DeltaNs) || best.DeltaNs == 0 {
+		return ""
+	}
+	return best.Cause
+}
+
+// Value writes a metric's value for people.
+func Value(v float64, unit string) string {
+	switch unit {
+	case "ns":
+		switch a := abs64(v); {
+		case a >= 1e9:
+			return fmt.Sprintf("%.3g s", v/1e9)
+		case a >= 1e6:
+			return fmt.Sprintf("%.3g ms", v/1e6)
+		case a >= 1e3:
+			return fmt.Sprintf("%.3g µs", v/1e3)
+		}
+		return fmt.Sprintf("%.0f ns", v)
+	case "share":
+		return fmt.Sprintf("%.3g %%", 100*v)
+	case "1/s":
+		return fmt.Sprintf("%.3g/s", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}

@@ -1,0 +1,138 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze"
+)
+
+const (
+	resamples = 2000
+	// noise and step are by which factors waiting per running, and the waiting
+	// share, of two traces of one program may differ before anything is
+	// concluded from them: windows of one trace do not show how much one run
+	// differs from the next. Of 119 pairs of one program recorded twice, hours
+	// apart on a busy machine, 14 % differed by more.
+	noise = 3
+	step  = 1.25
+	// little is the waiting share below which it does not matter.
+	little = 0.01
+)
+
+// cell is one window: goroutine-time of waiting and of running, in the same unit.
+type cell struct{ waiting, running float64 }
+
+// cells are the windows of a trace.
+func cells(r *analyze.Result) []cell {
+	tl := &r.Timeline
+	out := make([]cell, tl.Bins)
+	for i := range out {
+		if i < len(tl.Runnable.Mean) {
+			out[i].waiting = float64(tl.Runnable.Mean[i])
+		}
+		for k := range tl.Lanes {
+			if l := &tl.Lanes[k]; i < len(l.User) {
+				out[i].running += float64(l.User[i]) / 255
+			}
+		}
+	}
+	return out
+}
+
+func shareOf(cs []cell) float64 {
+	var w, x float64
+	for _, c := range cs {
+		w += c.waiting
+		x += c.running
+	}
+	return ratio(w, w+x)
+}
+
+// bootstrap tells how likely a difference of the waiting share is as large as
+// the one seen, if both sides were stretches of one process: windows are drawn
+// in blocks, so that what depends on its neighbours stays together. Also the
+// confidence interval of the difference.
+func bootstrap(before, after [][]cell) (p float64, ci [2]float64) {
+	all := func(sets [][]cell) []cell { return slices.Concat(sets...) }
+	seen := shareOf(all(after)) - shareOf(all(before))
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var b, a []cell
+	diffs := make([]float64, resamples)
+	for i := range diffs {
+		b, a = b[:0], a[:0]
+		for _, s := range before {
+			b = blocks(b, s, rnd)
+		}
+		for _, s := range after {
+			a = blocks(a, s, rnd)
+		}
+		diffs[i] = shareOf(a) - shareOf(b)
+	}
+	slices.Sort(diffs)
+	extreme := 0
+	for _, d := range diffs {
+		if math.Abs(d-seen) >= math.Abs(seen) { // centred: as if there were no difference
+			extreme++
+		}
+	}
+	lo, hi := diffs[int(resamples*alpha/2)], diffs[int(resamples*(1-alpha/2))-1]
+	return float64(extreme+1) / (resamples + 1), [2]float64{lo, hi}
+}
+
+// blocks appends as many windows as s has, in blocks that begin anywhere.
+func blocks(to, s []cell, rnd *rand.Rand) []cell {
+	if len(s) == 0 {
+		return to
+	}
+	length := max(1, int(math.Round(math.Sqrt(float64(len(s))))))
+	for left := len(s); left > 0; {
+		k := min(length, left)
+		at := rnd.IntN(len(s) - k + 1)
+		to = append(to, s[at:at+k]...)
+		left -= k
+	}
+	return to
+}
+
+// byWindows fills in the waiting share's p value where there are too few traces
+// for [Traces].
+func byWindows(ms []Metric, before, after []*analyze.Result) {
+	sets := func(rs []*analyze.Result) (out [][]cell) {
+		for _, r := range rs {
+			out = append(out, cells(r))
+		}
+		return out
+	}
+	b, a := sets(before), sets(after)
+	for i := range ms {
+		m := &ms[i]
+		if m.Name != "waiting_share" {
+			continue
+		}
+		p, ci := bootstrap(b, a)
+		m.P, m.PAdjusted, m.CI = &p, &p, &ci
+		m.Significant = p < alpha && apart(before, after) && matters(m.Before.Median, m.After.Median)
+	}
+}
+
+// apart says that each trace of one side waits more than each of the other.
+func apart(before, after []*analyze.Result) bool {
+	of := func(rs []*analyze.Result) []float64 {
+		var out []float64
+		for _, r := range rs {
+			out = append(out, metrics[0].of(r))
+		}
+		return out
+	}
+	b, a := of(before), of(after)
+	return slices.Max(b) < slices.Min(a) || slices.Max(a) < slices.Min(b)
+}
+
+// matters says that two waiting shares differ by more than one run differs from
+// the next. They are compared as waiting per running, which does not saturate.
+func matters(b, a float64) bool {
+	odds := func(s float64) float64 { return s / max(1e-9, 1-s) }
+	return max(b, a) >= little && max(b, a) >= step*min(b, a) && max(odds(b), odds(a)) >= noise*min(odds(b), odds(a))
+}
