@@ -7,7 +7,7 @@
 //	0  fine
 //	1  failure: one line on standard error says why
 //	2  usage: the line says what is wrong, and a hint follows
-//	3  findings or a broken budget (reserved for the command check)
+//	3  findings or a broken budget (the command check only)
 package main
 
 import (
@@ -27,6 +27,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	exitGate    = 3
 )
 
 func main() {
@@ -48,6 +49,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, errGate):
+		return exitGate // its lines are out already
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "gmpscope: interrupted")
 		return exitFailure

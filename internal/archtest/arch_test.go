@@ -43,6 +43,7 @@ var rules = []rule{
 	{"analyze", in("reference"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze"), nil},
+	{"compare/budget", nil, nil}, // it knows documents only
 	{"compare", in("reference", "analyze"), []string{"golang.org/x/perf"}},
 
 	{"report/html/echarts/gen", nil, []string{"github.com/evanw/esbuild"}}, // a module of its own

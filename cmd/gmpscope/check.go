@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/compare/budget"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+// errGate says that check found something; its lines say what.
+var errGate = errors.New("findings or a broken budget")
+
+func (a *app) check() *cobra.Command {
+	var (
+		r            reading
+		format, fail *choice
+		budgetFile   string
+		write        string
+		baseline     []string
+	)
+	var cmd *cobra.Command
+	cmd = &cobra.Command{
+		Use:   "check TRACE...",
+		Short: "Fail if a trace has findings or breaks a budget",
+		Long: `Check is a gate for a build: it exits with 3 if a trace has findings of a
+severity, or if a number of the analysis breaks a budget.
+
+A budget is a text file with a rule a line, such as
+
+  waits.user.p99_ns      <= 2ms
+  pressure.some          <= 40%
+  waits.user.total_ns    <= baseline + 25%
+  classes[main.serve].waits.p99_ns <= 5ms
+  findings[convoy]       <= note
+
+whose left side is a path into what analyze --format json prints. Of several
+traces the median is held against it, and findings count if at least half of
+the traces have them. docs/check.md explains it, with an example workflow.
+
+Without --budget, findings of severity warning or above fail; --fail-on sets
+another severity.`,
+		Example: `  gmpscope check trace.out
+  gmpscope check --budget sched.budget run1.out run2.out run3.out
+  gmpscope check --write-budget sched.budget good1.out good2.out
+  gmpscope check --budget sched.budget --baseline main.json trace.out --format github`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("name a trace: a file, - for standard input, or a URL")
+			}
+			for _, arg := range args {
+				if arg == "" {
+					return usagef("the name of the trace is empty")
+				}
+			}
+			return nil
+		},
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			if err := r.check(); err != nil {
+				return err
+			}
+			if write != "" && budgetFile != "" {
+				return usagef("--write-budget writes a budget, so --budget cannot be given with it")
+			}
+			var rules []budget.Rule
+			if budgetFile != "" {
+				f, err := os.Open(budgetFile)
+				if err != nil {
+					return fmt.Errorf("reading budget: %w", err)
+				}
+				rules, err = budget.Parse(f, budgetFile)
+				f.Close()
+				if err != nil {
+					return err
+				}
+			}
+			results, docs, err := a.documents(ctx, args, r, false)
+			if err != nil {
+				return err
+			}
+			if write != "" {
+				return a.writeBudget(write, args[0], docs)
+			}
+			var base []budget.Document
+			if len(baseline) > 0 {
+				if _, base, err = a.documents(ctx, baseline, r, true); err != nil {
+					return err
+				}
+			}
+			severity := findings.Severity(fail.value)
+			if budgetFile != "" && !cmd.Flags().Changed("fail-on") || severity == "none" {
+				severity = ""
+			}
+			c := report.NewCheck(results, severity, budget.Check(rules, docs, base))
+			switch format.value {
+			case "json":
+				err = report.WriteCheckJSON(a.stdout, c, tool())
+			case "junit":
+				err = report.WriteCheckJUnit(a.stdout, c)
+			case "sarif":
+				err = report.WriteCheckSARIF(a.stdout, c, tool(), all.Docs())
+			case "github":
+				err = report.WriteCheckGitHub(a.stdout, c)
+			default:
+				err = report.WriteCheckText(a.stdout, c)
+			}
+			if err != nil {
+				return err
+			}
+			if c.Failed() {
+				return errGate
+			}
+			return nil
+		}),
+	}
+	r.flags(cmd.Flags())
+	format = addChoice(cmd, "format", "how to print it", "text", "json", "junit", "sarif", "github")
+	fail = addChoice(cmd, "fail-on", "the severity of findings from which on to fail", "warning", "note", "critical", "none")
+	cmd.Flags().StringVar(&budgetFile, "budget", "", "hold the traces against the rules in `FILE`")
+	cmd.Flags().StringVar(&write, "write-budget", "", "write a budget to `FILE` that these traces keep, and check nothing")
+	cmd.Flags().StringArrayVar(&baseline, "baseline", nil, "a `TRACE`, or the JSON of its analysis, that \"baseline\" in a budget means; can be repeated: their median")
+	return cmd
+}
+
+// documents analyses traces and makes the document of each. With saved, the JSON
+// of an analysis is taken as it is; it gives no result.
+func (a *app) documents(ctx context.Context, names []string, r reading, saved bool) ([]*analyze.Result, []budget.Document, error) {
+	var results []*analyze.Result
+	var docs []budget.Document
+	for _, name := range names {
+		if saved {
+			d, ok, err := savedDocument(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if ok {
+				docs = append(docs, d)
+				continue
+			}
+		}
+		res, err := a.analyze(ctx, name, r, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		a.warn(res.Trace.Warnings)
+		var buf bytes.Buffer
+		if err := report.WriteJSON(&buf, report.Build(res, tool()), report.JSONOptions{}); err != nil {
+			return nil, nil, err
+		}
+		d, err := budget.ReadDocument(&buf, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		results, docs = append(results, res), append(docs, d)
+	}
+	return results, docs, nil
+}
+
+// savedDocument reads a file that holds the JSON of an analysis; not ok if it is
+// something else.
+func savedDocument(name string) (d budget.Document, ok bool, err error) {
+	if name == "-" {
+		return nil, false, nil
+	}
+	st, err := os.Stat(name)
+	if err != nil || !st.Mode().IsRegular() {
+		return nil, false, nil // what it is, is the reader's to say
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, false, nil
+	}
+	defer f.Close()
+	br := bufio.NewReader(f)
+	if b, err := br.Peek(1); err != nil || b[0] != '{' {
+		return nil, false, nil
+	}
+	d, err = budget.ReadDocument(br, name)
+	return d, true, err
+}
+
+func (a *app) writeBudget(target, trace string, docs []budget.Document) error {
+	out, err := a.create(target, trace)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if err := budget.Propose(out, docs); err != nil {
+		return err
+	}
+	if err := out.keep(); err != nil {
+		return err
+	}
+	if target == "-" {
+		return nil
+	}
+	_, err = fmt.Fprintln(a.stdout, target)
+	return err
+}

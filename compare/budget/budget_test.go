@@ -1,0 +1,183 @@
+package budget
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func doc(t *testing.T, s string) Document {
+	t.Helper()
+	d, err := ReadDocument(strings.NewReader(s), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+const sample = `{"schema": 1,
+ "waits": {"user": {"p99_ns": 2000000, "total_ns": 100}, "causes": [{"cause": "behind", "ns": 70}]},
+ "pressure": {"some": 0.4},
+ "classes": [{"name": "main.a", "waits": {"p99_ns": 5}}, {"name": "main.f[go.shape.int]", "waits": {"p99_ns": 9}}],
+ "ps": [{"p": 0, "idle_ns": 3}, {"p": 1, "idle_ns": 4}],
+ "findings": [{"id": "convoy", "severity": "warning"}, {"id": "trace-quality", "severity": "critical"}]}`
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		rule  string
+		ok    bool
+		value string
+	}{
+		{"waits.user.p99_ns <= 2ms", true, "2ms"},
+		{"waits.user.p99_ns < 2ms", false, "2ms"},
+		{"waits.user.p99_ns<=1.999ms", false, "2ms"},
+		{"waits.user.p99_ns > 0.001s # why not", true, "2ms"},
+		{"pressure.some <= 40 %", true, "0.4"},
+		{"pressure.some >= 41%", false, "0.4"},
+		{"classes[main.a].waits.p99_ns <= 5ns", true, "5ns"},
+		{"classes[main.*].waits.p99_ns <= 8ns", false, "9ns"},
+		{"classes[*].waits.p99_ns >= 6", false, "5ns"},
+		{"classes[main.f[go.shape.int]].waits.p99_ns <= 9", true, "9ns"},
+		{"waits.causes[behind].ns <= 69", false, "70ns"},
+		{"ps[1].idle_ns <= 4", true, "4ns"},
+		{"waits.user.total_ns <= baseline", false, "100ns"},
+		{"waits.user.total_ns <= baseline + 25%", true, "100ns"},
+		{"waits.user.total_ns <= baseline + 20ns", true, "100ns"},
+		{"waits.user.total_ns <= baseline * 1.1", false, "100ns"},
+		{"findings <= note", false, "warning"},
+		{"findings <= warning", true, "warning"},
+		{"findings[convoy] < warning", false, "warning"},
+		{"findings[lock-convoy] <= ok", true, "ok"},
+		{"findings[trace-*] <= warning", false, "critical"},
+	} {
+		rules, err := Parse(strings.NewReader(c.rule), "b")
+		if err != nil || len(rules) != 1 {
+			t.Errorf("%s: %v, %d rules", c.rule, err, len(rules))
+			continue
+		}
+		base := doc(t, strings.Replace(sample, `"total_ns": 100`, `"total_ns": 80`, 1))
+		o := Check(rules, []Document{doc(t, sample)}, []Document{base})[0]
+		if o.OK != c.ok || o.Value != c.value || o.Why != "" {
+			t.Errorf("%s: %+v", c.rule, o)
+		}
+	}
+}
+
+func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
+	for rule, want := range map[string]string{
+		"waits.nosuch <= 1":           "no \"nosuch\"",
+		"waits <= 1":                  "not end at a number",
+		"classes[nobody].n <= 1":      "no element",
+		"classes[main.a].nosuch <= 1": "nosuch",
+		"pressure[some] <= 1":         "is no list",
+		"pressure.some.more <= 1":     "no \"more\"",
+	} {
+		rules, err := Parse(strings.NewReader(rule), "b")
+		if err != nil {
+			t.Errorf("%s: %v", rule, err)
+			continue
+		}
+		if o := Check(rules, []Document{doc(t, sample)}, nil)[0]; o.OK || !strings.Contains(o.Why, want) {
+			t.Errorf("%s: %+v, want %q", rule, o, want)
+		}
+	}
+	rules, _ := Parse(strings.NewReader("pressure.some <= baseline"), "b")
+	if o := Check(rules, []Document{doc(t, sample)}, nil)[0]; o.OK || !strings.Contains(o.Why, "--baseline") || !rules[0].Relative() {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestBadBudgets(t *testing.T) {
+	for text, want := range map[string]string{
+		"waits.user.p99_ns":            "no comparison",
+		"<= 3":                         "no path",
+		"a..b <= 3":                    "empty part",
+		"a[b <= 3":                     "no comparison",
+		"a == 3":                       "no comparison:",
+		"a <= many":                    "no number",
+		"a <= 1e999":                   "no number",
+		"a <= NaN":                     "no number",
+		"a <= baseline / 2":            "after baseline",
+		"findings <= bad":              "no severity",
+		"a <= 3\n\n\xff <= 1":          "not UTF-8",
+		strings.Repeat("x", maxLine+1): "longer than",
+	} {
+		_, err := Parse(strings.NewReader(text), "b.budget")
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "b.budget, line ") {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := Parse(strings.NewReader("a <= 1\n\nb <= x"), "b"); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Error(err)
+	}
+}
+
+func TestMedianOfSeveralTraces(t *testing.T) {
+	var docs []Document
+	for _, v := range []string{"0.1", "0.9", "0.2"} {
+		docs = append(docs, doc(t, strings.Replace(sample, `"some": 0.4`, `"some": `+v, 1)))
+	}
+	docs[0]["findings"], docs[1]["findings"] = []any{}, []any{}
+	rules, err := Parse(strings.NewReader("pressure.some <= 0.2\nfindings <= ok"), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range Check(rules, docs, nil) {
+		if !o.OK {
+			t.Errorf("%+v", o)
+		}
+	}
+}
+
+// What is proposed is kept by the traces that it was made from.
+func TestProposedBudgetIsKept(t *testing.T) {
+	var docs []Document
+	for _, v := range []string{"1234567", "17", "999999999"} {
+		docs = append(docs, doc(t, strings.Replace(sample, `"p99_ns": 2000000`, `"p99_ns": `+v, 1)))
+	}
+	var b bytes.Buffer
+	if err := Propose(&b, docs); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := Parse(&b, "proposed")
+	if err != nil || len(rules) < 4 {
+		t.Fatalf("%v, %d rules", err, len(rules))
+	}
+	for _, d := range docs {
+		for _, o := range Check(rules, []Document{d}, nil) {
+			if !o.OK {
+				t.Errorf("%+v", o)
+			}
+		}
+	}
+}
+
+func TestBadDocuments(t *testing.T) {
+	for _, s := range []string{"", "[]", "{}", `{"schema": 1}`, `{"schema": "x", "waits": {}}`, `{"schema": 1, "waits"`} {
+		if _, err := ReadDocument(strings.NewReader(s), "d"); err == nil || !strings.Contains(err.Error(), "analysis d") {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+}
+
+func FuzzBudget(f *testing.F) {
+	f.Add("waits.user.p99_ns <= 2ms\nfindings[*] < note\nclasses[a*b].x >= baseline + 3%", sample)
+	f.Fuzz(func(t *testing.T, text, document string) {
+		rules, err := Parse(strings.NewReader(text), "b")
+		if err != nil {
+			return
+		}
+		var d Document
+		if json.Unmarshal([]byte(document), &d) != nil {
+			return
+		}
+		for _, o := range Check(rules, []Document{d}, []Document{d}) {
+			if o.OK && o.Why != "" || o.Rule == "" {
+				t.Errorf("%+v", o)
+			}
+		}
+	})
+}

@@ -1,0 +1,292 @@
+package budget
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Document is the decoded JSON document of one analysis.
+type Document map[string]any
+
+// maxDocument bounds the size of a document, bytes.
+const maxDocument = 1 << 30
+
+// ReadDocument reads what `analyze --format json` wrote.
+func ReadDocument(r io.Reader, name string) (Document, error) {
+	dec := json.NewDecoder(io.LimitReader(r, maxDocument))
+	var d Document
+	if err := dec.Decode(&d); err != nil {
+		return nil, fmt.Errorf("reading the analysis %s: %w: write it with analyze --format json", name, err)
+	}
+	if _, ok := d["schema"].(float64); !ok || d["waits"] == nil {
+		return nil, fmt.Errorf("reading the analysis %s: it has no schema and waits: write it with analyze --format json", name)
+	}
+	return d, nil
+}
+
+// Outcome is what became of a rule.
+type Outcome struct {
+	Rule  string `json:"rule"`
+	Line  int    `json:"line"`
+	OK    bool   `json:"ok"`
+	Value string `json:"value"`
+	Bound string `json:"bound"`
+	// Why says what is wrong where the rule could not be held against the
+	// document; it counts as broken.
+	Why string `json:"why,omitempty"`
+}
+
+// Check holds rules against the documents of traces, and of a baseline, which
+// may be empty if no rule needs it. Outcomes are in the order of the rules.
+func Check(rules []Rule, docs, baseline []Document) []Outcome {
+	out := make([]Outcome, 0, len(rules))
+	for i := range rules {
+		out = append(out, rules[i].check(docs, baseline))
+	}
+	return out
+}
+
+func (r *Rule) check(docs, baseline []Document) Outcome {
+	o := Outcome{Rule: r.Text, Line: r.Line}
+	if r.ofFindings() {
+		worst := r.worstFinding(docs)
+		o.Value, o.Bound = severities[worst], severities[r.severity]
+		o.OK = r.holds(float64(worst), float64(r.severity))
+		return o
+	}
+	v, why := r.value1(docs)
+	if why != "" {
+		o.Why = why
+		return o
+	}
+	bound := r.value
+	if r.relative != absolute {
+		if len(baseline) == 0 {
+			o.Value, o.Why = r.show(v), "the rule needs a baseline: name one with --baseline"
+			return o
+		}
+		b, why := r.value1(baseline)
+		if why != "" {
+			o.Value, o.Why = r.show(v), "baseline: "+why
+			return o
+		}
+		if r.relative == times {
+			bound = b * r.value
+		} else {
+			bound = b + r.value
+		}
+	}
+	o.Value, o.Bound, o.OK = r.show(v), r.show(bound), r.holds(v, bound)
+	return o
+}
+
+func (r *Rule) holds(v, bound float64) bool {
+	switch r.op {
+	case "<":
+		return v < bound
+	case "<=":
+		return v <= bound
+	case ">":
+		return v > bound
+	default:
+		return v >= bound
+	}
+}
+
+// upper says that the rule bounds from above.
+func (r *Rule) upper() bool { return r.op[0] == '<' }
+
+// show writes a value in the unit of its path.
+func (r *Rule) show(v float64) string {
+	last := r.path[len(r.path)-1].key
+	if !strings.HasSuffix(last, "ns") {
+		return fmt.Sprintf("%.4g", v)
+	}
+	switch a := math.Abs(v); {
+	case a >= 1e9:
+		return fmt.Sprintf("%.4gs", v/1e9)
+	case a >= 1e6:
+		return fmt.Sprintf("%.4gms", v/1e6)
+	case a >= 1e3:
+		return fmt.Sprintf("%.4gµs", v/1e3)
+	}
+	return fmt.Sprintf("%.4gns", v)
+}
+
+// value1 is the median over documents.
+func (r *Rule) value1(docs []Document) (v float64, why string) {
+	var vs []float64
+	for _, d := range docs {
+		var found []float64
+		why := find(map[string]any(d), r.path, &found)
+		if len(found) == 0 {
+			if why == "" {
+				why = "nothing matches"
+			}
+			return 0, why
+		}
+		if r.upper() {
+			vs = append(vs, slices.Max(found))
+		} else {
+			vs = append(vs, slices.Min(found))
+		}
+	}
+	if len(vs) == 0 {
+		return 0, "there is no trace"
+	}
+	slices.Sort(vs)
+	n := len(vs)
+	return (vs[(n-1)/2] + vs[n/2]) / 2, ""
+}
+
+// find collects the numbers at a path. why says what is wrong where there are
+// none.
+func find(at any, p []step, to *[]float64) (why string) {
+	if len(p) == 0 {
+		v, ok := at.(float64)
+		if !ok {
+			return "the path does not end at a number"
+		}
+		*to = append(*to, v)
+		return ""
+	}
+	m, ok := at.(map[string]any)
+	if !ok {
+		return fmt.Sprintf("there is no %q there", p[0].key)
+	}
+	next, ok := m[p[0].key]
+	if !ok {
+		return fmt.Sprintf("there is no %q there: see docs/json.md", p[0].key)
+	}
+	if !p[0].choice {
+		return find(next, p[1:], to)
+	}
+	list, ok := next.([]any)
+	if !ok {
+		return fmt.Sprintf("%q is no list", p[0].key)
+	}
+	why = fmt.Sprintf("no element of %q is called %s", p[0].key, p[0].choose)
+	for _, e := range list {
+		if x, ok := e.(map[string]any); ok && called(x, p[0].choose) {
+			why = find(x, p[1:], to)
+		}
+	}
+	return why
+}
+
+// called says that an element goes by a name.
+func called(x map[string]any, name string) bool {
+	for _, key := range [...]string{"name", "cause", "id", "p"} {
+		switch v := x[key].(type) {
+		case string:
+			if v == name || strings.Contains(name, "*") && matches(name, v) {
+				return true
+			}
+		case float64:
+			if fmt.Sprint(v) == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// matches holds a name against a pattern in which * stands for any letters.
+func matches(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	if !strings.HasPrefix(name, parts[0]) {
+		return false
+	}
+	name = name[len(parts[0]):]
+	for _, p := range parts[1 : len(parts)-1] {
+		i := strings.Index(name, p)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(p):]
+	}
+	return strings.HasSuffix(name, parts[len(parts)-1])
+}
+
+// worstFinding is the severity that at least half of the documents reach.
+func (r *Rule) worstFinding(docs []Document) int {
+	var of []int
+	for _, d := range docs {
+		worst := 0
+		list, _ := d["findings"].([]any)
+		for _, e := range list {
+			x, _ := e.(map[string]any)
+			id, _ := x["id"].(string)
+			s, _ := x["severity"].(string)
+			if r.path[0].choice {
+				if id != r.path[0].choose && !(strings.Contains(r.path[0].choose, "*") && matches(r.path[0].choose, id)) {
+					continue
+				}
+			} else if id == "trace-quality" {
+				continue // it judges the recording; name it to have it judged
+			}
+			worst = max(worst, slices.Index(severities, s))
+		}
+		of = append(of, worst)
+	}
+	if len(of) == 0 {
+		return 0
+	}
+	slices.Sort(of)
+	return of[len(of)/2]
+}
+
+// proposed are the paths of a proposed budget.
+var proposed = []string{
+	"waits.user.p99_ns", "waits.user.time_weighted.p50_ns", "waits.user.max_ns", "waits.user.total_ns",
+	"pressure.some", "pressure.full", "pressure.unclaimed_idle", "fairness.max_lag_ns",
+}
+
+// Propose writes a budget that the given traces keep: each bound is the largest
+// value, and on top of that a quarter, or three times the spread (largest less
+// smallest) if that is more.
+func Propose(w io.Writer, docs []Document) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Proposed from %d good traces. The median of the traces that are checked is held\n# against it; relax what is too tight for your machines.\n", len(docs))
+	for _, p := range proposed {
+		steps, err := parsePath(p)
+		if err != nil {
+			return err
+		}
+		var vs []float64
+		for _, d := range docs {
+			find(map[string]any(d), steps, &vs)
+		}
+		if len(vs) == 0 {
+			continue
+		}
+		top := slices.Max(vs)
+		bound := top + max(top/4, 3*(top-slices.Min(vs)))
+		r := Rule{path: steps}
+		if !strings.HasSuffix(p, "ns") {
+			bound = min(1, max(bound, 0.01))
+		}
+		fmt.Fprintf(&b, "%-34s <= %s\n", p, r.show(roundUp(bound)))
+	}
+	worst := 0
+	all := Rule{path: []step{{key: "findings"}}}
+	for _, d := range docs {
+		worst = max(worst, all.worstFinding([]Document{d}))
+	}
+	fmt.Fprintf(&b, "%-34s <= %s\n", "findings", severities[max(1, worst)])
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// roundUp keeps two digits.
+func roundUp(v float64) float64 {
+	if v <= 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return math.Ceil(v/unit) * unit
+}

@@ -1,0 +1,374 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/compare/budget"
+)
+
+// Check is the outcome of a gate.
+type Check struct {
+	Traces []string
+	// FailOn is the severity from which on findings fail; "" for none.
+	FailOn   findings.Severity
+	Findings []findings.Finding // those that most of the traces have
+	Budget   []budget.Outcome
+}
+
+// NewCheck gathers what a gate judges: a finding counts if at least half of the
+// traces have its detector find something; the costliest is kept.
+func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.Outcome) *Check {
+	c := &Check{FailOn: failOn, Budget: outcomes}
+	count := map[string]int{}
+	var all []findings.Finding
+	for _, r := range rs {
+		c.Traces = append(c.Traces, r.Trace.Name)
+		seen := map[string]bool{}
+		for _, f := range r.Findings {
+			if !seen[f.ID] {
+				seen[f.ID] = true
+				count[f.ID]++
+			}
+			all = append(all, f)
+		}
+	}
+	for _, f := range findings.Rank(all) {
+		if 2*count[f.ID] >= len(rs) {
+			c.Findings = append(c.Findings, f)
+		}
+	}
+	return c
+}
+
+// fails says that a finding alone makes the gate fail. That the recording is
+// poor does not: it says nothing of the program.
+func (c *Check) fails(f *findings.Finding) bool {
+	return c.FailOn != "" && f.ID != traceQuality && f.Severity.AtLeast(c.FailOn)
+}
+
+// Failed reports whether the gate is closed.
+func (c *Check) Failed() bool {
+	for i := range c.Findings {
+		if c.fails(&c.Findings[i]) {
+			return true
+		}
+	}
+	for _, o := range c.Budget {
+		if !o.OK {
+			return true
+		}
+	}
+	return false
+}
+
+// message says what is wrong with a rule.
+func message(o *budget.Outcome) string {
+	if o.Why != "" {
+		return fmt.Sprintf("%s: %s", o.Rule, o.Why)
+	}
+	return fmt.Sprintf("%s: is %s, the bound %s", o.Rule, o.Value, o.Bound)
+}
+
+// WriteCheckText writes a line for each broken rule and each finding that fails,
+// and one that sums up.
+func WriteCheckText(w io.Writer, c *Check) error {
+	bw := bufio.NewWriter(w)
+	broken := 0
+	for i := range c.Budget {
+		if o := &c.Budget[i]; !o.OK {
+			broken++
+			fmt.Fprintf(bw, "broken: line %d: %s\n", o.Line, visible(message(o)))
+		}
+	}
+	failed := 0
+	for i := range c.Findings {
+		if f := &c.Findings[i]; c.fails(f) {
+			failed++
+			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, cut(visible(f.Title), 600))
+		}
+	}
+	if !c.Failed() {
+		fmt.Fprintf(bw, "ok: %s", plural(int64(len(c.Traces)), "trace", "traces"))
+		if n := len(c.Budget); n > 0 {
+			fmt.Fprintf(bw, ", %s kept", plural(int64(n), "budget", "budgets"))
+		}
+		if c.FailOn != "" {
+			fmt.Fprintf(bw, ", no finding of severity %s or above", c.FailOn)
+		}
+		fmt.Fprintln(bw)
+	} else {
+		fmt.Fprintf(bw, "failed: %s broken, %s\n", plural(int64(broken), "budget", "budgets"), plural(int64(failed), "finding", "findings"))
+	}
+	return bw.Flush()
+}
+
+// WriteCheckJSON writes the outcome as one JSON object; docs/json.md describes
+// it.
+func WriteCheckJSON(w io.Writer, c *Check, tool string) error {
+	return writeParts(w, []part{
+		{"schema", Schema}, {"tool", tool}, {"ok", !c.Failed()}, {"traces", c.Traces}, {"fail_on", string(c.FailOn)},
+		{"budget", orEmpty(c.Budget)}, {"findings", jsonFindings(c.Findings)},
+	})
+}
+
+// WriteCheckGitHub writes workflow commands: annotations of a run of GitHub
+// Actions.
+func WriteCheckGitHub(w io.Writer, c *Check) error {
+	bw := bufio.NewWriter(w)
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for i := range c.Budget {
+		if o := &c.Budget[i]; !o.OK {
+			fmt.Fprintf(bw, "::error title=%s::%s\n", property.Replace("gmpscope: budget"), data.Replace(visible(message(o))))
+		}
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		level := "notice"
+		switch {
+		case c.fails(f):
+			level = "error"
+		case f.Severity != findings.Note:
+			level = "warning"
+		}
+		at := ""
+		if file, line := place(f); file != "" {
+			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(visible(file)), line)
+		}
+		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+visible(f.ID)), at, data.Replace(cut(visible(f.Title), 600)))
+	}
+	return bw.Flush()
+}
+
+// place is where a finding happens in the source: the innermost frame of its
+// actors that is not the runtime's.
+func place(f *findings.Finding) (file string, line int) {
+	for _, role := range []string{findings.Cause, findings.Victim} {
+		for _, a := range f.Actors {
+			if a.Role != role {
+				continue
+			}
+			for _, s := range a.Stack {
+				fn, rest, ok := strings.Cut(s, " (")
+				at := strings.LastIndexByte(rest, ':')
+				if !ok || at < 0 || strings.HasPrefix(fn, "runtime.") {
+					continue
+				}
+				if n, err := strconv.Atoi(strings.TrimSuffix(rest[at+1:], ")")); err == nil && n > 0 {
+					return rest[:at], n
+				}
+			}
+		}
+	}
+	return "", 0
+}
+
+type (
+	junitSuite struct {
+		XMLName  xml.Name    `xml:"testsuite"`
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Failure *junitFailure `xml:"failure"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteCheckJUnit writes the outcome as a JUnit test suite: a case for each rule
+// of the budget and each finding.
+func WriteCheckJUnit(w io.Writer, c *Check) error {
+	s := junitSuite{Name: "gmpscope check"}
+	add := func(class, name, problem string) {
+		x := junitCase{Class: class, Name: name}
+		s.Tests++
+		if problem != "" {
+			s.Failures++
+			x.Failure = &junitFailure{Message: problem, Text: problem}
+		}
+		s.Cases = append(s.Cases, x)
+	}
+	for i := range c.Budget {
+		o := &c.Budget[i]
+		problem := ""
+		if !o.OK {
+			problem = visible(message(o))
+		}
+		add("budget", visible(o.Rule), problem)
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		problem := ""
+		if c.fails(f) {
+			problem = fmt.Sprintf("%s: %s", f.Severity, cut(visible(f.Title), 600))
+		}
+		add("findings", fmt.Sprintf("%d %s", i+1, visible(f.ID)), problem)
+	}
+	if s.Tests == 0 {
+		add("findings", "none", "")
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(s); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID    string    `json:"id"`
+		Short sarifText `json:"shortDescription"`
+		Full  sarifText `json:"fullDescription"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifResult struct {
+		Rule      string          `json:"ruleId"`
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations,omitempty"`
+		Stacks    []sarifStack    `json:"stacks,omitempty"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   sarifRegion   `json:"region"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		Line int `json:"startLine"`
+	}
+	sarifStack struct {
+		Message sarifText    `json:"message"`
+		Frames  []sarifFrame `json:"frames"`
+	}
+	sarifFrame struct {
+		Location sarifFrameLocation `json:"location"`
+	}
+	sarifFrameLocation struct {
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Message  sarifText      `json:"message"`
+	}
+)
+
+// WriteCheckSARIF writes findings, and broken rules, as a SARIF 2.1.0 log
+// (OASIS). docs explain the detectors.
+func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc) error {
+	run := sarifRun{Tool: sarifTool{Driver: sarifDriver{Name: "gmpscope", Version: strings.TrimPrefix(version, "gmpscope ")}}, Results: []sarifResult{}}
+	rule := func(id, short, full string) {
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id, Short: sarifText{short}, Full: sarifText{full}})
+	}
+	rule("budget", "a broken budget", "A number of the analysis is beyond the bound that a budget file sets.")
+	for _, d := range docs {
+		full, _ := findings.Section(d.Text, "What")
+		rule(d.ID, d.Title, full)
+	}
+	for i := range c.Budget {
+		if o := &c.Budget[i]; !o.OK {
+			run.Results = append(run.Results, sarifResult{Rule: "budget", Level: "error", Message: sarifText{visible(message(o))}})
+		}
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		x := sarifResult{Rule: f.ID, Level: "note", Message: sarifText{cut(visible(f.Title), 600)}}
+		switch {
+		case c.fails(f):
+			x.Level = "error"
+		case f.Severity != findings.Note:
+			x.Level = "warning"
+		}
+		if file, line := place(f); file != "" {
+			x.Locations = []sarifLocation{{*physical(file, line)}}
+		}
+		for _, a := range f.Actors {
+			if len(a.Stack) == 0 {
+				continue
+			}
+			st := sarifStack{Message: sarifText{visible(a.Role + " " + a.Class)}}
+			for _, s := range a.Stack {
+				fr := sarifFrame{Location: sarifFrameLocation{Message: sarifText{cut(visible(s), 300)}}}
+				one := findings.Finding{Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{s}}}}
+				if file, line := place(&one); file != "" {
+					fr.Location.Physical = physical(file, line)
+				}
+				st.Frames = append(st.Frames, fr)
+			}
+			x.Stacks = append(x.Stacks, st)
+		}
+		run.Results = append(run.Results, x)
+	}
+	b, err := json.MarshalIndent(sarifLog{
+		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+func physical(file string, line int) *sarifPhysical {
+	return &sarifPhysical{Artifact: sarifArtifact{URI: uri(file)}, Region: sarifRegion{Line: line}}
+}
+
+// uri writes a file name of a trace as a relative or file URI.
+func uri(file string) string {
+	file = strings.ReplaceAll(file, `\`, "/")
+	abs := strings.HasPrefix(file, "/") || filepath.IsAbs(file) || len(file) > 1 && file[1] == ':'
+	var b strings.Builder
+	for i := range len(file) {
+		switch c := file[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("/-._~@+,=:", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if !abs {
+		return b.String()
+	}
+	return "file:///" + strings.TrimPrefix(b.String(), "/")
+}
