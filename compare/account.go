@@ -247,3 +247,34 @@ func base(name string) string {
 	}
 	return strings.TrimRight(name, "0123456789.")
 }
+
+// distribution adds up the histograms of both sides.
+func distribution(before, after []*analyze.Result) []Bar {
+	type key struct{ from, to int64 }
+	at := map[key]*[2]float64{}
+	var keys []key
+	for s, rs := range [...][]*analyze.Result{before, after} {
+		total := 0.0
+		for _, r := range rs {
+			for _, b := range r.Waits.User.Histogram {
+				total += float64(b.SumNs)
+			}
+		}
+		for _, r := range rs {
+			for _, b := range r.Waits.User.Histogram {
+				k := key{b.FromNs, b.ToNs}
+				if at[k] == nil {
+					at[k] = &[2]float64{}
+					keys = append(keys, k)
+				}
+				at[k][s] += ratio(float64(b.SumNs), total)
+			}
+		}
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.from, b.from) })
+	out := []Bar{}
+	for _, k := range keys {
+		out = append(out, Bar{FromNs: k.from, ToNs: k.to, Before: at[k][0], After: at[k][1]})
+	}
+	return out
+}

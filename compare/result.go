@@ -22,13 +22,15 @@ type Result struct {
 	After    Side    `json:"after"`
 	// Caveats are what makes the two sides differ besides the change, and what
 	// cannot be concluded, in sentences.
-	Caveats  []string        `json:"caveats"`
-	Metrics  []Metric        `json:"metrics"` // primary ones first
-	Waiting  Waiting         `json:"waiting"`
-	Causes   []CauseChange   `json:"causes"`  // in the order of the causes; they add up to Waiting exactly
-	Classes  []ClassChange   `json:"classes"` // largest change first; they add up to Waiting exactly
-	Renames  []Rename        `json:"renames"` // suggestions
-	Findings []FindingChange `json:"findings"`
+	Caveats []string `json:"caveats"`
+	Metrics []Metric `json:"metrics"` // primary ones first
+	Waiting Waiting  `json:"waiting"`
+	// Distribution is where all waiting lies, by the length of the waits.
+	Distribution []Bar           `json:"distribution"`
+	Causes       []CauseChange   `json:"causes"`  // in the order of the causes; they add up to Waiting exactly
+	Classes      []ClassChange   `json:"classes"` // largest change first; they add up to Waiting exactly
+	Renames      []Rename        `json:"renames"` // suggestions
+	Findings     []FindingChange `json:"findings"`
 }
 
 // Method says how change was told from chance.
@@ -115,6 +117,15 @@ type Waiting struct {
 	BeforeNs int64 `json:"before_ns"`
 	AfterNs  int64 `json:"after_ns"`
 	DeltaNs  int64 `json:"delta_ns"`
+}
+
+// Bar is the waits of [FromNs, ToNs): the shares of all waiting, summed over a
+// side's traces, that lies in them.
+type Bar struct {
+	FromNs int64   `json:"from_ns"`
+	ToNs   int64   `json:"to_ns"`
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
 }
 
 // CauseChange is one cause's part.

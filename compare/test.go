@@ -15,8 +15,9 @@ const (
 	// at, where there are more.
 	dealings = 20_000
 	// minPerSide is from how many traces a side on chance can be ruled out at
-	// all: with 4 and 4 the most extreme of 70 dealings has p = 2/70.
-	minPerSide = 4
+	// all: with 5 and 5 the most extreme of 252 dealings has p = 2/252, and there
+	// is room for the correction.
+	minPerSide = 5
 )
 
 // test compares all metrics of traces: rows are metrics, columns traces.

@@ -74,7 +74,7 @@ func (r *Result) headline(up, down []*Metric) string {
 	}
 	hint := ""
 	if c := r.chief(); c != "" && (len(up) > 0 || len(down) > 0) {
-		hint = "; most of the change is " + c
+		hint = "; most of the change has the cause " + c
 	}
 	weak := ""
 	if r.Method == Windows {

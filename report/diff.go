@@ -34,6 +34,7 @@ func WriteDiffJSON(w io.Writer, c *compare.Result, tool string) error {
 		{"caveats", c.Caveats},
 		{"metrics", c.Metrics},
 		{"waiting", c.Waiting},
+		{"distribution", c.Distribution},
 		{"causes", c.Causes},
 		{"classes", c.Classes},
 		{"renames", c.Renames},

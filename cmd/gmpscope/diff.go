@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/html"
 )
 
 func (a *app) diff() *cobra.Command {
@@ -17,6 +18,8 @@ func (a *app) diff() *cobra.Command {
 		r             reading
 		format        *choice
 		before, after []string
+		target        string
+		open          bool
 	)
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
@@ -25,12 +28,13 @@ func (a *app) diff() *cobra.Command {
 which causes and classes account for it.
 
 A side may be several traces, by --before and --after, or both: the traces are
-the samples, and four a side are the least with which chance can be ruled out.
+the samples, and five a side are the least with which chance can be ruled out.
 With fewer, windows within the traces are compared, which is weaker.
 
 The output is text for people, or one JSON object for programs, whose schema
-docs/json.md describes.`,
+docs/json.md describes. With -o it is also written as an HTML file.`,
 		Example: `  gmpscope diff before.out after.out
+  gmpscope diff before.out after.out -o diff.html --open
   gmpscope diff --before a1.out --before a2.out --after b1.out --after b2.out
   gmpscope diff before.out after.out --format json | jq .verdict`,
 		Args:              cobra.ArbitraryArgs,
@@ -43,9 +47,30 @@ docs/json.md describes.`,
 			if err != nil {
 				return err
 			}
-			c, warnings, err := a.compare(ctx, b, f, r)
+			if target == "" && open {
+				return usagef("--open needs a file: name one with -o")
+			}
+			if target == "-" {
+				return usagef("-o needs a file: the text goes to standard output")
+			}
+			var page *output
+			if target != "" {
+				if page, err = a.create(target, b[0]); err != nil {
+					return err
+				}
+				defer page.discard()
+			}
+			c, first, warnings, err := a.compare(ctx, b, f, r)
 			if err != nil {
 				return err
+			}
+			if page != nil {
+				if err := html.WriteDiff(page, c, first[0], first[1], tool()); err != nil {
+					return err
+				}
+				if err := page.keep(); err != nil {
+					return err
+				}
 			}
 			if format.value == "json" {
 				err = report.WriteDiffJSON(a.stdout, c, tool())
@@ -56,11 +81,21 @@ docs/json.md describes.`,
 				return err
 			}
 			a.warn(warnings)
+			if open {
+				if err := openBrowser(target); err != nil {
+					a.warn([]string{fmt.Sprintf("the comparison could not be opened in a browser: %v", err)})
+				}
+			}
 			return nil
 		}),
 	}
 	r.flags(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
+	cmd.Flags().StringVarP(&target, "output", "o", "", "write the comparison to `FILE`, as HTML, too")
+	cmd.Flags().BoolVar(&open, "open", false, "open that file in the browser")
+	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
+		panic(err) // the flag was added above
+	}
 	cmd.Flags().StringArrayVar(&before, "before", nil, "a `TRACE` from before the change; can be repeated")
 	cmd.Flags().StringArrayVar(&after, "after", nil, "a `TRACE` from after it; can be repeated")
 	return cmd
@@ -95,9 +130,9 @@ func sides(args, before, after []string) (b, f []string, err error) {
 	return b, f, nil
 }
 
-// compare analyses the traces of both sides, one after the other.
-func (a *app) compare(ctx context.Context, before, after []string, r reading) (*compare.Result, []string, error) {
-	var warnings []string
+// compare analyses the traces of both sides, one after the other. first are the
+// documents of the first trace of each.
+func (a *app) compare(ctx context.Context, before, after []string, r reading) (c *compare.Result, first [2]*report.Document, warnings []string, err error) {
 	all := func(names []string) ([]*analyze.Result, error) {
 		var out []*analyze.Result
 		for _, name := range names {
@@ -114,14 +149,15 @@ func (a *app) compare(ctx context.Context, before, after []string, r reading) (*
 	}
 	b, err := all(before)
 	if err != nil {
-		return nil, nil, err
+		return nil, first, nil, err
 	}
 	f, err := all(after)
 	if err != nil {
-		return nil, nil, err
+		return nil, first, nil, err
 	}
-	c, err := compare.Compare(b, f)
-	return c, warnings, err
+	c, err = compare.Compare(b, f)
+	first = [2]*report.Document{report.Build(b[0], tool()), report.Build(f[0], tool())}
+	return c, first, warnings, err
 }
 
 // manyTraces completes the names of two traces.

@@ -268,6 +268,36 @@ func TestBrowserUse(t *testing.T) {
 	q.Check()
 }
 
+// TestBrowserDiff opens a comparison: no request, no script out of names, and
+// its words and drawings stand without scripts.
+func TestBrowserDiff(t *testing.T) {
+	b := browsertest.Start(t)
+	file := diffFile(t)
+	for _, v := range []browsertest.View{{Width: 1280, Height: 900}, {Width: 360, Height: 800, Dark: true}} {
+		p := b.Open(t, file, "", v)
+		p.Wait(`document.documentElement.classList.contains("js") && !!document.querySelector("table.sortable thead button")`)
+		if got := browsertest.Eval[string](p, `String(window.pwned)`); got != "undefined" {
+			t.Errorf("a name was executed: pwned = %s", got)
+		}
+		if n := browsertest.Eval[int](p, `document.querySelectorAll("main script, main img, main iframe, [onerror]").length`); n != 0 {
+			t.Errorf("%d elements came out of names", n)
+		}
+		if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
+			t.Errorf("the page is %d px too wide at %d px", w, v.Width)
+		}
+		p.Click("#classes thead th:nth-child(6) button")
+		if s := browsertest.Eval[string](p, `document.querySelector("#classes th:nth-child(6)").getAttribute("aria-sort")`); s != "descending" {
+			t.Errorf("aria-sort is %q", s)
+		}
+		p.Screenshot("diff", true)
+		p.Check()
+	}
+	p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900, NoScript: true})
+	if n := browsertest.Eval[int](p, `document.querySelectorAll("#causes svg rect, #metrics svg rect").length`); n < 20 {
+		t.Errorf("%d bars, want at least 20", n)
+	}
+}
+
 // TestBrowserLoad measures large reports.
 func TestBrowserLoad(t *testing.T) {
 	b := browsertest.Start(t)

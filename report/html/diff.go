@@ -1,0 +1,384 @@
+package html
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+// Bounds on what the page of a comparison shows.
+const (
+	maxDiffClasses = 200
+	maxDiffTraces  = 50
+)
+
+// diffPage is what diff.tmpl gets.
+type diffPage struct {
+	CSP     string
+	CSS     template.CSS
+	Scripts []template.JS
+
+	Title, Tool, Version string
+	Status, Badge        string
+	Headline             string
+	Caveats              []string
+	Weak                 bool
+	Sides                []diffSide
+	Basis                string
+	Waterfall            template.HTML
+	Causes               []row
+	Distribution         template.HTML
+	Primary, Others      []diffMetric
+	Classes              []diffClass
+	MoreClasses          int
+	Renames              []diffRename
+	Findings             []diffFinding
+	Docs                 []diffDoc
+	ECharts              bool
+}
+
+type diffSide struct {
+	Name   string
+	Cells  []cell
+	Traces []Name
+	More   int
+}
+
+type diffMetric struct {
+	Title, Path         string
+	Before, After       string
+	BeforeInt, AfterInt string
+	Change, P           string
+	Status              string // better, worse or ""
+	Picture             template.HTML
+}
+
+type diffClass struct {
+	Name, Creator Name
+	In            string
+	Cells         []cell
+}
+
+type diffRename struct {
+	Before, After Name
+	Why           string
+}
+
+type diffFinding struct {
+	Change, Severity, ID string
+	Title                Name
+	Where, Cost, Chance  string
+}
+
+// diffDoc is the verdict on one side's first trace.
+type diffDoc struct {
+	Side     string
+	Name     Name
+	Headline string
+	Lines    []string
+	Findings []diffFinding
+}
+
+// WriteDiff renders a comparison to w. before and after are the documents of the
+// first trace of each side, nil for none: their verdicts are folded in. Equal
+// input gives equal bytes.
+func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, tool string) error {
+	if c == nil {
+		return errors.New("html: no comparison")
+	}
+	p := newDiffPage(c, tool)
+	for _, s := range []struct {
+		side string
+		doc  *report.Document
+	}{{"before", before}, {"after", after}} {
+		if s.doc != nil && s.doc.Result != nil {
+			p.Docs = append(p.Docs, newDiffDoc(s.side, s.doc))
+		}
+	}
+	css, err := assets.ReadFile("assets/style.css")
+	if err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	p.CSS = template.CSS(css)
+	for _, name := range []string{"core.js", "tables.js"} {
+		src, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			return fmt.Errorf("html: %w", err)
+		}
+		p.Scripts = append(p.Scripts, template.JS(src))
+	}
+	p.CSP = policy(page{CSS: p.CSS, Scripts: p.Scripts})
+	t, err := template.ParseFS(assets, "assets/*.tmpl")
+	if err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	if err := t.ExecuteTemplate(w, "diff.tmpl", p); err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	return nil
+}
+
+var diffStatus = map[compare.Verdict]string{
+	compare.Better: "ok", compare.Worse: "critical", compare.Mixed: "warning", compare.NoChange: "note", compare.Inconclusive: "note",
+}
+
+func newDiffPage(c *compare.Result, tool string) *diffPage {
+	p := &diffPage{
+		Title: "Before and after: " + string(c.Verdict), Tool: visible(tool), Version: strconv.Itoa(report.Schema),
+		Status: diffStatus[c.Verdict], Badge: strings.ToUpper(string(c.Verdict[:1])) + string(c.Verdict[1:]),
+		Headline: cut(visible(c.Headline), 1200), Basis: string(c.Basis), Weak: c.Method == compare.Windows,
+	}
+	for _, s := range c.Caveats {
+		p.Caveats = append(p.Caveats, cut(visible(s), 1200))
+	}
+	for _, s := range []struct {
+		name string
+		side *compare.Side
+	}{{"before", &c.Before}, {"after", &c.After}} {
+		var procs []string
+		for _, n := range s.side.GOMAXPROCS {
+			procs = append(procs, strconv.Itoa(n))
+		}
+		d := diffSide{Name: s.name, Cells: []cell{
+			{Text: count(int64(s.side.N))}, {Text: dur(s.side.DurationNs)}, {Text: strings.Join(procs, ", ")},
+			{Text: cut(visible(strings.Join(s.side.GoVersions, "; ")), 100)}, {Text: dur(s.side.RunningNs)}, {Text: count(s.side.Starts)},
+		}}
+		for i, n := range s.side.Traces {
+			if i == maxDiffTraces {
+				d.More = len(s.side.Traces) - i
+				break
+			}
+			d.Traces = append(d.Traces, name(n))
+		}
+		p.Sides = append(p.Sides, d)
+	}
+	p.Waterfall = waterfall(c)
+	p.Causes = diffCauses(c)
+	p.Distribution = twoDistributions(c.Distribution)
+	for i := range c.Metrics {
+		m := &c.Metrics[i]
+		x := newDiffMetric(m)
+		if m.Primary {
+			p.Primary = append(p.Primary, x)
+		} else {
+			p.Others = append(p.Others, x)
+		}
+	}
+	for i := range c.Classes {
+		if i == maxDiffClasses {
+			p.MoreClasses = len(c.Classes) - i
+			break
+		}
+		x := &c.Classes[i]
+		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name)), Creator: name(orUnnamed(x.Creator)), In: x.In, Cells: []cell{
+			number(x.BeforeGoroutines), number(x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
+			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: signed(x.DeltaNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
+			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
+		}})
+	}
+	for _, r := range c.Renames {
+		p.Renames = append(p.Renames, diffRename{name(r.Before), name(r.After), r.Why})
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: visible(f.ID), Title: name(f.Title),
+			Where: fmt.Sprintf("in %d of %d before, in %d of %d after", f.BeforeN, c.Before.N, f.AfterN, c.After.N),
+			Cost:  dur(f.BeforeCostNs) + " → " + dur(f.AfterCostNs)}
+		x.Title.Short, x.Title.Full = cut(visible(f.Title), 600), ""
+		if f.P != nil {
+			x.Chance = fmt.Sprintf("p = %.3f", *f.P)
+		}
+		p.Findings = append(p.Findings, x)
+	}
+	return p
+}
+
+func orUnnamed(s string) string {
+	if s == "" {
+		return "(not in the trace)"
+	}
+	return s
+}
+
+func number(n int64) cell   { return cell{Text: count(n), Sort: strconv.FormatInt(n, 10)} }
+func lasting(ns int64) cell { return cell{Text: dur(ns), Sort: strconv.FormatInt(ns, 10)} }
+
+func signed(ns int64) string {
+	if ns < 0 {
+		return dur(ns)
+	}
+	return "+" + dur(ns)
+}
+
+func newDiffDoc(side string, doc *report.Document) diffDoc {
+	d := diffDoc{Side: side, Name: name(doc.Result.Trace.Name), Headline: cut(visible(doc.Verdict.Headline), 1200)}
+	for _, l := range doc.Verdict.Lines {
+		d.Lines = append(d.Lines, cut(visible(l), 1200))
+	}
+	for i, f := range doc.Result.Findings {
+		if i == openFindings {
+			break
+		}
+		x := diffFinding{Severity: string(f.Severity), ID: visible(f.ID), Title: name(f.Title), Cost: dur(f.CostNs)}
+		x.Title.Short, x.Title.Full = cut(visible(f.Title), 600), ""
+		d.Findings = append(d.Findings, x)
+	}
+	return d
+}
+
+func newDiffMetric(m *compare.Metric) diffMetric {
+	x := diffMetric{Title: m.Title, Path: m.Name,
+		Before: compare.Value(m.Before.Median, m.Unit), After: compare.Value(m.After.Median, m.Unit),
+		BeforeInt: between(m.Before, m.Unit), AfterInt: between(m.After, m.Unit),
+		Change: "no significant change", P: "–", Picture: dots(m)}
+	if m.PAdjusted != nil {
+		x.P = fmt.Sprintf("%.3f", *m.PAdjusted)
+	} else {
+		x.Change = "not tested"
+	}
+	if m.Better == compare.Neither {
+		x.Change = changeOf(m)
+	}
+	if m.Significant {
+		x.Change = changeOf(m)
+		switch {
+		case m.Better == compare.Neither || m.Delta == 0:
+		case (m.Delta < 0) == (m.Better == compare.Lower):
+			x.Status = "better"
+		default:
+			x.Status = "worse"
+		}
+	}
+	return x
+}
+
+func between(e compare.Estimate, unit string) string {
+	if e.Lo == nil || e.Hi == nil {
+		return ""
+	}
+	return compare.Value(*e.Lo, unit) + " to " + compare.Value(*e.Hi, unit)
+}
+
+func changeOf(m *compare.Metric) string {
+	if m.Ratio == nil {
+		if m.Delta == 0 {
+			return "0"
+		}
+		return "from 0"
+	}
+	if *m.Ratio >= 3 {
+		return "× " + sig(*m.Ratio)
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(*m.Ratio-1))
+}
+
+// dots shows both medians with their intervals, on one scale from 0.
+func dots(m *compare.Metric) template.HTML {
+	top := 0.0
+	for _, v := range []*float64{&m.Before.Median, m.Before.Hi, &m.After.Median, m.After.Hi} {
+		if v != nil {
+			top = math.Max(top, *v)
+		}
+	}
+	if top <= 0 {
+		return ""
+	}
+	d := newDrawing("dots", fmt.Sprintf("before %s, after %s", compare.Value(m.Before.Median, m.Unit), compare.Value(m.After.Median, m.Unit)), 26)
+	for i, e := range []compare.Estimate{m.Before, m.After} {
+		y, key := 4+float64(i)*13, [...]string{"count", "time"}[i]
+		if e.Lo != nil && e.Hi != nil {
+			d.rect("f-"+key, math.Max(0, *e.Lo/top)*.96, math.Max(0.004, (*e.Hi-math.Max(0, *e.Lo))/top*.96), y+2, 1.5, "")
+		}
+		d.rect("f-"+key, math.Max(0, e.Median/top)*.96, 0.02, y-1, 7, "")
+	}
+	return d.end()
+}
+
+// waterfall leads from all waiting before to all waiting after, by cause.
+func waterfall(c *compare.Result) template.HTML {
+	var steps []compare.CauseChange
+	top := math.Max(float64(c.Waiting.BeforeNs), float64(c.Waiting.AfterNs))
+	level := float64(c.Waiting.BeforeNs)
+	for _, x := range c.Causes {
+		if x.DeltaNs != 0 {
+			steps = append(steps, x)
+			level += float64(x.DeltaNs)
+			top = math.Max(top, level)
+		}
+	}
+	if top <= 0 {
+		return ""
+	}
+	const row, left, width = 26.0, 0.2, 0.62
+	d := newDrawing("waterfall", fmt.Sprintf("All waiting went from %s to %s; a bar for what each cause added or took away.", dur(c.Waiting.BeforeNs), dur(c.Waiting.AfterNs)), int(row)*(len(steps)+2)+4)
+	bar := func(i int, key, label, value string, from, to float64) {
+		y := float64(i)*row + 3
+		lo, hi := math.Min(from, to)/top, math.Max(from, to)/top
+		d.text(left-0.01, y+14, "end", label)
+		d.rect("f-"+key, left+width*lo, math.Max(0.002, width*(hi-lo)), y, row-6, label+": "+value)
+		d.text(left+width*hi+0.01, y+14, "start", value)
+	}
+	bar(0, "count", "before", dur(c.Waiting.BeforeNs), 0, float64(c.Waiting.BeforeNs))
+	level = float64(c.Waiting.BeforeNs)
+	for i, x := range steps {
+		w := causeWordOf(waits.Cause(x.Cause))
+		bar(i+1, w.Key, w.Title, signed(x.DeltaNs), level, level+float64(x.DeltaNs))
+		level += float64(x.DeltaNs)
+	}
+	bar(len(steps)+1, "time", "after", dur(c.Waiting.AfterNs), 0, float64(c.Waiting.AfterNs))
+	return d.end()
+}
+
+func diffCauses(c *compare.Result) []row {
+	var out []row
+	for _, x := range c.Causes {
+		if x.BeforeNs == 0 && x.AfterNs == 0 {
+			continue
+		}
+		w := causeWordOf(waits.Cause(x.Cause))
+		part := "–"
+		if c.Waiting.DeltaNs != 0 {
+			part = fmt.Sprintf("%.0f %%", 100*float64(x.DeltaNs)/float64(c.Waiting.DeltaNs))
+		}
+		out = append(out, row{Key: w.Key, Label: w.Title, Help: w.What, Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: signed(x.DeltaNs)}, {Text: part}}})
+	}
+	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: signed(c.Waiting.DeltaNs)}, {}}})
+}
+
+// twoDistributions draws the shares of both sides as pairs of bars.
+func twoDistributions(bars []compare.Bar) template.HTML {
+	if len(bars) == 0 {
+		return ""
+	}
+	top := 0.0
+	for _, b := range bars {
+		top = max(top, b.Before, b.After)
+	}
+	if top <= 0 {
+		return ""
+	}
+	const high = 150.0
+	d := newDrawing("pairs", "Where all waiting lies, by the length of the waits, before and after.", int(high)+26)
+	step := plotWidth / float64(len(bars))
+	for i, b := range bars {
+		x := leftMargin + float64(i)*step
+		for k, v := range [...]float64{b.Before, b.After} {
+			h := v / top * high
+			d.rect("f-"+[...]string{"count", "time"}[k], x+step*(0.1+0.4*float64(k)), step*0.38, high-h, h,
+				fmt.Sprintf("waits of %s to %s: %s of all waiting %s", dur(b.FromNs), dur(b.ToNs), percent(v), [...]string{"before", "after"}[k]))
+		}
+		if every := (len(bars) + 9) / 10; i%every == 0 {
+			d.text(x, high+18, "start", dur(b.FromNs))
+		}
+	}
+	d.text(leftMargin-0.01, 12, "end", percent(top))
+	return d.end()
+}
