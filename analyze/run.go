@@ -51,19 +51,27 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	)
 	detectors := all.Detectors(all.Default())
 	found := findings.NewSet(detectors, findings.Env{})
-	rec := reconstruct.New(stream.Tables, reconstruct.Options{
-		Rules:   reference.RulesFor(src.Header().Minor),
-		Reduced: src.Header().V1,
-		Emit: func(d *reference.Decision) {
+	accumulators := newFanout(
+		func(d *reference.Decision) {
 			ws.Add(d)
-			ps.Add(d)
-			fair.Add(d)
 			tl.Add(d)
-			found.Add(d)
 			for _, m := range marked {
 				tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
 			}
 			marked = marked[:0]
+		},
+		func(d *reference.Decision) {
+			ps.Add(d)
+			fair.Add(d)
+		},
+		found.Add,
+	)
+	defer accumulators.wait() // they do not outlive Run
+	rec := reconstruct.New(stream.Tables, reconstruct.Options{
+		Rules:   reference.RulesFor(src.Header().Minor),
+		Reduced: src.Header().V1,
+		Emit: func(d *reference.Decision) {
+			accumulators.add(d)
 			if o.OnDecision != nil && failed == nil {
 				failed = o.OnDecision(d)
 			}
@@ -83,6 +91,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		}
 	}
 	sum := rec.Finish()
+	accumulators.wait()
 	if failed != nil {
 		return nil, failed
 	}

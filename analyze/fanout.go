@@ -1,0 +1,87 @@
+package analyze
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const (
+	// blockLen is how many decisions are handed on at once: enough that handing
+	// on costs nothing, few enough to stay in a core's cache.
+	blockLen = 1024
+	// ahead is how many blocks the reconstruction may be ahead of an accumulator.
+	ahead = 8
+)
+
+// block is a run of decisions that several accumulators read.
+type block struct {
+	decisions []reference.Decision
+	readers   atomic.Int32
+}
+
+// fanout hands each decision to several accumulators, each of which runs in a
+// goroutine of its own. Each sees all decisions in their order, so it does not
+// matter which of them is ahead.
+type fanout struct {
+	to   []chan *block
+	cur  *block
+	pool sync.Pool
+	done sync.WaitGroup
+}
+
+func newFanout(accumulators ...func(*reference.Decision)) *fanout {
+	f := &fanout{}
+	f.pool.New = func() any { return &block{decisions: make([]reference.Decision, 0, blockLen)} }
+	for _, add := range accumulators {
+		c := make(chan *block, ahead)
+		f.to = append(f.to, c)
+		f.done.Add(1)
+		go func() {
+			defer f.done.Done()
+			for b := range c {
+				for i := range b.decisions {
+					add(&b.decisions[i])
+				}
+				if b.readers.Add(-1) == 0 {
+					b.decisions = b.decisions[:0]
+					f.pool.Put(b)
+				}
+			}
+		}()
+	}
+	f.cur = f.pool.Get().(*block)
+	return f
+}
+
+// add hands on a decision. It does not keep d.
+func (f *fanout) add(d *reference.Decision) {
+	f.cur.decisions = append(f.cur.decisions, *d)
+	if len(f.cur.decisions) == blockLen {
+		f.flush()
+		f.cur = f.pool.Get().(*block)
+	}
+}
+
+func (f *fanout) flush() {
+	f.cur.readers.Store(int32(len(f.to)))
+	for _, c := range f.to {
+		c <- f.cur
+	}
+	f.cur = nil
+}
+
+// wait hands on what is left, and returns when all accumulators have taken it.
+// Nothing can be added afterwards.
+func (f *fanout) wait() {
+	if f.to == nil {
+		return
+	}
+	f.flush()
+	for _, c := range f.to {
+		close(c)
+	}
+	f.done.Wait()
+	f.to = nil
+}
