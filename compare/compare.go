@@ -25,7 +25,8 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 		r.Method = Windows
 	}
 	r.Basis = basisOf(&r.Before, &r.After)
-	r.Metrics = test(metrics, values(before), values(after))
+	ms := metricsFor(r.Basis)
+	r.Metrics = test(ms, values(ms, before), values(ms, after))
 	if r.Method == Windows {
 		byWindows(r.Metrics, before, after)
 	}
@@ -41,9 +42,9 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	return r, nil
 }
 
-func values(rs []*analyze.Result) [][]float64 {
-	out := make([][]float64, len(metrics))
-	for i, m := range metrics {
+func values(ms []metric, rs []*analyze.Result) [][]float64 {
+	out := make([][]float64, len(ms))
+	for i, m := range ms {
 		for _, r := range rs {
 			out[i] = append(out[i], m.of(r))
 		}

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
@@ -16,10 +18,7 @@ type metric struct {
 // metrics are what is compared. Primary ones are few: each more makes it harder
 // to tell any of them from chance.
 var metrics = []metric{
-	{"waiting_share", "waiting / (waiting + running)", "share", Lower, true, func(r *analyze.Result) float64 {
-		w, x := float64(r.Waits.User.TotalNs), float64(running(r))
-		return ratio(w, w+x)
-	}},
+	{"waiting_share", "waiting / (waiting + running)", "share", Lower, true, waitingShare},
 	{"waits.user.mean_ns", "mean wait", "ns", Lower, true, func(r *analyze.Result) float64 {
 		return ratio(float64(r.Waits.User.TotalNs), float64(r.Waits.User.Count))
 	}},
@@ -40,6 +39,8 @@ var metrics = []metric{
 	{"fairness.max_lag_ns", "largest debt of running time", "ns", Lower, false, func(r *analyze.Result) float64 { return float64(r.Fairness.MaxLagNs) }},
 	{"fairness.slowdown.mean", "mean slowdown", "", Lower, false, func(r *analyze.Result) float64 { return r.Fairness.Slowdown.Mean }},
 	{"fairness.slowdown.p99", "slowdown, p99", "", Lower, false, func(r *analyze.Result) float64 { return r.Fairness.Slowdown.P99 }},
+	// Primary, and lower is better, where both sides did the same work: see
+	// metricsFor.
 	{"trace.duration_ns", "duration", "ns", Neither, false, func(r *analyze.Result) float64 { return float64(r.Trace.DurationNs) }},
 	{"utilisation", "P-time that ran the program", "share", Neither, false, func(r *analyze.Result) float64 { return ratio(float64(running(r)), lifetime(r)) }},
 	{"gc_share", "P-time in mark workers", "share", Neither, false, func(r *analyze.Result) float64 {
@@ -54,6 +55,29 @@ var metrics = []metric{
 	{"retakes_per_s", "retakes", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Procs.Retakes.Count })},
 	{"handoffs_per_s", "handoffs", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Procs.Handoffs.Count })},
 	{"preemptions_per_s", "preemptions", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Procs.Preemptions.Count })},
+}
+
+func waitingShare(r *analyze.Result) float64 {
+	w, x := float64(r.Waits.User.TotalNs), float64(running(r))
+	return ratio(w, w+x)
+}
+
+const durationName = "trace.duration_ns"
+
+// metricsFor are the metrics to compare on a basis. How long a trace is says
+// something only of the same work.
+func metricsFor(b Basis) []metric {
+	ms := slices.Clone(metrics)
+	if b != PerTrace {
+		return ms
+	}
+	i := slices.IndexFunc(ms, func(m metric) bool { return m.name == durationName })
+	d := ms[i]
+	d.better, d.primary = Lower, true
+	d.title = "duration of the same work"
+	copy(ms[1:i+1], ms[:i])
+	ms[0] = d
+	return ms
 }
 
 func user(f func(s *waits.Summary) float64) func(r *analyze.Result) float64 {

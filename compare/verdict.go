@@ -6,7 +6,9 @@ import (
 )
 
 // judge fills in the verdict. The primary metrics decide: all that changed for
-// certain must point the same way.
+// certain must point the same way. But where the same work took longer, or less
+// long, that decides: goroutines that wait for a P instead of for a lock are no
+// loss.
 func (r *Result) judge() {
 	var up, down []*Metric // improved, worsened
 	tested := false
@@ -27,9 +29,14 @@ func (r *Result) judge() {
 	}
 	switch {
 	case len(up) > 0 && len(down) > 0:
-		// Fewer but longer waits, or the other way round: what all waiting does
-		// decides where it is clear.
-		r.Verdict = Mixed
+		switch {
+		case up[0].Name == durationName:
+			r.Verdict = Better
+		case down[0].Name == durationName:
+			r.Verdict = Worse
+		default:
+			r.Verdict = Mixed
+		}
 	case len(up) > 0:
 		r.Verdict = Better
 	case len(down) > 0:
@@ -82,15 +89,30 @@ func (r *Result) headline(up, down []*Metric) string {
 	}
 	switch r.Verdict {
 	case Better:
-		return "Goroutines wait less: " + say(up) + hint + "." + weak
+		lead := "Goroutines wait less: "
+		if up[0].Name == durationName {
+			lead = "The same work is done sooner: "
+		}
+		return lead + say(up) + aside(down, "; yet ", say) + hint + "." + weak
 	case Worse:
-		return "Goroutines wait more: " + say(down) + hint + "." + weak
+		lead := "Goroutines wait more: "
+		if down[0].Name == durationName {
+			lead = "The same work takes longer: "
+		}
+		return lead + say(down) + aside(up, "; yet ", say) + hint + "." + weak
 	case Mixed:
 		return "Some got better and some worse: " + say(up) + "; but " + say(down) + hint + "." + weak
 	case Inconclusive:
 		return fmt.Sprintf("Nothing can be concluded: with %d and %d traces a change of the program cannot be told from the difference between two runs.", r.Before.N, r.After.N)
 	}
 	return "No significant change of scheduling."
+}
+
+func aside(ms []*Metric, lead string, say func([]*Metric) string) string {
+	if len(ms) == 0 {
+		return ""
+	}
+	return lead + say(ms)
 }
 
 // chief names the cause that accounts for the most of the change, if it is more

@@ -17,6 +17,8 @@ const (
 	// apart on a busy machine, 14 % differed by more.
 	noise = 3
 	step  = 1.25
+	// longer is the same for the duration of the same work.
+	longer = 1.4
 	// little is the waiting share below which it does not matter.
 	little = 0.01
 )
@@ -108,25 +110,31 @@ func byWindows(ms []Metric, before, after []*analyze.Result) {
 	b, a := sets(before), sets(after)
 	for i := range ms {
 		m := &ms[i]
+		if m.Name == durationName && m.Primary {
+			of := func(r *analyze.Result) float64 { return float64(r.Trace.DurationNs) }
+			x, y := m.Before.Median, m.After.Median
+			m.Significant = apart(before, after, of) && max(x, y) >= longer*min(x, y)
+		}
 		if m.Name != "waiting_share" {
 			continue
 		}
 		p, ci := bootstrap(b, a)
 		m.P, m.PAdjusted, m.CI = &p, &p, &ci
-		m.Significant = p < alpha && apart(before, after) && matters(m.Before.Median, m.After.Median)
+		m.Significant = p < alpha && apart(before, after, waitingShare) && matters(m.Before.Median, m.After.Median)
 	}
 }
 
-// apart says that each trace of one side waits more than each of the other.
-func apart(before, after []*analyze.Result) bool {
-	of := func(rs []*analyze.Result) []float64 {
+// apart says that each trace of one side has more of something than each of the
+// other.
+func apart(before, after []*analyze.Result, of func(*analyze.Result) float64) bool {
+	all := func(rs []*analyze.Result) []float64 {
 		var out []float64
 		for _, r := range rs {
-			out = append(out, metrics[0].of(r))
+			out = append(out, of(r))
 		}
 		return out
 	}
-	b, a := of(before), of(after)
+	b, a := all(before), all(after)
 	return slices.Max(b) < slices.Min(a) || slices.Max(a) < slices.Min(b)
 }
 
