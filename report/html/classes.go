@@ -40,6 +40,10 @@ type fairView struct {
 	Facts    []row
 	Classes  []row
 	Pressure []row
+	Windows  []row
+	Deciles  []row
+	Age      template.HTML
+	AgeLead  string
 	More     int
 }
 
@@ -138,6 +142,7 @@ func newFair(r *analyze.Result) *fairView {
 	v.Facts = []row{
 		{Label: "Jain's index", Link: "m-jain", Help: "1 is perfectly even", Cells: []cell{{Text: strconv.FormatFloat(fin(f.Jain), 'f', 3, 64)}}},
 		{Label: "Largest lag", Link: "m-lag", Help: "running time that one goroutine was owed", Cells: []cell{{Text: dur(f.MaxLagNs)}}},
+		{Label: "Lag, p99", Help: "99 of 100 goroutines were never owed more", Cells: []cell{{Text: dur(f.P99LagNs)}}},
 		{Label: "Slowdown, mean", Link: "m-slowdown", Help: "(waiting + running) / running", Cells: []cell{{Text: sig(f.Slowdown.Mean) + "×"}}},
 		{Label: "Slowdown, p50", Cells: []cell{{Text: sig(f.Slowdown.P50) + "×"}}},
 		{Label: "Slowdown, p99", Cells: []cell{{Text: sig(f.Slowdown.P99) + "×"}}},
@@ -148,6 +153,25 @@ func newFair(r *analyze.Result) *fairView {
 		{Key: "behind", Label: "some", Link: "m-pressure", Help: "at least one goroutine waited for a P", Cells: []cell{{Text: percent(p.Some)}}},
 		{Key: "stopped", Label: "full", Link: "m-pressure", Help: "one waited, and nothing of the program ran", Cells: []cell{{Text: percent(p.Full)}}},
 		{Key: "missed", Label: "unclaimed idle", Link: "m-idle", Help: "P-time idle while goroutines stood in queues", Cells: []cell{{Text: percent(p.UnclaimedIdle)}}},
+	}
+	for _, w := range p.Windows {
+		v.Windows = append(v.Windows, row{Label: dur(w.LengthNs), Cells: []cell{
+			num(count(w.N), w.N), {Text: percent(w.Some.P50)}, {Text: percent(w.Some.P99)}, {Text: percent(w.Some.Max), More: "at " + clock(w.Some.AtNs)},
+			{Text: percent(w.Full.P99)}, {Text: percent(w.Full.Max), More: "at " + clock(w.Full.AtNs)},
+		}})
+	}
+	for _, d := range f.Slowdown.ByService {
+		v.Deciles = append(v.Deciles, row{Label: dur(d.FromNs) + " to " + dur(d.ToNs), Cells: []cell{
+			num(count(d.N), d.N), fnum(sig(d.Mean)+"×", d.Mean), fnum(sig(d.Max)+"×", d.Max),
+		}})
+	}
+	if a := p.Age; a.MaxNs > 0 && r.Trace.DurationNs > 0 && len(a.Bins) > 1 {
+		values := make([]float64, max(len(a.Bins), int(min(r.Trace.DurationNs/max(1, a.BinNs), 512))))
+		for i, ns := range a.Bins {
+			values[i] = float64(ns)
+		}
+		v.AgeLead = fmt.Sprintf("The most was %s, at %s.", dur(a.MaxNs), clock(a.AtNs))
+		v.Age = linesSVG([]line{{"line1", "age", values}}, r.Trace.DurationNs, "How long the goroutine had waited that waited longest, over time", func(ns float64) string { return dur(int64(ns)) })
 	}
 	for i, c := range f.Classes {
 		if i == 40 {

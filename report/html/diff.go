@@ -179,7 +179,7 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 		}
 		x := &c.Classes[i]
 		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name)), Creator: name(orUnnamed(x.Creator)), In: x.In, Cells: []cell{
-			number(x.BeforeGoroutines), number(x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
+			num(count(x.BeforeGoroutines), x.BeforeGoroutines), num(count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
 			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: signed(x.DeltaNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
 		}})
@@ -208,8 +208,7 @@ func orUnnamed(s string) string {
 	return s
 }
 
-func number(n int64) cell   { return cell{Text: count(n), Sort: strconv.FormatInt(n, 10)} }
-func lasting(ns int64) cell { return cell{Text: dur(ns), Sort: strconv.FormatInt(ns, 10)} }
+func lasting(ns int64) cell { return num(dur(ns), ns) }
 
 func signed(ns int64) string {
 	if ns < 0 {

@@ -50,7 +50,9 @@ func fakeDoc(ps, bins int) *report.Document {
 			BySource: map[string]int64{"runnext": 210_000, "local": 130_118, "global": 20_000, "global-tick": 2_000, "steal": 20_000, "netpoll": 18_000, "syscall-exit": 2_000},
 			ByBasis:  map[string]int64{"inferred:queue": 390_000}, Corrections: 812,
 		},
-		Pressure: fairness.Pressure{Some: 0.71, Full: 0.004, UnclaimedIdle: 0.031},
+		Pressure: fairness.Pressure{Some: 0.71, Full: 0.004, UnclaimedIdle: 0.031,
+			Windows: []fairness.PressureWindow{{LengthNs: 10_000_000, N: 420, Some: fairness.Worst{P50: 0.68, P99: 0.99, Max: 1, AtNs: 1_800_000_000}, Full: fairness.Worst{P99: 0.02, Max: 0.2, AtNs: 90_000_000}}},
+			Age:     fairness.Age{MaxNs: 48_000_000, AtNs: 348_000_000, BinNs: 64_000_000, Bins: []int64{9e6, 3e6, 1e6, 2e6, 30e6, 48e6, 3e6, 8e6}}},
 	}
 	names := []string{
 		"example.com/shop/internal/search.(*Index).rebuild.func2", "net/http.(*conn).serve", "example.com/shop/internal/queue.(*Worker).loop",
@@ -96,7 +98,8 @@ func fakeDoc(ps, bins int) *report.Document {
 	fakeProcs(rnd, r, ps, end)
 	fakeTimeline(rnd, r, ps, bins, end)
 	r.Fairness.Jain, r.Fairness.MaxLagNs, r.Fairness.LittleError = 0.871, 212_000_000, 0.0031
-	r.Fairness.Slowdown = fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300}
+	r.Fairness.Slowdown = fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300,
+		ByService: []fairness.Decile{{FromNs: 128, ToNs: 2048, N: 40_000, Mean: 61, Max: 12_300}, {FromNs: 2048, ToNs: 1 << 24, N: 350_000, Mean: 1.2, Max: 9}}}
 	r.Findings = []findings.Finding{
 		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2_300_000_000, FromNs: 1_800_000_000, ToNs: 1_842_000_000, Basis: "inferred",
 			Actors:   []findings.Actor{{Role: "cause", Class: names[0], Creator: names[4], G: 34, P: findings.OnP(2), Stack: []string{"example.com/shop/internal/search.(*Index).rebuild.func2", "sort.Slice", hostileNames[0]}}, {Role: "victim", Class: names[1], Creator: "net/http.(*Server).Serve"}},

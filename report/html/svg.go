@@ -429,8 +429,9 @@ func timeLines(t timeline.Result, n int) []line {
 	return kept
 }
 
-// linesSVG draws curves over time.
-func linesSVG(ls []line, end int64) template.HTML {
+// linesSVG draws curves over time; label says what they are, and value how to
+// write one.
+func linesSVG(ls []line, end int64, label string, value func(float64) string) template.HTML {
 	most := 0.0
 	for _, l := range ls {
 		for _, v := range l.Values {
@@ -442,11 +443,11 @@ func linesSVG(ls []line, end int64) template.HTML {
 	}
 	most = nice(most)
 	const top, height = 8.0, 170.0
-	d := newDrawing("chart", "Runnable goroutines, queues and idle Ps over time", 206)
+	d := newDrawing("chart", label, 206)
 	for i := 0; i <= 4; i++ {
 		y := top + height*float64(i)/4
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
-		d.text(leftMargin-0.008, y+4, "end", sig(most*float64(4-i)/4))
+		d.text(leftMargin-0.008, y+4, "end", value(most*float64(4-i)/4))
 	}
 	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
 	for _, l := range ls {

@@ -30,7 +30,7 @@ func newTime(r *analyze.Result) *timeView {
 	v.Lead = fmt.Sprintf("One lane per P over %s.", dur(t.EndNs))
 	v.SVG = lanesSVG(t)
 	ls := timeLines(t, 300)
-	v.SeriesSVG = linesSVG(ls, t.EndNs)
+	v.SeriesSVG = linesSVG(ls, t.EndNs, "Runnable goroutines, queues and idle Ps over time", sig)
 	for _, l := range ls {
 		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
 	}
