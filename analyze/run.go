@@ -25,6 +25,9 @@ type Options struct {
 	// Workers is the number of generations decoded at once; 0 means GOMAXPROCS.
 	// It does not change the result.
 	Workers int
+	// Anonymize replaces the names of packages, functions and files that are not
+	// Go's own by numbers, and the trace's by "trace".
+	Anonymize bool
 	// OnDecision, if set, is called with every decision, in order. The decision
 	// is valid during the call only. An error ends the analysis.
 	OnDecision func(d *reference.Decision) error
@@ -100,24 +103,29 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		return nil, nothing(src, &st)
 	}
 	end := st.End
+	words := newNames(o.Anonymize)
+	class := func(id int32) (name, creator string) {
+		name, creator = rec.Class(id)
+		return words.function(name), words.function(creator)
+	}
 	res := &Result{
-		Trace: describe(src, &st, &sum),
+		Trace: describe(src, &st, &sum, words),
 		Reconstruction: Reconstruction{
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
 		},
-		Waits:    ws.Finish(end, rec),
+		Waits:    ws.Finish(end, namer(class)),
 		Procs:    ps.Finish(end),
 		Timeline: tl.Finish(end),
 	}
-	res.Fairness, res.Pressure = fair.Finish(end, rec.Class)
+	res.Fairness, res.Pressure = fair.Finish(end, class)
 	res.Findings = found.Finish(&findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
 		Warnings: res.Trace.Warnings, Reduced: res.Trace.Reduced,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs,
 		Waits:    res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
-		ClassName: rec.Class, Stack: stackLines(stream.Tables),
+		ClassName: class, Stack: stackLines(stream.Tables, words),
 		Label: func(h int32) string { return stream.Tables.Name(events.Handle(h)) },
 	})
 	for i, n := range found.Found() {
@@ -126,12 +134,18 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	return res, nil
 }
 
+// namer is a function that knows the names of classes.
+type namer func(id int32) (name, creator string)
+
+// Class returns the start function and the creator of a class.
+func (f namer) Class(id int32) (name, creator string) { return f(id) }
+
 // stackLines renders a stack for people, innermost frame first.
-func stackLines(t *events.Tables) func(int32) []string {
+func stackLines(t *events.Tables, words *names) func(int32) []string {
 	return func(h int32) []string {
 		var out []string
 		for _, f := range t.Frames(events.Handle(h)) {
-			out = append(out, fmt.Sprintf("%s (%s:%d)", f.Func, f.File, f.Line))
+			out = append(out, words.frame(f))
 		}
 		return out
 	}
@@ -152,14 +166,14 @@ var versions = map[int]string{
 	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
 }
 
-func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary) Trace {
+func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *names) Trace {
 	h := src.Header()
 	in := src.Stats()
 	t := Trace{
-		Name:        src.Name(),
+		Name:        words.trace(src.Name()),
 		Format:      fmt.Sprintf("go 1.%d", h.Minor),
 		GoVersion:   fmt.Sprintf("1.%d", h.Minor),
-		Program:     strings.TrimSuffix(sum.MainFunc, ".main"),
+		Program:     words.program(strings.TrimSuffix(sum.MainFunc, ".main")),
 		DurationNs:  st.End,
 		GOMAXPROCS:  sum.Procs,
 		Events:      st.Events,

@@ -35,13 +35,15 @@ func (a *app) do(f func(ctx context.Context, args []string) error) func(*cobra.C
 
 // reading holds the flags of every command that reads a trace.
 type reading struct {
-	quiet   bool
-	workers int
+	quiet     bool
+	workers   int
+	anonymize bool
 }
 
 func (r *reading) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&r.workers, "workers", 0, "decode `N` generations of the trace at once; 0 means GOMAXPROCS; the result is the same")
+	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
 }
 
 func (r *reading) check() error {
@@ -67,7 +69,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers}
+	opts := analyze.Options{Workers: r.workers, Anonymize: r.anonymize}
 	if o != nil {
 		opts.OnDecision = o(src.Header())
 	}
