@@ -49,7 +49,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		marked []mark
 		ws     = waits.New(waits.Options{OnWorst: func(from, to, g int64) {
 			marked = append(marked, mark{from, to, g})
-		}})
+		}, Text: func(h int32) string { return stream.Tables.Name(events.Handle(h)) }, Frames: stackLines(stream.Tables)})
 		failed error
 	)
 	detectors := all.Detectors(all.Default())

@@ -67,6 +67,7 @@ type (
 		Waits       waits.Summary      `json:"waits"`
 		Causes      []waits.CauseTime  `json:"causes"`
 		Antagonists []waits.Antagonist `json:"antagonists"`
+		Held        []waits.Held       `json:"held"`
 		Worst       []waits.Story      `json:"worst"`
 	}
 )
@@ -234,7 +235,8 @@ func jsonClasses(cs []waits.Class) []jsonClass {
 		out = append(out, jsonClass{
 			ID: c.ID, Name: c.Name, Creator: c.Creator, System: c.System,
 			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs,
-			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists), Worst: orEmpty(c.Worst),
+			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
+			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst),
 		})
 	}
 	return out

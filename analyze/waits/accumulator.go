@@ -20,6 +20,14 @@ type Options struct {
 	// OnWorst is called when a wait, from from to to, has just entered the list
 	// of longest user waits, so that others can keep their detail of that time.
 	OnWorst func(from, to, g int64)
+	// OnWait is called with every wait that has ended: its goroutine, its bounds
+	// and its time by cause in the order of [Causes], in ns. The slice is valid
+	// during the call only.
+	OnWait func(g, from, to int64, causes []int64)
+	// Text and Frames read a handle of the trace's tables: a text, and a stack as
+	// lines, innermost frame first. Without them the result lacks these.
+	Text   func(handle int32) string
+	Frames func(handle int32) []string
 }
 
 func (o Options) withDefaults() Options {
@@ -69,11 +77,14 @@ type Accumulator struct {
 	clk          clocks
 	mode         mode
 	stw          bool
-	stopper      int32 // P that stops the world, or none
+	stwReason    int32     // index in reasons
+	stoppedAt    integrals // of the global queue by the time, when the world stopped
+	stopper      int32     // P that stops the world, or none
 	stopperState pstate
 	stopperG     int32
 	usable       int64 // GOMAXPROCS, or the number of Ps seen as long as that is unknown
 	procsKnown   bool
+	seen         int64 // usable Ps in procs
 	busy         int64 // usable Ps that are not idle
 	procs        []*proc
 	procOf       []int32 // by P id: index + 1
@@ -81,6 +92,10 @@ type Accumulator struct {
 	running      []serving
 	pool         pool
 	pastLen      int
+	idleHead     int32 // index of the P that has been idle longest, or none
+	idleTail     int32
+	idleLast     int32   // that was at the head before
+	reasons      []int32 // handles of texts; index 0 is not used
 
 	// The goroutines. Index 0 of gors, waits and nodes is not used.
 	seq      int64 // of the last one that became runnable
@@ -99,21 +114,24 @@ type Accumulator struct {
 	totals   [numKinds]tally
 	classes  []class
 	classOf  map[int32]int32
-	cells    []pooled
+	cells    []cell
 	cellKeys []uint64
 	cellOf   map[uint64]int32
 
 	worst      []story
 	worstMin   int64
 	classWorst []classWorst
-	runs       []run // scratch
+	runs       []run // scratch, as are the next two
+	intervals  []interval
+	holds      []hold
 }
 
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
 	a := &Accumulator{
 		opt:     o.withDefaults(),
-		stopper: none,
+		stopper: none, idleHead: none, idleTail: none, idleLast: none,
+		reasons: make([]int32, 1),
 		procFar: map[int32]int32{},
 		byID:    map[int64]int32{},
 		gors:    make([]goroutine, 1),
@@ -160,6 +178,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 			st := pIdle
 			if d.Why == reference.WhyLocked {
 				st = pUnavail
+				a.procs[pi].unavail, a.procs[pi].unavailStack = culpritLocked, 0
 			}
 			a.enter(pi, st, 0)
 		}
@@ -168,7 +187,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 			a.enter(pi, pIdle, 0)
 		}
 	case reference.KindSTWBegin:
-		a.stwBegin(d.P)
+		a.stwBegin(d)
 	case reference.KindSTWEnd:
 		a.stwEnd()
 	case reference.KindProcs:

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/reference"
@@ -28,7 +29,24 @@ func BenchmarkQueued(b *testing.B) {
 }
 
 func benchmarkQueued(b *testing.B, np int32, n int, global bool) {
-	a := New(Options{})
+	_, step := queued(np, n, global)
+	for i := range 4*n + 1000*int(np) {
+		step(i)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	i := 0
+	for b.Loop() {
+		step(i)
+		i++
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(3*i), "ns/decision")
+}
+
+// queued returns an account of np Ps with n goroutines queued, and what does a
+// step of three decisions.
+func queued(np int32, n int, global bool) (a *Accumulator, step func(i int)) {
+	a = New(Options{})
 	d := reference.Decision{Kind: reference.KindProcs, Batch: np}
 	add := func(k reference.Kind, t, g int64, p int32, to reference.Queue) {
 		d = reference.Decision{Kind: k, Time: t, G: g, P: p, To: to, Class: 1 + int32(g&3)}
@@ -53,7 +71,7 @@ func benchmarkQueued(b *testing.B, np int32, n int, global bool) {
 		add(reference.KindReady, now, int64(g), qp(p), to)
 	}
 	pair := int64(n)
-	step := func(i int) {
+	return a, func(i int) {
 		p := int32(i) % np
 		now += 300
 		if i%5 == 0 {
@@ -72,17 +90,46 @@ func benchmarkQueued(b *testing.B, np int32, n int, global bool) {
 		now += 400
 		add(reference.KindStop, now, g, p, 0)
 	}
-	for i := range 4*n + 1000*int(np) {
-		step(i)
+}
+
+// TestCost is what a step costs with 1,000 and with 100,000 goroutines queued,
+// counted, not timed: no allocation, and paths through the order of a queue
+// (all that grows) whose length is that of a balanced tree.
+func TestCost(t *testing.T) {
+	for _, global := range []bool{false, true} {
+		for _, n := range []int{1_000, 100_000} {
+			const np = 4
+			a, step := queued(np, n, global)
+			i := 0
+			for ; i < n+20_000; i++ { // the past of the Ps fills its rings
+				step(i)
+			}
+			if got := testing.AllocsPerRun(1000, func() { step(i); i++ }); got > 0 {
+				t.Errorf("global %v, %d queued: %v allocations a step", global, n, got)
+			}
+			root, size := a.pool.q.root, n
+			if !global {
+				root, size = a.procs[0].q.root, n/np
+			}
+			paths, nodes := 0, 0
+			var walk func(v int32, depth int)
+			walk = func(v int32, depth int) {
+				if v != 0 {
+					paths += depth
+					nodes++
+					walk(a.nodes[v].left, depth+1)
+					walk(a.nodes[v].right, depth+1)
+				}
+			}
+			walk(root, 1)
+			if nodes < size-np {
+				t.Errorf("global %v: %d of %d queued", global, nodes, size)
+			}
+			if mean, most := float64(paths)/float64(nodes), 3*math.Log2(float64(size)); mean > most {
+				t.Errorf("global %v, %d queued: paths of %.1f nodes on average, at most %.1f", global, n, mean, most)
+			}
+		}
 	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	i := 0
-	for b.Loop() {
-		step(i)
-		i++
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(3*i), "ns/decision")
 }
 
 // BenchmarkDrain starts 100,000 goroutines that all were queued first, so that

@@ -12,7 +12,7 @@ import (
 )
 
 // parse reads a stream of decisions, one a line: time, kind, and fields such as
-// g1, p0, local, steal, tracer, or a number for GOMAXPROCS. The class of a
+// g1, p0, stack1, local, steal, tracer, or a number for GOMAXPROCS. The class of a
 // goroutine is its number.
 func parse(t *testing.T, text string) []reference.Decision {
 	t.Helper()
@@ -44,6 +44,12 @@ func parse(t *testing.T, text string) []reference.Decision {
 				d.P = int32(n)
 			case err == nil:
 				d.Batch = int32(n)
+			case strings.HasPrefix(w, "stack"):
+				n, err := strconv.ParseInt(w[len("stack"):], 10, 32)
+				if err != nil {
+					t.Fatalf("%q: %v", line, err)
+				}
+				d.Stack = int32(n)
 			case w == "tracer-flag":
 				d.Flags |= reference.FlagTracer
 			case w == "gc-flag":

@@ -8,17 +8,19 @@ const classOthers = int32(0) // its index
 
 // class is the account of a class of goroutines.
 type class struct {
-	id         int32
-	system     bool
-	goroutines int64
-	starts     int64
-	running    int64
-	waits      tally
-	long       pooled
-	worst      int32 // index of its longest waits, or none
-	pairs      int32 // classes that ran while it waited
-	lastRunner int32 // the last of them, and its cell
-	lastCell   int32
+	id           int32
+	system       bool
+	goroutines   int64
+	starts       int64
+	running      int64
+	waits        tally
+	long         pooled
+	worst        int32 // index of its longest waits, or none
+	pairs        int32 // classes that ran while it waited
+	lastRunner   int32 // the last of them, and its cell
+	lastCell     int32
+	lastHold     culprit // as lastRunner, for all other culprits
+	lastHoldCell int32
 }
 
 // class returns the index of class id.
@@ -35,8 +37,8 @@ func (a *Accumulator) class(id int32) int32 {
 	return ci
 }
 
-// Bounds of the pairs of a waiting and a running class; what runs beyond them
-// is [ClassOthers].
+// Bounds of the pairs of a waiting class and a culprit; of what is beyond them
+// only the kind is known: a class that runs is [ClassOthers].
 const (
 	maxPairsPerClass = 256
 	maxPairs         = 1 << 18
@@ -49,22 +51,22 @@ func (a *Accumulator) charge(waiting, running int32, ns int64, shared bool) {
 	}
 	c := &a.classes[waiting]
 	if c.lastRunner != running {
-		c.lastRunner, c.lastCell = running, a.cell(c, waiting, running)
+		c.lastRunner, c.lastCell = running, a.cell(c, waiting, culpritRun|culprit(running))
 	}
 	a.cells[c.lastCell].add(ns, shared)
 }
 
-func (a *Accumulator) cell(c *class, waiting, running int32) int32 {
-	key := uint64(waiting)<<32 | uint64(uint32(running))
+func (a *Accumulator) cell(c *class, waiting int32, by culprit) int32 {
+	key := uint64(waiting)<<32 | uint64(uint32(by))
 	if i, ok := a.cellOf[key]; ok {
 		return i
 	}
-	if running != classOthers && (c.pairs >= maxPairsPerClass || len(a.cells) >= maxPairs) {
-		return a.cell(c, waiting, classOthers)
+	if by.of() != 0 && (c.pairs >= maxPairsPerClass || len(a.cells) >= maxPairs) {
+		return a.cell(c, waiting, by.kind())
 	}
 	c.pairs++
 	i := int32(len(a.cells))
-	a.cells = append(a.cells, pooled{})
+	a.cells = append(a.cells, cell{})
 	a.cellKeys = append(a.cellKeys, key)
 	a.cellOf[key] = i
 	return i

@@ -1,5 +1,7 @@
 package waits
 
+import "github.com/gmpscope/gmpscope/reference"
+
 // mode is the state of the world as a waiting goroutine sees it. At each
 // instant it is in exactly one.
 type mode uint8
@@ -54,25 +56,26 @@ func (a *Accumulator) advance(t int64) {
 func (a *Accumulator) updateMode() {
 	switch {
 	case a.stw && a.busy == 0:
-		a.mode = modeStopped
+		a.setMode(modeStopped)
 	case a.stw:
-		a.mode = modeStopping
+		a.setMode(modeStopping)
 	case a.usable > a.busy:
-		a.mode = modeIdle
+		a.setMode(modeIdle)
 	default:
-		a.mode = modeBusy
+		a.setMode(modeBusy)
 	}
 }
 
 // stwBegin begins a stop-the-world. The P that asks for it serves nobody until
 // the end (stopTheWorldWithSema sets its status to _Pgcstop), so it counts as
 // stopped from here on.
-func (a *Accumulator) stwBegin(pid int32) {
+func (a *Accumulator) stwBegin(d *reference.Decision) {
 	if a.stw {
 		return
 	}
-	a.stw = true
-	if pi := a.proc(pid); pi >= 0 && a.procs[pi].state != pIdle {
+	a.stw, a.stwReason = true, a.reason(stwReason(d))
+	a.holdAgain()
+	if pi := a.proc(d.P); pi >= 0 && a.procs[pi].state != pIdle {
 		p := a.procs[pi]
 		a.stopper, a.stopperState, a.stopperG = pi, p.state, p.runner
 		a.switchTo(pi, pIdle, 0)
@@ -85,6 +88,7 @@ func (a *Accumulator) stwEnd() {
 		return
 	}
 	a.stw = false
+	a.holdAgain()
 	if a.stopper >= 0 {
 		a.switchTo(a.stopper, a.stopperState, a.stopperG)
 		a.stopper = none
@@ -110,13 +114,19 @@ func (a *Accumulator) setProcs(n int64) {
 		if usable == p.usable {
 			continue
 		}
+		a.endHold(p)
 		if usable {
 			p.usable = true
+			a.seen++
 			a.joinPool(int32(i), p)
+			a.joinIdle(int32(i), p)
 		} else {
 			a.leavePool(p)
+			a.leaveIdle(int32(i), p)
 			p.usable = false
+			a.seen--
 		}
+		a.beginHold(p)
 		a.record(int32(i), p)
 	}
 	a.updateMode()

@@ -33,8 +33,9 @@
 //  1. stw: the world is stopped; or it is stopping, and p is without thread.
 //  2. p-unavailable: p is unavailable.
 //  3. gc: p runs a mark worker.
-//  4. idle-p/waking: the P that starts the goroutine in the end has got its
-//     thread already, and has run nothing since.
+//  4. idle-p/waking: the P that starts the goroutine in the end, or whose thread
+//     takes it out of its queue, has got its thread already, and has run nothing
+//     since.
 //     idle-p/missed: the world is not stopping, and some usable P is idle.
 //  5. behind: p runs a goroutine that became runnable before this one;
 //     overtaken: after this one. A goroutine keeps its place in that order from
@@ -52,12 +53,16 @@
 // counts by P-ns too.
 //
 // A goroutine that is run at once, without a queue, owes its time to residue,
-// or to stw while the world is stopped.
+// or to stw while the world is stopped. One that the thread of P p has taken out
+// of its queue and not started yet (moved to [reference.QueueDirect]) owes it to
+// stw, p-unavailable and idle-p/waking as in p's queue, and all else to residue:
+// no other P could have it any more. A goroutine that is locked to a thread
+// waits so while p is handed to that thread.
 //
 // A goroutine that is moved between queues obeys, in each, the rules of that
 // one. If it is moved and started at one instant, as a stolen goroutine is, then
-// it was taken from where it was before the move; and only that last stay can
-// be waking. The part of waking that lies further back than what is kept of p's
+// it was taken from where it was before the move; and only the stay from which
+// it was taken, and that with the taker, can be waking. The part of waking that lies further back than what is kept of p's
 // past (Options.PastPerP stints) goes to the other causes.
 //
 // # The cost

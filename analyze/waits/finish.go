@@ -28,7 +28,9 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 		if a.procs[pi].state == pRun {
 			a.enter(int32(pi), pSched, 0)
 		}
+		a.endHold(a.procs[pi])
 	}
+	a.setMode(modeBusy) // charges what the stopped world held
 	a.foldPool()
 
 	name := func(ci int32) (id int32, fn, creator string) {
@@ -58,9 +60,14 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 
 func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) []Class {
 	antagonists := make([][]Antagonist, len(a.classes))
+	held := make([][]Held, len(a.classes))
 	for i, key := range a.cellKeys {
 		if ns := a.cells[i].ns; ns > 0 {
 			w := key >> 32
+			if by := culprit(uint32(key)); by.kind() != culpritRun {
+				held[w] = append(held[w], a.held(by, ns, a.cells[i].stack, name))
+				continue
+			}
 			id, n, creator := name(int32(uint32(key)))
 			antagonists[w] = append(antagonists[w], Antagonist{Class: id, Name: n, Creator: creator, Ns: ns})
 		}
@@ -83,6 +90,14 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 		slices.SortFunc(k.Antagonists, func(x, y Antagonist) int {
 			return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Class, y.Class))
 		})
+		k.Held = held[ci]
+		if k.Held == nil {
+			k.Held = []Held{}
+		}
+		slices.SortStableFunc(k.Held, func(x, y Held) int {
+			return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Cause, y.Cause), cmp.Compare(x.Class, y.Class), cmp.Compare(x.P, y.P))
+		})
+		k.Held = k.Held[:min(len(k.Held), maxHeldOfClass)]
 		if c.worst != none {
 			k.Worst = a.stories(a.classWorst[c.worst].stories, name)
 		}

@@ -138,6 +138,11 @@ func (a *Accumulator) move(d *reference.Decision) {
 	w := a.wait(wi)
 	a.step(w, d)
 	w.target = a.queueFor(d.To, d.P)
+	if w.target == queueDirect {
+		if pi := a.proc(d.P); pi >= 0 {
+			w.target = takenBy(pi)
+		}
+	}
 	if !w.moved && w.target != w.queue {
 		w.moved = true
 		a.moved = append(a.moved, wi)
@@ -192,6 +197,9 @@ func (a *Accumulator) stop(d *reference.Decision) {
 		return
 	}
 	a.learn(gi, d)
+	if pi := a.gors[gi].p; pi >= 0 {
+		a.procs[pi].ended(gi, d.Why)
+	}
 	a.endRunning(gi)
 	if d.Why == reference.WhyExit {
 		a.exit(gi)
@@ -203,9 +211,19 @@ func (a *Accumulator) syscall(d *reference.Decision) {
 		return
 	}
 	gi := a.goroutine(d)
-	if a.gors[gi].runFrom >= 0 {
+	g := &a.gors[gi]
+	pi := g.p
+	if g.runFrom < 0 {
+		pi = a.proc(d.P)
+	}
+	if pi >= 0 {
+		p := a.procs[pi]
+		p.ended(gi, reference.WhySyscall)
+		p.unavail, p.unavailStack = culpritSyscall|culprit(g.class), d.Stack
+	}
+	if g.runFrom >= 0 {
 		a.leaveFor(gi, pUnavail)
-	} else if pi := a.proc(d.P); pi >= 0 {
+	} else if pi >= 0 {
 		a.enter(pi, pUnavail, 0)
 	}
 }
@@ -268,6 +286,9 @@ func (a *Accumulator) finishWait(wi int32, d *reference.Decision, pi int32) {
 	ci := a.gors[w.gor].class
 	a.totals[w.kind].add(ns, &w.causes)
 	a.classes[ci].waits.add(ns, &w.causes)
+	if a.opt.OnWait != nil {
+		a.opt.OnWait(a.gors[w.gor].id, w.ready, a.now, w.causes[:])
+	}
 	if w.kind == kindUser {
 		a.consider(w, d, pi, ci, ns)
 	}

@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"fmt"
 	"math/big"
 	"sort"
 
@@ -27,12 +28,23 @@ type oracle struct {
 	starts  map[int32]int64
 	running map[int32]int64
 	charged map[[2]int32]float64
+	held    map[oHold]float64
+	reason  int32                // handle
 	long    map[[2]int64]float64 // class or -1-kind, run interval
 	open    map[waitKind]int64
 	openNs  map[waitKind]int64
 }
 
+// oHold is a class that waits and what held a P meanwhile.
+type oHold struct {
+	waiting int32
+	cause   Cause
+	class   int32
+	reason  string
+}
+
 type oProc struct {
+	by              oHold // while unavailable
 	thread, unavail bool
 	g               int64 // -1: none
 	run             int   // run interval of g
@@ -55,7 +67,8 @@ type oGor struct {
 	first   int      // first scene
 }
 
-// oQueue is a queue: kind 'p', 'g' or 'd', and the P of the first.
+// oQueue is a queue: kind 'p', 'g' or 'd', and the P of the first, or that took
+// the goroutine out of its queue.
 type oQueue struct {
 	kind byte
 	p    int32
@@ -71,11 +84,14 @@ type scene struct {
 }
 
 type oState struct {
-	state pstate
-	seq   int64
-	class int32
-	g     int64
-	run   int
+	by      oHold // cause "": nothing
+	state   pstate
+	fresh   bool
+	freshAt int64
+	seq     int64
+	class   int32
+	g       int64
+	run     int
 }
 
 type oWait struct {
@@ -91,7 +107,7 @@ type oWait struct {
 func newOracle(slice int64) *oracle {
 	return &oracle{
 		slice: slice, stopper: -1, ps: map[int32]*oProc{}, gs: map[int64]*oGor{},
-		starts: map[int32]int64{}, running: map[int32]int64{}, charged: map[[2]int32]float64{},
+		starts: map[int32]int64{}, running: map[int32]int64{}, charged: map[[2]int32]float64{}, held: map[oHold]float64{},
 		long: map[[2]int64]float64{}, open: map[waitKind]int64{}, openNs: map[waitKind]int64{},
 	}
 }
@@ -126,6 +142,15 @@ func (o *oracle) advance(t int64) {
 	total, busy := o.n, int64(0)
 	for id := range o.ps {
 		st := o.state(id)
+		st.fresh, st.freshAt = o.ps[id].fresh, o.ps[id].freshAt
+		switch {
+		case st.state == pUnavail:
+			st.by = o.ps[id].by
+		case st.state == pGC:
+			st.by = oHold{cause: CauseGC, class: st.class, reason: "mark worker"}
+		case st.state == pIdle && o.stw:
+			st.by = o.stopped()
+		}
 		s.all[id] = st
 		if o.usable(id) {
 			s.usable = append(s.usable, st)
@@ -154,6 +179,21 @@ func (o *oracle) advance(t int64) {
 			continue
 		}
 		g.path = append(g.path, g.queue)
+		hold := func(by oHold, ns float64) {
+			if by.waiting = g.class; by.cause != "" {
+				o.held[by] += ns
+			}
+		}
+		switch {
+		case g.queue.kind == 'p':
+			hold(s.all[g.queue.p].by, float64(dt))
+		case g.queue.kind == 'g' && s.mode == modeStopped:
+			hold(o.stopped(), float64(dt))
+		case g.queue.kind == 'g' && serving:
+			for _, st := range s.usable {
+				hold(st.by, float64(dt)/float64(total))
+			}
+		}
 		if !serving || g.queue.kind == 'd' {
 			continue
 		}
@@ -175,6 +215,10 @@ func (o *oracle) advance(t int64) {
 	o.now = t
 }
 
+func (o *oracle) stopped() oHold {
+	return oHold{cause: CauseSTW, reason: fmt.Sprint("text ", o.reason)}
+}
+
 func (o *oracle) proc(id int32) *oProc {
 	if o.ps[id] == nil {
 		o.ps[id] = &oProc{g: -1}
@@ -194,6 +238,9 @@ func (o *oracle) gor(d *reference.Decision) *oGor {
 
 func (o *oracle) queueOf(d *reference.Decision) oQueue {
 	switch {
+	case d.To == reference.QueueDirect && d.Kind == reference.KindMove && d.P >= 0:
+		o.proc(d.P)
+		return oQueue{'d', d.P}
 	case d.To == reference.QueueDirect:
 		return oQueue{'d', -1}
 	case d.To == reference.QueueRunnext || d.To == reference.QueueLocal:
@@ -277,6 +324,13 @@ func (o *oracle) add(d *reference.Decision) {
 		}
 	case reference.KindSyscall:
 		g := o.gor(d)
+		pid := g.p
+		if g.from < 0 {
+			pid = d.P
+		}
+		if pid >= 0 {
+			o.proc(pid).by = oHold{cause: CauseUnavailable, class: g.class, reason: "system call"}
+		}
 		o.leave(d.G, g, true)
 	case reference.KindSyscallExit:
 		g := o.gor(d)
@@ -293,11 +347,14 @@ func (o *oracle) add(d *reference.Decision) {
 		if p.thread {
 			p.fresh, p.freshAt = true, o.now
 		}
+		if p.unavail {
+			p.by = oHold{cause: CauseUnavailable, reason: "locked"}
+		}
 	case reference.KindSTWBegin:
 		if o.stw {
 			return
 		}
-		o.stw = true
+		o.stw, o.reason = true, d.Stack
 		if d.P >= 0 {
 			if p := o.proc(d.P); p.thread || p.unavail {
 				o.stopper = d.P
@@ -337,13 +394,24 @@ func (o *oracle) judge(d *reference.Decision, g *oGor, f *oProc) oWait {
 		if last {
 			w.queue = q
 		}
+		fresh, freshAt := last && f.fresh, f.freshAt
+		if !last && g.path[j].kind == 'd' && g.path[j].p >= 0 {
+			taker := o.scenes[g.first+j].all[g.path[j].p]
+			fresh, freshAt = taker.fresh, taker.freshAt
+		}
 		var weights [numCauses]int64
 		var shared int64
 		for ; i < j; i++ {
 			s := &o.scenes[g.first+i]
 			dt := s.to - s.from
-			waking := last && f.fresh && s.from >= f.freshAt
+			waking := fresh && s.from >= freshAt
 			switch {
+			case q.kind == 'd' && q.p >= 0:
+				c := causeAt(s.mode, s.all[q.p], g.seq, waking)
+				if c != iSTW && c != iUnavailable && c != iWaking {
+					c = iResidue
+				}
+				w.causes[c] += dt
 			case q.kind == 'd' && s.mode == modeStopped:
 				w.causes[iSTW] += dt
 			case q.kind == 'd':

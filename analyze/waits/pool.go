@@ -81,6 +81,12 @@ func (a *Accumulator) foldPool() {
 		a.credit(&a.pool.q, &p.poolAt, p.runClass, c, false, true)
 		a.pool.q.read(&p.poolAt, c)
 	}
+	for _, p := range a.procs {
+		if p.hold != 0 && p.usable {
+			a.creditPoolHold(p)
+			a.pool.q.read(&p.poolAt, c)
+		}
+	}
 	if a.usable <= 0 {
 		return
 	}

@@ -64,12 +64,15 @@ type proc struct {
 	own    shares // its time up to since
 
 	// The goroutine that it runs, or runs last.
-	runner   int32 // index; 0: none
-	runClass int32
-	runSeq   int64
-	runG     int64
-	runFrom  int64 // time
-	runPos   int32 // position in Accumulator.running, or none
+	runner       int32 // index; 0: none
+	runClass     int32
+	runSeq       int64
+	runG         int64
+	runFrom      int64   // time
+	unavail      culprit // while pUnavail: why
+	unavailStack int32   // of its system call
+	hold         culprit // keeps it from running anyone; 0: nothing that is told
+	runPos       int32   // position in Accumulator.running, or none
 
 	// When it got its thread.
 	freshClk  clocks
@@ -77,8 +80,12 @@ type proc struct {
 
 	q      queue
 	ownAt  integrals // of q, when the run began
-	poolAt integrals // of the global queue, when the run began
+	poolAt integrals // of the global queue, when the run or the hold began
+	heldAt integrals // of q by the time, when the hold began
 	past   ring
+
+	idle               bool // in the list of idle Ps
+	idlePrev, idleNext int32
 }
 
 const none = int32(-1)
@@ -111,6 +118,11 @@ func (a *Accumulator) proc(id int32) int32 {
 	p := &proc{id: id, since: a.clk, runPos: none, usable: !a.procsKnown || int64(id) < a.usable}
 	p.q.init()
 	a.procs = append(a.procs, p)
+	if p.usable {
+		a.seen++
+	}
+	a.joinIdle(i, p)
+	a.beginHold(p)
 	if !a.procsKnown {
 		a.foldPool()
 		a.usable++
@@ -141,6 +153,8 @@ func (a *Accumulator) enter(pi int32, st pstate, gi int32) {
 // switchTo ends the state of P pi and begins st, with goroutine gi.
 func (a *Accumulator) switchTo(pi int32, st pstate, gi int32) {
 	p := a.procs[pi]
+	a.endHold(p)
+	a.leaveIdle(pi, p)
 	if p.state == pRun {
 		a.endRun(p)
 	}
@@ -160,6 +174,8 @@ func (a *Accumulator) switchTo(pi int32, st pstate, gi int32) {
 	if p.usable {
 		a.joinPool(pi, p)
 	}
+	a.joinIdle(pi, p)
+	a.beginHold(p)
 	a.record(pi, p)
 }
 

@@ -34,11 +34,21 @@ type queue struct {
 	class [numNamed]int32
 	n     [numSlots]int64
 	base  integrals // integral at service clock c is base + n*c
+	wall  integrals // and over the time, at t, wall + n*t
 }
 
 func (q *queue) init() { q.named = 1; q.class[slotOthers] = classOthers }
 
 func (q *queue) integral(slot int, c int64) int64 { return q.base[slot] + q.n[slot]*c }
+
+func (q *queue) wallIntegral(slot int, t int64) int64 { return q.wall[slot] + q.n[slot]*t }
+
+// readWall stores the integrals over the time, at t, of all classes.
+func (q *queue) readWall(to *integrals, t int64) {
+	for i := range q.named {
+		to[i] = q.wallIntegral(int(i), t)
+	}
+}
 
 // read stores all integrals at service clock c.
 func (q *queue) read(to *integrals, c int64) {
@@ -50,10 +60,12 @@ func (q *queue) read(to *integrals, c int64) {
 	}
 }
 
-// count adds d goroutines to a slot and to their kind.
-func (q *queue) count(slot uint8, k waitKind, d, c int64) {
+// count adds d goroutines to a slot and to their kind, at service clock c and
+// time t.
+func (q *queue) count(slot uint8, k waitKind, d, c, t int64) {
 	q.n[slot] += d
 	q.base[slot] -= d * c
+	q.wall[slot] -= d * t
 	q.n[slotKinds+int(k)] += d
 	q.base[slotKinds+int(k)] -= d * c
 }
@@ -78,7 +90,7 @@ func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
 	default: // charge the run intervals in progress to the former class
 		a.flushSlot(qi, q, int(free))
 	}
-	q.class[free], q.n[free], q.base[free] = class, 0, 0
+	q.class[free], q.n[free], q.base[free], q.wall[free] = class, 0, 0, 0
 	a.startSlot(qi, int(free))
 	return uint8(free)
 }
@@ -91,23 +103,35 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 		if p.state == pRun {
 			a.charge(q.class[slot], p.runClass, q.integral(slot, c)-p.ownAt[slot], false)
 		}
+		if p.hold != 0 {
+			a.chargeHold(q.class[slot], p.hold, q.wallIntegral(slot, a.now)-p.heldAt[slot], false, p.unavailStack)
+		}
 		return
 	}
 	for _, r := range a.running {
 		p := a.procs[r.p]
 		a.charge(q.class[slot], p.runClass, q.integral(slot, c)-p.poolAt[slot], true)
 	}
+	for _, p := range a.procs {
+		if p.hold != 0 && p.usable {
+			a.chargeHold(q.class[slot], p.hold, q.integral(slot, c)-p.poolAt[slot], true, p.unavailStack)
+		}
+	}
+	if a.mode == modeStopped {
+		a.chargeHold(q.class[slot], culpritSTW|culprit(a.stwReason), q.wallIntegral(slot, a.now)-a.stoppedAt[slot], false, 0)
+	}
 }
 
 // startSlot begins a slot, whose integral is zero, for the intervals that run.
 func (a *Accumulator) startSlot(qi int32, slot int) {
 	if qi >= 0 {
-		a.procs[qi].ownAt[slot] = 0
+		a.procs[qi].ownAt[slot], a.procs[qi].heldAt[slot] = 0, 0
 		return
 	}
-	for _, r := range a.running {
-		a.procs[r.p].poolAt[slot] = 0
+	for _, p := range a.procs {
+		p.poolAt[slot] = 0
 	}
+	a.stoppedAt[slot] = 0
 }
 
 // credit charges a run interval of a class, which began when q's integrals were
@@ -134,6 +158,13 @@ func (a *Accumulator) credit(q *queue, since *integrals, class int32, c int64, l
 
 // pooled is a time of which a part is still to be divided by the number of Ps.
 type pooled struct{ ns, shared int64 }
+
+// cell is the waiting time of a class under a culprit.
+type cell struct {
+	pooled
+	most  int64 // the most that was charged at once, and the stack then
+	stack int32
+}
 
 func (p *pooled) add(ns int64, shared bool) {
 	if shared {

@@ -15,7 +15,7 @@ import (
 func check(ds []reference.Decision, slice int64, crowd bool) error {
 	end := ds[len(ds)-1].Time + 17
 	o := newOracle(slice)
-	a := New(Options{SliceNs: slice, Worst: 1 << 20})
+	a := New(Options{SliceNs: slice, Worst: 1 << 20, Text: func(h int32) string { return fmt.Sprint("text ", h) }})
 	for i := range ds {
 		o.add(&ds[i])
 		a.Add(&ds[i])
@@ -28,6 +28,12 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 	steady := ds[0].Kind == reference.KindProcs
 	for _, d := range ds[1:] {
 		steady = steady && d.Kind != reference.KindProcs
+	}
+
+	// Those in no queue are charged when their stay ends.
+	taken := false
+	for _, d := range ds {
+		taken = taken || d.Kind == reference.KindMove && d.To == reference.QueueDirect
 	}
 
 	// Each wait of its own.
@@ -123,7 +129,10 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 				return fmt.Errorf("all under class %d: %f ns too few", k[1], ns)
 			}
 		}
-		o.charged = nil
+		o.charged, o.held = nil, nil
+		for i := range r.Classes {
+			r.Classes[i].Held = nil
+		}
 	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
@@ -144,10 +153,25 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 			}
 			delete(o.charged, k)
 		}
+		for _, h := range c.Held {
+			if h.Cause == CauseIdlePMissed || h.Cause == CauseUnavailable && taken {
+				continue
+			}
+			k := oHold{c.ID, h.Cause, h.Class, h.Reason}
+			if math.Abs(o.held[k]-float64(h.Ns)) > 8 {
+				return fmt.Errorf("class %d held by %+v, want %f", c.ID, h, o.held[k])
+			}
+			delete(o.held, k)
+		}
 	}
 	for k, ns := range o.charged {
 		if ns > 8 {
 			return fmt.Errorf("class %d under %d: nothing, want %f", k[0], k[1], ns)
+		}
+	}
+	for k, ns := range o.held {
+		if ns > 8 && (k.cause != CauseUnavailable || !taken) {
+			return fmt.Errorf("held by %+v: nothing, want %f", k, ns)
 		}
 	}
 	return nil

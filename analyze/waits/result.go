@@ -94,7 +94,28 @@ type Class struct {
 	Waits       Summary      `json:"waits"`
 	Causes      []CauseTime  `json:"causes"`
 	Antagonists []Antagonist `json:"antagonists"`     // who held the P while this class waited in its queue, most first
+	Held        []Held       `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
 	Worst       []Story      `json:"worst,omitempty"` // its longest waits, user goroutines only
+}
+
+// Held is what a class, or one goroutine, waited for where nobody ran ahead of
+// it. In a [Class], Ns sums to the causes stw, p-unavailable, gc and
+// idle-p/missed over all, with these exceptions: open waits count in Ns already;
+// what is left after the first 32; a stop-the-world, for those in no queue; Ps
+// that never had a thread, while the world stops; idle-p/waking includes what
+// happened to the other Ps, for those in the global queue; where more than 16 classes wait in one queue,
+// some are charged to class [ClassOthers]; and for the last of the causes, a
+// goroutine is charged when it leaves a queue. In a [Story] it is what its P, or
+// for the global queue that on which it ran in the end, did meanwhile.
+type Held struct {
+	Cause   Cause    `json:"cause"`
+	Reason  string   `json:"reason"`  // stw: the runtime's reason; p-unavailable: system call, or locked for a hand-over to a locked thread; gc: mark worker
+	Class   int32    `json:"class"`   // whose system call, or the mark worker's; else 0
+	Name    string   `json:"name"`    // of that class
+	Creator string   `json:"creator"` // of that class
+	Stack   []string `json:"stack"`   // of the longest such system call, innermost frame first; at most 8
+	P       int32    `json:"p"`       // idle-p/missed: the P that had been idle longest when the wait ended; -1: one that never had a thread
+	Ns      int64    `json:"ns"`      // goroutine-ns of waiting
 }
 
 // Antagonist is a class that ran while another waited. Over all antagonists, Ns
@@ -128,6 +149,28 @@ type Story struct {
 	// AheadFromNs is the time from which on Ahead is complete; FromNs, unless the
 	// wait reaches back further than what is kept of the P's past.
 	AheadFromNs int64 `json:"ahead_from_ns"`
+	// Runs are the run intervals of Ahead in order, at most the 32 longest, and
+	// MoreRuns the number of the others.
+	Runs     []Run  `json:"runs"`
+	MoreRuns int    `json:"more_runs,omitempty"`
+	Held     []Held `json:"held"` // what else kept the P, most first; at most 8
+	// What ended the wait: a start from Source; by a steal from Victim, else -1;
+	// the first of Batch, 0 if it was no batch; After is why P's goroutine before
+	// stopped, or p-start if P had just got a thread.
+	Victim int32  `json:"victim"`
+	Batch  int32  `json:"batch"`
+	After  string `json:"after"`
+}
+
+// Run is a run interval of a goroutine, as far as it lies within a wait.
+type Run struct {
+	G      int64  `json:"g"`
+	Class  int32  `json:"class"`
+	Name   string `json:"name"`
+	FromNs int64  `json:"from_ns"`
+	ToNs   int64  `json:"to_ns"`
+	End    string `json:"end"`   // why it stopped; "" if it had not yet
+	Later  bool   `json:"later"` // it became runnable after the goroutine that waits
 }
 
 // Step is one station of a waiting goroutine.

@@ -8,7 +8,10 @@ type stint struct {
 	at     clocks // at its start
 	seq    int64  // of its goroutine
 	g      int64
-	class  int32 // index
+	class  int32         // index
+	stack  int32         // of a system call
+	by     culprit       // why it ran no goroutine
+	why    reference.Why // why its goroutine stopped
 	state  pstate
 	usable bool // P below GOMAXPROCS
 }
@@ -33,7 +36,10 @@ const ringStart = 64 // stints; a power of two
 // record begins a stint of p. A stint of length zero is overwritten.
 func (a *Accumulator) record(pi int32, p *proc) {
 	r := &p.past
-	s := stint{at: a.clk, state: p.state, usable: p.usable}
+	s := stint{at: a.clk, state: p.state, usable: p.usable, by: p.hold}
+	if p.state == pUnavail {
+		s.stack = p.unavailStack
+	}
 	if p.state == pRun || p.state == pGC || p.state == pTracer {
 		s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
 	}
@@ -57,6 +63,23 @@ func (a *Accumulator) record(pi int32, p *proc) {
 	if r.since++; r.since >= int64(len(r.buf)/2) {
 		r.since = 0
 		a.tellAhead(pi)
+	}
+}
+
+// lastWhy is why the last goroutine stopped, if it is among the last few stints.
+func (r *ring) lastWhy() reference.Why {
+	for i := r.next - 1; i >= max(r.first(), r.next-4); i-- {
+		if t := r.stint(i); t.why != reference.WhyUnknown {
+			return t.why
+		}
+	}
+	return reference.WhyUnknown
+}
+
+// ended notes why goroutine gi, if p runs it, stops.
+func (p *proc) ended(gi int32, why reference.Why) {
+	if p.runner == gi && p.past.next > 0 {
+		p.past.stint(p.past.next - 1).why = why
 	}
 }
 
@@ -90,9 +113,10 @@ func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, in
 }
 
 // ahead adds up who held p from a time on, back from stint last, at most for
-// half of p's ring. It returns the time from which on the account is complete.
-func (a *Accumulator) ahead(p *proc, last, from, to, self int64) int64 {
-	a.runs = a.runs[:0]
+// half of p's ring, in runs, intervals and holds. self and seq are the goroutine
+// that waits. It returns the time from which on the account is complete.
+func (a *Accumulator) ahead(p *proc, last, from, to, self, seq int64) int64 {
+	a.runs, a.intervals, a.holds = a.runs[:0], a.intervals[:0], a.holds[:0]
 	r := &p.past
 	oldest := max(r.first(), last-int64(len(r.buf)/2)+1)
 	end := to
@@ -104,6 +128,10 @@ func (a *Accumulator) ahead(p *proc, last, from, to, self int64) int64 {
 		begin := max(t.at.time(), from)
 		if end > begin && t.g != self && (t.state == pRun || t.state == pGC || t.state == pTracer) {
 			a.addRun(t.class, end-begin)
+			a.intervals = append(a.intervals, interval{from: begin, to: end, g: t.g, class: t.class, why: t.why, later: t.seq > seq})
+		}
+		if end > begin && t.by != 0 {
+			a.addHold(t.by, end-begin, t.stack)
 		}
 		end = min(end, t.at.time())
 		if end <= from {
@@ -122,6 +150,35 @@ func (a *Accumulator) addRun(class int32, ns int64) {
 		}
 	}
 	a.runs = append(a.runs, run{class: class, ns: ns, n: 1})
+}
+
+func (a *Accumulator) addHold(by culprit, ns int64, stack int32) {
+	for i := range a.holds {
+		h := &a.holds[i]
+		if h.by == by {
+			h.ns += ns
+			if ns > h.most {
+				h.most, h.stack = ns, stack
+			}
+			return
+		}
+	}
+	a.holds = append(a.holds, hold{by: by, ns: ns, most: ns, stack: stack})
+}
+
+// interval is a run interval.
+type interval struct {
+	from, to, g int64
+	class       int32
+	why         reference.Why // it ended; WhyUnknown: not yet
+	later       bool          // its goroutine became runnable after the one that waits
+}
+
+// hold sums up the time under one culprit.
+type hold struct {
+	by       culprit
+	stack    int32 // of the longest
+	ns, most int64
 }
 
 // run sums up the run intervals of a class.

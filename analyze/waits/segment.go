@@ -20,6 +20,11 @@ const (
 	queueDirect = int32(-2) // none
 )
 
+// takenBy stands for no queue, but the thread of P pi: it and all below are
+// such. taker is the P.
+func takenBy(pi int32) int32  { return queueDirect - 1 - pi }
+func taker(queue int32) int32 { return queueDirect - 1 - queue }
+
 // wait is a goroutine that waits now. Its time is a sequence of segments, each
 // spent in one queue; a segment costs only at its two ends, by differences of
 // what has been summed up for all.
@@ -29,7 +34,8 @@ type wait struct {
 	target int32 // where it was moved at this instant, if moved
 	spill  int32 // further steps, 0: none
 	nsteps int32
-	slot   uint8 // in queue
+	idle   culprit // the P that was idle when it last waited so
+	slot   uint8   // in queue
 	kind   waitKind
 	moved  bool
 	ready  int64
@@ -41,8 +47,8 @@ type wait struct {
 }
 
 // mark is what a segment needs to know of its beginning. The sums are those of
-// the P whose queue it is (shares) or those of all Ps (poolMark); the two are
-// arrays of one length.
+// the P whose queue it is, or that is the taker (shares), or those of all Ps
+// (poolMark); the two are arrays of one length.
 type mark struct {
 	clk  clocks // not for a P's queue
 	sums shares
@@ -52,8 +58,12 @@ type mark struct {
 func (a *Accumulator) enqueue(wi, qi int32) {
 	w := a.wait(wi)
 	w.queue, w.from = qi, a.now
-	if qi == queueDirect {
+	switch {
+	case qi == queueDirect:
 		w.mark.clk = a.clk
+		return
+	case qi < queueDirect:
+		w.mark.sums = a.sharesNow(a.procs[taker(qi)])
 		return
 	}
 	c, q := a.clk.service(), &a.pool.q
@@ -66,7 +76,7 @@ func (a *Accumulator) enqueue(wi, qi int32) {
 	}
 	g := &a.gors[w.gor]
 	w.slot = a.slotFor(qi, q, g.class)
-	q.count(w.slot, w.kind, 1, c)
+	q.count(w.slot, w.kind, 1, c, a.now)
 	n := &a.nodes[wi]
 	n.seq, n.prio = g.seq, priority(g.seq)
 	w.over = insert(a.nodes, &q.root, wi) + a.inProgress(qi, g.seq)
@@ -76,14 +86,14 @@ func (a *Accumulator) enqueue(wi, qi int32) {
 // Ps that serve it, later ones ran in the segment.
 func (a *Accumulator) dequeue(wi int32) (over int64) {
 	w := a.wait(wi)
-	if w.queue == queueDirect {
+	if w.queue <= queueDirect {
 		return 0
 	}
 	q := &a.pool.q
 	if w.queue >= 0 {
 		q = &a.procs[w.queue].q
 	}
-	q.count(w.slot, w.kind, -1, a.clk.service())
+	q.count(w.slot, w.kind, -1, a.clk.service(), a.now)
 	return remove(a.nodes, &q.root, wi) + a.inProgress(w.queue, a.nodes[wi].seq) - w.over
 }
 
@@ -100,24 +110,35 @@ func (a *Accumulator) inProgress(qi int32, seq int64) int64 {
 }
 
 // closeSegment ends the segment of wait wi and adds its causes. f is the P that
-// starts the goroutine now, nil if none does: if f ran nothing since it got its
-// thread, then the part of the segment since then is its waking up.
+// starts the goroutine now, or whose thread takes it, nil if none does: if f ran
+// nothing since it got its thread, then the part of the segment since then is
+// its waking up.
 func (a *Accumulator) closeSegment(wi int32, f *proc) {
 	over := a.dequeue(wi)
 	w := a.wait(wi)
 	if f != nil && !f.fresh {
 		f = nil
 	}
+	missed := w.causes[iMissed]
 	switch {
 	case w.from == a.now:
 	case w.queue == queueDirect:
 		stw := a.clk[modeStopped] - w.mark.clk[modeStopped]
 		w.causes[iSTW] += stw
 		w.causes[iResidue] += a.now - w.from - stw
+	case w.queue < queueDirect:
+		p := a.procs[taker(w.queue)]
+		unavail := w.causes[iUnavailable]
+		a.closeTaken(w, p, f)
+		a.chargeHold(a.gors[w.gor].class, p.unavail, w.causes[iUnavailable]-unavail, false, p.unavailStack)
 	case w.queue >= 0:
 		a.closeOwn(w, a.procs[w.queue], f, over, a.nodes[wi].seq)
 	default:
 		a.closePool(w, f, over, a.nodes[wi].seq)
+	}
+	if missed = w.causes[iMissed] - missed; missed > 0 {
+		w.idle = a.longestIdle()
+		a.chargeHold(a.gors[w.gor].class, w.idle, missed, false, 0)
 	}
 }
 
@@ -147,6 +168,27 @@ func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64) {
 	c[iOvertaken] += over
 	c[iTracer] += d[shareTracer]
 	c[iResidue] += d[shareResidue]
+}
+
+// closeTaken adds the causes of a segment in which p's thread had the goroutine.
+func (a *Accumulator) closeTaken(w *wait, p, f *proc) {
+	d := a.sharesNow(p)
+	for i := range d {
+		d[i] -= w.mark.sums[i]
+	}
+	waking := int64(0)
+	if f != nil {
+		s := d
+		if f.freshClk.time() > w.from {
+			s, _, _ = a.window(p, &f.freshClk, 0)
+		}
+		waking = s[shareIdle] + s[shareRun] + s[shareTracer] + s[shareResidue]
+	}
+	c := &w.causes
+	c[iSTW] += d[shareSTW]
+	c[iUnavailable] += d[shareUnavail]
+	c[iWaking] += waking
+	c[iResidue] += a.now - w.from - d[shareSTW] - d[shareUnavail] - waking
 }
 
 // closePool adds the causes of a segment in the global queue.
@@ -209,7 +251,11 @@ func (a *Accumulator) settleMoves() {
 		}
 		w.moved = false
 		if w.target != w.queue {
-			a.closeSegment(wi, nil)
+			var f *proc
+			if w.target < queueDirect {
+				f = a.procs[taker(w.target)]
+			}
+			a.closeSegment(wi, f)
 			a.enqueue(wi, w.target)
 		}
 	}

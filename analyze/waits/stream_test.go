@@ -18,6 +18,7 @@ type world struct {
 	stw   bool
 	ticks int64 // longest step of time
 	calm  bool  // GOMAXPROCS stays as it is
+	tidy  bool  // nothing is taken before it starts
 }
 
 type wProc struct {
@@ -62,6 +63,7 @@ func randomStream(seed uint64, steps int, crowd bool) []reference.Decision {
 	}
 	w.ticks = []int64{3, 40, 5_000, 8_000_000}[w.IntN(4)]
 	w.calm = w.IntN(2) == 0
+	w.tidy = w.IntN(2) == 0
 	w.now = w.Int64N(1000)
 	if w.IntN(4) > 0 {
 		w.emit(reference.Decision{Kind: reference.KindProcs, Batch: w.np})
@@ -177,6 +179,12 @@ func (w *world) step() {
 		for range 1 + w.IntN(2) {
 			if g := w.pick('w'); g >= 0 {
 				to, p := w.place()
+				if to == reference.QueueDirect { // taken by a P's thread
+					if w.tidy {
+						continue
+					}
+					p = w.Int32N(w.np)
+				}
 				w.move(g, to, p)
 			}
 		}
@@ -248,7 +256,7 @@ func (w *world) step() {
 			w.emit(reference.Decision{Kind: reference.KindSTWEnd})
 			return
 		}
-		d := reference.Decision{Kind: reference.KindSTWBegin, P: -1, G: -1}
+		d := reference.Decision{Kind: reference.KindSTWBegin, P: -1, G: -1, Stack: 1 + w.Int32N(3)}
 		if g := w.pick('r'); g >= 0 && w.IntN(4) > 0 {
 			d.P, d.G = w.gs[g].p, int64(g)
 		}

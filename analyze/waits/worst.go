@@ -11,6 +11,11 @@ const (
 	inlineSteps = 3  // kept with each waiting goroutine
 	maxSteps    = 16 // of a story; further ones are only counted
 	maxAhead    = 8
+	maxRuns     = 32 // run intervals of a story, the longest
+	maxHeld     = 8
+	maxFrames   = 8
+
+	maxHeldOfClass = 32
 )
 
 // step is one station of a waiting goroutine.
@@ -54,8 +59,12 @@ type story struct {
 	g            int64
 	class        int32
 	p            int32 // id of the P that ran it
+	victim       int32
+	batch        int32
 	src          reference.Source
+	after        reference.Why // why the P was free; WhyUnknown: it just got a thread
 	basis        reference.Basis
+	seq          int64
 	nsteps       int32
 	causes       [numCauses]int64
 	steps        [maxSteps]step
@@ -68,6 +77,9 @@ type story struct {
 	aheadFrom int64
 	ahead     [maxAhead]run
 	nahead    int8
+	intervals []interval
+	moreRuns  int
+	holds     []hold
 	told      bool
 }
 
@@ -149,7 +161,16 @@ func shortest(s []story) int {
 func (a *Accumulator) tell(w *wait, d *reference.Decision, pi, ci int32, ns int64) story {
 	s := story{
 		ns: ns, from: w.ready, to: a.now, g: a.gors[w.gor].id, class: ci, p: d.P,
-		src: d.Src, basis: d.Basis, nsteps: w.nsteps, causes: w.causes, aheadP: pi, aheadFrom: a.now,
+		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: a.gors[w.gor].seq, nsteps: w.nsteps, causes: w.causes, aheadP: pi, aheadFrom: a.now,
+	}
+	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
+		s.victim = d.Victim
+	}
+	if pi >= 0 && !a.procs[pi].fresh {
+		s.after = a.procs[pi].past.lastWhy()
+	}
+	if ns := w.causes[iMissed]; ns > 0 {
+		s.holds = append(s.holds, hold{by: w.idle, ns: ns})
 	}
 	copy(s.steps[:], w.steps[:])
 	if w.spill != 0 {
@@ -184,9 +205,16 @@ func (a *Accumulator) lookAhead(s *story) {
 	if s.aheadP < 0 {
 		return
 	}
-	s.aheadFrom = a.ahead(a.procs[s.aheadP], s.aheadEnd, s.from, s.to, s.g)
+	s.aheadFrom = a.ahead(a.procs[s.aheadP], s.aheadEnd, s.from, s.to, s.g, s.seq)
 	slices.SortStableFunc(a.runs, func(x, y run) int { return cmp.Compare(y.ns, x.ns) })
 	s.nahead = int8(copy(s.ahead[:], a.runs))
+	if s.moreRuns = len(a.intervals) - maxRuns; s.moreRuns > 0 {
+		slices.SortStableFunc(a.intervals, func(x, y interval) int { return cmp.Compare(y.to-y.from, x.to-x.from) })
+		a.intervals = a.intervals[:maxRuns]
+	}
+	s.intervals = slices.Clone(a.intervals)
+	slices.SortStableFunc(s.intervals, func(x, y interval) int { return cmp.Compare(x.from, y.from) })
+	s.holds = append(s.holds, a.holds...)
 }
 
 // stories returns stories as results, longest first.
@@ -206,6 +234,11 @@ func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, st
 			G: s.g, FromNs: s.from, ToNs: s.to, WaitNs: s.ns, P: s.p,
 			Source: s.src.String(), Basis: s.basis.String(), Causes: causeTimes(&s.causes),
 			AheadFromNs: s.aheadFrom, MoreSteps: max(0, int(s.nsteps)-maxSteps), Ahead: []Ahead{},
+			Victim: s.victim, Batch: s.batch, After: "p-start",
+			Runs: []Run{}, MoreRuns: max(0, s.moreRuns), Held: []Held{},
+		}
+		if s.after != reference.WhyUnknown {
+			t.After = s.after.String()
 		}
 		t.Class, t.Name, t.Creator = name(s.class)
 		for _, x := range s.steps[:min(s.nsteps, maxSteps)] {
@@ -214,6 +247,18 @@ func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, st
 		for _, r := range s.ahead[:s.nahead] {
 			id, n, _ := name(r.class)
 			t.Ahead = append(t.Ahead, Ahead{Class: id, Name: n, Ns: r.ns, Runs: r.n})
+		}
+		for _, v := range s.intervals {
+			r := Run{G: v.g, FromNs: v.from, ToNs: v.to, Later: v.later}
+			r.Class, r.Name, _ = name(v.class)
+			if v.why != reference.WhyUnknown {
+				r.End = v.why.String()
+			}
+			t.Runs = append(t.Runs, r)
+		}
+		slices.SortStableFunc(s.holds, func(x, y hold) int { return cmp.Compare(y.ns, x.ns) })
+		for _, h := range s.holds[:min(len(s.holds), maxHeld)] {
+			t.Held = append(t.Held, a.held(h.by, h.ns, h.stack, name))
 		}
 		out = append(out, t)
 	}

@@ -67,6 +67,11 @@ func TestRecording(t *testing.T) {
 			if c := Check(recs); c.Broken != 0 || c.Order != 0 {
 				t.Errorf("%s: %v", c, c.Examples)
 			}
+			_, ds, err := Reconstruct(t.Context(), traceFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReplay(t, j, recs, ds)
 		})
 	}
 }

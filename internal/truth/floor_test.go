@@ -1,7 +1,6 @@
 package truth
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"maps"
@@ -10,10 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/input"
-	"github.com/gmpscope/gmpscope/report"
 )
 
 var update = flag.Bool("update", false, "rewrite the floors")
@@ -101,21 +96,12 @@ func scoreRecording(t *testing.T, stem string) *Score {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := input.Open(t.Context(), stem+".trace.zst", input.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	var text bytes.Buffer
-	dump := report.NewDump(&text, report.DumpOptions{})
-	if _, err := analyze.Run(t.Context(), src, analyze.Options{OnDecision: dump.Write}); err != nil {
-		t.Fatal(err)
-	}
-	said, err := ReadLines(&text)
+	said, decisions, err := Reconstruct(t.Context(), stem+".trace.zst")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, _ := Compare(real, said)
+	s.Waiting = CompareWaiting(real, decisions)
 	return s
 }
 

@@ -59,6 +59,8 @@ type Score struct {
 	Preempts map[Pair]int
 
 	Basis map[string]*Rate // exact source, by basis with its rule
+
+	Waiting *Waiting // empty unless decisions were compared as well
 }
 
 // NewScore returns the score of nothing.
@@ -66,6 +68,7 @@ func NewScore() *Score {
 	return &Score{
 		Sources: make(map[Pair]int), Readies: make(map[Pair]int), Preempts: make(map[Pair]int),
 		Found: make(map[string]*Rate), Real: make(map[string]*Rate), Basis: make(map[string]*Rate),
+		Waiting: NewWaiting(),
 	}
 }
 
@@ -92,6 +95,7 @@ func (s *Score) Add(o *Score) {
 			rate(p[0], k).add(*r)
 		}
 	}
+	s.Waiting.Add(o.Waiting)
 }
 
 func rate(m map[string]*Rate, k string) *Rate {
@@ -149,6 +153,7 @@ func (s *Score) Rates() map[string]Rate {
 	for k, r := range s.Real {
 		m[k+" precision"] = *r
 	}
+	s.Waiting.rates(m)
 	return m
 }
 
@@ -434,6 +439,7 @@ func (s *Score) Print(w io.Writer) {
 	for _, k := range slices.Sorted(maps.Keys(s.Basis)) {
 		n("  basis "+k, *s.Basis[k])
 	}
+	s.Waiting.print(w)
 	printPairs(w, "source", s.Sources, 24)
 	printPairs(w, "ready", s.Readies, 12)
 	printPairs(w, "preempt", s.Preempts, 12)

@@ -124,10 +124,14 @@ func tell(recs []Record) *story {
 			// The first put makes it runnable; further ones move it along.
 			if !g.queued {
 				g.queued, g.ready, g.take, g.locked = true, putTarget[r.Kind], Record{}, false
+			} else {
+				s.other = append(s.other, move(r, putTarget[r.Kind], r.P))
 			}
 		case TookRunnext, TookLocal, TookGlobal, TookTick, TookSteal, TookNetpoll, TookGCWorker, TookReader, TookExit, TookDirect:
 			if !g.queued {
 				g.ready = toDirect
+			} else {
+				s.other = append(s.other, move(r, toDirect, r.P))
 			}
 			g.queued, g.take, g.locked = false, r, false
 			if r.Kind == TookSteal {
@@ -150,6 +154,7 @@ func tell(recs []Record) *story {
 			s.starts[r.G] = append(s.starts[r.G], s.finish(r, g))
 			*g = progress{}
 		case Grab:
+			s.other = append(s.other, move(r, toDirect, none))
 			m.grabNext = 0
 			if r.Flag == 1 {
 				m.grabNext = r.G
@@ -287,6 +292,17 @@ func (s *story) finish(r Record, g *progress) episode {
 		e.ready = toDirect
 	}
 	return e
+}
+
+// move returns a line for a goroutine that goes, still runnable, to a queue of P
+// p, or into the hands of a thread.
+func move(r Record, to string, p int32) Line {
+	l := newLine("move")
+	l.T, l.G, l.M, l.To = r.When, r.G, int64(r.M), to
+	if to != toGlobal {
+		l.P = int64(p)
+	}
+	return l
 }
 
 // at returns a line for something that a record says about its P.

@@ -114,6 +114,33 @@ func TestStealDetails(t *testing.T) {
 	}
 }
 
+func TestMoves(t *testing.T) {
+	r := func(k Kind, when, g int64, m uint32, p int32) Record {
+		return Record{Kind: k, When: when, G: g, M: m, P: p}
+	}
+	s := tell([]Record{
+		r(PutRunnext, 1, 1, 10, 0), r(PutRunnext, 2, 2, 10, 0), r(PutLocal, 3, 1, 10, 0), // displaced
+		r(PutGlobal, 4, 1, 10, 0), // overflow
+		r(PutLocal, 5, 1, 11, 1),  // global batch
+		r(Grab, 6, 1, 12, 1), r(PutStolen, 7, 1, 12, 2),
+		r(TookLocal, 8, 1, 12, 2), r(Start, 9, 1, 12, 2),
+	})
+	var got string
+	for i := range s.other {
+		got += string(s.other[i].AppendJSON(nil)) + "\n"
+	}
+	want := `{"t":3,"k":"move","g":1,"p":0,"m":10,"to":"local"}
+{"t":4,"k":"move","g":1,"m":10,"to":"global"}
+{"t":5,"k":"move","g":1,"p":1,"m":11,"to":"local"}
+{"t":6,"k":"move","g":1,"m":12,"to":"direct"}
+{"t":7,"k":"move","g":1,"p":2,"m":12,"to":"local"}
+{"t":8,"k":"move","g":1,"p":2,"m":12,"to":"direct"}
+`
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 func TestCausesOfPreemption(t *testing.T) {
 	for name, c := range map[string]struct {
 		fill func(*tape)
@@ -229,9 +256,11 @@ func TestJoinByOrderOfStarts(t *testing.T) {
 	for i := range j.Lines {
 		got += string(j.Lines[i].AppendJSON(nil)) + "\n"
 	}
-	want := `{"t":100,"k":"start","g":1,"p":0,"m":100,"n":0,"src":"local","ll":3,"gl":4,"tick":62}
+	want := `{"t":0,"k":"move","g":1,"p":0,"m":100,"to":"direct"}
+{"t":100,"k":"start","g":1,"p":0,"m":100,"n":0,"src":"local","ll":3,"gl":4,"tick":62}
 {"t":200,"k":"overflow","g":7,"p":0,"m":100,"batch":129,"ll":0,"gl":0}
 {"t":300,"k":"ready","g":1,"p":0,"m":100,"n":1,"to":"global"}
+{"t":400,"k":"move","g":1,"p":2,"m":102,"to":"direct"}
 {"t":500,"k":"start","g":1,"p":2,"m":102,"n":1,"src":"global","batch":1,"ll":0,"gl":0,"tick":5}
 {"t":550,"k":"ready","g":1,"p":0,"m":100,"n":2,"to":"local"}
 `

@@ -90,8 +90,9 @@ func (o Mismatches) around(w io.Writer, truth, dump []Line, partner map[int]int,
 		if !o.AllPs && l.P != t.P && l.P != t.Victim {
 			continue
 		}
-		// A steal is seen in the start that follows it.
-		if l.K != "steal" || l.P != t.P {
+		// A steal is seen in the start that follows it, and moves would be most of
+		// what there is.
+		if l.K != "move" && (l.K != "steal" || l.P != t.P) {
 			back = append(back, i)
 		}
 	}

@@ -8,7 +8,7 @@
 //	truth matrix --out DIR [--workload A,B] [--go V,W] [--procs 2,4] [--seed N]     record many
 //	truth join   STEM…                                make STEM.truth.jsonl again from a kept STEM.rec
 //	truth check  FILE.rec…                            does a recording contradict itself?
-//	truth score  --truth FILE --dump FILE [--worst N] [--cascades N]
+//	truth score  --truth FILE (--trace FILE | --dump FILE) [--worst N] [--cascades N] [--lost N]
 //	truth table  --dir DIR [--gmpscope PATH] [--record] [--by workload,go,procs]
 //	truth floor  --out DIR                            record the small set of the tests
 //
@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/internal/truth"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 func main() {
@@ -338,7 +339,9 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o := newOptions("score", stderr)
 	truthFile := o.String("truth", "", "`FILE` with the truth")
-	dumpFile := o.String("dump", "", "`FILE` with the output of gmpscope dump; - is standard input")
+	traceFile := o.String("trace", "", "`FILE` with the trace; scores waiting time as well")
+	dumpFile := o.String("dump", "", "`FILE` with the output of gmpscope dump, instead of the trace; - is standard input")
+	lost := o.Int("lost", 0, "show the `N` waits with most time of a wrong cause, at most 20; needs --trace")
 	worst := truth.Mismatches{}
 	o.IntVar(&worst.Show, "worst", 0, "show the first `N` wrong starts")
 	o.IntVar(&worst.Skip, "skip", 0, "pass over the first `N` wrong starts")
@@ -356,16 +359,24 @@ func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	var d []truth.Line
-	if *dumpFile == "-" {
+	var decisions []reference.Decision
+	switch {
+	case *traceFile != "":
+		d, decisions, err = truth.Reconstruct(ctx, *traceFile)
+	case *dumpFile == "-":
 		d, err = truth.ReadLines(os.Stdin)
-	} else {
+	default:
 		d, err = truth.ReadLinesFile(*dumpFile)
 	}
 	if err != nil {
 		return err
 	}
 	s, starts := truth.Compare(t, d)
+	if decisions != nil {
+		s.Waiting = truth.CompareWaiting(t, decisions)
+	}
 	s.Print(stdout)
+	s.Waiting.PrintLost(stdout, *lost)
 	if *cascades > 0 {
 		truth.Cascades(stdout, t, d, starts, *cascades, worst.Context, worst.Context)
 	}
@@ -384,7 +395,7 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	dir := o.String("dir", "", "`directory` with recordings; also where they are made")
 	small := o.Bool("sample", false, "with --record: each workload once, with releases and GOMAXPROCS in rotation")
 	again := o.Bool("record", false, "record what is missing of the matrix (all of it with --force)")
-	tool := o.String("gmpscope", "", "`path` of the gmpscope command (default: built from ./cmd/gmpscope)")
+	tool := o.String("gmpscope", "", "`path` of another gmpscope command, whose dumps are scored instead; waiting time is not then")
 	by := o.String("by", "workload", "`what` to sum up: workload, go, procs or file; several comma-separated")
 	details := o.Bool("details", false, "print the whole score of everything together as well")
 	match := o.String("match", "", "only recordings whose name matches this `regexp`")
@@ -413,19 +424,6 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			}
 		}
 	}
-	if *tool == "" {
-		tmp, err := os.MkdirTemp("", "truth")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(tmp)
-		*tool = filepath.Join(tmp, "gmpscope")
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", *tool, "./cmd/gmpscope")
-		cmd.Stderr = stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("building gmpscope: %w", err)
-		}
-	}
 	only, err := regexp.Compile(*match)
 	if err != nil {
 		return err
@@ -437,6 +435,7 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	total, scored := truth.NewScore(), 0
 	releases := make(map[string]bool)
 	groups := make(map[string]map[string]*truth.Score)
+	waiting := make(map[string]*truth.Waiting) // by workload
 	for _, f := range files {
 		name := strings.TrimSuffix(f, ".truth.jsonl")
 		parts := stem.FindStringSubmatch(filepath.Base(name))
@@ -450,6 +449,10 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		total.Add(s)
 		scored++
+		if waiting[parts[1]] == nil {
+			waiting[parts[1]] = truth.NewWaiting()
+		}
+		waiting[parts[1]].Add(s.Waiting)
 		releases[parts[2]] = true
 		for _, g := range strings.Split(*by, ",") {
 			key := map[string]string{"workload": parts[1], "go": "Go " + parts[2], "procs": "GOMAXPROCS " + parts[3], "file": parts[0]}[g]
@@ -477,6 +480,13 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Summary())
 	}
 	fmt.Fprintf(stdout, "\n%s", total.Calibration())
+	if *tool == "" {
+		fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.WaitingHead, truth.WaitingRule)
+		for _, k := range slices.Sorted(maps.Keys(waiting)) {
+			fmt.Fprintf(stdout, "| %s | %s |\n", k, waiting[k].Summary())
+		}
+		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Waiting.Summary())
+	}
 	if *details {
 		fmt.Fprintln(stdout)
 		total.Print(stdout)
@@ -484,11 +494,21 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// scoreOne dumps the trace of a recording and scores it.
+// scoreOne scores a recording: the reconstruction of this program, or the dump
+// of another one if tool names it.
 func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
 	t, err := truth.ReadLinesFile(name + ".truth.jsonl")
 	if err != nil {
 		return nil, err
+	}
+	if tool == "" {
+		d, decisions, err := truth.Reconstruct(ctx, name+".trace")
+		if err != nil {
+			return nil, err
+		}
+		s, _ := truth.Compare(t, d)
+		s.Waiting = truth.CompareWaiting(t, decisions)
+		return s, nil
 	}
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, tool, "dump", name+".trace")
