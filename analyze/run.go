@@ -42,6 +42,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	stream := events.New(ctx, src, events.Options{Workers: o.Workers})
 	defer stream.Close()
 
+	words := newNames(o.Anonymize)
+	text := func(h int32) string { return stream.Tables.Name(events.Handle(h)) }
 	var (
 		tl     = timeline.New(timeline.Options{})
 		ps     = procs.New()
@@ -49,7 +51,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		marked []mark
 		ws     = waits.New(waits.Options{OnWorst: func(from, to, g int64) {
 			marked = append(marked, mark{from, to, g})
-		}, Text: func(h int32) string { return stream.Tables.Name(events.Handle(h)) }, Frames: stackLines(stream.Tables)})
+		}, Text: text, Frames: stackLines(stream.Tables, words)})
 		failed error
 	)
 	detectors := all.Detectors(all.Default())
@@ -103,7 +105,6 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		return nil, nothing(src, &st)
 	}
 	end := st.End
-	words := newNames(o.Anonymize)
 	class := func(id int32) (name, creator string) {
 		name, creator = rec.Class(id)
 		return words.function(name), words.function(creator)
@@ -126,7 +127,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		TracerNs: sum.TracerNs,
 		Waits:    res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
 		ClassName: class, Stack: stackLines(stream.Tables, words),
-		Label: func(h int32) string { return stream.Tables.Name(events.Handle(h)) },
+		Label: text,
 	})
 	for i, n := range found.Found() {
 		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})

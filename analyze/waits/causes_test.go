@@ -50,6 +50,12 @@ func parse(t *testing.T, text string) []reference.Decision {
 					t.Fatalf("%q: %v", line, err)
 				}
 				d.Stack = int32(n)
+			case strings.HasPrefix(w, "label"):
+				n, err := strconv.ParseInt(w[len("label"):], 10, 32)
+				if err != nil {
+					t.Fatalf("%q: %v", line, err)
+				}
+				d.Label = int32(n)
 			case w == "tracer-flag":
 				d.Flags |= reference.FlagTracer
 			case w == "gc-flag":

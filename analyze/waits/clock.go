@@ -73,7 +73,7 @@ func (a *Accumulator) stwBegin(d *reference.Decision) {
 	if a.stw {
 		return
 	}
-	a.stw, a.stwReason = true, a.reason(stwReason(d))
+	a.stw, a.stwReason = true, a.reason(d.Label)
 	a.holdAgain()
 	if pi := a.proc(d.P); pi >= 0 && a.procs[pi].state != pIdle {
 		p := a.procs[pi]

@@ -23,9 +23,6 @@ func (c culprit) of() int32     { return int32(c & (1<<culpritBits - 1)) }
 // maxReasons bounds the reasons of stop-the-worlds that are told apart.
 const maxReasons = 32
 
-// stwReason is the handle of the text that says why d stops the world.
-func stwReason(d *reference.Decision) int32 { return d.Stack }
-
 // reason returns the index of a reason.
 func (a *Accumulator) reason(handle int32) int32 {
 	for i, h := range a.reasons {

@@ -81,14 +81,14 @@ func TestHeld(t *testing.T) {
 			0 start g2 p0
 			0 start g3 p1
 			10 ready g1 p1 local
-			20 stw-begin p0 stack5
+			20 stw-begin p0 label5
 			25 stop g3 p1 stw
 			25 p-stop p1 stw
 			35 stw-end p0
 			35 p-start p1
 			35 start g3 p1
 			36 move g1 global
-			40 stw-begin p0 stack6
+			40 stw-begin p0 label6
 			41 stop g3 p1 stw
 			41 p-stop p1 stw
 			44 stw-end p0
@@ -199,7 +199,7 @@ func TestHeldIsBounded(t *testing.T) {
 	a.Add(&reference.Decision{Kind: reference.KindPStart})
 	a.Add(&reference.Decision{Kind: reference.KindReady, G: 1, Class: 1, To: reference.QueueLocal})
 	for i := range int32(1000) {
-		a.Add(&reference.Decision{Kind: reference.KindSTWBegin, Time: now, P: -1, Stack: i})
+		a.Add(&reference.Decision{Kind: reference.KindSTWBegin, Time: now, P: -1, Label: i})
 		a.Add(&reference.Decision{Kind: reference.KindPStop, Time: now, Why: reference.WhySTW})
 		now += 3
 		sum += 3

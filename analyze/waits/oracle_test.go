@@ -354,7 +354,7 @@ func (o *oracle) add(d *reference.Decision) {
 		if o.stw {
 			return
 		}
-		o.stw, o.reason = true, d.Stack
+		o.stw, o.reason = true, d.Label
 		if d.P >= 0 {
 			if p := o.proc(d.P); p.thread || p.unavail {
 				o.stopper = d.P

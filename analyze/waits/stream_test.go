@@ -256,7 +256,7 @@ func (w *world) step() {
 			w.emit(reference.Decision{Kind: reference.KindSTWEnd})
 			return
 		}
-		d := reference.Decision{Kind: reference.KindSTWBegin, P: -1, G: -1, Stack: 1 + w.Int32N(3)}
+		d := reference.Decision{Kind: reference.KindSTWBegin, P: -1, G: -1, Label: 1 + w.Int32N(3)}
 		if g := w.pick('r'); g >= 0 && w.IntN(4) > 0 {
 			d.P, d.G = w.gs[g].p, int64(g)
 		}
