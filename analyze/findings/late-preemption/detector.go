@@ -48,6 +48,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "time slices that ended late", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}}
+			env.World.OnStint(w.stint)
 			env.World.OnSlice(w.slice)
 			return w
 		},
@@ -60,9 +61,17 @@ type watcher struct {
 	world *findings.World
 	cells []cell
 	at    map[int32]int
+	parts []part // by P
 }
 
-// cell is the late slices of one class, that of the goroutine which had it first.
+// part is what is over of a slice under way, since it began or since a
+// preemption in it. Gs and Classes hold the goroutine that ran longest.
+type part struct {
+	findings.Slice
+	longest int64
+}
+
+// cell is the late slices of one class, that of the goroutine which ran longest.
 type cell struct {
 	class   int32
 	asked   int64 // slices that a preemption ended, late or not
@@ -78,9 +87,41 @@ const (
 	maxVictims = 256
 )
 
+// stint adds a run interval to its part of a slice, which a preemption ends:
+// what comes from runnext after it inherits the slice, but the request was heeded.
+func (w *watcher) stint(s *findings.Stint) {
+	for int(s.P) >= len(w.parts) {
+		w.parts = append(w.parts, part{})
+	}
+	p := &w.parts[s.P]
+	if p.Stints == 0 {
+		*p = part{Slice: findings.Slice{P: s.P, From: s.From}}
+	}
+	p.Stints++
+	p.To, p.Why, p.Open = s.To, s.Why, s.Open
+	p.SyscallNs += s.SyscallNs
+	p.System = p.System || s.System
+	if ns := s.Ns(); ns >= p.longest {
+		p.longest, p.Stack = ns, s.Stack
+		p.Gs[0], p.Classes[0] = s.G, s.Class
+	}
+	if s.Why == reference.WhySlice {
+		w.over(p)
+	}
+}
+
 func (w *watcher) slice(s *findings.Slice) {
+	if int(s.P) < len(w.parts) && w.parts[s.P].Stints > 0 {
+		w.over(&w.parts[s.P])
+	}
+}
+
+// over judges a part of a slice that is over, and empties it.
+func (w *watcher) over(p *part) {
+	s := &p.Slice
+	defer func() { s.Stints = 0 }()
 	ns := s.Ns()
-	if ns < w.t.AskedNs || s.System || s.N == 0 {
+	if ns < w.t.AskedNs || s.System {
 		return
 	}
 	end := 0

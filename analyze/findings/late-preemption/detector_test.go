@@ -52,6 +52,52 @@ func TestChainsAreOneSlice(t *testing.T) {
 	}
 }
 
+// A chain that goes on through runnext after a preemption was interrupted in
+// time, though it keeps the slice.
+func TestAPreemptionWithinASliceEndsIt(t *testing.T) {
+	s := New(1)
+	for range 10 {
+		s.Local(7, 0, reference.WhyUnblock).Local(1, 0, reference.WhyUnblock).Start(7, 0)
+		g := int64(7)
+		for range 6 {
+			s.Next(g+1, 0, reference.WhyTimer).Pass(10*Ms).Preempt(g).Start(g+1, 0)
+			g++
+		}
+		s.Stop(g, reference.WhyBlock).Run(1, 0, 50*Us, reference.WhyBlock)
+		for g := int64(7); g < 13; g++ {
+			s.Run(g, 0, 10*Us, reference.WhyBlock)
+		}
+	}
+	None(t, s.Detect(latepreemption.New(latepreemption.Default())))
+}
+
+// One of the runtime's that comes in at the end hides nothing.
+func TestTheRuntimeAfterwards(t *testing.T) {
+	s := New(1).Class(2, 9).Flags(reference.FlagSystem, 5).Global(9, reference.WhyCreate)
+	for range 10 {
+		s.Start(9, 0).Local(1, 0, reference.WhyUnblock).Next(5, 0, reference.WhyTimer).Pass(80 * Ms).Preempt(9)
+		s.Run(5, 0, 10*Us, reference.WhyBlock).Run(1, 0, 50*Us, reference.WhyBlock)
+	}
+	x := One(t, s.Detect(latepreemption.New(latepreemption.Default())), latepreemption.ID, findings.Critical)
+	if x.Actors[len(x.Actors)-1].G != 9 {
+		t.Errorf("actors %v", x.Actors)
+	}
+}
+
+// The blame is on the one that ran, not on who handed it the slice.
+func TestTheLongestRunIsToBlame(t *testing.T) {
+	s := New(1).Class(2, 9).Class(3, 8)
+	for range 10 {
+		s.Local(8, 0, reference.WhyUnblock).Local(1, 0, reference.WhyUnblock).Start(8, 0)
+		s.Pass(10*Us).Next(9, 0, reference.WhyUnblock).Stop(8, reference.WhyBlock).Start(9, 0)
+		s.Pass(80*Ms).Preempt(9).Run(1, 0, 50*Us, reference.WhyBlock).Run(9, 0, 10*Us, reference.WhyBlock)
+	}
+	x := One(t, s.Detect(latepreemption.New(latepreemption.Default())), latepreemption.ID, findings.Critical)
+	if a := x.Actors[len(x.Actors)-1]; a.G != 9 || a.Class != "main.class2" {
+		t.Errorf("actors %v", x.Actors)
+	}
+}
+
 func TestItsOwnStopExcusesAWhile(t *testing.T) {
 	s := New(1)
 	for range 10 {

@@ -22,9 +22,12 @@ type Thresholds struct {
 	Hops    int32 `json:"hops"`    // run intervals in one slice
 	Parties int8  `json:"parties"` // by at most so many goroutines; at most 4
 	// Relay is the share of a slice's run intervals that are the first ones of
-	// goroutines just created, from which on it counts whoever takes part.
-	Relay  float64 `json:"relay"`
-	WaitNs int64   `json:"wait_ns"` // somebody waited so long meanwhile
+	// goroutines just created, from which on it counts whoever takes part; and
+	// Creator the share if the slice is of SevereNs or more: nearly half where
+	// each comes after one of the goroutine that creates them all.
+	Relay   float64 `json:"relay"`
+	Creator float64 `json:"creator"`
+	WaitNs  int64   `json:"wait_ns"` // somebody waited so long meanwhile
 	// SevereNs and SevereShare: a slice so long, or this share of the duration in
 	// such slices, is more than a note and may be critical.
 	SevereNs    int64          `json:"severe_ns"`
@@ -34,7 +37,7 @@ type Thresholds struct {
 
 // Default returns the default thresholds.
 func Default() Thresholds {
-	return Thresholds{Hops: 20, Parties: 3, Relay: 0.9, WaitNs: 1_000_000, SevereNs: 10_000_000, SevereShare: 0.5, Grade: findings.DefaultGrade()}
+	return Thresholds{Hops: 20, Parties: 3, Relay: 0.9, Creator: 0.4, WaitNs: 1_000_000, SevereNs: 10_000_000, SevereShare: 0.5, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -57,7 +60,8 @@ type watcher struct {
 	at    map[parties]int
 }
 
-// parties are the classes that take part, sorted; of a relay only the first.
+// parties are the classes that take part, sorted; of a relay only the most
+// frequent of those that the slice names.
 type parties struct {
 	classes [4]int32
 	relay   bool
@@ -68,6 +72,7 @@ type cell struct {
 	n       int64 // classes in it
 	slices  int64
 	hops    int64
+	created int64 // of the hops, first ones of goroutines just created
 	ns      int64
 	longest findings.Slice
 	victims findings.Tally
@@ -85,7 +90,8 @@ func (w *watcher) slice(s *findings.Slice) {
 	if s.Stints < w.t.Hops || ns < w.t.WaitNs || s.System {
 		return
 	}
-	relay := float64(s.Created) >= w.t.Relay*float64(s.Stints)
+	share := float64(s.Created) / float64(s.Stints)
+	relay := share >= w.t.Relay || share >= w.t.Creator && ns >= w.t.SevereNs
 	if s.N > w.t.Parties && !relay || int(s.N) > len(s.Gs) && !relay {
 		return
 	}
@@ -117,6 +123,7 @@ func (w *watcher) slice(s *findings.Slice) {
 	}
 	c.slices++
 	c.hops += int64(s.Stints)
+	c.created += int64(s.Created)
 	c.ns += ns
 	c.yielded += yielded
 	if ns > c.longest.To-c.longest.From {
@@ -135,6 +142,9 @@ func (w *watcher) cell(s *findings.Slice, relay bool) *cell {
 	}
 	copy(k.classes[:n], s.Classes[:])
 	slices.Sort(k.classes[:n])
+	if relay {
+		k.classes[0] = frequent(s.Classes[:min(int(s.N), len(s.Classes))])
+	}
 	i, ok := w.at[k]
 	if !ok {
 		if len(w.cells) >= maxCells {
@@ -145,6 +155,23 @@ func (w *watcher) cell(s *findings.Slice, relay bool) *cell {
 		w.at[k] = i
 	}
 	return &w.cells[i]
+}
+
+// frequent returns the class that is there most often, the last of these.
+func frequent(classes []int32) int32 {
+	best, most := int32(0), 0
+	for _, c := range classes {
+		n := 0
+		for _, d := range classes {
+			if c == d {
+				n++
+			}
+		}
+		if n >= most {
+			best, most = c, n
+		}
+	}
+	return best
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -207,7 +234,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 				}
 			}
 		}
-		if c.relay {
+		if c.relay && float64(c.created) < w.t.Relay*float64(c.hops) {
+			x.Title = fmt.Sprintf("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, findings.Dur(longest))
+			x.Advice = []string{
+				"Bound how many are under way at once, and let a fixed number of workers take the work from a channel, which keeps its order: what is created runs next, within the same time slice, so the newest is served first.",
+			}
+		} else if c.relay {
 			x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, findings.Dur(longest))
 			x.Advice = []string{
 				"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",

@@ -67,6 +67,35 @@ func TestFindsARelay(t *testing.T) {
 	}
 }
 
+// accepting has goroutine 1 create one of class 4 for every 20 µs, each of which
+// wakes it again, hops times a slice, while 9 waits.
+func accepting(hops int) *Stream {
+	s := New(1).Class(3, 9)
+	g := int64(100)
+	for range 10 {
+		s.Local(1, 0, reference.WhyTimer).Local(9, 0, reference.WhyUnblock).Start(1, 0)
+		for range hops {
+			s.Class(4, g).Pass(10*Us).Next(g, 0, reference.WhyCreate).Stop(1, reference.WhyBlock).Start(g, 0)
+			s.Pass(10*Us).Next(1, 0, reference.WhyTimer).Stop(g, reference.WhyExit).Start(1, 0)
+			g++
+		}
+		s.Pass(10*Us).Stop(1, reference.WhyBlock).Run(9, 0, 10*Us, reference.WhyBlock)
+	}
+	return s
+}
+
+func TestFindsTheNewestFirst(t *testing.T) {
+	x := One(t, accepting(1000).Detect(runnextmonopoly.New(runnextmonopoly.Default())), runnextmonopoly.ID, findings.Critical)
+	if !strings.HasPrefix(x.Title, "Goroutines of main.class4, each run as soon as it was created,") {
+		t.Error(x.Title)
+	}
+}
+
+// Within the length of a slice it is what a slice is for.
+func TestFewNewOnesAreNoMonopoly(t *testing.T) {
+	None(t, accepting(200).Detect(runnextmonopoly.New(runnextmonopoly.Default())))
+}
+
 func TestNoVictimNoMonopoly(t *testing.T) {
 	d := runnextmonopoly.New(runnextmonopoly.Default())
 	t.Run("alone", func(t *testing.T) {

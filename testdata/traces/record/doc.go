@@ -20,7 +20,7 @@
 //
 //  1. main.go: flags, and what to do about each row of the manifest;
 //  2. scenarios.go: the table of scenarios: versions, GOMAXPROCS, what to show;
-//  3. make.go: building, running, compressing;
+//  3. make.go: building and running, by package runner, and choosing;
 //  4. recording.go: a trace read into a flat list of events, and questions to it;
 //  5. facts.go: per scenario, what must hold in any recording of it;
 //  6. manifest.go: manifest.json and MANIFEST.md.

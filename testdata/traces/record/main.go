@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/runner"
 )
 
 func main() {
@@ -27,7 +29,7 @@ func main() {
 }
 
 type options struct {
-	source string   // testdata/traces of the checkout: holds programs/
+	root   string   // of the checkout
 	out    string   // where the traces and the manifest go
 	only   []string // scenarios or rows; empty: all
 	goes   []string // Go versions; empty: the scenario's own
@@ -37,7 +39,7 @@ type options struct {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	source, err := sourceDir()
+	root, err := runner.Root()
 	if err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	only := flags.String("only", "", "record only these scenarios or manifest rows, comma-separated `names`")
 	goes := flags.String("go", "", "record with these Go `versions`, comma-separated, instead of the scenario's own")
-	out := flags.String("out", source, "`directory` for traces and manifest")
+	out := flags.String("out", filepath.Join(root, "testdata", "traces"), "`directory` for traces and manifest")
 	tries := flags.Int("tries", 30, "recordings to make of a row before giving up")
 	keep := flags.Int("keep", 5, "good recordings to choose the least disturbed from")
 	better := flags.Bool("better", false, "replace a trace only by one whose threads waited less for a CPU")
@@ -57,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	opts := options{
-		source: source,
+		root:   root,
 		out:    *out,
 		only:   list(*only),
 		goes:   list(*goes),
@@ -83,7 +85,7 @@ func recordAll(ctx context.Context, opts options, stdout io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	maker := maker{source: opts.source, temp: temp, programs: make(map[string]string)}
+	maker := runner.New(opts.root, temp)
 
 	wanted := make(map[string]bool)
 	unknown := slices.Clone(opts.only)
@@ -94,7 +96,7 @@ func recordAll(ctx context.Context, opts options, stdout io.Writer) error {
 			if len(opts.only) > 0 && !slices.Contains(opts.only, s.name) && !slices.Contains(opts.only, target.name()) {
 				continue
 			}
-			row, trace, bad, err := maker.best(ctx, target, opts.tries, opts.keep)
+			row, trace, bad, err := best(ctx, maker, target, opts.tries, opts.keep)
 			if err != nil {
 				return fmt.Errorf("%s: %w", target.name(), err)
 			}
@@ -168,26 +170,6 @@ func verifyAll(opts options, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "%d traces, %d bytes: all as the manifest says\n", len(manifest.Traces), manifest.gzipBytes())
 	return nil
-}
-
-// sourceDir finds testdata/traces of the module that the working directory
-// lies in.
-func sourceDir() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		source := filepath.Join(dir, "testdata", "traces")
-		if _, err := os.Stat(filepath.Join(source, "programs")); err == nil {
-			return source, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("testdata/traces/programs not found: run inside the checkout of gmpscope")
-		}
-		dir = parent
-	}
 }
 
 func list(s string) []string {

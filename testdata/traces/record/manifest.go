@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/runner"
 )
 
 const (
@@ -70,13 +72,13 @@ func (r row) verify(dir string) error {
 	if err != nil {
 		return err
 	}
-	data, err := decompress(zipped)
+	data, err := runner.Decompress(zipped)
 	if err != nil {
 		return err
 	}
 	found := r
-	found.GzipSHA256, found.GzipBytes = sum(zipped), len(zipped)
-	found.SHA256, found.Bytes = sum(data), len(data)
+	found.GzipSHA256, found.GzipBytes = runner.Sum(zipped), len(zipped)
+	found.SHA256, found.Bytes = runner.Sum(data), len(data)
 	found.Reader = "EOF"
 	rec, err := readRecording(bytes.NewReader(data))
 	if err != nil {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/runner"
 )
 
 // A scenario is a program below programs/ and what its traces must show.
@@ -94,13 +96,5 @@ func (s scenario) targets(goVersions []string) []target {
 
 // name returns the name of the trace, as "uneven-go1.26-p4".
 func (t target) name() string {
-	return fmt.Sprintf("%s-%s-p%d", t.scenario.name, shortVersion(t.goVersion), t.gomaxprocs)
-}
-
-// shortVersion returns go1.26 for go1.26.8.
-func shortVersion(version string) string {
-	if parts := strings.SplitN(version, ".", 3); len(parts) == 3 {
-		return parts[0] + "." + parts[1]
-	}
-	return version
+	return fmt.Sprintf("%s-%s-p%d", t.scenario.name, runner.ShortVersion(t.goVersion), t.gomaxprocs)
 }

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/gmpscope/gmpscope/testdata/traces/programs/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
 const (

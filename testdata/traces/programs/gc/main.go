@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/gmpscope/gmpscope/testdata/traces/programs/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
 type tree struct{ left, right *tree }

@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/gmpscope/gmpscope/testdata/traces/programs/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
 const trips = 200

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gmpscope/gmpscope/testdata/traces/programs/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
 const hops = 5000

@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/gmpscope/gmpscope/testdata/traces/programs/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
 var (

@@ -21,7 +21,7 @@ package main
 import (
 	"sync/atomic"
 
-	"github.com/gmpscope/gmpscope/testdata/traces/programs/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
 var started, release, done atomic.Int32

@@ -12,7 +12,7 @@ package main
 import (
 	"sync"
 
-	"github.com/gmpscope/gmpscope/testdata/traces/programs/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
 func main() {
