@@ -1,0 +1,246 @@
+// Package pairs judges package compare by programs recorded before and after a
+// change of known effect.
+//
+// Each folder in testdata/traces/pairs/programs is a program that the variable
+// SIDE (before, after) tells which of its two forms to take; its package comment
+// says what the change is. testdata/traces/pairs holds some recordings of each
+// form.
+package pairs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/compare"
+)
+
+// Pair is a program before and after a change.
+type Pair struct {
+	Name string
+	// GOMAXPROCS on both sides.
+	Before, After int
+	// Want is the verdict that is right. Cause is the cause of waiting that must
+	// account for the most of the change, "" where that is open.
+	Want  compare.Verdict
+	Cause string
+}
+
+// Nothing is the program that does not change.
+const Nothing = "nothing"
+
+// Sides are the values of SIDE.
+var Sides = [...]string{"before", "after"}
+
+// Recordings is how many there are of each side.
+const Recordings = 6
+
+// All lists the pairs. The one called [Nothing] has twice the recordings on each
+// side: they are dealt out to two sides in all ways.
+var All = []Pair{
+	{Name: "mutex-sharded", Before: 2, After: 2, Want: compare.Better},
+	{Name: "channel-batched", Before: 2, After: 2, Want: compare.Better},
+	{Name: "fan-out-limited", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
+	{Name: "queue-bounded", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
+	{Name: "procs-halved", Before: 2, After: 1, Want: compare.Worse, Cause: "behind"},
+	{Name: Nothing, Before: 2, After: 2, Want: compare.NoChange},
+}
+
+// Dir is the folder of the recordings in the checkout root, Program that of a
+// pair's program, with slashes, in it.
+func Dir(root string) string { return filepath.Join(root, "testdata", "traces", "pairs") }
+func Program(p *Pair) string { return "testdata/traces/pairs/programs/" + p.Name }
+func file(p *Pair, side string, i int) string {
+	return fmt.Sprintf("%s-%s-%d.trace.gz", p.Name, side, i)
+}
+
+// File is the path of a recording, i from 0.
+func File(root string, p *Pair, side string, i int) string {
+	return filepath.Join(Dir(root), file(p, side, i))
+}
+
+// Results analyses the recordings of one side.
+func Results(ctx context.Context, root string, p *Pair, side string) ([]*analyze.Result, error) {
+	var out []*analyze.Result
+	for i := range Recordings {
+		r, err := analyseFile(ctx, File(root, p, side, i))
+		if err != nil {
+			return nil, err
+		}
+		r.Trace.Name = file(p, side, i)
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func analyseFile(ctx context.Context, name string) (*analyze.Result, error) {
+	src, err := input.Open(ctx, name, input.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	return analyze.Run(ctx, src, analyze.Options{})
+}
+
+// Judged is a pair with what compare says of it.
+type Judged struct {
+	Pair
+	Got   *compare.Result
+	Chief string                  // the cause with the largest part in the change
+	One   map[compare.Verdict]int // verdicts on single recordings, one of each side
+}
+
+// Right says that the verdict, and the cause where one is wanted, are right.
+func (j *Judged) Right() bool {
+	return j.Got.Verdict == j.Want && (j.Cause == "" || j.Cause == j.Chief)
+}
+
+// Judge compares a pair's recordings: all, and each with one of the other side.
+func Judge(before, after []*analyze.Result, p Pair) (*Judged, error) {
+	c, err := compare.Compare(before, after)
+	if err != nil {
+		return nil, err
+	}
+	j := &Judged{Pair: p, Got: c, One: map[compare.Verdict]int{}}
+	var most int64
+	for _, x := range c.Causes {
+		if n := max(x.DeltaNs, -x.DeltaNs); n > most {
+			most, j.Chief = n, x.Cause
+		}
+	}
+	for i := range before {
+		one, err := compare.Compare(before[i:i+1], after[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		j.One[one.Verdict]++
+	}
+	return j, nil
+}
+
+// Alarms deals recordings of one program out to two sides, in all ways, and
+// counts the comparisons that see a change.
+func Alarms(rs []*analyze.Result) (alarms, all int, err error) {
+	if len(rs)%2 != 0 {
+		return 0, 0, errors.New("an odd number of recordings")
+	}
+	n := len(rs)
+	for set := range 1 << n {
+		var b, a []*analyze.Result
+		for i, r := range rs {
+			if set>>i&1 == 0 {
+				b = append(b, r)
+			} else {
+				a = append(a, r)
+			}
+		}
+		if len(a) != n/2 {
+			continue
+		}
+		c, err := compare.Compare(b, a)
+		if err != nil {
+			return 0, 0, err
+		}
+		all++
+		if c.Verdict == compare.Better || c.Verdict == compare.Worse || c.Verdict == compare.Mixed {
+			alarms++
+		}
+	}
+	return alarms, all, nil
+}
+
+// AlarmsOfOne counts the same for each recording against each other.
+func AlarmsOfOne(rs []*analyze.Result) (alarms, all int, err error) {
+	for i, b := range rs {
+		for j, a := range rs {
+			if i == j {
+				continue
+			}
+			c, err := compare.Compare([]*analyze.Result{b}, []*analyze.Result{a})
+			if err != nil {
+				return 0, 0, err
+			}
+			all++
+			if c.Verdict == compare.Better || c.Verdict == compare.Worse || c.Verdict == compare.Mixed {
+				alarms++
+			}
+		}
+	}
+	return alarms, all, nil
+}
+
+// Page writes docs/diff.md.
+func Page(ctx context.Context, w io.Writer, root string) error {
+	var b strings.Builder
+	b.WriteString(`# Does diff judge right?
+
+Generated by ` + "`go run ./internal/pairs/cmd/pairs -o docs/diff.md`" + ` from the recordings in testdata/traces/pairs; a test keeps it up
+to date. Each program was recorded ` + fmt.Sprint(Recordings) + ` times before and ` + fmt.Sprint(Recordings) + ` times after a change of known effect. "One each": the
+verdicts on single recordings, one of each side, by windows within them.
+
+| program | GOMAXPROCS | verdict | right? | largest part of the change | one each | in a sentence |
+|---|---|---|---|---|---|---|
+`)
+	var nothing []*analyze.Result
+	for _, p := range All {
+		before, err := Results(ctx, root, &p, Sides[0])
+		if err != nil {
+			return err
+		}
+		after, err := Results(ctx, root, &p, Sides[1])
+		if err != nil {
+			return err
+		}
+		if p.Name == Nothing {
+			nothing = append(before, after...)
+		}
+		j, err := Judge(before, after, p)
+		if err != nil {
+			return err
+		}
+		right := "yes"
+		if !j.Right() {
+			right = "**no**"
+		}
+		var one []string
+		for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Mixed, compare.NoChange, compare.Inconclusive} {
+			if n := j.One[v]; n > 0 {
+				one = append(one, fmt.Sprintf("%d %s", n, v))
+			}
+		}
+		fmt.Fprintf(&b, "| [%s](../%s/main.go) | %d → %d | %s | %s | %s | %s | %s |\n", p.Name, Program(&p), p.Before, p.After, j.Got.Verdict, right, j.Chief, strings.Join(one, ", "), j.Got.Headline)
+	}
+	alarms, all, err := Alarms(nothing)
+	if err != nil {
+		return err
+	}
+	ones, allOnes, err := AlarmsOfOne(nothing)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, `
+**False alarms.** The %d recordings of the program that does not change, dealt out to two sides of %d in all ways: %d of %d
+comparisons (%.1f %%) see a change. Each of them against each other one: %d of %d (%.1f %%).
+`, len(nothing), len(nothing)/2, alarms, all, 100*float64(alarms)/float64(all), ones, allOnes, 100*float64(ones)/float64(allOnes))
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// Write writes docs/diff.md of the checkout root.
+func Write(ctx context.Context, root string) error {
+	f, err := os.Create(filepath.Join(root, "docs", "diff.md"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := Page(ctx, f, root); err != nil {
+		return err
+	}
+	return f.Close()
+}
