@@ -134,7 +134,7 @@ func busy() *analyze.Result {
 	r.Procs.Overflows, r.Procs.GlobalTakes = 3, 22_118
 	r.Procs.Queues = procs.Queues{GlobalMean: 0.0013, GlobalMax: 131, LocalMean: 12.4, RunnableMean: 15.1, RunnableMax: 301}
 	r.Procs.Procs = []procs.Procs{{AtNs: 0, N: 2}, {AtNs: 420 * ms, N: 4}}
-	r.Fairness = fairness.Result{Jain: 0.871, Judged: 216, MaxLagNs: 212 * ms, P99LagNs: 31 * ms, Slowdown: fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300,
+	r.Fairness = fairness.Result{Jain: 0.871, Judged: 216, MaxLagNs: 212 * ms, P99LagNs: 31 * ms, Bypass: fairness.Bypass{P50: 1, P99: 48, Max: 2117, Inversions: 0.21}, Slowdown: fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300,
 		ByService: []fairness.Decile{{FromNs: 128, ToNs: 2048, N: 40_000, Mean: 61, Max: 12_300}, {FromNs: 2048, ToNs: 1 << 24, N: 350_000, Mean: 1.2, Max: 9}}},
 		Classes: []fairness.Class{{ID: 1, Name: serve, N: 212, Judged: 212, Jain: 0.934}}}
 	r.Findings = []findings.Finding{

@@ -53,6 +53,7 @@ type (
 		MaxLagNs    int64             `json:"max_lag_ns"`
 		P99LagNs    int64             `json:"p99_lag_ns"`
 		Slowdown    fairness.Slowdown `json:"slowdown"`
+		Bypass      fairness.Bypass   `json:"bypass"`
 		LittleError float64           `json:"little_error"`
 		Classes     []fairness.Class  `json:"classes"`
 	}
@@ -95,7 +96,7 @@ func parts(doc *Document, o JSONOptions) []part {
 		{"preemptions", r.Procs.Preemptions},
 		{"queues", jsonQueues{r.Procs.Queues, r.Procs.Overflows, r.Procs.GlobalTakes}},
 		{"pressure", r.Pressure},
-		{"fairness", jsonFairness{r.Fairness.Jain, r.Fairness.Judged, r.Fairness.MaxLagNs, r.Fairness.P99LagNs, r.Fairness.Slowdown, r.Fairness.LittleError, orEmpty(r.Fairness.Classes)}},
+		{"fairness", jsonFairness{r.Fairness.Jain, r.Fairness.Judged, r.Fairness.MaxLagNs, r.Fairness.P99LagNs, r.Fairness.Slowdown, r.Fairness.Bypass, r.Fairness.LittleError, orEmpty(r.Fairness.Classes)}},
 		{"classes", jsonClasses(r.Waits.Classes)},
 		{"findings", jsonFindings(r.Findings)},
 		{"detectors", orEmpty(r.Detectors)},

@@ -397,6 +397,8 @@ func (t *text) fairness(r *analyze.Result) {
 			t.para(2, fmt.Sprintf("By length: the shortest (under %s) were slowed %s times on average, the longest (from %s) %s times.",
 				duration(first.ToNs), digits(first.Mean), duration(last.FromNs), digits(last.Mean)))
 		}
+		t.para(2, fmt.Sprintf("Order: half of the waits were bypassed by %s that became runnable later or fewer, 99 of 100 by %s or fewer, one by %s; %s of the starts not from runnext left an earlier one waiting.",
+			number(f.Bypass.P50), number(f.Bypass.P99), number(f.Bypass.Max), percent(f.Bypass.Inversions)))
 	} else {
 		t.para(2, "Fairness was not measured: there was too little to share.")
 	}

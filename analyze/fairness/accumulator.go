@@ -68,6 +68,7 @@ type Accumulator struct {
 	some, full      int64 // ns
 	windows         [len(windowLengths)]*window
 	age             age
+	bypass          bypass
 	unclaimed, size procs.Integral
 	waiting         procs.Integral // runnable goroutines of the program
 	waits           procs.Integral // the same, by single waits
@@ -92,6 +93,7 @@ func New(o Options) *Accumulator {
 	}
 	a := &Accumulator{
 		age:       age{width: firstAgeBin},
+		bypass:    newBypass(),
 		lags:      hdrhistogram.New(1, maxLag, 3),
 		minIdeal:  uint64(o.MinIdeal) << tickBits,
 		tr:        procs.NewTracker(),
@@ -147,11 +149,15 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		g.class = d.Class
 	}
 	if d.Kind != reference.KindReady {
+		if d.Kind == reference.KindStart && g.aged {
+			a.bypass.start(a.table, slot, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
+		}
 		a.age.remove(a.table, slot, a.now)
 	}
 	switch d.Kind {
 	case reference.KindReady:
 		if a.ready(g, d) && d.Why != reference.WhyGosched {
+			a.bypass.number(a.table, &a.age, slot)
 			a.age.push(a.table, slot, a.now)
 		}
 	case reference.KindStart:
@@ -368,6 +374,7 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		}
 	}
 	r.Slowdown.ByService = deciles(&a.services)
+	r.Bypass = a.bypass.result()
 	for i := range a.classes {
 		c := &a.classes[i]
 		out := Class{

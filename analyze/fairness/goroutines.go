@@ -27,6 +27,9 @@ type goroutine struct {
 	aged    bool // is in the list of age
 	prev    int32
 	next    int32
+	number  int32 // of this wait, see bypass
+	// bypassed is by how many this wait was bypassed before it got that number.
+	bypassed int64
 }
 
 // table finds live goroutines by ID. IDs may be any int64 in a damaged trace,

@@ -131,6 +131,74 @@ func TestAgeAgreesWithTheTruth(t *testing.T) {
 	}
 }
 
+// Bypasses against counting, for each wait, who came later and went first.
+func TestBypassAgreesWithTheTruth(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := procstest.Generate(r.IntN, procstest.Options{Steps: 600, NoTruth: true})
+		a := New(Options{})
+		a.bypass.tree = make([]int32, 8) // so that numbers run out often
+		type wait struct {
+			seq int
+			n   int64
+		}
+		waits := map[int64]*wait{}
+		seq, ordered, inverted := 0, 0.0, 0.0
+		var most int64
+		var all []int64
+		for i := range s.Decisions {
+			d := &s.Decisions[i]
+			a.Add(d)
+			if d.G < 0 {
+				continue
+			}
+			w := waits[d.G]
+			switch {
+			case d.Flags&notOfProgram != 0:
+				delete(waits, d.G)
+			case d.Kind == reference.KindReady:
+				if w == nil && d.Why != reference.WhyGosched && a.table.slots[a.table.find(d.G)].aged {
+					seq++
+					waits[d.G] = &wait{seq: seq}
+				}
+			case d.Kind == reference.KindStart && w != nil:
+				before := false
+				for _, o := range waits {
+					if o.seq < w.seq {
+						o.n++
+						before = true
+					}
+				}
+				all = append(all, w.n)
+				most = max(most, w.n)
+				if d.Src != reference.SrcRunnext && d.Src != reference.SrcStealRunnext {
+					ordered++
+					if before {
+						inverted++
+					}
+				}
+				delete(waits, d.G)
+			case d.Kind == reference.KindStart, d.Kind == reference.KindStop, d.Kind == reference.KindSyscall, d.Kind == reference.KindSyscallExit:
+				delete(waits, d.G)
+			}
+		}
+		res, _ := a.Finish(s.End, nil)
+		want := 0.0
+		if ordered > 0 {
+			want = inverted / ordered
+		}
+		if res.Bypass.Max != most || !near(res.Bypass.Inversions, want) {
+			t.Fatalf("seed %d: %+v, want max %d, inversions %v", seed, res.Bypass, most, want)
+		}
+		if len(all) > 0 {
+			slices.Sort(all)
+			if mid := all[(len(all)+1)/2-1]; res.Bypass.P50 != mid {
+				t.Fatalf("seed %d: median %d, want %d", seed, res.Bypass.P50, mid)
+			}
+		}
+	}
+}
+
 func TestDeciles(t *testing.T) {
 	var b [services]service
 	for run := int64(1); run <= 1000; run++ {

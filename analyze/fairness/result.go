@@ -58,8 +58,22 @@ type Result struct {
 	MaxLagNs    int64    `json:"max_lag_ns"` // most service owed to one goroutine at any time, against ideal sharing
 	P99LagNs    int64    `json:"p99_lag_ns"` // 99 of 100 goroutines were never owed more; within 0.1 %
 	Slowdown    Slowdown `json:"slowdown"`
+	Bypass      Bypass   `json:"bypass"`
 	LittleError float64  `json:"little_error"` // relative gap between mean queue length and rate x mean wait: a self-check
 	Classes     []Class  `json:"classes"`
+}
+
+// Bypass says how far starts kept the order in which goroutines of the program
+// became runnable, those that yielded left out.
+type Bypass struct {
+	// How many goroutines became runnable after one that waited, and were started
+	// before it, over all waits. Quantiles are within 0.1 %.
+	P50 int64 `json:"p50"`
+	P99 int64 `json:"p99"`
+	Max int64 `json:"max"`
+	// Inversions is the share of starts, those from runnext left out, at which a
+	// goroutine that had become runnable earlier still waited, in any queue.
+	Inversions float64 `json:"inversions"`
 }
 
 // Slowdown is (wait + run) / run of single activations: from runnable to the

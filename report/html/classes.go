@@ -147,6 +147,8 @@ func newFair(r *analyze.Result) *fairView {
 		{Label: "Slowdown, p50", Cells: []cell{{Text: sig(f.Slowdown.P50) + "×"}}},
 		{Label: "Slowdown, p99", Cells: []cell{{Text: sig(f.Slowdown.P99) + "×"}}},
 		{Label: "Slowdown, largest", Cells: []cell{{Text: sig(f.Slowdown.Max) + "×"}}},
+		{Label: "Bypassed, p99", Help: "by how many that became runnable later a wait was overtaken; the most: " + count(f.Bypass.Max), Cells: []cell{{Text: count(f.Bypass.P99)}}},
+		{Label: "Order inversions", Help: "starts, those from runnext left out, that left an earlier one waiting", Cells: []cell{{Text: percent(f.Bypass.Inversions)}}},
 		{Label: "Little's check", Link: "m-little", Help: "gap between two ways to the mean queue length; near 0 is good", Cells: []cell{{Text: percent(math.Abs(fin(f.LittleError)))}}},
 	}
 	v.Pressure = []row{
