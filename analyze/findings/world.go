@@ -39,9 +39,11 @@ type World struct {
 	localStarts       int64   // starts of them out of a local queue
 	hops              int64   // of them, those that inherited the slice
 	localLen          int64   // of them, in local queues
+	filled            int64   // local queues that hold any
 	localWait         int64   // how long those of localStarts had waited, ns
 	loadSum           float64 // integral of Load over time
 	waking            int64   // Ps
+	yielded           int64   // of the runnable, those that had asked to wait
 
 	classes []Class
 	classOf map[int32]int32
@@ -93,6 +95,8 @@ type Goroutine struct {
 	Self      bool             // waits because it asked for it, by runtime.Gosched
 	Locked    bool             // wired to a thread, as far as seen
 	New       bool             // has not run yet
+	RanOn     int32            // P of its last run interval; NoP: it has not run
+	Moved     bool             // that was another P than the one before
 
 	first      bool // when it became runnable is unknown
 	stealable  bool
@@ -145,6 +149,11 @@ type proc struct {
 	slice                Slice
 	localSum, globalSum  int64
 	localSelf, globeSelf int64
+	// How the run interval began.
+	freeAt int64 // since when the P had a thread and ran nothing before it, or has
+	src    reference.Source
+	idle   int64 // Stint.IdleWait of it
+	first  bool  // Stint.First of it
 }
 
 // Stint is one run interval of one goroutine on one P, system calls that kept
@@ -165,6 +174,14 @@ type Stint struct {
 	System  bool
 	Counted bool // the wait before it was neither asked for nor the runtime's
 	Open    bool // it ran when the trace ended
+	// How it began. Src is where it was taken from; SrcUnknown too if it began by a
+	// system call's return.
+	First bool // its goroutine's first, as far as seen
+	Moved bool // on another P than its last
+	Src   reference.Source
+	// IdleWait is the part of the wait before it in which the P had a thread and
+	// nothing to run: it searched, or took its time, ns.
+	IdleWait int64
 }
 
 // Ns is the length, system calls left out.
@@ -299,10 +316,28 @@ func (w *World) Queued(p int32) int64 {
 	return 0
 }
 
+// QueuedLocally returns how many goroutines of the program stand in queues of
+// Ps, and how many of these queues are not empty.
+func (w *World) QueuedLocally() (n, queues int64) { return w.localLen, w.filled }
+
+// QueuedNs is how long goroutines of the program have stood in P p's queue, ns.
+func (w *World) QueuedNs(p int32) int64 {
+	pp := w.p(p)
+	if pp == nil {
+		return 0
+	}
+	pp.queue.advance(w.now)
+	return pp.queue.sum
+}
+
 // Runnable and RunningNow count the goroutines of the program that wait for a P
 // and those that run.
 func (w *World) Runnable() int64   { return w.runnable }
 func (w *World) RunningNow() int64 { return w.running }
+
+// Yielded returns how many of the runnable ones wait because they asked for it,
+// by runtime.Gosched.
+func (w *World) Yielded() int64 { return w.yielded }
 
 // OnStint asks for a call at the end of each run interval, before the goroutine
 // is queued anew. The argument is valid during the call.
@@ -465,7 +500,7 @@ func (w *World) add(d *reference.Decision) {
 		w.syscallExit(d)
 	case reference.KindPStart:
 		if p := w.p(d.P); p != nil {
-			p.stopAt = -1
+			p.stopAt, p.freeAt = -1, w.now
 			w.setWaking(p, true)
 		}
 	case reference.KindPStop, reference.KindRetake:
@@ -532,7 +567,7 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 				i = int32(len(w.gs))
 				w.gs = append(w.gs, Goroutine{})
 			}
-			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, Waker: reference.NoG, M: reference.NoM, P: reference.NoP, list: inNone, load: 1}
+			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, Waker: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
 			w.byID[d.G] = i
 		}
 		c.id, c.slot = d.G, i
@@ -650,8 +685,12 @@ func (w *World) enter(i int32, to reference.Queue, p int32) {
 	}
 	l.tail = i
 	l.n++
+	if l.n == 1 && g.list >= 0 {
+		w.filled++
+	}
 	if g.Self {
 		l.nself++
+		w.yielded++
 	}
 	if g.list != inNowhere && !g.Self && !g.Locked {
 		g.stealable = true
@@ -686,8 +725,12 @@ func (w *World) leave(i int32) {
 		l.tail = g.prev
 	}
 	l.n--
+	if l.n == 0 && g.list >= 0 {
+		w.filled--
+	}
 	if g.Self {
 		l.nself--
+		w.yielded--
 	}
 	if g.stealable {
 		g.stealable = false
@@ -765,10 +808,17 @@ func (w *World) start(d *reference.Decision) {
 		g.Locked = true
 	}
 	g.M = d.M
+	idle := int64(0)
+	if p != nil && g.Wait > 0 && (p.stopAt >= 0 || p.waking) {
+		idle = w.now - max(g.ReadyAt, p.freeAt)
+	}
 	w.setReady(g, -1)
 	w.setStart(g, w.now)
 	g.load = max(g.load, float32(w.Load()))
 	w.run(i, p, d.P)
+	if p != nil {
+		p.src, p.idle = d.Src, idle
+	}
 	g.New = false
 }
 
@@ -776,10 +826,15 @@ func (w *World) start(d *reference.Decision) {
 func (w *World) run(i int32, p *proc, id int32) {
 	g := &w.gs[i]
 	g.P = id
+	first := g.RanOn < 0
+	g.Moved = !first && g.RanOn != id
+	g.RanOn = id
 	if p == nil {
 		return
 	}
+	p.first = first
 	p.run, p.stopAt, p.sysAt, p.sys = i, -1, -1, 0
+	p.src, p.idle = reference.SrcUnknown, 0
 	w.setWaking(p, false)
 	s := &p.slice
 	if s.Stints == 0 {
@@ -834,6 +889,7 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 		G: g.ID, From: g.StartAt, To: w.now, SyscallNs: p.sys, Wait: g.Wait, Load: float64(g.load),
 		P: p.slice.P, Class: g.Class, Stack: stack, Why: why, System: g.System,
 		Counted: !g.System && !g.Self && g.Wait >= 0, Open: open,
+		First: p.first, Moved: g.Moved, Src: p.src, IdleWait: p.idle,
 	}
 	p.run = 0
 	sl := &p.slice
@@ -863,7 +919,7 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 	w.setStart(g, -1)
 	g.Wait = -1
 	if !open {
-		p.stopAt = w.now
+		p.stopAt, p.freeAt = w.now, w.now
 	}
 }
 

@@ -6,9 +6,15 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
+	goroutinechurn "github.com/gmpscope/gmpscope/analyze/findings/goroutine-churn"
 	latepreemption "github.com/gmpscope/gmpscope/analyze/findings/late-preemption"
+	localityloss "github.com/gmpscope/gmpscope/analyze/findings/locality-loss"
+	pthrash "github.com/gmpscope/gmpscope/analyze/findings/p-thrash"
+	queueimbalance "github.com/gmpscope/gmpscope/analyze/findings/queue-imbalance"
+	runnableburst "github.com/gmpscope/gmpscope/analyze/findings/runnable-burst"
 	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
 	tracequality "github.com/gmpscope/gmpscope/analyze/findings/trace-quality"
 	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
 )
@@ -22,6 +28,12 @@ type Thresholds struct {
 	RunnextMonopoly    runnextmonopoly.Thresholds    `json:"runnext-monopoly"`
 	GlobalQueueNeglect globalqueueneglect.Thresholds `json:"global-queue-neglect"`
 	LatePreemption     latepreemption.Thresholds     `json:"late-preemption"`
+	PThrash            pthrash.Thresholds            `json:"p-thrash"`
+	StealStorm         stealstorm.Thresholds         `json:"steal-storm"`
+	RunnableBurst      runnableburst.Thresholds      `json:"runnable-burst"`
+	GoroutineChurn     goroutinechurn.Thresholds     `json:"goroutine-churn"`
+	QueueImbalance     queueimbalance.Thresholds     `json:"queue-imbalance"`
+	LocalityLoss       localityloss.Thresholds       `json:"locality-loss"`
 }
 
 // Default returns the default thresholds.
@@ -34,6 +46,12 @@ func Default() Thresholds {
 		RunnextMonopoly:    runnextmonopoly.Default(),
 		GlobalQueueNeglect: globalqueueneglect.Default(),
 		LatePreemption:     latepreemption.Default(),
+		PThrash:            pthrash.Default(),
+		StealStorm:         stealstorm.Default(),
+		RunnableBurst:      runnableburst.Default(),
+		GoroutineChurn:     goroutinechurn.Default(),
+		QueueImbalance:     queueimbalance.Default(),
+		LocalityLoss:       localityloss.Default(),
 	}
 }
 
@@ -47,6 +65,12 @@ func Detectors(t Thresholds) []findings.Detector {
 		runnextmonopoly.New(t.RunnextMonopoly),
 		globalqueueneglect.New(t.GlobalQueueNeglect),
 		latepreemption.New(t.LatePreemption),
+		pthrash.New(t.PThrash),
+		stealstorm.New(t.StealStorm),
+		runnableburst.New(t.RunnableBurst),
+		goroutinechurn.New(t.GoroutineChurn),
+		queueimbalance.New(t.QueueImbalance),
+		localityloss.New(t.LocalityLoss),
 	}
 }
 

@@ -1,0 +1,175 @@
+// Package goroutinechurn is the detector goroutine-churn: were goroutines
+// created for next to no work each? doc.md explains it.
+package goroutinechurn
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "goroutine-churn"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Rate     float64        `json:"rate"`      // creations in a second
+	LifeNs   int64          `json:"life_ns"`   // median running time of a goroutine's whole life
+	WindowNs int64          `json:"window_ns"` // in which both are judged
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. They are guesses, checked on traces:
+// creating, starting and ending a goroutine takes about a microsecond, so that
+// 10,000 a second cost a hundredth of a CPU, and one that runs for 20 µs pays a
+// twentieth of its work.
+func Default() Thresholds {
+	return Thresholds{Rate: 10_000, LifeNs: 20_000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "goroutines created for next to no work", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World}
+			env.World.On(w.ready, reference.KindReady)
+			env.World.OnStint(w.stint)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	from     int64   // of the window
+	now      account // in it
+	total    account
+	windows  int64
+	worst    int64 // creations in one window
+	worstAt  int64
+	short    findings.Tally // those that ended early
+	creators findings.Tally
+}
+
+type account struct {
+	created, starts int64
+	ended           findings.Lengths // running time of those that ended
+	idle            int64            // ns in which an early-ended one waited while its P ran nothing
+}
+
+func (w *watcher) roll(now int64) {
+	if now >= w.from+w.t.WindowNs {
+		w.close()
+		w.from = now - now%w.t.WindowNs
+	}
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	if d.Why != reference.WhyCreate {
+		return
+	}
+	g := w.world.Goroutine()
+	if g == nil || g.System {
+		return
+	}
+	w.roll(d.Time)
+	w.now.created++
+	if w.now.created%sample == 0 {
+		c := findings.Cell{Class: 0, Ns: 1, G: d.By, P: reference.NoP, Stack: d.Stack}
+		if by := w.world.ByID(d.By); by != nil {
+			c.Class, c.P = by.Class, by.RanOn
+		}
+		w.creators.Add(c)
+	}
+}
+
+// sample is of how many creations and ends one is asked for who it was: it costs
+// a look-up.
+const sample = 16
+
+func (w *watcher) stint(s *findings.Stint) {
+	if s.System {
+		return
+	}
+	w.now.starts++
+	if s.Why != reference.WhyExit {
+		return
+	}
+	g := w.world.Goroutine()
+	if g == nil || g.ID != s.G {
+		return
+	}
+	w.roll(s.To)
+	w.now.ended.Add(g.RunNs)
+	if g.RunNs >= w.t.LifeNs {
+		return
+	}
+	w.now.idle += s.IdleWait
+	if w.now.ended.N%sample == 0 {
+		w.short.Add(findings.Cell{Class: s.Class, Ns: 1, From: s.From, To: s.To, G: s.G, P: s.P})
+	}
+}
+
+func (w *watcher) close() {
+	a := &w.now
+	if float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs {
+		t := &w.total
+		t.created += a.created
+		t.starts += a.starts
+		t.idle += a.idle
+		t.ended.Merge(&a.ended)
+		w.windows++
+		if a.created > w.worst {
+			w.worst, w.worstAt = a.created, w.from
+		}
+	}
+	*a = account{}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.close()
+	t := &w.total
+	s, ok := w.t.Grade.Severity(t.idle, f.EndNs)
+	// What creating and ending them cost the trace does not show: their number
+	// decides. It is a waste, and nobody's delay, so that it is never critical.
+	if t.created > 0 && float64(t.created) >= w.t.Rate*float64(f.EndNs)/1e9 {
+		s, ok = findings.Warning, true
+	}
+	if !ok {
+		return nil
+	}
+	if s == findings.Critical {
+		s = findings.Warning
+	}
+	median := t.ended.Median()
+	end := min(f.EndNs, w.worstAt+w.t.WindowNs)
+	rate := int64(float64(w.worst) / float64(max(1, end-w.worstAt)) * 1e9)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: end, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",
+			findings.Plural(t.created, "goroutine", "goroutines"), findings.Dur(median), findings.Count(rate)),
+		Evidence: []findings.Evidence{
+			{What: fmt.Sprintf("creations in the worst %s", findings.Dur(w.t.WindowNs)), Value: findings.Count(w.worst), Limit: findings.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
+			{What: "running time in the life of one, median", Value: findings.Dur(median), Limit: findings.Dur(w.t.LifeNs), Ns: median},
+			{What: "windows above the limits", Value: findings.Count(w.windows)},
+			{What: "starts that were first ones", Value: findings.Percent(min(1, float64(t.created)/float64(max(1, t.starts))))},
+			{What: "time that Ps took to get from one to the next, summed", Value: findings.Dur(t.idle), Ns: t.idle},
+		},
+		Advice: []string{
+			"Do so little work in the caller, or give several items to one goroutine: creating, starting and ending one takes about a microsecond, and a stack.",
+			"Or keep a few workers, about GOMAXPROCS of them, that take items from a channel, several at a time.",
+		},
+	}
+	x.Actors = append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...)
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

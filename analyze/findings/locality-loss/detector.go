@@ -1,0 +1,254 @@
+// Package localityloss is the detector locality-loss: did goroutines change
+// their P so often that their runs got longer? doc.md explains it.
+package localityloss
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "locality-loss"
+
+// Thresholds of the detector. A class of goroutines is judged as one.
+type Thresholds struct {
+	// Chance is the share of its starts on another P than the last, as a part of
+	// what picking a P at random would give, (GOMAXPROCS-1)/GOMAXPROCS.
+	Chance  float64 `json:"chance"`
+	StintNs int64   `json:"stint_ns"` // mean run interval: longer ones do not feel a move
+	Rate    float64 `json:"rate"`     // moves in a second
+	// Slower is how many times longer the median run interval after a move must
+	// be than without one, from MinCount of each.
+	// More than TooSlow times longer is no matter of caches, but other work.
+	Slower   float64 `json:"slower"`
+	TooSlow  float64 `json:"too_slow"`
+	MinCount int64   `json:"min_count"`
+	// NoteRate is how many moves in a second are worth a note although the run
+	// intervals after them are not longer.
+	NoteRate float64        `json:"note_rate"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. All are guesses, checked on traces:
+// two thirds of chance is a half with four Ps; a cache is filled in some 10 to
+// 100 µs.
+func Default() Thresholds {
+	return Thresholds{Chance: 2. / 3, StintNs: 100_000, Rate: 1000, Slower: 1.2, TooSlow: 4, MinCount: 100, NoteRate: 10_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "goroutines slowed down by changing Ps", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[int32]int32{}}
+			env.World.OnStint(w.stint)
+			env.World.On(w.gc, reference.KindGCBegin, reference.KindGCEnd)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t       Thresholds
+	world   *findings.World
+	marking bool
+	at      map[int32]int32
+	recent  [64]struct{ class, i int32 } // i is one more than the index
+	classes []class
+}
+
+type class struct {
+	id           int32
+	starts       int64 // but first ones
+	runNs        int64
+	moved, stays findings.Lengths // run intervals that the goroutine ended itself
+	how          [ways]int64
+	marking      int64 // of the moves, while the garbage collector marked
+	worst        findings.Cell
+}
+
+// How a goroutine came to another P.
+const (
+	stolen = iota
+	global // by way of the global queue
+	woken  // into the queue of the P where its waker ran, or by the network poller
+	ways
+)
+
+// maxClasses bounds memory; what comes later is not told.
+const maxClasses = 1024
+
+func (w *watcher) gc(d *reference.Decision) { w.marking = d.Kind == reference.KindGCBegin }
+
+func (w *watcher) class(id int32) *class {
+	r := &w.recent[uint32(id)%uint32(len(w.recent))]
+	if r.i > 0 && r.class == id {
+		return &w.classes[r.i-1]
+	}
+	i, ok := w.at[id]
+	if !ok {
+		if len(w.classes) >= maxClasses {
+			return nil
+		}
+		i = int32(len(w.classes))
+		w.classes = append(w.classes, class{id: id})
+		w.at[id] = i
+	}
+	r.class, r.i = id, i+1
+	return &w.classes[i]
+}
+
+func (w *watcher) stint(s *findings.Stint) {
+	if s.System || s.First || s.Open {
+		return
+	}
+	if g := w.world.Goroutine(); g != nil && g.Locked && g.ID == s.G {
+		return // it goes where its thread gets a P: that is locked-thread-penalty's
+	}
+	c := w.class(s.Class)
+	if c == nil {
+		return
+	}
+	c.starts++
+	c.runNs += s.Ns()
+	whole := s.Why == reference.WhyBlock || s.Why == reference.WhyExit || s.Why == reference.WhyGosched
+	if !s.Moved {
+		if whole {
+			c.stays.Add(s.Ns())
+		}
+		return
+	}
+	switch s.Src {
+	case reference.SrcSteal, reference.SrcStealRunnext:
+		c.how[stolen]++
+	case reference.SrcGlobal, reference.SrcGlobalTick:
+		c.how[global]++
+	default:
+		c.how[woken]++
+	}
+	if w.marking {
+		c.marking++
+	}
+	if whole {
+		c.moved.Add(s.Ns())
+		if s.Ns() > c.worst.Ns && s.Ns() < w.t.StintNs {
+			c.worst = findings.Cell{Class: s.Class, Ns: s.Ns(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
+		}
+	}
+}
+
+func (c *class) moves() int64 { return c.how[stolen] + c.how[global] + c.how[woken] }
+
+// often reports whether the goroutines of the class change their P so often, and
+// run so shortly, that it could matter.
+func (w *watcher) often(c *class, f *findings.Facts) bool {
+	return c.moved.N >= w.t.MinCount && c.stays.N >= w.t.MinCount &&
+		float64(c.moves()) > w.limit(f)*float64(c.starts) &&
+		float64(c.moves()) >= w.t.Rate*float64(f.EndNs)/1e9 && c.runNs < w.t.StintNs*c.starts &&
+		float64(c.moved.Median()) <= w.t.TooSlow*float64(c.stays.Median())
+}
+
+// limit is the share of moves that is too much.
+func (w *watcher) limit(f *findings.Facts) float64 {
+	procs := float64(max(1, f.GOMAXPROCS))
+	return w.t.Chance * (procs - 1) / procs
+}
+
+// lost is how much longer the class ran because it moved, ns.
+func (w *watcher) lost(c *class) int64 {
+	m, s := c.moved.Median(), c.stays.Median()
+	if float64(m) < w.t.Slower*float64(s) {
+		return 0
+	}
+	return c.moved.N * (m - s)
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	type hit struct {
+		*class
+		ns int64
+	}
+	var hits []hit
+	var all class
+	var cost int64
+	for i := range w.classes {
+		c := &w.classes[i]
+		if !w.often(c, f) {
+			continue
+		}
+		ns := w.lost(c)
+		if ns == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.EndNs)/1e9 {
+			continue
+		}
+		hits = append(hits, hit{c, ns})
+		cost += ns
+		all.starts += c.starts
+		all.marking += c.marking
+		for k, n := range c.how {
+			all.how[k] += n
+		}
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(hits, func(x, y hit) int {
+		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(y.moves(), x.moves()))
+	})
+	top := hits[0]
+	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	switch {
+	case !ok && float64(top.moves()) < w.t.NoteRate*float64(f.EndNs)/1e9:
+		return nil
+	case !ok:
+		s = findings.Note
+	case s == findings.Critical:
+		s = findings.Warning // it is slower work, not a standstill
+	}
+	name := f.Name(top.id)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: cost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected,
+		Title: fmt.Sprintf("%s of the starts of %s were on another P than the last, and ran for %s instead of %s (medians)",
+			findings.Percent(float64(top.moves())/float64(top.starts)), name, findings.Dur(top.moved.Median()), findings.Dur(top.stays.Median())),
+		Evidence: []findings.Evidence{
+			{What: "starts on another P than the last", Value: findings.Percent(float64(all.moves()) / float64(all.starts)), Limit: findings.Percent(w.limit(f))},
+			{What: "moves in a second", Value: findings.Count(int64(float64(all.moves()) / float64(max(1, f.EndNs)) * 1e9)), Limit: findings.Count(int64(w.t.Rate))},
+			{What: "mean run interval of " + name, Value: findings.Dur(top.runNs / top.starts), Limit: findings.Dur(w.t.StintNs), Ns: top.runNs / top.starts},
+			{What: "its median run interval after a move, by that without", Value: findings.Times(float64(top.moved.Median()) / float64(top.stays.Median())), Limit: findings.Times(w.t.Slower)},
+			{What: "moves by a steal", Value: findings.Percent(float64(all.how[stolen]) / float64(all.moves()))},
+			{What: "moves by way of the global queue", Value: findings.Percent(float64(all.how[global]) / float64(all.moves()))},
+			{What: "moves because the waker ran elsewhere, or by the network poller", Value: findings.Percent(float64(all.how[woken]) / float64(all.moves()))},
+		},
+	}
+	if all.marking > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "moves while the garbage collector marked", Value: findings.Percent(float64(all.marking) / float64(all.moves()))})
+	}
+	for i, h := range hits {
+		if i == 3 {
+			break
+		}
+		a := f.Class(findings.Victim, h.id)
+		a.G, a.P, a.Stack = h.worst.G, findings.OnP(h.worst.P), f.Frames(h.worst.Stack)
+		x.Actors = append(x.Actors, a)
+	}
+	switch {
+	case 2*all.how[stolen] > all.moves():
+		x.Advice = append(x.Advice, "Most moves are steals: larger pieces of work, or fewer Ps, leave less to steal.")
+	case 2*all.how[global] > all.moves():
+		x.Advice = append(x.Advice, "Most moves lead through the global queue: avoid runtime.Gosched, and bursts of more than 256 goroutines on one P.")
+	default:
+		x.Advice = append(x.Advice, "Most moves follow the waker: a goroutine that is woken goes to the P where its waker runs. Keep those together that share data, by a queue for each group instead of one for all.")
+	}
+	x.Advice = append(x.Advice, "Let "+name+" do several steps at a time, so that the data it has loaded serves more of them.")
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

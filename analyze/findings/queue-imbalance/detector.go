@@ -1,0 +1,260 @@
+// Package queueimbalance is the detector queue-imbalance: did one P's queue
+// fill up while others had none? doc.md explains it.
+package queueimbalance
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "queue-imbalance"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Over     int64   `json:"over"`      // goroutines in one queue beyond the mean of all
+	LengthNs int64   `json:"length_ns"` // for so long
+	Gini     float64 `json:"gini"`      // of the queued time by P, from 0, even, to 1, all in one
+	// Shares of the duration, and times, that such intervals fill.
+	NoteShare    float64 `json:"note_share"`
+	NoteNs       int64   `json:"note_ns"`
+	WarningShare float64 `json:"warning_share"`
+	WarningNs    int64   `json:"warning_ns"`
+}
+
+// Default returns the default thresholds. All are guesses, checked on traces:
+// thieves take half of a queue at once, so that with a thief at work a
+// difference of eight is gone within microseconds.
+func Default() Thresholds {
+	return Thresholds{Over: 8, LengthNs: 1_000_000, Gini: 0.6, NoteShare: 0.01, NoteNs: 10_000_000, WarningShare: 0.05, WarningNs: 20_000_000}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "one P's queue long while others are empty", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, long: reference.NoP}
+			env.World.On(w.queued, reference.KindReady, reference.KindMove, reference.KindStart)
+			env.World.On(w.changed, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	long   int32 // the P with the long queue; NoP: there is none
+	last   int64
+	over   int64 // of its length, beyond the mean; 0 while no P with an empty queue worked
+	from   int64
+	ns     int64 // of the interval, with over > 0
+	cost   int64
+	peak   int64
+	hog    findings.Cell // who ran meanwhile beside an empty queue
+	looked bool
+
+	intervals int64
+	sumNs     int64
+	sumCost   int64
+	longest   int64
+	peakLen   int64
+	worst     findings.Cell
+	victims   findings.Tally
+	feeders   findings.Tally
+	hogs      findings.Tally
+}
+
+func (w *watcher) queued(d *reference.Decision) {
+	if w.long < 0 && (d.P < 0 || w.world.Queued(d.P) < w.t.Over) {
+		return
+	}
+	w.pass(d.Time)
+	w.judge(d.P)
+}
+
+func (w *watcher) changed(d *reference.Decision) {
+	if w.long >= 0 {
+		w.pass(d.Time)
+		w.judge(d.P)
+	}
+}
+
+// beyond is by how much P p's queue is longer than the mean, if that is enough
+// and some queue is empty; 0 otherwise.
+func (w *watcher) beyond(p int32) int64 {
+	procs := w.world.Procs()
+	total, filled := w.world.QueuedLocally()
+	if n := w.world.Queued(p); filled < procs && n*procs-total >= w.t.Over*procs {
+		return n - total/procs
+	}
+	return 0
+}
+
+// judge begins or ends an interval; p is where something changed.
+func (w *watcher) judge(p int32) {
+	if w.long < 0 {
+		if w.beyond(p) == 0 {
+			return
+		}
+		w.long, w.from, w.last, w.ns, w.cost, w.peak, w.looked = p, w.world.Now(), w.world.Now(), 0, 0, 0, false
+	}
+	over := w.beyond(w.long)
+	if over == 0 {
+		w.end()
+		return
+	}
+	w.peak = max(w.peak, w.world.Queued(w.long))
+	w.over = over
+	// A queue beside an idle P is the matter of work-conservation, and one that
+	// has just got its thread will steal; a P that marks for the garbage collector,
+	// or is stopped, cannot.
+	t := w.world.Ps()
+	_, filled := w.world.QueuedLocally()
+	if t.Count(procs.Idle) > 0 || w.world.Waking() > 0 || w.world.Procs()-filled <= t.Count(procs.GC)+t.Count(procs.Stopped) {
+		w.over = 0
+	}
+}
+
+// pass accounts for the time since the last change.
+func (w *watcher) pass(now int64) {
+	if w.long < 0 {
+		return
+	}
+	if dt := now - w.last; w.over > 0 {
+		w.ns += dt
+		w.cost += w.over * dt
+	}
+	w.last = now
+	if !w.looked && w.ns >= w.t.LengthNs/2 {
+		w.looked = true
+		w.look()
+	}
+}
+
+// look finds who has run the longest on a P with an empty queue.
+func (w *watcher) look() {
+	w.hog = findings.Cell{P: reference.NoP}
+	for p := range int32(min(w.world.Procs(), int64(w.world.Ps().Known()))) {
+		if w.world.Queued(p) > 0 {
+			continue
+		}
+		if g := w.world.Running(p); g != nil && !g.System && g.StartAt >= 0 && (w.hog.P < 0 || g.StartAt < w.hog.From) {
+			w.hog = findings.Cell{Class: g.Class, From: g.StartAt, G: g.ID, P: p}
+		}
+	}
+}
+
+// end ends the interval.
+func (w *watcher) end() {
+	p := w.long
+	w.long = reference.NoP
+	if w.ns < w.t.LengthNs {
+		return
+	}
+	w.intervals++
+	w.sumNs += w.ns
+	w.sumCost += w.cost
+	w.longest = max(w.longest, w.ns)
+	w.peakLen = max(w.peakLen, w.peak)
+	if w.cost > w.worst.Ns {
+		w.worst = findings.Cell{Ns: w.cost, From: w.from, To: w.last, P: p}
+	}
+	if w.hog.P >= 0 && w.looked {
+		w.hog.Ns, w.hog.To = w.ns, w.last
+		w.hogs.Add(w.hog)
+	}
+	// Those that are left stand for all that stood there.
+	n := int64(0)
+	w.world.Waiting(p, func(g *findings.Goroutine) bool {
+		c := findings.Cell{Class: g.Class, Ns: w.cost / sample, From: w.from, To: w.last, G: g.ID, P: p, Stack: g.Stack}
+		w.victims.Add(c)
+		if by := w.world.ByID(g.Waker); by != nil {
+			c.Class, c.G, c.Stack = by.Class, by.ID, g.WakeStack
+			w.feeders.Add(c)
+		}
+		n++
+		return n < sample
+	})
+}
+
+const sample = 8
+
+// gini is how unevenly the queued time lies on the Ps: 0 evenly, 1 all on one.
+func (w *watcher) gini(n int) float64 {
+	x := make([]float64, min(n, procs.MaxPs))
+	for i := range x {
+		x[i] = float64(w.world.QueuedNs(int32(i)))
+	}
+	slices.Sort(x)
+	var sum, ranked float64
+	for i, v := range x {
+		sum += v
+		ranked += v * float64(2*i+1-len(x))
+	}
+	if sum <= 0 || len(x) < 2 {
+		return 0
+	}
+	return ranked / sum / float64(len(x)-1)
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if w.long >= 0 {
+		w.pass(f.EndNs)
+		w.end()
+	}
+	gini := w.gini(f.GOMAXPROCS)
+	share := f.Share(w.sumNs)
+	var s findings.Severity
+	limit := w.t.NoteShare
+	switch {
+	case gini < w.t.Gini:
+		return nil
+	case share >= w.t.WarningShare && w.sumNs >= w.t.WarningNs:
+		s, limit = findings.Warning, w.t.WarningShare
+	case share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs:
+		s = findings.Note
+	default:
+		return nil
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: w.sumCost, FromNs: w.worst.From, ToNs: w.worst.To, Basis: findings.Inferred,
+		Title: fmt.Sprintf("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
+			w.worst.P, findings.Plural(w.peakLen, "goroutine", "goroutines"), findings.Percent(share)),
+		Actors: w.victims.Actors(f, findings.Victim, 2),
+		Evidence: []findings.Evidence{
+			{What: "time in such intervals", Value: findings.Percent(share), Limit: findings.Percent(limit), Ns: w.sumNs},
+			{What: "intervals", Value: findings.Count(w.intervals), Limit: findings.Dur(w.t.LengthNs) + " each"},
+			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
+			{What: "longest queue", Value: findings.Count(w.peakLen), Limit: findings.Count(w.t.Over) + " above the mean of the Ps"},
+			{What: "unevenness of queued time over the Ps (Gini)", Value: findings.Number(gini), Limit: findings.Number(w.t.Gini)},
+		},
+	}
+	feeder := "the producer"
+	if top := w.feeders.Top(1); len(top) > 0 {
+		feeder = f.Name(top[0].Class)
+		x.Actors = append(x.Actors, w.feeders.Actors(f, findings.Cause, 1)...)
+	}
+	x.Advice = []string{
+		"Let more than one goroutine produce: what " + feeder + " makes runnable goes into the queue of the P that it runs on, and stays there until a P without work steals it.",
+	}
+	if top := w.hogs.Top(1); len(top) > 0 {
+		hog := f.Name(top[0].Class)
+		x.Actors = append(x.Actors, w.hogs.Actors(f, findings.Cause, 1)...)
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, beside " + hog + " that had a P to itself", Value: findings.Dur(top[0].Ns), Ns: top[0].Ns})
+		x.Advice = append(x.Advice, "A P looks into the others' queues only when it runs out of work, and "+hog+" does not let that happen: have it block now and then, or split its work into goroutines, so that its P takes its share of the others.")
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

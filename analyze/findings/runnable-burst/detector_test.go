@@ -1,0 +1,112 @@
+package runnableburst_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	runnableburst "github.com/gmpscope/gmpscope/analyze/findings/runnable-burst"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// bursts has goroutine 999 create n goroutines at once, rounds times, which
+// then run for ns each on one P.
+func bursts(rounds int, n, ns int64, why reference.Why) *Stream {
+	s := New(1).Class(2, 999)
+	for range rounds {
+		s.Local(999, 0, reference.WhyTimer).Start(999, 0)
+		for g := range n {
+			if why == reference.WhyCreate {
+				s.Create(1+g, 999)
+			} else {
+				s.Global(1+g, why)
+			}
+		}
+		s.Stop(999, reference.WhyBlock)
+		for g := range n {
+			s.Run(1+g, 0, ns, reference.WhyExit)
+		}
+		s.Pass(20 * Ms)
+	}
+	return s
+}
+
+func detect(s *Stream) []findings.Finding {
+	return s.Detect(runnableburst.New(runnableburst.Default()))
+}
+
+func TestFindsBursts(t *testing.T) {
+	x := One(t, detect(bursts(10, 100, 100*Us, reference.WhyCreate)), runnableburst.ID, findings.Warning)
+	// Of 100 one runs at once, and 94 of the others stand beyond five: 94 + 93 + …
+	if want := 10 * 94 * 95 / 2 * 100 * Us; x.CostNs != want {
+		t.Errorf("cost %d, want %d", x.CostNs, want)
+	}
+	if x.Severity != findings.Warning || !strings.Contains(x.Title, "Up to 100 goroutines") || x.ToNs-x.FromNs != 94*100*Us {
+		t.Errorf("%s %s, from %d to %d", x.Severity, x.Title, x.FromNs, x.ToNs)
+	}
+	if len(x.Actors) != 2 || x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || x.Actors[1].Stack[0] != "main.f999 (main.go:999)" {
+		t.Errorf("actors %v", x.Actors)
+	}
+	if !strings.Contains(x.Advice[0], "SetLimit") {
+		t.Error(x.Advice[0])
+	}
+}
+
+func TestAdviceFollowsTheCause(t *testing.T) {
+	x := One(t, detect(bursts(10, 100, 100*Us, reference.WhyTimer)), runnableburst.ID, findings.Warning)
+	if !strings.Contains(x.Advice[0], "timers") {
+		t.Error(x.Advice[0])
+	}
+}
+
+func TestFewForEachPAreANote(t *testing.T) {
+	x := One(t, detect(bursts(20, 30, 100*Us, reference.WhyCreate)), runnableburst.ID, findings.Note)
+	if x.Severity != findings.Note {
+		t.Error(x.Severity)
+	}
+}
+
+func TestOverloadIsCritical(t *testing.T) {
+	One(t, detect(bursts(10, 2000, 100*Us, reference.WhyCreate)), runnableburst.ID, findings.Critical)
+}
+
+func TestNearMisses(t *testing.T) {
+	for name, s := range map[string]*Stream{
+		"five for each P": bursts(200, 5, 500*Us, reference.WhyCreate),
+		"soon over":       bursts(200, 100, 10*Us, reference.WhyCreate),
+		"once":            bursts(1, 60, 100*Us, reference.WhyCreate).Pass(5000 * Ms),
+		"yielded":         bursts(10, 100, 100*Us, reference.WhyGosched),
+	} {
+		t.Run(name, func(t *testing.T) { None(t, detect(s)) })
+	}
+}
+
+func TestABurstThatIsNotOver(t *testing.T) {
+	s := New(1)
+	for g := range int64(50) {
+		s.Global(1+g, reference.WhyNetwork)
+	}
+	x := One(t, detect(s.Pass(200*Ms)), runnableburst.ID, findings.Warning)
+	if want := 45 * 200 * Ms; x.CostNs != want || x.ToNs != s.Now {
+		t.Errorf("cost %d, want %d", x.CostNs, want)
+	}
+}
+
+func TestShortRecordings(t *testing.T) {
+	if x := One(t, detect(bursts(2, 100, 100*Us, reference.WhyCreate)), runnableburst.ID, findings.Note); x.Severity != findings.Note {
+		t.Error(x.Severity)
+	}
+}
+
+// A P that has work and a thread and yet runs nothing lacks a CPU.
+func TestAStrainedMachineIsSuspected(t *testing.T) {
+	s := bursts(10, 100, 100*Us, reference.WhyCreate)
+	for range 10 {
+		s.Local(500, 0, reference.WhyUnblock).Run(500, 0, Us, reference.WhyBlock).
+			Local(501, 0, reference.WhyUnblock).Local(500, 0, reference.WhyUnblock).Run(500, 0, Us, reference.WhyBlock).Pass(5*Ms).Run(501, 0, Us, reference.WhyBlock)
+	}
+	if x := One(t, detect(s), runnableburst.ID, findings.Note); x.Severity != findings.Note || x.Basis != findings.Suspected {
+		t.Errorf("%s %s", x.Severity, x.Basis)
+	}
+}

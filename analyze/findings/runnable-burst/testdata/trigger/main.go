@@ -1,0 +1,33 @@
+// The program runnable-burst/trigger starts a goroutine for each of 400 items
+// of a request at once, request after request.
+//
+//gmpscope:case procs=2 go=go1.26.8 want=runnable-burst:warning
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/rec"
+)
+
+const items = 400
+
+func item(wg *sync.WaitGroup) {
+	rec.Work(100)
+	wg.Done()
+}
+
+func main() {
+	rec.Start()
+	for range 8 {
+		var wg sync.WaitGroup
+		wg.Add(items)
+		for range items {
+			go item(&wg)
+		}
+		wg.Wait()
+		time.Sleep(10 * time.Millisecond)
+	}
+	rec.Stop()
+}

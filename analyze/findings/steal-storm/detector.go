@@ -1,0 +1,178 @@
+// Package stealstorm is the detector steal-storm: did the Ps live on stealing
+// tiny pieces of work from one another? doc.md explains it.
+package stealstorm
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "steal-storm"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Share    float64        `json:"share"`     // of the starts, taken from another P
+	StintNs  int64          `json:"stint_ns"`  // median run interval of these
+	Rate     float64        `json:"rate"`      // of these in a second
+	WindowNs int64          `json:"window_ns"` // in which all this is judged
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. A steal out of runnext backs off for
+// a nominal 3 µs first, some 55 µs in fact (runtime's runqgrab), so that a stolen
+// run interval of under 10 µs does not pay. The share is a guess that healthy
+// programs with many small run intervals, up to 20 %, do not reach.
+func Default() Thresholds {
+	return Thresholds{Share: 0.25, StintNs: 10_000, Rate: 2000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "tiny pieces of work stolen from P to P", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World}
+			env.World.OnStint(w.stint)
+			env.World.On(w.steal, reference.KindSteal)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	from    int64   // of the window
+	now     account // in it
+	total   account
+	windows int64
+	worst   int64 // stolen in one window
+	worstAt int64
+	taken   findings.Tally
+	wakers  findings.Tally
+	pairs   []int64 // steals by victim
+}
+
+type account struct {
+	starts, stolen int64
+	idle           int64 // ns in which a stolen one waited while its thief looked for work
+	steals, moved  int64
+	lengths        findings.Lengths
+}
+
+func (w *watcher) stint(s *findings.Stint) {
+	if s.System {
+		return
+	}
+	if s.To >= w.from+w.t.WindowNs {
+		w.close()
+		w.from = s.To - s.To%w.t.WindowNs
+	}
+	w.now.starts++
+	if s.Src != reference.SrcSteal && s.Src != reference.SrcStealRunnext {
+		return
+	}
+	w.now.stolen++
+	w.now.idle += s.IdleWait
+	w.now.lengths.Add(s.Ns())
+	w.taken.Add(findings.Cell{Class: s.Class, Ns: s.IdleWait, From: s.From - s.IdleWait, To: s.From, G: s.G, P: s.P, Stack: s.Stack})
+	// Who feeds the queues is asked of some only: it costs a look-up.
+	if w.now.stolen%sample != 0 {
+		return
+	}
+	if g := w.world.ByID(s.G); g != nil {
+		if by := w.world.ByID(g.Waker); by != nil {
+			w.wakers.Add(findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: g.WakeStack})
+		}
+	}
+}
+
+const sample = 16
+
+func (w *watcher) steal(d *reference.Decision) {
+	w.now.steals++
+	w.now.moved += int64(d.Batch)
+	if d.Victim < 0 || d.Victim >= procs.MaxPs {
+		return
+	}
+	for int(d.Victim) >= len(w.pairs) {
+		w.pairs = append(w.pairs, 0)
+	}
+	w.pairs[d.Victim]++
+}
+
+func (w *watcher) close() {
+	a := &w.now
+	if float64(a.stolen) > w.t.Share*float64(a.starts) && float64(a.stolen) >= w.t.Rate*float64(w.t.WindowNs)/1e9 && a.lengths.Median() < w.t.StintNs {
+		t := &w.total
+		t.starts += a.starts
+		t.stolen += a.stolen
+		t.idle += a.idle
+		t.steals += a.steals
+		t.moved += a.moved
+		t.lengths.Merge(&a.lengths)
+		w.windows++
+		if a.stolen > w.worst {
+			w.worst, w.worstAt = a.stolen, w.from
+		}
+	}
+	*a = account{}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.close()
+	t := &w.total
+	s, ok := w.t.Grade.Severity(t.idle, f.EndNs)
+	if !ok {
+		return nil
+	}
+	share := float64(t.stolen) / float64(t.starts)
+	median := t.lengths.Median()
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: min(f.EndNs, w.worstAt+w.t.WindowNs), Basis: findings.Inferred,
+		Title:  fmt.Sprintf("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", findings.Percent(share), findings.Dur(median)),
+		Actors: append(w.taken.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
+		Evidence: []findings.Evidence{
+			{What: "starts that were stolen", Value: findings.Percent(share), Limit: findings.Percent(w.t.Share)},
+			{What: "median run interval of these", Value: findings.Dur(median), Limit: findings.Dur(w.t.StintNs), Ns: median},
+			{What: fmt.Sprintf("stolen starts in the worst %s", findings.Dur(w.t.WindowNs)), Value: findings.Count(w.worst), Limit: findings.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
+			{What: "goroutines taken by one steal, on average", Value: findings.Number(float64(t.moved) / float64(max(1, t.steals)))},
+			{What: "waiting of stolen goroutines while the thief looked for work, on average", Value: findings.Dur(t.idle / t.stolen), Ns: t.idle / t.stolen},
+		},
+	}
+	var most, sum int64
+	from := reference.NoP
+	for p, n := range w.pairs {
+		sum += n
+		if n > most {
+			most, from = n, int32(p)
+		}
+	}
+	if sum > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("of all steals, from P%d", from), Value: findings.Percent(float64(most) / float64(sum))})
+		if len(w.wakers.Cells) == 0 {
+			x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(from)})
+		}
+	}
+	who := "the producer"
+	if top := w.wakers.Top(1); len(top) > 0 {
+		who = f.Name(top[0].Class)
+	}
+	x.Advice = []string{
+		"Make the pieces larger: let " + who + " hand out batches, so that a stolen goroutine runs for 100 µs and more before it needs the next.",
+		"Let each P's goroutines produce their own work (shard the producer): what is made runnable on a P needs no steal there.",
+		"Fewer Ps (GOMAXPROCS) mean fewer thieves; look whether throughput falls at all.",
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}
