@@ -59,6 +59,8 @@ type World struct {
 	onLeave []func(*Stay)
 	stint   Stint
 	stay    Stay
+
+	onSilence []func(*Silence)
 }
 
 // maxClasses is how many classes are told apart; further ones share an account.
@@ -472,6 +474,9 @@ const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.Fla
 // add takes the next decision.
 func (w *World) add(d *reference.Decision) {
 	if dt := d.Time - w.now; dt > 0 {
+		if dt >= silenceNs {
+			w.silent(d.Time)
+		}
 		w.loadSum += float64(w.Load() * float64(dt))
 		w.now = d.Time
 	}

@@ -5,16 +5,20 @@ package all
 import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
+	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
 	goroutinechurn "github.com/gmpscope/gmpscope/analyze/findings/goroutine-churn"
 	latepreemption "github.com/gmpscope/gmpscope/analyze/findings/late-preemption"
 	localityloss "github.com/gmpscope/gmpscope/analyze/findings/locality-loss"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	ospreemption "github.com/gmpscope/gmpscope/analyze/findings/os-preemption"
 	pthrash "github.com/gmpscope/gmpscope/analyze/findings/p-thrash"
 	queueimbalance "github.com/gmpscope/gmpscope/analyze/findings/queue-imbalance"
 	runnableburst "github.com/gmpscope/gmpscope/analyze/findings/runnable-burst"
 	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	tracequality "github.com/gmpscope/gmpscope/analyze/findings/trace-quality"
 	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
 )
@@ -32,6 +36,10 @@ type Thresholds struct {
 	StealStorm         stealstorm.Thresholds         `json:"steal-storm"`
 	RunnableBurst      runnableburst.Thresholds      `json:"runnable-burst"`
 	GoroutineChurn     goroutinechurn.Thresholds     `json:"goroutine-churn"`
+	CPUThrottling      cputhrottling.Thresholds      `json:"cpu-throttling"`
+	OSPreemption       ospreemption.Thresholds       `json:"os-preemption"`
+	NetpollDelay       netpolldelay.Thresholds       `json:"netpoll-delay"`
+	TimerLateness      timerlateness.Thresholds      `json:"timer-lateness"`
 	QueueImbalance     queueimbalance.Thresholds     `json:"queue-imbalance"`
 	LocalityLoss       localityloss.Thresholds       `json:"locality-loss"`
 }
@@ -50,6 +58,10 @@ func Default() Thresholds {
 		StealStorm:         stealstorm.Default(),
 		RunnableBurst:      runnableburst.Default(),
 		GoroutineChurn:     goroutinechurn.Default(),
+		CPUThrottling:      cputhrottling.Default(),
+		OSPreemption:       ospreemption.Default(),
+		NetpollDelay:       netpolldelay.Default(),
+		TimerLateness:      timerlateness.Default(),
 		QueueImbalance:     queueimbalance.Default(),
 		LocalityLoss:       localityloss.Default(),
 	}
@@ -69,6 +81,10 @@ func Detectors(t Thresholds) []findings.Detector {
 		stealstorm.New(t.StealStorm),
 		runnableburst.New(t.RunnableBurst),
 		goroutinechurn.New(t.GoroutineChurn),
+		cputhrottling.New(t.CPUThrottling),
+		ospreemption.New(t.OSPreemption),
+		netpolldelay.New(t.NetpollDelay),
+		timerlateness.New(t.TimerLateness),
 		queueimbalance.New(t.QueueImbalance),
 		localityloss.New(t.LocalityLoss),
 	}

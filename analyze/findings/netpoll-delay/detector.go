@@ -1,0 +1,152 @@
+// Package netpolldelay is the detector netpoll-delay: was the network left to
+// sysmon, because all Ps were busy? doc.md explains it.
+package netpolldelay
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "netpoll-delay"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// Share is the share of the network's wake-ups that came from a thread without a
+	// P while all Ps were busy.
+	Share float64 `json:"share"`
+	// WaitNs is from when on the wait after such a wake-up counts, and MinCount and
+	// TailShare how many of them, and which share, must have waited so long.
+	WaitNs    int64   `json:"wait_ns"`
+	MinCount  int64   `json:"min_count"`
+	TailShare float64 `json:"tail_share"`
+	// LongNs is the length of a run interval that holds up the network.
+	LongNs int64 `json:"long_ns"`
+	// PollNs is for how long nobody polled when sysmon does.
+	PollNs int64          `json:"poll_ns"`
+	Grade  findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. PollNs is sysmon's, in proc.go; a wait of
+// 1 ms for 1 % of the wake-ups is a p99 above 1 ms, a hundred times what waking a
+// thread takes.
+func Default() Thresholds {
+	return Thresholds{Share: 0.001, MinCount: 5, WaitNs: 1_000_000, TailShare: 0.01, LongNs: 1_000_000, PollNs: 10_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "network left unpolled while all Ps were busy", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, pending: map[int64]struct{}{}}
+			w.world.On(w.ready, reference.KindReady)
+			w.world.On(w.start, reference.KindStart)
+			w.world.OnStint(w.stint)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	wakes   int64              // of goroutines of the program, by the network
+	late    int64              // of them, by threads without a P while all Ps were busy
+	pending map[int64]struct{} // goroutines woken so that have not started yet
+	victims findings.Tally
+	causes  findings.Tally
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	if d.Why != reference.WhyNetwork {
+		return
+	}
+	g := w.world.Goroutine()
+	if g == nil || g.System {
+		return
+	}
+	w.wakes++
+	if d.Flags&reference.FlagNoP != 0 && w.world.Ps().Count(procs.Idle) == 0 {
+		w.late++
+		w.pending[d.G] = struct{}{}
+	}
+}
+
+func (w *watcher) start(d *reference.Decision) {
+	if len(w.pending) == 0 {
+		return
+	}
+	if _, ok := w.pending[d.G]; ok {
+		delete(w.pending, d.G)
+		if g := w.world.Goroutine(); g != nil && g.Wait >= 0 {
+			w.waited(g, g.Wait, d.Time, d.P)
+		}
+	}
+}
+
+// waited takes the wait of a goroutine that was woken late.
+func (w *watcher) waited(g *findings.Goroutine, ns, now int64, p int32) {
+	if ns >= w.t.WaitNs {
+		w.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: now - ns, To: now, G: g.ID, P: p, Stack: g.Stack})
+	}
+}
+
+func (w *watcher) stint(s *findings.Stint) {
+	if len(w.pending) > 0 && s.Ns() >= w.t.LongNs {
+		w.causes.Add(findings.Cell{Class: s.Class, Ns: s.Ns(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack})
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.world.Everyone(func(g *findings.Goroutine) {
+		if _, ok := w.pending[g.ID]; ok {
+			w.waited(g, f.EndNs-g.ReadyAt, f.EndNs, g.P)
+		}
+	})
+	total := w.victims.Total
+	if total.N < w.t.MinCount || float64(w.late) < w.t.Share*float64(w.wakes) || float64(total.N) < w.t.TailShare*float64(w.late) {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	if !ok {
+		return nil
+	}
+	share := float64(w.late) / float64(w.wakes)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",
+			findings.Plural(w.late, "network wake-up", "network wake-ups"), findings.Count(total.N), findings.Dur(total.Worst)),
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "network wake-ups by threads without a P while all Ps were busy", Value: findings.Count(w.late) + " of " + findings.Count(w.wakes) + " (" + findings.Percent(share) + ")", Limit: findings.Percent(w.t.Share)},
+			{What: "of them, that waited for a P afterwards", Value: findings.Count(total.N), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.WaitNs) + ", and " + findings.Percent(w.t.TailShare)},
+			{What: "their waits, summed", Value: findings.Dur(total.Ns), Ns: total.Ns},
+			{What: "the longest", Value: findings.Dur(total.Worst), Limit: findings.Dur(w.t.WaitNs), Ns: total.Worst},
+			{What: "before each wake-up, not shown by the trace: the data lay in the kernel for up to", Value: findings.Dur(w.t.PollNs) + " (sysmon polls when nobody has for so long)"},
+		},
+	}
+	if c := w.causes.Top(1); len(c) > 0 && 2*w.causes.Total.Ns > total.To-total.From {
+		x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
+		name := f.Name(c[0].Class)
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "run intervals of " + findings.Dur(w.t.LongNs) + " and more while such goroutines waited", Value: findings.Count(w.causes.Total.N) + ", most of " + name, Ns: w.causes.Total.Ns})
+		x.Advice = append(x.Advice,
+			"Split the long runs of "+name+", with runtime.Gosched or an operation that blocks after every 100 µs or so: a P polls the network when it finds nothing else to run.",
+			"Bound how many of them run at once, below GOMAXPROCS, so that a P stays free for those who serve the network; or move the computing into another process.")
+	} else {
+		x.Advice = append(x.Advice,
+			"No goroutine ran for long: the Ps did not poll because their queues never ran empty. Admit less work at once, so that the queues stay short, or add CPUs.")
+	}
+	x.Advice = append(x.Advice, "Latency that clients see beyond the waits in this report may be this: compare it with theirs.")
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

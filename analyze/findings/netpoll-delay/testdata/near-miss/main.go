@@ -1,0 +1,90 @@
+// Near-miss is an echo server beside one goroutine that computes: the other P has
+// time for the network.
+//
+//gmpscope:case procs=2 go=go1.26.8 want=
+package main
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/rec"
+)
+
+const (
+	clients   = 4
+	computers = 1
+	serving   = 300 * time.Millisecond
+)
+
+func main() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	go serve(l)
+	rec.Start()
+	end := time.Now().Add(serving)
+	var done sync.WaitGroup
+	for range computers {
+		done.Add(1)
+		go compute(end, &done)
+	}
+	for range clients {
+		done.Add(1)
+		go client(l.Addr().String(), end, &done)
+	}
+	done.Wait()
+	rec.Stop()
+}
+
+func compute(end time.Time, done *sync.WaitGroup) {
+	defer done.Done()
+	for time.Now().Before(end) {
+		rec.Work(1000)
+	}
+}
+
+func serve(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go echo(c)
+	}
+}
+
+func echo(c net.Conn) {
+	defer c.Close()
+	buf := make([]byte, 64)
+	for {
+		n, err := c.Read(buf)
+		if err != nil {
+			return
+		}
+		if _, err := c.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func client(addr string, end time.Time, done *sync.WaitGroup) {
+	defer done.Done()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		panic(err)
+	}
+	defer c.Close()
+	buf := make([]byte, 64)
+	for time.Now().Before(end) {
+		if _, err := c.Write([]byte("ping")); err != nil {
+			panic(err)
+		}
+		if _, err := c.Read(buf); err != nil {
+			panic(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

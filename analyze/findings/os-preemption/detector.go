@@ -1,0 +1,469 @@
+// Package ospreemption is the detector os-preemption: did threads that had a P
+// lack a CPU? doc.md explains it.
+package ospreemption
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "os-preemption"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// A run interval of at least LongNs, and Ratio times the median of its class, of
+	// which MinStints are known, is held to have been interrupted.
+	LongNs    int64 `json:"long_ns"`
+	Ratio     int64 `json:"ratio"`
+	MinStints int64 `json:"min_stints"`
+	MinCount  int64 `json:"min_count"` // of those
+	// Preempted is the share of a class's run intervals that a preemption may have
+	// ended: where it is more, some of its goroutines need long.
+	Preempted float64 `json:"preempted"`
+	Turns     float64 `json:"turns"`    // the spread of how many Ps run uninterrupted, as a share of what chance would give
+	Together  float64 `json:"together"` // how many are interrupted at once from which on the spread tells enough
+	TickR     float64 `json:"tick_r"`   // how nearly the interruptions end at ticks of the kernel's clock; 1: just there
+	Chance    float64 `json:"chance"`   // highest probability that they do by chance
+	// A time slice that a preemption by signal ended is late from LateNs on, by what
+	// it has beyond SliceNs. There must be MinLate, and LateShare of the slices.
+	SliceNs   int64   `json:"slice_ns"`
+	LateNs    int64   `json:"late_ns"`
+	MinLate   int64   `json:"min_late"`
+	LateShare float64 `json:"late_share"`
+	// SampleNs is the running time for each CPU sample, and MinSamples how many are
+	// to be expected before they decide.
+	SampleNs   int64   `json:"sample_ns"`
+	MinSamples float64 `json:"min_samples"`
+	// Shares of the running time that was none.
+	NoteShare     float64        `json:"note_share"`
+	WarningShare  float64        `json:"warning_share"`
+	LateWarning   float64        `json:"late_warning_share"` // by late slices alone, which show a part only
+	CriticalShare float64        `json:"critical_share"`
+	Grade         findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. SliceNs is the time slice (10 ms:
+// forcePreemptNS in proc.go) and one sleep of sysmon, SampleNs the rate of
+// runtime/pprof, 100 Hz. The others are ours, calibrated on programs with as many
+// Ps as cores and with more.
+func Default() Thresholds {
+	return Thresholds{
+		LongNs: 1_000_000, Ratio: 10, MinStints: 20, MinCount: 20, Preempted: 0.1,
+		Turns: 0.4, Together: 1.5, TickR: 0.3, Chance: 1e-4,
+		SliceNs: 20_000_000, LateNs: 22_000_000, MinLate: 10, LateShare: 0.3,
+		SampleNs: 10_000_000, MinSamples: 50,
+		NoteShare: 0.1, WarningShare: 0.3, LateWarning: 0.2, CriticalShare: 0.5,
+		Grade: findings.DefaultGrade(),
+	}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "threads with a P but without a CPU", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
+			w.world.On(w.start, reference.KindStart)
+			w.world.On(w.sample, reference.KindSample)
+			w.world.OnStint(w.stint)
+			w.world.OnSlice(w.slice)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t        Thresholds
+	world    *findings.World
+	silences *findings.Silences
+
+	at      int64 // time up to which the integrals are
+	running int64 // goroutines of the program since then
+	busy    int64 // ns with at least one
+	sum     int64 // integral of running: goroutine-ns
+	squares float64
+
+	ended map[int32]int64 // by class: long run intervals that a preemption ended
+
+	starts []start // by P: of the present run interval
+	slices []start // by P: of the present slice
+
+	all   account
+	apart account // what no silence of the whole process had a part in
+
+	samples                 int64
+	firstSample, lastSample int64
+	sumFirst, sumLast       int64
+}
+
+// start is what is remembered of the beginning of an interval.
+type start struct {
+	at, sum, silent int64
+}
+
+// account of interrupted run intervals and late slices.
+type account struct {
+	lost  findings.Tally // the intervals beyond their class's median
+	n     int64
+	self  int64      // of them, those that ended themselves
+	ns    int64      // of the intervals
+	with  float64    // integral over them of the goroutines that ran: goroutine²-ns
+	pairs float64    // how long two of them overlapped: ns, summed over pairs
+	ring  []interval // the last ones, in the order of their ends
+	next  int
+	turn  [len(ticks)][2]float64 // sums of the directions of the ends of those
+
+	slices, sliceNs int64           // ended by a preemption
+	late            map[int32]*late // by stack
+}
+
+type interval struct{ from, to int64 }
+
+// late is slices that ended late at one stack.
+type late struct {
+	n, ns    int64 // ns: beyond SliceNs
+	worst    int64 // of the longest, as the rest
+	from, to int64
+	g        int64
+	class, p int32
+}
+
+// ticks are the usual periods of the kernel's clock in ns (CONFIG_HZ of 250 and
+// 1000): a thread that is taken off its CPU in favour of another of like priority
+// goes at a tick, and so another comes back at one.
+var ticks = [...]int64{4_000_000, 1_000_000}
+
+const (
+	maxRing = 1024 // intervals of 1 ms and more that overlap one that ends are among the last so many
+	maxLate = 1024 // stacks
+)
+
+// advance brings the integrals up to now.
+func (w *watcher) advance() {
+	now := w.world.Now()
+	if dt := now - w.at; dt > 0 {
+		if w.running > 0 {
+			w.busy += dt
+			w.sum += w.running * dt
+			w.squares += float64(w.running * w.running * dt)
+		}
+		w.at = now
+	}
+	w.running = w.world.RunningNow()
+}
+
+func (w *watcher) start(d *reference.Decision) {
+	w.advance()
+	if d.P < 0 || d.P >= maxPs {
+		return
+	}
+	for int(d.P) >= len(w.starts) {
+		w.starts = append(w.starts, start{at: -1})
+		w.slices = append(w.slices, start{at: -1})
+	}
+	s := start{w.world.Now(), w.sum, w.silences.Ns}
+	w.starts[d.P] = s
+	if d.Flags&reference.FlagInherits == 0 && d.Src != reference.SrcRunnext {
+		w.slices[d.P] = s
+	}
+}
+
+const maxPs = 4096 // as many as the World tells apart
+
+func (w *watcher) stint(s *findings.Stint) {
+	w.advance()
+	w.running--
+	ns := s.Ns()
+	if ns < w.t.LongNs || s.System || s.Open || int(s.P) >= len(w.starts) || w.starts[s.P].at != s.From {
+		return
+	}
+	c := w.world.ClassStat(s.Class)
+	if c.Stints < w.t.MinStints || ns < w.t.Ratio*c.Median() {
+		return
+	}
+	self := itself(s.Why)
+	if !self {
+		w.ended[s.Class]++
+		if float64(w.ended[s.Class]) > w.t.Preempted*float64(c.Stints) {
+			return
+		}
+	}
+	x := findings.Cell{Class: s.Class, Ns: ns - c.Median(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
+	from := &w.starts[s.P]
+	w.all.interrupted(x, w.sum-from.sum, self)
+	if from.silent == w.silences.Ns {
+		w.apart.interrupted(x, w.sum-from.sum, self)
+	}
+}
+
+// itself reports whether a goroutine stopped of its own accord: one that needs the
+// whole time slice, in a class that else needs little, is preempted at its end.
+func itself(why reference.Why) bool {
+	switch why {
+	case reference.WhyBlock, reference.WhyExit, reference.WhyGosched, reference.WhyGoyield, reference.WhyCoroutine:
+		return true
+	}
+	return false
+}
+
+// interrupted takes one interval, the integral over it of the goroutines that ran,
+// and whether it ended itself.
+func (a *account) interrupted(x findings.Cell, with int64, self bool) {
+	a.lost.Add(x)
+	a.n++
+	a.ns += x.To - x.From
+	a.with += float64(with)
+	if self {
+		// sysmon, which ends the others, has a clock of its own.
+		a.self++
+		for k, t := range ticks {
+			angle := 2 * math.Pi * float64(x.To%t) / float64(t)
+			a.turn[k][0] += float64(math.Cos(angle))
+			a.turn[k][1] += float64(math.Sin(angle))
+		}
+	}
+	for k := 1; k <= len(a.ring); k++ {
+		o := a.ring[(a.next-k+len(a.ring))%len(a.ring)]
+		if o.to <= x.From {
+			break
+		}
+		a.pairs += float64(o.to - max(o.from, x.From))
+	}
+	if len(a.ring) < maxRing {
+		a.ring = append(a.ring, interval{x.From, x.To})
+		a.next = 0
+		return
+	}
+	a.ring[a.next] = interval{x.From, x.To}
+	a.next = (a.next + 1) % maxRing
+}
+
+func (w *watcher) slice(s *findings.Slice) {
+	if s.Why != reference.WhySlice || s.System || s.Open || s.N == 0 || int(s.P) >= len(w.slices) || w.slices[s.P].at != s.From {
+		return
+	}
+	w.all.sliceOver(s, &w.t)
+	if w.slices[s.P].silent == w.silences.Ns {
+		w.apart.sliceOver(s, &w.t)
+	}
+}
+
+func (a *account) sliceOver(s *findings.Slice, t *Thresholds) {
+	ns := s.Ns()
+	a.slices++
+	a.sliceNs += ns
+	if ns < t.LateNs {
+		return
+	}
+	l := a.late[s.Stack]
+	if l == nil {
+		if len(a.late) >= maxLate {
+			return
+		}
+		if a.late == nil {
+			a.late = map[int32]*late{}
+		}
+		l = &late{}
+		a.late[s.Stack] = l
+	}
+	l.n++
+	l.ns += ns - t.SliceNs
+	if ns > l.worst {
+		l.worst, l.from, l.to, l.p = ns, s.From, s.To, s.P
+		k := min(s.N, int8(len(s.Gs))) - 1
+		l.g, l.class = s.Gs[k], s.Classes[k]
+	}
+}
+
+func (w *watcher) sample(d *reference.Decision) {
+	if d.G < 0 || d.Flags&(reference.FlagSystem|reference.FlagTracer|reference.FlagGC) != 0 {
+		return
+	}
+	w.advance()
+	if w.firstSample < 0 {
+		w.firstSample, w.sumFirst = d.Time, w.sum
+	}
+	w.samples++
+	w.lastSample, w.sumLast = d.Time, w.sum
+}
+
+// proof is one way by which it shows.
+type proof struct {
+	share    float64 // of the running time
+	warning  float64 // from which share on it is a warning
+	sure     bool    // by two ways, or by the profiler: it may be critical
+	cost     int64
+	basis    string
+	title    string
+	evidence []findings.Evidence
+	actors   []findings.Actor
+	from, to int64
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.advance()
+	quota := cputhrottling.Default()
+	a := &w.all
+	if b := w.silences.Beat(quota.PeriodNs); b.Keeps(quota.PeriodNs, quota.MinCount, quota.Chance, quota.Within) {
+		a = &w.apart // the rest is told there
+	}
+	expected := float64(w.sumLast-w.sumFirst) / float64(w.t.SampleNs)
+	sampled := expected >= w.t.MinSamples
+	var found []proof
+	if sampled {
+		found = append(found, w.bySamples(f, a, expected))
+	} else {
+		found = append(found, w.byTurns(f, a), w.bySlices(f, a))
+	}
+	found = slices.DeleteFunc(found, func(p proof) bool { return p.share < w.t.NoteShare })
+	if len(found) == 0 {
+		return nil
+	}
+	best := found[0]
+	for _, p := range found[1:] {
+		if p.cost > best.cost {
+			p.evidence = append(p.evidence, best.evidence...)
+			best = p
+		} else {
+			best.evidence = append(best.evidence, p.evidence...)
+		}
+	}
+	s, ok := w.t.Grade.Severity(best.cost, f.EndNs)
+	switch {
+	case !ok:
+		return nil
+	case best.share < best.warning:
+		s = findings.Note
+	case s == findings.Critical && (best.share < w.t.CriticalShare || !best.sure):
+		s = findings.Warning
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: best.cost, FromNs: best.from, ToNs: best.to, Basis: best.basis,
+		Title: best.title, Actors: best.actors, Evidence: best.evidence,
+	}
+	ps := findings.Count(int64(max(1, f.GOMAXPROCS)))
+	x.Advice = []string{
+		"Compare GOMAXPROCS, " + ps + " here, with the CPUs that the process may use: the cores of the machine, its affinity mask, its container's limit. With more Ps than these, threads take turns on the CPUs, and the runtime can neither see nor order that.",
+		"If it has CPUs enough, look for who takes them: other processes, threads of C libraries, neighbours of a virtual machine (steal time).",
+		"The kernel knows: compare run and wait times in /proc/PID/task/*/schedstat, or perf sched timehist, over a recording.",
+		"Read run intervals, slices and waits of this trace with care: they contain time in which nothing ran.",
+	}
+	f.Short(&x)
+	return []findings.Finding{x}
+}
+
+// bySamples compares the CPU profiler's clock, which runs on CPU time, with the
+// running time that the trace shows.
+func (w *watcher) bySamples(f *findings.Facts, a *account, expected float64) proof {
+	ratio := float64(w.samples) / expected
+	lost := max(0, 1-ratio)
+	p := proof{
+		share: lost, warning: w.t.WarningShare, sure: true, cost: int64(lost * float64(w.sum)), basis: findings.Inferred,
+		title: "Goroutines that ran had a CPU for " + findings.Percent(ratio) + " of that time only, by the CPU profiler's clock",
+		evidence: []findings.Evidence{
+			{What: "CPU samples in goroutines of the program", Value: findings.Count(w.samples)},
+			{What: "expected for their running time, one in " + findings.Dur(w.t.SampleNs), Value: findings.Number(expected), Limit: findings.Number(w.t.MinSamples)},
+			{What: "share of the running time without a CPU", Value: findings.Percent(lost), Limit: findings.Percent(w.t.NoteShare), Ns: int64(lost * float64(w.sum))},
+		},
+		actors: a.lost.Actors(f, findings.Victim, 3), from: w.firstSample, to: w.lastSample,
+	}
+	return p
+}
+
+// byTurns looks at run intervals far longer than their class's: whether the Ps
+// that they leave are always about as many, and whether they end at ticks.
+func (w *watcher) byTurns(f *findings.Facts, a *account) proof {
+	if a.n < w.t.MinCount || a.ns >= w.sum {
+		return proof{}
+	}
+	held := float64(a.ns) / float64(w.sum)
+	free := 1 - held
+	// The integral of the square of how many run uninterrupted, and what it would be
+	// if each were interrupted by itself: a binomial number of them at each instant.
+	got := w.squares - 2*a.with + float64(a.ns) + 2*a.pairs
+	spread := (got - free*free*w.squares) / (held * free * float64(w.sum))
+	together := float64(a.ns) / float64(w.busy)
+	mean := float64(w.sum) / float64(w.busy)
+	tick, r, chance := int64(0), 0.0, 1.0
+	for k, t := range ticks {
+		x := math.Hypot(a.turn[k][0], a.turn[k][1]) / float64(max(1, a.self))
+		if c := findings.RayleighChance(a.self, x); c < chance {
+			tick, r, chance = t, x, c
+		}
+	}
+	turns := spread < w.t.Turns
+	atTicks := a.self >= w.t.MinCount && r >= w.t.TickR && chance < w.t.Chance
+	if !atTicks && !(turns && together >= w.t.Together) {
+		return proof{}
+	}
+	total := a.lost.Total
+	share := float64(total.Ns) / float64(w.sum)
+	p := proof{
+		share: share, warning: w.t.WarningShare, sure: turns && atTicks, cost: total.Ns, basis: findings.Suspected,
+		title: fmt.Sprintf("Of %s Ps that ran a goroutine, on average, only %s made progress: threads seem to have lacked a CPU for %s of the running time",
+			findings.Number(mean), findings.Number(mean-together), findings.Percent(share)),
+		evidence: []findings.Evidence{
+			{What: "share of the running time without a CPU", Value: findings.Percent(share), Limit: findings.Percent(w.t.NoteShare), Ns: total.Ns},
+			{What: "run intervals far longer than is usual for their class", Value: findings.Count(a.n), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.LongNs) + " and " + findings.Count(w.t.Ratio) + " medians"},
+			{What: "the longest, beyond the median", Value: findings.Dur(total.Worst), Ns: total.Worst},
+			{What: "Ps that ran a goroutine of the program, on average while there was one", Value: findings.Number(mean)},
+			{What: "of them, not in such an interval", Value: findings.Number(mean - together)},
+		},
+		actors: a.lost.Actors(f, findings.Victim, 3), from: total.From, to: total.To,
+	}
+	if turns {
+		p.evidence = append(p.evidence, findings.Evidence{What: "how much that number varies, as a share of what chance would give: they take turns", Value: findings.Percent(max(0, spread)), Limit: findings.Percent(w.t.Turns)})
+	}
+	if atTicks {
+		p.evidence = append(p.evidence, findings.Evidence{What: "how nearly they end at the same phase of a clock of " + findings.Dur(tick) + ", as the kernel's tick, 1 being exactly", Value: findings.Number(r), Limit: findings.Number(w.t.TickR)})
+	}
+	return p
+}
+
+// bySlices looks at time slices that ended later than sysmon's sleeps explain,
+// though a signal could interrupt the code.
+func (w *watcher) bySlices(f *findings.Facts, a *account) proof {
+	var n, ns int64
+	var worst late
+	var who findings.Tally
+	for _, stack := range slices.Sorted(maps.Keys(a.late)) {
+		if !slices.ContainsFunc(f.Frames(stack), func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") }) {
+			continue
+		}
+		l := a.late[stack]
+		n += l.n
+		ns += l.ns
+		if l.worst > worst.worst {
+			worst = *l
+		}
+		who.Add(findings.Cell{Class: l.class, Ns: l.ns, From: l.from, To: l.to, G: l.g, P: l.p, Stack: stack})
+	}
+	if n < w.t.MinLate || float64(n) < w.t.LateShare*float64(a.slices) {
+		return proof{}
+	}
+	share := float64(ns) / float64(a.sliceNs)
+	return proof{
+		share: share, warning: w.t.LateWarning, cost: ns, basis: findings.Suspected,
+		title: fmt.Sprintf("%s ended late, up to %s after they began, though signals could interrupt the code: its threads, or the runtime's watcher, seem to have lacked a CPU",
+			findings.Plural(n, "time slice", "time slices"), findings.Dur(worst.worst)),
+		evidence: []findings.Evidence{
+			{What: "late slices that a signal ended", Value: findings.Count(n) + " of " + findings.Count(a.slices) + " that a preemption ended", Limit: findings.Count(w.t.MinLate) + " of " + findings.Dur(w.t.LateNs) + ", and " + findings.Percent(w.t.LateShare)},
+			{What: "their time beyond " + findings.Dur(w.t.SliceNs), Value: findings.Dur(ns) + " (" + findings.Percent(share) + " of such slices)", Limit: findings.Percent(w.t.NoteShare), Ns: ns},
+			{What: "the longest", Value: findings.Dur(worst.worst), Limit: findings.Dur(w.t.LateNs), Ns: worst.worst},
+		},
+		actors: who.Actors(f, findings.Victim, 3), from: worst.from, to: worst.to,
+	}
+}

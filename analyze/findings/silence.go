@@ -1,0 +1,173 @@
+package findings
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// silenceNs is how long nothing at all must happen to count as a silence: the
+// runtime's watcher does something every 10 ms where goroutines run, and a CPU
+// quota that takes less than this from a period of 100 ms harms little.
+const silenceNs = 5_000_000
+
+// Silence is a time in which the trace shows nothing, although goroutines of the
+// program had a P.
+type Silence struct {
+	From, To int64
+	Running  int64 // goroutines of the program that ran, system calls left out
+	Waiting  int64 // that were runnable
+	// Freaks is how many Ps ran a goroutine whose class needs less than a tenth of
+	// this time at once, or had a thread and work and started nothing.
+	Freaks int64
+	G      int64 // the first of those that ran
+	Class  int32
+	P      int32
+}
+
+// Ns is the length.
+func (s *Silence) Ns() int64 { return s.To - s.From }
+
+// usual is how many run intervals of a class tell how long they are.
+const usual = 10
+
+// OnSilence asks for a call at the end of each time of 5 ms and more without any
+// decision in which a goroutine of the program ran, before the World takes the
+// decision that ends it. The argument is valid during the call.
+func (w *World) OnSilence(f func(*Silence)) { w.onSilence = append(w.onSilence, f) }
+
+// silent tells that nothing happened until the given time. Silences are rare, so it
+// may look at each P.
+func (w *World) silent(until int64) {
+	if len(w.onSilence) == 0 || w.now == 0 || w.stw {
+		return
+	}
+	s := Silence{From: w.now, To: until, Waiting: w.runnable, G: reference.NoG, P: reference.NoP}
+	for i := range w.ps {
+		p := &w.ps[i]
+		switch {
+		case p.run == 0:
+			if p.stopAt >= 0 && p.queue.n > 0 {
+				s.Freaks++
+			}
+		case p.sysAt < 0 && !w.gs[p.run].System:
+			g := &w.gs[p.run]
+			if s.Running++; s.Running == 1 {
+				s.G, s.Class, s.P = g.ID, g.Class, p.slice.P
+			}
+			if c := &w.classes[g.class]; c.Stints >= usual && s.Ns() >= 10*c.Median() {
+				s.Freaks++
+			}
+		}
+	}
+	if s.Running == 0 && s.Freaks == 0 {
+		return
+	}
+	for _, f := range w.onSilence {
+		f(&s)
+	}
+}
+
+// Silences keeps those that no program explains by itself. It watches a World.
+type Silences struct {
+	Ns   int64 // their lengths, summed
+	list []Silence
+}
+
+// maxSilences bounds memory; with ten in a second it is seven minutes.
+const maxSilences = 4096
+
+// longSilenceNs is the length of which no silence is while a goroutine runs that
+// can be preempted: the slice of 10 ms, and two sleeps of the watcher of up to
+// 10 ms (retake, sysmon).
+const longSilenceNs = 30_000_000
+
+// NewSilences returns a collection that fills as w goes on.
+func NewSilences(w *World) *Silences {
+	s := &Silences{}
+	w.OnSilence(s.add)
+	return s
+}
+
+func (s *Silences) add(x *Silence) {
+	if x.Freaks == 0 && x.Ns() <= longSilenceNs {
+		return
+	}
+	s.Ns += x.Ns()
+	if len(s.list) < maxSilences {
+		s.list = append(s.list, *x)
+	}
+}
+
+// Beat is how regularly silences come.
+type Beat struct {
+	Silences []Silence // those of like length that it is about; not all
+	// PeriodNs is their usual distance, a whole number of periods taken as one.
+	PeriodNs int64
+	// R is 1 if all distances are the same number modulo the period asked for, and
+	// near 0 if they are any; Chance is the probability of so high an R among
+	// distances that are any (Rayleigh's test).
+	R, Chance float64
+}
+
+// Beat looks for silences that begin anew every period. Short ones among long
+// ones are left out: only those of at least half the length that is typical, by
+// time, have a part. Their ends are compared, each with that of the one before:
+// where a quota stops a process varies, but it goes on when a period begins.
+func (s *Silences) Beat(period int64) Beat {
+	b := Beat{Chance: 1}
+	byLen := slices.Clone(s.list)
+	slices.SortFunc(byLen, func(x, y Silence) int { return cmp.Compare(y.Ns(), x.Ns()) })
+	var sum, total int64
+	for _, x := range byLen {
+		total += x.Ns()
+	}
+	typical := int64(0)
+	for _, x := range byLen {
+		if sum += x.Ns(); 2*sum >= total {
+			typical = x.Ns()
+			break
+		}
+	}
+	var re, im float64
+	for _, x := range s.list {
+		if 2*x.Ns() < typical {
+			continue
+		}
+		if n := len(b.Silences); n > 0 {
+			a := 2 * math.Pi * math.Mod(float64(x.To-b.Silences[n-1].To), float64(period)) / float64(period)
+			re += float64(math.Cos(a))
+			im += float64(math.Sin(a))
+		}
+		b.Silences = append(b.Silences, x)
+	}
+	n := float64(len(b.Silences) - 1)
+	if n < 1 {
+		return b
+	}
+	b.R = math.Hypot(re, im) / n
+	b.PeriodNs = period + int64(math.Round(math.Atan2(im, re)/(2*math.Pi)*float64(period)))
+	b.Chance = RayleighChance(int64(n), b.R)
+	return b
+}
+
+// Keeps reports whether there are at least least silences, and they keep to period:
+// by chance with less probability than chance, and within a share of it.
+func (b *Beat) Keeps(period int64, least int, chance, within float64) bool {
+	off := math.Abs(float64(b.PeriodNs - period))
+	return len(b.Silences) >= least && b.Chance < chance && off <= within*float64(period)
+}
+
+// RayleighChance is the probability that the mean of n directions, each as likely
+// as any other, is at least r long (Rayleigh's test; the approximation in Zar,
+// Biostatistical Analysis, 27.2).
+func RayleighChance(n int64, r float64) float64 {
+	if n < 1 {
+		return 1
+	}
+	m := float64(n)
+	x := m * r
+	return min(1, math.Exp(math.Sqrt(1+float64(4*m)+float64(4*(m*m-x*x)))-(1+float64(2*m))))
+}

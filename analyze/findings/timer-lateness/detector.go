@@ -1,0 +1,313 @@
+// Package timerlateness is the detector timer-lateness: did timers come late,
+// because no P looked at them, or too many were due at once? doc.md explains it.
+package timerlateness
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "timer-lateness"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	LateNs   int64   `json:"late_ns"`   // how long a timer may have been due, or one of a storm waits
+	MinCount int64   `json:"min_count"` // of such timers of one class
+	Often    float64 `json:"often"`     // and their share of all timers of it
+	Ratio    float64 `json:"ratio"`     // of lateness to the sleep, from which on it is more than a note
+	Least    float64 `json:"least"`     // and from which on it is worth one
+	// A storm is at least Storm timers, and StormPerP for each P, with no more than
+	// ApartNs from one to the next.
+	Storm     int64          `json:"storm"`
+	StormPerP int64          `json:"storm_per_p"`
+	ApartNs   int64          `json:"apart_ns"`
+	Grade     findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. LateNs is the resolution of the
+// network poller's time-out, within which timers are late without anyone's doing
+// (golang/go#44343); the storm's size is that of a herd in thundering-herd.
+func Default() Thresholds {
+	return Thresholds{LateNs: 1_000_000, MinCount: 10, Often: 0.1, Ratio: 0.1, Least: 0.02, Storm: 32, StormPerP: 2, ApartNs: 100_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "timers that came late", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, busySince: -1, at: map[int32]int{}}
+			w.world.OnStint(w.stint)
+			w.world.On(w.ready, reference.KindReady)
+			w.world.On(w.start, reference.KindStart)
+			w.world.On(w.proc, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	busySince int64  // since when no P is idle; -1: one is
+	last      []last // by P
+	storms    [storms]storm
+	storm     int // the present one in storms
+
+	cells  []cell
+	at     map[int32]int
+	causes findings.Tally
+	stormy findings.Tally // waits in storms
+	most   int64          // timers in one storm
+	count  int64          // storms that someone waited in
+}
+
+// last is the run interval that a P had last; To is -1 if it stopped since.
+type last struct {
+	from, to int64
+	g        int64
+	class    int32
+	stack    int32
+	freak    bool // far longer than its class's are: its thread may have had no CPU
+}
+
+// storm is a row of timers that fired one right after another.
+type storm struct {
+	from, to, n int64
+	waited      bool // someone counts as having waited
+}
+
+// A run interval is a freak if it is freak times the median of its class, of which
+// usual are known, and no more than one in rare is of LateNs and more; as in
+// findings.World.Strained.
+const (
+	usual = 10
+	freak = 20
+	rare  = 50
+)
+
+const (
+	storms   = 16   // that goroutines may still wait from
+	maxCells = 1024 // classes
+	maxPs    = 4096 // as many as the World tells apart
+)
+
+// cell is the timers that goroutines of one class waited for.
+type cell struct {
+	class  int32
+	n      int64 // all
+	slept  int64 // ns in them
+	late   int64 // that fired after a P had run something for LateNs or more
+	held   int64 // ns: how long they may have been due, summed
+	worst  int64 // the longest of these
+	from   int64
+	to     int64
+	g      int64
+	p      int32
+	stack  int32
+	waits  int64 // of goroutines that fired in storms, LateNs or longer
+	waitNs int64
+}
+
+// lost is the estimate of the class's lateness: a timer that fired when a run
+// interval was over was due at some time in it, half of it ago on average.
+func (c *cell) lost() int64 { return c.held/2 + c.waitNs }
+
+// ratio is that to the time slept.
+func (c *cell) ratio() float64 { return float64(c.lost()) / float64(max(1, c.slept)) }
+
+func (w *watcher) proc(d *reference.Decision) {
+	if w.world.Ps().Count(procs.Idle) > 0 {
+		w.busySince = -1
+	} else if w.busySince < 0 {
+		w.busySince = d.Time
+	}
+	if (d.Kind == reference.KindPStop || d.Kind == reference.KindRetake) && d.P >= 0 && int(d.P) < len(w.last) {
+		w.last[d.P].to = -1
+	}
+}
+
+func (w *watcher) stint(s *findings.Stint) {
+	if s.P < 0 || s.P >= maxPs {
+		return
+	}
+	for int(s.P) >= len(w.last) {
+		w.last = append(w.last, last{to: -1})
+	}
+	l := &w.last[s.P]
+	*l = last{from: s.From, to: s.To, g: s.G, class: s.Class, stack: s.Stack}
+	if s.To-s.From >= w.t.LateNs && s.Why != reference.WhySlice {
+		c := w.world.ClassStat(s.Class)
+		l.freak = c.Stints >= usual && s.Ns() >= freak*c.Median() && rare*c.Over(w.t.LateNs) <= c.Stints
+	}
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	if d.Why != reference.WhyTimer {
+		return
+	}
+	g := w.world.Goroutine()
+	if g == nil || g.System || g.BlockedNs < 0 {
+		return
+	}
+	w.blow(d.Time)
+	i, ok := w.at[g.Class]
+	if !ok {
+		if len(w.cells) >= maxCells {
+			return
+		}
+		i = len(w.cells)
+		w.cells = append(w.cells, cell{class: g.Class})
+		w.at[g.Class] = i
+	}
+	c := &w.cells[i]
+	c.n++
+	c.slept += g.BlockedNs
+	if w.busySince < 0 || d.P < 0 || int(d.P) >= len(w.last) || w.world.Running(d.P) != nil {
+		return
+	}
+	l := &w.last[d.P]
+	if l.to < 0 {
+		return
+	}
+	// When that interval began its P had looked at the timers, and nobody else does
+	// while no P is idle.
+	held := d.Time - max(l.from, w.busySince, g.BlockedAt)
+	if held < w.t.LateNs || l.freak {
+		return
+	}
+	c.late++
+	c.held += held
+	if held > c.worst {
+		c.worst, c.from, c.to, c.g, c.p, c.stack = held, d.Time-held, d.Time, g.ID, d.P, g.Stack
+	}
+	w.causes.Add(findings.Cell{Class: l.class, Ns: held, From: l.from, To: l.to, G: l.g, P: d.P, Stack: l.stack})
+}
+
+// blow takes a timer for the storm that it belongs to.
+func (w *watcher) blow(now int64) {
+	s := &w.storms[w.storm]
+	if now-s.to > w.t.ApartNs {
+		w.storm = (w.storm + 1) % storms
+		s = &w.storms[w.storm]
+		*s = storm{from: now}
+	}
+	s.to = now
+	s.n++
+}
+
+func (w *watcher) start(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if g == nil || g.ReadyWhy != reference.WhyTimer || g.Wait < w.t.LateNs || g.System {
+		return
+	}
+	i, ok := w.at[g.Class]
+	if !ok {
+		return
+	}
+	at := d.Time - g.Wait
+	for k := range w.storms {
+		s := &w.storms[k]
+		if at < s.from || at > s.to || s.n < max(w.t.Storm, w.t.StormPerP*w.world.Procs()) {
+			continue
+		}
+		w.cells[i].waits++
+		w.cells[i].waitNs += g.Wait
+		w.most = max(w.most, s.n)
+		if !s.waited {
+			w.count++
+			s.waited = true
+		}
+		w.stormy.Add(findings.Cell{Class: g.Class, Ns: g.Wait, From: at, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
+		return
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var sum cell
+	var cells []cell
+	var bad int64 // lost where it matters
+	for _, c := range w.cells {
+		if c.late+c.waits < w.t.MinCount || float64(c.late+c.waits) < w.t.Often*float64(c.n) || c.ratio() < w.t.Least {
+			continue
+		}
+		cells = append(cells, c)
+		if c.ratio() >= w.t.Ratio {
+			bad += c.lost()
+		}
+		sum.n += c.n
+		sum.slept += c.slept
+		sum.late += c.late
+		sum.held += c.held
+		sum.waits += c.waits
+		sum.waitNs += c.waitNs
+		if c.worst > sum.worst {
+			sum.worst, sum.from, sum.to = c.worst, c.from, c.to
+		}
+	}
+	cost := sum.lost()
+	s, ok := w.t.Grade.Severity(bad, f.EndNs)
+	if !ok {
+		if _, ok = w.t.Grade.Severity(cost, f.EndNs); !ok {
+			return nil
+		}
+		s = findings.Note
+	}
+	slices.SortFunc(cells, func(x, y cell) int {
+		return cmp.Or(cmp.Compare(y.lost(), x.lost()), cmp.Compare(x.class, y.class))
+	})
+	x := findings.Finding{ID: ID, Severity: s, CostNs: cost, FromNs: sum.from, ToNs: sum.to, Basis: findings.Inferred}
+	for _, c := range cells[:min(3, len(cells))] {
+		a := f.Class(findings.Victim, c.class)
+		if c.late > 0 {
+			a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
+		}
+		x.Actors = append(x.Actors, a)
+		x.Evidence = append(x.Evidence, findings.Evidence{
+			What:  "lateness of " + a.Class + " to its sleeps",
+			Value: findings.Percent(c.ratio()) + " (" + findings.Dur(c.lost()/max(1, c.n)) + " for each of " + findings.Count(c.n) + ", blocked for " + findings.Dur(c.slept/max(1, c.n)) + " on average)",
+			Limit: findings.Percent(w.t.Ratio), Ns: c.lost(),
+		})
+	}
+	if sum.late > 0 {
+		mean := sum.held / sum.late
+		x.Title = fmt.Sprintf("%s fired when a goroutine left its P after %s on average, with no P idle: they were due at some time before", findings.Plural(sum.late, "timer", "timers"), findings.Dur(mean))
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "timers that fired at the end of a long run", Value: findings.Count(sum.late) + " of " + findings.Count(sum.n), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.LateNs)},
+			findings.Evidence{What: "how long they may have been due, summed; the cost is half of it", Value: findings.Dur(sum.held), Ns: sum.held},
+			findings.Evidence{What: "the longest", Value: findings.Dur(sum.worst), Limit: findings.Dur(w.t.LateNs), Ns: sum.worst})
+		x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
+		name := f.Name(w.causes.Top(1)[0].Class)
+		x.Advice = append(x.Advice,
+			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
+			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
+	}
+	if sum.waits > 0 {
+		storm := fmt.Sprintf("%s in which up to %s timers fired at once made goroutines wait, up to %s", findings.Plural(w.count, "storm", "storms"), findings.Count(w.most), findings.Dur(w.stormy.Total.Worst))
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "most timers that fired in a row", Value: findings.Count(w.most), Limit: findings.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS))))},
+			findings.Evidence{What: "goroutines of such storms that waited for a P", Value: findings.Count(sum.waits), Limit: findings.Dur(w.t.LateNs) + " each"},
+			findings.Evidence{What: "their waits, summed", Value: findings.Dur(sum.waitNs), Ns: sum.waitNs})
+		if x.Title == "" || sum.waitNs > sum.held/2 {
+			x.Title = storm
+			x.FromNs, x.ToNs = w.stormy.Total.From, w.stormy.Total.To
+		}
+		x.Advice = append(x.Advice,
+			"Spread the timers: start the tickers at different times, or add a random part to the sleeps.",
+			"Have one goroutine with one ticker do the round of what is due, in place of a timer for each.")
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}
