@@ -14,7 +14,9 @@
 //     [github.com/gmpscope/gmpscope/analyze/waits] (how long, and why),
 //     [github.com/gmpscope/gmpscope/analyze/procs] (what the Ps did),
 //     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
-//     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time).
+//     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
+//     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
+//     row).
 //  5. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
 //     a folder of its own, judge what the accumulators hold.
 //

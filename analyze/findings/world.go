@@ -99,6 +99,7 @@ type Goroutine struct {
 	New       bool             // has not run yet
 	RanOn     int32            // P of its last run interval; NoP: it has not run
 	Moved     bool             // that was another P than the one before
+	Creator   int64            // who created it; NoG if that is unknown, or was no goroutine
 
 	first      bool // when it became runnable is unknown
 	stealable  bool
@@ -378,6 +379,11 @@ func (w *World) Goroutine() *Goroutine {
 	return &w.gs[w.d]
 }
 
+// Slot is a small number for the goroutine of the last decision, by which a
+// Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
+// it has just ended. A later goroutine may get the same one: compare the ID.
+func (w *World) Slot() int32 { return w.d }
+
 // Waiting calls f for the goroutines of the program in P's queue, or in the
 // global one for NoP, the earliest first, until it returns false.
 func (w *World) Waiting(p int32, f func(*Goroutine) bool) {
@@ -572,7 +578,7 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 				i = int32(len(w.gs))
 				w.gs = append(w.gs, Goroutine{})
 			}
-			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, Waker: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
+			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
 			w.byID[d.G] = i
 		}
 		c.id, c.slot = d.G, i
@@ -637,7 +643,7 @@ func (w *World) ready(d *reference.Decision) {
 	g.Self = d.Why == reference.WhyGosched
 	g.first = d.Flags&reference.FlagFirst != 0
 	if d.Why == reference.WhyCreate {
-		g.New = true
+		g.New, g.Creator = true, d.By
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
 	g.BlockedNs = -1

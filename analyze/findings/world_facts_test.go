@@ -52,3 +52,39 @@ func TestWorldTellsSyscalls(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestWorldTellsSlotsAndCreators(t *testing.T) {
+	s := findingstest.New(1)
+	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Create(2, 1).Create(3, 1).Block(1, reference.ReasonSync)
+	s.Run(3, 0, 5, reference.WhyExit).Run(2, 0, 5, reference.WhyBlock)
+	w := findings.NewWorld()
+	set := findings.NewSet(nil, findings.Env{World: w})
+	slots := map[int64]int32{}
+	for i := range s.Decisions {
+		d := &s.Decisions[i]
+		set.Add(d)
+		if d.Kind != reference.KindReady && d.Kind != reference.KindStart && d.Kind != reference.KindStop {
+			continue
+		}
+		slot := w.Slot()
+		switch {
+		case d.Why == reference.WhyExit:
+			if slot != 0 {
+				t.Errorf("slot %d of a goroutine that has ended", slot)
+			}
+		case slot <= 0 || slots[d.G] != 0 && slots[d.G] != slot:
+			t.Errorf("goroutine %d: slot %d, was %d", d.G, slot, slots[d.G])
+		default:
+			slots[d.G] = slot
+		}
+	}
+	if slots[1] == slots[2] || slots[2] == slots[3] || slots[1] == slots[3] {
+		t.Error("shared slots", slots)
+	}
+	if g := w.ByID(2); g.Creator != 1 {
+		t.Errorf("created by %d", g.Creator)
+	}
+	if g := w.ByID(1); g.Creator != reference.NoG {
+		t.Errorf("created by %d, which is not known", g.Creator)
+	}
+}

@@ -44,7 +44,8 @@ var rules = []rule{
 	{"analyze/waits", in("reference", "analyze/procs"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/fairness", in("reference", "analyze/procs"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/timeline", in("reference", "analyze/procs"), nil},
-	{"analyze/findings", in("reference", "analyze/procs", "analyze/waits", "analyze/fairness", "analyze/timeline"), nil},
+	{"analyze/span", in("reference", "analyze/procs"), nil},
+	{"analyze/findings", in("reference", "analyze/procs", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span"), nil},
 	{"analyze", in("reference"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze"), nil},

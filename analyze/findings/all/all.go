@@ -10,17 +10,21 @@ import (
 	goroutinechurn "github.com/gmpscope/gmpscope/analyze/findings/goroutine-churn"
 	latepreemption "github.com/gmpscope/gmpscope/analyze/findings/late-preemption"
 	localityloss "github.com/gmpscope/gmpscope/analyze/findings/locality-loss"
+	lockconvoy "github.com/gmpscope/gmpscope/analyze/findings/lock-convoy"
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	ospreemption "github.com/gmpscope/gmpscope/analyze/findings/os-preemption"
 	pthrash "github.com/gmpscope/gmpscope/analyze/findings/p-thrash"
 	queueimbalance "github.com/gmpscope/gmpscope/analyze/findings/queue-imbalance"
 	runnableburst "github.com/gmpscope/gmpscope/analyze/findings/runnable-burst"
 	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
+	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
+	thunderingherd "github.com/gmpscope/gmpscope/analyze/findings/thundering-herd"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	tracequality "github.com/gmpscope/gmpscope/analyze/findings/trace-quality"
 	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
+	yieldspinning "github.com/gmpscope/gmpscope/analyze/findings/yield-spinning"
 )
 
 // Thresholds are those of all detectors, in JSON under their IDs.
@@ -34,13 +38,17 @@ type Thresholds struct {
 	LatePreemption     latepreemption.Thresholds     `json:"late-preemption"`
 	PThrash            pthrash.Thresholds            `json:"p-thrash"`
 	StealStorm         stealstorm.Thresholds         `json:"steal-storm"`
+	ThunderingHerd     thunderingherd.Thresholds     `json:"thundering-herd"`
 	RunnableBurst      runnableburst.Thresholds      `json:"runnable-burst"`
 	GoroutineChurn     goroutinechurn.Thresholds     `json:"goroutine-churn"`
 	CPUThrottling      cputhrottling.Thresholds      `json:"cpu-throttling"`
 	OSPreemption       ospreemption.Thresholds       `json:"os-preemption"`
 	NetpollDelay       netpolldelay.Thresholds       `json:"netpoll-delay"`
 	TimerLateness      timerlateness.Thresholds      `json:"timer-lateness"`
+	LockConvoy         lockconvoy.Thresholds         `json:"lock-convoy"`
+	Serialization      serialization.Thresholds      `json:"serialization"`
 	QueueImbalance     queueimbalance.Thresholds     `json:"queue-imbalance"`
+	YieldSpinning      yieldspinning.Thresholds      `json:"yield-spinning"`
 	LocalityLoss       localityloss.Thresholds       `json:"locality-loss"`
 }
 
@@ -56,13 +64,17 @@ func Default() Thresholds {
 		LatePreemption:     latepreemption.Default(),
 		PThrash:            pthrash.Default(),
 		StealStorm:         stealstorm.Default(),
+		ThunderingHerd:     thunderingherd.Default(),
 		RunnableBurst:      runnableburst.Default(),
 		GoroutineChurn:     goroutinechurn.Default(),
 		CPUThrottling:      cputhrottling.Default(),
 		OSPreemption:       ospreemption.Default(),
 		NetpollDelay:       netpolldelay.Default(),
 		TimerLateness:      timerlateness.Default(),
+		LockConvoy:         lockconvoy.Default(),
+		Serialization:      serialization.Default(),
 		QueueImbalance:     queueimbalance.Default(),
+		YieldSpinning:      yieldspinning.Default(),
 		LocalityLoss:       localityloss.Default(),
 	}
 }
@@ -79,13 +91,17 @@ func Detectors(t Thresholds) []findings.Detector {
 		latepreemption.New(t.LatePreemption),
 		pthrash.New(t.PThrash),
 		stealstorm.New(t.StealStorm),
+		thunderingherd.New(t.ThunderingHerd),
 		runnableburst.New(t.RunnableBurst),
 		goroutinechurn.New(t.GoroutineChurn),
 		cputhrottling.New(t.CPUThrottling),
 		ospreemption.New(t.OSPreemption),
 		netpolldelay.New(t.NetpollDelay),
 		timerlateness.New(t.TimerLateness),
+		lockconvoy.New(t.LockConvoy),
+		serialization.New(t.Serialization),
 		queueimbalance.New(t.QueueImbalance),
+		yieldspinning.New(t.YieldSpinning),
 		localityloss.New(t.LocalityLoss),
 	}
 }

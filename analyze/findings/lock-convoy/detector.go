@@ -1,0 +1,454 @@
+// Package lockconvoy is the detector lock-convoy: do goroutines stand in line for
+// a lock, one behind the other, for a millisecond and more? doc.md explains it.
+package lockconvoy
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "lock-convoy"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// WaitNs is how long a wait for a lock must be: with one this long a
+	// sync.Mutex goes into starvation mode.
+	WaitNs int64 `json:"wait_ns"`
+	// Row is how many such waits must end without the line getting empty.
+	Row int64 `json:"row"`
+	// RetryNs: who was woken and blocks at the same place again, having run no
+	// longer than this, did not get the lock: its wait goes on.
+	RetryNs int64 `json:"retry_ns"`
+	// CriticalShare is the share of the duration with such a line from which on it
+	// may be critical.
+	CriticalShare float64        `json:"critical_share"`
+	Grade         findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. WaitNs is the runtime's
+// (starvationThresholdNs, internal/sync/mutex.go, before Go 1.24 sync/mutex.go);
+// the other numbers are our own.
+func Default() Thresholds {
+	return Thresholds{WaitNs: 1_000_000, Row: 3, RetryNs: 20_000, CriticalShare: 0.25, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[int32]*site{}}
+			env.World.On(w.ready, reference.KindReady)
+			env.World.On(w.stop, reference.KindStop)
+			env.World.OnSyscall(w.syscall)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	at    map[int32]*site // by the stack of the wait
+	sites []*site
+	waits []wait // by slot
+	// Of the goroutines woken last, and of those in system calls: by ID, one
+	// overwrites another.
+	wakers [tableSize]waker
+	calls  [tableSize]call
+}
+
+const (
+	// maxSites bounds memory; what comes later is not told.
+	maxSites  = 4096
+	tableSize = 1024
+	// maxReasons is more than there are.
+	maxReasons = 32
+	// minCall is the shortest system call that is remembered.
+	minCall = 100_000
+)
+
+// wait is the last wait of a goroutine for a lock.
+type wait struct {
+	g     int64
+	stack int32
+	since int64 // when it began, attempts in vain included
+	run   int64 // how long the goroutine had run when it was woken
+}
+
+// waker is who was woken at a lock, or woke somebody there.
+type waker struct {
+	g    int64
+	run  int64 // as in wait; -1: it did not wait
+	site *site // where it woke somebody last
+}
+
+// call is a system call.
+type call struct {
+	g, from, to int64
+	stack       int32
+}
+
+// site is a place where goroutines wait for a lock: a stack.
+type site struct {
+	stack    int32
+	handoffs int64
+	// The present row.
+	last          int64 // when the last one was woken
+	row           int64
+	from          int64
+	waits         []findings.Cell // of the row, as long as it is not long enough
+	holds         []hold          // in it
+	longest       int64
+	longFrom, end int64
+	// All rows that were long enough.
+	rows    int64
+	lined   int64 // ns
+	victims findings.Tally
+	holders findings.Tally // how long the lock was held meanwhile
+	slow    findings.Tally // of it, blocked or in system calls
+	// What else the holders did in that time, ns.
+	ran, calls, queued int64
+	reasons            [maxReasons]int64
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	if d.By < 0 || d.By == d.G {
+		return
+	}
+	g := w.world.Goroutine()
+	if g == nil || g.Reason != reference.ReasonSync || g.BlockedNs < 0 || g.System {
+		return
+	}
+	s := w.site(g.Stack)
+	if s == nil {
+		return
+	}
+	since := w.since(g, d.Time)
+	w.count(s, g, since, d)
+	h := &w.wakers[uint64(d.G)%tableSize]
+	*h = waker{g: d.G, run: g.RunNs}
+	b := &w.wakers[uint64(d.By)%tableSize]
+	if b.g != d.By {
+		*b = waker{g: d.By}
+	}
+	b.run, b.site = -1, s
+}
+
+func (w *watcher) site(stack int32) *site {
+	s := w.at[stack]
+	if s == nil && len(w.sites) < maxSites {
+		s = &site{stack: stack, last: -1}
+		w.at[stack] = s
+		w.sites = append(w.sites, s)
+	}
+	return s
+}
+
+// since is when the wait of g that ends now began.
+func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
+	i := int(w.world.Slot())
+	for i >= len(w.waits) {
+		w.waits = append(w.waits, wait{})
+	}
+	l := &w.waits[i]
+	since := g.BlockedAt
+	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs {
+		since = l.since
+	}
+	*l = wait{g: g.ID, stack: g.Stack, since: since, run: g.RunNs}
+	return since
+}
+
+// count takes a wait of g at s that ends now.
+func (w *watcher) count(s *site, g *findings.Goroutine, since int64, d *reference.Decision) {
+	now := d.Time
+	last := s.last
+	s.last = now
+	if last < 0 || g.BlockedAt > last {
+		w.endRow(s, last)
+		s.from = g.BlockedAt
+	}
+	long := now-since >= w.t.WaitNs
+	if long {
+		s.row++
+	} else if s.row < w.t.Row {
+		return
+	}
+	s.holds = append(s.holds, w.hold(max(s.from, last), d))
+	if long {
+		// The parts of a wait that ended in vain have been counted already.
+		s.waits = append(s.waits, findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: since, To: now, G: g.ID, P: reference.NoP, Stack: g.Stack})
+	}
+	if s.row >= w.t.Row {
+		s.take()
+	}
+}
+
+// take adds what is known of the present row, which is long enough.
+func (s *site) take() {
+	for _, c := range s.waits {
+		s.victims.Add(c)
+	}
+	for i := range s.holds {
+		h := &s.holds[i]
+		if h.cell.Ns == 0 {
+			continue
+		}
+		s.holders.Add(h.cell)
+		s.ran += h.ran
+		s.calls += h.call
+		s.queued += h.queued
+		s.reasons[min(h.reason, maxReasons-1)] += h.blocked
+		if h.slow.Ns > 0 {
+			s.slow.Add(h.slow)
+		}
+	}
+	s.waits, s.holds = s.waits[:0], s.holds[:0]
+}
+
+func (w *watcher) endRow(s *site, last int64) {
+	if s.row >= w.t.Row {
+		s.rows++
+		s.lined += last - s.from
+	}
+	if s.row > s.longest {
+		s.longest, s.longFrom, s.end = s.row, s.from, last
+	}
+	s.row = 0
+	s.waits, s.holds = s.waits[:0], s.holds[:0]
+}
+
+// hold is one time for which the lock was held.
+type hold struct {
+	cell                       findings.Cell
+	ran, call, blocked, queued int64
+	reason                     reference.Reason
+	slow                       findings.Cell // call or blocked, whichever was longer
+}
+
+// hold tells what d.By, who gives the lock up now, did since from, when it got it
+// at the latest.
+func (w *watcher) hold(from int64, d *reference.Decision) (x hold) {
+	h := w.world.ByID(d.By)
+	held := d.Time - from
+	if h == nil || held <= 0 {
+		return x
+	}
+	x.cell = findings.Cell{Class: h.Class, Ns: held, From: from, To: d.Time, G: h.ID, P: h.P, Stack: d.Stack}
+	now := int64(0)
+	if h.StartAt >= 0 {
+		now = d.Time - max(h.StartAt, from)
+	}
+	ran := now
+	if k := w.wakers[uint64(d.By)%tableSize]; k.g == d.By && k.run >= 0 {
+		ran = max(ran, h.RunNs-k.run+now)
+	}
+	if k := w.calls[uint64(d.By)%tableSize]; k.g == d.By && k.from >= from {
+		x.call = k.to - k.from
+		if h.StartAt > k.to && h.ReadyWhy == reference.WhySyscallExit { // it lost its P, and came back later
+			x.call = h.StartAt - max(0, h.Wait) - k.from
+		}
+		x.call = min(x.call, held)
+		ran -= x.call
+		x.slow = findings.Cell{Class: h.Class, Ns: x.call, From: k.from, To: k.from + x.call, G: h.ID, P: reference.NoP, Stack: k.stack}
+	}
+	x.ran = max(0, min(ran, held-x.call))
+	if h.Wait > 0 && h.StartAt-h.Wait >= from {
+		x.queued = h.Wait
+	}
+	if h.BlockedNs > 0 && h.BlockedAt >= from && h.Reason != reference.ReasonNone {
+		x.blocked, x.reason = h.BlockedNs, h.Reason
+	}
+	if x.blocked > x.call {
+		x.slow = findings.Cell{Class: h.Class, Ns: h.BlockedNs, From: h.BlockedAt, To: h.BlockedAt + h.BlockedNs, G: h.ID, P: reference.NoP, Stack: h.Stack}
+	}
+	return x
+}
+
+// stop notes the hand-overs of starvation mode: Unlock gives the lock to the
+// first in line, and its P too (semrelease1, goyield).
+func (w *watcher) stop(d *reference.Decision) {
+	if d.Why != reference.WhyGoyield {
+		return
+	}
+	if k := w.wakers[uint64(d.G)%tableSize]; k.g == d.G && k.site != nil {
+		k.site.handoffs++
+	}
+}
+
+func (w *watcher) syscall(c *findings.Syscall) {
+	if c.To-c.From >= minCall || c.Why != reference.WhySyscallExit {
+		w.calls[uint64(c.G)%tableSize] = call{c.G, c.From, c.To, c.Stack}
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var locks []*lock
+	byName := map[string]*lock{}
+	for _, s := range w.sites {
+		w.endRow(s, s.last)
+		if s.rows == 0 {
+			continue
+		}
+		name, ok := lockedIn(f.Frames(s.stack), s.handoffs >= w.t.Row)
+		if !ok {
+			continue
+		}
+		l := byName[name]
+		if l == nil {
+			l = &lock{name: name}
+			byName[name] = l
+			locks = append(locks, l)
+		}
+		l.sites = append(l.sites, s)
+		l.cost += s.victims.Total.Ns
+		l.held += s.holders.Total.Ns
+		l.lined += s.lined
+	}
+	slices.SortStableFunc(locks, func(x, y *lock) int {
+		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.name, y.name))
+	})
+	var out []findings.Finding
+	for _, l := range locks[:min(maxLocks, len(locks))] {
+		if x, ok := w.finding(f, l); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// maxLocks is how many locks are reported, the costliest ones.
+const maxLocks = 2
+
+// lock is the sites with the same function that locks: probably one lock.
+type lock struct {
+	name              string
+	sites             []*site
+	cost, held, lined int64
+}
+
+// lockedIn returns the function that waits for a lock in a stack; not ok if the
+// stack shows no lock, or one that others speak of: sync.Once is meant to be
+// waited for, and Cond.Wait takes its lock again after a Broadcast. handed says
+// that a stack with no names is known to be of a lock.
+func lockedIn(frames []string, handed bool) (name string, ok bool) {
+	lock := false
+	for _, fr := range frames {
+		fn, _, _ := strings.Cut(fr, " ")
+		if strings.HasPrefix(fn, "sync.(*Once)") || strings.HasPrefix(fn, "sync.(*Cond)") {
+			return "", false
+		}
+		if internal(fn) {
+			lock = lock || findings.IsLock(fr)
+			continue
+		}
+		if name == "" {
+			name = fn
+		}
+	}
+	return name, lock || len(frames) == 0 && handed
+}
+
+// internal says that a function is one of the packages that locks are made of.
+func internal(fn string) bool {
+	for _, p := range [...]string{"sync.", "internal/sync.", "internal/poll.", "runtime."} {
+		if strings.HasPrefix(fn, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// finding is about one lock.
+func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
+	s, ok := w.t.Grade.Severity(l.cost, f.EndNs)
+	if !ok {
+		return findings.Finding{}, false
+	}
+	share := f.Share(l.lined)
+	if s == findings.Critical && share < w.t.CriticalShare {
+		s = findings.Warning
+	}
+	// The sites are few; the costliest of each kind stand for all.
+	var waits, handoffs, ran, slow, calls, queued int64
+	var reasons [maxReasons]int64
+	worst := l.sites[0]
+	var victims, holders, slows []findings.Actor
+	for _, t := range l.sites {
+		waits += t.victims.Total.N
+		handoffs += t.handoffs
+		ran += t.ran
+		calls += t.calls
+		queued += t.queued
+		for r, ns := range t.reasons {
+			reasons[r] += ns
+			slow += ns
+		}
+		if t.longest > worst.longest {
+			worst = t
+		}
+		victims = append(victims, t.victims.Actors(f, findings.Victim, 2)...)
+		holders = append(holders, t.holders.Actors(f, findings.Cause, 2)...)
+		slows = append(slows, t.slow.Actors(f, findings.Cause, 1)...)
+	}
+	name := l.name
+	if name == "" {
+		name = victims[0].Class
+	}
+	line := float64(l.cost) / float64(max(1, l.lined))
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: l.cost, FromNs: worst.longFrom, ToNs: worst.end, Basis: findings.Inferred,
+		Title: fmt.Sprintf("Goroutines stood in line for the lock in %s: %s of %s or more, up to %s before the line was empty",
+			name, findings.Plural(waits, "wait", "waits"), findings.Dur(w.t.WaitNs), findings.Count(worst.longest)),
+		Actors: slices.Concat(victims[:min(3, len(victims))], slows[:min(1, len(slows))], holders[:min(2, len(holders))]),
+		Evidence: []findings.Evidence{
+			{What: "waits in such lines", Value: findings.Count(waits), Limit: findings.Dur(w.t.WaitNs) + " each"},
+			{What: "most of them before the line was empty", Value: findings.Count(worst.longest), Limit: findings.Count(w.t.Row)},
+			{What: "time with such a line", Value: findings.Percent(share) + " of the duration", Ns: l.lined},
+			{What: "in line for so long, on average", Value: findings.Number(line), Ns: l.cost},
+			{What: "hand-overs of starvation mode (goyield)", Value: findings.Count(handoffs)},
+			{What: "of the time that the lock was held, its holder ran", Value: findings.Percent(part(ran, l.held)), Ns: ran},
+		},
+	}
+	if slow > 0 {
+		top := 0
+		for r, ns := range reasons {
+			if ns > reasons[top] {
+				top = r
+			}
+		}
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was blocked, mostly for: " + reference.Reason(top).String(), Value: findings.Percent(part(slow, l.held)), Ns: slow})
+	}
+	if calls > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was in a system call", Value: findings.Percent(part(calls, l.held)), Ns: calls})
+	}
+	if queued > l.held/20 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was ready to run, and waited for a P", Value: findings.Percent(part(queued, l.held)), Ns: queued})
+	}
+	switch {
+	case 2*(slow+calls) > l.held:
+		x.Advice = append(x.Advice, "Do not hold the lock across something slow: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only.")
+	case 2*queued > l.held:
+		x.Advice = append(x.Advice, "Whoever holds the lock mostly waits for a P, preempted in the middle, or just handed the lock: have fewer goroutines compute at the same time (about as many as there are Ps), and take the lock less often.")
+	default:
+		x.Advice = append(x.Advice, "Make the critical section in "+name+" shorter: compute before locking, and hold the lock only to read or store the result.")
+	}
+	x.Advice = append(x.Advice, "Or divide what the lock protects (one lock for each part), or publish a copy that readers need no lock for (atomic.Pointer). More Ps do not help: one goroutine at a time gets through.")
+	f.Doubt(&x)
+	return x, true
+}
+
+func part(a, b int64) float64 { return float64(a) / float64(max(1, b)) }

@@ -1,0 +1,258 @@
+package lockconvoy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	lockconvoy "github.com/gmpscope/gmpscope/analyze/findings/lock-convoy"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+func detector() findings.Detector { return lockconvoy.New(lockconvoy.Default()) }
+
+// The stacks of the streams below.
+const (
+	lock = int32(7)
+	read = int32(8)
+)
+
+func facts(s *Stream, locks string) *findings.Facts {
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		switch h {
+		case lock:
+			return []string{locks + " (mutex.go:46)", "main.update (main.go:7)", "main.client (main.go:3)"}
+		case read:
+			return []string{"time.Sleep (time.go:1)", "main.update (main.go:8)", "main.client (main.go:3)"}
+		}
+		return []string{"sync.(*Mutex).Unlock (mutex.go:65)", "main.update (main.go:9)", "main.client (main.go:3)"}
+	}
+	return f
+}
+
+func detect(s *Stream) []findings.Finding {
+	return s.DetectWith(detector(), facts(s, "sync.(*Mutex).Lock"))
+}
+
+// wait has a running goroutine block for the lock.
+func wait(s *Stream, g int64) {
+	s.Block(g, reference.ReasonSync)
+	s.Decisions[len(s.Decisions)-1].Stack = lock
+}
+
+// line has goroutines 1 to n pass a lock round and round: each holds it, as hold
+// says, and then wakes the next. It yields to it where handOff says so.
+func line(n, rounds int64, hold func(s *Stream, g int64), handOff bool) *Stream {
+	s := New(2)
+	for g := int64(1); g <= n; g++ {
+		s.Local(g, 0, reference.WhyCreate).Start(g, 0)
+		if g < n {
+			wait(s, g)
+		}
+	}
+	holder := n
+	for range rounds {
+		next := holder%n + 1
+		hold(s, holder)
+		s.Wake(next, holder)
+		if handOff {
+			s.Stop(holder, reference.WhyGoyield).Local(holder, 0, reference.WhyGoyield)
+			s.Start(next, 0)
+			s.Start(holder, 1)
+			wait(s, holder)
+		} else {
+			wait(s, holder)
+			s.Start(next, 0)
+		}
+		holder = next
+	}
+	return s
+}
+
+func runs(ns int64) func(*Stream, int64) { return func(s *Stream, g int64) { s.Pass(ns) } }
+
+func TestFindsALineForALock(t *testing.T) {
+	x := One(t, detect(line(4, 400, runs(Ms), true)), lockconvoy.ID, findings.Critical)
+	// The first three waited for 1, 2 and 3 ms, the others for 3 ms.
+	if want := (1 + 2 + 398*3) * Ms; x.CostNs != want {
+		t.Errorf("cost %d, want %d", x.CostNs, want)
+	}
+	if x.Basis != findings.Inferred || x.Actors[0].Role != findings.Victim || !strings.Contains(x.Actors[0].Stack[0], "Lock") ||
+		x.Actors[1].Role != findings.Cause || !strings.Contains(x.Actors[1].Stack[0], "Unlock") {
+		t.Errorf("%s %+v", x.Basis, x.Actors)
+	}
+	text := Text([]findings.Finding{x})
+	for _, want := range []string{"the lock in main.update: 400 waits", "up to 400 before the line was empty", "(goyield): 400", "its holder ran: 100 %", "on average: 2.99"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if !strings.Contains(x.Advice[0], "shorter") {
+		t.Error(x.Advice[0])
+	}
+}
+
+func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
+	sleeps := func(s *Stream, g int64) {
+		s.Pass(100*Us).Block(g, reference.ReasonSleep)
+		s.Decisions[len(s.Decisions)-1].Stack = read
+		s.Pass(2*Ms).Local(g, 0, reference.WhyTimer).Start(g, 0)
+	}
+	x := One(t, detect(line(4, 100, sleeps, false)), lockconvoy.ID, findings.Critical)
+	text := Text([]findings.Finding{x})
+	if !strings.Contains(text, "mostly for: sleep: 95.2 %") || !strings.Contains(text, "its holder ran: 4.7") {
+		t.Error(text)
+	}
+	if !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0], "slow") {
+		t.Errorf("%v %v", x.Actors, x.Advice)
+	}
+	calls := func(s *Stream, g int64) {
+		s.Pass(100 * Us).Syscall(g)
+		s.Decisions[len(s.Decisions)-1].Stack = read
+		s.Pass(2 * Ms).SyscallExit(g)
+	}
+	x = One(t, detect(line(4, 100, calls, false)), lockconvoy.ID, findings.Critical)
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "in a system call: 95.") || !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0], "slow") {
+		t.Error(text)
+	}
+}
+
+func TestHoldersWithoutAP(t *testing.T) {
+	preempted := func(s *Stream, g int64) {
+		s.Pass(100*Us).Preempt(g).Pass(5*Ms).Start(g, 0)
+	}
+	x := One(t, detect(line(4, 100, preempted, false)), lockconvoy.ID, findings.Critical)
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "waited for a P: 98 %") || !strings.Contains(x.Advice[0], "waits for a P") {
+		t.Error(text, x.Advice)
+	}
+}
+
+func TestNearMisses(t *testing.T) {
+	d := detector()
+	for name, s := range map[string]*Stream{
+		"short waits":  line(4, 2000, runs(333*Us), true),
+		"two in a row": gaps(2, 100),
+	} {
+		if list := s.DetectWith(d, facts(s, "sync.(*Mutex).Lock")); len(list) > 0 {
+			t.Errorf("%s:\n%s", name, Text(list))
+		}
+	}
+	s := gaps(3, 100)
+	One(t, detect(s), lockconvoy.ID, findings.Warning)
+	for _, other := range []string{"sync.(*WaitGroup).Wait", "runtime.semacquire", "main.wait"} {
+		s := line(4, 400, runs(Ms), false)
+		None(t, s.DetectWith(d, facts(s, other)))
+	}
+	for _, meant := range []string{"sync.(*Once).doSlow", "sync.(*Cond).Wait"} {
+		s := line(4, 400, runs(Ms), false)
+		f := facts(s, "sync.(*Mutex).Lock")
+		all := f.Stack
+		f.Stack = func(h int32) []string {
+			return append(append([]string{}, all(h)[0], meant+" (x.go:1)"), all(h)[1:]...)
+		}
+		None(t, s.DetectWith(d, f))
+	}
+}
+
+// gaps has n goroutines wait for one that holds the lock for 2 ms, and then get
+// it one after the other; then all are away for a while.
+func gaps(n, rounds int64) *Stream {
+	s := New(2)
+	for range rounds {
+		for g := int64(1); g <= n; g++ {
+			s.Local(g, 0, reference.WhyTimer).Start(g, 0)
+			wait(s, g)
+		}
+		s.Local(9, 0, reference.WhyTimer).Start(9, 0).Pass(2 * Ms)
+		by := int64(9)
+		for g := int64(1); g <= n; g++ {
+			s.Wake(g, by).Block(by, reference.ReasonSleep).Start(g, 0).Pass(10 * Us)
+			by = g
+		}
+		s.Block(by, reference.ReasonSleep).Pass(3 * Ms)
+	}
+	return s
+}
+
+// Who is woken and finds the lock taken goes on waiting.
+func TestAttemptsInVainAreOneWait(t *testing.T) {
+	s := New(2)
+	for g := int64(1); g <= 4; g++ {
+		s.Local(g, 0, reference.WhyCreate).Start(g, 0)
+		wait(s, g)
+	}
+	s.Class(3, 9).Local(9, 1, reference.WhyCreate).Start(9, 1)
+	for i := range int64(2000) {
+		g := 1 + i%4
+		s.Pass(200*Us).Wake(g, 9).Start(g, 0).Pass(2 * Us)
+		wait(s, g)
+	}
+	x := One(t, detect(s), lockconvoy.ID, findings.Critical)
+	if x.CostNs < 4*390*Ms || x.CostNs > 4*410*Ms {
+		t.Errorf("cost %d", x.CostNs)
+	}
+}
+
+// Without names only the hand-overs of starvation mode show that it is a lock.
+func TestWithoutStacks(t *testing.T) {
+	s := line(4, 400, runs(Ms), true)
+	f := s.Facts()
+	f.Stack = nil
+	One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Warning)
+	s = line(4, 400, runs(Ms), false)
+	f = s.Facts()
+	f.Stack = nil
+	None(t, s.DetectWith(detector(), f))
+}
+
+// The readers that one Unlock lets in stood in line behind the writer.
+func TestReadersBehindASlowWriter(t *testing.T) {
+	run := func(readers int64) *Stream {
+		s := New(2).Class(2, 9).Local(9, 1, reference.WhyCreate).Start(9, 1)
+		for range 100 {
+			for g := range readers {
+				s.Local(1+g, 0, reference.WhyTimer).Start(1+g, 0)
+				wait(s, 1+g)
+			}
+			s.Pass(2 * Ms)
+			for g := range readers {
+				s.Wake(1+g, 9)
+			}
+			for g := range readers {
+				s.Start(1+g, 0).Pass(Us).Block(1+g, reference.ReasonSleep)
+			}
+			s.Pass(Ms)
+		}
+		return s
+	}
+	d := detector()
+	s := run(5)
+	x := One(t, s.DetectWith(d, facts(s, "sync.(*RWMutex).RLock")), lockconvoy.ID, findings.Warning)
+	if want := 100 * 5 * 2 * Ms; x.CostNs != want || x.Actors[1].Class != "main.class2" {
+		t.Errorf("cost %d, want %d; %+v", x.CostNs, want, x.Actors)
+	}
+	s = run(2)
+	None(t, s.DetectWith(d, facts(s, "sync.(*RWMutex).RLock")))
+}
+
+func TestStrainedOrShortIsMilder(t *testing.T) {
+	if x := One(t, detect(line(4, 60, runs(Ms), true)), lockconvoy.ID, findings.Note); x.Severity == findings.Critical {
+		t.Error("short:", x.Severity)
+	}
+	s := line(4, 400, runs(Ms), true)
+	// Runs far longer than usual of another class.
+	s.Class(5, 50)
+	for i := range 3000 {
+		ns := 5 * Us
+		if i%60 == 0 {
+			ns = 6 * Ms
+		}
+		s.Local(50, 1, reference.WhyTimer).Run(50, 1, ns, reference.WhyBlock)
+	}
+	x := One(t, detect(s), lockconvoy.ID, findings.Note)
+	if x.Basis != findings.Suspected || x.Severity == findings.Critical {
+		t.Errorf("strained: %s %s", x.Severity, x.Basis)
+	}
+}

@@ -1,0 +1,447 @@
+// Package thunderingherd is the detector thundering-herd: were many goroutines
+// woken at once, only to wait again? doc.md explains it.
+package thunderingherd
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "thundering-herd"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Herd     int64 `json:"herd"`      // goroutines woken within WindowNs
+	PerP     int64 `json:"per_p"`     // and so many times GOMAXPROCS
+	WindowNs int64 `json:"window_ns"` // of one herd
+	// ShortNs is how long one runs at most that finds nothing to do, before it
+	// waits at the same place again; TickNs how long one that a timer woke does
+	// when it has next to nothing to do.
+	ShortNs int64 `json:"short_ns"`
+	TickNs  int64 `json:"tick_ns"`
+	// Vain is the share of a herd that must wait again so soon.
+	Vain     float64 `json:"vain"`
+	MinHerds int64   `json:"min_herds"` // fewer are a note
+	// Peak is how many times more timers than on average must fire in the window.
+	Peak  float64        `json:"peak"`
+	Grade findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. Herds are many events, so fewer
+// nanoseconds than elsewhere make a warning of them. WindowNs is the burst of
+// the scheduling statistics tool schedstat (1 ms around an instant); the rest is
+// our own: 20 µs is some ten times what a look at a condition takes in a traced
+// program.
+func Default() Thresholds {
+	g := findings.DefaultGrade()
+	g.WarningNs = 2_000_000
+	return Thresholds{
+		Herd: 32, PerP: 2, WindowNs: 1_000_000, ShortNs: 20_000, TickNs: 100_000,
+		Vain: 0.5, MinHerds: 10, Peak: 4, Grade: g,
+	}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "many goroutines woken at once for nothing", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[place]*cell{}}
+			env.World.On(w.ready, reference.KindReady)
+			env.World.On(w.start, reference.KindStart)
+			env.World.On(w.stop, reference.KindStop)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	members []member // by slot
+	bursts  [maxBursts]burst
+	herds   [maxHerds]herd
+	next    int32   // herds so far
+	stopped []int64 // by P: when the last run interval there ended
+	ticks   int64   // goroutines woken by timers
+
+	cells []*cell
+	at    map[place]*cell
+}
+
+const (
+	// maxBursts is how many wakers are followed at a time: by ID, one overwrites
+	// another.
+	maxBursts = 64
+	// maxHerds is how many herds have members that have not been judged.
+	maxHerds = 256
+	// small is how many wake-ups begin a herd that is worth following.
+	small = 8
+	// maxCells bounds memory; what comes later is not told.
+	maxCells = 1024
+	// maxTurn is the longest pause of a P between two goroutines that is the
+	// scheduler's turn.
+	maxTurn = 10_000
+)
+
+// burst is the wake-ups by one goroutine, or by timers, that may become a herd.
+type burst struct {
+	timer    bool
+	by, from int64
+	stack    int32 // of the waker
+	reason   reference.Reason
+	n        int32
+	first    [small]int32 // slots
+	herd     int32        // 0: not yet
+}
+
+// member is a goroutine that was woken in a herd and has not waited since.
+type member struct {
+	g     int64
+	herd  int32
+	stack int32 // where it waited
+	run   int64 // how long it had run
+	ready int64
+	wait  int64
+	turn  int64 // the scheduler's, before it ran
+}
+
+// herd is one whose members are watched.
+type herd struct {
+	id       int32
+	place    place
+	by       int64
+	from, to int64
+	n        int64
+	vain     int64 // waited again at once; known only of those that did
+	ran      int64 // by those in vain, and the scheduler's turn before each, ns
+	vainWait int64
+	wait     int64 // of the others, for a P
+	class    int32 // of a member
+	stack    int32 // where it waited
+	sample   int64
+}
+
+// place is where herds come from.
+type place struct {
+	class  int32 // of the waker; of the members where timers woke them
+	stack  int32 // of the waker; where the members waited
+	reason reference.Reason
+	timer  bool
+}
+
+// cell sums up the herds of one place.
+type cell struct {
+	place
+	herds, n  int64
+	vain      int64
+	ran, wait int64
+	waking    int64 // the waker's time for those in vain
+	worst     herd
+	victims   findings.Tally
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	timer := d.Why == reference.WhyTimer
+	if d.By < 0 && !timer {
+		return
+	}
+	g := w.world.Goroutine()
+	if g == nil || g.System {
+		return
+	}
+	switch {
+	case timer:
+		w.ticks++
+	case g.Reason != reference.ReasonCond && g.Reason != reference.ReasonChanReceive && g.Reason != reference.ReasonSelect:
+		return // a lock or a place in a buffer: who is woken gets it
+	}
+	b := &w.bursts[0]
+	if !timer {
+		b = &w.bursts[1+uint64(d.By)%(maxBursts-1)]
+	}
+	if i := w.world.Slot(); b.n > 0 && int(i) < len(w.members) && w.members[i].g == g.ID && w.members[i].ready >= b.from {
+		b.n = 0 // the second time already: these are two herds
+	}
+	if b.n == 0 || b.by != d.By || d.Time-b.from > w.t.WindowNs || b.stack != d.Stack || b.reason != g.Reason {
+		*b = burst{timer: timer, by: d.By, from: d.Time, stack: d.Stack, reason: g.Reason}
+	}
+	i := w.world.Slot()
+	for int(i) >= len(w.members) {
+		w.members = append(w.members, member{})
+	}
+	w.members[i] = member{g: g.ID, stack: g.Stack, run: g.RunNs, ready: d.Time}
+	if b.n < small {
+		b.first[b.n] = i
+	}
+	b.n++
+	switch {
+	case b.n == small:
+		w.follow(b, g, d)
+	case b.n > small:
+		if h := &w.herds[b.herd%maxHerds]; h.id == b.herd {
+			h.n++
+			h.to = d.Time
+			w.members[i].herd = h.id
+		}
+	}
+}
+
+// follow begins to watch what becomes of those whom b woke.
+func (w *watcher) follow(b *burst, g *findings.Goroutine, d *reference.Decision) {
+	w.next++
+	h := &w.herds[w.next%maxHerds]
+	w.settle(h)
+	*h = herd{id: w.next, by: b.by, from: b.from, to: d.Time, n: small, class: g.Class, stack: g.Stack, sample: g.ID, place: place{class: g.Class, stack: g.Stack, reason: b.reason, timer: true}}
+	if !b.timer {
+		h.place = place{stack: b.stack, reason: b.reason}
+		if k := w.world.ByID(b.by); k != nil {
+			h.place.class = k.Class
+		}
+	}
+	b.herd = h.id
+	for _, i := range b.first {
+		if m := &w.members[i]; m.ready >= b.from && m.ready <= d.Time {
+			m.herd = h.id
+		}
+	}
+}
+
+func (w *watcher) member() *member {
+	if i := int(w.world.Slot()); i < len(w.members) && w.members[i].herd != 0 {
+		return &w.members[i]
+	}
+	return nil
+}
+
+func (w *watcher) start(d *reference.Decision) {
+	m := w.member()
+	if m == nil || m.g != d.G || m.wait != 0 {
+		return
+	}
+	m.wait = d.Time - m.ready
+	if int(uint32(d.P)) < len(w.stopped) {
+		if turn := d.Time - w.stopped[d.P]; turn <= maxTurn {
+			m.turn = min(turn, m.wait)
+		}
+	}
+}
+
+func (w *watcher) stop(d *reference.Decision) {
+	if d.P >= 0 && d.P < procs.MaxPs {
+		for int(d.P) >= len(w.stopped) {
+			w.stopped = append(w.stopped, -maxTurn-1)
+		}
+		w.stopped[d.P] = d.Time
+	}
+	m := w.member()
+	if m == nil || m.g != d.G {
+		return
+	}
+	h := &w.herds[m.herd%maxHerds]
+	if h.id != m.herd {
+		m.herd = 0
+		return
+	}
+	ran := w.world.Goroutine().RunNs - m.run
+	limit := w.t.ShortNs
+	if h.place.timer {
+		limit = w.t.TickNs
+	}
+	switch {
+	case ran > limit:
+	case d.Why != reference.WhyBlock:
+		return // stopped in between
+	case d.Stack == m.stack:
+		h.vain++
+		h.ran += ran + m.turn
+		h.vainWait += m.wait
+		m.herd = 0
+		return
+	case d.Reason == reference.ReasonSync:
+		return // for the lock under which it looks
+	}
+	h.wait += m.wait
+	m.herd = 0
+}
+
+// settle puts a herd into the account of its place.
+func (w *watcher) settle(h *herd) {
+	if h.id == 0 || h.n < max(w.t.Herd, w.t.PerP*w.world.Procs()) {
+		return
+	}
+	c := w.at[h.place]
+	if c == nil {
+		if len(w.cells) >= maxCells {
+			return
+		}
+		c = &cell{place: h.place}
+		w.at[h.place] = c
+		w.cells = append(w.cells, c)
+	}
+	c.herds++
+	c.n += h.n
+	c.vain += h.vain
+	c.ran += h.ran
+	if h.n > 1 {
+		c.waking += int64(float64(h.to-h.from) * float64(h.vain) / float64(h.n-1))
+	}
+	c.wait += h.wait
+	if h.place.timer {
+		c.wait += h.vainWait
+	}
+	if h.n > c.worst.n {
+		c.worst = *h
+	}
+	// By number, so that the class that was woken most comes first.
+	c.victims.Add(findings.Cell{Class: h.class, Ns: h.n, From: h.from, To: h.to, G: h.sample, P: reference.NoP})
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	for i := range w.herds {
+		w.settle(&w.herds[i])
+	}
+	var out []findings.Finding
+	for _, c := range w.cells {
+		if x, ok := w.finding(f, c); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y findings.Finding) int {
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
+	})
+	return out[:min(maxFindings, len(out))]
+}
+
+// maxFindings is how many places are reported, the costliest ones.
+const maxFindings = 2
+
+// how the members of a herd were woken.
+type how uint8
+
+const (
+	other how = iota // each got something
+	broadcast
+	closing
+	unknown
+)
+
+// call tells from the waker's stack how it woke those who waited for a Cond or for
+// a channel. The leaf is the function of the runtime or of package sync that was
+// called first (Go 1.22 to 1.27).
+func call(frames []string) how {
+	if len(frames) == 0 {
+		return unknown
+	}
+	for _, fr := range frames {
+		switch fn, _, _ := strings.Cut(fr, " "); fn {
+		case "sync.(*Cond).Broadcast":
+			return broadcast
+		}
+	}
+	// Sends show the runtime's function, and package sync its own; a close shows
+	// none of them.
+	for _, p := range [...]string{"runtime.", "reflect.", "sync.", "internal/"} {
+		if strings.HasPrefix(frames[0], p) {
+			return other
+		}
+	}
+	return closing
+}
+
+func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	cost := c.wait
+	if !c.timer {
+		cost += c.ran + c.waking
+	}
+	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	if !ok || float64(c.vain) < w.t.Vain*float64(c.n) {
+		return findings.Finding{}, false
+	}
+	if c.herds < w.t.MinHerds {
+		s = findings.Note
+	}
+	if c.timer && s == findings.Critical {
+		s = findings.Warning // each waits for a moment, and then they are through
+	}
+	mean := float64(c.n) / float64(c.herds)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.from, ToNs: c.worst.to, Basis: findings.Certain,
+		Actors: c.victims.Actors(f, findings.Victim, 1),
+		Evidence: []findings.Evidence{
+			{What: "goroutines woken at once, on average", Value: findings.Number(mean), Limit: findings.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))) + " within " + findings.Dur(w.t.WindowNs)},
+			{What: "at most", Value: findings.Count(c.worst.n)},
+			{What: "times", Value: findings.Count(c.herds), Limit: findings.Count(w.t.MinHerds)},
+		},
+	}
+	short := w.t.ShortNs
+	if c.timer {
+		short = w.t.TickNs
+	}
+	x.Evidence = append(x.Evidence,
+		findings.Evidence{What: "of them, waited again at the same place after " + findings.Dur(short) + " of running or less", Value: findings.Percent(float64(c.vain) / float64(c.n)), Limit: findings.Percent(w.t.Vain)},
+		findings.Evidence{What: "time for these: run intervals, and the scheduler's turn before each", Value: findings.Dur(c.ran), Ns: c.ran})
+	name := x.Actors[0].Class
+	x.Actors[0].Stack = f.Frames(c.worst.stack)
+	if c.timer {
+		usual := float64(w.ticks) * float64(w.t.WindowNs) / float64(max(1, f.EndNs))
+		if mean < w.t.Peak*usual {
+			return findings.Finding{}, false
+		}
+		x.Title = fmt.Sprintf("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
+			findings.Count(c.worst.n), name, findings.Plural(c.herds, "time", "times"))
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "goroutines that timers wake in " + findings.Dur(w.t.WindowNs) + " on average", Value: findings.Number(usual), Limit: findings.Times(1/w.t.Peak) + " of a herd"},
+			findings.Evidence{What: "they waited for a P, summed", Value: findings.Dur(c.wait), Ns: c.wait})
+		x.Advice = []string{
+			"Spread the timers of " + name + ": begin each at a random part of its period.",
+			"Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of " + findings.Number(mean) + ".",
+		}
+		f.Doubt(&x)
+		return x, true
+	}
+	a := f.Class(findings.Cause, c.class)
+	a.Stack = f.Frames(c.stack)
+	a.G = c.worst.by
+	x.Actors = append(x.Actors, a)
+	x.Evidence = append(x.Evidence, findings.Evidence{What: "time that it took to wake these", Value: findings.Dur(c.waking), Ns: c.waking})
+	x.Evidence = append(x.Evidence, findings.Evidence{What: "those that had something to do waited for a P behind them, summed", Value: findings.Dur(c.wait), Ns: c.wait})
+	means := ""
+	switch call(a.Stack) {
+	case broadcast:
+		means = " with sync.Cond.Broadcast"
+		x.Advice = []string{"Call Signal instead of Broadcast where one goroutine can take what there is. Where the waiters wait for different things, give each kind a Cond, or a channel, of its own."}
+	case closing:
+		if c.reason == reference.ReasonCond {
+			return findings.Finding{}, false
+		}
+		means = " by closing a channel"
+		x.Advice = []string{"Send to as many as have something to do, instead of closing a channel that all of them wait on; or let each waiter have a channel of its own."}
+	case unknown:
+		if c.reason != reference.ReasonCond {
+			return findings.Finding{}, false
+		}
+		x.Basis = findings.Suspected
+		x.Advice = []string{"If they were woken by sync.Cond.Broadcast, call Signal where one goroutine can take what there is."}
+	default:
+		return findings.Finding{}, false
+	}
+	x.Advice = append(x.Advice, "Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
+	x.Title = fmt.Sprintf("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
+		a.Class, findings.Count(c.worst.n), means, findings.Plural(c.herds, "time", "times"), findings.Percent(float64(c.vain)/float64(c.n)))
+	f.Short(&x)
+	return x, true
+}

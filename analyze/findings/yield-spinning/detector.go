@@ -1,0 +1,289 @@
+// Package yieldspinning is the detector yield-spinning: do goroutines poll for
+// something, with runtime.Gosched in between, instead of waiting for it? doc.md
+// explains it.
+package yieldspinning
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "yield-spinning"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// ShortNs: a run interval that ends in a yield and is no longer than this, system
+	// calls included, did no more than look.
+	ShortNs int64 `json:"short_ns"`
+	// PerSecond is how fast such yields must follow one another: one after a longer
+	// pause does not count, and ends a stretch of them.
+	PerSecond float64        `json:"per_second"`
+	Share     float64        `json:"share"`      // of a goroutine's stops that must be such yields
+	MinYields int64          `json:"min_yields"` // of a goroutine
+	Grade     findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. Share is that from which on the Tokio
+// console warns of tasks that wake themselves; PerSecond is the catalogue's, after
+// golang/go#13527 and #18237. The rest is our own: what a goroutine does that
+// yields as a courtesy takes longer than 20 µs, since a yield costs about one.
+func Default() Thresholds {
+	g := findings.DefaultGrade()
+	g.NoteShare = 0.005 // a short spin now and then is common, and cheap
+	return Thresholds{ShortNs: 20_000, Share: 0.5, PerSecond: 1000, MinYields: 256, Grade: g}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "goroutines that poll and yield in a loop", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
+			env.World.On(w.start, reference.KindStart)
+			env.World.On(w.stop, reference.KindStop)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+	gap   int64 // ns: the pause that ends a stretch
+
+	gs    []spinner // by slot
+	cells []*cell
+	at    map[key]*cell
+	stops int64 // of all goroutines of the program
+}
+
+// spinner is a goroutine that yields. All but stops is of short yields.
+type spinner struct {
+	g     int64
+	class int32
+	stack int32 // of the last
+	stops int64
+	n     int64
+	own   int64 // run intervals that ended in one
+	turn  int64 // from one to the start after it, as far as that is the scheduler's turn-around
+	held  int64 // goroutine-ns that others stood in that P's queue meanwhile
+	span  int64 // from each to the one before
+	last  int64 // the last one, or one after a pause
+	// The stretch that it is in, and the longest.
+	from             int64
+	longFrom, longTo int64
+	yielded          bool // and has not started since
+}
+
+// turn is the longest pause between a yield and the next start that is the
+// scheduler's turn-around, not a wait behind others.
+const turn = 10_000
+
+type key struct{ class, stack int32 }
+
+// cell sums up the spinners of one class that yield at one place.
+type cell struct {
+	key
+	gs    int64
+	n     int64
+	stops int64
+	own   int64
+	turn  int64
+	held  int64
+	span  int64
+	worst spinner
+}
+
+// maxCells bounds memory; what comes later is not told.
+const maxCells = 1024
+
+func (w *watcher) slot(d *reference.Decision) *spinner {
+	i := int(w.world.Slot())
+	for i >= len(w.gs) {
+		w.gs = append(w.gs, spinner{})
+	}
+	s := &w.gs[i]
+	if s.g != d.G {
+		w.fold(s)
+		*s = spinner{g: d.G, last: -w.gap}
+	}
+	return s
+}
+
+func (w *watcher) stop(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if g == nil || g.System || g.RunAt < 0 {
+		return
+	}
+	s := w.slot(d)
+	ns := d.Time - g.RunAt
+	w.stops++
+	s.stops++
+	if d.Why != reference.WhyGosched || ns > w.t.ShortNs {
+		return
+	}
+	since := d.Time - s.last
+	s.last = d.Time
+	if since > w.gap {
+		s.from = d.Time
+		return
+	}
+	s.n++
+	s.own += ns
+	s.span += since
+	s.class, s.stack = g.Class, d.Stack
+	if s.last-s.from > s.longTo-s.longFrom {
+		s.longFrom, s.longTo = s.from, s.last
+	}
+	s.yielded = true
+	// Whoever stands in line could have run instead.
+	if n := w.world.Queued(g.P); n > 0 {
+		s.held += n * ns
+	}
+}
+
+func (w *watcher) start(d *reference.Decision) {
+	i := int(w.world.Slot())
+	if i >= len(w.gs) || !w.gs[i].yielded || w.gs[i].g != d.G {
+		return
+	}
+	s := &w.gs[i]
+	s.yielded = false
+	if ns := d.Time - s.last; ns <= turn {
+		s.turn += ns
+	}
+}
+
+// fold adds a goroutine that has ended to its class, if it spun.
+func (w *watcher) fold(s *spinner) {
+	if s.n < w.t.MinYields || float64(s.n) < w.t.Share*float64(s.stops) {
+		return
+	}
+	k := key{s.class, s.stack}
+	c := w.at[k]
+	if c == nil {
+		if len(w.cells) >= maxCells {
+			return
+		}
+		c = &cell{key: k}
+		w.at[k] = c
+		w.cells = append(w.cells, c)
+	}
+	c.gs++
+	c.n += s.n
+	c.stops += s.stops
+	c.own += s.own
+	c.turn += s.turn
+	c.held += s.held
+	c.span += s.span
+	if s.longTo-s.longFrom > c.worst.longTo-c.worst.longFrom {
+		c.worst = *s
+	}
+}
+
+// disguised are functions of the runtime that yield by themselves, with the
+// reason that runtime.Gosched has: marking on behalf of an allocation, and the
+// clearing of large objects.
+var disguised = [...]string{"runtime.gcAssistAlloc", "runtime.goschedguarded", "runtime.memclrNoHeapPointersChunked", "runtime.GC"}
+
+// own reports whether the program itself called runtime.Gosched, as far as the
+// stack tells: without one, nobody knows.
+func own(frames []string) bool {
+	if len(frames) == 0 {
+		return false
+	}
+	for _, fr := range frames {
+		fn, _, _ := strings.Cut(fr, " ")
+		for _, d := range disguised {
+			if fn == d {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// caller is the function that yields; "" if the stack does not tell.
+func caller(frames []string) string {
+	for _, fr := range frames {
+		if fn, _, _ := strings.Cut(fr, " "); !strings.HasPrefix(fn, "runtime.") {
+			return fn
+		}
+	}
+	return ""
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	for i := range w.gs {
+		w.fold(&w.gs[i])
+	}
+	var out []findings.Finding
+	for _, c := range w.cells {
+		if x, ok := w.finding(f, c); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y findings.Finding) int {
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
+	})
+	return out[:min(maxFindings, len(out))]
+}
+
+// maxFindings is how many places are reported, the costliest ones.
+const maxFindings = 2
+
+func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	frames := f.Frames(c.stack)
+	cost := c.own + c.turn + c.held
+	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	if !ok || !own(frames) {
+		return findings.Finding{}, false
+	}
+	if s == findings.Critical {
+		// What nobody else wanted is wasted, but it stops nobody.
+		if h, ok := w.t.Grade.Severity(c.held, f.EndNs); !ok || h == findings.Note {
+			s = findings.Warning
+		}
+	}
+	a := f.Class(findings.Cause, c.class)
+	a.G, a.Stack = c.worst.g, frames
+	where := caller(frames)
+	if where == "" {
+		where = a.Class // all of it is inside the runtime
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s polled for something and called runtime.Gosched %s times, each after %s on average",
+			where, findings.Count(c.n), findings.Dur(c.own/c.n)),
+		Actors: []findings.Actor{a},
+		Evidence: []findings.Evidence{
+			{What: "yields after a short run", Value: findings.Count(c.n), Limit: findings.Dur(w.t.ShortNs) + " each"},
+			{What: "of all stops of these goroutines", Value: findings.Percent(float64(c.n) / float64(c.stops)), Limit: findings.Percent(w.t.Share)},
+			{What: "of all stops of the program", Value: findings.Percent(float64(c.n) / float64(max(1, w.stops)))},
+			{What: "for each goroutine and second of it", Value: findings.Count(int64(float64(c.n) * 1e9 / float64(max(1, c.span)))), Limit: findings.Number(w.t.PerSecond)},
+			{What: "goroutines", Value: findings.Count(c.gs), Limit: findings.Count(w.t.MinYields) + " yields each"},
+			{What: "time that they ran for it", Value: findings.Dur(c.own), Ns: c.own},
+			{What: "time that the scheduler took to come back to them", Value: findings.Dur(c.turn), Ns: c.turn},
+			{What: "time that others stood in the same P's queue meanwhile", Value: findings.Dur(c.held), Ns: c.held},
+			{What: "longest stretch", Value: findings.Dur(c.worst.longTo - c.worst.longFrom), Ns: c.worst.longTo - c.worst.longFrom},
+		},
+		Advice: []string{
+			"Let " + where + " block for what it polls for: a channel, or a sync.Cond that whoever makes it true signals.",
+			"If a few looks are worth while because it mostly comes at once, look a handful of times, then block; to poll a device, sleep in between, longer each time.",
+			"Each yield goes through the global queue under the scheduler's lock, and may wake another P that finds nothing (golang/go#13527): the cost is felt beyond this goroutine, and grows with GOMAXPROCS.",
+		},
+	}
+	f.Short(&x)
+	return x, true
+}
