@@ -57,6 +57,10 @@ type World struct {
 	onStint []func(*Stint)
 	onSlice []func(*Slice)
 	onLeave []func(*Stay)
+	onHand  []func(*Handover)
+	hand    Handover
+	stops   int64 // of the world
+	coming  int64 // Ps
 	stint   Stint
 	stay    Stay
 
@@ -93,6 +97,8 @@ type Goroutine struct {
 	WakeStack int32            // where the waker was
 	M         int64            // thread of its last start
 	RunNs     int64            // all its run intervals so far, system calls that kept the P left out
+	CallAt    int64            // its last system call began; -1 if unknown
+	CallWhy   reference.Why    // how that call lost its P, as in Syscall.Why; WhyUnknown: it has not
 	System    bool             // belongs to the runtime or the tracer
 	Self      bool             // waits because it asked for it, by runtime.Gosched
 	Locked    bool             // wired to a thread, as far as seen
@@ -148,6 +154,7 @@ type proc struct {
 	// The scheduler's turn after it.
 	stopAt int64 // -1: the P has no thread, or something runs
 	waking bool  // got a thread, and ran nothing since
+	hand   hand
 	// The slice.
 	slice                Slice
 	localSum, globalSum  int64
@@ -270,10 +277,13 @@ func (w *World) OnSyscall(f func(*Syscall)) { w.onCall = append(w.onCall, f) }
 
 // callOver tells that the system call on P p is over, or goes on without it.
 func (w *World) callOver(p *proc, why reference.Why) {
-	if p.sysAt < 0 || p.run == 0 || len(w.onCall) == 0 {
+	if p.sysAt < 0 || p.run == 0 {
 		return
 	}
 	g := &w.gs[p.run]
+	if why != reference.WhySyscallExit {
+		g.CallWhy = why
+	}
 	w.call = Syscall{G: g.ID, From: p.sysAt, To: w.now, P: p.slice.P, Class: g.Class, Stack: p.stack, Why: why,
 		Local: int32(p.queue.n), System: g.System}
 	for _, f := range w.onCall {
@@ -512,6 +522,7 @@ func (w *World) add(d *reference.Decision) {
 	case reference.KindPStart:
 		if p := w.p(d.P); p != nil {
 			p.stopAt, p.freeAt = -1, w.now
+			w.setComing(p, false)
 			w.setWaking(p, true)
 		}
 	case reference.KindPStop, reference.KindRetake:
@@ -521,9 +532,15 @@ func (w *World) add(d *reference.Decision) {
 			w.endSlice(p, false)
 			p.stopAt = -1
 			w.setWaking(p, false)
+			w.released(p, d)
+		}
+	case reference.KindHandoff:
+		if p := w.p(d.P); p != nil {
+			w.handedOff(p, d)
 		}
 	case reference.KindSTWBegin:
 		w.stw = true
+		w.stops++
 	case reference.KindSTWEnd:
 		w.stw = false
 	case reference.KindProcs:
@@ -559,7 +576,7 @@ func (w *World) p(id int32) *proc {
 		return nil
 	}
 	for int(id) >= len(w.ps) {
-		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, slice: Slice{P: int32(len(w.ps))}})
+		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, hand: hand{at: -1}, slice: Slice{P: int32(len(w.ps))}})
 	}
 	return &w.ps[id]
 }
@@ -578,7 +595,7 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 				i = int32(len(w.gs))
 				w.gs = append(w.gs, Goroutine{})
 			}
-			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
+			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
 			w.byID[d.G] = i
 		}
 		c.id, c.slot = d.G, i
@@ -810,6 +827,9 @@ func (w *World) start(d *reference.Decision) {
 		}
 	}
 	w.leave(i)
+	if p != nil && p.hand.at >= 0 {
+		w.handOver(p, g, d)
+	}
 	g.Wait = -1
 	if g.ReadyAt >= 0 && d.Wait >= 0 {
 		g.Wait = w.now - g.ReadyAt
@@ -891,9 +911,11 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 		return
 	}
 	g := &w.gs[i]
+	p.hand.giver, p.hand.class, p.hand.stack = g.ID, g.Class, stack
 	if p.sysAt >= 0 {
 		p.sys += w.now - p.sysAt
 		p.sysAt = -1
+		p.hand.stack = p.stack
 	}
 	s := &w.stint
 	*s = Stint{
@@ -976,6 +998,7 @@ func (w *World) syscall(d *reference.Decision) {
 		return
 	}
 	i := w.goroutine(d)
+	w.gs[i].CallAt, w.gs[i].CallWhy = w.now, reference.WhyUnknown
 	p := w.p(d.P)
 	if p == nil {
 		return

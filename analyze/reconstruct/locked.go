@@ -110,14 +110,14 @@ func (r *Reconstructor) givesAsLocked(it *item) (g int32, exits bool) {
 		return nobody, false
 	}
 	next := r.win.at(it.nextM)
+	for next != nil && next.ev.Kind == events.Proc && next.rp == it.rp && r.lends(next) {
+		next = r.win.at(r.win.at(next.nextM).nextM)
+	}
 	if prev.ev.To == events.NotExist {
 		if next == nil {
 			return prev.rg, true
 		}
 		return nobody, false
-	}
-	for next != nil && next.ev.Kind == events.Proc && next.rp == it.rp && r.lends(next) {
-		next = r.win.at(r.win.at(next.nextM).nextM)
 	}
 	if next == nil {
 		return prev.rg, false // it does not run again as far as we see, as an idle thread would

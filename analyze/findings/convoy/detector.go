@@ -98,7 +98,7 @@ func (w *watcher) stint(s *findings.Stint) {
 // behind adds the time that g stood behind the run s. Of the global queue each P
 // takes its part: by.
 func (w *watcher) behind(s *findings.Stint, g *findings.Goroutine, by int64) bool {
-	ns := (s.To - max(g.QueuedAt, s.From)) / by
+	ns := (s.To - max(g.QueuedAt, s.From) - s.SyscallNs) / by
 	if g.Self || ns <= 0 {
 		return true
 	}

@@ -76,3 +76,13 @@ func TestFreakRunsAreSuspected(t *testing.T) {
 		t.Errorf("%s %s", x.Severity, x.Basis)
 	}
 }
+
+// What waits for a system call to end, or to lose the P, waits for no run.
+func TestBehindSystemCallsIsNoConvoy(t *testing.T) {
+	s := New(1).Class(2, 9)
+	for range 50 {
+		s.Local(9, 0, reference.WhyUnblock).Start(9, 0).Pass(5*Ms).Local(1, 0, reference.WhyUnblock)
+		s.Syscall(9).Pass(5*Ms).SyscallExit(9).Stop(9, reference.WhyBlock).Run(1, 0, 20*Us, reference.WhyBlock)
+	}
+	None(t, s.Detect(convoy.New(convoy.Default())))
+}

@@ -78,7 +78,8 @@ func (w *watcher) Add(d *reference.Decision) {
 	}
 	n, since := w.world.Stealable()
 	tr := w.world.Ps()
-	w.lost = min(n-w.world.Waking(), tr.Count(procs.Idle))
+	coming := w.world.Coming()
+	w.lost = min(n-w.world.Waking()-coming, tr.Count(procs.Idle)-coming)
 	if w.lost < 0 || w.world.Stopping() {
 		w.lost = 0
 	}

@@ -81,3 +81,13 @@ func TestSaysThatItFollowsAStop(t *testing.T) {
 		t.Errorf("%v", last)
 	}
 }
+
+// A P that was taken from a system call and has a thread on its way is not idle.
+func TestAPThatIsHandedOverIsNoViolation(t *testing.T) {
+	s := New(1)
+	for range 100 {
+		s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Local(2, 0, reference.WhyUnblock).Syscall(1).Pass(50*Us).Retake(1, reference.WhyRetakeSlow)
+		s.Emit(reference.Decision{Kind: reference.KindHandoff, P: 0, Why: reference.WhyRetakeSlow}).Pass(600*Us).PStart(0).Run(2, 0, 300*Us, reference.WhyBlock)
+	}
+	None(t, s.Detect(workconservation.New(workconservation.Default())))
+}

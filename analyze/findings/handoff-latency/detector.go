@@ -1,0 +1,156 @@
+// Package handofflatency is the detector handoff-latency: did work wait for the
+// thread that a P was handed to? doc.md explains it.
+package handofflatency
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "handoff-latency"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// LateNs is the length from which on a hand-over counts: several times what
+	// it takes to wake a thread that waits, 2 to 8 µs (golang/go#18023; measured).
+	LateNs   int64 `json:"late_ns"`
+	MinCount int64 `json:"min_count"` // of late ones, from which on it is more than a note
+	// Still is the share of the P-time that must have passed in hand-overs for
+	// more than a note. Below, whatever takes the Ps is the trouble. The share
+	// for critical is that of Grade.
+	Still float64        `json:"still"`
+	Grade findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{LateNs: 20_000, MinCount: 20, Still: 0.05, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "work that waited for the thread a P was handed to", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, threads: map[int64]struct{}{}}
+			env.World.OnHandover(w.handover)
+			env.World.On(w.pStart, reference.KindPStart)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	threads map[int64]struct{} // that had a P
+	lastM   []int64            // by P; spares most look-ups
+	fresh   []bool             // by P: its thread was not seen before
+
+	victims findings.Tally // by class of the one that ran first
+	givers  findings.Tally
+	n       int64 // hand-overs with somebody waiting
+	sum     int64
+	late    int64
+	made    int64 // of the late ones, to threads not seen before
+	bars    [len(limits) + 1]int64
+}
+
+// limits of the bars that the evidence shows, in ns.
+var limits = [...]int64{20_000, 100_000, 1_000_000, 10_000_000}
+
+// maxThreads bounds the threads that are told apart; later ones count as seen.
+const maxThreads = 1 << 16
+
+func (w *watcher) pStart(d *reference.Decision) {
+	if uint32(d.P) >= uint32(len(w.lastM)) {
+		if d.P < 0 || int(d.P) >= w.world.Ps().Known() {
+			return
+		}
+		for int(d.P) >= len(w.lastM) {
+			w.lastM, w.fresh = append(w.lastM, reference.NoM), append(w.fresh, false)
+		}
+	}
+	w.fresh[d.P] = false
+	if w.lastM[d.P] == d.M {
+		return
+	}
+	w.lastM[d.P] = d.M
+	if _, ok := w.threads[d.M]; !ok && len(w.threads) < maxThreads {
+		w.threads[d.M] = struct{}{}
+		w.fresh[d.P] = true
+	}
+}
+
+func (w *watcher) handover(h *findings.Handover) {
+	ns := h.To - h.From
+	made := int(h.P) < len(w.fresh) && w.fresh[h.P]
+	// Between threads that goroutines are wired to, it is locked-thread-penalty's.
+	if h.Ns == 0 || h.Why == reference.WhyLocked && !made {
+		return
+	}
+	w.n++
+	w.sum += ns
+	bar := 0
+	for bar < len(limits) && ns >= limits[bar] {
+		bar++
+	}
+	w.bars[bar]++
+	if ns < w.t.LateNs {
+		return
+	}
+	w.late++
+	if made {
+		w.made++
+	}
+	w.victims.Add(findings.Cell{Class: h.Class, Ns: h.Ns, From: h.From, To: h.To, G: h.G, P: h.P})
+	w.givers.Add(findings.Cell{Class: h.GiverClass, Ns: h.Ns, From: h.From, To: h.To, G: h.Giver, P: h.P, Stack: h.GiverStack})
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	if !ok {
+		return nil
+	}
+	still := float64(w.sum) / float64(max(1, f.PT()))
+	switch {
+	case w.late < w.t.MinCount || still < w.t.Still:
+		s = findings.Note
+	case s == findings.Critical && still < w.t.Grade.CriticalShare:
+		s = findings.Warning
+	}
+	longest := total.To - total.From
+	name := f.Name(w.givers.Top(1)[0].Class)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain,
+		Title: fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to",
+			findings.Plural(w.late, "time", "times"), name, findings.Dur(w.t.LateNs)),
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "late hand-overs", Value: findings.Count(w.late) + " of " + findings.Count(w.n), Limit: findings.Dur(w.t.LateNs) + " each"},
+			{What: "the costliest took", Value: findings.Dur(longest), Limit: findings.Dur(w.t.LateNs), Ns: longest},
+			{What: "mean of all", Value: findings.Dur(w.sum / w.n), Ns: w.sum / w.n},
+			{What: "Ps stood still for it, summed", Value: findings.Dur(w.sum) + ", " + findings.Percent(still) + " of the P-time", Limit: findings.Percent(w.t.Still), Ns: w.sum},
+			{What: "under 20 µs, 100 µs, 1 ms, 10 ms, and above", Value: fmt.Sprint(w.bars[:])},
+			{What: "of the late ones, to threads that the trace had not shown before", Value: findings.Count(w.made)},
+		},
+	}
+	x.Actors = append(x.Actors, w.givers.Actors(f, findings.Cause, 2)...)
+	if 2*w.made >= w.late {
+		x.Advice = append(x.Advice, "Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")
+	}
+	x.Advice = append(x.Advice, "The P was taken from, or given up by, "+name+": make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.")
+	x.Advice = append(x.Advice, "If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

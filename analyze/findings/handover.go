@@ -1,0 +1,110 @@
+package findings
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Handover is a P on its way from the thread that lost it to the one that then
+// ran something on it: after sysmon took it out of a system call, and to and
+// from threads that goroutines are wired to (runtime/proc.go: handoffp,
+// startlockedm, stoplockedm). Those that a stop-the-world fell into are left
+// out.
+type Handover struct {
+	From, To int64
+	P        int32
+	Why      reference.Why // WhyLocked, WhyRetakeSlow, WhySyscall, ...
+	// Who had the P before, and where it left it.
+	Giver      int64
+	GiverClass int32
+	GiverStack int32
+	// Who waited: the one that ran next, or, if that was one of the runtime's, the
+	// first behind it. Locked: it is wired to the thread that the P was handed to.
+	G      int64
+	Class  int32
+	M      int64
+	Locked bool
+	// Ns is how long goroutines of the program waited for this P meanwhile, in
+	// sum: those in its queue and the one that ran; of the global queue each P
+	// has its share.
+	Ns int64
+}
+
+// OnHandover asks for a call when a P that changed threads runs again, before
+// its goroutine does. The argument is valid during the call.
+func (w *World) OnHandover(f func(*Handover)) { w.onHand = append(w.onHand, f) }
+
+// hand is a Handover under way, and who ran on the P last.
+type hand struct {
+	at            int64 // -1: there is none
+	stops         int64 // World.stops then
+	local, global int64 // the queues' integrals then
+	giver         int64
+	class         int32
+	stack         int32
+	why           reference.Why
+	handed        bool // handoffp started a thread for it
+	coming        bool // and that has not got it yet
+}
+
+// waited is the integral of those that did not yield.
+func (l *list) waited(now int64) int64 {
+	l.advance(now)
+	return l.sum - l.self
+}
+
+// released begins a hand-over if the P goes to or from a wired thread, and ends
+// one that came to nothing.
+func (w *World) released(p *proc, d *reference.Decision) {
+	p.hand.at = -1
+	w.setComing(p, false)
+	if d.Why == reference.WhyLocked {
+		w.beginHand(p, d)
+	}
+}
+
+func (w *World) handedOff(p *proc, d *reference.Decision) {
+	if p.hand.at < 0 {
+		w.beginHand(p, d)
+	}
+	p.hand.handed = true
+	w.setComing(p, true)
+}
+
+func (w *World) setComing(p *proc, on bool) {
+	w.coming += b2i64(on) - b2i64(p.hand.coming)
+	p.hand.coming = on
+}
+
+// Coming returns how many Ps have no thread and are not idle either: handoffp
+// has started a thread for each, which has not got it yet.
+func (w *World) Coming() int64 { return w.coming }
+
+func (w *World) beginHand(p *proc, d *reference.Decision) {
+	h := &p.hand
+	h.at, h.stops, h.why, h.handed = w.now, w.stops, d.Why, false
+	h.local, h.global = p.queue.waited(w.now), w.global.waited(w.now)
+}
+
+// handOver ends a hand-over: g is about to run on p, and is in no queue.
+func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
+	h := &p.hand
+	at := h.at
+	h.at = -1
+	locked := d.Flags&reference.FlagLocked != 0
+	if len(w.onHand) == 0 || w.stw || h.stops != w.stops || !h.handed && !locked {
+		return
+	}
+	ns := p.queue.waited(w.now) - h.local + (w.global.waited(w.now)-h.global)/w.Procs()
+	who := g
+	if d.Flags&reference.FlagTaken != 0 && g.ReadyAt >= 0 && !g.System {
+		ns += w.now - max(at, g.QueuedAt)
+	}
+	for _, l := range []*list{&p.queue, &w.global} {
+		if who.System && l.head != 0 {
+			who = &w.gs[l.head]
+		}
+	}
+	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: h.giver, GiverClass: h.class, GiverStack: h.stack,
+		G: who.ID, Class: who.Class, M: d.M, Locked: locked, Ns: ns}
+	for _, f := range w.onHand {
+		f(&w.hand)
+	}
+}

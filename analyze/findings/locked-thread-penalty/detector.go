@@ -1,0 +1,123 @@
+// Package lockedthreadpenalty is the detector locked-thread-penalty: what did
+// goroutines that are wired to a thread cost in thread switches? doc.md
+// explains it.
+package lockedthreadpenalty
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "locked-thread-penalty"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// MinCount is how many times a P must have gone to or from a wired thread.
+	MinCount int64 `json:"min_count"`
+	// MeanNs is the mean time for that, with work waiting, from which on it is a
+	// penalty: some four times a switch of goroutines in a traced program (0.25
+	// µs, measured). A thread that spins takes 1.5 to 2 µs, one that sleeps 8
+	// (golang/go#18023).
+	MeanNs int64 `json:"mean_ns"`
+	// FreakNs is the length above which a hand-over is left out: no switch of
+	// threads takes so long, the thread had no CPU.
+	FreakNs int64          `json:"freak_ns"`
+	Grade   findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	g := findings.DefaultGrade()
+	g.NoteShare = 0.01 // a wired thread that is used rarely is in order
+	return Thresholds{MinCount: 40, MeanNs: 1_000, FreakNs: 1_000_000, Grade: g}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "thread switches for goroutines wired to a thread", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World}
+			env.World.OnHandover(w.handover)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	victims findings.Tally // by class of the one that ran next
+	causes  findings.Tally // by class of the one that is wired
+	to      int64          // hand-overs to a wired thread
+	from    int64          // and from one
+	sum     int64
+	longest int64
+	freaks  int64
+}
+
+func (w *watcher) handover(h *findings.Handover) {
+	if h.Why != reference.WhyLocked || h.Ns == 0 {
+		return
+	}
+	ns := h.To - h.From
+	if ns > w.t.FreakNs {
+		w.freaks++
+		return
+	}
+	w.sum += ns
+	w.longest = max(w.longest, ns)
+	w.victims.Add(findings.Cell{Class: h.Class, Ns: h.Ns, From: h.From, To: h.To, G: h.G, P: h.P})
+	cause := findings.Cell{Class: h.GiverClass, Ns: h.Ns, From: h.From, To: h.To, G: h.Giver, P: h.P, Stack: h.GiverStack}
+	if h.Locked {
+		w.to++
+		cause.Class, cause.G, cause.Stack = h.Class, h.G, 0
+		if g := w.world.ByID(h.G); g != nil {
+			cause.Stack = g.Stack
+		}
+	} else {
+		w.from++
+	}
+	w.causes.Add(cause)
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	n := w.to + w.from
+	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	if !ok || n < w.t.MinCount || w.sum/n < w.t.MeanNs {
+		return nil
+	}
+	name := f.Name(w.causes.Top(1)[0].Class)
+	rate := float64(n) * 1e9 / float64(max(1, f.EndNs))
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each",
+			name, findings.Plural(n, "time", "times"), findings.Dur(w.sum/n)),
+		Actors: w.victims.Actors(f, findings.Victim, 2),
+		Evidence: []findings.Evidence{
+			{What: "hand-overs to and from wired threads, with work waiting", Value: findings.Count(w.to) + " and " + findings.Count(w.from), Limit: findings.Count(w.t.MinCount)},
+			{What: "a second", Value: findings.Number(rate)},
+			{What: "mean time without a goroutine on the P", Value: findings.Dur(w.sum / n), Limit: findings.Dur(w.t.MeanNs), Ns: w.sum / n},
+			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
+			{What: "Ps stood still for it, summed", Value: findings.Dur(w.sum) + ", " + findings.Percent(float64(w.sum)/float64(max(1, f.PT()))) + " of the P-time", Ns: w.sum},
+			{What: "longer ones, left out", Value: findings.Count(w.freaks), Limit: findings.Dur(w.t.FreakNs)},
+		},
+		Advice: []string{
+			"Keep " + name + " off paths that run often: hand it whole batches, and let it answer them at once, so that a thread switch serves many requests.",
+			"Unlock (runtime.UnlockOSThread) wherever the thread's own state is not needed, or let the wired goroutine do the work around it itself, rather than wait for another goroutine at each step.",
+		},
+	}
+	x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

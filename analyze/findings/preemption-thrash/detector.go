@@ -1,0 +1,196 @@
+// Package preemptionthrash is the detector preemption-thrash: were more
+// CPU-bound goroutines under way at once than there are Ps? doc.md explains it.
+package preemptionthrash
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "preemption-thrash"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// RunNs is the run before a preemption from which on the goroutine counts as
+	// CPU-bound: half of the runtime's slice. Shorter ones were charged with the
+	// slice of another.
+	RunNs int64 `json:"run_ns"`
+	// WaitNs is the wait after it from which on another had the P meanwhile; a
+	// goroutine that nobody competes with goes on within microseconds.
+	WaitNs int64 `json:"wait_ns"`
+	// Rate is how many such preemptions a second there must be for each P. A P
+	// that only CPU-bound goroutines use has 40 to 100 of them (runtime/proc.go:
+	// retake; measured: one every 20 ms).
+	Rate float64 `json:"rate"`
+	// BucketNs is over how long the rate is taken, and SustainedNs for how long
+	// in all it must be so high.
+	BucketNs    int64 `json:"bucket_ns"`
+	SustainedNs int64 `json:"sustained_ns"`
+	// Waiting is how many preempted goroutines must wait for each P, on average
+	// while that lasts, and MinCount of the preemptions there must be, for more
+	// than a note: with 1 waiting, twice as many are under way as the Ps can run.
+	Waiting  float64        `json:"waiting"`
+	MinCount int64          `json:"min_count"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{RunNs: 5_000_000, WaitNs: 1_000_000, Rate: 20, BucketNs: 200_000_000, SustainedNs: 200_000_000, Waiting: 0.75, MinCount: 20, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
+			env.World.OnStint(w.stint)
+			env.World.On(w.preempt, reference.KindPreempt)
+			env.World.OnLeave(w.leave)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	bound   map[int64]int64 // goroutines preempted after a long run: how long, ns
+	victims findings.Tally
+	all     int64 // preemptions at the end of a slice
+	others  int64 // preemptions for the runtime
+	runs    int64 // ns that the victims had run before
+
+	bucket    bucket
+	inBucket  map[int64]struct{} // its goroutines
+	sustained int64
+	waited    int64 // ns of waiting in the buckets that count
+	best      bucket
+	gs        int64 // most goroutines in one
+}
+
+// bucket is a stretch of time of BucketNs.
+type bucket struct {
+	at     int64 // its number
+	n      int64 // preemptions after which a goroutine had to wait
+	gs     int64 // how many goroutines had
+	waited int64
+}
+
+func (w *watcher) preempt(d *reference.Decision) {
+	switch d.Why {
+	case reference.WhySlice:
+		w.all++
+	case reference.WhySTW, reference.WhyGC, reference.WhyGeneration:
+		w.others++
+	}
+}
+
+func (w *watcher) stint(s *findings.Stint) {
+	if s.Why == reference.WhySlice && s.Ns() >= w.t.RunNs && !s.System && len(w.bound) < maxBound {
+		w.bound[s.G] = s.Ns()
+	}
+}
+
+// maxBound bounds the preempted goroutines that are followed at once.
+const maxBound = 1 << 16
+
+func (w *watcher) leave(s *findings.Stay) {
+	g := s.G
+	if g.ReadyWhy != reference.WhySlice || !s.Start && !s.Open {
+		return
+	}
+	run, ok := w.bound[g.ID]
+	delete(w.bound, g.ID)
+	wait := s.To - g.ReadyAt
+	if !ok || wait < w.t.WaitNs {
+		return
+	}
+	w.runs += run
+	w.victims.Add(findings.Cell{Class: g.Class, Ns: wait, From: g.ReadyAt, To: s.To, G: g.ID, P: s.P, Stack: g.Stack})
+	if at := s.To / w.t.BucketNs; at != w.bucket.at {
+		w.endBucket(w.t.BucketNs)
+		w.bucket = bucket{at: at}
+		clear(w.inBucket)
+	}
+	w.bucket.n++
+	w.inBucket[g.ID] = struct{}{}
+	w.bucket.gs = int64(len(w.inBucket))
+	w.bucket.waited += wait
+}
+
+func (w *watcher) endBucket(ns int64) {
+	b := &w.bucket
+	if ns <= 0 || b.gs <= w.world.Procs() || w.rate(b.n, ns) < w.t.Rate {
+		return
+	}
+	w.sustained += ns
+	w.waited += b.waited
+	w.gs = max(w.gs, b.gs)
+	if b.n > w.best.n {
+		w.best = *b
+	}
+}
+
+// rate is for each P and second.
+func (w *watcher) rate(n, ns int64) float64 {
+	return float64(n) / float64(w.world.Procs()) / (float64(ns) / 1e9)
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.endBucket(min(w.t.BucketNs, f.EndNs-w.bucket.at*w.t.BucketNs))
+	total := w.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	if !ok || w.sustained < w.t.SustainedNs {
+		return nil
+	}
+	procs := w.world.Procs()
+	waiting := float64(w.waited) / float64(w.sustained) / float64(procs)
+	switch {
+	case waiting < w.t.Waiting || total.N < w.t.MinCount:
+		s = findings.Note
+	case s == findings.Critical:
+		s = findings.Warning // the Ps have work all the time: it is latency that is lost
+	}
+	from := w.best.at * w.t.BucketNs
+	to := min(from+w.t.BucketNs, f.EndNs)
+	name := f.Name(w.victims.Top(1)[0].Class)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: from, ToNs: to, Basis: findings.Inferred,
+		Title: fmt.Sprintf("CPU-bound goroutines, most of %s, were preempted %s to let others of their kind run: up to %s of them took turns on %s",
+			name, findings.Plural(total.N, "time", "times"), findings.Count(w.gs), findings.Plural(procs, "P", "Ps")),
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "preemptions after which the goroutine had to wait", Value: findings.Count(total.N), Limit: findings.Dur(w.t.WaitNs) + " each"},
+			{What: "goroutines that took turns so, within " + findings.Dur(w.t.BucketNs), Value: findings.Count(w.gs), Limit: "more than " + findings.Plural(procs, "P", "Ps")},
+			{What: "for each P and second, at most", Value: findings.Number(w.rate(w.best.n, to-from)), Limit: findings.Number(w.t.Rate)},
+			{What: "time for which it was above that", Value: findings.Dur(w.sustained), Limit: findings.Dur(w.t.SustainedNs), Ns: w.sustained},
+			{What: "preempted goroutines waiting meanwhile, for each P", Value: findings.Number(waiting), Limit: findings.Number(w.t.Waiting)},
+			{What: "mean run before such a preemption", Value: findings.Dur(w.runs / total.N), Ns: w.runs / total.N},
+			{What: "mean wait after it", Value: findings.Dur(total.Ns / total.N), Ns: total.Ns / total.N},
+			{What: "all preemptions at the end of a slice", Value: findings.Count(w.all)},
+			{What: "preemptions for the runtime: stopped world, garbage collector, tracer", Value: findings.Count(w.others)},
+		},
+		Advice: []string{
+			fmt.Sprintf("Let no more goroutines of %s work at once than GOMAXPROCS (%d): a fixed number of workers, or a semaphore around the computation. The total takes as long, and most of them are done much earlier.", name, procs),
+			"If short requests share the process, keep a P or two free of such work, or move it into another process.",
+		},
+	}
+	// Its victims are its causes, too: each waits for others of its kind.
+	for _, a := range w.victims.Actors(f, findings.Cause, 2) {
+		a.G, a.P, a.Stack = 0, nil, nil
+		x.Actors = append(x.Actors, a)
+	}
+	f.Short(&x)
+	return []findings.Finding{x}
+}

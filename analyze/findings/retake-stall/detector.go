@@ -1,0 +1,204 @@
+// Package retakestall is the detector retake-stall: did system calls keep a P
+// from the goroutines in its queue? doc.md explains it.
+package retakestall
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "retake-stall"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// StallNs is from which on a goroutine behind a system call counts. sysmon
+	// takes such a P at its second look, 20 µs apart, unless it has backed off
+	// (runtime/proc.go: retake, sysmon).
+	StallNs int64 `json:"stall_ns"`
+	// Backoff is how many times longer a stall may last than the time for which
+	// sysmon had not taken a P before. Its sleeps double after a millisecond of
+	// that, so two of them, one to see the call and one to take the P, are never
+	// more than that long. What lasts longer is a machine without CPUs.
+	Backoff float64 `json:"backoff"`
+	// Rare is the share of the calls from the same stack below which one that is
+	// so long counts as a thread without a CPU, once there are RareOf of them.
+	Rare     float64        `json:"rare"`
+	RareOf   int64          `json:"rare_of"`
+	MinCount int64          `json:"min_count"` // of calls, from which on it is more than a note
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{StallNs: 1_000_000, Backoff: 2, Rare: 0.05, RareOf: 20, MinCount: 10, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "system calls that kept a P from its queue", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, tookAt: -1, at: map[int32]int32{}, kinds: make([]kind, 1)}
+			env.World.OnSyscall(w.syscall)
+			env.World.On(w.retake, reference.KindRetake)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	victims findings.Tally
+	calls   findings.Tally // by class of the caller; Ns is their victims'
+	stalls  int64          // ns of the calls, while somebody waited
+	longest int64
+	taken   int64  // ended by sysmon
+	back    int64  // over before sysmon came
+	tookAt  int64  // when sysmon took a P last; -1: not yet
+	kinds   []kind // the first is for all stacks that come too late
+	at      map[int32]int32
+	last    int32 // kind of the last call
+	rare    int64 // unusually long calls
+	freaks  int64 // longer than sysmon's sleeps explain
+	quiet   int64 // for how long it had not when the longest stall began; -1: it never had
+}
+
+// kind is the system calls from one stack.
+type kind struct {
+	stack   int32
+	n, long int64
+}
+
+// maxKinds bounds the stacks that are told apart.
+const maxKinds = 4096
+
+func (w *watcher) kind(stack int32) *kind {
+	if k := &w.kinds[w.last]; k.stack == stack {
+		return k
+	}
+	i, ok := w.at[stack]
+	if !ok && len(w.kinds) < maxKinds {
+		i = int32(len(w.kinds))
+		w.kinds = append(w.kinds, kind{stack: stack})
+		w.at[stack] = i
+	}
+	w.last = i
+	return &w.kinds[i]
+}
+
+// maxVictims is how many goroutines of a queue are looked at, the earliest ones.
+const maxVictims = 257
+
+func (w *watcher) retake(d *reference.Decision) {
+	if d.Why == reference.WhyRetakeSlow {
+		w.tookAt = w.world.Now()
+	}
+}
+
+func (w *watcher) syscall(c *findings.Syscall) {
+	k := w.kind(c.Stack)
+	k.n++
+	if c.To-c.From < w.t.StallNs {
+		return
+	}
+	k.long++
+	if c.Local == 0 || c.System || c.Why == reference.WhySTW {
+		return
+	}
+	if k.n >= w.t.RareOf && float64(k.long) < w.t.Rare*float64(k.n) {
+		w.rare++
+		return
+	}
+	quiet := int64(-1)
+	if w.tookAt >= 0 {
+		quiet = max(0, c.From-w.tookAt)
+		if float64(c.To-max(c.From, w.tookAt)) > w.t.Backoff*float64(quiet)+float64(w.t.StallNs) {
+			w.freaks++
+			return
+		}
+	}
+	var cost, worst int64
+	seen := 0
+	w.world.Waiting(c.P, func(g *findings.Goroutine) bool {
+		from := max(g.QueuedAt, c.From)
+		if ns := c.To - from; ns >= w.t.StallNs && !g.Self && !g.Locked {
+			w.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: from, To: c.To, G: g.ID, P: c.P, Stack: g.Stack})
+			cost += ns
+			worst = max(worst, ns)
+		}
+		seen++
+		return seen < maxVictims
+	})
+	if cost == 0 {
+		return
+	}
+	w.calls.Add(findings.Cell{Class: c.Class, Ns: cost, From: c.From, To: c.To, G: c.G, P: c.P, Stack: c.Stack})
+	w.stalls += worst
+	if worst > w.longest {
+		w.longest, w.quiet = worst, quiet
+	}
+	switch c.Why {
+	case reference.WhySyscallExit:
+		w.back++
+	case reference.WhyRetakeSlow:
+		w.taken++
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	if !ok {
+		return nil
+	}
+	n := w.calls.Total.N
+	if n < w.t.MinCount {
+		s = findings.Note
+	}
+	name := f.Name(w.calls.Top(1)[0].Class)
+	quiet := "never before in the trace"
+	switch {
+	case w.quiet == 0:
+		quiet = "meanwhile"
+	case w.quiet > 0:
+		quiet = findings.Dur(w.quiet) + " before"
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s, most of %s, kept the P from the goroutines in its queue, up to %s",
+			findings.Plural(n, "system call", "system calls"), name, findings.Dur(w.longest)),
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "calls with goroutines waiting behind them", Value: findings.Count(n), Limit: findings.Dur(w.t.StallNs) + " each"},
+			{What: "the longest that one waited", Value: findings.Dur(w.longest), Limit: findings.Dur(w.t.StallNs), Ns: w.longest},
+			{What: "how long these Ps stood still, summed", Value: findings.Dur(w.stalls), Ns: w.stalls},
+			{What: "goroutines that waited", Value: findings.Count(total.N)},
+			{What: "calls from which sysmon took the P in the end", Value: findings.Count(w.taken)},
+			{What: "calls that came back first", Value: findings.Count(w.back)},
+			{What: "when the longest began, sysmon had last taken a P", Value: quiet},
+			{What: "calls unusually long for their stack, left out", Value: findings.Count(w.rare), Limit: "under " + findings.Percent(w.t.Rare)},
+			{What: "longer than its sleeps explain, left out", Value: findings.Count(w.freaks)},
+		},
+		Advice: []string{
+			"Do not wake others and block in the kernel right after it: make the call of " + name + " first, or from a goroutine of its own that wakes nobody.",
+			"Replace the call by one that the poller handles, such as a socket, a pipe or a deadline, where a wait costs no P; or batch such calls, so that there are fewer.",
+			"sysmon looks every 20 µs only as long as it finds Ps to take; after 1 ms without any it looks ever more rarely, down to every 10 ms. A rare blocking call therefore costs more than a frequent one. A further P would take the queue over meanwhile.",
+		},
+	}
+	x.Actors = append(x.Actors, w.calls.Actors(f, findings.Cause, 2)...)
+	if f.Strained { // sysmon itself may have had no CPU
+		x.Severity = findings.Note
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

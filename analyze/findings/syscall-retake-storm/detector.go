@@ -1,0 +1,192 @@
+// Package syscallretakestorm is the detector syscall-retake-storm: did short
+// system calls lose their P, and then wait longer for another than they took?
+// doc.md explains it.
+package syscallretakestorm
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "syscall-retake-storm"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// ShortNs is the length up to which a call would better have kept its P. To
+	// take the P, start a thread for it and get one back takes some 100 µs, and
+	// sysmon does not look twice within 40.
+	ShortNs int64 `json:"short_ns"`
+	// Share of a class's calls must have lost the P, or Rate of them a second;
+	// and MinCount in all.
+	Share    float64        `json:"share"`
+	Rate     float64        `json:"rate"`
+	MinCount int64          `json:"min_count"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. What they guard against is
+// golang/go#18236.
+func Default() Thresholds {
+	return Thresholds{ShortNs: 1_000_000, Share: 0.05, Rate: 1000, MinCount: 20, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "short system calls that lost their P", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[int32]int32{}, cells: make([]cell, 1)}
+			env.World.OnSyscall(w.syscall)
+			env.World.On(w.exit, reference.KindSyscallExit)
+			env.World.OnLeave(w.leave)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+	cells []cell // the first is for all classes that come too late
+	at    map[int32]int32
+	last  int32 // cell of the last call
+}
+
+// cell is the system calls of one class.
+type cell struct {
+	class   int32
+	calls   int64
+	taken   int64 // of them, those that lost the P
+	short   int64 // of these, those that came back soon
+	shortNs int64
+	waits   findings.Cell // of the short ones, for another P
+}
+
+// maxCells bounds the classes that are told apart.
+const maxCells = 1024
+
+func (w *watcher) cell(class int32) *cell {
+	if c := &w.cells[w.last]; c.class == class {
+		return c
+	}
+	i, ok := w.at[class]
+	if !ok && len(w.cells) < maxCells {
+		i = int32(len(w.cells))
+		w.cells = append(w.cells, cell{class: class})
+		w.at[class] = i
+	}
+	w.last = i
+	return &w.cells[i]
+}
+
+func (w *watcher) syscall(c *findings.Syscall) {
+	if c.System {
+		return
+	}
+	x := w.cell(c.Class)
+	x.calls++
+	if byOthers(c.Why) {
+		x.taken++
+	}
+}
+
+// byOthers says that a P was taken because others could use it.
+func byOthers(why reference.Why) bool {
+	return why == reference.WhyRetakeSlow || why == reference.WhyRetakeReturn
+}
+
+func (w *watcher) exit(d *reference.Decision) {
+	if d.P >= 0 {
+		return
+	}
+	if g := w.world.Goroutine(); g != nil && !g.System && w.short(g, w.world.Now()) {
+		x := w.cell(g.Class)
+		x.short++
+		x.shortNs += w.world.Now() - g.CallAt
+	}
+}
+
+// short says that g's last call lost its P and came back soon, at the given
+// time.
+func (w *watcher) short(g *findings.Goroutine, back int64) bool {
+	return byOthers(g.CallWhy) && g.CallAt >= 0 && back-g.CallAt <= w.t.ShortNs
+}
+
+func (w *watcher) leave(s *findings.Stay) {
+	g := s.G
+	if g.ReadyWhy != reference.WhySyscallExit || !s.Start || !w.short(g, g.ReadyAt) {
+		return
+	}
+	c := &w.cell(g.Class).waits
+	ns := s.To - g.ReadyAt
+	if ns > c.Worst {
+		c.Worst, c.From, c.To, c.G, c.Stack, c.P = ns, g.ReadyAt, s.To, g.ID, g.Stack, s.P
+	}
+	c.N++
+	c.Ns += ns
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var hit []cell
+	var sum cell
+	for _, c := range w.cells {
+		often := float64(c.short) >= w.t.Share*float64(c.calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.EndNs)
+		// A wait shorter than the call is a fair price for what others did meanwhile.
+		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {
+			continue
+		}
+		hit = append(hit, c)
+		sum.calls += c.calls
+		sum.taken += c.taken
+		sum.short += c.short
+		sum.shortNs += c.shortNs
+		sum.waits.N += c.waits.N
+		sum.waits.Ns += c.waits.Ns
+	}
+	s, ok := w.t.Grade.Severity(sum.waits.Ns, f.EndNs)
+	if !ok {
+		return nil
+	}
+	slices.SortFunc(hit, func(x, y cell) int {
+		return cmp.Or(cmp.Compare(y.waits.Ns, x.waits.Ns), cmp.Compare(x.class, y.class))
+	})
+	top := hit[0]
+	call, wait := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: sum.waits.Ns, FromNs: top.waits.From, ToNs: top.waits.To, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s of about %s, most of %s, lost their P and waited %s for another",
+			findings.Plural(sum.short, "system call", "system calls"), findings.Dur(call), f.Name(top.class), findings.Dur(wait)),
+		Evidence: []findings.Evidence{
+			{What: "calls that lost the P and came back soon", Value: findings.Count(sum.short), Limit: findings.Count(w.t.MinCount) + ", within " + findings.Dur(w.t.ShortNs)},
+			{What: "share of all calls of these goroutines", Value: findings.Percent(float64(sum.short) / float64(max(1, sum.calls))), Limit: findings.Percent(w.t.Share)},
+			{What: "such calls a second", Value: findings.Number(float64(sum.short) * 1e9 / float64(max(1, f.EndNs))), Limit: findings.Number(w.t.Rate) + ", or the share"},
+			{What: "their mean length", Value: findings.Dur(call), Limit: findings.Dur(w.t.ShortNs), Ns: call},
+			{What: "mean wait for a P afterwards", Value: findings.Dur(wait), Limit: findings.Dur(call) + ", the call", Ns: wait},
+			{What: "the longest", Value: findings.Dur(top.waits.Worst), Ns: top.waits.Worst},
+			{What: "calls that lost the P, however long", Value: findings.Count(sum.taken) + " of " + findings.Count(sum.calls)},
+			{What: "other retakes: by sysmon, by returning calls", Value: findings.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeSlow.String()]) + ", " + findings.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeReturn.String()])},
+		},
+		Advice: []string{
+			"Make fewer and larger steps between the calls, or fewer calls: buffer (bufio), batch, keep what was read. A call that sysmon finds at two looks, 20 µs apart, loses its P as soon as others want it.",
+			"Bound how many goroutines make such calls at once, by a semaphore or a few I/O goroutines, so that the others need not wait for a P after each call.",
+			"The wait is for Ps that CPU-bound goroutines hold: leave a P to the others, by fewer of them, or have them yield (runtime.Gosched) between steps of some 100 µs.",
+		},
+	}
+	for _, c := range hit[:min(3, len(hit))] {
+		a := f.Class(findings.Victim, c.class)
+		a.G, a.P, a.Stack = c.waits.G, findings.OnP(c.waits.P), f.Frames(c.waits.Stack)
+		x.Actors = append(x.Actors, a)
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}
