@@ -31,6 +31,7 @@ var rules = []rule{
 	// Programs that are recorded; they are built in a module with nothing else.
 	{"analyze/findings/*/testdata", in("internal/rec"), nil},
 	{"testdata/traces/programs", in("internal/rec"), nil},
+	{"testdata/traces/pairs/programs", in("internal/rec"), nil},
 	{"internal/rec", nil, nil},
 
 	{"reference/sim", in("reference"), nil},
@@ -61,7 +62,7 @@ var rules = []rule{
 	{"internal/term", nil, []string{"golang.org/x/term"}},
 	{"internal/browsertest", nil, []string{"github.com/chromedp"}},
 	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
-	{"internal", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp"}},
+	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},
 
 	{"testdata", in("analyze", "reference", "internal/runner"), []string{"golang.org/x/exp"}},
 }
