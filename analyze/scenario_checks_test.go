@@ -826,6 +826,13 @@ func (s *scenario) gc() {
 		tail++
 	}
 	s.want(tail, assists, "wake-ups of blocked assists")
+	sites := 0
+	for _, d := range s.of(reference.KindAssistBegin, "allocator") {
+		if d.Stack != 0 {
+			sites++
+		}
+	}
+	s.atLeast(sites, 1, "assists that say where the goroutine allocated")
 	cycles := s.count(func(h *happening) bool { return h.rangeBegin == "GC concurrent mark phase" })
 	s.want(len(s.of(reference.KindGCBegin)), cycles, "mark phases")
 	s.want(len(s.of(reference.KindGCEnd)), cycles, "ends of mark phases")

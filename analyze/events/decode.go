@@ -261,6 +261,7 @@ func (d *decoder) rangeEvent(e *Event, ev *trace.Event) {
 		pick(GCBegin, GCEnd)
 	case r.Name == "GC mark assist":
 		pick(AssistBegin, AssistEnd)
+		e.Stack = d.stack(ev.Stack())
 	}
 	if r.Scope.Kind == trace.ResourceGoroutine {
 		e.Res = int64(r.Scope.Goroutine())

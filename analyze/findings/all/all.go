@@ -6,6 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
+	gcassistwait "github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait"
+	gcdisplacement "github.com/gmpscope/gmpscope/analyze/findings/gc-displacement"
 	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
 	goroutinechurn "github.com/gmpscope/gmpscope/analyze/findings/goroutine-churn"
 	handofflatency "github.com/gmpscope/gmpscope/analyze/findings/handoff-latency"
@@ -22,8 +24,10 @@ import (
 	runnableburst "github.com/gmpscope/gmpscope/analyze/findings/runnable-burst"
 	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
 	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
+	slowrestart "github.com/gmpscope/gmpscope/analyze/findings/slow-restart"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
+	stwstoplatency "github.com/gmpscope/gmpscope/analyze/findings/stw-stop-latency"
 	syscallretakestorm "github.com/gmpscope/gmpscope/analyze/findings/syscall-retake-storm"
 	thunderingherd "github.com/gmpscope/gmpscope/analyze/findings/thundering-herd"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
@@ -52,6 +56,10 @@ type Thresholds struct {
 	GoroutineChurn      goroutinechurn.Thresholds      `json:"goroutine-churn"`
 	CPUThrottling       cputhrottling.Thresholds       `json:"cpu-throttling"`
 	OSPreemption        ospreemption.Thresholds        `json:"os-preemption"`
+	GCAssistWait        gcassistwait.Thresholds        `json:"gc-assist-wait"`
+	GCDisplacement      gcdisplacement.Thresholds      `json:"gc-displacement"`
+	STWStopLatency      stwstoplatency.Thresholds      `json:"stw-stop-latency"`
+	SlowRestart         slowrestart.Thresholds         `json:"slow-restart"`
 	NetpollDelay        netpolldelay.Thresholds        `json:"netpoll-delay"`
 	TimerLateness       timerlateness.Thresholds       `json:"timer-lateness"`
 	LockedThreadPenalty lockedthreadpenalty.Thresholds `json:"locked-thread-penalty"`
@@ -83,6 +91,10 @@ func Default() Thresholds {
 		GoroutineChurn:      goroutinechurn.Default(),
 		CPUThrottling:       cputhrottling.Default(),
 		OSPreemption:        ospreemption.Default(),
+		GCAssistWait:        gcassistwait.Default(),
+		GCDisplacement:      gcdisplacement.Default(),
+		STWStopLatency:      stwstoplatency.Default(),
+		SlowRestart:         slowrestart.Default(),
 		NetpollDelay:        netpolldelay.Default(),
 		TimerLateness:       timerlateness.Default(),
 		LockedThreadPenalty: lockedthreadpenalty.Default(),
@@ -115,6 +127,10 @@ func Detectors(t Thresholds) []findings.Detector {
 		goroutinechurn.New(t.GoroutineChurn),
 		cputhrottling.New(t.CPUThrottling),
 		ospreemption.New(t.OSPreemption),
+		gcassistwait.New(t.GCAssistWait),
+		gcdisplacement.New(t.GCDisplacement),
+		stwstoplatency.New(t.STWStopLatency),
+		slowrestart.New(t.SlowRestart),
 		netpolldelay.New(t.NetpollDelay),
 		timerlateness.New(t.TimerLateness),
 		lockedthreadpenalty.New(t.LockedThreadPenalty),

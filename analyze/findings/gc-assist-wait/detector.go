@@ -1,0 +1,270 @@
+// Package gcassistwait is the detector gc-assist-wait: did goroutines have to
+// wait, and work, for the garbage collector before they might allocate? doc.md
+// explains it.
+package gcassistwait
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "gc-assist-wait"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	BlockNs int64 `json:"block_ns"` // a wait for mark work or credit this long is long
+	// Share is of all assists in the running time of the program's goroutines.
+	Share float64 `json:"share"`
+	// MinCount is the number of long waits from which on they are more than a
+	// note. One as long as AloneNs suffices, and so does Share.
+	MinCount int64          `json:"min_count"`
+	AloneNs  int64          `json:"alone_ns"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. That a goroutine should get credit
+// within a millisecond is what golang/go#22654 expects; Share is ours: the
+// collector's own workers are meant to do nearly all of the work (mgcpacer.go).
+func Default() Thresholds {
+	return Thresholds{BlockNs: 1_000_000, Share: 0.05, MinCount: 3, AloneNs: 10_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "allocation held up by the garbage collector", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, open: map[int64]assist{}}
+			env.World.On(w.begin, reference.KindAssistBegin)
+			env.World.On(w.end, reference.KindAssistEnd)
+			env.World.On(w.stop, reference.KindStop)
+			env.World.On(w.ready, reference.KindReady)
+			env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	open    map[int64]assist // by goroutine
+	assists findings.Tally   // by the running time in them
+	blocks  findings.Tally   // long ones
+	blocked int64            // ns of all
+	nblock  int64
+	atEnd   int64 // long ones that only the end of the cycle ended
+
+	waiting int64 // goroutines that are blocked
+	rate    int64 // of them, those that could run on Ps which the program does not use
+	at      int64
+	lost    int64 // integral of rate
+}
+
+// assist is one that is under way.
+type assist struct {
+	from  int64
+	ran   int64 // running time of the goroutine up to then
+	block int64 // since when it is blocked; -1: it is not
+	class int32
+	p     int32
+	stack int32
+}
+
+const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
+
+func (w *watcher) begin(d *reference.Decision) {
+	if d.G < 0 || d.Flags&notOfProgram != 0 {
+		return
+	}
+	if _, ok := w.open[d.G]; !ok { // a new generation tells it again
+		w.open[d.G] = w.assist(d)
+	}
+}
+
+func (w *watcher) assist(d *reference.Decision) assist {
+	return assist{from: d.Time, ran: w.ran(d.G, d.Time), block: -1, class: d.Class, p: d.P, stack: d.Stack}
+}
+
+// ran is the running time of a goroutine so far.
+func (w *watcher) ran(id, now int64) int64 {
+	g := w.world.ByID(id)
+	switch {
+	case g == nil:
+		return 0
+	case g.StartAt >= 0:
+		return g.RunNs + now - g.StartAt
+	}
+	return g.RunNs
+}
+
+// advance integrates up to the present, and looks how many of the blocked could
+// run now on Ps that are idle, mark, or look for work.
+func (w *watcher) advance(d *reference.Decision) {
+	if w.waiting == 0 && w.rate == 0 {
+		return
+	}
+	w.lost += w.rate * (d.Time - w.at)
+	t := w.world.Ps()
+	w.at, w.rate = d.Time, min(w.waiting, t.Count(procs.Idle)+t.Count(procs.GC)+t.Count(procs.Sched))
+}
+
+func (w *watcher) end(d *reference.Decision) {
+	if a, ok := w.open[d.G]; ok {
+		w.over(d.G, a, d.Time)
+		w.forget(d, a)
+	}
+}
+
+func (w *watcher) over(g int64, a assist, to int64) {
+	w.assists.Add(findings.Cell{Class: a.class, Ns: max(0, w.ran(g, to)-a.ran), From: a.from, To: to, G: g, P: a.p, Stack: a.stack})
+}
+
+func (w *watcher) forget(d *reference.Decision, a assist) {
+	delete(w.open, d.G)
+	if a.block >= 0 {
+		w.waiting--
+		w.advance(d)
+	}
+}
+
+func (w *watcher) stop(d *reference.Decision) {
+	if d.Reason != reference.ReasonAssist || d.Flags&notOfProgram != 0 {
+		if d.Why == reference.WhyExit && len(w.open) > 0 { // a damaged trace may not show the end of it
+			if a, ok := w.open[d.G]; ok {
+				w.forget(d, a)
+			}
+		}
+		return
+	}
+	a, ok := w.open[d.G]
+	if !ok { // its beginning was not shown
+		a = w.assist(d)
+	}
+	if a.block < 0 {
+		w.waiting++
+		w.advance(d)
+	}
+	a.block = d.Time
+	if d.Stack != 0 {
+		a.stack = d.Stack
+	}
+	w.open[d.G] = a
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	if w.waiting == 0 {
+		return
+	}
+	a, ok := w.open[d.G]
+	if !ok || a.block < 0 {
+		w.advance(d)
+		return
+	}
+	// Who waits when the cycle ends is woken while the world is stopped
+	// (gcWakeAllAssists).
+	w.unblock(d.G, a, d.Time, w.world.Stopping())
+	a.block = -1
+	w.open[d.G] = a
+	w.waiting--
+	w.advance(d)
+}
+
+// unblock takes account of a wait within an assist.
+func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
+	ns := to - a.block
+	w.nblock++
+	w.blocked += ns
+	if ns < w.t.BlockNs {
+		return
+	}
+	if atEnd {
+		w.atEnd++
+	}
+	w.blocks.Add(findings.Cell{Class: a.class, Ns: ns, From: a.block, To: to, G: g, P: a.p, Stack: a.stack})
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.lost += w.rate * (f.EndNs - w.at)
+	for _, g := range slices.Sorted(maps.Keys(w.open)) {
+		a := w.open[g]
+		if a.block >= 0 {
+			w.unblock(g, a, f.EndNs, false)
+		}
+		w.over(g, a, f.EndNs)
+	}
+	var ran int64
+	w.world.Classes(func(c *findings.Class) { ran += c.RunNs })
+	total, long := w.assists.Total, w.blocks.Total
+	cost := total.Ns + w.lost
+	share := float64(cost) / float64(max(1, ran))
+	if long.N == 0 && share < w.t.Share {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	if !ok {
+		return nil
+	}
+	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && share < w.t.Share {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: cost, FromNs: total.From, ToNs: total.To, Basis: findings.Certain,
+		Title: fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s of the program's running time",
+			findings.Dur(cost), findings.Percent(share)),
+		Actors: w.assists.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "lost in assists, against the program's running time", Value: findings.Percent(share), Limit: findings.Percent(w.t.Share), Ns: cost},
+			{What: "of it, marking", Value: findings.Dur(total.Ns) + " in " + findings.Plural(total.N, "assist", "assists"), Ns: total.Ns},
+			{What: "of it, blocked while Ps were free of the program", Value: findings.Dur(w.lost), Ns: w.lost},
+			{What: "blocked, all goroutines summed", Value: findings.Dur(w.blocked) + " in " + findings.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
+			{What: "long blocks", Value: findings.Count(long.N), Limit: findings.Dur(w.t.BlockNs) + " each"},
+		},
+	}
+	if long.N > 0 {
+		x.FromNs, x.ToNs = long.From, long.To
+		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "the longest block", Value: findings.Dur(long.Worst), Limit: findings.Dur(w.t.BlockNs), Ns: long.Worst},
+			findings.Evidence{What: "long blocks that ended only with the cycle", Value: findings.Count(w.atEnd)})
+	}
+	where := "where the stacks show it"
+	if site := allocator(x.Actors); site != "" {
+		where = "in " + site
+	}
+	x.Advice = []string{
+		"Allocate less " + where + ", above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.",
+		"Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.",
+	}
+	if 2*w.atEnd > long.N {
+		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
+	}
+	f.Short(&x)
+	return []findings.Finding{x}
+}
+
+// allocator is the frame of the program's own code that allocated, in the first
+// stack that shows one.
+func allocator(actors []findings.Actor) string {
+	for _, a := range actors {
+		for _, frame := range a.Stack {
+			if !strings.HasPrefix(frame, "runtime.") {
+				return frame
+			}
+		}
+	}
+	return ""
+}

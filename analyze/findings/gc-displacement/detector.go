@@ -1,0 +1,334 @@
+// Package gcdisplacement is the detector gc-displacement: did mark workers run
+// on Ps that the program's goroutines waited for? doc.md explains it.
+package gcdisplacement
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "gc-displacement"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// LongNs is the displaced part of one wait from which on it is long, and the
+	// time from which on an idle worker should have given way.
+	LongNs int64 `json:"long_ns"`
+	// MinCount is how many long ones there must be, of one sort or the other.
+	MinCount int64 `json:"min_count"`
+	// Share is the share of displaced waiting in all waiting of the program from
+	// which on it is more than a note; below MinShare it is not worth one.
+	Share    float64        `json:"share"`
+	MinShare float64        `json:"min_share"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. Idle workers look for other work all
+// the time (gcDrain in runtime/mgcmark.go, after golang/go#16528), so LongNs is
+// far beyond what that takes; golang/go#37116 is about waits longer than that.
+// The shares are
+// ours: the collector's goal of a quarter of the Ps makes a tenth of the waiting
+// of a busy program that marks much of the time.
+func Default() Thresholds {
+	return Thresholds{LongNs: 1_000_000, MinCount: 3, Share: 0.1, MinShare: 0.05, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "mark workers on Ps that goroutines waited for", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World}
+			env.World.On(w.cycle, reference.KindGCBegin, reference.KindGCEnd)
+			env.World.On(w.ready, reference.KindReady)
+			env.World.On(w.start, reference.KindStart)
+			env.World.On(w.stop, reference.KindStop)
+			env.World.On(w.advance, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	workers []worker // by P
+	n, idle int64    // mark workers that run; of them, those in idle mode
+
+	at    int64 // up to when it is integrated
+	since int64 // since when goroutines wait beside workers
+	rate  rate  // from at on
+	// The integrals: of those that would not wait, of their part in each that
+	// waits, and of the time that idle workers ran beside them.
+	cost, each, idleCost float64
+	beside               int64
+	// The cycle that is under way, or was last.
+	marking bool
+	open    bool    // marking, or a worker still runs
+	end     int64   // of the last
+	before  float64 // each, at its begin
+	marks   []mark  // by slot: when the goroutine became runnable in a cycle
+
+	victims findings.Tally
+	long    int64 // waits displaced for LongNs or more
+	modes   [3]mode
+	worst   worker // idle worker that ran longest beside those that waited
+	worstNs int64
+	ignored int64 // idle workers that did so for LongNs or more
+}
+
+// mark is what each was at a time.
+type mark struct {
+	at   int64
+	each float64
+}
+
+// worker is one run of a mark worker.
+type worker struct {
+	from   int64
+	beside int64 // the watcher's, at the start
+	mode   reference.Reason
+	p      int32
+	g      int64
+}
+
+// mode is what the workers of one mode did.
+type mode struct{ n, ns int64 }
+
+// rate says how fast goroutines lose time to mark workers.
+type rate struct {
+	waiting int64   // that lack a P
+	all     int64   // that wait
+	workers int64   // on whose Ps they could run
+	idle    int64   // of these, idle ones
+	procs   int64   // GOMAXPROCS
+	mean    float64 // run interval, ns
+}
+
+// lost is the waiting, in goroutine-ns, from since ns after goroutines began to
+// wait beside workers until to ns after it. Without the workers, as many more
+// would run at any time; and, since each is through after the mean run interval,
+// as many more would be through for each such time that has passed, up to the
+// workers' share of the Ps: that much of the waiting is theirs.
+func (r *rate) lost(since, to int64) float64 {
+	k := float64(min(r.workers, r.waiting))
+	n := max(k, min(float64(r.waiting), float64(r.all)*float64(r.workers)/float64(r.procs)))
+	a, b := float64(since), float64(to)
+	full := r.mean * (n/k - 1) // from then on it is n
+	mid := min(max(a, full), b)
+	return k*(mid-a) + k*(mid*mid-a*a)/(2*r.mean) + n*(b-mid)
+}
+
+// advance integrates up to the present. The state has changed only now, so the
+// rate of the last call held.
+func (w *watcher) advance(d *reference.Decision) {
+	if dt := d.Time - w.at; dt > 0 {
+		if w.rate.waiting > 0 {
+			ns := w.rate.lost(w.at-w.since, d.Time-w.since)
+			w.cost += ns
+			w.each += ns / float64(w.rate.all)
+			if w.rate.idle > 0 {
+				w.idleCost += ns * float64(w.rate.idle) / float64(w.rate.workers)
+				w.beside += dt
+			}
+		}
+		w.at = d.Time
+	}
+	was := w.rate.waiting
+	w.rate = rate{}
+	if w.n == 0 || w.world.Stopping() {
+		return
+	}
+	n, _ := w.world.Stealable()
+	// Those that an idle P could take, or one that is about to, lack no P.
+	lack := n - w.world.Ps().Count(procs.Idle) - w.world.Waking()
+	if lack <= 0 {
+		return
+	}
+	w.rate = rate{waiting: lack, all: n, workers: w.n, idle: w.idle, procs: w.world.Procs(), mean: float64(w.world.MeanStint())}
+	if w.rate.mean == 0 {
+		w.rate.mean = float64(w.t.LongNs) // nothing has run yet
+	}
+	if was == 0 {
+		w.since = w.at
+	}
+}
+
+func (w *watcher) cycle(d *reference.Decision) {
+	w.advance(d)
+	if d.Kind == reference.KindGCEnd {
+		w.marking = false
+		w.close(d.Time)
+	} else {
+		w.marking = true
+		w.reopen()
+	}
+}
+
+// reopen begins a cycle, or goes on with the last one.
+func (w *watcher) reopen() {
+	if !w.open {
+		w.open, w.before = true, w.each
+	}
+}
+
+// close ends a cycle when marking is over and the last worker too: who ends the
+// marking still has to clean up after it (gcMarkTermination).
+func (w *watcher) close(now int64) {
+	if !w.marking && w.n == 0 {
+		w.open, w.end = false, now
+	}
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	if !w.open {
+		return
+	}
+	w.advance(d)
+	i := int(w.world.Slot())
+	for i >= len(w.marks) {
+		w.marks = append(w.marks, mark{at: -1})
+	}
+	w.marks[i] = mark{d.Time, w.each}
+}
+
+func (w *watcher) start(d *reference.Decision) {
+	if d.Flags&reference.FlagGC != 0 && d.P >= 0 && d.P < procs.MaxPs {
+		w.begin(d)
+		return
+	}
+	if w.n > 0 {
+		w.advance(d)
+	}
+	if !w.open && d.Time-d.Wait >= w.end {
+		return
+	}
+	g := w.world.Goroutine()
+	if g == nil || g.System || g.Self || g.Wait < 0 {
+		return
+	}
+	from := d.Time - g.Wait
+	was := w.before // right if it became runnable between this cycle and the one before, too much if earlier
+	if i := int(w.world.Slot()); i < len(w.marks) && w.marks[i].at == from {
+		was = w.marks[i].each
+	}
+	if w.each <= was {
+		return
+	}
+	ns := int64(w.each - was)
+	w.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: from, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
+	if ns >= w.t.LongNs {
+		w.long++
+	}
+}
+
+func (w *watcher) begin(d *reference.Decision) {
+	for int(d.P) >= len(w.workers) {
+		w.workers = append(w.workers, worker{from: -1})
+	}
+	w.over(d)
+	w.advance(d)
+	w.reopen()
+	w.workers[d.P] = worker{from: d.Time, beside: w.beside, mode: d.Reason, p: d.P, g: d.G}
+	w.n++
+	if d.Reason == reference.ReasonIdle {
+		w.idle++
+	}
+	w.advance(d)
+}
+
+func (w *watcher) stop(d *reference.Decision) {
+	if d.Flags&reference.FlagGC != 0 {
+		w.over(d)
+	}
+}
+
+// over ends the run of the worker on d's P, if there is one.
+func (w *watcher) over(d *reference.Decision) {
+	if d.P < 0 || int(d.P) >= len(w.workers) || w.workers[d.P].from < 0 {
+		return
+	}
+	w.advance(d)
+	x := &w.workers[d.P]
+	w.n--
+	m := &w.modes[0]
+	switch x.mode {
+	case reference.ReasonFractional:
+		m = &w.modes[1]
+	case reference.ReasonIdle:
+		m = &w.modes[2]
+		w.idle--
+		if ns := w.beside - x.beside; ns >= w.t.LongNs {
+			w.ignored++
+			if ns > w.worstNs {
+				w.worst, w.worstNs = *x, ns
+			}
+		}
+	}
+	m.n++
+	m.ns += d.Time - x.from
+	x.from = -1
+	w.advance(d)
+	w.close(d.Time)
+}
+
+var modeNames = [3]string{"dedicated", "fractional", "idle"}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	share := float64(total.Ns) / float64(max(1, f.Waits.User.TotalNs))
+	if share < w.t.MinShare || w.long < w.t.MinCount && w.ignored < w.t.MinCount {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	if !ok {
+		return nil
+	}
+	if share < w.t.Share {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Title: fmt.Sprintf("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
+			findings.Percent(share), findings.Dur(total.Worst)),
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "waiting that would not have been with the workers' Ps", Value: findings.Dur(total.Ns) + ", " + findings.Percent(share) + " of all", Limit: findings.Percent(w.t.Share), Ns: total.Ns},
+			{What: "waits with such a part", Value: findings.Count(total.N)},
+			{What: "of them, with a long one", Value: findings.Count(w.long), Limit: findings.Dur(w.t.LongNs) + " each"},
+			{What: "the longest such part", Value: findings.Dur(total.Worst), Limit: findings.Dur(w.t.LongNs), Ns: total.Worst},
+			{What: "goroutine-time displaced by idle workers", Value: findings.Dur(int64(w.idleCost)), Ns: int64(w.idleCost)},
+			{What: "idle workers that ran on beside goroutines that waited", Value: findings.Count(w.ignored), Limit: findings.Dur(w.t.LongNs) + " each"},
+		},
+	}
+	for i, m := range w.modes {
+		if m.n > 0 {
+			x.Evidence = append(x.Evidence, findings.Evidence{
+				What: "P-time of " + modeNames[i] + " workers", Value: findings.Dur(m.ns) + " in " + findings.Plural(m.n, "run", "runs"), Ns: m.ns})
+		}
+	}
+	x.Advice = []string{
+		"Have fewer and shorter cycles: allocate less, keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare.",
+	}
+	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
+		x.Advice = append(x.Advice, "The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
+	}
+	if 2*w.idleCost > w.cost {
+		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
+		x.Advice = append(x.Advice, "Most of it is idle workers: a P that runs one does not look into the queues of other Ps, and no thread is woken for what is queued there, since no P is idle. Spread the work over more Ps before it has to wait, and try the newest Go version.")
+	} else {
+		x.Advice = append(x.Advice, "The collector takes a quarter of GOMAXPROCS while it marks, by design: leave that much of the Ps free, by fewer CPU-bound goroutines or more Ps, if the machine has CPUs for them.")
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

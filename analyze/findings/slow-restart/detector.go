@@ -1,0 +1,242 @@
+// Package slowrestart is the detector slow-restart: did Ps stay away after a
+// stop-the-world, though there was work for them? doc.md explains it.
+package slowrestart
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "slow-restart"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	SlowNs int64 `json:"slow_ns"` // from the restart until all Ps have work, or all work has Ps
+	MaxNs  int64 `json:"max_ns"`  // what lasts longer has another cause
+	// MinCount is how many slow ones there must be: on any machine a thread is
+	// late now and then.
+	MinCount int64 `json:"min_count"`
+	// Share is the share of slow ones among the restarts with work for Ps that
+	// were away, below which it may as well be threads that had no CPU; below
+	// MinShare it is not reported.
+	Share    float64        `json:"share"`
+	MinShare float64        `json:"min_share"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. They are ours: a thread is woken in
+// some 50 µs, and startTheWorldWithSema (runtime/proc.go) wakes them one after
+// the other. golang/go#45894 is about restarts of milliseconds.
+func Default() Thresholds {
+	return Thresholds{SlowNs: 200_000, MaxNs: 10_000_000, MinCount: 3, Share: 0.5, MinShare: 0.2, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "slow return of Ps after a stop-the-world", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World}
+			env.World.On(w.begin, reference.KindSTWBegin)
+			env.World.On(w.end, reference.KindSTWEnd)
+			env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	label int32 // reason of the stop-the-world that began last
+	open  bool
+	now   restart
+	rate  int64 // goroutines that could run on Ps that are not back yet
+	at    int64 // up to when it is integrated
+
+	restarts int64 // those with work for Ps that were away
+	slow     findings.Tally
+	slowNs   int64
+	prompt   int64 // slow ones in which the first P was back in time
+	worst    restart
+	labels   []labelled
+}
+
+// restart is one.
+type restart struct {
+	from    int64
+	ns      int64
+	lost    int64 // goroutine-ns
+	wanting int64 // goroutines that could have been taken at once
+	global  int64 // of the program, in the global queue then
+	away    int64 // Ps that ran nothing then
+	first   int64 // ns until the first of them had a thread; -1: none had
+	last    findings.Cell
+}
+
+// labelled is the slow restarts after stops for one reason.
+type labelled struct {
+	label int32
+	n     int64
+}
+
+const maxLabels = 32
+
+func (w *watcher) begin(d *reference.Decision) {
+	if w.open {
+		w.integrate(d.Time)
+		w.over()
+	}
+	w.label = d.Label
+}
+
+func (w *watcher) end(d *reference.Decision) {
+	w.at, w.rate = d.Time, w.lost()
+	n, _ := w.world.Stealable()
+	w.now = restart{from: d.Time, wanting: n, global: w.world.Queued(reference.NoP), away: w.away(), first: -1}
+	if w.open = w.rate > 0; w.open {
+		w.restarts++
+		w.now.last = w.first()
+	}
+}
+
+// first is a goroutine that waits, for restarts in which none is started.
+func (w *watcher) first() (c findings.Cell) {
+	for p := reference.NoP; p < int32(w.world.Ps().Known()) && c.G == 0; p++ {
+		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+			if !g.Self && !g.Locked {
+				c = findings.Cell{Class: g.Class, G: g.ID, P: g.P, Stack: g.Stack}
+			}
+			return c.G == 0
+		})
+	}
+	return c
+}
+
+// away is how many Ps run nothing: without a thread, or with one that was only
+// just woken.
+func (w *watcher) away() int64 { return w.world.Ps().Count(procs.Idle) + w.world.Waking() }
+
+// lost is how many goroutines could run on them. It is asked for again when a P
+// changes, or starts a goroutine; what becomes runnable between counts from then
+// on.
+func (w *watcher) lost() int64 {
+	n, _ := w.world.Stealable()
+	return min(n, w.away())
+}
+
+func (w *watcher) integrate(now int64) {
+	now = min(now, w.now.from+w.t.MaxNs)
+	w.now.lost += w.rate * (now - w.at)
+	w.now.ns, w.at = now-w.now.from, now
+}
+
+func (w *watcher) advance(d *reference.Decision) {
+	if !w.open {
+		return
+	}
+	w.integrate(d.Time)
+	if d.Kind == reference.KindPStart && w.now.first < 0 {
+		w.now.first = w.now.ns
+	}
+	if g := w.world.Goroutine(); d.Kind == reference.KindStart && g != nil && !g.System {
+		w.now.last = findings.Cell{Class: g.Class, G: g.ID, P: d.P, Stack: g.Stack}
+	}
+	if w.rate = w.lost(); w.rate == 0 || w.now.ns >= w.t.MaxNs {
+		w.over()
+	}
+}
+
+// over ends a restart: every P has work, or all work has a P.
+func (w *watcher) over() {
+	w.open = false
+	r := &w.now
+	if r.ns < w.t.SlowNs {
+		return
+	}
+	c := r.last
+	c.Ns, c.From, c.To = r.lost, r.from, r.from+r.ns
+	w.slow.Add(c)
+	w.slowNs += r.ns
+	if r.first >= 0 && r.first < w.t.SlowNs {
+		w.prompt++
+	}
+	if r.ns > w.worst.ns {
+		w.worst = *r
+	}
+	for i := range w.labels {
+		if w.labels[i].label == w.label {
+			w.labels[i].n++
+			return
+		}
+	}
+	if len(w.labels) < maxLabels {
+		w.labels = append(w.labels, labelled{w.label, 1})
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if w.open {
+		w.integrate(f.EndNs)
+		w.over()
+	}
+	total := w.slow.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	if !ok || total.N < w.t.MinCount || float64(total.N) < w.t.MinShare*float64(w.restarts) {
+		return nil
+	}
+	longest := findings.Dur(w.worst.ns)
+	if w.worst.ns >= w.t.MaxNs {
+		longest += " or more"
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: w.worst.from, ToNs: w.worst.from + w.worst.ns, Basis: findings.Inferred,
+		Title: fmt.Sprintf("After %s of the world it took over %s until the Ps had taken up the work that waited; the longest %s",
+			findings.Plural(total.N, "stop", "stops"), findings.Dur(w.t.SlowNs), longest),
+		Actors: w.slow.Actors(f, findings.Victim, 3),
+		Evidence: []findings.Evidence{
+			{What: "slow restarts", Value: findings.Count(total.N) + " of " + findings.Count(w.restarts) + " with work for Ps that were away", Limit: findings.Dur(w.t.SlowNs) + " each"},
+			{What: "the longest", Value: longest, Limit: findings.Dur(w.t.SlowNs), Ns: w.worst.ns},
+			{What: "their mean", Value: findings.Dur(w.slowNs / total.N), Ns: w.slowNs / total.N},
+			{What: "of them, those in which the first P was back in time", Value: findings.Count(w.prompt), Limit: findings.Dur(w.t.SlowNs)},
+			{What: "in the longest, Ps that ran nothing at first", Value: findings.Count(w.worst.away)},
+			{What: "in the longest, goroutines that they could have run", Value: findings.Count(w.worst.wanting) + ", " + findings.Count(w.worst.global) + " in the global queue"},
+		},
+	}
+	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
+	for _, l := range w.labels[:min(3, len(w.labels))] {
+		if word := f.Word(l.label); word != "" {
+			x.Evidence = append(x.Evidence, findings.Evidence{What: "slow restarts after: " + word, Value: findings.Count(l.n)})
+		}
+	}
+	x.Advice = []string{
+		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.ReadMemStats, runtime.GC and the goroutine profile rarely.",
+		"Only Ps with work in their own queues are started at once, the others one by one, each by the one before: many goroutines in one queue, or in the global one, as after a cycle that made many wait for assists (see gc-assist-wait), make that chain long.",
+		"Check whether the machine wakes threads late (other programs, a CPU quota, more Ps than CPUs), and try the newest Go version: it gives Ps their old threads back after a stop (Go 1.26).",
+	}
+	why := ""
+	switch {
+	case float64(total.N) < w.t.Share*float64(w.restarts):
+		why = "Most restarts were quick: in the slow ones threads may just have had no CPU."
+	case 2*w.prompt > total.N:
+		why = "The first P was back in time, and others were not: it looks the same if the machine has fewer CPUs than Ps, or other programs use them. Repeat the recording with no more Ps than CPUs."
+	}
+	if why != "" {
+		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
+		x.Advice = append(x.Advice, why)
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}

@@ -1,0 +1,348 @@
+// Package stwstoplatency is the detector stw-stop-latency: did one goroutine make
+// all the others wait for a stop-the-world? doc.md explains it.
+package stwstoplatency
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "stw-stop-latency"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	LateNs   int64 `json:"late_ns"`   // from the request to the stop of the last P
+	SevereNs int64 `json:"severe_ns"` // one this late is severe
+	// MinCount is how many severe ones there must be: on any machine a thread is
+	// late now and then. One as late as AloneNs suffices.
+	MinCount int64 `json:"min_count"`
+	AloneNs  int64 `json:"alone_ns"`
+	// Share is the share of late stops among those that a class was asked for,
+	// below which it may as well be a thread that had no CPU.
+	Share float64        `json:"share"`
+	Grade findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. After LateNs stopTheWorldWithSema
+// (runtime/proc.go, Go 1.22 to 1.27) asks again, so what can be interrupted has
+// heard of it by then; stops that took longer than SevereNs were reported as a
+// fault (golang/go#17831). The rest is ours.
+func Default() Thresholds {
+	return Thresholds{LateNs: 100_000, SevereNs: 1_000_000, MinCount: 3, AloneNs: 10_000_000, Share: 0.25, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "goroutines that kept the world from stopping", Since: "v0.1.0", Doc: doc,
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, world: env.World, at: map[int32]int{}, samples: map[int64]sample{}}
+			env.World.OnStint(w.stint)
+			env.World.OnSyscall(w.syscall)
+			env.World.On(w.begin, reference.KindSTWBegin)
+			env.World.On(w.stop, reference.KindPStop, reference.KindRetake)
+			env.World.On(w.sample, reference.KindSample)
+			env.World.On(w.end, reference.KindSTWEnd)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	findings.Quiet
+	t     Thresholds
+	world *findings.World
+
+	// The stop that is under way.
+	open   bool
+	asked  reference.Decision // that asked for it
+	class  int32              // of the goroutine that asked
+	user   bool               // it belongs to the program
+	rate   int64              // goroutines that wait for the last P to stop
+	seen   int64              // since when
+	lost   int64              // goroutine-ns up to then
+	last   int64              // when a P stopped last
+	late   findings.Stint     // what it had run; G is 0 if nothing
+	inCall bool               // the P about to stop was in a system call
+	ended  []findings.Stint   // by P, the run interval that ended last
+
+	samples map[int64]sample // by goroutine
+
+	stops   int64 // late or not
+	longest int64 // from the request to the restart
+	cells   []cell
+	at      map[int32]int // by class
+	victims findings.Tally
+	labels  []labelled
+}
+
+// sample is what the CPU profiler saw of a goroutine while it was asked to stop.
+type sample struct {
+	n     int64
+	stack int32
+}
+
+// cell is how one class stopped.
+type cell struct {
+	class  int32
+	asked  int64 // stops
+	slow   int64 // of them, those that were late
+	n      int64 // of these, those that were the last
+	severe int64 // of these, those over SevereNs
+	lateNs int64 // of the n: from the request on
+	cost   int64
+	itself int64 // of the n: ended by the goroutine, before it heard of the request
+	seen   int64 // CPU samples
+	// The worst.
+	worst, from int64
+	g           int64
+	p           int32
+	stack       int32
+}
+
+// labelled is the late stops that were asked for with one reason.
+type labelled struct {
+	label int32
+	n     int64
+}
+
+const (
+	maxCells   = 1024
+	maxLabels  = 32
+	maxVictims = 64 // of a queue that are looked at
+	maxSamples = 64 // goroutines
+)
+
+func (w *watcher) begin(d *reference.Decision) {
+	w.open, w.asked, w.class, w.user = true, *d, 0, false
+	if g := w.world.ByID(d.G); g != nil {
+		w.class, w.user = g.Class, !g.System
+	}
+	w.seen, w.last, w.lost = d.Time, d.Time, 0
+	w.late.G = 0
+	w.rate = w.waiting()
+	clear(w.samples)
+}
+
+// waiting is how many goroutines of the program the stop keeps from running at
+// present: those that could run on the Ps that run nothing, and who asked.
+func (w *watcher) waiting() int64 {
+	t := w.world.Ps()
+	busy := t.Count(procs.User) + t.Count(procs.System) + t.Count(procs.GC) + t.Count(procs.Tracer) + t.Count(procs.Syscall)
+	n := min(max(0, w.world.Procs()-busy), w.world.Runnable())
+	if w.user {
+		n++
+	}
+	return n
+}
+
+// advance integrates up to the present. What becomes runnable between the stops
+// of two Ps counts from the second on.
+func (w *watcher) advance(d *reference.Decision) {
+	w.lost += w.rate * (d.Time - w.seen)
+	w.rate, w.seen = w.waiting(), d.Time
+}
+
+func (w *watcher) stint(s *findings.Stint) {
+	if !w.open || s.P < 0 {
+		return
+	}
+	for int(s.P) >= len(w.ended) {
+		w.ended = append(w.ended, findings.Stint{})
+	}
+	w.ended[s.P] = *s
+}
+
+func (w *watcher) syscall(c *findings.Syscall) {
+	w.inCall = w.open && c.Why != reference.WhySyscallExit
+}
+
+func (w *watcher) stop(d *reference.Decision) {
+	inCall := w.inCall
+	w.inCall = false
+	// A P in a system call is taken at once, nobody is asked.
+	if !w.open || inCall || d.P == w.asked.P {
+		return
+	}
+	w.advance(d)
+	w.last = d.Time
+	w.late.G = 0
+	if d.P < 0 || int(d.P) >= len(w.ended) || w.ended[d.P].G == 0 || w.ended[d.P].To < w.asked.Time {
+		return // its thread looked for work, or slept
+	}
+	w.late = w.ended[d.P]
+	if c := w.cell(w.late.Class); c != nil {
+		c.asked++
+		if d.Time-w.asked.Time >= w.t.LateNs {
+			c.slow++
+		}
+	}
+}
+
+func (w *watcher) sample(d *reference.Decision) {
+	if !w.open || d.G < 0 || d.P == w.asked.P {
+		return
+	}
+	if x, ok := w.samples[d.G]; ok || len(w.samples) < maxSamples {
+		w.samples[d.G] = sample{x.n + 1, d.Stack}
+	}
+}
+
+func (w *watcher) cell(class int32) *cell {
+	i, ok := w.at[class]
+	if !ok {
+		if len(w.cells) >= maxCells {
+			return nil
+		}
+		i = len(w.cells)
+		w.cells = append(w.cells, cell{class: class})
+		w.at[class] = i
+	}
+	return &w.cells[i]
+}
+
+func (w *watcher) end(d *reference.Decision) {
+	if !w.open {
+		return
+	}
+	w.open = false
+	w.stops++
+	w.longest = max(w.longest, d.Time-w.asked.Time)
+	from, ns := w.asked.Time, w.last-w.asked.Time
+	if ns < w.t.LateNs || w.late.G == 0 {
+		return
+	}
+	c := w.cell(w.late.Class)
+	if c == nil {
+		return
+	}
+	seen := w.samples[w.late.G]
+	c.n++
+	c.lateNs += ns
+	c.cost += w.lost
+	c.seen += seen.n
+	if ns >= w.t.SevereNs {
+		c.severe++
+	}
+	if w.late.Why != reference.WhySTW {
+		c.itself++
+	}
+	if ns > c.worst {
+		c.worst, c.from, c.g, c.p, c.stack = ns, from, w.late.G, w.late.P, w.late.Stack
+		if seen.stack != 0 {
+			c.stack = seen.stack
+		}
+	}
+	w.count(w.asked.Label)
+	if w.user {
+		w.victims.Add(findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.asked.G, P: w.asked.P, Stack: w.asked.Stack})
+	}
+	for p := reference.NoP; p < int32(w.world.Ps().Known()); p++ {
+		n := 0
+		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+			if at := max(g.ReadyAt, from); at < w.last && g.ID != w.late.G {
+				w.victims.Add(findings.Cell{Class: g.Class, Ns: w.last - at, From: at, To: w.last, G: g.ID, P: g.P, Stack: g.Stack})
+			}
+			n++
+			return n < maxVictims
+		})
+	}
+}
+
+func (w *watcher) count(label int32) {
+	for i := range w.labels {
+		if w.labels[i].label == label {
+			w.labels[i].n++
+			return
+		}
+	}
+	if len(w.labels) < maxLabels {
+		w.labels = append(w.labels, labelled{label, 1})
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	cells := slices.DeleteFunc(w.cells, func(c cell) bool { return c.n == 0 })
+	if len(cells) == 0 {
+		return nil
+	}
+	slices.SortFunc(cells, func(x, y cell) int {
+		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(y.lateNs, x.lateNs), cmp.Compare(x.class, y.class))
+	})
+	top := &cells[0]
+	worst := top
+	var cost, late, lateNs, severe, seen int64
+	for i := range cells {
+		c := &cells[i]
+		cost += c.cost
+		late += c.n
+		lateNs += c.lateNs
+		severe += c.severe
+		seen += c.seen
+		if c.worst > worst.worst {
+			worst = c
+		}
+	}
+	if severe < w.t.MinCount && worst.worst < w.t.AloneNs {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	if !ok {
+		s = findings.Note
+	}
+	name := f.Name(top.class)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: cost, FromNs: worst.from, ToNs: worst.from + worst.worst, Basis: findings.Inferred,
+		Title: fmt.Sprintf("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
+			findings.Plural(late, "time", "times"), findings.Dur(w.t.LateNs), name, findings.Dur(worst.worst)),
+		Actors: w.victims.Actors(f, findings.Victim, 2),
+		Evidence: []findings.Evidence{
+			{What: "late stops", Value: findings.Count(late) + " of " + findings.Count(w.stops), Limit: findings.Dur(w.t.LateNs) + " each"},
+			{What: "the latest, from the request to the stop of the last P", Value: findings.Dur(worst.worst), Limit: findings.Dur(w.t.SevereNs), Ns: worst.worst},
+			{What: "all late stops, summed", Value: findings.Dur(lateNs), Ns: lateNs},
+			{What: "times that " + name + " was asked to stop, and stopped late", Value: findings.Count(top.asked) + ", " + findings.Count(top.slow)},
+			{What: "longest pause, stopping included", Value: findings.Dur(w.longest), Ns: w.longest},
+		},
+	}
+	if top.itself > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops of it that came only when it blocked, yielded or ended", Value: findings.Count(top.itself)})
+	}
+	if seen > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPU samples of those who were late, taken meanwhile", Value: findings.Count(seen)})
+	}
+	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
+	for _, l := range w.labels[:min(3, len(w.labels))] {
+		if word := f.Word(l.label); word != "" {
+			x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops asked for: " + word, Value: findings.Count(l.n)})
+		}
+	}
+	for _, c := range cells[:min(2, len(cells))] {
+		a := f.Class(findings.Cause, c.class)
+		a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
+		x.Actors = append(x.Actors, a)
+	}
+	x.Advice = []string{
+		"Look in " + name + ", where it stopped or just before, for what cannot be interrupted: assembly over a large input, a large copy or clear, a tight loop of pointer assignments, code of the runtime; or, with GODEBUG=asyncpreemptoff=1, any loop without calls. Do it in pieces of some 100 µs.",
+		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.GC, runtime.ReadMemStats, runtime.GOMAXPROCS and the goroutine profile rarely (runtime/metrics needs no stop).",
+	}
+	if seen > 0 {
+		f.Short(&x) // the samples prove that it ran
+		return []findings.Finding{x}
+	}
+	if float64(top.slow) < w.t.Share*float64(top.asked) {
+		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
+		x.Advice = append(x.Advice, "Most of the time "+name+" stopped when asked: its thread may have had no CPU the other times. CPU samples in the trace would tell.")
+	}
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}
