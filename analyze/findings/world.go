@@ -661,6 +661,9 @@ func (w *World) ready(d *reference.Decision) {
 	g.first = d.Flags&reference.FlagFirst != 0
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
+		if by, ok := w.byID[d.By]; ok {
+			w.classes[w.gs[by].class].Creates++
+		}
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
 	g.BlockedNs = -1
@@ -1087,7 +1090,9 @@ type Class struct {
 	Stints int64
 	RunNs  int64
 	Local  int64 // starts out of local queues
-	bars   [bars]int64
+	// Creates is how many goroutines its goroutines created.
+	Creates int64
+	bars    [bars]int64
 }
 
 // Two bars for each power of two.

@@ -107,7 +107,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	// A goroutine that works for 20 ms in every 100 ms is silent too.
-	if 2*sure < n || middle(apart) > w.t.EachNs {
+	// And many in one period are near a multiple of it, namely none.
+	if 2*sure < n || middle(apart) > w.t.EachNs || float64(middle(apart)) < (1-w.t.Within)*float64(w.t.PeriodNs) {
 		return nil
 	}
 	severity, ok := w.t.Grade.Severity(cost, f.EndNs)

@@ -77,6 +77,11 @@ func TestFiveStopsAreNeeded(t *testing.T) {
 	None(t, detect(newServer(2).stops(4, 40*Ms, 100*Ms).Stream))
 }
 
+// Their distances, a few ms, are near a multiple of 100 ms: none.
+func TestManyStopsInOnePeriodAreNoQuota(t *testing.T) {
+	None(t, detect(newServer(2).stops(60, 8*Ms, 13*Ms).Stream))
+}
+
 func TestOneLongStopIsNoQuota(t *testing.T) {
 	s := newServer(2)
 	s.run(300 * Ms)

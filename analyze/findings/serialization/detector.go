@@ -240,6 +240,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			}
 		}
 	}
+	if !waiting && int64(r.Hops)+w.world.ClassStat(top.Class).Creates < manyHops {
+		// One goroutine that computes alone for long is a fact, but keeps nobody.
+		x.Severity = findings.Note
+	}
 	f.Doubt(&x)
 	return []findings.Finding{x}
 }
+
+// manyHops is from how many wake-ups on the critical path and creations by
+// its largest part on work changes between serial and parallel phases.
+const manyHops = 10

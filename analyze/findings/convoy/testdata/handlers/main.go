@@ -5,8 +5,8 @@
 // The heavy ones run for a whole time slice at a time, and those of 1 ms wait
 // behind them.
 //
-//gmpscope:case procs=1 go=go1.26.8 want=convoy:warning may=starvation,netpoll-delay
-//gmpscope:case procs=2 go=go1.26.8 want=convoy:warning may=starvation,netpoll-delay
+//gmpscope:case procs=1 go=go1.26.8 want=convoy:warning may=starvation,netpoll-delay,timer-lateness,preemption-thrash
+//gmpscope:case procs=2 go=go1.26.8 want=convoy:warning may=starvation,netpoll-delay,timer-lateness,preemption-thrash
 package main
 
 import (

@@ -5,8 +5,8 @@
 // rest of their runs, though all of its own work is done in a hundredth of that:
 // a convoy.
 //
-//gmpscope:case procs=1 go=go1.26.8 want=convoy:warning may=starvation
-//gmpscope:case procs=2 go=go1.26.8 want=convoy:warning may=starvation
+//gmpscope:case procs=1 go=go1.26.8 want=convoy:warning may=starvation,timer-lateness
+//gmpscope:case procs=2 go=go1.26.8 want=convoy:warning may=starvation,timer-lateness
 package main
 
 import (

@@ -3,7 +3,7 @@
 // wake up for 100 µs of work every few milliseconds. The mark workers take their
 // quarter of the Ps from them, and they wait behind it.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=gc-displacement:warning may=starvation,convoy
+//gmpscope:case procs=2 go=go1.26.8 want=gc-displacement:warning may=starvation,convoy,timer-lateness
 package main
 
 import (

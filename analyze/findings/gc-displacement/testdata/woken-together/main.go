@@ -3,7 +3,7 @@
 // goroutines wait: for as long as both Ps run fractional workers, which do not
 // look for other work as idle ones do.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=gc-displacement:warning may=starvation
+//gmpscope:case procs=2 go=go1.26.8 want=gc-displacement:warning may=starvation,timer-lateness
 package main
 
 import (

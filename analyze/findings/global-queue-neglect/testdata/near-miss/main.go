@@ -6,7 +6,7 @@
 // There it waits for what came meanwhile, but no longer: the P's own queue is
 // empty again and again, and then the global one has its turn.
 //
-//gmpscope:case procs=1 go=go1.26.8 want= may=starvation,convoy
+//gmpscope:case procs=1 go=go1.26.8 want= may=starvation,convoy,timer-lateness,runnable-burst,thundering-herd
 package main
 
 import (

@@ -7,8 +7,8 @@
 // There one of them is looked at after each 61 starts from the local queue. They
 // stand there for as long as that takes, while later work is done.
 //
-//gmpscope:case procs=1 go=go1.26.8 want=global-queue-neglect:warning may=starvation,syscall-retake-storm,runnable-burst
-//gmpscope:case procs=1 go=go1.22.12 want=global-queue-neglect:warning may=starvation,syscall-retake-storm,runnable-burst
+//gmpscope:case procs=1 go=go1.26.8 want=global-queue-neglect:warning may=starvation,syscall-retake-storm,runnable-burst,timer-lateness,thundering-herd,retake-stall
+//gmpscope:case procs=1 go=go1.22.12 want=global-queue-neglect:warning may=starvation,syscall-retake-storm,runnable-burst,timer-lateness,thundering-herd,retake-stall
 package main
 
 import (

@@ -3,7 +3,7 @@
 // loses the P to another thread, which has to be made at first and woken later,
 // with dozens of goroutines waiting.
 //
-//gmpscope:case procs=1 go=go1.26.8 want=handoff-latency:warning may=starvation
+//gmpscope:case procs=1 go=go1.26.8 want=handoff-latency:warning may=starvation,runnable-burst
 package main
 
 import (

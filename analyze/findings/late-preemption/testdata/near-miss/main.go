@@ -4,8 +4,8 @@
 // The loops lose the P after their time slice of some 20 ms. That is long for
 // those behind them, but it is not late.
 //
-//gmpscope:case procs=1 go=go1.26.8 want= may=starvation,convoy
-//gmpscope:case procs=2 go=go1.26.8 want= may=starvation,convoy
+//gmpscope:case procs=1 go=go1.26.8 want= may=starvation,convoy,timer-lateness,preemption-thrash
+//gmpscope:case procs=2 go=go1.26.8 want= may=starvation,convoy,timer-lateness,preemption-thrash
 package main
 
 import (

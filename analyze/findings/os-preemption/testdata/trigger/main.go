@@ -1,8 +1,8 @@
 // Trigger has many more Ps than the machine has cores: threads share them, and a
 // goroutine that runs, as the runtime sees it, often has no CPU.
 //
-//gmpscope:case procs=8 go=go1.26.8 want=os-preemption:warning may=starvation,convoy,late-preemption,runnext-monopoly,global-queue-neglect,work-conservation
-//gmpscope:case procs=8 go=go1.23.12 want=os-preemption:warning may=starvation,convoy,late-preemption,runnext-monopoly,global-queue-neglect,work-conservation
+//gmpscope:case procs=8 go=go1.26.8 want=os-preemption:warning may=starvation,convoy,late-preemption,runnext-monopoly,global-queue-neglect,work-conservation,preemption-thrash
+//gmpscope:case procs=8 go=go1.23.12 want=os-preemption:warning may=starvation,convoy,late-preemption,runnext-monopoly,global-queue-neglect,work-conservation,preemption-thrash
 package main
 
 import (

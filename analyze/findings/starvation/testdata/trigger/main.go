@@ -5,9 +5,9 @@
 //
 // The twelve starve. It is a convoy as well.
 //
-//gmpscope:case procs=1 go=go1.26.8 want=starvation:warning may=convoy
-//gmpscope:case procs=2 go=go1.26.8 want=starvation:warning may=convoy
-//gmpscope:case procs=1 go=go1.22.12 want=starvation:warning may=convoy
+//gmpscope:case procs=1 go=go1.26.8 want=starvation:warning may=convoy,timer-lateness,preemption-thrash
+//gmpscope:case procs=2 go=go1.26.8 want=starvation:warning may=convoy,timer-lateness,preemption-thrash
+//gmpscope:case procs=1 go=go1.22.12 want=starvation:warning may=convoy,timer-lateness,preemption-thrash
 package main
 
 import (

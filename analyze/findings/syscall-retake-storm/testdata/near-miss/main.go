@@ -3,7 +3,7 @@
 // is over in a microsecond. The calls keep their Ps. Whoever wakes up still
 // waits behind the computation, which is another matter.
 //
-//gmpscope:case procs=2 go=go1.26.8 want= may=starvation,global-queue-neglect,convoy
+//gmpscope:case procs=2 go=go1.26.8 want= may=starvation,global-queue-neglect,convoy,timer-lateness
 package main
 
 import (

@@ -2,7 +2,7 @@
 // which were started together: they are due at once, and the last of them gets a P
 // milliseconds late.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=timer-lateness:warning may=starvation,convoy
+//gmpscope:case procs=2 go=go1.26.8 want=timer-lateness:warning may=starvation,convoy,thundering-herd,runnable-burst
 package main
 
 import (
