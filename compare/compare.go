@@ -97,6 +97,9 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 		say("The load differs: the program ran %.2g of each second before and %.2g after; waiting is given per second of running, and part of the change may be the load's.",
 			ratio(float64(b.RunningNs), float64(b.DurationNs)), ratio(float64(a.RunningNs), float64(a.DurationNs)))
 	}
+	if lacksCPUs(before) || lacksCPUs(after) {
+		say("Threads seem to have lacked CPUs in at least one trace: part of what differs may be the machine's doing.")
+	}
 	damaged := func(rs []*analyze.Result) bool {
 		return slices.ContainsFunc(rs, func(r *analyze.Result) bool { return r.Trace.Incomplete || r.Trace.LostBytes > 0 })
 	}

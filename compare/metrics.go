@@ -19,13 +19,15 @@ type metric struct {
 // to tell any of them from chance.
 var metrics = []metric{
 	{"waiting_share", "waiting / (waiting + running)", "share", Lower, true, waitingShare},
-	{"waits.user.mean_ns", "mean wait", "ns", Lower, true, func(r *analyze.Result) float64 {
-		return ratio(float64(r.Waits.User.TotalNs), float64(r.Waits.User.Count))
-	}},
-	{"waits.user.p99_ns", "wait, p99", "ns", Lower, true, user(func(s *waits.Summary) float64 { return float64(s.P99) })},
 	{"waits.user.time_weighted.p50_ns", "wait that half of all waiting is in, or longer", "ns", Lower, true, user(func(s *waits.Summary) float64 { return float64(s.TimeWeighted.P50) })},
 	{"pressure.some", "time in which somebody waited", "share", Lower, true, func(r *analyze.Result) float64 { return r.Pressure.Some }},
 
+	// By number of waits: a change that makes fewer but longer ones moves them,
+	// whether or not anybody waits more.
+	{"waits.user.mean_ns", "mean wait", "ns", Lower, false, func(r *analyze.Result) float64 {
+		return ratio(float64(r.Waits.User.TotalNs), float64(r.Waits.User.Count))
+	}},
+	{"waits.user.p99_ns", "wait, p99", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.P99) })},
 	{"waits.user.p50_ns", "wait, median", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.P50) })},
 	{"waits.user.p999_ns", "wait, p99.9", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.P999) })},
 	{"waits.user.max_ns", "longest wait", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.MaxNs) })},

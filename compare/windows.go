@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
 const (
@@ -108,20 +109,31 @@ func byWindows(ms []Metric, before, after []*analyze.Result) {
 		return out
 	}
 	b, a := sets(before), sets(after)
+	noisy := lacksCPUs(before) || lacksCPUs(after)
 	for i := range ms {
 		m := &ms[i]
 		if m.Name == durationName && m.Primary {
 			of := func(r *analyze.Result) float64 { return float64(r.Trace.DurationNs) }
 			x, y := m.Before.Median, m.After.Median
-			m.Significant = apart(before, after, of) && max(x, y) >= longer*min(x, y)
+			m.Significant = !noisy && apart(before, after, of) && max(x, y) >= longer*min(x, y)
 		}
 		if m.Name != "waiting_share" {
 			continue
 		}
 		p, ci := bootstrap(b, a)
 		m.P, m.PAdjusted, m.CI = &p, &p, &ci
-		m.Significant = p < alpha && apart(before, after, waitingShare) && matters(m.Before.Median, m.After.Median)
+		m.Significant = !noisy && p < alpha && apart(before, after, waitingShare) && matters(m.Before.Median, m.After.Median)
 	}
+}
+
+// lacksCPUs says that threads of a trace seem to have lacked CPUs. How much
+// differs from one run to the next then, and is no property of the program.
+func lacksCPUs(rs []*analyze.Result) bool {
+	return slices.ContainsFunc(rs, func(r *analyze.Result) bool {
+		return slices.ContainsFunc(r.Findings, func(f findings.Finding) bool {
+			return (f.ID == "os-preemption" || f.ID == "cpu-throttling") && f.Severity != findings.Note
+		})
+	})
 }
 
 // apart says that each trace of one side has more of something than each of the

@@ -36,7 +36,7 @@ func main() {
 func producer(c chan<- []int, batch int, wg *sync.WaitGroup) {
 	defer wg.Done()
 	for i := 0; i < values; i += batch {
-		rec.Work(10 * batch)
+		rec.Work(2 * batch)
 		c <- make([]int, batch)
 	}
 	close(c)
@@ -45,6 +45,6 @@ func producer(c chan<- []int, batch int, wg *sync.WaitGroup) {
 func consumer(c <-chan []int, wg *sync.WaitGroup) {
 	defer wg.Done()
 	for b := range c {
-		rec.Work(10 * len(b))
+		rec.Work(2 * len(b))
 	}
 }
