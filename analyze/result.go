@@ -4,6 +4,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -18,6 +19,7 @@ type Result struct {
 	Procs          procs.Result
 	Fairness       fairness.Result
 	Pressure       fairness.Pressure
+	Span           Span
 	Timeline       timeline.Result
 	Findings       []findings.Finding // by severity, then cost
 	Detectors      []Detector         // all that ran, in their order
@@ -67,6 +69,48 @@ type Reconstruction struct {
 // of its own. Both come to the same.
 func (r *Reconstruction) EitherTick() int64 {
 	return r.ByBasis[reference.Known(reference.Ambiguous, reference.RuleTick).String()]
+}
+
+// Span says how much of the work had to be done one after the other, and what
+// scheduling could gain at most: see package span, which defines the terms. Times
+// are in ns.
+type Span struct {
+	WorkNs        int64      `json:"work_ns"` // T1
+	SpanNs        int64      `json:"span_ns"` // Tinf
+	BusyNs        int64      `json:"busy_ns"` // time in which the program ran or wanted to
+	Parallelism   float64    `json:"parallelism"`
+	BoundNs       int64      `json:"bound_ns"`     // max(T1/P, Tinf)
+	ABPBoundNs    int64      `json:"abp_bound_ns"` // T1/Pa + Tinf·P/Pa
+	UsablePs      float64    `json:"usable_ps"`    // Pa
+	Efficiency    float64    `json:"efficiency"`
+	RecoverableNs int64      `json:"recoverable_ns"`
+	Hops          int64      `json:"hops"` // wake-ups and creations on the critical path
+	Path          []PathPart `json:"path"` // the critical path by class, longest first
+	OtherNs       int64      `json:"other_ns"`
+}
+
+// PathPart is the part of the critical path in which one class ran.
+type PathPart struct {
+	Name    string   `json:"name"`
+	Creator string   `json:"creator"`
+	Ns      int64    `json:"ns"`
+	Stack   []string `json:"stack"` // where its longest part ended
+}
+
+func spanOf(r *span.Result, class func(int32) (string, string), stack func(int32) []string) Span {
+	out := Span{
+		WorkNs: r.WorkNs, SpanNs: r.SpanNs, BusyNs: r.BusyNs, Parallelism: r.Parallelism(), BoundNs: r.BoundNs(), ABPBoundNs: r.ABPNs(),
+		UsablePs: r.Usable, Efficiency: r.Efficiency(), RecoverableNs: r.RecoverableNs(), Hops: r.Hops, Path: []PathPart{}, OtherNs: r.OtherNs,
+	}
+	for _, s := range r.Path {
+		p := PathPart{Ns: s.Ns, Stack: []string{}}
+		p.Name, p.Creator = class(s.Class)
+		if s.Stack != 0 {
+			p.Stack = append(p.Stack, stack(s.Stack)...)
+		}
+		out.Path = append(out.Path, p)
+	}
+	return out
 }
 
 // Detector is a detector that ran.

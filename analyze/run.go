@@ -120,7 +120,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		Timeline: tl.Finish(end),
 	}
 	res.Fairness, res.Pressure = fair.Finish(end, class)
-	res.Findings = found.Finish(&findings.Facts{
+	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
 		Warnings: res.Trace.Warnings, Reduced: res.Trace.Reduced,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
@@ -128,7 +128,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		Waits:    res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
 		ClassName: class, Stack: stackLines(stream.Tables, words),
 		Label: text,
-	})
+	}
+	res.Findings = found.Finish(facts)
+	res.Span = spanOf(&facts.Span, class, facts.Stack)
 	for i, n := range found.Found() {
 		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})
 	}

@@ -137,6 +137,8 @@ func busy() *analyze.Result {
 	r.Fairness = fairness.Result{Jain: 0.871, Judged: 216, MaxLagNs: 212 * ms, P99LagNs: 31 * ms, Bypass: fairness.Bypass{P50: 1, P99: 48, Max: 2117, Inversions: 0.21}, Slowdown: fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300,
 		ByService: []fairness.Decile{{FromNs: 128, ToNs: 2048, N: 40_000, Mean: 61, Max: 12_300}, {FromNs: 2048, ToNs: 1 << 24, N: 350_000, Mean: 1.2, Max: 9}}},
 		Classes: []fairness.Class{{ID: 1, Name: serve, N: 212, Judged: 212, Jain: 0.934}}}
+	r.Span = analyze.Span{WorkNs: 10_000 * ms, SpanNs: 3900 * ms, BusyNs: 4100 * ms, Parallelism: 2.56, BoundNs: 3900 * ms, ABPBoundNs: 6600 * ms, UsablePs: 3.8, Efficiency: 0.951, RecoverableNs: 200 * ms, Hops: 18_212,
+		Path: []analyze.PathPart{{Name: rebuild, Creator: "main.main", Ns: 3100 * ms, Stack: []string{"sort.Slice"}}}, OtherNs: 800 * ms}
 	r.Findings = []findings.Finding{
 		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2300 * ms,
 			FromNs: 1800 * ms, ToNs: 1842 * ms, Basis: "inferred",

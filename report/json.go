@@ -97,6 +97,7 @@ func parts(doc *Document, o JSONOptions) []part {
 		{"queues", jsonQueues{r.Procs.Queues, r.Procs.Overflows, r.Procs.GlobalTakes}},
 		{"pressure", r.Pressure},
 		{"fairness", jsonFairness{r.Fairness.Jain, r.Fairness.Judged, r.Fairness.MaxLagNs, r.Fairness.P99LagNs, r.Fairness.Slowdown, r.Fairness.Bypass, r.Fairness.LittleError, orEmpty(r.Fairness.Classes)}},
+		{"span", r.Span},
 		{"classes", jsonClasses(r.Waits.Classes)},
 		{"findings", jsonFindings(r.Findings)},
 		{"detectors", orEmpty(r.Detectors)},

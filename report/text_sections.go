@@ -402,6 +402,14 @@ func (t *text) fairness(r *analyze.Result) {
 	} else {
 		t.para(2, "Fairness was not measured: there was too little to share.")
 	}
+	if x := r.Span; x.SpanNs > 0 {
+		s := fmt.Sprintf("Work and span: %s of work, of which a chain of %s had to be done one after the other: it could keep %s Ps busy. Busy time %s; no scheduler could do it in less than %s (efficiency %s).",
+			duration(x.WorkNs), duration(x.SpanNs), digits(x.Parallelism), duration(x.BusyNs), duration(x.BoundNs), percent(x.Efficiency))
+		if len(x.Path) > 0 {
+			s += fmt.Sprintf(" Most of the chain: %s, %s.", className(x.Path[0].Name), share(x.Path[0].Ns, x.SpanNs))
+		}
+		t.para(2, s)
+	}
 	t.para(2, fmt.Sprintf("Pressure: %s of the time some goroutine waited; %s of the time one waited and nothing of the program ran; %s of all P-time was idle while work was queued.",
 		percent(r.Pressure.Some), percent(r.Pressure.Full), percent(r.Pressure.UnclaimedIdle)))
 	if len(r.Pressure.Windows) > 0 {

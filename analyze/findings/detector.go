@@ -5,6 +5,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -63,6 +64,8 @@ type Facts struct {
 	// Label gives the string of a decision's Label; "" for none.
 	Label func(handle int32) string
 
+	// Span is the work and the critical path of the program. A [Set] fills it in.
+	Span span.Result
 	// Strained says that threads seem to have lacked CPUs: see [World.Strained].
 	// A [Set] fills it in.
 	Strained bool

@@ -1,6 +1,9 @@
 package findings
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/span"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // Set runs detectors over one stream. It is not safe for concurrent use.
 type Set struct {
@@ -9,6 +12,7 @@ type Set struct {
 	watchers  []Watcher
 	adders    []Watcher // those whose Add does something
 	found     []int
+	span      *span.Accumulator
 }
 
 // Quiet is for a [Watcher] that learns all from the World's calls ([World.On]
@@ -26,7 +30,8 @@ func NewSet(detectors []Detector, env Env) *Set {
 	if env.World == nil {
 		env.World = NewWorld()
 	}
-	s := &Set{world: env.World, detectors: detectors, found: make([]int, len(detectors))}
+	s := &Set{world: env.World, detectors: detectors, found: make([]int, len(detectors)), span: span.New(env.World.Ps())}
+	env.World.On(s.span.Add, span.Kinds()...)
 	for _, d := range detectors {
 		w := d.New(env)
 		s.watchers = append(s.watchers, w)
@@ -55,6 +60,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
 	s.world.finish(f.EndNs)
 	f.Strained = s.world.Strained()
+	f.Span = s.span.Finish(f.EndNs)
 	if f.Reduced {
 		for _, d := range s.detectors {
 			if d.NeedsQueues {

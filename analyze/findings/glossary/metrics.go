@@ -83,6 +83,16 @@ var metrics = []Term{
 	{"little_error", Metric, []string{"little's check", "little's law"}, "A self-check: mean number of waiting goroutines against rate × mean wait.",
 		"L = λW (Little 1961) holds for any queue; a gap of more than a percent means that the analysis miscounts."},
 
+	{"span.work_ns", Metric, []string{"work", "T1"}, "How long the program ran, on all Ps together.", "T1: the time that it would take on one P. System calls, GC and waiting are no part of it."},
+	{"span.span_ns", Metric, []string{"span", "Tinf", "critical path"}, "The longest chain of work that had to be done one after the other.",
+		"Tinf: pieces of running, with an edge from each to the next of its goroutine, and from the one in which a goroutine is woken or created to its first one after that; the longest way through them. Only waiting shows an edge, so it is a lower bound (Blumofe and Leiserson 1999)."},
+	{"span.parallelism", Metric, []string{"parallelism"}, "How many Ps the work could keep busy on average.", "T1 / Tinf."},
+	{"span.bound_ns", Metric, []string{"brent's bound"}, "No scheduler takes less time for this work on these Ps.", "max(T1/P, Tinf) (Brent 1974)."},
+	{"span.abp_bound_ns", Metric, []string{"ABP bound"}, "The order of time that work stealing takes with the Ps that it had.",
+		"T1/Pa + Tinf·P/Pa, where Pa is the mean number of usable Ps (Arora, Blumofe, Plaxton 1998). Where it is near the busy time but far above the other bound, Ps were lacking, not scheduling."},
+	{"span.efficiency", Metric, []string{"scheduler efficiency", "efficiency"}, "The bound as a share of the busy time: 1 means that nothing could have been done faster on these Ps.", "max(T1/P, Tinf) / busy time."},
+	{"span.recoverable_ns", Metric, []string{"recoverable"}, "The busy time that better scheduling could gain at most, with the program as it is.", "busy time − max(T1/P, Tinf)."},
+
 	{"classes.goroutines", Metric, nil, "Number of goroutines of a class.", "Those that the trace shows."},
 	{"classes.running_ns", Metric, nil, "Running time of a class, summed.", "Without system calls."},
 	{"classes.waits", Metric, nil, "The waits of a class.", "The same measures as under waits."},

@@ -53,7 +53,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "one chain of work while Ps are idle", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, span: span.New(env.World.Ps())}
+			w := &watcher{t: t, world: env.World}
 			env.World.On(w.add, append(span.Kinds(), reference.KindRetake)...)
 			return w
 		},
@@ -64,7 +64,6 @@ type watcher struct {
 	findings.Quiet
 	t     Thresholds
 	world *findings.World
-	span  *span.Accumulator
 
 	at    int64
 	state state
@@ -94,7 +93,6 @@ const stretchGap = 1_000_000
 
 func (w *watcher) add(d *reference.Decision) {
 	w.advance(d.Time)
-	w.span.Add(d)
 	switch {
 	case d.Kind == reference.KindStop && d.Why == reference.WhyBlock:
 		w.block(d)
@@ -171,7 +169,7 @@ func (w *watcher) wake(d *reference.Decision) {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.advance(f.EndNs)
-	r := w.span.Finish(f.EndNs)
+	r := &f.Span
 	limit := max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)
 	busy := float64(r.BusyNs)
 	if busy == 0 || r.Parallelism() >= limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.EndNs) {
