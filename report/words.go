@@ -186,9 +186,40 @@ func storyText(s waits.Story) string {
 		}
 		fmt.Fprintf(&b, " Meanwhile ran %s.", list(who))
 	}
+	if len(s.Held) > 0 && (len(s.Ahead) == 0 || s.Held[0].Ns > s.Ahead[0].Ns) {
+		fmt.Fprintf(&b, " For %s %s.", duration(s.Held[0].Ns), held(s.Held[0]))
+	}
 	fmt.Fprintf(&b, " Then P%d %s.", s.P, worded(sourceWords, s.Source))
 	if cs := bySize(s.Causes); len(cs) > 0 && s.WaitNs > 0 {
 		fmt.Fprintf(&b, " Chief cause: %s (%s).", causeTitle(cs[0].Cause), share(cs[0].Ns, s.WaitNs))
 	}
 	return b.String()
+}
+
+// held says what kept a P from running anyone.
+func held(h waits.Held) string {
+	switch h.Cause {
+	case waits.CauseSTW:
+		if h.Reason != "" {
+			return "the world was stopped for " + cut(visible(h.Reason), 60)
+		}
+		return "the world was stopped"
+	case waits.CauseUnavailable:
+		if h.Reason == "locked" {
+			return "the P was handed to a locked thread"
+		}
+		s := "a system call of " + className(h.Name) + " held the P"
+		if len(h.Stack) > 0 {
+			s += ", in " + className(h.Stack[0])
+		}
+		return s
+	case waits.CauseGC:
+		return "the P ran a mark worker"
+	case waits.CauseIdlePMissed:
+		if h.P < 0 {
+			return "a P that never had a thread was idle"
+		}
+		return fmt.Sprintf("P%d was idle", h.P)
+	}
+	return "the reason was " + causeTitle(h.Cause)
 }

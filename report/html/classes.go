@@ -28,6 +28,7 @@ type classRow struct {
 	Cells   []cell
 	Bar     template.HTML
 	Ants    []aheadRow
+	Held    []heldRow
 	Worst   []place
 	Text    string // what the filter looks at
 }
@@ -110,6 +111,12 @@ func newClasses(r *analyze.Result) *classesView {
 			}
 			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: share(a.Ns, w.TotalNs)})
 		}
+		for j, h := range c.Held {
+			if j == maxAntagonists {
+				break
+			}
+			o.Held = append(o.Held, heldWords(h))
+		}
 		for j, s := range c.Worst {
 			if j == 3 {
 				break
@@ -149,6 +156,8 @@ func newFair(r *analyze.Result) *fairView {
 		{Label: "Slowdown, largest", Cells: []cell{{Text: sig(f.Slowdown.Max) + "×"}}},
 		{Label: "Bypassed, p99", Help: "by how many that became runnable later a wait was overtaken; the most: " + count(f.Bypass.Max), Cells: []cell{{Text: count(f.Bypass.P99)}}},
 		{Label: "Order inversions", Help: "starts, those from runnext left out, that left an earlier one waiting", Cells: []cell{{Text: percent(f.Bypass.Inversions)}}},
+		{Label: "Work / span", Link: "", Help: "how many Ps the work could keep busy; the critical path: " + dur(r.Span.SpanNs), Cells: []cell{{Text: sig(r.Span.Parallelism)}}},
+		{Label: "Efficiency", Help: "of the busy time, what no scheduler could have done without", Cells: []cell{{Text: percent(r.Span.Efficiency)}}},
 		{Label: "Little's check", Link: "m-little", Help: "gap between two ways to the mean queue length; near 0 is good", Cells: []cell{{Text: percent(math.Abs(fin(f.LittleError)))}}},
 	}
 	v.Pressure = []row{

@@ -85,6 +85,21 @@ func newStory(s waits.Story) story {
 		why = fmt.Sprintf(" Chiefly to blame (%s): %s.", share(ns, s.WaitNs), causeWordOf(top).Title)
 	}
 	o.Text = append(o.Text, fmt.Sprintf("After %s %s.%s", dur(s.WaitNs), end, why))
+	for _, h := range s.Held {
+		o.Held = append(o.Held, heldWords(h))
+	}
+	for _, r := range s.Runs {
+		order := "became runnable earlier"
+		if r.Later {
+			order = "became runnable later"
+		}
+		x := runRow{Name: className(r.Name), At: "+" + dur(max(0, r.FromNs-s.FromNs)), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, dur(r.ToNs-r.FromNs)), Note: order}
+		if r.End != "" {
+			x.Note += ", then " + endWord(r.End)
+		}
+		o.Runs = append(o.Runs, x)
+	}
+	o.MoreRuns = s.MoreRuns
 	for _, a := range s.Ahead {
 		o.Ahead = append(o.Ahead, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: count(a.Runs)})
 	}
@@ -105,4 +120,63 @@ func queueWord(q string, p int32) string {
 	default:
 		return "a queue that is not known"
 	}
+}
+
+// runRow is one run interval that went ahead.
+type runRow struct {
+	Name           Name
+	At, Text, Note string
+}
+
+// endWord says why a run interval ended.
+func endWord(why string) string {
+	if w, ok := endWords[why]; ok {
+		return w
+	}
+	return visible(why)
+}
+
+var endWords = map[string]string{
+	"block": "blocked", "exit": "ended", "gosched": "yielded", "slice": "was preempted for its slice", "stw": "was stopped with the world",
+	"gc": "was preempted for the GC", "generation-switch": "was preempted for the tracer", "goyield": "yielded to a waiter", "syscall": "went into a system call",
+	"suspend": "was suspended", "coroutine": "switched to a coroutine", "sysmon": "lost its P in a system call", "returning-syscall": "lost its P in a system call",
+}
+
+// heldWords says what kept a P from running anyone.
+func heldWords(h waits.Held) heldRow {
+	r := heldRow{Ns: dur(h.Ns), Key: causeWordOf(h.Cause).Key}
+	switch h.Cause {
+	case waits.CauseSTW:
+		r.Text = "the world was stopped"
+		if h.Reason != "" {
+			r.Text += " for " + cut(visible(h.Reason), 100)
+		}
+	case waits.CauseUnavailable:
+		if h.Reason == "locked" {
+			r.Text = "the P was handed to a locked thread"
+			break
+		}
+		r.Text = "a system call held the P, of"
+		n := className(h.Name)
+		r.Name = &n
+		if len(h.Stack) > 0 {
+			r.Where = "in " + cut(visible(h.Stack[0]), 300)
+		}
+	case waits.CauseGC:
+		r.Text = "the P ran a mark worker of the GC"
+	case waits.CauseIdlePMissed:
+		r.Text = "a P that never had a thread was idle"
+		if h.P >= 0 {
+			r.Text = fmt.Sprintf("P%d was idle, longest of all", h.P)
+		}
+	default:
+		r.Text = causeWordOf(h.Cause).Title
+	}
+	return r
+}
+
+// heldRow is one thing that kept a P.
+type heldRow struct {
+	Key, Text, Where, Ns string
+	Name                 *Name
 }

@@ -40,10 +40,14 @@ type story struct {
 	Text   []string
 	Steps  []step
 	Ahead  []aheadRow
+	Held   []heldRow
+	Runs   []runRow
 	Bar    template.HTML
 	Legend []legendItem
 	Href   string
 	Basis  string
+	// MoreRuns is how many run intervals are not in Runs.
+	MoreRuns int
 }
 
 type step struct{ At, Text string }
