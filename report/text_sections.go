@@ -233,12 +233,17 @@ func (t *text) waiting(r *analyze.Result) {
 }
 
 func (t *text) stories(r *analyze.Result) {
-	if len(r.Waits.Worst) == 0 {
+	told := r.Waits.Stories()
+	if len(told) == 0 {
 		return
 	}
 	t.head("The longest waits")
-	for i, s := range r.Waits.Worst[:min(len(r.Waits.Worst), textStories)] {
-		t.hang(fmt.Sprintf("  %d. ", i+1), 5, storyText(s))
+	for i, s := range told[:min(len(told), textStories)] {
+		text := storyText(s.Story)
+		if s.Like > 0 {
+			text += fmt.Sprintf(" %s at the same time much the same.", plural(int64(s.Like), "more long wait was", "more long waits were"))
+		}
+		t.hang(fmt.Sprintf("  %d. ", i+1), 5, text)
 	}
 }
 

@@ -186,15 +186,20 @@ func newWaits(r *analyze.Result) *waitsView {
 		n += b.Count
 	}
 	v.DistN = count(n)
-	for i, s := range r.Waits.Worst {
+	told := r.Waits.Stories()
+	for i, s := range told {
 		if i == maxStories {
-			v.MoreStory = len(r.Waits.Worst) - i
+			v.MoreStory = len(told) - i
 			break
 		}
+		o := newStory(s.Story)
+		if s.Like > 0 {
+			o.Text = append(o.Text, plural(int64(s.Like), "more long wait", "more long waits")+" of this class at the same time had much the same story.")
+		}
 		if i < openStories {
-			v.Stories = append(v.Stories, newStory(s))
+			v.Stories = append(v.Stories, o)
 		} else {
-			v.More = append(v.More, newStory(s))
+			v.More = append(v.More, o)
 		}
 	}
 	top12 := chartedClasses(r.Waits.Classes)
