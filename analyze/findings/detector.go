@@ -19,6 +19,9 @@ type Detector struct {
 	// NeedsQueues says that it judges run queues, which a reduced trace does not
 	// show; it is silent then.
 	NeedsQueues bool
+	// Machine says that it judges whether the machine gave the program its CPUs.
+	// It has the first word: what it finds makes others doubt.
+	Machine bool
 	// New makes a Watcher for one stream. It must not be nil.
 	New func(env Env) Watcher
 }
@@ -66,8 +69,8 @@ type Facts struct {
 
 	// Span is the work and the critical path of the program. A [Set] fills it in.
 	Span span.Result
-	// Strained says that threads seem to have lacked CPUs: see [World.Strained].
-	// A [Set] fills it in.
+	// Strained says that threads seem to have lacked CPUs: see [World.Strained] and
+	// [Detector.Machine]. A [Set] fills it in.
 	Strained bool
 	// Silent names the detectors that could not judge this trace. A [Set] fills
 	// it in.

@@ -1,6 +1,8 @@
 package findings
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -69,11 +71,18 @@ func (s *Set) Finish(f *Facts) []Finding {
 		}
 	}
 	var all []Finding
-	for i, w := range s.watchers {
-		if f.Reduced && s.detectors[i].NeedsQueues {
-			continue
+	// What judges the machine comes first: others doubt what they see by it.
+	for _, machine := range []bool{true, false} {
+		for i, w := range s.watchers {
+			if d := &s.detectors[i]; d.Machine != machine || f.Reduced && d.NeedsQueues {
+				continue
+			}
+			found := w.Finish(f)
+			if machine && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
+				f.Strained = true
+			}
+			all = append(all, found...)
 		}
-		all = append(all, w.Finish(f)...)
 	}
 	all = Rank(all)
 	for _, x := range all {
