@@ -48,6 +48,7 @@ var All = []Pair{
 	{Name: "channel-batched", Before: 2, After: 2, Want: compare.Better},
 	{Name: "fan-out-limited", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
 	{Name: "queue-bounded", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
+	{Name: "senders-fifo", Before: 1, After: 1, Want: compare.Better},
 	{Name: "procs-halved", Before: 2, After: 1, Want: compare.Worse, Cause: "behind"},
 	{Name: Nothing, Before: 2, After: 2, Want: compare.NoChange},
 }
