@@ -184,3 +184,32 @@ func withoutURL(err error) error {
 	}
 	return err
 }
+
+// Save copies what an http or https URL answers, as it is, to w, and returns how
+// many bytes that were. The rules are those of [Open]; an answer that does not
+// begin like a trace is an error, and is not copied.
+func Save(ctx context.Context, name string, w io.Writer, o Options) (int64, error) {
+	s := &Source{name: name, in: &meter{ctx: ctx, progress: o.Progress}}
+	defer s.Close()
+	if !isURL(name) {
+		return 0, s.fail("recording", errors.New("it is no http or https URL"))
+	}
+	if err := s.openURL(ctx, o); err != nil {
+		return 0, err
+	}
+	br := bufio.NewReader(s.in)
+	if head, err := br.Peek(len(traceMagic)); string(head) != traceMagic {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = fmt.Errorf("the answer is no trace: it begins with %q", head)
+		}
+		return 0, s.fail("recording", err)
+	}
+	n, err := io.Copy(w, br)
+	if err != nil {
+		return n, s.fail("recording", err)
+	}
+	return n, nil
+}
+
+// traceMagic is how every trace begins that the runtime writes.
+const traceMagic = "go 1."

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/term"
+)
+
+func (a *app) record() *cobra.Command {
+	var (
+		seconds int
+		target  string
+		quiet   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "record URL | -- go test ...",
+		Short: "Record a trace of a running program, or of tests",
+		Long: `Record asks a running program that serves net/http/pprof for a trace, or runs
+"go test" with the flag -trace, and writes the trace to a file.
+
+Other programs record themselves: by runtime/trace.Start and Stop, or, to keep
+the last seconds before something went wrong, by runtime/trace.FlightRecorder
+(Go 1.25).`,
+		Example: `  gmpscope record http://localhost:6060 --seconds 5 -o live.trace
+  gmpscope record -o test.trace -- go test -run Load ./server
+  gmpscope report live.trace`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("name the URL of a program, or, after --, a go test command")
+			}
+			return nil
+		},
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			if seconds < 1 {
+				return usagef("--seconds %d: must be 1 or more", seconds)
+			}
+			if target == "" || target == "-" {
+				return usagef("-o needs a file")
+			}
+			if strings.Contains(args[0], "://") {
+				if len(args) > 1 {
+					return usagef("one URL at a time, but there are %d arguments", len(args))
+				}
+				u, err := traceURL(args[0], seconds)
+				if err != nil {
+					return err
+				}
+				return a.recordURL(ctx, u, target, quiet)
+			}
+			return a.recordTest(ctx, args, target)
+		}),
+	}
+	cmd.Flags().IntVar(&seconds, "seconds", 5, "record for `N` seconds, where the URL does not say")
+	cmd.Flags().StringVarP(&target, "output", "o", "trace.out", "write the trace to `FILE`")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	return cmd
+}
+
+// traceURL is where a program gives its trace: the place that net/http/pprof
+// uses, unless the URL names another one.
+func traceURL(raw string, seconds int) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return "", usagef("%s is no URL", term.Line(raw))
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/debug/pprof/trace"
+	}
+	q := u.Query()
+	if !q.Has("seconds") {
+		q.Set("seconds", strconv.Itoa(seconds))
+		u.RawQuery = q.Encode()
+	}
+	return u.String(), nil
+}
+
+func (a *app) recordURL(ctx context.Context, u, target string, quiet bool) error {
+	out, err := a.create(target, u)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	var o input.Options
+	if !quiet && term.Controls(a.stderr, a.getenv) {
+		p := term.NewProgress(a.stderr)
+		defer p.Done()
+		o.Progress = p.Update
+	}
+	n, err := input.Save(ctx, u, out, o)
+	if err != nil {
+		return err
+	}
+	if err := out.keep(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, n)
+	return err
+}
+
+// recordTest runs go test with -trace.
+func (a *app) recordTest(ctx context.Context, args []string, target string) error {
+	if len(args) < 2 || strings.TrimSuffix(filepath.Base(args[0]), ".exe") != "go" || args[1] != "test" {
+		return usagef("only go test can be run: %s records itself by runtime/trace, or is asked by its URL", term.Line(args[0]))
+	}
+	if slices.ContainsFunc(args, func(s string) bool { return s == "-trace" || strings.HasPrefix(s, "-trace=") }) {
+		return usagef("the command has -trace already: run it as it is")
+	}
+	file, err := filepath.Abs(target)
+	if err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, args[0], slices.Insert(slices.Clone(args[1:]), 1, "-trace="+file)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stderr, a.stderr
+	runErr := cmd.Run()
+	var exit *exec.ExitError
+	if runErr != nil && !errors.As(runErr, &exit) {
+		return fmt.Errorf("recording: %w", runErr)
+	}
+	st, err := os.Stat(file)
+	if err != nil || st.Size() == 0 {
+		return fmt.Errorf("recording: %s wrote no trace: -trace works with one package at a time", strings.Join(args[:2], " "))
+	}
+	if runErr != nil {
+		return fmt.Errorf("recording: the tests failed (%w); their trace is %s", runErr, target)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, st.Size())
+	return err
+}
