@@ -59,11 +59,10 @@ func (r *Reconstructor) begin() {
 		// hardly begun, so no P has a long history.
 		r.young = true
 		for i := range r.ps {
-			p := &r.ps[i]
-			if p.unused = !ran[int32(i)]; p.unused {
-				p.phase = youngPhase(young)
+			if ran[int32(i)] {
+				r.ps[i].phase = youngPhase(started)
 			} else {
-				p.phase = youngPhase(started)
+				r.ps[i].phase = youngPhase(unused)
 			}
 		}
 	}

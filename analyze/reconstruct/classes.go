@@ -138,6 +138,7 @@ const (
 	traitWorker
 	traitMarkDone
 	traitMarkNotDone // leaves gcMarkDone
+	traitBubble      // waits for the goroutines of a synctest bubble (synctestRun)
 )
 
 func (s *stackTraits) of(h events.Handle) trait {
@@ -176,6 +177,10 @@ func classify(f []events.Frame) trait {
 		if strings.HasPrefix(at(1), "runtime.startTheWorld") {
 			t |= traitStartWorld
 		}
+	}
+	// From Go 1.25 on the stack of a park has its leaf.
+	if at(0) == "internal/synctest.Run" || at(0) == "runtime.gopark" && at(1) == "internal/synctest.Run" {
+		t |= traitBubble
 	}
 	for i := range f {
 		switch f[i].Func {

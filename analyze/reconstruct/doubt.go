@@ -14,17 +14,12 @@ const (
 	// is right again by fittingSteal.
 	fitting      = 64
 	fittingSteal = 16
-	// proven is the number of starts for which a single tick that showed itself
-	// vouches for the phase: it may have been none. Two that agree do for good.
-	proven = 256
 )
 
 // doubt is what is uncertain of a P.
 type doubt struct {
-	since  int64 // event by which what is in its ring was put in doubt
-	fits   int   // starts on it since
-	ticked int   // starts on it since a tick showed itself
-	agreed bool  // with the one before
+	since int64 // event by which what is in its ring was put in doubt
+	fits  int   // starts on it since
 }
 
 // takes is take, and says what is in doubt of it.
@@ -32,22 +27,17 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	if p < 0 {
 		return r.take(ix, p)
 	}
-	place, in, moved, own := r.q.Place(ix), r.doubtful(ix), r.gs.all[ix].moved, r.hasOwn(p)
+	place, in, moved := r.q.Place(ix), r.doubtful(ix), r.gs.all[ix].moved
 	n, sized := r.q.GlobalLen(), true
 	if place.Queue == reference.QueueGlobal {
 		sized = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) == r.rules.GlobalBatch(n, r.procs)
 	}
-	d, f := r.ps[p].doubt, r.ps[p].phase
 	t := r.take(ix, p)
-	d.agreed = d.agreed && f.known()
-	d.since, d.fits = r.ps[p].doubt.since, r.ps[p].doubt.fits+1 // the take may have corrected
-	d.ticked++
+	d := &r.ps[p].doubt
+	d.fits++
 	switch t.src {
 	case reference.SrcRunnext:
 	case reference.SrcLocal:
-		if t.basis.Level() < reference.Inferred {
-			d.agreed = false // runnext would not have counted
-		}
 		in = in && moved && d.fits <= fitting
 	case reference.SrcSteal:
 		in = in || n > 0 || min(d.fits, r.ps[t.victim].doubt.fits) <= fittingSteal
@@ -60,17 +50,9 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 			}
 		}
 	}
-	global := t.src == reference.SrcGlobal || t.src == reference.SrcGlobalTick
-	switch {
-	case in && t.src != reference.SrcRunnext:
+	if in && t.src != reference.SrcRunnext {
 		t.doubt = reference.RuleDoubt
-	case global && !own && f.known() && !d.agreed && d.ticked > proven:
-		t.doubt = reference.RuleTick
 	}
-	if t.src == reference.SrcGlobalTick && (t.basis == byRule || t.basis == byAhead) {
-		d.ticked, d.agreed = 0, f.isTick()
-	}
-	r.ps[p].doubt = d
 	if rule := t.basis.Rule(); t.basis.Level() < reference.Inferred && (rule == reference.RulePhase || rule == reference.RuleRepair || rule == reference.RuleReorder) {
 		r.corrected(p)
 		if place.Queue != reference.QueueUnknown {

@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -29,7 +31,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 		}
 		if !ps.phase.maybeTick() && basis == byRule {
-			ps.phase.is()
+			ps.phase.saw(odd)
 		}
 		switch {
 		case ps.phase.maybeTick():
@@ -44,35 +46,44 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	}
 	r.findLate(ix, p)
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
-	if ps.phase.isTick() && (k > 1 || ps.phase.best >= forTick || ps.doubt.agreed) {
-		return tick(reference.Known(reference.Inferred, reference.RulePhase))
+	at := ps.phase.at
+	if chance := ps.phase.chance(at); k > 1 && chance > likely {
+		_, basis := tickBy(chance)
+		return tick(basis)
 	}
 	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		n := r.q.GlobalLen()
 		shown := r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs))
 		switch maybe := ps.phase.maybeTick(); {
 		case shown == 1 && maybe:
-			ps.phase.is()
+			ps.phase.saw(showing)
 			return tick(byAhead)
 		case shown > 1:
 			k = shown
-			if maybe && shown > 2 {
-				ps.phase.isNot()
+			if shown > 2 {
+				ps.phase.saw(several)
 			}
-		case ps.unused && maybe: // most likely it has never run anything
+		case ps.phase.chance(at) > 0.5: // most likely it has never run anything
 			return tick(reference.Known(reference.Ambiguous, reference.RuleTick))
 		}
 	}
 	if k > 1 && ps.phase.maybeTick() {
 		switch says := r.tickByPauses(ix, p, k); {
 		case says > pauseSure:
-			ps.phase.is()
+			ps.phase.saw(math.Exp(min(says, pauseMost)))
 			return tick(reference.Known(reference.Ambiguous, reference.RuleTick))
 		case says < -pauseSure:
-			ps.phase.isNot()
+			ps.phase.saw(math.Exp(max(says, -pauseMost)))
 		}
 	}
-	if ps.phase.maybeTick() && basis == byRule {
+	chance, src, open := ps.phase.chance(at), reference.SrcGlobal, false
+	switch says, by := tickBy(chance); {
+	case k == 1:
+		src, open = says, chance > never && chance < certain
+		if basis == byRule || basis.Level() >= reference.Inferred && open {
+			basis = by
+		}
+	case chance > never && basis.Level() >= reference.Inferred:
 		basis = reference.Known(reference.Ambiguous, reference.RuleTick)
 	}
 	r.trim(p, r.rules.RingSize-k+1)
@@ -97,7 +108,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.gs.all[g].fromGlobal, r.gs.all[g].putAt = p, since
 		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	}
-	return taken{src: reference.SrcGlobal, victim: nobody, batch: int32(k), basis: basis}
+	return taken{src: src, victim: nobody, batch: int32(k), basis: basis, open: open, at: at}
 }
 
 // batchShown looks ahead for the size of a take from the global queue that ix

@@ -28,6 +28,7 @@ type goroutine struct {
 	putBy      int64 // event of the thread that made it runnable by which its put is over, none if not in sight
 	putAt      int64 // event from which on it may have been in its ring, none if not known
 	fresh      bool  // direct start with a new time slice
+	unsure     bool  // direct start that may be another one
 	late       bool  // its put to the global queue comes later than its event
 	putAgain   bool  // it did
 	lock       lock  // whether it is locked to its thread
@@ -50,6 +51,8 @@ type taken struct {
 	batch  int32
 	basis  reference.Basis
 	doubt  reference.Rule // why it is ambiguous nevertheless
+	open   bool           // the 61st tick may have taken it, and later evidence may tell
+	at     uint8          // if so, the candidate
 }
 
 // goroutines hands out indices for live goroutines.

@@ -95,7 +95,7 @@ func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) hando
 	r.settle(start.rg)
 	if t := *g.taken; t.basis.Level() == reference.Inferred {
 		t.basis = byRule
-		r.learnPhase(next.rp, t, r.win.at(it.prevM))
+		r.learnPhase(start.rg, next.rp, t, r.win.at(it.prevM))
 	}
 	return toLocked
 }

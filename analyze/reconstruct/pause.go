@@ -20,6 +20,7 @@ const (
 	pauseFew   = 64      // samples that are needed of each kind
 	pauseClip  = 2       // most that one pause says
 	pauseSure  = 3       // sum that decides
+	pauseMost  = 5       // most that it counts for
 	pauseAhead = 24      // starts looked at
 )
 

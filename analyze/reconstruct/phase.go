@@ -1,122 +1,282 @@
 package reconstruct
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // phase is what is known of when a P's schedtick is a multiple of 61, which is
 // when it looks at the global queue first (proc.go: findRunnable). The value at
-// the start of a trace is not recorded. Each of the 61 candidates has a score;
-// what the model takes for evidence can be wrong, so none is ever ruled out.
+// the start of a trace is not recorded. Each of the 61 candidates has a
+// probability, and evidence multiplies that of one of them. What the model takes
+// for evidence can be wrong, and so can its count of the starts, so none is ever
+// ruled out.
 type phase struct {
-	score [poll]int8 // of: the tick comes when at is the index
-	at    uint8      // number of starts that did not inherit the time slice, modulo 61
-	best  int8       // highest score
-	next2 int8       // second highest
+	weight [poll]float64 // of: the tick comes when at is the index
+	sum    float64       // of the weights
+	at     uint8         // number of starts that did not inherit the time slice, modulo 61
+	heard  bool          // starts since at changed spoke against it: if the model is wrong for one, it is for all
 }
 
 const (
-	poll    = 61
-	surest  = 6  // limits of a score
-	forTick = 4  // what a pick from the global queue speaks for it
-	against = 2  // and a take from the own queue although the global one holds something
-	unusual = 4  // what speaks against a young process having many starts behind it
-	young   = 11 // the most that is usual for a P of a young process
-	started = 31 // and for the P that it began on
+	poll  = 61
+	faint = 1e-5 // least probability of a candidate
+
+	// A P of a young process has few starts behind it, the P on which it began
+	// some more: n with a probability like 1/(n+these)², and hardly more than
+	// some times ten.
+	unused  = 1
+	started = 3
+	few     = 10
 )
 
-// youngPhase is the phase of a P on which at most most starts have happened.
-func youngPhase(most int) phase {
+// Likelihood ratios: how much more often this shows itself at the tick than
+// elsewhere. They were measured against the runtime's own truth, and are nearer
+// to 1 than that.
+const (
+	unusual   = 0.02 // many starts behind it, for a young process
+	plain     = 1000 // the global queue before an own one that holds several
+	lone      = 100  // and before one that holds one, which may have left unseen
+	odd       = 30   // the same, where another candidate stood out
+	showing   = 200  // the next take shows that one was taken, not a batch
+	ownFirst  = 0.02 // the own queue although the global one holds something
+	batchMate = 0.1  // the same, where it came in a batch whose end is not sure
+	several   = 0.02 // a batch
+)
+
+// slipped is how often a start is counted wrongly that was either an undone park,
+// which inherits the time slice, or a poll, which does not.
+const slipped = 0.1
+
+// Probabilities from which on it is said.
+const (
+	perhaps = 0.002  // it may be the tick
+	rival   = 0.1    // as much of the most likely candidate's
+	likely  = 0.65   // it is; the prior of a young process alone does not say so
+	certain = 0.999  // it is, for certain
+	never   = 0.0003 // it is not, for certain
+)
+
+// newPhase returns the phase of a P of which nothing is known.
+func newPhase() phase {
+	f := phase{sum: poll}
+	for i := range f.weight {
+		f.weight[i] = 1
+	}
+	return f
+}
+
+// youngPhase is the phase of a P of a young process.
+func youngPhase(first int) phase {
 	var f phase
-	for i := 1; i < poll-most; i++ {
-		f.score[i] = -unusual
+	for n := range poll {
+		w := 1 / float64((n+first)*(n+first))
+		if n > few*first {
+			w *= unusual
+		}
+		f.weight[(poll-n)%poll] = w
+		f.sum += w
 	}
 	return f
 }
 
 // next counts a start that does not inherit the time slice.
 func (f *phase) next() {
+	f.heard = false
 	if f.at++; f.at == poll {
 		f.at = 0
 	}
 }
 
-func (f *phase) maybeTick() bool { return f.score[f.at] > f.best-against }
-func (f *phase) isTick() bool    { return f.score[f.at] == f.best && f.known() }
+// chance is the probability of a candidate.
+func (f *phase) chance(at uint8) float64 { return f.weight[at] / f.sum }
 
-// known says that one candidate stands out.
-func (f *phase) known() bool { return f.next2 <= f.best-2*against }
+func (f *phase) isTick() bool { return f.chance(f.at) > likely }
 
-// is and isNot note that this seems to be, or not to be, the 61st tick.
-func (f *phase) is()    { f.add(forTick) }
-func (f *phase) isNot() { f.add(-against) }
+// maybeTick says that the tick may be now, and that none is by far more likely.
+func (f *phase) maybeTick() bool {
+	return f.chance(f.at) > perhaps && f.weight[f.at] > rival*slices.Max(f.weight[:])
+}
 
-func (f *phase) add(n int8) {
-	s := &f.score[f.at]
-	old := *s
-	*s = min(max(old+n, -surest), surest)
-	if *s == old || n < 0 && old < f.next2 {
+// saw notes evidence for or against the tick being now.
+func (f *phase) saw(ratio float64) {
+	w := max(f.weight[f.at]*ratio, f.sum*faint)
+	f.sum += w - f.weight[f.at]
+	f.weight[f.at] = w
+	if f.sum < 1e6 && f.sum > 1e-6 {
 		return
 	}
-	f.best, f.next2 = -surest-1, -surest-1
-	for _, x := range f.score {
-		if x > f.best {
-			f.best, f.next2 = x, f.best
-		} else if x > f.next2 {
-			f.next2 = x
-		}
+	sum := 0.0
+	for i := range f.weight {
+		f.weight[i] = max(f.weight[i]/f.sum, faint)
+		sum += f.weight[i]
+	}
+	f.sum = sum
+}
+
+// slip notes that the last start was counted wrongly with some probability: the
+// tick then comes by starts later.
+func (f *phase) slip(by int, chance float64) {
+	old := f.weight
+	for i, w := range old {
+		f.weight[(i+by+poll)%poll] += chance * w
+		f.weight[i] -= chance * w
 	}
 }
 
-// learnPhase draws the tick's phase from a take on p, which began after the
-// event before it on its thread: a P that takes from its own queue although the
+// learnPhase draws the tick's phase from a take of ix on p, which began after
+// the event before it on its thread: a P that takes from its own queue although the
 // global one holds something is not at the 61st tick.
-func (r *Reconstructor) learnPhase(p int32, t taken, before *item) {
-	if p < 0 {
+func (r *Reconstructor) learnPhase(ix, p int32, t taken, before *item) {
+	if p < 0 || t.basis != byRule {
 		return
 	}
 	f := &r.ps[p].phase
 	switch t.src {
 	case reference.SrcGlobalTick:
-		if t.basis == byRule && t.batch == 1 {
+		if t.batch == 1 {
 			if r.q.Len(p) > 1 {
-				f.is()
+				f.saw(plain)
 			} else {
-				f.add(against) // a single one may have left unseen
+				f.saw(lone)
 			}
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
-		if t.basis == byRule && (r.q.GlobalLen() > 2 || r.waitsGlobal(before)) {
-			f.isNot()
+		switch {
+		case f.heard || t.doubt != reference.RuleNone || !r.waitsGlobal(before):
+			return
+		case r.gs.all[ix].fromGlobal != p:
+			f.saw(ownFirst)
+		case f.maybeTick():
+			f.saw(batchMate)
 		}
+		f.heard = true
 	}
 }
 
-// seen is how long after its event a put is surely in the global queue, in ns.
-// What seems to wait for longer than stale may have been taken unseen.
+// ask is a start from the global queue of which it is open whether the 61st tick
+// took it: the P's own queue was empty, and a batch would have been one. What
+// comes later tells, and changes nothing else.
+type ask struct {
+	d  int64 // its decision
+	p  int32 // P
+	at uint8 // candidate
+}
+
+// patience is the most decisions that are held back for the oldest ask.
+const patience = 1 << 16
+
+// holding is the decisions that wait for the oldest ask, so that all come in
+// order. They stand in a ring that is made of parts, as the window is.
+type holding struct {
+	parts [patience / partLen]*[partLen]reference.Decision
+	given int64 // decisions that were emitted, ever
+	held  int64 // and that came
+	asks  []ask // oldest first
+	told  int   // of them that were answered
+}
+
+func (h *holding) at(i int64) *reference.Decision {
+	return &h.parts[i/partLen%(patience/partLen)][i%partLen]
+}
+
+// push makes room for one more decision. There are less than patience.
+func (h *holding) push() *reference.Decision {
+	if part := &h.parts[h.held/partLen%(patience/partLen)]; *part == nil {
+		*part = new([partLen]reference.Decision)
+	}
+	h.held++
+	return h.at(h.held - 1)
+}
+
+func (h *holding) ask(p int32, at uint8) {
+	if h.told > 64 && h.told > len(h.asks)/2 {
+		h.asks = h.asks[:copy(h.asks, h.asks[h.told:])]
+		h.told = 0
+	}
+	h.asks = append(h.asks, ask{d: h.held, p: p, at: at})
+}
+
+// tickBy says what the chance of the 61st tick amounts to.
+func tickBy(chance float64) (reference.Source, reference.Basis) {
+	switch {
+	case chance > certain:
+		return reference.SrcGlobalTick, reference.Known(reference.Inferred, reference.RulePhase)
+	case chance < never:
+		return reference.SrcGlobal, byRule
+	case chance > likely:
+		return reference.SrcGlobalTick, reference.Known(reference.Ambiguous, reference.RuleTick)
+	}
+	return reference.SrcGlobal, reference.Known(reference.Ambiguous, reference.RuleTick)
+}
+
+// answer settles the oldest asks that can be told by now, or all, and emits what
+// was held back for them.
+func (r *Reconstructor) answer(all bool) {
+	h := &r.hold
+	for ; h.told < len(h.asks); h.told++ {
+		a := h.asks[h.told]
+		c := r.ps[a.p].phase.chance(a.at)
+		// As many are given away as come, so there is room.
+		if !all && c > never && c < certain && h.held-h.given < patience {
+			break
+		}
+		d := h.at(a.d)
+		src, basis := tickBy(c)
+		d.Src = src
+		if d.Basis.Rule() == reference.RuleTick {
+			d.Basis = basis
+		}
+		r.count(d.Src, d.Basis)
+		r.release(a.d + 1)
+	}
+	if h.told < len(h.asks) {
+		r.release(h.asks[h.told].d)
+		return
+	}
+	r.release(h.held)
+	h.asks, h.told = h.asks[:0], 0
+}
+
+// release emits the decisions before the i-th.
+func (r *Reconstructor) release(i int64) {
+	for ; r.hold.given < i; r.hold.given++ {
+		r.emit(r.hold.at(r.hold.given))
+	}
+}
+
 const (
-	seen  = 2_000
+	// stale is how long, in ns, a goroutine waits in a short global queue at most
+	// without suspicion that it was taken unseen.
 	stale = 300_000
+	// long is a length of the global queue that leaves no doubt that it holds
+	// something.
+	long = 3
 )
 
 // waitsGlobal says that the global queue surely held something when a take
-// began: it was put there well before, after the last batch was taken, and
-// whoever takes it has not come yet.
+// began: it is long; or what was put there before, not long ago, is not in
+// anybody's hands.
 func (r *Reconstructor) waitsGlobal(before *item) bool {
-	if before == nil {
+	x := r.q.GlobalHead()
+	if before == nil || x == reference.None || r.doubtful(x) {
 		return false
 	}
-	for x := r.q.GlobalHead(); x != reference.None; x = r.q.Next(x) {
+	if r.q.GlobalLen() >= long {
+		return true
+	}
+	for ; x != reference.None; x = r.q.Next(x) {
 		g := &r.gs.all[x]
-		if r.inFlight(x) || g.readyAt > before.ev.Time-seen {
+		if r.inFlight(x) || g.readyAt > before.ev.Time {
 			return false
 		}
-		if g.readyAt < r.tookGlobal || g.readyAt < before.ev.Time-stale || g.late || g.start == none {
+		if g.readyAt < before.ev.Time-stale || g.late || g.start == none {
 			continue
 		}
 		// What the poller made runnable may be in a ring instead (injectglist).
-		if put := r.win.at(g.ready); put != nil && put.ev.From == events.Running {
+		if put := r.win.at(g.ready); put != nil && put.ev.From != events.Waiting {
 			return true
 		}
 	}

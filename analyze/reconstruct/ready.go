@@ -305,7 +305,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	switch t.to {
 	case reference.QueueDirect:
 		g.direct = t.direct
-		g.fresh = t.fresh
+		g.fresh, g.unsure = t.fresh, t.unsure
 		r.say(&d)
 	case reference.QueueGlobal:
 		r.q.PutGlobal(it.rg)
@@ -399,6 +399,7 @@ type put struct {
 	batch   bool            // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
 	cause   reference.Basis // of why, for a preemption
 	fresh   bool            // a direct start that gets a new time slice nevertheless
+	unsure  bool            // another direct start would look the same
 }
 
 var (
@@ -442,8 +443,15 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		case g.flags&reference.FlagTracer != 0 && isTraceReader(r.cls.list[g.class].name):
 			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcTraceReader, basis: byAhead}
 		case g.reason == events.ReasonNetwork:
-			return put{to: reference.QueueDirect, p: it.p, why: reference.WhyNetwork, direct: reference.SrcNetpoll, basis: byAhead}
-		case it.prevM >= 0 && r.cancelledPark(it):
+			t := put{to: reference.QueueDirect, p: it.p, why: reference.WhyNetwork, direct: reference.SrcNetpoll, basis: byAhead}
+			if r.parkedLast(it) {
+				t.unsure = true
+				if r.time-r.win.at(it.prevM).ev.Time < pollTime {
+					t.why, t.direct = reference.WhyUnblock, reference.SrcDirect
+				}
+			}
+			return t
+		case r.stk.of(g.stack)&traitBubble != 0 && r.parkedLast(it):
 			return put{to: reference.QueueDirect, p: it.p, why: reference.WhyUnblock, direct: reference.SrcDirect, basis: byAhead}
 		}
 	}
@@ -462,7 +470,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		switch {
 		case g.reason == events.ReasonNetwork:
 			return r.injected(it, reference.WhyNetwork)
-		case g.reason == events.ReasonSystem && st&traitFinalizer == 0:
+		case g.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0: // its sleep, too (scavengerState.wake)
 			return r.injected(it, reference.WhySystem)
 		}
 		return r.runnext(it.p, reference.WhyTimer)
@@ -473,7 +481,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	}
 	if r.stk.of(e.Stack)&traitSysStack != 0 {
 		switch {
-		case g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0,
+		case g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0,
 			strings.HasPrefix(r.tables.Name(g.reason), "GC weak"):
 			// injectglist during a stop-the-world finds no idle P.
 			return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule, batch: true}
@@ -489,12 +497,20 @@ func (r *Reconstructor) runnext(p int32, why reference.Why) put {
 	return put{to: reference.QueueRunnext, p: p, why: why, basis: byRule}
 }
 
-// cancelledPark says that a park was undone: the goroutine blocked just before
-// on the same thread and goes on at once (park_m).
-func (r *Reconstructor) cancelledPark(it *item) bool {
+// parkedLast says that the goroutine that becomes runnable blocked just before
+// on the same thread. Two unlock functions can undo a park, and then it goes on
+// without a queue (park_m): netpollblockcommit, if the poller came first, and
+// synctestidle_c, of a bubble's root. Otherwise the thread's search for work
+// made it runnable: by a timer as a rule, or by the poller.
+func (r *Reconstructor) parkedLast(it *item) bool {
 	prev := r.win.at(it.prevM)
 	return prev != nil && prev.ev.Kind == events.Go && prev.rg == it.rg && prev.ev.To == events.Waiting && prev.ev.From == events.Running
 }
+
+// pollTime is how long after its park a goroutine is made runnable at the
+// earliest if the same thread polls the network for it, in ns: that is a system
+// call.
+const pollTime = 1_200
 
 // coroutine says that a wake-up is the first of the three events of a
 // coroutine switch (coroswitch_m): the running goroutine stops without a

@@ -60,23 +60,22 @@ type Reconstructor struct {
 	cls classes
 	stk stackTraits
 
-	now        int64 // running number of the event under judgement
-	time       int64 // its time
-	procs      int   // GOMAXPROCS
-	stw        stwState
-	gcOpen     bool
-	young      bool // the program has hardly begun
-	busy       int  // Ps that have a thread; a P that no event names yet has none
-	inject     injection
-	taker      int32 // P that took the last batch from the global queue
-	tookGlobal int64 // when that or another take from it showed itself
-	fed        bool  // something was put into the global queue since that
-	pause      pauses
-	depth      int       // takes that are being settled
-	noGlobal   int64     // event at which the global queue was empty last
-	late       []latePut // known to come later than their events
-	open       []latePut // may come later
-	drains     []drain   // Ps that run a dedicated mark worker
+	now      int64 // running number of the event under judgement
+	time     int64 // its time
+	procs    int   // GOMAXPROCS
+	stw      stwState
+	gcOpen   bool
+	young    bool // the program has hardly begun
+	busy     int  // Ps that have a thread; a P that no event names yet has none
+	inject   injection
+	taker    int32 // P that took the last batch from the global queue
+	fed      bool  // something was put into the global queue since that
+	pause    pauses
+	depth    int       // takes that are being settled
+	noGlobal int64     // event at which the global queue was empty last
+	late     []latePut // known to come later than their events
+	open     []latePut // may come later
+	drains   []drain   // Ps that run a dedicated mark worker
 
 	globalDoubt int64 // event by which what is in the global queue was put in doubt
 
@@ -89,6 +88,7 @@ type Reconstructor struct {
 	stops    bool          // a stop-the-world has begun at the head of the window
 
 	said  reference.Decision // the one that is emitted
+	hold  holding
 	sum   Summary
 	srcs  [32]int64
 	bases [256]int64
@@ -105,7 +105,6 @@ type proc struct {
 	ticks    [2]int64 // when the last two goroutines started that did not inherit the time slice
 	phase    phase
 	headAt   int64         // event before which the head of its ring had not become that
-	unused   bool          // nothing is known to have run on it
 	released bool          // handed off (handoffp) to a thread that has not come yet
 	told     bool          // as was said, the thread being in sight
 	why      reference.Why // of that
@@ -170,6 +169,7 @@ func (r *Reconstructor) Finish() Summary {
 	for r.win.tail < r.win.head {
 		r.judge()
 	}
+	r.answer(true)
 	s := r.sum
 	s.BySource = map[string]int64{}
 	for i, n := range r.srcs {
@@ -279,9 +279,9 @@ func (r *Reconstructor) proc(id int32) int32 {
 		return ix
 	}
 	ix := int32(len(r.ps))
-	p := proc{id: id, m: nobody, g: nobody, unused: r.young, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting, ticked: proven}, ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
+	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting}, phase: newPhase(), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
-		p.phase = youngPhase(young)
+		p.phase = youngPhase(unused)
 	}
 	r.ps = append(r.ps, p)
 	r.pix.add(int64(id), ix)
@@ -365,16 +365,24 @@ func (r *Reconstructor) say(d *reference.Decision) {
 	if r.emit == nil {
 		return
 	}
-	r.said = *d
-	r.said.Time = r.time
-	r.weigh(&r.said)
+	holds, said := len(r.hold.asks) > 0, &r.said
+	if holds {
+		said = r.hold.push()
+	}
+	*said = *d
+	said.Time = r.time
+	r.weigh(said)
 	if d.P >= 0 {
 		if ix, ok := r.pix.find(int64(d.P)); ok {
-			r.said.Local = int32(r.q.ShownLen(ix))
+			said.Local = int32(r.q.ShownLen(ix))
 		}
 	}
-	r.said.Global = int32(r.q.ShownGlobalLen())
-	r.emit(&r.said)
+	said.Global = int32(r.q.ShownGlobalLen())
+	if holds {
+		r.answer(false)
+		return
+	}
+	r.emit(said)
 }
 
 func (r *Reconstructor) pid(ix int32) int32 {

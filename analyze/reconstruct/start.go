@@ -20,7 +20,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		flags |= reference.FlagTaken
 	case g.direct != reference.SrcUnknown:
 		t = taken{src: g.direct, victim: nobody, basis: byAhead}
-		if g.direct == reference.SrcDirect || g.direct == reference.SrcSyscallExit && g.fresh {
+		if g.unsure || g.direct == reference.SrcSyscallExit && g.fresh {
 			t.doubt = reference.RuleLookahead // from a queue it might look the same
 		}
 	case r.reduced:
@@ -28,10 +28,10 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	default:
 		g.start = r.now
 		t = r.takes(it.rg, it.p)
-		r.learnPhase(it.p, t, r.win.at(it.prevM))
+		r.learnPhase(it.rg, it.p, t, r.win.at(it.prevM))
 		r.learnPause(it, t)
 	}
-	if t.doubt != reference.RuleNone && t.basis.Level() > reference.Ambiguous {
+	if t.doubt != reference.RuleNone && (t.basis.Level() > reference.Ambiguous || t.open) {
 		t.basis = reference.Known(reference.Ambiguous, t.doubt)
 	}
 	if it.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
@@ -55,12 +55,18 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		p := &r.ps[it.p]
 		p.g, p.began, p.syscall = it.rg, r.time, false
 		p.m = it.m
-		p.unused = false
 		if inherits {
 			flags |= reference.FlagInherits
 		} else {
 			p.phase.next()
 			p.ticks = [2]int64{p.ticks[1], r.time}
+		}
+		switch {
+		case g.direct == reference.SrcUnknown || !g.unsure:
+		case inherits:
+			p.phase.slip(-1, slipped)
+		default:
+			p.phase.slip(1, slipped)
 		}
 	}
 	if it.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
@@ -70,9 +76,14 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
 	}
 	g.reason = events.ReasonNone
-	r.count(t)
-	r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Src: t.src,
-		Victim: r.pid(t.victim), Batch: t.batch, Wait: wait, Reason: mode(it), Flags: flags, Basis: t.basis})
+	d := reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Src: t.src,
+		Victim: r.pid(t.victim), Batch: t.batch, Wait: wait, Reason: mode(it), Flags: flags, Basis: t.basis}
+	if t.open && r.emit != nil {
+		r.hold.ask(it.p, t.at)
+	} else {
+		r.count(t.src, t.basis)
+	}
+	r.say(&d)
 }
 
 // mode is that of a mark worker that starts.
@@ -83,14 +94,14 @@ func mode(it *item) reference.Reason {
 	return reason(it.ev.Reason)
 }
 
-func (r *Reconstructor) count(t taken) {
+func (r *Reconstructor) count(src reference.Source, basis reference.Basis) {
 	r.sum.Starts++
-	r.srcs[t.src]++
-	r.bases[t.basis]++
+	r.srcs[src]++
+	r.bases[basis]++
 	switch {
-	case t.src == reference.SrcUnknown:
+	case src == reference.SrcUnknown:
 		r.sum.Unexplained++
-	case t.basis.Level() >= reference.Inferred:
+	case basis.Level() >= reference.Inferred:
 		r.sum.Explained++
 	default:
 		r.sum.Ambiguous++
@@ -197,7 +208,6 @@ func (r *Reconstructor) take(ix, p int32) taken {
 	case place.Queue == reference.QueueLocal && place.P == p:
 		return r.takeLocal(ix, p)
 	case place.Queue == reference.QueueGlobal:
-		r.tookGlobal = r.time
 		return r.takeGlobal(ix, p)
 	case place.Queue == reference.QueueLocal:
 		return r.steal(ix, p, place.P)
