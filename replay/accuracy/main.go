@@ -59,6 +59,10 @@ type row struct {
 	lacked *int64
 }
 
+// others are folders of traces that were made for other judges; name them to have
+// their table.
+var others = map[string]bool{"cases": true, "pairs": true, "whatif": true}
+
 // replayAll replays the traces below a folder, in the order of their names.
 func replayAll(ctx context.Context, dir string) ([]row, error) {
 	lacked, err := cpuWaits(dir)
@@ -67,6 +71,9 @@ func replayAll(ctx context.Context, dir string) ([]row, error) {
 	}
 	var rows []row
 	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && file != dir && others[d.Name()] {
+			return filepath.SkipDir
+		}
 		if err != nil || d.IsDir() || !strings.Contains(filepath.Base(file), ".trace") {
 			return err
 		}
