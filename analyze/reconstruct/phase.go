@@ -16,6 +16,7 @@ import (
 type phase struct {
 	weight [poll]float64 // of: the tick comes when at is the index
 	sum    float64       // of the weights
+	most   float64       // the largest of them
 	at     uint8         // number of starts that did not inherit the time slice, modulo 61
 	heard  bool          // starts since at changed spoke against it: if the model is wrong for one, it is for all
 }
@@ -61,7 +62,7 @@ const (
 
 // newPhase returns the phase of a P of which nothing is known.
 func newPhase() phase {
-	f := phase{sum: poll}
+	f := phase{sum: poll, most: 1}
 	for i := range f.weight {
 		f.weight[i] = 1
 	}
@@ -79,6 +80,7 @@ func youngPhase(first int) phase {
 		f.weight[(poll-n)%poll] = w
 		f.sum += w
 	}
+	f.most = slices.Max(f.weight[:])
 	return f
 }
 
@@ -97,14 +99,20 @@ func (f *phase) isTick() bool { return f.chance(f.at) > likely }
 
 // maybeTick says that the tick may be now, and that none is by far more likely.
 func (f *phase) maybeTick() bool {
-	return f.chance(f.at) > perhaps && f.weight[f.at] > rival*slices.Max(f.weight[:])
+	return f.chance(f.at) > perhaps && f.weight[f.at] > rival*f.most
 }
 
 // saw notes evidence for or against the tick being now.
 func (f *phase) saw(ratio float64) {
-	w := max(f.weight[f.at]*ratio, f.sum*faint)
-	f.sum += w - f.weight[f.at]
+	old := f.weight[f.at]
+	w := max(old*ratio, f.sum*faint)
+	f.sum += w - old
 	f.weight[f.at] = w
+	if w >= f.most {
+		f.most = w
+	} else if old == f.most {
+		f.most = slices.Max(f.weight[:])
+	}
 	if f.sum < 1e6 && f.sum > 1e-6 {
 		return
 	}
@@ -113,7 +121,7 @@ func (f *phase) saw(ratio float64) {
 		f.weight[i] = max(f.weight[i]/f.sum, faint)
 		sum += f.weight[i]
 	}
-	f.sum = sum
+	f.sum, f.most = sum, slices.Max(f.weight[:])
 }
 
 // slip notes that the last start was counted wrongly with some probability: the
@@ -124,6 +132,7 @@ func (f *phase) slip(by int, chance float64) {
 		f.weight[(i+by+poll)%poll] += chance * w
 		f.weight[i] -= chance * w
 	}
+	f.most = slices.Max(f.weight[:])
 }
 
 // learnPhase draws the tick's phase from a take of ix on p, which began after
