@@ -115,15 +115,21 @@ func byWindows(ms []Metric, before, after []*analyze.Result) {
 		if m.Name == durationName && m.Primary {
 			of := func(r *analyze.Result) float64 { return float64(r.Trace.DurationNs) }
 			x, y := m.Before.Median, m.After.Median
-			m.Significant = !noisy && apart(before, after, of) && max(x, y) >= longer*min(x, y)
+			m.Significant = !noisy && apart(before, after, of) && max(x, y) >= lessWith(longer, before, after)*min(x, y)
 		}
 		if m.Name != "waiting_share" {
 			continue
 		}
 		p, ci := bootstrap(b, a)
 		m.P, m.PAdjusted, m.CI = &p, &p, &ci
-		m.Significant = !noisy && p < alpha && apart(before, after, waitingShare) && matters(m.Before.Median, m.After.Median)
+		m.Significant = !noisy && p < alpha && apart(before, after, waitingShare) && matters(m.Before.Median, m.After.Median, before, after)
 	}
+}
+
+// lessWith is the factor that is asked for where there are several traces a
+// side, all of which must agree: its n-th root.
+func lessWith(factor float64, before, after []*analyze.Result) float64 {
+	return math.Pow(factor, 1/float64(min(len(before), len(after))))
 }
 
 // lacksCPUs says that threads of a trace seem to have lacked CPUs. How much
@@ -152,7 +158,7 @@ func apart(before, after []*analyze.Result, of func(*analyze.Result) float64) bo
 
 // matters says that two waiting shares differ by more than one run differs from
 // the next. They are compared as waiting per running, which does not saturate.
-func matters(b, a float64) bool {
+func matters(b, a float64, before, after []*analyze.Result) bool {
 	odds := func(s float64) float64 { return s / max(1e-9, 1-s) }
-	return max(b, a) >= little && max(b, a) >= step*min(b, a) && max(odds(b), odds(a)) >= noise*min(odds(b), odds(a))
+	return max(b, a) >= little && max(b, a) >= lessWith(step, before, after)*min(b, a) && max(odds(b), odds(a)) >= lessWith(noise, before, after)*min(odds(b), odds(a))
 }

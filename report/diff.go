@@ -113,12 +113,12 @@ func (t *text) diffMetrics(c *compare.Result) {
 		title = "What was measured (too few traces for confidence; ~ says nothing)"
 	}
 	t.head(title)
-	tb := newTable("", "before", "", "after", "", "change", "p").alignLeft(2, 4)
+	tb := newTable("", "before", "", "after", "", "change", "95 %", "p").alignLeft(2, 4, 6)
 	primary := true
 	for _, m := range c.Metrics {
 		if primary && !m.Primary {
 			primary = false
-			tb.add("", "", "", "", "", "", "")
+			tb.add("", "", "", "", "", "", "", "")
 		}
 		change, p := "~", "-"
 		if m.Significant || m.Better == compare.Neither {
@@ -128,9 +128,21 @@ func (t *text) diffMetrics(c *compare.Result) {
 			p = fmt.Sprintf("%.3f", *m.PAdjusted)
 		}
 		tb.add(visible(m.Title), compare.Value(m.Before.Median, m.Unit), interval(m.Before),
-			compare.Value(m.After.Median, m.Unit), interval(m.After), change, p)
+			compare.Value(m.After.Median, m.Unit), interval(m.After), change, shiftText(&m), p)
 	}
 	t.table(2, tb)
+}
+
+// shiftText is the interval of the change, in per cent of before.
+func shiftText(m *compare.Metric) string {
+	if m.CI == nil || m.Before.Median == 0 {
+		return ""
+	}
+	lo, hi := 100*m.CI[0]/m.Before.Median, 100*m.CI[1]/m.Before.Median
+	if max(lo, -lo, hi, -hi) >= 1000 {
+		return fmt.Sprintf("×%.3g to ×%.3g", 1+lo/100, 1+hi/100)
+	}
+	return fmt.Sprintf("%+.0f to %+.0f", lo, hi)
 }
 
 func changeText(m *compare.Metric) string {

@@ -56,7 +56,7 @@ type diffMetric struct {
 	Title, Path         string
 	Before, After       string
 	BeforeInt, AfterInt string
-	Change, P           string
+	Change, Shift, P    string
 	Status              string // better, worse or ""
 	Picture             template.HTML
 }
@@ -238,6 +238,9 @@ func newDiffMetric(m *compare.Metric) diffMetric {
 		Before: compare.Value(m.Before.Median, m.Unit), After: compare.Value(m.After.Median, m.Unit),
 		BeforeInt: between(m.Before, m.Unit), AfterInt: between(m.After, m.Unit),
 		Change: "no significant change", P: "–", Picture: dots(m)}
+	if m.CI != nil {
+		x.Shift = compare.Value(m.CI[0], m.Unit) + " to " + compare.Value(m.CI[1], m.Unit)
+	}
 	if m.PAdjusted != nil {
 		x.P = fmt.Sprintf("%.3f", *m.PAdjusted)
 	} else {
