@@ -340,3 +340,13 @@ func TestBrowserAccessible(t *testing.T) {
 		}
 	}
 }
+
+func diffFile(t *testing.T) string {
+	t.Helper()
+	c, b, a := diffOf(t)
+	file := filepath.Join(t.TempDir(), "diff.html")
+	if err := os.WriteFile(file, []byte(writeDiff(t, c, b, a)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

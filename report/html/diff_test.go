@@ -3,8 +3,6 @@ package html
 import (
 	"bytes"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -78,14 +76,4 @@ func TestDiffPageOfNothing(t *testing.T) {
 	if !slices.ContainsFunc(c.Caveats, func(s string) bool { return strings.Contains(s, "too few") }) {
 		t.Error(c.Caveats)
 	}
-}
-
-func diffFile(t *testing.T) string {
-	t.Helper()
-	c, b, a := diffOf(t)
-	file := filepath.Join(t.TempDir(), "diff.html")
-	if err := os.WriteFile(file, []byte(writeDiff(t, c, b, a)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
