@@ -28,6 +28,10 @@ type Options struct {
 	// Anonymize replaces the names of packages, functions and files that are not
 	// Go's own by numbers, and the trace's by "trace".
 	Anonymize bool
+	// OnStacks, if set, is called once, before the first decision: frames reads
+	// the handle of a decision's stack as lines, innermost frame first, each a
+	// function followed by its place. It may be called in OnDecision, and after Run.
+	OnStacks func(frames func(stack int32) []string)
 	// OnDecision, if set, is called with every decision, in order. The decision
 	// is valid during the call only. An error ends the analysis.
 	OnDecision func(d *reference.Decision) error
@@ -54,6 +58,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		}, Text: text, Frames: stackLines(stream.Tables, words)})
 		failed error
 	)
+	if o.OnStacks != nil {
+		o.OnStacks(stackLines(stream.Tables, words))
+	}
 	detectors := all.Detectors(all.Default())
 	found := findings.NewSet(detectors, findings.Env{})
 	accumulators := newFanout(

@@ -17,6 +17,7 @@ import (
 type account struct {
 	waits *waits.Accumulator
 	procs *procs.Accumulator
+	last  int64 // when a goroutine of the program stopped last, in ns
 }
 
 func newAccount() *account {
@@ -26,9 +27,17 @@ func newAccount() *account {
 func (a *account) add(d *reference.Decision) {
 	a.waits.Add(d)
 	a.procs.Add(d)
+	if d.Kind == reference.KindStop && ofProgram(d.Flags) {
+		a.last = d.Time
+	}
 }
 
-// run ends the account.
+func ofProgram(f reference.Flags) bool {
+	return f&(reference.FlagSystem|reference.FlagTracer|reference.FlagGC) == 0
+}
+
+// run ends the account, after end ns. The caller knows better what the makespan
+// is, if the run did not end with the trace.
 func (a *account) run(end int64) (Run, waits.Result) {
 	w, p := a.waits.Finish(end, nil), a.procs.Finish(end)
 	r := Run{
@@ -97,7 +106,7 @@ func relative(observed, simulated int64) *float64 {
 }
 
 // classRuns lays the classes side by side.
-func classRuns(observed waits.Result, simulated []waits.Result, res *analyze.Result) []ClassRun {
+func classRuns(observed waits.Result, simulated []outcome, res *analyze.Result) []ClassRun {
 	names := map[int32]waits.Class{}
 	for _, c := range res.Waits.Classes {
 		names[c.ID] = c
@@ -118,10 +127,10 @@ func classRuns(observed waits.Result, simulated []waits.Result, res *analyze.Res
 	for i := range out {
 		var v [5][]int64
 		for _, r := range simulated {
-			k := slices.IndexFunc(r.Classes, func(c waits.Class) bool { return c.ID == out[i].id })
+			k := slices.IndexFunc(r.waits.Classes, func(c waits.Class) bool { return c.ID == out[i].id })
 			w := ClassWait{}
 			if k >= 0 {
-				w = account(r.Classes[k])
+				w = account(r.waits.Classes[k])
 			}
 			for j, n := range []int64{w.RunningNs, w.Count, w.TotalNs, w.P50, w.P99} {
 				v[j] = append(v[j], n)
@@ -135,12 +144,12 @@ func classRuns(observed waits.Result, simulated []waits.Result, res *analyze.Res
 }
 
 // causeRuns lays side by side why goroutines waited.
-func causeRuns(observed waits.Result, simulated []waits.Result) []CauseRun {
+func causeRuns(observed waits.Result, simulated []outcome) []CauseRun {
 	out := []CauseRun{}
 	for i, c := range observed.All.Causes {
 		var of []int64
 		for _, r := range simulated {
-			of = append(of, r.All.Causes[i].Ns)
+			of = append(of, r.waits.All.Causes[i].Ns)
 		}
 		out = append(out, CauseRun{Cause: c.Cause, ObservedNs: c.Ns, SimulatedNs: median(of)})
 	}
@@ -158,7 +167,10 @@ func notes(w *workload.Workload, res *analyze.Result) []string {
 		add("what comes after %d ns was left out, as asked for", w.EndNs)
 	}
 	if w.ProcsChanged {
-		add("GOMAXPROCS changes in the trace; simulated with %d, which held longest", w.Procs)
+		add("GOMAXPROCS changes in the trace, and in the model with it; %d held longest", w.Procs)
+	}
+	if w.NoRunnext {
+		add("nothing was put into a runnext slot, as on wasm: the model has none, either")
 	}
 	if w.Odd > 0 {
 		add("%d decisions contradict those before them", w.Odd)

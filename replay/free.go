@@ -20,7 +20,11 @@ import (
 type FreeOptions struct {
 	// Seeds is how many runs each scheduler does; 0 means 5.
 	Seeds int
-	// Workload bounds what is taken from the trace.
+	// From leaves out what happens before that time, in ns. Who runs then, or is
+	// runnable, is there from the start.
+	From int64
+	// Workload bounds what is taken from the trace. Its Until counts from the
+	// beginning of the trace, as From does.
 	Workload workload.Options
 	// WhatIf is what to try besides.
 	WhatIf []Change
@@ -36,7 +40,10 @@ type Change struct {
 	// much faster its goroutines compute.
 	Class string
 	Speed float64
-	NoGC  bool
+	// FreeLock is a function, or the last part of its name, whose mutexes nobody
+	// waits for: those that it locks itself (sync.Mutex, sync.RWMutex).
+	FreeLock string
+	NoGC     bool
 }
 
 // String says what is different, in the words of the command line.
@@ -60,6 +67,9 @@ func (c Change) String() string {
 	if c.Speed != 0 {
 		add("%s %g x as fast", c.Class, c.Speed)
 	}
+	if c.FreeLock != "" {
+		add("lock of %s free", c.FreeLock)
+	}
 	if c.NoGC {
 		add("no GC")
 	}
@@ -79,6 +89,7 @@ type Free struct {
 	// Classes has the classes that waited longest, as observed, at most 20.
 	Classes []ClassRun `json:"classes"`
 	WhatIf  []WhatIf   `json:"what_if"`
+	Split   *Split     `json:"split"`
 	// Notes says what the workload lacks, in words.
 	Notes []string `json:"notes"`
 }
@@ -91,11 +102,13 @@ type Size struct {
 	GCCycles   int   `json:"gc_cycles"`  // of the garbage collector
 	MarkNs     int64 `json:"mark_ns"`    // of its workers
 	GOMAXPROCS int   `json:"gomaxprocs"` // that held longest
-	// SwitchNs and ThreadWakeNs are costs that were measured in the trace; 0 if
-	// they were not, and the default holds (sim.Costs).
+	// SwitchNs and ThreadWakeNs are medians of costs that were measured in the
+	// trace, from which each simulation draws; 0 if they were not, and the default
+	// holds (sim.Costs).
 	SwitchNs     int64 `json:"switch_ns"`
 	ThreadWakeNs int64 `json:"thread_wake_ns"`
-	EndNs        int64 `json:"end_ns"`  // up to which the trace was taken in
+	FromNs       int64 `json:"from_ns"` // from which on the trace was taken in
+	EndNs        int64 `json:"end_ns"`  // up to which
 	Omitted      int64 `json:"omitted"` // decisions after that
 	Seeds        int   `json:"seeds"`   // simulations of each scheduler
 }
@@ -170,18 +183,22 @@ type Freeing struct {
 	opt      FreeOptions
 	minor    int
 	extract  *workload.Extractor // nil if there is nothing to replay
+	window   *workload.Window    // nil if all is taken in
 	observed *account
+	frames   func(stack int32) []string
+	tell     func(done, total int64)
 }
 
 // Check says what is wrong with the options.
 func (o FreeOptions) Check() error {
+	if o.From < 0 || o.Workload.Until > 0 && o.From >= o.Workload.Until {
+		return fmt.Errorf("nothing lies between %v and %v", time.Duration(o.From), time.Duration(o.Workload.Until))
+	}
 	for _, c := range o.WhatIf {
-		pol, _, ok := sim.PolicyFor(c.Policy)
+		_, _, ok := sim.PolicyFor(c.Policy)
 		switch {
 		case c.Policy != "" && !ok:
-			return fmt.Errorf("policy %q is not known; there are %s", c.Policy, strings.Join(Policies(), ", "))
-		case pol.Fluid:
-			return fmt.Errorf("policy %q has no queues, and so no waits to compare", c.Policy)
+			return fmt.Errorf("policy %q is not known; there are %s", c.Policy, strings.Join(sim.PolicyNames(), ", "))
 		case c.Procs < 0 || c.Procs > maxProcs:
 			return fmt.Errorf("GOMAXPROCS %d: must be 1 to %d", c.Procs, maxProcs)
 		case c.Slice < 0:
@@ -200,7 +217,14 @@ func NewFreeing(h input.Header, o FreeOptions) *Freeing {
 	}
 	f := &Freeing{opt: o, minor: h.Minor}
 	if !h.V1 {
-		f.extract, f.observed = workload.NewExtractor(o.Workload), newAccount()
+		w := o.Workload
+		if w.Until > 0 {
+			w.Until -= o.From
+		}
+		f.extract, f.observed = workload.NewExtractor(w), newAccount()
+		if o.From > 0 {
+			f.window = workload.NewWindow(o.From, f.take)
+		}
 	}
 	return f
 }
@@ -208,7 +232,7 @@ func NewFreeing(h input.Header, o FreeOptions) *Freeing {
 // FreeReplay analyses a trace and replays it freely, besides the guided replay.
 func FreeReplay(ctx context.Context, src *input.Source, o FreeOptions) (*Result, error) {
 	g, f := NewGuiding(src.Header(), Options{}), NewFreeing(src.Header(), o)
-	res, err := analyze.Run(ctx, src, analyze.Options{OnDecision: func(d *reference.Decision) error {
+	res, err := analyze.Run(ctx, src, analyze.Options{OnStacks: f.Stacks, OnDecision: func(d *reference.Decision) error {
 		return errors.Join(g.Add(d), f.Add(d))
 	}})
 	if err != nil {
@@ -218,91 +242,166 @@ func FreeReplay(ctx context.Context, src *input.Source, o FreeOptions) (*Result,
 	return out, f.Finish(ctx, res, out)
 }
 
-// Policies lists the names that Change.Policy may have.
-func Policies() []string {
-	return slices.DeleteFunc(sim.PolicyNames(), func(n string) bool {
-		p, _, _ := sim.PolicyFor(n)
-		return p.Fluid
-	})
-}
+// OnProgress has tell called now and then while simulations run, with how much
+// of their time, in ns, is done. It may be nil.
+func (f *Freeing) OnProgress(tell func(done, total int64)) { f.tell = tell }
+
+// Stacks tells how to read a stack's handle, which Change.FreeLock needs. It is
+// made for analyze.Options.OnStacks.
+func (f *Freeing) Stacks(frames func(stack int32) []string) { f.frames = frames }
 
 // Add takes the next decision. It is made for analyze.Options.OnDecision, and
 // never fails.
 func (f *Freeing) Add(d *reference.Decision) error {
-	if f.extract != nil && f.extract.Add(d) {
-		f.observed.add(d)
+	switch {
+	case f.extract == nil:
+	case f.window != nil:
+		f.window.Add(d)
+	default:
+		f.take(d)
 	}
 	return nil
+}
+
+func (f *Freeing) take(d *reference.Decision) {
+	if f.extract.Add(d) {
+		f.observed.add(d)
+	}
+}
+
+// outcome is a run, and who waited in it, and why.
+type outcome struct {
+	run   Run
+	waits waits.Result
+	last  int64 // when a goroutine of the program stopped last, in ns
+}
+
+func runs(os []outcome) []Run {
+	out := make([]Run, len(os))
+	for i, o := range os {
+		out[i] = o.run
+	}
+	return out
+}
+
+// replaying is the second half of a free replay: the trace has been read.
+type replaying struct {
+	f           *Freeing
+	ctx         context.Context
+	res         *analyze.Result
+	work        *workload.Workload
+	observed    outcome
+	done, total int64 // simulations
+}
+
+// begin ends the extraction, before that many schedulers and the split are
+// simulated. It returns nil if there is nothing to replay.
+func (f *Freeing) begin(ctx context.Context, res *analyze.Result, simulated int) (*replaying, error) {
+	if err := f.opt.Check(); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if f.extract == nil {
+		return nil, nil
+	}
+	if f.opt.From > res.Trace.DurationNs {
+		return nil, fmt.Errorf("replay: the trace ends after %v: nothing comes after %v", time.Duration(res.Trace.DurationNs), time.Duration(f.opt.From))
+	}
+	w := f.extract.Finish(res.Trace.DurationNs - f.opt.From)
+	r := &replaying{f: f, ctx: ctx, res: res, work: w, total: int64(f.opt.Seeds)*int64(simulated) + int64(f.splitSeeds()) + 3}
+	r.observed.run, r.observed.waits = f.observed.run(w.EndNs)
+	return r, nil
+}
+
+// simulate runs a scheduler once for each of some seeds.
+func (r *replaying) simulate(s scheduler, seeds int) ([]outcome, error) {
+	var out []outcome
+	for seed := range seeds {
+		o, err := s.simulate(r.ctx, r.work, uint64(seed+1), r.progress())
+		if err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		o.run.MakespanNs = o.last + r.work.TailNs
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// progress returns what the next simulation is to call with its time.
+func (r *replaying) progress() func(now int64) {
+	before := r.done * r.work.EndNs
+	r.done++
+	tell := r.f.tell
+	if tell == nil {
+		return func(int64) {}
+	}
+	return func(now int64) { tell(before+min(now, r.work.EndNs), r.total*r.work.EndNs) }
 }
 
 // Finish simulates, and adds its account to that of the guided replay, whose
 // Observed becomes the part of the run that was taken in.
 func (f *Freeing) Finish(ctx context.Context, res *analyze.Result, out *Result) error {
-	if err := f.opt.Check(); err != nil {
-		return fmt.Errorf("replay: %w", err)
+	r, err := f.begin(ctx, res, 1+len(f.opt.WhatIf))
+	if r == nil || err != nil {
+		return err
 	}
-	if f.extract == nil {
-		return nil
-	}
-	w := f.extract.Finish(res.Trace.DurationNs)
-	changes, err := f.changes(res)
+	w := r.work
+	changes, err := f.changes(res, w)
 	if err != nil {
 		return err
 	}
-	var observed waits.Result
-	out.Observed, observed = f.observed.run(w.EndNs)
+	out.Observed = r.observed.run
 	free := &Free{
 		Workload: Size{
 			Goroutines: w.Goroutines, Steps: w.Steps, Arrivals: w.Arrivals, GCCycles: w.Cycles, MarkNs: w.MarkNs,
-			GOMAXPROCS: w.Procs, SwitchNs: w.SwitchNs, ThreadWakeNs: w.ThreadWakeNs, EndNs: w.EndNs, Omitted: w.Omitted, Seeds: f.opt.Seeds,
+			GOMAXPROCS: w.Procs, SwitchNs: w.SwitchNs, ThreadWakeNs: w.ThreadWakeNs, FromNs: f.opt.From, EndNs: f.opt.From + w.EndNs,
+			Omitted: w.Omitted, Seeds: f.opt.Seeds,
 		},
 		WhatIf: []WhatIf{}, Notes: notes(w, res),
 	}
-	simulate := func(s scheduler) ([]Run, []waits.Result, error) {
-		var runs []Run
-		var all []waits.Result
-		for seed := range f.opt.Seeds {
-			r, c, err := s.simulate(ctx, w, uint64(seed+1))
-			if err != nil {
-				return nil, nil, fmt.Errorf("replay: %w", err)
-			}
-			runs, all = append(runs, r), append(all, c)
-		}
-		return runs, all, nil
-	}
-	runs, all, err := simulate(f.scheduler(Change{}, w))
+	self, err := r.simulate(f.scheduler(Change{}, w), f.opt.Seeds)
 	if err != nil {
 		return err
 	}
-	free.Simulated, free.Spread = summarise(runs)
+	free.Simulated, free.Spread = summarise(runs(self))
 	free.Error = compare(out.Observed, free.Simulated)
-	free.Causes, free.Classes = causeRuns(observed, all), classRuns(observed, all, res)
+	free.Causes, free.Classes = causeRuns(r.observed.waits, self), classRuns(r.observed.waits, self, res)
 	for i, c := range f.opt.WhatIf {
 		s := f.scheduler(c, w)
-		s.change = changes[i]
-		runs, _, err := simulate(s)
+		s.change.Speed, s.change.FreeLocks = changes[i].Speed, changes[i].FreeLocks
+		all, err := r.simulate(s, f.opt.Seeds)
 		if err != nil {
 			return err
 		}
 		x := WhatIf{Change: c.String()}
-		x.Simulated, x.Spread = summarise(runs)
+		x.Simulated, x.Spread = summarise(runs(all))
 		free.WhatIf = append(free.WhatIf, x)
+	}
+	if free.Split, err = r.split(); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > w.Procs }) && len(f.locks(w, "")) > 0 {
+		free.Notes = append(free.Notes, "goroutines waited for a mutex: on more Ps they may meet there more often than in the trace, so that a makespan for more Ps is the least to expect")
 	}
 	out.Free = free
 	return nil
 }
 
-// changes finds the classes that Options.WhatIf names.
-func (f *Freeing) changes(res *analyze.Result) ([]workload.Change, error) {
+// changes finds the classes and locks that Options.WhatIf names.
+func (f *Freeing) changes(res *analyze.Result, w *workload.Workload) ([]workload.Change, error) {
 	out := make([]workload.Change, len(f.opt.WhatIf))
 	for i, c := range f.opt.WhatIf {
-		out[i].NoGC = c.NoGC
+		if c.FreeLock != "" {
+			out[i].FreeLocks = f.locks(w, c.FreeLock)
+			if len(out[i].FreeLocks) == 0 {
+				return nil, fmt.Errorf("nobody waited for a mutex in %q: name a function as gmpscope analyze shows it", c.FreeLock)
+			}
+		}
 		if c.Class == "" {
 			continue
 		}
 		out[i].Speed = map[int32]float64{}
 		for _, k := range res.Waits.Classes {
-			if k.Name == c.Class || strings.HasSuffix(k.Name, "."+c.Class) || strings.HasSuffix(k.Name, "/"+c.Class) {
+			if isCalled(k.Name, c.Class) {
 				out[i].Speed[k.ID] = c.Speed
 			}
 		}
@@ -313,31 +412,73 @@ func (f *Freeing) changes(res *analyze.Result) ([]workload.Change, error) {
 	return out, nil
 }
 
+// isCalled says whether name is, or is the last part of, the name of a function.
+func isCalled(function, name string) bool {
+	return function == name || strings.HasSuffix(function, "."+name) || strings.HasSuffix(function, "/"+name)
+}
+
+// locks finds the stacks at which goroutines blocked on a mutex that a function
+// locks; "" is any.
+func (f *Freeing) locks(w *workload.Workload, function string) map[int32]bool {
+	out := map[int32]bool{}
+	if f.frames == nil {
+		return out
+	}
+	for _, s := range w.Semaphores() {
+		if by := locker(f.frames(s)); by != "" && (function == "" || isCalled(by, function)) {
+			out[s] = true
+		}
+	}
+	return out
+}
+
+// locker returns the function that locks the mutex at which a stack, innermost
+// frame first, blocks; "" if it is none: a WaitGroup is a semaphore, too.
+func locker(frames []string) string {
+	mutex := false
+	for _, f := range frames {
+		f, _, _ = strings.Cut(f, " ")
+		switch {
+		case strings.Contains(f, "sync.(*Mutex)."), strings.Contains(f, "sync.(*RWMutex)."):
+			mutex = true
+		case strings.HasPrefix(f, "runtime."), strings.HasPrefix(f, "sync."), strings.HasPrefix(f, "internal/sync."):
+		case mutex:
+			return f
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
 // scheduler is what the work is given to.
 type scheduler struct {
 	policy sim.Policy
 	costs  sim.Costs
 	procs  int
 	change workload.Change
+	also   func(*reference.Decision) // gets the decisions, too; may be nil
 }
 
 // scheduler returns the trace's own, but for a change.
 func (f *Freeing) scheduler(c Change, w *workload.Workload) scheduler {
-	s := scheduler{policy: sim.Version(f.minor), costs: sim.DefaultCosts(), procs: w.Procs}
+	s := scheduler{policy: sim.Version(f.minor), costs: sim.DefaultCosts(), procs: w.FirstProcs}
+	s.policy.Rules.NoRunnext = w.NoRunnext
+	s.change.NoGC = c.NoGC
 	if c.Policy != "" {
 		s.policy, s.costs, _ = sim.PolicyFor(c.Policy)
 	}
 	if c.Procs != 0 {
-		s.procs = c.Procs
+		s.procs, s.change.FixedProcs = c.Procs, true
 	}
 	if c.Slice != 0 {
 		s.policy.Rules.Slice = c.Slice
 	}
 	if s.costs.Switch == sim.DefaultCosts().Switch && w.SwitchNs > 0 {
-		s.costs.Switch = w.SwitchNs
+		s.costs.Switch, s.costs.Switches = w.SwitchNs, w.Switches
 	}
 	if s.costs.ThreadWake != 0 && w.ThreadWakeNs > 0 {
-		s.costs.ThreadWake = w.ThreadWakeNs
+		s.costs.ThreadWake, s.costs.ThreadWakes = w.ThreadWakeNs, w.ThreadWakes
 	}
 	// Observed sleeps hold the poller's grain already, and observed system calls
 	// what their return costs.
@@ -345,23 +486,85 @@ func (f *Freeing) scheduler(c Change, w *workload.Workload) scheduler {
 	return s
 }
 
-func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64) (Run, waits.Result, error) {
-	a := newAccount()
-	emit := func(d *reference.Decision) {
-		if !w.Invents(d) {
-			a.add(d)
+// tellEvery is how many decisions are between two calls of OnProgress.
+const tellEvery = 1 << 13
+
+// simulate does the work once. It calls tell now and then with the time.
+func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64, tell func(now int64)) (outcome, error) {
+	a, n := newAccount(), 0
+	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed}
+	o.Emit = func(d *reference.Decision) {
+		if n++; n%tellEvery == 0 {
+			tell(d.Time)
+		}
+		if w.Invents(d) {
+			return
+		}
+		a.add(d)
+		if s.also != nil {
+			s.also(d)
 		}
 	}
-	r, err := sim.Simulate(ctx, sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed, Emit: emit}, w.Load(s.change))
-	if err != nil {
-		return Run{}, waits.Result{}, err
+	var (
+		shared []int64
+		out    outcome
+	)
+	if s.policy.Fluid {
+		o.Emit, o.Waited = nil, func(at int64, f reference.Flags, ns int64) {
+			shared = append(shared, ns)
+			if ofProgram(f) {
+				out.last = at
+			}
+		}
 	}
-	run, why := a.run(r.EndNs)
+	tell(0)
+	r, err := sim.Simulate(ctx, o, w.Load(s.change))
+	if err != nil {
+		return outcome{}, err
+	}
+	if s.policy.Fluid {
+		out.run, out.waits = sharing(r, shared)
+	} else {
+		out.run, out.waits = a.run(r.EndNs)
+		out.last = a.last
+	}
 	// In the trace they ran while the world was stopped; in the model it is
 	// stopped from outside.
-	run.BusyNs += w.StopperNs
+	out.run.BusyNs += w.StopperNs
 	if s.change.NoGC {
-		run.BusyNs -= w.GCStopperNs
+		out.run.BusyNs -= w.GCStopperNs
 	}
-	return run, why, nil
+	return out, nil
+}
+
+// sharing is the account of ideal fair sharing, which has no decisions: a wait
+// is for how much longer a goroutine was runnable than it computed.
+func sharing(r *sim.Result, all []int64) (Run, waits.Result) {
+	run, by := newRun(), waits.Result{}
+	run.MakespanNs, run.BusyNs = r.EndNs, r.BusyNs
+	w := &run.Waits
+	slices.Sort(all)
+	for _, ns := range all {
+		w.TotalNs += ns
+	}
+	w.Count = int64(len(all))
+	if len(all) > 0 {
+		w.P50, w.P99 = all[(len(all)-1)/2], all[(len(all)-1)*99/100]
+	}
+	sum := int64(0)
+	for _, ns := range all {
+		if sum += ns; 2*sum >= w.TotalNs {
+			w.TimeWeighted.P50 = ns
+			break
+		}
+	}
+	by.All.TotalNs = w.TotalNs
+	for i, c := range r.Classes {
+		if c.Goroutines > 0 {
+			k := waits.Class{ID: int32(i), RunningNs: c.RunningNs}
+			k.Waits.Count, k.Waits.TotalNs, k.Waits.MaxNs = c.Waits, c.WaitNs, c.MaxWaitNs
+			by.Classes = append(by.Classes, k)
+		}
+	}
+	return run, by
 }

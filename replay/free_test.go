@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
 func freeReplay(t *testing.T, name string, o FreeOptions) (*Result, error) {
@@ -26,7 +28,7 @@ func freeReplay(t *testing.T, name string, o FreeOptions) (*Result, error) {
 func TestSelfReplay(t *testing.T) {
 	for _, name := range []string{
 		"gosched-go1.26-p1", "overflow-go1.22-p1", "overflow-go1.27-p1", "pingpong-starve-go1.25-p1", "pingpong-starve-go1.27-p1",
-		"preempt-small-go1.22-p1", "put-take-go1.26-p1", "locked-threads-go1.26-p1", "steal-small-go1.25-p2", "thousand-go1.26-p1",
+		"preempt-small-go1.22-p1", "put-take-go1.26-p1", "overflow-go1.24-p1", "steal-small-go1.25-p2", "thousand-go1.26-p1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := freeReplay(t, name, FreeOptions{})
@@ -108,7 +110,7 @@ func TestBadChanges(t *testing.T) {
 		want   string
 	}{
 		{Change{Policy: "nosuch"}, `policy "nosuch" is not known; there are go1.22, `},
-		{Change{Policy: "gps"}, "no queues"},
+		{Change{FreeLock: "main.put"}, `nobody waited for a mutex in "main.put"`},
 		{Change{Procs: 1 << 20}, "GOMAXPROCS"},
 		{Change{Slice: -1}, "slice"},
 		{Change{Class: "main.put", Speed: math.NaN()}, "as fast"},
@@ -117,6 +119,136 @@ func TestBadChanges(t *testing.T) {
 		if _, err := freeReplay(t, "put-take-go1.26-p1", FreeOptions{Seeds: 1, WhatIf: []Change{c.change}}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.change, err, c.want)
 		}
+	}
+}
+
+// A window of the run: who runs at its beginning, or is runnable, is there.
+func TestFrom(t *testing.T) {
+	for _, name := range []string{"put-take-go1.26-p1", "thousand-go1.26-p1"} {
+		whole, err := freeReplay(t, name, FreeOptions{Seeds: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := FreeOptions{Seeds: 1, From: 4_000_000}
+		o.Workload.Until = 8_000_000
+		r, err := freeReplay(t, name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := r.Free
+		if f.Workload.FromNs != o.From || f.Workload.EndNs > 8_000_000 || f.Workload.EndNs != o.From+r.Observed.MakespanNs {
+			t.Errorf("%s: taken from %d to %d; observed for %d", name, f.Workload.FromNs, f.Workload.EndNs, r.Observed.MakespanNs)
+		}
+		if b := r.Observed.BusyNs; b < 3_700_000 || b > 4_000_000 || 4*r.Observed.Waits.Count > 3*whole.Observed.Waits.Count {
+			t.Errorf("%s: busy %d, %d of %d waits", name, b, r.Observed.Waits.Count, whole.Observed.Waits.Count)
+		}
+		if e := f.Error.Busy; e == nil || math.Abs(*e) > 0.01 {
+			t.Errorf("%s: busy is off by %v", name, e)
+		}
+		if e := f.Error.Makespan; e == nil || math.Abs(*e) > 0.03 {
+			t.Errorf("%s: the makespan is off by %v: %d, not %d", name, e, f.Simulated.MakespanNs, r.Observed.MakespanNs)
+		}
+	}
+	for _, o := range []FreeOptions{{From: 1 << 40}, {From: -1}, {From: 5, Workload: workload.Options{Until: 5}}} {
+		if _, err := freeReplay(t, "single-go1.26-p1", o); err == nil || !strings.Contains(err.Error(), "nothing") {
+			t.Errorf("%+v: error %v", o, err)
+		}
+	}
+}
+
+// Without the lock that limits them, two Ps do the work in half the time.
+func TestFreeLock(t *testing.T) {
+	r, err := freeReplay(t, "mutex-go1.26-p2", FreeOptions{Seeds: 1, WhatIf: []Change{{FreeLock: "main.locker"}, {FreeLock: "locker"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Free.Notes) > 0 {
+		t.Errorf("notes %q", r.Free.Notes)
+	}
+	more, err := freeReplay(t, "mutex-go1.26-p2", FreeOptions{Seeds: 1, WhatIf: []Change{{Procs: 4}}})
+	if err != nil || len(more.Free.Notes) != 1 || !strings.Contains(more.Free.Notes[0], "mutex") {
+		t.Errorf("with more Ps: %v, notes %q", err, more.Free.Notes)
+	}
+	busy := r.Free.Simulated.BusyNs
+	for _, w := range r.Free.WhatIf {
+		if got := w.Simulated.MakespanNs; got < busy/2 || got > busy*6/10 || w.Simulated.BusyNs < busy*99/100 {
+			t.Errorf("%s: %d ns, of %d ns of work", w.Change, got, busy)
+		}
+	}
+	for _, c := range []struct {
+		want  string
+		stack []string
+	}{
+		{"main.get", []string{"sync.runtime_SemacquireMutex (sema.go:95)", "internal/sync.(*Mutex).lockSlow (m.go:1)", "sync.(*Mutex).Lock (m.go:46)", "main.get (x.go:1)", "main.main (x.go:2)"}},
+		{"a.(*T).read", []string{"sync.runtime_SemacquireRWMutexR (s.go:1)", "sync.(*RWMutex).RLock (rw.go:1)", "a.(*T).read (x.go:1)"}},
+		{"", []string{"sync.runtime_SemacquireWaitGroup (s.go:1)", "sync.(*WaitGroup).Wait (w.go:1)", "main.main (x.go:1)"}},
+		{"", nil},
+	} {
+		if got := locker(c.stack); got != c.want {
+			t.Errorf("%q locks at %q, want %q", got, c.stack, c.want)
+		}
+	}
+}
+
+// GOMAXPROCS changes in the model when it changed in the trace.
+func TestProcsChange(t *testing.T) {
+	r, err := freeReplay(t, "real/annot-go1.26-p4to8", FreeOptions{Seeds: 3, WhatIf: []Change{{Procs: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := r.Free.Error.Makespan; e == nil || math.Abs(*e) > 0.2 {
+		t.Errorf("the makespan is off by %v", e)
+	}
+	if s := r.Free.WhatIf[0].Simulated.Steals; *s != 0 {
+		t.Errorf("%d steals, with one P from beginning to end", *s)
+	}
+}
+
+// On wasm there is no runnext, in the model neither.
+func TestNoRunnext(t *testing.T) {
+	r, err := freeReplay(t, "real/jswasm-context-go1.26", FreeOptions{Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := r.Free.Error.Waits.Total; e == nil || math.Abs(*e) > 0.5 { // + 700 % with one
+		t.Errorf("waiting is off by %v: %d, not %d", e, r.Free.Simulated.Waits.TotalNs, r.Observed.Waits.TotalNs)
+	}
+}
+
+// Ideal sharing, as a what-if, has the work and waits, if no quantity of queues.
+func TestSharing(t *testing.T) {
+	var told []int64
+	src, err := input.Open(t.Context(), filepath.Join("..", "testdata", "traces", "thousand-go1.26-p1.trace.gz"), input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	g, f := NewGuiding(src.Header(), Options{}), NewFreeing(src.Header(), FreeOptions{Seeds: 2, WhatIf: []Change{{Policy: "gps"}}})
+	f.OnProgress(func(done, total int64) { told = append(told, done, total) })
+	res, err := analyze.Run(t.Context(), src, analyze.Options{OnDecision: f.Add})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := g.Finish(res)
+	if err := f.Finish(t.Context(), res, r); err != nil {
+		t.Fatal(err)
+	}
+	x := r.Free.WhatIf[0].Simulated
+	if w := x.Waits; w.Count < 1000 || w.TotalNs <= 0 || w.P50 > w.P99 || w.P50 > w.TimeWeighted.P50 || *x.Steals != 0 {
+		t.Errorf("%+v", w)
+	}
+	if d := x.MakespanNs - r.Free.Simulated.MakespanNs; d > 0 || d < -r.Free.Simulated.MakespanNs/20 {
+		t.Errorf("the makespan is %d, Go's %d", x.MakespanNs, r.Free.Simulated.MakespanNs)
+	}
+	last := int64(-1)
+	for i := 0; i < len(told); i += 2 {
+		if done, total := told[i], told[i+1]; done < last || done > total || total != 9*r.Free.Workload.EndNs {
+			t.Errorf("progress: %d of %d after %d, of 9 simulations of %d", done, total, last, r.Free.Workload.EndNs)
+		}
+		last = told[i]
+	}
+	if last < 0 {
+		t.Error("no progress")
 	}
 }
 

@@ -34,8 +34,11 @@ type Result struct {
 
 // Run is how a run went.
 type Run struct {
-	MakespanNs int64 `json:"makespan_ns"` // from the first to the last thing that happens
-	BusyNs     int64 `json:"busy_ns"`     // P-time of the program's goroutines
+	// MakespanNs is from the first to the last thing that happens. Simulated, it is
+	// up to when a goroutine of the program stops last, and as long after that as in
+	// the trace: the tracer's timers end no program.
+	MakespanNs int64 `json:"makespan_ns"`
+	BusyNs     int64 `json:"busy_ns"` // P-time of the program's goroutines
 	Waits      Waits `json:"waits"`
 	// Steals counts thefts, GlobalTakes takes from the global queue; nil if the
 	// trace cannot show them.

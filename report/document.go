@@ -10,6 +10,7 @@ package report
 
 import (
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/replay"
 )
 
 // Schema is the version of the document and of the JSON output. It rises when
@@ -22,6 +23,9 @@ type Document struct {
 	Tool    string // gmpscope and its version
 	Verdict Verdict
 	Result  *analyze.Result
+	// Split holds the waiting against the reference; nil if that was not asked
+	// for, or the trace does not allow it.
+	Split *replay.Split
 }
 
 // Verdict is the answer in words.

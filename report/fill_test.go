@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/replay"
 )
 
 // fill sets everything in v to something that is not zero, so that every key of
@@ -52,6 +53,8 @@ func filled() *Document {
 	d.Schema, d.Tool, d.Result = Schema, "gmpscope devel", new(analyze.Result)
 	fill(reflect.ValueOf(d.Result).Elem())
 	d.Result.Trace.Reduced = false
+	d.Split = new(replay.Split)
+	fill(reflect.ValueOf(d.Split).Elem())
 	return &d
 }
 

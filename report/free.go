@@ -59,6 +59,8 @@ func (t *text) replayFree(r *replay.Result) {
 		t.table(2, tb)
 	}
 
+	t.splitSection(f.Split)
+
 	if len(f.WhatIf) > 0 {
 		t.head("What if")
 		tb = newTable("", "makespan", "spread", "waited", "p50", "p99")

@@ -105,6 +105,9 @@ func parts(doc *Document, o JSONOptions) []part {
 	if r.Trace.Reduced {
 		unknown(all, "steals", "handoffs", "retakes", "queues")
 	}
+	if doc.Split != nil {
+		all = append(all, part{"reference", doc.Split})
+	}
 	if o.Timeline {
 		all = append(all, part{"timeline", r.Timeline})
 	}

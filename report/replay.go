@@ -37,6 +37,7 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 			{"error", f.Error},
 			{"causes", f.Causes},
 			{"classes", f.Classes},
+			{"split", f.Split},
 			{"what_if", f.WhatIf},
 			{"notes", f.Notes},
 		}...)

@@ -78,6 +78,9 @@ func TestReplayJSONIsDocumented(t *testing.T) {
 		case map[string]any:
 			for key, e := range v {
 				seen[key] = true
+				if key == "split" { // described with the document
+					continue
+				}
 				if key != "local" && key != "steal" && !strings.Contains(section, "`"+key+"`") && key != "trace" {
 					t.Errorf("docs/json.md does not have %q in section Replay", key)
 				}
@@ -106,14 +109,51 @@ func freely() *replay.Free {
 	spread := replay.Range{Min: run, Max: run}
 	wait := replay.ClassWait{RunningNs: 4, Count: 3, TotalNs: 700, P50: 5, P99: 6}
 	return &replay.Free{
-		Workload:  replay.Size{Goroutines: 3, Steps: 17, Arrivals: 2, GCCycles: 1, MarkNs: 5, GOMAXPROCS: 2, SwitchNs: 130, ThreadWakeNs: 4000, EndNs: 1e6, Omitted: 1, Seeds: 5},
+		Workload:  replay.Size{Goroutines: 3, Steps: 17, Arrivals: 2, GCCycles: 1, MarkNs: 5, GOMAXPROCS: 2, SwitchNs: 130, ThreadWakeNs: 4000, FromNs: 1000, EndNs: 1e6, Omitted: 1, Seeds: 5},
 		Simulated: run, Spread: spread,
 		Error:   replay.Error{Makespan: &e, Busy: &e, Waits: replay.ErrorWaits{Count: &e, Total: &e, P50: &e, P99: &e, WeightedP50: &e}, Steals: &e},
 		Causes:  []replay.CauseRun{{Cause: waits.CauseBehind, ObservedNs: 900, SimulatedNs: 800}},
 		Classes: []replay.ClassRun{{Name: "main.w\x1b[31morker", Creator: "main.main", Observed: wait, Simulated: wait, Error: &e}},
 		WhatIf:  []replay.WhatIf{{Change: "policy thread-per-goroutine", Simulated: run, Spread: spread}},
+		Split:   split(),
 		Notes:   []string{"GOMAXPROCS changes in the trace"},
 	}
+}
+
+// split is one in which the policy takes from one class to give to another, and
+// the model waits too long.
+func split() *replay.Split {
+	e := 0.25
+	return &replay.Split{
+		FromNs: 0, EndNs: 3e6, DurationNs: 4e6, GOMAXPROCS: 2, Seeds: 3, Ideal: "fifo", GPSNs: 900_000, FIFONs: 700_000, ReferenceNs: 1_250_000,
+		Total: replay.Parts{ObservedNs: 1e6, CapacityNs: 700_000, PolicyNs: 550_000, ExcessNs: -250_000},
+		Classes: []replay.ClassSplit{
+			{Class: 4, Name: "main.w\x1b[31morker", Creator: "main.main", Parts: replay.Parts{ObservedNs: 900_000, CapacityNs: 400_000, PolicyNs: 700_000, ExcessNs: -200_000}},
+			{Class: -1, Name: "(other classes)", Parts: replay.Parts{ObservedNs: 100_000, CapacityNs: 300_000, PolicyNs: -150_000, ExcessNs: -50_000}},
+		},
+		Error: replay.Error{Makespan: &e, Waits: replay.ErrorWaits{Total: &e}},
+		Notes: []string{"the workload is too large: what comes after 3000000 ns was left out"},
+	}
+}
+
+// The sentences say which way each part goes.
+func TestSplitLines(t *testing.T) {
+	s := split()
+	check := func(wants ...string) {
+		t.Helper()
+		out := strings.Join(SplitLines(s), "\n")
+		for _, w := range wants {
+			if !strings.Contains(out, w) {
+				t.Errorf("%q is missing in\n%s", w, out)
+			}
+		}
+	}
+	check("Of 1 ms waited, 700 µs (70 %) are capacity", "on 2 Ps", "policy fifo", "add 550 µs (55 %): policy", "waits 250 µs longer", "the model is off by that much",
+		"from 0 to 3.0000 ms of 4 ms of the trace", "+25.0 % in makespan and +25.0 % in time waited (median of 3 runs)", "too large")
+	s.Ideal, s.EndNs, s.Total.PolicyNs, s.Total.ExcessNs = "gps", s.DurationNs, -200_000, 500_000
+	check("policy gps", "waits 200 µs less than that", "500 µs (50 %) are excess", "from all of the trace")
+	s.Total = replay.Parts{}
+	check("Nobody waited")
 }
 
 func TestReplayTextIsComplete(t *testing.T) {
@@ -127,7 +167,7 @@ func TestReplayTextIsComplete(t *testing.T) {
 	for _, want := range []string{
 		"explain 70 % of 10 starts", "contradict themselves", "STARTS BY RULE", "WHAT MAKES STARTS AMBIGUOUS", "PUTS", "overflow",
 		"CONTRADICTIONS", "DIVERGENCES", "expected a batch of 2; found 1", "and 4 more", "THE RUN AS OBSERVED", "10 bytes lost",
-		"FREE REPLAY", "medians of 5 runs", "+12.5 %", "WHY THEY WAITED", "behind", "WHO WAITED", "WHAT IF", "as it was", "policy thread-per-goroutine", "GOMAXPROCS changes",
+		"FREE REPLAY", "medians of 5 runs", "+12.5 %", "WHY THEY WAITED", "behind", "WHO WAITED", "AGAINST THE REFERENCE", "-250 µs", "WHAT IF", "as it was", "policy thread-per-goroutine", "GOMAXPROCS changes",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, out)

@@ -43,6 +43,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.movements(doc.Result)
 	t.classes(doc.Result)
 	t.fairness(doc.Result)
+	t.splitSection(doc.Split)
 	t.honesty(doc.Result)
 	t.warnings(doc.Result)
 	return t.w.Flush()

@@ -14,6 +14,7 @@ func (a *app) analyzeCmd() *cobra.Command {
 		r        reading
 		format   *choice
 		timeline bool
+		against  bool
 		all      bool
 	)
 	cmd := &cobra.Command{
@@ -33,11 +34,12 @@ or as one JSON object for programs, whose schema docs/json.md describes.`,
 			if timeline && format.value != "json" {
 				return usagef("--timeline needs --format json")
 			}
-			res, err := a.analyze(ctx, args[0], r, nil)
+			res, split, err := a.reference(ctx, args[0], r, against)
 			if err != nil {
 				return err
 			}
 			doc := report.Build(res, tool())
+			doc.Split = split
 			if format.value == "json" {
 				err = report.WriteJSON(a.stdout, doc, report.JSONOptions{Timeline: timeline})
 			} else {
@@ -53,6 +55,7 @@ or as one JSON object for programs, whose schema docs/json.md describes.`,
 	r.flags(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
+	referenceFlag(cmd.Flags(), &against)
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "with --format json: add the picture over time, which is large")
 	return cmd
 }

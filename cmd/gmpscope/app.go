@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/replay"
 )
 
 // app is what the subcommands share: the world outside, and whether one of them
@@ -71,7 +72,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 	defer src.Close()
 	opts := analyze.Options{Workers: r.workers, Anonymize: r.anonymize}
 	if o != nil {
-		opts.OnDecision = o(src.Header())
+		o(src.Header(), &opts)
 	}
 	if p != nil {
 		opts.OnDecision = counted(p, opts.OnDecision)
@@ -90,8 +91,45 @@ func counted(p *term.Progress, f func(*reference.Decision) error) func(*referenc
 	}
 }
 
-// observer makes a function that sees every decision.
-type observer func(input.Header) func(*reference.Decision) error
+// observer asks, in the options, for what it wants to see of the analysis of a
+// trace with that header.
+type observer func(input.Header, *analyze.Options)
+
+// simulating returns what shows the progress of simulations until done is
+// called.
+func (a *app) simulating(r reading) (on func(done, total int64), done func()) {
+	if r.quiet || !term.Controls(a.stderr, a.getenv) {
+		return nil, func() {}
+	}
+	p := term.NewProgress(a.stderr)
+	return p.Simulated, p.Done
+}
+
+// referenceFlag adds the flag that asks for reference.
+func referenceFlag(f *pflag.FlagSet, asked *bool) {
+	f.BoolVar(asked, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
+}
+
+// reference analyses a trace and, if asked, holds it against the reference.
+func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Split, error) {
+	if !asked {
+		res, err := a.analyze(ctx, name, r, nil)
+		return res, nil, err
+	}
+	var f *replay.Freeing
+	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
+		f = replay.NewFreeing(h, replay.SplitOptions())
+		o.OnDecision = f.Add
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	on, done := a.simulating(r)
+	defer done()
+	f.OnProgress(on)
+	s, err := f.Split(ctx, res)
+	return res, s, err
+}
 
 // maxWarnings is how many warnings go to standard error; every report holds
 // them all.

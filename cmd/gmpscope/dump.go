@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report"
@@ -45,9 +46,9 @@ each is known.`,
 			return usagef("--to %s lies before --from %s", to, from)
 		}
 		w := bufio.NewWriterSize(a.stdout, 256<<10)
-		lines := func(h input.Header) func(*reference.Decision) error {
+		lines := func(h input.Header, o *analyze.Options) {
 			d := report.NewDump(w, report.DumpOptions{NoQueues: h.V1})
-			return func(dec *reference.Decision) error {
+			o.OnDecision = func(dec *reference.Decision) error {
 				switch {
 				case dec.Time < int64(from):
 					return nil

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/replay/workload"
 	"github.com/gmpscope/gmpscope/report"
@@ -35,7 +37,9 @@ race, or unexplained, with the evidence. This is the guided replay.
 With --free it also takes the work out of the trace and has a model of the
 scheduler schedule it, several times: as it was, which shows how far the model
 can be trusted, and as it could be, a line for each --gomaxprocs, --policy,
---slice, --speed and --no-gc, any of which implies --free.
+--slice, --speed, --free-lock and --no-gc, any of which implies --free. Observed
+waiting is split into what ideal sharing would give as well, what the rules of
+the scheduler add, and what neither explains.
 
 The output is text for people, or one JSON object for programs, whose schema
 docs/json.md describes.`,
@@ -62,13 +66,15 @@ docs/json.md describes.`,
 				g *replay.Guiding
 				f *replay.Freeing
 			)
-			res, err := a.analyze(ctx, args[0], r, func(h input.Header) func(*reference.Decision) error {
+			res, err := a.analyze(ctx, args[0], r, func(h input.Header, o *analyze.Options) {
 				g = replay.NewGuiding(h, replay.Options{Divergences: divergences})
+				o.OnDecision = g.Add
 				if opts == nil {
-					return g.Add
+					return
 				}
 				f = replay.NewFreeing(h, *opts)
-				return func(d *reference.Decision) error {
+				o.OnStacks = f.Stacks
+				o.OnDecision = func(d *reference.Decision) error {
 					return errors.Join(g.Add(d), f.Add(d))
 				}
 			})
@@ -77,7 +83,11 @@ docs/json.md describes.`,
 			}
 			out := g.Finish(res)
 			if f != nil {
-				if err := f.Finish(ctx, res, out); err != nil {
+				on, done := a.simulating(r)
+				f.OnProgress(on)
+				err := f.Finish(ctx, res, out)
+				done()
+				if err != nil {
 					return err
 				}
 			}
@@ -105,8 +115,9 @@ type freeFlags struct {
 	free, noGC       bool
 	procs            []int
 	policies, speeds []string
+	locks            []string
 	slices           []time.Duration
-	until            time.Duration
+	from, until      time.Duration
 	seeds            int
 	set              *pflag.FlagSet
 }
@@ -116,14 +127,16 @@ func (f *freeFlags) flags(cmd *cobra.Command) {
 	f.set = s
 	s.BoolVar(&f.free, "free", false, "simulate the work of the trace, too")
 	s.IntSliceVar(&f.procs, "gomaxprocs", nil, "what if GOMAXPROCS were `N`; can be repeated")
-	s.StringSliceVar(&f.policies, "policy", nil, "what if the scheduler were `NAME`: "+strings.Join(replay.Policies(), ", ")+"; can be repeated")
+	s.StringSliceVar(&f.policies, "policy", nil, "what if the scheduler were `NAME`: "+strings.Join(sim.PolicyNames(), ", ")+"; can be repeated")
 	s.DurationSliceVar(&f.slices, "slice", nil, "what if a time slice were `DURATION`, such as 1ms; can be repeated")
 	s.StringArrayVar(&f.speeds, "speed", nil, "what if the goroutines of a class computed faster: `CLASS=FACTOR`, such as main.worker=2; can be repeated")
+	s.StringArrayVar(&f.locks, "free-lock", nil, "what if nobody waited for the mutexes that a `FUNCTION` locks, such as main.(*cache).get; can be repeated")
 	s.BoolVar(&f.noGC, "no-gc", false, "what if there were no garbage collector; its assists stay")
+	s.DurationVar(&f.from, "from", 0, "simulate only what the trace has from `DURATION` after its beginning on")
 	s.DurationVar(&f.until, "until", 0, "simulate only what the trace has up to `DURATION` after its beginning")
 	s.IntVar(&f.seeds, "seeds", 5, "simulate each `N` times, with other luck")
 	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return replay.Policies(), cobra.ShellCompDirectiveNoFileComp
+		return sim.PolicyNames(), cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := cmd.RegisterFlagCompletionFunc("policy", complete); err != nil {
 		panic(err) // the flag was added above
@@ -133,7 +146,7 @@ func (f *freeFlags) flags(cmd *cobra.Command) {
 // options returns nil if none of the flags was given.
 func (f *freeFlags) options() (*replay.FreeOptions, error) {
 	asked := f.free
-	for _, name := range []string{"gomaxprocs", "policy", "slice", "speed", "no-gc", "until", "seeds"} {
+	for _, name := range []string{"gomaxprocs", "policy", "slice", "speed", "free-lock", "no-gc", "from", "until", "seeds"} {
 		asked = asked || f.set.Changed(name)
 	}
 	if !asked {
@@ -142,10 +155,15 @@ func (f *freeFlags) options() (*replay.FreeOptions, error) {
 	if f.seeds < 1 || f.seeds > 1000 {
 		return nil, usagef("--seeds %d: must be 1 to 1000", f.seeds)
 	}
-	if f.until < 0 {
+	switch {
+	case f.from < 0:
+		return nil, usagef("--from %v: must not be negative", f.from)
+	case f.until < 0:
 		return nil, usagef("--until %v: must not be negative", f.until)
+	case f.until > 0 && f.from >= f.until:
+		return nil, usagef("--from %v does not lie before --until %v", f.from, f.until)
 	}
-	o := &replay.FreeOptions{Seeds: f.seeds, Workload: workload.Options{Until: int64(f.until)}}
+	o := &replay.FreeOptions{Seeds: f.seeds, From: int64(f.from), Workload: workload.Options{Until: int64(f.until)}}
 	add := func(c replay.Change) { o.WhatIf = append(o.WhatIf, c) }
 	for _, n := range f.procs {
 		if n < 1 {
@@ -175,6 +193,12 @@ func (f *freeFlags) options() (*replay.FreeOptions, error) {
 			return nil, usagef("--speed %q: the factor must be a number", s)
 		}
 		add(replay.Change{Class: s[:i], Speed: x})
+	}
+	for _, l := range f.locks {
+		if l == "" {
+			return nil, usagef("--free-lock: the name is empty")
+		}
+		add(replay.Change{FreeLock: l})
 	}
 	if f.noGC {
 		add(replay.Change{NoGC: true})

@@ -26,6 +26,7 @@ type reportFlags struct {
 	output  string
 	open    bool
 	noFetch bool
+	against bool
 }
 
 func (a *app) report() *cobra.Command {
@@ -54,6 +55,7 @@ has plain drawings of the same data.`,
 	f.reading.flags(cmd.Flags())
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
+	referenceFlag(cmd.Flags(), &f.against)
 	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
 	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
 		panic(err) // the flag was added above
@@ -77,11 +79,12 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 		return err
 	}
 	defer out.discard()
-	r, err := a.analyze(ctx, trace, f.reading, nil)
+	r, split, err := a.reference(ctx, trace, f.reading, f.against)
 	if err != nil {
 		return err
 	}
 	doc := report.Build(r, tool())
+	doc.Split = split
 	if err := html.Write(out, doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ var rules = []rule{
 	// Programs that are recorded; they are built in a module with nothing else.
 	{"analyze/findings/*/testdata", in("internal/rec"), nil},
 	{"testdata/traces/programs", in("internal/rec"), nil},
-	{"testdata/traces/pairs/programs", in("internal/rec"), nil},
+	{"testdata/traces/*/programs", in("internal/rec"), nil},
 	{"internal/rec", nil, nil},
 
 	{"reference/sim", in("reference"), nil},

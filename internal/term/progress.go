@@ -22,6 +22,7 @@ type Progress struct {
 	start time.Time
 
 	read, total, decisions atomic.Int64
+	done, all              atomic.Int64 // simulated time, ns
 
 	shown bool
 	stop  chan struct{}
@@ -66,6 +67,14 @@ func (p *Progress) Decision() {
 	}
 }
 
+// Simulated says that done of all ns of simulated time are over.
+func (p *Progress) Simulated(done, all int64) {
+	if p != nil {
+		p.done.Store(done)
+		p.all.Store(all)
+	}
+}
+
 // Done ends it and takes the line away.
 func (p *Progress) Done() {
 	if p == nil {
@@ -94,6 +103,9 @@ func (p *Progress) run() {
 
 func (p *Progress) draw(elapsed time.Duration) {
 	s := progressLine(p.read.Load(), p.total.Load(), p.decisions.Load(), elapsed)
+	if all := p.all.Load(); all > 0 {
+		s = simulationLine(p.done.Load(), all, elapsed)
+	}
 	if n := p.width() - 1; utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:max(n, 0)])
 	}
@@ -102,6 +114,12 @@ func (p *Progress) draw(elapsed time.Duration) {
 }
 
 const barWidth = 10
+
+func simulationLine(done, all int64, elapsed time.Duration) string {
+	share := min(max(float64(done)/float64(all), 0), 1)
+	full := int(share * barWidth)
+	return fmt.Sprintf("simulating [%s%s] %3.0f %%  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, elapsed.Round(time.Second))
+}
 
 func progressLine(read, total, decisions int64, elapsed time.Duration) string {
 	mb := func(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

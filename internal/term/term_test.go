@@ -88,4 +88,7 @@ func TestProgressLine(t *testing.T) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
+	if got, want := simulationLine(3_000, 12_000, 2*time.Second), "simulating [##........]  25 %  2s"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -37,6 +37,9 @@ type Arrival struct {
 	Chan   *Chan
 	Ns     int64
 	Mark   int64
+	// Procs of an ArriveSTW is GOMAXPROCS from when the world starts again on, at
+	// most 1<<14; 0 leaves it as it is.
+	Procs int
 }
 
 // Start returns the arrival of goroutines of class 0 at the beginning.
@@ -92,7 +95,7 @@ func (s *machine) arrive() {
 			s.inject(s.batchOf(g), none, none, whySystem)
 		}
 	case ArriveSTW:
-		s.stop(stopRequest{ns: a.Ns})
+		s.stop(stopRequest{ns: a.Ns, procs: min(a.Procs, maxProcs)})
 	case ArriveGC:
 		s.stop(stopRequest{ns: a.Ns, mark: a.Mark, begins: true})
 	}

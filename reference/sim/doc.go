@@ -27,7 +27,7 @@
 // other Ps, its wake-up. sysmon is a thread, too. What happens at an event
 // happens at one instant, and events of one instant happen in the order in which
 // they were made. So the only chance is the order in which thieves visit their
-// victims, and that comes from the seed.
+// victims, and which of the measured costs is drawn, and that comes from the seed.
 //
 // The files follow the runtime's functions, which their comments name; those are
 // in runtime/proc.go of Go 1.22 to 1.27 unless said otherwise:
@@ -44,7 +44,7 @@
 //   - poll.go: network poller and timers (netpoll, timers.check, wakeNetPoller).
 //   - world.go, gc.go: stop-the-worlds and mark workers, as load from outside
 //     (stopTheWorldWithSema, procresize, gcController).
-//   - fluid.go: ideal fair sharing, which needs none of this.
+//   - fluid.go: ideal fair sharing, which needs none of this but the load.
 //
 // What the model leaves out is said in docs/textbook.md, at the end.
 package sim

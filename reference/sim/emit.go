@@ -57,6 +57,12 @@ func (s *machine) sayExit(g, p, m int32) {
 	s.say(reference.Decision{Kind: reference.KindSyscallExit, G: x.id, Class: x.class, P: p, M: s.mid(m), Victim: reference.NoP, Flags: x.flags})
 }
 
+func (s *machine) sayProcs() {
+	if s.o.Emit != nil {
+		s.say(reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(len(s.ps)), Why: reference.WhyProcs})
+	}
+}
+
 func (s *machine) sayWorld(k reference.Kind) {
 	if s.o.Emit == nil {
 		return

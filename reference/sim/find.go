@@ -32,7 +32,7 @@ func (s *machine) schedule(m int32) {
 		s.stopLocked(m)
 		return
 	}
-	s.after(m, s.c.Switch, stFind)
+	s.after(m, s.switching(), stFind)
 }
 
 // find is the search for work, up to the P's own queue. Times between its parts

@@ -8,33 +8,122 @@ import (
 // fluid is ideal fair sharing. All runnable goroutines compute at the same
 // speed, so one clock of service counts for all of them, and the next to be
 // done is the one whose work ends first on that clock.
+//
+// The garbage collector has a quarter of the Ps while it marks (mgcpacer.go:
+// gcBackgroundUtilization), and what the goroutines do not need. While the world
+// is stopped nobody computes.
 type fluid struct {
 	service float64 // ns that a goroutine has got that was always there
 	active  heap    // at is the whole ns of service at which a goroutine is done, from 1 on
 	queue   []int32 // goroutines to go on with, at this instant
+
+	stopped bool
+	until   int64   // when the world starts again
+	marking bool    // mark is more than 0, and the world runs
+	mark    float64 // ns of marking that are left, of the cycles that have begun
+	marked  float64 // ns of marking that were done
+	ns      int64   // of the stop-the-world at the end of the last of them
+	begun   []stopRequest
+	procs   int // GOMAXPROCS when the world starts again; 0 is no change
 }
 
-func (s *machine) fluidSpeed() float64 {
-	return min(1, float64(len(s.ps))/float64(len(s.fluid.active)))
+// fluidShare is the garbage collector's of the Ps.
+const fluidShare = 0.25
+
+// fluidSpeed returns the speed of each goroutine, and that of marking.
+func (s *machine) fluidSpeed() (each, mark float64) {
+	f := s.fluid
+	if f.stopped {
+		return 0, 0
+	}
+	procs, n := float64(len(s.ps)), float64(len(f.active))
+	free := procs
+	if f.marking {
+		free -= fluidShare * procs
+	}
+	if n > 0 {
+		each = min(1, free/n)
+	}
+	if f.marking {
+		mark = procs - each*n
+	}
+	return each, mark
 }
 
-// fluidNext returns when the next piece of work is done.
-func (s *machine) fluidNext() int64 {
-	d := math.Ceil((float64(s.fluid.active.first()) - s.fluid.service) / s.fluidSpeed())
-	return s.now + int64(max(0, d))
+// fluidNext returns when the next piece of work, or the marking, is done, and
+// false if nothing is under way.
+func (s *machine) fluidNext() (int64, bool) {
+	f := s.fluid
+	each, mark := s.fluidSpeed()
+	d, busy := math.Inf(1), false
+	if each > 0 {
+		d, busy = (float64(f.active.first())-f.service)/each, true
+	}
+	if mark > 0 {
+		d, busy = min(d, f.mark/mark), true
+	}
+	if !busy {
+		return 0, false
+	}
+	return s.now + int64(max(0, math.Ceil(d))), true
 }
 
 // fluidAdvance lets all compute up to a time.
 func (s *machine) fluidAdvance(to int64) {
-	if f := s.fluid; len(f.active) > 0 {
-		f.service += float64(to-s.now) * s.fluidSpeed()
+	f := s.fluid
+	each, mark := s.fluidSpeed()
+	d := float64(to - s.now)
+	if len(f.active) > 0 {
+		f.service += d * each
 		s.end = to
+	}
+	if f.marking {
+		f.mark -= d * mark
+		f.marked += d * mark
+	}
+	if f.stopped {
+		s.res.StoppedNs += int64(len(s.ps)) * (to - s.now)
 	}
 	s.now = to
 }
 
+// fluidStop stops the world, or lets it stand still for longer.
+func (s *machine) fluidStop(req stopRequest) {
+	f := s.fluid
+	s.res.STWs++
+	f.until = max(f.until, s.now) + req.ns
+	if req.procs > 0 {
+		f.procs = req.procs
+	}
+	f.stopped, f.marking = true, false
+	if req.begins {
+		f.begun = append(f.begun, req)
+	}
+	s.push(f.until, evWorld, 0, 0)
+}
+
+// fluidWorld starts the world again, if no other stop-the-world holds it.
+func (s *machine) fluidWorld() {
+	f := s.fluid
+	if s.now < f.until {
+		return
+	}
+	f.stopped = false
+	s.resize(f.procs)
+	f.procs = 0
+	for _, req := range f.begun {
+		f.mark, f.ns = f.mark+float64(req.mark), req.ns
+	}
+	f.begun = f.begun[:0]
+	f.marking = f.mark > 0
+}
+
 // fluidDone goes on with all those whose work is done.
 func (s *machine) fluidDone() {
+	if f := s.fluid; f.marking && f.mark < 0.5 {
+		f.mark = 0
+		s.fluidStop(stopRequest{ns: f.ns})
+	}
 	for f := s.fluid; len(f.active) > 0 && float64(f.active.first()) <= f.service+0.5; {
 		s.fluidRun(f.active.pop().id)
 	}
@@ -108,6 +197,9 @@ func (s *machine) fluidBlock(g int32) {
 	c.MaxWaitNs = max(c.MaxWaitNs, wait)
 	c.RunningNs += x.left
 	s.res.BusyNs += x.left
+	if s.o.Waited != nil {
+		s.o.Waited(s.now, x.flags, wait)
+	}
 }
 
 // fluidFinish books those that are runnable at the end.

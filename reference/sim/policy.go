@@ -45,7 +45,8 @@ type Policy struct {
 	ThreadPerG bool
 	// Fluid is ideal fair sharing (generalised processor sharing): at each
 	// instant all n runnable goroutines run at once, each at the speed
-	// min(1, Ps/n). There are no queues, costs and decisions.
+	// min(1, Ps/n). There are no queues, costs and decisions. The garbage collector
+	// has a quarter of the Ps while it marks, and what the goroutines leave.
 	Fluid bool
 }
 
@@ -182,6 +183,10 @@ type Costs struct {
 	// ThreadWake is from the wake-up of a parked thread to its first step
 	// (notewakeup, futex); ThreadStart the same for a new thread (newm, clone).
 	ThreadWake, ThreadStart int64
+	// Switches and ThreadWakes are measured times. If there are any, one of them
+	// is drawn each time, in the place of Switch or ThreadWake; a new thread takes
+	// at least ThreadStart. They must not change.
+	Switches, ThreadWakes []int64
 	// ThreadSwitch is the kernel's switch between two threads. Only
 	// thread-per-goroutine has it.
 	ThreadSwitch int64

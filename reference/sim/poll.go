@@ -77,7 +77,7 @@ func (s *machine) pollOrPark(m int32, until int64) {
 		s.park(m)
 		return
 	}
-	s.poller, s.pollUntil = m, until
+	s.poller, s.pollUntil, s.broken = m, until, false
 	t := s.ms[m]
 	t.gen++
 	t.next, t.due = stPoll, Forever
@@ -96,8 +96,12 @@ func (s *machine) pollOrPark(m int32, until int64) {
 // breakPoll wakes the thread that sleeps in the poller, if there is one
 // (netpollBreak, or what it waits for).
 func (s *machine) breakPoll() {
-	if s.poller != none && s.ms[s.poller].due > s.now+s.c.ThreadWake {
-		s.after(s.poller, s.c.ThreadWake, stPoll)
+	if s.poller == none || s.broken {
+		return
+	}
+	if d := s.threadWake(); s.ms[s.poller].due > s.now+d {
+		s.broken = true
+		s.after(s.poller, d, stPoll)
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *machine) resume(g, by int32, why reference.Why) bool {
 	s.gs[g].m = none
 	s.sayReady(g, s.ms[m].p, m, by, reference.QueueDirect, why)
 	s.ms[m].prey = g
-	s.after(m, s.c.Switch, stHeld)
+	s.after(m, s.switching(), stHeld)
 	return true
 }
 

@@ -1,11 +1,13 @@
 package sim
 
+import "math"
+
 // Result is the account of a run. All times are in ns.
 type Result struct {
 	// EndNs is when the last goroutine ended, or nothing happened any more, or
 	// Options.Until if the run was cut off there: the makespan.
 	EndNs int64
-	Procs int
+	Procs int // at the beginning
 
 	Goroutines int // without mark workers
 	MaxLive    int // at one time
@@ -61,7 +63,7 @@ func (r *Result) Utilisation() float64 {
 	if r.EndNs == 0 {
 		return 0
 	}
-	return float64(r.BusyNs) / (float64(r.EndNs) * float64(r.Procs))
+	return float64(r.BusyNs) / float64(r.BusyNs+r.GCNs+r.SyscallNs+r.IdleNs+r.StoppedNs+r.SchedNs)
 }
 
 // class returns the account of a class.
@@ -76,9 +78,11 @@ func (s *machine) class(c int32) *Class {
 func (s *machine) finish() *Result {
 	r := &s.res
 	r.EndNs, r.Left = s.end, s.live
+	pTime := s.pTime + int64(len(s.ps))*(s.end-s.pSince)
 	if s.fluid != nil {
 		s.fluidFinish()
-		r.IdleNs = int64(len(s.ps))*s.end - r.BusyNs
+		r.GCNs = int64(math.Round(s.fluid.marked))
+		r.IdleNs = pTime - r.BusyNs - r.GCNs - r.StoppedNs
 		return r
 	}
 	for m := range s.ms {
@@ -100,6 +104,6 @@ func (s *machine) finish() *Result {
 	if s.pol.ThreadPerG {
 		r.Threads = r.MaxLive
 	}
-	r.SchedNs = int64(len(s.ps))*s.end - r.BusyNs - r.GCNs - r.SyscallNs - r.IdleNs - r.StoppedNs
+	r.SchedNs = pTime - r.BusyNs - r.GCNs - r.SyscallNs - r.IdleNs - r.StoppedNs
 	return r
 }

@@ -399,6 +399,41 @@ func TestFluid(t *testing.T) {
 	equal(t, "wait of the long one", r.Classes[2].WaitNs, 500_000)
 }
 
+// TestFluidGC: while the garbage collector marks it has a quarter of the Ps, and
+// what the goroutines leave; in a stopped world nobody computes.
+func TestFluidGC(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		goroutines int
+		a          Arrival
+		end, wait  int64 // of all
+		gc         int64
+	}{
+		{"stopped", 2, Arrival{At: 100_000, Kind: ArriveSTW, Ns: 50_000}, 1_050_000, 2 * 50_000, 0},
+		// Marking takes 2 ms, in which 4 goroutines share 1.5 Ps.
+		{"a quarter", 4, Arrival{Kind: ArriveGC, Mark: 1_000_000}, 2_500_000, 4 * 1_500_000, 1_000_000},
+		// One goroutine needs no more than one P, so that the other marks.
+		{"the rest", 1, Arrival{Kind: ArriveGC, Mark: 1_000_000}, 1_000_000, 0, 1_000_000},
+		{"stops of a cycle", 1, Arrival{Kind: ArriveGC, Ns: 10_000, Mark: 500_000}, 1_020_000, 20_000, 500_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			load := []Arrival{}
+			for range c.goroutines {
+				load = append(load, Arrival{Class: 1, Script: Steps(Run(1_000_000))})
+			}
+			o := named(t, "gps", 2)
+			var waited int64
+			o.Waited = func(_ int64, _ reference.Flags, ns int64) { waited += ns }
+			r := simulate(t, o, List(append(load, c.a)...))
+			equal(t, "end", r.EndNs, c.end)
+			equal(t, "waited", r.Classes[1].WaitNs, c.wait)
+			equal(t, "waited, as told", waited, c.wait)
+			equal(t, "marking", r.GCNs, c.gc)
+			equal(t, "Ps' time", r.BusyNs+r.GCNs+r.StoppedNs+r.IdleNs, 2*r.EndNs)
+		})
+	}
+}
+
 // TestErrors: what cannot be simulated is told.
 func TestErrors(t *testing.T) {
 	for name, o := range map[string]Options{
@@ -526,5 +561,74 @@ func TestTimerOfBusyP(t *testing.T) {
 		if d.Why == reference.WhyTimer && (d.Time > 3_000_000 || d.P != 1) {
 			t.Errorf("a sleep of 1 ms ends at %d ns on P%d", d.Time, d.P)
 		}
+	}
+}
+
+// TestProcsChange: Ps that go give their queues away, and new ones take part
+// (procresize).
+func TestProcsChange(t *testing.T) {
+	for _, c := range []struct {
+		policy      string
+		first, then int
+		end         int64
+	}{
+		{"gps", 1, 4, 1_000_000 + 15_000_000/4},
+		{"gps", 4, 1, 1_000_000 + 12_000_000},
+		{"fifo", 1, 4, 1_000_000 + 15_000_000/4},
+		{"go1.22", 1, 4, 1_000_000 + 15_000_000/4},
+		{"go1.22", 4, 1, 1_000_000 + 12_000_000},
+		{"go1.26", 8, 2, 1_000_000 + 8_000_000/2},
+		{"beam", 8, 2, 1_000_000 + 8_000_000/2},
+	} {
+		t.Run(fmt.Sprintf("%s, %d to %d", c.policy, c.first, c.then), func(t *testing.T) {
+			o := named(t, c.policy, c.first)
+			last := 0
+			o.Emit = func(d *reference.Decision) {
+				if d.Kind == reference.KindProcs {
+					last = int(d.Batch)
+				}
+				if last > 0 && int(d.P) >= last && (d.Kind == reference.KindStart || d.Kind == reference.KindPStart) {
+					t.Errorf("%v on P %d of %d", d.Kind, d.P, last)
+				}
+			}
+			load := make([]Arrival, 0, 17)
+			for range 16 {
+				load = append(load, Arrival{Script: Times(10, Run(50_000), Sleep(1), Run(50_000))})
+			}
+			r := simulate(t, o, List(append(load, Arrival{At: 1_000_000, Kind: ArriveSTW, Procs: c.then})...))
+			if d := r.EndNs - c.end; d < -100 || d > c.end/8 {
+				t.Errorf("end at %d, want %d", r.EndNs, c.end)
+			}
+			equal(t, "left", r.Left, 0)
+			equal(t, "busy", r.BusyNs, 16_000_000)
+			if c.policy != "gps" {
+				equal(t, "GOMAXPROCS", last, c.then)
+			}
+			if n := c.end * int64(max(c.first, c.then)); r.IdleNs < 0 || r.SchedNs < 0 || r.IdleNs+r.SchedNs > n/2 {
+				t.Errorf("idle %d, scheduling %d", r.IdleNs, r.SchedNs)
+			}
+		})
+	}
+}
+
+// TestMeasuredCosts: costs that were measured are drawn from, in the place of
+// the constant ones, and a new thread takes as long as it ever does.
+func TestMeasuredCosts(t *testing.T) {
+	o := named(t, "go1.26", 1)
+	load := func() Arrivals { return Start(Times(50, Run(1000), Gosched()), Times(50, Run(1000), Gosched())) }
+	usual := simulate(t, o, load())
+	o.Costs.Switches = []int64{o.Costs.Switch}
+	equal(t, "the usual cost, drawn", simulate(t, o, load()).EndNs, usual.EndNs)
+	o.Costs.Switches = []int64{o.Costs.Switch, o.Costs.Switch + 20_000}
+	if d := simulate(t, o, load()).EndNs - usual.EndNs; d < 30*20_000 || d > 70*20_000 {
+		t.Errorf("half of 100 switches take 20 µs more: %d ns in all", d)
+	}
+
+	o = named(t, "go1.26", 2)
+	wakes := func() Arrivals { return Start(Times(20, Run(1000), Sleep(1_000_000))) }
+	usual = simulate(t, o, wakes())
+	o.Costs.ThreadWakes = []int64{o.Costs.ThreadWake + 300_000}
+	if d := simulate(t, o, wakes()).EndNs - usual.EndNs; d < 300_000-o.Costs.ThreadStart {
+		t.Errorf("threads wake up 0.3 ms later: the end is %d ns later", d)
 	}
 }

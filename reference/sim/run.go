@@ -176,7 +176,7 @@ func (s *machine) requeue(m, g int32, why reference.Why, local bool) {
 		s.wakeP()
 	}
 	if d > 0 && s.ms[m].lockedG == noG {
-		s.after(m, d+s.c.Switch, stFind)
+		s.after(m, d+s.switching(), stFind)
 		return
 	}
 	s.schedule(m)

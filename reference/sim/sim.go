@@ -14,17 +14,24 @@ type Options struct {
 	Policy Policy
 	Costs  Costs
 	Procs  int // GOMAXPROCS
-	// Seed decides the order in which thieves visit the other Ps, and how far
-	// each P is from its next 61st tick at the beginning; with 0 that is now, as
-	// in a program that has just begun. Everything else is determined by the
-	// workload.
+	// Seed decides the order in which thieves visit the other Ps, which of the
+	// measured costs are drawn, and how far each P is from its next 61st tick at
+	// the beginning; with 0 that is now, as in a program that has just begun.
+	// Everything else is determined by the workload.
 	Seed uint64
 	// Until ends the run at this time, in ns; 0 is when nothing happens any more.
 	Until int64
 	// Emit gets each decision, with times in ns since the beginning. It must not
 	// keep d. May be nil.
 	Emit func(d *reference.Decision)
+	// Waited is called, in ideal fair sharing, which has no decisions, each time
+	// that a goroutine blocks or ends: when, with which flags, and for how many ns
+	// longer it was runnable than it computed. May be nil.
+	Waited func(at int64, f reference.Flags, ns int64)
 }
+
+// maxProcs is the largest GOMAXPROCS.
+const maxProcs = 1 << 14
 
 // none is the index of no goroutine in a list, no thread, no P.
 const none = int32(-1)
@@ -161,10 +168,13 @@ type machine struct {
 	nready     int
 	poller     int32 // thread that sleeps in the poller
 	pollUntil  int64
+	broken     bool // that sleep was ended (netpollWakeSig)
 	lastPoll   int64
 
 	sysmon sysmon
 	stw    world
+	pTime  int64 // of all Ps, up to when their number changed last
+	pSince int64
 	gc     gc
 	fluid  *fluid
 
@@ -197,7 +207,7 @@ func Simulate(ctx context.Context, o Options, load Arrivals) (*Result, error) {
 
 func newMachine(o Options, load Arrivals) (*machine, error) {
 	switch {
-	case o.Procs < 1 || o.Procs > 1<<14:
+	case o.Procs < 1 || o.Procs > maxProcs:
 		return nil, fmt.Errorf("sim: %d Ps", o.Procs)
 	case o.Policy.Rules.RingSize < 2:
 		return nil, fmt.Errorf("sim: policy %q has no rules", o.Policy.Name)
@@ -225,9 +235,7 @@ func newMachine(o Options, load Arrivals) (*machine, error) {
 	} else {
 		s.sysmonStart()
 	}
-	if s.o.Emit != nil {
-		s.say(reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(o.Procs), Why: reference.WhyProcs})
-	}
+	s.sayProcs()
 	s.nextArrival()
 	return s, nil
 }
@@ -241,8 +249,8 @@ func (s *machine) loop(ctx context.Context) error {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if s.fluid != nil && s.fluid.active.first() != 0 {
-			if next := s.fluidNext(); len(s.events) == 0 || next <= s.events[0].at {
+		if s.fluid != nil {
+			if next, ok := s.fluidNext(); ok && (len(s.events) == 0 || next <= s.events[0].at) {
 				if s.o.Until > 0 && next > s.o.Until {
 					break
 				}
@@ -297,6 +305,10 @@ func (s *machine) loop(ctx context.Context) error {
 			s.arrive()
 		case evWorld:
 			s.end = s.now
+			if s.fluid != nil {
+				s.fluidWorld()
+				break
+			}
 			s.startWorld()
 		}
 		if s.live == 0 && s.last {

@@ -73,7 +73,7 @@ func (s *machine) exitSyscall(m int32) {
 		return
 	}
 	p := t.oldP
-	if s.ps[p].status == pSyscall {
+	if int(p) < len(s.ps) && s.ps[p].status == pSyscall {
 		s.takeFromCall(p, reference.WhyRetakeReturn)
 	} else {
 		p = s.popIdle()

@@ -29,7 +29,7 @@ func (s *machine) sysmonKick() {
 	if s.sysmon.deep {
 		s.sysmon.deep = false
 		s.sysmon.quiet, s.sysmon.delay = 0, s.r.SysmonMin
-		s.sysmonSleep(s.c.ThreadWake)
+		s.sysmonSleep(s.threadWake())
 	}
 }
 

@@ -96,7 +96,7 @@ func (s *machine) newThread() int32 {
 // startThread gives an idle P to the thread that was parked last, or to a new
 // one (startm). A spinning one has been counted already.
 func (s *machine) startThread(p int32, spinning bool) {
-	d := s.c.ThreadWake
+	d := s.threadWake()
 	var m int32
 	if n := len(s.idleM); n > 0 {
 		m = s.idleM[n-1]
@@ -104,10 +104,24 @@ func (s *machine) startThread(p int32, spinning bool) {
 	} else {
 		m = s.newThread()
 		if !s.pol.ThreadPerG {
-			d = s.c.ThreadStart
+			d = max(d, s.c.ThreadStart)
 		}
 	}
 	s.wakeThread(m, p, spinning, d)
+}
+
+// threadWake returns how long the wake-up of a thread takes.
+func (s *machine) threadWake() int64 { return s.draw(s.c.ThreadWakes, s.c.ThreadWake) }
+
+// switching returns how long a P takes to look for the next goroutine.
+func (s *machine) switching() int64 { return s.draw(s.c.Switches, s.c.Switch) }
+
+// draw returns one of some measured times, or what holds if there are none.
+func (s *machine) draw(of []int64, usual int64) int64 {
+	if len(of) == 0 {
+		return usual
+	}
+	return of[s.rnd.Uint64()%uint64(len(of))]
 }
 
 func (s *machine) wakeThread(m, p int32, spinning bool, d int64) {
@@ -219,6 +233,6 @@ func (s *machine) startLocked(m, g int32, tk take) {
 	s.ps[p].since = s.now
 	lm := s.ms[x.lockedM]
 	lm.startNext, lm.take = g, tk
-	s.wakeThread(x.lockedM, p, false, s.c.ThreadWake)
+	s.wakeThread(x.lockedM, p, false, s.threadWake())
 	s.park(m)
 }

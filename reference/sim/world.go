@@ -8,6 +8,7 @@ type stopRequest struct {
 	mark   int64 // of the cycle that it begins
 	begins bool  // a cycle of the garbage collector
 	ends   bool
+	procs  int // GOMAXPROCS afterwards; 0 is no change
 }
 
 // world is the state of a stop-the-world. Whoever asks for it is not part of
@@ -22,7 +23,11 @@ type world struct {
 // stop stops the world, or queues up for it: worldsema, and for cycles of the
 // garbage collector work.startSema too.
 func (s *machine) stop(req stopRequest) {
-	if s.pol.HoldP || s.fluid != nil {
+	switch {
+	case s.fluid != nil:
+		s.fluidStop(req)
+		return
+	case s.pol.HoldP:
 		return // no such thing as a stopped world
 	}
 	s.stw.pending = append(s.stw.pending, req)
@@ -103,6 +108,7 @@ func (s *machine) startWorld() {
 	if w.req.ends {
 		s.gc.on = false
 	}
+	s.resize(w.req.procs)
 	s.sysmonKick()
 	s.sayWorld(reference.KindSTWEnd)
 	var idle []int32
@@ -115,7 +121,7 @@ func (s *machine) startWorld() {
 			idle = append(idle, p)
 		case s.r.STWAffinity && m != none && s.ms[m].next == stParked:
 			s.unpark(m)
-			s.wakeThread(m, p, false, s.c.ThreadWake)
+			s.wakeThread(m, p, false, s.threadWake())
 		default:
 			s.startThread(p, false)
 		}
@@ -140,6 +146,47 @@ func (s *machine) startWorld() {
 		s.endMark() // there was nothing to mark
 	}
 	s.nextStop()
+}
+
+// resize changes the number of Ps in a stopped world. Those that go give what
+// they have queued to the head of the global queue, in its order, and their
+// timers to P 0 (procresize, p.destroy, Go 1.22 to 1.27).
+func (s *machine) resize(n int) {
+	if n <= 0 || n == len(s.ps) {
+		return
+	}
+	s.pTime += int64(len(s.ps)) * (s.now - s.pSince)
+	s.pSince = s.now
+	for i := len(s.ps); i < n; i++ {
+		s.ps = append(s.ps, proc{m: none, oldM: none, status: pStopped, since: s.now})
+	}
+	for i := len(s.ps) - 1; i >= n; i-- {
+		p := int32(i)
+		if s.fluid == nil {
+			s.res.StoppedNs += s.now - s.ps[p].since
+		}
+		for s.q.Len(p) > 0 {
+			g := s.q.Tail(p)
+			if g == reference.None {
+				g = s.q.Runnext(p)
+			}
+			s.q.Remove(g)
+			s.q.PutGlobalHead(g)
+			s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyProcs)
+		}
+		for _, e := range s.ps[p].timers {
+			s.ps[0].timers.push(e)
+		}
+	}
+	for g := range s.gs {
+		if int(s.gs[g].p) >= n {
+			s.gs[g].p = none
+		}
+	}
+	s.ps = s.ps[:n]
+	s.q.Grow(0, n)
+	s.coprimes = coprimes(uint32(n))
+	s.sayProcs()
 }
 
 // unpark takes a certain thread out of the idle list (mgetSpecific).

@@ -16,10 +16,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/replay"
 )
 
@@ -33,11 +33,9 @@ func main() {
 func run(ctx context.Context, dirs []string, w io.Writer) error {
 	if len(dirs) == 0 {
 		var b bytes.Buffer
-		rows, err := replayAll(ctx, filepath.Join("testdata", "traces"))
-		if err != nil {
+		if err := all(ctx, &b, filepath.Join("testdata", "traces")); err != nil {
 			return err
 		}
-		page(&b, rows)
 		return os.WriteFile(filepath.Join("docs", "replay.md"), b.Bytes(), 0o644)
 	}
 	for _, dir := range dirs {
@@ -50,6 +48,22 @@ func run(ctx context.Context, dirs []string, w io.Writer) error {
 	return nil
 }
 
+// all writes the page about the scenario traces, those of real programs, and the
+// pairs for what-ifs. The others are recorded for detectors and for diff: there
+// are many, and much alike.
+func all(ctx context.Context, w io.Writer, traces string) error {
+	rows, err := replayAll(ctx, traces, "cases", "pairs", "whatif")
+	if err != nil {
+		return err
+	}
+	ps, err := predict(ctx, filepath.Join(traces, "whatif"))
+	if err != nil {
+		return err
+	}
+	page(w, rows, ps)
+	return nil
+}
+
 // row is one trace.
 type row struct {
 	name string
@@ -59,19 +73,16 @@ type row struct {
 	lacked *int64
 }
 
-// others are folders of traces that were made for other judges; name them to have
-// their table.
-var others = map[string]bool{"cases": true, "pairs": true, "whatif": true}
-
-// replayAll replays the traces below a folder, in the order of their names.
-func replayAll(ctx context.Context, dir string) ([]row, error) {
+// replayAll replays the traces below a folder, in the order of their names. It
+// leaves out folders in it with certain names.
+func replayAll(ctx context.Context, dir string, without ...string) ([]row, error) {
 	lacked, err := cpuWaits(dir)
 	if err != nil {
 		return nil, err
 	}
 	var rows []row
 	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && file != dir && others[d.Name()] {
+		if err == nil && d.IsDir() && slices.Contains(without, d.Name()) {
 			return filepath.SkipDir
 		}
 		if err != nil || d.IsDir() || !strings.Contains(filepath.Base(file), ".trace") {
@@ -81,7 +92,7 @@ func replayAll(ctx context.Context, dir string) ([]row, error) {
 		if err != nil {
 			return err
 		}
-		res, err := free(ctx, file)
+		res, err := freeWith(ctx, file, replay.FreeOptions{})
 		switch {
 		case errors.Is(err, analyze.ErrNoEvents):
 			return nil
@@ -99,15 +110,6 @@ func replayAll(ctx context.Context, dir string) ([]row, error) {
 		return nil
 	})
 	return rows, err
-}
-
-func free(ctx context.Context, file string) (*replay.Result, error) {
-	src, err := input.Open(ctx, file, input.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	return replay.FreeReplay(ctx, src, replay.FreeOptions{})
 }
 
 // cpuWaits reads from a folder's manifest, if there is one, for how long threads

@@ -112,7 +112,7 @@ func table(w io.Writer, rows []row) {
 func micros(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e3) }
 
 // page writes docs/replay.md.
-func page(w io.Writer, rows []row) {
+func page(w io.Writer, rows []row, ps []prediction) {
 	var fed, hungry, unknown []row
 	for _, r := range rows {
 		switch {
@@ -142,6 +142,8 @@ func page(w io.Writer, rows []row) {
 		fmt.Fprintf(w, "\n## %s\n\n%d of %d are in all bands.\n\n", s.title, good, len(s.rows))
 		table(w, s.rows)
 	}
+	fmt.Fprint(w, "\n## What if: twice the Ps, or half of them\n\n"+whatIf)
+	predictions(w, ps)
 	fmt.Fprint(w, reasons)
 }
 
@@ -152,7 +154,8 @@ Made by ` + "`go run ./replay/accuracy`" + `; do not edit. ` + "`go run ./replay
 The free replay takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
 GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if
 must be read beside. Numbers are medians of five runs with other seeds. Two costs are measured in the trace, where it shows
-them (from one goroutine to the next in a P's own queue, and the wake-up of a thread); all others have their defaults.
+them often enough (from one goroutine to the next in a P's own queue, 20 times; the wake-up of a thread, 5 times), and each
+time one of the measurements is drawn: their tails are the kernel's doing. All other costs have their defaults.
 
 Bands: busy time within 1 %, makespan within 3 %, time waited within 15 %, p50 and p99 of the waits within a factor of 1.5
 (below 1 µs they count as 1 µs). The last column names the cause of waiting in which both runs differ most: simulated, not
@@ -160,19 +163,27 @@ observed. For the scenario traces, how long threads had no CPU was recorded; a t
 P-time on. For real programs it is not known.
 `
 
+const whatIf = `Programs in testdata/traces/whatif/programs, each recorded with one P and with two on a machine that had two cores for them.
+The trace of the one predicts the makespan of the other. The last column is the error of the model for the trace that it
+was given.
+
+`
+
 const reasons = `
 ## Why, where it is worse
 
 * **idle-p/missed, idle-p/waking, residue**: goroutines waited in the observed run while a P was idle, its thread was waking
-  up, or a P was in the scheduler. The model wakes a thread in constant time and gives it a core of its own. Where there are
-  more threads than cores, or other programs, the wake-up takes as long as the kernel likes; the trace does not have that. An
-  interruption while a goroutine runs is in the trace, but looks like work.
+  up, or a P was in the scheduler. The model draws how long that takes from what can be measured in the trace: a wake-up by a
+  goroutine when one thread only can have been meant. Where there are more threads than cores, or other programs, a wake-up
+  takes as long as the kernel likes, and late ones come together; drawn ones do not. An interruption while a goroutine runs is
+  in the trace, but looks like work.
 * **behind, overtaken**: others ran first, in another order. Who steals when from whom is luck, and decides who waits for
   whom where hundreds of goroutines are queued; makespan and busy time do not care, the sum of waits does. A thread that wakes
   up late shifts such a queue as well. Where each P is on the way to its 61st tick is not in the trace, and a single goroutine
   in the global queue may wait for that: pingpong-starve-*.
 * **p-unavailable**: a P was in a system call. sysmon takes it away when it wakes up; on a machine without a free core that
-  is late, and the system call itself lasts longer.
+  is late, and the system call itself lasts longer. How late sysmon is cannot be measured: how long it meant to sleep is not in
+  the trace.
 * **gc**: who marks is the pacer's choice in each cycle, of which the trace has the sum only. Suspensions for stack scans are
   left out. Mark workers are seen late where a trace begins within a cycle.
 * **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
@@ -180,10 +191,13 @@ const reasons = `
   drift apart. What comes from the network comes at its time, whatever the program did before; in a trace of both ends of a
   connection, that is not so.
 * **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
-  schedule would have other conflicts.
+  schedule would have other conflicts. So a trace with one P says little about a program that its locks limit: there
+  goroutines meet at a lock only if one is preempted, or blocks, while it holds it, and a lock that is taken without waiting
+  leaves no event. For more Ps such a prediction is a lower bound (lock-limited, lock-asleep). With several Ps the conflicts
+  are in the trace, and fewer Ps are predicted well.
 * **Loops that wait for the clock or a flag** ("run until told to stop") look like a fixed amount of work: forever-*.
 * **The beginning and the end**: the model begins without threads; what was running at the end of the trace ends there. That
   shows in traces of a few ms.
-* **Changes of GOMAXPROCS** are left out: annot-*, sync-cpus-*.
-* **wasm** has no runnext; the header of a trace does not say that it is one: jswasm-*.
+* **Changes of GOMAXPROCS** come when they came, whatever the program did before; a what-if with another GOMAXPROCS has it
+  from beginning to end.
 `

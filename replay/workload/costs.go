@@ -112,9 +112,11 @@ func (c *costs) add(d *reference.Decision, now int64) {
 // samples are the first measurements of a cost, in ns.
 type samples []int64
 
-// Few and many samples: fewer say nothing, more are not kept.
+// Fewer samples say nothing, more than manySamples are not kept. Of wake-ups a few
+// do: the default is much further off where the machine has not enough cores.
 const (
-	fewSamples  = 20
+	fewSwitches = 20
+	fewWakes    = 5
 	manySamples = 1 << 12
 )
 
@@ -124,11 +126,12 @@ func (s *samples) add(ns int64) {
 	}
 }
 
-// median returns 0 if there are too few.
-func (s samples) median() int64 {
-	if len(s) < fewSamples {
-		return 0
+// finish returns the samples in rising order, and their median; nothing if there
+// are fewer than that.
+func (s samples) finish(few int) ([]int64, int64) {
+	if len(s) < few {
+		return nil, 0
 	}
 	slices.Sort(s)
-	return s[len(s)/2]
+	return s, s[len(s)/2]
 }

@@ -34,5 +34,5 @@
 //
 // Which of several goroutines a channel or lock serves first, and whether a
 // goroutine blocks at all, depends on the schedule; in a Workload it is as it
-// was. Changes of GOMAXPROCS are left out: [Workload.Procs] is what held longest.
+// was. Changes of GOMAXPROCS come from outside, with a stop-the-world.
 package workload

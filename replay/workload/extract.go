@@ -50,6 +50,7 @@ type live struct {
 	last   int32 // step; none if there is none yet
 	cut    int32 // last step before the last stop
 	ran    bool  // it was started before
+	stack  int32 // where it blocks, if on a semaphore; else 0
 }
 
 // Extractor builds a [Workload] from a stream of decisions. It never fails:
@@ -74,7 +75,9 @@ type Extractor struct {
 	procsAt  int64
 	looked   []int64 // by P: when it began to run, and looked at no timers since
 	on       []int32 // by P: the goroutine that runs there, or none
+	last     int64   // when a goroutine of the program stopped
 	costs    costs
+	puts     struct{ runnext, local int } // by a goroutine that creates or wakes
 }
 
 // NewExtractor returns an Extractor.
@@ -135,9 +138,26 @@ func (e *Extractor) Add(d *reference.Decision) bool {
 	return true
 }
 
+// setProcs notes a GOMAXPROCS. One that is not the first comes from outside,
+// with the stop-the-world that is under way, or else with one of no length.
 func (e *Extractor) setProcs(n int) {
+	n = min(max(n, 0), maxProcs)
+	switch {
+	case n == 0 || n == e.procsNow:
+	case e.procsNow == 0:
+		e.w.FirstProcs = n
+	case e.stw.open:
+		e.stw.procs = n
+	default:
+		e.w.outer = append(e.w.outer, arrival{at: e.now, kind: sim.ArriveSTW, procs: n})
+	}
+	e.bookProcs()
+	e.procsNow = n
+}
+
+func (e *Extractor) bookProcs() {
 	e.procs[e.procsNow] += e.now - e.procsAt
-	e.procsNow, e.procsAt = min(max(n, 0), maxProcs), e.now
+	e.procsAt = e.now
 }
 
 // find returns the goroutine of a decision. One that was not seen before comes
@@ -223,6 +243,14 @@ func (e *Extractor) ready(d *reference.Decision) {
 	if !e.program(d) {
 		return
 	}
+	if d.Why == reference.WhyCreate || d.Why == reference.WhyUnblock {
+		switch d.To {
+		case reference.QueueRunnext:
+			e.puts.runnext++
+		case reference.QueueLocal:
+			e.puts.local++
+		}
+	}
 	by := none // in a system call nobody wakes others
 	if i, ok := e.byID[d.By]; ok && d.By != d.G && d.By >= 0 && e.gs[i].state != syscall {
 		by = i
@@ -266,11 +294,11 @@ func (e *Extractor) ready(d *reference.Decision) {
 		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true})
 	case by != none:
 		e.flush(by)
-		e.add(by, step{kind: kSend, arg: i})
-		e.add(i, step{kind: kRecv})
+		e.add(by, step{kind: kSend, arg: i, stack: x.stack})
+		e.add(i, step{kind: kRecv, stack: x.stack})
 	default:
-		e.add(i, step{kind: kRecv})
-		e.w.outer = append(e.w.outer, arrival{at: e.now, kind: sim.ArriveSend, g: i})
+		e.add(i, step{kind: kRecv, stack: x.stack})
+		e.w.outer = append(e.w.outer, arrival{at: e.now, kind: sim.ArriveSend, g: i, stack: x.stack})
 	}
 	x.state = runnable
 }
@@ -390,6 +418,9 @@ func (e *Extractor) stop(d *reference.Decision) {
 	}
 	e.flush(i)
 	x.cut, x.paused = x.last, false
+	if e.w.gs[i].flags == 0 {
+		e.last = e.now
+	}
 	switch d.Why {
 	case reference.WhyExit:
 		e.add(i, step{kind: kExit})
@@ -402,7 +433,10 @@ func (e *Extractor) stop(d *reference.Decision) {
 	case reference.WhyGoyield:
 		e.add(i, step{kind: kGoyield})
 	case reference.WhyBlock, reference.WhyCoroutine, reference.WhyUnknown:
-		x.state, x.seg = blocked, e.now
+		x.state, x.seg, x.stack = blocked, e.now, 0
+		if d.Reason == reference.ReasonSync {
+			x.stack = d.Stack
+		}
 		return
 	}
 	x.state = runnable

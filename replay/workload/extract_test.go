@@ -102,9 +102,40 @@ func TestSteps(t *testing.T) {
 			s.say(100, reference.KindPStart, reference.NoG, nil)
 			s.ready(100, A, reference.NoG, reference.WhyTimer)
 			s.ready(105, B, reference.NoG, reference.WhyTimer)
+			s.start(110, A)
+			s.stop(111, A, reference.WhyExit)
+			s.start(112, B)
+			s.stop(113, B, reference.WhyExit)
 		}, map[int64][]step{
-			A: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 90}},
-			B: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 80}},
+			A: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 90}, {kind: kRun, ns: 1}, {kind: kExit}},
+			B: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 80}, {kind: kRun, ns: 1}, {kind: kExit}},
+		}},
+		{"who is runnable when the trace ends does not run", func(s stream) {
+			s.start(0, A)
+			s.stop(10, A, reference.WhyBlock)
+			s.start(20, B)
+			s.ready(30, A, B, reference.WhyUnblock)
+			s.ready(40, 3, B, reference.WhyCreate)
+			s.stop(50, B, reference.WhyGosched)
+			s.ready(50, B, reference.NoG, reference.WhyGosched)
+		}, map[int64][]step{
+			A: {{kind: kRun, ns: 10}, {kind: kForever}},
+			B: {{kind: kRun, ns: 10}, {kind: kSend, arg: 0}, {kind: kRun, ns: 10}, {kind: kGo, arg: 2}, {kind: kRun, ns: 10}, {kind: kForever}},
+			3: nil,
+		}},
+		{"where a receiver blocked on a semaphore", func(s stream) {
+			s.start(0, A)
+			s.say(10, reference.KindStop, A, func(d *reference.Decision) {
+				d.Why, d.Reason, d.Stack = reference.WhyBlock, reference.ReasonSync, 77
+			})
+			s.start(20, B)
+			s.ready(30, A, B, reference.WhyUnblock)
+			s.stop(30, B, reference.WhyExit)
+			s.start(40, A)
+			s.stop(50, A, reference.WhyExit)
+		}, map[int64][]step{
+			A: {{kind: kRun, ns: 10}, {kind: kRecv, stack: 77}, {kind: kRun, ns: 10}, {kind: kExit}},
+			B: {{kind: kRun, ns: 10}, {kind: kSend, arg: 0, stack: 77}, {kind: kExit}},
 		}},
 		{"a lock shows when the P is handed over", func(s stream) {
 			s.start(0, A)

@@ -1,6 +1,9 @@
 package workload
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
@@ -8,9 +11,10 @@ import (
 // Workload is the work of a run. It does not change any more, and serves any
 // number of simulations at once.
 type Workload struct {
-	// Procs is the GOMAXPROCS that held for the longest time.
-	Procs int
-	// ProcsChanged says that it was not the only one.
+	// Procs is the GOMAXPROCS that held for the longest time, FirstProcs that at
+	// the beginning. Those after it come with the stop-the-worlds that set them.
+	Procs, FirstProcs int
+	// ProcsChanged says that there was more than one.
 	ProcsChanged bool
 	// EndNs is the time up to which decisions were taken in, Omitted how many
 	// came after that, because of Options.Until or Options.MaxSteps. Capped says
@@ -18,6 +22,9 @@ type Workload struct {
 	EndNs   int64
 	Omitted int64
 	Capped  bool
+	// TailNs is from when a goroutine of the program, and not of the runtime or
+	// the tracer, stopped last to EndNs; 0 if one was at work then.
+	TailNs int64
 	// StopperNs is for how long goroutines of the program ran that had stopped
 	// the world, GCStopperNs the part of it for the garbage collector.
 	StopperNs, GCStopperNs int64
@@ -30,6 +37,12 @@ type Workload struct {
 	// its own queue, and ThreadWakeNs how long a locked thread takes to run when
 	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.
 	SwitchNs, ThreadWakeNs int64
+	// Switches and ThreadWakes are the measurements behind them: waits for the
+	// kernel make their tails. Empty if there were too few.
+	Switches, ThreadWakes []int64
+	// NoRunnext says that nobody was put into a P's runnext, though many were put
+	// into its queue: wasm has none (runqput).
+	NoRunnext bool
 	// Odd counts decisions that contradict those before them, as in damaged traces.
 	Odd int64
 
@@ -61,10 +74,11 @@ const (
 
 // step is one step of a goroutine. There may be millions: no pointers.
 type step struct {
-	ns   int64
-	next int32 // of the same goroutine; none at the end
-	arg  int32 // goroutine that is created or woken
-	kind kind
+	ns    int64
+	next  int32 // of the same goroutine; none at the end
+	arg   int32 // goroutine that is created or woken
+	stack int32 // kSend, kRecv: where the receiver blocked on a semaphore; else 0
+	kind  kind
 }
 
 // goroutine is what is left of one when the extraction is over.
@@ -73,18 +87,21 @@ type goroutine struct {
 	class int32
 	first int32 // step, or none
 	flags reference.Flags
+	never bool // it became runnable for the first time, and the trace ends before it runs
 }
 
 const none = int32(-1)
 
 // arrival is something from outside.
 type arrival struct {
-	at   int64
-	ns   int64 // of each stop-the-world
-	mark int64
-	g    int32
-	kind sim.ArrivalKind
-	net  bool // ArriveSend: the network's
+	at    int64
+	ns    int64 // of each stop-the-world
+	mark  int64
+	g     int32
+	stack int32 // ArriveSend: as in step
+	procs int   // ArriveSTW: GOMAXPROCS afterwards; 0 is no change
+	kind  sim.ArrivalKind
+	net   bool // ArriveSend: the network's
 }
 
 // slab holds steps in pieces, so that it grows without being copied.
@@ -115,9 +132,26 @@ func (s *slab) add(x step) int32 {
 type Change struct {
 	// Speed divides the computing of the goroutines of a class, by its handle.
 	Speed map[int32]float64
+	// FreeLocks are handles of stacks: a goroutine that blocked on a semaphore
+	// there does not block.
+	FreeLocks map[int32]bool
+	// FixedProcs leaves out that GOMAXPROCS changes.
+	FixedProcs bool
 	// NoGC leaves the cycles of the garbage collector out. Assists and sweeping
 	// are part of the goroutines' work, and stay.
 	NoGC bool
+}
+
+// Semaphores lists the handles of the stacks at which goroutines blocked on a
+// semaphore, in rising order.
+func (w *Workload) Semaphores() []int32 {
+	seen := map[int32]bool{}
+	for i := range w.steps.n {
+		if s := w.steps.at(i).stack; s != 0 {
+			seen[s] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // Load returns the work for one simulation. Goroutines keep their IDs and
@@ -147,7 +181,7 @@ type load struct {
 func (l *load) Next() (sim.Arrival, bool) {
 	for ; l.i < len(l.w.outer); l.i++ {
 		a := &l.w.outer[l.i]
-		if a.kind == sim.ArriveGC && l.c.NoGC {
+		if a.kind == sim.ArriveGC && l.c.NoGC || a.kind == sim.ArriveGo && l.w.gs[a.g].never || a.kind == sim.ArriveSend && l.c.FreeLocks[a.stack] {
 			continue
 		}
 		l.i++
@@ -156,6 +190,10 @@ func (l *load) Next() (sim.Arrival, bool) {
 		case sim.ArriveGo:
 			g := &l.w.gs[a.g]
 			out.Class, out.G, out.Flags, out.Script = g.class, g.id, g.flags, l.script(a.g)
+		case sim.ArriveSTW:
+			if !l.c.FixedProcs {
+				out.Procs = a.procs
+			}
 		case sim.ArriveSend:
 			out.Chan = l.waker(a.g)
 			if a.net {
@@ -202,11 +240,18 @@ type script struct {
 
 // Next returns the goroutine's next step.
 func (s *script) Next(int64) sim.Op {
-	if s.at == none {
-		return sim.Op{}
+	var x *step
+	for {
+		if s.at == none {
+			return sim.Op{}
+		}
+		x = s.l.w.steps.at(s.at)
+		s.at = x.next
+		if x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] {
+			continue
+		}
+		break
 	}
-	x := s.l.w.steps.at(s.at)
-	s.at = x.next
 	switch x.kind {
 	case kRun:
 		if s.speed != 1 {

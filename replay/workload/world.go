@@ -23,6 +23,7 @@ type stw struct {
 	at      int64
 	stopped int64 // when the last P stopped
 	g       int64 // who asked for it
+	procs   int   // GOMAXPROCS that it sets; 0 if none
 }
 
 // cycle returns the current or last cycle. Marking that belongs to none, because
@@ -72,13 +73,17 @@ func (e *Extractor) stwEnd() {
 	}
 	e.stw.open = false
 	ns := e.now - e.stw.stopped
-	if e.stw.cycle {
+	switch {
+	case !e.stw.cycle:
+		e.w.Stops++
+		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, ns: ns, procs: e.stw.procs})
+	case e.stw.procs > 0: // that makes no sense, but is what was seen
+		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, procs: e.stw.procs})
+		fallthrough
+	default:
 		c := e.cycle()
 		c.stops += ns
 		c.n++
-	} else {
-		e.w.Stops++
-		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, ns: ns})
 	}
 	e.pause(false)
 }
@@ -125,6 +130,23 @@ func (e *Extractor) pStop(d *reference.Decision) {
 	}
 }
 
+// manyPuts is how many puts tell that there is no runnext.
+const manyPuts = 20
+
+// unstarted deals with a goroutine that is runnable at the end: the simulation
+// would let it run, if not for long, as the trace does not.
+func (e *Extractor) unstarted(g int32) {
+	last := e.gs[g].last
+	if last == none {
+		e.w.gs[g].never = true
+		return
+	}
+	switch s := e.w.steps.at(last); s.kind {
+	case kRecv, kNetwork, kSleep, kGosched, kGoyield:
+		*s = step{kind: kForever, next: none}
+	}
+}
+
 // Finish ends the extraction at a time, in ns, that of the last decision or
 // later, and returns the workload. What has not ended by then does what it was
 // at up to that time, and no more: who runs, or is in a system call, ends; who is
@@ -138,11 +160,17 @@ func (e *Extractor) Finish(end int64) *Workload {
 	if e.stw.open {
 		e.stwEnd()
 	}
+	w.TailNs = e.now - e.last
 	for i := range e.gs {
 		g := int32(i)
+		if s := e.gs[g].state; w.gs[g].flags == 0 && (s == running || s == syscall) {
+			w.TailNs = 0
+		}
 		switch x := &e.gs[g]; x.state {
 		case running:
 			e.flush(g)
+		case runnable:
+			e.unstarted(g)
 		case blocked:
 			e.add(g, step{kind: kForever})
 		case syscall:
@@ -157,7 +185,7 @@ func (e *Extractor) Finish(end int64) *Workload {
 		w.MarkNs += c.mark
 	}
 	slices.SortStableFunc(w.outer, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
-	e.setProcs(0)
+	e.bookProcs()
 	delete(e.procs, 0)
 	w.ProcsChanged = len(e.procs) > 1
 	for n, ns := range e.procs {
@@ -167,8 +195,11 @@ func (e *Extractor) Finish(end int64) *Workload {
 	}
 	if w.Procs == 0 {
 		w.Procs = max(len(e.looked), 1)
+		w.FirstProcs = w.Procs
 	}
-	w.SwitchNs, w.ThreadWakeNs = e.costs.switches.median(), e.costs.wakes.median()
+	w.NoRunnext = e.puts.runnext == 0 && e.puts.local >= manyPuts
+	w.Switches, w.SwitchNs = e.costs.switches.finish(fewSwitches)
+	w.ThreadWakes, w.ThreadWakeNs = e.costs.wakes.finish(fewWakes)
 	w.Goroutines, w.Steps, w.Arrivals, w.Cycles = len(w.gs), int(w.steps.n), len(w.outer), len(e.cycles)
 	e.gs, e.byID = nil, nil
 	return w

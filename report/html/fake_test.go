@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report"
 )
 
@@ -110,8 +111,15 @@ func fakeDoc(ps, bins int) *report.Document {
 		{ID: "trace-quality", Severity: findings.Note, Title: "The end of the trace is missing " + hostileNames[4], Basis: "certain"},
 	}
 	r.Detectors = []analyze.Detector{{ID: "trace-quality", Title: "trace quality", Found: 1}, {ID: "starvation", Title: "runnable starvation", Found: 1}, {ID: "convoy", Title: "convoy (head-of-line blocking)", Found: 1}, {ID: "work-conservation", Title: "work-conservation violation"}}
+	split := &replay.Split{EndNs: end, DurationNs: end, GOMAXPROCS: ps, Seeds: 3, Ideal: "gps", Notes: []string{hostileNames[0]},
+		Total: replay.Parts{ObservedNs: 5_000_000_000, CapacityNs: 2_000_000_000, PolicyNs: 3_500_000_000, ExcessNs: -500_000_000}}
+	for i, n := range names {
+		p := replay.Parts{ObservedNs: 900_000_000, CapacityNs: 400_000_000 / int64(i+1), ExcessNs: -70_000_000}
+		p.PolicyNs = p.ObservedNs - p.CapacityNs - p.ExcessNs
+		split.Classes = append(split.Classes, replay.ClassSplit{Class: int32(i + 1), Name: n, Parts: p})
+	}
 	return &report.Document{
-		Schema: report.Schema, Tool: "gmpscope devel", Result: r,
+		Schema: report.Schema, Tool: "gmpscope devel", Result: r, Split: split,
 		Verdict: report.Verdict{Status: "critical", Headline: "Requests wait up to 48 ms for a processor because index rebuilding does not let go of it.",
 			Lines: []string{"In 4.2 s goroutines lost 5.1 s to waiting, 62 % of it in line behind runs of search.(*Index).rebuild.func2.", "Suffering: net/http.(*conn).serve, 212 goroutines.", "Try first: split the rebuild into pieces of about 100 µs.", "Sure: waiting times are exact; causes rest on queues of which 99.1 % of starts are explained."}},
 	}

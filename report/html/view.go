@@ -56,6 +56,7 @@ type view struct {
 	Time     *timeView
 	Classes  *classesView
 	Fair     *fairView
+	Split    *splitView
 	Glossary []glossary
 	ECharts  bool
 	Version  string
@@ -155,7 +156,12 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Time = newTime(r)
 	v.Classes = newClasses(r)
 	v.Fair = newFair(r)
-	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}, {"fairness", "Fairness", ""}, {"glossary", "Glossary", ""}}
+	v.Split = newSplit(doc.Split)
+	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}, {"fairness", "Fairness", ""}}
+	if v.Split != nil {
+		v.Nav = append(v.Nav, navItem{"reference", "Reference", ""})
+	}
+	v.Nav = append(v.Nav, navItem{"glossary", "Glossary", ""})
 	return v
 }
 

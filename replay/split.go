@@ -1,0 +1,189 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference/sim"
+	"github.com/gmpscope/gmpscope/replay/workload"
+)
+
+// Split holds observed waiting against the reference. Times are in ns of
+// goroutine-time, from runnable to running, summed; for all goroutines, those of
+// the runtime and of the tracer included.
+//
+// What the simulations give is inference: they do the work of the trace, and the
+// trace does not have all of it (docs/replay.md). The excess is the error of the
+// model and the machine's doing in one; nothing in a trace tells them apart.
+type Split struct {
+	// FromNs and EndNs bound the part of the trace that was held against it, of
+	// DurationNs.
+	FromNs     int64 `json:"from_ns"`
+	EndNs      int64 `json:"end_ns"`
+	DurationNs int64 `json:"duration_ns"`
+	GOMAXPROCS int   `json:"gomaxprocs"` // that held longest
+	Seeds      int   `json:"seeds"`      // simulations of the trace's own scheduler
+	// ReferenceNs is what the simulation of the trace's own scheduler waits in
+	// total, in the run that is the median. Its costs are typical ones, medians
+	// where they could be measured in the trace: that a thread wakes up late is not
+	// the scheduler's choice. GPSNs and FIFONs are what ideal fair
+	// sharing (gps) and one ideal queue (fifo) wait with the same demand: each
+	// goroutine becomes runnable when it does in that run, and computes as much
+	// until it blocks. Ideal is the one of them that waits less, and stands for
+	// capacity: neither is always the better one, since where many equal pieces of
+	// work queue up, sharing lets them all end late.
+	//
+	// The demand stays, lest the wait is only moved to where no trace shows it: a
+	// goroutine that creates others, slowed down by them, creates them later.
+	Ideal       string `json:"ideal"`
+	GPSNs       int64  `json:"gps_ns"`
+	FIFONs      int64  `json:"fifo_ns"`
+	ReferenceNs int64  `json:"reference_ns"`
+	Total       Parts  `json:"total"`
+	// Classes has the classes that waited longest, as observed, at most 20, and
+	// in a last one what all others waited, and goroutines of unknown class: they
+	// add up to Total.
+	Classes []ClassSplit `json:"classes"`
+	Error   Error        `json:"error"` // of that simulation against the observed run
+	Notes   []string     `json:"notes"`
+}
+
+// Parts of the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs,
+// exactly.
+type Parts struct {
+	ObservedNs int64 `json:"observed_ns"`
+	// CapacityNs is what the ideal scheduler waits with the same demand, as many
+	// Ps and no cost of its own: unavoidable without less work or more Ps. Under
+	// gps a goroutine waits for as long as it is runnable, less what it computes.
+	CapacityNs int64 `json:"capacity_ns"`
+	// PolicyNs is what the rules and costs of the trace's own scheduler, as
+	// simulated, give beyond that; less than 0 if they give less, which they may to
+	// one class at the expense of others.
+	PolicyNs int64 `json:"policy_ns"`
+	// ExcessNs is what was observed beyond the simulation: the machine, or what
+	// the model does not know. Less than 0, the model waits that much too long.
+	ExcessNs int64 `json:"excess_ns"`
+}
+
+func parts(observed, ideal, reference int64) Parts {
+	return Parts{ObservedNs: observed, CapacityNs: ideal, PolicyNs: reference - ideal, ExcessNs: observed - reference}
+}
+
+// ClassSplit is the split for one class of goroutines.
+type ClassSplit struct {
+	Class   int32  `json:"class"` // its handle, as in analyze; -1: the others
+	Name    string `json:"name"`
+	Creator string `json:"creator"`
+	Parts
+}
+
+// splitSteps bounds the work of a split that goes with an analysis
+// (workload.Options.MaxSteps): about 100,000 starts, each simulated six times,
+// in about a second.
+const splitSteps = 1 << 18
+
+// SplitOptions returns the options of a Freeing whose Split goes with an
+// analysis: its cost is bounded, whatever the length of the trace.
+func SplitOptions() FreeOptions {
+	return FreeOptions{Seeds: 3, Workload: workload.Options{MaxSteps: splitSteps}}
+}
+
+// Split simulates, and holds the waiting that it was shown against the
+// reference, instead of Finish. It returns nil where there is nothing to
+// simulate: for a trace of Go 1.21 or before.
+func (f *Freeing) Split(ctx context.Context, res *analyze.Result) (*Split, error) {
+	r, err := f.begin(ctx, res, 0)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	return r.split()
+}
+
+// splitSeeds is how many runs the trace's own scheduler does for a split.
+func (f *Freeing) splitSeeds() int { return min(f.opt.Seeds, 3) }
+
+// split holds the observed run against simulations of its own scheduler, and
+// against the ideal ones.
+func (r *replaying) split() (*Split, error) {
+	typical := r.f.scheduler(Change{}, r.work)
+	typical.costs.Switches, typical.costs.ThreadWakes = nil, nil
+	self, err := r.simulate(typical, r.f.splitSeeds())
+	if err != nil {
+		return nil, err
+	}
+	own := slices.Clone(self)
+	slices.SortStableFunc(own, func(a, b outcome) int { return cmp.Compare(a.run.Waits.TotalNs, b.run.Waits.TotalNs) })
+	ref := own[(len(own)-1)/2]
+	seed := 1 + slices.IndexFunc(self, func(o outcome) bool { return o.run.Waits.TotalNs == ref.run.Waits.TotalNs })
+	asked := newDemand()
+	typical.also = asked.add
+	if _, err := typical.simulate(r.ctx, r.work, uint64(seed), r.progress()); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	mid, _ := summarise(runs(self))
+	s := &Split{
+		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
+		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
+		Error: compare(r.observed.run, mid), Notes: notes(r.work, r.res),
+	}
+	var (
+		least int64
+		ideal []sim.Class
+	)
+	for _, x := range []struct {
+		name string
+		ns   *int64
+	}{{"gps", &s.GPSNs}, {"fifo", &s.FIFONs}} {
+		r.progress()(0)
+		total, classes, err := asked.serve(r.ctx, r.f.scheduler(Change{Policy: x.name}, r.work), r.work.Load(workload.Change{}))
+		if err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+		*x.ns = total
+		if s.Ideal == "" || total < least {
+			s.Ideal, least, ideal = x.name, total, classes
+		}
+	}
+	s.Total = parts(r.observed.run.Waits.TotalNs, least, s.ReferenceNs)
+	s.Classes = splitClasses(s.Total, r.observed.waits, ideal, ref.waits, r.res)
+	return s, nil
+}
+
+// splitClasses splits by class, those that waited longest first.
+func splitClasses(rest Parts, observed waits.Result, ideal []sim.Class, reference waits.Result, res *analyze.Result) []ClassSplit {
+	names := map[int32]waits.Class{}
+	for _, c := range res.Waits.Classes {
+		names[c.ID] = c
+	}
+	simulated := map[int32]int64{}
+	for _, c := range reference.Classes {
+		simulated[c.ID] = c.Waits.TotalNs
+	}
+	out := []ClassSplit{}
+	for _, c := range observed.Classes {
+		if len(out) == topClasses || c.Waits.TotalNs == 0 {
+			break
+		}
+		if c.ID == waits.ClassOthers || c.ID == 0 { // the workload knows late what class a goroutine is of
+			continue
+		}
+		capacity := int64(0)
+		if int(c.ID) < len(ideal) {
+			capacity = ideal[c.ID].WaitNs
+		}
+		p := parts(c.Waits.TotalNs, capacity, simulated[c.ID])
+		out = append(out, ClassSplit{Class: c.ID, Name: names[c.ID].Name, Creator: names[c.ID].Creator, Parts: p})
+		rest.ObservedNs -= p.ObservedNs
+		rest.CapacityNs -= p.CapacityNs
+		rest.PolicyNs -= p.PolicyNs
+		rest.ExcessNs -= p.ExcessNs
+	}
+	if rest != (Parts{}) {
+		out = append(out, ClassSplit{Class: waits.ClassOthers, Name: "(other classes)", Parts: rest})
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/replay"
+)
+
+// SplitLines says in sentences what a split of the waiting comes to: what would
+// be waited anyway, what the scheduler's rules add, what neither explains, and
+// how far that can be trusted.
+func SplitLines(s *replay.Split) []string {
+	p := s.Total
+	if p.ObservedNs == 0 {
+		return []string{"Nobody waited, so that there is nothing to hold against the reference."}
+	}
+	ideal := "that shares them fairly at each instant (policy gps)"
+	if s.Ideal == "fifo" {
+		ideal = "that has one queue and loses nothing (policy fifo, which waits less here than fair sharing)"
+	}
+	out := []string{fmt.Sprintf("Of %s waited, %s (%s) are capacity: the same work, becoming runnable at the same times on %s, would wait that long under an ideal scheduler %s. Only less work, or more Ps, take that away.",
+		duration(p.ObservedNs), duration(p.CapacityNs), share(p.CapacityNs, p.ObservedNs), plural(int64(s.GOMAXPROCS), "P", "Ps"), ideal)}
+	if p.PolicyNs >= 0 {
+		out = append(out, fmt.Sprintf("The rules and costs of Go's scheduler, simulated, add %s (%s): policy.", duration(p.PolicyNs), share(p.PolicyNs, p.ObservedNs)))
+	} else {
+		out = append(out, fmt.Sprintf("Go's scheduler, simulated, waits %s less than that: policy is below zero. It lets some finish early where the ideal one treats all alike.", duration(-p.PolicyNs)))
+	}
+	if p.ExcessNs >= 0 {
+		out = append(out, fmt.Sprintf("%s (%s) are excess: observed beyond the simulation. That is the machine (threads that wake up late, or had no CPU), or what the model does not know; a trace does not tell which.", duration(p.ExcessNs), share(p.ExcessNs, p.ObservedNs)))
+	} else {
+		out = append(out, fmt.Sprintf("The simulation waits %s longer than was observed: the model is off by that much, and excess is below zero.", duration(-p.ExcessNs)))
+	}
+	part := "all of the trace"
+	if s.FromNs > 0 || s.EndNs < s.DurationNs {
+		part = fmt.Sprintf("%s to %s of %s of the trace", instant(s.FromNs), instant(s.EndNs), duration(s.DurationNs))
+	}
+	out = append(out, fmt.Sprintf("This is inference, from %s: the model, given the work of the trace, is off by %s in makespan and %s in time waited (median of %s).",
+		part, signed(s.Error.Makespan), signed(s.Error.Waits.Total), plural(int64(s.Seeds), "run", "runs")))
+	return append(out, s.Notes...)
+}
+
+// splitSection shows where the waiting came from, held against the reference.
+func (t *text) splitSection(s *replay.Split) {
+	if s == nil {
+		return
+	}
+	t.head("Against the reference")
+	for _, l := range SplitLines(s) {
+		t.hang("  - ", 4, ended(sentence(visible(l))))
+	}
+	t.line("")
+	signedNs := func(ns int64) string {
+		if ns < 0 {
+			return "-" + duration(-ns)
+		}
+		return duration(ns)
+	}
+	tb := newTable("class", "waited", "capacity", "policy", "excess")
+	row := func(name string, p replay.Parts) {
+		tb.add(cut(visible(name), 44), duration(p.ObservedNs), duration(p.CapacityNs), signedNs(p.PolicyNs), signedNs(p.ExcessNs))
+	}
+	row("all", s.Total)
+	for i := range s.Classes {
+		c := &s.Classes[i]
+		name := c.Name
+		if name == "" {
+			name = "(unknown)"
+		}
+		row(name, c.Parts)
+	}
+	t.table(2, tb)
+}
