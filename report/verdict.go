@@ -71,6 +71,25 @@ func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding 
 	return nil
 }
 
+// symptoms are detectors that say that somebody suffers, and not by what.
+var symptoms = map[string]bool{"starvation": true, "timer-lateness": true, "netpoll-delay": true}
+
+// chief is the finding that a verdict is about: the first serious one; but where
+// that is a symptom, the first that names a cause and costs at least a quarter.
+func chief(fs []findings.Finding) *findings.Finding {
+	f := worst(fs, findings.Critical, findings.Warning)
+	if f == nil || !symptoms[f.ID] {
+		return f
+	}
+	for i := range fs {
+		x := &fs[i]
+		if x.ID != traceQuality && !symptoms[x.ID] && x.Severity.AtLeast(findings.Warning) && 4*x.CostNs >= f.CostNs {
+			return x
+		}
+	}
+	return f
+}
+
 // running is the time that goroutines of the program ran.
 func running(r *analyze.Result) (ns int64) {
 	for _, p := range r.Procs.Ps {
@@ -81,9 +100,9 @@ func running(r *analyze.Result) (ns int64) {
 
 func headline(r *analyze.Result, status string) string {
 	u := r.Waits.User
-	if f := worst(r.Findings, findings.Critical, findings.Warning); f != nil {
+	if f := chief(r.Findings); f != nil {
 		s := "Scheduling is a problem here: "
-		if f.Severity == findings.Warning {
+		if status == string(findings.Warning) {
 			s = "Scheduling costs this program something: "
 		}
 		return s + ended(lowered(cut(visible(f.Title), 300)))
@@ -222,7 +241,7 @@ func causers(r *analyze.Result) string {
 
 // tryFirst says what to do; where there is nothing, what was checked.
 func tryFirst(r *analyze.Result) string {
-	if f := worst(r.Findings, findings.Critical, findings.Warning); f != nil {
+	if f := chief(r.Findings); f != nil {
 		for _, a := range f.Advice {
 			if a != "" {
 				return "Try first: " + ended(lowered(cut(visible(a), 600)))
