@@ -486,13 +486,20 @@ func (f *Freeing) scheduler(c Change, w *workload.Workload) scheduler {
 	return s
 }
 
+// ErrTooLong says that a simulation was given up: see [sim.ErrTooLong].
+var ErrTooLong = sim.ErrTooLong
+
+// maxEvents bounds a simulation: some seconds, and more for more work. sysmon
+// looks at a busy program up to 50,000 times a second.
+func maxEvents(w *workload.Workload) int64 { return 1<<24 + 1<<8*int64(w.Steps) }
+
 // tellEvery is how many decisions are between two calls of OnProgress.
 const tellEvery = 1 << 13
 
 // simulate does the work once. It calls tell now and then with the time.
 func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64, tell func(now int64)) (outcome, error) {
 	a, n := newAccount(), 0
-	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed}
+	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed, MaxEvents: maxEvents(w)}
 	o.Emit = func(d *reference.Decision) {
 		if n++; n%tellEvery == 0 {
 			tell(d.Time)

@@ -139,7 +139,7 @@ func (r *replaying) split() (*Split, error) {
 		ns   *int64
 	}{{"gps", &s.GPSNs}, {"fifo", &s.FIFONs}} {
 		r.progress()(0)
-		total, classes, err := asked.serve(r.ctx, r.f.scheduler(Change{Policy: x.name}, r.work), r.work.Load(workload.Change{}))
+		total, classes, err := asked.serve(r.ctx, r.f.scheduler(Change{Policy: x.name}, r.work), r.work.Load(workload.Change{}), maxEvents(r.work))
 		if err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
 		}

@@ -21,6 +21,10 @@ type Options struct {
 	Seed uint64
 	// Until ends the run at this time, in ns; 0 is when nothing happens any more.
 	Until int64
+	// MaxEvents ends the run with [ErrTooLong] after so many events; 0 is no
+	// bound. Times may come from a damaged trace: a run of a year is a run of
+	// sysmon's for a year.
+	MaxEvents int64
 	// Emit gets each decision, with times in ns since the beginning. It must not
 	// keep d. May be nil.
 	Emit func(d *reference.Decision)
@@ -185,6 +189,9 @@ type machine struct {
 
 var errStuck = errors.New("no progress: the goroutines go on without using time")
 
+// ErrTooLong says that a run had more events than it was allowed.
+var ErrTooLong = errors.New("more would have to be simulated than the work is worth: its times may be damaged")
+
 // checkEvery is how many events happen between two looks at the context.
 const checkEvery = 1 << 14
 
@@ -248,6 +255,9 @@ func (s *machine) loop(ctx context.Context) error {
 		}
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if s.o.MaxEvents > 0 && int64(i) >= s.o.MaxEvents {
+			return ErrTooLong
 		}
 		if s.fluid != nil {
 			if next, ok := s.fluidNext(); ok && (len(s.events) == 0 || next <= s.events[0].at) {
