@@ -15,6 +15,7 @@ import (
 const (
 	fewStarts     = 100        // fewer starts say little
 	shortTrace    = 50_000_000 // so does a shorter trace, ns
+	smallPart     = 0.05       // share of all waiting below which a headline says how small its part is
 	smallWaiting  = 0.01       // waiting per running below which it does not matter
 	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
 	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
@@ -105,7 +106,11 @@ func headline(r *analyze.Result, status string) string {
 		if status == string(findings.Warning) {
 			s = "Scheduling costs this program something: "
 		}
-		return s + ended(lowered(cut(visible(f.Title), 300)))
+		s += ended(lowered(cut(visible(f.Title), 300)))
+		if part := ratio(f.CostNs, u.TotalNs); f.CostNs > 0 && u.TotalNs > 0 && part < smallPart {
+			s += fmt.Sprintf(" That is %s of all the waiting.", share(f.CostNs, u.TotalNs))
+		}
+		return s
 	}
 	if u.Count == 0 && u.OpenCount == 0 {
 		return "No goroutine of the program had to wait for a processor while this trace was recorded."
