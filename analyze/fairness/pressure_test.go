@@ -299,6 +299,27 @@ func TestSimulatedRuns(t *testing.T) {
 			t.Errorf("jain %v", r.Jain)
 		}
 	})
+	// One queue served in order: nobody is bypassed, and of ten equal ones the
+	// k-th waits k times as long as the first runs.
+	t.Run("in order", func(t *testing.T) {
+		pol, _, _ := sim.PolicyFor("fifo")
+		var scripts []sim.Script
+		var waits []float64
+		for k := range 10 {
+			scripts = append(scripts, work(ms))
+			waits = append(waits, float64(k))
+		}
+		r, p := simulate(t, pol, 1, scripts...)
+		if r.Bypass.Max != 0 || r.Bypass.Inversions != 0 {
+			t.Errorf("bypass %+v", r.Bypass)
+		}
+		if g := r.Classes[0].Gini; g < giniOf(waits)-0.01 || g > giniOf(waits)+0.01 {
+			t.Errorf("gini %v, want %v", g, giniOf(waits))
+		}
+		if p.UnclaimedIdle > 0.001 || r.LittleError > 1e-9 {
+			t.Errorf("unclaimed idle %v, little's law off by %v", p.UnclaimedIdle, r.LittleError)
+		}
+	})
 	// Short work behind long work: the shortest decile pays most.
 	t.Run("short behind long", func(t *testing.T) {
 		pol, _, _ := sim.PolicyFor("go1.1-nopreempt")
