@@ -85,6 +85,7 @@ type diffDoc struct {
 	Headline string
 	Lines    []string
 	Findings []diffFinding
+	Text     string // the report as text
 }
 
 // WriteDiff renders a comparison to w. before and after are the documents of the
@@ -100,7 +101,13 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 		doc  *report.Document
 	}{{"before", before}, {"after", after}} {
 		if s.doc != nil && s.doc.Result != nil {
-			p.Docs = append(p.Docs, newDiffDoc(s.side, s.doc))
+			d := newDiffDoc(s.side, s.doc)
+			var text strings.Builder
+			if err := report.WriteText(&text, s.doc, report.TextOptions{AllFindings: true}); err != nil {
+				return fmt.Errorf("html: %w", err)
+			}
+			d.Text = text.String()
+			p.Docs = append(p.Docs, d)
 		}
 	}
 	css, err := assets.ReadFile("assets/style.css")
