@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -33,11 +34,29 @@ type block struct {
 // decoder turns one generation into blocks.
 type decoder struct {
 	v1      bool
+	free    <-chan []Event // to be used again, nil if there are none
 	stacks  map[trace.Stack]Handle
 	names   map[string]Handle
 	nStacks Handle
+
+	// What was looked up last, since a map costs much of what reading an event
+	// does: a goroutine mostly stops, and is woken from, where it did before.
+	recentStacks [512]recentStack
+	recentNames  [64]recentName
+
 	cur     *block
+	read    emitted // with what is in cur
 	emitted emitted
+}
+
+type recentStack struct {
+	stack  trace.Stack
+	handle Handle
+}
+
+type recentName struct {
+	name   string
+	handle Handle
 }
 
 // maxStrings bounds the reasons and labels that one generation may bring; real
@@ -51,12 +70,14 @@ const maxStrings = 1 << 16
 // A generation can be read on its own, but for rare ones: an event of theirs
 // needs what a thread did in the generation before. If gen fails, it is read
 // again behind before, the data of that generation; nil if there is none.
-func decode(gen *input.Generation, before []byte, v1 bool, emit func(*block) bool) {
-	d := newDecoder(v1)
+//
+// Events that are not needed any more come back in free.
+func decode(gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
+	d := newDecoder(v1, free)
 	err := d.run(gen.Data, nil, emit)
 	if err != nil && !errors.Is(err, errStopped) && before != nil {
 		had := d.cur.events
-		d.cur.events = make([]Event, 0, blockEvents)
+		d.cur.events = d.newEvents()
 		emitted := d.emitted
 		again := d.run(append(slices.Clip(before), gen.Data[headerSize:]...), &emitted, emit)
 		if again == nil || d.emitted.n > emitted.n || len(d.cur.events) > len(had) {
@@ -72,15 +93,25 @@ func decode(gen *input.Generation, before []byte, v1 bool, emit func(*block) boo
 	emit(d.cur)
 }
 
-func newDecoder(v1 bool) *decoder {
-	d := &decoder{v1: v1, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1, cur: newBlock()}
+func newDecoder(v1 bool, free <-chan []Event) *decoder {
+	d := &decoder{v1: v1, free: free, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1}
+	d.cur = d.newBlock()
 	for i, s := range fixedStrings {
 		d.names[s] = Handle(i)
 	}
 	return d
 }
 
-func newBlock() *block { return &block{events: make([]Event, 0, blockEvents)} }
+func (d *decoder) newBlock() *block { return &block{events: d.newEvents()} }
+
+func (d *decoder) newEvents() []Event {
+	select {
+	case e := <-d.free:
+		return e[:0]
+	default:
+		return make([]Event, 0, blockEvents)
+	}
+}
 
 var errStopped = errors.New("stopped")
 
@@ -97,9 +128,8 @@ type emitted struct {
 
 func (m *emitted) add(e *Event) {
 	m.n++
-	for _, x := range [...]int64{e.M, e.Res, int64(e.Kind), int64(e.To)} {
-		m.sum = (m.sum ^ uint64(x)) * 1099511628211
-	}
+	x := uint64(e.M) ^ bits.RotateLeft64(uint64(e.Res), 24) ^ uint64(e.Kind)<<56 ^ uint64(e.To)<<48
+	m.sum = bits.RotateLeft64((m.sum^x)*0x9e3779b97f4a7c15, 29)
 }
 
 // run reads data. If it is that of two generations, skip is what was handed on
@@ -114,6 +144,7 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 	if err != nil {
 		return err
 	}
+	d.read = d.emitted
 	var passed emitted
 	syncs := 0
 	for {
@@ -132,44 +163,42 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 				continue
 			}
 		}
-		e := d.convert(&ev)
+		n := len(d.cur.events)
+		e := &d.cur.events[:n+1][n]
+		d.convert(e, &ev)
 		if skip != nil && passed.n < skip.n {
-			if passed.add(&e); passed.n == skip.n && passed.sum != skip.sum {
+			if passed.add(e); passed.n == skip.n && passed.sum != skip.sum {
 				return errors.New("its events differ with those before it")
 			}
 			continue
 		}
-		d.cur.events = append(d.cur.events, e)
-		if len(d.cur.events) == blockEvents {
-			for i := range d.cur.events {
-				d.emitted.add(&d.cur.events[i])
-			}
+		d.cur.events = d.cur.events[:n+1] // only now: convert can panic
+		d.read.add(e)
+		if n+1 == blockEvents {
+			d.emitted = d.read
 			if !emit(d.cur) {
 				return errStopped
 			}
-			d.cur = newBlock()
+			d.cur = d.newBlock()
 		}
 	}
 }
 
-func (d *decoder) convert(ev *trace.Event) Event {
-	e := Event{
-		Time: int64(ev.Time()),
-		G:    int64(ev.Goroutine()),
-		M:    int64(ev.Thread()),
-		P:    d.proc(ev.Proc()),
-		Res:  None,
-	}
+func (d *decoder) convert(e *Event, ev *trace.Event) {
+	*e = Event{} // not with its fields: that would be made elsewhere and copied
+	e.Time = int64(ev.Time())
+	e.G, e.M, e.P = int64(ev.Goroutine()), int64(ev.Thread()), d.proc(ev.Proc())
+	e.Res = None
 	switch ev.Kind() {
 	case trace.EventStateTransition:
-		d.transition(&e, ev)
+		d.transition(e, ev)
 	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
-		d.rangeEvent(&e, ev)
+		d.rangeEvent(e, ev)
 	case trace.EventMetric:
 		if m := ev.Metric(); m.Name == "/sched/gomaxprocs:threads" {
 			e.Kind = Procs
 			e.Res = int64(min(m.Value.Uint64(), math.MaxInt32))
-			e.Stack = d.stack(ev.Stack())
+			e.Stack = d.stack(ev.Stack(), e.G)
 		}
 	case trace.EventLabel:
 		if l := ev.Label(); l.Resource.Kind == trace.ResourceGoroutine {
@@ -179,7 +208,7 @@ func (d *decoder) convert(ev *trace.Event) Event {
 		}
 	case trace.EventStackSample:
 		e.Kind = Sample
-		e.Stack = d.stack(ev.Stack())
+		e.Stack = d.stack(ev.Stack(), e.G)
 	case trace.EventTaskBegin:
 		e.Kind = TaskBegin
 	case trace.EventTaskEnd:
@@ -196,7 +225,6 @@ func (d *decoder) convert(ev *trace.Event) Event {
 			d.cur.wall, d.cur.wallAt = c.Wall, int64(c.Trace)
 		}
 	}
-	return e
 }
 
 func (d *decoder) transition(e *Event, ev *trace.Event) {
@@ -208,12 +236,12 @@ func (d *decoder) transition(e *Event, ev *trace.Event) {
 		e.Res = int64(st.Resource.Goroutine())
 		e.From, e.To = goStates[from], goStates[to]
 		e.Reason = d.name(st.Reason)
-		e.TStack = d.stack(st.Stack)
+		e.TStack = d.stack(st.Stack, e.Res<<2^int64(e.To))
 		// A transition of the running goroutine itself has one stack only.
 		if e.G == e.Res {
 			e.Stack = e.TStack
 		} else {
-			e.Stack = d.stack(ev.Stack())
+			e.Stack = d.stack(ev.Stack(), e.G<<2^int64(e.From))
 		}
 	case trace.ResourceProc:
 		from, to := st.Proc()
@@ -256,12 +284,12 @@ func (d *decoder) rangeEvent(e *Event, ev *trace.Event) {
 	case strings.HasPrefix(r.Name, "stop-the-world ("):
 		pick(STWBegin, STWEnd)
 		e.Reason = d.name(strings.TrimSuffix(strings.TrimPrefix(r.Name, "stop-the-world ("), ")"))
-		e.Stack = d.stack(ev.Stack())
+		e.Stack = d.stack(ev.Stack(), e.G)
 	case r.Name == "GC concurrent mark phase":
 		pick(GCBegin, GCEnd)
 	case r.Name == "GC mark assist":
 		pick(AssistBegin, AssistEnd)
-		e.Stack = d.stack(ev.Stack())
+		e.Stack = d.stack(ev.Stack(), e.G)
 	}
 	if r.Scope.Kind == trace.ResourceGoroutine {
 		e.Res = int64(r.Scope.Goroutine())
@@ -279,9 +307,15 @@ func (d *decoder) proc(p trace.ProcID) int32 {
 	return int32(p)
 }
 
-func (d *decoder) stack(s trace.Stack) Handle {
+// stack returns the handle of s. Events that are likely to have the same stack
+// should come with the same hint, others with another.
+func (d *decoder) stack(s trace.Stack, hint int64) Handle {
 	if s == trace.NoStack {
 		return 0
+	}
+	recent := &d.recentStacks[uint64(hint)%uint64(len(d.recentStacks))]
+	if recent.stack == s {
+		return recent.handle
 	}
 	h, ok := d.stacks[s]
 	if !ok {
@@ -290,10 +324,18 @@ func (d *decoder) stack(s trace.Stack) Handle {
 		d.stacks[s] = h
 		d.cur.stacks = append(d.cur.stacks, framesOf(s.Frames()))
 	}
+	*recent = recentStack{s, h}
 	return h
 }
 
 func (d *decoder) name(s string) Handle {
+	if s == "" {
+		return 0
+	}
+	recent := &d.recentNames[(len(s)+7*int(s[0]))%len(d.recentNames)]
+	if recent.name == s {
+		return recent.handle
+	}
 	h, ok := d.names[s]
 	if !ok {
 		if len(d.names) >= maxStrings {
@@ -303,5 +345,6 @@ func (d *decoder) name(s string) Handle {
 		d.names[strings.Clone(s)] = h
 		d.cur.strings = append(d.cur.strings, strings.Clone(s))
 	}
+	*recent = recentName{s, h}
 	return h
 }

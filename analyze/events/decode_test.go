@@ -20,7 +20,7 @@ func TestGenerationBehindTheOneBefore(t *testing.T) {
 	}
 	defer src.Close()
 	read := func(data []byte, skip *emitted) (events []Event, had emitted) {
-		d := newDecoder(false)
+		d := newDecoder(false, nil)
 		err := d.run(data, skip, func(b *block) bool {
 			events = append(events, b.events...)
 			return true
@@ -59,4 +59,37 @@ func TestGenerationBehindTheOneBefore(t *testing.T) {
 	if n < 3 {
 		t.Errorf("%d generations compared", n)
 	}
+}
+
+// TestMemoryIsUsedAgain: what the caller is done with goes back to a decoder.
+func TestMemoryIsUsedAgain(t *testing.T) {
+	src, err := input.Open(t.Context(), "../../testdata/traces/gc-go1.25-p4.trace.gz", input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	s := New(t.Context(), src, Options{Workers: 1})
+	defer s.Close()
+	var last []Event
+	for {
+		evs, err := s.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = evs
+	}
+	if len(last) == 0 || len(s.free) == 0 {
+		t.Fatalf("%d events came last, %d blocks were given back", len(last), len(s.free))
+	}
+	var again []Event
+	d := newDecoder(false, s.free)
+	for range cap(s.free) {
+		if again = d.newEvents(); &again[:1][0] == &last[0] {
+			return
+		}
+	}
+	t.Error("the events handed out last are not used again")
 }

@@ -55,6 +55,8 @@ type Stream struct {
 	srcErr error // of the source; read after order is closed
 
 	job     *job
+	free    chan []Event // handed on, to be used again
+	lent    []Event      // to the caller
 	remap   remap
 	started bool
 	last    int64 // time of the event before
@@ -76,8 +78,12 @@ type remap struct {
 }
 
 // queuedBlocks bounds what a worker decodes ahead of the consumer: at 2,048
-// events of 64 bytes each, 16 MB.
+// events of 56 bytes each, 15 MB.
 const queuedBlocks = 128
+
+// bytesAtOnce bounds the generations that are decoded at once, but for a single
+// one: the reader holds two to three times the bytes of each.
+const bytesAtOnce = 64 << 20
 
 // New starts decoding src. The caller must Close the stream.
 func New(ctx context.Context, src *input.Source, o Options) *Stream {
@@ -91,6 +97,7 @@ func New(ctx context.Context, src *input.Source, o Options) *Stream {
 		ctx:    ctx,
 		cancel: cancel,
 		order:  make(chan *job, workers),
+		free:   make(chan []Event, queuedBlocks),
 	}
 	s.wg.Add(1)
 	go s.dispatch(src, workers)
@@ -100,12 +107,21 @@ func New(ctx context.Context, src *input.Source, o Options) *Stream {
 func (s *Stream) dispatch(src *input.Source, workers int) {
 	defer s.wg.Done()
 	defer close(s.order)
-	slots := make(chan struct{}, workers)
+	done := make(chan int64, workers) // bytes of generations that were decoded
+	running, bytes := 0, int64(0)
+	wait := func() bool {
+		select {
+		case n := <-done:
+			running--
+			bytes -= n
+			return true
+		case <-s.ctx.Done():
+			return false
+		}
+	}
 	var last input.Generation
 	for {
-		select {
-		case slots <- struct{}{}:
-		case <-s.ctx.Done():
+		if running == workers && !wait() {
 			return
 		}
 		gen, err := src.Next()
@@ -115,6 +131,13 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 			}
 			return
 		}
+		for running > 0 && bytes+gen.Bytes > bytesAtOnce {
+			if !wait() {
+				return
+			}
+		}
+		running++
+		bytes += gen.Bytes
 		j := &job{gen: gen, blocks: make(chan *block, queuedBlocks)}
 		var before []byte
 		if last.Complete && gen.Number == last.Number+1 && gen.Index == last.Index+1 {
@@ -124,9 +147,9 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 		s.wg.Add(1)
 		go func() {
 			defer s.wg.Done()
-			defer func() { <-slots }()
+			defer func() { done <- gen.Bytes }()
 			defer close(j.blocks)
-			decode(gen, before, src.Header().V1, func(b *block) bool {
+			decode(gen, before, src.Header().V1, s.free, func(b *block) bool {
 				select {
 				case j.blocks <- b:
 					return true
@@ -148,6 +171,7 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 // They are the caller's until the next call. Damage within a generation is no
 // error: it is in Stats.
 func (s *Stream) Next() ([]Event, error) {
+	s.giveBack()
 	for {
 		if s.job == nil {
 			j, ok := <-s.order
@@ -181,9 +205,22 @@ func (s *Stream) Next() ([]Event, error) {
 			s.fail(b.err)
 		}
 		if len(events) > 0 {
+			s.lent = events
 			return events, nil
 		}
 	}
+}
+
+// giveBack lets a decoder use the memory of the events that the caller had.
+func (s *Stream) giveBack() {
+	if s.lent == nil {
+		return
+	}
+	select {
+	case s.free <- s.lent:
+	default:
+	}
+	s.lent = nil
 }
 
 // learn adds what is new in a block to the tables.
@@ -212,24 +249,26 @@ func (s *Stream) learn(b *block) {
 // some µs at a boundary: such an event gets the time of the one before it.
 func (s *Stream) place(b *block) []Event {
 	out := b.events
+	if !s.started && len(out) > 0 {
+		s.started = true
+		s.stats.Start = out[0].Time
+	}
+	start, last, end := s.stats.Start, s.last, s.stats.End
 	for i := range out {
 		e := &out[i]
-		if !s.started {
-			s.started = true
-			s.stats.Start = e.Time
+		at := e.Time - start
+		end = max(end, at)
+		if at < last || e.Kind == Sync || e.lateStatus() {
+			at = last
 		}
-		e.Time -= s.stats.Start
-		s.stats.End = max(s.stats.End, e.Time)
-		if e.Kind == Sync || e.lateStatus() || e.Time < s.last {
-			e.Time = s.last
-		}
-		s.last = e.Time
+		e.Time, last = at, at
 		e.Stack = s.remap.stacks[e.Stack]
 		e.TStack = s.remap.stacks[e.TStack]
 		e.Reason = s.remap.strings[e.Reason]
-		s.stats.Events++
 		s.stats.ByKind[e.Kind]++
 	}
+	s.last, s.stats.End = last, end
+	s.stats.Events += int64(len(out))
 	s.ordinal += int64(len(out))
 	return out
 }

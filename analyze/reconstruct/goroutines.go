@@ -9,46 +9,51 @@ import (
 
 // goroutine is what is known of one live goroutine. Its index is reused after
 // its death.
+//
+// Fields are in the order of their widths, and none is a pointer: there can be
+// a million goroutines.
 type goroutine struct {
-	id         int64
-	state      events.State
+	id       int64
+	readyAt  int64 // ns; -1 if not runnable
+	ready    int64 // event that made it runnable
+	start    int64 // event by which it will start, none if unknown
+	putBy    int64 // event of the thread that made it runnable by which its put is over, none if not in sight
+	putAt    int64 // event from which on it may have been in its ring, none if not known
+	queued   int64 // event by which it came into its queue
+	newReady int64 // event that made it runnable, at the head of the window
+
 	class      int32
-	flags      reference.Flags
 	reason     events.Handle // of the last block
 	stack      events.Handle // of the last block
-	readyAt    int64         // ns; -1 if not runnable
-	ready      int64         // event that made it runnable
-	start      int64         // event by which it will start, none if unknown
-	direct     reference.Source
-	taken      *taken
-	fromGlobal int32 // P whose take from the global queue moved it to its ring, nobody if none
-	lastM      int32 // thread on which it ran last
-	passed     int8  // times that others were taken from behind it in the global queue
-	readyM     int32 // thread that made it runnable
-	putBy      int64 // event of the thread that made it runnable by which its put is over, none if not in sight
-	putAt      int64 // event from which on it may have been in its ring, none if not known
-	fresh      bool  // direct start with a new time slice
-	unsure     bool  // direct start that may be another one
-	late       bool  // its put to the global queue comes later than its event
-	putAgain   bool  // it did
-	lock       lock  // whether it is locked to its thread
-	lockUses   uint8 // times that lock, a conclusion only, was relied on
-	hidden     bool  // its first event has not come yet: decisions do not know it
-	seeded     bool  // was runnable before the trace began
-	doubt      bool  // the model may have it in the wrong place
-	moved      bool  // it has been in another queue since it became runnable
-	queued     int64 // event by which it came into its queue
+	fromGlobal int32         // P whose take from the global queue moved it to its ring, nobody if none
+	lastM      int32         // thread on which it ran last
+	readyM     int32         // thread that made it runnable
+	pending    int32         // events of it in the window
+	taken      taken         // if isTaken
 
-	newReady int64
-	pending  int32 // events of it in the window
+	state    events.State
+	flags    reference.Flags
+	direct   reference.Source
+	isTaken  bool  // its take was settled before its start
+	passed   int8  // times that others were taken from behind it in the global queue
+	fresh    bool  // direct start with a new time slice
+	unsure   bool  // direct start that may be another one
+	late     bool  // its put to the global queue comes later than its event
+	putAgain bool  // it did
+	lock     lock  // whether it is locked to its thread
+	lockUses uint8 // times that lock, a conclusion only, was relied on
+	hidden   bool  // its first event has not come yet: decisions do not know it
+	seeded   bool  // was runnable before the trace began
+	doubt    bool  // the model may have it in the wrong place
+	moved    bool  // it has been in another queue since it became runnable
 	dead     bool
 }
 
 // taken is a take that was settled before its start.
 type taken struct {
-	src    reference.Source
 	victim int32
 	batch  int32
+	src    reference.Source
 	basis  reference.Basis
 	doubt  reference.Rule // why it is ambiguous nevertheless
 	open   bool           // the 61st tick may have taken it, and later evidence may tell

@@ -93,7 +93,7 @@ func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) hando
 	g.lock, g.lockUses = locked, 0
 	p.handed = next.nextM
 	r.settle(start.rg)
-	if t := *g.taken; t.basis.Level() == reference.Inferred {
+	if t := g.taken; t.basis.Level() == reference.Inferred {
 		t.basis = byRule
 		r.learnPhase(start.rg, next.rp, t, r.win.at(it.prevM))
 	}

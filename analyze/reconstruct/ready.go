@@ -42,7 +42,10 @@ func (r *Reconstructor) goEvent(it *item) {
 			p.g = it.rg
 		}
 		r.bind(it.m, it.rg)
-		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Flags: g.flags})
+		d := r.draft()
+		d.Kind, d.Flags = reference.KindSyscallExit, g.flags
+		d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), e.M
+		r.tell(d)
 	case e.From == events.Running:
 		r.stop(it, g, whyStop(it))
 		if e.To == events.Waiting {
@@ -148,7 +151,7 @@ func (r *Reconstructor) forget(ix int32, g *goroutine) {
 		r.q.Remove(ix)
 		r.sum.Corrections++
 	}
-	g.readyAt, g.ready, g.start, g.taken, g.late = -1, none, none, nil, false
+	g.readyAt, g.ready, g.start, g.isTaken, g.late = -1, none, none, false, false
 }
 
 // bind notes that thread m runs goroutine g.
@@ -213,15 +216,16 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	if it.p >= 0 {
 		p = &r.ps[it.p]
 	}
-	d := reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Why: why,
-		Stack: int32(e.TStack), Flags: g.flags, Basis: reference.Known(reference.Observed, reference.RuleNone)}
+	d := r.draft()
+	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, why, g.flags, reference.Known(reference.Observed, reference.RuleNone)
+	d.G, d.Class, d.P, d.M, d.Stack = g.id, g.class, r.pid(it.p), e.M, int32(e.TStack)
 	if why == reference.WhySyscall {
 		if p != nil {
 			p.syscall = true
 			p.g = it.rg
 			d.Kind = reference.KindSyscall
 		}
-		r.say(&d)
+		r.tell(d)
 		return
 	}
 	if why == reference.WhyBlock {
@@ -240,7 +244,7 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	if e.To == events.NotExist {
 		g.dead = true
 	}
-	r.say(&d)
+	r.tell(d)
 }
 
 // ready judges a goroutine that became runnable: where it was put.
@@ -253,7 +257,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	g.start = it.link
 	g.readyAt, g.ready = r.time, r.now
 	g.direct = reference.SrcUnknown
-	g.taken = nil
+	g.isTaken = false
 	g.fromGlobal = nobody
 	g.late, g.putAgain, g.passed = false, false, 0
 	g.readyM, g.putBy = it.m, it.nextM
@@ -384,8 +388,11 @@ func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why refe
 	if g.hidden {
 		return
 	}
-	r.say(&reference.Decision{Kind: reference.KindMove, G: g.id, Class: g.class, P: r.pid(to), Victim: r.pid(from), M: reference.NoM,
-		To: queue, Why: why, Flags: g.flags, Basis: basis})
+	d := r.draft()
+	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, g.flags, basis
+	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(to), reference.NoM
+	d.Victim, d.To = r.pid(from), queue
+	r.tell(d)
 }
 
 // put is where and why a goroutine became runnable.

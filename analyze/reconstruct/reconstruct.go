@@ -192,7 +192,11 @@ func (r *Reconstructor) Finish() Summary {
 func (r *Reconstructor) enter(e *events.Event) {
 	i := r.win.head
 	it := r.win.push()
-	*it = item{ev: *e, prevM: none, nextM: none, link: none, m: nobody, p: nobody, rp: nobody, g: nobody, rg: nobody}
+	// Field by field: a whole item would be made elsewhere and copied.
+	it.ev = *e
+	it.prevM, it.nextM, it.link = none, none, none
+	it.m, it.p, it.rp, it.g, it.rg = nobody, nobody, nobody, nobody, nobody
+	it.mark = 0
 	if e.M >= 0 {
 		it.m = r.thread(e.M)
 	}
@@ -362,27 +366,41 @@ func (r *Reconstructor) aside(k reference.Kind, it *item) {
 // say emits a decision at the present time, with the queue lengths after it. It
 // emits a copy, so that d need not be allocated.
 func (r *Reconstructor) say(d *reference.Decision) {
+	draft := r.draft()
+	*draft = *d
+	r.tell(draft)
+}
+
+// draft returns an empty decision to be filled in and told before another one
+// is: for those that come most often, since a copy of what was just filled in
+// costs more than filling it in.
+func (r *Reconstructor) draft() *reference.Decision {
+	d := &r.said
+	if len(r.hold.asks) > 0 {
+		d = r.hold.push()
+	}
+	*d = reference.Decision{}
+	return d
+}
+
+// tell emits a draft as say does.
+func (r *Reconstructor) tell(d *reference.Decision) {
 	if r.emit == nil {
 		return
 	}
-	holds, said := len(r.hold.asks) > 0, &r.said
-	if holds {
-		said = r.hold.push()
-	}
-	*said = *d
-	said.Time = r.time
-	r.weigh(said)
+	d.Time = r.time
+	r.weigh(d)
 	if d.P >= 0 {
 		if ix, ok := r.pix.find(int64(d.P)); ok {
-			said.Local = int32(r.q.ShownLen(ix))
+			d.Local = int32(r.q.ShownLen(ix))
 		}
 	}
-	said.Global = int32(r.q.ShownGlobalLen())
-	if holds {
+	d.Global = int32(r.q.ShownGlobalLen())
+	if d != &r.said {
 		r.answer(false)
 		return
 	}
-	r.emit(said)
+	r.emit(d)
 }
 
 func (r *Reconstructor) pid(ix int32) int32 {

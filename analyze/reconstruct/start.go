@@ -15,8 +15,8 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	var t taken
 	flags := g.flags
 	switch {
-	case g.taken != nil:
-		t = *g.taken
+	case g.isTaken:
+		t = g.taken
 		flags |= reference.FlagTaken
 	case g.direct != reference.SrcUnknown:
 		t = taken{src: g.direct, victim: nobody, basis: byAhead}
@@ -45,7 +45,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		inherits = false // stoplockedm returns to execute without inheritance
 	}
 	g.state = events.Running
-	g.readyAt, g.ready, g.start, g.taken = -1, none, none, nil
+	g.readyAt, g.ready, g.start, g.isTaken = -1, none, none, false
 	if it.m >= 0 {
 		r.ms[it.m].lastG = it.rg
 	}
@@ -76,14 +76,16 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
 	}
 	g.reason = events.ReasonNone
-	d := reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Src: t.src,
-		Victim: r.pid(t.victim), Batch: t.batch, Wait: wait, Reason: mode(it), Flags: flags, Basis: t.basis}
 	if t.open && r.emit != nil {
 		r.hold.ask(it.p, t.at)
 	} else {
 		r.count(t.src, t.basis)
 	}
-	r.say(&d)
+	d := r.draft()
+	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, t.basis
+	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), e.M
+	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.pid(t.victim), t.batch, wait, mode(it)
+	r.tell(d)
 }
 
 // mode is that of a mark worker that starts.
@@ -153,7 +155,7 @@ func (r *Reconstructor) takenUnseen(ix int32, t taken, why reference.Why, from r
 	if r.q.Place(ix).Queue != reference.QueueUnknown {
 		r.q.Remove(ix)
 	}
-	g.taken = &t
+	g.taken, g.isTaken = t, true
 	victim := nobody
 	if from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext {
 		victim = from.P
