@@ -21,9 +21,9 @@ type block struct {
 	readers   atomic.Int32
 }
 
-// fanout hands each decision to several accumulators, each of which runs in a
+// fanout hands blocks of decisions to several takers, each of which runs in a
 // goroutine of its own. Each sees all decisions in their order, so it does not
-// matter which of them is ahead.
+// matter which of them is ahead. They must not keep or change a block.
 type fanout struct {
 	to   []chan *block
 	cur  *block
@@ -31,7 +31,7 @@ type fanout struct {
 	done sync.WaitGroup
 }
 
-func newFanout(accumulators ...func(*reference.Decision)) *fanout {
+func newFanout(accumulators ...func([]reference.Decision)) *fanout {
 	f := &fanout{}
 	f.pool.New = func() any { return &block{decisions: make([]reference.Decision, 0, blockLen)} }
 	for _, add := range accumulators {
@@ -41,9 +41,7 @@ func newFanout(accumulators ...func(*reference.Decision)) *fanout {
 		go func() {
 			defer f.done.Done()
 			for b := range c {
-				for i := range b.decisions {
-					add(&b.decisions[i])
-				}
+				add(b.decisions)
 				if b.readers.Add(-1) == 0 {
 					b.decisions = b.decisions[:0]
 					f.pool.Put(b)

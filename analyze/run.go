@@ -49,12 +49,14 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	words := newNames(o.Anonymize)
 	text := func(h int32) string { return stream.Tables.Name(events.Handle(h)) }
 	var (
-		tl     = timeline.New(timeline.Options{})
-		ps     = procs.New()
-		fair   = fairness.New(fairness.Options{})
-		marked []mark
-		ws     = waits.New(waits.Options{OnWorst: func(from, to, g int64) {
-			marked = append(marked, mark{from, to, g})
+		tracker = procs.NewTracker()
+		tl      = timeline.New(timeline.Options{Ps: tracker})
+		ps      = procs.Following(tracker)
+		fair    = fairness.New(fairness.Options{Ps: tracker})
+		at      int // of the decision that waits gets
+		marked  []mark
+		ws      = waits.New(waits.Options{OnWorst: func(from, to, g int64) {
+			marked = append(marked, mark{at, from, to, g})
 		}, Text: text, Frames: stackLines(stream.Tables, words)})
 		failed error
 	)
@@ -64,19 +66,29 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	detectors := all.Detectors(all.Default())
 	found := findings.NewSet(detectors, findings.Env{})
 	accumulators := newFanout(
-		func(d *reference.Decision) {
-			ws.Add(d)
-			tl.Add(d)
-			for _, m := range marked {
-				tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+		func(ds []reference.Decision) {
+			for at = range ds {
+				ws.Add(&ds[at])
+			}
+			next := 0
+			for i := range ds {
+				d := &ds[i]
+				tracker.Apply(d)
+				ps.Add(d)
+				fair.Add(d)
+				tl.Add(d)
+				for ; next < len(marked) && marked[next].at == i; next++ {
+					m := &marked[next]
+					tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+				}
 			}
 			marked = marked[:0]
 		},
-		func(d *reference.Decision) {
-			ps.Add(d)
-			fair.Add(d)
+		func(ds []reference.Decision) {
+			for i := range ds {
+				found.Add(&ds[i])
+			}
 		},
-		found.Add,
 	)
 	defer accumulators.wait() // they do not outlive Run
 	rec := reconstruct.New(stream.Tables, reconstruct.Options{
@@ -161,8 +173,12 @@ func stackLines(t *events.Tables, words *names) func(int32) []string {
 	}
 }
 
-// mark is a wait whose time the timeline keeps in detail.
-type mark struct{ from, to, g int64 }
+// mark is a wait whose time the timeline keeps in detail. It ended with decision
+// at of a block.
+type mark struct {
+	at          int
+	from, to, g int64
+}
 
 func nothing(src *input.Source, st *events.Stats) error {
 	for _, f := range st.Failures {

@@ -18,6 +18,9 @@ type Options struct {
 	// MinIdeal is the ideal service from which on a goroutine is judged by
 	// Jain's index and the min-max ratio.
 	MinIdeal time.Duration
+	// Ps follows the Ps of the same stream: each decision is applied to it before
+	// Add gets it. Nil: the Accumulator follows them itself.
+	Ps *procs.Tracker
 }
 
 // DefaultMinIdeal is a hundredth of a time slice. Below it, one thread wake-up
@@ -59,6 +62,8 @@ const (
 type Accumulator struct {
 	minIdeal uint64 // ticks
 	tr       *procs.Tracker
+	own      bool // tr is driven from here
+	ps       psNow
 	table    *table
 	now      int64
 
@@ -67,6 +72,7 @@ type Accumulator struct {
 
 	some, full      int64 // ns
 	windows         [len(windowLengths)]*window
+	windowEnd       int64 // of the one that is over first
 	age             age
 	bypass          bypass
 	unclaimed, size procs.Integral
@@ -86,8 +92,15 @@ type Accumulator struct {
 	classOf map[int32]int32
 }
 
+// psNow is what matters of the Ps since the last decision.
+type psNow struct{ procs, usable, unclaimed int64 }
+
 // New returns an empty Accumulator.
 func New(o Options) *Accumulator {
+	own := o.Ps == nil
+	if own {
+		o.Ps = procs.NewTracker()
+	}
 	if o.MinIdeal <= 0 {
 		o.MinIdeal = DefaultMinIdeal
 	}
@@ -96,7 +109,8 @@ func New(o Options) *Accumulator {
 		bypass:    newBypass(),
 		lags:      hdrhistogram.New(1, maxLag, 3),
 		minIdeal:  uint64(o.MinIdeal) << tickBits,
-		tr:        procs.NewTracker(),
+		tr:        o.Ps,
+		own:       own,
 		table:     newTable(),
 		slowdowns: hdrhistogram.New(1, maxSlowdown, 3),
 		classOf:   make(map[int32]int32),
@@ -104,6 +118,7 @@ func New(o Options) *Accumulator {
 	for i, length := range windowLengths {
 		a.windows[i] = newWindow(length)
 	}
+	a.windowEnd = windowLengths[0]
 	return a
 }
 
@@ -116,7 +131,10 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.Time > a.now {
 		a.advance(d.Time)
 	}
-	a.tr.Apply(d)
+	if a.own {
+		a.tr.Apply(d)
+	}
+	a.ps = psNow{int64(a.tr.Procs()), a.tr.Usable(), min(a.tr.Count(procs.Idle), a.tr.Queued())}
 	switch d.Kind {
 	case reference.KindReady, reference.KindStart, reference.KindStop,
 		reference.KindSyscall, reference.KindSyscallExit:
@@ -183,9 +201,8 @@ func (a *Accumulator) Add(d *reference.Decision) {
 // advance lets time pass: every integral grows by what has held since now.
 func (a *Accumulator) advance(to int64) {
 	dt := to - a.now
-	some, full := a.runnable > 0, a.runnable > 0 && a.running == 0
-	for _, w := range a.windows {
-		w.advance(a.now, to, some, full)
+	if to >= a.windowEnd {
+		a.closeWindows(to)
 	}
 	a.now = to
 	if a.runnable > 0 {
@@ -195,13 +212,10 @@ func (a *Accumulator) advance(to int64) {
 		}
 		a.waiting.Add(a.runnable, dt)
 	}
-	idle := a.tr.Count(procs.Idle)
-	if q := a.tr.Queued(); idle > 0 && q > 0 {
-		a.unclaimed.Add(min(idle, q), dt)
-	}
-	a.size.Add(int64(a.tr.Procs()), dt)
+	a.unclaimed.Add(a.ps.unclaimed, dt)
+	a.size.Add(a.ps.procs, dt)
 	if n := a.runnable + a.running; n > 0 {
-		a.clock += idealTicks(dt, a.tr.Usable(), n)
+		a.clock += idealTicks(dt, a.ps.usable, n)
 	}
 }
 
@@ -210,6 +224,9 @@ func idealTicks(dt, usable, active int64) uint64 {
 	ticks := uint64(min(dt, maxStep)) << tickBits
 	if usable >= active {
 		return ticks
+	}
+	if dt < 1<<30 && usable < 1<<16 { // the product fits
+		return (ticks*uint64(usable) + uint64(active)/2) / uint64(active)
 	}
 	hi, lo := bits.Mul64(ticks, uint64(usable))
 	lo, carry := bits.Add64(lo, uint64(active)/2, 0)

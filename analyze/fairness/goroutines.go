@@ -1,5 +1,7 @@
 package fairness
 
+import "github.com/gmpscope/gmpscope/analyze/ids"
+
 // A goroutine is active while it is runnable or running: it competes for Ps.
 // Blocked or in a system call it is not, and earns no ideal service.
 type activity uint8
@@ -32,46 +34,18 @@ type goroutine struct {
 	bypassed int64
 }
 
-// table finds live goroutines by ID. IDs may be any int64 in a damaged trace,
-// so a Go map, whose hash nobody can aim at, is the authority; a small cache in
-// front of it, right because IDs are mostly given out in a row, spares most
-// look-ups. Slots are reused, so memory follows the goroutines that live at one
-// time.
+// table finds live goroutines by ID. Slots are reused, so memory follows the
+// goroutines that live at one time.
 type table struct {
 	slots []goroutine
 	free  []int32
-	index map[int64]int32
-	cache [cacheSize]cached
+	index ids.Index
 }
 
-const cacheSize = 4096
-
-type cached struct {
-	id   int64
-	slot int32 // -1 is none
-}
-
-func newTable() *table {
-	t := &table{index: make(map[int64]int32)}
-	for i := range t.cache {
-		t.cache[i].slot = -1
-	}
-	return t
-}
+func newTable() *table { return &table{index: ids.New()} }
 
 // find returns the goroutine's slot, or -1.
-func (t *table) find(id int64) int32 {
-	c := &t.cache[uint64(id)%cacheSize]
-	if c.id == id && c.slot >= 0 {
-		return c.slot
-	}
-	slot, ok := t.index[id]
-	if !ok {
-		return -1
-	}
-	*c = cached{id, slot}
-	return slot
-}
+func (t *table) find(id int64) int32 { return t.index.Find(id) }
 
 // add makes a slot for a goroutine that find did not find.
 func (t *table) add(id int64) int32 {
@@ -83,18 +57,13 @@ func (t *table) add(id int64) int32 {
 		t.slots = append(t.slots, goroutine{})
 	}
 	t.slots[slot] = goroutine{id: id, waited: -1}
-	t.index[id] = slot
-	t.cache[uint64(id)%cacheSize] = cached{id, slot}
+	t.index.Add(id, slot)
 	return slot
 }
 
 // drop frees a slot.
 func (t *table) drop(slot int32) {
-	id := t.slots[slot].id
-	delete(t.index, id)
-	if c := &t.cache[uint64(id)%cacheSize]; c.slot == slot {
-		c.slot = -1
-	}
+	t.index.Remove(t.slots[slot].id)
 	t.slots[slot].id = dead
 	t.free = append(t.free, slot)
 }

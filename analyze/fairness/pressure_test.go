@@ -23,11 +23,13 @@ func TestWindows(t *testing.T) {
 			dt := r.Int64N(1 + []int64{3, 12, 60}[r.IntN(3)])
 			s := r.IntN(2) == 0
 			f := s && r.IntN(2) == 0
-			w.advance(now, now+dt, s, f)
 			for range dt {
 				some, full = append(some, s), append(full, f)
 			}
 			now += dt
+			w.advance(now, func(t int64) (int64, int64) {
+				return count(some[:t]), count(full[:t])
+			})
 		}
 		got := w.result()
 		n := len(some) / 10
@@ -57,6 +59,15 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	}
+}
+
+func count(of []bool) (n int64) {
+	for _, x := range of {
+		if x {
+			n++
+		}
+	}
+	return n
 }
 
 // The age against looking at everybody who waits, at each moment.

@@ -1,6 +1,10 @@
 package fairness
 
-import "github.com/HdrHistogram/hdrhistogram-go"
+import (
+	"math"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
 
 // windowLengths are those in which pressure is looked at one by one, ns: a time
 // slice, ten of them, and what a person perceives.
@@ -11,7 +15,7 @@ var windowLengths = [...]int64{10_000_000, 100_000_000, 1_000_000_000}
 type window struct {
 	length     int64
 	begin      int64 // of the present one
-	some, full int64 // ns of it
+	some, full int64 // ns of either before that, from time 0
 	n          int64 // whole ones that are over
 	shares     [2]*hdrhistogram.Histogram
 	worst      [2]Worst
@@ -25,38 +29,47 @@ func newWindow(length int64) *window {
 	}}
 }
 
-// advance lets time pass from a to b, all of it with the same pressure.
-func (w *window) advance(a, b int64, some, full bool) {
-	for {
-		end := w.begin + w.length
-		if b < end {
-			w.add(b-a, some, full)
-			return
+// closeWindows ends the windows that end until to. The pressure is the same from
+// now to then.
+func (a *Accumulator) closeWindows(to int64) {
+	until := func(t int64) (some, full int64) {
+		some, full = a.some, a.full
+		if a.runnable > 0 {
+			some += t - a.now
+			if a.running == 0 {
+				full += t - a.now
+			}
 		}
-		w.add(end-a, some, full)
-		w.close(1)
-		a = end
-		// Windows that lie wholly in [a, b) are all alike.
-		if k := (b - a) / w.length; k > 1 {
-			w.add(w.length, some, full)
-			w.close(k)
-			a += k * w.length
-		}
+		return some, full
+	}
+	a.windowEnd = math.MaxInt64
+	for _, w := range a.windows {
+		w.advance(to, until)
+		a.windowEnd = min(a.windowEnd, w.begin+w.length)
 	}
 }
 
-func (w *window) add(ns int64, some, full bool) {
-	if some {
-		w.some += ns
+// advance ends the windows that end until to. until sums up the pressure, ns,
+// from time 0 to t, and the pressure does not change in the time that passes.
+func (w *window) advance(to int64, until func(t int64) (some, full int64)) {
+	end := w.begin + w.length
+	if end > to {
+		return
 	}
-	if full {
-		w.full += ns
+	some, full := until(end)
+	w.close(1, some, full)
+	// Those that lie wholly between are all alike.
+	if k := (to - end) / w.length; k > 0 {
+		some, full = until(end + w.length)
+		w.close(k, some, full)
+		w.some, w.full = until(w.begin)
 	}
 }
 
-// close ends the present window, and k-1 more that are like it.
-func (w *window) close(k int64) {
-	for i, ns := range [...]int64{w.some, w.full} {
+// close ends the present window, at whose end some and full, summed up from time
+// 0, are as given, and k-1 more that are like it.
+func (w *window) close(k, some, full int64) {
+	for i, ns := range [...]int64{some - w.some, full - w.full} {
 		share := float64(ns) / float64(w.length)
 		// Cannot fail: the value is within the histogram's range.
 		_ = w.shares[i].RecordValues(int64(share*shareScale+0.5), k)
@@ -66,7 +79,7 @@ func (w *window) close(k int64) {
 	}
 	w.n += k
 	w.begin += k * w.length
-	w.some, w.full = 0, 0
+	w.some, w.full = some, full
 }
 
 func (w *window) result() PressureWindow {

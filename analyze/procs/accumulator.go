@@ -11,6 +11,7 @@ const (
 // decisions. Its memory depends on the number of Ps only.
 type Accumulator struct {
 	tr  *Tracker
+	own bool // tr is driven from here
 	now int64
 	ps  []account // by P, as the tracker has them
 
@@ -47,14 +48,21 @@ type account struct {
 }
 
 // New returns an empty Accumulator.
-func New() *Accumulator { return &Accumulator{tr: NewTracker()} }
+func New() *Accumulator { return &Accumulator{tr: NewTracker(), own: true} }
+
+// Following returns an empty Accumulator that reads tr, to which each decision
+// is applied before Add gets it.
+func Following(tr *Tracker) *Accumulator { return &Accumulator{tr: tr} }
 
 // Add takes the next decision of the stream. It does not keep d. A time that
 // falls counts as the time before.
 func (a *Accumulator) Add(d *reference.Decision) {
 	a.now = max(a.now, d.Time)
-	for _, c := range a.tr.Apply(d) {
-		a.change(c)
+	if a.own {
+		a.tr.Apply(d)
+	}
+	for i := range a.tr.changes {
+		a.change(&a.tr.changes[i])
 	}
 	switch d.Kind {
 	case reference.KindReady, reference.KindMove:
@@ -101,7 +109,7 @@ func (a *Accumulator) at(p int32) *account {
 	return &a.ps[p]
 }
 
-func (a *Accumulator) change(c Change) {
+func (a *Accumulator) change(c *Change) {
 	p := a.at(c.P)
 	if !p.born {
 		p.born, p.birth = true, a.now

@@ -47,9 +47,9 @@ type Change struct {
 }
 
 // Tracker follows the states of the Ps and the lengths of the queues along a
-// stream of decisions. The accumulators that need them each drive one of their
-// own, so that the rules are written once. The zero value is not ready: use
-// [NewTracker].
+// stream of decisions, so that the rules are written once. Several accumulators
+// may read one Tracker: somebody then applies each decision to it just before
+// they get it. The zero value is not ready: use [NewTracker].
 //
 // The rules:
 //   - A P below GOMAXPROCS exists, idle, from the decision that set GOMAXPROCS
@@ -136,6 +136,9 @@ func (t *Tracker) Apply(d *reference.Decision) []Change {
 	}
 	return t.changes
 }
+
+// Changes returns once more what the last Apply returned.
+func (t *Tracker) Changes() []Change { return t.changes }
 
 // Procs returns GOMAXPROCS as the stream gave it last, and 0 before that.
 func (t *Tracker) Procs() int32 { return t.procs }

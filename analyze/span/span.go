@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -80,21 +81,13 @@ type Accumulator struct {
 	now    int64
 	gs     []goroutine // index 0 is not used
 	free   []int32
-	byID   map[int64]int32
-	cache  [cacheSize]cached
+	byID   ids.Index
 	active int64
 
 	work, busy         int64
 	procsSum, usableNs float64
 	procs, usable      int64
 	best               path
-}
-
-const cacheSize = 1024
-
-type cached struct {
-	id   int64
-	slot int32
 }
 
 // maxSegments is how many classes a path tells apart.
@@ -124,7 +117,7 @@ type goroutine struct {
 // same stream, each decision before Add is called with it; nil: the Accumulator
 // follows them itself.
 func New(ps *procs.Tracker) *Accumulator {
-	a := &Accumulator{ps: ps, gs: make([]goroutine, 1), byID: map[int64]int32{}, usable: 1, procs: 1}
+	a := &Accumulator{ps: ps, gs: make([]goroutine, 1), byID: ids.New(), usable: 1, procs: 1}
 	if ps == nil {
 		a.ps, a.own = procs.NewTracker(), true
 	}
@@ -217,7 +210,7 @@ func (a *Accumulator) goroutine(d *reference.Decision) *goroutine {
 			i = int32(len(a.gs))
 			a.gs = append(a.gs, goroutine{})
 		}
-		a.byID[d.G] = i
+		a.byID.Add(d.G, i)
 		g = &a.gs[i]
 		*g = goroutine{id: d.G, from: -1}
 	}
@@ -239,15 +232,11 @@ func (a *Accumulator) goroutine(d *reference.Decision) *goroutine {
 
 // known returns the goroutine with an ID; nil if the stream has not shown it.
 func (a *Accumulator) known(id int64) *goroutine {
-	c := &a.cache[uint64(id)%cacheSize]
-	if c.slot == 0 || c.id != id {
-		i, ok := a.byID[id]
-		if !ok {
-			return nil
-		}
-		c.id, c.slot = id, i
+	i := a.byID.Find(id)
+	if i == ids.None {
+		return nil
 	}
-	return &a.gs[c.slot]
+	return &a.gs[i]
 }
 
 func (a *Accumulator) setActive(g *goroutine, on bool) {
@@ -306,10 +295,8 @@ func (a *Accumulator) exit(g *goroutine) {
 	if g.path.ns > a.best.ns {
 		a.best = g.path
 	}
-	i := a.byID[g.id]
-	delete(a.byID, g.id)
-	a.cache[uint64(g.id)%cacheSize] = cached{}
-	a.free = append(a.free, i)
+	a.free = append(a.free, a.byID.Find(g.id))
+	a.byID.Remove(g.id)
 }
 
 // add makes the path longer. Where it has too many classes, the one with least

@@ -13,6 +13,9 @@ type Options struct {
 	// MaxBins is the most bins that the result may have, from 16 on. With more
 	// than 128 Ps it is halved until lanes x bins fits DefaultMaxCells.
 	MaxBins int
+	// Ps follows the Ps of the same stream: each decision is applied to it before
+	// Add gets it. Nil: the Accumulator follows them itself.
+	Ps *procs.Tracker
 }
 
 // The defaults.
@@ -53,6 +56,7 @@ var column = [...]int8{
 // memory depends on the number of Ps only.
 type Accumulator struct {
 	tr      *procs.Tracker
+	own     bool // tr is driven from here
 	now     int64
 	shift   uint // bins are 2^shift ns wide
 	maxBins int  // as of now: falls as lanes are added
@@ -85,8 +89,13 @@ func New(o Options) *Accumulator {
 	if o.MaxBins == 0 {
 		o.MaxBins = DefaultMaxBins
 	}
+	own := o.Ps == nil
+	if own {
+		o.Ps = procs.NewTracker()
+	}
 	return &Accumulator{
-		tr:      procs.NewTracker(),
+		tr:      o.Ps,
+		own:     own,
 		shift:   firstShift,
 		maxBins: max(minBins, o.MaxBins),
 		history: newHistory(),
@@ -101,8 +110,12 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.captureDue()
 	}
 	a.fit()
-	for _, c := range a.tr.Apply(d) {
-		a.change(c, d)
+	if a.own {
+		a.tr.Apply(d)
+	}
+	changes := a.tr.Changes()
+	for i := range changes {
+		a.change(&changes[i], d)
 	}
 	switch d.Kind {
 	case reference.KindReady, reference.KindMove, reference.KindStart:
@@ -172,7 +185,7 @@ func (a *Accumulator) lane(p int32) *lane {
 }
 
 // change ends a P's stint and begins the next.
-func (a *Accumulator) change(c procs.Change, d *reference.Decision) {
+func (a *Accumulator) change(c *procs.Change, d *reference.Decision) {
 	l := a.lane(c.P)
 	if l == nil {
 		return

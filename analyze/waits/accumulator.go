@@ -1,6 +1,9 @@
 package waits
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // Options of an [Accumulator]. The zero value of a field means its default.
 type Options struct {
@@ -91,6 +94,7 @@ type Accumulator struct {
 	procFar      map[int32]int32
 	running      []serving
 	pool         pool
+	poolPending  []int32 // Ps whose reading of the global queue is pending, perhaps
 	pastLen      int
 	idleHead     int32 // index of the P that has been idle longest, or none
 	idleTail     int32
@@ -99,8 +103,7 @@ type Accumulator struct {
 
 	// The goroutines. Index 0 of gors, waits and nodes is not used.
 	seq      int64 // of the last one that became runnable
-	byID     map[int64]int32
-	known    known
+	byID     ids.Index
 	gors     []goroutine
 	freeGors []int32
 	waits    [][]wait // in chunks, so that growth copies nothing
@@ -133,7 +136,7 @@ func New(o Options) *Accumulator {
 		stopper: none, idleHead: none, idleTail: none, idleLast: none,
 		reasons: make([]int32, 1),
 		procFar: map[int32]int32{},
-		byID:    map[int64]int32{},
+		byID:    ids.New(),
 		gors:    make([]goroutine, 1),
 		nodes:   make([]node, 1),
 		spills:  make([][maxSteps - inlineSteps]step, 1),
@@ -171,7 +174,8 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		if pi := a.proc(d.P); pi >= 0 {
 			a.enter(pi, pSched, 0)
 			p := a.procs[pi]
-			p.fresh, p.freshClk, p.freshPool = true, a.clk, a.pool.mark(a.clk.service())
+			p.fresh, p.freshClk = true, a.clk
+			a.pool.mark(&p.freshPool, a.clk.service())
 		}
 	case reference.KindPStop:
 		if pi := a.proc(d.P); pi >= 0 {

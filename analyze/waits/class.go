@@ -13,7 +13,9 @@ type class struct {
 	goroutines   int64
 	starts       int64
 	running      int64
-	waits        tally
+	waits        [numKinds]score // those that have ended; the totals come of them
+	open, openNs int64
+	coarse       *coarse // nil: none has ended
 	long         pooled
 	worst        int32 // index of its longest waits, or none
 	pairs        int32 // classes that ran while it waited

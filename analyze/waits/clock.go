@@ -32,6 +32,13 @@ func (c *clocks) minus(o *clocks) clocks {
 	return clocks{c[0] - o[0], c[1] - o[1], c[2] - o[2], c[3] - o[3]}
 }
 
+// copyTo is as that of shares.
+func (c *clocks) copyTo(to *clocks) {
+	for i := range c {
+		to[i] = c[i]
+	}
+}
+
 // advance moves the time on. Moves of waiting goroutines between queues take
 // effect here, so that a goroutine that is moved and started at one instant, as
 // a stolen one is, counts as taken from the queue in which it waited.
@@ -126,7 +133,7 @@ func (a *Accumulator) setProcs(n int64) {
 			p.usable = false
 			a.seen--
 		}
-		a.beginHold(p)
+		a.beginHold(int32(i), p)
 		a.record(int32(i), p)
 	}
 	a.updateMode()

@@ -17,10 +17,11 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 		}
 		if g.wait != 0 {
 			w := a.wait(g.wait)
-			for _, t := range [...]*tally{&a.totals[w.kind], &a.classes[g.class].waits} {
-				t.open++
-				t.openNs += a.now - w.ready
-			}
+			t, c := &a.totals[w.kind], &a.classes[g.class]
+			t.open++
+			c.open++
+			t.openNs += a.now - w.ready
+			c.openNs += a.now - w.ready
 		}
 	}
 	a.stopper = none
@@ -45,6 +46,9 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 	}
 	all := tally{fine: newFine(), bars: &bars{}}
 	for k := range a.totals {
+		for ci := range a.classes {
+			a.totals[k].score.merge(&a.classes[ci].waits[k])
+		}
 		all.merge(&a.totals[k])
 	}
 	r := Result{
@@ -75,13 +79,16 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 	out := []Class{}
 	for ci := range a.classes {
 		c := &a.classes[ci]
-		if c.goroutines == 0 && c.starts == 0 && c.running == 0 && c.waits.count == 0 && antagonists[ci] == nil {
+		waits := tally{long: c.long, open: c.open, openNs: c.openNs, coarse: c.coarse}
+		for k := range c.waits {
+			waits.score.merge(&c.waits[k])
+		}
+		if c.goroutines == 0 && c.starts == 0 && c.running == 0 && waits.count == 0 && antagonists[ci] == nil {
 			continue
 		}
-		c.waits.long = c.long
 		k := Class{
 			System: c.system, Goroutines: c.goroutines, Starts: c.starts, RunningNs: c.running,
-			Waits: c.waits.summary(), Causes: causeTimes(&c.waits.causes), Antagonists: antagonists[ci],
+			Waits: waits.summary(), Causes: causeTimes(&waits.causes), Antagonists: antagonists[ci],
 		}
 		k.ID, k.Name, k.Creator = name(int32(ci))
 		if k.Antagonists == nil {

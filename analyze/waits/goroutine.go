@@ -8,30 +8,14 @@ type goroutine struct {
 	seq     int64 // when it last became runnable; 0: never
 	runFrom int64 // -1: does not run
 	class   int32 // index
+	classID int32 // of that class
 	wait    int32 // 0: does not wait
 	p       int32 // P on which it last ran, or none
 	flags   reference.Flags
 }
 
-// known is a cache in front of byID, which is too slow to be asked thrice for
-// each wait.
-type known [1 << 12]struct {
-	id int64
-	gi int32 // 0: empty
-}
-
 // lookup returns the index of goroutine id, 0 if there is none.
-func (a *Accumulator) lookup(id int64) int32 {
-	k := &a.known[uint64(id)%uint64(len(a.known))]
-	if k.gi != 0 && k.id == id {
-		return k.gi
-	}
-	gi := a.byID[id]
-	if gi != 0 {
-		k.id, k.gi = id, gi
-	}
-	return gi
-}
+func (a *Accumulator) lookup(id int64) int32 { return max(0, a.byID.Find(id)) }
 
 // goroutine returns the index of d's goroutine and takes over what d says of it.
 func (a *Accumulator) goroutine(d *reference.Decision) int32 {
@@ -45,9 +29,9 @@ func (a *Accumulator) goroutine(d *reference.Decision) int32 {
 			a.gors = append(a.gors, goroutine{})
 		}
 		ci := a.class(d.Class)
-		a.gors[gi] = goroutine{id: d.G, runFrom: -1, class: ci, p: none}
+		a.gors[gi] = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
 		a.classes[ci].goroutines++
-		a.byID[d.G] = gi
+		a.byID.Add(d.G, gi)
 	}
 	a.learn(gi, d)
 	return gi
@@ -58,18 +42,20 @@ func (a *Accumulator) goroutine(d *reference.Decision) int32 {
 func (a *Accumulator) learn(gi int32, d *reference.Decision) {
 	const kept = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
 	g := &a.gors[gi]
-	c := &a.classes[g.class]
-	if d.Class != 0 && c.id != d.Class {
+	if (d.Class == 0 || d.Class == g.classID) && d.Flags&kept&^g.flags == 0 {
+		return
+	}
+	if d.Class != 0 && g.classID != d.Class {
 		if ci := a.class(d.Class); ci != g.class {
 			a.classes[g.class].goroutines--
-			c = &a.classes[ci]
+			c := &a.classes[ci]
 			c.goroutines++
-			g.class = ci
+			g.class, g.classID = ci, c.id
 		}
 	}
 	g.flags |= d.Flags & kept
 	if g.flags != 0 {
-		c.system = true
+		a.classes[g.class].system = true
 	}
 }
 
@@ -79,10 +65,7 @@ func (a *Accumulator) exit(gi int32) {
 	if g.wait != 0 {
 		a.forget(g.wait)
 	}
-	delete(a.byID, g.id)
-	if k := &a.known[uint64(g.id)%uint64(len(a.known))]; k.gi == gi {
-		k.gi = 0
-	}
+	a.byID.Remove(g.id)
 	a.freeGors = append(a.freeGors, gi)
 }
 
@@ -241,7 +224,9 @@ func (a *Accumulator) syscallExit(d *reference.Decision) {
 
 const waitChunk = 256
 
-func (a *Accumulator) wait(wi int32) *wait { return &a.waits[wi/waitChunk][wi%waitChunk] }
+func (a *Accumulator) wait(wi int32) *wait {
+	return &a.waits[uint32(wi)/waitChunk][uint32(wi)%waitChunk]
+}
 
 func (a *Accumulator) newWait() int32 {
 	if n := len(a.freeWait); n > 0 {
@@ -284,8 +269,13 @@ func (a *Accumulator) finishWait(wi int32, d *reference.Decision, pi int32) {
 	w := a.wait(wi)
 	ns := a.now - w.ready
 	ci := a.gors[w.gor].class
-	a.totals[w.kind].add(ns, &w.causes)
-	a.classes[ci].waits.add(ns, &w.causes)
+	c := &a.classes[ci]
+	c.waits[w.kind].add(ns, &w.causes)
+	if c.coarse == nil {
+		c.coarse = &coarse{}
+	}
+	c.coarse.add(min(ns, longestNs))
+	a.totals[w.kind].record(ns)
 	if a.opt.OnWait != nil {
 		a.opt.OnWait(a.gors[w.gor].id, w.ready, a.now, w.causes[:])
 	}

@@ -52,13 +52,13 @@ func (a *Accumulator) holdOf(p *proc) culprit {
 
 // beginHold begins what keeps p from running anyone. Those in its queue wait for
 // it by the time, those in the global queue by the service clock and p's share.
-func (a *Accumulator) beginHold(p *proc) {
+func (a *Accumulator) beginHold(pi int32, p *proc) {
 	if p.hold = a.holdOf(p); p.hold == 0 {
 		return
 	}
-	p.q.readWall(&p.heldAt, a.now)
+	p.heldAt.readWall(&p.q, a.now)
 	if p.usable {
-		a.pool.q.read(&p.poolAt, a.clk.service())
+		a.readPool(pi, p, a.clk.service())
 	}
 }
 
@@ -67,8 +67,10 @@ func (a *Accumulator) endHold(p *proc) {
 	if p.hold == 0 {
 		return
 	}
-	for i := range p.q.named {
-		a.chargeHold(p.q.class[i], p.hold, p.q.wallIntegral(int(i), a.now)-p.heldAt[i], false, p.unavailStack)
+	if !p.heldAt.pending {
+		for i := range p.q.named {
+			a.chargeHold(p.q.class[i], p.hold, p.q.wallIntegral(int(i), a.now)-p.heldAt.at[i], false, p.unavailStack)
+		}
 	}
 	if p.usable {
 		a.creditPoolHold(p)
@@ -77,9 +79,12 @@ func (a *Accumulator) endHold(p *proc) {
 }
 
 func (a *Accumulator) creditPoolHold(p *proc) {
+	if p.poolAt.pending {
+		return
+	}
 	q, c := &a.pool.q, a.clk.service()
 	for i := range q.named {
-		a.chargeHold(q.class[i], p.hold, q.integral(int(i), c)-p.poolAt[i], true, p.unavailStack)
+		a.chargeHold(q.class[i], p.hold, q.integral(int(i), c)-p.poolAt.at[i], true, p.unavailStack)
 	}
 }
 
@@ -89,7 +94,7 @@ func (a *Accumulator) holdAgain() {
 	for i, p := range a.procs {
 		if p.state == pIdle {
 			a.endHold(p)
-			a.beginHold(p)
+			a.beginHold(int32(i), p)
 			a.record(int32(i), p)
 		}
 	}

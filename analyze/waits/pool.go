@@ -15,17 +15,16 @@ type pool struct {
 
 // poolMark is a time-stamp of the pool: P-ns by state, and the total. That of
 // idle Ps is what the others leave of the total; it occurs only while the world
-// is stopping.
-type poolMark [numStates + 1]int64
+// is stopping. It is as long as shares, and takes its place in a mark.
+type poolMark = shares
 
 const poolTotal = numStates
 
-func (b *pool) mark(c int64) (m poolMark) {
+func (b *pool) mark(m *poolMark, c int64) {
 	for s := range b.n {
 		m[s] = b.base[s] + b.n[s]*c
 	}
 	m[poolTotal] = b.total
-	return m
 }
 
 // serving is a usable P that runs a goroutine.
@@ -46,7 +45,7 @@ func (a *Accumulator) joinPool(pi int32, p *proc) {
 	if p.state == pRun {
 		p.runPos = int32(len(a.running))
 		a.running = append(a.running, serving{seq: p.runSeq, from: c, p: pi})
-		a.pool.q.read(&p.poolAt, c)
+		a.readPool(pi, p, c)
 	}
 }
 
@@ -79,12 +78,12 @@ func (a *Accumulator) foldPool() {
 	for _, r := range a.running {
 		p := a.procs[r.p]
 		a.credit(&a.pool.q, &p.poolAt, p.runClass, c, false, true)
-		a.pool.q.read(&p.poolAt, c)
+		a.readPool(r.p, p, c)
 	}
-	for _, p := range a.procs {
+	for i, p := range a.procs {
 		if p.hold != 0 && p.usable {
 			a.creditPoolHold(p)
-			a.pool.q.read(&p.poolAt, c)
+			a.readPool(int32(i), p, c)
 		}
 	}
 	if a.usable <= 0 {
@@ -131,6 +130,9 @@ func divide(ns int64, weights *[numCauses]int64, to *[numCauses]int64) bool {
 	var rest [numCauses]uint64
 	left := ns
 	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
 		hi, lo := bits.Mul64(uint64(ns), uint64(w))
 		q, r := bits.Div64(hi, lo, sum)
 		part[i], rest[i] = int64(q), r

@@ -26,11 +26,11 @@ const (
 	shareRun
 	shareTracer
 	shareResidue
-	numShares
 )
 
-// shares is time by share.
-type shares [numShares]int64
+// shares is time by share. It has one more entry than there are shares, so that
+// an index that is masked needs no check.
+type shares [8]int64
 
 // shareOf is the precedence of the causes in detectors.md, "the decomposition
 // behind all of them": the first that holds at an instant owns it. A P without
@@ -46,11 +46,22 @@ var shareOf = [numStates][numModes]share{
 	pSched:   {shareResidue, shareIdle, shareResidue, shareSTW},
 }
 
-// add adds time d of a P in state st.
-func (s *shares) add(st pstate, d *clocks) {
+// add adds the time of a P in state st between two readings of the clocks.
+func (s *shares) add(st pstate, from, to *clocks) {
 	of := &shareOf[st]
-	for m, ns := range d {
-		s[of[m]] += ns
+	for m := range to {
+		s[of[m]&7] += to[m] - from[m]
+	}
+}
+
+// copyTo copies s entry by entry.
+//
+// OPT: the entries were just written one by one, and a wider load, which copies
+// several of them, would have to wait until all those writes are through. The
+// same holds for clocks.
+func (s *shares) copyTo(to *shares) {
+	for i := range s {
+		to[i] = s[i]
 	}
 }
 
@@ -60,8 +71,10 @@ type proc struct {
 	usable bool
 	state  pstate
 	fresh  bool   // got a thread and ran no goroutine since
-	since  clocks // when it came into its state
-	own    shares // its time up to since
+	own    shares // its time up to upTo
+	upTo   clocks
+	upToNs int64 // the same as a time
+	began  int64 // service clock when it came into its state
 
 	// The goroutine that it runs, or runs last.
 	runner       int32 // index; 0: none
@@ -79,11 +92,12 @@ type proc struct {
 	freshPool poolMark
 
 	q      queue
-	ownAt  integrals // of q, when the run began
-	poolAt integrals // of the global queue, when the run or the hold began
-	heldAt integrals // of q by the time, when the hold began
+	ownAt  reading // of q, when the run began
+	poolAt reading // of the global queue, when the run or the hold began
+	heldAt reading // of q by the time, when the hold began
 	past   ring
 
+	inPending          bool // in Accumulator.poolPending
 	idle               bool // in the list of idle Ps
 	idlePrev, idleNext int32
 }
@@ -115,14 +129,14 @@ func (a *Accumulator) proc(id int32) int32 {
 	} else {
 		a.procFar[id] = i
 	}
-	p := &proc{id: id, since: a.clk, runPos: none, usable: !a.procsKnown || int64(id) < a.usable}
+	p := &proc{id: id, upTo: a.clk, upToNs: a.now, began: a.clk.service(), runPos: none, usable: !a.procsKnown || int64(id) < a.usable}
 	p.q.init()
 	a.procs = append(a.procs, p)
 	if p.usable {
 		a.seen++
 	}
 	a.joinIdle(i, p)
-	a.beginHold(p)
+	a.beginHold(i, p)
 	if !a.procsKnown {
 		a.foldPool()
 		a.usable++
@@ -132,12 +146,14 @@ func (a *Accumulator) proc(id int32) int32 {
 	return i
 }
 
-// sharesNow is p's time by share up to now.
-func (a *Accumulator) sharesNow(p *proc) shares {
-	s := p.own
-	d := a.clk.minus(&p.since)
-	s.add(p.state, &d)
-	return s
+// sharesNow is p's time by share up to now. It is valid until the time goes on.
+func (a *Accumulator) sharesNow(p *proc) *shares {
+	if p.upToNs != a.now {
+		p.own.add(p.state, &p.upTo, &a.clk)
+		a.clk.copyTo(&p.upTo)
+		p.upToNs = a.now
+	}
+	return &p.own
 }
 
 // enter puts P pi into a state because of a decision about it. gi is the
@@ -161,21 +177,21 @@ func (a *Accumulator) switchTo(pi int32, st pstate, gi int32) {
 	if p.usable {
 		a.leavePool(p)
 	}
-	d := a.clk.minus(&p.since)
-	p.own.add(p.state, &d)
-	p.since, p.state, p.runner = a.clk, st, gi
+	a.sharesNow(p)
+	c := a.clk.service()
+	p.began, p.state, p.runner = c, st, gi
 	if gi != 0 {
 		g := &a.gors[gi]
 		p.runG, p.runSeq, p.runClass, p.runFrom = g.id, g.seq, g.class, a.now
 	}
 	if st == pRun {
-		p.q.read(&p.ownAt, a.clk.service())
+		p.ownAt.read(&p.q, c)
 	}
 	if p.usable {
 		a.joinPool(pi, p)
 	}
 	a.joinIdle(pi, p)
-	a.beginHold(p)
+	a.beginHold(pi, p)
 	a.record(pi, p)
 }
 
@@ -184,7 +200,7 @@ func (a *Accumulator) switchTo(pi int32, st pstate, gi int32) {
 func (a *Accumulator) endRun(p *proc) {
 	now := a.clk.service()
 	if p.q.root != 0 {
-		addBefore(a.nodes, p.q.root, p.runSeq, now-p.since.service())
+		addBefore(a.nodes, p.q.root, p.runSeq, now-p.began)
 	}
 	a.credit(&p.q, &p.ownAt, p.runClass, now, a.now-p.runFrom > a.opt.SliceNs, false)
 }

@@ -31,7 +31,9 @@ type integrals [numSlots]int64
 type queue struct {
 	root  int32 // treap of its waiting goroutines
 	named int32 // slots in use
+	len   int32
 	class [numNamed]int32
+	last  [16]uint8 // the slot that a class with these low bits had last
 	n     [numSlots]int64
 	base  integrals // integral at service clock c is base + n*c
 	wall  integrals // and over the time, at t, wall + n*t
@@ -60,9 +62,33 @@ func (q *queue) read(to *integrals, c int64) {
 	}
 }
 
+// A reading is what the integrals were when an interval began. As long as the
+// queue stays empty they do not change, so then they are read only when the
+// first goroutine comes, and never if none does. Most queues are empty most of
+// the time.
+type reading struct {
+	at      integrals
+	pending bool // q has been empty since
+}
+
+// read notes all integrals at service clock c.
+func (r *reading) read(q *queue, c int64) {
+	if r.pending = q.len == 0; !r.pending {
+		q.read(&r.at, c)
+	}
+}
+
+// readWall notes the integrals over the time, at t, of all classes.
+func (r *reading) readWall(q *queue, t int64) {
+	if r.pending = q.len == 0; !r.pending {
+		q.readWall(&r.at, t)
+	}
+}
+
 // count adds d goroutines to a slot and to their kind, at service clock c and
 // time t.
 func (q *queue) count(slot uint8, k waitKind, d, c, t int64) {
+	q.len += int32(d)
 	q.n[slot] += d
 	q.base[slot] -= d * c
 	q.wall[slot] -= d * t
@@ -72,9 +98,14 @@ func (q *queue) count(slot uint8, k waitKind, d, c, t int64) {
 
 // slotFor returns the slot of a class in queue qi, and gives it one if it can.
 func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
+	last := &q.last[uint32(class)%16]
+	if *last != slotOthers && q.class[*last] == class {
+		return *last
+	}
 	free := int32(0)
 	for i := int32(1); i < q.named; i++ {
 		if q.class[i] == class {
+			*last = uint8(i)
 			return uint8(i)
 		}
 		if q.n[i] == 0 {
@@ -101,20 +132,20 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 	if qi >= 0 {
 		p := a.procs[qi]
 		if p.state == pRun {
-			a.charge(q.class[slot], p.runClass, q.integral(slot, c)-p.ownAt[slot], false)
+			a.charge(q.class[slot], p.runClass, q.since(&p.ownAt, slot, c), false)
 		}
 		if p.hold != 0 {
-			a.chargeHold(q.class[slot], p.hold, q.wallIntegral(slot, a.now)-p.heldAt[slot], false, p.unavailStack)
+			a.chargeHold(q.class[slot], p.hold, q.wallSince(&p.heldAt, slot, a.now), false, p.unavailStack)
 		}
 		return
 	}
 	for _, r := range a.running {
 		p := a.procs[r.p]
-		a.charge(q.class[slot], p.runClass, q.integral(slot, c)-p.poolAt[slot], true)
+		a.charge(q.class[slot], p.runClass, q.since(&p.poolAt, slot, c), true)
 	}
 	for _, p := range a.procs {
 		if p.hold != 0 && p.usable {
-			a.chargeHold(q.class[slot], p.hold, q.integral(slot, c)-p.poolAt[slot], true, p.unavailStack)
+			a.chargeHold(q.class[slot], p.hold, q.since(&p.poolAt, slot, c), true, p.unavailStack)
 		}
 	}
 	if a.mode == modeStopped {
@@ -122,14 +153,65 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 	}
 }
 
+// since is the growth of a slot's integral since a reading, wallSince that of the
+// one over the time.
+func (q *queue) since(r *reading, slot int, c int64) int64 {
+	if r.pending {
+		return 0
+	}
+	return q.integral(slot, c) - r.at[slot]
+}
+
+func (q *queue) wallSince(r *reading, slot int, t int64) int64 {
+	if r.pending {
+		return 0
+	}
+	return q.wallIntegral(slot, t) - r.at[slot]
+}
+
+// firstComes reads what is pending of queue qi, which is empty now and will not
+// be.
+func (a *Accumulator) firstComes(qi int32, q *queue) {
+	if qi >= 0 {
+		p := a.procs[qi]
+		if p.ownAt.pending {
+			p.ownAt.pending = false
+			q.read(&p.ownAt.at, 0)
+		}
+		if p.heldAt.pending {
+			p.heldAt.pending = false
+			q.readWall(&p.heldAt.at, 0)
+		}
+		return
+	}
+	for _, pi := range a.poolPending {
+		p := a.procs[pi]
+		p.inPending = false
+		if p.poolAt.pending {
+			p.poolAt.pending = false
+			q.read(&p.poolAt.at, 0)
+		}
+	}
+	a.poolPending = a.poolPending[:0]
+}
+
+// readPool notes the integrals of the global queue for p.
+func (a *Accumulator) readPool(pi int32, p *proc, c int64) {
+	p.poolAt.read(&a.pool.q, c)
+	if p.poolAt.pending && !p.inPending {
+		p.inPending = true
+		a.poolPending = append(a.poolPending, pi)
+	}
+}
+
 // startSlot begins a slot, whose integral is zero, for the intervals that run.
 func (a *Accumulator) startSlot(qi int32, slot int) {
 	if qi >= 0 {
-		a.procs[qi].ownAt[slot], a.procs[qi].heldAt[slot] = 0, 0
+		a.procs[qi].ownAt.at[slot], a.procs[qi].heldAt.at[slot] = 0, 0
 		return
 	}
 	for _, p := range a.procs {
-		p.poolAt[slot] = 0
+		p.poolAt.at[slot] = 0
 	}
 	a.stoppedAt[slot] = 0
 }
@@ -137,9 +219,12 @@ func (a *Accumulator) startSlot(qi int32, slot int) {
 // credit charges a run interval of a class, which began when q's integrals were
 // since, to all who waited in q. shared says that q is the global queue, which
 // all usable Ps serve, so that one of them stands for its share only.
-func (a *Accumulator) credit(q *queue, since *integrals, class int32, c int64, long, shared bool) {
+func (a *Accumulator) credit(q *queue, since *reading, class int32, c int64, long, shared bool) {
+	if since.pending {
+		return
+	}
 	for i := range int(q.named) {
-		ns := q.integral(i, c) - since[i]
+		ns := q.integral(i, c) - since.at[i]
 		if ns == 0 {
 			continue
 		}
@@ -151,7 +236,7 @@ func (a *Accumulator) credit(q *queue, since *integrals, class int32, c int64, l
 	if long {
 		for k := range numKinds {
 			i := slotKinds + int(k)
-			a.totals[k].long.add(q.integral(i, c)-since[i], shared)
+			a.totals[k].long.add(q.integral(i, c)-since.at[i], shared)
 		}
 	}
 }

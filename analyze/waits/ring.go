@@ -21,9 +21,9 @@ type stint struct {
 // goroutine that had one of the longest waits. The last stint is the current
 // one.
 type ring struct {
-	buf   []stint
-	next  int64 // number of stints ever begun
-	since int64 // begun since the stories were last told
+	buf  []stint
+	next int64 // number of stints ever begun
+	last int64 // time of the last one
 }
 
 // first is the number of the oldest stint that is kept.
@@ -36,18 +36,9 @@ const ringStart = 64 // stints; a power of two
 // record begins a stint of p. A stint of length zero is overwritten.
 func (a *Accumulator) record(pi int32, p *proc) {
 	r := &p.past
-	s := stint{at: a.clk, state: p.state, usable: p.usable, by: p.hold}
-	if p.state == pUnavail {
-		s.stack = p.unavailStack
-	}
-	if p.state == pRun || p.state == pGC || p.state == pTracer {
-		s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
-	}
-	if r.next > 0 {
-		if last := r.stint(r.next - 1); last.at == a.clk {
-			*last = s
-			return
-		}
+	if r.next > 0 && r.last == a.now {
+		a.fill(r.stint(r.next-1), p)
+		return
 	}
 	if n := len(r.buf); r.next == int64(n) && n < a.opt.PastPerP && a.pastLen+max(n, ringStart) <= a.opt.Past {
 		grown := make([]stint, max(2*n, ringStart))
@@ -58,11 +49,27 @@ func (a *Accumulator) record(pi int32, p *proc) {
 	if len(r.buf) == 0 {
 		return
 	}
-	*r.stint(r.next) = s
+	a.fill(r.stint(r.next), p)
+	r.last = a.now
 	r.next++
-	if r.since++; r.since >= int64(len(r.buf)/2) {
-		r.since = 0
-		a.tellAhead(pi)
+	if n := int64(len(r.buf)); r.next == n {
+		a.tellAhead(pi, n) // all: with a longer ring they would reach back further
+	} else if r.next&(n/8-1) == 0 && r.next > n {
+		a.tellAhead(pi, r.next+n/8-1-n/2)
+	}
+}
+
+// fill makes s what p does from now on.
+func (a *Accumulator) fill(s *stint, p *proc) {
+	a.clk.copyTo(&s.at)
+	s.by, s.stack, s.why, s.state, s.usable = p.hold, 0, reference.WhyUnknown, p.state, p.usable
+	if p.state == pUnavail {
+		s.stack = p.unavailStack
+	}
+	if p.state == pRun || p.state == pGC || p.state == pTracer {
+		s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
+	} else {
+		s.seq, s.g, s.class = 0, 0, 0
 	}
 }
 
@@ -89,25 +96,25 @@ func (p *proc) ended(gi int32, why reference.Why) {
 // in which p was usable. Where the past does not reach back so far, it begins
 // later. It costs a step for each stint in between.
 func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, inPool int64) {
-	end := a.clk
+	end := &a.clk
 	for i := p.past.next - 1; i >= p.past.first(); i-- {
 		t := p.past.stint(i)
 		from, last := &t.at, false
 		if from.time() <= at.time() {
 			from, last = at, true
 		}
-		d := end.minus(from)
-		s.add(t.state, &d)
+		s.add(t.state, from, end)
 		if t.state == pRun && t.seq > seq {
-			over += d.service()
+			ns := end.service() - from.service()
+			over += ns
 			if t.usable {
-				inPool += d.service()
+				inPool += ns
 			}
 		}
 		if last {
 			break
 		}
-		end = *from
+		end = from
 	}
 	return s, over, inPool
 }

@@ -60,22 +60,26 @@ func (a *Accumulator) enqueue(wi, qi int32) {
 	w.queue, w.from = qi, a.now
 	switch {
 	case qi == queueDirect:
-		w.mark.clk = a.clk
+		a.clk.copyTo(&w.mark.clk)
 		return
 	case qi < queueDirect:
-		w.mark.sums = a.sharesNow(a.procs[taker(qi)])
+		a.sharesNow(a.procs[taker(qi)]).copyTo(&w.mark.sums)
 		return
 	}
 	c, q := a.clk.service(), &a.pool.q
 	if qi >= 0 {
 		p := a.procs[qi]
 		q = &p.q
-		w.mark.sums = a.sharesNow(p)
+		a.sharesNow(p).copyTo(&w.mark.sums)
 	} else {
-		w.mark.clk, w.mark.sums = a.clk, shares(a.pool.mark(c))
+		a.clk.copyTo(&w.mark.clk)
+		a.pool.mark(&w.mark.sums, c)
 	}
 	g := &a.gors[w.gor]
 	w.slot = a.slotFor(qi, q, g.class)
+	if q.len == 0 {
+		a.firstComes(qi, q)
+	}
 	q.count(w.slot, w.kind, 1, c, a.now)
 	n := &a.nodes[wi]
 	n.seq, n.prio = g.seq, priority(g.seq)
@@ -104,7 +108,7 @@ func (a *Accumulator) inProgress(qi int32, seq int64) int64 {
 		return a.overtakenNow(seq)
 	}
 	if p := a.procs[qi]; p.state == pRun && p.runSeq > seq {
-		return a.clk.service() - p.since.service()
+		return a.clk.service() - p.began
 	}
 	return 0
 }
@@ -144,9 +148,10 @@ func (a *Accumulator) closeSegment(wi int32, f *proc) {
 
 // closeOwn adds the causes of a segment in the queue of p.
 func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64) {
-	d := a.sharesNow(p)
+	now := a.sharesNow(p)
+	var d shares
 	for i := range d {
-		d[i] -= w.mark.sums[i]
+		d[i] = now[i] - w.mark.sums[i]
 	}
 	c := &w.causes
 	c[iSTW] += d[shareSTW]
@@ -172,9 +177,10 @@ func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64) {
 
 // closeTaken adds the causes of a segment in which p's thread had the goroutine.
 func (a *Accumulator) closeTaken(w *wait, p, f *proc) {
-	d := a.sharesNow(p)
+	now := a.sharesNow(p)
+	var d shares
 	for i := range d {
-		d[i] -= w.mark.sums[i]
+		d[i] = now[i] - w.mark.sums[i]
 	}
 	waking := int64(0)
 	if f != nil {
@@ -193,11 +199,13 @@ func (a *Accumulator) closeTaken(w *wait, p, f *proc) {
 
 // closePool adds the causes of a segment in the global queue.
 func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64) {
-	end, pool := a.clk, a.pool.mark(a.clk.service())
-	begin := poolMark(w.mark.sums)
+	end, begin := &a.clk, &w.mark.sums
+	var now poolMark
+	a.pool.mark(&now, a.clk.service())
+	pool := &now
 	c := &w.causes
 	if f != nil {
-		from, was := &w.mark.clk, &begin
+		from, was := &w.mark.clk, begin
 		if f.freshClk.time() > w.from {
 			from, was = &f.freshClk, &f.freshPool
 			over -= a.overtakenSince(from, seq)
@@ -207,7 +215,7 @@ func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64) {
 		d := end.minus(from)
 		c[iSTW] += d[modeStopped]
 		c[iWaking] += d[modeBusy] + d[modeStopping] + d[modeIdle]
-		end, pool = *from, *was
+		end, pool = from, was
 	}
 	d := end.minus(&w.mark.clk)
 	c[iSTW] += d[modeStopped]

@@ -14,16 +14,21 @@ const (
 	tail10Ns  = 10_000_000
 )
 
-// tally counts a set of waits.
-type tally struct {
+// score is what is summed up of a set of waits.
+type score struct {
 	count, total, max int64
 	tail1, tail10     int64 // sums of the waits above 1 ms and 10 ms
 	causes            [numCauses]int64
-	long              pooled
-	open, openNs      int64
-	fine              *hdrhistogram.Histogram       // 3 digits, for the totals
-	coarse            *hdrhistogram.PackedHistogram // 2 digits and sparse, for the classes
-	bars              *bars                         // for the totals
+}
+
+// tally is the account of a set of waits.
+type tally struct {
+	score
+	long         pooled
+	open, openNs int64
+	fine         *hdrhistogram.Histogram // 3 digits, for the totals
+	bars         *bars                   // for the totals
+	coarse       *coarse                 // for the classes
 }
 
 // bars are the waits by powers of two: bar i holds those in [1<<(i-1), 1<<i).
@@ -31,43 +36,44 @@ type bars [64]struct{ n, sum int64 }
 
 func newFine() *hdrhistogram.Histogram { return hdrhistogram.New(1, longestNs, 3) }
 
-func (t *tally) add(ns int64, causes *[numCauses]int64) {
-	t.count++
-	t.total += ns
-	t.max = max(t.max, ns)
+func (s *score) add(ns int64, causes *[numCauses]int64) {
+	s.count++
+	s.total += ns
+	s.max = max(s.max, ns)
 	if ns > tail1Ns {
-		t.tail1 += ns
+		s.tail1 += ns
 		if ns > tail10Ns {
-			t.tail10 += ns
+			s.tail10 += ns
 		}
 	}
 	for i, c := range causes {
-		t.causes[i] += c
+		s.causes[i] += c
 	}
+}
+
+func (s *score) merge(o *score) {
+	s.count += o.count
+	s.total += o.total
+	s.max = max(s.max, o.max)
+	s.tail1 += o.tail1
+	s.tail10 += o.tail10
+	for i, c := range o.causes {
+		s.causes[i] += c
+	}
+}
+
+// record adds a wait to the distribution of t, which has a fine one.
+func (t *tally) record(ns int64) {
 	// Recording fails only above the range, which min excludes.
-	if t.fine != nil {
-		_ = t.fine.RecordValue(min(ns, longestNs))
-		b := &t.bars[bits.Len64(uint64(ns))]
-		b.n++
-		b.sum += ns
-		return
-	}
-	if t.coarse == nil {
-		t.coarse = hdrhistogram.NewPacked(1, longestNs, 2)
-	}
-	_ = t.coarse.RecordValue(min(ns, longestNs))
+	_ = t.fine.RecordValue(min(ns, longestNs))
+	b := &t.bars[bits.Len64(uint64(ns))]
+	b.n++
+	b.sum += ns
 }
 
 // merge adds o, which has a fine histogram, as t has.
 func (t *tally) merge(o *tally) {
-	t.count += o.count
-	t.total += o.total
-	t.max = max(t.max, o.max)
-	t.tail1 += o.tail1
-	t.tail10 += o.tail10
-	for i, c := range o.causes {
-		t.causes[i] += c
-	}
+	t.score.merge(&o.score)
 	t.long.ns += o.long.ns
 	t.open += o.open
 	t.openNs += o.openNs
@@ -104,10 +110,7 @@ func (t *tally) summary() Summary {
 			}
 		}
 	case t.coarse != nil:
-		t.coarse.ForEachBucket(func(v, n int64) bool {
-			dist = append(dist, level{v, n})
-			return true
-		})
+		dist = t.coarse.levels()
 	}
 	if len(dist) == 0 {
 		return s

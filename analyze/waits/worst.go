@@ -185,18 +185,20 @@ func (a *Accumulator) tell(w *wait, d *reference.Decision, pi, ci int32, ns int6
 	return s
 }
 
-// tellAhead looks up who ran ahead in all stories that need the past of P pi.
-func (a *Accumulator) tellAhead(pi int32) {
-	look := func(stories []story) {
-		for i := range stories {
-			if s := &stories[i]; !s.told && s.aheadP == pi {
-				a.lookAhead(s)
-			}
-		}
-	}
-	look(a.worst)
+// tellAhead looks up who ran ahead in all stories that need the past of P pi
+// before stint end. The later it does so, the more of them have been displaced.
+func (a *Accumulator) tellAhead(pi int32, end int64) {
+	a.tellOf(a.worst, pi, end)
 	for i := range a.classWorst {
-		look(a.classWorst[i].stories)
+		a.tellOf(a.classWorst[i].stories, pi, end)
+	}
+}
+
+func (a *Accumulator) tellOf(stories []story, pi int32, end int64) {
+	for i := range stories {
+		if s := &stories[i]; !s.told && s.aheadP == pi && s.aheadEnd < end {
+			a.lookAhead(s)
+		}
 	}
 }
 
@@ -209,12 +211,37 @@ func (a *Accumulator) lookAhead(s *story) {
 	slices.SortStableFunc(a.runs, func(x, y run) int { return cmp.Compare(y.ns, x.ns) })
 	s.nahead = int8(copy(s.ahead[:], a.runs))
 	if s.moreRuns = len(a.intervals) - maxRuns; s.moreRuns > 0 {
-		slices.SortStableFunc(a.intervals, func(x, y interval) int { return cmp.Compare(y.to-y.from, x.to-x.from) })
-		a.intervals = a.intervals[:maxRuns]
+		a.intervals = longest(a.intervals)
 	}
 	s.intervals = slices.Clone(a.intervals)
-	slices.SortStableFunc(s.intervals, func(x, y interval) int { return cmp.Compare(x.from, y.from) })
+	slices.Reverse(s.intervals) // they were found latest first
 	s.holds = append(s.holds, a.holds...)
+}
+
+// longest keeps the maxRuns longest of more intervals, of equally long ones the
+// first, in their order.
+func longest(in []interval) []interval {
+	out := in[:maxRuns]
+	least := shortestInterval(out)
+	for _, v := range in[maxRuns:] {
+		if v.to-v.from > out[least].to-out[least].from {
+			copy(out[least:], out[least+1:])
+			out[maxRuns-1] = v
+			least = shortestInterval(out)
+		}
+	}
+	return out
+}
+
+// shortestInterval is the index of the shortest interval, the last among equals.
+func shortestInterval(in []interval) int {
+	least := 0
+	for i := range in {
+		if in[i].to-in[i].from <= in[least].to-in[least].from {
+			least = i
+		}
+	}
+	return least
 }
 
 // stories returns stories as results, longest first.
