@@ -27,14 +27,10 @@ type Handover struct {
 	Ns int64
 }
 
-// OnHandover asks for a call when a P that changed threads runs again, before
-// its goroutine does. The argument is valid during the call.
-func (w *World) OnHandover(f func(*Handover)) { w.onHand = append(w.onHand, f) }
-
 // hand is a Handover under way, and who ran on the P last.
 type hand struct {
 	at            int64 // -1: there is none
-	stops         int64 // World.stops then
+	stops         int64 // World.stws then
 	local, global int64 // the queues' integrals then
 	giver         int64
 	class         int32
@@ -79,7 +75,7 @@ func (w *World) Coming() int64 { return w.coming }
 
 func (w *World) beginHand(p *proc, d *reference.Decision) {
 	h := &p.hand
-	h.at, h.stops, h.why, h.handed = w.now, w.stops, d.Why, false
+	h.at, h.stops, h.why, h.handed = w.now, w.stws, d.Why, false
 	h.local, h.global = p.queue.waited(w.now), w.global.waited(w.now)
 }
 
@@ -89,7 +85,7 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 	at := h.at
 	h.at = -1
 	locked := d.Flags&reference.FlagLocked != 0
-	if len(w.onHand) == 0 || w.stw || h.stops != w.stops || !h.handed && !locked {
+	if w.onHand.on == 0 || w.stw || h.stops != w.stws || !h.handed && !locked {
 		return
 	}
 	ns := p.queue.waited(w.now) - h.local + (w.global.waited(w.now)-h.global)/w.Procs()
@@ -104,7 +100,5 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 	}
 	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: h.giver, GiverClass: h.class, GiverStack: h.stack,
 		G: who.ID, Class: who.Class, M: d.M, Locked: locked, Ns: ns}
-	for _, f := range w.onHand {
-		f(&w.hand)
-	}
+	w.onHand.call(&w.hand)
 }

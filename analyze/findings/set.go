@@ -47,9 +47,7 @@ func NewSet(detectors []Detector, env Env) *Set {
 // Add takes the next decision. It does not keep d.
 func (s *Set) Add(d *reference.Decision) {
 	s.world.add(d)
-	for _, f := range s.world.on[d.Kind] {
-		f(d)
-	}
+	s.world.tell(d)
 	for _, w := range s.adders {
 		w.Add(d)
 	}

@@ -33,15 +33,10 @@ func (s *Silence) Ns() int64 { return s.To - s.From }
 // usual is how many run intervals of a class tell how long they are.
 const usual = 10
 
-// OnSilence asks for a call at the end of each time of 5 ms and more without any
-// decision in which a goroutine of the program ran, before the World takes the
-// decision that ends it. The argument is valid during the call.
-func (w *World) OnSilence(f func(*Silence)) { w.onSilence = append(w.onSilence, f) }
-
 // silent tells that nothing happened until the given time. Silences are rare, so it
 // may look at each P.
 func (w *World) silent(until int64) {
-	if len(w.onSilence) == 0 || w.now == 0 || w.stw {
+	if w.onSilence.on == 0 || w.now == 0 || w.stw {
 		return
 	}
 	s := Silence{From: w.now, To: until, Waiting: w.runnable, G: reference.NoG, P: reference.NoP}
@@ -65,9 +60,7 @@ func (w *World) silent(until int64) {
 	if s.Running == 0 && s.Freaks == 0 {
 		return
 	}
-	for _, f := range w.onSilence {
-		f(&s)
-	}
+	w.onSilence.call(&s)
 }
 
 // Silences keeps those that no program explains by itself. It watches a World.

@@ -27,8 +27,8 @@ type World struct {
 	gs    []Goroutine // index 0 is not used
 	free  []int32
 	byID  map[int64]int32
-	cache [cacheSize]cached
-	d     int32 // slot of the decision's goroutine, 0 for none
+	cache []cached // by the low bits of the ID; a power of two
+	d     int32    // slot of the decision's goroutine, 0 for none
 
 	ps       []proc
 	global   list
@@ -47,37 +47,44 @@ type World struct {
 
 	classes []Class
 	classOf map[int32]int32
-	all     Class
+	recent  [64]struct{ class, i int32 }  // of those that were asked for
+	all     struct{ Stints, RunNs int64 } // of all classes
 
 	strain, busy int64 // ns
 
-	on      [reference.Kinds][]func(*reference.Decision)
-	onCall  []func(*Syscall)
-	call    Syscall
-	onStint []func(*Stint)
-	onSlice []func(*Slice)
-	onLeave []func(*Stay)
-	onHand  []func(*Handover)
-	hand    Handover
-	stops   int64 // of the world
-	coming  int64 // Ps
-	stint   Stint
-	stay    Stay
+	loadN, loadU int64 // what load is of
+	load         float64
+	by           int64 // of the last KindReady
+	byStack      int32
+	first        bool  // of the last KindStart: OnFirst's
+	ended        int32 // slot of the goroutine that ended last
+	stops        int64 // of goroutines of the program
+	stints       int64
 
-	onSilence []func(*Silence)
+	requests
+	call   Syscall
+	hand   Handover
+	stws   int64 // stops of the world
+	coming int64 // Ps
+	stay   Stay
 }
 
 // maxClasses is how many classes are told apart; further ones share an account.
 const maxClasses = 4096
 
-const cacheSize = 256
+// The cache of slots grows with the goroutines alive, within these bounds.
+const (
+	minCache = 256
+	maxCache = 1 << 16
+)
 
 type cached struct {
 	id   int64
 	slot int32
 }
 
-// Goroutine is one that the stream has shown and that has not ended.
+// Goroutine is one that the stream has shown and that has not ended. What most
+// decisions touch comes first, so that it lies in two lines of the CPU's cache.
 type Goroutine struct {
 	ID       int64
 	ReadyAt  int64 // since when it waits for a P; -1: it does not
@@ -87,36 +94,38 @@ type Goroutine struct {
 	Class    int32 // handle
 	P        int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
 	Stack    int32 // where it stopped last
-	// Of the last block, and how it ended.
-	BlockedAt int64            // since when it is blocked, or was before it became runnable; -1: unknown, or it has not
-	BlockedNs int64            // how long it was blocked before it became runnable last; -1: it was not
-	RunAt     int64            // its run interval before that began; -1 if unknown
-	Reason    reference.Reason // what it waits or waited for; none if it is new, was preempted, or came from a system call
-	ReadyWhy  reference.Why    // why it became runnable last
-	Waker     int64            // who made it runnable; NoG: no goroutine
-	WakeStack int32            // where the waker was
-	M         int64            // thread of its last start
-	RunNs     int64            // all its run intervals so far, system calls that kept the P left out
-	CallAt    int64            // its last system call began; -1 if unknown
-	CallWhy   reference.Why    // how that call lost its P, as in Syscall.Why; WhyUnknown: it has not
-	System    bool             // belongs to the runtime or the tracer
-	Self      bool             // waits because it asked for it, by runtime.Gosched
-	Locked    bool             // wired to a thread, as far as seen
-	New       bool             // has not run yet
-	RanOn     int32            // P of its last run interval; NoP: it has not run
-	Moved     bool             // that was another P than the one before
-	Creator   int64            // who created it; NoG if that is unknown, or was no goroutine
 
-	first      bool // when it became runnable is unknown
-	stealable  bool
-	load       float32
-	loadAt     float64 // loadSum when it became runnable
-	mark       int64   // localStarts when it was queued
-	markLen    int64   // localLen then
-	markWait   int64   // localWait then
-	class      int32   // index
 	next, prev int32
 	list       int32 // P, or one of the constants below
+	mark       int64 // localStarts when it was queued
+	markLen    int64 // localLen then
+	markWait   int64 // localWait then
+	marks      Mark
+	loadAt     float64 // loadSum when it became runnable
+	load       float32
+	class      int32 // index
+	stealable  bool
+
+	System   bool             // belongs to the runtime or the tracer
+	Self     bool             // waits because it asked for it, by runtime.Gosched
+	Locked   bool             // wired to a thread, as far as seen
+	New      bool             // has not run yet
+	Moved    bool             // its last run interval was on another P than the one before
+	ReadyWhy reference.Why    // why it became runnable last
+	Reason   reference.Reason // what it waits or waited for; none if it is new, was preempted, or came from a system call
+	RunNs    int64            // all its run intervals so far, system calls that kept the P left out
+	RunAt    int64            // its run interval before the last block began; -1 if unknown
+	// Of the last block, and how it ended.
+	BlockedAt int64         // since when it is blocked, or was before it became runnable; -1: unknown, or it has not
+	BlockedNs int64         // how long it was blocked before it became runnable last; -1: it was not
+	Waker     int64         // who made it runnable; NoG: no goroutine
+	WakeStack int32         // where the waker was
+	RanOn     int32         // P of its last run interval; NoP: it has not run
+	M         int64         // thread of its last start
+	CallAt    int64         // its last system call began; -1 if unknown
+	Creator   int64         // who created it; NoG if that is unknown, or was no goroutine
+	Stops     int64         // of its run intervals, by a KindStop other than its end
+	CallWhy   reference.Why // how its last system call lost its P, as in Syscall.Why; WhyUnknown: it has not
 }
 
 const (
@@ -156,9 +165,12 @@ type proc struct {
 	waking bool  // got a thread, and ran nothing since
 	hand   hand
 	// The slice.
-	slice                Slice
-	localSum, globalSum  int64
-	localSelf, globeSelf int64
+	slice Slice
+	stint Stint // the last
+	last  bool  // there is one since the P got its thread
+	began int64 // starts
+	fresh bool  // it got a thread, and no start came since
+	ranTo int64 // time of the last KindStop; -1: none
 	// How the run interval began.
 	freeAt int64 // since when the P had a thread and ran nothing before it, or has
 	src    reference.Source
@@ -175,7 +187,7 @@ type Stint struct {
 	Wait      int64 // before it; -1 if unknown
 	// Load is how many goroutines of the program wanted each usable P, at least
 	// 1: when it became runnable, when it started, or the mean meanwhile,
-	// whichever was most.
+	// whichever was most. It is known after waits of which [World.OnLongWait] tells.
 	Load    float64
 	P       int32
 	Class   int32
@@ -189,6 +201,7 @@ type Stint struct {
 	First bool // its goroutine's first, as far as seen
 	Moved bool // on another P than its last
 	Src   reference.Source
+	Nth   int32 // run interval of its time slice, from 1
 	// IdleWait is the part of the wait before it in which the P had a thread and
 	// nothing to run: it searched, or took its time, ns.
 	IdleWait int64
@@ -212,10 +225,6 @@ type Slice struct {
 	Classes   [4]int32
 	From, To  int64
 	SyscallNs int64
-	// The waiting of the program's goroutines in the P's queue, and in the global
-	// one, while it lasted: goroutine-ns. Self: of those that had yielded.
-	LocalNs, LocalSelfNs   int64
-	GlobalNs, GlobalSelfNs int64
 }
 
 // Ns is the length, system calls left out.
@@ -240,19 +249,13 @@ type Stay struct {
 // NewWorld returns a World that has seen nothing.
 func NewWorld() *World {
 	return &World{
-		procs:   procs.NewTracker(),
+		procs: procs.NewTracker(), requests: newRequests(),
 		gs:      make([]Goroutine, 1),
 		byID:    map[int64]int32{},
+		cache:   make([]cached, minCache),
+		by:      reference.NoG,
 		classes: make([]Class, 1),
 		classOf: map[int32]int32{},
-	}
-}
-
-// On asks for a call at each decision of the given kinds, after the World has
-// taken it. The decision is valid during the call.
-func (w *World) On(f func(*reference.Decision), kinds ...reference.Kind) {
-	for _, k := range kinds {
-		w.on[k] = append(w.on[k], f)
 	}
 }
 
@@ -271,10 +274,6 @@ type Syscall struct {
 	System bool
 }
 
-// OnSyscall asks for a call when a system call that began with a P comes back,
-// or loses the P, before the World takes that decision.
-func (w *World) OnSyscall(f func(*Syscall)) { w.onCall = append(w.onCall, f) }
-
 // callOver tells that the system call on P p is over, or goes on without it.
 func (w *World) callOver(p *proc, why reference.Why) {
 	if p.sysAt < 0 || p.run == 0 {
@@ -286,17 +285,28 @@ func (w *World) callOver(p *proc, why reference.Why) {
 	}
 	w.call = Syscall{G: g.ID, From: p.sysAt, To: w.now, P: p.slice.P, Class: g.Class, Stack: p.stack, Why: why,
 		Local: int32(p.queue.n), System: g.System}
-	for _, f := range w.onCall {
-		f(&w.call)
-	}
+	w.tellSyscall(&w.call)
 }
 
 // ByID returns the goroutine with an ID, or nil.
 func (w *World) ByID(id int64) *Goroutine {
-	if i, ok := w.byID[id]; ok {
+	if i := w.find(id); i != 0 {
 		return &w.gs[i]
 	}
 	return nil
+}
+
+// find returns the slot of the goroutine with an ID, 0 if there is none.
+func (w *World) find(id int64) int32 {
+	c := w.cached(id)
+	if c.id == id && c.slot != 0 {
+		return c.slot
+	}
+	i := w.byID[id]
+	if i != 0 {
+		c.id, c.slot = id, i
+	}
+	return i
 }
 
 // Running returns the goroutine that runs on P p, or is in a system call that
@@ -352,18 +362,6 @@ func (w *World) RunningNow() int64 { return w.running }
 // by runtime.Gosched.
 func (w *World) Yielded() int64 { return w.yielded }
 
-// OnStint asks for a call at the end of each run interval, before the goroutine
-// is queued anew. The argument is valid during the call.
-func (w *World) OnStint(f func(*Stint)) { w.onStint = append(w.onStint, f) }
-
-// OnSlice asks for a call at the end of each time slice, before the start of the
-// goroutine that has the next one.
-func (w *World) OnSlice(f func(*Slice)) { w.onSlice = append(w.onSlice, f) }
-
-// OnLeave asks for a call when a goroutine of the program leaves a queue,
-// before it does.
-func (w *World) OnLeave(f func(*Stay)) { w.onLeave = append(w.onLeave, f) }
-
 // Now returns the time of the last decision.
 func (w *World) Now() int64 { return w.now }
 
@@ -393,6 +391,49 @@ func (w *World) Goroutine() *Goroutine {
 // Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
 // it has just ended. A later goroutine may get the same one: compare the ID.
 func (w *World) Slot() int32 { return w.d }
+
+// Ended is the [World.Slot] of the goroutine that ended last, and what was known of
+// it. Both are good until the next decision.
+func (w *World) Ended() (int32, *Goroutine) { return w.ended, &w.gs[w.ended] }
+
+// Mark gives a mark of [World.OnMarked] to the goroutine with a slot, and Unmark
+// takes it away.
+func (w *World) Mark(slot int32, m Mark)   { w.gs[slot].marks |= m }
+func (w *World) Unmark(slot int32, m Mark) { w.gs[slot].marks &^= m }
+
+// Waker is who made a goroutine runnable last, and where it was; one that yields
+// does so itself.
+func (w *World) Waker() (g int64, stack int32) { return w.by, w.byStack }
+
+// Stints is how many run intervals of the program's goroutines have ended, and
+// Stops how many of them by a KindStop other than its end.
+func (w *World) Stints() int64 { return w.stints }
+func (w *World) Stops() int64  { return w.stops }
+
+// LastStint returns the last run interval on P p; nil if there was none since the
+// P got its thread. It is valid until the next decision.
+func (w *World) LastStint(p int32) *Stint {
+	if uint32(p) >= uint32(len(w.ps)) || !w.ps[p].last {
+		return nil
+	}
+	return &w.ps[p].stint
+}
+
+// StoppedAt is when a goroutine stopped on P p last; -1: none did.
+func (w *World) StoppedAt(p int32) int64 {
+	if uint32(p) >= uint32(len(w.ps)) {
+		return -1
+	}
+	return w.ps[p].ranTo
+}
+
+// Began is how many starts there were on P p.
+func (w *World) Began(p int32) int64 {
+	if uint32(p) >= uint32(len(w.ps)) {
+		return 0
+	}
+	return w.ps[p].began
+}
 
 // Waiting calls f for the goroutines of the program in P's queue, or in the
 // global one for NoP, the earliest first, until it returns false.
@@ -424,7 +465,14 @@ func (w *World) Everyone(f func(*Goroutine)) {
 // Load is how many goroutines of the program there are for each usable P, at
 // least 1.
 func (w *World) Load() float64 {
-	return max(1, float64(w.runnable+w.running)/float64(max(1, w.procs.Usable())))
+	n, usable := w.runnable+w.running, max(1, w.procs.Usable())
+	if n <= usable {
+		return 1
+	}
+	if n != w.loadN || usable != w.loadU {
+		w.loadN, w.loadU, w.load = n, usable, float64(n)/float64(usable)
+	}
+	return w.load
 }
 
 // meanLoad is the mean of Load since g became runnable.
@@ -463,13 +511,14 @@ func (w *World) Median(class int32) int64 { return w.classByHandle(class).Median
 func (w *World) ClassStat(class int32) *Class { return w.classByHandle(class) }
 
 // MeanStint is the mean run interval of all goroutines of the program, in ns.
-func (w *World) MeanStint() int64 { return w.all.Mean() }
+func (w *World) MeanStint() int64 { return w.all.RunNs / max(1, w.all.Stints) }
 
 func (w *World) classByHandle(c int32) *Class {
-	if i, ok := w.classOf[c]; ok {
-		return &w.classes[i]
+	r := &w.recent[uint32(c)%uint32(len(w.recent))]
+	if r.class != c || r.i == 0 {
+		r.class, r.i = c, w.classOf[c]
 	}
-	return &w.classes[0]
+	return &w.classes[r.i]
 }
 
 func (w *World) classIndex(c int32) int32 {
@@ -521,7 +570,7 @@ func (w *World) add(d *reference.Decision) {
 		w.syscallExit(d)
 	case reference.KindPStart:
 		if p := w.p(d.P); p != nil {
-			p.stopAt, p.freeAt = -1, w.now
+			p.stopAt, p.freeAt, p.fresh = -1, w.now, true
 			w.setComing(p, false)
 			w.setWaking(p, true)
 		}
@@ -530,7 +579,7 @@ func (w *World) add(d *reference.Decision) {
 			w.callOver(p, d.Why)
 			w.endStint(p, w.whyLost(d), 0, false)
 			w.endSlice(p, false)
-			p.stopAt = -1
+			p.stopAt, p.last = -1, false
 			w.setWaking(p, false)
 			w.released(p, d)
 		}
@@ -540,7 +589,7 @@ func (w *World) add(d *reference.Decision) {
 		}
 	case reference.KindSTWBegin:
 		w.stw = true
-		w.stops++
+		w.stws++
 	case reference.KindSTWEnd:
 		w.stw = false
 	case reference.KindProcs:
@@ -576,29 +625,16 @@ func (w *World) p(id int32) *proc {
 		return nil
 	}
 	for int(id) >= len(w.ps) {
-		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, hand: hand{at: -1}, slice: Slice{P: int32(len(w.ps))}})
+		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, ranTo: -1, hand: hand{at: -1}, slice: Slice{P: int32(len(w.ps))}})
 	}
 	return &w.ps[id]
 }
 
 // goroutine returns the slot of d's goroutine, and takes over what d says of it.
 func (w *World) goroutine(d *reference.Decision) int32 {
-	c := &w.cache[uint64(d.G)%cacheSize]
-	i := c.slot
-	if i == 0 || c.id != d.G {
-		var ok bool
-		if i, ok = w.byID[d.G]; !ok {
-			if n := len(w.free); n > 0 {
-				i = w.free[n-1]
-				w.free = w.free[:n-1]
-			} else {
-				i = int32(len(w.gs))
-				w.gs = append(w.gs, Goroutine{})
-			}
-			w.gs[i] = Goroutine{ID: d.G, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
-			w.byID[d.G] = i
-		}
-		c.id, c.slot = d.G, i
+	i := w.find(d.G)
+	if i == 0 {
+		i = w.newGoroutine(d.G)
 	}
 	g := &w.gs[i]
 	if d.Class != 0 && d.Class != g.Class {
@@ -613,6 +649,26 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 	w.d = i
 	return i
 }
+
+func (w *World) newGoroutine(id int64) int32 {
+	var i int32
+	if n := len(w.free); n > 0 {
+		i = w.free[n-1]
+		w.free = w.free[:n-1]
+	} else {
+		i = int32(len(w.gs))
+		w.gs = append(w.gs, Goroutine{})
+		if n := len(w.cache); n < maxCache && len(w.gs) > n/4 {
+			w.cache = make([]cached, 2*n)
+		}
+	}
+	w.gs[i] = Goroutine{ID: id, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
+	w.byID[id] = i
+	*w.cached(id) = cached{id, i}
+	return i
+}
+
+func (w *World) cached(id int64) *cached { return &w.cache[uint64(id)&uint64(len(w.cache)-1)] }
 
 func (w *World) uncount(g *Goroutine) {
 	if g.System {
@@ -658,14 +714,17 @@ func (w *World) ready(d *reference.Decision) {
 	w.leave(i)
 	w.setReady(g, w.now)
 	g.Self = d.Why == reference.WhyGosched
-	g.first = d.Flags&reference.FlagFirst != 0
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
-		if by, ok := w.byID[d.By]; ok {
+		if by := w.find(d.By); by != 0 {
 			w.classes[w.gs[by].class].Creates++
 		}
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
+	w.by, w.byStack = d.By, d.Stack
+	if d.Why == reference.WhyGosched {
+		w.by = d.G
+	}
 	g.BlockedNs = -1
 	if g.Reason != reference.ReasonNone && g.BlockedAt >= 0 {
 		g.BlockedNs = w.now - g.BlockedAt
@@ -678,8 +737,8 @@ func (w *World) move(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	i, ok := w.byID[d.G]
-	if !ok || w.gs[i].ReadyAt < 0 {
+	i := w.find(d.G)
+	if i == 0 || w.gs[i].ReadyAt < 0 {
 		return
 	}
 	w.d = i
@@ -716,8 +775,11 @@ func (w *World) enter(i int32, to reference.Queue, p int32) {
 	}
 	l.tail = i
 	l.n++
-	if l.n == 1 && g.list >= 0 {
-		w.filled++
+	if g.list >= 0 {
+		if l.n == 1 {
+			w.filled++
+		}
+		w.lengthened(l.n)
 	}
 	if g.Self {
 		l.nself++
@@ -756,8 +818,11 @@ func (w *World) leave(i int32) {
 		l.tail = g.prev
 	}
 	l.n--
-	if l.n == 0 && g.list >= 0 {
-		w.filled--
+	if g.list >= 0 {
+		if l.n == 0 {
+			w.filled--
+		}
+		w.shortened(l.n)
 	}
 	if g.Self {
 		l.nself--
@@ -773,7 +838,7 @@ func (w *World) leave(i int32) {
 // stayOver tells that a goroutine is about to leave its queue.
 func (w *World) stayOver(i int32, d *reference.Decision, start bool) {
 	g := &w.gs[i]
-	if len(w.onLeave) == 0 || g.list == inNone || g.list == inNowhere {
+	if g.list == inNone || g.list == inNowhere || g.list >= 0 && w.onLeaveWhy[g.ReadyWhy&whyMask].on == 0 {
 		return
 	}
 	w.stay = Stay{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
@@ -789,12 +854,14 @@ func (w *World) stayOver(i int32, d *reference.Decision, start bool) {
 	} else if start {
 		w.stay.Src = d.Src
 	}
-	for _, f := range w.onLeave {
-		f(&w.stay)
+	if g.list == inGlobal {
+		w.onLeaveGlobal.call(&w.stay)
 	}
+	w.onLeaveWhy[g.ReadyWhy&whyMask].call(&w.stay)
 }
 
 func (w *World) start(d *reference.Decision) {
+	w.first = false
 	i := w.goroutine(d)
 	if w.gs[i].StartAt >= 0 { // its stop was not shown
 		w.endRun(i, reference.WhyUnknown, 0)
@@ -836,7 +903,9 @@ func (w *World) start(d *reference.Decision) {
 	g.Wait = -1
 	if g.ReadyAt >= 0 && d.Wait >= 0 {
 		g.Wait = w.now - g.ReadyAt
-		g.load = max(g.load, w.meanLoad(g))
+		if g.Wait >= w.longWait {
+			g.load = max(g.load, w.meanLoad(g), float32(w.Load()))
+		}
 	}
 	if d.Flags&reference.FlagLocked != 0 {
 		g.Locked = true
@@ -848,10 +917,11 @@ func (w *World) start(d *reference.Decision) {
 	}
 	w.setReady(g, -1)
 	w.setStart(g, w.now)
-	g.load = max(g.load, float32(w.Load()))
 	w.run(i, p, d.P)
 	if p != nil {
 		p.src, p.idle = d.Src, idle
+		p.began++
+		w.first, p.fresh = p.fresh, false
 	}
 	g.New = false
 }
@@ -872,9 +942,7 @@ func (w *World) run(i int32, p *proc, id int32) {
 	w.setWaking(p, false)
 	s := &p.slice
 	if s.Stints == 0 {
-		*s = Slice{P: s.P, From: w.now}
-		w.integrals(p)
-		p.localSum, p.localSelf, p.globalSum, p.globeSelf = p.queue.sum, p.queue.self, w.global.sum, w.global.self
+		s.From, s.SyscallNs, s.Created, s.N, s.System = w.now, 0, 0, 0, false
 	} else if g.New {
 		s.Created++
 	}
@@ -890,11 +958,6 @@ func (w *World) run(i int32, p *proc, id int32) {
 		s.Gs[s.N], s.Classes[s.N] = g.ID, g.Class
 	}
 	s.N = min(s.N+1, int8(len(s.Gs)+1))
-}
-
-func (w *World) integrals(p *proc) {
-	p.queue.advance(w.now)
-	w.global.advance(w.now)
 }
 
 // endRun ends the run interval of goroutine i, wherever it runs.
@@ -920,25 +983,22 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 		p.sysAt = -1
 		p.hand.stack = p.stack
 	}
-	s := &w.stint
-	*s = Stint{
-		G: g.ID, From: g.StartAt, To: w.now, SyscallNs: p.sys, Wait: g.Wait, Load: float64(g.load),
-		P: p.slice.P, Class: g.Class, Stack: stack, Why: why, System: g.System,
-		Counted: !g.System && !g.Self && g.Wait >= 0, Open: open,
-		First: p.first, Moved: g.Moved, Src: p.src, IdleWait: p.idle,
-	}
+	// Field by field: a literal would be made elsewhere and copied.
+	s := &p.stint
+	p.last = true
+	s.G, s.From, s.To, s.SyscallNs, s.Wait, s.Load = g.ID, g.StartAt, w.now, p.sys, g.Wait, float64(g.load)
+	s.P, s.Class, s.Stack, s.Why, s.System = p.slice.P, g.Class, stack, why, g.System
+	s.Counted, s.Open = !g.System && !g.Self && g.Wait >= 0, open
+	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Stints, p.idle
 	p.run = 0
 	sl := &p.slice
 	sl.To, sl.Why, sl.Stack, sl.Open = w.now, why, stack, open
 	sl.SyscallNs += p.sys
-	w.integrals(p)
-	sl.LocalSelfNs = p.queue.self - p.localSelf
-	sl.LocalNs = p.queue.sum - p.localSum - sl.LocalSelfNs
-	sl.GlobalSelfNs = w.global.self - p.globeSelf
-	sl.GlobalNs = w.global.sum - p.globalSum - sl.GlobalSelfNs
 	p.sys = 0
-	g.RunNs += s.Ns()
-	if ns := s.Ns(); !s.System {
+	ns := s.Ns()
+	g.RunNs += ns
+	if !s.System {
+		w.stints++
 		w.busy += ns
 		c := &w.classes[g.class]
 		if ns >= 1_000_000 && why != reference.WhySlice && c.Stints >= 10 && ns >= 20*c.Median() && 50*c.Over(1_000_000) <= c.Stints {
@@ -946,12 +1006,11 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 		}
 		if !open {
 			c.add(ns)
-			w.all.add(ns)
+			w.all.Stints++
+			w.all.RunNs += max(1, ns)
 		}
 	}
-	for _, f := range w.onStint {
-		f(s)
-	}
+	w.tellStint(s)
 	w.setStart(g, -1)
 	g.Wait = -1
 	if !open {
@@ -965,9 +1024,7 @@ func (w *World) endSlice(p *proc, open bool) {
 		return
 	}
 	s.Open = open
-	for _, f := range w.onSlice {
-		f(s)
-	}
+	w.tellSlice(s)
 	s.Stints, s.N = 0, 0
 }
 
@@ -975,6 +1032,13 @@ func (w *World) stop(d *reference.Decision) {
 	i := w.goroutine(d)
 	g := &w.gs[i]
 	g.RunAt = g.StartAt
+	if g.RunAt >= 0 && !g.System && d.Why != reference.WhyExit {
+		w.stops++
+		g.Stops++
+	}
+	if p := w.p(d.P); p != nil {
+		p.ranTo = w.now
+	}
 	if g.StartAt >= 0 {
 		w.endRun(i, d.Why, d.Stack)
 	}
@@ -990,9 +1054,11 @@ func (w *World) stop(d *reference.Decision) {
 		w.leave(i)
 		w.setReady(g, -1)
 		delete(w.byID, d.G)
-		w.cache[uint64(d.G)%cacheSize] = cached{}
+		if c := w.cached(d.G); c.id == d.G {
+			*c = cached{}
+		}
 		w.free = append(w.free, i)
-		w.d = 0
+		w.d, w.ended = 0, i
 	}
 }
 

@@ -117,12 +117,13 @@ func TestWorldSurvivesNonsense(t *testing.T) {
 				t.Fatalf("%+v", *s)
 			}
 		})
-		w.OnSlice(func(s *Slice) {
-			if s.LocalNs < 0 || s.GlobalNs < 0 || s.N < 1 {
+		w.OnLongSlice(func(s *Slice) {
+			if s.N < 1 || s.Stints < 1 || s.To < s.From {
 				t.Fatalf("%+v", *s)
 			}
-		})
-		w.OnLeave(func(*Stay) {})
+		}, 0)
+		w.OnLeaveGlobal(func(*Stay) {})
+		w.OnLeave(func(*Stay) {}, reference.WhyUnblock, reference.WhySlice)
 		for range 3000 {
 			ps := []int32{-1, 0, 1, 2, procs.MaxPs, 1 << 30, -1 << 31}
 			d := nonsense(r, ps)

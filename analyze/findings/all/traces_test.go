@@ -3,6 +3,7 @@ package all_test
 import (
 	"context"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -127,23 +128,31 @@ func files(t *testing.T, pattern string) []string {
 	return out
 }
 
+// record returns the decisions of a trace.
+func record(tb testing.TB, name string) []reference.Decision {
+	tb.Helper()
+	src, err := input.Open(context.Background(), filepath.Join(traces, name), input.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer src.Close()
+	var ds []reference.Decision
+	if _, err := analyze.Run(context.Background(), src, analyze.Options{OnDecision: func(d *reference.Decision) error {
+		ds = append(ds, *d)
+		return nil
+	}}); err != nil {
+		tb.Fatal(err)
+	}
+	return ds
+}
+
 // BenchmarkTrace is the cost of all detectors for a decision of a real trace.
 func BenchmarkTrace(b *testing.B) {
 	for _, name := range []string{"real/esbuild-go1.26-p8.trace.gz", "real/manygens-io-go1.25-p4.trace.gz", "pingpong-starve-go1.26-p1.trace.gz"} {
 		b.Run(filepath.Base(name), func(b *testing.B) {
-			src, err := input.Open(context.Background(), filepath.Join(traces, name), input.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer src.Close()
-			var ds []reference.Decision
-			if _, err := analyze.Run(context.Background(), src, analyze.Options{OnDecision: func(d *reference.Decision) error {
-				ds = append(ds, *d)
-				return nil
-			}}); err != nil {
-				b.Fatal(err)
-			}
-			b.ReportAllocs()
+			ds := record(b, name)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			b.ResetTimer()
 			for b.Loop() {
 				set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
@@ -151,7 +160,32 @@ func BenchmarkTrace(b *testing.B) {
 					set.Add(&ds[i])
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ds)), "ns/decision")
+			n := float64(b.N) * float64(len(ds))
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/n, "ns/decision")
+			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/n, "allocs/decision")
 		})
+	}
+}
+
+// Once a Set knows the goroutines, classes and places of a program, more of the
+// same costs it next to no memory.
+func TestSteadyStateAllocatesLittle(t *testing.T) {
+	for _, name := range []string{"real/manygens-io-go1.25-p4.trace.gz", "real/esbuild-go1.26-p8.trace.gz"} {
+		ds := record(t, name)
+		length := ds[len(ds)-1].Time + 1
+		set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+		// The first of these runs is not counted.
+		n := testing.AllocsPerRun(1, func() {
+			for i := range ds {
+				set.Add(&ds[i])
+				ds[i].Time += length
+			}
+		})
+		if limit := 0.002 * float64(len(ds)); n > limit {
+			t.Errorf("%s: %.0f allocations for %d decisions, more than %.0f", name, n, len(ds), limit)
+		} else {
+			t.Logf("%s: %.0f allocations for %d decisions", name, n, len(ds))
+		}
 	}
 }

@@ -45,7 +45,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "long runs in front of short ones", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[pair]int{}}
-			env.World.OnStint(w.stint)
+			env.World.OnLongStint(w.stint, t.LongNs)
 			return w
 		},
 	}

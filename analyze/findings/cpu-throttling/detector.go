@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/reference"
 )
 
 //go:embed doc.md
@@ -57,7 +56,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "stops of the whole process, as by a CPU quota", Since: "v0.1.0", Doc: doc, Machine: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, silences: findings.NewSilences(env.World), ended: map[int32]int32{}}
-			env.World.OnSlice(w.slice)
+			env.World.OnPreempted(w.slice)
 			return w
 		},
 	}
@@ -71,7 +70,7 @@ type watcher struct {
 }
 
 func (w *watcher) slice(s *findings.Slice) {
-	if s.Why == reference.WhySlice && s.N > 0 && s.Stack != 0 {
+	if s.N > 0 && s.Stack != 0 {
 		w.ended[s.Classes[0]] = s.Stack
 	}
 }

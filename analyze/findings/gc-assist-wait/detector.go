@@ -48,9 +48,11 @@ func New(t Thresholds) findings.Detector {
 			w := &watcher{t: t, world: env.World, open: map[int64]assist{}}
 			env.World.On(w.begin, reference.KindAssistBegin)
 			env.World.On(w.end, reference.KindAssistEnd)
-			env.World.On(w.stop, reference.KindStop)
-			env.World.On(w.ready, reference.KindReady)
-			env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop)
+			env.World.OnBlock(w.stop, reference.ReasonAssist)
+			env.World.OnWhy(w.exit, reference.KindStop, reference.WhyExit)
+			w.wakes = env.World.On(w.ready, reference.KindReady)
+			w.others = env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop)
+			w.wait(0)
 			return w
 		},
 	}
@@ -67,6 +69,8 @@ type watcher struct {
 	blocked int64            // ns of all
 	nblock  int64
 	atEnd   int64 // long ones that only the end of the cycle ended
+
+	wakes, others *findings.Switch // on while somebody waits
 
 	waiting int64 // goroutines that are blocked
 	rate    int64 // of them, those that could run on Ps which the program does not use
@@ -114,12 +118,16 @@ func (w *watcher) ran(id, now int64) int64 {
 // advance integrates up to the present, and looks how many of the blocked could
 // run now on Ps that are idle, mark, or look for work.
 func (w *watcher) advance(d *reference.Decision) {
-	if w.waiting == 0 && w.rate == 0 {
-		return
-	}
 	w.lost += w.rate * (d.Time - w.at)
 	t := w.world.Ps()
 	w.at, w.rate = d.Time, min(w.waiting, t.Count(procs.Idle)+t.Count(procs.GC)+t.Count(procs.Sched))
+}
+
+// wait counts goroutines that are blocked, or are no longer.
+func (w *watcher) wait(n int64) {
+	w.waiting += n
+	w.wakes.Set(w.waiting > 0)
+	w.others.Set(w.waiting > 0)
 }
 
 func (w *watcher) end(d *reference.Decision) {
@@ -136,18 +144,23 @@ func (w *watcher) over(g int64, a assist, to int64) {
 func (w *watcher) forget(d *reference.Decision, a assist) {
 	delete(w.open, d.G)
 	if a.block >= 0 {
-		w.waiting--
+		w.wait(-1)
 		w.advance(d)
 	}
 }
 
+// exit is for damaged traces, which may not show the end of an assist.
+func (w *watcher) exit(d *reference.Decision) {
+	if len(w.open) == 0 {
+		return
+	}
+	if a, ok := w.open[d.G]; ok {
+		w.forget(d, a)
+	}
+}
+
 func (w *watcher) stop(d *reference.Decision) {
-	if d.Reason != reference.ReasonAssist || d.Flags&notOfProgram != 0 {
-		if d.Why == reference.WhyExit && len(w.open) > 0 { // a damaged trace may not show the end of it
-			if a, ok := w.open[d.G]; ok {
-				w.forget(d, a)
-			}
-		}
+	if d.Flags&notOfProgram != 0 {
 		return
 	}
 	a, ok := w.open[d.G]
@@ -155,7 +168,7 @@ func (w *watcher) stop(d *reference.Decision) {
 		a = w.assist(d)
 	}
 	if a.block < 0 {
-		w.waiting++
+		w.wait(1)
 		w.advance(d)
 	}
 	a.block = d.Time
@@ -179,7 +192,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	w.unblock(d.G, a, d.Time, w.world.Stopping())
 	a.block = -1
 	w.open[d.G] = a
-	w.waiting--
+	w.wait(-1)
 	w.advance(d)
 }
 

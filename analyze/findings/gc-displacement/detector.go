@@ -48,10 +48,14 @@ func New(t Thresholds) findings.Detector {
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.On(w.cycle, reference.KindGCBegin, reference.KindGCEnd)
-			env.World.On(w.ready, reference.KindReady)
-			env.World.On(w.start, reference.KindStart)
-			env.World.On(w.stop, reference.KindStop)
-			env.World.On(w.advance, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			w.readies = env.World.On(w.ready, reference.KindReady)
+			w.starts = env.World.On(w.start, reference.KindStart)
+			w.others = env.World.On(w.advance, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			env.World.OnGC(w.begin, reference.KindStart)
+			env.World.OnGC(w.over, reference.KindStop)
+			w.readies.Set(false)
+			w.starts.Set(false)
+			w.others.Set(false)
 			return w
 		},
 	}
@@ -61,6 +65,10 @@ type watcher struct {
 	findings.Quiet
 	t     Thresholds
 	world *findings.World
+
+	// On in a cycle; starts longer, until those that waited at its end have run;
+	// others while a worker runs.
+	readies, starts, others *findings.Switch
 
 	workers []worker // by P
 	n, idle int64    // mark workers that run; of them, those in idle mode
@@ -76,6 +84,7 @@ type watcher struct {
 	marking bool
 	open    bool    // marking, or a worker still runs
 	end     int64   // of the last
+	left    int64   // of those that waited then, at most so many have not run since
 	before  float64 // each, at its begin
 	marks   []mark  // by slot: when the goroutine became runnable in a cycle
 
@@ -179,6 +188,8 @@ func (w *watcher) cycle(d *reference.Decision) {
 func (w *watcher) reopen() {
 	if !w.open {
 		w.open, w.before = true, w.each
+		w.readies.Set(true)
+		w.starts.Set(true)
 	}
 }
 
@@ -187,6 +198,9 @@ func (w *watcher) reopen() {
 func (w *watcher) close(now int64) {
 	if !w.marking && w.n == 0 {
 		w.open, w.end = false, now
+		w.readies.Set(false)
+		w.left = w.world.Runnable()
+		w.starts.Set(w.left > 0)
 	}
 }
 
@@ -203,9 +217,8 @@ func (w *watcher) ready(d *reference.Decision) {
 }
 
 func (w *watcher) start(d *reference.Decision) {
-	if d.Flags&reference.FlagGC != 0 && d.P >= 0 && d.P < procs.MaxPs {
-		w.begin(d)
-		return
+	if d.Flags&reference.FlagGC != 0 {
+		return // begin's
 	}
 	if w.n > 0 {
 		w.advance(d)
@@ -218,6 +231,11 @@ func (w *watcher) start(d *reference.Decision) {
 		return
 	}
 	from := d.Time - g.Wait
+	if !w.open && from < w.end {
+		if w.left--; w.left <= 0 {
+			w.starts.Set(false)
+		}
+	}
 	was := w.before // right if it became runnable between this cycle and the one before, too much if earlier
 	if i := int(w.world.Slot()); i < len(w.marks) && w.marks[i].at == from {
 		was = w.marks[i].each
@@ -233,6 +251,9 @@ func (w *watcher) start(d *reference.Decision) {
 }
 
 func (w *watcher) begin(d *reference.Decision) {
+	if d.P < 0 || d.P >= procs.MaxPs {
+		return
+	}
 	for int(d.P) >= len(w.workers) {
 		w.workers = append(w.workers, worker{from: -1})
 	}
@@ -241,16 +262,11 @@ func (w *watcher) begin(d *reference.Decision) {
 	w.reopen()
 	w.workers[d.P] = worker{from: d.Time, beside: w.beside, mode: d.Reason, p: d.P, g: d.G}
 	w.n++
+	w.others.Set(true)
 	if d.Reason == reference.ReasonIdle {
 		w.idle++
 	}
 	w.advance(d)
-}
-
-func (w *watcher) stop(d *reference.Decision) {
-	if d.Flags&reference.FlagGC != 0 {
-		w.over(d)
-	}
 }
 
 // over ends the run of the worker on d's P, if there is one.
@@ -261,6 +277,7 @@ func (w *watcher) over(d *reference.Decision) {
 	w.advance(d)
 	x := &w.workers[d.P]
 	w.n--
+	w.others.Set(w.n > 0)
 	m := &w.modes[0]
 	switch x.mode {
 	case reference.ReasonFractional:

@@ -41,7 +41,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "global queue left waiting behind local ones", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnLeave(w.leave)
+			env.World.OnLeaveGlobal(w.leave)
 			return w
 		},
 	}
@@ -61,9 +61,6 @@ type watcher struct {
 }
 
 func (w *watcher) leave(s *findings.Stay) {
-	if s.P != reference.NoP {
-		return
-	}
 	if !s.Open {
 		if s.Src == reference.SrcGlobalTick {
 			w.polls++

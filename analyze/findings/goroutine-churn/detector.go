@@ -38,8 +38,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines created for next to no work", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.On(w.ready, reference.KindReady)
-			env.World.OnStint(w.stint)
+			env.World.OnWhy(w.ready, reference.KindReady, reference.WhyCreate)
+			env.World.OnStintWhy(w.stint, reference.WhyExit)
 			return w
 		},
 	}
@@ -51,6 +51,7 @@ type watcher struct {
 	world *findings.World
 
 	from     int64   // of the window
+	before   int64   // run intervals before it
 	now      account // in it
 	total    account
 	windows  int64
@@ -74,9 +75,6 @@ func (w *watcher) roll(now int64) {
 }
 
 func (w *watcher) ready(d *reference.Decision) {
-	if d.Why != reference.WhyCreate {
-		return
-	}
 	g := w.world.Goroutine()
 	if g == nil || g.System {
 		return
@@ -100,10 +98,6 @@ func (w *watcher) stint(s *findings.Stint) {
 	if s.System {
 		return
 	}
-	w.now.starts++
-	if s.Why != reference.WhyExit {
-		return
-	}
 	g := w.world.Goroutine()
 	if g == nil || g.ID != s.G {
 		return
@@ -121,6 +115,9 @@ func (w *watcher) stint(s *findings.Stint) {
 
 func (w *watcher) close() {
 	a := &w.now
+	stints := w.world.Stints()
+	a.starts = stints - w.before
+	w.before = stints
 	if float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs {
 		t := &w.total
 		t.created += a.created

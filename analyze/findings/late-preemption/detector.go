@@ -49,7 +49,7 @@ func New(t Thresholds) findings.Detector {
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}}
 			env.World.OnStint(w.stint)
-			env.World.OnSlice(w.slice)
+			env.World.OnLongSlice(w.slice, t.AskedNs)
 			return w
 		},
 	}
@@ -65,10 +65,18 @@ type watcher struct {
 }
 
 // part is what is over of a slice under way, since it began or since a
-// preemption in it. Gs and Classes hold the goroutine that ran longest.
+// preemption in it.
 type part struct {
-	findings.Slice
-	longest int64
+	stints    int32
+	why       reference.Why
+	open      bool // it ran when the trace ended
+	system    bool // a goroutine of the runtime took part
+	from, to  int64
+	syscallNs int64
+	// The goroutine that ran longest.
+	longest      int64
+	g            int64
+	class, stack int32
 }
 
 // cell is the late slices of one class, that of the goroutine which ran longest.
@@ -77,9 +85,17 @@ type cell struct {
 	asked   int64 // slices that a preemption ended, late or not
 	n       int64
 	ns      int64 // beyond AskedNs
-	longest findings.Slice
+	longest longest
 	by      [4]int64 // how they ended: preempted, stopped itself, world stopped, open
 	victims findings.Tally
+}
+
+// longest is the part of a slice that was longest.
+type longest struct {
+	from, to, ns int64
+	g            int64
+	p, stack     int32
+	stints       int32
 }
 
 const (
@@ -94,38 +110,38 @@ func (w *watcher) stint(s *findings.Stint) {
 		w.parts = append(w.parts, part{})
 	}
 	p := &w.parts[s.P]
-	if p.Stints == 0 {
-		*p = part{Slice: findings.Slice{P: s.P, From: s.From}}
+	if p.stints == 0 || s.Nth == 1 {
+		p.stints, p.from, p.syscallNs, p.longest, p.system = 0, s.From, 0, 0, false
 	}
-	p.Stints++
-	p.To, p.Why, p.Open = s.To, s.Why, s.Open
-	p.SyscallNs += s.SyscallNs
-	p.System = p.System || s.System
+	p.stints++
+	p.to, p.why, p.open = s.To, s.Why, s.Open
+	p.syscallNs += s.SyscallNs
+	p.system = p.system || s.System
 	if ns := s.Ns(); ns >= p.longest {
-		p.longest, p.Stack = ns, s.Stack
-		p.Gs[0], p.Classes[0] = s.G, s.Class
+		p.longest, p.g, p.class, p.stack = ns, s.G, s.Class, s.Stack
 	}
 	if s.Why == reference.WhySlice {
-		w.over(p)
+		w.over(s.P)
 	}
 }
 
 func (w *watcher) slice(s *findings.Slice) {
-	if int(s.P) < len(w.parts) && w.parts[s.P].Stints > 0 {
-		w.over(&w.parts[s.P])
+	if int(s.P) < len(w.parts) && w.parts[s.P].stints > 0 {
+		w.over(s.P)
 	}
 }
 
-// over judges a part of a slice that is over, and empties it.
-func (w *watcher) over(p *part) {
-	s := &p.Slice
-	defer func() { s.Stints = 0 }()
-	ns := s.Ns()
-	if ns < w.t.AskedNs || s.System {
+// over judges the part of a slice on a P that is over, and empties it.
+func (w *watcher) over(id int32) {
+	p := &w.parts[id]
+	stints := p.stints
+	p.stints = 0
+	ns := p.to - p.from - p.syscallNs
+	if ns < w.t.AskedNs || p.system {
 		return
 	}
 	end := 0
-	switch s.Why {
+	switch p.why {
 	case reference.WhyBlock, reference.WhyExit, reference.WhyGosched, reference.WhyGoyield, reference.WhyCoroutine, reference.WhyLocked:
 		end = 1
 	case reference.WhySTW, reference.WhyGC, reference.WhyGeneration, reference.WhySuspend:
@@ -133,20 +149,20 @@ func (w *watcher) over(p *part) {
 	case reference.WhyRetakeSlow, reference.WhyRetakeReturn, reference.WhySyscall:
 		return // it was in a system call, which is no running
 	}
-	if s.Open {
+	if p.open {
 		end = 3
 	}
 	if end != 0 && ns < w.t.LostNs {
 		return // if not late, not known to have been asked either
 	}
-	i, ok := w.at[s.Classes[0]]
+	i, ok := w.at[p.class]
 	if !ok {
 		if len(w.cells) >= maxCells {
 			return
 		}
 		i = len(w.cells)
-		w.cells = append(w.cells, cell{class: s.Classes[0]})
-		w.at[s.Classes[0]] = i
+		w.cells = append(w.cells, cell{class: p.class})
+		w.at[p.class] = i
 	}
 	c := &w.cells[i]
 	if end == 0 {
@@ -158,21 +174,21 @@ func (w *watcher) over(p *part) {
 	c.n++
 	c.ns += ns - w.t.AskedNs
 	c.by[end]++
-	if ns > c.longest.Ns() {
-		c.longest = *s
+	if ns > c.longest.ns {
+		c.longest = longest{from: p.from, to: p.to, ns: ns, g: p.g, p: id, stack: p.stack, stints: stints}
 	}
-	late := s.From + w.t.AskedNs
-	look := func(p int32, by int64) {
+	late := p.from + w.t.AskedNs
+	look := func(q int32, by int64) {
 		seen := 0
-		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+		w.world.Waiting(q, func(g *findings.Goroutine) bool {
 			seen++
-			if over := (s.To - max(g.QueuedAt, late)) / by; over > 0 && !g.Self {
-				c.victims.Add(findings.Cell{Class: g.Class, Ns: over, From: max(g.QueuedAt, late), To: s.To, G: g.ID, P: g.P, Stack: g.Stack})
+			if over := (p.to - max(g.QueuedAt, late)) / by; over > 0 && !g.Self {
+				c.victims.Add(findings.Cell{Class: g.Class, Ns: over, From: max(g.QueuedAt, late), To: p.to, G: g.ID, P: g.P, Stack: g.Stack})
 			}
 			return seen < maxVictims
 		})
 	}
-	look(s.P, 1)
+	look(id, 1)
 	look(reference.NoP, w.world.Procs())
 }
 
@@ -181,7 +197,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for i := range w.cells {
 		c := &w.cells[i]
 		cost := c.victims.Total.Ns
-		longest := c.longest.Ns()
+		longest := c.longest.ns
 		s, ok := w.t.Grade.Severity(cost, f.EndNs)
 		if !ok {
 			if c.n < w.t.NoteCount && longest < w.t.NoteNs {
@@ -194,14 +210,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		name := f.Name(c.class)
 		x := findings.Finding{
-			ID: ID, Severity: s, CostNs: cost, FromNs: c.longest.From, ToNs: c.longest.To, Basis: findings.Inferred,
+			ID: ID, Severity: s, CostNs: cost, FromNs: c.longest.from, ToNs: c.longest.to, Basis: findings.Inferred,
 			Title: fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
 				name, findings.Dur(longest), findings.Plural(c.n, "time", "times")),
 			Actors: c.victims.Actors(f, findings.Victim, 3),
 			Evidence: []findings.Evidence{
 				{What: "late slices", Value: findings.Count(c.n), Limit: findings.Dur(w.t.SliceNs) + " each"},
 				{What: "the longest", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SliceNs), Ns: longest},
-				{What: "run intervals in it", Value: findings.Count(int64(c.longest.Stints))},
+				{What: "run intervals in it", Value: findings.Count(int64(c.longest.stints))},
 				{What: "its time after the request was due", Value: findings.Dur(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
 				{What: "ended by a preemption", Value: findings.Count(c.by[0]) + " of " + findings.Count(c.asked) + " that ended so, late or not"},
 				{What: "ended by the goroutine itself", Value: findings.Count(c.by[1]), Limit: findings.Dur(w.t.LostNs) + " each"},
@@ -217,7 +233,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: findings.Count(c.by[3])})
 		}
 		a := f.Class(findings.Cause, c.class)
-		a.G, a.P, a.Stack = c.longest.Gs[0], findings.OnP(c.longest.P), f.Frames(c.longest.Stack)
+		a.G, a.P, a.Stack = c.longest.g, findings.OnP(c.longest.p), f.Frames(c.longest.stack)
 		x.Actors = append(x.Actors, a)
 		if c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked) {
 			x.Basis = findings.Suspected

@@ -48,9 +48,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]*site{}}
-			env.World.On(w.ready, reference.KindReady)
-			env.World.On(w.stop, reference.KindStop)
-			env.World.OnSyscall(w.syscall)
+			env.World.OnWake(w.ready, reference.ReasonSync)
+			env.World.OnWhy(w.stop, reference.KindStop, reference.WhyGoyield)
+			env.World.OnLongSyscall(w.syscall, minCall)
 			return w
 		},
 	}
@@ -129,7 +129,7 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	g := w.world.Goroutine()
-	if g == nil || g.Reason != reference.ReasonSync || g.BlockedNs < 0 || g.System {
+	if g.BlockedNs < 0 {
 		return
 	}
 	s := w.site(g.Stack)
@@ -281,9 +281,6 @@ func (w *watcher) hold(from int64, d *reference.Decision) (x hold) {
 // stop notes the hand-overs of starvation mode: Unlock gives the lock to the
 // first in line, and its P too (semrelease1, goyield).
 func (w *watcher) stop(d *reference.Decision) {
-	if d.Why != reference.WhyGoyield {
-		return
-	}
 	if k := w.wakers[uint64(d.G)%tableSize]; k.g == d.G && k.site != nil {
 		k.site.handoffs++
 	}

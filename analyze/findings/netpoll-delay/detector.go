@@ -47,9 +47,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "network left unpolled while all Ps were busy", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, pending: map[int64]struct{}{}}
-			w.world.On(w.ready, reference.KindReady)
-			w.world.On(w.start, reference.KindStart)
-			w.world.OnStint(w.stint)
+			w.world.OnWhy(w.ready, reference.KindReady, reference.WhyNetwork)
+			w.mark = w.world.OnMarked(w.start, reference.KindStart)
+			w.world.OnLongStint(w.stint, t.LongNs)
 			return w
 		},
 	}
@@ -63,14 +63,12 @@ type watcher struct {
 	wakes   int64              // of goroutines of the program, by the network
 	late    int64              // of them, by threads without a P while all Ps were busy
 	pending map[int64]struct{} // goroutines woken so that have not started yet
+	mark    findings.Mark      // of these
 	victims findings.Tally
 	causes  findings.Tally
 }
 
 func (w *watcher) ready(d *reference.Decision) {
-	if d.Why != reference.WhyNetwork {
-		return
-	}
 	g := w.world.Goroutine()
 	if g == nil || g.System {
 		return
@@ -79,13 +77,12 @@ func (w *watcher) ready(d *reference.Decision) {
 	if d.Flags&reference.FlagNoP != 0 && w.world.Ps().Count(procs.Idle) == 0 {
 		w.late++
 		w.pending[d.G] = struct{}{}
+		w.world.Mark(w.world.Slot(), w.mark)
 	}
 }
 
 func (w *watcher) start(d *reference.Decision) {
-	if len(w.pending) == 0 {
-		return
-	}
+	w.world.Unmark(w.world.Slot(), w.mark)
 	if _, ok := w.pending[d.G]; ok {
 		delete(w.pending, d.G)
 		if g := w.world.Goroutine(); g != nil && g.Wait >= 0 {

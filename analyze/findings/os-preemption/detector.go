@@ -78,7 +78,7 @@ func New(t Thresholds) findings.Detector {
 			w.world.On(w.start, reference.KindStart)
 			w.world.On(w.sample, reference.KindSample)
 			w.world.OnStint(w.stint)
-			w.world.OnSlice(w.slice)
+			w.world.OnPreempted(w.slice)
 			return w
 		},
 	}
@@ -252,7 +252,7 @@ func (a *account) interrupted(x findings.Cell, with int64, self bool) {
 }
 
 func (w *watcher) slice(s *findings.Slice) {
-	if s.Why != reference.WhySlice || s.System || s.Open || s.N == 0 || int(s.P) >= len(w.slices) || w.slices[s.P].at != s.From {
+	if s.System || s.Open || s.N == 0 || int(s.P) >= len(w.slices) || w.slices[s.P].at != s.From {
 		return
 	}
 	w.all.sliceOver(s, &w.t)

@@ -46,10 +46,9 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "threads woken and parked again for next to nothing", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, by: reference.NoG}
-			env.World.On(w.ready, reference.KindReady)
+			w := &watcher{t: t, world: env.World}
 			env.World.On(w.pstart, reference.KindPStart)
-			env.World.On(w.start, reference.KindStart)
+			env.World.OnFirst(w.start)
 			env.World.On(w.pstop, reference.KindPStop, reference.KindRetake)
 			return w
 		},
@@ -60,9 +59,6 @@ type watcher struct {
 	findings.Quiet
 	t     Thresholds
 	world *findings.World
-
-	by      int64 // who made something runnable last
-	byStack int32
 
 	ps      []proc
 	total   account
@@ -78,7 +74,7 @@ type proc struct {
 	stopAt  int64 // parked for want of work; -1: it did not
 	startAt int64 // got its thread; -1: it has none, or the wake-up does not count
 	workAt  int64 // ran something first; -1: nothing yet
-	tasks   int64 // started since
+	before  int64 // starts on it until then
 	cell    findings.Cell
 	by      int64
 	byStack int32
@@ -111,13 +107,6 @@ func (w *watcher) p(id int32) *proc {
 	return &w.ps[id]
 }
 
-func (w *watcher) ready(d *reference.Decision) {
-	w.by, w.byStack = d.By, d.Stack
-	if d.Why == reference.WhyGosched {
-		w.by = d.G
-	}
-}
-
 func (w *watcher) pstart(d *reference.Decision) {
 	p := w.p(d.P)
 	if p == nil {
@@ -125,8 +114,8 @@ func (w *watcher) pstart(d *reference.Decision) {
 	}
 	p.startAt = -1
 	if p.stopAt >= 0 && d.Time-p.stopAt < w.t.GapNs {
-		p.startAt, p.workAt, p.tasks = d.Time, -1, 0
-		p.by, p.byStack = w.by, w.byStack
+		p.startAt, p.workAt, p.before = d.Time, -1, w.world.Began(d.P)
+		p.by, p.byStack = w.world.Waker()
 	}
 }
 
@@ -136,10 +125,6 @@ func (w *watcher) start(d *reference.Decision) {
 	}
 	p := &w.ps[d.P]
 	if p.startAt < 0 {
-		return
-	}
-	p.tasks++
-	if p.workAt >= 0 {
 		return
 	}
 	g := w.world.Goroutine()
@@ -176,7 +161,7 @@ func (w *watcher) wake(p *proc, d *reference.Decision) {
 		p.window = n
 	}
 	p.wakes++
-	p.account.tasks += p.tasks
+	p.tasks += w.world.Began(d.P) - p.before
 	if p.workAt < 0 {
 		p.empty++
 		p.awake += d.Time - p.startAt

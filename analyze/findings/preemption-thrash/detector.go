@@ -52,9 +52,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
-			env.World.OnStint(w.stint)
+			env.World.OnStintWhy(w.stint, reference.WhySlice)
 			env.World.On(w.preempt, reference.KindPreempt)
-			env.World.OnLeave(w.leave)
+			env.World.OnLeave(w.leave, reference.WhySlice)
 			return w
 		},
 	}
@@ -97,7 +97,7 @@ func (w *watcher) preempt(d *reference.Decision) {
 }
 
 func (w *watcher) stint(s *findings.Stint) {
-	if s.Why == reference.WhySlice && s.Ns() >= w.t.RunNs && !s.System && len(w.bound) < maxBound {
+	if s.Ns() >= w.t.RunNs && !s.System && len(w.bound) < maxBound {
 		w.bound[s.G] = s.Ns()
 	}
 }
@@ -107,7 +107,7 @@ const maxBound = 1 << 16
 
 func (w *watcher) leave(s *findings.Stay) {
 	g := s.G
-	if g.ReadyWhy != reference.WhySlice || !s.Start && !s.Open {
+	if !s.Start && !s.Open {
 		return
 	}
 	run, ok := w.bound[g.ID]

@@ -43,8 +43,10 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "one P's queue long while others are empty", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, long: reference.NoP}
-			env.World.On(w.queued, reference.KindReady, reference.KindMove, reference.KindStart)
-			env.World.On(w.changed, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			env.World.OnLongQueue(w.lengths, t.Over)
+			w.moves = env.World.On(w.queued, reference.KindReady, reference.KindMove, reference.KindStart)
+			w.changes = env.World.On(w.changed, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			w.listen()
 			return w
 		},
 	}
@@ -54,6 +56,10 @@ type watcher struct {
 	findings.Quiet
 	t     Thresholds
 	world *findings.World
+
+	// On while a queue is long enough, or an interval is open.
+	moves, changes *findings.Switch
+	some           bool // a queue is long enough
 
 	long   int32 // the P with the long queue; NoP: there is none
 	last   int64
@@ -74,6 +80,16 @@ type watcher struct {
 	victims   findings.Tally
 	feeders   findings.Tally
 	hogs      findings.Tally
+}
+
+func (w *watcher) lengths(some *bool) {
+	w.some = *some
+	w.listen()
+}
+
+func (w *watcher) listen() {
+	w.moves.Set(w.some || w.long >= 0)
+	w.changes.Set(w.long >= 0)
 }
 
 func (w *watcher) queued(d *reference.Decision) {
@@ -109,6 +125,7 @@ func (w *watcher) judge(p int32) {
 			return
 		}
 		w.long, w.from, w.last, w.ns, w.cost, w.peak, w.looked = p, w.world.Now(), w.world.Now(), 0, 0, 0, false
+		w.listen()
 	}
 	over := w.beyond(w.long)
 	if over == 0 {
@@ -160,6 +177,7 @@ func (w *watcher) look() {
 func (w *watcher) end() {
 	p := w.long
 	w.long = reference.NoP
+	w.listen()
 	if w.ns < w.t.LengthNs {
 		return
 	}

@@ -48,7 +48,8 @@ func New(t Thresholds) findings.Detector {
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, from: -1}
 			env.World.On(w.ready, reference.KindReady)
-			env.World.On(w.start, reference.KindStart)
+			w.starts = env.World.On(w.start, reference.KindStart)
+			w.starts.Set(false)
 			return w
 		},
 	}
@@ -58,6 +59,8 @@ type watcher struct {
 	findings.Quiet
 	t     Thresholds
 	world *findings.World
+
+	starts *findings.Switch // on in a burst
 
 	from    int64 // of the burst; -1: there is none
 	last    int64
@@ -135,6 +138,7 @@ func (w *watcher) step(n int64) {
 	if w.from < 0 {
 		if limit := w.t.Queue * w.world.Procs(); n > limit {
 			w.from, w.last, w.lastN, w.limit, w.peak, w.peakAt, w.excess, w.severe = now, now, n, limit, n, now, 0, 0
+			w.starts.Set(true)
 		}
 		return
 	}
@@ -161,6 +165,7 @@ func (w *watcher) pass(now int64) {
 func (w *watcher) over(now int64) {
 	from := w.from
 	w.from, w.build = -1, false
+	w.starts.Set(false)
 	if now-from < w.t.LengthNs {
 		return
 	}

@@ -46,7 +46,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "few goroutines passing a P among themselves", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[parties]int{}}
-			env.World.OnSlice(w.slice)
+			env.World.OnLongSlice(w.slice, t.WaitNs)
 			return w
 		},
 	}

@@ -49,7 +49,8 @@ func New(t Thresholds) findings.Detector {
 			w := &watcher{t: t, world: env.World}
 			env.World.On(w.begin, reference.KindSTWBegin)
 			env.World.On(w.end, reference.KindSTWEnd)
-			env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			w.after = env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			w.after.Set(false)
 			return w
 		},
 	}
@@ -62,6 +63,7 @@ type watcher struct {
 
 	label int32 // reason of the stop-the-world that began last
 	open  bool
+	after *findings.Switch // on while open
 	now   restart
 	rate  int64 // goroutines that could run on Ps that are not back yet
 	at    int64 // up to when it is integrated
@@ -106,7 +108,9 @@ func (w *watcher) end(d *reference.Decision) {
 	w.at, w.rate = d.Time, w.lost()
 	n, _ := w.world.Stealable()
 	w.now = restart{from: d.Time, wanting: n, global: w.world.Queued(reference.NoP), away: w.away(), first: -1}
-	if w.open = w.rate > 0; w.open {
+	w.open = w.rate > 0
+	w.after.Set(w.open)
+	if w.open {
 		w.restarts++
 		w.now.last = w.first()
 	}
@@ -162,6 +166,7 @@ func (w *watcher) advance(d *reference.Decision) {
 // over ends a restart: every P has work, or all work has a P.
 func (w *watcher) over() {
 	w.open = false
+	w.after.Set(false)
 	r := &w.now
 	if r.ns < w.t.SlowNs {
 		return

@@ -54,7 +54,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "runnable goroutines kept from running", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnStint(w.stint)
+			env.World.OnLongWait(w.stint, t.LongNs)
 			return w
 		},
 	}

@@ -47,8 +47,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines that kept the world from stopping", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}, samples: map[int64]sample{}}
-			env.World.OnStint(w.stint)
-			env.World.OnSyscall(w.syscall)
+			w.stints = env.World.OnStint(w.stint)
+			w.calls = env.World.OnSyscall(w.syscall)
+			w.listen(false)
 			env.World.On(w.begin, reference.KindSTWBegin)
 			env.World.On(w.stop, reference.KindPStop, reference.KindRetake)
 			env.World.On(w.sample, reference.KindSample)
@@ -62,6 +63,8 @@ type watcher struct {
 	findings.Quiet
 	t     Thresholds
 	world *findings.World
+
+	stints, calls *findings.Switch // on while open
 
 	// The stop that is under way.
 	open   bool
@@ -123,7 +126,14 @@ const (
 	maxSamples = 64 // goroutines
 )
 
+func (w *watcher) listen(on bool) {
+	w.stints.Set(on)
+	w.calls.Set(on)
+}
+
 func (w *watcher) begin(d *reference.Decision) {
+	w.listen(true)
+	w.inCall = false
 	w.open, w.asked, w.class, w.user = true, *d, 0, false
 	if g := w.world.ByID(d.G); g != nil {
 		w.class, w.user = g.Class, !g.System
@@ -216,6 +226,7 @@ func (w *watcher) end(d *reference.Decision) {
 		return
 	}
 	w.open = false
+	w.listen(false)
 	w.stops++
 	w.longest = max(w.longest, d.Time-w.asked.Time)
 	from, ns := w.asked.Time, w.last-w.asked.Time

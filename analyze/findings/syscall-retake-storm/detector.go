@@ -47,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}, cells: make([]cell, 1)}
 			env.World.OnSyscall(w.syscall)
 			env.World.On(w.exit, reference.KindSyscallExit)
-			env.World.OnLeave(w.leave)
+			env.World.OnLeave(w.leave, reference.WhySyscallExit)
 			return w
 		},
 	}
@@ -124,7 +124,7 @@ func (w *watcher) short(g *findings.Goroutine, back int64) bool {
 
 func (w *watcher) leave(s *findings.Stay) {
 	g := s.G
-	if g.ReadyWhy != reference.WhySyscallExit || !s.Start || !w.short(g, g.ReadyAt) {
+	if !s.Start || !w.short(g, g.ReadyAt) {
 		return
 	}
 	c := &w.cell(g.Class).waits

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -58,9 +57,10 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "many goroutines woken at once for nothing", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[place]*cell{}}
-			env.World.On(w.ready, reference.KindReady)
-			env.World.On(w.start, reference.KindStart)
-			env.World.On(w.stop, reference.KindStop)
+			env.World.OnWhy(w.timer, reference.KindReady, reference.WhyTimer)
+			// A lock or a place in a buffer is left out: who is woken gets it.
+			env.World.OnWake(w.woken, reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect)
+			w.mark = env.World.OnMarked(w.judge, reference.KindStart, reference.KindStop)
 			return w
 		},
 	}
@@ -74,9 +74,9 @@ type watcher struct {
 	members []member // by slot
 	bursts  [maxBursts]burst
 	herds   [maxHerds]herd
-	next    int32   // herds so far
-	stopped []int64 // by P: when the last run interval there ended
-	ticks   int64   // goroutines woken by timers
+	next    int32         // herds so far
+	mark    findings.Mark // of the members of herds
+	ticks   int64         // goroutines woken by timers
 
 	cells []*cell
 	at    map[place]*cell
@@ -154,21 +154,20 @@ type cell struct {
 	victims   findings.Tally
 }
 
-func (w *watcher) ready(d *reference.Decision) {
-	timer := d.Why == reference.WhyTimer
-	if d.By < 0 && !timer {
-		return
-	}
-	g := w.world.Goroutine()
-	if g == nil || g.System {
-		return
-	}
-	switch {
-	case timer:
+func (w *watcher) timer(d *reference.Decision) {
+	if g := w.world.Goroutine(); g != nil && !g.System {
 		w.ticks++
-	case g.Reason != reference.ReasonCond && g.Reason != reference.ReasonChanReceive && g.Reason != reference.ReasonSelect:
-		return // a lock or a place in a buffer: who is woken gets it
+		w.ready(d, g, true)
 	}
+}
+
+func (w *watcher) woken(d *reference.Decision) {
+	if d.By >= 0 && d.Why != reference.WhyTimer {
+		w.ready(d, w.world.Goroutine(), false)
+	}
+}
+
+func (w *watcher) ready(d *reference.Decision, g *findings.Goroutine, timer bool) {
 	b := &w.bursts[0]
 	if !timer {
 		b = &w.bursts[1+uint64(d.By)%(maxBursts-1)]
@@ -196,6 +195,7 @@ func (w *watcher) ready(d *reference.Decision) {
 			h.n++
 			h.to = d.Time
 			w.members[i].herd = h.id
+			w.world.Mark(i, w.mark)
 		}
 	}
 }
@@ -216,6 +216,7 @@ func (w *watcher) follow(b *burst, g *findings.Goroutine, d *reference.Decision)
 	for _, i := range b.first {
 		if m := &w.members[i]; m.ready >= b.from && m.ready <= d.Time {
 			m.herd = h.id
+			w.world.Mark(i, w.mark)
 		}
 	}
 }
@@ -227,26 +228,30 @@ func (w *watcher) member() *member {
 	return nil
 }
 
+// judge takes the start or the stop of a member.
+func (w *watcher) judge(d *reference.Decision) {
+	if d.Kind == reference.KindStart {
+		w.start(d)
+		return
+	}
+	w.stop(d)
+	if w.member() == nil {
+		w.world.Unmark(w.world.Slot(), w.mark)
+	}
+}
+
 func (w *watcher) start(d *reference.Decision) {
 	m := w.member()
 	if m == nil || m.g != d.G || m.wait != 0 {
 		return
 	}
 	m.wait = d.Time - m.ready
-	if int(uint32(d.P)) < len(w.stopped) {
-		if turn := d.Time - w.stopped[d.P]; turn <= maxTurn {
-			m.turn = min(turn, m.wait)
-		}
+	if at := w.world.StoppedAt(d.P); at >= 0 && d.Time-at <= maxTurn {
+		m.turn = min(d.Time-at, m.wait)
 	}
 }
 
 func (w *watcher) stop(d *reference.Decision) {
-	if d.P >= 0 && d.P < procs.MaxPs {
-		for int(d.P) >= len(w.stopped) {
-			w.stopped = append(w.stopped, -maxTurn-1)
-		}
-		w.stopped[d.P] = d.Time
-	}
 	m := w.member()
 	if m == nil || m.g != d.G {
 		return

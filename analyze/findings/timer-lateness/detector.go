@@ -47,9 +47,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "timers that came late", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, busySince: -1, at: map[int32]int{}}
-			w.world.OnStint(w.stint)
-			w.world.On(w.ready, reference.KindReady)
-			w.world.On(w.start, reference.KindStart)
+			w.world.OnLongStint(w.stint, t.LateNs)
+			w.world.OnWhy(w.ready, reference.KindReady, reference.WhyTimer)
+			w.world.OnStart(w.start, reference.WhyTimer)
 			w.world.On(w.proc, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd)
 			return w
 		},
@@ -61,8 +61,8 @@ type watcher struct {
 	t     Thresholds
 	world *findings.World
 
-	busySince int64  // since when no P is idle; -1: one is
-	last      []last // by P
+	busySince int64     // since when no P is idle; -1: one is
+	freaks    []freakAt // by P
 	storms    [storms]storm
 	storm     int // the present one in storms
 
@@ -74,14 +74,9 @@ type watcher struct {
 	count  int64          // storms that someone waited in
 }
 
-// last is the run interval that a P had last; To is -1 if it stopped since.
-type last struct {
-	from, to int64
-	g        int64
-	class    int32
-	stack    int32
-	freak    bool // far longer than its class's are: its thread may have had no CPU
-}
+// freakAt is the last run interval that was far longer than those of its class: its
+// thread may have had no CPU.
+type freakAt struct{ from, to int64 }
 
 // storm is a row of timers that fired one right after another.
 type storm struct {
@@ -101,7 +96,6 @@ const (
 const (
 	storms   = 16   // that goroutines may still wait from
 	maxCells = 1024 // classes
-	maxPs    = 4096 // as many as the World tells apart
 )
 
 // cell is the timers that goroutines of one class waited for.
@@ -134,30 +128,23 @@ func (w *watcher) proc(d *reference.Decision) {
 	} else if w.busySince < 0 {
 		w.busySince = d.Time
 	}
-	if (d.Kind == reference.KindPStop || d.Kind == reference.KindRetake) && d.P >= 0 && int(d.P) < len(w.last) {
-		w.last[d.P].to = -1
-	}
 }
 
 func (w *watcher) stint(s *findings.Stint) {
-	if s.P < 0 || s.P >= maxPs {
+	if s.To-s.From < w.t.LateNs || s.Why == reference.WhySlice {
 		return
 	}
-	for int(s.P) >= len(w.last) {
-		w.last = append(w.last, last{to: -1})
+	c := w.world.ClassStat(s.Class)
+	if c.Stints < usual || s.Ns() < freak*c.Median() || rare*c.Over(w.t.LateNs) > c.Stints {
+		return
 	}
-	l := &w.last[s.P]
-	*l = last{from: s.From, to: s.To, g: s.G, class: s.Class, stack: s.Stack}
-	if s.To-s.From >= w.t.LateNs && s.Why != reference.WhySlice {
-		c := w.world.ClassStat(s.Class)
-		l.freak = c.Stints >= usual && s.Ns() >= freak*c.Median() && rare*c.Over(w.t.LateNs) <= c.Stints
+	for int(s.P) >= len(w.freaks) {
+		w.freaks = append(w.freaks, freakAt{})
 	}
+	w.freaks[s.P] = freakAt{s.From, s.To}
 }
 
 func (w *watcher) ready(d *reference.Decision) {
-	if d.Why != reference.WhyTimer {
-		return
-	}
 	g := w.world.Goroutine()
 	if g == nil || g.System || g.BlockedNs < 0 {
 		return
@@ -175,17 +162,17 @@ func (w *watcher) ready(d *reference.Decision) {
 	c := &w.cells[i]
 	c.n++
 	c.slept += g.BlockedNs
-	if w.busySince < 0 || d.P < 0 || int(d.P) >= len(w.last) || w.world.Running(d.P) != nil {
+	if w.busySince < 0 || w.world.Running(d.P) != nil {
 		return
 	}
-	l := &w.last[d.P]
-	if l.to < 0 {
+	l := w.world.LastStint(d.P)
+	if l == nil {
 		return
 	}
 	// When that interval began its P had looked at the timers, and nobody else does
 	// while no P is idle.
-	held := d.Time - max(l.from, w.busySince, g.BlockedAt)
-	if held < w.t.LateNs || l.freak {
+	held := d.Time - max(l.From, w.busySince, g.BlockedAt)
+	if held < w.t.LateNs || int(d.P) < len(w.freaks) && w.freaks[d.P] == (freakAt{l.From, l.To}) {
 		return
 	}
 	c.late++
@@ -193,7 +180,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if held > c.worst {
 		c.worst, c.from, c.to, c.g, c.p, c.stack = held, d.Time-held, d.Time, g.ID, d.P, g.Stack
 	}
-	w.causes.Add(findings.Cell{Class: l.class, Ns: held, From: l.from, To: l.to, G: l.g, P: d.P, Stack: l.stack})
+	w.causes.Add(findings.Cell{Class: l.Class, Ns: held, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack})
 }
 
 // blow takes a timer for the storm that it belongs to.
@@ -210,7 +197,7 @@ func (w *watcher) blow(now int64) {
 
 func (w *watcher) start(d *reference.Decision) {
 	g := w.world.Goroutine()
-	if g == nil || g.ReadyWhy != reference.WhyTimer || g.Wait < w.t.LateNs || g.System {
+	if g == nil || g.Wait < w.t.LateNs || g.System {
 		return
 	}
 	i, ok := w.at[g.Class]

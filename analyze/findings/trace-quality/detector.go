@@ -45,11 +45,17 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "how far the trace can be trusted", Since: "v0.1.0", Doc: doc,
-		New: func(findings.Env) findings.Watcher { return &watcher{t: t, first: -1} },
+		New: func(env findings.Env) findings.Watcher {
+			w := &watcher{t: t, first: -1}
+			env.World.OnUnexplained(w.unexplained)
+			env.World.On(w.cycle, reference.KindGCBegin)
+			return w
+		},
 	}
 }
 
 type watcher struct {
+	findings.Quiet
 	t           Thresholds
 	first, last int64 // unexplained starts
 	cycles      int64
@@ -58,23 +64,20 @@ type watcher struct {
 	slowestGC   int64
 }
 
-func (w *watcher) Add(d *reference.Decision) {
-	switch d.Kind {
-	case reference.KindStart:
-		if d.Basis.Level() == reference.Unknown {
-			if w.first < 0 {
-				w.first = d.Time
-			}
-			w.last = d.Time
-		}
-	case reference.KindGCBegin:
-		if w.cycles++; w.cycles == 1 {
-			w.firstGC = d.Time
-		} else {
-			w.slowestGC = max(w.slowestGC, d.Time-w.lastGC)
-		}
-		w.lastGC = d.Time
+func (w *watcher) unexplained(d *reference.Decision) {
+	if w.first < 0 {
+		w.first = d.Time
 	}
+	w.last = d.Time
+}
+
+func (w *watcher) cycle(d *reference.Decision) {
+	if w.cycles++; w.cycles == 1 {
+		w.firstGC = d.Time
+	} else {
+		w.slowestGC = max(w.slowestGC, d.Time-w.lastGC)
+	}
+	w.lastGC = d.Time
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {

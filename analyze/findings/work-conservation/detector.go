@@ -46,14 +46,22 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
-			return &watcher{t: t, world: env.World, start: -1, restarted: -1}
+			w := &watcher{t: t, world: env.World, start: -1, restarted: -1}
+			// These may let a P become idle, or say that one was.
+			env.World.On(w.add, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindHandoff,
+				reference.KindSTWBegin, reference.KindSTWEnd, reference.KindProcs)
+			w.others = env.World.On(w.add, reference.KindReady, reference.KindStart, reference.KindStop, reference.KindMove,
+				reference.KindSyscall, reference.KindSyscallExit)
+			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	findings.Quiet
+	t      Thresholds
+	world  *findings.World
+	others *findings.Switch // on while a P is idle
 
 	idle      []int64 // by P: since when; -1: not
 	last      int64   // time of the last decision
@@ -71,7 +79,7 @@ type watcher struct {
 	worstFor int64 // how long that P had been idle
 }
 
-func (w *watcher) Add(d *reference.Decision) {
+func (w *watcher) add(d *reference.Decision) {
 	if dt := w.world.Now() - w.last; dt > 0 {
 		w.cost += w.lost * dt
 		w.last += dt
@@ -105,6 +113,7 @@ func (w *watcher) Add(d *reference.Decision) {
 	if d.Kind == reference.KindSTWEnd {
 		w.restarted = d.Time
 	}
+	w.others.Set(tr.Count(procs.Idle) > 0)
 }
 
 // over takes account of a long interval. d, which may be nil, ended it.

@@ -49,8 +49,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines that poll and yield in a loop", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
-			env.World.On(w.start, reference.KindStart)
-			env.World.On(w.stop, reference.KindStop)
+			env.World.OnWhy(w.stop, reference.KindStop, reference.WhyGosched)
+			env.World.OnWhy(w.exit, reference.KindStop, reference.WhyExit)
+			w.mark = env.World.OnMarked(w.start, reference.KindStart)
 			return w
 		},
 	}
@@ -65,7 +66,7 @@ type watcher struct {
 	gs    []spinner // by slot
 	cells []*cell
 	at    map[key]*cell
-	stops int64 // of all goroutines of the program
+	mark  findings.Mark // of those that yielded and have not started since
 }
 
 // spinner is a goroutine that yields. All but stops is of short yields.
@@ -115,7 +116,6 @@ func (w *watcher) slot(d *reference.Decision) *spinner {
 	}
 	s := &w.gs[i]
 	if s.g != d.G {
-		w.fold(s)
 		*s = spinner{g: d.G, last: -w.gap}
 	}
 	return s
@@ -128,9 +128,7 @@ func (w *watcher) stop(d *reference.Decision) {
 	}
 	s := w.slot(d)
 	ns := d.Time - g.RunAt
-	w.stops++
-	s.stops++
-	if d.Why != reference.WhyGosched || ns > w.t.ShortNs {
+	if ns > w.t.ShortNs {
 		return
 	}
 	since := d.Time - s.last
@@ -147,6 +145,7 @@ func (w *watcher) stop(d *reference.Decision) {
 		s.longFrom, s.longTo = s.from, s.last
 	}
 	s.yielded = true
+	w.world.Mark(w.world.Slot(), w.mark)
 	// Whoever stands in line could have run instead.
 	if n := w.world.Queued(g.P); n > 0 {
 		s.held += n * ns
@@ -160,12 +159,24 @@ func (w *watcher) start(d *reference.Decision) {
 	}
 	s := &w.gs[i]
 	s.yielded = false
+	w.world.Unmark(w.world.Slot(), w.mark)
 	if ns := d.Time - s.last; ns <= turn {
 		s.turn += ns
 	}
 }
 
-// fold adds a goroutine that has ended to its class, if it spun.
+// exit takes account of a goroutine that has ended.
+func (w *watcher) exit(d *reference.Decision) {
+	i, g := w.world.Ended()
+	if int(i) < len(w.gs) && w.gs[i].g == d.G {
+		s := &w.gs[i]
+		s.stops = g.Stops
+		w.fold(s)
+		s.n = 0
+	}
+}
+
+// fold adds a goroutine to its class, if it spun.
 func (w *watcher) fold(s *spinner) {
 	if s.n < w.t.MinYields || float64(s.n) < w.t.Share*float64(s.stops) {
 		return
@@ -226,7 +237,11 @@ func caller(frames []string) string {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for i := range w.gs {
-		w.fold(&w.gs[i])
+		s := &w.gs[i]
+		if g := w.world.ByID(s.g); g != nil {
+			s.stops = g.Stops
+		}
+		w.fold(s)
 	}
 	var out []findings.Finding
 	for _, c := range w.cells {
@@ -270,7 +285,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		Evidence: []findings.Evidence{
 			{What: "yields after a short run", Value: findings.Count(c.n), Limit: findings.Dur(w.t.ShortNs) + " each"},
 			{What: "of all stops of these goroutines", Value: findings.Percent(float64(c.n) / float64(c.stops)), Limit: findings.Percent(w.t.Share)},
-			{What: "of all stops of the program", Value: findings.Percent(float64(c.n) / float64(max(1, w.stops)))},
+			{What: "of all stops of the program", Value: findings.Percent(float64(c.n) / float64(max(1, w.world.Stops())))},
 			{What: "for each goroutine and second of it", Value: findings.Count(int64(float64(c.n) * 1e9 / float64(max(1, c.span)))), Limit: findings.Number(w.t.PerSecond)},
 			{What: "goroutines", Value: findings.Count(c.gs), Limit: findings.Count(w.t.MinYields) + " yields each"},
 			{What: "time that they ran for it", Value: findings.Dur(c.own), Ns: c.own},

@@ -1,0 +1,363 @@
+package findings
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// requests are what watchers asked a [World] for. A call costs several
+// nanoseconds, and most decisions concern few detectors; so each says as exactly
+// as it can when it wants to be called. All arguments are valid during the call.
+type requests struct {
+	on      [reference.Kinds]calls[reference.Decision]
+	onWhy   [reference.Kinds][]calls[reference.Decision] // by Why; nil: nobody asked
+	onWake  [reasonMask + 1]calls[reference.Decision]
+	onBlock [reasonMask + 1]calls[reference.Decision]
+	onStart [whyMask + 1]calls[reference.Decision] // by Goroutine.ReadyWhy
+	onGC    [reference.Kinds]calls[reference.Decision]
+	onFirst calls[reference.Decision]
+	onDoubt calls[reference.Decision]
+
+	onMark [reference.Kinds]Mark
+	marks  []func(*reference.Decision) // by the bit of the Mark
+
+	onCall     calls[Syscall]
+	longCall   int64 // shortest that somebody wants
+	onLongCall calls[Syscall]
+
+	onStint     calls[Stint]
+	onStintWhy  [whyMask + 1]calls[Stint]
+	longStint   int64
+	onLongStint calls[Stint]
+	longWait    int64
+	onLongWait  calls[Stint]
+
+	longSlice   int64
+	onLongSlice calls[Slice]
+	onPreempted calls[Slice]
+
+	onLeaveWhy    [whyMask + 1]calls[Stay] // by Goroutine.ReadyWhy
+	onLeaveGlobal calls[Stay]
+
+	longQueue   int64 // a P's queue of so many is long
+	long        int64 // how many are
+	someLong    bool
+	onLongQueue calls[bool]
+
+	onHand    calls[Handover]
+	onSilence calls[Silence]
+}
+
+// More than there are.
+const (
+	whyMask    = 31
+	reasonMask = 31
+)
+
+func newRequests() requests {
+	return requests{longCall: math.MaxInt64, longStint: math.MaxInt64, longWait: math.MaxInt64, longSlice: math.MaxInt64, longQueue: math.MaxInt64}
+}
+
+// maxCalls is how many functions of a list can be switched. Those beyond share the
+// last bit, which is always on.
+const maxCalls = 63
+
+// calls is a list of functions, in the order in which they were asked for.
+type calls[T any] struct {
+	on   uint64 // bit i: fs[i] is wanted
+	fs   []func(*T)
+	more []func(*T)
+}
+
+func (c *calls[T]) ask(f func(*T)) *Switch {
+	n := len(c.fs)
+	if n < maxCalls {
+		c.fs = append(c.fs, f)
+		c.on |= 1 << n
+		return &Switch{lists: []*uint64{&c.on}, bits: []uint64{1 << n}}
+	}
+	if n == maxCalls {
+		c.on |= 1 << n
+		c.fs = append(c.fs, func(x *T) {
+			for _, f := range c.more {
+				f(x)
+			}
+		})
+	}
+	c.more = append(c.more, f)
+	return &Switch{}
+}
+
+// call is small, so that a list of which nobody wants anything costs no call.
+func (c *calls[T]) call(x *T) {
+	if c.on != 0 {
+		c.callAll(x)
+	}
+}
+
+func (c *calls[T]) callAll(x *T) {
+	for on := c.on; on != 0; on &= on - 1 {
+		c.fs[bits.TrailingZeros64(on)](x)
+	}
+}
+
+// Switch turns calls off and on, which costs nothing: a watcher that waits for a
+// rare thing to begin need not be told what matters only then. It may be called
+// all the same.
+type Switch struct {
+	lists []*uint64
+	bits  []uint64
+}
+
+// Set turns the calls on or off.
+func (s *Switch) Set(on bool) {
+	for i, l := range s.lists {
+		if on {
+			*l |= s.bits[i]
+		} else {
+			*l &^= s.bits[i]
+		}
+	}
+}
+
+func (s *Switch) join(t *Switch) {
+	s.lists, s.bits = append(s.lists, t.lists...), append(s.bits, t.bits...)
+}
+
+// On asks for a call at each decision of the given kinds, after the World has
+// taken it.
+func (r *requests) On(f func(*reference.Decision), kinds ...reference.Kind) *Switch {
+	s := &Switch{}
+	for _, k := range kinds {
+		s.join(r.on[k].ask(f))
+	}
+	return s
+}
+
+// OnWhy asks for the decisions of a kind that have one of the given causes.
+func (r *requests) OnWhy(f func(*reference.Decision), k reference.Kind, whys ...reference.Why) *Switch {
+	if r.onWhy[k] == nil {
+		r.onWhy[k] = make([]calls[reference.Decision], whyMask+1)
+	}
+	s := &Switch{}
+	for _, y := range whys {
+		s.join(r.onWhy[k][y&whyMask].ask(f))
+	}
+	return s
+}
+
+// OnWake asks for each KindReady of a goroutine of the program that had blocked
+// for one of the given reasons.
+func (r *requests) OnWake(f func(*reference.Decision), reasons ...reference.Reason) {
+	for _, x := range reasons {
+		r.onWake[x&reasonMask].ask(f)
+	}
+}
+
+// OnBlock asks for each KindStop with one of the given reasons.
+func (r *requests) OnBlock(f func(*reference.Decision), reasons ...reference.Reason) {
+	for _, x := range reasons {
+		r.onBlock[x&reasonMask].ask(f)
+	}
+}
+
+// OnStart asks for each KindStart of a goroutine that had become runnable for one
+// of the given causes.
+func (r *requests) OnStart(f func(*reference.Decision), whys ...reference.Why) {
+	for _, y := range whys {
+		r.onStart[y&whyMask].ask(f)
+	}
+}
+
+// OnFirst asks for the first KindStart on a P after each KindPStart of it.
+func (r *requests) OnFirst(f func(*reference.Decision)) { r.onFirst.ask(f) }
+
+// OnUnexplained asks for each KindStart of which nobody knows where the goroutine
+// was taken from.
+func (r *requests) OnUnexplained(f func(*reference.Decision)) { r.onDoubt.ask(f) }
+
+// OnGC asks for the decisions of the given kinds about mark workers.
+func (r *requests) OnGC(f func(*reference.Decision), kinds ...reference.Kind) {
+	for _, k := range kinds {
+		r.onGC[k].ask(f)
+	}
+}
+
+// Mark marks goroutines for a watcher: see [World.OnMarked].
+type Mark uint64
+
+// OnMarked asks for the decisions of the given kinds about goroutines that have
+// the mark which it returns. [World.Mark] sets it; it is gone when the goroutine
+// ends. There may be calls for others.
+func (r *requests) OnMarked(f func(*reference.Decision), kinds ...reference.Kind) Mark {
+	if len(r.marks) == maxCalls { // there are no more
+		r.On(f, kinds...)
+		return 0
+	}
+	m := Mark(1) << len(r.marks)
+	r.marks = append(r.marks, f)
+	for _, k := range kinds {
+		r.onMark[k] |= m
+	}
+	return m
+}
+
+// OnSyscall asks for a call when a system call that began with a P comes back,
+// or loses the P, before the World takes that decision.
+func (r *requests) OnSyscall(f func(*Syscall)) *Switch { return r.onCall.ask(f) }
+
+// OnLongSyscall is OnSyscall for those of at least ns, and those that lose the P.
+func (r *requests) OnLongSyscall(f func(*Syscall), ns int64) {
+	r.longCall = min(r.longCall, ns)
+	r.onLongCall.ask(f)
+}
+
+// OnStint asks for a call at the end of each run interval, before the goroutine
+// is queued anew.
+func (r *requests) OnStint(f func(*Stint)) *Switch { return r.onStint.ask(f) }
+
+// OnStintWhy is OnStint for those that ended for one of the given causes.
+func (r *requests) OnStintWhy(f func(*Stint), whys ...reference.Why) {
+	for _, y := range whys {
+		r.onStintWhy[y&whyMask].ask(f)
+	}
+}
+
+// OnLongStint is OnStint for those of at least ns, system calls included. There
+// may be calls for shorter ones, if others asked for them.
+func (r *requests) OnLongStint(f func(*Stint), ns int64) *Switch {
+	r.longStint = min(r.longStint, ns)
+	return r.onLongStint.ask(f)
+}
+
+// OnLongWait is OnStint for those before which the goroutine waited at least ns,
+// or less, if others asked for that.
+func (r *requests) OnLongWait(f func(*Stint), ns int64) {
+	r.longWait = min(r.longWait, ns)
+	r.onLongWait.ask(f)
+}
+
+// OnLongSlice asks for a call at the end of each time slice of at least ns,
+// system calls included, or of less, if others asked for that; before the start
+// of the goroutine that has the next one.
+func (r *requests) OnLongSlice(f func(*Slice), ns int64) {
+	r.longSlice = min(r.longSlice, ns)
+	r.onLongSlice.ask(f)
+}
+
+// OnPreempted asks for a call at the end of each time slice that sysmon ended.
+func (r *requests) OnPreempted(f func(*Slice)) { r.onPreempted.ask(f) }
+
+// OnLeave asks for a call when a goroutine of the program that became runnable
+// for one of the given causes leaves a queue, before it does.
+func (r *requests) OnLeave(f func(*Stay), whys ...reference.Why) {
+	for _, y := range whys {
+		r.onLeaveWhy[y&whyMask].ask(f)
+	}
+}
+
+// OnLeaveGlobal asks for a call when a goroutine of the program leaves the global
+// queue, before it does.
+func (r *requests) OnLeaveGlobal(f func(*Stay)) { r.onLeaveGlobal.ask(f) }
+
+// OnLongQueue asks for a call when the first P's queue gets as long as least, or
+// less if others asked for that, and when no queue is so long any more. It comes
+// before what [World.On] asked for.
+func (r *requests) OnLongQueue(f func(some *bool), least int64) {
+	r.longQueue = min(r.longQueue, least)
+	r.onLongQueue.ask(f)
+}
+
+// lengthened and shortened keep the number of long queues when one has got n
+// goroutines.
+func (r *requests) lengthened(n int64) {
+	if n == r.longQueue {
+		if r.long++; r.long == 1 {
+			r.someLong = true
+			r.onLongQueue.call(&r.someLong)
+		}
+	}
+}
+
+func (r *requests) shortened(n int64) {
+	if n == r.longQueue-1 {
+		if r.long--; r.long == 0 {
+			r.someLong = false
+			r.onLongQueue.call(&r.someLong)
+		}
+	}
+}
+
+// OnHandover asks for a call when a P that changed threads runs again, before
+// its goroutine does.
+func (r *requests) OnHandover(f func(*Handover)) { r.onHand.ask(f) }
+
+// OnSilence asks for a call at the end of each time of 5 ms and more without any
+// decision in which a goroutine of the program ran, before the World takes the
+// decision that ends it.
+func (r *requests) OnSilence(f func(*Silence)) { r.onSilence.ask(f) }
+
+// tell calls those who asked for decision d, which w has taken.
+func (w *World) tell(d *reference.Decision) {
+	k := d.Kind
+	w.on[k].call(d)
+	if whys := w.onWhy[k]; whys != nil {
+		whys[d.Why&whyMask].call(d)
+	}
+	if d.Flags&reference.FlagGC != 0 {
+		w.onGC[k].call(d)
+	}
+	if k == reference.KindStop && d.Reason != reference.ReasonNone {
+		w.onBlock[d.Reason&reasonMask].call(d)
+	}
+	if w.d == 0 {
+		return
+	}
+	g := &w.gs[w.d]
+	for m := g.marks & w.onMark[k]; m != 0; m &= m - 1 {
+		w.marks[bits.TrailingZeros64(uint64(m))](d)
+	}
+	switch k {
+	case reference.KindReady:
+		if g.Reason != reference.ReasonNone && !g.System {
+			w.onWake[g.Reason&reasonMask].call(d)
+		}
+	case reference.KindStart:
+		w.onStart[g.ReadyWhy&whyMask].call(d)
+		if w.first {
+			w.onFirst.call(d)
+		}
+		if d.Basis.Level() == reference.Unknown {
+			w.onDoubt.call(d)
+		}
+	}
+}
+
+func (r *requests) tellStint(s *Stint) {
+	r.onStint.call(s)
+	if s.To-s.From >= r.longStint {
+		r.onLongStint.call(s)
+	}
+	if s.Wait >= r.longWait {
+		r.onLongWait.call(s)
+	}
+	r.onStintWhy[s.Why&whyMask].call(s)
+}
+
+func (r *requests) tellSlice(s *Slice) {
+	if s.To-s.From >= r.longSlice {
+		r.onLongSlice.call(s)
+	}
+	if s.Why == reference.WhySlice {
+		r.onPreempted.call(s)
+	}
+}
+
+func (r *requests) tellSyscall(s *Syscall) {
+	r.onCall.call(s)
+	if s.To-s.From >= r.longCall || s.Why != reference.WhySyscallExit {
+		r.onLongCall.call(s)
+	}
+}

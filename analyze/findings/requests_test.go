@@ -1,0 +1,138 @@
+package findings
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+func TestCallsBeyondTheSwitches(t *testing.T) {
+	var c calls[int]
+	var got []int
+	var switches []*Switch
+	for i := range maxCalls + 3 {
+		switches = append(switches, c.ask(func(*int) { got = append(got, i) }))
+	}
+	for i, s := range switches {
+		s.Set(i == 1)
+	}
+	c.call(new(int))
+	if want := []int{1, maxCalls, maxCalls + 1, maxCalls + 2}; !slices.Equal(got, want) {
+		t.Errorf("called %v, want %v", got, want)
+	}
+	got = nil
+	switches[0].Set(true)
+	switches[1].Set(false)
+	c.call(new(int))
+	if want := []int{0, maxCalls, maxCalls + 1, maxCalls + 2}; !slices.Equal(got, want) {
+		t.Errorf("called %v, want %v", got, want)
+	}
+}
+
+// Each request gets the decisions that it is for, and no others.
+func TestRequests(t *testing.T) {
+	w := NewWorld()
+	got := map[string][]int64{}
+	note := func(name string) func(*reference.Decision) {
+		return func(d *reference.Decision) { got[name] = append(got[name], d.G) }
+	}
+	w.OnWhy(note("timer"), reference.KindReady, reference.WhyTimer)
+	w.OnWake(note("sync"), reference.ReasonSync)
+	w.OnBlock(note("block"), reference.ReasonSync)
+	w.OnStart(note("after timer"), reference.WhyTimer)
+	w.OnGC(note("gc"), reference.KindStart)
+	w.OnFirst(note("first"))
+	w.OnUnexplained(note("unexplained"))
+	mark := w.OnMarked(note("marked"), reference.KindStop)
+	w.OnLongStint(func(s *Stint) { got["long"] = append(got["long"], s.G) }, 50)
+	w.OnStintWhy(func(s *Stint) { got["ended"] = append(got["ended"], s.G) }, reference.WhyExit)
+	w.OnLongWait(func(s *Stint) {
+		got["waited"] = append(got["waited"], s.G)
+		if s.Load != 2 {
+			t.Errorf("load %v", s.Load)
+		}
+	}, 100)
+	w.OnLongQueue(func(some *bool) {
+		n := int64(0)
+		if *some {
+			n = 1
+		}
+		got["queue"] = append(got["queue"], n)
+	}, 2)
+
+	known := reference.Known(reference.Observed, reference.RuleNone)
+	at := int64(0)
+	add := func(d reference.Decision) {
+		d.Time, d.Victim = at, reference.NoP
+		if d.By == 0 {
+			d.By = reference.NoG
+		}
+		w.add(&d)
+		w.tell(&d)
+	}
+	add(reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, Batch: 1})
+	add(reference.Decision{Kind: reference.KindPStart, G: reference.NoG})
+	add(reference.Decision{Kind: reference.KindReady, G: 1, To: reference.QueueLocal, Why: reference.WhyTimer})
+	add(reference.Decision{Kind: reference.KindReady, G: 2, To: reference.QueueLocal, Why: reference.WhyCreate})
+	add(reference.Decision{Kind: reference.KindStart, G: 1, Src: reference.SrcLocal, Basis: known})
+	w.Mark(w.Slot(), mark)
+	at = 100
+	add(reference.Decision{Kind: reference.KindStop, G: 1, Why: reference.WhyBlock, Reason: reference.ReasonSync})
+	add(reference.Decision{Kind: reference.KindStart, G: 2, Src: reference.SrcLocal, Wait: 100})
+	add(reference.Decision{Kind: reference.KindReady, G: 1, By: 2, To: reference.QueueLocal, Why: reference.WhyUnblock})
+	at = 110
+	add(reference.Decision{Kind: reference.KindStop, G: 2, Why: reference.WhyExit})
+	if _, g := w.Ended(); g.ID != 2 {
+		t.Errorf("goroutine %d ended", g.ID)
+	}
+	add(reference.Decision{Kind: reference.KindStart, G: 3, Flags: reference.FlagGC, Src: reference.SrcGCWorker, Basis: known})
+
+	for name, want := range map[string][]int64{
+		"timer": {1}, "sync": {1}, "block": {1}, "after timer": {1}, "gc": {3}, "first": {1}, "unexplained": {2}, "marked": {1},
+		"long": {1}, "ended": {2}, "waited": {2}, "queue": {1, 0},
+	} {
+		if !slices.Equal(got[name], want) {
+			t.Errorf("%s: %v, want %v", name, got[name], want)
+		}
+	}
+	if s := w.LastStint(0); s == nil || s.G != 2 || s.Ns() != 10 || w.StoppedAt(0) != 110 || w.Began(0) != 3 || w.Stints() != 2 || w.Stops() != 1 {
+		t.Errorf("%+v, stopped at %d, %d starts, %d run intervals, %d stops", s, w.StoppedAt(0), w.Began(0), w.Stints(), w.Stops())
+	}
+	add(reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: reference.WhyIdle})
+	if w.LastStint(0) != nil {
+		t.Error("a P without a thread has a last run interval")
+	}
+}
+
+// IDs that share a place in the cache are told apart, also after one has ended.
+func TestGoroutinesThatShareAPlace(t *testing.T) {
+	w := NewWorld()
+	ids := []int64{1, 1 + minCache, 1 + 2*minCache}
+	add := func(k reference.Kind, g int64, why reference.Why) {
+		w.add(&reference.Decision{Kind: k, G: g, Why: why, To: reference.QueueGlobal, P: reference.NoP, By: reference.NoG, Victim: reference.NoP})
+	}
+	for _, id := range ids {
+		add(reference.KindReady, id, reference.WhyUnblock)
+	}
+	add(reference.KindStop, ids[1], reference.WhyExit)
+	for _, id := range []int64{ids[0], ids[2]} {
+		if g := w.ByID(id); g == nil || g.ID != id {
+			t.Errorf("%d is %+v", id, g)
+		}
+	}
+	if g := w.ByID(ids[1]); g != nil {
+		t.Errorf("%d ended, and is %+v", ids[1], g)
+	}
+	for id := range int64(2000) {
+		add(reference.KindReady, 10_000+id, reference.WhyUnblock)
+	}
+	for id := range int64(2000) {
+		if g := w.ByID(10_000 + id); g == nil || g.ID != 10_000+id {
+			t.Fatalf("%d is %+v", id, g)
+		}
+	}
+	if len(w.cache) <= minCache || len(w.cache) > maxCache {
+		t.Errorf("%d places", len(w.cache))
+	}
+}
