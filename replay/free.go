@@ -40,9 +40,14 @@ type Change struct {
 	// much faster its goroutines compute.
 	Class string
 	Speed float64
+	// Yield is after how long a computation, in ns, the goroutines of Class call
+	// runtime.Gosched.
+	Yield int64
 	// FreeLock is a function, or the last part of its name, whose mutexes nobody
 	// waits for: those that it locks itself (sync.Mutex, sync.RWMutex).
 	FreeLock string
+	// Unlocked has no goroutine locked to a thread.
+	Unlocked bool
 	NoGC     bool
 }
 
@@ -67,8 +72,14 @@ func (c Change) String() string {
 	if c.Speed != 0 {
 		add("%s %g x as fast", c.Class, c.Speed)
 	}
+	if c.Yield != 0 {
+		add("%s yields every %v", c.Class, time.Duration(c.Yield))
+	}
 	if c.FreeLock != "" {
 		add("lock of %s free", c.FreeLock)
+	}
+	if c.Unlocked {
+		add("no locked threads")
 	}
 	if c.NoGC {
 		add("no GC")
@@ -169,10 +180,17 @@ type WhatIf struct {
 	Change    string `json:"change"`
 	Simulated Run    `json:"simulated"`
 	Spread    Range  `json:"spread"`
+	// LockBoundNs is, for more Ps, for how long a mutex is known to be held: the
+	// makespan is no less, though the simulation may not know (Free.Notes); 0 if
+	// the trace does not show it. It is inferred.
+	LockBoundNs int64 `json:"lock_bound_ns"`
 }
 
 // maxProcs is the largest GOMAXPROCS that the simulator takes.
 const maxProcs = 1 << 14
+
+// leastYield bounds Change.Yield, in ns: each yield is an event of a simulation.
+const leastYield = 1_000
 
 // topClasses is how many classes are told.
 const topClasses = 20
@@ -185,6 +203,7 @@ type Freeing struct {
 	extract  *workload.Extractor // nil if there is nothing to replay
 	window   *workload.Window    // nil if all is taken in
 	observed *account
+	holds    *holds // nil if nobody asks what more Ps would give
 	frames   func(stack int32) []string
 	tell     func(done, total int64)
 }
@@ -203,7 +222,9 @@ func (o FreeOptions) Check() error {
 			return fmt.Errorf("GOMAXPROCS %d: must be 1 to %d", c.Procs, maxProcs)
 		case c.Slice < 0:
 			return fmt.Errorf("slice of %d ns: must be more than 0", c.Slice)
-		case c.Class != "" && !(c.Speed >= 1e-3 && c.Speed <= 1e3):
+		case c.Yield < 0 || c.Yield > 0 && c.Yield < leastYield:
+			return fmt.Errorf("%s yields every %d ns: must be %d or more", c.Class, c.Yield, leastYield)
+		case c.Class != "" && c.Yield == 0 && !(c.Speed >= 1e-3 && c.Speed <= 1e3):
 			return fmt.Errorf("%s %g times as fast: must be 0.001 to 1000", c.Class, c.Speed)
 		}
 	}
@@ -248,7 +269,12 @@ func (f *Freeing) OnProgress(tell func(done, total int64)) { f.tell = tell }
 
 // Stacks tells how to read a stack's handle, which Change.FreeLock needs. It is
 // made for analyze.Options.OnStacks.
-func (f *Freeing) Stacks(frames func(stack int32) []string) { f.frames = frames }
+func (f *Freeing) Stacks(frames func(stack int32) []string) {
+	f.frames = frames
+	if f.extract != nil && slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > 0 }) {
+		f.holds = newHolds(frames)
+	}
+}
 
 // Add takes the next decision. It is made for analyze.Options.OnDecision, and
 // never fails.
@@ -266,6 +292,9 @@ func (f *Freeing) Add(d *reference.Decision) error {
 func (f *Freeing) take(d *reference.Decision) {
 	if f.extract.Add(d) {
 		f.observed.add(d)
+		if f.holds != nil {
+			f.holds.add(d)
+		}
 	}
 }
 
@@ -291,7 +320,8 @@ type replaying struct {
 	res         *analyze.Result
 	work        *workload.Workload
 	observed    outcome
-	done, total int64 // simulations
+	done, total int64                   // simulations
+	of          func(class int32) Parts // the split of a class, once that is made
 }
 
 // begin ends the extraction, before that many schedulers and the split are
@@ -367,7 +397,7 @@ func (f *Freeing) Finish(ctx context.Context, res *analyze.Result, out *Result) 
 	free.Causes, free.Classes = causeRuns(r.observed.waits, self), classRuns(r.observed.waits, self, res)
 	for i, c := range f.opt.WhatIf {
 		s := f.scheduler(c, w)
-		s.change.Speed, s.change.FreeLocks = changes[i].Speed, changes[i].FreeLocks
+		s.change.Speed, s.change.YieldNs, s.change.FreeLocks = changes[i].Speed, changes[i].YieldNs, changes[i].FreeLocks
 		all, err := r.simulate(s, f.opt.Seeds)
 		if err != nil {
 			return err
@@ -380,7 +410,14 @@ func (f *Freeing) Finish(ctx context.Context, res *analyze.Result, out *Result) 
 		return err
 	}
 	if slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > w.Procs }) && len(f.locks(w, "")) > 0 {
+		least, held := f.holds.notes(out.Observed.MakespanNs)
 		free.Notes = append(free.Notes, "goroutines waited for a mutex: on more Ps they may meet there more often than in the trace, so that a makespan for more Ps is the least to expect")
+		free.Notes = append(free.Notes, held...)
+		for i, c := range f.opt.WhatIf {
+			if c.Procs > w.Procs {
+				free.WhatIf[i].LockBoundNs = least
+			}
+		}
 	}
 	out.Free = free
 	return nil
@@ -399,17 +436,34 @@ func (f *Freeing) changes(res *analyze.Result, w *workload.Workload) ([]workload
 		if c.Class == "" {
 			continue
 		}
-		out[i].Speed = map[int32]float64{}
+		found := false
 		for _, k := range res.Waits.Classes {
 			if isCalled(k.Name, c.Class) {
-				out[i].Speed[k.ID] = c.Speed
+				found = true
+				setClass(&out[i], k.ID, c)
 			}
 		}
-		if len(out[i].Speed) == 0 {
+		if !found {
 			return nil, fmt.Errorf("no class is called %q: name a start function as gmpscope analyze shows it", c.Class)
 		}
 	}
 	return out, nil
+}
+
+// setClass has what a change says of a class hold for the one with that handle.
+func setClass(to *workload.Change, class int32, c Change) {
+	if c.Speed != 0 {
+		if to.Speed == nil {
+			to.Speed = map[int32]float64{}
+		}
+		to.Speed[class] = c.Speed
+	}
+	if c.Yield != 0 {
+		if to.YieldNs == nil {
+			to.YieldNs = map[int32]int64{}
+		}
+		to.YieldNs[class] = c.Yield
+	}
 }
 
 // isCalled says whether name is, or is the last part of, the name of a function.
@@ -464,7 +518,7 @@ type scheduler struct {
 func (f *Freeing) scheduler(c Change, w *workload.Workload) scheduler {
 	s := scheduler{policy: sim.Version(f.minor), costs: sim.DefaultCosts(), procs: w.FirstProcs}
 	s.policy.Rules.NoRunnext = w.NoRunnext
-	s.change.NoGC = c.NoGC
+	s.change.NoGC, s.change.Unlocked = c.NoGC, c.Unlocked
 	if c.Policy != "" {
 		s.policy, s.costs, _ = sim.PolicyFor(c.Policy)
 	}

@@ -109,6 +109,7 @@ func TestBadChanges(t *testing.T) {
 		change Change
 		want   string
 	}{
+		{Change{Class: "main.put", Yield: 10}, "must be 1000 or more"},
 		{Change{Policy: "nosuch"}, `policy "nosuch" is not known; there are go1.22, `},
 		{Change{FreeLock: "main.put"}, `nobody waited for a mutex in "main.put"`},
 		{Change{Procs: 1 << 20}, "GOMAXPROCS"},

@@ -19,7 +19,7 @@ func split(t *testing.T, name string, o FreeOptions) (*Split, *analyze.Result) {
 	}
 	defer src.Close()
 	f := NewFreeing(src.Header(), o)
-	res, err := analyze.Run(t.Context(), src, analyze.Options{OnDecision: f.Add})
+	res, err := analyze.Run(t.Context(), src, analyze.Options{OnStacks: f.Stacks, OnDecision: f.Add})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,11 +67,16 @@ func (t *text) replayFree(r *replay.Result) {
 		add := func(name string, s replay.Run, lo, hi int64) {
 			tb.add(name, duration(s.MakespanNs), duration(lo)+" – "+duration(hi), duration(s.Waits.TotalNs), duration(s.Waits.P50), duration(s.Waits.P99))
 		}
+		bound := int64(0)
 		add("as it was", s, lo.MakespanNs, hi.MakespanNs)
 		for _, x := range f.WhatIf {
+			bound = max(bound, x.LockBoundNs)
 			add(cut(visible(x.Change), 30), x.Simulated, x.Spread.Min.MakespanNs, x.Spread.Max.MakespanNs)
 		}
 		t.table(2, tb)
+		if bound > 0 {
+			t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", duration(bound)))
+		}
 		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off by %s in makespan and %s in time waited.",
 			signed(e.Makespan), signed(e.Waits.Total)))
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/replay"
@@ -133,6 +135,46 @@ func split() *replay.Split {
 		},
 		Error: replay.Error{Makespan: &e, Waits: replay.ErrorWaits{Total: &e}},
 		Notes: []string{"the workload is too large: what comes after 3000000 ns was left out"},
+	}
+}
+
+// What the advice of a finding would give is told with the model's error; not
+// where that is too large; and the victims' split once.
+func TestProspectLines(t *testing.T) {
+	s := split()
+	s.OutOfBand = []string{"waited"}
+	off := 0.04
+	some := replay.Advice{
+		Change: "no GC", Why: "the most", Metric: replay.MetricWaited, ObservedNs: 100_000, SimulatedNs: 104_000, Error: &off,
+		ChangedNs: 20_000, MinNs: 19_000, MaxNs: 21_000, Verdict: replay.Helps,
+	}
+	parts := replay.Parts{ObservedNs: 100_000, CapacityNs: 30_000, PolicyNs: -10_000, ExcessNs: 80_000}
+	none, far, longer := some, some, some
+	none.Verdict, far.Verdict, longer.Metric = replay.NoHelp, replay.Untrusted, replay.MetricMakespan
+	s.Prospects = []replay.Prospect{
+		{Finding: 1, Class: "main.a\u202e", Parts: parts, Advice: &some},
+		{Finding: 2, Class: "main.a\u202e", Parts: parts, Advice: &none},
+		{Finding: 4, Class: "main.b", Advice: &far},
+		{Finding: 5, Advice: &longer},
+	}
+	var got []string
+	for finding := range 6 {
+		if p := Prospect(s, finding); p != nil {
+			got = append(got, ProspectLines(s, p)...)
+		}
+	}
+	want := []string{
+		`Simulated, “no GC” (the most): main.a<U+202E> waits 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
+		`Of all the 100 µs that main.a<U+202E> waited, simulation gives 30 µs to capacity (no scheduler could avoid it), -10 µs to Go's rules, and 80 µs to neither. The model is out of its bands for this trace (waited): makespan +25.0 %, waits +25.0 % in total.`,
+		`Simulated, “no GC” (the most): no gain that stands out from one run to the next: main.a<U+202E> waits 19 µs to 21 µs, and 104 µs without. As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
+		`What would come of the advice cannot be simulated. As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
+		`Simulated, “no GC” (the most): all takes 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if Prospect(nil, 0) != nil || Prospect(s, 0) != nil {
+		t.Error("a prospect from nowhere")
 	}
 }
 

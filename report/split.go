@@ -49,15 +49,9 @@ func (t *text) splitSection(s *replay.Split) {
 		t.hang("  - ", 4, ended(sentence(visible(l))))
 	}
 	t.line("")
-	signedNs := func(ns int64) string {
-		if ns < 0 {
-			return "-" + duration(-ns)
-		}
-		return duration(ns)
-	}
 	tb := newTable("class", "waited", "capacity", "policy", "excess")
 	row := func(name string, p replay.Parts) {
-		tb.add(cut(visible(name), 44), duration(p.ObservedNs), duration(p.CapacityNs), signedNs(p.PolicyNs), signedNs(p.ExcessNs))
+		tb.add(cut(visible(name), 44), duration(p.ObservedNs), duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
 	}
 	row("all", s.Total)
 	for i := range s.Classes {

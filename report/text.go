@@ -36,7 +36,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t := &text{w: bufio.NewWriter(w), o: o}
 	t.verdict(doc)
 	t.trace(doc.Result)
-	t.findings(doc.Result)
+	t.findings(doc.Result, doc.Split)
 	t.waiting(doc.Result)
 	t.stories(doc.Result)
 	t.processors(doc.Result)

@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/replay"
 )
 
 func (t *text) trace(r *analyze.Result) {
@@ -71,7 +72,7 @@ func (t *text) trace(r *analyze.Result) {
 
 var severityStyle = map[findings.Severity]style{findings.Note: blue, findings.Warning: yellow, findings.Critical: red}
 
-func (t *text) findings(r *analyze.Result) {
+func (t *text) findings(r *analyze.Result, split *replay.Split) {
 	t.head("Findings")
 	if len(r.Findings) == 0 {
 		t.line("  None.")
@@ -86,6 +87,7 @@ func (t *text) findings(r *analyze.Result) {
 			t.line("")
 		}
 		t.finding(f, r.Waits.User.TotalNs)
+		t.prospect(split, i)
 	}
 	if len(brief) > 0 {
 		if len(brief) < len(r.Findings) {

@@ -120,7 +120,7 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 	var f *replay.Freeing
 	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
 		f = replay.NewFreeing(h, replay.SplitOptions())
-		o.OnDecision = f.Add
+		o.OnStacks, o.OnDecision = f.Stacks, f.Add
 	})
 	if err != nil {
 		return nil, nil, err

@@ -37,9 +37,9 @@ race, or unexplained, with the evidence. This is the guided replay.
 With --free it also takes the work out of the trace and has a model of the
 scheduler schedule it, several times: as it was, which shows how far the model
 can be trusted, and as it could be, a line for each --gomaxprocs, --policy,
---slice, --speed, --free-lock and --no-gc, any of which implies --free. Observed
-waiting is split into what ideal sharing would give as well, what the rules of
-the scheduler add, and what neither explains.
+--slice, --speed, --yield, --free-lock, --no-locked-threads and --no-gc, any of
+which implies --free. Observed waiting is split into what ideal sharing would
+give as well, what the rules of the scheduler add, and what neither explains.
 
 The output is text for people, or one JSON object for programs, whose schema
 docs/json.md describes.`,
@@ -112,14 +112,14 @@ docs/json.md describes.`,
 
 // freeFlags are the flags of the free replay.
 type freeFlags struct {
-	free, noGC       bool
-	procs            []int
-	policies, speeds []string
-	locks            []string
-	slices           []time.Duration
-	from, until      time.Duration
-	seeds            int
-	set              *pflag.FlagSet
+	free, noGC, unlocked     bool
+	procs                    []int
+	policies, speeds, yields []string
+	locks                    []string
+	slices                   []time.Duration
+	from, until              time.Duration
+	seeds                    int
+	set                      *pflag.FlagSet
 }
 
 func (f *freeFlags) flags(cmd *cobra.Command) {
@@ -130,8 +130,10 @@ func (f *freeFlags) flags(cmd *cobra.Command) {
 	s.StringSliceVar(&f.policies, "policy", nil, "what if the scheduler were `NAME`: "+strings.Join(sim.PolicyNames(), ", ")+"; can be repeated")
 	s.DurationSliceVar(&f.slices, "slice", nil, "what if a time slice were `DURATION`, such as 1ms; can be repeated")
 	s.StringArrayVar(&f.speeds, "speed", nil, "what if the goroutines of a class computed faster: `CLASS=FACTOR`, such as main.worker=2; can be repeated")
+	s.StringArrayVar(&f.yields, "yield", nil, "what if the goroutines of a class called runtime.Gosched: `CLASS=DURATION`, after so much computing, such as main.worker=100us; can be repeated")
 	s.StringArrayVar(&f.locks, "free-lock", nil, "what if nobody waited for the mutexes that a `FUNCTION` locks, such as main.(*cache).get; can be repeated")
 	s.BoolVar(&f.noGC, "no-gc", false, "what if there were no garbage collector; its assists stay")
+	s.BoolVar(&f.unlocked, "no-locked-threads", false, "what if no goroutine were locked to its thread")
 	s.DurationVar(&f.from, "from", 0, "simulate only what the trace has from `DURATION` after its beginning on")
 	s.DurationVar(&f.until, "until", 0, "simulate only what the trace has up to `DURATION` after its beginning")
 	s.IntVar(&f.seeds, "seeds", 5, "simulate each `N` times, with other luck")
@@ -146,7 +148,7 @@ func (f *freeFlags) flags(cmd *cobra.Command) {
 // options returns nil if none of the flags was given.
 func (f *freeFlags) options() (*replay.FreeOptions, error) {
 	asked := f.free
-	for _, name := range []string{"gomaxprocs", "policy", "slice", "speed", "free-lock", "no-gc", "from", "until", "seeds"} {
+	for _, name := range []string{"gomaxprocs", "policy", "slice", "speed", "yield", "free-lock", "no-gc", "no-locked-threads", "from", "until", "seeds"} {
 		asked = asked || f.set.Changed(name)
 	}
 	if !asked {
@@ -184,15 +186,26 @@ func (f *freeFlags) options() (*replay.FreeOptions, error) {
 		add(replay.Change{Slice: int64(d)})
 	}
 	for _, s := range f.speeds {
-		i := strings.LastIndexByte(s, '=')
-		if i < 1 {
+		class, factor, ok := cutClass(s)
+		if !ok {
 			return nil, usagef("--speed %q: must be CLASS=FACTOR", s)
 		}
-		x, err := strconv.ParseFloat(s[i+1:], 64)
+		x, err := strconv.ParseFloat(factor, 64)
 		if err != nil {
 			return nil, usagef("--speed %q: the factor must be a number", s)
 		}
-		add(replay.Change{Class: s[:i], Speed: x})
+		add(replay.Change{Class: class, Speed: x})
+	}
+	for _, s := range f.yields {
+		class, after, ok := cutClass(s)
+		if !ok {
+			return nil, usagef("--yield %q: must be CLASS=DURATION", s)
+		}
+		d, err := time.ParseDuration(after)
+		if err != nil || d <= 0 {
+			return nil, usagef("--yield %q: the duration must be one such as 100us", s)
+		}
+		add(replay.Change{Class: class, Yield: int64(d)})
 	}
 	for _, l := range f.locks {
 		if l == "" {
@@ -203,8 +216,21 @@ func (f *freeFlags) options() (*replay.FreeOptions, error) {
 	if f.noGC {
 		add(replay.Change{NoGC: true})
 	}
+	if f.unlocked {
+		add(replay.Change{Unlocked: true})
+	}
 	if err := o.Check(); err != nil {
 		return nil, usagef("%s", err)
 	}
 	return o, nil
+}
+
+// cutClass takes CLASS=VALUE apart, at the last sign: names of functions may have
+// one, too.
+func cutClass(s string) (class, value string, ok bool) {
+	i := strings.LastIndexByte(s, '=')
+	if i < 1 {
+		return "", "", false
+	}
+	return s[:i], s[i+1:], true
 }

@@ -53,10 +53,12 @@ var All = []Pair{
 	{Name: Nothing, Before: 2, After: 2, Want: compare.NoChange},
 }
 
-// Dir is the folder of the recordings in the checkout root, Program that of a
-// pair's program, with slashes, in it.
+// Dir is the folder of the recordings in the checkout root.
 func Dir(root string) string { return filepath.Join(root, "testdata", "traces", "pairs") }
+
+// Program is the folder of a pair's program, from the checkout root, with slashes.
 func Program(p *Pair) string { return "testdata/traces/pairs/programs/" + p.Name }
+
 func file(p *Pair, side string, i int) string {
 	return fmt.Sprintf("%s-%s-%d.trace.gz", p.Name, side, i)
 }

@@ -37,9 +37,20 @@ type Arrival struct {
 	Chan   *Chan
 	Ns     int64
 	Mark   int64
+	// Marking says how Mark was shared out in the run that it is from; the zero
+	// value leaves that to the pacer's rules.
+	Marking Marking
 	// Procs of an ArriveSTW is GOMAXPROCS from when the world starts again on, at
 	// most 1<<14; 0 leaves it as it is.
 	Procs int
+}
+
+// Marking is the part of the mark workers that run only on Ps without other work
+// (gcMarkWorkerIdleMode). How much they get is decided by how much others mark,
+// and by how idle the Ps are.
+type Marking struct {
+	Known bool
+	Idle  int64 // ns that idle workers mark, at most
 }
 
 // Start returns the arrival of goroutines of class 0 at the beginning.
@@ -97,7 +108,7 @@ func (s *machine) arrive() {
 	case ArriveSTW:
 		s.stop(stopRequest{ns: a.Ns, procs: min(a.Procs, maxProcs)})
 	case ArriveGC:
-		s.stop(stopRequest{ns: a.Ns, mark: a.Mark, begins: true})
+		s.stop(stopRequest{ns: a.Ns, mark: a.Mark, marking: a.Marking, begins: true})
 	}
 }
 

@@ -202,6 +202,7 @@ func (s *machine) start(m, g int32, tk take) {
 		if tk.src == reference.SrcSteal || tk.src == reference.SrcStealRunnext {
 			d.Victim = tk.victim
 		}
+		d.Reason = x.worker.reason()
 		if tk.inherits {
 			d.Flags |= reference.FlagInherits
 		}

@@ -10,6 +10,7 @@ type gc struct {
 	on        bool
 	marking   bool  // gcBlackenEnabled
 	left      int64 // ns of marking that no worker has begun
+	idleLeft  int64 // of those, the most that idle workers begin
 	active    int   // workers that mark
 	dedicated int   // workers that are still to run all the time (dedicatedMarkWorkersNeeded)
 	planned   int   // of those, given to a P at the start of the world
@@ -29,6 +30,19 @@ const (
 	fractional            // up to its share
 	idleWorker            // until there is something else to do
 )
+
+// reason returns the mode as the trace tells it.
+func (w workerMode) reason() reference.Reason {
+	switch w {
+	case dedicated:
+		return reference.ReasonDedicated
+	case fractional:
+		return reference.ReasonFractional
+	case idleWorker:
+		return reference.ReasonIdle
+	}
+	return reference.ReasonNone
+}
 
 // firstWorker is the ID of P 0's mark worker; the others follow.
 const firstWorker = int64(1) << 48
@@ -51,7 +65,10 @@ func (s *machine) beginMark(req stopRequest) {
 		}
 		c.goal = (goal - float64(n)) / procs
 	}
-	c.dedicated, c.idleMax = n, len(s.ps)-n
+	c.dedicated, c.idleMax, c.idleLeft = n, len(s.ps)-n, req.mark
+	if req.marking.Known {
+		c.idleLeft = req.marking.Idle
+	}
 	s.gc = c
 	for i := range s.ps {
 		s.ps[i].fraction = 0
@@ -84,7 +101,7 @@ func (s *machine) startWorker(m int32) bool {
 
 // startIdleWorker has m, which has found nothing else, run its P's mark worker.
 func (s *machine) startIdleWorker(m int32) bool {
-	if s.gc.left <= 0 || s.gc.idle >= s.gc.idleMax {
+	if s.gc.left <= 0 || s.gc.idleLeft <= 0 || s.gc.idle >= s.gc.idleMax {
 		return false
 	}
 	s.gc.idle++
@@ -112,6 +129,10 @@ func (s *machine) runWorker(m int32, mode workerMode, wakes bool) {
 func (s *machine) mark(m int32) {
 	t := s.ms[m]
 	d := min(markPiece, s.gc.left)
+	if s.gs[t.g].worker == idleWorker {
+		d = min(d, s.gc.idleLeft)
+		s.gc.idleLeft -= d
+	}
 	t.segment = s.now
 	s.gc.left -= d
 	s.after(m, d, stWorker)
@@ -137,7 +158,7 @@ func (s *machine) marked(m int32) {
 		p.fraction += s.now - t.segment
 		stops = stops || asked || float64(p.fraction)/float64(s.now-c.began) > 1.2*c.goal
 	case idleWorker:
-		stops = stops || asked || s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 || s.nready > 0 && s.poller == none
+		stops = stops || asked || c.idleLeft <= 0 || s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 || s.nready > 0 && s.poller == none
 	}
 	if !stops {
 		s.mark(m)

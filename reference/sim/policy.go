@@ -183,10 +183,12 @@ type Costs struct {
 	// ThreadWake is from the wake-up of a parked thread to its first step
 	// (notewakeup, futex); ThreadStart the same for a new thread (newm, clone).
 	ThreadWake, ThreadStart int64
-	// Switches and ThreadWakes are measured times. If there are any, one of them
-	// is drawn each time, in the place of Switch or ThreadWake; a new thread takes
-	// at least ThreadStart. They must not change.
-	Switches, ThreadWakes []int64
+	// Switches and ThreadWakes are measurements, in order of their times. If there
+	// are any, one is drawn each time, in the place of Switch or ThreadWake, among
+	// the nearAt that were made next to the time of the simulation: what a machine
+	// does to threads changes, and late ones come together. A new thread takes at
+	// least ThreadStart. They must not change.
+	Switches, ThreadWakes []Sample
 	// ThreadSwitch is the kernel's switch between two threads. Only
 	// thread-per-goroutine has it.
 	ThreadSwitch int64
@@ -208,6 +210,12 @@ type Costs struct {
 	// they are 0.
 	Create, Ready int64
 }
+
+// Sample is a measurement of a cost, in ns, and when it was made.
+type Sample struct{ At, Ns int64 }
+
+// nearAt is among how many measurements one is drawn.
+const nearAt = 16
 
 // DefaultCosts were measured on Linux, Xeon cores of 2024, Go 1.26: a Gosched
 // loop and a ping-pong on one P (Switch), a ping-pong of two locked threads

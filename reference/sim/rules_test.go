@@ -617,9 +617,9 @@ func TestMeasuredCosts(t *testing.T) {
 	o := named(t, "go1.26", 1)
 	load := func() Arrivals { return Start(Times(50, Run(1000), Gosched()), Times(50, Run(1000), Gosched())) }
 	usual := simulate(t, o, load())
-	o.Costs.Switches = []int64{o.Costs.Switch}
+	o.Costs.Switches = []Sample{{0, o.Costs.Switch}}
 	equal(t, "the usual cost, drawn", simulate(t, o, load()).EndNs, usual.EndNs)
-	o.Costs.Switches = []int64{o.Costs.Switch, o.Costs.Switch + 20_000}
+	o.Costs.Switches = []Sample{{0, o.Costs.Switch}, {0, o.Costs.Switch + 20_000}}
 	if d := simulate(t, o, load()).EndNs - usual.EndNs; d < 30*20_000 || d > 70*20_000 {
 		t.Errorf("half of 100 switches take 20 µs more: %d ns in all", d)
 	}
@@ -627,7 +627,7 @@ func TestMeasuredCosts(t *testing.T) {
 	o = named(t, "go1.26", 2)
 	wakes := func() Arrivals { return Start(Times(20, Run(1000), Sleep(1_000_000))) }
 	usual = simulate(t, o, wakes())
-	o.Costs.ThreadWakes = []int64{o.Costs.ThreadWake + 300_000}
+	o.Costs.ThreadWakes = []Sample{{0, o.Costs.ThreadWake + 300_000}}
 	if d := simulate(t, o, wakes()).EndNs - usual.EndNs; d < 300_000-o.Costs.ThreadStart {
 		t.Errorf("threads wake up 0.3 ms later: the end is %d ns later", d)
 	}

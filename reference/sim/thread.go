@@ -1,6 +1,11 @@
 package sim
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // popIdle takes the P that went idle last, or none (pidleget).
 func (s *machine) popIdle() int32 {
@@ -116,12 +121,16 @@ func (s *machine) threadWake() int64 { return s.draw(s.c.ThreadWakes, s.c.Thread
 // switching returns how long a P takes to look for the next goroutine.
 func (s *machine) switching() int64 { return s.draw(s.c.Switches, s.c.Switch) }
 
-// draw returns one of some measured times, or what holds if there are none.
-func (s *machine) draw(of []int64, usual int64) int64 {
+// draw returns one of the measurements made next to now, or what holds if there
+// are none.
+func (s *machine) draw(of []Sample, usual int64) int64 {
 	if len(of) == 0 {
 		return usual
 	}
-	return of[s.rnd.Uint64()%uint64(len(of))]
+	after, _ := slices.BinarySearchFunc(of, s.now, func(x Sample, now int64) int { return cmp.Compare(x.At, now) })
+	from := max(0, min(after-nearAt/2, len(of)-nearAt))
+	n := min(nearAt, len(of)-from)
+	return of[from+int(s.rnd.Uint64()%uint64(n))].Ns
 }
 
 func (s *machine) wakeThread(m, p int32, spinning bool, d int64) {

@@ -4,11 +4,12 @@ import "github.com/gmpscope/gmpscope/reference"
 
 // stopRequest asks for a stop-the-world.
 type stopRequest struct {
-	ns     int64
-	mark   int64 // of the cycle that it begins
-	begins bool  // a cycle of the garbage collector
-	ends   bool
-	procs  int // GOMAXPROCS afterwards; 0 is no change
+	ns      int64
+	mark    int64 // of the cycle that it begins
+	marking Marking
+	begins  bool // a cycle of the garbage collector
+	ends    bool
+	procs   int // GOMAXPROCS afterwards; 0 is no change
 }
 
 // world is the state of a stop-the-world. Whoever asks for it is not part of

@@ -3,50 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
 	"github.com/gmpscope/gmpscope/replay"
 )
 
-// The bands in which a replay counts as good.
-const (
-	bandBusy     = 0.01
-	bandMakespan = 0.03
-	bandWaited   = 0.15
-	bandQuantile = 1.5 // factor
-	// floor is the wait below which a quantile is not compared by its factor:
-	// the trace's clock ticks every 64 ns, and the model has no such short waits.
-	floor = 1000
-	// starved is the share of the P-time for which threads had no CPU from which
-	// a trace counts as starved by the machine.
-	starved = 0.02
-)
-
-// misses lists what is out of its band.
-func misses(r *replay.Result) []string {
-	e := r.Free.Error
-	var out []string
-	far := func(name string, e *float64, band float64) {
-		if e != nil && math.Abs(*e) > band {
-			out = append(out, name)
-		}
-	}
-	far("busy", e.Busy, bandBusy)
-	far("makespan", e.Makespan, bandMakespan)
-	far("waited", e.Waits.Total, bandWaited)
-	factor := func(name string, observed, simulated int64) {
-		a, b := float64(max(observed, floor)), float64(max(simulated, floor))
-		if max(a/b, b/a) > bandQuantile {
-			out = append(out, name)
-		}
-	}
-	o, s := r.Observed.Waits, r.Free.Simulated.Waits
-	factor("p50", o.P50, s.P50)
-	factor("p99", o.P99, s.P99)
-	return out
-}
+// starved is the share of the P-time for which threads had no CPU from which a
+// trace counts as starved by the machine.
+const starved = 0.02
 
 // lacks says whether the machine starved the program of CPU.
 func (r *row) lacks() bool {
@@ -97,7 +62,7 @@ func table(w io.Writer, rows []row) {
 		if r.lacked != nil {
 			lacked = fmt.Sprintf("%.0f", 100*float64(*r.lacked)/float64(o.MakespanNs)/float64(f.Workload.GOMAXPROCS))
 		}
-		out := misses(r.res)
+		out := r.res.OutOfBand()
 		why := ""
 		if len(out) > 0 {
 			why = reason(r.res)
@@ -135,7 +100,7 @@ func page(w io.Writer, rows []row, ps []prediction) {
 	} {
 		good := 0
 		for _, r := range s.rows {
-			if len(misses(r.res)) == 0 {
+			if len(r.res.OutOfBand()) == 0 {
 				good++
 			}
 		}
@@ -155,7 +120,8 @@ The free replay takes the work out of a trace and has the model of the scheduler
 GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if
 must be read beside. Numbers are medians of five runs with other seeds. Two costs are measured in the trace, where it shows
 them often enough (from one goroutine to the next in a P's own queue, 20 times; the wake-up of a thread, 5 times), and each
-time one of the measurements is drawn: their tails are the kernel's doing. All other costs have their defaults.
+time one of the 16 measurements made next to that time of the trace is drawn: their tails are the kernel's doing, and late
+ones come together. All other costs have their defaults.
 
 Bands: busy time within 1 %, makespan within 3 %, time waited within 15 %, p50 and p99 of the waits within a factor of 1.5
 (below 1 µs they count as 1 µs). The last column names the cause of waiting in which both runs differ most: simulated, not
@@ -164,8 +130,8 @@ P-time on. For real programs it is not known.
 `
 
 const whatIf = `Programs in testdata/traces/whatif/programs, each recorded with one P and with two on a machine that had two cores for them.
-The trace of the one predicts the makespan of the other. The last column is the error of the model for the trace that it
-was given.
+The trace of the one predicts the makespan of the other. Model is its error for the trace that it was given; the bound is
+for how long a mutex is known to be held, as far as the trace shows that, for more Ps only.
 
 `
 
@@ -175,8 +141,11 @@ const reasons = `
 * **idle-p/missed, idle-p/waking, residue**: goroutines waited in the observed run while a P was idle, its thread was waking
   up, or a P was in the scheduler. The model draws how long that takes from what can be measured in the trace: a wake-up by a
   goroutine when one thread only can have been meant. Where there are more threads than cores, or other programs, a wake-up
-  takes as long as the kernel likes, and late ones come together; drawn ones do not. An interruption while a goroutine runs is
-  in the trace, but looks like work.
+  takes as long as the kernel likes: esbuild has 8 Ps on a machine with 2 cores. Few wake-ups can be measured (16 in synctest,
+  of which one took 5 ms): among so few, a late one is drawn too often. An interruption while a goroutine runs is in the trace,
+  but looks like work.
+* **stw**: the model stops the world for as long as it was stopped, counted from when the last P had stopped. It also has to
+  wait for threads that are waking up just then, and for those a late wake-up is drawn like for all others.
 * **behind, overtaken**: others ran first, in another order. Who steals when from whom is luck, and decides who waits for
   whom where hundreds of goroutines are queued; makespan and busy time do not care, the sum of waits does. A thread that wakes
   up late shifts such a queue as well. Where each P is on the way to its 61st tick is not in the trace, and a single goroutine
@@ -184,8 +153,10 @@ const reasons = `
 * **p-unavailable**: a P was in a system call. sysmon takes it away when it wakes up; on a machine without a free core that
   is late, and the system call itself lasts longer. How late sysmon is cannot be measured: how long it meant to sleep is not in
   the trace.
-* **gc**: who marks is the pacer's choice in each cycle, of which the trace has the sum only. Suspensions for stack scans are
-  left out. Mark workers are seen late where a trace begins within a cycle.
+* **gc**: how much idle mark workers mark in a cycle, at most, is taken from the trace; when they do, and what others mark
+  meanwhile, is the model's choice. Suspensions for stack scans are left out. What a worker runs after the end of the marking
+  (gcMarkTermination waits for all Ps, some 100 ms in one trace where threads had no CPU) is not simulated. A trace that begins
+  within a cycle does not show its mark workers as such at first: cgo-zstd.
 * **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
   the middle of the time since that P looked last. Sleeps of many goroutines that ended at the same tick of the poller (1 ms)
   drift apart. What comes from the network comes at its time, whatever the program did before; in a trace of both ends of a
@@ -193,8 +164,13 @@ const reasons = `
 * **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
   schedule would have other conflicts. So a trace with one P says little about a program that its locks limit: there
   goroutines meet at a lock only if one is preempted, or blocks, while it holds it, and a lock that is taken without waiting
-  leaves no event. For more Ps such a prediction is a lower bound (lock-limited, lock-asleep). With several Ps the conflicts
-  are in the trace, and fewer Ps are predicted well.
+  leaves no event. For more Ps such a prediction is a lower bound (lock-limited, lock-asleep). Two things show all the same.
+  A time slice ends at any time, whatever its goroutine holds; so the part of such preemptions after which it is the preempted
+  one that wakes up who waits for the mutex, with no other wake-up there in between, is about the part of the computing that is
+  done under it. And who is asleep, or blocked elsewhere, and then wakes up in that way who came to wait meanwhile, holds it
+  there. The column with the bound adds up both; a replay says it in a note. It is no prediction: to hand a mutex to a thread
+  that sleeps takes time as well (lock-limited), the preemptions are few, and mutexes of one function count as one. With
+  several Ps the conflicts are in the trace, and fewer Ps are predicted well.
 * **Loops that wait for the clock or a flag** ("run until told to stop") look like a fixed amount of work: forever-*.
 * **The beginning and the end**: the model begins without threads; what was running at the end of the trace ends there. That
   shows in traces of a few ms.

@@ -24,6 +24,7 @@ type prediction struct {
 	measured, makespan int64
 	low, high          int64    // of the simulations
 	self               *float64 // error of the model, of the makespan
+	bound              int64    // by a mutex; 0 if none is known
 }
 
 func (p *prediction) off() float64 { return float64(p.makespan-p.measured) / float64(p.measured) }
@@ -53,7 +54,7 @@ func predict(ctx context.Context, dir string) ([]prediction, error) {
 			x := r.Free.WhatIf[0]
 			out = append(out, prediction{
 				name: filepath.Base(name), from: i + 1, to: 2 - i, measured: pair[1-i].Observed.MakespanNs,
-				makespan: x.Simulated.MakespanNs, low: x.Spread.Min.MakespanNs, high: x.Spread.Max.MakespanNs, self: r.Free.Error.Makespan,
+				makespan: x.Simulated.MakespanNs, low: x.Spread.Min.MakespanNs, high: x.Spread.Max.MakespanNs, self: r.Free.Error.Makespan, bound: x.LockBoundNs,
 			})
 		}
 	}
@@ -78,8 +79,8 @@ func predictions(w io.Writer, ps []prediction) {
 		}
 	}
 	fmt.Fprintf(w, "%d of %d are within %.0f %%.\n\n", good, len(ps), bandWhatIf*100)
-	fmt.Fprintln(w, "| program | recorded with | predicted for | measured, ms | predicted, ms | spread, ms | error, % | model, % |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(w, "| program | recorded with | predicted for | measured, ms | predicted, ms | spread, ms | error, % | model, % | mutex bound, ms |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	ms := func(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e6) }
 	for _, p := range ps {
 		off := p.off()
@@ -87,7 +88,11 @@ func predictions(w io.Writer, ps []prediction) {
 		if math.Abs(off) > bandWhatIf {
 			mark = "**"
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s to %s | %s%s%s | %s |\n", p.name, p.from, p.to, ms(p.measured), ms(p.makespan), ms(p.low), ms(p.high),
-			mark, percent(&off), mark, percent(p.self))
+		bound := ""
+		if p.bound > 0 {
+			bound = ms(p.bound)
+		}
+		fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s to %s | %s%s%s | %s | %s |\n", p.name, p.from, p.to, ms(p.measured), ms(p.makespan), ms(p.low), ms(p.high),
+			mark, percent(&off), mark, percent(p.self), bound)
 	}
 }

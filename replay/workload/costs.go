@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
 // costs measures what the machine takes for two things that sim.Costs has.
@@ -12,6 +13,8 @@ type costs struct {
 	threads  int // Ps that have a thread, and run nothing
 	idle     int
 	woken    int64 // when somebody was woken; 0 if nobody is under way
+	stopped  bool  // the world: nobody is woken
+	procs    int32 // GOMAXPROCS; 0 if it is not known
 	switches samples
 	wakes    samples
 }
@@ -65,16 +68,16 @@ func (c *costs) add(d *reference.Decision, now int64) {
 	switch d.Kind {
 	case reference.KindReady:
 		// wakep does nothing where a thread is spinning already.
-		if c.idle > 0 && c.threads == 0 && c.woken == 0 && (d.Why == reference.WhyCreate || d.Why == reference.WhyUnblock) && d.By >= 0 {
+		if !c.stopped && c.idle > 0 && c.threads == 0 && c.woken == 0 && (d.Why == reference.WhyCreate || d.Why == reference.WhyUnblock) && d.By >= 0 {
 			c.woken = now
 		}
 	case reference.KindStart:
 		old := c.set(d.P, busy, now)
 		switch {
 		case old.state == handed && d.Flags&reference.FlagLocked != 0:
-			c.wakes.add(now - old.since)
+			c.wakes.add(now, now-old.since)
 		case old.state == between && (d.Src == reference.SrcRunnext || d.Src == reference.SrcLocal):
-			c.switches.add(now - old.since)
+			c.switches.add(now, now-old.since)
 		}
 	case reference.KindStop:
 		c.set(d.P, between, now)
@@ -89,15 +92,15 @@ func (c *costs) add(d *reference.Decision, now int64) {
 		case old.state == handed: // the thread that it is for has still to run
 			return
 		case old.state == idle && c.woken != 0:
-			c.wakes.add(now - c.woken)
+			c.wakes.add(now, now-c.woken)
 		}
 		c.woken = 0
 		c.set(d.P, looking, now)
 	case reference.KindPStop:
-		switch d.Why {
-		case reference.WhyIdle:
+		switch {
+		case d.Why == reference.WhyIdle && (c.procs == 0 || d.P < c.procs): // else it goes away
 			c.set(d.P, idle, now)
-		case reference.WhyLocked:
+		case d.Why == reference.WhyLocked:
 			c.set(d.P, handed, now)
 		default:
 			c.set(d.P, gone, now)
@@ -105,33 +108,59 @@ func (c *costs) add(d *reference.Decision, now int64) {
 	case reference.KindRetake:
 		c.set(d.P, gone, now)
 	case reference.KindSTWBegin:
-		c.woken = 0
+		c.stopped, c.woken = true, 0
+	case reference.KindSTWEnd:
+		c.stopped = false
+	case reference.KindProcs:
+		c.procs = d.Batch
+		for p := max(d.Batch, 0); int(p) < len(c.ps); p++ {
+			c.set(p, unseen, now)
+		}
 	}
 }
 
-// samples are the first measurements of a cost, in ns.
-type samples []int64
+// samples are measurements of a cost, spread over the time in which there were
+// any.
+type samples struct {
+	all  []sim.Sample
+	skip int // of that many, one is kept
+	n    int // seen since the last that was kept
+}
 
-// Fewer samples say nothing, more than manySamples are not kept. Of wake-ups a few
-// do: the default is much further off where the machine has not enough cores.
+// Fewer samples say nothing; of more than manySamples, every second is kept. Of
+// wake-ups a few do: the default is much further off where the machine has not
+// enough cores.
 const (
 	fewSwitches = 20
 	fewWakes    = 5
-	manySamples = 1 << 12
+	manySamples = 1 << 13
 )
 
-func (s *samples) add(ns int64) {
-	if len(*s) < manySamples {
-		*s = append(*s, ns)
+func (s *samples) add(now, ns int64) {
+	if s.n++; s.n < s.skip {
+		return
 	}
+	s.n = 0
+	if len(s.all) == manySamples {
+		for i := range manySamples / 2 {
+			s.all[i] = s.all[2*i]
+		}
+		s.all = s.all[:manySamples/2]
+		s.skip = max(2, 2*s.skip)
+	}
+	s.all = append(s.all, sim.Sample{At: now, Ns: ns})
 }
 
-// finish returns the samples in rising order, and their median; nothing if there
-// are fewer than that.
-func (s samples) finish(few int) ([]int64, int64) {
-	if len(s) < few {
+// finish returns the samples in the order of their times, and their median;
+// nothing if there are fewer than that.
+func (s *samples) finish(few int) ([]sim.Sample, int64) {
+	if len(s.all) < few {
 		return nil, 0
 	}
-	slices.Sort(s)
-	return s, s[len(s)/2]
+	ns := make([]int64, len(s.all))
+	for i, x := range s.all {
+		ns[i] = x.Ns
+	}
+	slices.Sort(ns)
+	return s.all, ns[len(ns)/2]
 }

@@ -62,8 +62,9 @@ type Extractor struct {
 
 	gs      []live // by index in w.gs
 	byID    map[int64]int32
-	inCall  map[int64]int32 // by thread: the goroutine of its last system call
-	workers map[int64]int64 // mark workers that run: since when
+	inCall  map[int64]int32            // by thread: the goroutine of its last system call
+	workers map[int64]worker           // mark workers that run
+	modes   map[int64]reference.Reason // of mark workers: the last that was told
 
 	cycles   []cycle
 	marking  bool
@@ -85,7 +86,7 @@ func NewExtractor(o Options) *Extractor {
 	if o.MaxSteps <= 0 {
 		o.MaxSteps = 1 << 23
 	}
-	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]int64{}, procs: map[int]int64{}}
+	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}}
 	e.w.ran = map[int64]bool{}
 	e.timers.m = reference.NoM
 	return e
@@ -337,7 +338,10 @@ func (e *Extractor) start(d *reference.Decision) {
 	e.looks(d.P)
 	if e.isWorker(d) {
 		e.occupy(d.P, none)
-		e.workers[d.G] = e.now
+		if d.Reason != reference.ReasonNone { // one that was preempted goes on as it was, and does not tell
+			e.modes[d.G] = d.Reason
+		}
+		e.workers[d.G] = worker{e.now, e.modes[d.G]}
 		return
 	}
 	if !e.program(d) {
@@ -375,7 +379,7 @@ func (e *Extractor) isWorker(d *reference.Decision) bool {
 	}
 	if i, ok := e.byID[d.G]; ok {
 		if x := &e.gs[i]; x.state == running {
-			e.workers[d.G] = x.seg
+			e.workers[d.G] = worker{since: x.seg}
 		}
 		e.gs[i].state = runnable // for ever
 		delete(e.byID, d.G)
@@ -402,8 +406,8 @@ func (e *Extractor) occupy(p, g int32) {
 
 func (e *Extractor) stop(d *reference.Decision) {
 	if e.isWorker(d) {
-		if at, ok := e.workers[d.G]; ok {
-			e.cycle().mark += e.now - at
+		if x, ok := e.workers[d.G]; ok {
+			e.marked(x)
 			delete(e.workers, d.G)
 		}
 		return

@@ -226,6 +226,34 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// A goroutine that yields computes as much as before, with a pause after each
+// piece; one that is locked to a thread runs on any if nothing is locked.
+func TestYieldAndUnlock(t *testing.T) {
+	var (
+		w      Workload
+		script = []step{{kind: kLock, next: 1}, {kind: kRun, ns: 250, next: 2}, {kind: kUnlock, next: 3}, {kind: kRun, ns: 100, next: 4}, {kind: kExit, next: none}}
+	)
+	for _, s := range script {
+		w.steps.add(s)
+	}
+	w.gs = []goroutine{{class: 7}}
+	for _, x := range []struct {
+		c    Change
+		want []sim.Op
+	}{
+		{Change{YieldNs: map[int32]int64{8: 100}}, []sim.Op{{Kind: sim.OpLockThread}, sim.Run(250), {Kind: sim.OpUnlockThread}, sim.Run(100), {}}},
+		{Change{YieldNs: map[int32]int64{7: 100}, Unlocked: true}, []sim.Op{sim.Run(100), sim.Gosched(), sim.Run(100), sim.Gosched(), sim.Run(50), sim.Run(100), {}}},
+		{Change{YieldNs: map[int32]int64{7: 100}, Speed: map[int32]float64{7: 2}, Unlocked: true}, []sim.Op{sim.Run(100), sim.Gosched(), sim.Run(25), sim.Run(50), {}}},
+	} {
+		s := w.Load(x.c).(*load).script(0)
+		for i, want := range x.want {
+			if got := s.Next(0); got != want {
+				t.Errorf("%+v: step %d is %+v, want %+v", x.c, i, got, want)
+			}
+		}
+	}
+}
+
 // Decisions that make no sense, and streams of which parts are lost, give a
 // workload that can be simulated.
 func TestHostile(t *testing.T) {

@@ -39,7 +39,7 @@ type Workload struct {
 	SwitchNs, ThreadWakeNs int64
 	// Switches and ThreadWakes are the measurements behind them: waits for the
 	// kernel make their tails. Empty if there were too few.
-	Switches, ThreadWakes []int64
+	Switches, ThreadWakes []sim.Sample
 	// NoRunnext says that nobody was put into a P's runnext, though many were put
 	// into its queue: wasm has none (runqput).
 	NoRunnext bool
@@ -50,6 +50,8 @@ type Workload struct {
 	ran   map[int64]bool // IDs of those that ran before the first decision
 	steps slab
 	outer []arrival
+	// marking has how the marking of each cycle was shared out.
+	marking []sim.Marking
 }
 
 // kind is what a step is.
@@ -100,6 +102,7 @@ type arrival struct {
 	g     int32
 	stack int32 // ArriveSend: as in step
 	procs int   // ArriveSTW: GOMAXPROCS afterwards; 0 is no change
+	cycle int32 // ArriveGC: in Workload.marking
 	kind  sim.ArrivalKind
 	net   bool // ArriveSend: the network's
 }
@@ -135,6 +138,11 @@ type Change struct {
 	// FreeLocks are handles of stacks: a goroutine that blocked on a semaphore
 	// there does not block.
 	FreeLocks map[int32]bool
+	// YieldNs has the goroutines of a class, by its handle, call runtime.Gosched
+	// each time that they have computed for so long without a pause.
+	YieldNs map[int32]int64
+	// Unlocked leaves out that goroutines are locked to threads.
+	Unlocked bool
 	// FixedProcs leaves out that GOMAXPROCS changes.
 	FixedProcs bool
 	// NoGC leaves the cycles of the garbage collector out. Assists and sweeping
@@ -177,6 +185,16 @@ type load struct {
 	never *sim.Chan
 }
 
+// piece returns the computing up to the next yield, or to its end.
+func (s *script) piece() sim.Op {
+	ns := s.left
+	if s.yield > 0 {
+		ns = min(ns, s.yield)
+	}
+	s.left -= ns
+	return sim.Run(ns)
+}
+
 // Next returns the next arrival.
 func (l *load) Next() (sim.Arrival, bool) {
 	for ; l.i < len(l.w.outer); l.i++ {
@@ -193,6 +211,10 @@ func (l *load) Next() (sim.Arrival, bool) {
 		case sim.ArriveSTW:
 			if !l.c.FixedProcs {
 				out.Procs = a.procs
+			}
+		case sim.ArriveGC:
+			if !l.c.FixedProcs { // else other Ps are idle
+				out.Marking = l.w.marking[a.cycle]
 			}
 		case sim.ArriveSend:
 			out.Chan = l.waker(a.g)
@@ -223,7 +245,7 @@ func (l *load) network(g int32) *sim.Chan {
 
 func (l *load) script(g int32) sim.Script {
 	x := &l.w.gs[g]
-	s := &script{l: l, g: g, at: x.first, speed: 1}
+	s := &script{l: l, g: g, at: x.first, speed: 1, yield: l.c.YieldNs[x.class]}
 	if f, ok := l.c.Speed[x.class]; ok {
 		s.speed = f
 	}
@@ -232,14 +254,23 @@ func (l *load) script(g int32) sim.Script {
 
 // script is what one goroutine does.
 type script struct {
-	l     *load
-	g     int32
-	at    int32
-	speed float64
+	l      *load
+	g      int32
+	at     int32
+	speed  float64
+	yield  int64 // as Change.YieldNs; 0: it does not
+	left   int64 // of a computation that is interrupted by yields
+	paused bool  // it has just yielded
 }
 
 // Next returns the goroutine's next step.
 func (s *script) Next(int64) sim.Op {
+	if s.left > 0 {
+		if s.paused = !s.paused; s.paused {
+			return sim.Gosched()
+		}
+		return s.piece()
+	}
 	var x *step
 	for {
 		if s.at == none {
@@ -247,17 +278,18 @@ func (s *script) Next(int64) sim.Op {
 		}
 		x = s.l.w.steps.at(s.at)
 		s.at = x.next
-		if x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] {
+		if x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] || s.l.c.Unlocked && (x.kind == kLock || x.kind == kUnlock) {
 			continue
 		}
 		break
 	}
 	switch x.kind {
 	case kRun:
+		s.left = x.ns
 		if s.speed != 1 {
-			return sim.Run(int64(float64(x.ns)/s.speed + 0.5))
+			s.left = int64(float64(x.ns)/s.speed + 0.5)
 		}
-		return sim.Run(x.ns)
+		return s.piece()
 	case kGo:
 		g := &s.l.w.gs[x.arg]
 		return sim.Op{Kind: sim.OpGo, Class: g.class, G: g.id, Flags: g.flags, Script: s.l.script(x.arg)}

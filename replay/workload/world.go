@@ -11,9 +11,12 @@ import (
 // cycle is a cycle of the garbage collector.
 type cycle struct {
 	at    int64
+	end   int64 // of the marking; 0 if that was not seen
 	mark  int64
+	idle  int64 // of mark, by idle workers
 	stops int64 // ns, of its stop-the-worlds
 	n     int64 // of them
+	cut   bool  // it began before the first decision
 }
 
 // stw is a stop-the-world that is under way.
@@ -30,9 +33,34 @@ type stw struct {
 // the trace begins in the middle, makes one.
 func (e *Extractor) cycle() *cycle {
 	if len(e.cycles) == 0 {
-		e.cycles = append(e.cycles, cycle{at: e.now})
+		e.cycles = append(e.cycles, cycle{at: e.now, cut: true})
 	}
 	return &e.cycles[len(e.cycles)-1]
+}
+
+// worker is a mark worker that runs.
+type worker struct {
+	since int64
+	mode  reference.Reason
+}
+
+// marked books what a worker has marked up to now. What it runs after the end of
+// the marking (gcMarkTermination, which waits for all Ps) is no marking.
+func (e *Extractor) marked(x worker) {
+	c, ns := e.cycle(), e.now-x.since
+	if !e.marking && c.end > 0 {
+		ns = max(c.end-x.since, 0)
+	}
+	c.mark += ns
+	if x.mode == reference.ReasonIdle {
+		c.idle += ns
+	}
+}
+
+// shares says how the marking of a cycle was shared out. Of a cycle that began
+// before the trace, or has not ended, that is not known.
+func (c *cycle) shares() sim.Marking {
+	return sim.Marking{Known: c.end > c.at && !c.cut, Idle: c.idle}
 }
 
 // gcBegin begins a cycle: before its first stop-the-world (gcStart opens the
@@ -50,6 +78,7 @@ func (e *Extractor) gcBegin() {
 // simulated run, before it.
 func (e *Extractor) gcEnd() {
 	e.marking = false
+	e.cycle().end = e.now
 	e.stw.cycle = e.stw.open
 	e.ending = !e.stw.open
 }
@@ -91,11 +120,12 @@ func (e *Extractor) stwEnd() {
 // pause takes what the goroutine that stopped the world runs meanwhile out of
 // its work.
 func (e *Extractor) pause(on bool) {
-	if at, ok := e.workers[e.stw.g]; ok {
+	if x, ok := e.workers[e.stw.g]; ok {
 		if on {
-			e.cycle().mark += e.now - at
+			e.marked(x)
 		}
-		e.workers[e.stw.g] = e.now
+		x.since = e.now
+		e.workers[e.stw.g] = x
 		return
 	}
 	i, ok := e.byID[e.stw.g]
@@ -177,14 +207,6 @@ func (e *Extractor) Finish(end int64) *Workload {
 			e.add(g, step{kind: kSyscall, ns: e.now - x.seg})
 		}
 	}
-	for _, at := range e.workers {
-		e.cycle().mark += e.now - at
-	}
-	for _, c := range e.cycles {
-		w.outer = append(w.outer, arrival{at: c.at, kind: sim.ArriveGC, ns: c.stops / max(c.n, 1), mark: c.mark})
-		w.MarkNs += c.mark
-	}
-	slices.SortStableFunc(w.outer, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	e.bookProcs()
 	delete(e.procs, 0)
 	w.ProcsChanged = len(e.procs) > 1
@@ -197,6 +219,15 @@ func (e *Extractor) Finish(end int64) *Workload {
 		w.Procs = max(len(e.looked), 1)
 		w.FirstProcs = w.Procs
 	}
+	for _, x := range e.workers {
+		e.marked(x)
+	}
+	for i, c := range e.cycles {
+		w.outer = append(w.outer, arrival{at: c.at, kind: sim.ArriveGC, ns: c.stops / max(c.n, 1), mark: c.mark, cycle: int32(i)})
+		w.marking = append(w.marking, c.shares())
+		w.MarkNs += c.mark
+	}
+	slices.SortStableFunc(w.outer, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	w.NoRunnext = e.puts.runnext == 0 && e.puts.local >= manyPuts
 	w.Switches, w.SwitchNs = e.costs.switches.finish(fewSwitches)
 	w.ThreadWakes, w.ThreadWakeNs = e.costs.wakes.finish(fewWakes)

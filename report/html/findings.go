@@ -7,6 +7,8 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report"
 )
 
 type finding struct {
@@ -23,6 +25,7 @@ type finding struct {
 	Actors   []actor
 	MoreAct  int
 	Advice   []string
+	Gain     []string // what the advice would give, simulated
 	Strip    template.HTML
 	Brief    bool // folded, but for its title
 }
@@ -49,7 +52,7 @@ func window(from, to int64) string {
 	return fmt.Sprintf("#t=%d-%d", from, to)
 }
 
-func (v *view) findings(r *analyze.Result) {
+func (v *view) findings(r *analyze.Result, split *replay.Split) {
 	for i, f := range r.Findings {
 		if i == maxFindings {
 			v.MoreFindings = len(r.Findings) - i
@@ -111,6 +114,11 @@ func (v *view) findings(r *analyze.Result) {
 		}
 		for _, a := range f.Advice {
 			o.Advice = append(o.Advice, cut(visible(a), 1000))
+		}
+		if p := report.Prospect(split, i); p != nil {
+			for _, l := range report.ProspectLines(split, p) {
+				o.Gain = append(o.Gain, cut(visible(l), 1200))
+			}
 		}
 		v.Findings = append(v.Findings, o)
 	}

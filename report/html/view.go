@@ -150,7 +150,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Reduced = r.Trace.Reduced
 	v.keys(r)
 	v.card(r)
-	v.findings(r)
+	v.findings(r, doc.Split)
 	v.Waits = newWaits(r)
 	v.Ps = newPs(r)
 	v.Time = newTime(r)

@@ -1,0 +1,207 @@
+package replay
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// Prospect is what the victims of a finding could gain: what of their waiting
+// each cause accounts for, and what the finding's advice would give.
+type Prospect struct {
+	Finding int    `json:"finding"` // place in the list of findings, from 0
+	ID      string `json:"id"`      // of the finding
+	// Class and Creator are the victims': the class that the finding names first.
+	Class   string `json:"class"`
+	Creator string `json:"creator"`
+	Parts          // of all that they waited, in the part of the trace that was simulated
+	// Advice is nil where no change that can be simulated stands for the finding's
+	// advice, and for notes.
+	Advice *Advice `json:"advice"`
+}
+
+// Advice is a simulation in which a finding's advice is followed, beside one in
+// which it is not: medians over the seeds of the split, in ns.
+type Advice struct {
+	Change string `json:"change"` // as in WhatIf
+	Why    string `json:"why"`    // how that stands for the advice
+	// Metric is what the numbers are of: waited, by the victims, or makespan.
+	Metric      string `json:"metric"`
+	ObservedNs  int64  `json:"observed_ns"`
+	SimulatedNs int64  `json:"simulated_ns"` // as it was
+	// Error is by how much of ObservedNs that is more: the model's error.
+	Error     *float64 `json:"error"`
+	ChangedNs int64    `json:"changed_ns"` // with the change
+	MinNs     int64    `json:"min_ns"`     // of ChangedNs
+	MaxNs     int64    `json:"max_ns"`
+	// Verdict is what the numbers support.
+	Verdict AdviceVerdict `json:"verdict"`
+}
+
+// AdviceVerdict says what comes of a simulated advice.
+type AdviceVerdict string
+
+// The verdicts.
+const (
+	Helps     AdviceVerdict = "helps"     // all runs with the change give less than all without
+	NoHelp    AdviceVerdict = "no-help"   // they do not, or by less than 5 %
+	Untrusted AdviceVerdict = "untrusted" // the model is off by more than half: its numbers say nothing
+)
+
+// The metrics of an Advice.
+const (
+	MetricWaited   = "waited"
+	MetricMakespan = "makespan"
+)
+
+const (
+	// maxAdvice bounds how many changes are simulated for findings.
+	maxAdvice = 5
+	// leastGain is the part of the time that must go for a change to be of help.
+	leastGain = 0.05
+	// farOff is the model's error, as a part of the observed value, from which on
+	// its numbers are not trusted at all.
+	farOff = 0.5
+)
+
+// prospects adds to a split what the victims of the findings could gain. What
+// the trace's own scheduler gives is simulated once more, with drawn costs: the
+// split's is the typical one, without the machine's late wake-ups.
+func (r *replaying) prospects(s *Split) error {
+	var (
+		done = map[string][]outcome{}
+		self []outcome
+	)
+	for i := range r.res.Findings {
+		f := &r.res.Findings[i]
+		if f.ToNs > r.f.opt.From+r.work.EndNs { // it shows worst in what was not simulated
+			continue
+		}
+		p := Prospect{Finding: i, ID: f.ID}
+		class, hurt := r.class(f, findings.Victim)
+		if hurt {
+			p.Class, p.Creator, p.Parts = class.Name, class.Creator, r.of(class.ID)
+		}
+		x, c, sch, ok := r.remedy(f)
+		if !ok || !hurt && !x.makespan {
+			s.add(p)
+			continue
+		}
+		runs, ok := done[c.String()]
+		if !ok && len(done) < maxAdvice {
+			var err error
+			if self == nil {
+				if self, err = r.simulate(r.f.scheduler(Change{}, r.work), r.f.splitSeeds()); err != nil {
+					return err
+				}
+			}
+			runs, err = r.simulate(sch, r.f.splitSeeds())
+			if err != nil && !errors.Is(err, ErrTooLong) {
+				return err
+			}
+			done[c.String()] = runs
+		}
+		if len(runs) > 0 {
+			p.Advice = advise(r.observed, self, runs, class.ID, c, x)
+		}
+		s.add(p)
+	}
+	return nil
+}
+
+// add keeps a prospect that says something.
+func (s *Split) add(p Prospect) {
+	if p.ObservedNs > 0 || p.Advice != nil {
+		s.Prospects = append(s.Prospects, p)
+	}
+}
+
+// advised is how many schedulers are simulated for the findings, at most.
+func advised(all []findings.Finding) int {
+	n := 0
+	for i := range all {
+		if _, ok := remedies[all[i].ID]; ok && all[i].Severity != findings.Note {
+			n++
+		}
+	}
+	if n > 0 {
+		n = 1 + min(n, maxAdvice)
+	}
+	return n
+}
+
+// class finds the class that a finding names first in a role.
+func (r *replaying) class(f *findings.Finding, role string) (waits.Class, bool) {
+	i := slices.IndexFunc(f.Actors, func(a findings.Actor) bool { return a.Role == role && a.Class != "" })
+	if i < 0 {
+		return waits.Class{}, false
+	}
+	k := slices.IndexFunc(r.res.Waits.Classes, func(c waits.Class) bool {
+		return c.ID > 0 && c.Name == f.Actors[i].Class && c.Creator == f.Actors[i].Creator
+	})
+	if k < 0 {
+		return waits.Class{}, false
+	}
+	return r.res.Waits.Classes[k], true
+}
+
+// remedy returns the change that stands for a finding's advice, and what it
+// makes of the scheduler. It returns false where there is none, or the trace
+// lacks what it names.
+func (r *replaying) remedy(f *findings.Finding) (x remedy, c Change, s scheduler, ok bool) {
+	x, ok = remedies[f.ID]
+	if !ok || f.Severity == findings.Note {
+		return x, c, s, false
+	}
+	if c, ok = x.change(f, r.work.Procs); !ok {
+		return x, c, s, false
+	}
+	s = r.f.scheduler(c, r.work)
+	if c.Speed != 0 || c.Yield != 0 {
+		by, ok := r.class(f, findings.Cause)
+		if !ok {
+			return x, c, s, false
+		}
+		c.Class = by.Name
+		setClass(&s.change, by.ID, c)
+	}
+	if c.FreeLock != "" {
+		s.change.FreeLocks = r.f.locks(r.work, c.FreeLock)
+		return x, c, s, len(s.change.FreeLocks) > 0
+	}
+	return x, c, s, true
+}
+
+// advise lays simulations with and without a change side by side.
+func advise(observed outcome, self, changed []outcome, class int32, c Change, x remedy) *Advice {
+	metric, of := MetricWaited, func(o outcome) int64 { return waitedBy(o, class) }
+	if x.makespan {
+		metric, of = MetricMakespan, func(o outcome) int64 { return o.run.MakespanNs }
+	}
+	a := &Advice{Change: c.String(), Why: x.why, Metric: metric, ObservedNs: of(observed)}
+	a.MinNs, a.ChangedNs, a.MaxNs = spread(changed, of)
+	least, mid, _ := spread(self, of)
+	a.SimulatedNs = mid
+	a.Error = relative(a.ObservedNs, a.SimulatedNs)
+	switch {
+	case a.Error == nil || *a.Error > farOff || *a.Error < -farOff:
+		a.Verdict = Untrusted
+	case a.MaxNs < least && float64(a.SimulatedNs-a.ChangedNs) >= leastGain*float64(a.SimulatedNs):
+		a.Verdict = Helps
+	default:
+		a.Verdict = NoHelp
+	}
+	return a
+}
+
+// spread returns the least, the median and the most of a number over runs.
+func spread(runs []outcome, of func(outcome) int64) (least, mid, most int64) {
+	v := make([]int64, len(runs))
+	for i, o := range runs {
+		v[i] = of(o)
+	}
+	mid = median(v) // sorts
+	return v[0], mid, v[len(v)-1]
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/replay"
+)
+
+// Prospect finds what a finding's victims could gain; nil if that was not asked
+// for, or is not known.
+func Prospect(s *replay.Split, finding int) *replay.Prospect {
+	if s == nil {
+		return nil
+	}
+	for i := range s.Prospects {
+		if s.Prospects[i].Finding == finding {
+			return &s.Prospects[i]
+		}
+	}
+	return nil
+}
+
+// ProspectLines says in sentences what the victims of a finding could gain: what
+// comes of its advice, simulated, and what of their waiting is whose doing.
+func ProspectLines(s *replay.Split, p *replay.Prospect) []string {
+	var out []string
+	if a := p.Advice; a != nil {
+		out = append(out, adviceLine(s, p, a))
+	}
+	if p.ObservedNs > 0 && !told(s, p) {
+		parts := fmt.Sprintf("Of all the %s that %s waited, simulation gives %s to capacity (no scheduler could avoid it), %s to Go's rules, and %s to neither.",
+			duration(p.ObservedNs), className(p.Class), duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
+		if len(s.OutOfBand) > 0 {
+			parts += " " + offLine(s)
+		}
+		out = append(out, parts)
+	}
+	return out
+}
+
+// told says whether an earlier finding has the same victims: once is enough.
+func told(s *replay.Split, p *replay.Prospect) bool {
+	for i := range s.Prospects {
+		x := &s.Prospects[i]
+		if x.Finding >= p.Finding {
+			return false
+		}
+		if x.Class == p.Class && x.Creator == p.Creator {
+			return true
+		}
+	}
+	return false
+}
+
+func adviceLine(s *replay.Split, p *replay.Prospect, a *replay.Advice) string {
+	what := className(p.Class) + " waits"
+	if a.Metric == replay.MetricMakespan {
+		what = "all takes"
+	}
+	model := fmt.Sprintf("As it was, the model gives %s for the %s observed (%s).", duration(a.SimulatedNs), duration(a.ObservedNs), signed(a.Error))
+	change := visible(a.Change)
+	switch a.Verdict {
+	case replay.Helps:
+		return fmt.Sprintf("Simulated, “%s” (%s): %s %s, not %s (%s to %s in %s). %s",
+			change, a.Why, what, duration(a.ChangedNs), duration(a.SimulatedNs), duration(a.MinNs), duration(a.MaxNs), plural(int64(s.Seeds), "run", "runs"), model)
+	case replay.NoHelp:
+		return fmt.Sprintf("Simulated, “%s” (%s): no gain that stands out from one run to the next: %s %s to %s, and %s without. %s",
+			change, a.Why, what, duration(a.MinNs), duration(a.MaxNs), duration(a.SimulatedNs), model)
+	}
+	return fmt.Sprintf("What would come of the advice cannot be simulated. %s", model)
+}
+
+// offLine says how far the simulation of the trace's own scheduler is off.
+func offLine(s *replay.Split) string {
+	return fmt.Sprintf("The model is out of its bands for this trace (%s): makespan %s, waits %s in total.",
+		strings.Join(s.OutOfBand, ", "), signed(s.Error.Makespan), signed(s.Error.Waits.Total))
+}
+
+func signedDuration(ns int64) string {
+	if ns < 0 {
+		return "-" + duration(-ns)
+	}
+	return duration(ns)
+}
+
+// prospect shows what the victims of a finding could gain.
+func (t *text) prospect(s *replay.Split, finding int) {
+	p := Prospect(s, finding)
+	if p == nil {
+		return
+	}
+	for _, l := range ProspectLines(s, p) {
+		t.hang("    = ", 6, l)
+	}
+}
