@@ -81,10 +81,15 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 	return analyze.Run(ctx, src, opts)
 }
 
-// counted tells p of every decision before f, if any, sees it.
+// counted tells p how many decisions there were before f, if any, sees each. It
+// does so for many at once, so that they cost nothing.
 func counted(p *term.Progress, f func(*reference.Decision) error) func(*reference.Decision) error {
+	const atOnce = 1 << 12
+	var n int64
 	return func(d *reference.Decision) error {
-		p.Decision()
+		if n++; n%atOnce == 0 {
+			p.Decisions(atOnce)
+		}
 		if f == nil {
 			return nil
 		}

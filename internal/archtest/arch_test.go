@@ -33,6 +33,7 @@ var rules = []rule{
 	{"testdata/traces/programs", in("internal/rec"), nil},
 	{"testdata/traces/*/programs", in("internal/rec"), nil},
 	{"internal/rec", nil, nil},
+	{"internal/bench/load", nil, nil},
 
 	{"reference/sim", in("reference"), nil},
 	{"reference", nil, nil},

@@ -60,10 +60,10 @@ func (p *Progress) Update(read, total int64) {
 	}
 }
 
-// Decision counts a decision.
-func (p *Progress) Decision() {
+// Decisions counts n more decisions.
+func (p *Progress) Decisions(n int64) {
 	if p != nil {
-		p.decisions.Add(1)
+		p.decisions.Add(n)
 	}
 }
 

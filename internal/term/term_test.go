@@ -49,11 +49,12 @@ func TestProgress(t *testing.T) {
 			t.Errorf("progress shown at once: %q", b.String())
 		}
 		p.Update(5_000_000, 20_000_000)
-		p.Decision()
+		p.Decisions(400_000)
+		p.Decisions(200_000)
 		time.Sleep(firstShown)
 		p.Done()
 		got := b.String()
-		if !strings.Contains(got, "25 %  5.0 of 20.0 MB") {
+		if !strings.Contains(got, "25 %  5.0 of 20.0 MB  0.6 M decisions  2.0 M/s  1s left") {
 			t.Errorf("progress is %q", got)
 		}
 		if !strings.HasSuffix(got, "\r\x1b[K") {
@@ -70,7 +71,7 @@ func TestProgress(t *testing.T) {
 	})
 	none := (*Progress)(nil)
 	none.Update(1, 2)
-	none.Decision()
+	none.Decisions(1)
 	none.Done()
 }
 

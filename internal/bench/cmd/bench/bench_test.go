@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestShares(t *testing.T) {
+	const text = `File: bench
+Type: cpu
+Duration: 1.2s, Total samples = 1s
+-----------+-------------------------------------------------------
+     600ms   runtime.mapaccess1_fast64
+             golang.org/x/exp/trace.(*ordering).advanceGoStart
+             github.com/gmpscope/gmpscope/analyze/events.(*decoder).run
+-----------+-------------------------------------------------------
+     0.25s   github.com/gmpscope/gmpscope/analyze/waits.(*Accumulator).Add (inline)
+             github.com/gmpscope/gmpscope/analyze.Run.func2
+-----------+-------------------------------------------------------
+     100ms   runtime.scanobject
+             runtime.gcDrain
+             runtime.gcBgMarkWorker.func2
+-----------+-------------------------------------------------------
+      30ms   runtime.futex
+             runtime.findRunnable
+-----------+-------------------------------------------------------
+      20ms   github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait.(*watcher).See
+`
+	got, err := shares(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []share{
+		{"golang.org/x/exp/trace", 0.6, 0.6},
+		{"analyze/waits", 0.25, 0},
+		{collector, 0.1, 0},
+		{elsewhere, 0.03, 0},
+		{"analyze/findings/gc-assist-wait", 0.02, 0},
+	}
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(share{}), cmpopts.EquateApprox(0, 1e-9)); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	if _, err := shares("File: bench\n"); err == nil {
+		t.Error("an empty profile has shares")
+	}
+}
+
+func TestMakespan(t *testing.T) {
+	work := []time.Duration{4, 1, 1, 1, 1, 6}
+	for n, want := range map[int]time.Duration{1: 14, 2: 10, 3: 8, 8: 6} {
+		if got := makespan(work, n); got != want {
+			t.Errorf("%d workers need %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		in   []float64
+		want float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
+		if got := median(c.in); got != c.want {
+			t.Errorf("median of %v is %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
+// invented is a page whose figures can be worked out by hand.
+func invented() *page {
+	round := func(wall, cpu time.Duration, mb int64) cost {
+		return cost{wall * time.Second, cpu * time.Second, mb * 1e6}
+	}
+	trace := func(name, title string, f facts, plain, analyze []cost) *measured {
+		return &measured{
+			spec: spec{name: name, title: title}, facts: f, tools: []string{plainLoop, analysis},
+			costs: map[string][]cost{plainLoop: plain, analysis: analyze},
+		}
+	}
+	mixed := trace(central, "mixed", facts{Bytes: 12e6, Events: 6e6, Generations: 3, Largest: 5e6, Live: 1500, Duration: 2 * time.Second},
+		[]cost{round(1, 1, 20), round(2, 1, 30), round(1, 1, 25)},
+		[]cost{round(3, 4, 100), round(4, 4, 90), round(5, 5, 80)})
+	mixed.tools = append(mixed.tools, peers[0].name, peers[1].name)
+	mixed.costs[peers[0].name] = []cost{round(20, 20, 2000)}
+	mixed.fails = map[string]string{peers[1].name: "exit status 1"}
+	return &page{
+		date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), rounds: 3,
+		traces: []*measured{
+			mixed,
+			trace("few", "1,000 goroutines", facts{Live: 1000}, []cost{round(1, 1, 10)}, []cost{round(1, 1, 20)}),
+			trace("many", "11,000 goroutines", facts{Live: 11_000}, []cost{round(1, 1, 12)}, []cost{round(1, 1, 40)}),
+			trace("short", "steady, 1 min", facts{Events: 1e6, Duration: time.Minute}, []cost{round(1, 1, 10)}, []cost{round(3, 2, 50)}),
+			trace("long", "steady, 10 min", facts{Events: 10e6, Duration: 10 * time.Minute}, []cost{round(10, 10, 10)}, []cost{round(30, 22, 51)}),
+		},
+		decodes: []time.Duration{time.Second, time.Second},
+		shares:  []share{{"analyze/waits", 0.996, 0.4}, {"analyze/input", 0.004, 0}},
+	}
+}
+
+func TestPage(t *testing.T) {
+	p := invented()
+	for _, c := range []struct{ what, in, want string }{
+		{"a trace", p.long(), "12.0 MB, 6.0 M events, 3 generations, the largest of 5.0 MB; 2s; up to 1,500 goroutines at a time."},
+		{"the plain loop", p.long(), "| plain loop | 1 (1.0 s) | 1 (1.0 s) | 6.00 | 30 MB |"},
+		{"ratios of the same round", p.long(), "| analyze | 3.00 (2.00–5.00) | 4.00 | 1.50 | 100 MB |"},
+		{"a peer", p.long(), "| go tool trace -pprof=sched | 20.00 | 20.00 | 0.30 | 2000 MB |"},
+		{"a peer that failed", p.long(), "| gotraceui's parser | failed: exit status 1 | | | |"},
+		{"growth", p.long(), "| analyze | × 10.00 | × 11.00 | +10 % | 50 MB\u00a0→ 51 MB |"},
+		{"goroutines", p.long(), "| analyze | 2000 |"},
+		{"workers", p.long(), "| 2 | 1.00 s | 2.00 |"},
+		{"the share of decoding", p.long(), "Decoding is 50 % of"},
+		{"the profile", p.long(), "| analyze/waits | 99.6 % | 40.0 % |"},
+		{"the short table", p.short(), "| mixed: 12.0 MB, 6.0 M events | plain loop | 1 (1.0 s) | 1 | 6.00 | 30 MB |\n|  | analyze | 3.00 | 4.00 | 1.50 | 100 MB |\n|  | go tool trace -pprof=sched | 20.00 |"},
+	} {
+		if !strings.Contains(c.in, c.want) {
+			t.Errorf("%s: no %q in\n%s", c.what, c.want, c.in)
+		}
+	}
+	if strings.Contains(p.short(), "steady, 1 min") || !strings.Contains(p.short(), "steady, 10 min") {
+		t.Error("the short table shows what a trace is compared with")
+	}
+	if strings.Contains(p.long(), "analyze/input") {
+		t.Error("the profile shows an owner of next to nothing")
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "docs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	readme := filepath.Join(root, "README.md")
+	if err := os.WriteFile(readme, []byte("before\n"+shortBegin+"old\n"+shortEnd+"after\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := invented()
+	for range 2 { // the second replaces what the first wrote
+		if err := p.update(root); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(readme)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "before\n" + shortBegin + p.short() + shortEnd + "after\n"; string(got) != want {
+			t.Errorf("README.md is\n%s\nwant\n%s", got, want)
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(root, "docs", "performance.md"))
+	if err != nil || string(got) != p.long() {
+		t.Errorf("docs/performance.md: %v\n%s", err, got)
+	}
+	if _, err := between([]byte("no marks\n"), "table"); err == nil {
+		t.Error("a page without marks was updated")
+	}
+}
+
+// TestMake records a small trace, lengthens it, and reads it.
+func TestMake(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs a program")
+	}
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, loadProgram), "github.com/gmpscope/gmpscope/internal/bench/load")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ctx := context.Background()
+	recorded := filepath.Join(dir, "recorded")
+	if err := (recording{"crowd", 1, 2000}).record(ctx, dir, recorded); err != nil {
+		t.Fatal(err)
+	}
+	f, err := learn(ctx, recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Live < 2000 || f.Live > 2100 || f.Events < 6000 || f.Generations < 2 || f.Largest > f.Bytes || math.Abs(float64(st.Size()-f.Bytes)) > 100 {
+		t.Errorf("%+v of a trace with 2000 goroutines and %d bytes", f, st.Size())
+	}
+}
+
+// TestCost runs a program that does nothing.
+func TestCost(t *testing.T) {
+	b := &bench{dir: t.TempDir()}
+	c, err := b.cost(context.Background(), []string{"go", "version"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.wall <= 0 || c.cpu <= 0 || runtime.GOOS == "linux" && c.memory < 1e6 {
+		t.Errorf("it cost %+v", c)
+	}
+	if _, err := b.cost(context.Background(), []string{"go", "no-such-command"}); err == nil {
+		t.Error("a program that fails costs something")
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// cost is what one process took.
+type cost struct {
+	wall, cpu time.Duration
+	memory    int64 // peak resident bytes; 0 if not known here
+}
+
+// tool is something that reads a trace.
+type tool struct {
+	name string
+	argv func(file string) []string
+	peer bool // another program: it runs in the first round only, and may fail
+}
+
+// peers are other programs that read traces, each told to end after reading.
+var peers = []tool{
+	{"go tool trace -pprof=sched", func(file string) []string { return []string{"go", "tool", "trace", "-pprof=sched", file} }, true},
+	{"gotraceui's parser", func(file string) []string { return []string{"gotraceui", "-debug.exit-after-parsing", file} }, true},
+}
+
+const (
+	plainLoop = "plain loop"
+	analysis  = "analyze"
+	// central is the name of the trace that is looked at more closely.
+	central = "mixed"
+	// dumpLimit is the largest trace, in bytes, that is dumped: the lines take some
+	// 15 times the room.
+	dumpLimit = 200e6
+	// largeTrace, in bytes, is read fewer times.
+	largeTrace  = 200e6
+	largeRounds = 3
+)
+
+// tools returns what is measured on a trace. The peers need so much memory that
+// they meet one trace only.
+func (b *bench) tools(t spec, f facts) []tool {
+	own := func(args ...string) func(string) []string {
+		return func(file string) []string {
+			return append(append([]string{b.gmpscope}, args...), file)
+		}
+	}
+	tools := []tool{
+		{plainLoop, func(file string) []string { return []string{b.self, "plain", file} }, false},
+		{analysis, own("analyze", "--format", "json"), false},
+		{"report", own("report", "--no-fetch", "-o", filepath.Join(b.dir, "report.html")), false},
+	}
+	if f.Bytes <= dumpLimit {
+		tools = append(tools, tool{"dump", own("dump"), false})
+	}
+	for _, p := range peers {
+		if _, err := exec.LookPath(p.argv("")[0]); err == nil && t.name == central {
+			tools = append(tools, p)
+		}
+	}
+	return tools
+}
+
+// measured is what the tools took for a trace.
+type measured struct {
+	spec
+	facts
+	file  string
+	tools []string
+	costs map[string][]cost // of each tool, a round each
+	fails map[string]string // why a tool has no costs
+}
+
+// measure makes a trace and runs the tools on it in turns.
+func (b *bench) measure(ctx context.Context, t spec) (*measured, error) {
+	file, f, err := b.made(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	m := &measured{spec: t, facts: f, file: file, costs: make(map[string][]cost), fails: make(map[string]string)}
+	rounds := b.rounds
+	if f.Bytes > largeTrace {
+		rounds = min(rounds, largeRounds)
+	}
+	tools := b.tools(t, f)
+	for _, tool := range tools {
+		m.tools = append(m.tools, tool.name)
+	}
+	for round := range rounds {
+		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.title, round+1, rounds)
+		for _, tool := range tools {
+			if tool.peer && round > 0 {
+				continue
+			}
+			c, err := b.cost(ctx, tool.argv(file))
+			switch {
+			case err != nil && tool.peer && ctx.Err() == nil:
+				m.fails[tool.name] = err.Error()
+				continue
+			case err != nil:
+				return nil, fmt.Errorf("%s: %w", tool.name, err)
+			}
+			m.costs[tool.name] = append(m.costs[tool.name], c)
+		}
+	}
+	return m, nil
+}
+
+// cost runs a program with its output to a file, as a shell would.
+//
+// What the kernel gives as a process's peak memory is at least what the process
+// had that started it: this program must stay small.
+func (b *bench) cost(ctx context.Context, argv []string) (cost, error) {
+	out, err := os.Create(filepath.Join(b.dir, "output"))
+	if err != nil {
+		return cost{}, err
+	}
+	defer os.Remove(out.Name())
+	defer out.Close()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdout = out
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return cost{}, err
+	}
+	wall := time.Since(start)
+	s := cmd.ProcessState
+	return cost{wall: wall, cpu: s.UserTime() + s.SystemTime(), memory: peakMemory(s)}, nil
+}
+
+// ratios are what a tool took, round by round, as a multiple of the plain loop's.
+func (m *measured) ratios(tool string, of func(cost) float64) []float64 {
+	var out []float64
+	for i, c := range m.costs[tool] {
+		out = append(out, of(c)/of(m.costs[plainLoop][i]))
+	}
+	return out
+}
+
+// typical is the median of what a tool took.
+func (m *measured) typical(tool string, of func(cost) float64) float64 {
+	var all []float64
+	for _, c := range m.costs[tool] {
+		all = append(all, of(c))
+	}
+	return median(all)
+}
+
+func wallSeconds(c cost) float64   { return c.wall.Seconds() }
+func cpuSeconds(c cost) float64    { return c.cpu.Seconds() }
+func residentBytes(c cost) float64 { return float64(c.memory) }
+
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+)
+
+// profileRun is a child: profile FILE PROFILE. It analyses a trace under the CPU
+// profiler.
+func profileRun(ctx context.Context, args []string, _ io.Writer) error {
+	if len(args) != 2 {
+		return errors.New("profile wants two files")
+	}
+	src, err := input.Open(ctx, args[0], input.Options{})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	out, err := os.Create(args[1])
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := pprof.StartCPUProfile(out); err != nil {
+		return err
+	}
+	_, err = analyze.Run(ctx, src, analyze.Options{})
+	pprof.StopCPUProfile()
+	return errors.Join(err, out.Close())
+}
+
+// share is the part of the CPU time that one owner has, 0 to 1.
+type share struct {
+	owner string
+	all   float64
+	lib   float64 // of it in the standard library and the runtime, on the owner's behalf
+}
+
+// profile returns where the CPU time of an analysis goes, the largest share
+// first.
+func (b *bench) profile(ctx context.Context, file string) ([]share, error) {
+	prof := filepath.Join(b.dir, "cpu.prof")
+	if _, err := b.child(ctx, "profile", file, prof); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "tool", "pprof", "-traces", prof)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go tool pprof: %w", err)
+	}
+	return shares(string(out))
+}
+
+// shares reads what "go tool pprof -traces" prints: stacks between lines of
+// dashes, each with its time before the innermost function.
+func shares(text string) ([]share, error) {
+	var (
+		by    = make(map[string]*share)
+		total time.Duration
+		took  time.Duration
+		stack []string
+	)
+	end := func() {
+		if took > 0 {
+			owner, lib := owner(stack)
+			s := by[owner]
+			if s == nil {
+				s = &share{owner: owner}
+				by[owner] = s
+			}
+			s.all += float64(took)
+			if lib {
+				s.lib += float64(took)
+			}
+			total += took
+		}
+		took, stack = 0, nil
+	}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	begun := false
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.HasPrefix(line, "-----------+") {
+			end()
+			begun = true
+			continue
+		}
+		if !begun {
+			continue // what the profile is of
+		}
+		fields := strings.Fields(line)
+		if len(stack) == 0 && len(fields) > 1 {
+			var err error
+			if took, err = time.ParseDuration(fields[0]); err != nil {
+				return nil, fmt.Errorf("pprof printed %q: %w", line, err)
+			}
+			fields = fields[1:]
+		}
+		if len(fields) > 0 {
+			stack = append(stack, fields[0])
+		}
+	}
+	end()
+	if total == 0 {
+		return nil, errors.New("the profile is empty")
+	}
+	var out []share
+	for _, s := range by {
+		s.all /= float64(total)
+		s.lib /= float64(total)
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b share) int {
+		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(a.owner, b.owner))
+	})
+	return out, nil
+}
+
+// The owners of stacks that are no package's.
+const (
+	collector = "Go's garbage collector"
+	elsewhere = "Go's scheduler, and what else the runtime does"
+)
+
+// owner returns the package on whose behalf a stack, innermost function first,
+// runs: the innermost of ours or of golang.org/x/exp. Lib says that the time is
+// spent in what that package calls.
+func owner(stack []string) (pkg string, lib bool) {
+	for i, f := range stack {
+		for _, module := range []string{"github.com/gmpscope/gmpscope/", "golang.org/x/exp/"} {
+			if rest, ok := strings.CutPrefix(f, module); ok {
+				dir, name := "", rest
+				if at := strings.LastIndex(rest, "/"); at >= 0 {
+					dir, name = rest[:at+1], rest[at+1:]
+				}
+				name, _, _ = strings.Cut(name, ".")
+				pkg := dir + name
+				if module != "github.com/gmpscope/gmpscope/" {
+					pkg = module + pkg
+				}
+				return pkg, i > 0
+			}
+		}
+	}
+	for _, f := range stack {
+		if strings.HasPrefix(f, "runtime.gc") || strings.HasPrefix(f, "runtime.bgsweep") || strings.HasPrefix(f, "runtime.bgscavenge") {
+			return collector, false
+		}
+	}
+	return elsewhere, false
+}
