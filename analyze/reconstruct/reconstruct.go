@@ -236,7 +236,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 	default:
 		return
 	}
-	if it.m >= 0 {
+	// The status of a goroutine that does not run is nothing that the thread did.
+	status := e.Kind == events.Go && e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting)
+	if it.m >= 0 && !status {
 		m := &r.ms[it.m]
 		it.prevM = m.last
 		if prev := r.win.at(m.last); prev != nil {
@@ -254,6 +256,8 @@ func (r *Reconstructor) linkGo(i int64, it *item) {
 	g := &r.gs.all[it.rg]
 	e := &it.ev
 	switch {
+	case e.To == events.Runnable && e.From == events.Undetermined && g.newReady != none:
+		// A new generation says again what is known.
 	case e.To == events.Runnable && e.From != events.Runnable:
 		g.newReady = i
 	case e.To == events.Running && e.From == events.Runnable:

@@ -138,7 +138,7 @@ func (r *Reconstructor) goesOn(ix, p int32) bool {
 		own = r.q.Head(p)
 	}
 	succ := r.q.Next(ix)
-	if own == reference.None || succ == reference.None || r.startP(succ) != p || r.startP(own) != p || r.ps[p].phase.isTick() {
+	if own == reference.None || succ == reference.None || r.startP(succ) != p || r.ps[p].phase.isTick() {
 		return false
 	}
 	// An overflow in between would take its own queue away.

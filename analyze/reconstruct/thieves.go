@@ -94,11 +94,31 @@ func (r *Reconstructor) thief(p int32) int32 {
 	pos := 0
 	for x := r.q.Head(p); x != reference.None && pos < r.rules.RingSize/2; x = r.q.Next(x) {
 		pos++
-		if r.inFlight(x) && r.startP(x) != p && r.batchCost(p, r.q.Head(p), x, pos, r.startP(x)) < costForeign {
+		if r.inFlight(x) && r.startP(x) != p && r.batchCost(p, r.q.Head(p), x, pos, r.startP(x)) < costForeign && !r.wentAlong(p, x) {
 			return x
 		}
 	}
 	return reference.None
+}
+
+// wentAlong says that x, in p's full ring, was taken from the global queue after the
+// overflow, and not by a thief before: p runs what stands in front of it although
+// it has enough of its own, or who takes x goes on with what stands behind it
+// although x put others into its ring.
+func (r *Reconstructor) wentAlong(p, x int32) bool {
+	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
+		if r.startP(y) == p {
+			return true
+		}
+	}
+	var rest [8]int32
+	n := 0
+	for y := r.q.Next(x); y != reference.None && n < len(rest); y = r.q.Next(y) {
+		rest[n] = y
+		n++
+	}
+	const batch = 2
+	return r.ownOrder(x, r.startP(x), rest[:n], batch) == batch
 }
 
 // batchCost is what speaks against thief having taken the k goroutines from

@@ -1,0 +1,30 @@
+package reconstruct
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// TestStatusIsNoNews begins a new generation between a goroutine's wake-up and its
+// start: what is said of it there hides neither its start from the look-ahead nor
+// what its thread did before.
+func TestStatusIsNoNews(t *testing.T) {
+	r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
+	evs := []events.Event{
+		{Kind: events.Go, Time: 1, M: 1, P: 0, G: 1, Res: 2, From: events.Waiting, To: events.Runnable},
+		{Kind: events.Go, Time: 2, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.Waiting},
+		{Kind: events.Go, Time: 3, M: 1, P: 0, G: -1, Res: 2, From: events.Undetermined, To: events.Runnable},
+		{Kind: events.Go, Time: 3, M: 1, P: 0, G: -1, Res: 2, From: events.Runnable, To: events.Running},
+	}
+	for i := range evs {
+		r.enter(&evs[i])
+	}
+	if got := r.win.at(0).link; got != 3 {
+		t.Errorf("the wake-up is linked to event %d, want the start, 3", got)
+	}
+	if got := r.win.at(3).prevM; got != 1 {
+		t.Errorf("before the start its thread did event %d, want 1", got)
+	}
+}
