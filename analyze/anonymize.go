@@ -13,14 +13,14 @@ import (
 // that a report may leave the company, replaced: each package, function and file
 // by a number, the same throughout. What belongs to Go's standard library stays.
 type names struct {
-	packages, funcs, files map[string]string // nil: as they are
+	packages, funcs, files, types map[string]string // nil: as they are
 }
 
 func newNames(anonymize bool) *names {
 	if !anonymize {
 		return &names{}
 	}
-	return &names{packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}}
+	return &names{packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{}}
 }
 
 // standard are the first parts of the paths of packages in Go's standard
@@ -93,6 +93,18 @@ func (n *names) program(pkg string) string {
 		return pkg
 	}
 	return n.numbered(n.packages, pkg, "p")
+}
+
+// annotations are what types of tasks or regions are called.
+func (n *names) annotations(types []string) []string {
+	if n.packages == nil {
+		return types
+	}
+	out := make([]string, len(types))
+	for i, s := range types {
+		out[i] = n.numbered(n.types, s, "type")
+	}
+	return out
 }
 
 // frame is a frame of a stack for people.

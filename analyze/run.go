@@ -134,9 +134,13 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
 		},
-		Waits:    ws.Finish(end, namer(class)),
-		Procs:    ps.Finish(end),
-		Timeline: tl.Finish(end),
+		Waits: ws.Finish(end, namer(class)),
+		Procs: ps.Finish(end),
+	}
+	tasks, regions := rec.Annotated()
+	for i := range res.Waits.Classes {
+		c := &res.Waits.Classes[i]
+		c.Tasks, c.Regions = words.annotations(tasks[c.ID]), words.annotations(regions[c.ID])
 	}
 	res.Fairness, res.Pressure = fair.Finish(end, class)
 	facts := &findings.Facts{
@@ -149,6 +153,10 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		Label: text,
 	}
 	res.Findings = found.Finish(facts)
+	for _, f := range res.Findings {
+		tl.Keep(f.FromNs, f.ToNs, f.ID)
+	}
+	res.Timeline = tl.Finish(end)
 	res.Span = spanOf(&facts.Span, class, facts.Stack)
 	for i, n := range found.Found() {
 		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})

@@ -2,11 +2,13 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Bounds on what the text of a comparison shows; what is left out is said.
@@ -196,7 +198,7 @@ func (t *text) diffClasses(c *compare.Result) {
 		if i == textClassChanges {
 			break
 		}
-		name := shortened(orUnknown(x.Name), 28)
+		name := shortened(cmp.Or(x.Name, words.Unknown), 28)
 		if x.In != "both" {
 			name += " (only " + x.In + ")"
 		}

@@ -70,6 +70,8 @@ type (
 		Antagonists []waits.Antagonist `json:"antagonists"`
 		Held        []waits.Held       `json:"held"`
 		Worst       []waits.Story      `json:"worst"`
+		Tasks       []string           `json:"tasks"`
+		Regions     []string           `json:"regions"`
 	}
 )
 
@@ -242,6 +244,7 @@ func jsonClasses(cs []waits.Class) []jsonClass {
 			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs,
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
 			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst),
+			Tasks: orEmpty(c.Tasks), Regions: orEmpty(c.Regions),
 		})
 	}
 	return out

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // SplitLines says in sentences what a split of the waiting comes to: what would
@@ -56,11 +58,7 @@ func (t *text) splitSection(s *replay.Split) {
 	row("all", s.Total)
 	for i := range s.Classes {
 		c := &s.Classes[i]
-		name := c.Name
-		if name == "" {
-			name = "(unknown)"
-		}
-		row(name, c.Parts)
+		row(cmp.Or(c.Name, words.Unknown), c.Parts)
 	}
 	t.table(2, tb)
 }

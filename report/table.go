@@ -63,7 +63,7 @@ func (t *table) lines() []string {
 func wrap(s string, width int) []string {
 	var out []string
 	line, n := "", 0
-	for _, w := range words(s) {
+	for _, w := range pieces(s) {
 		k := utf8.RuneCountInString(w)
 		switch {
 		case n == 0:
@@ -81,8 +81,8 @@ func wrap(s string, width int) []string {
 	return out
 }
 
-// words splits s at spaces, but not between a number and its unit.
-func words(s string) []string {
+// pieces splits s at spaces, but not between a number and its unit.
+func pieces(s string) []string {
 	out := strings.Fields(s)
 	k := 0
 	for i, w := range out {

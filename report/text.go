@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Width is the number of columns that the text is laid out for.
@@ -116,20 +118,12 @@ func (t *text) table(indent int, tb *table) {
 	}
 }
 
-var statusWords = map[string]struct {
-	badge string
-	style style
-}{
-	"ok":       {"NOTHING WRONG", green},
-	"note":     {"WORTH KNOWING", blue},
-	"warning":  {"PROBLEM", yellow},
-	"critical": {"SERIOUS PROBLEM", red},
-}
+var statusStyle = map[string]style{"ok": green, "note": blue, "warning": yellow, "critical": red}
 
 func (t *text) verdict(doc *Document) {
 	v := doc.Verdict
-	badge := statusWords[v.Status]
-	t.line(t.in(badge.style, badge.badge))
+	badge, _ := words.Status(v.Status)
+	t.line(t.in(statusStyle[v.Status], strings.ToUpper(badge)))
 	for _, l := range wrap(v.Headline, Width) {
 		t.line(t.in(bold, l))
 	}

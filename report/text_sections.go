@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 func (t *text) trace(r *analyze.Result) {
@@ -99,7 +100,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 			if f.CostNs > 0 {
 				s += ", costs " + duration(f.CostNs)
 			}
-			t.hang("  - ", 4, s+": "+ended(cut(visible(f.Title), 300)))
+			t.hang("  - ", 4, s+": "+ended(prose(f.Title, 300)))
 		}
 	}
 	if n := len(r.Detectors); n > 0 {
@@ -127,14 +128,14 @@ func (t *text) finding(f findings.Finding, waited int64) {
 		}
 	}
 	t.line("  " + head)
-	t.para(4, ended(cut(visible(f.Title), 600)))
+	t.para(4, ended(prose(f.Title, 600)))
 	tb := newTable("evidence", "value", "threshold")
 	for _, e := range f.Evidence {
 		limit := e.Limit
 		if limit == "" {
 			limit = "-"
 		}
-		tb.add(cut(visible(e.What), 46), cut(visible(e.Value), 20), cut(visible(limit), 24))
+		tb.add(prose(e.What, 46), cut(visible(e.Value), 20), cut(visible(limit), 24))
 	}
 	if len(tb.rows) > 0 {
 		t.table(4, tb)
@@ -147,12 +148,12 @@ func (t *text) finding(f findings.Finding, waited int64) {
 		t.para(4, actor(a))
 	}
 	if f.ToNs > f.FromNs {
-		t.line(fmt.Sprintf("    when: %s to %s; how it is known: %s", instant(f.FromNs), instant(f.ToNs), visible(f.Basis)))
+		t.para(4, fmt.Sprintf("when: %s to %s; how it is known: %s", instant(f.FromNs), instant(f.ToNs), words.Basis(f.Basis)))
 	} else if f.Basis != "" {
-		t.line("    how it is known: " + visible(f.Basis))
+		t.para(4, "how it is known: "+words.Basis(f.Basis))
 	}
 	for _, a := range f.Advice {
-		t.hang("    > ", 6, visible(a))
+		t.hang("    > ", 6, words.Prose(a))
 	}
 }
 
@@ -185,11 +186,11 @@ func (t *text) waiting(r *analyze.Result) {
 	}
 	cause := newTable("cause", "program", "share", "Gosched", "runtime")
 	for _, c := range waits.Causes() {
-		un, sn, yn := causeNs(w.User.Causes, c), causeNs(w.Self.Causes, c), causeNs(w.System.Causes, c)
+		un, sn, yn := words.CauseNs(w.User.Causes, c), words.CauseNs(w.Self.Causes, c), words.CauseNs(w.System.Causes, c)
 		if un+sn+yn == 0 {
 			continue
 		}
-		cause.add(fmt.Sprintf("%s (%s)", causeTitle(c), c), duration(un), share(un, w.User.TotalNs), duration(sn), duration(yn))
+		cause.add(fmt.Sprintf("%s (%s)", words.CauseOf(c).Title, c), duration(un), share(un, w.User.TotalNs), duration(sn), duration(yn))
 	}
 	cause.add("all", duration(w.User.TotalNs), share(w.User.TotalNs, w.User.TotalNs), duration(w.Self.TotalNs), duration(w.System.TotalNs))
 	t.table(2, cause)
@@ -241,12 +242,21 @@ func (t *text) stories(r *analyze.Result) {
 	}
 	t.head("The longest waits")
 	for i, s := range told[:min(len(told), textStories)] {
-		text := storyText(s.Story)
+		text := storyOf(s.Story)
 		if s.Like > 0 {
 			text += fmt.Sprintf(" %s at the same time much the same.", plural(int64(s.Like), "more long wait was", "more long waits were"))
 		}
 		t.hang(fmt.Sprintf("  %d. ", i+1), 5, text)
 	}
+}
+
+// storyOf tells one wait in sentences.
+func storyOf(s waits.Story) string {
+	name := ", " + className(s.Name) + ","
+	if s.Name == "" {
+		name = ""
+	}
+	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, duration(s.WaitNs), strings.Join(words.Story(s), " "))
 }
 
 func (t *text) processors(r *analyze.Result) {
@@ -255,7 +265,13 @@ func (t *text) processors(r *analyze.Result) {
 		return
 	}
 	t.head("What the Ps did")
-	tb := newTable("P", "program", "runtime", "GC", "tracer", "syscall", "sched", "stopped", "idle", "starts", "queue", "max")
+	head := []string{"P"}
+	for _, s := range words.States() {
+		if s.JSON != "unused_ns" { // taken off the lifetimes below
+			head = append(head, s.Column)
+		}
+	}
+	tb := newTable(append(head, "starts", "queue", "max")...)
 	row := func(label string, p procs.Proc, queue, top string) {
 		part := func(ns int64) string { return share(ns, p.LifetimeNs) }
 		tb.add(label, part(p.RunningNs), part(p.SystemNs), part(p.GCNs), part(p.TracerNs), part(p.SyscallNs),
@@ -345,7 +361,7 @@ func (t *text) counts(title string, c procs.Counts) {
 		return cmp.Or(cmp.Compare(c.ByCause[b], c.ByCause[a]), cmp.Compare(a, b))
 	})
 	for i, k := range keys {
-		keys[i] = fmt.Sprintf("%s %s", worded(decisionWords, k), number(c.ByCause[k]))
+		keys[i] = fmt.Sprintf("%s %s", words.Decision(k), number(c.ByCause[k]))
 	}
 	s := fmt.Sprintf("%-12s %s", title, number(c.Count))
 	if len(keys) > 0 {
@@ -371,27 +387,20 @@ func (t *text) classes(r *analyze.Result) {
 			break
 		}
 		chief, jain := "-", "-"
-		if b := bySize(c.Waits.Causes); len(b) > 0 {
-			chief = causeTitle(b[0].Cause)
+		if b := words.BySize(c.Waits.Causes); len(b) > 0 {
+			chief = words.CauseOf(b[0].Cause).Title
 		}
 		if f, ok := fair[c.ID]; ok && f.Judged > 1 {
 			jain = fmt.Sprintf("%.2f", f.Jain)
 		}
 		w := c.Waits
-		tb.add(shortened(orUnknown(c.Name), 26), number(c.Goroutines), duration(c.RunningNs), duration(w.TotalNs),
+		tb.add(shortened(cmp.Or(c.Name, words.Unknown), 26), number(c.Goroutines), duration(c.RunningNs), duration(w.TotalNs),
 			duration(w.P50), duration(w.P99), duration(w.MaxNs), chief, jain)
 	}
 	t.table(2, tb)
 	if n := len(cs) - textClasses; n > 0 {
 		t.line(fmt.Sprintf("  … and %s.", plural(int64(n), "more class", "more classes")))
 	}
-}
-
-func orUnknown(name string) string {
-	if name == "" {
-		return "(not in the trace)"
-	}
-	return name
 }
 
 func (t *text) fairness(r *analyze.Result) {

@@ -3,12 +3,14 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Thresholds of the words in a verdict; its status is the findings' alone.
@@ -78,13 +80,33 @@ var symptoms = map[string]bool{"starvation": true, "timer-lateness": true, "netp
 // chief is the finding that a verdict is about: the first serious one; but where
 // that is a symptom, the first that names a cause and costs at least a quarter.
 func chief(fs []findings.Finding) *findings.Finding {
-	f := worst(fs, findings.Critical, findings.Warning)
+	return cause(fs, worst(fs, findings.Critical, findings.Warning), findings.Warning)
+}
+
+// muchWaiting says that there was much, whether a detector minds or not.
+func muchWaiting(r *analyze.Result) bool {
+	return ratio(r.Waits.User.TotalNs, running(r)) > largeWaiting
+}
+
+// worthKnowing is the note that the headline is about where nothing is serious:
+// if there was much waiting, and most of it was not plain queueing.
+func worthKnowing(r *analyze.Result) *findings.Finding {
+	u := r.Waits.User
+	if len(r.Detectors) == 0 || chief(r.Findings) != nil || !muchWaiting(r) || inLine(u.Causes) > u.TotalNs/2 {
+		return nil
+	}
+	return cause(r.Findings, worst(r.Findings, findings.Note), findings.Note)
+}
+
+// cause is f, or, where f is a symptom, the first finding of that severity that
+// names a cause and costs at least a quarter.
+func cause(fs []findings.Finding, f *findings.Finding, least findings.Severity) *findings.Finding {
 	if f == nil || !symptoms[f.ID] {
 		return f
 	}
 	for i := range fs {
 		x := &fs[i]
-		if x.ID != traceQuality && !symptoms[x.ID] && x.Severity.AtLeast(findings.Warning) && 4*x.CostNs >= f.CostNs {
+		if x.ID != traceQuality && !symptoms[x.ID] && x.Severity.AtLeast(least) && 4*x.CostNs >= f.CostNs {
 			return x
 		}
 	}
@@ -106,16 +128,19 @@ func headline(r *analyze.Result, status string) string {
 		if status == string(findings.Warning) {
 			s = "Scheduling costs this program something: "
 		}
-		s += ended(lowered(cut(visible(f.Title), 300)))
+		s += ended(lowered(prose(f.Title, 300)))
 		if part := ratio(f.CostNs, u.TotalNs); f.CostNs > 0 && u.TotalNs > 0 && part < smallPart {
 			s += fmt.Sprintf(" That is %s of all the waiting.", share(f.CostNs, u.TotalNs))
+		}
+		if symptoms[f.ID] {
+			s += because(u)
 		}
 		return s
 	}
 	if u.Count == 0 && u.OpenCount == 0 {
 		return "No goroutine of the program had to wait for a processor while this trace was recorded."
 	}
-	much := ratio(u.TotalNs, running(r)) > largeWaiting
+	much := muchWaiting(r)
 	what := fmt.Sprintf("goroutines waited %s for a processor in all, against %s of running, and no wait was longer than %s.",
 		duration(u.TotalNs), duration(running(r)), duration(u.MaxNs))
 	switch {
@@ -123,10 +148,15 @@ func headline(r *analyze.Result, status string) string {
 		return "No detector judged this trace: " + what
 	case much && inLine(u.Causes) > u.TotalNs/2:
 		return "Scheduling is not at fault, but there was more work than processors: " + what
-	case much && worst(r.Findings, findings.Note) != nil:
-		return "No serious fault of scheduling was found, but this is worth knowing: " + ended(lowered(cut(visible(worst(r.Findings, findings.Note).Title), 300)))
+	case worthKnowing(r) != nil:
+		f := worthKnowing(r)
+		s := "No serious fault of scheduling was found, but this is worth knowing: " + ended(lowered(prose(f.Title, 300)))
+		if symptoms[f.ID] {
+			s += because(u)
+		}
+		return s
 	case much:
-		return "No serious fault of scheduling was found, though there was much waiting: " + what
+		return "No serious fault of scheduling was found, though there was much waiting: " + what + because(u)
 	case status == "ok":
 		return "Nothing is wrong with scheduling: " + what
 	case worst(r.Findings, findings.Note) == nil:
@@ -136,9 +166,19 @@ func headline(r *analyze.Result, status string) string {
 	}
 }
 
+// because says to what most of the waiting was lost, if one cause owns half of
+// it; it follows a sentence.
+func because(u waits.Summary) string {
+	by := words.BySize(u.Causes)
+	if len(by) == 0 || by[0].Ns*2 < u.TotalNs {
+		return ""
+	}
+	return fmt.Sprintf(" %s of all waiting was lost %s.", sentence(share(by[0].Ns, u.TotalNs)), words.CauseOf(by[0].Cause).Lost)
+}
+
 // inLine is the waiting behind other goroutines.
 func inLine(cs []waits.CauseTime) int64 {
-	return causeNs(cs, waits.CauseBehind) + causeNs(cs, waits.CauseOvertaken)
+	return words.CauseNs(cs, waits.CauseBehind) + words.CauseNs(cs, waits.CauseOvertaken)
 }
 
 // lost says how much goroutine-time was lost, and to what.
@@ -148,11 +188,11 @@ func lost(r *analyze.Result) string {
 		return ""
 	}
 	var parts []string
-	for i, c := range bySize(u.Causes) {
+	for i, c := range words.BySize(u.Causes) {
 		if i == 3 || c.Ns*20 < u.TotalNs && i > 0 {
 			break
 		}
-		parts = append(parts, share(c.Ns, u.TotalNs)+" "+causeWords[c.Cause].lost)
+		parts = append(parts, share(c.Ns, u.TotalNs)+" "+words.CauseOf(c.Cause).Lost)
 	}
 	s := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all", plural(u.Count, "time", "times"), duration(u.TotalNs))
 	if run := running(r); run > 0 {
@@ -247,13 +287,12 @@ func causers(r *analyze.Result) string {
 // tryFirst says what to do; where there is nothing, what was checked.
 func tryFirst(r *analyze.Result) string {
 	if f := chief(r.Findings); f != nil {
-		for _, a := range f.Advice {
-			if a != "" {
-				return "Try first: " + ended(lowered(cut(visible(a), 600)))
-			}
+		if a := firstAdvice(r, f); a != "" {
+			return "Try first: " + a
 		}
-		if cs := bySize(r.Waits.User.Causes); len(cs) > 0 {
-			return "Try first: " + ended(causeWords[cs[0].Cause].do)
+	} else if muchWaiting(r) {
+		if a := firstAdvice(r, worthKnowing(r)); a != "" {
+			return "If it matters, try: " + a
 		}
 	}
 	var quiet []string
@@ -275,6 +314,39 @@ func tryFirst(r *analyze.Result) string {
 		s += " If the program is slow, look elsewhere: at what it does while it runs, or at what it blocks on."
 	}
 	return s
+}
+
+// seeDetector is an advice that only points to another detector.
+var seeDetector = regexp.MustCompile(`^Most waiting .*: see ([a-z-]+)\.?$`)
+
+// firstAdvice is the first that f gives. Where that only points to another
+// detector, it is the advice of its finding; and where there is none, what helps
+// against the cause that owns most of the waiting.
+func firstAdvice(r *analyze.Result, f *findings.Finding) string {
+	advice := func(f *findings.Finding) string {
+		for _, a := range f.Advice {
+			if a != "" && !seeDetector.MatchString(a) {
+				return a
+			}
+			if m := seeDetector.FindStringSubmatch(a); m != nil {
+				return m[1]
+			}
+		}
+		return ""
+	}
+	if f != nil {
+		a := advice(f)
+		if i := slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == a }); i >= 0 {
+			a = advice(&r.Findings[i])
+		}
+		if a != "" && !slices.ContainsFunc(r.Detectors, func(d analyze.Detector) bool { return d.ID == a }) {
+			return ended(lowered(prose(a, 600)))
+		}
+	}
+	if cs := words.BySize(r.Waits.User.Causes); len(cs) > 0 {
+		return ended(words.CauseOf(cs[0].Cause).Do)
+	}
+	return ""
 }
 
 // sureness says how far all this can be trusted.

@@ -3,6 +3,7 @@ package report
 import (
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
@@ -29,5 +30,20 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v: about %q, want %q", c.list, got, c.want)
 		}
+	}
+}
+
+func TestFirstAdviceFollowsOnePointer(t *testing.T) {
+	r := &analyze.Result{Detectors: []analyze.Detector{{ID: "starvation"}, {ID: "convoy"}}, Findings: []findings.Finding{
+		{ID: "starvation", Advice: []string{"Most waiting is behind others: see convoy."}},
+		{ID: "convoy", Advice: []string{"Split the long work."}},
+	}}
+	r.Waits.User.Causes = causes(0, 0, 0, 0, 0, 5, 0)
+	if got := firstAdvice(r, &r.Findings[0]); got != "split the long work." {
+		t.Errorf("advice %q", got)
+	}
+	r.Findings[1].Advice = []string{"Most waiting is elsewhere: see starvation."}
+	if got := firstAdvice(r, &r.Findings[0]); got != "less work at once, more Ps if the machine has the cores, or shorter runs." {
+		t.Errorf("two that name each other: %q", got)
 	}
 }

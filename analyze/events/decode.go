@@ -44,6 +44,10 @@ type decoder struct {
 	recentStacks [512]recentStack
 	recentNames  [64]recentName
 
+	// annotations counts the types of tasks and regions among names: a program
+	// may invent them without end.
+	annotations int
+
 	cur     *block
 	read    emitted // with what is in cur
 	emitted emitted
@@ -62,6 +66,10 @@ type recentName struct {
 // maxStrings bounds the reasons and labels that one generation may bring; real
 // ones have a few dozen.
 const maxStrings = 1 << 16
+
+// maxAnnotations bounds the types of tasks and regions that one generation may
+// bring.
+const maxAnnotations = 1000
 
 // decode reads gen to its end or to its first error and calls emit with each
 // block; emit returns false to stop. The underlying reader can panic on a
@@ -211,10 +219,12 @@ func (d *decoder) convert(e *Event, ev *trace.Event) {
 		e.Stack = d.stack(ev.Stack(), e.G)
 	case trace.EventTaskBegin:
 		e.Kind = TaskBegin
+		e.Reason = d.annotation(ev.Task().Type)
 	case trace.EventTaskEnd:
 		e.Kind = TaskEnd
 	case trace.EventRegionBegin:
 		e.Kind = Region
+		e.Reason = d.annotation(ev.Region().Type)
 	case trace.EventLog:
 		e.Kind = Log
 	case trace.EventExperimental:
@@ -326,6 +336,17 @@ func (d *decoder) stack(s trace.Stack, hint int64) Handle {
 	}
 	*recent = recentStack{s, h}
 	return h
+}
+
+// annotation is the name of a type of tasks or regions; 0 if there are too many.
+func (d *decoder) annotation(s string) Handle {
+	if _, ok := d.names[s]; !ok {
+		if d.annotations == maxAnnotations {
+			return 0
+		}
+		d.annotations++
+	}
+	return d.name(s)
 }
 
 func (d *decoder) name(s string) Handle {

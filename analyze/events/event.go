@@ -18,7 +18,7 @@ type Event struct {
 	P      int32 // context
 	Stack  Handle
 	TStack Handle // Go: the stack of Res; for a creation, its start function
-	Reason Handle // Go: reason of the transition; STW: reason; Label: text
+	Reason Handle // Go: reason of the transition; STW: reason; Label: text; TaskBegin, Region: type
 	Kind   Kind
 	From   State
 	To     State

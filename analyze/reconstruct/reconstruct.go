@@ -50,6 +50,8 @@ type Reconstructor struct {
 	reduced bool
 	emit    func(*reference.Decision)
 
+	annotated map[annotation]int64
+
 	win window
 	q   *reference.Queues
 	gs  goroutines
@@ -134,18 +136,19 @@ const nobody = int32(-1)
 // New returns a Reconstructor for the events of one stream.
 func New(t *events.Tables, o Options) *Reconstructor {
 	r := &Reconstructor{
-		tables:  t,
-		rules:   o.Rules,
-		reduced: o.Reduced,
-		emit:    o.Emit,
-		q:       reference.NewQueues(o.Rules),
-		pix:     newIndex(),
-		mix:     newIndex(),
-		cls:     newClasses(t),
-		stk:     stackTraits{tables: t},
-		taker:   nobody,
-		visit:   visit{m: nobody},
-		worker:  none,
+		tables:    t,
+		rules:     o.Rules,
+		reduced:   o.Reduced,
+		emit:      o.Emit,
+		annotated: map[annotation]int64{},
+		q:         reference.NewQueues(o.Rules),
+		pix:       newIndex(),
+		mix:       newIndex(),
+		cls:       newClasses(t),
+		stk:       stackTraits{tables: t},
+		taker:     nobody,
+		visit:     visit{m: nobody},
+		worker:    none,
 	}
 	r.gs.byID = newIndex()
 	return r
@@ -346,6 +349,8 @@ func (r *Reconstructor) judge() {
 		r.aside(reference.KindAssistEnd, it)
 	case events.Sample:
 		r.aside(reference.KindSample, it)
+	case events.TaskBegin, events.Region:
+		r.annotate(it)
 	}
 	if r.q.GlobalLen() == 0 {
 		r.noGlobal = i

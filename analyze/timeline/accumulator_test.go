@@ -153,6 +153,7 @@ func TestMarks(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := procstest.Generate(r.IntN, procstest.Options{Steps: 25_000, Ps: 5, Ring: 20})
 		a := New(Options{})
+		a.whole = 6000 // what is generated counts as long
 		for i := range s.Decisions {
 			d := &s.Decisions[i]
 			a.Add(d)
@@ -184,6 +185,55 @@ func TestMarks(t *testing.T) {
 	}
 	if seen < 4 {
 		t.Errorf("only %d windows", seen)
+	}
+}
+
+// TestKeep does the same for intervals that are named in the end.
+func TestKeep(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := procstest.Generate(r.IntN, procstest.Options{Steps: 25_000, Ps: 5, Ring: 20})
+		a := New(Options{})
+		a.whole = 1000
+		short := seed%2 == 1 // the history does not reach back to the start
+		if short {
+			a.stints, a.depths = newRing[Stint](2048), newRing[depth](4096)
+		}
+		for i := range s.Decisions {
+			a.Add(&s.Decisions[i])
+			if d := &s.Decisions[i]; !short && d.Kind == reference.KindStart && i%500 == 0 {
+				a.Mark(d.Time-d.Wait, d.Time, "a wait")
+			}
+		}
+		for i := range 40 {
+			from := r.Int64N(s.End)
+			a.Keep(from, from+r.Int64N(s.End/100)+1, fmt.Sprint(i))
+		}
+		a.Keep(s.End+1, s.End+5, "after the end")
+		a.Keep(7, 7, "nothing")
+		from := s.End / 3
+		a.Keep(from, from+1000, "within another, perhaps")
+		got := a.Finish(s.End)
+		if n := len(got.Windows); n < 1 || !short && n < 2 || n > keptWindows+maxWindows {
+			t.Errorf("%d windows", n)
+		}
+		if short && (a.reach() == 0 || got.Windows[0].FromNs < a.reach()) {
+			t.Errorf("a window begins at %d, the history at %d", got.Windows[0].FromNs, a.reach())
+		}
+		total := 0
+		for i, w := range got.Windows {
+			total += len(w.Stints)
+			if w.FromNs >= w.ToNs || w.ToNs > s.End {
+				t.Errorf("window [%d,%d] of %d stints", w.FromNs, w.ToNs, len(w.Stints))
+			}
+			if i > 0 && w.FromNs < got.Windows[i-1].ToNs {
+				t.Errorf("a window begins at %d, before the one before it ends at %d", w.FromNs, got.Windows[i-1].ToNs)
+			}
+		}
+		if total > keptTotal+8*keptWindows {
+			t.Errorf("%d stints in all", total)
+		}
+		checkWindows(t, s, got)
 	}
 }
 

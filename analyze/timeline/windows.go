@@ -4,15 +4,18 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze/procs"
 )
 
 // The limits of the fine picture.
 const (
-	ringStints = 16 * 1024 // recent history from which windows are cut
-	ringDepths = 64 * 1024
-	ringArrows = 8 * 1024
+	// The history from which windows are cut: of most traces all, of long ones
+	// the last part. Pages of the rings that are not reached cost no memory.
+	ringStints = 256 * 1024
+	ringDepths = 512 * 1024
+	ringArrows = 64 * 1024
 
 	maxWindows   = 8
 	windowStints = 2500
@@ -20,7 +23,11 @@ const (
 	windowArrows = 2500
 	marginStints = windowStints / 10 // stints after a mark that end its margin early
 
-	wholeStints = 6000 // a trace with no more than that is one window
+	keptWindows = 24 // windows around intervals that Keep names
+	keptStints  = 8000
+	keptTotal   = 40_000 // stints in all of them
+
+	wholeStints = 24_000 // a trace with no more than that is one window
 	wholeDepths = 32 * 1024
 )
 
@@ -79,10 +86,18 @@ type history struct {
 	globalDepth int64 // number of the global queue's newest depth
 
 	marks     []*mark
-	due       int64 // the first time after which a mark can be cut out
-	dueStints int64 // number of stints from which on one must be
+	wanted    []span // what Keep named
+	whole     int64  // a trace with no more stints is one window
+	due       int64  // the first time after which a mark can be cut out
+	dueStints int64  // number of stints from which on one must be
 	lengths0  []int32
 	newest    []int
+}
+
+// span is an interval that is to have a window.
+type span struct {
+	from, to int64
+	title    string
 }
 
 // mark is a moment worth a window.
@@ -102,6 +117,7 @@ func newHistory() history {
 		globalDepth: -1,
 		due:         math.MaxInt64,
 		dueStints:   math.MaxInt64,
+		whole:       wholeStints,
 	}
 }
 
@@ -178,6 +194,107 @@ func (a *Accumulator) Mark(from, to int64, title string) {
 	a.schedule()
 }
 
+// Keep asks for exact detail of [from, to], ns, with a twentieth of it on either
+// side, as far as it is still at hand: name what the end of the analysis found,
+// most important first, before Finish. Of an interval
+// with more than 8,000 stints the end is kept, and if that is less than half, nothing.
+// Intervals that overlap have one window together.
+func (a *Accumulator) Keep(from, to int64, title string) {
+	if from, to = max(0, from), min(to, maxTime); to > from {
+		a.wanted = append(a.wanted, span{from, to, title})
+	}
+}
+
+// keep cuts out what Keep named, beside the windows that there are. Windows that
+// would overlap become one.
+func (a *Accumulator) keep(out []Window, end int64) []Window {
+	reach := a.reach()
+	var spans []span
+	for _, x := range a.wanted {
+		if len(spans) == keptWindows {
+			break
+		}
+		from, to, margin := x.from, min(x.to, end), (x.to-x.from)/20
+		x.from, x.to = max(reach, from-margin), min(end, to+margin)
+		if at, n := a.stintsIn(x.from, x.to); n > keptStints {
+			x.from = max(x.from, a.stints.at(at+n-keptStints).To)
+		}
+		if x.from >= to || x.from > from+(to-from)/2 {
+			continue // too long ago, or much too long
+		}
+		if all := join(spans, x); a.stintsInAll(all) <= keptTotal {
+			spans = all
+		}
+	}
+	// A window that is there already is part of one of these, if all of it is at
+	// hand; else what is in it is left out of them.
+	out = slices.DeleteFunc(out, func(w Window) bool {
+		i := slices.IndexFunc(spans, func(x span) bool { return w.FromNs <= x.to && x.from <= w.ToNs })
+		switch {
+		case i < 0:
+			return false
+		case w.FromNs < reach:
+			spans[i].from = max(spans[i].from, w.ToNs)
+			return false
+		}
+		spans = join(spans, span{w.FromNs, w.ToNs, w.Title})
+		return true
+	})
+	for _, x := range spans {
+		if x.to <= x.from {
+			continue
+		}
+		_, n := a.stintsIn(x.from, x.to)
+		parts := 1 + int(n)/windowStints
+		out = append(out, a.window(x.title, x.from, x.to, math.MaxInt, parts*windowDepths, parts*windowArrows))
+	}
+	return out
+}
+
+// join adds x to spans, of which none overlap; those that x touches become one
+// with the title of the first of them.
+func join(spans []span, x span) []span {
+	var out []span
+	for _, o := range spans {
+		if o.to < x.from || x.to < o.from {
+			out = append(out, o)
+			continue
+		}
+		x = span{min(o.from, x.from), max(o.to, x.to), o.title}
+	}
+	return append(out, x)
+}
+
+// reach is the time from which on the history is complete.
+func (a *Accumulator) reach() (at int64) {
+	if f := a.stints.first(); f > 0 {
+		at = a.stints.at(f).To
+	}
+	if f := a.depths.first(); f > 0 {
+		at = max(at, a.depths.at(f).at)
+	}
+	return at
+}
+
+// stintsIn is the number of the first stint of the history that ends in
+// (lo, hi], and how many do.
+func (a *Accumulator) stintsIn(lo, hi int64) (at, n int64) {
+	first := a.stints.first()
+	after := func(t int64) int64 {
+		return first + int64(sort.Search(int(a.stints.n-first), func(i int) bool { return a.stints.at(first+int64(i)).To > t }))
+	}
+	at = after(lo)
+	return at, after(hi) - at
+}
+
+func (a *Accumulator) stintsInAll(spans []span) (sum int64) {
+	for _, x := range spans {
+		_, n := a.stintsIn(x.from, x.to)
+		sum += n
+	}
+	return sum
+}
+
 // schedule finds when the next mark is to be cut out.
 func (a *Accumulator) schedule() {
 	a.due, a.dueStints = math.MaxInt64, math.MaxInt64
@@ -200,7 +317,7 @@ func (a *Accumulator) captureDue() {
 
 func (a *Accumulator) capture(m *mark) {
 	m.cut = true
-	m.window = a.window(m.title, m.lo(), min(m.hi(), a.now), windowStints, windowDepths)
+	m.window = a.window(m.title, m.lo(), min(m.hi(), a.now), windowStints, windowDepths, windowArrows)
 }
 
 // windows returns the whole trace if it is short, else what was marked.
@@ -211,8 +328,8 @@ func (a *Accumulator) windows(end int64) []Window {
 			open++
 		}
 	}
-	if end > 0 && a.stints.n+open <= wholeStints && a.depths.n <= ringDepths && a.arrows.n <= ringArrows {
-		return []Window{a.window("the whole trace", 0, end, wholeStints, wholeDepths)}
+	if end > 0 && a.stints.n+open <= a.whole && a.depths.n <= ringDepths && a.arrows.n <= ringArrows {
+		return []Window{a.window("the whole trace", 0, end, int(a.whole), wholeDepths, windowArrows)}
 	}
 	out := make([]Window, 0, len(a.marks))
 	for _, m := range a.marks {
@@ -221,18 +338,20 @@ func (a *Accumulator) windows(end int64) []Window {
 		}
 		out = append(out, m.window)
 	}
+	out = a.keep(out, end)
 	slices.SortStableFunc(out, func(x, y Window) int { return cmp.Compare(x.FromNs, y.FromNs) })
 	return out
 }
 
 // window cuts [lo, hi] out of the history; lo rises if there is no more of it,
 // or more than fits. hi must not be later than now.
-func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths int) Window {
+func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, maxArrows int) Window {
 	w := Window{Title: title, ToNs: hi, Stints: []Stint{}, Depths: []Depth{}, Arrows: []Arrow{}}
 
 	// Stints, newest first. Their order is that of their ends: the first one
-	// that is left out says from when on nothing is missing. The ring holds more
-	// than any window, so it does not run out before.
+	// that is left out says from when on nothing is missing. The ring does not
+	// run out before: it holds more than a window of a mark, and Keep asks for
+	// nothing beyond reach.
 	for p := range a.lanes {
 		if l := &a.lanes[p]; l.state != procs.Unused && l.since < hi {
 			w.Stints = append(w.Stints, l.stint(int32(p), hi))
@@ -270,7 +389,7 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths in
 
 	w.Depths = a.cutDepths(w.Depths, lo, hi, maxDepths)
 
-	for i := a.arrows.n - 1; i >= a.arrows.first() && len(w.Arrows) < windowArrows; i-- {
+	for i := a.arrows.n - 1; i >= a.arrows.first() && len(w.Arrows) < maxArrows; i-- {
 		r := a.arrows.at(i)
 		if r.at < lo {
 			break

@@ -96,6 +96,10 @@ type Class struct {
 	Antagonists []Antagonist `json:"antagonists"`     // who held the P while this class waited in its queue, most first
 	Held        []Held       `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
 	Worst       []Story      `json:"worst,omitempty"` // its longest waits, user goroutines only
+	// Tasks and Regions are the types of the user tasks and regions that its
+	// goroutines began, those begun most often first. Not all, if they are many.
+	Tasks   []string `json:"tasks,omitempty"`
+	Regions []string `json:"regions,omitempty"`
 }
 
 // Held is what a class, or one goroutine, waited for where nobody ran ahead of

@@ -55,6 +55,11 @@ func ready(p *browsertest.Page, charts int) {
 	}
 }
 
+// tooWide names what reaches beyond the right edge of the window.
+func tooWide(p *browsertest.Page) string {
+	return browsertest.Eval[string](p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll")).slice(0, 8).map(e => e.tagName + "." + e.className + "#" + e.id).join(" ")`)
+}
+
 func TestBrowser(t *testing.T) {
 	b := browsertest.Start(t)
 	js := browserScript(t)
@@ -79,7 +84,7 @@ func TestBrowser(t *testing.T) {
 			ready(p, charts)
 			if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); w > 0 {
 				t.Errorf("the page is %d px wider than the window", w)
-				t.Log(browsertest.Eval[string](p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll")).slice(0, 8).map(e => e.tagName + "." + e.className + "#" + e.id).join(" ")`))
+				t.Log(tooWide(p))
 			}
 			p.Screenshot(v.name, true)
 			p.Check()
@@ -161,13 +166,14 @@ func TestBrowserHostileNames(t *testing.T) {
 		if n := browsertest.Eval[int](p, `document.querySelectorAll("main script, main img, main iframe, [onerror]").length`); n != 0 {
 			t.Errorf("%d elements came out of names", n)
 		}
-		for _, want := range []string{`</script><script>window.pwned=1</script>`, `__f__window.pwned=2__f__`, `<!--<script>`, `main.(*T).__f__run`, `⟨U+202E⟩gnp.exe`} {
+		for _, want := range []string{`</script><script>window.pwned=1</script>`, `__f__window.pwned=2__f__`, `<!--<script>`, `main.(*T).__f__run`, `<U+202E>gnp.exe`} {
 			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.getElementById("class-table").textContent.includes(%q)`, want)) {
 				t.Errorf("%q is not shown", want)
 			}
 		}
 		if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
 			t.Errorf("names make the page %d px too wide", w)
+			t.Log(tooWide(p))
 		}
 		p.Check()
 	}
@@ -241,7 +247,7 @@ func TestBrowserUse(t *testing.T) {
 	p.Screenshot("finding", false)
 	// A click into an exact window shows the stint.
 	type point struct{ X, Y float64 }
-	pt := browsertest.Eval[point](p, `(() => { document.getElementById("tl-canvas").scrollIntoView({block: "center"}); const r = document.getElementById("tl-canvas").getBoundingClientRect(); return { X: r.left + 500, Y: r.top + 90 } })()`)
+	pt := browsertest.Eval[point](p, `(() => { document.getElementById("tl-canvas").scrollIntoView({block: "center"}); const r = document.getElementById("tl-canvas").getBoundingClientRect(); return { X: r.left + 500, Y: r.top + 120 } })()`)
 	p.Hover(pt.X, pt.Y)
 	p.Wait(`!document.getElementById("tl-tip").hidden`)
 	p.ClickAt(pt.X, pt.Y)
@@ -249,6 +255,11 @@ func TestBrowserUse(t *testing.T) {
 	p.Screenshot("details", false)
 	p.Type("n")
 	p.Wait(`document.getElementById("tl-details").textContent.includes("of 2")`)
+	// A wait tells its story, and the address bar keeps it.
+	p.Focus("#tl-canvas")
+	p.Type("w")
+	p.Wait(`/^G\d+ .* waited /.test(document.querySelector("#tl-details h3").textContent) && location.hash.includes("s=w")`)
+	story := strings.TrimPrefix(browsertest.Eval[string](p, `location.hash`), "#")
 	// Themes.
 	for _, want := range []string{"light", "dark", "auto"} {
 		p.Click("#theme")
@@ -258,6 +269,9 @@ func TestBrowserUse(t *testing.T) {
 	}
 	p.Check()
 
+	r := b.Open(t, file, story, browsertest.View{Width: 1280, Height: 900})
+	r.Wait(`!document.getElementById("tl-details").hidden && /waited/.test(document.querySelector("#tl-details h3").textContent)`)
+	r.Check()
 	// A link opens at its place.
 	q := b.Open(t, file, "t=300000000-348000000&q=main", browsertest.View{Width: 1280, Height: 900, Scale: 2, Dark: true})
 	q.Wait(`document.documentElement.dataset.timeline === "ready" && Math.round(gms.view.from) === 300000000`)
@@ -317,28 +331,90 @@ func TestBrowserLoad(t *testing.T) {
 	}
 }
 
-// TestBrowserAccessible runs axe-core over the page. It needs AXE to name
-// axe.min.js, which is not part of this repository.
+// TestBrowserAccessible lets axe-core judge the page by WCAG 2.2 AA and its best
+// practices: light and dark, wide and narrow, with all that is folded open and
+// with the timeline's details shown.
 func TestBrowserAccessible(t *testing.T) {
-	path := os.Getenv("AXE")
-	if path == "" {
-		t.Skip("AXE does not name axe.min.js")
-	}
-	axe, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	axe := browsertest.Axe(t)
 	b := browsertest.Start(t)
-	for _, dark := range []bool{false, true} {
-		p := b.Open(t, writePage(t, fakeDoc(8, 600), Options{ECharts: browserScript(t)}), "", browsertest.View{Width: 1280, Height: 900, Dark: dark})
-		ready(p, 0)
-		browsertest.Eval[bool](p, string(axe)+`; true`)
-		report := browsertest.Eval[string](p, `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] }).then(r => r.violations.map(v => v.id + " (" + v.impact + ", " + v.nodes.length + "): " + v.help + "\n    " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + " " + (n.any[0] ? n.any[0].message : "")).join("\n    ")).join("\n"))`)
-		t.Logf("%d rules of axe-core passed", browsertest.Eval[int](p, `axe.run().then(r => r.passes.length)`))
-		if report != "" {
-			t.Errorf("dark %v:\n%s", dark, report)
+	report := writePage(t, fakeDoc(4, 200), Options{ECharts: browserScript(t)})
+	for name, file := range map[string]string{"report": report, "diff": diffFile(t)} {
+		for _, v := range []browsertest.View{
+			{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true},
+		} {
+			p := b.Open(t, file, "", v)
+			if name != "diff" {
+				ready(p, 0)
+				p.Focus("#tl-canvas")
+				p.Type("w")
+				p.Wait(`!document.getElementById("tl-details").hidden`)
+			}
+			browsertest.Eval[bool](p, `(() => { for (const d of document.querySelectorAll("details")) d.open = true; return true })()`)
+			browsertest.Eval[bool](p, axe+`; true`)
+			passed := browsertest.Eval[int](p, `(async () => {
+				window.judged = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] });
+				return judged.passes.length;
+			})()`)
+			bad := browsertest.Eval[string](p, `judged.violations.map(v => v.id + " (" + v.impact + ", " + v.nodes.length + "): " + v.help + "\n    " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + " " + (n.any[0] ? n.any[0].message : "")).join("\n    ")).join("\n")`)
+			t.Logf("%s, %d px, dark %v: %d rules of axe-core passed", name, v.Width, v.Dark, passed)
+			if bad != "" {
+				t.Errorf("%s, %d px, dark %v:\n%s", name, v.Width, v.Dark, bad)
+			}
+			if passed < 20 {
+				t.Errorf("%s: only %d rules of axe-core found anything to judge", name, passed)
+			}
 		}
 	}
+}
+
+// TestBrowserKeyboard walks the page by keyboard alone: what can be reached is
+// visible, has a name and shows that it has the focus; no place holds it; and
+// the timeline can be read without a mouse.
+func TestBrowserKeyboard(t *testing.T) {
+	b := browsertest.Start(t)
+	p := b.Open(t, writePage(t, fakeDoc(4, 300), Options{ECharts: browserScript(t)}), "", browsertest.View{Width: 1280, Height: 900})
+	ready(p, 0)
+	stops := map[string]bool{}
+	for range 600 {
+		p.Type("\t")
+		s := browsertest.Eval[string](p, `(() => {
+			const e = document.activeElement;
+			if (!e || e === document.body) return "";
+			const r = e.getBoundingClientRect(), o = getComputedStyle(e);
+			const name = e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels.length ? e.labels[0].textContent : "");
+			const bad = [];
+			if (!name) bad.push("no name");
+			if (r.width < 1 || r.height < 1) bad.push("no size");
+			if (o.outlineStyle === "none") bad.push("no outline");
+			if (r.bottom < 0 || r.top > innerHeight) bad.push("out of sight");
+			return e.tagName + "#" + e.id + " " + name.slice(0, 40) + (bad.length ? " BAD: " + bad.join(", ") : "") + " at " + Math.round(r.top + scrollY) + "," + Math.round(r.left);
+		})()`)
+		if s == "" || stops[s] {
+			break // round once
+		}
+		stops[s] = true
+		if strings.Contains(s, " BAD: ") {
+			t.Error(s)
+		}
+	}
+	t.Logf("%d stops", len(stops))
+	if len(stops) < 60 || len(stops) == 600 {
+		t.Errorf("%d stops", len(stops))
+	}
+	p.Focus("#tl-canvas")
+	for _, c := range []struct{ keys, want string }{
+		{"n", "1 of 2"}, {"n", "2 of 2"}, {"p", "1 of 2"}, {"w", "waited"}, {"0", "waited"},
+	} {
+		p.Type(c.keys)
+		p.Wait(fmt.Sprintf(`document.getElementById("tl-details").textContent.includes(%q)`, c.want))
+	}
+	p.Type("n")
+	p.Type("\r")
+	p.Wait(`/^(G\d+ on )?P\d+/.test(document.querySelector("#tl-details h3").textContent)`)
+	first := browsertest.Eval[string](p, `location.hash`)
+	p.Type(".")
+	p.Wait(fmt.Sprintf(`location.hash !== %q && location.hash.includes("s=")`, first))
+	p.Check()
 }
 
 func diffFile(t *testing.T) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // The interactive charts. go-echarts makes the options and nothing else: its
@@ -118,16 +119,15 @@ func causesChart(classes []waits.Class) *chart {
 	)
 	c.SetXAxis(labels).XYReversal()
 	for _, cause := range waits.Causes() {
-		w := causeWordOf(cause)
 		d := make([]opts.BarData, len(cs))
 		sum := int64(0)
 		for i, k := range cs {
-			ns := causeNs(classCauses(k), cause)
+			ns := words.CauseNs(classCauses(k), cause)
 			d[i] = opts.BarData{Value: ns}
 			sum += ns
 		}
 		if sum > 0 {
-			c.AddSeries(w.Title, d, charts.WithBarChartOpts(opts.BarChart{Stack: "causes"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: "@" + w.Key}))
+			c.AddSeries(causeTitle(cause), d, charts.WithBarChartOpts(opts.BarChart{Stack: "causes"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: "@" + causeKey(cause)}))
 		}
 	}
 	for i := range c.MultiSeries {

@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 type classesView struct {
@@ -30,6 +31,8 @@ type classRow struct {
 	Ants    []aheadRow
 	Held    []heldRow
 	Worst   []place
+	Tasks   string // types of user tasks
+	Regions string
 	Text    string // what the filter looks at
 }
 
@@ -52,7 +55,7 @@ type fairView struct {
 // start function.
 func className(s string) Name {
 	if s == "" {
-		return Name{Short: "(start function not in the trace)"}
+		return Name{Short: words.Unknown}
 	}
 	return name(s)
 }
@@ -73,8 +76,7 @@ func newClasses(r *analyze.Result) *classesView {
 	cs := append([]waits.Class(nil), r.Waits.Classes...)
 	sort.SliceStable(cs, func(i, j int) bool { return cs[i].Waits.TotalNs > cs[j].Waits.TotalNs })
 	for _, c := range waits.Causes() {
-		w := causeWordOf(c)
-		v.Legend = append(v.Legend, legendItem{w.Key, w.Title})
+		v.Legend = append(v.Legend, legendItem{causeKey(c), causeTitle(c)})
 	}
 	v.Lead = fmt.Sprintf("%s of goroutines: those with the same start function and creator. The bar shows why they waited.", plural(int64(len(cs)), "class", "classes"))
 	for i, c := range cs {
@@ -85,17 +87,12 @@ func newClasses(r *analyze.Result) *classesView {
 		o := classRow{ID: c.ID, Name: className(c.Name), Creator: creatorName(c.Creator), System: c.System}
 		w := c.Waits
 		causes := classCauses(c)
-		top, topNs := causeWord{}, int64(0)
-		for _, e := range ordered(causes) {
-			if e.Ns > topNs {
-				top, topNs = causeWordOf(e.Cause), e.Ns
-			}
-		}
 		main := cell{Text: "–"}
-		if topNs > 0 {
-			main = cell{Text: top.Title, Key: top.Key, More: share(topNs, w.TotalNs)}
+		if by := words.BySize(causes); len(by) > 0 {
+			main = cell{Text: causeTitle(by[0].Cause), Key: causeKey(by[0].Cause), More: share(by[0].Ns, w.TotalNs)}
 		}
 		o.Bar = bar(causeSegments(causes, w.TotalNs), max(sumCauses(causes), 1), 10, "waiting by cause")
+		o.Tasks, o.Regions = types(c.Tasks), types(c.Regions)
 		o.Cells = []cell{
 			num(count(c.Goroutines), c.Goroutines), num(count(c.Starts), c.Starts), num(dur(c.RunningNs), c.RunningNs),
 			num(dur(w.TotalNs), w.TotalNs), num(dur(w.P50), w.P50), num(dur(w.P99), w.P99), num(dur(w.MaxNs), w.MaxNs), main,
@@ -124,10 +121,24 @@ func newClasses(r *analyze.Result) *classesView {
 			margin := max((s.ToNs-s.FromNs)/20, 1000)
 			o.Worst = append(o.Worst, place{fmt.Sprintf("%s at %s", dur(s.WaitNs), clock(s.FromNs)), window(max(s.FromNs-margin, 0), s.ToNs+margin)})
 		}
-		o.Text = strings.ToLower(cut(visible(c.Name+" "+c.Creator+" "+top.Title), 700))
+		o.Text = strings.ToLower(cut(visible(strings.Join([]string{c.Name, c.Creator, main.Text, o.Tasks, o.Regions}, " ")), 1500))
 		v.Rows = append(v.Rows, o)
 	}
 	return v
+}
+
+// types lists types of tasks or regions.
+func types(all []string) string {
+	const shown = 8
+	var out []string
+	for i, s := range all {
+		if i == shown {
+			out = append(out, fmt.Sprintf("%d more", len(all)-i))
+			break
+		}
+		out = append(out, cut(visible(s), 60))
+	}
+	return strings.Join(out, ", ")
 }
 
 func newFair(r *analyze.Result) *fairView {

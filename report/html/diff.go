@@ -9,9 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Bounds on what the page of a comparison shows.
@@ -338,8 +340,8 @@ func waterfall(c *compare.Result) template.HTML {
 	bar(0, "count", "before", dur(c.Waiting.BeforeNs), 0, float64(c.Waiting.BeforeNs))
 	level = float64(c.Waiting.BeforeNs)
 	for i, x := range steps {
-		w := causeWordOf(waits.Cause(x.Cause))
-		bar(i+1, w.Key, w.Title, signed(x.DeltaNs), level, level+float64(x.DeltaNs))
+		c := waits.Cause(x.Cause)
+		bar(i+1, causeKey(c), causeTitle(c), signed(x.DeltaNs), level, level+float64(x.DeltaNs))
 		level += float64(x.DeltaNs)
 	}
 	bar(len(steps)+1, "time", "after", dur(c.Waiting.AfterNs), 0, float64(c.Waiting.AfterNs))
@@ -352,12 +354,12 @@ func diffCauses(c *compare.Result) []row {
 		if x.BeforeNs == 0 && x.AfterNs == 0 {
 			continue
 		}
-		w := causeWordOf(waits.Cause(x.Cause))
+		cause := waits.Cause(x.Cause)
 		part := "–"
 		if c.Waiting.DeltaNs != 0 {
 			part = fmt.Sprintf("%.0f %%", 100*float64(x.DeltaNs)/float64(c.Waiting.DeltaNs))
 		}
-		out = append(out, row{Key: w.Key, Label: w.Title, Help: w.What, Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: signed(x.DeltaNs)}, {Text: part}}})
+		out = append(out, row{Key: causeKey(cause), Label: causeTitle(cause), Help: words.Meaning(glossary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: signed(x.DeltaNs)}, {Text: part}}})
 	}
 	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: signed(c.Waiting.DeltaNs)}, {}}})
 }

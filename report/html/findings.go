@@ -3,19 +3,23 @@ package html
 import (
 	"fmt"
 	"html/template"
+	"regexp"
 	"strconv"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 type finding struct {
 	N        int
 	ID       string
+	Known    bool // the glossary has the detector
 	Severity string
-	Title    Name
+	Title    string
 	Cost     string
 	CostNote string
 	Basis    string
@@ -24,11 +28,15 @@ type finding struct {
 	Evidence []findings.Evidence
 	Actors   []actor
 	MoreAct  int
-	Advice   []string
+	Advice   [][]piece
 	Gain     []string // what the advice would give, simulated
 	Strip    template.HTML
+	Picture  *picture
 	Brief    bool // folded, but for its title
 }
+
+// piece is a part of a sentence; a link if Href is set.
+type piece struct{ Text, Href string }
 
 type actor struct {
 	Role    string
@@ -41,6 +49,7 @@ type actor struct {
 
 type detector struct {
 	ID, Title string
+	Known     bool
 	Found     int
 }
 
@@ -52,19 +61,59 @@ func window(from, to int64) string {
 	return fmt.Sprintf("#t=%d-%d", from, to)
 }
 
+// linked makes links of the detectors that an advice names: to the first of
+// their findings, else to what they look for.
+func linked(s string, first map[string]int) []piece {
+	var out []piece
+	at := 0
+	for _, m := range detectorName.FindAllStringSubmatchIndex(s, -1) {
+		from, to := m[2], m[3]
+		if from < 0 {
+			from, to = m[4], m[5]
+		}
+		id := s[from:to]
+		if !isDetector[id] {
+			continue
+		}
+		href := "#d-" + id
+		if n, ok := first[id]; ok {
+			href = fmt.Sprintf("#finding-%d", n)
+		}
+		out = append(out, piece{Text: s[at:from]}, piece{id, href})
+		at = to
+	}
+	return append(out, piece{Text: s[at:]})
+}
+
+// detectorName finds what may be the ID of a detector: after "see", or if it has
+// a hyphen, since other IDs are words of everyday.
+var detectorName = regexp.MustCompile(`\b[Ss]ee ([a-z0-9]+(?:-[a-z0-9]+)*)\b|\b((?:[a-z0-9]+-)+[a-z0-9]+)\b`)
+
+var isDetector = func() map[string]bool {
+	m := map[string]bool{}
+	for _, d := range all.Docs() {
+		m[d.ID] = true
+	}
+	return m
+}()
+
 func (v *view) findings(r *analyze.Result, split *replay.Split) {
+	first := map[string]int{}
+	for i, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
+		if _, ok := first[f.ID]; !ok {
+			first[f.ID] = i + 1
+		}
+	}
 	for i, f := range r.Findings {
 		if i == maxFindings {
 			v.MoreFindings = len(r.Findings) - i
 			break
 		}
 		o := finding{
-			N: i + 1, ID: visible(f.ID), Severity: string(f.Severity), Title: name(f.Title),
-			Basis: basisWord(f.Basis), Href: window(f.FromNs, f.ToNs),
+			N: i + 1, ID: visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Title: prose(f.Title, 600),
+			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs),
 		}
 		o.Brief = i >= openFindings || f.Severity == findings.Note
-		o.Title.Short = cut(visible(f.Title), 600)
-		o.Title.Full = ""
 		switch f.Severity {
 		case findings.Note, findings.Warning, findings.Critical:
 		default:
@@ -79,9 +128,10 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 		if o.Href != "" {
 			o.Window = fmt.Sprintf("%s – %s (%s)", clock(f.FromNs), clock(f.ToNs), dur(f.ToNs-f.FromNs))
 			o.Strip = whereStrip(f.FromNs, f.ToNs, r.Trace.DurationNs)
+			o.Picture = newPicture(r, &r.Findings[i])
 		}
 		for _, e := range f.Evidence {
-			o.Evidence = append(o.Evidence, findings.Evidence{What: cut(visible(e.What), 400), Value: cut(visible(e.Value), 400), Limit: cut(visible(e.Limit), 200)})
+			o.Evidence = append(o.Evidence, findings.Evidence{What: prose(e.What, 400), Value: prose(e.Value, 400), Limit: prose(e.Limit, 200)})
 		}
 		for j, a := range f.Actors {
 			if j == maxActors {
@@ -113,7 +163,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 			o.Actors = append(o.Actors, b)
 		}
 		for _, a := range f.Advice {
-			o.Advice = append(o.Advice, cut(visible(a), 1000))
+			o.Advice = append(o.Advice, linked(prose(a, 1000), first))
 		}
 		if p := report.Prospect(split, i); p != nil {
 			for _, l := range report.ProspectLines(split, p) {
@@ -123,7 +173,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 		v.Findings = append(v.Findings, o)
 	}
 	for _, d := range r.Detectors {
-		v.Detectors = append(v.Detectors, detector{visible(d.ID), visible(d.Title), d.Found})
+		v.Detectors = append(v.Detectors, detector{visible(d.ID), visible(d.Title), isDetector[d.ID], d.Found})
 		if d.Found == 0 {
 			v.QuietDets++
 		}

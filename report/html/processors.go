@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 type psView struct {
@@ -47,8 +48,8 @@ func newPs(r *analyze.Result) *psView {
 	}
 	v.Lead = fmt.Sprintf("Of all P-time, %s ran the program, %s the garbage collector, %s was idle.",
 		share(tot[0], life), share(tot[2], life), share(tot[7], life))
-	for _, s := range stateWords {
-		v.Legend = append(v.Legend, legendItem{s.Key, s.Title})
+	for i, s := range words.States() {
+		v.Legend = append(v.Legend, legendItem{stateKeys[i], s.Title})
 	}
 	for i, q := range p.Ps {
 		if i == maxPs {
@@ -85,7 +86,7 @@ func newPs(r *analyze.Result) *psView {
 	return v
 }
 
-// parts are a P's times in the order of stateWords.
+// parts are a P's times in the order of stateKeys.
 func parts(q procs.Proc) [9]int64 {
 	return [9]int64{q.RunningNs, q.SystemNs, q.GCNs, q.TracerNs, q.SyscallNs, q.SchedNs, q.StoppedNs, q.IdleNs, q.UnusedNs}
 }
@@ -94,11 +95,11 @@ func newPRow(label string, q procs.Proc) psRow {
 	out := psRow{P: label}
 	var segs []segment
 	ns := parts(q)
-	for i, s := range stateWords {
-		segs = append(segs, segment{s.Key, ns[i], fmt.Sprintf("%s: %s, %s", s.Title, dur(ns[i]), share(ns[i], q.LifetimeNs))})
+	for i, s := range words.States() {
+		segs = append(segs, segment{stateKeys[i], ns[i], fmt.Sprintf("%s: %s, %s", s.Title, dur(ns[i]), share(ns[i], q.LifetimeNs))})
 	}
 	out.Bar = bar(segs, max(q.LifetimeNs, 1), 16, label+": what it did")
-	for i := range stateWords {
+	for i := range stateKeys {
 		out.Cells = append(out.Cells, num(share(ns[i], q.LifetimeNs), ns[i]))
 	}
 	out.Cells = append(out.Cells, num(dur(q.LifetimeNs), q.LifetimeNs), num(count(q.Starts), q.Starts), num(count(q.Parks), q.Parks),
@@ -120,7 +121,7 @@ func newCounts(title, help string, c procs.Counts) countTable {
 	})
 	for _, k := range keys {
 		n := c.ByCause[k]
-		t.Rows = append(t.Rows, row{Label: word(decisionWords, k), Cells: []cell{num(count(n), n), {Text: share(n, c.Count)}}})
+		t.Rows = append(t.Rows, row{Label: words.Decision(k), Cells: []cell{num(count(n), n), {Text: share(n, c.Count)}}})
 	}
 	return t
 }

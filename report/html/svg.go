@@ -295,14 +295,20 @@ func heatSVG(t timeline.Result) (template.HTML, string) {
 }
 
 func timeAxis(d *drawing, y float64, end int64) {
-	for i := 0; i <= 4; i++ {
-		anchor := "middle"
-		if i == 0 {
-			anchor = "start"
-		} else if i == 4 {
-			anchor = "end"
+	d.quarters(y, func(i int64) string { return dur(end / 4 * i) })
+}
+
+// quarters labels an axis at its quarters; narrow windows show its ends and its
+// middle only.
+func (d *drawing) quarters(y float64, label func(i int64) string) {
+	for i, anchor := range []string{"start", "middle", "middle", "middle", "end"} {
+		if i%2 == 1 {
+			d.b.WriteString(`<g class="minor">`)
 		}
-		d.text(leftMargin+plotWidth*float64(i)/4, y, anchor, dur(end/4*int64(i)))
+		d.text(leftMargin+plotWidth*float64(i)/4, y, anchor, label(int64(i)))
+		if i%2 == 1 {
+			d.b.WriteString("</g>")
+		}
 	}
 }
 

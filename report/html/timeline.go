@@ -14,7 +14,9 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Bounds on Ps × bins of the packed timeline: what it never exceeds, and what
@@ -29,6 +31,9 @@ func newTime(r *analyze.Result) *timeView {
 	v := &timeView{Bin: dur(t.BinNs), Windows: len(t.Windows), N: len(t.Lanes)}
 	v.Lead = fmt.Sprintf("One lane per P over %s.", dur(t.EndNs))
 	v.SVG = lanesSVG(t)
+	for i, k := range stateKeys[:len(stateKeys)-1] { // what is unused is not drawn
+		v.States = append(v.States, legendItem{k, stateTitles[i]})
+	}
 	ls := timeLines(t, 300)
 	v.SeriesSVG = linesSVG(ls, t.EndNs, "Runnable goroutines, queues and idle Ps over time", sig)
 	for _, l := range ls {
@@ -52,6 +57,9 @@ type packed struct {
 	Findings []packedFinding  `json:"findings"`
 	Classes  map[int32]string `json:"classes"`
 	Sources  []string         `json:"sources"`
+	Took     []string         `json:"took"`   // the words for each of Sources
+	States   []legendItem     `json:"states"` // by number of the state: colour and word
+	Waits    []packedWait     `json:"waits"`  // that are told, longest first
 	Arrays   []packedArray    `json:"arrays"`
 	Data     string           `json:"data"` // gzip, base64
 }
@@ -63,11 +71,21 @@ type packedSpan struct {
 }
 
 type packedFinding struct {
+	N        int    `json:"n"` // on the page
 	ID       string `json:"id"`
 	Severity string `json:"sev"`
 	Title    string `json:"title"`
 	From     int64  `json:"f"`
 	To       int64  `json:"t"`
+}
+
+type packedWait struct {
+	G    int64    `json:"g"`
+	Name string   `json:"name"`
+	From int64    `json:"f"`
+	To   int64    `json:"t"`
+	Text []string `json:"text"`
+	ID   string   `json:"id,omitempty"` // of its story on the page
 }
 
 type packedWindow struct {
@@ -132,13 +150,19 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 	}
 	for _, s := range reference.Sources() {
 		p.Sources = append(p.Sources, s.String())
+		p.Took = append(p.Took, words.Source(s.String()))
 	}
+	p.States = append(p.States, legendItem{"idle", "idle"})
+	for s := timeline.User; s <= timeline.Stopped; s++ {
+		p.States = append(p.States, legendItem{stateKeys[s-1], stateTitles[s-1]})
+	}
+	p.Waits = packWaits(r)
 	for i, fd := range r.Findings {
 		if i == maxFindings {
 			break
 		}
 		if fd.ToNs > fd.FromNs {
-			p.Findings = append(p.Findings, packedFinding{visible(fd.ID), string(fd.Severity), cut(visible(fd.Title), 200), fd.FromNs, fd.ToNs})
+			p.Findings = append(p.Findings, packedFinding{i + 1, visible(fd.ID), string(fd.Severity), prose(fd.Title, 300), fd.FromNs, fd.ToNs})
 		}
 	}
 	b := &block{}
@@ -159,6 +183,9 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 			data []uint8
 		}{{"user", l.User}, {"system", l.System}, {"gc", l.GC}, {"syscall", l.Syscall}, {"sched", l.Sched}, {"stopped", l.Stopped}} {
 			b.u8(fmt.Sprintf("%d.%s", i, s.name), meanBytes(s.data, f))
+		}
+		if l.Unused != nil {
+			b.u8(fmt.Sprintf("%d.unused", i), meanBytes(l.Unused, f))
 		}
 		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
@@ -193,6 +220,41 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 	}
 	p.Data = base64.StdEncoding.EncodeToString(z.Bytes())
 	return p, nil
+}
+
+// maxWaits bounds the waits whose story the timeline tells.
+const maxWaits = 100
+
+// packWaits are the waits that the page tells, and the longest of each class.
+func packWaits(r *analyze.Result) []packedWait {
+	out := []packedWait{}
+	type key struct{ g, from int64 }
+	seen := map[key]bool{}
+	add := func(s waits.Story, id string) {
+		k := key{s.G, s.FromNs}
+		if seen[k] || s.ToNs <= s.FromNs || len(out) == maxWaits {
+			return
+		}
+		seen[k] = true
+		w := packedWait{G: s.G, Name: className(s.Name).Short, From: s.FromNs, To: s.ToNs, ID: id}
+		for _, t := range words.Story(s) {
+			w.Text = append(w.Text, cut(t, 600))
+		}
+		out = append(out, w)
+	}
+	for i, s := range r.Waits.Stories() {
+		if i == maxStories {
+			break
+		}
+		add(s.Story, fmt.Sprintf("story-%d", i+1))
+	}
+	for _, c := range r.Waits.Classes {
+		for _, s := range c.Worst {
+			add(s, "")
+		}
+	}
+	slices.SortStableFunc(out, func(a, b packedWait) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	return out
 }
 
 // packWindow adds the stints and queue lengths of one window, as columns.

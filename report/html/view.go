@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Bounds on what the page shows, so that its size does not depend on the
@@ -57,7 +59,7 @@ type view struct {
 	Classes  *classesView
 	Fair     *fairView
 	Split    *splitView
-	Glossary []glossary
+	Glossary []glossaryPart
 	ECharts  bool
 	Version  string
 }
@@ -98,7 +100,10 @@ type cell struct {
 	Href string
 }
 
-type legendItem struct{ Key, Title string }
+type legendItem struct {
+	Key   string `json:"key"`
+	Title string `json:"title"`
+}
 
 type timeView struct {
 	Lead      string
@@ -107,6 +112,7 @@ type timeView struct {
 	SVG       template.HTML
 	SeriesSVG template.HTML
 	Legend    []legendItem
+	States    []legendItem
 	N         int
 }
 
@@ -124,18 +130,11 @@ func newView(doc *report.Document, withECharts bool) *view {
 	for _, l := range doc.Verdict.Lines {
 		v.Lines = append(v.Lines, cut(visible(l), 1200))
 	}
-	switch v.Status {
-	case "ok":
-		v.Badge = "Nothing wrong"
-	case "note":
-		v.Badge = "Worth knowing"
-	case "warning":
-		v.Badge = "Problem"
-	case "critical":
-		v.Badge = "Serious problem"
-	default:
-		v.Status, v.Badge = "note", "No verdict"
+	badge, ok := words.Status(v.Status)
+	if !ok {
+		v.Status, badge = "note", "No verdict"
 	}
+	v.Badge = badge
 	r := doc.Result
 	if v.Headline == "" {
 		v.Headline = "No verdict was given for this trace."
@@ -299,11 +298,7 @@ func (v *view) card(r *analyze.Result) {
 		}
 		sort.Slice(by, func(i, j int) bool { return by[i].n > by[j].n || by[i].n == by[j].n && by[i].k < by[j].k })
 		for _, e := range by {
-			help := ""
-			if w, ok := sourceWords[e.k]; ok {
-				help = "the P " + w
-			}
-			h.Sources = append(h.Sources, row{Label: visible(e.k), Help: help, Cells: []cell{num(count(e.n), e.n), {Text: share(e.n, c.Starts)}}})
+			h.Sources = append(h.Sources, row{Label: visible(e.k), Link: sourceTerm(e.k), Help: words.Meaning(glossary.Source, e.k), Cells: []cell{num(count(e.n), e.n), {Text: share(e.n, c.Starts)}}})
 		}
 		v.Honesty = h
 	}

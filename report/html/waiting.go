@@ -6,7 +6,9 @@ import (
 	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 type waitsView struct {
@@ -35,6 +37,7 @@ type causeBar struct {
 }
 
 type story struct {
+	ID     string
 	Head   string
 	Name   Name
 	Text   []string
@@ -61,8 +64,7 @@ type aheadRow struct {
 func causeSegments(cs []waits.CauseTime, total int64) []segment {
 	var out []segment
 	for _, c := range ordered(cs) {
-		w := causeWordOf(c.Cause)
-		out = append(out, segment{w.Key, c.Ns, fmt.Sprintf("%s: %s, %s", w.Title, dur(c.Ns), share(c.Ns, total))})
+		out = append(out, segment{causeKey(c.Cause), c.Ns, fmt.Sprintf("%s: %s, %s", causeTitle(c.Cause), dur(c.Ns), share(c.Ns, total))})
 	}
 	return out
 }
@@ -85,15 +87,6 @@ func ordered(cs []waits.CauseTime) []waits.CauseTime {
 	return out
 }
 
-func causeNs(cs []waits.CauseTime, c waits.Cause) int64 {
-	for _, e := range cs {
-		if e.Cause == c {
-			return e.Ns
-		}
-	}
-	return 0
-}
-
 func sumCauses(cs []waits.CauseTime) (n int64) {
 	for _, c := range cs {
 		n += c.Ns
@@ -104,21 +97,15 @@ func sumCauses(cs []waits.CauseTime) (n int64) {
 func newWaits(r *analyze.Result) *waitsView {
 	u, self, sys, all := r.Waits.User, r.Waits.Self, r.Waits.System, r.Waits.All
 	v := &waitsView{}
-	top, topNs := waits.Cause(""), int64(0)
-	for _, c := range ordered(u.Causes) {
-		if c.Ns > topNs {
-			top, topNs = c.Cause, c.Ns
-		}
-	}
 	if u.Count == 0 {
 		v.Lead = "No goroutine of the program had to wait for a processor while the trace was recorded."
 	} else {
 		v.Lead = fmt.Sprintf("Goroutines of the program became ready to run %s times and then waited %s in all: %s.",
 			count(u.Count), dur(u.TotalNs), ofTime(u.TotalNs, r.Trace.DurationNs))
 	}
-	if topNs > 0 {
-		w := causeWordOf(top)
-		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", share(topNs, u.TotalNs), w.Title, w.What)
+	if by := words.BySize(u.Causes); len(by) > 0 {
+		top := by[0]
+		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", share(top.Ns, u.TotalNs), causeTitle(top.Cause), words.Meaning(glossary.Cause, string(top.Cause)))
 	}
 	most := max(u.TotalNs, self.TotalNs, sys.TotalNs)
 	for _, b := range []struct {
@@ -135,10 +122,9 @@ func newWaits(r *analyze.Result) *waitsView {
 		})
 	}
 	for _, c := range waits.Causes() {
-		w := causeWordOf(c)
-		un, sn, yn := causeNs(u.Causes, c), causeNs(self.Causes, c), causeNs(sys.Causes, c)
-		v.Legend = append(v.Legend, legendItem{w.Key, w.Title})
-		v.Causes = append(v.Causes, row{Key: w.Key, Label: w.Title, Link: causeTerm(c), Help: w.What, Cells: []cell{
+		un, sn, yn := words.CauseNs(u.Causes, c), words.CauseNs(self.Causes, c), words.CauseNs(sys.Causes, c)
+		v.Legend = append(v.Legend, legendItem{causeKey(c), causeTitle(c)})
+		v.Causes = append(v.Causes, row{Key: causeKey(c), Label: causeTitle(c), Link: causeTerm(c), Help: words.Meaning(glossary.Cause, string(c)), Cells: []cell{
 			num(dur(un), un), num(share(un, u.TotalNs), un), num(dur(sn), sn), num(dur(yn), yn)}})
 	}
 	if u.BehindLongNs > 0 {
@@ -193,6 +179,7 @@ func newWaits(r *analyze.Result) *waitsView {
 			break
 		}
 		o := newStory(s.Story)
+		o.ID = fmt.Sprintf("story-%d", i+1)
 		if s.Like > 0 {
 			o.Text = append(o.Text, plural(int64(s.Like), "more long wait", "more long waits")+" of this class at the same time had much the same story.")
 		}

@@ -20,17 +20,17 @@ const gms = (() => {
     return e;
   }
 
-  // Formats, as format.go has them.
+  // Formats, as package words has them.
   function sig(f) {
     const a = Math.abs(f);
     if (!isFinite(f)) return "–";
     if (a >= 99.95) return group(Math.round(f));
     if (a >= 9.995) return trim(f.toFixed(1));
-    if (a >= 0.9995 || a === 0) return trim(f.toFixed(2));
-    return trim(Number(f.toPrecision(3)).toString());
+    if (a >= 0.0995 || a === 0) return trim(f.toFixed(2));
+    return trim(Number(f.toPrecision(2)).toString());
   }
   function trim(s) { return s.includes(".") && !s.includes("e") ? s.replace(/\.?0+$/, "") : s; }
-  function group(n) { return String(Math.round(n)).replace("-", "−").replace(/\B(?=(\d{3})+$)/g, "\u202f"); }
+  function group(n) { return String(Math.round(n)).replace("-", "−").replace(/\B(?=(\d{3})+$)/g, ","); }
   function dur(ns) {
     if (ns < 0) return "−" + dur(-ns);
     if (ns < 1e3) return Math.round(ns) + "\u00a0ns";
@@ -49,7 +49,7 @@ const gms = (() => {
   }
   function percent(f) {
     if (!isFinite(f)) return "–";
-    if (f > 0 && f < 0.0005) return "<\u00a00.1\u00a0%";
+    if (f > 0 && f < 0.0005) return "<0.1\u00a0%";
     return (f * 100).toFixed(f < 0.0995 && f > 0 ? 1 : 0) + "\u00a0%";
   }
 
@@ -74,7 +74,6 @@ const gms = (() => {
     theme = order.includes(t) ? t : "auto";
     if (theme === "auto") root.removeAttribute("data-theme"); else root.dataset.theme = theme;
     button.textContent = "Theme: " + theme;
-    button.setAttribute("aria-label", "Colour theme: " + (theme === "auto" ? "automatic" : theme));
     if (keep) try { localStorage.setItem("gmpscope-theme", theme); } catch (e) { /* not allowed here: never mind */ }
     restyle();
   }
@@ -113,7 +112,11 @@ const gms = (() => {
   function arrived(first) {
     seen = location.hash;
     const next = parse(location.hash);
-    if (!Object.keys(next).length && location.hash) return; // a section
+    if (!Object.keys(next).length && location.hash) { // a section, or something folded
+      const e = document.getElementById(location.hash.slice(1));
+      if (e && e.tagName === "DETAILS") e.open = true;
+      return;
+    }
     state = next;
     if (!first) for (const k of Object.keys(watchers)) if (k in state) watchers[k](state[k], false);
   }

@@ -12,13 +12,12 @@
   const canvas = document.getElementById("tl-canvas"), map = document.getElementById("tl-map");
   const tip = document.getElementById("tl-tip"), details = document.getElementById("tl-details");
   const range = document.getElementById("tl-range"), picker = document.getElementById("tl-windows");
-  const STATES = ["idle", "user", "system", "gc", "tracer", "syscall", "sched", "stopped"];
-  const WORDS = ["idle", "program", "runtime", "garbage collector", "tracer", "system call", "scheduler", "stopped"];
+  const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title);
   const N = D.ps.length, GUTTER = 52, RIGHT = 10;
   const laneH = N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
   const depthH = N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
   const gap = N <= 32 ? 4 : N <= 128 ? 2 : 1;
-  const AXIS = 24, BAND = 12, GLOBAL = 34, TOP = AXIS + BAND + GLOBAL + 8, LANE = laneH + depthH + gap;
+  const AXIS = 24, BAND = 12, GLOBAL = 34, ROWS = D.waits.length ? 4 : 0, WAITS = ROWS * 6, TOP = AXIS + BAND + GLOBAL + WAITS + 10, LANE = laneH + depthH + gap;
   const height = TOP + N * LANE + 6;
   const lane = new Map(D.ps.map((p, i) => [p, i]));
   view.end = Math.max(D.end, 1); view.from = 0; view.to = view.end;
@@ -26,6 +25,7 @@
   let A = null;      // arrays by name
   let cursor = 0;    // lane chosen by keyboard
   let picked = null; // {win, i} of the stint shown in the details
+  let waiting = -1;  // number of the wait shown there
   let finding = -1;
 
   /* Unpacking: base64, then gzip, then typed arrays over one buffer. */
@@ -157,6 +157,15 @@
     }
   }
 
+  /** Where a P does not exist, it has no lane. */
+  function unused(i, cols, lh, px, panel) {
+    const bins = A[i + ".unused"], per = (view.to - view.from) / cols;
+    if (bins) for (let c = 0; c < cols; c++) {
+      const b = Math.floor((view.from + (c + 0.5) * per) / D.bin);
+      if (bins[b] > 127) for (let k = 0; k < lh; k++) px[k * cols + c] = panel;
+    }
+  }
+
   let depthMost = 1, globalMost = 1;
   function scales() {
     for (let i = 0; i < N; i++) for (const v of A[i + ".q"]) if (v > depthMost) depthMost = v;
@@ -179,6 +188,7 @@
       depth(D.ps[i], A[i + ".q"], cols, q);
       px.fill(bg, 0, lh * cols);
       px.fill(panel, lh * cols);
+      unused(i, cols, lh, px, panel);
       for (let c = 0; c < cols; c++) {
         let y = lh, acc = 0; // stacked from below
         for (let s = 1; s < 8; s++) {
@@ -199,6 +209,7 @@
     ctx.textBaseline = "middle";
     drawGlobal(cols);
     drawBands();
+    drawWaits();
     drawLabels();
     drawExact();
     drawAxis();
@@ -254,6 +265,36 @@
       ctx.fillRect(a, TOP - 5, 1, 5); ctx.fillRect(b - 1, TOP - 5, 1, 5);
     }
     ctx.restore();
+  }
+
+  /* The longest waits, each in the first row that is free. */
+  const rowOf = (() => {
+    const ends = new Array(ROWS).fill(-1), out = new Array(D.waits.length).fill(-1);
+    const gap = D.end / 400;
+    for (const k of D.waits.map((w, i) => i).sort((a, b) => D.waits[a].f - D.waits[b].f)) {
+      const row = ends.findIndex(e => e < D.waits[k].f - gap);
+      if (row >= 0) { ends[row] = D.waits[k].t; out[k] = row; }
+    }
+    return out;
+  })();
+  const waitY = k => AXIS + BAND + GLOBAL + 4 + rowOf[k] * 6;
+  function drawWaits() {
+    if (!ROWS) return;
+    clip();
+    D.waits.forEach((w, k) => {
+      if (rowOf[k] < 0 || w.t < view.from || w.f > view.to) return;
+      const a = t2x(w.f), b = Math.max(t2x(w.t), a + 2);
+      ctx.fillStyle = colour(k === waiting ? "ink" : "waking");
+      ctx.fillRect(a, waitY(k), b - a, 4);
+    });
+    ctx.restore();
+    ctx.fillStyle = colour("ink2");
+    ctx.textAlign = "right";
+    ctx.fillText("waits", GUTTER - 6, AXIS + BAND + GLOBAL + WAITS / 2 + 3);
+  }
+  function waitAt(x, y) {
+    const row = Math.floor((y - AXIS - BAND - GLOBAL - 3) / 6), t = x2t(x), slack = 3 * (view.to - view.from) / plotW();
+    return row < 0 || row >= ROWS ? -1 : D.waits.findIndex((w, k) => rowOf[k] === row && t >= w.f - slack && t <= w.t + slack);
   }
 
   function drawLabels() {
@@ -391,13 +432,18 @@
   }
   function stint(s) {
     const w = D.windows[s.win], k = s.win, get = n => A[`w${k}.${n}`][s.i];
-    return { w, p: get("p"), from: w.f + get("from"), len: get("len"), state: get("state"), g: get("g"), cls: D.classes[get("class")] || "", wait: get("wait"), src: D.sources[get("src")] || "" };
+    return { w, p: get("p"), from: w.f + get("from"), len: get("len"), state: get("state"), g: get("g"), cls: D.classes[get("class")] || "", wait: get("wait"), src: D.sources[get("src")] || "", took: D.took[get("src")] || "" };
   }
   function lines(x, y) {
     const t = x2t(x), out = [];
     if (t < view.from || t > view.to) return null;
     for (const s of D.stw) if (t >= s.f && t <= Math.max(s.t, s.f + (view.to - view.from) / plotW())) { out.push(["World stopped", dur(s.t - s.f) + (s.n ? ", " + s.n : "")]); break; }
     for (const s of D.gc) if (y < TOP && t >= s.f && t <= s.t) { out.push(["Garbage collection", dur(s.t - s.f)]); break; }
+    const k = waitAt(x, y);
+    if (k >= 0) {
+      const w = D.waits[k];
+      return { title: `G${w.g} ${w.name}`, rows: [["Waited", dur(w.t - w.f)], ["From", clock(w.f, 1e4)]] };
+    }
     const b = Math.min(Math.floor(t / D.bin), D.bins - 1), i = laneAt(y);
     if (i < 0) {
       out.push(["Runnable", sig(A["runnable.mean"][b]) + " (up to " + (A["runnable.max"][b] ?? 0) + ")"], ["Global queue", sig(A["global.mean"][b]) + " (up to " + (A["global.max"][b] ?? 0) + ")"], ["Idle Ps", sig(A["idle.mean"][b])]);
@@ -434,30 +480,72 @@
     tip.style.top = e.clientY - host.top + 16 + "px";
   }
 
-  function show(hit) {
-    picked = hit;
-    if (!hit) { details.hidden = true; later(); return; }
-    const s = stint(hit), dl = el("dl");
-    const add = (k, v) => dl.append(el("dt", "", k), el("dd", "", v));
-    add("Processor", "P" + s.p);
-    add("State", WORDS[s.state]);
-    add("From", clock(s.from, 1));
-    add("For", dur(s.len));
-    if (s.g > 0) { add("Goroutine", String(s.g)); add("Start function", s.cls || "not in the trace"); }
-    if (s.wait >= 0) add("Waited before", s.wait === 0 ? "not at all" : dur(s.wait) + ", since " + clock(s.from - s.wait, 1) + " (dashed line)");
-    if (s.g > 0 && s.src) add("Taken from", s.src);
+  /** A heading, paragraphs, and buttons, in place of what the details held. */
+  function tell(title, parts, buttons) {
     const row = el("div", "row");
-    const button = (text, f) => { const b = el("button", "", text); b.type = "button"; b.addEventListener("click", f); row.append(b); };
-    button("Zoom to it", () => go(s.from - s.len * 0.1, s.from + s.len * 1.1));
-    if (s.wait > 0) button("Zoom to its wait", () => go(s.from - s.wait * 1.1, s.from + Math.min(s.len, s.wait) * 0.2));
-    if (s.g > 0) {
-      button("Its previous run here", () => sameG(s, hit, -1));
-      button("Its next run here", () => sameG(s, hit, 1));
+    for (const [text, f] of [...buttons, ["Close", () => { show(null); canvas.focus(); }]]) {
+      const b = el("button", "", text);
+      b.type = "button";
+      b.addEventListener("click", f);
+      row.append(b);
     }
-    button("Close", () => { show(null); canvas.focus(); });
-    details.replaceChildren(el("h4", "", s.g > 0 ? `G${s.g} on P${s.p}` : `P${s.p}: ${WORDS[s.state]}`), dl, row);
+    details.replaceChildren(el("h3", "", title), ...parts, row);
     details.hidden = false;
     later();
+  }
+  function facts(rows) {
+    const dl = el("dl");
+    for (const [k, v] of rows) dl.append(el("dt", "", k), el("dd", "", v));
+    return dl;
+  }
+  /** What a P did in [from, to], as far as the exact window w reaches. */
+  function meanwhile(w, p, from, to) {
+    const r = w.lanes.get(p), a = Math.max(from, w.f), b = Math.min(to, w.t), sums = new Map();
+    if (!r || b <= a) return [];
+    const fs = A[`w${w.k}.from`], ls = A[`w${w.k}.len`], st = A[`w${w.k}.state`], cl = A[`w${w.k}.class`];
+    for (let j = first(fs, ls, r, a - w.f); j < r[1] && fs[j] + w.f < b; j++) {
+      const name = st[j] === 1 ? D.classes[cl[j]] || "program" : WORDS[st[j]];
+      const s = sums.get(name) || { name, ns: 0, n: 0 };
+      s.ns += Math.min(fs[j] + w.f + ls[j], b) - Math.max(fs[j] + w.f, a);
+      s.n++;
+      sums.set(name, s);
+    }
+    const list = el("ul"), all = [...sums.values()].sort((x, y) => y.ns - x.ns);
+    for (const s of all.slice(0, 5)) list.append(el("li", "", `${s.name} – ${dur(s.ns)}` + (s.n > 1 ? `, ${gms.group(s.n)} times` : "")));
+    const part = b - a < (to - from) * 0.999 ? `, as far as it is kept exactly (${dur(b - a)})` : "";
+    return [el("p", "", `Meanwhile P${p}, on which it ran in the end, did this${part}:`), list];
+  }
+  function wait(k, zoom) {
+    const w = D.waits[k];
+    waiting = k;
+    picked = null;
+    if (zoom) go(w.f - (w.t - w.f) * 0.08, w.t + (w.t - w.f) * 0.08);
+    const parts = w.text.map(t => el("p", "", t));
+    if (w.id) {
+      const a = el("a", "", "Step by step");
+      a.href = "#" + w.id;
+      parts.push(a);
+    }
+    tell(`G${w.g} ${w.name} waited ${dur(w.t - w.f)}`, parts, [["Zoom to it", () => wait(k, true)]]);
+    gms.put("s", "w" + w.g + "-" + w.f);
+  }
+  function show(hit) {
+    picked = hit;
+    waiting = -1;
+    if (!hit) { details.hidden = true; later(); gms.put("s", null); return; }
+    const s = stint(hit), rows = [["Processor", "P" + s.p], ["State", WORDS[s.state]], ["From", clock(s.from, 1)], ["For", dur(s.len)]];
+    if (s.g > 0) rows.push(["Goroutine", String(s.g)], ["Start function", s.cls || "not in the trace"]);
+    const parts = [facts(rows)], buttons = [["Zoom to it", () => go(s.from - s.len * 0.1, s.from + s.len * 1.1)]];
+    if (s.wait >= 0) {
+      const told = D.waits.findIndex(w => w.g === s.g && Math.abs(w.t - s.from) < 2);
+      if (s.wait === 0) parts.push(el("p", "", "It did not wait."));
+      else if (told >= 0) parts.push(el("p", "", `Before, it waited ${dur(s.wait)} (dashed line).`), ...D.waits[told].text.map(t => el("p", "", t)));
+      else parts.push(el("p", "", `Before, it waited ${dur(s.wait)}, from ${clock(s.from - s.wait, 1)} on (dashed line). Then P${s.p} ${s.took}.`), ...meanwhile(s.w, s.p, s.from - s.wait, s.from));
+      if (s.wait > 0) buttons.push(["Zoom to its wait", () => go(s.from - s.wait * 1.1, s.from + Math.min(s.len, s.wait) * 0.2)]);
+    }
+    if (s.g > 0) buttons.push(["Its previous run", () => sameG(s, hit, -1)], ["Its next run", () => sameG(s, hit, 1)]);
+    tell(s.g > 0 ? `G${s.g} on P${s.p}` : `P${s.p}: ${WORDS[s.state]}`, parts, buttons);
+    gms.put("s", s.p + "-" + Math.round(s.from));
   }
   /** The run of the same goroutine next to this one, on any P of the window. */
   function sameG(s, hit, dir) {
@@ -495,10 +583,9 @@
     const f = D.findings[finding], m = (f.t - f.f) * 0.08;
     go(f.f - m, f.t + m);
     show(null);
-    const dl = el("dl");
-    dl.append(el("dt", "", "Finding"), el("dd", "", f.title), el("dt", "", "Window"), el("dd", "", clock(f.f, 1e4) + " – " + clock(f.t, 1e4)));
-    details.replaceChildren(el("h4", "", `${finding + 1} of ${D.findings.length}: ${f.id}`), dl);
-    details.hidden = false;
+    const a = el("a", "", "Evidence and advice");
+    a.href = "#finding-" + f.n;
+    tell(`${finding + 1} of ${D.findings.length}: ${f.id}`, [facts([["Finding", f.title], ["Window", clock(f.f, 1e4) + " – " + clock(f.t, 1e4)]]), a], [["Previous", () => toFinding(-1)], ["Next", () => toFinding(1)]]);
   }
   function step(d) {
     const mid = (view.from + view.to) / 2;
@@ -509,7 +596,10 @@
     } else hit = stintAt(cursor, mid);
     if (hit) reveal(hit);
   }
-  const doing = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), left: () => pan(-0.25), right: () => pan(0.25), all: () => go(0, view.end), next: () => toFinding(1), prev: () => toFinding(-1) };
+  function toWait(d) {
+    if (D.waits.length) wait(((waiting < 0 ? (d > 0 ? -1 : 0) : waiting) + d + D.waits.length) % D.waits.length, true);
+  }
+  const doing = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), left: () => pan(-0.25), right: () => pan(0.25), all: () => go(0, view.end), next: () => toFinding(1), prev: () => toFinding(-1), wait: () => toWait(1) };
   box.querySelector(".tl-bar").addEventListener("click", e => { const b = e.target.closest("[data-do]"); if (b) doing[b.dataset.do](); });
   const keys = { "+": "in", "=": "in", "-": "out", "_": "out", ArrowLeft: "left", ArrowRight: "right", 0: "all" };
   canvas.addEventListener("keydown", e => {
@@ -524,8 +614,9 @@
   });
   addEventListener("keydown", e => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
-    if (e.key !== "n" && e.key !== "p") return;
-    toFinding(e.key === "n" ? 1 : -1);
+    const f = { n: () => toFinding(1), p: () => toFinding(-1), w: () => toWait(1), W: () => toWait(-1) }[e.key];
+    if (!f) return;
+    f();
     box.scrollIntoView({ block: "nearest" });
   });
   canvas.addEventListener("focus", later);
@@ -579,8 +670,9 @@
       const a = x2t(Math.min(drag.x, e.clientX) - r.left), b = x2t(Math.max(drag.x, e.clientX) - r.left);
       if (b > a) go(a, b);
     } else if (!drag.moved && e.type === "pointerup") {
-      const x = e.clientX - r.left, y = e.clientY - r.top, i = laneAt(y);
-      if (i >= 0) { cursor = i; show(stintAt(i, x2t(x))); }
+      const x = e.clientX - r.left, y = e.clientY - r.top, i = laneAt(y), k = waitAt(x, y);
+      if (k >= 0) wait(k, false);
+      else if (i >= 0) { cursor = i; show(stintAt(i, x2t(x))); }
     }
     drag = null;
   }
@@ -608,11 +700,12 @@
   gms.restyled(later);
   new ResizeObserver(resize).observe(canvas.parentElement);
   addEventListener("resize", resize);
-  gms.timeline = { draw, ready: false };
+  gms.timeline = { draw, ready: 0 };
   unpack().then(() => {
     scales();
     resize();
-    gms.timeline.ready = true;
+    draw();
+    gms.timeline.ready = performance.now(); // ms; drawn, and keys and mouse work
     gms.on("t", (v, first) => {
       const m = /^(\d+)-(\d+)$/.exec(v);
       if (!m) return;
@@ -621,6 +714,19 @@
       later();
       document.getElementById("timeline").scrollIntoView();
       if (!first) canvas.focus({ preventScroll: true });
+    });
+    gms.on("s", v => {
+      const m = /^(w?)(\d+)-(\d+)$/.exec(v);
+      if (!m) return;
+      if (m[1]) {
+        const k = D.waits.findIndex(w => w.g === Number(m[2]) && w.f === Number(m[3]));
+        if (k >= 0) wait(k, false);
+        document.getElementById("timeline").scrollIntoView();
+        return;
+      }
+      const i = lane.get(Number(m[2])), hit = i === undefined ? null : stintAt(i, Number(m[3]) + 0.5) || stintAt(i, Number(m[3]));
+      if (hit) { cursor = i; show(hit); }
+      document.getElementById("timeline").scrollIntoView();
     });
     document.documentElement.dataset.timeline = "ready";
   }).catch(e => { // an old browser: the drawing that is there without scripts

@@ -1,0 +1,54 @@
+package reconstruct
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+)
+
+// maxAnnotated bounds the pairs of class and name that are kept.
+const maxAnnotated = 4096
+
+// annotation is a type of tasks or regions that goroutines of a class began.
+type annotation struct {
+	class int32
+	task  bool
+	name  events.Handle
+}
+
+// annotate notes a task or region that a goroutine began.
+func (r *Reconstructor) annotate(it *item) {
+	ix := r.gs.find(it.ev.G)
+	if ix < 0 || it.ev.Reason == 0 {
+		return
+	}
+	a := annotation{r.gs.all[ix].class, it.ev.Kind == events.TaskBegin, it.ev.Reason}
+	if n := r.annotated[a]; n > 0 || len(r.annotated) < maxAnnotated {
+		r.annotated[a] = n + 1
+	}
+}
+
+// Annotated returns the types of tasks and of regions that goroutines of each
+// class began, those begun most often first. Both are bounded: of a program that
+// invents names without end, the first are there.
+func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
+	all := make([]annotation, 0, len(r.annotated))
+	for a := range r.annotated {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b annotation) int {
+		if x, y := r.annotated[a], r.annotated[b]; x != y {
+			return int(y - x)
+		}
+		return int(a.name - b.name)
+	})
+	tasks, regions = map[int32][]string{}, map[int32][]string{}
+	for _, a := range all {
+		to := regions
+		if a.task {
+			to = tasks
+		}
+		to[a.class] = append(to[a.class], r.tables.Name(a.name))
+	}
+	return tasks, regions
+}

@@ -1,0 +1,118 @@
+package html
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+func TestPictureShowsTheWindow(t *testing.T) {
+	doc := fakeDoc(8, 1200)
+	r := doc.Result
+	w := r.Timeline.Windows[0]
+	f := &r.Findings[0]
+	f.FromNs, f.ToNs = w.FromNs, w.ToNs
+	victim, cause := int64(0), int32(0)
+	for _, s := range w.Stints {
+		if s.Wait > 1_000_000 && s.From-s.Wait > w.FromNs && victim == 0 {
+			victim = s.G
+		}
+		if s.Class > 1 {
+			cause = s.Class
+		}
+	}
+	for i := range r.Waits.Classes {
+		if r.Waits.Classes[i].ID == cause {
+			f.Actors = []findings.Actor{{Role: findings.Victim, G: victim}, {Role: findings.Cause, Class: r.Waits.Classes[i].Name}}
+		}
+	}
+	p := newPicture(r, f)
+	if p == nil {
+		t.Fatal("no picture of a window that is kept exactly")
+	}
+	for _, want := range []string{fmt.Sprintf("6 of %d Ps", 8), "Dashed boxes", "A black line above a lane", "Below a lane hangs its queue"} {
+		if !strings.Contains(p.Caption, want) {
+			t.Errorf("the caption does not say %q: %s", want, p.Caption)
+		}
+	}
+	if strings.Contains(p.Caption, "in averages") {
+		t.Errorf("an exact picture claims averages: %s", p.Caption)
+	}
+	if svg := string(p.SVG); !strings.Contains(svg, fmt.Sprintf("G%d", victim)) || !strings.Contains(svg, `class="wait"`) || !strings.Contains(svg, `class="f-user"`) {
+		t.Error("no wait of the victim, or no run, is drawn")
+	}
+
+	// Outside of the windows there are bins only; and few bins show nothing.
+	f.FromNs, f.ToNs = 3_000_000_000, 3_000_001_000
+	p = newPicture(r, f)
+	for _, want := range []string{"in averages over", "too short for the detail that was kept"} {
+		if !strings.Contains(p.Caption, want) {
+			t.Errorf("the caption does not say %q: %s", want, p.Caption)
+		}
+	}
+	r.Timeline.Lanes = nil
+	if newPicture(r, f) != nil {
+		t.Error("a picture of nothing")
+	}
+}
+
+func TestLinked(t *testing.T) {
+	pieces := linked("Most waiting happened while a P was idle: see work-conservation. Or see convoy, not a well-known one; a convoy is no link.", map[string]int{"convoy": 3})
+	var got []string
+	text := ""
+	for _, p := range pieces {
+		text += p.Text
+		if p.Href != "" {
+			got = append(got, p.Text+" "+p.Href)
+		}
+	}
+	if want := "work-conservation #d-work-conservation|convoy #finding-3"; strings.Join(got, "|") != want {
+		t.Errorf("links %q, want %q", got, want)
+	}
+	if !strings.HasSuffix(text, "a convoy is no link.") || !strings.HasPrefix(text, "Most waiting") {
+		t.Errorf("the text became %q", text)
+	}
+}
+
+// TestLinksLeadSomewhere follows each link within the page.
+func TestLinksLeadSomewhere(t *testing.T) {
+	s := write(t, fakeDoc(4, 100), Options{})
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(s, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements are called %s", m[1])
+		}
+		ids[m[1]] = true
+	}
+	n := 0
+	for _, m := range regexp.MustCompile(` href="#([^"]+)"`).FindAllStringSubmatch(s, -1) {
+		if strings.HasPrefix(m[1], "t=") {
+			continue // a stretch of the timeline
+		}
+		n++
+		if !ids[m[1]] {
+			t.Errorf("#%s leads nowhere", m[1])
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d links", n)
+	}
+}
+
+func TestTasksAndRegionsAreFound(t *testing.T) {
+	doc := fakeDoc(2, 50)
+	doc.Result.Waits.Classes[0].Tasks = []string{"Checkout", "</script>"}
+	doc.Result.Waits.Classes[0].Regions = []string{"disk"}
+	s := write(t, doc, Options{})
+	for _, want := range []string{"tasks: <bdi>Checkout, &lt;/script&gt;</bdi>", "regions: <bdi>disk</bdi>"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("the page does not hold %q", want)
+		}
+	}
+	if !regexp.MustCompile(`data-text="[^"]*checkout[^"]*disk`).MatchString(s) {
+		t.Error("the filter does not look at tasks and regions")
+	}
+}

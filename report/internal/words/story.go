@@ -1,0 +1,96 @@
+package words
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// Bounds on what a story tells in its sentences.
+const (
+	toldMoves = 3
+	toldAhead = 2
+)
+
+// Story tells one wait in sentences: where the goroutine stood, what ran
+// meanwhile, what else kept the P, and how the wait ended.
+func Story(s waits.Story) []string {
+	out := []string{placed(s)}
+	if len(s.Ahead) > 0 {
+		var who []string
+		for i, a := range s.Ahead {
+			if i == toldAhead {
+				who = append(who, Plural(int64(len(s.Ahead)-i), "other class", "other classes"))
+				break
+			}
+			who = append(who, fmt.Sprintf("%s for %s in %s", Class(a.Name), Duration(a.Ns), Plural(a.Runs, "run", "runs")))
+		}
+		text := fmt.Sprintf("Meanwhile ran %s.", List(who))
+		if s.AheadFromNs > s.FromNs {
+			text += fmt.Sprintf(" That is known only for the last %s of the wait.", Duration(s.ToNs-s.AheadFromNs))
+		}
+		out = append(out, text)
+	}
+	if len(s.Held) > 0 && (len(s.Ahead) == 0 || s.Held[0].Ns > s.Ahead[0].Ns) {
+		out = append(out, fmt.Sprintf("For %s %s.", Duration(s.Held[0].Ns), Held(s.Held[0])))
+	}
+	end := fmt.Sprintf("Then P%d %s.", s.P, Source(s.Source))
+	if cs := BySize(s.Causes); len(cs) > 0 && s.WaitNs > 0 {
+		end += fmt.Sprintf(" Chief cause: %s (%s).", CauseOf(cs[0].Cause).Title, Share(cs[0].Ns, s.WaitNs))
+	}
+	return append(out, end)
+}
+
+// placed says where the goroutine stood.
+func placed(s waits.Story) string {
+	text := fmt.Sprintf("At %s it", Instant(s.FromNs))
+	if len(s.Path) == 0 {
+		return text + " became runnable."
+	}
+	st := s.Path[0]
+	text += fmt.Sprintf(" was put into %s %s", Queue(st.Queue, st.P), Why(st.Why))
+	for i, st := range s.Path[1:] {
+		if i == toldMoves {
+			text += fmt.Sprintf(", and moved %s", Plural(int64(len(s.Path)-1-i+s.MoreSteps), "more time", "more times"))
+			break
+		}
+		text += fmt.Sprintf(", after %s %s", Duration(st.AtNs-s.FromNs), Moved(st))
+	}
+	return text + "."
+}
+
+// Moved tells a step of a wait that is not the first.
+func Moved(st waits.Step) string {
+	if st.Queue == "direct" {
+		return "taken out " + Why(st.Why)
+	}
+	return fmt.Sprintf("moved to %s %s", Queue(st.Queue, st.P), Why(st.Why))
+}
+
+// Held says what kept a P from running anyone.
+func Held(h waits.Held) string {
+	switch h.Cause {
+	case waits.CauseSTW:
+		if h.Reason != "" {
+			return "the world was stopped for " + Cut(Visible(h.Reason), 60)
+		}
+		return "the world was stopped"
+	case waits.CauseUnavailable:
+		if h.Reason == "locked" {
+			return "the P was handed to a locked thread"
+		}
+		s := "a system call of " + Class(h.Name) + " held the P"
+		if len(h.Stack) > 0 {
+			s += ", in " + Class(h.Stack[0])
+		}
+		return s
+	case waits.CauseGC:
+		return "the P ran a mark worker"
+	case waits.CauseIdlePMissed:
+		if h.P < 0 {
+			return "a P that never had a thread was idle"
+		}
+		return fmt.Sprintf("P%d was idle", h.P)
+	}
+	return "the reason was " + CauseOf(h.Cause).Title
+}

@@ -1,0 +1,65 @@
+package words
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+func TestProse(t *testing.T) {
+	for _, c := range []struct{ s, want string }{
+		{"runs of github.com/a/b/internal/bundler.parseFile held up others", "runs of bundler.parseFile held up others"},
+		{"the lock in example.com/x.(*T).Get: 3 waits", "the lock in x.(*T).Get: 3 waits"},
+		{"two: a.b/c.f and corp/team/svc.run", "two: c.f and svc.run"},
+		{"gopkg.in/yaml.v3.Unmarshal", "yaml.v3.Unmarshal"},
+		{"raise it with runtime/debug.SetGCPercent", "raise it with runtime/debug.SetGCPercent"},
+		{"(waiting + running)/running. And so on and/or.", "(waiting + running)/running. And so on and/or."},
+		{"main.f (/home/x/y/main.go:12)", "main.f (/home/x/y/main.go:12)"},
+		{"see https://go.dev/doc/gc/guide.html", "see https://go.dev/doc/gc/guide.html"},
+		{"x\u202ey", "x<U+202E>y"},
+		{"", ""},
+	} {
+		if got := Prose(c.s); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.s, got, c.want)
+		}
+	}
+}
+
+func TestEachNameHasWords(t *testing.T) {
+	for _, c := range waits.Causes() {
+		if w := CauseOf(c); w.Title == string(c) && c != waits.CauseOvertaken && c != waits.CauseTracer || w.Lost == "" || w.Do == "" {
+			t.Errorf("cause %s has no words: %+v", c, w)
+		}
+		if Meaning(glossary.Cause, string(c)) == "" {
+			t.Errorf("the glossary does not explain cause %s", c)
+		}
+	}
+	for _, s := range reference.Sources() {
+		if _, ok := sources[s.String()]; !ok {
+			t.Errorf("source %s has no words", s)
+		}
+		if Meaning(glossary.Source, s.String()) == "" {
+			t.Errorf("the glossary does not explain source %s", s)
+		}
+	}
+	if got := Source("new\x1b"); got != "new<U+001B>" {
+		t.Errorf("a source without words is shown as %q", got)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Duration(0), "0 ns"}, {Duration(1_300_000), "1.3 ms"}, {Duration(-1500), "-1.5 µs"}, {Duration(119_000_000_000), "119 s"},
+		{Duration(120_000_000_000), "2 min"}, {Duration(7_200_000_000_000), "2 h"}, {Duration(-7_200_000_000_000), "-2 h"},
+		{Instant(0), "0"}, {Instant(1_234_567), "1.2346 ms"}, {Instant(1_234_567_890), "1.2346 s"},
+		{Percent(0), "0 %"}, {Percent(0.0001), "<0.1 %"}, {Percent(0.0312), "3.1 %"}, {Percent(0.42), "42 %"}, {Percent(0.9999), ">99.9 %"}, {Percent(1), "100 %"},
+		{Share(1, 0), "-"}, {Count(1234567), "1,234,567"}, {Size(18_330_112), "18.3 MB"}, {Size(1), "1 byte"}, {Plural(1, "wait", "waits"), "1 wait"},
+		{Cut("abcdefghij", 5), "abc…j"}, {List([]string{"a", "b", "c"}), "a, b and c"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+// arrival is what a reader who knows neither the program nor the runtime should
+// be able to say after a minute with the report of a scenario's trace.
+type arrival struct {
+	scenario string
+	say      string
+	do       string
+	words    []string // regular expressions; the report must hold each of them
+}
+
+var arrivals = []arrival{
+	{"single", "Nothing is wrong; and the trace is so short that it could hardly show anything.", "Nothing, or record for longer.",
+		[]string{`Nothing is wrong with scheduling, as far as this trace can tell`, `The trace is short`}},
+	{"thousand", "main starts a thousand workers at once, far more than there are processors, so they wait for one another.", "Start fewer at a time.",
+		[]string{`main\.worker \(1,000 goroutines, created by main\.main, (9\d|100|>99)`, `others of the same class ran|runnable at once`, `bound how many goroutines|less work at once`}},
+	{"thousand-by-thousand", "Twenty parents create twenty thousand leaves faster than they can run; the leaves wait for milliseconds.", "See why Ps stood idle beside them, and create fewer.",
+		[]string{`Scheduling costs this program something`, `main\.leaf \(20,000 goroutines, created by main\.parent`, `main\.parent ran`, `Try first: `}},
+	{"uneven", "A spawner puts 200 workers at a time into one queue; the others have to come and take them.", "Create fewer at once.",
+		[]string{`main\.worker \(800 goroutines, created by main\.spawner`, `If it matters, try: (most of them were just created|less work at once)`}},
+	{"put-take", "Hundreds of goroutines become runnable at once and stand in line behind one another.", "Fewer at once.",
+		[]string{`main\.take \(300 goroutines`, `in line behind goroutines that had become runnable earlier`, `Try first: |If it matters, try: `}},
+	{"blocking-syscalls", "The callers' system calls tie up the processors, and those in their queues wait.", "Move blocking calls away from urgent work.",
+		[]string{`waiting was lost in queues of Ps that a system call or a locked thread tied up`, `main\.caller \(200 goroutines`, `Try first: .*move blocking calls`}},
+	{"forever", "Five goroutines that only compute take turns on fewer processors.", "No more of them at once than GOMAXPROCS, and no more Ps than CPUs.",
+		[]string{`main\.forever \(5 goroutines, created by main\.main`, `main\.forever stood in line, others of the same class ran`, `Try first: (compare GOMAXPROCS|let no more goroutines of main\.forever work at once)`}},
+	{"network", "Clients and servers wait a little; nothing serious.", "Nothing, unless these milliseconds matter.",
+		[]string{`No serious fault|Scheduling is not at fault|Scheduling is not the problem|costs this program something`, `main\.client \(8 goroutines`}},
+	{"timers", "Fifty timers fire at once, and what they start waits for processors that have to wake up or are busy.", "Nothing, unless two milliseconds matter.",
+		[]string{`No serious fault|Scheduling is not at fault`, `main\.fired \(50 goroutines`, `If it matters, try: `}},
+	{"gc", "The garbage collector takes processors and makes those help that allocate.", "Allocate less.",
+		[]string{`main\.allocator`, `gc-assist-wait|help the garbage collector`, `mark workers of the garbage collector|help the garbage collector`}},
+	{"mutex", "Eight goroutines stand in line for one lock.", "Hold it for a shorter time, or less often.",
+		[]string{`goroutines stood in line for the lock in main\.locker`, `main\.locker \(8 goroutines`, `If it matters, try: .*(critical section|lock)`}},
+	{"locked-threads", "Two goroutines are wired to threads, and each exchange between them costs a switch of threads.", "Keep them off what runs often.",
+		[]string{`tied up|wired to a thread`, `main\.p[io]ng \(1 goroutine`, `If it matters, try: (move blocking calls away|keep main\.ping off)`}},
+	{"gosched", "Nothing is wrong: the goroutines waited because they yielded.", "Nothing.",
+		[]string{`Nothing is wrong|Scheduling is not at fault`, `because they had called runtime\.Gosched|main\.yielder`}},
+	{"pingpong-starve", "main.ping and main.pong wake each other without end, and keep everybody else from the processor.", "Let them exchange more at a time.",
+		[]string{`main\.ping and main\.pong woke each other up to [\d,]+ times in a row and kept a P`, `main\.waiter`, `Try first: exchange more at a time`}},
+	{"overflow", "main starts 300 workers at once on one processor; they wait for one another.", "Less at once, or more processors.",
+		[]string{`there was more work than processors`, `main\.worker \(300 goroutines, created by main\.main`, `If it matters, try: less work at once`}},
+	{"steal-small", "Five goroutines stand behind main, which computes.", "Shorter runs of main.",
+		[]string{`there was more work than processors`, `100 % of the time that main\.\w+ stood in line, main\.main ran`, `shorter runs`}},
+	{"retake-small", "main.reader's system call kept the processor from the goroutines that it had just created.", "Make the call first, or elsewhere.",
+		[]string{`tied up`, `main\.(first|second|third) \(1 goroutine, created by main\.reader`, `If it matters, try: `}},
+	{"preempt-small", "Three goroutines that compute share one processor, and take turns by time slices.", "More processors, or fewer such goroutines.",
+		[]string{`there was more work than processors`, `of the time that main\.\w+ stood in line, main\.\w+ ran`, `If it matters, try: less work at once, more Ps`}},
+}
+
+// where says in which part of the document a word stands; "" if in none.
+func where(doc *report.Document, re *regexp.Regexp) string {
+	if re.MatchString(doc.Verdict.Headline) {
+		return "headline"
+	}
+	for i, l := range doc.Verdict.Lines {
+		if re.MatchString(l) {
+			return fmt.Sprintf("line %d of the verdict", i+1)
+		}
+	}
+	for i, f := range doc.Result.Findings {
+		if re.MatchString(f.Title) || re.MatchString(f.ID) {
+			return fmt.Sprintf("finding %d, %s", i+1, f.ID)
+		}
+	}
+	return ""
+}
+
+func document(t *testing.T, file string) *report.Document {
+	t.Helper()
+	src, err := input.Open(context.Background(), file, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	r, err := analyze.Run(context.Background(), src, analyze.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Build(r, "gmpscope")
+}
+
+// TestScenariosArriveAtTheirSentence holds the report of each recording of each
+// scenario against what its reader should be able to say, and docs/scenarios.md
+// against the reports.
+func TestScenariosArriveAtTheirSentence(t *testing.T) {
+	var page bytes.Buffer
+	page.WriteString(`# What the reports of the scenarios say
+
+For each scenario in [testdata/traces](../testdata/traces/MANIFEST.md): the sentence at which somebody who has only the report
+of its trace should arrive within a minute, and where the report says it. Text, JSON and HTML begin with the same verdict.
+A test holds all recordings of a scenario, of each Go version and number of Ps, against this; the page is about one of them.
+
+Written by ` + "`go test ./report -update`" + `; do not edit.
+`)
+	dir := filepath.Join("..", "testdata", "traces")
+	for _, a := range arrivals {
+		files, err := filepath.Glob(filepath.Join(dir, a.scenario+"-go1.*.trace.gz"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no traces (%v)", a.scenario, err)
+		}
+		shown := ""
+		for _, f := range files {
+			if strings.Contains(f, "-go1.26-") {
+				shown = f // the one with most Ps: the last in order
+			}
+		}
+		for _, file := range files {
+			doc := document(t, file)
+			if file == shown {
+				fmt.Fprintf(&page, "\n## %s\n\n**%s** %s\n\n", a.scenario, a.say, a.do)
+				fmt.Fprintf(&page, "`%s`, headline: %s\n\n", filepath.Base(file), doc.Verdict.Headline)
+			}
+			for _, w := range a.words {
+				re := regexp.MustCompile(w)
+				at := where(doc, re)
+				if at == "" {
+					t.Errorf("%s does not say %q: %s %q", filepath.Base(file), w, doc.Verdict.Headline, doc.Verdict.Lines)
+				}
+				if file == shown {
+					fmt.Fprintf(&page, "* %s: “%s”\n", at, quoted(doc, re))
+				}
+			}
+		}
+	}
+	name := filepath.Join("..", "docs", "scenarios.md")
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(name, page.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), page.String()); diff != "" {
+		t.Errorf("%s (-update rewrites it):\n%s", name, diff)
+	}
+}
+
+// TestEachScenarioHasASentence fails for a scenario that nobody thought of here.
+func TestEachScenarioHasASentence(t *testing.T) {
+	known := map[string]bool{}
+	for _, a := range arrivals {
+		known[a.scenario] = true
+	}
+	files, err := filepath.Glob(filepath.Join("..", "testdata", "traces", "*.trace.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if s, _, _ := strings.Cut(filepath.Base(f), "-go1."); !known[s] {
+			t.Errorf("%s: no sentence", s)
+			known[s] = true
+		}
+	}
+}
+
+// quoted are the words that a reader finds there.
+func quoted(doc *report.Document, re *regexp.Regexp) string {
+	all := append([]string{doc.Verdict.Headline}, doc.Verdict.Lines...)
+	for _, f := range doc.Result.Findings {
+		all = append(all, f.Title, f.ID)
+	}
+	for _, s := range all {
+		if m := re.FindString(s); m != "" {
+			return m
+		}
+	}
+	return ""
+}
