@@ -75,7 +75,7 @@ const (
 const shortNs = 100_000_000
 
 const (
-	doubt = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, or a P with work that stood still. Part of this may be the operating system's doing; repeat the recording on a quiet machine, or with no more Ps than CPUs."
+	doubt = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, a P with work that stood still, or idle Ps that were slow to get a thread. Part of this may be the operating system's doing; repeat the recording on a quiet machine, or with no more Ps than CPUs."
 	short = "The recording is short: see in a longer one whether it happens all the time, or only at the start."
 )
 

@@ -20,7 +20,8 @@ type Silence struct {
 	Running  int64 // goroutines of the program that ran, system calls left out
 	Waiting  int64 // that were runnable
 	// Freaks is how many Ps ran a goroutine whose class needs less than a tenth of
-	// this time at once, or had a thread and work and started nothing.
+	// this time at once, and seldom half of it, or had a thread and work and started
+	// nothing.
 	Freaks int64
 	G      int64 // the first of those that ran
 	Class  int32
@@ -52,7 +53,7 @@ func (w *World) silent(until int64) {
 			if s.Running++; s.Running == 1 {
 				s.G, s.Class, s.P = g.ID, g.Class, p.slice.P
 			}
-			if c := &w.classes[g.class]; c.Stints >= usual && s.Ns() >= 10*c.Median() {
+			if c := &w.classes[g.class]; c.Stints >= usual && s.Ns() >= 10*c.Median() && !c.Habit(s.Ns()) {
 				s.Freaks++
 			}
 		}
@@ -62,6 +63,10 @@ func (w *World) silent(until int64) {
 	}
 	w.onSilence.call(&s)
 }
+
+// Habit reports whether run intervals of the class often take half of ns, or more:
+// at least one in four does.
+func (c *Class) Habit(ns int64) bool { return 4*c.Over(ns/2) > c.Stints }
 
 // Silences keeps those that no program explains by itself. It watches a World.
 type Silences struct {
@@ -74,8 +79,14 @@ const maxSilences = 4096
 
 // longSilenceNs is the length of which no silence is while a goroutine runs that
 // can be preempted: the slice of 10 ms, and two sleeps of the watcher of up to
-// 10 ms (retake, sysmon).
-const longSilenceNs = 30_000_000
+// 10 ms (retake, sysmon). If two run or more, pairSilenceNs is enough: the watcher
+// notices a slice after one sleep and finds it 10 ms old after the next, and 2 ms
+// are for its thread to wake up. One alone it may not watch: it sleeps while all Ps
+// are idle, and what a timer wakes does not wake it.
+const (
+	longSilenceNs = 30_000_000
+	pairSilenceNs = 22_000_000
+)
 
 // NewSilences returns a collection that fills as w goes on.
 func NewSilences(w *World) *Silences {
@@ -85,7 +96,7 @@ func NewSilences(w *World) *Silences {
 }
 
 func (s *Silences) add(x *Silence) {
-	if x.Freaks == 0 && x.Ns() <= longSilenceNs {
+	if x.Freaks == 0 && (x.Ns() <= pairSilenceNs || x.Ns() <= longSilenceNs && x.Running < 2) {
 		return
 	}
 	s.Ns += x.Ns()

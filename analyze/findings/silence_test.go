@@ -86,9 +86,36 @@ func TestSilencesKeepWhatIsUnusual(t *testing.T) {
 	}
 }
 
+// A class that does long work as often as short is not silent against its habit.
+func TestSilenceByHabit(t *testing.T) {
+	s := New(1).Pass(1 * Us)
+	for range 20 {
+		for _, ns := range []int64{100 * Us, 100 * Us, 25 * Ms} {
+			s.Local(1, 0, reference.WhyUnblock).Run(1, 0, ns, reference.WhyBlock)
+		}
+	}
+	list, _ := silences(s)
+	if len(list) != 20 || list[19].Freaks != 0 {
+		t.Errorf("%d, the last %+v", len(list), list[len(list)-1])
+	}
+}
+
+// Two that run past their slices are asked to yield by then; one alone may not be.
+func TestSilenceOfTwo(t *testing.T) {
+	for ns, want := range map[int64]int64{21 * Ms: 0, 25 * Ms: 25 * Ms} {
+		s := New(2).Pass(1*Us).Local(1, 0, reference.WhyUnblock).Start(1, 0).Local(2, 1, reference.WhyUnblock).Start(2, 1)
+		s.Pass(ns).Stop(1, reference.WhyBlock)
+		if _, kept := silences(s); kept.Ns != want {
+			t.Errorf("%d ns: %d kept, want %d", ns, kept.Ns, want)
+		}
+	}
+}
+
 func TestBeat(t *testing.T) {
 	s := New(1)
-	short(s, 1, 0)
+	for range 2 {
+		short(s, 1, 0)
+	}
 	next := s.Now
 	for i := range int64(10) {
 		next += 100*Ms + i%2*Ms

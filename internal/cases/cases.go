@@ -13,6 +13,10 @@
 // variables to run with, as GODEBUG=asyncpreemptoff=1, and cut the share of the
 // trace's bytes to keep, as after a crash.
 //
+// A program may hold several cases that differ in little: case names the one that
+// a recording is of, if that is not the folder's name, and the program is told by
+// the variable CASE ([rec.Case]).
+//
 // What is found above a note and neither wanted nor allowed is a false alarm. In
 // a case called near-miss so is whatever the detector of its room finds.
 //
@@ -38,6 +42,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/internal/rec"
 	"github.com/gmpscope/gmpscope/internal/runner"
 )
 
@@ -56,13 +61,14 @@ const (
 
 // Case is a program of which recordings are made.
 type Case struct {
-	Room string // ID of a detector, or All
-	Name string
-	Doc  string // what the program does, and why it must or must not be found
+	Room    string // ID of a detector, or All
+	Name    string
+	Program string // folder of the program; often the name
+	Doc     string // what the program does, and why it must or must not be found
 }
 
 // Dir is the folder of the program in the checkout, with slashes.
-func (c *Case) Dir() string { return path.Join(roomsDir, c.Room, "testdata", c.Name) }
+func (c *Case) Dir() string { return path.Join(roomsDir, c.Room, "testdata", c.Program) }
 
 // Recording is one way to record a case, and what must come of it.
 type Recording struct {
@@ -83,7 +89,7 @@ func (r *Recording) Name() string {
 // Command is how the program is run.
 func (r *Recording) Command() string {
 	words := append([]string{fmt.Sprintf("GOMAXPROCS=%d", r.GOMAXPROCS)}, r.Env...)
-	return strings.Join(append(words, "./"+r.Case.Name, "FILE"), " ")
+	return strings.Join(append(words, "./"+r.Case.Program, "FILE"), " ")
 }
 
 // Wanted returns the IDs of Want in order.
@@ -140,10 +146,12 @@ func read(file string) ([]*Recording, error) {
 	}
 	dir := filepath.Dir(file)
 	c := &Case{
-		Room: filepath.Base(filepath.Dir(filepath.Dir(dir))),
-		Name: filepath.Base(dir),
-		Doc:  strings.TrimSpace(f.Doc.Text()),
+		Room:    filepath.Base(filepath.Dir(filepath.Dir(dir))),
+		Name:    filepath.Base(dir),
+		Program: filepath.Base(dir),
+		Doc:     strings.TrimSpace(f.Doc.Text()),
 	}
+	cs := map[string]*Case{c.Name: c}
 	if !slices.Contains(rooms(), c.Room) {
 		return nil, fmt.Errorf("there is no detector %q", c.Room)
 	}
@@ -156,12 +164,22 @@ func read(file string) ([]*Recording, error) {
 		if !ok {
 			continue
 		}
-		r, err := parse(text)
+		r, name, err := parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", line.Text, err)
 		}
-		r.Case = c
-		if _, ok := r.Want[c.Room]; c.Name == Trigger && !ok || c.Name == NearMiss && ok {
+		if name == "" {
+			name = c.Name
+		} else {
+			r.Env = append([]string{rec.CaseVariable + "=" + name}, r.Env...)
+		}
+		if cs[name] == nil {
+			other := *c
+			other.Name = name
+			cs[name] = &other
+		}
+		r.Case = cs[name]
+		if _, ok := r.Want[c.Room]; name == Trigger && !ok || name == NearMiss && ok {
 			return nil, fmt.Errorf("%s: a %s of %s", line.Text, c.Name, c.Room)
 		}
 		out = append(out, r)
@@ -172,18 +190,23 @@ func read(file string) ([]*Recording, error) {
 	return out, nil
 }
 
-// parse reads a directive after its first word.
-func parse(text string) (*Recording, error) {
-	r := &Recording{Cut: 1}
+// parse reads a directive after its first word, and the name of the case that it
+// gives, if any.
+func parse(text string) (r *Recording, name string, err error) {
+	r = &Recording{Cut: 1}
 	seen := make(map[string]bool)
 	for _, field := range strings.Fields(text) {
 		key, value, ok := strings.Cut(field, "=")
 		if !ok || seen[key] {
-			return nil, fmt.Errorf("field %q", field)
+			return nil, "", fmt.Errorf("field %q", field)
 		}
 		seen[key] = true
-		var err error
 		switch key {
+		case "case":
+			name = value
+			if value == "" {
+				err = errors.New("empty")
+			}
 		case "procs":
 			r.GOMAXPROCS, err = strconv.Atoi(value)
 		case "go":
@@ -200,13 +223,13 @@ func parse(text string) (*Recording, error) {
 			err = errors.New("unknown")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("field %q: %w", field, err)
+			return nil, "", fmt.Errorf("field %q: %w", field, err)
 		}
 	}
 	if r.GOMAXPROCS < 1 || !strings.HasPrefix(r.Go, "go1.") || !seen["want"] || r.Cut <= 0 || r.Cut > 1 {
-		return nil, errors.New("procs, go and want are needed, and a cut is more than 0")
+		return nil, "", errors.New("procs, go and want are needed, and a cut is more than 0")
 	}
-	return r, nil
+	return r, name, nil
 }
 
 // wants reads the value of want. A misspelt ID could never be found; one in may

@@ -250,7 +250,7 @@ func TestFind(t *testing.T) {
 	if err != nil || len(found) != 2 {
 		t.Fatal(found, err)
 	}
-	c := &cases.Case{Room: "convoy", Name: "trigger", Doc: "Trigger does it."}
+	c := &cases.Case{Room: "convoy", Name: "trigger", Program: "trigger", Doc: "Trigger does it."}
 	want := []*cases.Recording{
 		{Case: c, GOMAXPROCS: 2, Go: "go1.26.8", Want: map[string]findings.Severity{"convoy": "warning", "starvation": "note"},
 			May: []string{"late-preemption", "os-preemption"}, Env: []string{"GODEBUG=a=1"}, Cut: 0.7},
@@ -263,6 +263,25 @@ func TestFind(t *testing.T) {
 		t.Error(n, f)
 	}
 	if s := found[0].Command(); s != "GOMAXPROCS=2 GODEBUG=a=1 ./trigger FILE" {
+		t.Error(s)
+	}
+}
+
+// A program of two cases is told which one to be.
+func TestFindsTwins(t *testing.T) {
+	found, err := cases.Find(write(t, "convoy/testdata/trigger", `// Trigger does it; near-miss does not.
+//
+//gmpscope:case procs=2 go=go1.26.8 want=convoy
+//gmpscope:case case=near-miss procs=2 go=go1.26.8 want= env=GODEBUG=a=1
+`))
+	if err != nil || len(found) != 2 {
+		t.Fatal(found, err)
+	}
+	r := found[1]
+	if r.Case.Name != cases.NearMiss || r.Case.Dir() != found[0].Case.Dir() || r.Name() != "convoy-near-miss-go1.26-p2" {
+		t.Errorf("%+v, %s", r.Case, r.Name())
+	}
+	if s := r.Command(); s != "GOMAXPROCS=2 CASE=near-miss GODEBUG=a=1 ./trigger FILE" {
 		t.Error(s)
 	}
 }
@@ -284,6 +303,8 @@ func TestFindRefuses(t *testing.T) {
 		"no value":             {"convoy/testdata/x", doc + good + " may\n"},
 		"a cut of all":         {"convoy/testdata/x", doc + good + " cut=0\n"},
 		"idle trigger":         {"convoy/testdata/trigger", doc + good + "starvation\n"},
+		"triggering twin":      {"convoy/testdata/trigger", doc + good + "convoy case=near-miss\n"},
+		"no name of a case":    {"convoy/testdata/x", doc + good + " case=\n"},
 		"triggering near miss": {"convoy/testdata/near-miss", doc + good + "convoy\n"},
 		"the same twice":       {"convoy/testdata/x", doc + good + "\n" + good + "convoy\n"},
 	} {

@@ -114,11 +114,17 @@ people, so that the figures say that the detectors do what they are meant to do;
 	r.detectors(&b)
 	r.recordings(&b)
 	b.WriteString("\n## The programs\n\n")
-	told := make(map[*Case]bool)
+	names := make(map[string][]string)
 	for _, v := range r {
-		if c := v.Recording.Case; !told[c] {
-			told[c] = true
-			fmt.Fprintf(&b, "* [%s/%s](../%s/main.go): %s\n", c.Room, c.Name, c.Dir(), summary(c.Doc))
+		if c := v.Recording.Case; !slices.Contains(names[c.Dir()], c.Name) {
+			names[c.Dir()] = append(names[c.Dir()], c.Name)
+		}
+	}
+	for _, v := range r {
+		c := v.Recording.Case
+		if list := names[c.Dir()]; list != nil {
+			fmt.Fprintf(&b, "* [%s/%s](../%s/main.go): %s\n", c.Room, strings.Join(list, ", "), c.Dir(), summary(c.Doc))
+			delete(names, c.Dir())
 		}
 	}
 	return b.String()

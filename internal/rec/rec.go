@@ -63,6 +63,14 @@ func Stop() {
 	fmt.Println(wait)
 }
 
+// CaseVariable is the variable that tells a program of several cases which one to
+// be.
+const CaseVariable = "CASE"
+
+// Case is the value of [CaseVariable]: "" for the case that is called like the
+// program's folder.
+func Case() string { return os.Getenv(CaseVariable) }
+
 // roundsPerUnit makes a unit of Work last about one microsecond on the
 // machines this was written on (2.2 ns a round).
 const roundsPerUnit = 450

@@ -99,7 +99,7 @@ func (w *watcher) stint(s *findings.Stint) {
 // takes its part: by.
 func (w *watcher) behind(s *findings.Stint, g *findings.Goroutine, by int64) bool {
 	ns := (s.To - max(g.QueuedAt, s.From) - s.SyscallNs) / by
-	if g.Self || ns <= 0 {
+	if g.Self || ns <= 0 || w.feeds(s, g) {
 		return true
 	}
 	k := pair{s.Class, g.Class}
@@ -128,6 +128,17 @@ func (w *watcher) behind(s *findings.Stint, g *findings.Goroutine, by int64) boo
 		c.victims.Worst, c.victims.G, c.victims.P = ns, g.ID, g.P
 	}
 	return true
+}
+
+// feeds reports whether g feeds s, or one like it: it was blocked in a send, and the
+// receiver that took its value is of the class that runs now. What it sends next
+// would have to wait for that class anyway.
+func (w *watcher) feeds(s *findings.Stint, g *findings.Goroutine) bool {
+	if g.Reason != reference.ReasonChanSend {
+		return false
+	}
+	by := w.world.ByID(g.Waker)
+	return by != nil && by.Class == s.Class
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {

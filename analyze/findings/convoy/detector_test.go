@@ -48,6 +48,28 @@ func TestRunsOfLikeLengthAreNoConvoy(t *testing.T) {
 	None(t, rounds(50, 5*Ms, 600*Us, false).Detect(convoy.New(convoy.Default())))
 }
 
+// fed has workers of class 2 take values from a sender, which each time stands
+// behind the one that took its value, or, without wakes, behind others.
+func fed(n int, wakes bool) *Stream {
+	s := New(1).Class(2, 9)
+	for range n {
+		s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(20*Us).Block(1, reference.ReasonChanSend)
+		s.Local(9, 0, reference.WhyUnblock).Start(9, 0)
+		if wakes {
+			s.Wake(1, 9)
+		} else {
+			s.Local(1, 0, reference.WhyNetwork)
+		}
+		s.Pass(5*Ms).Stop(9, reference.WhyBlock).Run(1, 0, 20*Us, reference.WhyBlock)
+	}
+	return s
+}
+
+func TestASenderBehindItsReceiverIsNoConvoy(t *testing.T) {
+	None(t, fed(50, true).Detect(convoy.New(convoy.Default())))
+	One(t, fed(50, false).Detect(convoy.New(convoy.Default())), convoy.ID, findings.Warning)
+}
+
 func TestRunsUnderAMillisecondAreNoConvoy(t *testing.T) {
 	None(t, rounds(500, 900*Us, 10*Us, false).Detect(convoy.New(convoy.Default())))
 }

@@ -30,9 +30,11 @@ type Thresholds struct {
 	// that the regularity is none.
 	MinCount int     `json:"min_count"`
 	Chance   float64 `json:"chance"`
-	// LongNs is the length from which on a silence means that nothing ran, if two
-	// goroutines did, or one that needs little or can be preempted.
+	// LongNs is the length from which on a silence means that nothing ran, if a
+	// goroutine did that needs little or can be preempted. PairNs is that if two did,
+	// which need not be known to yield if they seldom run for so long.
 	LongNs int64 `json:"long_ns"`
+	PairNs int64 `json:"pair_ns"`
 	// SliceNs is how long goroutines may have run in a silence that no habit of
 	// theirs contradicts.
 	SliceNs int64          `json:"slice_ns"`
@@ -42,11 +44,12 @@ type Thresholds struct {
 // Default returns the default thresholds. PeriodNs is the default of the Linux
 // scheduler (cpu.cfs_period_us, and the second number of cpu.max), Chance is the
 // usual 1 %, SliceNs the time slice (10 ms) and one sleep of sysmon, LongNs another
-// sleep more; see golang/go#33803 and #73193.
+// sleep more, PairNs the time for sysmon's thread to wake up; see golang/go#33803
+// and #73193.
 func Default() Thresholds {
 	return Thresholds{
 		PeriodNs: 100_000_000, Within: 0.15, EachNs: 250_000_000, MinCount: 5, Chance: 0.01,
-		LongNs: 30_000_000, SliceNs: 20_000_000, Grade: findings.DefaultGrade(),
+		LongNs: 30_000_000, PairNs: 22_000_000, SliceNs: 20_000_000, Grade: findings.DefaultGrade(),
 	}
 }
 
@@ -55,7 +58,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "stops of the whole process, as by a CPU quota", Since: "v0.1.0", Doc: doc, Machine: true,
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, silences: findings.NewSilences(env.World), ended: map[int32]int32{}}
+			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), ended: map[int32]int32{}}
 			env.World.OnPreempted(w.slice)
 			return w
 		},
@@ -65,6 +68,7 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	findings.Quiet
 	t        Thresholds
+	world    *findings.World
 	silences *findings.Silences
 	ended    map[int32]int32 // by class: where its last time slice ended that a preemption ended
 }
@@ -98,7 +102,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if i > 0 {
 			apart = append(apart, s.To-b.Silences[i-1].To)
 		}
-		if s.Freaks >= 2 || s.Ns() > w.t.LongNs && (s.Freaks == 1 || s.Running >= 2 || preempted(f, w.ended[s.Class])) {
+		yields := preempted(f, w.ended[s.Class])
+		if s.Freaks >= 2 || s.Ns() > w.t.LongNs && (s.Freaks == 1 || yields) ||
+			s.Ns() > w.t.PairNs && s.Running >= 2 && (yields || !w.world.ClassStat(s.Class).Habit(s.Ns())) {
 			sure++
 		}
 		if s.Ns()*(s.Running+s.Waiting) > worst.Ns()*(worst.Running+worst.Waiting) {

@@ -27,17 +27,20 @@ type Thresholds struct {
 	// Share is of all assists in the running time of the program's goroutines.
 	Share float64 `json:"share"`
 	// MinCount is the number of long waits from which on they are more than a
-	// note. One as long as AloneNs suffices, and so does Share.
-	MinCount int64          `json:"min_count"`
-	AloneNs  int64          `json:"alone_ns"`
-	Grade    findings.Grade `json:"grade"`
+	// note. One as long as AloneNs suffices, and so does the share WarningShare.
+	MinCount     int64          `json:"min_count"`
+	WarningShare float64        `json:"warning_share"`
+	AloneNs      int64          `json:"alone_ns"`
+	Grade        findings.Grade `json:"grade"`
 }
 
 // Default returns the default thresholds. That a goroutine should get credit
 // within a millisecond is what golang/go#22654 expects; Share is ours: the
 // collector's own workers are meant to do nearly all of the work (mgcpacer.go).
+// WarningShare is what programs that allocate all the time and are well do not
+// reach, measured.
 func Default() Thresholds {
-	return Thresholds{BlockNs: 1_000_000, Share: 0.05, MinCount: 3, AloneNs: 10_000_000, Grade: findings.DefaultGrade()}
+	return Thresholds{BlockNs: 1_000_000, Share: 0.05, MinCount: 3, WarningShare: 0.15, AloneNs: 10_000_000, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -231,7 +234,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && share < w.t.Share {
+	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && share < w.t.WarningShare {
 		s = findings.Note
 	}
 	x := findings.Finding{
@@ -265,7 +268,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if 2*w.atEnd > long.N {
 		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
 	}
-	f.Short(&x)
+	f.Doubt(&x)
 	return []findings.Finding{x}
 }
 

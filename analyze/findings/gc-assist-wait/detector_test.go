@@ -51,12 +51,18 @@ func TestFindsLongBlocks(t *testing.T) {
 }
 
 func TestFindsMuchMarking(t *testing.T) {
-	x := One(t, detect(rounds(200, 10*Ms, 600*Us, 0)), gcassistwait.ID, findings.Warning)
-	if want := 200 * 600 * Us; x.CostNs != want {
+	x := One(t, detect(rounds(200, 10*Ms, 1800*Us, 0)), gcassistwait.ID, findings.Warning)
+	if want := 200 * 1800 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
 	if !strings.Contains(x.Actors[0].Stack[0], "main.f109") {
 		t.Errorf("not where it allocated: %v", x.Actors)
+	}
+}
+
+func TestSomeMarkingIsANote(t *testing.T) {
+	if x := One(t, detect(rounds(200, 10*Ms, 600*Us, 0)), gcassistwait.ID, findings.Note); x.Severity != findings.Note {
+		t.Error(x.Severity)
 	}
 }
 

@@ -204,16 +204,19 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(hits, func(x, y hit) int {
 		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(y.moves(), x.moves()))
 	})
-	top := hits[0]
 	s, ok := w.t.Grade.Severity(cost, f.EndNs)
 	switch {
-	case !ok && float64(top.moves()) < w.t.NoteRate*float64(f.EndNs)/1e9:
-		return nil
 	case !ok:
+		// Next to nothing is lost: it is about the one that moves most.
+		slices.SortStableFunc(hits, func(x, y hit) int { return cmp.Compare(y.moves(), x.moves()) })
+		if float64(hits[0].moves()) < w.t.NoteRate*float64(f.EndNs)/1e9 {
+			return nil
+		}
 		s = findings.Note
 	case s == findings.Critical:
 		s = findings.Warning // it is slower work, not a standstill
 	}
+	top := hits[0]
 	name := f.Name(top.id)
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: cost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected,

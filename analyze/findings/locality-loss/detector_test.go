@@ -69,6 +69,23 @@ func TestMovesAloneAreANote(t *testing.T) {
 	}
 }
 
+// A class that lost a little does not hide one that moves much more often.
+func TestWhoMovesMostIsNoted(t *testing.T) {
+	s := moves(20_000, 2, 10*Us, 11*Us, 0)
+	p := int32(0)
+	for i := range 600 {
+		ns := int64(200)
+		if i%2 == 0 {
+			p, ns = 1-p, 300
+		}
+		s.Class(2, 2).Local(2, p, reference.WhyUnblock).Run(2, p, ns, reference.WhyBlock)
+	}
+	x := One(t, detect(s), localityloss.ID, findings.Note)
+	if x.Severity != findings.Note || x.Actors[0].Class != "main.class1" {
+		t.Errorf("%s, %v", x.Severity, x.Actors)
+	}
+}
+
 // Yielding ends a piece of work as blocking does.
 func TestYieldersMoveThroughTheGlobalQueue(t *testing.T) {
 	s := New(2)

@@ -112,6 +112,9 @@ type watcher struct {
 // start is what is remembered of the beginning of an interval.
 type start struct {
 	at, sum, silent int64
+	// Of a slice: when the last preemptions in it were, 0 for none. It goes on after
+	// one if a goroutine inherits it, and the watcher asks again 10 ms later.
+	heeded, before int64
 }
 
 // account of interrupted run intervals and late slices.
@@ -174,7 +177,7 @@ func (w *watcher) start(d *reference.Decision) {
 		w.starts = append(w.starts, start{at: -1})
 		w.slices = append(w.slices, start{at: -1})
 	}
-	s := start{w.world.Now(), w.sum, w.silences.Ns}
+	s := start{at: w.world.Now(), sum: w.sum, silent: w.silences.Ns}
 	w.starts[d.P] = s
 	if d.Flags&reference.FlagInherits == 0 && d.Src != reference.SrcRunnext {
 		w.slices[d.P] = s
@@ -186,6 +189,10 @@ const maxPs = 4096 // as many as the World tells apart
 func (w *watcher) stint(s *findings.Stint) {
 	w.advance()
 	w.running--
+	if s.Why == reference.WhySlice && int(s.P) < len(w.slices) {
+		x := &w.slices[s.P]
+		x.heeded, x.before = s.To, x.heeded
+	}
 	ns := s.Ns()
 	if ns < w.t.LongNs || s.System || s.Open || int(s.P) >= len(w.starts) || w.starts[s.P].at != s.From {
 		return
@@ -255,14 +262,17 @@ func (w *watcher) slice(s *findings.Slice) {
 	if s.System || s.Open || s.N == 0 || int(s.P) >= len(w.slices) || w.slices[s.P].at != s.From {
 		return
 	}
-	w.all.sliceOver(s, &w.t)
+	w.all.sliceOver(s, w.slices[s.P].before, &w.t)
 	if w.slices[s.P].silent == w.silences.Ns {
-		w.apart.sliceOver(s, &w.t)
+		w.apart.sliceOver(s, w.slices[s.P].before, &w.t)
 	}
 }
 
-func (a *account) sliceOver(s *findings.Slice, t *Thresholds) {
-	ns := s.Ns()
+// sliceOver takes a slice that a preemption ended, from the preemption before on
+// if there was one in it.
+func (a *account) sliceOver(s *findings.Slice, before int64, t *Thresholds) {
+	from := max(s.From, before)
+	ns := s.To - from - s.SyscallNs
 	a.slices++
 	a.sliceNs += ns
 	if ns < t.LateNs {
@@ -282,7 +292,7 @@ func (a *account) sliceOver(s *findings.Slice, t *Thresholds) {
 	l.n++
 	l.ns += ns - t.SliceNs
 	if ns > l.worst {
-		l.worst, l.from, l.to, l.p = ns, s.From, s.To, s.P
+		l.worst, l.from, l.to, l.p = ns, from, s.To, s.P
 		k := min(s.N, int8(len(s.Gs))) - 1
 		l.g, l.class = s.Gs[k], s.Classes[k]
 	}

@@ -20,9 +20,12 @@ const ID = "queue-imbalance"
 
 // Thresholds of the detector.
 type Thresholds struct {
-	Over     int64   `json:"over"`      // goroutines in one queue beyond the mean of all
-	LengthNs int64   `json:"length_ns"` // for so long
-	Gini     float64 `json:"gini"`      // of the queued time by P, from 0, even, to 1, all in one
+	Over     int64 `json:"over"`      // goroutines in one queue beyond the mean of all
+	LengthNs int64 `json:"length_ns"` // for so long
+	// Gini is how unevenly the queued time of the whole recording must lie on the
+	// Ps, from 0, even, to 1, all on one. For a warning MinCount intervals do too.
+	Gini     float64 `json:"gini"`
+	MinCount int64   `json:"min_count"`
 	// Shares of the duration, and times, that such intervals fill.
 	NoteShare    float64 `json:"note_share"`
 	NoteNs       int64   `json:"note_ns"`
@@ -34,7 +37,7 @@ type Thresholds struct {
 // thieves take half of a queue at once, so that with a thief at work a
 // difference of eight is gone within microseconds.
 func Default() Thresholds {
-	return Thresholds{Over: 8, LengthNs: 1_000_000, Gini: 0.6, NoteShare: 0.01, NoteNs: 10_000_000, WarningShare: 0.05, WarningNs: 20_000_000}
+	return Thresholds{Over: 8, LengthNs: 1_000_000, Gini: 0.6, MinCount: 3, NoteShare: 0.01, NoteNs: 10_000_000, WarningShare: 0.05, WarningNs: 20_000_000}
 }
 
 // New returns the detector with thresholds t.
@@ -237,11 +240,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var s findings.Severity
 	limit := w.t.NoteShare
 	switch {
-	case gini < w.t.Gini:
+	case gini < w.t.Gini && w.intervals < w.t.MinCount:
 		return nil
 	case share >= w.t.WarningShare && w.sumNs >= w.t.WarningNs:
 		s, limit = findings.Warning, w.t.WarningShare
-	case share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs:
+	case share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs && gini >= w.t.Gini:
 		s = findings.Note
 	default:
 		return nil
@@ -256,7 +259,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			{What: "intervals", Value: findings.Count(w.intervals), Limit: findings.Dur(w.t.LengthNs) + " each"},
 			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
 			{What: "longest queue", Value: findings.Count(w.peakLen), Limit: findings.Count(w.t.Over) + " above the mean of the Ps"},
-			{What: "unevenness of queued time over the Ps (Gini)", Value: findings.Number(gini), Limit: findings.Number(w.t.Gini)},
+			{What: "unevenness of queued time over the Ps (Gini)", Value: findings.Number(gini), Limit: findings.Number(w.t.Gini) + ", or " + findings.Count(w.t.MinCount) + " intervals for a warning"},
 		},
 	}
 	feeder := "the producer"

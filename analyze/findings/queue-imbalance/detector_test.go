@@ -83,10 +83,10 @@ func both() *Stream {
 	return s
 }
 
-// One queue is long at a time, but each as often as the other.
-func TestInTurnsIsEven(t *testing.T) {
+// inTurns has a long queue n times, on either P in its turn.
+func inTurns(n int) *Stream {
 	s := New(2)
-	for i := range 50 {
+	for i := range n {
 		p := int32(i % 2)
 		s.Local(8, 1-p, reference.WhyUnblock).Start(8, 1-p)
 		for g := range int64(40) {
@@ -97,7 +97,14 @@ func TestInTurnsIsEven(t *testing.T) {
 		}
 		s.Stop(8, reference.WhyBlock)
 	}
-	None(t, detect(s))
+	return s
+}
+
+// The producer moves from P to P: over all the queued time is even, but each time
+// forty wait for one P, and one goroutine has the other to itself.
+func TestInTurnsIsUneven(t *testing.T) {
+	One(t, detect(inTurns(50)), queueimbalance.ID, findings.Warning)
+	None(t, detect(inTurns(2).Pass(20*Ms)))
 }
 
 func TestAFewAreANote(t *testing.T) {

@@ -28,6 +28,12 @@ type Thresholds struct {
 	WarningNs  int64 `json:"warning_ns"`
 	CriticalNs int64 `json:"critical_ns"`
 	MinCount   int64 `json:"min_count"`
+	// It is but a note where fewer than WarningCount intervals lost less than
+	// CriticalNs; and where they last less than LateNs on average, as threads do to
+	// wake up beside other processes, unless ManyShare is lost.
+	WarningCount int64   `json:"warning_count"`
+	LateNs       int64   `json:"late_ns"`
+	ManyShare    float64 `json:"many_share"`
 	// AfterSTWNs is how long after a stop-the-world an interval counts as a slow
 	// restart.
 	AfterSTWNs int64 `json:"after_stw_ns"`
@@ -37,14 +43,15 @@ type Thresholds struct {
 func Default() Thresholds {
 	return Thresholds{
 		IntervalNs: 100_000, NoteShare: 0.01, WarningShare: 0.02, CriticalShare: 0.2,
-		NoteNs: 1_000_000, WarningNs: 10_000_000, CriticalNs: 100_000_000, MinCount: 3, AfterSTWNs: 1_000_000,
+		NoteNs: 1_000_000, WarningNs: 10_000_000, CriticalNs: 100_000_000, MinCount: 3,
+		WarningCount: 10, LateNs: 1_000_000, ManyShare: 0.1, AfterSTWNs: 1_000_000,
 	}
 }
 
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc, NeedsQueues: true, Machine: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, start: -1, restarted: -1}
 			// These may let a P become idle, or say that one was.
@@ -187,6 +194,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	default:
 		return nil
 	}
+	mean := w.length / total.N
+	late := mean >= w.t.LateNs
+	if !late && share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
+		s = findings.Note
+	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
 		Title: fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
@@ -196,8 +208,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			{What: "P-time that was idle beside work", Value: findings.Percent(share), Limit: findings.Percent(limit), Ns: total.Ns},
 			{What: "intervals", Value: findings.Count(total.N), Limit: findings.Dur(w.t.IntervalNs) + " each"},
 			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
+			{What: "their mean", Value: findings.Dur(mean), Limit: findings.Dur(w.t.LateNs) + ", or " + findings.Percent(w.t.ManyShare) + " of the P-time, if more than a note", Ns: mean},
 			{What: "their length, summed", Value: findings.Dur(w.length), Ns: w.length},
 		},
+	}
+	if late {
+		x.Title += ", since the machine seems to have woken threads late"
 	}
 	if w.worstP >= 0 {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
@@ -210,7 +226,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	x.Advice = append(x.Advice,
-		"Check whether the machine wakes threads late: other programs, a CPU quota, power saving. Fewer Ps than cores, or an unthrottled container, shows it.",
+		"The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs. Check what keeps this machine from it: other programs, a CPU quota, more Ps than CPUs, power saving.",
 		"Try the newest Go version: waking Ps has changed often.",
 		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
 	f.Doubt(&x)

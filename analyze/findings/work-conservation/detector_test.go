@@ -37,6 +37,27 @@ func TestFindsIdlePBesideWork(t *testing.T) {
 	}
 }
 
+// Beside other processes threads take some 100 µs more to wake: a fact, but no
+// reason to act. From a millisecond on the machine is to blame.
+func TestHowLateThreadsWake(t *testing.T) {
+	for _, c := range []struct {
+		n        int
+		delay    int64
+		severity findings.Severity
+		machine  bool
+	}{
+		{200, 200 * Us, findings.Note, false},
+		{200, 600 * Us, findings.Warning, false}, // 18 % of the P-time
+		{20, 2 * Ms, findings.Warning, true},
+		{5, 2 * Ms, findings.Note, true},
+	} {
+		x := One(t, rounds(c.n, c.delay).Pass(100*Ms).Detect(workconservation.New(workconservation.Default())), workconservation.ID, c.severity)
+		if x.Severity != c.severity || strings.Contains(x.Title, "the machine") != c.machine {
+			t.Errorf("%d of %d ns: %s, %s", c.n, c.delay, x.Severity, x.Title)
+		}
+	}
+}
+
 func TestAWakeUpIsNoViolation(t *testing.T) {
 	None(t, rounds(2000, 90*Us).Detect(workconservation.New(workconservation.Default())))
 }

@@ -4,8 +4,14 @@
 //
 // Asked to yield after 10 ms, the loops keep the P to their end.
 //
+// Near-miss leaves asynchronous preemption as it is by default. The loops lose the P
+// after their time slice of some 20 ms. That is long for those behind them, but it
+// is not late.
+//
 //gmpscope:case procs=1 go=go1.26.8 env=GODEBUG=asyncpreemptoff=1 want=late-preemption:warning may=starvation,convoy
 //gmpscope:case procs=2 go=go1.26.8 env=GODEBUG=asyncpreemptoff=1 want=late-preemption:warning may=starvation,convoy
+//gmpscope:case case=near-miss procs=1 go=go1.26.8 want= may=starvation,convoy,timer-lateness,preemption-thrash
+//gmpscope:case case=near-miss procs=2 go=go1.26.8 want= may=starvation,convoy,timer-lateness,preemption-thrash
 package main
 
 import (

@@ -2,11 +2,16 @@
 // all Ps: a timer fires only when a P comes through its scheduler, at the end of
 // a time slice (golang/go#38860).
 //
+// Near-miss has one goroutine that computes: the other P has time for the timers. It
+// sleeps for times drawn by lot.
+//
 //gmpscope:case procs=2 go=go1.26.8 want=timer-lateness:warning may=starvation,convoy,late-preemption
 //gmpscope:case procs=2 go=go1.23.12 want=timer-lateness:warning may=starvation,convoy,late-preemption
+//gmpscope:case case=near-miss procs=2 go=go1.26.8 want=
 package main
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -14,13 +19,21 @@ import (
 )
 
 const (
-	sleepers  = 4
-	tickers   = 2
+	sleepers = 4
+	tickers  = 2
+)
+
+// Sleeps are of a millisecond, and up to more beyond it.
+var (
 	computers = 2
 	running   = time.Second
+	more      = time.Duration(1)
 )
 
 func main() {
+	if rec.Case() == "near-miss" {
+		computers, running, more = 1, 500*time.Millisecond, 10*time.Millisecond
+	}
 	rec.Start()
 	end := time.Now().Add(running)
 	var done sync.WaitGroup
@@ -48,7 +61,7 @@ func compute(end time.Time, done *sync.WaitGroup) {
 func sleeper(end time.Time, done *sync.WaitGroup) {
 	defer done.Done()
 	for time.Now().Before(end) {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond + rand.N(more))
 		rec.Work(20)
 	}
 }
