@@ -25,6 +25,10 @@ type Options struct {
 	// Workers is the number of generations decoded at once; 0 means GOMAXPROCS.
 	// It does not change the result.
 	Workers int
+	// MaxMemory is how much memory the analysis should get by with, in bytes, not
+	// less than MinMemory; 0 means that there is no limit. First fewer generations
+	// are decoded at once, then the result loses detail, which Trace.Warnings says.
+	MaxMemory int64
 	// Anonymize replaces the names of packages, functions and files that are not
 	// Go's own by numbers, and the trace's by "trace".
 	Anonymize bool
@@ -43,23 +47,25 @@ var ErrNoEvents = errors.New("no events")
 // Run analyses the trace that src gives. A damaged trace gives a result for
 // what could be read, with warnings; an error means that there is no result.
 func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
-	stream := events.New(ctx, src, events.Options{Workers: o.Workers})
+	limits := lower(&o)
+	stream := events.New(ctx, src, events.Options{Workers: limits.workers})
 	defer stream.Close()
 
 	words := newNames(o.Anonymize)
 	text := func(h int32) string { return stream.Tables.Name(events.Handle(h)) }
 	var (
 		tracker = procs.NewTracker()
-		tl      = timeline.New(timeline.Options{Ps: tracker})
 		ps      = procs.Following(tracker)
 		fair    = fairness.New(fairness.Options{Ps: tracker})
 		at      int // of the decision that waits gets
 		marked  []mark
-		ws      = waits.New(waits.Options{OnWorst: func(from, to, g int64) {
-			marked = append(marked, mark{at, from, to, g})
-		}, Text: text, Frames: stackLines(stream.Tables, words)})
-		failed error
+		failed  error
 	)
+	limits.timeline.Ps = tracker
+	tl := timeline.New(limits.timeline)
+	limits.waits.OnWorst = func(from, to, g int64) { marked = append(marked, mark{at, from, to, g}) }
+	limits.waits.Text, limits.waits.Frames = text, stackLines(stream.Tables, words)
+	ws := waits.New(limits.waits)
 	if o.OnStacks != nil {
 		o.OnStacks(stackLines(stream.Tables, words))
 	}
@@ -161,6 +167,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	for i, n := range found.Found() {
 		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})
 	}
+	res.Trace.Warnings = append(limits.said, res.Trace.Warnings...)
 	return res, nil
 }
 
@@ -190,7 +197,7 @@ type mark struct {
 
 func nothing(src *input.Source, st *events.Stats) error {
 	for _, f := range st.Failures {
-		return fmt.Errorf("reading %s: %v, and nothing before it could be read: record the trace again", src.Name(), f.Err)
+		return fmt.Errorf("reading %s: at byte %d: %v, and nothing before it could be read: record the trace again", src.Name(), f.Offset, f.Err)
 	}
 	return fmt.Errorf("reading %s: %w: it holds a header only; the program ended before the tracer wrote anything: call trace.Stop, or record for longer", src.Name(), ErrNoEvents)
 }
@@ -220,6 +227,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		Logs:        st.Count(events.Log),
 		Bytes:       in.Bytes,
 		LostBytes:   in.LostBytes,
+		LostNs:      st.LostNs,
 		Incomplete:  in.LossCount > 0 || st.FailCount > 0,
 		Compression: h.Compression,
 		Reduced:     h.V1,
@@ -248,6 +256,14 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	for _, f := range st.Failures {
 		t.LostBytes += f.Bytes
 		t.Warnings = append(t.Warnings, f.String())
+	}
+	for i, g := range st.Gaps {
+		if i == 10 {
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%d more gaps; %s in all", st.GapCount-i, findings.Dur(st.LostNs)))
+			break
+		}
+		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened between %s and %s (%s) is lost, in whole or in part: waits that reach into it are not known, and the times of Ps there are guesses",
+			findings.Dur(g.From), findings.Dur(g.To), findings.Dur(g.To-g.From)))
 	}
 	return t
 }

@@ -15,7 +15,7 @@ const (
 // that they have no meaning.
 type Decision struct {
 	Time   int64 // ns since the first event of the trace
-	Wait   int64 // KindStart: ns since the goroutine became runnable; -1 if unknown
+	Wait   int64 // KindStart: ns since the goroutine became runnable; -1 if unknown. KindLost: ns until the trace goes on
 	G      int64 // goroutine
 	M      int64 // thread that acted; KindRetake: the one that lost P
 	By     int64 // KindReady: the goroutine that made G runnable, or NoG
@@ -44,6 +44,9 @@ type Decision struct {
 // the Stop that it caused. A P is PStarted before anything starts on it, and
 // PStopped, or retaken, when it has no thread any more. A P whose goroutine is
 // in a system call (Syscall) is free again at SyscallExit, or is retaken.
+// Where a damaged trace has a gap, there is a Lost. Just before it all that run or
+// are runnable are Stopped because of WhyLost, the latter without a Start; those
+// that are found again later are shown as at the beginning.
 // A goroutine Moved to QueueDirect is in no queue: P's thread has taken it and
 // not started it yet. Local and Global are the lengths after the decision.
 type Kind uint8
@@ -73,6 +76,7 @@ const (
 	KindAssistBegin      // G has to mark for the garbage collector before it may allocate
 	KindAssistEnd        // it has marked enough
 	KindSample           // the CPU profiler's clock struck while G ran on P, at Stack
+	KindLost             // what comes next in the trace is lost, for Wait ns
 	numKinds
 )
 
@@ -80,7 +84,7 @@ var kindNames = [numKinds]string{
 	"none", "ready", "start", "stop", "move", "steal", "overflow", "global-batch",
 	"retake", "handoff", "preempt", "p-start", "p-stop", "stw-begin", "stw-end",
 	"gc-begin", "gc-end", "gomaxprocs", "syscall", "syscall-exit",
-	"assist-begin", "assist-end", "sample",
+	"assist-begin", "assist-end", "sample", "lost",
 }
 
 func (k Kind) String() string { return name(kindNames[:], int(k)) }
@@ -177,6 +181,7 @@ const (
 	WhyGlobalBatch      // moved in a batch from the global queue
 	WhyDisplaced        // moved from runnext to the ring's tail by a newcomer
 	WhyCorrected        // moved because later events show it was elsewhere
+	WhyLost             // a gap in the trace: what became of it is not known
 	numWhys
 )
 
@@ -185,7 +190,7 @@ var whyNames = [numWhys]string{
 	"generation-switch", "goyield", "suspend", "coroutine", "create", "unblock",
 	"timer", "network", "syscall-exit", "sysmon", "returning-syscall", "system",
 	"gomaxprocs", "idle", "locked", "steal", "overflow", "global-batch",
-	"displaced", "corrected",
+	"displaced", "corrected", "lost",
 }
 
 func (w Why) String() string { return name(whyNames[:], int(w)) }

@@ -149,6 +149,11 @@ func (a *Auditor) start(d *reference.Decision) {
 func (a *Auditor) stop(d *reference.Decision) {
 	ix := a.gor(d.G)
 	g := &a.gs[ix]
+	if d.Why == reference.WhyLost {
+		a.leave(ix)
+		a.drop(ix)
+		return
+	}
 	if g.state != running || g.at != a.proc(d.P) {
 		// A stop may be the first that is heard of a goroutine only in a
 		// damaged trace, and then its status came before.

@@ -64,6 +64,8 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 			b = appendNum(b, `,"wait":`, d.Wait)
 		}
 		b = appendReason(b, d)
+	case reference.KindLost:
+		b = appendNum(b, `,"wait":`, d.Wait)
 	case reference.KindReady:
 		b = appendWord(b, `,"to":"`, d.To.String())
 		b = appendWhy(b, d)

@@ -370,6 +370,8 @@ func sureness(r *analyze.Result) string {
 	}
 	if t.LostBytes > 0 {
 		s += fmt.Sprintf(" %s of the trace could not be read.", sentence(size(t.LostBytes)))
+	} else if t.Incomplete && t.LostNs > 0 {
+		s += fmt.Sprintf(" %s of the trace are missing.", sentence(duration(t.LostNs)))
 	} else if t.Incomplete {
 		s += " The trace stops short: what the tracer had not written yet is missing."
 	}

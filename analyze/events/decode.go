@@ -310,8 +310,12 @@ func (d *decoder) rangeEvent(e *Event, ev *trace.Event) {
 // traces, to hang events on that had none.
 const fakeProcs = 1_000_000
 
+// maxProcs bounds the processors that are told apart: a damaged trace can name
+// any, and whoever follows them takes memory for each.
+const maxProcs = 1 << 16
+
 func (d *decoder) proc(p trace.ProcID) int32 {
-	if p < 0 || int64(p) > math.MaxInt32 || d.v1 && p >= fakeProcs {
+	if p < 0 || p >= maxProcs || d.v1 && p >= fakeProcs {
 		return None
 	}
 	return int32(p)

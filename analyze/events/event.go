@@ -54,6 +54,7 @@ const (
 	Log
 	Sync
 	Experimental
+	Lost // not an event: what was next is lost, for Res ns
 	numKinds
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,9 @@ type Stats struct {
 	ByKind      [numKinds]int64
 	Failures    []Failure
 	FailCount   int
+	Gaps        []Gap // in order, the first 100
+	GapCount    int   // all of them
+	LostNs      int64 // their sum: ns without events, because they are lost
 }
 
 // Failure is a generation that could not be decoded to its end.
@@ -39,6 +43,10 @@ type Failure struct {
 	Events     int64  // that came before the error
 	Err        error
 }
+
+// Gap is a stretch of time in the trace of which the events are lost, or some of
+// them. Times are ns since the first event.
+type Gap struct{ From, To int64 }
 
 // maxFailures is the number of failures kept with their text.
 const maxFailures = 100
@@ -59,8 +67,10 @@ type Stream struct {
 	lent    []Event      // to the caller
 	remap   remap
 	started bool
-	last    int64 // time of the event before
-	ordinal int64 // events of the job so far
+	last    int64            // time of the event before
+	ordinal int64            // events of the job so far
+	before  input.Generation // without its data
+	gap     bool             // events are missing before the next ones
 	stats   Stats
 }
 
@@ -185,6 +195,10 @@ func (s *Stream) Next() ([]Event, error) {
 				return nil, io.EOF
 			}
 			s.job, s.ordinal = j, 0
+			if s.started && (!s.before.Complete || j.gen.Number != s.before.Number+1) {
+				s.gap = true
+			}
+			s.before = input.Generation{Number: j.gen.Number, Complete: j.gen.Complete}
 			s.remap.stacks = append(s.remap.stacks[:0], 0)
 			s.remap.strings = s.remap.strings[:0]
 			for i := range fixedStrings {
@@ -203,6 +217,7 @@ func (s *Stream) Next() ([]Event, error) {
 		events := s.place(b)
 		if b.err != nil {
 			s.fail(b.err)
+			s.gap = s.started
 		}
 		if len(events) > 0 {
 			s.lent = events
@@ -254,6 +269,7 @@ func (s *Stream) place(b *block) []Event {
 		s.stats.Start = out[0].Time
 	}
 	start, last, end := s.stats.Start, s.last, s.stats.End
+	before := last
 	for i := range out {
 		e := &out[i]
 		at := e.Time - start
@@ -270,6 +286,16 @@ func (s *Stream) place(b *block) []Event {
 	s.last, s.stats.End = last, end
 	s.stats.Events += int64(len(out))
 	s.ordinal += int64(len(out))
+	if i := slices.IndexFunc(out, func(e Event) bool { return e.Kind != Sync && !e.lateStatus() }); s.gap && i >= 0 {
+		s.gap = false
+		g := Gap{From: before, To: out[i].Time}
+		s.stats.GapCount++
+		s.stats.LostNs += g.To - g.From
+		if len(s.stats.Gaps) < maxFailures {
+			s.stats.Gaps = append(s.stats.Gaps, g)
+		}
+		out = slices.Insert(out, 0, Event{Time: before, Kind: Lost, Res: g.To - g.From, G: None, M: None, P: None})
+	}
 	return out
 }
 

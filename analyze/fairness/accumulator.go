@@ -182,7 +182,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.start(g, d)
 	case reference.KindStop:
 		a.stop(g)
-		if d.Why == reference.WhyExit {
+		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 			a.fold(g)
 			a.table.drop(slot)
 		}

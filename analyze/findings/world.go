@@ -1049,7 +1049,7 @@ func (w *World) stop(d *reference.Decision) {
 	if d.Stack != 0 {
 		g.Stack = d.Stack
 	}
-	if d.Why == reference.WhyExit {
+	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 		g = &w.gs[i]
 		w.leave(i)
 		w.setReady(g, -1)

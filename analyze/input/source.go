@@ -17,6 +17,11 @@ const (
 	ratioLimit = 200       // how many-fold a compressed input may unpack ...
 	ratioGrace = 256 << 20 // ... beyond this many bytes
 
+	// How many bytes decoding takes for each byte of a generation, and of a trace of Go 1.21 or older:
+	// measured on large traces, and rounded up.
+	generationFactor = 6
+	v1Factor         = 20
+
 	maxLosses = 100 // kept in Stats.Losses
 
 	firstCap = 256 << 10 // capacity of the first generation
@@ -46,6 +51,7 @@ type Source struct {
 	loose   bool   // one had not
 	end     error  // what Next returns from now on
 	stats   Stats
+	memory  int64 // Options.MaxMemory
 	maxGen  int64
 	maxV1   int64
 	maxScan int64
@@ -107,6 +113,9 @@ func New(r io.Reader, name string) (*Source, error) {
 // start undoes the compression and reads the header.
 func (s *Source) start() error {
 	s.maxGen, s.maxV1, s.maxScan = min(generationLimit, math.MaxInt/4), v1Limit, scanLimit
+	if s.memory > 0 {
+		s.maxGen, s.maxV1 = min(s.maxGen, s.memory/generationFactor), min(s.maxV1, s.memory/v1Factor)
+	}
 	if err := s.decompress(); err != nil {
 		return s.fail("reading", err)
 	}
@@ -187,41 +196,6 @@ func (s *Source) Next() (*Generation, error) {
 	s.last = g.Number
 	s.hint = min(len(g.Data)+len(g.Data)/8, maxHint)
 	return g, nil
-}
-
-// nextV1 reads a whole trace of the old format, which x/exp/trace cannot read in pieces.
-func (s *Source) nextV1() (*Generation, error) {
-	if s.index > 0 {
-		return nil, io.EOF
-	}
-	var g building
-	s.open(&g, 0)
-	for {
-		p := s.peek(windowSize)
-		if len(p) == 0 {
-			break
-		}
-		if g.Bytes+int64(len(p)) > s.maxV1 {
-			return nil, s.fail("reading", fmt.Errorf("a trace of Go 1.21 or older must be read as a whole, and this one has more than %d MiB: record a shorter one, or with Go 1.22 or later", s.maxV1>>20))
-		}
-		if err := s.bomb(); err != nil {
-			return nil, err
-		}
-		s.take(g.Generation, len(p))
-	}
-	if s.in.ctx.Err() != nil {
-		return nil, s.fail("reading", context.Cause(s.in.ctx))
-	}
-	g.Complete = true
-	if broken := s.readError(); broken != nil {
-		if g.Bytes == 0 {
-			return nil, s.failAt("reading", broken)
-		}
-		g.Complete = false
-		s.lose(0, 0, "the input broke off: "+broken.Error())
-	}
-	s.noteTail()
-	return g.Generation, nil
 }
 
 // marked reports whether the format has end-of-generation markers.

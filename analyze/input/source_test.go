@@ -357,6 +357,16 @@ func TestLimits(t *testing.T) {
 		t.Error(err)
 	}
 
+	// As few bytes, but many events: 400 that a P stops.
+	s, err = New(bytes.NewReader(append([]byte("go 1.21 trace\x00\x00\x00\x41\x00\x01"), bytes.Repeat([]byte("\x06\x01"), 400)...)), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.maxV1 = 3000
+	if _, err := s.Next(); err == nil || !strings.Contains(err.Error(), "401 events, more than 375") {
+		t.Error(err)
+	}
+
 	// A scan that finds nothing ends, and what was found before it is given.
 	endless := io.MultiReader(bytes.NewReader(f.b[:f.at[8]]), zeros{})
 	s, err = New(endless, "test")

@@ -133,6 +133,8 @@ func (t *Tracker) Apply(d *reference.Decision) []Change {
 		t.restart()
 	case reference.KindProcs:
 		t.resize(d.Batch)
+	case reference.KindLost:
+		t.forget()
 	}
 	return t.changes
 }
@@ -262,6 +264,14 @@ func (t *Tracker) setLocal(p *pstate, n int32) {
 	n = max(0, n)
 	t.queued += int64(n) - int64(p.local)
 	p.local = n
+}
+
+// forget empties the queues: who was in them is not known any more.
+func (t *Tracker) forget() {
+	t.runnable, t.queued, t.global = 0, 0, 0
+	for i := range t.ps {
+		t.ps[i].local = 0
+	}
 }
 
 // restart makes the Ps idle that the start of the world left without a thread.

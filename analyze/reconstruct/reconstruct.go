@@ -87,6 +87,7 @@ type Reconstructor struct {
 	askedAt  int64         // when it ended
 	advances bool          // the tracer is about to begin a generation
 	worker   int64         // newest stop of a mark worker for lack of work, at the head of the window
+	newLost  int64         // newest gap, at the head of the window, none if none
 	stops    bool          // a stop-the-world has begun at the head of the window
 
 	said  reference.Decision // the one that is emitted
@@ -149,6 +150,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		taker:     nobody,
 		visit:     visit{m: nobody},
 		worker:    none,
+		newLost:   none,
 	}
 	r.gs.byID = newIndex()
 	return r
@@ -236,6 +238,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 	case events.STWBegin, events.Procs:
 		r.seeVisits(i, it)
 		return
+	case events.Lost:
+		r.newLost = i
+		return
 	default:
 		return
 	}
@@ -259,7 +264,7 @@ func (r *Reconstructor) linkGo(i int64, it *item) {
 	g := &r.gs.all[it.rg]
 	e := &it.ev
 	switch {
-	case e.To == events.Runnable && e.From == events.Undetermined && g.newReady != none:
+	case e.To == events.Runnable && e.From == events.Undetermined && g.newReady > r.newLost:
 		// A new generation says again what is known.
 	case e.To == events.Runnable && e.From != events.Runnable:
 		g.newReady = i
@@ -351,6 +356,8 @@ func (r *Reconstructor) judge() {
 		r.aside(reference.KindSample, it)
 	case events.TaskBegin, events.Region:
 		r.annotate(it)
+	case events.Lost:
+		r.lost(it)
 	}
 	if r.q.GlobalLen() == 0 {
 		r.noGlobal = i

@@ -161,7 +161,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		if d.G >= 0 {
 			if g := a.goroutine(d); g != nil {
 				a.stop(g, d.Stack)
-				if d.Why == reference.WhyExit {
+				if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 					a.exit(g)
 				}
 			}
@@ -222,7 +222,7 @@ func (a *Accumulator) goroutine(d *reference.Decision) *goroutine {
 		g.system, g.from, g.path = true, -1, path{}
 	}
 	if g.system {
-		if d.Kind == reference.KindStop && d.Why == reference.WhyExit {
+		if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
 			a.exit(g)
 		}
 		return nil

@@ -184,7 +184,7 @@ func (a *Accumulator) stop(d *reference.Decision) {
 		a.procs[pi].ended(gi, d.Why)
 	}
 	a.endRunning(gi)
-	if d.Why == reference.WhyExit {
+	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 		a.exit(gi)
 	}
 }

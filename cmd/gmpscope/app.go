@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -40,17 +41,22 @@ type reading struct {
 	quiet     bool
 	workers   int
 	anonymize bool
+	memory    size
 }
 
 func (r *reading) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&r.workers, "workers", 0, "decode `N` generations of the trace at once; 0 means GOMAXPROCS; the result is the same")
+	f.Var(&r.memory, "max-memory", "get by with about `SIZE` of memory, such as 512MiB: fewer generations at once, less detail over time, and what was lowered is said")
 	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
 }
 
 func (r *reading) check() error {
 	if r.workers < 0 {
 		return usagef("--workers %d: must not be negative", r.workers)
+	}
+	if r.memory != 0 && r.memory < analyze.MinMemory {
+		return usagef("--max-memory %v: must be %v at least", r.memory, size(analyze.MinMemory))
 	}
 	return nil
 }
@@ -66,12 +72,15 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		p = term.NewProgress(a.stderr)
 		defer p.Done()
 	}
-	src, err := input.Open(ctx, name, input.Options{Stdin: a.stdin, Progress: p.Update})
+	if r.memory > 0 {
+		debug.SetMemoryLimit(int64(r.memory) * 7 / 8) // the rest is for what is not the collector's: code, and what the kernel holds
+	}
+	src, err := input.Open(ctx, name, input.Options{Stdin: a.stdin, Progress: p.Update, MaxMemory: int64(r.memory)})
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, Anonymize: r.anonymize}
+	opts := analyze.Options{Workers: r.workers, Anonymize: r.anonymize, MaxMemory: int64(r.memory)}
 	if o != nil {
 		o(src.Header(), &opts)
 	}

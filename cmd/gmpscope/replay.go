@@ -72,6 +72,9 @@ docs/json.md describes.`,
 				if opts == nil {
 					return
 				}
+				if r.memory > 0 { // goroutines and arrivals take 100 bytes each, steps less
+					opts.Workload.MaxSteps = int(min(int64(r.memory)/4/100, 1<<23))
+				}
 				f = replay.NewFreeing(h, *opts)
 				o.OnStacks = f.Stacks
 				o.OnDecision = func(d *reference.Decision) error {

@@ -181,3 +181,37 @@ func FuzzBudget(f *testing.F) {
 		}
 	})
 }
+
+// FuzzReadDocument: a file is a document or gives an error of one line, and
+// rules can be held against what is a document.
+func FuzzReadDocument(f *testing.F) {
+	f.Add(sample)
+	f.Add(`{"schema": 1, "waits": []}`)
+	f.Add(`{"schema": 1e999, "waits": {"user": {"p99_ns": -1e308}}, "findings": {"id": 3}, "classes": "x"}`)
+	f.Add(`{"schema": 1, "waits": {"user": null}, "findings": [null, 1, {"id": {}, "severity": 7}]} {`)
+	rules, err := Parse(strings.NewReader("waits.user.p99_ns <= 2ms\nwaits.user.p99_ns <= baseline + 3%\nfindings[*] < note\nclasses[*].waits.p99_ns <= 1s\nwaits.causes[behind].ns <= baseline * 2"), "b")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ReadDocument(strings.NewReader(text), "d")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("not one line: %q", err)
+			}
+			return
+		}
+		for _, o := range Check(rules, []Document{d, d}, []Document{d}) {
+			if o.OK && o.Why != "" || o.Rule == "" {
+				t.Errorf("%+v", o)
+			}
+		}
+		var w strings.Builder
+		if err := Propose(&w, []Document{d}); err != nil {
+			return
+		}
+		if _, err := Parse(strings.NewReader(w.String()), "proposed"); err != nil {
+			t.Errorf("the budget that is proposed is none: %v\n%s", err, w.String())
+		}
+	})
+}

@@ -276,56 +276,76 @@ func (f *follower) add(d *reference.Decision) {
 	f.maxQueue = max(f.maxQueue, f.queued)
 }
 
-// TestNothingLost: in every policy, and with every mechanism changed, each
-// goroutine that is made ready is started once, runs in one place, and ends.
-func TestNothingLost(t *testing.T) {
-	type variant struct {
-		name   string
-		policy Policy
-		costs  Costs
-	}
-	var variants []variant
+// variant is a policy, or one with a mechanism changed.
+type variant struct {
+	name   string
+	policy Policy
+	costs  Costs
+}
+
+func variants() []variant {
+	var out []variant
 	for _, name := range PolicyNames() {
 		if name != "gps" { // which has no decisions
 			pol, c, _ := PolicyFor(name)
-			variants = append(variants, variant{name, pol, c})
+			out = append(out, variant{name, pol, c})
 		}
 	}
-	for name, change := range map[string]func(*Policy){
-		"fresh slice":     func(p *Policy) { p.FreshSlice = true },
-		"steal one":       func(p *Policy) { p.Steal = StealOne },
-		"exact slices":    func(p *Policy) { p.Preempt = PreemptExact },
-		"requeue local":   func(p *Policy) { p.RequeueLocal = true },
-		"handoff at once": func(p *Policy) { p.Handoff = HandoffAtOnce },
-		"no handoff":      func(p *Policy) { p.Handoff = HandoffNever },
-		"no spinning":     func(p *Policy) { p.NoSpinning = true },
-		"home queues":     func(p *Policy) { p.HomeQueue = true },
-		"small ring":      func(p *Policy) { p.Rules.RingSize = 2 },
+	for _, x := range []struct {
+		name   string
+		change func(*Policy)
+	}{
+		{"fresh slice", func(p *Policy) { p.FreshSlice = true }},
+		{"steal one", func(p *Policy) { p.Steal = StealOne }},
+		{"exact slices", func(p *Policy) { p.Preempt = PreemptExact }},
+		{"requeue local", func(p *Policy) { p.RequeueLocal = true }},
+		{"handoff at once", func(p *Policy) { p.Handoff = HandoffAtOnce }},
+		{"no handoff", func(p *Policy) { p.Handoff = HandoffNever }},
+		{"no spinning", func(p *Policy) { p.NoSpinning = true }},
+		{"home queues", func(p *Policy) { p.HomeQueue = true }},
+		{"small ring", func(p *Policy) { p.Rules.RingSize = 2 }},
 	} {
 		pol := Version(26)
-		change(&pol)
-		variants = append(variants, variant{name, pol, DefaultCosts()})
+		x.change(&pol)
+		out = append(out, variant{x.name, pol, DefaultCosts()})
 	}
-	for _, v := range variants {
-		t.Run(v.name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				pol, c := v.policy, v.costs
-				f := &follower{t: t, state: map[int64]reference.Kind{}, on: map[int32]int64{}}
-				o := Options{Policy: pol, Costs: c, Procs: rapid.IntRange(1, 6).Draw(t, "procs"), Seed: rapid.Uint64().Draw(t, "seed"), Emit: f.add}
-				r, err := Simulate(t.Context(), o, drawLoad(t, true))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if r.Left != 0 || f.queued != 0 || f.starts != r.TotalStarts() {
-					t.Errorf("%d goroutines left, %d queued; %d starts told, %d counted", r.Left, f.queued, f.starts, r.TotalStarts())
-				}
-				sum := r.BusyNs + r.GCNs + r.SyscallNs + r.IdleNs + r.StoppedNs + r.SchedNs
-				if sum != r.EndNs*int64(r.Procs) || min(r.BusyNs, r.GCNs, r.SyscallNs, r.IdleNs, r.StoppedNs, r.SchedNs) < 0 {
-					t.Errorf("the times of the Ps are not those of the run: %+v", r)
-				}
-			})
-		})
+	return out
+}
+
+// nothingLost checks of a run of a drawn workload that each goroutine that is
+// made ready is started once, runs in one place, and ends, and that the times of
+// the Ps add up.
+func (v variant) nothingLost(t *rapid.T) {
+	pol, c := v.policy, v.costs
+	f := &follower{t: t, state: map[int64]reference.Kind{}, on: map[int32]int64{}}
+	o := Options{Policy: pol, Costs: c, Procs: rapid.IntRange(1, 6).Draw(t, "procs"), Seed: rapid.Uint64().Draw(t, "seed"), Emit: f.add}
+	r, err := Simulate(t.Context(), o, drawLoad(t, true))
+	if err != nil {
+		t.Fatal(err)
 	}
+	if r.Left != 0 || f.queued != 0 || f.starts != r.TotalStarts() {
+		t.Errorf("%d goroutines left, %d queued; %d starts told, %d counted", r.Left, f.queued, f.starts, r.TotalStarts())
+	}
+	sum := r.BusyNs + r.GCNs + r.SyscallNs + r.IdleNs + r.StoppedNs + r.SchedNs
+	if sum != r.EndNs*int64(r.Procs) || min(r.BusyNs, r.GCNs, r.SyscallNs, r.IdleNs, r.StoppedNs, r.SchedNs) < 0 {
+		t.Errorf("the times of the Ps are not those of the run: %+v", r)
+	}
+}
+
+// TestNothingLost: in every policy, and with every mechanism changed.
+func TestNothingLost(t *testing.T) {
+	for _, v := range variants() {
+		t.Run(v.name, func(t *testing.T) { rapid.Check(t, v.nothingLost) })
+	}
+}
+
+// FuzzSimulate is TestNothingLost for as long as one likes.
+func FuzzSimulate(f *testing.F) {
+	all := variants()
+	f.Add([]byte(nil))
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		rapid.SampledFrom(all).Draw(t, "variant").nothingLost(t)
+	}))
 }
 
 // TestSameWork: what the goroutines compute does not depend on the policy.

@@ -417,7 +417,7 @@ func (e *Extractor) stop(d *reference.Decision) {
 	}
 	i := e.find(d)
 	x := &e.gs[i]
-	if x.state != running {
+	if x.state != running && d.Why != reference.WhyLost {
 		e.w.Odd++
 	}
 	e.flush(i)
@@ -426,7 +426,7 @@ func (e *Extractor) stop(d *reference.Decision) {
 		e.last = e.now
 	}
 	switch d.Why {
-	case reference.WhyExit:
+	case reference.WhyExit, reference.WhyLost:
 		e.add(i, step{kind: kExit})
 		x = &e.gs[i]
 		x.state = runnable // for ever

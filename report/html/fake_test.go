@@ -63,7 +63,7 @@ func fakeDoc(ps, bins int) *report.Document {
 	names = append(names, "")
 	var uTotal int64
 	for i, n := range names {
-		total := int64(3_800_000_000 / (i*i + 1))
+		total := 3_800_000_000 / int64(i*i+1)
 		c := waits.Class{
 			ID: int32(i + 1), Name: n, Creator: names[(i+3)%len(names)], System: strings.HasPrefix(n, "runtime."),
 			Goroutines: int64(1 + rnd.IntN(400)), Starts: int64(100 + rnd.IntN(90_000)), RunningNs: int64(rnd.IntN(2_000_000_000)),

@@ -1,0 +1,46 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// lost begins anew behind a gap in the trace: who was runnable or ran may have
+// done anything meanwhile. A goroutine that ended there would otherwise stand in
+// a queue for ever, and each start of another would contradict the model. The
+// statuses of the next generation say who is there.
+func (r *Reconstructor) lost(it *item) {
+	on := map[int32]int32{} // P on which a goroutine runs
+	for ix := range r.ps {
+		if p := &r.ps[ix]; p.g >= 0 {
+			on[p.g] = p.id
+		}
+	}
+	for ix := range r.gs.all {
+		g := &r.gs.all[ix]
+		if g.dead || g.hidden || g.state == events.Undetermined || g.state == events.NotExist {
+			continue
+		}
+		if r.q.Place(int32(ix)).Queue != reference.QueueUnknown {
+			r.q.Remove(int32(ix))
+		}
+		if g.state == events.Runnable || g.state == events.Running || g.state == events.Syscall {
+			d := reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, P: reference.NoP, M: reference.NoM, Victim: reference.NoP,
+				Why: reference.WhyLost, Flags: g.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)}
+			if p, ok := on[int32(ix)]; ok {
+				d.P = p
+			}
+			r.say(&d)
+		}
+		g.readyAt, g.ready, g.isTaken, g.late = -1, none, false, false
+		g.state = events.Undetermined
+	}
+	for ix := range r.ps {
+		r.ps[ix].g, r.ps[ix].syscall = nobody, false
+	}
+	for ix := range r.ms {
+		r.ms[ix].g = nobody
+	}
+	r.say(&reference.Decision{Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, M: reference.NoM, Wait: it.ev.Res, Victim: reference.NoP,
+		Basis: reference.Known(reference.Observed, reference.RuleNone)})
+}

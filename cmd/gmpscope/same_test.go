@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// TestSameBytes: what every command writes does not depend on how many threads
+// there are, nor on how many generations are decoded at once.
+func TestSameBytes(t *testing.T) {
+	t.Cleanup(func() { runtime.GOMAXPROCS(runtime.NumCPU()) })
+	many := filepath.Join(traces, "real", "manygens-io-go1.25-p4.trace.gz")
+	small, other := filepath.Join(traces, "uneven-go1.26-p4.trace.gz"), filepath.Join(traces, "uneven-go1.26-p2.trace.gz")
+	page := filepath.Join(t.TempDir(), "page.html")
+	for _, args := range [][]string{
+		{"dump", many},
+		{"report", many, "-o", page, "--no-fetch"},
+		{"analyze", small, "--format", "json", "--timeline", "--reference"},
+		{"replay", small, "--free", "--seeds", "3", "--gomaxprocs", "2", "--policy", "fifo", "--format", "json"},
+		{"diff", small, other, "-o", page, "--format", "json"},
+		{"check", small, other, "--format", "sarif"},
+		{"analyze", many, "--max-memory", "100MiB"},
+	} {
+		if testing.Short() && args[1] == many {
+			continue
+		}
+		t.Run(args[0]+" "+filepath.Base(args[1]), func(t *testing.T) {
+			var first []byte
+			for _, n := range []struct {
+				procs   int
+				workers string
+			}{{1, "1"}, {2, "0"}, {7, "3"}} {
+				runtime.GOMAXPROCS(n.procs)
+				os.Remove(page)
+				var out, errs bytes.Buffer
+				if code := run(context.Background(), append(args[:len(args):len(args)], "--workers", n.workers), nil, &out, &errs); code != exitOK && code != exitGate {
+					t.Fatalf("exit code %d: %s", code, errs.String())
+				}
+				html, err := os.ReadFile(page)
+				if err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+				got := append(append(out.Bytes(), errs.Bytes()...), html...)
+				if first == nil {
+					first = got
+				} else if !bytes.Equal(first, got) {
+					t.Errorf("GOMAXPROCS %d and %s workers give other bytes than 1 and 1", n.procs, n.workers)
+				}
+			}
+		})
+	}
+}

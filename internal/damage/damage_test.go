@@ -1,0 +1,86 @@
+package damage_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/damage"
+)
+
+func unpacked(t testing.TB, file string) []byte {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A trace that is taken apart and put together is what it was, and nearly all of
+// it can be taken apart.
+func TestRoundTrip(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"*-p2.trace.gz", "real/*.trace.gz"} {
+		more, err := filepath.Glob(filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, more...)
+	}
+	if len(files) < 12 {
+		t.Fatalf("only %v", files)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if strings.HasPrefix(name, "empty") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			b := unpacked(t, file)
+			tr := damage.Parse(b)
+			if !bytes.Equal(tr.Bytes(), b) {
+				t.Error("it is another one")
+			}
+			rest := len(tr.Tail)
+			for _, blk := range tr.Blocks {
+				rest += len(blk.Rest)
+			}
+			if rest > len(b)/50 {
+				t.Errorf("%d of %d bytes were not understood", rest, len(b))
+			}
+		})
+	}
+}
+
+// Every operation changes something, and none fails, whatever follows it.
+func TestPrograms(t *testing.T) {
+	for _, name := range []string{"steal-small-go1.26-p2", "retake-small-go1.22-p2", "real/v1-context-go1.21"} {
+		b := unpacked(t, filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"))
+		for op := range 26 {
+			changed := 0
+			for x := range 24 {
+				got := damage.Apply(b, []byte{byte(op), byte(x), byte(x * 7), byte(x), byte(x * 31), byte(x), byte(x * 3)})
+				if !bytes.Equal(got, b) {
+					changed++
+				}
+			}
+			if changed == 0 && !(strings.Contains(name, "v1") && (op == 5 || op == 6 || op == 7)) {
+				t.Errorf("%s: operation %d does nothing", name, op)
+			}
+		}
+	}
+}
