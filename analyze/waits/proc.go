@@ -60,9 +60,8 @@ func (s *shares) add(st pstate, from, to *clocks) {
 // several of them, would have to wait until all those writes are through. The
 // same holds for clocks.
 func (s *shares) copyTo(to *shares) {
-	for i := range s {
-		to[i] = s[i]
-	}
+	to[0], to[1], to[2], to[3] = s[0], s[1], s[2], s[3]
+	to[4], to[5], to[6], to[7] = s[4], s[5], s[6], s[7]
 }
 
 // proc is a P.
