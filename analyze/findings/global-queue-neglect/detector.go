@@ -27,12 +27,13 @@ type Thresholds struct {
 	// on average, that were started from local queues meanwhile.
 	Ratio    float64        `json:"ratio"`
 	MinCount int64          `json:"min_count"` // of stays, from which on it is more than a note
+	Share    float64        `json:"share"`     // of the program's waiting, from which on it is critical
 	Grade    findings.Grade `json:"grade"`
 }
 
 // Default returns the default thresholds. Poll is the runtime's (findRunnable).
 func Default() Thresholds {
-	return Thresholds{WaitNs: 1_000_000, Poll: int64(reference.RulesFor(26).GlobalPoll), Ratio: 4, MinCount: 3, Grade: findings.DefaultGrade()}
+	return Thresholds{WaitNs: 1_000_000, Poll: int64(reference.RulesFor(26).GlobalPoll), Ratio: 4, MinCount: 3, Share: 0.01, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -89,6 +90,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	if total.N < w.t.MinCount && s != findings.Note {
 		s = s.Lower()
+	}
+	if s == findings.Critical && float64(total.Ns) < w.t.Share*float64(f.Waits.User.TotalNs) {
+		s = findings.Warning
 	}
 	local, hops := w.world.Starts()
 	x := findings.Finding{

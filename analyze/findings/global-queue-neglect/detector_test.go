@@ -33,6 +33,19 @@ func TestFindsNeglect(t *testing.T) {
 	}
 }
 
+// Among much waiting of other kinds it is not what to look at first.
+func TestSmallPartIsNotCritical(t *testing.T) {
+	s := rounds(20, 610, reference.WhySyscallExit)
+	cost := 20 * 549 * 50 * Us
+	for waiting, want := range map[int64]findings.Severity{100 * cost: findings.Critical, 101 * cost: findings.Warning} {
+		f := s.Facts()
+		f.Waits.User.TotalNs = waiting
+		if x := One(t, s.DetectWith(globalqueueneglect.New(globalqueueneglect.Default()), f), globalqueueneglect.ID, findings.Warning); x.Severity != want {
+			t.Errorf("%s with %d ns of %d, want %s", x.Severity, cost, waiting, want)
+		}
+	}
+}
+
 func TestTheTickIsInTime(t *testing.T) {
 	None(t, rounds(100, 61, reference.WhySyscallExit).Detect(globalqueueneglect.New(globalqueueneglect.Default())))
 }
