@@ -32,6 +32,9 @@ type Options struct {
 	// Anonymize replaces the names of packages, functions and files that are not
 	// Go's own by numbers, and the trace's by "trace".
 	Anonymize bool
+	// OnEvents, if set, is called with the number of events that have been read
+	// since it was called last: some thousands at a time.
+	OnEvents func(n int)
 	// OnStacks, if set, is called once, before the first decision: frames reads
 	// the handle of a decision's stack as lines, innermost frame first, each a
 	// function followed by its place. It may be called in OnDecision, and after Run.
@@ -114,6 +117,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if o.OnEvents != nil {
+			o.OnEvents(len(evs))
 		}
 		rec.Add(evs)
 		if failed != nil {

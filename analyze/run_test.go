@@ -188,6 +188,17 @@ func TestSameResultAtAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
+func TestRunTellsOfEvents(t *testing.T) {
+	var told int64
+	r, err := analyze.Run(t.Context(), open(t, "../testdata/traces/gc-go1.26-p4.trace.gz"), analyze.Options{OnEvents: func(n int) { told += int64(n) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told != r.Trace.Events {
+		t.Errorf("told of %d events, and there are %d", told, r.Trace.Events)
+	}
+}
+
 func TestRunStops(t *testing.T) {
 	name := "../testdata/traces/gc-go1.26-p4.trace.gz"
 	ctx, cancel := context.WithCancel(t.Context())

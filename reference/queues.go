@@ -25,12 +25,18 @@ type Place struct {
 	P     int32 // QueueRunnext, QueueLocal
 }
 
+// node is a goroutine. There can be a million, so the parts of its Place are
+// packed.
 type node struct {
-	next, prev int32
-	place      Place
-	hidden     bool
 	order      int64 // global queue: larger than that of those in front
+	next, prev int32
+	p          int32
+	queue      Queue
+	hidden     bool
 }
+
+func (n *node) place() Place      { return Place{n.queue, n.p} }
+func (n *node) setPlace(pl Place) { n.queue, n.p = pl.Queue, pl.P }
 
 type list struct {
 	head, tail int32
@@ -65,7 +71,7 @@ func (q *Queues) Grow(gs, ps int) {
 }
 
 // Place tells where g is.
-func (q *Queues) Place(g int32) Place { return q.node[g].place }
+func (q *Queues) Place(g int32) Place { return q.node[g].place() }
 
 // Runnext returns the goroutine in p's runnext, or None.
 func (q *Queues) Runnext(p int32) int32 { return q.local[p].runnext }
@@ -108,9 +114,9 @@ func (q *Queues) Unhide(g int32) {
 		return
 	}
 	n.hidden = false
-	switch n.place.Queue {
+	switch n.queue {
 	case QueueLocal:
-		q.local[n.place.P].ring.hidden--
+		q.local[n.p].ring.hidden--
 	case QueueGlobal:
 		q.global.hidden--
 	}
@@ -145,10 +151,10 @@ func (q *Queues) PutRunnext(p, g int32) (displaced int32) {
 	l := &q.local[p]
 	displaced = l.runnext
 	if displaced != None {
-		q.node[displaced].place = Place{}
+		q.node[displaced].setPlace(Place{})
 	}
 	l.runnext = g
-	q.node[g].place = Place{Queue: QueueRunnext, P: p}
+	q.node[g].setPlace(Place{Queue: QueueRunnext, P: p})
 	return displaced
 }
 
@@ -158,7 +164,7 @@ func (q *Queues) Full(p int32) bool { return q.local[p].ring.n >= q.rules.RingSi
 // PutTail puts g at the tail of p's ring, whether or not it is full (runqput).
 func (q *Queues) PutTail(p, g int32) {
 	q.push(&q.local[p].ring, g)
-	q.node[g].place = Place{Queue: QueueLocal, P: p}
+	q.node[g].setPlace(Place{Queue: QueueLocal, P: p})
 }
 
 // PutGlobal puts g at the tail of the global queue (globrunqput).
@@ -166,7 +172,7 @@ func (q *Queues) PutGlobal(g int32) {
 	q.push(&q.global, g)
 	q.last++
 	q.node[g].order = q.last
-	q.node[g].place = Place{Queue: QueueGlobal, P: NoP}
+	q.node[g].setPlace(Place{Queue: QueueGlobal, P: NoP})
 }
 
 // PutGlobalHead puts g at the head of the global queue (globrunqputhead).
@@ -183,12 +189,12 @@ func (q *Queues) PutGlobalHead(g int32) {
 	l.grow(n)
 	q.first--
 	n.order = q.first
-	n.place = Place{Queue: QueueGlobal, P: NoP}
+	n.setPlace(Place{Queue: QueueGlobal, P: NoP})
 }
 
 // Promote moves g to the head of its ring or of the global queue.
 func (q *Queues) Promote(g int32) {
-	pl := q.node[g].place
+	pl := q.node[g].place()
 	switch pl.Queue {
 	case QueueGlobal:
 		q.Remove(g)
@@ -208,7 +214,7 @@ func (q *Queues) InsertAfter(p, after, g int32) {
 		return
 	}
 	n := &q.node[g]
-	n.place = Place{Queue: QueueLocal, P: p}
+	n.setPlace(Place{Queue: QueueLocal, P: p})
 	n.prev = after
 	if after == None {
 		n.next = l.head
@@ -224,15 +230,15 @@ func (q *Queues) InsertAfter(p, after, g int32) {
 // Remove takes g out of wherever it is.
 func (q *Queues) Remove(g int32) {
 	n := &q.node[g]
-	switch n.place.Queue {
+	switch n.queue {
 	case QueueRunnext:
-		q.local[n.place.P].runnext = None
+		q.local[n.p].runnext = None
 	case QueueLocal:
-		q.unlink(&q.local[n.place.P].ring, g)
+		q.unlink(&q.local[n.p].ring, g)
 	case QueueGlobal:
 		q.unlink(&q.global, g)
 	}
-	n.place = Place{}
+	n.setPlace(Place{})
 }
 
 func (q *Queues) push(l *list, g int32) {

@@ -144,17 +144,17 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	slot := a.table.find(d.G)
+	slot := a.table.Find(d.G)
 	if d.Flags&notOfProgram != 0 {
-		if slot >= 0 { // it was not known to be the runtime's until now
+		if slot != 0 { // it was not known to be the runtime's until now
 			a.age.remove(a.table, slot, a.now)
-			a.table.slots[slot].waited = -1
-			a.stop(&a.table.slots[slot])
-			a.table.drop(slot)
+			a.table.At(slot).waited = -1
+			a.stop(a.table.At(slot))
+			a.table.drop(d.G, slot)
 		}
 		return
 	}
-	if slot < 0 {
+	if slot == 0 {
 		switch {
 		case d.Kind == reference.KindStop, d.Kind == reference.KindSyscall,
 			d.Kind == reference.KindSyscallExit && d.P < 0:
@@ -162,7 +162,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		}
 		slot = a.table.add(d.G)
 	}
-	g := &a.table.slots[slot]
+	g := a.table.At(slot)
 	if d.Class != 0 {
 		g.class = d.Class
 	}
@@ -184,7 +184,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.stop(g)
 		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 			a.fold(g)
-			a.table.drop(slot)
+			a.table.drop(d.G, slot)
 		}
 	case reference.KindSyscall:
 		a.stop(g)
@@ -365,9 +365,9 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		a.advance(end)
 	}
 	a.age.update(a.table, a.now)
-	for i := range a.table.slots {
-		g := &a.table.slots[i]
-		if g.id == dead {
+	for i := int32(1); i < a.table.Len(); i++ {
+		g := a.table.At(i)
+		if !g.alive {
 			continue
 		}
 		g.waited = -1 // an activation that is not over has no slowdown

@@ -13,7 +13,7 @@ const firstAgeBin = 1_000_000
 // they became runnable, so the oldest is its head. While the head stays, the age
 // grows with time; so the curve is brought up to date only when the head changes.
 type age struct {
-	head, tail int32 // slot + 1; 0 is none
+	head, tail int32 // slots; 0 is none
 	done       int64 // the curve is right up to here
 	width      int64
 	bins       []int64
@@ -27,7 +27,7 @@ func (a *age) update(t *table, now int64) {
 	if a.head == 0 {
 		return
 	}
-	since := t.slots[a.head-1].since
+	since := t.At(a.head).since
 	if v := now - since; v > a.max {
 		a.max, a.at = v, now
 	}
@@ -57,20 +57,20 @@ func (a *age) merge() {
 
 // push appends a goroutine that has become runnable.
 func (a *age) push(t *table, slot int32, now int64) {
-	g := &t.slots[slot]
+	g := t.At(slot)
 	g.aged, g.prev, g.next = true, a.tail, 0
 	if a.tail != 0 {
-		t.slots[a.tail-1].next = slot + 1
+		t.At(a.tail).next = slot
 	} else {
 		a.update(t, now)
-		a.head = slot + 1
+		a.head = slot
 	}
-	a.tail = slot + 1
+	a.tail = slot
 }
 
 // remove takes out a goroutine that is not runnable any more, if it is in.
 func (a *age) remove(t *table, slot int32, now int64) {
-	g := &t.slots[slot]
+	g := t.At(slot)
 	if !g.aged {
 		return
 	}
@@ -79,12 +79,12 @@ func (a *age) remove(t *table, slot int32, now int64) {
 		a.update(t, now)
 		a.head = g.next
 	} else {
-		t.slots[g.prev-1].next = g.next
+		t.At(g.prev).next = g.next
 	}
 	if g.next == 0 {
 		a.tail = g.prev
 	} else {
-		t.slots[g.next-1].prev = g.prev
+		t.At(g.next).prev = g.prev
 	}
 }
 

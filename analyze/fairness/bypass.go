@@ -42,7 +42,7 @@ func (b *bypass) number(t *table, a *age, slot int32) {
 	if int(b.next) == len(b.tree) {
 		b.renumber(t, a)
 	}
-	g := &t.slots[slot]
+	g := t.At(slot)
 	g.number, g.bypassed = b.next, 0
 	b.next++
 }
@@ -50,8 +50,8 @@ func (b *bypass) number(t *table, a *age, slot int32) {
 // renumber numbers those who wait from 1 on; the newcomer is not among them yet.
 func (b *bypass) renumber(t *table, a *age) {
 	n := int32(1)
-	for i := a.head; i != 0; i = t.slots[i-1].next {
-		g := &t.slots[i-1]
+	for i := a.head; i != 0; i = t.At(i).next {
+		g := t.At(i)
 		if g.number == 0 {
 			continue
 		}
@@ -82,7 +82,7 @@ func (b *bypass) above(number int32) int32 {
 // start ends the wait of a goroutine that is in the list of age. runnext says
 // that it came out of a P's runnext, where being out of order is the rule.
 func (b *bypass) start(t *table, slot int32, runnext bool) {
-	g := &t.slots[slot]
+	g := t.At(slot)
 	n := g.bypassed + int64(b.above(g.number))
 	b.max = max(b.max, n)
 	// Cannot fail: the value is within the histogram's range.

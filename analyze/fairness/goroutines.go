@@ -13,9 +13,8 @@ const (
 )
 
 // goroutine is what is kept of a live goroutine of the program. It has no
-// pointers and fits in one and a half cache lines; times are ns.
+// pointers; times are ns.
 type goroutine struct {
-	id      int64
 	since   int64  // start of the present activity
 	service int64  // time that it ran, up to since
 	wait    int64  // time that it was runnable, up to since
@@ -27,6 +26,7 @@ type goroutine struct {
 	state   activity
 	partial bool // this wait began before the trace showed it
 	aged    bool // is in the list of age
+	alive   bool
 	prev    int32
 	next    int32
 	number  int32 // of this wait, see bypass
@@ -34,40 +34,20 @@ type goroutine struct {
 	bypassed int64
 }
 
-// table finds live goroutines by ID. Slots are reused, so memory follows the
-// goroutines that live at one time.
-type table struct {
-	slots []goroutine
-	free  []int32
-	index ids.Index
-}
+// table finds live goroutines by ID. Memory follows those that live at one time.
+type table struct{ ids.Table[goroutine] }
 
-func newTable() *table { return &table{index: ids.New()} }
+func newTable() *table { return &table{ids.NewTable[goroutine]()} }
 
-// find returns the goroutine's slot, or -1.
-func (t *table) find(id int64) int32 { return t.index.Find(id) }
-
-// add makes a slot for a goroutine that find did not find.
+// add makes a slot for a goroutine that is not there.
 func (t *table) add(id int64) int32 {
-	var slot int32
-	if n := len(t.free); n > 0 {
-		slot, t.free = t.free[n-1], t.free[:n-1]
-	} else {
-		slot = int32(len(t.slots))
-		t.slots = append(t.slots, goroutine{})
-	}
-	t.slots[slot] = goroutine{id: id, waited: -1}
-	t.index.Add(id, slot)
+	slot := t.Add(id)
+	*t.At(slot) = goroutine{waited: -1, alive: true}
 	return slot
 }
 
 // drop frees a slot.
-func (t *table) drop(slot int32) {
-	t.index.Remove(t.slots[slot].id)
-	t.slots[slot].id = dead
-	t.free = append(t.free, slot)
+func (t *table) drop(id int64, slot int32) {
+	t.At(slot).alive = false
+	t.Remove(id, slot)
 }
-
-// dead marks a slot that is free. No goroutine has this ID: callers do not add
-// negative ones.
-const dead = int64(-1)

@@ -168,7 +168,7 @@ func TestBypassAgreesWithTheTruth(t *testing.T) {
 			case d.Flags&notOfProgram != 0:
 				delete(waits, d.G)
 			case d.Kind == reference.KindReady:
-				if w == nil && d.Why != reference.WhyGosched && a.table.slots[a.table.find(d.G)].aged {
+				if w == nil && d.Why != reference.WhyGosched && a.table.At(a.table.Find(d.G)).aged {
 					seq++
 					waits[d.G] = &wait{seq: seq}
 				}

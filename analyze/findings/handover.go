@@ -95,7 +95,7 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 	}
 	for _, l := range []*list{&p.queue, &w.global} {
 		if who.System && l.head != 0 {
-			who = &w.gs[l.head]
+			who = w.gs.At(l.head)
 		}
 	}
 	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: h.giver, GiverClass: h.class, GiverStack: h.stack,

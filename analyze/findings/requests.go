@@ -186,13 +186,16 @@ func (r *requests) OnGC(f func(*reference.Decision), kinds ...reference.Kind) {
 }
 
 // Mark marks goroutines for a watcher: see [World.OnMarked].
-type Mark uint64
+type Mark uint8
+
+// maxMarks is how many marks there are: each goroutine has a bit for each.
+const maxMarks = 8
 
 // OnMarked asks for the decisions of the given kinds about goroutines that have
 // the mark which it returns. [World.Mark] sets it; it is gone when the goroutine
 // ends. There may be calls for others.
 func (r *requests) OnMarked(f func(*reference.Decision), kinds ...reference.Kind) Mark {
-	if len(r.marks) == maxCalls { // there are no more
+	if len(r.marks) == maxMarks { // there are no more
 		r.On(f, kinds...)
 		return 0
 	}
@@ -315,7 +318,7 @@ func (w *World) tell(d *reference.Decision) {
 	if w.d == 0 {
 		return
 	}
-	g := &w.gs[w.d]
+	g := w.gs.At(w.d)
 	for m := g.marks & w.onMark[k]; m != 0; m &= m - 1 {
 		w.marks[bits.TrailingZeros64(uint64(m))](d)
 	}

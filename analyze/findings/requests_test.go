@@ -105,34 +105,20 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// IDs that share a place in the cache are told apart, also after one has ended.
-func TestGoroutinesThatShareAPlace(t *testing.T) {
+// Whoever asks when all marks are taken is called for all goroutines.
+func TestMoreMarksThanThereAre(t *testing.T) {
 	w := NewWorld()
-	ids := []int64{1, 1 + minCache, 1 + 2*minCache}
-	add := func(k reference.Kind, g int64, why reference.Why) {
-		w.add(&reference.Decision{Kind: k, G: g, Why: why, To: reference.QueueGlobal, P: reference.NoP, By: reference.NoG, Victim: reference.NoP})
+	var called int
+	for range maxMarks {
+		w.OnMarked(func(*reference.Decision) { t.Error("called for a goroutine without mark") }, reference.KindStop)
 	}
-	for _, id := range ids {
-		add(reference.KindReady, id, reference.WhyUnblock)
+	if m := w.OnMarked(func(*reference.Decision) { called++ }, reference.KindStop); m != 0 {
+		t.Errorf("mark %#x", m)
 	}
-	add(reference.KindStop, ids[1], reference.WhyExit)
-	for _, id := range []int64{ids[0], ids[2]} {
-		if g := w.ByID(id); g == nil || g.ID != id {
-			t.Errorf("%d is %+v", id, g)
-		}
-	}
-	if g := w.ByID(ids[1]); g != nil {
-		t.Errorf("%d ended, and is %+v", ids[1], g)
-	}
-	for id := range int64(2000) {
-		add(reference.KindReady, 10_000+id, reference.WhyUnblock)
-	}
-	for id := range int64(2000) {
-		if g := w.ByID(10_000 + id); g == nil || g.ID != 10_000+id {
-			t.Fatalf("%d is %+v", id, g)
-		}
-	}
-	if len(w.cache) <= minCache || len(w.cache) > maxCache {
-		t.Errorf("%d places", len(w.cache))
+	d := reference.Decision{Kind: reference.KindStop, G: 1, P: reference.NoP, By: reference.NoG, Why: reference.WhyBlock}
+	w.add(&d)
+	w.tell(&d)
+	if called != 1 {
+		t.Errorf("%d calls", called)
 	}
 }

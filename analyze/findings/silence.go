@@ -48,8 +48,8 @@ func (w *World) silent(until int64) {
 			if p.stopAt >= 0 && p.queue.n > 0 {
 				s.Freaks++
 			}
-		case p.sysAt < 0 && !w.gs[p.run].System:
-			g := &w.gs[p.run]
+		case p.sysAt < 0 && !w.gs.At(p.run).System:
+			g := w.gs.At(p.run)
 			if s.Running++; s.Running == 1 {
 				s.G, s.Class, s.P = g.ID, g.Class, p.slice.P
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -24,11 +25,8 @@ type World struct {
 	maxProcs int32
 	stw      bool
 
-	gs    []Goroutine // index 0 is not used
-	free  []int32
-	byID  map[int64]int32
-	cache []cached // by the low bits of the ID; a power of two
-	d     int32    // slot of the decision's goroutine, 0 for none
+	gs ids.Table[Goroutine]
+	d  int32 // slot of the decision's goroutine, 0 for none
 
 	ps       []proc
 	global   list
@@ -72,17 +70,6 @@ type World struct {
 // maxClasses is how many classes are told apart; further ones share an account.
 const maxClasses = 4096
 
-// The cache of slots grows with the goroutines alive, within these bounds.
-const (
-	minCache = 256
-	maxCache = 1 << 16
-)
-
-type cached struct {
-	id   int64
-	slot int32
-}
-
 // Goroutine is one that the stream has shown and that has not ended. What most
 // decisions touch comes first, so that it lies in two lines of the CPU's cache.
 type Goroutine struct {
@@ -96,14 +83,14 @@ type Goroutine struct {
 	Stack    int32 // where it stopped last
 
 	next, prev int32
-	list       int32 // P, or one of the constants below
-	mark       int64 // localStarts when it was queued
-	markLen    int64 // localLen then
-	markWait   int64 // localWait then
-	marks      Mark
+	list       int32   // P, or one of the constants below
+	mark       int64   // localStarts when it was queued
+	markWait   int64   // localWait then
 	loadAt     float64 // loadSum when it became runnable
 	load       float32
 	class      int32 // index
+	markLen    int32 // localLen when it was queued
+	marks      Mark
 	stealable  bool
 
 	System   bool             // belongs to the runtime or the tracer
@@ -113,19 +100,19 @@ type Goroutine struct {
 	Moved    bool             // its last run interval was on another P than the one before
 	ReadyWhy reference.Why    // why it became runnable last
 	Reason   reference.Reason // what it waits or waited for; none if it is new, was preempted, or came from a system call
+	CallWhy  reference.Why    // how its last system call lost its P, as in Syscall.Why; WhyUnknown: it has not
 	RunNs    int64            // all its run intervals so far, system calls that kept the P left out
 	RunAt    int64            // its run interval before the last block began; -1 if unknown
 	// Of the last block, and how it ended.
-	BlockedAt int64         // since when it is blocked, or was before it became runnable; -1: unknown, or it has not
-	BlockedNs int64         // how long it was blocked before it became runnable last; -1: it was not
-	Waker     int64         // who made it runnable; NoG: no goroutine
-	WakeStack int32         // where the waker was
-	RanOn     int32         // P of its last run interval; NoP: it has not run
-	M         int64         // thread of its last start
-	CallAt    int64         // its last system call began; -1 if unknown
-	Creator   int64         // who created it; NoG if that is unknown, or was no goroutine
-	Stops     int64         // of its run intervals, by a KindStop other than its end
-	CallWhy   reference.Why // how its last system call lost its P, as in Syscall.Why; WhyUnknown: it has not
+	BlockedAt int64 // since when it is blocked, or was before it became runnable; -1: unknown, or it has not
+	BlockedNs int64 // how long it was blocked before it became runnable last; -1: it was not
+	Waker     int64 // who made it runnable; NoG: no goroutine
+	WakeStack int32 // where the waker was
+	RanOn     int32 // P of its last run interval; NoP: it has not run
+	M         int64 // thread of its last start
+	CallAt    int64 // its last system call began; -1 if unknown
+	Creator   int64 // who created it; NoG if that is unknown, or was no goroutine
+	Stops     int64 // of its run intervals, by a KindStop other than its end
 }
 
 const (
@@ -250,9 +237,7 @@ type Stay struct {
 func NewWorld() *World {
 	return &World{
 		procs: procs.NewTracker(), requests: newRequests(),
-		gs:      make([]Goroutine, 1),
-		byID:    map[int64]int32{},
-		cache:   make([]cached, minCache),
+		gs:      ids.NewTable[Goroutine](),
 		by:      reference.NoG,
 		classes: make([]Class, 1),
 		classOf: map[int32]int32{},
@@ -279,7 +264,7 @@ func (w *World) callOver(p *proc, why reference.Why) {
 	if p.sysAt < 0 || p.run == 0 {
 		return
 	}
-	g := &w.gs[p.run]
+	g := w.gs.At(p.run)
 	if why != reference.WhySyscallExit {
 		g.CallWhy = why
 	}
@@ -291,29 +276,19 @@ func (w *World) callOver(p *proc, why reference.Why) {
 // ByID returns the goroutine with an ID, or nil.
 func (w *World) ByID(id int64) *Goroutine {
 	if i := w.find(id); i != 0 {
-		return &w.gs[i]
+		return w.gs.At(i)
 	}
 	return nil
 }
 
 // find returns the slot of the goroutine with an ID, 0 if there is none.
-func (w *World) find(id int64) int32 {
-	c := w.cached(id)
-	if c.id == id && c.slot != 0 {
-		return c.slot
-	}
-	i := w.byID[id]
-	if i != 0 {
-		c.id, c.slot = id, i
-	}
-	return i
-}
+func (w *World) find(id int64) int32 { return w.gs.Find(id) }
 
 // Running returns the goroutine that runs on P p, or is in a system call that
 // keeps it; nil if there is none.
 func (w *World) Running(p int32) *Goroutine {
 	if pp := w.p(p); pp != nil && pp.run != 0 {
-		return &w.gs[pp.run]
+		return w.gs.At(pp.run)
 	}
 	return nil
 }
@@ -384,7 +359,7 @@ func (w *World) Goroutine() *Goroutine {
 	if w.d == 0 {
 		return nil
 	}
-	return &w.gs[w.d]
+	return w.gs.At(w.d)
 }
 
 // Slot is a small number for the goroutine of the last decision, by which a
@@ -394,12 +369,12 @@ func (w *World) Slot() int32 { return w.d }
 
 // Ended is the [World.Slot] of the goroutine that ended last, and what was known of
 // it. Both are good until the next decision.
-func (w *World) Ended() (int32, *Goroutine) { return w.ended, &w.gs[w.ended] }
+func (w *World) Ended() (int32, *Goroutine) { return w.ended, w.gs.At(w.ended) }
 
 // Mark gives a mark of [World.OnMarked] to the goroutine with a slot, and Unmark
 // takes it away.
-func (w *World) Mark(slot int32, m Mark)   { w.gs[slot].marks |= m }
-func (w *World) Unmark(slot int32, m Mark) { w.gs[slot].marks &^= m }
+func (w *World) Mark(slot int32, m Mark)   { w.gs.At(slot).marks |= m }
+func (w *World) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
 
 // Waker is who made a goroutine runnable last, and where it was; one that yields
 // does so itself.
@@ -445,8 +420,8 @@ func (w *World) Waiting(p int32, f func(*Goroutine) bool) {
 		}
 		l = &w.ps[p].queue
 	}
-	for i := l.head; i != 0; i = w.gs[i].next {
-		if !f(&w.gs[i]) {
+	for i := l.head; i != 0; i = w.gs.At(i).next {
+		if !f(w.gs.At(i)) {
 			return
 		}
 	}
@@ -455,8 +430,8 @@ func (w *World) Waiting(p int32, f func(*Goroutine) bool) {
 // Everyone calls f for all goroutines of the program that wait, in the order of
 // their slots, which depends on nothing but the stream.
 func (w *World) Everyone(f func(*Goroutine)) {
-	for i := range w.gs {
-		if g := &w.gs[i]; i > 0 && g.ReadyAt >= 0 && !g.System {
+	for i := int32(1); i < w.gs.Len(); i++ {
+		if g := w.gs.At(i); g.ReadyAt >= 0 && !g.System {
 			f(g)
 		}
 	}
@@ -636,7 +611,7 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 	if i == 0 {
 		i = w.newGoroutine(d.G)
 	}
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	if d.Class != 0 && d.Class != g.Class {
 		g.Class = d.Class
 		g.class = w.classIndex(d.Class)
@@ -651,24 +626,10 @@ func (w *World) goroutine(d *reference.Decision) int32 {
 }
 
 func (w *World) newGoroutine(id int64) int32 {
-	var i int32
-	if n := len(w.free); n > 0 {
-		i = w.free[n-1]
-		w.free = w.free[:n-1]
-	} else {
-		i = int32(len(w.gs))
-		w.gs = append(w.gs, Goroutine{})
-		if n := len(w.cache); n < maxCache && len(w.gs) > n/4 {
-			w.cache = make([]cached, 2*n)
-		}
-	}
-	w.gs[i] = Goroutine{ID: id, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
-	w.byID[id] = i
-	*w.cached(id) = cached{id, i}
+	i := w.gs.Add(id)
+	*w.gs.At(i) = Goroutine{ID: id, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
 	return i
 }
-
-func (w *World) cached(id int64) *cached { return &w.cache[uint64(id)&uint64(len(w.cache)-1)] }
 
 func (w *World) uncount(g *Goroutine) {
 	if g.System {
@@ -706,10 +667,9 @@ func b2i64(b bool) int64 {
 
 func (w *World) ready(d *reference.Decision) {
 	i := w.goroutine(d)
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(i, d.Why, 0)
-		g = &w.gs[i]
 	}
 	w.leave(i)
 	w.setReady(g, w.now)
@@ -717,7 +677,7 @@ func (w *World) ready(d *reference.Decision) {
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
 		if by := w.find(d.By); by != 0 {
-			w.classes[w.gs[by].class].Creates++
+			w.classes[w.gs.At(by).class].Creates++
 		}
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
@@ -738,7 +698,7 @@ func (w *World) move(d *reference.Decision) {
 		return
 	}
 	i := w.find(d.G)
-	if i == 0 || w.gs[i].ReadyAt < 0 {
+	if i == 0 || w.gs.At(i).ReadyAt < 0 {
 		return
 	}
 	w.d = i
@@ -749,7 +709,7 @@ func (w *World) move(d *reference.Decision) {
 
 // enter puts a waiting goroutine of the program into a queue.
 func (w *World) enter(i int32, to reference.Queue, p int32) {
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	g.QueuedAt = w.now
 	if g.System {
 		return
@@ -765,11 +725,11 @@ func (w *World) enter(i int32, to reference.Queue, p int32) {
 	case reference.QueueGlobal:
 		l, g.list = &w.global, inGlobal
 	}
-	g.mark, g.markLen, g.markWait = w.localStarts, w.localLen, w.localWait
+	g.mark, g.markLen, g.markWait = w.localStarts, int32(w.localLen), w.localWait
 	l.advance(w.now)
 	g.prev, g.next = l.tail, 0
 	if l.tail != 0 {
-		w.gs[l.tail].next = i
+		w.gs.At(l.tail).next = i
 	} else {
 		l.head = i
 	}
@@ -793,7 +753,7 @@ func (w *World) enter(i int32, to reference.Queue, p int32) {
 
 // leave takes a goroutine out of the queue that it is in, if any.
 func (w *World) leave(i int32) {
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	var l *list
 	switch {
 	case g.list >= 0:
@@ -808,12 +768,12 @@ func (w *World) leave(i int32) {
 	}
 	l.advance(w.now)
 	if g.prev != 0 {
-		w.gs[g.prev].next = g.next
+		w.gs.At(g.prev).next = g.next
 	} else {
 		l.head = g.next
 	}
 	if g.next != 0 {
-		w.gs[g.next].prev = g.prev
+		w.gs.At(g.next).prev = g.prev
 	} else {
 		l.tail = g.prev
 	}
@@ -837,13 +797,13 @@ func (w *World) leave(i int32) {
 
 // stayOver tells that a goroutine is about to leave its queue.
 func (w *World) stayOver(i int32, d *reference.Decision, start bool) {
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	if g.list == inNone || g.list == inNowhere || g.list >= 0 && w.onLeaveWhy[g.ReadyWhy&whyMask].on == 0 {
 		return
 	}
 	w.stay = Stay{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
 	if n := w.localStarts - g.mark; n > 0 {
-		w.stay.Later = n - g.markLen
+		w.stay.Later = n - int64(g.markLen)
 		w.stay.LaterWait = (w.localWait - g.markWait) / n
 	}
 	if g.list >= 0 {
@@ -863,7 +823,7 @@ func (w *World) stayOver(i int32, d *reference.Decision, start bool) {
 func (w *World) start(d *reference.Decision) {
 	w.first = false
 	i := w.goroutine(d)
-	if w.gs[i].StartAt >= 0 { // its stop was not shown
+	if w.gs.At(i).StartAt >= 0 { // its stop was not shown
 		w.endRun(i, reference.WhyUnknown, 0)
 	}
 	p := w.p(d.P)
@@ -875,7 +835,7 @@ func (w *World) start(d *reference.Decision) {
 		}
 	}
 	w.stayOver(i, d, true)
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	if p != nil && p.stopAt >= 0 {
 		// The P had a thread and work, and yet nothing ran: a strained machine.
 		if gap := w.now - p.stopAt; gap >= 1_000_000 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
@@ -928,7 +888,7 @@ func (w *World) start(d *reference.Decision) {
 
 // run lets goroutine i run on P p, which may be nil.
 func (w *World) run(i int32, p *proc, id int32) {
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	g.P = id
 	first := g.RanOn < 0
 	g.Moved = !first && g.RanOn != id
@@ -962,7 +922,7 @@ func (w *World) run(i int32, p *proc, id int32) {
 
 // endRun ends the run interval of goroutine i, wherever it runs.
 func (w *World) endRun(i int32, why reference.Why, stack int32) {
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	if p := w.p(g.P); p != nil && p.run == i {
 		w.endStint(p, why, stack, false)
 		return
@@ -976,7 +936,7 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 	if i == 0 {
 		return
 	}
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	p.hand.giver, p.hand.class, p.hand.stack = g.ID, g.Class, stack
 	if p.sysAt >= 0 {
 		p.sys += w.now - p.sysAt
@@ -1030,7 +990,7 @@ func (w *World) endSlice(p *proc, open bool) {
 
 func (w *World) stop(d *reference.Decision) {
 	i := w.goroutine(d)
-	g := &w.gs[i]
+	g := w.gs.At(i)
 	g.RunAt = g.StartAt
 	if g.RunAt >= 0 && !g.System && d.Why != reference.WhyExit {
 		w.stops++
@@ -1050,14 +1010,9 @@ func (w *World) stop(d *reference.Decision) {
 		g.Stack = d.Stack
 	}
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-		g = &w.gs[i]
 		w.leave(i)
 		w.setReady(g, -1)
-		delete(w.byID, d.G)
-		if c := w.cached(d.G); c.id == d.G {
-			*c = cached{}
-		}
-		w.free = append(w.free, i)
+		w.gs.Remove(d.G, i)
 		w.d, w.ended = 0, i
 	}
 }
@@ -1067,19 +1022,19 @@ func (w *World) syscall(d *reference.Decision) {
 		return
 	}
 	i := w.goroutine(d)
-	w.gs[i].CallAt, w.gs[i].CallWhy = w.now, reference.WhyUnknown
+	w.gs.At(i).CallAt, w.gs.At(i).CallWhy = w.now, reference.WhyUnknown
 	p := w.p(d.P)
 	if p == nil {
 		return
 	}
 	if p.run != i {
 		w.endStint(p, reference.WhyUnknown, 0, false)
-		w.setStart(&w.gs[i], w.now)
+		w.setStart(w.gs.At(i), w.now)
 		w.run(i, p, d.P)
 	}
 	p.sysAt, p.stack = w.now, d.Stack
 	if d.Stack != 0 {
-		w.gs[i].Stack = d.Stack
+		w.gs.At(i).Stack = d.Stack
 	}
 }
 
@@ -1100,14 +1055,14 @@ func (w *World) syscallExit(d *reference.Decision) {
 		}
 		return
 	}
-	if w.gs[i].ReadyAt >= 0 {
+	if w.gs.At(i).ReadyAt >= 0 {
 		return
 	}
-	if w.gs[i].StartAt >= 0 {
+	if w.gs.At(i).StartAt >= 0 {
 		w.endRun(i, reference.WhyUnknown, 0)
 	}
 	w.endStint(p, reference.WhyUnknown, 0, false)
-	w.setStart(&w.gs[i], w.now)
+	w.setStart(w.gs.At(i), w.now)
 	w.run(i, p, d.P)
 }
 
@@ -1122,9 +1077,9 @@ func (w *World) finish(end int64) {
 		w.endStint(p, reference.WhyUnknown, 0, true)
 		w.endSlice(p, true)
 	}
-	for i := 1; i < len(w.gs); i++ {
-		if w.gs[i].list != inNone {
-			w.stayOver(int32(i), nil, false)
+	for i := int32(1); i < w.gs.Len(); i++ {
+		if w.gs.At(i).list != inNone {
+			w.stayOver(i, nil, false)
 		}
 	}
 }

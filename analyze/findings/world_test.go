@@ -79,8 +79,8 @@ func checkLists(t *testing.T, w *World) {
 	walk := func(l *list, id int32) {
 		var k, self int64
 		prev := int32(0)
-		for i := l.head; i != 0; i = w.gs[i].next {
-			g := &w.gs[i]
+		for i := l.head; i != 0; i = w.gs.At(i).next {
+			g := w.gs.At(i)
 			if g.prev != prev || g.list != id || g.ReadyAt < 0 || g.System {
 				t.Fatalf("list %d: %+v", id, *g)
 			}

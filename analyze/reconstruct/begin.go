@@ -37,7 +37,7 @@ func (r *Reconstructor) begin() {
 			if e.From == events.NotExist && created == 0 {
 				created = e.Res
 			}
-			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.all[it.rg].state == events.Undetermined && !r.reduced {
+			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.At(it.rg).state == events.Undetermined && !r.reduced {
 				start := it.link
 				if start == none {
 					start = 1 << 62
@@ -86,7 +86,7 @@ func (r *Reconstructor) begin() {
 		return 0
 	})
 	for _, s := range seeds {
-		g := &r.gs.all[s.g]
+		g := r.gs.At(s.g)
 		if g.seeded {
 			continue
 		}

@@ -27,7 +27,7 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	if p < 0 {
 		return r.take(ix, p)
 	}
-	place, in, moved := r.q.Place(ix), r.doubtful(ix), r.gs.all[ix].moved
+	place, in, moved := r.q.Place(ix), r.doubtful(ix), r.gs.At(ix).moved
 	n, sized := r.q.GlobalLen(), true
 	if place.Queue == reference.QueueGlobal {
 		sized = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) == r.rules.GlobalBatch(n, r.procs)
@@ -44,9 +44,9 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	case reference.SrcGlobal:
 		if next := r.q.GlobalHead(); !sized && t.batch > 1 && next != reference.None && r.startP(next) == p {
 			// Nothing shows where the batch ended.
-			r.gs.all[next].doubt = true
+			r.gs.At(next).doubt = true
 			if last := r.q.Tail(p); last != reference.None {
-				r.gs.all[last].doubt = true
+				r.gs.At(last).doubt = true
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 // doubtful says that the model may have ix in a queue, or at a place in it,
 // where it is not.
 func (r *Reconstructor) doubtful(ix int32) bool {
-	g := &r.gs.all[ix]
+	g := r.gs.At(ix)
 	switch place := r.q.Place(ix); place.Queue {
 	case reference.QueueGlobal:
 		return g.doubt || g.queued < r.globalDoubt
@@ -88,7 +88,7 @@ func (r *Reconstructor) corrected(p int32) {
 // moved keeps the doubt of a goroutine that changes queues, and says how the
 // move is known.
 func (r *Reconstructor) moved(ix, to, from int32, why reference.Why) reference.Basis {
-	g := &r.gs.all[ix]
+	g := r.gs.At(ix)
 	switch {
 	case why == reference.WhyDisplaced:
 		g.queued = r.now

@@ -57,7 +57,7 @@ func (r *Reconstructor) drained(d drain) bool {
 		}
 		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && it.p == d.p {
 			place := r.q.Place(it.rg)
-			if g := &r.gs.all[it.rg]; g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
+			if g := r.gs.At(it.rg); g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
 					return place.Queue == reference.QueueGlobal
 				}
@@ -88,7 +88,7 @@ func (r *Reconstructor) drain(p int32) {
 func (r *Reconstructor) toGlobal(x, p int32) {
 	r.q.Remove(x)
 	r.q.PutGlobal(x)
-	g := &r.gs.all[x]
+	g := r.gs.At(x)
 	g.fromGlobal, g.ready = nobody, r.now
 	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)
 }

@@ -88,7 +88,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	}
 	r.trim(p, r.rules.RingSize-k+1)
 	if k > 1 {
-		r.say(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gs.all[ix].id, P: ps.id, M: r.mid(ps.m), Batch: int32(k), Basis: basis})
+		r.say(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gs.At(ix).id, P: ps.id, M: r.mid(ps.m), Batch: int32(k), Basis: basis})
 	}
 	since := r.freeSince(ix)
 	next := r.q.Next(ix)
@@ -105,7 +105,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.q.Remove(g)
 		r.q.InsertAfter(p, last, g)
 		last = g
-		r.gs.all[g].fromGlobal, r.gs.all[g].putAt = p, since
+		r.gs.At(g).fromGlobal, r.gs.At(g).putAt = p, since
 		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	}
 	return taken{src: src, victim: nobody, batch: int32(k), basis: basis, open: open, at: at}
@@ -127,7 +127,7 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 		if j >= n {
 			return none
 		}
-		return r.gs.all[items[j]].start
+		return r.gs.At(items[j]).start
 	}
 	// heads says that item j begins another P's take: it runs there, and before
 	// the one behind it, which a thief would run in the reverse order.
@@ -194,13 +194,13 @@ func (r *Reconstructor) pauseSays(i int64) float64 {
 // the take of ix may not have known: other threads put them there while its
 // thread was between two events.
 func (r *Reconstructor) unsure(ix int32) int {
-	s := r.win.at(r.gs.all[ix].start)
+	s := r.win.at(r.gs.At(ix).start)
 	if s == nil {
 		return 0
 	}
 	n := 0
 	for x, steps := r.q.GlobalTail(), 0; x != reference.None && x != ix && steps < farEnough; x, steps = r.q.Prev(x), steps+1 {
-		g := &r.gs.all[x]
+		g := r.gs.At(x)
 		if g.ready < s.prevM {
 			break
 		}
@@ -219,14 +219,14 @@ func (r *Reconstructor) ownOrder(ix, p int32, rest []int32, k int) int {
 	first := none // start of the first of the rest that p runs
 	for _, x := range rest {
 		if r.startP(x) == p {
-			first = r.gs.all[x].start
+			first = r.gs.At(x).start
 			break
 		}
 	}
 	if first == none {
 		return 0
 	}
-	s := r.win.at(r.gs.all[ix].start)
+	s := r.win.at(r.gs.At(ix).start)
 	if s == nil {
 		return 0
 	}
@@ -261,7 +261,7 @@ func (r *Reconstructor) ownOrder(ix, p int32, rest []int32, k int) int {
 // yieldedHere says that the thread that takes ix is the one that put it into
 // the global queue just before: it cannot have been anywhere else.
 func (r *Reconstructor) yieldedHere(ix, p int32) bool {
-	g := &r.gs.all[ix]
+	g := r.gs.At(ix)
 	s := r.win.at(g.start)
 	put := r.win.at(g.ready)
 	return s != nil && put != nil && put.rg == ix && put.ev.From == events.Running && put.p == p && s.prevM == g.ready
@@ -275,7 +275,7 @@ func (r *Reconstructor) vacate(p int32) {
 		if x == reference.None {
 			x = r.q.Runnext(p)
 		}
-		if r.gs.all[x].fromGlobal == p && r.putLate(x) {
+		if r.gs.At(x).fromGlobal == p && r.putLate(x) {
 			r.sum.Corrections++
 			continue
 		}
@@ -283,7 +283,7 @@ func (r *Reconstructor) vacate(p int32) {
 			r.sum.Corrections++
 			r.q.Remove(x)
 			r.q.PutGlobal(x)
-			r.gs.all[x].fromGlobal = nobody
+			r.gs.At(x).fromGlobal = nobody
 			r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 			continue
 		}

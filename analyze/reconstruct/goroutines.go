@@ -1,9 +1,8 @@
 package reconstruct
 
 import (
-	"slices"
-
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -60,11 +59,9 @@ type taken struct {
 	at     uint8          // if so, the candidate
 }
 
-// goroutines hands out indices for live goroutines.
+// goroutines hands out indices for live goroutines, from 1 on.
 type goroutines struct {
-	all  []goroutine
-	free []int32
-	byID index
+	ids.Table[goroutine]
 	seen int64
 }
 
@@ -72,37 +69,25 @@ type goroutines struct {
 // the window.
 func (t *goroutines) enter(id int64) int32 {
 	ix := t.find(id)
-	t.all[ix].pending++
+	t.At(ix).pending++
 	return ix
 }
 
 func (t *goroutines) find(id int64) int32 {
-	if ix, ok := t.byID.find(id); ok {
+	if ix := t.Find(id); ix != 0 {
 		return ix
 	}
-	var ix int32
-	if n := len(t.free); n > 0 {
-		ix = t.free[n-1]
-		t.free = t.free[:n-1]
-	} else {
-		ix = int32(len(t.all))
-		if n := len(t.all); n == cap(t.all) && n < 1<<16 {
-			t.all = slices.Grow(t.all, max(n, 256)) // append would copy it five times rather than twice
-		}
-		t.all = append(t.all, goroutine{})
-	}
-	t.all[ix] = goroutine{id: id, readyAt: -1, ready: none, start: none, newReady: none, lastM: nobody, fromGlobal: nobody}
-	t.byID.add(id, ix)
+	ix := t.Add(id)
+	*t.At(ix) = goroutine{id: id, readyAt: -1, ready: none, start: none, newReady: none, lastM: nobody, fromGlobal: nobody}
 	t.seen++
 	return ix
 }
 
 // leave says that an event of the goroutine was judged.
 func (t *goroutines) leave(ix int32) {
-	g := &t.all[ix]
+	g := t.At(ix)
 	g.pending--
 	if g.dead && g.pending <= 0 {
-		t.byID.remove(g.id)
-		t.free = append(t.free, ix)
+		t.Remove(g.id, ix)
 	}
 }

@@ -20,7 +20,7 @@ type latePut struct {
 // putLate takes x, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains x.
 func (r *Reconstructor) putLate(x int32) bool {
-	g := &r.gs.all[x]
+	g := r.gs.At(x)
 	if g.putBy <= r.now || g.late || g.putAgain || len(r.late) == farEnough {
 		return false
 	}
@@ -55,7 +55,7 @@ func (r *Reconstructor) findLate(ix, p int32) {
 			continue
 		}
 		behind := r.q.Next(l.g)
-		x, y := &r.gs.all[l.g], r.startOf(behind)
+		x, y := r.gs.At(l.g), r.startOf(behind)
 		if (y > r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) || r.yieldsBefore(ix, p, x.start)) && r.putLate(l.g) {
 			continue
 		}
@@ -92,7 +92,7 @@ func (r *Reconstructor) startOf(ix int32) int64 {
 	if ix == reference.None {
 		return none
 	}
-	return r.gs.all[ix].start
+	return r.gs.At(ix).start
 }
 
 // putsDue does the puts that come before event i.
@@ -100,7 +100,7 @@ func (r *Reconstructor) putsDue(i int64) {
 	keep := r.late[:0]
 	for _, l := range r.late {
 		switch {
-		case !r.gs.all[l.g].late:
+		case !r.gs.At(l.g).late:
 		case l.before <= i:
 			r.putNow(l.g)
 		default:
@@ -111,7 +111,7 @@ func (r *Reconstructor) putsDue(i int64) {
 }
 
 func (r *Reconstructor) putNow(ix int32) {
-	g := &r.gs.all[ix]
+	g := r.gs.At(ix)
 	g.late = false
 	g.putAgain = true
 	r.q.PutGlobal(ix)

@@ -47,7 +47,7 @@ func (r *Reconstructor) handover(it *item, p *proc) handover {
 	case start == nil && giver == nobody:
 		return toNobody
 	case start == nil:
-		g := &r.gs.all[giver]
+		g := r.gs.At(giver)
 		if r.q.Len(it.rp) > 0 && !r.allInFlight(it.rp) {
 			g.lock, g.lockUses = locked, 0
 			return fromLocked
@@ -56,7 +56,7 @@ func (r *Reconstructor) handover(it *item, p *proc) handover {
 			return fromLocked
 		}
 		return toNobody
-	case giver == nobody, exits && r.gs.all[giver].lock != locked:
+	case giver == nobody, exits && r.gs.At(giver).lock != locked:
 		if r.stealsAsAny(it, next, start.rg) {
 			return toNobody
 		}
@@ -75,7 +75,7 @@ func (r *Reconstructor) handover(it *item, p *proc) handover {
 // that got it at once was woken for g, queued elsewhere: g is not locked.
 func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
 	at := r.q.Place(g)
-	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == it.rp || r.q.Len(it.rp) > 0 || r.gs.all[g].lock == locked {
+	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == it.rp || r.q.Len(it.rp) > 0 || r.gs.At(g).lock == locked {
 		return false
 	}
 	free, _ := r.watchLock(next, g)
@@ -85,7 +85,7 @@ func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
 // handToLocked makes the take of a goroutine happen now whose thread gets the P
 // for it.
 func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) handover {
-	g := &r.gs.all[start.rg]
+	g := r.gs.At(start.rg)
 	g.start = next.nextM
 	if r.q.Place(start.rg).Queue == reference.QueueUnknown {
 		return toNobody
@@ -143,7 +143,7 @@ func (r *Reconstructor) startsLocked(next *item) *item {
 	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != next.rp {
 		return nil
 	}
-	g := &r.gs.all[start.rg]
+	g := r.gs.At(start.rg)
 	if g.state != events.Runnable || g.ready > r.now || g.direct != reference.SrcUnknown {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (r *Reconstructor) startsLocked(next *item) *item {
 // whichLocked says which of two goroutines is locked, of which one stopped
 // before the P changed threads and the other goes on after it.
 func (r *Reconstructor) whichLocked(it, next *item, first, second int32) handover {
-	a, b := &r.gs.all[first], &r.gs.all[second]
+	a, b := r.gs.At(first), r.gs.At(second)
 	sure := a.lock == locked && b.lock == unlocked || a.lock == unlocked && b.lock == locked
 	if sure && a.lockUses < lockTrust && b.lockUses < lockTrust {
 		a.lockUses++
@@ -236,8 +236,8 @@ func (r *Reconstructor) learnLock(it *item, g *goroutine) {
 		return
 	}
 	last := r.ms[it.m].lastG
-	if last != nobody && last != it.rg && r.gs.all[last].lastM == it.m {
-		r.gs.all[last].lock = unlocked
+	if last != nobody && last != it.rg && r.gs.At(last).lastM == it.m {
+		r.gs.At(last).lock = unlocked
 	}
 	prev := r.win.at(it.prevM)
 	switch {
@@ -256,8 +256,8 @@ func (r *Reconstructor) idles(it *item) {
 	}
 	prev := r.win.at(it.prevM)
 	last := r.ms[it.m].lastG
-	if prev != nil && prev.ev.Kind == events.Proc && last != nobody && r.gs.all[last].lastM == it.m {
-		r.gs.all[last].lock = unlocked
+	if prev != nil && prev.ev.Kind == events.Proc && last != nobody && r.gs.At(last).lastM == it.m {
+		r.gs.At(last).lock = unlocked
 	}
 }
 

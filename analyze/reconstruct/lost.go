@@ -16,18 +16,18 @@ func (r *Reconstructor) lost(it *item) {
 			on[p.g] = p.id
 		}
 	}
-	for ix := range r.gs.all {
-		g := &r.gs.all[ix]
+	for ix := int32(1); ix < r.gs.Len(); ix++ {
+		g := r.gs.At(ix)
 		if g.dead || g.hidden || g.state == events.Undetermined || g.state == events.NotExist {
 			continue
 		}
-		if r.q.Place(int32(ix)).Queue != reference.QueueUnknown {
-			r.q.Remove(int32(ix))
+		if r.q.Place(ix).Queue != reference.QueueUnknown {
+			r.q.Remove(ix)
 		}
 		if g.state == events.Runnable || g.state == events.Running || g.state == events.Syscall {
 			d := reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, P: reference.NoP, M: reference.NoM, Victim: reference.NoP,
 				Why: reference.WhyLost, Flags: g.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)}
-			if p, ok := on[int32(ix)]; ok {
+			if p, ok := on[ix]; ok {
 				d.P = p
 			}
 			r.say(&d)

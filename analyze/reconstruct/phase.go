@@ -156,7 +156,7 @@ func (r *Reconstructor) learnPhase(ix, p int32, t taken, before *item) {
 		switch {
 		case f.heard || t.doubt != reference.RuleNone || !r.waitsGlobal(before):
 			return
-		case r.gs.all[ix].fromGlobal != p:
+		case r.gs.At(ix).fromGlobal != p:
 			f.saw(ownFirst)
 		case f.maybeTick():
 			f.saw(batchMate)
@@ -277,7 +277,7 @@ func (r *Reconstructor) waitsGlobal(before *item) bool {
 		return true
 	}
 	for ; x != reference.None; x = r.q.Next(x) {
-		g := &r.gs.all[x]
+		g := r.gs.At(x)
 		if r.inFlight(x) || g.readyAt > before.ev.Time {
 			return false
 		}

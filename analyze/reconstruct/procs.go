@@ -91,7 +91,7 @@ func (r *Reconstructor) lends(it *item) bool {
 	prev := r.win.at(it.prevM)
 	gave := prev != nil && prev.ev.Kind == events.Proc && prev.ev.To == events.Idle && r.win.at(prev.link) == it
 	m := &r.ms[it.m]
-	if !gave && m.lastG != nobody && (m.g == nobody || r.gs.all[m.g].state != events.Syscall) {
+	if !gave && m.lastG != nobody && (m.g == nobody || r.gs.At(m.g).state != events.Syscall) {
 		return false
 	}
 	next := r.win.at(stop.link)
@@ -264,11 +264,11 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	why := reference.WhyRetakeSlow
 	if e.G >= 0 {
 		switch g := r.gs.find(e.G); {
-		case r.gs.all[g].state == events.Syscall:
+		case r.gs.At(g).state == events.Syscall:
 			why = reference.WhyRetakeReturn
 		case r.stw.open && r.stw.g == e.G:
 			why = reference.WhySTW
-		case r.gs.all[g].flags&reference.FlagTracer != 0 || r.visited() == reference.WhyGeneration:
+		case r.gs.At(g).flags&reference.FlagTracer != 0 || r.visited() == reference.WhyGeneration:
 			why = reference.WhyGeneration
 		default:
 			why = reference.WhyGC
@@ -284,7 +284,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	p.released, p.told = false, false
 	d := reference.Decision{Kind: reference.KindRetake, P: p.id, M: r.mid(owner), G: reference.NoG, Why: why, Basis: byRule}
 	if in >= 0 {
-		d.G, d.Class = r.gs.all[in].id, r.gs.all[in].class
+		d.G, d.Class = r.gs.At(in).id, r.gs.At(in).class
 	}
 	r.say(&d)
 	switch why {

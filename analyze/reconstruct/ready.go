@@ -10,7 +10,7 @@ import (
 // goEvent judges a goroutine's transition.
 func (r *Reconstructor) goEvent(it *item) {
 	e := &it.ev
-	g := &r.gs.all[it.rg]
+	g := r.gs.At(it.rg)
 	if e.From == events.NotExist {
 		g.dead = false
 		g.class, g.flags, g.lastM = 0, 0, nobody
@@ -342,7 +342,7 @@ func (r *Reconstructor) displace(p, g int32) {
 		return
 	}
 	r.q.PutTail(p, g)
-	r.gs.all[g].putAt = r.now
+	r.gs.At(g).putAt = r.now
 	r.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
 }
 
@@ -365,7 +365,7 @@ func (r *Reconstructor) overflows(p int32) bool {
 // displaced from runnext.
 func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
-	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.all[newcomer].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
+	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now
 	for n := 0; n < r.rules.RingSize/2; n++ {
 		g := r.q.Head(p)
@@ -384,7 +384,7 @@ func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
 // move emits a Move of g to P to (nobody: the global queue) from P from.
 func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why reference.Why) {
 	basis := r.moved(ix, to, from, why)
-	g := &r.gs.all[ix]
+	g := r.gs.At(ix)
 	if g.hidden {
 		return
 	}

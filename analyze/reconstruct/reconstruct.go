@@ -13,6 +13,7 @@ package reconstruct
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -57,8 +58,8 @@ type Reconstructor struct {
 	gs  goroutines
 	ps  []proc
 	ms  []thread
-	pix index
-	mix index
+	pix ids.Index
+	mix ids.Index
 	cls classes
 	stk stackTraits
 
@@ -143,8 +144,8 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		emit:      o.Emit,
 		annotated: map[annotation]int64{},
 		q:         reference.NewQueues(o.Rules),
-		pix:       newIndex(),
-		mix:       newIndex(),
+		pix:       ids.New(),
+		mix:       ids.New(),
 		cls:       newClasses(t),
 		stk:       stackTraits{tables: t},
 		taker:     nobody,
@@ -152,7 +153,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		worker:    none,
 		newLost:   none,
 	}
-	r.gs.byID = newIndex()
+	r.gs.Table = ids.NewTable[goroutine]()
 	return r
 }
 
@@ -222,7 +223,7 @@ func (r *Reconstructor) enter(e *events.Event) {
 		return
 	case events.Go:
 		it.rg = r.gs.enter(e.Res)
-		r.q.Grow(len(r.gs.all), 0)
+		r.q.Grow(int(r.gs.Len()), 0)
 		if e.G >= 0 {
 			it.g = r.gs.find(e.G)
 		}
@@ -261,7 +262,7 @@ func (r *Reconstructor) enter(e *events.Event) {
 
 // linkGo links a start to what made the goroutine runnable.
 func (r *Reconstructor) linkGo(i int64, it *item) {
-	g := &r.gs.all[it.rg]
+	g := r.gs.At(it.rg)
 	e := &it.ev
 	switch {
 	case e.To == events.Runnable && e.From == events.Undetermined && g.newReady > r.newLost:
@@ -281,17 +282,17 @@ func (r *Reconstructor) linkGo(i int64, it *item) {
 }
 
 func (r *Reconstructor) thread(id int64) int32 {
-	if ix, ok := r.mix.find(id); ok {
+	if ix := r.mix.Find(id); ix != ids.None {
 		return ix
 	}
 	ix := int32(len(r.ms))
 	r.ms = append(r.ms, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})
-	r.mix.add(id, ix)
+	r.mix.Add(id, ix)
 	return ix
 }
 
 func (r *Reconstructor) proc(id int32) int32 {
-	if ix, ok := r.pix.find(int64(id)); ok {
+	if ix := r.pix.Find(int64(id)); ix != ids.None {
 		return ix
 	}
 	ix := int32(len(r.ps))
@@ -300,7 +301,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 		p.phase = youngPhase(unused)
 	}
 	r.ps = append(r.ps, p)
-	r.pix.add(int64(id), ix)
+	r.pix.Add(int64(id), ix)
 	r.q.Grow(0, len(r.ps))
 	return ix
 }
@@ -374,7 +375,7 @@ func (r *Reconstructor) aside(k reference.Kind, it *item) {
 	d := reference.Decision{Kind: k, G: g, P: r.pid(it.p), M: it.ev.M, Victim: reference.NoP, Stack: int32(it.ev.Stack),
 		Basis: reference.Known(reference.Observed, reference.RuleNone)}
 	if ix := r.gs.find(g); ix >= 0 {
-		d.Class, d.Flags = r.gs.all[ix].class, r.gs.all[ix].flags
+		d.Class, d.Flags = r.gs.At(ix).class, r.gs.At(ix).flags
 	}
 	r.say(&d)
 }
@@ -407,7 +408,7 @@ func (r *Reconstructor) tell(d *reference.Decision) {
 	d.Time = r.time
 	r.weigh(d)
 	if d.P >= 0 {
-		if ix, ok := r.pix.find(int64(d.P)); ok {
+		if ix := r.pix.Find(int64(d.P)); ix != ids.None {
 			d.Local = int32(r.q.ShownLen(ix))
 		}
 	}

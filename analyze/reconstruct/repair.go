@@ -50,7 +50,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 				continue
 			}
 			to := r.taker
-			if g := &r.gs.all[x]; g.passed < 2 {
+			if g := r.gs.At(x); g.passed < 2 {
 				g.passed++
 				if r.near(x, ix) {
 					break
@@ -90,25 +90,25 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 // insert puts x into p's ring where its start says that it must stand.
 func (r *Reconstructor) insert(p, x int32) {
 	after := r.q.Tail(p)
-	start := r.gs.all[x].start
+	start := r.gs.At(x).start
 	for after != reference.None {
-		g := &r.gs.all[after]
+		g := r.gs.At(after)
 		if s := r.win.at(g.start); s == nil || s.p != p || g.start < start {
 			break
 		}
 		after = r.q.Prev(after)
 	}
 	r.q.InsertAfter(p, after, x)
-	r.gs.all[x].putAt = none
+	r.gs.At(x).putAt = none
 }
 
 // near says that two puts may have come in another order than their events:
 // two threads did them, at nearly the same time.
 func (r *Reconstructor) near(a, b int32) bool {
-	if r.gs.all[a].readyM == r.gs.all[b].readyM {
+	if r.gs.At(a).readyM == r.gs.At(b).readyM {
 		return false
 	}
-	d := r.gs.all[a].readyAt - r.gs.all[b].readyAt
+	d := r.gs.At(a).readyAt - r.gs.At(b).readyAt
 	return d < nearby && d > -nearby
 }
 

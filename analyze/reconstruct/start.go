@@ -112,7 +112,7 @@ func (r *Reconstructor) count(src reference.Source, basis reference.Basis) {
 
 // startP is the P on which a queued goroutine will start, or nobody.
 func (r *Reconstructor) startP(ix int32) int32 {
-	s := r.win.at(r.gs.all[ix].start)
+	s := r.win.at(r.gs.At(ix).start)
 	if s == nil {
 		return nobody
 	}
@@ -122,7 +122,7 @@ func (r *Reconstructor) startP(ix int32) int32 {
 // inFlight says that the thread that will start a goroutine has done nothing
 // else since before now: it may have taken it already.
 func (r *Reconstructor) inFlight(ix int32) bool {
-	g := &r.gs.all[ix]
+	g := r.gs.At(ix)
 	if g.start <= r.now || r.depth > maxDepth {
 		return false
 	}
@@ -140,7 +140,7 @@ func (r *Reconstructor) firstInFlight(ix, taker int32) int32 {
 		if s == nil || s.ev.Kind != events.Go || s.p == taker {
 			continue
 		}
-		if x := s.rg; r.q.Place(x).Queue == reference.QueueGlobal && r.gs.all[x].start == r.ms[m].next && r.inFlight(x) &&
+		if x := s.rg; r.q.Place(x).Queue == reference.QueueGlobal && r.gs.At(x).start == r.ms[m].next && r.inFlight(x) &&
 			r.q.AheadGlobal(x, ix) && (first == reference.None || r.q.AheadGlobal(x, first)) {
 			first = x
 		}
@@ -151,7 +151,7 @@ func (r *Reconstructor) firstInFlight(ix, taker int32) int32 {
 // takenUnseen records that a goroutine has left its queue although its start
 // comes later.
 func (r *Reconstructor) takenUnseen(ix int32, t taken, why reference.Why, from reference.Place) {
-	g := &r.gs.all[ix]
+	g := r.gs.At(ix)
 	if r.q.Place(ix).Queue != reference.QueueUnknown {
 		r.q.Remove(ix)
 	}
@@ -191,7 +191,7 @@ func (r *Reconstructor) settle(ix int32) {
 // take removes a goroutine from where it is, as its P's thread did, with all
 // that the take moves. ix is then in no queue.
 func (r *Reconstructor) take(ix, p int32) taken {
-	if r.gs.all[ix].late {
+	if r.gs.At(ix).late {
 		r.putNow(ix)
 	}
 	place := r.q.Place(ix)
@@ -223,7 +223,7 @@ func (r *Reconstructor) take(ix, p int32) taken {
 func (r *Reconstructor) takeLocal(ix, p int32) taken {
 	// A P that passes over what it then runs itself is at the 61st tick: what
 	// it took had not been in the last batch from the global queue.
-	if r.gs.all[ix].fromGlobal == p && r.ps[p].phase.maybeTick() {
+	if r.gs.At(ix).fromGlobal == p && r.ps[p].phase.maybeTick() {
 		for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
 			if r.startP(x) == p {
 				r.putBack(ix, p)

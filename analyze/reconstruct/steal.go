@@ -35,14 +35,14 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	if r.q.Len(p) > 0 || k > r.rules.StealBatch(r.q.RingLen(v)) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
-	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.all[ix].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
+	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
 	since := r.freeSince(ix)
 	r.ps[v].headAt = max(r.ps[v].headAt, since)
 	for r.q.Head(v) != ix {
 		g := r.q.Head(v)
 		r.q.Remove(g)
 		r.q.PutTail(p, g)
-		r.gs.all[g].putAt = since
+		r.gs.At(g).putAt = since
 		r.move(g, p, v, reference.QueueLocal, reference.WhySteal)
 	}
 	r.q.Remove(ix)
@@ -63,7 +63,7 @@ func (r *Reconstructor) rehome(ix, p, from int32) {
 // the global queue, had stayed there: those in front of it run on v itself, so
 // no thief took them along. It then puts ix and what came with it back.
 func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
-	if r.gs.all[ix].fromGlobal != v {
+	if r.gs.At(ix).fromGlobal != v {
 		return false
 	}
 	front := r.q.Prev(ix)
@@ -86,14 +86,14 @@ func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
 func (r *Reconstructor) putBack(ix, v int32) {
 	r.sum.Corrections++
 	x := ix
-	for y := r.q.Next(x); y != reference.None && r.gs.all[y].fromGlobal == v; y = r.q.Next(y) {
+	for y := r.q.Next(x); y != reference.None && r.gs.At(y).fromGlobal == v; y = r.q.Next(y) {
 		x = y
 	}
 	for {
 		front := r.q.Prev(x)
 		r.q.Remove(x)
 		r.q.PutGlobalHead(x)
-		r.gs.all[x].fromGlobal = nobody
+		r.gs.At(x).fromGlobal = nobody
 		r.move(x, nobody, v, reference.QueueGlobal, reference.WhyCorrected)
 		if x == ix {
 			return
@@ -121,7 +121,7 @@ func (r *Reconstructor) stealRunnext(ix, p, v int32) taken {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 		}
 	}
-	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.all[ix].id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: 1, Basis: basis})
+	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: 1, Basis: basis})
 	r.q.Remove(ix)
 	return taken{src: reference.SrcStealRunnext, victim: v, batch: 1, basis: basis}
 }

@@ -132,7 +132,7 @@ func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
 	foreign, run, at := nobody, 0, 0 // a run of goroutines that somebody else runs
 	for x := first; x != reference.None && n < 2*k+2; x = r.q.Next(x) {
 		n++
-		g := &r.gs.all[x]
+		g := r.gs.At(x)
 		switch n {
 		case 2*k - 2:
 			wider = g.putAt
@@ -193,7 +193,7 @@ func foreignCost(at, run, k int) int {
 
 // freeSince is the event from which on the P that starts ix had nothing to run.
 func (r *Reconstructor) freeSince(ix int32) int64 {
-	if s := r.win.at(r.gs.all[ix].start); s != nil {
+	if s := r.win.at(r.gs.At(ix).start); s != nil {
 		return s.prevM
 	}
 	return none

@@ -79,9 +79,9 @@ type Accumulator struct {
 	own bool // ps is driven from here
 
 	now    int64
-	gs     []goroutine // index 0 is not used
+	gs     ids.Table[goroutine]
+	more   []rest // of the paths that need it; index 0 is not used
 	free   []int32
-	byID   ids.Index
 	active int64
 
 	work, busy         int64
@@ -95,29 +95,35 @@ const maxSegments = 5
 
 // path is the longest chain that ends at some instant of a goroutine. It is
 // copied at each wake-up that makes a chain longer; so it is small, and of fixed
-// size.
+// size. Most chains have few classes; the rest of a longer one lies apart.
 type path struct {
-	ns    int64 // sum of seg and other
-	hops  int64
+	ns   int64 // sum of seg, and of the rest
+	hops int64
+	seg  [nearSegments]Segment
+	rest int32 // index in Accumulator.more, 0 for none
+	n    int32
+}
+
+const nearSegments = 3
+
+type rest struct {
 	other int64
-	n     int32
-	seg   [maxSegments]Segment
+	seg   [maxSegments - nearSegments]Segment
 }
 
 type goroutine struct {
-	id     int64
 	from   int64 // since when it runs, as far as not yet in path; -1: it does not
+	path   path
 	class  int32
 	system bool
 	active bool // runs or is ready to
-	path   path
 }
 
 // New returns an Accumulator that has seen nothing. ps follows the Ps of the
 // same stream, each decision before Add is called with it; nil: the Accumulator
 // follows them itself.
 func New(ps *procs.Tracker) *Accumulator {
-	a := &Accumulator{ps: ps, gs: make([]goroutine, 1), byID: ids.New(), usable: 1, procs: 1}
+	a := &Accumulator{ps: ps, gs: ids.NewTable[goroutine](), more: make([]rest, 1), usable: 1, procs: 1}
 	if ps == nil {
 		a.ps, a.own = procs.NewTracker(), true
 	}
@@ -162,7 +168,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 			if g := a.goroutine(d); g != nil {
 				a.stop(g, d.Stack)
 				if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-					a.exit(g)
+					a.exit(d.G, a.gs.Find(d.G))
 				}
 			}
 		}
@@ -200,43 +206,27 @@ func (a *Accumulator) advance(to int64) {
 
 // goroutine returns that of d; nil if it is none of the program.
 func (a *Accumulator) goroutine(d *reference.Decision) *goroutine {
-	g := a.known(d.G)
-	if g == nil {
-		var i int32
-		if n := len(a.free); n > 0 {
-			i = a.free[n-1]
-			a.free = a.free[:n-1]
-		} else {
-			i = int32(len(a.gs))
-			a.gs = append(a.gs, goroutine{})
-		}
-		a.byID.Add(d.G, i)
-		g = &a.gs[i]
-		*g = goroutine{id: d.G, from: -1}
+	i := a.gs.Find(d.G)
+	if i == 0 {
+		i = a.gs.Add(d.G)
+		*a.gs.At(i) = goroutine{from: -1}
 	}
+	g := a.gs.At(i)
 	if d.Class != 0 {
 		g.class = d.Class
 	}
 	if d.Flags&notOfProgram != 0 && !g.system {
 		a.setActive(g, false)
+		a.drop(&g.path)
 		g.system, g.from, g.path = true, -1, path{}
 	}
 	if g.system {
 		if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
-			a.exit(g)
+			a.exit(d.G, i)
 		}
 		return nil
 	}
 	return g
-}
-
-// known returns the goroutine with an ID; nil if the stream has not shown it.
-func (a *Accumulator) known(id int64) *goroutine {
-	i := a.byID.Find(id)
-	if i == ids.None {
-		return nil
-	}
-	return &a.gs[i]
 }
 
 func (a *Accumulator) setActive(g *goroutine, on bool) {
@@ -261,13 +251,17 @@ func (a *Accumulator) ready(d *reference.Decision) {
 	if d.By < 0 || d.By == d.G {
 		return
 	}
-	w := a.known(d.By)
-	if w == nil || w.system || w.from < 0 {
+	i := a.gs.Find(d.By)
+	if i == 0 {
+		return
+	}
+	w := a.gs.At(i)
+	if w.system || w.from < 0 {
 		return
 	}
 	a.flush(w, d.Stack)
 	if w.path.ns > g.path.ns {
-		g.path = w.path
+		a.copy(&g.path, &w.path)
 		g.path.hops++
 	}
 }
@@ -287,25 +281,72 @@ func (a *Accumulator) flush(g *goroutine, stack int32) {
 	g.from = a.now
 	if ns > 0 {
 		a.work += ns
-		g.path.add(Segment{Class: g.class, Stack: stack, Ns: ns, worst: ns})
+		a.extend(&g.path, Segment{Class: g.class, Stack: stack, Ns: ns, worst: ns})
 	}
 }
 
-func (a *Accumulator) exit(g *goroutine) {
-	if g.path.ns > a.best.ns {
-		a.best = g.path
-	}
-	a.free = append(a.free, a.byID.Find(g.id))
-	a.byID.Remove(g.id)
+func (a *Accumulator) exit(id int64, place int32) {
+	g := a.gs.At(place)
+	a.keepBest(&g.path)
+	a.drop(&g.path)
+	a.gs.Remove(id, place)
 }
 
-// add makes the path longer. Where it has too many classes, the one with least
+func (a *Accumulator) keepBest(p *path) {
+	if p.ns > a.best.ns {
+		a.copy(&a.best, p)
+	}
+}
+
+// copy makes to the path that from is.
+func (a *Accumulator) copy(to, from *path) {
+	i := to.rest
+	*to = *from
+	if from.rest == 0 {
+		to.rest = i
+		a.drop(to)
+		return
+	}
+	if to.rest = i; i == 0 {
+		a.lengthen(to)
+	}
+	a.more[to.rest] = a.more[from.rest]
+}
+
+// lengthen gives p room for all classes.
+func (a *Accumulator) lengthen(p *path) {
+	if n := len(a.free); n > 0 {
+		p.rest, a.free = a.free[n-1], a.free[:n-1]
+		a.more[p.rest] = rest{}
+		return
+	}
+	p.rest = int32(len(a.more))
+	a.more = append(a.more, rest{})
+}
+
+// drop gives back the room of p beyond the first classes.
+func (a *Accumulator) drop(p *path) {
+	if p.rest != 0 {
+		a.free = append(a.free, p.rest)
+		p.rest = 0
+	}
+}
+
+// segment returns the i-th one of p.
+func (a *Accumulator) segment(p *path, i int32) *Segment {
+	if i < nearSegments {
+		return &p.seg[i]
+	}
+	return &a.more[p.rest].seg[i-nearSegments]
+}
+
+// extend makes a path longer. Where it has too many classes, the one with least
 // is given up.
-func (p *path) add(x Segment) {
+func (a *Accumulator) extend(p *path, x Segment) {
 	p.ns += x.Ns
-	least := 0
+	var least *Segment
 	for i := range p.n {
-		s := &p.seg[i]
+		s := a.segment(p, i)
 		if s.Class == x.Class {
 			s.Ns += x.Ns
 			if x.worst > s.worst && (x.Stack != 0 || s.Stack == 0) {
@@ -313,33 +354,37 @@ func (p *path) add(x Segment) {
 			}
 			return
 		}
-		if s.Ns < p.seg[least].Ns {
-			least = int(i)
+		if least == nil || s.Ns < least.Ns {
+			least = s
 		}
 	}
-	if int(p.n) < maxSegments {
-		p.seg[p.n] = x
+	if p.n < maxSegments {
+		if p.n == nearSegments {
+			a.lengthen(p)
+		}
+		*a.segment(p, p.n) = x
 		p.n++
 		return
 	}
-	p.other += p.seg[least].Ns
-	p.seg[least] = x
+	a.more[p.rest].other += least.Ns
+	*least = x
 }
 
 // Finish returns the account of a stream that ended at endNs. The Accumulator
 // cannot be used afterwards.
 func (a *Accumulator) Finish(endNs int64) Result {
 	a.advance(endNs)
-	for i := 1; i < len(a.gs); i++ {
-		g := &a.gs[i]
+	for i := int32(1); i < a.gs.Len(); i++ {
+		g := a.gs.At(i)
 		a.flush(g, 0)
 		g.from = -1
-		if g.path.ns > a.best.ns {
-			a.best = g.path
-		}
+		a.keepBest(&g.path)
 	}
 	b := &a.best
-	r := Result{WorkNs: a.work, SpanNs: b.ns, BusyNs: a.busy, Hops: b.hops, OtherNs: b.other, Path: slices.Clone(b.seg[:b.n])}
+	r := Result{WorkNs: a.work, SpanNs: b.ns, BusyNs: a.busy, Hops: b.hops, OtherNs: a.more[b.rest].other, Path: make([]Segment, 0, b.n)}
+	for i := range b.n {
+		r.Path = append(r.Path, *a.segment(b, i))
+	}
 	if a.busy > 0 {
 		r.Procs, r.Usable = a.procsSum/float64(a.busy), a.usableNs/float64(a.busy)
 	}

@@ -101,11 +101,9 @@ type Accumulator struct {
 	idleLast     int32   // that was at the head before
 	reasons      []int32 // handles of texts; index 0 is not used
 
-	// The goroutines. Index 0 of gors, waits and nodes is not used.
+	// The goroutines. Index 0 of waits and nodes is not used.
 	seq      int64 // of the last one that became runnable
-	byID     ids.Index
-	gors     []goroutine
-	freeGors []int32
+	gors     ids.Table[goroutine]
 	waits    [][]wait // in chunks, so that growth copies nothing
 	nodes    []node   // of the same index as waits
 	freeWait []int32
@@ -136,8 +134,7 @@ func New(o Options) *Accumulator {
 		stopper: none, idleHead: none, idleTail: none, idleLast: none,
 		reasons: make([]int32, 1),
 		procFar: map[int32]int32{},
-		byID:    ids.New(),
-		gors:    make([]goroutine, 1),
+		gors:    ids.NewTable[goroutine](),
 		nodes:   make([]node, 1),
 		spills:  make([][maxSteps - inlineSteps]step, 1),
 		classOf: map[int32]int32{},

@@ -9,8 +9,8 @@ import (
 // The Accumulator must not be used any more.
 func (a *Accumulator) Finish(end int64, names Namer) Result {
 	a.advance(end)
-	for gi := 1; gi < len(a.gors); gi++ {
-		g := &a.gors[gi]
+	for gi := int32(1); gi < a.gors.Len(); gi++ {
+		g := a.gors.At(gi)
 		if g.runFrom >= 0 {
 			a.classes[g.class].running += a.now - g.runFrom
 			g.runFrom = -1

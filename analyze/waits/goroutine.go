@@ -15,23 +15,16 @@ type goroutine struct {
 }
 
 // lookup returns the index of goroutine id, 0 if there is none.
-func (a *Accumulator) lookup(id int64) int32 { return max(0, a.byID.Find(id)) }
+func (a *Accumulator) lookup(id int64) int32 { return a.gors.Find(id) }
 
 // goroutine returns the index of d's goroutine and takes over what d says of it.
 func (a *Accumulator) goroutine(d *reference.Decision) int32 {
 	gi := a.lookup(d.G)
 	if gi == 0 {
-		if n := len(a.freeGors); n > 0 {
-			gi = a.freeGors[n-1]
-			a.freeGors = a.freeGors[:n-1]
-		} else {
-			gi = int32(len(a.gors))
-			a.gors = append(a.gors, goroutine{})
-		}
+		gi = a.gors.Add(d.G)
 		ci := a.class(d.Class)
-		a.gors[gi] = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
+		*a.gors.At(gi) = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
 		a.classes[ci].goroutines++
-		a.byID.Add(d.G, gi)
 	}
 	a.learn(gi, d)
 	return gi
@@ -41,7 +34,7 @@ func (a *Accumulator) goroutine(d *reference.Decision) int32 {
 // is known already.
 func (a *Accumulator) learn(gi int32, d *reference.Decision) {
 	const kept = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
-	g := &a.gors[gi]
+	g := a.gors.At(gi)
 	if (d.Class == 0 || d.Class == g.classID) && d.Flags&kept&^g.flags == 0 {
 		return
 	}
@@ -61,12 +54,11 @@ func (a *Accumulator) learn(gi int32, d *reference.Decision) {
 
 // exit forgets goroutine gi.
 func (a *Accumulator) exit(gi int32) {
-	g := &a.gors[gi]
+	g := a.gors.At(gi)
 	if g.wait != 0 {
 		a.forget(g.wait)
 	}
-	a.byID.Remove(g.id)
-	a.freeGors = append(a.freeGors, gi)
+	a.gors.Remove(g.id, gi)
 }
 
 // queueFor is the queue that a decision puts its goroutine into.
@@ -88,7 +80,7 @@ func (a *Accumulator) ready(d *reference.Decision) {
 	}
 	gi := a.goroutine(d)
 	qi := a.queueFor(d.To, d.P)
-	g := &a.gors[gi]
+	g := a.gors.At(gi)
 	if g.wait != 0 { // its start was not seen
 		a.forget(g.wait)
 	}
@@ -114,10 +106,10 @@ func (a *Accumulator) ready(d *reference.Decision) {
 
 func (a *Accumulator) move(d *reference.Decision) {
 	gi := a.lookup(d.G)
-	if gi == 0 || a.gors[gi].wait == 0 {
+	if gi == 0 || a.gors.At(gi).wait == 0 {
 		return
 	}
-	wi := a.gors[gi].wait
+	wi := a.gors.At(gi).wait
 	w := a.wait(wi)
 	a.step(w, d)
 	w.target = a.queueFor(d.To, d.P)
@@ -137,7 +129,7 @@ func (a *Accumulator) start(d *reference.Decision) {
 	if d.G >= 0 {
 		gi := a.goroutine(d)
 		a.endRunning(gi)
-		g := &a.gors[gi]
+		g := a.gors.At(gi)
 		a.classes[g.class].starts++
 		if wi := g.wait; wi != 0 && d.Wait < 0 {
 			a.forget(wi)
@@ -150,7 +142,7 @@ func (a *Accumulator) start(d *reference.Decision) {
 
 // run lets goroutine gi run on P pi, which may be none.
 func (a *Accumulator) run(gi, pi int32) {
-	g := &a.gors[gi]
+	g := a.gors.At(gi)
 	g.p, g.runFrom = pi, a.now
 	if pi >= 0 {
 		a.procs[pi].fresh = false
@@ -163,7 +155,7 @@ func (a *Accumulator) run(gi, pi int32) {
 func (a *Accumulator) endRunning(gi int32) { a.leaveFor(gi, pSched) }
 
 func (a *Accumulator) leaveFor(gi int32, st pstate) {
-	g := &a.gors[gi]
+	g := a.gors.At(gi)
 	if g.runFrom < 0 {
 		return
 	}
@@ -180,7 +172,7 @@ func (a *Accumulator) stop(d *reference.Decision) {
 		return
 	}
 	a.learn(gi, d)
-	if pi := a.gors[gi].p; pi >= 0 {
+	if pi := a.gors.At(gi).p; pi >= 0 {
 		a.procs[pi].ended(gi, d.Why)
 	}
 	a.endRunning(gi)
@@ -194,7 +186,7 @@ func (a *Accumulator) syscall(d *reference.Decision) {
 		return
 	}
 	gi := a.goroutine(d)
-	g := &a.gors[gi]
+	g := a.gors.At(gi)
 	pi := g.p
 	if g.runFrom < 0 {
 		pi = a.proc(d.P)
@@ -216,7 +208,7 @@ func (a *Accumulator) syscallExit(d *reference.Decision) {
 		return
 	}
 	gi := a.goroutine(d)
-	if pi := a.proc(d.P); pi >= 0 && a.gors[gi].wait == 0 {
+	if pi := a.proc(d.P); pi >= 0 && a.gors.At(gi).wait == 0 {
 		a.endRunning(gi)
 		a.run(gi, pi)
 	}
@@ -251,7 +243,7 @@ func (a *Accumulator) forget(wi int32) {
 func (a *Accumulator) release(wi int32) {
 	w := a.wait(wi)
 	w.moved = false
-	a.gors[w.gor].wait = 0
+	a.gors.At(w.gor).wait = 0
 	if w.spill != 0 {
 		a.freeSpil = append(a.freeSpil, w.spill)
 		w.spill = 0
@@ -268,7 +260,7 @@ func (a *Accumulator) finishWait(wi int32, d *reference.Decision, pi int32) {
 	a.closeSegment(wi, f)
 	w := a.wait(wi)
 	ns := a.now - w.ready
-	ci := a.gors[w.gor].class
+	ci := a.gors.At(w.gor).class
 	c := &a.classes[ci]
 	c.waits[w.kind].add(ns, &w.causes)
 	if c.coarse == nil {
@@ -277,7 +269,7 @@ func (a *Accumulator) finishWait(wi int32, d *reference.Decision, pi int32) {
 	c.coarse.add(min(ns, longestNs))
 	a.totals[w.kind].record(ns)
 	if a.opt.OnWait != nil {
-		a.opt.OnWait(a.gors[w.gor].id, w.ready, a.now, w.causes[:])
+		a.opt.OnWait(a.gors.At(w.gor).id, w.ready, a.now, w.causes[:])
 	}
 	if w.kind == kindUser {
 		a.consider(w, d, pi, ci, ns)

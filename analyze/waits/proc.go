@@ -180,7 +180,7 @@ func (a *Accumulator) switchTo(pi int32, st pstate, gi int32) {
 	c := a.clk.service()
 	p.began, p.state, p.runner = c, st, gi
 	if gi != 0 {
-		g := &a.gors[gi]
+		g := a.gors.At(gi)
 		p.runG, p.runSeq, p.runClass, p.runFrom = g.id, g.seq, g.class, a.now
 	}
 	if st == pRun {

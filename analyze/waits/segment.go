@@ -75,7 +75,7 @@ func (a *Accumulator) enqueue(wi, qi int32) {
 		a.clk.copyTo(&w.mark.clk)
 		a.pool.mark(&w.mark.sums, c)
 	}
-	g := &a.gors[w.gor]
+	g := a.gors.At(w.gor)
 	w.slot = a.slotFor(qi, q, g.class)
 	if q.len == 0 {
 		a.firstComes(qi, q)
@@ -134,7 +134,7 @@ func (a *Accumulator) closeSegment(wi int32, f *proc) {
 		p := a.procs[taker(w.queue)]
 		unavail := w.causes[iUnavailable]
 		a.closeTaken(w, p, f)
-		a.chargeHold(a.gors[w.gor].class, p.unavail, w.causes[iUnavailable]-unavail, false, p.unavailStack)
+		a.chargeHold(a.gors.At(w.gor).class, p.unavail, w.causes[iUnavailable]-unavail, false, p.unavailStack)
 	case w.queue >= 0:
 		a.closeOwn(w, a.procs[w.queue], f, over, a.nodes[wi].seq)
 	default:
@@ -142,7 +142,7 @@ func (a *Accumulator) closeSegment(wi int32, f *proc) {
 	}
 	if missed = w.causes[iMissed] - missed; missed > 0 {
 		w.idle = a.longestIdle()
-		a.chargeHold(a.gors[w.gor].class, w.idle, missed, false, 0)
+		a.chargeHold(a.gors.At(w.gor).class, w.idle, missed, false, 0)
 	}
 }
 

@@ -106,7 +106,7 @@ func (a *Accumulator) consider(w *wait, d *reference.Decision, pi, ci int32, ns 
 	}
 	a.considerInClass(w, d, pi, ci, ns)
 	if a.opt.OnWorst != nil {
-		a.opt.OnWorst(w.ready, a.now, a.gors[w.gor].id)
+		a.opt.OnWorst(w.ready, a.now, a.gors.At(w.gor).id)
 	}
 }
 
@@ -160,8 +160,8 @@ func shortest(s []story) int {
 // tell makes a story of wait w, which d ends on P pi.
 func (a *Accumulator) tell(w *wait, d *reference.Decision, pi, ci int32, ns int64) story {
 	s := story{
-		ns: ns, from: w.ready, to: a.now, g: a.gors[w.gor].id, class: ci, p: d.P,
-		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: a.gors[w.gor].seq, nsteps: w.nsteps, causes: w.causes, aheadP: pi, aheadFrom: a.now,
+		ns: ns, from: w.ready, to: a.now, g: a.gors.At(w.gor).id, class: ci, p: d.P,
+		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: a.gors.At(w.gor).seq, nsteps: w.nsteps, causes: w.causes, aheadP: pi, aheadFrom: a.now,
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
 		s.victim = d.Victim

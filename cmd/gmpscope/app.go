@@ -15,7 +15,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
-	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/replay"
 )
 
@@ -85,25 +84,9 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		o(src.Header(), &opts)
 	}
 	if p != nil {
-		opts.OnDecision = counted(p, opts.OnDecision)
+		opts.OnEvents = p.Events
 	}
 	return analyze.Run(ctx, src, opts)
-}
-
-// counted tells p how many decisions there were before f, if any, sees each. It
-// does so for many at once, so that they cost nothing.
-func counted(p *term.Progress, f func(*reference.Decision) error) func(*reference.Decision) error {
-	const atOnce = 1 << 12
-	var n int64
-	return func(d *reference.Decision) error {
-		if n++; n%atOnce == 0 {
-			p.Decisions(atOnce)
-		}
-		if f == nil {
-			return nil
-		}
-		return f(d)
-	}
 }
 
 // observer asks, in the options, for what it wants to see of the analysis of a

@@ -41,14 +41,14 @@ var rules = []rule{
 	// The pipeline of analyze: each step imports none of the later ones.
 	{"analyze/input", nil, []string{"github.com/klauspost/compress"}},
 	{"analyze/events", in("analyze/input"), []string{"golang.org/x/exp"}},
-	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events"), nil},
 	{"analyze/ids", nil, nil},
+	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids"), nil},
 	{"analyze/procs", in("reference"), nil},
 	{"analyze/waits", in("reference", "analyze/procs", "analyze/ids"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/fairness", in("reference", "analyze/procs", "analyze/ids"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/timeline", in("reference", "analyze/procs"), nil},
 	{"analyze/span", in("reference", "analyze/procs", "analyze/ids"), nil},
-	{"analyze/findings", in("reference", "analyze/procs", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span"), nil},
+	{"analyze/findings", in("reference", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span"), nil},
 	{"analyze", in("reference"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze"), nil},

@@ -14,15 +14,15 @@ import (
 )
 
 // Progress shows on one line of a terminal how far an analysis is: how much of
-// its input has been read, and how many decisions have been made of it. It
+// its input has been read, and how many events that were. It
 // draws from a goroutine of its own until Done. A nil Progress shows nothing.
 type Progress struct {
 	w     io.Writer
 	width func() int
 	start time.Time
 
-	read, total, decisions atomic.Int64
-	done, all              atomic.Int64 // simulated time, ns
+	read, total, events atomic.Int64
+	done, all           atomic.Int64 // simulated time, ns
 
 	shown bool
 	stop  chan struct{}
@@ -60,10 +60,10 @@ func (p *Progress) Update(read, total int64) {
 	}
 }
 
-// Decisions counts n more decisions.
-func (p *Progress) Decisions(n int64) {
+// Events counts n more events.
+func (p *Progress) Events(n int) {
 	if p != nil {
-		p.decisions.Add(n)
+		p.events.Add(int64(n))
 	}
 }
 
@@ -102,7 +102,7 @@ func (p *Progress) run() {
 }
 
 func (p *Progress) draw(elapsed time.Duration) {
-	s := progressLine(p.read.Load(), p.total.Load(), p.decisions.Load(), elapsed)
+	s := progressLine(p.read.Load(), p.total.Load(), p.events.Load(), elapsed)
 	if all := p.all.Load(); all > 0 {
 		s = simulationLine(p.done.Load(), all, elapsed)
 	}
@@ -121,7 +121,7 @@ func simulationLine(done, all int64, elapsed time.Duration) string {
 	return fmt.Sprintf("simulating [%s%s] %3.0f %%  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, elapsed.Round(time.Second))
 }
 
-func progressLine(read, total, decisions int64, elapsed time.Duration) string {
+func progressLine(read, total, events int64, elapsed time.Duration) string {
 	mb := func(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 	var s string
 	if total <= 0 {
@@ -132,8 +132,8 @@ func progressLine(read, total, decisions int64, elapsed time.Duration) string {
 		s = fmt.Sprintf("[%s%s] %3.0f %%  %.1f of %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
 			done*100, float64(read)/1e6, mb(total))
 	}
-	if decisions > 0 {
-		s += fmt.Sprintf("  %.1f M decisions  %.1f M/s", float64(decisions)/1e6, float64(decisions)/1e6/max(elapsed.Seconds(), 1e-9))
+	if events > 0 {
+		s += fmt.Sprintf("  %.1f M events  %.1f M/s", float64(events)/1e6, float64(events)/1e6/max(elapsed.Seconds(), 1e-9))
 	}
 	if total > read && read > 0 {
 		left := time.Duration(float64(elapsed) * float64(total-read) / float64(read)).Round(time.Second)

@@ -49,12 +49,12 @@ func TestProgress(t *testing.T) {
 			t.Errorf("progress shown at once: %q", b.String())
 		}
 		p.Update(5_000_000, 20_000_000)
-		p.Decisions(400_000)
-		p.Decisions(200_000)
+		p.Events(400_000)
+		p.Events(200_000)
 		time.Sleep(firstShown)
 		p.Done()
 		got := b.String()
-		if !strings.Contains(got, "25 %  5.0 of 20.0 MB  0.6 M decisions  2.0 M/s  1s left") {
+		if !strings.Contains(got, "25 %  5.0 of 20.0 MB  0.6 M events  2.0 M/s  1s left") {
 			t.Errorf("progress is %q", got)
 		}
 		if !strings.HasSuffix(got, "\r\x1b[K") {
@@ -71,21 +71,21 @@ func TestProgress(t *testing.T) {
 	})
 	none := (*Progress)(nil)
 	none.Update(1, 2)
-	none.Decisions(1)
+	none.Events(1)
 	none.Done()
 }
 
 func TestProgressLine(t *testing.T) {
 	for _, c := range []struct {
-		read, total, decisions int64
-		elapsed                time.Duration
-		want                   string
+		read, total, events int64
+		elapsed             time.Duration
+		want                string
 	}{
 		{3_000_000, 0, 0, 2 * time.Second, "3.0 MB  2s"},
 		{1_000_000, 11_000_000, 0, time.Second, "[..........]   9 %  1.0 of 11.0 MB  10s left"},
-		{11_000_000, 11_000_000, 3_000_000, 2 * time.Second, "[##########] 100 %  11.0 of 11.0 MB  3.0 M decisions  1.5 M/s  2s"},
+		{11_000_000, 11_000_000, 3_000_000, 2 * time.Second, "[##########] 100 %  11.0 of 11.0 MB  3.0 M events  1.5 M/s  2s"},
 	} {
-		if got := progressLine(c.read, c.total, c.decisions, c.elapsed); got != c.want {
+		if got := progressLine(c.read, c.total, c.events, c.elapsed); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -82,11 +83,11 @@ type watcher struct {
 	beside               int64
 	// The cycle that is under way, or was last.
 	marking bool
-	open    bool    // marking, or a worker still runs
-	end     int64   // of the last
-	left    int64   // of those that waited then, at most so many have not run since
-	before  float64 // each, at its begin
-	marks   []mark  // by slot: when the goroutine became runnable in a cycle
+	open    bool            // marking, or a worker still runs
+	end     int64           // of the last
+	left    int64           // of those that waited then, at most so many have not run since
+	before  float64         // each, at its begin
+	marks   ids.Parts[mark] // by slot: when the goroutine became runnable in a cycle
 
 	victims findings.Tally
 	long    int64 // waits displaced for LongNs or more
@@ -98,7 +99,7 @@ type watcher struct {
 
 // mark is what each was at a time.
 type mark struct {
-	at   int64
+	at   int64 // plus 1; 0: never
 	each float64
 }
 
@@ -209,11 +210,7 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	w.advance(d)
-	i := int(w.world.Slot())
-	for i >= len(w.marks) {
-		w.marks = append(w.marks, mark{at: -1})
-	}
-	w.marks[i] = mark{d.Time, w.each}
+	*w.marks.Make(w.world.Slot()) = mark{d.Time + 1, w.each}
 }
 
 func (w *watcher) start(d *reference.Decision) {
@@ -237,8 +234,8 @@ func (w *watcher) start(d *reference.Decision) {
 		}
 	}
 	was := w.before // right if it became runnable between this cycle and the one before, too much if earlier
-	if i := int(w.world.Slot()); i < len(w.marks) && w.marks[i].at == from {
-		was = w.marks[i].each
+	if m := w.marks.Find(w.world.Slot()); m != nil && m.at == from+1 {
+		was = m.each
 	}
 	if w.each <= was {
 		return

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -63,7 +64,7 @@ type watcher struct {
 
 	at    map[int32]*site // by the stack of the wait
 	sites []*site
-	waits []wait // by slot
+	waits ids.Parts[wait] // by slot
 	// Of the goroutines woken last, and of those in system calls: by ID, one
 	// overwrites another.
 	wakers [tableSize]waker
@@ -159,11 +160,7 @@ func (w *watcher) site(stack int32) *site {
 
 // since is when the wait of g that ends now began.
 func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
-	i := int(w.world.Slot())
-	for i >= len(w.waits) {
-		w.waits = append(w.waits, wait{})
-	}
-	l := &w.waits[i]
+	l := w.waits.Make(w.world.Slot())
 	since := g.BlockedAt
 	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs {
 		since = l.since

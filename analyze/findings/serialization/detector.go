@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
@@ -74,7 +75,7 @@ type watcher struct {
 	// The longest stretch of slack, interruptions below a millisecond included.
 	from, to           int64
 	longFrom, longTo   int64
-	blocked            []blocked // by slot
+	blocked            ids.Parts[blocked] // by slot
 	starved            findings.Tally
 	starvedBySemaphore int64 // ns of it
 }
@@ -139,20 +140,16 @@ func (w *watcher) block(d *reference.Decision) {
 	default:
 		return
 	}
-	i := int(w.world.Slot())
-	for i >= len(w.blocked) {
-		w.blocked = append(w.blocked, blocked{})
-	}
-	w.blocked[i] = blocked{d.G, w.slack}
+	*w.blocked.Make(w.world.Slot()) = blocked{d.G, w.slack}
 }
 
 func (w *watcher) wake(d *reference.Decision) {
-	i := int(w.world.Slot())
-	if i >= len(w.blocked) || w.blocked[i].g != d.G {
+	b := w.blocked.Find(w.world.Slot())
+	if b == nil || b.g != d.G {
 		return
 	}
-	ns := w.slack - w.blocked[i].slack
-	w.blocked[i].g = 0
+	ns := w.slack - b.slack
+	b.g = 0
 	g := w.world.Goroutine()
 	if ns <= 0 || g == nil || g.System {
 		return

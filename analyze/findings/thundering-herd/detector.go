@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -71,7 +72,7 @@ type watcher struct {
 	t     Thresholds
 	world *findings.World
 
-	members []member // by slot
+	members ids.Parts[member] // by slot
 	bursts  [maxBursts]burst
 	herds   [maxHerds]herd
 	next    int32         // herds so far
@@ -172,17 +173,15 @@ func (w *watcher) ready(d *reference.Decision, g *findings.Goroutine, timer bool
 	if !timer {
 		b = &w.bursts[1+uint64(d.By)%(maxBursts-1)]
 	}
-	if i := w.world.Slot(); b.n > 0 && int(i) < len(w.members) && w.members[i].g == g.ID && w.members[i].ready >= b.from {
+	i := w.world.Slot()
+	m := w.members.Make(i)
+	if b.n > 0 && m.g == g.ID && m.ready >= b.from {
 		b.n = 0 // the second time already: these are two herds
 	}
 	if b.n == 0 || b.by != d.By || d.Time-b.from > w.t.WindowNs || b.stack != d.Stack || b.reason != g.Reason {
 		*b = burst{timer: timer, by: d.By, from: d.Time, stack: d.Stack, reason: g.Reason}
 	}
-	i := w.world.Slot()
-	for int(i) >= len(w.members) {
-		w.members = append(w.members, member{})
-	}
-	w.members[i] = member{g: g.ID, stack: g.Stack, run: g.RunNs, ready: d.Time}
+	*m = member{g: g.ID, stack: g.Stack, run: g.RunNs, ready: d.Time}
 	if b.n < small {
 		b.first[b.n] = i
 	}
@@ -194,7 +193,7 @@ func (w *watcher) ready(d *reference.Decision, g *findings.Goroutine, timer bool
 		if h := &w.herds[b.herd%maxHerds]; h.id == b.herd {
 			h.n++
 			h.to = d.Time
-			w.members[i].herd = h.id
+			m.herd = h.id
 			w.world.Mark(i, w.mark)
 		}
 	}
@@ -214,7 +213,7 @@ func (w *watcher) follow(b *burst, g *findings.Goroutine, d *reference.Decision)
 	}
 	b.herd = h.id
 	for _, i := range b.first {
-		if m := &w.members[i]; m.ready >= b.from && m.ready <= d.Time {
+		if m := w.members.At(i); m.ready >= b.from && m.ready <= d.Time {
 			m.herd = h.id
 			w.world.Mark(i, w.mark)
 		}
@@ -222,8 +221,8 @@ func (w *watcher) follow(b *burst, g *findings.Goroutine, d *reference.Decision)
 }
 
 func (w *watcher) member() *member {
-	if i := int(w.world.Slot()); i < len(w.members) && w.members[i].herd != 0 {
-		return &w.members[i]
+	if m := w.members.Find(w.world.Slot()); m != nil && m.herd != 0 {
+		return m
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -48,7 +49,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines that poll and yield in a loop", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
+			w := &watcher{t: t, world: env.World, gs: ids.NewTable[spinner](), at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
 			env.World.OnWhy(w.stop, reference.KindStop, reference.WhyGosched)
 			env.World.OnWhy(w.exit, reference.KindStop, reference.WhyExit)
 			w.mark = env.World.OnMarked(w.start, reference.KindStart)
@@ -63,7 +64,7 @@ type watcher struct {
 	world *findings.World
 	gap   int64 // ns: the pause that ends a stretch
 
-	gs    []spinner // by slot
+	gs    ids.Table[spinner]
 	cells []*cell
 	at    map[key]*cell
 	mark  findings.Mark // of those that yielded and have not started since
@@ -71,7 +72,8 @@ type watcher struct {
 
 // spinner is a goroutine that yields. All but stops is of short yields.
 type spinner struct {
-	g     int64
+	g     int64 // -1: it has ended
+	slot  int32
 	class int32
 	stack int32 // of the last
 	stops int64
@@ -109,16 +111,13 @@ type cell struct {
 // maxCells bounds memory; what comes later is not told.
 const maxCells = 1024
 
-func (w *watcher) slot(d *reference.Decision) *spinner {
-	i := int(w.world.Slot())
-	for i >= len(w.gs) {
-		w.gs = append(w.gs, spinner{})
+func (w *watcher) spinner(g int64) *spinner {
+	i := w.gs.Find(g)
+	if i == 0 {
+		i = w.gs.Add(g)
+		*w.gs.At(i) = spinner{g: g, slot: w.world.Slot(), last: -w.gap}
 	}
-	s := &w.gs[i]
-	if s.g != d.G {
-		*s = spinner{g: d.G, last: -w.gap}
-	}
-	return s
+	return w.gs.At(i)
 }
 
 func (w *watcher) stop(d *reference.Decision) {
@@ -126,11 +125,11 @@ func (w *watcher) stop(d *reference.Decision) {
 	if g == nil || g.System || g.RunAt < 0 {
 		return
 	}
-	s := w.slot(d)
 	ns := d.Time - g.RunAt
 	if ns > w.t.ShortNs {
 		return
 	}
+	s := w.spinner(d.G)
 	since := d.Time - s.last
 	s.last = d.Time
 	if since > w.gap {
@@ -153,11 +152,11 @@ func (w *watcher) stop(d *reference.Decision) {
 }
 
 func (w *watcher) start(d *reference.Decision) {
-	i := int(w.world.Slot())
-	if i >= len(w.gs) || !w.gs[i].yielded || w.gs[i].g != d.G {
+	i := w.gs.Find(d.G)
+	if i == 0 || !w.gs.At(i).yielded {
 		return
 	}
-	s := &w.gs[i]
+	s := w.gs.At(i)
 	s.yielded = false
 	w.world.Unmark(w.world.Slot(), w.mark)
 	if ns := d.Time - s.last; ns <= turn {
@@ -167,12 +166,13 @@ func (w *watcher) start(d *reference.Decision) {
 
 // exit takes account of a goroutine that has ended.
 func (w *watcher) exit(d *reference.Decision) {
-	i, g := w.world.Ended()
-	if int(i) < len(w.gs) && w.gs[i].g == d.G {
-		s := &w.gs[i]
+	if i := w.gs.Find(d.G); i != 0 {
+		s := w.gs.At(i)
+		_, g := w.world.Ended()
 		s.stops = g.Stops
 		w.fold(s)
-		s.n = 0
+		s.g = -1
+		w.gs.Remove(d.G, i)
 	}
 }
 
@@ -236,8 +236,14 @@ func caller(frames []string) string {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	for i := range w.gs {
-		s := &w.gs[i]
+	var alive []*spinner
+	for i := int32(1); i < w.gs.Len(); i++ {
+		if s := w.gs.At(i); s.g >= 0 {
+			alive = append(alive, s)
+		}
+	}
+	slices.SortFunc(alive, func(x, y *spinner) int { return cmp.Compare(x.slot, y.slot) })
+	for _, s := range alive {
 		if g := w.world.ByID(s.g); g != nil {
 			s.stops = g.Stops
 		}

@@ -1,0 +1,37 @@
+package ids
+
+// Parts is an array of T that grows by parts, on demand, and copies nothing: a
+// slice that append has grown takes 2.25 times as much while it grows. The zero
+// value is ready.
+type Parts[T any] struct{ parts []*[partLen]T }
+
+const (
+	partBits = 8
+	partLen  = 1 << partBits
+)
+
+// At returns the element with a number that [Parts.Make] was called for. The
+// pointer stays good.
+func (p *Parts[T]) At(i int32) *T {
+	return &p.parts[uint32(i)>>partBits][uint32(i)%partLen]
+}
+
+// Make is At, for any number that is not negative: what is new is zero.
+func (p *Parts[T]) Make(i int32) *T {
+	part := int(i >> partBits)
+	for part >= len(p.parts) {
+		p.parts = append(p.parts, nil)
+	}
+	if p.parts[part] == nil {
+		p.parts[part] = new([partLen]T)
+	}
+	return p.At(i)
+}
+
+// Find is At, or nil where Make was called for no number nearby.
+func (p *Parts[T]) Find(i int32) *T {
+	if part := int(i >> partBits); part >= len(p.parts) || p.parts[part] == nil {
+		return nil
+	}
+	return p.At(i)
+}
