@@ -1,6 +1,9 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // This file holds what brings the model in line with a take that it did not
 // foresee.
@@ -61,6 +64,9 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 			} else if to = r.startP(x); to < 0 || to == taker {
 				break // passed over again and again: only where it runs can tell
 			}
+			if !r.fitsRing(to, x) {
+				break
+			}
 			r.trim(to, r.rules.RingSize-1)
 			r.q.Remove(x)
 			r.insert(to, x)
@@ -85,6 +91,30 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 		return reference.Known(reference.Ambiguous, reference.RuleReorder)
 	}
 	return reference.Known(reference.Ambiguous, reference.RuleRepair)
+}
+
+// fitsRing says that p runs x before it has run more than it has in its ring, so
+// that x may be there, too.
+func (r *Reconstructor) fitsRing(p, x int32) bool {
+	start := r.startOf(x)
+	s := r.win.at(start)
+	if s == nil || s.p != p || r.ps[p].m < 0 {
+		return true // nothing speaks against it
+	}
+	left := r.q.Len(p) + slack
+	for i, n := r.ms[r.ps[p].m].next, 0; i != start && n < farEnough; n++ {
+		it := r.win.at(i)
+		if it == nil || it.ev.Kind == events.Proc {
+			return true
+		}
+		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && r.gs.At(it.rg).start == i && r.gs.At(it.rg).ready < r.now {
+			if left--; left < 0 {
+				return false
+			}
+		}
+		i = it.nextM
+	}
+	return true
 }
 
 // insert puts x into p's ring where its start says that it must stand.

@@ -63,7 +63,7 @@ func (r *Reconstructor) rehome(ix, p, from int32) {
 // the global queue, had stayed there: those in front of it run on v itself, so
 // no thief took them along. It then puts ix and what came with it back.
 func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
-	if r.gs.At(ix).fromGlobal != v {
+	if r.gs.At(ix).fromGlobal != v || r.thiefsOrder(ix, p, v) {
 		return false
 	}
 	front := r.q.Prev(ix)
@@ -80,6 +80,17 @@ func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
 	}
 	r.putBack(ix, v)
 	return true
+}
+
+// thiefsOrder says that p runs the head of v's ring after ix and before what
+// stands behind ix: that is a thief's order, and no queue's.
+func (r *Reconstructor) thiefsOrder(ix, p, v int32) bool {
+	first, start := r.q.Head(v), r.startOf(ix)
+	if first == ix || first == reference.None || r.startP(first) != p || r.startOf(first) <= start {
+		return false
+	}
+	next := r.startOf(r.q.Next(ix))
+	return next < 0 || next > r.startOf(first)
 }
 
 // putBack undoes the end of v's take from the global queue, from ix on.
