@@ -43,8 +43,9 @@ type Trace struct {
 	Logs        int64    `json:"logs"`
 	Bytes       int64    `json:"bytes"` // uncompressed
 	LostBytes   int64    `json:"lost_bytes"`
-	LostNs      int64    `json:"lost_ns"`    // time of the trace of which events are lost, between those that were read
-	Incomplete  bool     `json:"incomplete"` // the trace stops short or has damage: what is missing may not even be in the file
+	LostNs      int64    `json:"lost_ns"`               // time of the trace of which events are lost, between those that were read
+	Incomplete  bool     `json:"incomplete"`            // the trace stops short or has damage: what is missing may not even be in the file
+	Interrupted bool     `json:"interrupted,omitempty"` // incomplete because the analysis was interrupted: it is about a beginning of the trace
 	Compression string   `json:"compression,omitempty"`
 	Reduced     bool     `json:"reduced"`        // v1 trace: no threads, no retakes; queues are not rebuilt
 	TracerNs    int64    `json:"tracer_ns"`      // P-time of the tracer's own goroutines

@@ -35,6 +35,9 @@ type Options struct {
 	// OnEvents, if set, is called with the number of events that have been read
 	// since it was called last: some thousands at a time.
 	OnEvents func(n int)
+	// Partial makes a cancelled context the end of the trace, once there were
+	// events: the result is that of what was read until then, and says so.
+	Partial bool
 	// OnStacks, if set, is called once, before the first decision: frames reads
 	// the handle of a decision's stack as lines, innermost frame first, each a
 	// function followed by its place. It may be called in OnDecision, and after Run.
@@ -110,9 +113,15 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 			}
 		},
 	})
+	interrupted := false
 	for {
 		evs, err := stream.Next()
 		if err == io.EOF {
+			break
+		}
+		if err != nil && o.Partial && ctx.Err() != nil {
+			interrupted = true
+			stream.Close() // src must rest before it is asked how far it came
 			break
 		}
 		if err != nil {
@@ -133,6 +142,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	}
 	st := stream.Stats()
 	if st.Events <= st.Count(events.Sync) {
+		if interrupted {
+			return nil, context.Cause(ctx)
+		}
 		return nil, nothing(src, &st)
 	}
 	end := st.End
@@ -141,7 +153,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		return words.function(name), words.function(creator)
 	}
 	res := &Result{
-		Trace: describe(src, &st, &sum, words),
+		Trace: describe(src, &st, &sum, words, interrupted),
 		Reconstruction: Reconstruction{
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
@@ -202,7 +214,11 @@ type mark struct {
 }
 
 func nothing(src *input.Source, st *events.Stats) error {
-	for _, f := range st.Failures {
+	if len(st.Failures) > 0 {
+		f := st.Failures[0]
+		if src.Header().V1 {
+			return fmt.Errorf("reading %s: at byte %d: %v: a trace of Go 1.21 or older can only be read as a whole, and this one stops short or is damaged: record it again", src.Name(), f.Offset, f.Err)
+		}
 		return fmt.Errorf("reading %s: at byte %d: %v, and nothing before it could be read: record the trace again", src.Name(), f.Offset, f.Err)
 	}
 	return fmt.Errorf("reading %s: %w: it holds a header only; the program ended before the tracer wrote anything: call trace.Stop, or record for longer", src.Name(), ErrNoEvents)
@@ -213,7 +229,7 @@ var versions = map[int]string{
 	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
 }
 
-func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *names) Trace {
+func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *names, interrupted bool) Trace {
 	h := src.Header()
 	in := src.Stats()
 	t := Trace{
@@ -234,7 +250,8 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		Bytes:       in.Bytes,
 		LostBytes:   in.LostBytes,
 		LostNs:      st.LostNs,
-		Incomplete:  in.LossCount > 0 || st.FailCount > 0,
+		Incomplete:  interrupted || in.LossCount > 0 || st.FailCount > 0,
+		Interrupted: interrupted,
 		Compression: h.Compression,
 		Reduced:     h.V1,
 		TracerNs:    sum.TracerNs,
@@ -245,6 +262,9 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	}
 	if !st.Wall.IsZero() {
 		t.Wall = st.Wall.UTC().Format(time.RFC3339)
+	}
+	if interrupted {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %d bytes of it were read, and what followed in it is left out", findings.Dur(st.End), in.Bytes))
 	}
 	if h.V1 {
 		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")

@@ -2,6 +2,7 @@ package analyze_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +16,17 @@ import (
 // A trace with one generation lost or broken is analysed in all others, and what
 // is said of those does not change: who ran or waited in the gap is forgotten.
 func TestSalvage(t *testing.T) {
-	whole := unpacked(t, "real/manygens-io-go1.25-p4")
+	for _, minor := range []int{22, 23, 25, 26} {
+		t.Run(fmt.Sprintf("go1.%d", minor), func(t *testing.T) { salvage(t, minor) })
+	}
+}
+
+func salvage(t *testing.T, minor int) {
+	whole := unpacked(t, fmt.Sprintf("real/manygens-io-go1.%d-p4", minor))
 	base := runDamaged(t, whole)
+	if base.Trace.Incomplete || base.Trace.Format != fmt.Sprintf("go 1.%d", minor) {
+		t.Fatalf("the whole trace: %+v", base.Trace)
+	}
 	last := uint64(base.Trace.Generations)
 	const evStrings = 4
 	step := uint64(5)

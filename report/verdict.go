@@ -372,8 +372,11 @@ func sureness(r *analyze.Result) string {
 		s += fmt.Sprintf(" %s of the trace could not be read.", sentence(size(t.LostBytes)))
 	} else if t.Incomplete && t.LostNs > 0 {
 		s += fmt.Sprintf(" %s of the trace are missing.", sentence(duration(t.LostNs)))
-	} else if t.Incomplete {
+	} else if t.Incomplete && !t.Interrupted {
 		s += " The trace stops short: what the tracer had not written yet is missing."
+	}
+	if t.Interrupted {
+		s += fmt.Sprintf(" The analysis was interrupted: it is about the first %s of the trace.", duration(t.DurationNs))
 	}
 	if n := r.Waits.All.OpenCount; n > 0 {
 		s += fmt.Sprintf(" %s not over when the trace ended (%s so far) and not counted.", plural(n, "wait was", "waits were"), duration(r.Waits.All.OpenNs))

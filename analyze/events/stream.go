@@ -179,7 +179,8 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 
 // Next returns the next events, at most a few thousand, and io.EOF at the end.
 // They are the caller's until the next call. Damage within a generation is no
-// error: it is in Stats.
+// error: it is in Stats. Once the context is cancelled there is nothing but its
+// cause; what Next gave before has no holes.
 func (s *Stream) Next() ([]Event, error) {
 	s.giveBack()
 	for {
@@ -206,6 +207,9 @@ func (s *Stream) Next() ([]Event, error) {
 			}
 		}
 		b, ok := <-s.job.blocks
+		if s.ctx.Err() != nil {
+			return nil, context.Cause(s.ctx) // a decoder that stopped may have left a hole before b
+		}
 		if !ok {
 			if s.ordinal > 0 {
 				s.stats.Generations++

@@ -45,7 +45,7 @@ func Open(ctx context.Context, name string, o Options) (*Source, error) {
 	case isURL(name):
 		err = s.openURL(ctx, o)
 	default:
-		err = s.openFile()
+		err = s.openFile(ctx)
 	}
 	if err == nil {
 		err = s.start()
@@ -57,7 +57,7 @@ func Open(ctx context.Context, name string, o Options) (*Source, error) {
 	return s, nil
 }
 
-func (s *Source) openFile() error {
+func (s *Source) openFile(ctx context.Context) error {
 	f, err := os.Open(s.name)
 	if err != nil {
 		return s.fail("opening", withoutPath(err))
@@ -72,6 +72,10 @@ func (s *Source) openFile() error {
 	}
 	if st.Mode().IsRegular() {
 		s.in.total = st.Size()
+	} else {
+		// A read that waits for a named pipe ends with the context. What knows no deadline is not waited for in that way.
+		stop := context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })
+		s.closers = append(s.closers, closerFunc(func() error { stop(); return nil }))
 	}
 	s.in.r = f
 	return nil

@@ -13,6 +13,10 @@ import (
 // zstdWindow bounds the memory a zstd frame may ask for: what "zstd --long" needs.
 const zstdWindow = 128 << 20
 
+// bufferSize is that of the uncompressed stream: a window can be looked at from each position of
+// another one before the bytes have to be moved.
+const bufferSize = 2 * windowSize
+
 // progressStep is the number of bytes between two calls of Options.Progress.
 const progressStep = 256 << 10
 
@@ -37,6 +41,9 @@ func (m *meter) Read(p []byte) (int, error) {
 	}
 	n, err := m.r.Read(p)
 	m.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) && m.ctx.Err() != nil {
+		err = context.Cause(m.ctx) // the read was ended
+	}
 	m.err = err
 	if m.progress != nil && (m.n-m.told >= progressStep || err != nil && m.n > m.told) {
 		m.told = m.n
@@ -80,7 +87,7 @@ func (l *latch) settle() { l.err = io.EOF }
 // decompress recognises gzip and zstd by their content and sets up the uncompressed stream.
 func (s *Source) decompress() error {
 	s.stream = &latch{r: s.in}
-	plain := bufio.NewReaderSize(s.stream, windowSize)
+	plain := bufio.NewReaderSize(s.stream, bufferSize)
 	s.br = plain
 	p, err := plain.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -108,6 +115,6 @@ func (s *Source) decompress() error {
 		return nil
 	}
 	s.stream = &latch{r: r}
-	s.br = bufio.NewReaderSize(s.stream, windowSize)
+	s.br = bufio.NewReaderSize(s.stream, bufferSize)
 	return nil
 }

@@ -36,7 +36,9 @@ func (s *Source) nextV2() (*Generation, error) {
 		h, v, why := parseHeader(p)
 		switch v {
 		case short:
-			s.truncated(&g)
+			if err := s.truncated(&g); err != nil {
+				return nil, err
+			}
 			continue
 		case bad:
 			if err := s.resync(&g, why); err != nil {
@@ -47,7 +49,9 @@ func (s *Source) nextV2() (*Generation, error) {
 
 		p = s.peek(h.total() + maxBatchHeader)
 		if len(p) < h.total() {
-			s.truncated(&g)
+			if err := s.truncated(&g); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		next, nextV, _ := parseHeader(p[h.total():])
@@ -200,15 +204,19 @@ func (s *Source) left() int64 {
 }
 
 // truncated deals with a rest of the input that is less than the batch it begins with.
-func (s *Source) truncated(g *building) {
+func (s *Source) truncated(g *building) error {
 	win := s.peek(windowSize)
+	if s.in.ctx.Err() != nil {
+		return s.fail("reading", context.Cause(s.in.ctx)) // no fault of the trace
+	}
 	// A wrong size can reach beyond the end as well.
 	c := s.chain(s.current(*g))
 	if q := c.find(win, 1, len(win), true); q > 0 {
 		s.skip(g, q, number(*g), "a batch with a wrong size")
-		return
+		return nil
 	}
 	s.skip(g, len(win), number(*g), "the trace ends inside a batch")
+	return nil
 }
 
 // current is the number of the generation that was read last; 0 if none.
@@ -274,6 +282,9 @@ func (s *Source) resync(g *building, why string) error {
 		if err := s.bomb(); err != nil {
 			return err
 		}
+	}
+	if s.in.ctx.Err() != nil {
+		return s.fail("reading", context.Cause(s.in.ctx))
 	}
 	if !found && !other {
 		why += "; no batch follows"

@@ -5,9 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report"
 )
+
+// interrupted is the error of a command that wrote what was known of a trace
+// when it was interrupted.
+func interrupted(ctx context.Context, res *analyze.Result) error {
+	if res.Trace.Interrupted {
+		return context.Cause(ctx)
+	}
+	return nil
+}
 
 func (a *app) analyzeCmd() *cobra.Command {
 	var (
@@ -21,7 +31,10 @@ func (a *app) analyzeCmd() *cobra.Command {
 		Use:   "analyze TRACE",
 		Short: "Print the analysis, as text or as JSON",
 		Long: `Analyze prints what the report says, without the pictures: as text for people,
-or as one JSON object for programs, whose schema docs/json.md describes.`,
+or as one JSON object for programs, whose schema docs/json.md describes.
+
+Interrupted while it reads, it prints what it knows of the trace so far, marked
+as incomplete, and fails. A second interrupt ends it at once.`,
 		Example: `  gmpscope analyze trace.out
   gmpscope analyze trace.out --format json | jq '.waits.p99_ns'
   gmpscope analyze trace.out --format json | jq -r '.findings[] | [.severity, .id, .title] | @tsv'`,
@@ -49,7 +62,7 @@ or as one JSON object for programs, whose schema docs/json.md describes.`,
 				return err
 			}
 			a.warn(res.Trace.Warnings)
-			return nil
+			return interrupted(ctx, res)
 		}),
 	}
 	r.flags(cmd.Flags())

@@ -108,19 +108,19 @@ func referenceFlag(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
 }
 
-// reference analyses a trace and, if asked, holds it against the reference.
+// reference analyses a trace and, if asked, holds it against the reference. If
+// ctx is cancelled meanwhile, the result is that of what was read until then.
 func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Split, error) {
-	if !asked {
-		res, err := a.analyze(ctx, name, r, nil)
-		return res, nil, err
-	}
 	var f *replay.Freeing
 	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
-		f = replay.NewFreeing(h, replay.SplitOptions())
-		o.OnStacks, o.OnDecision = f.Stacks, f.Add
+		o.Partial = true
+		if asked {
+			f = replay.NewFreeing(h, replay.SplitOptions())
+			o.OnStacks, o.OnDecision = f.Stacks, f.Add
+		}
 	})
-	if err != nil {
-		return nil, nil, err
+	if err != nil || !asked || res.Trace.Interrupted {
+		return res, nil, err
 	}
 	on, done := a.simulating(r)
 	defer done()

@@ -5,7 +5,8 @@
 // library, and the choice of output. main.go maps errors to exit codes:
 //
 //	0  fine
-//	1  failure: one line on standard error says why
+//	1  failure: one line on standard error says why; also when it was
+//	   interrupted, with or without a part of the output
 //	2  usage: the line says what is wrong, and a hint follows
 //	3  findings or a broken budget (the command check only)
 package main

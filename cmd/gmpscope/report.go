@@ -41,7 +41,10 @@ their evidence, and a timeline of the processors.
 The interactive charts are made by Apache ECharts. It is part of gmpscope if it
 was built in (see the README), else it is taken from the user's cache, else
 fetched once from the npm registry, pinned and verified. Without it the report
-has plain drawings of the same data.`,
+has plain drawings of the same data.
+
+Interrupted while it reads, it writes a report of what it knows of the trace so
+far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 		Example: `  gmpscope report trace.out
   gmpscope report trace.out -o report.html --open
   curl -s 'http://localhost:6060/debug/pprof/trace?seconds=5' | gmpscope report - -o live.html
@@ -88,7 +91,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if err := html.Write(out, doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && !r.Trace.Interrupted {
 		return err
 	}
 	if err := out.keep(); err != nil {
@@ -96,7 +99,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	}
 	a.warn(r.Trace.Warnings)
 	if target == "-" {
-		return nil
+		return interrupted(ctx, r)
 	}
 	if _, err := fmt.Fprintf(a.stdout, "%s\n%s\n", doc.Verdict.Headline, target); err != nil {
 		return err
@@ -106,7 +109,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 			a.warn([]string{fmt.Sprintf("the report could not be opened in a browser: %v", err)})
 		}
 	}
-	return nil
+	return interrupted(ctx, r)
 }
 
 // fetchTime bounds the wait for ECharts: a report without it is complete too.

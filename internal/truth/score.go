@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -9,7 +10,7 @@ import (
 )
 
 // A Rate is a share of a number of cases.
-type Rate struct{ Right, Of int }
+type Rate struct{ Right, Of int64 }
 
 func (r *Rate) count(ok bool) {
 	r.Of++
@@ -43,20 +44,20 @@ type Score struct {
 	Extra   int // dump lines without a start
 	Exact   Rate
 	Coarse  Rate
-	Sources map[Pair]int
+	Sources map[Pair]int64
 
 	StealRecall, StealPrecision  Rate
 	Victim, Batch, Global, Locks Rate // Global: size of global batches; Locks: locked threads
 	LL, GL                       Rate // exact queue lengths
 	LLNear, GLNear               Rate // within one
 	Ready                        Rate
-	Readies                      map[Pair]int
+	Readies                      map[Pair]int64
 
 	// Found and Real are recall and precision of other decisions, by kind.
 	Found, Real map[string]*Rate
 
 	Preempt  Rate
-	Preempts map[Pair]int
+	Preempts map[Pair]int64
 
 	Basis map[string]*Rate // exact source, by basis with its rule
 
@@ -66,7 +67,7 @@ type Score struct {
 // NewScore returns the score of nothing.
 func NewScore() *Score {
 	return &Score{
-		Sources: make(map[Pair]int), Readies: make(map[Pair]int), Preempts: make(map[Pair]int),
+		Sources: make(map[Pair]int64), Readies: make(map[Pair]int64), Preempts: make(map[Pair]int64),
 		Found: make(map[string]*Rate), Real: make(map[string]*Rate), Basis: make(map[string]*Rate),
 		Waiting: NewWaiting(),
 	}
@@ -85,7 +86,7 @@ func (s *Score) Add(o *Score) {
 	} {
 		p[0].add(*p[1])
 	}
-	for _, p := range [...][2]map[Pair]int{{s.Sources, o.Sources}, {s.Readies, o.Readies}, {s.Preempts, o.Preempts}} {
+	for _, p := range [...][2]map[Pair]int64{{s.Sources, o.Sources}, {s.Readies, o.Readies}, {s.Preempts, o.Preempts}} {
 		for k, n := range p[1] {
 			p[0][k] += n
 		}
@@ -132,7 +133,7 @@ func (s *Score) uncertainShare() Rate {
 // Rates returns what a reconstruction is judged by, all the better the higher.
 func (s *Score) Rates() map[string]Rate {
 	m := map[string]Rate{
-		"starts paired":   {s.Starts - s.Missing, s.Starts + s.Extra},
+		"starts paired":   {int64(s.Starts - s.Missing), int64(s.Starts + s.Extra)},
 		"exact source":    s.Exact,
 		"coarse source":   s.Coarse,
 		"steal recall":    s.StealRecall,
@@ -396,7 +397,7 @@ var SummaryRule = "|---|" + strings.Repeat("---:|", strings.Count(SummaryHead, "
 // Calibration is a Markdown table of the bases that the dumps gave for starts,
 // with the rule behind each: how many starts, and how many of them right.
 func (s *Score) Calibration() string {
-	all := 0
+	all := int64(0)
 	for _, r := range s.Basis {
 		all += r.Of
 	}
@@ -446,7 +447,7 @@ func (s *Score) Print(w io.Writer) {
 }
 
 // printPairs lists what was taken for what, most frequent first.
-func printPairs(w io.Writer, what string, m map[Pair]int, limit int) {
+func printPairs(w io.Writer, what string, m map[Pair]int64, limit int) {
 	var wrong []Pair
 	for p := range m {
 		if p.Truth != p.Dump {
@@ -454,17 +455,14 @@ func printPairs(w io.Writer, what string, m map[Pair]int, limit int) {
 		}
 	}
 	slices.SortFunc(wrong, func(a, b Pair) int {
-		if m[a] != m[b] {
-			return m[b] - m[a]
-		}
-		return strings.Compare(a.Truth+a.Dump, b.Truth+b.Dump)
+		return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a.Truth+a.Dump, b.Truth+b.Dump))
 	})
 	if len(wrong) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "  %s, truth → dump:\n", what)
 	for _, p := range wrong[:min(limit, len(wrong))] {
-		total := 0
+		total := int64(0)
 		for q, n := range m {
 			if q.Truth == p.Truth {
 				total += n

@@ -25,12 +25,12 @@ type Waiting struct {
 	Queue, Place, Cause Rate
 	// OpenNs is the part of Queue.Of that is not right because the truth does not
 	// tell of it.
-	OpenNs int
+	OpenNs int64
 	// Causes is by true cause and the cause that the reconstruction has
 	// instead: ns, the parts of a wait paired in proportion.
-	Causes map[Pair]int
+	Causes map[Pair]int64
 	// Queues is by true place and the place that the reconstruction has, ns.
-	Queues map[Pair]int
+	Queues map[Pair]int64
 	// Lost are the waits with most time of a wrong cause, the most first.
 	Lost []LostWait
 }
@@ -55,7 +55,7 @@ func (w *Waiting) lose(l LostWait) {
 
 // NewWaiting returns the score of nothing.
 func NewWaiting() *Waiting {
-	return &Waiting{Causes: make(map[Pair]int), Queues: make(map[Pair]int)}
+	return &Waiting{Causes: make(map[Pair]int64), Queues: make(map[Pair]int64)}
 }
 
 // Add adds the times of another score.
@@ -298,9 +298,9 @@ func (h *history) handOver(said []stay) {
 
 // compare adds a wait in [from, to).
 func (w *Waiting) compare(said *told, real *history, from, to int64) {
-	w.Queue.Of += int(to - from)
-	w.Place.Of += int(to - from)
-	w.OpenNs += int(max(0, to-max(from, real.open)))
+	w.Queue.Of += to - from
+	w.Place.Of += to - from
+	w.OpenNs += max(0, to-max(from, real.open))
 	i, j := 0, 0
 	for at := from; at < to; {
 		for i+1 < len(said.stays) && said.stays[i+1].from <= at {
@@ -319,7 +319,7 @@ func (w *Waiting) compare(said *told, real *history, from, to int64) {
 		if at < real.open {
 			end = min(end, real.open)
 			a, b := real.stays[j].in, said.stays[i].in
-			ns := int(end - at)
+			ns := end - at
 			if same(a, b) {
 				w.Queue.Right += ns
 			}
@@ -400,9 +400,9 @@ func (w *Waiting) causes(said, real []reference.Decision, lost func(i int, ns in
 		a, b := truth[i], dump[i]
 		var wrong int64
 		for c := range a {
-			w.Cause.Of += int(a[c])
-			w.Cause.Right += int(min(a[c], b[c]))
-			w.Causes[Pair{string(names[c]), string(names[c])}] += int(min(a[c], b[c]))
+			w.Cause.Of += a[c]
+			w.Cause.Right += min(a[c], b[c])
+			w.Causes[Pair{string(names[c]), string(names[c])}] += min(a[c], b[c])
 			wrong += max(0, a[c]-b[c])
 		}
 		if wrong == 0 {
@@ -412,7 +412,7 @@ func (w *Waiting) causes(said, real []reference.Decision, lost func(i int, ns in
 		for c := range a {
 			for e := range b {
 				if lacks, has := a[c]-b[c], b[e]-a[e]; lacks > 0 && has > 0 {
-					w.Causes[Pair{string(names[c]), string(names[e])}] += int(float64(lacks) * float64(has) / float64(wrong))
+					w.Causes[Pair{string(names[c]), string(names[e])}] += int64(float64(lacks) * float64(has) / float64(wrong))
 				}
 			}
 		}

@@ -238,6 +238,8 @@ func (v *view) card(r *analyze.Result) {
 	add("Size", sz, note)
 	if t.LostBytes > 0 {
 		add("Lost", size(t.LostBytes), share(t.LostBytes, t.Bytes)+" of the trace could not be read")
+	} else if t.Interrupted {
+		add("Lost", "unknown", "the analysis was interrupted: it is about a beginning of the trace")
 	} else if t.Incomplete {
 		add("Lost", "unknown", "the trace stops short: its last part was never written")
 	} else {

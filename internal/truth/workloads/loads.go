@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"math"
 	"math/rand"
 	"net"
 	"net/http"
@@ -418,7 +419,7 @@ func mutexes(l *load) {
 	go func() { wg.Wait(); close(stop) }()
 	<-stop
 	mu.Lock()
-	turn = -1 << 40
+	turn = math.MinInt32
 	cond.Broadcast()
 	mu.Unlock()
 	waiters.Wait()

@@ -1,0 +1,231 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze"
+)
+
+// process is gmpscope as a process of its own.
+func process(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	// TestMain takes the program for gmpscope by that name.
+	cmd = &exec.Cmd{Path: self, Args: append([]string{"gmpscope"}, args...), Dir: dir, Stdout: stdout, Stderr: stderr}
+	return cmd, stdout, stderr
+}
+
+// TestInterruptPartial interrupts commands that wait for the rest of a trace:
+// they write what they know, say that it is not all, and fail.
+func TestInterruptPartial(t *testing.T) {
+	whole := unpacked(t, "real/manygens-io-go1.25-p4")
+	part := whole[:len(whole)/2]
+	for _, c := range []struct {
+		name  string
+		stdin bool
+		args  []string
+		check func(t *testing.T, dir, stdout string)
+	}{
+		{"analyze a named pipe", false, []string{"analyze", "pipe", "--format", "json"}, func(t *testing.T, _, stdout string) {
+			var doc struct{ Trace analyze.Trace }
+			if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+				t.Fatalf("%v in %.200q", err, stdout)
+			}
+			if tr := doc.Trace; !tr.Interrupted || !tr.Incomplete || tr.LostBytes != 0 || tr.LostNs != 0 || tr.Generations < 3 {
+				t.Errorf("%+v", tr)
+			}
+		}},
+		{"analyze standard input", true, []string{"analyze", "-", "--reference"}, func(t *testing.T, _, stdout string) {
+			if !strings.Contains(strings.Join(strings.Fields(stdout), " "), "The analysis was interrupted: it is about the first ") {
+				t.Errorf("the text does not say so: %.4000s", stdout)
+			}
+		}},
+		{"report of a named pipe", false, []string{"report", "pipe", "--no-fetch", "-o", "out.html"}, func(t *testing.T, dir, _ string) {
+			page, err := os.ReadFile(filepath.Join(dir, "out.html"))
+			if err != nil || !bytes.Contains(page, []byte("The analysis was interrupted")) || !bytes.HasSuffix(bytes.TrimSpace(page), []byte("</html>")) {
+				t.Errorf("no report that says so: %v", err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			// How long the program takes for what it got, only a clock could tell. Too early an interrupt leaves nothing.
+			for wait := 250 * time.Millisecond; ; wait *= 3 {
+				dir := t.TempDir()
+				stdout, stderr := interruptedAfter(t, dir, part, wait, c.stdin, c.args)
+				if stderr == "gmpscope: interrupted\n" && stdout == "" && wait < 20*time.Second {
+					if files, err := os.ReadDir(dir); err != nil || len(files) > 1 {
+						t.Fatalf("left behind: %v, %v", files, err)
+					}
+					continue
+				}
+				if !strings.HasPrefix(stderr, "gmpscope: warning: interrupted: this is about the first ") || !strings.HasSuffix(stderr, "\ngmpscope: interrupted\n") || strings.Count(stderr, "\n") != 2 {
+					t.Errorf("stderr is %q", stderr)
+				}
+				c.check(t, dir, stdout)
+				return
+			}
+		})
+	}
+}
+
+// interruptedAfter gives a command a part of a trace, and interrupts it a while
+// later, when it waits for more.
+func interruptedAfter(t *testing.T, dir string, part []byte, wait time.Duration, stdin bool, args []string) (stdout, stderr string) {
+	t.Helper()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, out, errs := process(t, dir, args...)
+	var w io.WriteCloser
+	if stdin {
+		var err error
+		if w, err = cmd.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dog := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+	defer dog.Stop()
+	if w == nil {
+		f, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = f
+	}
+	defer w.Close()
+	if _, err := w.Write(part); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(wait)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailure {
+		t.Fatalf("%v; stderr %q", err, errs)
+	}
+	return out.String(), errs.String()
+}
+
+// TestInterruptTwice waits for a named pipe that nobody opens to write, which
+// the first interrupt does not end: the second does.
+func TestInterruptTwice(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, stdout, stderr := process(t, dir, "analyze", "pipe")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dog := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	defer dog.Stop()
+	go func() {
+		time.Sleep(500 * time.Millisecond) // for the program to listen
+		for cmd.Process.Signal(os.Interrupt) == nil {
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+	cmd.Wait()
+	if s := cmd.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGINT || stdout.Len()+stderr.Len() > 0 {
+		t.Errorf("%v, stdout %q, stderr %q", cmd.ProcessState, stdout, stderr)
+	}
+}
+
+// TestDenied meets files and folders without permission: one line, exit code 1,
+// nothing left behind. Root may do everything, so root's test does it as nobody.
+func TestDenied(t *testing.T) {
+	dir, err := os.MkdirTemp("", "denied") // within that of t.TempDir nobody else gets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	trace, err := os.ReadFile(filepath.Join(traces, "uneven-go1.26-p4.trace.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"t.gz", "secret.gz", "locked/t.gz"} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, trace, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const nobody = 65534
+	root := os.Getuid() == 0
+	if root {
+		for _, name := range []string{".", "t.gz", "secret.gz", "locked"} {
+			if err := os.Chown(filepath.Join(dir, name), nobody, nobody); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	denied := func(args ...string) (code int, stdout, stderr string) {
+		cmd, out, errs := process(t, dir, args...)
+		if root {
+			cmd.Path = "/proc/self/exe" // go test puts the program where only root gets
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		}
+		if err := cmd.Run(); cmd.ProcessState == nil {
+			if root {
+				t.Skipf("gmpscope cannot be run as nobody: %v", err)
+			}
+			t.Fatal(err)
+		}
+		return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+	}
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Join(dir, "secret.gz"), 0), os.Chmod(filepath.Join(dir, "locked"), 0)); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Join(dir, "locked"), 0o700)
+	if code, _, errs := denied("report", "t.gz", "--no-fetch"); code != exitOK {
+		t.Fatalf("what is allowed fails: %s", errs)
+	}
+	for _, args := range [][]string{
+		{"analyze", "secret.gz"},
+		{"analyze", "locked/t.gz"},
+		{"report", "t.gz", "--no-fetch", "-o", "locked/r.html"},
+	} {
+		if code, out, errs := denied(args...); code != exitFailure || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "permission denied") {
+			t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, out, errs)
+		}
+	}
+	// A folder that may be read only; a report that is there stays.
+	before, err := os.ReadFile(filepath.Join(dir, "t.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := denied("report", "t.gz", "--no-fetch")
+	after, err := os.ReadFile(filepath.Join(dir, "t.html"))
+	if code != exitFailure || out != "" || !strings.Contains(errs, "permission denied") || err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a folder that may only be read: exit code %d, stdout %q, stderr %q, %v", code, out, errs, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 4 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
