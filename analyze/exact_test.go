@@ -99,6 +99,15 @@ func (e *exact) check() {
 			e.t.Errorf("causes sum to %d ns of %d", ns, s.TotalNs)
 		}
 	}
+	over := int64(0)
+	for _, c := range r.OverTime.Causes {
+		for _, ns := range c.Ns {
+			over += ns
+		}
+	}
+	if over != r.User.TotalNs {
+		e.t.Errorf("over time, waits sum to %d ns of %d", over, r.User.TotalNs)
+	}
 	if ns := r.User.TotalNs + r.Self.TotalNs + r.System.TotalNs; ns != e.total {
 		e.t.Errorf("user, self and system sum to %d ns of %d", ns, e.total)
 	}

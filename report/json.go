@@ -36,11 +36,12 @@ type (
 		Changes []procs.Procs `json:"gomaxprocs_changes"`
 	}
 	jsonWaits struct {
-		waits.Summary               // of all waits
-		User          waits.Summary `json:"user"`
-		Self          waits.Summary `json:"self"`
-		System        waits.Summary `json:"system"`
-		Worst         []waits.Story `json:"worst"`
+		waits.Summary                // of all waits
+		User          waits.Summary  `json:"user"`
+		Self          waits.Summary  `json:"self"`
+		System        waits.Summary  `json:"system"`
+		Worst         []waits.Story  `json:"worst"`
+		OverTime      waits.OverTime `json:"over_time"`
 	}
 	jsonQueues struct {
 		procs.Queues
@@ -90,7 +91,7 @@ func parts(doc *Document, o JSONOptions) []part {
 		{"verdict", jsonVerdict{doc.Verdict.Status, doc.Verdict.Headline, orEmpty(doc.Verdict.Lines)}},
 		{"trace", jsonTrace{withWarnings(r.Trace), orEmpty(r.Procs.Procs)}},
 		{"reconstruction", r.Reconstruction},
-		{"waits", jsonWaits{r.Waits.All, r.Waits.User, r.Waits.Self, r.Waits.System, orEmpty(r.Waits.Worst)}},
+		{"waits", jsonWaits{r.Waits.All, r.Waits.User, r.Waits.Self, r.Waits.System, orEmpty(r.Waits.Worst), waits.OverTime{BinNs: r.Waits.OverTime.BinNs, Causes: orEmpty(r.Waits.OverTime.Causes)}}},
 		{"ps", orEmpty(r.Procs.Ps)},
 		{"steals", r.Procs.Steals},
 		{"handoffs", r.Procs.Handoffs},

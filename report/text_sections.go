@@ -233,6 +233,97 @@ func (t *text) waiting(r *analyze.Result) {
 		t.para(2, fmt.Sprintf("%s of the program's waiting (%s) was behind a single run longer than a time slice.",
 			duration(w.User.BehindLongNs), share(w.User.BehindLongNs, w.User.TotalNs)))
 	}
+	t.overTime(r)
+	t.antagonists(r)
+}
+
+// Bounds on the two tables.
+const (
+	textPeriods = 8
+	textPairs   = 8
+	textCauses  = 4
+)
+
+// overTime shows the causes of waiting period by period.
+func (t *text) overTime(r *analyze.Result) {
+	o, end := r.Waits.OverTime, r.Trace.DurationNs
+	if len(o.Causes) == 0 || len(o.Causes[0].Ns) < textPeriods || o.BinNs <= 0 {
+		return
+	}
+	chief := slices.Clone(o.Causes)
+	slices.SortStableFunc(chief, func(a, b waits.CauseSeries) int { return cmp.Compare(total(b.Ns), total(a.Ns)) })
+	chief = chief[:min(len(chief), textCauses)]
+	head := []string{"from", "waiting"}
+	for _, c := range chief {
+		head = append(head, words.CauseOf(c.Cause).Title)
+	}
+	tb := newTable(head...)
+	bins := len(o.Causes[0].Ns)
+	for i := range textPeriods {
+		from, to := i*bins/textPeriods, (i+1)*bins/textPeriods
+		all := int64(0)
+		for _, c := range o.Causes {
+			all += total(c.Ns[from:to])
+		}
+		fromNs, toNs := int64(from)*o.BinNs, min(int64(to)*o.BinNs, end)
+		row := []string{instant(fromNs), mean(ratio(all, max(1, toNs-fromNs)))}
+		for _, c := range chief {
+			if all == 0 {
+				row = append(row, "-")
+				continue
+			}
+			row = append(row, share(total(c.Ns[from:to]), all))
+		}
+		tb.add(row...)
+	}
+	t.line("")
+	t.table(2, tb)
+	t.para(2, "Over time: how many goroutines of the program waited, on average, and the shares of their chief causes. Inside one wait its causes are spread evenly.")
+}
+
+func total(ns []int64) (sum int64) {
+	for _, n := range ns {
+		sum += n
+	}
+	return sum
+}
+
+// antagonists lists who ran on the P while others stood in its queue.
+func (t *text) antagonists(r *analyze.Result) {
+	type pair struct {
+		waited, ran string
+		ns, all     int64
+	}
+	var pairs []pair
+	for _, c := range r.Waits.Classes {
+		if c.System {
+			continue
+		}
+		all := int64(0)
+		for _, a := range c.Antagonists {
+			all += a.Ns
+		}
+		for _, a := range c.Antagonists {
+			ran := shortened(cmp.Or(a.Name, words.Unknown), 30)
+			if a.Class == c.ID {
+				ran = "others of the same class"
+			}
+			pairs = append(pairs, pair{shortened(cmp.Or(c.Name, words.Unknown), 30), ran, a.Ns, all})
+		}
+	}
+	if len(pairs) == 0 {
+		return
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.ns, a.ns) })
+	tb := newTable("stood in line", "who ran meanwhile", "for", "of its time in line").alignLeft(1)
+	for _, p := range pairs[:min(len(pairs), textPairs)] {
+		tb.add(p.waited, p.ran, duration(p.ns), share(p.ns, p.all))
+	}
+	t.line("")
+	t.table(2, tb)
+	if n := len(pairs) - textPairs; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", plural(int64(n), "more pair", "more pairs")))
+	}
 }
 
 func (t *text) stories(r *analyze.Result) {
@@ -441,8 +532,14 @@ func (t *text) fairness(r *analyze.Result) {
 }
 
 func (t *text) honesty(r *analyze.Result) {
-	c := r.Reconstruction
 	t.head("How sure is this?")
+	t.rebuilt(r)
+	t.para(2, words.WhatIsAWait)
+}
+
+// rebuilt says how far the queues can be believed.
+func (t *text) rebuilt(r *analyze.Result) {
+	c := r.Reconstruction
 	if r.Trace.Reduced {
 		t.para(2, "Times of waiting come from the trace itself. Queues were not rebuilt: this old format does not show enough.")
 		return

@@ -22,6 +22,7 @@ const (
 	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
 	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
 	largeWaiting  = 0.5        // waiting per running from which on it is told even if no detector minds
+	largeCost     = 0.25       // cost of a note per running from which on it is told even if there was little waiting
 	manyUnsure    = 0.01       // share of unexplained starts from which on queues are less certain
 	mostUnsure    = 0.05       // and from which on they are indications only
 	sufferersTold = 2
@@ -128,12 +129,9 @@ func headline(r *analyze.Result, status string) string {
 		if status == string(findings.Warning) {
 			s = "Scheduling costs this program something: "
 		}
-		s += ended(lowered(prose(f.Title, 300)))
+		s += inWords(r, f)
 		if part := ratio(f.CostNs, u.TotalNs); f.CostNs > 0 && u.TotalNs > 0 && part < smallPart {
 			s += fmt.Sprintf(" That is %s of all the waiting.", share(f.CostNs, u.TotalNs))
-		}
-		if symptoms[f.ID] {
-			s += because(u)
 		}
 		return s
 	}
@@ -149,12 +147,7 @@ func headline(r *analyze.Result, status string) string {
 	case much && inLine(u.Causes) > u.TotalNs/2:
 		return "Scheduling is not at fault, but there was more work than processors: " + what
 	case worthKnowing(r) != nil:
-		f := worthKnowing(r)
-		s := "No serious fault of scheduling was found, but this is worth knowing: " + ended(lowered(prose(f.Title, 300)))
-		if symptoms[f.ID] {
-			s += because(u)
-		}
-		return s
+		return "No serious fault of scheduling was found, but this is worth knowing: " + inWords(r, worthKnowing(r))
 	case much:
 		return "No serious fault of scheduling was found, though there was much waiting: " + what + because(u)
 	case status == "ok":
@@ -162,8 +155,59 @@ func headline(r *analyze.Result, status string) string {
 	case worst(r.Findings, findings.Note) == nil:
 		return "Nothing is wrong with scheduling, as far as this trace can tell: " + what
 	default:
+		if f := costly(r); f != nil {
+			return "Scheduling is not the problem here, but this is worth knowing: " + inWords(r, f)
+		}
 		return "Scheduling is not the problem here: " + what
 	}
+}
+
+// costly is the first note that names a cause and cost much against the
+// running, although there was not much waiting: garbage collection, for one.
+func costly(r *analyze.Result) *findings.Finding {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.ID != traceQuality && !symptoms[f.ID] && ratio(f.CostNs, running(r)) > largeCost {
+			return f
+		}
+	}
+	return nil
+}
+
+// inWords is a finding as a headline has it. A symptom begins with who suffers,
+// and from what.
+func inWords(r *analyze.Result, f *findings.Finding) string {
+	title := ended(lowered(prose(f.Title, 300)))
+	c := victim(r, f)
+	if !symptoms[f.ID] || c == nil {
+		return title
+	}
+	s := fmt.Sprintf("%s waited %s in all", className(c.Name), duration(c.Waits.TotalNs))
+	by := words.BySize(c.Waits.Causes)
+	switch {
+	case len(by) == 0:
+	case 2*by[0].Ns >= c.Waits.TotalNs:
+		s += fmt.Sprintf(", %s of it %s", share(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost)
+	case len(by) > 1:
+		s += fmt.Sprintf(", %s of it %s and %s %s", share(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost,
+			share(by[1].Ns, c.Waits.TotalNs), words.CauseOf(by[1].Cause).Lost)
+	}
+	return s + ". " + sentence(title)
+}
+
+// victim is the class of the program that waited longest of those that f says
+// suffered; of all, where it says nothing. Nil if none waited.
+func victim(r *analyze.Result, f *findings.Finding) *waits.Class {
+	cs := userClasses(r)
+	for i := range cs {
+		if slices.ContainsFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Victim && a.Class == cs[i].Name }) {
+			return &cs[i]
+		}
+	}
+	if len(cs) == 0 {
+		return nil
+	}
+	return &cs[0]
 }
 
 // because says to what most of the waiting was lost, if one cause owns half of
@@ -294,6 +338,10 @@ func tryFirst(r *analyze.Result) string {
 		if a := firstAdvice(r, worthKnowing(r)); a != "" {
 			return "If it matters, try: " + a
 		}
+	} else if f := costly(r); f != nil && status(r.Findings) == string(findings.Note) {
+		if a := firstAdvice(r, f); a != "" {
+			return "If it matters, try: " + a
+		}
 	}
 	var quiet []string
 	for _, d := range r.Detectors {
@@ -321,7 +369,8 @@ var seeDetector = regexp.MustCompile(`^Most waiting .*: see ([a-z-]+)\.?$`)
 
 // firstAdvice is the first that f gives. Where that only points to another
 // detector, it is the advice of its finding; and where there is none, what helps
-// against the cause that owns most of the waiting.
+// against the cause that owns most of the waiting, and against the next if
+// neither owns half.
 func firstAdvice(r *analyze.Result, f *findings.Finding) string {
 	advice := func(f *findings.Finding) string {
 		for _, a := range f.Advice {
@@ -343,10 +392,16 @@ func firstAdvice(r *analyze.Result, f *findings.Finding) string {
 			return ended(lowered(prose(a, 600)))
 		}
 	}
-	if cs := words.BySize(r.Waits.User.Causes); len(cs) > 0 {
-		return ended(words.CauseOf(cs[0].Cause).Do)
+	u := r.Waits.User
+	cs := words.BySize(u.Causes)
+	if len(cs) == 0 {
+		return ""
 	}
-	return ""
+	do := words.CauseOf(cs[0].Cause).Do
+	if 2*cs[0].Ns < u.TotalNs && len(cs) > 1 && 4*cs[1].Ns >= u.TotalNs {
+		do += "; and " + words.CauseOf(cs[1].Cause).Do
+	}
+	return ended(do)
 }
 
 // sureness says how far all this can be trusted.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
 func TestVerdictIsAboutACause(t *testing.T) {
@@ -45,5 +47,56 @@ func TestFirstAdviceFollowsOnePointer(t *testing.T) {
 	r.Findings[1].Advice = []string{"Most waiting is elsewhere: see starvation."}
 	if got := firstAdvice(r, &r.Findings[0]); got != "less work at once, more Ps if the machine has the cores, or shorter runs." {
 		t.Errorf("two that name each other: %q", got)
+	}
+}
+
+func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
+	r := &analyze.Result{Findings: []findings.Finding{{
+		ID: "starvation", Severity: findings.Warning, Title: "3 waits of over 1 ms took more than 3× what sharing would have",
+		Actors: []findings.Actor{{Role: findings.Cause, Class: "main.hog"}, {Role: findings.Victim, Class: "main.small"}, {Role: findings.Victim, Class: "main.victim"}},
+	}}}
+	class := func(name string, cs ...waits.CauseTime) waits.Class {
+		s := waits.Summary{Causes: cs}
+		for _, c := range cs {
+			s.TotalNs += c.Ns
+		}
+		return waits.Class{Name: name, Waits: s}
+	}
+	r.Waits.Classes = []waits.Class{
+		class("main.hog", waits.CauseTime{Cause: waits.CauseBehind, Ns: 90_000_000}),
+		class("main.small", waits.CauseTime{Cause: waits.CauseGC, Ns: 1_000_000}),
+		class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 6_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 2_000_000}),
+	}
+	want := "main.victim waited 8 ms in all, 75 % of it while a P stood idle and did not take the work. 3 waits of over 1 ms took more than 3× what sharing would have."
+	if got := inWords(r, &r.Findings[0]); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Waits.Classes[2] = class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 4_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 3_000_000}, waits.CauseTime{Cause: waits.CauseBehind, Ns: 3_000_000})
+	want = "main.victim waited 10 ms in all, 40 % of it while a P stood idle and did not take the work and 30 % behind mark workers of the garbage collector. 3 waits of over 1 ms took more than 3× what sharing would have."
+	if got := inWords(r, &r.Findings[0]); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Findings[0].ID = "convoy"
+	if got := inWords(r, &r.Findings[0]); got != "3 waits of over 1 ms took more than 3× what sharing would have." {
+		t.Errorf("a cause: %q", got)
+	}
+}
+
+func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
+	r := &analyze.Result{
+		Detectors: []analyze.Detector{{ID: "gc-assist-wait"}},
+		Findings:  []findings.Finding{{ID: "gc-assist-wait", Severity: findings.Note, Title: "Goroutines had to help", CostNs: 30, Advice: []string{"Allocate less."}}},
+	}
+	r.Procs.Ps = []procs.Proc{{RunningNs: 100}}
+	r.Waits.User = waits.Summary{Count: 1, TotalNs: 10, Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: 10}}}
+	if got, want := headline(r, "note"), "Scheduling is not the problem here, but this is worth knowing: goroutines had to help."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := tryFirst(r), "If it matters, try: allocate less."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Findings[0].CostNs = 20
+	if costly(r) != nil {
+		t.Error("a fifth of the running is not costly")
 	}
 }

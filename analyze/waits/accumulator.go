@@ -113,6 +113,7 @@ type Accumulator struct {
 
 	// The account.
 	totals   [numKinds]tally
+	overTime overTime
 	classes  []class
 	classOf  map[int32]int32
 	cells    []cell

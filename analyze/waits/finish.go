@@ -57,6 +57,8 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 		Self:   a.totals[kindSelf].summary(),
 		System: a.totals[kindSystem].summary(),
 		Worst:  a.stories(a.worst, name),
+
+		OverTime: a.overTime.result(a.now),
 	}
 	r.Classes = a.classResults(name)
 	return r

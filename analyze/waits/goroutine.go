@@ -272,6 +272,7 @@ func (a *Accumulator) finishWait(wi int32, d *reference.Decision, pi int32) {
 		a.opt.OnWait(a.gors.At(w.gor).id, w.ready, a.now, w.causes[:])
 	}
 	if w.kind == kindUser {
+		a.overTime.add(w.ready, a.now, &w.causes)
 		a.consider(w, d, pi, ci, ns)
 	}
 	a.release(wi)

@@ -79,6 +79,8 @@ type Result struct {
 	System  Summary `json:"system"`  // the runtime's and the tracer's goroutines
 	Classes []Class `json:"classes"` // by total wait, longest first
 	Worst   []Story `json:"worst"`   // the longest waits that count in User, longest first
+	// OverTime is User by cause over time.
+	OverTime OverTime `json:"over_time"`
 }
 
 // Class is the set of goroutines with equal start function and creator. The one

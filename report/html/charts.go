@@ -67,6 +67,7 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 		c  *chart
 	}{
 		{"chart_causes", causesChart(r.Waits.Classes)},
+		{"chart_causetime", causeTimeChart(r)},
 		{"chart_waits", waitsChart(r)},
 		{"chart_queues", queuesChart(r.Timeline)},
 		{"chart_steals", stealsChart(r.Procs.Steals)},
@@ -264,18 +265,25 @@ func linesChart(t timeline.Result) *chart {
 	if len(ls) == 0 || t.EndNs <= 0 {
 		return nil
 	}
+	s, y := seriesScale(t), opts.YAxis{Type: "value", Name: "mean number"}
+	if s.floor > 0 {
+		y = opts.YAxis{Type: "log", Name: "mean number (logarithmic)", Min: s.floor, Max: s.top}
+	}
 	c := charts.NewLine()
 	c.SetGlobalOptions(base("lines"),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 18, ItemHeight: 10}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "time since the trace began", NameLocation: "middle", NameGap: 28, Max: t.EndNs}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "mean number"}),
+		charts.WithYAxisOpts(y),
 		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
 	)
 	for _, l := range ls {
-		d := make([][2]float64, len(l.Values))
+		d := make([][]float64, len(l.Values))
 		for i, v := range l.Values {
-			d[i] = [2]float64{math.Round((float64(i) + 0.5) / float64(len(l.Values)) * float64(t.EndNs)), round(v, 3)}
+			d[i] = []float64{math.Round((float64(i) + 0.5) / float64(len(l.Values)) * float64(t.EndNs)), round(v, 3)}
+			if d[i][1] < s.floor { // drawn on the lowest line, told as it is
+				d[i] = []float64{d[i][0], s.floor, d[i][1]}
+			}
 		}
 		c.MultiSeries = append(c.MultiSeries, charts.SingleSeries{
 			Name: l.Title, Type: "line", Data: d, ShowSymbol: opts.Bool(false),

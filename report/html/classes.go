@@ -193,7 +193,12 @@ func newFair(r *analyze.Result) *fairView {
 			values[i] = float64(ns)
 		}
 		v.AgeLead = fmt.Sprintf("The most was %s, at %s.", dur(a.MaxNs), clock(a.AtNs))
-		v.Age = linesSVG([]line{{"line1", "age", values}}, r.Trace.DurationNs, "How long the goroutine had waited that waited longest, over time", func(ns float64) string { return dur(int64(ns)) })
+		ls, age := []line{{"line1", "age", values}}, func(ns float64) string { return dur(int64(ns)) }
+		s := scaleOf(ls)
+		if note := s.note(age); note != "" {
+			v.AgeLead += " " + note
+		}
+		v.Age = linesSVG(ls, s, r.Trace.DurationNs, "How long the goroutine had waited that waited longest, over time", age)
 	}
 	for i, c := range f.Classes {
 		if i == 40 {

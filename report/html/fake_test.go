@@ -96,6 +96,14 @@ func fakeDoc(ps, bins int) *report.Document {
 			Ahead:  []waits.Ahead{{Class: 1, Name: names[0], Ns: w / 2, Runs: 3}, {Class: 2, Name: names[(i+8)%len(names)], Ns: w / 4, Runs: 140}, {Class: 3, Name: names[2], Ns: w / 9, Runs: 12}},
 		})
 	}
+	r.Waits.OverTime = waits.OverTime{BinNs: 1 << 26}
+	for _, c := range []waits.Cause{waits.CauseGC, waits.CauseIdlePMissed, waits.CauseBehind, waits.CauseOvertaken} {
+		s := waits.CauseSeries{Cause: c}
+		for at := int64(0); at < end; at += r.Waits.OverTime.BinNs {
+			s.Ns = append(s.Ns, rnd.Int64N(1<<27))
+		}
+		r.Waits.OverTime.Causes = append(r.Waits.OverTime.Causes, s)
+	}
 	fakeProcs(rnd, r, ps, end)
 	fakeTimeline(rnd, r, ps, bins, end)
 	r.Fairness.Jain, r.Fairness.MaxLagNs, r.Fairness.LittleError = 0.871, 212_000_000, 0.0031

@@ -435,25 +435,22 @@ func timeLines(t timeline.Result, n int) []line {
 	return kept
 }
 
+// seriesScale is the axis of the chart over time, the same for its drawing and
+// its interactive form, which has more points.
+func seriesScale(t timeline.Result) scale { return scaleOf(timeLines(t, chartPoints)) }
+
 // linesSVG draws curves over time; label says what they are, and value how to
 // write one.
-func linesSVG(ls []line, end int64, label string, value func(float64) string) template.HTML {
-	most := 0.0
-	for _, l := range ls {
-		for _, v := range l.Values {
-			most = math.Max(most, v)
-		}
-	}
-	if most == 0 {
+func linesSVG(ls []line, s scale, end int64, label string, value func(float64) string) template.HTML {
+	if s.top == 0 {
 		return ""
 	}
-	most = nice(most)
 	const top, height = 8.0, 170.0
 	d := newDrawing("chart", label, 206)
-	for i := 0; i <= 4; i++ {
-		y := top + height*float64(i)/4
+	for _, at := range s.ticks() {
+		y := top + height*(1-s.place(at))
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
-		d.text(leftMargin-0.008, y+4, "end", value(most*float64(4-i)/4))
+		d.text(leftMargin-0.008, y+4, "end", value(at))
 	}
 	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
 	for _, l := range ls {
@@ -462,7 +459,7 @@ func linesSVG(ls []line, end int64, label string, value func(float64) string) te
 			if i > 0 {
 				d.b.WriteByte(' ')
 			}
-			fmt.Fprintf(&d.b, "%d,%d", int((float64(i)+0.5)/float64(len(l.Values))*1000), int(1000-v/most*1000))
+			fmt.Fprintf(&d.b, "%d,%d", int((float64(i)+0.5)/float64(len(l.Values))*1000), int(1000-s.place(v)*1000))
 		}
 		d.b.WriteString(`"/>`)
 	}

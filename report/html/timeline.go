@@ -35,7 +35,9 @@ func newTime(r *analyze.Result) *timeView {
 		v.States = append(v.States, legendItem{k, stateTitles[i]})
 	}
 	ls := timeLines(t, 300)
-	v.SeriesSVG = linesSVG(ls, t.EndNs, "Runnable goroutines, queues and idle Ps over time", sig)
+	s := seriesScale(t)
+	v.SeriesSVG = linesSVG(ls, s, t.EndNs, "Runnable goroutines, queues and idle Ps over time", sig)
+	v.SeriesNote = s.note(sig)
 	for _, l := range ls {
 		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
 	}

@@ -53,15 +53,16 @@ type view struct {
 	Detectors    []detector
 	QuietDets    int
 
-	Waits    *waitsView
-	Ps       *psView
-	Time     *timeView
-	Classes  *classesView
-	Fair     *fairView
-	Split    *splitView
-	Glossary []glossaryPart
-	ECharts  bool
-	Version  string
+	Waits       *waitsView
+	Ps          *psView
+	Time        *timeView
+	Classes     *classesView
+	Fair        *fairView
+	Split       *splitView
+	Glossary    []glossaryPart
+	WhatIsAWait string
+	ECharts     bool
+	Version     string
 }
 
 type navItem struct{ ID, Title, Note string }
@@ -106,14 +107,15 @@ type legendItem struct {
 }
 
 type timeView struct {
-	Lead      string
-	Bin       string
-	Windows   int
-	SVG       template.HTML
-	SeriesSVG template.HTML
-	Legend    []legendItem
-	States    []legendItem
-	N         int
+	Lead       string
+	Bin        string
+	Windows    int
+	SVG        template.HTML
+	SeriesSVG  template.HTML
+	SeriesNote string
+	Legend     []legendItem
+	States     []legendItem
+	N          int
 }
 
 // newView turns doc into words and drawings.
@@ -122,10 +124,10 @@ func newView(doc *report.Document, withECharts bool) *view {
 		Tool:     visible(doc.Tool),
 		Status:   doc.Verdict.Status,
 		Headline: visible(doc.Verdict.Headline),
-		Glossary: glossaries(),
-		ECharts:  withECharts,
-		Version:  strconv.Itoa(doc.Schema),
-		Title:    "Scheduling report",
+		Glossary: glossaries(), WhatIsAWait: words.WhatIsAWait,
+		ECharts: withECharts,
+		Version: strconv.Itoa(doc.Schema),
+		Title:   "Scheduling report",
 	}
 	for _, l := range doc.Verdict.Lines {
 		v.Lines = append(v.Lines, cut(visible(l), 1200))

@@ -28,6 +28,9 @@ type waitsView struct {
 	MoreStory  int
 	ClassBars  []causeBar
 	ClassN     string
+	OverTime   template.HTML
+	OverTimeN  string
+	Ants       *antagonists
 }
 
 type causeBar struct {
@@ -201,6 +204,9 @@ func newWaits(r *analyze.Result) *waitsView {
 	if len(r.Waits.Classes) > len(top12) {
 		v.ClassN += " of " + count(int64(len(r.Waits.Classes)))
 	}
+	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, r.Trace.DurationNs, "How many goroutines waited for what, over time")
+	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", plural(u.Count, "wait", "waits"), dur(r.Waits.OverTime.BinNs))
+	v.Ants = newAntagonists(r.Waits.Classes)
 	return v
 }
 

@@ -88,6 +88,7 @@ var measures = []term{
 	{"m-slowdown", "slowdown", "(waiting + running) / running, of one activation. 1 means no wait at all; 10 that running 1 ms took 10 ms."},
 	{"m-behindlong", "behind one long run", "The part of waiting in line, or of being overtaken, that was spent behind a single run longer than a time slice."},
 	{"m-bypass", "bypassed", "How many goroutines that became runnable later started before one that waited."},
+	{"m-antagonists", "who ran meanwhile", "Goroutine-time that one class stood in a queue while another ran on the P that served it: two goroutines that wait for 1 ms behind one run are 2 ms. It sums to waiting in line and overtaken, except that waits not over at the end of the trace count here already, and that where more than 16 classes wait in one queue, some are charged to all others together."},
 	{"m-span", "work / span", "All running time, divided by the longest chain of work of which each part had to wait for the one before. More Ps than that cannot be kept busy."},
 	{"m-little", "Little's check", "Mean number waiting = rate × mean wait. A self-check of the analysis: the two sides should agree."},
 }

@@ -70,10 +70,22 @@
       o.yAxis[0].nameLocation = "start"; // on top: the axis is inverse
       o.series[0].label = { show: o.xAxis[0].data.length <= 16, formatter: p => group(p.value[2]) };
     },
+    causetime(c, o) {
+      o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
+      o.xAxis[0].min = 0;
+      o.legend.icon = "roundRect";
+      for (const s of o.series) s.lineStyle.width = 0;
+      o.tooltip.formatter = ps => {
+        const total = ps.reduce((s, p) => s + p.value[1], 0);
+        return tipBox("from " + dur(ps[0].value[0]), ps.filter(p => p.value[1] > 0).map(p => [p.seriesName, sig(p.value[1])]).concat([["all", sig(total)]]));
+      };
+      timeZoom(o);
+    },
     lines(c, o) {
       o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
       o.xAxis[0].min = 0;
-      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0]), ps.map(p => [p.seriesName, sig(p.value[1])]));
+      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0]), ps.map(p => [p.seriesName, sig(p.value[p.value.length - 1])]));
+      if (o.yAxis[0].type === "log") o.yAxis[0].axisLabel = { formatter: v => sig(v) };
       timeZoom(o);
     },
   };
@@ -101,7 +113,7 @@
       a.axisLabel = Object.assign({}, a.axisLabel, { color: ink, show: true });
       a.axisLine = { show: a.type === "category", lineStyle: { color: line } };
       a.axisTick = { show: false };
-      a.splitLine = { show: a.type === "value", lineStyle: { color: line } };
+      a.splitLine = { show: a.type === "value" || a.type === "log", lineStyle: { color: line } };
     }
     return o;
   }

@@ -10,6 +10,12 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
+// WhatIsAWait says what counts, for those who compare the totals with those of
+// "go tool trace". cmd/trace's makeComputePprofFunc counts the part of a wait
+// that lies in the goroutine's life, which pprofMatchingGoroutines begins at its
+// first run (Go 1.26).
+const WhatIsAWait = "A wait lasts from the event that makes a goroutine runnable, its creation among them, to its start. The profile of go tool trace -pprof=sched is smaller: it leaves out what a new goroutine waits before it runs for the first time. The goroutine tables of go tool trace count that too."
+
 // Cause is how a cause of waiting is told. What it means is in package glossary.
 type Cause struct {
 	Title string // in a table

@@ -1,0 +1,117 @@
+package waits
+
+import "math/bits"
+
+// OverTime is the waiting of [Result.User] by cause over time: equal bins from
+// time 0 on, so many that they reach the end of the trace, at most 128. Each wait
+// that has ended is spread evenly over its time, and so are its causes: when in a
+// wait each of them held is not kept. A wait is off by at most 128 ns in its
+// last bin. Over all bins, Ns sums to User.Causes exactly.
+type OverTime struct {
+	BinNs  int64         `json:"bin_ns"` // a power of two
+	Causes []CauseSeries `json:"causes"` // those that own something, in the order of [Causes]
+}
+
+// CauseSeries is the waiting time that a cause owns, in goroutine-ns per bin.
+type CauseSeries struct {
+	Cause Cause   `json:"cause"`
+	Ns    []int64 `json:"ns"`
+}
+
+const (
+	overTimeBins  = 128
+	overTimeShift = 10 // the first bins are 2^10 ns wide
+)
+
+// overTime sums waits up in bins whose width doubles when they become too few.
+type overTime struct {
+	shift uint // of the width, above overTimeShift
+	sum   [numCauses][overTimeBins]int64
+	// slope is what a bin gets beyond what the bin before it gets, of the waits
+	// that cover it wholly. It makes a wait cost the same however long it is.
+	slope [numCauses][overTimeBins]int64
+}
+
+func (o *overTime) width() int64 { return 1 << (overTimeShift + o.shift) }
+
+func (o *overTime) bin(at int64) int64 { return at >> (overTimeShift + o.shift) }
+
+// add spreads a wait over [from, to).
+func (o *overTime) add(from, to int64, causes *[numCauses]int64) {
+	if to <= from || from < 0 {
+		return
+	}
+	for o.bin(to-1) >= overTimeBins {
+		o.widen()
+	}
+	first, last := o.bin(from), o.bin(to-1)
+	for i, ns := range causes {
+		switch {
+		case ns == 0:
+		case first == last:
+			o.sum[i][first] += ns
+		default:
+			head := part(ns, (first+1)*o.width()-from, to-from)
+			each := part(ns, o.width(), to-from)
+			o.sum[i][first] += head
+			o.sum[i][last] += ns - head - each*(last-first-1)
+			o.slope[i][first+1] += each
+			o.slope[i][last] -= each
+		}
+	}
+}
+
+// part is ns x a / b, rounded down; a is not above b.
+func part(ns, a, b int64) int64 {
+	if a >= b {
+		return ns
+	}
+	hi, lo := bits.Mul64(uint64(ns), uint64(a))
+	q, _ := bits.Div64(hi, lo, uint64(b)) // hi is below b, as a is
+	return int64(q)
+}
+
+// settle turns the slopes into sums.
+func (o *overTime) settle() {
+	for i := range o.sum {
+		level := int64(0)
+		for b, d := range o.slope[i] {
+			level += d
+			o.sum[i][b] += level
+		}
+	}
+	o.slope = [numCauses][overTimeBins]int64{}
+}
+
+// widen makes one bin of each two.
+func (o *overTime) widen() {
+	o.settle()
+	o.shift++
+	for i := range o.sum {
+		s := &o.sum[i]
+		for b := range overTimeBins / 2 {
+			s[b] = s[2*b] + s[2*b+1]
+		}
+		clear(s[overTimeBins/2:])
+	}
+}
+
+// result ends the account at time end.
+func (o *overTime) result(end int64) OverTime {
+	for end > 0 && o.bin(end-1) >= overTimeBins {
+		o.widen()
+	}
+	o.settle()
+	r := OverTime{BinNs: o.width(), Causes: []CauseSeries{}}
+	n := int(o.bin(max(end, 1)-1)) + 1
+	for i, c := range Causes() {
+		own := false
+		for _, ns := range o.sum[i] {
+			own = own || ns != 0
+		}
+		if own {
+			r.Causes = append(r.Causes, CauseSeries{c, append([]int64(nil), o.sum[i][:n]...)})
+		}
+	}
+	return r
+}
