@@ -75,7 +75,7 @@ func TestStranger(t *testing.T) {
 	order := append(append(upTo(1, stranger-1), upTo(stranger+1, 256)...), newcomer, 299, 298, stranger)
 	r := ahead(newcomer, order, upTo(1, 256))
 	for g := range int64(stranger) {
-		r.gs.At(r.gs.find(g+1)).fromGlobal = 0
+		r.gs.At(r.gs.find(g + 1)).fromGlobal = 0
 	}
 	if got := r.resize(0, r.gs.find(newcomer)); got != 0 || r.q.RingLen(0) != 255 || r.q.GlobalHead() != r.gs.find(stranger) {
 		t.Errorf("%d, %d in the ring, %d in the global queue", got, r.q.RingLen(0), r.q.GlobalLen())
