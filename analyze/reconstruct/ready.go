@@ -316,10 +316,10 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		r.openPut(it.rg, g.putBy)
 		r.say(&d)
 	case reference.QueueLocal:
-		if n := r.overflows(t.p, it.rg); n > 0 {
+		if r.overflows(t.p, it.rg) {
 			// The newcomer goes to the global queue together with half of the ring.
 			d.To, d.P = reference.QueueGlobal, reference.NoP
-			r.overflow(t.p, it.rg, n, &d)
+			r.overflow(t.p, it.rg, &d)
 			return
 		}
 		r.q.PutTail(t.p, it.rg)
@@ -337,8 +337,8 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 
 // displace puts the old runnext at the tail of its P's ring.
 func (r *Reconstructor) displace(p, g int32) {
-	if n := r.overflows(p, g); n > 0 {
-		r.overflow(p, g, n, nil)
+	if r.overflows(p, g) {
+		r.overflow(p, g, nil)
 		return
 	}
 	r.q.PutTail(p, g)
@@ -346,36 +346,29 @@ func (r *Reconstructor) displace(p, g int32) {
 	r.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
 }
 
-// overflows says how many of p's ring an overflow takes along if a put of newcomer
-// at the tail finds the ring full, else 0. A thief whose take shows itself later
-// may have emptied half of it: its goroutine is among the first and in flight.
-func (r *Reconstructor) overflows(p, newcomer int32) int {
-	missing := r.resize(p, newcomer)
-	if missing > 0 {
-		return r.rules.RingSize/2 - missing
-	}
+// overflows says that a put of newcomer at the tail of p's ring finds it full. A
+// thief whose take shows itself later may have emptied half of it: its goroutine
+// is among the first and in flight.
+func (r *Reconstructor) overflows(p, newcomer int32) bool {
+	r.resize(p, newcomer)
 	for r.q.Full(p) {
 		thief := r.thief(p, false)
 		if thief == reference.None {
-			return r.rules.RingSize / 2
+			return true
 		}
 		r.settle(thief)
 	}
-	return 0
+	return false
 }
 
-// overflow moves half of p's ring, by the model the first n, and then the
-// newcomer to the global queue (runqputslow). ready is the newcomer's Ready
-// decision, nil if it was displaced from runnext.
-func (r *Reconstructor) overflow(p, newcomer int32, n int, ready *reference.Decision) {
+// overflow moves half of p's ring and then the newcomer to the global queue
+// (runqputslow). ready is the newcomer's Ready decision, nil if it was
+// displaced from runnext.
+func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
-	if n < r.rules.RingSize/2 {
-		r.sum.Corrections++
-		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
-	}
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now
-	for ; n > 0; n-- {
+	for n := 0; n < r.rules.RingSize/2; n++ {
 		g := r.q.Head(p)
 		r.q.Remove(g)
 		r.q.PutGlobal(g)

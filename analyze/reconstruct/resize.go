@@ -5,34 +5,23 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// An overflow tells how long the ring was: it puts the newcomer behind the
-// older half, and whoever takes them from the global queue runs them in that
-// order. Without an overflow the newcomer runs after the newest of the ring.
-
-// slack is by how much the model may have too few in a ring that is full.
+// slack is by how many goroutines the model's ring may differ from what is seen.
 const slack = 4
 
-// resize brings p's nearly full ring in line with what a put of newcomer to it
-// shows. If the ring was full although the model has too few in it, resize
-// returns how many, else 0.
-func (r *Reconstructor) resize(p, newcomer int32) int {
-	missing := r.rules.RingSize - r.q.RingLen(p)
-	if missing > slack {
-		return 0
-	}
-	under := r.follows(r.q.Tail(p), newcomer)
-	if under != (missing == 0) || r.startOf(newcomer) < 0 {
-		return 0
+// resize takes somebody out of p's ring if it is full in the model, although what
+// a put of newcomer to it leads to shows that it was not. An overflow puts the
+// newcomer behind the older half, and whoever takes them from the global queue
+// runs them in that order; without one it runs after the newest of the ring.
+func (r *Reconstructor) resize(p, newcomer int32) {
+	if !r.q.Full(p) || !r.follows(r.q.Tail(p), newcomer) {
+		return
 	}
 	last := r.q.Head(p) // that an overflow takes along
-	for n := missing + 1; n < r.rules.RingSize/2; n++ {
+	for range r.rules.RingSize/2 - 1 {
 		last = r.q.Next(last)
 	}
-	switch over := r.follows(last, newcomer); {
-	case over && !under:
-		return missing
-	case over || !under:
-		return 0
+	if r.follows(last, newcomer) {
+		return
 	}
 	if thief := r.thief(p, true); thief != reference.None {
 		r.settle(thief)
@@ -43,7 +32,6 @@ func (r *Reconstructor) resize(p, newcomer int32) int {
 		r.gs.At(x).fromGlobal = nobody
 		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 	}
-	return 0
 }
 
 // stranger returns the last goroutine in p's ring that came with a batch from
