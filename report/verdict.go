@@ -79,7 +79,7 @@ func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding 
 var symptoms = map[string]bool{"starvation": true, "timer-lateness": true, "netpoll-delay": true}
 
 // chief is the finding that a verdict is about: the first serious one; but where
-// that is a symptom, the first that names a cause and costs at least a quarter.
+// that is a symptom, the first that names a cause and costs at least half.
 func chief(fs []findings.Finding) *findings.Finding {
 	return cause(fs, worst(fs, findings.Critical, findings.Warning), findings.Warning)
 }
@@ -100,14 +100,14 @@ func worthKnowing(r *analyze.Result) *findings.Finding {
 }
 
 // cause is f, or, where f is a symptom, the first finding of that severity that
-// names a cause and costs at least a quarter.
+// names a cause and costs at least half.
 func cause(fs []findings.Finding, f *findings.Finding, least findings.Severity) *findings.Finding {
 	if f == nil || !symptoms[f.ID] {
 		return f
 	}
 	for i := range fs {
 		x := &fs[i]
-		if x.ID != traceQuality && !symptoms[x.ID] && x.Severity.AtLeast(least) && 4*x.CostNs >= f.CostNs {
+		if x.ID != traceQuality && !symptoms[x.ID] && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs {
 			return x
 		}
 	}

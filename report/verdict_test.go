@@ -20,8 +20,8 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		{nil, ""},
 		{[]findings.Finding{f("convoy", findings.Note, 9)}, ""},
 		{[]findings.Finding{f("trace-quality", findings.Critical, 0), f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 60)}, "convoy"},
-		{[]findings.Finding{f("starvation", findings.Critical, 100), f("timer-lateness", findings.Critical, 90), f("late-preemption", findings.Warning, 25)}, "late-preemption"},
-		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 24)}, "starvation"},
+		{[]findings.Finding{f("starvation", findings.Critical, 100), f("timer-lateness", findings.Critical, 90), f("late-preemption", findings.Warning, 50)}, "late-preemption"},
+		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 49)}, "starvation"},
 		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Note, 99)}, "starvation"},
 		{[]findings.Finding{f("lock-convoy", findings.Warning, 1), f("starvation", findings.Warning, 1)}, "lock-convoy"},
 	} {
