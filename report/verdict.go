@@ -174,25 +174,24 @@ func costly(r *analyze.Result) *findings.Finding {
 	return nil
 }
 
-// inWords is a finding as a headline has it. A symptom begins with who suffers,
-// and from what.
+// inWords is a finding as a headline has it: its title, or of a symptom who
+// suffers, and from what.
 func inWords(r *analyze.Result, f *findings.Finding) string {
 	title := ended(lowered(prose(f.Title, 300)))
 	c := victim(r, f)
 	if !symptoms[f.ID] || c == nil {
 		return title
 	}
-	s := fmt.Sprintf("%s waited %s in all", className(c.Name), duration(c.Waits.TotalNs))
 	by := words.BySize(c.Waits.Causes)
-	switch {
-	case len(by) == 0:
-	case 2*by[0].Ns >= c.Waits.TotalNs:
-		s += fmt.Sprintf(", %s of it %s", share(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost)
-	case len(by) > 1:
-		s += fmt.Sprintf(", %s of it %s and %s %s", share(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost,
-			share(by[1].Ns, c.Waits.TotalNs), words.CauseOf(by[1].Cause).Lost)
+	if len(by) == 0 {
+		return title
 	}
-	return s + ". " + sentence(title)
+	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", className(c.Name), duration(c.Waits.TotalNs), duration(c.Waits.MaxNs),
+		share(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost)
+	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
+		s += fmt.Sprintf(" and %s %s", share(by[1].Ns, c.Waits.TotalNs), words.CauseOf(by[1].Cause).Lost)
+	}
+	return s + "."
 }
 
 // victim is the class of the program that waited longest of those that f says

@@ -59,6 +59,7 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 		s := waits.Summary{Causes: cs}
 		for _, c := range cs {
 			s.TotalNs += c.Ns
+			s.MaxNs = max(s.MaxNs, c.Ns)
 		}
 		return waits.Class{Name: name, Waits: s}
 	}
@@ -67,12 +68,12 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 		class("main.small", waits.CauseTime{Cause: waits.CauseGC, Ns: 1_000_000}),
 		class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 6_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 2_000_000}),
 	}
-	want := "main.victim waited 8 ms in all, 75 % of it while a P stood idle and did not take the work. 3 waits of over 1 ms took more than 3× what sharing would have."
+	want := "main.victim waited 8 ms in all, up to 6 ms at a time: 75 % of it while a P stood idle and did not take the work."
 	if got := inWords(r, &r.Findings[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Waits.Classes[2] = class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 4_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 3_000_000}, waits.CauseTime{Cause: waits.CauseBehind, Ns: 3_000_000})
-	want = "main.victim waited 10 ms in all, 40 % of it while a P stood idle and did not take the work and 30 % behind mark workers of the garbage collector. 3 waits of over 1 ms took more than 3× what sharing would have."
+	want = "main.victim waited 10 ms in all, up to 4 ms at a time: 40 % of it while a P stood idle and did not take the work and 30 % behind mark workers of the garbage collector."
 	if got := inWords(r, &r.Findings[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
