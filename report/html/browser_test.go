@@ -65,7 +65,7 @@ func TestBrowser(t *testing.T) {
 	js := browserScript(t)
 	charts := 0
 	if len(js) > 0 {
-		charts = 5
+		charts = 6
 	}
 	file := writePage(t, fakeDoc(8, 1200), Options{ECharts: js})
 	plain := writePage(t, fakeDoc(8, 1200), Options{})
@@ -150,7 +150,7 @@ func TestBrowserHostileNames(t *testing.T) {
 		p := b.Open(t, writePage(t, doc, Options{ECharts: js}), "", browsertest.View{Width: 1280, Height: 900})
 		charts := 0
 		if len(js) > 0 {
-			charts = 5
+			charts = 6
 		}
 		ready(p, charts)
 		// Hover over everything that shows a name in a tooltip.
@@ -186,7 +186,7 @@ func TestBrowserUse(t *testing.T) {
 	p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900})
 	charts := 0
 	if len(js) > 0 {
-		charts = 5
+		charts = 6
 	}
 	ready(p, charts)
 
