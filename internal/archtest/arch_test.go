@@ -55,14 +55,16 @@ var rules = []rule{
 	{"compare/budget", nil, nil}, // it knows documents only
 	{"compare", in("reference", "analyze"), []string{"golang.org/x/perf"}},
 
-	{"report/html/echarts/gen", nil, []string{"github.com/evanw/esbuild"}}, // a module of its own
+	{"report/html/echarts/gen", in("internal/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
+	{"report/html/echarts", in("internal/npm"), nil},
 	{"report/html", in("reference", "analyze", "replay", "compare", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
 	{"report", in("reference", "analyze", "replay", "compare", "internal/term"), nil},
 
 	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/term"), []string{"github.com/spf13"}},
 
 	{"internal/term", nil, []string{"golang.org/x/term"}},
-	{"internal/browsertest", nil, []string{"github.com/chromedp"}},
+	{"internal/npm", nil, nil},
+	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
 	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
 	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},
 

@@ -1,33 +1,30 @@
 package echarts
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
+
+	"github.com/gmpscope/gmpscope/internal/npm"
 )
 
-// The official build inside the package on the npm registry. Both the archive
-// and the file in it are pinned.
+// official is the package on the npm registry that holds the official build.
+// Both the archive and the file in it are pinned.
+var official = npm.Package{
+	Name: "echarts", Version: Version,
+	Integrity: "sha512-q0yaFPggC9FUdsWH4blavRWFmxdrIodbkoKNAjJudAI6CA9gNPxHtV2RcZNEepZVlk4yvBYkOkbk6HIVpIyHZA==",
+}
+
 const (
-	defaultRegistry  = "https://registry.npmjs.org"
-	archiveIntegrity = "sha512-q0yaFPggC9FUdsWH4blavRWFmxdrIodbkoKNAjJudAI6CA9gNPxHtV2RcZNEepZVlk4yvBYkOkbk6HIVpIyHZA=="
-	archiveMaxBytes  = 32 << 20
-	scriptPath       = "package/dist/echarts.min.js"
-	scriptSHA256     = "b66b25aeb4df84e33199dc21694014d336d222cbd9deb0e5a7c14bd6aa0d0fd0"
-	cacheName        = "echarts-" + Version + "-min.js"
+	scriptPath   = "package/dist/echarts.min.js"
+	scriptSHA256 = "b66b25aeb4df84e33199dc21694014d336d222cbd9deb0e5a7c14bd6aa0d0fd0"
+	cacheName    = "echarts-" + Version + "-min.js"
 )
 
 // Origin says where a script came from.
@@ -112,67 +109,27 @@ func keep(dir string, js []byte) {
 
 // fetch gets the package from the registry and takes the script out of it.
 func fetch(ctx context.Context, o Options) ([]byte, error) {
-	registry := strings.TrimRight(o.Registry, "/")
-	if registry == "" {
-		registry = defaultRegistry
-	}
-	url := registry + "/echarts/-/echarts-" + Version + ".tgz"
+	registry := cmp.Or(o.Registry, npm.Default)
 	if o.Announce != nil {
-		if err := o.Announce(url); err != nil {
+		if err := o.Announce(official.URL(registry)); err != nil {
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	archive, err := official.Fetch(ctx, o.Client, registry)
 	if err != nil {
 		return nil, err
-	}
-	client := o.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", url, resp.Status)
-	}
-	archive, err := io.ReadAll(io.LimitReader(resp.Body, archiveMaxBytes))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", url, err)
-	}
-	sum := sha512.Sum512(archive)
-	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != archiveIntegrity {
-		return nil, fmt.Errorf("%s: hash is %s, want %s", url, got, archiveIntegrity)
 	}
 	return extract(archive)
 }
 
 // extract takes the script out of the package.
 func extract(archive []byte) ([]byte, error) {
-	zr, err := gzip.NewReader(bytes.NewReader(archive))
+	js, err := npm.File(archive, scriptPath)
 	if err != nil {
 		return nil, err
 	}
-	tr := tar.NewReader(zr)
-	for {
-		h, err := tr.Next()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", scriptPath, err)
-		}
-		if h.Name != scriptPath {
-			continue
-		}
-		js, err := io.ReadAll(io.LimitReader(tr, archiveMaxBytes))
-		if err != nil {
-			return nil, err
-		}
-		if !pinned(js) {
-			return nil, fmt.Errorf("%s: its hash is not the pinned one", scriptPath)
-		}
-		return js, nil
+	if !pinned(js) {
+		return nil, fmt.Errorf("%s: its hash is not the pinned one", scriptPath)
 	}
+	return js, nil
 }

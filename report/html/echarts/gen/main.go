@@ -10,20 +10,13 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path"
 	"path/filepath"
@@ -31,19 +24,13 @@ import (
 	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/gmpscope/gmpscope/internal/npm"
 )
 
-const defaultRegistry = "https://registry.npmjs.org"
-
-// pkg is a package of the npm registry, pinned by the hash of its archive.
-type pkg struct {
-	name, version, integrity string
-}
-
-var pkgs = []pkg{
-	{"echarts", "6.1.0", "sha512-q0yaFPggC9FUdsWH4blavRWFmxdrIodbkoKNAjJudAI6CA9gNPxHtV2RcZNEepZVlk4yvBYkOkbk6HIVpIyHZA=="},
-	{"zrender", "6.1.0", "sha512-oEGMDB6pOP2S6OwRR4PdVv610zrjnA3Bh+JnSG12fYJlBKjtNAoEb5fSUoCOOINlH96I2fU38/A2UpRKs67xYQ=="},
-	{"tslib", "2.3.0", "sha512-N82ooyxVNm6h1riLCoyS9e3fuJ3AMG2zIZs2Gd1ATcSFjSA23Q0fzjjZeh0jbJvWVDZ0cJT8yaNNaaXHzueNjg=="},
+var pkgs = []npm.Package{
+	{Name: "echarts", Version: "6.1.0", Integrity: "sha512-q0yaFPggC9FUdsWH4blavRWFmxdrIodbkoKNAjJudAI6CA9gNPxHtV2RcZNEepZVlk4yvBYkOkbk6HIVpIyHZA=="},
+	{Name: "zrender", Version: "6.1.0", Integrity: "sha512-oEGMDB6pOP2S6OwRR4PdVv610zrjnA3Bh+JnSG12fYJlBKjtNAoEb5fSUoCOOINlH96I2fU38/A2UpRKs67xYQ=="},
+	{Name: "tslib", Version: "2.3.0", Integrity: "sha512-N82ooyxVNm6h1riLCoyS9e3fuJ3AMG2zIZs2Gd1ATcSFjSA23Q0fzjjZeh0jbJvWVDZ0cJT8yaNNaaXHzueNjg=="},
 }
 
 // entry names what the report uses of ECharts.
@@ -73,7 +60,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	fs := flag.NewFlagSet("gen", flag.ContinueOnError)
-	out := fs.String("o", filepath.Join("..", "bundle", "echarts-"+pkgs[0].version+".bundle.js"), "write the bundle to `file`")
+	out := fs.String("o", filepath.Join("..", "bundle", "echarts-"+pkgs[0].Version+".bundle.js"), "write the bundle to `file`")
 	force := fs.Bool("force", false, "make the bundle again even if it is there")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -87,16 +74,16 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	registry := registry(ctx)
+	registry := npm.Registry(ctx)
 	for _, p := range pkgs {
 		archive, err := fetch(ctx, registry, p)
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", p.name, p.version, err)
+			return err
 		}
-		if err := unpack(archive, filepath.Join(dir, "node_modules", p.name)); err != nil {
-			return fmt.Errorf("%s %s: %w", p.name, p.version, err)
+		if err := unpack(archive, filepath.Join(dir, "node_modules", p.Name)); err != nil {
+			return fmt.Errorf("%s %s: %w", p.Name, p.Version, err)
 		}
-		fmt.Fprintf(stdout, "%s %s: %d bytes, hash as pinned\n", p.name, p.version, len(archive))
+		fmt.Fprintf(stdout, "%s %s: %d bytes, hash as pinned\n", p.Name, p.Version, len(archive))
 	}
 	js, err := bundle(dir)
 	if err != nil {
@@ -109,97 +96,34 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// registry is the address of the npm registry to use.
-func registry(ctx context.Context) string {
-	for _, s := range []string{os.Getenv("npm_config_registry"), os.Getenv("NPM_CONFIG_REGISTRY")} {
-		if s != "" {
-			return strings.TrimRight(s, "/")
+// fetch gets the archive of p, and tries again where the network fails.
+func fetch(ctx context.Context, registry string, p npm.Package) ([]byte, error) {
+	for try := 1; ; try++ {
+		b, err := p.Fetch(ctx, nil, registry)
+		if err == nil || try == 3 {
+			return b, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Duration(try) * 2 * time.Second):
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if b, err := exec.CommandContext(ctx, "npm", "config", "get", "registry").Output(); err == nil {
-		if s := strings.TrimSpace(string(b)); strings.HasPrefix(s, "http") {
-			return strings.TrimRight(s, "/")
-		}
-	}
-	return defaultRegistry
 }
 
-// fetch gets the archive of p and checks its hash.
-func fetch(ctx context.Context, registry string, p pkg) ([]byte, error) {
-	var last error
-	for try := range 3 {
-		if try > 0 {
-			select {
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-time.After(time.Duration(try) * 2 * time.Second):
-			}
-		}
-		b, err := get(ctx, fmt.Sprintf("%s/%s/-/%s-%s.tgz", registry, p.name, p.name, p.version))
-		if err != nil {
-			last = err
-			continue
-		}
-		sum := sha512.Sum512(b)
-		if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != p.integrity {
-			return nil, fmt.Errorf("hash is %s, want %s", got, p.integrity)
-		}
-		return b, nil
-	}
-	return nil, last
-}
-
-func get(ctx context.Context, url string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", url, resp.Status)
-	}
-	return io.ReadAll(io.LimitReader(resp.Body, 64<<20))
-}
-
-// unpack writes the regular files of an npm archive below dir.
+// unpack writes the files of an archive below dir.
 func unpack(archive []byte, dir string) error {
-	zr, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		return err
-	}
-	tr := tar.NewReader(zr)
-	for {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
+	return npm.Files(archive, func(name string, content []byte) error {
+		_, name, ok := strings.Cut(path.Clean(name), "/") // all is below one folder
+		if !ok || !filepath.IsLocal(name) {
 			return nil
-		}
-		if err != nil {
-			return err
-		}
-		_, name, ok := strings.Cut(path.Clean(h.Name), "/") // all is below one folder
-		if h.Typeflag != tar.TypeReg || !ok || !filepath.IsLocal(name) {
-			continue
-		}
-		b, err := io.ReadAll(io.LimitReader(tr, 64<<20))
-		if err != nil {
-			return err
 		}
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(file, b, 0o644); err != nil {
-			return err
-		}
-	}
+		return os.WriteFile(file, content, 0o644)
+	})
 }
 
 // bundle makes one script that defines the global echarts.
@@ -234,7 +158,7 @@ var legal = []string{
 // withLicences puts a heading before the bundle and the licences behind it.
 func withLicences(dir string, js []byte) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "/* Apache ECharts %s, cut down for gmpscope. Licences at the end. */\n", pkgs[0].version)
+	fmt.Fprintf(&b, "/* Apache ECharts %s, cut down for gmpscope. Licences at the end. */\n", pkgs[0].Version)
 	b.Write(js)
 	for _, name := range legal {
 		text, err := os.ReadFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name)))
