@@ -13,7 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Thresholds of the words in a verdict; its status is the findings' alone.
+// Thresholds of the words in a verdict; its status is that of the findings.
 const (
 	fewStarts     = 100        // fewer starts say little
 	shortTrace    = 50_000_000 // so does a shorter trace, ns
@@ -49,13 +49,14 @@ func judge(r *analyze.Result) Verdict {
 	return v
 }
 
-// status is the highest severity of the findings.
+// status is the highest severity of the findings. It is about the program: what
+// is wrong with the trace alone is worth a note.
 func status(fs []findings.Finding) string {
 	rank := map[string]int{"ok": 0, string(findings.Note): 1, string(findings.Warning): 2, string(findings.Critical): 3}
 	top := "ok"
 	for _, f := range fs {
 		s := string(f.Severity)
-		if _, known := rank[s]; !known {
+		if _, known := rank[s]; !known || f.ID == traceQuality {
 			s = string(findings.Note)
 		}
 		if rank[s] > rank[top] {
@@ -444,7 +445,7 @@ func sureness(r *analyze.Result) string {
 // lowered makes the first letter small, unless it begins a name or acronym.
 func lowered(s string) string {
 	first, _, _ := strings.Cut(s, " ")
-	if len(first) < 2 || first[0] < 'A' || first[0] > 'Z' || strings.ContainsAny(first[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/()") {
+	if len(first) < 2 || first == "Ps" || first[0] < 'A' || first[0] > 'Z' || strings.ContainsAny(first[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/()") {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
