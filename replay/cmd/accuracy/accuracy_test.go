@@ -14,7 +14,7 @@ func TestPageIsCurrent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays all traces")
 	}
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	var b bytes.Buffer
 	if err := all(t.Context(), &b, filepath.Join(root, "testdata", "traces")); err != nil {
 		t.Fatal(err)
@@ -24,14 +24,14 @@ func TestPageIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("docs/replay.md (-) is not what go run ./replay/accuracy gives (+):\n%s", diff)
+		t.Errorf("docs/replay.md (-) is not what go run ./replay/cmd/accuracy gives (+):\n%s", diff)
 	}
 }
 
 // The makespan with the other GOMAXPROCS is predicted within the band, except
 // where the trace lacks what it takes: docs/replay.md, locks and channels.
 func TestPredictions(t *testing.T) {
-	ps, err := predict(t.Context(), filepath.Join("..", "..", "testdata", "traces", "whatif"))
+	ps, err := predict(t.Context(), filepath.Join("..", "..", "..", "testdata", "traces", "whatif"))
 	if err != nil {
 		t.Fatal(err)
 	}
