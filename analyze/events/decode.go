@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -148,7 +147,7 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 			err = fmt.Errorf("the reader gave up on damaged data: %v", p)
 		}
 	}()
-	r, err := trace.NewReader(bytes.NewReader(data))
+	r, err := newReader(data, d.v1)
 	if err != nil {
 		return err
 	}
@@ -156,7 +155,7 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 	var passed emitted
 	syncs := 0
 	for {
-		ev, err := r.ReadEvent()
+		ev, err := r.next()
 		if err == io.EOF {
 			return nil
 		}
@@ -174,6 +173,9 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 		n := len(d.cur.events)
 		e := &d.cur.events[:n+1][n]
 		d.convert(e, &ev)
+		if d.v1 {
+			e.Time = r.at
+		}
 		if skip != nil && passed.n < skip.n {
 			if passed.add(e); passed.n == skip.n && passed.sum != skip.sum {
 				return errors.New("its events differ with those before it")
