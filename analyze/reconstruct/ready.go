@@ -425,7 +425,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	switch e.From {
 	case events.NotExist:
 		if it.p < 0 {
-			return put{to: reference.QueueGlobal, why: reference.WhyCreate, basis: byRule}
+			return put{to: reference.QueueGlobal, p: nobody, why: reference.WhyCreate, basis: byRule}
 		}
 		return r.runnext(it.p, reference.WhyCreate)
 	case events.Running:
