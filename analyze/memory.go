@@ -14,11 +14,16 @@ const MinMemory = 96 << 20
 
 const (
 	workerMemory = 256 << 20 // a worker's share: some 16 MB of decoded events, and a usual generation, six-fold
+	baseMemory   = 48 << 20  // what a trace with few goroutines takes
+	goMemory     = 1600      // of a goroutine that is alive: internal/bench holds that
+	procMemory   = 6 << 10   // of a P: measured on 60,000 of them, and rounded up
+	threadMemory = 256       // of a thread, likewise
 	fineMemory   = 256 << 20 // from here on the picture over time and the longest waits keep their detail
 )
 
 // lowered are the limits under which an analysis works.
 type lowered struct {
+	memory   int64 // bytes; 0 means that there is no limit
 	workers  int
 	timeline timeline.Options
 	waits    waits.Options
@@ -29,7 +34,7 @@ type lowered struct {
 // alone, not on how much memory is in use, so that equal input gives equal
 // output.
 func lower(o *Options) lowered {
-	l := lowered{workers: o.Workers}
+	l := lowered{memory: o.MaxMemory, workers: o.Workers}
 	if o.MaxMemory <= 0 {
 		return l
 	}
@@ -45,4 +50,14 @@ func lower(o *Options) lowered {
 			o.MaxMemory>>20, l.timeline.MaxBins, timeline.DefaultMaxBins))
 	}
 	return l
+}
+
+// full says why an analysis that follows so many goroutines, Ps and threads does
+// not fit; "" if it does. That they are alive at one time cannot be lowered.
+func (l *lowered) full(goroutines, ps, threads int) string {
+	need := int64(goroutines)*goMemory + int64(ps)*procMemory + int64(threads)*threadMemory
+	if l.memory <= 0 || need <= l.memory-baseMemory {
+		return ""
+	}
+	return fmt.Sprintf("%d goroutines, %d Ps and %d threads at one time are more than %d MiB of memory allow", goroutines, ps, threads, l.memory>>20)
 }

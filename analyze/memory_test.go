@@ -1,0 +1,49 @@
+package analyze
+
+import (
+	"context"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/input"
+)
+
+// What is alive at one time cannot be lowered: the analysis ends there, at the
+// same place however many generations are decoded at once.
+func TestTooManyGoroutines(t *testing.T) {
+	const most = 100
+	run := func(o Options) (*Result, error) {
+		src, err := input.Open(t.Context(), filepath.Join("..", "testdata", "traces", "thousand-go1.26-p4.trace.gz"), input.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		return Run(context.Background(), src, o)
+	}
+	whole, err := run(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := int64(baseMemory + most*goMemory)
+	var first *Result
+	for _, workers := range []int{1, 4} {
+		part, err := run(Options{MaxMemory: limit, Partial: true, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(part.Trace.Warnings, "\n")
+		if !part.Trace.Interrupted || part.Trace.DurationNs >= whole.Trace.DurationNs || part.Trace.Bytes != whole.Trace.Bytes || !strings.Contains(said, "goroutines") || !strings.Contains(said, "at one time are more than 48 MiB of memory allow") {
+			t.Errorf("%+v", part.Trace)
+		}
+		if first == nil {
+			first = part
+		} else if !reflect.DeepEqual(first, part) {
+			t.Errorf("another result with %d workers", workers)
+		}
+	}
+	if _, err := run(Options{MaxMemory: limit}); err == nil || !strings.Contains(err.Error(), "memory allow") {
+		t.Errorf("%v", err)
+	}
+}
