@@ -28,6 +28,8 @@ type Options struct {
 	// MaxMemory is how much memory the analysis should get by with, in bytes, not
 	// less than MinMemory; 0 means that there is no limit. First fewer generations
 	// are decoded at once, then the result loses detail, which Trace.Warnings says.
+	// What is alive at one time in the trace cannot be lowered: where it is too much
+	// the analysis ends, with an error, or with Partial as if it was interrupted.
 	MaxMemory int64
 	// Anonymize replaces the names of packages, functions and files that are not
 	// Go's own by numbers, and the trace's by "trace".
@@ -113,7 +115,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 			}
 		},
 	})
-	interrupted := false
+	interrupted, full := false, "" // why it was, if not by the caller
 	for {
 		evs, err := stream.Next()
 		if err == io.EOF {
@@ -134,6 +136,17 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		if failed != nil {
 			return nil, failed
 		}
+		if full = limits.full(rec.Held()); full != "" {
+			if !o.Partial {
+				return nil, fmt.Errorf("reading %s: %s: allow more", src.Name(), full)
+			}
+			interrupted = true
+			stream.Close()
+			for err == nil { // how far it was read by now is chance: to the end
+				_, err = src.Next()
+			}
+			break
+		}
 	}
 	sum := rec.Finish()
 	accumulators.wait()
@@ -153,7 +166,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		return words.function(name), words.function(creator)
 	}
 	res := &Result{
-		Trace: describe(src, &st, &sum, words, interrupted),
+		Trace: describe(src, &st, &sum, words, interrupted, full),
 		Reconstruction: Reconstruction{
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
@@ -171,8 +184,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
 		Warnings: res.Trace.Warnings, Reduced: res.Trace.Reduced,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
-		TracerNs: sum.TracerNs,
-		Waits:    res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
+		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
+		Waits: res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
 		ClassName: class, Stack: stackLines(stream.Tables, words),
 		Label: text,
 	}
@@ -229,7 +242,7 @@ var versions = map[int]string{
 	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
 }
 
-func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *names, interrupted bool) Trace {
+func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *names, interrupted bool, full string) Trace {
 	h := src.Header()
 	in := src.Stats()
 	t := Trace{
@@ -264,7 +277,11 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		t.Wall = st.Wall.UTC().Format(time.RFC3339)
 	}
 	if interrupted {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %d bytes of it were read, and what followed in it is left out", findings.Dur(st.End), in.Bytes))
+		why := fmt.Sprintf("%d bytes of it were read", in.Bytes)
+		if full != "" {
+			why = full
+		}
+		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %s, and what followed in it is left out", findings.Dur(st.End), why))
 	}
 	if h.V1 {
 		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")

@@ -54,6 +54,10 @@ type Facts struct {
 	Starts, Explained, Ambiguous, Unexplained int64
 
 	TracerNs int64 // P-time of the tracer's goroutines
+	Events   int64 // all of the trace
+	// Annotations is the number of regions and tasks that began, and of logs.
+	Annotations int64
+
 	Waits    waits.Result
 	Procs    procs.Result
 	Fairness fairness.Result

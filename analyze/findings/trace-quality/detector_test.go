@@ -28,6 +28,7 @@ func TestSilentOnASoundTrace(t *testing.T) {
 	s := sound()
 	f := facts(s)
 	f.Unexplained = 10 // 1 %, not more
+	f.Annotations = f.EndNs / 10_000
 	None(t, s.DetectWith(tracequality.New(tracequality.Default()), f))
 }
 
@@ -41,7 +42,10 @@ func TestSaysWhatIsWrong(t *testing.T) {
 		"lost bytes":         {func(f *findings.Facts) { f.LostBytes = 100 }, "could not be read", findings.Warning},
 		"warnings":           {func(f *findings.Facts) { f.Warnings = []string{"a\nb", "c", "d", "e"} }, "warnings", findings.Note},
 		"tracer":             {func(f *findings.Facts) { f.TracerNs = f.EndNs / 20 }, "5 % of the P-time", findings.Note},
-		"reduced":            {func(f *findings.Facts) { f.Reduced = true }, "older than Go 1.22", findings.Note},
+		"annotations": {func(f *findings.Facts) {
+			f.Events, f.Annotations = 200_000, f.EndNs/1000
+		}, "a region, task or log for each 1 µs of P-time", findings.Note},
+		"reduced": {func(f *findings.Facts) { f.Reduced = true }, "older than Go 1.22", findings.Note},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sound()
