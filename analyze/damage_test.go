@@ -57,6 +57,11 @@ func FuzzRun(f *testing.F) {
 		f.Add(op%byte(len(victims)), []byte{op, 0, 2, 0, 9, 2, 3})
 		f.Add((op+3)%byte(len(victims)), []byte{op, 1, 7, 1, 2, 3, 5, op, 0, 40, 0, 17, 1, 7})
 	}
+	for i, b := range traces {
+		for _, p := range damage.Programs(b) {
+			f.Add(byte(i), p.Program)
+		}
+	}
 	f.Fuzz(func(t *testing.T, which byte, program []byte) {
 		if len(program) > 200 {
 			return // more damage says nothing new

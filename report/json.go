@@ -9,12 +9,15 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/term"
 )
 
 // JSONOptions are the choices of WriteJSON.
@@ -173,8 +176,8 @@ func writeValue(w *bufio.Writer, v any) error {
 	return nil
 }
 
-// encode marshals v. Characters of HTML stay as they are. A number that JSON
-// does not have becomes 0.
+// encode marshals v. Characters of HTML stay as they are; those that would drive
+// a terminal are escaped. A number that JSON does not have becomes 0.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -184,7 +187,29 @@ func encode(v any) ([]byte, error) {
 		b.Reset()
 		err = e.Encode(finite(reflect.ValueOf(v)).Interface())
 	}
-	return bytes.TrimRight(b.Bytes(), "\n"), err
+	return escape(bytes.TrimRight(b.Bytes(), "\n")), err
+}
+
+// escape writes the characters of JSON that are hidden as \u sequences; the
+// document is the same. Those of ASCII but DEL the encoder escapes itself.
+func escape(js []byte) []byte {
+	hidden := func(r rune) bool { return r >= 0x7f && term.Hidden(r) }
+	if !bytes.ContainsFunc(js, hidden) {
+		return js
+	}
+	out := make([]byte, 0, len(js)+len(js)/8)
+	for _, r := range string(js) {
+		switch {
+		case !hidden(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // finite returns a copy of v in which every number is one.

@@ -5,15 +5,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/internal/browsertest"
-	"github.com/gmpscope/gmpscope/internal/damage"
 )
 
 // TestBrowserHostileTrace opens the reports of real traces in which every text
@@ -21,34 +16,9 @@ import (
 // the file. Nothing of it runs, and no request leaves the page.
 func TestBrowserHostileTrace(t *testing.T) {
 	b := browsertest.Start(t)
-	for _, name := range []string{"uneven-go1.26-p4", "network-go1.24-p4", "real/v1-context-go1.21", "real/annot-go1.26-p4to8"} {
+	for _, name := range hostileTraces {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			tr := damage.Parse(unpacked(t, name))
-			for i := 0; i < len(tr.Blocks); i++ { // longer texts need more batches
-				const evStrings = 4
-				b := &tr.Blocks[i]
-				if tr.V1() || len(b.Events) < 100 || b.Events[0].Kind != evStrings {
-					continue
-				}
-				rest, half := *b, len(b.Events)/2
-				rest.Events = append([]damage.Event{b.Events[0]}, b.Events[half:]...)
-				b.Events = b.Events[:half]
-				tr.Blocks = slices.Insert(tr.Blocks, i+1, rest)
-				i--
-			}
-			n := 0
-			tr.Strings(func(old string) string {
-				n++
-				if strings.HasPrefix(old, "runtime.") || strings.HasPrefix(old, "main.") && n%3 == 0 {
-					return old // so that goroutines still have classes
-				}
-				return fmt.Sprintf("%s%d", damage.Hostile[n%len(damage.Hostile)], n)
-			})
-			dir := t.TempDir()
-			trace := filepath.Join(dir, "<img src=x onerror=window.pwned=7>")
-			if err := os.WriteFile(trace, tr.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			trace, dir := hostile(t, name), t.TempDir()
 			page, diff := filepath.Join(dir, "page.html"), filepath.Join(dir, "diff.html")
 			for _, args := range [][]string{{"report", trace, "-o", page, "--no-fetch"}, {"diff", trace, trace, "-o", diff}} {
 				var out, errs bytes.Buffer

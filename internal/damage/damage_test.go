@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,58 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("%d of %d bytes were not understood", rest, len(b))
 			}
 		})
+	}
+}
+
+// Each named damage is done to traces of all formats, and to what it says.
+func TestNamed(t *testing.T) {
+	for _, name := range []string{"steal-small-go1.26-p2", "retake-small-go1.25-p2", "network-go1.24-p4", "retake-small-go1.22-p2", "real/v1-context-go1.21"} {
+		b := unpacked(t, filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"))
+		before := damage.Parse(b)
+		count := func(tr *damage.Trace) (events int, longest uint64) {
+			for _, blk := range tr.Blocks {
+				events += len(blk.Events)
+				for _, e := range blk.Events {
+					for _, x := range e.Args {
+						longest = max(longest, x)
+					}
+				}
+			}
+			return events, longest
+		}
+		events, _ := count(before)
+		programs := damage.Programs(b)
+		if len(programs) != 17 {
+			t.Errorf("%s: %d programs", name, len(programs))
+		}
+		for _, p := range programs {
+			got := damage.Apply(b, p.Program)
+			if bytes.Equal(got, b) {
+				t.Errorf("%s: %s: nothing happened", name, p.Name)
+			}
+			after := damage.Parse(got)
+			n, longest := count(after)
+			ok := true
+			switch p.Name {
+			case "a batch dropped":
+				ok = len(after.Blocks) == len(before.Blocks)-1 || after.V1()
+			case "a batch twice":
+				ok = len(after.Blocks) == len(before.Blocks)+1
+			case "a batch cut":
+				ok = n < events
+			case "a huge number":
+				ok = longest == math.MaxUint64
+			case "a million Ps":
+				ok = longest >= 1_000_000
+			case "a storm of Ps", "a storm of events":
+				ok = n >= events+20_000 || len(after.Tail) > 0 || after.V1() // larger than a batch may be
+			case "a goroutine's id used again":
+				ok = n == events+1
+			}
+			if !ok {
+				t.Errorf("%s: %s: %d batches and %d events became %d and %d", name, p.Name, len(before.Blocks), events, len(after.Blocks), n)
+			}
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ var Hostile = []string{
 	"{{.}} ${window.pwned=4} `window.pwned=5`",
 	"=cmd|' /C calc'!A0",
 	"__f__window.pwned=6__f__",
+	"x\n::error title=pwned::%0A::error::pwned",
+	"]]></system-out><pwned/>",
+	"\u2028\u2029\u200b\ufeff\u009b31m\u007f\U000e0001",
 }
 
 // Apply takes a trace apart, does to it what the program says, and puts it

@@ -37,7 +37,7 @@ func Color(w io.Writer, getenv func(string) string) bool {
 func Visible(s string) string {
 	clean := true
 	for _, r := range s {
-		if r == utf8.RuneError || hidden(r) {
+		if r == utf8.RuneError || Hidden(r) {
 			clean = false
 			break
 		}
@@ -47,7 +47,7 @@ func Visible(s string) string {
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if hidden(r) {
+		if Hidden(r) {
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		} else {
 			b.WriteRune(r) // U+FFFD where the bytes were invalid
@@ -56,7 +56,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-func hidden(r rune) bool {
+// Hidden says whether r cannot be seen as it is, or would drive a terminal.
+func Hidden(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
 		unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)
 }
