@@ -107,6 +107,19 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// A path is no URL, on Windows either.
+func TestIsURL(t *testing.T) {
+	for name, want := range map[string]bool{
+		"http://host/x": true, "HTTPS://host": true, "file:///x": true, "a+b-c.1://x": true,
+		`C:\x`: false, "C:/x": false, "C://x": false, "c:x": false, `\\host\share\trace`: false, "//host/share/trace": false,
+		`\\?\C:\x`: false, "a b://x": false, "://x": false, "./http://x": false, "héllo://x": false, "x": false,
+	} {
+		if isURL(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
 func TestOpenFile(t *testing.T) {
 	f := newFile(26)
 	for gen := range uint64(60) {
@@ -259,6 +272,17 @@ func TestBadServers(t *testing.T) {
 			w.Header().Set("Location", "file:///etc/passwd")
 			w.WriteHeader(http.StatusFound)
 		}, "refused a redirect to file:///etc/passwd", ""},
+		{"redirect to FTP", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "ftp://127.0.0.1/trace", http.StatusFound)
+		}, "refused a redirect to ftp://127.0.0.1/trace", ""},
+		{"redirect to data", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "data:text/plain,go")
+			w.WriteHeader(http.StatusMovedPermanently)
+		}, "refused a redirect to data:text/plain,go", ""},
+		{"redirect to no URL", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "http://[::1")
+			w.WriteHeader(http.StatusFound)
+		}, "failed to parse Location header", ""},
 		{"redirect for ever", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/again", http.StatusFound)
 		}, "more than 10 redirects", ""},
@@ -287,6 +311,15 @@ func TestBadServers(t *testing.T) {
 			w.Header().Set("Content-Length", "1000000000000")
 			w.Write(half)
 		}, "", "the input broke off: the connection ended early"},
+		{"promises less than it sends", func(w http.ResponseWriter, _ *http.Request) {
+			conn, rw, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			fmt.Fprintf(rw, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(half)-3, half)
+			rw.Flush()
+			conn.Close()
+		}, "", "the trace ends inside a batch"},
 		{"hangs up", func(w http.ResponseWriter, _ *http.Request) {
 			w.Write(half)
 			w.(http.Flusher).Flush()
@@ -301,7 +334,14 @@ func TestBadServers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := httptest.NewServer(tt.serve)
 			defer srv.Close()
-			s, err := Open(t.Context(), srv.URL, Options{headerTimeout: 300 * time.Millisecond, idleTimeout: 200 * time.Millisecond})
+			o := Options{headerTimeout: time.Minute, idleTimeout: time.Minute} // a busy machine is no bad server
+			switch {
+			case tt.name == "no answer":
+				o.headerTimeout = 300 * time.Millisecond
+			case strings.HasPrefix(tt.name, "stalls"):
+				o.idleTimeout = 200 * time.Millisecond
+			}
+			s, err := Open(t.Context(), srv.URL, o)
 			if err != nil {
 				msg := err.Error()
 				if tt.open == "" || !strings.Contains(msg, tt.open) || !strings.Contains(msg, srv.URL) || strings.ContainsAny(msg, "\n\x1b") || len(msg) > 400 {
@@ -321,6 +361,51 @@ func TestBadServers(t *testing.T) {
 		})
 	}
 	close(release)
+}
+
+// An answer without end ends where its limit is: of a generation, of what is
+// searched for the next batch, or of a v1 trace.
+func TestEndlessAnswer(t *testing.T) {
+	noLeaks(t)
+	batch := newFile(26).batch(1, 1, 1, bytes.Repeat([]byte{13}, 60000)).b[headerSize:]
+	for _, tt := range []struct {
+		name, head string
+		again      []byte
+		want       string
+	}{
+		{"one generation", "go 1.26 trace\x00\x00\x00", batch, "generation 1 is larger than"},
+		{"nothing that is a batch", "go 1.26 trace\x00\x00\x00" + string(batch), make([]byte, 60000), "gave up after 5 MiB"},
+		{"a v1 trace", "go 1.21 trace\x00\x00\x00", batch, "record a shorter one"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				io.WriteString(w, tt.head)
+				for r.Context().Err() == nil {
+					w.Write(tt.again)
+				}
+			}))
+			defer srv.Close()
+			s, err := Open(t.Context(), srv.URL, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			s.maxGen, s.maxV1, s.maxScan = 5<<20, 5<<20, 5<<20
+			for err == nil {
+				_, err = s.Next()
+			}
+			why := err.Error()
+			if errors.Is(err, io.EOF) {
+				why = s.Stats().Losses[0].Why
+			}
+			if !strings.Contains(why, tt.want) {
+				t.Errorf("%s, want %q", why, tt.want)
+			}
+			if n := s.Stats().Bytes; n > 20<<20 {
+				t.Errorf("%d bytes were read", n)
+			}
+		})
+	}
 }
 
 // Cancelling ends a read that waits for the server.

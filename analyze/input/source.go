@@ -55,6 +55,7 @@ type Source struct {
 	maxGen  int64
 	maxV1   int64
 	maxScan int64
+	grace   int64 // ratioGrace
 }
 
 // Header is what the first 16 bytes of a trace tell.
@@ -112,7 +113,7 @@ func New(r io.Reader, name string) (*Source, error) {
 
 // start undoes the compression and reads the header.
 func (s *Source) start() error {
-	s.maxGen, s.maxV1, s.maxScan = min(generationLimit, math.MaxInt/4), v1Limit, scanLimit
+	s.maxGen, s.maxV1, s.maxScan, s.grace = min(generationLimit, math.MaxInt/4), v1Limit, scanLimit, ratioGrace
 	if s.memory > 0 {
 		s.maxGen, s.maxV1 = min(s.maxGen, s.memory/generationFactor), min(s.maxV1, s.memory/v1Factor)
 	}
@@ -248,7 +249,7 @@ func (s *Source) noteTail() {
 
 // bomb refuses a compressed input that unpacks without measure.
 func (s *Source) bomb() error {
-	if s.header.Compression == "" || s.off < ratioGrace || s.off/ratioLimit < s.in.n {
+	if s.header.Compression == "" || s.off < s.grace || s.off/ratioLimit < s.in.n {
 		return nil
 	}
 	return s.failAt("reading", fmt.Errorf("the %s data unpacks more than %d-fold, which no trace does", s.header.Compression, ratioLimit))

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -149,6 +151,42 @@ func TestInterruptTwice(t *testing.T) {
 	cmd.Wait()
 	if s := cmd.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGINT || stdout.Len()+stderr.Len() > 0 {
 		t.Errorf("%v, stdout %q, stderr %q", cmd.ProcessState, stdout, stderr)
+	}
+}
+
+// TestFileLimit has files that cannot get larger than 4 KiB, as on a full disk:
+// whatever writes one fails with one line, and leaves none.
+func TestFileLimit(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	trace, err := filepath.Abs(filepath.Join(traces, "uneven-go1.26-p4.trace.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := unpacked(t, "uneven-go1.26-p4")
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) }))
+	defer srv.Close()
+	for _, args := range [][]string{
+		{"report", trace, "--no-fetch", "-o", "out"},
+		{"diff", trace, trace, "-o", "out"},
+		{"record", srv.URL, "-o", "out"},
+	} {
+		dir := t.TempDir()
+		cmd, stdout, stderr := process(t, dir, args...)
+		self := cmd.Path
+		cmd.Path, cmd.Args = sh, append([]string{"sh", "-c", `ulimit -f 8 && exec "$0" "$@"`, filepath.Join(dir, "gmpscope")}, args...)
+		if err := os.Symlink(self, filepath.Join(dir, "gmpscope")); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Run()
+		if s := stderr.String(); cmd.ProcessState.ExitCode() != exitFailure || stdout.Len() > 0 || strings.Count(s, "\n") != 1 || !strings.Contains(s, "writing out: "+syscall.EFBIG.Error()) {
+			t.Errorf("%s: %v, stdout %q, stderr %q", args[0], cmd.ProcessState, stdout, s)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+			t.Errorf("%s: left behind %v, %v", args[0], files, err)
+		}
 	}
 }
 

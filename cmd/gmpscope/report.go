@@ -201,6 +201,15 @@ func (a *app) create(target, trace string) (*output, error) {
 	return &output{Writer: f, file: f, target: target, temp: temp}, nil
 }
 
+// Write names the file that it fails for as the user does.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if pe := (*os.PathError)(nil); o.temp != "" && errors.As(err, &pe) {
+		err = fmt.Errorf("writing %s: %w", o.target, pe.Err)
+	}
+	return n, err
+}
+
 // keep ends the file and gives it its name.
 func (o *output) keep() error {
 	if o.file == nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -15,6 +16,11 @@ func TestSameBytes(t *testing.T) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(runtime.NumCPU()) })
 	many := filepath.Join(traces, "real", "manygens-io-go1.25-p4.trace.gz")
 	small, other := filepath.Join(traces, "uneven-go1.26-p4.trace.gz"), filepath.Join(traces, "uneven-go1.26-p2.trace.gz")
+	lost := filepath.Join(t.TempDir(), "lost.trace") // a part of it, in the middle
+	whole := unpacked(t, "real/manygens-io-go1.26-p4")
+	if err := os.WriteFile(lost, slices.Delete(whole, len(whole)/2, len(whole)/2+len(whole)/8), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	page := filepath.Join(t.TempDir(), "page.html")
 	for _, args := range [][]string{
 		{"dump", many},
@@ -24,6 +30,9 @@ func TestSameBytes(t *testing.T) {
 		{"diff", small, other, "-o", page, "--format", "json"},
 		{"check", small, other, "--format", "sarif"},
 		{"analyze", many, "--max-memory", "100MiB"},
+		{"analyze", many, "--format", "json", "--timeline"},
+		{"analyze", filepath.Join(traces, "real", "v1-context-go1.21.trace.gz"), "--format", "json", "--timeline"},
+		{"analyze", lost, "--format", "json", "--timeline"},
 	} {
 		if testing.Short() && args[1] == many {
 			continue
@@ -33,7 +42,7 @@ func TestSameBytes(t *testing.T) {
 			for _, n := range []struct {
 				procs   int
 				workers string
-			}{{1, "1"}, {2, "0"}, {7, "3"}} {
+			}{{1, "1"}, {2, "0"}, {8, "2"}, {1, "4"}, {8, "8"}} {
 				runtime.GOMAXPROCS(n.procs)
 				os.Remove(page)
 				var out, errs bytes.Buffer

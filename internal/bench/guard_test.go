@@ -8,6 +8,7 @@ package bench
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -211,24 +212,54 @@ func crowd(t *testing.T, n int) []byte {
 	return out.Bytes()
 }
 
-// TestManyTraces analyses one trace after the other in a process: nothing may
-// stay of any.
+// TestManyTraces analyses one trace after the other in a process, whole ones of
+// all formats, a part of one, none, and some of which the user has had enough:
+// nothing may stay of any.
 func TestManyTraces(t *testing.T) {
-	warm, runs := 10, 1000
+	warm, runs := 30, 1000
 	if testing.Short() {
 		runs = 100
 	}
-	data := unpacked(t, filepath.Join("..", "..", "testdata", "traces", "steal-small-go1.26-p2.trace.gz"))
+	part := filepath.Join(t.TempDir(), "part")
+	whole := unpacked(t, filepath.Join("..", "..", "testdata", "traces", "retake-small-go1.26-p2.trace.gz"))
+	if err := os.WriteFile(part, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := []string{part}
+	for _, name := range []string{"steal-small-go1.22-p2", "steal-small-go1.24-p2", "steal-small-go1.25-p2", "steal-small-go1.26-p2", "steal-small-go1.27-p2", "preempt-small-go1.22-p1", "single-go1.26-p4", "real/empty"} {
+		files = append(files, filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"))
+	}
+	v1 := filepath.Join("..", "..", "testdata", "traces", "real", "v1-context-go1.21.trace.gz")
+	one := func(i int) {
+		file := files[i%len(files)]
+		if i%100 == 7 {
+			file = v1 // for which the reader allocates much
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		src, err := input.Open(ctx, file, input.Options{})
+		if err != nil {
+			return
+		}
+		defer src.Close()
+		o := analyze.Options{}
+		if i%10 == 3 {
+			o.OnEvents = func(int) { cancel() }
+		}
+		if _, err := analyze.Run(ctx, src, o); err != nil && ctx.Err() == nil && file != part {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
 	var heapBefore int64
-	var goroutinesBefore int
+	var goroutinesBefore, filesBefore int
 	for i := range runs {
 		if i == warm {
-			heapBefore, goroutinesBefore = heap(), runtime.NumGoroutine()
+			heapBefore, goroutinesBefore, filesBefore = heap(), runtime.NumGoroutine(), openFiles()
 		}
-		analysed(t, data, analyze.Options{})
+		one(i)
 	}
-	heapAfter, goroutines := heap(), runtime.NumGoroutine()
-	t.Logf("%d bytes after %d traces, %d after %d", heapBefore, warm, heapAfter, runs)
+	heapAfter, goroutines, open := heap(), runtime.NumGoroutine(), openFiles()
+	t.Logf("%d bytes after %d traces, %d after %d; %d open files", heapBefore, warm, heapAfter, runs, open)
 	const more = 1 << 20
 	if heapAfter-heapBefore > more {
 		t.Errorf("%d bytes more than after %d traces", heapAfter-heapBefore, warm)
@@ -236,4 +267,16 @@ func TestManyTraces(t *testing.T) {
 	if goroutines > goroutinesBefore {
 		t.Errorf("%d goroutines, after %d traces there were %d", goroutines, warm, goroutinesBefore)
 	}
+	if open > filesBefore {
+		t.Errorf("%d files are open, after %d traces there were %d", open, warm, filesBefore)
+	}
+}
+
+// openFiles counts the open files of the process, where the system lists them.
+func openFiles() int {
+	files, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return 0
+	}
+	return len(files)
 }
