@@ -27,13 +27,12 @@ type block struct {
 type fanout struct {
 	to   []chan *block
 	cur  *block
-	pool sync.Pool
+	free chan *block // a sync.Pool would lose them at each garbage collection
 	done sync.WaitGroup
 }
 
 func newFanout(accumulators ...func([]reference.Decision)) *fanout {
-	f := &fanout{}
-	f.pool.New = func() any { return &block{decisions: make([]reference.Decision, 0, blockLen)} }
+	f := &fanout{free: make(chan *block, ahead+3)}
 	for _, add := range accumulators {
 		c := make(chan *block, ahead)
 		f.to = append(f.to, c)
@@ -43,14 +42,30 @@ func newFanout(accumulators ...func([]reference.Decision)) *fanout {
 			for b := range c {
 				add(b.decisions)
 				if b.readers.Add(-1) == 0 {
-					b.decisions = b.decisions[:0]
-					f.pool.Put(b)
+					f.put(b)
 				}
 			}
 		}()
 	}
-	f.cur = f.pool.Get().(*block)
+	f.cur = f.get()
 	return f
+}
+
+func (f *fanout) get() *block {
+	select {
+	case b := <-f.free:
+		return b
+	default:
+		return &block{decisions: make([]reference.Decision, 0, blockLen)}
+	}
+}
+
+func (f *fanout) put(b *block) {
+	b.decisions = b.decisions[:0]
+	select {
+	case f.free <- b:
+	default:
+	}
 }
 
 // add hands on a decision. It does not keep d.
@@ -58,11 +73,14 @@ func (f *fanout) add(d *reference.Decision) {
 	f.cur.decisions = append(f.cur.decisions, *d)
 	if len(f.cur.decisions) == blockLen {
 		f.flush()
-		f.cur = f.pool.Get().(*block)
+		f.cur = f.get()
 	}
 }
 
 func (f *fanout) flush() {
+	if len(f.to) == 0 {
+		f.put(f.cur)
+	}
 	f.cur.readers.Store(int32(len(f.to)))
 	for _, c := range f.to {
 		c <- f.cur

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -47,6 +48,10 @@ type Options struct {
 	// OnDecision, if set, is called with every decision, in order. The decision
 	// is valid during the call only. An error ends the analysis.
 	OnDecision func(d *reference.Decision) error
+	// DecisionsOnly leaves out all that measures the decisions: the result has but
+	// Trace and Reconstruction. OnDecision is called from a goroutine of its own,
+	// some thousands of decisions behind; its last call is over when Run returns.
+	DecisionsOnly bool
 }
 
 // ErrNoEvents says that a trace holds nothing that could be analysed.
@@ -67,7 +72,6 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		fair    = fairness.New(fairness.Options{Ps: tracker})
 		at      int // of the decision that waits gets
 		marked  []mark
-		failed  error
 	)
 	limits.timeline.Ps = tracker
 	tl := timeline.New(limits.timeline)
@@ -79,7 +83,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	}
 	detectors := all.Detectors(all.Default())
 	found := findings.NewSet(detectors, findings.Env{})
-	accumulators := newFanout(
+	takers := []func([]reference.Decision){
 		func(ds []reference.Decision) {
 			for at = range ds {
 				ws.Add(&ds[at])
@@ -103,15 +107,28 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 				found.Add(&ds[i])
 			}
 		},
-	)
+	}
+	var failed failure
+	onDecision := o.OnDecision
+	if o.DecisionsOnly {
+		takers, onDecision = nil, nil
+		if o.OnDecision != nil {
+			takers = append(takers, func(ds []reference.Decision) {
+				for i := range ds {
+					failed.call(o.OnDecision, &ds[i])
+				}
+			})
+		}
+	}
+	accumulators := newFanout(takers...)
 	defer accumulators.wait() // they do not outlive Run
 	rec := reconstruct.New(stream.Tables, reconstruct.Options{
 		Rules:   reference.RulesFor(src.Header().Minor),
 		Reduced: src.Header().V1,
 		Emit: func(d *reference.Decision) {
 			accumulators.add(d)
-			if o.OnDecision != nil && failed == nil {
-				failed = o.OnDecision(d)
+			if onDecision != nil {
+				failed.call(onDecision, d)
 			}
 		},
 	})
@@ -133,8 +150,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 			o.OnEvents(len(evs))
 		}
 		rec.Add(evs)
-		if failed != nil {
-			return nil, failed
+		if failed.seen.Load() {
+			return nil, failed.err
 		}
 		if full = limits.full(rec.Held()); full != "" {
 			if !o.Partial {
@@ -150,8 +167,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	}
 	sum := rec.Finish()
 	accumulators.wait()
-	if failed != nil {
-		return nil, failed
+	if failed.seen.Load() {
+		return nil, failed.err
 	}
 	st := stream.Stats()
 	if st.Events <= st.Count(events.Sync) {
@@ -171,9 +188,13 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
 		},
-		Waits: ws.Finish(end, namer(class)),
-		Procs: ps.Finish(end),
 	}
+	warnings := res.Trace.Warnings
+	res.Trace.Warnings = append(limits.said, warnings...)
+	if o.DecisionsOnly {
+		return res, nil
+	}
+	res.Waits, res.Procs = ws.Finish(end, namer(class)), ps.Finish(end)
 	tasks, regions := rec.Annotated()
 	for i := range res.Waits.Classes {
 		c := &res.Waits.Classes[i]
@@ -182,7 +203,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	res.Fairness, res.Pressure = fair.Finish(end, class)
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
-		Warnings: res.Trace.Warnings, Reduced: res.Trace.Reduced,
+		Warnings: warnings, Reduced: res.Trace.Reduced,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
 		Waits: res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
@@ -198,8 +219,25 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	for i, n := range found.Found() {
 		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})
 	}
-	res.Trace.Warnings = append(limits.said, res.Trace.Warnings...)
 	return res, nil
+}
+
+// failure is the first error of Options.OnDecision, which may be called from
+// another goroutine than the one that looks.
+type failure struct {
+	seen atomic.Bool
+	err  error // good once seen
+}
+
+// call calls f, unless it has failed before.
+func (x *failure) call(f func(*reference.Decision) error, d *reference.Decision) {
+	if x.seen.Load() {
+		return
+	}
+	if err := f(d); err != nil {
+		x.err = err
+		x.seen.Store(true)
+	}
 }
 
 // namer is a function that knows the names of classes.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/exp/trace"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -199,6 +201,33 @@ func TestRunTellsOfEvents(t *testing.T) {
 	}
 }
 
+// DecisionsOnly gives the same decisions, and the same account of the trace.
+func TestDecisionsOnly(t *testing.T) {
+	name := "../testdata/traces/gc-go1.26-p4.trace.gz"
+	run := func(only bool) (*analyze.Result, []reference.Decision) {
+		var ds []reference.Decision
+		res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{DecisionsOnly: only, OnDecision: func(d *reference.Decision) error {
+			ds = append(ds, *d)
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res, ds
+	}
+	all, want := run(false)
+	only, got := run(true)
+	if !slices.Equal(got, want) || len(got) == 0 {
+		t.Errorf("%d decisions are not the %d of a whole analysis", len(got), len(want))
+	}
+	if d := cmp.Diff(&analyze.Result{Trace: all.Trace, Reconstruction: all.Reconstruction}, only); d != "" {
+		t.Error(d)
+	}
+	if res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{DecisionsOnly: true}); err != nil || res.Trace.Events != all.Trace.Events {
+		t.Errorf("without OnDecision: %v, %v", res, err)
+	}
+}
+
 func TestRunStops(t *testing.T) {
 	name := "../testdata/traces/gc-go1.26-p4.trace.gz"
 	ctx, cancel := context.WithCancel(t.Context())
@@ -207,7 +236,11 @@ func TestRunStops(t *testing.T) {
 		t.Errorf("a cancelled run gives %v", err)
 	}
 	stop := errors.New("enough")
-	if _, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(*reference.Decision) error { return stop }}); !errors.Is(err, stop) {
-		t.Errorf("a failing OnDecision gives %v", err)
+	for _, only := range []bool{false, true} {
+		calls := 0
+		o := analyze.Options{DecisionsOnly: only, OnDecision: func(*reference.Decision) error { calls++; return stop }}
+		if _, err := analyze.Run(t.Context(), open(t, name), o); !errors.Is(err, stop) || calls != 1 {
+			t.Errorf("decisions only %v: a failing OnDecision gives %v after %d calls", only, err, calls)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 type Dump struct {
 	w   io.Writer
 	o   DumpOptions
+	say *vocabulary
 	buf []byte
 }
 
@@ -25,7 +26,7 @@ type DumpOptions struct {
 
 // NewDump returns a Dump that writes to w.
 func NewDump(w io.Writer, o DumpOptions) *Dump {
-	return &Dump{w: w, o: o, buf: make([]byte, 0, 256)}
+	return &Dump{w: w, o: o, say: newVocabulary(), buf: make([]byte, 0, 256)}
 }
 
 // Write writes one decision. It does not keep d.
@@ -40,7 +41,7 @@ func (u *Dump) Write(d *reference.Decision) error {
 func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 	b = append(b, `{"t":`...)
 	b = strconv.AppendInt(b, d.Time, 10)
-	b = appendWord(b, `,"k":"`, d.Kind.String())
+	b = append(b, u.say.kinds[d.Kind]...)
 	if d.G > 0 {
 		b = appendNum(b, `,"g":`, d.G)
 	}
@@ -52,7 +53,7 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 	}
 	switch d.Kind {
 	case reference.KindStart:
-		b = appendWord(b, `,"src":"`, d.Src.String())
+		b = append(b, u.say.sources[d.Src]...)
 		if d.Flags&reference.FlagLocked != 0 {
 			b = append(b, `,"locked":true`...)
 		}
@@ -63,26 +64,29 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 		if d.Wait >= 0 {
 			b = appendNum(b, `,"wait":`, d.Wait)
 		}
-		b = appendReason(b, d)
+		b = append(b, u.say.reasons[d.Reason]...)
 	case reference.KindLost:
 		b = appendNum(b, `,"wait":`, d.Wait)
 	case reference.KindReady:
-		b = appendWord(b, `,"to":"`, d.To.String())
-		b = appendWhy(b, d)
+		b = append(b, u.say.queues[d.To]...)
+		b = append(b, u.say.whys[d.Why]...)
 	case reference.KindMove:
 		b = appendVictim(b, d)
-		b = appendWord(b, `,"to":"`, d.To.String())
-		b = appendWhy(b, d)
+		b = append(b, u.say.queues[d.To]...)
+		b = append(b, u.say.whys[d.Why]...)
 	case reference.KindSteal:
 		b = appendVictim(b, d)
 		b = appendBatch(b, d)
 	case reference.KindOverflow, reference.KindGlobalBatch, reference.KindProcs:
 		b = appendBatch(b, d)
 	case reference.KindStop, reference.KindPreempt:
-		b = appendWord(b, `,"why":"`, d.Why.String())
-		b = appendReason(b, d)
+		if d.Why == reference.WhyUnknown {
+			b = append(append(append(b, `,"why":"`...), d.Why.String()...), '"')
+		}
+		b = append(b, u.say.whys[d.Why]...)
+		b = append(b, u.say.reasons[d.Reason]...)
 	default:
-		b = appendWhy(b, d)
+		b = append(b, u.say.whys[d.Why]...)
 	}
 	if !u.o.NoQueues {
 		if d.P >= 0 {
@@ -90,23 +94,46 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 		}
 		b = appendNum(b, `,"gl":`, int64(d.Global))
 	}
-	b = append(b, `,"basis":"`...)
-	b = append(b, d.Basis.Level().String()...)
-	if r := d.Basis.Rule(); r != reference.RuleNone {
-		b = append(b, ':')
-		b = append(b, r.String()...)
+	return append(b, u.say.bases[d.Basis]...)
+}
+
+// vocabulary is the parts of a line that are one of few words, by the number of the
+// word. For a cause or a reason that is not known there is none.
+type vocabulary struct{ kinds, sources, queues, whys, reasons, bases [256]string }
+
+func newVocabulary() *vocabulary {
+	return &vocabulary{
+		kinds:   wrapped(`,"k":"`, `"`, func(i int) string { return reference.Kind(i).String() }),
+		sources: wrapped(`,"src":"`, `"`, func(i int) string { return reference.Source(i).String() }),
+		queues:  wrapped(`,"to":"`, `"`, func(i int) string { return reference.Queue(i).String() }),
+		whys:    wrapped(`,"why":"`, `"`, known(int(reference.WhyUnknown), func(i int) string { return reference.Why(i).String() })),
+		reasons: wrapped(`,"reason":"`, `"`, known(int(reference.ReasonNone), func(i int) string { return reference.Reason(i).String() })),
+		bases:   wrapped(`,"basis":"`, "\"}\n", func(i int) string { return reference.Basis(i).String() }),
 	}
-	return append(b, "\"}\n"...)
+}
+
+// wrapped puts each word between two strings, but no word between none.
+func wrapped(before, after string, word func(int) string) (out [256]string) {
+	for i := range out {
+		if w := word(i); w != "" {
+			out[i] = before + w + after
+		}
+	}
+	return out
+}
+
+// known is word, but says nothing for the number none.
+func known(none int, word func(int) string) func(int) string {
+	return func(i int) string {
+		if i == none {
+			return ""
+		}
+		return word(i)
+	}
 }
 
 func appendNum(b []byte, key string, n int64) []byte {
 	return strconv.AppendInt(append(b, key...), n, 10)
-}
-
-func appendWord(b []byte, key, s string) []byte {
-	b = append(b, key...)
-	b = append(b, s...)
-	return append(b, '"')
 }
 
 func appendVictim(b []byte, d *reference.Decision) []byte {
@@ -121,18 +148,4 @@ func appendBatch(b []byte, d *reference.Decision) []byte {
 		return b
 	}
 	return appendNum(b, `,"batch":`, int64(d.Batch))
-}
-
-func appendWhy(b []byte, d *reference.Decision) []byte {
-	if d.Why == reference.WhyUnknown {
-		return b
-	}
-	return appendWord(b, `,"why":"`, d.Why.String())
-}
-
-func appendReason(b []byte, d *reference.Decision) []byte {
-	if d.Reason == reference.ReasonNone {
-		return b
-	}
-	return appendWord(b, `,"reason":"`, d.Reason.String())
 }

@@ -48,6 +48,7 @@ each is known.`,
 		w := bufio.NewWriterSize(a.stdout, 256<<10)
 		lines := func(h input.Header, o *analyze.Options) {
 			d := report.NewDump(w, report.DumpOptions{NoQueues: h.V1})
+			o.DecisionsOnly = true
 			o.OnDecision = func(dec *reference.Decision) error {
 				switch {
 				case dec.Time < int64(from):
