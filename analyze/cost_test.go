@@ -7,25 +7,25 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
-	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// accumulators are those of step 4, each by itself, and all as Run drives them.
+// accumulators are those of steps 4 and 5, without detectors, each by itself, and all as Run drives them.
 var accumulators = map[string]func() func(d *reference.Decision){
 	"waits":    func() func(*reference.Decision) { return waits.New(waits.Options{}).Add },
 	"procs":    func() func(*reference.Decision) { return procs.New().Add },
 	"fairness": func() func(*reference.Decision) { return fairness.New(fairness.Options{}).Add },
 	"timeline": func() func(*reference.Decision) { return timeline.New(timeline.Options{}).Add },
-	"span":     func() func(*reference.Decision) { return span.New(nil).Add },
+	"findings": func() func(*reference.Decision) { return findings.NewSet(nil, findings.Env{}).Add },
 	"all": func() func(*reference.Decision) {
 		tr := procs.NewTracker()
-		ws, ps, sp := waits.New(waits.Options{}), procs.Following(tr), span.New(tr)
+		ws, ps, found := waits.New(waits.Options{}), procs.Following(tr), findings.NewSet(nil, findings.Env{})
 		fair, tl := fairness.New(fairness.Options{Ps: tr}), timeline.New(timeline.Options{Ps: tr})
 		return func(d *reference.Decision) {
 			ws.Add(d)
@@ -33,7 +33,7 @@ var accumulators = map[string]func() func(d *reference.Decision){
 			ps.Add(d)
 			fair.Add(d)
 			tl.Add(d)
-			sp.Add(d)
+			found.Add(d)
 		}
 	},
 }

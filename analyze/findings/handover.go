@@ -69,10 +69,6 @@ func (w *World) setComing(p *proc, on bool) {
 	p.hand.coming = on
 }
 
-// Coming returns how many Ps have no thread and are not idle either: handoffp
-// has started a thread for each, which has not got it yet.
-func (w *World) Coming() int64 { return w.coming }
-
 func (w *World) beginHand(p *proc, d *reference.Decision) {
 	h := &p.hand
 	h.at, h.stops, h.why, h.handed = w.now, w.stws, d.Why, false

@@ -19,6 +19,12 @@ type requests struct {
 	onGC    [reference.Kinds]calls[reference.Decision]
 	onFirst calls[reference.Decision]
 	onDoubt calls[reference.Decision]
+	onCrowd calls[reference.Decision]
+	onLost  calls[reference.Decision]
+
+	// What was asked for of these, a bit each: most decisions need no look at them.
+	askedWhy                          [reference.Kinds]uint32
+	askedWake, askedBlock, askedStart uint32
 
 	onMark [reference.Kinds]Mark
 	marks  []func(*reference.Decision) // by the bit of the Mark
@@ -28,6 +34,11 @@ type requests struct {
 	onLongCall calls[Syscall]
 
 	onStint     calls[Stint]
+	onMoved     calls[Stint]
+	onStolen    calls[Stint]
+	window      int64
+	windowEnd   int64
+	onWindow    calls[Stint]
 	onStintWhy  [whyMask + 1]calls[Stint]
 	longStint   int64
 	onLongStint calls[Stint]
@@ -37,6 +48,8 @@ type requests struct {
 	longSlice   int64
 	onLongSlice calls[Slice]
 	onPreempted calls[Slice]
+	longTurn    int64
+	onLongTurn  calls[Turn]
 
 	onLeaveWhy    [whyMask + 1]calls[Stay] // by Goroutine.ReadyWhy
 	onLeaveGlobal calls[Stay]
@@ -48,6 +61,8 @@ type requests struct {
 
 	onHand    calls[Handover]
 	onSilence calls[Silence]
+	onUse     calls[Use]
+	onHeldUp  calls[HeldUp]
 }
 
 // More than there are.
@@ -57,7 +72,10 @@ const (
 )
 
 func newRequests() requests {
-	return requests{longCall: math.MaxInt64, longStint: math.MaxInt64, longWait: math.MaxInt64, longSlice: math.MaxInt64, longQueue: math.MaxInt64}
+	return requests{
+		longCall: math.MaxInt64, longStint: math.MaxInt64, longWait: math.MaxInt64, longSlice: math.MaxInt64,
+		longTurn: math.MaxInt64, longQueue: math.MaxInt64, window: math.MaxInt64, windowEnd: math.MaxInt64,
+	}
 }
 
 // maxCalls is how many functions of a list can be switched. Those beyond share the
@@ -144,6 +162,7 @@ func (r *requests) OnWhy(f func(*reference.Decision), k reference.Kind, whys ...
 	s := &Switch{}
 	for _, y := range whys {
 		s.join(r.onWhy[k][y&whyMask].ask(f))
+		r.askedWhy[k] |= 1 << (y & whyMask)
 	}
 	return s
 }
@@ -153,6 +172,7 @@ func (r *requests) OnWhy(f func(*reference.Decision), k reference.Kind, whys ...
 func (r *requests) OnWake(f func(*reference.Decision), reasons ...reference.Reason) {
 	for _, x := range reasons {
 		r.onWake[x&reasonMask].ask(f)
+		r.askedWake |= 1 << (x & reasonMask)
 	}
 }
 
@@ -160,6 +180,7 @@ func (r *requests) OnWake(f func(*reference.Decision), reasons ...reference.Reas
 func (r *requests) OnBlock(f func(*reference.Decision), reasons ...reference.Reason) {
 	for _, x := range reasons {
 		r.onBlock[x&reasonMask].ask(f)
+		r.askedBlock |= 1 << (x & reasonMask)
 	}
 }
 
@@ -168,6 +189,7 @@ func (r *requests) OnBlock(f func(*reference.Decision), reasons ...reference.Rea
 func (r *requests) OnStart(f func(*reference.Decision), whys ...reference.Why) {
 	for _, y := range whys {
 		r.onStart[y&whyMask].ask(f)
+		r.askedStart |= 1 << (y & whyMask)
 	}
 }
 
@@ -177,6 +199,22 @@ func (r *requests) OnFirst(f func(*reference.Decision)) { r.onFirst.ask(f) }
 // OnUnexplained asks for each KindStart of which nobody knows where the goroutine
 // was taken from.
 func (r *requests) OnUnexplained(f func(*reference.Decision)) { r.onDoubt.ask(f) }
+
+// OnCrowd asks for each KindReady after which more goroutines are runnable than
+// there are Ps, those that yielded left out.
+func (r *requests) OnCrowd(f func(*reference.Decision)) { r.onCrowd.ask(f) }
+
+// OnLost asks for a call when [World.Lost] or the number of idle Ps changes, and at
+// each decision about a P's thread or a stop of the world.
+func (r *requests) OnLost(f func(*reference.Decision)) { r.onLost.ask(f) }
+
+// OnUse asks for a call at each decision that could have changed [Use], where there
+// was Slack before it or is afterwards.
+func (r *requests) OnUse(f func(*Use)) { r.onUse.ask(f) }
+
+// OnHeldUp asks for a call when such a goroutine becomes runnable, before what
+// [World.On] asked for.
+func (r *requests) OnHeldUp(f func(*HeldUp)) { r.onHeldUp.ask(f) }
 
 // OnGC asks for the decisions of the given kinds about mark workers.
 func (r *requests) OnGC(f func(*reference.Decision), kinds ...reference.Kind) {
@@ -228,6 +266,21 @@ func (r *requests) OnStintWhy(f func(*Stint), whys ...reference.Why) {
 	}
 }
 
+// OnMoved is OnStint for those of the program on another P than the goroutine's last.
+func (r *requests) OnMoved(f func(*Stint)) { r.onMoved.ask(f) }
+
+// OnStolen is OnStint for those of the program whose goroutine was stolen from
+// another P.
+func (r *requests) OnStolen(f func(*Stint)) { r.onStolen.ask(f) }
+
+// OnWindow asks for a call, before the others for it, at the end of the first run
+// interval of the program that ends in each window of so many ns, but the first one.
+// All who ask must mean the same windows.
+func (r *requests) OnWindow(f func(*Stint), ns int64) {
+	r.window, r.windowEnd = ns, ns
+	r.onWindow.ask(f)
+}
+
 // OnLongStint is OnStint for those of at least ns, system calls included. There
 // may be calls for shorter ones, if others asked for them.
 func (r *requests) OnLongStint(f func(*Stint), ns int64) *Switch {
@@ -248,6 +301,13 @@ func (r *requests) OnLongWait(f func(*Stint), ns int64) {
 func (r *requests) OnLongSlice(f func(*Slice), ns int64) {
 	r.longSlice = min(r.longSlice, ns)
 	r.onLongSlice.ask(f)
+}
+
+// OnLongTurn is OnLongSlice for turns: they also end with a preemption. Those shorter
+// than what all ask for are not told.
+func (r *requests) OnLongTurn(f func(*Turn), ns int64) {
+	r.longTurn = min(r.longTurn, ns)
+	r.onLongTurn.ask(f)
 }
 
 // OnPreempted asks for a call at the end of each time slice that sysmon ended.
@@ -306,39 +366,70 @@ func (r *requests) OnSilence(f func(*Silence)) { r.onSilence.ask(f) }
 func (w *World) tell(d *reference.Decision) {
 	k := d.Kind
 	w.on[k].call(d)
-	if whys := w.onWhy[k]; whys != nil {
-		whys[d.Why&whyMask].call(d)
+	if w.askedWhy[k]>>(d.Why&whyMask)&1 != 0 {
+		w.onWhy[k][d.Why&whyMask].call(d)
 	}
 	if d.Flags&reference.FlagGC != 0 {
 		w.onGC[k].call(d)
 	}
-	if k == reference.KindStop && d.Reason != reference.ReasonNone {
-		w.onBlock[d.Reason&reasonMask].call(d)
-	}
-	if w.d == 0 {
-		return
-	}
-	g := w.gs.At(w.d)
-	for m := g.marks & w.onMark[k]; m != 0; m &= m - 1 {
-		w.marks[bits.TrailingZeros64(uint64(m))](d)
-	}
+	g := w.g
 	switch k {
 	case reference.KindReady:
-		if g.Reason != reference.ReasonNone && !g.System {
+		w.tellCrowd(d)
+		if g != nil && w.askedWake>>(g.Reason&reasonMask)&1 != 0 && g.Reason != reference.ReasonNone && !g.System {
 			w.onWake[g.Reason&reasonMask].call(d)
 		}
 	case reference.KindStart:
-		w.onStart[g.ReadyWhy&whyMask].call(d)
-		if w.first {
-			w.onFirst.call(d)
+		if g != nil {
+			if w.askedStart>>(g.ReadyWhy&whyMask)&1 != 0 {
+				w.onStart[g.ReadyWhy&whyMask].call(d)
+			}
+			if w.first {
+				w.onFirst.call(d)
+			}
+			if d.Basis.Level() == reference.Unknown {
+				w.onDoubt.call(d)
+			}
 		}
-		if d.Basis.Level() == reference.Unknown {
-			w.onDoubt.call(d)
+	case reference.KindStop:
+		if w.askedBlock>>(d.Reason&reasonMask)&1 != 0 && d.Reason != reference.ReasonNone {
+			w.onBlock[d.Reason&reasonMask].call(d)
+		}
+	}
+	if g != nil {
+		for m := g.marks & w.onMark[k]; m != 0; m &= m - 1 {
+			w.marks[bits.TrailingZeros64(uint64(m))](d)
 		}
 	}
 }
 
+// tellCrowd calls those who asked for OnCrowd, if there is one.
+func (w *World) tellCrowd(d *reference.Decision) {
+	if w.runnable-w.yielded <= w.Procs() {
+		w.calm = true
+		return
+	}
+	w.onCrowd.call(d)
+	w.calm = false
+}
+
+// Calm reports whether there was a KindReady since the last for which [World.OnCrowd]
+// gave a call.
+func (w *World) Calm() bool { return w.calm }
+
 func (r *requests) tellStint(s *Stint) {
+	if !s.System {
+		if s.To >= r.windowEnd {
+			r.onWindow.call(s)
+			r.windowEnd = s.To - s.To%r.window + r.window
+		}
+		if s.Moved {
+			r.onMoved.call(s)
+		}
+		if s.Src == reference.SrcSteal || s.Src == reference.SrcStealRunnext {
+			r.onStolen.call(s)
+		}
+	}
 	r.onStint.call(s)
 	if s.To-s.From >= r.longStint {
 		r.onLongStint.call(s)

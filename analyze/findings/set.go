@@ -3,7 +3,6 @@ package findings
 import (
 	"slices"
 
-	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -14,7 +13,6 @@ type Set struct {
 	watchers  []Watcher
 	adders    []Watcher // those whose Add does something
 	found     []int
-	span      *span.Accumulator
 }
 
 // Quiet is for a [Watcher] that learns all from the World's calls ([World.On]
@@ -32,8 +30,7 @@ func NewSet(detectors []Detector, env Env) *Set {
 	if env.World == nil {
 		env.World = NewWorld()
 	}
-	s := &Set{world: env.World, detectors: detectors, found: make([]int, len(detectors)), span: span.New(env.World.Ps())}
-	env.World.On(s.span.Add, span.Kinds()...)
+	s := &Set{world: env.World, detectors: detectors, found: make([]int, len(detectors))}
 	for _, d := range detectors {
 		w := d.New(env)
 		s.watchers = append(s.watchers, w)
@@ -60,7 +57,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
 	s.world.finish(f.EndNs)
 	f.Strained = s.world.Strained()
-	f.Span = s.span.Finish(f.EndNs)
+	f.Span = s.world.span.Finish(f.EndNs, s.world.nodes)
 	if f.Reduced {
 		for _, d := range s.detectors {
 			if d.NeedsQueues {

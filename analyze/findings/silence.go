@@ -48,8 +48,8 @@ func (w *World) silent(until int64) {
 			if p.stopAt >= 0 && p.queue.n > 0 {
 				s.Freaks++
 			}
-		case p.sysAt < 0 && !w.gs.At(p.run).System:
-			g := w.gs.At(p.run)
+		case p.sysAt < 0 && !p.g.System:
+			g := p.g
 			if s.Running++; s.Running == 1 {
 				s.G, s.Class, s.P = g.ID, g.Class, p.slice.P
 			}
@@ -71,6 +71,7 @@ func (c *Class) Habit(ns int64) bool { return 4*c.Over(ns/2) > c.Stints }
 // Silences keeps those that no program explains by itself. It watches a World.
 type Silences struct {
 	Ns   int64 // their lengths, summed
+	last int64 // when the last one ended
 	list []Silence
 }
 
@@ -100,10 +101,14 @@ func (s *Silences) add(x *Silence) {
 		return
 	}
 	s.Ns += x.Ns()
+	s.last = x.To
 	if len(s.list) < maxSilences {
 		s.list = append(s.list, *x)
 	}
 }
+
+// Since reports whether one has ended after at.
+func (s *Silences) Since(at int64) bool { return s.last > at }
 
 // Beat is how regularly silences come.
 type Beat struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -21,12 +22,24 @@ import (
 type World struct {
 	now      int64
 	procs    *procs.Tracker
-	changes  []procs.Change
 	maxProcs int32
 	stw      bool
 
 	gs ids.Table[Goroutine]
-	d  int32 // slot of the decision's goroutine, 0 for none
+	d  int32      // slot of the decision's goroutine, 0 for none
+	g  *Goroutine // the same, nil for none
+
+	span *span.Accumulator
+	ran  Ran
+	ranN int64 // goroutines that ran since, as far as Ran counts
+	use  Use
+	lost int64 // Lost
+	idle int64 // Ps, when lost was looked at last
+	// Until a KindReady shows too many runnable goroutines: one has shown enough Ps.
+	calm       bool
+	slackNs    int64 // for how long there was Slack
+	parallelNs int64 // for how long it was Parallel
+	heldUp     HeldUp
 
 	ps       []proc
 	global   list
@@ -87,9 +100,11 @@ type Goroutine struct {
 	mark       int64   // localStarts when it was queued
 	markWait   int64   // localWait then
 	loadAt     float64 // loadSum when it became runnable
-	load       float32
-	class      int32 // index
-	markLen    int32 // localLen when it was queued
+	wanted     int32   // goroutines that wanted a P when it became runnable
+	usable     int32   // Ps then
+	load       float32 // Stint.Load, if it is known
+	class      int32   // index
+	markLen    int32   // localLen when it was queued
 	marks      Mark
 	stealable  bool
 
@@ -113,6 +128,8 @@ type Goroutine struct {
 	CallAt    int64 // its last system call began; -1 if unknown
 	Creator   int64 // who created it; NoG if that is unknown, or was no goroutine
 	Stops     int64 // of its run intervals, by a KindStop other than its end
+	slackAt   int64 // World.slackNs when it began to wait for others; -1: it has been woken since
+	node      span.Node
 }
 
 const (
@@ -142,8 +159,9 @@ func (l *list) advance(now int64) {
 // proc is what is known of a P beyond its state.
 type proc struct {
 	queue list
-	run   int32 // slot of the goroutine that runs or is in a system call, 0 for none
-	stack int32 // of the system call
+	run   int32      // slot of the goroutine that runs or is in a system call, 0 for none
+	stack int32      // of the system call
+	g     *Goroutine // that of run, nil for none
 	// The run interval.
 	sysAt int64 // since when it is in a system call; -1: it is not
 	sys   int64
@@ -153,11 +171,14 @@ type proc struct {
 	hand   hand
 	// The slice.
 	slice Slice
+	turn  Turn
 	stint Stint // the last
 	last  bool  // there is one since the P got its thread
 	began int64 // starts
-	fresh bool  // it got a thread, and no start came since
-	ranTo int64 // time of the last KindStop; -1: none
+	// The last start, and the last that began a slice.
+	startAt, startRan, sliceAt int64
+	fresh                      bool  // it got a thread, and no start came since
+	ranTo                      int64 // time of the last KindStop; -1: none
 	// How the run interval began.
 	freeAt int64 // since when the P had a thread and ran nothing before it, or has
 	src    reference.Source
@@ -236,7 +257,7 @@ type Stay struct {
 // NewWorld returns a World that has seen nothing.
 func NewWorld() *World {
 	return &World{
-		procs: procs.NewTracker(), requests: newRequests(),
+		procs: procs.NewTracker(), requests: newRequests(), span: span.New(),
 		gs:      ids.NewTable[Goroutine](),
 		by:      reference.NoG,
 		classes: make([]Class, 1),
@@ -264,9 +285,12 @@ func (w *World) callOver(p *proc, why reference.Why) {
 	if p.sysAt < 0 || p.run == 0 {
 		return
 	}
-	g := w.gs.At(p.run)
+	g := p.g
 	if why != reference.WhySyscallExit {
 		g.CallWhy = why
+	}
+	if !g.System {
+		w.classes[g.class].Calls++
 	}
 	w.call = Syscall{G: g.ID, From: p.sysAt, To: w.now, P: p.slice.P, Class: g.Class, Stack: p.stack, Why: why,
 		Local: int32(p.queue.n), System: g.System}
@@ -287,8 +311,8 @@ func (w *World) find(id int64) int32 { return w.gs.Find(id) }
 // Running returns the goroutine that runs on P p, or is in a system call that
 // keeps it; nil if there is none.
 func (w *World) Running(p int32) *Goroutine {
-	if pp := w.p(p); pp != nil && pp.run != 0 {
-		return w.gs.At(pp.run)
+	if uint32(p) < uint32(len(w.ps)) {
+		return w.ps[p].g
 	}
 	return nil
 }
@@ -356,10 +380,7 @@ func (w *World) Stealable() (n, since int64) { return w.stealers.n, w.stealers.s
 
 // Goroutine returns that of the last decision, or nil.
 func (w *World) Goroutine() *Goroutine {
-	if w.d == 0 {
-		return nil
-	}
-	return w.gs.At(w.d)
+	return w.g
 }
 
 // Slot is a small number for the goroutine of the last decision, by which a
@@ -450,6 +471,17 @@ func (w *World) Load() float64 {
 	return w.load
 }
 
+// load is how many goroutines there are for each usable P, at least 1.
+func load(n, usable int64) float64 {
+	if usable = max(1, usable); n > usable {
+		return float64(n) / float64(usable)
+	}
+	return 1
+}
+
+// loadBefore is Load when g became runnable.
+func (g *Goroutine) loadBefore() float32 { return float32(load(int64(g.wanted), int64(g.usable))) }
+
 // meanLoad is the mean of Load since g became runnable.
 func (w *World) meanLoad(g *Goroutine) float32 {
 	if dt := w.now - g.ReadyAt; dt > 0 {
@@ -461,7 +493,7 @@ func (w *World) meanLoad(g *Goroutine) float32 {
 // LoadOf is the highest of the load when a waiting goroutine became runnable,
 // the mean since, and the present one.
 func (w *World) LoadOf(g *Goroutine) float64 {
-	return max(float64(max(g.load, w.meanLoad(g))), w.Load())
+	return max(float64(max(g.loadBefore(), w.meanLoad(g))), w.Load())
 }
 
 // Starts returns how many starts of the program's goroutines came out of local
@@ -517,32 +549,47 @@ func (w *World) add(d *reference.Decision) {
 		if dt >= silenceNs {
 			w.silent(d.Time)
 		}
-		w.loadSum += float64(w.Load() * float64(dt))
-		w.now = d.Time
+		w.pass(dt)
 	}
-	w.d = 0
+	w.d, w.g = 0, nil
 	// The ends of intervals come before the Ps change, the rest after.
 	switch d.Kind {
 	case reference.KindReady:
+		w.procs.Apply(d)
 		if d.G >= 0 {
-			w.changes = w.procs.Apply(d)
 			w.ready(d)
-			return
 		}
-	case reference.KindMove:
-		w.move(d)
+		w.after(d)
+		return
 	case reference.KindStart:
 		if d.G >= 0 {
 			w.start(d)
 		}
+		w.procs.Apply(d)
+		w.after(d)
+		return
 	case reference.KindStop:
 		if d.G >= 0 {
 			w.stop(d)
 		}
+		w.procs.Apply(d)
+		w.after(d)
+		return
 	case reference.KindSyscall:
 		w.syscall(d)
+		w.procs.Apply(d)
+		w.after(d)
+		return
 	case reference.KindSyscallExit:
 		w.syscallExit(d)
+		w.procs.Apply(d)
+		w.after(d)
+		return
+	case reference.KindMove:
+		w.move(d)
+		w.procs.Apply(d)
+		w.seeLost(d, false)
+		return
 	case reference.KindPStart:
 		if p := w.p(d.P); p != nil {
 			p.stopAt, p.freeAt, p.fresh = -1, w.now, true
@@ -569,8 +616,47 @@ func (w *World) add(d *reference.Decision) {
 		w.stw = false
 	case reference.KindProcs:
 		w.maxProcs = max(w.maxProcs, d.Batch)
+	case reference.KindSample:
+		if d.G >= 0 && d.Flags&notOfProgram == 0 {
+			w.ranN = w.running
+		}
 	}
-	w.changes = w.procs.Apply(d)
+	w.procs.Apply(d)
+	switch d.Kind {
+	case reference.KindPStart, reference.KindPStop, reference.KindSTWEnd, reference.KindProcs:
+		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
+		w.seeUse()
+		w.seeLost(d, true)
+	case reference.KindRetake:
+		w.seeUse()
+		w.seeLost(d, true)
+	case reference.KindHandoff, reference.KindSTWBegin:
+		w.seeLost(d, true)
+	}
+}
+
+// pass lets dt ns pass.
+func (w *World) pass(dt int64) {
+	w.loadSum += float64(w.Load() * float64(dt))
+	w.now += dt
+	w.span.Pass(w.now)
+	w.ran.pass(w.ranN, dt)
+	if w.use.Slack {
+		w.slackNs += dt
+	}
+	if w.use.Parallel {
+		w.parallelNs += dt
+	}
+}
+
+// after looks at what a decision about a goroutine may have changed.
+func (w *World) after(d *reference.Decision) {
+	if d.Flags&reference.FlagGC != 0 {
+		// Of goroutines only mark workers change what is usable.
+		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
+	}
+	w.seeUse()
+	w.seeLost(d, false)
 }
 
 func (w *World) whyLost(d *reference.Decision) reference.Why {
@@ -590,7 +676,7 @@ func (w *World) setWaking(p *proc, on bool) {
 func (w *World) Waking() int64 { return w.waking }
 
 // Changes returns the changes of the Ps' states that the last decision meant.
-func (w *World) Changes() []procs.Change { return w.changes }
+func (w *World) Changes() []procs.Change { return w.procs.Changes() }
 
 func (w *World) p(id int32) *proc {
 	if uint32(id) < uint32(len(w.ps)) {
@@ -600,34 +686,62 @@ func (w *World) p(id int32) *proc {
 		return nil
 	}
 	for int(id) >= len(w.ps) {
-		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, ranTo: -1, hand: hand{at: -1}, slice: Slice{P: int32(len(w.ps))}})
+		id := int32(len(w.ps))
+		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, ranTo: -1, startAt: -1, sliceAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, turn: Turn{P: id}})
 	}
 	return &w.ps[id]
 }
 
 // goroutine returns the slot of d's goroutine, and takes over what d says of it.
-func (w *World) goroutine(d *reference.Decision) int32 {
+func (w *World) goroutine(d *reference.Decision) (int32, *Goroutine) {
 	i := w.find(d.G)
 	if i == 0 {
 		i = w.newGoroutine(d.G)
 	}
 	g := w.gs.At(i)
+	w.seen(d, i, g)
+	return i, g
+}
+
+// onP is goroutine for decisions about one that mostly runs on d's P.
+func (w *World) onP(d *reference.Decision) (int32, *Goroutine) {
+	if g := w.Running(d.P); g != nil && g.ID == d.G {
+		i := w.ps[d.P].run
+		w.seen(d, i, g)
+		return i, g
+	}
+	return w.goroutine(d)
+}
+
+// waker is the goroutine that d names as such, nil if there is none.
+func (w *World) waker(d *reference.Decision) *Goroutine {
+	if d.By < 0 {
+		return nil
+	}
+	if g := w.Running(d.P); g != nil && g.ID == d.By {
+		return g
+	}
+	return w.ByID(d.By)
+}
+
+// seen takes over what d says of its goroutine.
+func (w *World) seen(d *reference.Decision, i int32, g *Goroutine) {
+	w.d, w.g = i, g
 	if d.Class != 0 && d.Class != g.Class {
 		g.Class = d.Class
 		g.class = w.classIndex(d.Class)
 	}
 	if d.Flags&notOfProgram != 0 && !g.System {
 		w.uncount(g)
-		w.leave(i)
+		w.leave(g)
 		g.System = true
+		w.span.Forget(&g.node)
 	}
-	w.d = i
-	return i
 }
 
 func (w *World) newGoroutine(id int64) int32 {
 	i := w.gs.Add(id)
-	*w.gs.At(i) = Goroutine{ID: id, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, load: 1}
+	*w.gs.At(i) = Goroutine{ID: id, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, slackAt: -1}
 	return i
 }
 
@@ -666,18 +780,18 @@ func b2i64(b bool) int64 {
 }
 
 func (w *World) ready(d *reference.Decision) {
-	i := w.goroutine(d)
-	g := w.gs.At(i)
+	i, g := w.goroutine(d)
 	if g.StartAt >= 0 { // its stop was not shown
-		w.endRun(i, d.Why, 0)
+		w.endRun(g, d.Why, 0)
 	}
-	w.leave(i)
+	w.leave(g)
 	w.setReady(g, w.now)
 	g.Self = d.Why == reference.WhyGosched
+	by := w.waker(d)
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
-		if by := w.find(d.By); by != 0 {
-			w.classes[w.gs.At(by).class].Creates++
+		if by != nil {
+			w.classes[by.class].Creates++
 		}
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
@@ -689,8 +803,21 @@ func (w *World) ready(d *reference.Decision) {
 	if g.Reason != reference.ReasonNone && g.BlockedAt >= 0 {
 		g.BlockedNs = w.now - g.BlockedAt
 	}
-	g.load, g.loadAt = float32(w.Load()), w.loadSum
-	w.enter(i, d.To, d.P)
+	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.procs.Usable()), w.loadSum
+	w.enter(i, g, d.To, d.P)
+	if !g.System {
+		w.span.Ready(&g.node, g.Class)
+		if by != nil && by != g && !by.System {
+			w.span.Wake(&g.node, &by.node, by.Class, d.Stack)
+		}
+	}
+	if d.By >= 0 && g.slackAt >= 0 {
+		if ns := w.slackNs - g.slackAt; ns > 0 && by != nil && !g.System {
+			w.heldUp = HeldUp{G: g, By: by, To: w.now, Ns: ns}
+			w.onHeldUp.call(&w.heldUp)
+		}
+		g.slackAt = -1
+	}
 }
 
 func (w *World) move(d *reference.Decision) {
@@ -698,18 +825,21 @@ func (w *World) move(d *reference.Decision) {
 		return
 	}
 	i := w.find(d.G)
-	if i == 0 || w.gs.At(i).ReadyAt < 0 {
+	if i == 0 {
 		return
 	}
-	w.d = i
-	w.stayOver(i, d, false)
-	w.leave(i)
-	w.enter(i, d.To, d.P)
+	g := w.gs.At(i)
+	if g.ReadyAt < 0 {
+		return
+	}
+	w.d, w.g = i, g
+	w.stayOver(g, d, false)
+	w.leave(g)
+	w.enter(i, g, d.To, d.P)
 }
 
 // enter puts a waiting goroutine of the program into a queue.
-func (w *World) enter(i int32, to reference.Queue, p int32) {
-	g := w.gs.At(i)
+func (w *World) enter(i int32, g *Goroutine, to reference.Queue, p int32) {
 	g.QueuedAt = w.now
 	if g.System {
 		return
@@ -752,8 +882,13 @@ func (w *World) enter(i int32, to reference.Queue, p int32) {
 }
 
 // leave takes a goroutine out of the queue that it is in, if any.
-func (w *World) leave(i int32) {
-	g := w.gs.At(i)
+func (w *World) leave(g *Goroutine) {
+	if g.list != inNone {
+		w.leaveQueue(g)
+	}
+}
+
+func (w *World) leaveQueue(g *Goroutine) {
 	var l *list
 	switch {
 	case g.list >= 0:
@@ -761,10 +896,8 @@ func (w *World) leave(i int32) {
 		w.localLen--
 	case g.list == inGlobal:
 		l = &w.global
-	case g.list == inNowhere:
-		l = &w.nowhere
 	default:
-		return
+		l = &w.nowhere
 	}
 	l.advance(w.now)
 	if g.prev != 0 {
@@ -796,8 +929,7 @@ func (w *World) leave(i int32) {
 }
 
 // stayOver tells that a goroutine is about to leave its queue.
-func (w *World) stayOver(i int32, d *reference.Decision, start bool) {
-	g := w.gs.At(i)
+func (w *World) stayOver(g *Goroutine, d *reference.Decision, start bool) {
 	if g.list == inNone || g.list == inNowhere || g.list >= 0 && w.onLeaveWhy[g.ReadyWhy&whyMask].on == 0 {
 		return
 	}
@@ -822,9 +954,9 @@ func (w *World) stayOver(i int32, d *reference.Decision, start bool) {
 
 func (w *World) start(d *reference.Decision) {
 	w.first = false
-	i := w.goroutine(d)
-	if w.gs.At(i).StartAt >= 0 { // its stop was not shown
-		w.endRun(i, reference.WhyUnknown, 0)
+	i, g := w.goroutine(d)
+	if g.StartAt >= 0 { // its stop was not shown
+		w.endRun(g, reference.WhyUnknown, 0)
 	}
 	p := w.p(d.P)
 	inherits := d.Flags&reference.FlagInherits != 0 || d.Src == reference.SrcRunnext
@@ -834,8 +966,7 @@ func (w *World) start(d *reference.Decision) {
 			w.endSlice(p, false)
 		}
 	}
-	w.stayOver(i, d, true)
-	g := w.gs.At(i)
+	w.stayOver(g, d, true)
 	if p != nil && p.stopAt >= 0 {
 		// The P had a thread and work, and yet nothing ran: a strained machine.
 		if gap := w.now - p.stopAt; gap >= 1_000_000 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
@@ -856,7 +987,7 @@ func (w *World) start(d *reference.Decision) {
 			}
 		}
 	}
-	w.leave(i)
+	w.leave(g)
 	if p != nil && p.hand.at >= 0 {
 		w.handOver(p, g, d)
 	}
@@ -864,7 +995,7 @@ func (w *World) start(d *reference.Decision) {
 	if g.ReadyAt >= 0 && d.Wait >= 0 {
 		g.Wait = w.now - g.ReadyAt
 		if g.Wait >= w.longWait {
-			g.load = max(g.load, w.meanLoad(g), float32(w.Load()))
+			g.load = max(g.loadBefore(), w.meanLoad(g), float32(w.Load()))
 		}
 	}
 	if d.Flags&reference.FlagLocked != 0 {
@@ -877,18 +1008,25 @@ func (w *World) start(d *reference.Decision) {
 	}
 	w.setReady(g, -1)
 	w.setStart(g, w.now)
-	w.run(i, p, d.P)
+	w.run(i, g, p, d.P)
 	if p != nil {
 		p.src, p.idle = d.Src, idle
 		p.began++
 		w.first, p.fresh = p.fresh, false
+		p.startAt, p.startRan = w.now, w.ran.Ns
+		if !inherits {
+			p.sliceAt = w.now
+		}
 	}
 	g.New = false
+	w.ranN = w.running
+	if !g.System && d.P >= 0 {
+		w.span.Run(&g.node, g.Class)
+	}
 }
 
 // run lets goroutine i run on P p, which may be nil.
-func (w *World) run(i int32, p *proc, id int32) {
-	g := w.gs.At(i)
+func (w *World) run(i int32, g *Goroutine, p *proc, id int32) {
 	g.P = id
 	first := g.RanOn < 0
 	g.Moved = !first && g.RanOn != id
@@ -897,7 +1035,7 @@ func (w *World) run(i int32, p *proc, id int32) {
 		return
 	}
 	p.first = first
-	p.run, p.stopAt, p.sysAt, p.sys = i, -1, -1, 0
+	p.run, p.g, p.stopAt, p.sysAt, p.sys = i, g, -1, -1, 0
 	p.src, p.idle = reference.SrcUnknown, 0
 	w.setWaking(p, false)
 	s := &p.slice
@@ -920,10 +1058,9 @@ func (w *World) run(i int32, p *proc, id int32) {
 	s.N = min(s.N+1, int8(len(s.Gs)+1))
 }
 
-// endRun ends the run interval of goroutine i, wherever it runs.
-func (w *World) endRun(i int32, why reference.Why, stack int32) {
-	g := w.gs.At(i)
-	if p := w.p(g.P); p != nil && p.run == i {
+// endRun ends the run interval of g, wherever it runs.
+func (w *World) endRun(g *Goroutine, why reference.Why, stack int32) {
+	if p := w.p(g.P); p != nil && p.g == g {
 		w.endStint(p, why, stack, false)
 		return
 	}
@@ -932,11 +1069,10 @@ func (w *World) endRun(i int32, why reference.Why, stack int32) {
 
 // endStint ends the run interval on P p, if there is one.
 func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
-	i := p.run
-	if i == 0 {
+	g := p.g
+	if g == nil {
 		return
 	}
-	g := w.gs.At(i)
 	p.hand.giver, p.hand.class, p.hand.stack = g.ID, g.Class, stack
 	if p.sysAt >= 0 {
 		p.sys += w.now - p.sysAt
@@ -950,7 +1086,8 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 	s.P, s.Class, s.Stack, s.Why, s.System = p.slice.P, g.Class, stack, why, g.System
 	s.Counted, s.Open = !g.System && !g.Self && g.Wait >= 0, open
 	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Stints, p.idle
-	p.run = 0
+	p.run, p.g = 0, nil
+	w.addTurn(p, s)
 	sl := &p.slice
 	sl.To, sl.Why, sl.Stack, sl.Open = w.now, why, stack, open
 	sl.SyscallNs += p.sys
@@ -965,12 +1102,16 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 			w.strain += ns
 		}
 		if !open {
-			c.add(ns)
 			w.all.Stints++
 			w.all.RunNs += max(1, ns)
+			c.add(ns, !s.First && !s.Moved && !(g.Locked && w.g == g), why)
 		}
 	}
+	w.ranN = w.running - 1
 	w.tellStint(s)
+	if why == reference.WhySlice {
+		w.endTurn(p)
+	}
 	w.setStart(g, -1)
 	g.Wait = -1
 	if !open {
@@ -984,13 +1125,13 @@ func (w *World) endSlice(p *proc, open bool) {
 		return
 	}
 	s.Open = open
+	w.endTurn(p)
 	w.tellSlice(s)
 	s.Stints, s.N = 0, 0
 }
 
 func (w *World) stop(d *reference.Decision) {
-	i := w.goroutine(d)
-	g := w.gs.At(i)
+	i, g := w.onP(d)
 	g.RunAt = g.StartAt
 	if g.RunAt >= 0 && !g.System && d.Why != reference.WhyExit {
 		w.stops++
@@ -1000,20 +1141,27 @@ func (w *World) stop(d *reference.Decision) {
 		p.ranTo = w.now
 	}
 	if g.StartAt >= 0 {
-		w.endRun(i, d.Why, d.Stack)
+		w.endRun(g, d.Why, d.Stack)
 	}
 	g.BlockedAt, g.Reason = -1, reference.ReasonNone
 	if d.Why == reference.WhyBlock {
 		g.BlockedAt, g.Reason = w.now, d.Reason
+		if forOthers>>d.Reason&1 != 0 {
+			g.slackAt = w.slackNs
+		}
 	}
 	if d.Stack != 0 {
 		g.Stack = d.Stack
 	}
+	if !g.System {
+		w.span.Stop(&g.node, g.Class, d.Stack)
+	}
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-		w.leave(i)
+		w.span.Exit(&g.node)
+		w.leave(g)
 		w.setReady(g, -1)
 		w.gs.Remove(d.G, i)
-		w.d, w.ended = 0, i
+		w.d, w.g, w.ended = 0, nil, i
 	}
 }
 
@@ -1021,20 +1169,23 @@ func (w *World) syscall(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	i := w.goroutine(d)
-	w.gs.At(i).CallAt, w.gs.At(i).CallWhy = w.now, reference.WhyUnknown
+	i, g := w.onP(d)
+	g.CallAt, g.CallWhy = w.now, reference.WhyUnknown
+	if !g.System {
+		w.span.Stop(&g.node, g.Class, d.Stack)
+	}
 	p := w.p(d.P)
 	if p == nil {
 		return
 	}
 	if p.run != i {
 		w.endStint(p, reference.WhyUnknown, 0, false)
-		w.setStart(w.gs.At(i), w.now)
-		w.run(i, p, d.P)
+		w.setStart(g, w.now)
+		w.run(i, g, p, d.P)
 	}
 	p.sysAt, p.stack = w.now, d.Stack
 	if d.Stack != 0 {
-		w.gs.At(i).Stack = d.Stack
+		g.Stack = d.Stack
 	}
 }
 
@@ -1042,7 +1193,10 @@ func (w *World) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	i := w.goroutine(d)
+	i, g := w.onP(d)
+	if !g.System && d.P >= 0 {
+		w.span.Run(&g.node, g.Class)
+	}
 	p := w.p(d.P)
 	if p == nil {
 		return
@@ -1055,22 +1209,21 @@ func (w *World) syscallExit(d *reference.Decision) {
 		}
 		return
 	}
-	if w.gs.At(i).ReadyAt >= 0 {
+	if g.ReadyAt >= 0 {
 		return
 	}
-	if w.gs.At(i).StartAt >= 0 {
-		w.endRun(i, reference.WhyUnknown, 0)
+	if g.StartAt >= 0 {
+		w.endRun(g, reference.WhyUnknown, 0)
 	}
 	w.endStint(p, reference.WhyUnknown, 0, false)
-	w.setStart(w.gs.At(i), w.now)
-	w.run(i, p, d.P)
+	w.setStart(g, w.now)
+	w.run(i, g, p, d.P)
 }
 
 // finish ends what is open at the end of the trace.
 func (w *World) finish(end int64) {
 	if dt := end - w.now; dt > 0 {
-		w.loadSum += float64(w.Load() * float64(dt))
-		w.now = end
+		w.pass(dt)
 	}
 	for k := range w.ps {
 		p := &w.ps[k]
@@ -1078,8 +1231,17 @@ func (w *World) finish(end int64) {
 		w.endSlice(p, true)
 	}
 	for i := int32(1); i < w.gs.Len(); i++ {
-		if w.gs.At(i).list != inNone {
-			w.stayOver(i, nil, false)
+		if g := w.gs.At(i); g.list != inNone {
+			w.stayOver(g, nil, false)
+		}
+	}
+}
+
+// nodes gives what the span keeps of the goroutines, in the order of their slots.
+func (w *World) nodes(yield func(int32, *span.Node) bool) {
+	for i := int32(1); i < w.gs.Len(); i++ {
+		if g := w.gs.At(i); !yield(g.Class, &g.node) {
+			return
 		}
 	}
 }
@@ -1113,17 +1275,40 @@ type Class struct {
 	Local  int64 // starts out of local queues
 	// Creates is how many goroutines its goroutines created.
 	Creates int64
-	bars    [bars]int64
+	Calls   int64 // system calls, as in World.OnSyscall
+	// Of the run intervals on the same P as the last before, those of goroutines
+	// known to be wired to a thread left out.
+	Again, AgainNs int64
+	bars           [bars]int64 // but those in kept
+	kept           [bars]int64 // of Again, those that the goroutine ended itself
 }
 
 // Two bars for each power of two.
 const bars = 96
 
-func (c *Class) add(ns int64) {
-	ns = max(1, ns)
+func (c *Class) add(ns int64, again bool, why reference.Why) {
+	bar := bar(max(1, ns))
 	c.Stints++
-	c.RunNs += ns
-	c.bars[bar(ns)]++
+	c.RunNs += max(1, ns)
+	if again {
+		c.Again++
+		c.AgainNs += ns
+		if why == reference.WhyBlock || why == reference.WhyExit || why == reference.WhyGosched {
+			c.kept[bar]++
+			return
+		}
+	}
+	c.bars[bar]++
+}
+
+// Kept is the lengths of the run intervals of Again that the goroutine ended
+// itself: it blocked, ended, or called runtime.Gosched.
+func (c *Class) Kept() Lengths {
+	l := Lengths{bars: c.kept}
+	for _, n := range c.kept {
+		l.N += n
+	}
+	return l
 }
 
 func bar(ns int64) int {
@@ -1150,7 +1335,7 @@ func (c *Class) Median() int64 {
 	}
 	need, seen := (c.Stints+1)/2, int64(0)
 	for i, n := range c.bars {
-		if seen += n; seen >= need {
+		if seen += n + c.kept[i]; seen >= need {
 			low := math.Ldexp(1+float64(i%2)/2, i/2)
 			return int64(low * 1.25)
 		}
@@ -1172,7 +1357,7 @@ func (w *World) Classes(f func(*Class)) {
 func (c *Class) Over(ns int64) int64 {
 	var n int64
 	for i := bar(ns); i < bars; i++ {
-		n += c.bars[i]
+		n += c.bars[i] + c.kept[i]
 	}
 	return n
 }

@@ -152,10 +152,10 @@ func TestClassMedian(t *testing.T) {
 		t.Error("empty")
 	}
 	for range 100 {
-		c.add(20_000)
+		c.add(20_000, false, reference.WhyBlock)
 	}
 	for range 49 {
-		c.add(5_000_000)
+		c.add(5_000_000, false, reference.WhyBlock)
 	}
 	if m := c.Median(); m < 15_000 || m > 25_000 {
 		t.Error(m)
@@ -165,6 +165,6 @@ func TestClassMedian(t *testing.T) {
 	}
 	c = Class{}
 	for _, ns := range []int64{0, 1, 2, 3, 1 << 62} {
-		c.add(ns)
+		c.add(ns, false, reference.WhyBlock)
 	}
 }

@@ -2,11 +2,8 @@ package span
 
 import (
 	"cmp"
+	"iter"
 	"slices"
-
-	"github.com/gmpscope/gmpscope/analyze/ids"
-	"github.com/gmpscope/gmpscope/analyze/procs"
-	"github.com/gmpscope/gmpscope/reference"
 )
 
 // Result is work and span of the program's goroutines. Times are in ns.
@@ -72,20 +69,18 @@ func (r *Result) Efficiency() float64 {
 // the program as it is, could gain at most.
 func (r *Result) RecoverableNs() int64 { return max(0, r.BusyNs-r.BoundNs()) }
 
-// Accumulator measures a stream of decisions. Memory follows the goroutines that
-// are alive.
+// Accumulator measures a stream of decisions. Who drives it keeps a [Node] for each
+// goroutine of the program and says what happens to them: [Accumulator.Pass] before
+// all else that happens at a time, and [Accumulator.Ps] after what may change the
+// Ps. It is not told of goroutines of the runtime.
 type Accumulator struct {
-	ps  *procs.Tracker
-	own bool // ps is driven from here
-
 	now    int64
-	gs     ids.Table[goroutine]
 	more   []rest // of the paths that need it; index 0 is not used
 	free   []int32
 	active int64
 
 	work, busy         int64
-	procsSum, usableNs float64
+	procsSum, usableNs int64 // integrals over the busy time
 	procs, usable      int64
 	best               path
 }
@@ -111,125 +106,37 @@ type rest struct {
 	seg   [maxSegments - nearSegments]Segment
 }
 
-type goroutine struct {
-	from   int64 // since when it runs, as far as not yet in path; -1: it does not
-	path   path
-	class  int32
-	system bool
+// Node is what an [Accumulator] knows of a goroutine. The zero value is that of one
+// of which nothing is known. A Node must not be copied.
+type Node struct {
+	from   int64 // since when it runs, as far as not yet in path
+	runs   bool
 	active bool // runs or is ready to
+	path   path
 }
 
-// New returns an Accumulator that has seen nothing. ps follows the Ps of the
-// same stream, each decision before Add is called with it; nil: the Accumulator
-// follows them itself.
-func New(ps *procs.Tracker) *Accumulator {
-	a := &Accumulator{ps: ps, gs: ids.NewTable[goroutine](), more: make([]rest, 1), usable: 1, procs: 1}
-	if ps == nil {
-		a.ps, a.own = procs.NewTracker(), true
-	}
-	return a
-}
+// New returns an Accumulator that has seen nothing.
+func New() *Accumulator { return &Accumulator{more: make([]rest, 1), usable: 1, procs: 1} }
 
-// Kinds are the decisions that Add does something for, where the Accumulator does
-// not follow the Ps itself.
-func Kinds() []reference.Kind {
-	return []reference.Kind{
-		reference.KindReady, reference.KindStart, reference.KindStop, reference.KindSyscall, reference.KindSyscallExit,
-		reference.KindPStart, reference.KindPStop, reference.KindSTWEnd, reference.KindProcs,
-	}
-}
-
-const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
-
-// Add takes the next decision. It does not keep d.
-func (a *Accumulator) Add(d *reference.Decision) {
-	a.advance(d.Time)
-	switch d.Kind {
-	case reference.KindReady:
-		if d.G >= 0 {
-			a.ready(d)
-		}
-	case reference.KindStart, reference.KindSyscallExit:
-		if d.G >= 0 && d.P >= 0 {
-			if g := a.goroutine(d); g != nil {
-				a.flush(g, 0)
-				g.from = a.now
-				a.setActive(g, true)
-			}
-		}
-	case reference.KindSyscall:
-		if d.G >= 0 {
-			if g := a.goroutine(d); g != nil {
-				a.stop(g, d.Stack)
-			}
-		}
-	case reference.KindStop:
-		if d.G >= 0 {
-			if g := a.goroutine(d); g != nil {
-				a.stop(g, d.Stack)
-				if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-					a.exit(d.G, a.gs.Find(d.G))
-				}
-			}
-		}
-	}
-	if a.own {
-		a.ps.Apply(d)
-	}
-	switch d.Kind {
-	case reference.KindPStart, reference.KindPStop, reference.KindSTWEnd, reference.KindProcs:
-		a.count()
-	default:
-		// Of the others only those of mark workers change what is usable.
-		if d.Flags&reference.FlagGC != 0 {
-			a.count()
-		}
-	}
-}
-
-func (a *Accumulator) count() {
-	a.procs, a.usable = max(1, int64(a.ps.Procs())), a.ps.Usable()
-}
-
-func (a *Accumulator) advance(to int64) {
-	dt := to - a.now
+// Pass lets time pass until now, ns.
+func (a *Accumulator) Pass(now int64) {
+	dt := now - a.now
 	if dt <= 0 {
 		return
 	}
-	a.now = to
+	a.now = now
 	if a.active > 0 {
 		a.busy += dt
-		a.procsSum += float64(a.procs) * float64(dt)
-		a.usableNs += float64(a.usable) * float64(dt)
+		a.procsSum += a.procs * dt
+		a.usableNs += a.usable * dt
 	}
 }
 
-// goroutine returns that of d; nil if it is none of the program.
-func (a *Accumulator) goroutine(d *reference.Decision) *goroutine {
-	i := a.gs.Find(d.G)
-	if i == 0 {
-		i = a.gs.Add(d.G)
-		*a.gs.At(i) = goroutine{from: -1}
-	}
-	g := a.gs.At(i)
-	if d.Class != 0 {
-		g.class = d.Class
-	}
-	if d.Flags&notOfProgram != 0 && !g.system {
-		a.setActive(g, false)
-		a.drop(&g.path)
-		g.system, g.from, g.path = true, -1, path{}
-	}
-	if g.system {
-		if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
-			a.exit(d.G, i)
-		}
-		return nil
-	}
-	return g
-}
+// Ps says how many Ps there are from now on, and how many of them can run
+// goroutines of the program.
+func (a *Accumulator) Ps(procs, usable int64) { a.procs, a.usable = max(1, procs), usable }
 
-func (a *Accumulator) setActive(g *goroutine, on bool) {
+func (a *Accumulator) setActive(g *Node, on bool) {
 	if g.active != on {
 		g.active = on
 		if on {
@@ -240,56 +147,65 @@ func (a *Accumulator) setActive(g *goroutine, on bool) {
 	}
 }
 
-func (a *Accumulator) ready(d *reference.Decision) {
-	g := a.goroutine(d)
-	if g == nil {
-		return
-	}
-	a.flush(g, 0)
-	g.from = -1
+// Ready says that g, of a class, is ready to run.
+func (a *Accumulator) Ready(g *Node, class int32) {
+	a.flush(g, class, 0)
+	g.runs = false
 	a.setActive(g, true)
-	if d.By < 0 || d.By == d.G {
+}
+
+// Wake says that w, of a class, made g ready, at a stack.
+func (a *Accumulator) Wake(g, w *Node, class, stack int32) {
+	if !w.runs {
 		return
 	}
-	i := a.gs.Find(d.By)
-	if i == 0 {
-		return
-	}
-	w := a.gs.At(i)
-	if w.system || w.from < 0 {
-		return
-	}
-	a.flush(w, d.Stack)
+	a.flush(w, class, stack)
 	if w.path.ns > g.path.ns {
 		a.copy(&g.path, &w.path)
 		g.path.hops++
 	}
 }
 
-func (a *Accumulator) stop(g *goroutine, stack int32) {
-	a.flush(g, stack)
-	g.from = -1
+// Run says that g, of a class, runs from now on.
+func (a *Accumulator) Run(g *Node, class int32) {
+	a.flush(g, class, 0)
+	g.from, g.runs = a.now, true
+	a.setActive(g, true)
+}
+
+// Stop says that g, of a class, stopped at a stack, or entered a system call there.
+func (a *Accumulator) Stop(g *Node, class, stack int32) {
+	a.flush(g, class, stack)
+	g.runs = false
 	a.setActive(g, false)
 }
 
 // flush puts what g ran into the work and into its path.
-func (a *Accumulator) flush(g *goroutine, stack int32) {
-	if g.from < 0 {
+func (a *Accumulator) flush(g *Node, class, stack int32) {
+	if !g.runs {
 		return
 	}
 	ns := a.now - g.from
 	g.from = a.now
 	if ns > 0 {
 		a.work += ns
-		a.extend(&g.path, Segment{Class: g.class, Stack: stack, Ns: ns, worst: ns})
+		a.extend(&g.path, class, stack, ns)
 	}
 }
 
-func (a *Accumulator) exit(id int64, place int32) {
-	g := a.gs.At(place)
+// Exit says that g, which has stopped, has ended.
+func (a *Accumulator) Exit(g *Node) {
 	a.keepBest(&g.path)
 	a.drop(&g.path)
-	a.gs.Remove(id, place)
+	*g = Node{}
+}
+
+// Forget says that g has turned out to be no goroutine of the program. Nothing else
+// may be said of it but that once more.
+func (a *Accumulator) Forget(g *Node) {
+	a.setActive(g, false)
+	a.drop(&g.path)
+	*g = Node{}
 }
 
 func (a *Accumulator) keepBest(p *path) {
@@ -340,24 +256,26 @@ func (a *Accumulator) segment(p *path, i int32) *Segment {
 	return &a.more[p.rest].seg[i-nearSegments]
 }
 
-// extend makes a path longer. Where it has too many classes, the one with least
-// is given up.
-func (a *Accumulator) extend(p *path, x Segment) {
-	p.ns += x.Ns
+// extend makes a path longer by a piece of ns. Where it has too many classes, the
+// one with least is given up.
+func (a *Accumulator) extend(p *path, class, stack int32, ns int64) {
+	p.ns += ns
+	if s := &p.seg[0]; p.n > 0 && s.Class == class {
+		s.add(stack, ns)
+		return
+	}
 	var least *Segment
 	for i := range p.n {
 		s := a.segment(p, i)
-		if s.Class == x.Class {
-			s.Ns += x.Ns
-			if x.worst > s.worst && (x.Stack != 0 || s.Stack == 0) {
-				s.worst, s.Stack = x.worst, x.Stack
-			}
+		if s.Class == class {
+			s.add(stack, ns)
 			return
 		}
 		if least == nil || s.Ns < least.Ns {
 			least = s
 		}
 	}
+	x := Segment{Class: class, Stack: stack, Ns: ns, worst: ns}
 	if p.n < maxSegments {
 		if p.n == nearSegments {
 			a.lengthen(p)
@@ -370,14 +288,20 @@ func (a *Accumulator) extend(p *path, x Segment) {
 	*least = x
 }
 
-// Finish returns the account of a stream that ended at endNs. The Accumulator
-// cannot be used afterwards.
-func (a *Accumulator) Finish(endNs int64) Result {
-	a.advance(endNs)
-	for i := int32(1); i < a.gs.Len(); i++ {
-		g := a.gs.At(i)
-		a.flush(g, 0)
-		g.from = -1
+func (s *Segment) add(stack int32, ns int64) {
+	s.Ns += ns
+	if ns > s.worst && (stack != 0 || s.Stack == 0) {
+		s.worst, s.Stack = ns, stack
+	}
+}
+
+// Finish returns the account of a stream that ended at endNs. all gives at least the
+// goroutines that have not ended, each after its class, in an order that depends on
+// the stream only. The Accumulator cannot be used afterwards.
+func (a *Accumulator) Finish(endNs int64, all iter.Seq2[int32, *Node]) Result {
+	a.Pass(endNs)
+	for class, g := range all {
+		a.flush(g, class, 0)
 		a.keepBest(&g.path)
 	}
 	b := &a.best
@@ -386,7 +310,7 @@ func (a *Accumulator) Finish(endNs int64) Result {
 		r.Path = append(r.Path, *a.segment(b, i))
 	}
 	if a.busy > 0 {
-		r.Procs, r.Usable = a.procsSum/float64(a.busy), a.usableNs/float64(a.busy)
+		r.Procs, r.Usable = float64(a.procsSum)/float64(a.busy), float64(a.usableNs)/float64(a.busy)
 	}
 	slices.SortFunc(r.Path, func(x, y Segment) int {
 		return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Class, y.Class))

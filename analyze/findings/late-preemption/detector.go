@@ -48,8 +48,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "time slices that ended late", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}}
-			env.World.OnStint(w.stint)
-			env.World.OnLongSlice(w.slice, t.AskedNs)
+			env.World.OnLongTurn(w.over, t.AskedNs)
 			return w
 		},
 	}
@@ -61,22 +60,6 @@ type watcher struct {
 	world *findings.World
 	cells []cell
 	at    map[int32]int
-	parts []part // by P
-}
-
-// part is what is over of a slice under way, since it began or since a
-// preemption in it.
-type part struct {
-	stints    int32
-	why       reference.Why
-	open      bool // it ran when the trace ended
-	system    bool // a goroutine of the runtime took part
-	from, to  int64
-	syscallNs int64
-	// The goroutine that ran longest.
-	longest      int64
-	g            int64
-	class, stack int32
 }
 
 // cell is the late slices of one class, that of the goroutine which ran longest.
@@ -90,7 +73,7 @@ type cell struct {
 	victims findings.Tally
 }
 
-// longest is the part of a slice that was longest.
+// longest is the turn that was longest.
 type longest struct {
 	from, to, ns int64
 	g            int64
@@ -103,45 +86,14 @@ const (
 	maxVictims = 256
 )
 
-// stint adds a run interval to its part of a slice, which a preemption ends:
-// what comes from runnext after it inherits the slice, but the request was heeded.
-func (w *watcher) stint(s *findings.Stint) {
-	for int(s.P) >= len(w.parts) {
-		w.parts = append(w.parts, part{})
-	}
-	p := &w.parts[s.P]
-	if p.stints == 0 || s.Nth == 1 {
-		p.stints, p.from, p.syscallNs, p.longest, p.system = 0, s.From, 0, 0, false
-	}
-	p.stints++
-	p.to, p.why, p.open = s.To, s.Why, s.Open
-	p.syscallNs += s.SyscallNs
-	p.system = p.system || s.System
-	if ns := s.Ns(); ns >= p.longest {
-		p.longest, p.g, p.class, p.stack = ns, s.G, s.Class, s.Stack
-	}
-	if s.Why == reference.WhySlice {
-		w.over(s.P)
-	}
-}
-
-func (w *watcher) slice(s *findings.Slice) {
-	if int(s.P) < len(w.parts) && w.parts[s.P].stints > 0 {
-		w.over(s.P)
-	}
-}
-
-// over judges the part of a slice on a P that is over, and empties it.
-func (w *watcher) over(id int32) {
-	p := &w.parts[id]
-	stints := p.stints
-	p.stints = 0
-	ns := p.to - p.from - p.syscallNs
-	if ns < w.t.AskedNs || p.system {
+// over judges a turn.
+func (w *watcher) over(p *findings.Turn) {
+	ns := p.Ns()
+	if ns < w.t.AskedNs || p.System {
 		return
 	}
 	end := 0
-	switch p.why {
+	switch p.Why {
 	case reference.WhyBlock, reference.WhyExit, reference.WhyGosched, reference.WhyGoyield, reference.WhyCoroutine, reference.WhyLocked:
 		end = 1
 	case reference.WhySTW, reference.WhyGC, reference.WhyGeneration, reference.WhySuspend:
@@ -149,20 +101,20 @@ func (w *watcher) over(id int32) {
 	case reference.WhyRetakeSlow, reference.WhyRetakeReturn, reference.WhySyscall:
 		return // it was in a system call, which is no running
 	}
-	if p.open {
+	if p.Open {
 		end = 3
 	}
 	if end != 0 && ns < w.t.LostNs {
 		return // if not late, not known to have been asked either
 	}
-	i, ok := w.at[p.class]
+	i, ok := w.at[p.Class]
 	if !ok {
 		if len(w.cells) >= maxCells {
 			return
 		}
 		i = len(w.cells)
-		w.cells = append(w.cells, cell{class: p.class})
-		w.at[p.class] = i
+		w.cells = append(w.cells, cell{class: p.Class})
+		w.at[p.Class] = i
 	}
 	c := &w.cells[i]
 	if end == 0 {
@@ -175,20 +127,20 @@ func (w *watcher) over(id int32) {
 	c.ns += ns - w.t.AskedNs
 	c.by[end]++
 	if ns > c.longest.ns {
-		c.longest = longest{from: p.from, to: p.to, ns: ns, g: p.g, p: id, stack: p.stack, stints: stints}
+		c.longest = longest{from: p.From, to: p.To, ns: ns, g: p.G, p: p.P, stack: p.Stack, stints: p.Stints}
 	}
-	late := p.from + w.t.AskedNs
+	late := p.From + w.t.AskedNs
 	look := func(q int32, by int64) {
 		seen := 0
 		w.world.Waiting(q, func(g *findings.Goroutine) bool {
 			seen++
-			if over := (p.to - max(g.QueuedAt, late)) / by; over > 0 && !g.Self {
-				c.victims.Add(findings.Cell{Class: g.Class, Ns: over, From: max(g.QueuedAt, late), To: p.to, G: g.ID, P: g.P, Stack: g.Stack})
+			if over := (p.To - max(g.QueuedAt, late)) / by; over > 0 && !g.Self {
+				c.victims.Add(findings.Cell{Class: g.Class, Ns: over, From: max(g.QueuedAt, late), To: p.To, G: g.ID, P: g.P, Stack: g.Stack})
 			}
 			return seen < maxVictims
 		})
 	}
-	look(id, 1)
+	look(p.P, 1)
 	look(reference.NoP, w.world.Procs())
 }
 

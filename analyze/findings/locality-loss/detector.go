@@ -50,7 +50,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines slowed down by changing Ps", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}}
-			env.World.OnStint(w.stint)
+			env.World.OnMoved(w.move)
 			env.World.On(w.gc, reference.KindGCBegin, reference.KindGCEnd)
 			return w
 		},
@@ -68,13 +68,15 @@ type watcher struct {
 }
 
 type class struct {
-	id           int32
-	starts       int64 // but first ones
-	runNs        int64
-	moved, stays findings.Lengths // run intervals that the goroutine ended itself
-	how          [ways]int64
-	marking      int64 // of the moves, while the garbage collector marked
-	worst        findings.Cell
+	id      int32
+	runNs   int64            // after moves
+	moved   findings.Lengths // after moves, run intervals that the goroutine ended itself
+	how     [ways]int64
+	marking int64 // of the moves, while the garbage collector marked
+	worst   findings.Cell
+	// The rest is known at the end.
+	stays  findings.Lengths // as moved, of those without a move
+	starts int64            // but first ones
 }
 
 // How a goroutine came to another P.
@@ -108,8 +110,8 @@ func (w *watcher) class(id int32) *class {
 	return &w.classes[i]
 }
 
-func (w *watcher) stint(s *findings.Stint) {
-	if s.System || s.First || s.Open {
+func (w *watcher) move(s *findings.Stint) {
+	if s.Open {
 		return
 	}
 	if g := w.world.Goroutine(); g != nil && g.Locked && g.ID == s.G {
@@ -119,15 +121,7 @@ func (w *watcher) stint(s *findings.Stint) {
 	if c == nil {
 		return
 	}
-	c.starts++
 	c.runNs += s.Ns()
-	whole := s.Why == reference.WhyBlock || s.Why == reference.WhyExit || s.Why == reference.WhyGosched
-	if !s.Moved {
-		if whole {
-			c.stays.Add(s.Ns())
-		}
-		return
-	}
 	switch s.Src {
 	case reference.SrcSteal, reference.SrcStealRunnext:
 		c.how[stolen]++
@@ -139,7 +133,7 @@ func (w *watcher) stint(s *findings.Stint) {
 	if w.marking {
 		c.marking++
 	}
-	if whole {
+	if s.Why == reference.WhyBlock || s.Why == reference.WhyExit || s.Why == reference.WhyGosched {
 		c.moved.Add(s.Ns())
 		if s.Ns() > c.worst.Ns && s.Ns() < w.t.StintNs {
 			c.worst = findings.Cell{Class: s.Class, Ns: s.Ns(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
@@ -183,6 +177,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var cost int64
 	for i := range w.classes {
 		c := &w.classes[i]
+		known := w.world.ClassStat(c.id)
+		c.stays, c.starts = known.Kept(), c.moves()+known.Again
+		c.runNs += known.AgainNs
 		if !w.often(c, f) {
 			continue
 		}

@@ -75,9 +75,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "threads with a P but without a CPU", Since: "v0.1.0", Doc: doc, NeedsQueues: true, Machine: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
-			w.world.On(w.start, reference.KindStart)
 			w.world.On(w.sample, reference.KindSample)
-			w.world.OnStint(w.stint)
+			w.world.OnLongStint(w.stint, t.LongNs)
+			w.world.OnStintWhy(w.preempted, reference.WhySlice)
 			w.world.OnPreempted(w.slice)
 			return w
 		},
@@ -90,16 +90,11 @@ type watcher struct {
 	world    *findings.World
 	silences *findings.Silences
 
-	at      int64 // time up to which the integrals are
-	running int64 // goroutines of the program since then
-	busy    int64 // ns with at least one
-	sum     int64 // integral of running: goroutine-ns
-	squares float64
+	ran findings.Ran // at the end
 
 	ended map[int32]int64 // by class: long run intervals that a preemption ended
 
-	starts []start // by P: of the present run interval
-	slices []start // by P: of the present slice
+	slices []slice // by P: of the present one, where it was preempted
 
 	all   account
 	apart account // what no silence of the whole process had a part in
@@ -109,13 +104,10 @@ type watcher struct {
 	sumFirst, sumLast       int64
 }
 
-// start is what is remembered of the beginning of an interval.
-type start struct {
-	at, sum, silent int64
-	// Of a slice: when the last preemptions in it were, 0 for none. It goes on after
-	// one if a goroutine inherits it, and the watcher asks again 10 ms later.
-	heeded, before int64
-}
+// slice is when a slice began, and when the last preemptions in it were, 0 for none.
+// It goes on after one if a goroutine inherits it, and the watcher asks again 10 ms
+// later.
+type slice struct{ at, heeded, before int64 }
 
 // account of interrupted run intervals and late slices.
 type account struct {
@@ -154,47 +146,22 @@ const (
 	maxLate = 1024 // stacks
 )
 
-// advance brings the integrals up to now.
-func (w *watcher) advance() {
-	now := w.world.Now()
-	if dt := now - w.at; dt > 0 {
-		if w.running > 0 {
-			w.busy += dt
-			w.sum += w.running * dt
-			w.squares += float64(w.running * w.running * dt)
-		}
-		w.at = now
+// preempted notes that a preemption ended a run interval.
+func (w *watcher) preempted(s *findings.Stint) {
+	for int(s.P) >= len(w.slices) {
+		w.slices = append(w.slices, slice{at: -1})
 	}
-	w.running = w.world.RunningNow()
+	x := &w.slices[s.P]
+	if at := w.world.SliceStart(s.P); x.at != at {
+		*x = slice{at: at}
+	}
+	x.heeded, x.before = s.To, x.heeded
 }
-
-func (w *watcher) start(d *reference.Decision) {
-	w.advance()
-	if d.P < 0 || d.P >= maxPs {
-		return
-	}
-	for int(d.P) >= len(w.starts) {
-		w.starts = append(w.starts, start{at: -1})
-		w.slices = append(w.slices, start{at: -1})
-	}
-	s := start{at: w.world.Now(), sum: w.sum, silent: w.silences.Ns}
-	w.starts[d.P] = s
-	if d.Flags&reference.FlagInherits == 0 && d.Src != reference.SrcRunnext {
-		w.slices[d.P] = s
-	}
-}
-
-const maxPs = 4096 // as many as the World tells apart
 
 func (w *watcher) stint(s *findings.Stint) {
-	w.advance()
-	w.running--
-	if s.Why == reference.WhySlice && int(s.P) < len(w.slices) {
-		x := &w.slices[s.P]
-		x.heeded, x.before = s.To, x.heeded
-	}
 	ns := s.Ns()
-	if ns < w.t.LongNs || s.System || s.Open || int(s.P) >= len(w.starts) || w.starts[s.P].at != s.From {
+	from, ran := w.world.LastStart(s.P)
+	if ns < w.t.LongNs || s.System || s.Open || from != s.From {
 		return
 	}
 	c := w.world.ClassStat(s.Class)
@@ -209,10 +176,10 @@ func (w *watcher) stint(s *findings.Stint) {
 		}
 	}
 	x := findings.Cell{Class: s.Class, Ns: ns - c.Median(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
-	from := &w.starts[s.P]
-	w.all.interrupted(x, w.sum-from.sum, self)
-	if from.silent == w.silences.Ns {
-		w.apart.interrupted(x, w.sum-from.sum, self)
+	with := w.world.Ran().Ns - ran
+	w.all.interrupted(x, with, self)
+	if !w.silences.Since(from) {
+		w.apart.interrupted(x, with, self)
 	}
 }
 
@@ -259,12 +226,16 @@ func (a *account) interrupted(x findings.Cell, with int64, self bool) {
 }
 
 func (w *watcher) slice(s *findings.Slice) {
-	if s.System || s.Open || s.N == 0 || int(s.P) >= len(w.slices) || w.slices[s.P].at != s.From {
+	if s.System || s.Open || s.N == 0 || w.world.SliceStart(s.P) != s.From {
 		return
 	}
-	w.all.sliceOver(s, w.slices[s.P].before, &w.t)
-	if w.slices[s.P].silent == w.silences.Ns {
-		w.apart.sliceOver(s, w.slices[s.P].before, &w.t)
+	before := int64(0)
+	if int(s.P) < len(w.slices) && w.slices[s.P].at == s.From {
+		before = w.slices[s.P].before
+	}
+	w.all.sliceOver(s, before, &w.t)
+	if !w.silences.Since(s.From) {
+		w.apart.sliceOver(s, before, &w.t)
 	}
 }
 
@@ -302,12 +273,12 @@ func (w *watcher) sample(d *reference.Decision) {
 	if d.G < 0 || d.Flags&(reference.FlagSystem|reference.FlagTracer|reference.FlagGC) != 0 {
 		return
 	}
-	w.advance()
+	ran := w.world.Ran().Ns
 	if w.firstSample < 0 {
-		w.firstSample, w.sumFirst = d.Time, w.sum
+		w.firstSample, w.sumFirst = d.Time, ran
 	}
 	w.samples++
-	w.lastSample, w.sumLast = d.Time, w.sum
+	w.lastSample, w.sumLast = d.Time, ran
 }
 
 // proof is one way by which it shows.
@@ -324,7 +295,7 @@ type proof struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.advance()
+	w.ran = w.world.Ran()
 	quota := cputhrottling.Default()
 	a := &w.all
 	if b := w.silences.Beat(quota.PeriodNs); b.Keeps(quota.PeriodNs, quota.MinCount, quota.Chance, quota.Within) {
@@ -381,12 +352,12 @@ func (w *watcher) bySamples(f *findings.Facts, a *account, expected float64) pro
 	ratio := float64(w.samples) / expected
 	lost := max(0, 1-ratio)
 	p := proof{
-		share: lost, warning: w.t.WarningShare, sure: true, cost: int64(lost * float64(w.sum)), basis: findings.Inferred,
+		share: lost, warning: w.t.WarningShare, sure: true, cost: int64(lost * float64(w.ran.Ns)), basis: findings.Inferred,
 		title: "Goroutines that ran had a CPU for " + findings.Percent(ratio) + " of that time only, by the CPU profiler's clock",
 		evidence: []findings.Evidence{
 			{What: "CPU samples in goroutines of the program", Value: findings.Count(w.samples)},
 			{What: "expected for their running time, one in " + findings.Dur(w.t.SampleNs), Value: findings.Number(expected), Limit: findings.Number(w.t.MinSamples)},
-			{What: "share of the running time without a CPU", Value: findings.Percent(lost), Limit: findings.Percent(w.t.NoteShare), Ns: int64(lost * float64(w.sum))},
+			{What: "share of the running time without a CPU", Value: findings.Percent(lost), Limit: findings.Percent(w.t.NoteShare), Ns: int64(lost * float64(w.ran.Ns))},
 		},
 		actors: a.lost.Actors(f, findings.Victim, 3), from: w.firstSample, to: w.lastSample,
 	}
@@ -396,17 +367,17 @@ func (w *watcher) bySamples(f *findings.Facts, a *account, expected float64) pro
 // byTurns looks at run intervals far longer than their class's: whether the Ps
 // that they leave are always about as many, and whether they end at ticks.
 func (w *watcher) byTurns(f *findings.Facts, a *account) proof {
-	if a.n < w.t.MinCount || a.ns >= w.sum {
+	if a.n < w.t.MinCount || a.ns >= w.ran.Ns {
 		return proof{}
 	}
-	held := float64(a.ns) / float64(w.sum)
+	held := float64(a.ns) / float64(w.ran.Ns)
 	free := 1 - held
 	// The integral of the square of how many run uninterrupted, and what it would be
 	// if each were interrupted by itself: a binomial number of them at each instant.
-	got := w.squares - 2*a.with + float64(a.ns) + 2*a.pairs
-	spread := (got - free*free*w.squares) / (held * free * float64(w.sum))
-	together := float64(a.ns) / float64(w.busy)
-	mean := float64(w.sum) / float64(w.busy)
+	got := w.ran.Squares - 2*a.with + float64(a.ns) + 2*a.pairs
+	spread := (got - free*free*w.ran.Squares) / (held * free * float64(w.ran.Ns))
+	together := float64(a.ns) / float64(w.ran.BusyNs)
+	mean := float64(w.ran.Ns) / float64(w.ran.BusyNs)
 	tick, r, chance := int64(0), 0.0, 1.0
 	for k, t := range ticks {
 		x := math.Hypot(a.turn[k][0], a.turn[k][1]) / float64(max(1, a.self))
@@ -420,7 +391,7 @@ func (w *watcher) byTurns(f *findings.Facts, a *account) proof {
 		return proof{}
 	}
 	total := a.lost.Total
-	share := float64(total.Ns) / float64(w.sum)
+	share := float64(total.Ns) / float64(w.ran.Ns)
 	p := proof{
 		share: share, warning: w.t.WarningShare, sure: turns && atTicks, cost: total.Ns, basis: findings.Suspected,
 		title: fmt.Sprintf("Of %s Ps that ran a goroutine, on average, only %s made progress: threads seem to have lacked a CPU for %s of the running time",

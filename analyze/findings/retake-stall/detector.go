@@ -67,10 +67,10 @@ type watcher struct {
 	tookAt  int64  // when sysmon took a P last; -1: not yet
 	kinds   []kind // the first is for all stacks that come too late
 	at      map[int32]int32
-	last    int32 // kind of the last call
-	rare    int64 // unusually long calls
-	freaks  int64 // longer than sysmon's sleeps explain
-	quiet   int64 // for how long it had not when the longest stall began; -1: it never had
+	recent  [64]struct{ stack, i int32 } // of those that were asked for
+	rare    int64                        // unusually long calls
+	freaks  int64                        // longer than sysmon's sleeps explain
+	quiet   int64                        // for how long it had not when the longest stall began; -1: it never had
 }
 
 // kind is the system calls from one stack.
@@ -83,8 +83,9 @@ type kind struct {
 const maxKinds = 4096
 
 func (w *watcher) kind(stack int32) *kind {
-	if k := &w.kinds[w.last]; k.stack == stack {
-		return k
+	r := &w.recent[uint32(stack)%uint32(len(w.recent))]
+	if r.stack == stack && stack != 0 {
+		return &w.kinds[r.i]
 	}
 	i, ok := w.at[stack]
 	if !ok && len(w.kinds) < maxKinds {
@@ -92,7 +93,7 @@ func (w *watcher) kind(stack int32) *kind {
 		w.kinds = append(w.kinds, kind{stack: stack})
 		w.at[stack] = i
 	}
-	w.last = i
+	r.stack, r.i = stack, i
 	return &w.kinds[i]
 }
 

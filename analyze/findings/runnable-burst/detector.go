@@ -47,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "bursts of runnable goroutines", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, from: -1}
-			env.World.On(w.ready, reference.KindReady)
+			env.World.OnCrowd(w.ready)
 			w.starts = env.World.On(w.start, reference.KindStart)
 			w.starts.Set(false)
 			return w
@@ -104,9 +104,8 @@ const (
 
 func (w *watcher) ready(d *reference.Decision) {
 	n := w.world.Runnable() - w.world.Yielded()
-	if n <= w.world.Procs() {
+	if w.world.Calm() {
 		w.build = false
-		return
 	}
 	if !w.build && w.from < 0 {
 		w.build, w.entries, w.whys, w.samples = true, 0, [32]int64{}, w.samples[:0]

@@ -7,9 +7,6 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/ids"
-	"github.com/gmpscope/gmpscope/analyze/procs"
-	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -55,7 +52,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "one chain of work while Ps are idle", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.On(w.add, append(span.Kinds(), reference.KindRetake)...)
+			env.World.OnUse(w.see)
+			env.World.OnHeldUp(w.wake)
 			return w
 		},
 	}
@@ -66,50 +64,24 @@ type watcher struct {
 	t     Thresholds
 	world *findings.World
 
-	at    int64
-	state state
+	at  int64
+	use findings.Use // since then
 
-	slack    int64   // ns
-	lost     float64 // of it, what work spread over all Ps would not have taken, ns
-	parallel int64   // ns
+	slack int64   // ns
+	lost  float64 // of it, what work spread over all Ps would not have taken, ns
 	// The longest stretch of slack, interruptions below a millisecond included.
 	from, to           int64
 	longFrom, longTo   int64
-	blocked            ids.Parts[blocked] // by slot
 	starved            findings.Tally
 	starvedBySemaphore int64 // ns of it
 }
 
-// state is what held since the last decision.
-type state struct {
-	slack, parallel bool
-	run, procs      int64
-}
-
-// blocked is how much slack there had been when a goroutine blocked.
-type blocked struct{ g, slack int64 }
-
 // stretchGap is the longest interruption of one stretch of slack.
 const stretchGap = 1_000_000
 
-func (w *watcher) add(d *reference.Decision) {
-	w.advance(d.Time)
-	switch {
-	case d.Kind == reference.KindStop && d.Why == reference.WhyBlock:
-		w.block(d)
-	case d.Kind == reference.KindReady && d.By >= 0:
-		w.wake(d)
-	}
-	p := w.world.Procs()
-	ps := w.world.Ps()
-	// Those in system calls are busy outside the program.
-	run := w.world.RunningNow() - ps.Count(procs.Syscall)
-	spare := ps.Usable() - w.world.RunningNow()
-	w.state = state{run: run, procs: p}
-	if run >= 1 && p >= 2 && !w.world.Stopping() {
-		w.state.slack = w.world.Runnable() == 0 && 2*spare >= p
-		w.state.parallel = run >= 2 && 2*run >= p
-	}
+func (w *watcher) see(u *findings.Use) {
+	w.advance(w.world.Now())
+	w.use = *u
 }
 
 func (w *watcher) advance(now int64) {
@@ -117,12 +89,9 @@ func (w *watcher) advance(now int64) {
 	if dt <= 0 {
 		return
 	}
-	if w.state.parallel {
-		w.parallel += dt
-	}
-	if w.state.slack {
+	if w.use.Slack {
 		w.slack += dt
-		w.lost += float64(dt) * (1 - float64(w.state.run)/float64(w.state.procs))
+		w.lost += float64(dt) * (1 - float64(w.use.Run)/float64(w.use.Procs))
 		if w.at-w.to > stretchGap || w.to == 0 {
 			w.from = w.at
 		}
@@ -134,34 +103,16 @@ func (w *watcher) advance(now int64) {
 	w.at = now
 }
 
-func (w *watcher) block(d *reference.Decision) {
-	switch d.Reason {
-	case reference.ReasonChanReceive, reference.ReasonChanSend, reference.ReasonSelect, reference.ReasonSync, reference.ReasonCond:
-	default:
-		return
-	}
-	*w.blocked.Make(w.world.Slot()) = blocked{d.G, w.slack}
-}
-
-func (w *watcher) wake(d *reference.Decision) {
-	b := w.blocked.Find(w.world.Slot())
-	if b == nil || b.g != d.G {
-		return
-	}
-	ns := w.slack - b.slack
-	b.g = 0
-	g := w.world.Goroutine()
-	if ns <= 0 || g == nil || g.System {
-		return
-	}
+func (w *watcher) wake(h *findings.HeldUp) {
+	g := h.G
 	// Who waits for a goroutine that it created itself has called it, as it were.
-	if by := w.world.ByID(d.By); by == nil || by.Creator == d.G {
+	if h.By.Creator == g.ID {
 		return
 	}
 	if g.Reason == reference.ReasonSync {
-		w.starvedBySemaphore += ns
+		w.starvedBySemaphore += h.Ns
 	}
-	w.starved.Add(findings.Cell{Class: g.Class, Ns: ns, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
+	w.starved.Add(findings.Cell{Class: g.Class, Ns: h.Ns, From: g.BlockedAt, To: h.To, G: g.ID, P: reference.NoP, Stack: g.Stack})
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -174,7 +125,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	wait := w.starved.Total
 	waiting := wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
-	phases := float64(w.parallel) >= w.t.ParallelShare*busy
+	phases := float64(w.world.ParallelNs()) >= w.t.ParallelShare*busy
 	s, ok := w.t.Grade.Severity(int64(w.lost), f.EndNs)
 	if !ok || len(r.Path) == 0 || !waiting && !phases {
 		return nil

@@ -40,7 +40,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "tiny pieces of work stolen from P to P", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnStint(w.stint)
+			env.World.OnWindow(w.roll, t.WindowNs)
+			env.World.OnStolen(w.stint)
 			env.World.On(w.steal, reference.KindSteal)
 			return w
 		},
@@ -53,6 +54,7 @@ type watcher struct {
 	world *findings.World
 
 	from    int64   // of the window
+	before  int64   // run intervals before it
 	now     account // in it
 	total   account
 	windows int64
@@ -70,18 +72,13 @@ type account struct {
 	lengths        findings.Lengths
 }
 
+// roll begins the window that s is the first run interval of.
+func (w *watcher) roll(s *findings.Stint) {
+	w.close(w.world.Stints() - 1)
+	w.from = s.To - s.To%w.t.WindowNs
+}
+
 func (w *watcher) stint(s *findings.Stint) {
-	if s.System {
-		return
-	}
-	if s.To >= w.from+w.t.WindowNs {
-		w.close()
-		w.from = s.To - s.To%w.t.WindowNs
-	}
-	w.now.starts++
-	if s.Src != reference.SrcSteal && s.Src != reference.SrcStealRunnext {
-		return
-	}
 	w.now.stolen++
 	w.now.idle += s.IdleWait
 	w.now.lengths.Add(s.Ns())
@@ -111,8 +108,11 @@ func (w *watcher) steal(d *reference.Decision) {
 	w.pairs[d.Victim]++
 }
 
-func (w *watcher) close() {
+// close judges the window, which ends with that many run intervals so far.
+func (w *watcher) close(stints int64) {
 	a := &w.now
+	a.starts = stints - w.before
+	w.before = stints
 	if float64(a.stolen) > w.t.Share*float64(a.starts) && float64(a.stolen) >= w.t.Rate*float64(w.t.WindowNs)/1e9 && a.lengths.Median() < w.t.StintNs {
 		t := &w.total
 		t.starts += a.starts
@@ -130,7 +130,7 @@ func (w *watcher) close() {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close()
+	w.close(w.world.Stints())
 	t := &w.total
 	s, ok := w.t.Grade.Severity(t.idle, f.EndNs)
 	if !ok {

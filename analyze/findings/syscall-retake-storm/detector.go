@@ -7,6 +7,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -45,7 +46,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "short system calls that lost their P", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}, cells: make([]cell, 1)}
-			env.World.OnSyscall(w.syscall)
+			env.World.OnLongSyscall(w.syscall, math.MaxInt64)
 			env.World.On(w.exit, reference.KindSyscallExit)
 			env.World.OnLeave(w.leave, reference.WhySyscallExit)
 			return w
@@ -65,8 +66,7 @@ type watcher struct {
 // cell is the system calls of one class.
 type cell struct {
 	class   int32
-	calls   int64
-	taken   int64 // of them, those that lost the P
+	taken   int64 // calls that lost the P
 	short   int64 // of these, those that came back soon
 	shortNs int64
 	waits   findings.Cell // of the short ones, for another P
@@ -90,13 +90,8 @@ func (w *watcher) cell(class int32) *cell {
 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
-	if c.System {
-		return
-	}
-	x := w.cell(c.Class)
-	x.calls++
-	if byOthers(c.Why) {
-		x.taken++
+	if !c.System && byOthers(c.Why) {
+		w.cell(c.Class).taken++
 	}
 }
 
@@ -139,14 +134,16 @@ func (w *watcher) leave(s *findings.Stay) {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var hit []cell
 	var sum cell
+	var sumCalls int64 // of these goroutines
 	for _, c := range w.cells {
-		often := float64(c.short) >= w.t.Share*float64(c.calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.EndNs)
+		calls := w.world.ClassStat(c.class).Calls
+		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.EndNs)
 		// A wait shorter than the call is a fair price for what others did meanwhile.
 		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {
 			continue
 		}
 		hit = append(hit, c)
-		sum.calls += c.calls
+		sumCalls += calls
 		sum.taken += c.taken
 		sum.short += c.short
 		sum.shortNs += c.shortNs
@@ -168,12 +165,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			findings.Plural(sum.short, "system call", "system calls"), findings.Dur(call), f.Name(top.class), findings.Dur(wait)),
 		Evidence: []findings.Evidence{
 			{What: "calls that lost the P and came back soon", Value: findings.Count(sum.short), Limit: findings.Count(w.t.MinCount) + ", within " + findings.Dur(w.t.ShortNs)},
-			{What: "share of all calls of these goroutines", Value: findings.Percent(float64(sum.short) / float64(max(1, sum.calls))), Limit: findings.Percent(w.t.Share)},
+			{What: "share of all calls of these goroutines", Value: findings.Percent(float64(sum.short) / float64(max(1, sumCalls))), Limit: findings.Percent(w.t.Share)},
 			{What: "such calls a second", Value: findings.Number(float64(sum.short) * 1e9 / float64(max(1, f.EndNs))), Limit: findings.Number(w.t.Rate) + ", or the share"},
 			{What: "their mean length", Value: findings.Dur(call), Limit: findings.Dur(w.t.ShortNs), Ns: call},
 			{What: "mean wait for a P afterwards", Value: findings.Dur(wait), Limit: findings.Dur(call) + ", the call", Ns: wait},
 			{What: "the longest", Value: findings.Dur(top.waits.Worst), Ns: top.waits.Worst},
-			{What: "calls that lost the P, however long", Value: findings.Count(sum.taken) + " of " + findings.Count(sum.calls)},
+			{What: "calls that lost the P, however long", Value: findings.Count(sum.taken) + " of " + findings.Count(sumCalls)},
 			{What: "other retakes: by sysmon, by returning calls", Value: findings.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeSlow.String()]) + ", " + findings.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeReturn.String()])},
 		},
 		Advice: []string{

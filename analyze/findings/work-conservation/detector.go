@@ -54,11 +54,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc, NeedsQueues: true, Machine: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, start: -1, restarted: -1}
-			// These may let a P become idle, or say that one was.
-			env.World.On(w.add, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindHandoff,
-				reference.KindSTWBegin, reference.KindSTWEnd, reference.KindProcs)
-			w.others = env.World.On(w.add, reference.KindReady, reference.KindStart, reference.KindStop, reference.KindMove,
-				reference.KindSyscall, reference.KindSyscallExit)
+			env.World.OnLost(w.add)
 			return w
 		},
 	}
@@ -66,13 +62,12 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	findings.Quiet
-	t      Thresholds
-	world  *findings.World
-	others *findings.Switch // on while a P is idle
+	t     Thresholds
+	world *findings.World
 
 	idle      []int64 // by P: since when; -1: not
-	last      int64   // time of the last decision
-	lost      int64   // goroutines that a P could have run, since last
+	last      int64   // when it was looked at
+	lost      int64   // World.Lost, since last
 	start     int64   // of the interval; -1: none
 	cost      int64   // of the interval
 	restarted int64   // end of the last stop-the-world
@@ -91,15 +86,10 @@ func (w *watcher) add(d *reference.Decision) {
 		w.cost += w.lost * dt
 		w.last += dt
 	}
-	n, since := w.world.Stealable()
-	tr := w.world.Ps()
-	coming := w.world.Coming()
-	w.lost = min(n-w.world.Waking()-coming, tr.Count(procs.Idle)-coming)
-	if w.lost < 0 || w.world.Stopping() {
-		w.lost = 0
-	}
+	w.lost = w.world.Lost()
 	switch {
 	case w.lost > 0 && w.start < 0:
+		_, since := w.world.Stealable()
 		w.start, w.cost = max(w.last, since), 0
 	case w.lost == 0 && w.start >= 0:
 		if w.last-w.start >= w.t.IntervalNs {
@@ -120,7 +110,6 @@ func (w *watcher) add(d *reference.Decision) {
 	if d.Kind == reference.KindSTWEnd {
 		w.restarted = d.Time
 	}
-	w.others.Set(tr.Count(procs.Idle) > 0)
 }
 
 // over takes account of a long interval. d, which may be nil, ended it.

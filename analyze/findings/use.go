@@ -1,0 +1,144 @@
+package findings
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Use is what the program makes of its Ps. Goroutines in system calls that keep
+// their P are busy outside the program: they count neither way.
+type Use struct {
+	// Slack: somebody runs, nobody is ready to, and half of the Ps could run more.
+	Slack bool
+	// Parallel: at least half of the Ps run the program, and two.
+	Parallel bool
+	Run      int64 // goroutines of the program that run
+	Procs    int64 // GOMAXPROCS
+}
+
+// seeUse looks how the Ps are used.
+func (w *World) seeUse() {
+	p := w.Procs()
+	run := w.running - w.procs.Count(procs.Syscall)
+	u := Use{Run: run, Procs: p}
+	if run >= 1 && p >= 2 && !w.stw {
+		u.Slack = w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= p
+		u.Parallel = run >= 2 && 2*run >= p
+	}
+	tell := u.Slack || w.use.Slack
+	w.use = u
+	if tell {
+		w.onUse.call(&w.use)
+	}
+}
+
+// ParallelNs is for how long [Use] was Parallel, up to [World.Now].
+func (w *World) ParallelNs() int64 { return w.parallelNs }
+
+// HeldUp is a goroutine of the program that another has woken from a channel, a
+// lock or a condition, after a wait in which there was [Use] with Slack.
+type HeldUp struct {
+	G, By *Goroutine
+	To    int64
+	Ns    int64 // of the wait, with Slack
+}
+
+// forOthers is the reasons with which a goroutine waits for others, a bit each.
+const forOthers = 1<<reference.ReasonChanReceive | 1<<reference.ReasonChanSend | 1<<reference.ReasonSelect |
+	1<<reference.ReasonSync | 1<<reference.ReasonCond
+
+// seeLost looks how many idle Ps there are too many. always says that somebody
+// wants to know of this decision, whether that has changed or not.
+func (w *World) seeLost(d *reference.Decision, always bool) {
+	idle, lost := w.procs.Count(procs.Idle), int64(0)
+	if idle > 0 && !w.stw {
+		lost = max(0, min(w.stealers.n-w.waking-w.coming, idle-w.coming))
+	}
+	if always || lost != w.lost || idle != w.idle {
+		w.lost, w.idle = lost, idle
+		w.onLost.call(d)
+	}
+}
+
+// Lost is how many goroutines of the program idle Ps could run that no P is on its
+// way to.
+func (w *World) Lost() int64 { return w.lost }
+
+// Ran is the running of the program's goroutines, as integrals over time up to
+// [World.Now]. How many run is looked at when one starts or stops, and at CPU
+// samples.
+type Ran struct {
+	Ns      int64   // goroutine-ns
+	BusyNs  int64   // ns with at least one
+	Squares float64 // of the square of how many: goroutine²-ns
+}
+
+func (r *Ran) pass(running, dt int64) {
+	if running > 0 {
+		r.BusyNs += dt
+		r.Ns += running * dt
+		r.Squares += float64(running * running * dt)
+	}
+}
+
+// Ran returns it.
+func (w *World) Ran() Ran { return w.ran }
+
+// LastStart is when the last KindStart on P p was, and Ran.Ns then; -1: there was
+// none. SliceStart is when the last one was that began a time slice.
+func (w *World) LastStart(p int32) (at, ran int64) {
+	if uint32(p) >= uint32(len(w.ps)) {
+		return -1, 0
+	}
+	return w.ps[p].startAt, w.ps[p].startRan
+}
+
+// SliceStart is described at [World.LastStart].
+func (w *World) SliceStart(p int32) int64 {
+	if uint32(p) >= uint32(len(w.ps)) {
+		return -1
+	}
+	return w.ps[p].sliceAt
+}
+
+// Turn is what is left of a [Slice] since it began, or since a preemption in it: a
+// goroutine may inherit the slice through runnext, but the request was heeded.
+type Turn struct {
+	P         int32
+	Stints    int32
+	Why       reference.Why // of its last stop
+	Open      bool          // it ran when the trace ended
+	System    bool          // a goroutine of the runtime took part
+	From, To  int64
+	SyscallNs int64
+	// The goroutine that ran longest.
+	Longest      int64 // ns
+	G            int64
+	Class, Stack int32
+}
+
+// Ns is the length, system calls left out.
+func (t *Turn) Ns() int64 { return t.To - t.From - t.SyscallNs }
+
+// addTurn adds the run interval s to the turn on P p.
+func (w *World) addTurn(p *proc, s *Stint) {
+	t := &p.turn
+	if t.Stints == 0 || s.Nth == 1 {
+		t.Stints, t.From, t.SyscallNs, t.Longest, t.System = 0, s.From, 0, 0, false
+	}
+	t.Stints++
+	t.To, t.Why, t.Open = s.To, s.Why, s.Open
+	t.SyscallNs += s.SyscallNs
+	t.System = t.System || s.System
+	if ns := s.Ns(); ns >= t.Longest {
+		t.Longest, t.G, t.Class, t.Stack = ns, s.G, s.Class, s.Stack
+	}
+}
+
+func (w *World) endTurn(p *proc) {
+	t := &p.turn
+	if t.Stints > 0 && t.Ns() >= w.longTurn {
+		w.onLongTurn.call(t)
+	}
+	t.Stints = 0
+}

@@ -1,0 +1,165 @@
+package findings
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// feeder feeds a World by hand. Decisions happen on P 0 unless they say so.
+type feeder struct {
+	w  *World
+	at int64
+}
+
+func (f *feeder) add(d reference.Decision) *feeder {
+	d.Time, d.Victim = f.at, reference.NoP
+	if d.By == 0 {
+		d.By = reference.NoG
+	}
+	if d.G == 0 {
+		d.G = reference.NoG
+	}
+	f.w.add(&d)
+	f.w.tell(&d)
+	return f
+}
+
+func (f *feeder) pass(ns int64) *feeder { f.at += ns; return f }
+
+// procs makes n Ps, all with a thread.
+func (f *feeder) procs(n int32) *feeder {
+	f.add(reference.Decision{Kind: reference.KindProcs, P: reference.NoP, Batch: n})
+	for p := range n {
+		f.add(reference.Decision{Kind: reference.KindPStart, P: p})
+	}
+	return f
+}
+
+func (f *feeder) ready(g, by int64) *feeder {
+	return f.add(reference.Decision{Kind: reference.KindReady, G: g, By: by, To: reference.QueueLocal, Why: reference.WhyUnblock})
+}
+
+func (f *feeder) start(g int64, p int32, src reference.Source, flags reference.Flags) *feeder {
+	return f.add(reference.Decision{Kind: reference.KindStart, G: g, P: p, Src: src, Flags: flags})
+}
+
+func (f *feeder) stop(g int64, p int32, why reference.Why) *feeder {
+	d := reference.Decision{Kind: reference.KindStop, G: g, P: p, Why: why}
+	if why == reference.WhyBlock {
+		d.Reason = reference.ReasonChanReceive
+	}
+	return f.add(d)
+}
+
+// A preemption ends a turn, though the slice goes on with whoever inherits it.
+func TestTurns(t *testing.T) {
+	f := &feeder{w: NewWorld()}
+	var got [][4]int64
+	f.w.OnLongTurn(func(x *Turn) { got = append(got, [4]int64{x.From, x.To, x.G, int64(x.Stints)}) }, 5)
+	f.procs(1)
+	f.start(1, 0, reference.SrcLocal, 0).pass(3).stop(1, 0, reference.WhyBlock)
+	f.start(2, 0, reference.SrcRunnext, reference.FlagInherits).pass(9).stop(2, 0, reference.WhySlice)
+	f.start(3, 0, reference.SrcRunnext, reference.FlagInherits).pass(6).stop(3, 0, reference.WhyBlock)
+	f.start(4, 0, reference.SrcLocal, 0).pass(4).stop(4, 0, reference.WhySlice)
+	f.add(reference.Decision{Kind: reference.KindPStop, Why: reference.WhyIdle})
+	want := [][4]int64{{0, 12, 2, 2}, {12, 18, 3, 1}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestRunIntervalsAskedForByKind(t *testing.T) {
+	f := &feeder{w: NewWorld()}
+	var moved, stolen, window []int64
+	f.w.OnMoved(func(s *Stint) { moved = append(moved, s.From) })
+	f.w.OnStolen(func(s *Stint) { stolen = append(stolen, s.From) })
+	f.w.OnWindow(func(s *Stint) { window = append(window, s.To) }, 100)
+	f.procs(2)
+	for i, p := range []int32{0, 0, 1, 0} {
+		src := reference.SrcLocal
+		if i == 2 {
+			src = reference.SrcSteal
+		}
+		f.start(1, p, src, 0).pass(40).stop(1, p, reference.WhyBlock)
+	}
+	f.start(2, 1, reference.SrcSteal, reference.FlagSystem).pass(100).stop(2, 1, reference.WhyBlock)
+	f.start(1, 0, reference.SrcLocal, 0).pass(1).stop(1, 0, reference.WhyBlock)
+	if !slices.Equal(moved, []int64{80, 120}) || !slices.Equal(stolen, []int64{80}) || !slices.Equal(window, []int64{120, 261}) {
+		t.Errorf("moved %v, stolen %v, first in their windows %v", moved, stolen, window)
+	}
+	if at, ran := f.w.LastStart(0); at != 260 || ran != 160 || f.w.SliceStart(1) != 160 {
+		t.Errorf("last start at %d, after %d ns of running; last slice of P 1 at %d", at, ran, f.w.SliceStart(1))
+	}
+}
+
+// What goroutines do again on their P is known by class.
+func TestClassesKeepWhatDidNotMove(t *testing.T) {
+	f := &feeder{w: NewWorld()}
+	f.procs(2)
+	f.start(1, 0, reference.SrcLocal, 0).pass(10).stop(1, 0, reference.WhyBlock)
+	f.start(1, 0, reference.SrcLocal, 0).pass(20).stop(1, 0, reference.WhyBlock)
+	f.start(1, 0, reference.SrcLocal, 0).pass(30).stop(1, 0, reference.WhySlice)
+	f.start(1, 1, reference.SrcLocal, 0).pass(40).stop(1, 1, reference.WhyBlock)
+	f.start(2, 0, reference.SrcLocal, 0).add(reference.Decision{Kind: reference.KindSyscall, G: 2}).
+		pass(5).add(reference.Decision{Kind: reference.KindSyscallExit, G: 2})
+	c := f.w.ClassStat(0)
+	if kept := c.Kept(); c.Stints != 4 || c.Again != 2 || c.AgainNs != 50 || kept.N != 1 || kept.Median() < 16 || kept.Median() > 24 || c.Over(1) != 4 || c.Calls != 1 {
+		t.Errorf("%d run intervals, %d on the same P, of %d ns, %d kept, about %d ns; %d calls", c.Stints, c.Again, c.AgainNs, kept.N, kept.Median(), c.Calls)
+	}
+}
+
+func TestUseOfThePs(t *testing.T) {
+	f := &feeder{w: NewWorld()}
+	var uses []Use
+	var held []HeldUp
+	f.w.OnUse(func(u *Use) { uses = append(uses, *u) })
+	f.w.OnHeldUp(func(h *HeldUp) { held = append(held, *h) })
+	f.procs(2)
+	f.start(1, 0, reference.SrcLocal, 0).start(2, 1, reference.SrcLocal, 0).pass(7)
+	f.stop(2, 1, reference.WhyBlock).pass(30).ready(2, 1).pass(100)
+	f.start(2, 1, reference.SrcSteal, 0).pass(5).stop(2, 1, reference.WhyBlock).ready(2, reference.NoG).ready(2, 1)
+	slack := 0
+	for _, u := range uses {
+		if u.Slack {
+			slack++
+		}
+	}
+	if slack != 3 || len(uses) != 6 || f.w.ParallelNs() != 12 {
+		t.Errorf("%d of %d with slack, parallel for %d ns: %+v", slack, len(uses), f.w.ParallelNs(), uses)
+	}
+	if len(held) != 1 || held[0].G.ID != 2 || held[0].By.ID != 1 || held[0].Ns != 30 || held[0].To != 37 {
+		t.Errorf("held up: %+v", held)
+	}
+	if r := f.w.Ran(); r.Ns != 2*7+30+100+2*5 || r.BusyNs != 142 || r.Squares != 4*7+30+100+4*5 {
+		t.Errorf("ran %+v", r)
+	}
+}
+
+// An idle P beside a goroutine that it could run is lost, until it is on its way.
+func TestLostPs(t *testing.T) {
+	f := &feeder{w: NewWorld()}
+	var lost []int64
+	f.w.OnLost(func(*reference.Decision) { lost = append(lost, f.w.Lost()) })
+	f.procs(2).add(reference.Decision{Kind: reference.KindPStop, P: 1, Why: reference.WhyIdle})
+	f.start(1, 0, reference.SrcLocal, 0)
+	lost = nil
+	f.ready(2, 1).ready(3, 1).add(reference.Decision{Kind: reference.KindPStart, P: 1})
+	if !slices.Equal(lost, []int64{1, 0}) {
+		t.Errorf("%v", lost)
+	}
+}
+
+func TestCrowds(t *testing.T) {
+	f := &feeder{w: NewWorld()}
+	var crowd []int64
+	var calm []bool
+	f.w.OnCrowd(func(d *reference.Decision) {
+		crowd, calm = append(crowd, d.G), append(calm, f.w.Calm())
+	})
+	f.procs(1).ready(1, reference.NoG).ready(2, reference.NoG).ready(3, reference.NoG)
+	if !slices.Equal(crowd, []int64{2, 3}) || !slices.Equal(calm, []bool{true, false}) {
+		t.Errorf("crowds with %v, calm before: %v", crowd, calm)
+	}
+}
