@@ -6,7 +6,8 @@
 //  1. [github.com/gmpscope/gmpscope/analyze/input]: trace bytes to
 //     generations, from a file, a pipe or a URL, compressed or not.
 //  2. [github.com/gmpscope/gmpscope/analyze/events]: generations, decoded in
-//     parallel by golang.org/x/exp/trace, to compact events in order.
+//     parallel, to compact events in order; golang.org/x/exp/trace is the judge
+//     of what is valid.
 //  3. [github.com/gmpscope/gmpscope/analyze/reconstruct]: events to decisions
 //     ([github.com/gmpscope/gmpscope/reference.Decision]): the rules of the
 //     run queues, driven by what was observed, with a bounded look-ahead.

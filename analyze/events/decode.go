@@ -71,8 +71,13 @@ const maxStrings = 1 << 16
 const maxAnnotations = 1000
 
 // decode reads gen to its end or to its first error and calls emit with each
-// block; emit returns false to stop. The underlying reader can panic on a
-// damaged trace; that becomes the error of the last block.
+// block; emit returns false to stop.
+//
+// Our own decoder reads what is healthy, several times as fast as the public
+// reader and with the same events. Where it declines, the public reader has the
+// say: it reads the generation from its beginning, and what was handed on
+// already is passed over. The public reader can panic on a damaged trace; that
+// becomes the error of the last block.
 //
 // A generation can be read on its own, but for rare ones: an event of theirs
 // needs what a thread did in the generation before. If gen fails, it is read
@@ -81,12 +86,21 @@ const maxAnnotations = 1000
 // Events that are not needed any more come back in free.
 func decode(gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
 	d := newDecoder(v1, free)
-	err := d.run(gen.Data, nil, emit)
+	err := error(declined("a format that it does not read"))
+	if !v1 {
+		err = d.decodeOwn(gen.Data, emit)
+	}
+	if _, ok := err.(declined); ok {
+		had := d.emitted
+		d = newDecoder(v1, free)
+		d.emitted = had
+		err = d.run(gen.Data, false, emit)
+	}
 	if err != nil && !errors.Is(err, errStopped) && before != nil {
 		had := d.cur.events
 		d.cur.events = d.newEvents()
 		emitted := d.emitted
-		again := d.run(append(slices.Clip(before), gen.Data[headerSize:]...), &emitted, emit)
+		again := d.run(append(slices.Clip(before), gen.Data[headerSize:]...), true, emit)
 		if again == nil || d.emitted.n > emitted.n || len(d.cur.events) > len(had) {
 			err = again
 		} else {
@@ -139,9 +153,10 @@ func (m *emitted) add(e *Event) {
 	m.sum = bits.RotateLeft64((m.sum^x)*0x9e3779b97f4a7c15, 29)
 }
 
-// run reads data. If it is that of two generations, skip is what was handed on
-// of the second already: that much is passed over, and has to be the same.
-func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err error) {
+// run reads data with the public reader. What was handed on already is passed
+// over, and has to be the same. If data is that of two generations, so is the
+// first: behind says so.
+func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the reader gave up on damaged data: %v", p)
@@ -152,6 +167,7 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 		return err
 	}
 	d.read = d.emitted
+	skip := d.emitted
 	var passed emitted
 	syncs := 0
 	for {
@@ -162,7 +178,7 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 		if err != nil {
 			return err
 		}
-		if skip != nil && syncs < 2 {
+		if behind && syncs < 2 {
 			if ev.Kind() == trace.EventSync {
 				syncs++
 			}
@@ -176,9 +192,16 @@ func (d *decoder) run(data []byte, skip *emitted, emit func(*block) bool) (err e
 		if d.v1 {
 			e.Time = r.at
 		}
-		if skip != nil && passed.n < skip.n {
-			if passed.add(e); passed.n == skip.n && passed.sum != skip.sum {
+		if passed.n < skip.n {
+			passed.add(e)
+			if passed.n < skip.n {
+				continue
+			}
+			if passed.sum != skip.sum {
 				return errors.New("its events differ with those before it")
+			}
+			if !behind { // then their tables were handed on with them
+				d.cur = &block{events: d.cur.events}
 			}
 			continue
 		}

@@ -1,6 +1,25 @@
 // Package events is step 2 of the pipeline: it decodes the generations of a
-// trace, in parallel and each by a golang.org/x/exp/trace Reader of its own,
-// and hands on compact events in the order of the trace.
+// trace, in parallel and each by itself, and hands on compact events in the
+// order of the trace.
+//
+// # Who decodes, and who judges
+//
+// A decoder of our own reads the formats of Go 1.22 to 1.27, in about a quarter
+// of the time that a golang.org/x/exp/trace Reader and the conversion of its
+// events take. That Reader stays the judge of what is valid: the decoder makes every
+// check that it makes, and where one fails, or something is not as the runtime
+// writes it, it declines the generation. Then a Reader decides from its first
+// byte on: its events, its error. So do Readers with the whole of a trace of Go
+// 1.11 to 1.21 and with formats that are not known. Tests hold both against each
+// other, event by event, in the traces of the repository, in made-up ones, and
+// in what fuzzing makes of both.
+//
+// The parts: wire.go has the event types; generation.go finds the batches of each
+// thread in a generation and reads its tables; threads.go reads the events of
+// each thread and knows which is next; order.go puts them in order, by the rules
+// in rules.go; decode.go lets the public reader do the same.
+//
+// # Differences to the whole trace
 //
 // A generation decoded by itself gives the same events in the same order as
 // within the whole trace, with better times at its beginning; statuses then

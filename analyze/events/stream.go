@@ -92,7 +92,7 @@ type remap struct {
 const queuedBlocks = 128
 
 // bytesAtOnce bounds the generations that are decoded at once, but for a single
-// one: the reader holds two to three times the bytes of each.
+// one: the public reader holds two to three times the bytes of each that it gets.
 const bytesAtOnce = 64 << 20
 
 // New starts decoding src. The caller must Close the stream.

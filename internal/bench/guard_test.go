@@ -75,16 +75,15 @@ func analysed(t *testing.T, data []byte, o analyze.Options) *analyze.Result {
 
 // TestAllocations bounds what one more event allocates: the difference between
 // a long trace and a short one of the same kind. Of the numbers, what a
-// generation allocates is the larger part: its tables, and what x/exp/trace
-// allocates to read them. A generation of "dense" has about 10,000 events, one of
-// "mixed" 2,700 and many more stacks.
+// generation allocates is the larger part: its tables. A generation of "dense"
+// has about 10,000 events, one of "mixed" 2,700 and many more stacks.
 func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		bound float64
 	}{
-		{"dense", 0.085},
-		{"mixed", 0.96},
+		{"dense", 0.031},
+		{"mixed", 0.32},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			count := func(n int) (events, allocs float64) {

@@ -1,0 +1,266 @@
+package events
+
+import "golang.org/x/exp/trace"
+
+// order puts the events of one generation in order and makes Events of them, as
+// golang.org/x/exp/trace and decoder.convert do for a trace that consists of
+// this generation. Threads write their events in order; across threads, times
+// decide as long as sequence numbers and states allow it: a goroutine starts
+// only where it is runnable, and no earlier than the event that made it so.
+//
+// Whatever the public reader would refuse makes it decline, and so does what no
+// runtime writes, even if the public reader does not mind.
+type order struct {
+	*generation
+	d    *decoder
+	emit func(*block) bool
+
+	front      front
+	goroutines goroutines
+	procs      []proc // by id
+	tasks      map[uint64]struct{}
+	regions    []region // the first is none
+	freeRegion int32
+
+	gcSeq   uint64
+	gcState gcState
+
+	last    int64    // time of the event before
+	next    *Event   // in the block, where the next event is made
+	more    [2]Event // that come with it
+	moreN   int
+	why     declined // it declines; empty if not
+	stopped bool
+}
+
+// proc is what the order of events depends on.
+type proc struct {
+	seq      uint64
+	status   uint8 // 0 is not known
+	sweeping bool
+}
+
+// region is a region that a goroutine has open.
+type region struct {
+	task, name uint64
+	outer      int32
+}
+
+type gcState uint8
+
+const (
+	gcUnknown gcState = iota
+	gcOff
+	gcOn
+)
+
+// verdict is what becomes of the next event of a thread.
+type verdict uint8
+
+const (
+	taken verdict = iota
+	later         // others come first
+	refused
+)
+
+// decodeOwn reads a generation with the decoder of this package and calls emit
+// with each block but the last, which stays in d.cur. Its error is errStopped
+// or why it declines: then the public reader decides, and gives the same events
+// as were handed on.
+func (d *decoder) decodeOwn(data []byte, emit func(*block) bool) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = declined("a mistake of the decoder") // a test fails if it ever is
+		}
+	}()
+	g, err := readGeneration(data)
+	if err != nil {
+		return err
+	}
+	o := &order{generation: g, d: d, emit: emit, regions: make([]region, 1)}
+	o.goroutines.init()
+	return o.run()
+}
+
+func (o *order) run() error {
+	for _, t := range o.threads {
+		switch t.read(o.generation) {
+		case readEvent:
+			o.front.add(head{t.time, t.index})
+		case readBad:
+			return declined("a batch with something that is no event")
+		}
+	}
+	o.next = &o.d.cur.events[:1][0]
+	o.sync(o.nanos(o.earliest))
+	if o.hasWall {
+		o.d.cur.wall, o.d.cur.wallAt = o.wall, o.wallAt
+	}
+	o.commit()
+	for samples := o.samples; ; {
+		if len(samples) > 0 && (len(o.front) == 0 || samples[0].time < o.front[0].time) {
+			o.sample(&samples[0])
+			samples = samples[1:]
+			o.commit()
+			continue
+		}
+		if len(o.front) == 0 {
+			break
+		}
+		v := o.try(0)
+		if v == later {
+			o.front.sort()
+			for i := 1; i < len(o.front) && v == later; i++ {
+				v = o.try(i)
+			}
+		}
+		if v == later {
+			return declined("no thread can go on")
+		}
+		if v == refused {
+			return o.why
+		}
+		o.commit()
+		for i := range o.moreN {
+			*o.next = o.more[i]
+			o.commit()
+		}
+		o.moreN = 0
+		if o.stopped {
+			return errStopped
+		}
+	}
+	o.sync(o.last)
+	o.commit()
+	if o.stopped {
+		return errStopped
+	}
+	return nil
+}
+
+// try takes the next event of a thread, if it can be, and reads the one after
+// it. The public reader reports what is wrong with that one before it gives the
+// first, so nothing is handed on here before both are well.
+func (o *order) try(i int) verdict {
+	t := o.threads[o.front[i].thread]
+	if v := o.advance(t); v != taken {
+		return v
+	}
+	if o.why != "" {
+		return refused
+	}
+	switch t.read(o.generation) {
+	case readEvent:
+		o.front[i].time = t.time
+		o.front.moved(i)
+	case readEnd:
+		o.front.remove(i)
+	default:
+		return o.refuse("a batch with something that is no event")
+	}
+	return taken
+}
+
+// commit makes the next event one of the block. Times rise, if need be by 1 ns.
+func (o *order) commit() {
+	d, e := o.d, o.next
+	if e.Time <= o.last {
+		e.Time = o.last + 1
+	}
+	o.last = e.Time
+	d.read.add(e)
+	n := len(d.cur.events) + 1
+	d.cur.events = d.cur.events[:n]
+	if n == blockEvents {
+		d.emitted = d.read
+		o.stopped = !o.emit(d.cur)
+		d.cur = d.newBlock()
+		n = 0
+	}
+	o.next = &d.cur.events[:n+1][n]
+}
+
+func (o *order) refuse(why declined) verdict {
+	o.why = why
+	return refused
+}
+
+// sync makes the event that begins and ends what the public reader gives.
+func (o *order) sync(time int64) {
+	*o.next = Event{Time: time, Kind: Sync, G: None, M: None, P: None, Res: None}
+}
+
+func (o *order) sample(s *sample) {
+	*o.next = Event{Time: s.time, Kind: Sample, G: s.g, M: s.m, P: o.d.proc(trace.ProcID(s.p)), Res: None, Stack: o.someStack(s.stack)}
+}
+
+// event makes the next event, in the context of a thread.
+func (o *order) event(t *thread) *Event {
+	e := o.next
+	*e = Event{}
+	e.Time, e.G, e.M, e.P, e.Res = t.time, t.g, t.id, t.p, None
+	return e
+}
+
+func (o *order) goEvent(t *thread, id int64, from, to State) *Event {
+	e := o.event(t)
+	e.Res, e.Kind, e.From, e.To = id, Go, from, to
+	return e
+}
+
+func (o *order) procEvent(t *thread, id int32, from, to State) *Event {
+	e := o.event(t)
+	e.Res, e.Kind, e.From, e.To = int64(id), Proc, from, to
+	return e
+}
+
+// stack returns the handle of a stack, 0 for stack 0.
+func (o *order) stack(id uint64) Handle {
+	if id == 0 {
+		return 0
+	}
+	return o.someStack(id)
+}
+
+// someStack returns the handle of a stack. Stack 0 has one too, without frames,
+// where the public reader takes it for a stack.
+func (o *order) someStack(id uint64) Handle {
+	if id < uint64(len(o.stackHandles)) {
+		if h := o.stackHandles[id]; h != 0 {
+			return h
+		}
+	}
+	if !o.hasStack(id) {
+		o.why = "an event without its stack"
+		return 0
+	}
+	d := o.d
+	h := d.nStacks
+	d.nStacks++
+	d.cur.stacks = append(d.cur.stacks, o.framesOf(id))
+	o.stackHandles[id] = h
+	return h
+}
+
+// check sees to it that the tables have a stack and a string.
+func (o *order) check(stack, str uint64) {
+	if !o.hasStack(stack) || !o.hasText(str) {
+		o.why = "an event without its stack or string"
+	}
+}
+
+// name returns the handle of a string.
+func (o *order) name(id uint64, handle func(*decoder, string) Handle) Handle {
+	if !o.hasText(id) {
+		o.why = "an event without its string"
+		return 0
+	}
+	t := o.text(id)
+	if t == nil {
+		return 0
+	}
+	if t.handle == 0 { // also if there are too many of them
+		t.handle = handle(o.d, o.value(id))
+	}
+	return t.handle
+}

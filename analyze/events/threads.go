@@ -1,0 +1,159 @@
+package events
+
+import (
+	"cmp"
+	"slices"
+)
+
+// thread is an operating-system thread: what runs on it, and how far its events
+// are read.
+type thread struct {
+	id    int64
+	index int32
+
+	// What the events so far say; the thread of events without one has neither
+	// ever.
+	seen bool
+	p    int32 // processor or None
+	g    int64 // goroutine or None
+	slot int32 // where the goroutine was in the table when it was last looked up
+
+	batch     int32  // the next; -1 is none
+	lastBatch int32  // while batches are read
+	rest      []byte // of the present batch
+	base      int64  // its time
+	last      int64  // time of the event before in it
+
+	// The next event.
+	kind byte
+	time int64
+	args [8]uint64 // 5 at most; the first is the time, as it stands in the trace
+}
+
+type reading uint8
+
+const (
+	readEvent reading = iota
+	readEnd
+	readBad
+)
+
+// read reads the next event of the thread.
+func (t *thread) read(g *generation) reading {
+	for len(t.rest) == 0 {
+		if t.batch < 0 {
+			return readEnd
+		}
+		b := &g.batches[t.batch]
+		t.rest, t.batch = g.data[b.from:b.to], b.next
+		t.base, t.last = g.nanos(b.time), 0
+	}
+	if t.last == 0 {
+		t.last = t.base
+	}
+	p := t.rest
+	t.kind = p[0]
+	n := int(timedArgs[t.kind])
+	if n == 0 {
+		return readBad
+	}
+	at := 1
+	for i := range n {
+		if at >= len(p) {
+			return readBad
+		}
+		x := uint64(p[at])
+		at++
+		if x >= 0x80 {
+			if at < len(p) && p[at] < 0x80 {
+				x = x&0x7f | uint64(p[at])<<7
+				at++
+			} else if x, at = longNumber(p, at-1); at < 0 {
+				return readBad
+			}
+		}
+		t.args[i&7] = x
+	}
+	t.rest = p[at:]
+	t.time = g.nanos(t.args[0]) + t.last
+	t.last = t.time
+	return readEvent
+}
+
+// front is the threads that have events left, a heap by the time of the next
+// one. Which of equal times comes first is as in the public reader: a binary
+// heap in an array whose elements move only past those that are truly later.
+type front []head
+
+type head struct {
+	time   int64
+	thread int32
+}
+
+func (f *front) add(h head) {
+	*f = append(*f, h)
+	f.up(len(*f) - 1)
+}
+
+// up moves an element towards the root and returns where it ends.
+func (f front) up(i int) int {
+	h := f[i]
+	for i > 0 {
+		parent := (i - 1) / 2
+		if f[parent].time <= h.time {
+			break
+		}
+		f[i] = f[parent]
+		i = parent
+	}
+	f[i] = h
+	return i
+}
+
+func (f front) down(i int) {
+	if i >= len(f) {
+		return
+	}
+	h := f[i]
+	for {
+		child := 2*i + 1
+		if child >= len(f) {
+			break
+		}
+		if child+1 < len(f) && f[child+1].time < f[child].time {
+			child++
+		}
+		if f[child].time >= h.time {
+			break
+		}
+		f[i] = f[child]
+		i = child
+	}
+	f[i] = h
+}
+
+// moved puts an element in its place whose time has changed.
+func (f front) moved(i int) {
+	if f.up(i) == i {
+		f.down(i)
+	}
+}
+
+// remove takes an element out: its ancestors move down the way to it, and the
+// last element becomes the root.
+func (f *front) remove(i int) {
+	h := *f
+	for i > 0 {
+		parent := (i - 1) / 2
+		h[i] = h[parent]
+		i = parent
+	}
+	last := len(h) - 1
+	h[0] = h[last]
+	*f = h[:last]
+	f.down(0)
+}
+
+func (f front) sort() {
+	slices.SortFunc(f, func(a, b head) int { return cmp.Compare(a.time, b.time) })
+}
