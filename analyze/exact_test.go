@@ -190,8 +190,12 @@ func randomScript(r *rand.Rand, c []*sim.Chan, depth int) sim.Script {
 // TestCausesAreExactInSimulations is the property for simulated runs, under
 // every policy.
 func TestCausesAreExactInSimulations(t *testing.T) {
+	seeds := uint64(8)
+	if testing.Short() {
+		seeds = 2
+	}
 	for _, name := range sim.PolicyNames() {
-		for seed := range uint64(8) {
+		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 11))
 				policy, costs, _ := sim.PolicyFor(name)

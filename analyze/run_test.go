@@ -1,6 +1,7 @@
 package analyze_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,31 @@ func traces(t testing.TB) []string {
 	}
 	if len(out) < 20 {
 		t.Fatalf("only %d traces found", len(out))
+	}
+	return light(t, out)
+}
+
+// light is files; in a short test, which is one with the race detector, those of at
+// most 48 kB, or the smallest of them.
+func light(t testing.TB, files []string) (out []string) {
+	t.Helper()
+	if !testing.Short() {
+		return files
+	}
+	size := func(name string) int64 {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	for _, name := range files {
+		if size(name) <= 48<<10 {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 && len(files) > 0 {
+		out = append(out, slices.MinFunc(files, func(x, y string) int { return cmp.Compare(size(x), size(y)) }))
 	}
 	return out
 }

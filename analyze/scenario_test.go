@@ -217,7 +217,7 @@ func eachTrace(t *testing.T, name string, check func(*scenario)) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no trace of scenario %s: %v", name, err)
 	}
-	for _, path := range paths {
+	for _, path := range light(t, paths) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".trace.gz"), func(t *testing.T) {
 			check(load(t, path))
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -79,7 +80,7 @@ type Accumulator struct {
 	waiting         procs.Integral // runnable goroutines of the program
 	waits           procs.Integral // the same, by single waits
 
-	slowdowns   *hdrhistogram.Histogram
+	slowdowns   *histogram.Histogram
 	slowdownN   int64
 	slowdownSum float64
 	slowdownMax float64
@@ -93,7 +94,10 @@ type Accumulator struct {
 }
 
 // psNow is what matters of the Ps since the last decision.
-type psNow struct{ procs, usable, unclaimed int64 }
+type psNow struct {
+	usable, unclaimed int64
+	procs, since      int64 // GOMAXPROCS, and from when on it counts in size
+}
 
 // New returns an empty Accumulator.
 func New(o Options) *Accumulator {
@@ -112,7 +116,7 @@ func New(o Options) *Accumulator {
 		tr:        o.Ps,
 		own:       own,
 		table:     newTable(),
-		slowdowns: hdrhistogram.New(1, maxSlowdown, 3),
+		slowdowns: histogram.New(maxSlowdown),
 		classOf:   make(map[int32]int32),
 	}
 	for i, length := range windowLengths {
@@ -134,7 +138,11 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if a.own {
 		a.tr.Apply(d)
 	}
-	a.ps = psNow{int64(a.tr.Procs()), a.tr.Usable(), min(a.tr.Count(procs.Idle), a.tr.Queued())}
+	a.ps.usable, a.ps.unclaimed = a.tr.Usable(), min(a.tr.Count(procs.Idle), a.tr.Queued())
+	if n := int64(a.tr.Procs()); n != a.ps.procs {
+		a.size.Add(a.ps.procs, a.now-a.ps.since)
+		a.ps.procs, a.ps.since = n, a.now
+	}
 	switch d.Kind {
 	case reference.KindReady, reference.KindStart, reference.KindStop,
 		reference.KindSyscall, reference.KindSyscallExit:
@@ -147,9 +155,10 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	slot := a.table.Find(d.G)
 	if d.Flags&notOfProgram != 0 {
 		if slot != 0 { // it was not known to be the runtime's until now
-			a.age.remove(a.table, slot, a.now)
-			a.table.At(slot).waited = -1
-			a.stop(a.table.At(slot))
+			g := a.table.At(slot)
+			a.age.remove(a.table, g, a.now)
+			g.waited = -1
+			a.stop(g)
 			a.table.drop(d.G, slot)
 		}
 		return
@@ -166,17 +175,17 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.Class != 0 {
 		g.class = d.Class
 	}
-	if d.Kind != reference.KindReady {
-		if d.Kind == reference.KindStart && g.aged {
-			a.bypass.start(a.table, slot, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
+	if g.aged && d.Kind != reference.KindReady {
+		if d.Kind == reference.KindStart {
+			a.bypass.start(g, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
 		}
-		a.age.remove(a.table, slot, a.now)
+		a.age.remove(a.table, g, a.now)
 	}
 	switch d.Kind {
 	case reference.KindReady:
 		if a.ready(g, d) && d.Why != reference.WhyGosched {
-			a.bypass.number(a.table, &a.age, slot)
-			a.age.push(a.table, slot, a.now)
+			a.bypass.number(a.table, &a.age, g)
+			a.age.push(a.table, slot, g, a.now)
 		}
 	case reference.KindStart:
 		a.start(g, d)
@@ -212,8 +221,9 @@ func (a *Accumulator) advance(to int64) {
 		}
 		a.waiting.Add(a.runnable, dt)
 	}
-	a.unclaimed.Add(a.ps.unclaimed, dt)
-	a.size.Add(a.ps.procs, dt)
+	if a.ps.unclaimed > 0 {
+		a.unclaimed.Add(a.ps.unclaimed, dt)
+	}
 	if n := a.runnable + a.running; n > 0 {
 		a.clock += idealTicks(dt, a.ps.usable, n)
 	}
@@ -332,8 +342,7 @@ func (a *Accumulator) slowdown(wait, run int64) {
 	b.n++
 	b.sum += s
 	b.max = max(b.max, s)
-	// Cannot fail: the value is within the histogram's range.
-	_ = a.slowdowns.RecordValue(int64(min(s*slowdownScale, maxSlowdown)))
+	a.slowdowns.Add(int64(min(s*slowdownScale, maxSlowdown)))
 }
 
 // fold adds a goroutine that is over, and inactive, to its class.
@@ -383,10 +392,11 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		Classes:     make([]Class, 0, len(a.classes)),
 	}
 	if a.slowdownN > 0 {
+		slowdowns := a.slowdowns.HDR()
 		r.Slowdown = Slowdown{
 			Mean: a.slowdownSum / float64(a.slowdownN),
-			P50:  float64(a.slowdowns.ValueAtQuantile(50)) / slowdownScale,
-			P99:  float64(a.slowdowns.ValueAtQuantile(99)) / slowdownScale,
+			P50:  float64(slowdowns.ValueAtQuantile(50)) / slowdownScale,
+			P99:  float64(slowdowns.ValueAtQuantile(99)) / slowdownScale,
 			Max:  a.slowdownMax,
 		}
 	}
@@ -417,6 +427,7 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		p.Some = float64(a.some) / float64(a.now)
 		p.Full = float64(a.full) / float64(a.now)
 	}
+	a.size.Add(a.ps.procs, a.now-a.ps.since)
 	if size := a.size.Float(); size > 0 {
 		p.UnclaimedIdle = a.unclaimed.Float() / size
 	}

@@ -56,8 +56,7 @@ func (a *age) merge() {
 }
 
 // push appends a goroutine that has become runnable.
-func (a *age) push(t *table, slot int32, now int64) {
-	g := t.At(slot)
+func (a *age) push(t *table, slot int32, g *goroutine, now int64) {
 	g.aged, g.prev, g.next = true, a.tail, 0
 	if a.tail != 0 {
 		t.At(a.tail).next = slot
@@ -69,8 +68,7 @@ func (a *age) push(t *table, slot int32, now int64) {
 }
 
 // remove takes out a goroutine that is not runnable any more, if it is in.
-func (a *age) remove(t *table, slot int32, now int64) {
-	g := t.At(slot)
+func (a *age) remove(t *table, g *goroutine, now int64) {
 	if !g.aged {
 		return
 	}

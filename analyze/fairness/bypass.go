@@ -1,6 +1,6 @@
 package fairness
 
-import "github.com/HdrHistogram/hdrhistogram-go"
+import "github.com/gmpscope/gmpscope/analyze/histogram"
 
 // firstPositions is how many waits are numbered before they are numbered anew.
 const firstPositions = 1 << 10
@@ -23,7 +23,7 @@ type bypass struct {
 	total int32   // starts out of order in the tree
 	last  int32   // the highest number among them
 
-	counts     *hdrhistogram.Histogram
+	counts     *histogram.Histogram
 	max        int64
 	ordered    int64 // starts of which the order says something
 	inversions int64 // of them, those out of order
@@ -33,16 +33,15 @@ type bypass struct {
 const maxBypass = 1e9
 
 func newBypass() bypass {
-	return bypass{next: 1, tree: make([]int32, firstPositions+1), counts: hdrhistogram.New(1, maxBypass, 3)}
+	return bypass{next: 1, tree: make([]int32, firstPositions+1), counts: histogram.New(maxBypass)}
 }
 
 // number gives a number to a goroutine that begins to wait. It is the last in
 // the list of age.
-func (b *bypass) number(t *table, a *age, slot int32) {
+func (b *bypass) number(t *table, a *age, g *goroutine) {
 	if int(b.next) == len(b.tree) {
 		b.renumber(t, a)
 	}
-	g := t.At(slot)
 	g.number, g.bypassed = b.next, 0
 	b.next++
 }
@@ -81,12 +80,10 @@ func (b *bypass) above(number int32) int32 {
 
 // start ends the wait of a goroutine that is in the list of age. runnext says
 // that it came out of a P's runnext, where being out of order is the rule.
-func (b *bypass) start(t *table, slot int32, runnext bool) {
-	g := t.At(slot)
+func (b *bypass) start(g *goroutine, runnext bool) {
 	n := g.bypassed + int64(b.above(g.number))
 	b.max = max(b.max, n)
-	// Cannot fail: the value is within the histogram's range.
-	_ = b.counts.RecordValue(min(n, maxBypass))
+	b.counts.Add(n)
 	if !runnext {
 		b.ordered++
 	}
@@ -104,7 +101,8 @@ func (b *bypass) start(t *table, slot int32, runnext bool) {
 }
 
 func (b *bypass) result() Bypass {
-	r := Bypass{P50: b.counts.ValueAtQuantile(50), P99: b.counts.ValueAtQuantile(99), Max: b.max}
+	counts := b.counts.HDR()
+	r := Bypass{P50: counts.ValueAtQuantile(50), P99: counts.ValueAtQuantile(99), Max: b.max}
 	if b.ordered > 0 {
 		r.Inversions = float64(b.inversions) / float64(b.ordered)
 	}

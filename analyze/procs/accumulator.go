@@ -100,12 +100,19 @@ func (a *Accumulator) Add(d *reference.Decision) {
 }
 
 func (a *Accumulator) at(p int32) *account {
-	if uint32(p) >= uint32(len(a.ps)) {
-		if p < 0 || int(p) >= a.tr.Known() {
-			return nil
-		}
-		a.ps = append(a.ps, make([]account, a.tr.Known()-len(a.ps))...)
+	if uint32(p) < uint32(len(a.ps)) {
+		return &a.ps[p]
 	}
+	return a.open(p)
+}
+
+// open returns the account of a P that has none yet, and nil if there is no such
+// P.
+func (a *Accumulator) open(p int32) *account {
+	if p < 0 || int(p) >= a.tr.Known() {
+		return nil
+	}
+	a.ps = append(a.ps, make([]account, a.tr.Known()-len(a.ps))...)
 	return &a.ps[p]
 }
 

@@ -198,6 +198,12 @@ func (t *Tracker) at(p int32) *pstate {
 	if uint32(p) < uint32(len(t.ps)) {
 		return &t.ps[p]
 	}
+	return t.learn(p)
+}
+
+// learn returns the entry of a P that has none yet, and nil if there is none to be
+// had.
+func (t *Tracker) learn(p int32) *pstate {
 	if p < 0 {
 		return nil
 	}

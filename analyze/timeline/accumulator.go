@@ -105,11 +105,15 @@ func New(o Options) *Accumulator {
 // Add takes the next decision of the stream. It does not keep d. A time that
 // falls counts as the time before.
 func (a *Accumulator) Add(d *reference.Decision) {
-	a.now = max(a.now, min(d.Time, maxTime))
+	if d.Time > a.now {
+		a.now = min(d.Time, maxTime)
+		if a.now>>a.shift >= int64(a.maxBins) {
+			a.fit()
+		}
+	}
 	if a.now > a.due || a.stints.n >= a.dueStints {
 		a.captureDue()
 	}
-	a.fit()
 	if a.own {
 		a.tr.Apply(d)
 	}
@@ -144,10 +148,11 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	case reference.KindGCEnd:
 		a.gc.finish(a.now)
 	}
-	if n := a.tr.Count(procs.Idle); n != a.idle.level {
-		a.idle.set(a.now, n, a.shift)
+	idle := a.tr.Count(procs.Idle)
+	if idle != a.idle.level {
+		a.idle.set(a.now, idle, a.shift)
 	}
-	if n := min(a.tr.Count(procs.Idle), a.tr.Queued()); n != a.missed.level {
+	if n := min(idle, a.tr.Queued()); n != a.missed.level {
 		a.missed.set(a.now, n, a.shift)
 	}
 }
@@ -175,6 +180,11 @@ func (a *Accumulator) lane(p int32) *lane {
 	if uint32(p) < uint32(len(a.lanes)) {
 		return &a.lanes[p]
 	}
+	return a.addLane(p)
+}
+
+// addLane returns the lane of a P that has none yet, and nil if it gets none.
+func (a *Accumulator) addLane(p int32) *lane {
 	if p < 0 || p >= maxLanes || int(p) >= a.tr.Known() {
 		return nil
 	}
@@ -200,7 +210,7 @@ func (a *Accumulator) change(c *procs.Change, d *reference.Decision) {
 	}
 	a.flush(l)
 	if a.now > l.since && l.state != procs.Unused {
-		a.stints.push(l.stint(c.P, a.now))
+		l.stint(a.stints.next(), c.P, a.now)
 	}
 	l.since, l.state = a.now, c.To
 	l.g, l.class, l.wait, l.src = -1, 0, -1, 0
@@ -234,11 +244,13 @@ func (a *Accumulator) flush(l *lane) {
 	}
 }
 
-func (l *lane) stint(p int32, to int64) Stint {
-	return Stint{
-		P: p, From: l.since, To: to, State: State(l.state),
-		G: l.g, Class: l.class, Wait: l.wait, Src: uint8(l.src),
-	}
+// stint makes s what P p did from l.since to to.
+//
+// OPT: field by field, as a copy of a whole struct that was just written by fields
+// would have to wait until all those writes are through.
+func (l *lane) stint(s *stint, p int32, to int64) {
+	s.from, s.to, s.g, s.wait = l.since, to, l.g, l.wait
+	s.p, s.class, s.state, s.src = p, l.class, l.state, l.src
 }
 
 // lengths notes the queue lengths that the decision changed.

@@ -197,7 +197,7 @@ func TestKeep(t *testing.T) {
 		a.whole = 1000
 		short := seed%2 == 1 // the history does not reach back to the start
 		if short {
-			a.stints, a.depths = newRing[Stint](2048), newRing[depth](4096)
+			a.stints, a.depths = newRing[stint](2048), newRing[depth](4096)
 		}
 		for i := range s.Decisions {
 			a.Add(&s.Decisions[i])

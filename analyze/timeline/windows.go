@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 // The limits of the fine picture.
@@ -40,9 +41,10 @@ type ring[T any] struct {
 
 func newRing[T any](size int) ring[T] { return ring[T]{buf: make([]T, size)} }
 
-func (r *ring[T]) push(v T) {
-	r.buf[r.n&int64(len(r.buf)-1)] = v
+// next adds a record, which the caller fills in.
+func (r *ring[T]) next() *T {
 	r.n++
+	return r.at(r.n - 1)
 }
 
 // at returns record i, which must not be older than first.
@@ -50,6 +52,21 @@ func (r *ring[T]) at(i int64) *T { return &r.buf[i&int64(len(r.buf)-1)] }
 
 // first is the number of the oldest record still there.
 func (r *ring[T]) first() int64 { return max(0, r.n-int64(len(r.buf))) }
+
+// stint is a [Stint] that is over, in two thirds of its bytes.
+type stint struct {
+	from, to, g, wait int64
+	p, class          int32
+	state             procs.State
+	src               reference.Source
+}
+
+func (s *stint) told() Stint {
+	return Stint{
+		P: s.p, From: s.from, To: s.to, State: State(s.state),
+		G: s.g, Class: s.class, Wait: s.wait, Src: uint8(s.src),
+	}
+}
 
 // depth is a change of a queue's length. It keeps the length before, so that
 // the lengths at the start of a window are known.
@@ -80,7 +97,7 @@ type arrow struct {
 
 // history is the recent past in exact detail, and the windows cut from it.
 type history struct {
-	stints      ring[Stint] // in order of To; those that are not over yet are in the lanes
+	stints      ring[stint] // in the order of their ends; those that are not over yet are in the lanes
 	depths      ring[depth]
 	arrows      ring[arrow]
 	globalDepth int64 // number of the global queue's newest depth
@@ -111,7 +128,7 @@ type mark struct {
 
 func newHistory() history {
 	return history{
-		stints:      newRing[Stint](ringStints),
+		stints:      newRing[stint](ringStints),
 		depths:      newRing[depth](ringDepths),
 		arrows:      newRing[arrow](ringArrows),
 		globalDepth: -1,
@@ -151,11 +168,12 @@ func (a *Accumulator) depth(newest *int64, p, before, n int32) {
 		}
 	}
 	*newest = a.depths.n
-	a.depths.push(depth{at: a.now, p: p, before: before, len: n})
+	r := a.depths.next()
+	r.at, r.p, r.before, r.len = a.now, p, before, n
 }
 
 func (a *Accumulator) arrow(kind arrowKind, from, to, n int32) {
-	a.arrows.push(arrow{at: a.now, from: from, to: to, n: n, kind: kind})
+	*a.arrows.next() = arrow{at: a.now, from: from, to: to, n: n, kind: kind}
 }
 
 // Mark asks for exact detail of [from, to], ns, with a tenth of it on either
@@ -217,7 +235,7 @@ func (a *Accumulator) keep(out []Window, end int64) []Window {
 		from, to, margin := x.from, min(x.to, end), (x.to-x.from)/20
 		x.from, x.to = max(reach, from-margin), min(end, to+margin)
 		if at, n := a.stintsIn(x.from, x.to); n > keptStints {
-			x.from = max(x.from, a.stints.at(at+n-keptStints).To)
+			x.from = max(x.from, a.stints.at(at+n-keptStints).to)
 		}
 		if x.from >= to || x.from > from+(to-from)/2 {
 			continue // too long ago, or much too long
@@ -268,7 +286,7 @@ func join(spans []span, x span) []span {
 // reach is the time from which on the history is complete.
 func (a *Accumulator) reach() (at int64) {
 	if f := a.stints.first(); f > 0 {
-		at = a.stints.at(f).To
+		at = a.stints.at(f).to
 	}
 	if f := a.depths.first(); f > 0 {
 		at = max(at, a.depths.at(f).at)
@@ -281,7 +299,7 @@ func (a *Accumulator) reach() (at int64) {
 func (a *Accumulator) stintsIn(lo, hi int64) (at, n int64) {
 	first := a.stints.first()
 	after := func(t int64) int64 {
-		return first + int64(sort.Search(int(a.stints.n-first), func(i int) bool { return a.stints.at(first+int64(i)).To > t }))
+		return first + int64(sort.Search(int(a.stints.n-first), func(i int) bool { return a.stints.at(first+int64(i)).to > t }))
 	}
 	at = after(lo)
 	return at, after(hi) - at
@@ -354,22 +372,24 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 	// nothing beyond reach.
 	for p := range a.lanes {
 		if l := &a.lanes[p]; l.state != procs.Unused && l.since < hi {
-			w.Stints = append(w.Stints, l.stint(int32(p), hi))
+			var s stint
+			l.stint(&s, int32(p), hi)
+			w.Stints = append(w.Stints, s.told())
 		}
 	}
 	maxStints = max(maxStints, len(w.Stints))
 	i := a.stints.n - 1
 	for ; i >= a.stints.first(); i-- {
 		s := a.stints.at(i)
-		if s.To <= lo || len(w.Stints) == maxStints {
+		if s.to <= lo || len(w.Stints) == maxStints {
 			break
 		}
-		if s.From < hi {
-			w.Stints = append(w.Stints, *s)
+		if s.from < hi {
+			w.Stints = append(w.Stints, s.told())
 		}
 	}
 	if i >= a.stints.first() {
-		lo = max(lo, a.stints.at(i).To)
+		lo = max(lo, a.stints.at(i).to)
 	}
 	if f := a.depths.first(); f > 0 {
 		lo = max(lo, a.depths.at(f).at)

@@ -79,6 +79,7 @@ type Accumulator struct {
 	now          int64
 	clk          clocks
 	mode         mode
+	modeSince    int64
 	stw          bool
 	stwReason    int32     // index in reasons
 	stoppedAt    integrals // of the global queue by the time, when the world stopped
@@ -101,15 +102,19 @@ type Accumulator struct {
 	idleLast     int32   // that was at the head before
 	reasons      []int32 // handles of texts; index 0 is not used
 
-	// The goroutines. Index 0 of waits and nodes is not used.
+	// The goroutines. Index 0 of waits, nodes, mores and spills is not used.
 	seq      int64 // of the last one that became runnable
 	gors     ids.Table[goroutine]
-	waits    [][]wait // in chunks, so that growth copies nothing
-	nodes    []node   // of the same index as waits
+	waits    ids.Parts[wait]
+	nodes    []node // of the same index as waits
 	freeWait []int32
 	moved    []int32 // waits that were moved at this instant, perhaps
-	spills   [][maxSteps - inlineSteps]step
+	mores    ids.Parts[more]
+	lastMore int32 // the highest index in mores
+	freeMore []int32
+	spills   []spill
 	freeSpil []int32
+	causes   [numCauses]int64 // scratch
 
 	// The account.
 	totals   [numKinds]tally
@@ -137,16 +142,15 @@ func New(o Options) *Accumulator {
 		procFar: map[int32]int32{},
 		gors:    ids.NewTable[goroutine](),
 		nodes:   make([]node, 1),
-		spills:  make([][maxSteps - inlineSteps]step, 1),
+		spills:  make([]spill, 1),
 		classOf: map[int32]int32{},
 		cellOf:  map[uint64]int32{},
 	}
-	a.waits = [][]wait{make([]wait, waitChunk)}
 	for k := range a.totals {
 		a.totals[k].fine = newFine()
 		a.totals[k].bars = &bars{}
 	}
-	a.classes = append(a.classes, class{id: ClassOthers, lastRunner: none, worst: none})
+	a.classes = append(a.classes, class{id: ClassOthers, worst: none, worstMin: -1})
 	a.pool.q.init()
 	a.updateMode()
 	return a
@@ -170,7 +174,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.syscallExit(d)
 	case reference.KindPStart:
 		if pi := a.proc(d.P); pi >= 0 {
-			a.enter(pi, pSched, 0)
+			a.enter(pi, pSched, 0, nil)
 			p := a.procs[pi]
 			p.fresh, p.freshClk = true, a.clk
 			a.pool.mark(&p.freshPool, a.clk.service())
@@ -182,11 +186,11 @@ func (a *Accumulator) Add(d *reference.Decision) {
 				st = pUnavail
 				a.procs[pi].unavail, a.procs[pi].unavailStack = culpritLocked, 0
 			}
-			a.enter(pi, st, 0)
+			a.enter(pi, st, 0, nil)
 		}
 	case reference.KindRetake:
 		if pi := a.proc(d.P); pi >= 0 {
-			a.enter(pi, pIdle, 0)
+			a.enter(pi, pIdle, 0, nil)
 		}
 	case reference.KindSTWBegin:
 		a.stwBegin(d)

@@ -18,11 +18,9 @@ type class struct {
 	coarse       *coarse // nil: none has ended
 	long         pooled
 	worst        int32 // index of its longest waits, or none
+	worstMin     int64 // what is longer is among them; -1 as long as all are
 	pairs        int32 // classes that ran while it waited
-	lastRunner   int32 // the last of them, and its cell
-	lastCell     int32
-	lastHold     culprit // as lastRunner, for all other culprits
-	lastHoldCell int32
+	recent       [8]recentCell
 }
 
 // class returns the index of class id.
@@ -34,7 +32,7 @@ func (a *Accumulator) class(id int32) int32 {
 		return classOthers
 	}
 	ci := int32(len(a.classes))
-	a.classes = append(a.classes, class{id: id, lastRunner: none, worst: none})
+	a.classes = append(a.classes, class{id: id, worst: none, worstMin: -1})
 	a.classOf[id] = ci
 	return ci
 }
@@ -51,11 +49,22 @@ func (a *Accumulator) charge(waiting, running int32, ns int64, shared bool) {
 	if ns == 0 {
 		return
 	}
+	a.cellOfRecent(waiting, culpritRun|culprit(running)).add(ns, shared)
+}
+
+// recentCell remembers the cell of a culprit.
+type recentCell struct {
+	by   culprit // plus 1
+	cell int32
+}
+
+func (a *Accumulator) cellOfRecent(waiting int32, by culprit) *cell {
 	c := &a.classes[waiting]
-	if c.lastRunner != running {
-		c.lastRunner, c.lastCell = running, a.cell(c, waiting, culpritRun|culprit(running))
+	r := &c.recent[uint32(by^by>>culpritBits)%uint32(len(c.recent))]
+	if r.by != by+1 {
+		r.by, r.cell = by+1, a.cell(c, waiting, by)
 	}
-	a.cells[c.lastCell].add(ns, shared)
+	return &a.cells[r.cell]
 }
 
 func (a *Accumulator) cell(c *class, waiting int32, by culprit) int32 {

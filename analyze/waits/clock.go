@@ -28,10 +28,6 @@ func (c *clocks) time() int64 {
 // those that wait: neither is a P idle nor the world stopped.
 func (c *clocks) service() int64 { return c[modeBusy] + c[modeStopping] }
 
-func (c *clocks) minus(o *clocks) clocks {
-	return clocks{c[0] - o[0], c[1] - o[1], c[2] - o[2], c[3] - o[3]}
-}
-
 // copyTo is as that of shares.
 func (c *clocks) copyTo(to *clocks) {
 	to[0], to[1], to[2], to[3] = c[0], c[1], c[2], c[3]
@@ -83,7 +79,7 @@ func (a *Accumulator) stwBegin(d *reference.Decision) {
 	if pi := a.proc(d.P); pi >= 0 && a.procs[pi].state != pIdle {
 		p := a.procs[pi]
 		a.stopper, a.stopperState, a.stopperG = pi, p.state, p.runner
-		a.switchTo(pi, pIdle, 0)
+		a.switchTo(pi, pIdle, 0, nil)
 	}
 	a.updateMode()
 }
@@ -95,7 +91,7 @@ func (a *Accumulator) stwEnd() {
 	a.stw = false
 	a.holdAgain()
 	if a.stopper >= 0 {
-		a.switchTo(a.stopper, a.stopperState, a.stopperG)
+		a.switchTo(a.stopper, a.stopperState, a.stopperG, a.gors.At(a.stopperG))
 		a.stopper = none
 	}
 	a.updateMode()

@@ -70,9 +70,9 @@
 // No decision costs more because goroutines wait long or in great numbers. The
 // state of each P, split by the state of the world, is summed up for all who
 // wait together (shares, clocks, pool); a stay in a queue takes the
-// difference at its two ends. Who was overtaken comes from a treap per queue,
-// in which the end of a run interval adds to a prefix of the order (node):
-// O(log n) for n goroutines in that queue. A decision about the global queue
+// difference at its two ends. Who was overtaken comes from an order per queue,
+// in which the end of a run interval adds to a prefix: O(log n) at most for n
+// goroutines in that queue. A decision about the global queue
 // also costs a step for each P that runs; the start of a goroutine by a P that
 // just woke, a step for each stint of the Ps concerned since it woke. Memory
 // follows the number of goroutines and Ps alive; all else has a bound, named

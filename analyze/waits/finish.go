@@ -16,7 +16,7 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 			g.runFrom = -1
 		}
 		if g.wait != 0 {
-			w := a.wait(g.wait)
+			w := a.waits.At(g.wait)
 			t, c := &a.totals[w.kind], &a.classes[g.class]
 			t.open++
 			c.open++
@@ -27,7 +27,7 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 	a.stopper = none
 	for pi := range a.procs {
 		if a.procs[pi].state == pRun {
-			a.enter(int32(pi), pSched, 0)
+			a.enter(int32(pi), pSched, 0, nil)
 		}
 		a.endHold(a.procs[pi])
 	}

@@ -14,30 +14,38 @@ type goroutine struct {
 	flags   reference.Flags
 }
 
-// lookup returns the index of goroutine id, 0 if there is none.
-func (a *Accumulator) lookup(id int64) int32 { return a.gors.Find(id) }
-
-// goroutine returns the index of d's goroutine and takes over what d says of it.
-func (a *Accumulator) goroutine(d *reference.Decision) int32 {
-	gi := a.lookup(d.G)
-	if gi == 0 {
-		gi = a.gors.Add(d.G)
-		ci := a.class(d.Class)
-		*a.gors.At(gi) = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
-		a.classes[ci].goroutines++
-	}
-	a.learn(gi, d)
-	return gi
+// lookup returns goroutine id and its index, which is 0 if there is none.
+func (a *Accumulator) lookup(id int64) (*goroutine, int32) {
+	gi := a.gors.Find(id)
+	return a.gors.At(gi), gi
 }
 
-// learn takes over class and flags of goroutine gi, where d says more than what
-// is known already.
-func (a *Accumulator) learn(gi int32, d *reference.Decision) {
-	const kept = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
-	g := a.gors.At(gi)
-	if (d.Class == 0 || d.Class == g.classID) && d.Flags&kept&^g.flags == 0 {
-		return
+// goroutine returns d's goroutine and its index, and takes over what d says of it.
+func (a *Accumulator) goroutine(d *reference.Decision) (*goroutine, int32) {
+	g, gi := a.lookup(d.G)
+	if gi == 0 {
+		gi = a.gors.Add(d.G)
+		g = a.gors.At(gi)
+		ci := a.class(d.Class)
+		*g = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
+		a.classes[ci].goroutines++
 	}
+	a.learn(g, d)
+	return g, gi
+}
+
+// kept are the flags of a decision that say what its goroutine is.
+const kept = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
+
+// learn takes over class and flags of g, where d says more than what is known
+// already.
+func (a *Accumulator) learn(g *goroutine, d *reference.Decision) {
+	if d.Class != 0 && d.Class != g.classID || d.Flags&kept&^g.flags != 0 {
+		a.learnMore(g, d)
+	}
+}
+
+func (a *Accumulator) learnMore(g *goroutine, d *reference.Decision) {
 	if d.Class != 0 && g.classID != d.Class {
 		if ci := a.class(d.Class); ci != g.class {
 			a.classes[g.class].goroutines--
@@ -53,10 +61,9 @@ func (a *Accumulator) learn(gi int32, d *reference.Decision) {
 }
 
 // exit forgets goroutine gi.
-func (a *Accumulator) exit(gi int32) {
-	g := a.gors.At(gi)
+func (a *Accumulator) exit(g *goroutine, gi int32) {
 	if g.wait != 0 {
-		a.forget(g.wait)
+		a.forget(g)
 	}
 	a.gors.Remove(g.id, gi)
 }
@@ -78,20 +85,19 @@ func (a *Accumulator) ready(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	gi := a.goroutine(d)
+	g, gi := a.goroutine(d)
 	qi := a.queueFor(d.To, d.P)
-	g := a.gors.At(gi)
 	if g.wait != 0 { // its start was not seen
-		a.forget(g.wait)
+		a.forget(g)
 	}
-	a.endRunning(gi) // nor its stop
+	a.endRunning(g, gi) // nor its stop
 	a.seq++
 	g.seq = a.seq
 	wi := a.newWait()
 	g.wait = wi
-	w := a.wait(wi)
-	w.gor, w.ready, w.moved, w.nsteps, w.spill = gi, a.now, false, 0, 0
-	w.causes = [numCauses]int64{}
+	w := a.waits.At(wi)
+	w.gor, w.ready, w.moved, w.more = gi, a.now, false, 0
+	w.to, w.why, w.p, w.nsteps = d.To, d.Why, d.P, 1
 	switch {
 	case g.flags != 0:
 		w.kind = kindSystem
@@ -100,17 +106,15 @@ func (a *Accumulator) ready(d *reference.Decision) {
 	default:
 		w.kind = kindUser
 	}
-	a.step(w, d)
-	a.enqueue(wi, qi)
+	a.enqueue(wi, w, g, qi)
 }
 
 func (a *Accumulator) move(d *reference.Decision) {
-	gi := a.lookup(d.G)
-	if gi == 0 || a.gors.At(gi).wait == 0 {
+	g, gi := a.lookup(d.G)
+	if gi == 0 || g.wait == 0 {
 		return
 	}
-	wi := a.gors.At(gi).wait
-	w := a.wait(wi)
+	w := a.waits.At(g.wait)
 	a.step(w, d)
 	w.target = a.queueFor(d.To, d.P)
 	if w.target == queueDirect {
@@ -120,64 +124,62 @@ func (a *Accumulator) move(d *reference.Decision) {
 	}
 	if !w.moved && w.target != w.queue {
 		w.moved = true
-		a.moved = append(a.moved, wi)
+		a.moved = append(a.moved, g.wait)
 	}
 }
 
 func (a *Accumulator) start(d *reference.Decision) {
 	pi := a.proc(d.P)
 	if d.G >= 0 {
-		gi := a.goroutine(d)
-		a.endRunning(gi)
-		g := a.gors.At(gi)
+		g, gi := a.goroutine(d)
+		a.endRunning(g, gi)
 		a.classes[g.class].starts++
-		if wi := g.wait; wi != 0 && d.Wait < 0 {
-			a.forget(wi)
-		} else if wi != 0 {
-			a.finishWait(wi, d, pi)
+		if g.wait != 0 && d.Wait < 0 {
+			a.forget(g)
+		} else if g.wait != 0 {
+			a.finishWait(g, d, pi)
 		}
-		a.run(gi, pi)
+		a.run(g, gi, pi)
 	}
 }
 
-// run lets goroutine gi run on P pi, which may be none.
-func (a *Accumulator) run(gi, pi int32) {
-	g := a.gors.At(gi)
+// run lets goroutine g run on P pi, which may be none.
+func (a *Accumulator) run(g *goroutine, gi, pi int32) {
 	g.p, g.runFrom = pi, a.now
 	if pi >= 0 {
 		a.procs[pi].fresh = false
-		a.enter(pi, runState(g.flags), gi)
+		a.enter(pi, runState(g.flags), gi, g)
 	}
 }
 
-// endRunning adds the run interval of goroutine gi to its class and, where its
+// endRunning adds the run interval of goroutine g to its class and, where its
 // P still runs it, lets the P go on to its scheduler.
-func (a *Accumulator) endRunning(gi int32) { a.leaveFor(gi, pSched) }
-
-func (a *Accumulator) leaveFor(gi int32, st pstate) {
-	g := a.gors.At(gi)
-	if g.runFrom < 0 {
-		return
+func (a *Accumulator) endRunning(g *goroutine, gi int32) {
+	if g.runFrom >= 0 {
+		a.leaveFor(g, gi, pSched)
 	}
+}
+
+func (a *Accumulator) leaveFor(g *goroutine, gi int32, st pstate) {
 	a.classes[g.class].running += a.now - g.runFrom
 	g.runFrom = -1
 	if g.p >= 0 && (a.procs[g.p].runner == gi || a.stopper == g.p && a.stopperG == gi) {
-		a.enter(g.p, st, 0)
+		a.enter(g.p, st, 0, nil)
 	}
 }
 
 func (a *Accumulator) stop(d *reference.Decision) {
-	gi := a.lookup(d.G)
+	g, gi := a.lookup(d.G)
 	if gi == 0 {
 		return
 	}
-	a.learn(gi, d)
-	if pi := a.gors.At(gi).p; pi >= 0 {
-		a.procs[pi].ended(gi, d.Why)
+	a.learn(g, d)
+	if g.p >= 0 {
+		a.procs[g.p].ended(gi, d.Why)
 	}
-	a.endRunning(gi)
+	a.endRunning(g, gi)
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-		a.exit(gi)
+		a.exit(g, gi)
 	}
 }
 
@@ -185,8 +187,7 @@ func (a *Accumulator) syscall(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	gi := a.goroutine(d)
-	g := a.gors.At(gi)
+	g, gi := a.goroutine(d)
 	pi := g.p
 	if g.runFrom < 0 {
 		pi = a.proc(d.P)
@@ -197,9 +198,9 @@ func (a *Accumulator) syscall(d *reference.Decision) {
 		p.unavail, p.unavailStack = culpritSyscall|culprit(g.class), d.Stack
 	}
 	if g.runFrom >= 0 {
-		a.leaveFor(gi, pUnavail)
+		a.leaveFor(g, gi, pUnavail)
 	} else if pi >= 0 {
-		a.enter(pi, pUnavail, 0)
+		a.enter(pi, pUnavail, 0, nil)
 	}
 }
 
@@ -207,17 +208,11 @@ func (a *Accumulator) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	gi := a.goroutine(d)
-	if pi := a.proc(d.P); pi >= 0 && a.gors.At(gi).wait == 0 {
-		a.endRunning(gi)
-		a.run(gi, pi)
+	g, gi := a.goroutine(d)
+	if pi := a.proc(d.P); pi >= 0 && g.wait == 0 {
+		a.endRunning(g, gi)
+		a.run(g, gi, pi)
 	}
-}
-
-const waitChunk = 256
-
-func (a *Accumulator) wait(wi int32) *wait {
-	return &a.waits[uint32(wi)/waitChunk][uint32(wi)%waitChunk]
 }
 
 func (a *Accumulator) newWait() int32 {
@@ -227,53 +222,59 @@ func (a *Accumulator) newWait() int32 {
 		return wi
 	}
 	wi := int32(len(a.nodes))
-	if wi/waitChunk == int32(len(a.waits)) {
-		a.waits = append(a.waits, make([]wait, waitChunk))
-	}
+	a.waits.Make(wi)
 	a.nodes = append(a.nodes, node{})
 	return wi
 }
 
-// forget drops a wait that is not to be counted.
-func (a *Accumulator) forget(wi int32) {
-	a.dequeue(wi)
-	a.release(wi)
+// forget drops the wait of g, which is not to be counted.
+func (a *Accumulator) forget(g *goroutine) {
+	w := a.waits.At(g.wait)
+	a.dequeue(g.wait, w)
+	a.release(g, w)
 }
 
-func (a *Accumulator) release(wi int32) {
-	w := a.wait(wi)
+func (a *Accumulator) release(g *goroutine, w *wait) {
 	w.moved = false
-	a.gors.At(w.gor).wait = 0
-	if w.spill != 0 {
-		a.freeSpil = append(a.freeSpil, w.spill)
-		w.spill = 0
+	if w.more != 0 {
+		if m := a.mores.At(w.more); m.spill != 0 {
+			a.freeSpil = append(a.freeSpil, m.spill)
+		}
+		a.freeMore = append(a.freeMore, w.more)
+		w.more = 0
 	}
-	a.freeWait = append(a.freeWait, wi)
+	a.freeWait = append(a.freeWait, g.wait)
+	g.wait = 0
 }
 
-// finishWait accounts for wait wi, whose goroutine is started by d on P pi.
-func (a *Accumulator) finishWait(wi int32, d *reference.Decision, pi int32) {
+// finishWait accounts for the wait of g, which is started by d on P pi.
+func (a *Accumulator) finishWait(g *goroutine, d *reference.Decision, pi int32) {
 	var f *proc
 	if pi >= 0 {
 		f = a.procs[pi]
 	}
-	a.closeSegment(wi, f)
-	w := a.wait(wi)
+	w := a.waits.At(g.wait)
+	causes := &a.causes
+	if w.more != 0 {
+		causes = &a.mores.At(w.more).causes
+	} else {
+		*causes = [numCauses]int64{}
+	}
+	a.closeSegment(g.wait, w, g, f, causes)
 	ns := a.now - w.ready
-	ci := a.gors.At(w.gor).class
-	c := &a.classes[ci]
-	c.waits[w.kind].add(ns, &w.causes)
+	c := &a.classes[g.class]
+	c.waits[w.kind].add(ns, causes)
 	if c.coarse == nil {
 		c.coarse = &coarse{}
 	}
 	c.coarse.add(min(ns, longestNs))
 	a.totals[w.kind].record(ns)
 	if a.opt.OnWait != nil {
-		a.opt.OnWait(a.gors.At(w.gor).id, w.ready, a.now, w.causes[:])
+		a.opt.OnWait(g.id, w.ready, a.now, causes[:])
 	}
 	if w.kind == kindUser {
-		a.overTime.add(w.ready, a.now, &w.causes)
-		a.consider(w, d, pi, ci, ns)
+		a.overTime.add(w.ready, a.now, causes)
+		a.consider(&ended{w, g, d, pi, ns, causes})
 	}
-	a.release(wi)
+	a.release(g, w)
 }

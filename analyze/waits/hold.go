@@ -103,7 +103,10 @@ func (a *Accumulator) holdAgain() {
 // setMode follows a change of the mode. While the world is stopped, those in
 // the global queue wait for that alone.
 func (a *Accumulator) setMode(m mode) {
-	if (m == modeStopped) != (a.mode == modeStopped) {
+	if m == a.mode {
+		return
+	}
+	if m == modeStopped || a.mode == modeStopped {
 		q := &a.pool.q
 		if m == modeStopped {
 			q.readWall(&a.stoppedAt, a.now)
@@ -113,7 +116,7 @@ func (a *Accumulator) setMode(m mode) {
 			}
 		}
 	}
-	a.mode = m
+	a.mode, a.modeSince = m, a.now
 }
 
 // chargeHold books waiting time of a class under what held a P.
@@ -121,11 +124,7 @@ func (a *Accumulator) chargeHold(waiting int32, by culprit, ns int64, shared boo
 	if ns == 0 {
 		return
 	}
-	c := &a.classes[waiting]
-	if c.lastHold != by {
-		c.lastHold, c.lastHoldCell = by, a.cell(c, waiting, by)
-	}
-	x := &a.cells[c.lastHoldCell]
+	x := a.cellOfRecent(waiting, by)
 	x.add(ns, shared)
 	if ns > x.most {
 		x.most, x.stack = ns, stack

@@ -47,7 +47,11 @@ func sums(t *testing.T, r *Result) {
 // TestHostile feeds decisions that obey no grammar at all.
 func TestHostile(t *testing.T) {
 	ids := []int64{-1, 0, 1, 2, 3, 7, 5000, math.MaxInt32, math.MinInt32}
-	for seed := range uint64(300) {
+	n := uint64(300)
+	if testing.Short() {
+		n = 60
+	}
+	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 3))
 		a := New(Options{PastPerP: 64, Past: 256, Classes: 3, Worst: 4, WorstClasses: 2})
 		var now int64
@@ -77,12 +81,12 @@ func TestHostile(t *testing.T) {
 
 // TestManyProcessors bounds the memory that P ids cost.
 func TestManyProcessors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each new P looks at all others")
+	}
 	a := New(Options{})
-	for i := range int32(20_000) {
+	for i := range int32(maxProcs + 500) {
 		p := i * 100_003
-		if p < 0 {
-			p = math.MaxInt32 - i
-		}
 		a.Add(&reference.Decision{Kind: reference.KindPStart, Time: int64(i), P: p})
 		a.Add(&reference.Decision{Kind: reference.KindReady, Time: int64(i), G: int64(i), P: p, To: reference.QueueLocal})
 		a.Add(&reference.Decision{Kind: reference.KindStart, Time: int64(i) + 1, G: int64(i), P: p})
@@ -96,7 +100,11 @@ func TestManyProcessors(t *testing.T) {
 
 // TestShortPast has waits that reach back further than what is kept of the Ps.
 func TestShortPast(t *testing.T) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 15
+	}
+	for seed := range seeds {
 		ds := randomStream(seed, 3000, seed%5 == 0)
 		r := account(ds, ds[len(ds)-1].Time, Options{PastPerP: 64, Past: 128, Worst: 5, WorstPerClass: 2, WorstClasses: 3})
 		sums(t, &r)

@@ -1,10 +1,136 @@
 package waits
 
-// node is a waiting goroutine in the treap of its queue, ordered by the
-// sequence number at which it became runnable. The treap answers one question:
-// for how long did goroutines run that became runnable later? A run interval
-// adds its length to all that became runnable earlier, a prefix of the order,
-// in O(log n), and pre holds such sums lazily:
+// order is the order in which those who wait in a queue became runnable. It
+// answers one question: for how long did goroutines run that became runnable
+// later? A run interval adds its length to the value of all that became runnable
+// earlier.
+//
+// Most queues are served nearly in that order: then a run adds to nobody, to
+// everybody, or to all but a few at one end, and those who come are the last. So
+// they form a list as long as that holds. When it does not, all of the list go
+// into a treap, which takes O(log n) for anything.
+type order struct {
+	first, last int32 // of the list; 0: none
+	root        int32 // of the treap
+	lo, hi      int64 // no sequence number in the treap is outside of these
+	all, inTree int64 // part of the value of everyone in the list, and in the treap
+}
+
+// near is how many are looked at from an end of the list.
+const near = 8
+
+// insert puts node z, whose seq is set, in, and returns its value. Values only
+// mean something as differences.
+func (o *order) insert(nodes []node, z int32) int64 {
+	nz, at := &nodes[z], o.last
+	for i := 0; at != 0 && nodes[at].seq > nz.seq; i++ {
+		if i == near {
+			return o.plant(nodes, z)
+		}
+		at = nodes[at].left
+	}
+	nz.prio, nz.left, nz.pre = inList, at, 0
+	next := &o.first
+	if at != 0 {
+		next = &nodes[at].right
+	}
+	nz.right = *next
+	*next = z
+	if nz.right != 0 {
+		nodes[nz.right].left = z
+	} else {
+		o.last = z
+	}
+	return o.all
+}
+
+// plant puts node z into the treap and returns its value there.
+func (o *order) plant(nodes []node, z int32) int64 {
+	nz := &nodes[z]
+	nz.prio, nz.rest = priority(nz.seq), 0
+	if o.root == 0 {
+		o.lo, o.hi = nz.seq, nz.seq
+	} else {
+		o.lo, o.hi = min(o.lo, nz.seq), max(o.hi, nz.seq)
+	}
+	return o.inTree + insert(nodes, &o.root, z)
+}
+
+// remove takes node z out, which must be in, and returns its value.
+func (o *order) remove(nodes []node, z int32) int64 {
+	nz := &nodes[z]
+	if nz.prio != inList {
+		value, first, last := remove(nodes, &o.root, z)
+		if first {
+			o.lo = nz.seq + 1
+		}
+		if last {
+			o.hi = nz.seq - 1
+		}
+		return o.inTree + value + nz.rest
+	}
+	if nz.left != 0 {
+		nodes[nz.left].right = nz.right
+	} else {
+		o.first = nz.right
+	}
+	if nz.right != 0 {
+		nodes[nz.right].left = nz.left
+	} else {
+		o.last = nz.left
+	}
+	return o.all + nz.pre
+}
+
+// addBefore adds x to the value of everyone who became runnable before seq.
+func (o *order) addBefore(nodes []node, seq, x int64) {
+	switch {
+	case o.first == 0 || nodes[o.first].seq >= seq:
+	case nodes[o.last].seq < seq:
+		o.all += x
+	default:
+		o.addInList(nodes, seq, x)
+	}
+	switch { // after the list, of which all may have gone into the treap
+	case o.root == 0 || seq <= o.lo:
+	case seq > o.hi:
+		o.inTree += x
+	default:
+		addBefore(nodes, o.root, seq, x)
+	}
+}
+
+// addInList is addBefore for the list, where seq lies between two of it. If that is
+// not near an end, the list goes into the treap instead.
+func (o *order) addInList(nodes []node, seq, x int64) {
+	begin, end := o.first, o.last
+	for range near {
+		begin, end = nodes[begin].right, nodes[end].left
+		switch {
+		case nodes[begin].seq >= seq:
+			for i := o.first; i != begin; i = nodes[i].right {
+				nodes[i].pre += x
+			}
+			return
+		case nodes[end].seq < seq:
+			o.all += x
+			for i := o.last; i != end; i = nodes[i].left {
+				nodes[i].pre -= x
+			}
+			return
+		}
+	}
+	for i := o.first; i != 0; {
+		next, value := nodes[i].right, o.all+nodes[i].pre
+		nodes[i].rest = value - o.plant(nodes, i)
+		i = next
+	}
+	o.first, o.last = 0, 0
+}
+
+// node is a waiting goroutine in an order: in its list, or in its treap, which
+// is ordered by the sequence number at which it became runnable. There pre holds
+// sums lazily:
 //
 //	value(v) = pre(v) + sum of pre(a) over all a that have v in their left subtree
 //
@@ -15,21 +141,23 @@ package waits
 type node struct {
 	seq         int64
 	pre         int64
-	left, right int32 // 0: none
-	prio        uint32
+	rest        int64  // part of the value that it brought into the treap
+	left, right int32  // 0: none; in the list: before and after it
+	prio        uint32 // or inList
 }
 
+const inList = 0
+
 // priority derives a node's heap priority from its sequence number, so that
-// equal input gives an equal tree.
+// equal input gives an equal tree. It is not inList.
 func priority(seq int64) uint32 {
 	x := uint64(seq) * 0x9e3779b97f4a7c15
 	x ^= x >> 29
 	x *= 0xbf58476d1ce4e5b9
-	return uint32(x >> 32)
+	return uint32(x>>32) | 1
 }
 
-// insert puts node z, whose seq and prio are set, into the tree at root, and
-// returns its value. Values only mean something as differences.
+// insert puts node z into the tree at root, and returns its value there.
 func insert(nodes []node, root *int32, z int32) int64 {
 	nz := &nodes[z]
 	link, value := root, int64(0)
@@ -69,18 +197,19 @@ func insert(nodes []node, root *int32, z int32) int64 {
 	return value
 }
 
-// remove takes node z out of the tree at root and returns its value. z must be
-// in that tree.
-func remove(nodes []node, root *int32, z int32) int64 {
+// remove takes node z out of the tree at root, and returns its value there and
+// whether it was the first or the last.
+func remove(nodes []node, root *int32, z int32) (value int64, first, last bool) {
 	nz := &nodes[z]
-	link, value := root, int64(0)
+	link := root
+	first, last = nz.left == 0, nz.right == 0
 	for *link != z {
 		t := &nodes[*link]
 		if nz.seq < t.seq {
 			value += t.pre
-			link = &t.left
+			link, last = &t.left, false
 		} else {
-			link = &t.right
+			link, first = &t.right, false
 		}
 	}
 	value += nz.pre
@@ -112,7 +241,7 @@ func remove(nodes []node, root *int32, z int32) int64 {
 		}
 	}
 	nz.left, nz.right, nz.pre = 0, 0, 0
-	return value
+	return value, first, last
 }
 
 // addBefore adds x to the value of every node that became runnable before seq.

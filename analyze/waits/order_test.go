@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestOrder compares the treap with a plain list of values.
+// TestOrder compares an order with a plain list of values.
 func TestOrder(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		nodes := make([]node, 1)
-		var root int32
+		var o order
 		type entry struct {
 			i    int32
 			base int64 // value when it was inserted
@@ -32,20 +32,20 @@ func TestOrder(t *testing.T) {
 			case k == 0 && len(free) > 0:
 				seq := free[0]
 				free = free[1:]
-				nodes = append(nodes, node{seq: seq, prio: priority(seq)})
+				nodes = append(nodes, node{seq: seq})
 				i := int32(len(nodes) - 1)
-				live = append(live, entry{i: i, base: insert(nodes, &root, i)})
+				live = append(live, entry{i: i, base: o.insert(nodes, i)})
 			case k == 1 && len(live) > 0:
 				j := r.IntN(len(live))
 				e := live[j]
-				if got := remove(nodes, &root, e.i) - e.base; got != e.sum {
+				if got := o.remove(nodes, e.i) - e.base; got != e.sum {
 					t.Fatalf("seed %d: node %d got %d, want %d", seed, e.i, got, e.sum)
 				}
 				live[j] = live[len(live)-1]
 				live = live[:len(live)-1]
 			default:
 				seq, x := r.Int64N(402), r.Int64N(1000)
-				addBefore(nodes, root, seq, x)
+				o.addBefore(nodes, seq, x)
 				for j := range live {
 					if nodes[live[j].i].seq < seq {
 						live[j].sum += x
@@ -54,26 +54,34 @@ func TestOrder(t *testing.T) {
 			}
 		}
 		for _, e := range live {
-			if got := remove(nodes, &root, e.i) - e.base; got != e.sum {
+			if got := o.remove(nodes, e.i) - e.base; got != e.sum {
 				t.Fatalf("seed %d, end: node %d got %d, want %d", seed, e.i, got, e.sum)
 			}
 		}
-		if root != 0 {
-			t.Fatalf("seed %d: the tree is not empty", seed)
+		if o.root != 0 || o.first != 0 || o.last != 0 {
+			t.Fatalf("seed %d: it is not empty", seed)
 		}
 	}
 }
 
-// TestOrderDepth keeps the trees flat when sequence numbers only rise.
+// TestOrderDepth keeps the treap flat when sequence numbers only rise.
 func TestOrderDepth(t *testing.T) {
+	const n = 100_000
 	nodes := make([]node, 1)
-	var root int32
-	for i := range int32(100_000) {
-		nodes = append(nodes, node{seq: int64(i) + 1, prio: priority(int64(i) + 1)})
-		insert(nodes, &root, i+1)
+	var o order
+	for i := range int32(n) {
+		nodes = append(nodes, node{seq: int64(i) + 1})
+		o.insert(nodes, i+1)
 	}
-	depth, deepest := map[int32]int{root: 1}, 0
-	for todo := []int32{root}; len(todo) > 0; {
+	if o.root != 0 {
+		t.Error("those who come in order are not in the list")
+	}
+	o.addBefore(nodes, n/2, 1)
+	if o.first != 0 {
+		t.Error("the list remains, though half of it was overtaken")
+	}
+	depth, deepest := map[int32]int{o.root: 1}, 0
+	for todo := []int32{o.root}; len(todo) > 0; {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		deepest = max(deepest, depth[i])
@@ -83,6 +91,9 @@ func TestOrderDepth(t *testing.T) {
 				todo = append(todo, c)
 			}
 		}
+	}
+	if len(depth) != n {
+		t.Errorf("%d of %d in the treap", len(depth), n)
 	}
 	if deepest > 64 {
 		t.Errorf("depth %d", deepest)

@@ -52,11 +52,14 @@ func (o *overTime) add(from, to int64, causes *[numCauses]int64) {
 			o.sum[i][first] += ns
 		default:
 			head := part(ns, (first+1)*o.width()-from, to-from)
-			each := part(ns, o.width(), to-from)
 			o.sum[i][first] += head
-			o.sum[i][last] += ns - head - each*(last-first-1)
-			o.slope[i][first+1] += each
-			o.slope[i][last] -= each
+			o.sum[i][last] += ns - head
+			if last > first+1 {
+				each := part(ns, o.width(), to-from)
+				o.sum[i][last] -= each * (last - first - 1)
+				o.slope[i][first+1] += each
+				o.slope[i][last] -= each
+			}
 		}
 	}
 }

@@ -15,13 +15,13 @@ type pool struct {
 
 // poolMark is a time-stamp of the pool: P-ns by state, and the total. That of
 // idle Ps is what the others leave of the total; it occurs only while the world
-// is stopping. It is as long as shares, and takes its place in a mark.
+// is stopping. It is as long as shares, and takes their place in a mark.
 type poolMark = shares
 
 const poolTotal = numStates
 
 func (b *pool) mark(m *poolMark, c int64) {
-	for s := range b.n {
+	for s := pUnavail; s < numStates; s++ {
 		m[s] = b.base[s] + b.n[s]*c
 	}
 	m[poolTotal] = b.total
@@ -43,10 +43,16 @@ func (a *Accumulator) joinPool(pi int32, p *proc) {
 		a.busy++
 	}
 	if p.state == pRun {
-		p.runPos = int32(len(a.running))
-		a.running = append(a.running, serving{seq: p.runSeq, from: c, p: pi})
-		a.readPool(pi, p, c)
+		a.beginServing(pi, p, c)
 	}
+}
+
+// beginServing begins the part in the global queue of a run interval of p, which is
+// usable.
+func (a *Accumulator) beginServing(pi int32, p *proc, c int64) {
+	p.runPos = int32(len(a.running))
+	a.running = append(a.running, serving{seq: p.runSeq, from: c, p: pi})
+	a.readPool(pi, p, c)
 }
 
 func (a *Accumulator) leavePool(p *proc) {
@@ -56,17 +62,26 @@ func (a *Accumulator) leavePool(p *proc) {
 	if p.state != pIdle {
 		a.busy--
 	}
-	if p.state != pRun {
-		return
+	if p.state == pRun {
+		a.endServing(p, c)
 	}
+}
+
+// endServing ends the part in the global queue of the run interval of p, which is
+// usable.
+func (a *Accumulator) endServing(p *proc, c int64) {
 	r := a.running[p.runPos]
-	if a.pool.q.root != 0 {
-		addBefore(a.nodes, a.pool.q.root, r.seq, c-r.from)
+	if q := &a.pool.q; q.len > 0 {
+		q.order.addBefore(a.nodes, r.seq, c-r.from)
 	}
-	a.credit(&a.pool.q, &p.poolAt, p.runClass, c, a.now-p.runFrom > a.opt.SliceNs, true)
+	if !p.poolAt.pending {
+		a.credit(&a.pool.q, &p.poolAt, p.runClass, c, a.now-p.runFrom > a.opt.SliceNs, true)
+	}
 	last := len(a.running) - 1
-	a.running[p.runPos] = a.running[last]
-	a.procs[a.running[p.runPos].p].runPos = p.runPos
+	if int(p.runPos) != last {
+		a.running[p.runPos] = a.running[last]
+		a.procs[a.running[p.runPos].p].runPos = p.runPos
+	}
 	a.running = a.running[:last]
 	p.runPos = none
 }
@@ -77,7 +92,9 @@ func (a *Accumulator) foldPool() {
 	c := a.clk.service()
 	for _, r := range a.running {
 		p := a.procs[r.p]
-		a.credit(&a.pool.q, &p.poolAt, p.runClass, c, false, true)
+		if !p.poolAt.pending {
+			a.credit(&a.pool.q, &p.poolAt, p.runClass, c, false, true)
+		}
 		a.readPool(r.p, p, c)
 	}
 	for i, p := range a.procs {

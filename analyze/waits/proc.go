@@ -147,7 +147,13 @@ func (a *Accumulator) proc(id int32) int32 {
 
 // sharesNow is p's time by share up to now. It is valid until the time goes on.
 func (a *Accumulator) sharesNow(p *proc) *shares {
-	if p.upToNs != a.now {
+	switch {
+	case p.upToNs == a.now:
+	case p.upToNs >= a.modeSince: // all of the time since then is of one mode
+		p.own[shareOf[p.state][a.mode]&7] += a.now - p.upToNs
+		p.upTo[a.mode] = a.clk[a.mode]
+		p.upToNs = a.now
+	default:
 		p.own.add(p.state, &p.upTo, &a.clk)
 		a.clk.copyTo(&p.upTo)
 		p.upToNs = a.now
@@ -155,51 +161,71 @@ func (a *Accumulator) sharesNow(p *proc) *shares {
 	return &p.own
 }
 
-// enter puts P pi into a state because of a decision about it. gi is the
-// goroutine that it runs from here on, 0 for none.
-func (a *Accumulator) enter(pi int32, st pstate, gi int32) {
+// enter puts P pi into a state because of a decision about it. Where it runs a
+// goroutine from here on, that is g, of index gi; else gi is 0.
+func (a *Accumulator) enter(pi int32, st pstate, gi int32, g *goroutine) {
 	if a.stopper == pi {
 		a.stopper = none
 	}
-	a.switchTo(pi, st, gi)
+	a.switchTo(pi, st, gi, g)
 	a.updateMode()
 }
 
-// switchTo ends the state of P pi and begins st, with goroutine gi.
-func (a *Accumulator) switchTo(pi int32, st pstate, gi int32) {
+// switchTo ends the state of P pi and begins st, with goroutine gi, which is g.
+func (a *Accumulator) switchTo(pi int32, st pstate, gi int32, g *goroutine) {
 	p := a.procs[pi]
-	a.endHold(p)
-	a.leaveIdle(pi, p)
+	c := a.clk.service()
+	a.sharesNow(p)
+	if p.hold != 0 {
+		a.endHold(p)
+	}
+	if p.idle {
+		a.leaveIdle(pi, p)
+	}
 	if p.state == pRun {
-		a.endRun(p)
+		a.endRun(p, c)
+		if p.usable {
+			a.endServing(p, c)
+		}
 	}
 	if p.usable {
-		a.leavePool(p)
+		b := &a.pool
+		b.n[p.state]--
+		b.base[p.state] += c
+		b.n[st]++
+		b.base[st] -= c
+		if p.state == pIdle {
+			a.busy++
+		}
+		if st == pIdle {
+			a.busy--
+		}
 	}
-	a.sharesNow(p)
-	c := a.clk.service()
 	p.began, p.state, p.runner = c, st, gi
 	if gi != 0 {
-		g := a.gors.At(gi)
 		p.runG, p.runSeq, p.runClass, p.runFrom = g.id, g.seq, g.class, a.now
 	}
-	if st == pRun {
+	switch st {
+	case pRun:
 		p.ownAt.read(&p.q, c)
+		if p.usable {
+			a.beginServing(pi, p, c)
+		}
+	case pSched, pTracer: // nothing is told that keeps the P
+	default:
+		a.joinIdle(pi, p)
+		a.beginHold(pi, p)
 	}
-	if p.usable {
-		a.joinPool(pi, p)
-	}
-	a.joinIdle(pi, p)
-	a.beginHold(pi, p)
 	a.record(pi, p)
 }
 
-// endRun tells those who wait in p's queue that p's run interval ends: who
-// became runnable before the goroutine that ran was overtaken.
-func (a *Accumulator) endRun(p *proc) {
-	now := a.clk.service()
-	if p.q.root != 0 {
-		addBefore(a.nodes, p.q.root, p.runSeq, now-p.began)
+// endRun tells those who wait in p's queue that p's run interval ends, at service
+// clock c: who became runnable before the goroutine that ran was overtaken.
+func (a *Accumulator) endRun(p *proc, c int64) {
+	if p.q.len > 0 {
+		p.q.order.addBefore(a.nodes, p.runSeq, c-p.began)
 	}
-	a.credit(&p.q, &p.ownAt, p.runClass, now, a.now-p.runFrom > a.opt.SliceNs, false)
+	if !p.ownAt.pending {
+		a.credit(&p.q, &p.ownAt, p.runClass, c, a.now-p.runFrom > a.opt.SliceNs, false)
+	}
 }

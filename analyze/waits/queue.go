@@ -29,21 +29,32 @@ const (
 type integrals [numSlots]int64
 
 type queue struct {
-	root  int32 // treap of its waiting goroutines
+	order order
 	named int32 // slots in use
 	len   int32
 	class [numNamed]int32
 	last  [16]uint8 // the slot that a class with these low bits had last
-	n     [numSlots]int64
-	base  integrals // integral at service clock c is base + n*c
-	wall  integrals // and over the time, at t, wall + n*t
+	slots [numSlots]slot
+}
+
+// slot counts waiting goroutines.
+type slot struct {
+	n    int64
+	base int64 // the integral at service clock c is base + n*c
+	wall int64 // and over the time, at t, wall + n*t; for classes only
 }
 
 func (q *queue) init() { q.named = 1; q.class[slotOthers] = classOthers }
 
-func (q *queue) integral(slot int, c int64) int64 { return q.base[slot] + q.n[slot]*c }
+func (q *queue) integral(slot int, c int64) int64 {
+	s := &q.slots[slot]
+	return s.base + s.n*c
+}
 
-func (q *queue) wallIntegral(slot int, t int64) int64 { return q.wall[slot] + q.n[slot]*t }
+func (q *queue) wallIntegral(slot int, t int64) int64 {
+	s := &q.slots[slot]
+	return s.wall + s.n*t
+}
 
 // readWall stores the integrals over the time, at t, of all classes.
 func (q *queue) readWall(to *integrals, t int64) {
@@ -89,11 +100,13 @@ func (r *reading) readWall(q *queue, t int64) {
 // time t.
 func (q *queue) count(slot uint8, k waitKind, d, c, t int64) {
 	q.len += int32(d)
-	q.n[slot] += d
-	q.base[slot] -= d * c
-	q.wall[slot] -= d * t
-	q.n[slotKinds+int(k)] += d
-	q.base[slotKinds+int(k)] -= d * c
+	s := &q.slots[slot]
+	s.n += d
+	s.base -= d * c
+	s.wall -= d * t
+	s = &q.slots[slotKinds+int(k)]
+	s.n += d
+	s.base -= d * c
 }
 
 // slotFor returns the slot of a class in queue qi, and gives it one if it can.
@@ -108,7 +121,7 @@ func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
 			*last = uint8(i)
 			return uint8(i)
 		}
-		if q.n[i] == 0 {
+		if q.slots[i].n == 0 {
 			free = i
 		}
 	}
@@ -121,7 +134,7 @@ func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
 	default: // charge the run intervals in progress to the former class
 		a.flushSlot(qi, q, int(free))
 	}
-	q.class[free], q.n[free], q.base[free], q.wall[free] = class, 0, 0, 0
+	q.class[free], q.slots[free] = class, slot{}
 	a.startSlot(qi, int(free))
 	return uint8(free)
 }
@@ -218,11 +231,9 @@ func (a *Accumulator) startSlot(qi int32, slot int) {
 
 // credit charges a run interval of a class, which began when q's integrals were
 // since, to all who waited in q. shared says that q is the global queue, which
-// all usable Ps serve, so that one of them stands for its share only.
+// all usable Ps serve, so that one of them stands for its share only. since must
+// not be pending.
 func (a *Accumulator) credit(q *queue, since *reading, class int32, c int64, long, shared bool) {
-	if since.pending {
-		return
-	}
 	for i := range int(q.named) {
 		ns := q.integral(i, c) - since.at[i]
 		if ns == 0 {

@@ -227,7 +227,7 @@ func (o *oracle) checkAhead(w *oWait, s *Story) error {
 func TestRandomStreams(t *testing.T) {
 	n := uint64(500)
 	if testing.Short() {
-		n = 300
+		n = 120
 	}
 	for seed := range n {
 		steps := 20 + int(seed%40)*10

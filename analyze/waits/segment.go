@@ -1,5 +1,7 @@
 package waits
 
+import "github.com/gmpscope/gmpscope/reference"
+
 // Indices of the causes, in the order of [Causes].
 const (
 	iSTW = iota
@@ -27,69 +29,71 @@ func taker(queue int32) int32 { return queueDirect - 1 - queue }
 
 // wait is a goroutine that waits now. Its time is a sequence of segments, each
 // spent in one queue; a segment costs only at its two ends, by differences of
-// what has been summed up for all.
+// what has been summed up for all. It is two cache lines long.
 type wait struct {
-	gor    int32 // index
-	queue  int32 // of the current segment
-	target int32 // where it was moved at this instant, if moved
-	spill  int32 // further steps, 0: none
-	nsteps int32
+	ready  int64
+	from   int64   // start of the current segment
+	over   int64   // its order value at from
+	gor    int32   // index
+	queue  int32   // of the current segment
+	target int32   // where it was moved at this instant, if moved
+	more   int32   // index in mores, 0: it was not moved yet
 	idle   culprit // the P that was idle when it last waited so
-	slot   uint8   // in queue
+	p      int32   // of its first step
+	nsteps int32
+	slot   uint8 // in queue
 	kind   waitKind
 	moved  bool
-	ready  int64
-	from   int64 // start of the current segment
-	over   int64 // its order value at from
-	mark   mark  // the sums at from
-	causes [numCauses]int64
-	steps  [inlineSteps]step
+	to     reference.Queue // of its first step
+	why    reference.Why   // of the same
+	mark   mark            // the sums at from
 }
 
-// mark is what a segment needs to know of its beginning. The sums are those of
-// the P whose queue it is, or that is the taker (shares), or those of all Ps
-// (poolMark); the two are arrays of one length.
-type mark struct {
-	clk  clocks // not for a P's queue
-	sums shares
-}
+// mark is what a segment needs to know of its beginning: shares of the P whose
+// queue it is, or that is the taker; a poolMark; or, without a queue, only the
+// clock of the stopped world, under markStopped.
+type mark = shares
 
-// enqueue begins a segment of wait wi in queue qi.
-func (a *Accumulator) enqueue(wi, qi int32) {
-	w := a.wait(wi)
+// A poolMark has the clocks of two modes in places that it does not need itself.
+// That of the two others together follows, as all of them sum to the time.
+const (
+	markIdle    = pIdle
+	markStopped = poolTotal + 1
+)
+
+// enqueue begins a segment of wait wi, which is w of goroutine g, in queue qi.
+func (a *Accumulator) enqueue(wi int32, w *wait, g *goroutine, qi int32) {
 	w.queue, w.from = qi, a.now
+	var q *queue
+	c := a.clk.service()
 	switch {
-	case qi == queueDirect:
-		a.clk.copyTo(&w.mark.clk)
-		return
-	case qi < queueDirect:
-		a.sharesNow(a.procs[taker(qi)]).copyTo(&w.mark.sums)
-		return
-	}
-	c, q := a.clk.service(), &a.pool.q
-	if qi >= 0 {
+	case qi >= 0:
 		p := a.procs[qi]
 		q = &p.q
-		a.sharesNow(p).copyTo(&w.mark.sums)
-	} else {
-		a.clk.copyTo(&w.mark.clk)
-		a.pool.mark(&w.mark.sums, c)
+		a.sharesNow(p).copyTo(&w.mark)
+	case qi == queuePool:
+		q = &a.pool.q
+		a.pool.mark(&w.mark, c)
+		w.mark[markIdle], w.mark[markStopped] = a.clk[modeIdle], a.clk[modeStopped]
+	case qi == queueDirect:
+		w.mark[markStopped] = a.clk[modeStopped]
+		return
+	default:
+		a.sharesNow(a.procs[taker(qi)]).copyTo(&w.mark)
+		return
 	}
-	g := a.gors.At(w.gor)
 	w.slot = a.slotFor(qi, q, g.class)
 	if q.len == 0 {
 		a.firstComes(qi, q)
 	}
 	q.count(w.slot, w.kind, 1, c, a.now)
-	n := &a.nodes[wi]
-	n.seq, n.prio = g.seq, priority(g.seq)
-	w.over = insert(a.nodes, &q.root, wi) + a.inProgress(qi, g.seq)
+	a.nodes[wi].seq = g.seq
+	w.over = q.order.insert(a.nodes, wi) + a.inProgress(qi, g.seq)
 }
 
-// dequeue takes wait wi out of its queue and returns for how long, in ns of the
-// Ps that serve it, later ones ran in the segment.
-func (a *Accumulator) dequeue(wi int32) (over int64) {
-	w := a.wait(wi)
+// dequeue takes wait wi, which is w, out of its queue and returns for how long, in
+// ns of the Ps that serve it, later ones ran in the segment.
+func (a *Accumulator) dequeue(wi int32, w *wait) (over int64) {
 	if w.queue <= queueDirect {
 		return 0
 	}
@@ -98,7 +102,7 @@ func (a *Accumulator) dequeue(wi int32) (over int64) {
 		q = &a.procs[w.queue].q
 	}
 	q.count(w.slot, w.kind, -1, a.clk.service(), a.now)
-	return remove(a.nodes, &q.root, wi) + a.inProgress(w.queue, a.nodes[wi].seq) - w.over
+	return q.order.remove(a.nodes, wi) + a.inProgress(w.queue, a.nodes[wi].seq) - w.over
 }
 
 // inProgress is the part of the runs in progress, on the Ps that serve queue
@@ -113,47 +117,47 @@ func (a *Accumulator) inProgress(qi int32, seq int64) int64 {
 	return 0
 }
 
-// closeSegment ends the segment of wait wi and adds its causes. f is the P that
-// starts the goroutine now, or whose thread takes it, nil if none does: if f ran
-// nothing since it got its thread, then the part of the segment since then is
-// its waking up.
-func (a *Accumulator) closeSegment(wi int32, f *proc) {
-	over := a.dequeue(wi)
-	w := a.wait(wi)
+// closeSegment ends the segment of wait wi, which is w of goroutine g, and adds its
+// causes to c. f is the P that starts the goroutine now, or whose thread takes it,
+// nil if none does: if f ran nothing since it got its thread, then the part of the
+// segment since then is its waking up.
+func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *[numCauses]int64) {
+	over := a.dequeue(wi, w)
+	if w.from == a.now {
+		return
+	}
 	if f != nil && !f.fresh {
 		f = nil
 	}
-	missed := w.causes[iMissed]
+	missed := c[iMissed]
 	switch {
-	case w.from == a.now:
-	case w.queue == queueDirect:
-		stw := a.clk[modeStopped] - w.mark.clk[modeStopped]
-		w.causes[iSTW] += stw
-		w.causes[iResidue] += a.now - w.from - stw
-	case w.queue < queueDirect:
-		p := a.procs[taker(w.queue)]
-		unavail := w.causes[iUnavailable]
-		a.closeTaken(w, p, f)
-		a.chargeHold(a.gors.At(w.gor).class, p.unavail, w.causes[iUnavailable]-unavail, false, p.unavailStack)
 	case w.queue >= 0:
-		a.closeOwn(w, a.procs[w.queue], f, over, a.nodes[wi].seq)
+		a.closeOwn(w, a.procs[w.queue], f, over, g.seq, c)
+	case w.queue == queuePool:
+		a.closePool(w, f, over, g.seq, c)
+	case w.queue == queueDirect:
+		stw := a.clk[modeStopped] - w.mark[markStopped]
+		c[iSTW] += stw
+		c[iResidue] += a.now - w.from - stw
 	default:
-		a.closePool(w, f, over, a.nodes[wi].seq)
+		p := a.procs[taker(w.queue)]
+		unavail := c[iUnavailable]
+		a.closeTaken(w, p, f, c)
+		a.chargeHold(g.class, p.unavail, c[iUnavailable]-unavail, false, p.unavailStack)
 	}
-	if missed = w.causes[iMissed] - missed; missed > 0 {
+	if missed = c[iMissed] - missed; missed > 0 {
 		w.idle = a.longestIdle()
-		a.chargeHold(a.gors.At(w.gor).class, w.idle, missed, false, 0)
+		a.chargeHold(g.class, w.idle, missed, false, 0)
 	}
 }
 
 // closeOwn adds the causes of a segment in the queue of p.
-func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64) {
+func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
 	now := a.sharesNow(p)
 	var d shares
 	for i := range d {
-		d[i] = now[i] - w.mark.sums[i]
+		d[i] = now[i] - w.mark[i]
 	}
-	c := &w.causes
 	c[iSTW] += d[shareSTW]
 	c[iUnavailable] += d[shareUnavail]
 	c[iGC] += d[shareGC]
@@ -176,11 +180,11 @@ func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64) {
 }
 
 // closeTaken adds the causes of a segment in which p's thread had the goroutine.
-func (a *Accumulator) closeTaken(w *wait, p, f *proc) {
+func (a *Accumulator) closeTaken(w *wait, p, f *proc, c *[numCauses]int64) {
 	now := a.sharesNow(p)
 	var d shares
 	for i := range d {
-		d[i] = now[i] - w.mark.sums[i]
+		d[i] = now[i] - w.mark[i]
 	}
 	waking := int64(0)
 	if f != nil {
@@ -190,7 +194,6 @@ func (a *Accumulator) closeTaken(w *wait, p, f *proc) {
 		}
 		waking = s[shareIdle] + s[shareRun] + s[shareTracer] + s[shareResidue]
 	}
-	c := &w.causes
 	c[iSTW] += d[shareSTW]
 	c[iUnavailable] += d[shareUnavail]
 	c[iWaking] += waking
@@ -198,41 +201,44 @@ func (a *Accumulator) closeTaken(w *wait, p, f *proc) {
 }
 
 // closePool adds the causes of a segment in the global queue.
-func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64) {
-	end, begin := &a.clk, &w.mark.sums
+func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64, c *[numCauses]int64) {
+	begin := &w.mark
+	end, stopped, idle := a.now, a.clk[modeStopped], a.clk[modeIdle]
 	var now poolMark
-	a.pool.mark(&now, a.clk.service())
 	pool := &now
-	c := &w.causes
-	if f != nil {
-		from, was := &w.mark.clk, begin
-		if f.freshClk.time() > w.from {
-			from, was = &f.freshClk, &f.freshPool
-			over -= a.overtakenSince(from, seq)
-		} else {
-			over = 0
-		}
-		d := end.minus(from)
-		c[iSTW] += d[modeStopped]
-		c[iWaking] += d[modeBusy] + d[modeStopping] + d[modeIdle]
-		end, pool = from, was
+	switch {
+	case f == nil:
+		a.pool.mark(pool, a.clk.service())
+	case f.freshClk.time() > w.from:
+		at := &f.freshClk
+		s := stopped - at[modeStopped]
+		c[iSTW] += s
+		c[iWaking] += end - at.time() - s
+		over -= a.overtakenSince(at, seq)
+		end, stopped, idle, pool = at.time(), at[modeStopped], at[modeIdle], &f.freshPool
+	default: // all of it
+		s := stopped - begin[markStopped]
+		c[iSTW] += s
+		c[iWaking] += end - w.from - s
+		return
 	}
-	d := end.minus(&w.mark.clk)
-	c[iSTW] += d[modeStopped]
-	c[iMissed] += d[modeIdle]
-	ns := d.service()
+	stopped -= begin[markStopped]
+	idle -= begin[markIdle]
+	c[iSTW] += stopped
+	c[iMissed] += idle
+	ns := end - w.from - stopped - idle
 	if ns == 0 {
 		return
 	}
 	var in [numStates]int64
-	idle := pool[poolTotal] - begin[poolTotal]
+	rest := pool[poolTotal] - begin[poolTotal]
 	for s := pUnavail; s < numStates; s++ {
 		in[s] = pool[s] - begin[s]
-		idle -= in[s]
+		rest -= in[s]
 	}
 	over = max(0, min(over, in[pRun])) // the past may be too short for all of over
 	ok := divide(ns, &[numCauses]int64{
-		iSTW: idle, iUnavailable: in[pUnavail], iGC: in[pGC], iBehind: in[pRun] - over,
+		iSTW: rest, iUnavailable: in[pUnavail], iGC: in[pGC], iBehind: in[pRun] - over,
 		iOvertaken: over, iTracer: in[pTracer], iResidue: in[pSched],
 	}, c)
 	if !ok {
@@ -253,7 +259,7 @@ func (a *Accumulator) overtakenSince(at *clocks, seq int64) (over int64) {
 // settleMoves carries out the moves of the instant that ends now.
 func (a *Accumulator) settleMoves() {
 	for _, wi := range a.moved {
-		w := a.wait(wi)
+		w := a.waits.At(wi)
 		if !w.moved {
 			continue // started, and perhaps waiting for something else already
 		}
@@ -263,8 +269,9 @@ func (a *Accumulator) settleMoves() {
 			if w.target < queueDirect {
 				f = a.procs[taker(w.target)]
 			}
-			a.closeSegment(wi, f)
-			a.enqueue(wi, w.target)
+			g := a.gors.At(w.gor)
+			a.closeSegment(wi, w, g, f, &a.more(w).causes)
+			a.enqueue(wi, w, g, w.target)
 		}
 	}
 	a.moved = a.moved[:0]

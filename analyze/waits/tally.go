@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"sort"
 
-	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
 
 const (
@@ -26,15 +26,15 @@ type tally struct {
 	score
 	long         pooled
 	open, openNs int64
-	fine         *hdrhistogram.Histogram // 3 digits, for the totals
-	bars         *bars                   // for the totals
-	coarse       *coarse                 // for the classes
+	fine         *histogram.Histogram // 3 digits, for the totals
+	bars         *bars                // for the totals
+	coarse       *coarse              // for the classes
 }
 
 // bars are the waits by powers of two: bar i holds those in [1<<(i-1), 1<<i).
 type bars [64]struct{ n, sum int64 }
 
-func newFine() *hdrhistogram.Histogram { return hdrhistogram.New(1, longestNs, 3) }
+func newFine() *histogram.Histogram { return histogram.New(longestNs) }
 
 func (s *score) add(ns int64, causes *[numCauses]int64) {
 	s.count++
@@ -64,8 +64,7 @@ func (s *score) merge(o *score) {
 
 // record adds a wait to the distribution of t, which has a fine one.
 func (t *tally) record(ns int64) {
-	// Recording fails only above the range, which min excludes.
-	_ = t.fine.RecordValue(min(ns, longestNs))
+	t.fine.Add(ns)
 	b := &t.bars[bits.Len64(uint64(ns))]
 	b.n++
 	b.sum += ns
@@ -99,7 +98,7 @@ func (t *tally) summary() Summary {
 	var dist []level
 	switch {
 	case t.fine != nil:
-		for _, b := range t.fine.Distribution() {
+		for _, b := range t.fine.HDR().Distribution() {
 			if b.Count > 0 {
 				dist = append(dist, level{b.From + (b.To-b.From)/2, b.Count})
 			}

@@ -8,12 +8,11 @@ import (
 )
 
 const (
-	inlineSteps = 3  // kept with each waiting goroutine
-	maxSteps    = 16 // of a story; further ones are only counted
-	maxAhead    = 8
-	maxRuns     = 32 // run intervals of a story, the longest
-	maxHeld     = 8
-	maxFrames   = 8
+	maxSteps  = 16 // of a story; further ones are only counted
+	maxAhead  = 8
+	maxRuns   = 32 // run intervals of a story, the longest
+	maxHeld   = 8
+	maxFrames = 8
 
 	maxHeldOfClass = 32
 )
@@ -26,31 +25,71 @@ type step struct {
 	why   reference.Why
 }
 
-// step notes that d put the goroutine of w somewhere.
+func newStep(at int64, p int32, to reference.Queue, why reference.Why) step {
+	if to != reference.QueueRunnext && to != reference.QueueLocal {
+		p = reference.NoP
+	}
+	return step{at: at, p: p, queue: to, why: why}
+}
+
+// step notes that d moved the goroutine of w somewhere.
 func (a *Accumulator) step(w *wait, d *reference.Decision) {
-	s := step{at: a.now, p: reference.NoP, queue: d.To, why: d.Why}
-	if d.To == reference.QueueRunnext || d.To == reference.QueueLocal {
-		s.p = d.P
+	if i := int(w.nsteps) - 1; i < moreSteps {
+		a.more(w).steps[i] = newStep(a.now, d.P, d.To, d.Why)
+	} else if i < maxSteps-1 {
+		*a.spilled(a.more(w), i-moreSteps) = newStep(a.now, d.P, d.To, d.Why)
 	}
-	i := int(w.nsteps)
 	w.nsteps++
-	if i < inlineSteps {
-		w.steps[i] = s
-		return
-	}
-	if i >= maxSteps {
-		return
-	}
-	if w.spill == 0 {
+}
+
+const moreSteps = 3
+
+// more is what is kept of a waiting goroutine that was moved. It is two cache lines
+// long.
+type more struct {
+	causes [numCauses]int64 // of the segments that are over
+	steps  [moreSteps]step  // the first is in wait
+	spill  int32            // those that do not fit, index in Accumulator.spills; 0: none
+}
+
+// spill is the rest of the steps.
+type spill [maxSteps - 1 - moreSteps]step
+
+func (a *Accumulator) spilled(m *more, i int) *step {
+	if m.spill == 0 {
 		if n := len(a.freeSpil); n > 0 {
-			w.spill = a.freeSpil[n-1]
-			a.freeSpil = a.freeSpil[:n-1]
+			m.spill, a.freeSpil = a.freeSpil[n-1], a.freeSpil[:n-1]
 		} else {
-			w.spill = int32(len(a.spills))
-			a.spills = append(a.spills, [maxSteps - inlineSteps]step{})
+			m.spill = int32(len(a.spills))
+			a.spills = append(a.spills, spill{})
 		}
 	}
-	a.spills[w.spill][i-inlineSteps] = s
+	return &a.spills[m.spill][i]
+}
+
+func (a *Accumulator) more(w *wait) *more {
+	if w.more != 0 {
+		return a.mores.At(w.more)
+	}
+	if n := len(a.freeMore); n > 0 {
+		w.more, a.freeMore = a.freeMore[n-1], a.freeMore[:n-1]
+	} else {
+		a.lastMore++
+		w.more = a.lastMore
+	}
+	m := a.mores.Make(w.more)
+	m.causes, m.spill = [numCauses]int64{}, 0
+	return m
+}
+
+// ended is a wait that has just ended, by decision d on P pi.
+type ended struct {
+	w      *wait
+	g      *goroutine
+	d      *reference.Decision
+	pi     int32
+	ns     int64 // its length
+	causes *[numCauses]int64
 }
 
 // story is one of the longest waits.
@@ -90,28 +129,29 @@ type classWorst struct {
 	stories []story
 }
 
-// consider takes wait w, of length ns, among the longest if it is.
-func (a *Accumulator) consider(w *wait, d *reference.Decision, pi, ci int32, ns int64) {
+// consider takes a wait among the longest if it is.
+func (a *Accumulator) consider(e *ended) {
 	if len(a.worst) < a.opt.Worst {
-		a.worst = append(a.worst, a.tell(w, d, pi, ci, ns))
-	} else if a.opt.Worst == 0 || ns <= a.worstMin {
-		a.considerInClass(w, d, pi, ci, ns)
+		a.worst = append(a.worst, a.tell(e))
+	} else if a.opt.Worst == 0 || e.ns <= a.worstMin {
+		a.considerInClass(e)
 		return
 	} else {
 		i := shortest(a.worst)
-		a.worst[i] = a.tell(w, d, pi, ci, ns)
+		a.worst[i] = a.tell(e)
 	}
 	if len(a.worst) == a.opt.Worst {
 		a.worstMin = a.worst[shortest(a.worst)].ns
 	}
-	a.considerInClass(w, d, pi, ci, ns)
+	a.considerInClass(e)
 	if a.opt.OnWorst != nil {
-		a.opt.OnWorst(w.ready, a.now, a.gors.At(w.gor).id)
+		a.opt.OnWorst(e.w.ready, a.now, e.g.id)
 	}
 }
 
-func (a *Accumulator) considerInClass(w *wait, d *reference.Decision, pi, ci int32, ns int64) {
-	if a.opt.WorstPerClass == 0 || a.opt.WorstClasses == 0 {
+func (a *Accumulator) considerInClass(e *ended) {
+	ci, ns := e.g.class, e.ns
+	if ns <= a.classes[ci].worstMin || a.opt.WorstPerClass == 0 || a.opt.WorstClasses == 0 {
 		return
 	}
 	at := a.classes[ci].worst
@@ -130,7 +170,8 @@ func (a *Accumulator) considerInClass(w *wait, d *reference.Decision, pi, ci int
 				return
 			}
 			at = int32(least)
-			a.classes[a.classWorst[at].class].worst = none
+			former := &a.classes[a.classWorst[at].class]
+			former.worst, former.worstMin = none, -1
 		}
 		c := &a.classWorst[at]
 		c.class, c.max, c.stories = ci, 0, c.stories[:0]
@@ -138,13 +179,14 @@ func (a *Accumulator) considerInClass(w *wait, d *reference.Decision, pi, ci int
 	}
 	c := &a.classWorst[at]
 	if len(c.stories) < a.opt.WorstPerClass {
-		c.stories = append(c.stories, a.tell(w, d, pi, ci, ns))
-	} else if i := shortest(c.stories); ns > c.stories[i].ns {
-		c.stories[i] = a.tell(w, d, pi, ci, ns)
+		c.stories = append(c.stories, a.tell(e))
 	} else {
-		return
+		c.stories[shortest(c.stories)] = a.tell(e)
 	}
 	c.max = max(c.max, ns)
+	if len(c.stories) == a.opt.WorstPerClass {
+		a.classes[ci].worstMin = c.stories[shortest(c.stories)].ns
+	}
 }
 
 func shortest(s []story) int {
@@ -157,11 +199,12 @@ func shortest(s []story) int {
 	return least
 }
 
-// tell makes a story of wait w, which d ends on P pi.
-func (a *Accumulator) tell(w *wait, d *reference.Decision, pi, ci int32, ns int64) story {
+// tell makes a story of a wait.
+func (a *Accumulator) tell(e *ended) story {
+	w, d, pi := e.w, e.d, e.pi
 	s := story{
-		ns: ns, from: w.ready, to: a.now, g: a.gors.At(w.gor).id, class: ci, p: d.P,
-		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: a.gors.At(w.gor).seq, nsteps: w.nsteps, causes: w.causes, aheadP: pi, aheadFrom: a.now,
+		ns: e.ns, from: w.ready, to: a.now, g: e.g.id, class: e.g.class, p: d.P,
+		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: e.g.seq, nsteps: w.nsteps, causes: *e.causes, aheadP: pi, aheadFrom: a.now,
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
 		s.victim = d.Victim
@@ -169,12 +212,14 @@ func (a *Accumulator) tell(w *wait, d *reference.Decision, pi, ci int32, ns int6
 	if pi >= 0 && !a.procs[pi].fresh {
 		s.after = a.procs[pi].past.lastWhy()
 	}
-	if ns := w.causes[iMissed]; ns > 0 {
+	if ns := e.causes[iMissed]; ns > 0 {
 		s.holds = append(s.holds, hold{by: w.idle, ns: ns})
 	}
-	copy(s.steps[:], w.steps[:])
-	if w.spill != 0 {
-		copy(s.steps[inlineSteps:], a.spills[w.spill][:])
+	s.steps[0] = newStep(w.ready, w.p, w.to, w.why)
+	if w.more != 0 {
+		m := a.mores.At(w.more)
+		copy(s.steps[1:], m.steps[:])
+		copy(s.steps[1+moreSteps:], a.spills[m.spill][:])
 	}
 	if w.queue >= 0 {
 		s.aheadP = w.queue

@@ -1,0 +1,56 @@
+// Package histogram answers: how often did each of many values occur, to three
+// decimal digits? It serves the accumulators of step 4 of
+// [github.com/gmpscope/gmpscope/analyze], which count one or two with every start.
+package histogram
+
+import (
+	"math/bits"
+
+	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Histogram counts values from 0 to a highest one in the buckets that an HDR
+// histogram of three digits has, so that the one becomes the other without loss.
+// Counting is one inlined addition.
+type Histogram struct {
+	counts  []int64
+	highest int64
+}
+
+// An octave has 2^octaveBits buckets; values below 2^(octaveBits+1) have one each.
+const octaveBits = 10
+
+// New returns an empty Histogram of values up to highest.
+func New(highest int64) *Histogram {
+	return &Histogram{counts: make([]int64, bucket(uint64(highest))+1), highest: highest}
+}
+
+func bucket(v uint64) int {
+	shift := max(0, bits.Len64(v)-octaveBits-1)
+	return shift<<octaveBits + int(v>>shift)
+}
+
+// Add counts a value, which must not be negative. One above the highest counts as
+// the highest.
+func (h *Histogram) Add(v int64) { h.counts[bucket(uint64(min(v, h.highest)))]++ }
+
+// Merge adds what another one of the same highest value has counted.
+func (h *Histogram) Merge(o *Histogram) {
+	for i, n := range o.counts {
+		h.counts[i] += n
+	}
+}
+
+// HDR returns the same as an HDR histogram.
+func (h *Histogram) HDR() *hdrhistogram.Histogram {
+	out := hdrhistogram.New(1, h.highest, 3)
+	for i, n := range h.counts {
+		if n == 0 {
+			continue
+		}
+		shift := max(0, i>>octaveBits-1)
+		// Cannot fail: the value is within the histogram's range.
+		_ = out.RecordValues(int64(i-shift<<octaveBits)<<shift, n)
+	}
+	return out
+}
