@@ -85,9 +85,14 @@ const maxAnnotations = 1000
 //
 // Events that are not needed any more come back in free.
 func decode(gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
+	decodeBy(gen, before, v1, v1, free, emit)
+}
+
+// decodeBy is decode; with public, by the public reader alone.
+func decodeBy(gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) {
 	d := newDecoder(v1, free)
 	err := error(declined("a format that it does not read"))
-	if !v1 {
+	if !public {
 		err = d.decodeOwn(gen.Data, emit)
 	}
 	if _, ok := err.(declined); ok {

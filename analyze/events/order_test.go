@@ -27,9 +27,9 @@ type decoded struct {
 }
 
 // collect decodes a generation as a Stream does; or, if public, with the public
-// reader alone, as is done with a trace of Go 1.21.
+// reader alone.
 func collect(gen *input.Generation, before []byte, public bool) (out decoded) {
-	decode(gen, before, public, nil, func(b *block) bool {
+	decodeBy(gen, before, false, public, nil, func(b *block) bool {
 		out.events = append(out.events, b.events...)
 		out.stacks = append(out.stacks, b.stacks...)
 		out.strings = append(out.strings, b.strings...)
