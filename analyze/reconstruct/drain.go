@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -13,6 +15,9 @@ import (
 // drainLag is by how much sysmon usually is late with the request after a time
 // slice, and the worker with what follows, in ns.
 const drainLag = 1_300_000
+
+// drainAgain is the time after which a drain that is to come is looked for again, in ns.
+const drainAgain = drainLag / 8
 
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
@@ -31,6 +36,9 @@ func (r *Reconstructor) drainsDue(i int64) {
 		switch {
 		case !ends && r.time < d.due:
 			keep = append(keep, d)
+		case !ends && r.comesLater(r.q.GlobalTail(), r.oldest(d.p), math.MaxInt64):
+			d.due = r.time + drainAgain
+			keep = append(keep, d)
 		case r.drained(d):
 			r.drain(d.p)
 		}
@@ -38,14 +46,19 @@ func (r *Reconstructor) drainsDue(i int64) {
 	r.drains = keep
 }
 
+// oldest returns what is first in p's queue, or None.
+func (r *Reconstructor) oldest(p int32) int32 {
+	if x := r.q.Runnext(p); x != reference.None {
+		return x
+	}
+	return r.q.Head(p)
+}
+
 // drained says that what is in d.p's queue now was not there any more when the
 // worker was done: the P then begins with something else, or all of it runs
 // elsewhere, the oldest first, which no thief does.
 func (r *Reconstructor) drained(d drain) bool {
-	own := r.q.Runnext(d.p)
-	if own == reference.None {
-		own = r.q.Head(d.p)
-	}
+	own := r.oldest(d.p)
 	if own == reference.None {
 		return false
 	}

@@ -45,6 +45,9 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
 	}
 	r.findLate(ix, p)
+	if r.q.GlobalLen() <= r.rules.RingSize/2 {
+		r.putsNext() // the batch may reach them
+	}
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
 	at := ps.phase.at
 	if chance := ps.phase.chance(at); k > 1 && chance > likely {

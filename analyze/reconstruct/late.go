@@ -111,6 +111,10 @@ func (r *Reconstructor) putsDue(i int64) {
 }
 
 func (r *Reconstructor) putNow(ix int32) {
+	if i := slices.IndexFunc(r.spills, func(s spill) bool { return s.newcomer == ix }); i >= 0 {
+		r.spillNow(i)
+		return
+	}
 	g := r.gs.At(ix)
 	g.late = false
 	g.putAgain = true

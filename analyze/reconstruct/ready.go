@@ -312,9 +312,14 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		g.fresh, g.unsure = t.fresh, t.unsure
 		r.say(&d)
 	case reference.QueueGlobal:
+		r.putsNext()
+		tail := r.q.GlobalTail()
 		r.q.PutGlobal(it.rg)
 		r.openPut(it.rg, g.putBy)
 		r.say(&d)
+		if it.p >= 0 && r.rules.GlobalBatch(r.q.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, it.rg, g.putBy) {
+			r.putLate(it.rg)
+		}
 	case reference.QueueLocal:
 		if r.overflows(t.p, it.rg) {
 			// The newcomer goes to the global queue together with half of the ring.
@@ -338,7 +343,9 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 // displace puts the old runnext at the tail of its P's ring.
 func (r *Reconstructor) displace(p, g int32) {
 	if r.overflows(p, g) {
-		r.overflow(p, g, nil)
+		if !r.spillsLater(p, g) {
+			r.overflow(p, g, nil)
+		}
 		return
 	}
 	r.q.PutTail(p, g)
@@ -350,9 +357,8 @@ func (r *Reconstructor) displace(p, g int32) {
 // thief whose take shows itself later may have emptied half of it: its goroutine
 // is among the first and in flight.
 func (r *Reconstructor) overflows(p, newcomer int32) bool {
-	r.resize(p, newcomer)
 	for r.q.Full(p) {
-		thief := r.thief(p, false)
+		thief := r.firstThief(p, newcomer)
 		if thief == reference.None {
 			return true
 		}
@@ -365,6 +371,7 @@ func (r *Reconstructor) overflows(p, newcomer int32) bool {
 // (runqputslow). ready is the newcomer's Ready decision, nil if it was
 // displaced from runnext.
 func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
+	r.putsNext()
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now

@@ -78,6 +78,7 @@ type Reconstructor struct {
 	noGlobal int64     // event at which the global queue was empty last
 	late     []latePut // known to come later than their events
 	open     []latePut // may come later
+	spills   []spill   // overflows known to come later
 	drains   []drain   // Ps that run a dedicated mark worker
 
 	globalDoubt int64 // event by which what is in the global queue was put in doubt
@@ -277,6 +278,7 @@ func (r *Reconstructor) linkGo(i int64, it *item) {
 		} else {
 			g.start = i // it became runnable before the window, or the judge has passed it
 		}
+		it.link = g.newReady
 		g.newReady = none
 	}
 }
@@ -317,6 +319,9 @@ func (r *Reconstructor) judge() {
 	r.time = it.ev.Time
 	if len(r.late) > 0 {
 		r.putsDue(i)
+	}
+	if len(r.spills) > 0 {
+		r.spillsDue(i)
 	}
 	if len(r.drains) > 0 {
 		r.drainsDue(i)

@@ -93,6 +93,9 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 	return reference.Known(reference.Ambiguous, reference.RuleRepair)
 }
 
+// slack is by how many goroutines the model's ring may differ from what is seen.
+const slack = 4
+
 // fitsRing says that p runs x before it has run more than it has in its ring, so
 // that x may be there, too.
 func (r *Reconstructor) fitsRing(p, x int32) bool {

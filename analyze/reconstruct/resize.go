@@ -5,47 +5,85 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// slack is by how many goroutines the model's ring may differ from what is seen.
-const slack = 4
+// A put to a full ring overflows, unless a thief whose take shows itself later has
+// emptied half of it. A ring that is off by one in the model decides this wrongly,
+// and misplaces 129. So the stories are weighed against each other: in each, the
+// starts ahead contradict the order of some queue.
 
-// resize takes somebody out of p's ring if it is full in the model, although what
-// a put of newcomer to it leads to shows that it was not. An overflow puts the
-// newcomer behind the older half, and whoever takes them from the global queue
-// runs them in that order; without one it runs after the newest of the ring.
-func (r *Reconstructor) resize(p, newcomer int32) {
-	if !r.q.Full(p) || !r.follows(r.q.Tail(p), newcomer) {
-		return
-	}
-	last := r.q.Head(p) // that an overflow takes along
-	for range r.rules.RingSize/2 - 1 {
-		last = r.q.Next(last)
-	}
-	if r.follows(last, newcomer) {
-		return
-	}
-	if thief := r.thief(p, true); thief != reference.None {
-		r.settle(thief)
-	} else if x := r.stranger(p); x != reference.None {
-		r.sum.Corrections++
-		r.q.Remove(x)
-		r.q.PutGlobalHead(x)
-		r.gs.At(x).fromGlobal = nobody
-		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	}
-}
+const (
+	maxStories  = 8   // thieves that are considered for one put
+	ringSize    = 256 // len(p.runq), the same in all releases
+	costOrder   = 1   // two neighbours of a queue that one P runs the other way round
+	costPlace   = 8   // the newcomer and the one that it is put behind are two such, or run one after the other otherwise
+	costMate    = 1   // of a batch, run by somebody else than its thief
+	costAbsent  = 16  // the thief cannot have been there
+	costNotLast = 8   // the thief runs another one of its batch first
+)
 
-// stranger returns the last goroutine in p's ring that came with a batch from
-// the global queue but is not run between its neighbours, which are run one
-// after the other, or None: the batch was smaller.
-func (r *Reconstructor) stranger(p int32) int32 {
-	for x := r.q.Tail(p); x != reference.None; x = r.q.Prev(x) {
-		before, after := r.q.Prev(x), r.q.Next(x)
-		if r.gs.At(x).fromGlobal == p && before != reference.None && after != reference.None &&
-			!r.follows(before, x) && !r.follows(x, after) && r.follows(before, after) {
-			return x
+// firstThief returns the goroutine, in p's full ring, whose thief was there before
+// the put of newcomer, or None if the put overflows.
+func (r *Reconstructor) firstThief(p, newcomer int32) int32 {
+	var ring [ringSize]int32
+	var turned [ringSize]int // neighbours up to here that one P runs the other way round
+	n := 0
+	for x := r.q.Head(p); x != reference.None && n < len(ring); x = r.q.Next(x) {
+		ring[n] = x
+		if n > 0 {
+			turned[n] = turned[n-1]
+			if r.reversed(ring[n-1], x) {
+				turned[n]++
+			}
+		}
+		n++
+	}
+	half := n / 2
+	found, tried := reference.None, 0
+	least := costOrder*(turned[half-1]+turned[n-1]-turned[half]) + r.behindCost(ring[half-1], newcomer)
+	behind := r.behindCost(ring[n-1], newcomer)
+	for k := 1; k <= half && tried < maxStories; k++ {
+		x := ring[k-1]
+		thief := r.startP(x)
+		if !r.inFlight(x) || thief == p {
+			continue
+		}
+		tried++
+		cost := costOrder*(turned[n-1]-turned[k]) + behind + r.batchCost(p, ring[0], x, k, thief)
+		if r.wentAlong(p, x) {
+			cost += costAbsent
+		}
+		if k > 1 {
+			cost += costOrder * turned[k-2]
+			if s := r.startOf(ring[0]); s >= 0 && s < r.startOf(x) {
+				cost += costNotLast
+			}
+		}
+		for _, y := range ring[:k-1] {
+			if r.startP(y) != thief {
+				cost += costMate
+			}
+		}
+		if cost < least {
+			found, least = x, cost
 		}
 	}
-	return reference.None
+	return found
+}
+
+// behindCost is what speaks against b having been put behind a, the tail of its queue.
+func (r *Reconstructor) behindCost(a, b int32) int {
+	switch {
+	case r.follows(a, b):
+		return -costPlace
+	case r.reversed(a, b):
+		return costPlace
+	}
+	return 0
+}
+
+// reversed says that the P that runs b then runs a.
+func (r *Reconstructor) reversed(a, b int32) bool {
+	p := r.startP(a)
+	return p >= 0 && p == r.startP(b) && r.startOf(a) > r.startOf(b)
 }
 
 // follows says that one thread starts b after a, with no more than one start in

@@ -44,37 +44,42 @@ func upTo(from, to int64) (out []int64) {
 	return out
 }
 
-// TestResize has a newcomer that runs after the older half of the ring, as after
-// an overflow, or after all of it.
-func TestResize(t *testing.T) {
-	const newcomer = 300
+// TestFirstThief has a newcomer at a full ring of P 0. Either P 1 has stolen from it
+// before, and runs what it stole while P 0 goes on with the rest; or the ring
+// overflows, and P 1 takes the older half and the newcomer from the global queue.
+func TestFirstThief(t *testing.T) {
+	const ring, newcomer, stolen = 256, 257, 128
 	for _, c := range []struct {
-		name string
-		ring int64
-		over int64 // it runs after this one
+		name   string
+		p0, p1 []int64
+		want   int64
 	}{
-		{"not full", 255, 255},
-		{"full", 256, 128},
+		{"stolen", upTo(stolen+1, newcomer), append([]int64{stolen}, upTo(1, stolen-1)...), stolen},
+		{"overflow", upTo(ring/2+1, ring), append(upTo(1, ring/2), newcomer), 0},
 	} {
-		order := append(append(upTo(1, c.over), newcomer), upTo(c.over+1, c.ring)...)
-		r := ahead(newcomer, order, upTo(1, c.ring))
-		if r.resize(0, r.gs.find(newcomer)); r.q.RingLen(0) != int(c.ring) {
-			t.Errorf("%s: %d in the ring", c.name, r.q.RingLen(0))
+		r := ahead(newcomer, c.p0, upTo(1, ring))
+		var f feed
+		f.now = r.win.at(r.win.head - 1).ev.Time
+		for _, g := range c.p1 {
+			f.start(g)
+			f.stop(g, events.NotExist, 0)
 		}
-	}
-}
-
-// TestStranger has a goroutine in a full ring that runs much later than those
-// around it: the batch that it came with ended before it.
-func TestStranger(t *testing.T) {
-	const newcomer, stranger = 300, 128
-	order := append(append(upTo(1, stranger-1), upTo(stranger+1, 256)...), newcomer, 299, 298, stranger)
-	r := ahead(newcomer, order, upTo(1, 256))
-	for g := range int64(stranger) {
-		r.gs.At(r.gs.find(g + 1)).fromGlobal = 0
-	}
-	if r.resize(0, r.gs.find(newcomer)); r.q.RingLen(0) != 255 || r.q.GlobalHead() != r.gs.find(stranger) {
-		t.Errorf("%d in the ring, %d in the global queue", r.q.RingLen(0), r.q.GlobalLen())
+		for i := range f.evs {
+			f.evs[i].M, f.evs[i].P = 1, 1
+		}
+		r.Add(f.evs)
+		for i := range r.now + 1 {
+			if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
+				r.gs.At(it.rg).start = it.link
+			}
+		}
+		want := reference.None
+		if c.want != 0 {
+			want = r.gs.find(c.want)
+		}
+		if got := r.firstThief(0, r.gs.find(newcomer)); got != want {
+			t.Errorf("%s: %d, want %d", c.name, got, want)
+		}
 	}
 }
 

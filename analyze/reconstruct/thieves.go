@@ -1,10 +1,6 @@
 package reconstruct
 
-import (
-	"math"
-
-	"github.com/gmpscope/gmpscope/reference"
-)
+import "github.com/gmpscope/gmpscope/reference"
 
 // Who took what from a ring. A thief takes the older half of a ring from its
 // head and runs the newest of that half first (runqgrab, runqsteal). So a ring
@@ -90,30 +86,6 @@ func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
 		return ends[f].g
 	}
 	return reference.None
-}
-
-// thief returns a goroutine in p's full ring that a thief has taken although its
-// start comes later, or None. there says that it must be found if it can be,
-// whatever speaks against it.
-func (r *Reconstructor) thief(p int32, there bool) int32 {
-	found, least := reference.None, costForeign
-	if there {
-		least = math.MaxInt
-	}
-	pos := 0
-	for x := r.q.Head(p); x != reference.None && pos < r.rules.RingSize/2; x = r.q.Next(x) {
-		pos++
-		if !r.inFlight(x) || r.startP(x) == p {
-			continue
-		}
-		if cost := r.batchCost(p, r.q.Head(p), x, pos, r.startP(x)); cost < least && !r.wentAlong(p, x) {
-			found, least = x, cost
-			if !there {
-				break
-			}
-		}
-	}
-	return found
 }
 
 // wentAlong says that x, in p's full ring, was taken from the global queue after the

@@ -18,7 +18,7 @@ type item struct {
 	ev    events.Event
 	prevM int64 // goroutine or processor transition before it on its thread
 	nextM int64 // and after it
-	link  int64 // a goroutine made runnable: its start; a P's transition: the next one of that P
+	link  int64 // a goroutine made runnable: its start; a start: what made it runnable; a P's transition: the next one of that P
 	m     int32 // index of the thread
 	p     int32 // index of the processor of the context, or of a start
 	rp    int32 // Proc: index of the processor

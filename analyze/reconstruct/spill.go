@@ -1,0 +1,135 @@
+package reconstruct
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Who is put into the global queue first runs first, and a batch is run by one
+// thread in its order. So what the thread runs just before a goroutine stood in
+// front of it, unless that one began a batch or was picked at the 61st tick. This
+// tells the order of the puts of threads that lose their CPU in the middle of one.
+
+// longBatch is the least batch of which it is unlikely that a goroutine begins it.
+const longBatch = 16
+
+// spill is an overflow of p's ring by newcomer that comes later than the event
+// that shows it, but before an event of its thread.
+type spill struct {
+	p        int32
+	newcomer int32 // in no queue until then
+	before   int64
+}
+
+// spillsLater says that the overflow of p's ring by newcomer, displaced from
+// runnext, comes after others whose events come later, and keeps it for then.
+func (r *Reconstructor) spillsLater(p, newcomer int32) bool {
+	r.putsNext()
+	before := r.win.at(r.now).nextM
+	if before == none || r.gs.At(newcomer).late || !r.comesLater(r.q.GlobalTail(), r.q.Head(p), before) {
+		return false
+	}
+	r.gs.At(newcomer).late = true
+	r.spills = append(r.spills, spill{p, newcomer, before})
+	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
+	return true
+}
+
+// comesLater says that first is not put behind tail, the tail of the global
+// queue, but behind what is put there later, though before event limit.
+func (r *Reconstructor) comesLater(tail, first int32, limit int64) bool {
+	if first == reference.None || r.follows(tail, first) {
+		return false
+	}
+	start := r.ranBefore(r.startOf(first))
+	s := r.win.at(start)
+	return s != nil && start > r.now && s.link < limit && r.q.Place(s.rg).Queue != reference.QueueGlobal
+}
+
+// ranBefore returns the start that came before start i on its thread, not
+// counting those from runnext and those that no queue had: they were made
+// runnable after the one before them ran. It returns none if that is not in sight.
+func (r *Reconstructor) ranBefore(i int64) int64 {
+	s := r.win.at(i)
+	if s == nil {
+		return none
+	}
+	ready, last := none, none
+	for range 128 {
+		i = s.prevM
+		if s = r.win.at(i); s == nil || s.ev.Kind != events.Go {
+			return none
+		}
+		if s.ev.From != events.Runnable || s.ev.To != events.Running {
+			continue
+		}
+		if last != none && ready < i {
+			return last
+		}
+		if ready, last = s.link, i; ready == none {
+			return none
+		}
+	}
+	return none
+}
+
+// putsNext does what comes late and continues what is at the tail of the global
+// queue, before something else comes there. No sooner: a thread that has lost its
+// CPU goes on at once when it has done its put.
+func (r *Reconstructor) putsNext() {
+	for r.putNext() {
+	}
+}
+
+func (r *Reconstructor) putNext() bool {
+	if len(r.spills)+len(r.drains) == 0 {
+		return false
+	}
+	tail := r.q.GlobalTail()
+	for i, s := range r.spills {
+		if r.follows(tail, r.q.Head(s.p)) {
+			r.spillNow(i)
+			return true
+		}
+	}
+	for i, d := range r.drains {
+		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) {
+			r.drains = slices.Delete(r.drains, i, i+1)
+			r.drain(d.p)
+			return true
+		}
+	}
+	return false
+}
+
+// spillsDue does the late overflows that come before event i.
+func (r *Reconstructor) spillsDue(i int64) {
+	for j := 0; j < len(r.spills); {
+		if r.spills[j].before > i {
+			j++
+			continue
+		}
+		r.spillNow(j)
+		j = 0 // an overflow does others
+	}
+}
+
+// spillNow does late overflow i: by now its ring may have room.
+func (r *Reconstructor) spillNow(i int) {
+	s := r.spills[i]
+	r.spills = slices.Delete(r.spills, i, i+1)
+	g := r.gs.At(s.newcomer)
+	if !g.late {
+		return // lost in a damaged generation
+	}
+	g.late = false
+	if r.overflows(s.p, s.newcomer) {
+		r.overflow(s.p, s.newcomer, nil)
+		return
+	}
+	r.q.PutTail(s.p, s.newcomer)
+	g.putAt = r.now
+	r.move(s.newcomer, s.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
+}

@@ -1,0 +1,91 @@
+package reconstruct
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// TestComesLater has goroutine 1 at the tail of the global queue and 2 come next.
+func TestComesLater(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		order  []int64
+		queued int64 // also in the global queue, if not 0
+		limit  int64
+		want   bool
+	}{
+		{"runs next", []int64{1, 2, 3, 4}, 0, math.MaxInt64, false},
+		{"runs next but for the 61st tick", []int64{1, 3, 2, 4}, 0, math.MaxInt64, false},
+		{"others first", []int64{1, 3, 4, 2}, 0, math.MaxInt64, true},
+		{"that are queued already", []int64{1, 3, 4, 2}, 4, math.MaxInt64, false},
+		{"that do not come in time", []int64{1, 3, 4, 2}, 0, 1, false},
+	} {
+		r := ahead(4, c.order, nil)
+		if c.queued != 0 {
+			r.q.PutGlobal(r.gs.find(c.queued))
+		}
+		if got := r.comesLater(r.gs.find(1), r.gs.find(2), c.limit); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestRanBefore has a goroutine wake another, which runs from runnext: it came
+// from no queue.
+func TestRanBefore(t *testing.T) {
+	var f feed
+	f.begin(1000)
+	for g := range int64(3) {
+		f.add(events.Event{G: 1000, Res: g + 1, From: events.NotExist, To: events.Runnable})
+	}
+	f.stop(1000, events.Waiting, events.ReasonSleep)
+	f.start(1)
+	f.stop(1, events.NotExist, 0)
+	f.start(2)
+	f.add(events.Event{G: 2, Res: 4, From: events.NotExist, To: events.Runnable})
+	f.stop(2, events.NotExist, 0)
+	f.start(4)
+	f.stop(4, events.NotExist, 0)
+	f.start(3)
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
+	r.Add(f.evs)
+	s := r.win.at(r.ranBefore(r.win.head - 1))
+	if s == nil || s.ev.Res != 2 {
+		t.Errorf("before goroutine 3: %+v", s)
+	}
+}
+
+// TestSpill has an overflow of which another put, that comes later in the trace,
+// comes first: the thread had lost its CPU in the middle of it.
+func TestSpill(t *testing.T) {
+	const tail, newcomer, other = 299, 257, 300
+	order := append([]int64{tail, 298, other}, upTo(1, 257)...)
+	for _, c := range []struct {
+		name string
+		put  bool // the other one
+	}{
+		{"before the other put's successor", true},
+		{"with the thread's next event", false},
+	} {
+		r := ahead(other, order, upTo(1, 256))
+		r.q.PutGlobal(r.gs.find(tail))
+		r.displace(0, r.gs.find(newcomer))
+		if r.q.RingLen(0) != 256 || r.q.GlobalLen() != 1 {
+			t.Fatalf("%d in the ring, %d in the global queue: not late", r.q.RingLen(0), r.q.GlobalLen())
+		}
+		n := 1
+		if c.put {
+			r.q.PutGlobal(r.gs.find(other))
+			r.putsNext()
+			n++
+		} else {
+			r.spillsDue(r.win.at(r.now).nextM)
+		}
+		if r.q.RingLen(0) != 128 || r.q.GlobalLen() != n+129 || r.q.GlobalTail() != r.gs.find(newcomer) {
+			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.q.RingLen(0), r.q.GlobalLen())
+		}
+	}
+}
