@@ -47,9 +47,10 @@ type Score struct {
 	Sources map[Pair]int64
 
 	StealRecall, StealPrecision  Rate
-	Victim, Batch, Global, Locks Rate // Global: size of global batches; Locks: locked threads
-	LL, GL                       Rate // exact queue lengths
-	LLNear, GLNear               Rate // within one
+	Victim, Batch, Global, Locks Rate    // Global: size of global batches; Locks: locked threads
+	LL, GL                       Rate    // exact queue lengths
+	LLNear, GLNear               Rate    // within one
+	Lengths                      Lengths // empty unless it was asked what the trace leaves open
 	Ready                        Rate
 	Readies                      map[Pair]int64
 
@@ -96,6 +97,7 @@ func (s *Score) Add(o *Score) {
 			rate(p[0], k).add(*r)
 		}
 	}
+	s.Lengths.Add(&o.Lengths)
 	s.Waiting.Add(o.Waiting)
 }
 

@@ -436,6 +436,7 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	releases := make(map[string]bool)
 	groups := make(map[string]map[string]*truth.Score)
 	waiting := make(map[string]*truth.Waiting) // by workload
+	lengths := make(map[string]*truth.Lengths) // by workload, of recordings with moves
 	for _, f := range files {
 		name := strings.TrimSuffix(f, ".truth.jsonl")
 		parts := stem.FindStringSubmatch(filepath.Base(name))
@@ -453,6 +454,12 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			waiting[parts[1]] = truth.NewWaiting()
 		}
 		waiting[parts[1]].Add(s.Waiting)
+		if s.Lengths.GLOpen.Of > 0 {
+			if lengths[parts[1]] == nil {
+				lengths[parts[1]] = new(truth.Lengths)
+			}
+			lengths[parts[1]].Add(&s.Lengths)
+		}
 		releases[parts[2]] = true
 		for _, g := range strings.Split(*by, ",") {
 			key := map[string]string{"workload": parts[1], "go": "Go " + parts[2], "procs": "GOMAXPROCS " + parts[3], "file": parts[0]}[g]
@@ -478,6 +485,13 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "| %s | %s |\n", k, groups[g][k].Summary())
 		}
 		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Summary())
+	}
+	if len(lengths) > 0 {
+		fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.LengthsHead, truth.LengthsRule)
+		for _, k := range slices.Sorted(maps.Keys(lengths)) {
+			fmt.Fprintf(stdout, "| %s | %s |\n", k, lengths[k].Summary())
+		}
+		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Lengths.Summary())
 	}
 	fmt.Fprintf(stdout, "\n%s", total.Calibration())
 	if *tool == "" {
@@ -506,9 +520,10 @@ func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, _ := truth.Compare(t, d)
+		s, starts := truth.Compare(t, d)
 		s.Waiting = truth.CompareWaiting(t, decisions)
-		return s, nil
+		s.Lengths, err = scoreLengths(t, d, starts, name+".trace")
+		return s, err
 	}
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, tool, "dump", name+".trace")
@@ -520,6 +535,25 @@ func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dump: %w", err)
 	}
-	s, _ := truth.Compare(t, d)
-	return s, nil
+	s, starts := truth.Compare(t, d)
+	s.Lengths, err = scoreLengths(t, d, starts, name+".trace")
+	return s, err
+}
+
+// scoreLengths scores the queue lengths by what the trace tells of them. The
+// result is empty for a truth without moves.
+func scoreLengths(t, d []truth.Line, starts []truth.Match, traceFile string) (truth.Lengths, error) {
+	f, err := os.Open(traceFile)
+	if err != nil {
+		return truth.Lengths{}, err
+	}
+	defer f.Close()
+	open, err := truth.FindOpen(t, f)
+	if errors.Is(err, truth.ErrNoMoves) {
+		return truth.Lengths{}, nil
+	}
+	if err != nil {
+		return truth.Lengths{}, err
+	}
+	return truth.CompareLengths(t, d, starts, open), nil
 }
