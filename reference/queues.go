@@ -49,6 +49,10 @@ type runq struct {
 	ring    list
 }
 
+// orderStep is the distance of the orders of two that were put into the global
+// queue one after the other, so that there is room between them.
+const orderStep = 1 << 20
+
 // None is the index of no goroutine.
 const None = int32(-1)
 
@@ -170,7 +174,7 @@ func (q *Queues) PutTail(p, g int32) {
 // PutGlobal puts g at the tail of the global queue (globrunqput).
 func (q *Queues) PutGlobal(g int32) {
 	q.push(&q.global, g)
-	q.last++
+	q.last += orderStep
 	q.node[g].order = q.last
 	q.node[g].setPlace(Place{Queue: QueueGlobal, P: NoP})
 }
@@ -187,9 +191,38 @@ func (q *Queues) PutGlobalHead(g int32) {
 	}
 	l.head = g
 	l.grow(n)
-	q.first--
+	q.first -= orderStep
 	n.order = q.first
 	n.setPlace(Place{Queue: QueueGlobal, P: NoP})
+}
+
+// PutGlobalAfter puts g behind after, which is in the global queue: an observer
+// learns late that a put came later than another.
+func (q *Queues) PutGlobalAfter(after, g int32) {
+	l := &q.global
+	if after == l.tail {
+		q.PutGlobal(g)
+		return
+	}
+	n, a := &q.node[g], &q.node[after]
+	b := &q.node[a.next]
+	if b.order-a.order < 2 {
+		q.renumber()
+	}
+	n.prev, n.next = after, a.next
+	n.order = a.order + (b.order-a.order)/2
+	a.next, b.prev = g, g
+	l.grow(n)
+	n.setPlace(Place{Queue: QueueGlobal, P: NoP})
+}
+
+// renumber makes room between all that is in the global queue.
+func (q *Queues) renumber() {
+	q.first, q.last = 0, 0
+	for x := q.global.head; x != None; x = q.node[x].next {
+		q.last += orderStep
+		q.node[x].order = q.last
+	}
 }
 
 // Promote moves g to the head of its ring or of the global queue.

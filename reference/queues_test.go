@@ -30,7 +30,7 @@ func TestLengthsAndOrder(t *testing.T) {
 			q.Hide(g)
 			hidden[g] = true
 		default:
-			switch random.IntN(5) {
+			switch random.IntN(6) {
 			case 0:
 				q.PutTail(p, g)
 			case 1:
@@ -41,6 +41,10 @@ func TestLengthsAndOrder(t *testing.T) {
 				q.PutGlobalHead(g)
 			case 4:
 				q.PutRunnext(p, g)
+			case 5:
+				if head := q.GlobalHead(); head != None {
+					q.PutGlobalAfter(head, g)
+				}
 			}
 		}
 		n := 0

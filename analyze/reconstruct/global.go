@@ -48,6 +48,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	if r.q.GlobalLen() <= r.rules.RingSize/2 {
 		r.putsNext() // the batch may reach them
 	}
+	r.delayInBatch(ix, p, r.rules.GlobalBatch(r.q.GlobalLen(), r.procs))
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
 	at := ps.phase.at
 	if chance := ps.phase.chance(at); k > 1 && chance > likely {
@@ -148,6 +149,11 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 		if shown := r.ownOrder(ix, p, items[1:min(k, n)], k); shown > 0 {
 			return shown
 		}
+	}
+	// It may not have known of the last put; and who stole would have found the
+	// global queue empty: what another P begins with was left there.
+	if j := k - 1; j >= 2 && k < n && heads(j) && r.startP(items[j]) == r.startP(items[k]) && r.rules.GlobalBatch(r.q.GlobalLen()-r.unsure(ix), r.procs) == j {
+		return j
 	}
 	switch {
 	case heads(k):

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -33,6 +34,69 @@ func (r *Reconstructor) putLate(x int32) bool {
 	g.late = true
 	r.late = append(r.late, latePut{x, g.putBy})
 	return true
+}
+
+// delay moves x, which stands in the global queue and was passed over by ix from
+// behind it, to where the order of the starts says that its put came: behind
+// what its P runs before it, or all. It says whether that explains x.
+func (r *Reconstructor) delay(x, ix int32) bool {
+	g := r.gs.At(x)
+	if g.putBy < 0 {
+		g.putBy = g.start
+	}
+	by := g.putBy
+	if by < 0 {
+		by = math.MaxInt64
+	}
+	if by <= r.gs.At(ix).queued {
+		return false // ix was put when x had been
+	}
+	p, before, after := r.startP(x), false, reference.None
+	z := r.q.Next(x)
+	for n := 0; z != reference.None && n < farEnough; n++ {
+		y := r.gs.At(z)
+		if y.queued >= by || y.start < 0 {
+			break // whose start is not in sight yet runs after all others
+		}
+		if p >= 0 && r.startP(z) == p {
+			if y.start > g.start {
+				break
+			}
+			before = true
+		}
+		after = z
+		z = r.q.Next(z)
+	}
+	switch {
+	case z == reference.None && g.putBy > r.now:
+		return r.putLate(x)
+	case after == reference.None, by <= r.now && !before:
+		return false
+	}
+	r.q.Remove(x)
+	r.q.PutGlobalAfter(after, x)
+	r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+	return true
+}
+
+// delayInBatch delays what the model would give p with a batch of k of which ix is the
+// first, although its put may have come later and p runs what stands behind it
+// but not itself: a ring gives out its goroutines in order.
+func (r *Reconstructor) delayInBatch(ix, p int32, k int) {
+	prev, y := ix, r.q.Next(ix)
+	for i := 1; i < k && y != reference.None; i++ {
+		next := r.q.Next(y)
+		if next == reference.None {
+			return
+		}
+		if g, from, to := r.gs.At(y), r.startOf(prev), r.startOf(next); (g.putBy < 0 || g.putBy > r.gs.At(next).queued) &&
+			r.startP(prev) == p && r.startP(next) == p && from < to && (r.startP(y) != p || g.start > to) && r.delay(y, next) {
+			y = next
+			i--
+			continue
+		}
+		prev, y = y, next
+	}
 }
 
 // openPut notes a put to the global queue whose thread has not gone on yet.

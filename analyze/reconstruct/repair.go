@@ -49,7 +49,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 			if x == reference.None {
 				return reference.Known(reference.Ambiguous, reference.RuleRepair)
 			}
-			if r.putLate(x) {
+			if r.delay(x, ix) || r.putLate(x) {
 				continue
 			}
 			to := r.taker
