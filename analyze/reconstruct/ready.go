@@ -324,7 +324,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		if r.overflows(t.p, it.rg) {
 			// The newcomer goes to the global queue together with half of the ring.
 			d.To, d.P = reference.QueueGlobal, reference.NoP
-			r.overflow(t.p, it.rg, &d)
+			r.overflow(t.p, it.rg, nobody, &d)
 			return
 		}
 		r.q.PutTail(t.p, it.rg)
@@ -344,7 +344,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 func (r *Reconstructor) displace(p, g int32) {
 	if r.overflows(p, g) {
 		if !r.spillsLater(p, g) {
-			r.overflow(p, g, nil)
+			r.overflow(p, g, p, nil)
 		}
 		return
 	}
@@ -369,8 +369,8 @@ func (r *Reconstructor) overflows(p, newcomer int32) bool {
 
 // overflow moves half of p's ring and then the newcomer to the global queue
 // (runqputslow). ready is the newcomer's Ready decision, nil if it was
-// displaced from runnext.
-func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
+// displaced from runnext: of P from, or nobody's if that was before.
+func (r *Reconstructor) overflow(p, newcomer, from int32, ready *reference.Decision) {
 	r.putsNext()
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
@@ -386,7 +386,7 @@ func (r *Reconstructor) overflow(p, newcomer int32, ready *reference.Decision) {
 		r.say(ready)
 		return
 	}
-	r.move(newcomer, nobody, p, reference.QueueGlobal, reference.WhyOverflow)
+	r.move(newcomer, nobody, from, reference.QueueGlobal, reference.WhyOverflow)
 }
 
 // move emits a Move of g to P to (nobody: the global queue) from P from.

@@ -28,7 +28,7 @@ type spill struct {
 func (r *Reconstructor) spillsLater(p, newcomer int32) bool {
 	r.putsNext()
 	before := r.win.at(r.now).nextM
-	if before == none || r.gs.At(newcomer).late || !r.comesLater(r.q.GlobalTail(), r.q.Head(p), before) {
+	if before == none || r.procs == 1 || r.gs.At(newcomer).late || !r.comesLater(r.q.GlobalTail(), r.q.Head(p), before) {
 		return false
 	}
 	r.gs.At(newcomer).late = true
@@ -45,7 +45,10 @@ func (r *Reconstructor) comesLater(tail, first int32, limit int64) bool {
 	}
 	start := r.ranBefore(r.startOf(first))
 	s := r.win.at(start)
-	return s != nil && start > r.now && s.link < limit && r.q.Place(s.rg).Queue != reference.QueueGlobal
+	if s == nil || start <= r.now || s.link >= limit {
+		return false
+	}
+	return r.q.Place(s.rg).Queue != reference.QueueGlobal
 }
 
 // ranBefore returns the start that came before start i on its thread, not
@@ -126,7 +129,7 @@ func (r *Reconstructor) spillNow(i int) {
 	}
 	g.late = false
 	if r.overflows(s.p, s.newcomer) {
-		r.overflow(s.p, s.newcomer, nil)
+		r.overflow(s.p, s.newcomer, nobody, nil)
 		return
 	}
 	r.q.PutTail(s.p, s.newcomer)
