@@ -1,7 +1,6 @@
 package analyze_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,7 +61,7 @@ func light(t testing.TB, files []string) (out []string) {
 		}
 	}
 	if len(out) == 0 && len(files) > 0 {
-		out = append(out, slices.MinFunc(files, func(x, y string) int { return cmp.Compare(size(x), size(y)) }))
+		out = append(out, slices.MinFunc(files, func(x, y string) int { return int(size(x) - size(y)) }))
 	}
 	return out
 }
