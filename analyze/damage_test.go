@@ -2,12 +2,8 @@ package analyze_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -26,31 +23,12 @@ var victims = []string{
 	"real/cgo-zstd-go1.25-p4", "locked-threads-go1.27-p2", "gosched-go1.26-p2", "timers-go1.22-p4", "forever-go1.26-p4",
 }
 
-// unpacked returns a trace of the repository as the runtime wrote it.
-func unpacked(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join("..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // FuzzRun damages real traces and analyses what is left: no panic, no hang, an
 // error of one line or a result that adds up.
 func FuzzRun(f *testing.F) {
 	var traces [][]byte
 	for i, name := range victims {
-		traces = append(traces, unpacked(f, name))
+		traces = append(traces, tracetest.Recorded(f, name))
 		f.Add(byte(i), []byte(nil))
 	}
 	for op := range byte(26) { // each operation once, on traces of all formats

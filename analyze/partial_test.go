@@ -10,13 +10,14 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // An analysis that is interrupted is one of a beginning of the trace: without
 // holes, and the same as that of the whole but for the last of it.
 func TestPartial(t *testing.T) {
-	trace := unpacked(t, "real/manygens-io-go1.25-p4")
+	trace := tracetest.Recorded(t, "real/manygens-io-go1.25-p4")
 	run := func(stopAt, workers int) (*analyze.Result, []reference.Decision, error) {
 		src, err := input.New(bytes.NewReader(trace), "whole")
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // A trace that names a million Ps gives an account of those that are told apart.
@@ -18,7 +19,7 @@ func TestMillionPs(t *testing.T) {
 		perBatch     = 9_000 // a batch has at most 64 KiB
 		idle         = 2
 	)
-	tr := damage.Parse(unpacked(t, "steal-small-go1.26-p2"))
+	tr := damage.Parse(tracetest.Recorded(t, "steal-small-go1.26-p2"))
 	at := slices.IndexFunc(tr.Blocks, func(b damage.Block) bool { return len(b.Events) > 0 && b.Events[0].Kind >= evProcStatus })
 	if at < 0 {
 		t.Fatal("no batch of events")

@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -25,7 +26,7 @@ func TestSalvage(t *testing.T) {
 }
 
 func salvage(t *testing.T, minor int) {
-	whole := unpacked(t, fmt.Sprintf("real/manygens-io-go1.%d-p4", minor))
+	whole := tracetest.Recorded(t, fmt.Sprintf("real/manygens-io-go1.%d-p4", minor))
 	base := runDamaged(t, whole)
 	if base.Trace.Incomplete || base.Trace.Format != fmt.Sprintf("go 1.%d", minor) {
 		t.Fatalf("the whole trace: %+v", base.Trace)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // big is a trace of about 256 MiB in generations of 32 MiB.
@@ -64,9 +66,9 @@ func BenchmarkSplit(b *testing.B) {
 		}
 	})
 	if files := traceFiles(b); len(files) > 0 {
-		plain := unpacked(b, files[0])
+		plain := tracetest.Unpacked(b, files[0])
 		for _, f := range files {
-			if p := unpacked(b, f); len(p) > len(plain) {
+			if p := tracetest.Unpacked(b, f); len(p) > len(plain) {
 				plain = p
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // headers returns the offsets of all header bytes of the batches of a sound trace.
@@ -54,7 +56,7 @@ func unpad(b []byte) []byte {
 func TestFlippedHeaders(t *testing.T) {
 	tried := 0
 	for _, file := range traceFiles(t) {
-		whole := unpacked(t, file)
+		whole := tracetest.Unpacked(t, file)
 		s, err := New(bytes.NewReader(whole), "test")
 		if err != nil || s.Header().V1 {
 			continue

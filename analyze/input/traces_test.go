@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
 	"golang.org/x/exp/trace"
+
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // countEvents reads data with a reader of its own and counts the events that are no Sync: those are
@@ -53,27 +54,6 @@ func traceFiles(t testing.TB) []string {
 	return files
 }
 
-// unpacked returns the content of a file, without gzip if there is any.
-func unpacked(t testing.TB, file string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		return data
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err = io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // Reading each generation by itself gives as many events as reading the whole file.
 func TestPiecesOfRecordedTraces(t *testing.T) {
 	files := traceFiles(t)
@@ -83,7 +63,7 @@ func TestPiecesOfRecordedTraces(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			whole := unpacked(t, file)
+			whole := tracetest.Unpacked(t, file)
 			if testing.Short() && len(whole) > 1<<20 {
 				t.Skip("large")
 			}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,26 +11,8 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
-
-// unpacked returns a trace of the repository as the runtime wrote it.
-func unpacked(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join(traces, filepath.FromSlash(name)+".trace.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // commands are ways to use a trace, and a good one of the same kind. Their order
 // is part of the fuzz corpus: append only.
@@ -58,7 +38,7 @@ func FuzzCommands(f *testing.F) {
 	names := []string{"real/v1-context-go1.21", "retake-small-go1.22-p2", "mutex-go1.24-p4", "overflow-go1.25-p1", "gosched-go1.26-p2", "real/cgo-zstd-go1.25-p4"}
 	var whole [][]byte
 	for _, name := range names {
-		whole = append(whole, unpacked(f, name))
+		whole = append(whole, tracetest.Recorded(f, name))
 	}
 	for i := range byte(22) {
 		f.Add(i, i, []byte(nil))

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // hostileTraces are of the formats that differ in what they name; the last has
@@ -29,7 +30,7 @@ const hostileFile = "<img src=x onerror=window.pwned=7>\x1b]0;title\x07\n::error
 // not escaped, under such a name. Each text ends in what it names.
 func hostile(t testing.TB, name string) string {
 	t.Helper()
-	tr := damage.Parse(unpacked(t, name))
+	tr := damage.Parse(tracetest.Recorded(t, name))
 	kinds := kinds(tr)
 	for i := 0; i < len(tr.Blocks); i++ { // longer texts need more batches
 		const evStrings = 4

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // process is gmpscope as a process of its own.
@@ -36,7 +37,7 @@ func process(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, stdout, s
 // TestInterruptPartial interrupts commands that wait for the rest of a trace:
 // they write what they know, say that it is not all, and fail.
 func TestInterruptPartial(t *testing.T) {
-	whole := unpacked(t, "real/manygens-io-go1.25-p4")
+	whole := tracetest.Recorded(t, "real/manygens-io-go1.25-p4")
 	part := whole[:len(whole)/2]
 	for _, c := range []struct {
 		name  string
@@ -165,7 +166,7 @@ func TestFileLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := unpacked(t, "uneven-go1.26-p4")
+	body := tracetest.Recorded(t, "uneven-go1.26-p4")
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) }))
 	defer srv.Close()
 	for _, args := range [][]string{

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // TestSameBytes: what every command writes does not depend on how many threads
@@ -17,7 +19,7 @@ func TestSameBytes(t *testing.T) {
 	many := filepath.Join(traces, "real", "manygens-io-go1.25-p4.trace.gz")
 	small, other := filepath.Join(traces, "uneven-go1.26-p4.trace.gz"), filepath.Join(traces, "uneven-go1.26-p2.trace.gz")
 	lost := filepath.Join(t.TempDir(), "lost.trace") // a part of it, in the middle
-	whole := unpacked(t, "real/manygens-io-go1.26-p4")
+	whole := tracetest.Recorded(t, "real/manygens-io-go1.26-p4")
 	if err := os.WriteFile(lost, slices.Delete(whole, len(whole)/2, len(whole)/2+len(whole)/8), 0o600); err != nil {
 		t.Fatal(err)
 	}

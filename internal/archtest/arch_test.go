@@ -65,6 +65,7 @@ var rules = []rule{
 
 	{"internal/term", nil, []string{"golang.org/x/term"}},
 	{"internal/npm", nil, nil},
+	{"internal/tracetest", nil, nil},
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
 	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
 	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},

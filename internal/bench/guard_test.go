@@ -7,9 +7,7 @@ package bench
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,31 +19,14 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/bench/stretch"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-func unpacked(t *testing.T, file string) []byte {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 // stretched returns a recorded trace with its repeatable part n times more.
 func stretched(t *testing.T, name string, n int) []byte {
 	t.Helper()
-	l, err := stretch.Find(unpacked(t, filepath.Join("stretch", "testdata", name+".trace.gz")))
+	l, err := stretch.Find(tracetest.Unpacked(t, filepath.Join("stretch", "testdata", name+".trace.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +201,7 @@ func TestManyTraces(t *testing.T) {
 		runs = 100
 	}
 	part := filepath.Join(t.TempDir(), "part")
-	whole := unpacked(t, filepath.Join("..", "..", "testdata", "traces", "retake-small-go1.26-p2.trace.gz"))
+	whole := tracetest.Recorded(t, "retake-small-go1.26-p2")
 	if err := os.WriteFile(part, whole[:len(whole)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}

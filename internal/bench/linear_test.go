@@ -15,6 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // TestLinear has traces of several shapes grow tenfold: an event must not cost
@@ -112,7 +113,7 @@ func queue(t *testing.T, procs, n int) []byte {
 // storm makes up a trace in which n goroutines are created and never seen again.
 func storm(t *testing.T, n int) []byte {
 	const evGoCreate = 14 // internal/trace/tracev2, Go 1.26
-	tr := damage.Parse(unpacked(t, "../../testdata/traces/thousand-go1.26-p4.trace.gz"))
+	tr := damage.Parse(tracetest.Recorded(t, "thousand-go1.26-p4"))
 	for i := range tr.Blocks {
 		b := &tr.Blocks[i]
 		at := slices.IndexFunc(b.Events, func(e damage.Event) bool { return e.Kind == evGoCreate })
@@ -151,7 +152,7 @@ func idle(t *testing.T, n int) []byte {
 		idle         = 2
 		perBatch     = 9_000 // a batch has at most 64 KiB
 	)
-	tr := damage.Parse(unpacked(t, "../../testdata/traces/steal-small-go1.26-p2.trace.gz"))
+	tr := damage.Parse(tracetest.Recorded(t, "steal-small-go1.26-p2"))
 	at := slices.IndexFunc(tr.Blocks, func(b damage.Block) bool { return len(b.Events) > 0 && b.Events[0].Kind >= evProcStatus })
 	var more []damage.Block
 	for p := 100; p < 100+n; {

@@ -2,34 +2,14 @@ package damage_test
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
-
-func unpacked(t testing.TB, file string) []byte {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // A trace that is taken apart and put together is what it was, and nearly all of
 // it can be taken apart.
@@ -51,7 +31,7 @@ func TestRoundTrip(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			b := unpacked(t, file)
+			b := tracetest.Unpacked(t, file)
 			tr := damage.Parse(b)
 			if !bytes.Equal(tr.Bytes(), b) {
 				t.Error("it is another one")
@@ -70,7 +50,7 @@ func TestRoundTrip(t *testing.T) {
 // Each named damage is done to traces of all formats, and to what it says.
 func TestNamed(t *testing.T) {
 	for _, name := range []string{"steal-small-go1.26-p2", "retake-small-go1.25-p2", "network-go1.24-p4", "retake-small-go1.22-p2", "real/v1-context-go1.21"} {
-		b := unpacked(t, filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"))
+		b := tracetest.Recorded(t, name)
 		before := damage.Parse(b)
 		count := func(tr *damage.Trace) (events int, longest uint64) {
 			for _, blk := range tr.Blocks {
@@ -122,7 +102,7 @@ func TestNamed(t *testing.T) {
 // Every operation changes something, and none fails, whatever follows it.
 func TestPrograms(t *testing.T) {
 	for _, name := range []string{"steal-small-go1.26-p2", "retake-small-go1.22-p2", "real/v1-context-go1.21"} {
-		b := unpacked(t, filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"))
+		b := tracetest.Recorded(t, name)
 		for op := range 26 {
 			changed := 0
 			for x := range 24 {

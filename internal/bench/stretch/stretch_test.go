@@ -2,35 +2,22 @@ package stretch
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"io"
 	"math"
-	"os"
 	"testing"
 	"time"
 
 	"golang.org/x/exp/trace"
+
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // recorded is a recording of internal/bench/load: -load mixed -periods 8 -size 40.
 func recorded(t *testing.T) []byte {
 	t.Helper()
-	f, err := os.Open("testdata/mixed.trace.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return tracetest.Unpacked(t, "testdata/mixed.trace.gz")
 }
 
 // seen is what x/exp/trace says of a trace.
