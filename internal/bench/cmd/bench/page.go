@@ -146,7 +146,8 @@ func (p *page) goroutines(w *strings.Builder) {
 			fmt.Fprintf(w, "| %s | %.0f |\n", tool, (many.peak(tool)-few.peak(tool))/float64(many.Live-few.Live))
 		}
 	}
-	w.WriteString("\n")
+	w.WriteString("\nWhile gmpscope analyses, its garbage collector comes when the heap has grown by a quarter, unless the variable GOGC\n" +
+		"says otherwise: what an analysis keeps has few pointers, so that this costs little.\n\n")
 }
 
 // workers says how decoding would scale with cores.
