@@ -11,19 +11,30 @@ const (
 	// blockLen is how many decisions are handed on at once: enough that handing
 	// on costs nothing, few enough to stay in a core's cache.
 	blockLen = 1024
-	// ahead is how many blocks the reconstruction may be ahead of an accumulator.
+	// ahead is how many blocks each step may be ahead of the next.
 	ahead = 8
 )
 
 // block is a run of decisions that several accumulators read.
 type block struct {
 	decisions []reference.Decision
-	readers   atomic.Int32
+	marked    []mark // by the chain that measures waits, for its later steps
+	chains    atomic.Int32
 }
 
-// fanout hands blocks of decisions to several takers, each of which runs in a
-// goroutine of its own. Each sees all decisions in their order, so it does not
-// matter which of them is ahead. They must not keep or change a block.
+// mark is a wait whose time the timeline keeps in detail. It ended with decision
+// at of a block.
+type mark struct {
+	at          int
+	from, to, g int64
+}
+
+// chain is what is done with a block, one step after the other.
+type chain []func(*block)
+
+// fanout hands blocks of decisions to several chains, each step of which runs in
+// a goroutine of its own. Each sees all decisions in their order, so it does not
+// matter which of them is ahead. They must not keep a block or change decisions.
 type fanout struct {
 	to   []chan *block
 	cur  *block
@@ -31,24 +42,39 @@ type fanout struct {
 	done sync.WaitGroup
 }
 
-func newFanout(accumulators ...func([]reference.Decision)) *fanout {
+func newFanout(chains ...chain) *fanout {
 	f := &fanout{free: make(chan *block, ahead+3)}
-	for _, add := range accumulators {
-		c := make(chan *block, ahead)
-		f.to = append(f.to, c)
-		f.done.Add(1)
-		go func() {
-			defer f.done.Done()
-			for b := range c {
-				add(b.decisions)
-				if b.readers.Add(-1) == 0 {
-					f.put(b)
-				}
+	for _, c := range chains {
+		in := make(chan *block, ahead)
+		f.to = append(f.to, in)
+		for i, step := range c {
+			var next chan *block
+			if i < len(c)-1 {
+				next = make(chan *block, ahead)
 			}
-		}()
+			f.done.Add(1)
+			go f.run(step, in, next)
+			in = next
+		}
 	}
 	f.cur = f.get()
 	return f
+}
+
+// run does one step of a chain, of which next is what follows, if any.
+func (f *fanout) run(step func(*block), in <-chan *block, next chan<- *block) {
+	defer f.done.Done()
+	for b := range in {
+		step(b)
+		if next != nil {
+			next <- b
+		} else if b.chains.Add(-1) == 0 {
+			f.put(b)
+		}
+	}
+	if next != nil {
+		close(next)
+	}
 }
 
 func (f *fanout) get() *block {
@@ -61,7 +87,7 @@ func (f *fanout) get() *block {
 }
 
 func (f *fanout) put(b *block) {
-	b.decisions = b.decisions[:0]
+	b.decisions, b.marked = b.decisions[:0], b.marked[:0]
 	select {
 	case f.free <- b:
 	default:
@@ -81,14 +107,14 @@ func (f *fanout) flush() {
 	if len(f.to) == 0 {
 		f.put(f.cur)
 	}
-	f.cur.readers.Store(int32(len(f.to)))
+	f.cur.chains.Store(int32(len(f.to)))
 	for _, c := range f.to {
 		c <- f.cur
 	}
 	f.cur = nil
 }
 
-// wait hands on what is left, and returns when all accumulators have taken it.
+// wait hands on what is left, and returns when all chains have taken it.
 // Nothing can be added afterwards.
 func (f *fanout) wait() {
 	if f.to == nil {

@@ -70,12 +70,12 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 		tracker = procs.NewTracker()
 		ps      = procs.Following(tracker)
 		fair    = fairness.New(fairness.Options{Ps: tracker})
-		at      int // of the decision that waits gets
-		marked  []mark
+		cur     *block // that waits gets
+		at      int    // of which decision
 	)
 	limits.timeline.Ps = tracker
 	tl := timeline.New(limits.timeline)
-	limits.waits.OnWorst = func(from, to, g int64) { marked = append(marked, mark{at, from, to, g}) }
+	limits.waits.OnWorst = func(from, to, g int64) { cur.marked = append(cur.marked, mark{at, from, to, g}) }
 	limits.waits.Text, limits.waits.Frames = text, stackLines(stream.Tables, words)
 	ws := waits.New(limits.waits)
 	if o.OnStacks != nil {
@@ -83,44 +83,50 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	}
 	detectors := all.Detectors(all.Default())
 	found := findings.NewSet(detectors, findings.Env{})
-	takers := []func([]reference.Decision){
-		func(ds []reference.Decision) {
-			for at = range ds {
-				ws.Add(&ds[at])
-			}
-			next := 0
-			for i := range ds {
-				d := &ds[i]
-				tracker.Apply(d)
-				ps.Add(d)
-				fair.Add(d)
-				tl.Add(d)
-				for ; next < len(marked) && marked[next].at == i; next++ {
-					m := &marked[next]
-					tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+	chains := []chain{
+		{
+			func(b *block) {
+				cur = b
+				for at = range b.decisions {
+					ws.Add(&b.decisions[at])
 				}
-			}
-			marked = marked[:0]
+			},
+			func(b *block) {
+				marked := b.marked
+				for i := range b.decisions {
+					d := &b.decisions[i]
+					tracker.Apply(d)
+					ps.Add(d)
+					fair.Add(d)
+					tl.Add(d)
+					for ; len(marked) > 0 && marked[0].at == i; marked = marked[1:] {
+						m := &marked[0]
+						tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+					}
+				}
+			},
 		},
-		func(ds []reference.Decision) {
-			for i := range ds {
-				found.Add(&ds[i])
-			}
+		{
+			func(b *block) {
+				for i := range b.decisions {
+					found.Add(&b.decisions[i])
+				}
+			},
 		},
 	}
 	var failed failure
 	onDecision := o.OnDecision
 	if o.DecisionsOnly {
-		takers, onDecision = nil, nil
+		chains, onDecision = nil, nil
 		if o.OnDecision != nil {
-			takers = append(takers, func(ds []reference.Decision) {
-				for i := range ds {
-					failed.call(o.OnDecision, &ds[i])
+			chains = []chain{{func(b *block) {
+				for i := range b.decisions {
+					failed.call(o.OnDecision, &b.decisions[i])
 				}
-			})
+			}}}
 		}
 	}
-	accumulators := newFanout(takers...)
+	accumulators := newFanout(chains...)
 	defer accumulators.wait() // they do not outlive Run
 	rec := reconstruct.New(stream.Tables, reconstruct.Options{
 		Rules:   reference.RulesFor(src.Header().Minor),
@@ -255,13 +261,6 @@ func stackLines(t *events.Tables, words *names) func(int32) []string {
 		}
 		return out
 	}
-}
-
-// mark is a wait whose time the timeline keeps in detail. It ended with decision
-// at of a block.
-type mark struct {
-	at          int
-	from, to, g int64
 }
 
 func nothing(src *input.Source, st *events.Stats) error {
