@@ -26,6 +26,7 @@ Duration: 1.2s, Total samples = 1s
 -----------+-------------------------------------------------------
      0.25s   github.com/gmpscope/gmpscope/analyze/waits.(*Accumulator).Add (inline)
              github.com/gmpscope/gmpscope/analyze.Run.func2
+             github.com/gmpscope/gmpscope/analyze.(*fanout).run
 -----------+-------------------------------------------------------
      100ms   runtime.scanobject
              runtime.gcDrain
@@ -36,7 +37,7 @@ Duration: 1.2s, Total samples = 1s
 -----------+-------------------------------------------------------
       20ms   github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait.(*watcher).See
 `
-	got, err := shares(text)
+	got, err := shares(text, owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,15 @@ Duration: 1.2s, Total samples = 1s
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(share{}), cmpopts.EquateApprox(0, 1e-9)); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
-	if _, err := shares("File: bench\n"); err == nil {
+	got, err = shares(text, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = []share{{"else", 0.75, 0}, {"waits", 0.25, 0}}
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(share{}), cmpopts.EquateApprox(0, 1e-9)); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	if _, err := shares("File: bench\n", owner); err == nil {
 		t.Error("an empty profile has shares")
 	}
 }
@@ -103,6 +112,7 @@ func invented() *page {
 		},
 		decodes: []time.Duration{time.Second, time.Second},
 		shares:  []share{{"analyze/waits", 0.996, 0.4}, {"analyze/input", 0.004, 0}},
+		steps:   []share{{"waits", 0.75, 0}, {"decoding", 0.25, 0}},
 	}
 }
 
@@ -118,6 +128,7 @@ func TestPage(t *testing.T) {
 		{"goroutines", p.long(), "| analyze | 2000 |"},
 		{"workers", p.long(), "| 2 | 1.00 s | 2.00 |"},
 		{"the share of decoding", p.long(), "Decoding is 50 % of"},
+		{"the steps", p.long(), "| waits | 75.0 % | 3.00 |"},
 		{"the profile", p.long(), "| analyze/waits | 99.6 % | 40.0 % |"},
 		{"the short table", p.short(), "| mixed: 12.0 MB, 6.0 M events | plain loop | 1 (1.0 s) | 1 | 6.00 | 30 MB |\n|  | analyze | 3.00 | 4.00 | 1.50 | 100 MB |\n|  | go tool trace -pprof=sched | 20.00 |"},
 	} {

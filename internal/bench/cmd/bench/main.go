@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if p.decodes, err = b.decodes(ctx, m.file); err != nil {
 			return err
 		}
-		if p.shares, err = b.profile(ctx, m.file); err != nil {
+		if p.shares, p.steps, err = b.profile(ctx, m.file); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,8 @@ type page struct {
 	rounds  int
 	traces  []*measured
 	decodes []time.Duration // of the central trace: CPU time of each generation
-	shares  []share         // of its analysis
+	shares  []share         // of its analysis, by package
+	steps   []share         // the same, by step
 }
 
 func (p *page) find(name string) *measured {
@@ -169,6 +170,16 @@ analysis; the rest runs beside it, in order, and bounds what more workers can ga
 	for _, n := range []int{1, 2, 4, 8} {
 		d := makespan(p.decodes, n)
 		fmt.Fprintf(w, "| %d | %.2f s | %.2f |\n", n, d.Seconds(), one.Seconds()/d.Seconds())
+	}
+	w.WriteString("\n")
+	if len(p.steps) == 0 {
+		return
+	}
+	plain := m.typical(plainLoop, cpuSeconds)
+	w.WriteString("The steps run beside one another; where there is a core for each, the longest that has no workers bounds the time.\n\n")
+	fmt.Fprintf(w, "| step | share of the CPU time | × the plain loop |\n|---|---:|---:|\n")
+	for _, s := range p.steps {
+		fmt.Fprintf(w, "| %s | %.1f %% | %.2f |\n", s.owner, 100*s.all, s.all*all/plain)
 	}
 	w.WriteString("\n")
 }

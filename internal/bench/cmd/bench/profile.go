@@ -50,37 +50,42 @@ type share struct {
 	lib   float64 // of it in the standard library and the runtime, on the owner's behalf
 }
 
-// profile returns where the CPU time of an analysis goes, the largest share
-// first.
-func (b *bench) profile(ctx context.Context, file string) ([]share, error) {
+// profile returns where the CPU time of an analysis goes, by package and by step,
+// the largest share first.
+func (b *bench) profile(ctx context.Context, file string) (packages, steps []share, err error) {
 	prof := filepath.Join(b.dir, "cpu.prof")
 	if _, err := b.child(ctx, "profile", file, prof); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "tool", "pprof", "-traces", prof)
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go tool pprof: %w", err)
+		return nil, nil, fmt.Errorf("go tool pprof: %w", err)
 	}
-	return shares(string(out))
+	if packages, err = shares(string(out), owner); err != nil {
+		return nil, nil, err
+	}
+	steps, err = shares(string(out), step)
+	return packages, steps, err
 }
 
 // shares reads what "go tool pprof -traces" prints: stacks between lines of
-// dashes, each with its time before the innermost function.
-func shares(text string) ([]share, error) {
+// dashes, each with its time before the innermost function. The function by says
+// whose a stack is.
+func shares(text string, by func(stack []string) (owner string, lib bool)) ([]share, error) {
 	var (
-		by    = make(map[string]*share)
+		found = make(map[string]*share)
 		total time.Duration
 		took  time.Duration
 		stack []string
 	)
 	end := func() {
 		if took > 0 {
-			owner, lib := owner(stack)
-			s := by[owner]
+			owner, lib := by(stack)
+			s := found[owner]
 			if s == nil {
 				s = &share{owner: owner}
-				by[owner] = s
+				found[owner] = s
 			}
 			s.all += float64(took)
 			if lib {
@@ -119,7 +124,7 @@ func shares(text string) ([]share, error) {
 		return nil, errors.New("the profile is empty")
 	}
 	var out []share
-	for _, s := range by {
+	for _, s := range found {
 		s.all /= float64(total)
 		s.lib /= float64(total)
 		out = append(out, *s)
@@ -162,4 +167,26 @@ func owner(stack []string) (pkg string, lib bool) {
 		}
 	}
 	return elsewhere, false
+}
+
+// steps are the parts of the pipeline that run beside one another, and what tells
+// their stacks. Decoding has as many workers as there are cores.
+var steps = []struct{ name, of string }{
+	{"decoding", "analyze/events.(*Stream).dispatch"},
+	{"reconstruction", "analyze/reconstruct.(*Reconstructor).Add"},
+	{"waits", "analyze/waits.(*Accumulator).Add"},
+	{"detectors", "analyze/findings.(*Set).Add"},
+	{"Ps, fairness, timeline", "analyze.(*fanout).run"}, // what is left of the accumulators
+}
+
+// step returns the step of the pipeline that a stack belongs to.
+func step(stack []string) (name string, lib bool) {
+	for _, s := range steps {
+		for _, f := range stack {
+			if strings.HasPrefix(f, "github.com/gmpscope/gmpscope/"+s.of) {
+				return s.name, false
+			}
+		}
+	}
+	return "else", false
 }
