@@ -117,8 +117,16 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	if slices.ContainsFunc(args, func(s string) bool { return s == "-trace" || strings.HasPrefix(s, "-trace=") }) {
 		return usagef("the command has -trace already: run it as it is")
 	}
-	file, err := filepath.Abs(target)
+	out, err := a.create(target, "")
 	if err != nil {
+		return err
+	}
+	defer out.discard()
+	file := target // a device or a pipe, unless there is a temporary file
+	if out.temp != "" {
+		file = out.temp
+	}
+	if file, err = filepath.Abs(file); err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, args[0], slices.Insert(slices.Clone(args[1:]), 1, "-trace="+file)...)
@@ -128,9 +136,18 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	if runErr != nil && !errors.As(runErr, &exit) {
 		return fmt.Errorf("recording: %w", runErr)
 	}
+	if out.temp == "" {
+		return runErr
+	}
 	st, err := os.Stat(file)
-	if err != nil || st.Size() == 0 {
+	switch {
+	case (err != nil || st.Size() == 0) && runErr != nil:
+		return fmt.Errorf("recording: %s failed (%w) and wrote no trace: see what it printed", strings.Join(args[:2], " "), runErr)
+	case err != nil || st.Size() == 0:
 		return fmt.Errorf("recording: %s wrote no trace: -trace works with one package at a time", strings.Join(args[:2], " "))
+	}
+	if err := out.keep(); err != nil {
+		return err
 	}
 	if runErr != nil {
 		return fmt.Errorf("recording: the tests failed (%w); their trace is %s", runErr, target)

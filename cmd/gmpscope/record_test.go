@@ -96,4 +96,34 @@ func TestRecordTests(t *testing.T) {
 	if code := run(context.Background(), []string{"check", "x.trace"}, strings.NewReader(""), &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "ok: ") {
 		t.Errorf("code %d: %s%s", code, out.String(), errs.String())
 	}
+
+	// A test that fails has a trace too; one that does not compile leaves what was there.
+	was, err := os.ReadFile("x.trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		test, says string
+		keeps      bool // the trace that was there
+	}{
+		{"func TestX(t *testing.T) { t.Fail() }", "the tests failed (exit status 1); their trace is x.trace", false},
+		{"func TestX(t *testing.T) { nothing }", "failed (exit status 1) and wrote no trace", true},
+	} {
+		if err := os.WriteFile("x.trace", was, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("x_test.go", []byte("package x\n\nimport \"testing\"\n\n"+c.test+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		errs.Reset()
+		if code := run(context.Background(), []string{"record", "-o", "x.trace", "--", "go", "test", "-count=1", "."}, strings.NewReader(""), &out, &errs); code != exitFailure || !strings.Contains(errs.String(), c.says) {
+			t.Errorf("%s: code %d, want %q in\n%s", c.test, code, c.says, errs.String())
+		}
+		if now, err := os.ReadFile("x.trace"); err != nil || bytes.Equal(now, was) != c.keeps {
+			t.Errorf("%s: the trace that was there is kept: %v, want %v; %v", c.test, !c.keeps, c.keeps, err)
+		}
+	}
+	if left, _ := filepath.Glob(".x.trace*"); len(left) > 0 {
+		t.Errorf("left over: %q", left)
+	}
 }

@@ -184,7 +184,7 @@ func (a *app) create(target, trace string) (*output, error) {
 		case !st.Mode().IsRegular(): // a device or a pipe is not to be replaced
 			f, err := os.OpenFile(target, os.O_WRONLY, 0)
 			if err != nil {
-				return nil, fmt.Errorf("writing report: %w", err)
+				return nil, fmt.Errorf("writing: %w", err)
 			}
 			return &output{Writer: f, file: f}, nil
 		}
@@ -196,7 +196,7 @@ func (a *app) create(target, trace string) (*output, error) {
 		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
 			err = pe.Err
 		}
-		return nil, fmt.Errorf("writing report %s: %w", target, err)
+		return nil, fmt.Errorf("writing %s: %w", target, err)
 	}
 	return &output{Writer: f, file: f, target: target, temp: temp}, nil
 }
@@ -221,7 +221,7 @@ func (o *output) keep() error {
 		err = os.Rename(o.temp, o.target)
 	}
 	if err != nil {
-		return fmt.Errorf("writing report: %w", err)
+		return fmt.Errorf("writing: %w", err)
 	}
 	o.temp = ""
 	return nil
