@@ -7,7 +7,8 @@
 //     generations, from a file, a pipe or a URL, compressed or not.
 //  2. [github.com/gmpscope/gmpscope/analyze/events]: generations, decoded in
 //     parallel, to compact events in order; golang.org/x/exp/trace is the judge
-//     of what is valid.
+//     of what is valid. Both know the format by
+//     [github.com/gmpscope/gmpscope/analyze/wire].
 //  3. [github.com/gmpscope/gmpscope/analyze/reconstruct]: events to decisions
 //     ([github.com/gmpscope/gmpscope/reference.Decision]): the rules of the
 //     run queues, driven by what was observed, with a bounded look-ahead.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/damage"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
@@ -15,12 +16,11 @@ func TestMillionPs(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	const (
-		evProcStatus = 13
-		perBatch     = 9_000 // a batch has at most 64 KiB
-		idle         = 2
+		perBatch = 9_000 // a batch has at most 64 KiB
+		idle     = 2
 	)
 	tr := damage.Parse(tracetest.Recorded(t, "steal-small-go1.26-p2"))
-	at := slices.IndexFunc(tr.Blocks, func(b damage.Block) bool { return len(b.Events) > 0 && b.Events[0].Kind >= evProcStatus })
+	at := slices.IndexFunc(tr.Blocks, func(b damage.Block) bool { return len(b.Events) > 0 && b.Events[0].Kind >= wire.ProcStatus })
 	if at < 0 {
 		t.Fatal("no batch of events")
 	}
@@ -28,7 +28,7 @@ func TestMillionPs(t *testing.T) {
 	for p := uint64(100); p < 1_000_000; {
 		b := damage.Block{Kind: tr.Blocks[at].Kind, Gen: tr.Blocks[at].Gen, M: 1<<20 + p, Time: tr.Blocks[at].Time}
 		for range perBatch {
-			b.Events = append(b.Events, damage.Event{Kind: evProcStatus, Args: []uint64{0, p, idle}})
+			b.Events = append(b.Events, damage.Event{Kind: wire.ProcStatus, Args: []uint64{0, p, idle}})
 			p++
 		}
 		more = append(more, b)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/damage"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
@@ -32,7 +33,6 @@ func salvage(t *testing.T, minor int) {
 		t.Fatalf("the whole trace: %+v", base.Trace)
 	}
 	last := uint64(base.Trace.Generations)
-	const evStrings = 4
 	step := uint64(5)
 	if testing.Short() {
 		step = last
@@ -44,7 +44,7 @@ func salvage(t *testing.T, minor int) {
 		// The reader gives up before the first event.
 		"strings twice": func(tr *damage.Trace, gen uint64) {
 			for i := range tr.Blocks {
-				if b := &tr.Blocks[i]; b.Gen == gen && len(b.Events) > 2 && b.Events[0].Kind == evStrings {
+				if b := &tr.Blocks[i]; b.Gen == gen && len(b.Events) > 2 && b.Events[0].Kind == wire.Strings {
 					b.Events[2].Args[0] = b.Events[1].Args[0]
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // declined is why the own decoder leaves a generation to the public reader.
@@ -200,17 +202,17 @@ func (g *generation) readBatches() error {
 	number := uint64(0)
 	for !s.done() {
 		kind := s.byte()
-		if kind == evEndOfGeneration && g.minor >= 26 && s.done() {
+		if kind == wire.EndOfGeneration && g.minor >= 26 && s.done() {
 			return nil
 		}
-		if kind != evEventBatch && kind != evExperimentalBatch {
+		if kind != wire.EventBatch && kind != wire.ExperimentalBatch {
 			return declined("no batch where one should begin")
 		}
-		if kind == evExperimentalBatch && s.byte() != allocFree {
+		if kind == wire.ExperimentalBatch && s.byte() != wire.AllocFree {
 			return declined("a batch of an unknown experiment")
 		}
 		gen, m, ticks, size := s.number(), s.number(), s.number(), s.number()
-		if s.bad || size > maxBatchSize || size > uint64(len(s.p)-s.at) {
+		if s.bad || size > wire.MaxBatchSize || size > uint64(len(s.p)-s.at) {
 			return declined("a batch that is too long")
 		}
 		if number == 0 {
@@ -224,7 +226,7 @@ func (g *generation) readBatches() error {
 		}
 		from := s.at
 		s.at += int(size)
-		if kind == evExperimentalBatch {
+		if kind == wire.ExperimentalBatch {
 			continue // the public reader hands it on as it is
 		}
 		if err := g.readBatch(int64(m), ticks, from, s.at); err != nil {
@@ -246,18 +248,18 @@ func (g *generation) readBatch(m int64, ticks uint64, from, to int) error {
 	}
 	ok := true
 	switch {
-	case first == evStrings:
+	case first == wire.Strings:
 		ok = g.readStrings(&s)
-	case first == evStacks:
+	case first == wire.Stacks:
 		ok = g.readStacks(&s)
-	case first == evCPUSamples:
+	case first == wire.CPUSamples:
 		ok = g.readSamples(&s)
-	case first == evSync && g.minor >= 25:
+	case first == wire.Sync && g.minor >= 25:
 		ok = g.readSync(&s, ticks)
-	case first == evFrequency && g.minor < 25:
+	case first == wire.Frequency && g.minor < 25:
 		s.at = from
 		ok = g.readSync(&s, ticks)
-	case first == evEndOfGeneration:
+	case first == wire.EndOfGeneration:
 		ok = false
 	default:
 		return g.addBatch(m, batch{time: ticks, from: from, to: to, next: -1})
@@ -270,11 +272,11 @@ func (g *generation) readBatch(m int64, ticks uint64, from, to int) error {
 
 func (g *generation) readStrings(s *scanner) bool {
 	for !s.done() {
-		if s.byte() != evString {
+		if s.byte() != wire.String {
 			return false
 		}
 		id, size := s.number(), s.number()
-		if s.bad || size > maxStringSize || size > uint64(len(s.p)-s.at) {
+		if s.bad || size > wire.MaxStringSize || size > uint64(len(s.p)-s.at) {
 			return false
 		}
 		g.texts = append(g.texts, text{id: id, from: s.at, size: int(size)})
@@ -285,7 +287,7 @@ func (g *generation) readStrings(s *scanner) bool {
 
 func (g *generation) readStacks(s *scanner) bool {
 	for !s.done() {
-		if s.byte() != evStack {
+		if s.byte() != wire.Stack {
 			return false
 		}
 		id, n := s.number(), s.number()
@@ -311,7 +313,7 @@ func (g *generation) readStacks(s *scanner) bool {
 
 func (g *generation) readSamples(s *scanner) bool {
 	for !s.done() {
-		if s.byte() != evCPUSample {
+		if s.byte() != wire.CPUSample {
 			return false
 		}
 		x := sample{time: int64(s.number()), m: int64(s.number()), p: int64(s.number()), g: int64(s.number()), stack: s.number()}
@@ -329,13 +331,13 @@ func (g *generation) readSync(s *scanner, ticks uint64) bool {
 	hasWall := false
 	for !s.done() {
 		switch kind := s.byte(); {
-		case kind == evFrequency && g.nsTick == 0:
+		case kind == wire.Frequency && g.nsTick == 0:
 			frequency := s.number()
 			if frequency == 0 {
 				return false
 			}
 			g.nsTick = 1 / (float64(frequency) / 1e9)
-		case kind == evClockSnapshot && g.minor >= 25 && !g.hasWall && !hasWall:
+		case kind == wire.ClockSnapshot && g.minor >= 25 && !g.hasWall && !hasWall:
 			snapshot = ticks + s.number()
 			s.number() // the monotonic clock
 			sec, nsec := s.number(), s.number()

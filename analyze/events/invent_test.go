@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // inventor makes up a generation in which anything can happen that the format
@@ -125,7 +126,7 @@ func (v *inventor) step(t *inventedThread) {
 	if what == 255 { // something wrong
 		kind := byte(9 + v.pick(43))
 		var args []uint64
-		for range max(1, int(timedArgs[kind])) - 1 {
+		for range max(1, int(wire.TimedArgs[kind])) - 1 {
 			args = append(args, uint64(v.pick(9)))
 		}
 		v.write(t, kind, args...)
@@ -143,7 +144,7 @@ func (v *inventor) step(t *inventedThread) {
 		if i := v.some(gWaiting); i >= 0 {
 			v.gs[i].seq++
 			v.gs[i].status = gRunnable
-			v.write(t, evGoUnblock, goID(i), v.gs[i].seq, v.stack())
+			v.write(t, wire.GoUnblock, goID(i), v.gs[i].seq, v.stack())
 		}
 		return
 	case what < 50:
@@ -151,15 +152,15 @@ func (v *inventor) step(t *inventedThread) {
 		return
 	case t.p < 0 && g == nil && what < 90:
 		t.g = v.newG(gSyscall)
-		v.write(t, evGoCreateSyscall, goID(t.g))
+		v.write(t, wire.GoCreateSyscall, goID(t.g))
 		return
 	case t.p < 0 && g != nil && what < 90:
 		if what < 70 {
 			g.status = gRunnable
-			v.write(t, evGoSyscallEndBlocked)
+			v.write(t, wire.GoSyscallEndBlocked)
 		} else {
 			*g = inventedG{}
-			v.write(t, evGoDestroySyscall)
+			v.write(t, wire.GoDestroySyscall)
 		}
 		t.g = -1
 		return
@@ -168,47 +169,47 @@ func (v *inventor) step(t *inventedThread) {
 			t.p = i
 			v.procs[i].status = procRunning
 			v.procs[i].seq++
-			v.write(t, evProcStart, uint64(i), v.procs[i].seq)
+			v.write(t, wire.ProcStart, uint64(i), v.procs[i].seq)
 		}
 		return
 	}
 	p := &v.procs[t.p]
 	switch {
 	case what < 60:
-		v.write(t, evHeapAlloc+byte(what%2), uint64(v.pick(100)))
+		v.write(t, wire.HeapAlloc+byte(what%2), uint64(v.pick(100)))
 	case what < 75:
 		if p.sweeps = !p.sweeps; p.sweeps {
-			v.write(t, evGCSweepBegin, v.stack())
+			v.write(t, wire.GCSweepBegin, v.stack())
 		} else {
-			v.write(t, evGCSweepEnd, 10, 20)
+			v.write(t, wire.GCSweepEnd, 10, 20)
 		}
 	case what < 80:
-		kind := byte(evSpan + v.pick(9))
-		v.write(t, kind, []uint64{1, 2, 3}[:timedArgs[kind]-1]...)
+		kind := byte(wire.Span + v.pick(9))
+		v.write(t, kind, []uint64{1, 2, 3}[:wire.TimedArgs[kind]-1]...)
 	case g == nil && what < 110:
 		p.status, t.p = procIdle, -1
-		v.write(t, evProcStop)
+		v.write(t, wire.ProcStop)
 	case g == nil:
 		if i := v.some(gRunnable); i >= 0 {
 			t.g = i
 			v.gs[i].status = gRunning
 			v.gs[i].seq++
-			v.write(t, evGoStart, goID(i), v.gs[i].seq)
+			v.write(t, wire.GoStart, goID(i), v.gs[i].seq)
 		}
 	case g.status == gSyscall && p.status == procRunning: // it has a new one
 		g.status, t.g = gRunnable, -1
-		v.write(t, evGoSyscallEndBlocked)
+		v.write(t, wire.GoSyscallEndBlocked)
 	case g.status == gSyscall && what < 150:
 		g.status, p.status = gRunning, procRunning
-		v.write(t, evGoSyscallEnd)
+		v.write(t, wire.GoSyscallEnd)
 	case g.status == gSyscall && what < 200:
 		p.status, t.p = procIdle, -1
-		v.write(t, evProcStop)
+		v.write(t, wire.ProcStop)
 	case g.status == gSyscall:
 		p.status = procAbandoned
 		*g = inventedG{}
 		t.g, t.p = -1, -1
-		v.write(t, evGoDestroySyscall)
+		v.write(t, wire.GoDestroySyscall)
 	default:
 		v.user(t, g, p, what)
 	}
@@ -219,31 +220,31 @@ func (v *inventor) user(t *inventedThread, g *inventedG, p *inventedProc, what i
 	switch {
 	case what < 95:
 		g.status, t.g = gWaiting, -1
-		v.write(t, evGoBlock, v.text(), v.stack())
+		v.write(t, wire.GoBlock, v.text(), v.stack())
 	case what < 105:
 		g.status, t.g = gRunnable, -1
-		v.write(t, evGoStop, v.text(), v.stack())
+		v.write(t, wire.GoStop, v.text(), v.stack())
 	case what < 110:
 		*g, t.g = inventedG{}, -1
-		v.write(t, evGoDestroy)
+		v.write(t, wire.GoDestroy)
 	case what < 125:
 		i := v.newG(gRunnable)
-		v.write(t, evGoCreate, goID(i), v.stack(), v.stack())
+		v.write(t, wire.GoCreate, goID(i), v.stack(), v.stack())
 	case what < 135:
 		i := v.newG(gWaiting)
-		v.write(t, evGoCreateBlocked, goID(i), v.stack(), v.stack())
+		v.write(t, wire.GoCreateBlocked, goID(i), v.stack(), v.stack())
 	case what < 150:
 		g.status, p.status = gSyscall, procSyscall
 		p.seq++
-		v.write(t, evGoSyscallBegin, p.seq, v.stack())
+		v.write(t, wire.GoSyscallBegin, p.seq, v.stack())
 	case what < 170:
 		i := v.some(gWaiting)
 		if i < 0 {
 			return
 		}
-		kind := byte(evGoSwitch)
+		kind := byte(wire.GoSwitch)
 		if g.status = gWaiting; what < 155 {
-			kind = evGoSwitchDestroy
+			kind = wire.GoSwitchDestroy
 			*g = inventedG{}
 		}
 		v.gs[i].status = gRunning
@@ -252,42 +253,42 @@ func (v *inventor) user(t *inventedThread, g *inventedG, p *inventedProc, what i
 		v.write(t, kind, goID(i), v.gs[i].seq)
 	case what < 180:
 		if g.stw = !g.stw; g.stw {
-			v.write(t, evSTWBegin, v.text(), v.stack())
+			v.write(t, wire.STWBegin, v.text(), v.stack())
 		} else {
-			v.write(t, evSTWEnd)
+			v.write(t, wire.STWEnd)
 		}
 	case what < 190:
 		if g.assists = !g.assists; g.assists {
-			v.write(t, evGCMarkAssistBegin, v.stack())
+			v.write(t, wire.GCMarkAssistBegin, v.stack())
 		} else {
-			v.write(t, evGCMarkAssistEnd)
+			v.write(t, wire.GCMarkAssistEnd)
 		}
 	case what < 200:
 		v.gcSeq++
 		if v.gcOn = !v.gcOn; !v.gcOn {
-			v.write(t, evGCEnd, v.gcSeq)
+			v.write(t, wire.GCEnd, v.gcSeq)
 		} else if v.gcSeq == 1 && what < 195 {
-			v.write(t, evGCActive, v.gcSeq)
+			v.write(t, wire.GCActive, v.gcSeq)
 		} else {
-			v.write(t, evGCBegin, v.gcSeq, v.stack())
+			v.write(t, wire.GCBegin, v.gcSeq, v.stack())
 		}
 	case what < 205:
-		v.write(t, evGoLabel, v.text())
+		v.write(t, wire.GoLabel, v.text())
 	case what < 210:
-		v.write(t, evProcsChange, uint64(v.pick(8)), v.stack())
+		v.write(t, wire.ProcsChange, uint64(v.pick(8)), v.stack())
 	case what < 215:
 		if id := v.pick(8); !v.tasks[id] {
 			v.tasks[id] = true
-			v.write(t, evUserTaskBegin, uint64(id), 0, v.text(), v.stack())
+			v.write(t, wire.UserTaskBegin, uint64(id), 0, v.text(), v.stack())
 		}
 	case what < 220:
 		id := v.pick(8)
 		v.tasks[id] = false
-		v.write(t, evUserTaskEnd, uint64(id), v.stack())
+		v.write(t, wire.UserTaskEnd, uint64(id), v.stack())
 	case what < 230:
 		name := v.text()
 		g.regions = append(g.regions, name)
-		v.write(t, evUserRegionBegin, 1, name, v.stack())
+		v.write(t, wire.UserRegionBegin, 1, name, v.stack())
 	case what < 240:
 		name := v.text()
 		if n := len(g.regions); n > 0 {
@@ -297,9 +298,9 @@ func (v *inventor) user(t *inventedThread, g *inventedG, p *inventedProc, what i
 				name = 7 - name // 3 and 4 are the same text
 			}
 		}
-		v.write(t, evUserRegionEnd, 1, name, v.stack())
+		v.write(t, wire.UserRegionEnd, 1, name, v.stack())
 	default:
-		v.write(t, evUserLog, 1, v.text(), v.text(), v.stack())
+		v.write(t, wire.UserLog, 1, v.text(), v.text(), v.stack())
 	}
 }
 
@@ -319,41 +320,41 @@ func (v *inventor) status(t *inventedThread, nobody bool) {
 			}
 		}
 		v.procs[i].status = status
-		v.write(t, evProcStatus, uint64(i), uint64(status))
+		v.write(t, wire.ProcStatus, uint64(i), uint64(status))
 		if status == procSyscall {
 			t.g = v.newG(gSyscall)
-			v.write(t, evGoStatus, goID(t.g), t.id, gSyscall)
+			v.write(t, wire.GoStatus, goID(t.g), t.id, gSyscall)
 		}
 	case 3:
-		v.write(t, evGoStatus, goID(v.newG(gRunnable)), 1<<64-1, gRunnable)
+		v.write(t, wire.GoStatus, goID(v.newG(gRunnable)), 1<<64-1, gRunnable)
 	case 4:
-		v.write(t, evGoStatusStack, goID(v.newG(gWaiting)), 1<<64-1, gWaiting, v.stack())
+		v.write(t, wire.GoStatusStack, goID(v.newG(gWaiting)), 1<<64-1, gWaiting, v.stack())
 	case 5:
 		if t.g < 0 && t.p >= 0 {
 			t.g = v.newG(gRunning)
-			v.write(t, evGoStatus, goID(t.g), t.id, gRunning)
+			v.write(t, wire.GoStatus, goID(t.g), t.id, gRunning)
 		}
 	case 6: // once more, or of another thread
 		if i := v.pick(len(v.procs)); v.procs[i].status == procSyscall && v.pick(2) == 0 {
 			v.procs[i].seq = 0
-			v.write(t, evProcStatus, uint64(i), procAbandoned)
+			v.write(t, wire.ProcStatus, uint64(i), procAbandoned)
 		} else if k := v.some(gSyscall); k >= 0 {
 			for o := range v.threads {
 				if v.threads[o].g == k {
 					v.gs[k].seq = 0
-					v.write(t, evGoStatusStack, goID(k), v.threads[o].id, gSyscall, v.stack())
+					v.write(t, wire.GoStatusStack, goID(k), v.threads[o].id, gSyscall, v.stack())
 				}
 			}
 		} else {
-			v.write(t, evGoStatus, goID(v.newG(gSyscall)), uint64(20+v.pick(30)), gSyscall)
+			v.write(t, wire.GoStatus, goID(v.newG(gSyscall)), uint64(20+v.pick(30)), gSyscall)
 		}
 	case 7:
 		if k := v.pick(len(v.gs) + 1); k < len(v.gs) && v.gs[k].status == gWaiting && !v.gs[k].assists {
 			v.gs[k].assists = true
-			v.write(t, evGCMarkAssistActive, goID(k))
+			v.write(t, wire.GCMarkAssistActive, goID(k))
 		} else if i := v.someProc(procIdle); i >= 0 && !v.procs[i].sweeps {
 			v.procs[i].sweeps = true
-			v.write(t, evGCSweepActive, uint64(i))
+			v.write(t, wire.GCSweepActive, uint64(i))
 		}
 	}
 }
@@ -375,7 +376,7 @@ func (v *inventor) steal(t *inventedThread) {
 			from = v.threads[o].id
 		}
 	}
-	v.write(t, evProcSteal, uint64(i), v.procs[i].seq, from)
+	v.write(t, wire.ProcSteal, uint64(i), v.procs[i].seq, from)
 }
 
 // invent makes a trace of one generation, and says how often each event is in it.
@@ -391,13 +392,13 @@ func invent(choices []byte) ([]byte, map[byte]int) {
 		if t.p = i; i == 2 {
 			t.p = -1
 			v.procs[i].status = procIdle
-			v.write(t, evProcStatus, uint64(i), procIdle)
+			v.write(t, wire.ProcStatus, uint64(i), procIdle)
 			break
 		}
 		t.g = v.newG(gRunning)
 		v.procs[i].status = procRunning
-		v.write(t, evProcStatus, uint64(i), procRunning)
-		v.write(t, evGoStatus, goID(t.g), t.id, gRunning)
+		v.write(t, wire.ProcStatus, uint64(i), procRunning)
+		v.write(t, wire.GoStatus, goID(t.g), t.id, gRunning)
 	}
 	for len(v.choices) > 0 {
 		v.step(&v.threads[v.pick(len(v.threads))])
@@ -405,7 +406,7 @@ func invent(choices []byte) ([]byte, map[byte]int) {
 
 	out := fmt.Appendf(nil, "go 1.%d trace\x00\x00\x00", minor)
 	batch := func(m, ticks uint64, data []byte) {
-		out = append(out, evEventBatch, 1)
+		out = append(out, wire.EventBatch, 1)
 		out = binary.AppendUvarint(out, m)
 		out = binary.AppendUvarint(out, ticks)
 		out = binary.AppendUvarint(out, uint64(len(data)))
@@ -418,31 +419,31 @@ func invent(choices []byte) ([]byte, map[byte]int) {
 			batch(t.id, t.times[k], t.batches[k])
 		}
 	}
-	sync := binary.AppendUvarint([]byte{evFrequency}, 15_625_000)
+	sync := binary.AppendUvarint([]byte{wire.Frequency}, 15_625_000)
 	if minor >= 25 {
-		sync = append([]byte{evSync}, append(sync, evClockSnapshot, 5, 7, 200, 1, 9)...)
+		sync = append([]byte{wire.Sync}, append(sync, wire.ClockSnapshot, 5, 7, 200, 1, 9)...)
 	}
 	batch(1<<64-1, 990, sync)
 	batch(1<<64-1, 2000, []byte{
-		evCPUSamples,
-		evCPUSample, 0xe9, 7, 2, 0, 4, 1,
-		evCPUSample, 0xf0, 8, 7, 1, 0, 0,
-		evCPUSample, 0xe8, 7, 2, 0, 4, 2,
+		wire.CPUSamples,
+		wire.CPUSample, 0xe9, 7, 2, 0, 4, 1,
+		wire.CPUSample, 0xf0, 8, 7, 1, 0, 0,
+		wire.CPUSample, 0xe8, 7, 2, 0, 4, 2,
 	})
 	batch(1<<64-1, 2000, []byte{
-		evStacks,
-		evStack, 1, 2, 50, 1, 2, 10, 60, 3, 2, 20,
-		evStack, 3, 1, 60, 1, 2, 99, // known already as something else
-		evStack, 2, 0,
+		wire.Stacks,
+		wire.Stack, 1, 2, 50, 1, 2, 10, 60, 3, 2, 20,
+		wire.Stack, 3, 1, 60, 1, 2, 99, // known already as something else
+		wire.Stack, 2, 0,
 	})
-	texts := []byte{evStrings}
+	texts := []byte{wire.Strings}
 	for i, s := range []string{"sync", "f.go", "new", "new"} {
-		texts = append(texts, evString, byte(i+1), byte(len(s)))
+		texts = append(texts, wire.String, byte(i+1), byte(len(s)))
 		texts = append(texts, s...)
 	}
 	batch(1<<64-1, 2000, texts)
 	if minor >= 26 {
-		out = append(out, evEndOfGeneration)
+		out = append(out, wire.EndOfGeneration)
 	}
 	return out, v.kinds
 }
@@ -506,8 +507,8 @@ func TestInvented(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d were not declined, with events %v", n, all, kinds)
-	for k := range timedArgs {
-		if timedArgs[k] > 0 && kinds[byte(k)] == 0 {
+	for k := range wire.TimedArgs {
+		if wire.TimedArgs[k] > 0 && kinds[byte(k)] == 0 {
 			t.Errorf("no event %d was decoded", k)
 		}
 	}

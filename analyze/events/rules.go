@@ -1,6 +1,10 @@
 package events
 
-import "math"
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
+)
 
 // This file has the rules for when an event can come, and what it changes.
 
@@ -54,15 +58,15 @@ func (o *order) advance(t *thread) verdict {
 	t.seen = true
 	a := &t.args // a[0] is the time
 	switch t.kind {
-	case evGoStart:
+	case wire.GoStart:
 		return o.goStart(t, int64(a[1]), a[2])
-	case evGoStop, evGoBlock:
+	case wire.GoStop, wire.GoBlock:
 		g := o.running(t, Running)
 		if g == nil {
 			return o.refuse("a goroutine stops that does not run")
 		}
 		g.state = Waiting
-		if t.kind == evGoStop {
+		if t.kind == wire.GoStop {
 			g.state = Runnable
 		}
 		e := o.goEvent(t, g.id, Running, g.state)
@@ -70,7 +74,7 @@ func (o *order) advance(t *thread) verdict {
 		e.TStack = o.stack(a[2])
 		e.Stack = e.TStack
 		t.g = None
-	case evGoUnblock:
+	case wire.GoUnblock:
 		slot := o.goroutines.find(int64(a[1]))
 		if slot < 0 {
 			return later
@@ -85,18 +89,18 @@ func (o *order) advance(t *thread) verdict {
 		g.state, g.seq = Runnable, a[2]
 		e := o.goEvent(t, g.id, Waiting, Runnable)
 		e.Stack = o.stack(a[3])
-	case evGoCreate, evGoCreateBlocked:
+	case wire.GoCreate, wire.GoCreateBlocked:
 		return o.goCreate(t)
-	case evGoDestroy:
+	case wire.GoDestroy:
 		g := o.running(t, Running)
 		if g == nil {
 			return o.refuse("a goroutine ends that does not run")
 		}
 		o.goEvent(t, g.id, Running, NotExist)
 		o.destroy(t, g)
-	case evGoSwitch, evGoSwitchDestroy:
+	case wire.GoSwitch, wire.GoSwitchDestroy:
 		return o.goSwitch(t)
-	case evGoSyscallBegin:
+	case wire.GoSyscallBegin:
 		g := o.running(t, Running)
 		p := o.known(uint64(t.p))
 		if g == nil || p == nil || a[1] != p.seq+1 {
@@ -107,7 +111,7 @@ func (o *order) advance(t *thread) verdict {
 		e := o.goEvent(t, g.id, Running, Syscall)
 		e.TStack = o.stack(a[2])
 		e.Stack = e.TStack
-	case evGoSyscallEnd:
+	case wire.GoSyscallEnd:
 		g := o.running(t, Syscall)
 		p := o.known(uint64(t.p))
 		if g == nil || p == nil || p.status != procSyscall {
@@ -116,7 +120,7 @@ func (o *order) advance(t *thread) verdict {
 		g.state = Running
 		p.status = procRunning
 		o.goEvent(t, g.id, Syscall, Running)
-	case evGoSyscallEndBlocked:
+	case wire.GoSyscallEndBlocked:
 		// It has lost its processor before this, perhaps to another thread.
 		if t.p != None {
 			p := o.known(uint64(t.p))
@@ -137,19 +141,19 @@ func (o *order) advance(t *thread) verdict {
 		g.state = Runnable
 		o.goEvent(t, g.id, Syscall, Runnable)
 		t.g = None
-	case evGoCreateSyscall:
+	case wire.GoCreateSyscall:
 		id := int64(a[1])
 		if t.id == None || t.g != None || id <= 0 || o.goroutines.find(id) >= 0 {
 			return o.refuse("a goroutine comes into being in a system call where it cannot")
 		}
 		o.goEvent(t, id, NotExist, Syscall)
 		t.bind(id, o.goroutines.add(id, Syscall))
-	case evGoDestroySyscall:
+	case wire.GoDestroySyscall:
 		return o.goDestroySyscall(t)
-	case evGoStatus, evGoStatusStack:
+	case wire.GoStatus, wire.GoStatusStack:
 		return o.goStatus(t)
 
-	case evProcStart:
+	case wire.ProcStart:
 		p := o.known(a[1])
 		if p == nil || p.status != procIdle || a[2] != p.seq+1 || t.p != None {
 			return later
@@ -160,7 +164,7 @@ func (o *order) advance(t *thread) verdict {
 		p.status, p.seq = procRunning, a[2]
 		o.procEvent(t, int32(a[1]), Idle, Running)
 		t.p = int32(a[1])
-	case evProcStop:
+	case wire.ProcStop:
 		p := o.known(uint64(t.p))
 		if p == nil || p.status != procRunning && p.status != procSyscall {
 			return o.refuse("a processor stops that does not run")
@@ -168,11 +172,11 @@ func (o *order) advance(t *thread) verdict {
 		p.status = procIdle
 		o.procEvent(t, t.p, Running, Idle)
 		t.p = None
-	case evProcSteal:
+	case wire.ProcSteal:
 		return o.procSteal(t)
-	case evProcStatus:
+	case wire.ProcStatus:
 		return o.procStatus(t)
-	case evProcsChange:
+	case wire.ProcsChange:
 		if !t.user() {
 			return o.refuse("an event outside of a goroutine")
 		}
@@ -180,9 +184,9 @@ func (o *order) advance(t *thread) verdict {
 		e.Kind, e.Res = Procs, int64(min(a[1], math.MaxInt32))
 		e.Stack = o.stack(a[2])
 
-	case evSTWBegin, evSTWEnd, evGCMarkAssistBegin, evGCMarkAssistEnd:
+	case wire.STWBegin, wire.STWEnd, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd:
 		return o.goRange(t)
-	case evGCMarkAssistActive:
+	case wire.GCMarkAssistActive:
 		slot := o.goroutines.find(int64(a[1]))
 		if slot < 0 || a[1] == 0 || o.goroutines.slots[slot].assisting {
 			return o.refuse("an assist that goes on, of a goroutine that cannot")
@@ -190,30 +194,30 @@ func (o *order) advance(t *thread) verdict {
 		o.goroutines.slots[slot].assisting = true
 		e := o.event(t)
 		e.Kind, e.Res = AssistBegin, int64(a[1])
-	case evGCActive, evGCBegin, evGCEnd:
+	case wire.GCActive, wire.GCBegin, wire.GCEnd:
 		return o.collect(t)
-	case evGCSweepActive:
+	case wire.GCSweepActive:
 		p := o.known(a[1])
 		if p == nil || p.sweeping {
 			return o.refuse("a sweep that goes on, of a processor that cannot")
 		}
 		p.sweeping = true
 		o.event(t)
-	case evGCSweepBegin, evGCSweepEnd:
+	case wire.GCSweepBegin, wire.GCSweepEnd:
 		p := o.known(uint64(t.p))
-		if begin := t.kind == evGCSweepBegin; p == nil || p.sweeping == begin {
+		if begin := t.kind == wire.GCSweepBegin; p == nil || p.sweeping == begin {
 			return o.refuse("a sweep begins twice, or ends that has not begun")
 		} else if p.sweeping = begin; begin {
 			o.check(a[1], 0)
 		}
 		o.event(t)
-	case evHeapAlloc, evHeapGoal:
+	case wire.HeapAlloc, wire.HeapGoal:
 		if t.p == None {
 			return o.refuse("an event outside of a processor")
 		}
 		o.event(t)
 
-	case evGoLabel, evUserTaskBegin, evUserTaskEnd, evUserRegionBegin, evUserRegionEnd, evUserLog:
+	case wire.GoLabel, wire.UserTaskBegin, wire.UserTaskEnd, wire.UserRegionBegin, wire.UserRegionEnd, wire.UserLog:
 		return o.annotation(t)
 
 	default: // those of the experiment; others have no arguments, and were refused
@@ -246,7 +250,7 @@ func (o *order) goStart(t *thread, id int64, seq uint64) verdict {
 func (o *order) goCreate(t *thread) verdict {
 	a := &t.args
 	id, to := int64(a[1]), Runnable
-	if t.kind == evGoCreateBlocked {
+	if t.kind == wire.GoCreateBlocked {
 		to = Waiting
 	}
 	if t.p == None || id <= 0 || o.goroutines.find(id) >= 0 {
@@ -289,7 +293,7 @@ func (o *order) goSwitch(t *thread) verdict {
 	}
 	other.state, other.seq = Running, seq
 	self := t.g
-	if t.kind == evGoSwitch {
+	if t.kind == wire.GoSwitch {
 		g.state = Waiting
 		o.more[0] = *o.goEvent(t, self, Running, Waiting)
 		t.g = None
@@ -351,7 +355,7 @@ func (o *order) goStatus(t *thread) verdict {
 	}
 	g.seq = 0
 	e := o.goEvent(t, id, from, status)
-	if t.kind == evGoStatusStack {
+	if t.kind == wire.GoStatusStack {
 		e.TStack = o.stack(a[4])
 		e.Stack = e.TStack
 	}
@@ -463,7 +467,7 @@ func (o *order) goRange(t *thread) verdict {
 	e := o.event(t)
 	e.Res = t.g
 	switch t.kind {
-	case evSTWBegin:
+	case wire.STWBegin:
 		if g.stopping {
 			return o.refuse("the world is stopped twice")
 		}
@@ -471,21 +475,21 @@ func (o *order) goRange(t *thread) verdict {
 		e.Reason = o.name(a[1], (*decoder).name)
 		e.Stack = o.stack(a[2])
 		g.stopping, g.stw = true, int32(a[1])
-	case evSTWEnd:
+	case wire.STWEnd:
 		if !g.stopping {
 			return o.refuse("the world starts that was not stopped")
 		}
 		e.Kind = STWEnd
 		e.Reason = o.name(uint64(g.stw), (*decoder).name)
 		g.stopping = false
-	case evGCMarkAssistBegin:
+	case wire.GCMarkAssistBegin:
 		if g.assisting {
 			return o.refuse("an assist begins twice")
 		}
 		e.Kind = AssistBegin
 		e.Stack = o.stack(a[1])
 		g.assisting = true
-	case evGCMarkAssistEnd:
+	case wire.GCMarkAssistEnd:
 		if !g.assisting {
 			return o.refuse("an assist ends that has not begun")
 		}
@@ -501,22 +505,22 @@ func (o *order) collect(t *thread) verdict {
 	seq := t.args[1]
 	first := o.gcState == gcUnknown
 	switch {
-	case t.kind == evGCActive:
+	case t.kind == wire.GCActive:
 		if !first {
 			return o.refuse("a collection that goes on is not the first thing told of it")
 		}
-	case t.kind == evGCBegin && first:
+	case t.kind == wire.GCBegin && first:
 		o.check(t.args[2], 0)
 	case seq != o.gcSeq+1:
 		return later
-	case t.kind == evGCBegin && o.gcState == gcOn || t.kind == evGCEnd && o.gcState != gcOn || !t.user():
+	case t.kind == wire.GCBegin && o.gcState == gcOn || t.kind == wire.GCEnd && o.gcState != gcOn || !t.user():
 		return o.refuse("a collection begins twice, or ends that has not begun")
-	case t.kind == evGCBegin:
+	case t.kind == wire.GCBegin:
 		o.check(t.args[2], 0)
 	}
 	e := o.event(t)
 	o.gcSeq = seq
-	if o.gcState, e.Kind = gcOn, GCBegin; t.kind == evGCEnd {
+	if o.gcState, e.Kind = gcOn, GCBegin; t.kind == wire.GCEnd {
 		o.gcState, e.Kind = gcOff, GCEnd
 	}
 	return taken
@@ -530,10 +534,10 @@ func (o *order) annotation(t *thread) verdict {
 	a := &t.args
 	e := o.event(t)
 	switch t.kind {
-	case evGoLabel:
+	case wire.GoLabel:
 		e.Kind, e.Res = Label, t.g
 		e.Reason = o.name(a[1], (*decoder).name)
-	case evUserTaskBegin:
+	case wire.UserTaskBegin:
 		if _, ok := o.tasks[a[1]]; ok {
 			return o.refuse("a task begins twice")
 		}
@@ -544,11 +548,11 @@ func (o *order) annotation(t *thread) verdict {
 		o.check(a[4], 0)
 		e.Kind = TaskBegin
 		e.Reason = o.name(a[3], (*decoder).annotation)
-	case evUserTaskEnd:
+	case wire.UserTaskEnd:
 		delete(o.tasks, a[1]) // it may have begun before
 		o.check(a[2], 0)
 		e.Kind = TaskEnd
-	case evUserRegionBegin:
+	case wire.UserRegionBegin:
 		g := o.current(t)
 		if g == nil {
 			return o.refuse("a region of an unknown goroutine")
@@ -557,7 +561,7 @@ func (o *order) annotation(t *thread) verdict {
 		o.beginRegion(g, region{task: a[1], name: a[2]})
 		e.Kind = Region
 		e.Reason = o.name(a[2], (*decoder).annotation)
-	case evUserRegionEnd:
+	case wire.UserRegionEnd:
 		g := o.current(t)
 		if g == nil {
 			return o.refuse("a region of an unknown goroutine")
@@ -569,7 +573,7 @@ func (o *order) annotation(t *thread) verdict {
 			}
 			o.endRegion(g)
 		}
-	case evUserLog:
+	case wire.UserLog:
 		o.check(a[4], a[2])
 		o.check(0, a[3])
 		e.Kind = Log

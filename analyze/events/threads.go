@@ -3,6 +3,8 @@ package events
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // thread is an operating-system thread: what runs on it, and how far its events
@@ -53,7 +55,7 @@ func (t *thread) read(g *generation) reading {
 	}
 	p := t.rest
 	t.kind = p[0]
-	n := int(timedArgs[t.kind])
+	n := int(wire.TimedArgs[t.kind])
 	if n == 0 {
 		return readBad
 	}

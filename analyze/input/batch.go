@@ -1,26 +1,18 @@
 package input
 
-// Wire facts of the trace format since Go 1.22 (internal/trace/tracev2, Go 1.26).
+import "github.com/gmpscope/gmpscope/analyze/wire"
+
 const (
-	evEventBatch        = 1
-	evStrings           = 4
-	evFrequency         = 8 // alone in its batch before format 1.25
-	evExperimentalBatch = 49
-	evSync              = 50 // since format 1.25
-	evEndOfGeneration   = 52 // since format 1.26
-
-	maxBatchSize = 64 << 10 // tracev2.MaxBatchSize; x/exp/trace refuses more
-
 	maxVarint      = 10
 	maxBatchHeader = 2 + 4*maxVarint // kind, experiment, and four numbers
-	maxBatch       = maxBatchHeader + maxBatchSize
+	maxBatch       = maxBatchHeader + wire.MaxBatchSize
 )
 
 // batchHeader is what stands before the data of a batch.
 type batchHeader struct {
 	gen    uint64
 	time   uint64 // ticks
-	size   int    // bytes of data, at most maxBatchSize
+	size   int    // bytes of data, at most wire.MaxBatchSize
 	len    int    // bytes of the header itself
 	exp    bool   // an experimental batch: its data has a format of its own
 	padded bool   // its size is written in ten bytes, as the runtime does
@@ -44,8 +36,8 @@ func parseHeader(p []byte) (h batchHeader, v verdict, why string) {
 	}
 	n := 1
 	switch p[0] {
-	case evEventBatch:
-	case evExperimentalBatch:
+	case wire.EventBatch:
+	case wire.ExperimentalBatch:
 		h.exp = true
 		n = 2 // the experiment's number
 		if len(p) < n {
@@ -70,7 +62,7 @@ func parseHeader(p []byte) (h batchHeader, v verdict, why string) {
 	if f[0] == 0 {
 		return h, bad, "generation number 0"
 	}
-	if f[3] > maxBatchSize {
+	if f[3] > wire.MaxBatchSize {
 		return h, bad, "batch size beyond the limit of 65536"
 	}
 	h.gen, h.time, h.size, h.len = f[0], f[2], int(f[3]), n
@@ -99,15 +91,15 @@ func uvarint(p []byte) (uint64, int) {
 // syncKind is the first event of the batch without which x/exp/trace refuses a generation.
 func syncKind(minor int) byte {
 	if minor >= 25 {
-		return evSync
+		return wire.Sync
 	}
-	return evFrequency
+	return wire.Frequency
 }
 
 // startsBatch reports whether an event of this number can be the first of an ordinary batch.
 func startsBatch(b byte) bool {
 	switch {
-	case b == 3 || b == 5 || b == 7 || b == evExperimentalBatch:
+	case b == 3 || b == 5 || b == 7 || b == wire.ExperimentalBatch:
 		return false // only inside other batches
 	case b >= 2 && b <= 51:
 		return true

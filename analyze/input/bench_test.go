@@ -8,22 +8,23 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // big is a trace of about 256 MiB in generations of 32 MiB.
 func big() []byte {
 	f := newFile(26)
-	data := bytes.Repeat([]byte{evStrings + 10, 1, 2, 3}, 15<<10)
+	data := bytes.Repeat([]byte{wire.Strings + 10, 1, 2, 3}, 15<<10)
 	for gen := uint64(1); gen <= 8; gen++ {
-		f.batch(gen, 1<<64-1, gen, []byte{evSync, 1})
+		f.batch(gen, 1<<64-1, gen, []byte{wire.Sync, 1})
 		for i := range 32 << 20 / len(data) {
 			f.batch(gen, uint64(i%16), gen, data)
 			for range 3 { // the last batches of threads are small
 				f.batch(gen, uint64(i%16), gen, data[:300])
 			}
 		}
-		f.b = append(f.b, evEndOfGeneration)
+		f.b = append(f.b, wire.EndOfGeneration)
 	}
 	return f.b
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // file builds traces byte by byte.
@@ -27,7 +29,7 @@ func newFile(minor int) *file {
 // batch appends a batch; its size is padded to ten bytes as the runtime does.
 func (f *file) batch(gen, m, time uint64, data []byte) *file {
 	f.at = append(f.at, len(f.b))
-	f.b = append(f.b, evEventBatch)
+	f.b = append(f.b, wire.EventBatch)
 	f.b = binary.AppendUvarint(f.b, gen)
 	f.b = binary.AppendUvarint(f.b, m)
 	f.b = binary.AppendUvarint(f.b, time)
@@ -46,7 +48,7 @@ func padded(b []byte, x uint64) []byte {
 
 func (f *file) experimental(gen uint64, data []byte) *file {
 	f.at = append(f.at, len(f.b))
-	f.b = append(f.b, evExperimentalBatch, 1)
+	f.b = append(f.b, wire.ExperimentalBatch, 1)
 	for _, x := range []uint64{gen, 1, 1} {
 		f.b = binary.AppendUvarint(f.b, x)
 	}
@@ -58,9 +60,9 @@ func (f *file) experimental(gen uint64, data []byte) *file {
 // generation appends one that x/exp/trace can read: a sync batch, n batches of one ProcStatus event
 // each, padded with ProcsChange, and strings. The runtime writes in that order.
 func (f *file) generation(gen uint64, n int) *file {
-	sync := []byte{evFrequency, 0x80, 0x94, 0xeb, 0xdc, 0x03} // 1e9 ticks a second
+	sync := []byte{wire.Frequency, 0x80, 0x94, 0xeb, 0xdc, 0x03} // 1e9 ticks a second
 	if f.minor >= 25 {
-		sync = append([]byte{evSync}, sync...)
+		sync = append([]byte{wire.Sync}, sync...)
 		sync = append(sync, 51, 1, 1, 1, 1) // a clock snapshot
 	}
 	t := gen * 1000
@@ -69,10 +71,10 @@ func (f *file) generation(gen uint64, n int) *file {
 		data := []byte{13, 1, byte(i), 2} // ProcStatus dt p idle
 		f.batch(gen, uint64(100+i), t+uint64(i), data)
 	}
-	f.batch(gen, 1<<64-1, t, append([]byte{evStrings}, "\x05\x01\x05hello"...))
+	f.batch(gen, 1<<64-1, t, append([]byte{wire.Strings}, "\x05\x01\x05hello"...))
 	if f.minor >= 26 {
 		f.at = append(f.at, len(f.b))
-		f.b = append(f.b, evEndOfGeneration)
+		f.b = append(f.b, wire.EndOfGeneration)
 	}
 	return f
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // counted counts how often, and how much, is read at once.
@@ -27,11 +29,11 @@ func TestOddBatches(t *testing.T) {
 		if i > 100 && i%2 == 1 {
 			at = 1 << 60
 		}
-		b = append(b, evEventBatch)
+		b = append(b, wire.EventBatch)
 		for _, x := range []uint64{1, 7, at, 1} {
 			b = binary.AppendUvarint(b, x)
 		}
-		b = append(b, evStrings)
+		b = append(b, wire.Strings)
 	}
 	in := &counted{r: bytes.NewReader(b)}
 	s, err := New(in, "odd")

@@ -1,5 +1,7 @@
 package input
 
+import "github.com/gmpscope/gmpscope/analyze/wire"
+
 // After a damaged batch header there is nothing that says where the next batch begins. But batches
 // follow each other without a gap, so a right guess proves itself: behind the batch stands another
 // plausible header of the same or the next generation, and so on. Event data is full of small
@@ -53,7 +55,7 @@ func (c chainCheck) at(win []byte, i int, atEnd bool) bool {
 			// Ending exactly with the input is as good as another header.
 			return atEnd && n > 0 && (i == len(win) || n >= paddedChain)
 		}
-		if c.marked && n > 0 && !ended && win[i] == evEndOfGeneration {
+		if c.marked && n > 0 && !ended && win[i] == wire.EndOfGeneration {
 			ended = true
 			i++
 			continue
@@ -95,7 +97,7 @@ func (c chainCheck) at(win []byte, i int, atEnd bool) bool {
 // find returns the first position in win[from:to] where a chain begins, or -1.
 func (c chainCheck) find(win []byte, from, to int, atEnd bool) int {
 	for i := from; i < to; i++ {
-		if b := win[i]; (b == evEventBatch || b == evExperimentalBatch) && c.at(win, i, atEnd) {
+		if b := win[i]; (b == wire.EventBatch || b == wire.ExperimentalBatch) && c.at(win, i, atEnd) {
 			return i
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // all reads a trace to its end.
@@ -223,11 +225,11 @@ func TestDamage(t *testing.T) {
 		}, "1 2! 3", 0, "the generation has no end marker"},
 		damaged{"a stray end marker", 26, func(f *file, b []byte) []byte {
 			i := f.at[14]
-			return append(b[:i:i], append([]byte{evEndOfGeneration}, b[i:]...)...)
+			return append(b[:i:i], append([]byte{wire.EndOfGeneration}, b[i:]...)...)
 		}, "1 2 3", 1, "an end-of-generation marker without a generation"},
 		damaged{"an end marker in an old format", 25, func(f *file, b []byte) []byte {
 			i := f.at[12]
-			return append(b[:i:i], append([]byte{evEndOfGeneration}, b[i:]...)...)
+			return append(b[:i:i], append([]byte{wire.EndOfGeneration}, b[i:]...)...)
 		}, "1 2! 3!", 1, "no batch starts here"},
 	)
 	for _, tt := range tests {
@@ -255,7 +257,7 @@ func TestDamage(t *testing.T) {
 				if g.Complete && err != nil {
 					t.Errorf("generation %d: %v", g.Number, err)
 				}
-				if tt.minor == 26 && g.Data[len(g.Data)-1] != evEndOfGeneration {
+				if tt.minor == 26 && g.Data[len(g.Data)-1] != wire.EndOfGeneration {
 					t.Errorf("generation %d has no end marker", g.Number)
 				}
 			}
@@ -390,7 +392,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestNoTrustInLengths(t *testing.T) {
 	f := newFile(26)
 	for range 1000 {
-		f.b = append(f.b, evEventBatch, 1, 1, 1, 0x80, 0x80, 4) // 65536 bytes that never come
+		f.b = append(f.b, wire.EventBatch, 1, 1, 1, 0x80, 0x80, 4) // 65536 bytes that never come
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -469,7 +471,7 @@ func flip(b []byte, i int) []byte {
 // TestNotATrace; so does the opening what is compressed twice.
 func TestBomb(t *testing.T) {
 	const grace = 4 << 20
-	data := make([]byte, maxBatchSize)
+	data := make([]byte, wire.MaxBatchSize)
 	data[0] = 13
 	batches := newFile(26)
 	for len(batches.b) < 2*grace {
@@ -633,7 +635,7 @@ func FuzzSplit(f *testing.F) {
 			if !bytes.HasPrefix(g.Data, fmt.Appendf(nil, "go 1.%d trace\x00\x00\x00", h.Minor)) {
 				t.Fatalf("header %q", g.Data[:16])
 			}
-			if h.Minor >= 26 && g.Data[len(g.Data)-1] != evEndOfGeneration {
+			if h.Minor >= 26 && g.Data[len(g.Data)-1] != wire.EndOfGeneration {
 				t.Fatal("no end marker")
 			}
 			if g.Number == 0 && !h.V1 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // building is a generation that is being read.
@@ -23,7 +25,7 @@ func (s *Source) nextV2() (*Generation, error) {
 		if len(p) == 0 {
 			return s.finish(g)
 		}
-		if p[0] == evEndOfGeneration && s.marked() {
+		if p[0] == wire.EndOfGeneration && s.marked() {
 			if g.Generation == nil {
 				s.lose(1, 0, "an end-of-generation marker without a generation")
 				s.discard(1)
@@ -55,7 +57,7 @@ func (s *Source) nextV2() (*Generation, error) {
 			continue
 		}
 		next, nextV, _ := parseHeader(p[h.total():])
-		if s.marked() && len(p) > h.total() && p[h.total()] == evEndOfGeneration {
+		if s.marked() && len(p) > h.total() && p[h.total()] == wire.EndOfGeneration {
 			nextV = short // as good as the end of the file: nothing speaks against this batch
 		}
 
@@ -311,7 +313,7 @@ func (s *Source) finish(g building) (*Generation, error) {
 		return nil, io.EOF
 	}
 	// The runtime writes the strings of a generation last, in all versions from 1.22 to 1.27.
-	complete := !s.marked() && broken == nil && g.lastKind == evStrings && g.synced
+	complete := !s.marked() && broken == nil && g.lastKind == wire.Strings && g.synced
 	if !complete && broken == nil && !g.damaged {
 		s.lose(0, g.Number, "the trace ends inside the generation")
 	}
@@ -323,7 +325,7 @@ func (s *Source) deliver(g building, whole bool) *Generation {
 	g.Complete = whole && !g.damaged && (s.marked() || g.synced)
 	data := g.Data
 	if s.marked() && !g.ended {
-		data = append(data, evEndOfGeneration)
+		data = append(data, wire.EndOfGeneration)
 	}
 	if cap(data) > 2*len(data)+maxSlack {
 		data = slices.Clone(data)

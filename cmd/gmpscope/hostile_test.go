@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/damage"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
@@ -33,9 +34,8 @@ func hostile(t testing.TB, name string) string {
 	tr := damage.Parse(tracetest.Recorded(t, name))
 	kinds := kinds(tr)
 	for i := 0; i < len(tr.Blocks); i++ { // longer texts need more batches
-		const evStrings = 4
 		b := &tr.Blocks[i]
-		if tr.V1() || len(b.Events) < 100 || b.Events[0].Kind != evStrings {
+		if tr.V1() || len(b.Events) < 100 || b.Events[0].Kind != wire.Strings {
 			continue
 		}
 		rest, half := *b, len(b.Events)/2
@@ -66,16 +66,7 @@ func kinds(tr *damage.Trace) map[string]string {
 	if tr.V1() {
 		return out
 	}
-	const ( // internal/trace/tracev2, Go 1.26
-		evStack        = 3
-		evString       = 5
-		evGoStop       = 19
-		evGoBlock      = 20
-		evSTWBegin     = 26
-		evGoLabel      = 39
-		evTaskBegin    = 40
-		evRegionBegin  = 42
-		evLog          = 44
+	const (
 		framesFrom     = 2
 		wordsOfAFrame  = 4
 		functionOfThem = 1
@@ -85,7 +76,7 @@ func kinds(tr *damage.Trace) map[string]string {
 	texts := map[id]string{}
 	for _, b := range tr.Blocks {
 		for _, e := range b.Events {
-			if e.Kind == evString {
+			if e.Kind == wire.String {
 				texts[id{b.Gen, e.Args[0]}] = string(e.Text)
 			}
 		}
@@ -94,22 +85,22 @@ func kinds(tr *damage.Trace) map[string]string {
 		for _, e := range b.Events {
 			say := func(arg int, kind string) { out[texts[id{b.Gen, e.Args[arg]}]] = kind }
 			switch e.Kind {
-			case evStack:
+			case wire.Stack:
 				for i := framesFrom; i < len(e.Args); i += wordsOfAFrame {
 					say(i+functionOfThem, "function")
 					say(i+fileOfThem, "file")
 				}
-			case evGoStop, evGoBlock:
+			case wire.GoStop, wire.GoBlock:
 				say(1, "reason")
-			case evSTWBegin:
+			case wire.STWBegin:
 				say(1, "stop")
-			case evGoLabel:
+			case wire.GoLabel:
 				say(1, "label")
-			case evTaskBegin:
+			case wire.UserTaskBegin:
 				say(3, "task")
-			case evRegionBegin:
+			case wire.UserRegionBegin:
 				say(2, "region")
-			case evLog:
+			case wire.UserLog:
 				say(2, "category")
 				say(3, "message")
 			}

@@ -39,8 +39,9 @@ var rules = []rule{
 	{"reference", nil, nil},
 
 	// The pipeline of analyze: each step imports none of the later ones.
-	{"analyze/input", nil, []string{"github.com/klauspost/compress"}},
-	{"analyze/events", in("analyze/input"), []string{"golang.org/x/exp"}},
+	{"analyze/wire", nil, nil},
+	{"analyze/input", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
+	{"analyze/events", in("analyze/wire", "analyze/input"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", nil, nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids"), nil},

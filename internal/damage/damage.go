@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // headerSize is the length of the header that every trace begins with.
@@ -25,7 +27,7 @@ type Trace struct {
 // generation. In the format before Go 1.22 it is an EvBatch event with what
 // follows it.
 type Block struct {
-	Kind    byte // type of the event that begins it: evEventBatch, evExperimentalBatch, evEndOfGeneration or evBatchV1
+	Kind    byte // type of the event that begins it: wire.EventBatch, wire.ExperimentalBatch, wire.EndOfGeneration or evBatchV1
 	Exp     byte
 	Gen, M  uint64
 	Time    uint64
@@ -105,31 +107,11 @@ func (t *Trace) Strings(f func(string) string) {
 	}
 }
 
-// Events of the formats since Go 1.22 that this package has to know: those that
-// begin something, and entries of tables. See internal/trace/tracev2, Go 1.26.
-const (
-	evEventBatch        = 1
-	evStacks            = 2
-	evStack             = 3
-	evStrings           = 4
-	evString            = 5
-	evCPUSamples        = 6
-	evExperimentalBatch = 49
-	evSync              = 50
-	evEndOfGeneration   = 52
-)
-
-// args is the number of arguments of each event; -1 is none that stands in a
-// batch. From Go 1.22 to 1.26 events were only added.
-var args = [...]int{
-	-1, -1, 0, 2, 0, 1, 0, 5, 1, // the batches, their entries, frequency
-	3, 3, 1, 4, 3, // Ps
-	4, 2, 3, 1, 1, 3, 3, 4, 3, 1, 1, 4, // goroutines
-	3, 1, // stop-the-world
-	2, 3, 2, 2, 2, 3, 2, 2, 1, 2, 2, // garbage collector
-	2, 5, 3, 4, 4, 5, // annotations
-	3, 3, 4, 5, // coroutines, goroutines created blocked, statuses with a stack
-	-1, 0, 4, -1,
+// inBatch is the number of arguments of what stands in a batch and is no event of
+// a thread: entries of tables, and what begins or ends them.
+var inBatch = map[byte]int{
+	wire.Stacks: 0, wire.Stack: 2, wire.Strings: 0, wire.String: 1, wire.CPUSamples: 0, wire.CPUSample: 5,
+	wire.Frequency: 1, wire.Sync: 0, wire.ClockSnapshot: 4,
 }
 
 // cursor reads what the runtime wrote.
@@ -171,11 +153,11 @@ func (r *cursor) bytes(n uint64) []byte {
 func (r *cursor) block() Block {
 	blk := Block{Kind: r.byte()}
 	switch blk.Kind {
-	case evEndOfGeneration:
+	case wire.EndOfGeneration:
 		return blk
-	case evExperimentalBatch:
+	case wire.ExperimentalBatch:
 		blk.Exp = r.byte()
-	case evEventBatch:
+	case wire.EventBatch:
 	default:
 		r.bad = true
 		return blk
@@ -185,7 +167,7 @@ func (r *cursor) block() Block {
 	size := r.uvarint()
 	blk.wasSize = before - len(r.b)
 	data := &cursor{b: r.bytes(size)}
-	if blk.Kind == evExperimentalBatch {
+	if blk.Kind == wire.ExperimentalBatch {
 		blk.Rest = data.b
 		return blk
 	}
@@ -203,19 +185,23 @@ func (r *cursor) block() Block {
 
 func (r *cursor) event() Event {
 	e := Event{Kind: r.byte()}
-	if int(e.Kind) >= len(args) || args[e.Kind] < 0 {
+	n, ok := inBatch[e.Kind]
+	if timed := int(wire.TimedArgs[e.Kind]); timed > 0 {
+		n, ok = timed, true
+	}
+	if !ok {
 		r.bad = true
 		return e
 	}
-	for range args[e.Kind] {
+	for range n {
 		e.Args = append(e.Args, r.uvarint())
 	}
 	switch e.Kind {
-	case evStack:
+	case wire.Stack:
 		for n := e.Args[1] * 4; n > 0 && !r.bad; n-- {
 			e.Args = append(e.Args, r.uvarint())
 		}
-	case evString:
+	case wire.String:
 		e.Text = r.bytes(r.uvarint())
 	}
 	return e
@@ -223,10 +209,10 @@ func (r *cursor) event() Event {
 
 func (blk *Block) append(b []byte) []byte {
 	b = append(b, blk.Kind)
-	if blk.Kind == evEndOfGeneration {
+	if blk.Kind == wire.EndOfGeneration {
 		return b
 	}
-	if blk.Kind == evExperimentalBatch {
+	if blk.Kind == wire.ExperimentalBatch {
 		b = append(b, blk.Exp)
 	}
 	for _, x := range []uint64{blk.Gen, blk.M, blk.Time} {

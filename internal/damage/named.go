@@ -1,6 +1,10 @@
 package damage
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
+)
 
 // Named is a program with the name of what it does to the trace that it was made
 // for.
@@ -20,7 +24,7 @@ type kindsOf struct {
 // expect, where the trace has what it needs.
 func Programs(trace []byte) []Named {
 	t := Parse(trace)
-	k := kindsOf{stack: evStack, text: evString, proc: 13, create: 14, block: 20, procArg: 1, blockStack: 2} // internal/trace/tracev2, Go 1.26
+	k := kindsOf{stack: wire.Stack, text: wire.String, proc: wire.ProcStatus, create: wire.GoCreate, block: wire.GoBlock, procArg: 1, blockStack: 2}
 	if t.V1() {
 		k = kindsOf{stack: 3, text: evStringV1, proc: 5, create: 13, block: 23, procArg: 1, blockStack: 1} // runtime/trace.go, Go 1.21
 	}

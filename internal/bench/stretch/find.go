@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/exp/trace"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // Loop is a trace with a part that can be repeated.
@@ -100,8 +102,8 @@ func newLoop(gens []generation, from, to int) (*Loop, error) {
 func (l *Loop) learn(b *batch) error {
 	if !b.ofThread() {
 		switch b.data[0] {
-		case evStacks, evStrings:
-		case evSync:
+		case wire.Stacks, wire.Strings:
+		case wire.Sync:
 			s, err := b.clock()
 			l.frequency = s.frequency
 			return err
@@ -112,9 +114,9 @@ func (l *Loop) learn(b *batch) error {
 	}
 	return b.events(func(e event) {
 		switch e.kind {
-		case evGoCreate, evGoCreateSyscall, evGoCreateBlocked:
+		case wire.GoCreate, wire.GoCreateSyscall, wire.GoCreateBlocked:
 			l.born.add(e.args[1])
-		case evGCBegin, evGCEnd:
+		case wire.GCBegin, wire.GCEnd:
 			l.gcs++
 		}
 	})

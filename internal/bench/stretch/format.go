@@ -5,64 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
-// Numbers of the trace format (internal/trace/tracev2, Go 1.26).
-const (
-	evEventBatch      = 1
-	evStacks          = 2
-	evStrings         = 4
-	evCPUSamples      = 6
-	evFrequency       = 8
-	evGoCreate        = 14
-	evGoCreateSyscall = 15
-	evGCActive        = 28
-	evGCBegin         = 29
-	evGCEnd           = 30
-	evGoCreateBlocked = 47
-	evSync            = 50
-	evClockSnapshot   = 51
-	evEndOfGeneration = 52
-
-	headerSize   = 16
-	maxBatchSize = 64 << 10 // tracev2.MaxBatchSize
-)
+const headerSize = 16
 
 const header = "go 1.26 trace\x00\x00\x00"
 
-// shape is how an event is written: how many numbers follow its type, the first
-// of which is always the time since the event before, and which of them is a
-// goroutine's (0: none).
-type shape struct{ args, g int }
-
-// shapes is indexed by event type; a shape without numbers is no event that
-// stands in a thread's batch.
-var shapes = [...]shape{
-	9: {3, 0}, 10: {3, 0}, 11: {1, 0}, 12: {4, 0}, 13: {3, 0}, // ProcsChange, ProcStart, ProcStop, ProcSteal, ProcStatus
-	14: {4, 1}, 15: {2, 1}, 16: {3, 1}, 17: {1, 0}, 18: {1, 0}, // GoCreate, GoCreateSyscall, GoStart, GoDestroy, GoDestroySyscall
-	19: {3, 0}, 20: {3, 0}, 21: {4, 1}, // GoStop, GoBlock, GoUnblock
-	22: {3, 0}, 23: {1, 0}, 24: {1, 0}, 25: {4, 1}, // GoSyscallBegin, GoSyscallEnd, GoSyscallEndBlocked, GoStatus
-	26: {3, 0}, 27: {1, 0}, // STWBegin, STWEnd
-	28: {2, 0}, 29: {3, 0}, 30: {2, 0}, // GCActive, GCBegin, GCEnd
-	31: {2, 0}, 32: {2, 0}, 33: {3, 0}, // GCSweepActive, GCSweepBegin, GCSweepEnd
-	34: {2, 1}, 35: {2, 0}, 36: {1, 0}, // GCMarkAssistActive, GCMarkAssistBegin, GCMarkAssistEnd
-	37: {2, 0}, 38: {2, 0}, // HeapAlloc, HeapGoal
-	39: {2, 0}, 40: {5, 0}, 41: {3, 0}, 42: {4, 0}, 43: {4, 0}, 44: {5, 0}, // GoLabel, UserTaskBegin, UserTaskEnd, UserRegionBegin, UserRegionEnd, UserLog
-	45: {3, 1}, 46: {3, 1}, 47: {4, 1}, 48: {5, 1}, // GoSwitch, GoSwitchDestroy, GoCreateBlocked, GoStatusStack
+// goArg says which argument of an event is a goroutine; 0: none.
+var goArg = [256]int{
+	wire.GoCreate: 1, wire.GoCreateSyscall: 1, wire.GoStart: 1, wire.GoUnblock: 1, wire.GoStatus: 1, wire.GCMarkAssistActive: 1,
+	wire.GoSwitch: 1, wire.GoSwitchDestroy: 1, wire.GoCreateBlocked: 1, wire.GoStatusStack: 1,
 }
 
 const maxArgs = 5
-
-func hasShape(kind byte) bool { return int(kind) < len(shapes) && shapes[kind].args > 0 }
 
 // event is one event of a thread's batch.
 type event struct {
 	kind byte
 	args [maxArgs]uint64
 }
-
-// shape returns how e is written.
-func (e *event) shape() shape { return shapes[e.kind] }
 
 // batch is what one thread wrote in a row.
 type batch struct {
@@ -91,12 +54,12 @@ func split(trace []byte) ([]generation, error) {
 	for len(d.rest) > 0 {
 		before := len(d.rest)
 		switch kind := d.byte(); kind {
-		case evEndOfGeneration:
+		case wire.EndOfGeneration:
 			cur.bytes++
 			gens = append(gens, cur)
 			cur = generation{start: math.MaxUint64}
 			continue
-		case evEventBatch:
+		case wire.EventBatch:
 		default:
 			return nil, fmt.Errorf("event type %d where a batch must begin", kind)
 		}
@@ -119,7 +82,7 @@ func split(trace []byte) ([]generation, error) {
 // ofThread says whether b holds a thread's events, rather than a table or the
 // clock.
 func (b *batch) ofThread() bool {
-	return len(b.data) == 0 || hasShape(b.data[0])
+	return len(b.data) == 0 || wire.TimedArgs[b.data[0]] > 0
 }
 
 // events calls f for each event of a thread's batch.
@@ -127,10 +90,10 @@ func (b *batch) events(f func(event)) error {
 	d := decoder{rest: b.data}
 	for len(d.rest) > 0 {
 		e := event{kind: d.byte()}
-		if !hasShape(e.kind) {
+		if wire.TimedArgs[e.kind] == 0 {
 			return fmt.Errorf("event type %d in a batch of events", e.kind)
 		}
-		for i := range e.shape().args {
+		for i := range wire.TimedArgs[e.kind] {
 			e.args[i] = d.uvarint()
 		}
 		if d.bad {
@@ -171,7 +134,7 @@ func (d *decoder) uvarint() uint64 {
 
 // appendBatch appends a batch of generation gen.
 func appendBatch(to []byte, gen, thread, time uint64, data []byte) []byte {
-	to = append(to, evEventBatch)
+	to = append(to, wire.EventBatch)
 	for _, x := range []uint64{gen, thread, time, uint64(len(data))} {
 		to = binary.AppendUvarint(to, x)
 	}
@@ -181,7 +144,7 @@ func appendBatch(to []byte, gen, thread, time uint64, data []byte) []byte {
 // appendEvent appends an event of a thread's batch.
 func appendEvent(to []byte, e event) []byte {
 	to = append(to, e.kind)
-	for _, x := range e.args[:e.shape().args] {
+	for _, x := range e.args[:wire.TimedArgs[e.kind]] {
 		to = binary.AppendUvarint(to, x)
 	}
 	return to
@@ -197,10 +160,10 @@ type clock struct {
 func (b *batch) clock() (clock, error) {
 	d := decoder{rest: b.data[1:]}
 	var c clock
-	if d.byte() == evFrequency {
+	if d.byte() == wire.Frequency {
 		c.frequency = d.uvarint()
 	}
-	if d.byte() == evClockSnapshot {
+	if d.byte() == wire.ClockSnapshot {
 		c.delay, c.mono, c.seconds, c.nanos = d.uvarint(), d.uvarint(), d.uvarint(), d.uvarint()
 	}
 	if d.bad || len(d.rest) > 0 || c.frequency == 0 || c.seconds == 0 {
@@ -210,9 +173,9 @@ func (b *batch) clock() (clock, error) {
 }
 
 func (c clock) append(to []byte) []byte {
-	to = append(to, evSync, evFrequency)
+	to = append(to, wire.Sync, wire.Frequency)
 	to = binary.AppendUvarint(to, c.frequency)
-	to = append(to, evClockSnapshot)
+	to = append(to, wire.ClockSnapshot)
 	for _, x := range []uint64{c.delay, c.mono, c.seconds, c.nanos} {
 		to = binary.AppendUvarint(to, x)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
+	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
@@ -152,7 +153,7 @@ func TestCut(t *testing.T) {
 	start := event{kind: 16, args: [maxArgs]uint64{3, 100, 1}} // GoStart
 	b := batch{thread: 7, time: 1000}
 	count := 0
-	for len(b.data) < maxBatchSize-10 {
+	for len(b.data) < wire.MaxBatchSize-10 {
 		b.data = appendEvent(b.data, start)
 		count++
 	}
@@ -177,7 +178,7 @@ func TestCut(t *testing.T) {
 	}
 	now, seen := uint64(0), 0
 	for _, p := range pieces {
-		if len(p.data) > maxBatchSize {
+		if len(p.data) > wire.MaxBatchSize {
 			t.Errorf("a batch of %d bytes", len(p.data))
 		}
 		now = p.time
@@ -223,7 +224,7 @@ func TestShapes(t *testing.T) {
 
 func TestNoCPUSamples(t *testing.T) {
 	data := recorded(t)
-	samples := appendBatch(nil, 3, math.MaxUint64, 1, []byte{evCPUSamples})
+	samples := appendBatch(nil, 3, math.MaxUint64, 1, []byte{wire.CPUSamples})
 	gens, err := split(data)
 	if err != nil {
 		t.Fatal(err)

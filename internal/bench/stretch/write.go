@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"io"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // Write writes the trace with n repetitions of the part behind it.
@@ -48,7 +50,7 @@ func (w *writer) generations(gens []generation) {
 		for _, b := range g.batches {
 			w.batch(g.number, &b)
 		}
-		w.put([]byte{evEndOfGeneration})
+		w.put([]byte{wire.EndOfGeneration})
 	}
 }
 
@@ -59,7 +61,7 @@ func (w *writer) batch(number uint64, b *batch) {
 		w.put(w.out)
 	}
 	switch {
-	case len(b.data) > 0 && b.data[0] == evSync:
+	case len(b.data) > 0 && b.data[0] == wire.Sync:
 		c, err := b.clock()
 		w.err = errors.Join(w.err, err)
 		c.mono += w.up.nanos
@@ -74,7 +76,7 @@ func (w *writer) batch(number uint64, b *batch) {
 		w.data = w.data[:0]
 		err := b.events(func(e event) {
 			w.move(&e)
-			if len(w.data)+maxEvent > maxBatchSize {
+			if len(w.data)+maxEvent > wire.MaxBatchSize {
 				flush(from, w.data)
 				from, w.data = now, w.data[:0]
 			}
@@ -92,10 +94,10 @@ const maxEvent = 1 + maxArgs*10
 // move moves the numbers in e up.
 func (w *writer) move(e *event) {
 	switch e.kind {
-	case evGCActive, evGCBegin, evGCEnd:
+	case wire.GCActive, wire.GCBegin, wire.GCEnd:
 		e.args[1] += w.up.gcs
 	default:
-		if g := e.shape().g; g > 0 && w.born[e.args[g]] {
+		if g := goArg[e.kind]; g > 0 && w.born[e.args[g]] {
 			e.args[g] += w.up.goroutines
 		}
 	}
