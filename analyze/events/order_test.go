@@ -2,9 +2,7 @@ package events
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 // decoded is all that decode gives of a generation.
@@ -188,35 +187,11 @@ var victims = []string{
 	"locked-threads-go1.27-p2", "gosched-go1.26-p2", "timers-go1.22-p4", "cases/gc-displacement-near-miss-go1.26-p2",
 }
 
-func unpacked(t testing.TB, name string) []byte {
-	t.Helper()
-	src, err := input.Open(t.Context(), filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"), input.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	var out []byte
-	for {
-		gen, err := src.Next()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out == nil {
-			out = gen.Data
-		} else {
-			out = append(out, gen.Data[headerSize:]...)
-		}
-	}
-}
-
 // FuzzDecode damages real traces and decodes what is left in both ways.
 func FuzzDecode(f *testing.F) {
 	var traces [][]byte
 	for _, name := range victims {
-		traces = append(traces, unpacked(f, name))
+		traces = append(traces, tracetest.Recorded(f, name))
 	}
 	for i := range byte(4) { // a version of the format each, with events of all kinds
 		data, _ := invent(append([]byte{i}, random(rand.New(rand.NewPCG(5, uint64(i))), 3000)...))
