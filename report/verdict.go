@@ -79,8 +79,12 @@ func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding 
 // symptoms are detectors that say that somebody suffers, and not by what.
 var symptoms = map[string]bool{"starvation": true, "timer-lateness": true, "netpoll-delay": true}
 
+// machine are detectors that say that the machine withheld CPUs. What others
+// measure contains time in which nothing ran then.
+var machine = map[string]bool{"os-preemption": true, "cpu-throttling": true}
+
 // chief is the finding that a verdict is about: the first serious one; but where
-// that is a symptom, the first that names a cause and costs at least half.
+// another names what is behind it, see cause, that one.
 func chief(fs []findings.Finding) *findings.Finding {
 	return cause(fs, worst(fs, findings.Critical, findings.Warning), findings.Warning)
 }
@@ -100,15 +104,27 @@ func worthKnowing(r *analyze.Result) *findings.Finding {
 	return cause(r.Findings, worst(r.Findings, findings.Note), findings.Note)
 }
 
-// cause is f, or, where f is a symptom, the first finding of that severity that
-// names a cause and costs at least half.
+// cause is f, or, of the findings of that severity that cost at least half as
+// much, the first that blames the machine, or else, where f is a symptom, the first
+// that names a cause.
 func cause(fs []findings.Finding, f *findings.Finding, least findings.Severity) *findings.Finding {
-	if f == nil || !symptoms[f.ID] {
-		return f
+	if f == nil {
+		return nil
 	}
-	for i := range fs {
-		x := &fs[i]
-		if x.ID != traceQuality && !symptoms[x.ID] && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs {
+	first := func(fits func(id string) bool) *findings.Finding {
+		for i := range fs {
+			x := &fs[i]
+			if x.ID != traceQuality && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs && fits(x.ID) {
+				return x
+			}
+		}
+		return nil
+	}
+	if x := first(func(id string) bool { return machine[id] }); x != nil {
+		return x
+	}
+	if symptoms[f.ID] {
+		if x := first(func(id string) bool { return !symptoms[id] }); x != nil {
 			return x
 		}
 	}
@@ -422,6 +438,9 @@ func sureness(r *analyze.Result) string {
 		if e := c.EitherTick(); e*100 > c.Starts {
 			s += fmt.Sprintf(" For %s two rules fit that come to the same.", share(e, c.Starts))
 		}
+	}
+	if slices.ContainsFunc(r.Findings, func(f findings.Finding) bool { return machine[f.ID] && f.Severity.AtLeast(findings.Warning) }) {
+		s += " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
 	}
 	if t.LostBytes > 0 {
 		s += fmt.Sprintf(" %s of the trace could not be read.", sentence(size(t.LostBytes)))

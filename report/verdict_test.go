@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -23,6 +24,10 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		{[]findings.Finding{f("starvation", findings.Critical, 100), f("timer-lateness", findings.Critical, 90), f("late-preemption", findings.Warning, 50)}, "late-preemption"},
 		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 49)}, "starvation"},
 		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Note, 99)}, "starvation"},
+		{[]findings.Finding{f("convoy", findings.Critical, 100), f("work-conservation", findings.Warning, 60), f("os-preemption", findings.Warning, 50)}, "os-preemption"},
+		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 90), f("cpu-throttling", findings.Warning, 50)}, "cpu-throttling"},
+		{[]findings.Finding{f("convoy", findings.Critical, 100), f("os-preemption", findings.Warning, 49)}, "convoy"},
+		{[]findings.Finding{f("convoy", findings.Warning, 100), f("os-preemption", findings.Note, 99)}, "convoy"},
 		{[]findings.Finding{f("lock-convoy", findings.Warning, 1), f("starvation", findings.Warning, 1)}, "lock-convoy"},
 	} {
 		got := ""
@@ -31,6 +36,25 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%v: about %q, want %q", c.list, got, c.want)
+		}
+	}
+}
+
+func TestRunsWithoutCPUAreSaid(t *testing.T) {
+	const said = "Threads seem to have lacked a CPU"
+	for _, c := range []struct {
+		id       string
+		severity findings.Severity
+		want     bool
+	}{
+		{"os-preemption", findings.Warning, true},
+		{"cpu-throttling", findings.Critical, true},
+		{"os-preemption", findings.Note, false},
+		{"convoy", findings.Critical, false},
+	} {
+		r := &analyze.Result{Findings: []findings.Finding{{ID: c.id, Severity: c.severity}}}
+		if got := sureness(r); strings.Contains(got, said) != c.want {
+			t.Errorf("%s, %s: %q", c.id, c.severity, got)
 		}
 	}
 }
