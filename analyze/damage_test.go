@@ -40,6 +40,7 @@ func FuzzRun(f *testing.F) {
 			f.Add(byte(i), p.Program)
 		}
 	}
+	f.Add(byte(1), []byte("b07b$1")) // an error that quotes a carriage return of the trace
 	f.Fuzz(func(t *testing.T, which byte, program []byte) {
 		if len(program) > 200 {
 			return // more damage says nothing new

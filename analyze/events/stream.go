@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
 )
@@ -321,8 +322,16 @@ func (s *Stream) fail(err error) {
 		Offset:     s.job.gen.Offset,
 		Bytes:      s.job.gen.Bytes,
 		Events:     s.ordinal,
-		Err:        errors.New(first),
+		Err:        errors.New(strings.Map(spaced, first)),
 	})
+}
+
+// spaced keeps a message on one line: it may quote the trace.
+func spaced(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }
 
 // Stats returns the counts so far.
