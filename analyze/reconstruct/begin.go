@@ -59,11 +59,15 @@ func (r *Reconstructor) begin() {
 		// hardly begun, so no P has a long history.
 		r.young = true
 		for i := range r.ps {
-			if ran[int32(i)] {
-				r.ps[i].phase = youngPhase(started)
-			} else {
-				r.ps[i].phase = youngPhase(unused)
+			p := &r.ps[i]
+			near := distant
+			for _, ix := range firsts {
+				near = min(near, r.places(p.id, r.ps[ix].id))
 			}
+			if r.procs == 1 && near == 0 {
+				near = alone
+			}
+			p.phase = youngPhase(near)
 		}
 	}
 	// A P whose first event is its status was running all along.
@@ -102,6 +106,19 @@ func (r *Reconstructor) begin() {
 			r.q.PutGlobal(s.g)
 		}
 	}
+}
+
+// places is how far apart two Ps are in the list of those that are idle when the
+// process begins. From Go 1.26 on it begins with the highest number.
+func (r *Reconstructor) places(a, b int32) int {
+	if int(max(a, b)) >= r.procs {
+		return distant // not there yet
+	}
+	d := int(max(a-b, b-a))
+	if r.rules.GoMinor >= 26 {
+		d = min(d, r.procs-d)
+	}
+	return d
 }
 
 // onWasm says that the program ran on js/wasm, where runqput ignores runnext

@@ -18,8 +18,9 @@ const (
 
 // doubt is what is uncertain of a P.
 type doubt struct {
-	since int64 // event by which what is in its ring was put in doubt
-	fits  int   // starts on it since
+	since  int64 // event by which what is in its ring was put in doubt
+	fits   int   // starts on it since
+	missed bool  // it may have been at the 61st tick when it was judged to take a batch
 }
 
 // takes is take, and says what is in doubt of it.
@@ -35,13 +36,16 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	t := r.take(ix, p)
 	d := &r.ps[p].doubt
 	d.fits++
+	missed := r.missed(p)
 	switch t.src {
 	case reference.SrcRunnext:
 	case reference.SrcLocal:
 		in = in && moved && d.fits <= fitting
+		t.missed = missed
 	case reference.SrcSteal:
 		in = in || n > 0 || min(d.fits, r.ps[t.victim].doubt.fits) <= fittingSteal
 	case reference.SrcGlobal:
+		t.missed = missed
 		if next := r.q.GlobalHead(); !sized && t.batch > 1 && next != reference.None && r.startP(next) == p {
 			// Nothing shows where the batch ended.
 			r.gs.At(next).doubt = true
@@ -60,6 +64,18 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 		}
 	}
 	return t
+}
+
+// missed says that p may have been at the 61st tick where it was judged to take a
+// batch: what the model has in its ring may then be in the global queue, and
+// what the P goes on with looks the same for ever, until both are empty, or it is
+// known when the tick comes.
+func (r *Reconstructor) missed(p int32) bool {
+	ps := &r.ps[p]
+	if ps.doubt.missed && (ps.phase.most > certain*ps.phase.sum || r.q.Len(p)+r.q.GlobalLen() == 0) {
+		ps.doubt.missed = false
+	}
+	return ps.doubt.missed
 }
 
 // doubtful says that the model may have ix in a queue, or at a place in it,

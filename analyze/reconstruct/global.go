@@ -51,7 +51,8 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	r.delayInBatch(ix, p, r.rules.GlobalBatch(r.q.GlobalLen(), r.procs))
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
 	at := ps.phase.at
-	if chance := ps.phase.chance(at); k > 1 && chance > likely {
+	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
+	if chance := ps.phase.chance(at); k > 1 && (chance > certain || chance > likely && r.procs == 1) {
 		_, basis := tickBy(chance)
 		return tick(basis)
 	}
@@ -87,8 +88,11 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		if basis == byRule || basis.Level() >= reference.Inferred && open {
 			basis = by
 		}
-	case chance > never && basis.Level() >= reference.Inferred:
-		basis = reference.Known(reference.Ambiguous, reference.RuleTick)
+	case chance > never:
+		ps.doubt.missed = true
+		if basis.Level() >= reference.Inferred {
+			basis = reference.Known(reference.Ambiguous, reference.RuleTick)
+		}
 	}
 	r.trim(p, r.rules.RingSize-k+1)
 	if k > 1 {

@@ -55,6 +55,7 @@ type taken struct {
 	src    reference.Source
 	basis  reference.Basis
 	doubt  reference.Rule // why it is ambiguous nevertheless
+	missed bool           // or because a tick may have been missed before
 	open   bool           // the 61st tick may have taken it, and later evidence may tell
 	at     uint8          // if so, the candidate
 }

@@ -18,10 +18,16 @@ type latePut struct {
 	before int64 // event of the putting thread
 }
 
+// maxUnseen bounds the late puts of which no end is in sight.
+const maxUnseen = 64
+
 // putLate takes x, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains x.
 func (r *Reconstructor) putLate(x int32) bool {
 	g := r.gs.At(x)
+	if g.putBy < 0 && g.start < 0 && len(r.late) < maxUnseen {
+		g.putBy = math.MaxInt64 // neither its thread nor its start is in sight
+	}
 	if g.putBy <= r.now || g.late || g.putAgain || len(r.late) == farEnough {
 		return false
 	}
@@ -38,7 +44,8 @@ func (r *Reconstructor) putLate(x int32) bool {
 
 // delay moves x, which stands in the global queue and was passed over by ix from
 // behind it, to where the order of the starts says that its put came: behind
-// what its P runs before it, or all. It says whether that explains x.
+// ix if its P runs it next, else behind what its P runs before it, or all. It
+// says whether that explains x.
 func (r *Reconstructor) delay(x, ix int32) bool {
 	g := r.gs.At(x)
 	if g.putBy < 0 {
@@ -50,6 +57,10 @@ func (r *Reconstructor) delay(x, ix int32) bool {
 	}
 	if by <= r.gs.At(ix).queued {
 		return false // ix was put when x had been
+	}
+	if r.startsBetween(ix, x) == 0 && r.rules.GlobalBatch(r.q.GlobalLen()-1, r.procs) > 1 {
+		r.requeue(x, ix) // they came with one batch
+		return true
 	}
 	p, before, after := r.startP(x), false, reference.None
 	z := r.q.Next(x)
@@ -73,10 +84,15 @@ func (r *Reconstructor) delay(x, ix int32) bool {
 	case after == reference.None, by <= r.now && !before:
 		return false
 	}
+	r.requeue(x, after)
+	return true
+}
+
+// requeue moves x, in the global queue, behind after.
+func (r *Reconstructor) requeue(x, after int32) {
 	r.q.Remove(x)
 	r.q.PutGlobalAfter(after, x)
 	r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
-	return true
 }
 
 // delayInBatch delays what the model would give p with a batch of k of which ix is the
@@ -120,12 +136,27 @@ func (r *Reconstructor) findLate(ix, p int32) {
 		}
 		behind := r.q.Next(l.g)
 		x, y := r.gs.At(l.g), r.startOf(behind)
-		if (y > r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) || r.yieldsBefore(ix, p, x.start)) && r.putLate(l.g) {
+		if (y > r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) && !r.endsBatch(l.g, ix, p) ||
+			l.g != ix && r.startP(l.g) != p && r.yieldedHere(l.g, r.startP(l.g)) || r.yieldsBefore(ix, p, x.start)) && r.putLate(l.g) {
 			continue
 		}
 		keep = append(keep, l)
 	}
 	r.open = keep
+}
+
+// endsBatch says that p takes x with the batch that ix begins, as the last of it:
+// what stands behind x was left to others.
+func (r *Reconstructor) endsBatch(x, ix, p int32) bool {
+	if r.startP(x) != p {
+		return false
+	}
+	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
+	y := ix
+	for n := 1; n < k && y != reference.None; n++ {
+		y = r.q.Next(y)
+	}
+	return x == y && x != ix
 }
 
 // yieldsBefore says that p, which runs ix next, goes on through the global queue

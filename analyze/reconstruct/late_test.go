@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -39,6 +40,20 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// TestDelayInto has P 0 run goroutine 1 with the batch that 2 begins, and P 1 what
+// stands behind that: 1 does not move behind it.
+func TestDelayInto(t *testing.T) {
+	r := ahead(4, []int64{2, 1}, nil)
+	other(r, 3, 4)
+	for _, g := range upTo(1, 4) {
+		r.q.PutGlobal(r.gs.find(g))
+	}
+	r.gs.At(r.gs.find(1)).putBy = 1 << 40
+	if got := r.delay(r.gs.find(1), r.gs.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
+		t.Errorf("%v, then %v", got, globalOf(r))
+	}
+}
+
 // TestDelayInBatch has a goroutine in the middle of a batch that its taker runs
 // after what stands behind the batch.
 func TestDelayInBatch(t *testing.T) {
@@ -54,6 +69,70 @@ func TestDelayInBatch(t *testing.T) {
 		}
 		if r.delayInBatch(r.gs.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
 			t.Errorf("late %v: %v", late, globalOf(r))
+		}
+	}
+}
+
+// TestPutLateUnseen has a goroutine passed over whose thread does nothing more in sight.
+func TestPutLateUnseen(t *testing.T) {
+	for _, runs := range []bool{false, true} {
+		order := []int64{2}
+		if runs {
+			order = []int64{2, 1}
+		}
+		r := ahead(2, order, nil)
+		x := r.gs.find(1)
+		r.q.PutGlobal(x)
+		r.gs.At(x).putBy = none
+		if got := r.putLate(x); got == runs {
+			t.Errorf("runs in sight: %v, put later: %v", runs, got)
+		}
+	}
+}
+
+// TestEndsBatch has P 0 take three of five, and P 1 the rest.
+func TestEndsBatch(t *testing.T) {
+	r := ahead(5, []int64{1, 2, 3}, nil)
+	other(r, 4, 5)
+	for _, g := range upTo(1, 5) {
+		r.q.PutGlobal(r.gs.find(g))
+	}
+	for _, g := range upTo(1, 5) {
+		if got := r.endsBatch(r.gs.find(g), r.gs.find(1), 0); got != (g == 3) {
+			t.Errorf("%d ends the batch: %v", g, got)
+		}
+	}
+}
+
+// TestFindLateOwn has two Ps yield at nearly the same time: the one that takes a
+// batch first does not get what the other one's thread puts there and takes again.
+func TestFindLateOwn(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		var f feed
+		f.begin(1000)
+		for g := int64(1); g <= 2; g++ {
+			f.add(events.Event{M: g, P: int32(g - 1), G: g, Res: g, From: events.Running, To: events.Runnable})
+		}
+		f.add(events.Event{M: 1, P: 0, G: events.None, Res: 1, From: events.Runnable, To: events.Running})
+		f.add(events.Event{M: 2, P: 1, G: events.None, Res: 2, From: events.Runnable, To: events.Running})
+		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
+		r.procs = 2
+		r.Add(f.evs)
+		r.now = r.win.head - 3 // the second yield
+		for g := int64(1); g <= 2; g++ {
+			x := r.gs.At(r.gs.find(g))
+			x.ready = r.win.head - 5 + g
+			x.start = r.win.at(x.ready).link
+			r.q.PutGlobal(r.gs.find(g))
+		}
+		if !same {
+			r.gs.At(r.gs.find(2)).ready = r.gs.At(r.gs.find(1)).ready
+		}
+		r.open = []latePut{{r.gs.find(2), r.win.head}}
+		r.gs.At(r.gs.find(2)).putBy = r.win.head
+		r.findLate(r.gs.find(1), r.win.at(r.gs.At(r.gs.find(1)).start).p)
+		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
+			t.Errorf("its own thread takes it: %v, left in the queue: %v", same, got)
 		}
 	}
 }

@@ -76,16 +76,38 @@ func TestPhase(t *testing.T) {
 }
 
 func TestYoungPhase(t *testing.T) {
-	f := youngPhase(unused)
-	if f.chance(0) < 0.5 || f.chance(0) < f.chance(60) || f.chance(60) < f.chance(30) {
-		t.Errorf("0, 1 and 31 starts behind: %v, %v, %v", f.chance(0), f.chance(60), f.chance(30))
+	far := youngPhase(distant)
+	if src, basis := tickBy(far.chance(0)); src != reference.SrcGlobalTick || basis.Level() >= reference.Inferred {
+		t.Errorf("a P that has most likely run nothing: %v, %v; a prior is no evidence", src, basis)
 	}
-	first := youngPhase(started)
+	if far.chance(0) < far.chance(60) || far.chance(60) < far.chance(30) {
+		t.Errorf("0, 1 and 31 starts behind: %v, %v, %v", far.chance(0), far.chance(60), far.chance(30))
+	}
+	first := youngPhase(0)
 	if c := first.chance(0); c > 0.5 {
-		t.Errorf("the P that the program began on has run nothing with a probability of %v", c)
+		t.Errorf("the P that the program runs on has run nothing with a probability of %v", c)
 	}
-	if _, basis := tickBy(f.chance(0)); basis.Level() >= reference.Inferred {
-		t.Error("a prior is no evidence")
+	if beyond := youngPhase(5); beyond != far {
+		t.Error("farther than the farthest is not the same")
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		minor, procs int
+		a, b         int32
+		want         int
+	}{
+		{25, 8, 1, 0, 1},
+		{25, 8, 7, 0, 7},
+		{26, 8, 7, 0, 1}, // the list of idle Ps begins with the last
+		{26, 8, 2, 7, 3},
+		{26, 1, 2, 0, distant}, // GOMAXPROCS will be larger
+	} {
+		r := &Reconstructor{rules: reference.RulesFor(c.minor), procs: c.procs}
+		if got := r.places(c.a, c.b); got != c.want {
+			t.Errorf("go1.%d, %d Ps: P%d is %d places from P%d, want %d", c.minor, c.procs, c.a, got, c.b, c.want)
+		}
 	}
 }
 

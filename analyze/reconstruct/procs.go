@@ -142,7 +142,7 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 	}
 	if why == reference.WhyIdle {
 		r.mustBeEmpty(it.rp)
-		p.doubt.fits = fitting // an empty queue is right
+		p.doubt.fits, p.doubt.missed = fitting, false // an empty queue is right
 	}
 	r.pKnown(it.rp, false)
 	p.lastM = it.m

@@ -450,13 +450,14 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	// Waiting -> Runnable.
 	if startsNext && it.p >= 0 && e.G < 0 {
 		switch {
+		case g.flags&reference.FlagTracer != 0 && isTraceReader(r.cls.list[g.class].name):
+			next.mark &^= markWorker | markDedicated // the P was in a worker's mode already
+			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcTraceReader, basis: byAhead}
 		case g.flags&reference.FlagGC != 0 || next.mark&markWorker != 0:
 			if g.flags&reference.FlagGC == 0 {
 				g.flags |= reference.FlagGC | reference.FlagSystem
 			}
 			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcGCWorker, basis: byAhead}
-		case g.flags&reference.FlagTracer != 0 && isTraceReader(r.cls.list[g.class].name):
-			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcTraceReader, basis: byAhead}
 		case g.reason == events.ReasonNetwork:
 			t := put{to: reference.QueueDirect, p: it.p, why: reference.WhyNetwork, direct: reference.SrcNetpoll, basis: byAhead}
 			if r.parkedLast(it) {
@@ -496,8 +497,9 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	}
 	if r.stk.of(e.Stack)&traitSysStack != 0 {
 		switch {
+		case g.reason == events.ReasonPreempted: // suspended, not asleep (resumeG)
 		case g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0,
-			strings.HasPrefix(r.tables.Name(g.reason), "GC weak"):
+			g.reason == events.ReasonGCEnds, strings.HasPrefix(r.tables.Name(g.reason), "GC weak"):
 			// injectglist during a stop-the-world finds no idle P.
 			return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule, batch: true}
 		}

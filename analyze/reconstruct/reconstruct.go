@@ -300,7 +300,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 	ix := int32(len(r.ps))
 	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting}, phase: newPhase(), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
-		p.phase = youngPhase(unused)
+		p.phase = youngPhase(distant)
 	}
 	r.ps = append(r.ps, p)
 	r.pix.Add(int64(id), ix)

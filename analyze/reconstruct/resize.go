@@ -89,24 +89,31 @@ func (r *Reconstructor) reversed(a, b int32) bool {
 // follows says that one thread starts b after a, with no more than one start in
 // between, which is that of a pick at the 61st tick.
 func (r *Reconstructor) follows(a, b int32) bool {
+	n := r.startsBetween(a, b)
+	return n == 0 || n == 1
+}
+
+// startsBetween is how many starts a thread has between that of a and that of b, or
+// -1 if there are more than one, or it does not start b after a.
+func (r *Reconstructor) startsBetween(a, b int32) int {
 	from, to := r.startOf(a), r.startOf(b)
 	if from < 0 || to <= from || r.startP(a) != r.startP(b) {
-		return false
+		return -1
 	}
 	between := 0
 	for i, n := from, 0; n < 256; n++ {
 		it := r.win.at(i)
 		switch {
 		case it == nil:
-			return false
+			return -1
 		case i == to:
-			return true
+			return between
 		case it.ev.Kind == events.Go && it.ev.From == events.Runnable && i != from:
 			if between++; between > 1 {
-				return false
+				return -1
 			}
 		}
 		i = it.nextM
 	}
-	return false
+	return -1
 }

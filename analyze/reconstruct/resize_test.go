@@ -104,6 +104,49 @@ func TestThiefsOrder(t *testing.T) {
 	}
 }
 
+// TestRobbed has P 0 run the second of another P's ring, and P 1 the fourth later.
+func TestRobbed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ring int64
+		want int64
+	}{
+		{"P 1 took half of eight, and P 0 half of that", 8, 4},
+		{"P 0 took half of four", 4, 0},
+	} {
+		r := ahead(c.ring, []int64{2, 1}, nil)
+		other(r, 4, 3)
+		r.proc(2)
+		for _, g := range upTo(1, c.ring) {
+			r.q.PutTail(2, r.gs.find(g))
+		}
+		got := int64(0)
+		if x := r.robbed(2, r.gs.find(2), 2, 0); x != reference.None {
+			got = r.gs.At(x).id
+		}
+		if got != c.want {
+			t.Errorf("%s: %d was the last of the other thief's, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// other has P 1 run these goroutines after all that is there.
+func other(r *Reconstructor, order ...int64) {
+	f := feed{now: r.win.at(r.win.head - 1).ev.Time}
+	for _, g := range order {
+		f.start(g)
+		f.stop(g, events.NotExist, 0)
+	}
+	for i := range f.evs {
+		f.evs[i].M, f.evs[i].P = 1, 1
+	}
+	r.Add(f.evs)
+	for _, g := range order {
+		ix := r.gs.find(g)
+		r.gs.At(ix).start = r.win.at(r.gs.At(ix).ready).link
+	}
+}
+
 // TestFitsRing has a goroutine that the P runs after others that were queued
 // before: so many cannot have stood in front of it in an empty ring.
 func TestFitsRing(t *testing.T) {

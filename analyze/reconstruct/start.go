@@ -31,6 +31,9 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		r.learnPhase(it.rg, it.p, t, r.win.at(it.prevM))
 		r.learnPause(it, t)
 	}
+	if t.missed && t.doubt == reference.RuleNone {
+		t.doubt = reference.RuleDoubt
+	}
 	if t.doubt != reference.RuleNone && (t.basis.Level() > reference.Ambiguous || t.open) {
 		t.basis = reference.Known(reference.Ambiguous, t.doubt)
 	}

@@ -32,6 +32,10 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
 		k++
 	}
+	if x := r.robbed(v, ix, k, p); x != reference.None {
+		r.settle(x)
+		return r.take(ix, p)
+	}
 	if r.q.Len(p) > 0 || k > r.rules.StealBatch(r.q.RingLen(v)) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}

@@ -88,6 +88,27 @@ func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
 	return reference.None
 }
 
+// robbed returns the goroutine in v's ring behind ix, the k-th of it, whose thief had
+// taken all up to it, so that p stole ix from that one, or None if nothing
+// speaks for that.
+func (r *Reconstructor) robbed(v, ix int32, k int, p int32) int32 {
+	head, found := r.q.Head(v), reference.None
+	least := r.batchCost(v, head, ix, k, p)
+	if least < costSize {
+		return found
+	}
+	for x, tried := r.q.Next(ix), 0; x != reference.None && tried < maxStories; x = r.q.Next(x) {
+		k++
+		if thief := r.startP(x); r.inFlight(x) && thief != v && thief != p {
+			tried++
+			if c := r.batchCost(v, head, x, k, thief); c < least {
+				found, least = x, c
+			}
+		}
+	}
+	return found
+}
+
 // wentAlong says that x, in p's full ring, was taken from the global queue after the
 // overflow, and not by a thief before: p runs what stands in front of it although
 // it has enough of its own, or who takes x goes on with what stands behind it
