@@ -74,6 +74,13 @@ func (q *Queues) Grow(gs, ps int) {
 	}
 }
 
+// CopyFrom makes q equal to o, in memory of its own.
+func (q *Queues) CopyFrom(o *Queues) {
+	node, local := append(q.node[:0], o.node...), append(q.local[:0], o.local...)
+	*q = *o
+	q.node, q.local = node, local
+}
+
 // Place tells where g is.
 func (q *Queues) Place(g int32) Place { return q.node[g].place() }
 

@@ -35,3 +35,13 @@ func (p *Parts[T]) Find(i int32) *T {
 	}
 	return p.At(i)
 }
+
+// copyFrom makes p equal to q, in memory of its own.
+func (p *Parts[T]) copyFrom(q *Parts[T]) {
+	for i, part := range q.parts {
+		if part != nil {
+			p.Make(int32(i) << partBits)
+			*p.parts[i] = *part
+		}
+	}
+}

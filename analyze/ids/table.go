@@ -47,3 +47,10 @@ func (t *Table[T]) Remove(id int64, place int32) {
 
 // Len is one more than the highest place that was ever given.
 func (t *Table[T]) Len() int32 { return t.len }
+
+// CopyFrom makes what is at each place of t equal to what is there in u. It does
+// not copy the ids: until the next copy, nothing may be found, added or removed.
+func (t *Table[T]) CopyFrom(u *Table[T]) {
+	t.len = u.len
+	t.all.copyFrom(&u.all)
+}

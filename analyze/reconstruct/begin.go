@@ -100,9 +100,12 @@ func (r *Reconstructor) begin() {
 		if it != nil {
 			g.start = s.start
 		}
-		if it != nil && it.p >= 0 && r.ps[it.p].running {
+		switch {
+		case it != nil && it.p >= 0 && r.ps[it.p].running:
 			r.q.PutTail(it.p, s.g)
-		} else {
+		case len(firsts) == 1:
+			r.q.PutTail(firsts[0], s.g)
+		default:
 			r.q.PutGlobal(s.g)
 		}
 	}

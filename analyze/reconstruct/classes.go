@@ -22,8 +22,8 @@ type class struct {
 	flags         reference.Flags
 }
 
-func newClasses(t *events.Tables) classes {
-	return classes{
+func newClasses(t *events.Tables) *classes {
+	return &classes{
 		tables: t,
 		list:   []class{{}},
 		byKey:  map[[2]string]int32{{}: 0},

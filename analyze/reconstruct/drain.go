@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
@@ -29,21 +30,49 @@ type drain struct {
 
 // drainsDue decides on the workers that have run for a slice or end with event i.
 func (r *Reconstructor) drainsDue(i int64) {
-	keep := r.drains[:0]
-	for _, d := range r.drains {
+	for j := 0; j < len(r.drains); {
+		d := &r.drains[j]
 		it := r.win.at(i)
 		ends := it.ev.Kind == events.Go && it.rg == d.g && it.ev.From == events.Running
-		switch {
-		case !ends && r.time < d.due:
-			keep = append(keep, d)
-		case !ends && r.comesLater(r.q.GlobalTail(), r.oldest(d.p), math.MaxInt64):
+		if !ends && r.time < d.due {
+			j++
+			continue
+		}
+		if !ends && r.comesLater(r.q.GlobalTail(), r.oldest(d.p), math.MaxInt64) {
 			d.due = r.time + drainAgain
-			keep = append(keep, d)
-		case r.drained(d):
-			r.drain(d.p)
+			j++
+			continue
+		}
+		drained := r.drained(*d)
+		if r.q.Len(d.p) > 0 && (ends || drained) && r.mayTry() {
+			drained = r.tryDrain(j, drained)
+		}
+		p := d.p
+		if ends {
+			r.drains = slices.Delete(r.drains, j, j+1)
+		} else {
+			d.due = math.MaxInt64 // the end tells whether more was drained
+			j++
+		}
+		if drained {
+			r.drain(p)
 		}
 	}
-	r.drains = keep
+}
+
+// tryDrain tries whether drain j has happened by now; says is what is believed if
+// the trials do not tell.
+func (r *Reconstructor) tryDrain(j int, says bool) bool {
+	diff := r.better(func(c *Reconstructor) {
+		c.drains[j].due = math.MaxInt64
+		c.drain(c.drains[j].p)
+	}, func(c *Reconstructor) {
+		c.drains = slices.Delete(c.drains, j, j+1)
+	})
+	if diff == 0 {
+		return says
+	}
+	return diff < 0
 }
 
 // oldest returns what is first in p's queue, or None.

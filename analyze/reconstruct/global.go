@@ -51,14 +51,26 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	r.delayInBatch(ix, p, r.rules.GlobalBatch(r.q.GlobalLen(), r.procs))
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
 	at := ps.phase.at
+	shown := 0
+	switch c := ps.phase.chance(at); {
+	case r.told.size > 0 && r.told.at == r.now:
+		shown = r.told.size
+	case k >= longBatch && basis.Level() >= reference.Inferred && c > open && c < 1-open:
+		shown = r.tryTake(ix, 1, k)
+	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
-	if chance := ps.phase.chance(at); k > 1 && (chance > certain || chance > likely && r.procs == 1) {
+	if chance := ps.phase.chance(at); shown == 0 && k > 1 && (chance > certain || chance > likely && r.procs == 1) {
 		_, basis := tickBy(chance)
 		return tick(basis)
 	}
 	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		n := r.q.GlobalLen()
-		shown := r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs))
+		if shown == 0 {
+			shown = r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs))
+		}
+		if least := r.rules.GlobalBatch(n-r.unsure(ix), r.procs); shown == 0 && r.fed && least > 1 && least < k {
+			shown = r.tryTake(ix, least, k)
+		}
 		switch maybe := ps.phase.maybeTick(); {
 		case shown == 1 && maybe:
 			ps.phase.saw(showing)
@@ -119,6 +131,35 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	return taken{src: src, victim: nobody, batch: int32(k), basis: basis, open: open, at: at}
 }
 
+// take is how many were taken from the global queue at an event.
+type take struct {
+	at   int64
+	size int
+}
+
+// tryTake tries whether the take of ix was one of a or of b, where 1 is a pick at the
+// 61st tick. It returns 0 if the trials do not tell.
+func (r *Reconstructor) tryTake(ix int32, a, b int) int {
+	if r.startOf(ix) != r.now || !r.mayTry() {
+		return 0
+	}
+	story := func(size int) func(c *Reconstructor) {
+		return func(c *Reconstructor) {
+			c.told = take{c.now, size}
+			it := c.win.at(c.now)
+			c.start(it, c.gs.At(it.rg))
+			c.judged()
+		}
+	}
+	switch diff := r.better(story(a), story(b)); {
+	case diff < 0:
+		return a
+	case diff > 0:
+		return b
+	}
+	return 0
+}
+
 // batchShown looks ahead for the size of a take from the global queue that ix
 // heads: the next P to take begins where this take ended. It returns 1 for a
 // pick at the 61st tick, a size from lo to hi for a batch, and 0 where nothing
@@ -146,6 +187,11 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 		q := r.startP(items[j])
 		return q >= 0 && q != p && (start(j+1) < 0 || start(j) < start(j+1))
 	}
+	// picks says that p itself picks item j at the 61st tick: it runs before the
+	// one in front of it, which is in p's ring by then.
+	picks := func(j int) bool {
+		return j < n && r.startP(items[j]) == p && r.startP(items[j-1]) == p && start(j) < start(j-1)
+	}
 	switch {
 	case k >= 4 && heads(1):
 		return 1
@@ -160,8 +206,10 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 		return j
 	}
 	switch {
-	case heads(k):
+	case heads(k), picks(k):
 		return k
+	case k >= 4 && lo == hi && r.ps[p].phase.maybeTick() && (heads(k+1) || picks(k+1)):
+		return 1 // and then as many
 	case lo < k && k > 2 && heads(k-1) && k < n && r.startP(items[k]) == r.startP(items[k-1]):
 		return k - 1
 	case hi > k && k < n && heads(k+1) && r.startP(items[k]) == p && start(k) > start(k-1):

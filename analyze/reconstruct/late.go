@@ -42,6 +42,21 @@ func (r *Reconstructor) putLate(x int32) bool {
 	return true
 }
 
+// tryPutLate tries whether the put of it's goroutine to the global queue comes later,
+// if its thread seems to have lost its CPU at that.
+func (r *Reconstructor) tryPutLate(it *item, g *goroutine) bool {
+	next := r.win.at(g.putBy)
+	if next == nil || next.p != it.p || next.ev.Time-r.time < stalled || g.putBy-r.now < meanwhile || !r.mayTry() {
+		return false
+	}
+	return r.better(func(c *Reconstructor) {
+		c.judged()
+	}, func(c *Reconstructor) {
+		c.putLate(it.rg)
+		c.judged()
+	}) > 0
+}
+
 // delay moves x, which stands in the global queue and was passed over by ix from
 // behind it, to where the order of the starts says that its put came: behind
 // ix if its P runs it next, else behind what its P runs before it, or all. It

@@ -71,6 +71,7 @@ const slipped = 0.1
 // Probabilities from which on it is said.
 const (
 	perhaps = 0.002  // it may be the tick
+	open    = 0.01   // it is worth a trial whether it is
 	rival   = 0.1    // as much of the most likely candidate's
 	likely  = 0.65   // it is
 	certain = 0.999  // it is, for certain

@@ -263,7 +263,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	e := &it.ev
 	why := reference.WhyRetakeSlow
 	if e.G >= 0 {
-		switch g := r.gs.find(e.G); {
+		switch g := it.g; {
 		case r.gs.At(g).state == events.Syscall:
 			why = reference.WhyRetakeReturn
 		case r.stw.open && r.stw.g == e.G:

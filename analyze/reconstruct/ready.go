@@ -317,7 +317,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		r.q.PutGlobal(it.rg)
 		r.openPut(it.rg, g.putBy)
 		r.say(&d)
-		if it.p >= 0 && r.rules.GlobalBatch(r.q.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, it.rg, g.putBy) {
+		if it.p >= 0 && (r.rules.GlobalBatch(r.q.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, it.rg, g.putBy) || r.tryPutLate(it, g)) {
 			r.putLate(it.rg)
 		}
 	case reference.QueueLocal:
@@ -343,7 +343,13 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 // displace puts the old runnext at the tail of its P's ring.
 func (r *Reconstructor) displace(p, g int32) {
 	if r.overflows(p, g) {
-		if !r.spillsLater(p, g) {
+		later := r.spillsLater(p, g)
+		if r.lostCPU() && !r.gs.At(g).late && r.mayTry() {
+			later = r.tryLater(p, g, later)
+		}
+		if later {
+			r.spill(p, g)
+		} else {
 			r.overflow(p, g, p, nil)
 		}
 		return
@@ -355,8 +361,11 @@ func (r *Reconstructor) displace(p, g int32) {
 
 // overflows says that a put of newcomer at the tail of p's ring finds it full. A
 // thief whose take shows itself later may have emptied half of it: its goroutine
-// is among the first and in flight.
+// is among the first and in flight. What comes late and is due by now may do so, too.
 func (r *Reconstructor) overflows(p, newcomer int32) bool {
+	if r.q.Full(p) {
+		r.putsNext()
+	}
 	for r.q.Full(p) {
 		thief := r.firstThief(p, newcomer)
 		if thief == reference.None {
@@ -371,7 +380,6 @@ func (r *Reconstructor) overflows(p, newcomer int32) bool {
 // (runqputslow). ready is the newcomer's Ready decision, nil if it was
 // displaced from runnext: of P from, or nobody's if that was before.
 func (r *Reconstructor) overflow(p, newcomer, from int32, ready *reference.Decision) {
-	r.putsNext()
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now

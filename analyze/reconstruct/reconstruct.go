@@ -60,8 +60,8 @@ type Reconstructor struct {
 	ms  []thread
 	pix ids.Index
 	mix ids.Index
-	cls classes
-	stk stackTraits
+	cls *classes
+	stk *stackTraits
 
 	now      int64 // running number of the event under judgement
 	time     int64 // its time
@@ -91,6 +91,12 @@ type Reconstructor struct {
 	worker   int64         // newest stop of a mark worker for lack of work, at the head of the window
 	newLost  int64         // newest gap, at the head of the window, none if none
 	stops    bool          // a stop-the-world has begun at the head of the window
+
+	spare  [2]*Reconstructor // for trials
+	tried  int64             // events that were judged in them
+	trying bool              // this is one
+	wrong  int64             // if so, events that it had to be corrected for
+	told   take              // and the story
 
 	said  reference.Decision // the one that is emitted
 	hold  holding
@@ -148,7 +154,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		pix:       ids.New(),
 		mix:       ids.New(),
 		cls:       newClasses(t),
-		stk:       stackTraits{tables: t},
+		stk:       &stackTraits{tables: t},
 		taker:     nobody,
 		visit:     visit{m: nobody},
 		worker:    none,
@@ -232,6 +238,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 		r.seeVisits(i, it)
 	case events.Proc:
 		it.rp = r.proc(int32(e.Res))
+		if e.G >= 0 && e.To == events.Idle {
+			it.g = r.gs.find(e.G)
+		}
 		p := &r.ps[it.rp]
 		if prev := r.win.at(p.newest); prev != nil {
 			prev.link = i
@@ -333,7 +342,9 @@ func (r *Reconstructor) judge() {
 	switch it.ev.Kind {
 	case events.Go:
 		r.goEvent(it)
-		r.gs.leave(it.rg)
+		if !r.trying {
+			r.gs.leave(it.rg)
+		}
 	case events.Proc:
 		r.procEvent(it)
 	case events.Procs:
@@ -361,18 +372,28 @@ func (r *Reconstructor) judge() {
 	case events.Sample:
 		r.aside(reference.KindSample, it)
 	case events.TaskBegin, events.Region:
-		r.annotate(it)
+		if !r.trying {
+			r.annotate(it)
+		}
 	case events.Lost:
 		r.lost(it)
 	}
+	r.judged()
+}
+
+// judged ends the judgement of an event.
+func (r *Reconstructor) judged() {
 	if r.q.GlobalLen() == 0 {
-		r.noGlobal = i
+		r.noGlobal = r.now
 	}
 	r.win.tail++
 }
 
 // aside hands on what the scheduler has no part in, for those who explain it.
 func (r *Reconstructor) aside(k reference.Kind, it *item) {
+	if r.emit == nil {
+		return
+	}
 	g := it.ev.G
 	if it.ev.Res >= 0 {
 		g = it.ev.Res

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -24,17 +25,51 @@ type spill struct {
 }
 
 // spillsLater says that the overflow of p's ring by newcomer, displaced from
-// runnext, comes after others whose events come later, and keeps it for then.
+// runnext, comes after others whose events come later.
 func (r *Reconstructor) spillsLater(p, newcomer int32) bool {
-	r.putsNext()
 	before := r.win.at(r.now).nextM
-	if before == none || r.procs == 1 || r.gs.At(newcomer).late || !r.comesLater(r.q.GlobalTail(), r.q.Head(p), before) {
+	head := r.q.Head(p)
+	if before == none || r.procs == 1 || r.gs.At(newcomer).late || !r.comesLater(r.q.GlobalTail(), head, before) {
 		return false
 	}
+	return r.follows(head, r.q.Next(head)) // else it may have been picked at the 61st tick
+}
+
+const (
+	// stalled is how long a thread that has lost its CPU has no event, in ns.
+	stalled = 50_000
+	// meanwhile is the number of events of others for which that is worth a trial.
+	meanwhile = 16
+)
+
+// lostCPU says that a thread has no event after this one for so long that it may
+// have lost its CPU before it did what the event announces.
+func (r *Reconstructor) lostCPU() bool {
+	next := r.win.at(r.now).nextM
+	return next != none && next-r.now > meanwhile
+}
+
+// tryLater tries whether the overflow of p's ring by newcomer comes later; says is
+// what is believed if the trials do not tell.
+func (r *Reconstructor) tryLater(p, newcomer int32, says bool) bool {
+	diff := r.better(func(c *Reconstructor) {
+		c.overflow(p, newcomer, p, nil)
+		c.judged()
+	}, func(c *Reconstructor) {
+		c.spill(p, newcomer)
+		c.judged()
+	})
+	if diff == 0 {
+		return says
+	}
+	return diff > 0
+}
+
+// spill keeps an overflow of p's ring by newcomer for later.
+func (r *Reconstructor) spill(p, newcomer int32) {
 	r.gs.At(newcomer).late = true
-	r.spills = append(r.spills, spill{p, newcomer, before})
+	r.spills = append(r.spills, spill{p, newcomer, r.win.at(r.now).nextM})
 	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
-	return true
 }
 
 // comesLater says that first is not put behind tail, the tail of the global
@@ -99,7 +134,7 @@ func (r *Reconstructor) putNext() bool {
 	}
 	for i, d := range r.drains {
 		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) {
-			r.drains = slices.Delete(r.drains, i, i+1)
+			r.drains[i].due = math.MaxInt64
 			r.drain(d.p)
 			return true
 		}

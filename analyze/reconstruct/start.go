@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -73,6 +75,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		}
 	}
 	if it.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
+		r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == it.p }) // its end was lost
 		r.drains = append(r.drains, drain{p: it.p, m: it.m, g: it.rg, due: r.time + r.rules.Slice + drainLag})
 	}
 	if isAdvancer(r.cls.list[g.class].name) {

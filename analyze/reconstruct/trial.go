@@ -1,0 +1,86 @@
+package reconstruct
+
+// Where the look-ahead does not tell which of two stories is true, and much hangs
+// on it, both are tried: two copies of the model go on, one with each, and the one
+// that needs fewer corrections is believed.
+
+const (
+	trialLen   = 1 << 14 // events that a story is tried for at most
+	trialStep  = 1 << 8  // events after which the stories are compared
+	trialTells = 8       // events more that contradict a story by which it is surely the worse one
+	trialMost  = 1 << 15 // goroutines that a model to be copied has at most
+
+	// Trials may cost as much as trialFirst events, and one more for trialShare that
+	// are judged. A copy costs as much as an event for copyCost goroutines.
+	trialFirst = 1 << 16
+	trialShare = 2
+	copyCost   = 4
+)
+
+// mayTry says that a trial is possible and affordable.
+func (r *Reconstructor) mayTry() bool {
+	return !r.trying && r.depth == 0 && r.procs > 1 && r.gs.Len() <= trialMost && r.tried < trialFirst+r.now/trialShare
+}
+
+// better tries two stories. Each is a function that brings a copy of the model to
+// the state before the next event. It returns a number below 0 if a is better, above
+// 0 if b is, and 0 if they are as good.
+func (r *Reconstructor) better(a, b func(c *Reconstructor)) int {
+	x, y := r.copy(0), r.copy(1)
+	a(x)
+	b(y)
+	diff := int64(0)
+	first := x.win.tail
+	for n := int64(0); n < trialLen && first+n < r.win.head; n += trialStep {
+		for _, c := range [...]*Reconstructor{x, y} {
+			for c.win.tail < min(first+n+trialStep, r.win.head) {
+				before := c.sum.Corrections
+				c.judge()
+				if c.sum.Corrections > before {
+					c.wrong++
+				}
+			}
+		}
+		if diff = x.wrong - y.wrong; diff >= trialTells || diff <= -trialTells || x.meets(y) {
+			break
+		}
+	}
+	r.tried += 2*(x.win.tail-first) + int64(r.gs.Len())/copyCost
+	return int(diff)
+}
+
+// meets says that two models have the same in their queues, as far as can be told
+// quickly: they go on alike.
+func (r *Reconstructor) meets(o *Reconstructor) bool {
+	if r.q.GlobalLen() != o.q.GlobalLen() || r.q.GlobalHead() != o.q.GlobalHead() || r.q.GlobalTail() != o.q.GlobalTail() ||
+		len(r.spills)+len(r.late) != len(o.spills)+len(o.late) {
+		return false
+	}
+	for p := range int32(len(r.ps)) {
+		if r.q.Len(p) != o.q.Len(p) || r.q.Head(p) != o.q.Head(p) || r.q.Tail(p) != o.q.Tail(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// copy returns a copy of the model, the i-th of two that there can be, which can
+// judge on its own what is in the window.
+func (r *Reconstructor) copy(i int) *Reconstructor {
+	c := r.spare[i]
+	if c == nil {
+		c = New(r.tables, Options{Rules: r.rules})
+		r.spare[i] = c
+	}
+	q, gs := c.q, c.gs.Table
+	gs.CopyFrom(&r.gs.Table)
+	q.CopyFrom(r.q)
+	ps, ms := append(c.ps[:0], r.ps...), append(c.ms[:0], r.ms...)
+	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
+	spills, drains := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...)
+	*c = *r
+	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
+	c.late, c.open, c.spills, c.drains = late, open, spills, drains
+	c.emit, c.hold, c.trying, c.wrong = nil, holding{}, true, 0
+	return c
+}

@@ -1,0 +1,160 @@
+package reconstruct
+
+import (
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// TestCopies lets copies judge ahead: they come to what the model comes to
+// afterwards, and change nothing of it.
+func TestCopies(t *testing.T) {
+	const far = 1000
+	for _, name := range []string{"thousand-by-thousand-go1.26-p4", "gc-go1.25-p4", "blocking-syscalls-go1.26-p4"} {
+		t.Run(name, func(t *testing.T) {
+			alone, r := reader(t, name), reader(t, name)
+			copies := 0
+			for r.win.tail < r.win.head {
+				var c *Reconstructor
+				if r.win.tail%(3*far) == far {
+					c = r.copy(copies % 2)
+					copies++
+					for c.win.tail < min(r.win.tail+far, r.win.head) {
+						c.judge()
+					}
+				}
+				r.tried, r.depth = 1<<62, 0 // no trials of its own
+				until := min(r.win.tail+far, r.win.head)
+				for r.win.tail < until {
+					r.judge()
+				}
+				if c != nil && (c.sum.Corrections != r.sum.Corrections || c.sum.Starts != r.sum.Starts || !c.meets(r) || !reflect.DeepEqual(c.srcs, r.srcs)) {
+					t.Fatalf("at event %d, the copy has %d corrections, %d starts, %d queued globally; the model %d, %d, %d",
+						until, c.sum.Corrections, c.sum.Starts, c.q.GlobalLen(), r.sum.Corrections, r.sum.Starts, r.q.GlobalLen())
+				}
+			}
+			alone.tried = 1 << 62
+			if got, want := r.Finish(), alone.Finish(); !reflect.DeepEqual(got, want) {
+				t.Errorf("with copies %+v, without %+v", got, want)
+			}
+			if copies == 0 {
+				t.Error("no copies")
+			}
+		})
+	}
+}
+
+// reader returns a Reconstructor that has as much of a trace as fits its window, and
+// has judged the rest without trials.
+func reader(t *testing.T, name string) *Reconstructor {
+	src, err := input.Open(t.Context(), "../../testdata/traces/"+name+".trace.gz", input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	s := events.New(context.Background(), src, events.Options{Workers: 1})
+	t.Cleanup(func() { s.Close() })
+	r := New(s.Tables, Options{Rules: reference.RulesFor(src.Header().Minor)})
+	r.tried = 1 << 62
+	for {
+		evs, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			return r
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Add(evs)
+	}
+}
+
+// TestBetter tries a queue in the order in which it is run against others.
+func TestBetter(t *testing.T) {
+	var f feed
+	f.begin(1000)
+	const n = 40
+	for g := range int64(n) {
+		f.add(events.Event{G: 1000, Res: g + 1, From: events.NotExist, To: events.Runnable})
+	}
+	f.stop(1000, events.Waiting, events.ReasonSleep)
+	f.start(n) // from runnext
+	for g := range int64(n - 1) {
+		f.stop((g+n-1)%n+1, events.NotExist, 0)
+		f.start(g + 1)
+	}
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
+	r.Add(f.evs)
+	for r.win.tail < n+5 {
+		r.judge()
+	}
+	right := func(*Reconstructor) {}
+	turned := func(by int) func(*Reconstructor) {
+		return func(c *Reconstructor) {
+			for range by {
+				x := c.q.Head(0)
+				c.q.Remove(x)
+				c.q.PutTail(0, x)
+			}
+		}
+	}
+	before := r.q.Head(0)
+	if got := r.better(right, right); got != 0 {
+		t.Errorf("the same: %d", got)
+	}
+	if got := r.better(right, turned(3)); got >= 0 {
+		t.Errorf("right, wrong: %d", got)
+	}
+	if got := r.better(turned(3), right); got <= 0 {
+		t.Errorf("wrong, right: %d", got)
+	}
+	if r.q.Head(0) != before || r.sum.Corrections != 0 {
+		t.Error("the trials changed the model")
+	}
+	if r.tried == 0 {
+		t.Error("the trials cost nothing")
+	}
+}
+
+// TestOverflowAfterDrain has a goroutine go to the tail of a full ring that a late drain
+// empties first: that comes before the decision whether it overflows.
+func TestOverflowAfterDrain(t *testing.T) {
+	const n = ringSize
+	r := ahead(n+2, upTo(1, n+2), upTo(2, n+1))
+	r.q.PutGlobal(r.gs.find(1))
+	r.time = drainLag
+	r.drains = []drain{{p: 0, m: 0, g: nobody, due: r.time}}
+	if r.overflows(0, r.gs.find(n+2)) {
+		t.Error("overflows a ring that has been drained")
+	}
+	if got := r.q.GlobalLen(); got != n+1 {
+		t.Errorf("%d are queued globally, want %d", got, n+1)
+	}
+}
+
+// TestSeedsOfTheOnlyP has a goroutine that was runnable before the trace began when
+// one P ran, and another P run it: it was in the queue of the one.
+func TestSeedsOfTheOnlyP(t *testing.T) {
+	var f feed
+	f.begin(1000)
+	f.add(events.Event{G: 1000, Res: 1, From: events.NotExist, To: events.Runnable})
+	f.evs = append(f.evs, events.Event{Kind: events.Proc, Time: f.now, G: events.None, M: 1, P: 1, Res: 1, From: events.Idle, To: events.Running},
+		events.Event{Kind: events.Go, Time: f.now, G: events.None, M: 1, P: 1, Res: 5, From: events.Undetermined, To: events.Runnable},
+		events.Event{Kind: events.Go, Time: f.now, G: events.None, M: 1, P: 1, Res: 5, From: events.Runnable, To: events.Running})
+	var steals int
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: func(d *reference.Decision) {
+		if d.Kind == reference.KindStart && d.G == 5 && d.Src == reference.SrcSteal && d.Victim == 0 {
+			steals++
+		}
+	}})
+	r.Add(f.evs)
+	r.Finish()
+	if steals != 1 {
+		t.Error("not stolen from the P that ran")
+	}
+}
