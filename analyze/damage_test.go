@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,9 @@ func runDamaged(t testing.TB, trace []byte) *analyze.Result {
 		t.Fatalf("%d bytes take more than two minutes", len(trace))
 	}
 	if err != nil {
+		if bug := (*analyze.Bug)(nil); errors.As(err, &bug) {
+			t.Fatal(err)
+		}
 		oneLine(t, err.Error())
 		return nil
 	}

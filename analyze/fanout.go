@@ -40,6 +40,7 @@ type fanout struct {
 	cur  *block
 	free chan *block // a sync.Pool would lose them at each garbage collection
 	done sync.WaitGroup
+	bug  atomic.Pointer[Bug] // of the first step that panicked
 }
 
 func newFanout(chains ...chain) *fanout {
@@ -65,7 +66,7 @@ func newFanout(chains ...chain) *fanout {
 func (f *fanout) run(step func(*block), in <-chan *block, next chan<- *block) {
 	defer f.done.Done()
 	for b := range in {
-		step(b)
+		f.do(step, b)
 		if next != nil {
 			next <- b
 		} else if b.chains.Add(-1) == 0 {
@@ -74,6 +75,18 @@ func (f *fanout) run(step func(*block), in <-chan *block, next chan<- *block) {
 	}
 	if next != nil {
 		close(next)
+	}
+}
+
+// do does a step, unless one has panicked.
+func (f *fanout) do(step func(*block), b *block) {
+	defer func() {
+		if v := recover(); v != nil {
+			f.bug.CompareAndSwap(nil, caught(v))
+		}
+	}()
+	if f.bug.Load() == nil {
+		step(b)
 	}
 }
 

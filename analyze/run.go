@@ -58,8 +58,17 @@ type Options struct {
 var ErrNoEvents = errors.New("no events")
 
 // Run analyses the trace that src gives. A damaged trace gives a result for
-// what could be read, with warnings; an error means that there is no result.
-func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
+// what could be read, with warnings; an error means that there is no result. A
+// panic of the analysis is a [Bug].
+func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = caught(v)
+		}
+		if bug := (*Bug)(nil); errors.As(err, &bug) {
+			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
+		}
+	}()
 	limits := lower(&o)
 	stream := events.New(ctx, src, events.Options{Workers: limits.workers})
 	defer stream.Close()
@@ -156,6 +165,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 			o.OnEvents(len(evs))
 		}
 		rec.Add(evs)
+		if bug := accumulators.bug.Load(); bug != nil {
+			return nil, bug
+		}
 		if failed.seen.Load() {
 			return nil, failed.err
 		}
@@ -173,6 +185,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	}
 	sum := rec.Finish()
 	accumulators.wait()
+	if bug := accumulators.bug.Load(); bug != nil {
+		return nil, bug
+	}
 	if failed.seen.Load() {
 		return nil, failed.err
 	}

@@ -1,0 +1,38 @@
+package analyze
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"strings"
+)
+
+// Bug is a panic of the analysis: a mistake of ours, not of the trace's.
+type Bug struct {
+	Value any    // of the panic
+	At    string // the innermost of our functions: name, file and line
+}
+
+func (b *Bug) Error() string {
+	return fmt.Sprintf("a mistake of gmpscope's own, in %s: %v: please report it, with the trace if you may", b.At, b.Value)
+}
+
+// caught makes a Bug of what a deferred function recovered.
+func caught(value any) *Bug {
+	b := &Bug{Value: value, At: "an unknown place"}
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for panicked := false; ; {
+		f, more := frames.Next()
+		switch name, ours := strings.CutPrefix(f.Function, "github.com/gmpscope/gmpscope/"); {
+		case f.Function == "runtime.gopanic":
+			panicked = true // what was above it handles the panic
+		case panicked && ours:
+			b.At = fmt.Sprintf("%s (%s:%d)", name, path.Base(f.File), f.Line)
+			return b
+		}
+		if !more {
+			return b
+		}
+	}
+}
