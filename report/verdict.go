@@ -79,9 +79,9 @@ func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding 
 // symptoms are detectors that say that somebody suffers, and not by what.
 var symptoms = map[string]bool{"starvation": true, "timer-lateness": true, "netpoll-delay": true}
 
-// machine are detectors that say that the machine withheld CPUs. What others
+// noCPU are detectors that say that threads with a P lacked a CPU. What others
 // measure contains time in which nothing ran then.
-var machine = map[string]bool{"os-preemption": true, "cpu-throttling": true}
+var noCPU = map[string]bool{"os-preemption": true, "cpu-throttling": true}
 
 // chief is the finding that a verdict is about: the first serious one; but where
 // another names what is behind it, see cause, that one.
@@ -120,7 +120,7 @@ func cause(fs []findings.Finding, f *findings.Finding, least findings.Severity) 
 		}
 		return nil
 	}
-	if x := first(func(id string) bool { return machine[id] }); x != nil {
+	if x := first(func(id string) bool { return noCPU[id] }); x != nil {
 		return x
 	}
 	if symptoms[f.ID] {
@@ -439,7 +439,7 @@ func sureness(r *analyze.Result) string {
 			s += fmt.Sprintf(" For %s two rules fit that come to the same.", share(e, c.Starts))
 		}
 	}
-	if slices.ContainsFunc(r.Findings, func(f findings.Finding) bool { return machine[f.ID] && f.Severity.AtLeast(findings.Warning) }) {
+	if slices.ContainsFunc(r.Findings, func(f findings.Finding) bool { return noCPU[f.ID] && f.Severity.AtLeast(findings.Warning) }) {
 		s += " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
 	}
 	if t.LostBytes > 0 {

@@ -136,8 +136,11 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	if runErr != nil && !errors.As(runErr, &exit) {
 		return fmt.Errorf("recording: %w", runErr)
 	}
+	if out.temp == "" && runErr != nil {
+		return fmt.Errorf("recording: the tests failed (%w); what trace they wrote went to %s", runErr, target)
+	}
 	if out.temp == "" {
-		return runErr
+		return nil
 	}
 	st, err := os.Stat(file)
 	switch {
