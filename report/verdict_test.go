@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
@@ -36,6 +37,20 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%v: about %q, want %q", c.list, got, c.want)
+		}
+	}
+}
+
+func TestVerdictKnowsDetectorsByTheirNames(t *testing.T) {
+	ids := map[string]bool{}
+	for _, d := range all.Detectors(all.Default()) {
+		ids[d.ID] = true
+	}
+	for _, known := range []map[string]bool{symptoms, noCPU, {traceQuality: true}} {
+		for id := range known {
+			if !ids[id] {
+				t.Errorf("there is no detector %s", id)
+			}
 		}
 	}
 }

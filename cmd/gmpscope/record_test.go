@@ -123,6 +123,11 @@ func TestRecordTests(t *testing.T) {
 			t.Errorf("%s: the trace that was there is kept: %v, want %v; %v", c.test, !c.keeps, c.keeps, err)
 		}
 	}
+	errs.Reset()
+	if code := run(context.Background(), []string{"record", "-o", os.DevNull, "--", "go", "test", "-count=1", "."}, strings.NewReader(""), &out, &errs); code != exitFailure ||
+		!strings.Contains(errs.String(), "recording: the tests failed (exit status 1); what trace they wrote went to "+os.DevNull) {
+		t.Errorf("to a device: code %d: %s", code, errs.String())
+	}
 	if left, _ := filepath.Glob(".x.trace*"); len(left) > 0 {
 		t.Errorf("left over: %q", left)
 	}
