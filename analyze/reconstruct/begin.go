@@ -106,7 +106,7 @@ func (r *Reconstructor) begin() {
 		case len(firsts) == 1:
 			r.q.PutTail(firsts[0], s.g)
 		default:
-			r.q.PutGlobal(s.g)
+			r.putGlobal(s.g)
 		}
 	}
 }

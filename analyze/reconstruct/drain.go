@@ -129,7 +129,7 @@ func (r *Reconstructor) drain(p int32) {
 
 func (r *Reconstructor) toGlobal(x, p int32) {
 	r.q.Remove(x)
-	r.q.PutGlobal(x)
+	r.putGlobal(x)
 	g := r.gs.At(x)
 	g.fromGlobal, g.ready = nobody, r.now
 	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)

@@ -343,7 +343,7 @@ func (r *Reconstructor) vacate(p int32) {
 		if r.startP(x) == p {
 			r.sum.Corrections++
 			r.q.Remove(x)
-			r.q.PutGlobal(x)
+			r.putGlobal(x)
 			r.gs.At(x).fromGlobal = nobody
 			r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 			continue

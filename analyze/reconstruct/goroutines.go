@@ -28,6 +28,7 @@ type goroutine struct {
 	lastM      int32         // thread on which it ran last
 	readyM     int32         // thread that made it runnable
 	pending    int32         // events of it in the window
+	putBatch   int32         // number of the overflow that put it into the global queue last, 0 if it came alone
 	taken      taken         // if isTaken
 
 	state    events.State

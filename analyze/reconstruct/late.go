@@ -228,6 +228,6 @@ func (r *Reconstructor) putNow(ix int32) {
 	g := r.gs.At(ix)
 	g.late = false
 	g.putAgain = true
-	r.q.PutGlobal(ix)
+	r.putGlobal(ix)
 	r.move(ix, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
 }

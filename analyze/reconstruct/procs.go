@@ -253,7 +253,7 @@ func (r *Reconstructor) relocate(x, from int32) {
 		r.move(x, to, from, reference.QueueLocal, reference.WhyCorrected)
 		return
 	}
-	r.q.PutGlobal(x)
+	r.putGlobal(x)
 	r.move(x, nobody, from, reference.QueueGlobal, reference.WhyCorrected)
 }
 

@@ -314,7 +314,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	case reference.QueueGlobal:
 		r.putsNext()
 		tail := r.q.GlobalTail()
-		r.q.PutGlobal(it.rg)
+		r.putGlobal(it.rg)
 		r.openPut(it.rg, g.putBy)
 		r.say(&d)
 		if it.p >= 0 && (r.rules.GlobalBatch(r.q.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, it.rg, g.putBy) || r.tryPutLate(it, g)) {
@@ -383,8 +383,11 @@ func (r *Reconstructor) overflow(p, newcomer, from int32, ready *reference.Decis
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now
+	r.putBatch++
+	r.gs.At(newcomer).putBatch = r.putBatch
 	for n := 0; n < r.rules.RingSize/2; n++ {
 		g := r.q.Head(p)
+		r.gs.At(g).putBatch = r.putBatch
 		r.q.Remove(g)
 		r.q.PutGlobal(g)
 		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyOverflow)

@@ -79,6 +79,7 @@ type Reconstructor struct {
 	late     []latePut // known to come later than their events
 	open     []latePut // may come later
 	spills   []spill   // overflows known to come later
+	putBatch int32     // number of the last overflow
 	drains   []drain   // Ps that run a dedicated mark worker
 
 	globalDoubt int64 // event by which what is in the global queue was put in doubt
@@ -97,6 +98,7 @@ type Reconstructor struct {
 	trying bool              // this is one
 	wrong  int64             // if so, events that it had to be corrected for
 	told   take              // and the story
+	mend   mend              // as well
 
 	said  reference.Decision // the one that is emitted
 	hold  holding

@@ -44,6 +44,10 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 	r.sum.Corrections++
 	place := r.q.Place(ix)
 	if place.Queue == reference.QueueGlobal {
+		if r.misordered(ix, taker) {
+			r.reorder(ix)
+			return reference.Known(reference.Ambiguous, reference.RuleRepair)
+		}
 		for n := 0; n < 2; n++ {
 			x := r.q.Prev(ix)
 			if x == reference.None {
@@ -209,7 +213,7 @@ func (r *Reconstructor) trim(p int32, room int) {
 		x := r.q.Tail(p)
 		r.sum.Corrections++
 		r.q.Remove(x)
-		r.q.PutGlobal(x)
+		r.putGlobal(x)
 		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 	}
 }

@@ -12,7 +12,7 @@ const (
 
 	// Trials may cost as much as trialFirst events, and one more for trialShare that
 	// are judged. A copy costs as much as an event for copyCost goroutines.
-	trialFirst = 1 << 16
+	trialFirst = 1 << 18
 	trialShare = 2
 	copyCost   = 4
 )

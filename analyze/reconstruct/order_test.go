@@ -1,0 +1,81 @@
+package reconstruct
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ringOf returns who is in P 0's ring, in order.
+func ringOf(r *Reconstructor) (out []int64) {
+	for x := r.q.Head(0); x != reference.None; x = r.q.Next(x) {
+		out = append(out, r.gs.At(x).id)
+	}
+	return out
+}
+
+// TestReorder has the model believe that goroutines 1 to 3 came to the global queue
+// before 4 to 7, which came together. P 0 has taken a batch, of which the model
+// thinks that it holds some of the former, and now 6 is taken.
+func TestReorder(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		taken                 []int64
+		wantRing, wantGlobals []int64
+	}{
+		{"as many as stand in front of it", []int64{1, 2}, []int64{4, 5}, []int64{6, 7, 1, 2, 3}},
+		{"fewer", []int64{1}, []int64{5}, []int64{6, 7, 1, 2, 3, 4}},
+		{"none", nil, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
+	} {
+		r := ahead(7, upTo(1, 7), nil)
+		r.taker = 0
+		for g := range int64(7) {
+			ix := r.gs.find(g + 1)
+			r.gs.At(ix).putBatch = 1
+			if g >= 3 {
+				r.gs.At(ix).putBatch = 2
+			}
+			if slices.Contains(c.taken, g+1) {
+				r.q.PutTail(0, ix)
+				r.gs.At(ix).fromGlobal = 0
+			} else {
+				r.q.PutGlobal(ix)
+			}
+		}
+		r.reorder(r.gs.find(6))
+		if !slices.Equal(ringOf(r), c.wantRing) || !slices.Equal(globalOf(r), c.wantGlobals) {
+			t.Errorf("%s: ring %v, global queue %v, want %v and %v", c.name, ringOf(r), globalOf(r), c.wantRing, c.wantGlobals)
+		}
+	}
+}
+
+// TestMisordered has P 0 take goroutine 2, which the model has behind 1.
+func TestMisordered(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		together, own bool
+		want          bool
+	}{
+		{"by an overflow, to an empty queue", true, false, true},
+		{"alone", false, false, false},
+		{"to a queue that is not empty, and no tick", true, true, false},
+	} {
+		r := ahead(3, upTo(1, 3), nil)
+		for g := range int64(2) {
+			r.q.PutGlobal(r.gs.find(g + 1))
+			if c.together {
+				r.gs.At(r.gs.find(g + 1)).putBatch = int32(g + 1)
+			}
+		}
+		if c.own {
+			r.q.PutTail(0, r.gs.find(3))
+			r.ps[0].phase.saw(plain)
+			r.ps[0].phase.saw(plain)
+			r.ps[0].phase.next()
+		}
+		if got := r.misordered(r.gs.find(2), 0); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
