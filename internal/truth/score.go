@@ -47,10 +47,11 @@ type Score struct {
 	Sources map[Pair]int64
 
 	StealRecall, StealPrecision  Rate
-	Victim, Batch, Global, Locks Rate    // Global: size of global batches; Locks: locked threads
-	LL, GL                       Rate    // exact queue lengths
-	LLNear, GLNear               Rate    // within one
-	Lengths                      Lengths // empty unless it was asked what the trace leaves open
+	Victim, Batch, Global, Locks Rate     // Global: size of global batches; Locks: locked threads
+	LL, GL                       Rate     // exact queue lengths
+	LLNear, GLNear               Rate     // within one
+	Lengths                      Lengths  // empty unless it was asked what the trace leaves open
+	Reasons                      *Reasons // as well
 	Ready                        Rate
 	Readies                      map[Pair]int64
 
@@ -70,7 +71,7 @@ func NewScore() *Score {
 	return &Score{
 		Sources: make(map[Pair]int64), Readies: make(map[Pair]int64), Preempts: make(map[Pair]int64),
 		Found: make(map[string]*Rate), Real: make(map[string]*Rate), Basis: make(map[string]*Rate),
-		Waiting: NewWaiting(),
+		Waiting: NewWaiting(), Reasons: NewReasons(),
 	}
 }
 
@@ -98,6 +99,7 @@ func (s *Score) Add(o *Score) {
 		}
 	}
 	s.Lengths.Add(&o.Lengths)
+	s.Reasons.Add(o.Reasons)
 	s.Waiting.Add(o.Waiting)
 }
 

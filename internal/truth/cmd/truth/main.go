@@ -492,6 +492,7 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "| %s | %s |\n", k, lengths[k].Summary())
 		}
 		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Lengths.Summary())
+		fmt.Fprintf(stdout, "\n%s", total.Reasons.Table())
 	}
 	fmt.Fprintf(stdout, "\n%s", total.Calibration())
 	if *tool == "" {
@@ -522,8 +523,7 @@ func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
 		}
 		s, starts := truth.Compare(t, d)
 		s.Waiting = truth.CompareWaiting(t, decisions)
-		s.Lengths, err = scoreLengths(t, d, starts, name+".trace")
-		return s, err
+		return s, scoreLengths(s, t, d, starts, name+".trace")
 	}
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, tool, "dump", name+".trace")
@@ -536,24 +536,25 @@ func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
 		return nil, fmt.Errorf("dump: %w", err)
 	}
 	s, starts := truth.Compare(t, d)
-	s.Lengths, err = scoreLengths(t, d, starts, name+".trace")
-	return s, err
+	return s, scoreLengths(s, t, d, starts, name+".trace")
 }
 
-// scoreLengths scores the queue lengths by what the trace tells of them. The
-// result is empty for a truth without moves.
-func scoreLengths(t, d []truth.Line, starts []truth.Match, traceFile string) (truth.Lengths, error) {
+// scoreLengths scores the queue lengths by what the trace tells of them, and finds
+// out why they are wrong. It does nothing for a truth without moves.
+func scoreLengths(s *truth.Score, t, d []truth.Line, starts []truth.Match, traceFile string) error {
 	f, err := os.Open(traceFile)
 	if err != nil {
-		return truth.Lengths{}, err
+		return err
 	}
 	defer f.Close()
 	open, err := truth.FindOpen(t, f)
 	if errors.Is(err, truth.ErrNoMoves) {
-		return truth.Lengths{}, nil
+		return nil
 	}
 	if err != nil {
-		return truth.Lengths{}, err
+		return err
 	}
-	return truth.CompareLengths(t, d, starts, open), nil
+	s.Lengths = truth.CompareLengths(t, d, starts, open)
+	s.Reasons = truth.FindReasons(t, d, starts, open)
+	return nil
 }
