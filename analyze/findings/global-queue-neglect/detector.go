@@ -97,7 +97,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	local, hops := w.world.Starts()
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s in the global queue while the Ps served later work from their own queues, up to %s starts of it",
+		Title: fmt.Sprintf("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
 			findings.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), findings.Count(w.later)),
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 		Evidence: []findings.Evidence{
