@@ -170,7 +170,10 @@ func decisionsOf(tb testing.TB, path string) (out []reference.Decision) {
 	defer stream.Close()
 	rec := reconstruct.New(stream.Tables, reconstruct.Options{
 		Rules: reference.RulesFor(src.Header().Minor),
-		Emit:  func(d *reference.Decision) { out = append(out, *d) },
+		Emit: func(ds []reference.Decision) []reference.Decision {
+			out = append(out, ds...)
+			return ds[:0]
+		},
 	})
 	for {
 		evs, err := stream.Next()

@@ -7,13 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-const (
-	// blockLen is how many decisions are handed on at once: enough that handing
-	// on costs nothing, few enough to stay in a core's cache.
-	blockLen = 1024
-	// ahead is how many blocks each step may be ahead of the next.
-	ahead = 8
-)
+// ahead is how many blocks each step may be ahead of the next.
+const ahead = 8
 
 // block is a run of decisions that several accumulators read.
 type block struct {
@@ -37,7 +32,6 @@ type chain []func(*block)
 // matter which of them is ahead. They must not keep a block or change decisions.
 type fanout struct {
 	to   []chan *block
-	cur  *block
 	free chan *block // a sync.Pool would lose them at each garbage collection
 	done sync.WaitGroup
 	bug  atomic.Pointer[Bug] // of the first step that panicked
@@ -58,7 +52,6 @@ func newFanout(chains ...chain) *fanout {
 			in = next
 		}
 	}
-	f.cur = f.get()
 	return f
 }
 
@@ -95,7 +88,7 @@ func (f *fanout) get() *block {
 	case b := <-f.free:
 		return b
 	default:
-		return &block{decisions: make([]reference.Decision, 0, blockLen)}
+		return &block{}
 	}
 }
 
@@ -107,33 +100,24 @@ func (f *fanout) put(b *block) {
 	}
 }
 
-// add hands on a decision. It does not keep d.
-func (f *fanout) add(d *reference.Decision) {
-	f.cur.decisions = append(f.cur.decisions, *d)
-	if len(f.cur.decisions) == blockLen {
-		f.flush()
-		f.cur = f.get()
-	}
-}
-
-func (f *fanout) flush() {
+// add hands on decisions, and returns room for others.
+func (f *fanout) add(ds []reference.Decision) []reference.Decision {
+	b := f.get()
+	room := b.decisions
+	b.decisions = ds
 	if len(f.to) == 0 {
-		f.put(f.cur)
+		f.put(b)
 	}
-	f.cur.chains.Store(int32(len(f.to)))
+	b.chains.Store(int32(len(f.to)))
 	for _, c := range f.to {
-		c <- f.cur
+		c <- b
 	}
-	f.cur = nil
+	return room
 }
 
-// wait hands on what is left, and returns when all chains have taken it.
-// Nothing can be added afterwards.
+// wait returns when all chains have taken what was added. Nothing can be added
+// afterwards.
 func (f *fanout) wait() {
-	if f.to == nil {
-		return
-	}
-	f.flush()
 	for _, c := range f.to {
 		close(c)
 	}

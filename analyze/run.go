@@ -140,11 +140,13 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	rec := reconstruct.New(stream.Tables, reconstruct.Options{
 		Rules:   reference.RulesFor(src.Header().Minor),
 		Reduced: src.Header().V1,
-		Emit: func(d *reference.Decision) {
-			accumulators.add(d)
+		Emit: func(ds []reference.Decision) []reference.Decision {
 			if onDecision != nil {
-				failed.call(onDecision, d)
+				for i := range ds {
+					failed.call(onDecision, &ds[i])
+				}
 			}
+			return accumulators.add(ds)
 		},
 	})
 	interrupted, full := false, "" // why it was, if not by the caller

@@ -15,6 +15,7 @@ type Queues struct {
 	node   []node
 	local  []runq
 	global list
+	hidden int   // goroutines that are
 	first  int64 // order of the newest at the head of the global queue
 	last   int64 // and of the newest at its tail
 }
@@ -116,7 +117,12 @@ func (q *Queues) GlobalLen() int { return q.global.n }
 
 // Hide leaves g, which must be in no queue, out of what ShownLen and
 // ShownGlobalLen tell until Unhide.
-func (q *Queues) Hide(g int32) { q.node[g].hidden = true }
+func (q *Queues) Hide(g int32) {
+	if n := &q.node[g]; !n.hidden {
+		n.hidden = true
+		q.hidden++
+	}
+}
 
 // Unhide undoes Hide, wherever g is now.
 func (q *Queues) Unhide(g int32) {
@@ -125,6 +131,7 @@ func (q *Queues) Unhide(g int32) {
 		return
 	}
 	n.hidden = false
+	q.hidden--
 	switch n.queue {
 	case QueueLocal:
 		q.local[n.p].ring.hidden--
@@ -137,7 +144,7 @@ func (q *Queues) Unhide(g int32) {
 func (q *Queues) ShownLen(p int32) int {
 	l := &q.local[p]
 	n := l.ring.n - l.ring.hidden
-	if l.runnext != None && !q.node[l.runnext].hidden {
+	if l.runnext != None && (q.hidden == 0 || !q.node[l.runnext].hidden) {
 		n++
 	}
 	return n

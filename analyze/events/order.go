@@ -25,9 +25,11 @@ type order struct {
 	gcSeq   uint64
 	gcState gcState
 
-	last    int64    // time of the event before
-	next    *Event   // in the block, where the next event is made
-	more    [2]Event // that come with it
+	last    int64               // time of the event before
+	events  *[blockEvents]Event // of the block
+	n       int                 // of them there are
+	next    *Event              // in the block, where the next event is made
+	more    [2]Event            // that come with it
 	moreN   int
 	why     declined // it declines; empty if not
 	stopped bool
@@ -79,7 +81,16 @@ func (d *decoder) decodeOwn(data []byte, emit func(*block) bool) (err error) {
 	}
 	o := &order{generation: g, d: d, emit: emit, regions: make([]region, 1)}
 	o.goroutines.init()
-	return o.run()
+	o.begin()
+	err = o.run()
+	d.cur.events = o.events[:o.n]
+	return err
+}
+
+// begin begins a block.
+func (o *order) begin() {
+	o.events, o.n = (*[blockEvents]Event)(o.d.cur.events[:blockEvents]), 0
+	o.next = &o.events[0]
 }
 
 func (o *order) run() error {
@@ -91,7 +102,6 @@ func (o *order) run() error {
 			return declined("a batch with something that is no event")
 		}
 	}
-	o.next = &o.d.cur.events[:1][0]
 	o.sync(o.nanos(o.earliest))
 	if o.hasWall {
 		o.d.cur.wall, o.d.cur.wallAt = o.wall, o.wallAt
@@ -121,11 +131,13 @@ func (o *order) run() error {
 			return o.why
 		}
 		o.commit()
-		for i := range o.moreN {
-			*o.next = o.more[i]
-			o.commit()
+		if o.moreN > 0 {
+			for i := range o.moreN {
+				*o.next = o.more[i]
+				o.commit()
+			}
+			o.moreN = 0
 		}
-		o.moreN = 0
 		if o.stopped {
 			return errStopped
 		}
@@ -142,7 +154,8 @@ func (o *order) run() error {
 // it. The public reader reports what is wrong with that one before it gives the
 // first, so nothing is handed on here before both are well.
 func (o *order) try(i int) verdict {
-	t := o.threads[o.front[i].thread]
+	h := &o.front[i]
+	t := o.threads[h.thread]
 	if v := o.advance(t); v != taken {
 		return v
 	}
@@ -151,7 +164,7 @@ func (o *order) try(i int) verdict {
 	}
 	switch t.read(o.generation) {
 	case readEvent:
-		o.front[i].time = t.time
+		h.time = t.time
 		o.front.moved(i)
 	case readEnd:
 		o.front.remove(i)
@@ -163,21 +176,27 @@ func (o *order) try(i int) verdict {
 
 // commit makes the next event one of the block. Times rise, if need be by 1 ns.
 func (o *order) commit() {
-	d, e := o.d, o.next
+	e := o.next
 	if e.Time <= o.last {
 		e.Time = o.last + 1
 	}
 	o.last = e.Time
-	d.read.add(e)
-	n := len(d.cur.events) + 1
-	d.cur.events = d.cur.events[:n]
-	if n == blockEvents {
-		d.emitted = d.read
-		o.stopped = !o.emit(d.cur)
-		d.cur = d.newBlock()
-		n = 0
+	o.d.read.add(e)
+	if o.n++; o.n == blockEvents {
+		o.flush()
+		return
 	}
-	o.next = &d.cur.events[:n+1][n]
+	o.next = &o.events[o.n]
+}
+
+// flush hands on a block.
+func (o *order) flush() {
+	d := o.d
+	d.cur.events = o.events[:]
+	d.emitted = d.read
+	o.stopped = !o.emit(d.cur)
+	d.cur = d.newBlock()
+	o.begin()
 }
 
 func (o *order) refuse(why declined) verdict {

@@ -275,6 +275,7 @@ func (s *Stream) place(b *block) []Event {
 	}
 	start, last, end := s.stats.Start, s.last, s.stats.End
 	before := last
+	stacks, names := s.remap.stacks, s.remap.strings
 	for i := range out {
 		e := &out[i]
 		at := e.Time - start
@@ -283,9 +284,9 @@ func (s *Stream) place(b *block) []Event {
 			at = last
 		}
 		e.Time, last = at, at
-		e.Stack = s.remap.stacks[e.Stack]
-		e.TStack = s.remap.stacks[e.TStack]
-		e.Reason = s.remap.strings[e.Reason]
+		e.Stack = stacks[e.Stack]
+		e.TStack = stacks[e.TStack]
+		e.Reason = names[e.Reason]
 		s.stats.ByKind[e.Kind]++
 	}
 	s.last, s.stats.End = last, end

@@ -22,7 +22,8 @@ type thread struct {
 
 	batch     int32  // the next; -1 is none
 	lastBatch int32  // while batches are read
-	rest      []byte // of the present batch
+	data      []byte // of the present batch
+	at        int    // how far it is read
 	base      int64  // its time
 	last      int64  // time of the event before in it
 
@@ -42,24 +43,24 @@ const (
 
 // read reads the next event of the thread.
 func (t *thread) read(g *generation) reading {
-	for len(t.rest) == 0 {
+	for t.at == len(t.data) {
 		if t.batch < 0 {
 			return readEnd
 		}
 		b := &g.batches[t.batch]
-		t.rest, t.batch = g.data[b.from:b.to], b.next
+		t.data, t.at, t.batch = g.data[b.from:b.to], 0, b.next
 		t.base, t.last = g.nanos(b.time), 0
 	}
 	if t.last == 0 {
 		t.last = t.base
 	}
-	p := t.rest
-	t.kind = p[0]
+	p, at := t.data, t.at
+	t.kind = p[at]
 	n := int(wire.TimedArgs[t.kind])
 	if n == 0 {
 		return readBad
 	}
-	at := 1
+	at++
 	for i := range n {
 		if at >= len(p) {
 			return readBad
@@ -76,7 +77,7 @@ func (t *thread) read(g *generation) reading {
 		}
 		t.args[i&7] = x
 	}
-	t.rest = p[at:]
+	t.at = at
 	t.time = g.nanos(t.args[0]) + t.last
 	t.last = t.time
 	return readEvent
@@ -136,7 +137,7 @@ func (f front) down(i int) {
 
 // moved puts an element in its place whose time has changed.
 func (f front) moved(i int) {
-	if f.up(i) == i {
+	if i == 0 || f.up(i) == i {
 		f.down(i)
 	}
 }

@@ -11,16 +11,17 @@ import "math"
 // most ids that were in it at one time. The zero value is not ready: use [New].
 type Index struct {
 	table []entry
-	shift uint8 // the table has 1<<shift entries
-	rest  map[int64]int32
+	shift uint8           // the table has 1<<shift entries
+	rest  map[int64]int32 // place plus 1
 	n     int
 }
 
-// entry is what lies where an id's low bits say: its other bits, if they fit, and
-// the place. Ids that do not fit are in the rest. There can be a million.
+// entry is what lies where an id's low bits say: its other bits plus 1, if they
+// fit, or 0 if it is free; and the place. Ids that do not fit are in the rest. There
+// can be a million.
 type entry struct {
 	high  uint32
-	place int32 // plus 1; 0 is a free entry
+	place int32
 }
 
 // None is the place of an id that is not in the index.
@@ -35,27 +36,22 @@ func New() Index {
 
 // Find returns the place of id, or [None].
 func (x *Index) Find(id int64) int32 {
-	if e := x.entry(id); x.has(e, id) {
-		return e.place - 1
+	if e := x.entry(id); uint64(e.high) == x.high(id) {
+		return e.place
 	}
 	return x.inRest(id)
 }
 
 func (x *Index) entry(id int64) *entry { return &x.table[uint64(id)&uint64(len(x.table)-1)] }
 
-// has reports whether e, which is the entry for the low bits of id, holds id.
-func (x *Index) has(e *entry, id int64) bool {
-	return uint64(e.high) == uint64(id)>>x.shift && e.place > 0
-}
+// high is what the entry for the low bits of id has as high if it holds id.
+func (x *Index) high(id int64) uint64 { return uint64(id)>>(x.shift%64) + 1 }
 
 func (x *Index) inRest(id int64) int32 {
 	if len(x.rest) == 0 {
 		return None
 	}
-	if place, ok := x.rest[id]; ok {
-		return place
-	}
-	return None
+	return x.rest[id] - 1
 }
 
 // Add adds an id, which must not be there yet. place must not be negative.
@@ -64,18 +60,17 @@ func (x *Index) Add(id int64, place int32) {
 		x.grow()
 	}
 	if !x.put(id, place) {
-		x.rest[id] = place
+		x.rest[id] = place + 1
 	}
 }
 
 // put reports whether id went into the table.
 func (x *Index) put(id int64, place int32) bool {
-	high := uint64(id) >> x.shift
-	e := x.entry(id)
-	if e.place != 0 || high > math.MaxUint32 {
+	high, e := x.high(id), x.entry(id)
+	if e.high != 0 || high > math.MaxUint32 {
 		return false
 	}
-	*e = entry{uint32(high), place + 1}
+	*e = entry{uint32(high), place}
 	return true
 }
 
@@ -84,12 +79,12 @@ func (x *Index) grow() {
 	x.table = make([]entry, 2*len(old))
 	x.shift++
 	for low, e := range old { // no two of them meet
-		if e.place > 0 {
-			x.put(int64(uint64(e.high)<<shift|uint64(low)), e.place-1)
+		if e.high > 0 {
+			x.put(int64(uint64(e.high-1)<<shift|uint64(low)), e.place)
 		}
 	}
 	for id, place := range x.rest {
-		if x.put(id, place) {
+		if x.put(id, place-1) {
 			delete(x.rest, id)
 		}
 	}
@@ -98,8 +93,8 @@ func (x *Index) grow() {
 // Remove removes an id, which must be there.
 func (x *Index) Remove(id int64) {
 	x.n--
-	if e := x.entry(id); x.has(e, id) {
-		e.place = 0
+	if e := x.entry(id); uint64(e.high) == x.high(id) {
+		e.high = 0
 		return
 	}
 	delete(x.rest, id)

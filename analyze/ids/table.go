@@ -8,7 +8,7 @@ type Table[T any] struct {
 	all   Parts[T]
 	len   int32
 	free  []int32
-	index Index
+	index Index // place less 1
 }
 
 // NewTable returns an empty Table.
@@ -19,7 +19,7 @@ func NewTable[T any]() Table[T] {
 }
 
 // Find returns the place of id, or 0.
-func (t *Table[T]) Find(id int64) int32 { return max(0, t.index.Find(id)) }
+func (t *Table[T]) Find(id int64) int32 { return t.index.Find(id) + 1 }
 
 // Add returns the place of an id that is not in the table yet. What is there is
 // zero, or of one that was removed.
@@ -31,7 +31,7 @@ func (t *Table[T]) Add(id int64) int32 {
 		t.all.Make(place)
 		t.len++
 	}
-	t.index.Add(id, place)
+	t.index.Add(id, place-1)
 	return place
 }
 

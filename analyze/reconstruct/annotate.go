@@ -18,10 +18,10 @@ type annotation struct {
 
 // annotate notes a task or region that a goroutine began.
 func (r *Reconstructor) annotate(it *item) {
-	if it.ev.G < 0 || it.ev.Reason == 0 {
+	if it.context() < 0 || it.ev.Reason == 0 {
 		return
 	}
-	a := annotation{r.gs.At(r.gs.find(it.ev.G)).class, it.ev.Kind == events.TaskBegin, it.ev.Reason}
+	a := annotation{r.gs.At(r.goroutine(it.context())).class, it.ev.Kind == events.TaskBegin, it.ev.Reason}
 	if n := r.annotated[a]; n > 0 || len(r.annotated) < maxAnnotated {
 		r.annotated[a] = n + 1
 	}

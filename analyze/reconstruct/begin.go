@@ -31,26 +31,26 @@ func (r *Reconstructor) begin() {
 			syncs++
 		case events.Procs:
 			if r.procs == 0 {
-				r.setProcs(int(e.Res))
+				r.setProcs(int(it.res()))
 			}
 		case events.Go:
 			if e.From == events.NotExist && created == 0 {
-				created = e.Res
+				created = r.gs.At(it.of).id
 			}
-			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.At(it.rg).state == events.Undetermined && !r.reduced {
+			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.At(it.of).state == events.Undetermined && !r.reduced {
 				start := it.link
 				if start == none {
 					start = 1 << 62
 				}
-				seeds = append(seeds, seed{it.rg, start})
+				seeds = append(seeds, seed{it.of, start})
 			}
 		case events.Proc:
-			if _, seen := ran[it.rp]; seen || e.From == events.NotExist {
+			if _, seen := ran[it.of]; seen || e.From == events.NotExist {
 				break
 			}
-			ran[it.rp] = e.To == events.Running && e.From == events.Undetermined
-			if ran[it.rp] {
-				firsts = append(firsts, it.rp)
+			ran[it.of] = e.To == events.Running && e.From == events.Undetermined
+			if ran[it.of] {
+				firsts = append(firsts, it.of)
 			}
 		}
 	}

@@ -20,6 +20,7 @@ type classes struct {
 type class struct {
 	name, creator string
 	flags         reference.Flags
+	advancer      bool
 }
 
 func newClasses(t *events.Tables) *classes {
@@ -80,7 +81,7 @@ func (c *classes) id(name, creator string) int32 {
 	id, ok := c.byKey[key]
 	if !ok {
 		id = int32(len(c.list))
-		c.list = append(c.list, class{name: name, creator: creator, flags: flagsOf(name)})
+		c.list = append(c.list, class{name: name, creator: creator, flags: flagsOf(name), advancer: isAdvancer(name)})
 		c.byKey[key] = id
 	}
 	return id
@@ -142,15 +143,21 @@ const (
 )
 
 func (s *stackTraits) of(h events.Handle) trait {
-	if h == 0 {
-		return traitSeen
+	if t := s.known[h]; t != 0 {
+		return t
 	}
-	if int(h) >= len(s.known) {
-		s.known = append(s.known, make([]trait, s.tables.Stacks()-len(s.known))...)
+	return s.look(h)
+}
+
+// grow makes room for the stacks that there are now.
+func (s *stackTraits) grow() {
+	if n := s.tables.Stacks(); n > len(s.known) {
+		s.known = append(s.known, make([]trait, n-len(s.known))...)
 	}
-	if s.known[h] == 0 {
-		s.known[h] = classify(s.tables.Frames(h))
-	}
+}
+
+func (s *stackTraits) look(h events.Handle) trait {
+	s.known[h] = classify(s.tables.Frames(h))
 	return s.known[h]
 }
 

@@ -75,7 +75,7 @@ func (tr *decoded) stream(f func([]events.Event)) {
 	tr.tables = s.Tables
 	tr.opt = reconstruct.Options{
 		Rules: reference.RulesFor(src.Header().Minor), Reduced: src.Header().V1,
-		Emit: func(*reference.Decision) {},
+		Emit: func(ds []reference.Decision) []reference.Decision { return ds[:0] },
 	}
 	for {
 		evs, err := s.Next()

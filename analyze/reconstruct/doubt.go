@@ -28,13 +28,19 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	if p < 0 {
 		return r.take(ix, p)
 	}
-	place, in, moved := r.q.Place(ix), r.doubtful(ix), r.gs.At(ix).moved
+	place, g, d := r.q.Place(ix), r.gs.At(ix), &r.ps[p].doubt
+	if place.Queue == reference.QueueRunnext && place.P == p && !g.late { // mostly
+		t := r.take(ix, p)
+		d.fits++
+		r.missed(p)
+		return t
+	}
+	in, moved := r.doubtful(ix), g.moved
 	n, sized := r.q.GlobalLen(), true
 	if place.Queue == reference.QueueGlobal {
 		sized = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) == r.rules.GlobalBatch(n, r.procs)
 	}
 	t := r.take(ix, p)
-	d := &r.ps[p].doubt
 	d.fits++
 	missed := r.missed(p)
 	switch t.src {
@@ -126,8 +132,8 @@ func (r *Reconstructor) moved(ix, to, from int32, why reference.Why) reference.B
 	return byRule
 }
 
-// weigh lowers the basis of a decision about a queue that is in doubt.
-func (r *Reconstructor) weigh(d *reference.Decision) {
+// weigh lowers the basis of a decision of P p about a queue that is in doubt.
+func (r *Reconstructor) weigh(d *reference.Decision, p int32) {
 	if d.Basis.Level() < reference.Inferred {
 		return
 	}
@@ -136,7 +142,7 @@ func (r *Reconstructor) weigh(d *reference.Decision) {
 	case reference.KindSteal, reference.KindGlobalBatch:
 		x = r.gs.find(d.G)
 	case reference.KindOverflow:
-		if p := r.proc(d.P); r.ps[p].doubt.fits <= fitting {
+		if r.ps[p].doubt.fits <= fitting {
 			x = r.q.Head(p)
 		}
 	}

@@ -33,7 +33,7 @@ func (r *Reconstructor) drainsDue(i int64) {
 	for j := 0; j < len(r.drains); {
 		d := &r.drains[j]
 		it := r.win.at(i)
-		ends := it.ev.Kind == events.Go && it.rg == d.g && it.ev.From == events.Running
+		ends := it.ev.Kind == events.Go && it.of == d.g && it.ev.From == events.Running
 		if !ends && r.time < d.due {
 			j++
 			continue
@@ -98,8 +98,8 @@ func (r *Reconstructor) drained(d drain) bool {
 			break
 		}
 		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && it.p == d.p {
-			place := r.q.Place(it.rg)
-			if g := r.gs.At(it.rg); g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
+			place := r.q.Place(it.of)
+			if g := r.gs.At(it.of); g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
 					return place.Queue == reference.QueueGlobal
 				}

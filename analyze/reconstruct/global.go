@@ -31,7 +31,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 		}
 		if !ps.phase.maybeTick() && basis == byRule {
-			ps.phase.saw(odd)
+			r.saw(ps, odd)
 		}
 		switch {
 		case ps.phase.maybeTick():
@@ -73,12 +73,12 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		}
 		switch maybe := ps.phase.maybeTick(); {
 		case shown == 1 && maybe:
-			ps.phase.saw(showing)
+			r.saw(ps, showing)
 			return tick(byAhead)
 		case shown > 1:
 			k = shown
 			if shown > 2 {
-				ps.phase.saw(several)
+				r.saw(ps, several)
 			}
 		case ps.phase.chance(at) > 0.5: // most likely it has never run anything
 			return tick(reference.Known(reference.Ambiguous, reference.RuleTick))
@@ -87,10 +87,10 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	if k > 1 && ps.phase.maybeTick() {
 		switch says := r.tickByPauses(ix, p, k); {
 		case says > pauseSure:
-			ps.phase.saw(math.Exp(min(says, pauseMost)))
+			r.saw(ps, math.Exp(min(says, pauseMost)))
 			return tick(reference.Known(reference.Ambiguous, reference.RuleTick))
 		case says < -pauseSure:
-			ps.phase.saw(math.Exp(max(says, -pauseMost)))
+			r.saw(ps, math.Exp(max(says, -pauseMost)))
 		}
 	}
 	chance, src, open := ps.phase.chance(at), reference.SrcGlobal, false
@@ -147,7 +147,7 @@ func (r *Reconstructor) tryTake(ix int32, a, b int) int {
 		return func(c *Reconstructor) {
 			c.told = take{c.now, size}
 			it := c.win.at(c.now)
-			c.start(it, c.gs.At(it.rg))
+			c.start(it, c.gs.At(it.of))
 			c.judged()
 		}
 	}
@@ -325,7 +325,7 @@ func (r *Reconstructor) yieldedHere(ix, p int32) bool {
 	g := r.gs.At(ix)
 	s := r.win.at(g.start)
 	put := r.win.at(g.ready)
-	return s != nil && put != nil && put.rg == ix && put.ev.From == events.Running && put.p == p && s.prevM == g.ready
+	return s != nil && put != nil && put.ev.Kind == events.Go && put.of == ix && put.ev.From == events.Running && put.p == p && s.prevM == g.ready
 }
 
 // vacate moves what the model has in p's own queue to where it can be: p took

@@ -9,44 +9,46 @@ import (
 // goroutine is what is known of one live goroutine. Its index is reused after
 // its death.
 //
-// Fields are in the order of their widths, and none is a pointer: there can be
-// a million goroutines.
+// None of its fields is a pointer: there can be a million goroutines. It is as long as
+// two lines of the cache. What enter needs, and the judge for most events, is in the
+// first.
 type goroutine struct {
 	id       int64
 	readyAt  int64 // ns; -1 if not runnable
 	ready    int64 // event that made it runnable
 	start    int64 // event by which it will start, none if unknown
-	putBy    int64 // event of the thread that made it runnable by which its put is over, none if not in sight
-	putAt    int64 // event from which on it may have been in its ring, none if not known
-	queued   int64 // event by which it came into its queue
 	newReady int64 // event that made it runnable, at the head of the window
+	queued   int64 // event by which it came into its queue
+	pending  int32 // events of it in the window
+	class    int32
 
-	class      int32
+	state   events.State
+	flags   reference.Flags
+	direct  reference.Source
+	isTaken bool // its take was settled before its start
+	dead    bool
+	late    bool // its put to the global queue comes later than its event
+	doubt   bool // the model may have it in the wrong place
+	moved   bool // it has been in another queue since it became runnable
+
+	putBy      int64         // event of the thread that made it runnable by which its put is over, none if not in sight
+	putAt      int64         // event from which on it may have been in its ring, none if not known
 	reason     events.Handle // of the last block
 	stack      events.Handle // of the last block
 	fromGlobal int32         // P whose take from the global queue moved it to its ring, nobody if none
 	lastM      int32         // thread on which it ran last
 	readyM     int32         // thread that made it runnable
-	pending    int32         // events of it in the window
 	putBatch   int32         // number of the overflow that put it into the global queue last, 0 if it came alone
 	taken      taken         // if isTaken
 
-	state    events.State
-	flags    reference.Flags
-	direct   reference.Source
-	isTaken  bool  // its take was settled before its start
 	passed   int8  // times that others were taken from behind it in the global queue
 	fresh    bool  // direct start with a new time slice
 	unsure   bool  // direct start that may be another one
-	late     bool  // its put to the global queue comes later than its event
-	putAgain bool  // it did
+	putAgain bool  // it was late, and its put has come
 	lock     lock  // whether it is locked to its thread
 	lockUses uint8 // times that lock, a conclusion only, was relied on
 	hidden   bool  // its first event has not come yet: decisions do not know it
 	seeded   bool  // was runnable before the trace began
-	doubt    bool  // the model may have it in the wrong place
-	moved    bool  // it has been in another queue since it became runnable
-	dead     bool
 }
 
 // taken is a take that was settled before its start.
@@ -67,29 +69,16 @@ type goroutines struct {
 	seen int64
 }
 
-// enter returns the index of goroutine id and counts one more event of it in
-// the window.
-func (t *goroutines) enter(id int64) int32 {
-	ix := t.find(id)
-	t.At(ix).pending++
-	return ix
-}
-
 func (t *goroutines) find(id int64) int32 {
 	if ix := t.Find(id); ix != 0 {
 		return ix
 	}
+	return t.add(id)
+}
+
+func (t *goroutines) add(id int64) int32 {
 	ix := t.Add(id)
 	*t.At(ix) = goroutine{id: id, readyAt: -1, ready: none, start: none, newReady: none, lastM: nobody, fromGlobal: nobody}
 	t.seen++
 	return ix
-}
-
-// leave says that an event of the goroutine was judged.
-func (t *goroutines) leave(ix int32) {
-	g := t.At(ix)
-	g.pending--
-	if g.dead && g.pending <= 0 {
-		t.Remove(g.id, ix)
-	}
 }

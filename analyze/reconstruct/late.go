@@ -52,7 +52,7 @@ func (r *Reconstructor) tryPutLate(it *item, g *goroutine) bool {
 	return r.better(func(c *Reconstructor) {
 		c.judged()
 	}, func(c *Reconstructor) {
-		c.putLate(it.rg)
+		c.putLate(it.of)
 		c.judged()
 	}) > 0
 }

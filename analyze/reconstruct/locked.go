@@ -48,7 +48,7 @@ func (r *Reconstructor) handover(it *item, p *proc) handover {
 		return toNobody
 	case start == nil:
 		g := r.gs.At(giver)
-		if r.q.Len(it.rp) > 0 && !r.allInFlight(it.rp) {
+		if r.q.Len(it.of) > 0 && !r.allInFlight(it.of) {
 			g.lock, g.lockUses = locked, 0
 			return fromLocked
 		}
@@ -57,14 +57,14 @@ func (r *Reconstructor) handover(it *item, p *proc) handover {
 		}
 		return toNobody
 	case giver == nobody, exits && r.gs.At(giver).lock != locked:
-		if r.stealsAsAny(it, next, start.rg) {
+		if r.stealsAsAny(it, next, start.of) {
 			return toNobody
 		}
 		return r.handToLocked(it, p, next, start)
 	case exits:
 		return fromLocked
 	}
-	h := r.whichLocked(it, next, giver, start.rg)
+	h := r.whichLocked(it, next, giver, start.of)
 	if h == toLocked {
 		return r.handToLocked(it, p, next, start)
 	}
@@ -75,7 +75,7 @@ func (r *Reconstructor) handover(it *item, p *proc) handover {
 // that got it at once was woken for g, queued elsewhere: g is not locked.
 func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
 	at := r.q.Place(g)
-	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == it.rp || r.q.Len(it.rp) > 0 || r.gs.At(g).lock == locked {
+	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == it.of || r.q.Len(it.of) > 0 || r.gs.At(g).lock == locked {
 		return false
 	}
 	free, _ := r.watchLock(next, g)
@@ -85,17 +85,17 @@ func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
 // handToLocked makes the take of a goroutine happen now whose thread gets the P
 // for it.
 func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) handover {
-	g := r.gs.At(start.rg)
+	g := r.gs.At(start.of)
 	g.start = next.nextM
-	if r.q.Place(start.rg).Queue == reference.QueueUnknown {
+	if r.q.Place(start.of).Queue == reference.QueueUnknown {
 		return toNobody
 	}
 	g.lock, g.lockUses = locked, 0
 	p.handed = next.nextM
-	r.settle(start.rg)
+	r.settle(start.of)
 	if t := g.taken; t.basis.Level() == reference.Inferred {
 		t.basis = byRule
-		r.learnPhase(start.rg, next.rp, t, r.win.at(it.prevM))
+		r.learnPhase(start.of, next.of, t, r.win.at(it.prevM))
 	}
 	return toLocked
 }
@@ -110,24 +110,24 @@ func (r *Reconstructor) givesAsLocked(it *item) (g int32, exits bool) {
 		return nobody, false
 	}
 	next := r.win.at(it.nextM)
-	for next != nil && next.ev.Kind == events.Proc && next.rp == it.rp && r.lends(next) {
+	for next != nil && next.ev.Kind == events.Proc && next.of == it.of && r.lends(next) {
 		next = r.win.at(r.win.at(next.nextM).nextM)
 	}
 	if prev.ev.To == events.NotExist {
 		if next == nil {
-			return prev.rg, true
+			return prev.of, true
 		}
 		return nobody, false
 	}
 	if next == nil {
-		return prev.rg, false // it does not run again as far as we see, as an idle thread would
+		return prev.of, false // it does not run again as far as we see, as an idle thread would
 	}
 	if next.ev.Kind != events.Proc || next.ev.To != events.Running {
 		return nobody, false
 	}
 	start := r.win.at(next.nextM)
-	if start == nil || start.ev.Kind == events.Go && start.ev.To == events.Running && start.rg == prev.rg {
-		return prev.rg, false
+	if start == nil || start.ev.Kind == events.Go && start.ev.To == events.Running && start.of == prev.of {
+		return prev.of, false
 	}
 	return nobody, false
 }
@@ -140,14 +140,14 @@ func (r *Reconstructor) startsLocked(next *item) *item {
 		return nil
 	}
 	start := r.win.at(next.nextM)
-	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != next.rp {
+	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != next.of {
 		return nil
 	}
-	g := r.gs.At(start.rg)
+	g := r.gs.At(start.of)
 	if g.state != events.Runnable || g.ready > r.now || g.direct != reference.SrcUnknown {
 		return nil
 	}
-	if g.lastM != start.m || r.ms[start.m].lastG != start.rg {
+	if g.lastM != start.m || r.ms[start.m].lastG != start.of {
 		return nil
 	}
 	return start
@@ -201,12 +201,12 @@ func (r *Reconstructor) watchLock(it *item, g int32) (free, gap int64) {
 		switch {
 		case prev == nil:
 		case e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running:
-			if it.rg != g || prev.ev.Kind != events.Proc {
+			if it.of != g || prev.ev.Kind != events.Proc {
 				return i, median(gaps[:n])
 			}
 		case e.Kind == events.Proc && e.From == events.Running && e.To == events.Idle:
 			switch {
-			case prev.ev.Kind == events.Go && prev.rg == g && prev.ev.From == events.Running:
+			case prev.ev.Kind == events.Go && prev.of == g && prev.ev.From == events.Running:
 				if n < len(gaps) {
 					gaps[n] = e.Time - prev.ev.Time
 					n++
@@ -236,14 +236,14 @@ func (r *Reconstructor) learnLock(it *item, g *goroutine) {
 		return
 	}
 	last := r.ms[it.m].lastG
-	if last != nobody && last != it.rg && r.gs.At(last).lastM == it.m {
+	if last != nobody && last != it.of && r.gs.At(last).lastM == it.m {
 		r.gs.At(last).lock = unlocked
 	}
 	prev := r.win.at(it.prevM)
 	switch {
 	case g.lastM == nobody:
 		g.lock = lockUnknown
-	case g.lastM != it.m || last != it.rg || prev != nil && prev.ev.Kind != events.Proc:
+	case g.lastM != it.m || last != it.of || prev != nil && prev.ev.Kind != events.Proc:
 		g.lock = unlocked
 	}
 }

@@ -41,6 +41,6 @@ func (r *Reconstructor) lost(it *item) {
 	for ix := range r.ms {
 		r.ms[ix].g = nobody
 	}
-	r.say(&reference.Decision{Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, M: reference.NoM, Wait: it.ev.Res, Victim: reference.NoP,
+	r.say(&reference.Decision{Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, M: reference.NoM, Wait: it.res(), Victim: reference.NoP,
 		Basis: reference.Known(reference.Observed, reference.RuleNone)})
 }

@@ -39,7 +39,7 @@ func (r *Reconstructor) misordered(ix, p int32) bool {
 		return func(c *Reconstructor) {
 			c.mend = mend{c.now, do}
 			it := c.win.at(c.now)
-			c.start(it, c.gs.At(it.rg))
+			c.start(it, c.gs.At(it.of))
 			c.judged()
 		}
 	}

@@ -159,6 +159,12 @@ func (f *phase) slip(by int, chance float64) {
 	f.most = slices.Max(f.weight[:])
 }
 
+// saw notes evidence for or against the tick of p being now.
+func (r *Reconstructor) saw(p *proc, ratio float64) {
+	p.phase.saw(ratio)
+	r.hold.stir()
+}
+
 // learnPhase draws the tick's phase from a take of ix on p, which began after
 // the event before it on its thread: a P that takes from its own queue although the
 // global one holds something is not at the 61st tick.
@@ -166,14 +172,15 @@ func (r *Reconstructor) learnPhase(ix, p int32, t taken, before *item) {
 	if p < 0 || t.basis != byRule {
 		return
 	}
-	f := &r.ps[p].phase
+	ps := &r.ps[p]
+	f := &ps.phase
 	switch t.src {
 	case reference.SrcGlobalTick:
 		if t.batch == 1 {
 			if r.q.Len(p) > 1 {
-				f.saw(plain)
+				r.saw(ps, plain)
 			} else {
-				f.saw(lone)
+				r.saw(ps, lone)
 			}
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
@@ -181,9 +188,9 @@ func (r *Reconstructor) learnPhase(ix, p int32, t taken, before *item) {
 		case f.heard || t.doubt != reference.RuleNone || !r.waitsGlobal(before):
 			return
 		case r.gs.At(ix).fromGlobal != p:
-			f.saw(ownFirst)
+			r.saw(ps, ownFirst)
 		case f.maybeTick():
-			f.saw(batchMate)
+			r.saw(ps, batchMate)
 		}
 		f.heard = true
 	}
@@ -201,27 +208,29 @@ type ask struct {
 // patience is the most decisions that are held back for the oldest ask.
 const patience = 1 << 16
 
-// holding is the decisions that wait for the oldest ask, so that all come in
-// order. They stand in a ring that is made of parts, as the window is.
+// BlockLen is how many decisions are emitted at once: enough that this costs nothing,
+// few enough to stay in a core's cache.
+const BlockLen = 1024
+
+// holding is the decisions that were not emitted yet, so that all come in order:
+// some wait for the oldest ask. They are drafted where they stay.
 type holding struct {
-	parts [patience / partLen]*[partLen]reference.Decision
-	given int64 // decisions that were emitted, ever
-	held  int64 // and that came
-	asks  []ask // oldest first
-	told  int   // of them that were answered
+	last  []reference.Decision   // the newest
+	full  [][]reference.Decision // those before, in blocks
+	free  [][]reference.Decision // blocks to be used again
+	first int64                  // number of the first of all
+	given int64                  // number of the first that waits
+	held  int64                  // decisions that came
+	due   int64                  // of them, when the asks are looked at next
+	asks  []ask                  // oldest first
+	told  int                    // of them that were answered
 }
 
 func (h *holding) at(i int64) *reference.Decision {
-	return &h.parts[i/partLen%(patience/partLen)][i%partLen]
-}
-
-// push makes room for one more decision. There are less than patience.
-func (h *holding) push() *reference.Decision {
-	if part := &h.parts[h.held/partLen%(patience/partLen)]; *part == nil {
-		*part = new([partLen]reference.Decision)
+	if n := int(i-h.first) / BlockLen; n < len(h.full) {
+		return &h.full[n][(i-h.first)%BlockLen]
 	}
-	h.held++
-	return h.at(h.held - 1)
+	return &h.last[(i-h.first)%BlockLen]
 }
 
 func (h *holding) ask(p int32, at uint8) {
@@ -230,7 +239,11 @@ func (h *holding) ask(p int32, at uint8) {
 		h.told = 0
 	}
 	h.asks = append(h.asks, ask{d: h.held, p: p, at: at})
+	h.stir()
 }
+
+// stir has the asks looked at with the next decision.
+func (h *holding) stir() { h.due = 0 }
 
 // tickBy says what the chance of the 61st tick amounts to.
 func tickBy(chance float64) (reference.Source, reference.Basis) {
@@ -254,7 +267,8 @@ func (r *Reconstructor) answer(all bool) {
 		c := r.ps[a.p].phase.chance(a.at)
 		// As many are given away as come, so there is room.
 		if !all && c > never && c < certain && h.held-h.given < patience {
-			break
+			h.given, h.due = a.d, a.d+patience
+			return
 		}
 		d := h.at(a.d)
 		src, basis := tickBy(c)
@@ -263,20 +277,32 @@ func (r *Reconstructor) answer(all bool) {
 			d.Basis = basis
 		}
 		r.count(d.Src, d.Basis)
-		r.release(a.d + 1)
+		h.given = a.d + 1
 	}
-	if h.told < len(h.asks) {
-		r.release(h.asks[h.told].d)
-		return
-	}
-	r.release(h.held)
-	h.asks, h.told = h.asks[:0], 0
+	h.given, h.asks, h.told = h.held, h.asks[:0], 0
 }
 
-// release emits the decisions before the i-th.
-func (r *Reconstructor) release(i int64) {
-	for ; r.hold.given < i; r.hold.given++ {
-		r.emit(r.hold.at(r.hold.given))
+// release emits what waits for no ask, in whole blocks, or all, and begins a block.
+func (r *Reconstructor) release(all bool) {
+	h := &r.hold
+	if len(h.asks) == 0 {
+		h.given = h.held
+	}
+	if len(h.last) > 0 {
+		h.full = append(h.full, h.last)
+	}
+	n := 0
+	for ; n < len(h.full) && (all || h.first+BlockLen <= h.given); n++ {
+		h.first += int64(len(h.full[n]))
+		if b := r.emit(h.full[n]); b != nil {
+			h.free = append(h.free, b)
+		}
+	}
+	h.full = slices.Delete(h.full, 0, n)
+	if n := len(h.free); n > 0 {
+		h.last, h.free = h.free[n-1], h.free[:n-1]
+	} else {
+		h.last = make([]reference.Decision, 0, BlockLen)
 	}
 }
 

@@ -138,11 +138,21 @@ func (f *feed) begin(g int64) {
 	f.add(events.Event{G: g, Res: g, From: events.Undetermined, To: events.Running})
 }
 
+// each is an Emit that calls f with every decision.
+func each(f func(d *reference.Decision)) func([]reference.Decision) []reference.Decision {
+	return func(ds []reference.Decision) []reference.Decision {
+		for i := range ds {
+			f(&ds[i])
+		}
+		return ds[:0]
+	}
+}
+
 // starts reconstructs, and returns the starts but the one of begin.
 func (f *feed) starts(prepare func(*Reconstructor)) []reference.Decision {
 	var out []reference.Decision
 	last := int64(0)
-	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: func(d *reference.Decision) {
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: each(func(d *reference.Decision) {
 		if d.Time < last {
 			panic("decisions out of order")
 		}
@@ -150,7 +160,7 @@ func (f *feed) starts(prepare func(*Reconstructor)) []reference.Decision {
 		if d.Kind == reference.KindStart && d.Flags&reference.FlagFirst == 0 {
 			out = append(out, *d)
 		}
-	}})
+	})})
 	if prepare != nil {
 		prepare(r)
 	}
@@ -237,7 +247,7 @@ func TestHeldBack(t *testing.T) {
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	told := 0
-	r.emit = func(*reference.Decision) { told++ }
+	r.emit = each(func(*reference.Decision) { told++ })
 	for e := range slices.Values(f.evs) {
 		r.Add([]events.Event{e})
 		if n := r.hold.held - r.hold.given; n > patience {

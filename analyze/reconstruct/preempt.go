@@ -20,7 +20,7 @@ func (r *Reconstructor) yielded(it *item) put {
 		return put{to: reference.QueueLocal, p: it.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
 	}
 	next := r.win.at(it.nextM)
-	stops := next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Idle && next.rp == it.p && next.m == it.m
+	stops := next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Idle && next.of == it.p && next.m == it.m
 	// The begin is written before gcwaiting is set (stopTheWorldWithSema).
 	if stops && r.stw.open {
 		if r.rules.STWKeepsRunnext {

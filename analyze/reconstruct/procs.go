@@ -22,7 +22,7 @@ func (r *Reconstructor) pKnown(ix int32, running bool) {
 // procEvent judges a P's transition.
 func (r *Reconstructor) procEvent(it *item) {
 	e := &it.ev
-	p := &r.ps[it.rp]
+	p := &r.ps[it.of]
 	first := !p.known
 	if p.borrowed == r.now || r.borrows(it) {
 		return
@@ -46,18 +46,18 @@ func (r *Reconstructor) procEvent(it *item) {
 			return
 		}
 		if first {
-			r.pKnown(it.rp, false)
-			r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
+			r.pKnown(it.of, false)
+			r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
 				Basis: reference.Known(reference.Observed, reference.RuleNone)})
 			return
 		}
 		r.pTaken(it, p)
 	case e.To == events.Idle && e.From == events.NotExist:
-		r.pKnown(it.rp, false)
-		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
+		r.pKnown(it.of, false)
+		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
 			Basis: reference.Known(reference.Observed, reference.RuleNone)})
 	case e.To == events.Idle:
-		if it.p == it.rp {
+		if it.p == it.of {
 			r.pStop(it, p)
 			return
 		}
@@ -73,7 +73,7 @@ func (r *Reconstructor) borrows(it *item) bool {
 	if !r.lends(it) {
 		return false
 	}
-	r.ps[it.rp].borrowed = it.nextM
+	r.ps[it.of].borrowed = it.nextM
 	return true
 }
 
@@ -83,7 +83,7 @@ func (r *Reconstructor) lends(it *item) bool {
 		return false
 	}
 	stop := r.win.at(it.nextM)
-	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.rp != it.rp {
+	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.of != it.of {
 		return false
 	}
 	// A thread that gave the P up itself (stoplockedm) is not among the idle
@@ -98,7 +98,7 @@ func (r *Reconstructor) lends(it *item) bool {
 	if next == nil || next.ev.To != events.Running || next.m < 0 || next.m == it.m {
 		return false
 	}
-	if next.ev.Time-stop.ev.Time > borrowTime && !gave && !r.ps[it.rp].released {
+	if next.ev.Time-stop.ev.Time > borrowTime && !gave && !r.ps[it.of].released {
 		return false
 	}
 	// A thread that is not new got the P handed, maybe for a goroutine locked to it.
@@ -109,26 +109,25 @@ func (r *Reconstructor) lends(it *item) bool {
 const borrowTime = 2_000_000
 
 func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
-	r.pKnown(it.rp, true)
+	r.pKnown(it.of, true)
 	p.m = it.m
 	p.syscall = false
 	p.g = nobody
 	if p.released && !p.told && it.m >= 0 && it.m != p.lastM {
-		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: it.ev.M, G: reference.NoG, Why: p.why, Basis: byRule})
+		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: p.why, Basis: byRule})
 	}
 	p.released, p.told = false, false
-	r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: it.ev.M, G: reference.NoG, Flags: flags, Basis: reference.Known(reference.Observed, reference.RuleNone)})
+	r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: r.mid(it.m), G: reference.NoG, Flags: flags, Basis: reference.Known(reference.Observed, reference.RuleNone)})
 }
 
 // pStop judges a P that its own thread gives up.
 func (r *Reconstructor) pStop(it *item, p *proc) {
-	e := &it.ev
 	why := reference.WhyIdle
 	gives := false // to whichever thread comes (handoffp)
 	switch {
 	case r.stw.open:
 		why = reference.WhySTW
-	case e.G >= 0: // a system call that gives the P up itself (entersyscallblock)
+	case it.g >= 0: // a system call that gives the P up itself (entersyscallblock)
 		why = reference.WhySyscall
 		gives = true
 	default:
@@ -141,16 +140,16 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 		}
 	}
 	if why == reference.WhyIdle {
-		r.mustBeEmpty(it.rp)
+		r.mustBeEmpty(it.of)
 		p.doubt.fits, p.doubt.missed = fitting, false // an empty queue is right
 	}
-	r.pKnown(it.rp, false)
+	r.pKnown(it.of, false)
 	p.lastM = it.m
 	p.m = nobody
 	p.g = nobody
 	p.syscall = false
 	p.released, p.told = false, false
-	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
+	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: why, Basis: byRule})
 	if gives {
 		r.handOff(it, p, why)
 	}
@@ -162,7 +161,7 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
 	next := r.nextOfP(it)
 	basis := byRule
-	if r.q.Len(it.rp) == 0 && r.q.GlobalLen() == 0 && r.othersIdle(p) {
+	if r.q.Len(it.of) == 0 && r.q.GlobalLen() == 0 && r.othersIdle(p) {
 		if next == nil || next.ev.Time-r.time > wake || !r.gcOpen && !r.wokenFor(next) {
 			return
 		}
@@ -171,7 +170,7 @@ func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
 	p.released, p.why = true, why
 	if next != nil {
 		p.told = true
-		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: next.ev.M, G: reference.NoG, Why: why, Basis: basis})
+		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: r.mid(next.m), G: reference.NoG, Why: why, Basis: basis})
 	}
 }
 
@@ -260,13 +259,12 @@ func (r *Reconstructor) relocate(x, from int32) {
 // pTaken judges a P that is taken from a thread in a system call by somebody
 // else.
 func (r *Reconstructor) pTaken(it *item, p *proc) {
-	e := &it.ev
 	why := reference.WhyRetakeSlow
-	if e.G >= 0 {
+	if it.g >= 0 {
 		switch g := it.g; {
 		case r.gs.At(g).state == events.Syscall:
 			why = reference.WhyRetakeReturn
-		case r.stw.open && r.stw.g == e.G:
+		case r.stw.open && r.stw.g == r.gs.At(g).id:
 			why = reference.WhySTW
 		case r.gs.At(g).flags&reference.FlagTracer != 0 || r.visited() == reference.WhyGeneration:
 			why = reference.WhyGeneration
@@ -278,7 +276,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	}
 	owner := p.m
 	in := p.g
-	r.pKnown(it.rp, false)
+	r.pKnown(it.of, false)
 	p.m, p.g, p.syscall = nobody, nobody, false
 	p.lastM = nobody
 	p.released, p.told = false, false
@@ -289,7 +287,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	r.say(&d)
 	switch why {
 	case reference.WhySTW:
-		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: e.M, G: reference.NoG, Why: why, Basis: byRule})
+		r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: why, Basis: byRule})
 	case reference.WhyRetakeReturn:
 	default:
 		r.handOff(it, p, why)
@@ -299,15 +297,15 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 // procsEvent judges a statement of GOMAXPROCS.
 func (r *Reconstructor) procsEvent(it *item) {
 	if r.stw.open {
-		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW})
+		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW})
 		r.stw.open = false
 		if r.stw.why == "GC mark termination" {
 			r.visit = visit{it.m, reference.WhyGC}
 		}
-	} else if it.ev.G >= 0 {
+	} else if it.context() >= 0 {
 		r.generationBegins(it)
 	}
-	r.setProcs(int(min(it.ev.Res, 1<<20)))
+	r.setProcs(int(min(it.res(), 1<<20)))
 }
 
 // destroyAbove empties the queues of Ps that are no more to the head of the
@@ -337,6 +335,6 @@ func (r *Reconstructor) destroyAbove(n int) {
 func (r *Reconstructor) endSTW(it *item) {
 	if r.stw.open { // the range ended without the metric: the trace is damaged or old
 		r.stw.open = false
-		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW})
+		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW})
 	}
 }

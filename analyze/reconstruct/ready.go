@@ -8,9 +8,8 @@ import (
 )
 
 // goEvent judges a goroutine's transition.
-func (r *Reconstructor) goEvent(it *item) {
+func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 	e := &it.ev
-	g := r.gs.At(it.rg)
 	if e.From == events.NotExist {
 		g.dead = false
 		g.class, g.flags, g.lastM = 0, 0, nobody
@@ -39,13 +38,13 @@ func (r *Reconstructor) goEvent(it *item) {
 		if it.p >= 0 {
 			p := &r.ps[it.p]
 			p.syscall = false
-			p.g = it.rg
+			p.g = it.of
 		}
-		r.bind(it.m, it.rg)
+		r.bind(it.m, it.of)
 		d := r.draft()
 		d.Kind, d.Flags = reference.KindSyscallExit, g.flags
-		d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), e.M
-		r.tell(d)
+		d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), r.mid(it.m)
+		r.tell(d, it.p)
 	case e.From == events.Running:
 		r.stop(it, g, whyStop(it))
 		if e.To == events.Waiting {
@@ -59,7 +58,7 @@ func (r *Reconstructor) goEvent(it *item) {
 	case e.From == events.Syscall && e.To == events.NotExist:
 		g.state = e.To
 		g.dead = true
-		if it.m >= 0 && r.ms[it.m].g == it.rg {
+		if it.m >= 0 && r.ms[it.m].g == it.of {
 			r.ms[it.m].g = nobody
 		}
 	default:
@@ -101,11 +100,11 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 		return
 	}
 	if state != events.Runnable || !g.seeded {
-		r.forget(it.rg, g)
+		r.forget(it.of, g)
 	}
 	if g.hidden {
 		g.hidden = false
-		r.q.Unhide(it.rg)
+		r.q.Unhide(it.of)
 	}
 	g.state = state
 	switch state {
@@ -115,9 +114,9 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 			g.start = it.link
 		}
 		g.direct = reference.SrcUnknown
-		d := reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, P: reference.NoP, M: e.M, By: reference.NoG,
+		d := reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), By: reference.NoG,
 			To: reference.QueueUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Unknown, reference.RuleInitial)}
-		if pl := r.q.Place(it.rg); pl.Queue != reference.QueueUnknown {
+		if pl := r.q.Place(it.of); pl.Queue != reference.QueueUnknown {
 			d.To, d.Basis = pl.Queue, reference.Known(reference.Assumed, reference.RuleInitial)
 			if pl.P >= 0 {
 				d.P = r.pid(pl.P)
@@ -126,19 +125,19 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 		r.say(&d)
 	case events.Running, events.Syscall:
 		if it.m >= 0 && it.p >= 0 {
-			r.bind(it.m, it.rg)
+			r.bind(it.m, it.of)
 			p := &r.ps[it.p]
 			r.pKnown(it.p, true)
 			p.m = it.m
-			p.g, p.began = it.rg, r.time
+			p.g, p.began = it.of, r.time
 			p.syscall = state == events.Syscall
-			r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: p.id, M: e.M, Wait: -1,
+			r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: p.id, M: r.mid(it.m), Wait: -1,
 				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
 			if p.syscall {
-				r.say(&reference.Decision{Kind: reference.KindSyscall, G: g.id, Class: g.class, P: p.id, M: e.M, Flags: g.flags})
+				r.say(&reference.Decision{Kind: reference.KindSyscall, G: g.id, Class: g.class, P: p.id, M: r.mid(it.m), Flags: g.flags})
 			}
 		} else if it.m >= 0 {
-			r.ms[it.m].g = it.rg
+			r.ms[it.m].g = it.of
 		}
 	case events.NotExist:
 		g.dead = true
@@ -218,14 +217,14 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	}
 	d := r.draft()
 	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, why, g.flags, reference.Known(reference.Observed, reference.RuleNone)
-	d.G, d.Class, d.P, d.M, d.Stack = g.id, g.class, r.pid(it.p), e.M, int32(e.TStack)
+	d.G, d.Class, d.P, d.M, d.Stack = g.id, g.class, r.pid(it.p), r.mid(it.m), int32(e.TStack)
 	if why == reference.WhySyscall {
 		if p != nil {
 			p.syscall = true
-			p.g = it.rg
+			p.g = it.of
 			d.Kind = reference.KindSyscall
 		}
-		r.tell(d)
+		r.tell(d, it.p)
 		return
 	}
 	if why == reference.WhyBlock {
@@ -244,14 +243,14 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	if e.To == events.NotExist {
 		g.dead = true
 	}
-	r.tell(d)
+	r.tell(d, it.p)
 }
 
 // ready judges a goroutine that became runnable: where it was put.
 func (r *Reconstructor) ready(it *item, g *goroutine) {
 	e := &it.ev
-	if r.q.Place(it.rg).Queue != reference.QueueUnknown {
-		r.forget(it.rg, g)
+	if r.q.Place(it.of).Queue != reference.QueueUnknown {
+		r.forget(it.of, g)
 	}
 	from := e.From
 	g.start = it.link
@@ -274,70 +273,76 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	}
 	if from == events.Running {
 		if t.preempt {
-			r.say(&reference.Decision{Kind: reference.KindPreempt, G: g.id, Class: g.class, P: r.pid(it.p), M: e.M, Why: t.why,
+			r.say(&reference.Decision{Kind: reference.KindPreempt, G: g.id, Class: g.class, P: r.pid(it.p), M: r.mid(it.m), Why: t.why,
 				Stack: int32(e.TStack), Flags: g.flags, Basis: t.cause})
 		}
 		r.stop(it, g, t.why)
 	} else if from == events.Syscall {
-		if it.m >= 0 && r.ms[it.m].g == it.rg {
+		if it.m >= 0 && r.ms[it.m].g == it.of {
 			r.ms[it.m].g = nobody
 		}
-		if it.p >= 0 && r.ps[it.p].g == it.rg {
+		if it.p >= 0 && r.ps[it.p].g == it.of {
 			r.ps[it.p].g = nobody
 			r.ps[it.p].syscall = false
 		}
-		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: e.M, Flags: g.flags})
+		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), Flags: g.flags})
 	}
 	g.state = events.Runnable
-	by := e.G
-	if by == g.id {
-		by = reference.NoG
-	}
-	d := reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, By: by, P: r.pid(t.p), M: e.M, To: t.to, Why: t.why,
-		Stack: int32(e.Stack), Flags: g.flags, Basis: t.basis}
-	if t.to == reference.QueueGlobal {
-		d.P = reference.NoP
-	}
-	if it.p < 0 {
-		d.Flags |= reference.FlagNoP
-	}
 	if r.reduced && t.to != reference.QueueDirect {
-		d.To, d.P, d.Basis = reference.QueueUnknown, reference.NoP, reference.Known(reference.Unknown, reference.RuleNone)
-		r.say(&d)
-		return
+		t.to, t.p, t.basis = reference.QueueUnknown, nobody, reference.Known(reference.Unknown, reference.RuleNone)
 	}
 	switch t.to {
+	case reference.QueueUnknown:
+		r.sayReady(it, g, &t)
 	case reference.QueueDirect:
 		g.direct = t.direct
 		g.fresh, g.unsure = t.fresh, t.unsure
-		r.say(&d)
+		r.sayReady(it, g, &t)
 	case reference.QueueGlobal:
+		t.p = nobody
 		r.putsNext()
 		tail := r.q.GlobalTail()
-		r.putGlobal(it.rg)
-		r.openPut(it.rg, g.putBy)
-		r.say(&d)
-		if it.p >= 0 && (r.rules.GlobalBatch(r.q.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, it.rg, g.putBy) || r.tryPutLate(it, g)) {
-			r.putLate(it.rg)
+		r.putGlobal(it.of)
+		r.openPut(it.of, g.putBy)
+		r.sayReady(it, g, &t)
+		if it.p >= 0 && (r.rules.GlobalBatch(r.q.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, it.of, g.putBy) || r.tryPutLate(it, g)) {
+			r.putLate(it.of)
 		}
 	case reference.QueueLocal:
-		if r.overflows(t.p, it.rg) {
+		if r.overflows(t.p, it.of) {
 			// The newcomer goes to the global queue together with half of the ring.
-			d.To, d.P = reference.QueueGlobal, reference.NoP
-			r.overflow(t.p, it.rg, nobody, &d)
+			p := t.p
+			t.to, t.p = reference.QueueGlobal, nobody
+			r.overflow(p, it.of, nobody, func() { r.sayReady(it, g, &t) })
 			return
 		}
-		r.q.PutTail(t.p, it.rg)
+		r.q.PutTail(t.p, it.of)
 		g.putAt = r.now
-		r.say(&d)
+		r.sayReady(it, g, &t)
 	case reference.QueueRunnext:
-		out := r.q.PutRunnext(t.p, it.rg)
-		r.say(&d)
+		out := r.q.PutRunnext(t.p, it.of)
+		r.sayReady(it, g, &t)
 		if out == reference.None {
 			return
 		}
 		r.displace(t.p, out)
 	}
+}
+
+// sayReady tells that a goroutine became runnable.
+func (r *Reconstructor) sayReady(it *item, g *goroutine, t *put) {
+	e := &it.ev
+	d := r.draft()
+	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, t.to, t.why, g.flags, t.basis
+	if it.p < 0 {
+		d.Flags |= reference.FlagNoP
+	}
+	d.G, d.Class, d.P, d.M, d.Stack = g.id, g.class, r.pid(t.p), r.mid(it.m), int32(e.Stack)
+	d.By = reference.NoG
+	if it.g >= 0 && it.g != it.of {
+		d.By = r.gs.At(it.g).id
+	}
+	r.tell(d, t.p)
 }
 
 // displace puts the old runnext at the tail of its P's ring.
@@ -377,9 +382,9 @@ func (r *Reconstructor) overflows(p, newcomer int32) bool {
 }
 
 // overflow moves half of p's ring and then the newcomer to the global queue
-// (runqputslow). ready is the newcomer's Ready decision, nil if it was
+// (runqputslow). ready says the newcomer's Ready decision; it is nil if it was
 // displaced from runnext: of P from, or nobody's if that was before.
-func (r *Reconstructor) overflow(p, newcomer, from int32, ready *reference.Decision) {
+func (r *Reconstructor) overflow(p, newcomer, from int32, ready func()) {
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now
@@ -394,7 +399,7 @@ func (r *Reconstructor) overflow(p, newcomer, from int32, ready *reference.Decis
 	}
 	r.q.PutGlobal(newcomer)
 	if ready != nil {
-		r.say(ready)
+		ready()
 		return
 	}
 	r.move(newcomer, nobody, from, reference.QueueGlobal, reference.WhyOverflow)
@@ -411,7 +416,7 @@ func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why refe
 	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, g.flags, basis
 	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(to), reference.NoM
 	d.Victim, d.To = r.pid(from), queue
-	r.tell(d)
+	r.tell(d, to)
 }
 
 // put is where and why a goroutine became runnable.
@@ -454,17 +459,17 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		}
 		// Without a P: an idle one may turn up at once (exitsyscallNoP).
 		if next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Running && next.nextM == it.link && it.link != none {
-			return put{to: reference.QueueDirect, p: next.rp, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead, fresh: true}
+			return put{to: reference.QueueDirect, p: next.of, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead, fresh: true}
 		}
 		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byRule}
 	}
 	// Waiting -> Runnable.
-	if startsNext && it.p >= 0 && e.G < 0 {
+	if startsNext && it.p >= 0 && it.g < 0 {
 		switch {
 		case g.flags&reference.FlagTracer != 0 && isTraceReader(r.cls.list[g.class].name):
-			next.mark &^= markWorker | markDedicated // the P was in a worker's mode already
+			next.ev.mark &^= markWorker | markDedicated // the P was in a worker's mode already
 			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcTraceReader, basis: byAhead}
-		case g.flags&reference.FlagGC != 0 || next.mark&markWorker != 0:
+		case g.flags&reference.FlagGC != 0 || next.ev.mark&markWorker != 0:
 			if g.flags&reference.FlagGC == 0 {
 				g.flags |= reference.FlagGC | reference.FlagSystem
 			}
@@ -482,7 +487,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 			return put{to: reference.QueueDirect, p: it.p, why: reference.WhyUnblock, direct: reference.SrcDirect, basis: byAhead}
 		}
 	}
-	if next != nil && e.G >= 0 && e.Stack == 0 && r.coroutine(it, next) {
+	if next != nil && it.g >= 0 && e.Stack == 0 && r.coroutine(it, next) {
 		return put{to: reference.QueueDirect, p: it.p, why: reference.WhyCoroutine, direct: reference.SrcCoroutine, basis: byAhead}
 	}
 	if it.p < 0 {
@@ -493,7 +498,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
 	}
 	st := r.stk.of(g.stack)
-	if e.G < 0 {
+	if it.g < 0 {
 		switch {
 		case g.reason == events.ReasonNetwork:
 			return r.injected(it, reference.WhyNetwork)
@@ -532,7 +537,7 @@ func (r *Reconstructor) runnext(p int32, why reference.Why) put {
 // made it runnable: by a timer as a rule, or by the poller.
 func (r *Reconstructor) parkedLast(it *item) bool {
 	prev := r.win.at(it.prevM)
-	return prev != nil && prev.ev.Kind == events.Go && prev.rg == it.rg && prev.ev.To == events.Waiting && prev.ev.From == events.Running
+	return prev != nil && prev.ev.Kind == events.Go && prev.of == it.of && prev.ev.To == events.Waiting && prev.ev.From == events.Running
 }
 
 // pollTime is how long after its park a goroutine is made runnable at the
@@ -544,7 +549,7 @@ const pollTime = 1_200
 // coroutine switch (coroswitch_m): the running goroutine stops without a
 // reason, and the woken one starts.
 func (r *Reconstructor) coroutine(it, next *item) bool {
-	if next.ev.Kind != events.Go || next.rg != it.g || next.ev.From != events.Running || next.ev.Reason != events.ReasonNone {
+	if next.ev.Kind != events.Go || next.of != it.g || next.ev.From != events.Running || next.ev.Reason != events.ReasonNone {
 		return false
 	}
 	return next.nextM == it.link && it.link != none
@@ -578,7 +583,7 @@ func (r *Reconstructor) injected(it *item, why reference.Why) put {
 				n++
 			}
 			next := r.win.at(i.nextM)
-			if next == nil || direct || next.ev.Kind != events.Go || next.ev.From != events.Waiting || next.ev.To != events.Runnable || next.ev.G >= 0 {
+			if next == nil || direct || next.ev.Kind != events.Go || next.ev.From != events.Waiting || next.ev.To != events.Runnable || next.g >= 0 {
 				break
 			}
 			last = i.nextM

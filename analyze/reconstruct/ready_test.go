@@ -26,7 +26,7 @@ func TestWokenByCollector(t *testing.T) {
 		r.stk.known = []trait{traitSeen, traitSeen | traitSysStack, traitSeen | traitScavenger}
 		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: system, From: events.Waiting, To: events.Runnable})
 		it := r.win.at(0)
-		g := r.gs.At(it.rg)
+		g := r.gs.At(it.of)
 		g.reason, g.stack = c.why, c.stack
 		if got := r.target(it, g).to; got != c.want {
 			t.Errorf("%s: into %v, want %v", c.name, got, c.want)
@@ -46,12 +46,12 @@ func TestLabelledReader(t *testing.T) {
 		r.enter(&e)
 	}
 	it := r.win.at(0)
-	g := r.gs.At(it.rg)
+	g := r.gs.At(it.of)
 	r.setClass(g, r.cls.id("runtime/trace.Start.func1", ""))
 	if got := r.target(it, g).direct; got != reference.SrcTraceReader {
 		t.Errorf("it is taken for %v", got)
 	}
-	if r.win.at(1).mark != 0 {
+	if r.win.at(1).ev.mark != 0 {
 		t.Error("its start is that of a worker")
 	}
 }

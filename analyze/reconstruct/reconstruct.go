@@ -12,6 +12,8 @@
 package reconstruct
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
@@ -23,8 +25,9 @@ type Options struct {
 	// Reduced is for traces of Go 1.21 and older: they lack threads and the
 	// reasons that the rules need, so queues are not rebuilt.
 	Reduced bool
-	// Emit gets every decision, in order; it must not keep the pointer.
-	Emit func(d *reference.Decision)
+	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It
+	// may keep them, and returns an empty slice for others that it had before, or nil.
+	Emit func(ds []reference.Decision) []reference.Decision
 }
 
 // Summary counts what was reconstructed, and how well.
@@ -49,7 +52,7 @@ type Reconstructor struct {
 	tables  *events.Tables
 	rules   reference.Rules
 	reduced bool
-	emit    func(*reference.Decision)
+	emit    func([]reference.Decision) []reference.Decision
 
 	annotated map[annotation]int64
 
@@ -82,10 +85,13 @@ type Reconstructor struct {
 	putBatch int32     // number of the last overflow
 	drains   []drain   // Ps that run a dedicated mark worker
 
+	ends [maxThieves + 1]batchEnd // in firstTaken, that need not clear them
+
 	globalDoubt int64 // event by which what is in the global queue was put in doubt
 
 	visit    visit
 	visits   []visitBefore // in the order of their ends
+	visitTo  int64         // end of the first of them
 	asked    reference.Why // for whom the last visit was
 	askedAt  int64         // when it ended
 	advances bool          // the tracer is about to begin a generation
@@ -100,11 +106,11 @@ type Reconstructor struct {
 	told   take              // and the story
 	mend   mend              // as well
 
-	said  reference.Decision // the one that is emitted
-	hold  holding
-	sum   Summary
-	srcs  [32]int64
-	bases [256]int64
+	unheard reference.Decision // drafted in a trial
+	hold    holding
+	sum     Summary
+	srcs    [32]int64
+	bases   [256]int64
 }
 
 type proc struct {
@@ -130,9 +136,9 @@ type proc struct {
 
 type thread struct {
 	id    int64
-	g     int32
 	last  int64 // newest event of the chain, at the head of the window
 	next  int64 // oldest event of the chain that has not been judged, none if none
+	g     int32
 	lastG int32 // goroutine that ran on it last, nobody if none
 }
 
@@ -156,9 +162,10 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		pix:       ids.New(),
 		mix:       ids.New(),
 		cls:       newClasses(t),
-		stk:       &stackTraits{tables: t},
+		stk:       &stackTraits{tables: t, known: []trait{traitSeen}},
 		taker:     nobody,
 		visit:     visit{m: nobody},
+		visitTo:   math.MaxInt64,
 		worker:    none,
 		newLost:   none,
 	}
@@ -171,6 +178,7 @@ func (r *Reconstructor) Class(id int32) (name, creator string) { return r.cls.na
 
 // Add takes the next events.
 func (r *Reconstructor) Add(evs []events.Event) {
+	r.stk.grow()
 	for i := range evs {
 		r.enter(&evs[i])
 		if r.win.head-r.win.tail > lookahead {
@@ -185,6 +193,7 @@ func (r *Reconstructor) Finish() Summary {
 		r.judge()
 	}
 	r.answer(true)
+	r.release(true)
 	s := r.sum
 	s.BySource = map[string]int64{}
 	for i, n := range r.srcs {
@@ -208,58 +217,54 @@ func (r *Reconstructor) enter(e *events.Event) {
 	i := r.win.head
 	it := r.win.push()
 	// Field by field: a whole item would be made elsewhere and copied.
-	it.ev = *e
+	ev := &it.ev
+	ev.Time, ev.Stack, ev.TStack, ev.Reason = e.Time, e.Stack, e.TStack, e.Reason
+	ev.Kind, ev.From, ev.To, ev.mark = e.Kind, e.From, e.To, 0
 	it.prevM, it.nextM, it.link = none, none, none
-	it.m, it.p, it.rp, it.g, it.rg = nobody, nobody, nobody, nobody, nobody
-	it.mark = 0
+	it.m, it.p, it.of, it.g = nobody, nobody, nobody, nobody
 	if e.M >= 0 {
-		it.m = r.thread(e.M)
+		if it.m = r.mix.Find(e.M); it.m == ids.None {
+			it.m = r.addThread(e.M)
+		}
 	}
 	if e.P >= 0 {
-		it.p = r.proc(e.P)
+		if it.p = r.pix.Find(int64(e.P)); it.p == ids.None {
+			it.p = r.addProc(e.P)
+		}
 	}
 	switch e.Kind {
-	case events.Label:
-		if e.Reason >= events.LabelDedicated && e.Reason <= events.LabelIdle && it.m >= 0 {
-			if s := r.win.at(r.ms[it.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
-				s.mark |= markWorker
-				if e.Reason == events.LabelDedicated {
-					s.mark |= markDedicated
-				}
-				s.ev.Reason = e.Reason // a start has none of its own
-			}
-		}
-		return
 	case events.Go:
-		it.rg = r.gs.enter(e.Res)
-		r.q.Grow(int(r.gs.Len()), 0)
-		if e.G >= 0 {
-			it.g = r.gs.find(e.G)
+		if it.of = r.gs.Find(e.Res); it.of == 0 {
+			it.of = r.goroutine(e.Res)
 		}
-		r.linkGo(i, it)
-		r.seeVisits(i, it)
+		switch {
+		case e.G < 0:
+		case e.G == e.Res:
+			it.g = it.of
+		default:
+			it.g = r.goroutine(e.G)
+		}
+		g := r.gs.At(it.of)
+		g.pending++
+		r.link(i, it, g)
+		if e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting) {
+			return // the status of a goroutine that does not run is nothing that the thread did
+		}
 	case events.Proc:
-		it.rp = r.proc(int32(e.Res))
+		it.of = r.proc(int32(e.Res))
 		if e.G >= 0 && e.To == events.Idle {
-			it.g = r.gs.find(e.G)
+			it.g = r.goroutine(e.G)
 		}
-		p := &r.ps[it.rp]
+		p := &r.ps[it.of]
 		if prev := r.win.at(p.newest); prev != nil {
 			prev.link = i
 		}
 		p.newest = i
-	case events.STWBegin, events.Procs:
-		r.seeVisits(i, it)
-		return
-	case events.Lost:
-		r.newLost = i
-		return
 	default:
+		r.enterOther(i, it, e)
 		return
 	}
-	// The status of a goroutine that does not run is nothing that the thread did.
-	status := e.Kind == events.Go && e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting)
-	if it.m >= 0 && !status {
+	if it.m >= 0 {
 		m := &r.ms[it.m]
 		it.prevM = m.last
 		if prev := r.win.at(m.last); prev != nil {
@@ -272,32 +277,68 @@ func (r *Reconstructor) enter(e *events.Event) {
 	}
 }
 
-// linkGo links a start to what made the goroutine runnable.
-func (r *Reconstructor) linkGo(i int64, it *item) {
-	g := r.gs.At(it.rg)
-	e := &it.ev
-	switch {
-	case e.To == events.Runnable && e.From == events.Undetermined && g.newReady > r.newLost:
-		// A new generation says again what is known.
-	case e.To == events.Runnable && e.From != events.Runnable:
-		g.newReady = i
-	case e.To == events.Running && e.From == events.Runnable:
-		if g.newReady >= r.win.tail {
-			if rd := r.win.at(g.newReady); rd != nil {
-				rd.link = i
-			}
-		} else {
-			g.start = i // it became runnable before the window, or the judge has passed it
+// enterOther is enter for what is no transition.
+func (r *Reconstructor) enterOther(i int64, it *item, e *events.Event) {
+	it.setIDs(e)
+	switch e.Kind {
+	case events.Label:
+		if e.Reason < events.LabelDedicated || e.Reason > events.LabelIdle || it.m < 0 {
+			return
 		}
-		it.link = g.newReady
-		g.newReady = none
+		if s := r.win.at(r.ms[it.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
+			s.ev.mark |= markWorker
+			if e.Reason == events.LabelDedicated {
+				s.ev.mark |= markDedicated
+			}
+			s.ev.Reason = e.Reason // a start has none of its own
+		}
+	case events.STWBegin, events.Procs:
+		r.seeSTW(i, it)
+	case events.Lost:
+		r.newLost = i
 	}
 }
 
-func (r *Reconstructor) thread(id int64) int32 {
-	if ix := r.mix.Find(id); ix != ids.None {
+// link links a goroutine's start to what made it runnable, and notes the visits
+// that end with a transition.
+func (r *Reconstructor) link(i int64, it *item, g *goroutine) {
+	e := &it.ev
+	switch {
+	case e.To == events.Running:
+		if e.From != events.Runnable {
+			return
+		}
+		if g.newReady < r.win.tail {
+			g.start = i // it became runnable before the window, or the judge has passed it
+		} else if rd := r.win.at(g.newReady); rd != nil {
+			rd.link = i
+		}
+		it.link = g.newReady
+		g.newReady = none
+	case e.To == events.Waiting:
+		if e.From == events.Running {
+			r.seeStop(i, it)
+		}
+	case e.To != events.Runnable || e.From == events.Runnable:
+	case e.From == events.Undetermined && g.newReady > r.newLost:
+		// A new generation says again what is known.
+	default:
+		g.newReady = i
+		r.seeReady(i, it)
+	}
+}
+
+// goroutine returns the index of a goroutine.
+func (r *Reconstructor) goroutine(id int64) int32 {
+	if ix := r.gs.Find(id); ix != 0 {
 		return ix
 	}
+	ix := r.gs.find(id)
+	r.q.Grow(int(r.gs.Len()), 0)
+	return ix
+}
+
+func (r *Reconstructor) addThread(id int64) int32 {
 	ix := int32(len(r.ms))
 	r.ms = append(r.ms, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})
 	r.mix.Add(id, ix)
@@ -308,6 +349,10 @@ func (r *Reconstructor) proc(id int32) int32 {
 	if ix := r.pix.Find(int64(id)); ix != ids.None {
 		return ix
 	}
+	return r.addProc(id)
+}
+
+func (r *Reconstructor) addProc(id int32) int32 {
 	ix := int32(len(r.ps))
 	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting}, phase: newPhase(), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
@@ -337,35 +382,42 @@ func (r *Reconstructor) judge() {
 	if len(r.drains) > 0 {
 		r.drainsDue(i)
 	}
-	r.leaveVisits(it)
-	if it.m >= 0 && r.ms[it.m].next == i {
-		r.ms[it.m].next = it.nextM
+	if i >= r.visitTo || r.visit.m == it.m && it.m >= 0 {
+		r.leaveVisits(it)
+	}
+	if it.m >= 0 {
+		if m := &r.ms[it.m]; m.next == i {
+			m.next = it.nextM
+		}
 	}
 	switch it.ev.Kind {
 	case events.Go:
-		r.goEvent(it)
+		g := r.gs.At(it.of)
+		r.goEvent(it, g)
 		if !r.trying {
-			r.gs.leave(it.rg)
+			if g.pending--; g.dead && g.pending <= 0 {
+				r.gs.Remove(g.id, it.of)
+			}
 		}
 	case events.Proc:
 		r.procEvent(it)
 	case events.Procs:
 		r.procsEvent(it)
 	case events.STWBegin:
-		r.stw = stwState{open: true, g: it.ev.G, why: r.tables.Name(it.ev.Reason)}
-		r.say(&reference.Decision{Kind: reference.KindSTWBegin, G: it.ev.G, P: r.pid(it.p), M: it.ev.M, Why: reference.WhySTW,
+		r.stw = stwState{open: true, g: it.context(), why: r.tables.Name(it.ev.Reason)}
+		r.say(&reference.Decision{Kind: reference.KindSTWBegin, G: it.context(), P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW,
 			Stack: int32(it.ev.Stack), Label: int32(it.ev.Reason)})
 	case events.STWEnd:
 		r.endSTW(it)
 	case events.GCBegin:
 		if !r.gcOpen {
 			r.gcOpen = true
-			r.say(&reference.Decision{Kind: reference.KindGCBegin, G: it.ev.G, P: r.pid(it.p), M: it.ev.M})
+			r.say(&reference.Decision{Kind: reference.KindGCBegin, G: it.context(), P: r.pid(it.p), M: r.mid(it.m)})
 		}
 	case events.GCEnd:
 		if r.gcOpen {
 			r.gcOpen = false
-			r.say(&reference.Decision{Kind: reference.KindGCEnd, G: it.ev.G, P: r.pid(it.p), M: it.ev.M})
+			r.say(&reference.Decision{Kind: reference.KindGCEnd, G: it.context(), P: r.pid(it.p), M: r.mid(it.m)})
 		}
 	case events.AssistBegin:
 		r.aside(reference.KindAssistBegin, it)
@@ -396,13 +448,13 @@ func (r *Reconstructor) aside(k reference.Kind, it *item) {
 	if r.emit == nil {
 		return
 	}
-	g := it.ev.G
-	if it.ev.Res >= 0 {
-		g = it.ev.Res
+	g := it.context()
+	if it.res() >= 0 {
+		g = it.res()
 	}
-	d := reference.Decision{Kind: k, G: g, P: r.pid(it.p), M: it.ev.M, Victim: reference.NoP, Stack: int32(it.ev.Stack),
+	d := reference.Decision{Kind: k, G: g, P: r.pid(it.p), M: r.mid(it.m), Victim: reference.NoP, Stack: int32(it.ev.Stack),
 		Basis: reference.Known(reference.Observed, reference.RuleNone)}
-	if ix := r.gs.find(g); ix >= 0 {
+	if ix := r.goroutine(g); ix >= 0 {
 		d.Class, d.Flags = r.gs.At(ix).class, r.gs.At(ix).flags
 	}
 	r.say(&d)
@@ -411,41 +463,52 @@ func (r *Reconstructor) aside(k reference.Kind, it *item) {
 // say emits a decision at the present time, with the queue lengths after it. It
 // emits a copy, so that d need not be allocated.
 func (r *Reconstructor) say(d *reference.Decision) {
+	if r.emit == nil {
+		return
+	}
+	p := nobody
+	if d.P >= 0 {
+		p = r.pix.Find(int64(d.P))
+	}
+	r.weigh(d, p)
 	draft := r.draft()
 	*draft = *d
-	r.tell(draft)
+	r.tell(draft, p)
 }
 
 // draft returns an empty decision to be filled in and told before another one
 // is: for those that come most often, since a copy of what was just filled in
 // costs more than filling it in.
 func (r *Reconstructor) draft() *reference.Decision {
-	d := &r.said
-	if len(r.hold.asks) > 0 {
-		d = r.hold.push()
+	if r.emit == nil {
+		return &r.unheard
 	}
+	h := &r.hold
+	n := len(h.last)
+	if n == cap(h.last) {
+		r.release(false)
+		n = 0
+	}
+	h.held++
+	h.last = h.last[:n+1]
+	d := &h.last[n]
 	*d = reference.Decision{}
 	return d
 }
 
-// tell emits a draft as say does.
-func (r *Reconstructor) tell(d *reference.Decision) {
+// tell emits a draft as say does; p is the index of its P, nobody if it has none.
+func (r *Reconstructor) tell(d *reference.Decision, p int32) {
 	if r.emit == nil {
 		return
 	}
 	d.Time = r.time
-	r.weigh(d)
-	if d.P >= 0 {
-		if ix := r.pix.Find(int64(d.P)); ix != ids.None {
-			d.Local = int32(r.q.ShownLen(ix))
-		}
+	if p >= 0 {
+		d.Local = int32(r.q.ShownLen(p))
 	}
 	d.Global = int32(r.q.ShownGlobalLen())
-	if d != &r.said {
+	if h := &r.hold; len(h.asks) > 0 && h.held >= h.due {
 		r.answer(false)
-		return
 	}
-	r.emit(d)
 }
 
 func (r *Reconstructor) pid(ix int32) int32 {

@@ -114,7 +114,7 @@ func (r *Reconstructor) fitsRing(p, x int32) bool {
 		if it == nil || it.ev.Kind == events.Proc {
 			return true
 		}
-		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && r.gs.At(it.rg).start == i && r.gs.At(it.rg).ready < r.now {
+		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && r.gs.At(it.of).start == i && r.gs.At(it.of).ready < r.now {
 			if left--; left < 0 {
 				return false
 			}

@@ -26,10 +26,10 @@ func ahead(n int64, order, in []int64) *Reconstructor {
 	r.now = n + 2 // the last of them was made runnable
 	for i := range r.now + 1 {
 		if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
-			r.gs.At(it.rg).start, r.gs.At(it.rg).ready = it.link, i
+			r.gs.At(it.of).start, r.gs.At(it.of).ready = it.link, i
 		}
 	}
-	r.ps[0].m = r.thread(0)
+	r.ps[0].m = r.mix.Find(0)
 	r.ms[0].next = r.now + 1
 	for _, g := range in {
 		r.q.PutTail(0, r.gs.find(g))
@@ -70,7 +70,7 @@ func TestFirstThief(t *testing.T) {
 		r.Add(f.evs)
 		for i := range r.now + 1 {
 			if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
-				r.gs.At(it.rg).start = it.link
+				r.gs.At(it.of).start = it.link
 			}
 		}
 		want := reference.None

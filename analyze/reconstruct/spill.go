@@ -83,7 +83,7 @@ func (r *Reconstructor) comesLater(tail, first int32, limit int64) bool {
 	if s == nil || start <= r.now || s.link >= limit {
 		return false
 	}
-	return r.q.Place(s.rg).Queue != reference.QueueGlobal
+	return r.q.Place(s.of).Queue != reference.QueueGlobal
 }
 
 // ranBefore returns the start that came before start i on its thread, not

@@ -53,7 +53,7 @@ func TestRanBefore(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
 	s := r.win.at(r.ranBefore(r.win.head - 1))
-	if s == nil || s.ev.Res != 2 {
+	if s == nil || r.gs.At(s.of).id != 2 {
 		t.Errorf("before goroutine 3: %+v", s)
 	}
 }

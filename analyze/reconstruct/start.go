@@ -9,7 +9,6 @@ import (
 
 // start judges a goroutine's start: where it was taken from.
 func (r *Reconstructor) start(it *item, g *goroutine) {
-	e := &it.ev
 	wait := int64(-1)
 	if g.readyAt >= 0 {
 		wait = max(r.time-g.readyAt, 0)
@@ -29,8 +28,8 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		t = taken{src: reference.SrcUnknown, victim: nobody}
 	default:
 		g.start = r.now
-		t = r.takes(it.rg, it.p)
-		r.learnPhase(it.rg, it.p, t, r.win.at(it.prevM))
+		t = r.takes(it.of, it.p)
+		r.learnPhase(it.of, it.p, t, r.win.at(it.prevM))
 		r.learnPause(it, t)
 	}
 	if t.missed && t.doubt == reference.RuleNone {
@@ -39,7 +38,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	if t.doubt != reference.RuleNone && (t.basis.Level() > reference.Ambiguous || t.open) {
 		t.basis = reference.Known(reference.Ambiguous, t.doubt)
 	}
-	if it.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
+	if it.ev.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
 		flags |= reference.FlagGC | reference.FlagSystem
 	}
 	inherits := t.src == reference.SrcRunnext || t.src == reference.SrcCoroutine ||
@@ -52,13 +51,13 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	g.state = events.Running
 	g.readyAt, g.ready, g.start, g.isTaken = -1, none, none, false
 	if it.m >= 0 {
-		r.ms[it.m].lastG = it.rg
+		r.ms[it.m].lastG = it.of
 	}
 	g.lastM = it.m
-	r.bind(it.m, it.rg)
+	r.bind(it.m, it.of)
 	if it.p >= 0 {
 		p := &r.ps[it.p]
-		p.g, p.began, p.syscall = it.rg, r.time, false
+		p.g, p.began, p.syscall = it.of, r.time, false
 		p.m = it.m
 		if inherits {
 			flags |= reference.FlagInherits
@@ -70,15 +69,17 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		case g.direct == reference.SrcUnknown || !g.unsure:
 		case inherits:
 			p.phase.slip(-1, slipped)
+			r.hold.stir()
 		default:
 			p.phase.slip(1, slipped)
+			r.hold.stir()
 		}
 	}
-	if it.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
+	if it.ev.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
 		r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == it.p }) // its end was lost
-		r.drains = append(r.drains, drain{p: it.p, m: it.m, g: it.rg, due: r.time + r.rules.Slice + drainLag})
+		r.drains = append(r.drains, drain{p: it.p, m: it.m, g: it.of, due: r.time + r.rules.Slice + drainLag})
 	}
-	if isAdvancer(r.cls.list[g.class].name) {
+	if r.cls.list[g.class].advancer {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
 	}
 	g.reason = events.ReasonNone
@@ -89,14 +90,14 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	}
 	d := r.draft()
 	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, t.basis
-	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), e.M
+	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), r.mid(it.m)
 	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.pid(t.victim), t.batch, wait, mode(it)
-	r.tell(d)
+	r.tell(d, it.p)
 }
 
 // mode is that of a mark worker that starts.
 func mode(it *item) reference.Reason {
-	if it.mark&markWorker == 0 {
+	if it.ev.mark&markWorker == 0 {
 		return reference.ReasonNone
 	}
 	return reason(it.ev.Reason)
@@ -146,7 +147,7 @@ func (r *Reconstructor) firstInFlight(ix, taker int32) int32 {
 		if s == nil || s.ev.Kind != events.Go || s.p == taker {
 			continue
 		}
-		if x := s.rg; r.q.Place(x).Queue == reference.QueueGlobal && r.gs.At(x).start == r.ms[m].next && r.inFlight(x) &&
+		if x := s.of; r.q.Place(x).Queue == reference.QueueGlobal && r.gs.At(x).start == r.ms[m].next && r.inFlight(x) &&
 			r.q.AheadGlobal(x, ix) && (first == reference.None || r.q.AheadGlobal(x, first)) {
 			first = x
 		}

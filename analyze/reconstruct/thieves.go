@@ -22,24 +22,26 @@ const (
 	costGlobal  = 16 // the global queue, where a thief looks first, had something
 )
 
+// batchEnd is the goroutine that ends a batch: that its thief runs next.
+type batchEnd struct {
+	g     int32
+	pos   int // in the ring, from 1
+	cost  int
+	first int // end of the first batch
+}
+
 // firstTaken returns the first goroutine in v's ring that a thief has taken from v
 // itself before P p took ix, although its start comes later; everything in
 // front of it went along. It returns None if what is in front of ix went with
 // ix. ix may be None: then the whole ring was taken; and p may be v: then all in
 // front of ix was taken.
 func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
-	type end struct {
-		g     int32
-		pos   int // in the ring, from 1
-		cost  int
-		first int // end of the first batch
-	}
-	var ends [maxThieves + 1]end
+	ends := &r.ends
 	m, pos := 0, 0
 	for x := r.q.Head(v); x != reference.None && x != ix; x = r.q.Next(x) {
 		pos++
 		if m < maxThieves && r.inFlight(x) && r.startP(x) != v && r.startP(x) != p {
-			ends[m] = end{g: x, pos: pos}
+			ends[m] = batchEnd{g: x, pos: pos}
 			m++
 		}
 	}
@@ -47,7 +49,7 @@ func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
 		return reference.None
 	}
 	last := m
-	ends[last] = end{g: ix, pos: pos + 1}
+	ends[last] = batchEnd{g: ix, pos: pos + 1}
 	for i := 0; i <= last; i++ {
 		e := &ends[i]
 		e.cost = 1 << 30

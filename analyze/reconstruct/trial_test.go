@@ -147,11 +147,11 @@ func TestSeedsOfTheOnlyP(t *testing.T) {
 		events.Event{Kind: events.Go, Time: f.now, G: events.None, M: 1, P: 1, Res: 5, From: events.Undetermined, To: events.Runnable},
 		events.Event{Kind: events.Go, Time: f.now, G: events.None, M: 1, P: 1, Res: 5, From: events.Runnable, To: events.Running})
 	var steals int
-	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: func(d *reference.Decision) {
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: each(func(d *reference.Decision) {
 		if d.Kind == reference.KindStart && d.G == 5 && d.Src == reference.SrcSteal && d.Victim == 0 {
 			steals++
 		}
-	}})
+	})})
 	r.Add(f.evs)
 	r.Finish()
 	if steals != 1 {

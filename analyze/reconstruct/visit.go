@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -28,33 +30,45 @@ type visitBefore struct {
 	why      reference.Why
 }
 
-// seeVisits notes the visits that end with event i, at the head of the window.
-func (r *Reconstructor) seeVisits(i int64, it *item) {
-	e := &it.ev
-	switch e.Kind {
-	case events.Go:
-		switch {
-		case e.From == events.Running && e.To == events.Waiting:
-			// All workers are done before one visits; those that come
-			// later wait for it.
-			if r.stk.of(e.TStack)&(traitWorker|traitMarkDone) == traitWorker {
-				r.worker = i
-			}
-		case e.From == events.Running && e.To == events.Runnable && r.stk.of(e.TStack)&traitMarkNotDone != 0,
-			e.From == events.Waiting && e.To == events.Runnable && r.stk.of(e.Stack)&traitMarkNotDone != 0:
-			r.addVisit(i, it, reference.WhyGC, r.worker)
-		}
-	case events.STWBegin:
-		r.stops = true
-		if r.tables.Name(e.Reason) == "GC mark termination" {
-			r.addVisit(i, it, reference.WhyGC, r.worker)
-		}
-	case events.Procs:
-		if !r.stops && r.rules.GoMinor >= 26 {
-			r.addVisit(i, it, reference.WhyGeneration, none)
-		}
-		r.stops = false
+// seeStop notes event i, a goroutine that blocks, at the head of the window, if it is
+// a mark worker's that has no work. All workers are done before one visits; those
+// that come later wait for it.
+func (r *Reconstructor) seeStop(i int64, it *item) {
+	if r.stk.of(it.ev.TStack)&(traitWorker|traitMarkDone) == traitWorker {
+		r.worker = i
 	}
+}
+
+// seeReady notes the visit that ends with event i, a goroutine that becomes runnable,
+// at the head of the window.
+func (r *Reconstructor) seeReady(i int64, it *item) {
+	stack := it.ev.Stack
+	switch it.ev.From {
+	case events.Running:
+		stack = it.ev.TStack
+	case events.Waiting:
+	default:
+		return
+	}
+	if r.stk.of(stack)&traitMarkNotDone != 0 {
+		r.addVisit(i, it, reference.WhyGC, r.worker)
+	}
+}
+
+// seeSTW is seeReady for the begin of a stop-the-world and the statement of
+// GOMAXPROCS.
+func (r *Reconstructor) seeSTW(i int64, it *item) {
+	if it.ev.Kind == events.STWBegin {
+		r.stops = true
+		if r.tables.Name(it.ev.Reason) == "GC mark termination" {
+			r.addVisit(i, it, reference.WhyGC, r.worker)
+		}
+		return
+	}
+	if !r.stops && r.rules.GoMinor >= 26 {
+		r.addVisit(i, it, reference.WhyGeneration, none)
+	}
+	r.stops = false
 }
 
 // addVisit adds a visit that began after event from, and after the last event
@@ -69,7 +83,7 @@ func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int6
 			break
 		}
 		status := x.ev.From == events.Undetermined || x.ev.From == x.ev.To
-		takes := x.ev.Kind == events.Proc && x.p >= 0 && x.rp != x.p
+		takes := x.ev.Kind == events.Proc && x.p >= 0 && x.of != x.p
 		if !status && !takes {
 			from = max(from, j)
 			break
@@ -77,6 +91,7 @@ func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int6
 		j = x.prevM
 	}
 	r.visits = append(r.visits, visitBefore{from, i, why})
+	r.visitTo = r.visits[0].to
 }
 
 // leaveVisits ends the visits that are over with the event under judgement: the
@@ -90,6 +105,10 @@ func (r *Reconstructor) leaveVisits(it *item) {
 	for len(r.visits) > 0 && r.visits[0].to <= r.now {
 		r.asked, r.askedAt = r.visits[0].why, r.time
 		r.visits = r.visits[1:]
+	}
+	r.visitTo = math.MaxInt64
+	if len(r.visits) > 0 {
+		r.visitTo = r.visits[0].to
 	}
 }
 

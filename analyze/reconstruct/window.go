@@ -12,19 +12,33 @@ const lookahead = 1 << 16
 // linear time.
 const farEnough = 1 << 12
 
+// event is what an item keeps of an events.Event. Whom it names, the item says by
+// their indices.
+type event struct {
+	Time   int64
+	Stack  events.Handle
+	TStack events.Handle
+	Reason events.Handle
+	Kind   events.Kind
+	From   events.State
+	To     events.State
+	mark   mark
+}
+
 // item is an event in the window, with links to what belongs to it. Links are
 // the running numbers of events, none where there is nothing (yet).
+//
+// It is as long as a line of the cache: there are more of them than a cache holds,
+// and few are looked at alone.
 type item struct {
-	ev    events.Event
+	ev    event
 	prevM int64 // goroutine or processor transition before it on its thread
 	nextM int64 // and after it
 	link  int64 // a goroutine made runnable: its start; a start: what made it runnable; a P's transition: the next one of that P
 	m     int32 // index of the thread
 	p     int32 // index of the processor of the context, or of a start
-	rp    int32 // Proc: index of the processor
-	g     int32 // index of the goroutine of the context
-	rg    int32 // Go: index of the goroutine
-	mark  mark
+	of    int32 // index of the goroutine or the processor whose transition it is
+	g     int32 // Go, Proc: index of the goroutine of the context
 }
 
 type mark uint8
@@ -36,36 +50,49 @@ const (
 
 const none = int64(-1)
 
-// window holds the events from the one under judgement to the newest, in a
-// ring; tail and head are running numbers. The ring is made of parts that are
-// allocated when they are first needed: most traces are short.
+// An event that is no transition has no links. In their place it has the ids that
+// its events.Event names, which have no index.
+
+func (it *item) setIDs(e *events.Event) { it.prevM, it.link = e.G, e.Res }
+
+// context is the goroutine of the context of an event that is no transition.
+func (it *item) context() int64 { return it.prevM }
+
+// res is Res of an event that is no transition.
+func (it *item) res() int64 { return it.link }
+
+// window holds the events from the one under judgement to the newest, and for a
+// while those that were judged, in a ring; tail and head are running numbers. The
+// ring grows to windowLen: most traces are short.
 type window struct {
-	parts [windowLen / partLen]*[partLen]item
+	items []item // a power of two of them
 	tail  int64
 	head  int64
+	first int64 // the oldest that is there
 }
 
 const (
 	windowLen = 2 * lookahead
-	partLen   = 1 << 10
+	firstLen  = 1 << 10
 )
 
 // at returns event i, or nil if it has left the window or is not there yet.
-// Events stay for a while after they were judged.
 func (w *window) at(i int64) *item {
-	if i < 0 || i >= w.head || i < w.head-windowLen {
+	if i < w.first || i >= w.head {
 		return nil
 	}
-	return &w.parts[uint64(i)/partLen%(windowLen/partLen)][uint64(i)%partLen]
+	return &w.items[uint64(i)&uint64(len(w.items)-1)]
 }
 
-// push makes room for the next event.
+// push makes room for the next event. It ends what pointers to items are good for.
 func (w *window) push() *item {
-	part := &w.parts[uint64(w.head)/partLen%(windowLen/partLen)]
-	if *part == nil {
-		*part = new([partLen]item)
+	if w.head-w.first == int64(len(w.items)) {
+		if len(w.items) < windowLen {
+			w.items = append(w.items, make([]item, max(firstLen, len(w.items)))...)
+		} else {
+			w.first++
+		}
 	}
-	it := &(*part)[uint64(w.head)%partLen]
 	w.head++
-	return it
+	return &w.items[uint64(w.head-1)&uint64(len(w.items)-1)]
 }
