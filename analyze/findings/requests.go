@@ -22,6 +22,9 @@ type requests struct {
 	onCrowd calls[reference.Decision]
 	onLost  calls[reference.Decision]
 
+	asked    uint32 // a bit for each kind of which tell has to tell
+	onReturn calls[reference.Decision]
+
 	// What was asked for of these, a bit each: most decisions need no look at them.
 	askedWhy                          [reference.Kinds]uint32
 	askedWake, askedBlock, askedStart uint32
@@ -73,6 +76,7 @@ const (
 
 func newRequests() requests {
 	return requests{
+		asked:    1 << reference.KindReady, // for Calm
 		longCall: math.MaxInt64, longStint: math.MaxInt64, longWait: math.MaxInt64, longSlice: math.MaxInt64,
 		longTurn: math.MaxInt64, longQueue: math.MaxInt64, window: math.MaxInt64, windowEnd: math.MaxInt64,
 	}
@@ -150,6 +154,7 @@ func (r *requests) On(f func(*reference.Decision), kinds ...reference.Kind) *Swi
 	s := &Switch{}
 	for _, k := range kinds {
 		s.join(r.on[k].ask(f))
+		r.asked |= 1 << k
 	}
 	return s
 }
@@ -159,6 +164,7 @@ func (r *requests) OnWhy(f func(*reference.Decision), k reference.Kind, whys ...
 	if r.onWhy[k] == nil {
 		r.onWhy[k] = make([]calls[reference.Decision], whyMask+1)
 	}
+	r.asked |= 1 << k
 	s := &Switch{}
 	for _, y := range whys {
 		s.join(r.onWhy[k][y&whyMask].ask(f))
@@ -178,6 +184,7 @@ func (r *requests) OnWake(f func(*reference.Decision), reasons ...reference.Reas
 
 // OnBlock asks for each KindStop with one of the given reasons.
 func (r *requests) OnBlock(f func(*reference.Decision), reasons ...reference.Reason) {
+	r.asked |= 1 << reference.KindStop
 	for _, x := range reasons {
 		r.onBlock[x&reasonMask].ask(f)
 		r.askedBlock |= 1 << (x & reasonMask)
@@ -187,6 +194,7 @@ func (r *requests) OnBlock(f func(*reference.Decision), reasons ...reference.Rea
 // OnStart asks for each KindStart of a goroutine that had become runnable for one
 // of the given causes.
 func (r *requests) OnStart(f func(*reference.Decision), whys ...reference.Why) {
+	r.asked |= 1 << reference.KindStart
 	for _, y := range whys {
 		r.onStart[y&whyMask].ask(f)
 		r.askedStart |= 1 << (y & whyMask)
@@ -194,11 +202,20 @@ func (r *requests) OnStart(f func(*reference.Decision), whys ...reference.Why) {
 }
 
 // OnFirst asks for the first KindStart on a P after each KindPStart of it.
-func (r *requests) OnFirst(f func(*reference.Decision)) { r.onFirst.ask(f) }
+func (r *requests) OnFirst(f func(*reference.Decision)) {
+	r.asked |= 1 << reference.KindStart
+	r.onFirst.ask(f)
+}
 
 // OnUnexplained asks for each KindStart of which nobody knows where the goroutine
 // was taken from.
-func (r *requests) OnUnexplained(f func(*reference.Decision)) { r.onDoubt.ask(f) }
+func (r *requests) OnUnexplained(f func(*reference.Decision)) {
+	r.asked |= 1 << reference.KindStart
+	r.onDoubt.ask(f)
+}
+
+// OnReturn asks for each KindSyscallExit of a goroutine that has lost its P.
+func (r *requests) OnReturn(f func(*reference.Decision)) { r.onReturn.ask(f) }
 
 // OnCrowd asks for each KindReady after which more goroutines are runnable than
 // there are Ps, those that yielded left out.
@@ -219,6 +236,7 @@ func (r *requests) OnHeldUp(f func(*HeldUp)) { r.onHeldUp.ask(f) }
 // OnGC asks for the decisions of the given kinds about mark workers.
 func (r *requests) OnGC(f func(*reference.Decision), kinds ...reference.Kind) {
 	for _, k := range kinds {
+		r.asked |= 1 << k
 		r.onGC[k].ask(f)
 	}
 }
@@ -240,6 +258,7 @@ func (r *requests) OnMarked(f func(*reference.Decision), kinds ...reference.Kind
 	m := Mark(1) << len(r.marks)
 	r.marks = append(r.marks, f)
 	for _, k := range kinds {
+		r.asked |= 1 << k
 		r.onMark[k] |= m
 	}
 	return m
@@ -365,6 +384,9 @@ func (r *requests) OnSilence(f func(*Silence)) { r.onSilence.ask(f) }
 // tell calls those who asked for decision d, which w has taken.
 func (w *World) tell(d *reference.Decision) {
 	k := d.Kind
+	if w.asked>>k&1 == 0 {
+		return
+	}
 	w.on[k].call(d)
 	if w.askedWhy[k]>>(d.Why&whyMask)&1 != 0 {
 		w.onWhy[k][d.Why&whyMask].call(d)
@@ -447,6 +469,11 @@ func (r *requests) tellSlice(s *Slice) {
 	if s.Why == reference.WhySlice {
 		r.onPreempted.call(s)
 	}
+}
+
+// wantsSyscall reports whether anybody wants to be told of a system call of ns.
+func (r *requests) wantsSyscall(ns int64, why reference.Why) bool {
+	return r.onCall.on != 0 || ns >= r.longCall || why != reference.WhySyscallExit
 }
 
 func (r *requests) tellSyscall(s *Syscall) {

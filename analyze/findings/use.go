@@ -16,19 +16,25 @@ type Use struct {
 	Procs    int64 // GOMAXPROCS
 }
 
-// seeUse looks how the Ps are used.
-func (w *World) seeUse() {
-	p := w.Procs()
-	run := w.running - w.procs.Count(procs.Syscall)
-	u := Use{Run: run, Procs: p}
-	if run >= 1 && p >= 2 && !w.stw {
-		u.Slack = w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= p
-		u.Parallel = run >= 2 && 2*run >= p
+// see looks how the Ps are used, after decision d: always is that of seeLost.
+func (w *World) see(d *reference.Decision, always bool) {
+	if always || d.Flags&reference.FlagGC != 0 { // of goroutines only mark workers change what is usable
+		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
 	}
-	tell := u.Slack || w.use.Slack
-	w.use = u
+	u, p := &w.use, w.Procs()
+	run := w.running - w.procs.Count(procs.Syscall)
+	slack, parallel := false, false
+	if run >= 1 && p >= 2 && !w.stw {
+		slack = w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= p
+		parallel = run >= 2 && 2*run >= p
+	}
+	tell := slack || u.Slack
+	u.Slack, u.Parallel, u.Run, u.Procs = slack, parallel, run, p
 	if tell {
-		w.onUse.call(&w.use)
+		w.onUse.call(u)
+	}
+	if always || w.idle != 0 || w.procs.Count(procs.Idle) != 0 {
+		w.seeLost(d, always)
 	}
 }
 
@@ -81,8 +87,20 @@ func (r *Ran) pass(running, dt int64) {
 	}
 }
 
-// Ran returns it.
-func (w *World) Ran() Ran { return w.ran }
+// Ran returns it. It is valid until the next decision.
+func (w *World) Ran() *Ran {
+	if dt := w.now - w.ranAt; dt > 0 {
+		w.ran.pass(w.ranN, dt)
+		w.ranAt = w.now
+	}
+	return &w.ran
+}
+
+// setRan says how many run from now on.
+func (w *World) setRan(running int64) {
+	w.Ran()
+	w.ranN = running
+}
 
 // LastStart is when the last KindStart on P p was, and Ran.Ns then; -1: there was
 // none. SliceStart is when the last one was that began a time slice.

@@ -29,12 +29,13 @@ type World struct {
 	d  int32      // slot of the decision's goroutine, 0 for none
 	g  *Goroutine // the same, nil for none
 
-	span *span.Accumulator
-	ran  Ran
-	ranN int64 // goroutines that ran since, as far as Ran counts
-	use  Use
-	lost int64 // Lost
-	idle int64 // Ps, when lost was looked at last
+	span  *span.Accumulator
+	ran   Ran   // up to ranAt
+	ranAt int64 // since then ranN run, as far as Ran counts
+	ranN  int64
+	use   Use
+	lost  int64 // Lost
+	idle  int64 // Ps, when lost was looked at last
 	// Until a KindReady shows too many runnable goroutines: one has shown enough Ps.
 	calm       bool
 	slackNs    int64 // for how long there was Slack
@@ -73,11 +74,12 @@ type World struct {
 	stints       int64
 
 	requests
-	call   Syscall
-	hand   Handover
-	stws   int64 // stops of the world
-	coming int64 // Ps
-	stay   Stay
+	call    Syscall
+	callers callers
+	hand    Handover
+	stws    int64 // stops of the world
+	coming  int64 // Ps
+	stay    Stay
 }
 
 // maxClasses is how many classes are told apart; further ones share an account.
@@ -257,7 +259,7 @@ type Stay struct {
 // NewWorld returns a World that has seen nothing.
 func NewWorld() *World {
 	return &World{
-		procs: procs.NewTracker(), requests: newRequests(), span: span.New(),
+		procs: procs.NewTracker(), requests: newRequests(), callers: newCallers(), span: span.New(),
 		gs:      ids.NewTable[Goroutine](),
 		by:      reference.NoG,
 		classes: make([]Class, 1),
@@ -292,9 +294,14 @@ func (w *World) callOver(p *proc, why reference.Why) {
 	if !g.System {
 		w.classes[g.class].Calls++
 	}
-	w.call = Syscall{G: g.ID, From: p.sysAt, To: w.now, P: p.slice.P, Class: g.Class, Stack: p.stack, Why: why,
-		Local: int32(p.queue.n), System: g.System}
-	w.tellSyscall(&w.call)
+	w.callers.n[w.callers.find(p.stack)]++
+	if !w.wantsSyscall(w.now-p.sysAt, why) {
+		return
+	}
+	c := &w.call // field by field, as in endStint
+	c.G, c.From, c.To, c.P, c.Class, c.Stack = g.ID, p.sysAt, w.now, p.slice.P, g.Class, p.stack
+	c.Why, c.Local, c.System = why, int32(p.queue.n), g.System
+	w.tellSyscall(c)
 }
 
 // ByID returns the goroutine with an ID, or nil.
@@ -559,31 +566,34 @@ func (w *World) add(d *reference.Decision) {
 		if d.G >= 0 {
 			w.ready(d)
 		}
-		w.after(d)
+		w.see(d, false)
 		return
 	case reference.KindStart:
 		if d.G >= 0 {
 			w.start(d)
 		}
 		w.procs.Apply(d)
-		w.after(d)
+		w.see(d, false)
 		return
 	case reference.KindStop:
 		if d.G >= 0 {
 			w.stop(d)
 		}
 		w.procs.Apply(d)
-		w.after(d)
+		w.see(d, false)
 		return
 	case reference.KindSyscall:
 		w.syscall(d)
 		w.procs.Apply(d)
-		w.after(d)
+		w.see(d, false)
 		return
 	case reference.KindSyscallExit:
 		w.syscallExit(d)
 		w.procs.Apply(d)
-		w.after(d)
+		w.see(d, false)
+		if d.P < 0 {
+			w.onReturn.call(d)
+		}
 		return
 	case reference.KindMove:
 		w.move(d)
@@ -618,18 +628,13 @@ func (w *World) add(d *reference.Decision) {
 		w.maxProcs = max(w.maxProcs, d.Batch)
 	case reference.KindSample:
 		if d.G >= 0 && d.Flags&notOfProgram == 0 {
-			w.ranN = w.running
+			w.setRan(w.running)
 		}
 	}
 	w.procs.Apply(d)
 	switch d.Kind {
-	case reference.KindPStart, reference.KindPStop, reference.KindSTWEnd, reference.KindProcs:
-		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
-		w.seeUse()
-		w.seeLost(d, true)
-	case reference.KindRetake:
-		w.seeUse()
-		w.seeLost(d, true)
+	case reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindSTWEnd, reference.KindProcs:
+		w.see(d, true)
 	case reference.KindHandoff, reference.KindSTWBegin:
 		w.seeLost(d, true)
 	}
@@ -640,23 +645,12 @@ func (w *World) pass(dt int64) {
 	w.loadSum += float64(w.Load() * float64(dt))
 	w.now += dt
 	w.span.Pass(w.now)
-	w.ran.pass(w.ranN, dt)
 	if w.use.Slack {
 		w.slackNs += dt
 	}
 	if w.use.Parallel {
 		w.parallelNs += dt
 	}
-}
-
-// after looks at what a decision about a goroutine may have changed.
-func (w *World) after(d *reference.Decision) {
-	if d.Flags&reference.FlagGC != 0 {
-		// Of goroutines only mark workers change what is usable.
-		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
-	}
-	w.seeUse()
-	w.seeLost(d, false)
 }
 
 func (w *World) whyLost(d *reference.Decision) reference.Why {
@@ -682,6 +676,11 @@ func (w *World) p(id int32) *proc {
 	if uint32(id) < uint32(len(w.ps)) {
 		return &w.ps[id]
 	}
+	return w.addP(id)
+}
+
+// addP returns a P that was not seen before; nil if there is none to be had.
+func (w *World) addP(id int32) *proc {
 	if id < 0 || id >= procs.MaxPs {
 		return nil
 	}
@@ -727,6 +726,13 @@ func (w *World) waker(d *reference.Decision) *Goroutine {
 // seen takes over what d says of its goroutine.
 func (w *World) seen(d *reference.Decision, i int32, g *Goroutine) {
 	w.d, w.g = i, g
+	if d.Class != g.Class || d.Flags&notOfProgram != 0 && !g.System {
+		w.learn(d, g)
+	}
+}
+
+// learn is for what d says that was not known.
+func (w *World) learn(d *reference.Decision, g *Goroutine) {
 	if d.Class != 0 && d.Class != g.Class {
 		g.Class = d.Class
 		g.class = w.classIndex(d.Class)
@@ -1013,13 +1019,13 @@ func (w *World) start(d *reference.Decision) {
 		p.src, p.idle = d.Src, idle
 		p.began++
 		w.first, p.fresh = p.fresh, false
-		p.startAt, p.startRan = w.now, w.ran.Ns
+		p.startAt, p.startRan = w.now, w.Ran().Ns
 		if !inherits {
 			p.sliceAt = w.now
 		}
 	}
 	g.New = false
-	w.ranN = w.running
+	w.setRan(w.running)
 	if !g.System && d.P >= 0 {
 		w.span.Run(&g.node, g.Class)
 	}
@@ -1107,7 +1113,7 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 			c.add(ns, !s.First && !s.Moved && !(g.Locked && w.g == g), why)
 		}
 	}
-	w.ranN = w.running - 1
+	w.setRan(w.running - 1)
 	w.tellStint(s)
 	if why == reference.WhySlice {
 		w.endTurn(p)

@@ -41,8 +41,18 @@ func TestWorldTellsSyscalls(t *testing.T) {
 	set := findings.NewSet(nil, findings.Env{World: w})
 	var got []findings.Syscall
 	w.OnSyscall(func(c *findings.Syscall) { got = append(got, *c) })
+	var returns []int64
+	w.OnReturn(func(*reference.Decision) { returns = append(returns, w.Now()) })
 	for i := range s.Decisions {
 		set.Add(&s.Decisions[i])
+	}
+	if d := cmp.Diff([]int64{38}, returns); d != "" {
+		t.Errorf("returns without a P: %s", d)
+	}
+	n, number := w.CallsFrom(1)
+	none, other := w.CallsFrom(2)
+	if n != 2 || none != 0 || number == other {
+		t.Errorf("%d calls from stack %d, %d from stack %d", n, number, none, other)
 	}
 	want := []findings.Syscall{
 		{G: 1, From: 5, To: 8, P: 0, Class: 1, Stack: 1, Why: reference.WhySyscallExit},

@@ -62,7 +62,14 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.tr.Apply(d)
 	}
 	for i := range a.tr.changes {
-		a.change(&a.tr.changes[i])
+		c := &a.tr.changes[i]
+		p := a.at(c.P)
+		if p.born {
+			p.times[p.state] += a.now - p.since
+		} else {
+			p.born, p.birth = true, a.now
+		}
+		p.state, p.since = c.To, a.now
 	}
 	switch d.Kind {
 	case reference.KindReady, reference.KindMove:
@@ -114,16 +121,6 @@ func (a *Accumulator) open(p int32) *account {
 	}
 	a.ps = append(a.ps, make([]account, a.tr.Known()-len(a.ps))...)
 	return &a.ps[p]
-}
-
-func (a *Accumulator) change(c *Change) {
-	p := a.at(c.P)
-	if !p.born {
-		p.born, p.birth = true, a.now
-	} else {
-		p.times[p.state] += a.now - p.since
-	}
-	p.state, p.since = c.To, a.now
 }
 
 // lengths notes the queue lengths that the decision changed.

@@ -88,54 +88,61 @@ func NewTracker() *Tracker { return &Tracker{changes: make([]Change, 0, 64)} }
 // in order of P. The slice is valid until the next call.
 func (t *Tracker) Apply(d *reference.Decision) []Change {
 	t.changes = t.changes[:0]
+	var to State
 	switch d.Kind {
 	case reference.KindReady:
 		t.runnable++
 		t.lengths(d)
+		return nil
 	case reference.KindMove:
 		t.lengths(d)
+		return nil
 	case reference.KindStart:
 		// A goroutine that the trace shows running first was never counted.
 		if d.Flags&reference.FlagFirst == 0 && t.runnable > 0 {
 			t.runnable--
 		}
 		t.lengths(d)
-		t.set(d.P, runState(d.Flags))
-	case reference.KindStop:
-		t.set(d.P, Sched)
+		to = runState(d.Flags)
+	case reference.KindStop, reference.KindPStart:
+		to = Sched
 	case reference.KindSyscall:
-		if p := t.at(d.P); p != nil {
-			p.resume = p.state
-			if !p.state.Running() {
-				p.resume = runState(d.Flags)
-			}
-			t.set(d.P, Syscall)
-		}
+		to = Syscall
 	case reference.KindSyscallExit:
-		if p := t.at(d.P); p != nil {
-			s := runState(d.Flags)
-			if p.state == Syscall {
-				s = p.resume
-			}
-			t.set(d.P, s)
-		}
-	case reference.KindPStart:
-		t.set(d.P, Sched)
+		to = runState(d.Flags)
 	case reference.KindPStop:
+		to = Idle
 		if d.Why == reference.WhySTW {
-			t.set(d.P, Stopped)
-		} else {
-			t.set(d.P, Idle)
+			to = Stopped
 		}
 	case reference.KindRetake:
-		t.set(d.P, Idle)
+		to = Idle
 	case reference.KindSTWEnd:
 		t.restart()
+		return t.changes
 	case reference.KindProcs:
 		t.resize(d.Batch)
+		return t.changes
 	case reference.KindLost:
 		t.forget()
+		return nil
+	default:
+		return nil
 	}
+	p := t.at(d.P)
+	if p == nil {
+		return nil
+	}
+	switch {
+	case to == Syscall:
+		p.resume = p.state
+		if !p.state.Running() {
+			p.resume = runState(d.Flags)
+		}
+	case p.state == Syscall && d.Kind == reference.KindSyscallExit:
+		to = p.resume
+	}
+	t.set(p, d.P, to)
 	return t.changes
 }
 
@@ -217,11 +224,8 @@ func (t *Tracker) learn(p int32) *pstate {
 	return &t.ps[p]
 }
 
-func (t *Tracker) set(id int32, s State) {
-	p := t.at(id)
-	if p == nil {
-		return
-	}
+// set puts P id, whose entry is p, into a state.
+func (t *Tracker) set(p *pstate, id int32, s State) {
 	if s == Idle && id >= t.n {
 		s = Unused
 	}
@@ -287,7 +291,7 @@ func (t *Tracker) restart() {
 			return
 		}
 		if t.ps[p].state == Stopped {
-			t.set(int32(p), Idle)
+			t.set(&t.ps[p], int32(p), Idle)
 		}
 	}
 }
@@ -301,12 +305,12 @@ func (t *Tracker) resize(procs int32) {
 	t.n = min(procs, MaxPs)
 	for id := old; id < t.n; id++ {
 		if p := t.at(id); p.state == Unused {
-			t.set(id, Idle)
+			t.set(p, id, Idle)
 		}
 	}
 	for id := t.n; id < old; id++ {
-		if s := t.ps[id].state; s == Idle || s == Stopped {
-			t.set(id, Unused)
+		if p := &t.ps[id]; p.state == Idle || p.state == Stopped {
+			t.set(p, id, Unused)
 		}
 	}
 }

@@ -75,6 +75,7 @@ func (r *Result) RecoverableNs() int64 { return max(0, r.BusyNs-r.BoundNs()) }
 // Ps. It is not told of goroutines of the runtime.
 type Accumulator struct {
 	now    int64
+	since  int64  // when busy and the two sums below it were brought up to date
 	more   []rest // of the paths that need it; index 0 is not used
 	free   []int32
 	active int64
@@ -96,7 +97,8 @@ type path struct {
 	hops int64
 	seg  [nearSegments]Segment
 	rest int32 // index in Accumulator.more, 0 for none
-	n    int32
+	n    int8
+	last int8 // the segment that was made longer last, if it is in seg
 }
 
 const nearSegments = 3
@@ -120,11 +122,14 @@ func New() *Accumulator { return &Accumulator{more: make([]rest, 1), usable: 1, 
 
 // Pass lets time pass until now, ns.
 func (a *Accumulator) Pass(now int64) {
-	dt := now - a.now
-	if dt <= 0 {
-		return
-	}
-	a.now = now
+	a.now = max(a.now, now)
+}
+
+// settle brings the integrals over the busy time up to date: what they are of is
+// about to change.
+func (a *Accumulator) settle() {
+	dt := a.now - a.since
+	a.since = a.now
 	if a.active > 0 {
 		a.busy += dt
 		a.procsSum += a.procs * dt
@@ -134,23 +139,36 @@ func (a *Accumulator) Pass(now int64) {
 
 // Ps says how many Ps there are from now on, and how many of them can run
 // goroutines of the program.
-func (a *Accumulator) Ps(procs, usable int64) { a.procs, a.usable = max(1, procs), usable }
+func (a *Accumulator) Ps(procs, usable int64) {
+	a.settle()
+	a.procs, a.usable = max(1, procs), usable
+}
 
 func (a *Accumulator) setActive(g *Node, on bool) {
 	if g.active != on {
-		g.active = on
-		if on {
-			a.active++
-		} else {
-			a.active--
-		}
+		a.turn(g, on)
 	}
+}
+
+// turn is setActive where it changes something.
+func (a *Accumulator) turn(g *Node, on bool) {
+	g.active = on
+	n := a.active - 1
+	if on {
+		n = a.active + 1
+	}
+	if n == 0 || a.active == 0 {
+		a.settle()
+	}
+	a.active = n
 }
 
 // Ready says that g, of a class, is ready to run.
 func (a *Accumulator) Ready(g *Node, class int32) {
-	a.flush(g, class, 0)
-	g.runs = false
+	if g.runs {
+		a.flush(g, class, 0)
+		g.runs = false
+	}
 	a.setActive(g, true)
 }
 
@@ -168,23 +186,24 @@ func (a *Accumulator) Wake(g, w *Node, class, stack int32) {
 
 // Run says that g, of a class, runs from now on.
 func (a *Accumulator) Run(g *Node, class int32) {
-	a.flush(g, class, 0)
+	if g.runs {
+		a.flush(g, class, 0)
+	}
 	g.from, g.runs = a.now, true
 	a.setActive(g, true)
 }
 
 // Stop says that g, of a class, stopped at a stack, or entered a system call there.
 func (a *Accumulator) Stop(g *Node, class, stack int32) {
-	a.flush(g, class, stack)
-	g.runs = false
+	if g.runs {
+		a.flush(g, class, stack)
+		g.runs = false
+	}
 	a.setActive(g, false)
 }
 
-// flush puts what g ran into the work and into its path.
+// flush puts what g, which runs, ran into the work and into its path.
 func (a *Accumulator) flush(g *Node, class, stack int32) {
-	if !g.runs {
-		return
-	}
 	ns := a.now - g.from
 	g.from = a.now
 	if ns > 0 {
@@ -249,7 +268,7 @@ func (a *Accumulator) drop(p *path) {
 }
 
 // segment returns the i-th one of p.
-func (a *Accumulator) segment(p *path, i int32) *Segment {
+func (a *Accumulator) segment(p *path, i int8) *Segment {
 	if i < nearSegments {
 		return &p.seg[i]
 	}
@@ -260,7 +279,7 @@ func (a *Accumulator) segment(p *path, i int32) *Segment {
 // one with least is given up.
 func (a *Accumulator) extend(p *path, class, stack int32, ns int64) {
 	p.ns += ns
-	if s := &p.seg[0]; p.n > 0 && s.Class == class {
+	if s := &p.seg[p.last]; s.Class == class && p.n > 0 {
 		s.add(stack, ns)
 		return
 	}
@@ -269,6 +288,9 @@ func (a *Accumulator) extend(p *path, class, stack int32, ns int64) {
 		s := a.segment(p, i)
 		if s.Class == class {
 			s.add(stack, ns)
+			if i < nearSegments {
+				p.last = i
+			}
 			return
 		}
 		if least == nil || s.Ns < least.Ns {
@@ -281,6 +303,9 @@ func (a *Accumulator) extend(p *path, class, stack int32, ns int64) {
 			a.lengthen(p)
 		}
 		*a.segment(p, p.n) = x
+		if p.n < nearSegments {
+			p.last = p.n
+		}
 		p.n++
 		return
 	}
@@ -300,8 +325,11 @@ func (s *Segment) add(stack int32, ns int64) {
 // the stream only. The Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(endNs int64, all iter.Seq2[int32, *Node]) Result {
 	a.Pass(endNs)
+	a.settle()
 	for class, g := range all {
-		a.flush(g, class, 0)
+		if g.runs {
+			a.flush(g, class, 0)
+		}
 		a.keepBest(&g.path)
 	}
 	b := &a.best

@@ -208,9 +208,11 @@ func (a *Accumulator) change(c *procs.Change, d *reference.Decision) {
 			a.fit()
 		}
 	}
-	a.flush(l)
-	if a.now > l.since && l.state != procs.Unused {
-		l.stint(a.stints.next(), c.P, a.now)
+	if a.now > l.since {
+		a.flush(l)
+		if l.state != procs.Unused {
+			l.stint(a.stints.next(), c.P, a.now)
+		}
 	}
 	l.since, l.state = a.now, c.To
 	l.g, l.class, l.wait, l.src = -1, 0, -1, 0

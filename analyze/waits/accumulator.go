@@ -93,7 +93,7 @@ type Accumulator struct {
 	procs        []*proc
 	procOf       []int32 // by P id: index + 1
 	procFar      map[int32]int32
-	running      []serving
+	running      []serving // but those that began since the global queue got empty
 	pool         pool
 	poolPending  []int32 // Ps whose reading of the global queue is pending, perhaps
 	pastLen      int
@@ -158,7 +158,9 @@ func New(o Options) *Accumulator {
 
 // Add takes the next decision. It does not keep d.
 func (a *Accumulator) Add(d *reference.Decision) {
-	a.advance(d.Time)
+	if d.Time > a.now {
+		a.advance(d.Time)
+	}
 	switch d.Kind {
 	case reference.KindReady:
 		a.ready(d)

@@ -52,8 +52,8 @@ func (a *Accumulator) advance(t int64) {
 	a.now = t
 }
 
-// updateMode follows a change of a P's state, of the number of Ps, or of the
-// stop-the-world.
+// updateMode follows a change of the number of Ps, of those that are idle, or of
+// the stop-the-world.
 func (a *Accumulator) updateMode() {
 	switch {
 	case a.stw && a.busy == 0:

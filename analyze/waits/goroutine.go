@@ -20,17 +20,36 @@ func (a *Accumulator) lookup(id int64) (*goroutine, int32) {
 	return a.gors.At(gi), gi
 }
 
+// onP is lookup for a decision about a goroutine that mostly is the last that ran on
+// d's P.
+func (a *Accumulator) onP(d *reference.Decision) (*goroutine, int32) {
+	if uint32(d.P) < uint32(len(a.procOf)) {
+		if i := a.procOf[d.P]; i > 0 {
+			gi := a.procs[i-1].last
+			if g := a.gors.At(gi); g.id == d.G && gi != 0 {
+				return g, gi
+			}
+		}
+	}
+	return a.lookup(d.G)
+}
+
 // goroutine returns d's goroutine and its index, and takes over what d says of it.
 func (a *Accumulator) goroutine(d *reference.Decision) (*goroutine, int32) {
 	g, gi := a.lookup(d.G)
 	if gi == 0 {
-		gi = a.gors.Add(d.G)
-		g = a.gors.At(gi)
-		ci := a.class(d.Class)
-		*g = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
-		a.classes[ci].goroutines++
+		g, gi = a.newGoroutine(d)
 	}
 	a.learn(g, d)
+	return g, gi
+}
+
+func (a *Accumulator) newGoroutine(d *reference.Decision) (*goroutine, int32) {
+	gi := a.gors.Add(d.G)
+	g := a.gors.At(gi)
+	ci := a.class(d.Class)
+	*g = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
+	a.classes[ci].goroutines++
 	return g, gi
 }
 
@@ -40,7 +59,7 @@ const kept = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
 // learn takes over class and flags of g, where d says more than what is known
 // already.
 func (a *Accumulator) learn(g *goroutine, d *reference.Decision) {
-	if d.Class != 0 && d.Class != g.classID || d.Flags&kept&^g.flags != 0 {
+	if d.Class != g.classID || d.Flags&kept != g.flags {
 		a.learnMore(g, d)
 	}
 }
@@ -66,6 +85,7 @@ func (a *Accumulator) exit(g *goroutine, gi int32) {
 		a.forget(g)
 	}
 	a.gors.Remove(g.id, gi)
+	g.id = reference.NoG // for onP
 }
 
 // queueFor is the queue that a decision puts its goroutine into.
@@ -169,7 +189,10 @@ func (a *Accumulator) leaveFor(g *goroutine, gi int32, st pstate) {
 }
 
 func (a *Accumulator) stop(d *reference.Decision) {
-	g, gi := a.lookup(d.G)
+	if d.G < 0 {
+		return
+	}
+	g, gi := a.onP(d)
 	if gi == 0 {
 		return
 	}
@@ -187,7 +210,11 @@ func (a *Accumulator) syscall(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g, gi := a.goroutine(d)
+	g, gi := a.onP(d)
+	if gi == 0 {
+		g, gi = a.newGoroutine(d)
+	}
+	a.learn(g, d)
 	pi := g.p
 	if g.runFrom < 0 {
 		pi = a.proc(d.P)
@@ -208,7 +235,11 @@ func (a *Accumulator) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g, gi := a.goroutine(d)
+	g, gi := a.onP(d)
+	if gi == 0 {
+		g, gi = a.newGoroutine(d)
+	}
+	a.learn(g, d)
 	if pi := a.proc(d.P); pi >= 0 && g.wait == 0 {
 		a.endRunning(g, gi)
 		a.run(g, gi, pi)
@@ -274,7 +305,9 @@ func (a *Accumulator) finishWait(g *goroutine, d *reference.Decision, pi int32) 
 	}
 	if w.kind == kindUser {
 		a.overTime.add(w.ready, a.now, causes)
-		a.consider(&ended{w, g, d, pi, ns, causes})
+		if ns > a.worstMin || ns > c.worstMin || len(a.worst) < a.opt.Worst {
+			a.consider(&ended{w, g, d, pi, ns, causes})
+		}
 	}
 	a.release(g, w)
 }

@@ -48,11 +48,19 @@ func (a *Accumulator) joinPool(pi int32, p *proc) {
 }
 
 // beginServing begins the part in the global queue of a run interval of p, which is
-// usable.
+// usable. As long as that queue stays empty nobody needs to know; mostly it does.
 func (a *Accumulator) beginServing(pi int32, p *proc, c int64) {
-	p.runPos = int32(len(a.running))
-	a.running = append(a.running, serving{seq: p.runSeq, from: c, p: pi})
+	p.servesFrom = c
 	a.readPool(pi, p, c)
+	if !p.poolAt.pending {
+		a.serve(pi, p)
+	}
+}
+
+// serve puts p among those that run.
+func (a *Accumulator) serve(pi int32, p *proc) {
+	p.runPos = int32(len(a.running))
+	a.running = append(a.running, serving{seq: p.runSeq, from: p.servesFrom, p: pi})
 }
 
 func (a *Accumulator) leavePool(p *proc) {
@@ -70,6 +78,9 @@ func (a *Accumulator) leavePool(p *proc) {
 // endServing ends the part in the global queue of the run interval of p, which is
 // usable.
 func (a *Accumulator) endServing(p *proc, c int64) {
+	if p.runPos == none {
+		return
+	}
 	r := a.running[p.runPos]
 	if q := &a.pool.q; q.len > 0 {
 		q.order.addBefore(a.nodes, r.seq, c-r.from)

@@ -80,11 +80,13 @@ type proc struct {
 	runClass     int32
 	runSeq       int64
 	runG         int64
+	last         int32   // index of the goroutine that ran last, which may be another's by now
 	runFrom      int64   // time
 	unavail      culprit // while pUnavail: why
 	unavailStack int32   // of its system call
 	hold         culprit // keeps it from running anyone; 0: nothing that is told
 	runPos       int32   // position in Accumulator.running, or none
+	servesFrom   int64   // service clock when it began to run it as a usable P
 
 	// When it got its thread.
 	freshClk  clocks
@@ -106,14 +108,20 @@ const none = int32(-1)
 // proc returns the index of P id, none if there is no such P or there are too
 // many.
 func (a *Accumulator) proc(id int32) int32 {
-	if id < 0 {
-		return none
-	}
-	if int(id) < len(a.procOf) {
+	if uint32(id) < uint32(len(a.procOf)) {
 		if i := a.procOf[id]; i > 0 {
 			return i - 1
 		}
-	} else if i, ok := a.procFar[id]; ok {
+	}
+	return a.farProc(id)
+}
+
+// farProc is proc for a P that is new, or not found by index.
+func (a *Accumulator) farProc(id int32) int32 {
+	if id < 0 {
+		return none
+	}
+	if i, ok := a.procFar[id]; ok {
 		return i
 	}
 	if len(a.procs) >= maxProcs {
@@ -147,18 +155,21 @@ func (a *Accumulator) proc(id int32) int32 {
 
 // sharesNow is p's time by share up to now. It is valid until the time goes on.
 func (a *Accumulator) sharesNow(p *proc) *shares {
-	switch {
-	case p.upToNs == a.now:
-	case p.upToNs >= a.modeSince: // all of the time since then is of one mode
+	if p.upToNs < a.modeSince {
+		a.sharesAcross(p)
+	} else { // all of the time since then is of one mode
 		p.own[shareOf[p.state][a.mode]&7] += a.now - p.upToNs
 		p.upTo[a.mode] = a.clk[a.mode]
 		p.upToNs = a.now
-	default:
-		p.own.add(p.state, &p.upTo, &a.clk)
-		a.clk.copyTo(&p.upTo)
-		p.upToNs = a.now
 	}
 	return &p.own
+}
+
+// sharesAcross is for a time in which the mode has changed.
+func (a *Accumulator) sharesAcross(p *proc) {
+	p.own.add(p.state, &p.upTo, &a.clk)
+	a.clk.copyTo(&p.upTo)
+	p.upToNs = a.now
 }
 
 // enter puts P pi into a state because of a decision about it. Where it runs a
@@ -167,8 +178,11 @@ func (a *Accumulator) enter(pi int32, st pstate, gi int32, g *goroutine) {
 	if a.stopper == pi {
 		a.stopper = none
 	}
+	busy := a.busy
 	a.switchTo(pi, st, gi, g)
-	a.updateMode()
+	if a.busy != busy {
+		a.updateMode()
+	}
 }
 
 // switchTo ends the state of P pi and begins st, with goroutine gi, which is g.
@@ -203,7 +217,7 @@ func (a *Accumulator) switchTo(pi int32, st pstate, gi int32, g *goroutine) {
 	}
 	p.began, p.state, p.runner = c, st, gi
 	if gi != 0 {
-		p.runG, p.runSeq, p.runClass, p.runFrom = g.id, g.seq, g.class, a.now
+		p.last, p.runG, p.runSeq, p.runClass, p.runFrom = gi, g.id, g.seq, g.class, a.now
 	}
 	switch st {
 	case pRun:

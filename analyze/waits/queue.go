@@ -203,6 +203,9 @@ func (a *Accumulator) firstComes(qi int32, q *queue) {
 		if p.poolAt.pending {
 			p.poolAt.pending = false
 			q.read(&p.poolAt.at, 0)
+			if p.state == pRun && p.usable && p.runPos == none {
+				a.serve(pi, p)
+			}
 		}
 	}
 	a.poolPending = a.poolPending[:0]
@@ -212,9 +215,14 @@ func (a *Accumulator) firstComes(qi int32, q *queue) {
 func (a *Accumulator) readPool(pi int32, p *proc, c int64) {
 	p.poolAt.read(&a.pool.q, c)
 	if p.poolAt.pending && !p.inPending {
-		p.inPending = true
-		a.poolPending = append(a.poolPending, pi)
+		a.expectPool(pi, p)
 	}
+}
+
+// expectPool notes that p's reading of the global queue is pending.
+func (a *Accumulator) expectPool(pi int32, p *proc) {
+	p.inPending = true
+	a.poolPending = append(a.poolPending, pi)
 }
 
 // startSlot begins a slot, whose integral is zero, for the intervals that run.

@@ -36,41 +36,46 @@ const ringStart = 64 // stints; a power of two
 // record begins a stint of p. A stint of length zero is overwritten.
 func (a *Accumulator) record(pi int32, p *proc) {
 	r := &p.past
-	if r.next > 0 && r.last == a.now {
-		a.fill(r.stint(r.next-1), p)
-		return
+	begins := r.last != a.now || r.next == 0
+	if begins {
+		if r.next == int64(len(r.buf)) {
+			a.grow(r)
+			if len(r.buf) == 0 {
+				return
+			}
+		}
+		r.last = a.now
+		r.next++
 	}
-	if n := len(r.buf); r.next == int64(n) && n < a.opt.PastPerP && a.pastLen+max(n, ringStart) <= a.opt.Past {
-		grown := make([]stint, max(2*n, ringStart))
-		copy(grown, r.buf)
-		r.buf = grown
-		a.pastLen += len(grown) - n
+	s := r.stint(r.next - 1)
+	a.clk.copyTo(&s.at)
+	s.by, s.stack, s.why, s.state, s.usable = p.hold, 0, reference.WhyUnknown, p.state, p.usable
+	s.seq, s.g, s.class = 0, 0, 0
+	switch p.state {
+	case pRun, pGC, pTracer:
+		s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
+	case pUnavail:
+		s.stack = p.unavailStack
 	}
-	if len(r.buf) == 0 {
-		return
-	}
-	a.fill(r.stint(r.next), p)
-	r.last = a.now
-	r.next++
-	if n := int64(len(r.buf)); r.next == n {
-		a.tellAhead(pi, n) // all: with a longer ring they would reach back further
-	} else if r.next&(n/8-1) == 0 && r.next > n {
-		a.tellAhead(pi, r.next+n/8-1-n/2)
+	if n := int64(len(r.buf)); begins && r.next&(n/8-1) == 0 {
+		if r.next == n {
+			a.tellAhead(pi, n) // all: with a longer ring they would reach back further
+		} else if r.next > n {
+			a.tellAhead(pi, r.next+n/8-1-n/2)
+		}
 	}
 }
 
-// fill makes s what p does from now on.
-func (a *Accumulator) fill(s *stint, p *proc) {
-	a.clk.copyTo(&s.at)
-	s.by, s.stack, s.why, s.state, s.usable = p.hold, 0, reference.WhyUnknown, p.state, p.usable
-	if p.state == pUnavail {
-		s.stack = p.unavailStack
+// grow makes a ring that is full longer, if that is allowed.
+func (a *Accumulator) grow(r *ring) {
+	n := len(r.buf)
+	if n >= a.opt.PastPerP || a.pastLen+max(n, ringStart) > a.opt.Past {
+		return
 	}
-	if p.state == pRun || p.state == pGC || p.state == pTracer {
-		s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
-	} else {
-		s.seq, s.g, s.class = 0, 0, 0
-	}
+	grown := make([]stint, max(2*n, ringStart))
+	copy(grown, r.buf)
+	r.buf = grown
+	a.pastLen += len(grown) - n
 }
 
 // lastWhy is why the last goroutine stopped, if it is among the last few stints.

@@ -154,8 +154,9 @@ func (w *watcher) advance(d *reference.Decision) {
 		}
 		w.at = d.Time
 	}
-	was := w.rate.waiting
-	w.rate = rate{}
+	r := &w.rate
+	was := r.waiting
+	r.waiting = 0 // then the rest means nothing
 	if w.n == 0 || w.world.Stopping() {
 		return
 	}
@@ -165,9 +166,11 @@ func (w *watcher) advance(d *reference.Decision) {
 	if lack <= 0 {
 		return
 	}
-	w.rate = rate{waiting: lack, all: n, workers: w.n, idle: w.idle, procs: w.world.Procs(), mean: float64(w.world.MeanStint())}
-	if w.rate.mean == 0 {
-		w.rate.mean = float64(w.t.LongNs) // nothing has run yet
+	// OPT: field by field; a literal would be copied.
+	r.waiting, r.all, r.workers, r.idle = lack, n, w.n, w.idle
+	r.procs, r.mean = w.world.Procs(), float64(w.world.MeanStint())
+	if r.mean == 0 {
+		r.mean = float64(w.t.LongNs) // nothing has run yet
 	}
 	if was == 0 {
 		w.since = w.at

@@ -295,7 +295,7 @@ type proof struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.ran = w.world.Ran()
+	w.ran = *w.world.Ran()
 	quota := cputhrottling.Default()
 	a := &w.all
 	if b := w.silences.Beat(quota.PeriodNs); b.Keeps(quota.PeriodNs, quota.MinCount, quota.Chance, quota.Within) {

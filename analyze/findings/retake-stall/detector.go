@@ -45,8 +45,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "system calls that kept a P from its queue", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, tookAt: -1, at: map[int32]int32{}, kinds: make([]kind, 1)}
-			env.World.OnSyscall(w.syscall)
+			w := &watcher{t: t, world: env.World, tookAt: -1}
+			env.World.OnLongSyscall(w.syscall, t.StallNs)
 			env.World.On(w.retake, reference.KindRetake)
 			return w
 		},
@@ -62,39 +62,13 @@ type watcher struct {
 	calls   findings.Tally // by class of the caller; Ns is their victims'
 	stalls  int64          // ns of the calls, while somebody waited
 	longest int64
-	taken   int64  // ended by sysmon
-	back    int64  // over before sysmon came
-	tookAt  int64  // when sysmon took a P last; -1: not yet
-	kinds   []kind // the first is for all stacks that come too late
-	at      map[int32]int32
-	recent  [64]struct{ stack, i int32 } // of those that were asked for
-	rare    int64                        // unusually long calls
-	freaks  int64                        // longer than sysmon's sleeps explain
-	quiet   int64                        // for how long it had not when the longest stall began; -1: it never had
-}
-
-// kind is the system calls from one stack.
-type kind struct {
-	stack   int32
-	n, long int64
-}
-
-// maxKinds bounds the stacks that are told apart.
-const maxKinds = 4096
-
-func (w *watcher) kind(stack int32) *kind {
-	r := &w.recent[uint32(stack)%uint32(len(w.recent))]
-	if r.stack == stack && stack != 0 {
-		return &w.kinds[r.i]
-	}
-	i, ok := w.at[stack]
-	if !ok && len(w.kinds) < maxKinds {
-		i = int32(len(w.kinds))
-		w.kinds = append(w.kinds, kind{stack: stack})
-		w.at[stack] = i
-	}
-	r.stack, r.i = stack, i
-	return &w.kinds[i]
+	taken   int64   // ended by sysmon
+	back    int64   // over before sysmon came
+	tookAt  int64   // when sysmon took a P last; -1: not yet
+	long    []int64 // long calls, by the number of their stack
+	rare    int64   // unusually long calls
+	freaks  int64   // longer than sysmon's sleeps explain
+	quiet   int64   // for how long it had not when the longest stall began; -1: it never had
 }
 
 // maxVictims is how many goroutines of a queue are looked at, the earliest ones.
@@ -107,16 +81,18 @@ func (w *watcher) retake(d *reference.Decision) {
 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
-	k := w.kind(c.Stack)
-	k.n++
 	if c.To-c.From < w.t.StallNs {
 		return
 	}
-	k.long++
+	n, i := w.world.CallsFrom(c.Stack)
+	for len(w.long) <= int(i) {
+		w.long = append(w.long, 0)
+	}
+	w.long[i]++
 	if c.Local == 0 || c.System || c.Why == reference.WhySTW {
 		return
 	}
-	if k.n >= w.t.RareOf && float64(k.long) < w.t.Rare*float64(k.n) {
+	if n >= w.t.RareOf && float64(w.long[i]) < w.t.Rare*float64(n) {
 		w.rare++
 		return
 	}

@@ -47,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}, cells: make([]cell, 1)}
 			env.World.OnLongSyscall(w.syscall, math.MaxInt64)
-			env.World.On(w.exit, reference.KindSyscallExit)
+			env.World.OnReturn(w.exit)
 			env.World.OnLeave(w.leave, reference.WhySyscallExit)
 			return w
 		},
@@ -101,9 +101,6 @@ func byOthers(why reference.Why) bool {
 }
 
 func (w *watcher) exit(d *reference.Decision) {
-	if d.P >= 0 {
-		return
-	}
 	if g := w.world.Goroutine(); g != nil && !g.System && w.short(g, w.world.Now()) {
 		x := w.cell(g.Class)
 		x.short++
