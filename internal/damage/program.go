@@ -6,7 +6,7 @@ import (
 )
 
 // maxBytes bounds what a program makes of a trace, roughly.
-const maxBytes = 4 << 20
+const maxBytes = 1 << 20
 
 // Hostile are names that would do harm where they are not escaped.
 var Hostile = []string{
