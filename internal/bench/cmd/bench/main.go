@@ -4,6 +4,7 @@
 //
 //	scripts/bench                 a page about small traces, in some minutes
 //	scripts/bench -full -update   docs/performance.md and the README's table again
+//	scripts/bench -pgo            the profile that the compiler optimises gmpscope by
 //
 // All figures are of child processes: their wall time, CPU time and peak memory,
 // as the kernel counts them. The plain loop and whatever is compared with it run
@@ -65,6 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rounds := flags.Int("rounds", 5, "how often each tool reads a trace; fewer times for one of more than 200 MB")
 	only := flags.String("only", "", "measure only these traces, comma-separated `names`")
 	update := flags.Bool("update", false, "write docs/performance.md and the table in README.md, not to standard output")
+	pgo := flags.Bool("pgo", false, "measure nothing, but write cmd/gmpscope/default.pgo, by which the compiler optimises, from analyses of the traces")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -75,11 +77,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	p := page{date: time.Now(), full: *full, rounds: b.rounds}
+	var chosen []spec
 	for _, t := range traces(*full) {
-		if *only != "" && !strings.Contains(","+*only+",", ","+t.name+",") {
-			continue
+		if *only == "" || strings.Contains(","+*only+",", ","+t.name+",") {
+			chosen = append(chosen, t)
 		}
+	}
+	if *pgo {
+		return b.pgo(ctx, chosen)
+	}
+	p := page{date: time.Now(), full: *full, rounds: b.rounds}
+	for _, t := range chosen {
 		m, err := b.measure(ctx, t)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)

@@ -68,6 +68,9 @@ func (p *page) long() string {
 	say("The traces are recordings of a program made for it, [internal/bench/load](../internal/bench/load). Long ones are made of")
 	say("them by repeating generations ([internal/bench/stretch](../internal/bench/stretch)).")
 	say("")
+	say("gmpscope is compiled with a profile of its own analyses (`cmd/gmpscope/default.pgo`, by `scripts/bench -pgo`); the plain loop")
+	say("is compiled without one.")
+	say("")
 	for _, m := range p.traces {
 		say("## %s", title(m.title))
 		say("")

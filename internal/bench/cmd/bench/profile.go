@@ -43,6 +43,26 @@ func profileRun(ctx context.Context, args []string, _ io.Writer) error {
 	return errors.Join(err, out.Close())
 }
 
+// pgo writes the profile of analyses of the traces where "go build" looks for it.
+func (b *bench) pgo(ctx context.Context, traces []spec) error {
+	args := []string{"tool", "pprof", "-proto", "-output=" + filepath.Join(b.root, "cmd", "gmpscope", "default.pgo")}
+	for _, t := range traces {
+		file, _, err := b.made(ctx, t)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		prof := filepath.Join(b.dir, t.name+".prof")
+		if _, err := b.child(ctx, "profile", file, prof); err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		args = append(args, prof)
+	}
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go tool pprof: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // share is the part of the CPU time that one owner has, 0 to 1.
 type share struct {
 	owner string

@@ -46,6 +46,7 @@ func traces(full bool) []spec {
 		steady := recording{"steady", 6, 1500}
 		return []spec{
 			{name: central, title: "mixed", recording: recording{"mixed", 12, 1200}, bytes: 12e6},
+			{name: "mixed126", title: "mixed, long", recording: recording{"mixed", 12, 1200}, bytes: 126e6},
 			{name: "dense", title: "dense", recording: recording{"dense", 8, 10_000}, bytes: 12e6},
 			{name: "few", title: "10,000 goroutines", recording: recording{"crowd", 1, 10_000}},
 			{name: "many", title: "100,000 goroutines", recording: recording{"crowd", 1, 100_000}},
