@@ -128,6 +128,11 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.gs.At(g).fromGlobal, r.gs.At(g).putAt = p, since
 		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	}
+	if behind && last != reference.None {
+		for x := r.q.Next(last); x != reference.None; x = r.q.Next(x) {
+			r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected) // they came later, if at all
+		}
+	}
 	return taken{src: src, victim: nobody, batch: int32(k), basis: basis, open: open, at: at}
 }
 

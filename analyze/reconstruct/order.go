@@ -73,6 +73,8 @@ func (r *Reconstructor) reorder(ix int32) {
 		next = r.q.Next(x)
 		r.q.Remove(x)
 		r.q.PutGlobalAfter(front, x)
+		r.gs.At(x).doubt = true
+		r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
 		front = x
 	}
 }
@@ -80,14 +82,14 @@ func (r *Reconstructor) reorder(ix int32) {
 // exchange puts x, out of a batch in a P's ring, back to the head of the global
 // queue, and y from there into its place.
 func (r *Reconstructor) exchange(x, y int32) {
-	p := r.q.Place(x).P
-	r.q.Remove(y)
-	r.q.InsertAfter(p, x, y)
+	p, front := r.q.Place(x).P, r.q.Prev(x)
 	r.q.Remove(x)
 	r.q.PutGlobalHead(x)
 	a, b := r.gs.At(x), r.gs.At(y)
-	b.fromGlobal, b.putAt = p, a.putAt
 	a.fromGlobal = nobody
 	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	r.q.Remove(y)
+	r.q.InsertAfter(p, front, y)
+	b.fromGlobal, b.putAt = p, a.putAt
 	r.move(y, p, nobody, reference.QueueLocal, reference.WhyCorrected)
 }
