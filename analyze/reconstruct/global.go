@@ -149,12 +149,7 @@ func (r *Reconstructor) tryTake(ix int32, a, b int) int {
 		return 0
 	}
 	story := func(size int) func(c *Reconstructor) {
-		return func(c *Reconstructor) {
-			c.told = take{c.now, size}
-			it := c.win.at(c.now)
-			c.start(it, c.gs.At(it.of))
-			c.judged()
-		}
+		return startAgain(func(c *Reconstructor) { c.told = take{c.now, size} })
 	}
 	switch diff := r.better(story(a), story(b)); {
 	case diff < 0:

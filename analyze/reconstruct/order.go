@@ -36,12 +36,7 @@ func (r *Reconstructor) misordered(ix, p int32) bool {
 		return true
 	}
 	story := func(do bool) func(c *Reconstructor) {
-		return func(c *Reconstructor) {
-			c.mend = mend{c.now, do}
-			it := c.win.at(c.now)
-			c.start(it, c.gs.At(it.of))
-			c.judged()
-		}
+		return startAgain(func(c *Reconstructor) { c.mend = mend{c.now, do} })
 	}
 	return r.better(story(false), story(true)) > 0
 }

@@ -49,6 +49,17 @@ func (r *Reconstructor) better(a, b func(c *Reconstructor)) int {
 	return int(diff)
 }
 
+// startAgain is a story in which the present event, a goroutine's start, is judged
+// from its beginning, after tell has told what is to be believed.
+func startAgain(tell func(c *Reconstructor)) func(c *Reconstructor) {
+	return func(c *Reconstructor) {
+		tell(c)
+		it := c.win.at(c.now)
+		c.start(it, c.gs.At(it.of))
+		c.judged()
+	}
+}
+
 // meets says that two models have the same in their queues, as far as can be told
 // quickly: they go on alike.
 func (r *Reconstructor) meets(o *Reconstructor) bool {
