@@ -8,12 +8,12 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// MinMemory is the least Options.MaxMemory that has a chance, in bytes: what the
-// analysis of a small trace takes, decoding and all.
+// MinMemory is the least Options.MaxMemory that can be kept, in bytes: the
+// analysis of traces of 120 MB with few goroutines takes that.
 const MinMemory = 96 << 20
 
 const (
-	workerMemory = 256 << 20 // a worker's share: some 16 MB of decoded events, and a usual generation, six-fold
+	workerMemory = 256 << 20 // a worker's share: the decoded events, and a usual generation, six-fold
 	baseMemory   = 48 << 20  // what a trace with few goroutines takes
 	goMemory     = 1600      // of a goroutine that is alive: internal/bench holds that
 	procMemory   = 6 << 10   // of a P: measured on 60,000 of them, and rounded up
