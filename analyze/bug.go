@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Bug is a panic of the analysis: a mistake of ours, not of the trace's.
+// Bug is a panic: a mistake of ours, not of the trace's.
 type Bug struct {
 	Value any    // of the panic
 	At    string // the innermost of our functions: name, file and line
@@ -17,8 +17,8 @@ func (b *Bug) Error() string {
 	return fmt.Sprintf("a mistake of gmpscope's own, in %s: %v: please report it, with the trace if you may", b.At, b.Value)
 }
 
-// caught makes a Bug of what a deferred function recovered.
-func caught(value any) *Bug {
+// Caught makes a Bug of what the deferred function that calls it recovered.
+func Caught(value any) *Bug {
 	b := &Bug{Value: value, At: "an unknown place"}
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

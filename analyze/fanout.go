@@ -75,7 +75,7 @@ func (f *fanout) run(step func(*block), in <-chan *block, next chan<- *block) {
 func (f *fanout) do(step func(*block), b *block) {
 	defer func() {
 		if v := recover(); v != nil {
-			f.bug.CompareAndSwap(nil, caught(v))
+			f.bug.CompareAndSwap(nil, Caught(v))
 		}
 	}()
 	if f.bug.Load() == nil {

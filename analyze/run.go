@@ -63,7 +63,7 @@ var ErrNoEvents = errors.New("no events")
 func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = caught(v)
+			err = Caught(v)
 		}
 		if bug := (*Bug)(nil); errors.As(err, &bug) {
 			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
