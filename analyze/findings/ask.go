@@ -1,0 +1,222 @@
+package findings
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/procs"
+)
+
+// ByID returns the goroutine with an ID, or nil.
+func (w *World) ByID(id int64) *Goroutine {
+	if i := w.find(id); i != 0 {
+		return w.gs.At(i)
+	}
+	return nil
+}
+
+// find returns the slot of the goroutine with an ID, 0 if there is none.
+func (w *World) find(id int64) int32 { return w.gs.Find(id) }
+
+// Running returns the goroutine that runs on P p, or is in a system call that
+// keeps it; nil if there is none.
+func (w *World) Running(p int32) *Goroutine {
+	if uint32(p) < uint32(len(w.ps)) {
+		return w.ps[p].g
+	}
+	return nil
+}
+
+// InSyscall returns since when the goroutine on P p is in a system call; -1: it
+// is not.
+func (w *World) InSyscall(p int32) int64 {
+	if pp := w.p(p); pp != nil && pp.run != 0 {
+		return pp.sysAt
+	}
+	return -1
+}
+
+// Queued returns how many goroutines of the program stand in P p's queue, or in
+// the global one for NoP.
+func (w *World) Queued(p int32) int64 {
+	if p < 0 {
+		return w.global.n
+	}
+	if pp := w.p(p); pp != nil {
+		return pp.queue.n
+	}
+	return 0
+}
+
+// QueuedLocally returns how many goroutines of the program stand in queues of
+// Ps, and how many of these queues are not empty.
+func (w *World) QueuedLocally() (n, queues int64) { return w.localLen, w.filled }
+
+// QueuedNs is how long goroutines of the program have stood in P p's queue, ns.
+func (w *World) QueuedNs(p int32) int64 {
+	pp := w.p(p)
+	if pp == nil {
+		return 0
+	}
+	pp.queue.advance(w.now)
+	return pp.queue.sum
+}
+
+// Runnable and RunningNow count the goroutines of the program that wait for a P
+// and those that run.
+func (w *World) Runnable() int64   { return w.runnable }
+func (w *World) RunningNow() int64 { return w.running }
+
+// Yielded returns how many of the runnable ones wait because they asked for it,
+// by runtime.Gosched.
+func (w *World) Yielded() int64 { return w.yielded }
+
+// Now returns the time of the last decision.
+func (w *World) Now() int64 { return w.now }
+
+// Ps returns the states of the Ps and the lengths of the queues.
+func (w *World) Ps() *procs.Tracker { return w.procs }
+
+// Procs returns GOMAXPROCS, at least 1.
+func (w *World) Procs() int64 { return max(1, int64(w.procs.Procs())) }
+
+// Stopping reports whether a stop-the-world is in progress.
+func (w *World) Stopping() bool { return w.stw }
+
+// Stealable returns how many goroutines of the program stand in queues from
+// which any idle P could take them: those wired to a thread, and those that
+// yielded, left out. since is from when on there was at least one.
+func (w *World) Stealable() (n, since int64) { return w.stealers.n, w.stealers.since }
+
+// Goroutine returns that of the last decision, or nil.
+func (w *World) Goroutine() *Goroutine {
+	return w.g
+}
+
+// Slot is a small number for the goroutine of the last decision, by which a
+// Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
+// it has just ended. A later goroutine may get the same one: compare the ID.
+func (w *World) Slot() int32 { return w.d }
+
+// Ended is the [World.Slot] of the goroutine that ended last, and what was known of
+// it. Both are good until the next decision.
+func (w *World) Ended() (int32, *Goroutine) { return w.ended, w.gs.At(w.ended) }
+
+// Mark gives a mark of [World.OnMarked] to the goroutine with a slot, and Unmark
+// takes it away.
+func (w *World) Mark(slot int32, m Mark)   { w.gs.At(slot).marks |= m }
+func (w *World) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
+
+// Waker is who made a goroutine runnable last, and where it was; one that yields
+// does so itself.
+func (w *World) Waker() (g int64, stack int32) { return w.by, w.byStack }
+
+// Stints is how many run intervals of the program's goroutines have ended, and
+// Stops how many of them by a KindStop other than its end.
+func (w *World) Stints() int64 { return w.stints }
+func (w *World) Stops() int64  { return w.stops }
+
+// LastStint returns the last run interval on P p; nil if there was none since the
+// P got its thread. It is valid until the next decision.
+func (w *World) LastStint(p int32) *Stint {
+	if uint32(p) >= uint32(len(w.ps)) || !w.ps[p].last {
+		return nil
+	}
+	return &w.ps[p].stint
+}
+
+// StoppedAt is when a goroutine stopped on P p last; -1: none did.
+func (w *World) StoppedAt(p int32) int64 {
+	if uint32(p) >= uint32(len(w.ps)) {
+		return -1
+	}
+	return w.ps[p].ranTo
+}
+
+// Began is how many starts there were on P p.
+func (w *World) Began(p int32) int64 {
+	if uint32(p) >= uint32(len(w.ps)) {
+		return 0
+	}
+	return w.ps[p].began
+}
+
+// Waiting calls f for the goroutines of the program in P's queue, or in the
+// global one for NoP, the earliest first, until it returns false.
+func (w *World) Waiting(p int32, f func(*Goroutine) bool) {
+	l := &w.global
+	if p >= 0 {
+		if int(p) >= len(w.ps) {
+			return
+		}
+		l = &w.ps[p].queue
+	}
+	for i := l.head; i != 0; i = w.gs.At(i).next {
+		if !f(w.gs.At(i)) {
+			return
+		}
+	}
+}
+
+// Everyone calls f for all goroutines of the program that wait, in the order of
+// their slots, which depends on nothing but the stream.
+func (w *World) Everyone(f func(*Goroutine)) {
+	for i := int32(1); i < w.gs.Len(); i++ {
+		if g := w.gs.At(i); g.ReadyAt >= 0 && !g.System {
+			f(g)
+		}
+	}
+}
+
+// Load is how many goroutines of the program there are for each usable P, at
+// least 1.
+func (w *World) Load() float64 {
+	n, usable := w.runnable+w.running, max(1, w.procs.Usable())
+	if n <= usable {
+		return 1
+	}
+	if n != w.loadN || usable != w.loadU {
+		w.loadN, w.loadU, w.load = n, usable, float64(n)/float64(usable)
+	}
+	return w.load
+}
+
+// load is how many goroutines there are for each usable P, at least 1.
+func load(n, usable int64) float64 {
+	if usable = max(1, usable); n > usable {
+		return float64(n) / float64(usable)
+	}
+	return 1
+}
+
+// meanLoad is the mean of Load since g became runnable.
+func (w *World) meanLoad(g *Goroutine) float32 {
+	if dt := w.now - g.ReadyAt; dt > 0 {
+		return float32((w.loadSum - g.loadAt) / float64(dt))
+	}
+	return 1
+}
+
+// LoadOf is the highest of the load when a waiting goroutine became runnable,
+// the mean since, and the present one.
+func (w *World) LoadOf(g *Goroutine) float64 {
+	return max(float64(max(g.loadBefore(), w.meanLoad(g))), w.Load())
+}
+
+// Starts returns how many starts of the program's goroutines came out of local
+// queues, and how many of them inherited the time slice.
+func (w *World) Starts() (local, hops int64) { return w.localStarts, w.hops }
+
+// Strained reports whether threads seem to have lacked CPUs: more than a tenth
+// of the busy time lies in run intervals that are freaks of their class (over
+// 1 ms, over 20 times its median, at most one in 50 that long, and not ended by
+// a preemption), or in pauses
+// of over 1 ms of Ps that had a thread and work. A P whose thread the operating
+// system does not run looks just so.
+func (w *World) Strained() bool {
+	return w.strain >= 2_000_000 && float64(w.strain) > 0.1*float64(w.busy)
+}
+
+// Waking returns how many Ps have got a thread and run nothing since: each is on
+// its way to take something.
+func (w *World) Waking() int64 { return w.waking }
+
+// Changes returns the changes of the Ps' states that the last decision meant.
+func (w *World) Changes() []procs.Change { return w.procs.Changes() }

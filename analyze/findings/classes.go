@@ -1,0 +1,137 @@
+package findings
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// maxClasses is how many classes are told apart; further ones share an account.
+const maxClasses = 4096
+
+// Class is the run intervals of the goroutines of one class.
+type Class struct {
+	ID     int32
+	Stints int64
+	RunNs  int64
+	Local  int64 // starts out of local queues
+	// Creates is how many goroutines its goroutines created.
+	Creates int64
+	Calls   int64 // system calls, as in World.OnSyscall
+	// Of the run intervals on the same P as the last before, those of goroutines
+	// known to be wired to a thread left out.
+	Again, AgainNs int64
+	bars           [bars]int64 // but those in kept
+	kept           [bars]int64 // of Again, those that the goroutine ended itself
+}
+
+// Two bars for each power of two.
+const bars = 96
+
+func (c *Class) add(ns int64, again bool, why reference.Why) {
+	bar := bar(max(1, ns))
+	c.Stints++
+	c.RunNs += max(1, ns)
+	if again {
+		c.Again++
+		c.AgainNs += ns
+		if why == reference.WhyBlock || why == reference.WhyExit || why == reference.WhyGosched {
+			c.kept[bar]++
+			return
+		}
+	}
+	c.bars[bar]++
+}
+
+// Kept is the lengths of the run intervals of Again that the goroutine ended
+// itself: it blocked, ended, or called runtime.Gosched.
+func (c *Class) Kept() Lengths {
+	l := Lengths{bars: c.kept}
+	for _, n := range c.kept {
+		l.N += n
+	}
+	return l
+}
+
+func bar(ns int64) int {
+	e := bits.Len64(uint64(ns)) - 1
+	b := 2 * e
+	if e > 0 && ns>>uint(e-1)&1 == 1 {
+		b++
+	}
+	return min(b, bars-1)
+}
+
+// Mean is the mean run interval in ns; 0 if there is none.
+func (c *Class) Mean() int64 {
+	if c.Stints == 0 {
+		return 0
+	}
+	return c.RunNs / c.Stints
+}
+
+// Median is the median run interval in ns, within a quarter; 0 if there is none.
+func (c *Class) Median() int64 {
+	if c.Stints == 0 {
+		return 0
+	}
+	need, seen := (c.Stints+1)/2, int64(0)
+	for i, n := range c.bars {
+		if seen += n + c.kept[i]; seen >= need {
+			low := math.Ldexp(1+float64(i%2)/2, i/2)
+			return int64(low * 1.25)
+		}
+	}
+	return c.Mean()
+}
+
+// Over returns how many run intervals were of at least ns, within a bar.
+func (c *Class) Over(ns int64) int64 {
+	var n int64
+	for i := bar(ns); i < bars; i++ {
+		n += c.bars[i] + c.kept[i]
+	}
+	return n
+}
+
+// Median is a typical run interval of a class, in ns; 0 if there is none.
+func (w *World) Median(class int32) int64 { return w.classByHandle(class).Median() }
+
+// ClassStat returns what is known of a class. The result is valid until the
+// next decision.
+func (w *World) ClassStat(class int32) *Class { return w.classByHandle(class) }
+
+// MeanStint is the mean run interval of all goroutines of the program, in ns.
+func (w *World) MeanStint() int64 { return w.all.RunNs / max(1, w.all.Stints) }
+
+func (w *World) classByHandle(c int32) *Class {
+	r := &w.recent[uint32(c)%uint32(len(w.recent))]
+	if r.class != c || r.i == 0 {
+		r.class, r.i = c, w.classOf[c]
+	}
+	return &w.classes[r.i]
+}
+
+func (w *World) classIndex(c int32) int32 {
+	i, ok := w.classOf[c]
+	if !ok {
+		if len(w.classes) >= maxClasses {
+			return 0
+		}
+		i = int32(len(w.classes))
+		w.classes = append(w.classes, Class{ID: c})
+		w.classOf[c] = i
+	}
+	return i
+}
+
+// Classes calls f for all classes that are told apart, in the order in which the
+// stream showed them.
+func (w *World) Classes(f func(*Class)) {
+	for i := range w.classes {
+		if c := &w.classes[i]; c.Stints > 0 {
+			f(c)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package findings
+
+import (
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const (
+	inNone    = int32(-1)
+	inGlobal  = int32(-2)
+	inNowhere = int32(-3)
+)
+
+// list is a queue as the program's goroutines in it, the earliest first.
+// Integrals are of their number over time: the waiting in it. They may wrap;
+// only differences are taken.
+type list struct {
+	head, tail int32
+	n, nself   int64
+	at         int64
+	sum, self  int64 // goroutine-ns; self: of those that asked for it
+}
+
+func (l *list) advance(now int64) {
+	if dt := now - l.at; dt > 0 {
+		l.sum += l.n * dt
+		l.self += l.nself * dt
+		l.at = now
+	}
+}
+
+// Stay is a stay of a goroutine of the program in one queue.
+type Stay struct {
+	G    *Goroutine
+	P    int32 // NoP: the global queue
+	From int64 // when it was put there
+	To   int64
+	// Later is how many goroutines of the program were started from local queues
+	// meanwhile, less those that stood there before; LaterWait how long they had
+	// waited, on average.
+	Later     int64
+	LaterWait int64
+	Start     bool // it left to run
+	Src       reference.Source
+	Open      bool // it was there when the trace ended
+}
+
+func (w *World) move(d *reference.Decision) {
+	if d.G < 0 {
+		return
+	}
+	i := w.find(d.G)
+	if i == 0 {
+		return
+	}
+	g := w.gs.At(i)
+	if g.ReadyAt < 0 {
+		return
+	}
+	w.d, w.g = i, g
+	w.stayOver(g, d, false)
+	w.leave(g)
+	w.enter(i, g, d.To, d.P)
+}
+
+// enter puts a waiting goroutine of the program into a queue.
+func (w *World) enter(i int32, g *Goroutine, to reference.Queue, p int32) {
+	g.QueuedAt = w.now
+	if g.System {
+		return
+	}
+	l := &w.nowhere
+	g.list, g.P = inNowhere, reference.NoP
+	switch to {
+	case reference.QueueRunnext, reference.QueueLocal:
+		if pp := w.p(p); pp != nil {
+			l, g.list, g.P = &pp.queue, p, p
+			w.localLen++
+		}
+	case reference.QueueGlobal:
+		l, g.list = &w.global, inGlobal
+	}
+	g.mark, g.markLen, g.markWait = w.localStarts, int32(w.localLen), w.localWait
+	l.advance(w.now)
+	g.prev, g.next = l.tail, 0
+	if l.tail != 0 {
+		w.gs.At(l.tail).next = i
+	} else {
+		l.head = i
+	}
+	l.tail = i
+	l.n++
+	if g.list >= 0 {
+		if l.n == 1 {
+			w.filled++
+		}
+		w.lengthened(l.n)
+	}
+	if g.Self {
+		l.nself++
+		w.yielded++
+	}
+	if g.list != inNowhere && !g.Self && !g.Locked {
+		g.stealable = true
+		w.stealers.add(w.now, to == reference.QueueRunnext)
+	}
+}
+
+// leave takes a goroutine out of the queue that it is in, if any.
+func (w *World) leave(g *Goroutine) {
+	if g.list != inNone {
+		w.leaveQueue(g)
+	}
+}
+
+func (w *World) leaveQueue(g *Goroutine) {
+	var l *list
+	switch {
+	case g.list >= 0:
+		l = &w.ps[g.list].queue
+		w.localLen--
+	case g.list == inGlobal:
+		l = &w.global
+	default:
+		l = &w.nowhere
+	}
+	l.advance(w.now)
+	if g.prev != 0 {
+		w.gs.At(g.prev).next = g.next
+	} else {
+		l.head = g.next
+	}
+	if g.next != 0 {
+		w.gs.At(g.next).prev = g.prev
+	} else {
+		l.tail = g.prev
+	}
+	l.n--
+	if g.list >= 0 {
+		if l.n == 0 {
+			w.filled--
+		}
+		w.shortened(l.n)
+	}
+	if g.Self {
+		l.nself--
+		w.yielded--
+	}
+	if g.stealable {
+		g.stealable = false
+		w.stealers.n--
+	}
+	g.list, g.next, g.prev = inNone, 0, 0
+}
+
+// stayOver tells that a goroutine is about to leave its queue.
+func (w *World) stayOver(g *Goroutine, d *reference.Decision, start bool) {
+	if g.list == inNone || g.list == inNowhere || g.list >= 0 && w.onLeaveWhy[g.ReadyWhy&whyMask].on == 0 {
+		return
+	}
+	w.stay = Stay{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
+	if n := w.localStarts - g.mark; n > 0 {
+		w.stay.Later = n - int64(g.markLen)
+		w.stay.LaterWait = (w.localWait - g.markWait) / n
+	}
+	if g.list >= 0 {
+		w.stay.P = g.list
+	}
+	if d == nil {
+		w.stay.Open = true
+	} else if start {
+		w.stay.Src = d.Src
+	}
+	if g.list == inGlobal {
+		w.onLeaveGlobal.call(&w.stay)
+	}
+	w.onLeaveWhy[g.ReadyWhy&whyMask].call(&w.stay)
+}
+
+// stealable counts goroutines that an idle P could take.
+type stealable struct {
+	n, since int64
+}
+
+// youngRunnext is how long a goroutine in runnext is left to its own P: a thief
+// sleeps that long first (runqgrab).
+const youngRunnext = 3_000
+
+func (s *stealable) add(now int64, runnext bool) {
+	if s.n == 0 {
+		s.since = now
+		if runnext {
+			s.since += youngRunnext
+		}
+	} else if !runnext {
+		s.since = min(s.since, now)
+	}
+	s.n++
+}

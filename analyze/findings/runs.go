@@ -1,0 +1,300 @@
+package findings
+
+import (
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// proc is what is known of a P beyond its state.
+type proc struct {
+	queue list
+	run   int32      // slot of the goroutine that runs or is in a system call, 0 for none
+	stack int32      // of the system call
+	g     *Goroutine // that of run, nil for none
+	// The run interval.
+	sysAt int64 // since when it is in a system call; -1: it is not
+	sys   int64
+	// The scheduler's turn after it.
+	stopAt int64 // -1: the P has no thread, or something runs
+	waking bool  // got a thread, and ran nothing since
+	hand   hand
+	// The slice.
+	slice Slice
+	turn  Turn
+	stint Stint // the last
+	last  bool  // there is one since the P got its thread
+	began int64 // starts
+	// The last start, and the last that began a slice.
+	startAt, startRan, sliceAt int64
+	fresh                      bool  // it got a thread, and no start came since
+	ranTo                      int64 // time of the last KindStop; -1: none
+	// How the run interval began.
+	freeAt int64 // since when the P had a thread and ran nothing before it, or has
+	src    reference.Source
+	idle   int64 // Stint.IdleWait of it
+	first  bool  // Stint.First of it
+}
+
+// Stint is one run interval of one goroutine on one P, system calls that kept
+// the P included.
+type Stint struct {
+	G         int64
+	From, To  int64
+	SyscallNs int64 // of it, in system calls
+	Wait      int64 // before it; -1 if unknown
+	// Load is how many goroutines of the program wanted each usable P, at least
+	// 1: when it became runnable, when it started, or the mean meanwhile,
+	// whichever was most. It is known after waits of which [World.OnLongWait] tells.
+	Load    float64
+	P       int32
+	Class   int32
+	Stack   int32         // where it stopped; 0 if unknown
+	Why     reference.Why // WhyRetakeSlow where the P was taken in a system call
+	System  bool
+	Counted bool // the wait before it was neither asked for nor the runtime's
+	Open    bool // it ran when the trace ended
+	// How it began. Src is where it was taken from; SrcUnknown too if it began by a
+	// system call's return.
+	First bool // its goroutine's first, as far as seen
+	Moved bool // on another P than its last
+	Src   reference.Source
+	Nth   int32 // run interval of its time slice, from 1
+	// IdleWait is the part of the wait before it in which the P had a thread and
+	// nothing to run: it searched, or took its time, ns.
+	IdleWait int64
+}
+
+// Ns is the length, system calls left out.
+func (s *Stint) Ns() int64 { return s.To - s.From - s.SyscallNs }
+
+// Slice is a chain of run intervals on one P that share a time slice, because
+// each after the first inherited it through runnext.
+type Slice struct {
+	P         int32
+	Stints    int32
+	Created   int32         // of them, first ones of goroutines that were created meanwhile
+	Why       reference.Why // of its last stop
+	Stack     int32
+	Open      bool // it ran when the trace ended
+	System    bool // a goroutine of the runtime took part
+	N         int8 // goroutines in Gs; 5 means more
+	Gs        [4]int64
+	Classes   [4]int32
+	From, To  int64
+	SyscallNs int64
+}
+
+// Ns is the length, system calls left out.
+func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs }
+
+func (w *World) start(d *reference.Decision) {
+	w.first = false
+	i, g := w.goroutine(d)
+	if g.StartAt >= 0 { // its stop was not shown
+		w.endRun(g, reference.WhyUnknown, 0)
+	}
+	p := w.p(d.P)
+	inherits := d.Flags&reference.FlagInherits != 0 || d.Src == reference.SrcRunnext
+	if p != nil {
+		w.endStint(p, reference.WhyUnknown, 0, false)
+		if !inherits {
+			w.endSlice(p, false)
+		}
+	}
+	w.stayOver(g, d, true)
+	if p != nil && p.stopAt >= 0 {
+		// The P had a thread and work, and yet nothing ran: a strained machine.
+		if gap := w.now - p.stopAt; gap >= 1_000_000 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
+			w.strain += gap
+			w.busy += gap
+		}
+	}
+	if !g.System {
+		switch d.Src {
+		case reference.SrcRunnext, reference.SrcLocal, reference.SrcSteal, reference.SrcStealRunnext:
+			w.localStarts++
+			if g.ReadyAt >= 0 {
+				w.localWait += w.now - g.ReadyAt
+			}
+			w.classes[g.class].Local++
+			if inherits {
+				w.hops++
+			}
+		}
+	}
+	w.leave(g)
+	if p != nil && p.hand.at >= 0 {
+		w.handOver(p, g, d)
+	}
+	g.Wait = -1
+	if g.ReadyAt >= 0 && d.Wait >= 0 {
+		g.Wait = w.now - g.ReadyAt
+		if g.Wait >= w.longWait {
+			g.load = max(g.loadBefore(), w.meanLoad(g), float32(w.Load()))
+		}
+	}
+	if d.Flags&reference.FlagLocked != 0 {
+		g.Locked = true
+	}
+	g.M = d.M
+	idle := int64(0)
+	if p != nil && g.Wait > 0 && (p.stopAt >= 0 || p.waking) {
+		idle = w.now - max(g.ReadyAt, p.freeAt)
+	}
+	w.setReady(g, -1)
+	w.setStart(g, w.now)
+	w.run(i, g, p, d.P)
+	if p != nil {
+		p.src, p.idle = d.Src, idle
+		p.began++
+		w.first, p.fresh = p.fresh, false
+		p.startAt, p.startRan = w.now, w.Ran().Ns
+		if !inherits {
+			p.sliceAt = w.now
+		}
+	}
+	g.New = false
+	w.setRan(w.running)
+	if !g.System && d.P >= 0 {
+		w.span.Run(&g.node, g.Class)
+	}
+}
+
+// run lets goroutine i run on P p, which may be nil.
+func (w *World) run(i int32, g *Goroutine, p *proc, id int32) {
+	g.P = id
+	first := g.RanOn < 0
+	g.Moved = !first && g.RanOn != id
+	g.RanOn = id
+	if p == nil {
+		return
+	}
+	p.first = first
+	p.run, p.g, p.stopAt, p.sysAt, p.sys = i, g, -1, -1, 0
+	p.src, p.idle = reference.SrcUnknown, 0
+	w.setWaking(p, false)
+	s := &p.slice
+	if s.Stints == 0 {
+		s.From, s.SyscallNs, s.Created, s.N, s.System = w.now, 0, 0, 0, false
+	} else if g.New {
+		s.Created++
+	}
+	s.Stints++
+	s.Why, s.Stack = reference.WhyUnknown, 0
+	s.System = s.System || g.System
+	for k := range s.N {
+		if int(k) < len(s.Gs) && s.Gs[k] == g.ID {
+			return
+		}
+	}
+	if int(s.N) < len(s.Gs) {
+		s.Gs[s.N], s.Classes[s.N] = g.ID, g.Class
+	}
+	s.N = min(s.N+1, int8(len(s.Gs)+1))
+}
+
+// endRun ends the run interval of g, wherever it runs.
+func (w *World) endRun(g *Goroutine, why reference.Why, stack int32) {
+	if p := w.p(g.P); p != nil && p.g == g {
+		w.endStint(p, why, stack, false)
+		return
+	}
+	w.setStart(g, -1)
+}
+
+// endStint ends the run interval on P p, if there is one.
+func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
+	g := p.g
+	if g == nil {
+		return
+	}
+	p.hand.giver, p.hand.class, p.hand.stack = g.ID, g.Class, stack
+	if p.sysAt >= 0 {
+		p.sys += w.now - p.sysAt
+		p.sysAt = -1
+		p.hand.stack = p.stack
+	}
+	// Field by field: a literal would be made elsewhere and copied.
+	s := &p.stint
+	p.last = true
+	s.G, s.From, s.To, s.SyscallNs, s.Wait, s.Load = g.ID, g.StartAt, w.now, p.sys, g.Wait, float64(g.load)
+	s.P, s.Class, s.Stack, s.Why, s.System = p.slice.P, g.Class, stack, why, g.System
+	s.Counted, s.Open = !g.System && !g.Self && g.Wait >= 0, open
+	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Stints, p.idle
+	p.run, p.g = 0, nil
+	w.addTurn(p, s)
+	sl := &p.slice
+	sl.To, sl.Why, sl.Stack, sl.Open = w.now, why, stack, open
+	sl.SyscallNs += p.sys
+	p.sys = 0
+	ns := s.Ns()
+	g.RunNs += ns
+	if !s.System {
+		w.stints++
+		w.busy += ns
+		c := &w.classes[g.class]
+		if ns >= 1_000_000 && why != reference.WhySlice && c.Stints >= 10 && ns >= 20*c.Median() && 50*c.Over(1_000_000) <= c.Stints {
+			w.strain += ns
+		}
+		if !open {
+			w.all.Stints++
+			w.all.RunNs += max(1, ns)
+			c.add(ns, !s.First && !s.Moved && !(g.Locked && w.g == g), why)
+		}
+	}
+	w.setRan(w.running - 1)
+	w.tellStint(s)
+	if why == reference.WhySlice {
+		w.endTurn(p)
+	}
+	w.setStart(g, -1)
+	g.Wait = -1
+	if !open {
+		p.stopAt, p.freeAt = w.now, w.now
+	}
+}
+
+func (w *World) endSlice(p *proc, open bool) {
+	s := &p.slice
+	if s.Stints == 0 {
+		return
+	}
+	s.Open = open
+	w.endTurn(p)
+	w.tellSlice(s)
+	s.Stints, s.N = 0, 0
+}
+
+func (w *World) stop(d *reference.Decision) {
+	i, g := w.onP(d)
+	g.RunAt = g.StartAt
+	if g.RunAt >= 0 && !g.System && d.Why != reference.WhyExit {
+		w.stops++
+		g.Stops++
+	}
+	if p := w.p(d.P); p != nil {
+		p.ranTo = w.now
+	}
+	if g.StartAt >= 0 {
+		w.endRun(g, d.Why, d.Stack)
+	}
+	g.BlockedAt, g.Reason = -1, reference.ReasonNone
+	if d.Why == reference.WhyBlock {
+		g.BlockedAt, g.Reason = w.now, d.Reason
+		if forOthers>>d.Reason&1 != 0 {
+			g.slackAt = w.slackNs
+		}
+	}
+	if d.Stack != 0 {
+		g.Stack = d.Stack
+	}
+	if !g.System {
+		w.span.Stop(&g.node, g.Class, d.Stack)
+	}
+	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
+		w.span.Exit(&g.node)
+		w.leave(g)
+		w.setReady(g, -1)
+		w.gs.Remove(d.G, i)
+		w.d, w.g, w.ended = 0, nil, i
+	}
+}
