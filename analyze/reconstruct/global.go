@@ -53,8 +53,8 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	at := ps.phase.at
 	shown := 0
 	switch c := ps.phase.chance(at); {
-	case r.told.size > 0 && r.told.at == r.now:
-		shown = r.told.size
+	case r.trial.take.size > 0 && r.trial.take.at == r.now:
+		shown = r.trial.take.size
 	case k >= longBatch && basis.Level() >= reference.Inferred && c > open && c < 1-open:
 		shown = r.tryTake(ix, 1, k)
 	}
@@ -149,7 +149,7 @@ func (r *Reconstructor) tryTake(ix int32, a, b int) int {
 		return 0
 	}
 	story := func(size int) func(c *Reconstructor) {
-		return startAgain(func(c *Reconstructor) { c.told = take{c.now, size} })
+		return startAgain(func(c *Reconstructor) { c.trial.take = take{c.now, size} })
 	}
 	switch diff := r.better(story(a), story(b)); {
 	case diff < 0:

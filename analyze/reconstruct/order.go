@@ -30,13 +30,13 @@ func (r *Reconstructor) misordered(ix, p int32) bool {
 	switch {
 	case r.gs.At(ix).putBatch == 0 || r.q.Len(p) > 0 && !r.ps[p].phase.maybeTick():
 		return false
-	case r.mend.at == r.now:
-		return r.mend.do
+	case r.trial.mend.at == r.now:
+		return r.trial.mend.do
 	case r.startOf(ix) != r.now || !r.mayTry():
 		return true
 	}
 	story := func(do bool) func(c *Reconstructor) {
-		return startAgain(func(c *Reconstructor) { c.mend = mend{c.now, do} })
+		return startAgain(func(c *Reconstructor) { c.trial.mend = mend{c.now, do} })
 	}
 	return r.better(story(false), story(true)) > 0
 }

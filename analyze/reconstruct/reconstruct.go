@@ -99,12 +99,7 @@ type Reconstructor struct {
 	newLost  int64         // newest gap, at the head of the window, none if none
 	stops    bool          // a stop-the-world has begun at the head of the window
 
-	spare  [2]*Reconstructor // for trials
-	tried  int64             // events that were judged in them
-	trying bool              // this is one
-	wrong  int64             // if so, events that it had to be corrected for
-	told   take              // and the story
-	mend   mend              // as well
+	trial trials
 
 	unheard reference.Decision // drafted in a trial
 	hold    holding
@@ -394,7 +389,7 @@ func (r *Reconstructor) judge() {
 	case events.Go:
 		g := r.gs.At(it.of)
 		r.goEvent(it, g)
-		if !r.trying {
+		if !r.trial.on {
 			if g.pending--; g.dead && g.pending <= 0 {
 				r.gs.Remove(g.id, it.of)
 			}
@@ -426,7 +421,7 @@ func (r *Reconstructor) judge() {
 	case events.Sample:
 		r.aside(reference.KindSample, it)
 	case events.TaskBegin, events.Region:
-		if !r.trying {
+		if !r.trial.on {
 			r.annotate(it)
 		}
 	case events.Lost:

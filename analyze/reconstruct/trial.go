@@ -17,9 +17,19 @@ const (
 	copyCost   = 4
 )
 
+// trials is the account of them, and, in a copy, what it is for.
+type trials struct {
+	spare [2]*Reconstructor // to be copied to
+	spent int64             // events that were judged in them
+	on    bool              // the model is such a copy
+	wrong int64             // if so, events that it had to be corrected for
+	take  take              // and what its story says
+	mend  mend              // likewise
+}
+
 // mayTry says that a trial is possible and affordable.
 func (r *Reconstructor) mayTry() bool {
-	return !r.trying && r.depth == 0 && r.procs > 1 && r.gs.Len() <= trialMost && r.tried < trialFirst+r.now/trialShare
+	return !r.trial.on && r.depth == 0 && r.procs > 1 && r.gs.Len() <= trialMost && r.trial.spent < trialFirst+r.now/trialShare
 }
 
 // better tries two stories. Each is a function that brings a copy of the model to
@@ -37,15 +47,15 @@ func (r *Reconstructor) better(a, b func(c *Reconstructor)) int {
 				before := c.sum.Corrections
 				c.judge()
 				if c.sum.Corrections > before {
-					c.wrong++
+					c.trial.wrong++
 				}
 			}
 		}
-		if diff = x.wrong - y.wrong; diff >= trialTells || diff <= -trialTells || x.meets(y) {
+		if diff = x.trial.wrong - y.trial.wrong; diff >= trialTells || diff <= -trialTells || x.meets(y) {
 			break
 		}
 	}
-	r.tried += 2*(x.win.tail-first) + int64(r.gs.Len())/copyCost
+	r.trial.spent += 2*(x.win.tail-first) + int64(r.gs.Len())/copyCost
 	return int(diff)
 }
 
@@ -78,10 +88,10 @@ func (r *Reconstructor) meets(o *Reconstructor) bool {
 // copy returns a copy of the model, the i-th of two that there can be, which can
 // judge on its own what is in the window.
 func (r *Reconstructor) copy(i int) *Reconstructor {
-	c := r.spare[i]
+	c := r.trial.spare[i]
 	if c == nil {
 		c = New(r.tables, Options{Rules: r.rules})
-		r.spare[i] = c
+		r.trial.spare[i] = c
 	}
 	q, gs := c.q, c.gs.Table
 	gs.CopyFrom(&r.gs.Table)
@@ -92,6 +102,6 @@ func (r *Reconstructor) copy(i int) *Reconstructor {
 	*c = *r
 	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
 	c.late, c.open, c.spills, c.drains = late, open, spills, drains
-	c.emit, c.hold, c.trying, c.wrong = nil, holding{}, true, 0
+	c.emit, c.hold, c.trial.on, c.trial.wrong = nil, holding{}, true, 0
 	return c
 }

@@ -29,7 +29,7 @@ func TestCopies(t *testing.T) {
 						c.judge()
 					}
 				}
-				r.tried, r.depth = 1<<62, 0 // no trials of its own
+				r.trial.spent, r.depth = 1<<62, 0 // no trials of its own
 				until := min(r.win.tail+far, r.win.head)
 				for r.win.tail < until {
 					r.judge()
@@ -39,7 +39,7 @@ func TestCopies(t *testing.T) {
 						until, c.sum.Corrections, c.sum.Starts, c.q.GlobalLen(), r.sum.Corrections, r.sum.Starts, r.q.GlobalLen())
 				}
 			}
-			alone.tried = 1 << 62
+			alone.trial.spent = 1 << 62
 			if got, want := r.Finish(), alone.Finish(); !reflect.DeepEqual(got, want) {
 				t.Errorf("with copies %+v, without %+v", got, want)
 			}
@@ -61,7 +61,7 @@ func reader(t *testing.T, name string) *Reconstructor {
 	s := events.New(context.Background(), src, events.Options{Workers: 1})
 	t.Cleanup(func() { s.Close() })
 	r := New(s.Tables, Options{Rules: reference.RulesFor(src.Header().Minor)})
-	r.tried = 1 << 62
+	r.trial.spent = 1 << 62
 	for {
 		evs, err := s.Next()
 		if errors.Is(err, io.EOF) {
@@ -116,7 +116,7 @@ func TestBetter(t *testing.T) {
 	if r.q.Head(0) != before || r.sum.Corrections != 0 {
 		t.Error("the trials changed the model")
 	}
-	if r.tried == 0 {
+	if r.trial.spent == 0 {
 		t.Error("the trials cost nothing")
 	}
 }
