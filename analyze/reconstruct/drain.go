@@ -20,12 +20,17 @@ const drainLag = 1_300_000
 // drainAgain is the time after which a drain that is to come is looked for again, in ns.
 const drainAgain = drainLag / 8
 
+// putsPause is how long a worker pauses at most between two assists that it makes
+// runnable with the same credit, in ns: it does not drain in between.
+const putsPause = 3_000
+
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
-	p   int32
-	m   int32 // thread
-	g   int32 // the worker
-	due int64 // time at which its time slice is over
+	p     int32
+	m     int32 // thread
+	g     int32 // the worker
+	due   int64 // time at which its time slice is over
+	tried bool  // trials have told that it comes when it is due
 }
 
 // drainsDue decides on the workers that have run for a slice or end with event i.
@@ -38,20 +43,28 @@ func (r *Reconstructor) drainsDue(i int64) {
 			j++
 			continue
 		}
-		if !ends && r.comesLater(r.q.GlobalTail(), r.oldest(d.p), math.MaxInt64) {
+		if !ends && !d.tried && r.comesLater(r.q.GlobalTail(), r.oldest(d.p), math.MaxInt64) {
 			d.due = r.time + drainAgain
 			j++
 			continue
 		}
-		drained := r.drained(*d)
-		if r.q.Len(d.p) > 0 && (ends || drained) && r.mayTry() {
-			drained = r.tryDrain(j, drained)
+		drained := d.tried
+		if !drained {
+			says, kept := r.drained(*d)
+			if drained = says; r.q.Len(d.p) > 0 && (says || ends && !kept) && r.mayTry() {
+				drained = r.tryDrain(j, says)
+			}
+			if end := r.putsUntil(d.m); drained && !ends && end > 0 && r.mayTry() && r.afterPuts(j, end) {
+				d.due, d.tried = end, true
+				j++
+				continue
+			}
 		}
 		p := d.p
 		if ends {
 			r.drains = slices.Delete(r.drains, j, j+1)
 		} else {
-			d.due = math.MaxInt64 // the end tells whether more was drained
+			d.due, d.tried = math.MaxInt64, false // the end tells whether more was drained
 			j++
 		}
 		if drained {
@@ -75,6 +88,31 @@ func (r *Reconstructor) tryDrain(j int, says bool) bool {
 	return diff < 0
 }
 
+// putsUntil returns the time after the puts that thread m does next, one right
+// after the other; 0 if it does something else.
+func (r *Reconstructor) putsUntil(m int32) int64 {
+	end := int64(0)
+	for it := r.win.at(r.ms[m].next); it != nil; it = r.win.at(it.nextM) {
+		e := &it.ev
+		if e.Kind != events.Go || e.From != events.Waiting || e.To != events.Runnable || end > 0 && e.Time-end >= putsPause {
+			break
+		}
+		end = e.Time + 1
+	}
+	return end
+}
+
+// afterPuts tries whether drain j comes after the puts that end at end, and not
+// before the first of them: the thread may have lacked a CPU.
+func (r *Reconstructor) afterPuts(j int, end int64) bool {
+	return r.better(func(c *Reconstructor) {
+		c.drains[j].due = math.MaxInt64
+		c.drain(c.drains[j].p)
+	}, func(c *Reconstructor) {
+		c.drains[j].due, c.drains[j].tried = end, true
+	}) > 0
+}
+
 // oldest returns what is first in p's queue, or None.
 func (r *Reconstructor) oldest(p int32) int32 {
 	if x := r.q.Runnext(p); x != reference.None {
@@ -85,11 +123,12 @@ func (r *Reconstructor) oldest(p int32) int32 {
 
 // drained says that what is in d.p's queue now was not there any more when the
 // worker was done: the P then begins with something else, or all of it runs
-// elsewhere, the oldest first, which no thief does.
-func (r *Reconstructor) drained(d drain) bool {
+// elsewhere, the oldest first, which no thief does. kept says that it surely was
+// still there if it had been until the P took the next one.
+func (r *Reconstructor) drained(d drain) (says, kept bool) {
 	own := r.oldest(d.p)
 	if own == reference.None {
-		return false
+		return false, true
 	}
 	i, tick := r.ms[d.m].next, r.ps[d.p].phase.maybeTick()
 	for n := 0; n < farEnough; n++ {
@@ -101,7 +140,7 @@ func (r *Reconstructor) drained(d drain) bool {
 			place := r.q.Place(it.of)
 			if g := r.gs.At(it.of); g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
-					return place.Queue == reference.QueueGlobal
+					return place.Queue == reference.QueueGlobal, it.of == own && r.q.GlobalLen() > 0
 				}
 				tick = false // the next one tells
 			}
@@ -111,10 +150,10 @@ func (r *Reconstructor) drained(d drain) bool {
 	first := r.startOf(own)
 	for x := r.q.Head(d.p); x != reference.None; x = r.q.Next(x) {
 		if s := r.startOf(x); x != own && s >= 0 && s < first {
-			return false
+			return false, false
 		}
 	}
-	return first >= 0 && r.startP(own) != d.p
+	return first >= 0 && r.startP(own) != d.p, false
 }
 
 // drain moves p's local queue to the tail of the global one.

@@ -113,7 +113,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	since := r.freeSince(ix)
 	next := r.q.Next(ix)
 	r.q.Remove(ix)
-	r.taker, r.fed = p, false
+	r.taker, r.fed, r.again = p, false, r.again[:0]
 	last := r.q.Tail(p)
 	if behind {
 		last = reference.None

@@ -22,11 +22,14 @@ func TestReorder(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
 		taken                 []int64
+		again                 bool // an overflow has put them into the global queue again
 		wantRing, wantGlobals []int64
 	}{
-		{"as many as stand in front of it", []int64{1, 2}, []int64{4, 5}, []int64{6, 7, 1, 2, 3}},
-		{"fewer", []int64{1}, []int64{5}, []int64{6, 7, 1, 2, 3, 4}},
-		{"none", nil, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
+		{"as many as stand in front of it", []int64{1, 2}, false, []int64{4, 5}, []int64{6, 7, 1, 2, 3}},
+		{"fewer", []int64{1}, false, []int64{5}, []int64{6, 7, 1, 2, 3, 4}},
+		{"none", nil, false, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
+		{"as many, put again", []int64{1, 2}, true, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
+		{"fewer, put again", []int64{1}, true, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
 	} {
 		r := ahead(7, upTo(1, 7), nil)
 		r.taker = 0
@@ -41,6 +44,14 @@ func TestReorder(t *testing.T) {
 				r.gs.At(ix).fromGlobal = 0
 			} else {
 				r.q.PutGlobal(ix)
+			}
+		}
+		if c.again {
+			r.putBatch = 3
+			for _, g := range c.taken {
+				r.q.Remove(r.gs.find(g))
+				r.putAgain(r.gs.find(g), 0)
+				r.q.PutGlobal(r.gs.find(g))
 			}
 		}
 		r.reorder(r.gs.find(6))

@@ -392,7 +392,7 @@ func (r *Reconstructor) overflow(p, newcomer, from int32, ready func()) {
 	r.gs.At(newcomer).putBatch = r.putBatch
 	for n := 0; n < r.rules.RingSize/2; n++ {
 		g := r.q.Head(p)
-		r.gs.At(g).putBatch = r.putBatch
+		r.putAgain(g, p)
 		r.q.Remove(g)
 		r.q.PutGlobal(g)
 		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyOverflow)

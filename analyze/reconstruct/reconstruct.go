@@ -74,8 +74,9 @@ type Reconstructor struct {
 	young    bool // the program has hardly begun
 	busy     int  // Ps that have a thread; a P that no event names yet has none
 	inject   injection
-	taker    int32 // P that took the last batch from the global queue
-	fed      bool  // something was put into the global queue since that
+	taker    int32   // P that took the last batch from the global queue
+	again    []again // of that, what overflows have put back
+	fed      bool    // something was put into the global queue since that
 	pause    pauses
 	depth    int       // takes that are being settled
 	noGlobal int64     // event at which the global queue was empty last

@@ -98,10 +98,10 @@ func (r *Reconstructor) copy(i int) *Reconstructor {
 	q.CopyFrom(r.q)
 	ps, ms := append(c.ps[:0], r.ps...), append(c.ms[:0], r.ms...)
 	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
-	spills, drains := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...)
+	spills, drains, again := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...), append(c.again[:0], r.again...)
 	*c = *r
 	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
-	c.late, c.open, c.spills, c.drains = late, open, spills, drains
+	c.late, c.open, c.spills, c.drains, c.again = late, open, spills, drains, again
 	c.emit, c.hold, c.trial.on, c.trial.wrong = nil, holding{}, true, 0
 	return c
 }
