@@ -187,6 +187,34 @@ var victims = []string{
 	"locked-threads-go1.27-p2", "gosched-go1.26-p2", "timers-go1.22-p4", "cases/gc-displacement-near-miss-go1.26-p2",
 }
 
+// badStacks damages victim 1 so that several stacks have unknown strings.
+const badStacks = "BZY9CX%\xdfc#017C))z2"
+
+// TestSameError reads a trace in which several stacks are bad.
+func TestSameError(t *testing.T) {
+	data := damage.Apply(tracetest.Recorded(t, victims[1]), []byte(badStacks))
+	said := map[string]bool{}
+	for range 30 {
+		src, err := input.New(bytes.NewReader(data), "damaged")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			gen, err := src.Next()
+			if err != nil {
+				break
+			}
+			if out := collect(gen, nil, true); strings.Contains(out.err, "stack") {
+				said[out.err] = true
+			}
+		}
+		src.Close()
+	}
+	if len(said) != 1 {
+		t.Errorf("errors: %v", said)
+	}
+}
+
 // FuzzDecode damages real traces and decodes what is left in both ways.
 func FuzzDecode(f *testing.F) {
 	var traces [][]byte
@@ -200,6 +228,7 @@ func FuzzDecode(f *testing.F) {
 	for i := range byte(len(traces)) {
 		f.Add(i, []byte(nil))
 	}
+	f.Add(byte(25), []byte(badStacks))
 	for op := range byte(26) {
 		f.Add(op%byte(len(traces)), []byte{op, 0, 2, 0, 9, 2, 3})
 		f.Add((op+3)%byte(len(traces)), []byte{op, 1, 7, 1, 2, 3, 5, op, 0, 40, 0, 17, 1, 7})

@@ -54,6 +54,7 @@ func TestNotATrace(t *testing.T) {
 		{"header cut early", "go", "only 2 of the 16 bytes"},
 		{"header cut late", "go 1.26 trace\x00\x00", "only 15 of the 16 bytes"},
 		{"header damaged", "go 1.26 trade\x00\x00\x00", "not a Go execution trace (it starts with \"go 1.26 \")"},
+		{"a zero in the header", "go 1.021 trace\x00\x00", "not a Go execution trace (it starts with \"go 1.021\")"},
 		{"text", "go 1.x", "not a Go execution trace"},
 		{"control characters", "\x1b[2J\n\n\n", `it starts with "\x1b[2J\n\n\n"`},
 		{"truncated gzip header", "\x1f\x8b\x08", "reading"},

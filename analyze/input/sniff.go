@@ -42,7 +42,7 @@ func parseFileHeader(p []byte, compression string) (int, error) {
 	rest := "\x00\x00\x00\x00\x00\x00"
 	rest = (" trace" + rest)[:headerSize-len(headerStart)-n]
 	switch tail := string(text[n:]); {
-	case n == 0 && len(text) > 0, !strings.HasPrefix(rest, tail):
+	case n == 0 && len(text) > 0, n > 0 && text[0] == '0', !strings.HasPrefix(rest, tail):
 		return 0, notATrace(p)
 	case len(p) < headerSize:
 		return 0, truncatedHeader(p)

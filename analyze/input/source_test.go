@@ -612,6 +612,7 @@ func FuzzSplit(f *testing.F) {
 	}
 	f.Add([]byte("go 1.19 trace\x00\x00\x00abc"))
 	f.Add([]byte("go 1.26 trace\x00\x00\x004444"))
+	f.Add([]byte("go 1.021 trace\x00\x0000000"))
 	f.Add(gzipped(f, newFile(26).generation(1, 2).b))
 	f.Add(zstded(f, newFile(25).generation(1, 2).b))
 	f.Fuzz(func(t *testing.T, b []byte) {
