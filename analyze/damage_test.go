@@ -25,7 +25,7 @@ var victims = []string{
 }
 
 // FuzzRun damages real traces and analyses what is left: no panic, no hang, an
-// error of one line or a result that adds up.
+// error of one line or a result that adds up, and the same each time.
 func FuzzRun(f *testing.F) {
 	var traces [][]byte
 	for i, name := range victims {
@@ -46,8 +46,32 @@ func FuzzRun(f *testing.F) {
 		if len(program) > 200 {
 			return // more damage says nothing new
 		}
-		runDamaged(t, damage.Apply(traces[int(which)%len(traces)], program))
+		trace := damage.Apply(traces[int(which)%len(traces)], program)
+		runDamaged(t, trace)
+		if len(program)%4 == 3 { // it costs twice as much again
+			if a, b := outcome(t, trace, 1), outcome(t, trace, 3); a != b {
+				t.Errorf("with one worker: %s\nwith three: %s", a, b)
+			}
+		}
 	})
+}
+
+// outcome is what analysing a trace gives: JSON, or an error.
+func outcome(t *testing.T, trace []byte, workers int) string {
+	src, err := input.New(bytes.NewReader(trace), "damaged")
+	if err != nil {
+		return err.Error()
+	}
+	defer src.Close()
+	res, err := analyze.Run(t.Context(), src, analyze.Options{Workers: workers})
+	if err != nil {
+		return err.Error()
+	}
+	doc, err := json.Marshal(res)
+	if err != nil {
+		return err.Error()
+	}
+	return string(doc)
 }
 
 // runDamaged analyses a trace and holds the result against itself. It returns
