@@ -66,7 +66,7 @@ func TestGuideTraces(t *testing.T) {
 					// Recorded with more Ps than cores: rings of hundreds are
 					// robbed by threads off CPU, which the reconstruction does
 					// not follow well. It must not get worse.
-					allowed = g.Starts / 10
+					allowed = g.Starts / 12
 				}
 				if dir == "" && g.Unexplained > allowed {
 					t.Errorf("%d of %d starts are unexplained", g.Unexplained, g.Starts)

@@ -24,6 +24,10 @@ const drainAgain = drainLag / 8
 // runnable with the same credit, in ns: it does not drain in between.
 const putsPause = 3_000
 
+// drainLen is how many events a time for a drain is tried for: what a worker drains
+// often waits long in the global queue.
+const drainLen = 4 * trialLen
+
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
 	p     int32
@@ -48,27 +52,31 @@ func (r *Reconstructor) drainsDue(i int64) {
 			j++
 			continue
 		}
-		drained := d.tried
+		drained, keep, done := d.tried, 0, d.tried
 		if !drained {
 			says, kept := r.drained(*d)
 			if drained = says; r.q.Len(d.p) > 0 && (says || ends && !kept) && r.mayTry() {
 				drained = r.tryDrain(j, says)
 			}
-			if end := r.putsUntil(d.m); drained && !ends && end > 0 && r.mayTry() && r.afterPuts(j, end) {
-				d.due, d.tried = end, true
-				j++
-				continue
+			if drained && !ends && r.mayTry() {
+				at, begun := r.tryPuts(j)
+				if at > r.time {
+					d.due, d.tried = at, true
+					j++
+					continue
+				}
+				keep, done = begun, begun > 0
 			}
 		}
 		p := d.p
-		if ends {
+		if ends || done {
 			r.drains = slices.Delete(r.drains, j, j+1)
 		} else {
-			d.due, d.tried = math.MaxInt64, false // the end tells whether more was drained
+			d.due = math.MaxInt64 // the end tells whether more was drained
 			j++
 		}
 		if drained {
-			r.drain(p)
+			r.drain(p, keep)
 		}
 	}
 }
@@ -78,7 +86,7 @@ func (r *Reconstructor) drainsDue(i int64) {
 func (r *Reconstructor) tryDrain(j int, says bool) bool {
 	diff := r.better(func(c *Reconstructor) {
 		c.drains[j].due = math.MaxInt64
-		c.drain(c.drains[j].p)
+		c.drain(c.drains[j].p, 0)
 	}, func(c *Reconstructor) {
 		c.drains = slices.Delete(c.drains, j, j+1)
 	})
@@ -88,29 +96,67 @@ func (r *Reconstructor) tryDrain(j int, says bool) bool {
 	return diff < 0
 }
 
-// putsUntil returns the time after the puts that thread m does next, one right
-// after the other; 0 if it does something else.
-func (r *Reconstructor) putsUntil(m int32) int64 {
-	end := int64(0)
-	for it := r.win.at(r.ms[m].next); it != nil; it = r.win.at(it.nextM) {
-		e := &it.ev
-		if e.Kind != events.Go || e.From != events.Waiting || e.To != events.Runnable || end > 0 && e.Time-end >= putsPause {
+// putsAround looks at the goroutines that thread m makes runnable one right after
+// the other now: how many are in its queue, and the times of its next event and when
+// it has done so with all, the same if that event is something else. They are 0 if it
+// has no next event in sight.
+func (r *Reconstructor) putsAround(m int32) (begun int, from, to int64) {
+	put := func(it *item) bool {
+		return it != nil && it.ev.Kind == events.Go && it.ev.From == events.Waiting && it.ev.To == events.Runnable
+	}
+	first := r.win.at(r.ms[m].next)
+	if first == nil {
+		return 0, 0, 0
+	}
+	if !put(first) {
+		return 0, first.ev.Time, first.ev.Time
+	}
+	at := first.ev.Time
+	for i, n := first.prevM, 0; n < r.rules.RingSize; n++ {
+		it := r.win.at(i)
+		if !put(it) || at-it.ev.Time > putsPause {
 			break
 		}
-		end = e.Time + 1
+		if i != r.now {
+			begun++
+		}
+		at, i = it.ev.Time, it.prevM
 	}
-	return end
+	last := first
+	for n := 0; n < farEnough; n++ {
+		it := r.win.at(last.nextM)
+		if !put(it) || it.ev.Time-last.ev.Time > putsPause {
+			break
+		}
+		last = it
+	}
+	return begun, first.ev.Time, last.ev.Time + 1
 }
 
-// afterPuts tries whether drain j comes after the puts that end at end, and not
-// before the first of them: the thread may have lacked a CPU.
-func (r *Reconstructor) afterPuts(j int, end int64) bool {
-	return r.better(func(c *Reconstructor) {
-		c.drains[j].due = math.MaxInt64
-		c.drain(c.drains[j].p)
-	}, func(c *Reconstructor) {
-		c.drains[j].due, c.drains[j].tried = end, true
-	}) > 0
+// tryPuts tries when drain j comes, as its thread may have lacked a CPU: now, when the
+// thread goes on, or when it has made some goroutines runnable. It returns the time,
+// and how many goroutines the queue has got already of those that come after.
+func (r *Reconstructor) tryPuts(j int) (at int64, begun int) {
+	begun, from, to := r.putsAround(r.drains[j].m)
+	if to == 0 {
+		return r.time, 0
+	}
+	now := func(c *Reconstructor) {
+		p := c.drains[j].p
+		c.drains = slices.Delete(c.drains, j, j+1)
+		c.drain(p, begun)
+	}
+	later := func(at int64) func(c *Reconstructor) {
+		return func(c *Reconstructor) { c.drains[j].due, c.drains[j].tried = at, true }
+	}
+	at, story := r.time, now
+	if begun == 0 && r.betterIn(drainLen, now, later(from)) > 0 {
+		at, story = from, later(from)
+	}
+	if to > from && r.betterIn(drainLen, story, later(to)) > 0 {
+		at = to
+	}
+	return at, begun
 }
 
 // oldest returns what is first in p's queue, or None.
@@ -156,20 +202,23 @@ func (r *Reconstructor) drained(d drain) (says, kept bool) {
 	return first >= 0 && r.startP(own) != d.p, false
 }
 
-// drain moves p's local queue to the tail of the global one.
-func (r *Reconstructor) drain(p int32) {
+// drain moves p's local queue, but the last few of its ring, to the tail of the
+// global one.
+func (r *Reconstructor) drain(p int32, keep int) {
+	r.putBatch++
 	if x := r.q.Runnext(p); x != reference.None {
 		r.toGlobal(x, p)
 	}
-	for x := r.q.Head(p); x != reference.None; x = r.q.Head(p) {
+	for x := r.q.Head(p); x != reference.None && r.q.RingLen(p) > keep; x = r.q.Head(p) {
 		r.toGlobal(x, p)
 	}
 }
 
 func (r *Reconstructor) toGlobal(x, p int32) {
 	r.q.Remove(x)
-	r.putGlobal(x)
+	r.q.PutGlobal(x)
 	g := r.gs.At(x)
+	g.putBatch = r.putBatch
 	g.fromGlobal, g.ready = nobody, r.now
 	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)
 }

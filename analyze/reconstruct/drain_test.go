@@ -7,23 +7,40 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// TestPutsUntil has a mark worker make goroutines runnable, in two lots.
-func TestPutsUntil(t *testing.T) {
+// TestPutsAround has a mark worker make goroutines runnable, in two lots, and then
+// stop.
+func TestPutsAround(t *testing.T) {
+	const p = putsPause
+	times := []int64{100, 100 + p, 200 + p, 201 + 2*p, 202 + 2*p}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	var f feed
 	f.begin(1000)
-	var evs []events.Event
-	for _, e := range []struct{ at, g int64 }{{100, 1}, {100 + putsPause, 2}, {200 + putsPause, 3}, {201 + 2*putsPause, 4}} {
-		evs = append(evs, events.Event{Kind: events.Go, G: 1000, Time: e.at, Res: e.g, From: events.Waiting, To: events.Runnable})
+	first := int64(len(f.evs))
+	for i, at := range times {
+		f.evs = append(f.evs, events.Event{Kind: events.Go, G: 1000, Time: at, Res: int64(i) + 1, From: events.Waiting, To: events.Runnable})
 	}
-	r.Add(append(f.evs, evs...))
-	r.ms[0].next = int64(len(f.evs))
-	if got, want := r.putsUntil(0), int64(201+putsPause); got != want {
-		t.Errorf("the first lot ends before %d, want %d", got, want)
-	}
-	r.ms[0].next--
-	if got := r.putsUntil(0); got != 0 {
-		t.Errorf("the thread begins with something else, but its puts end at %d", got)
+	f.evs = append(f.evs, events.Event{Kind: events.Go, G: 1000, Time: 9 * p, Res: 1000, From: events.Running, To: events.Waiting})
+	r.Add(f.evs)
+	for _, c := range []struct {
+		next     int64 // the thread's
+		now      int64 // what is under judgement
+		begun    int
+		from, to int64
+	}{
+		{0, 0, 0, 100, 201 + p},
+		{2, 0, 2, 200 + p, 201 + p},
+		{2, 1, 1, 200 + p, 201 + p},
+		{3, 0, 0, 201 + 2*p, 203 + 2*p},
+		{5, 0, 0, 9 * p, 9 * p},
+		{6, 0, 0, 0, 0},
+	} {
+		r.ms[0].next, r.now = first+c.next, first+c.now
+		if c.now == 0 {
+			r.now = 0
+		}
+		if begun, from, to := r.putsAround(0); begun != c.begun || from != c.from || to != c.to {
+			t.Errorf("before event %d, judging %d: %d begun, from %d to %d, want %d, %d, %d", c.next, c.now, begun, from, to, c.begun, c.from, c.to)
+		}
 	}
 }
 

@@ -10,6 +10,11 @@ import (
 // takeGlobal takes from the head of the global queue: one at the 61st tick,
 // else a batch, of which the first runs.
 func (r *Reconstructor) takeGlobal(ix, p int32) taken {
+	if r.wrongBatch(ix, p) {
+		r.sum.Corrections++
+		r.rebatch(ix, p)
+		return r.take(ix, p)
+	}
 	basis := r.clearAhead(ix, p)
 	if r.q.Place(ix).Queue != reference.QueueGlobal {
 		return r.take(ix, p)

@@ -1,6 +1,10 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // An overflow puts half of a ring into the global queue at once (runqputslow,
 // globrunqputbatch), possibly long after the event that shows it, if its thread
@@ -48,7 +52,7 @@ type again struct{ g, from, to int32 } // numbers of the overflows that put it t
 // putAgain notes that the present overflow puts g, of p's ring, into the global queue.
 func (r *Reconstructor) putAgain(g, p int32) {
 	x := r.gs.At(g)
-	if x.fromGlobal == r.taker && p == r.taker && x.putBatch > 0 {
+	if x.fromGlobal == r.taker && p == r.taker {
 		r.again = append(r.again, again{g, x.putBatch, r.putBatch})
 	}
 	x.putBatch = r.putBatch
@@ -56,18 +60,23 @@ func (r *Reconstructor) putAgain(g, p int32) {
 
 // reorder moves ix, and what came to the global queue together with it and stands
 // behind it, to its head. What stands in front of ix of its own overflow, the last
-// P to take a batch has taken, instead of what that is thought to have of the
-// overflow at the head.
+// P to take a batch has taken, instead of the last that it is thought to have.
 func (r *Reconstructor) reorder(ix int32) {
-	if head := r.q.GlobalHead(); !r.together(head, ix) {
-		for _, x := range r.tookOf(r.gs.At(head).putBatch, ix) {
+	if !r.together(r.q.GlobalHead(), ix) {
+		for _, x := range r.tookLast(ix) {
 			y := r.q.Prev(ix)
 			if !r.together(y, ix) {
 				break
 			}
-			r.exchange(x, y, r.gs.At(head).putBatch)
+			r.exchange(x.g, y, x.from)
 		}
 	}
+	r.promote(ix)
+}
+
+// promote moves ix, and what came to the global queue together with it and stands
+// behind it, to its head.
+func (r *Reconstructor) promote(ix int32) {
 	next := r.q.Next(ix)
 	r.q.Promote(ix)
 	for front := ix; next != reference.None && r.together(next, ix); {
@@ -81,29 +90,86 @@ func (r *Reconstructor) reorder(ix int32) {
 	}
 }
 
-// tookOf returns what the last batch from the global queue has of an overflow, the
-// last first: what is in the ring of who took it, and what has been put again and
-// stands behind ix.
-func (r *Reconstructor) tookOf(overflow, ix int32) []int32 {
+// wrongBatch says that p starts ix, which came by an overflow and which the model has
+// in the global queue, out of the batch that p took: what that has instead came later
+// than the model has it.
+func (r *Reconstructor) wrongBatch(ix, p int32) bool {
+	head := r.q.Head(p)
+	switch {
+	case head == reference.None || r.gs.At(head).fromGlobal != p || r.gs.At(ix).putBatch == 0 || r.together(head, ix) || r.startP(head) == p ||
+		r.q.Runnext(p) != reference.None || r.ps[p].phase.maybeTick():
+		return false
+	case r.trial.batch.at == r.now:
+		return r.trial.batch.do
+	case r.startOf(ix) != r.now || !r.mayTry():
+		return false
+	}
+	story := func(do bool) func(c *Reconstructor) {
+		return startAgain(func(c *Reconstructor) { c.trial.batch = mend{c.now, do} })
+	}
+	return r.better(story(false), story(true)) > 0
+}
+
+// rebatch gives back what p's ring has of a batch, and takes as many from ix on.
+func (r *Reconstructor) rebatch(ix, p int32) {
 	var list []int32
-	if r.taker < 0 || overflow == 0 {
+	for x := r.q.Head(p); x != reference.None && r.gs.At(x).fromGlobal == p; x = r.q.Next(x) {
+		list = append(list, x)
+	}
+	putAt := r.gs.At(list[0]).putAt
+	for _, x := range slices.Backward(list) {
+		g := r.gs.At(x)
+		g.fromGlobal, g.doubt = nobody, true
+		r.q.Remove(x)
+		r.q.PutGlobalHead(x)
+		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	}
+	r.promote(ix)
+	last := reference.None
+	for y := ix; len(list) > 0; list = list[1:] {
+		next := r.q.Next(y)
+		g := r.gs.At(y)
+		g.fromGlobal, g.putAt = p, putAt
+		r.q.Remove(y)
+		r.q.InsertAfter(p, last, y)
+		r.move(y, p, nobody, reference.QueueLocal, reference.WhyCorrected)
+		last, y = y, next
+	}
+}
+
+// tookLast returns what the last batch from the global queue took, the last first,
+// as far as it did not come together with ix: what is in the ring of who took it, and
+// what has been put again and stands behind ix.
+func (r *Reconstructor) tookLast(ix int32) []again {
+	if r.taker < 0 {
 		return nil
 	}
+	var list []again
+	own := r.gs.At(ix).putBatch
 	for x := r.q.Tail(r.taker); x != reference.None; x = r.q.Prev(x) {
-		if g := r.gs.At(x); g.fromGlobal == r.taker && g.putBatch == overflow {
-			list = append(list, x)
+		g := r.gs.At(x)
+		if g.fromGlobal != r.taker {
+			continue
 		}
+		if g.putBatch == own {
+			return list
+		}
+		list = append(list, again{x, g.putBatch, 0})
 	}
 	for i := len(r.again) - 1; i >= 0; i-- {
-		if a := &r.again[i]; a.from == overflow && r.gs.At(a.g).putBatch == a.to && r.q.Place(a.g).Queue == reference.QueueGlobal && r.q.AheadGlobal(ix, a.g) {
-			list = append(list, a.g)
+		a := r.again[i]
+		if a.from == own {
+			return list
+		}
+		if r.gs.At(a.g).putBatch == a.to && r.q.Place(a.g).Queue == reference.QueueGlobal && r.q.AheadGlobal(ix, a.g) {
+			list = append(list, a)
 		}
 	}
 	return list
 }
 
 // exchange puts x, out of a batch, back to the head of the global queue, where it was
-// by an overflow, and y from there into its place.
+// by the overflow of that number, and y from there into its place.
 func (r *Reconstructor) exchange(x, y, overflow int32) {
 	from, front := r.q.Place(x), r.q.Prev(x)
 	p := nobody

@@ -90,3 +90,52 @@ func TestMisordered(t *testing.T) {
 		}
 	}
 }
+
+// TestRebatch has P 0 take a batch of an overflow that came later than the model
+// thinks: it starts 4, and has had 4 and 5 in its ring instead of 1 and 2.
+func TestRebatch(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		runnext, alone bool
+		want           bool
+	}{
+		{"4 out of the ring", false, false, true},
+		{"while something is in runnext", true, false, false},
+		{"4 came alone", false, true, false},
+	} {
+		r := ahead(8, []int64{4, 5, 8}, []int64{1, 2, 8})
+		r.ps[0].phase.saw(plain)
+		r.ps[0].phase.saw(plain)
+		r.ps[0].phase.next() // no tick
+		for g := range int64(7) {
+			ix := r.gs.find(g + 1)
+			if r.gs.At(ix).putBatch = 1; g >= 3 {
+				r.gs.At(ix).putBatch = 2
+			}
+			if g < 2 {
+				r.gs.At(ix).fromGlobal = 0
+			} else {
+				r.q.PutGlobal(ix)
+			}
+		}
+		if c.runnext {
+			r.q.Remove(r.gs.find(8))
+			r.q.PutRunnext(0, r.gs.find(8))
+		}
+		if c.alone {
+			r.gs.At(r.gs.find(4)).putBatch = 0
+		}
+		ix := r.gs.find(4)
+		r.trial.batch = mend{r.now, true} // what trials would tell
+		if got := r.wrongBatch(ix, 0); got != c.want {
+			t.Errorf("%s: wrong batch: %v", c.name, got)
+		}
+		if !c.want {
+			continue
+		}
+		r.rebatch(ix, 0)
+		if ring, global := ringOf(r), globalOf(r); !slices.Equal(ring, []int64{4, 5, 8}) || !slices.Equal(global, []int64{6, 7, 1, 2, 3}) {
+			t.Errorf("%s: ring %v, global queue %v", c.name, ring, global)
+		}
+	}
+}

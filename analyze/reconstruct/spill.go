@@ -1,7 +1,6 @@
 package reconstruct
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -134,8 +133,9 @@ func (r *Reconstructor) putNext() bool {
 	}
 	for i, d := range r.drains {
 		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) {
-			r.drains[i].due = math.MaxInt64
-			r.drain(d.p)
+			begun, _, _ := r.putsAround(d.m)
+			r.drains = slices.Delete(r.drains, i, i+1)
+			r.drain(d.p, begun)
 			return true
 		}
 	}

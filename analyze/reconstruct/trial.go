@@ -5,14 +5,14 @@ package reconstruct
 // that needs fewer corrections is believed.
 
 const (
-	trialLen   = 1 << 14 // events that a story is tried for at most
+	trialLen   = 1 << 14 // events that a story is tried for
 	trialStep  = 1 << 8  // events after which the stories are compared
 	trialTells = 8       // events more that contradict a story by which it is surely the worse one
-	trialMost  = 1 << 15 // goroutines that a model to be copied has at most
+	trialMost  = 1 << 16 // goroutines that a model to be copied has at most
 
 	// Trials may cost as much as trialFirst events, and one more for trialShare that
 	// are judged. A copy costs as much as an event for copyCost goroutines.
-	trialFirst = 1 << 18
+	trialFirst = 1 << 19
 	trialShare = 2
 	copyCost   = 4
 )
@@ -24,7 +24,8 @@ type trials struct {
 	on    bool              // the model is such a copy
 	wrong int64             // if so, events that it had to be corrected for
 	take  take              // and what its story says
-	mend  mend              // likewise
+	mend  mend              // likewise: reorder
+	batch mend              // likewise: rebatch
 }
 
 // mayTry says that a trial is possible and affordable.
@@ -35,13 +36,16 @@ func (r *Reconstructor) mayTry() bool {
 // better tries two stories. Each is a function that brings a copy of the model to
 // the state before the next event. It returns a number below 0 if a is better, above
 // 0 if b is, and 0 if they are as good.
-func (r *Reconstructor) better(a, b func(c *Reconstructor)) int {
+func (r *Reconstructor) better(a, b func(c *Reconstructor)) int { return r.betterIn(trialLen, a, b) }
+
+// betterIn is better for trials of another length.
+func (r *Reconstructor) betterIn(most int64, a, b func(c *Reconstructor)) int {
 	x, y := r.copy(0), r.copy(1)
 	a(x)
 	b(y)
 	diff := int64(0)
 	first := x.win.tail
-	for n := int64(0); n < trialLen && first+n < r.win.head; n += trialStep {
+	for n := int64(0); n < most && first+n < r.win.head; n += trialStep {
 		for _, c := range [...]*Reconstructor{x, y} {
 			for c.win.tail < min(first+n+trialStep, r.win.head) {
 				before := c.sum.Corrections
