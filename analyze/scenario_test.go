@@ -277,8 +277,7 @@ func (s *scenario) common() {
 
 // batches checks takes from the global queue against globrunqget. The length
 // that the taker saw can differ from the one known by a put or two that were
-// under way on other threads, and the size by one, or two where it is ambiguous;
-// with one P there are none.
+// under way on other threads, and the size by one; with one P there are none.
 func (s *scenario) batches() {
 	sizes := few{s: s, what: "a take from the global queue moves min(n, n/GOMAXPROCS+1, 128)"}
 	for _, d := range s.of(reference.KindStart) {
@@ -287,11 +286,7 @@ func (s *scenario) batches() {
 		}
 		n := int(d.Global + d.Batch)
 		want := min(n, n/s.procs+1, 128)
-		most := 1
-		if d.Basis.Level() < reference.Inferred {
-			most = 2
-		}
-		if off := int(d.Batch) - want; off < -most || off > most || off != 0 && s.procs == 1 {
+		if off := int(d.Batch) - want; off < -1 || off > 1 || off != 0 && s.procs == 1 {
 			sizes.errorf("of %d on %d Ps at %d ns: %d, must be %d", n, s.procs, d.Time, d.Batch, want)
 		}
 	}

@@ -111,6 +111,10 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			basis = reference.Known(reference.Ambiguous, reference.RuleTick)
 		}
 	}
+	if n := r.q.GlobalLen(); k > 1 && k == r.rules.GlobalBatch(n, r.procs) {
+		r.trim(p, r.rules.RingSize-k+1)
+		k = r.rules.GlobalBatch(r.q.GlobalLen(), r.procs) // what was trimmed stood there before
+	}
 	r.trim(p, r.rules.RingSize-k+1)
 	if k > 1 {
 		r.say(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gs.At(ix).id, P: ps.id, M: r.mid(ps.m), Batch: int32(k), Basis: basis})
