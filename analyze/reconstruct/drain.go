@@ -35,6 +35,8 @@ type drain struct {
 	g     int32 // the worker
 	due   int64 // time at which its time slice is over
 	tried bool  // trials have told that it comes when it is due
+	began int64 // when the worker started
+	asked int32 // the first in the queue, when drainEarly tried last
 }
 
 // drainsDue decides on the workers that have run for a slice or end with event i.
@@ -79,6 +81,71 @@ func (r *Reconstructor) drainsDue(i int64) {
 			r.drain(p, keep)
 		}
 	}
+}
+
+// drainEarly is for a worker that was asked to yield before its time slice was over,
+// as all are when mark termination is tried or the tracer begins a generation
+// (forEachP, preemptall): a thread that starts what is first in the worker's queue did
+// not take it from there where a thief would have run another one.
+func (r *Reconstructor) drainEarly(it *item) {
+	if it.ev.Kind != events.Go || it.ev.From != events.Runnable || it.ev.To != events.Running || !r.mayTry() {
+		return
+	}
+	place := r.q.Place(it.of)
+	if place.P == it.p || place.Queue != reference.QueueLocal && place.Queue != reference.QueueRunnext {
+		return
+	}
+	j := slices.IndexFunc(r.drains, func(d drain) bool { return d.p == place.P })
+	if j < 0 {
+		return
+	}
+	d := &r.drains[j]
+	n := r.q.RingLen(d.p)
+	if d.asked == it.of || it.of != r.oldest(d.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
+		return
+	}
+	d.asked = it.of
+	story := func(*Reconstructor) {}
+	best := -1
+	for _, keep := range r.lots(d) {
+		other := func(c *Reconstructor) { c.drain(c.drains[j].p, keep) }
+		if r.better(story, other) > 0 {
+			story, best = other, keep
+		}
+	}
+	if best >= 0 {
+		r.drain(d.p, best)
+	}
+}
+
+// maxLots is how many times are tried at which a worker may have drained its queue.
+const maxLots = 3
+
+// lots returns how many of the ring of d.p may have come after a drain: those that the
+// worker made runnable after a pause. What was drained is run in its order, so that
+// what is first in the result, the fewest, is the likeliest.
+func (r *Reconstructor) lots(d *drain) []int {
+	var keeps []int
+	last, at := r.startOf(r.oldest(d.p)), d.began
+	keep := r.q.RingLen(d.p)
+	for x := r.q.Head(d.p); x != reference.None; x = r.q.Next(x) {
+		g := r.gs.At(x)
+		if g.readyAt > d.began && g.readyAt-at > putsPause && keep < r.q.RingLen(d.p) {
+			keeps = append(keeps, keep)
+		}
+		if s := g.start; s < last && s != none {
+			break
+		} else if s != none {
+			last = s
+		}
+		at = g.readyAt
+		keep--
+	}
+	if keep == 0 {
+		keeps = append(keeps, 0)
+	}
+	slices.Reverse(keeps)
+	return keeps[:min(len(keeps), maxLots)]
 }
 
 // tryDrain tries whether drain j has happened by now; says is what is believed if

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -69,5 +70,62 @@ func TestKept(t *testing.T) {
 		if says, kept := r.drained(drain{p: 0, m: 0, g: nobody}); says != c.says || kept != c.kept {
 			t.Errorf("%s: drained %v, kept %v", c.name, says, kept)
 		}
+	}
+}
+
+// TestDrainEarly has a worker that makes goroutines runnable, and is asked to yield
+// between two lots of them, long before its time slice is over: another P runs the first
+// lot in its order, which no thief does, and then steals from the second.
+func TestDrainEarly(t *testing.T) {
+	const worker, lot, n = 2000, 10, 14
+	var f feed
+	f.begin(1000)
+	f.evs[0].Res = 2 // Ps
+	for g := range int64(n) {
+		f.add(events.Event{G: 1000, Res: g + 1, From: events.NotExist, To: events.Runnable})
+	}
+	f.stop(1000, events.Waiting, events.ReasonSleep)
+	for _, g := range append([]int64{n}, upTo(1, n-1)...) {
+		f.start(g)
+		f.stop(g, events.Waiting, events.ReasonAssist)
+	}
+	f.add(events.Event{G: events.None, Res: worker, From: events.Waiting, To: events.Runnable})
+	f.start(worker)
+	f.evs = append(f.evs, events.Event{Kind: events.Label, Time: f.now, G: worker, Reason: events.LabelDedicated})
+	for g := range int64(n) {
+		if g == lot {
+			f.now += 10 * putsPause
+		}
+		f.add(events.Event{G: worker, Res: g + 1, From: events.Waiting, To: events.Runnable})
+	}
+	f.now += 10 * putsPause
+	f.evs = append(f.evs, events.Event{Kind: events.Proc, Time: f.now, G: events.None, M: 1, P: 1, Res: 1, From: events.Idle, To: events.Running})
+	other := len(f.evs)
+	for _, g := range append(upTo(1, lot), lot+2, lot+1) {
+		f.start(g)
+		f.stop(g, events.Waiting, events.ReasonSleep)
+	}
+	for i := range f.evs[other:] {
+		f.evs[other+i].M, f.evs[other+i].P = 1, 1
+	}
+	f.stop(worker, events.Waiting, events.ReasonSystem)
+	for _, g := range upTo(lot+3, n) {
+		f.start(g)
+		f.stop(g, events.Waiting, events.ReasonSleep)
+	}
+
+	var stolen, drained []int64
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: each(func(d *reference.Decision) {
+		switch {
+		case d.Kind == reference.KindSteal:
+			stolen = append(stolen, d.G, int64(d.Batch))
+		case d.Kind == reference.KindMove && d.Why == reference.WhyGC:
+			drained = append(drained, d.G)
+		}
+	})})
+	r.Add(f.evs)
+	sum := r.Finish()
+	if !slices.Equal(drained, upTo(1, lot)) || !slices.Equal(stolen, []int64{lot + 2, 2}) || sum.Corrections != 0 {
+		t.Errorf("drained %v, stolen (goroutine, batch) %v, %d corrections", drained, stolen, sum.Corrections)
 	}
 }

@@ -43,7 +43,7 @@ type goroutine struct {
 
 	passed   int8  // times that others were taken from behind it in the global queue
 	fresh    bool  // direct start with a new time slice
-	unsure   bool  // direct start that may be another one
+	unsure   bool  // direct start that may be another one, or put that may have been another
 	putAgain bool  // it was late, and its put has come
 	lock     lock  // whether it is locked to its thread
 	lockUses uint8 // times that lock, a conclusion only, was relied on

@@ -300,7 +300,7 @@ func (r *Reconstructor) procsEvent(it *item) {
 		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW})
 		r.stw.open = false
 		if r.stw.why == "GC mark termination" {
-			r.visit = visit{it.m, reference.WhyGC}
+			r.visit = visit{it.m, reference.WhyGC, r.now, r.time}
 		}
 	} else if it.context() >= 0 {
 		r.generationBegins(it)

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -291,12 +292,13 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	if r.reduced && t.to != reference.QueueDirect {
 		t.to, t.p, t.basis = reference.QueueUnknown, nobody, reference.Known(reference.Unknown, reference.RuleNone)
 	}
+	g.unsure = t.unsure
 	switch t.to {
 	case reference.QueueUnknown:
 		r.sayReady(it, g, &t)
 	case reference.QueueDirect:
 		g.direct = t.direct
-		g.fresh, g.unsure = t.fresh, t.unsure
+		g.fresh = t.fresh
 		r.sayReady(it, g, &t)
 	case reference.QueueGlobal:
 		t.p = nobody
@@ -430,7 +432,7 @@ type put struct {
 	batch   bool            // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
 	cause   reference.Basis // of why, for a preemption
 	fresh   bool            // a direct start that gets a new time slice nevertheless
-	unsure  bool            // another direct start would look the same
+	unsure  bool            // another direct start, or the global queue, would look the same
 }
 
 var (
@@ -562,6 +564,36 @@ type injection struct {
 	left  int   // goroutines that still go to the global queue
 }
 
+// passedBy says that the goroutine that becomes runnable by rd is not in the ring of the
+// P on which it will start: that P first starts some that came into its ring later.
+func (r *Reconstructor) passedBy(rd *item) bool {
+	next := nobody // in runnext
+	var later [8]int32
+	n := 0
+	for i, steps := rd.nextM, 0; i != none && i < rd.link && steps < 4*farEnough; steps++ {
+		it := r.win.at(i)
+		if it == nil || it.p != rd.p {
+			return false
+		}
+		if e := &it.ev; e.Kind == events.Go {
+			switch {
+			case e.To == events.Runnable && it.g >= 0 && (e.From == events.Waiting || e.From == events.NotExist):
+				if next != nobody {
+					later[n%len(later)] = next
+					n++
+				}
+				next = it.of
+			case e.From == events.Runnable && it.of == next:
+				next = nobody
+			case e.From == events.Runnable && slices.Contains(later[:min(n, len(later))], it.of):
+				return true
+			}
+		}
+		i = it.nextM
+	}
+	return false
+}
+
 // injected applies injectglist: as many as there are idle Ps go to the global
 // queue, one for each to take; the rest to the local tail.
 func (r *Reconstructor) injected(it *item, why reference.Why) put {
@@ -575,7 +607,7 @@ func (r *Reconstructor) injected(it *item, why reference.Why) put {
 		for i := it; i != nil && n < 512; {
 			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
 			if !direct {
-				if s := r.win.at(i.link); s != nil && s.p == it.p && i.link < first {
+				if s := r.win.at(i.link); s != nil && s.p == it.p && i.link < first && !r.passedBy(i) {
 					abroad, first = n, i.link
 				} else if s != nil && abroad < 0 && i.link < earliest {
 					early, earliest = n, i.link
@@ -601,5 +633,9 @@ func (r *Reconstructor) injected(it *item, why reference.Why) put {
 		r.inject.left--
 		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
 	}
-	return put{to: reference.QueueLocal, p: it.p, why: why, basis: byRule, batch: true}
+	t := put{to: reference.QueueLocal, p: it.p, why: why, basis: byRule, batch: true}
+	if r.busy < r.procs { // all the same, if that P has not been claimed
+		t.unsure, t.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
+	}
+	return t
 }

@@ -377,6 +377,7 @@ func (r *Reconstructor) judge() {
 	}
 	if len(r.drains) > 0 {
 		r.drainsDue(i)
+		r.drainEarly(it)
 	}
 	if i >= r.visitTo || r.visit.m == it.m && it.m >= 0 {
 		r.leaveVisits(it)

@@ -29,6 +29,9 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	default:
 		g.start = r.now
 		t = r.takes(it.of, it.p)
+		if g.unsure && t.src != reference.SrcGlobal && t.src != reference.SrcGlobalTick && t.doubt == reference.RuleNone {
+			t.doubt = reference.RuleLookahead
+		}
 		r.learnPhase(it.of, it.p, t, r.win.at(it.prevM))
 		r.learnPause(it, t)
 	}
@@ -77,7 +80,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	}
 	if it.ev.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
 		r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == it.p }) // its end was lost
-		r.drains = append(r.drains, drain{p: it.p, m: it.m, g: it.of, due: r.time + r.rules.Slice + drainLag})
+		r.drains = append(r.drains, drain{p: it.p, m: it.m, g: it.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody})
 	}
 	if r.cls.list[g.class].advancer {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)

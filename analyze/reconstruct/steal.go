@@ -39,6 +39,9 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	if r.q.Len(p) > 0 || k > r.rules.StealBatch(r.q.RingLen(v)) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
+	if r.trial.on && k < r.rules.StealBatch(r.stayed(v)) {
+		r.trial.odd++
+	}
 	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
 	since := r.freeSince(ix)
 	r.ps[v].headAt = max(r.ps[v].headAt, since)
@@ -51,6 +54,18 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	}
 	r.q.Remove(ix)
 	return taken{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
+}
+
+// stayed returns how many of v's ring were in it all the time in which the thread that
+// starts a goroutine now can have looked.
+func (r *Reconstructor) stayed(v int32) int {
+	since, n := r.win.at(r.now).prevM, 0
+	for x := r.q.Head(v); x != reference.None; x = r.q.Next(x) {
+		if g := r.gs.At(x); max(g.ready, g.putAt) < since {
+			n++
+		}
+	}
+	return n
 }
 
 // rehome tells that ix had been at the head of p's ring, and not in from's, and
@@ -134,6 +149,9 @@ func (r *Reconstructor) stealRunnext(ix, p, v int32) taken {
 		}
 		if r.q.RingLen(v) > 0 {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+			if r.stayed(v) > 0 {
+				r.trial.odd++
+			}
 		}
 	}
 	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: 1, Basis: basis})

@@ -22,7 +22,8 @@ type trials struct {
 	spare [2]*Reconstructor // to be copied to
 	spent int64             // events that were judged in them
 	on    bool              // the model is such a copy
-	wrong int64             // if so, events that it had to be corrected for
+	wrong int64             // if so, events that it had to be corrected for, or that are odd
+	odd   int64             // steals that no thief does
 	take  take              // and what its story says
 	mend  mend              // likewise: reorder
 	batch mend              // likewise: rebatch
@@ -48,9 +49,9 @@ func (r *Reconstructor) betterIn(most int64, a, b func(c *Reconstructor)) int {
 	for n := int64(0); n < most && first+n < r.win.head; n += trialStep {
 		for _, c := range [...]*Reconstructor{x, y} {
 			for c.win.tail < min(first+n+trialStep, r.win.head) {
-				before := c.sum.Corrections
+				before := c.sum.Corrections + c.trial.odd
 				c.judge()
-				if c.sum.Corrections > before {
+				if c.sum.Corrections+c.trial.odd > before {
 					c.trial.wrong++
 				}
 			}

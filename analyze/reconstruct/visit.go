@@ -19,8 +19,10 @@ import (
 
 // visit is one whose begin is known.
 type visit struct {
-	m   int32 // thread that visits, nobody if none
-	why reference.Why
+	m    int32 // thread that visits, nobody if none
+	why  reference.Why
+	from int64 // its begin: an event
+	at   int64 // and its time
 }
 
 // visitBefore is a visit that shows itself with its end, ahead: it was between
@@ -122,7 +124,7 @@ func (r *Reconstructor) endVisit() {
 func (r *Reconstructor) generationBegins(it *item) {
 	r.advances = false
 	if r.rules.GoMinor < 26 {
-		r.visit = visit{it.m, reference.WhyGeneration}
+		r.visit = visit{it.m, reference.WhyGeneration, r.now, r.time}
 	} else if r.visit.m >= 0 && r.visit.m == it.m {
 		r.endVisit()
 	}
@@ -133,19 +135,24 @@ func (r *Reconstructor) generationBegins(it *item) {
 func (r *Reconstructor) advancerStarts(it *item, slept bool) {
 	r.advances = r.advances || slept
 	if r.advances && r.rules.GoMinor >= 26 && r.visit.m < 0 {
-		r.visit = visit{it.m, reference.WhyGeneration}
+		r.visit = visit{it.m, reference.WhyGeneration, r.now, r.time}
 	}
 }
 
-// visited says for whom all Ps are visited now.
+// visited says for whom all Ps are visited now. A visitor may have no event for long
+// after its visit; another one's then shows that it is over.
 func (r *Reconstructor) visited() reference.Why {
-	if r.visit.m >= 0 {
-		return r.visit.why
-	}
 	for _, v := range r.visits[:min(len(r.visits), farEnough)] {
-		if v.from < r.now {
+		if v.from < r.now && (r.visit.m < 0 || r.visit.from <= v.from) {
 			return v.why
 		}
 	}
-	return reference.WhyUnknown
+	if r.visit.m < 0 || r.gcOpen && r.time-r.visit.at > visitTime {
+		return reference.WhyUnknown
+	}
+	return r.visit.why
 }
+
+// visitTime bounds a visit, in ns, where the garbage collector has reasons of its own
+// to ask goroutines to stop (enlistWorker).
+const visitTime = 10_000_000
