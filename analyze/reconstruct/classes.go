@@ -127,11 +127,12 @@ type stackTraits struct {
 type trait uint16
 
 const (
-	traitSeen       trait = 1 << iota
-	traitGoyield          // a yield to the waiter that was handed a semaphore
-	traitInject           // a whole list of goroutines is woken
-	traitSysStack         // runtime code on g0: leaf is runtime.systemstack_switch, or injectglist shows
-	traitStartWorld       // called from startTheWorld
+	traitSeen        trait = 1 << iota
+	traitGoyield           // a yield to the waiter that was handed a semaphore
+	traitInject            // a whole list of goroutines is woken
+	traitSysStack          // runtime code on g0: leaf is runtime.systemstack_switch, or injectglist shows
+	traitStartWorld        // called from startTheWorld
+	traitFinishSweep       // called from gcStart: finishsweep_m wakes the scavenger
 	traitFinalizer
 	traitCleanup
 	traitScavenger
@@ -181,8 +182,11 @@ func classify(f []events.Frame) trait {
 	}
 	if at(0) == "runtime.systemstack_switch" {
 		t |= traitSysStack
-		if strings.HasPrefix(at(1), "runtime.startTheWorld") {
+		switch {
+		case strings.HasPrefix(at(1), "runtime.startTheWorld"):
 			t |= traitStartWorld
+		case at(1) == "runtime.gcStart":
+			t |= traitFinishSweep
 		}
 	}
 	// From Go 1.25 on the stack of a park has its leaf.

@@ -222,7 +222,7 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 	case lo < k && k > 2 && heads(k-1) && k < n && r.startP(items[k]) == r.startP(items[k-1]):
 		return k - 1
 	case hi > k && k < n && heads(k+1) && r.startP(items[k]) == p && start(k) > start(k-1):
-		return k + 1
+		return r.tryTake(ix, k, k+1)
 	}
 	// The same P goes on to the next batch: the pause tells.
 	if !r.fed {

@@ -57,6 +57,17 @@ func (r *Reconstructor) tryPutLate(it *item, g *goroutine) bool {
 	}) > 0
 }
 
+// stalls says that the thread that put x, alone, has lost its CPU for long at that. It
+// goes on when it has done the put.
+func (r *Reconstructor) stalls(x int32) bool {
+	g := r.gs.At(x)
+	if g.putBatch > 0 || g.putBy <= r.now {
+		return false
+	}
+	next := r.win.at(g.putBy)
+	return next != nil && next.ev.Time-g.readyAt > stalled
+}
+
 // delay moves x, which stands in the global queue and was passed over by ix from
 // behind it, to where the order of the starts says that its put came: behind
 // ix if its P runs it next, else behind what its P runs before it, or all. It

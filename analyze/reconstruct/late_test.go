@@ -40,6 +40,22 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// TestStalls has the thread that put a goroutine go on sooner or later.
+func TestStalls(t *testing.T) {
+	for _, c := range []struct {
+		pause int64 // until the thread goes on
+		want  bool
+	}{{stalled + 1, true}, {stalled, false}} {
+		r := ahead(4, []int64{4, 1, 2, 3}, nil)
+		g := r.gs.At(r.gs.find(1))
+		g.putBy = r.win.head - 1
+		g.readyAt = r.win.at(g.putBy).ev.Time - c.pause
+		if got := r.stalls(r.gs.find(1)); got != c.want {
+			t.Errorf("stalls after %d ns: %v", c.pause, got)
+		}
+	}
+}
+
 // TestDelayInto has P 0 run goroutine 1 with the batch that 2 begins, and P 1 what
 // stands behind that: 1 does not move behind it.
 func TestDelayInto(t *testing.T) {

@@ -63,7 +63,8 @@ func (r *Reconstructor) putAgain(g, p int32) {
 // P to take a batch has taken, instead of the last that it is thought to have.
 func (r *Reconstructor) reorder(ix int32) {
 	if !r.together(r.q.GlobalHead(), ix) {
-		for _, x := range r.tookLast(ix) {
+		r.took = r.tookLast(r.took[:0], ix)
+		for _, x := range r.took {
 			y := r.q.Prev(ix)
 			if !r.together(y, ix) {
 				break
@@ -77,16 +78,24 @@ func (r *Reconstructor) reorder(ix int32) {
 // promote moves ix, and what came to the global queue together with it and stands
 // behind it, to its head.
 func (r *Reconstructor) promote(ix int32) {
-	next := r.q.Next(ix)
-	r.q.Promote(ix)
-	for front := ix; next != reference.None && r.together(next, ix); {
-		x := next
-		next = r.q.Next(x)
-		r.q.Remove(x)
-		r.q.PutGlobalAfter(front, x)
+	last, n := ix, 0
+	for x := r.q.Next(ix); x != reference.None && r.together(x, ix); x = r.q.Next(x) {
+		last = x
+		n++
+	}
+	// The last first: each goes to the head, which needs no room between two others.
+	for x := last; ; {
+		front := r.q.Prev(x)
+		r.q.Promote(x)
+		if x == ix {
+			break
+		}
+		x = front
+	}
+	for x := r.q.Next(ix); n > 0; x = r.q.Next(x) {
 		r.gs.At(x).doubt = true
 		r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
-		front = x
+		n--
 	}
 }
 
@@ -139,12 +148,11 @@ func (r *Reconstructor) rebatch(ix, p int32) {
 
 // tookLast returns what the last batch from the global queue took, the last first,
 // as far as it did not come together with ix: what is in the ring of who took it, and
-// what has been put again and stands behind ix.
-func (r *Reconstructor) tookLast(ix int32) []again {
+// what has been put again and stands behind ix. It appends them to list.
+func (r *Reconstructor) tookLast(list []again, ix int32) []again {
 	if r.taker < 0 {
-		return nil
+		return list
 	}
-	var list []again
 	own := r.gs.At(ix).putBatch
 	for x := r.q.Tail(r.taker); x != reference.None; x = r.q.Prev(x) {
 		g := r.gs.At(x)

@@ -311,7 +311,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 			r.putLate(it.of)
 		}
 	case reference.QueueLocal:
-		if r.overflows(t.p, it.of) {
+		if r.overflows(t.p, it.of, true) {
 			// The newcomer goes to the global queue together with half of the ring.
 			p := t.p
 			t.to, t.p = reference.QueueGlobal, nobody
@@ -349,7 +349,7 @@ func (r *Reconstructor) sayReady(it *item, g *goroutine, t *put) {
 
 // displace puts the old runnext at the tail of its P's ring.
 func (r *Reconstructor) displace(p, g int32) {
-	if r.overflows(p, g) {
+	if r.overflows(p, g, true) {
 		later := r.spillsLater(p, g)
 		if r.lostCPU() && !r.gs.At(g).late && r.mayTry() {
 			later = r.tryLater(p, g, later)
@@ -369,14 +369,18 @@ func (r *Reconstructor) displace(p, g int32) {
 // overflows says that a put of newcomer at the tail of p's ring finds it full. A
 // thief whose take shows itself later may have emptied half of it: its goroutine
 // is among the first and in flight. What comes late and is due by now may do so, too.
-func (r *Reconstructor) overflows(p, newcomer int32) bool {
+// now says that the put ends the judgement of the present event.
+func (r *Reconstructor) overflows(p, newcomer int32, now bool) bool {
 	if r.q.Full(p) {
 		r.putsNext()
 	}
 	for r.q.Full(p) {
-		thief := r.firstThief(p, newcomer)
+		thief, rival := r.firstThief(p, newcomer)
 		if thief == reference.None {
-			return true
+			if !now || rival == reference.None || !r.mayTry() || !r.tryThief(p, newcomer, rival) {
+				return true
+			}
+			thief = rival
 		}
 		r.settle(thief)
 	}
@@ -516,7 +520,8 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	if r.stk.of(e.Stack)&traitSysStack != 0 {
 		switch {
 		case g.reason == events.ReasonPreempted: // suspended, not asleep (resumeG)
-		case g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0,
+		case g.reason == events.ReasonNone && r.stk.of(e.Stack)&traitFinishSweep != 0, // the scavenger, which blocked before the trace
+			g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0,
 			g.reason == events.ReasonGCEnds, strings.HasPrefix(r.tables.Name(g.reason), "GC weak"):
 			// injectglist during a stop-the-world finds no idle P.
 			return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule, batch: true}

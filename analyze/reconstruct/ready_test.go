@@ -34,6 +34,24 @@ func TestWokenByCollector(t *testing.T) {
 	}
 }
 
+// TestWokenBySweep has a goroutine that blocked before the trace began woken on the
+// collector's own stack: by gcStart, that is the scavenger (finishsweep_m); by
+// gcMarkTermination, the sweeper, which goes into runnext.
+func TestWokenBySweep(t *testing.T) {
+	for caller, want := range map[string]reference.Queue{
+		"runtime.gcStart":           reference.QueueLocal,
+		"runtime.gcMarkTermination": reference.QueueRunnext,
+	} {
+		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
+		r.stk.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}})}
+		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: 1, From: events.Waiting, To: events.Runnable})
+		it := r.win.at(0)
+		if got := r.target(it, r.gs.At(it.of)).to; got != want {
+			t.Errorf("%s: into %v, want %v", caller, got, want)
+		}
+	}
+}
+
 // TestLabelledReader has a P that is in a mark worker's mode already start the
 // trace reader, which gets the worker's label.
 func TestLabelledReader(t *testing.T) {

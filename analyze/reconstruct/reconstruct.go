@@ -76,6 +76,7 @@ type Reconstructor struct {
 	inject   injection
 	taker    int32   // P that took the last batch from the global queue
 	again    []again // of that, what overflows have put back
+	took     []again // room for tookLast
 	fed      bool    // something was put into the global queue since that
 	pause    pauses
 	depth    int       // takes that are being settled

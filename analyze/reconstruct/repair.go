@@ -44,6 +44,12 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 	r.sum.Corrections++
 	place := r.q.Place(ix)
 	if place.Queue == reference.QueueGlobal {
+		// Whose thread has lost its CPU at the put has not come yet.
+		for x := r.q.Prev(ix); x != reference.None && r.stalls(x) && r.putLate(x); x = r.q.Prev(ix) {
+		}
+		if r.q.Prev(ix) == reference.None {
+			return reference.Known(reference.Ambiguous, reference.RuleRepair)
+		}
 		if r.misordered(ix, taker) {
 			r.reorder(ix)
 			return reference.Known(reference.Ambiguous, reference.RuleRepair)

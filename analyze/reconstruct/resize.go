@@ -18,11 +18,13 @@ const (
 	costMate    = 1   // of a batch, run by somebody else than its thief
 	costAbsent  = 16  // the thief cannot have been there
 	costNotLast = 8   // the thief runs another one of its batch first
+	costRival   = 48  // more of them than the best story has: not worth a trial
 )
 
 // firstThief returns the goroutine, in p's full ring, whose thief was there before
-// the put of newcomer, or None if the put overflows.
-func (r *Reconstructor) firstThief(p, newcomer int32) int32 {
+// the put of newcomer, or None if the put overflows. rival is then the goroutine of
+// the likeliest thief, or None if none is likely.
+func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
 	var ring [ringSize]int32
 	var turned [ringSize]int // neighbours up to here that one P runs the other way round
 	n := 0
@@ -37,9 +39,11 @@ func (r *Reconstructor) firstThief(p, newcomer int32) int32 {
 		n++
 	}
 	half := n / 2
-	found, tried := reference.None, 0
+	found, rival = reference.None, reference.None
+	tried := 0
 	least := costOrder*(turned[half-1]+turned[n-1]-turned[half]) + r.behindCost(ring[half-1], newcomer)
 	behind := r.behindCost(ring[n-1], newcomer)
+	near := least + costRival // cost of rival
 	for k := 1; k <= half && tried < maxStories; k++ {
 		x := ring[k-1]
 		thief := r.startP(x)
@@ -62,11 +66,32 @@ func (r *Reconstructor) firstThief(p, newcomer int32) int32 {
 				cost += costMate
 			}
 		}
+		if cost < near {
+			rival, near = x, cost
+		}
 		if cost < least {
 			found, least = x, cost
 		}
 	}
-	return found
+	return found, rival
+}
+
+// tryThief tries whether the thief of rival has emptied p's full ring before the put
+// of newcomer.
+func (r *Reconstructor) tryThief(p, newcomer, rival int32) bool {
+	return r.better(func(c *Reconstructor) {
+		c.overflow(p, newcomer, nobody, nil)
+		c.judged()
+	}, func(c *Reconstructor) {
+		c.settle(rival)
+		if c.q.Full(p) {
+			c.overflow(p, newcomer, nobody, nil)
+		} else {
+			c.q.PutTail(p, newcomer)
+			c.gs.At(newcomer).putAt = c.now
+		}
+		c.judged()
+	}) > 0
 }
 
 // behindCost is what speaks against b having been put behind a, the tail of its queue.

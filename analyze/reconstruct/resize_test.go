@@ -77,7 +77,7 @@ func TestFirstThief(t *testing.T) {
 		if c.want != 0 {
 			want = r.gs.find(c.want)
 		}
-		if got := r.firstThief(0, r.gs.find(newcomer)); got != want {
+		if got, _ := r.firstThief(0, r.gs.find(newcomer)); got != want {
 			t.Errorf("%s: %d, want %d", c.name, got, want)
 		}
 	}

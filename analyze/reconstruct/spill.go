@@ -163,7 +163,7 @@ func (r *Reconstructor) spillNow(i int) {
 		return // lost in a damaged generation
 	}
 	g.late = false
-	if r.overflows(s.p, s.newcomer) {
+	if r.overflows(s.p, s.newcomer, false) {
 		r.overflow(s.p, s.newcomer, nobody, nil)
 		return
 	}

@@ -1,5 +1,7 @@
 package reconstruct
 
+import "github.com/gmpscope/gmpscope/reference"
+
 // Where the look-ahead does not tell which of two stories is true, and much hangs
 // on it, both are tried: two copies of the model go on, one with each, and the one
 // that needs fewer corrections is believed.
@@ -12,7 +14,7 @@ const (
 
 	// Trials may cost as much as trialFirst events, and one more for trialShare that
 	// are judged. A copy costs as much as an event for copyCost goroutines.
-	trialFirst = 1 << 19
+	trialFirst = 1 << 20
 	trialShare = 2
 	copyCost   = 4
 )
@@ -75,8 +77,7 @@ func startAgain(tell func(c *Reconstructor)) func(c *Reconstructor) {
 	}
 }
 
-// meets says that two models have the same in their queues, as far as can be told
-// quickly: they go on alike.
+// meets says that two models have the same in their queues: they go on alike.
 func (r *Reconstructor) meets(o *Reconstructor) bool {
 	if r.q.GlobalLen() != o.q.GlobalLen() || r.q.GlobalHead() != o.q.GlobalHead() || r.q.GlobalTail() != o.q.GlobalTail() ||
 		len(r.spills)+len(r.late) != len(o.spills)+len(o.late) {
@@ -84,6 +85,22 @@ func (r *Reconstructor) meets(o *Reconstructor) bool {
 	}
 	for p := range int32(len(r.ps)) {
 		if r.q.Len(p) != o.q.Len(p) || r.q.Head(p) != o.q.Head(p) || r.q.Tail(p) != o.q.Tail(p) {
+			return false
+		}
+	}
+	for p := range int32(len(r.ps)) {
+		if !r.alike(o, r.q.Head(p)) {
+			return false
+		}
+	}
+	return r.alike(o, r.q.GlobalHead())
+}
+
+// alike says that the same stands behind x in two models, in the same order: two
+// overflows that came in another order change places only in the middle.
+func (r *Reconstructor) alike(o *Reconstructor, x int32) bool {
+	for ; x != reference.None; x = r.q.Next(x) {
+		if r.q.Next(x) != o.q.Next(x) {
 			return false
 		}
 	}
@@ -104,9 +121,10 @@ func (r *Reconstructor) copy(i int) *Reconstructor {
 	ps, ms := append(c.ps[:0], r.ps...), append(c.ms[:0], r.ms...)
 	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
 	spills, drains, again := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...), append(c.again[:0], r.again...)
+	took := c.took
 	*c = *r
 	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
-	c.late, c.open, c.spills, c.drains, c.again = late, open, spills, drains, again
+	c.late, c.open, c.spills, c.drains, c.again, c.took = late, open, spills, drains, again, took
 	c.emit, c.hold, c.trial.on, c.trial.wrong = nil, holding{}, true, 0
 	return c
 }

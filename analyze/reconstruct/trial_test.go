@@ -121,6 +121,25 @@ func TestBetter(t *testing.T) {
 	}
 }
 
+// TestMeets has two models whose global queues have the same ends and length: they go on
+// alike only if what is in between is in the same order.
+func TestMeets(t *testing.T) {
+	r := ahead(4, upTo(1, 4), nil)
+	for _, g := range upTo(1, 4) {
+		r.q.PutGlobal(r.gs.find(g))
+	}
+	c := r.copy(0)
+	if !c.meets(r) {
+		t.Error("a copy does not meet its model")
+	}
+	x := r.gs.find(2)
+	c.q.Remove(x)
+	c.q.PutGlobalAfter(r.gs.find(3), x)
+	if c.meets(r) {
+		t.Error("another order in the middle meets")
+	}
+}
+
 // TestOverflowAfterDrain has a goroutine go to the tail of a full ring that a late drain
 // empties first: that comes before the decision whether it overflows.
 func TestOverflowAfterDrain(t *testing.T) {
@@ -129,7 +148,7 @@ func TestOverflowAfterDrain(t *testing.T) {
 	r.q.PutGlobal(r.gs.find(1))
 	r.time = drainLag
 	r.drains = []drain{{p: 0, m: 0, g: nobody, due: r.time}}
-	if r.overflows(0, r.gs.find(n+2)) {
+	if r.overflows(0, r.gs.find(n+2), true) {
 		t.Error("overflows a ring that has been drained")
 	}
 	if got := r.q.GlobalLen(); got != n+1 {
