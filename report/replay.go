@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
 	"github.com/gmpscope/gmpscope/replay"
 )
 
@@ -73,7 +74,7 @@ func (t *text) replayVerdict(r *replay.Result) {
 		t.para(2, "This old format (Go 1.21 or before) shows neither threads nor the causes that queues are rebuilt from, so no start can be held against a rule.")
 		return
 	}
-	head := fmt.Sprintf("The rules of %s explain %s of %s; %s hold up to a race; %s are unexplained.", r.Policy,
+	head := fmt.Sprintf("The rules of %s explain %s of %s; %s hold up to a race; %s are unexplained.", cmp.Or(sim.About(r.Policy), r.Policy),
 		share(g.Explained, g.Starts), plural(g.Starts, "start", "starts"), share(g.Ambiguous, g.Starts), share(g.Unexplained, g.Starts))
 	if g.Starts == 0 {
 		head = "The trace has no starts."
