@@ -39,8 +39,14 @@ func (r *Reconstructor) misordered(ix, p int32) bool {
 	case r.startOf(ix) != r.now || !r.mayTry():
 		return true
 	}
+	return r.mends(func(c *Reconstructor, m mend) { c.trial.mend = m })
+}
+
+// mends tries two stories of the present event: the model is mended there, or not, as
+// set tells it.
+func (r *Reconstructor) mends(set func(c *Reconstructor, m mend)) bool {
 	story := func(do bool) func(c *Reconstructor) {
-		return startAgain(func(c *Reconstructor) { c.trial.mend = mend{c.now, do} })
+		return startAgain(func(c *Reconstructor) { set(c, mend{c.now, do}) })
 	}
 	return r.better(story(false), story(true)) > 0
 }
@@ -113,10 +119,7 @@ func (r *Reconstructor) wrongBatch(ix, p int32) bool {
 	case r.startOf(ix) != r.now || !r.mayTry():
 		return false
 	}
-	story := func(do bool) func(c *Reconstructor) {
-		return startAgain(func(c *Reconstructor) { c.trial.batch = mend{c.now, do} })
-	}
-	return r.better(story(false), story(true)) > 0
+	return r.mends(func(c *Reconstructor, m mend) { c.trial.batch = m })
 }
 
 // rebatch gives back what p's ring has of a batch, and takes as many from ix on.
