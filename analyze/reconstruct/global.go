@@ -154,11 +154,26 @@ type take struct {
 // tryTake tries whether the take of ix was one of a or of b, where 1 is a pick at the
 // 61st tick. It returns 0 if the trials do not tell.
 func (r *Reconstructor) tryTake(ix int32, a, b int) int {
-	if r.startOf(ix) != r.now || !r.mayTry() {
+	if !r.mayTry() {
 		return 0
 	}
-	story := func(size int) func(c *Reconstructor) {
-		return startAgain(func(c *Reconstructor) { c.trial.take = take{c.now, size} })
+	var story func(size int) func(c *Reconstructor)
+	switch s := r.win.at(r.startOf(ix)); {
+	case s == nil:
+		return 0
+	case s == r.win.at(r.now):
+		story = func(size int) func(c *Reconstructor) {
+			return startAgain(func(c *Reconstructor) { c.trial.take = take{c.now, size} })
+		}
+	case s.prevM == r.now: // by takeAtOnce
+		story = func(size int) func(c *Reconstructor) {
+			return func(c *Reconstructor) {
+				c.trial.take = take{c.now, size}
+				c.judged()
+			}
+		}
+	default:
+		return 0
 	}
 	switch diff := r.better(story(a), story(b)); {
 	case diff < 0:
@@ -275,6 +290,11 @@ func (r *Reconstructor) unsure(ix int32) int {
 			break
 		}
 		if g.readyM != s.m {
+			n++
+		}
+	}
+	for _, l := range r.open {
+		if g := r.gs.At(l.g); l.before > s.prevM && g.ready < s.prevM && g.readyM != s.m && l.g != ix && r.q.Place(l.g).Queue == reference.QueueGlobal {
 			n++
 		}
 	}

@@ -162,7 +162,7 @@ func (r *Reconstructor) findLate(ix, p int32) {
 		}
 		behind := r.q.Next(l.g)
 		x, y := r.gs.At(l.g), r.startOf(behind)
-		if (y > r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) && !r.endsBatch(l.g, ix, p) ||
+		if (y > r.now && r.gs.At(behind).ready < r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startP(behind) != r.startP(l.g) && !r.endsBatch(l.g, ix, p) ||
 			l.g != ix && r.startP(l.g) != p && r.yieldedHere(l.g, r.startP(l.g)) || r.yieldsBefore(ix, p, x.start)) && r.putLate(l.g) {
 			continue
 		}

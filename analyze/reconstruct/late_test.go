@@ -152,3 +152,30 @@ func TestFindLateOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestFindLateJust has goroutine 4 run before 3, on another P, which stands in front of
+// it. That tells that 3 was put later, but not where 4 has been put by the very thread
+// that takes now.
+func TestFindLateJust(t *testing.T) {
+	for _, just := range []bool{true, false} {
+		r := ahead(4, []int64{1, 2}, nil)
+		other(r, 4)
+		r.procs = 4 // for a batch of two
+		f := feed{now: r.win.at(r.win.head - 1).ev.Time}
+		f.start(3)
+		r.Add(f.evs)
+		for _, g := range upTo(1, 4) {
+			r.q.PutGlobal(r.gs.find(g))
+		}
+		r.now++ // the stop before the take
+		x, behind := r.gs.At(r.gs.find(3)), r.gs.At(r.gs.find(4))
+		x.start, x.putBy = r.win.head-1, r.win.head-1
+		if just {
+			behind.ready = r.now
+		}
+		r.openPut(r.gs.find(3), x.putBy)
+		if r.findLate(r.gs.find(1), 0); x.late == just {
+			t.Errorf("just put %v: late %v", just, x.late)
+		}
+	}
+}

@@ -435,6 +435,7 @@ func (r *Reconstructor) judge() {
 
 // judged ends the judgement of an event.
 func (r *Reconstructor) judged() {
+	r.takeAtOnce(r.win.at(r.now))
 	if r.q.GlobalLen() == 0 {
 		r.noGlobal = r.now
 	}

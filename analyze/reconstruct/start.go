@@ -19,6 +19,9 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	case g.isTaken:
 		t = g.taken
 		flags |= reference.FlagTaken
+		if t.src == reference.SrcGlobal && t.batch > 1 {
+			r.learnPause(it, t)
+		}
 	case g.direct != reference.SrcUnknown:
 		t = taken{src: g.direct, victim: nobody, basis: byAhead}
 		if g.unsure || g.direct == reference.SrcSyscallExit && g.fresh {
@@ -179,13 +182,19 @@ const maxDepth = 64
 
 // settle makes the take of a goroutine happen now whose start comes later.
 func (r *Reconstructor) settle(ix int32) {
-	from := r.q.Place(ix)
+	from, p := r.q.Place(ix), r.startP(ix)
 	r.depth++
-	t := r.takes(ix, r.startP(ix))
+	t := r.takes(ix, p)
 	r.depth--
 	if t.basis.Rule() == reference.RuleQueue {
 		t.basis = reference.Known(t.basis.Level(), reference.RulePassed)
 	}
+	r.inHand(ix, p, from, t)
+}
+
+// inHand records that p's thread has taken a goroutine, which the model had at a place,
+// and will start it later.
+func (r *Reconstructor) inHand(ix, p int32, from reference.Place, t taken) {
 	why := reference.WhySteal
 	switch t.src {
 	case reference.SrcGlobal, reference.SrcGlobalTick:
@@ -193,7 +202,9 @@ func (r *Reconstructor) settle(ix int32) {
 		from = reference.Place{Queue: reference.QueueGlobal, P: reference.NoP}
 	case reference.SrcRunnext, reference.SrcLocal:
 		why = reference.WhyUnknown
-		from = reference.Place{Queue: reference.QueueLocal, P: r.startP(ix)}
+		from = reference.Place{Queue: reference.QueueLocal, P: p}
+	case reference.SrcSteal, reference.SrcStealRunnext:
+		from = reference.Place{Queue: reference.QueueLocal, P: t.victim}
 	}
 	r.takenUnseen(ix, t, why, from)
 }
