@@ -62,3 +62,9 @@ func (r *Reconstructor) stealable(x, v int32) bool {
 	}
 	return k <= r.rules.StealBatch(r.q.RingLen(v))
 }
+
+// takesEarly says that the thread that will start x takes it now.
+func (r *Reconstructor) takesEarly(x int32) bool {
+	s := r.win.at(r.startOf(x))
+	return s != nil && s.prevM == r.now
+}

@@ -10,7 +10,7 @@ import (
 // TestTakeAtOnce has P 0 stop what it runs, and then start goroutine 3, while P 1 makes
 // another one runnable in between, or runs goroutines itself.
 func TestTakeAtOnce(t *testing.T) {
-	const busy, put = 2000, 9
+	const put = 9
 	for _, c := range []struct {
 		name   string
 		pause  int64   // until the start
@@ -37,19 +37,14 @@ func TestTakeAtOnce(t *testing.T) {
 		{name: "the global queue comes first", pause: stalled, ring: []int64{3, 4}, global: []int64{1}},
 	} {
 		var f feed
-		f.begin(1000)
-		f.add(events.Event{M: 1, P: 1, G: busy, Res: busy, From: events.Undetermined, To: events.Running})
-		for g := range int64(8) {
-			f.add(events.Event{G: 1000, Res: g + 1, From: events.NotExist, To: events.Runnable})
-		}
+		f.twoPs(8)
 		f.stop(1000, events.Waiting, events.ReasonSleep)
 		if c.comes {
 			f.add(events.Event{G: events.None, P: events.None, Res: 0})
 			e := &f.evs[len(f.evs)-1]
 			e.Kind, e.From, e.To = events.Proc, events.Idle, events.Running
 		}
-		stop := int64(len(f.evs) - 1)
-		began := f.now
+		now, began := len(f.evs)-1, f.now
 		if !c.alone {
 			f.add(events.Event{M: 1, P: 1, G: busy, Res: put, From: events.NotExist, To: events.Runnable})
 		}
@@ -58,25 +53,7 @@ func TestTakeAtOnce(t *testing.T) {
 		for _, g := range c.p1 {
 			f.add(events.Event{M: 1, P: 1, G: events.None, Res: g, From: events.Runnable, To: events.Running})
 		}
-		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.procs = 2
-		r.Add(f.evs)
-		for i := range stop {
-			if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
-				g := r.gs.At(it.of)
-				g.state, g.start, g.ready, g.readyM = events.Runnable, it.link, i, it.m
-			}
-		}
-		for _, g := range c.global {
-			r.q.PutGlobal(r.gs.find(g))
-		}
-		for p, ring := range [][]int64{c.own, c.ring} {
-			for _, g := range ring {
-				r.q.PutTail(int32(p), r.gs.find(g))
-			}
-		}
-		r.now, r.win.tail = stop, stop
-		r.time = r.win.at(stop).ev.Time
+		r := f.model(now, c.global, c.own, c.ring)
 		r.judged()
 		g := r.gs.At(r.gs.find(3))
 		if g.isTaken != (c.batch > 0) || g.isTaken && g.taken.batch != c.batch {
@@ -84,6 +61,74 @@ func TestTakeAtOnce(t *testing.T) {
 		}
 		if r.sum.Corrections > 0 {
 			t.Errorf("%s: %d corrections", c.name, r.sum.Corrections)
+		}
+	}
+}
+
+// busy runs on P 1.
+const busy = 2000
+
+// twoPs has goroutine 1000 on P 0 make n others runnable, and another one run on P 1.
+func (f *feed) twoPs(n int64) {
+	f.begin(1000)
+	f.add(events.Event{M: 1, P: 1, G: busy, Res: busy, From: events.Undetermined, To: events.Running})
+	for g := range n {
+		f.add(events.Event{G: 1000, Res: g + 1, From: events.NotExist, To: events.Runnable})
+	}
+}
+
+// model is that of two Ps while event now is judged, with what is in the global queue
+// and the rings.
+func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
+	r.procs = 2
+	r.Add(f.evs)
+	for i := range int64(now) {
+		if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
+			g := r.gs.At(it.of)
+			g.state, g.start, g.ready, g.readyM = events.Runnable, it.link, i, it.m
+		}
+	}
+	for _, g := range global {
+		r.q.PutGlobal(r.gs.find(g))
+	}
+	for p, ring := range rings {
+		for _, g := range ring {
+			r.q.PutTail(int32(p), r.gs.find(g))
+		}
+	}
+	r.now, r.win.tail = int64(now), int64(now)
+	r.time = r.win.at(r.now).ev.Time
+	return r
+}
+
+// TestTryTakeEarly has P 0 take a batch that goroutine 3 begins, and P 1 what is left.
+func TestTryTakeEarly(t *testing.T) {
+	for _, c := range []struct {
+		p0, p1 []int64
+		want   int
+	}{
+		{upTo(3, 6), upTo(7, 8), 4},
+		{upTo(3, 7), upTo(8, 8), 5},
+	} {
+		var f feed
+		f.twoPs(8)
+		f.stop(1000, events.Waiting, events.ReasonSleep)
+		now := len(f.evs) - 1
+		f.add(events.Event{M: 1, P: 1, G: busy, Res: busy, From: events.Running, To: events.Waiting, Reason: events.ReasonSleep})
+		f.start(c.p0[0])
+		for _, g := range c.p1 {
+			f.add(events.Event{M: 1, P: 1, G: events.None, Res: g, From: events.Runnable, To: events.Running})
+			f.add(events.Event{M: 1, P: 1, G: g, Res: g, From: events.Running, To: events.NotExist})
+		}
+		f.stop(c.p0[0], events.NotExist, 0)
+		for _, g := range c.p0[1:] {
+			f.start(g)
+			f.stop(g, events.NotExist, 0)
+		}
+		r := f.model(now, upTo(3, 8))
+		if got := r.tryTake(r.gs.find(3), 4, 5); got != c.want {
+			t.Errorf("P 0 runs %v: %d", c.p0, got)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (r *Reconstructor) tryTake(ix int32, a, b int) int {
 		story = func(size int) func(c *Reconstructor) {
 			return startAgain(func(c *Reconstructor) { c.trial.take = take{c.now, size} })
 		}
-	case s.prevM == r.now: // by takeAtOnce
+	case r.takesEarly(ix):
 		story = func(size int) func(c *Reconstructor) {
 			return func(c *Reconstructor) {
 				c.trial.take = take{c.now, size}
@@ -238,6 +238,8 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 		return k - 1
 	case hi > k && k < n && heads(k+1) && r.startP(items[k]) == p && start(k) > start(k-1):
 		return r.tryTake(ix, k, k+1)
+	case hi > k && k < n && r.takesEarly(ix) && (heads(k+1) || picks(k+1)) && (r.startP(items[k]) == p && start(k) > start(k-1) || start(k) > start(k+1)):
+		return r.tryTake(ix, k, k+1) // one was put just before
 	}
 	// The same P goes on to the next batch: the pause tells.
 	if !r.fed {
