@@ -240,8 +240,8 @@ func (r *Reconstructor) oldest(p int32) int32 {
 // still there if it had been until the P took the next one.
 func (r *Reconstructor) drained(d drain) (says, kept bool) {
 	own := r.oldest(d.p)
-	if own == reference.None {
-		return false, true
+	if own == reference.None || r.q.Len(d.p) == 1 && r.q.GlobalLen() == 0 && r.time < d.due {
+		return false, true // a thief takes one alone, too, if there is nothing in the global queue
 	}
 	i, tick := r.ms[d.m].next, r.ps[d.p].phase.maybeTick()
 	for n := 0; n < farEnough; n++ {
@@ -251,7 +251,7 @@ func (r *Reconstructor) drained(d drain) (says, kept bool) {
 		}
 		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && it.p == d.p {
 			place := r.q.Place(it.of)
-			if g := r.gs.At(it.of); g.state == events.Runnable && g.ready < r.now && g.direct == reference.SrcUnknown {
+			if g := r.gs.At(it.of); g.start == i && g.ready < r.now && g.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
 					return place.Queue == reference.QueueGlobal, it.of == own && r.q.GlobalLen() > 0
 				}

@@ -50,12 +50,18 @@ func TestKept(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		in, global []int64
+		elsewhere  int64 // starts elsewhere before
+		due        int64
 		says, kept bool
 	}{
-		{"a queue that is kept", []int64{1, 2}, []int64{3}, false, true},
-		{"which may have come back from the global queue", []int64{1, 2}, nil, false, false},
-		{"the head of the global queue before it", []int64{2}, []int64{1, 3}, true, false},
-		{"nothing in the queue", nil, []int64{1, 2, 3}, false, true},
+		{"a queue that is kept", []int64{1, 2}, []int64{3}, 0, 0, false, true},
+		{"which may have come back from the global queue", []int64{1, 2}, nil, 0, 0, false, false},
+		{"the head of the global queue before it", []int64{2}, []int64{1, 3}, 0, 0, true, false},
+		{"which has run elsewhere by then", []int64{2}, []int64{1, 3}, 1, 0, false, true},
+		{"one alone, before the time slice is over", []int64{2}, nil, 1, 1, false, true},
+		{"which a thief would not take", []int64{2}, []int64{1, 3}, 0, 1, true, false},
+		{"two, before the time slice is over", []int64{2, 3}, []int64{1}, 0, 1, true, false},
+		{"nothing in the queue", nil, []int64{1, 2, 3}, 0, 0, false, true},
 	} {
 		r := ahead(3, upTo(1, 3), c.in)
 		for _, g := range c.global {
@@ -64,10 +70,13 @@ func TestKept(t *testing.T) {
 		for g := range int64(3) {
 			r.gs.At(r.gs.find(g + 1)).state = events.Runnable
 		}
+		if c.elsewhere != 0 {
+			r.gs.At(r.gs.find(c.elsewhere)).start = r.now + 1
+		}
 		r.ps[0].phase.saw(plain)
 		r.ps[0].phase.saw(plain)
 		r.ps[0].phase.next() // no tick
-		if says, kept := r.drained(drain{p: 0, m: 0, g: nobody}); says != c.says || kept != c.kept {
+		if says, kept := r.drained(drain{p: 0, m: 0, g: nobody, due: c.due}); says != c.says || kept != c.kept {
 			t.Errorf("%s: drained %v, kept %v", c.name, says, kept)
 		}
 	}
