@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -10,28 +12,18 @@ import (
 // globrunqgetbatch, runqgrab, schedule; all versions). Meanwhile others put and take,
 // and see the queues without it.
 
-// looking is how long, in ns, a thread that has just got its P may look for work until
-// it starts something, if it was there from the beginning. One that looks for longer
-// has found nothing at first.
-const looking = 10_000
-
-// takeAtOnce lets the thread of an event, after which its P has nothing to run, take
-// what it starts next, if that is in a queue already.
+// takeAtOnce lets a thread by whose event its P has nothing to run take what it starts
+// next, if that is in a queue already.
 func (r *Reconstructor) takeAtOnce(it *item) {
 	if it.nextM <= r.now+1 || r.reduced {
 		return // nothing comes in between, or nothing is taken
 	}
-	p, most := it.p, int64(stalled)
-	switch e := &it.ev; {
-	case e.Kind == events.Go && e.From == events.Running && e.To != events.Syscall:
-	case e.Kind == events.Proc && e.To == events.Running:
-		p, most = it.of, looking
-	default:
+	if e := &it.ev; e.Kind != events.Go || e.From != events.Running || e.To == events.Syscall {
 		return
 	}
-	s := r.win.at(it.nextM)
+	p, s := it.p, r.win.at(it.nextM)
 	if p < 0 || s == nil || s.p != p || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running ||
-		s.ev.Time-r.time > most || r.q.Len(p) > 0 {
+		s.ev.Time-r.time > stalled || r.q.Len(p) > 0 {
 		return
 	}
 	x := s.of
@@ -67,4 +59,61 @@ func (r *Reconstructor) stealable(x, v int32) bool {
 func (r *Reconstructor) takesEarly(x int32) bool {
 	s := r.win.at(r.startOf(x))
 	return s != nil && s.prevM == r.now
+}
+
+// A thread that has come for a P looks for work at once. If it steals some, it wakes
+// another thread (resetspinning, wakep), which takes a system call, before it says what
+// it starts: its take then comes soon after its P's start, long before the goroutine's.
+
+const (
+	thiefTakes = 1_500  // from the start of its P to its take, in ns, mostly
+	thiefWakes = 3_000  // from the start of its P to that of a goroutine if it wakes a thread in between, at least
+	thiefLags  = 20_000 // at most: it lacks a CPU, before its take or after it
+)
+
+// thief is a thread that has come for a P and will start a goroutine of another one.
+type thief struct {
+	at    int64 // time of its take
+	start int64 // event
+}
+
+// expectThief looks at what the thread starts that has come for a P.
+func (r *Reconstructor) expectThief(it *item) {
+	s := r.win.at(it.nextM)
+	if s == nil || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running || s.p != it.of {
+		return
+	}
+	if lag := s.ev.Time - r.time; lag >= thiefWakes && lag < thiefLags {
+		r.thieves = append(r.thieves, thief{r.time + thiefTakes, it.nextM})
+	}
+}
+
+// thievesTake lets thieves take what they start later.
+func (r *Reconstructor) thievesTake() {
+	r.thieves = slices.DeleteFunc(r.thieves, func(t thief) bool {
+		s := r.win.at(t.start)
+		if s == nil || t.start <= r.now {
+			return true
+		}
+		if r.time < t.at {
+			return false
+		}
+		if g := r.gs.At(s.of); g.state == events.Runnable && g.start == t.start && r.stealsNow(s.of, s.p) {
+			r.settle(s.of)
+		}
+		return true
+	})
+}
+
+// stealsNow says that nothing speaks against p stealing x now.
+func (r *Reconstructor) stealsNow(x, p int32) bool {
+	place := r.q.Place(x)
+	if place.Queue != reference.QueueLocal || place.P == p || r.q.Len(p) > 0 || r.q.GlobalLen() > 0 {
+		return false
+	}
+	k := 1
+	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
+		k++
+	}
+	return k == r.rules.StealBatch(r.q.RingLen(place.P))
 }

@@ -14,7 +14,6 @@ func TestTakeAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		pause  int64   // until the start
-		comes  bool    // P 0 gets its thread instead of stopping
 		alone  bool    // P 1 does nothing in between
 		p1     []int64 // which P 1 starts afterwards
 		global []int64
@@ -28,8 +27,6 @@ func TestTakeAtOnce(t *testing.T) {
 		{name: "the thread may have lost its CPU before", pause: stalled + 1, global: upTo(3, 8)},
 		{name: "its own queue comes first", pause: stalled, global: upTo(3, 8), own: []int64{1}},
 		{name: "another one is in front", pause: stalled, global: []int64{1, 3}},
-		{name: "a thread that comes", comes: true, pause: looking, global: upTo(3, 8), batch: 4},
-		{name: "a thread that comes, and looks for long", comes: true, pause: looking + 1, global: upTo(3, 8)},
 		{name: "a steal", pause: stalled, ring: []int64{1, 2, 3, 4, 5, 6}, batch: 3},
 		{name: "a steal from an odd ring", pause: stalled, ring: []int64{1, 2, 3, 4, 5}, batch: 3},
 		{name: "the ring is too short yet", pause: stalled, ring: []int64{1, 2, 3, 4}},
@@ -39,11 +36,6 @@ func TestTakeAtOnce(t *testing.T) {
 		var f feed
 		f.twoPs(8)
 		f.stop(1000, events.Waiting, events.ReasonSleep)
-		if c.comes {
-			f.add(events.Event{G: events.None, P: events.None, Res: 0})
-			e := &f.evs[len(f.evs)-1]
-			e.Kind, e.From, e.To = events.Proc, events.Idle, events.Running
-		}
 		now, began := len(f.evs)-1, f.now
 		if !c.alone {
 			f.add(events.Event{M: 1, P: 1, G: busy, Res: put, From: events.NotExist, To: events.Runnable})
@@ -155,6 +147,54 @@ func TestTakeUnsure(t *testing.T) {
 		r.openPut(r.gs.find(4), r.now-1+c.next)
 		if got := r.unsure(r.gs.find(1)); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
+		}
+	}
+}
+
+// TestExpectThief has a thread come for a P and start something sooner or later.
+func TestExpectThief(t *testing.T) {
+	for _, c := range []struct {
+		lag  int64
+		want int
+	}{{thiefWakes - 1, 0}, {thiefWakes, 1}, {thiefLags - 1, 1}, {thiefLags, 0}} {
+		r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
+		for _, e := range []events.Event{
+			{Kind: events.Proc, M: 1, P: 1, G: -1, Res: 1, From: events.Idle, To: events.Running},
+			{Kind: events.Go, M: 1, P: 1, G: -1, Res: 2, From: events.Runnable, To: events.Running, Time: c.lag},
+		} {
+			r.enter(&e)
+		}
+		if r.expectThief(r.win.at(0)); len(r.thieves) != c.want {
+			t.Errorf("after %d ns: %d thieves", c.lag, len(r.thieves))
+		}
+	}
+}
+
+// TestThievesTake has P 1 start what stands in the ring of P 0.
+func TestThievesTake(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		x      int64 // what it starts, of 4
+		early  int64 // ns before its take
+		global int64 // in the global queue, if not 0
+		left   int   // in the ring
+	}{
+		{"half of the ring", 2, 0, 0, 2},
+		{"not yet", 2, 1, 0, 4},
+		{"not half of the ring", 3, 0, 0, 4},
+		{"it would have looked into the global queue first", 2, 0, 5, 4},
+	} {
+		r := ahead(5, nil, upTo(1, 4))
+		other(r, c.x)
+		if c.global != 0 {
+			r.q.PutGlobal(r.gs.find(c.global))
+		}
+		start := r.startOf(r.gs.find(c.x))
+		r.gs.At(r.gs.find(c.x)).state = events.Runnable
+		r.thieves = []thief{{at: r.time + c.early, start: start}}
+		r.thievesTake()
+		if got := r.q.RingLen(0); got != c.left || len(r.thieves) != int(c.early) {
+			t.Errorf("%s: %d left, %d thieves", c.name, got, len(r.thieves))
 		}
 	}
 }

@@ -218,21 +218,42 @@ func (r *Reconstructor) startOf(ix int32) int64 {
 
 // putsDue does the puts that come before event i.
 func (r *Reconstructor) putsDue(i int64) {
-	keep := r.late[:0]
-	for _, l := range r.late {
-		switch {
-		case !r.gs.At(l.g).late:
-		case l.before <= i:
-			r.putNow(l.g)
-		default:
-			keep = append(keep, l)
+	for j := 0; j < len(r.late); {
+		l := r.late[j]
+		late := r.gs.At(l.g).late
+		if late && l.before > i {
+			j++
+			continue
+		}
+		r.late = slices.Delete(r.late, j, j+1)
+		if late {
+			r.putNow(l.g) // which may do others
 		}
 	}
-	r.late = keep
+}
+
+// afar is how far ahead the start of a goroutine is, in ns, if the order of the starts
+// tells that of the puts better than its thread's next event does.
+const afar = 10_000_000
+
+// putsBefore does the late puts of what runs before x, which is put now, if nothing else
+// bounds them: its thread has no event until after the start.
+func (r *Reconstructor) putsBefore(x int32) {
+	start := r.startOf(x)
+	for i := 0; i < len(r.late); {
+		l := r.late[i]
+		s := r.win.at(r.startOf(l.g))
+		if !r.gs.At(l.g).late || l.g == x || s == nil || r.startOf(l.g) >= min(start, l.before) || s.ev.Time-r.time <= afar {
+			i++
+			continue
+		}
+		r.late = slices.Delete(r.late, i, i+1)
+		r.putNow(l.g) // which may do others
+	}
 }
 
 func (r *Reconstructor) putNow(ix int32) {
-	if i := slices.IndexFunc(r.spills, func(s spill) bool { return s.newcomer == ix }); i >= 0 {
+	if i := slices.IndexFunc(r.spills, func(s spill) bool { return s.newcomer == ix || slices.Contains(s.held, ix) }); i >= 0 {
 		r.spillNow(i)
 		return
 	}

@@ -179,3 +179,31 @@ func TestFindLateJust(t *testing.T) {
 		}
 	}
 }
+
+// TestPutsBefore has goroutine 1, passed over in the global queue, be put before others
+// that run after it.
+func TestPutsBefore(t *testing.T) {
+	const unknown = 1 << 40
+	for _, c := range []struct {
+		name   string
+		order  []int64 // in which they run
+		before int64   // event of the putting thread
+		ahead  int64   // ns until they run
+		want   bool
+	}{
+		{"runs before it", []int64{1, 2}, unknown, afar, true},
+		{"runs after it", []int64{2, 1}, unknown, afar, false},
+		{"its thread goes on before it runs", []int64{1, 2}, 3, afar, false},
+		{"runs soon", []int64{1, 2}, unknown, 0, false},
+	} {
+		r := ahead(2, c.order, nil)
+		r.time = -c.ahead
+		x := r.gs.find(1)
+		r.gs.At(x).late = true
+		r.late = []latePut{{x, c.before}}
+		r.putsBefore(r.gs.find(2))
+		if got := r.q.GlobalLen() == 1; got != c.want || len(r.late) == r.q.GlobalLen() {
+			t.Errorf("%s: put %v, %d late", c.name, got, len(r.late))
+		}
+	}
+}

@@ -28,3 +28,25 @@ func TestStatusIsNoNews(t *testing.T) {
 		t.Errorf("before the start its thread did event %d, want 1", got)
 	}
 }
+
+// TestStatusOfP has a new generation say that a P runs, or a thread come for it: only
+// that is something that the thread does before it starts a goroutine.
+func TestStatusOfP(t *testing.T) {
+	for _, c := range []struct {
+		from events.State
+		want int64 // event before the start
+	}{{events.Undetermined, 0}, {events.Running, 0}, {events.Idle, 1}} {
+		r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
+		evs := []events.Event{
+			{Kind: events.Go, Time: 1, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.Waiting},
+			{Kind: events.Proc, Time: 2, M: 1, P: 0, G: -1, Res: 0, From: c.from, To: events.Running},
+			{Kind: events.Go, Time: 3, M: 1, P: 0, G: -1, Res: 2, From: events.Runnable, To: events.Running},
+		}
+		for i := range evs {
+			r.enter(&evs[i])
+		}
+		if got := r.win.at(2).prevM; got != c.want {
+			t.Errorf("P from state %d: before the start its thread did event %d, want %d", c.from, got, c.want)
+		}
+	}
+}

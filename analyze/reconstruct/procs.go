@@ -40,6 +40,7 @@ func (r *Reconstructor) procEvent(it *item) {
 			flags = reference.FlagFirst
 		}
 		r.pStart(it, p, flags)
+		r.expectThief(it)
 	case e.To == events.Idle && (e.From == events.Undetermined || e.From == events.Idle):
 		// Statuses, and takes across a generation's border.
 		if p.known && !p.running {

@@ -303,6 +303,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	case reference.QueueGlobal:
 		t.p = nobody
 		r.putsNext()
+		r.putsBefore(it.of)
 		tail := r.q.GlobalTail()
 		r.putGlobal(it.of)
 		r.openPut(it.of, g.putBy)
@@ -394,6 +395,7 @@ func (r *Reconstructor) overflow(p, newcomer, from int32, ready func()) {
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now
+	r.putsBefore(r.q.Head(p))
 	r.putBatch++
 	r.gs.At(newcomer).putBatch = r.putBatch
 	for n := 0; n < r.rules.RingSize/2; n++ {

@@ -129,3 +129,32 @@ func TestVisitThatGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// TestVisitResumed has the tracer's goroutine stop between the begin of a generation and
+// its visit of all Ps, and go on.
+func TestVisitResumed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		to   events.State
+		why  events.Handle
+		want reference.Why
+	}{
+		{"preempted", events.Runnable, events.ReasonPreempted, reference.WhyGeneration},
+		{"waits for the reader, after it", events.Waiting, events.ReasonSync, reference.WhyUnknown},
+	} {
+		var f feed
+		f.begin(7)
+		f.evs = append(f.evs, events.Event{Kind: events.Procs, Time: f.now, G: 7, Res: 2})
+		f.stop(7, c.to, c.why)
+		if c.to == events.Waiting {
+			f.add(events.Event{G: events.None, Res: 7, From: events.Waiting, To: events.Runnable})
+		}
+		f.start(7)
+		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
+		r.Add(f.evs)
+		r.Finish()
+		if got := r.visited(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -6,7 +6,8 @@
 // take shows itself when the goroutine starts (start.go, global.go, steal.go).
 // Between the take and its start the thread may lose its CPU, so others seem to
 // pass over what has already left: a bounded look-ahead (window.go) tells which
-// thread has it, and what cannot be told is mended (repair.go, late.go).
+// thread has it (early.go, resize.go), and what cannot be told is mended (repair.go,
+// late.go).
 //
 // Every decision says how it is known.
 package reconstruct
@@ -86,12 +87,14 @@ type Reconstructor struct {
 	spills   []spill   // overflows known to come later
 	putBatch int32     // number of the last overflow
 	drains   []drain   // Ps that run a dedicated mark worker
+	thieves  []thief   // about to steal
 
 	ends [maxThieves + 1]batchEnd // in firstTaken, that need not clear them
 
 	globalDoubt int64 // event by which what is in the global queue was put in doubt
 
 	visit    visit
+	visitor  int32         // goroutine that was preempted in it, and goes on with it, nobody if none
 	visits   []visitBefore // in the order of their ends
 	visitTo  int64         // end of the first of them
 	asked    reference.Why // for whom the last visit was
@@ -162,6 +165,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		stk:       &stackTraits{tables: t, known: []trait{traitSeen}},
 		taker:     nobody,
 		visit:     visit{m: nobody},
+		visitor:   nobody,
 		visitTo:   math.MaxInt64,
 		worker:    none,
 		newLost:   none,
@@ -257,6 +261,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 			prev.link = i
 		}
 		p.newest = i
+		if e.To == events.Running && e.From != events.Idle {
+			return // the status of a P, which comes with the next thing that its thread does
+		}
 	default:
 		r.enterOther(i, it, e)
 		return
@@ -379,6 +386,9 @@ func (r *Reconstructor) judge() {
 	if len(r.drains) > 0 {
 		r.drainsDue(i)
 		r.drainEarly(it)
+	}
+	if len(r.thieves) > 0 {
+		r.thievesTake()
 	}
 	if i >= r.visitTo || r.visit.m == it.m && it.m >= 0 {
 		r.leaveVisits(it)

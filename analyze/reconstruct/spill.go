@@ -21,6 +21,7 @@ type spill struct {
 	p        int32
 	newcomer int32 // in no queue until then
 	before   int64
+	held     []int32 // half of the ring, if that has left it already; never changed
 }
 
 // spillsLater says that the overflow of p's ring by newcomer, displaced from
@@ -67,7 +68,7 @@ func (r *Reconstructor) tryLater(p, newcomer int32, says bool) bool {
 // spill keeps an overflow of p's ring by newcomer for later.
 func (r *Reconstructor) spill(p, newcomer int32) {
 	r.gs.At(newcomer).late = true
-	r.spills = append(r.spills, spill{p, newcomer, r.win.at(r.now).nextM})
+	r.spills = append(r.spills, spill{p: p, newcomer: newcomer, before: r.win.at(r.now).nextM})
 	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
 
@@ -126,7 +127,11 @@ func (r *Reconstructor) putNext() bool {
 	}
 	tail := r.q.GlobalTail()
 	for i, s := range r.spills {
-		if r.follows(tail, r.q.Head(s.p)) {
+		head := r.q.Head(s.p)
+		if len(s.held) > 0 {
+			head = s.held[0]
+		}
+		if r.follows(tail, head) {
 			r.spillNow(i)
 			return true
 		}
@@ -140,6 +145,28 @@ func (r *Reconstructor) putNext() bool {
 		}
 	}
 	return false
+}
+
+// holdSpill takes the older half of v's ring out of it, for an overflow that comes
+// later: a thief takes k of the ring, which are too many if that half is still there, and
+// half of what is left if not. The half leaves the ring before its thread gets the lock
+// of the global queue (runqputslow).
+func (r *Reconstructor) holdSpill(v int32, k int) bool {
+	half, n := r.rules.RingSize/2, r.q.RingLen(v)
+	i := slices.IndexFunc(r.spills, func(s spill) bool { return s.p == v && len(s.held) == 0 })
+	if i < 0 || k <= r.rules.StealBatch(n) || k <= half || k-half > r.rules.StealBatch(n-half) {
+		return false
+	}
+	held := make([]int32, half)
+	for j := range held {
+		x := r.q.Head(v)
+		held[j] = x
+		r.q.Remove(x)
+		r.gs.At(x).late = true
+		r.move(x, nobody, v, reference.QueueUnknown, reference.WhyOverflow)
+	}
+	r.spills[i].held = held
+	return true
 }
 
 // spillsDue does the late overflows that come before event i.
@@ -163,7 +190,15 @@ func (r *Reconstructor) spillNow(i int) {
 		return // lost in a damaged generation
 	}
 	g.late = false
-	if r.overflows(s.p, s.newcomer, false) {
+	if len(s.held) > 0 {
+		for _, x := range slices.Backward(s.held) {
+			if y := r.gs.At(x); y.late {
+				y.late = false
+				r.q.InsertAfter(s.p, reference.None, x)
+			}
+		}
+	}
+	if len(s.held) > 0 && r.q.RingLen(s.p) >= len(s.held) || r.overflows(s.p, s.newcomer, false) {
 		r.overflow(s.p, s.newcomer, nobody, nil)
 		return
 	}

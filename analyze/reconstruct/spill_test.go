@@ -89,3 +89,35 @@ func TestSpill(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldSpill has a thief take from a ring of which the older half has left for the
+// global queue, but is not there yet.
+func TestHoldSpill(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		k    int // size of the batch, if nothing had left
+		want bool
+	}{
+		{"half of the whole ring", 128, false},
+		{"half of the rest", 192, true},
+		{"more than that", 193, false},
+	} {
+		r := ahead(257, upTo(1, 257), upTo(1, 256))
+		newcomer := r.gs.find(257)
+		r.spill(0, newcomer)
+		left, global := 256, 0
+		if c.want {
+			left = 128
+		}
+		if got := r.holdSpill(0, c.k); got != c.want || r.q.RingLen(0) != left || r.q.GlobalLen() != global {
+			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.q.RingLen(0), r.q.GlobalLen())
+		}
+		if !c.want {
+			continue
+		}
+		r.putNow(r.gs.find(1)) // one of them runs
+		if r.q.RingLen(0) != 128 || r.q.GlobalLen() != 129 || r.q.GlobalHead() != r.gs.find(1) || r.q.GlobalTail() != newcomer || len(r.spills) > 0 {
+			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.q.RingLen(0), r.q.GlobalLen())
+		}
+	}
+}

@@ -88,6 +88,9 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	if r.cls.list[g.class].advancer {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
 	}
+	if it.of == r.visitor {
+		r.visitorStarts(it)
+	}
 	g.reason = events.ReasonNone
 	if t.open && r.emit != nil {
 		r.hold.ask(it.p, t.at)

@@ -32,6 +32,9 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
 		k++
 	}
+	if r.holdSpill(v, k) {
+		k -= r.rules.RingSize / 2
+	}
 	if x := r.robbed(v, ix, k, p); x != reference.None {
 		r.settle(x)
 		return r.take(ix, p)

@@ -121,10 +121,10 @@ func (r *Reconstructor) copy(i int) *Reconstructor {
 	ps, ms := append(c.ps[:0], r.ps...), append(c.ms[:0], r.ms...)
 	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
 	spills, drains, again := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...), append(c.again[:0], r.again...)
-	took := c.took
+	took, thieves := c.took, append(c.thieves[:0], r.thieves...)
 	*c = *r
 	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
-	c.late, c.open, c.spills, c.drains, c.again, c.took = late, open, spills, drains, again, took
+	c.late, c.open, c.spills, c.drains, c.again, c.took, c.thieves = late, open, spills, drains, again, took, thieves
 	c.emit, c.hold, c.trial.on, c.trial.wrong = nil, holding{}, true, 0
 	return c
 }

@@ -103,6 +103,9 @@ func (r *Reconstructor) leaveVisits(it *item) {
 	v := &r.visit
 	if v.m >= 0 && v.m == it.m && it.ev.Kind == events.Go && (it.ev.From == events.Running || v.why == reference.WhyGC) {
 		r.endVisit()
+		if r.visit.why == reference.WhyGeneration && it.ev.To == events.Runnable {
+			r.visitor = it.of
+		}
 	}
 	for len(r.visits) > 0 && r.visits[0].to <= r.now {
 		r.asked, r.askedAt = r.visits[0].why, r.time
@@ -128,6 +131,13 @@ func (r *Reconstructor) generationBegins(it *item) {
 	} else if r.visit.m >= 0 && r.visit.m == it.m {
 		r.endVisit()
 	}
+}
+
+// visitorStarts judges a start of the goroutine that was preempted in what seemed its
+// visit: before that, it writes out the tables of the old generation (traceAdvance).
+func (r *Reconstructor) visitorStarts(it *item) {
+	r.visit = visit{it.m, reference.WhyGeneration, r.now, r.time}
+	r.visitor = nobody
 }
 
 // advancerStarts judges a start of the goroutine that begins generations. It
