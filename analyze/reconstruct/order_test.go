@@ -7,9 +7,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ringOf returns who is in a P's ring, in order.
-func ringOf(r *Reconstructor, p int32) (out []int64) {
-	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
+// ringOf returns who is in P 0's ring, in order.
+func ringOf(r *Reconstructor) (out []int64) {
+	for x := r.q.Head(0); x != reference.None; x = r.q.Next(x) {
 		out = append(out, r.gs.At(x).id)
 	}
 	return out
@@ -55,8 +55,8 @@ func TestReorder(t *testing.T) {
 			}
 		}
 		r.reorder(r.gs.find(6))
-		if !slices.Equal(ringOf(r, 0), c.wantRing) || !slices.Equal(globalOf(r), c.wantGlobals) {
-			t.Errorf("%s: ring %v, global queue %v, want %v and %v", c.name, ringOf(r, 0), globalOf(r), c.wantRing, c.wantGlobals)
+		if !slices.Equal(ringOf(r), c.wantRing) || !slices.Equal(globalOf(r), c.wantGlobals) {
+			t.Errorf("%s: ring %v, global queue %v, want %v and %v", c.name, ringOf(r), globalOf(r), c.wantRing, c.wantGlobals)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestRebatch(t *testing.T) {
 			continue
 		}
 		r.rebatch(ix, 0)
-		if ring, global := ringOf(r, 0), globalOf(r); !slices.Equal(ring, []int64{4, 5, 8}) || !slices.Equal(global, []int64{6, 7, 1, 2, 3}) {
+		if ring, global := ringOf(r), globalOf(r); !slices.Equal(ring, []int64{4, 5, 8}) || !slices.Equal(global, []int64{6, 7, 1, 2, 3}) {
 			t.Errorf("%s: ring %v, global queue %v", c.name, ring, global)
 		}
 	}

@@ -5,11 +5,10 @@ import "github.com/gmpscope/gmpscope/reference"
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
 func (r *Reconstructor) steal(ix, p, v int32) taken {
-	own := r.hasOwn(p)
-	if (!own || r.ps[p].phase.maybeTick()) && r.neverMoved(ix, p, v) {
+	if r.neverMoved(ix, p, v) {
 		return r.takeGlobal(ix, p)
 	}
-	if own {
+	if r.hasOwn(p) {
 		// A thief has nothing of its own: the model had ix in the wrong ring.
 		r.sum.Corrections++
 		r.rehome(ix, p, v)
