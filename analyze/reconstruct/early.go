@@ -21,9 +21,9 @@ func (r *Reconstructor) takeAtOnce(it *item) {
 	if e := &it.ev; e.Kind != events.Go || e.From != events.Running || e.To == events.Syscall {
 		return
 	}
-	p, s := it.p, r.win.at(it.nextM)
-	if p < 0 || s == nil || s.p != p || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running ||
-		s.ev.Time-r.time > stalled || r.q.Len(p) > 0 {
+	p := it.p
+	s := r.startsNext(it, p)
+	if s == nil || s.ev.Time-r.time > stalled || r.q.Len(p) > 0 {
 		return
 	}
 	x := s.of
@@ -40,6 +40,16 @@ func (r *Reconstructor) takeAtOnce(it *item) {
 			r.inHand(x, p, from, r.takes(x, p))
 		}
 	}
+}
+
+// startsNext returns the start of a goroutine on p with which it's thread goes on, nil
+// if it goes on with something else.
+func (r *Reconstructor) startsNext(it *item, p int32) *item {
+	s := r.win.at(it.nextM)
+	if p < 0 || s == nil || s.p != p || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running {
+		return nil
+	}
+	return s
 }
 
 // stealable says that x, in v's ring, could be the last of a stolen batch now: it is
@@ -79,8 +89,8 @@ type thief struct {
 
 // expectThief looks at what the thread starts that has come for a P.
 func (r *Reconstructor) expectThief(it *item) {
-	s := r.win.at(it.nextM)
-	if s == nil || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running || s.p != it.of {
+	s := r.startsNext(it, it.of)
+	if s == nil || len(r.thieves) == farEnough {
 		return
 	}
 	if lag := s.ev.Time - r.time; lag >= thiefWakes && lag < thiefLags {
