@@ -149,9 +149,11 @@ func (r *Reconstructor) setProcs(n int) {
 	if n < old {
 		r.destroyAbove(n)
 	}
-	r.busy = 0
+	r.busy, r.claims = 0, claims{}
 	for i := range r.ps {
-		if p := &r.ps[i]; p.known && p.running && int(p.id) < n {
+		p := &r.ps[i]
+		p.claimed, p.waking = false, false
+		if p.known && p.running && int(p.id) < n {
 			r.busy++
 		}
 	}

@@ -9,7 +9,9 @@ import (
 func (r *Reconstructor) pKnown(ix int32, running bool) {
 	p := &r.ps[ix]
 	was := p.known && p.running && int(p.id) < r.procs
+	r.unclaim(p)
 	p.known, p.running = true, running
+	p.since = r.now
 	is := running && int(p.id) < r.procs
 	switch {
 	case is && !was:
@@ -145,6 +147,9 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 		p.doubt.fits, p.doubt.missed = fitting, false // an empty queue is right
 	}
 	r.pKnown(it.of, false)
+	if why == reference.WhyIdle && r.looksAgain(it) || why == reference.WhyLocked && !gives {
+		r.claimP(p)
+	}
 	p.lastM = it.m
 	p.m = nobody
 	p.g = nobody
@@ -169,6 +174,7 @@ func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
 		basis = byAhead
 	}
 	p.released, p.why = true, why
+	r.claimP(p)
 	if next != nil {
 		p.told = true
 		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: r.mid(next.m), G: reference.NoG, Why: why, Basis: basis})

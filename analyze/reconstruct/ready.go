@@ -1,7 +1,6 @@
 package reconstruct
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -289,6 +288,9 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), Flags: g.flags})
 	}
 	g.state = events.Runnable
+	if from != events.Running && t.to != reference.QueueDirect && it.p >= 0 && r.now >= r.inject.until {
+		r.wakep(it.p)
+	}
 	if r.reduced && t.to != reference.QueueDirect {
 		t.to, t.p, t.basis = reference.QueueUnknown, nobody, reference.Known(reference.Unknown, reference.RuleNone)
 	}
@@ -503,6 +505,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		if g.reason == events.ReasonNetwork {
 			why = reference.WhyNetwork
 		}
+		r.claim()
 		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
 	}
 	st := r.stk.of(g.stack)
@@ -571,77 +574,29 @@ type injection struct {
 	left  int   // goroutines that still go to the global queue
 }
 
-// passedBy says that the goroutine that becomes runnable by rd is not in the ring of the
-// P on which it will start: that P first starts some that came into its ring later.
-func (r *Reconstructor) passedBy(rd *item) bool {
-	next := nobody // in runnext
-	var later [8]int32
-	n := 0
-	for i, steps := rd.nextM, 0; i != none && i < rd.link && steps < 4*farEnough; steps++ {
-		it := r.win.at(i)
-		if it == nil || it.p != rd.p {
-			return false
-		}
-		if e := &it.ev; e.Kind == events.Go {
-			switch {
-			case e.To == events.Runnable && it.g >= 0 && (e.From == events.Waiting || e.From == events.NotExist):
-				if next != nobody {
-					later[n%len(later)] = next
-					n++
-				}
-				next = it.of
-			case e.From == events.Runnable && it.of == next:
-				next = nobody
-			case e.From == events.Runnable && slices.Contains(later[:min(n, len(later))], it.of):
-				return true
-			}
-		}
-		i = it.nextM
-	}
-	return false
-}
-
 // injected applies injectglist: as many as there are idle Ps go to the global
 // queue, one for each to take; the rest to the local tail.
 func (r *Reconstructor) injected(it *item, why reference.Why) put {
 	if r.now > r.inject.until {
-		// An idle P may have been claimed before the trace shows it. What this P
-		// runs first of the list was put into its own ring, and so was what
-		// stands behind it: those in front of it went to the global queue.
-		n, last := 0, r.now
-		abroad, first := -1, int64(1)<<62
-		early, earliest := 0, int64(1)<<62 // of those in front of it
-		for i := it; i != nil && n < 512; {
-			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
-			if !direct {
-				if s := r.win.at(i.link); s != nil && s.p == it.p && i.link < first && !r.passedBy(i) {
-					abroad, first = n, i.link
-				} else if s != nil && abroad < 0 && i.link < earliest {
-					early, earliest = n, i.link
-				}
-				n++
-			}
+		last := r.now
+		for i, n := it, 0; n < 512; n++ {
 			next := r.win.at(i.nextM)
+			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
 			if next == nil || direct || next.ev.Kind != events.Go || next.ev.From != events.Waiting || next.ev.To != events.Runnable || next.g >= 0 {
 				break
 			}
 			last = i.nextM
 			i = next
 		}
-		if abroad < 0 {
-			abroad = n
-		}
-		if early > 0 && early < abroad {
-			abroad = 0 // no queue gives a later one out first, but a thief does
-		}
-		r.inject = injection{until: last, left: min(r.procs-r.busy, abroad)}
+		r.inject = injection{until: last, left: r.npidle()}
 	}
 	if r.inject.left > 0 {
 		r.inject.left--
+		r.claim()
 		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
 	}
 	t := put{to: reference.QueueLocal, p: it.p, why: why, basis: byRule, batch: true}
-	if r.busy < r.procs { // all the same, if that P has not been claimed
+	if r.busy < r.procs { // all the same, if some P has not been claimed
 		t.unsure, t.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
 	}
 	return t

@@ -74,37 +74,6 @@ func TestLabelledReader(t *testing.T) {
 	}
 }
 
-// TestPassedBy has a P run, after what the poller made runnable, or before it, goroutines
-// that came into its ring later.
-func TestPassedBy(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		order []int64 // in which 1, from the poller, and the others run
-		want  bool
-	}{
-		{"first in the ring", []int64{3, 1, 2}, false},
-		{"behind one that was displaced from runnext later", []int64{3, 2, 1}, true},
-		{"behind runnext only", []int64{3, 1}, false},
-	} {
-		var f feed
-		f.begin(1000)
-		poll := int64(len(f.evs))
-		f.add(events.Event{G: events.None, Res: 1, From: events.Waiting, To: events.Runnable})
-		f.add(events.Event{G: 1000, Res: 2, From: events.NotExist, To: events.Runnable})
-		f.add(events.Event{G: 1000, Res: 3, From: events.NotExist, To: events.Runnable})
-		f.stop(1000, events.Waiting, events.ReasonSleep)
-		for _, g := range c.order {
-			f.start(g)
-			f.stop(g, events.NotExist, 0)
-		}
-		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.Add(f.evs)
-		if got := r.passedBy(r.win.at(poll)); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
 // TestVisitThatGoesOn has the tracer visit all Ps, and have no event for long: the
 // garbage collector's visit after it, or its other requests, count then.
 func TestVisitThatGoesOn(t *testing.T) {
