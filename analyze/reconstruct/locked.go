@@ -87,6 +87,11 @@ func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
 func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) handover {
 	g := r.gs.At(start.of)
 	g.start = next.nextM
+	if g.isTaken {
+		g.lock, g.lockUses = locked, 0
+		p.handed = next.nextM
+		return toLocked
+	}
 	if r.q.Place(start.of).Queue == reference.QueueUnknown {
 		return toNobody
 	}
@@ -98,6 +103,21 @@ func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) hando
 		r.learnPhase(start.of, next.of, t, r.win.at(it.prevM))
 	}
 	return toLocked
+}
+
+// pickedFor returns the event by which the thread that looks for work on the P of a start
+// gives that P up for the thread to which the goroutine is locked, nil if it does not:
+// it may have picked it already.
+func (r *Reconstructor) pickedFor(s *item) *item {
+	m := r.ps[s.p].m
+	if m < 0 || m == s.m || r.gs.At(s.of).lastM != s.m {
+		return nil
+	}
+	stop := r.win.at(r.ms[m].next)
+	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.of != s.p || stop.link != s.prevM {
+		return nil
+	}
+	return stop
 }
 
 // givesAsLocked returns the goroutine that stopped on the thread just before it

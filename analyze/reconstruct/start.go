@@ -143,7 +143,7 @@ func (r *Reconstructor) inFlight(ix int32) bool {
 		return false
 	}
 	s := r.win.at(g.start)
-	return s != nil && s.prevM < r.now && s.p >= 0
+	return s != nil && s.p >= 0 && (s.prevM < r.now || r.pickedFor(s) != nil)
 }
 
 // firstInFlight returns the first goroutine in front of ix in the global queue

@@ -203,8 +203,12 @@ func foreignCost(at, run, k int) int {
 
 // freeSince is the event from which on the P that starts ix had nothing to run.
 func (r *Reconstructor) freeSince(ix int32) int64 {
-	if s := r.win.at(r.gs.At(ix).start); s != nil {
-		return s.prevM
+	s := r.win.at(r.gs.At(ix).start)
+	if s == nil {
+		return none
 	}
-	return none
+	if stop := r.pickedFor(s); stop != nil {
+		return stop.prevM
+	}
+	return s.prevM
 }

@@ -1,0 +1,54 @@
+package reconstruct
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// TestStolenForItsThread has P 0 make goroutine 10 runnable and go idle. Thread 1 has
+// stolen it for P 1 by then, and gives that P to thread 2, to which 10 is locked.
+func TestStolenForItsThread(t *testing.T) {
+	var f feed
+	p := func(m, id int64, to events.State) {
+		from := events.Idle
+		if to == events.Idle {
+			from = events.Running
+		}
+		f.add(events.Event{M: m, P: int32(id), G: events.None, Res: id, From: from, To: to})
+		f.evs[len(f.evs)-1].Kind = events.Proc
+	}
+	g := func(m int64, p int32, id int64, from, to events.State) {
+		f.add(events.Event{M: m, P: p, G: id, Res: id, From: from, To: to, Reason: events.ReasonSync})
+	}
+	p(0, 0, events.Running)
+	f.add(events.Event{M: 0, P: 0, G: 1, Res: 1, From: events.Undetermined, To: events.Running})
+	p(2, 1, events.Running)
+	f.add(events.Event{M: 0, P: 0, G: 1, Res: 10, From: events.NotExist, To: events.Runnable})
+	f.add(events.Event{M: 2, P: 1, G: events.None, Res: 10, From: events.Runnable, To: events.Running})
+	g(2, 1, 10, events.Running, events.Waiting)
+	p(2, 1, events.Idle)
+	p(1, 1, events.Running)
+	f.add(events.Event{M: 0, P: 0, G: 1, Res: 10, From: events.Waiting, To: events.Runnable})
+	g(0, 0, 1, events.Running, events.Waiting)
+	p(0, 0, events.Idle)
+	p(1, 1, events.Idle)
+	p(2, 1, events.Running)
+	f.add(events.Event{M: 2, P: 1, G: events.None, Res: 10, From: events.Runnable, To: events.Running})
+
+	var last reference.Decision
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: each(func(d *reference.Decision) {
+		if d.Kind == reference.KindStart {
+			last = *d
+		}
+	})})
+	r.setProcs(2)
+	r.Add(f.evs)
+	if sum := r.Finish(); sum.Corrections > 0 {
+		t.Errorf("%d corrections", sum.Corrections)
+	}
+	if last.G != 10 || last.Src != reference.SrcStealRunnext || last.Victim != 0 || last.Flags&reference.FlagLocked == 0 || last.Basis.Level() < reference.Inferred {
+		t.Errorf("%+v", last)
+	}
+}
