@@ -28,6 +28,10 @@ const putsPause = 3_000
 // often waits long in the global queue.
 const drainLen = 4 * trialLen
 
+// picksAmong is of how many goroutines in the global queue one at most is picked at a
+// 61st tick, and so runs before those in front of it.
+const picksAmong = 64
+
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
 	p     int32
@@ -260,13 +264,13 @@ func (r *Reconstructor) drained(d drain) (says, kept bool) {
 		}
 		i = it.nextM
 	}
-	first := r.startOf(own)
+	first, picked := r.startOf(own), 0
 	for x := r.q.Head(d.p); x != reference.None; x = r.q.Next(x) {
 		if s := r.startOf(x); x != own && s >= 0 && s < first {
-			return false, false
+			picked++
 		}
 	}
-	return first >= 0 && r.startP(own) != d.p, false
+	return first >= 0 && r.startP(own) != d.p && picked <= r.q.Len(d.p)/picksAmong, false
 }
 
 // drain moves p's local queue, but the last few of its ring, to the tail of the

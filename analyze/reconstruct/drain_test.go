@@ -82,6 +82,17 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestPicked has P 1 run what is in the ring of P 0 in its order, but one before it.
+func TestPicked(t *testing.T) {
+	for n, want := range map[int64]bool{picksAmong - 1: false, picksAmong: true} {
+		r := ahead(n, nil, upTo(1, n))
+		other(r, append([]int64{5, 1, 2, 3, 4}, upTo(6, n)...)...)
+		if says, _ := r.drained(drain{p: 0, m: 0, g: nobody}); says != want {
+			t.Errorf("one of %d: drained %v", n, says)
+		}
+	}
+}
+
 // TestDrainEarly has a worker that makes goroutines runnable, and is asked to yield
 // between two lots of them, long before its time slice is over: another P runs the first
 // lot in its order, which no thief does, and then steals from the second.

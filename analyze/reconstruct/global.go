@@ -15,14 +15,20 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.rebatch(ix, p)
 		return r.take(ix, p)
 	}
+	if own := r.q.Head(p); ix == r.q.GlobalHead() && own != reference.None && r.startP(own) >= 0 && r.startP(own) != p &&
+		r.q.Runnext(p) == reference.None && !r.ps[p].phase.isTick() && r.swap(own, p) {
+		return r.takeLocal(ix, p)
+	}
 	basis := r.clearAhead(ix, p)
 	if r.q.Place(ix).Queue != reference.QueueGlobal {
 		return r.take(ix, p)
 	}
 	ps := &r.ps[p]
+	first := false // tick of p that shows itself
 	if !r.hasOwn(p) {
 		r.clearGone(p)
-		if !ps.phase.maybeTick() {
+		first = r.q.RingLen(p) >= longBatch && ps.phase.most < certain*ps.phase.sum // too many for the ring to be wrong
+		if !ps.phase.maybeTick() && !first {
 			r.purge(p)
 		}
 	}
@@ -39,7 +45,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			r.saw(ps, odd)
 		}
 		switch {
-		case ps.phase.maybeTick():
+		case ps.phase.maybeTick(), first:
 			return tick(basis)
 		case r.yieldedHere(ix, p):
 			r.vacate(p)
@@ -60,7 +66,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	switch c := ps.phase.chance(at); {
 	case r.trial.take.size > 0 && r.trial.take.at == r.now:
 		shown = r.trial.take.size
-	case k >= longBatch && basis.Level() >= reference.Inferred && c > open && c < 1-open:
+	case k > 1 && basis.Level() >= reference.Inferred && c > open && c < 1-open:
 		shown = r.tryTake(ix, 1, k)
 	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.

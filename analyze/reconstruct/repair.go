@@ -68,7 +68,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 				if r.near(x, ix) {
 					break
 				}
-				if to < 0 || r.startP(x) != to {
+				if to < 0 || r.startP(x) != to && !r.wentWithLast(x, ix) {
 					break
 				}
 			} else if to = r.startP(x); to < 0 || to == taker {
@@ -86,7 +86,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 	if place.Queue == reference.QueueLocal {
 		for x := r.q.Prev(ix); x != reference.None; {
 			y := r.q.Prev(x)
-			if to := r.startP(x); to >= 0 && to != place.P {
+			if to := r.startP(x); to >= 0 && to != place.P && !r.turned(x, ix) {
 				r.relocate(x, place.P)
 			}
 			x = y
@@ -101,6 +101,27 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 		return reference.Known(reference.Ambiguous, reference.RuleReorder)
 	}
 	return reference.Known(reference.Ambiguous, reference.RuleRepair)
+}
+
+// turned says that x and ix, of one batch from the global queue, may have been put there
+// in the other order: each by itself, and by another thread.
+func (r *Reconstructor) turned(x, ix int32) bool {
+	a, b := r.gs.At(x), r.gs.At(ix)
+	return a.fromGlobal == b.fromGlobal && a.fromGlobal != nobody && a.readyM != b.readyM && a.putBatch == 0
+}
+
+// wentWithLast says that x, which came together with ix and stands in front of it, was the
+// end of the last batch from the global queue, if trials say so.
+func (r *Reconstructor) wentWithLast(x, ix int32) bool {
+	switch {
+	case !r.together(x, ix):
+		return false
+	case r.trial.last.at == r.now:
+		return r.trial.last.do
+	case r.startOf(ix) != r.now || !r.mayTry():
+		return false
+	}
+	return r.mends(func(c *Reconstructor, m mend) { c.trial.last = m })
 }
 
 // slack is by how many goroutines the model's ring may differ from what is seen.
@@ -127,6 +148,32 @@ func (r *Reconstructor) fitsRing(p, x int32) bool {
 		}
 		i = it.nextM
 	}
+	return true
+}
+
+// swap exchanges ix, of a batch that p took from the global queue, for the head of that
+// queue, which p will run: the two were put there by different threads, and in another
+// order than their events. It says whether this may be so.
+func (r *Reconstructor) swap(ix, p int32) bool {
+	head := r.q.GlobalHead()
+	g := r.gs.At(ix)
+	if head == reference.None || g.fromGlobal != p || r.startP(head) != p || r.gs.At(head).readyM == g.readyM {
+		return false
+	}
+	front, next, start := r.q.Prev(ix), r.q.Next(ix), r.startOf(head)
+	if front != reference.None && r.startP(front) == p && r.startOf(front) > start || next != reference.None && r.startP(next) == p && r.startOf(next) < start {
+		return false // p runs its ring in order
+	}
+	r.sum.Corrections++
+	r.q.Remove(ix)
+	r.q.Remove(head)
+	r.q.PutGlobalHead(ix)
+	r.q.InsertAfter(p, front, head)
+	h := r.gs.At(head)
+	h.fromGlobal, h.putAt = p, g.putAt
+	g.fromGlobal = nobody
+	r.move(ix, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	r.move(head, p, nobody, reference.QueueLocal, reference.WhyCorrected)
 	return true
 }
 

@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -18,7 +20,6 @@ const (
 	costMate    = 1   // of a batch, run by somebody else than its thief
 	costAbsent  = 16  // the thief cannot have been there
 	costNotLast = 8   // the thief runs another one of its batch first
-	costRival   = 48  // more of them than the best story has: not worth a trial
 )
 
 // firstThief returns the goroutine, in p's full ring, whose thief was there before
@@ -43,7 +44,7 @@ func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
 	tried := 0
 	least := costOrder*(turned[half-1]+turned[n-1]-turned[half]) + r.behindCost(ring[half-1], newcomer)
 	behind := r.behindCost(ring[n-1], newcomer)
-	near := least + costRival // cost of rival
+	near := math.MaxInt // cost of rival
 	for k := 1; k <= half && tried < maxStories; k++ {
 		x := ring[k-1]
 		thief := r.startP(x)

@@ -137,11 +137,22 @@ func (r *Reconstructor) putNext() bool {
 		}
 	}
 	for i, d := range r.drains {
-		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) {
+		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) && !r.robs(tail, d.p) {
 			begun, _, _ := r.putsAround(d.m)
 			r.drains = slices.Delete(r.drains, i, i+1)
 			r.drain(d.p, begun)
 			return true
+		}
+	}
+	return false
+}
+
+// robs says that the thread that starts x then starts one of p's ring that is not the
+// first of it, as a thief does.
+func (r *Reconstructor) robs(x, p int32) bool {
+	for it, n := r.win.at(r.startOf(x)), 0; it != nil && n < farEnough; n++ {
+		if it = r.win.at(it.nextM); it != nil && it.ev.Kind == events.Go && it.ev.From == events.Runnable {
+			return r.q.Place(it.of) == reference.Place{Queue: reference.QueueLocal, P: p} && it.of != r.oldest(p)
 		}
 	}
 	return false

@@ -255,6 +255,9 @@ func (r *Reconstructor) takeLocal(ix, p int32) taken {
 			}
 		}
 	}
+	if r.ps[p].phase.chance(r.ps[p].phase.at) > certain && r.swap(ix, p) {
+		return r.takeGlobal(ix, p)
+	}
 	basis := r.clearAhead(ix, p)
 	if r.q.Place(ix) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
 		return r.take(ix, p)

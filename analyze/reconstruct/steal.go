@@ -5,10 +5,11 @@ import "github.com/gmpscope/gmpscope/reference"
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
 func (r *Reconstructor) steal(ix, p, v int32) taken {
-	if r.neverMoved(ix, p, v) {
+	own := r.hasOwn(p)
+	if (!own || r.ps[p].phase.maybeTick()) && (r.swap(ix, v) || r.neverMoved(ix, p, v)) {
 		return r.takeGlobal(ix, p)
 	}
-	if r.hasOwn(p) {
+	if own {
 		// A thief has nothing of its own: the model had ix in the wrong ring.
 		r.sum.Corrections++
 		r.rehome(ix, p, v)

@@ -29,6 +29,7 @@ type trials struct {
 	take  take              // and what its story says
 	mend  mend              // likewise: reorder
 	batch mend              // likewise: rebatch
+	last  mend              // likewise: wentWithLast
 }
 
 // mayTry says that a trial is possible and affordable.
@@ -49,6 +50,7 @@ func (r *Reconstructor) betterIn(most int64, a, b func(c *Reconstructor)) int {
 	diff := int64(0)
 	first := x.win.tail
 	for n := int64(0); n < most && first+n < r.win.head; n += trialStep {
+		told, inX, inY := diff, x.trial.wrong, y.trial.wrong
 		for _, c := range [...]*Reconstructor{x, y} {
 			for c.win.tail < min(first+n+trialStep, r.win.head) {
 				before := c.sum.Corrections + c.trial.odd
@@ -57,6 +59,10 @@ func (r *Reconstructor) betterIn(most int64, a, b func(c *Reconstructor)) int {
 					c.trial.wrong++
 				}
 			}
+		}
+		if told != 0 && min(x.trial.wrong-inX, y.trial.wrong-inY) >= trialTells {
+			diff = told // something else is wrong by now: what came before tells
+			break
 		}
 		if diff = x.trial.wrong - y.trial.wrong; diff >= trialTells || diff <= -trialTells || x.meets(y) {
 			break

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -118,6 +119,51 @@ func TestBetter(t *testing.T) {
 	}
 	if r.trial.spent == 0 {
 		t.Error("the trials cost nothing")
+	}
+}
+
+// TestTold has two stories of which one is wrong at once, and in which much else goes
+// wrong later: they are tried no further than that.
+func TestTold(t *testing.T) {
+	const n = 20
+	var f feed
+	f.begin(1000)
+	lot := func(from int64, turned bool) {
+		for g := range int64(n) {
+			f.add(events.Event{G: 1000, Res: from + g, From: events.NotExist, To: events.Runnable})
+		}
+		f.stop(1000, events.Waiting, events.ReasonSleep)
+		order := append([]int64{from + n - 1}, upTo(from, from+n-2)...)
+		if turned {
+			slices.Reverse(order[1:])
+		}
+		for _, g := range order {
+			f.start(g)
+			f.stop(g, events.NotExist, 0)
+		}
+		f.add(events.Event{G: events.None, Res: 1000, From: events.Waiting, To: events.Runnable})
+		f.start(1000)
+	}
+	for i := range int64(40) {
+		lot(1+i*n, i == 10) // which is more than trialStep away
+	}
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
+	r.Add(f.evs)
+	for r.win.tail < n+5 {
+		r.judge()
+	}
+	idle, never := r.proc(1), r.goroutine(5000)
+	turned := func(c *Reconstructor) {
+		x := c.q.Head(0)
+		c.q.Remove(x)
+		c.q.PutTail(0, x)
+		c.q.PutTail(idle, never) // so that they do not meet
+	}
+	if got := r.better(func(*Reconstructor) {}, turned); got >= 0 || got <= -trialTells {
+		t.Errorf("right, wrong: %d", got)
+	}
+	if most := int64(2 * (11*3*n + 2*trialStep)); r.trial.spent > most {
+		t.Errorf("%d events tried, want at most %d", r.trial.spent, most)
 	}
 }
 

@@ -1,0 +1,189 @@
+package reconstruct
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// TestSwap has P 0 hold 1 and 2 of a batch from the global queue, which it runs in the
+// order 1, 3, and which has 3 and 4 left: 3 was in the batch, and 2 was not.
+func TestSwap(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		order   []int64 // in which P 0 runs what it does
+		alone   bool    // one thread has put them there
+		batch   bool    // 2 came in a batch
+		mistake bool
+	}{
+		{"put by two threads", []int64{1, 3, 4}, false, true, true},
+		{"put by one", []int64{1, 3, 4}, true, true, false},
+		{"not from the global queue", []int64{1, 3, 4}, false, false, false},
+		{"the head is run before what is in front", []int64{3, 1, 4}, false, true, false},
+		{"the head is not run here", []int64{1, 4}, false, true, false},
+	} {
+		r := ahead(4, c.order, []int64{1, 2})
+		for _, g := range []int64{3, 4} {
+			r.q.PutGlobal(r.gs.find(g))
+		}
+		for g := range int64(4) {
+			x := r.gs.At(r.gs.find(g + 1))
+			x.fromGlobal = nobody
+			if g < 2 && (g == 0 || c.batch) {
+				x.fromGlobal = 0
+			}
+			if !c.alone {
+				x.readyM = int32(g)
+			}
+		}
+		if got := r.swap(r.gs.find(2), 0); got != c.mistake {
+			t.Errorf("%s: swapped: %v", c.name, got)
+		}
+		ring, global := []int64{1, 2}, []int64{3, 4}
+		if c.mistake {
+			ring, global = []int64{1, 3}, []int64{2, 4}
+		}
+		if !slices.Equal(ringOf(r), ring) || !slices.Equal(globalOf(r), global) {
+			t.Errorf("%s: ring %v, global queue %v", c.name, ringOf(r), globalOf(r))
+		}
+	}
+}
+
+// TestTurned has P 0 run 2, which the model has behind 1 in its ring; 1 is run by P 1.
+func TestTurned(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		from     int32 // P that took 1 from the global queue
+		m        int32 // thread that put 1 there
+		putBatch int32 // with others
+		ring     []int64
+	}{
+		{"of one batch, put by two threads", 0, 1, 0, []int64{1, 3}},
+		{"put by one thread", 0, 0, 0, []int64{3}},
+		{"put with others", 0, 1, 1, []int64{3}},
+		{"not of one batch", nobody, 1, 0, []int64{3}},
+	} {
+		r := ahead(3, []int64{2, 3}, upTo(1, 3))
+		other(r, 1)
+		for g := range int64(3) {
+			x := r.gs.At(r.gs.find(g + 1))
+			x.fromGlobal, x.readyM, x.putBatch = 0, 0, 0
+		}
+		first := r.gs.At(r.gs.find(1))
+		first.fromGlobal, first.readyM, first.putBatch = c.from, c.m, c.putBatch
+		r.passOver(r.gs.find(2), 0)
+		r.q.Remove(r.gs.find(2))
+		if !slices.Equal(ringOf(r), c.ring) {
+			t.Errorf("%s: ring %v, want %v", c.name, ringOf(r), c.ring)
+		}
+	}
+}
+
+// TestWentWithLast has P 1 take 2 from the global queue, which the model has behind 1:
+// P 0 took the last batch.
+func TestWentWithLast(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		together bool
+		trials   bool
+		ring     []int64
+	}{
+		{"put together, and trials say so", true, true, []int64{1}},
+		{"trials do not", true, false, nil},
+		{"put one by one", false, true, nil},
+	} {
+		r := ahead(2, nil, nil)
+		other(r, 2, 1)
+		for g := range int64(2) {
+			ix := r.gs.find(g + 1)
+			r.q.PutGlobal(ix)
+			if x := r.gs.At(ix); c.together {
+				x.putBatch = 1
+			}
+			r.gs.At(ix).readyAt = g * nearby
+		}
+		r.taker, r.trial.last = 0, mend{r.now, c.trials}
+		r.trial.mend = mend{r.now, false}
+		r.passOver(r.gs.find(2), 1)
+		if !slices.Equal(ringOf(r), c.ring) || r.q.GlobalHead() != r.gs.find(2) {
+			t.Errorf("%s: ring %v, global queue %v", c.name, ringOf(r), globalOf(r))
+		}
+	}
+}
+
+// TestFirstTick has P 0 start 1, from the global queue, although its ring holds some that
+// other Ps will run.
+func TestFirstTick(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		n     int64 // in the ring
+		known bool  // when the tick comes
+		src   reference.Source
+	}{
+		{"too many for thieves", longBatch, false, reference.SrcGlobalTick},
+		{"few", longBatch - 1, false, reference.SrcGlobal},
+		{"it is not the tick", longBatch, true, reference.SrcGlobal},
+	} {
+		r := ahead(c.n+2, []int64{1}, upTo(3, c.n+2))
+		other(r, upTo(3, c.n+2)...)
+		r.q.PutGlobal(r.gs.find(1))
+		r.q.PutGlobal(r.gs.find(2))
+		f := &r.ps[0].phase
+		*f = newPhase()
+		if c.known {
+			for range 4 {
+				f.saw(plain)
+			}
+		} else {
+			f.saw(1e-4) // as in a young process
+		}
+		f.next()
+		for range 2 {
+			f.saw(1e-4)
+		}
+		if got := r.takeGlobal(r.gs.find(1), 0); got.src != c.src {
+			t.Errorf("%s: from %v, want %v", c.name, got.src, c.src)
+		}
+	}
+}
+
+// TestRobs has P 1 start the tail of the global queue, and then one of P 0's ring.
+func TestRobs(t *testing.T) {
+	for next, want := range map[int64]bool{2: false, 3: true} {
+		r := ahead(4, nil, []int64{2, 3, 4})
+		other(r, 1, next)
+		if got := r.robs(r.gs.find(1), 0); got != want {
+			t.Errorf("then %d: %v", next, got)
+		}
+	}
+}
+
+// TestAlone has P 0, which has 1 of its own, start 2, which the model has with 3 in a
+// batch that P 1 took: only 2 is in the wrong place.
+func TestAlone(t *testing.T) {
+	for _, tick := range []bool{false, true} {
+		r := ahead(4, []int64{2, 1}, []int64{1})
+		other(r, 3, 4)
+		p := r.proc(1)
+		for _, g := range []int64{2, 3} {
+			ix := r.gs.find(g)
+			r.q.PutTail(p, ix)
+			r.gs.At(ix).fromGlobal = p
+		}
+		r.q.PutGlobal(r.gs.find(4))
+		if !tick {
+			r.ps[0].phase.saw(plain)
+			r.ps[0].phase.saw(plain)
+			r.ps[0].phase.next()
+		}
+		want, src := 1, reference.SrcLocal
+		if tick {
+			want, src = 0, reference.SrcGlobalTick
+		}
+		got := r.take(r.gs.find(2), 0)
+		if left := r.q.RingLen(p); got.src != src || left != want {
+			t.Errorf("may be at the tick: %v: from %v, P 1 has %d left, want %v and %d", tick, got.src, left, src, want)
+		}
+	}
+}
