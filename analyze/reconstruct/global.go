@@ -52,6 +52,9 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			return r.takeGlobal(ix, p)
 		}
 		// It is not the tick: the model had it in the wrong queue.
+		if r.tradeIn(ix, p) {
+			return r.takeLocal(ix, p)
+		}
 		r.rehome(ix, p, nobody)
 		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
 	}

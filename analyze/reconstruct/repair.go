@@ -164,17 +164,42 @@ func (r *Reconstructor) swap(ix, p int32) bool {
 	if front != reference.None && r.startP(front) == p && r.startOf(front) > start || next != reference.None && r.startP(next) == p && r.startOf(next) < start {
 		return false // p runs its ring in order
 	}
-	r.sum.Corrections++
-	r.q.Remove(ix)
-	r.q.Remove(head)
-	r.q.PutGlobalHead(ix)
-	r.q.InsertAfter(p, front, head)
-	h := r.gs.At(head)
-	h.fromGlobal, h.putAt = p, g.putAt
-	g.fromGlobal = nobody
-	r.move(ix, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	r.move(head, p, nobody, reference.QueueLocal, reference.WhyCorrected)
+	r.trade(ix, head, p)
 	return true
+}
+
+// tradeIn says that p, which starts ix and is not at its tick, had it in its ring
+// instead of one of the same batch that others run: different threads put the two into
+// the global queue. It exchanges them.
+func (r *Reconstructor) tradeIn(ix, p int32) bool {
+	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
+		if g := r.gs.At(x); g.fromGlobal == p && r.startP(x) >= 0 && r.startP(x) != p {
+			if g.readyM == r.gs.At(ix).readyM {
+				return false
+			}
+			r.trade(x, ix, p)
+			return true
+		}
+	}
+	return false
+}
+
+// trade exchanges x, of a batch in p's ring, for y, of the global queue.
+func (r *Reconstructor) trade(x, y, p int32) {
+	r.sum.Corrections++
+	a, b := r.gs.At(x), r.gs.At(y)
+	front, behind := r.q.Prev(x), r.q.Prev(y)
+	r.q.Remove(x)
+	r.q.Remove(y)
+	if behind == reference.None {
+		r.q.PutGlobalHead(x)
+	} else {
+		r.q.PutGlobalAfter(behind, x)
+	}
+	r.q.InsertAfter(p, front, y)
+	a.fromGlobal, b.fromGlobal, b.putAt = nobody, p, a.putAt
+	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	r.move(y, p, nobody, reference.QueueLocal, reference.WhyCorrected)
 }
 
 // insert puts x into p's ring where its start says that it must stand.

@@ -50,6 +50,44 @@ func TestSwap(t *testing.T) {
 	}
 }
 
+// TestTradeIn has P 0 hold 1 and 2 of a batch from the global queue and start 3, which is
+// left there, behind 4.
+func TestTradeIn(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		elsewhere    []int64 // run by P 1
+		alone        bool    // one thread has put all there
+		ring, global []int64
+	}{
+		{"2 runs elsewhere", []int64{2}, false, []int64{1, 3}, []int64{4, 2}},
+		{"both do", []int64{1, 2}, false, []int64{3, 2}, []int64{4, 1}},
+		{"one thread has put them there", []int64{2}, true, []int64{1, 2}, []int64{4, 3}},
+		{"none does", nil, false, []int64{1, 2}, []int64{4, 3}},
+	} {
+		r := ahead(4, []int64{3, 1, 2}[:3-len(c.elsewhere)], upTo(1, 2))
+		other(r, c.elsewhere...)
+		for _, g := range []int64{4, 3} {
+			r.q.PutGlobal(r.gs.find(g))
+		}
+		for g := range int64(4) {
+			x := r.gs.At(r.gs.find(g + 1))
+			x.fromGlobal = nobody
+			if g < 2 {
+				x.fromGlobal = 0
+			}
+			if !c.alone {
+				x.readyM = int32(g)
+			}
+		}
+		if got := r.tradeIn(r.gs.find(3), 0); got != slices.Contains(c.ring, 3) {
+			t.Errorf("%s: %v", c.name, got)
+		}
+		if !slices.Equal(ringOf(r), c.ring) || !slices.Equal(globalOf(r), c.global) {
+			t.Errorf("%s: ring %v, global queue %v", c.name, ringOf(r), globalOf(r))
+		}
+	}
+}
+
 // TestTurned has P 0 run 2, which the model has behind 1 in its ring; 1 is run by P 1.
 func TestTurned(t *testing.T) {
 	for _, c := range []struct {
