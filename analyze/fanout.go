@@ -13,8 +13,28 @@ const ahead = 8
 // block is a run of decisions that several accumulators read.
 type block struct {
 	decisions []reference.Decision
-	marked    []mark // by the chain that measures waits, for its later steps
+	calls     []briefCalls // in their order; the last is none, behind all decisions
+	marked    []mark       // by the chain that measures waits, for its later steps
 	chains    atomic.Int32
+}
+
+// briefCalls are n decisions of a block, from at on, that [reference.BriefCalls]
+// found.
+type briefCalls struct{ at, n int }
+
+// findCalls finds the calls of b, once for all accumulators.
+func (b *block) findCalls() {
+	b.calls = b.calls[:0]
+	for i := 0; i < len(b.decisions); i++ {
+		if b.decisions[i].Kind != reference.KindSyscall {
+			continue
+		}
+		if n := reference.BriefCalls(b.decisions[i:]); n > 0 {
+			b.calls = append(b.calls, briefCalls{i, n})
+			i += n - 1
+		}
+	}
+	b.calls = append(b.calls, briefCalls{at: len(b.decisions)})
 }
 
 // mark is a wait whose time the timeline keeps in detail. It ended with decision
@@ -107,7 +127,9 @@ func (f *fanout) add(ds []reference.Decision) []reference.Decision {
 	b.decisions = ds
 	if len(f.to) == 0 {
 		f.put(b)
+		return room
 	}
+	b.findCalls()
 	b.chains.Store(int32(len(f.to)))
 	for _, c := range f.to {
 		c <- b

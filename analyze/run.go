@@ -95,15 +95,33 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	chains := []chain{
 		{
 			func(b *block) {
+				ds, calls := b.decisions, b.calls
 				cur = b
-				for at = range b.decisions {
-					ws.Add(&b.decisions[at])
+				for at = 0; at < len(ds); at++ {
+					if c := calls[0]; c.at == at {
+						ws.AddCalls(ds[at : at+c.n])
+						calls = calls[1:]
+						at += c.n - 1
+						continue
+					}
+					ws.Add(&ds[at])
 				}
 			},
 			func(b *block) {
-				marked := b.marked
-				for i := range b.decisions {
-					d := &b.decisions[i]
+				ds, calls, marked := b.decisions, b.calls, b.marked
+				for i := 0; i < len(ds); i++ {
+					d := &ds[i]
+					if c := calls[0]; c.at == i {
+						calls = calls[1:]
+						if tracker.Calls(d.P) {
+							taken := ds[i : i+c.n]
+							ps.AddCalls(taken)
+							fair.AddCalls(taken)
+							tl.AddCalls(taken)
+							i += c.n - 1
+							continue
+						}
+					}
 					tracker.Apply(d)
 					ps.Add(d)
 					fair.Add(d)
@@ -117,8 +135,15 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 		},
 		{
 			func(b *block) {
-				for i := range b.decisions {
-					found.Add(&b.decisions[i])
+				ds, calls := b.decisions, b.calls
+				for i := 0; i < len(ds); i++ {
+					if c := calls[0]; c.at == i {
+						found.AddCalls(ds[i : i+c.n])
+						calls = calls[1:]
+						i += c.n - 1
+						continue
+					}
+					found.Add(&ds[i])
 				}
 			},
 		},

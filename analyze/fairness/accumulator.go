@@ -207,6 +207,37 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	}
 }
 
+// AddCalls takes system calls that the Tracker has followed by [procs.Tracker.Calls].
+func (a *Accumulator) AddCalls(calls []reference.Decision) {
+	g := a.table.At(a.table.Find(calls[0].G))
+	if g.state != running { // place 0, which is nobody's, is never
+		for i := range calls {
+			a.Add(&calls[i])
+		}
+		return
+	}
+	if calls[0].Class != 0 {
+		g.class = calls[0].Class
+	}
+	for ; len(calls) >= 2; calls = calls[2:] {
+		if t := calls[0].Time; t > a.now {
+			a.advance(t)
+		}
+		if g.waited >= 0 {
+			a.slowdown(g.waited, a.now-g.since)
+			g.waited = -1
+		}
+		g.service += a.now - g.since
+		g.ideal += a.clock - g.clock
+		a.running--
+		if t := calls[1].Time; t > a.now {
+			a.advance(t)
+		}
+		a.running++
+		g.since, g.clock = a.now, a.clock
+	}
+}
+
 // advance lets time pass: every integral grows by what has held since now.
 func (a *Accumulator) advance(to int64) {
 	dt := to - a.now

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -63,6 +64,48 @@ func (w *World) syscall(d *reference.Decision) {
 	if d.Stack != 0 {
 		g.Stack = d.Stack
 	}
+}
+
+// addCalls takes system calls from begin to end, as far as nobody has to be told of
+// them and there is no more to learn of them than their times. It returns how many
+// decisions it took.
+func (w *World) addCalls(calls []reference.Decision) int {
+	first := &calls[0]
+	g := w.Running(first.P)
+	if g == nil || g.ID != first.G || g.System || g.Class != first.Class {
+		return 0
+	}
+	p := &w.ps[first.P]
+	if p.sysAt >= 0 || w.use.Slack || w.idlers() ||
+		w.asked>>reference.KindSyscall&1 != 0 || w.asked>>reference.KindSyscallExit&1 != 0 || !w.procs.Calls(first.P) {
+		return 0
+	}
+	run := w.running - w.procs.Count(procs.Syscall)
+	n := 0
+	for ; n+1 < len(calls); n += 2 {
+		enter, exit := &calls[n], &calls[n+1]
+		dt := exit.Time - max(w.now, enter.Time)
+		if dt >= silenceNs || w.wantsSyscall(max(0, dt), reference.WhySyscallExit) {
+			break
+		}
+		w.passTo(enter.Time)
+		w.d, w.g = p.run, g
+		g.CallAt, g.CallWhy = w.now, reference.WhyUnknown
+		p.sysAt, p.stack = w.now, enter.Stack
+		if enter.Stack != 0 {
+			g.Stack = enter.Stack
+		}
+		w.setUse(run-1, false)
+		if dt > 0 {
+			w.pass(dt)
+		}
+		w.setUse(run, false)
+		w.span.Call(&g.node, g.Class, enter.Stack, p.sysAt, w.now)
+		w.callOver(p, reference.WhySyscallExit)
+		p.sys += w.now - p.sysAt
+		p.sysAt = -1
+	}
+	return n
 }
 
 func (w *World) syscallExit(d *reference.Decision) {

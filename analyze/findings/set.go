@@ -50,6 +50,21 @@ func (s *Set) Add(d *reference.Decision) {
 	}
 }
 
+// AddCalls takes system calls as [reference.BriefCalls] finds them.
+func (s *Set) AddCalls(calls []reference.Decision) {
+	for len(calls) > 0 {
+		n := 0
+		if len(s.adders) == 0 {
+			n = s.world.addCalls(calls)
+		}
+		if calls = calls[n:]; len(calls) > 0 {
+			s.Add(&calls[0])
+			s.Add(&calls[1])
+			calls = calls[2:]
+		}
+	}
+}
+
 // Finish returns the findings of all detectors, ranked. It fills in the fields
 // of f that say so. The Set cannot be used afterwards.
 func (s *Set) Finish(f *Facts) []Finding {

@@ -21,21 +21,27 @@ func (w *World) see(d *reference.Decision, always bool) {
 	if always || d.Flags&reference.FlagGC != 0 { // of goroutines only mark workers change what is usable
 		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
 	}
-	u, p := &w.use, w.Procs()
-	run := w.running - w.procs.Count(procs.Syscall)
-	slack, parallel := false, false
-	if run >= 1 && p >= 2 && !w.stw {
-		slack = w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= p
-		parallel = run >= 2 && 2*run >= p
-	}
-	tell := slack || u.Slack
-	u.Slack, u.Parallel, u.Run, u.Procs = slack, parallel, run, p
-	if tell {
-		w.onUse.call(u)
+	tell := w.use.Slack
+	w.setUse(w.running-w.procs.Count(procs.Syscall), w.idlers())
+	if tell || w.use.Slack {
+		w.onUse.call(&w.use)
 	}
 	if always || w.idle != 0 || w.procs.Count(procs.Idle) != 0 {
 		w.seeLost(d, always)
 	}
+}
+
+// idlers reports whether there is Slack if somebody runs.
+func (w *World) idlers() bool {
+	return w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= w.Procs()
+}
+
+// setUse says that run goroutines of the program run from now on.
+func (w *World) setUse(run int64, idlers bool) {
+	u, p := &w.use, w.Procs()
+	some := run >= 1 && p >= 2 && !w.stw
+	u.Slack, u.Parallel = some && idlers, some && run >= 2 && 2*run >= p
+	u.Run, u.Procs = run, p
 }
 
 // ParallelNs is for how long [Use] was Parallel, up to [World.Now].

@@ -94,12 +94,8 @@ const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.Fla
 
 // add takes the next decision.
 func (w *World) add(d *reference.Decision) {
-	if dt := d.Time - w.now; dt > 0 {
-		if dt >= silenceNs {
-			w.silent(d.Time)
-		}
-		w.pass(dt)
-	}
+	w.passTo(d.Time)
+	w.span.Pass(w.now)
 	w.d, w.g = 0, nil
 	// The ends of intervals come before the Ps change, the rest after.
 	switch d.Kind {
@@ -182,11 +178,20 @@ func (w *World) add(d *reference.Decision) {
 	}
 }
 
+// passTo lets time pass until the next decision, at t.
+func (w *World) passTo(t int64) {
+	if dt := t - w.now; dt > 0 {
+		if dt >= silenceNs {
+			w.silent(t)
+		}
+		w.pass(dt)
+	}
+}
+
 // pass lets dt ns pass.
 func (w *World) pass(dt int64) {
 	w.loadSum += float64(w.Load() * float64(dt))
 	w.now += dt
-	w.span.Pass(w.now)
 	if w.use.Slack {
 		w.slackNs += dt
 	}

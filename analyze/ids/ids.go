@@ -27,7 +27,9 @@ type entry struct {
 // None is the place of an id that is not in the index.
 const None = int32(-1)
 
-const firstShift = 6
+// firstShift is that of a new table, which is larger than most need: then the ids of a
+// few that live long and of many that come and go seldom meet.
+const firstShift = 10
 
 // New returns an empty Index.
 func New() Index {

@@ -106,6 +106,18 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	}
 }
 
+// AddCalls takes system calls that the Tracker has followed by [Tracker.Calls].
+func (a *Accumulator) AddCalls(calls []reference.Decision) {
+	p := a.at(calls[0].P)
+	for ; len(calls) >= 2; calls = calls[2:] {
+		from := max(a.now, calls[0].Time)
+		a.now = max(from, calls[1].Time)
+		p.times[p.state] += from - p.since
+		p.times[Syscall] += a.now - from
+		p.since = a.now
+	}
+}
+
 func (a *Accumulator) at(p int32) *account {
 	if uint32(p) < uint32(len(a.ps)) {
 		return &a.ps[p]

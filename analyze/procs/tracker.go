@@ -146,6 +146,18 @@ func (t *Tracker) Apply(d *reference.Decision) []Change {
 	return t.changes
 }
 
+// Calls follows system calls on a P, as [reference.BriefCalls] finds them. In the end
+// the P runs the same goroutine. It reports false, and does nothing, if that did not
+// run before: then each decision is to be applied.
+func (t *Tracker) Calls(p int32) bool {
+	if uint32(p) >= uint32(len(t.ps)) || t.ps[p].state != User {
+		return false
+	}
+	t.ps[p].resume = User
+	t.changes = t.changes[:0]
+	return true
+}
+
 // Changes returns once more what the last Apply returned.
 func (t *Tracker) Changes() []Change { return t.changes }
 

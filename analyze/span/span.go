@@ -202,6 +202,21 @@ func (a *Accumulator) Stop(g *Node, class, stack int32) {
 	a.setActive(g, false)
 }
 
+// Call is Stop at from, ns, and Run at to, of a g that entered a system call at a
+// stack in between: time passes from the one to the other.
+func (a *Accumulator) Call(g *Node, class, stack int32, from, to int64) {
+	a.Pass(from)
+	if !g.runs || a.active <= 1 { // somebody is active only then
+		a.Stop(g, class, stack)
+		a.Pass(to)
+		a.Run(g, class)
+		return
+	}
+	a.flush(g, class, stack)
+	a.Pass(to)
+	g.from = a.now
+}
+
 // flush puts what g, which runs, ran into the work and into its path.
 func (a *Accumulator) flush(g *Node, class, stack int32) {
 	ns := a.now - g.from

@@ -105,15 +105,7 @@ func New(o Options) *Accumulator {
 // Add takes the next decision of the stream. It does not keep d. A time that
 // falls counts as the time before.
 func (a *Accumulator) Add(d *reference.Decision) {
-	if d.Time > a.now {
-		a.now = min(d.Time, maxTime)
-		if a.now>>a.shift >= int64(a.maxBins) {
-			a.fit()
-		}
-	}
-	if a.now > a.due || a.stints.n >= a.dueStints {
-		a.captureDue()
-	}
+	a.pass(d.Time)
 	if a.own {
 		a.tr.Apply(d)
 	}
@@ -154,6 +146,37 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	}
 	if n := min(idle, a.tr.Queued()); n != a.missed.level {
 		a.missed.set(a.now, n, a.shift)
+	}
+}
+
+// AddCalls takes system calls that the Tracker has followed by [procs.Tracker.Calls].
+func (a *Accumulator) AddCalls(calls []reference.Decision) {
+	l := a.lane(calls[0].P)
+	if l == nil {
+		a.pass(calls[len(calls)-1].Time)
+		return
+	}
+	p, before := calls[0].P, l.state
+	for ; len(calls) >= 2; calls = calls[2:] {
+		a.pass(calls[0].Time)
+		a.end(l, p)
+		l.state, l.g, l.class, l.wait, l.src = procs.Syscall, calls[0].G, calls[0].Class, -1, 0
+		a.pass(calls[1].Time)
+		a.end(l, p)
+		l.state = before
+	}
+}
+
+// pass lets time pass until t, ns.
+func (a *Accumulator) pass(t int64) {
+	if t > a.now {
+		a.now = min(t, maxTime)
+		if a.now>>a.shift >= int64(a.maxBins) {
+			a.fit()
+		}
+	}
+	if a.now > a.due || a.stints.n >= a.dueStints {
+		a.captureDue()
 	}
 }
 
@@ -208,13 +231,8 @@ func (a *Accumulator) change(c *procs.Change, d *reference.Decision) {
 			a.fit()
 		}
 	}
-	if a.now > l.since {
-		a.flush(l)
-		if l.state != procs.Unused {
-			l.stint(a.stints.next(), c.P, a.now)
-		}
-	}
-	l.since, l.state = a.now, c.To
+	a.end(l, c.P)
+	l.state = c.To
 	l.g, l.class, l.wait, l.src = -1, 0, -1, 0
 	switch d.Kind {
 	case reference.KindStart:
@@ -222,6 +240,17 @@ func (a *Accumulator) change(c *procs.Change, d *reference.Decision) {
 	case reference.KindSyscall, reference.KindSyscallExit:
 		l.g, l.class = d.G, d.Class
 	}
+}
+
+// end ends the stint of P p, whose lane is l. The next one begins.
+func (a *Accumulator) end(l *lane, p int32) {
+	if a.now > l.since {
+		a.flush(l)
+		if l.state != procs.Unused {
+			l.stint(a.stints.next(), p, a.now)
+		}
+	}
+	l.since = a.now
 }
 
 // flush puts the time since the stint began into the bins.

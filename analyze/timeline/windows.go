@@ -103,10 +103,11 @@ type history struct {
 	globalDepth int64 // number of the global queue's newest depth
 
 	marks     []*mark
-	wanted    []span // what Keep named
-	whole     int64  // a trace with no more stints is one window
-	due       int64  // the first time after which a mark can be cut out
-	dueStints int64  // number of stints from which on one must be
+	wanted    []span  // what Keep named
+	whole     int64   // a trace with no more stints is one window
+	due       int64   // the first time after which a mark can be cut out
+	dueStints int64   // number of stints from which on one must be
+	pieces    []piece // scratch, as are the next two
 	lengths0  []int32
 	newest    []int
 }
@@ -361,31 +362,45 @@ func (a *Accumulator) windows(end int64) []Window {
 	return out
 }
 
+// piece is a stint of a window, from from on: that with a number, or the one that is not over.
+type piece struct {
+	from, at int64
+	p        int32
+}
+
+const notOver = int64(-1)
+
+func (x piece) compare(y piece) int {
+	if x.from != y.from {
+		return cmp.Compare(x.from, y.from)
+	}
+	return cmp.Compare(x.p, y.p)
+}
+
 // window cuts [lo, hi] out of the history; lo rises if there is no more of it,
 // or more than fits. hi must not be later than now.
 func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, maxArrows int) Window {
-	w := Window{Title: title, ToNs: hi, Stints: []Stint{}, Depths: []Depth{}, Arrows: []Arrow{}}
+	w := Window{Title: title, ToNs: hi, Depths: []Depth{}, Arrows: []Arrow{}}
 
 	// Stints, newest first. Their order is that of their ends: the first one
 	// that is left out says from when on nothing is missing. The ring does not
 	// run out before: it holds more than a window of a mark, and Keep asks for
 	// nothing beyond reach.
+	pieces := a.pieces[:0]
 	for p := range a.lanes {
 		if l := &a.lanes[p]; l.state != procs.Unused && l.since < hi {
-			var s stint
-			l.stint(&s, int32(p), hi)
-			w.Stints = append(w.Stints, s.told())
+			pieces = append(pieces, piece{from: l.since, p: int32(p), at: notOver})
 		}
 	}
-	maxStints = max(maxStints, len(w.Stints))
+	maxStints = max(maxStints, len(pieces))
 	i := a.stints.n - 1
 	for ; i >= a.stints.first(); i-- {
 		s := a.stints.at(i)
-		if s.to <= lo || len(w.Stints) == maxStints {
+		if s.to <= lo || len(pieces) == maxStints {
 			break
 		}
 		if s.from < hi {
-			w.Stints = append(w.Stints, s.told())
+			pieces = append(pieces, piece{from: s.from, p: s.p, at: i})
 		}
 	}
 	if i >= a.stints.first() {
@@ -396,16 +411,28 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 	}
 	lo = min(lo, hi)
 	w.FromNs = lo
-	w.Stints = slices.DeleteFunc(w.Stints, func(s Stint) bool { return s.To <= lo })
-	for j := range w.Stints {
-		s := &w.Stints[j]
-		s.Before = max(0, lo-s.From)
-		s.From = max(s.From, lo)
-		s.To = min(s.To, hi)
+	for j := range pieces {
+		pieces[j].from = max(pieces[j].from, lo)
 	}
-	slices.SortFunc(w.Stints, func(x, y Stint) int {
-		return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.P, y.P))
-	})
+	slices.Reverse(pieces) // nearly in order
+	slices.SortFunc(pieces, piece.compare)
+	a.pieces = pieces
+	w.Stints = make([]Stint, 0, len(pieces))
+	for _, x := range pieces {
+		var s stint
+		if x.at == notOver {
+			a.lanes[x.p].stint(&s, x.p, hi)
+		} else {
+			s = *a.stints.at(x.at)
+		}
+		if s.to <= lo {
+			continue
+		}
+		t := s.told()
+		t.Before = x.from - s.from
+		t.From, t.To = x.from, min(s.to, hi)
+		w.Stints = append(w.Stints, t)
+	}
 
 	w.Depths = a.cutDepths(w.Depths, lo, hi, maxDepths)
 

@@ -202,3 +202,16 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.setProcs(int64(d.Batch))
 	}
 }
+
+// AddCalls takes system calls as [reference.BriefCalls] finds them.
+func (a *Accumulator) AddCalls(calls []reference.Decision) {
+	if t := calls[0].Time; t > a.now {
+		a.advance(t)
+	}
+	if g, gi := a.onP(&calls[0]); gi != 0 && a.briefCalls(g, gi, calls) {
+		return
+	}
+	for i := range calls {
+		a.Add(&calls[i])
+	}
+}

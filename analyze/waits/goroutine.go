@@ -246,6 +246,56 @@ func (a *Accumulator) syscallExit(d *reference.Decision) {
 	}
 }
 
+// briefCalls is AddCalls for goroutine g. It reports false, and does nothing, if
+// somebody waits in the global queue or is about to be moved, or g is not known to
+// run on the P.
+func (a *Accumulator) briefCalls(g *goroutine, gi int32, calls []reference.Decision) bool {
+	if len(a.moved) > 0 || g.runFrom < 0 || g.p < 0 || g.wait != 0 || g.flags != 0 || g.classID != calls[0].Class {
+		return false
+	}
+	pi := g.p
+	p := a.procs[pi]
+	if p.id != calls[0].P || p.state != pRun || p.runner != gi || !p.usable || !p.poolAt.pending || p.runPos != none || a.stopper == pi {
+		return false
+	}
+	waited := !p.ownAt.pending
+	for ; len(calls) >= 2; calls = calls[2:] {
+		enter, exit := &calls[0], &calls[1]
+		if enter.Time > a.now {
+			a.advance(enter.Time)
+		}
+		a.sharesNow(p)
+		p.ended(gi, reference.WhySyscall)
+		a.classes[g.class].running += a.now - g.runFrom
+		began, beganNs := a.clk.service(), a.now
+		if waited {
+			a.endRun(p, began)
+		}
+		p.unavail, p.unavailStack = culpritSyscall|culprit(g.class), enter.Stack
+		p.state, p.hold = pUnavail, p.unavail
+		a.record(pi, p)
+		if exit.Time > a.now {
+			a.advance(exit.Time)
+		}
+		a.sharesNow(p)
+		c := a.clk.service()
+		if waited {
+			q := &p.q
+			for i := range q.named {
+				a.chargeHold(q.class[i], p.hold, q.slots[i].n*(a.now-beganNs), false, p.unavailStack)
+			}
+			p.ownAt.read(q, c)
+		}
+		a.pool.base[pRun] -= c - began
+		a.pool.base[pUnavail] += c - began
+		p.state, p.hold, p.fresh = pRun, 0, false
+		p.began, p.servesFrom = c, c
+		p.runFrom, g.runFrom = a.now, a.now
+		a.record(pi, p)
+	}
+	return true
+}
+
 func (a *Accumulator) newWait() int32 {
 	if n := len(a.freeWait); n > 0 {
 		wi := a.freeWait[n-1]

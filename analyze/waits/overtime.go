@@ -26,10 +26,10 @@ const (
 // overTime sums waits up in bins whose width doubles when they become too few.
 type overTime struct {
 	shift uint // of the width, above overTimeShift
-	sum   [numCauses][overTimeBins]int64
+	sum   [overTimeBins][numCauses]int64
 	// slope is what a bin gets beyond what the bin before it gets, of the waits
 	// that cover it wholly. It makes a wait cost the same however long it is.
-	slope [numCauses][overTimeBins]int64
+	slope [overTimeBins][numCauses]int64
 }
 
 func (o *overTime) width() int64 { return 1 << (overTimeShift + o.shift) }
@@ -45,21 +45,22 @@ func (o *overTime) add(from, to int64, causes *[numCauses]int64) {
 		o.widen()
 	}
 	first, last := o.bin(from), o.bin(to-1)
+	if first == last {
+		addCauses(&o.sum[first], causes)
+		return
+	}
 	for i, ns := range causes {
-		switch {
-		case ns == 0:
-		case first == last:
-			o.sum[i][first] += ns
-		default:
-			head := part(ns, (first+1)*o.width()-from, to-from)
-			o.sum[i][first] += head
-			o.sum[i][last] += ns - head
-			if last > first+1 {
-				each := part(ns, o.width(), to-from)
-				o.sum[i][last] -= each * (last - first - 1)
-				o.slope[i][first+1] += each
-				o.slope[i][last] -= each
-			}
+		if ns == 0 {
+			continue
+		}
+		head := part(ns, (first+1)*o.width()-from, to-from)
+		o.sum[first][i] += head
+		o.sum[last][i] += ns - head
+		if last > first+1 {
+			each := part(ns, o.width(), to-from)
+			o.sum[last][i] -= each * (last - first - 1)
+			o.slope[first+1][i] += each
+			o.slope[last][i] -= each
 		}
 	}
 }
@@ -76,27 +77,23 @@ func part(ns, a, b int64) int64 {
 
 // settle turns the slopes into sums.
 func (o *overTime) settle() {
-	for i := range o.sum {
-		level := int64(0)
-		for b, d := range o.slope[i] {
-			level += d
-			o.sum[i][b] += level
-		}
+	var level [numCauses]int64
+	for b := range o.sum {
+		addCauses(&level, &o.slope[b])
+		addCauses(&o.sum[b], &level)
 	}
-	o.slope = [numCauses][overTimeBins]int64{}
+	clear(o.slope[:])
 }
 
 // widen makes one bin of each two.
 func (o *overTime) widen() {
 	o.settle()
 	o.shift++
-	for i := range o.sum {
-		s := &o.sum[i]
-		for b := range overTimeBins / 2 {
-			s[b] = s[2*b] + s[2*b+1]
-		}
-		clear(s[overTimeBins/2:])
+	for b := range overTimeBins / 2 {
+		o.sum[b] = o.sum[2*b]
+		addCauses(&o.sum[b], &o.sum[2*b+1])
 	}
+	clear(o.sum[overTimeBins/2:])
 }
 
 // result ends the account at time end.
@@ -108,12 +105,15 @@ func (o *overTime) result(end int64) OverTime {
 	r := OverTime{BinNs: o.width(), Causes: []CauseSeries{}}
 	n := int(o.bin(max(end, 1)-1)) + 1
 	for i, c := range Causes() {
-		own := false
-		for _, ns := range o.sum[i] {
-			own = own || ns != 0
+		own, ns := false, make([]int64, n)
+		for b := range o.sum {
+			own = own || o.sum[b][i] != 0
+			if b < n {
+				ns[b] = o.sum[b][i]
+			}
 		}
 		if own {
-			r.Causes = append(r.Causes, CauseSeries{c, append([]int64(nil), o.sum[i][:n]...)})
+			r.Causes = append(r.Causes, CauseSeries{c, ns})
 		}
 	}
 	return r

@@ -54,6 +54,14 @@ func (s *shares) add(st pstate, from, to *clocks) {
 	}
 }
 
+// since is what s has more than before.
+func (s *shares) since(before *shares) shares {
+	return shares{
+		s[0] - before[0], s[1] - before[1], s[2] - before[2], s[3] - before[3],
+		s[4] - before[4], s[5] - before[5], s[6] - before[6], s[7] - before[7],
+	}
+}
+
 // copyTo copies s entry by entry.
 //
 // OPT: the entries were just written one by one, and a wider load, which copies

@@ -153,11 +153,7 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 
 // closeOwn adds the causes of a segment in the queue of p.
 func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
-	now := a.sharesNow(p)
-	var d shares
-	for i := range d {
-		d[i] = now[i] - w.mark[i]
-	}
+	d := a.sharesNow(p).since(&w.mark)
 	c[iSTW] += d[shareSTW]
 	c[iUnavailable] += d[shareUnavail]
 	c[iGC] += d[shareGC]
@@ -181,11 +177,7 @@ func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64, c *[numCaus
 
 // closeTaken adds the causes of a segment in which p's thread had the goroutine.
 func (a *Accumulator) closeTaken(w *wait, p, f *proc, c *[numCauses]int64) {
-	now := a.sharesNow(p)
-	var d shares
-	for i := range d {
-		d[i] = now[i] - w.mark[i]
-	}
+	d := a.sharesNow(p).since(&w.mark)
 	waking := int64(0)
 	if f != nil {
 		s := d

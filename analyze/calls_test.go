@@ -1,0 +1,108 @@
+package analyze_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// System calls that are taken all at once change no result, not even where the
+// stream is damaged: decisions are missing, or at the same time as the one before.
+func TestCallsAtOnce(t *testing.T) {
+	for _, trace := range []string{"network-go1.26-p4", "real/manygens-io-go1.25-p4"} {
+		whole := decisionsOf(t, filepath.Join("../testdata/traces", trace+".trace.gz"))
+		calls := 0
+		for seed := range uint64(4) {
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			ds := slices.Clone(whole)
+			if seed > 0 {
+				ds = slices.DeleteFunc(ds, func(reference.Decision) bool { return rnd.IntN(50) == 0 })
+				for i := 1; i < len(ds); i++ {
+					if rnd.IntN(20) == 0 {
+						ds[i].Time = ds[i-1].Time
+					}
+				}
+			}
+			one, _ := accountOf(ds, false)
+			many, n := accountOf(ds, true)
+			calls += n
+			for name, want := range one {
+				if got := many[name]; !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, seed %d: %s at once\n%v\none by one\n%v", trace, seed, name, got, want)
+				}
+			}
+		}
+		if calls == 0 {
+			t.Errorf("%s: no system calls were taken at once", trace)
+		}
+	}
+}
+
+// accountOf is what all accumulators make of a stream, and how many decisions they
+// took at once.
+func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
+	tr := procs.NewTracker()
+	told := []string{}
+	ws := waits.New(waits.Options{OnWait: func(g, from, to int64, causes []int64) {
+		told = append(told, fmt.Sprint(g, from, to, causes))
+	}})
+	ps, found := procs.Following(tr), findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	fair, tl := fairness.New(fairness.Options{Ps: tr}), timeline.New(timeline.Options{Ps: tr})
+	for len(ds) > 0 {
+		k := 0
+		if atOnce {
+			k = reference.BriefCalls(ds)
+		}
+		if k == 0 {
+			d := &ds[0]
+			ds = ds[1:]
+			tr.Apply(d)
+			ws.Add(d)
+			ps.Add(d)
+			fair.Add(d)
+			tl.Add(d)
+			found.Add(d)
+			continue
+		}
+		n += k
+		calls := ds[:k]
+		ds = ds[k:]
+		ws.AddCalls(calls)
+		found.AddCalls(calls)
+		if tr.Calls(calls[0].P) {
+			ps.AddCalls(calls)
+			fair.AddCalls(calls)
+			tl.AddCalls(calls)
+			continue
+		}
+		for i := range calls {
+			tr.Apply(&calls[i])
+			ps.Add(&calls[i])
+			fair.Add(&calls[i])
+			tl.Add(&calls[i])
+		}
+	}
+	end := int64(0) // of what was added last
+	facts := &findings.Facts{EndNs: end}
+	facts.Waits, facts.Procs = ws.Finish(end, noNames{}), ps.Finish(end)
+	facts.Fairness, facts.Pressure = fair.Finish(end, nil)
+	return map[string]any{
+		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
+		"findings": found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end),
+	}, n
+}
+
+type noNames struct{}
+
+func (noNames) Class(int32) (name, creator string) { return "", "" }
