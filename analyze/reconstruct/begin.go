@@ -149,14 +149,14 @@ func (r *Reconstructor) setProcs(n int) {
 	if n < old {
 		r.destroyAbove(n)
 	}
-	r.busy, r.claims = 0, claims{}
+	r.busy = 0
 	for i := range r.ps {
 		p := &r.ps[i]
-		p.claimed, p.waking = false, false
 		if p.known && p.running && int(p.id) < n {
 			r.busy++
 		}
 	}
+	r.listIdle()
 	r.say(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
 		Basis: reference.Known(reference.Observed, reference.RuleNone)})
 }

@@ -8,43 +8,49 @@ package reconstruct
 // at all queues (findRunnable), in ns.
 const lookAgain = 3_000
 
-// claims counts the Ps that have no thread, but are not in the list any more.
-type claims struct {
-	all      int
-	unnamed  int   // of them, Ps that no event has named
-	searcher int32 // index of the P that was found to look for work last
+// idlers is the list of idle Ps, of those that events have named, and who is on the way
+// to others.
+type idlers struct {
+	last      int32 // that went idle: the list is a stack (pidleput, pidleget); nobody if it is empty
+	claimed   int   // Ps that have no thread, but are not in the list any more
+	unnamed   int   // of them, Ps that no event has named
+	searching int   // Ps whose thread looks for work, or will when it comes (sched.nmspinning)
+}
+
+// idler is what the list needs of a P.
+type idler struct {
+	listed        bool
+	before, after int32 // in the list, that went idle before and after
+	claimed       bool  // no thread, but one is on its way
+	waking        bool  // likewise, and that will look for work
+	searching     bool  // counted as such
 }
 
 // npidle is how many Ps are in the list of idle ones.
-func (r *Reconstructor) npidle() int { return max(0, r.procs-r.busy-r.claims.all) }
+func (r *Reconstructor) npidle() int { return max(0, r.procs-r.busy-r.idle.claimed) }
 
-// claim takes a P out of the list of idle ones for a thread that is woken, nil if there
-// is none that an event has named. The list is a stack (pidleput, pidleget).
-func (r *Reconstructor) claim() *proc {
+// claim takes the P that went idle last out of the list, for a thread that is woken. It
+// returns its index, nobody if there is none that an event has named.
+func (r *Reconstructor) claim() int32 {
 	if r.npidle() == 0 {
-		return nil
+		return nobody
 	}
-	var top *proc
-	for i := range r.ps {
-		p := &r.ps[i]
-		if p.known && !p.running && !p.claimed && int(p.id) < r.procs && (top == nil || p.since > top.since) {
-			top = p
-		}
+	ix := r.idle.last
+	if ix == nobody {
+		r.idle.claimed++
+		r.idle.unnamed++
+		return nobody
 	}
-	if top == nil {
-		r.claims.all++
-		r.claims.unnamed++
-		return nil
-	}
-	r.claimP(top)
-	return top
+	r.claimP(ix)
+	return ix
 }
 
-// claimP takes p out of the list of idle Ps.
-func (r *Reconstructor) claimP(p *proc) {
-	if !p.claimed && int(p.id) < r.procs {
+// claimP takes a P out of the list.
+func (r *Reconstructor) claimP(ix int32) {
+	if p := &r.ps[ix]; p.listed {
+		r.unlist(ix)
 		p.claimed = true
-		r.claims.all++
+		r.idle.claimed++
 	}
 }
 
@@ -53,38 +59,87 @@ func (r *Reconstructor) unclaim(p *proc) {
 	switch {
 	case p.claimed:
 		p.claimed, p.waking = false, false
-		r.claims.all--
-	case !p.known && r.claims.unnamed > 0:
-		r.claims.unnamed--
-		r.claims.all--
+		r.idle.claimed--
+	case !p.known && r.idle.unnamed > 0:
+		r.idle.unnamed--
+		r.idle.claimed--
+	}
+}
+
+// list puts a P into the list.
+func (r *Reconstructor) list(ix int32) {
+	p := &r.ps[ix]
+	p.listed, p.before, p.after = true, r.idle.last, nobody
+	if p.before != nobody {
+		r.ps[p.before].after = ix
+	}
+	r.idle.last = ix
+}
+
+// unlist takes a P out of the list if it is there.
+func (r *Reconstructor) unlist(ix int32) {
+	p := &r.ps[ix]
+	if !p.listed {
+		return
+	}
+	p.listed = false
+	if p.before != nobody {
+		r.ps[p.before].after = p.after
+	}
+	if p.after != nobody {
+		r.ps[p.after].before = p.before
+	} else {
+		r.idle.last = p.before
 	}
 }
 
 // wakep wakes a thread that will look for work, for an idle P, unless another one looks
 // for some. own is the P of the caller.
 func (r *Reconstructor) wakep(own int32) {
-	if r.npidle() == 0 || r.stw.open || r.looks(r.claims.searcher, own) {
+	n := r.idle.searching
+	if r.ps[own].searching {
+		n--
+	}
+	if n > 0 || r.npidle() == 0 || r.stw.open {
 		return
 	}
-	for i := range int32(len(r.ps)) {
-		if r.looks(i, own) {
-			r.claims.searcher = i
-			return
-		}
-	}
-	if p := r.claim(); p != nil {
-		p.waking = true
+	if ix := r.claim(); ix != nobody {
+		r.ps[ix].waking = true
+		r.searches(ix)
 	}
 }
 
-// looks says that the thread of a P other than own looks for work, or will when it
-// comes (sched.nmspinning).
-func (r *Reconstructor) looks(ix, own int32) bool {
-	if ix == own || int(ix) >= len(r.ps) {
-		return false
-	}
+// runs notes which goroutine a P runs, or nobody.
+func (r *Reconstructor) runs(ix, g int32) {
+	r.ps[ix].g = g
+	r.searches(ix)
+}
+
+// searches counts a P as one whose thread looks for work, or does so no more.
+func (r *Reconstructor) searches(ix int32) {
 	p := &r.ps[ix]
-	return p.waking || p.known && p.running && p.g == nobody && int(p.id) < r.procs
+	is := p.waking || p.known && p.running && p.g == nobody && int(p.id) < r.procs
+	if is != p.searching {
+		p.searching = is
+		if is {
+			r.idle.searching++
+		} else {
+			r.idle.searching--
+		}
+	}
+}
+
+// listIdle makes the list anew, after GOMAXPROCS has changed.
+func (r *Reconstructor) listIdle() {
+	r.idle = idlers{last: nobody}
+	for i := range r.ps {
+		p := &r.ps[i]
+		p.idler = idler{}
+		if p.known && !p.running && int(p.id) < r.procs {
+			r.list(int32(i))
+		}
+		r.searches(int32(i))
+	}
 }
 
 // looksAgain says that the thread that gives a P up finds work for it at once, when it

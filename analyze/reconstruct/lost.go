@@ -36,7 +36,8 @@ func (r *Reconstructor) lost(it *item) {
 		g.state = events.Undetermined
 	}
 	for ix := range r.ps {
-		r.ps[ix].g, r.ps[ix].syscall = nobody, false
+		r.ps[ix].syscall = false
+		r.runs(int32(ix), nobody)
 	}
 	for ix := range r.ms {
 		r.ms[ix].g = nobody

@@ -11,7 +11,11 @@ func (r *Reconstructor) pKnown(ix int32, running bool) {
 	was := p.known && p.running && int(p.id) < r.procs
 	r.unclaim(p)
 	p.known, p.running = true, running
-	p.since = r.now
+	r.unlist(ix)
+	if !running && int(p.id) < r.procs {
+		r.list(ix)
+	}
+	r.searches(ix)
 	is := running && int(p.id) < r.procs
 	switch {
 	case is && !was:
@@ -115,7 +119,7 @@ func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 	r.pKnown(it.of, true)
 	p.m = it.m
 	p.syscall = false
-	p.g = nobody
+	r.runs(it.of, nobody)
 	if p.released && !p.told && it.m >= 0 && it.m != p.lastM {
 		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: p.why, Basis: byRule})
 	}
@@ -148,11 +152,11 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 	}
 	r.pKnown(it.of, false)
 	if why == reference.WhyIdle && r.looksAgain(it) || why == reference.WhyLocked && !gives {
-		r.claimP(p)
+		r.claimP(it.of)
 	}
 	p.lastM = it.m
 	p.m = nobody
-	p.g = nobody
+	r.runs(it.of, nobody)
 	p.syscall = false
 	p.released, p.told = false, false
 	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: why, Basis: byRule})
@@ -174,7 +178,7 @@ func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
 		basis = byAhead
 	}
 	p.released, p.why = true, why
-	r.claimP(p)
+	r.claimP(it.of)
 	if next != nil {
 		p.told = true
 		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: r.mid(next.m), G: reference.NoG, Why: why, Basis: basis})
@@ -284,7 +288,8 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	owner := p.m
 	in := p.g
 	r.pKnown(it.of, false)
-	p.m, p.g, p.syscall = nobody, nobody, false
+	p.m, p.syscall = nobody, false
+	r.runs(it.of, nobody)
 	p.lastM = nobody
 	p.released, p.told = false, false
 	d := reference.Decision{Kind: reference.KindRetake, P: p.id, M: r.mid(owner), G: reference.NoG, Why: why, Basis: byRule}

@@ -38,7 +38,7 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 		if it.p >= 0 {
 			p := &r.ps[it.p]
 			p.syscall = false
-			p.g = it.of
+			r.runs(it.p, it.of)
 		}
 		r.bind(it.m, it.of)
 		d := r.draft()
@@ -129,7 +129,8 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 			p := &r.ps[it.p]
 			r.pKnown(it.p, true)
 			p.m = it.m
-			p.g, p.began = it.of, r.time
+			r.runs(it.p, it.of)
+			p.began = r.time
 			p.syscall = state == events.Syscall
 			r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: p.id, M: r.mid(it.m), Wait: -1,
 				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
@@ -221,7 +222,7 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	if why == reference.WhySyscall {
 		if p != nil {
 			p.syscall = true
-			p.g = it.of
+			r.runs(it.p, it.of)
 			d.Kind = reference.KindSyscall
 		}
 		r.tell(d, it.p)
@@ -231,7 +232,7 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 		d.Reason = reason(e.Reason)
 	}
 	if p != nil {
-		p.g = nobody
+		r.runs(it.p, nobody)
 		p.syscall = false
 		if g.flags&reference.FlagTracer != 0 {
 			r.sum.TracerNs += r.time - p.began
@@ -282,7 +283,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 			r.ms[it.m].g = nobody
 		}
 		if it.p >= 0 && r.ps[it.p].g == it.of {
-			r.ps[it.p].g = nobody
+			r.runs(it.p, nobody)
 			r.ps[it.p].syscall = false
 		}
 		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), Flags: g.flags})

@@ -72,9 +72,9 @@ type Reconstructor struct {
 	procs    int   // GOMAXPROCS
 	stw      stwState
 	gcOpen   bool
-	young    bool   // the program has hardly begun
-	busy     int    // Ps that have a thread; a P that no event names yet has none
-	claims   claims // Ps in between
+	young    bool // the program has hardly begun
+	busy     int  // Ps that have a thread; a P that no event names yet has none
+	idle     idlers
 	inject   injection
 	taker    int32   // P that took the last batch from the global queue
 	again    []again // of that, what overflows have put back
@@ -115,12 +115,10 @@ type Reconstructor struct {
 }
 
 type proc struct {
-	id       int32
-	known    bool
-	running  bool
-	since    int64 // event by which it got or lost its thread
-	claimed  bool  // idle, but a thread is on its way to it
-	waking   bool  // likewise, and that will look for work
+	id      int32
+	known   bool
+	running bool
+	idler
 	m        int32 // thread, -1 if none
 	g        int32 // goroutine running or in a system call on it, -1
 	syscall  bool
@@ -169,6 +167,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		stk:       &stackTraits{tables: t, known: []trait{traitSeen}},
 		taker:     nobody,
 		inject:    injection{until: none},
+		idle:      idlers{last: nobody},
 		visit:     visit{m: nobody},
 		visitor:   nobody,
 		visitTo:   math.MaxInt64,

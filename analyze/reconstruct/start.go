@@ -63,7 +63,8 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	r.bind(it.m, it.of)
 	if it.p >= 0 {
 		p := &r.ps[it.p]
-		p.g, p.began, p.syscall = it.of, r.time, false
+		r.runs(it.p, it.of)
+		p.began, p.syscall = r.time, false
 		p.m = it.m
 		if inherits {
 			flags |= reference.FlagInherits
