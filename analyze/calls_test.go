@@ -20,10 +20,14 @@ import (
 // System calls that are taken all at once change no result, not even where the
 // stream is damaged: decisions are missing, or at the same time as the one before.
 func TestCallsAtOnce(t *testing.T) {
-	for _, trace := range []string{"network-go1.26-p4", "real/manygens-io-go1.25-p4"} {
+	traces, seeds := []string{"network-go1.26-p4", "real/manygens-io-go1.25-p4"}, uint64(4)
+	if testing.Short() {
+		traces, seeds = traces[:1], 2
+	}
+	for _, trace := range traces {
 		whole := decisionsOf(t, filepath.Join("../testdata/traces", trace+".trace.gz"))
 		calls := 0
-		for seed := range uint64(4) {
+		for seed := range seeds {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			ds := slices.Clone(whole)
 			if seed > 0 {
