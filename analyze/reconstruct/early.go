@@ -42,7 +42,7 @@ func (r *Reconstructor) takeAtOnce(it *item) {
 	}
 }
 
-// startsNext returns the start of a goroutine on p with which it's thread goes on, nil
+// startsNext returns the start of a goroutine on p with which its thread goes on, nil
 // if it goes on with something else.
 func (r *Reconstructor) startsNext(it *item, p int32) *item {
 	s := r.win.at(it.nextM)

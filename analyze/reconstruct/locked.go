@@ -87,16 +87,14 @@ func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
 func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) handover {
 	g := r.gs.At(start.of)
 	g.start = next.nextM
-	if g.isTaken {
-		g.lock, g.lockUses = locked, 0
-		p.handed = next.nextM
-		return toLocked
-	}
-	if r.q.Place(start.of).Queue == reference.QueueUnknown {
+	if !g.isTaken && r.q.Place(start.of).Queue == reference.QueueUnknown {
 		return toNobody
 	}
 	g.lock, g.lockUses = locked, 0
 	p.handed = next.nextM
+	if g.isTaken {
+		return toLocked
+	}
 	r.settle(start.of)
 	if t := g.taken; t.basis.Level() == reference.Inferred {
 		t.basis = byRule

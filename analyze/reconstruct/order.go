@@ -11,6 +11,14 @@ import (
 // loses its CPU. Two of them may so come in another order than their events, and
 // what is taken in between is then taken for the wrong goroutines.
 
+// What a trial of a start may mend.
+const (
+	reorders  = iota // reorder
+	rebatches        // rebatch
+	extends          // wentWithLast
+	numMends
+)
+
 // mend is whether something is to be mended at an event.
 type mend struct {
 	at int64
@@ -31,22 +39,23 @@ func (r *Reconstructor) together(a, b int32) bool {
 // misordered says that p takes ix, which came by an overflow, from the global
 // queue because those in front of it came later than the model has it.
 func (r *Reconstructor) misordered(ix, p int32) bool {
-	switch {
-	case r.gs.At(ix).putBatch == 0 || r.q.Len(p) > 0 && !r.ps[p].phase.maybeTick():
+	if r.gs.At(ix).putBatch == 0 || r.q.Len(p) > 0 && !r.ps[p].phase.maybeTick() {
 		return false
-	case r.trial.mend.at == r.now:
-		return r.trial.mend.do
-	case r.startOf(ix) != r.now || !r.mayTry():
-		return true
 	}
-	return r.mends(func(c *Reconstructor, m mend) { c.trial.mend = m })
+	return r.mends(ix, reorders, true)
 }
 
-// mends tries two stories of the present event: the model is mended there, or not, as
-// set tells it.
-func (r *Reconstructor) mends(set func(c *Reconstructor, m mend)) bool {
+// mends tries two stories of the present event, the start of ix: the model is mended
+// there, or not. Without a trial, it returns otherwise.
+func (r *Reconstructor) mends(ix int32, how int, otherwise bool) bool {
+	switch m := r.trial.mends[how]; {
+	case m.at == r.now:
+		return m.do
+	case r.startOf(ix) != r.now || !r.mayTry():
+		return otherwise
+	}
 	story := func(do bool) func(c *Reconstructor) {
-		return startAgain(func(c *Reconstructor) { set(c, mend{c.now, do}) })
+		return startAgain(func(c *Reconstructor) { c.trial.mends[how] = mend{c.now, do} })
 	}
 	return r.better(story(false), story(true)) > 0
 }
@@ -110,16 +119,11 @@ func (r *Reconstructor) promote(ix int32) {
 // than the model has it.
 func (r *Reconstructor) wrongBatch(ix, p int32) bool {
 	head := r.q.Head(p)
-	switch {
-	case head == reference.None || r.gs.At(head).fromGlobal != p || r.gs.At(ix).putBatch == 0 || r.together(head, ix) || r.startP(head) == p ||
-		r.q.Runnext(p) != reference.None || r.ps[p].phase.maybeTick():
-		return false
-	case r.trial.batch.at == r.now:
-		return r.trial.batch.do
-	case r.startOf(ix) != r.now || !r.mayTry():
+	if head == reference.None || r.gs.At(head).fromGlobal != p || r.gs.At(ix).putBatch == 0 || r.together(head, ix) || r.startP(head) == p ||
+		r.q.Runnext(p) != reference.None || r.ps[p].phase.maybeTick() {
 		return false
 	}
-	return r.mends(func(c *Reconstructor, m mend) { c.trial.batch = m })
+	return r.mends(ix, rebatches, false)
 }
 
 // rebatch gives back what p's ring has of a batch, and takes as many from ix on.

@@ -126,7 +126,7 @@ func TestRebatch(t *testing.T) {
 			r.gs.At(r.gs.find(4)).putBatch = 0
 		}
 		ix := r.gs.find(4)
-		r.trial.batch = mend{r.now, true} // what trials would tell
+		r.trial.mends[rebatches] = mend{r.now, true} // what trials would tell
 		if got := r.wrongBatch(ix, 0); got != c.want {
 			t.Errorf("%s: wrong batch: %v", c.name, got)
 		}

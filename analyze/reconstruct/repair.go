@@ -113,15 +113,7 @@ func (r *Reconstructor) turned(x, ix int32) bool {
 // wentWithLast says that x, which came together with ix and stands in front of it, was the
 // end of the last batch from the global queue, if trials say so.
 func (r *Reconstructor) wentWithLast(x, ix int32) bool {
-	switch {
-	case !r.together(x, ix):
-		return false
-	case r.trial.last.at == r.now:
-		return r.trial.last.do
-	case r.startOf(ix) != r.now || !r.mayTry():
-		return false
-	}
-	return r.mends(func(c *Reconstructor, m mend) { c.trial.last = m })
+	return r.together(x, ix) && r.mends(ix, extends, false)
 }
 
 // slack is by how many goroutines the model's ring may differ from what is seen.

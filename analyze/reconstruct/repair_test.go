@@ -141,8 +141,8 @@ func TestWentWithLast(t *testing.T) {
 			}
 			r.gs.At(ix).readyAt = g * nearby
 		}
-		r.taker, r.trial.last = 0, mend{r.now, c.trials}
-		r.trial.mend = mend{r.now, false}
+		r.taker, r.trial.mends[extends] = 0, mend{r.now, c.trials}
+		r.trial.mends[reorders] = mend{r.now, false}
 		r.passOver(r.gs.find(2), 1)
 		if !slices.Equal(ringOf(r), c.ring) || r.q.GlobalHead() != r.gs.find(2) {
 			t.Errorf("%s: ring %v, global queue %v", c.name, ringOf(r), globalOf(r))

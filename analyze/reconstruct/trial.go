@@ -27,9 +27,7 @@ type trials struct {
 	wrong int64             // if so, events that it had to be corrected for, or that are odd
 	odd   int64             // steals that no thief does
 	take  take              // and what its story says
-	mend  mend              // likewise: reorder
-	batch mend              // likewise: rebatch
-	last  mend              // likewise: wentWithLast
+	mends [numMends]mend    // likewise: what is mended
 }
 
 // mayTry says that a trial is possible and affordable.
