@@ -13,28 +13,40 @@ const ahead = 8
 // block is a run of decisions that several accumulators read.
 type block struct {
 	decisions []reference.Decision
-	calls     []briefCalls // in their order; the last is none, behind all decisions
-	marked    []mark       // by the chain that measures waits, for its later steps
+	parts     []part // all decisions, in their order
+	marked    []mark // by the chain that measures waits, for its later steps
 	chains    atomic.Int32
 }
 
-// briefCalls are n decisions of a block, from at on, that [reference.BriefCalls]
-// found.
-type briefCalls struct{ at, n int }
+// part is some consecutive decisions of a block. If calls is set, they are system
+// calls that [reference.BriefCalls] found.
+type part struct {
+	at        int // of the first
+	decisions []reference.Decision
+	calls     bool
+}
 
-// findCalls finds the calls of b, once for all accumulators.
-func (b *block) findCalls() {
-	b.calls = b.calls[:0]
-	for i := 0; i < len(b.decisions); i++ {
-		if b.decisions[i].Kind != reference.KindSyscall {
+// split finds the parts of b, once for all accumulators.
+func (b *block) split() {
+	b.parts = b.parts[:0]
+	ds, from := b.decisions, 0
+	add := func(to int, calls bool) {
+		if to > from {
+			b.parts = append(b.parts, part{from, ds[from:to], calls})
+		}
+		from = to
+	}
+	for i := 0; i < len(ds); i++ {
+		if ds[i].Kind != reference.KindSyscall {
 			continue
 		}
-		if n := reference.BriefCalls(b.decisions[i:]); n > 0 {
-			b.calls = append(b.calls, briefCalls{i, n})
+		if n := reference.BriefCalls(ds[i:]); n > 0 {
+			add(i, false)
+			add(i+n, true)
 			i += n - 1
 		}
 	}
-	b.calls = append(b.calls, briefCalls{at: len(b.decisions)})
+	add(len(ds), false)
 }
 
 // mark is a wait whose time the timeline keeps in detail. It ended with decision
@@ -129,7 +141,7 @@ func (f *fanout) add(ds []reference.Decision) []reference.Decision {
 		f.put(b)
 		return room
 	}
-	b.findCalls()
+	b.split()
 	b.chains.Store(int32(len(f.to)))
 	for _, c := range f.to {
 		c <- b

@@ -95,55 +95,52 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	chains := []chain{
 		{
 			func(b *block) {
-				ds, calls := b.decisions, b.calls
 				cur = b
-				for at = 0; at < len(ds); at++ {
-					if c := calls[0]; c.at == at {
-						ws.AddCalls(ds[at : at+c.n])
-						calls = calls[1:]
-						at += c.n - 1
+				for _, part := range b.parts {
+					if at = part.at; part.calls {
+						ws.AddCalls(part.decisions)
 						continue
 					}
-					ws.Add(&ds[at])
+					for i := range part.decisions {
+						at = part.at + i
+						ws.Add(&part.decisions[i])
+					}
 				}
 			},
 			func(b *block) {
-				ds, calls, marked := b.decisions, b.calls, b.marked
-				for i := 0; i < len(ds); i++ {
-					d := &ds[i]
-					if c := calls[0]; c.at == i {
-						calls = calls[1:]
-						if tracker.Calls(d.P) {
-							taken := ds[i : i+c.n]
-							ps.AddCalls(taken)
-							fair.AddCalls(taken)
-							tl.AddCalls(taken)
-							i += c.n - 1
-							continue
-						}
+				marked := b.marked
+				for _, part := range b.parts {
+					ds := part.decisions
+					if part.calls && tracker.Calls(ds[0].P) {
+						ps.AddCalls(ds)
+						fair.AddCalls(ds)
+						tl.AddCalls(ds)
+						continue
 					}
-					tracker.Apply(d)
-					ps.Add(d)
-					fair.Add(d)
-					tl.Add(d)
-					for ; len(marked) > 0 && marked[0].at == i; marked = marked[1:] {
-						m := &marked[0]
-						tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+					for i := range ds {
+						d := &ds[i]
+						tracker.Apply(d)
+						ps.Add(d)
+						fair.Add(d)
+						tl.Add(d)
+						for ; len(marked) > 0 && marked[0].at == part.at+i; marked = marked[1:] {
+							m := &marked[0]
+							tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+						}
 					}
 				}
 			},
 		},
 		{
 			func(b *block) {
-				ds, calls := b.decisions, b.calls
-				for i := 0; i < len(ds); i++ {
-					if c := calls[0]; c.at == i {
-						found.AddCalls(ds[i : i+c.n])
-						calls = calls[1:]
-						i += c.n - 1
+				for _, part := range b.parts {
+					if part.calls {
+						found.AddCalls(part.decisions)
 						continue
 					}
-					found.Add(&ds[i])
+					for i := range part.decisions {
+						found.Add(&part.decisions[i])
+					}
 				}
 			},
 		},
