@@ -159,6 +159,7 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 	r.runs(it.of, nobody)
 	p.syscall = false
 	p.released, p.told = false, false
+	p.why, p.freed = why, r.time
 	r.say(&reference.Decision{Kind: reference.KindPStop, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: why, Basis: byRule})
 	if gives {
 		r.handOff(it, p, why)
@@ -177,7 +178,7 @@ func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
 		}
 		basis = byAhead
 	}
-	p.released, p.why = true, why
+	p.released = true
 	r.claimP(it.of)
 	if next != nil {
 		p.told = true
@@ -292,6 +293,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	r.runs(it.of, nobody)
 	p.lastM = nobody
 	p.released, p.told = false, false
+	p.why, p.freed = why, r.time
 	d := reference.Decision{Kind: reference.KindRetake, P: p.id, M: r.mid(owner), G: reference.NoG, Why: why, Basis: byRule}
 	if in >= 0 {
 		d.G, d.Class = r.gs.At(in).id, r.gs.At(in).class

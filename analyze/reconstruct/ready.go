@@ -470,6 +470,9 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		}
 		// Without a P: an idle one may turn up at once (exitsyscallNoP).
 		if next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Running && next.nextM == it.link && it.link != none {
+			if r.queuedAtExit(it, next) {
+				return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byAhead, unsure: true}
+			}
 			return put{to: reference.QueueDirect, p: next.of, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead, fresh: true}
 		}
 		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byRule}

@@ -128,7 +128,8 @@ type proc struct {
 	headAt   int64         // event before which the head of its ring had not become that
 	released bool          // handed off (handoffp) to a thread that has not come yet
 	told     bool          // as was said, the thread being in sight
-	why      reference.Why // of that
+	why      reference.Why // of its last release
+	freed    int64         // and its time
 	lastM    int32
 	newest   int64 // its newest transition, at the head of the window
 	doubt    doubt

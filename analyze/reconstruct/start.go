@@ -32,7 +32,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	default:
 		g.start = r.now
 		t = r.takes(it.of, it.p)
-		if g.unsure && t.src != reference.SrcGlobal && t.src != reference.SrcGlobalTick && t.doubt == reference.RuleNone {
+		if global := t.src == reference.SrcGlobal || t.src == reference.SrcGlobalTick; g.unsure && t.doubt == reference.RuleNone && (!global || it.m == g.readyM) {
 			t.doubt = reference.RuleLookahead
 		}
 		r.learnPhase(it.of, it.p, t, r.win.at(it.prevM))

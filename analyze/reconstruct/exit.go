@@ -1,0 +1,44 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// A goroutine that comes back from a system call without a P gets an idle one at once,
+// or is put into the global queue (exitsyscall0; exitsyscallNoP from Go 1.26). Its
+// thread then goes to sleep, and as the one that did so last it is the first to be
+// woken (mput, mget): it gets a P and finds the goroutine. Both look the same but for
+// where that P had been.
+
+// handsOn is how long after its release from a thread in a system call a P stays in
+// the hands of who took it for a visit of all Ps, in ns: it is idle only when handoffp
+// has found nothing to do for it.
+const handsOn = 20_000
+
+// queuedAtExit says that the goroutine of it was in the global queue before its thread got a
+// P with event next: that P was not idle when it looked for one.
+func (r *Reconstructor) queuedAtExit(it, next *item) bool {
+	stopped := r.stw.open
+	queued := stopped // all idle Ps stop, too (stopTheWorldWithSema)
+	switch p := &r.ps[next.of]; p.why {
+	case reference.WhyRetakeSlow:
+		// sysmon tells handoffp, which looks at the global queue before it calls a P idle.
+		queued = true
+	case reference.WhyGC, reference.WhyGeneration:
+		queued = queued || r.time-p.freed < handsOn
+	}
+	for i := r.now + 1; i < it.nextM && i < r.now+farEnough; i++ {
+		switch x := r.win.at(i); {
+		case x.ev.Kind == events.STWBegin:
+			stopped = true
+		case x.ev.Kind == events.STWEnd, x.ev.Kind == events.Procs:
+			stopped = false
+		case x.ev.Kind == events.Proc && x.of == next.of && x.ev.To == events.Idle:
+			// Its thread finds the goroutine before it calls the P idle (findRunnable), if
+			// that was put there before.
+			queued = stopped || x.p != x.of
+		}
+	}
+	return queued
+}
