@@ -290,7 +290,6 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 		t.Errorf("%d bins of %d ns for %d ns", r.Bins, r.BinNs, s.End)
 		return
 	}
-	known := make([]bool, n)
 	for _, m := range s.Moments {
 		runnable, idle, queued := 0, 0, m.Global
 		for _, g := range m.Gs {
@@ -299,7 +298,6 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 			}
 		}
 		for p := range n {
-			known[p] = known[p] || m.Known[p]
 			queued += m.Local[p]
 			if m.States[p] == procs.Idle {
 				idle++
@@ -338,8 +336,8 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 		lanes[l.P] = l
 	}
 	for p := range n {
-		if _, ok := lanes[int32(p)]; ok != known[p] {
-			t.Errorf("P%d: known is %v, but has lane is %v", p, known[p], ok)
+		if _, ok := lanes[int32(p)]; ok != s.Known[p] {
+			t.Errorf("P%d: known is %v, but has lane is %v", p, s.Known[p], ok)
 		}
 	}
 	for i := range bins {

@@ -29,6 +29,7 @@ type Options struct {
 type Stream struct {
 	Decisions []reference.Decision
 	Moments   []Moment // consecutive, from 0 to End
+	Known     []bool   // by P, at the end
 	End       int64
 }
 
@@ -137,6 +138,9 @@ func Generate(intn func(n int) int, o Options) Stream {
 		x.step()
 	}
 	x.tick()
+	for i := range x.ps {
+		x.out.Known = append(x.out.Known, x.ps[i].known)
+	}
 	x.out.End = x.now
 	return x.out
 }
