@@ -141,6 +141,7 @@ const (
 	traitMarkDone
 	traitMarkNotDone // leaves gcMarkDone
 	traitBubble      // waits for the goroutines of a synctest bubble (synctestRun)
+	traitAdvance     // begins a generation of the trace (traceAdvance)
 )
 
 func (s *stackTraits) of(h events.Handle) trait {
@@ -209,6 +210,8 @@ func classify(f []events.Frame) trait {
 			t |= traitSweeper
 		case "runtime.gcBgMarkWorker":
 			t |= traitWorker
+		case "runtime.traceAdvance":
+			t |= traitAdvance
 		case "runtime.gcMarkDone":
 			t |= traitMarkDone
 			if i > 0 && f[i-1].Func == "runtime.semrelease" {

@@ -37,6 +37,7 @@ func (r *Reconstructor) lost(it *item) {
 	}
 	for ix := range r.ps {
 		r.ps[ix].syscall = false
+		r.works(&r.ps[ix], 0)
 		r.runs(int32(ix), nobody)
 	}
 	for ix := range r.ms {

@@ -50,7 +50,8 @@ func (r *Reconstructor) shrinkYield(it *item) bool {
 // so it is what was going on at the time: all Ps are visited, or the time slice
 // is over. sysmon finds that when 10 ms have passed on the same schedtick
 // (retake), hence never earlier; then it was the garbage collector, who wants
-// another worker (enlistWorker) or visited in vain, or a late request.
+// another worker (enlistWorker) or visited in vain, or a late request. Where more
+// than one may have asked, it is who asked others too, or would have been first.
 func (r *Reconstructor) preemptCause(it *item) (reference.Why, reference.Basis) {
 	unsure := reference.Known(reference.Ambiguous, reference.RuleQueue)
 	if it.p < 0 {
@@ -62,31 +63,106 @@ func (r *Reconstructor) preemptCause(it *item) (reference.Why, reference.Basis) 
 		tick = p.ticks[0]
 	}
 	over := r.time-tick >= r.rules.Slice
-	visited := r.visited()
-	switch {
-	case visited != reference.WhyUnknown && over:
-		return visited, unsure
-	case visited != reference.WhyUnknown:
-		return visited, byRule
-	case over && !r.gcOpen && r.lateRequest(p):
-		return r.asked, unsure
-	case over && r.gcOpen:
-		return reference.WhySlice, unsure
-	case over:
-		return reference.WhySlice, byRule
-	case r.gcOpen:
-		return reference.WhyGC, byRule
-	case r.asked != reference.WhyUnknown && p.began < r.askedAt:
-		return r.asked, byRule
+	if !over {
+		r.noSlice = r.time
 	}
-	return reference.WhySlice, unsure
+	visited, sure := r.visited()
+	switch {
+	case visited != reference.WhyUnknown && !over:
+		return visited, byRule
+	case visited == reference.WhyGC && (!sure || r.sysmonQuick()) && !r.asksOthers(it, p):
+		return reference.WhySlice, unsure
+	case visited != reference.WhyUnknown:
+		return visited, unsure
+	case !over && r.gcOpen:
+		return reference.WhyGC, byRule
+	case !over && r.asked != reference.WhyUnknown && p.began < r.askedAt:
+		return r.asked, byRule
+	case !over && r.asked != reference.WhyUnknown && r.time-p.began < strayTime && r.time-r.askedAt < r.rules.Slice:
+		return r.asked, unsure
+	case !over:
+		return reference.WhySlice, unsure
+	case r.gcOpen && r.collectorAsks(it, p, r.time-tick):
+		return reference.WhyGC, unsure
+	case r.gcOpen:
+		return reference.WhySlice, unsure
+	case r.lateRequest(it, p):
+		if p.began < r.noSlice {
+			return r.asked, unsure
+		}
+		return reference.WhySlice, unsure
+	}
+	return reference.WhySlice, byRule
 }
 
-// lateRequest says that the visitor must have asked P's goroutine, and that it
-// stops before it would have had a time slice since: its thread was off CPU.
-func (r *Reconstructor) lateRequest(p *proc) bool {
-	return r.asked != reference.WhyUnknown && p.began < r.askedAt-askTime && r.askedAt < r.time &&
+// collectorAsks says that the collector rather than sysmon asked a goroutine that has
+// had a time slice in the mark phase, after since: that others are asked as well, or
+// that a mark worker starts in its place which had been wanted (enlistWorker; from Go
+// 1.26 it wakes idle Ps instead). A visitor does not ask itself (preemptone). A worker
+// heeds a request only at its end (gcBgMarkWorker), so what was first counts: sysmon
+// sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and a half.
+func (r *Reconstructor) collectorAsks(it *item, p *proc, since int64) bool {
+	wanted := r.marks.wantedFor(r.time) > p.wanted
+	switch {
+	case r.visitedItself(it, p):
+		return false
+	case p.worker != 0:
+		return wanted && since < r.rules.Slice*3/2
+	case r.asksOthers(it, p):
+		return true
+	}
+	return wanted && !r.sysmonQuick() && (r.rules.GoMinor < 26 || r.busy >= r.procs) && r.startsDedicated(it)
+}
+
+// sysmonQuick says that sysmon looks at the Ps often, and so asks as soon as a slice is
+// over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before
+// it sleeps longer and up to 10 ms (sysmon).
+func (r *Reconstructor) sysmonQuick() bool {
+	return r.time-r.retaken < int64(r.rules.SysmonPasses)*(r.rules.SysmonMin+sleepLag)
+}
+
+// asksOthers says that while P's goroutine ran, or soon, one was asked to stop that had
+// not had its time slice: whoever visits asks all at once, and again every 100 µs
+// (forEachPInternal), and a P that becomes a mark worker's is chosen at random.
+func (r *Reconstructor) asksOthers(it *item, p *proc) bool {
+	if r.noSlice > p.began {
+		return true
+	}
+	for i := r.now + 1; i < min(r.win.head, r.now+farEnough); i++ {
+		x := r.win.at(i)
+		e := &x.ev
+		if e.Time > r.time+askAgain || e.Kind == events.STWBegin {
+			break
+		}
+		if e.Kind == events.Go && e.From == events.Running && e.To == events.Runnable && e.Reason == events.ReasonPreempted &&
+			x.p >= 0 && e.Time-r.ps[x.p].ticks[1] < r.rules.Slice && r.stk.of(e.TStack)&traitGoyield == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// startsDedicated says that a dedicated mark worker is what the thread starts next.
+func (r *Reconstructor) startsDedicated(it *item) bool {
+	x := r.win.at(it.nextM)
+	for steps := 0; steps < farEnough && x != nil && x.ev.Kind == events.Go && x.ev.To != events.Running; steps++ {
+		x = r.win.at(x.nextM)
+	}
+	return x != nil && x.ev.mark&markDedicated != 0
+}
+
+// lateRequest says that the visitor must have asked P's goroutine if it went on long
+// enough, and that it stops before it would have had a time slice since: its thread was
+// off CPU.
+func (r *Reconstructor) lateRequest(it *item, p *proc) bool {
+	return r.asked != reference.WhyUnknown && !r.visitedItself(it, p) && p.began < r.askedAt-askTime && r.askedAt < r.time &&
 		r.time-r.askedAt < r.rules.Slice && r.time-p.began < 2*r.rules.Slice
+}
+
+// visitedItself says that it was P's thread that visited last, while its goroutine ran:
+// preemptone spares the thread that calls it.
+func (r *Reconstructor) visitedItself(it *item, p *proc) bool {
+	return it.m >= 0 && it.m == r.askedBy && p.began < r.askedAt
 }
 
 const (
@@ -96,4 +172,52 @@ const (
 	// askTime is how long a goroutine has to run during a visit to be asked for
 	// certain, in ns: the visitor asks every 100 µs if it has a CPU.
 	askTime = 1_000_000
+	// sleepLag is what the system adds to a sleep of sysmon, in ns: on Linux 50 µs are a
+	// thread's slack.
+	sleepLag = 60_000
+	// askAgain is the time within which a visitor has asked again, in ns.
+	askAgain = 200_000
 )
+
+// marking is what is known of the mark phase: whether the collector wants another
+// dedicated worker, and whoever marks asks a P to run it (enlistWorker).
+type marking struct {
+	workers   int   // that run
+	dedicated int   // of them
+	wants     bool  // a dedicated worker, and another one runs
+	at        int64 // since when
+	sum       int64 // ns for which it did before
+}
+
+// wantedFor is for how many ns another worker has been wanted.
+func (k *marking) wantedFor(now int64) int64 {
+	if k.wants {
+		return k.sum + now - k.at
+	}
+	return k.sum
+}
+
+// works notes that P runs a mark worker now, or does no more. The collector wants
+// dedicated ones on a quarter of the Ps, rounded unless that is off by more than 30 %
+// (startCycle).
+func (r *Reconstructor) works(p *proc, worker mark) {
+	k := &r.marks
+	count := func(w mark, n int) {
+		if w&markWorker != 0 {
+			k.workers += n
+		}
+		if w&markDedicated != 0 {
+			k.dedicated += n
+		}
+	}
+	count(p.worker, -1)
+	count(worker, 1)
+	p.worker = worker
+	goal := float64(r.procs) / 4
+	need := int(goal + 0.5)
+	if float64(need) > 1.3*goal {
+		need--
+	}
+	k.sum, k.at = k.wantedFor(r.time), r.time
+	k.wants = k.workers > 0 && k.dedicated < need
+}

@@ -278,13 +278,16 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 			why = reference.WhyRetakeReturn
 		case r.stw.open && r.stw.g == r.gs.At(g).id:
 			why = reference.WhySTW
-		case r.gs.At(g).flags&reference.FlagTracer != 0 || r.visited() == reference.WhyGeneration:
+		case r.gs.At(g).flags&reference.FlagTracer != 0 || r.visitedFor() == reference.WhyGeneration:
 			why = reference.WhyGeneration
 		default:
 			why = reference.WhyGC
 		}
 	} else if it.p >= 0 {
 		why = reference.WhyGeneration
+	}
+	if why == reference.WhyRetakeSlow {
+		r.retaken = r.time
 	}
 	owner := p.m
 	in := p.g
@@ -314,7 +317,9 @@ func (r *Reconstructor) procsEvent(it *item) {
 		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW})
 		r.stw.open = false
 		if r.stw.why == "GC mark termination" {
-			r.visit = visit{it.m, reference.WhyGC, r.now, r.time}
+			// A worker then parks (gcBgMarkWorker), a goroutine that assists runs on.
+			by := r.gs.Find(r.stw.g)
+			r.visit = visit{it.m, reference.WhyGC, r.now, r.time, by != 0 && r.gs.At(by).flags&reference.FlagGC != 0}
 		}
 	} else if it.context() >= 0 {
 		r.generationBegins(it)

@@ -234,6 +234,9 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	if p != nil {
 		r.runs(it.p, nobody)
 		p.syscall = false
+		if p.worker != 0 {
+			r.works(p, 0)
+		}
 		if g.flags&reference.FlagTracer != 0 {
 			r.sum.TracerNs += r.time - p.began
 		}
@@ -268,6 +271,9 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	}
 	if t.batch && t.to == reference.QueueLocal && r.q.Full(t.p) {
 		t.to = reference.QueueGlobal
+	}
+	if it.of == r.visitor && from == events.Waiting && (it.g < 0 || r.gs.At(it.g).flags&reference.FlagTracer != 0) {
+		r.visitor = nobody // the reader has read the old generation: the visit is over
 	}
 	if last := r.win.at(r.inject.until); last != nil && last.m == it.m && r.now <= r.inject.until {
 		g.putBy = last.nextM // a list is put when all of it has been made runnable

@@ -92,8 +92,8 @@ func TestVisitThatGoesOn(t *testing.T) {
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
 		r.now, r.time, r.gcOpen, r.visits = 20, c.at, c.gc, c.visits
-		r.visit = visit{0, reference.WhyGeneration, 10, 0}
-		if got := r.visited(); got != c.want {
+		r.visit = visit{why: reference.WhyGeneration, from: 10}
+		if got := r.visitedFor(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -102,27 +102,34 @@ func TestVisitThatGoesOn(t *testing.T) {
 // TestVisitResumed has the tracer's goroutine stop between the begin of a generation and
 // its visit of all Ps, and go on.
 func TestVisitResumed(t *testing.T) {
+	const advance, waker = 1, 8
 	for _, c := range []struct {
-		name string
-		to   events.State
-		why  events.Handle
-		want reference.Why
+		name  string
+		to    events.State
+		why   events.Handle
+		stack events.Handle
+		by    int64
+		want  reference.Why
 	}{
-		{"preempted", events.Runnable, events.ReasonPreempted, reference.WhyGeneration},
-		{"waits for the reader, after it", events.Waiting, events.ReasonSync, reference.WhyUnknown},
+		{"preempted", events.Runnable, events.ReasonPreempted, 0, 0, reference.WhyGeneration},
+		{"waits for the reader, after it", events.Waiting, events.ReasonSync, advance, events.None, reference.WhyUnknown},
+		{"waits for worldsema, before it", events.Waiting, events.ReasonSync, advance, waker, reference.WhyGeneration},
+		{"has only begun the trace, and waits for something", events.Waiting, events.ReasonSync, 0, waker, reference.WhyUnknown},
 	} {
 		var f feed
 		f.begin(7)
 		f.evs = append(f.evs, events.Event{Kind: events.Procs, Time: f.now, G: 7, Res: 2})
 		f.stop(7, c.to, c.why)
+		f.evs[len(f.evs)-1].TStack = c.stack
 		if c.to == events.Waiting {
-			f.add(events.Event{G: events.None, Res: 7, From: events.Waiting, To: events.Runnable})
+			f.add(events.Event{G: c.by, Res: 7, From: events.Waiting, To: events.Runnable})
 		}
 		f.start(7)
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
+		r.stk.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.semacquire"}, {Func: "runtime.traceAdvance"}})}
 		r.Add(f.evs)
 		r.Finish()
-		if got := r.visited(); got != c.want {
+		if got := r.visitedFor(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -100,6 +100,10 @@ type Reconstructor struct {
 	visitTo  int64         // end of the first of them
 	asked    reference.Why // for whom the last visit was
 	askedAt  int64         // when it ended
+	askedBy  int32         // thread that visited
+	noSlice  int64         // when a goroutine was preempted last that had not had its time slice
+	retaken  int64         // when sysmon took a P last
+	marks    marking       // what the mark phase wants
 	advances bool          // the tracer is about to begin a generation
 	worker   int64         // newest stop of a mark worker for lack of work, at the head of the window
 	newLost  int64         // newest gap, at the head of the window, none if none
@@ -123,6 +127,8 @@ type proc struct {
 	g        int32 // goroutine running or in a system call on it, -1
 	syscall  bool
 	began    int64    // when g began to run
+	worker   mark     // that g is
+	wanted   int64    // for how many ns a dedicated worker had been wanted when it began
 	ticks    [2]int64 // when the last two goroutines started that did not inherit the time slice
 	phase    phase
 	headAt   int64         // event before which the head of its ring had not become that
@@ -171,6 +177,9 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		idle:      idlers{last: nobody},
 		visit:     visit{m: nobody},
 		visitor:   nobody,
+		askedBy:   nobody,
+		noSlice:   math.MinInt64,
+		retaken:   math.MinInt64 / 2,
 		visitTo:   math.MaxInt64,
 		worker:    none,
 		newLost:   none,

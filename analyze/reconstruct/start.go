@@ -65,6 +65,10 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		p := &r.ps[it.p]
 		r.runs(it.p, it.of)
 		p.began, p.syscall = r.time, false
+		if worker := it.ev.mark; worker != p.worker {
+			r.works(p, worker)
+		}
+		p.wanted = r.marks.wantedFor(r.time)
 		p.m = it.m
 		if inherits {
 			flags |= reference.FlagInherits

@@ -23,6 +23,7 @@ type visit struct {
 	why  reference.Why
 	from int64 // its begin: an event
 	at   int64 // and its time
+	sure bool  // until the visitor's next event, for it has nothing else to do
 }
 
 // visitBefore is a visit that shows itself with its end, ahead: it was between
@@ -103,12 +104,12 @@ func (r *Reconstructor) leaveVisits(it *item) {
 	v := &r.visit
 	if v.m >= 0 && v.m == it.m && it.ev.Kind == events.Go && (it.ev.From == events.Running || v.why == reference.WhyGC) {
 		r.endVisit()
-		if r.visit.why == reference.WhyGeneration && it.ev.To == events.Runnable {
+		if r.visit.why == reference.WhyGeneration && (it.ev.To == events.Runnable || it.ev.Reason == events.ReasonSync && r.stk.of(it.ev.TStack)&traitAdvance != 0) {
 			r.visitor = it.of
 		}
 	}
 	for len(r.visits) > 0 && r.visits[0].to <= r.now {
-		r.asked, r.askedAt = r.visits[0].why, r.time
+		r.asked, r.askedAt, r.askedBy = r.visits[0].why, r.time, it.m
 		r.visits = r.visits[1:]
 	}
 	r.visitTo = math.MaxInt64
@@ -118,7 +119,7 @@ func (r *Reconstructor) leaveVisits(it *item) {
 }
 
 func (r *Reconstructor) endVisit() {
-	r.asked, r.askedAt = r.visit.why, r.time
+	r.asked, r.askedAt, r.askedBy = r.visit.why, r.time, r.visit.m
 	r.visit.m = nobody
 }
 
@@ -127,16 +128,17 @@ func (r *Reconstructor) endVisit() {
 func (r *Reconstructor) generationBegins(it *item) {
 	r.advances = false
 	if r.rules.GoMinor < 26 {
-		r.visit = visit{it.m, reference.WhyGeneration, r.now, r.time}
+		r.visit = visit{m: it.m, why: reference.WhyGeneration, from: r.now, at: r.time}
 	} else if r.visit.m >= 0 && r.visit.m == it.m {
 		r.endVisit()
 	}
 }
 
 // visitorStarts judges a start of the goroutine that was preempted in what seemed its
-// visit: before that, it writes out the tables of the old generation (traceAdvance).
+// visit, or waited: before that, it writes out the tables of the old generation, and
+// takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
 func (r *Reconstructor) visitorStarts(it *item) {
-	r.visit = visit{it.m, reference.WhyGeneration, r.now, r.time}
+	r.visit = visit{m: it.m, why: reference.WhyGeneration, from: r.now, at: r.time}
 	r.visitor = nobody
 }
 
@@ -145,22 +147,29 @@ func (r *Reconstructor) visitorStarts(it *item) {
 func (r *Reconstructor) advancerStarts(it *item, slept bool) {
 	r.advances = r.advances || slept
 	if r.advances && r.rules.GoMinor >= 26 && r.visit.m < 0 {
-		r.visit = visit{it.m, reference.WhyGeneration, r.now, r.time}
+		r.visit = visit{m: it.m, why: reference.WhyGeneration, from: r.now, at: r.time}
 	}
 }
 
 // visited says for whom all Ps are visited now. A visitor may have no event for long
-// after its visit; another one's then shows that it is over.
-func (r *Reconstructor) visited() reference.Why {
+// after its visit; another one's then shows that it is over. It is sure to go on if its
+// end is in sight, or if the visitor has nothing else to do.
+func (r *Reconstructor) visited() (why reference.Why, sure bool) {
 	for _, v := range r.visits[:min(len(r.visits), farEnough)] {
 		if v.from < r.now && (r.visit.m < 0 || r.visit.from <= v.from) {
-			return v.why
+			return v.why, true
 		}
 	}
 	if r.visit.m < 0 || r.gcOpen && r.time-r.visit.at > visitTime {
-		return reference.WhyUnknown
+		return reference.WhyUnknown, false
 	}
-	return r.visit.why
+	return r.visit.why, r.visit.sure
+}
+
+// visitedFor is visited, whether it is sure to go on or not.
+func (r *Reconstructor) visitedFor() reference.Why {
+	why, _ := r.visited()
+	return why
 }
 
 // visitTime bounds a visit, in ns, where the garbage collector has reasons of its own

@@ -1,0 +1,186 @@
+package reconstruct
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// TestPreemptCause has a goroutine on P 0, a thread of its own, preempted when there are
+// several that may have asked it.
+func TestPreemptCause(t *testing.T) {
+	const ms = 1_000_000
+	const now, over = 100 * ms, 12 * ms
+	type state = func(r *Reconstructor, p *proc)
+	marks := func(r *Reconstructor, _ *proc) { r.gcOpen = true }
+	wanted := func(r *Reconstructor, p *proc) { r.gcOpen, r.marks.sum = true, p.wanted+1 }
+	asked := func(ago int64) state {
+		return func(r *Reconstructor, _ *proc) { r.noSlice = now - ago }
+	}
+	late := func(by int32, ago int64) state {
+		return func(r *Reconstructor, _ *proc) {
+			r.asked, r.askedAt, r.askedBy = reference.WhyGC, now-ago, by
+		}
+	}
+	visits := func(worker bool) state {
+		return func(r *Reconstructor, _ *proc) {
+			r.visit = visit{m: 1, why: reference.WhyGC, at: now - over - ms, sure: worker}
+		}
+	}
+	quick := func(r *Reconstructor, _ *proc) { r.retaken = now - 3*ms }
+	worker := func(_ *Reconstructor, p *proc) { p.worker = markWorker | markDedicated }
+	full := func(r *Reconstructor, _ *proc) { r.procs, r.busy = 2, 2 }
+	dedicated := []events.Event{
+		{Kind: events.Go, Time: now + 500, M: 0, P: 0, G: events.None, Res: 5, From: events.Waiting, To: events.Runnable},
+		{Kind: events.Go, Time: now + 1000, M: 0, P: 0, G: events.None, Res: 5, From: events.Runnable, To: events.Running},
+		{Kind: events.Label, Time: now + 1000, M: 0, P: 0, G: 5, Reason: events.LabelDedicated},
+	}
+	other := func(after int64) []events.Event {
+		return []events.Event{{Kind: events.Go, Time: now + after, M: 1, P: 1, G: 6, Res: 6, From: events.Running, To: events.Runnable, Reason: events.ReasonPreempted}}
+	}
+	for _, c := range []struct {
+		name  string
+		minor int
+		ran   int64
+		state []state
+		next  []events.Event
+		want  reference.Why
+		sure  bool
+	}{
+		{"nothing else", 25, over, nil, nil, reference.WhySlice, true},
+		{"the collector marks", 25, over, []state{marks}, nil, reference.WhySlice, false},
+		{"and another worker starts, not wanted before", 25, over, []state{marks}, dedicated, reference.WhySlice, false},
+		{"wanted", 25, over, []state{wanted}, dedicated, reference.WhyGC, false},
+		{"wanted, and does not start", 25, over, []state{wanted}, nil, reference.WhySlice, false},
+		{"wanted, and sysmon looks often", 25, over, []state{wanted, quick}, dedicated, reference.WhySlice, false},
+		{"wanted, and an idle P can do it", 26, over, []state{wanted}, dedicated, reference.WhySlice, false},
+		{"wanted, and no P is idle", 26, over, []state{wanted, full}, dedicated, reference.WhyGC, false},
+		{"another one was asked before it ran", 25, over, []state{marks, asked(over + ms)}, nil, reference.WhySlice, false},
+		{"another one was asked meanwhile", 25, over, []state{marks, asked(ms)}, nil, reference.WhyGC, false},
+		{"another one is asked soon", 25, over, []state{marks}, other(100_000), reference.WhyGC, false},
+		{"another one is asked, not soon", 25, over, []state{marks}, other(300_000), reference.WhySlice, false},
+		{"another one was asked, by itself", 25, over, []state{marks, asked(ms), late(0, 0)}, nil, reference.WhySlice, false},
+		{"a worker, which another was wanted besides", 25, over, []state{wanted, worker}, nil, reference.WhyGC, false},
+		{"a worker, and no other was", 25, over, []state{marks, worker, asked(ms)}, nil, reference.WhySlice, false},
+		{"a worker, and sysmon must have asked", 25, 16 * ms, []state{wanted, worker}, nil, reference.WhySlice, false},
+		{"a worker visits all Ps", 25, over, []state{visits(true)}, nil, reference.WhyGC, false},
+		{"and sysmon looks often", 25, over, []state{visits(true), quick}, nil, reference.WhySlice, false},
+		{"a goroutine that assists does, or did", 25, over, []state{visits(false)}, nil, reference.WhySlice, false},
+		{"and asked another one", 25, over, []state{visits(false), asked(ms)}, nil, reference.WhyGC, false},
+		{"the slice is not over", 25, ms, []state{visits(false)}, nil, reference.WhyGC, true},
+		{"a late request", 25, over, []state{late(1, 4*ms), asked(5 * ms)}, nil, reference.WhyGC, false},
+		{"the visit may have been over before it ran", 25, over, []state{late(1, 4*ms), asked(13 * ms)}, nil, reference.WhySlice, false},
+		{"it visited itself", 25, over, []state{late(0, 4*ms), asked(5 * ms)}, nil, reference.WhySlice, true},
+		{"the signal was for the one before", 25, 2000, []state{late(1, ms)}, nil, reference.WhyGC, false},
+		{"no visit before", 25, 2000, []state{late(1, 11*ms)}, nil, reference.WhySlice, false},
+	} {
+		r := New(events.NewTables(), Options{Rules: reference.RulesFor(c.minor)})
+		r.procs = 8
+		r.addProc(0)
+		r.addProc(1)
+		r.mix.Add(0, 0)
+		r.mix.Add(1, 1)
+		r.ms = []thread{{last: none, next: none}, {id: 1, last: none, next: none}}
+		evs := append([]events.Event{{Kind: events.Go, Time: now, M: 0, P: 0, G: 4, Res: 4, From: events.Running, To: events.Runnable, Reason: events.ReasonPreempted}}, c.next...)
+		for i := range evs {
+			r.enter(&evs[i])
+		}
+		r.time = now
+		for i := range r.ps {
+			p := &r.ps[i]
+			p.began, p.ticks = now-c.ran, [2]int64{now - ms, now - ms}
+		}
+		p := &r.ps[0]
+		p.ticks = [2]int64{now - c.ran, now - c.ran}
+		if c.ran < strayTime {
+			p.ticks[0] = now - ms
+		}
+		for _, f := range c.state {
+			f(r, p)
+		}
+		why, basis := r.preemptCause(r.win.at(0))
+		if why != c.want || (basis == byRule) != c.sure {
+			t.Errorf("%s: %v, %v, want %v", c.name, why, basis, c.want)
+		}
+	}
+}
+
+// TestWorkerWanted has n dedicated workers run, of as many as the collector wants with so
+// many Ps (startCycle).
+func TestWorkerWanted(t *testing.T) {
+	for procs, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 1, 5: 1, 6: 1, 7: 2, 8: 2, 16: 4} {
+		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
+		r.procs = procs
+		for i := range 8 {
+			r.addProc(int32(i))
+		}
+		r.works(&r.ps[7], markWorker)
+		n := 0
+		for ; r.marks.wants; n++ {
+			r.works(&r.ps[n], markWorker|markDedicated)
+		}
+		if n != want {
+			t.Errorf("%d Ps: %d, want %d", procs, n, want)
+		}
+	}
+}
+
+// TestMarking has a dedicated worker run: with 8 Ps another one is wanted meanwhile.
+func TestMarking(t *testing.T) {
+	const g, worker = 7, 9
+	var f feed
+	at := func(e events.Event) {
+		e.Time = f.now
+		f.evs = append(f.evs, e)
+	}
+	f.begin(g)
+	at(events.Event{Kind: events.Procs, G: events.None, Res: 8})
+	f.stop(g, events.Waiting, events.ReasonSync)
+	f.start(worker)
+	at(events.Event{Kind: events.Label, G: worker, Reason: events.LabelDedicated})
+	begun := f.now
+	f.stop(worker, events.Waiting, events.ReasonSync)
+	want := f.now - begun
+	f.start(g)
+	f.stop(g, events.Waiting, events.ReasonSync)
+	r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
+	r.Add(f.evs)
+	r.Finish()
+	if got := r.marks.wantedFor(f.now); got != want {
+		t.Errorf("%d ns, want %d", got, want)
+	}
+	if p := &r.ps[0]; p.worker != 0 || r.marks.workers != 0 || p.wanted != want {
+		t.Errorf("%+v, at a start %d", r.marks, p.wanted)
+	}
+}
+
+// TestVisitor has a worker end the mark phase, or a goroutine that assists, which may run
+// on after the visit.
+func TestVisitor(t *testing.T) {
+	for flags, want := range map[reference.Flags]bool{reference.FlagGC: true, 0: false} {
+		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
+		r.gs.At(r.goroutine(3)).flags = flags
+		r.stw = stwState{open: true, g: 3, why: "GC mark termination"}
+		r.enter(&events.Event{Kind: events.Procs, M: 1, P: 0, G: 3, Res: 2})
+		r.judge()
+		if why, sure := r.visited(); why != reference.WhyGC || sure != want {
+			t.Errorf("%v: %v, %v", flags, why, sure)
+		}
+	}
+}
+
+// TestSysmonTakes has sysmon take a P, or the goroutine that is in the system call on it
+// come back without it.
+func TestSysmonTakes(t *testing.T) {
+	for by, want := range map[int64]bool{events.None: true, 3: false} {
+		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
+		r.pKnown(r.proc(1), true)
+		r.gs.At(r.goroutine(3)).state = events.Syscall
+		r.enter(&events.Event{Kind: events.Proc, Time: 1_000, M: 1, P: int32(events.None), G: by, Res: 1, From: events.Running, To: events.Idle})
+		r.judge()
+		if r.sysmonQuick() != want {
+			t.Errorf("by %d: %v", by, !want)
+		}
+	}
+}
