@@ -36,9 +36,9 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 		return t
 	}
 	in, moved := r.doubtful(ix), g.moved
-	n, sized := r.q.GlobalLen(), true
+	n, less := r.q.GlobalLen(), false
 	if place.Queue == reference.QueueGlobal {
-		sized = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) == r.rules.GlobalBatch(n, r.procs)
+		less = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) < r.rules.GlobalBatch(n, r.procs)
 	}
 	t := r.take(ix, p)
 	d.fits++
@@ -46,19 +46,13 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	switch t.src {
 	case reference.SrcRunnext:
 	case reference.SrcLocal:
-		in = in && moved && d.fits <= fitting
+		in = in && moved && (r.drifting == p || d.fits <= fitting)
 		t.missed = missed
 	case reference.SrcSteal:
 		in = in || n > 0 || min(d.fits, r.ps[t.victim].doubt.fits) <= fittingSteal
 	case reference.SrcGlobal:
 		t.missed = missed
-		if next := r.q.GlobalHead(); !sized && t.batch > 1 && next != reference.None && r.startP(next) == p {
-			// Nothing shows where the batch ended.
-			r.gs.At(next).doubt = true
-			if last := r.q.Tail(p); last != reference.None {
-				r.gs.At(last).doubt = true
-			}
-		}
+		r.drifts(p, t.batch, less)
 	}
 	if in && t.src != reference.SrcRunnext {
 		t.doubt = reference.RuleDoubt
@@ -70,6 +64,23 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 		}
 	}
 	return t
+}
+
+// drifts puts in doubt what p may have got with another batch than that of size k, which
+// it was judged to take from the global queue: more may have been there, or less. If
+// nobody else takes what follows, that looks the same, and so do the batches after it.
+func (r *Reconstructor) drifts(p, k int32, less bool) {
+	was := r.drifting == p
+	r.drifting = nobody // another P finds another one at the head
+	next := r.q.GlobalHead()
+	if next == reference.None || r.startP(next) != p || !r.wider && (k == 1 || !less && !was) {
+		return
+	}
+	r.drifting = p
+	r.gs.At(next).doubt = true
+	if last := r.q.Tail(p); last != reference.None {
+		r.gs.At(last).doubt = true
+	}
 }
 
 // missed says that p may have been at the 61st tick where it was judged to take a

@@ -98,6 +98,9 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 			return tick(reference.Known(reference.Ambiguous, reference.RuleTick))
 		}
 	}
+	if shown == 0 && r.tookMore(ix, p, k) {
+		k++
+	}
 	if k > 1 && ps.phase.maybeTick() {
 		switch says := r.tickByPauses(ix, p, k); {
 		case says > pauseSure:
@@ -129,6 +132,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		r.say(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gs.At(ix).id, P: ps.id, M: r.mid(ps.m), Batch: int32(k), Basis: basis})
 	}
 	since := r.freeSince(ix)
+	r.wider = r.widerThan(ix, k)
 	next := r.q.Next(ix)
 	r.q.Remove(ix)
 	r.taker, r.fed, r.again = p, false, r.again[:0]
@@ -153,6 +157,38 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	}
 	return taken{src: src, victim: nobody, batch: int32(k), basis: basis, open: open, at: at}
 }
+
+// tookMore says that p took one more than k from the global queue, ix first: others put
+// some there while its thread was between two events, and another P takes what is behind
+// that one before p starts it.
+func (r *Reconstructor) tookMore(ix, p int32, k int) bool {
+	if !r.widerThan(ix, k) {
+		return false
+	}
+	x := ix
+	for range k {
+		if x = r.q.Next(x); x == reference.None {
+			return false
+		}
+	}
+	next := r.q.Next(x)
+	return next != reference.None && r.startP(x) == p && r.startP(next) >= 0 && r.startP(next) != p && r.gs.At(next).start < r.gs.At(x).start
+}
+
+// widerThan says that the take of ix may have been a batch larger than k: other threads
+// put some into the global queue before the start that shows it.
+func (r *Reconstructor) widerThan(ix int32, k int) bool {
+	n := r.q.GlobalLen()
+	for i := r.now + 1; i < min(r.gs.At(ix).start, r.win.head, r.now+putsSeen); i++ {
+		if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable && it.ev.From == events.Running {
+			n++
+		}
+	}
+	return r.rules.GlobalBatch(n, r.procs) > k
+}
+
+// putsSeen is how many events are looked at for that.
+const putsSeen = 64
 
 // take is how many were taken from the global queue at an event.
 type take struct {

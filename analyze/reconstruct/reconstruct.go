@@ -79,6 +79,8 @@ type Reconstructor struct {
 	taker    int32   // P that took the last batch from the global queue
 	again    []again // of that, what overflows have put back
 	took     []again // room for tookLast
+	wider    bool    // that may have been a larger one
+	drifting int32   // P whose batches may be others than the model's, nobody if none
 	fed      bool    // something was put into the global queue since that
 	pause    pauses
 	depth    int       // takes that are being settled
@@ -173,6 +175,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		cls:       newClasses(t),
 		stk:       &stackTraits{tables: t, known: []trait{traitSeen}},
 		taker:     nobody,
+		drifting:  nobody,
 		inject:    injection{until: none},
 		idle:      idlers{last: nobody},
 		visit:     visit{m: nobody},

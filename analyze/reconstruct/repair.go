@@ -65,7 +65,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 			to := r.taker
 			if g := r.gs.At(x); g.passed < 2 {
 				g.passed++
-				if r.near(x, ix) {
+				if r.near(x, ix) && !r.wider {
 					break
 				}
 				if to < 0 || r.startP(x) != to && !r.wentWithLast(x, ix) {
@@ -80,6 +80,7 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 			r.trim(to, r.rules.RingSize-1)
 			r.q.Remove(x)
 			r.insert(to, x)
+			r.wider = false
 			r.move(x, to, nobody, reference.QueueLocal, reference.WhyCorrected)
 		}
 	}

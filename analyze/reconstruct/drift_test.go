@@ -1,0 +1,167 @@
+package reconstruct
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// drifting is a model of two Ps in which P 0 stops and takes from a global queue of
+// goroutines 3 to 7, three of them or, if it knows of what P 1 yields meanwhile, four. It
+// runs 3 to 6. If before is set, goroutine last starts before P 0 starts 6, else after it,
+// on P on; 6 does after 7.
+func drifting(yields, before bool, last, on int64) *Reconstructor {
+	var f feed
+	f.twoPs(8)
+	f.stop(1000, events.Waiting, events.ReasonSleep)
+	now := len(f.evs) - 1
+	to, why := events.Waiting, events.ReasonSleep
+	if yields {
+		to, why = events.Runnable, events.ReasonGosched
+	}
+	f.add(events.Event{M: 1, P: 1, G: busy, Res: busy, From: events.Running, To: to, Reason: why})
+	for g := int64(3); g <= 6; g++ {
+		if g == 6 && before {
+			if last == 6 {
+				f.add(events.Event{M: 1, P: 1, G: events.None, Res: 7, From: events.Runnable, To: events.Running})
+				f.add(events.Event{M: 1, P: 1, G: 7, Res: 7, From: events.Running, To: events.NotExist})
+			}
+			f.add(events.Event{M: on, P: int32(on), G: events.None, Res: last, From: events.Runnable, To: events.Running})
+		}
+		if g == last {
+			continue
+		}
+		f.start(g)
+		f.stop(g, events.NotExist, 0)
+	}
+	if !before {
+		f.add(events.Event{M: on, P: int32(on), G: events.None, Res: last, From: events.Runnable, To: events.Running})
+	}
+	return f.model(now, upTo(3, 7))
+}
+
+// TestTookMore has P 0 take one more than the model knows of.
+func TestTookMore(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		yields, before bool
+		last, on       int64
+		want           bool
+	}{
+		{"another P passes over it", true, true, 7, 1, true},
+		{"it starts later", true, false, 7, 1, false},
+		{"there was no more", false, true, 7, 1, false},
+		{"the same P does, at its tick", true, true, 7, 0, false},
+		{"it runs elsewhere", true, true, 6, 1, false},
+	} {
+		r := drifting(c.yields, c.before, c.last, c.on)
+		if got := r.tookMore(r.gs.find(3), 0, 3); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestDrifts has P 0 take a batch that may have been larger: where it ended is in doubt,
+// and where the next ends, until another P takes what follows.
+func TestDrifts(t *testing.T) {
+	const taken, size = 3, 3
+	doubts := func(r *Reconstructor) (in []int64) {
+		for g := int64(1); g <= 8; g++ {
+			if r.gs.At(r.gs.find(g)).doubt {
+				in = append(in, g)
+			}
+		}
+		return in
+	}
+	for _, c := range []struct {
+		name         string
+		yields, less bool
+		last         int64
+		want         int // in doubt
+	}{
+		{"it may have been larger", true, false, 7, 2},
+		{"or smaller", false, true, 7, 2},
+		{"the size is sure", false, false, 7, 0},
+		{"another P goes on", true, false, 6, 0},
+	} {
+		r := drifting(c.yields, false, c.last, 1)
+		r.wider = r.widerThan(r.gs.find(taken), size)
+		for g := int64(3); g < 3+size; g++ {
+			r.q.Remove(r.gs.find(g))
+			if g > taken {
+				r.q.PutTail(0, r.gs.find(g))
+			}
+		}
+		r.drifts(0, size, c.less)
+		if got := doubts(r); len(got) != c.want || c.want > 0 != (r.drifting == 0) {
+			t.Errorf("%s: %v in doubt, P %d drifts", c.name, got, r.drifting)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		p, k int32
+		want int32
+	}{
+		{"the next batch", 0, 3, 0},
+		{"a single one", 0, 1, nobody},
+		{"another P's", 1, 3, nobody},
+	} {
+		r := drifting(false, false, 7, 1)
+		r.drifting = 0
+		r.drifts(c.p, c.k, false)
+		if r.drifting != c.want {
+			t.Errorf("%s: P %d drifts, want %d", c.name, r.drifting, c.want)
+		}
+	}
+}
+
+// TestDriftIsAmbiguous has P 0 start what it may have in its ring only by a batch that
+// was larger than thought, long after anything was corrected.
+func TestDriftIsAmbiguous(t *testing.T) {
+	for _, p := range []int32{0, nobody} {
+		r := drifting(true, false, 7, 1)
+		x := r.gs.find(4)
+		r.q.Remove(x)
+		r.q.PutTail(0, x)
+		g := r.gs.At(x)
+		g.doubt, g.moved = true, true
+		r.ps[0].doubt.fits = fitting
+		r.drifting = p
+		want := reference.RuleNone
+		if p == 0 {
+			want = reference.RuleDoubt
+		}
+		if got := r.takes(x, 0).doubt; got != want {
+			t.Errorf("P %d drifts: %v, want %v", p, got, want)
+		}
+	}
+}
+
+// TestPassOverTheEnd has P 1 start the second in the global queue, where the first was
+// put at nearly the same time, and runs on P 0.
+func TestPassOverTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		wider bool // P 0's last batch may have been larger
+		runs  int64
+		local int // in P 0's ring
+	}{
+		{"the end of the last batch", true, 6, 1},
+		{"put in the other order", false, 6, 0},
+		{"somebody else's", true, 2, 0},
+	} {
+		r := drifting(true, false, 7, 1)
+		for g := int64(3); g <= 7; g++ {
+			r.q.Remove(r.gs.find(g))
+		}
+		r.q.PutGlobal(r.gs.find(c.runs))
+		r.q.PutGlobal(r.gs.find(7))
+		r.gs.At(r.gs.find(7)).readyM = r.mix.Find(1)
+		r.taker, r.wider = 0, c.wider
+		r.passOver(r.gs.find(7), 1)
+		if got := r.q.RingLen(0); got != c.local || c.local > 0 && r.wider {
+			t.Errorf("%s: %d in P 0's ring, wider %v", c.name, got, r.wider)
+		}
+	}
+}
