@@ -63,6 +63,8 @@ type Score struct {
 
 	Basis map[string]*Rate // exact source, by basis with its rule
 
+	Ticks Ticks // if FindOpenTicks was asked
+
 	Waiting *Waiting // empty unless decisions were compared as well
 }
 
@@ -99,6 +101,7 @@ func (s *Score) Add(o *Score) {
 		}
 	}
 	s.Lengths.Add(&o.Lengths)
+	s.Ticks.Add(&o.Ticks)
 	s.Reasons.Add(o.Reasons)
 	s.Waiting.Add(o.Waiting)
 }

@@ -436,7 +436,8 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	releases := make(map[string]bool)
 	groups := make(map[string]map[string]*truth.Score)
 	waiting := make(map[string]*truth.Waiting) // by workload
-	lengths := make(map[string]*truth.Lengths) // by workload, of recordings with moves
+	ticks := make(map[string]*truth.Ticks)     // likewise
+	lengths := make(map[string]*truth.Lengths) // likewise, of recordings with moves
 	for _, f := range files {
 		name := strings.TrimSuffix(f, ".truth.jsonl")
 		parts := stem.FindStringSubmatch(filepath.Base(name))
@@ -454,6 +455,10 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			waiting[parts[1]] = truth.NewWaiting()
 		}
 		waiting[parts[1]].Add(s.Waiting)
+		if ticks[parts[1]] == nil {
+			ticks[parts[1]] = new(truth.Ticks)
+		}
+		ticks[parts[1]].Add(&s.Ticks)
 		if s.Lengths.GLOpen.Of > 0 {
 			if lengths[parts[1]] == nil {
 				lengths[parts[1]] = new(truth.Lengths)
@@ -486,6 +491,11 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Summary())
 	}
+	fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.TicksHead, truth.TicksRule)
+	for _, k := range slices.Sorted(maps.Keys(ticks)) {
+		fmt.Fprintf(stdout, "| %s | %s |\n", k, ticks[k].Summary())
+	}
+	fmt.Fprintf(stdout, "| **all** | %s |\n", total.Ticks.Summary())
 	if len(lengths) > 0 {
 		fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.LengthsHead, truth.LengthsRule)
 		for _, k := range slices.Sorted(maps.Keys(lengths)) {
@@ -523,7 +533,7 @@ func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
 		}
 		s, starts := truth.Compare(t, d)
 		s.Waiting = truth.CompareWaiting(t, decisions)
-		return s, scoreLengths(s, t, d, starts, name+".trace")
+		return s, scoreOpen(s, t, d, starts, name+".trace")
 	}
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, tool, "dump", name+".trace")
@@ -536,12 +546,13 @@ func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
 		return nil, fmt.Errorf("dump: %w", err)
 	}
 	s, starts := truth.Compare(t, d)
-	return s, scoreLengths(s, t, d, starts, name+".trace")
+	return s, scoreOpen(s, t, d, starts, name+".trace")
 }
 
-// scoreLengths scores the queue lengths by what the trace tells of them, and finds
-// out why they are wrong. It does nothing for a truth without moves.
-func scoreLengths(s *truth.Score, t, d []truth.Line, starts []truth.Match, traceFile string) error {
+// scoreOpen scores ticks and queue lengths by what the trace tells of them, and finds
+// out why lengths are wrong. It does no lengths for a truth without moves.
+func scoreOpen(s *truth.Score, t, d []truth.Line, starts []truth.Match, traceFile string) error {
+	s.Ticks = truth.CompareTicks(t, d, starts, truth.FindOpenTicks(t))
 	f, err := os.Open(traceFile)
 	if err != nil {
 		return err
