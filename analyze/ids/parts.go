@@ -3,7 +3,10 @@ package ids
 // Parts is an array of T that grows by parts, on demand, and copies nothing: a
 // slice that append has grown takes 2.25 times as much while it grows. The zero
 // value is ready.
-type Parts[T any] struct{ parts []*[partLen]T }
+type Parts[T any] struct {
+	first *[partLen]T // parts[0]
+	parts []*[partLen]T
+}
 
 const (
 	partBits = 8
@@ -13,6 +16,9 @@ const (
 // At returns the element with a number that [Parts.Make] was called for. The
 // pointer stays good.
 func (p *Parts[T]) At(i int32) *T {
+	if uint32(i) < partLen { // most tables have no other part
+		return &p.first[i]
+	}
 	return &p.parts[uint32(i)>>partBits][uint32(i)%partLen]
 }
 
@@ -24,6 +30,7 @@ func (p *Parts[T]) Make(i int32) *T {
 	}
 	if p.parts[part] == nil {
 		p.parts[part] = new([partLen]T)
+		p.first = p.parts[0]
 	}
 	return p.At(i)
 }

@@ -65,6 +65,7 @@ type Tracker struct {
 	counts   [numStates]int32
 	procs    int32 // GOMAXPROCS as the stream says
 	n        int32 // the same, at most MaxPs
+	usable   int64 // Usable
 	global   int32
 	queued   int64 // sum of all queue lengths
 	runnable int64
@@ -172,8 +173,11 @@ func (t *Tracker) Count(s State) int64 { return int64(t.counts[s]) }
 
 // Usable returns how many Ps could run goroutines of the program: those below
 // GOMAXPROCS, without those that run a mark worker or are stopped.
-func (t *Tracker) Usable() int64 {
-	return max(0, int64(t.n)-int64(t.counts[GC])-int64(t.counts[Stopped]))
+func (t *Tracker) Usable() int64 { return t.usable }
+
+// count follows a change of n or of counts.
+func (t *Tracker) count() {
+	t.usable = max(0, int64(t.n)-int64(t.counts[GC])-int64(t.counts[Stopped]))
 }
 
 // Global returns the length of the global run queue.
@@ -251,6 +255,7 @@ func (t *Tracker) set(p *pstate, id int32, s State) {
 	p.known = true
 	p.state = s
 	t.counts[s]++
+	t.count()
 	t.changes = append(t.changes, Change{P: id, From: from, To: s})
 }
 
@@ -325,4 +330,5 @@ func (t *Tracker) resize(procs int32) {
 			t.set(p, id, Unused)
 		}
 	}
+	t.count()
 }

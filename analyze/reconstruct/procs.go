@@ -117,7 +117,7 @@ const borrowTime = 2_000_000
 
 func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 	r.pKnown(it.of, true)
-	p.m = it.m
+	p.m, p.came = it.m, r.time
 	p.syscall = false
 	r.runs(it.of, nobody)
 	if p.released && !p.told && it.m >= 0 && it.m != p.lastM {

@@ -603,7 +603,7 @@ func (r *Reconstructor) injected(it *item, why reference.Why) put {
 	if r.inject.left > 0 {
 		r.inject.left--
 		r.claim()
-		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
+		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule, unsure: true}
 	}
 	t := put{to: reference.QueueLocal, p: it.p, why: why, basis: byRule, batch: true}
 	if r.busy < r.procs { // all the same, if some P has not been claimed

@@ -128,6 +128,7 @@ type proc struct {
 	m        int32 // thread, -1 if none
 	g        int32 // goroutine running or in a system call on it, -1
 	syscall  bool
+	came     int64    // when its thread came for it
 	began    int64    // when g began to run
 	worker   mark     // that g is
 	wanted   int64    // for how many ns a dedicated worker had been wanted when it began

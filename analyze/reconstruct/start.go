@@ -32,7 +32,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	default:
 		g.start = r.now
 		t = r.takes(it.of, it.p)
-		if global := t.src == reference.SrcGlobal || t.src == reference.SrcGlobalTick; g.unsure && t.doubt == reference.RuleNone && (!global || it.m == g.readyM) {
+		if g.unsure && t.doubt == reference.RuleNone && !r.fetched(it, g, t.src) {
 			t.doubt = reference.RuleLookahead
 		}
 		r.learnPhase(it.of, it.p, t, r.win.at(it.prevM))
@@ -107,6 +107,13 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), r.mid(it.m)
 	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.pid(t.victim), t.batch, wait, mode(it)
 	r.tell(d, it.p)
+}
+
+// fetched says that a goroutine which may have been put elsewhere was taken from the
+// global queue by a thread that has come for its P since: one was woken for it.
+func (r *Reconstructor) fetched(it *item, g *goroutine, src reference.Source) bool {
+	global := src == reference.SrcGlobal || src == reference.SrcGlobalTick
+	return global && it.p >= 0 && it.m != g.readyM && r.ps[it.p].came > g.readyAt
 }
 
 // mode is that of a mark worker that starts.

@@ -15,8 +15,8 @@
 //     The result is a list of [Line] in the vocabulary of gmpscope dump.
 //  5. [Check] replays the records as queues and tells whether they contradict
 //     themselves.
-//  6. [Compare] scores a dump against the truth; [FindOpen] tells which queue
-//     lengths no dump could know.
+//  6. [Compare] scores a dump against the truth; [FindOpen] and [FindOpenTicks]
+//     tell which queue lengths and ticks no dump could know.
 //
 // The command in cmd/truth does all of this.
 package truth
