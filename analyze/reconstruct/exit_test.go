@@ -92,3 +92,28 @@ func TestExitIsAmbiguous(t *testing.T) {
 		}
 	}
 }
+
+// TestFetched has P 0 start a goroutine that may have been put elsewhere 10 ns before.
+func TestFetched(t *testing.T) {
+	const ready, by = 100, 1
+	for _, c := range []struct {
+		name string
+		m    int32 // thread that starts it
+		came int64 // when that came for P 0
+		src  reference.Source
+		want bool
+	}{
+		{"a thread that was woken", 2, ready + 1, reference.SrcGlobal, true},
+		{"for its 61st tick, too", 2, ready + 1, reference.SrcGlobalTick, true},
+		{"one that had come before", 2, ready, reference.SrcGlobal, false},
+		{"from elsewhere", 2, ready + 1, reference.SrcSteal, false},
+		{"the one that put it", by, ready + 1, reference.SrcGlobal, false},
+	} {
+		r := ahead(1, nil, nil)
+		r.ps[0].came = c.came
+		it := &item{m: c.m, p: 0}
+		if got := r.fetched(it, &goroutine{readyAt: ready, readyM: by}, c.src); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
