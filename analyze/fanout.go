@@ -70,12 +70,7 @@ type fanout struct {
 }
 
 func newFanout(chains ...chain) *fanout {
-	steps := 0
-	for _, c := range chains {
-		steps += len(c)
-	}
-	// Room for all blocks that there can be: a step has one and waits for a few.
-	f := &fanout{free: make(chan *block, steps*(ahead+1)+1)}
+	f := &fanout{free: make(chan *block, ahead+3)}
 	for _, c := range chains {
 		in := make(chan *block, ahead)
 		f.to = append(f.to, in)

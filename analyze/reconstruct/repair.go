@@ -105,10 +105,18 @@ func (r *Reconstructor) passOver(ix, taker int32) reference.Basis {
 }
 
 // turned says that x and ix, of one batch from the global queue, may have been put there
-// in the other order: each by itself, and by another thread.
+// in the other order: each by itself, and by another thread. An overflow since has kept
+// that order.
 func (r *Reconstructor) turned(x, ix int32) bool {
 	a, b := r.gs.At(x), r.gs.At(ix)
-	return a.fromGlobal == b.fromGlobal && a.fromGlobal != nobody && a.readyM != b.readyM && a.putBatch == 0
+	return a.fromGlobal == b.fromGlobal && a.fromGlobal != nobody && a.readyM != b.readyM && (a.putBatch == 0 || r.cameAlone(a) && r.cameAlone(b))
+}
+
+// cameAlone says that g went to the global queue by itself when it became runnable: it
+// yielded, or was made to.
+func (r *Reconstructor) cameAlone(g *goroutine) bool {
+	put := r.win.at(g.ready)
+	return put != nil && put.ev.Kind == events.Go && put.ev.From == events.Running
 }
 
 // wentWithLast says that x, which came together with ix and stands in front of it, was the

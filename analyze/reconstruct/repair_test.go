@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/events"
+
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -95,18 +97,23 @@ func TestTurned(t *testing.T) {
 		from     int32 // P that took 1 from the global queue
 		m        int32 // thread that put 1 there
 		putBatch int32 // with others
+		alone    bool  // but alone at first, and so were the others
 		ring     []int64
 	}{
-		{"of one batch, put by two threads", 0, 1, 0, []int64{1, 3}},
-		{"put by one thread", 0, 0, 0, []int64{3}},
-		{"put with others", 0, 1, 1, []int64{3}},
-		{"not of one batch", nobody, 1, 0, []int64{3}},
+		{"of one batch, put by two threads", 0, 1, 0, false, []int64{1, 3}},
+		{"put by one thread", 0, 0, 0, false, []int64{3}},
+		{"put with others", 0, 1, 1, false, []int64{3}},
+		{"put with others, but in the order in which they had been put alone", 0, 1, 1, true, []int64{1, 3}},
+		{"not of one batch", nobody, 1, 0, false, []int64{3}},
 	} {
 		r := ahead(3, []int64{2, 3}, upTo(1, 3))
 		other(r, 1)
 		for g := range int64(3) {
 			x := r.gs.At(r.gs.find(g + 1))
 			x.fromGlobal, x.readyM, x.putBatch = 0, 0, 0
+			if c.alone {
+				r.win.at(x.ready).ev.From = events.Running
+			}
 		}
 		first := r.gs.At(r.gs.find(1))
 		first.fromGlobal, first.readyM, first.putBatch = c.from, c.m, c.putBatch
