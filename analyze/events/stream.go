@@ -89,9 +89,8 @@ type remap struct {
 }
 
 // queuedBlocks bounds what a worker decodes ahead of the consumer: at 2,048
-// events of 56 bytes each, 1 MB, so that events are still in a core's cache when
-// they are used, and so is the memory that is used again.
-const queuedBlocks = 8
+// events of 56 bytes each, 4 MB. Four times as many gained no time.
+const queuedBlocks = 32
 
 // bytesAtOnce bounds the generations that are decoded at once, but for a single
 // one: the public reader holds two to three times the bytes of each that it gets.
@@ -109,8 +108,7 @@ func New(ctx context.Context, src *input.Source, o Options) *Stream {
 		ctx:    ctx,
 		cancel: cancel,
 		order:  make(chan *job, workers),
-		// Room for all blocks of those in order, of the one before and of the one after.
-		free: make(chan []Event, (workers+2)*(queuedBlocks+1)),
+		free:   make(chan []Event, queuedBlocks),
 	}
 	s.wg.Add(1)
 	go s.dispatch(src, workers)
