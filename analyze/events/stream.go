@@ -89,8 +89,7 @@ type remap struct {
 }
 
 // queuedBlocks bounds what a worker decodes ahead of the consumer: at 2,048
-// events of 56 bytes each, 1 MB, so that events are still in a core's cache when
-// they are used, and so is the memory that is used again.
+// events of 56 bytes each, 1 MB. Four times as many gained no time.
 const queuedBlocks = 8
 
 // bytesAtOnce bounds the generations that are decoded at once, but for a single

@@ -79,9 +79,9 @@ type Reconstructor struct {
 	taker    int32   // P that took the last batch from the global queue
 	again    []again // of that, what overflows have put back
 	took     []again // room for tookLast
-	wider    bool    // that may have been a larger one
+	wider    bool    // that batch may have been a larger one
 	drifting int32   // P whose batches may be others than the model's, nobody if none
-	fed      bool    // something was put into the global queue since that
+	fed      bool    // something was put into the global queue since that batch
 	pause    pauses
 	depth    int       // takes that are being settled
 	noGlobal int64     // event at which the global queue was empty last
