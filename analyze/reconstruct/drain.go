@@ -41,6 +41,8 @@ type drain struct {
 	tried bool  // trials have told that it comes when it is due
 	began int64 // when the worker started
 	asked int32 // the first in the queue, when drainEarly tried last
+	early int   // how often drainsAtOnce may try
+	tail  int32 // of the global queue, when it tried last
 }
 
 // drainsDue decides on the workers that have run for a slice or end with event i.
@@ -120,6 +122,57 @@ func (r *Reconstructor) drainEarly(it *item) {
 	if best >= 0 {
 		r.drain(d.p, best)
 	}
+}
+
+// earlyTries is how often drainsAtOnce tries for one worker.
+const earlyTries = 3
+
+// drainsAtOnce tries whether a worker, from whose queue threads seem to pick at their 61st
+// tick later, drains it now: somebody asked it to yield as soon as it ran.
+func (r *Reconstructor) drainsAtOnce() {
+	for j := range r.drains {
+		d := &r.drains[j]
+		tail := r.q.GlobalTail()
+		if d.early == 0 || d.tail == tail || !r.mayTry() {
+			continue
+		}
+		d.tail = tail
+		d.early--
+		if r.better(func(*Reconstructor) {}, func(c *Reconstructor) { c.drain(c.drains[j].p, 0) }) > 0 {
+			r.drain(d.p, 0)
+			d.early = 0
+		}
+	}
+}
+
+// pickedFrom says that a thread will start one of p's ring between two that are next to
+// one another in the global queue: at its 61st tick, so that was in the global queue, too.
+func (r *Reconstructor) pickedFrom(p int32) bool {
+	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
+		s := r.win.at(r.startOf(x))
+		if s == nil || s.p == p {
+			continue
+		}
+		y := r.startBy(s, func(it *item) int64 { return it.prevM })
+		z := r.startBy(s, func(it *item) int64 { return it.nextM })
+		if y != nil && z != nil && r.q.Place(y.of).Queue == reference.QueueGlobal && r.q.Next(y.of) == z.of {
+			return true
+		}
+	}
+	return false
+}
+
+// startBy is the start of a goroutine that comes next to s on its thread, by some step.
+func (r *Reconstructor) startBy(s *item, step func(*item) int64) *item {
+	for range 8 {
+		if s = r.win.at(step(s)); s == nil || s.ev.Kind != events.Go {
+			return nil
+		}
+		if s.ev.From == events.Runnable && s.ev.To == events.Running {
+			return s
+		}
+	}
+	return nil
 }
 
 // maxLots is how many times are tried at which a worker may have drained its queue.

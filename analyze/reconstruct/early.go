@@ -23,7 +23,7 @@ func (r *Reconstructor) takeAtOnce(it *item) {
 	}
 	p := it.p
 	s := r.startsNext(it, p)
-	if s == nil || s.ev.Time-r.time > stalled || r.q.Len(p) > 0 {
+	if s == nil || r.q.Len(p) > 0 {
 		return
 	}
 	x := s.of
@@ -32,11 +32,11 @@ func (r *Reconstructor) takeAtOnce(it *item) {
 	}
 	switch from := r.q.Place(x); from.Queue {
 	case reference.QueueGlobal:
-		if x == r.q.GlobalHead() {
+		if x == r.q.GlobalHead() && s.ev.Time-r.time <= stalled {
 			r.inHand(x, p, from, r.takes(x, p))
 		}
 	case reference.QueueLocal:
-		if r.q.GlobalLen() == 0 && r.stealable(x, from.P) {
+		if r.stealsNow(x, p) {
 			r.inHand(x, p, from, r.takes(x, p))
 		}
 	}
@@ -52,19 +52,6 @@ func (r *Reconstructor) startsNext(it *item, p int32) *item {
 	return s
 }
 
-// stealable says that x, in v's ring, could be the last of a stolen batch now: it is
-// in the older half, and v runs nothing in front of it first.
-func (r *Reconstructor) stealable(x, v int32) bool {
-	k := 1
-	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
-		if r.startP(y) == v {
-			return false
-		}
-		k++
-	}
-	return k <= r.rules.StealBatch(r.q.RingLen(v))
-}
-
 // takesEarly says that the thread that will start x takes it now.
 func (r *Reconstructor) takesEarly(x int32) bool {
 	s := r.win.at(r.startOf(x))
@@ -76,9 +63,10 @@ func (r *Reconstructor) takesEarly(x int32) bool {
 // it starts: its take then comes soon after its P's start, long before the goroutine's.
 
 const (
-	thiefTakes = 1_500  // from the start of its P to its take, in ns, mostly
-	thiefWakes = 3_000  // from the start of its P to that of a goroutine if it wakes a thread in between, at least
-	thiefLags  = 20_000 // at most: it lacks a CPU, before its take or after it
+	thiefTakes = 1_500   // from the start of its P to its take, in ns, mostly
+	thiefWakes = 3_000   // from the start of its P to that of a goroutine if it wakes a thread in between, at least
+	thiefLags  = 20_000  // at most, if it does not lack a CPU
+	thiefLacks = 100_000 // at least, if it does: before its take or, more often, after it
 )
 
 // thief is a thread that has come for a P and will start a goroutine of another one.
@@ -93,7 +81,7 @@ func (r *Reconstructor) expectThief(it *item) {
 	if s == nil || len(r.thieves) == farEnough {
 		return
 	}
-	if lag := s.ev.Time - r.time; lag >= thiefWakes && lag < thiefLags {
+	if lag := s.ev.Time - r.time; lag >= thiefWakes {
 		r.thieves = append(r.thieves, thief{r.time + thiefTakes, it.nextM})
 	}
 }
@@ -107,6 +95,11 @@ func (r *Reconstructor) thievesTake() {
 		}
 		if r.time < t.at {
 			return false
+		}
+		lag := s.ev.Time - t.at
+		alone := r.q.Prev(s.of) == reference.None // which may have become runnable since
+		if alone && lag >= thiefLags && lag < thiefLacks {
+			return true
 		}
 		if g := r.gs.At(s.of); g.state == events.Runnable && g.start == t.start && r.stealsNow(s.of, s.p) {
 			r.settle(s.of)
@@ -123,6 +116,9 @@ func (r *Reconstructor) stealsNow(x, p int32) bool {
 	}
 	k := 1
 	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
+		if r.startP(y) == place.P {
+			return false
+		}
 		k++
 	}
 	return k == r.rules.StealBatch(r.q.RingLen(place.P))

@@ -29,6 +29,8 @@ func TestTakeAtOnce(t *testing.T) {
 		{name: "another one is in front", pause: stalled, global: []int64{1, 3}},
 		{name: "a steal", pause: stalled, ring: []int64{1, 2, 3, 4, 5, 6}, batch: 3},
 		{name: "a steal from an odd ring", pause: stalled, ring: []int64{1, 2, 3, 4, 5}, batch: 3},
+		{name: "a steal, and the thread lost its CPU", pause: stalled + 1, ring: []int64{1, 2, 3, 4, 5, 6}, batch: 3},
+		{name: "no thief takes so few", pause: stalled, ring: []int64{1, 2, 3, 4, 5, 6, 7}},
 		{name: "the ring is too short yet", pause: stalled, ring: []int64{1, 2, 3, 4}},
 		{name: "the victim runs first", pause: stalled, ring: []int64{1, 2, 3, 4, 5, 6}, p1: []int64{1}},
 		{name: "the global queue comes first", pause: stalled, ring: []int64{3, 4}, global: []int64{1}},
@@ -156,7 +158,7 @@ func TestExpectThief(t *testing.T) {
 	for _, c := range []struct {
 		lag  int64
 		want int
-	}{{thiefWakes - 1, 0}, {thiefWakes, 1}, {thiefLags - 1, 1}, {thiefLags, 0}} {
+	}{{thiefWakes - 1, 0}, {thiefWakes, 1}, {thiefLacks, 1}} {
 		r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
 		for _, e := range []events.Event{
 			{Kind: events.Proc, M: 1, P: 1, G: -1, Res: 1, From: events.Idle, To: events.Running},
@@ -174,27 +176,35 @@ func TestExpectThief(t *testing.T) {
 func TestThievesTake(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		x      int64 // what it starts, of 4
+		x      int64 // what it starts
+		ring   int64 // of so many
+		lag    int64 // from its take to the start
 		early  int64 // ns before its take
 		global int64 // in the global queue, if not 0
-		left   int   // in the ring
+		takes  int   // from the ring
 	}{
-		{"half of the ring", 2, 0, 0, 2},
-		{"not yet", 2, 1, 0, 4},
-		{"not half of the ring", 3, 0, 0, 4},
-		{"it would have looked into the global queue first", 2, 0, 5, 4},
+		{name: "half of the ring", x: 2, ring: 4, takes: 2},
+		{name: "not yet", x: 2, ring: 4, early: 1},
+		{name: "not half of the ring", x: 3, ring: 4},
+		{name: "it would have looked into the global queue first", x: 2, ring: 4, global: 5},
+		{name: "half of the ring, long before", x: 2, ring: 4, lag: thiefLags, takes: 2},
+		{name: "one alone", x: 1, ring: 2, lag: thiefLags - 1, takes: 1},
+		{name: "one alone, long before", x: 1, ring: 2, lag: thiefLags},
+		{name: "one alone, not so long before that the thread lacked a CPU", x: 1, ring: 2, lag: thiefLacks - 1},
+		{name: "one alone, and the thread lacked a CPU", x: 1, ring: 2, lag: thiefLacks, takes: 1},
 	} {
-		r := ahead(5, nil, upTo(1, 4))
+		r := ahead(5, nil, upTo(1, c.ring))
 		other(r, c.x)
 		if c.global != 0 {
 			r.q.PutGlobal(r.gs.find(c.global))
 		}
 		start := r.startOf(r.gs.find(c.x))
 		r.gs.At(r.gs.find(c.x)).state = events.Runnable
+		r.win.at(start).ev.Time = r.time + c.early + c.lag
 		r.thieves = []thief{{at: r.time + c.early, start: start}}
 		r.thievesTake()
-		if got := r.q.RingLen(0); got != c.left || len(r.thieves) != int(c.early) {
-			t.Errorf("%s: %d left, %d thieves", c.name, got, len(r.thieves))
+		if got := int(c.ring) - r.q.RingLen(0); got != c.takes || len(r.thieves) != int(c.early) {
+			t.Errorf("%s: takes %d, %d thieves", c.name, got, len(r.thieves))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
 	}
 	r.findLate(ix, p)
-	if r.q.GlobalLen() <= r.rules.RingSize/2 {
+	if r.q.GlobalLen() <= r.rules.RingSize/2 && r.precedes(ix) {
 		r.putsNext() // the batch may reach them
 	}
 	r.delayInBatch(ix, p, r.rules.GlobalBatch(r.q.GlobalLen(), r.procs))
@@ -202,22 +202,10 @@ func (r *Reconstructor) tryTake(ix int32, a, b int) int {
 	if !r.mayTry() {
 		return 0
 	}
-	var story func(size int) func(c *Reconstructor)
-	switch s := r.win.at(r.startOf(ix)); {
-	case s == nil:
-		return 0
-	case s == r.win.at(r.now):
-		story = func(size int) func(c *Reconstructor) {
-			return startAgain(func(c *Reconstructor) { c.trial.take = take{c.now, size} })
-		}
-	case r.takesEarly(ix):
-		story = func(size int) func(c *Reconstructor) {
-			return func(c *Reconstructor) {
-				c.trial.take = take{c.now, size}
-				c.judged()
-			}
-		}
-	default:
+	story := func(size int) func(c *Reconstructor) {
+		return r.takeAgain(ix, func(c *Reconstructor) { c.trial.take = take{c.now, size} })
+	}
+	if story(a) == nil {
 		return 0
 	}
 	switch diff := r.better(story(a), story(b)); {
@@ -227,6 +215,39 @@ func (r *Reconstructor) tryTake(ix int32, a, b int) int {
 		return b
 	}
 	return 0
+}
+
+// takeAgain is a story in which the present take, of ix, is judged after tell has told
+// what is to be believed, nil if the start of ix is not in sight.
+func (r *Reconstructor) takeAgain(ix int32, tell func(c *Reconstructor)) func(c *Reconstructor) {
+	switch s := r.win.at(r.startOf(ix)); {
+	case s == nil:
+		return nil
+	case s == r.win.at(r.now):
+		return startAgain(tell)
+	case r.takesEarly(ix):
+		return func(c *Reconstructor) {
+			tell(c)
+			c.judged()
+		}
+	}
+	return nil
+}
+
+// precedes says that the overflow that comes next, later than its event, precedes the
+// take of ix: the length of the queue makes the batch larger then.
+func (r *Reconstructor) precedes(ix int32) bool {
+	n := r.q.GlobalLen()
+	if r.trial.on {
+		return !r.trial.holds
+	}
+	if len(r.spills) == 0 || !r.mayTry() || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.nextSpill() < 0 {
+		return true
+	}
+	story := func(holds bool) func(c *Reconstructor) {
+		return r.takeAgain(ix, func(c *Reconstructor) { c.trial.holds = holds })
+	}
+	return story(true) == nil || r.better(story(false), story(true)) <= 0
 }
 
 // batchShown looks ahead for the size of a take from the global queue that ix

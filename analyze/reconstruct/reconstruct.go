@@ -402,6 +402,7 @@ func (r *Reconstructor) judge() {
 		r.spillsDue(i)
 	}
 	if len(r.drains) > 0 {
+		r.drainsAtOnce()
 		r.drainsDue(i)
 		r.drainEarly(it)
 	}

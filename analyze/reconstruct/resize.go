@@ -48,7 +48,7 @@ func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
 	for k := 1; k <= half && tried < maxStories; k++ {
 		x := ring[k-1]
 		thief := r.startP(x)
-		if !r.inFlight(x) || thief == p {
+		if !r.inFlight(x) || thief == p || r.hasOwn(thief) {
 			continue
 		}
 		tried++

@@ -48,16 +48,19 @@ func upTo(from, to int64) (out []int64) {
 // before, and runs what it stole while P 0 goes on with the rest; or the ring
 // overflows, and P 1 takes the older half and the newcomer from the global queue.
 func TestFirstThief(t *testing.T) {
-	const ring, newcomer, stolen = 256, 257, 128
+	const ring, newcomer, stolen, own = 256, 257, 128, 258
+	thief := append([]int64{stolen}, upTo(1, stolen-1)...)
 	for _, c := range []struct {
 		name   string
 		p0, p1 []int64
+		own    bool // P 1 has one of its own
 		want   int64
 	}{
-		{"stolen", upTo(stolen+1, newcomer), append([]int64{stolen}, upTo(1, stolen-1)...), stolen},
-		{"overflow", upTo(ring/2+1, ring), append(upTo(1, ring/2), newcomer), 0},
+		{"stolen", upTo(stolen+1, newcomer), thief, false, stolen},
+		{"no thief has anything of its own", upTo(stolen+1, newcomer), append(thief, own), true, 0},
+		{"overflow", upTo(ring/2+1, ring), append(upTo(1, ring/2), newcomer), false, 0},
 	} {
-		r := ahead(newcomer, c.p0, upTo(1, ring))
+		r := ahead(own, c.p0, upTo(1, ring))
 		var f feed
 		f.now = r.win.at(r.win.head - 1).ev.Time
 		for _, g := range c.p1 {
@@ -76,6 +79,9 @@ func TestFirstThief(t *testing.T) {
 		want := reference.None
 		if c.want != 0 {
 			want = r.gs.find(c.want)
+		}
+		if c.own {
+			r.q.PutTail(1, r.gs.find(own))
 		}
 		if got, _ := r.firstThief(0, r.gs.find(newcomer)); got != want {
 			t.Errorf("%s: %d, want %d", c.name, got, want)
@@ -127,6 +133,62 @@ func TestRobbed(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %d was the last of the other thief's, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// TestNeverMoved has P 1 start the fourth of what P 0 took from the global queue; P 0 runs
+// the one in front of it. P 1 had nothing to run since it stopped goroutine 20.
+func TestNeverMoved(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ring  int64
+		front bool // P 1 runs that, too
+		empty bool // the global queue was so since then
+		want  bool
+	}{
+		{"just what a thief takes", 8, false, true, false},
+		{"which would have looked into the global queue first", 8, false, false, true},
+		{"no thief takes so few", 12, false, true, true},
+		{"what a thief can have taken", 12, true, true, false},
+		{"which would have looked there first", 12, true, false, true},
+	} {
+		r := ahead(20, upTo(5, c.ring), upTo(1, c.ring))
+		if c.front {
+			other(r, 20, 4, 3, 2, 1)
+			r.q.PutGlobal(r.gs.find(19))
+		} else {
+			r = ahead(20, append(upTo(5, c.ring), 3), upTo(1, c.ring))
+			other(r, 20, 4, 2, 1)
+		}
+		for _, g := range upTo(1, c.ring) {
+			r.gs.At(r.gs.find(g)).fromGlobal = 0
+		}
+		ix := r.gs.find(4)
+		if r.noGlobal = r.freeSince(ix); !c.empty {
+			r.noGlobal--
+		}
+		if got := r.neverMoved(ix, 1, 0); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestLooksFirst has a thief that had nothing to run since before the global queue got
+// something: it may have looked there in time, and lost its CPU.
+func TestLooksFirst(t *testing.T) {
+	r := ahead(5, nil, upTo(1, 4))
+	other(r, 5, 2, 1)
+	ix := r.gs.find(2)
+	free := r.freeSince(ix)
+	for _, g := range upTo(1, 4) {
+		r.gs.At(r.gs.find(g)).putAt = free + 1
+	}
+	cost := func(noGlobal int64) int {
+		r.noGlobal = noGlobal
+		return r.batchCost(0, r.q.Head(0), ix, 2, 1)
+	}
+	if late, early := cost(free-1), cost(free); late-early != costGlobal {
+		t.Errorf("%d, if it was empty then %d", late, early)
 	}
 }
 

@@ -125,17 +125,11 @@ func (r *Reconstructor) putNext() bool {
 	if len(r.spills)+len(r.drains) == 0 {
 		return false
 	}
-	tail := r.q.GlobalTail()
-	for i, s := range r.spills {
-		head := r.q.Head(s.p)
-		if len(s.held) > 0 {
-			head = s.held[0]
-		}
-		if r.follows(tail, head) {
-			r.spillNow(i)
-			return true
-		}
+	if i := r.nextSpill(); i >= 0 {
+		r.spillNow(i)
+		return true
 	}
+	tail := r.q.GlobalTail()
 	for i, d := range r.drains {
 		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) && !r.robs(tail, d.p) {
 			begun, _, _ := r.putsAround(d.m)
@@ -145,6 +139,19 @@ func (r *Reconstructor) putNext() bool {
 		}
 	}
 	return false
+}
+
+// nextSpill is the number of the late overflow that continues what is at the tail of the
+// global queue, or -1.
+func (r *Reconstructor) nextSpill() int {
+	tail := r.q.GlobalTail()
+	return slices.IndexFunc(r.spills, func(s spill) bool {
+		head := r.q.Head(s.p)
+		if len(s.held) > 0 {
+			head = s.held[0]
+		}
+		return r.follows(tail, head)
+	})
 }
 
 // robs says that the thread that starts x then starts one of p's ring that is not the
@@ -178,6 +185,17 @@ func (r *Reconstructor) holdSpill(v int32, k int) bool {
 	}
 	r.spills[i].held = held
 	return true
+}
+
+// spilled does the late overflow of v's ring if somebody takes the head of that alone: no
+// thief does, it is in the global queue.
+func (r *Reconstructor) spilled(ix, v int32) bool {
+	i := slices.IndexFunc(r.spills, func(s spill) bool { return s.p == v })
+	if i < 0 || ix != r.q.Head(v) || r.rules.StealBatch(r.q.RingLen(v)) == 1 {
+		return false
+	}
+	r.spillNow(i)
+	return r.q.Place(ix).Queue == reference.QueueGlobal
 }
 
 // spillsDue does the late overflows that come before event i.

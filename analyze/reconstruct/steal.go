@@ -5,6 +5,9 @@ import "github.com/gmpscope/gmpscope/reference"
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
 func (r *Reconstructor) steal(ix, p, v int32) taken {
+	if r.spilled(ix, v) {
+		return r.take(ix, p)
+	}
 	own := r.hasOwn(p)
 	if (!own || r.ps[p].phase.maybeTick()) && (r.swap(ix, v) || r.neverMoved(ix, p, v)) {
 		return r.takeGlobal(ix, p)
@@ -91,14 +94,14 @@ func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
 	}
 	front := r.q.Prev(ix)
 	head := r.q.GlobalHead() // nobody steals while there is something in the global queue
-	if (front == reference.None || r.startP(front) != v) && (head == reference.None || r.inFlight(head)) {
+	if (front == reference.None || r.startP(front) != v) && (head == reference.None || r.noGlobal >= r.freeSince(ix) || r.inFlight(head)) {
 		return false
 	}
 	k := 1
 	for x := front; x != reference.None; x = r.q.Prev(x) {
 		k++
 	}
-	if k > 1 && r.batchCost(v, r.q.Head(v), ix, k, p) < costSize {
+	if k > 1 && (r.noGlobal >= r.freeSince(ix) && k == r.rules.StealBatch(r.q.RingLen(v)) || r.batchCost(v, r.q.Head(v), ix, k, p) < costSize) {
 		return false // just what a thief would have taken
 	}
 	r.putBack(ix, v)

@@ -179,7 +179,7 @@ func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
 		}
 	}
 	lower, wider = max(lower, r.ps[v].headAt), max(wider, r.ps[v].headAt)
-	if r.noGlobal < max(free, lower) {
+	if r.noGlobal < free {
 		cost += costGlobal
 	}
 	switch {

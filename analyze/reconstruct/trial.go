@@ -27,6 +27,7 @@ type trials struct {
 	wrong int64             // if so, events that it had to be corrected for, or that are odd
 	odd   int64             // steals that no thief does
 	take  take              // and what its story says
+	holds bool              // likewise: late overflows do not come before a take
 	mends [numMends]mend    // likewise: what is mended
 }
 
