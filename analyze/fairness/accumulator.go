@@ -65,20 +65,21 @@ type Accumulator struct {
 	tr       *procs.Tracker
 	own      bool // tr is driven from here
 	ps       psNow
-	table    *table
+	table    table
 	now      int64
 
 	runnable, running int64  // goroutines of the program
 	clock             uint64 // ideal service of whoever was always active, in ticks
 
-	some, full      int64 // ns
+	settled         int64          // the next three are right up to here: see settle
+	some, full      int64          // ns
+	waiting         procs.Integral // runnable goroutines of the program
 	windows         [len(windowLengths)]*window
 	windowEnd       int64 // of the one that is over first
 	age             age
 	bypass          bypass
 	unclaimed, size procs.Integral
-	waiting         procs.Integral // runnable goroutines of the program
-	waits           procs.Integral // the same, by single waits
+	waits           procs.Integral // runnable goroutines of the program, by single waits
 
 	slowdowns   *histogram.Histogram
 	slowdownN   int64
@@ -95,8 +96,11 @@ type Accumulator struct {
 
 // psNow is what matters of the Ps since the last decision.
 type psNow struct {
-	usable, unclaimed int64
-	procs, since      int64 // GOMAXPROCS, and from when on it counts in size
+	usable         int64
+	procs          int64 // GOMAXPROCS
+	unclaimed      int64
+	procsSince     int64 // from when on procs counts in size
+	unclaimedSince int64 // and unclaimed in what it adds up to
 }
 
 // New returns an empty Accumulator.
@@ -138,14 +142,19 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if a.own {
 		a.tr.Apply(d)
 	}
-	a.ps.usable, a.ps.unclaimed = a.tr.Usable(), min(a.tr.Count(procs.Idle), a.tr.Queued())
-	if n := int64(a.tr.Procs()); n != a.ps.procs {
-		a.size.Add(a.ps.procs, a.now-a.ps.since)
-		a.ps.procs, a.ps.since = n, a.now
+	tr := a.tr
+	a.ps.usable = tr.Usable()
+	if n := min(tr.Count(procs.Idle), tr.Queued()); n != a.ps.unclaimed {
+		a.unclaimed.Add(a.ps.unclaimed, a.now-a.ps.unclaimedSince)
+		a.ps.unclaimed, a.ps.unclaimedSince = n, a.now
 	}
 	switch d.Kind {
 	case reference.KindReady, reference.KindStart, reference.KindStop,
 		reference.KindSyscall, reference.KindSyscallExit:
+	case reference.KindProcs:
+		a.size.Add(a.ps.procs, a.now-a.ps.procsSince)
+		a.ps.procs, a.ps.procsSince = int64(a.tr.Procs()), a.now
+		return
 	default:
 		return
 	}
@@ -156,7 +165,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.Flags&notOfProgram != 0 {
 		if slot != 0 { // it was not known to be the runtime's until now
 			g := a.table.At(slot)
-			a.age.remove(a.table, g, a.now)
+			a.age.remove(&a.table, g, a.now)
 			g.waited = -1
 			a.stop(g)
 			a.table.drop(d.G, slot)
@@ -175,18 +184,23 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.Class != 0 {
 		g.class = d.Class
 	}
-	if g.aged && d.Kind != reference.KindReady {
+	if d.Kind == reference.KindReady {
+		if a.ready(g, d) && d.Why != reference.WhyGosched {
+			if a.bypass.full() {
+				a.bypass.renumber(&a.table, &a.age)
+			}
+			a.bypass.number(g)
+			a.age.push(&a.table, slot, g, a.now)
+		}
+		return
+	}
+	if g.aged {
 		if d.Kind == reference.KindStart {
 			a.bypass.start(g, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
 		}
-		a.age.remove(a.table, g, a.now)
+		a.age.remove(&a.table, g, a.now)
 	}
 	switch d.Kind {
-	case reference.KindReady:
-		if a.ready(g, d) && d.Why != reference.WhyGosched {
-			a.bypass.number(a.table, &a.age, g)
-			a.age.push(a.table, slot, g, a.now)
-		}
 	case reference.KindStart:
 		a.start(g, d)
 	case reference.KindStop:
@@ -202,7 +216,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		// runnable: no activation. Without a P, a Ready follows.
 		if d.P >= 0 {
 			a.stop(g)
-			a.enter(g, running)
+			a.run(g)
 		}
 	}
 }
@@ -219,8 +233,8 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 	if calls[0].Class != 0 {
 		g.class = calls[0].Class
 	}
-	for ; len(calls) >= 2; calls = calls[2:] {
-		if t := calls[0].Time; t > a.now {
+	for i := 1; i < len(calls); i += 2 {
+		if t := calls[i-1].Time; t > a.now {
 			a.advance(t)
 		}
 		if g.waited >= 0 {
@@ -229,22 +243,32 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 		}
 		g.service += a.now - g.since
 		g.ideal += a.clock - g.clock
-		a.running--
-		if t := calls[1].Time; t > a.now {
+		a.oneLessRuns()
+		if t := calls[i].Time; t > a.now {
 			a.advance(t)
 		}
-		a.running++
+		a.oneMoreRuns()
 		g.since, g.clock = a.now, a.clock
 	}
 }
 
-// advance lets time pass: every integral grows by what has held since now.
+// advance lets time pass. Of what grows with it, only the clock is needed at once.
 func (a *Accumulator) advance(to int64) {
-	dt := to - a.now
 	if to >= a.windowEnd {
 		a.closeWindows(to)
 	}
+	dt := to - a.now
 	a.now = to
+	if n := a.runnable + a.running; n > 0 {
+		a.clock += idealTicks(dt, a.ps.usable, n)
+	}
+}
+
+// settle adds up what has held since it did so last. It comes before each change of
+// what it adds up.
+func (a *Accumulator) settle() {
+	dt := a.now - a.settled
+	a.settled = a.now
 	if a.runnable > 0 {
 		a.some += dt
 		if a.running == 0 {
@@ -252,12 +276,21 @@ func (a *Accumulator) advance(to int64) {
 		}
 		a.waiting.Add(a.runnable, dt)
 	}
-	if a.ps.unclaimed > 0 {
-		a.unclaimed.Add(a.ps.unclaimed, dt)
+}
+
+// oneMoreRuns and oneLessRuns follow the number of goroutines that run.
+func (a *Accumulator) oneMoreRuns() {
+	if a.running == 0 {
+		a.settle()
 	}
-	if n := a.runnable + a.running; n > 0 {
-		a.clock += idealTicks(dt, a.ps.usable, n)
+	a.running++
+}
+
+func (a *Accumulator) oneLessRuns() {
+	if a.running == 1 {
+		a.settle()
 	}
+	a.running--
 }
 
 // idealTicks is dt x min(1, usable/active) in ticks, to the nearest.
@@ -266,39 +299,16 @@ func idealTicks(dt, usable, active int64) uint64 {
 	if usable >= active {
 		return ticks
 	}
-	if dt < 1<<30 && usable < 1<<16 { // the product fits
-		return (ticks*uint64(usable) + uint64(active)/2) / uint64(active)
-	}
 	hi, lo := bits.Mul64(ticks, uint64(usable))
 	lo, carry := bits.Add64(lo, uint64(active)/2, 0)
 	q, _ := bits.Div64(hi+carry, lo, uint64(active))
 	return q
 }
 
-// enter makes an inactive goroutine active.
-func (a *Accumulator) enter(g *goroutine, to activity) {
-	g.state, g.since, g.clock = to, a.now, a.clock
-	if to == runnable {
-		a.runnable++
-	} else {
-		a.running++
-	}
-}
-
-// leave makes a goroutine inactive and adds up what it got and what it was due.
-func (a *Accumulator) leave(g *goroutine) {
-	switch g.state {
-	case inactive:
-		return
-	case runnable:
-		a.runnable--
-		g.wait += a.now - g.since
-	case running:
-		a.running--
-		g.service += a.now - g.since
-	}
-	g.ideal += a.clock - g.clock
-	g.state = inactive
+// run lets an inactive goroutine run, which was not seen as runnable.
+func (a *Accumulator) run(g *goroutine) {
+	g.state, g.since, g.clock = running, a.now, a.clock
+	a.oneMoreRuns()
 }
 
 // ready reports whether it was news.
@@ -306,9 +316,13 @@ func (a *Accumulator) ready(g *goroutine, d *reference.Decision) bool {
 	if g.state == runnable {
 		return false
 	}
-	a.stop(g)
+	if g.state == running {
+		a.stop(g)
+	}
 	g.partial = d.Flags&reference.FlagFirst != 0
-	a.enter(g, runnable)
+	g.state, g.since, g.clock = runnable, a.now, a.clock
+	a.settle()
+	a.runnable++
 	return true
 }
 
@@ -318,7 +332,7 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
 		return
 	case inactive: // not seen as runnable
 		g.waited = -1
-		a.enter(g, running)
+		a.run(g)
 		return
 	}
 	wait := a.now - g.since
@@ -328,6 +342,7 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
 	}
 	a.waits.Add(1, told)
 	a.owed(g)
+	a.settle()
 	a.runnable--
 	a.running++
 	g.wait += wait
@@ -338,17 +353,29 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
 	g.state, g.since = running, a.now
 }
 
-// stop ends a run interval, and with it the activation.
+// stop ends a run interval, and with it the activation: the goroutine gets inactive,
+// and what it got and what it was due are added up.
 func (a *Accumulator) stop(g *goroutine) {
-	if g.state == running && g.waited >= 0 {
-		a.slowdown(g.waited, a.now-g.since)
+	ns := a.now - g.since
+	switch g.state {
+	case inactive:
+		return
+	case running:
+		if g.waited >= 0 {
+			a.slowdown(g.waited, ns)
+		}
+		a.oneLessRuns()
+		g.service += ns
+	case runnable: // the stream does not say when it ran
+		a.owed(g)
+		a.waits.Add(1, ns)
+		a.settle()
+		a.runnable--
+		g.wait += ns
 	}
 	g.waited = -1
-	if g.state == runnable { // the stream does not say when it ran
-		a.owed(g)
-		a.waits.Add(1, a.now-g.since)
-	}
-	a.leave(g)
+	g.ideal += a.clock - g.clock
+	g.state = inactive
 }
 
 // owed notes the lag, ideal service minus service, of a runnable goroutine. It
@@ -368,12 +395,19 @@ func (a *Accumulator) slowdown(wait, run int64) {
 	s := float64(wait)/float64(run) + 1
 	a.slowdownN++
 	a.slowdownSum += s
-	a.slowdownMax = max(a.slowdownMax, s)
+	if s > a.slowdownMax {
+		a.slowdownMax = s
+	}
 	b := &a.services[serviceOf(run)]
 	b.n++
 	b.sum += s
-	b.max = max(b.max, s)
-	a.slowdowns.Add(int64(min(s*slowdownScale, maxSlowdown)))
+	if s > b.max {
+		b.max = s
+	}
+	if s *= slowdownScale; s > maxSlowdown {
+		s = maxSlowdown
+	}
+	a.slowdowns.Add(int64(s))
 }
 
 // fold adds a goroutine that is over, and inactive, to its class.
@@ -404,7 +438,7 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 	if end > a.now {
 		a.advance(end)
 	}
-	a.age.update(a.table, a.now)
+	a.age.update(&a.table, a.now)
 	for i := int32(1); i < a.table.Len(); i++ {
 		g := a.table.At(i)
 		if !g.alive {
@@ -458,7 +492,8 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		p.Some = float64(a.some) / float64(a.now)
 		p.Full = float64(a.full) / float64(a.now)
 	}
-	a.size.Add(a.ps.procs, a.now-a.ps.since)
+	a.unclaimed.Add(a.ps.unclaimed, a.now-a.ps.unclaimedSince)
+	a.size.Add(a.ps.procs, a.now-a.ps.procsSince)
 	if size := a.size.Float(); size > 0 {
 		p.UnclaimedIdle = a.unclaimed.Float() / size
 	}

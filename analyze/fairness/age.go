@@ -16,6 +16,7 @@ type age struct {
 	head, tail int32 // slots; 0 is none
 	done       int64 // the curve is right up to here
 	width      int64
+	bin, until int64 // the last one that was written to, and where it ends
 	bins       []int64
 	max, at    int64
 }
@@ -31,6 +32,10 @@ func (a *age) update(t *table, now int64) {
 	if v := now - since; v > a.max {
 		a.max, a.at = v, now
 	}
+	if now < a.until { // mostly
+		a.bins[a.bin] = max(a.bins[a.bin], now-since)
+		return
+	}
 	for now/a.width >= maxAgeBins {
 		a.merge()
 	}
@@ -40,6 +45,8 @@ func (a *age) update(t *table, now int64) {
 		}
 		a.bins[i] = max(a.bins[i], min((i+1)*a.width, now)-since)
 	}
+	a.bin = now / a.width
+	a.until = (a.bin + 1) * a.width
 }
 
 // merge makes the bins twice as wide.

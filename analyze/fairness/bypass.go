@@ -36,12 +36,12 @@ func newBypass() bypass {
 	return bypass{next: 1, tree: make([]int32, firstPositions+1), counts: histogram.New(maxBypass)}
 }
 
+// full reports whether there is no number left.
+func (b *bypass) full() bool { return int(b.next) == len(b.tree) }
+
 // number gives a number to a goroutine that begins to wait. It is the last in
 // the list of age.
-func (b *bypass) number(t *table, a *age, g *goroutine) {
-	if int(b.next) == len(b.tree) {
-		b.renumber(t, a)
-	}
+func (b *bypass) number(g *goroutine) {
 	g.number, g.bypassed = b.next, 0
 	b.next++
 }

@@ -37,7 +37,7 @@ type goroutine struct {
 // table finds live goroutines by ID. Memory follows those that live at one time.
 type table struct{ ids.Table[goroutine] }
 
-func newTable() *table { return &table{ids.NewTable[goroutine]()} }
+func newTable() table { return table{ids.NewTable[goroutine]()} }
 
 // add makes a slot for a goroutine that is not there.
 func (t *table) add(id int64) int32 {

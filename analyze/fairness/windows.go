@@ -35,9 +35,9 @@ func (a *Accumulator) closeWindows(to int64) {
 	until := func(t int64) (some, full int64) {
 		some, full = a.some, a.full
 		if a.runnable > 0 {
-			some += t - a.now
+			some += t - a.settled
 			if a.running == 0 {
-				full += t - a.now
+				full += t - a.settled
 			}
 		}
 		return some, full

@@ -10,15 +10,14 @@ import "math"
 // always; a map, whose hash nobody can aim at, holds the rest. Memory follows the
 // most ids that were in it at one time. The zero value is not ready: use [New].
 type Index struct {
-	table []entry
-	shift uint8           // the table has 1<<shift entries
+	table []entry         // of a power of two entries
 	rest  map[int64]int32 // place plus 1
 	n     int
 }
 
-// entry is what lies where an id's low bits say: its other bits plus 1, if they
-// fit, or 0 if it is free; and the place. Ids that do not fit are in the rest. There
-// can be a million.
+// entry is what lies where an id's low bits say: its bits above the first lowBits plus
+// 1, if they fit, or 0 if it is free; and the place. Ids that do not fit are in the
+// rest. There can be a million.
 type entry struct {
 	high  uint32
 	place int32
@@ -27,18 +26,18 @@ type entry struct {
 // None is the place of an id that is not in the index.
 const None = int32(-1)
 
-// firstShift is that of a new table, which is larger than most need: then the ids of a
-// few that live long and of many that come and go seldom meet.
-const firstShift = 10
+// lowBits is how many bits choose an entry of a new table, which is larger than most
+// need: then the ids of a few that live long and of many that come and go seldom meet.
+const lowBits = 10
 
 // New returns an empty Index.
 func New() Index {
-	return Index{table: make([]entry, 1<<firstShift), shift: firstShift, rest: map[int64]int32{}}
+	return Index{table: make([]entry, 1<<lowBits), rest: map[int64]int32{}}
 }
 
 // Find returns the place of id, or [None].
 func (x *Index) Find(id int64) int32 {
-	if e := x.entry(id); uint64(e.high) == x.high(id) {
+	if e := x.entry(id); uint64(e.high) == high(id) {
 		return e.place
 	}
 	return x.inRest(id)
@@ -46,8 +45,9 @@ func (x *Index) Find(id int64) int32 {
 
 func (x *Index) entry(id int64) *entry { return &x.table[uint64(id)&uint64(len(x.table)-1)] }
 
-// high is what the entry for the low bits of id has as high if it holds id.
-func (x *Index) high(id int64) uint64 { return uint64(id)>>(x.shift%64) + 1 }
+// high is what the entry for the low bits of id has as high if it holds id. In a table
+// that has grown some of these bits choose the entry, too.
+func high(id int64) uint64 { return uint64(id)>>lowBits + 1 }
 
 func (x *Index) inRest(id int64) int32 {
 	if len(x.rest) == 0 {
@@ -68,7 +68,7 @@ func (x *Index) Add(id int64, place int32) {
 
 // put reports whether id went into the table.
 func (x *Index) put(id int64, place int32) bool {
-	high, e := x.high(id), x.entry(id)
+	high, e := high(id), x.entry(id)
 	if e.high != 0 || high > math.MaxUint32 {
 		return false
 	}
@@ -77,12 +77,11 @@ func (x *Index) put(id int64, place int32) bool {
 }
 
 func (x *Index) grow() {
-	old, shift := x.table, x.shift
+	old := x.table
 	x.table = make([]entry, 2*len(old))
-	x.shift++
 	for low, e := range old { // no two of them meet
 		if e.high > 0 {
-			x.put(int64(uint64(e.high-1)<<shift|uint64(low)), e.place)
+			x.put(int64(e.high-1)<<lowBits|int64(low)&(1<<lowBits-1), e.place)
 		}
 	}
 	for id, place := range x.rest {
@@ -95,7 +94,7 @@ func (x *Index) grow() {
 // Remove removes an id, which must be there.
 func (x *Index) Remove(id int64) {
 	x.n--
-	if e := x.entry(id); uint64(e.high) == x.high(id) {
+	if e := x.entry(id); uint64(e.high) == high(id) {
 		e.high = 0
 		return
 	}

@@ -11,11 +11,12 @@ import (
 // their low bits, negative.
 func TestIndex(t *testing.T) {
 	for name, id := range map[string]func(i int64) int64{
-		"in a row":  func(i int64) int64 { return i },
-		"alike":     func(i int64) int64 { return i << 32 },
-		"scattered": func(i int64) int64 { return i * 0x9e3779b97f4a7c1 },
-		"negative":  func(i int64) int64 { return -i },
-		"too large": func(i int64) int64 { return 1<<37 + i<<28 + i },
+		"in a row":   func(i int64) int64 { return i },
+		"alike":      func(i int64) int64 { return i << 32 },
+		"scattered":  func(i int64) int64 { return i * 0x9e3779b97f4a7c1 },
+		"negative":   func(i int64) int64 { return -i },
+		"at the end": func(i int64) int64 { return 1<<42 - 1500 + i },
+		"too large":  func(i int64) int64 { return 1<<37 + i<<28 + i },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(1, 2))

@@ -1,6 +1,8 @@
 package waits
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -79,11 +81,9 @@ type Accumulator struct {
 	now          int64
 	clk          clocks
 	mode         mode
-	modeSince    int64
 	stw          bool
-	stwReason    int32     // index in reasons
-	stoppedAt    integrals // of the global queue by the time, when the world stopped
-	stopper      int32     // P that stops the world, or none
+	stwReason    int32 // index in reasons
+	stopper      *proc // that stops the world, or nil
 	stopperState pstate
 	stopperG     int32
 	usable       int64 // GOMAXPROCS, or the number of Ps seen as long as that is unknown
@@ -91,11 +91,11 @@ type Accumulator struct {
 	seen         int64 // usable Ps in procs
 	busy         int64 // usable Ps that are not idle
 	procs        []*proc
-	procOf       []int32 // by P id: index + 1
-	procFar      map[int32]int32
+	procOf       []*proc // by P id
+	procFar      map[int32]*proc
 	running      []serving // but those that began since the global queue got empty
 	pool         pool
-	poolPending  []int32 // Ps whose reading of the global queue is pending, perhaps
+	poolPending  []*proc // Ps whose reading of the global queue is pending, perhaps
 	pastLen      int
 	idleHead     int32 // index of the P that has been idle longest, or none
 	idleTail     int32
@@ -106,8 +106,8 @@ type Accumulator struct {
 	seq      int64 // of the last one that became runnable
 	gors     ids.Table[goroutine]
 	waits    ids.Parts[wait]
-	nodes    []node // of the same index as waits
-	freeWait []int32
+	nodes    []node  // of the same index as waits
+	freeWait int32   // the first that is free, or 0
 	moved    []int32 // waits that were moved at this instant, perhaps
 	mores    ids.Parts[more]
 	lastMore int32 // the highest index in mores
@@ -126,7 +126,7 @@ type Accumulator struct {
 	cellOf   map[uint64]int32
 
 	worst      []story
-	worstMin   int64
+	worstMin   int64 // what is longer is among them; -1 as long as all are
 	classWorst []classWorst
 	runs       []run // scratch, as are the next two
 	intervals  []interval
@@ -136,10 +136,10 @@ type Accumulator struct {
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
 	a := &Accumulator{
-		opt:     o.withDefaults(),
-		stopper: none, idleHead: none, idleTail: none, idleLast: none,
+		opt:      o.withDefaults(),
+		idleHead: none, idleTail: none, idleLast: none, worstMin: -1,
 		reasons: make([]int32, 1),
-		procFar: map[int32]int32{},
+		procFar: map[int32]*proc{},
 		gors:    ids.NewTable[goroutine](),
 		nodes:   make([]node, 1),
 		spills:  make([]spill, 1),
@@ -151,7 +151,11 @@ func New(o Options) *Accumulator {
 		a.totals[k].bars = &bars{}
 	}
 	a.classes = append(a.classes, class{id: ClassOthers, worst: none, worstMin: -1})
+	if a.opt.Worst == 0 {
+		a.worstMin = math.MaxInt64
+	}
 	a.pool.q.init()
+	a.gors.At(0).id = reference.NoG // for onP
 	a.updateMode()
 	return a
 }
@@ -175,24 +179,23 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	case reference.KindSyscallExit:
 		a.syscallExit(d)
 	case reference.KindPStart:
-		if pi := a.proc(d.P); pi >= 0 {
-			a.enter(pi, pSched, 0, nil)
-			p := a.procs[pi]
+		if p := a.proc(d.P); p != nil {
+			a.enter(p, pSched, nil)
 			p.fresh, p.freshClk = true, a.clk
 			a.pool.mark(&p.freshPool, a.clk.service())
 		}
 	case reference.KindPStop:
-		if pi := a.proc(d.P); pi >= 0 {
+		if p := a.proc(d.P); p != nil {
 			st := pIdle
 			if d.Why == reference.WhyLocked {
 				st = pUnavail
-				a.procs[pi].unavail, a.procs[pi].unavailStack = culpritLocked, 0
+				p.unavail, p.unavailStack = culpritLocked, 0
 			}
-			a.enter(pi, st, 0, nil)
+			a.enter(p, st, nil)
 		}
 	case reference.KindRetake:
-		if pi := a.proc(d.P); pi >= 0 {
-			a.enter(pi, pIdle, 0, nil)
+		if p := a.proc(d.P); p != nil {
+			a.enter(p, pIdle, nil)
 		}
 	case reference.KindSTWBegin:
 		a.stwBegin(d)
@@ -208,7 +211,7 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 	if t := calls[0].Time; t > a.now {
 		a.advance(t)
 	}
-	if g, gi := a.onP(&calls[0]); gi != 0 && a.briefCalls(g, gi, calls) {
+	if g := a.onP(&calls[0]); g.place != 0 && a.briefCalls(g, calls) {
 		return
 	}
 	for i := range calls {

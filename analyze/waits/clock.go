@@ -28,7 +28,7 @@ func (c *clocks) time() int64 {
 // those that wait: neither is a P idle nor the world stopped.
 func (c *clocks) service() int64 { return c[modeBusy] + c[modeStopping] }
 
-// copyTo is as that of shares.
+// copyTo copies c entry by entry: see sharesNow.
 func (c *clocks) copyTo(to *clocks) {
 	to[0], to[1], to[2], to[3] = c[0], c[1], c[2], c[3]
 }
@@ -45,10 +45,7 @@ func (a *Accumulator) advance(t int64) {
 		a.settleMoves()
 	}
 	dt := t - a.now
-	a.clk[a.mode] += dt
-	if a.mode == modeBusy || a.mode == modeStopping {
-		a.pool.total += a.usable * dt
-	}
+	a.clk[a.mode&3] += dt
 	a.now = t
 }
 
@@ -76,10 +73,10 @@ func (a *Accumulator) stwBegin(d *reference.Decision) {
 	}
 	a.stw, a.stwReason = true, a.reason(d.Label)
 	a.holdAgain()
-	if pi := a.proc(d.P); pi >= 0 && a.procs[pi].state != pIdle {
-		p := a.procs[pi]
-		a.stopper, a.stopperState, a.stopperG = pi, p.state, p.runner
-		a.switchTo(pi, pIdle, 0, nil)
+	if p := a.proc(d.P); p != nil && p.state != pIdle {
+		a.stopperState, a.stopperG = p.state, p.runner
+		a.enter(p, pIdle, nil)
+		a.stopper = p
 	}
 	a.updateMode()
 }
@@ -90,9 +87,12 @@ func (a *Accumulator) stwEnd() {
 	}
 	a.stw = false
 	a.holdAgain()
-	if a.stopper >= 0 {
-		a.switchTo(a.stopper, a.stopperState, a.stopperG, a.gors.At(a.stopperG))
-		a.stopper = none
+	if a.stopper != nil {
+		var g *goroutine
+		if a.stopperG != 0 {
+			g = a.gors.At(a.stopperG)
+		}
+		a.enter(a.stopper, a.stopperState, g)
 	}
 	a.updateMode()
 }
@@ -109,8 +109,8 @@ func (a *Accumulator) setProcs(n int64) {
 	}
 	a.foldPool()
 	a.procsKnown = true
-	a.usable = n
-	for i, p := range a.procs {
+	a.setUsable(n)
+	for _, p := range a.procs {
 		usable := int64(p.id) < n
 		if usable == p.usable {
 			continue
@@ -119,16 +119,22 @@ func (a *Accumulator) setProcs(n int64) {
 		if usable {
 			p.usable = true
 			a.seen++
-			a.joinPool(int32(i), p)
-			a.joinIdle(int32(i), p)
+			a.joinPool(p)
+			a.joinIdle(p)
 		} else {
 			a.leavePool(p)
-			a.leaveIdle(int32(i), p)
+			a.leaveIdle(p)
 			p.usable = false
 			a.seen--
 		}
-		a.beginHold(int32(i), p)
-		a.record(int32(i), p)
+		a.beginHold(p)
+		a.record(p)
 	}
 	a.updateMode()
+}
+
+// setUsable sets the number of usable Ps.
+func (a *Accumulator) setUsable(n int64) {
+	a.pool.all.add(n-a.usable, a.clk.service())
+	a.usable = n
 }

@@ -20,7 +20,7 @@ const (
 
 func (h *coarse) add(ns int64) {
 	shift := max(0, bits.Len64(uint64(ns))-coarseBits-1)
-	i := shift<<coarseBits + int(uint64(ns)>>shift)
+	i := uint(shift<<coarseBits) + uint(uint64(ns)>>shift)
 	at := h.page[i/coarsePage]
 	if at == 0 {
 		h.made = append(h.made, [coarsePage]int64{})

@@ -24,12 +24,12 @@ func (a *Accumulator) Finish(end int64, names Namer) Result {
 			c.openNs += a.now - w.ready
 		}
 	}
-	a.stopper = none
-	for pi := range a.procs {
-		if a.procs[pi].state == pRun {
-			a.enter(int32(pi), pSched, 0, nil)
+	a.stopper = nil
+	for _, p := range a.procs {
+		if p.state == pRun {
+			a.enter(p, pSched, nil)
 		}
-		a.endHold(a.procs[pi])
+		a.endHold(p)
 	}
 	a.setMode(modeBusy) // charges what the stopped world held
 	a.foldPool()

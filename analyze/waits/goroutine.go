@@ -11,46 +11,41 @@ type goroutine struct {
 	classID int32 // of that class
 	wait    int32 // 0: does not wait
 	p       int32 // P on which it last ran, or none
+	place   int32 // in Accumulator.gors
 	flags   reference.Flags
 }
 
-// lookup returns goroutine id and its index, which is 0 if there is none.
-func (a *Accumulator) lookup(id int64) (*goroutine, int32) {
-	gi := a.gors.Find(id)
-	return a.gors.At(gi), gi
-}
+// lookup returns goroutine id; if there is none, one whose place is 0.
+func (a *Accumulator) lookup(id int64) *goroutine { return a.gors.At(a.gors.Find(id)) }
 
 // onP is lookup for a decision about a goroutine that mostly is the last that ran on
 // d's P.
-func (a *Accumulator) onP(d *reference.Decision) (*goroutine, int32) {
-	if uint32(d.P) < uint32(len(a.procOf)) {
-		if i := a.procOf[d.P]; i > 0 {
-			gi := a.procs[i-1].last
-			if g := a.gors.At(gi); g.id == d.G && gi != 0 {
-				return g, gi
-			}
+func (a *Accumulator) onP(d *reference.Decision) *goroutine {
+	if p := a.nearProc(d.P); p != nil {
+		if g := a.gors.At(p.last); g.id == d.G {
+			return g
 		}
 	}
 	return a.lookup(d.G)
 }
 
-// goroutine returns d's goroutine and its index, and takes over what d says of it.
-func (a *Accumulator) goroutine(d *reference.Decision) (*goroutine, int32) {
-	g, gi := a.lookup(d.G)
-	if gi == 0 {
-		g, gi = a.newGoroutine(d)
+// goroutine returns d's goroutine, and takes over what d says of it.
+func (a *Accumulator) goroutine(d *reference.Decision) *goroutine {
+	g := a.gors.At(a.gors.Find(d.G))
+	if g.place == 0 {
+		g = a.newGoroutine(d)
 	}
 	a.learn(g, d)
-	return g, gi
+	return g
 }
 
-func (a *Accumulator) newGoroutine(d *reference.Decision) (*goroutine, int32) {
-	gi := a.gors.Add(d.G)
-	g := a.gors.At(gi)
+func (a *Accumulator) newGoroutine(d *reference.Decision) *goroutine {
+	place := a.gors.Add(d.G)
+	g := a.gors.At(place)
 	ci := a.class(d.Class)
-	*g = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none}
+	*g = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none, place: place}
 	a.classes[ci].goroutines++
-	return g, gi
+	return g
 }
 
 // kept are the flags of a decision that say what its goroutine is.
@@ -79,12 +74,12 @@ func (a *Accumulator) learnMore(g *goroutine, d *reference.Decision) {
 	}
 }
 
-// exit forgets goroutine gi.
-func (a *Accumulator) exit(g *goroutine, gi int32) {
+// exit forgets goroutine g.
+func (a *Accumulator) exit(g *goroutine) {
 	if g.wait != 0 {
 		a.forget(g)
 	}
-	a.gors.Remove(g.id, gi)
+	a.gors.Remove(g.id, g.place)
 	g.id = reference.NoG // for onP
 }
 
@@ -94,8 +89,8 @@ func (a *Accumulator) queueFor(to reference.Queue, p int32) int32 {
 	case reference.QueueDirect:
 		return queueDirect
 	case reference.QueueRunnext, reference.QueueLocal:
-		if pi := a.proc(p); pi >= 0 {
-			return pi
+		if p := a.proc(p); p != nil {
+			return p.index
 		}
 	}
 	return queuePool
@@ -105,18 +100,17 @@ func (a *Accumulator) ready(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g, gi := a.goroutine(d)
+	g := a.goroutine(d)
 	qi := a.queueFor(d.To, d.P)
 	if g.wait != 0 { // its start was not seen
 		a.forget(g)
 	}
-	a.endRunning(g, gi) // nor its stop
+	a.endRunning(g) // nor its stop
 	a.seq++
 	g.seq = a.seq
-	wi := a.newWait()
+	wi, w := a.newWait()
 	g.wait = wi
-	w := a.waits.At(wi)
-	w.gor, w.ready, w.moved, w.more = gi, a.now, false, 0
+	w.gor, w.ready, w.moved, w.more = g.place, a.now, false, 0
 	w.to, w.why, w.p, w.nsteps = d.To, d.Why, d.P, 1
 	switch {
 	case g.flags != 0:
@@ -130,16 +124,16 @@ func (a *Accumulator) ready(d *reference.Decision) {
 }
 
 func (a *Accumulator) move(d *reference.Decision) {
-	g, gi := a.lookup(d.G)
-	if gi == 0 || g.wait == 0 {
+	g := a.lookup(d.G)
+	if g.place == 0 || g.wait == 0 {
 		return
 	}
 	w := a.waits.At(g.wait)
 	a.step(w, d)
 	w.target = a.queueFor(d.To, d.P)
 	if w.target == queueDirect {
-		if pi := a.proc(d.P); pi >= 0 {
-			w.target = takenBy(pi)
+		if p := a.proc(d.P); p != nil {
+			w.target = takenBy(p.index)
 		}
 	}
 	if !w.moved && w.target != w.queue {
@@ -149,42 +143,52 @@ func (a *Accumulator) move(d *reference.Decision) {
 }
 
 func (a *Accumulator) start(d *reference.Decision) {
-	pi := a.proc(d.P)
+	p := a.proc(d.P)
 	if d.G >= 0 {
-		g, gi := a.goroutine(d)
-		a.endRunning(g, gi)
-		a.classes[g.class].starts++
+		g := a.goroutine(d)
+		a.endRunning(g)
+		c := &a.classes[g.class]
+		c.starts++
 		if g.wait != 0 && d.Wait < 0 {
 			a.forget(g)
 		} else if g.wait != 0 {
-			a.finishWait(g, d, pi)
+			a.finishWait(g, c, d, p)
 		}
-		a.run(g, gi, pi)
+		a.run(g, p)
 	}
 }
 
-// run lets goroutine g run on P pi, which may be none.
-func (a *Accumulator) run(g *goroutine, gi, pi int32) {
-	g.p, g.runFrom = pi, a.now
-	if pi >= 0 {
-		a.procs[pi].fresh = false
-		a.enter(pi, runState(g.flags), gi, g)
+// run lets goroutine g run on p, which may be nil.
+func (a *Accumulator) run(g *goroutine, p *proc) {
+	g.p, g.runFrom = none, a.now
+	if p != nil {
+		g.p, p.fresh = p.index, false
+		a.enter(p, runState(g.flags), g)
 	}
 }
 
 // endRunning adds the run interval of goroutine g to its class and, where its
 // P still runs it, lets the P go on to its scheduler.
-func (a *Accumulator) endRunning(g *goroutine, gi int32) {
+func (a *Accumulator) endRunning(g *goroutine) {
 	if g.runFrom >= 0 {
-		a.leaveFor(g, gi, pSched)
+		a.leaveFor(g, a.ranOn(g), pSched)
 	}
 }
 
-func (a *Accumulator) leaveFor(g *goroutine, gi int32, st pstate) {
+// ranOn is the P on which g ran last, or nil.
+func (a *Accumulator) ranOn(g *goroutine) *proc {
+	if g.p < 0 {
+		return nil
+	}
+	return a.procs[g.p]
+}
+
+// leaveFor ends the run interval of g; p, on which it ran, goes on to a state.
+func (a *Accumulator) leaveFor(g *goroutine, p *proc, st pstate) {
 	a.classes[g.class].running += a.now - g.runFrom
 	g.runFrom = -1
-	if g.p >= 0 && (a.procs[g.p].runner == gi || a.stopper == g.p && a.stopperG == gi) {
-		a.enter(g.p, st, 0, nil)
+	if p != nil && (p.runner == g.place || a.stopper == p && a.stopperG == g.place) {
+		a.enter(p, st, nil)
 	}
 }
 
@@ -192,17 +196,20 @@ func (a *Accumulator) stop(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g, gi := a.onP(d)
-	if gi == 0 {
+	g := a.onP(d)
+	if g.place == 0 {
 		return
 	}
 	a.learn(g, d)
-	if g.p >= 0 {
-		a.procs[g.p].ended(gi, d.Why)
+	p := a.ranOn(g)
+	if p != nil {
+		p.ended(g.place, d.Why)
 	}
-	a.endRunning(g, gi)
+	if g.runFrom >= 0 {
+		a.leaveFor(g, p, pSched)
+	}
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-		a.exit(g, gi)
+		a.exit(g)
 	}
 }
 
@@ -210,24 +217,23 @@ func (a *Accumulator) syscall(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g, gi := a.onP(d)
-	if gi == 0 {
-		g, gi = a.newGoroutine(d)
+	g := a.onP(d)
+	if g.place == 0 {
+		g = a.newGoroutine(d)
 	}
 	a.learn(g, d)
-	pi := g.p
+	p := a.ranOn(g)
 	if g.runFrom < 0 {
-		pi = a.proc(d.P)
+		p = a.proc(d.P)
 	}
-	if pi >= 0 {
-		p := a.procs[pi]
-		p.ended(gi, reference.WhySyscall)
+	if p != nil {
+		p.ended(g.place, reference.WhySyscall)
 		p.unavail, p.unavailStack = culpritSyscall|culprit(g.class), d.Stack
 	}
 	if g.runFrom >= 0 {
-		a.leaveFor(g, gi, pUnavail)
-	} else if pi >= 0 {
-		a.enter(pi, pUnavail, 0, nil)
+		a.leaveFor(g, p, pUnavail)
+	} else if p != nil {
+		a.enter(p, pUnavail, nil)
 	}
 }
 
@@ -235,83 +241,86 @@ func (a *Accumulator) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g, gi := a.onP(d)
-	if gi == 0 {
-		g, gi = a.newGoroutine(d)
+	g := a.onP(d)
+	if g.place == 0 {
+		g = a.newGoroutine(d)
 	}
 	a.learn(g, d)
-	if pi := a.proc(d.P); pi >= 0 && g.wait == 0 {
-		a.endRunning(g, gi)
-		a.run(g, gi, pi)
+	if p := a.proc(d.P); p != nil && g.wait == 0 {
+		a.endRunning(g)
+		a.run(g, p)
 	}
 }
 
 // briefCalls is AddCalls for goroutine g. It reports false, and does nothing, if
 // somebody waits in the global queue or is about to be moved, or g is not known to
 // run on the P.
-func (a *Accumulator) briefCalls(g *goroutine, gi int32, calls []reference.Decision) bool {
+func (a *Accumulator) briefCalls(g *goroutine, calls []reference.Decision) bool {
 	if len(a.moved) > 0 || g.runFrom < 0 || g.p < 0 || g.wait != 0 || g.flags != 0 || g.classID != calls[0].Class {
 		return false
 	}
-	pi := g.p
-	p := a.procs[pi]
-	if p.id != calls[0].P || p.state != pRun || p.runner != gi || !p.usable || !p.poolAt.pending || p.runPos != none || a.stopper == pi {
+	p := a.procs[g.p]
+	if p.id != calls[0].P || p.state != pRun || p.runner != g.place || !p.usable || !p.poolAt.pending || p.runPos != none || a.stopper == p {
 		return false
 	}
-	waited := !p.ownAt.pending
-	for ; len(calls) >= 2; calls = calls[2:] {
-		enter, exit := &calls[0], &calls[1]
+	// The mode stays as it is meanwhile: what each of its ns means, in a call and else.
+	inRun, inCall := &p.base[shareOf[pRun][a.mode&3]&7], &p.base[shareOf[pUnavail][a.mode&3]&7]
+	by, q := culpritSyscall|culprit(g.class), &p.q
+	var inCalls int64
+	for i := 1; i < len(calls); i += 2 {
+		enter, exit := &calls[i-1], &calls[i]
 		if enter.Time > a.now {
 			a.advance(enter.Time)
 		}
-		a.sharesNow(p)
-		p.ended(gi, reference.WhySyscall)
-		a.classes[g.class].running += a.now - g.runFrom
-		began, beganNs := a.clk.service(), a.now
-		if waited {
-			a.endRun(p, began)
+		p.ended(g.place, reference.WhySyscall)
+		if q.used != 0 {
+			a.endRun(p, a.clk.service())
 		}
-		p.unavail, p.unavailStack = culpritSyscall|culprit(g.class), enter.Stack
-		p.state, p.hold = pUnavail, p.unavail
-		a.record(pi, p)
+		p.unavail, p.unavailStack = by, enter.Stack
+		p.state, p.hold = pUnavail, by
+		a.record(p)
+		began := a.now
 		if exit.Time > a.now {
 			a.advance(exit.Time)
 		}
-		a.sharesNow(p)
 		c := a.clk.service()
-		if waited {
-			q := &p.q
-			for i := range q.named {
-				a.chargeHold(q.class[i], p.hold, q.slots[i].n*(a.now-beganNs), false, p.unavailStack)
-			}
-			p.ownAt.read(q, c)
+		for s := q.used &^ kindSlots; s != 0; s &= s - 1 {
+			i := s.first()
+			a.chargeHold(q.class[i], by, q.slots[i].n*(a.now-began), false, enter.Stack)
 		}
-		a.pool.base[pRun] -= c - began
-		a.pool.base[pUnavail] += c - began
+		q.begin(c)
+		inCalls += a.now - began
 		p.state, p.hold, p.fresh = pRun, 0, false
 		p.began, p.servesFrom = c, c
-		p.runFrom, g.runFrom = a.now, a.now
-		a.record(pi, p)
+		p.runFrom = a.now
+		a.record(p)
 	}
+	*inRun -= inCalls
+	*inCall += inCalls
+	if a.mode == modeBusy || a.mode == modeStopping { // the service clock went on
+		a.pool.in[pRun].base -= inCalls
+		a.pool.in[pUnavail].base += inCalls
+	}
+	a.classes[g.class].running += a.now - g.runFrom - inCalls
+	g.runFrom = a.now
 	return true
 }
 
-func (a *Accumulator) newWait() int32 {
-	if n := len(a.freeWait); n > 0 {
-		wi := a.freeWait[n-1]
-		a.freeWait = a.freeWait[:n-1]
-		return wi
+func (a *Accumulator) newWait() (int32, *wait) {
+	if wi := a.freeWait; wi != 0 {
+		w := a.waits.At(wi)
+		a.freeWait = w.nextFree
+		return wi, w
 	}
 	wi := int32(len(a.nodes))
-	a.waits.Make(wi)
 	a.nodes = append(a.nodes, node{})
-	return wi
+	return wi, a.waits.Make(wi)
 }
 
 // forget drops the wait of g, which is not to be counted.
 func (a *Accumulator) forget(g *goroutine) {
 	w := a.waits.At(g.wait)
-	a.dequeue(g.wait, w)
+	a.dequeue(g.wait, w, g.seq)
 	a.release(g, w)
 }
 
@@ -324,16 +333,13 @@ func (a *Accumulator) release(g *goroutine, w *wait) {
 		a.freeMore = append(a.freeMore, w.more)
 		w.more = 0
 	}
-	a.freeWait = append(a.freeWait, g.wait)
+	w.nextFree, a.freeWait = a.freeWait, g.wait
 	g.wait = 0
 }
 
-// finishWait accounts for the wait of g, which is started by d on P pi.
-func (a *Accumulator) finishWait(g *goroutine, d *reference.Decision, pi int32) {
-	var f *proc
-	if pi >= 0 {
-		f = a.procs[pi]
-	}
+// finishWait accounts for the wait of g of class c, which is started by d on p, which
+// may be nil.
+func (a *Accumulator) finishWait(g *goroutine, c *class, d *reference.Decision, p *proc) {
 	w := a.waits.At(g.wait)
 	causes := &a.causes
 	if w.more != 0 {
@@ -341,9 +347,8 @@ func (a *Accumulator) finishWait(g *goroutine, d *reference.Decision, pi int32) 
 	} else {
 		*causes = [numCauses]int64{}
 	}
-	a.closeSegment(g.wait, w, g, f, causes)
+	a.closeSegment(g.wait, w, g, p, causes)
 	ns := a.now - w.ready
-	c := &a.classes[g.class]
 	c.waits[w.kind].add(ns, causes)
 	if c.coarse == nil {
 		c.coarse = &coarse{}
@@ -355,8 +360,8 @@ func (a *Accumulator) finishWait(g *goroutine, d *reference.Decision, pi int32) 
 	}
 	if w.kind == kindUser {
 		a.overTime.add(w.ready, a.now, causes)
-		if ns > a.worstMin || ns > c.worstMin || len(a.worst) < a.opt.Worst {
-			a.consider(&ended{w, g, d, pi, ns, causes})
+		if ns > min(a.worstMin, c.worstMin) {
+			a.consider(&ended{w, g, d, p, ns, causes})
 		}
 	}
 	a.release(g, w)

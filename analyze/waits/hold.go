@@ -52,13 +52,13 @@ func (a *Accumulator) holdOf(p *proc) culprit {
 
 // beginHold begins what keeps p from running anyone. Those in its queue wait for
 // it by the time, those in the global queue by the service clock and p's share.
-func (a *Accumulator) beginHold(pi int32, p *proc) {
+func (a *Accumulator) beginHold(p *proc) {
 	if p.hold = a.holdOf(p); p.hold == 0 {
 		return
 	}
-	p.heldAt.readWall(&p.q, a.now)
+	p.q.begin(a.now)
 	if p.usable {
-		a.readPool(pi, p, a.clk.service())
+		a.readPool(p, a.clk.service())
 	}
 }
 
@@ -67,10 +67,9 @@ func (a *Accumulator) endHold(p *proc) {
 	if p.hold == 0 {
 		return
 	}
-	if !p.heldAt.pending {
-		for i := range p.q.named {
-			a.chargeHold(p.q.class[i], p.hold, p.q.wallIntegral(int(i), a.now)-p.heldAt.at[i], false, p.unavailStack)
-		}
+	for s := p.q.used &^ kindSlots; s != 0; s &= s - 1 {
+		i := s.first()
+		a.chargeHold(p.q.class[i], p.hold, p.q.slots[i].at(a.now), false, p.unavailStack)
 	}
 	if p.usable {
 		a.creditPoolHold(p)
@@ -84,18 +83,18 @@ func (a *Accumulator) creditPoolHold(p *proc) {
 	}
 	q, c := &a.pool.q, a.clk.service()
 	for i := range q.named {
-		a.chargeHold(q.class[i], p.hold, q.integral(int(i), c)-p.poolAt.at[i], true, p.unavailStack)
+		a.chargeHold(q.class[i], p.hold, q.slots[i].at(c)-p.poolAt.at[i], true, p.unavailStack)
 	}
 }
 
 // holdAgain looks anew at what keeps the idle Ps, as a stop-the-world has begun
 // or ended.
 func (a *Accumulator) holdAgain() {
-	for i, p := range a.procs {
+	for _, p := range a.procs {
 		if p.state == pIdle {
 			a.endHold(p)
-			a.beginHold(int32(i), p)
-			a.record(int32(i), p)
+			a.beginHold(p)
+			a.record(p)
 		}
 	}
 }
@@ -109,14 +108,16 @@ func (a *Accumulator) setMode(m mode) {
 	if m == modeStopped || a.mode == modeStopped {
 		q := &a.pool.q
 		if m == modeStopped {
-			q.readWall(&a.stoppedAt, a.now)
+			for i := range q.named {
+				a.pool.stopped[i] = -q.slots[i].n * a.now
+			}
 		} else {
 			for i := range q.named {
-				a.chargeHold(q.class[i], culpritSTW|culprit(a.stwReason), q.wallIntegral(int(i), a.now)-a.stoppedAt[i], false, 0)
+				a.chargeHold(q.class[i], culpritSTW|culprit(a.stwReason), a.pool.stopped[i]+q.slots[i].n*a.now, false, 0)
 			}
 		}
 	}
-	a.mode, a.modeSince = m, a.now
+	a.mode = m
 }
 
 // chargeHold books waiting time of a class under what held a P.
@@ -133,20 +134,20 @@ func (a *Accumulator) chargeHold(waiting int32, by culprit, ns int64, shared boo
 
 // The idle Ps are linked in the order in which they became so.
 
-func (a *Accumulator) joinIdle(pi int32, p *proc) {
+func (a *Accumulator) joinIdle(p *proc) {
 	if p.state != pIdle || !p.usable {
 		return
 	}
 	p.idle, p.idleNext, p.idlePrev = true, none, a.idleTail
 	if a.idleTail != none {
-		a.procs[a.idleTail].idleNext = pi
+		a.procs[a.idleTail].idleNext = p.index
 	} else {
-		a.idleHead = pi
+		a.idleHead = p.index
 	}
-	a.idleTail = pi
+	a.idleTail = p.index
 }
 
-func (a *Accumulator) leaveIdle(pi int32, p *proc) {
+func (a *Accumulator) leaveIdle(p *proc) {
 	if !p.idle {
 		return
 	}
@@ -154,7 +155,7 @@ func (a *Accumulator) leaveIdle(pi int32, p *proc) {
 	if p.idlePrev != none {
 		a.procs[p.idlePrev].idleNext = p.idleNext
 	} else {
-		a.idleHead, a.idleLast = p.idleNext, pi
+		a.idleHead, a.idleLast = p.idleNext, p.index
 	}
 	if p.idleNext != none {
 		a.procs[p.idleNext].idlePrev = p.idlePrev

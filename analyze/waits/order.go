@@ -19,11 +19,12 @@ type order struct {
 // near is how many are looked at from an end of the list.
 const near = 8
 
-// insert puts node z, whose seq is set, in, and returns its value. Values only
-// mean something as differences.
-func (o *order) insert(nodes []node, z int32) int64 {
+// insert puts node z in, for one that became runnable at seq, and returns its value.
+// Values only mean something as differences.
+func (o *order) insert(nodes []node, z int32, seq int64) int64 {
 	nz, at := &nodes[z], o.last
-	for i := 0; at != 0 && nodes[at].seq > nz.seq; i++ {
+	nz.seq = seq
+	for i := 0; at != 0 && nodes[at].seq > seq; i++ {
 		if i == near {
 			return o.plant(nodes, z)
 		}

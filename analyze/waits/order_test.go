@@ -32,9 +32,9 @@ func TestOrder(t *testing.T) {
 			case k == 0 && len(free) > 0:
 				seq := free[0]
 				free = free[1:]
-				nodes = append(nodes, node{seq: seq})
+				nodes = append(nodes, node{})
 				i := int32(len(nodes) - 1)
-				live = append(live, entry{i: i, base: o.insert(nodes, i)})
+				live = append(live, entry{i: i, base: o.insert(nodes, i, seq)})
 			case k == 1 && len(live) > 0:
 				j := r.IntN(len(live))
 				e := live[j]
@@ -70,8 +70,8 @@ func TestOrderDepth(t *testing.T) {
 	nodes := make([]node, 1)
 	var o order
 	for i := range int32(n) {
-		nodes = append(nodes, node{seq: int64(i) + 1})
-		o.insert(nodes, i+1)
+		nodes = append(nodes, node{})
+		o.insert(nodes, i+1, int64(i)+1)
 	}
 	if o.root != 0 {
 		t.Error("those who come in order are not in the list")

@@ -32,9 +32,11 @@ type overTime struct {
 	slope [overTimeBins][numCauses]int64
 }
 
-func (o *overTime) width() int64 { return 1 << (overTimeShift + o.shift) }
+func (o *overTime) width() int64 { return 1 << o.log() }
 
-func (o *overTime) bin(at int64) int64 { return at >> (overTimeShift + o.shift) }
+func (o *overTime) bin(at int64) int64 { return at >> o.log() }
+
+func (o *overTime) log() uint { return (overTimeShift + o.shift) & 63 }
 
 // add spreads a wait over [from, to).
 func (o *overTime) add(from, to int64, causes *[numCauses]int64) {

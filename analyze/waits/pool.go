@@ -7,11 +7,24 @@ import "math/bits"
 // time in each state; the clock is that of service, since in the other modes
 // the mode alone decides.
 type pool struct {
-	n     [numStates]int64 // Ps in each state
-	base  [numStates]int64 // P-ns in each state at service clock c is base + n*c
-	total int64            // P-ns of all usable Ps, those never seen included
-	q     queue
+	in  [8]gauge // Ps in each state
+	all gauge    // usable Ps, those never seen included
+	q   queue
+	// While the world is stopped: the integral of those in q over the time since, by
+	// class, without that of those who are in it now.
+	stopped [numNamed]int64
 }
+
+// gauge is a number of Ps or of goroutines and its integral over the service clock,
+// which is base + n*c at c.
+type gauge struct{ n, base int64 }
+
+func (l *gauge) add(d, c int64) {
+	l.n += d
+	l.base -= d * c
+}
+
+func (l *gauge) at(c int64) int64 { return l.base + l.n*c }
 
 // poolMark is a time-stamp of the pool: P-ns by state, and the total. That of
 // idle Ps is what the others leave of the total; it occurs only while the world
@@ -22,76 +35,74 @@ const poolTotal = numStates
 
 func (b *pool) mark(m *poolMark, c int64) {
 	for s := pUnavail; s < numStates; s++ {
-		m[s] = b.base[s] + b.n[s]*c
+		m[s] = b.in[s].at(c)
 	}
-	m[poolTotal] = b.total
+	m[poolTotal] = b.all.at(c)
 }
 
 // serving is a usable P that runs a goroutine.
 type serving struct {
 	seq  int64
 	from int64 // service clock
-	p    int32
+	p    *proc
 }
 
 // joinPool and leavePool begin and end the part of a usable P's state.
-func (a *Accumulator) joinPool(pi int32, p *proc) {
+func (a *Accumulator) joinPool(p *proc) {
 	c := a.clk.service()
-	a.pool.n[p.state]++
-	a.pool.base[p.state] -= c
+	a.pool.in[p.state].add(1, c)
 	if p.state != pIdle {
 		a.busy++
 	}
 	if p.state == pRun {
-		a.beginServing(pi, p, c)
+		a.beginServing(p, c)
 	}
 }
 
 // beginServing begins the part in the global queue of a run interval of p, which is
 // usable. As long as that queue stays empty nobody needs to know; mostly it does.
-func (a *Accumulator) beginServing(pi int32, p *proc, c int64) {
+func (a *Accumulator) beginServing(p *proc, c int64) {
 	p.servesFrom = c
-	a.readPool(pi, p, c)
+	a.readPool(p, c)
 	if !p.poolAt.pending {
-		a.serve(pi, p)
+		a.serve(p)
 	}
 }
 
 // serve puts p among those that run.
-func (a *Accumulator) serve(pi int32, p *proc) {
+func (a *Accumulator) serve(p *proc) {
 	p.runPos = int32(len(a.running))
-	a.running = append(a.running, serving{seq: p.runSeq, from: p.servesFrom, p: pi})
+	a.running = append(a.running, serving{seq: p.runSeq, from: p.servesFrom, p: p})
 }
 
 func (a *Accumulator) leavePool(p *proc) {
 	c := a.clk.service()
-	a.pool.n[p.state]--
-	a.pool.base[p.state] += c
+	a.pool.in[p.state].add(-1, c)
 	if p.state != pIdle {
 		a.busy--
 	}
-	if p.state == pRun {
+	if p.runPos != none {
 		a.endServing(p, c)
 	}
 }
 
-// endServing ends the part in the global queue of the run interval of p, which is
-// usable.
+// endServing ends the part in the global queue of the run interval of p, which is in
+// Accumulator.running.
 func (a *Accumulator) endServing(p *proc, c int64) {
-	if p.runPos == none {
-		return
-	}
 	r := a.running[p.runPos]
 	if q := &a.pool.q; q.len > 0 {
 		q.order.addBefore(a.nodes, r.seq, c-r.from)
 	}
 	if !p.poolAt.pending {
-		a.credit(&a.pool.q, &p.poolAt, p.runClass, c, a.now-p.runFrom > a.opt.SliceNs, true)
+		a.creditPool(&p.poolAt, p.runClass, c)
+		if a.now-p.runFrom > a.opt.SliceNs {
+			a.longRun(&a.pool.q, &p.poolAt.at, c, true)
+		}
 	}
 	last := len(a.running) - 1
 	if int(p.runPos) != last {
 		a.running[p.runPos] = a.running[last]
-		a.procs[a.running[p.runPos].p].runPos = p.runPos
+		a.running[p.runPos].p.runPos = p.runPos
 	}
 	a.running = a.running[:last]
 	p.runPos = none
@@ -102,16 +113,16 @@ func (a *Accumulator) endServing(p *proc, c int64) {
 func (a *Accumulator) foldPool() {
 	c := a.clk.service()
 	for _, r := range a.running {
-		p := a.procs[r.p]
+		p := r.p
 		if !p.poolAt.pending {
-			a.credit(&a.pool.q, &p.poolAt, p.runClass, c, false, true)
+			a.creditPool(&p.poolAt, p.runClass, c)
 		}
-		a.readPool(r.p, p, c)
+		a.readPool(p, c)
 	}
-	for i, p := range a.procs {
+	for _, p := range a.procs {
 		if p.hold != 0 && p.usable {
 			a.creditPoolHold(p)
-			a.readPool(int32(i), p, c)
+			a.readPool(p, c)
 		}
 	}
 	if a.usable <= 0 {

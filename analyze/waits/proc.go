@@ -13,19 +13,23 @@ const (
 	numStates
 )
 
+// running reports whether a P in this state runs a goroutine.
+func (s pstate) running() bool { return s-pGC <= pRun-pGC }
+
 // share is a cause as far as the state of one P and the mode of the world
 // decide it. The time under shareRun is split by order into behind and
-// overtaken; that under shareIdle into waking and missed.
+// overtaken; that under shareIdle into waking and missed. While no P is idle and
+// the world runs, the share of a state has the number of that state.
 type share uint8
 
 const (
-	shareSTW share = iota
+	shareIdle share = iota
 	shareUnavail
 	shareGC
-	shareIdle
-	shareRun
 	shareTracer
+	shareRun
 	shareResidue
+	shareSTW
 )
 
 // shares is time by share. It has one more entry than there are shares, so that
@@ -36,7 +40,7 @@ type shares [8]int64
 // behind all of them": the first that holds at an instant owns it. A P without
 // a thread counts as stopped as soon as a stop-the-world has begun
 // (stopTheWorldWithSema takes the idle Ps at once).
-var shareOf = [numStates][numModes]share{
+var shareOf = [8][numModes]share{
 	//        busy          idle          stopping      stopped
 	pIdle:    {shareResidue, shareIdle, shareSTW, shareSTW},
 	pUnavail: {shareUnavail, shareUnavail, shareUnavail, shareSTW},
@@ -54,22 +58,11 @@ func (s *shares) add(st pstate, from, to *clocks) {
 	}
 }
 
-// since is what s has more than before.
-func (s *shares) since(before *shares) shares {
-	return shares{
-		s[0] - before[0], s[1] - before[1], s[2] - before[2], s[3] - before[3],
-		s[4] - before[4], s[5] - before[5], s[6] - before[6], s[7] - before[7],
-	}
-}
-
-// copyTo copies s entry by entry.
-//
-// OPT: the entries were just written one by one, and a wider load, which copies
-// several of them, would have to wait until all those writes are through. The
-// same holds for clocks.
-func (s *shares) copyTo(to *shares) {
-	to[0], to[1], to[2], to[3] = s[0], s[1], s[2], s[3]
-	to[4], to[5], to[6], to[7] = s[4], s[5], s[6], s[7]
+// turn goes on from a state of a P to another, at a reading of the clocks: what s
+// lacks is from then on what the clocks are by the shares of the new one.
+func (s *shares) turn(from, to pstate, at *clocks) {
+	s.add(from, &clocks{}, at)
+	s.add(to, at, &clocks{})
 }
 
 // proc is a P.
@@ -78,10 +71,9 @@ type proc struct {
 	usable bool
 	state  pstate
 	fresh  bool   // got a thread and ran no goroutine since
-	own    shares // its time up to upTo
-	upTo   clocks
-	upToNs int64 // the same as a time
-	began  int64 // service clock when it came into its state
+	index  int32  // in Accumulator.procs
+	base   shares // its time, less what the clocks are by the share that its state makes of each
+	began  int64  // service clock when it came into its state
 
 	// The goroutine that it runs, or runs last.
 	runner       int32 // index; 0: none
@@ -101,9 +93,7 @@ type proc struct {
 	freshPool poolMark
 
 	q      queue
-	ownAt  reading // of q, when the run began
 	poolAt reading // of the global queue, when the run or the hold began
-	heldAt reading // of q by the time, when the hold began
 	past   ring
 
 	inPending          bool // in Accumulator.poolPending
@@ -113,141 +103,164 @@ type proc struct {
 
 const none = int32(-1)
 
-// proc returns the index of P id, none if there is no such P or there are too
-// many.
-func (a *Accumulator) proc(id int32) int32 {
-	if uint32(id) < uint32(len(a.procOf)) {
-		if i := a.procOf[id]; i > 0 {
-			return i - 1
-		}
+// proc returns P id, nil if there is no such P or there are too many.
+func (a *Accumulator) proc(id int32) *proc {
+	if p := a.nearProc(id); p != nil {
+		return p
 	}
 	return a.farProc(id)
 }
 
-// farProc is proc for a P that is new, or not found by index.
-func (a *Accumulator) farProc(id int32) int32 {
-	if id < 0 {
-		return none
+// nearProc is proc for a P that is found by its id, else it returns nil. It is inlined.
+func (a *Accumulator) nearProc(id int32) *proc {
+	if uint32(id) < uint32(len(a.procOf)) {
+		return a.procOf[id]
 	}
-	if i, ok := a.procFar[id]; ok {
-		return i
+	return nil
+}
+
+// farProc is proc for a P that is new, or not found by index.
+func (a *Accumulator) farProc(id int32) *proc {
+	if id < 0 {
+		return nil
+	}
+	if p := a.procFar[id]; p != nil {
+		return p
 	}
 	if len(a.procs) >= maxProcs {
-		return none
+		return nil
 	}
-	i := int32(len(a.procs))
+	p := &proc{id: id, index: int32(len(a.procs)), began: a.clk.service(), runPos: none, usable: !a.procsKnown || int64(id) < a.usable}
 	if int(id) < nearProcs {
 		for int(id) >= len(a.procOf) {
-			a.procOf = append(a.procOf, 0)
+			a.procOf = append(a.procOf, nil)
 		}
-		a.procOf[id] = i + 1
+		a.procOf[id] = p
 	} else {
-		a.procFar[id] = i
+		a.procFar[id] = p
 	}
-	p := &proc{id: id, upTo: a.clk, upToNs: a.now, began: a.clk.service(), runPos: none, usable: !a.procsKnown || int64(id) < a.usable}
+	p.base.add(p.state, &a.clk, &clocks{})
+	p.past.last = -1
 	p.q.init()
 	a.procs = append(a.procs, p)
 	if p.usable {
 		a.seen++
 	}
-	a.joinIdle(i, p)
-	a.beginHold(i, p)
+	a.joinIdle(p)
+	a.beginHold(p)
 	if !a.procsKnown {
 		a.foldPool()
-		a.usable++
+		a.setUsable(a.usable + 1)
 		a.updateMode()
 	}
-	a.record(i, p)
-	return i
+	a.record(p)
+	return p
 }
 
-// sharesNow is p's time by share up to now. It is valid until the time goes on.
-func (a *Accumulator) sharesNow(p *proc) *shares {
-	if p.upToNs < a.modeSince {
-		a.sharesAcross(p)
-	} else { // all of the time since then is of one mode
-		p.own[shareOf[p.state][a.mode]&7] += a.now - p.upToNs
-		p.upTo[a.mode] = a.clk[a.mode]
-		p.upToNs = a.now
+// sharesNow stores p's time by share up to now.
+//
+// OPT: entry by entry, as they were written: a wider load, of several at once, would
+// have to wait until all those writes are through. The same holds for clocks.
+func (a *Accumulator) sharesNow(p *proc, to *shares) {
+	b := &p.base
+	to[0], to[1], to[2], to[3] = b[0], b[1], b[2], b[3]
+	to[4], to[5], to[6], to[7] = b[4], b[5], b[6], b[7]
+	to.addClocks(p.state, &a.clk)
+}
+
+// sharesSince stores what p's time by share has grown by since a mark.
+func (a *Accumulator) sharesSince(p *proc, m *mark, to *shares) {
+	b := &p.base
+	to[0], to[1], to[2], to[3] = b[0]-m[0], b[1]-m[1], b[2]-m[2], b[3]-m[3]
+	to[4], to[5], to[6], to[7] = b[4]-m[4], b[5]-m[5], b[6]-m[6], 0 // of no share
+	to.addClocks(p.state, &a.clk)
+}
+
+// addClocks adds what a P's base lacks.
+func (s *shares) addClocks(st pstate, c *clocks) {
+	of := &shareOf[st&7]
+	s[of[modeBusy]&7] += c[modeBusy]
+	s[of[modeIdle]&7] += c[modeIdle]
+	s[of[modeStopping]&7] += c[modeStopping]
+	s[shareSTW] += c[modeStopped] // in any state
+}
+
+// enter puts p into a state because of a decision about it. Where it runs a
+// goroutine from here on, that is g; else g is nil.
+func (a *Accumulator) enter(p *proc, st pstate, g *goroutine) {
+	if a.stopper == p {
+		a.stopper = nil
 	}
-	return &p.own
-}
-
-// sharesAcross is for a time in which the mode has changed.
-func (a *Accumulator) sharesAcross(p *proc) {
-	p.own.add(p.state, &p.upTo, &a.clk)
-	a.clk.copyTo(&p.upTo)
-	p.upToNs = a.now
-}
-
-// enter puts P pi into a state because of a decision about it. Where it runs a
-// goroutine from here on, that is g, of index gi; else gi is 0.
-func (a *Accumulator) enter(pi int32, st pstate, gi int32, g *goroutine) {
-	if a.stopper == pi {
-		a.stopper = none
-	}
-	busy := a.busy
-	a.switchTo(pi, st, gi, g)
-	if a.busy != busy {
-		a.updateMode()
-	}
-}
-
-// switchTo ends the state of P pi and begins st, with goroutine gi, which is g.
-func (a *Accumulator) switchTo(pi int32, st pstate, gi int32, g *goroutine) {
-	p := a.procs[pi]
-	c := a.clk.service()
-	a.sharesNow(p)
+	c, from := a.clk.service(), p.state
 	if p.hold != 0 {
 		a.endHold(p)
 	}
 	if p.idle {
-		a.leaveIdle(pi, p)
+		a.leaveIdle(p)
 	}
-	if p.state == pRun {
-		a.endRun(p, c)
-		if p.usable {
+	if from == pRun {
+		if p.q.used != 0 {
+			a.endRun(p, c)
+		}
+		if p.runPos != none {
 			a.endServing(p, c)
 		}
 	}
+	if from >= pTracer && st >= pTracer { // they differ by the service clock only
+		p.base[from&7] += c
+		p.base[st&7] -= c
+	} else {
+		p.base.turn(from, st, &a.clk)
+	}
 	if p.usable {
-		b := &a.pool
-		b.n[p.state]--
-		b.base[p.state] += c
-		b.n[st]++
-		b.base[st] -= c
-		if p.state == pIdle {
-			a.busy++
-		}
-		if st == pIdle {
-			a.busy--
+		a.pool.in[from&7].add(-1, c)
+		a.pool.in[st&7].add(1, c)
+		if from == pIdle || st == pIdle {
+			a.countBusy(from, st)
 		}
 	}
-	p.began, p.state, p.runner = c, st, gi
-	if gi != 0 {
-		p.last, p.runG, p.runSeq, p.runClass, p.runFrom = gi, g.id, g.seq, g.class, a.now
+	p.began, p.state, p.runner = c, st, 0
+	if g != nil {
+		p.runner, p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.place, g.place, g.id, g.seq, g.class, a.now
 	}
 	switch st {
 	case pRun:
-		p.ownAt.read(&p.q, c)
+		p.q.begin(c)
 		if p.usable {
-			a.beginServing(pi, p, c)
+			a.beginServing(p, c)
 		}
 	case pSched, pTracer: // nothing is told that keeps the P
 	default:
-		a.joinIdle(pi, p)
-		a.beginHold(pi, p)
+		a.joinIdle(p)
+		a.beginHold(p)
 	}
-	a.record(pi, p)
+	a.record(p)
+}
+
+// countBusy follows a usable P from one state to another.
+func (a *Accumulator) countBusy(from, to pstate) {
+	if from == pIdle {
+		a.busy++
+	}
+	if to == pIdle {
+		a.busy--
+	}
+	a.updateMode()
 }
 
 // endRun tells those who wait in p's queue that p's run interval ends, at service
-// clock c: who became runnable before the goroutine that ran was overtaken.
+// clock c: who became runnable before the goroutine that ran was overtaken, and all
+// waited under it.
 func (a *Accumulator) endRun(p *proc, c int64) {
-	if p.q.len > 0 {
-		p.q.order.addBefore(a.nodes, p.runSeq, c-p.began)
+	q := &p.q
+	if q.len > 0 {
+		q.order.addBefore(a.nodes, p.runSeq, c-p.began)
 	}
-	if !p.ownAt.pending {
-		a.credit(&p.q, &p.ownAt, p.runClass, c, a.now-p.runFrom > a.opt.SliceNs, false)
+	for s := q.used &^ kindSlots; s != 0; s &= s - 1 {
+		i := s.first()
+		a.charge(q.class[i], p.runClass, q.slots[i].at(c), false)
+	}
+	if a.now-p.runFrom > a.opt.SliceNs {
+		a.longRun(q, &integrals{}, c, false)
 	}
 }

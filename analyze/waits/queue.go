@@ -1,5 +1,7 @@
 package waits
 
+import "math/bits"
+
 // A queue keeps, for each class that waits in it, how many goroutines of that
 // class do and the integral of that number over the service clock. So a run
 // interval is charged to all goroutines that waited under it at the cost of one
@@ -32,44 +34,70 @@ type queue struct {
 	order order
 	named int32 // slots in use
 	len   int32
-	class [numNamed]int32
+	used  slotSet   // slots whose gauge is good; others count nobody, and their integral is zero
+	class [32]int32 // by slot, as slots
 	last  [16]uint8 // the slot that a class with these low bits had last
-	slots [numSlots]slot
+	slots [32]gauge // the first numSlots; 32, so that an index that is masked needs no check
 }
 
-// slot counts waiting goroutines.
-type slot struct {
-	n    int64
-	base int64 // the integral at service clock c is base + n*c
-	wall int64 // and over the time, at t, wall + n*t; for classes only
-}
+// slotSet is a set of slots, a bit for each.
+type slotSet uint32
+
+const kindSlots = slotSet(1<<numKinds-1) << slotKinds
+
+// first is the first slot of a set that is not empty.
+func (s slotSet) first() int { return bits.TrailingZeros32(uint32(s)) & 31 }
 
 func (q *queue) init() { q.named = 1; q.class[slotOthers] = classOthers }
 
-func (q *queue) integral(slot int, c int64) int64 {
-	s := &q.slots[slot]
-	return s.base + s.n*c
-}
+// Of a P's queue, only that P runs goroutines or is held while others wait in it. So
+// the integrals are those since its present interval of either began, over the
+// service clock if it runs one, over the time if it is held. Else they mean nothing.
 
-func (q *queue) wallIntegral(slot int, t int64) int64 {
-	s := &q.slots[slot]
-	return s.wall + s.n*t
-}
-
-// readWall stores the integrals over the time, at t, of all classes.
-func (q *queue) readWall(to *integrals, t int64) {
-	for i := range q.named {
-		to[i] = q.wallIntegral(int(i), t)
+// begin begins an interval, at x on its clock.
+func (q *queue) begin(x int64) {
+	if q.len == 0 {
+		q.used = 0
+		return
+	}
+	for s := q.used; s != 0; s &= s - 1 {
+		g := &q.slots[s.first()]
+		g.base = -g.n * x
 	}
 }
+
+// count adds d goroutines to a slot and to their kind, at x on the clock. Both are in
+// use.
+func (q *queue) count(slot uint8, k waitKind, d, x int64) {
+	q.len += int32(d)
+	q.slots[slot&31].add(d, x)
+	q.slots[(slotKinds+k)&31].add(d, x)
+}
+
+// use takes a slot and that of a kind into use.
+func (q *queue) use(slot uint8, k waitKind) {
+	if s := slotSet(1)<<(slot&31) | 1<<((slotKinds+k)&31); q.used&s != s {
+		q.useNew(s)
+	}
+}
+
+func (q *queue) useNew(s slotSet) {
+	for u := s &^ q.used; u != 0; u &= u - 1 {
+		q.slots[u.first()].base = 0
+	}
+	q.used |= s
+}
+
+// The global queue is served by all Ps at once, so its integrals are those since the
+// beginning, over the service clock, and each P has a reading of them.
 
 // read stores all integrals at service clock c.
 func (q *queue) read(to *integrals, c int64) {
 	for i := range q.named {
-		to[i] = q.integral(int(i), c)
+		to[i] = q.slots[i&31].at(c)
 	}
 	for i := slotKinds; i < numSlots; i++ {
-		to[i] = q.integral(i, c)
+		to[i] = q.slots[i].at(c)
 	}
 }
 
@@ -89,26 +117,6 @@ func (r *reading) read(q *queue, c int64) {
 	}
 }
 
-// readWall notes the integrals over the time, at t, of all classes.
-func (r *reading) readWall(q *queue, t int64) {
-	if r.pending = q.len == 0; !r.pending {
-		q.readWall(&r.at, t)
-	}
-}
-
-// count adds d goroutines to a slot and to their kind, at service clock c and
-// time t.
-func (q *queue) count(slot uint8, k waitKind, d, c, t int64) {
-	q.len += int32(d)
-	s := &q.slots[slot]
-	s.n += d
-	s.base -= d * c
-	s.wall -= d * t
-	s = &q.slots[slotKinds+int(k)]
-	s.n += d
-	s.base -= d * c
-}
-
 // slotFor returns the slot of a class in queue qi, and gives it one if it can.
 func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
 	last := &q.last[uint32(class)%16]
@@ -121,7 +129,7 @@ func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
 			*last = uint8(i)
 			return uint8(i)
 		}
-		if q.slots[i].n == 0 {
+		if q.slots[i&31].n == 0 {
 			free = i
 		}
 	}
@@ -134,8 +142,10 @@ func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
 	default: // charge the run intervals in progress to the former class
 		a.flushSlot(qi, q, int(free))
 	}
-	q.class[free], q.slots[free] = class, slot{}
-	a.startSlot(qi, int(free))
+	q.class[free], q.slots[free&31] = class, gauge{}
+	if qi < 0 {
+		a.startSlot(int(free))
+	}
 	return uint8(free)
 }
 
@@ -145,15 +155,15 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 	if qi >= 0 {
 		p := a.procs[qi]
 		if p.state == pRun {
-			a.charge(q.class[slot], p.runClass, q.since(&p.ownAt, slot, c), false)
+			a.charge(q.class[slot], p.runClass, q.grown(&integrals{}, slot, c), false)
 		}
 		if p.hold != 0 {
-			a.chargeHold(q.class[slot], p.hold, q.wallSince(&p.heldAt, slot, a.now), false, p.unavailStack)
+			a.chargeHold(q.class[slot], p.hold, q.grown(&integrals{}, slot, a.now), false, p.unavailStack)
 		}
 		return
 	}
 	for _, r := range a.running {
-		p := a.procs[r.p]
+		p := r.p
 		a.charge(q.class[slot], p.runClass, q.since(&p.poolAt, slot, c), true)
 	}
 	for _, p := range a.procs {
@@ -162,49 +172,37 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 		}
 	}
 	if a.mode == modeStopped {
-		a.chargeHold(q.class[slot], culpritSTW|culprit(a.stwReason), q.wallIntegral(slot, a.now)-a.stoppedAt[slot], false, 0)
+		a.chargeHold(q.class[slot], culpritSTW|culprit(a.stwReason), a.pool.stopped[slot], false, 0)
 	}
 }
 
-// since is the growth of a slot's integral since a reading, wallSince that of the
-// one over the time.
+// since is the growth of a slot's integral since a reading.
 func (q *queue) since(r *reading, slot int, c int64) int64 {
 	if r.pending {
 		return 0
 	}
-	return q.integral(slot, c) - r.at[slot]
+	return q.grown(&r.at, slot, c)
 }
 
-func (q *queue) wallSince(r *reading, slot int, t int64) int64 {
-	if r.pending {
+// grown is since for integrals.
+func (q *queue) grown(at *integrals, slot int, c int64) int64 {
+	if q.used>>slot&1 == 0 {
 		return 0
 	}
-	return q.wallIntegral(slot, t) - r.at[slot]
+	return q.slots[slot&31].at(c) - at[slot]
 }
 
-// firstComes reads what is pending of queue qi, which is empty now and will not
-// be.
-func (a *Accumulator) firstComes(qi int32, q *queue) {
-	if qi >= 0 {
-		p := a.procs[qi]
-		if p.ownAt.pending {
-			p.ownAt.pending = false
-			q.read(&p.ownAt.at, 0)
-		}
-		if p.heldAt.pending {
-			p.heldAt.pending = false
-			q.readWall(&p.heldAt.at, 0)
-		}
-		return
-	}
-	for _, pi := range a.poolPending {
-		p := a.procs[pi]
+// firstInPool reads what is pending of the global queue, which is empty now and will
+// not be.
+func (a *Accumulator) firstInPool() {
+	q := &a.pool.q
+	for _, p := range a.poolPending {
 		p.inPending = false
 		if p.poolAt.pending {
 			p.poolAt.pending = false
 			q.read(&p.poolAt.at, 0)
 			if p.state == pRun && p.usable && p.runPos == none {
-				a.serve(pi, p)
+				a.serve(p)
 			}
 		}
 	}
@@ -212,51 +210,48 @@ func (a *Accumulator) firstComes(qi int32, q *queue) {
 }
 
 // readPool notes the integrals of the global queue for p.
-func (a *Accumulator) readPool(pi int32, p *proc, c int64) {
+func (a *Accumulator) readPool(p *proc, c int64) {
 	p.poolAt.read(&a.pool.q, c)
 	if p.poolAt.pending && !p.inPending {
-		a.expectPool(pi, p)
+		a.expectPool(p)
 	}
 }
 
 // expectPool notes that p's reading of the global queue is pending.
-func (a *Accumulator) expectPool(pi int32, p *proc) {
+func (a *Accumulator) expectPool(p *proc) {
 	p.inPending = true
-	a.poolPending = append(a.poolPending, pi)
+	a.poolPending = append(a.poolPending, p)
 }
 
-// startSlot begins a slot, whose integral is zero, for the intervals that run.
-func (a *Accumulator) startSlot(qi int32, slot int) {
-	if qi >= 0 {
-		a.procs[qi].ownAt.at[slot], a.procs[qi].heldAt.at[slot] = 0, 0
-		return
-	}
+// startSlot begins a slot of the global queue, whose integral is zero, for the
+// intervals that run.
+func (a *Accumulator) startSlot(slot int) {
 	for _, p := range a.procs {
 		p.poolAt.at[slot] = 0
 	}
-	a.stoppedAt[slot] = 0
+	a.pool.stopped[slot] = 0
 }
 
-// credit charges a run interval of a class, which began when q's integrals were
-// since, to all who waited in q. shared says that q is the global queue, which
-// all usable Ps serve, so that one of them stands for its share only. since must
-// not be pending.
-func (a *Accumulator) credit(q *queue, since *reading, class int32, c int64, long, shared bool) {
+// creditPool charges a run interval of a class to all who waited in the global queue,
+// which all usable Ps serve, so that one of them stands for its share only. since is
+// what the integrals were when the interval began; it must not be pending.
+func (a *Accumulator) creditPool(since *reading, class int32, c int64) {
+	q := &a.pool.q
 	for i := range int(q.named) {
-		ns := q.integral(i, c) - since.at[i]
-		if ns == 0 {
-			continue
-		}
-		a.charge(q.class[i], class, ns, shared)
-		if long {
-			a.classes[q.class[i]].long.add(ns, shared)
+		if ns := q.slots[i&31].at(c) - since.at[i]; ns != 0 {
+			a.charge(q.class[i&31], class, ns, true)
 		}
 	}
-	if long {
-		for k := range numKinds {
-			i := slotKinds + int(k)
-			a.totals[k].long.add(q.integral(i, c)-since.at[i], shared)
-		}
+}
+
+// longRun adds a run interval that was longer than a time slice to what waited under
+// such ones.
+func (a *Accumulator) longRun(q *queue, since *integrals, c int64, shared bool) {
+	for i := range int(q.named) {
+		a.classes[q.class[i&31]].long.add(q.grown(since, i, c), shared)
+	}
+	for k := range numKinds {
+		a.totals[k].long.add(q.grown(since, slotKinds+int(k), c), shared)
 	}
 }
 

@@ -6,11 +6,11 @@ import "github.com/gmpscope/gmpscope/reference"
 // stint's start.
 type stint struct {
 	at     clocks // at its start
-	seq    int64  // of its goroutine
+	seq    int64  // of the goroutine that it ran, if it ran one, or ran last
 	g      int64
 	class  int32         // index
-	stack  int32         // of a system call
 	by     culprit       // why it ran no goroutine
+	stack  int32         // of the last system call
 	why    reference.Why // why its goroutine stopped
 	state  pstate
 	usable bool // P below GOMAXPROCS
@@ -23,6 +23,7 @@ type stint struct {
 type ring struct {
 	buf  []stint
 	next int64 // number of stints ever begun
+	tell int64 // that number when stories have to be told next
 	last int64 // time of the last one
 }
 
@@ -34,9 +35,9 @@ func (r *ring) stint(i int64) *stint { return &r.buf[i&int64(len(r.buf)-1)] }
 const ringStart = 64 // stints; a power of two
 
 // record begins a stint of p. A stint of length zero is overwritten.
-func (a *Accumulator) record(pi int32, p *proc) {
+func (a *Accumulator) record(p *proc) {
 	r := &p.past
-	begins := r.last != a.now || r.next == 0
+	begins := r.last != a.now
 	if begins {
 		if r.next == int64(len(r.buf)) {
 			a.grow(r)
@@ -49,21 +50,24 @@ func (a *Accumulator) record(pi int32, p *proc) {
 	}
 	s := r.stint(r.next - 1)
 	a.clk.copyTo(&s.at)
-	s.by, s.stack, s.why, s.state, s.usable = p.hold, 0, reference.WhyUnknown, p.state, p.usable
-	s.seq, s.g, s.class = 0, 0, 0
-	switch p.state {
-	case pRun, pGC, pTracer:
-		s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
-	case pUnavail:
-		s.stack = p.unavailStack
+	s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
+	s.by, s.stack = p.hold, p.unavailStack
+	s.why, s.state, s.usable = reference.WhyUnknown, p.state, p.usable
+	if begins && r.next == r.tell {
+		a.tellSoonLost(p)
 	}
-	if n := int64(len(r.buf)); begins && r.next&(n/8-1) == 0 {
-		if r.next == n {
-			a.tellAhead(pi, n) // all: with a longer ring they would reach back further
-		} else if r.next > n {
-			a.tellAhead(pi, r.next+n/8-1-n/2)
-		}
+}
+
+// tellSoonLost tells the stories that need a part of p's past that soon reaches back
+// less than half a ring.
+func (a *Accumulator) tellSoonLost(p *proc) {
+	r, n := &p.past, int64(len(p.past.buf))
+	if r.next == n {
+		a.tellAhead(p.index, n) // all: with a longer ring they would reach back further
+	} else {
+		a.tellAhead(p.index, r.next+n/8-1-n/2)
 	}
+	r.tell += n / 8
 }
 
 // grow makes a ring that is full longer, if that is allowed.
@@ -74,7 +78,7 @@ func (a *Accumulator) grow(r *ring) {
 	}
 	grown := make([]stint, max(2*n, ringStart))
 	copy(grown, r.buf)
-	r.buf = grown
+	r.buf, r.tell = grown, int64(len(grown))
 	a.pastLen += len(grown) - n
 }
 
@@ -90,8 +94,8 @@ func (r *ring) lastWhy() reference.Why {
 
 // ended notes why goroutine gi, if p runs it, stops.
 func (p *proc) ended(gi int32, why reference.Why) {
-	if p.runner == gi && p.past.next > 0 {
-		p.past.stint(p.past.next - 1).why = why
+	if r := &p.past; p.runner == gi && r.next > 0 {
+		r.stint(r.next - 1).why = why
 	}
 }
 
@@ -138,7 +142,7 @@ func (a *Accumulator) ahead(p *proc, last, from, to, self, seq int64) int64 {
 	for i := last; i >= oldest; i-- {
 		t := r.stint(i)
 		begin := max(t.at.time(), from)
-		if end > begin && t.g != self && (t.state == pRun || t.state == pGC || t.state == pTracer) {
+		if end > begin && t.g != self && t.state.running() {
 			a.addRun(t.class, end-begin)
 			a.intervals = append(a.intervals, interval{from: begin, to: end, g: t.g, class: t.class, why: t.why, later: t.seq > seq})
 		}

@@ -31,22 +31,23 @@ func taker(queue int32) int32 { return queueDirect - 1 - queue }
 // spent in one queue; a segment costs only at its two ends, by differences of
 // what has been summed up for all. It is two cache lines long.
 type wait struct {
-	ready  int64
-	from   int64   // start of the current segment
-	over   int64   // its order value at from
-	gor    int32   // index
-	queue  int32   // of the current segment
-	target int32   // where it was moved at this instant, if moved
-	more   int32   // index in mores, 0: it was not moved yet
-	idle   culprit // the P that was idle when it last waited so
-	p      int32   // of its first step
-	nsteps int32
-	slot   uint8 // in queue
-	kind   waitKind
-	moved  bool
-	to     reference.Queue // of its first step
-	why    reference.Why   // of the same
-	mark   mark            // the sums at from
+	ready    int64
+	from     int64   // start of the current segment
+	over     int64   // its order value at from
+	gor      int32   // index
+	queue    int32   // of the current segment
+	target   int32   // where it was moved at this instant, if moved
+	nextFree int32   // if it is over
+	more     int32   // index in mores, 0: it was not moved yet
+	idle     culprit // the P that was idle when it last waited so
+	p        int32   // of its first step
+	nsteps   int32
+	slot     uint8 // in queue
+	kind     waitKind
+	moved    bool
+	to       reference.Queue // of its first step
+	why      reference.Why   // of the same
+	mark     mark            // the sums at from
 }
 
 // mark is what a segment needs to know of its beginning: shares of the P whose
@@ -64,54 +65,68 @@ const (
 // enqueue begins a segment of wait wi, which is w of goroutine g, in queue qi.
 func (a *Accumulator) enqueue(wi int32, w *wait, g *goroutine, qi int32) {
 	w.queue, w.from = qi, a.now
-	var q *queue
-	c := a.clk.service()
 	switch {
 	case qi >= 0:
 		p := a.procs[qi]
-		q = &p.q
-		a.sharesNow(p).copyTo(&w.mark)
+		a.sharesNow(p, &w.mark)
+		w.slot = a.slotFor(qi, &p.q, g.class)
+		p.q.use(w.slot, w.kind)
+		p.q.count(w.slot, w.kind, 1, a.holdClock(p))
+		w.over = p.q.order.insert(a.nodes, wi, g.seq) + a.inProgress(p, g.seq)
 	case qi == queuePool:
-		q = &a.pool.q
-		a.pool.mark(&w.mark, c)
+		b, c := &a.pool, a.clk.service()
+		b.mark(&w.mark, c)
 		w.mark[markIdle], w.mark[markStopped] = a.clk[modeIdle], a.clk[modeStopped]
+		w.slot = a.slotFor(qi, &b.q, g.class)
+		if b.q.len == 0 {
+			a.firstInPool()
+		}
+		b.q.use(w.slot, w.kind)
+		a.countInPool(w, 1, c)
+		w.over = b.q.order.insert(a.nodes, wi, g.seq) + a.overtakenNow(g.seq)
 	case qi == queueDirect:
 		w.mark[markStopped] = a.clk[modeStopped]
-		return
 	default:
-		a.sharesNow(a.procs[taker(qi)]).copyTo(&w.mark)
-		return
+		a.sharesNow(a.procs[taker(qi)], &w.mark)
 	}
-	w.slot = a.slotFor(qi, q, g.class)
-	if q.len == 0 {
-		a.firstComes(qi, q)
-	}
-	q.count(w.slot, w.kind, 1, c, a.now)
-	a.nodes[wi].seq = g.seq
-	w.over = q.order.insert(a.nodes, wi) + a.inProgress(qi, g.seq)
 }
 
-// dequeue takes wait wi, which is w, out of its queue and returns for how long, in
-// ns of the Ps that serve it, later ones ran in the segment.
-func (a *Accumulator) dequeue(wi int32, w *wait) (over int64) {
-	if w.queue <= queueDirect {
-		return 0
+// dequeue takes wait wi, which is w of a goroutine ready at seq, out of its queue and
+// returns for how long, in ns of the Ps that serve it, later ones ran in the segment, and
+// the P whose queue it is, if it is one's.
+func (a *Accumulator) dequeue(wi int32, w *wait, seq int64) (over int64, p *proc) {
+	switch {
+	case w.queue >= 0:
+		p := a.procs[w.queue]
+		p.q.count(w.slot, w.kind, -1, a.holdClock(p))
+		return p.q.order.remove(a.nodes, wi) + a.inProgress(p, seq) - w.over, p
+	case w.queue == queuePool:
+		a.countInPool(w, -1, a.clk.service())
+		return a.pool.q.order.remove(a.nodes, wi) + a.overtakenNow(seq) - w.over, nil
 	}
-	q := &a.pool.q
-	if w.queue >= 0 {
-		q = &a.procs[w.queue].q
-	}
-	q.count(w.slot, w.kind, -1, a.clk.service(), a.now)
-	return q.order.remove(a.nodes, wi) + a.inProgress(w.queue, a.nodes[wi].seq) - w.over
+	return 0, nil
 }
 
-// inProgress is the part of the runs in progress, on the Ps that serve queue
-// qi, that overtakes a goroutine ready at seq.
-func (a *Accumulator) inProgress(qi int32, seq int64) int64 {
-	if qi < 0 {
-		return a.overtakenNow(seq)
+// holdClock is what the integrals of p's queue go by.
+func (a *Accumulator) holdClock(p *proc) int64 {
+	if p.state == pRun {
+		return a.clk.service()
 	}
-	if p := a.procs[qi]; p.state == pRun && p.runSeq > seq {
+	return a.now
+}
+
+// countInPool adds d goroutines to those in the global queue, as w is.
+func (a *Accumulator) countInPool(w *wait, d, c int64) {
+	a.pool.q.count(w.slot, w.kind, d, c)
+	if a.mode == modeStopped {
+		a.pool.stopped[w.slot] -= d * a.now
+	}
+}
+
+// inProgress is the part of p's run in progress that overtakes a goroutine ready at
+// seq.
+func (a *Accumulator) inProgress(p *proc, seq int64) int64 {
+	if p.state == pRun && p.runSeq > seq {
 		return a.clk.service() - p.began
 	}
 	return 0
@@ -122,7 +137,7 @@ func (a *Accumulator) inProgress(qi int32, seq int64) int64 {
 // nil if none does: if f ran nothing since it got its thread, then the part of the
 // segment since then is its waking up.
 func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *[numCauses]int64) {
-	over := a.dequeue(wi, w)
+	over, p := a.dequeue(wi, w, g.seq)
 	if w.from == a.now {
 		return
 	}
@@ -131,8 +146,8 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 	}
 	missed := c[iMissed]
 	switch {
-	case w.queue >= 0:
-		a.closeOwn(w, a.procs[w.queue], f, over, g.seq, c)
+	case p != nil:
+		a.closeOwn(w, p, f, over, g.seq, c)
 	case w.queue == queuePool:
 		a.closePool(w, f, over, g.seq, c)
 	case w.queue == queueDirect:
@@ -140,7 +155,7 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 		c[iSTW] += stw
 		c[iResidue] += a.now - w.from - stw
 	default:
-		p := a.procs[taker(w.queue)]
+		p = a.procs[taker(w.queue)]
 		unavail := c[iUnavailable]
 		a.closeTaken(w, p, f, c)
 		a.chargeHold(g.class, p.unavail, c[iUnavailable]-unavail, false, p.unavailStack)
@@ -153,7 +168,8 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 
 // closeOwn adds the causes of a segment in the queue of p.
 func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
-	d := a.sharesNow(p).since(&w.mark)
+	var d shares
+	a.sharesSince(p, &w.mark, &d)
 	c[iSTW] += d[shareSTW]
 	c[iUnavailable] += d[shareUnavail]
 	c[iGC] += d[shareGC]
@@ -177,7 +193,8 @@ func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64, c *[numCaus
 
 // closeTaken adds the causes of a segment in which p's thread had the goroutine.
 func (a *Accumulator) closeTaken(w *wait, p, f *proc, c *[numCauses]int64) {
-	d := a.sharesNow(p).since(&w.mark)
+	var d shares
+	a.sharesSince(p, &w.mark, &d)
 	waking := int64(0)
 	if f != nil {
 		s := d

@@ -63,8 +63,9 @@ func addCauses(to, what *[numCauses]int64) {
 	to[6] += what[6]
 	to[7] += what[7]
 	to[8] += what[8]
-	_ = [1]int{}[numCauses-9] // there are no more
 }
+
+var _ = [1]int{}[numCauses-9] // there are no more
 
 func (s *score) merge(o *score) {
 	s.count += o.count
@@ -78,7 +79,7 @@ func (s *score) merge(o *score) {
 // record adds a wait to the distribution of t, which has a fine one.
 func (t *tally) record(ns int64) {
 	t.fine.Add(ns)
-	b := &t.bars[bits.Len64(uint64(ns))]
+	b := &t.bars[bits.Len64(uint64(ns))&63]
 	b.n++
 	b.sum += ns
 }

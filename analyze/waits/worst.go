@@ -82,12 +82,12 @@ func (a *Accumulator) more(w *wait) *more {
 	return m
 }
 
-// ended is a wait that has just ended, by decision d on P pi.
+// ended is a wait that has just ended, by decision d on p.
 type ended struct {
 	w      *wait
 	g      *goroutine
 	d      *reference.Decision
-	pi     int32
+	p      *proc // may be nil
 	ns     int64 // its length
 	causes *[numCauses]int64
 }
@@ -133,7 +133,7 @@ type classWorst struct {
 func (a *Accumulator) consider(e *ended) {
 	if len(a.worst) < a.opt.Worst {
 		a.worst = append(a.worst, a.tell(e))
-	} else if a.opt.Worst == 0 || e.ns <= a.worstMin {
+	} else if e.ns <= a.worstMin {
 		a.considerInClass(e)
 		return
 	} else {
@@ -201,16 +201,19 @@ func shortest(s []story) int {
 
 // tell makes a story of a wait.
 func (a *Accumulator) tell(e *ended) story {
-	w, d, pi := e.w, e.d, e.pi
+	w, d := e.w, e.d
 	s := story{
 		ns: e.ns, from: w.ready, to: a.now, g: e.g.id, class: e.g.class, p: d.P,
-		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: e.g.seq, nsteps: w.nsteps, causes: *e.causes, aheadP: pi, aheadFrom: a.now,
+		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: e.g.seq, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: a.now,
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
 		s.victim = d.Victim
 	}
-	if pi >= 0 && !a.procs[pi].fresh {
-		s.after = a.procs[pi].past.lastWhy()
+	if p := e.p; p != nil {
+		s.aheadP = p.index
+		if !p.fresh {
+			s.after = p.past.lastWhy()
+		}
 	}
 	if ns := e.causes[iMissed]; ns > 0 {
 		s.holds = append(s.holds, hold{by: w.idle, ns: ns})
