@@ -21,32 +21,36 @@ type block struct {
 // part is some consecutive decisions of a block. If calls is set, they are system
 // calls that [reference.BriefCalls] found.
 type part struct {
-	at        int // of the first
-	decisions []reference.Decision
-	calls     bool
+	from, to int32
+	calls    bool
 }
+
+// of returns the decisions of a part.
+func (b *block) of(p part) []reference.Decision { return b.decisions[p.from:p.to] }
 
 // split finds the parts of b, once for all accumulators.
 func (b *block) split() {
 	b.parts = b.parts[:0]
 	ds, from := b.decisions, 0
-	add := func(to int, calls bool) {
-		if to > from {
-			b.parts = append(b.parts, part{from, ds[from:to], calls})
-		}
-		from = to
-	}
 	for i := 0; i < len(ds); i++ {
-		if ds[i].Kind != reference.KindSyscall {
-			continue
+		for i < len(ds)-1 && ds[i].Kind != reference.KindSyscall {
+			i++
 		}
 		if n := reference.BriefCalls(ds[i:]); n > 0 {
-			add(i, false)
-			add(i+n, true)
-			i += n - 1
+			b.add(from, i, false)
+			b.add(i, i+n, true)
+			from = i + n
+			i = from - 1
 		}
 	}
-	add(len(ds), false)
+	b.add(from, len(ds), false)
+}
+
+// add makes a part of some decisions, if there are any.
+func (b *block) add(from, to int, calls bool) {
+	if to > from {
+		b.parts = append(b.parts, part{int32(from), int32(to), calls})
+	}
 }
 
 // mark is a wait whose time the timeline keeps in detail. It ended with decision

@@ -84,6 +84,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	)
 	limits.timeline.Ps = tracker
 	tl := timeline.New(limits.timeline)
+	onPs := accounts{tracker, ps, fair, tl}
 	limits.waits.OnWorst = func(from, to, g int64) { cur.marked = append(cur.marked, mark{at, from, to, g}) }
 	limits.waits.Text, limits.waits.Frames = text, stackLines(stream.Tables, words)
 	ws := waits.New(limits.waits)
@@ -97,49 +98,45 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 			func(b *block) {
 				cur = b
 				for _, part := range b.parts {
-					if at = part.at; part.calls {
-						ws.AddCalls(part.decisions)
+					ds := b.of(part)
+					if at = int(part.from); part.calls {
+						ws.AddCalls(ds)
 						continue
 					}
-					for i := range part.decisions {
-						at = part.at + i
-						ws.Add(&part.decisions[i])
+					for i := range ds {
+						ws.Add(&ds[i])
+						at++
 					}
 				}
 			},
 			func(b *block) {
 				marked := b.marked
 				for _, part := range b.parts {
-					ds := part.decisions
-					if part.calls && tracker.Calls(ds[0].P) {
-						ps.AddCalls(ds)
-						fair.AddCalls(ds)
-						tl.AddCalls(ds)
+					ds, from := b.of(part), int(part.from)
+					if part.calls && onPs.addCalls(ds) {
 						continue
 					}
-					for i := range ds {
-						d := &ds[i]
-						tracker.Apply(d)
-						ps.Add(d)
-						fair.Add(d)
-						tl.Add(d)
-						for ; len(marked) > 0 && marked[0].at == part.at+i; marked = marked[1:] {
-							m := &marked[0]
-							tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
-						}
+					for ; len(marked) > 0 && marked[0].at < int(part.to); marked = marked[1:] {
+						m := &marked[0]
+						n := max(0, m.at+1-from)
+						onPs.add(ds[:n])
+						ds, from = ds[n:], from+n
+						tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
 					}
+					onPs.add(ds)
 				}
 			},
 		},
 		{
 			func(b *block) {
 				for _, part := range b.parts {
+					ds := b.of(part)
 					if part.calls {
-						found.AddCalls(part.decisions)
+						found.AddCalls(ds)
 						continue
 					}
-					for i := range part.decisions {
-						found.Add(&part.decisions[i])
+					for i := range ds {
+						found.Add(&ds[i])
 					}
 				}
 			},
@@ -265,6 +262,35 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})
 	}
 	return res, nil
+}
+
+// accounts are the accumulators that follow the Ps by one tracker.
+type accounts struct {
+	tracker *procs.Tracker
+	ps      *procs.Accumulator
+	fair    *fairness.Accumulator
+	tl      *timeline.Accumulator
+}
+
+func (x *accounts) add(ds []reference.Decision) {
+	for i := range ds {
+		d := &ds[i]
+		x.tracker.Apply(d)
+		x.ps.Add(d)
+		x.fair.Add(d)
+		x.tl.Add(d)
+	}
+}
+
+// addCalls takes brief system calls, if the tracker does.
+func (x *accounts) addCalls(ds []reference.Decision) bool {
+	if !x.tracker.Calls(ds[0].P) {
+		return false
+	}
+	x.ps.AddCalls(ds)
+	x.fair.AddCalls(ds)
+	x.tl.AddCalls(ds)
+	return true
 }
 
 // failure is the first error of Options.OnDecision, which may be called from

@@ -18,8 +18,8 @@ func (w *World) find(id int64) int32 { return w.gs.Find(id) }
 // Running returns the goroutine that runs on P p, or is in a system call that
 // keeps it; nil if there is none.
 func (w *World) Running(p int32) *Goroutine {
-	if uint32(p) < uint32(len(w.ps)) {
-		return w.ps[p].g
+	if uint(p) < uint(len(w.ps)) {
+		return w.ps[uint(p)].g
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func (w *World) Running(p int32) *Goroutine {
 // InSyscall returns since when the goroutine on P p is in a system call; -1: it
 // is not.
 func (w *World) InSyscall(p int32) int64 {
-	if pp := w.p(p); pp != nil && pp.run != 0 {
+	if pp := w.p(p); pp != nil && pp.g != nil {
 		return pp.sysAt
 	}
 	return -1
@@ -55,8 +55,7 @@ func (w *World) QueuedNs(p int32) int64 {
 	if pp == nil {
 		return 0
 	}
-	pp.queue.advance(w.now)
-	return pp.queue.sum
+	return pp.queue.ns(w.now)
 }
 
 // Runnable and RunningNow count the goroutines of the program that wait for a P
@@ -71,11 +70,15 @@ func (w *World) Yielded() int64 { return w.yielded }
 // Now returns the time of the last decision.
 func (w *World) Now() int64 { return w.now }
 
-// Ps returns the states of the Ps and the lengths of the queues.
-func (w *World) Ps() *procs.Tracker { return w.procs }
+// Ps returns the states of the Ps.
+func (w *World) Ps() *procs.States { return &w.procs }
 
 // Procs returns GOMAXPROCS, at least 1.
-func (w *World) Procs() int64 { return max(1, int64(w.procs.Procs())) }
+func (w *World) Procs() int64 { return w.gomaxp }
+
+// GlobalLen returns the length of the global run queue, the runtime's goroutines
+// included.
+func (w *World) GlobalLen() int32 { return w.globalLen }
 
 // Stopping reports whether a stop-the-world is in progress.
 func (w *World) Stopping() bool { return w.stw }
@@ -93,7 +96,12 @@ func (w *World) Goroutine() *Goroutine {
 // Slot is a small number for the goroutine of the last decision, by which a
 // Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
 // it has just ended. A later goroutine may get the same one: compare the ID.
-func (w *World) Slot() int32 { return w.d }
+func (w *World) Slot() int32 {
+	if w.g == nil {
+		return 0
+	}
+	return w.g.slot
+}
 
 // Ended is the [World.Slot] of the goroutine that ended last, and what was known of
 // it. Both are good until the next decision.
@@ -116,26 +124,26 @@ func (w *World) Stops() int64  { return w.stops }
 // LastStint returns the last run interval on P p; nil if there was none since the
 // P got its thread. It is valid until the next decision.
 func (w *World) LastStint(p int32) *Stint {
-	if uint32(p) >= uint32(len(w.ps)) || !w.ps[p].last {
-		return nil
+	if uint(p) < uint(len(w.ps)) && w.ps[uint(p)].last {
+		return &w.ps[uint(p)].stint
 	}
-	return &w.ps[p].stint
+	return nil
 }
 
 // StoppedAt is when a goroutine stopped on P p last; -1: none did.
 func (w *World) StoppedAt(p int32) int64 {
-	if uint32(p) >= uint32(len(w.ps)) {
-		return -1
+	if uint(p) < uint(len(w.ps)) {
+		return w.ps[uint(p)].ranTo
 	}
-	return w.ps[p].ranTo
+	return -1
 }
 
 // Began is how many starts there were on P p.
 func (w *World) Began(p int32) int64 {
-	if uint32(p) >= uint32(len(w.ps)) {
-		return 0
+	if uint(p) < uint(len(w.ps)) {
+		return w.ps[uint(p)].began
 	}
-	return w.ps[p].began
+	return 0
 }
 
 // Waiting calls f for the goroutines of the program in P's queue, or in the

@@ -22,7 +22,7 @@ type Syscall struct {
 
 // callOver tells that the system call on P p is over, or goes on without it.
 func (w *World) callOver(p *proc, why reference.Why) {
-	if p.sysAt < 0 || p.run == 0 {
+	if p.sysAt < 0 || p.g == nil {
 		return
 	}
 	g := p.g
@@ -46,19 +46,19 @@ func (w *World) syscall(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	i, g := w.onP(d)
+	p := w.p(d.P)
+	g := w.onP(d, p)
 	g.CallAt, g.CallWhy = w.now, reference.WhyUnknown
 	if !g.System {
 		w.span.Stop(&g.node, g.Class, d.Stack)
 	}
-	p := w.p(d.P)
 	if p == nil {
 		return
 	}
-	if p.run != i {
+	if p.g != g {
 		w.endStint(p, reference.WhyUnknown, 0, false)
 		w.setStart(g, w.now)
-		w.run(i, g, p, d.P)
+		w.run(g, p, d.P)
 	}
 	p.sysAt, p.stack = w.now, d.Stack
 	if d.Stack != 0 {
@@ -81,6 +81,7 @@ func (w *World) addCalls(calls []reference.Decision) int {
 		return 0
 	}
 	run := w.running - w.procs.Count(procs.Syscall)
+	during, after := run-1 >= w.parallelFrom, run >= w.parallelFrom
 	n := 0
 	for ; n+1 < len(calls); n += 2 {
 		enter, exit := &calls[n], &calls[n+1]
@@ -89,21 +90,22 @@ func (w *World) addCalls(calls []reference.Decision) int {
 			break
 		}
 		w.passTo(enter.Time)
-		w.d, w.g = p.run, g
-		g.CallAt, g.CallWhy = w.now, reference.WhyUnknown
-		p.sysAt, p.stack = w.now, enter.Stack
+		g.CallAt, p.stack = w.now, enter.Stack
 		if enter.Stack != 0 {
 			g.Stack = enter.Stack
 		}
-		w.setUse(run-1, false)
-		if dt > 0 {
+		if w.use.Parallel = during; dt > 0 {
 			w.pass(dt)
+			w.now += dt
 		}
-		w.setUse(run, false)
-		w.span.Call(&g.node, g.Class, enter.Stack, p.sysAt, w.now)
-		w.callOver(p, reference.WhySyscallExit)
-		p.sys += w.now - p.sysAt
-		p.sysAt = -1
+		w.use.Parallel = after
+		w.span.Call(&g.node, g.Class, enter.Stack, g.CallAt, w.now)
+		w.callers.n[w.callers.find(enter.Stack)]++
+		p.sys += w.now - g.CallAt
+	}
+	if n > 0 {
+		w.g, g.CallWhy = g, reference.WhyUnknown
+		w.classes[g.class].Calls += int64(n / 2)
 	}
 	return n
 }
@@ -112,15 +114,15 @@ func (w *World) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	i, g := w.onP(d)
+	p := w.p(d.P)
+	g := w.onP(d, p)
 	if !g.System && d.P >= 0 {
 		w.span.Run(&g.node, g.Class)
 	}
-	p := w.p(d.P)
 	if p == nil {
 		return
 	}
-	if p.run == i {
+	if p.g == g {
 		if p.sysAt >= 0 {
 			w.callOver(p, reference.WhySyscallExit)
 			p.sys += w.now - p.sysAt
@@ -136,5 +138,5 @@ func (w *World) syscallExit(d *reference.Decision) {
 	}
 	w.endStint(p, reference.WhyUnknown, 0, false)
 	w.setStart(g, w.now)
-	w.run(i, g, p, d.P)
+	w.run(g, p, d.P)
 }

@@ -17,9 +17,10 @@ type Goroutine struct {
 	P        int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
 	Stack    int32 // where it stopped last
 
-	next, prev int32
+	slot       int32   // its place in World.gs
+	next, prev int32   // slots
 	list       int32   // P, or inNone, inGlobal, inNowhere
-	mark       int64   // localStarts when it was queued
+	mark       int64   // localStarts when it was queued, if it is told
 	markWait   int64   // localWait then
 	loadAt     float64 // loadSum when it became runnable
 	wanted     int32   // goroutines that wanted a P when it became runnable
@@ -29,6 +30,7 @@ type Goroutine struct {
 	markLen    int32   // localLen when it was queued
 	marks      Mark
 	stealable  bool
+	told       bool // somebody wants to know of its stay in its queue
 
 	System   bool             // belongs to the runtime or the tracer
 	Self     bool             // waits because it asked for it, by runtime.Gosched
@@ -57,25 +59,25 @@ type Goroutine struct {
 // loadBefore is Load when g became runnable.
 func (g *Goroutine) loadBefore() float32 { return float32(load(int64(g.wanted), int64(g.usable))) }
 
-// goroutine returns the slot of d's goroutine, and takes over what d says of it.
-func (w *World) goroutine(d *reference.Decision) (int32, *Goroutine) {
+// goroutine returns d's goroutine, and takes over what d says of it.
+func (w *World) goroutine(d *reference.Decision) *Goroutine {
 	i := w.find(d.G)
 	if i == 0 {
 		i = w.newGoroutine(d.G)
 	}
-	g := w.gs.At(i)
-	w.seen(d, i, g)
-	return i, g
+	w.g = w.gs.At(i)
+	w.seen(d)
+	return w.g
 }
 
-// onP is goroutine for decisions about one that mostly runs on d's P.
-func (w *World) onP(d *reference.Decision) (int32, *Goroutine) {
-	if g := w.Running(d.P); g != nil && g.ID == d.G {
-		i := w.ps[d.P].run
-		w.seen(d, i, g)
-		return i, g
+// onP is goroutine for decisions about one that mostly runs on d's P, which is p.
+func (w *World) onP(d *reference.Decision, p *proc) *Goroutine {
+	if p == nil || p.g == nil || p.g.ID != d.G {
+		return w.goroutine(d)
 	}
-	return w.goroutine(d)
+	w.g = p.g
+	w.seen(d)
+	return p.g
 }
 
 // waker is the goroutine that d names as such, nil if there is none.
@@ -90,15 +92,15 @@ func (w *World) waker(d *reference.Decision) *Goroutine {
 }
 
 // seen takes over what d says of its goroutine.
-func (w *World) seen(d *reference.Decision, i int32, g *Goroutine) {
-	w.d, w.g = i, g
-	if d.Class != g.Class || d.Flags&notOfProgram != 0 && !g.System {
-		w.learn(d, g)
+func (w *World) seen(d *reference.Decision) {
+	if d.Class != w.g.Class || d.Flags&notOfProgram != 0 && !w.g.System {
+		w.learn(d)
 	}
 }
 
 // learn is for what d says that was not known.
-func (w *World) learn(d *reference.Decision, g *Goroutine) {
+func (w *World) learn(d *reference.Decision) {
+	g := w.g
 	if d.Class != 0 && d.Class != g.Class {
 		g.Class = d.Class
 		g.class = w.classIndex(d.Class)
@@ -113,7 +115,7 @@ func (w *World) learn(d *reference.Decision, g *Goroutine) {
 
 func (w *World) newGoroutine(id int64) int32 {
 	i := w.gs.Add(id)
-	*w.gs.At(i) = Goroutine{ID: id, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, slackAt: -1}
+	*w.gs.At(i) = Goroutine{ID: id, slot: i, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, slackAt: -1}
 	return i
 }
 

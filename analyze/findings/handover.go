@@ -32,18 +32,10 @@ type hand struct {
 	at            int64 // -1: there is none
 	stops         int64 // World.stws then
 	local, global int64 // the queues' integrals then
-	giver         int64
-	class         int32
-	stack         int32
+	stack         int32 // where the last stint on it ended, or had entered a system call
 	why           reference.Why
 	handed        bool // handoffp started a thread for it
 	coming        bool // and that has not got it yet
-}
-
-// waited is the integral of those that did not yield.
-func (l *list) waited(now int64) int64 {
-	l.advance(now)
-	return l.sum - l.self
 }
 
 // released begins a hand-over if the P goes to or from a wired thread, and ends
@@ -94,7 +86,7 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 			who = w.gs.At(l.head)
 		}
 	}
-	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: h.giver, GiverClass: h.class, GiverStack: h.stack,
+	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: p.stint.G, GiverClass: p.stint.Class, GiverStack: h.stack,
 		G: who.ID, Class: who.Class, M: d.M, Locked: locked, Ns: ns}
 	w.onHand.call(&w.hand)
 }

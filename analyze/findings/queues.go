@@ -11,22 +11,18 @@ const (
 )
 
 // list is a queue as the program's goroutines in it, the earliest first.
-// Integrals are of their number over time: the waiting in it. They may wrap;
-// only differences are taken.
 type list struct {
 	head, tail int32
 	n, nself   int64
-	at         int64
-	sum, self  int64 // goroutine-ns; self: of those that asked for it
+	// The times at which goroutines left, less those at which they came: with
+	// n x now the waiting in it, in goroutine-ns. self: of those that asked for it.
+	// They may wrap.
+	sum, self int64
 }
 
-func (l *list) advance(now int64) {
-	if dt := now - l.at; dt > 0 {
-		l.sum += l.n * dt
-		l.self += l.nself * dt
-		l.at = now
-	}
-}
+// ns is the waiting in it up to now, and waited that of those that did not yield.
+func (l *list) ns(now int64) int64     { return l.sum + l.n*now }
+func (l *list) waited(now int64) int64 { return l.ns(now) - (l.self + l.nself*now) }
 
 // Stay is a stay of a goroutine of the program in one queue.
 type Stay struct {
@@ -56,14 +52,14 @@ func (w *World) move(d *reference.Decision) {
 	if g.ReadyAt < 0 {
 		return
 	}
-	w.d, w.g = i, g
+	w.g = g
 	w.stayOver(g, d, false)
 	w.leave(g)
-	w.enter(i, g, d.To, d.P)
+	w.enter(g, d.To, d.P)
 }
 
 // enter puts a waiting goroutine of the program into a queue.
-func (w *World) enter(i int32, g *Goroutine, to reference.Queue, p int32) {
+func (w *World) enter(g *Goroutine, to reference.Queue, p int32) {
 	g.QueuedAt = w.now
 	if g.System {
 		return
@@ -79,16 +75,18 @@ func (w *World) enter(i int32, g *Goroutine, to reference.Queue, p int32) {
 	case reference.QueueGlobal:
 		l, g.list = &w.global, inGlobal
 	}
-	g.mark, g.markLen, g.markWait = w.localStarts, int32(w.localLen), w.localWait
-	l.advance(w.now)
+	if g.told = g.list == inGlobal || g.list >= 0 && w.askedLeave>>(g.ReadyWhy&whyMask)&1 != 0; g.told {
+		g.mark, g.markLen, g.markWait = w.localStarts, int32(w.localLen), w.localWait
+	}
 	g.prev, g.next = l.tail, 0
 	if l.tail != 0 {
-		w.gs.At(l.tail).next = i
+		w.gs.At(l.tail).next = g.slot
 	} else {
-		l.head = i
+		l.head = g.slot
 	}
-	l.tail = i
+	l.tail = g.slot
 	l.n++
+	l.sum -= w.now
 	if g.list >= 0 {
 		if l.n == 1 {
 			w.filled++
@@ -97,6 +95,7 @@ func (w *World) enter(i int32, g *Goroutine, to reference.Queue, p int32) {
 	}
 	if g.Self {
 		l.nself++
+		l.self -= w.now
 		w.yielded++
 	}
 	if g.list != inNowhere && !g.Self && !g.Locked {
@@ -123,7 +122,6 @@ func (w *World) leaveQueue(g *Goroutine) {
 	default:
 		l = &w.nowhere
 	}
-	l.advance(w.now)
 	if g.prev != 0 {
 		w.gs.At(g.prev).next = g.next
 	} else {
@@ -135,6 +133,7 @@ func (w *World) leaveQueue(g *Goroutine) {
 		l.tail = g.prev
 	}
 	l.n--
+	l.sum += w.now
 	if g.list >= 0 {
 		if l.n == 0 {
 			w.filled--
@@ -143,20 +142,24 @@ func (w *World) leaveQueue(g *Goroutine) {
 	}
 	if g.Self {
 		l.nself--
+		l.self += w.now
 		w.yielded--
 	}
 	if g.stealable {
 		g.stealable = false
 		w.stealers.n--
 	}
-	g.list, g.next, g.prev = inNone, 0, 0
+	g.list, g.next, g.prev, g.told = inNone, 0, 0, false
 }
 
-// stayOver tells that a goroutine is about to leave its queue.
+// stayOver tells that a goroutine is about to leave its queue, if somebody asked.
 func (w *World) stayOver(g *Goroutine, d *reference.Decision, start bool) {
-	if g.list == inNone || g.list == inNowhere || g.list >= 0 && w.onLeaveWhy[g.ReadyWhy&whyMask].on == 0 {
-		return
+	if g.told {
+		w.tellStay(g, d, start)
 	}
+}
+
+func (w *World) tellStay(g *Goroutine, d *reference.Decision, start bool) {
 	w.stay = Stay{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
 	if n := w.localStarts - g.mark; n > 0 {
 		w.stay.Later = n - int64(g.markLen)

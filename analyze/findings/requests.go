@@ -22,12 +22,13 @@ type requests struct {
 	onCrowd calls[reference.Decision]
 	onLost  calls[reference.Decision]
 
-	asked    uint32 // a bit for each kind of which tell has to tell
+	asked    uint32 // a bit for each kind that On, OnWhy, OnGC or OnMarked asked for
 	onReturn calls[reference.Decision]
 
 	// What was asked for of these, a bit each: most decisions need no look at them.
 	askedWhy                          [reference.Kinds]uint32
 	askedWake, askedBlock, askedStart uint32
+	askedLeave                        uint32
 
 	onMark [reference.Kinds]Mark
 	marks  []func(*reference.Decision) // by the bit of the Mark
@@ -76,7 +77,6 @@ const (
 
 func newRequests() requests {
 	return requests{
-		asked:    1 << reference.KindReady, // for Calm
 		longCall: math.MaxInt64, longStint: math.MaxInt64, longWait: math.MaxInt64, longSlice: math.MaxInt64,
 		longTurn: math.MaxInt64, longQueue: math.MaxInt64, window: math.MaxInt64, windowEnd: math.MaxInt64,
 	}
@@ -184,7 +184,6 @@ func (r *requests) OnWake(f func(*reference.Decision), reasons ...reference.Reas
 
 // OnBlock asks for each KindStop with one of the given reasons.
 func (r *requests) OnBlock(f func(*reference.Decision), reasons ...reference.Reason) {
-	r.asked |= 1 << reference.KindStop
 	for _, x := range reasons {
 		r.onBlock[x&reasonMask].ask(f)
 		r.askedBlock |= 1 << (x & reasonMask)
@@ -194,7 +193,6 @@ func (r *requests) OnBlock(f func(*reference.Decision), reasons ...reference.Rea
 // OnStart asks for each KindStart of a goroutine that had become runnable for one
 // of the given causes.
 func (r *requests) OnStart(f func(*reference.Decision), whys ...reference.Why) {
-	r.asked |= 1 << reference.KindStart
 	for _, y := range whys {
 		r.onStart[y&whyMask].ask(f)
 		r.askedStart |= 1 << (y & whyMask)
@@ -203,14 +201,12 @@ func (r *requests) OnStart(f func(*reference.Decision), whys ...reference.Why) {
 
 // OnFirst asks for the first KindStart on a P after each KindPStart of it.
 func (r *requests) OnFirst(f func(*reference.Decision)) {
-	r.asked |= 1 << reference.KindStart
 	r.onFirst.ask(f)
 }
 
 // OnUnexplained asks for each KindStart of which nobody knows where the goroutine
 // was taken from.
 func (r *requests) OnUnexplained(f func(*reference.Decision)) {
-	r.asked |= 1 << reference.KindStart
 	r.onDoubt.ask(f)
 }
 
@@ -337,6 +333,7 @@ func (r *requests) OnPreempted(f func(*Slice)) { r.onPreempted.ask(f) }
 func (r *requests) OnLeave(f func(*Stay), whys ...reference.Why) {
 	for _, y := range whys {
 		r.onLeaveWhy[y&whyMask].ask(f)
+		r.askedLeave |= 1 << (y & whyMask)
 	}
 }
 
@@ -356,19 +353,21 @@ func (r *requests) OnLongQueue(f func(some *bool), least int64) {
 // goroutines.
 func (r *requests) lengthened(n int64) {
 	if n == r.longQueue {
-		if r.long++; r.long == 1 {
-			r.someLong = true
-			r.onLongQueue.call(&r.someLong)
-		}
+		r.setLong(r.long + 1)
 	}
 }
 
 func (r *requests) shortened(n int64) {
 	if n == r.longQueue-1 {
-		if r.long--; r.long == 0 {
-			r.someLong = false
-			r.onLongQueue.call(&r.someLong)
-		}
+		r.setLong(r.long - 1)
+	}
+}
+
+func (r *requests) setLong(n int64) {
+	r.long = n
+	if some := n > 0; some != r.someLong {
+		r.someLong = some
+		r.onLongQueue.call(&r.someLong)
 	}
 }
 
@@ -381,12 +380,67 @@ func (r *requests) OnHandover(f func(*Handover)) { r.onHand.ask(f) }
 // decision that ends it.
 func (r *requests) OnSilence(f func(*Silence)) { r.onSilence.ask(f) }
 
-// tell calls those who asked for decision d, which w has taken.
-func (w *World) tell(d *reference.Decision) {
-	k := d.Kind
+// tell calls those who asked for decision d of kind k, which w has taken.
+func (w *World) tell(d *reference.Decision, k reference.Kind) {
 	if w.asked>>k&1 == 0 {
 		return
 	}
+	w.tellKind(d, k)
+	w.tellMarked(d, k)
+}
+
+// tellReady, tellStart and tellStop are tell for these, which somebody always asks
+// for.
+func (w *World) tellReady(d *reference.Decision) {
+	if w.wanted(d, reference.KindReady) {
+		w.tellKind(d, reference.KindReady)
+	}
+	w.tellCrowd(d)
+	if g := w.g; g != nil && w.askedWake>>(g.Reason&reasonMask)&1 != 0 && !g.System {
+		w.onWake[g.Reason&reasonMask].call(d)
+	}
+	w.tellMarked(d, reference.KindReady)
+}
+
+func (w *World) tellStart(d *reference.Decision) {
+	if w.wanted(d, reference.KindStart) {
+		w.tellKind(d, reference.KindStart)
+	}
+	g := w.g
+	if g == nil {
+		return
+	}
+	if w.askedStart>>(g.ReadyWhy&whyMask)&1 != 0 {
+		w.onStart[g.ReadyWhy&whyMask].call(d)
+	}
+	if w.first {
+		w.onFirst.call(d)
+	}
+	if d.Basis.Level() == reference.Unknown {
+		w.onDoubt.call(d)
+	}
+	w.tellMarked(d, reference.KindStart)
+}
+
+func (w *World) tellStop(d *reference.Decision) {
+	if w.wanted(d, reference.KindStop) {
+		w.tellKind(d, reference.KindStop)
+	}
+	if w.askedBlock>>(d.Reason&reasonMask)&1 != 0 {
+		w.onBlock[d.Reason&reasonMask].call(d)
+	}
+	w.tellMarked(d, reference.KindStop)
+}
+
+// wanted reports whether tellKind has somebody to call. It is small, so that most
+// decisions cost no call.
+func (w *World) wanted(d *reference.Decision, k reference.Kind) bool {
+	return w.on[k].on != 0 || w.askedWhy[k]>>(d.Why&whyMask)&1 != 0 || d.Flags&reference.FlagGC != 0
+}
+
+// tellKind calls those who asked for all decisions of a kind, for those with d's
+// cause, or those about mark workers.
+func (w *World) tellKind(d *reference.Decision, k reference.Kind) {
 	w.on[k].call(d)
 	if w.askedWhy[k]>>(d.Why&whyMask)&1 != 0 {
 		w.onWhy[k][d.Why&whyMask].call(d)
@@ -394,34 +448,18 @@ func (w *World) tell(d *reference.Decision) {
 	if d.Flags&reference.FlagGC != 0 {
 		w.onGC[k].call(d)
 	}
-	g := w.g
-	switch k {
-	case reference.KindReady:
-		w.tellCrowd(d)
-		if g != nil && w.askedWake>>(g.Reason&reasonMask)&1 != 0 && g.Reason != reference.ReasonNone && !g.System {
-			w.onWake[g.Reason&reasonMask].call(d)
-		}
-	case reference.KindStart:
-		if g != nil {
-			if w.askedStart>>(g.ReadyWhy&whyMask)&1 != 0 {
-				w.onStart[g.ReadyWhy&whyMask].call(d)
-			}
-			if w.first {
-				w.onFirst.call(d)
-			}
-			if d.Basis.Level() == reference.Unknown {
-				w.onDoubt.call(d)
-			}
-		}
-	case reference.KindStop:
-		if w.askedBlock>>(d.Reason&reasonMask)&1 != 0 && d.Reason != reference.ReasonNone {
-			w.onBlock[d.Reason&reasonMask].call(d)
-		}
+}
+
+// tellMarked calls those who have marked d's goroutine, and asked for the kind.
+func (w *World) tellMarked(d *reference.Decision, k reference.Kind) {
+	if w.g != nil && w.g.marks&w.onMark[k] != 0 {
+		w.callMarked(d)
 	}
-	if g != nil {
-		for m := g.marks & w.onMark[k]; m != 0; m &= m - 1 {
-			w.marks[bits.TrailingZeros64(uint64(m))](d)
-		}
+}
+
+func (w *World) callMarked(d *reference.Decision) {
+	for m := w.g.marks & w.onMark[d.Kind]; m != 0; m &= m - 1 {
+		w.marks[bits.TrailingZeros64(uint64(m))](d)
 	}
 }
 

@@ -69,7 +69,6 @@ func TestRequests(t *testing.T) {
 			d.By = reference.NoG
 		}
 		w.add(&d)
-		w.tell(&d)
 	}
 	add(reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, Batch: 1})
 	add(reference.Decision{Kind: reference.KindPStart, G: reference.NoG})
@@ -117,7 +116,6 @@ func TestMoreMarksThanThereAre(t *testing.T) {
 	}
 	d := reference.Decision{Kind: reference.KindStop, G: 1, P: reference.NoP, By: reference.NoG, Why: reference.WhyBlock}
 	w.add(&d)
-	w.tell(&d)
 	if called != 1 {
 		t.Errorf("%d calls", called)
 	}

@@ -7,9 +7,8 @@ import (
 // proc is what is known of a P beyond its state.
 type proc struct {
 	queue list
-	run   int32      // slot of the goroutine that runs or is in a system call, 0 for none
+	g     *Goroutine // that runs or is in a system call, nil for none
 	stack int32      // of the system call
-	g     *Goroutine // that of run, nil for none
 	// The run interval.
 	sysAt int64 // since when it is in a system call; -1: it is not
 	sys   int64
@@ -88,7 +87,7 @@ func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs }
 
 func (w *World) start(d *reference.Decision) {
 	w.first = false
-	i, g := w.goroutine(d)
+	g := w.goroutine(d)
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(g, reference.WhyUnknown, 0)
 	}
@@ -142,25 +141,25 @@ func (w *World) start(d *reference.Decision) {
 	}
 	w.setReady(g, -1)
 	w.setStart(g, w.now)
-	w.run(i, g, p, d.P)
+	w.setRan(w.running)
+	w.run(g, p, d.P)
 	if p != nil {
 		p.src, p.idle = d.Src, idle
 		p.began++
 		w.first, p.fresh = p.fresh, false
-		p.startAt, p.startRan = w.now, w.Ran().Ns
+		p.startAt, p.startRan = w.now, w.ran.Ns
 		if !inherits {
 			p.sliceAt = w.now
 		}
 	}
 	g.New = false
-	w.setRan(w.running)
 	if !g.System && d.P >= 0 {
 		w.span.Run(&g.node, g.Class)
 	}
 }
 
-// run lets goroutine i run on P p, which may be nil.
-func (w *World) run(i int32, g *Goroutine, p *proc, id int32) {
+// run lets g run on P p, which may be nil.
+func (w *World) run(g *Goroutine, p *proc, id int32) {
 	g.P = id
 	first := g.RanOn < 0
 	g.Moved = !first && g.RanOn != id
@@ -169,7 +168,7 @@ func (w *World) run(i int32, g *Goroutine, p *proc, id int32) {
 		return
 	}
 	p.first = first
-	p.run, p.g, p.stopAt, p.sysAt, p.sys = i, g, -1, -1, 0
+	p.g, p.stopAt, p.sysAt, p.sys = g, -1, -1, 0
 	p.src, p.idle = reference.SrcUnknown, 0
 	w.setWaking(p, false)
 	s := &p.slice
@@ -179,7 +178,6 @@ func (w *World) run(i int32, g *Goroutine, p *proc, id int32) {
 		s.Created++
 	}
 	s.Stints++
-	s.Why, s.Stack = reference.WhyUnknown, 0
 	s.System = s.System || g.System
 	for k := range s.N {
 		if int(k) < len(s.Gs) && s.Gs[k] == g.ID {
@@ -203,11 +201,14 @@ func (w *World) endRun(g *Goroutine, why reference.Why, stack int32) {
 
 // endStint ends the run interval on P p, if there is one.
 func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
-	g := p.g
-	if g == nil {
-		return
+	if p.g != nil {
+		w.stintOver(p, why, stack, open)
 	}
-	p.hand.giver, p.hand.class, p.hand.stack = g.ID, g.Class, stack
+}
+
+func (w *World) stintOver(p *proc, why reference.Why, stack int32, open bool) {
+	g := p.g
+	p.hand.stack = stack
 	if p.sysAt >= 0 {
 		p.sys += w.now - p.sysAt
 		p.sysAt = -1
@@ -220,11 +221,9 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 	s.P, s.Class, s.Stack, s.Why, s.System = p.slice.P, g.Class, stack, why, g.System
 	s.Counted, s.Open = !g.System && !g.Self && g.Wait >= 0, open
 	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Stints, p.idle
-	p.run, p.g = 0, nil
+	p.g = nil
 	w.addTurn(p, s)
-	sl := &p.slice
-	sl.To, sl.Why, sl.Stack, sl.Open = w.now, why, stack, open
-	sl.SyscallNs += p.sys
+	p.slice.SyscallNs += p.sys
 	p.sys = 0
 	ns := s.Ns()
 	g.RunNs += ns
@@ -254,27 +253,33 @@ func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
 }
 
 func (w *World) endSlice(p *proc, open bool) {
-	s := &p.slice
-	if s.Stints == 0 {
-		return
+	if p.slice.Stints != 0 {
+		w.sliceOver(p, open)
 	}
-	s.Open = open
+}
+
+func (w *World) sliceOver(p *proc, open bool) {
+	s, last := &p.slice, &p.stint
+	s.To, s.Why, s.Stack, s.Open = last.To, last.Why, last.Stack, open
 	w.endTurn(p)
 	w.tellSlice(s)
 	s.Stints, s.N = 0, 0
 }
 
 func (w *World) stop(d *reference.Decision) {
-	i, g := w.onP(d)
+	p := w.p(d.P)
+	g := w.onP(d, p)
 	g.RunAt = g.StartAt
 	if g.RunAt >= 0 && !g.System && d.Why != reference.WhyExit {
 		w.stops++
 		g.Stops++
 	}
-	if p := w.p(d.P); p != nil {
+	if p != nil {
 		p.ranTo = w.now
 	}
-	if g.StartAt >= 0 {
+	if p != nil && p.g == g {
+		w.stintOver(p, d.Why, d.Stack, false)
+	} else if g.StartAt >= 0 {
 		w.endRun(g, d.Why, d.Stack)
 	}
 	g.BlockedAt, g.Reason = -1, reference.ReasonNone
@@ -294,7 +299,7 @@ func (w *World) stop(d *reference.Decision) {
 		w.span.Exit(&g.node)
 		w.leave(g)
 		w.setReady(g, -1)
-		w.gs.Remove(d.G, i)
-		w.d, w.g, w.ended = 0, nil, i
+		w.gs.Remove(d.G, g.slot)
+		w.g, w.ended = nil, g.slot
 	}
 }

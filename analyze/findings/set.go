@@ -44,9 +44,10 @@ func NewSet(detectors []Detector, env Env) *Set {
 // Add takes the next decision. It does not keep d.
 func (s *Set) Add(d *reference.Decision) {
 	s.world.add(d)
-	s.world.tell(d)
-	for _, w := range s.adders {
-		w.Add(d)
+	if len(s.adders) > 0 { // OPT: mostly there are none, and to look costs less than the loop
+		for _, w := range s.adders {
+			w.Add(d)
+		}
 	}
 }
 

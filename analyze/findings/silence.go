@@ -44,7 +44,7 @@ func (w *World) silent(until int64) {
 	for i := range w.ps {
 		p := &w.ps[i]
 		switch {
-		case p.run == 0:
+		case p.g == nil:
 			if p.stopAt >= 0 && p.queue.n > 0 {
 				s.Freaks++
 			}

@@ -1,6 +1,8 @@
 package findings
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -16,32 +18,41 @@ type Use struct {
 	Procs    int64 // GOMAXPROCS
 }
 
-// see looks how the Ps are used, after decision d: always is that of seeLost.
-func (w *World) see(d *reference.Decision, always bool) {
-	if always || d.Flags&reference.FlagGC != 0 { // of goroutines only mark workers change what is usable
+// see looks how the Ps are used, after decision d.
+func (w *World) see(d *reference.Decision) {
+	if d.Flags&reference.FlagGC != 0 { // of goroutines only mark workers change what is usable
 		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
 	}
-	tell := w.use.Slack
-	w.setUse(w.running-w.procs.Count(procs.Syscall), w.idlers())
-	if tell || w.use.Slack {
-		w.onUse.call(&w.use)
+	w.seeUse()
+	if w.idle != 0 || w.procs.Count(procs.Idle) != 0 {
+		w.seeLost(d, false)
 	}
-	if always || w.idle != 0 || w.procs.Count(procs.Idle) != 0 {
-		w.seeLost(d, always)
+}
+
+// seeUse finds out what Use is from now on.
+func (w *World) seeUse() {
+	u, run := &w.use, w.running-w.procs.Count(procs.Syscall)
+	tell := u.Slack
+	u.Slack, u.Parallel = w.idlers() && run >= w.slackFrom, run >= w.parallelFrom
+	if tell || u.Slack {
+		u.Run, u.Procs = run, w.gomaxp
+		w.onUse.call(u)
 	}
 }
 
 // idlers reports whether there is Slack if somebody runs.
 func (w *World) idlers() bool {
-	return w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= w.Procs()
+	return w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= w.gomaxp
 }
 
-// setUse says that run goroutines of the program run from now on.
-func (w *World) setUse(run int64, idlers bool) {
-	u, p := &w.use, w.Procs()
-	some := run >= 1 && p >= 2 && !w.stw
-	u.Slack, u.Parallel = some && idlers, some && run >= 2 && 2*run >= p
-	u.Run, u.Procs = run, p
+// setLimits follows a change of GOMAXPROCS, or the begin or end of a stop of the
+// world.
+func (w *World) setLimits() {
+	p := max(1, int64(w.procs.Procs()))
+	w.gomaxp, w.slackFrom, w.parallelFrom = p, math.MaxInt64, math.MaxInt64
+	if p >= 2 && !w.stw {
+		w.slackFrom, w.parallelFrom = 1, max(2, (p+1)/2)
+	}
 }
 
 // ParallelNs is for how long [Use] was Parallel, up to [World.Now].
@@ -111,18 +122,18 @@ func (w *World) setRan(running int64) {
 // LastStart is when the last KindStart on P p was, and Ran.Ns then; -1: there was
 // none. SliceStart is when the last one was that began a time slice.
 func (w *World) LastStart(p int32) (at, ran int64) {
-	if uint32(p) >= uint32(len(w.ps)) {
-		return -1, 0
+	if uint(p) < uint(len(w.ps)) {
+		return w.ps[uint(p)].startAt, w.ps[uint(p)].startRan
 	}
-	return w.ps[p].startAt, w.ps[p].startRan
+	return -1, 0
 }
 
 // SliceStart is described at [World.LastStart].
 func (w *World) SliceStart(p int32) int64 {
-	if uint32(p) >= uint32(len(w.ps)) {
-		return -1
+	if uint(p) < uint(len(w.ps)) {
+		return w.ps[uint(p)].sliceAt
 	}
-	return w.ps[p].sliceAt
+	return -1
 }
 
 // Turn is what is left of a [Slice] since it began, or since a preemption in it: a
@@ -151,7 +162,6 @@ func (w *World) addTurn(p *proc, s *Stint) {
 		t.Stints, t.From, t.SyscallNs, t.Longest, t.System = 0, s.From, 0, 0, false
 	}
 	t.Stints++
-	t.To, t.Why, t.Open = s.To, s.Why, s.Open
 	t.SyscallNs += s.SyscallNs
 	t.System = t.System || s.System
 	if ns := s.Ns(); ns >= t.Longest {
@@ -160,8 +170,9 @@ func (w *World) addTurn(p *proc, s *Stint) {
 }
 
 func (w *World) endTurn(p *proc) {
-	t := &p.turn
-	if t.Stints > 0 && t.Ns() >= w.longTurn {
+	t, last := &p.turn, &p.stint
+	if t.Stints > 0 && last.To-t.From-t.SyscallNs >= w.longTurn {
+		t.To, t.Why, t.Open = last.To, last.Why, last.Open
 		w.onLongTurn.call(t)
 	}
 	t.Stints = 0

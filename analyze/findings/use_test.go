@@ -22,7 +22,6 @@ func (f *feeder) add(d reference.Decision) *feeder {
 		d.G = reference.NoG
 	}
 	f.w.add(&d)
-	f.w.tell(&d)
 	return f
 }
 

@@ -1,6 +1,8 @@
 package findings
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/span"
@@ -17,22 +19,26 @@ import (
 // Memory follows the goroutines alive, and the Ps and classes told apart, which
 // are bounded. A decision costs one look-up of its goroutine, and no loop.
 type World struct {
-	now      int64
-	procs    *procs.Tracker
-	maxProcs int32
-	stw      bool
+	now       int64
+	procs     procs.States
+	gomaxp    int64 // Procs
+	globalLen int32
+	maxProcs  int32
+	stw       bool
 
 	gs ids.Table[Goroutine]
-	d  int32      // slot of the decision's goroutine, 0 for none
-	g  *Goroutine // the same, nil for none
+	g  *Goroutine // the decision's, nil for none
 
 	span  *span.Accumulator
 	ran   Ran   // up to ranAt
 	ranAt int64 // since then ranN run, as far as Ran counts
 	ranN  int64
 	use   Use
-	lost  int64 // Lost
-	idle  int64 // Ps, when lost was looked at last
+	// How many must run for Use to be Slack or Parallel.
+	slackFrom, parallelFrom int64
+
+	lost int64 // Lost
+	idle int64 // Ps, when lost was looked at last
 	// Until a KindReady shows too many runnable goroutines: one has shown enough Ps.
 	calm       bool
 	slackNs    int64 // for how long there was Slack
@@ -82,7 +88,8 @@ type World struct {
 // NewWorld returns a World that has seen nothing.
 func NewWorld() *World {
 	return &World{
-		procs: procs.NewTracker(), requests: newRequests(), callers: newCallers(), span: span.New(),
+		gomaxp: 1, slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64,
+		requests: newRequests(), callers: newCallers(), span: span.New(),
 		gs:      ids.NewTable[Goroutine](),
 		by:      reference.NoG,
 		classes: make([]Class, 1),
@@ -92,52 +99,63 @@ func NewWorld() *World {
 
 const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
 
-// add takes the next decision.
+// add takes the next decision, and tells those who asked for it.
 func (w *World) add(d *reference.Decision) {
 	w.passTo(d.Time)
-	w.span.Pass(w.now)
-	w.d, w.g = 0, nil
+	w.g = nil
 	// The ends of intervals come before the Ps change, the rest after.
 	switch d.Kind {
 	case reference.KindReady:
-		w.procs.Apply(d)
+		w.globalLen = d.Global
+		w.procs.Same()
 		if d.G >= 0 {
 			w.ready(d)
 		}
-		w.see(d, false)
-		return
+		w.see(d)
+		w.tellReady(d)
 	case reference.KindStart:
 		if d.G >= 0 {
 			w.start(d)
 		}
+		w.globalLen = d.Global
 		w.procs.Apply(d)
-		w.see(d, false)
-		return
+		w.see(d)
+		w.tellStart(d)
 	case reference.KindStop:
 		if d.G >= 0 {
 			w.stop(d)
 		}
 		w.procs.Apply(d)
-		w.see(d, false)
-		return
+		w.see(d)
+		w.tellStop(d)
 	case reference.KindSyscall:
 		w.syscall(d)
 		w.procs.Apply(d)
-		w.see(d, false)
-		return
+		w.see(d)
+		w.tell(d, d.Kind)
 	case reference.KindSyscallExit:
 		w.syscallExit(d)
 		w.procs.Apply(d)
-		w.see(d, false)
+		w.see(d)
 		if d.P < 0 {
 			w.onReturn.call(d)
 		}
-		return
+		w.tell(d, d.Kind)
 	case reference.KindMove:
 		w.move(d)
-		w.procs.Apply(d)
+		w.globalLen = d.Global
+		w.procs.Same()
 		w.seeLost(d, false)
-		return
+		w.tell(d, d.Kind)
+	default:
+		w.addRare(d)
+		w.tell(d, d.Kind)
+	}
+}
+
+// addRare takes a decision of the other kinds.
+func (w *World) addRare(d *reference.Decision) {
+	switch d.Kind {
 	case reference.KindPStart:
 		if p := w.p(d.P); p != nil {
 			p.stopAt, p.freeAt, p.fresh = -1, w.now, true
@@ -168,11 +186,19 @@ func (w *World) add(d *reference.Decision) {
 		if d.G >= 0 && d.Flags&notOfProgram == 0 {
 			w.setRan(w.running)
 		}
+	case reference.KindLost:
+		w.globalLen = 0
 	}
 	w.procs.Apply(d)
 	switch d.Kind {
+	case reference.KindSTWBegin, reference.KindSTWEnd, reference.KindProcs:
+		w.setLimits()
+	}
+	switch d.Kind {
 	case reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindSTWEnd, reference.KindProcs:
-		w.see(d, true)
+		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
+		w.seeUse()
+		w.seeLost(d, true)
 	case reference.KindHandoff, reference.KindSTWBegin:
 		w.seeLost(d, true)
 	}
@@ -185,13 +211,14 @@ func (w *World) passTo(t int64) {
 			w.silent(t)
 		}
 		w.pass(dt)
+		w.now = t
+		w.span.Pass(t)
 	}
 }
 
-// pass lets dt ns pass.
+// pass takes account of dt ns, which the caller adds to now.
 func (w *World) pass(dt int64) {
 	w.loadSum += float64(w.Load() * float64(dt))
-	w.now += dt
 	if w.use.Slack {
 		w.slackNs += dt
 	}
@@ -213,8 +240,8 @@ func (w *World) setWaking(p *proc, on bool) {
 }
 
 func (w *World) p(id int32) *proc {
-	if uint32(id) < uint32(len(w.ps)) {
-		return &w.ps[id]
+	if uint(id) < uint(len(w.ps)) {
+		return &w.ps[uint(id)]
 	}
 	return w.addP(id)
 }
@@ -239,7 +266,7 @@ func b2i64(b bool) int64 {
 }
 
 func (w *World) ready(d *reference.Decision) {
-	i, g := w.goroutine(d)
+	g := w.goroutine(d)
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(g, d.Why, 0)
 	}
@@ -263,7 +290,7 @@ func (w *World) ready(d *reference.Decision) {
 		g.BlockedNs = w.now - g.BlockedAt
 	}
 	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.procs.Usable()), w.loadSum
-	w.enter(i, g, d.To, d.P)
+	w.enter(g, d.To, d.P)
 	if !g.System {
 		w.span.Ready(&g.node, g.Class)
 		if by != nil && by != g && !by.System {
@@ -283,6 +310,7 @@ func (w *World) ready(d *reference.Decision) {
 func (w *World) finish(end int64) {
 	if dt := end - w.now; dt > 0 {
 		w.pass(dt)
+		w.now = end
 	}
 	for k := range w.ps {
 		p := &w.ps[k]

@@ -61,12 +61,9 @@ func TestWorldAgreesWithTheTruth(t *testing.T) {
 		}
 		w.finish(s.End)
 		for i := range w.ps {
-			w.ps[i].queue.advance(s.End)
-			waited += w.ps[i].queue.sum
+			waited += w.ps[i].queue.ns(s.End)
 		}
-		w.global.advance(s.End)
-		w.nowhere.advance(s.End)
-		waited += w.global.sum + w.nowhere.sum
+		waited += w.global.ns(s.End) + w.nowhere.ns(s.End)
 		if ran != wantRan || waited != wantWaited {
 			t.Fatalf("seed %d: ran %d, waited %d, want %d, %d", seed, ran, waited, wantRan, wantWaited)
 		}

@@ -8,12 +8,11 @@ const (
 )
 
 // Accumulator takes the account of the Ps from one pass over a stream of
-// decisions. Its memory depends on the number of Ps only.
+// decisions: what its [Tracker] adds up, and counts of decisions. Its memory depends
+// on the number of Ps only.
 type Accumulator struct {
 	tr  *Tracker
 	own bool // tr is driven from here
-	now int64
-	ps  []account // by P, as the tracker has them
 
 	steals, moved int64
 	matrix        []int64 // stride x stride, thief first
@@ -24,27 +23,7 @@ type Accumulator struct {
 	handoffs, retakes, preemptions [256]int64 // by reference.Why
 	overflows, globalTakes         int64
 
-	global, runnable           Integral
-	globalLen, globalMax       int32
-	runnableLen, runnableMax   int64
-	globalSince, runnableSince int64
-
 	procs []Procs
-}
-
-// account is what one P adds up to.
-type account struct {
-	times  [numStates]int64
-	queue  Integral
-	birth  int64
-	since  int64 // start of the present state
-	qSince int64 // start of the present length
-	starts int64
-	parks  int64
-	qLen   int32
-	qMax   int32
-	state  State
-	born   bool
 }
 
 // New returns an empty Accumulator.
@@ -57,36 +36,26 @@ func Following(tr *Tracker) *Accumulator { return &Accumulator{tr: tr} }
 // Add takes the next decision of the stream. It does not keep d. A time that
 // falls counts as the time before.
 func (a *Accumulator) Add(d *reference.Decision) {
-	a.now = max(a.now, d.Time)
 	if a.own {
 		a.tr.Apply(d)
 	}
-	for i := range a.tr.changes {
-		c := &a.tr.changes[i]
-		p := a.at(c.P)
-		if p.born {
-			p.times[p.state] += a.now - p.since
-		} else {
-			p.born, p.birth = true, a.now
-		}
-		p.state, p.since = c.To, a.now
-	}
 	switch d.Kind {
-	case reference.KindReady, reference.KindMove:
-		a.lengths(d)
+	case reference.KindReady, reference.KindStop:
 	case reference.KindStart:
-		a.lengths(d)
 		if d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick {
 			a.globalTakes++ // of a batch only the first starts like this
 		}
-		if p := a.at(d.P); p != nil {
-			p.starts++
-		}
+	default:
+		a.count(d)
+	}
+}
+
+// count takes a decision of the other kinds.
+func (a *Accumulator) count(d *reference.Decision) {
+	switch d.Kind {
 	case reference.KindPStop:
-		if d.Why == reference.WhyIdle && d.Flags&reference.FlagFirst == 0 {
-			if p := a.at(d.P); p != nil {
-				p.parks++
-			}
+		if d.Why == reference.WhyIdle && d.Flags&reference.FlagFirst == 0 && uint(d.P) < uint(len(a.tr.accounts)) {
+			a.tr.accounts[d.P].parks++
 		}
 	case reference.KindSteal:
 		a.steal(d)
@@ -101,66 +70,24 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	case reference.KindProcs:
 		n := a.tr.Procs()
 		if k := len(a.procs); k < maxChanges && (k == 0 || a.procs[k-1].N != n) {
-			a.procs = append(a.procs, Procs{AtNs: a.now, N: n})
+			a.procs = append(a.procs, Procs{AtNs: a.tr.now, N: n})
 		}
 	}
 }
 
-// AddCalls takes system calls that the Tracker has followed by [Tracker.Calls].
+// AddCalls takes system calls that the Tracker has followed by [States.Calls].
 func (a *Accumulator) AddCalls(calls []reference.Decision) {
-	p := a.at(calls[0].P)
+	t := a.tr
+	p := t.account(calls[0].P)
+	now, since := t.now, p.since
 	for ; len(calls) >= 2; calls = calls[2:] {
-		from := max(a.now, calls[0].Time)
-		a.now = max(from, calls[1].Time)
-		p.times[p.state] += from - p.since
-		p.times[Syscall] += a.now - from
-		p.since = a.now
+		from := max(now, calls[0].Time)
+		now = max(from, calls[1].Time)
+		p.times[User] += from - since
+		p.times[Syscall] += now - from
+		since = now
 	}
-}
-
-func (a *Accumulator) at(p int32) *account {
-	if uint32(p) < uint32(len(a.ps)) {
-		return &a.ps[p]
-	}
-	return a.open(p)
-}
-
-// open returns the account of a P that has none yet, and nil if there is no such
-// P.
-func (a *Accumulator) open(p int32) *account {
-	if p < 0 || int(p) >= a.tr.Known() {
-		return nil
-	}
-	a.ps = append(a.ps, make([]account, a.tr.Known()-len(a.ps))...)
-	return &a.ps[p]
-}
-
-// lengths notes the queue lengths that the decision changed.
-func (a *Accumulator) lengths(d *reference.Decision) {
-	a.local(d.P)
-	a.local(d.Victim)
-	if n := a.tr.Global(); n != a.globalLen {
-		a.global.Add(int64(a.globalLen), a.now-a.globalSince)
-		a.globalLen, a.globalSince = n, a.now
-		a.globalMax = max(a.globalMax, n)
-	}
-	if n := a.tr.Runnable(); n != a.runnableLen {
-		a.runnable.Add(a.runnableLen, a.now-a.runnableSince)
-		a.runnableLen, a.runnableSince = n, a.now
-		a.runnableMax = max(a.runnableMax, n)
-	}
-}
-
-func (a *Accumulator) local(id int32) {
-	p := a.at(id)
-	if p == nil {
-		return
-	}
-	if n := a.tr.Local(id); n != p.qLen {
-		p.queue.Add(int64(p.qLen), a.now-p.qSince)
-		p.qLen, p.qSince = n, a.now
-		p.qMax = max(p.qMax, n)
-	}
+	t.now, p.since = now, since
 }
 
 func (a *Accumulator) steal(d *reference.Decision) {
@@ -191,9 +118,10 @@ func (a *Accumulator) steal(d *reference.Decision) {
 // Finish closes all intervals at end, ns of the last event, and returns the
 // result. The Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(end int64) Result {
-	end = max(end, a.now)
+	t := a.tr
+	end = max(end, t.now)
 	r := Result{
-		Ps:          make([]Proc, 0, len(a.ps)),
+		Ps:          make([]Proc, 0, len(t.accounts)),
 		Steals:      Steals{Count: a.steals, Moved: a.moved},
 		Handoffs:    counts(&a.handoffs),
 		Retakes:     counts(&a.retakes),
@@ -205,18 +133,18 @@ func (a *Accumulator) Finish(end int64) Result {
 	if r.Procs == nil {
 		r.Procs = []Procs{}
 	}
-	r.OmittedPs, r.OmittedMentions = a.tr.Omitted()
+	r.OmittedPs, r.OmittedMentions = t.Omitted()
 
 	var local Integral
 	rows := a.stealPs
-	for i := range a.ps {
-		p := &a.ps[i]
-		p.queue.Add(int64(p.qLen), end-p.qSince)
+	for i := range t.accounts {
+		p := &t.accounts[i]
+		p.queue.Add(int64(p.level), end-p.qSince)
 		local.Plus(p.queue)
 		if !p.born {
 			continue
 		}
-		p.times[p.state] += end - p.since
+		p.times[t.ps[i].state] += end - p.since
 		rows = max(rows, i+1)
 		r.Ps = append(r.Ps, Proc{
 			P:          int32(i),
@@ -240,14 +168,14 @@ func (a *Accumulator) Finish(end int64) Result {
 		r.Steals.Matrix = a.rows(rows)
 	}
 
-	a.global.Add(int64(a.globalLen), end-a.globalSince)
-	a.runnable.Add(a.runnableLen, end-a.runnableSince)
+	t.globalSum.Add(int64(t.globalLevel), end-t.globalSince)
+	t.runnableSum.Add(t.runnableLevel, end-t.runnableSince)
 	r.Queues = Queues{
-		GlobalMean:   a.global.Mean(end),
-		GlobalMax:    a.globalMax,
+		GlobalMean:   t.globalSum.Mean(end),
+		GlobalMax:    t.globalMax,
 		LocalMean:    local.Mean(end),
-		RunnableMean: a.runnable.Mean(end),
-		RunnableMax:  a.runnableMax,
+		RunnableMean: t.runnableSum.Mean(end),
+		RunnableMax:  t.runnableMax,
 	}
 	return r
 }

@@ -46,10 +46,8 @@ type Change struct {
 	From, To State
 }
 
-// Tracker follows the states of the Ps and the lengths of the queues along a
-// stream of decisions, so that the rules are written once. Several accumulators
-// may read one Tracker: somebody then applies each decision to it just before
-// they get it. The zero value is not ready: use [NewTracker].
+// States follows the states of the Ps along a stream of decisions, so that the
+// rules are written once. The zero value is ready to use.
 //
 // The rules:
 //   - A P below GOMAXPROCS exists, idle, from the decision that set GOMAXPROCS
@@ -59,125 +57,225 @@ type Change struct {
 //     idle in the account: it has no event, and had no work either.
 //   - What a decision says about a P at or above GOMAXPROCS is believed while it
 //     has a thread; without one it is unused.
-type Tracker struct {
-	ps       []pstate // by P; known only where pstate says so
-	changes  []Change // of the last decision; reused
-	counts   [numStates]int32
-	procs    int32 // GOMAXPROCS as the stream says
-	n        int32 // the same, at most MaxPs
-	usable   int64 // Usable
-	global   int32
-	queued   int64 // sum of all queue lengths
-	runnable int64
+type States struct {
+	ps      []pstate  // by P; known only where pstate says so
+	one     [1]Change // of the last decision, if changed
+	changed bool
+	many    []Change      // its changes, if there can be more; reused
+	counts  [1 << 8]int32 // by State: as many as it can say, so that no bound is checked
+	procs   int32         // GOMAXPROCS as the stream says
+	told    int32         // the same, at most MaxPs
+	busy    int32         // Ps that mark or are stopped
+	usable  int64         // Usable
 
 	maxProcs int32
 	omitted  int64
 }
 
-// pstate is 12 bytes, without pointers.
+// Tracker is [States] with the lengths of the queues, and what both add up to, for
+// the [Accumulator]. Several accumulators may read one Tracker: somebody then applies
+// each decision to it just before they get it. The zero value is ready to use.
+type Tracker struct {
+	States
+	now      int64
+	accounts []account // by P; there may be none yet for the last Ps that are known
+	global   int32
+	queued   int64 // sum of all queue lengths
+	runnable int64
+
+	globalSum, runnableSum     Integral
+	globalLevel, globalMax     int32
+	runnableLevel, runnableMax int64
+	globalSince, runnableSince int64
+}
+
+// account is what one P adds up to. A level is a length as it goes into an integral:
+// what a gap in the trace has emptied stays as it was until the queue is seen again.
+type account struct {
+	times       [numStates]int64
+	queue       Integral
+	birth       int64
+	since       int64 // start of the present state
+	qSince      int64 // start of the present level
+	starts      int64
+	parks       int64
+	local       int32 // length of its queue
+	level, qMax int32
+	born        bool
+}
+
+// pstate has no pointers.
 type pstate struct {
-	local  int32
 	state  State
 	resume State // state to go back to at the end of a system call
 	known  bool
 }
 
 // NewTracker returns a Tracker that knows no P.
-func NewTracker() *Tracker { return &Tracker{changes: make([]Change, 0, 64)} }
+func NewTracker() *Tracker { return &Tracker{} }
 
-// Apply follows one decision and returns the changes of state that it means,
-// in order of P. The slice is valid until the next call.
-func (t *Tracker) Apply(d *reference.Decision) []Change {
-	t.changes = t.changes[:0]
-	var to State
+// Apply follows one decision. A time that falls counts as the time before.
+func (t *Tracker) Apply(d *reference.Decision) {
+	t.now = max(t.now, d.Time)
+	var p *account
 	switch d.Kind {
 	case reference.KindReady:
 		t.runnable++
 		t.lengths(d)
-		return nil
+		t.Same()
+		return
 	case reference.KindMove:
 		t.lengths(d)
-		return nil
+		t.Same()
+		return
 	case reference.KindStart:
 		// A goroutine that the trace shows running first was never counted.
 		if d.Flags&reference.FlagFirst == 0 && t.runnable > 0 {
 			t.runnable--
 		}
-		t.lengths(d)
-		to = runState(d.Flags)
-	case reference.KindStop, reference.KindPStart:
-		to = Sched
-	case reference.KindSyscall:
-		to = Syscall
-	case reference.KindSyscallExit:
-		to = runState(d.Flags)
-	case reference.KindPStop:
-		to = Idle
-		if d.Why == reference.WhySTW {
-			to = Stopped
+		if p = t.lengths(d); p != nil {
+			p.starts++
 		}
-	case reference.KindRetake:
-		to = Idle
-	case reference.KindSTWEnd:
-		t.restart()
-		return t.changes
-	case reference.KindProcs:
-		t.resize(d.Batch)
-		return t.changes
 	case reference.KindLost:
 		t.forget()
-		return nil
-	default:
-		return nil
 	}
-	p := t.at(d.P)
-	if p == nil {
-		return nil
-	}
-	switch {
-	case to == Syscall:
-		p.resume = p.state
-		if !p.state.Running() {
-			p.resume = runState(d.Flags)
+	t.States.Apply(d)
+	if t.changed {
+		if p == nil {
+			p = t.account(d.P)
 		}
-	case p.state == Syscall && d.Kind == reference.KindSyscallExit:
-		to = p.resume
+		p.pass(t.one[0].From, t.now)
 	}
-	t.set(p, d.P, to)
-	return t.changes
+	for _, c := range t.many {
+		t.account(c.P).pass(c.From, t.now)
+	}
+}
+
+// pass ends what a P did until now.
+func (p *account) pass(did State, now int64) {
+	if p.born {
+		p.times[did] += now - p.since
+	} else {
+		p.born, p.birth = true, now
+	}
+	p.since = now
+}
+
+// account returns that of a P, and nil if there is none to be had.
+func (t *Tracker) account(p int32) *account {
+	if uint(p) < uint(len(t.accounts)) {
+		return &t.accounts[uint(p)]
+	}
+	return t.open(p)
+}
+
+// open returns the account of a P that has none yet, and nil if there is none to
+// be had.
+func (t *Tracker) open(p int32) *account {
+	if t.at(p) == nil {
+		return nil
+	}
+	t.accounts = append(t.accounts, make([]account, t.Known()-len(t.accounts))...)
+	return &t.accounts[p]
+}
+
+// Apply follows one decision.
+func (t *States) Apply(d *reference.Decision) {
+	t.Same()
+	switch d.Kind {
+	case reference.KindStart:
+		t.set(d.P, runState(d.Flags))
+	case reference.KindStop, reference.KindPStart:
+		t.set(d.P, Sched)
+	case reference.KindSyscall:
+		p := t.set(d.P, Syscall)
+		if p == nil {
+			return
+		}
+		p.resume = runState(d.Flags)
+		if from := t.one[0].From; t.changed && from.Running() {
+			p.resume = from
+		}
+	case reference.KindSyscallExit:
+		to := runState(d.Flags)
+		if uint(d.P) < uint(len(t.ps)) && t.ps[d.P].state == Syscall {
+			to = t.ps[d.P].resume
+		}
+		t.set(d.P, to)
+	case reference.KindPStop:
+		if d.Why == reference.WhySTW {
+			t.set(d.P, Stopped)
+		} else {
+			t.set(d.P, t.without(d.P))
+		}
+	case reference.KindRetake:
+		t.set(d.P, t.without(d.P))
+	case reference.KindSTWEnd:
+		t.restart()
+	case reference.KindProcs:
+		t.resize(d.Batch)
+	}
+}
+
+// Same follows a decision that Apply would find to change nothing: a KindReady or
+// KindMove.
+func (t *States) Same() { t.changed, t.many = false, t.many[:0] }
+
+// without is the state of a P without a thread.
+func (t *States) without(p int32) State {
+	if p >= t.told {
+		return Unused
+	}
+	return Idle
 }
 
 // Calls follows system calls on a P, as [reference.BriefCalls] finds them. In the end
 // the P runs the same goroutine. It reports false, and does nothing, if that did not
 // run before: then each decision is to be applied.
-func (t *Tracker) Calls(p int32) bool {
-	if uint32(p) >= uint32(len(t.ps)) || t.ps[p].state != User {
+func (t *States) Calls(p int32) bool {
+	if uint(p) >= uint(len(t.ps)) || t.ps[p].state != User {
 		return false
 	}
 	t.ps[p].resume = User
-	t.changes = t.changes[:0]
+	t.changed, t.many = false, t.many[:0]
 	return true
 }
 
-// Changes returns once more what the last Apply returned.
-func (t *Tracker) Changes() []Change { return t.changes }
+// Changes returns the changes of state that the last decision meant, in order of
+// P. The slice is valid until the next one.
+func (t *States) Changes() []Change {
+	if t.changed {
+		return t.one[:]
+	}
+	return t.many
+}
+
+// Change is Changes for decisions that mean one at most: all but KindSTWEnd and
+// KindProcs. It returns nil if there was none.
+func (t *States) Change() *Change {
+	if t.changed {
+		return &t.one[0]
+	}
+	return nil
+}
 
 // Procs returns GOMAXPROCS as the stream gave it last, and 0 before that.
-func (t *Tracker) Procs() int32 { return t.procs }
+func (t *States) Procs() int32 { return t.procs }
 
 // Known returns the number of Ps from 0 to the highest known one.
-func (t *Tracker) Known() int { return len(t.ps) }
+func (t *States) Known() int { return len(t.ps) }
 
 // Count returns how many known Ps are in a state.
-func (t *Tracker) Count(s State) int64 { return int64(t.counts[s]) }
+func (t *States) Count(s State) int64 { return int64(t.counts[s]) }
 
 // Usable returns how many Ps could run goroutines of the program: those below
 // GOMAXPROCS, without those that run a mark worker or are stopped.
-func (t *Tracker) Usable() int64 { return t.usable }
+func (t *States) Usable() int64 { return t.usable }
 
-// count follows a change of n or of counts.
-func (t *Tracker) count() {
-	t.usable = max(0, int64(t.n)-int64(t.counts[GC])-int64(t.counts[Stopped]))
+// count follows a change of told or of counts.
+func (t *States) count() {
+	t.busy = t.counts[GC] + t.counts[Stopped]
+	t.usable = max(0, int64(t.told)-int64(t.busy))
 }
 
 // Global returns the length of the global run queue.
@@ -185,10 +283,10 @@ func (t *Tracker) Global() int32 { return t.global }
 
 // Local returns the length of a P's local run queue, ring plus runnext.
 func (t *Tracker) Local(p int32) int32 {
-	if uint32(p) >= uint32(len(t.ps)) {
-		return 0
+	if uint(p) < uint(len(t.accounts)) {
+		return t.accounts[uint(p)].local
 	}
-	return t.ps[p].local
+	return 0
 }
 
 // Queued returns the sum of the lengths of all queues.
@@ -200,33 +298,33 @@ func (t *Tracker) Runnable() int64 { return t.runnable }
 // Omitted returns how many Ps below the largest GOMAXPROCS are not told apart
 // because they are at or above [MaxPs], and how many times the stream named
 // such a P, below GOMAXPROCS or not.
-func (t *Tracker) Omitted() (ps int32, mentions int64) {
+func (t *States) Omitted() (ps int32, mentions int64) {
 	return max(0, t.maxProcs-MaxPs), t.omitted
 }
 
 func runState(f reference.Flags) State {
 	switch {
+	case f&(reference.FlagGC|reference.FlagTracer|reference.FlagSystem) == 0:
+		return User
 	case f&reference.FlagGC != 0:
 		return GC
 	case f&reference.FlagTracer != 0:
 		return Tracer
-	case f&reference.FlagSystem != 0:
-		return System
 	}
-	return User
+	return System
 }
 
 // at returns P's entry, and nil if there is none to be had.
-func (t *Tracker) at(p int32) *pstate {
-	if uint32(p) < uint32(len(t.ps)) {
-		return &t.ps[p]
+func (t *States) at(p int32) *pstate {
+	if uint(p) < uint(len(t.ps)) {
+		return &t.ps[uint(p)]
 	}
 	return t.learn(p)
 }
 
 // learn returns the entry of a P that has none yet, and nil if there is none to be
 // had.
-func (t *Tracker) learn(p int32) *pstate {
+func (t *States) learn(p int32) *pstate {
 	if p < 0 {
 		return nil
 	}
@@ -240,41 +338,69 @@ func (t *Tracker) learn(p int32) *pstate {
 	return &t.ps[p]
 }
 
-// set puts P id, whose entry is p, into a state.
-func (t *Tracker) set(p *pstate, id int32, s State) {
-	if s == Idle && id >= t.n {
-		s = Unused
+// set puts a P into a state, and returns its entry. It leaves the change in one.
+func (t *States) set(id int32, s State) *pstate {
+	p := t.at(id)
+	if p == nil {
+		return nil
 	}
 	from := p.state
-	if p.known {
-		if from == s && !s.Running() {
-			return
+	if from != s || !p.known {
+		if p.known {
+			t.counts[from]--
 		}
-		t.counts[from]--
+		t.counts[s]++
+		p.known, p.state = true, s
+		if t.counts[GC]+t.counts[Stopped] != t.busy {
+			t.count()
+		}
+	} else if !s.Running() {
+		return p
 	}
-	p.known = true
-	p.state = s
-	t.counts[s]++
-	t.count()
-	t.changes = append(t.changes, Change{P: id, From: from, To: s})
+	c := &t.one[0]
+	c.P, c.From, c.To = id, from, s
+	t.changed = true
+	return p
+}
+
+// setMany is set where others may follow.
+func (t *States) setMany(id int32, s State) {
+	if t.set(id, s); t.changed {
+		t.many = append(t.many, t.one[0])
+		t.changed = false
+	}
 }
 
 // lengths takes the lengths that the decision gives, and infers the one that
-// it does not: the queue that the goroutine left is shorter by one.
-func (t *Tracker) lengths(d *reference.Decision) {
-	t.queued += int64(max(0, d.Global)) - int64(t.global)
-	t.global = max(0, d.Global)
-	if p := t.at(d.P); p != nil {
+// it does not: the queue that the goroutine left is shorter by one. It returns the
+// account of the decision's P.
+func (t *Tracker) lengths(d *reference.Decision) *account {
+	n := max(0, d.Global)
+	t.queued += int64(n) - int64(t.global)
+	t.global = n
+	if n != t.globalLevel {
+		t.globalSum.Add(int64(t.globalLevel), t.now-t.globalSince)
+		t.globalLevel, t.globalSince, t.globalMax = n, t.now, max(t.globalMax, n)
+	}
+	p := t.account(d.P)
+	if p != nil {
 		t.setLocal(p, d.Local)
 	}
 	if d.Victim >= 0 && d.Victim != d.P && takenFromVictim(d) {
-		if p := t.at(d.Victim); p != nil {
-			t.setLocal(p, p.local-1)
+		if v := t.account(d.Victim); v != nil {
+			t.setLocal(v, v.local-1)
 		}
 	}
 	// Those in queues are runnable: heals the count where the stream starts
 	// goroutines that it had not shown as ready.
-	t.runnable = max(t.runnable, t.queued)
+	if t.runnable < t.queued {
+		t.runnable = t.queued
+	}
+	if n := t.runnable; n != t.runnableLevel {
+		t.runnableSum.Add(t.runnableLevel, t.now-t.runnableSince)
+		t.runnableLevel, t.runnableSince, t.runnableMax = n, t.now, max(t.runnableMax, n)
+	}
+	return p
 }
 
 func takenFromVictim(d *reference.Decision) bool {
@@ -287,47 +413,51 @@ func takenFromVictim(d *reference.Decision) bool {
 	return false
 }
 
-func (t *Tracker) setLocal(p *pstate, n int32) {
+func (t *Tracker) setLocal(p *account, n int32) {
 	n = max(0, n)
 	t.queued += int64(n) - int64(p.local)
 	p.local = n
+	if n != p.level {
+		p.queue.Add(int64(p.level), t.now-p.qSince)
+		p.level, p.qSince, p.qMax = n, t.now, max(p.qMax, n)
+	}
 }
 
 // forget empties the queues: who was in them is not known any more.
 func (t *Tracker) forget() {
 	t.runnable, t.queued, t.global = 0, 0, 0
-	for i := range t.ps {
-		t.ps[i].local = 0
+	for i := range t.accounts {
+		t.accounts[i].local = 0
 	}
 }
 
 // restart makes the Ps idle that the start of the world left without a thread.
-func (t *Tracker) restart() {
+func (t *States) restart() {
 	for p := range t.ps {
 		if t.counts[Stopped] == 0 {
 			return
 		}
 		if t.ps[p].state == Stopped {
-			t.set(&t.ps[p], int32(p), Idle)
+			t.setMany(int32(p), t.without(int32(p)))
 		}
 	}
 }
 
 // resize touches only the Ps between the old GOMAXPROCS and the new one.
-func (t *Tracker) resize(procs int32) {
+func (t *States) resize(procs int32) {
 	procs = max(0, procs)
 	t.procs = procs
 	t.maxProcs = max(t.maxProcs, procs)
-	old := t.n
-	t.n = min(procs, MaxPs)
-	for id := old; id < t.n; id++ {
+	old := t.told
+	t.told = min(procs, MaxPs)
+	for id := old; id < t.told; id++ {
 		if p := t.at(id); p.state == Unused {
-			t.set(p, id, Idle)
+			t.setMany(id, Idle)
 		}
 	}
-	for id := t.n; id < old; id++ {
+	for id := t.told; id < old; id++ {
 		if p := &t.ps[id]; p.state == Idle || p.state == Stopped {
-			t.set(p, id, Unused)
+			t.setMany(id, Unused)
 		}
 	}
 	t.count()

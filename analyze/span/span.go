@@ -144,17 +144,11 @@ func (a *Accumulator) Ps(procs, usable int64) {
 	a.procs, a.usable = max(1, procs), usable
 }
 
-func (a *Accumulator) setActive(g *Node, on bool) {
-	if g.active != on {
-		a.turn(g, on)
-	}
-}
-
-// turn is setActive where it changes something.
-func (a *Accumulator) turn(g *Node, on bool) {
-	g.active = on
+// turn makes g active, or not any more.
+func (a *Accumulator) turn(g *Node) {
+	g.active = !g.active
 	n := a.active - 1
-	if on {
+	if g.active {
 		n = a.active + 1
 	}
 	if n == 0 || a.active == 0 {
@@ -169,7 +163,9 @@ func (a *Accumulator) Ready(g *Node, class int32) {
 		a.flush(g, class, 0)
 		g.runs = false
 	}
-	a.setActive(g, true)
+	if !g.active {
+		a.turn(g)
+	}
 }
 
 // Wake says that w, of a class, made g ready, at a stack.
@@ -190,7 +186,9 @@ func (a *Accumulator) Run(g *Node, class int32) {
 		a.flush(g, class, 0)
 	}
 	g.from, g.runs = a.now, true
-	a.setActive(g, true)
+	if !g.active {
+		a.turn(g)
+	}
 }
 
 // Stop says that g, of a class, stopped at a stack, or entered a system call there.
@@ -199,7 +197,9 @@ func (a *Accumulator) Stop(g *Node, class, stack int32) {
 		a.flush(g, class, stack)
 		g.runs = false
 	}
-	a.setActive(g, false)
+	if g.active {
+		a.turn(g)
+	}
 }
 
 // Call is Stop at from, ns, and Run at to, of a g that entered a system call at a
@@ -219,11 +219,9 @@ func (a *Accumulator) Call(g *Node, class, stack int32, from, to int64) {
 
 // flush puts what g, which runs, ran into the work and into its path.
 func (a *Accumulator) flush(g *Node, class, stack int32) {
-	ns := a.now - g.from
-	g.from = a.now
-	if ns > 0 {
-		a.work += ns
-		a.extend(&g.path, class, stack, ns)
+	if a.now > g.from {
+		a.extend(&g.path, class, stack, a.now-g.from)
+		g.from = a.now
 	}
 }
 
@@ -237,7 +235,9 @@ func (a *Accumulator) Exit(g *Node) {
 // Forget says that g has turned out to be no goroutine of the program. Nothing else
 // may be said of it but that once more.
 func (a *Accumulator) Forget(g *Node) {
-	a.setActive(g, false)
+	if g.active {
+		a.turn(g)
+	}
 	a.drop(&g.path)
 	*g = Node{}
 }
@@ -290,9 +290,10 @@ func (a *Accumulator) segment(p *path, i int8) *Segment {
 	return &a.more[p.rest].seg[i-nearSegments]
 }
 
-// extend makes a path longer by a piece of ns. Where it has too many classes, the
-// one with least is given up.
+// extend makes the work and a path longer by a piece of ns. Where the path has too
+// many classes, the one with least is given up.
 func (a *Accumulator) extend(p *path, class, stack int32, ns int64) {
+	a.work += ns
 	p.ns += ns
 	if s := &p.seg[p.last]; s.Class == class && p.n > 0 {
 		s.add(stack, ns)

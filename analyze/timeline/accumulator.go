@@ -58,8 +58,10 @@ type Accumulator struct {
 	tr      *procs.Tracker
 	own     bool // tr is driven from here
 	now     int64
-	shift   uint // bins are 2^shift ns wide
-	maxBins int  // as of now: falls as lanes are added
+	next    int64 // from when on pass has more to do than to set now
+	bin     int64 // start of the bin of now
+	shift   uint  // bins are 2^shift ns wide
+	maxBins int   // as of now: falls as lanes are added
 	lanes   []lane
 	born    int // lanes that are in use
 
@@ -73,11 +75,12 @@ type Accumulator struct {
 // lane is one P: its bins and what it does now.
 type lane struct {
 	shares []shares
+	near   [len(column)]uint64 // ns by state in the bin of since that are not in shares yet
 	queue  series
 	since  int64 // start of the present stint
 	g      int64
 	wait   int64
-	depth  int64 // number of its newest depth in the history
+	depth  newest
 	class  int32
 	state  procs.State
 	src    reference.Source
@@ -109,13 +112,44 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if a.own {
 		a.tr.Apply(d)
 	}
-	changes := a.tr.Changes()
-	for i := range changes {
-		a.change(&changes[i], d)
-	}
 	switch d.Kind {
-	case reference.KindReady, reference.KindMove, reference.KindStart:
-		a.lengths(d)
+	case reference.KindReady, reference.KindMove:
+		a.lengths(a.lane(d.P), d)
+	case reference.KindStart:
+		l := a.lane(d.P)
+		if c := a.tr.Change(); c != nil {
+			a.change(l, c, d)
+		}
+		a.lengths(l, d)
+	case reference.KindStop, reference.KindSyscall, reference.KindSyscallExit:
+		if c := a.tr.Change(); c != nil {
+			a.change(a.lane(d.P), c, d)
+		}
+	default:
+		changes := a.tr.Changes()
+		for i := range changes {
+			a.change(a.lane(changes[i].P), &changes[i], d)
+		}
+		a.rare(d)
+	}
+	if idle := a.tr.Count(procs.Idle); idle|a.idle.level != 0 { // else none is missed
+		a.unused(idle)
+	}
+}
+
+// unused notes how many Ps are idle, and how many of them could run somebody.
+func (a *Accumulator) unused(idle int64) {
+	if idle != a.idle.level {
+		a.set(&a.idle, idle)
+	}
+	if n := min(idle, a.tr.Queued()); n != a.missed.level {
+		a.set(&a.missed, n)
+	}
+}
+
+// rare takes what few decisions are.
+func (a *Accumulator) rare(d *reference.Decision) {
+	switch d.Kind {
 	case reference.KindSteal:
 		a.steals.add(a.now, a.shift)
 		a.arrow(arrowSteal, d.Victim, d.P, d.Batch)
@@ -140,13 +174,6 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	case reference.KindGCEnd:
 		a.gc.finish(a.now)
 	}
-	idle := a.tr.Count(procs.Idle)
-	if idle != a.idle.level {
-		a.idle.set(a.now, idle, a.shift)
-	}
-	if n := min(idle, a.tr.Queued()); n != a.missed.level {
-		a.missed.set(a.now, n, a.shift)
-	}
 }
 
 // AddCalls takes system calls that the Tracker has followed by [procs.Tracker.Calls].
@@ -170,11 +197,17 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 // pass lets time pass until t, ns.
 func (a *Accumulator) pass(t int64) {
 	if t > a.now {
-		a.now = min(t, maxTime)
-		if a.now>>a.shift >= int64(a.maxBins) {
-			a.fit()
-		}
+		a.now = t
 	}
+	if a.now >= a.next {
+		a.turn()
+	}
+}
+
+// turn does what is due now: it begins a bin, or cuts out a mark.
+func (a *Accumulator) turn() {
+	a.now = min(a.now, maxTime)
+	a.fit()
 	if a.now > a.due || a.stints.n >= a.dueStints {
 		a.captureDue()
 	}
@@ -183,25 +216,48 @@ func (a *Accumulator) pass(t int64) {
 // fit merges bins until now has one and all lanes together are small enough.
 func (a *Accumulator) fit() {
 	for a.now>>a.shift >= int64(a.maxBins) {
-		a.shift++
 		for i := range a.lanes {
 			l := &a.lanes[i]
+			l.settle(a.shift)
 			l.shares = mergeShares(l.shares)
-			l.queue.merge()
+			l.queue.merge(a.shift)
 		}
 		for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed} {
-			s.merge()
+			s.merge(a.shift)
 		}
 		for _, c := range []*counter{&a.steals, &a.retakes, &a.handoffs, &a.preemptions} {
 			c.merge()
 		}
+		a.shift++
 	}
+	a.bin = a.now >> a.shift << a.shift
+	a.plan()
+}
+
+// plan sets next: the end of the bin, or when a mark is to be cut out, if that is
+// earlier.
+func (a *Accumulator) plan() {
+	a.next = min(a.bin+1<<a.shift, maxTime)
+	if a.due < a.next {
+		a.next = a.due + 1
+	}
+	if a.stints.n >= a.dueStints {
+		a.next = 0
+	}
+}
+
+// set changes a level.
+func (a *Accumulator) set(s *series, level int64) {
+	if s.since < a.bin {
+		s.flush(a.now, a.shift)
+	}
+	s.set(a.now, level)
 }
 
 // lane returns P's lane, and nil if it has none.
 func (a *Accumulator) lane(p int32) *lane {
-	if uint32(p) < uint32(len(a.lanes)) {
-		return &a.lanes[p]
+	if uint(p) < uint(len(a.lanes)) {
+		return &a.lanes[uint(p)]
 	}
 	return a.addLane(p)
 }
@@ -212,14 +268,13 @@ func (a *Accumulator) addLane(p int32) *lane {
 		return nil
 	}
 	for len(a.lanes) <= int(p) {
-		a.lanes = append(a.lanes, lane{state: procs.Unused, g: -1, wait: -1, depth: -1})
+		a.lanes = append(a.lanes, lane{state: procs.Unused, g: -1, wait: -1, depth: noDepth})
 	}
 	return &a.lanes[p]
 }
 
-// change ends a P's stint and begins the next.
-func (a *Accumulator) change(c *procs.Change, d *reference.Decision) {
-	l := a.lane(c.P)
+// change ends the stint of a P, whose lane is l, and begins the next.
+func (a *Accumulator) change(l *lane, c *procs.Change, d *reference.Decision) {
 	if l == nil {
 		return
 	}
@@ -233,44 +288,65 @@ func (a *Accumulator) change(c *procs.Change, d *reference.Decision) {
 	}
 	a.end(l, c.P)
 	l.state = c.To
-	l.g, l.class, l.wait, l.src = -1, 0, -1, 0
 	switch d.Kind {
 	case reference.KindStart:
 		l.g, l.class, l.wait, l.src = d.G, d.Class, d.Wait, d.Src
 	case reference.KindSyscall, reference.KindSyscallExit:
-		l.g, l.class = d.G, d.Class
+		l.g, l.class, l.wait, l.src = d.G, d.Class, -1, 0
+	default:
+		l.g, l.class, l.wait, l.src = -1, 0, -1, 0
 	}
 }
 
 // end ends the stint of P p, whose lane is l. The next one begins.
 func (a *Accumulator) end(l *lane, p int32) {
-	if a.now > l.since {
-		a.flush(l)
-		if l.state != procs.Unused {
-			l.stint(a.stints.next(), p, a.now)
+	dt := a.now - l.since
+	if dt <= 0 {
+		return
+	}
+	if l.since >= a.bin {
+		l.near[l.state] += uint64(dt) // OPT: nearly all stints are shorter than a bin
+	} else {
+		l.flush(a.now, a.shift)
+	}
+	if l.state != procs.Unused {
+		l.stint(a.stints.next(), p, a.now)
+		if a.stints.n >= a.dueStints {
+			a.next = 0
 		}
 	}
 	l.since = a.now
 }
 
-// flush puts the time since the stint began into the bins.
-func (a *Accumulator) flush(l *lane) {
-	col := column[l.state]
-	from, now := l.since, a.now
-	if col == colNone || now <= from {
+// settle puts the time in the bin of since into it.
+func (l *lane) settle(shift uint) {
+	for state, ns := range l.near {
+		if ns > 0 {
+			l.add(int(l.since>>shift), procs.State(state), ns)
+			l.near[state] = 0
+		}
+	}
+}
+
+// add adds time in a state to a bin.
+func (l *lane) add(bin int, state procs.State, ns uint64) {
+	col := column[state]
+	if col == colNone {
 		return
 	}
-	last := int((now - 1) >> a.shift)
-	if uint(last) < uint(len(l.shares)) && int(from>>a.shift) == last {
-		l.shares[last][col] += uint64(now - from) // OPT: nearly all stints are shorter than a bin
-		return
-	}
-	for last >= len(l.shares) {
+	for bin >= len(l.shares) {
 		l.shares = append(l.shares, shares{})
 	}
-	for bin := int(from >> a.shift); bin <= last; bin++ {
-		to := min(now, int64(bin+1)<<a.shift)
-		l.shares[bin][col] += uint64(to - from)
+	l.shares[bin][col] += ns
+}
+
+// flush puts the time until now into the bins.
+func (l *lane) flush(now int64, shift uint) {
+	l.settle(shift)
+	for from := l.since; from < now; {
+		bin := int(from >> shift)
+		to := min(now, int64(bin+1)<<shift)
+		l.add(bin, l.state, uint64(to-from))
 		from = to
 	}
 }
@@ -284,27 +360,28 @@ func (l *lane) stint(s *stint, p int32, to int64) {
 	s.p, s.class, s.state, s.src = p, l.class, l.state, l.src
 }
 
-// lengths notes the queue lengths that the decision changed.
-func (a *Accumulator) lengths(d *reference.Decision) {
-	a.local(d.P)
-	a.local(d.Victim)
+// lengths notes the queue lengths that the decision changed. The lane of its P is l.
+func (a *Accumulator) lengths(l *lane, d *reference.Decision) {
+	a.local(l, d.P)
+	if d.Victim >= 0 {
+		a.local(a.lane(d.Victim), d.Victim)
+	}
 	if n := int64(a.tr.Global()); n != a.global.level {
 		a.depth(&a.globalDepth, -1, int32(a.global.level), int32(n))
-		a.global.set(a.now, n, a.shift)
+		a.set(&a.global, n)
 	}
 	if n := a.tr.Runnable(); n != a.runnable.level {
-		a.runnable.set(a.now, n, a.shift)
+		a.set(&a.runnable, n)
 	}
 }
 
-func (a *Accumulator) local(p int32) {
-	l := a.lane(p)
+func (a *Accumulator) local(l *lane, p int32) {
 	if l == nil {
 		return
 	}
 	if n := int64(a.tr.Local(p)); n != l.queue.level {
 		a.depth(&l.depth, p, int32(l.queue.level), int32(n))
-		l.queue.set(a.now, n, a.shift)
+		a.set(&l.queue, n)
 	}
 }
 
@@ -344,7 +421,7 @@ func (a *Accumulator) Finish(end int64) Result {
 		if !l.born {
 			continue
 		}
-		a.flush(l)
+		l.flush(end, a.shift)
 		l.queue.flush(end, a.shift)
 		r.Lanes = append(r.Lanes, l.result(int32(p), bins, a.shift, end))
 	}

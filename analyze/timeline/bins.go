@@ -6,58 +6,56 @@ import (
 )
 
 // A series is a level that changes in steps, summed up per bin: level x ns, and
-// the highest level. The level since the last change is not in the bins yet, so
-// a change within one bin costs one multiplication.
+// the highest level. What it was in the bin of its last change is not in the bins
+// yet, so a change within one bin touches none of them.
 type series struct {
 	sum   []uint64
 	peak  []int32
 	level int64
-	since int64
+	since int64  // the last change
+	near  uint64 // level x ns before since, in its bin
+	top   int64  // the highest level there
 }
 
-// set changes the level at now.
-func (s *series) set(now, level int64, shift uint) {
-	bin := int(now >> shift)
-	if uint(bin) < uint(len(s.sum)) && int(s.since>>shift) == bin {
-		// OPT: nearly all changes fall into the bin of the one before, which
-		// has put its level into peak already.
-		s.sum[bin] = addProduct(s.sum[bin], uint64(s.level), uint64(now-s.since))
-		s.since = now
-	} else {
-		s.flush(now, shift)
-		s.grow(bin)
+// set changes the level at now, which must be in the bin of since.
+func (s *series) set(now, level int64) {
+	s.near = addProduct(s.near, uint64(s.level), uint64(now-s.since))
+	s.since, s.level, s.top = now, level, max(s.top, level)
+}
+
+// settle puts what is known of the bin of since into it.
+func (s *series) settle(shift uint) {
+	if s.near != 0 || s.top != 0 {
+		s.add(int(s.since>>shift), s.near, s.top)
+		s.near, s.top = 0, 0
 	}
-	s.level = level
+}
+
+// add adds to a bin.
+func (s *series) add(bin int, sum uint64, level int64) {
+	for bin >= len(s.sum) {
+		s.sum = append(s.sum, 0)
+		s.peak = append(s.peak, 0)
+	}
+	s.sum[bin] = addProduct(s.sum[bin], sum, 1)
 	s.peak[bin] = max(s.peak[bin], int32(min(level, math.MaxInt32)))
 }
 
 // flush puts the level that held until now into the bins.
 func (s *series) flush(now int64, shift uint) {
-	from := s.since
-	s.since = now
-	if s.level == 0 || now <= from {
-		return
-	}
-	last := int((now - 1) >> shift)
-	s.grow(last)
-	peak := int32(min(s.level, math.MaxInt32))
-	for bin := int(from >> shift); bin <= last; bin++ {
+	s.settle(shift)
+	for from := s.since; s.level != 0 && from < now; {
+		bin := int(from >> shift)
 		to := min(now, int64(bin+1)<<shift)
-		s.sum[bin] = addProduct(s.sum[bin], uint64(s.level), uint64(to-from))
-		s.peak[bin] = max(s.peak[bin], peak)
+		s.add(bin, addProduct(0, uint64(s.level), uint64(to-from)), s.level)
 		from = to
 	}
+	s.since = now
 }
 
-func (s *series) grow(bin int) {
-	for bin >= len(s.sum) {
-		s.sum = append(s.sum, 0)
-		s.peak = append(s.peak, 0)
-	}
-}
-
-// merge makes one bin of each two.
-func (s *series) merge() {
+// merge makes one bin of each two, which are 2^shift ns wide.
+func (s *series) merge(shift uint) {
+	s.settle(shift)
 	n := len(s.sum)
 	for i := 0; i < n; i += 2 {
 		sum, peak := s.sum[i], s.peak[i]

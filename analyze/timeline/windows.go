@@ -76,6 +76,11 @@ type depth struct {
 	before, len int32
 }
 
+// newest is the last depth of a queue: its number in the history, and when it was.
+type newest struct{ i, at int64 }
+
+var noDepth = newest{-1, -1}
+
 type arrowKind uint8
 
 const (
@@ -100,7 +105,7 @@ type history struct {
 	stints      ring[stint] // in the order of their ends; those that are not over yet are in the lanes
 	depths      ring[depth]
 	arrows      ring[arrow]
-	globalDepth int64 // number of the global queue's newest depth
+	globalDepth newest
 
 	marks     []*mark
 	wanted    []span  // what Keep named
@@ -132,7 +137,7 @@ func newHistory() history {
 		stints:      newRing[stint](ringStints),
 		depths:      newRing[depth](ringDepths),
 		arrows:      newRing[arrow](ringArrows),
-		globalDepth: -1,
+		globalDepth: noDepth,
 		due:         math.MaxInt64,
 		dueStints:   math.MaxInt64,
 		whole:       wholeStints,
@@ -159,16 +164,14 @@ func (m *mark) shown() int64 {
 	return m.from
 }
 
-// depth records a change of a queue's length; newest is the number of that
-// queue's last record. Changes at one instant are one record.
-func (a *Accumulator) depth(newest *int64, p, before, n int32) {
-	if *newest >= a.depths.first() && *newest >= 0 {
-		if r := a.depths.at(*newest); r.at == a.now {
-			r.len = n
-			return
-		}
+// depth records a change of a queue's length, of which last is the one before.
+// Changes at one instant are one record.
+func (a *Accumulator) depth(last *newest, p, before, n int32) {
+	if last.at == a.now && last.i >= a.depths.first() {
+		a.depths.at(last.i).len = n
+		return
 	}
-	*newest = a.depths.n
+	last.i, last.at = a.depths.n, a.now
 	r := a.depths.next()
 	r.at, r.p, r.before, r.len = a.now, p, before, n
 }
@@ -323,6 +326,7 @@ func (a *Accumulator) schedule() {
 			a.dueStints = min(a.dueStints, m.dueStints)
 		}
 	}
+	a.plan()
 }
 
 func (a *Accumulator) captureDue() {
@@ -393,8 +397,8 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 		}
 	}
 	maxStints = max(maxStints, len(pieces))
-	i := a.stints.n - 1
-	for ; i >= a.stints.first(); i-- {
+	i, first := a.stints.n-1, a.stints.first()
+	for ; i >= first; i-- {
 		s := a.stints.at(i)
 		if s.to <= lo || len(pieces) == maxStints {
 			break
@@ -403,7 +407,7 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 			pieces = append(pieces, piece{from: s.from, p: s.p, at: i})
 		}
 	}
-	if i >= a.stints.first() {
+	if i >= first {
 		lo = max(lo, a.stints.at(i).to)
 	}
 	if f := a.depths.first(); f > 0 {
@@ -456,9 +460,9 @@ func (a *Accumulator) cutDepths(out []Depth, lo, hi int64, most int) []Depth {
 	for p := range a.lanes {
 		a.lengths0 = append(a.lengths0, int32(a.lanes[p].queue.level))
 	}
-	i := a.depths.n - 1
+	i, first := a.depths.n-1, a.depths.first()
 	count := 0
-	for ; i >= a.depths.first(); i-- {
+	for ; i >= first; i-- {
 		r := a.depths.at(i)
 		if r.at <= lo {
 			break
