@@ -43,6 +43,18 @@ type drain struct {
 	asked int32 // the first in the queue, when drainEarly tried last
 	early int   // how often drainsAtOnce may try
 	tail  int32 // of the global queue, when it tried last
+	lead  int   // by how much the drain must be better then
+}
+
+// expectDrain notes that a worker starts.
+func (r *Reconstructor) expectDrain(it *item) {
+	r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == it.p }) // its end was lost
+	d := drain{p: it.p, m: it.m, g: it.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
+	d.early, d.lead = 1, unseenLead
+	if r.pickedFrom(it.p) || r.follows(r.q.GlobalTail(), r.oldest(it.p)) {
+		d.early, d.lead = earlyTries, 0
+	}
+	r.drains = append(r.drains, d)
 }
 
 // drainsDue decides on the workers that have run for a slice or end with event i.
@@ -124,21 +136,23 @@ func (r *Reconstructor) drainEarly(it *item) {
 	}
 }
 
-// earlyTries is how often drainsAtOnce tries for one worker.
-const earlyTries = 3
+const (
+	earlyTries = 3 // how often drainsAtOnce tries for a worker whose queue seems to be drained
+	unseenLead = 3 // by how much the drain must be better for another one
+)
 
-// drainsAtOnce tries whether a worker, from whose queue threads seem to pick at their 61st
-// tick later, drains it now: somebody asked it to yield as soon as it ran.
+// drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
+// soon as it ran.
 func (r *Reconstructor) drainsAtOnce() {
 	for j := range r.drains {
 		d := &r.drains[j]
 		tail := r.q.GlobalTail()
-		if d.early == 0 || d.tail == tail || !r.mayTry() {
+		if d.early == 0 || d.tail == tail || r.q.Len(d.p) == 0 || !r.mayTry() {
 			continue
 		}
 		d.tail = tail
 		d.early--
-		if r.better(func(*Reconstructor) {}, func(c *Reconstructor) { c.drain(c.drains[j].p, 0) }) > 0 {
+		if r.better(func(*Reconstructor) {}, func(c *Reconstructor) { c.drain(c.drains[j].p, 0) }) > d.lead {
 			r.drain(d.p, 0)
 			d.early = 0
 		}

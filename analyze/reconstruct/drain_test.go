@@ -178,6 +178,13 @@ func TestDrainsAtOnce(t *testing.T) {
 			t.Errorf("%s: picked %v", c.name, got)
 		}
 		r.drains = []drain{{p: 0, m: 0, g: nobody, due: math.MaxInt64, asked: nobody, early: 2, tail: nobody}}
+		if c.want {
+			r.drains[0].lead = math.MaxInt
+			if r.drainsAtOnce(); r.q.GlobalLen() != n-ring || r.trial.spent == 0 {
+				t.Errorf("%s, by less than it must be better: %d in the global queue", c.name, r.q.GlobalLen())
+			}
+			r.drains[0].lead, r.drains[0].tail = 0, nobody
+		}
 		r.drainsAtOnce()
 		left := ring
 		if c.want {
@@ -186,7 +193,12 @@ func TestDrainsAtOnce(t *testing.T) {
 		if r.q.RingLen(0) != left || r.q.GlobalLen() != n-left || c.want && r.drains[0].early != 0 {
 			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.q.RingLen(0), r.q.GlobalLen())
 		}
-		if spent := r.trial.spent; !c.want {
+		if spent := r.trial.spent; c.want {
+			r.drains[0].early, r.drains[0].tail = 1, nobody
+			if r.drainsAtOnce(); r.trial.spent != spent {
+				t.Errorf("%s: tried with nothing in the ring", c.name)
+			}
+		} else {
 			if r.drainsAtOnce(); r.trial.spent != spent {
 				t.Errorf("%s: tried again, and nothing has changed", c.name)
 			}
@@ -199,6 +211,31 @@ func TestDrainsAtOnce(t *testing.T) {
 			if r.drainsAtOnce(); r.trial.spent != spent {
 				t.Errorf("%s: tried too often", c.name)
 			}
+		}
+	}
+}
+
+// TestExpectDrain has a worker start on P 0, whose ring goroutine 1 begins.
+func TestExpectDrain(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		order       []int64 // which P 1 starts
+		early, lead int
+	}{
+		{"picked between two of the global queue", []int64{3, 1, 4}, earlyTries, 0},
+		{"run after the tail of the global queue", []int64{3, 4, 1}, earlyTries, 0},
+		{"nothing tells", []int64{1, 3, 4}, 1, unseenLead},
+	} {
+		r := ahead(4, nil, upTo(1, 2))
+		other(r, c.order...)
+		for _, g := range upTo(3, 4) {
+			r.q.PutGlobal(r.gs.find(g))
+		}
+		for range 2 { // the first one's end was lost
+			r.expectDrain(r.win.at(0))
+		}
+		if d := r.drains[0]; len(r.drains) != 1 || d.early != c.early || d.lead != c.lead {
+			t.Errorf("%s: %d drains, %d tries, lead %d", c.name, len(r.drains), d.early, d.lead)
 		}
 	}
 }

@@ -42,11 +42,16 @@ const (
 	meanwhile = 16
 )
 
-// lostCPU says that a thread has no event after this one for so long that it may
-// have lost its CPU before it did what the event announces.
+// lostCPU says that a thread may have lost its CPU before it did what its event announces:
+// it has no other event for long, or another thread takes from the global queue before
+// that, and how much tells.
 func (r *Reconstructor) lostCPU() bool {
 	next := r.win.at(r.now).nextM
-	return next != none && next-r.now > meanwhile
+	if next == none {
+		return false
+	}
+	taken := r.startOf(r.q.GlobalHead())
+	return next-r.now > meanwhile || taken > r.now && taken < next && r.q.GlobalLen() <= r.rules.RingSize/2
 }
 
 // tryLater tries whether the overflow of p's ring by newcomer comes later; says is

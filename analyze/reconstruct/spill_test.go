@@ -123,6 +123,39 @@ func TestHoldSpill(t *testing.T) {
 	}
 }
 
+// TestLostCPU has the thread of P 0 go on after some events, of which one may be the
+// start of what is first in the global queue.
+func TestLostCPU(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		next, start int64 // events from now
+		global      int   // how many are in the global queue
+		want        bool
+	}{
+		{"it goes on soon", 2, 3, 1, false},
+		{"somebody takes before that", 3, 2, 1, true},
+		{"with that", 3, 3, 1, false},
+		{"as many as anybody takes", 3, 2, 129, false},
+		{"nobody takes", 3, 2, 0, false},
+		{"who starts has taken before", 3, 0, 1, false},
+		{"it goes on after long", meanwhile + 1, 0, 0, true},
+		{"not so long", meanwhile, 0, 0, false},
+		{"it does not go on in sight", none, 2, 1, false},
+	} {
+		r := ahead(200, nil, nil)
+		for g := range int64(c.global) {
+			r.q.PutGlobal(r.gs.find(g + 1))
+		}
+		r.gs.At(r.gs.find(1)).start = r.now + c.start
+		if r.win.at(r.now).nextM = r.now + c.next; c.next == none {
+			r.win.at(r.now).nextM = none
+		}
+		if got := r.lostCPU(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 // TestSpilled has somebody start the first of a ring of which an overflow is late.
 func TestSpilled(t *testing.T) {
 	for _, c := range []struct {

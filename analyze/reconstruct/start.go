@@ -1,8 +1,6 @@
 package reconstruct
 
 import (
-	"slices"
-
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -87,11 +85,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		}
 	}
 	if it.ev.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
-		r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == it.p }) // its end was lost
-		r.drains = append(r.drains, drain{p: it.p, m: it.m, g: it.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody})
-		if d := &r.drains[len(r.drains)-1]; r.pickedFrom(it.p) {
-			d.early = earlyTries
-		}
+		r.expectDrain(it)
 	}
 	if r.cls.list[g.class].advancer {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
