@@ -3,7 +3,9 @@
 package reconstruct_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,13 +15,16 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/exp/trace"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // BenchmarkReconstruct compares the reconstruction, without consumers, with the
-// decoding of the same events, in CPU time: decoding has several workers.
+// decoding of the same events, by the public reader and by ours, in CPU time: ours
+// has several workers.
 // Besides the large traces of the repository it takes those in the directories
 // that GMPSCOPE_TRACES names, separated as in PATH.
 func BenchmarkReconstruct(b *testing.B) {
@@ -58,21 +63,34 @@ func BenchmarkReconstruct(b *testing.B) {
 				c.report(b, tr)
 			})
 			b.Run("reconstruct", func(b *testing.B) {
-				var c, decoding cost
+				var c, decoding, reading cost
 				for b.Loop() {
 					c.add(tr.reconstruct)
 					b.StopTimer()
 					decoding.add(tr.decode)
+					reading.add(tr.read)
 					b.StartTimer()
 				}
 				c.report(b, tr)
 				b.ReportMetric(float64(c.cpu)/float64(decoding.cpu), "reconstruct/decode")
+				b.ReportMetric(float64(c.cpu)/float64(reading.cpu), "reconstruct/reader")
 			})
 		})
 	}
 }
 
 func (tr *decoded) decode() { tr.stream(func([]events.Event) {}) }
+
+// read decodes with the public reader.
+func (tr *decoded) read() {
+	r, err := trace.NewReader(bytes.NewReader(tr.data))
+	for err == nil {
+		_, err = r.ReadEvent()
+	}
+	if err != io.EOF {
+		tr.tb.Fatal(err)
+	}
+}
 
 // both reconstructs while it decodes.
 func (tr *decoded) both() {
