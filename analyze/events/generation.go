@@ -381,7 +381,7 @@ func (g *generation) addThread(m int64) *thread {
 	if len(g.threads) == maxThreads {
 		return nil
 	}
-	t := &thread{id: m, index: int32(len(g.threads)), g: None, p: None, batch: -1}
+	t := &thread{id: m, g: None, p: None, batch: -1}
 	g.threads = append(g.threads, t)
 	g.byID[m] = t
 	return t

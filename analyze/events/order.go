@@ -27,7 +27,7 @@ type order struct {
 
 	last    int64               // time of the event before
 	events  *[blockEvents]Event // of the block
-	n       int                 // of them there are
+	n       uint                // of them there are
 	next    *Event              // in the block, where the next event is made
 	more    [2]Event            // that come with it
 	moreN   int
@@ -97,7 +97,7 @@ func (o *order) run() error {
 	for _, t := range o.threads {
 		switch t.read(o.generation) {
 		case readEvent:
-			o.front.add(head{t.time, t.index})
+			o.front.add(head{t.time, t})
 		case readBad:
 			return declined("a batch with something that is no event")
 		}
@@ -117,17 +117,7 @@ func (o *order) run() error {
 		if len(o.front) == 0 {
 			break
 		}
-		v := o.try(0)
-		if v == later {
-			o.front.sort()
-			for i := 1; i < len(o.front) && v == later; i++ {
-				v = o.try(i)
-			}
-		}
-		if v == later {
-			return declined("no thread can go on")
-		}
-		if v == refused {
+		if o.try(0) != taken && o.tryOthers() != taken {
 			return o.why
 		}
 		o.commit()
@@ -150,12 +140,27 @@ func (o *order) run() error {
 	return nil
 }
 
+// tryOthers takes the next event of the first thread that can go on, where the one
+// whose turn it is cannot.
+func (o *order) tryOthers() verdict {
+	if o.why != "" {
+		return refused
+	}
+	o.front.sort()
+	for i := 1; i < len(o.front); i++ {
+		if v := o.try(i); v != later {
+			return v
+		}
+	}
+	return o.refuse("no thread can go on")
+}
+
 // try takes the next event of a thread, if it can be, and reads the one after
 // it. The public reader reports what is wrong with that one before it gives the
 // first, so nothing is handed on here before both are well.
 func (o *order) try(i int) verdict {
 	h := &o.front[i]
-	t := o.threads[h.thread]
+	t := h.thread
 	if v := o.advance(t); v != taken {
 		return v
 	}
@@ -165,7 +170,9 @@ func (o *order) try(i int) verdict {
 	switch t.read(o.generation) {
 	case readEvent:
 		h.time = t.time
-		o.front.moved(i)
+		if i > 0 || !o.front.inOrder() {
+			o.front.moved(i)
+		}
 	case readEnd:
 		o.front.remove(i)
 	default:
@@ -182,11 +189,11 @@ func (o *order) commit() {
 	}
 	o.last = e.Time
 	o.d.read.add(e)
-	if o.n++; o.n == blockEvents {
-		o.flush()
+	if o.n++; o.n < blockEvents {
+		o.next = &o.events[o.n]
 		return
 	}
-	o.next = &o.events[o.n]
+	o.flush()
 }
 
 // flush hands on a block.
@@ -270,12 +277,12 @@ func (o *order) check(stack, str uint64) {
 
 // name returns the handle of a string.
 func (o *order) name(id uint64, handle func(*decoder, string) Handle) Handle {
-	if !o.hasText(id) {
-		o.why = "an event without its string"
+	if id == 0 {
 		return 0
 	}
 	t := o.text(id)
 	if t == nil {
+		o.why = "an event without its string"
 		return 0
 	}
 	if t.handle == 0 { // also if there are too many of them

@@ -10,7 +10,7 @@ import (
 
 // current returns the goroutine that runs on a thread, nil if it does not exist.
 func (o *order) current(t *thread) *goroutine {
-	if g := &o.goroutines.slots[t.slot]; g.id == t.g {
+	if g := &o.goroutines.slots[uint32(t.slot)]; g.id == t.g {
 		return g
 	}
 	slot := o.goroutines.find(t.g)
@@ -24,6 +24,14 @@ func (o *order) current(t *thread) *goroutine {
 // running returns the goroutine that runs user code, or nearly so, on a thread
 // with a processor, in the given state; nil if there is none.
 func (o *order) running(t *thread, state State) *goroutine {
+	if g := &o.goroutines.slots[uint32(t.slot)]; g.id == t.g && g.state == state && t.p != None {
+		return g
+	}
+	return o.runningElsewhere(t, state)
+}
+
+// runningElsewhere is running for a goroutine that is not where it was in the table.
+func (o *order) runningElsewhere(t *thread, state State) *goroutine {
 	if t.p == None || t.g == None {
 		return nil
 	}

@@ -284,9 +284,15 @@ func (s *Stream) place(b *block) []Event {
 			at = last
 		}
 		e.Time, last = at, at
-		e.Stack = stacks[e.Stack]
-		e.TStack = stacks[e.TStack]
-		e.Reason = names[e.Reason]
+		if e.Stack != 0 {
+			e.Stack = stacks[uint32(e.Stack)]
+		}
+		if e.TStack != 0 {
+			e.TStack = stacks[uint32(e.TStack)]
+		}
+		if e.Reason != 0 {
+			e.Reason = names[uint32(e.Reason)]
+		}
 		s.stats.ByKind[e.Kind]++
 	}
 	s.last, s.stats.End = last, end

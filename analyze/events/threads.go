@@ -10,8 +10,7 @@ import (
 // thread is an operating-system thread: what runs on it, and how far its events
 // are read.
 type thread struct {
-	id    int64
-	index int32
+	id int64
 
 	// What the events so far say; the thread of events without one has neither
 	// ever.
@@ -54,30 +53,34 @@ func (t *thread) read(g *generation) reading {
 	if t.last == 0 {
 		t.last = t.base
 	}
-	p, at := t.data, t.at
+	p, at := t.data, uint(t.at)
 	t.kind = p[at]
-	n := int(wire.TimedArgs[t.kind])
-	if n == 0 {
+	args := t.args[:wire.TimedArgs[t.kind]]
+	if len(args) == 0 {
 		return readBad
 	}
 	at++
-	for i := range n {
-		if at >= len(p) {
+	for i := range args {
+		if at >= uint(len(p)) {
 			return readBad
 		}
 		x := uint64(p[at])
 		at++
 		if x >= 0x80 {
-			if at < len(p) && p[at] < 0x80 {
+			if at < uint(len(p)) && p[at] < 0x80 {
 				x = x&0x7f | uint64(p[at])<<7
 				at++
-			} else if x, at = longNumber(p, at-1); at < 0 {
-				return readBad
+			} else {
+				long, end := longNumber(p, int(at)-1)
+				if end < 0 {
+					return readBad
+				}
+				x, at = long, uint(end)
 			}
 		}
-		t.args[i&7] = x
+		args[i] = x
 	}
-	t.at = at
+	t.at = int(at)
 	t.time = g.nanos(t.args[0]) + t.last
 	t.last = t.time
 	return readEvent
@@ -90,7 +93,7 @@ type front []head
 
 type head struct {
 	time   int64
-	thread int32
+	thread *thread
 }
 
 func (f *front) add(h head) {
@@ -114,25 +117,33 @@ func (f front) up(i int) int {
 }
 
 func (f front) down(i int) {
-	if i >= len(f) {
+	at, n := uint(i), uint(len(f))
+	if at >= n {
 		return
 	}
-	h := f[i]
+	h := f[at]
 	for {
-		child := 2*i + 1
-		if child >= len(f) {
+		child := 2*at + 1
+		if child >= n {
 			break
 		}
-		if child+1 < len(f) && f[child+1].time < f[child].time {
-			child++
+		if other := child + 1; other < n && f[other].time < f[child].time {
+			child = other
 		}
-		if f[child].time >= h.time {
+		c := f[child]
+		if c.time >= h.time {
 			break
 		}
-		f[i] = f[child]
-		i = child
+		f[at] = c
+		at = child
 	}
-	f[i] = h
+	f[at] = h
+}
+
+// inOrder says that the first element is where it belongs, as it mostly is: a thread
+// has several events in a row.
+func (f front) inOrder() bool {
+	return len(f) > 2 && f[1].time >= f[0].time && f[2].time >= f[0].time
 }
 
 // moved puts an element in its place whose time has changed.

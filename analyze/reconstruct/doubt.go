@@ -30,10 +30,10 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	}
 	place, g, d := r.q.Place(ix), r.gs.At(ix), &r.ps[p].doubt
 	if place.Queue == reference.QueueRunnext && place.P == p && !g.late { // mostly
-		t := r.take(ix, p)
+		r.q.Remove(ix)
 		d.fits++
 		r.missed(p)
-		return t
+		return taken{src: reference.SrcRunnext, victim: nobody, basis: byRule}
 	}
 	in, moved := r.doubtful(ix), g.moved
 	n, less := r.q.GlobalLen(), false

@@ -57,11 +57,10 @@ func (r *Reconstructor) expectDrain(it *item) {
 	r.drains = append(r.drains, d)
 }
 
-// drainsDue decides on the workers that have run for a slice or end with event i.
-func (r *Reconstructor) drainsDue(i int64) {
+// drainsDue decides on the workers that have run for a slice or end with an event.
+func (r *Reconstructor) drainsDue(it *item) {
 	for j := 0; j < len(r.drains); {
 		d := &r.drains[j]
-		it := r.win.at(i)
 		ends := it.ev.Kind == events.Go && it.of == d.g && it.ev.From == events.Running
 		if !ends && r.time < d.due {
 			j++

@@ -15,11 +15,11 @@ import (
 // takeAtOnce lets a thread by whose event its P has nothing to run take what it starts
 // next, if that is in a queue already.
 func (r *Reconstructor) takeAtOnce(it *item) {
+	if e := &it.ev; e.From != events.Running || e.To == events.Syscall || e.Kind != events.Go {
+		return
+	}
 	if it.nextM <= r.now+1 || r.reduced {
 		return // nothing comes in between, or nothing is taken
-	}
-	if e := &it.ev; e.Kind != events.Go || e.From != events.Running || e.To == events.Syscall {
-		return
 	}
 	p := it.p
 	s := r.startsNext(it, p)

@@ -228,7 +228,7 @@ func (r *Reconstructor) takeAgain(ix int32, tell func(c *Reconstructor)) func(c 
 	case r.takesEarly(ix):
 		return func(c *Reconstructor) {
 			tell(c)
-			c.judged()
+			c.judged(c.win.at(c.now))
 		}
 	}
 	return nil

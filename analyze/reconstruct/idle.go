@@ -104,20 +104,22 @@ func (r *Reconstructor) wakep(own int32) {
 		return
 	}
 	if ix := r.claim(); ix != nobody {
-		r.ps[ix].waking = true
-		r.searches(ix)
+		p := &r.ps[ix]
+		p.waking = true
+		r.searches(p)
 	}
 }
 
 // runs notes which goroutine a P runs, or nobody.
-func (r *Reconstructor) runs(ix, g int32) {
-	r.ps[ix].g = g
-	r.searches(ix)
+func (r *Reconstructor) runs(p *proc, g int32) {
+	p.g = g
+	if g == nobody || p.searching || p.waking {
+		r.searches(p)
+	}
 }
 
 // searches counts a P as one whose thread looks for work, or does so no more.
-func (r *Reconstructor) searches(ix int32) {
-	p := &r.ps[ix]
+func (r *Reconstructor) searches(p *proc) {
 	is := p.waking || p.known && p.running && p.g == nobody && int(p.id) < r.procs
 	if is != p.searching {
 		p.searching = is
@@ -138,7 +140,7 @@ func (r *Reconstructor) listIdle() {
 		if p.known && !p.running && int(p.id) < r.procs {
 			r.list(int32(i))
 		}
-		r.searches(int32(i))
+		r.searches(p)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestClaims(t *testing.T) {
 	wakep := func(r *Reconstructor) { r.wakep(0) }
 	comes := func(p int32) step { return func(r *Reconstructor) { r.pKnown(p, true) } }
 	idle := func(p int32) step { return func(r *Reconstructor) { r.pKnown(p, false) } }
-	runs := func(p int32) step { return func(r *Reconstructor) { r.pKnown(p, true); r.runs(p, 1) } }
+	runs := func(p int32) step { return func(r *Reconstructor) { r.pKnown(p, true); r.runs(&r.ps[p], 1) } }
 	for _, c := range []struct {
 		name    string
 		steps   []step

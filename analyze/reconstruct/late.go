@@ -50,10 +50,10 @@ func (r *Reconstructor) tryPutLate(it *item, g *goroutine) bool {
 		return false
 	}
 	return r.better(func(c *Reconstructor) {
-		c.judged()
+		c.judged(c.win.at(c.now))
 	}, func(c *Reconstructor) {
 		c.putLate(it.of)
-		c.judged()
+		c.judged(c.win.at(c.now))
 	}) > 0
 }
 

@@ -98,7 +98,7 @@ func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) hando
 	r.settle(start.of)
 	if t := g.taken; t.basis.Level() == reference.Inferred {
 		t.basis = byRule
-		r.learnPhase(start.of, next.of, t, r.win.at(it.prevM))
+		r.learnPhase(start.of, next.of, t, it.prevM)
 	}
 	return toLocked
 }
@@ -250,19 +250,26 @@ func median(gaps []int64) int64 {
 // learnLock notes what a start shows: a locked goroutine starts only on its own
 // thread, which got a P for that and ran nothing else.
 func (r *Reconstructor) learnLock(it *item, g *goroutine) {
-	if it.m < 0 || g.direct == reference.SrcSyscallExit || g.direct == reference.SrcCoroutine || g.direct == reference.SrcDirect {
+	if it.m < 0 {
+		return
+	}
+	switch g.direct {
+	case reference.SrcSyscallExit, reference.SrcCoroutine, reference.SrcDirect:
 		return
 	}
 	last := r.ms[it.m].lastG
 	if last != nobody && last != it.of && r.gs.At(last).lastM == it.m {
 		r.gs.At(last).lock = unlocked
 	}
-	prev := r.win.at(it.prevM)
 	switch {
 	case g.lastM == nobody:
 		g.lock = lockUnknown
-	case g.lastM != it.m || last != it.of || prev != nil && prev.ev.Kind != events.Proc:
+	case g.lastM != it.m || last != it.of:
 		g.lock = unlocked
+	default:
+		if prev := r.win.at(it.prevM); prev != nil && prev.ev.Kind != events.Proc {
+			g.lock = unlocked
+		}
 	}
 }
 

@@ -36,9 +36,10 @@ func (r *Reconstructor) lost(it *item) {
 		g.state = events.Undetermined
 	}
 	for ix := range r.ps {
-		r.ps[ix].syscall = false
-		r.works(&r.ps[ix], 0)
-		r.runs(int32(ix), nobody)
+		p := &r.ps[ix]
+		p.syscall = false
+		r.works(p, 0)
+		r.runs(p, nobody)
 	}
 	for ix := range r.ms {
 		r.ms[ix].g = nobody

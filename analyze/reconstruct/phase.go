@@ -166,9 +166,9 @@ func (r *Reconstructor) saw(p *proc, ratio float64) {
 }
 
 // learnPhase draws the tick's phase from a take of ix on p, which began after
-// the event before it on its thread: a P that takes from its own queue although the
-// global one holds something is not at the 61st tick.
-func (r *Reconstructor) learnPhase(ix, p int32, t taken, before *item) {
+// event before: a P that takes from its own queue although the global one holds
+// something is not at the 61st tick.
+func (r *Reconstructor) learnPhase(ix, p int32, t taken, before int64) {
 	if p < 0 || t.basis != byRule {
 		return
 	}
@@ -215,23 +215,27 @@ const BlockLen = 1024
 // holding is the decisions that were not emitted yet, so that all come in order:
 // some wait for the oldest ask. They are drafted where they stay.
 type holding struct {
-	last  []reference.Decision   // the newest
-	full  [][]reference.Decision // those before, in blocks
-	free  [][]reference.Decision // blocks to be used again
-	first int64                  // number of the first of all
-	given int64                  // number of the first that waits
-	held  int64                  // decisions that came
-	due   int64                  // of them, when the asks are looked at next
-	asks  []ask                  // oldest first
-	told  int                    // of them that were answered
+	block *[BlockLen]reference.Decision // the newest
+	n     uint                          // of them there are
+	full  [][]reference.Decision        // those before, in blocks
+	free  [][]reference.Decision        // blocks to be used again
+	first int64                         // number of the first of all
+	given int64                         // number of the first that waits
+	held  int64                         // decisions that came
+	due   int64                         // of them, when the asks are looked at next
+	asks  []ask                         // oldest first
+	told  int                           // of them that were answered
 }
 
 func (h *holding) at(i int64) *reference.Decision {
 	if n := int(i-h.first) / BlockLen; n < len(h.full) {
 		return &h.full[n][(i-h.first)%BlockLen]
 	}
-	return &h.last[(i-h.first)%BlockLen]
+	return &h.block[(i-h.first)%BlockLen]
 }
+
+// noHolding has no block yet, and so no room.
+func noHolding() holding { return holding{n: BlockLen} }
 
 func (h *holding) ask(p int32, at uint8) {
 	if h.told > 64 && h.told > len(h.asks)/2 {
@@ -288,21 +292,22 @@ func (r *Reconstructor) release(all bool) {
 	if len(h.asks) == 0 {
 		h.given = h.held
 	}
-	if len(h.last) > 0 {
-		h.full = append(h.full, h.last)
+	if h.block != nil && h.n > 0 {
+		h.full = append(h.full, h.block[:h.n])
 	}
 	n := 0
 	for ; n < len(h.full) && (all || h.first+BlockLen <= h.given); n++ {
 		h.first += int64(len(h.full[n]))
-		if b := r.emit(h.full[n]); b != nil {
+		if b := r.emit(h.full[n]); cap(b) >= BlockLen {
 			h.free = append(h.free, b)
 		}
 	}
 	h.full = slices.Delete(h.full, 0, n)
+	h.n = 0
 	if n := len(h.free); n > 0 {
-		h.last, h.free = h.free[n-1], h.free[:n-1]
+		h.block, h.free = (*[BlockLen]reference.Decision)(h.free[n-1][:BlockLen]), h.free[:n-1]
 	} else {
-		h.last = make([]reference.Decision, 0, BlockLen)
+		h.block = new([BlockLen]reference.Decision)
 	}
 }
 
@@ -316,11 +321,15 @@ const (
 )
 
 // waitsGlobal says that the global queue surely held something when a take
-// began: it is long; or what was put there before, not long ago, is not in
-// anybody's hands.
-func (r *Reconstructor) waitsGlobal(before *item) bool {
+// began, after event since: it is long; or what was put there before, not long ago,
+// is not in anybody's hands.
+func (r *Reconstructor) waitsGlobal(since int64) bool {
 	x := r.q.GlobalHead()
-	if before == nil || x == reference.None || r.doubtful(x) {
+	if x == reference.None {
+		return false
+	}
+	before := r.win.at(since)
+	if before == nil || r.doubtful(x) {
 		return false
 	}
 	if r.q.GlobalLen() >= long {

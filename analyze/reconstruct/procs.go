@@ -15,7 +15,7 @@ func (r *Reconstructor) pKnown(ix int32, running bool) {
 	if !running && int(p.id) < r.procs {
 		r.list(ix)
 	}
-	r.searches(ix)
+	r.searches(p)
 	is := running && int(p.id) < r.procs
 	switch {
 	case is && !was:
@@ -119,7 +119,7 @@ func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 	r.pKnown(it.of, true)
 	p.m, p.came = it.m, r.time
 	p.syscall = false
-	r.runs(it.of, nobody)
+	r.runs(p, nobody)
 	if p.released && !p.told && it.m >= 0 && it.m != p.lastM {
 		r.say(&reference.Decision{Kind: reference.KindHandoff, P: p.id, M: r.mid(it.m), G: reference.NoG, Why: p.why, Basis: byRule})
 	}
@@ -156,7 +156,7 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 	}
 	p.lastM = it.m
 	p.m = nobody
-	r.runs(it.of, nobody)
+	r.runs(p, nobody)
 	p.syscall = false
 	p.released, p.told = false, false
 	p.why, p.freed = why, r.time
@@ -293,7 +293,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 	in := p.g
 	r.pKnown(it.of, false)
 	p.m, p.syscall = nobody, false
-	r.runs(it.of, nobody)
+	r.runs(p, nobody)
 	p.lastM = nobody
 	p.released, p.told = false, false
 	p.why, p.freed = why, r.time

@@ -10,22 +10,25 @@ import (
 // goEvent judges a goroutine's transition.
 func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 	e := &it.ev
-	if e.From == events.NotExist {
-		g.dead = false
-		g.class, g.flags, g.lastM = 0, 0, nobody
-	}
-	if g.class == 0 && e.From != events.NotExist && e.TStack != 0 {
-		// The innermost frames say what it does, the outermost how it began.
-		r.setClass(g, r.cls.blocked(e.TStack))
-	}
-	if e.From == events.Undetermined || e.From == e.To {
-		r.status(it, g)
-		return
-	}
-	if g.state != e.From && e.From != events.NotExist {
-		r.adopt(it, g) // lost in a damaged generation
+	if g.class == 0 || e.From <= events.NotExist || e.From == e.To || g.state != e.From {
+		if e.From == events.NotExist {
+			g.dead = false
+			g.class, g.flags, g.lastM = 0, 0, nobody
+		} else if g.class == 0 && e.TStack != 0 {
+			// The innermost frames say what it does, the outermost how it began.
+			r.setClass(g, r.cls.blocked(e.TStack))
+		}
+		if e.From == events.Undetermined || e.From == e.To {
+			r.status(it, g)
+			return
+		}
+		if g.state != e.From && e.From != events.NotExist {
+			r.adopt(it, g) // lost in a damaged generation
+		}
 	}
 	switch {
+	case e.To == events.Syscall && e.From == events.Running:
+		r.enterSyscall(it, g)
 	case e.To == events.Runnable:
 		if e.From == events.NotExist {
 			r.setClass(g, r.cls.created(e.TStack, e.Stack))
@@ -33,18 +36,8 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 		r.ready(it, g)
 	case e.To == events.Running && e.From == events.Runnable:
 		r.start(it, g)
-	case e.To == events.Running: // system call done, P kept
-		g.state = events.Running
-		if it.p >= 0 {
-			p := &r.ps[it.p]
-			p.syscall = false
-			r.runs(it.p, it.of)
-		}
-		r.bind(it.m, it.of)
-		d := r.draft()
-		d.Kind, d.Flags = reference.KindSyscallExit, g.flags
-		d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), r.mid(it.m)
-		r.tell(d, it.p)
+	case e.To == events.Running:
+		r.leaveSyscall(it, g)
 	case e.From == events.Running:
 		r.stop(it, g, whyStop(it))
 		if e.To == events.Waiting {
@@ -64,6 +57,36 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 	default:
 		g.state = e.To
 	}
+}
+
+// enterSyscall judges the begin of a system call.
+func (r *Reconstructor) enterSyscall(it *item, g *goroutine) {
+	g.state = events.Syscall
+	d := r.draft(it.p, it.m)
+	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, reference.WhySyscall, g.flags, reference.Known(reference.Observed, reference.RuleNone)
+	d.G, d.Class, d.Stack = g.id, g.class, int32(it.ev.TStack)
+	if px := uint(it.p); px < uint(len(r.ps)) {
+		p := &r.ps[px]
+		p.syscall = true
+		r.runs(p, it.of)
+		d.Kind = reference.KindSyscall
+	}
+	r.told()
+}
+
+// leaveSyscall judges the end of a system call that has kept its P.
+func (r *Reconstructor) leaveSyscall(it *item, g *goroutine) {
+	g.state = events.Running
+	if px := uint(it.p); px < uint(len(r.ps)) {
+		p := &r.ps[px]
+		p.syscall = false
+		r.runs(p, it.of)
+	}
+	r.bind(it.m, it.of)
+	d := r.draft(it.p, it.m)
+	d.Kind, d.Flags = reference.KindSyscallExit, g.flags
+	d.G, d.Class = g.id, g.class
+	r.told()
 }
 
 func (r *Reconstructor) setClass(g *goroutine, class int32) {
@@ -129,7 +152,7 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 			p := &r.ps[it.p]
 			r.pKnown(it.p, true)
 			p.m = it.m
-			r.runs(it.p, it.of)
+			r.runs(p, it.of)
 			p.began = r.time
 			p.syscall = state == events.Syscall
 			r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: p.id, M: r.mid(it.m), Wait: -1,
@@ -156,19 +179,17 @@ func (r *Reconstructor) forget(ix int32, g *goroutine) {
 
 // bind notes that thread m runs goroutine g.
 func (r *Reconstructor) bind(m, g int32) {
-	if m >= 0 {
-		r.ms[m].g = g
+	if mx := uint(m); mx < uint(len(r.ms)) {
+		r.ms[mx].g = g
 	}
 }
 
-// whyStop says why a running goroutine stopped.
+// whyStop says why a running goroutine stopped, but for a system call.
 func whyStop(it *item) reference.Why {
 	e := &it.ev
 	switch e.To {
 	case events.NotExist:
 		return reference.WhyExit
-	case events.Syscall:
-		return reference.WhySyscall
 	case events.Waiting:
 		switch e.Reason {
 		case events.ReasonPreempted:
@@ -208,31 +229,19 @@ var reasons = [...]reference.Reason{
 	events.ReasonSynctest:    reference.ReasonSynctest,
 }
 
-// stop ends a run interval.
+// stop ends a run interval, but for a system call.
 func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 	e := &it.ev
 	g.state = e.To
-	var p *proc
-	if it.p >= 0 {
-		p = &r.ps[it.p]
-	}
-	d := r.draft()
+	d := r.draft(it.p, it.m)
 	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, why, g.flags, reference.Known(reference.Observed, reference.RuleNone)
-	d.G, d.Class, d.P, d.M, d.Stack = g.id, g.class, r.pid(it.p), r.mid(it.m), int32(e.TStack)
-	if why == reference.WhySyscall {
-		if p != nil {
-			p.syscall = true
-			r.runs(it.p, it.of)
-			d.Kind = reference.KindSyscall
-		}
-		r.tell(d, it.p)
-		return
-	}
+	d.G, d.Class, d.Stack = g.id, g.class, int32(e.TStack)
 	if why == reference.WhyBlock {
 		d.Reason = reason(e.Reason)
 	}
-	if p != nil {
-		r.runs(it.p, nobody)
+	if px := uint(it.p); px < uint(len(r.ps)) {
+		p := &r.ps[px]
+		r.runs(p, nobody)
 		p.syscall = false
 		if p.worker != 0 {
 			r.works(p, 0)
@@ -241,13 +250,11 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 			r.sum.TracerNs += r.time - p.began
 		}
 	}
-	if it.m >= 0 {
-		r.ms[it.m].g = nobody
-	}
+	r.bind(it.m, nobody)
 	if e.To == events.NotExist {
 		g.dead = true
 	}
-	r.tell(d, it.p)
+	r.told()
 }
 
 // ready judges a goroutine that became runnable: where it was put.
@@ -275,8 +282,10 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 	if it.of == r.visitor && from == events.Waiting && (it.g < 0 || r.gs.At(it.g).flags&reference.FlagTracer != 0) {
 		r.visitor = nobody // the reader has read the old generation: the visit is over
 	}
-	if last := r.win.at(r.inject.until); last != nil && last.m == it.m && r.now <= r.inject.until {
-		g.putBy = last.nextM // a list is put when all of it has been made runnable
+	if r.now <= r.inject.until {
+		if last := r.win.at(r.inject.until); last != nil && last.m == it.m {
+			g.putBy = last.nextM // a list is put when all of it has been made runnable
+		}
 	}
 	if from == events.Running {
 		if t.preempt {
@@ -289,13 +298,13 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 			r.ms[it.m].g = nobody
 		}
 		if it.p >= 0 && r.ps[it.p].g == it.of {
-			r.runs(it.p, nobody)
+			r.runs(&r.ps[it.p], nobody)
 			r.ps[it.p].syscall = false
 		}
 		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), Flags: g.flags})
 	}
 	g.state = events.Runnable
-	if from != events.Running && t.to != reference.QueueDirect && it.p >= 0 && r.now >= r.inject.until {
+	if from != events.Running && t.to != reference.QueueDirect && it.p >= 0 && r.now >= r.inject.until && r.idle.searching < 2 { // else others search
 		r.wakep(it.p)
 	}
 	if r.reduced && t.to != reference.QueueDirect {
@@ -344,17 +353,17 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 // sayReady tells that a goroutine became runnable.
 func (r *Reconstructor) sayReady(it *item, g *goroutine, t *put) {
 	e := &it.ev
-	d := r.draft()
+	d := r.draft(t.p, it.m)
 	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, t.to, t.why, g.flags, t.basis
 	if it.p < 0 {
 		d.Flags |= reference.FlagNoP
 	}
-	d.G, d.Class, d.P, d.M, d.Stack = g.id, g.class, r.pid(t.p), r.mid(it.m), int32(e.Stack)
+	d.G, d.Class, d.Stack = g.id, g.class, int32(e.Stack)
 	d.By = reference.NoG
 	if it.g >= 0 && it.g != it.of {
 		d.By = r.gs.At(it.g).id
 	}
-	r.tell(d, t.p)
+	r.told()
 }
 
 // displace puts the old runnext at the tail of its P's ring.
@@ -429,11 +438,10 @@ func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why refe
 	if g.hidden {
 		return
 	}
-	d := r.draft()
+	d := r.draft(to, nobody)
 	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, g.flags, basis
-	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(to), reference.NoM
-	d.Victim, d.To = r.pid(from), queue
-	r.tell(d, to)
+	d.G, d.Class, d.Victim, d.To = g.id, g.class, r.pid(from), queue
+	r.told()
 }
 
 // put is where and why a goroutine became runnable.
@@ -461,7 +469,7 @@ var (
 func (r *Reconstructor) target(it *item, g *goroutine) put {
 	e := &it.ev
 	next := r.win.at(it.nextM)
-	startsNext := next != nil && it.nextM == it.link && it.link != none
+	startsNext := it.nextM == it.link && it.link != none && next != nil
 	switch e.From {
 	case events.NotExist:
 		if it.p < 0 {

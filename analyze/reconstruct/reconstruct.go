@@ -58,6 +58,7 @@ type Reconstructor struct {
 	annotated map[annotation]int64
 
 	win window
+	ctx newest
 	q   *reference.Queues
 	gs  goroutines
 	ps  []proc
@@ -154,6 +155,16 @@ type thread struct {
 	lastG int32 // goroutine that ran on it last, nobody if none
 }
 
+// newest is the context of the event at the head of the window: the next one mostly has
+// the same, which then need not be looked up.
+type newest struct {
+	thread  int64
+	p       int32
+	g       int32   // that runs, 0 if none
+	m, proc int32   // their indices
+	at      *thread // nil if there is none; good until another one is added
+}
+
 type stwState struct {
 	open bool
 	g    int64 // who stops the world
@@ -184,6 +195,8 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		askedBy:   nobody,
 		noSlice:   math.MinInt64,
 		retaken:   math.MinInt64 / 2,
+		hold:      noHolding(),
+		ctx:       newest{thread: events.None, p: events.None, m: nobody, proc: nobody},
 		visitTo:   math.MaxInt64,
 		worker:    none,
 		newLost:   none,
@@ -233,6 +246,40 @@ func (r *Reconstructor) Finish() Summary {
 
 // enter puts an event into the window and links it.
 func (r *Reconstructor) enter(e *events.Event) {
+	if e.M != r.ctx.thread || e.P != r.ctx.p {
+		r.enterContext(e)
+	}
+	of, in := nobody, nobody
+	var g *goroutine // of
+	switch e.Kind {
+	case events.Go:
+		if e.G < 0 || e.G != e.Res {
+			if of = r.gs.Find(e.Res); of == 0 {
+				of = r.goroutine(e.Res)
+			}
+			g = r.gs.At(of)
+		}
+		if e.G >= 0 {
+			in = r.ctx.g
+			c := r.gs.At(in)
+			if c.id != e.G || c.pending <= 0 { // then it may have been removed
+				if in = r.gs.Find(e.G); in == 0 {
+					in = r.goroutine(e.G)
+				}
+				r.ctx.g = in
+				c = r.gs.At(in)
+			}
+			if g == nil {
+				g, of = c, in
+			}
+		}
+		g.pending++
+	case events.Proc:
+		of = r.proc(int32(e.Res))
+		if e.G >= 0 && e.To == events.Idle {
+			in = r.goroutine(e.G)
+		}
+	}
 	i := r.win.head
 	it := r.win.push()
 	// Field by field: a whole item would be made elsewhere and copied.
@@ -240,41 +287,17 @@ func (r *Reconstructor) enter(e *events.Event) {
 	ev.Time, ev.Stack, ev.TStack, ev.Reason = e.Time, e.Stack, e.TStack, e.Reason
 	ev.Kind, ev.From, ev.To, ev.mark = e.Kind, e.From, e.To, 0
 	it.prevM, it.nextM, it.link = none, none, none
-	it.m, it.p, it.of, it.g = nobody, nobody, nobody, nobody
-	if e.M >= 0 {
-		if it.m = r.mix.Find(e.M); it.m == ids.None {
-			it.m = r.addThread(e.M)
-		}
-	}
-	if e.P >= 0 {
-		if it.p = r.pix.Find(int64(e.P)); it.p == ids.None {
-			it.p = r.addProc(e.P)
-		}
-	}
+	it.m, it.p, it.of, it.g = r.ctx.m, r.ctx.proc, of, in
 	switch e.Kind {
 	case events.Go:
-		if it.of = r.gs.Find(e.Res); it.of == 0 {
-			it.of = r.goroutine(e.Res)
-		}
-		switch {
-		case e.G < 0:
-		case e.G == e.Res:
-			it.g = it.of
-		default:
-			it.g = r.goroutine(e.G)
-		}
-		g := r.gs.At(it.of)
-		g.pending++
-		r.link(i, it, g)
-		if e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting) {
-			return // the status of a goroutine that does not run is nothing that the thread did
+		if e.From == events.Runnable || e.To == events.Runnable || e.To == events.Waiting {
+			r.link(i, it, g)
+			if e.From == events.Undetermined {
+				return // the status of a goroutine that does not run is nothing that the thread did
+			}
 		}
 	case events.Proc:
-		it.of = r.proc(int32(e.Res))
-		if e.G >= 0 && e.To == events.Idle {
-			it.g = r.goroutine(e.G)
-		}
-		p := &r.ps[it.of]
+		p := &r.ps[of]
 		if prev := r.win.at(p.newest); prev != nil {
 			prev.link = i
 		}
@@ -286,15 +309,33 @@ func (r *Reconstructor) enter(e *events.Event) {
 		r.enterOther(i, it, e)
 		return
 	}
-	if it.m >= 0 {
-		m := &r.ms[it.m]
-		it.prevM = m.last
-		if prev := r.win.at(m.last); prev != nil {
-			prev.nextM = i
+	m := r.ctx.at
+	if m == nil {
+		return
+	}
+	it.prevM = m.last
+	if m.last >= r.win.first {
+		r.win.there(m.last).nextM = i
+	}
+	m.last = i
+	if m.next == none {
+		m.next = i
+	}
+}
+
+// enterContext looks up the thread and the P of an event.
+func (r *Reconstructor) enterContext(e *events.Event) {
+	n := &r.ctx
+	n.thread, n.p, n.m, n.proc, n.at = e.M, e.P, nobody, nobody, nil
+	if e.M >= 0 {
+		if n.m = r.mix.Find(e.M); n.m == ids.None {
+			n.m = r.addThread(e.M)
 		}
-		m.last = i
-		if m.next == none {
-			m.next = i
+		n.at = &r.ms[n.m]
+	}
+	if e.P >= 0 {
+		if n.proc = r.pix.Find(int64(e.P)); n.proc == ids.None {
+			n.proc = r.addProc(e.P)
 		}
 	}
 }
@@ -332,11 +373,12 @@ func (r *Reconstructor) link(i int64, it *item, g *goroutine) {
 		}
 		if g.newReady < r.win.tail {
 			g.start = i // it became runnable before the window, or the judge has passed it
-		} else if rd := r.win.at(g.newReady); rd != nil {
-			rd.link = i
+		} else {
+			r.win.there(g.newReady).link = i
 		}
 		it.link = g.newReady
 		g.newReady = none
+		r.ctx.g = it.of
 	case e.To == events.Waiting:
 		if e.From == events.Running {
 			r.seeStop(i, it)
@@ -392,33 +434,17 @@ func (r *Reconstructor) judge() {
 	if i == 0 {
 		r.begin()
 	}
-	r.now = i
-	it := r.win.at(i)
-	r.time = it.ev.Time
-	if len(r.late) > 0 {
-		r.putsDue(i)
+	it := r.win.there(i)
+	r.now, r.time = i, it.ev.Time
+	if len(r.late)|len(r.spills)|len(r.drains)|len(r.thieves) != 0 || r.visitEnds(it) {
+		r.settleDue(it)
 	}
-	if len(r.spills) > 0 {
-		r.spillsDue(i)
-	}
-	if len(r.drains) > 0 {
-		r.drainsAtOnce()
-		r.drainsDue(i)
-		r.drainEarly(it)
-	}
-	if len(r.thieves) > 0 {
-		r.thievesTake()
-	}
-	if i >= r.visitTo || r.visit.m == it.m && it.m >= 0 {
-		r.leaveVisits(it)
-	}
-	if it.m >= 0 {
-		if m := &r.ms[it.m]; m.next == i {
+	if mx := uint(it.m); mx < uint(len(r.ms)) {
+		if m := &r.ms[mx]; m.next == i {
 			m.next = it.nextM
 		}
 	}
-	switch it.ev.Kind {
-	case events.Go:
+	if it.ev.Kind == events.Go {
 		g := r.gs.At(it.of)
 		r.goEvent(it, g)
 		if !r.trial.on {
@@ -426,6 +452,42 @@ func (r *Reconstructor) judge() {
 				r.gs.Remove(g.id, it.of)
 			}
 		}
+	} else {
+		r.judgeOther(it)
+	}
+	if it.ev.From == events.Running { // else there is nothing to take
+		r.takeAtOnce(it)
+	}
+	r.pass()
+}
+
+// settleDue lets happen what comes later than the event that it belongs to, and is due,
+// and ends the visits that are over.
+func (r *Reconstructor) settleDue(it *item) {
+	if len(r.late) > 0 {
+		r.putsDue(r.now)
+	}
+	if len(r.spills) > 0 {
+		r.spillsDue(r.now)
+	}
+	if len(r.drains) > 0 {
+		r.drainsAtOnce()
+		r.drainsDue(it)
+		if it.ev.From == events.Runnable {
+			r.drainEarly(it)
+		}
+	}
+	if len(r.thieves) > 0 {
+		r.thievesTake()
+	}
+	if r.visitEnds(it) {
+		r.leaveVisits(it)
+	}
+}
+
+// judgeOther judges what is no transition of a goroutine.
+func (r *Reconstructor) judgeOther(it *item) {
+	switch it.ev.Kind {
 	case events.Proc:
 		r.procEvent(it)
 	case events.Procs:
@@ -459,12 +521,16 @@ func (r *Reconstructor) judge() {
 	case events.Lost:
 		r.lost(it)
 	}
-	r.judged()
 }
 
-// judged ends the judgement of an event.
-func (r *Reconstructor) judged() {
-	r.takeAtOnce(r.win.at(r.now))
+// judged ends the judgement of an event where a story has judged it.
+func (r *Reconstructor) judged(it *item) {
+	r.takeAtOnce(it)
+	r.pass()
+}
+
+// pass goes on to the next event.
+func (r *Reconstructor) pass() {
 	if r.q.GlobalLen() == 0 {
 		r.noGlobal = r.now
 	}
@@ -499,41 +565,47 @@ func (r *Reconstructor) say(d *reference.Decision) {
 		p = r.pix.Find(int64(d.P))
 	}
 	r.weigh(d, p)
-	draft := r.draft()
+	draft := r.draft(p, nobody)
+	d.Time, d.Local, d.Global = draft.Time, draft.Local, draft.Global
 	*draft = *d
-	r.tell(draft, p)
+	r.told()
 }
 
-// draft returns an empty decision to be filled in and told before another one
-// is: for those that come most often, since a copy of what was just filled in
-// costs more than filling it in.
-func (r *Reconstructor) draft() *reference.Decision {
-	if r.emit == nil {
-		return &r.unheard
-	}
+// draft begins a decision at the present time, with the queue lengths after it: of the
+// P and the thread with these indices, nobody if there is none. It is to be filled in
+// and told before another one is: for those that come most often, since a copy of what
+// was just filled in costs more than filling it in.
+func (r *Reconstructor) draft(p, m int32) *reference.Decision {
 	h := &r.hold
-	n := len(h.last)
-	if n == cap(h.last) {
-		r.release(false)
-		n = 0
+	if h.n >= BlockLen {
+		return r.draftNext(p, m)
 	}
+	d := &h.block[h.n]
+	h.n++
 	h.held++
-	h.last = h.last[:n+1]
-	d := &h.last[n]
 	*d = reference.Decision{}
+	d.Time, d.P, d.M = r.time, reference.NoP, reference.NoM
+	if px := uint(p); px < uint(len(r.ps)) {
+		d.P, d.Local = r.ps[px].id, int32(r.q.ShownLen(p))
+	}
+	if mx := uint(m); mx < uint(len(r.ms)) {
+		d.M = r.ms[mx].id
+	}
+	d.Global = int32(r.q.ShownGlobalLen())
 	return d
 }
 
-// tell emits a draft as say does; p is the index of its P, nobody if it has none.
-func (r *Reconstructor) tell(d *reference.Decision, p int32) {
+// draftNext is draft where there is no block with room.
+func (r *Reconstructor) draftNext(p, m int32) *reference.Decision {
 	if r.emit == nil {
-		return
+		return &r.unheard
 	}
-	d.Time = r.time
-	if p >= 0 {
-		d.Local = int32(r.q.ShownLen(p))
-	}
-	d.Global = int32(r.q.ShownGlobalLen())
+	r.release(false)
+	return r.draft(p, m)
+}
+
+// told says that a draft is filled in.
+func (r *Reconstructor) told() {
 	if h := &r.hold; len(h.asks) > 0 && h.held >= h.due {
 		r.answer(false)
 	}

@@ -82,7 +82,7 @@ func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
 func (r *Reconstructor) tryThief(p, newcomer, rival int32) bool {
 	return r.better(func(c *Reconstructor) {
 		c.overflow(p, newcomer, nobody, nil)
-		c.judged()
+		c.judged(c.win.at(c.now))
 	}, func(c *Reconstructor) {
 		c.settle(rival)
 		if c.q.Full(p) {
@@ -91,7 +91,7 @@ func (r *Reconstructor) tryThief(p, newcomer, rival int32) bool {
 			c.q.PutTail(p, newcomer)
 			c.gs.At(newcomer).putAt = c.now
 		}
-		c.judged()
+		c.judged(c.win.at(c.now))
 	}) > 0
 }
 

@@ -59,10 +59,10 @@ func (r *Reconstructor) lostCPU() bool {
 func (r *Reconstructor) tryLater(p, newcomer int32, says bool) bool {
 	diff := r.better(func(c *Reconstructor) {
 		c.overflow(p, newcomer, p, nil)
-		c.judged()
+		c.judged(c.win.at(c.now))
 	}, func(c *Reconstructor) {
 		c.spill(p, newcomer)
-		c.judged()
+		c.judged(c.win.at(c.now))
 	})
 	if diff == 0 {
 		return says

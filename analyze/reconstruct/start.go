@@ -33,8 +33,10 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		if g.unsure && t.doubt == reference.RuleNone && !r.fetched(it, g, t.src) {
 			t.doubt = reference.RuleLookahead
 		}
-		r.learnPhase(it.of, it.p, t, r.win.at(it.prevM))
-		r.learnPause(it, t)
+		r.learnPhase(it.of, it.p, t, it.prevM)
+		if t.src != reference.SrcRunnext {
+			r.learnPause(it, t)
+		}
 	}
 	if t.missed && t.doubt == reference.RuleNone {
 		t.doubt = reference.RuleDoubt
@@ -48,20 +50,23 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	inherits := t.src == reference.SrcRunnext || t.src == reference.SrcCoroutine ||
 		t.src == reference.SrcSyscallExit && !g.fresh || g.direct == reference.SrcDirect
 	r.learnLock(it, g)
-	if it.p >= 0 && r.ps[it.p].handed == r.now {
+	var p *proc
+	if px := uint(it.p); px < uint(len(r.ps)) {
+		p = &r.ps[px]
+	}
+	if p != nil && p.handed == r.now {
 		flags |= reference.FlagLocked
 		inherits = false // stoplockedm returns to execute without inheritance
 	}
 	g.state = events.Running
 	g.readyAt, g.ready, g.start, g.isTaken = -1, none, none, false
-	if it.m >= 0 {
-		r.ms[it.m].lastG = it.of
+	if mx := uint(it.m); mx < uint(len(r.ms)) {
+		m := &r.ms[mx]
+		m.g, m.lastG = it.of, it.of
 	}
 	g.lastM = it.m
-	r.bind(it.m, it.of)
-	if it.p >= 0 {
-		p := &r.ps[it.p]
-		r.runs(it.p, it.of)
+	if p != nil {
+		r.runs(p, it.of)
 		p.began, p.syscall = r.time, false
 		if worker := it.ev.mark; worker != p.worker {
 			r.works(p, worker)
@@ -99,11 +104,11 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	} else {
 		r.count(t.src, t.basis)
 	}
-	d := r.draft()
+	d := r.draft(it.p, it.m)
 	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, t.basis
-	d.G, d.Class, d.P, d.M = g.id, g.class, r.pid(it.p), r.mid(it.m)
+	d.G, d.Class = g.id, g.class
 	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.pid(t.victim), t.batch, wait, mode(it)
-	r.tell(d, it.p)
+	r.told()
 }
 
 // fetched says that a goroutine which may have been put elsewhere was taken from the

@@ -78,7 +78,7 @@ func startAgain(tell func(c *Reconstructor)) func(c *Reconstructor) {
 		tell(c)
 		it := c.win.at(c.now)
 		c.start(it, c.gs.At(it.of))
-		c.judged()
+		c.judged(it)
 	}
 }
 
@@ -130,6 +130,6 @@ func (r *Reconstructor) copy(i int) *Reconstructor {
 	*c = *r
 	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
 	c.late, c.open, c.spills, c.drains, c.again, c.took, c.thieves = late, open, spills, drains, again, took, thieves
-	c.emit, c.hold, c.trial.on, c.trial.wrong = nil, holding{}, true, 0
+	c.emit, c.hold, c.trial.on, c.trial.wrong = nil, noHolding(), true, 0
 	return c
 }

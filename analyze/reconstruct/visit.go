@@ -97,6 +97,11 @@ func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int6
 	r.visitTo = r.visits[0].to
 }
 
+// visitEnds says that a visit may be over with the event under judgement.
+func (r *Reconstructor) visitEnds(it *item) bool {
+	return r.now >= r.visitTo || it.m == r.visit.m && it.m >= 0
+}
+
 // leaveVisits ends the visits that are over with the event under judgement: the
 // visitor's goroutine stops, or wakes those that wait for the semaphores of the
 // garbage collector.

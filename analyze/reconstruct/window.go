@@ -81,18 +81,24 @@ func (w *window) at(i int64) *item {
 	if i < w.first || i >= w.head {
 		return nil
 	}
-	return &w.items[uint64(i)&uint64(len(w.items)-1)]
+	return w.there(i)
 }
+
+// there returns event i, which is in the window.
+func (w *window) there(i int64) *item { return &w.items[uint64(i)&uint64(len(w.items)-1)] }
 
 // push makes room for the next event. It ends what pointers to items are good for.
 func (w *window) push() *item {
-	if w.head-w.first == int64(len(w.items)) {
-		if len(w.items) < windowLen {
-			w.items = append(w.items, make([]item, max(firstLen, len(w.items)))...)
-		} else {
-			w.first++
-		}
+	i := w.head
+	if i >= windowLen {
+		w.first = i - windowLen + 1
+	} else if i == int64(len(w.items)) {
+		w.grow()
 	}
-	w.head++
-	return &w.items[uint64(w.head-1)&uint64(len(w.items)-1)]
+	w.head = i + 1
+	return w.there(i)
+}
+
+func (w *window) grow() {
+	w.items = append(w.items, make([]item, max(firstLen, len(w.items)))...)
 }
