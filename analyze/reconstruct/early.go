@@ -63,10 +63,10 @@ func (r *Reconstructor) takesEarly(x int32) bool {
 // it starts: its take then comes soon after its P's start, long before the goroutine's.
 
 const (
-	thiefTakes = 1_500   // from the start of its P to its take, in ns, mostly
-	thiefWakes = 3_000   // from the start of its P to that of a goroutine if it wakes a thread in between, at least
-	thiefLags  = 20_000  // at most, if it does not lack a CPU
-	thiefLacks = 100_000 // at least, if it does: before its take or, more often, after it
+	thiefTakes = 1_500     // from the start of its P to its take, in ns, mostly
+	thiefWakes = 3_000     // from the start of its P to that of a goroutine if it wakes a thread in between, at least
+	thiefLags  = 20_000    // at most, if it does not lack a CPU
+	thiefLacks = 1_000_000 // at least, if it does: before its take or, more often, after it
 )
 
 // thief is a thread that has come for a P and will start a goroutine of another one.
@@ -96,9 +96,7 @@ func (r *Reconstructor) thievesTake() {
 		if r.time < t.at {
 			return false
 		}
-		lag := s.ev.Time - t.at
-		alone := r.q.Prev(s.of) == reference.None // which may have become runnable since
-		if alone && lag >= thiefLags && lag < thiefLacks {
+		if lag := s.ev.Time - t.at; lag >= thiefLags && lag < thiefLacks {
 			return true
 		}
 		if g := r.gs.At(s.of); g.state == events.Runnable && g.start == t.start && r.stealsNow(s.of, s.p) {

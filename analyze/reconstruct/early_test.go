@@ -187,11 +187,11 @@ func TestThievesTake(t *testing.T) {
 		{name: "not yet", x: 2, ring: 4, early: 1},
 		{name: "not half of the ring", x: 3, ring: 4},
 		{name: "it would have looked into the global queue first", x: 2, ring: 4, global: 5},
-		{name: "half of the ring, long before", x: 2, ring: 4, lag: thiefLags, takes: 2},
-		{name: "one alone", x: 1, ring: 2, lag: thiefLags - 1, takes: 1},
-		{name: "one alone, long before", x: 1, ring: 2, lag: thiefLags},
-		{name: "one alone, not so long before that the thread lacked a CPU", x: 1, ring: 2, lag: thiefLacks - 1},
-		{name: "one alone, and the thread lacked a CPU", x: 1, ring: 2, lag: thiefLacks, takes: 1},
+		{name: "soon before its start", x: 2, ring: 4, lag: thiefLags - 1, takes: 2},
+		{name: "longer before its start", x: 2, ring: 4, lag: thiefLags},
+		{name: "not so long before that it lacked a CPU", x: 2, ring: 4, lag: thiefLacks - 1},
+		{name: "it lacked a CPU", x: 2, ring: 4, lag: thiefLacks, takes: 2},
+		{name: "it lacked a CPU, and took one alone", x: 1, ring: 2, lag: thiefLacks, takes: 1},
 	} {
 		r := ahead(5, nil, upTo(1, c.ring))
 		other(r, c.x)
