@@ -237,7 +237,7 @@ func (t *States) Calls(p int32) bool {
 		return false
 	}
 	t.ps[p].resume = User
-	t.changed, t.many = false, t.many[:0]
+	t.Same()
 	return true
 }
 
