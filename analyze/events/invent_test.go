@@ -523,12 +523,12 @@ func TestDeclineInTheMiddle(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	middle := 0
 	for range 60 {
-		choices := random(r, 50000)
+		choices := random(r, 100000)
 		for k := range choices {
 			choices[k] = min(choices[k], 254)
 		}
 		data, _ := invent(choices)
-		data[len(data)/5+r.IntN(len(data)*4/5)] ^= 1 << r.IntN(8)
+		data[len(data)/3+r.IntN(len(data)*2/3)] ^= 1 << r.IntN(8)
 		d := newDecoder(false, nil)
 		err := d.decodeOwn(data, func(*block) bool { return true })
 		if err != nil && d.emitted.n > 0 {
