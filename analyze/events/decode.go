@@ -96,7 +96,7 @@ func decodeBy(gen *input.Generation, before []byte, v1, public bool, free <-chan
 		err = d.decodeOwn(gen.Data, emit)
 	}
 	if _, ok := err.(declined); ok {
-		had := d.emitted
+		had := sum(gen.Data, d.emitted.n)
 		d = newDecoder(v1, free)
 		d.emitted = had
 		err = d.run(gen.Data, false, emit)
@@ -156,6 +156,21 @@ func (m *emitted) add(e *Event) {
 	m.n++
 	x := uint64(e.M) ^ bits.RotateLeft64(uint64(e.Res), 24) ^ uint64(e.Kind)<<56 ^ uint64(e.To)<<48
 	m.sum = bits.RotateLeft64((m.sum^x)*0x9e3779b97f4a7c15, 29)
+}
+
+// sum says what the first n events are that decodeOwn hands on. It decodes them again,
+// since they are rarely asked for.
+func sum(data []byte, n int64) emitted {
+	var m emitted
+	if n > 0 {
+		newDecoder(false, nil).decodeOwn(data, func(b *block) bool {
+			for i := range b.events {
+				m.add(&b.events[i])
+			}
+			return m.n < n
+		})
+	}
+	return m
 }
 
 // run reads data with the public reader. What was handed on already is passed

@@ -1,6 +1,10 @@
 package events
 
-import "golang.org/x/exp/trace"
+import (
+	"math"
+
+	"golang.org/x/exp/trace"
+)
 
 // order puts the events of one generation in order and makes Events of them, as
 // golang.org/x/exp/trace and decoder.convert do for a trace that consists of
@@ -31,6 +35,7 @@ type order struct {
 	next    *Event              // in the block, where the next event is made
 	more    [2]Event            // that come with it
 	moreN   int
+	until   int64    // how long it is the first thread's turn
 	why     declined // it declines; empty if not
 	stopped bool
 }
@@ -107,78 +112,98 @@ func (o *order) run() error {
 		o.d.cur.wall, o.d.cur.wallAt = o.wall, o.wallAt
 	}
 	o.commit()
-	for samples := o.samples; ; {
-		if len(samples) > 0 && (len(o.front) == 0 || samples[0].time < o.front[0].time) {
-			o.sample(&samples[0])
-			samples = samples[1:]
+	for !o.stopped {
+		if len(o.samples) > 0 && (len(o.front) == 0 || o.samples[0].time < o.front[0].time) {
+			o.sample(&o.samples[0])
+			o.samples = o.samples[1:]
 			o.commit()
 			continue
 		}
 		if len(o.front) == 0 {
+			o.sync(o.last)
+			o.commit()
 			break
 		}
-		if o.try(0) != taken && o.tryOthers() != taken {
+		v := o.turn()
+		if v == later {
+			v = o.tryOthers()
+		}
+		if v != taken {
 			return o.why
 		}
-		o.commit()
-		if o.moreN > 0 {
-			for i := range o.moreN {
-				*o.next = o.more[i]
-				o.commit()
-			}
-			o.moreN = 0
-		}
-		if o.stopped {
-			return errStopped
-		}
 	}
-	o.sync(o.last)
-	o.commit()
 	if o.stopped {
 		return errStopped
 	}
 	return nil
 }
 
+// turn takes the next events of the thread whose turn it is, for as long as it is.
+func (o *order) turn() verdict {
+	f := o.front
+	o.until = math.MaxInt64
+	for _, other := range f[1:min(len(f), 3)] { // those below the root of the heap
+		o.until = min(o.until, other.time)
+	}
+	if len(o.samples) > 0 {
+		o.until = min(o.until, o.samples[0].time)
+	}
+	for t := f[0].thread; ; {
+		v, more := o.take(t)
+		f[0].time = t.time
+		switch {
+		case v != taken:
+			return v
+		case !more:
+			o.front.remove(0)
+			return taken
+		case t.time > o.until:
+			f.down(0)
+			return taken
+		}
+	}
+}
+
 // tryOthers takes the next event of the first thread that can go on, where the one
 // whose turn it is cannot.
 func (o *order) tryOthers() verdict {
-	if o.why != "" {
-		return refused
-	}
 	o.front.sort()
 	for i := 1; i < len(o.front); i++ {
-		if v := o.try(i); v != later {
-			return v
+		t := o.front[i].thread
+		v, more := o.take(t)
+		switch {
+		case v == later:
+			continue
+		case v == taken && more:
+			o.front[i].time = t.time
+			o.front.moved(i)
+		case v == taken:
+			o.front.remove(i)
 		}
+		return v
 	}
 	return o.refuse("no thread can go on")
 }
 
-// try takes the next event of a thread, if it can be, and reads the one after
-// it. The public reader reports what is wrong with that one before it gives the
-// first, so nothing is handed on here before both are well.
-func (o *order) try(i int) verdict {
-	h := &o.front[i]
-	t := h.thread
+// take takes the next event of a thread, if it can be, and reads the one after
+// it, if there is more. The public reader reports what is wrong with that one before it
+// gives the first, so nothing is handed on here before both are well.
+func (o *order) take(t *thread) (_ verdict, more bool) {
 	if v := o.advance(t); v != taken {
-		return v
+		return v, true
 	}
 	if o.why != "" {
-		return refused
+		return refused, true
 	}
-	switch t.read(o.generation) {
-	case readEvent:
-		h.time = t.time
-		if i > 0 || !o.front.inOrder() {
-			o.front.moved(i)
-		}
-	case readEnd:
-		o.front.remove(i)
-	default:
-		return o.refuse("a batch with something that is no event")
+	r := t.read(o.generation)
+	if r == readBad {
+		return o.refuse("a batch with something that is no event"), true
 	}
-	return taken
+	o.commit()
+	if o.moreN > 0 {
+		o.commitMore()
+	}
+	return taken, r == readEvent
 }
 
 // commit makes the next event one of the block. Times rise, if need be by 1 ns.
@@ -188,20 +213,29 @@ func (o *order) commit() {
 		e.Time = o.last + 1
 	}
 	o.last = e.Time
-	o.d.read.add(e)
-	if o.n++; o.n < blockEvents {
-		o.next = &o.events[o.n]
-		return
+	if o.n++; o.n == blockEvents {
+		o.flush()
 	}
-	o.flush()
+	o.next = &o.events[o.n%blockEvents]
+}
+
+// commitMore makes those that come with it events of the block too.
+func (o *order) commitMore() {
+	for i := range o.moreN {
+		*o.next = o.more[i]
+		o.commit()
+	}
+	o.moreN = 0
 }
 
 // flush hands on a block.
 func (o *order) flush() {
 	d := o.d
 	d.cur.events = o.events[:]
-	d.emitted = d.read
-	o.stopped = !o.emit(d.cur)
+	d.emitted.n += blockEvents
+	if !o.emit(d.cur) {
+		o.stopped, o.until = true, math.MinInt64
+	}
 	d.cur = d.newBlock()
 	o.begin()
 }

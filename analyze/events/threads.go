@@ -140,12 +140,6 @@ func (f front) down(i int) {
 	f[at] = h
 }
 
-// inOrder says that the first element is where it belongs, as it mostly is: a thread
-// has several events in a row.
-func (f front) inOrder() bool {
-	return len(f) > 2 && f[1].time >= f[0].time && f[2].time >= f[0].time
-}
-
 // moved puts an element in its place whose time has changed.
 func (f front) moved(i int) {
 	if i == 0 || f.up(i) == i {

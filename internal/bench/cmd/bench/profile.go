@@ -19,17 +19,16 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 )
 
+// profiled is for how long at least a trace is analysed under the CPU profiler, which
+// looks a hundred times a second: once would be a few dozen samples.
+const profiled = 10 * time.Second
+
 // profileRun is a child: profile FILE PROFILE. It analyses a trace under the CPU
-// profiler.
+// profiler, again and again.
 func profileRun(ctx context.Context, args []string, _ io.Writer) error {
 	if len(args) != 2 {
 		return errors.New("profile wants two files")
 	}
-	src, err := input.Open(ctx, args[0], input.Options{})
-	if err != nil {
-		return err
-	}
-	defer src.Close()
 	out, err := os.Create(args[1])
 	if err != nil {
 		return err
@@ -38,9 +37,21 @@ func profileRun(ctx context.Context, args []string, _ io.Writer) error {
 	if err := pprof.StartCPUProfile(out); err != nil {
 		return err
 	}
-	_, err = analyze.Run(ctx, src, analyze.Options{})
+	for begin := time.Now(); err == nil && time.Since(begin) < profiled; {
+		err = analyzeOnce(ctx, args[0])
+	}
 	pprof.StopCPUProfile()
 	return errors.Join(err, out.Close())
+}
+
+func analyzeOnce(ctx context.Context, file string) error {
+	src, err := input.Open(ctx, file, input.Options{})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	_, err = analyze.Run(ctx, src, analyze.Options{})
+	return err
 }
 
 // pgo writes the profile of analyses of the traces where "go build" looks for it.
