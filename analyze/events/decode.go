@@ -275,7 +275,7 @@ func (d *decoder) convert(e *Event, ev *trace.Event) {
 	case trace.EventExperimental:
 		e.Kind = Experimental
 	case trace.EventSync:
-		e.Kind = Sync
+		e.Kind, e.late = Sync, true
 		if c := ev.Sync().ClockSnapshot; c != nil && d.cur.wall.IsZero() {
 			d.cur.wall, d.cur.wallAt = c.Wall, int64(c.Trace)
 		}
@@ -298,6 +298,7 @@ func (d *decoder) transition(e *Event, ev *trace.Event) {
 		} else {
 			e.Stack = d.stack(ev.Stack(), e.G<<2^int64(e.From))
 		}
+		e.late = e.lateStatus()
 	case trace.ResourceProc:
 		from, to := st.Proc()
 		p := d.proc(st.Resource.Proc())

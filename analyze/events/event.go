@@ -41,6 +41,14 @@ type Event struct {
 	Kind   Kind
 	From   State
 	To     State
+	late   bool // its time may be later than when it was so: see Stream.place
+}
+
+// lateStatus says that e only states what a goroutine was doing all along,
+// at the end of a generation.
+func (e *Event) lateStatus() bool {
+	return e.Kind == Go && (e.From == e.To || e.From == Undetermined) &&
+		(e.M == None || e.To == Syscall)
 }
 
 // None marks an absent goroutine, thread or processor.

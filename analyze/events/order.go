@@ -247,7 +247,7 @@ func (o *order) refuse(why declined) verdict {
 
 // sync makes the event that begins and ends what the public reader gives.
 func (o *order) sync(time int64) {
-	*o.next = Event{Time: time, Kind: Sync, G: None, M: None, P: None, Res: None}
+	*o.next = Event{Time: time, Kind: Sync, G: None, M: None, P: None, Res: None, late: true}
 }
 
 func (o *order) sample(s *sample) {

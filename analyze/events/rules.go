@@ -367,6 +367,7 @@ func (o *order) goStatus(t *thread) verdict {
 		e.TStack = o.stack(a[4])
 		e.Stack = e.TStack
 	}
+	e.late = e.lateStatus()
 	switch status {
 	case Running:
 		t.bind(id, slot)

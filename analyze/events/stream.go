@@ -302,7 +302,7 @@ func (s *Stream) place(out []Event) []Event {
 		e := &out[i]
 		at := e.Time - start
 		end = max(end, at)
-		if at < last || e.Kind == Sync || e.lateStatus() {
+		if at < last || e.late {
 			at = last
 		}
 		e.Time, last = at, at
@@ -320,7 +320,7 @@ func (s *Stream) place(out []Event) []Event {
 	s.last, s.stats.End = last, end
 	s.stats.Events += int64(len(out))
 	s.ordinal += int64(len(out))
-	if i := slices.IndexFunc(out, func(e Event) bool { return e.Kind != Sync && !e.lateStatus() }); s.gap && i >= 0 {
+	if i := slices.IndexFunc(out, func(e Event) bool { return !e.late }); s.gap && i >= 0 {
 		s.gap = false
 		g := Gap{From: before, To: out[i].Time}
 		s.stats.GapCount++
@@ -331,13 +331,6 @@ func (s *Stream) place(out []Event) []Event {
 		out = slices.Insert(out, 0, Event{Time: before, Kind: Lost, Res: g.To - g.From, G: None, M: None, P: None})
 	}
 	return out
-}
-
-// lateStatus says that e only states what a goroutine was doing all along, at
-// the end of a generation.
-func (e *Event) lateStatus() bool {
-	return e.Kind == Go && (e.From == e.To || e.From == Undetermined) &&
-		(e.M == None || e.To == Syscall)
 }
 
 func (s *Stream) fail(err error) {
