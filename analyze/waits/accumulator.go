@@ -155,7 +155,8 @@ func New(o Options) *Accumulator {
 		a.worstMin = math.MaxInt64
 	}
 	a.pool.q.init()
-	a.gors.At(0).id = reference.NoG // for onP
+	nobody := a.gors.At(0) // for onP
+	nobody.id, nobody.p = reference.NoG, none
 	a.updateMode()
 	return a
 }
@@ -189,7 +190,7 @@ func (a *Accumulator) Add(d *reference.Decision) {
 			st := pIdle
 			if d.Why == reference.WhyLocked {
 				st = pUnavail
-				p.unavail, p.unavailStack = culpritLocked, 0
+				p.unavail, p.stack = culpritLocked, 0
 			}
 			a.enter(p, st, nil)
 		}
@@ -211,7 +212,7 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 	if t := calls[0].Time; t > a.now {
 		a.advance(t)
 	}
-	if g := a.onP(&calls[0]); g.place != 0 && a.briefCalls(g, calls) {
+	if g, p := a.onP(&calls[0]); p != nil && a.briefCalls(g, p, calls) {
 		return
 	}
 	for i := range calls {

@@ -28,24 +28,16 @@ func (c *clocks) time() int64 {
 // those that wait: neither is a P idle nor the world stopped.
 func (c *clocks) service() int64 { return c[modeBusy] + c[modeStopping] }
 
-// copyTo copies c entry by entry: see sharesNow.
-func (c *clocks) copyTo(to *clocks) {
-	to[0], to[1], to[2], to[3] = c[0], c[1], c[2], c[3]
-}
-
-// advance moves the time on. Moves of waiting goroutines between queues take
-// effect here, so that a goroutine that is moved and started at one instant, as
-// a stolen one is, counts as taken from the queue in which it waited.
+// advance moves the time on to t, which must not be earlier. Moves of waiting
+// goroutines between queues take effect here, so that a goroutine that is moved and
+// started at one instant, as a stolen one is, counts as taken from the queue in which
+// it waited.
 func (a *Accumulator) advance(t int64) {
 	t = min(t, maxTime)
-	if t <= a.now {
-		return
-	}
-	if len(a.moved) > 0 {
+	if len(a.moved) > 0 && t > a.now {
 		a.settleMoves()
 	}
-	dt := t - a.now
-	a.clk[a.mode&3] += dt
+	a.clk[a.mode&3] += t - a.now
 	a.now = t
 }
 
@@ -74,7 +66,7 @@ func (a *Accumulator) stwBegin(d *reference.Decision) {
 	a.stw, a.stwReason = true, a.reason(d.Label)
 	a.holdAgain()
 	if p := a.proc(d.P); p != nil && p.state != pIdle {
-		a.stopperState, a.stopperG = p.state, p.runner
+		a.stopperState, a.stopperG = p.state, p.runner()
 		a.enter(p, pIdle, nil)
 		a.stopper = p
 	}

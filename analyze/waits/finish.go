@@ -8,7 +8,7 @@ import (
 // Finish ends the account at time end, in ns, and returns it. names may be nil.
 // The Accumulator must not be used any more.
 func (a *Accumulator) Finish(end int64, names Namer) Result {
-	a.advance(end)
+	a.advance(max(end, a.now))
 	for gi := int32(1); gi < a.gors.Len(); gi++ {
 		g := a.gors.At(gi)
 		if g.runFrom >= 0 {

@@ -19,14 +19,15 @@ type goroutine struct {
 func (a *Accumulator) lookup(id int64) *goroutine { return a.gors.At(a.gors.Find(id)) }
 
 // onP is lookup for a decision about a goroutine that mostly is the last that ran on
-// d's P.
-func (a *Accumulator) onP(d *reference.Decision) *goroutine {
+// d's P. It also returns the P on which that ran last, or nil.
+func (a *Accumulator) onP(d *reference.Decision) (*goroutine, *proc) {
 	if p := a.nearProc(d.P); p != nil {
-		if g := a.gors.At(p.last); g.id == d.G {
-			return g
+		if g := a.gors.At(p.last); g.id == d.G && g.p == p.index {
+			return g, p
 		}
 	}
-	return a.lookup(d.G)
+	g := a.lookup(d.G)
+	return g, a.ranOn(g)
 }
 
 // goroutine returns d's goroutine, and takes over what d says of it.
@@ -84,12 +85,12 @@ func (a *Accumulator) exit(g *goroutine) {
 }
 
 // queueFor is the queue that a decision puts its goroutine into.
-func (a *Accumulator) queueFor(to reference.Queue, p int32) int32 {
-	switch to {
+func (a *Accumulator) queueFor(d *reference.Decision) int32 {
+	switch d.To {
 	case reference.QueueDirect:
 		return queueDirect
 	case reference.QueueRunnext, reference.QueueLocal:
-		if p := a.proc(p); p != nil {
+		if p := a.proc(d.P); p != nil {
 			return p.index
 		}
 	}
@@ -101,16 +102,18 @@ func (a *Accumulator) ready(d *reference.Decision) {
 		return
 	}
 	g := a.goroutine(d)
-	qi := a.queueFor(d.To, d.P)
+	qi := a.queueFor(d)
 	if g.wait != 0 { // its start was not seen
 		a.forget(g)
 	}
-	a.endRunning(g) // nor its stop
+	if g.runFrom >= 0 { // nor its stop
+		a.endRunning(g)
+	}
 	a.seq++
 	g.seq = a.seq
 	wi, w := a.newWait()
 	g.wait = wi
-	w.gor, w.ready, w.moved, w.more = g.place, a.now, false, 0
+	w.gor, w.ready = g.place, a.now
 	w.to, w.why, w.p, w.nsteps = d.To, d.Why, d.P, 1
 	switch {
 	case g.flags != 0:
@@ -130,7 +133,7 @@ func (a *Accumulator) move(d *reference.Decision) {
 	}
 	w := a.waits.At(g.wait)
 	a.step(w, d)
-	w.target = a.queueFor(d.To, d.P)
+	w.target = a.queueFor(d)
 	if w.target == queueDirect {
 		if p := a.proc(d.P); p != nil {
 			w.target = takenBy(p.index)
@@ -146,12 +149,16 @@ func (a *Accumulator) start(d *reference.Decision) {
 	p := a.proc(d.P)
 	if d.G >= 0 {
 		g := a.goroutine(d)
-		a.endRunning(g)
+		if g.runFrom >= 0 {
+			a.endRunning(g)
+		}
 		c := &a.classes[g.class]
 		c.starts++
-		if g.wait != 0 && d.Wait < 0 {
+		switch {
+		case g.wait == 0:
+		case d.Wait < 0:
 			a.forget(g)
-		} else if g.wait != 0 {
+		default:
 			a.finishWait(g, c, d, p)
 		}
 		a.run(g, p)
@@ -163,16 +170,18 @@ func (a *Accumulator) run(g *goroutine, p *proc) {
 	g.p, g.runFrom = none, a.now
 	if p != nil {
 		g.p, p.fresh = p.index, false
-		a.enter(p, runState(g.flags), g)
+		if st := runState(g.flags); st == pRun && (p.state == pSched || p.state == pUnavail) {
+			a.takeUp(p, g)
+		} else {
+			a.enter(p, st, g)
+		}
 	}
 }
 
-// endRunning adds the run interval of goroutine g to its class and, where its
-// P still runs it, lets the P go on to its scheduler.
+// endRunning adds the run interval of goroutine g, which runs, to its class and, where
+// its P still runs it, lets the P go on to its scheduler.
 func (a *Accumulator) endRunning(g *goroutine) {
-	if g.runFrom >= 0 {
-		a.leaveFor(g, a.ranOn(g), pSched)
-	}
+	a.leaveFor(g, a.ranOn(g), pSched)
 }
 
 // ranOn is the P on which g ran last, or nil.
@@ -183,27 +192,29 @@ func (a *Accumulator) ranOn(g *goroutine) *proc {
 	return a.procs[g.p]
 }
 
-// leaveFor ends the run interval of g; p, on which it ran, goes on to a state.
+// leaveFor ends the run interval of g; p, on which it ran, goes on to its scheduler, or
+// is unavailable.
 func (a *Accumulator) leaveFor(g *goroutine, p *proc, st pstate) {
 	a.classes[g.class].running += a.now - g.runFrom
 	g.runFrom = -1
-	if p != nil && (p.runner == g.place || a.stopper == p && a.stopperG == g.place) {
+	if p == nil {
+		return
+	}
+	if p.state == pRun && p.last == g.place {
+		a.putDown(p, st)
+	} else if p.runner() == g.place || a.stopper == p && a.stopperG == g.place {
 		a.enter(p, st, nil)
 	}
 }
 
 func (a *Accumulator) stop(d *reference.Decision) {
-	if d.G < 0 {
-		return
-	}
-	g := a.onP(d)
+	g, p := a.onP(d)
 	if g.place == 0 {
 		return
 	}
 	a.learn(g, d)
-	p := a.ranOn(g)
-	if p != nil {
-		p.ended(g.place, d.Why)
+	if p != nil && p.runner() == g.place {
+		p.past.ended(d.Why)
 	}
 	if g.runFrom >= 0 {
 		a.leaveFor(g, p, pSched)
@@ -217,18 +228,19 @@ func (a *Accumulator) syscall(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g := a.onP(d)
+	g, p := a.onP(d)
 	if g.place == 0 {
 		g = a.newGoroutine(d)
 	}
 	a.learn(g, d)
-	p := a.ranOn(g)
 	if g.runFrom < 0 {
 		p = a.proc(d.P)
 	}
 	if p != nil {
-		p.ended(g.place, reference.WhySyscall)
-		p.unavail, p.unavailStack = culpritSyscall|culprit(g.class), d.Stack
+		if p.runner() == g.place {
+			p.past.ended(reference.WhySyscall)
+		}
+		p.unavail, p.stack = culpritSyscall|culprit(g.class), d.Stack
 	}
 	if g.runFrom >= 0 {
 		a.leaveFor(g, p, pUnavail)
@@ -241,26 +253,30 @@ func (a *Accumulator) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
 		return
 	}
-	g := a.onP(d)
+	g, p := a.onP(d)
 	if g.place == 0 {
 		g = a.newGoroutine(d)
 	}
 	a.learn(g, d)
-	if p := a.proc(d.P); p != nil && g.wait == 0 {
-		a.endRunning(g)
+	if p == nil || p.id != d.P {
+		p = a.proc(d.P)
+	}
+	if p != nil && g.wait == 0 {
+		if g.runFrom >= 0 {
+			a.endRunning(g)
+		}
 		a.run(g, p)
 	}
 }
 
-// briefCalls is AddCalls for goroutine g. It reports false, and does nothing, if
-// somebody waits in the global queue or is about to be moved, or g is not known to
-// run on the P.
-func (a *Accumulator) briefCalls(g *goroutine, calls []reference.Decision) bool {
-	if len(a.moved) > 0 || g.runFrom < 0 || g.p < 0 || g.wait != 0 || g.flags != 0 || g.classID != calls[0].Class {
+// briefCalls is AddCalls for goroutine g, which ran on p last. It reports false, and
+// does nothing, if somebody waits in the global queue or is about to be moved, or g is
+// not known to run on the P.
+func (a *Accumulator) briefCalls(g *goroutine, p *proc, calls []reference.Decision) bool {
+	if len(a.moved) > 0 || g.runFrom < 0 || g.wait != 0 || g.flags != 0 || g.classID != calls[0].Class {
 		return false
 	}
-	p := a.procs[g.p]
-	if p.id != calls[0].P || p.state != pRun || p.runner != g.place || !p.usable || !p.poolAt.pending || p.runPos != none || a.stopper == p {
+	if p.id != calls[0].P || p.state != pRun || p.last != g.place || !p.usable || !p.poolAt.pending || p.runPos != none {
 		return false
 	}
 	// The mode stays as it is meanwhile: what each of its ns means, in a call and else.
@@ -272,11 +288,11 @@ func (a *Accumulator) briefCalls(g *goroutine, calls []reference.Decision) bool 
 		if enter.Time > a.now {
 			a.advance(enter.Time)
 		}
-		p.ended(g.place, reference.WhySyscall)
+		p.past.ended(reference.WhySyscall)
 		if q.used != 0 {
-			a.endRun(p, a.clk.service())
+			a.tellQueue(p, a.clk.service())
 		}
-		p.unavail, p.unavailStack = by, enter.Stack
+		p.unavail, p.stack = by, enter.Stack
 		p.state, p.hold = pUnavail, by
 		a.record(p)
 		began := a.now
@@ -306,6 +322,7 @@ func (a *Accumulator) briefCalls(g *goroutine, calls []reference.Decision) bool 
 	return true
 }
 
+// newWait returns a wait that was not moved.
 func (a *Accumulator) newWait() (int32, *wait) {
 	if wi := a.freeWait; wi != 0 {
 		w := a.waits.At(wi)

@@ -57,7 +57,7 @@ func (a *Accumulator) beginHold(p *proc) {
 		return
 	}
 	p.q.begin(a.now)
-	if p.usable {
+	if p.usable && !p.poolAt.pending {
 		a.readPool(p, a.clk.service())
 	}
 }
@@ -69,21 +69,20 @@ func (a *Accumulator) endHold(p *proc) {
 	}
 	for s := p.q.used &^ kindSlots; s != 0; s &= s - 1 {
 		i := s.first()
-		a.chargeHold(p.q.class[i], p.hold, p.q.slots[i].at(a.now), false, p.unavailStack)
+		a.chargeHold(p.q.class[i], p.hold, p.q.slots[i].at(a.now), false, p.stack)
 	}
-	if p.usable {
+	if p.usable && !p.poolAt.pending {
 		a.creditPoolHold(p)
 	}
 	p.hold = 0
 }
 
+// creditPoolHold charges it to all who waited in the global queue. The reading of that
+// must not be pending.
 func (a *Accumulator) creditPoolHold(p *proc) {
-	if p.poolAt.pending {
-		return
-	}
 	q, c := &a.pool.q, a.clk.service()
 	for i := range q.named {
-		a.chargeHold(q.class[i], p.hold, q.slots[i].at(c)-p.poolAt.at[i], true, p.unavailStack)
+		a.chargeHold(q.class[i], p.hold, q.slots[i].at(c)-p.poolAt.at[i], true, p.stack)
 	}
 }
 

@@ -70,11 +70,29 @@ func TestHostile(t *testing.T) {
 				Src: reference.Source(r.IntN(20)), Flags: reference.Flags(r.IntN(256)), Batch: int32(ids[r.IntN(len(ids))]),
 			}
 			a.Add(&d)
+			states(t, a)
 		}
 		res := a.Finish(now+10, nil)
 		sums(t, &res)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// states checks what a change of a P's state relies on.
+func states(t *testing.T, a *Accumulator) {
+	t.Helper()
+	for _, p := range a.procs {
+		switch {
+		case p.state != pIdle && (p.idle || p == a.stopper):
+			t.Errorf("P %d is idle in state %d", p.id, p.state)
+		case p.state > pGC && p.hold != 0:
+			t.Errorf("P %d is held in state %d", p.id, p.state)
+		case p.state.running() && p.last == 0:
+			t.Errorf("P %d runs nobody", p.id)
+		case p.poolAt.pending && (a.pool.q.len > 0 || !p.inPending):
+			t.Errorf("P %d has not read the global queue", p.id)
 		}
 	}
 }

@@ -33,6 +33,15 @@ type poolMark = shares
 
 const poolTotal = numStates
 
+// turn goes on from a state of a usable P to another, at service clock c.
+func (b *pool) turn(from, to pstate, c int64) {
+	was, is := &b.in[from&7], &b.in[to&7]
+	was.n--
+	was.base += c
+	is.n++
+	is.base -= c
+}
+
 func (b *pool) mark(m *poolMark, c int64) {
 	for s := pUnavail; s < numStates; s++ {
 		m[s] = b.in[s].at(c)
@@ -63,9 +72,11 @@ func (a *Accumulator) joinPool(p *proc) {
 // usable. As long as that queue stays empty nobody needs to know; mostly it does.
 func (a *Accumulator) beginServing(p *proc, c int64) {
 	p.servesFrom = c
-	a.readPool(p, c)
 	if !p.poolAt.pending {
-		a.serve(p)
+		a.readPool(p, c)
+		if !p.poolAt.pending {
+			a.serve(p)
+		}
 	}
 }
 
@@ -121,7 +132,9 @@ func (a *Accumulator) foldPool() {
 	}
 	for _, p := range a.procs {
 		if p.hold != 0 && p.usable {
-			a.creditPoolHold(p)
+			if !p.poolAt.pending {
+				a.creditPoolHold(p)
+			}
 			a.readPool(p, c)
 		}
 	}
@@ -165,7 +178,6 @@ func divide(ns int64, weights *[numCauses]int64, to *[numCauses]int64) bool {
 	if sum == 0 || sum > 1<<63 || ns < 0 {
 		return false
 	}
-	var part [numCauses]int64
 	var rest [numCauses]uint64
 	left := ns
 	for i, w := range weights {
@@ -174,8 +186,9 @@ func divide(ns int64, weights *[numCauses]int64, to *[numCauses]int64) bool {
 		}
 		hi, lo := bits.Mul64(uint64(ns), uint64(w))
 		q, r := bits.Div64(hi, lo, sum)
-		part[i], rest[i] = int64(q), r
-		left -= part[i]
+		to[i] += int64(q)
+		rest[i] = r
+		left -= int64(q)
 	}
 	for ; left > 0; left-- {
 		best := 0
@@ -184,11 +197,8 @@ func divide(ns int64, weights *[numCauses]int64, to *[numCauses]int64) bool {
 				best = i
 			}
 		}
-		part[best]++
+		to[best]++
 		rest[best] = 0
-	}
-	for i := range to {
-		to[i] += part[i]
 	}
 	return true
 }

@@ -50,6 +50,12 @@ var shareOf = [8][numModes]share{
 	pSched:   {shareResidue, shareIdle, shareResidue, shareSTW},
 }
 
+// causeOf is the cause that owns the time under a share, if no part of it is another's.
+var causeOf = [8]uint8{
+	shareIdle: iMissed, shareUnavail: iUnavailable, shareGC: iGC, shareTracer: iTracer,
+	shareRun: iBehind, shareResidue: iResidue, shareSTW: iSTW,
+}
+
 // add adds the time of a P in state st between two readings of the clocks.
 func (s *shares) add(st pstate, from, to *clocks) {
 	of := &shareOf[st]
@@ -59,34 +65,31 @@ func (s *shares) add(st pstate, from, to *clocks) {
 }
 
 // turn goes on from a state of a P to another, at a reading of the clocks: what s
-// lacks is from then on what the clocks are by the shares of the new one.
+// lacks is from then on what the clocks are by the shares of the new one. In the
+// stopped world all states have the same.
 func (s *shares) turn(from, to pstate, at *clocks) {
-	s.add(from, &clocks{}, at)
-	s.add(to, at, &clocks{})
+	was, is := &shareOf[from&7], &shareOf[to&7]
+	s[was[modeBusy]&7] += at[modeBusy]
+	s[is[modeBusy]&7] -= at[modeBusy]
+	s[was[modeIdle]&7] += at[modeIdle]
+	s[is[modeIdle]&7] -= at[modeIdle]
+	s[was[modeStopping]&7] += at[modeStopping]
+	s[is[modeStopping]&7] -= at[modeStopping]
 }
 
 // proc is a P.
 type proc struct {
-	id     int32
-	usable bool
-	state  pstate
-	fresh  bool   // got a thread and ran no goroutine since
-	index  int32  // in Accumulator.procs
-	base   shares // its time, less what the clocks are by the share that its state makes of each
-	began  int64  // service clock when it came into its state
-
-	// The goroutine that it runs, or runs last.
-	runner       int32 // index; 0: none
-	runClass     int32
-	runSeq       int64
-	runG         int64
-	last         int32   // index of the goroutine that ran last, which may be another's by now
-	runFrom      int64   // time
-	unavail      culprit // while pUnavail: why
-	unavailStack int32   // of its system call
-	hold         culprit // keeps it from running anyone; 0: nothing that is told
-	runPos       int32   // position in Accumulator.running, or none
-	servesFrom   int64   // service clock when it began to run it as a usable P
+	id    int32
+	index int32 // in Accumulator.procs
+	doing
+	fresh      bool    // got a thread and ran no goroutine since
+	unavail    culprit // while pUnavail: why
+	base       shares  // its time, less what the clocks are by the share that its state makes of each
+	began      int64   // service clock when it came into its state
+	last       int32   // index of the goroutine that it runs, or ran last, which may be another's by now
+	runFrom    int64   // time
+	servesFrom int64   // service clock when it began to run it as a usable P
+	runPos     int32   // position in Accumulator.running, or none
 
 	// When it got its thread.
 	freshClk  clocks
@@ -105,15 +108,16 @@ const none = int32(-1)
 
 // proc returns P id, nil if there is no such P or there are too many.
 func (a *Accumulator) proc(id int32) *proc {
-	if p := a.nearProc(id); p != nil {
-		return p
+	p := a.nearProc(id)
+	if p == nil {
+		p = a.farProc(id)
 	}
-	return a.farProc(id)
+	return p
 }
 
 // nearProc is proc for a P that is found by its id, else it returns nil. It is inlined.
 func (a *Accumulator) nearProc(id int32) *proc {
-	if uint32(id) < uint32(len(a.procOf)) {
+	if uint(id) < uint(len(a.procOf)) {
 		return a.procOf[id]
 	}
 	return nil
@@ -130,7 +134,8 @@ func (a *Accumulator) farProc(id int32) *proc {
 	if len(a.procs) >= maxProcs {
 		return nil
 	}
-	p := &proc{id: id, index: int32(len(a.procs)), began: a.clk.service(), runPos: none, usable: !a.procsKnown || int64(id) < a.usable}
+	p := &proc{id: id, index: int32(len(a.procs)), began: a.clk.service(), runPos: none}
+	p.usable = !a.procsKnown || int64(id) < a.usable
 	if int(id) < nearProcs {
 		for int(id) >= len(a.procOf) {
 			a.procOf = append(a.procOf, nil)
@@ -140,7 +145,7 @@ func (a *Accumulator) farProc(id int32) *proc {
 		a.procFar[id] = p
 	}
 	p.base.add(p.state, &a.clk, &clocks{})
-	p.past.last = -1
+	p.past.init()
 	p.q.init()
 	a.procs = append(a.procs, p)
 	if p.usable {
@@ -160,7 +165,7 @@ func (a *Accumulator) farProc(id int32) *proc {
 // sharesNow stores p's time by share up to now.
 //
 // OPT: entry by entry, as they were written: a wider load, of several at once, would
-// have to wait until all those writes are through. The same holds for clocks.
+// have to wait until all those writes are through.
 func (a *Accumulator) sharesNow(p *proc, to *shares) {
 	b := &p.base
 	to[0], to[1], to[2], to[3] = b[0], b[1], b[2], b[3]
@@ -176,6 +181,21 @@ func (a *Accumulator) sharesSince(p *proc, m *mark, to *shares) {
 	to.addClocks(p.state, &a.clk)
 }
 
+// causesSince adds what p's time by share has grown by since a mark to the causes.
+func (a *Accumulator) causesSince(p *proc, m *mark, c *[numCauses]int64) {
+	b, of, clk := &p.base, &shareOf[p.state&7], &a.clk
+	c[iMissed] += b[shareIdle] - m[shareIdle]
+	c[iUnavailable] += b[shareUnavail] - m[shareUnavail]
+	c[iGC] += b[shareGC] - m[shareGC]
+	c[iTracer] += b[shareTracer] - m[shareTracer]
+	c[iBehind] += b[shareRun] - m[shareRun]
+	c[iResidue] += b[shareResidue] - m[shareResidue]
+	c[iSTW] += b[shareSTW] - m[shareSTW] + clk[modeStopped]
+	c[causeOf[of[modeBusy]&7]] += clk[modeBusy]
+	c[causeOf[of[modeIdle]&7]] += clk[modeIdle]
+	c[causeOf[of[modeStopping]&7]] += clk[modeStopping]
+}
+
 // addClocks adds what a P's base lacks.
 func (s *shares) addClocks(st pstate, c *clocks) {
 	of := &shareOf[st&7]
@@ -185,56 +205,93 @@ func (s *shares) addClocks(st pstate, c *clocks) {
 	s[shareSTW] += c[modeStopped] // in any state
 }
 
+// runner is the index of the goroutine that p runs, or 0.
+func (p *proc) runner() int32 {
+	if p.state.running() {
+		return p.last
+	}
+	return 0
+}
+
 // enter puts p into a state because of a decision about it. Where it runs a
 // goroutine from here on, that is g; else g is nil.
 func (a *Accumulator) enter(p *proc, st pstate, g *goroutine) {
-	if a.stopper == p {
-		a.stopper = nil
-	}
 	c, from := a.clk.service(), p.state
-	if p.hold != 0 {
+	switch from {
+	case pRun:
+		a.endRun(p, c)
+	case pUnavail, pGC:
 		a.endHold(p)
+	case pIdle:
+		a.endIdle(p)
 	}
-	if p.idle {
-		a.leaveIdle(p)
-	}
-	if from == pRun {
-		if p.q.used != 0 {
-			a.endRun(p, c)
-		}
-		if p.runPos != none {
-			a.endServing(p, c)
-		}
-	}
-	if from >= pTracer && st >= pTracer { // they differ by the service clock only
-		p.base[from&7] += c
-		p.base[st&7] -= c
-	} else {
-		p.base.turn(from, st, &a.clk)
-	}
+	p.base.turn(from, st, &a.clk)
 	if p.usable {
-		a.pool.in[from&7].add(-1, c)
-		a.pool.in[st&7].add(1, c)
+		a.pool.turn(from, st, c)
 		if from == pIdle || st == pIdle {
 			a.countBusy(from, st)
 		}
 	}
-	p.began, p.state, p.runner = c, st, 0
+	p.began, p.state = c, st
 	if g != nil {
-		p.runner, p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.place, g.place, g.id, g.seq, g.class, a.now
+		p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.place, g.id, g.seq, g.class, a.now
 	}
 	switch st {
 	case pRun:
-		p.q.begin(c)
-		if p.usable {
-			a.beginServing(p, c)
-		}
-	case pSched, pTracer: // nothing is told that keeps the P
-	default:
+		a.beginRun(p, c)
+	case pIdle, pUnavail, pGC:
 		a.joinIdle(p)
 		a.beginHold(p)
 	}
 	a.record(p)
+}
+
+// takeUp is enter for a P that is in its scheduler, or unavailable, and goes on to run
+// a goroutine of the program. Nearly all changes are such, or the reverse.
+func (a *Accumulator) takeUp(p *proc, g *goroutine) {
+	c := a.clk.service()
+	if p.state == pUnavail {
+		a.endHold(p)
+		p.base[shareUnavail] += a.clk[modeIdle]
+		p.base[shareIdle] -= a.clk[modeIdle]
+	}
+	a.serveOn(p, p.state, pRun, c)
+	p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.place, g.id, g.seq, g.class, a.now
+	a.beginRun(p, c)
+	a.record(p)
+}
+
+// putDown is the reverse of takeUp.
+func (a *Accumulator) putDown(p *proc, st pstate) {
+	c := a.clk.service()
+	a.endRun(p, c)
+	a.serveOn(p, pRun, st, c)
+	if st == pUnavail {
+		p.base[shareIdle] += a.clk[modeIdle]
+		p.base[shareUnavail] -= a.clk[modeIdle]
+		a.beginHold(p)
+	}
+	a.record(p)
+}
+
+// serveOn goes on from a state of p to another, at service clock c, as far as that
+// clock is concerned. It is inlined.
+func (a *Accumulator) serveOn(p *proc, from, to pstate, c int64) {
+	p.base[from&7] += c
+	p.base[to&7] -= c
+	if p.usable {
+		a.pool.turn(from, to, c)
+	}
+	p.began, p.state = c, to
+}
+
+// endIdle ends what there may be while p is idle.
+func (a *Accumulator) endIdle(p *proc) {
+	if a.stopper == p {
+		a.stopper = nil
+	}
+	a.endHold(p)
+	a.leaveIdle(p)
 }
 
 // countBusy follows a usable P from one state to another.
@@ -248,10 +305,28 @@ func (a *Accumulator) countBusy(from, to pstate) {
 	a.updateMode()
 }
 
-// endRun tells those who wait in p's queue that p's run interval ends, at service
+// beginRun begins a run interval of p, at service clock c.
+func (a *Accumulator) beginRun(p *proc, c int64) {
+	p.q.begin(c)
+	if p.usable {
+		a.beginServing(p, c)
+	}
+}
+
+// endRun ends the run interval of p, at service clock c.
+func (a *Accumulator) endRun(p *proc, c int64) {
+	if p.q.used != 0 {
+		a.tellQueue(p, c)
+	}
+	if p.runPos != none {
+		a.endServing(p, c)
+	}
+}
+
+// tellQueue tells those who wait in p's queue that p's run interval ends, at service
 // clock c: who became runnable before the goroutine that ran was overtaken, and all
 // waited under it.
-func (a *Accumulator) endRun(p *proc, c int64) {
+func (a *Accumulator) tellQueue(p *proc, c int64) {
 	q := &p.q
 	if q.len > 0 {
 		q.order.addBefore(a.nodes, p.runSeq, c-p.began)

@@ -107,7 +107,7 @@ func (q *queue) read(to *integrals, c int64) {
 // the time.
 type reading struct {
 	at      integrals
-	pending bool // q has been empty since
+	pending bool // q has been empty since, and is
 }
 
 // read notes all integrals at service clock c.
@@ -119,14 +119,18 @@ func (r *reading) read(q *queue, c int64) {
 
 // slotFor returns the slot of a class in queue qi, and gives it one if it can.
 func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
-	last := &q.last[uint32(class)%16]
-	if *last != slotOthers && q.class[*last] == class {
-		return *last
+	if last := q.last[uint32(class)%16]; last != slotOthers && q.class[last&31] == class {
+		return last
 	}
+	return a.findSlot(qi, q, class)
+}
+
+// findSlot is slotFor for a class whose slot is not at hand.
+func (a *Accumulator) findSlot(qi int32, q *queue, class int32) uint8 {
 	free := int32(0)
 	for i := int32(1); i < q.named; i++ {
 		if q.class[i] == class {
-			*last = uint8(i)
+			q.last[uint32(class)%16] = uint8(i)
 			return uint8(i)
 		}
 		if q.slots[i&31].n == 0 {
@@ -158,7 +162,7 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 			a.charge(q.class[slot], p.runClass, q.grown(&integrals{}, slot, c), false)
 		}
 		if p.hold != 0 {
-			a.chargeHold(q.class[slot], p.hold, q.grown(&integrals{}, slot, a.now), false, p.unavailStack)
+			a.chargeHold(q.class[slot], p.hold, q.grown(&integrals{}, slot, a.now), false, p.stack)
 		}
 		return
 	}
@@ -168,7 +172,7 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 	}
 	for _, p := range a.procs {
 		if p.hold != 0 && p.usable {
-			a.chargeHold(q.class[slot], p.hold, q.since(&p.poolAt, slot, c), true, p.unavailStack)
+			a.chargeHold(q.class[slot], p.hold, q.since(&p.poolAt, slot, c), true, p.stack)
 		}
 	}
 	if a.mode == modeStopped {

@@ -2,18 +2,23 @@ package waits
 
 import "github.com/gmpscope/gmpscope/reference"
 
+// doing is what a P does at a time.
+type doing struct {
+	runSeq   int64         // of the goroutine that it runs, if it runs one, or ran last
+	runG     int64         // its id
+	runClass int32         // index
+	hold     culprit       // keeps it from running anyone; 0: nothing that is told
+	stack    int32         // of the last system call
+	why      reference.Why // its goroutine stopped; known of the past only
+	state    pstate
+	usable   bool // P below GOMAXPROCS
+}
+
 // stint is one interval of one P in one state, from its start to the next
 // stint's start.
 type stint struct {
-	at     clocks // at its start
-	seq    int64  // of the goroutine that it ran, if it ran one, or ran last
-	g      int64
-	class  int32         // index
-	by     culprit       // why it ran no goroutine
-	stack  int32         // of the last system call
-	why    reference.Why // why its goroutine stopped
-	state  pstate
-	usable bool // P below GOMAXPROCS
+	at clocks // at its start
+	doing
 }
 
 // ring is a P's recent past. It serves two questions that reach back only a
@@ -21,14 +26,20 @@ type stint struct {
 // goroutine that had one of the longest waits. The last stint is the current
 // one.
 type ring struct {
-	buf  []stint
-	next int64 // number of stints ever begun
-	tell int64 // that number when stories have to be told next
-	last int64 // time of the last one
+	buf    []stint
+	at     int   // of the last one, -1: there is none
+	before int64 // number of stints in the rounds before this one
+	tellAt int   // when stories have to be told next
+	last   int64 // time of the last one
 }
 
+func (r *ring) init() { r.at, r.last = -1, -1 }
+
+// next is the number of stints ever begun.
+func (r *ring) next() int64 { return r.before + int64(r.at) + 1 }
+
 // first is the number of the oldest stint that is kept.
-func (r *ring) first() int64 { return max(0, r.next-int64(len(r.buf))) }
+func (r *ring) first() int64 { return max(0, r.next()-int64(len(r.buf))) }
 
 func (r *ring) stint(i int64) *stint { return &r.buf[i&int64(len(r.buf)-1)] }
 
@@ -37,23 +48,20 @@ const ringStart = 64 // stints; a power of two
 // record begins a stint of p. A stint of length zero is overwritten.
 func (a *Accumulator) record(p *proc) {
 	r := &p.past
-	begins := r.last != a.now
-	if begins {
-		if r.next == int64(len(r.buf)) {
-			a.grow(r)
-			if len(r.buf) == 0 {
-				return
-			}
+	at := r.at
+	if r.last != a.now {
+		if at++; at == len(r.buf) {
+			at = a.nextRound(r)
 		}
-		r.last = a.now
-		r.next++
+		r.at, r.last = at, a.now
 	}
-	s := r.stint(r.next - 1)
-	a.clk.copyTo(&s.at)
-	s.seq, s.g, s.class = p.runSeq, p.runG, p.runClass
-	s.by, s.stack = p.hold, p.unavailStack
-	s.why, s.state, s.usable = reference.WhyUnknown, p.state, p.usable
-	if begins && r.next == r.tell {
+	if uint(at) >= uint(len(r.buf)) {
+		return // there is no room for any
+	}
+	s := &r.buf[at]
+	s.at = a.clk
+	s.doing = p.doing
+	if at == r.tellAt {
 		a.tellSoonLost(p)
 	}
 }
@@ -61,30 +69,33 @@ func (a *Accumulator) record(p *proc) {
 // tellSoonLost tells the stories that need a part of p's past that soon reaches back
 // less than half a ring.
 func (a *Accumulator) tellSoonLost(p *proc) {
-	r, n := &p.past, int64(len(p.past.buf))
-	if r.next == n {
-		a.tellAhead(p.index, n) // all: with a longer ring they would reach back further
+	r, n := &p.past, len(p.past.buf)
+	if next := r.next(); next == int64(n) {
+		a.tellAhead(p.index, next) // all: with a longer ring they would reach back further
 	} else {
-		a.tellAhead(p.index, r.next+n/8-1-n/2)
+		a.tellAhead(p.index, next+int64(n/8-1-n/2))
 	}
-	r.tell += n / 8
+	r.tellAt = (r.tellAt + n/8) % n
 }
 
-// grow makes a ring that is full longer, if that is allowed.
-func (a *Accumulator) grow(r *ring) {
+// nextRound returns where the next stint goes in a ring that is full: behind the
+// others if it may become longer, else at the begin, or nowhere.
+func (a *Accumulator) nextRound(r *ring) int {
 	n := len(r.buf)
-	if n >= a.opt.PastPerP || a.pastLen+max(n, ringStart) > a.opt.Past {
-		return
+	if r.before > 0 || n >= a.opt.PastPerP || a.pastLen+max(n, ringStart) > a.opt.Past {
+		r.before += int64(n)
+		return min(0, n-1)
 	}
 	grown := make([]stint, max(2*n, ringStart))
 	copy(grown, r.buf)
-	r.buf, r.tell = grown, int64(len(grown))
+	r.buf, r.tellAt = grown, len(grown)-1
 	a.pastLen += len(grown) - n
+	return n
 }
 
 // lastWhy is why the last goroutine stopped, if it is among the last few stints.
 func (r *ring) lastWhy() reference.Why {
-	for i := r.next - 1; i >= max(r.first(), r.next-4); i-- {
+	for i := r.next() - 1; i >= max(r.first(), r.next()-4); i-- {
 		if t := r.stint(i); t.why != reference.WhyUnknown {
 			return t.why
 		}
@@ -92,10 +103,10 @@ func (r *ring) lastWhy() reference.Why {
 	return reference.WhyUnknown
 }
 
-// ended notes why goroutine gi, if p runs it, stops.
-func (p *proc) ended(gi int32, why reference.Why) {
-	if r := &p.past; p.runner == gi && r.next > 0 {
-		r.stint(r.next - 1).why = why
+// ended notes why the goroutine that runs stops.
+func (r *ring) ended(why reference.Why) {
+	if uint(r.at) < uint(len(r.buf)) {
+		r.buf[r.at].why = why
 	}
 }
 
@@ -106,14 +117,14 @@ func (p *proc) ended(gi int32, why reference.Why) {
 // later. It costs a step for each stint in between.
 func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, inPool int64) {
 	end := &a.clk
-	for i := p.past.next - 1; i >= p.past.first(); i-- {
+	for i := p.past.next() - 1; i >= p.past.first(); i-- {
 		t := p.past.stint(i)
 		from, last := &t.at, false
 		if from.time() <= at.time() {
 			from, last = at, true
 		}
 		s.add(t.state, from, end)
-		if t.state == pRun && t.seq > seq {
+		if t.state == pRun && t.runSeq > seq {
 			ns := end.service() - from.service()
 			over += ns
 			if t.usable {
@@ -136,18 +147,18 @@ func (a *Accumulator) ahead(p *proc, last, from, to, self, seq int64) int64 {
 	r := &p.past
 	oldest := max(r.first(), last-int64(len(r.buf)/2)+1)
 	end := to
-	if last+1 < r.next {
+	if last+1 < r.next() {
 		end = min(end, r.stint(last+1).at.time())
 	}
 	for i := last; i >= oldest; i-- {
 		t := r.stint(i)
 		begin := max(t.at.time(), from)
-		if end > begin && t.g != self && t.state.running() {
-			a.addRun(t.class, end-begin)
-			a.intervals = append(a.intervals, interval{from: begin, to: end, g: t.g, class: t.class, why: t.why, later: t.seq > seq})
+		if end > begin && t.runG != self && t.state.running() {
+			a.addRun(t.runClass, end-begin)
+			a.intervals = append(a.intervals, interval{from: begin, to: end, g: t.runG, class: t.runClass, why: t.why, later: t.runSeq > seq})
 		}
-		if end > begin && t.by != 0 {
-			a.addHold(t.by, end-begin, t.stack)
+		if end > begin && t.hold != 0 {
+			a.addHold(t.hold, end-begin, t.stack)
 		}
 		end = min(end, t.at.time())
 		if end <= from {
@@ -206,10 +217,10 @@ type run struct {
 // runState is the state of a P that runs a goroutine with these flags.
 func runState(f reference.Flags) pstate {
 	switch {
+	case f&(reference.FlagGC|reference.FlagTracer) == 0:
+		return pRun
 	case f&reference.FlagGC != 0:
 		return pGC
-	case f&reference.FlagTracer != 0:
-		return pTracer
 	}
-	return pRun
+	return pTracer
 }

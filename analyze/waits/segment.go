@@ -158,7 +158,7 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 		p = a.procs[taker(w.queue)]
 		unavail := c[iUnavailable]
 		a.closeTaken(w, p, f, c)
-		a.chargeHold(g.class, p.unavail, c[iUnavailable]-unavail, false, p.unavailStack)
+		a.chargeHold(g.class, p.unavail, c[iUnavailable]-unavail, false, p.stack)
 	}
 	if missed = c[iMissed] - missed; missed > 0 {
 		w.idle = a.longestIdle()
@@ -168,27 +168,28 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 
 // closeOwn adds the causes of a segment in the queue of p.
 func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
-	var d shares
-	a.sharesSince(p, &w.mark, &d)
-	c[iSTW] += d[shareSTW]
-	c[iUnavailable] += d[shareUnavail]
-	c[iGC] += d[shareGC]
+	a.causesSince(p, &w.mark, c)
 	if f != nil {
-		s, o := d, over
-		if f.freshClk.time() > w.from {
-			s, o, _ = a.window(p, &f.freshClk, seq)
-		}
-		for _, i := range [...]share{shareIdle, shareRun, shareTracer, shareResidue} {
-			d[i] -= s[i]
-			c[iWaking] += s[i]
-		}
-		over -= o
+		over -= a.wakingSince(w, p, f, over, seq, c)
 	}
-	c[iMissed] += d[shareIdle]
-	c[iBehind] += d[shareRun] - over
+	c[iBehind] -= over
 	c[iOvertaken] += over
-	c[iTracer] += d[shareTracer]
-	c[iResidue] += d[shareResidue]
+}
+
+// wakingSince turns that part of such a segment, all of which is in c already, into
+// waking which f spent so. It returns its part of over.
+func (a *Accumulator) wakingSince(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) int64 {
+	var s shares
+	if f.freshClk.time() > w.from {
+		s, over, _ = a.window(p, &f.freshClk, seq)
+	} else {
+		a.sharesSince(p, &w.mark, &s)
+	}
+	for _, i := range [...]share{shareIdle, shareRun, shareTracer, shareResidue} {
+		c[causeOf[i]] -= s[i]
+		c[iWaking] += s[i]
+	}
+	return over
 }
 
 // closeTaken adds the causes of a segment in which p's thread had the goroutine.

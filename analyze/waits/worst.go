@@ -228,7 +228,7 @@ func (a *Accumulator) tell(e *ended) story {
 		s.aheadP = w.queue
 	}
 	if s.aheadP >= 0 {
-		s.aheadEnd = a.procs[s.aheadP].past.next - 1
+		s.aheadEnd = a.procs[s.aheadP].past.next() - 1
 	}
 	return s
 }
