@@ -36,11 +36,11 @@ func (w *World) InSyscall(p int32) int64 {
 // Queued returns how many goroutines of the program stand in P p's queue, or in
 // the global one for NoP.
 func (w *World) Queued(p int32) int64 {
+	if uint(p) < uint(len(w.ps)) {
+		return w.ps[uint(p)].queue.n
+	}
 	if p < 0 {
 		return w.global.n
-	}
-	if pp := w.p(p); pp != nil {
-		return pp.queue.n
 	}
 	return 0
 }
@@ -66,6 +66,9 @@ func (w *World) RunningNow() int64 { return w.running }
 // Yielded returns how many of the runnable ones wait because they asked for it,
 // by runtime.Gosched.
 func (w *World) Yielded() int64 { return w.yielded }
+
+// NetworkWakes is how many times the network made a goroutine of the program runnable.
+func (w *World) NetworkWakes() int64 { return w.polled }
 
 // Now returns the time of the last decision.
 func (w *World) Now() int64 { return w.now }
@@ -175,16 +178,7 @@ func (w *World) Everyone(f func(*Goroutine)) {
 
 // Load is how many goroutines of the program there are for each usable P, at
 // least 1.
-func (w *World) Load() float64 {
-	n, usable := w.runnable+w.running, max(1, w.procs.Usable())
-	if n <= usable {
-		return 1
-	}
-	if n != w.loadN || usable != w.loadU {
-		w.loadN, w.loadU, w.load = n, usable, float64(n)/float64(usable)
-	}
-	return w.load
-}
+func (w *World) Load() float64 { return load(w.runnable+w.running, w.procs.Usable()) }
 
 // load is how many goroutines there are for each usable P, at least 1.
 func load(n, usable int64) float64 {

@@ -28,6 +28,9 @@ func (c *callers) find(stack int32) int32 {
 	return i
 }
 
+// count counts a system call.
+func (c *callers) count(stack int32) { c.n[c.find(stack)]++ }
+
 // CallsFrom is how many system calls that began with a P came from a stack, and a
 // small number for the stack, by which a [Watcher] can keep what it knows of them in
 // a slice; all stacks beyond some thousands share 0.

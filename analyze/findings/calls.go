@@ -20,19 +20,21 @@ type Syscall struct {
 	System bool
 }
 
+// endCall tells that the system call on P p, if there is one, goes on without it.
+func (w *World) endCall(p *proc, why reference.Why) {
+	if p.sysAt >= 0 && p.g != nil {
+		p.g.CallWhy = why
+		w.callOver(p, why)
+	}
+}
+
 // callOver tells that the system call on P p is over, or goes on without it.
 func (w *World) callOver(p *proc, why reference.Why) {
-	if p.sysAt < 0 || p.g == nil {
-		return
-	}
 	g := p.g
-	if why != reference.WhySyscallExit {
-		g.CallWhy = why
-	}
 	if !g.System {
 		w.classes[g.class].Calls++
 	}
-	w.callers.n[w.callers.find(p.stack)]++
+	w.callers.count(p.stack)
 	if !w.wantsSyscall(w.now-p.sysAt, why) {
 		return
 	}
@@ -44,6 +46,7 @@ func (w *World) callOver(p *proc, why reference.Why) {
 
 func (w *World) syscall(d *reference.Decision) {
 	if d.G < 0 {
+		w.g = nil
 		return
 	}
 	p := w.p(d.P)
@@ -57,8 +60,8 @@ func (w *World) syscall(d *reference.Decision) {
 	}
 	if p.g != g {
 		w.endStint(p, reference.WhyUnknown, 0, false)
-		w.setStart(g, w.now)
-		w.run(g, p, d.P)
+		w.setRunning(g)
+		w.run(g, p, d.P, reference.SrcUnknown, 0)
 	}
 	p.sysAt, p.stack = w.now, d.Stack
 	if d.Stack != 0 {
@@ -77,41 +80,47 @@ func (w *World) addCalls(calls []reference.Decision) int {
 	}
 	p := &w.ps[first.P]
 	if p.sysAt >= 0 || w.use.Slack || w.idlers() ||
-		w.asked>>reference.KindSyscall&1 != 0 || w.asked>>reference.KindSyscallExit&1 != 0 || !w.procs.Calls(first.P) {
+		w.asked&(1<<reference.KindSyscall|1<<reference.KindSyscallExit) != 0 || w.onCall.on != 0 || !w.procs.Calls(first.P) {
 		return 0
 	}
-	run := w.running - w.procs.Count(procs.Syscall)
-	during, after := run-1 >= w.parallelFrom, run >= w.parallelFrom
-	n := 0
+	limit := min(silenceNs, w.longCall)
+	n, sys := 0, int64(0)
 	for ; n+1 < len(calls); n += 2 {
-		enter, exit := &calls[n], &calls[n+1]
-		dt := exit.Time - max(w.now, enter.Time)
-		if dt >= silenceNs || w.wantsSyscall(max(0, dt), reference.WhySyscallExit) {
+		enter := &calls[n]
+		from := max(w.now, enter.Time)
+		to := max(from, calls[n+1].Time)
+		ns := to - from
+		if ns >= limit {
 			break
 		}
-		w.passTo(enter.Time)
-		g.CallAt, p.stack = w.now, enter.Stack
+		if from-w.now >= silenceNs {
+			w.silent(from)
+		}
+		w.pass(from - w.now)
+		w.pass(ns)
+		w.span.Call(&g.node, g.Class, enter.Stack, from, to)
+		w.callers.count(enter.Stack)
+		g.CallAt, p.stack = from, enter.Stack
 		if enter.Stack != 0 {
 			g.Stack = enter.Stack
 		}
-		if w.use.Parallel = during; dt > 0 {
-			w.pass(dt)
-			w.now += dt
-		}
-		w.use.Parallel = after
-		w.span.Call(&g.node, g.Class, enter.Stack, g.CallAt, w.now)
-		w.callers.n[w.callers.find(enter.Stack)]++
-		p.sys += w.now - g.CallAt
+		sys += ns
 	}
-	if n > 0 {
-		w.g, g.CallWhy = g, reference.WhyUnknown
-		w.classes[g.class].Calls += int64(n / 2)
+	if n == 0 {
+		return 0
+	}
+	w.g, g.CallWhy = g, reference.WhyUnknown
+	w.classes[g.class].Calls += int64(n / 2)
+	p.sys += sys
+	if run := w.running - w.procs.Count(procs.Syscall); run == w.parallelFrom { // one less is not enough
+		w.parallel.sum -= sys
 	}
 	return n
 }
 
 func (w *World) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
+		w.g = nil
 		return
 	}
 	p := w.p(d.P)
@@ -137,6 +146,6 @@ func (w *World) syscallExit(d *reference.Decision) {
 		w.endRun(g, reference.WhyUnknown, 0)
 	}
 	w.endStint(p, reference.WhyUnknown, 0, false)
-	w.setStart(g, w.now)
-	w.run(g, p, d.P)
+	w.setRunning(g)
+	w.run(g, p, d.P, reference.SrcUnknown, 0)
 }

@@ -52,7 +52,7 @@ type Goroutine struct {
 	CallAt    int64 // its last system call began; -1 if unknown
 	Creator   int64 // who created it; NoG if that is unknown, or was no goroutine
 	Stops     int64 // of its run intervals, by a KindStop other than its end
-	slackAt   int64 // World.slackNs when it began to wait for others; -1: it has been woken since
+	slackAt   int64 // how long there had been Slack when it began to wait for others; -1: it has been woken since
 	node      span.Node
 }
 
@@ -65,19 +65,22 @@ func (w *World) goroutine(d *reference.Decision) *Goroutine {
 	if i == 0 {
 		i = w.newGoroutine(d.G)
 	}
-	w.g = w.gs.At(i)
-	w.seen(d)
-	return w.g
+	g := w.gs.At(i)
+	w.g = g
+	w.seen(d, g)
+	return g
 }
 
 // onP is goroutine for decisions about one that mostly runs on d's P, which is p.
 func (w *World) onP(d *reference.Decision, p *proc) *Goroutine {
-	if p == nil || p.g == nil || p.g.ID != d.G {
-		return w.goroutine(d)
+	if p != nil {
+		if g := p.g; g != nil && g.ID == d.G {
+			w.g = g
+			w.seen(d, g)
+			return g
+		}
 	}
-	w.g = p.g
-	w.seen(d)
-	return p.g
+	return w.goroutine(d)
 }
 
 // waker is the goroutine that d names as such, nil if there is none.
@@ -91,9 +94,9 @@ func (w *World) waker(d *reference.Decision) *Goroutine {
 	return w.ByID(d.By)
 }
 
-// seen takes over what d says of its goroutine.
-func (w *World) seen(d *reference.Decision) {
-	if d.Class != w.g.Class || d.Flags&notOfProgram != 0 && !w.g.System {
+// seen takes over what d says of its goroutine, which is g.
+func (w *World) seen(d *reference.Decision, g *Goroutine) {
+	if d.Class != g.Class || d.Flags&notOfProgram != 0 && !g.System {
 		w.learn(d)
 	}
 }
@@ -131,17 +134,33 @@ func (w *World) uncount(g *Goroutine) {
 	}
 }
 
-// setReady and setStart keep the counts of the program's goroutines.
-func (w *World) setReady(g *Goroutine, at int64) {
+// setReady and setRunning say that g is runnable, or runs, from now on, clearReady and
+// clearRunning that it is not, or does not. They keep the counts of the program's
+// goroutines.
+func (w *World) setReady(g *Goroutine) {
 	if !g.System {
-		w.runnable += b2i64(at >= 0) - b2i64(g.ReadyAt >= 0)
+		w.runnable += b2i64(g.ReadyAt < 0)
 	}
-	g.ReadyAt = at
+	g.ReadyAt = w.now
 }
 
-func (w *World) setStart(g *Goroutine, at int64) {
+func (w *World) clearReady(g *Goroutine) {
 	if !g.System {
-		w.running += b2i64(at >= 0) - b2i64(g.StartAt >= 0)
+		w.runnable -= b2i64(g.ReadyAt >= 0)
 	}
-	g.StartAt = at
+	g.ReadyAt = -1
+}
+
+func (w *World) setRunning(g *Goroutine) {
+	if !g.System {
+		w.running += b2i64(g.StartAt < 0)
+	}
+	g.StartAt = w.now
+}
+
+func (w *World) clearRunning(g *Goroutine) {
+	if !g.System {
+		w.running -= b2i64(g.StartAt >= 0)
+	}
+	g.StartAt = -1
 }

@@ -41,6 +41,7 @@ type Stay struct {
 }
 
 func (w *World) move(d *reference.Decision) {
+	w.g = nil
 	if d.G < 0 {
 		return
 	}
@@ -71,11 +72,13 @@ func (w *World) enter(g *Goroutine, to reference.Queue, p int32) {
 		if pp := w.p(p); pp != nil {
 			l, g.list, g.P = &pp.queue, p, p
 			w.localLen++
+			g.told = w.askedLeave>>(g.ReadyWhy&whyMask)&1 != 0
 		}
 	case reference.QueueGlobal:
 		l, g.list = &w.global, inGlobal
+		g.told = true
 	}
-	if g.told = g.list == inGlobal || g.list >= 0 && w.askedLeave>>(g.ReadyWhy&whyMask)&1 != 0; g.told {
+	if g.told {
 		g.mark, g.markLen, g.markWait = w.localStarts, int32(w.localLen), w.localWait
 	}
 	g.prev, g.next = l.tail, 0

@@ -19,6 +19,7 @@ type requests struct {
 	onGC    [reference.Kinds]calls[reference.Decision]
 	onFirst calls[reference.Decision]
 	onDoubt calls[reference.Decision]
+	onNoP   calls[reference.Decision]
 	onCrowd calls[reference.Decision]
 	onLost  calls[reference.Decision]
 
@@ -44,6 +45,7 @@ type requests struct {
 	windowEnd   int64
 	onWindow    calls[Stint]
 	onStintWhy  [whyMask + 1]calls[Stint]
+	askedStint  uint32 // as askedWhy
 	longStint   int64
 	onLongStint calls[Stint]
 	longWait    int64
@@ -119,6 +121,9 @@ func (c *calls[T]) call(x *T) {
 	}
 }
 
+// callAll stays apart: inlined into call, it would keep that from being inlined.
+//
+//go:noinline
 func (c *calls[T]) callAll(x *T) {
 	for on := c.on; on != 0; on &= on - 1 {
 		c.fs[bits.TrailingZeros64(on)](x)
@@ -213,6 +218,9 @@ func (r *requests) OnUnexplained(f func(*reference.Decision)) {
 // OnReturn asks for each KindSyscallExit of a goroutine that has lost its P.
 func (r *requests) OnReturn(f func(*reference.Decision)) { r.onReturn.ask(f) }
 
+// OnNoP asks for each KindReady by a thread without a P.
+func (r *requests) OnNoP(f func(*reference.Decision)) { r.onNoP.ask(f) }
+
 // OnCrowd asks for each KindReady after which more goroutines are runnable than
 // there are Ps, those that yielded left out.
 func (r *requests) OnCrowd(f func(*reference.Decision)) { r.onCrowd.ask(f) }
@@ -278,6 +286,7 @@ func (r *requests) OnStint(f func(*Stint)) *Switch { return r.onStint.ask(f) }
 func (r *requests) OnStintWhy(f func(*Stint), whys ...reference.Why) {
 	for _, y := range whys {
 		r.onStintWhy[y&whyMask].ask(f)
+		r.askedStint |= 1 << (y & whyMask)
 	}
 }
 
@@ -382,29 +391,47 @@ func (r *requests) OnSilence(f func(*Silence)) { r.onSilence.ask(f) }
 
 // tell calls those who asked for decision d of kind k, which w has taken.
 func (w *World) tell(d *reference.Decision, k reference.Kind) {
-	if w.asked>>k&1 == 0 {
-		return
+	if w.asked>>k&1 != 0 {
+		w.tellAll(d, k)
 	}
-	w.tellKind(d, k)
-	w.tellMarked(d, k)
+}
+
+func (w *World) tellAll(d *reference.Decision, k reference.Kind) {
+	w.on[k].call(d)
+	w.tellSome(d, k)
+	w.tellMarked(d, w.g, k)
 }
 
 // tellReady, tellStart and tellStop are tell for these, which somebody always asks
 // for.
 func (w *World) tellReady(d *reference.Decision) {
-	if w.wanted(d, reference.KindReady) {
-		w.tellKind(d, reference.KindReady)
+	w.on[reference.KindReady].call(d)
+	if w.wantsSome(d, reference.KindReady) {
+		w.tellSome(d, reference.KindReady)
 	}
-	w.tellCrowd(d)
-	if g := w.g; g != nil && w.askedWake>>(g.Reason&reasonMask)&1 != 0 && !g.System {
+	if d.Flags&reference.FlagNoP != 0 {
+		w.onNoP.call(d)
+	}
+	if w.runnable-w.yielded <= w.gomaxp {
+		w.calm = true
+	} else {
+		w.onCrowd.call(d)
+		w.calm = false
+	}
+	g := w.g
+	if g == nil {
+		return
+	}
+	if w.askedWake>>(g.Reason&reasonMask)&1 != 0 && !g.System {
 		w.onWake[g.Reason&reasonMask].call(d)
 	}
-	w.tellMarked(d, reference.KindReady)
+	w.tellMarked(d, g, reference.KindReady)
 }
 
 func (w *World) tellStart(d *reference.Decision) {
-	if w.wanted(d, reference.KindStart) {
-		w.tellKind(d, reference.KindStart)
+	w.on[reference.KindStart].call(d)
+	if w.wantsSome(d, reference.KindStart) {
+		w.tellSome(d, reference.KindStart)
 	}
 	g := w.g
 	if g == nil {
@@ -419,29 +446,29 @@ func (w *World) tellStart(d *reference.Decision) {
 	if d.Basis.Level() == reference.Unknown {
 		w.onDoubt.call(d)
 	}
-	w.tellMarked(d, reference.KindStart)
+	w.tellMarked(d, g, reference.KindStart)
 }
 
 func (w *World) tellStop(d *reference.Decision) {
-	if w.wanted(d, reference.KindStop) {
-		w.tellKind(d, reference.KindStop)
+	w.on[reference.KindStop].call(d)
+	if w.wantsSome(d, reference.KindStop) {
+		w.tellSome(d, reference.KindStop)
 	}
 	if w.askedBlock>>(d.Reason&reasonMask)&1 != 0 {
 		w.onBlock[d.Reason&reasonMask].call(d)
 	}
-	w.tellMarked(d, reference.KindStop)
+	w.tellMarked(d, w.g, reference.KindStop)
 }
 
-// wanted reports whether tellKind has somebody to call. It is small, so that most
+// wantsSome reports whether tellSome has somebody to call. It is small, so that most
 // decisions cost no call.
-func (w *World) wanted(d *reference.Decision, k reference.Kind) bool {
-	return w.on[k].on != 0 || w.askedWhy[k]>>(d.Why&whyMask)&1 != 0 || d.Flags&reference.FlagGC != 0
+func (w *World) wantsSome(d *reference.Decision, k reference.Kind) bool {
+	return w.askedWhy[k]>>(d.Why&whyMask)&1 != 0 || d.Flags&reference.FlagGC != 0
 }
 
-// tellKind calls those who asked for all decisions of a kind, for those with d's
-// cause, or those about mark workers.
-func (w *World) tellKind(d *reference.Decision, k reference.Kind) {
-	w.on[k].call(d)
+// tellSome calls those who asked for the decisions of a kind with d's cause, or for
+// those about mark workers.
+func (w *World) tellSome(d *reference.Decision, k reference.Kind) {
 	if w.askedWhy[k]>>(d.Why&whyMask)&1 != 0 {
 		w.onWhy[k][d.Why&whyMask].call(d)
 	}
@@ -450,27 +477,17 @@ func (w *World) tellKind(d *reference.Decision, k reference.Kind) {
 	}
 }
 
-// tellMarked calls those who have marked d's goroutine, and asked for the kind.
-func (w *World) tellMarked(d *reference.Decision, k reference.Kind) {
-	if w.g != nil && w.g.marks&w.onMark[k] != 0 {
-		w.callMarked(d)
+// tellMarked calls those who have marked g, d's goroutine, and asked for the kind.
+func (w *World) tellMarked(d *reference.Decision, g *Goroutine, k reference.Kind) {
+	if g != nil && g.marks&w.onMark[k] != 0 {
+		w.callMarked(d, g)
 	}
 }
 
-func (w *World) callMarked(d *reference.Decision) {
-	for m := w.g.marks & w.onMark[d.Kind]; m != 0; m &= m - 1 {
+func (w *World) callMarked(d *reference.Decision, g *Goroutine) {
+	for m := g.marks & w.onMark[d.Kind]; m != 0; m &= m - 1 {
 		w.marks[bits.TrailingZeros64(uint64(m))](d)
 	}
-}
-
-// tellCrowd calls those who asked for OnCrowd, if there is one.
-func (w *World) tellCrowd(d *reference.Decision) {
-	if w.runnable-w.yielded <= w.Procs() {
-		w.calm = true
-		return
-	}
-	w.onCrowd.call(d)
-	w.calm = false
 }
 
 // Calm reports whether there was a KindReady since the last for which [World.OnCrowd]
@@ -497,7 +514,9 @@ func (r *requests) tellStint(s *Stint) {
 	if s.Wait >= r.longWait {
 		r.onLongWait.call(s)
 	}
-	r.onStintWhy[s.Why&whyMask].call(s)
+	if r.askedStint>>(s.Why&whyMask)&1 != 0 {
+		r.onStintWhy[s.Why&whyMask].call(s)
+	}
 }
 
 func (r *requests) tellSlice(s *Slice) {

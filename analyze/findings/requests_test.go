@@ -30,6 +30,19 @@ func TestCallsBeyondTheSwitches(t *testing.T) {
 	}
 }
 
+func TestWakeUpsByTheNetwork(t *testing.T) {
+	f := &feeder{w: NewWorld()}
+	var noP []int64
+	f.w.OnNoP(func(d *reference.Decision) { noP = append(noP, d.G) })
+	f.procs(1).ready(1, reference.NoG)
+	f.add(reference.Decision{Kind: reference.KindReady, G: 2, Why: reference.WhyNetwork})
+	f.add(reference.Decision{Kind: reference.KindReady, G: 3, Why: reference.WhyNetwork, Flags: reference.FlagNoP})
+	f.add(reference.Decision{Kind: reference.KindReady, G: 4, Why: reference.WhyNetwork, Flags: reference.FlagSystem})
+	if f.w.NetworkWakes() != 2 || !slices.Equal(noP, []int64{3}) {
+		t.Errorf("%d wake-ups of the program, without a P those of %v", f.w.NetworkWakes(), noP)
+	}
+}
+
 // Each request gets the decisions that it is for, and no others.
 func TestRequests(t *testing.T) {
 	w := NewWorld()

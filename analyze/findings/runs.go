@@ -87,6 +87,10 @@ func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs }
 
 func (w *World) start(d *reference.Decision) {
 	w.first = false
+	if d.G < 0 {
+		w.g = nil
+		return
+	}
 	g := w.goroutine(d)
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(g, reference.WhyUnknown, 0)
@@ -139,12 +143,11 @@ func (w *World) start(d *reference.Decision) {
 	if p != nil && g.Wait > 0 && (p.stopAt >= 0 || p.waking) {
 		idle = w.now - max(g.ReadyAt, p.freeAt)
 	}
-	w.setReady(g, -1)
-	w.setStart(g, w.now)
+	w.clearReady(g)
+	w.setRunning(g)
 	w.setRan(w.running)
-	w.run(g, p, d.P)
+	w.run(g, p, d.P, d.Src, idle)
 	if p != nil {
-		p.src, p.idle = d.Src, idle
 		p.began++
 		w.first, p.fresh = p.fresh, false
 		p.startAt, p.startRan = w.now, w.ran.Ns
@@ -158,8 +161,8 @@ func (w *World) start(d *reference.Decision) {
 	}
 }
 
-// run lets g run on P p, which may be nil.
-func (w *World) run(g *Goroutine, p *proc, id int32) {
+// run lets g run on P p, which may be nil; src and idle are those of its Stint.
+func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle int64) {
 	g.P = id
 	first := g.RanOn < 0
 	g.Moved = !first && g.RanOn != id
@@ -169,12 +172,15 @@ func (w *World) run(g *Goroutine, p *proc, id int32) {
 	}
 	p.first = first
 	p.g, p.stopAt, p.sysAt, p.sys = g, -1, -1, 0
-	p.src, p.idle = reference.SrcUnknown, 0
+	p.src, p.idle = src, idle
 	w.setWaking(p, false)
 	s := &p.slice
 	if s.Stints == 0 {
-		s.From, s.SyscallNs, s.Created, s.N, s.System = w.now, 0, 0, 0, false
-	} else if g.New {
+		s.From, s.SyscallNs, s.Created, s.Stints, s.System = w.now, 0, 0, 1, g.System
+		s.N, s.Gs[0], s.Classes[0] = 1, g.ID, g.Class
+		return
+	}
+	if g.New {
 		s.Created++
 	}
 	s.Stints++
@@ -196,7 +202,7 @@ func (w *World) endRun(g *Goroutine, why reference.Why, stack int32) {
 		w.endStint(p, why, stack, false)
 		return
 	}
-	w.setStart(g, -1)
+	w.clearRunning(g)
 }
 
 // endStint ends the run interval on P p, if there is one.
@@ -245,7 +251,7 @@ func (w *World) stintOver(p *proc, why reference.Why, stack int32, open bool) {
 	if why == reference.WhySlice {
 		w.endTurn(p)
 	}
-	w.setStart(g, -1)
+	w.clearRunning(g)
 	g.Wait = -1
 	if !open {
 		p.stopAt, p.freeAt = w.now, w.now
@@ -263,10 +269,14 @@ func (w *World) sliceOver(p *proc, open bool) {
 	s.To, s.Why, s.Stack, s.Open = last.To, last.Why, last.Stack, open
 	w.endTurn(p)
 	w.tellSlice(s)
-	s.Stints, s.N = 0, 0
+	s.Stints = 0
 }
 
 func (w *World) stop(d *reference.Decision) {
+	if d.G < 0 {
+		w.g = nil
+		return
+	}
 	p := w.p(d.P)
 	g := w.onP(d, p)
 	g.RunAt = g.StartAt
@@ -285,8 +295,8 @@ func (w *World) stop(d *reference.Decision) {
 	g.BlockedAt, g.Reason = -1, reference.ReasonNone
 	if d.Why == reference.WhyBlock {
 		g.BlockedAt, g.Reason = w.now, d.Reason
-		if forOthers>>d.Reason&1 != 0 {
-			g.slackAt = w.slackNs
+		if forOthers>>(d.Reason&reasonMask)&1 != 0 {
+			g.slackAt = w.slack.ns(w.now)
 		}
 	}
 	if d.Stack != 0 {
@@ -298,7 +308,7 @@ func (w *World) stop(d *reference.Decision) {
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 		w.span.Exit(&g.node)
 		w.leave(g)
-		w.setReady(g, -1)
+		w.clearReady(g)
 		w.gs.Remove(d.G, g.slot)
 		w.g, w.ended = nil, g.slot
 	}

@@ -58,11 +58,12 @@ func (s *Set) AddCalls(calls []reference.Decision) {
 		if len(s.adders) == 0 {
 			n = s.world.addCalls(calls)
 		}
-		if calls = calls[n:]; len(calls) > 0 {
-			s.Add(&calls[0])
-			s.Add(&calls[1])
-			calls = calls[2:]
+		if n == len(calls) {
+			return
 		}
+		s.Add(&calls[n])
+		s.Add(&calls[n+1])
+		calls = calls[n+2:]
 	}
 }
 

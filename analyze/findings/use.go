@@ -18,26 +18,63 @@ type Use struct {
 	Procs    int64 // GOMAXPROCS
 }
 
+// stopwatch adds up for how long something is so: the times at which that ended,
+// less those at which it began.
+type stopwatch struct {
+	sum int64
+	on  bool
+}
+
+// turn begins or ends it.
+func (s *stopwatch) turn(now int64) {
+	if s.on = !s.on; s.on {
+		now = -now
+	}
+	s.sum += now
+}
+
+// ns is for how long it was so up to now.
+func (s *stopwatch) ns(now int64) int64 {
+	if s.on {
+		return s.sum + now
+	}
+	return s.sum
+}
+
 // see looks how the Ps are used, after decision d.
 func (w *World) see(d *reference.Decision) {
-	if d.Flags&reference.FlagGC != 0 { // of goroutines only mark workers change what is usable
-		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
+	usable := w.procs.Usable()
+	if n := w.runnable + w.running; n != w.wanting || usable != w.usable {
+		if usable != w.usable {
+			w.span.Ps(int64(w.procs.Procs()), usable)
+		}
+		w.wanting, w.usable, w.load = n, usable, load(n, usable)
 	}
-	w.seeUse()
-	if w.idle != 0 || w.procs.Count(procs.Idle) != 0 {
-		w.seeLost(d, false)
+	run := w.running - w.procs.Count(procs.Syscall)
+	if run >= w.parallelFrom != w.parallel.on {
+		w.parallel.turn(w.now)
+	}
+	if w.use.Slack || w.idlers() {
+		w.seeSlack(run)
+	}
+	if idle := w.procs.Count(procs.Idle); idle != w.idle || idle != 0 && w.stealers.n|w.lost != 0 { // else none is lost, as before
+		w.seeLost(d)
 	}
 }
 
-// seeUse finds out what Use is from now on.
-func (w *World) seeUse() {
-	u, run := &w.use, w.running-w.procs.Count(procs.Syscall)
-	tell := u.Slack
-	u.Slack, u.Parallel = w.idlers() && run >= w.slackFrom, run >= w.parallelFrom
-	if tell || u.Slack {
-		u.Run, u.Procs = run, w.gomaxp
-		w.onUse.call(u)
+// seeSlack is for where there was Slack, or may be from now on, when run goroutines
+// run.
+func (w *World) seeSlack(run int64) {
+	u := &w.use
+	slack := w.idlers() && run >= w.slackFrom
+	if !slack && !u.Slack {
+		return
 	}
+	if slack != u.Slack {
+		w.slack.turn(w.now)
+	}
+	u.Slack, u.Parallel, u.Run, u.Procs = slack, w.parallel.on, run, w.gomaxp
+	w.onUse.call(u)
 }
 
 // idlers reports whether there is Slack if somebody runs.
@@ -56,7 +93,7 @@ func (w *World) setLimits() {
 }
 
 // ParallelNs is for how long [Use] was Parallel, up to [World.Now].
-func (w *World) ParallelNs() int64 { return w.parallelNs }
+func (w *World) ParallelNs() int64 { return w.parallel.ns(w.now) }
 
 // HeldUp is a goroutine of the program that another has woken from a channel, a
 // lock or a condition, after a wait in which there was [Use] with Slack.
@@ -70,14 +107,17 @@ type HeldUp struct {
 const forOthers = 1<<reference.ReasonChanReceive | 1<<reference.ReasonChanSend | 1<<reference.ReasonSelect |
 	1<<reference.ReasonSync | 1<<reference.ReasonCond
 
-// seeLost looks how many idle Ps there are too many. always says that somebody
-// wants to know of this decision, whether that has changed or not.
-func (w *World) seeLost(d *reference.Decision, always bool) {
+// idleUnknown is a World.idle that makes seeLost tell of a decision whether there was
+// a change or not.
+const idleUnknown = -1
+
+// seeLost looks how many idle Ps there are too many.
+func (w *World) seeLost(d *reference.Decision) {
 	idle, lost := w.procs.Count(procs.Idle), int64(0)
 	if idle > 0 && !w.stw {
 		lost = max(0, min(w.stealers.n-w.waking-w.coming, idle-w.coming))
 	}
-	if always || lost != w.lost || idle != w.idle {
+	if lost != w.lost || idle != w.idle {
 		w.lost, w.idle = lost, idle
 		w.onLost.call(d)
 	}
@@ -157,14 +197,16 @@ func (t *Turn) Ns() int64 { return t.To - t.From - t.SyscallNs }
 
 // addTurn adds the run interval s to the turn on P p.
 func (w *World) addTurn(p *proc, s *Stint) {
-	t := &p.turn
+	t, ns := &p.turn, s.Ns()
 	if t.Stints == 0 || s.Nth == 1 {
-		t.Stints, t.From, t.SyscallNs, t.Longest, t.System = 0, s.From, 0, 0, false
+		t.Stints, t.From, t.SyscallNs, t.System = 1, s.From, s.SyscallNs, s.System
+		t.Longest, t.G, t.Class, t.Stack = ns, s.G, s.Class, s.Stack
+		return
 	}
 	t.Stints++
 	t.SyscallNs += s.SyscallNs
 	t.System = t.System || s.System
-	if ns := s.Ns(); ns >= t.Longest {
+	if ns >= t.Longest {
 		t.Longest, t.G, t.Class, t.Stack = ns, s.G, s.Class, s.Stack
 	}
 }

@@ -136,6 +136,47 @@ func TestUseOfThePs(t *testing.T) {
 	}
 }
 
+// System calls that are taken at once count as if each decision had been.
+func TestUseDuringBriefCalls(t *testing.T) {
+	var calls []reference.Decision
+	for _, at := range []int64{10, 20, 25, 40, 40, 47} {
+		d := reference.Decision{Time: at, G: 1, Kind: reference.KindSyscall, Victim: reference.NoP, By: reference.NoG, Stack: 3}
+		if len(calls)%2 == 1 {
+			d.Kind = reference.KindSyscallExit
+		}
+		calls = append(calls, d)
+	}
+	world := func(n int32) *World {
+		f := &feeder{w: NewWorld()}
+		f.procs(n)
+		for p := range n {
+			f.start(int64(p)+1, p, reference.SrcLocal, 0)
+		}
+		f.ready(9, 1).pass(5).stop(1, 0, reference.WhyGosched).start(1, 0, reference.SrcLocal, 0)
+		return f.w
+	}
+	for _, n := range []int32{2, 3} { // one less than n is parallel only of three
+		one, all := world(n), world(n)
+		for i := range calls {
+			one.add(&calls[i])
+		}
+		if got := all.addCalls(calls); got != len(calls) {
+			t.Fatalf("%d Ps: took %d of %d decisions", n, got, len(calls))
+		}
+		one.finish(50)
+		all.finish(50)
+		if one.ParallelNs() != all.ParallelNs() || one.loadSum != all.loadSum || *one.Ran() != *all.Ran() {
+			t.Errorf("%d Ps: parallel for %d ns one by one, %d ns at once; load %v and %v", n, one.ParallelNs(), all.ParallelNs(), one.loadSum, all.loadSum)
+		}
+		if got, want := all.ParallelNs(), map[int32]int64{2: 50 - 32, 3: 50}[n]; got != want {
+			t.Errorf("%d Ps: parallel for %d ns, want %d", n, got, want)
+		}
+		if one.LastStint(0).SyscallNs != 32 || all.LastStint(0).SyscallNs != 32 {
+			t.Errorf("%d Ps: %d ns and %d ns in system calls, want 32", n, one.LastStint(0).SyscallNs, all.LastStint(0).SyscallNs)
+		}
+	}
+}
+
 // An idle P beside a goroutine that it could run is lost, until it is on its way.
 func TestLostPs(t *testing.T) {
 	f := &feeder{w: NewWorld()}

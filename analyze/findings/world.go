@@ -36,14 +36,13 @@ type World struct {
 	use   Use
 	// How many must run for Use to be Slack or Parallel.
 	slackFrom, parallelFrom int64
+	slack, parallel         stopwatch
 
 	lost int64 // Lost
 	idle int64 // Ps, when lost was looked at last
 	// Until a KindReady shows too many runnable goroutines: one has shown enough Ps.
-	calm       bool
-	slackNs    int64 // for how long there was Slack
-	parallelNs int64 // for how long it was Parallel
-	heldUp     HeldUp
+	calm   bool
+	heldUp HeldUp
 
 	ps       []proc
 	global   list
@@ -59,6 +58,7 @@ type World struct {
 	loadSum           float64 // integral of Load over time
 	waking            int64   // Ps
 	yielded           int64   // of the runnable, those that had asked to wait
+	polled            int64   // NetworkWakes
 
 	classes []Class
 	classOf map[int32]int32
@@ -67,14 +67,15 @@ type World struct {
 
 	strain, busy int64 // ns
 
-	loadN, loadU int64 // what load is of
-	load         float64
-	by           int64 // of the last KindReady
-	byStack      int32
-	first        bool  // of the last KindStart: OnFirst's
-	ended        int32 // slot of the goroutine that ended last
-	stops        int64 // of goroutines of the program
-	stints       int64
+	load    float64 // Load after the last decision
+	wanting int64   // that had load: goroutines that ran or were runnable
+	usable  int64   // and usable Ps
+	by      int64   // of the last KindReady
+	byStack int32
+	first   bool  // of the last KindStart: OnFirst's
+	ended   int32 // slot of the goroutine that ended last
+	stops   int64 // of goroutines of the program
+	stints  int64
 
 	requests
 	call    Syscall
@@ -88,7 +89,7 @@ type World struct {
 // NewWorld returns a World that has seen nothing.
 func NewWorld() *World {
 	return &World{
-		gomaxp: 1, slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64,
+		gomaxp: 1, load: 1, slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64,
 		requests: newRequests(), callers: newCallers(), span: span.New(),
 		gs:      ids.NewTable[Goroutine](),
 		by:      reference.NoG,
@@ -102,29 +103,22 @@ const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.Fla
 // add takes the next decision, and tells those who asked for it.
 func (w *World) add(d *reference.Decision) {
 	w.passTo(d.Time)
-	w.g = nil
 	// The ends of intervals come before the Ps change, the rest after.
 	switch d.Kind {
 	case reference.KindReady:
 		w.globalLen = d.Global
 		w.procs.Same()
-		if d.G >= 0 {
-			w.ready(d)
-		}
+		w.ready(d)
 		w.see(d)
 		w.tellReady(d)
 	case reference.KindStart:
-		if d.G >= 0 {
-			w.start(d)
-		}
+		w.start(d)
 		w.globalLen = d.Global
 		w.procs.Apply(d)
 		w.see(d)
 		w.tellStart(d)
 	case reference.KindStop:
-		if d.G >= 0 {
-			w.stop(d)
-		}
+		w.stop(d)
 		w.procs.Apply(d)
 		w.see(d)
 		w.tellStop(d)
@@ -132,7 +126,7 @@ func (w *World) add(d *reference.Decision) {
 		w.syscall(d)
 		w.procs.Apply(d)
 		w.see(d)
-		w.tell(d, d.Kind)
+		w.tell(d, reference.KindSyscall)
 	case reference.KindSyscallExit:
 		w.syscallExit(d)
 		w.procs.Apply(d)
@@ -140,12 +134,12 @@ func (w *World) add(d *reference.Decision) {
 		if d.P < 0 {
 			w.onReturn.call(d)
 		}
-		w.tell(d, d.Kind)
+		w.tell(d, reference.KindSyscallExit)
 	case reference.KindMove:
 		w.move(d)
 		w.globalLen = d.Global
 		w.procs.Same()
-		w.seeLost(d, false)
+		w.seeLost(d)
 		w.tell(d, d.Kind)
 	default:
 		w.addRare(d)
@@ -155,6 +149,7 @@ func (w *World) add(d *reference.Decision) {
 
 // addRare takes a decision of the other kinds.
 func (w *World) addRare(d *reference.Decision) {
+	w.g = nil
 	switch d.Kind {
 	case reference.KindPStart:
 		if p := w.p(d.P); p != nil {
@@ -164,7 +159,7 @@ func (w *World) addRare(d *reference.Decision) {
 		}
 	case reference.KindPStop, reference.KindRetake:
 		if p := w.p(d.P); p != nil {
-			w.callOver(p, d.Why)
+			w.endCall(p, d.Why)
 			w.endStint(p, w.whyLost(d), 0, false)
 			w.endSlice(p, false)
 			p.stopAt, p.last = -1, false
@@ -197,10 +192,11 @@ func (w *World) addRare(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindSTWEnd, reference.KindProcs:
 		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
-		w.seeUse()
-		w.seeLost(d, true)
+		w.idle = idleUnknown
+		w.see(d)
 	case reference.KindHandoff, reference.KindSTWBegin:
-		w.seeLost(d, true)
+		w.idle = idleUnknown
+		w.seeLost(d)
 	}
 }
 
@@ -211,20 +207,14 @@ func (w *World) passTo(t int64) {
 			w.silent(t)
 		}
 		w.pass(dt)
-		w.now = t
 		w.span.Pass(t)
 	}
 }
 
-// pass takes account of dt ns, which the caller adds to now.
+// pass lets dt ns pass.
 func (w *World) pass(dt int64) {
-	w.loadSum += float64(w.Load() * float64(dt))
-	if w.use.Slack {
-		w.slackNs += dt
-	}
-	if w.use.Parallel {
-		w.parallelNs += dt
-	}
+	w.loadSum += float64(w.load * float64(dt))
+	w.now += dt
 }
 
 func (w *World) whyLost(d *reference.Decision) reference.Why {
@@ -266,12 +256,16 @@ func b2i64(b bool) int64 {
 }
 
 func (w *World) ready(d *reference.Decision) {
+	if d.G < 0 {
+		w.g = nil
+		return
+	}
 	g := w.goroutine(d)
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(g, d.Why, 0)
 	}
 	w.leave(g)
-	w.setReady(g, w.now)
+	w.setReady(g)
 	g.Self = d.Why == reference.WhyGosched
 	by := w.waker(d)
 	if d.Why == reference.WhyCreate {
@@ -292,13 +286,16 @@ func (w *World) ready(d *reference.Decision) {
 	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.procs.Usable()), w.loadSum
 	w.enter(g, d.To, d.P)
 	if !g.System {
+		if d.Why == reference.WhyNetwork {
+			w.polled++
+		}
 		w.span.Ready(&g.node, g.Class)
 		if by != nil && by != g && !by.System {
 			w.span.Wake(&g.node, &by.node, by.Class, d.Stack)
 		}
 	}
 	if d.By >= 0 && g.slackAt >= 0 {
-		if ns := w.slackNs - g.slackAt; ns > 0 && by != nil && !g.System {
+		if ns := w.slack.ns(w.now) - g.slackAt; ns > 0 && by != nil && !g.System {
 			w.heldUp = HeldUp{G: g, By: by, To: w.now, Ns: ns}
 			w.onHeldUp.call(&w.heldUp)
 		}
@@ -310,7 +307,6 @@ func (w *World) ready(d *reference.Decision) {
 func (w *World) finish(end int64) {
 	if dt := end - w.now; dt > 0 {
 		w.pass(dt)
-		w.now = end
 	}
 	for k := range w.ps {
 		p := &w.ps[k]

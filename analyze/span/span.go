@@ -120,9 +120,9 @@ type Node struct {
 // New returns an Accumulator that has seen nothing.
 func New() *Accumulator { return &Accumulator{more: make([]rest, 1), usable: 1, procs: 1} }
 
-// Pass lets time pass until now, ns.
+// Pass lets time pass until now, ns. Times must not fall.
 func (a *Accumulator) Pass(now int64) {
-	a.now = max(a.now, now)
+	a.now = now
 }
 
 // settle brings the integrals over the busy time up to date: what they are of is
@@ -144,17 +144,21 @@ func (a *Accumulator) Ps(procs, usable int64) {
 	a.procs, a.usable = max(1, procs), usable
 }
 
-// turn makes g active, or not any more.
-func (a *Accumulator) turn(g *Node) {
-	g.active = !g.active
-	n := a.active - 1
-	if g.active {
-		n = a.active + 1
-	}
-	if n == 0 || a.active == 0 {
+// begin makes g active, and end makes it idle.
+func (a *Accumulator) begin(g *Node) {
+	if a.active == 0 {
 		a.settle()
 	}
-	a.active = n
+	a.active++
+	g.active = true
+}
+
+func (a *Accumulator) end(g *Node) {
+	if a.active == 1 {
+		a.settle()
+	}
+	a.active--
+	g.active = false
 }
 
 // Ready says that g, of a class, is ready to run.
@@ -164,7 +168,7 @@ func (a *Accumulator) Ready(g *Node, class int32) {
 		g.runs = false
 	}
 	if !g.active {
-		a.turn(g)
+		a.begin(g)
 	}
 }
 
@@ -187,7 +191,7 @@ func (a *Accumulator) Run(g *Node, class int32) {
 	}
 	g.from, g.runs = a.now, true
 	if !g.active {
-		a.turn(g)
+		a.begin(g)
 	}
 }
 
@@ -198,7 +202,7 @@ func (a *Accumulator) Stop(g *Node, class, stack int32) {
 		g.runs = false
 	}
 	if g.active {
-		a.turn(g)
+		a.end(g)
 	}
 }
 
@@ -219,10 +223,19 @@ func (a *Accumulator) Call(g *Node, class, stack int32, from, to int64) {
 
 // flush puts what g, which runs, ran into the work and into its path.
 func (a *Accumulator) flush(g *Node, class, stack int32) {
-	if a.now > g.from {
-		a.extend(&g.path, class, stack, a.now-g.from)
-		g.from = a.now
+	ns := a.now - g.from
+	if ns <= 0 {
+		return
 	}
+	g.from = a.now
+	a.work += ns
+	p := &g.path
+	p.ns += ns
+	if s := &p.seg[p.last]; s.Class == class && p.n > 0 {
+		s.add(stack, ns)
+		return
+	}
+	a.extend(p, class, stack, ns)
 }
 
 // Exit says that g, which has stopped, has ended.
@@ -236,7 +249,7 @@ func (a *Accumulator) Exit(g *Node) {
 // may be said of it but that once more.
 func (a *Accumulator) Forget(g *Node) {
 	if g.active {
-		a.turn(g)
+		a.end(g)
 	}
 	a.drop(&g.path)
 	*g = Node{}
@@ -290,15 +303,9 @@ func (a *Accumulator) segment(p *path, i int8) *Segment {
 	return &a.more[p.rest].seg[i-nearSegments]
 }
 
-// extend makes the work and a path longer by a piece of ns. Where the path has too
-// many classes, the one with least is given up.
+// extend adds a piece of ns to the segments of a path. Where it has too many
+// classes, the one with least is given up.
 func (a *Accumulator) extend(p *path, class, stack int32, ns int64) {
-	a.work += ns
-	p.ns += ns
-	if s := &p.seg[p.last]; s.Class == class && p.n > 0 {
-		s.add(stack, ns)
-		return
-	}
 	var least *Segment
 	for i := range p.n {
 		s := a.segment(p, i)

@@ -132,10 +132,22 @@ type rate struct {
 // workers' share of the Ps: that much of the waiting is theirs.
 func (r *rate) lost(since, to int64) float64 {
 	k := float64(min(r.workers, r.waiting))
-	n := max(k, min(float64(r.waiting), float64(r.all)*float64(r.workers)/float64(r.procs)))
+	n := float64(r.all) * float64(r.workers) / float64(r.procs)
+	// OPT: max and min of floats cost several times as much.
+	if waiting := float64(r.waiting); n > waiting {
+		n = waiting
+	}
+	if n < k {
+		n = k
+	}
 	a, b := float64(since), float64(to)
-	full := r.mean * (n/k - 1) // from then on it is n
-	mid := min(max(a, full), b)
+	mid := r.mean * (n/k - 1) // from then on it is n
+	if mid <= a {
+		return n * (b - a)
+	}
+	if mid > b {
+		mid = b
+	}
 	return k*(mid-a) + k*(mid*mid-a*a)/(2*r.mean) + n*(b-mid)
 }
 

@@ -47,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "network left unpolled while all Ps were busy", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, pending: map[int64]struct{}{}}
-			w.world.OnWhy(w.ready, reference.KindReady, reference.WhyNetwork)
+			w.world.OnNoP(w.ready)
 			w.mark = w.world.OnMarked(w.start, reference.KindStart)
 			w.world.OnLongStint(w.stint, t.LongNs)
 			return w
@@ -60,8 +60,7 @@ type watcher struct {
 	t     Thresholds
 	world *findings.World
 
-	wakes   int64              // of goroutines of the program, by the network
-	late    int64              // of them, by threads without a P while all Ps were busy
+	late    int64              // wake-ups by the network, by threads without a P while all Ps were busy
 	pending map[int64]struct{} // goroutines woken so that have not started yet
 	mark    findings.Mark      // of these
 	victims findings.Tally
@@ -70,11 +69,7 @@ type watcher struct {
 
 func (w *watcher) ready(d *reference.Decision) {
 	g := w.world.Goroutine()
-	if g == nil || g.System {
-		return
-	}
-	w.wakes++
-	if d.Flags&reference.FlagNoP != 0 && w.world.Ps().Count(procs.Idle) == 0 {
+	if g != nil && !g.System && d.Why == reference.WhyNetwork && w.world.Ps().Count(procs.Idle) == 0 {
 		w.late++
 		w.pending[d.G] = struct{}{}
 		w.world.Mark(w.world.Slot(), w.mark)
@@ -110,22 +105,22 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			w.waited(g, f.EndNs-g.ReadyAt, f.EndNs, g.P)
 		}
 	})
-	total := w.victims.Total
-	if total.N < w.t.MinCount || float64(w.late) < w.t.Share*float64(w.wakes) || float64(total.N) < w.t.TailShare*float64(w.late) {
+	total, wakes := w.victims.Total, w.world.NetworkWakes()
+	if total.N < w.t.MinCount || float64(w.late) < w.t.Share*float64(wakes) || float64(total.N) < w.t.TailShare*float64(w.late) {
 		return nil
 	}
 	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
 	if !ok {
 		return nil
 	}
-	share := float64(w.late) / float64(w.wakes)
+	share := float64(w.late) / float64(wakes)
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
 		Title: fmt.Sprintf("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",
 			findings.Plural(w.late, "network wake-up", "network wake-ups"), findings.Count(total.N), findings.Dur(total.Worst)),
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 		Evidence: []findings.Evidence{
-			{What: "network wake-ups by threads without a P while all Ps were busy", Value: findings.Count(w.late) + " of " + findings.Count(w.wakes) + " (" + findings.Percent(share) + ")", Limit: findings.Percent(w.t.Share)},
+			{What: "network wake-ups by threads without a P while all Ps were busy", Value: findings.Count(w.late) + " of " + findings.Count(wakes) + " (" + findings.Percent(share) + ")", Limit: findings.Percent(w.t.Share)},
 			{What: "of them, that waited for a P afterwards", Value: findings.Count(total.N), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.WaitNs) + ", and " + findings.Percent(w.t.TailShare)},
 			{What: "their waits, summed", Value: findings.Dur(total.Ns), Ns: total.Ns},
 			{What: "the longest", Value: findings.Dur(total.Worst), Limit: findings.Dur(w.t.WaitNs), Ns: total.Worst},
