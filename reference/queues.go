@@ -176,6 +176,13 @@ func (q *Queues) PutRunnext(p, g int32) (displaced int32) {
 	return displaced
 }
 
+// TakeRunnext takes the goroutine out of p's runnext, which must hold one.
+func (q *Queues) TakeRunnext(p int32) {
+	l := &q.local[p]
+	q.node[l.runnext].setPlace(Place{})
+	l.runnext = None
+}
+
 // Full says that p's ring has no room, so that a put overflows.
 func (q *Queues) Full(p int32) bool { return q.local[p].ring.n >= q.rules.RingSize }
 

@@ -17,12 +17,19 @@ func TestLengthsAndOrder(t *testing.T) {
 		g, p := random.Int32N(gs), random.Int32N(ps)
 		switch {
 		case q.Place(g).Queue != QueueUnknown:
-			switch random.IntN(4) {
+			switch place := q.Place(g); random.IntN(4) {
 			case 0:
 				q.Promote(g)
 			case 1:
 				q.Unhide(g)
 				hidden[g] = false
+			case 2:
+				if place.Queue != QueueRunnext {
+					break
+				}
+				if q.TakeRunnext(place.P); q.Runnext(place.P) != None || q.Place(g).Queue != QueueUnknown {
+					t.Fatalf("step %d: %d is still in the runnext of P%d", step, g, place.P)
+				}
 			default:
 				q.Remove(g)
 			}

@@ -152,7 +152,7 @@ func (r *Reconstructor) setProcs(n int) {
 	r.busy = 0
 	for i := range r.ps {
 		p := &r.ps[i]
-		if p.known && p.running && int(p.id) < n {
+		if p.busy = p.running && int(p.id) < n; p.busy {
 			r.busy++
 		}
 	}

@@ -28,21 +28,19 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	if p < 0 {
 		return r.take(ix, p)
 	}
-	place, g, d := r.q.Place(ix), r.gs.At(ix), &r.ps[p].doubt
-	if place.Queue == reference.QueueRunnext && place.P == p && !g.late { // mostly
-		r.q.Remove(ix)
-		d.fits++
-		r.missed(p)
-		return taken{src: reference.SrcRunnext, victim: nobody, basis: byRule}
+	g := r.gs.At(ix)
+	if r.inRunnext(ix, p, g) {
+		return r.takesRunnext(p)
 	}
-	in, moved := r.doubtful(ix), g.moved
+	place, d := r.q.Place(ix), &r.ps[p].doubt
+	in, moved := r.inDoubt(g, place), g.moved
 	n, less := r.q.GlobalLen(), false
 	if place.Queue == reference.QueueGlobal {
 		less = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) < r.rules.GlobalBatch(n, r.procs)
 	}
 	t := r.take(ix, p)
 	d.fits++
-	missed := r.missed(p)
+	missed := d.missed && r.missed(p)
 	switch t.src {
 	case reference.SrcRunnext:
 	case reference.SrcLocal:
@@ -66,6 +64,21 @@ func (r *Reconstructor) takes(ix, p int32) taken {
 	return t
 }
 
+// inRunnext says that P p finds ix in its runnext.
+func (r *Reconstructor) inRunnext(ix, p int32, g *goroutine) bool {
+	return p >= 0 && r.q.Runnext(p) == ix && !g.late
+}
+
+// takesRunnext is takes for what is in p's runnext: nothing is in doubt.
+func (r *Reconstructor) takesRunnext(p int32) taken {
+	r.q.TakeRunnext(p)
+	d := &r.ps[p].doubt
+	if d.fits++; d.missed {
+		r.missed(p)
+	}
+	return taken{src: reference.SrcRunnext, victim: nobody, basis: byRule}
+}
+
 // drifts puts in doubt what p may have got with another batch than that of size k, which
 // it was judged to take from the global queue: more may have been there, or less. If
 // nobody else takes what follows, that looks the same, and so do the batches after it.
@@ -83,13 +96,13 @@ func (r *Reconstructor) drifts(p, k int32, less bool) {
 	}
 }
 
-// missed says that p may have been at the 61st tick where it was judged to take a
-// batch: what the model has in its ring may then be in the global queue, and
+// missed says that p, which may have been at the 61st tick where it was judged to take a
+// batch, still may: what the model has in its ring may then be in the global queue, and
 // what the P goes on with looks the same for ever, until both are empty, or it is
 // known when the tick comes.
 func (r *Reconstructor) missed(p int32) bool {
 	ps := &r.ps[p]
-	if ps.doubt.missed && (ps.phase.most > certain*ps.phase.sum || r.q.Len(p)+r.q.GlobalLen() == 0) {
+	if ps.phase.most > certain*ps.phase.sum || r.q.Len(p)+r.q.GlobalLen() == 0 {
 		ps.doubt.missed = false
 	}
 	return ps.doubt.missed
@@ -97,9 +110,11 @@ func (r *Reconstructor) missed(p int32) bool {
 
 // doubtful says that the model may have ix in a queue, or at a place in it,
 // where it is not.
-func (r *Reconstructor) doubtful(ix int32) bool {
-	g := r.gs.At(ix)
-	switch place := r.q.Place(ix); place.Queue {
+func (r *Reconstructor) doubtful(ix int32) bool { return r.inDoubt(r.gs.At(ix), r.q.Place(ix)) }
+
+// inDoubt is doubtful for a goroutine that the model has at a place.
+func (r *Reconstructor) inDoubt(g *goroutine, place reference.Place) bool {
+	switch place.Queue {
 	case reference.QueueGlobal:
 		return g.doubt || g.queued < r.globalDoubt
 	case reference.QueueLocal:

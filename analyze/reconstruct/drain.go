@@ -55,13 +55,31 @@ func (r *Reconstructor) expectDrain(it *item) {
 		d.early, d.lead = earlyTries, 0
 	}
 	r.drains = append(r.drains, d)
+	r.watch()
+}
+
+// mayDrain says that one of the workers may drain its queue now: most events leave them
+// all alone.
+func (r *Reconstructor) mayDrain(it *item) bool {
+	stops := nobody // the goroutine that does
+	if it.ev.Kind == events.Go && it.ev.From == events.Running {
+		stops = it.of
+	}
+	tail := r.q.GlobalTail()
+	for j := range r.drains {
+		if d := &r.drains[j]; d.g == stops || d.due <= r.time || d.early > 0 && d.tail != tail && r.q.Len(d.p) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // drainsDue decides on the workers that have run for a slice or end with an event.
 func (r *Reconstructor) drainsDue(it *item) {
+	stops := it.ev.Kind == events.Go && it.ev.From == events.Running
 	for j := 0; j < len(r.drains); {
 		d := &r.drains[j]
-		ends := it.ev.Kind == events.Go && it.of == d.g && it.ev.From == events.Running
+		ends := stops && it.of == d.g
 		if !ends && r.time < d.due {
 			j++
 			continue

@@ -13,13 +13,10 @@ import (
 // and see the queues without it.
 
 // takeAtOnce lets a thread by whose event its P has nothing to run take what it starts
-// next, if that is in a queue already.
+// next, if that is in a queue already, unless nothing comes in between.
 func (r *Reconstructor) takeAtOnce(it *item) {
-	if e := &it.ev; e.From != events.Running || e.To == events.Syscall || e.Kind != events.Go {
+	if e := &it.ev; e.From != events.Running || e.To == events.Syscall || e.Kind != events.Go || it.nextM <= r.now+1 || r.reduced {
 		return
-	}
-	if it.nextM <= r.now+1 || r.reduced {
-		return // nothing comes in between, or nothing is taken
 	}
 	p := it.p
 	s := r.startsNext(it, p)
@@ -83,6 +80,7 @@ func (r *Reconstructor) expectThief(it *item) {
 	}
 	if lag := s.ev.Time - r.time; lag >= thiefWakes {
 		r.thieves = append(r.thieves, thief{r.time + thiefTakes, it.nextM})
+		r.watch()
 	}
 }
 

@@ -179,7 +179,11 @@ func (r *Reconstructor) tookMore(ix, p int32, k int) bool {
 // put some into the global queue before the start that shows it.
 func (r *Reconstructor) widerThan(ix int32, k int) bool {
 	n := r.q.GlobalLen()
-	for i := r.now + 1; i < min(r.gs.At(ix).start, r.win.head, r.now+putsSeen); i++ {
+	to := min(r.gs.At(ix).start, r.win.head, r.now+putsSeen)
+	if most := n + int(max(0, to-r.now-1)); r.rules.GlobalBatch(most, r.procs) <= k {
+		return false // even if all of them put one there
+	}
+	for i := r.now + 1; i < to; i++ {
 		if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable && it.ev.From == events.Running {
 			n++
 		}

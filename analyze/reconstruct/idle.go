@@ -120,7 +120,7 @@ func (r *Reconstructor) runs(p *proc, g int32) {
 
 // searches counts a P as one whose thread looks for work, or does so no more.
 func (r *Reconstructor) searches(p *proc) {
-	is := p.waking || p.known && p.running && p.g == nobody && int(p.id) < r.procs
+	is := p.waking || p.busy && p.g == nobody
 	if is != p.searching {
 		p.searching = is
 		if is {

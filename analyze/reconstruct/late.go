@@ -39,6 +39,7 @@ func (r *Reconstructor) putLate(x int32) bool {
 	r.move(x, nobody, from.P, reference.QueueUnknown, reference.WhyCorrected)
 	g.late = true
 	r.late = append(r.late, latePut{x, g.putBy})
+	r.watch()
 	return true
 }
 

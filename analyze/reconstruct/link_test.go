@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"math"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -47,6 +48,43 @@ func TestStatusOfP(t *testing.T) {
 		}
 		if got := r.win.at(2).prevM; got != c.want {
 			t.Errorf("P from state %d: before the start its thread did event %d, want %d", c.from, got, c.want)
+		}
+	}
+}
+
+// TestNumberAgain has a goroutine's last event come, and another goroutine with its
+// number, as in a damaged trace: that is not the one that has ended.
+func TestNumberAgain(t *testing.T) {
+	r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
+	r.enter(&events.Event{Kind: events.Go, Time: 1, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.NotExist})
+	r.judge()
+	if ix := r.gs.Find(1); ix != 0 {
+		t.Fatalf("it is still there, at %d", ix)
+	}
+	r.enter(&events.Event{Kind: events.Go, Time: 2, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.Waiting})
+	if of := r.win.at(1).of; of == 0 || of != r.gs.Find(1) {
+		t.Errorf("the event is linked to goroutine %d, want %d", of, r.gs.Find(1))
+	}
+}
+
+// TestWatch sees to it that what comes later than its event is looked at from the next
+// event on, and not for ever.
+func TestWatch(t *testing.T) {
+	for name, expect := range map[string]func(r *Reconstructor, it *item){
+		"a put":       func(r *Reconstructor, it *item) { r.q.PutGlobal(it.of); r.gs.At(it.of).putBy = 100; r.putLate(it.of) },
+		"an overflow": func(r *Reconstructor, it *item) { r.spill(0, it.of) },
+		"a drain":     func(r *Reconstructor, it *item) { r.expectDrain(it) },
+		"a visit":     func(r *Reconstructor, it *item) { r.beginVisit(it, reference.WhyGC, false) },
+	} {
+		r := ahead(5, upTo(1, 5), nil)
+		r.due = math.MaxInt64
+		it := r.win.at(r.now)
+		if expect(r, it); r.due > r.now+1 {
+			t.Errorf("%s is looked at from event %d on, want %d", name, r.due, r.now+1)
+		}
+		r.late, r.spills, r.drains, r.visit.m = nil, nil, nil, nobody
+		if r.settleDue(it); r.due != r.visitTo {
+			t.Errorf("%s is over, but looked at from event %d on", name, r.due)
 		}
 	}
 }

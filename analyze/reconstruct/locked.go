@@ -98,7 +98,7 @@ func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) hando
 	r.settle(start.of)
 	if t := g.taken; t.basis.Level() == reference.Inferred {
 		t.basis = byRule
-		r.learnPhase(start.of, next.of, t, it.prevM)
+		r.learnPhase(start.of, next.of, &t, it.prevM)
 	}
 	return toLocked
 }
@@ -258,8 +258,10 @@ func (r *Reconstructor) learnLock(it *item, g *goroutine) {
 		return
 	}
 	last := r.ms[it.m].lastG
-	if last != nobody && last != it.of && r.gs.At(last).lastM == it.m {
-		r.gs.At(last).lock = unlocked
+	if last != nobody && last != it.of {
+		if before := r.gs.At(last); before.lastM == it.m {
+			before.lock = unlocked
+		}
 	}
 	switch {
 	case g.lastM == nobody:

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -168,7 +169,7 @@ func (r *Reconstructor) saw(p *proc, ratio float64) {
 // learnPhase draws the tick's phase from a take of ix on p, which began after
 // event before: a P that takes from its own queue although the global one holds
 // something is not at the 61st tick.
-func (r *Reconstructor) learnPhase(ix, p int32, t taken, before int64) {
+func (r *Reconstructor) learnPhase(ix, p int32, t *taken, before int64) {
 	if p < 0 || t.basis != byRule {
 		return
 	}
@@ -236,7 +237,7 @@ func (h *holding) at(i int64) *reference.Decision {
 }
 
 // noHolding has no block yet, and so no room.
-func noHolding() holding { return holding{n: BlockLen} }
+func noHolding() holding { return holding{n: BlockLen, due: math.MaxInt64} }
 
 func (h *holding) ask(p int32, at uint8) {
 	if h.told > 64 && h.told > len(h.asks)/2 {
@@ -247,8 +248,12 @@ func (h *holding) ask(p int32, at uint8) {
 	h.stir()
 }
 
-// stir has the asks looked at with the next decision.
-func (h *holding) stir() { h.due = 0 }
+// stir has the asks, if there are any, looked at with the next decision.
+func (h *holding) stir() {
+	if len(h.asks) > 0 {
+		h.due = 0
+	}
+}
 
 // tickBy says what the chance of the 61st tick amounts to.
 func tickBy(chance float64) (reference.Source, reference.Basis) {
@@ -284,7 +289,7 @@ func (r *Reconstructor) answer(all bool) {
 		r.count(d.Src, d.Basis)
 		h.given = a.d + 1
 	}
-	h.given, h.asks, h.told = h.held, h.asks[:0], 0
+	h.given, h.due, h.asks, h.told = h.held, math.MaxInt64, h.asks[:0], 0
 }
 
 // release emits what waits for no ask, in whole blocks, or all, and begins a block.

@@ -8,19 +8,18 @@ import (
 // pKnown notes that a P is running or idle.
 func (r *Reconstructor) pKnown(ix int32, running bool) {
 	p := &r.ps[ix]
-	was := p.known && p.running && int(p.id) < r.procs
+	was := p.busy
 	r.unclaim(p)
-	p.known, p.running = true, running
+	p.known, p.running, p.busy = true, running, running && int(p.id) < r.procs
 	r.unlist(ix)
 	if !running && int(p.id) < r.procs {
 		r.list(ix)
 	}
 	r.searches(p)
-	is := running && int(p.id) < r.procs
 	switch {
-	case is && !was:
+	case p.busy && !was:
 		r.busy++
-	case was && !is:
+	case was && !p.busy:
 		r.busy--
 	}
 }
@@ -319,7 +318,7 @@ func (r *Reconstructor) procsEvent(it *item) {
 		if r.stw.why == "GC mark termination" {
 			// A worker then parks (gcBgMarkWorker), a goroutine that assists runs on.
 			by := r.gs.Find(r.stw.g)
-			r.visit = visit{it.m, reference.WhyGC, r.now, r.time, by != 0 && r.gs.At(by).flags&reference.FlagGC != 0}
+			r.beginVisit(it, reference.WhyGC, by != 0 && r.gs.At(by).flags&reference.FlagGC != 0)
 		}
 	} else if it.context() >= 0 {
 		r.generationBegins(it)

@@ -20,6 +20,7 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 		}
 		if e.From == events.Undetermined || e.From == e.To {
 			r.status(it, g)
+			r.takeAtOnce(it)
 			return
 		}
 		if g.state != e.From && e.From != events.NotExist {
@@ -27,22 +28,26 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 		}
 	}
 	switch {
-	case e.To == events.Syscall && e.From == events.Running:
-		r.enterSyscall(it, g)
+	case e.To == events.Running && e.From == events.Runnable:
+		r.start(it, g)
+	case e.To == events.Running:
+		r.leaveSyscall(it, g)
 	case e.To == events.Runnable:
 		if e.From == events.NotExist {
 			r.setClass(g, r.cls.created(e.TStack, e.Stack))
 		}
 		r.ready(it, g)
-	case e.To == events.Running && e.From == events.Runnable:
-		r.start(it, g)
-	case e.To == events.Running:
-		r.leaveSyscall(it, g)
+		if e.From == events.Running {
+			r.takeAtOnce(it)
+		}
+	case e.From == events.Running && e.To == events.Syscall:
+		r.enterSyscall(it, g)
 	case e.From == events.Running:
 		r.stop(it, g, whyStop(it))
 		if e.To == events.Waiting {
 			g.reason, g.stack = e.Reason, e.TStack
 		}
+		r.takeAtOnce(it)
 	case e.From == events.NotExist:
 		g.state = e.To
 		if e.To == events.Waiting {
@@ -526,9 +531,8 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		r.claim()
 		return put{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
 	}
-	st := r.stk.of(g.stack)
 	if it.g < 0 {
-		switch {
+		switch st := r.stk.of(g.stack); {
 		case g.reason == events.ReasonNetwork:
 			return r.injected(it, reference.WhyNetwork)
 		case g.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0: // its sleep, too (scavengerState.wake)
@@ -541,7 +545,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 		return put{to: reference.QueueLocal, p: it.p, why: reference.WhySystem, basis: byRule, batch: r.stk.of(e.Stack)&traitInject != 0}
 	}
 	if r.stk.of(e.Stack)&traitSysStack != 0 {
-		switch {
+		switch st := r.stk.of(g.stack); {
 		case g.reason == events.ReasonPreempted: // suspended, not asleep (resumeG)
 		case g.reason == events.ReasonNone && r.stk.of(e.Stack)&traitFinishSweep != 0, // the scavenger, which blocked before the trace
 			g.reason == events.ReasonNetwork, g.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0,

@@ -59,17 +59,18 @@ type Reconstructor struct {
 
 	win window
 	ctx newest
-	q   *reference.Queues
+	q   reference.Queues
 	gs  goroutines
 	ps  []proc
 	ms  []thread
 	pix ids.Index
 	mix ids.Index
 	cls *classes
-	stk *stackTraits
+	stk stackTraits
 
 	now      int64 // running number of the event under judgement
 	time     int64 // its time
+	due      int64 // event from which on something is to be settled
 	procs    int   // GOMAXPROCS
 	stw      stwState
 	gcOpen   bool
@@ -125,6 +126,7 @@ type proc struct {
 	id      int32
 	known   bool
 	running bool
+	busy    bool // running, and one of GOMAXPROCS
 	idler
 	m        int32 // thread, -1 if none
 	g        int32 // goroutine running or in a system call on it, -1
@@ -160,10 +162,14 @@ type thread struct {
 type newest struct {
 	thread  int64
 	p       int32
-	g       int32   // that runs, 0 if none
-	m, proc int32   // their indices
-	at      *thread // nil if there is none; good until another one is added
+	m, proc int32      // their indices
+	at      *thread    // nil if there is none; good until another one is added
+	g       int32      // index of the goroutine that runs
+	state   *goroutine // and what is known of it, or noGoroutine
 }
+
+// noGoroutine is none that an event can name.
+var noGoroutine = goroutine{id: events.None}
 
 type stwState struct {
 	open bool
@@ -181,11 +187,11 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		reduced:   o.Reduced,
 		emit:      o.Emit,
 		annotated: map[annotation]int64{},
-		q:         reference.NewQueues(o.Rules),
+		q:         *reference.NewQueues(o.Rules),
 		pix:       ids.New(),
 		mix:       ids.New(),
 		cls:       newClasses(t),
-		stk:       &stackTraits{tables: t, known: []trait{traitSeen}},
+		stk:       stackTraits{tables: t, known: []trait{traitSeen}},
 		taker:     nobody,
 		drifting:  nobody,
 		inject:    injection{until: none},
@@ -196,7 +202,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		noSlice:   math.MinInt64,
 		retaken:   math.MinInt64 / 2,
 		hold:      noHolding(),
-		ctx:       newest{thread: events.None, p: events.None, m: nobody, proc: nobody},
+		ctx:       newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
 		visitTo:   math.MaxInt64,
 		worker:    none,
 		newLost:   none,
@@ -213,7 +219,7 @@ func (r *Reconstructor) Add(evs []events.Event) {
 	r.stk.grow()
 	for i := range evs {
 		r.enter(&evs[i])
-		if r.win.head-r.win.tail > lookahead {
+		if r.win.head > lookahead { // then as many are judged as enter
 			r.judge()
 		}
 	}
@@ -253,24 +259,16 @@ func (r *Reconstructor) enter(e *events.Event) {
 	var g *goroutine // of
 	switch e.Kind {
 	case events.Go:
-		if e.G < 0 || e.G != e.Res {
+		if e.G == e.Res && e.G >= 0 { // mostly
+			in = r.running(e.G)
+			g, of = r.ctx.state, in
+		} else {
 			if of = r.gs.Find(e.Res); of == 0 {
-				of = r.goroutine(e.Res)
+				of = r.addGoroutine(e.Res)
 			}
 			g = r.gs.At(of)
-		}
-		if e.G >= 0 {
-			in = r.ctx.g
-			c := r.gs.At(in)
-			if c.id != e.G || c.pending <= 0 { // then it may have been removed
-				if in = r.gs.Find(e.G); in == 0 {
-					in = r.goroutine(e.G)
-				}
-				r.ctx.g = in
-				c = r.gs.At(in)
-			}
-			if g == nil {
-				g, of = c, in
+			if e.G >= 0 {
+				in = r.running(e.G)
 			}
 		}
 		g.pending++
@@ -290,11 +288,20 @@ func (r *Reconstructor) enter(e *events.Event) {
 	it.m, it.p, it.of, it.g = r.ctx.m, r.ctx.proc, of, in
 	switch e.Kind {
 	case events.Go:
-		if e.From == events.Runnable || e.To == events.Runnable || e.To == events.Waiting {
-			r.link(i, it, g)
-			if e.From == events.Undetermined {
-				return // the status of a goroutine that does not run is nothing that the thread did
+		switch e.To {
+		case events.Running:
+			if e.From == events.Runnable {
+				r.linkStart(i, it, g)
 			}
+		case events.Runnable:
+			r.linkReady(i, it, g)
+		case events.Waiting:
+			if e.From == events.Running {
+				r.seeStop(i, it)
+			}
+		}
+		if e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting) {
+			return // the status of a goroutine that does not run is nothing that the thread did
 		}
 	case events.Proc:
 		p := &r.ps[of]
@@ -313,9 +320,10 @@ func (r *Reconstructor) enter(e *events.Event) {
 	if m == nil {
 		return
 	}
-	it.prevM = m.last
-	if m.last >= r.win.first {
-		r.win.there(m.last).nextM = i
+	last := m.last
+	it.prevM = last
+	if last >= r.win.first {
+		r.win.there(last).nextM = i
 	}
 	m.last = i
 	if m.next == none {
@@ -323,21 +331,46 @@ func (r *Reconstructor) enter(e *events.Event) {
 	}
 }
 
-// enterContext looks up the thread and the P of an event.
+// enterContext looks up the thread and the P of an event, of which one at least is not
+// that of the event before.
 func (r *Reconstructor) enterContext(e *events.Event) {
 	n := &r.ctx
-	n.thread, n.p, n.m, n.proc, n.at = e.M, e.P, nobody, nobody, nil
-	if e.M >= 0 {
-		if n.m = r.mix.Find(e.M); n.m == ids.None {
-			n.m = r.addThread(e.M)
+	if e.M != n.thread {
+		m, at := nobody, (*thread)(nil)
+		if e.M >= 0 {
+			if m = r.mix.Find(e.M); m == ids.None {
+				m = r.addThread(e.M)
+			}
+			at = &r.ms[m]
 		}
-		n.at = &r.ms[n.m]
+		n.thread, n.m, n.at = e.M, m, at
 	}
-	if e.P >= 0 {
-		if n.proc = r.pix.Find(int64(e.P)); n.proc == ids.None {
-			n.proc = r.addProc(e.P)
+	if e.P != n.p {
+		p := nobody
+		if e.P >= 0 {
+			if p = r.pix.Find(int64(e.P)); p == ids.None {
+				p = r.addProc(e.P)
+			}
 		}
+		n.p, n.proc = e.P, p
 	}
+}
+
+// running returns the index of the goroutine of the context.
+func (r *Reconstructor) running(id int64) int32 {
+	if id != r.ctx.state.id {
+		r.enterGoroutine(id)
+	}
+	return r.ctx.g
+}
+
+// enterGoroutine looks up the goroutine of an event.
+func (r *Reconstructor) enterGoroutine(id int64) {
+	ix := r.gs.Find(id)
+	if ix == 0 {
+		ix = r.addGoroutine(id)
+	}
+	r.ctx.g, r.ctx.state = ix, r.gs.At(ix)
 }
 
 // enterOther is enter for what is no transition.
@@ -362,29 +395,22 @@ func (r *Reconstructor) enterOther(i int64, it *item, e *events.Event) {
 	}
 }
 
-// link links a goroutine's start to what made it runnable, and notes the visits
-// that end with a transition.
-func (r *Reconstructor) link(i int64, it *item, g *goroutine) {
-	e := &it.ev
-	switch {
-	case e.To == events.Running:
-		if e.From != events.Runnable {
-			return
-		}
-		if g.newReady < r.win.tail {
-			g.start = i // it became runnable before the window, or the judge has passed it
-		} else {
-			r.win.there(g.newReady).link = i
-		}
-		it.link = g.newReady
-		g.newReady = none
-		r.ctx.g = it.of
-	case e.To == events.Waiting:
-		if e.From == events.Running {
-			r.seeStop(i, it)
-		}
-	case e.To != events.Runnable || e.From == events.Runnable:
-	case e.From == events.Undetermined && g.newReady > r.newLost:
+// linkStart links a goroutine's start to what made it runnable.
+func (r *Reconstructor) linkStart(i int64, it *item, g *goroutine) {
+	if g.newReady < r.win.tail {
+		g.start = i // it became runnable before the window, or the judge has passed it
+	} else {
+		r.win.there(g.newReady).link = i
+	}
+	it.link, g.newReady = g.newReady, none
+	r.ctx.g, r.ctx.state = it.of, g
+}
+
+// linkReady notes what made a goroutine runnable, and the visit that ends with that.
+func (r *Reconstructor) linkReady(i int64, it *item, g *goroutine) {
+	switch from := it.ev.From; {
+	case from == events.Runnable:
+	case from == events.Undetermined && g.newReady > r.newLost:
 		// A new generation says again what is known.
 	default:
 		g.newReady = i
@@ -397,7 +423,11 @@ func (r *Reconstructor) goroutine(id int64) int32 {
 	if ix := r.gs.Find(id); ix != 0 {
 		return ix
 	}
-	ix := r.gs.find(id)
+	return r.addGoroutine(id)
+}
+
+func (r *Reconstructor) addGoroutine(id int64) int32 {
+	ix := r.gs.add(id)
 	r.q.Grow(int(r.gs.Len()), 0)
 	return ix
 }
@@ -429,14 +459,13 @@ func (r *Reconstructor) addProc(id int32) int32 {
 }
 
 // judge decides on the oldest event that has not been judged.
-func (r *Reconstructor) judge() {
+func (r *Reconstructor) judge() { r.decide(r.win.there(r.win.tail)) }
+
+// decide is judge, of that event.
+func (r *Reconstructor) decide(it *item) {
 	i := r.win.tail
-	if i == 0 {
-		r.begin()
-	}
-	it := r.win.there(i)
 	r.now, r.time = i, it.ev.Time
-	if len(r.late)|len(r.spills)|len(r.drains)|len(r.thieves) != 0 || r.visitEnds(it) {
+	if i >= r.due {
 		r.settleDue(it)
 	}
 	if mx := uint(it.m); mx < uint(len(r.ms)) {
@@ -446,24 +475,48 @@ func (r *Reconstructor) judge() {
 	}
 	if it.ev.Kind == events.Go {
 		g := r.gs.At(it.of)
-		r.goEvent(it, g)
-		if !r.trial.on {
-			if g.pending--; g.dead && g.pending <= 0 {
-				r.gs.Remove(g.id, it.of)
-			}
+		switch e := &it.ev; { // what comes most often, at once; goEvent judges all
+		case g.class == 0 || g.state != e.From:
+			r.goEvent(it, g)
+		case e.To == events.Running && e.From == events.Syscall:
+			r.leaveSyscall(it, g)
+		case e.To == events.Running && e.From == events.Runnable:
+			r.start(it, g)
+		case e.To == events.Syscall && e.From == events.Running:
+			r.enterSyscall(it, g)
+		case e.To == events.Runnable && e.From == events.Waiting:
+			r.ready(it, g)
+		default:
+			r.goEvent(it, g)
 		}
+		if g.dead {
+			r.remove(it.of, g)
+		}
+		g.pending--
 	} else {
 		r.judgeOther(it)
-	}
-	if it.ev.From == events.Running { // else there is nothing to take
-		r.takeAtOnce(it)
 	}
 	r.pass()
 }
 
+// remove forgets a goroutine that has ended, if its last event is being judged.
+func (r *Reconstructor) remove(ix int32, g *goroutine) {
+	if g.pending > 1 || r.trial.on {
+		return
+	}
+	if r.ctx.g == ix {
+		r.ctx.g, r.ctx.state = nobody, &noGoroutine
+	}
+	r.gs.Remove(g.id, ix)
+}
+
 // settleDue lets happen what comes later than the event that it belongs to, and is due,
-// and ends the visits that are over.
+// and ends the visits that are over. Before the first event, it begins.
 func (r *Reconstructor) settleDue(it *item) {
+	if r.now == 0 {
+		r.begin()
+		r.time = it.ev.Time
+	}
 	if len(r.late) > 0 {
 		r.putsDue(r.now)
 	}
@@ -471,8 +524,10 @@ func (r *Reconstructor) settleDue(it *item) {
 		r.spillsDue(r.now)
 	}
 	if len(r.drains) > 0 {
-		r.drainsAtOnce()
-		r.drainsDue(it)
+		if r.mayDrain(it) {
+			r.drainsAtOnce()
+			r.drainsDue(it)
+		}
 		if it.ev.From == events.Runnable {
 			r.drainEarly(it)
 		}
@@ -483,7 +538,14 @@ func (r *Reconstructor) settleDue(it *item) {
 	if r.visitEnds(it) {
 		r.leaveVisits(it)
 	}
+	r.due = r.visitTo
+	if len(r.late)|len(r.spills)|len(r.drains)|len(r.thieves) != 0 || r.visit.m >= 0 {
+		r.watch()
+	}
 }
+
+// watch has what is due be settled before the next event.
+func (r *Reconstructor) watch() { r.due = r.now }
 
 // judgeOther judges what is no transition of a goroutine.
 func (r *Reconstructor) judgeOther(it *item) {
@@ -606,7 +668,7 @@ func (r *Reconstructor) draftNext(p, m int32) *reference.Decision {
 
 // told says that a draft is filled in.
 func (r *Reconstructor) told() {
-	if h := &r.hold; len(h.asks) > 0 && h.held >= h.due {
+	if h := &r.hold; h.held >= h.due {
 		r.answer(false)
 	}
 }

@@ -74,6 +74,7 @@ func (r *Reconstructor) tryLater(p, newcomer int32, says bool) bool {
 func (r *Reconstructor) spill(p, newcomer int32) {
 	r.gs.At(newcomer).late = true
 	r.spills = append(r.spills, spill{p: p, newcomer: newcomer, before: r.win.at(r.now).nextM})
+	r.watch()
 	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
 

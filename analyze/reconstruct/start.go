@@ -18,7 +18,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		t = g.taken
 		flags |= reference.FlagTaken
 		if t.src == reference.SrcGlobal && t.batch > 1 {
-			r.learnPause(it, t)
+			r.learnPause(it, &t)
 		}
 	case g.direct != reference.SrcUnknown:
 		t = taken{src: g.direct, victim: nobody, basis: byAhead}
@@ -29,13 +29,19 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 		t = taken{src: reference.SrcUnknown, victim: nobody}
 	default:
 		g.start = r.now
-		t = r.takes(it.of, it.p)
+		if r.inRunnext(it.of, it.p, g) { // often
+			t = r.takesRunnext(it.p)
+		} else {
+			t = r.takes(it.of, it.p)
+		}
 		if g.unsure && t.doubt == reference.RuleNone && !r.fetched(it, g, t.src) {
 			t.doubt = reference.RuleLookahead
 		}
-		r.learnPhase(it.of, it.p, t, it.prevM)
+		if r.q.GlobalLen() > 0 || t.src == reference.SrcGlobalTick { // else nothing shows
+			r.learnPhase(it.of, it.p, &t, it.prevM)
+		}
 		if t.src != reference.SrcRunnext {
-			r.learnPause(it, t)
+			r.learnPause(it, &t)
 		}
 	}
 	if t.missed && t.doubt == reference.RuleNone {
@@ -92,7 +98,7 @@ func (r *Reconstructor) start(it *item, g *goroutine) {
 	if it.ev.mark&markDedicated != 0 && it.p >= 0 && it.m >= 0 && !r.reduced && len(r.drains) < farEnough {
 		r.expectDrain(it)
 	}
-	if r.cls.list[g.class].advancer {
+	if flags&reference.FlagTracer != 0 && r.cls.list[g.class].advancer {
 		r.advancerStarts(it, g.reason == events.ReasonChanReceive)
 	}
 	if it.of == r.visitor {

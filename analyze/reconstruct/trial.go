@@ -122,7 +122,7 @@ func (r *Reconstructor) copy(i int) *Reconstructor {
 	}
 	q, gs := c.q, c.gs.Table
 	gs.CopyFrom(&r.gs.Table)
-	q.CopyFrom(r.q)
+	q.CopyFrom(&r.q)
 	ps, ms := append(c.ps[:0], r.ps...), append(c.ms[:0], r.ms...)
 	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
 	spills, drains, again := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...), append(c.again[:0], r.again...)

@@ -95,6 +95,7 @@ func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int6
 	}
 	r.visits = append(r.visits, visitBefore{from, i, why})
 	r.visitTo = r.visits[0].to
+	r.due = min(r.due, r.visitTo)
 }
 
 // visitEnds says that a visit may be over with the event under judgement.
@@ -123,6 +124,12 @@ func (r *Reconstructor) leaveVisits(it *item) {
 	}
 }
 
+// beginVisit notes that the thread of it visits now.
+func (r *Reconstructor) beginVisit(it *item, why reference.Why, sure bool) {
+	r.visit = visit{m: it.m, why: why, from: r.now, at: r.time, sure: sure}
+	r.watch()
+}
+
 func (r *Reconstructor) endVisit() {
 	r.asked, r.askedAt, r.askedBy = r.visit.why, r.time, r.visit.m
 	r.visit.m = nobody
@@ -133,7 +140,7 @@ func (r *Reconstructor) endVisit() {
 func (r *Reconstructor) generationBegins(it *item) {
 	r.advances = false
 	if r.rules.GoMinor < 26 {
-		r.visit = visit{m: it.m, why: reference.WhyGeneration, from: r.now, at: r.time}
+		r.beginVisit(it, reference.WhyGeneration, false)
 	} else if r.visit.m >= 0 && r.visit.m == it.m {
 		r.endVisit()
 	}
@@ -143,7 +150,7 @@ func (r *Reconstructor) generationBegins(it *item) {
 // visit, or waited: before that, it writes out the tables of the old generation, and
 // takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
 func (r *Reconstructor) visitorStarts(it *item) {
-	r.visit = visit{m: it.m, why: reference.WhyGeneration, from: r.now, at: r.time}
+	r.beginVisit(it, reference.WhyGeneration, false)
 	r.visitor = nobody
 }
 
@@ -152,7 +159,7 @@ func (r *Reconstructor) visitorStarts(it *item) {
 func (r *Reconstructor) advancerStarts(it *item, slept bool) {
 	r.advances = r.advances || slept
 	if r.advances && r.rules.GoMinor >= 26 && r.visit.m < 0 {
-		r.visit = visit{m: it.m, why: reference.WhyGeneration, from: r.now, at: r.time}
+		r.beginVisit(it, reference.WhyGeneration, false)
 	}
 }
 

@@ -62,19 +62,16 @@ func (it *item) context() int64 { return it.prevM }
 func (it *item) res() int64 { return it.link }
 
 // window holds the events from the one under judgement to the newest, and for a
-// while those that were judged, in a ring; tail and head are running numbers. The
-// ring grows to windowLen: most traces are short.
+// while those that were judged, in a ring; tail and head are running numbers. Of a
+// short trace, most of the ring is never touched and so takes no memory.
 type window struct {
-	items []item // a power of two of them
+	items *[windowLen]item
 	tail  int64
 	head  int64
 	first int64 // the oldest that is there
 }
 
-const (
-	windowLen = 2 * lookahead
-	firstLen  = 1 << 10
-)
+const windowLen = 2 * lookahead
 
 // at returns event i, or nil if it has left the window or is not there yet.
 func (w *window) at(i int64) *item {
@@ -85,20 +82,16 @@ func (w *window) at(i int64) *item {
 }
 
 // there returns event i, which is in the window.
-func (w *window) there(i int64) *item { return &w.items[uint64(i)&uint64(len(w.items)-1)] }
+func (w *window) there(i int64) *item { return &w.items[uint64(i)%windowLen] }
 
-// push makes room for the next event. It ends what pointers to items are good for.
+// push makes room for the next event.
 func (w *window) push() *item {
 	i := w.head
 	if i >= windowLen {
 		w.first = i - windowLen + 1
-	} else if i == int64(len(w.items)) {
-		w.grow()
+	} else if i == 0 {
+		w.items = new([windowLen]item)
 	}
 	w.head = i + 1
 	return w.there(i)
-}
-
-func (w *window) grow() {
-	w.items = append(w.items, make([]item, max(firstLen, len(w.items)))...)
 }

@@ -18,8 +18,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestWindowGrows holds the window against the numbers of what was pushed.
-func TestWindowGrows(t *testing.T) {
+// TestWindow holds the window against the numbers of what was pushed.
+func TestWindow(t *testing.T) {
 	var w window
 	for i := range int64(3 * windowLen) {
 		w.push().ev.Time = i
