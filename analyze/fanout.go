@@ -18,39 +18,44 @@ type block struct {
 	chains    atomic.Int32
 }
 
-// part is some consecutive decisions of a block. If calls is set, they are system
-// calls that [reference.BriefCalls] found.
-type part struct {
-	from, to int32
-	calls    bool
-}
+// part is some consecutive decisions of a block: so many, and after them so many
+// that are system calls, as [reference.BriefCalls] finds them.
+type part struct{ others, calls int32 }
 
-// of returns the decisions of a part.
-func (b *block) of(p part) []reference.Decision { return b.decisions[p.from:p.to] }
+// of splits a part from decisions that begin with it.
+func (p part) of(ds []reference.Decision) (others, calls, rest []reference.Decision) {
+	others, rest = ds[:p.others], ds[p.others:]
+	return others, rest[:p.calls], rest[p.calls:]
+}
 
 // split finds the parts of b, once for all accumulators.
 func (b *block) split() {
 	b.parts = b.parts[:0]
-	ds, from := b.decisions, 0
-	for i := 0; i < len(ds); i++ {
-		for i < len(ds)-1 && ds[i].Kind != reference.KindSyscall {
-			i++
+	rest, others := b.decisions, 0
+	for {
+		others += nextCall(rest[others:])
+		if others == len(rest) {
+			break
 		}
-		if n := reference.BriefCalls(ds[i:]); n > 0 {
-			b.add(from, i, false)
-			b.add(i, i+n, true)
-			from = i + n
-			i = from - 1
+		calls := reference.BriefCalls(rest[others:])
+		if calls == 0 {
+			others++
+			continue
 		}
+		b.parts = append(b.parts, part{int32(others), int32(calls)})
+		rest, others = rest[others+calls:], 0
 	}
-	b.add(from, len(ds), false)
+	b.parts = append(b.parts, part{others: int32(others)})
 }
 
-// add makes a part of some decisions, if there are any.
-func (b *block) add(from, to int, calls bool) {
-	if to > from {
-		b.parts = append(b.parts, part{int32(from), int32(to), calls})
+// nextCall returns how many decisions come before the next KindSyscall.
+func nextCall(ds []reference.Decision) int {
+	for i := range ds {
+		if ds[i].Kind == reference.KindSyscall {
+			return i
+		}
 	}
+	return len(ds)
 }
 
 // mark is a wait whose time the timeline keeps in detail. It ended with decision

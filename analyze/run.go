@@ -96,47 +96,34 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	chains := []chain{
 		{
 			func(b *block) {
-				cur = b
+				cur, at = b, 0
+				rest := b.decisions
+				var others, calls []reference.Decision
 				for _, part := range b.parts {
-					ds := b.of(part)
-					if at = int(part.from); part.calls {
-						ws.AddCalls(ds)
-						continue
-					}
-					for i := range ds {
-						ws.Add(&ds[i])
+					others, calls, rest = part.of(rest)
+					for i := range others {
+						ws.Add(&others[i])
 						at++
 					}
+					if len(calls) > 0 {
+						ws.AddCalls(calls)
+						at += len(calls)
+					}
 				}
 			},
-			func(b *block) {
-				marked := b.marked
-				for _, part := range b.parts {
-					ds, from := b.of(part), int(part.from)
-					if part.calls && onPs.addCalls(ds) {
-						continue
-					}
-					for ; len(marked) > 0 && marked[0].at < int(part.to); marked = marked[1:] {
-						m := &marked[0]
-						n := max(0, m.at+1-from)
-						onPs.add(ds[:n])
-						ds, from = ds[n:], from+n
-						tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
-					}
-					onPs.add(ds)
-				}
-			},
+			onPs.take,
 		},
 		{
 			func(b *block) {
+				rest := b.decisions
+				var others, calls []reference.Decision
 				for _, part := range b.parts {
-					ds := b.of(part)
-					if part.calls {
-						found.AddCalls(ds)
-						continue
+					others, calls, rest = part.of(rest)
+					for i := range others {
+						found.Add(&others[i])
 					}
-					for i := range ds {
-						found.Add(&ds[i])
+					if len(calls) > 0 {
+						found.AddCalls(calls)
 					}
 				}
 			},
@@ -270,6 +257,27 @@ type accounts struct {
 	ps      *procs.Accumulator
 	fair    *fairness.Accumulator
 	tl      *timeline.Accumulator
+}
+
+// take takes a block that waits has seen.
+func (x *accounts) take(b *block) {
+	n, rest, marked := 0, b.decisions, b.marked // n are taken
+	var others, calls []reference.Decision
+	for _, part := range b.parts {
+		others, calls, rest = part.of(rest)
+		for ; len(marked) > 0 && marked[0].at < n+len(others); marked = marked[1:] {
+			m := &marked[0]
+			k := max(0, m.at+1-n)
+			x.add(others[:k])
+			others, n = others[k:], n+k
+			x.tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
+		}
+		x.add(others)
+		if len(calls) > 0 && !x.addCalls(calls) {
+			x.add(calls)
+		}
+		n += len(others) + len(calls)
+	}
 }
 
 func (x *accounts) add(ds []reference.Decision) {

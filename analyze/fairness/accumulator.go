@@ -165,7 +165,6 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.Flags&notOfProgram != 0 {
 		if slot != 0 { // it was not known to be the runtime's until now
 			g := a.table.At(slot)
-			a.age.remove(&a.table, g, a.now)
 			g.waited = -1
 			a.stop(g)
 			a.table.drop(d.G, slot)
@@ -184,7 +183,10 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if d.Class != 0 {
 		g.class = d.Class
 	}
-	if d.Kind == reference.KindReady {
+	switch d.Kind {
+	case reference.KindStart:
+		a.start(g, d)
+	case reference.KindReady:
 		if a.ready(g, d) && d.Why != reference.WhyGosched {
 			if a.bypass.full() {
 				a.bypass.renumber(&a.table, &a.age)
@@ -192,17 +194,6 @@ func (a *Accumulator) Add(d *reference.Decision) {
 			a.bypass.number(g)
 			a.age.push(&a.table, slot, g, a.now)
 		}
-		return
-	}
-	if g.aged {
-		if d.Kind == reference.KindStart {
-			a.bypass.start(g, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
-		}
-		a.age.remove(&a.table, g, a.now)
-	}
-	switch d.Kind {
-	case reference.KindStart:
-		a.start(g, d)
 	case reference.KindStop:
 		a.stop(g)
 		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
@@ -254,14 +245,13 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 
 // advance lets time pass. Of what grows with it, only the clock is needed at once.
 func (a *Accumulator) advance(to int64) {
-	if to >= a.windowEnd {
-		a.closeWindows(to)
-	}
 	dt := to - a.now
-	a.now = to
-	if n := a.runnable + a.running; n > 0 {
-		a.clock += idealTicks(dt, a.ps.usable, n)
+	if to >= a.windowEnd { // as it is after any step that is too long for the clock
+		a.closeWindows(to)
+		dt = min(dt, maxStep)
 	}
+	a.now = to
+	a.clock += idealTicks(dt, a.ps.usable, a.runnable+a.running) // nobody reads it while nobody is active
 }
 
 // settle adds up what has held since it did so last. It comes before each change of
@@ -293,15 +283,20 @@ func (a *Accumulator) oneLessRuns() {
 	a.running--
 }
 
-// idealTicks is dt x min(1, usable/active) in ticks, to the nearest.
+// idealTicks is dt, at most maxStep, x min(1, usable/active) in ticks, to the nearest.
 func idealTicks(dt, usable, active int64) uint64 {
-	ticks := uint64(min(dt, maxStep)) << tickBits
-	if usable >= active {
-		return ticks
+	ticks := uint64(dt) << tickBits
+	if usable < active {
+		ticks = shared(ticks, uint64(usable), uint64(active))
 	}
-	hi, lo := bits.Mul64(ticks, uint64(usable))
-	lo, carry := bits.Add64(lo, uint64(active)/2, 0)
-	q, _ := bits.Div64(hi+carry, lo, uint64(active))
+	return ticks
+}
+
+// shared is ticks x usable/active, to the nearest.
+func shared(ticks, usable, active uint64) uint64 {
+	hi, lo := bits.Mul64(ticks, usable)
+	lo, carry := bits.Add64(lo, active/2, 0)
+	q, _ := bits.Div64(hi+carry, lo, active)
 	return q
 }
 
@@ -335,6 +330,10 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
 		a.run(g)
 		return
 	}
+	if g.aged {
+		a.bypass.start(g, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
+		a.age.remove(&a.table, g, a.now)
+	}
 	wait := a.now - g.since
 	told := wait // as the stream tells it, for the self-check
 	if d.Wait >= 0 {
@@ -367,6 +366,9 @@ func (a *Accumulator) stop(g *goroutine) {
 		a.oneLessRuns()
 		g.service += ns
 	case runnable: // the stream does not say when it ran
+		if g.aged {
+			a.age.remove(&a.table, g, a.now)
+		}
 		a.owed(g)
 		a.waits.Add(1, ns)
 		a.settle()

@@ -74,11 +74,8 @@ func (a *age) push(t *table, slot int32, g *goroutine, now int64) {
 	a.tail = slot
 }
 
-// remove takes out a goroutine that is not runnable any more, if it is in.
+// remove takes out a goroutine that is in and not runnable any more.
 func (a *age) remove(t *table, g *goroutine, now int64) {
-	if !g.aged {
-		return
-	}
 	g.aged = false
 	if g.prev == 0 {
 		a.update(t, now)

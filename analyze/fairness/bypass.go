@@ -1,6 +1,10 @@
 package fairness
 
-import "github.com/gmpscope/gmpscope/analyze/histogram"
+import (
+	"math/bits"
+
+	"github.com/gmpscope/gmpscope/analyze/histogram"
+)
 
 // firstPositions is how many waits are numbered before they are numbered anew.
 const firstPositions = 1 << 10
@@ -12,16 +16,17 @@ const firstPositions = 1 << 10
 // Waits are numbered in the order in which they begin. A start is out of order
 // if somebody with a lower number waits. Those that bypassed a wait are the
 // starts out of order with a higher number: they can only have come while it
-// lasted. A Fenwick tree counts starts out of order by number (P. Fenwick: A New
-// Data Structure for Cumulative Frequency Tables, Software: Practice and
-// Experience 24(3), 1994). When the numbers run out, those who wait get new
-// ones, and keep what they have been bypassed so far; so memory follows their
-// number.
+// lasted. A set of bits has them by number, and a Fenwick tree counts them by word
+// (P. Fenwick: A New Data Structure for Cumulative Frequency Tables, Software:
+// Practice and Experience 24(3), 1994). When the numbers run out, those who wait
+// get new ones, and keep what they have been bypassed so far; so memory follows
+// their number.
 type bypass struct {
-	next  int32   // the next number; from 1
-	tree  []int32 // index 0 is not used
-	total int32   // starts out of order in the tree
-	last  int32   // the highest number among them
+	next  int32    // the next number; from 1
+	set   []uint64 // of the starts out of order
+	tree  []int32  // counts those of the set's words; index 0 is not used
+	total int32    // starts out of order in the set
+	last  int32    // the highest number among them
 
 	counts     *histogram.Histogram
 	max        int64
@@ -33,11 +38,18 @@ type bypass struct {
 const maxBypass = 1e9
 
 func newBypass() bypass {
-	return bypass{next: 1, tree: make([]int32, firstPositions+1), counts: histogram.New(maxBypass)}
+	b := bypass{next: 1, counts: histogram.New(maxBypass)}
+	b.grow(firstPositions)
+	return b
+}
+
+// grow makes an empty set for so many numbers, a multiple of 64.
+func (b *bypass) grow(numbers int) {
+	b.set, b.tree = make([]uint64, numbers/64), make([]int32, numbers/64+1)
 }
 
 // full reports whether there is no number left.
-func (b *bypass) full() bool { return int(b.next) == len(b.tree) }
+func (b *bypass) full() bool { return int(b.next) == 64*len(b.set) }
 
 // number gives a number to a goroutine that begins to wait. It is the last in
 // the list of age.
@@ -58,9 +70,10 @@ func (b *bypass) renumber(t *table, a *age) {
 		g.number = n
 		n++
 	}
-	if size := max(firstPositions, 2*int(n)) + 1; size != len(b.tree) {
-		b.tree = make([]int32, size)
+	if numbers := max(firstPositions, (2*int(n)+63)&^63); numbers != 64*len(b.set) {
+		b.grow(numbers)
 	} else {
+		clear(b.set)
 		clear(b.tree)
 	}
 	b.next, b.total, b.last = n, 0, 0
@@ -71,11 +84,23 @@ func (b *bypass) above(number int32) int32 {
 	if number >= b.last {
 		return 0
 	}
-	sum := b.total
-	for i := number; i > 0; i &= i - 1 {
+	word, bit := uint32(number)/64, uint32(number)%64
+	sum := b.total - int32(bits.OnesCount64(b.set[word]<<(63-bit)))
+	for i := word; i > 0; i &= i - 1 {
 		sum -= b.tree[i]
 	}
 	return sum
+}
+
+// put puts a number into the set. It is not there: only its wait has it.
+func (b *bypass) put(number int32) {
+	word, bit := uint32(number)/64, uint32(number)%64
+	b.set[word] |= 1 << bit
+	for i := int(word) + 1; i < len(b.tree); i += i & -i {
+		b.tree[i]++
+	}
+	b.total++
+	b.last = max(b.last, number)
 }
 
 // start ends the wait of a goroutine that is in the list of age. runnext says
@@ -93,11 +118,7 @@ func (b *bypass) start(g *goroutine, runnext bool) {
 	if !runnext {
 		b.inversions++
 	}
-	b.total++
-	b.last = max(b.last, g.number)
-	for i := int(g.number); i < len(b.tree); i += i & -i {
-		b.tree[i]++
-	}
+	b.put(g.number)
 }
 
 func (b *bypass) result() Bypass {

@@ -21,7 +21,7 @@ type Accumulator struct {
 	matrixLost    bool // there was one at or above matrixPs
 
 	handoffs, retakes, preemptions [256]int64 // by reference.Why
-	overflows, globalTakes         int64
+	overflows                      int64
 
 	procs []Procs
 }
@@ -39,18 +39,12 @@ func (a *Accumulator) Add(d *reference.Decision) {
 	if a.own {
 		a.tr.Apply(d)
 	}
-	switch d.Kind {
-	case reference.KindReady, reference.KindStop:
-	case reference.KindStart:
-		if d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick {
-			a.globalTakes++ // of a batch only the first starts like this
-		}
-	default:
+	if d.Kind >= reference.KindSteal && d.Kind <= reference.KindProcs { // else count counts none
 		a.count(d)
 	}
 }
 
-// count takes a decision of the other kinds.
+// count counts decisions of the kinds that are rare.
 func (a *Accumulator) count(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindPStop:
@@ -80,9 +74,9 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 	t := a.tr
 	p := t.account(calls[0].P)
 	now, since := t.now, p.since
-	for ; len(calls) >= 2; calls = calls[2:] {
-		from := max(now, calls[0].Time)
-		now = max(from, calls[1].Time)
+	for i := 1; i < len(calls); i += 2 {
+		from := max(now, calls[i-1].Time)
+		now = max(from, calls[i].Time)
 		p.times[User] += from - since
 		p.times[Syscall] += now - from
 		since = now
@@ -127,7 +121,7 @@ func (a *Accumulator) Finish(end int64) Result {
 		Retakes:     counts(&a.retakes),
 		Preemptions: counts(&a.preemptions),
 		Overflows:   a.overflows,
-		GlobalTakes: a.globalTakes,
+		GlobalTakes: t.globalTakes,
 		Procs:       a.procs,
 	}
 	if r.Procs == nil {

@@ -9,10 +9,14 @@ type Integral struct{ hi, lo uint64 }
 
 // Add adds a level that held for so many ns. Negative arguments add nothing.
 func (i *Integral) Add(level, ns int64) {
-	if level <= 0 || ns <= 0 {
-		return
+	if level > 0 && ns > 0 {
+		i.add(uint64(level), uint64(ns))
 	}
-	hi, lo := bits.Mul64(uint64(level), uint64(ns))
+}
+
+// add is Add for arguments that are known not to be negative.
+func (i *Integral) add(level, ns uint64) {
+	hi, lo := bits.Mul64(level, ns)
 	var carry uint64
 	i.lo, carry = bits.Add64(i.lo, lo, 0)
 	i.hi, _ = bits.Add64(i.hi, hi, carry)

@@ -58,19 +58,28 @@ type Change struct {
 //   - What a decision says about a P at or above GOMAXPROCS is believed while it
 //     has a thread; without one it is unused.
 type States struct {
-	ps      []pstate  // by P; known only where pstate says so
-	one     [1]Change // of the last decision, if changed
-	changed bool
-	many    []Change      // its changes, if there can be more; reused
-	counts  [1 << 8]int32 // by State: as many as it can say, so that no bound is checked
-	procs   int32         // GOMAXPROCS as the stream says
-	told    int32         // the same, at most MaxPs
-	busy    int32         // Ps that mark or are stopped
-	usable  int64         // Usable
+	ps     []pstate      // by P; known only where pstate says so
+	one    [1]Change     // of the last decision, if changed
+	many   []Change      // its changes, if there can be more; reused
+	said   said          // which of the two
+	counts [1 << 8]int32 // by State: as many as it can say, so that no bound is checked
+	procs  int32         // GOMAXPROCS as the stream says
+	told   int32         // the same, at most MaxPs
+	busy   int32         // Ps that mark or are stopped
+	usable int64         // Usable
 
 	maxProcs int32
 	omitted  int64
 }
+
+// said is what the last decision meant for the states of the Ps.
+type said uint8
+
+const (
+	same    said = iota
+	changed      // of one
+	changes      // of any number
+)
 
 // Tracker is [States] with the lengths of the queues, and what both add up to, for
 // the [Accumulator]. Several accumulators may read one Tracker: somebody then applies
@@ -79,15 +88,21 @@ type Tracker struct {
 	States
 	now      int64
 	accounts []account // by P; there may be none yet for the last Ps that are known
-	global   int32
-	queued   int64 // sum of all queue lengths
+	global   int32     // length of the queue, or lost
+	queued   int64     // sum of all queue lengths
 	runnable int64
 
 	globalSum, runnableSum     Integral
 	globalLevel, globalMax     int32
 	runnableLevel, runnableMax int64
 	globalSince, runnableSince int64
+
+	globalTakes int64
 }
+
+// lost is the length of a queue that a gap in the trace has emptied, until it is seen
+// again. It counts as 0.
+const lost = -1
 
 // account is what one P adds up to. A level is a length as it goes into an integral:
 // what a gap in the trace has emptied stays as it was until the queue is seen again.
@@ -99,7 +114,7 @@ type account struct {
 	qSince      int64 // start of the present level
 	starts      int64
 	parks       int64
-	local       int32 // length of its queue
+	local       int32 // length of its queue, or lost
 	level, qMax int32
 	born        bool
 }
@@ -117,36 +132,50 @@ func NewTracker() *Tracker { return &Tracker{} }
 // Apply follows one decision. A time that falls counts as the time before.
 func (t *Tracker) Apply(d *reference.Decision) {
 	t.now = max(t.now, d.Time)
-	var p *account
 	switch d.Kind {
 	case reference.KindReady:
 		t.runnable++
 		t.lengths(d)
 		t.Same()
-		return
 	case reference.KindMove:
 		t.lengths(d)
 		t.Same()
-		return
 	case reference.KindStart:
 		// A goroutine that the trace shows running first was never counted.
 		if d.Flags&reference.FlagFirst == 0 && t.runnable > 0 {
 			t.runnable--
 		}
-		if p = t.lengths(d); p != nil {
+		if d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick {
+			t.globalTakes++ // of a batch only the first starts like this
+		}
+		t.set(d.P, runState(d.Flags))
+		if p := t.lengths(d); p != nil {
 			p.starts++
+			p.pass(t.one[0].From, t.now) // a start is always a change
 		}
-	case reference.KindLost:
-		t.forget()
-	}
-	t.States.Apply(d)
-	if t.changed {
-		if p == nil {
-			p = t.account(d.P)
+	case reference.KindStop:
+		t.set(d.P, Sched)
+		t.pass()
+	case reference.KindSyscall:
+		t.enter(d)
+		t.pass()
+	case reference.KindSyscallExit:
+		t.leave(d)
+		t.pass()
+	default:
+		if d.Kind == reference.KindLost {
+			t.forget()
 		}
-		p.pass(t.one[0].From, t.now)
+		t.rare(d)
+		for _, c := range t.Changes() {
+			t.account(c.P).pass(c.From, t.now)
+		}
 	}
-	for _, c := range t.many {
+}
+
+// pass follows the change of one P, if there is one.
+func (t *Tracker) pass() {
+	if c := t.Change(); c != nil {
 		t.account(c.P).pass(c.From, t.now)
 	}
 }
@@ -181,27 +210,45 @@ func (t *Tracker) open(p int32) *account {
 
 // Apply follows one decision.
 func (t *States) Apply(d *reference.Decision) {
-	t.Same()
 	switch d.Kind {
 	case reference.KindStart:
 		t.set(d.P, runState(d.Flags))
-	case reference.KindStop, reference.KindPStart:
+	case reference.KindStop:
 		t.set(d.P, Sched)
 	case reference.KindSyscall:
-		p := t.set(d.P, Syscall)
-		if p == nil {
-			return
-		}
-		p.resume = runState(d.Flags)
-		if from := t.one[0].From; t.changed && from.Running() {
-			p.resume = from
-		}
+		t.enter(d)
 	case reference.KindSyscallExit:
-		to := runState(d.Flags)
-		if uint(d.P) < uint(len(t.ps)) && t.ps[d.P].state == Syscall {
-			to = t.ps[d.P].resume
-		}
-		t.set(d.P, to)
+		t.leave(d)
+	default:
+		t.rare(d)
+	}
+}
+
+// enter follows a KindSyscall, leave a KindSyscallExit.
+func (t *States) enter(d *reference.Decision) {
+	p := t.set(d.P, Syscall)
+	if p == nil {
+		return
+	}
+	p.resume = runState(d.Flags)
+	if from := t.one[0].From; t.said == changed && from.Running() {
+		p.resume = from
+	}
+}
+
+func (t *States) leave(d *reference.Decision) {
+	to := runState(d.Flags)
+	if uint(d.P) < uint(len(t.ps)) && t.ps[uint(d.P)].state == Syscall {
+		to = t.ps[uint(d.P)].resume
+	}
+	t.set(d.P, to)
+}
+
+// rare follows a decision of the other kinds.
+func (t *States) rare(d *reference.Decision) {
+	switch d.Kind {
+	case reference.KindPStart:
+		t.set(d.P, Sched)
 	case reference.KindPStop:
 		if d.Why == reference.WhySTW {
 			t.set(d.P, Stopped)
@@ -214,12 +261,14 @@ func (t *States) Apply(d *reference.Decision) {
 		t.restart()
 	case reference.KindProcs:
 		t.resize(d.Batch)
+	default:
+		t.Same()
 	}
 }
 
 // Same follows a decision that Apply would find to change nothing: a KindReady or
 // KindMove.
-func (t *States) Same() { t.changed, t.many = false, t.many[:0] }
+func (t *States) Same() { t.said = same }
 
 // without is the state of a P without a thread.
 func (t *States) without(p int32) State {
@@ -244,16 +293,19 @@ func (t *States) Calls(p int32) bool {
 // Changes returns the changes of state that the last decision meant, in order of
 // P. The slice is valid until the next one.
 func (t *States) Changes() []Change {
-	if t.changed {
+	switch t.said {
+	case changed:
 		return t.one[:]
+	case changes:
+		return t.many
 	}
-	return t.many
+	return nil
 }
 
 // Change is Changes for decisions that mean one at most: all but KindSTWEnd and
 // KindProcs. It returns nil if there was none.
 func (t *States) Change() *Change {
-	if t.changed {
+	if t.said == changed {
 		return &t.one[0]
 	}
 	return nil
@@ -278,13 +330,10 @@ func (t *States) count() {
 	t.usable = max(0, int64(t.told)-int64(t.busy))
 }
 
-// Global returns the length of the global run queue.
-func (t *Tracker) Global() int32 { return t.global }
-
 // Local returns the length of a P's local run queue, ring plus runnext.
 func (t *Tracker) Local(p int32) int32 {
 	if uint(p) < uint(len(t.accounts)) {
-		return t.accounts[uint(p)].local
+		return max(0, t.accounts[uint(p)].local)
 	}
 	return 0
 }
@@ -340,6 +389,7 @@ func (t *States) learn(p int32) *pstate {
 
 // set puts a P into a state, and returns its entry. It leaves the change in one.
 func (t *States) set(id int32, s State) *pstate {
+	t.said = same
 	p := t.at(id)
 	if p == nil {
 		return nil
@@ -359,36 +409,32 @@ func (t *States) set(id int32, s State) *pstate {
 	}
 	c := &t.one[0]
 	c.P, c.From, c.To = id, from, s
-	t.changed = true
+	t.said = changed
 	return p
 }
 
 // setMany is set where others may follow.
 func (t *States) setMany(id int32, s State) {
-	if t.set(id, s); t.changed {
+	if t.set(id, s); t.said == changed {
 		t.many = append(t.many, t.one[0])
-		t.changed = false
 	}
+	t.said = changes
 }
 
 // lengths takes the lengths that the decision gives, and infers the one that
 // it does not: the queue that the goroutine left is shorter by one. It returns the
 // account of the decision's P.
 func (t *Tracker) lengths(d *reference.Decision) *account {
-	n := max(0, d.Global)
-	t.queued += int64(n) - int64(t.global)
-	t.global = n
-	if n != t.globalLevel {
-		t.globalSum.Add(int64(t.globalLevel), t.now-t.globalSince)
-		t.globalLevel, t.globalSince, t.globalMax = n, t.now, max(t.globalMax, n)
+	if n := max(0, d.Global); n != t.global {
+		t.setGlobal(n)
 	}
 	p := t.account(d.P)
-	if p != nil {
-		t.setLocal(p, d.Local)
+	if p != nil && max(0, d.Local) != p.local {
+		t.setLocal(p, max(0, d.Local))
 	}
 	if d.Victim >= 0 && d.Victim != d.P && takenFromVictim(d) {
 		if v := t.account(d.Victim); v != nil {
-			t.setLocal(v, v.local-1)
+			t.setLocal(v, max(0, v.local-1))
 		}
 	}
 	// Those in queues are runnable: heals the count where the stream starts
@@ -397,7 +443,7 @@ func (t *Tracker) lengths(d *reference.Decision) *account {
 		t.runnable = t.queued
 	}
 	if n := t.runnable; n != t.runnableLevel {
-		t.runnableSum.Add(t.runnableLevel, t.now-t.runnableSince)
+		t.runnableSum.add(uint64(t.runnableLevel), uint64(t.now-t.runnableSince))
 		t.runnableLevel, t.runnableSince, t.runnableMax = n, t.now, max(t.runnableMax, n)
 	}
 	return p
@@ -413,26 +459,29 @@ func takenFromVictim(d *reference.Decision) bool {
 	return false
 }
 
+func (t *Tracker) setGlobal(n int32) {
+	t.queued += int64(n - max(0, t.global))
+	t.globalSum.add(uint64(t.globalLevel), uint64(t.now-t.globalSince))
+	t.global, t.globalLevel, t.globalSince, t.globalMax = n, n, t.now, max(t.globalMax, n)
+}
+
 func (t *Tracker) setLocal(p *account, n int32) {
-	n = max(0, n)
-	t.queued += int64(n) - int64(p.local)
-	p.local = n
-	if n != p.level {
-		p.queue.Add(int64(p.level), t.now-p.qSince)
-		p.level, p.qSince, p.qMax = n, t.now, max(p.qMax, n)
-	}
+	t.queued += int64(n - max(0, p.local))
+	p.queue.add(uint64(p.level), uint64(t.now-p.qSince))
+	p.local, p.level, p.qSince, p.qMax = n, n, t.now, max(p.qMax, n)
 }
 
 // forget empties the queues: who was in them is not known any more.
 func (t *Tracker) forget() {
-	t.runnable, t.queued, t.global = 0, 0, 0
+	t.runnable, t.queued, t.global = 0, 0, lost
 	for i := range t.accounts {
-		t.accounts[i].local = 0
+		t.accounts[i].local = lost
 	}
 }
 
 // restart makes the Ps idle that the start of the world left without a thread.
 func (t *States) restart() {
+	t.many, t.said = t.many[:0], changes
 	for p := range t.ps {
 		if t.counts[Stopped] == 0 {
 			return
@@ -447,6 +496,7 @@ func (t *States) restart() {
 func (t *States) resize(procs int32) {
 	procs = max(0, procs)
 	t.procs = procs
+	t.many, t.said = t.many[:0], changes
 	t.maxProcs = max(t.maxProcs, procs)
 	old := t.told
 	t.told = min(procs, MaxPs)

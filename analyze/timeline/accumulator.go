@@ -117,18 +117,16 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.lengths(a.lane(d.P), d)
 	case reference.KindStart:
 		l := a.lane(d.P)
-		if c := a.tr.Change(); c != nil {
-			a.change(l, c, d)
-		}
+		a.change(l, a.tr.Change(), d.G, d.Class, d.Wait, d.Src)
 		a.lengths(l, d)
-	case reference.KindStop, reference.KindSyscall, reference.KindSyscallExit:
-		if c := a.tr.Change(); c != nil {
-			a.change(a.lane(d.P), c, d)
-		}
+	case reference.KindStop:
+		a.change(a.lane(d.P), a.tr.Change(), -1, 0, -1, 0)
+	case reference.KindSyscall, reference.KindSyscallExit:
+		a.change(a.lane(d.P), a.tr.Change(), d.G, d.Class, -1, 0)
 	default:
 		changes := a.tr.Changes()
 		for i := range changes {
-			a.change(a.lane(changes[i].P), &changes[i], d)
+			a.change(a.lane(changes[i].P), &changes[i], -1, 0, -1, 0)
 		}
 		a.rare(d)
 	}
@@ -184,11 +182,12 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 		return
 	}
 	p, before := calls[0].P, l.state
-	for ; len(calls) >= 2; calls = calls[2:] {
-		a.pass(calls[0].Time)
+	for i := 1; i < len(calls); i += 2 {
+		enter, exit := &calls[i-1], &calls[i]
+		a.pass(enter.Time)
 		a.end(l, p)
-		l.state, l.g, l.class, l.wait, l.src = procs.Syscall, calls[0].G, calls[0].Class, -1, 0
-		a.pass(calls[1].Time)
+		l.state, l.g, l.class, l.wait, l.src = procs.Syscall, enter.G, enter.Class, -1, 0
+		a.pass(exit.Time)
 		a.end(l, p)
 		l.state = before
 	}
@@ -273,9 +272,10 @@ func (a *Accumulator) addLane(p int32) *lane {
 	return &a.lanes[p]
 }
 
-// change ends the stint of a P, whose lane is l, and begins the next.
-func (a *Accumulator) change(l *lane, c *procs.Change, d *reference.Decision) {
-	if l == nil {
+// change ends the stint of a P, whose lane is l, and begins the next, which is g's. It
+// does nothing if c or l is nil.
+func (a *Accumulator) change(l *lane, c *procs.Change, g int64, class int32, wait int64, src reference.Source) {
+	if c == nil || l == nil {
 		return
 	}
 	if !l.born {
@@ -287,15 +287,7 @@ func (a *Accumulator) change(l *lane, c *procs.Change, d *reference.Decision) {
 		}
 	}
 	a.end(l, c.P)
-	l.state = c.To
-	switch d.Kind {
-	case reference.KindStart:
-		l.g, l.class, l.wait, l.src = d.G, d.Class, d.Wait, d.Src
-	case reference.KindSyscall, reference.KindSyscallExit:
-		l.g, l.class, l.wait, l.src = d.G, d.Class, -1, 0
-	default:
-		l.g, l.class, l.wait, l.src = -1, 0, -1, 0
-	}
+	l.state, l.g, l.class, l.wait, l.src = c.To, g, class, wait, src
 }
 
 // end ends the stint of P p, whose lane is l. The next one begins.
@@ -362,11 +354,15 @@ func (l *lane) stint(s *stint, p int32, to int64) {
 
 // lengths notes the queue lengths that the decision changed. The lane of its P is l.
 func (a *Accumulator) lengths(l *lane, d *reference.Decision) {
-	a.local(l, d.P)
-	if d.Victim >= 0 {
-		a.local(a.lane(d.Victim), d.Victim)
+	if l != nil {
+		a.local(l, d.P, max(0, d.Local))
 	}
-	if n := int64(a.tr.Global()); n != a.global.level {
+	if d.Victim >= 0 {
+		if l := a.lane(d.Victim); l != nil {
+			a.local(l, d.Victim, a.tr.Local(d.Victim))
+		}
+	}
+	if n := int64(max(0, d.Global)); n != a.global.level {
 		a.depth(&a.globalDepth, -1, int32(a.global.level), int32(n))
 		a.set(&a.global, n)
 	}
@@ -375,13 +371,10 @@ func (a *Accumulator) lengths(l *lane, d *reference.Decision) {
 	}
 }
 
-func (a *Accumulator) local(l *lane, p int32) {
-	if l == nil {
-		return
-	}
-	if n := int64(a.tr.Local(p)); n != l.queue.level {
-		a.depth(&l.depth, p, int32(l.queue.level), int32(n))
-		a.set(&l.queue, n)
+func (a *Accumulator) local(l *lane, p, n int32) {
+	if int64(n) != l.queue.level {
+		a.depth(&l.depth, p, int32(l.queue.level), n)
+		a.set(&l.queue, int64(n))
 	}
 }
 

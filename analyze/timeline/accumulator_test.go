@@ -397,6 +397,7 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 // checkWindows compares each window with all moments within it.
 func checkWindows(t failer, s procstest.Stream, r Result) {
 	for _, w := range r.Windows {
+		checkOrder(t, w.Stints)
 		stints := map[int32][]Stint{}
 		for _, st := range w.Stints {
 			if st.From < w.FromNs || st.To > w.ToNs || st.From >= st.To || st.Before > 0 && st.From != w.FromNs {
@@ -439,6 +440,46 @@ func checkWindows(t failer, s procstest.Stream, r Result) {
 			checkDepth(t, depths, -1, lo, m.Global)
 		}
 	}
+}
+
+// checkOrder wants stints by their beginnings, and those alike by their Ps.
+func checkOrder(t failer, stints []Stint) {
+	for i := 1; i < len(stints); i++ {
+		if x, y := stints[i-1], stints[i]; x.From > y.From || x.From == y.From && x.P >= y.P {
+			t.Errorf("%+v comes before %+v", x, y)
+		}
+	}
+}
+
+// TestOrder has what the order of ends says nothing about: stints that begin at one
+// time, and some of a P that was unused before.
+func TestOrder(t *testing.T) {
+	a := New(Options{})
+	add := func(at int64, kind reference.Kind, n int32) {
+		a.Add(&reference.Decision{Time: at, Kind: kind, P: n, Batch: n, Why: reference.WhyIdle})
+	}
+	add(0, reference.KindProcs, 4)
+	for _, p := range []int32{2, 0, 3, 1} {
+		add(10, reference.KindPStart, p)
+	}
+	add(20, reference.KindPStop, 3)
+	add(20, reference.KindPStop, 1)
+	add(30, reference.KindProcs, 1) // Ps 1 and 3 are unused
+	for at := int64(40); at < 100; at += 10 {
+		add(at, reference.KindPStop, 0)
+		add(at+5, reference.KindPStart, 0)
+		if at == 70 {
+			add(77, reference.KindProcs, 4)
+		}
+	}
+	add(100, reference.KindPStart, 3)
+	a.Mark(5, 100, "all")
+	a.whole = 0
+	got := a.Finish(110)
+	if len(got.Windows) != 1 || len(got.Windows[0].Stints) < 20 {
+		t.Fatalf("%+v", got.Windows)
+	}
+	checkOrder(t, got.Windows[0].Stints)
 }
 
 func checkDepth(t failer, depths map[int32][]Depth, p int32, at int64, want int) {

@@ -151,11 +151,10 @@ func covered(bin int, shift uint, end int64) int64 {
 // wrap, which only a made-up trace can bring about.
 func addProduct(sum, a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
-	sum, carry := bits.Add64(sum, lo, 0)
-	if hi != 0 || carry != 0 {
+	if hi != 0 || sum+lo < sum {
 		return math.MaxUint64
 	}
-	return sum
+	return sum + lo
 }
 
 // spans keeps the longest of a stream of spans, in bounded memory.

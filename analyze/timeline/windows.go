@@ -112,7 +112,8 @@ type history struct {
 	whole     int64   // a trace with no more stints is one window
 	due       int64   // the first time after which a mark can be cut out
 	dueStints int64   // number of stints from which on one must be
-	pieces    []piece // scratch, as are the next two
+	pieces    []piece // scratch, as are the next three
+	after     []piece
 	lengths0  []int32
 	newest    []int
 }
@@ -366,79 +367,42 @@ func (a *Accumulator) windows(end int64) []Window {
 	return out
 }
 
-// piece is a stint of a window, from from on: that with a number, or the one that is not over.
+// piece is a stint of a window: that with a number, or the one that is not over.
 type piece struct {
-	from, at int64
-	p        int32
+	from, to, at int64
+	p            int32
 }
 
-const notOver = int64(-1)
+const (
+	notOver = int64(-1)
+	none    = int64(-2)
+)
 
-func (x piece) compare(y piece) int {
-	if x.from != y.from {
-		return cmp.Compare(x.from, y.from)
-	}
-	return cmp.Compare(x.p, y.p)
+func (x *piece) before(y *piece) bool {
+	return x.from < y.from || x.from == y.from && x.p < y.p
 }
 
 // window cuts [lo, hi] out of the history; lo rises if there is no more of it,
 // or more than fits. hi must not be later than now.
 func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, maxArrows int) Window {
-	w := Window{Title: title, ToNs: hi, Depths: []Depth{}, Arrows: []Arrow{}}
-
-	// Stints, newest first. Their order is that of their ends: the first one
-	// that is left out says from when on nothing is missing. The ring does not
-	// run out before: it holds more than a window of a mark, and Keep asks for
-	// nothing beyond reach.
-	pieces := a.pieces[:0]
-	for p := range a.lanes {
-		if l := &a.lanes[p]; l.state != procs.Unused && l.since < hi {
-			pieces = append(pieces, piece{from: l.since, p: int32(p), at: notOver})
-		}
-	}
-	maxStints = max(maxStints, len(pieces))
-	i, first := a.stints.n-1, a.stints.first()
-	for ; i >= first; i-- {
-		s := a.stints.at(i)
-		if s.to <= lo || len(pieces) == maxStints {
-			break
-		}
-		if s.from < hi {
-			pieces = append(pieces, piece{from: s.from, p: s.p, at: i})
-		}
-	}
-	if i >= first {
-		lo = max(lo, a.stints.at(i).to)
-	}
-	if f := a.depths.first(); f > 0 {
-		lo = max(lo, a.depths.at(f).at)
-	}
-	lo = min(lo, hi)
+	w := Window{Title: title, ToNs: hi, Arrows: []Arrow{}}
+	lo = a.cutStints(lo, hi, maxStints)
 	w.FromNs = lo
-	for j := range pieces {
-		pieces[j].from = max(pieces[j].from, lo)
-	}
-	slices.Reverse(pieces) // nearly in order
-	slices.SortFunc(pieces, piece.compare)
-	a.pieces = pieces
-	w.Stints = make([]Stint, 0, len(pieces))
-	for _, x := range pieces {
+	w.Stints = make([]Stint, 0, len(a.pieces))
+	for i := range a.pieces {
 		var s stint
+		x := &a.pieces[i]
 		if x.at == notOver {
 			a.lanes[x.p].stint(&s, x.p, hi)
 		} else {
 			s = *a.stints.at(x.at)
-		}
-		if s.to <= lo {
-			continue
 		}
 		t := s.told()
 		t.Before = x.from - s.from
 		t.From, t.To = x.from, min(s.to, hi)
 		w.Stints = append(w.Stints, t)
 	}
-
-	w.Depths = a.cutDepths(w.Depths, lo, hi, maxDepths)
+	w.Depths = a.cutDepths([]Depth{}, lo, hi, maxDepths)
 
 	for i := a.arrows.n - 1; i >= a.arrows.first() && len(w.Arrows) < maxArrows; i-- {
 		r := a.arrows.at(i)
@@ -451,6 +415,71 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 	}
 	slices.Reverse(w.Arrows)
 	return w
+}
+
+// cutStints finds the pieces of [lo, hi], in the order of their beginnings and, of
+// those alike, of their Ps. It returns what lo rises to.
+//
+// The history is in the order of their ends: the first one that is left out says from
+// when on nothing is missing. It does not run out before: it holds more than a window
+// of a mark, and Keep asks for nothing beyond reach. A stint begins when the one
+// before it on its P ends, unless the P was unused in between. So if each is taken
+// when the one before it is met, all are nearly in order.
+func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
+	after := a.after[:0] // by P: what is to be taken next
+	n := 0
+	for p := range a.lanes {
+		x := piece{at: none}
+		if l := &a.lanes[p]; l.state != procs.Unused && l.since < hi {
+			x = piece{from: l.since, to: hi, p: int32(p), at: notOver}
+			n++
+		}
+		after = append(after, x)
+	}
+	most = max(most, n)
+	pieces := a.pieces[:0] // newest first
+	i, first := a.stints.n-1, a.stints.first()
+	for ; i >= first; i-- {
+		s := a.stints.at(i)
+		if s.to <= lo || n == most {
+			break
+		}
+		if s.from < hi {
+			x := &after[s.p]
+			if x.at != none {
+				pieces = append(pieces, *x)
+			}
+			*x = piece{from: s.from, to: s.to, p: s.p, at: i}
+			n++
+		}
+	}
+	for _, x := range after {
+		if x.at != none {
+			pieces = append(pieces, x)
+		}
+	}
+	a.after = after
+	if i >= first {
+		lo = max(lo, a.stints.at(i).to)
+	}
+	if f := a.depths.first(); f > 0 {
+		lo = max(lo, a.depths.at(f).at)
+	}
+	lo = min(lo, hi)
+
+	slices.Reverse(pieces)
+	a.pieces = pieces[:0]
+	for _, x := range pieces {
+		if x.to <= lo {
+			continue
+		}
+		x.from = max(x.from, lo)
+		a.pieces = append(a.pieces, x)
+		for j := len(a.pieces) - 1; j > 0 && x.before(&a.pieces[j-1]); j-- {
+			a.pieces[j-1], a.pieces[j] = x, a.pieces[j-1]
+		}
+	}
+	return lo
 }
 
 // cutDepths appends the lengths at lo and their changes up to hi.
