@@ -43,6 +43,7 @@ func (t *goroutines) add(id int64, state State) int32 {
 	if t.n++; 3*t.n > 2*len(t.slots) {
 		old := t.slots
 		t.slots = make([]goroutine, 2*len(old))
+		clear(t.slots) // OPT: else each page costs two faults, when it is read and when it is written
 		t.hash.shift--
 		for i := range old {
 			if old[i].id != 0 {

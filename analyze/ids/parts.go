@@ -30,6 +30,7 @@ func (p *Parts[T]) Make(i int32) *T {
 	}
 	if p.parts[part] == nil {
 		p.parts[part] = new([partLen]T)
+		clear(p.parts[part][:]) // OPT: see Index.grow
 		p.first = p.parts[0]
 	}
 	return p.At(i)
