@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	full := flags.Bool("full", false, "traces of up to a gigabyte and a million goroutines; needs an hour, 16 GB of memory and 10 GB of disk")
+	full := flags.Bool("full", false, "traces of up to a gigabyte and a million goroutines; needs a quarter of an hour, 16 GB of memory and 10 GB of disk")
 	dir := flags.String("dir", filepath.Join(os.TempDir(), "gmpscope-bench"), "`directory` for traces and programs; traces in it are used again")
 	rounds := flags.Int("rounds", 5, "how often each tool reads a trace; fewer times for one of more than 200 MB")
 	only := flags.String("only", "", "measure only these traces, comma-separated `names`")
