@@ -60,7 +60,7 @@ func (w *World) syscall(d *reference.Decision) {
 	}
 	if p.g != g {
 		w.endStint(p, reference.WhyUnknown, 0, false)
-		w.setRunning(g)
+		w.begin(g, &g.StartAt, &w.running)
 		w.run(g, p, d.P, reference.SrcUnknown, 0)
 	}
 	p.sysAt, p.stack = w.now, d.Stack
@@ -146,6 +146,6 @@ func (w *World) syscallExit(d *reference.Decision) {
 		w.endRun(g, reference.WhyUnknown, 0)
 	}
 	w.endStint(p, reference.WhyUnknown, 0, false)
-	w.setRunning(g)
+	w.begin(g, &g.StartAt, &w.running)
 	w.run(g, p, d.P, reference.SrcUnknown, 0)
 }

@@ -134,33 +134,19 @@ func (w *World) uncount(g *Goroutine) {
 	}
 }
 
-// setReady and setRunning say that g is runnable, or runs, from now on, clearReady and
-// clearRunning that it is not, or does not. They keep the counts of the program's
-// goroutines.
-func (w *World) setReady(g *Goroutine) {
+// begin says that g is runnable, or runs, from now on: since is its ReadyAt or StartAt,
+// n counts the program's goroutines of which that is so.
+func (w *World) begin(g *Goroutine, since, n *int64) {
 	if !g.System {
-		w.runnable += b2i64(g.ReadyAt < 0)
+		*n += b2i64(*since < 0)
 	}
-	g.ReadyAt = w.now
+	*since = w.now
 }
 
-func (w *World) clearReady(g *Goroutine) {
+// end says that it is not so any more.
+func (g *Goroutine) end(since, n *int64) {
 	if !g.System {
-		w.runnable -= b2i64(g.ReadyAt >= 0)
+		*n -= b2i64(*since >= 0)
 	}
-	g.ReadyAt = -1
-}
-
-func (w *World) setRunning(g *Goroutine) {
-	if !g.System {
-		w.running += b2i64(g.StartAt < 0)
-	}
-	g.StartAt = w.now
-}
-
-func (w *World) clearRunning(g *Goroutine) {
-	if !g.System {
-		w.running -= b2i64(g.StartAt >= 0)
-	}
-	g.StartAt = -1
+	*since = -1
 }

@@ -143,8 +143,8 @@ func (w *World) start(d *reference.Decision) {
 	if p != nil && g.Wait > 0 && (p.stopAt >= 0 || p.waking) {
 		idle = w.now - max(g.ReadyAt, p.freeAt)
 	}
-	w.clearReady(g)
-	w.setRunning(g)
+	g.end(&g.ReadyAt, &w.runnable)
+	w.begin(g, &g.StartAt, &w.running)
 	w.setRan(w.running)
 	w.run(g, p, d.P, d.Src, idle)
 	if p != nil {
@@ -202,7 +202,7 @@ func (w *World) endRun(g *Goroutine, why reference.Why, stack int32) {
 		w.endStint(p, why, stack, false)
 		return
 	}
-	w.clearRunning(g)
+	g.end(&g.StartAt, &w.running)
 }
 
 // endStint ends the run interval on P p, if there is one.
@@ -251,7 +251,7 @@ func (w *World) stintOver(p *proc, why reference.Why, stack int32, open bool) {
 	if why == reference.WhySlice {
 		w.endTurn(p)
 	}
-	w.clearRunning(g)
+	g.end(&g.StartAt, &w.running)
 	g.Wait = -1
 	if !open {
 		p.stopAt, p.freeAt = w.now, w.now
@@ -308,7 +308,7 @@ func (w *World) stop(d *reference.Decision) {
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 		w.span.Exit(&g.node)
 		w.leave(g)
-		w.clearReady(g)
+		g.end(&g.ReadyAt, &w.runnable)
 		w.gs.Remove(d.G, g.slot)
 		w.g, w.ended = nil, g.slot
 	}

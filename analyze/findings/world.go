@@ -265,7 +265,7 @@ func (w *World) ready(d *reference.Decision) {
 		w.endRun(g, d.Why, 0)
 	}
 	w.leave(g)
-	w.setReady(g)
+	w.begin(g, &g.ReadyAt, &w.runnable)
 	g.Self = d.Why == reference.WhyGosched
 	by := w.waker(d)
 	if d.Why == reference.WhyCreate {
