@@ -373,13 +373,19 @@ type piece struct {
 	p            int32
 }
 
+// nearPieces is how far a piece is moved to its place: further ones are sorted.
+const nearPieces = 32
+
 const (
 	notOver = int64(-1)
 	none    = int64(-2)
 )
 
-func (x *piece) before(y *piece) bool {
-	return x.from < y.from || x.from == y.from && x.p < y.p
+func (x piece) compare(y piece) int {
+	if x.from != y.from {
+		return cmp.Compare(x.from, y.from)
+	}
+	return cmp.Compare(x.p, y.p)
 }
 
 // window cuts [lo, hi] out of the history; lo rises if there is no more of it,
@@ -475,9 +481,13 @@ func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
 		}
 		x.from = max(x.from, lo)
 		a.pieces = append(a.pieces, x)
-		for j := len(a.pieces) - 1; j > 0 && x.before(&a.pieces[j-1]); j-- {
+		last := len(a.pieces) - 1
+		for j := last; j > max(0, last-nearPieces) && x.compare(a.pieces[j-1]) < 0; j-- {
 			a.pieces[j-1], a.pieces[j] = x, a.pieces[j-1]
 		}
+	}
+	if !slices.IsSortedFunc(a.pieces, piece.compare) { // a P was unused for long
+		slices.SortFunc(a.pieces, piece.compare)
 	}
 	return lo
 }
