@@ -452,32 +452,34 @@ func checkOrder(t failer, stints []Stint) {
 }
 
 // TestOrder has what the order of ends says nothing about: stints that begin at one
-// time, and some of a P that was unused before, for a while or for long.
+// time, of a few Ps or of many, and some of a P that was unused before.
 func TestOrder(t *testing.T) {
-	for _, stints := range []int64{12, 400} { // of P 0 in the meantime
+	for _, n := range []int32{4, 3 * nearPieces} {
 		a := New(Options{})
 		add := func(at int64, kind reference.Kind, n int32) {
 			a.Add(&reference.Decision{Time: at, Kind: kind, P: n, Batch: n, Why: reference.WhyIdle})
 		}
-		add(0, reference.KindProcs, 4)
+		add(0, reference.KindProcs, n)
+		for p := n - 1; p > 3; p-- {
+			add(10, reference.KindPStart, p)
+		}
 		for _, p := range []int32{2, 0, 3, 1} {
 			add(10, reference.KindPStart, p)
 		}
 		add(20, reference.KindPStop, 3)
 		add(20, reference.KindPStop, 1)
-		add(30, reference.KindProcs, 1) // Ps 1 and 3 are unused
-		end := 40 + 5*stints
-		for at := int64(40); at < end; at += 10 {
+		add(30, reference.KindProcs, 1) // only P 0 is used
+		for at := int64(40); at < 100; at += 10 {
 			add(at, reference.KindPStop, 0)
 			add(at+5, reference.KindPStart, 0)
-			if at == end-30 {
-				add(at+7, reference.KindProcs, 4)
+			if at == 70 {
+				add(77, reference.KindProcs, n)
 			}
 		}
-		add(end, reference.KindPStart, 3)
-		a.Mark(5, end, "all")
+		add(100, reference.KindPStart, 3)
+		a.Mark(5, 100, "all")
 		a.whole = 0
-		got := a.Finish(end + 10)
+		got := a.Finish(110)
 		if len(got.Windows) != 1 || len(got.Windows[0].Stints) < 20 {
 			t.Fatalf("%+v", got.Windows)
 		}

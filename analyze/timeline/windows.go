@@ -486,7 +486,7 @@ func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
 			a.pieces[j-1], a.pieces[j] = x, a.pieces[j-1]
 		}
 	}
-	if !slices.IsSortedFunc(a.pieces, piece.compare) { // a P was unused for long
+	if !slices.IsSortedFunc(a.pieces, piece.compare) { // many began at one time, or a P was unused for long
 		slices.SortFunc(a.pieces, piece.compare)
 	}
 	return lo
