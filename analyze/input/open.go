@@ -6,9 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // Options says where Open takes its input from and how it reports.
@@ -58,7 +59,7 @@ func Open(ctx context.Context, name string, o Options) (*Source, error) {
 }
 
 func (s *Source) openFile(ctx context.Context) error {
-	f, err := os.Open(s.name)
+	f, err := files.Open(ctx, s.name)
 	if err != nil {
 		return s.fail("opening", withoutPath(err))
 	}
@@ -72,10 +73,6 @@ func (s *Source) openFile(ctx context.Context) error {
 	}
 	if st.Mode().IsRegular() {
 		s.in.total = st.Size()
-	} else {
-		// A read that waits for a named pipe ends with the context. What knows no deadline is not waited for in that way.
-		stop := context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })
-		s.closers = append(s.closers, closerFunc(func() error { stop(); return nil }))
 	}
 	s.in.r = f
 	return nil

@@ -18,13 +18,15 @@ import (
 	"github.com/gmpscope/gmpscope/replay"
 )
 
-// app is what the subcommands share: the world outside, and whether one of them
-// got to run.
+// app is what the subcommands share: the world outside, whether one of them got
+// to run, and the files that it handles.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	ran            bool
+	inputs         []handled
+	outputs        []handled
 }
 
 // do makes the RunE of a command.
@@ -70,6 +72,9 @@ const gcPercent = 25
 func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (*analyze.Result, error) {
 	if name == "-" && term.Is(a.stdin) {
 		return nil, usagef("standard input is a terminal: pipe a trace into it, or name a file")
+	}
+	if err := a.reads("the trace", name); err != nil {
+		return nil, err
 	}
 	var p *term.Progress
 	if !r.quiet && term.Controls(a.stderr, a.getenv) {

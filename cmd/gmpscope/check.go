@@ -73,9 +73,9 @@ another severity.`,
 			}
 			var rules []budget.Rule
 			if budgetFile != "" {
-				f, err := os.Open(budgetFile)
+				f, err := a.open(ctx, "the budget", budgetFile)
 				if err != nil {
-					return fmt.Errorf("reading budget: %w", err)
+					return err
 				}
 				rules, err = budget.Parse(f, budgetFile)
 				f.Close()
@@ -83,12 +83,18 @@ another severity.`,
 					return err
 				}
 			}
-			results, docs, err := a.documents(ctx, args, r, false)
-			if err != nil {
+			if err := a.reads("the trace", args...); err != nil {
+				return err
+			}
+			if err := a.reads("the baseline", baseline...); err != nil {
 				return err
 			}
 			if write != "" {
-				return a.writeBudget(write, args[0], docs)
+				return a.writeBudget(ctx, write, args, r)
+			}
+			results, docs, err := a.documents(ctx, args, r, false)
+			if err != nil {
+				return err
 			}
 			var base []budget.Document
 			if len(baseline) > 0 {
@@ -188,16 +194,21 @@ func savedDocument(name string) (d budget.Document, ok bool, err error) {
 	return d, true, err
 }
 
-func (a *app) writeBudget(target, trace string, docs []budget.Document) error {
-	out, err := a.create(target, trace)
+// writeBudget writes a budget that these traces keep.
+func (a *app) writeBudget(ctx context.Context, target string, traces []string, r reading) error {
+	out, err := a.create(ctx, "--write-budget", target)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
+	_, docs, err := a.documents(ctx, traces, r, false)
+	if err != nil {
+		return err
+	}
 	if err := budget.Propose(out, docs); err != nil {
 		return err
 	}
-	if err := out.keep(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if target == "-" {

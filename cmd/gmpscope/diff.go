@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/html"
@@ -53,12 +55,15 @@ docs/json.md describes. With -o it is also written as an HTML file.`,
 			if target == "-" {
 				return usagef("-o needs a file: the text goes to standard output")
 			}
-			var page *output
+			if err := a.reads("the trace", slices.Concat(b, f)...); err != nil {
+				return err
+			}
+			var page *files.Output
 			if target != "" {
-				if page, err = a.create(target, b[0]); err != nil {
+				if page, err = a.create(ctx, "-o", target); err != nil {
 					return err
 				}
-				defer page.discard()
+				defer page.Discard()
 			}
 			c, first, warnings, err := a.compare(ctx, b, f, r)
 			if err != nil {
@@ -68,7 +73,7 @@ docs/json.md describes. With -o it is also written as an HTML file.`,
 				if err := html.WriteDiff(page, c, first[0], first[1], tool()); err != nil {
 					return err
 				}
-				if err := page.keep(); err != nil {
+				if err := page.Commit(); err != nil {
 					return err
 				}
 			}

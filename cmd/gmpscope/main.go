@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -33,20 +34,46 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// interruptible returns a context that the first signal cancels. The second one
+// ends the program at once, but for the temporary files.
+func interruptible() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup asks
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	go func() {
+		<-signals
+		cancel()
+		s := <-signals
+		files.RemoveTemporaries()
+		endBy(s)
+	}()
+	return ctx
+}
+
+// endBy ends the program as if it did not handle the signal.
+func endBy(s os.Signal) {
+	signal.Reset(s)
+	if self, err := os.FindProcess(os.Getpid()); err != nil || self.Signal(s) != nil {
+		os.Exit(exitFailure) // Windows sends no signals
+	}
+	select {} // until it arrives
 }
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
 	defer func() {
 		if v := recover(); v != nil {
-			fmt.Fprintf(stderr, "gmpscope: %s\n", term.Line(analyze.Caught(v).Error()))
+			fmt.Fprintf(a.stderr, "gmpscope: %s\n", term.Line(analyze.Caught(v).Error()))
 			code = exitFailure
 		}
 	}()
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -60,21 +87,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, errGate):
 		return exitGate // its lines are out already
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "gmpscope: interrupted")
+		fmt.Fprintln(a.stderr, "gmpscope: interrupted")
 		return exitFailure
 	case errors.As(err, &usage) || !a.ran:
 		// What cobra finds wrong, before a command has run, is usage too.
-		fmt.Fprintf(stderr, "gmpscope: %s\n", term.Line(err.Error()))
+		fmt.Fprintf(a.stderr, "gmpscope: %s\n", term.Line(err.Error()))
 		hint := cmd.CommandPath() + " --help"
 		if usage != nil && usage.hint != "" {
 			hint = usage.hint
 		}
-		fmt.Fprintf(stderr, "Try %q.\n", hint)
+		fmt.Fprintf(a.stderr, "Try %q.\n", hint)
 		return exitUsage
 	case errors.Is(err, syscall.EPIPE):
 		return exitFailure // whoever read our output has had enough
 	default:
-		fmt.Fprintf(stderr, "gmpscope: %s\n", term.Line(err.Error()))
+		fmt.Fprintf(a.stderr, "gmpscope: %s\n", term.Line(err.Error()))
 		return exitFailure
 	}
 }

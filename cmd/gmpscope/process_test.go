@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -130,28 +133,106 @@ func interruptedAfter(t *testing.T, dir string, part []byte, wait time.Duration,
 	return out.String(), errs.String()
 }
 
-// TestInterruptTwice waits for a named pipe that nobody opens to write, which
-// the first interrupt does not end: the second does.
+// TestInterruptTwice: the second signal ends what does not heed the first one,
+// and the temporary file goes, too.
 func TestInterruptTwice(t *testing.T) {
 	dir := t.TempDir()
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+	cmd, _, stderr := process(t, dir)
+	cmd.Args, cmd.Stdout = []string{"stuck"}, nil
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, stdout, stderr := process(t, dir, "analyze", "pipe")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	dog := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-	defer dog.Stop()
-	go func() {
-		time.Sleep(500 * time.Millisecond) // for the program to listen
-		for cmd.Process.Signal(os.Interrupt) == nil {
-			time.Sleep(200 * time.Millisecond)
+	lines := bufio.NewScanner(stdout)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !lines.Scan() {
+			t.Fatal("it ended: ", stderr)
 		}
-	}()
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cmd.Wait()
-	if s := cmd.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGINT || stdout.Len()+stderr.Len() > 0 {
-		t.Errorf("%v, stdout %q, stderr %q", cmd.ProcessState, stdout, stderr)
+	if s := cmd.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGTERM || stderr.Len() > 0 {
+		t.Errorf("%v, stderr %q", cmd.ProcessState, stderr)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestHangUp ends a report, as every signal does that asks for it: exit code 1,
+// one line, nothing left behind.
+func TestHangUp(t *testing.T) {
+	// Where the test runs under nohup, what it starts would ignore the signal.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM, os.Interrupt} {
+		dir := t.TempDir()
+		cmd, stdout, stderr := process(t, dir, "report", "-", "-o", "out")
+		stdin, err := cmd.StdinPipe() // stays open
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for begun := false; !begun; time.Sleep(time.Millisecond) {
+			temp, err := os.ReadDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun = len(temp) > 0
+		}
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		stdin.Close()
+		if cmd.ProcessState.ExitCode() != exitFailure || stdout.Len() > 0 || stderr.String() != "gmpscope: interrupted\n" {
+			t.Errorf("%v: %v, stdout %q, stderr %q", s, cmd.ProcessState, stdout, stderr)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%v: left behind: %v, %v", s, left, err)
+		}
+	}
+}
+
+// TestInterruptPipe waits for the other end of a named pipe, which nobody opens:
+// one interrupt ends that, whatever the pipe is for.
+func TestInterruptPipe(t *testing.T) {
+	trace := tracetest.Recorded(t, "steal-small-go1.26-p2")
+	t.Chdir(t.TempDir())
+	if err := errors.Join(syscall.Mkfifo("pipe", 0o600), os.WriteFile("trace", trace, 0o600), os.WriteFile("rules", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"analyze", "pipe"},
+		{"report", "pipe", "--no-fetch", "-o", "out"},
+		{"report", "trace", "--no-fetch", "-o", "pipe"},
+		{"check", "trace", "--budget", "pipe"},
+		{"check", "trace", "--budget", "rules", "--baseline", "pipe"},
+		{"diff", "pipe", "trace", "-o", "out"},
+	} {
+		for _, early := range []bool{true, false} {
+			ctx, cancel := context.WithCancel(t.Context())
+			if early {
+				cancel()
+			} else {
+				go cancel()
+			}
+			var stdout, stderr bytes.Buffer
+			if code := run(ctx, args, nil, &stdout, &stderr); code != exitFailure || stdout.Len() > 0 || stderr.String() != "gmpscope: interrupted\n" {
+				t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, &stdout, &stderr)
+			}
+		}
+	}
+	if left, err := filepath.Glob(".gmpscope-*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 
@@ -248,18 +329,23 @@ func TestDenied(t *testing.T) {
 			t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
-	// A folder that may be read only; a report that is there stays.
-	before, err := os.ReadFile(filepath.Join(dir, "t.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o555); err != nil {
+	// In a folder that lets nobody create a file, a report that is there is overwritten, or stays where that is not
+	// allowed, either.
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "t.html"), []byte("an older report"), 0), os.Chmod(dir, 0o555)); err != nil {
 		t.Fatal(err)
 	}
 	code, out, errs := denied("report", "t.gz", "--no-fetch")
-	after, err := os.ReadFile(filepath.Join(dir, "t.html"))
-	if code != exitFailure || out != "" || !strings.Contains(errs, "permission denied") || err != nil || !bytes.Equal(before, after) {
+	page, err := os.ReadFile(filepath.Join(dir, "t.html"))
+	if code != exitOK || errs != "" || err != nil || !bytes.HasSuffix(bytes.TrimSpace(page), []byte("</html>")) {
 		t.Errorf("a folder that may only be read: exit code %d, stdout %q, stderr %q, %v", code, out, errs, err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "t.html"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs = denied("report", "t.gz", "--no-fetch", "--max-memory", "96MiB")
+	after, err := os.ReadFile(filepath.Join(dir, "t.html"))
+	if code != exitFailure || out != "" || !strings.Contains(errs, "permission denied") || err != nil || !bytes.Equal(page, after) {
+		t.Errorf("a file that may only be read: exit code %d, stdout %q, stderr %q, %v", code, out, errs, err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 4 {
 		t.Errorf("left behind: %v, %v", files, err)

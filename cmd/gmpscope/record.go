@@ -87,11 +87,11 @@ func traceURL(raw string, seconds int) (string, error) {
 }
 
 func (a *app) recordURL(ctx context.Context, u, target string, quiet bool) error {
-	out, err := a.create(target, u)
+	out, err := a.create(ctx, "-o", target)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	var o input.Options
 	if !quiet && term.Controls(a.stderr, a.getenv) {
 		p := term.NewProgress(a.stderr)
@@ -102,7 +102,7 @@ func (a *app) recordURL(ctx context.Context, u, target string, quiet bool) error
 	if err != nil {
 		return err
 	}
-	if err := out.keep(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, n)
@@ -117,15 +117,15 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	if slices.ContainsFunc(args, func(s string) bool { return s == "-trace" || strings.HasPrefix(s, "-trace=") }) {
 		return usagef("the command has -trace already: run it as it is")
 	}
-	out, err := a.create(target, "")
+	if err := a.readsOfTest(args, target); err != nil {
+		return err
+	}
+	out, err := a.create(ctx, "-o", target)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
-	file := target // a device or a pipe, unless there is a temporary file
-	if out.temp != "" {
-		file = out.temp
-	}
+	defer out.Discard()
+	file, direct := out.Path()
 	if file, err = filepath.Abs(file); err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
@@ -136,10 +136,10 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	if runErr != nil && !errors.As(runErr, &exit) {
 		return fmt.Errorf("recording: %w", runErr)
 	}
-	if out.temp == "" && runErr != nil {
+	if direct && runErr != nil {
 		return fmt.Errorf("recording: the tests failed (%w); what trace they wrote went to %s", runErr, target)
 	}
-	if out.temp == "" {
+	if direct {
 		return nil
 	}
 	st, err := os.Stat(file)
@@ -149,7 +149,7 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	case err != nil || st.Size() == 0:
 		return fmt.Errorf("recording: %s wrote no trace: -trace works with one package at a time", strings.Join(args[:2], " "))
 	}
-	if err := out.keep(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	if runErr != nil {
@@ -157,4 +157,32 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, st.Size())
 	return err
+}
+
+// readsOfTest declares what go test reads: standard input, and every file that an
+// argument names. What it finds in the folders of packages, target must not be.
+func (a *app) readsOfTest(args []string, target string) error {
+	file := target
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		file = real
+	}
+	switch base := filepath.Base(file); {
+	case filepath.Ext(base) == ".go", base == "go.mod", base == "go.sum", base == "go.work", base == "go.work.sum":
+		return usagef("-o %s: the tests are made of such files: name another, such as trace.out", target)
+	}
+	if err := a.reads("the input of the tests", "-"); err != nil {
+		return err
+	}
+	for _, arg := range args[2:] {
+		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(name, "-") {
+			arg = value
+		}
+		if _, err := os.Stat(arg); err != nil {
+			continue // a package, a pattern, or a file to be made
+		}
+		if err := a.reads("the argument", arg); err != nil {
+			return err
+		}
+	}
+	return nil
 }

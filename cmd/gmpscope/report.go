@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -77,11 +74,14 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if target == "" {
 		target = reportName(trace)
 	}
-	out, err := a.create(target, trace)
+	if err := a.reads("the trace", trace); err != nil {
+		return err
+	}
+	out, err := a.create(ctx, "-o", target)
 	if err != nil {
 		return err
 	}
-	defer out.discard()
+	defer out.Discard()
 	r, split, err := a.reference(ctx, trace, f.reading, f.against)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if err := ctx.Err(); err != nil && !r.Trace.Interrupted {
 		return err
 	}
-	if err := out.keep(); err != nil {
+	if err := out.Commit(); err != nil {
 		return err
 	}
 	a.warn(r.Trace.Warnings)
@@ -154,85 +154,4 @@ func reportName(trace string) string {
 		base = "trace"
 	}
 	return base + ".html"
-}
-
-// output is a file that appears under its name only when it is complete.
-type output struct {
-	io.Writer
-	file   *os.File
-	target string
-	temp   string // "" if written in place
-}
-
-// create prepares to write to target. The file is made beside it at once, so
-// that a folder that cannot be written to is noticed before the work.
-func (a *app) create(target, trace string) (*output, error) {
-	if target == "-" {
-		return &output{Writer: a.stdout}, nil
-	}
-	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real
-	}
-	mode := os.FileMode(0o666)
-	if st, err := os.Stat(target); err == nil {
-		if in, err := os.Stat(trace); err == nil && os.SameFile(st, in) {
-			return nil, usagef("the report would overwrite the trace: name another file with -o")
-		}
-		switch {
-		case st.IsDir():
-			return nil, usagef("-o %s: is a directory: name a file in it", target)
-		case !st.Mode().IsRegular(): // a device or a pipe is not to be replaced
-			f, err := os.OpenFile(target, os.O_WRONLY, 0)
-			if err != nil {
-				return nil, fmt.Errorf("writing: %w", err)
-			}
-			return &output{Writer: f, file: f}, nil
-		}
-		mode = st.Mode().Perm()
-	}
-	temp := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d.tmp", filepath.Base(target), os.Getpid()))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("writing %s: %w", target, err)
-	}
-	return &output{Writer: f, file: f, target: target, temp: temp}, nil
-}
-
-// Write names the file that it fails for as the user does.
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.Writer.Write(p)
-	if pe := (*os.PathError)(nil); o.temp != "" && errors.As(err, &pe) {
-		err = fmt.Errorf("writing %s: %w", o.target, pe.Err)
-	}
-	return n, err
-}
-
-// keep ends the file and gives it its name.
-func (o *output) keep() error {
-	if o.file == nil {
-		return nil
-	}
-	err := o.file.Close()
-	o.file = nil
-	if err == nil && o.temp != "" {
-		err = os.Rename(o.temp, o.target)
-	}
-	if err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	o.temp = ""
-	return nil
-}
-
-// discard removes what was not kept.
-func (o *output) discard() {
-	if o.file != nil {
-		o.file.Close()
-	}
-	if o.temp != "" {
-		os.Remove(o.temp)
-	}
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // traces is the folder of the repository's traces.
@@ -27,7 +29,20 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"gmpscope": func() { main() },
+		"stuck":    func() { stuck() },
 	})
+}
+
+// stuck is a program that begins an output and heeds no signal.
+func stuck() {
+	ctx := interruptible()
+	if _, err := files.Create(ctx, "out"); err != nil {
+		panic(err)
+	}
+	fmt.Println("begun")
+	<-ctx.Done()
+	fmt.Println("interrupted")
+	select {}
 }
 
 func TestScripts(t *testing.T) {

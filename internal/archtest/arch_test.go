@@ -40,7 +40,7 @@ var rules = []rule{
 
 	// The pipeline of analyze: each step imports none of the later ones.
 	{"analyze/wire", nil, nil},
-	{"analyze/input", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
+	{"analyze/input", in("analyze/wire", "internal/files"), []string{"github.com/klauspost/compress"}},
 	{"analyze/events", in("analyze/wire", "analyze/input"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", nil, nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
@@ -62,9 +62,10 @@ var rules = []rule{
 	{"report/html", in("reference", "analyze", "replay", "compare", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
 	{"report", in("reference", "analyze", "replay", "compare", "internal/term"), nil},
 
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/term"), []string{"github.com/spf13"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/files", "internal/term"), []string{"github.com/spf13"}},
 
 	{"internal/term", nil, []string{"golang.org/x/term"}},
+	{"internal/files", nil, nil},
 	{"internal/npm", nil, nil},
 	{"internal/tracetest", nil, nil},
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
