@@ -22,6 +22,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/internal/guard"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -34,18 +35,30 @@ const (
 )
 
 func main() {
-	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	code, err := guard.Run(signals(), func(signals <-chan os.Signal, stderr *os.File) int {
+		return run(interruptible(signals), os.Args[1:], os.Stdin, os.Stdout, stderr)
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "gmpscope: %s\n", term.Line(err.Error()))
+		code = exitFailure
+	}
+	os.Exit(code)
 }
 
-// interruptible returns a context that the first signal cancels. The second one
-// ends the program at once, but for the temporary files.
-func interruptible() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
+// signals returns the signals that ask the program to end.
+func signals() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup asks
 		signal.Notify(signals, syscall.SIGHUP)
 	}
+	return signals
+}
+
+// interruptible returns a context that the first signal cancels. The second one
+// ends the program at once, but for the temporary files.
+func interruptible(signals <-chan os.Signal) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		<-signals
 		cancel()

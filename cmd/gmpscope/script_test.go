@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // stuck is a program that begins an output and heeds no signal.
 func stuck() {
-	ctx := interruptible()
+	ctx := interruptible(signals())
 	if _, err := files.Create(ctx, "out"); err != nil {
 		panic(err)
 	}

@@ -62,10 +62,11 @@ var rules = []rule{
 	{"report/html", in("reference", "analyze", "replay", "compare", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
 	{"report", in("reference", "analyze", "replay", "compare", "internal/term"), nil},
 
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/files", "internal/term"), []string{"github.com/spf13"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/files", "internal/guard", "internal/term"), []string{"github.com/spf13"}},
 
 	{"internal/term", nil, []string{"golang.org/x/term"}},
 	{"internal/files", nil, nil},
+	{"internal/guard", nil, nil},
 	{"internal/npm", nil, nil},
 	{"internal/tracetest", nil, nil},
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},

@@ -1,0 +1,16 @@
+// Package guard gives a program that runs out of memory an exit code and a line
+// of its own.
+//
+// The Go runtime ends such a program with the exit code 2 and hundreds of lines,
+// and the kernel kills it. It may lack the memory for the heap, for the tables of
+// the heap or for a thread, and nothing in the program can recover from that, nor
+// foresee it: one allocation is enough. So where something limits its memory, the
+// work is done by a child, and the parent tells what became of it. The child adds
+// a few milliseconds; where nothing limits memory, there is none.
+package guard
+
+import "os"
+
+// Work is what a program does. It is told of signals by the channel, and writes
+// messages to stderr. What it returns is the exit code.
+type Work func(signals <-chan os.Signal, stderr *os.File) int
