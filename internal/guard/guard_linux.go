@@ -112,9 +112,9 @@ func outcome(status syscall.WaitStatus, said []byte, limit string) (code int, er
 		_, _ = os.Stderr.Write(said)
 		return status.ExitStatus() - childCodes, nil
 	case short.Match(said):
-		return 0, fmt.Errorf("out of memory: %s: raise that, or lower --max-memory", limit)
+		return 0, fmt.Errorf("out of memory: %s: raise that, or use a lower --max-memory", limit)
 	case status.Signaled() && status.Signal() == syscall.SIGKILL:
-		return 0, fmt.Errorf("killed, as the kernel does when memory runs out: %s: raise that, or lower --max-memory", limit)
+		return 0, fmt.Errorf("killed, as the kernel does when memory runs out: %s: raise that, or use a lower --max-memory", limit)
 	case status.Signaled() && len(said) == 0:
 		return 128 + int(status.Signal()), nil // as a shell says it
 	}
