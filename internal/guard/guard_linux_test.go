@@ -13,6 +13,9 @@ import (
 	"testing/fstest"
 )
 
+// kept is what a growing program keeps from the collector.
+var kept [][]byte
+
 // TestMain is the guarded program where an argument says what it does.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 3 || os.Args[1] != "guarded" {
@@ -24,7 +27,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("begun")
 		switch os.Args[2] {
 		case "grow":
-			for kept := [][]byte(nil); ; {
+			for {
 				kept = append(kept, make([]byte, 64<<20))
 			}
 		case "panic":
