@@ -37,7 +37,7 @@ func (a *app) readsOne(what, name string) error {
 		a.stderr = io.Discard // not even this goes there
 		return usagef("standard error is the same file as %s", in.what)
 	}
-	for _, out := range append(a.outputs, handled{files.Opened(a.stdout), "standard output"}) {
+	for _, out := range slices.Concat(a.outputs, []handled{{files.Opened(a.stdout), "standard output"}}) {
 		if out.id.Same(in.id) {
 			return overwrites(out, in)
 		}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -119,5 +120,5 @@ func outcome(status syscall.WaitStatus, said []byte, limit string) (code int, er
 		return 128 + int(status.Signal()), nil // as a shell says it
 	}
 	_, _ = os.Stderr.Write(said)
-	return 0, fmt.Errorf("the program crashed; the lines above say where: please report them")
+	return 0, errors.New("the program crashed; the lines above say where: please report them")
 }
