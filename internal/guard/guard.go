@@ -5,8 +5,8 @@
 // and the kernel kills it. It may lack the memory for the heap, for the tables of
 // the heap or for a thread, and nothing in the program can recover from that, nor
 // foresee it: one allocation is enough. So where something limits its memory, the
-// work is done by a child, and the parent tells what became of it. The child adds
-// a few milliseconds; where nothing limits memory, there is none.
+// work is done by a child, and the parent tells what became of it. That costs one
+// more start of the program; where nothing limits memory, there is no child.
 package guard
 
 import "os"
