@@ -1,8 +1,8 @@
 // Package guard gives a program that runs out of memory an exit code and a line
 // of its own.
 //
-// The Go runtime ends such a program with the exit code 2 and hundreds of lines,
-// and the kernel kills it. It may lack the memory for the heap, for the tables of
+// The Go runtime ends such a program with exit code 2, which is that of a wrong
+// command line, and hundreds of lines. It may lack the memory for the heap, for the tables of
 // the heap or for a thread, and nothing in the program can recover from that, nor
 // foresee it: one allocation is enough. So where something limits its memory, the
 // work is done by a child, and the parent tells what became of it. That costs one

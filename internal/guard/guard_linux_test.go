@@ -150,34 +150,6 @@ func TestParentKilled(t *testing.T) {
 	}
 }
 
-func TestGroupLimit(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		groups string
-		files  map[string]string
-		want   uint64
-	}{
-		{"no groups", "", nil, unlimited},
-		{"version 2", "0::/a/b\n", map[string]string{"a/b/memory.max": "300\n", "a/memory.max": "max\n"}, 300},
-		{"version 2, the group around it", "0::/a/b\n", map[string]string{"a/b/memory.max": "max\n", "a/memory.max": "200\n"}, 200},
-		{"version 2, in a container", "0::/\n", map[string]string{"memory.max": "100\n"}, 100},
-		{"version 2, unlimited", "0::/a\n", map[string]string{"a/memory.max": "max\n"}, unlimited},
-		{"version 1", "5:cpu:/x\n4:hugetlb,memory:/d/1\n0::/\n", map[string]string{"memory/d/1/memory.limit_in_bytes": "400\n", "x/memory.max": "1\n"}, 400},
-		{"version 1, in a container", "4:memory:/docker/1\n", map[string]string{"memory/memory.limit_in_bytes": "500\n"}, 500},
-		{"version 1, unlimited", "4:memory:/\n", map[string]string{"memory/memory.limit_in_bytes": "9223372036854771712\n"}, unlimited},
-		{"outside of what is seen", "0::/../../a\n", map[string]string{"memory.max": "100\n"}, 100},
-		{"nonsense", "what\n::\n0::/a\n", map[string]string{"a/memory.max": "much\n"}, unlimited},
-	} {
-		root := fstest.MapFS{"proc/self/cgroup": {Data: []byte(c.groups)}}
-		for name, text := range c.files {
-			root["sys/fs/cgroup/"+name] = &fstest.MapFile{Data: []byte(text)}
-		}
-		if got := groupLimit(root); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
 func TestStrictOvercommit(t *testing.T) {
 	for mode, limited := range map[string]bool{"0\n": false, "1\n": false, "2\n": true} {
 		root := fstest.MapFS{"proc/sys/vm/overcommit_memory": {Data: []byte(mode)}}
