@@ -2,6 +2,7 @@ package input
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,12 @@ const (
 // openURL requests a trace by http or https.
 func (s *Source) openURL(ctx context.Context, o Options) error {
 	raw := s.name
+	s.name = ShownName(raw)
 	u, err := url.Parse(raw)
 	if err != nil {
-		return fmt.Errorf("opening a URL: %w", withoutURL(err)) // which may hold a password
+		return fmt.Errorf("opening a URL: %w", parseFault(err))
 	}
-	s.name = u.Redacted()
+	s.secrets.add(u)
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return s.fail("opening", errors.New("only http and https URLs can be read"))
 	}
@@ -44,12 +46,18 @@ func (s *Source) openURL(ctx context.Context, o Options) error {
 	if o.Client != nil {
 		client = *o.Client
 	} else {
-		tr := newTransport()
+		tr := s.newTransport()
 		client.Transport = tr
 		s.closers = append(s.closers, closerFunc(func() error { tr.CloseIdleConnections(); return nil }))
 	}
+	if client.Transport == nil {
+		client.Transport = http.DefaultTransport
+	}
+	client.Transport = checkedLocations{client.Transport}
 	inner := client.CheckRedirect
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		s.secrets.add(req.URL)
+		req.Header.Del("Referer") // it has the query of the URL before
 		if err := checkRedirect(req.URL, via); err != nil {
 			return err
 		}
@@ -68,7 +76,7 @@ func (s *Source) openURL(ctx context.Context, o Options) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, raw, nil)
 	if err != nil {
-		return s.fail("opening", withoutURL(err))
+		return s.fail("opening", s.secrets.scrubError(withoutURL(err)))
 	}
 	req.Header.Set("User-Agent", "gmpscope")
 	dog := time.AfterFunc(wait, func() {
@@ -78,18 +86,18 @@ func (s *Source) openURL(ctx context.Context, o Options) error {
 	dog.Stop()
 	if err != nil {
 		if ctx.Err() != nil {
-			err = context.Cause(ctx)
+			return s.fail("requesting", context.Cause(ctx))
 		}
-		return s.fail("requesting", withoutURL(err))
+		return s.fail("requesting", s.secrets.scrubError(withoutURL(err)))
 	}
 	idle := o.idleTimeout
 	if idle == 0 {
 		idle = idleTimeout
 	}
-	body := &idleReader{r: resp.Body, ctx: ctx, cancel: cancel, wait: idle}
+	body := &idleReader{r: resp.Body, ctx: ctx, cancel: cancel, wait: idle, secrets: s.secrets}
 	s.closers = append(s.closers, resp.Body)
 	if resp.StatusCode != http.StatusOK {
-		line := firstLine(body)
+		line := firstLine(body, s.secrets)
 		if line != "" {
 			line = ": " + line
 		}
@@ -101,21 +109,47 @@ func (s *Source) openURL(ctx context.Context, o Options) error {
 }
 
 // newTransport returns a transport for one request.
-func newTransport() *http.Transport {
+func (s *Source) newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy: func(req *http.Request) (*url.URL, error) {
 			u, err := http.ProxyFromEnvironment(req)
-			if u != nil && u.Scheme != "http" && u.Scheme != "https" {
-				return nil, fmt.Errorf("the proxy %s is neither http nor https", u.Redacted())
+			switch {
+			case err != nil: // it repeats the proxy's URL
+				return nil, errors.New("the proxy that the environment names is no URL: see HTTP_PROXY and HTTPS_PROXY")
+			case u == nil:
+				return nil, nil
 			}
-			return u, err
+			s.secrets.add(u)
+			if u.Scheme != "http" && u.Scheme != "https" {
+				return nil, fmt.Errorf("the proxy %s is neither http nor https", shownURL(u))
+			}
+			return u, nil
 		},
 		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSHandshakeTimeout: dialTimeout,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        1,
-		DisableCompression:  true, // compression is undone by content, and progress needs the length
+
+		MaxResponseHeaderBytes: 64 << 10,
+
+		DisableCompression: true, // compression is undone by content, and progress needs the length
 	}
+}
+
+// checkedLocations refuses a redirect whose target is no URL: the error of http.Client would repeat
+// the target.
+type checkedLocations struct{ http.RoundTripper }
+
+func (t checkedLocations) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(req)
+	if err != nil || resp.StatusCode/100 != 3 {
+		return resp, err
+	}
+	if _, err := req.URL.Parse(resp.Header.Get("Location")); err != nil {
+		resp.Body.Close()
+		return nil, fmt.Errorf("failed to parse Location header of a redirect: %w", parseFault(err))
+	}
+	return resp, nil
 }
 
 func checkRedirect(to *url.URL, via []*http.Request) error {
@@ -123,9 +157,9 @@ func checkRedirect(to *url.URL, via []*http.Request) error {
 	case len(via) >= maxRedirects:
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	case to.Scheme != "http" && to.Scheme != "https":
-		return fmt.Errorf("refused a redirect to %s: only http and https URLs can be read", to.Redacted())
+		return fmt.Errorf("refused a redirect to %s: only http and https URLs can be read", shownURL(to))
 	case to.Scheme == "http" && via[len(via)-1].URL.Scheme == "https":
-		return fmt.Errorf("refused a redirect from https to %s", to.Redacted())
+		return fmt.Errorf("refused a redirect from https to %s", shownURL(to))
 	}
 	return nil
 }
@@ -136,6 +170,8 @@ type idleReader struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	wait   time.Duration
+
+	secrets secrets
 }
 
 var errStalled = errors.New("the server stalled")
@@ -152,12 +188,14 @@ func (r *idleReader) Read(p []byte) (int, error) {
 		err = context.Cause(r.ctx)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("the connection ended early")
+	default:
+		err = r.secrets.scrubError(err)
 	}
 	return n, err
 }
 
 // firstLine returns the first line that is not empty, fit to be shown.
-func firstLine(r io.Reader) string {
+func firstLine(r io.Reader, hide secrets) string {
 	sc := bufio.NewScanner(io.LimitReader(r, 4<<10))
 	for sc.Scan() {
 		line := strings.Map(func(c rune) rune {
@@ -167,6 +205,7 @@ func firstLine(r io.Reader) string {
 			return c
 		}, sc.Text())
 		if line = strings.TrimSpace(line); line != "" {
+			line = hide.scrub(line)
 			if r := []rune(line); len(r) > 200 {
 				line = string(r[:200]) + "..."
 			}
@@ -176,7 +215,15 @@ func firstLine(r io.Reader) string {
 	return ""
 }
 
-// withoutURL unwraps an error that repeats the URL, perhaps with a password.
+// parseFault returns why url.Parse failed, without the pieces of the URL that its error repeats.
+func parseFault(err error) error {
+	if host := url.InvalidHostError(""); errors.As(err, &host) {
+		return errors.New("invalid character in its host name")
+	}
+	return errors.New("it must be such as http://host:port/path, with %-escapes for signs like / # ? @ in a password")
+}
+
+// withoutURL unwraps an error that repeats the URL.
 func withoutURL(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -185,31 +232,65 @@ func withoutURL(err error) error {
 	return err
 }
 
-// Save copies what an http or https URL answers, as it is, to w, and returns how
-// many bytes that were. The rules are those of [Open]; an answer that does not
-// begin like a trace is an error, and is not copied.
-func Save(ctx context.Context, name string, w io.Writer, o Options) (int64, error) {
+// Saved is what [Save] copied.
+type Saved struct {
+	Bytes int64 // as they came, perhaps compressed
+
+	// Cut says why the answer is not whole; nil if it came to its end. What was copied begins like a
+	// trace all the same.
+	Cut error
+}
+
+// Save copies what an http or https URL answers, as it is, to w. The rules are those of [Open]: an
+// answer that is no trace, compressed or not, is an error, and is not copied; nor is one that ends
+// before it has more than a header. Whatever else ends it early, be it the server, the context, or
+// maxBytes, is no error: what came is copied, and Saved says so.
+func Save(ctx context.Context, name string, w io.Writer, maxBytes int64, o Options) (Saved, error) {
 	s := &Source{name: name, in: &meter{ctx: ctx, progress: o.Progress}}
 	defer s.Close()
 	if !isURL(name) {
-		return 0, s.fail("recording", errors.New("it is no http or https URL"))
+		s.name = ShownName(name)
+		return Saved{}, s.fail("recording", errors.New("it is no http or https URL"))
 	}
 	if err := s.openURL(ctx, o); err != nil {
-		return 0, err
+		return Saved{}, err
 	}
-	br := bufio.NewReader(s.in)
-	if head, err := br.Peek(len(traceMagic)); string(head) != traceMagic {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = fmt.Errorf("the answer is no trace: it begins with %q", head)
+	var head bytes.Buffer // what is read to see what it is
+	body := s.in.r
+	s.in.r = io.TeeReader(body, &head)
+	p, err := s.sniff()
+	if err == nil {
+		if _, err = s.parseHeader(p); err == nil {
+			p = s.peek(headerSize + 1)
 		}
-		return 0, s.fail("recording", err)
 	}
-	n, err := io.Copy(w, br)
+	if broken := s.broken(); broken != nil && len(p) <= headerSize {
+		err = broken
+	}
 	if err != nil {
-		return n, s.fail("recording", err)
+		return Saved{}, s.fail("recording", err)
 	}
-	return n, nil
+	s.in.r = body
+	all := io.MultiReader(&head, s.in)
+	n, err := io.Copy(w, io.LimitReader(all, maxBytes))
+	if err != nil && !errors.Is(err, s.in.err) { // the writer's
+		return Saved{}, s.fail("recording", err)
+	}
+	if err == nil && n == maxBytes {
+		if more, _ := io.CopyN(io.Discard, all, 1); more > 0 {
+			return Saved{n, ErrTooLarge}, nil
+		}
+	}
+	return Saved{n, s.broken()}, nil
 }
 
-// traceMagic is how every trace begins that the runtime writes.
-const traceMagic = "go 1."
+// ErrTooLarge is why an answer was cut that is larger than the limit.
+var ErrTooLarge = errors.New("the answer is larger than the limit")
+
+// broken returns what ended the input as stored too early, or nil.
+func (s *Source) broken() error {
+	if errors.Is(s.in.err, io.EOF) {
+		return nil
+	}
+	return s.in.err
+}

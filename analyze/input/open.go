@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -61,7 +62,11 @@ func Open(ctx context.Context, name string, o Options) (*Source, error) {
 func (s *Source) openFile(ctx context.Context) error {
 	f, err := files.Open(ctx, s.name)
 	if err != nil {
-		return s.fail("opening", withoutPath(err))
+		err = withoutPath(err)
+		if shown := ShownName(s.name); shown != s.name || hostPort.MatchString(s.name) {
+			s.name, err = shown, fmt.Errorf("%w: a URL begins with http:// or https://", err)
+		}
+		return s.fail("opening", err)
 	}
 	s.closers = append(s.closers, f)
 	st, err := f.Stat()

@@ -11,6 +11,8 @@ const (
 	headerSize = 16  // "go 1.NN trace" and NULs
 	sniffSize  = 512 // enough to tell what a file is that is no trace
 
+	shownHead = 8 // bytes of such a file that the error quotes
+
 	headerStart = "go 1."
 
 	newestGo = "1.27" // it writes format 1.26
@@ -94,7 +96,7 @@ func notATrace(p []byte) error {
 			return fmt.Errorf("not a Go execution trace: %s", m.advice)
 		}
 	}
-	return fmt.Errorf("not a Go execution trace (it starts with %q): %s", p[:min(len(p), 8)], howToRecord)
+	return fmt.Errorf("not a Go execution trace (it starts with %q): %s", p[:min(len(p), shownHead)], howToRecord)
 }
 
 // isProfile recognises an uncompressed pprof profile: field 1 of the protocol buffer, a message of

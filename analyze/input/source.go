@@ -39,6 +39,7 @@ type Source struct {
 	stream  *latch           // bytes uncompressed
 	br      *bufio.Reader
 	closers []io.Closer // closed last to first
+	secrets secrets     // of the URL, of what it led to, and of proxies
 
 	off     int64  // of the next byte of br
 	index   int    // of the next generation
@@ -117,20 +118,14 @@ func (s *Source) start() error {
 	if s.memory > 0 {
 		s.maxGen, s.maxV1 = min(s.maxGen, s.memory/generationFactor), min(s.maxV1, s.memory/v1Factor)
 	}
-	if err := s.decompress(); err != nil {
-		return s.fail("reading", err)
-	}
-	p := s.peek(headerSize)
-	if !bytes.HasPrefix(p, []byte(headerStart)) {
-		p = s.peek(sniffSize) // only now: a live trace may take its time
-	}
+	p, err := s.sniff()
 	if s.in.ctx.Err() != nil {
 		return s.fail("reading", context.Cause(s.in.ctx))
 	}
-	if len(p) < headerSize && s.stream.broken() != nil {
-		return s.fail("reading", s.readError())
+	if err != nil {
+		return s.fail("reading", err)
 	}
-	minor, err := parseFileHeader(p, s.header.Compression)
+	minor, err := s.parseHeader(p)
 	if err != nil {
 		return s.fail("opening", err)
 	}
@@ -140,7 +135,32 @@ func (s *Source) start() error {
 	return nil
 }
 
-// Name returns the name the trace was opened by; a password in a URL is blanked out.
+// sniff undoes the compression and returns what shows whether this is a trace. The error says why
+// too little came for that.
+func (s *Source) sniff() ([]byte, error) {
+	if err := s.decompress(); err != nil {
+		return nil, err
+	}
+	p := s.peek(headerSize)
+	if !bytes.HasPrefix(p, []byte(headerStart)) {
+		p = s.peek(sniffSize) // only now: a live trace may take its time
+	}
+	if len(p) < headerSize && s.stream.broken() != nil {
+		return nil, s.readError()
+	}
+	return p, nil
+}
+
+// parseHeader is parseFileHeader for what may repeat the URL that it came from.
+func (s *Source) parseHeader(p []byte) (int, error) {
+	minor, err := parseFileHeader(p, s.header.Compression)
+	if head := string(p[:min(len(p), shownHead)]); err != nil && s.secrets.scrub(head) != head {
+		err = errors.New("not a Go execution trace: " + howToRecord)
+	}
+	return minor, err
+}
+
+// Name returns the name the trace was opened by; of a URL, what [ShownName] leaves.
 func (s *Source) Name() string { return s.name }
 
 // Header returns what the header says.

@@ -146,7 +146,7 @@ func (a *app) compare(ctx context.Context, before, after []string, r reading) (c
 				return nil, err
 			}
 			for _, w := range res.Trace.Warnings {
-				warnings = append(warnings, fmt.Sprintf("%s: %s", name, w))
+				warnings = append(warnings, fmt.Sprintf("%s: %s", res.Trace.Name, w))
 			}
 			out = append(out, res)
 		}

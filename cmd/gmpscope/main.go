@@ -19,9 +19,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/guard"
 	"github.com/gmpscope/gmpscope/internal/term"
@@ -94,6 +97,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	line := func() string { return term.Line(input.ShownText(err.Error(), values(args)...)) }
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -105,7 +109,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitFailure
 	case errors.As(err, &usage) || !a.ran:
 		// What cobra finds wrong, before a command has run, is usage too.
-		fmt.Fprintf(a.stderr, "gmpscope: %s\n", term.Line(err.Error()))
+		fmt.Fprintf(a.stderr, "gmpscope: %s\n", line())
 		hint := cmd.CommandPath() + " --help"
 		if usage != nil && usage.hint != "" {
 			hint = usage.hint
@@ -115,9 +119,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, syscall.EPIPE):
 		return exitFailure // whoever read our output has had enough
 	default:
-		fmt.Fprintf(a.stderr, "gmpscope: %s\n", term.Line(err.Error()))
+		fmt.Fprintf(a.stderr, "gmpscope: %s\n", line())
 		return exitFailure
 	}
+}
+
+// values returns the arguments, and the names and values of flags, of which an
+// error may repeat any: the secrets of a URL in the wrong place are secrets too.
+func values(args []string) []string {
+	all := slices.Clone(args)
+	for _, arg := range args {
+		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+			all = append(all, value, name)
+		}
+	}
+	return all
 }
 
 // usageError is a mistake in the command line.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ import (
 func (a *app) record() *cobra.Command {
 	var (
 		seconds int
+		maxSize = size(defaultMaxSize)
 		target  string
 		quiet   bool
 	)
@@ -29,6 +31,12 @@ func (a *app) record() *cobra.Command {
 		Short: "Record a trace of a running program, or of tests",
 		Long: `Record asks a running program that serves net/http/pprof for a trace, or runs
 "go test" with the flag -trace, and writes the trace to a file.
+
+A trace that breaks off is kept as far as it came, and the command fails: if the
+program or the connection ends early, the tests fail, or you interrupt it. So is
+one that the program does not end: it gets --seconds, and as long again or 30
+seconds to answer and transfer, whichever is more; and at most --max-size is
+written. An answer that is no trace is not kept.
 
 Other programs record themselves: by runtime/trace.Start and Stop, or, to keep
 the last seconds before something went wrong, by runtime/trace.FlightRecorder
@@ -53,27 +61,30 @@ the last seconds before something went wrong, by runtime/trace.FlightRecorder
 				if len(args) > 1 {
 					return usagef("one URL at a time, but there are %d arguments", len(args))
 				}
-				u, err := traceURL(args[0], seconds)
+				u, limit, err := traceURL(args[0], seconds)
 				if err != nil {
 					return err
 				}
-				return a.recordURL(ctx, u, target, quiet)
+				ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong(limit))
+				defer cancel()
+				return a.recordURL(ctx, u, target, maxSize, quiet)
 			}
 			return a.recordTest(ctx, args, target)
 		}),
 	}
 	cmd.Flags().IntVar(&seconds, "seconds", 5, "record for `N` seconds, where the URL does not say")
+	cmd.Flags().Var(&maxSize, "max-size", "of a URL, write at most `SIZE`, such as 512MiB, and keep that")
 	cmd.Flags().StringVarP(&target, "output", "o", "trace.out", "write the trace to `FILE`")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	return cmd
 }
 
-// traceURL is where a program gives its trace: the place that net/http/pprof
-// uses, unless the URL names another one.
-func traceURL(raw string, seconds int) (string, error) {
+// traceURL returns where a program gives its trace, the place that net/http/pprof
+// uses unless the URL names another one, and how long that may take.
+func traceURL(raw string, seconds int) (string, time.Duration, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
-		return "", usagef("%s is no URL", term.Line(raw))
+		return "", 0, usagef("%s is no URL of a program: give one such as http://host:port", input.ShownName(raw))
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/debug/pprof/trace"
@@ -83,10 +94,35 @@ func traceURL(raw string, seconds int) (string, error) {
 		q.Set("seconds", strconv.Itoa(seconds))
 		u.RawQuery = q.Encode()
 	}
-	return u.String(), nil
+	asked, err := strconv.ParseFloat(q.Get("seconds"), 64)
+	if err != nil || !(asked > 0) {
+		asked = 1 // as net/http/pprof takes it
+	}
+	return u.String(), recordLimit(asked), nil
 }
 
-func (a *app) recordURL(ctx context.Context, u, target string, quiet bool) error {
+const (
+	// defaultMaxSize is room for the trace of a busy server over a minute.
+	defaultMaxSize = 1 << 30
+
+	// transferTime is what a program gets, beside the time that it records, to
+	// answer and to transfer what is left; for a long recording, as long again.
+	transferTime = 30 * time.Second
+
+	maxRecording = 1e6 // seconds; a time.Duration has room for more
+)
+
+// recordLimit returns how long a program may take for a trace of some seconds.
+func recordLimit(seconds float64) time.Duration {
+	d := time.Duration(min(seconds, maxRecording) * float64(time.Second))
+	return d + max(d, transferTime)
+}
+
+func tooLong(limit time.Duration) error {
+	return fmt.Errorf("the program did not end the trace within %v", limit)
+}
+
+func (a *app) recordURL(ctx context.Context, u, target string, maxSize size, quiet bool) error {
 	out, err := a.create(ctx, "-o", target)
 	if err != nil {
 		return err
@@ -98,21 +134,38 @@ func (a *app) recordURL(ctx context.Context, u, target string, quiet bool) error
 		defer p.Done()
 		o.Progress = p.Update
 	}
-	n, err := input.Save(ctx, u, out, o)
+	saved, err := input.Save(ctx, u, out, int64(maxSize), o)
 	if err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, n)
-	return err
+	switch {
+	case saved.Cut == nil:
+		_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, saved.Bytes)
+		return err
+	case errors.Is(ctx.Err(), context.Canceled):
+		a.warnCut(target, saved.Bytes)
+		return context.Cause(ctx)
+	case errors.Is(saved.Cut, input.ErrTooLarge):
+		return fmt.Errorf("recording: %w of --max-size %v: kept the first %d bytes in %s, an incomplete trace", saved.Cut, maxSize, saved.Bytes, target)
+	}
+	return fmt.Errorf("recording %s: %w: kept the %d bytes that came in %s, an incomplete trace", input.ShownName(u), saved.Cut, saved.Bytes, target)
 }
+
+// warnCut tells what an interrupt left of a trace.
+func (a *app) warnCut(target string, bytes int64) {
+	a.warn([]string{fmt.Sprintf("interrupted: kept the %d bytes that came in %s, an incomplete trace", bytes, target)})
+}
+
+// graceTime is how long tests that were interrupted may take to end.
+const graceTime = 5 * time.Second
 
 // recordTest runs go test with -trace.
 func (a *app) recordTest(ctx context.Context, args []string, target string) error {
 	if len(args) < 2 || strings.TrimSuffix(filepath.Base(args[0]), ".exe") != "go" || args[1] != "test" {
-		return usagef("only go test can be run: %s records itself by runtime/trace, or is asked by its URL", term.Line(args[0]))
+		return usagef("only go test can be run: %s records itself by runtime/trace, or is asked by its URL, such as http://host:port", term.Line(input.ShownName(args[0])))
 	}
 	if slices.ContainsFunc(args, func(s string) bool { return s == "-trace" || strings.HasPrefix(s, "-trace=") }) {
 		return usagef("the command has -trace already: run it as it is")
@@ -131,9 +184,13 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	}
 	cmd := exec.CommandContext(ctx, args[0], slices.Insert(slices.Clone(args[1:]), 1, "-trace="+file)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stderr, a.stderr
+	reap := together(cmd)
 	runErr := cmd.Run()
+	if ctx.Err() != nil {
+		reap()
+	}
 	var exit *exec.ExitError
-	if runErr != nil && !errors.As(runErr, &exit) {
+	if runErr != nil && !errors.As(runErr, &exit) && ctx.Err() == nil {
 		return fmt.Errorf("recording: %w", runErr)
 	}
 	if direct && runErr != nil {
@@ -152,7 +209,11 @@ func (a *app) recordTest(ctx context.Context, args []string, target string) erro
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	if runErr != nil {
+	switch {
+	case ctx.Err() != nil:
+		a.warnCut(target, st.Size())
+		return context.Cause(ctx)
+	case runErr != nil:
 		return fmt.Errorf("recording: the tests failed (%w); their trace is %s", runErr, target)
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, st.Size())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 func TestRecordURL(t *testing.T) {
@@ -34,10 +38,6 @@ func TestRecordURL(t *testing.T) {
 		}
 		_, _ = w.Write(trace)
 	})
-	mux.HandleFunc("/cut", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "100000")
-		_, _ = w.Write(trace[:1000])
-	})
 	mux.HandleFunc("/hello", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello world") })
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
@@ -51,8 +51,7 @@ func TestRecordURL(t *testing.T) {
 		{[]string{"record", srv.URL, "--seconds", "3", "-o", file}, exitOK, "bytes"},
 		{[]string{"record", srv.URL + "/debug/pprof/trace?seconds=3", "-o", file}, exitOK, "bytes"},
 		{[]string{"record", srv.URL, "-o", file}, exitFailure, "400"},
-		{[]string{"record", srv.URL + "/hello", "-o", file + "2"}, exitFailure, "no trace"},
-		{[]string{"record", srv.URL + "/cut", "-o", file + "2"}, exitFailure, "ended early"},
+		{[]string{"record", srv.URL + "/hello", "-o", file + "2"}, exitFailure, "not a Go execution trace"},
 		{[]string{"record", srv.URL, "-o", "-"}, exitUsage, "needs a file"},
 		{[]string{"record", "file:///etc/passwd", "-o", file + "2"}, exitUsage, "no URL"},
 		{[]string{"record", "ftp://" + strings.TrimPrefix(srv.URL, "http://"), "-o", file + "2"}, exitFailure, "http"},
@@ -72,6 +71,132 @@ func TestRecordURL(t *testing.T) {
 	if _, err := os.Stat(file + "2"); err == nil {
 		t.Error("a failed recording left a file under its name")
 	}
+}
+
+// What a program sent of a trace is kept, however it ended, and the command
+// fails; what is no trace leaves the file that was there.
+func TestRecordCut(t *testing.T) {
+	trace := tracetest.Recorded(t, "uneven-go1.26-p4")
+	packed, err := os.ReadFile(filepath.Join(traces, "uneven-go1.26-p4.trace.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := "<html>log in"
+	var pagePacked bytes.Buffer
+	z := gzip.NewWriter(&pagePacked)
+	if _, err := io.WriteString(z, page); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	half := trace[:len(trace)/2]
+	mux := http.NewServeMux()
+	mux.HandleFunc("/length", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "10000000")
+		w.Write(half)
+	})
+	mux.HandleFunc("/dies", func(w http.ResponseWriter, _ *http.Request) {
+		w.Write(half)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			w.Write(trace)
+		}
+	})
+	mux.HandleFunc("/gzip", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(packed)
+	})
+	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) { w.Write(pagePacked.Bytes()) })
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+	file := filepath.Join(t.TempDir(), "t.trace")
+	for _, c := range []struct {
+		path string
+		code int
+		says string
+		want []byte
+	}{
+		{"/length", exitFailure, fmt.Sprintf("gmpscope: recording %s/length?seconds=5: the connection ended early: kept the %d bytes that came in %s, an incomplete trace\n", srv.URL, len(half), file), half},
+		{"/dies", exitFailure, fmt.Sprintf("gmpscope: recording %s/dies?seconds=5: the connection ended early: kept the %d bytes that came in %s, an incomplete trace\n", srv.URL, len(half), file), half},
+		{"/endless", exitFailure, "gmpscope: recording: the answer is larger than the limit of --max-size 10000B: kept the first 10000 bytes in " + file + ", an incomplete trace\n", trace[:10000]},
+		{"/gzip", exitOK, "", packed},
+		{"/page", exitFailure, "but an HTML page", []byte("before")},
+	} {
+		if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		args := []string{"record", srv.URL + c.path, "-o", file, "--max-size", "10kB"}
+		if c.path != "/endless" {
+			args = args[:4]
+		}
+		if code := run(t.Context(), args, nil, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.says) || strings.Count(errs.String(), "\n") > 1 {
+			t.Errorf("%s: code %d, stderr %q, want %q", c.path, code, errs.String(), c.says)
+		}
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, c.want) {
+			t.Errorf("%s: the file has %d bytes, want %d; %v", c.path, len(got), len(c.want), err)
+		}
+		if c.path != "/gzip" {
+			continue
+		}
+		errs.Reset()
+		if code := run(t.Context(), []string{"analyze", file}, nil, &out, &errs); code != exitOK {
+			t.Errorf("%s: analyze: code %d, %s", c.path, code, errs.String())
+		}
+	}
+	if files, err := os.ReadDir(filepath.Dir(file)); err != nil || len(files) != 1 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// A program that does not end its trace gets as much time as it may need.
+func TestRecordLimit(t *testing.T) {
+	for raw, want := range map[string]time.Duration{
+		"http://h":                       35 * time.Second,
+		"http://h/x?seconds=1":           31 * time.Second,
+		"http://h/x?seconds=0.5":         30*time.Second + time.Second/2,
+		"http://h/x?seconds=90":          3 * time.Minute,
+		"http://h/x?seconds=0":           31 * time.Second, // which net/http/pprof takes for 1
+		"http://h/x?seconds=-5":          31 * time.Second,
+		"http://h/x?seconds=NaN":         31 * time.Second,
+		"http://h/x?seconds=x":           31 * time.Second,
+		"http://h/x?seconds=1e300":       2_000_000 * time.Second,
+		"http://h/x?seconds=2&seconds=9": 32 * time.Second,
+	} {
+		if _, got, err := traceURL(raw, 5); err != nil || got != want {
+			t.Errorf("%s: %v, want %v; %v", raw, got, want, err)
+		}
+	}
+	trace := tracetest.Recorded(t, "uneven-go1.26-p4")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write(trace)
+		for range 512 { // more than a connection holds: some was received
+			w.Write(make([]byte, 1<<16))
+		}
+		cancel(tooLong(31 * time.Second))
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	var out, errs bytes.Buffer
+	a := &app{stdout: &out, stderr: &errs, getenv: os.Getenv}
+	file := filepath.Join(t.TempDir(), "t.trace")
+	err := a.recordURL(expired{ctx}, srv.URL, file, defaultMaxSize, true)
+	got, readErr := os.ReadFile(file)
+	if err == nil || readErr != nil || !strings.Contains(err.Error(), fmt.Sprintf("the program did not end the trace within 31s: kept the %d bytes that came in %s, an incomplete trace", len(got), file)) || !bytes.HasPrefix(got, trace) {
+		t.Errorf("%d bytes; %v; %v", len(got), err, readErr)
+	}
+}
+
+// expired is a context whose end counts as a deadline's.
+type expired struct{ context.Context }
+
+func (e expired) Err() error {
+	if e.Context.Err() != nil {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 func TestRecordTests(t *testing.T) {
