@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +25,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/report/html/echarts"
 )
 
 // process is gmpscope as a process of its own.
@@ -131,6 +135,166 @@ func interruptedAfter(t *testing.T, dir string, part []byte, wait time.Duration,
 		t.Fatalf("%v; stderr %q", err, errs)
 	}
 	return out.String(), errs.String()
+}
+
+// growing waits until a file in dir, which is being written, has at least n
+// bytes.
+func growing(t *testing.T, dir string, n int64) {
+	t.Helper()
+	for range 60_000 {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if st, err := f.Info(); err == nil && strings.HasSuffix(f.Name(), ".tmp") && st.Size() >= n {
+				return
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("nothing is written")
+}
+
+// TestInterruptRecord interrupts recordings: what came is kept, and said, and the
+// tests that ran end, too.
+func TestInterruptRecord(t *testing.T) {
+	half := tracetest.Recorded(t, "uneven-go1.26-p4")
+	half = half[:len(half)/2]
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write(half)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	tests := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":    "module x\n\ngo 1.22\n",
+		"x_test.go": "package x\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestX(*testing.T) {\n\tos.WriteFile(\"pid\", []byte(strconv.Itoa(os.Getpid())), 0o600)\n\ttime.Sleep(time.Hour)\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(tests, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		dir  string
+		sig  os.Signal
+		args []string
+		size int64
+	}{
+		{t.TempDir(), os.Interrupt, []string{srv.URL}, int64(len(half))},
+		{t.TempDir(), syscall.SIGTERM, []string{srv.URL}, int64(len(half))},
+		{tests, syscall.SIGTERM, []string{"--", "go", "test", "-count=1", "."}, 17},
+	} {
+		if testing.Short() && c.dir == tests {
+			continue // which runs go test
+		}
+		cmd, stdout, stderr := process(t, c.dir, append([]string{"record", "-o", "x.trace"}, c.args...)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		dog := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+		growing(t, c.dir, c.size)
+		if err := cmd.Process.Signal(c.sig); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		dog.Stop()
+		st, err := os.Stat(filepath.Join(c.dir, "x.trace"))
+		if err != nil || st.Size() < c.size {
+			t.Fatalf("%q, %v: kept %v, %v; stderr %q", c.args, c.sig, st, err, stderr)
+		}
+		says := fmt.Sprintf("gmpscope: warning: interrupted: kept the %d bytes that came in x.trace, an incomplete trace\ngmpscope: interrupted\n", st.Size())
+		if cmd.ProcessState.ExitCode() != exitFailure || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), says) {
+			t.Errorf("%q, %v: %v, stdout %q, stderr %q, want %q", c.args, c.sig, cmd.ProcessState, stdout, stderr, says)
+		}
+		if c.dir != tests {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(c.dir, "pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(string(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !bytes.Contains(stat, []byte(") Z ")) {
+			syscall.Kill(pid, syscall.SIGKILL)
+			t.Errorf("the test goes on: %s", stat)
+		}
+	}
+}
+
+// TestProxySecrets has proxies that do not work, and one that repeats all it is
+// told: no error has what is secret in their URLs.
+func TestProxySecrets(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(rw, "HTTP/1.1 407 s3cr3tuser with s3cr3tpassword\r\nConnection: close\r\n\r\n%s s3cr3tuser s3cr3ttoken\n", r.Header.Get("Proxy-Authorization"))
+		rw.Flush()
+		conn.Close()
+	}))
+	defer srv.Close()
+	host := strings.TrimPrefix(srv.URL, "http://")
+	for _, proxy := range []string{
+		"http://s3cr3tuser:s3cr3tpassword@" + host + "/#s3cr3tfragment", "http://s3cr3tuser:s3cr3tpassword@host\x7f", "ftp://s3cr3tuser:s3cr3tpassword@127.0.0.1:1",
+		"s3cr3tuser:s3cr3tpassword@127.0.0.1:1", "socks5://s3cr3tuser:s3cr3tpassword@127.0.0.1:1",
+	} {
+		for _, args := range [][]string{
+			{"analyze", "http://example.invalid/?token=s3cr3ttoken"},
+			{"record", "https://example.invalid/?token=s3cr3ttoken", "-o", "x"},
+			{"report", "t.gz"}, // which fetches ECharts, where it was not built in
+		} {
+			dir := t.TempDir()
+			if b, err := os.ReadFile(filepath.Join(traces, "single-go1.26-p1.trace.gz")); err != nil || os.WriteFile(filepath.Join(dir, "t.gz"), b, 0o600) != nil {
+				t.Fatal(err)
+			}
+			cmd, stdout, stderr := process(t, dir, args...)
+			cmd.Env = append(os.Environ(), "HTTP_PROXY="+proxy, "HTTPS_PROXY="+proxy, "http_proxy=", "https_proxy=", "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
+			cmd.Run()
+			auth := base64.StdEncoding.EncodeToString([]byte("s3cr3tuser:s3cr3tpassword"))
+			page, _ := os.ReadFile(filepath.Join(dir, "t.html"))
+			text := stdout.String() + stderr.String() + string(page)
+			if strings.Contains(text, "s3cr3t") || strings.Contains(text, auth) || args[0] != "report" && stderr.Len() == 0 {
+				t.Errorf("%s by %s: %v: %s%s", args, proxy, cmd.ProcessState, stdout, stderr)
+			}
+		}
+	}
+}
+
+// TestFetchFailsOnce has no way to the registry: the first report says so, the
+// second is silent, and the file that the first names brings the next try.
+func TestFetchFailsOnce(t *testing.T) {
+	if _, ok := echarts.Embedded(); ok {
+		t.Skip("this build has ECharts embedded")
+	}
+	dir := t.TempDir()
+	trace, err := filepath.Abs(filepath.Join(traces, "single-go1.26-p1.trace.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := func(lines int) string {
+		t.Helper()
+		cmd, _, stderr := process(t, dir, "report", trace)
+		cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://127.0.0.1:1", "https_proxy=", "NO_PROXY=", "no_proxy=", "XDG_CACHE_HOME="+dir, "HOME="+dir)
+		if err := cmd.Run(); err != nil || strings.Count(stderr.String(), "\n") != lines {
+			t.Errorf("%v, stderr %q, want %d lines", err, stderr, lines)
+		}
+		return stderr.String()
+	}
+	_, file, ok := strings.Cut(report(2), "not tried again for a day, unless you remove ")
+	if !ok {
+		t.Fatal("it does not say how to have it tried")
+	}
+	report(0)
+	if err := os.Remove(strings.TrimSpace(file)); err != nil {
+		t.Fatal(err)
+	}
+	report(2)
 }
 
 // TestInterruptTwice: the second signal ends what does not heed the first one,

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/html"
 	"github.com/gmpscope/gmpscope/report/html/echarts"
@@ -38,7 +39,9 @@ their evidence, and a timeline of the processors.
 The interactive charts are made by Apache ECharts. It is part of gmpscope if it
 was built in (see the README), else it is taken from the user's cache, else
 fetched once from the npm registry, pinned and verified. Without it the report
-has plain drawings of the same data.
+has plain drawings of the same data. A fetch that fails, or is not done within
+3 seconds, is not tried again for a day; the warning names the file to remove to
+have it tried at once.
 
 Interrupted while it reads, it writes a report of what it knows of the trace so
 far, marked as incomplete, and fails. A second interrupt ends it at once.`,
@@ -112,35 +115,27 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	return interrupted(ctx, r)
 }
 
-// fetchTime bounds the wait for ECharts: a report without it is complete too.
-const fetchTime = 30 * time.Second
-
 // echarts finds the source of ECharts; nil if there is none to be had.
 func (a *app) echarts(ctx context.Context, noFetch bool) html.Script {
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
-	defer cancel()
-	dial := &net.Dialer{Timeout: 5 * time.Second}
 	js, _, err := echarts.Find(ctx, echarts.Options{
 		NoFetch: noFetch,
-		Client: &http.Client{Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           dial.DialContext,
-			TLSHandshakeTimeout:   5 * time.Second,
-			ResponseHeaderTimeout: 10 * time.Second,
-		}},
+		Now:     time.Now,
+		Client:  &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}},
 		Announce: func(url string) error {
-			_, err := fmt.Fprintf(a.stderr, "gmpscope: fetching Apache ECharts %s, once, from %s (--no-fetch refuses)\n", echarts.Version, url)
+			_, err := fmt.Fprintf(a.stderr, "gmpscope: fetching Apache ECharts %s, once, from %s (--no-fetch refuses)\n", echarts.Version, input.ShownName(url))
 			return err
 		},
 	})
-	if err != nil && !noFetch && ctx.Err() == nil {
-		a.warn([]string{fmt.Sprintf("the report has plain drawings instead of interactive charts: %v", err)})
+	if err != nil && !noFetch && ctx.Err() == nil && !errors.Is(err, echarts.ErrFailedLately) {
+		why := input.Scrub(err.Error(), a.getenv("HTTP_PROXY"), a.getenv("HTTPS_PROXY"), a.getenv("http_proxy"), a.getenv("https_proxy"))
+		a.warn([]string{"the report has plain drawings instead of interactive charts: " + why})
 	}
 	return js
 }
 
 // reportName is the name of the report of a trace, without a folder.
 func reportName(trace string) string {
+	trace = input.ShownName(trace) // the secrets of a URL are none of the name
 	base := filepath.Base(trace)
 	if u, err := url.Parse(trace); err == nil && u.Host != "" {
 		base = path.Base(u.Path)

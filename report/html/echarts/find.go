@@ -7,9 +7,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 
 	"github.com/gmpscope/gmpscope/internal/npm"
 )
@@ -24,8 +27,26 @@ var official = npm.Package{
 const (
 	scriptPath   = "package/dist/echarts.min.js"
 	scriptSHA256 = "b66b25aeb4df84e33199dc21694014d336d222cbd9deb0e5a7c14bd6aa0d0fd0"
+	scriptSize   = 1_121_883
 	cacheName    = "echarts-" + Version + "-min.js"
 )
+
+const (
+	// A report without ECharts is complete too, so a fetch ends when nothing came
+	// for silentTime, and in any case after fetchTime.
+	silentTime = 3 * time.Second
+	fetchTime  = 30 * time.Second
+
+	// failedName is a file in the cache that holds the time of a fetch that failed.
+	failedName = "echarts-" + Version + ".failed"
+
+	// retryAfter is how long there is no other fetch then.
+	retryAfter = 24 * time.Hour
+)
+
+// ErrFailedLately is the error of Find if there was no fetch because one failed
+// within the last day.
+var ErrFailedLately = errors.New("not fetched: that failed within the last 24 hours")
 
 // Origin says where a script came from.
 type Origin string
@@ -52,6 +73,11 @@ type Options struct {
 	Registry string
 	// Client does the fetch; nil means http.DefaultClient.
 	Client *http.Client
+	// Now is the clock by which a fetch is not tried again for a day after one
+	// failed. Nil means that failures are not remembered.
+	Now func() time.Time
+
+	silent time.Duration // for tests; 0 means silentTime
 }
 
 // Find returns the source of ECharts: what the program was built with, else
@@ -69,21 +95,71 @@ func Find(ctx context.Context, o Options) (script []byte, from Origin, err error
 		}
 	}
 	if dir != "" {
-		if js, err := os.ReadFile(filepath.Join(dir, cacheName)); err == nil && pinned(js) {
+		if js, err := readRegular(filepath.Join(dir, cacheName), scriptSize); err == nil && pinned(js) {
 			return js, FromCache, nil
 		}
 	}
 	if o.NoFetch {
 		return nil, FromNowhere, errors.New("echarts: neither embedded nor in the cache, and fetching is not allowed")
 	}
+	remembers := dir != "" && o.Now != nil
+	failed := filepath.Join(dir, failedName)
+	if remembers && failedLately(failed, o.Now()) {
+		return nil, FromNowhere, fmt.Errorf("echarts: %w: remove %s to have it tried", ErrFailedLately, failed)
+	}
+	if o.Announce != nil {
+		if err := o.Announce(official.URL(o.registry())); err != nil {
+			return nil, FromNowhere, fmt.Errorf("echarts: %w", err)
+		}
+	}
 	js, err := fetch(ctx, o)
+	switch {
+	case err == nil && dir != "":
+		keep(dir, cacheName, js)
+		os.Remove(failed) // if it is there
+	case err != nil && ctx.Err() == nil && remembers && keep(dir, failedName, o.Now().UTC().AppendFormat(nil, time.RFC3339)):
+		err = fmt.Errorf("%w; not tried again for a day, unless you remove %s", err, failed)
+	}
 	if err != nil {
 		return nil, FromNowhere, fmt.Errorf("echarts: %w", err)
 	}
-	if dir != "" {
-		keep(dir, js)
-	}
 	return js, FromNetwork, nil
+}
+
+// failedLately reports whether a fetch failed within the last day, by what the
+// file says. A time to come is none: a clock was wrong then, or is now.
+func failedLately(file string, now time.Time) bool {
+	b, err := readRegular(file, int64(len(time.RFC3339)))
+	if err != nil {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, string(b))
+	return err == nil && !at.After(now) && now.Sub(at) < retryAfter
+}
+
+// readRegular reads a file of at most limit bytes. It does not wait for a named
+// pipe, nor touch a device, whatever takes the file's place meanwhile.
+func readRegular(name string, limit int64) ([]byte, error) {
+	want, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !want.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is no regular file", name)
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	got, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(want, got) || got.Size() > limit {
+		return nil, fmt.Errorf("%s: has changed, or more than %d bytes", name, limit)
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 func pinned(js []byte) bool {
@@ -91,35 +167,83 @@ func pinned(js []byte) bool {
 	return hex.EncodeToString(sum[:]) == scriptSHA256
 }
 
-// keep puts the script into the cache. A cache that cannot be written to costs
-// another fetch next time, and is no error.
-func keep(dir string, js []byte) {
+// keep puts a file into the cache, and reports whether it did. A cache that
+// cannot be written to costs another fetch next time, and is no error. The
+// folder must be one itself: through a link, files elsewhere would be replaced.
+func keep(dir, name string, content []byte) bool {
 	if os.MkdirAll(dir, 0o755) != nil {
-		return
+		return false
 	}
-	f, err := os.CreateTemp(dir, cacheName+".*")
+	if st, err := os.Lstat(dir); err != nil || !st.IsDir() {
+		return false
+	}
+	f, err := os.CreateTemp(dir, name+".*")
 	if err != nil {
-		return
+		return false
 	}
-	_, werr := f.Write(js)
-	if cerr := f.Close(); werr != nil || cerr != nil || os.Rename(f.Name(), filepath.Join(dir, cacheName)) != nil {
+	_, werr := f.Write(content)
+	if cerr := f.Close(); werr != nil || cerr != nil || os.Rename(f.Name(), filepath.Join(dir, name)) != nil {
 		os.Remove(f.Name())
+		return false
 	}
+	return true
 }
+
+func (o Options) registry() string { return cmp.Or(o.Registry, npm.Default) }
 
 // fetch gets the package from the registry and takes the script out of it.
 func fetch(ctx context.Context, o Options) ([]byte, error) {
-	registry := cmp.Or(o.Registry, npm.Default)
-	if o.Announce != nil {
-		if err := o.Announce(official.URL(registry)); err != nil {
-			return nil, err
-		}
+	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, fmt.Errorf("the registry did not deliver it within %v", fetchTime))
+	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	silent := cmp.Or(o.silent, silentTime)
+	dog := time.AfterFunc(silent, func() { end(fmt.Errorf("nothing came from the registry for %v", silent)) })
+	defer dog.Stop()
+	client := http.Client{}
+	if o.Client != nil {
+		client = *o.Client
 	}
-	archive, err := official.Fetch(ctx, o.Client, registry)
+	client.Transport = heard{client.Transport, func() { dog.Reset(silent) }}
+	archive, err := official.Fetch(ctx, &client, o.registry())
 	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return nil, err
 	}
 	return extract(archive)
+}
+
+// heard is a transport that calls each whenever something of a body came.
+type heard struct {
+	http.RoundTripper // nil means http.DefaultTransport
+	each              func()
+}
+
+func (h heard) RoundTrip(req *http.Request) (*http.Response, error) {
+	t := h.RoundTripper
+	if t == nil {
+		t = http.DefaultTransport
+	}
+	resp, err := t.RoundTrip(req)
+	if err == nil {
+		resp.Body = heardBody{resp.Body, h.each}
+	}
+	return resp, err
+}
+
+type heardBody struct {
+	io.ReadCloser
+	each func()
+}
+
+func (b heardBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.each()
+	}
+	return n, err
 }
 
 // extract takes the script out of the package.

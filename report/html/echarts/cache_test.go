@@ -1,0 +1,192 @@
+package echarts
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unbuilt skips a test of what is not reached where ECharts was built in.
+func unbuilt(t *testing.T) {
+	t.Helper()
+	if _, ok := Embedded(); ok {
+		t.Skip("this build has ECharts embedded")
+	}
+}
+
+// Only a regular file of the script's size, or less, is read.
+func TestReadRegular(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for name, size := range map[string]int64{"good": 10, "full": scriptSize, "huge": 1 << 36} {
+		if err := os.WriteFile(path(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path(name), size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(path("folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path("good"), path("link")); err != nil {
+		t.Skip(err)
+	}
+	for name, want := range map[string]int{"good": 10, "full": scriptSize, "huge": -1, "folder": -1, "link": -1, "none": -1} {
+		b, err := readRegular(path(name), scriptSize)
+		if err == nil != (want >= 0) || len(b) != max(want, 0) {
+			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+		}
+	}
+}
+
+// What is put into the cache replaces what stands there and follows no link.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "mine")
+	if err := os.WriteFile(mine, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(dir, "cache")
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(mine, filepath.Join(cache, cacheName)); err != nil {
+		t.Skip(err)
+	}
+	if !keep(cache, cacheName, []byte("new")) {
+		t.Error("it is not kept")
+	}
+	if b, err := readRegular(filepath.Join(cache, cacheName), 3); err != nil || string(b) != "new" {
+		t.Errorf("the cache has %q, %v", b, err)
+	}
+	if b, err := os.ReadFile(mine); err != nil || string(b) != "precious" {
+		t.Errorf("the link led to %q, %v", b, err)
+	}
+	elsewhere := filepath.Join(dir, "elsewhere")
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(elsewhere, cacheName), []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	if keep(filepath.Join(dir, "linked"), cacheName, []byte("new")) {
+		t.Error("a folder elsewhere was written to")
+	}
+	if b, err := os.ReadFile(filepath.Join(elsewhere, cacheName)); err != nil || string(b) != "precious" {
+		t.Errorf("the link led to %q, %v", b, err)
+	}
+	if err := os.Mkdir(filepath.Join(cache, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if keep(cache, "folder", nil) || keep(mine, cacheName, nil) {
+		t.Error("what cannot be kept is")
+	}
+	if files, err := os.ReadDir(cache); err != nil || len(files) != 2 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// A fetch that failed is not tried again for a day, by the clock that is given.
+func TestFailedFetch(t *testing.T) {
+	unbuilt(t)
+	asked := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		http.Error(w, "no", http.StatusServiceUnavailable)
+	}))
+	defer srv.Close()
+	dir := t.TempDir()
+	file := filepath.Join(dir, failedName)
+	start := time.Date(2026, 11, 22, 12, 0, 0, 0, time.FixedZone("", 3600))
+	for _, c := range []struct {
+		what    string
+		prepare func() error
+		at      time.Duration
+		tries   bool
+	}{
+		{"first", nil, 0, true},
+		{"at once", nil, 0, false},
+		{"in the evening", nil, 10 * time.Hour, false},
+		{"just before a day is over", nil, 24*time.Hour - time.Second, false},
+		{"after a day", nil, 24 * time.Hour, true},
+		{"and then", nil, 25 * time.Hour, false},
+		{"the clock was set back", nil, 0, true},
+		{"from then on", nil, time.Hour, false},
+		{"the file was removed", func() error { return os.Remove(file) }, 2 * time.Hour, true},
+		{"the file is damaged", func() error { return os.WriteFile(file, []byte("yesterday"), 0o600) }, 2 * time.Hour, true},
+		{"the file is empty", func() error { return os.Truncate(file, 0) }, 2 * time.Hour, true},
+		{"the file is large", func() error { return os.Truncate(file, 1<<36) }, 2 * time.Hour, true},
+	} {
+		if c.prepare != nil {
+			if err := c.prepare(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked = 0
+		announced := false
+		_, from, err := Find(t.Context(), Options{
+			CacheDir: dir, Registry: srv.URL, Now: func() time.Time { return start.Add(c.at) },
+			Announce: func(string) error { announced = true; return nil },
+		})
+		if from != FromNowhere || err == nil || errors.Is(err, ErrFailedLately) == c.tries || (asked == 1) != c.tries || announced != c.tries {
+			t.Errorf("%s: asked %d times, announced: %v; %v", c.what, asked, announced, err)
+		}
+		if !strings.Contains(err.Error(), "remove "+file) {
+			t.Errorf("%s: %v does not name the file", c.what, err)
+		}
+	}
+	// Where nothing can be remembered, the error does not say that it is.
+	notDir := filepath.Join(dir, "file")
+	if err := os.WriteFile(notDir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		asked = 0
+		if _, _, err := Find(t.Context(), Options{CacheDir: notDir, Registry: srv.URL, Now: time.Now}); asked != 1 || err == nil || strings.Contains(err.Error(), "not tried again") {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+	}
+}
+
+// A registry that does not answer costs no more than the time for it; that the
+// user had enough is no failure of the registry.
+func TestSilentRegistry(t *testing.T) {
+	unbuilt(t)
+	arrived := make(chan bool, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- true
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	dir := t.TempDir()
+	o := Options{CacheDir: dir, Registry: srv.URL, Now: time.Now}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-arrived
+		cancel()
+	}()
+	o.silent = time.Hour
+	if _, _, err := Find(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, failedName)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is remembered: %v", err)
+	}
+	o.silent = time.Millisecond
+	if _, _, err := Find(t.Context(), o); err == nil || !strings.Contains(err.Error(), "nothing came from the registry for 1ms; not tried again for a day") {
+		t.Error(err)
+	}
+	if _, _, err := Find(t.Context(), o); !errors.Is(err, ErrFailedLately) {
+		t.Error(err)
+	}
+}
