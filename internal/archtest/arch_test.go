@@ -51,7 +51,7 @@ var rules = []rule{
 	{"analyze/timeline", in("reference", "analyze/procs"), nil},
 	{"analyze/span", in("reference", "analyze/procs", "analyze/ids"), nil},
 	{"analyze/findings", in("reference", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span"), nil},
-	{"analyze", in("reference"), []string{"golang.org/x/exp"}},
+	{"analyze", in("reference", "internal/std"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze"), nil},
 	{"compare/budget", nil, nil}, // it knows documents only
@@ -68,6 +68,7 @@ var rules = []rule{
 	{"internal/files", nil, nil},
 	{"internal/guard", nil, nil},
 	{"internal/npm", nil, nil},
+	{"internal/std", nil, nil},
 	{"internal/tracetest", nil, nil},
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
 	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
