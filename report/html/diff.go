@@ -165,7 +165,7 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 				d.More = len(s.side.Traces) - i
 				break
 			}
-			d.Traces = append(d.Traces, name(n))
+			d.Traces = append(d.Traces, wholeName(n))
 		}
 		p.Sides = append(p.Sides, d)
 	}
@@ -227,7 +227,7 @@ func signed(ns int64) string {
 }
 
 func newDiffDoc(side string, doc *report.Document) diffDoc {
-	d := diffDoc{Side: side, Name: name(doc.Result.Trace.Name), Headline: cut(visible(doc.Verdict.Headline), 1200)}
+	d := diffDoc{Side: side, Name: wholeName(doc.Result.Trace.Name), Headline: cut(visible(doc.Verdict.Headline), 1200)}
 	for _, l := range doc.Verdict.Lines {
 		d.Lines = append(d.Lines, cut(visible(l), 1200))
 	}

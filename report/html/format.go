@@ -52,7 +52,17 @@ const (
 // characters that would change how others look become visible.
 func name(s string) Name {
 	s = visible(s)
-	n := Name{Short: cut(words.Base(s), shortName)}
+	return named(s, words.Base(s))
+}
+
+// wholeName is name for what is told apart by its folders, such as traces.
+func wholeName(s string) Name {
+	s = visible(s)
+	return named(s, s)
+}
+
+func named(s, short string) Name {
+	n := Name{Short: cut(short, shortName)}
 	if n.Short != s {
 		n.Full = cut(s, fullName)
 		n.Cut = n.Full != s

@@ -200,11 +200,7 @@ func (v *view) card(r *analyze.Result) {
 	}
 	addName := func(term, s string) {
 		if s != "" {
-			full := visible(s)
-			n := Name{Short: cut(full, shortName)}
-			if n.Short != full {
-				n.Full = cut(full, fullName)
-			}
+			n := wholeName(s)
 			v.Card = append(v.Card, fact{Term: term, Name: &n})
 		}
 	}
