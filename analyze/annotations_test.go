@@ -15,13 +15,13 @@ import (
 // itself, as it is and anonymized.
 func TestClassesKnowTheirTasksAndRegions(t *testing.T) {
 	file := filepath.Join("..", "testdata", "traces", "real", "annot-go1.26-p4to8.trace.gz")
-	all := func(anonymize bool) (tasks, regions []string) {
+	all := func(names *analyze.Names) (tasks, regions []string) {
 		src, err := input.Open(context.Background(), file, input.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer src.Close()
-		r, err := analyze.Run(context.Background(), src, analyze.Options{Anonymize: anonymize})
+		r, err := analyze.Run(context.Background(), src, analyze.Options{Anonymize: names})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestClassesKnowTheirTasksAndRegions(t *testing.T) {
 		}
 		return tasks, regions
 	}
-	tasks, regions := all(false)
+	tasks, regions := all(nil)
 	for _, want := range []string{"round", "price", "order-0"} {
 		if !slices.Contains(tasks, want) {
 			t.Errorf("no class has task %q: %q", want, tasks)
@@ -41,7 +41,7 @@ func TestClassesKnowTheirTasksAndRegions(t *testing.T) {
 			t.Errorf("no class has region %q: %q", want, regions)
 		}
 	}
-	hiddenTasks, hiddenRegions := all(true)
+	hiddenTasks, hiddenRegions := all(analyze.NewNames())
 	if len(hiddenTasks) != len(tasks) || len(hiddenRegions) != len(regions) {
 		t.Errorf("anonymized there are %d and %d, want %d and %d", len(hiddenTasks), len(hiddenRegions), len(tasks), len(regions))
 	}

@@ -4,49 +4,38 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// names gives the words of a trace to those who judge it: as they are, or, so
-// that a report may leave the company, replaced: each package, function and file
-// by a number, the same throughout. What belongs to Go's standard library stays.
-type names struct {
-	packages, funcs, files, types map[string]string // nil: as they are
+// Names replaces the names in traces, so that a report may leave the company:
+// each package, function, file and annotation by a number, the same throughout.
+// What belongs to Go's standard library stays. Runs that share Names give the same
+// thing the same number, so that they can be compared. Names are not safe for
+// concurrent use, and not for two runs at once. A nil *Names changes nothing.
+type Names struct {
+	packages, funcs, files, types, reasons map[string]string
 }
 
-func newNames(anonymize bool) *names {
-	if !anonymize {
-		return &names{}
+// NewNames returns Names that have replaced nothing yet.
+func NewNames() *Names {
+	return &Names{
+		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
+		reasons: map[string]string{},
 	}
-	return &names{packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{}}
 }
 
-// standard are the first parts of the paths of packages in Go's standard
-// library. Other paths, with a dot or without, may be anybody's.
-var standard = func() map[string]bool {
-	m := map[string]bool{}
-	for _, p := range strings.Fields(`archive bufio builtin bytes cmp compress container context crypto database debug
-		embed encoding errors expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin
-		reflect regexp runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor
-		weak`) {
-		m[p] = true
-	}
-	return m
-}()
-
-// typeArgs are the type arguments in a function's name, which may be anybody's.
-var typeArgs = regexp.MustCompile(`\[.*\]`)
-
-// split cuts a function's name behind its package's path.
+// split cuts a function's name behind its package's path. Type arguments, which
+// hold paths of their own, do not count.
 func split(fn string) (pkg, rest string) {
-	from := 0
+	plain := fn
 	if i := strings.IndexByte(fn, '['); i >= 0 {
-		from = strings.LastIndexByte(fn[:i], '/') + 1
-	} else {
-		from = strings.LastIndexByte(fn, '/') + 1
+		plain = fn[:i]
 	}
+	from := strings.LastIndexByte(plain, '/') + 1
 	i := strings.IndexByte(fn[from:], '.')
 	if i < 0 {
 		return fn, ""
@@ -54,12 +43,41 @@ func split(fn string) (pkg, rest string) {
 	return fn[:from+i], fn[from+i+1:]
 }
 
-func isStandard(pkg string) bool {
-	first, _, _ := strings.Cut(pkg, "/")
-	return standard[first]
+var (
+	// plainName is how a function of the standard library is called within its
+	// package: identifiers, receivers, and what the compiler adds for closures,
+	// wrappers and bodies of loops, as in (*conn).serve.func1 and Lock-fm.
+	plainName = regexp.MustCompile(`^[\w.()*·-]+$`)
+	// behindTypes is what may follow type arguments, as in (*Pointer[...]).Load.
+	behindTypes = regexp.MustCompile(`^(\)?[.-][\w.·-]+|\)?)$`)
+	// sourceFile is how files of the standard library are called.
+	sourceFile = regexp.MustCompile(`^\w[\w.-]*\.(go|s)$`)
+)
+
+// standardName returns the name of a function of the standard library without type
+// arguments, which may be anybody's. It is not ok if the function is no such.
+func standardName(fn string) (name string, ok bool) {
+	pkg, rest := split(fn)
+	if !std.Has(pkg) {
+		return "", false
+	}
+	from := strings.IndexByte(rest, '[')
+	if from < 0 {
+		return fn, plainName.MatchString(rest)
+	}
+	if !plainName.MatchString(rest[:from]) {
+		return "", false
+	}
+	name = pkg + "." + rest[:from] + "[...]"
+	// The arguments end at the last bracket: tags of structs among them may hold any
+	// others. A name that was cut within them has no end.
+	if to := strings.LastIndexByte(rest, ']'); strings.Count(rest, "[") == strings.Count(rest, "]") && behindTypes.MatchString(rest[to+1:]) {
+		name += rest[to+1:]
+	}
+	return name, true
 }
 
-func (n *names) numbered(m map[string]string, key, prefix string) string {
+func numbered(m map[string]string, key, prefix string) string {
 	s, ok := m[key]
 	if !ok {
 		s = fmt.Sprintf("%s%d", prefix, len(m)+1)
@@ -68,64 +86,119 @@ func (n *names) numbered(m map[string]string, key, prefix string) string {
 	return s
 }
 
-// function is what a function is called.
-func (n *names) function(fn string) string {
-	if n.packages == nil || fn == "" {
+// Function returns what a function is called.
+func (n *Names) Function(fn string) string {
+	if n == nil || fn == "" || fn == "main.main" { // which each program has
 		return fn
 	}
-	pkg, rest := split(fn)
-	if isStandard(pkg) {
-		return typeArgs.ReplaceAllString(fn, "[...]")
+	if name, ok := standardName(fn); ok {
+		return name
 	}
+	pkg, rest := split(fn)
 	p := n.program(pkg)
 	if rest == "" {
 		return p
 	}
-	if fn == "main.main" {
-		return fn // each program has it
-	}
-	return p + "." + n.numbered(n.funcs, fn, "f")
+	return p + "." + numbered(n.funcs, fn, "f")
 }
 
 // program is what a package is called.
-func (n *names) program(pkg string) string {
-	if n.packages == nil || pkg == "" || pkg == "main" {
+func (n *Names) program(pkg string) string {
+	if n == nil || pkg == "" || pkg == "main" {
 		return pkg
 	}
-	return n.numbered(n.packages, pkg, "p")
+	return numbered(n.packages, pkg, "p")
 }
 
 // annotations are what types of tasks or regions are called.
-func (n *names) annotations(types []string) []string {
-	if n.packages == nil {
+func (n *Names) annotations(types []string) []string {
+	if n == nil {
 		return types
 	}
 	out := make([]string, len(types))
 	for i, s := range types {
-		out[i] = n.numbered(n.types, s, "type")
+		out[i] = numbered(n.types, s, "type")
 	}
 	return out
 }
 
+// stopReasons are the words of the runtime for why it stops the world, its
+// stwReasonStrings.
+var stopReasons = []string{
+	"", "unknown", "GC mark termination", "GC sweep termination", "write heap dump", "goroutine profile", "goroutine profile cleanup",
+	"all goroutines stack trace", "read mem stats", "AllThreadsSyscall", "GOMAXPROCS", "start trace", "stop trace",
+	"CountPagesInUse (test)", "ReadMetricsSlow (test)", "ReadMemStatsSlow (test)", "PageCachePagesLeaked (test)", "ResetDebugLog (test)",
+}
+
+// reason is what a reason to stop the world is called.
+func (n *Names) reason(s string) string {
+	if n == nil || slices.Contains(stopReasons, s) {
+		return s
+	}
+	return numbered(n.reasons, s, "reason")
+}
+
 // frame is a frame of a stack for people.
-func (n *names) frame(f events.Frame) string {
-	file := f.File
-	if n.packages != nil {
-		pkg, _ := split(f.Func)
-		base := path.Base(strings.ReplaceAll(f.File, `\`, "/"))
-		if isStandard(pkg) {
-			file = pkg + "/" + base
-		} else {
-			file = n.program(pkg) + "/" + n.numbered(n.files, f.File, "file") + ".go"
+func (n *Names) frame(f events.Frame) string {
+	return fmt.Sprintf("%s (%s:%d)", n.Function(f.Func), n.file(f), f.Line)
+}
+
+// file is what the file of a frame is called.
+func (n *Names) file(f events.Frame) string {
+	if n == nil || f.File == "" || f.File == "<autogenerated>" {
+		return f.File
+	}
+	pkg, _ := split(f.Func)
+	if _, ok := standardName(f.Func); !ok {
+		pkg = n.program(pkg)
+	} else if file, ok := standardFile(f.File); ok {
+		return file
+	}
+	// With a function of Go's own, the file is what cgo made, or the program's, where
+	// go:linkname gives one of its functions such a name.
+	return pkg + "/" + numbered(n.files, f.File, "file") + ".go"
+}
+
+// standardFile returns a file of the standard library without the folder of the
+// Go installation: -trimpath leaves sync/mutex.go of /usr/local/go/src/sync/mutex.go.
+func standardFile(file string) (string, bool) {
+	file = strings.ReplaceAll(file, `\`, "/")
+	dir, base := path.Split(file)
+	dir = strings.TrimSuffix(dir, "/")
+	if !sourceFile.MatchString(base) {
+		return "", false
+	}
+	for rest, more := dir, true; more; _, rest, more = strings.Cut(rest, "/src/") {
+		if std.Has(rest) {
+			return rest + "/" + base, true
 		}
 	}
-	return fmt.Sprintf("%s (%s:%d)", n.function(f.Func), file, f.Line)
+	return "", false
 }
 
 // trace is what the trace itself is called.
-func (n *names) trace(name string) string {
-	if n.packages == nil {
+func (n *Names) trace(name string) string {
+	if n == nil {
 		return name
 	}
 	return "trace"
+}
+
+// loss is why something of the trace is missing. Errors of the system and of the
+// network name files and hosts.
+func (n *Names) loss(why string) string {
+	const brokeOff = "the input broke off"
+	if n != nil && strings.HasPrefix(why, brokeOff) {
+		return brokeOff
+	}
+	return why
+}
+
+// failure is a generation that could not be decoded. The reader's errors quote
+// the trace.
+func (n *Names) failure(f events.Failure) string {
+	if n != nil {
+		f.Err = errDamaged
+	}
+	return f.String()
 }

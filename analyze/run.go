@@ -32,9 +32,9 @@ type Options struct {
 	// What is alive at one time in the trace cannot be lowered: where it is too much
 	// the analysis ends, with an error, or with Partial as if it was interrupted.
 	MaxMemory int64
-	// Anonymize replaces the names of packages, functions and files that are not
-	// Go's own by numbers, and the trace's by "trace".
-	Anonymize bool
+	// Anonymize, if set, replaces the names of packages, functions, files and
+	// annotations that are not Go's own by numbers, and the trace's by "trace".
+	Anonymize *Names
 	// OnEvents, if set, is called with the number of events that have been read
 	// since it was called last: some thousands at a time.
 	OnEvents func(n int)
@@ -53,6 +53,9 @@ type Options struct {
 	// some thousands of decisions behind; its last call is over when Run returns.
 	DecisionsOnly bool
 }
+
+// errDamaged stands for errors that may quote the trace.
+var errDamaged = errors.New("it is damaged")
 
 // ErrNoEvents says that a trace holds nothing that could be analysed.
 var ErrNoEvents = errors.New("no events")
@@ -73,8 +76,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	stream := events.New(ctx, src, events.Options{Workers: limits.workers})
 	defer stream.Close()
 
-	words := newNames(o.Anonymize)
-	text := func(h int32) string { return stream.Tables.Name(events.Handle(h)) }
+	words := o.Anonymize
+	reason := func(h int32) string { return words.reason(stream.Tables.Name(events.Handle(h))) }
 	var (
 		tracker = procs.NewTracker()
 		ps      = procs.Following(tracker)
@@ -86,7 +89,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	tl := timeline.New(limits.timeline)
 	onPs := accounts{tracker, ps, fair, tl}
 	limits.waits.OnWorst = func(from, to, g int64) { cur.marked = append(cur.marked, mark{at, from, to, g}) }
-	limits.waits.Text, limits.waits.Frames = text, stackLines(stream.Tables, words)
+	limits.waits.Text, limits.waits.Frames = reason, stackLines(stream.Tables, words)
 	ws := waits.New(limits.waits)
 	if o.OnStacks != nil {
 		o.OnStacks(stackLines(stream.Tables, words))
@@ -209,7 +212,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	end := st.End
 	class := func(id int32) (name, creator string) {
 		name, creator = rec.Class(id)
-		return words.function(name), words.function(creator)
+		return words.Function(name), words.Function(creator)
 	}
 	res := &Result{
 		Trace: describe(src, &st, &sum, words, interrupted, full),
@@ -237,7 +240,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
 		Waits: res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
 		ClassName: class, Stack: stackLines(stream.Tables, words),
-		Label: text,
+		Label: reason,
 	}
 	res.Findings = found.Finish(facts)
 	for _, f := range res.Findings {
@@ -326,7 +329,7 @@ type namer func(id int32) (name, creator string)
 func (f namer) Class(id int32) (name, creator string) { return f(id) }
 
 // stackLines renders a stack for people, innermost frame first.
-func stackLines(t *events.Tables, words *names) func(int32) []string {
+func stackLines(t *events.Tables, words *Names) func(int32) []string {
 	return func(h int32) []string {
 		var out []string
 		for _, f := range t.Frames(events.Handle(h)) {
@@ -352,7 +355,7 @@ var versions = map[int]string{
 	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
 }
 
-func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *names, interrupted bool, full string) Trace {
+func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *Names, interrupted bool, full string) Trace {
 	h := src.Header()
 	in := src.Stats()
 	t := Trace{
@@ -398,9 +401,9 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	}
 	for _, l := range in.Losses {
 		if l.Bytes > 0 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%d bytes lost at byte %d: %s", l.Bytes, l.Offset, l.Why))
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%d bytes lost at byte %d: %s", l.Bytes, l.Offset, words.loss(l.Why)))
 		} else {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("at byte %d: %s", l.Offset, l.Why))
+			t.Warnings = append(t.Warnings, fmt.Sprintf("at byte %d: %s", l.Offset, words.loss(l.Why)))
 		}
 	}
 	if n := in.LossCount - len(in.Losses); n > 0 {
@@ -408,7 +411,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	}
 	for _, f := range st.Failures {
 		t.LostBytes += f.Bytes
-		t.Warnings = append(t.Warnings, f.String())
+		t.Warnings = append(t.Warnings, words.failure(f))
 	}
 	for i, g := range st.Gaps {
 		if i == 10 {

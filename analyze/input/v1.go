@@ -44,7 +44,7 @@ func (s *Source) nextV1() (*Generation, error) {
 			return nil, s.failAt("reading", broken)
 		}
 		g.Complete = false
-		s.lose(0, 0, "the input broke off: "+broken.Error())
+		s.lose(0, 0, "the input broke off: "+withoutPath(broken).Error())
 	}
 	s.noteTail()
 	return g.Generation, nil

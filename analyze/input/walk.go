@@ -305,7 +305,7 @@ func (s *Source) finish(g building) (*Generation, error) {
 		if g.Generation == nil && s.index == 0 {
 			return nil, s.failAt("reading", broken)
 		}
-		s.lose(0, number(g), "the input broke off: "+broken.Error())
+		s.lose(0, number(g), "the input broke off: "+withoutPath(broken).Error())
 		s.stream.settle()
 	}
 	s.noteTail()

@@ -66,6 +66,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 		}),
 	}
 	r.flags(cmd.Flags())
+	r.pathFlag(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
 	referenceFlag(cmd.Flags(), &against)

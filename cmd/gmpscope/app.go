@@ -16,6 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report"
 )
 
 // app is what the subcommands share: the world outside, whether one of them got
@@ -27,6 +28,7 @@ type app struct {
 	ran            bool
 	inputs         []handled
 	outputs        []handled
+	names          *analyze.Names // with --anonymize, those of all traces
 }
 
 // do makes the RunE of a command.
@@ -42,6 +44,7 @@ type reading struct {
 	quiet     bool
 	workers   int
 	anonymize bool
+	fullPath  bool
 	memory    size
 }
 
@@ -52,14 +55,36 @@ func (r *reading) flags(f *pflag.FlagSet) {
 	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
 }
 
+// pathFlag adds the flag of commands whose output names traces.
+func (r *reading) pathFlag(f *pflag.FlagSet) {
+	f.BoolVar(&r.fullPath, "full-path", false, "name a trace by its path as given, not only by the last part of it")
+}
+
 func (r *reading) check() error {
 	if r.workers < 0 {
 		return usagef("--workers %d: must not be negative", r.workers)
+	}
+	if r.anonymize && r.fullPath {
+		return usagef("--full-path shows what --anonymize hides: choose one of them")
 	}
 	if r.memory != 0 && r.memory < analyze.MinMemory {
 		return usagef("--max-memory %v: must be %v at least", r.memory, size(analyze.MinMemory))
 	}
 	return nil
+}
+
+// name gives the traces of a command the names that its output shows.
+func (r *reading) name(results ...*analyze.Result) {
+	if r.fullPath {
+		return
+	}
+	paths := make([]string, len(results))
+	for i, res := range results {
+		paths[i] = res.Trace.Name
+	}
+	for i, name := range report.TraceNames(paths) {
+		results[i].Trace.Name = name
+	}
 }
 
 // gcPercent is GOGC while a trace is analysed. What the analysis keeps are large
@@ -92,7 +117,13 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, Anonymize: r.anonymize, MaxMemory: int64(r.memory)}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory)}
+	if r.anonymize {
+		if a.names == nil {
+			a.names = analyze.NewNames()
+		}
+		opts.Anonymize = a.names
+	}
 	if o != nil {
 		o(src.Header(), &opts)
 	}
@@ -132,6 +163,9 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 			o.OnStacks, o.OnDecision = f.Stacks, f.Add
 		}
 	})
+	if err == nil {
+		r.name(res)
+	}
 	if err != nil || !asked || res.Trace.Interrupted {
 		return res, nil, err
 	}

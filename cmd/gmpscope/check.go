@@ -129,6 +129,7 @@ another severity.`,
 		}),
 	}
 	r.flags(cmd.Flags())
+	r.pathFlag(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json", "junit", "sarif", "github")
 	fail = addChoice(cmd, "fail-on", "the severity of findings from which on to fail", "warning", "note", "critical", "none")
 	cmd.Flags().StringVar(&budgetFile, "budget", "", "hold the traces against the rules in `FILE`")
@@ -168,6 +169,7 @@ func (a *app) documents(ctx context.Context, names []string, r reading, saved bo
 		}
 		results, docs = append(results, res), append(docs, d)
 	}
+	r.name(results...)
 	return results, docs, nil
 }
 

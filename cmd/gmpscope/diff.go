@@ -95,6 +95,7 @@ docs/json.md describes. With -o it is also written as an HTML file.`,
 		}),
 	}
 	r.flags(cmd.Flags())
+	r.pathFlag(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().StringVarP(&target, "output", "o", "", "write the comparison to `FILE`, as HTML, too")
 	cmd.Flags().BoolVar(&open, "open", false, "open that file in the browser")
@@ -160,6 +161,7 @@ func (a *app) compare(ctx context.Context, before, after []string, r reading) (c
 	if err != nil {
 		return nil, first, nil, err
 	}
+	r.name(slices.Concat(b, f)...)
 	c, err = compare.Compare(b, f)
 	first = [2]*report.Document{report.Build(b[0], tool()), report.Build(f[0], tool())}
 	return c, first, warnings, err

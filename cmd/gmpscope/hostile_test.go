@@ -33,17 +33,7 @@ func hostile(t testing.TB, name string) string {
 	t.Helper()
 	tr := damage.Parse(tracetest.Recorded(t, name))
 	kinds := kinds(tr)
-	for i := 0; i < len(tr.Blocks); i++ { // longer texts need more batches
-		b := &tr.Blocks[i]
-		if tr.V1() || len(b.Events) < 100 || b.Events[0].Kind != wire.Strings {
-			continue
-		}
-		rest, half := *b, len(b.Events)/2
-		rest.Events = append([]damage.Event{b.Events[0]}, b.Events[half:]...)
-		b.Events = b.Events[:half]
-		tr.Blocks = slices.Insert(tr.Blocks, i+1, rest)
-		i--
-	}
+	makeRoom(tr)
 	n := 0
 	tr.Strings(func(old string) string {
 		n++
@@ -57,6 +47,22 @@ func hostile(t testing.TB, name string) string {
 		t.Skipf("no file can have that name here: %v", err)
 	}
 	return file
+}
+
+// makeRoom spreads the texts of a trace over more batches, so that they can be
+// replaced by longer ones.
+func makeRoom(tr *damage.Trace) {
+	for i := 0; i < len(tr.Blocks); i++ {
+		b := &tr.Blocks[i]
+		if tr.V1() || len(b.Events) < 100 || b.Events[0].Kind != wire.Strings {
+			continue
+		}
+		rest, half := *b, len(b.Events)/2
+		rest.Events = append([]damage.Event{b.Events[0]}, b.Events[half:]...)
+		b.Events = b.Events[:half]
+		tr.Blocks = slices.Insert(tr.Blocks, i+1, rest)
+		i--
+	}
 }
 
 // kinds says what the texts of a trace name, by the event that refers to them;

@@ -75,6 +75,12 @@ docs/json.md describes.`,
 				if r.memory > 0 { // goroutines and arrivals take 100 bytes each, steps less
 					opts.Workload.MaxSteps = int(min(int64(r.memory)/4/100, 1<<23))
 				}
+				if o.Anonymize != nil { // the user knows the names, the answer has the numbers
+					for i := range opts.WhatIf {
+						c := &opts.WhatIf[i]
+						c.Class, c.FreeLock = o.Anonymize.Function(c.Class), o.Anonymize.Function(c.FreeLock)
+					}
+				}
 				f = replay.NewFreeing(h, *opts)
 				o.OnStacks = f.Stacks
 				o.OnDecision = func(d *reference.Decision) error {
@@ -84,6 +90,7 @@ docs/json.md describes.`,
 			if err != nil {
 				return err
 			}
+			r.name(res)
 			out := g.Finish(res)
 			if f != nil {
 				on, done := a.simulating(r)
@@ -107,6 +114,7 @@ docs/json.md describes.`,
 		}),
 	}
 	r.flags(cmd.Flags())
+	r.pathFlag(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().IntVar(&divergences, "divergences", 100, "keep at most `N` divergences as evidence")
 	free.flags(cmd)

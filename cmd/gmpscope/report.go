@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,8 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 		}),
 	}
 	f.reading.flags(cmd.Flags())
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory)")
+	f.pathFlag(cmd.Flags())
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory; with --anonymize, anonymous.html, or anonymous-2.html and so on where that exists)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
 	referenceFlag(cmd.Flags(), &f.against)
 	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
@@ -74,7 +76,10 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 		return usagef("--open needs a file: -o - writes to standard output")
 	}
 	target := f.output
-	if target == "" {
+	switch {
+	case target == "" && f.anonymize:
+		target = anonymousName()
+	case target == "":
 		target = reportName(trace)
 	}
 	if err := a.reads("the trace", trace); err != nil {
@@ -149,4 +154,17 @@ func reportName(trace string) string {
 		base = "trace"
 	}
 	return base + ".html"
+}
+
+// anonymousName is the name of the report of a trace whose name must not be
+// known. It does not say which trace that is, so a report that is there already may
+// be another one's, and is kept.
+func anonymousName() string {
+	name := "anonymous.html"
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("anonymous-%d.html", i)
+	}
 }
