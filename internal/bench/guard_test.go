@@ -1,6 +1,7 @@
-// Package bench guards what an analysis costs, where that can be counted: no
-// test in it looks at a clock. What it costs in time, [the bench program]
-// measures.
+// Package bench guards what an analysis costs. What can be counted, every run of
+// the tests holds: it is the same each time. What only a clock or the live heap
+// can tell is in files with the build tag guard, which scripts/bench -guard runs.
+// How much it costs in time, [the bench program] measures.
 //
 // [the bench program]: https://pkg.go.dev/github.com/gmpscope/gmpscope/internal/bench/cmd/bench
 package bench
@@ -8,17 +9,23 @@ package bench
 import (
 	"bytes"
 	"context"
-	"math"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/trace"
-	"sync"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/bench/stretch"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
@@ -38,14 +45,14 @@ func stretched(t *testing.T, name string, n int) []byte {
 	return b.Bytes()
 }
 
-func analysed(t *testing.T, data []byte, o analyze.Options) *analyze.Result {
+func analysed(t *testing.T, data []byte) *analyze.Result {
 	t.Helper()
 	src, err := input.New(bytes.NewReader(data), "memory")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	r, err := analyze.Run(t.Context(), src, o)
+	r, err := analyze.Run(t.Context(), src, analyze.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,89 +62,122 @@ func analysed(t *testing.T, data []byte, o analyze.Options) *analyze.Result {
 	return r
 }
 
-// TestAllocations bounds what one more event allocates: the difference between
-// a long trace and a short one of the same kind. Of the numbers, what a
-// generation allocates is the larger part: its tables. A generation of "dense"
-// has about 10,000 events, one of "mixed" 2,700 and many more stacks.
+// steps are those of an analysis that keep something, put together as in
+// [analyze.Run], but one after the other: what they hold is the same each time.
+type steps struct {
+	tables   *events.Tables
+	rec      *reconstruct.Reconstructor
+	waits    *waits.Accumulator
+	tracker  *procs.Tracker
+	procs    *procs.Accumulator
+	fair     *fairness.Accumulator
+	timeline *timeline.Accumulator
+	found    *findings.Set
+}
+
+func newSteps(tables *events.Tables) *steps {
+	tr := procs.NewTracker()
+	s := &steps{
+		tables: tables, tracker: tr, procs: procs.Following(tr),
+		fair: fairness.New(fairness.Options{Ps: tr}), timeline: timeline.New(timeline.Options{Ps: tr}),
+		found: findings.NewSet(all.Detectors(all.Default()), findings.Env{}),
+	}
+	s.waits = waits.New(waits.Options{
+		OnWorst: func(from, to, _ int64) { s.timeline.Mark(from, to, "") },
+		Text:    func(h int32) string { return tables.Name(events.Handle(h)) },
+		Frames: func(h int32) (lines []string) {
+			for _, f := range tables.Frames(events.Handle(h)) {
+				lines = append(lines, f.Func)
+			}
+			return lines
+		},
+	})
+	s.rec = reconstruct.New(tables, reconstruct.Options{Rules: reference.RulesFor(26), Emit: s.take})
+	return s
+}
+
+func (s *steps) take(ds []reference.Decision) []reference.Decision {
+	for i := range ds {
+		d := &ds[i]
+		s.waits.Add(d)
+		s.tracker.Apply(d)
+		s.procs.Add(d)
+		s.fair.Add(d)
+		s.timeline.Add(d)
+		s.found.Add(d)
+	}
+	return ds[:0]
+}
+
+// decode calls see with all events of a trace, and returns the tables that they refer to.
+func decode(t *testing.T, data []byte, see func(*events.Tables, []events.Event)) *events.Tables {
+	t.Helper()
+	src, err := input.New(bytes.NewReader(data), "memory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	stream := events.New(t.Context(), src, events.Options{Workers: 1})
+	defer stream.Close()
+	for {
+		evs, err := stream.Next()
+		if err == io.EOF {
+			return stream.Tables
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		see(stream.Tables, evs)
+	}
+}
+
+// TestAllocations bounds what one more event allocates in the steps: the difference
+// between a long trace and a short one of the same kind. What its decoding
+// allocates, package events holds.
 func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		bound float64
 	}{
-		{"dense", 0.031},
-		{"mixed", 0.32},
+		{"dense", 0.001},
+		{"mixed", 0.01},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			count := func(n int) (events, allocs float64) {
-				data := stretched(t, c.name, n)
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				r := analysed(t, data, analyze.Options{})
-				runtime.ReadMemStats(&after)
-				return float64(r.Trace.Events), float64(after.Mallocs - before.Mallocs)
-			}
-			shortEvents, shortAllocs := count(8)
-			longEvents, longAllocs := count(16)
-			each := (longAllocs - shortAllocs) / (longEvents - shortEvents)
-			t.Logf("%.4f allocations for each of %.0f more events", each, longEvents-shortEvents)
-			if each > c.bound {
-				t.Errorf("%.4f allocations for each event, more than %v", each, c.bound)
-			}
-		})
-	}
-}
-
-// heap returns the bytes that live objects take.
-func heap() int64 {
-	runtime.GC()
-	runtime.GC() // what a sync.Pool holds survives one
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-// settled returns the heap when the accumulators have taken what they were
-// handed: nothing more becomes garbage.
-func settled() int64 {
-	least := heap()
-	for same := 0; same < 3; same++ {
-		time.Sleep(20 * time.Millisecond)
-		if h := heap(); h < least-(4<<10) {
-			least, same = h, 0
+		count := func(n int) (total, allocs float64) {
+			var blocks [][]events.Event
+			tables := decode(t, stretched(t, c.name, n), func(_ *events.Tables, evs []events.Event) {
+				blocks = append(blocks, slices.Clone(evs))
+				total += float64(len(evs))
+			})
+			allocs = testing.AllocsPerRun(1, func() {
+				s := newSteps(tables)
+				for _, evs := range blocks {
+					s.rec.Add(evs)
+				}
+			})
+			return total, allocs
+		}
+		shortEvents, shortAllocs := count(8)
+		longEvents, longAllocs := count(16)
+		each := (longAllocs - shortAllocs) / (longEvents - shortEvents)
+		t.Logf("%s: %.5f allocations for each of %.0f more events", c.name, each, longEvents-shortEvents)
+		if each > c.bound {
+			t.Errorf("%s: %.5f allocations for each event, more than %v", c.name, each, c.bound)
 		}
 	}
-	return least
 }
 
-// held returns how many bytes an analysis holds when it has seen the whole trace
-// but not finished, and how many its result takes: the least of several tries, because
-// how far the steps run ahead of one another, and so what they have in hand, is chance.
-// They get the time to keep up: a block in hand is larger than what is looked for.
-func held(t *testing.T, data []byte) (during, after int64) {
+// held returns how many bytes the steps hold that have seen a whole trace but are
+// not finished.
+func held(t *testing.T, data []byte) int64 {
 	t.Helper()
-	var decisions, last int
-	analysed(t, data, analyze.Options{OnDecision: func(*reference.Decision) error {
-		last++
-		return nil
-	}})
-	during, after = math.MaxInt64, math.MaxInt64
-	for range 6 {
-		decisions = 0
-		before := heap()
-		r := analysed(t, data, analyze.Options{Workers: 1, OnDecision: func(*reference.Decision) error {
-			if decisions++; decisions%512 == 0 {
-				time.Sleep(200 * time.Microsecond)
-			}
-			if decisions == last {
-				during = min(during, settled()-before)
-			}
-			return nil
-		}})
-		after = min(after, heap()-before)
-		runtime.KeepAlive(r)
-	}
-	runtime.KeepAlive(data)
-	return during, after
+	var s *steps
+	decode(t, data, func(tables *events.Tables, evs []events.Event) {
+		if s == nil {
+			s = newSteps(tables)
+		}
+		s.rec.Add(evs)
+	})
+	return size(s)
 }
 
 // TestLength has a trace grow to twice its length, with as many goroutines at a
@@ -145,17 +185,19 @@ func held(t *testing.T, data []byte) (during, after int64) {
 // may grow with it. What they keep at bounded resolution may fill up.
 func TestLength(t *testing.T) {
 	const (
-		moreHeld   = 200 << 10
-		moreResult = 64 << 10
+		moreHeld   = 64 << 10
+		moreResult = 16 << 10
 	)
-	shortDuring, shortAfter := held(t, stretched(t, "mixed", 40))
-	longDuring, longAfter := held(t, stretched(t, "mixed", 80))
-	t.Logf("during: %d, then %d bytes; after: %d, then %d", shortDuring, longDuring, shortAfter, longAfter)
-	if d := longDuring - shortDuring; d > moreHeld {
-		t.Errorf("the analysis of a trace twice as long holds %d bytes more", d)
+	short, long := stretched(t, "mixed", 40), stretched(t, "mixed", 80)
+	a, b := held(t, short), held(t, long)
+	t.Logf("the steps hold %d bytes, then %d", a, b)
+	if b-a > moreHeld {
+		t.Errorf("the analysis of a trace twice as long holds %d bytes more", b-a)
 	}
-	if d := longAfter - shortAfter; d > moreResult {
-		t.Errorf("the result for a trace twice as long has %d bytes more", d)
+	a, b = size(analysed(t, short)), size(analysed(t, long))
+	t.Logf("the result has %d bytes, then %d", a, b)
+	if b-a > moreResult {
+		t.Errorf("the result for a trace twice as long has %d bytes more", b-a)
 	}
 }
 
@@ -164,52 +206,70 @@ func TestLength(t *testing.T) {
 // size is bounded.
 func TestLiveGoroutines(t *testing.T) {
 	const few, many = 25_000, 75_000
-	const each = 1580
-	small, _ := held(t, crowd(t, few))
-	large, _ := held(t, crowd(t, many))
-	got := float64(large-small) / (many - few)
+	const each = 1060
+	got := float64(crowd(many)-crowd(few)) / (many - few)
 	t.Logf("%.0f bytes for a live goroutine", got)
 	if got > each {
 		t.Errorf("%.0f bytes for each live goroutine, more than %d", got, each)
 	}
 }
 
-// crowd records n goroutines that are alive until the end.
-func crowd(t *testing.T, n int) []byte {
-	t.Helper()
-	if trace.IsEnabled() {
-		t.Skip("the test itself is being traced")
+// crowd returns how many bytes the steps hold when one goroutine has created n
+// others that ran and wait, one after the other.
+func crowd(n int64) int64 {
+	tables := events.NewTables()
+	s := newSteps(tables)
+	var block []events.Event
+	now := int64(0)
+	add := func(e events.Event) {
+		e.Time, e.M = now, 1
+		now += 100
+		if block = append(block, e); len(block) == cap(block) {
+			s.rec.Add(block)
+			block = block[:0]
+		}
 	}
-	var (
-		out         bytes.Buffer
-		ready, over sync.WaitGroup
-		end         = make(chan struct{})
-	)
-	if err := trace.Start(&out); err != nil {
-		t.Fatal(err)
+	block = make([]events.Event, 0, 2048)
+	becomes := func(g, res int64, from, to events.State, why events.Handle) {
+		add(events.Event{Kind: events.Go, G: g, Res: res, From: from, To: to, Reason: why})
 	}
-	ready.Add(n)
-	for range n {
-		over.Go(func() {
-			ready.Done()
-			<-end
-		})
+	add(events.Event{Kind: events.Procs, G: events.None, P: events.None, Res: 1})
+	add(events.Event{Kind: events.Proc, G: events.None, P: events.None, Res: 0, From: events.Undetermined, To: events.Running})
+	becomes(events.None, 1, events.Undetermined, events.Running, 0)
+	for g := int64(2); g < n+2; g++ {
+		becomes(1, g, events.NotExist, events.Runnable, 0)
+		becomes(1, 1, events.Running, events.Runnable, events.ReasonGosched)
+		becomes(events.None, g, events.Runnable, events.Running, 0)
+		becomes(g, g, events.Running, events.Waiting, events.ReasonChanReceive)
+		becomes(events.None, 1, events.Runnable, events.Running, 0)
 	}
-	ready.Wait()
-	trace.Stop()
-	close(end)
-	over.Wait()
-	return out.Bytes()
+	s.rec.Add(block)
+	return size(s)
 }
 
-// TestManyTraces analyses one trace after the other in a process, whole ones of
-// all formats, a part of one, none, and some of which the user has had enough:
-// nothing may stay of any.
+// TestManyTraces analyses one trace after the other in a process: no goroutine
+// and no open file may stay of any. What memory stays, [TestGuardHeap] measures.
 func TestManyTraces(t *testing.T) {
-	warm, runs := 30, 1000
-	if testing.Short() {
-		runs = 100
+	one := variety(t)
+	for i := range 30 {
+		one(i)
 	}
+	goroutines, files := runtime.NumGoroutine(), openFiles()
+	for i := range 100 {
+		one(i)
+	}
+	for runtime.NumGoroutine() > goroutines { // one that has said that it is done may still be about to end
+		runtime.Gosched()
+	}
+	if n := openFiles(); n > files {
+		t.Errorf("%d files are open, before there were %d", n, files)
+	}
+}
+
+// variety returns a function whose call i analyses one of several traces: whole
+// ones of all formats, a part of one, none, and some of which the user has had
+// enough.
+func variety(t *testing.T) func(i int) {
 	part := filepath.Join(t.TempDir(), "part")
 	whole := tracetest.Recorded(t, "retake-small-go1.26-p2")
 	if err := os.WriteFile(part, whole[:len(whole)/2], 0o600); err != nil {
@@ -220,7 +280,7 @@ func TestManyTraces(t *testing.T) {
 		files = append(files, filepath.Join("..", "..", "testdata", "traces", filepath.FromSlash(name)+".trace.gz"))
 	}
 	v1 := filepath.Join("..", "..", "testdata", "traces", "real", "v1-context-go1.21.trace.gz")
-	one := func(i int) {
+	return func(i int) {
 		file := files[i%len(files)]
 		if i%100 == 7 {
 			file = v1 // for which the reader allocates much
@@ -239,26 +299,6 @@ func TestManyTraces(t *testing.T) {
 		if _, err := analyze.Run(ctx, src, o); err != nil && ctx.Err() == nil && file != part {
 			t.Fatalf("%s: %v", file, err)
 		}
-	}
-	var heapBefore int64
-	var goroutinesBefore, filesBefore int
-	for i := range runs {
-		if i == warm {
-			heapBefore, goroutinesBefore, filesBefore = heap(), runtime.NumGoroutine(), openFiles()
-		}
-		one(i)
-	}
-	heapAfter, goroutines, open := heap(), runtime.NumGoroutine(), openFiles()
-	t.Logf("%d bytes after %d traces, %d after %d; %d open files", heapBefore, warm, heapAfter, runs, open)
-	const more = 1 << 20
-	if heapAfter-heapBefore > more {
-		t.Errorf("%d bytes more than after %d traces", heapAfter-heapBefore, warm)
-	}
-	if goroutines > goroutinesBefore {
-		t.Errorf("%d goroutines, after %d traces there were %d", goroutines, warm, goroutinesBefore)
-	}
-	if open > filesBefore {
-		t.Errorf("%d files are open, after %d traces there were %d", open, warm, filesBefore)
 	}
 }
 

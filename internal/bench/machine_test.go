@@ -1,9 +1,10 @@
-//go:build unix
+//go:build guard && unix
 
 package bench
 
 import (
 	"bytes"
+	"math"
 	"runtime"
 	"runtime/trace"
 	"slices"
@@ -18,14 +19,11 @@ import (
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
-// TestLinear has traces of several shapes grow tenfold: an event must not cost
+// TestGuardLinear has traces of several shapes grow tenfold: an event must not cost
 // three times as much CPU as before. Where each event looked at all before it,
 // or at all that is in a queue, it would cost ten times as much. CPU time depends
 // on what else the machine does, but much less than by that factor.
-func TestLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some 15 s of CPU")
-	}
+func TestGuardLinear(t *testing.T) {
 	const times, bound = 10, 3.0
 	for _, c := range []struct {
 		name  string
@@ -34,7 +32,7 @@ func TestLinear(t *testing.T) {
 	}{
 		{"dense", 3, func(t *testing.T, n int) []byte { return stretched(t, "dense", n) }},
 		{"mixed", 10, func(t *testing.T, n int) []byte { return stretched(t, "mixed", n) }},
-		{"live goroutines", 4_000, crowd},
+		{"live goroutines", 4_000, alive},
 		{"one long queue", 8_000, func(t *testing.T, n int) []byte { return queue(t, 1, n) }},
 		{"long queues on many Ps", 8_000, func(t *testing.T, n int) []byte { return queue(t, 64, n) }},
 		{"goroutines that exist only by name", 20_000, storm},
@@ -42,15 +40,17 @@ func TestLinear(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			small, large := c.make(t, c.small), c.make(t, times*c.small)
-			// The smallest of several: what disturbs only adds.
-			var before, after, fewer, more float64
-			for i := range 3 {
+			// The smallest of several, if that is needed: what disturbs only adds.
+			var fewer, more float64
+			before, after := math.Inf(1), math.Inf(1)
+			for range 3 {
 				n, ns := cost(t, small)
 				m, nt := cost(t, large)
-				if i == 0 {
-					fewer, more, before, after = n, m, ns, nt
-				}
+				fewer, more = n, m
 				before, after = min(before, ns), min(after, nt)
+				if after/more <= bound*before/fewer {
+					break
+				}
 			}
 			t.Logf("%.0f events: %.0f ns of CPU each; %.0f events: %.0f ns each", fewer, before/fewer, more, after/more)
 			if more < fewer*times/2 {
@@ -87,6 +87,34 @@ func user(t *testing.T) time.Duration {
 		t.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano())
+}
+
+// alive records n goroutines that are alive until the end.
+func alive(t *testing.T, n int) []byte {
+	t.Helper()
+	if trace.IsEnabled() {
+		t.Skip("the test itself is being traced")
+	}
+	var (
+		out         bytes.Buffer
+		ready, over sync.WaitGroup
+		end         = make(chan struct{})
+	)
+	if err := trace.Start(&out); err != nil {
+		t.Fatal(err)
+	}
+	ready.Add(n)
+	for range n {
+		over.Go(func() {
+			ready.Done()
+			<-end
+		})
+	}
+	ready.Wait()
+	trace.Stop()
+	close(end)
+	over.Wait()
+	return out.Bytes()
 }
 
 // queue records n goroutines that are all created before their creator lets go
@@ -164,4 +192,31 @@ func idle(t *testing.T, n int) []byte {
 	}
 	tr.Blocks = slices.Insert(tr.Blocks, at, more...)
 	return tr.Bytes()
+}
+
+// TestGuardHeap analyses many traces in a process: of none may memory stay.
+func TestGuardHeap(t *testing.T) {
+	const warm, runs, more = 30, 500, 1 << 20
+	one := variety(t)
+	before := int64(0)
+	for i := range runs {
+		if i == warm {
+			before = heap()
+		}
+		one(i)
+	}
+	after := heap()
+	t.Logf("%d bytes after %d traces, %d after %d", before, warm, after, runs)
+	if after-before > more {
+		t.Errorf("%d bytes more than after %d traces", after-before, warm)
+	}
+}
+
+// heap returns the bytes that live objects take.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // what a sync.Pool holds survives one
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
