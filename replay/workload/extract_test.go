@@ -1,10 +1,8 @@
 package workload
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -303,10 +301,8 @@ func TestLostDecisions(t *testing.T) {
 // is not 0.
 func simulate(t *testing.T, seed uint64, w *Workload, most int64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
 	p, c := scheduler(26)
-	r, err := sim.Simulate(ctx, sim.Options{Policy: p, Costs: c, Procs: min(w.Procs, 8), Seed: seed}, w.Load(Change{}))
+	r, err := sim.Simulate(t.Context(), sim.Options{Policy: p, Costs: c, Procs: min(w.Procs, 8), Seed: seed}, w.Load(Change{}))
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
@@ -158,30 +157,5 @@ func TestPage(t *testing.T) {
 	found, err := filepath.Glob(filepath.Join(docs, "textbook", "*"))
 	if err != nil || len(found) != len(files)-1 {
 		t.Errorf("%d files in docs/textbook, of %d programs: %v", len(found), len(files)-1, err)
-	}
-}
-
-// TestMillion: a million starts are simulated in seconds.
-func TestMillion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures time")
-	}
-	all, err := outcomes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, ok := named(all, "million")
-	if !ok {
-		t.Fatal("there is no such program")
-	}
-	began := time.Now()
-	r, err := sim.Simulate(t.Context(), sim.Options{Policy: o.on.policy, Costs: o.on.costs, Procs: o.procs}, o.load())
-	if err != nil {
-		t.Fatal(err)
-	}
-	took := time.Since(began)
-	t.Logf("%d starts in %v", r.TotalStarts(), took)
-	if took > 20*time.Second {
-		t.Errorf("%d starts took %v", r.TotalStarts(), took)
 	}
 }
