@@ -15,7 +15,7 @@ import (
 // TestSameBytes: what every command writes does not depend on how many threads
 // there are, nor on how many generations are decoded at once.
 func TestSameBytes(t *testing.T) {
-	t.Cleanup(func() { runtime.GOMAXPROCS(runtime.NumCPU()) })
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	many := filepath.Join(traces, "real", "manygens-io-go1.25-p4.trace.gz")
 	small, other := filepath.Join(traces, "uneven-go1.26-p4.trace.gz"), filepath.Join(traces, "uneven-go1.26-p2.trace.gz")
 	lost := filepath.Join(t.TempDir(), "lost.trace") // a part of it, in the middle

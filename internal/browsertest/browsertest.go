@@ -27,6 +27,10 @@ type Browser struct {
 	ctx context.Context
 }
 
+// patience is how long a page may take for anything: a test that waits longer
+// waits for what never comes, however busy the machine is.
+const patience = 5 * time.Minute
+
 // names are the programs that can be driven, in the order of preference.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
@@ -50,8 +54,6 @@ func Start(t testing.TB) *Browser {
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), // no network
-
-		chromedp.UserDataDir(t.TempDir()),
 		chromedp.WindowSize(1280, 900),
 	)
 	ctx, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
@@ -62,7 +64,7 @@ func Start(t testing.TB) *Browser {
 		t.Fatalf("start %s: %v", path, err)
 	}
 	t.Cleanup(func() {
-		chromedp.Cancel(ctx) // waits for the browser, so that its files can be removed
+		chromedp.Cancel(ctx) // waits for the browser, and removes its files
 		stop()
 		stopAlloc()
 	})
@@ -184,7 +186,7 @@ func (p *Page) Check() {
 // Do runs actions, and fails the test if one fails or takes too long.
 func (p *Page) Do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	p.must(what, chromedp.Do(ctx, actions...))
 }
@@ -192,7 +194,7 @@ func (p *Page) Do(what string, actions ...chromedp.Action[chromedp.Void]) {
 // Eval evaluates an expression in the page. A promise is waited for.
 func Eval[T any](p *Page, expr string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expr, chromedp.EvalAwaitPromise))
 	p.must(expr, err)
@@ -202,9 +204,9 @@ func Eval[T any](p *Page, expr string) T {
 // Wait waits until an expression is true in the page.
 func (p *Page) Wait(expr string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expr, chromedp.WithPollingInterval(20*time.Millisecond)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expr, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0)))
 	p.must("wait for "+expr, err)
 }
 
@@ -246,7 +248,7 @@ func (p *Page) Screenshot(name string, whole bool) {
 	if dir == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, 60*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	a := chromedp.CaptureScreenshot()
 	if whole {

@@ -47,11 +47,14 @@ func writePage(t *testing.T, doc *report.Document, o Options) string {
 }
 
 // ready waits for the timeline, and makes all charts by visiting them.
-func ready(p *browsertest.Page, charts int) {
+func ready(t *testing.T, p *browsertest.Page, charts int) {
+	t.Helper()
 	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 	if charts > 0 {
-		browsertest.Eval[bool](p, `(async () => { for (const f of document.querySelectorAll("figure[data-chart]")) { f.scrollIntoView(); await new Promise(r => setTimeout(r, 60)); } scrollTo(0, 0); return true })()`)
-		p.Wait(fmt.Sprintf(`gms.charts.length === %d`, charts))
+		browsertest.Eval[bool](p, `(async () => { for (const f of document.querySelectorAll("figure[data-chart]")) { f.scrollIntoView(); while (!gms.charts.some(l => f.contains(l.div))) await new Promise(r => setTimeout(r, 10)); } scrollTo(0, 0); return true })()`)
+		if n := browsertest.Eval[int](p, `gms.charts.length`); n != charts {
+			t.Errorf("%d charts, want %d", n, charts)
+		}
 	}
 }
 
@@ -81,7 +84,7 @@ func TestBrowser(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			p := b.Open(t, file, "", v.view)
-			ready(p, charts)
+			ready(t, p, charts)
 			if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); w > 0 {
 				t.Errorf("the page is %d px wider than the window", w)
 				t.Log(tooWide(p))
@@ -92,7 +95,7 @@ func TestBrowser(t *testing.T) {
 	}
 	t.Run("without ECharts", func(t *testing.T) {
 		p := b.Open(t, plain, "", browsertest.View{Width: 1280, Height: 900})
-		ready(p, 0)
+		ready(t, p, 0)
 		p.Screenshot("plain", true)
 		p.Check()
 	})
@@ -152,7 +155,7 @@ func TestBrowserHostileNames(t *testing.T) {
 		if len(js) > 0 {
 			charts = 6
 		}
-		ready(p, charts)
+		ready(t, p, charts)
 		// Hover over everything that shows a name in a tooltip.
 		browsertest.Eval[bool](p, `(async () => { for (const l of gms.charts || []) { for (let i = 0; i < 14; i++) { l.chart.dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: i }); await new Promise(r => setTimeout(r, 5)); } } return true })()`)
 		p.Focus("#tl-canvas")
@@ -188,7 +191,7 @@ func TestBrowserUse(t *testing.T) {
 	if len(js) > 0 {
 		charts = 6
 	}
-	ready(p, charts)
+	ready(t, p, charts)
 
 	// Sorting.
 	first := `document.querySelector("#class-table tbody tr").cells[4].dataset.v`
@@ -344,7 +347,7 @@ func TestBrowserAccessible(t *testing.T) {
 		} {
 			p := b.Open(t, file, "", v)
 			if name != "diff" {
-				ready(p, 0)
+				ready(t, p, 0)
 				p.Focus("#tl-canvas")
 				p.Type("w")
 				p.Wait(`!document.getElementById("tl-details").hidden`)
@@ -373,7 +376,7 @@ func TestBrowserAccessible(t *testing.T) {
 func TestBrowserKeyboard(t *testing.T) {
 	b := browsertest.Start(t)
 	p := b.Open(t, writePage(t, fakeDoc(4, 300), Options{ECharts: browserScript(t)}), "", browsertest.View{Width: 1280, Height: 900})
-	ready(p, 0)
+	ready(t, p, 0)
 	stops := map[string]bool{}
 	for range 600 {
 		p.Type("\t")
