@@ -24,7 +24,7 @@ func noLeaks(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for runtime.NumGoroutine() > before { // go test ends it, and shows them all
+		for runtime.NumGoroutine() > before && !t.Failed() { // go test ends it, and shows them all
 			time.Sleep(5 * time.Millisecond)
 		}
 	})
@@ -150,6 +150,9 @@ func TestOpenFile(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
+		}
+		if _, err := s.in.r.(*os.File).Stat(); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("the file stays open: %v", err)
 		}
 	}
 }
@@ -334,32 +337,39 @@ func TestStalledServers(t *testing.T) {
 		serve  http.HandlerFunc
 		open   string
 		losses string
+		takes  time.Duration
 	}{
-		{"no answer", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 11m0s", ""},
+		{"no answer", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 11m0s", "", headerTimeout},
 		{"before the header", func(w http.ResponseWriter, r *http.Request) {
 			w.Write(half[:7])
 			stall(w, r)
-		}, "the server stalled: nothing came for 2m0s", ""},
+		}, "the server stalled: nothing came for 2m0s", "", idleTimeout},
 		{"in the middle", func(w http.ResponseWriter, r *http.Request) {
 			w.Write(half)
 			stall(w, r)
-		}, "", "the input broke off: the server stalled: nothing came for 2m0s"},
+		}, "", "the input broke off: the server stalled: nothing came for 2m0s", idleTimeout},
 		{"with an error", func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadGateway)
 			stall(w, r)
-		}, "502 Bad Gateway", ""},
+		}, "502 Bad Gateway", "", idleTimeout},
 		{"slow, but not for so long", func(w http.ResponseWriter, r *http.Request) {
 			for b := range slices.Chunk(half, len(half)/4) {
-				time.Sleep(idleTimeout - time.Second)
+				select {
+				case <-time.After(idleTimeout - time.Second):
+				case <-r.Context().Done():
+				}
 				w.Write(b)
 				w.(http.Flusher).Flush()
 			}
-		}, "", "the trace ends inside a batch"},
+		}, "", "the trace ends inside a batch", 4 * (idleTimeout - time.Second)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := served(t, tt.serve)
+				client, began := served(t, tt.serve), time.Now()
 				wantBad(t, "http://host.invalid/trace", Options{Client: client}, tt.open, tt.losses)
+				if took := time.Since(began); took != tt.takes { // by the clock of the bubble, which is exact
+					t.Errorf("it took %v, want %v", took, tt.takes)
+				}
 			})
 		})
 	}
