@@ -218,7 +218,8 @@ func TestRecordTests(t *testing.T) {
 		t.Fatalf("code %d: %s%s", code, out.String(), errs.String())
 	}
 	out.Reset()
-	if code := run(context.Background(), []string{"check", "x.trace"}, strings.NewReader(""), &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "ok: ") {
+	// What is found in it depends on what else the machine did.
+	if code := run(context.Background(), []string{"check", "x.trace", "--fail-on", "none"}, strings.NewReader(""), &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "ok: ") {
 		t.Errorf("code %d: %s%s", code, out.String(), errs.String())
 	}
 
