@@ -196,7 +196,7 @@ func idle(t *testing.T, n int) []byte {
 
 // TestGuardHeap analyses many traces in a process: of none may memory stay.
 func TestGuardHeap(t *testing.T) {
-	const warm, runs, more = 30, 300, 1 << 20
+	const warm, runs, more = 30, 300, 288 << 10
 	one := variety(t)
 	before := int64(0)
 	for i := range runs {
