@@ -126,7 +126,7 @@ func TestSize(t *testing.T) {
 		next *node
 		name string
 	}
-	type pair struct{ a, b int64 }
+	type pair [2]int64
 	ring := &node{name: "four"}
 	ring.next = ring
 	many := make([]pair, 3, 10)
