@@ -65,8 +65,10 @@ func briefCall(first, enter, exit *Decision) bool {
 // PStopped, or retaken, when it has no thread any more. A P whose goroutine is
 // in a system call (Syscall) is free again at SyscallExit, or is retaken.
 // Where a damaged trace has a gap, there is a Lost. Just before it all that run or
-// are runnable are Stopped because of WhyLost, the latter without a Start; those
-// that are found again later are shown as at the beginning.
+// are runnable are Stopped because of WhyLost, the latter without a Start, and a stop
+// of the world or a mark phase ends; those that are found again later are shown as at
+// the beginning, and so are the Ps. The next decision comes at the end of the gap or
+// later.
 // A goroutine Moved to QueueDirect is in no queue: P's thread has taken it and
 // not started it yet. Local and Global are the lengths after the decision.
 type Kind uint8

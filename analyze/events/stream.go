@@ -323,6 +323,9 @@ func (s *Stream) place(out []Event) []Event {
 	if i := slices.IndexFunc(out, func(e Event) bool { return !e.late }); s.gap && i >= 0 {
 		s.gap = false
 		g := Gap{From: before, To: out[i].Time}
+		for j := range out[:i] {
+			out[j].Time = g.To // nothing is known of the gap
+		}
 		s.stats.GapCount++
 		s.stats.LostNs += g.To - g.From
 		if len(s.stats.Gaps) < maxFailures {

@@ -67,6 +67,7 @@ type Accumulator struct {
 	ps       psNow
 	table    table
 	now      int64
+	gaps     int64 // ns before now that are not recorded
 
 	runnable, running int64  // goroutines of the program
 	clock             uint64 // ideal service of whoever was always active, in ticks
@@ -97,7 +98,7 @@ type Accumulator struct {
 // psNow is what matters of the Ps since the last decision.
 type psNow struct {
 	usable         int64
-	procs          int64 // GOMAXPROCS
+	procs          int64 // GOMAXPROCS, without those of which nothing is recorded
 	unclaimed      int64
 	procsSince     int64 // from when on procs counts in size
 	unclaimedSince int64 // and unclaimed in what it adds up to
@@ -148,12 +149,15 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.unclaimed.Add(a.ps.unclaimed, a.now-a.ps.unclaimedSince)
 		a.ps.unclaimed, a.ps.unclaimedSince = n, a.now
 	}
+	if n := int64(tr.Procs()) - tr.Count(procs.NotRecorded); n != a.ps.procs {
+		a.size.Add(a.ps.procs, a.now-a.ps.procsSince)
+		a.ps.procs, a.ps.procsSince = n, a.now
+	}
 	switch d.Kind {
 	case reference.KindReady, reference.KindStart, reference.KindStop,
 		reference.KindSyscall, reference.KindSyscallExit:
-	case reference.KindProcs:
-		a.size.Add(a.ps.procs, a.now-a.ps.procsSince)
-		a.ps.procs, a.ps.procsSince = int64(a.tr.Procs()), a.now
+	case reference.KindLost:
+		a.gap(d.Wait)
 		return
 	default:
 		return
@@ -195,6 +199,9 @@ func (a *Accumulator) Add(d *reference.Decision) {
 			a.age.push(&a.table, slot, g, a.now)
 		}
 	case reference.KindStop:
+		if d.Why == reference.WhyLost {
+			g.waited = -1 // its end is not recorded
+		}
 		a.stop(g)
 		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 			a.fold(g)
@@ -252,6 +259,22 @@ func (a *Accumulator) advance(to int64) {
 	}
 	a.now = to
 	a.clock += idealTicks(dt, a.ps.usable, a.runnable+a.running) // nobody reads it while nobody is active
+}
+
+// gap passes the next ns, which are not recorded.
+func (a *Accumulator) gap(ns int64) {
+	if ns <= 0 || ns > math.MaxInt64-a.now {
+		return
+	}
+	a.settle()
+	a.gaps += ns
+	a.now += ns
+	a.settled = a.now
+	a.windowEnd = math.MaxInt64
+	for _, w := range a.windows {
+		w.skip(a.now, a.some, a.full)
+		a.windowEnd = min(a.windowEnd, w.begin+w.length)
+	}
 }
 
 // settle adds up what has held since it did so last. It comes before each change of
@@ -490,9 +513,9 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 			p.Windows = append(p.Windows, w.result())
 		}
 	}
-	if a.now > 0 {
-		p.Some = float64(a.some) / float64(a.now)
-		p.Full = float64(a.full) / float64(a.now)
+	if recorded := a.now - a.gaps; recorded > 0 {
+		p.Some = float64(a.some) / float64(recorded)
+		p.Full = float64(a.full) / float64(recorded)
 	}
 	a.unclaimed.Add(a.ps.unclaimed, a.now-a.ps.unclaimedSince)
 	a.size.Add(a.ps.procs, a.now-a.ps.procsSince)

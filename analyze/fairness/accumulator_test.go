@@ -137,11 +137,11 @@ func TestTruth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		check(rt, procstest.Generate(
 			func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "n") },
-			procstest.Options{Steps: 60},
+			procstest.Options{Steps: 60, Gaps: rapid.Bool().Draw(rt, "gaps")},
 		))
 	})
 	for seed := range uint64(100) {
-		check(t, procstest.Generate(rand.New(rand.NewPCG(seed, 9)).IntN, procstest.Options{Steps: 1500, Ps: 8, Live: 40}))
+		check(t, procstest.Generate(rand.New(rand.NewPCG(seed, 9)).IntN, procstest.Options{Steps: 1500, Ps: 8, Live: 40, Gaps: seed%2 == 1}))
 	}
 }
 
@@ -159,10 +159,14 @@ func check(t failer, s procstest.Stream) {
 		ideal, maxLag float64
 	}
 	lives := map[int]*life{}
-	var some, full, unclaimed, size float64
+	var some, full, unclaimed, size, recorded float64
 	for _, m := range s.Moments {
 		dt := m.To - m.From
-		var idle, usable, queued, runnable, running int64
+		if m.Gap {
+			continue
+		}
+		recorded += float64(dt)
+		var ps, idle, usable, queued, runnable, running int64
 		for i, st := range m.States {
 			queued += int64(m.Local[i])
 			if i >= m.Procs {
@@ -171,7 +175,10 @@ func check(t failer, s procstest.Stream) {
 			if st == procs.Idle {
 				idle++
 			}
-			if st != procs.GC && st != procs.Stopped {
+			if st != procs.NotRecorded {
+				ps++
+			}
+			if st != procs.GC && st != procs.Stopped && st != procs.NotRecorded {
 				usable++
 			}
 		}
@@ -191,7 +198,7 @@ func check(t failer, s procstest.Stream) {
 			}
 		}
 		unclaimed += float64(min(idle, queued) * dt)
-		size += float64(int64(m.Procs) * dt)
+		size += float64(ps * dt)
 		for _, g := range m.Gs {
 			if !g.User || !g.Runnable && !g.Running {
 				continue
@@ -231,7 +238,7 @@ func check(t failer, s procstest.Stream) {
 			a.start = d.Time
 			acts[d.G] = a
 		case reference.KindStop, reference.KindSyscall:
-			if a := acts[d.G]; a.whole {
+			if a := acts[d.G]; a.whole && d.Why != reference.WhyLost {
 				run := max(1, d.Time-a.start)
 				slow = append(slow, float64(a.start-a.ready)/float64(run)+1)
 			}
@@ -239,15 +246,14 @@ func check(t failer, s procstest.Stream) {
 		}
 	}
 
-	if s.End > 0 {
-		end := float64(s.End)
+	if recorded > 0 {
 		for _, q := range []struct {
 			name      string
 			got, want float64
 		}{
-			{"some", p.Some, some / end},
-			{"full", p.Full, full / end},
-			{"unclaimed idle", p.UnclaimedIdle, unclaimed / size},
+			{"some", p.Some, some / recorded},
+			{"full", p.Full, full / recorded},
+			{"unclaimed idle", p.UnclaimedIdle, unclaimed / max(1, size)},
 		} {
 			if !near(q.got, q.want) {
 				t.Errorf("%s %v, want %v", q.name, q.got, q.want)

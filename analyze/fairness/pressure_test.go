@@ -2,6 +2,7 @@ package fairness
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -350,5 +351,44 @@ func TestNothingAtAll(t *testing.T) {
 	r, p := New(Options{}).Finish(0, nil)
 	if d := gocmp.Diff(Pressure{Windows: []PressureWindow{}, Age: Age{BinNs: firstAgeBin}}, p); d != "" || len(r.Slowdown.ByService) != 0 {
 		t.Error(d, r)
+	}
+}
+
+// A window that a gap in the trace touches is not judged, and the gap is no part of the
+// time that pressure is a share of.
+func TestPressureLeavesGapsOut(t *testing.T) {
+	const ms = 1_000_000
+	none := reference.NoP
+	ds := []reference.Decision{
+		{Kind: reference.KindProcs, Batch: 1},
+		{Time: 5 * ms, Kind: reference.KindReady, G: 1, P: none, To: reference.QueueGlobal, Global: 1},
+		{Time: 25 * ms, Kind: reference.KindStop, G: 1, P: none, Why: reference.WhyLost},
+		{Time: 25 * ms, Kind: reference.KindLost, G: reference.NoG, P: none, Wait: 50 * ms},
+		{Time: 75 * ms, Kind: reference.KindPStop, P: 0, Why: reference.WhyIdle, Flags: reference.FlagFirst},
+		{Time: 84 * ms, Kind: reference.KindReady, G: 2, P: none, To: reference.QueueGlobal, Global: 1},
+		{Time: 94 * ms, Kind: reference.KindStart, G: 2, P: 0, Src: reference.SrcGlobal},
+	}
+	a := New(Options{})
+	for i := range ds {
+		a.Add(&ds[i])
+	}
+	_, p := a.Finish(100*ms, nil)
+	if want := 30.0 / 50; !near(p.Some, want) || !near(p.Full, want) {
+		t.Errorf("some %v, full %v, want %v", p.Some, p.Full, want)
+	}
+	if want := 30.0 / 50; !near(p.UnclaimedIdle, want) {
+		t.Errorf("unclaimed idle %v, want %v", p.UnclaimedIdle, want)
+	}
+	// [0,10), [10,20), [80,90) and [90,100) are whole.
+	want := []PressureWindow{{
+		LengthNs: 10 * ms, N: 4, Some: Worst{P50: 0.5, P99: 1, Max: 1, AtNs: 10 * ms}, Full: Worst{P50: 0.5, P99: 1, Max: 1, AtNs: 10 * ms},
+	}}
+	for i := range p.Windows { // the quantiles are within 1/1,000
+		for _, w := range []*Worst{&p.Windows[i].Some, &p.Windows[i].Full} {
+			w.P50, w.P99 = math.Round(w.P50*100)/100, math.Round(w.P99*100)/100
+		}
+	}
+	if d := gocmp.Diff(want, p.Windows); d != "" {
+		t.Errorf("-want +got:\n%s", d)
 	}
 }

@@ -9,7 +9,7 @@ package fairness
 
 // Pressure says for how much of the time runnable goroutines waited, in the
 // manner of Linux's pressure stall information (Documentation/accounting/psi).
-// All are shares of the trace's duration. Runnable and running are goroutines
+// All are shares of the trace's duration, what is not recorded left out. Runnable and running are goroutines
 // of the program; queued are all goroutines in run queues.
 type Pressure struct {
 	Some          float64 `json:"some"`           // at least one goroutine was runnable
@@ -17,7 +17,7 @@ type Pressure struct {
 	UnclaimedIdle float64 `json:"unclaimed_idle"` // integral of min(idle Ps, queued goroutines) over GOMAXPROCS x duration
 	// Windows of 10 ms, 100 ms and 1 s, looked at one by one: a trace that is
 	// calm on the whole may hold a bad second. Lengths of which not one window
-	// is whole are left out.
+	// is whole are left out, and so are windows of which not all is recorded.
 	Windows []PressureWindow `json:"windows"`
 	Age     Age              `json:"starvation_age"`
 }

@@ -17,6 +17,7 @@ type window struct {
 	begin      int64 // of the present one
 	some, full int64 // ns of either before that, from time 0
 	n          int64 // whole ones that are over
+	partial    bool  // not all of the present one is recorded
 	shares     [2]*hdrhistogram.Histogram
 	worst      [2]Worst
 }
@@ -66,9 +67,22 @@ func (w *window) advance(to int64, until func(t int64) (some, full int64)) {
 	}
 }
 
+// skip passes a gap in the trace until to: the windows that it touches are not judged.
+func (w *window) skip(to, some, full int64) {
+	w.begin = to - to%w.length
+	w.some, w.full = some, full
+	w.partial = w.begin < to
+}
+
 // close ends the present window, at whose end some and full, summed up from time
 // 0, are as given, and k-1 more that are like it.
 func (w *window) close(k, some, full int64) {
+	if w.partial {
+		w.partial = false
+		w.begin += w.length
+		w.some, w.full = some, full
+		return // advance ends the windows behind it
+	}
 	for i, ns := range [...]int64{some - w.some, full - w.full} {
 		share := float64(ns) / float64(w.length)
 		// Cannot fail: the value is within the histogram's range.

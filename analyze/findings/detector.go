@@ -45,6 +45,7 @@ type Env struct {
 // Facts are what else is known when the stream is over.
 type Facts struct {
 	EndNs      int64 // time of the last event
+	GapsNs     int64 // before that, what is not recorded. A [Set] fills it in
 	GOMAXPROCS int   // the largest
 	Bytes      int64 // uncompressed
 	LostBytes  int64 // of them, what could not be read
@@ -112,15 +113,28 @@ func (f *Facts) Word(label int32) string {
 	return f.Label(label)
 }
 
-// PT is the P-time of the trace: duration x GOMAXPROCS.
-func (f *Facts) PT() int64 { return f.EndNs * int64(max(1, f.GOMAXPROCS)) }
+// RecordedNs is the duration without the gaps in the trace: what rates and shares are
+// of.
+func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 
-// Share is ns as a share of the duration, 0 for an empty trace.
+// PT is the P-time of the trace: duration x GOMAXPROCS, without what is not recorded.
+func (f *Facts) PT() int64 {
+	pt := f.EndNs * int64(max(1, f.GOMAXPROCS))
+	if f.GapsNs == 0 {
+		return pt
+	}
+	for i := range f.Procs.Ps {
+		pt -= f.Procs.Ps[i].NotRecordedNs
+	}
+	return max(f.RecordedNs(), pt)
+}
+
+// Share is ns as a share of the time that is recorded, 0 for an empty trace.
 func (f *Facts) Share(ns int64) float64 {
-	if f.EndNs <= 0 {
+	if f.RecordedNs() <= 0 {
 		return 0
 	}
-	return float64(ns) / float64(f.EndNs)
+	return float64(ns) / float64(f.RecordedNs())
 }
 
 // Doc is the explanation of one detector.

@@ -94,7 +94,7 @@ func (f *Facts) Doubt(x *Finding) {
 // Short makes a finding milder, and says so, where the recording is short: what
 // happens once, at the start of a program or in a single burst, fills it.
 func (f *Facts) Short(x *Finding) {
-	if f.EndNs < shortNs && x.Severity != Note {
+	if f.RecordedNs() < shortNs && x.Severity != Note {
 		x.Severity = x.Severity.Lower()
 		x.Advice = append(x.Advice, short)
 	}

@@ -50,7 +50,7 @@ type Stint struct {
 	Why     reference.Why // WhyRetakeSlow where the P was taken in a system call
 	System  bool
 	Counted bool // the wait before it was neither asked for nor the runtime's
-	Open    bool // it ran when the trace ended
+	Open    bool // it ran when the trace ended, or a gap in it began
 	// How it began. Src is where it was taken from; SrcUnknown too if it began by a
 	// system call's return.
 	First bool // its goroutine's first, as far as seen
@@ -73,7 +73,7 @@ type Slice struct {
 	Created   int32         // of them, first ones of goroutines that were created meanwhile
 	Why       reference.Why // of its last stop
 	Stack     int32
-	Open      bool // it ran when the trace ended
+	Open      bool // it ran when the trace ended, or a gap in it began
 	System    bool // a goroutine of the runtime took part
 	N         int8 // goroutines in Gs; 5 means more
 	Gs        [4]int64
@@ -288,7 +288,7 @@ func (w *World) stop(d *reference.Decision) {
 		p.ranTo = w.now
 	}
 	if p != nil && p.g == g {
-		w.stintOver(p, d.Why, d.Stack, false)
+		w.stintOver(p, d.Why, d.Stack, d.Why == reference.WhyLost)
 	} else if g.StartAt >= 0 {
 		w.endRun(g, d.Why, d.Stack)
 	}

@@ -70,7 +70,7 @@ func (s *Set) AddCalls(calls []reference.Decision) {
 // Finish returns the findings of all detectors, ranked. It fills in the fields
 // of f that say so. The Set cannot be used afterwards.
 func (s *Set) Finish(f *Facts) []Finding {
-	f.EndNs = max(f.EndNs, s.world.now)
+	f.EndNs, f.GapsNs = max(f.EndNs, s.world.now), s.world.gaps
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
 	s.world.finish(f.EndNs)
 	f.Strained = s.world.Strained()

@@ -182,7 +182,7 @@ type Turn struct {
 	P         int32
 	Stints    int32
 	Why       reference.Why // of its last stop
-	Open      bool          // it ran when the trace ended
+	Open      bool          // it ran when the trace ended, or a gap in it began
 	System    bool          // a goroutine of the runtime took part
 	From, To  int64
 	SyscallNs int64

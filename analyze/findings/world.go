@@ -38,6 +38,7 @@ type World struct {
 	slackFrom, parallelFrom int64
 	slack, parallel         stopwatch
 
+	gaps int64 // ns before now that are not recorded
 	lost int64 // Lost
 	idle int64 // Ps, when lost was looked at last
 	// Until a KindReady shows too many runnable goroutines: one has shown enough Ps.
@@ -144,6 +145,9 @@ func (w *World) add(d *reference.Decision) {
 	default:
 		w.addRare(d)
 		w.tell(d, d.Kind)
+		if d.Kind == reference.KindLost {
+			w.skip(d.Wait)
+		}
 	}
 }
 
@@ -183,6 +187,7 @@ func (w *World) addRare(d *reference.Decision) {
 		}
 	case reference.KindLost:
 		w.globalLen = 0
+		w.forget()
 	}
 	w.procs.Apply(d)
 	switch d.Kind {
@@ -190,7 +195,7 @@ func (w *World) addRare(d *reference.Decision) {
 		w.setLimits()
 	}
 	switch d.Kind {
-	case reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindSTWEnd, reference.KindProcs:
+	case reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindSTWEnd, reference.KindProcs, reference.KindLost:
 		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
 		w.idle = idleUnknown
 		w.see(d)
@@ -215,6 +220,35 @@ func (w *World) passTo(t int64) {
 func (w *World) pass(dt int64) {
 	w.loadSum += float64(w.load * float64(dt))
 	w.now += dt
+}
+
+// skip passes ns that are not recorded, without a silence: nobody is known to run.
+func (w *World) skip(ns int64) {
+	if ns <= 0 || ns > math.MaxInt64-w.now {
+		return
+	}
+	w.gaps += ns
+	w.pass(ns)
+	w.span.Pass(w.now)
+}
+
+// forget is for a gap in the trace, before which all that ran or were runnable have
+// been stopped: what the Ps do from now on is not known, and a wait for something that
+// ends after it would be as long as the gap at least.
+func (w *World) forget() {
+	for k := range w.ps {
+		p := &w.ps[k]
+		w.endSlice(p, true)
+		p.stopAt, p.ranTo, p.last, p.fresh = -1, -1, false, false
+		p.hand.at = -1
+		w.setComing(p, false)
+		w.setWaking(p, false)
+	}
+	for i := int32(1); i < w.gs.Len(); i++ {
+		g := w.gs.At(i)
+		g.BlockedAt, g.BlockedNs, g.Reason = -1, -1, reference.ReasonNone
+		g.CallAt, g.slackAt = -1, -1
+	}
 }
 
 func (w *World) whyLost(d *reference.Decision) reference.Why {

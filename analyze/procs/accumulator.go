@@ -133,7 +133,7 @@ func (a *Accumulator) Finish(end int64) Result {
 	rows := a.stealPs
 	for i := range t.accounts {
 		p := &t.accounts[i]
-		p.queue.Add(int64(p.level), end-p.qSince)
+		p.queue.Add(int64(p.local), end-p.qSince)
 		local.Plus(p.queue)
 		if !p.born {
 			continue
@@ -152,23 +152,26 @@ func (a *Accumulator) Finish(end int64) Result {
 			IdleNs:     p.times[Idle],
 			StoppedNs:  p.times[Stopped],
 			UnusedNs:   p.times[Unused],
-			Starts:     p.starts,
-			Parks:      p.parks,
-			QueueMean:  p.queue.Mean(end - p.birth),
-			QueueMax:   p.qMax,
+
+			NotRecordedNs: p.times[NotRecorded],
+
+			Starts:    p.starts,
+			Parks:     p.parks,
+			QueueMean: p.queue.Mean(end - p.birth - p.times[NotRecorded]),
+			QueueMax:  p.qMax,
 		})
 	}
 	if rows <= matrixPs {
 		r.Steals.Matrix = a.rows(rows)
 	}
 
-	t.globalSum.Add(int64(t.globalLevel), end-t.globalSince)
+	t.globalSum.Add(int64(t.global), end-t.globalSince)
 	t.runnableSum.Add(t.runnableLevel, end-t.runnableSince)
 	r.Queues = Queues{
-		GlobalMean:   t.globalSum.Mean(end),
+		GlobalMean:   t.globalSum.Mean(end - t.gaps),
 		GlobalMax:    t.globalMax,
-		LocalMean:    local.Mean(end),
-		RunnableMean: t.runnableSum.Mean(end),
+		LocalMean:    local.Mean(end - t.gaps),
+		RunnableMean: t.runnableSum.Mean(end - t.gaps),
 		RunnableMax:  t.runnableMax,
 	}
 	return r

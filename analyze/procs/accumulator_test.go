@@ -85,12 +85,12 @@ func TestTruth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := procstest.Generate(
 			func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "n") },
-			procstest.Options{Steps: 60},
+			procstest.Options{Steps: 60, Gaps: rapid.Bool().Draw(rt, "gaps")},
 		)
 		check(rt, s)
 	})
 	for seed := range uint64(100) {
-		check(t, procstest.Generate(rand.New(rand.NewPCG(seed, 1)).IntN, procstest.Options{Steps: 2000, Ps: 9}))
+		check(t, procstest.Generate(rand.New(rand.NewPCG(seed, 1)).IntN, procstest.Options{Steps: 2000, Ps: 9, Gaps: seed%2 == 1}))
 	}
 }
 
@@ -102,14 +102,17 @@ func check(t failer, s procstest.Stream) {
 	got := run(s.Decisions, s.End)
 
 	type truth struct {
-		times [procs.Unused + 1]int64
+		times [procs.NotRecorded + 1]int64
 		queue float64
 		life  int64
 	}
 	var ps []truth
-	var global, local, runnable float64
+	var global, local, runnable, recorded float64
 	for _, m := range s.Moments {
 		dt := m.To - m.From
+		if !m.Gap {
+			recorded += float64(dt)
+		}
 		if ps == nil {
 			ps = make([]truth, len(m.States))
 		}
@@ -130,7 +133,7 @@ func check(t failer, s procstest.Stream) {
 		}
 	}
 	for _, p := range got.Ps {
-		sum := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs + p.IdleNs + p.StoppedNs + p.UnusedNs
+		sum := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs + p.IdleNs + p.StoppedNs + p.UnusedNs + p.NotRecordedNs
 		if sum != p.LifetimeNs {
 			t.Errorf("P%d: times sum to %d, lifetime %d", p.P, sum, p.LifetimeNs)
 		}
@@ -142,25 +145,24 @@ func check(t failer, s procstest.Stream) {
 			P: p.P, LifetimeNs: w.life, RunningNs: w.times[procs.User], SystemNs: w.times[procs.System],
 			GCNs: w.times[procs.GC], TracerNs: w.times[procs.Tracer], SyscallNs: w.times[procs.Syscall],
 			SchedNs: w.times[procs.Sched], IdleNs: w.times[procs.Idle], StoppedNs: w.times[procs.Stopped],
-			UnusedNs: w.times[procs.Unused], Starts: p.Starts, Parks: p.Parks, QueueMax: p.QueueMax,
+			UnusedNs: w.times[procs.Unused], NotRecordedNs: w.times[procs.NotRecorded], Starts: p.Starts, Parks: p.Parks, QueueMax: p.QueueMax,
 			QueueMean: p.QueueMean,
 		}
-		if w.life > 0 && math.Abs(p.QueueMean-w.queue/float64(w.life)) > 1e-9 {
-			t.Errorf("P%d: mean queue %v, want %v", p.P, p.QueueMean, w.queue/float64(w.life))
+		if life := float64(w.life - w.times[procs.NotRecorded]); life > 0 && math.Abs(p.QueueMean-w.queue/life) > 1e-9 {
+			t.Errorf("P%d: mean queue %v, want %v", p.P, p.QueueMean, w.queue/life)
 		}
 		if d := cmp.Diff(want, p); d != "" {
 			t.Errorf("P%d: -want +got:\n%s", p.P, d)
 		}
 	}
-	if s.End > 0 {
-		end := float64(s.End)
+	if recorded > 0 {
 		for _, q := range []struct {
 			name      string
 			got, want float64
 		}{
-			{"global", got.Queues.GlobalMean, global / end},
-			{"local", got.Queues.LocalMean, local / end},
-			{"runnable", got.Queues.RunnableMean, runnable / end},
+			{"global", got.Queues.GlobalMean, global / recorded},
+			{"local", got.Queues.LocalMean, local / recorded},
+			{"runnable", got.Queues.RunnableMean, runnable / recorded},
 		} {
 			if math.Abs(q.got-q.want) > 1e-9 {
 				t.Errorf("mean %s length %v, want %v", q.name, q.got, q.want)
@@ -200,7 +202,7 @@ func TestHostile(t *testing.T) {
 	}
 	got := run(ds, 5)
 	for _, p := range got.Ps {
-		sum := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs + p.IdleNs + p.StoppedNs + p.UnusedNs
+		sum := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs + p.IdleNs + p.StoppedNs + p.UnusedNs + p.NotRecordedNs
 		if sum != p.LifetimeNs {
 			t.Errorf("P%d: times sum to %d, lifetime %d", p.P, sum, p.LifetimeNs)
 		}

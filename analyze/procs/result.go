@@ -28,22 +28,29 @@ type Result struct {
 
 // Proc is one P. Its times sum to LifetimeNs exactly.
 type Proc struct {
-	P          int32   `json:"p"`
-	LifetimeNs int64   `json:"lifetime_ns"` // from when the trace knows of it, below GOMAXPROCS, to the end
-	RunningNs  int64   `json:"running_ns"`  // goroutines of the program
-	SystemNs   int64   `json:"system_ns"`   // goroutines of the runtime, mark workers and the tracer's left out
-	GCNs       int64   `json:"gc_ns"`       // mark workers
-	TracerNs   int64   `json:"tracer_ns"`
-	SyscallNs  int64   `json:"syscall_ns"` // its goroutine was in a system call and it was not retaken
-	SchedNs    int64   `json:"sched_ns"`   // had a thread but ran no goroutine: scheduler, search for work
-	IdleNs     int64   `json:"idle_ns"`    // no thread
-	StoppedNs  int64   `json:"stopped_ns"` // stopped for a stop-the-world
-	UnusedNs   int64   `json:"unused_ns"`  // at or above GOMAXPROCS
-	Starts     int64   `json:"starts"`
-	Parks      int64   `json:"parks"`
-	QueueMean  float64 `json:"queue_mean"` // time-weighted mean length of its local run queue
-	QueueMax   int32   `json:"queue_max"`
+	P          int32 `json:"p"`
+	LifetimeNs int64 `json:"lifetime_ns"` // from when the trace knows of it, below GOMAXPROCS, to the end
+	RunningNs  int64 `json:"running_ns"`  // goroutines of the program
+	SystemNs   int64 `json:"system_ns"`   // goroutines of the runtime, mark workers and the tracer's left out
+	GCNs       int64 `json:"gc_ns"`       // mark workers
+	TracerNs   int64 `json:"tracer_ns"`
+	SyscallNs  int64 `json:"syscall_ns"` // its goroutine was in a system call and it was not retaken
+	SchedNs    int64 `json:"sched_ns"`   // had a thread but ran no goroutine: scheduler, search for work
+	IdleNs     int64 `json:"idle_ns"`    // no thread
+	StoppedNs  int64 `json:"stopped_ns"` // stopped for a stop-the-world
+	UnusedNs   int64 `json:"unused_ns"`  // at or above GOMAXPROCS
+	// NotRecordedNs is what it did nobody knows: gaps in the trace, and the time
+	// from each until the trace shows the P again.
+	NotRecordedNs int64   `json:"not_recorded_ns"`
+	Starts        int64   `json:"starts"`
+	Parks         int64   `json:"parks"`
+	QueueMean     float64 `json:"queue_mean"` // time-weighted mean length of its local run queue, where recorded
+	QueueMax      int32   `json:"queue_max"`
 }
+
+// UsableNs is the time in which the P was there and the trace shows what it did: what
+// shares of its time are of.
+func (p *Proc) UsableNs() int64 { return p.LifetimeNs - p.UnusedNs - p.NotRecordedNs }
 
 // Steals counts steals. Matrix[thief][victim] counts them by P; it is absent
 // when there are more than 512 Ps.
@@ -59,7 +66,7 @@ type Counts struct {
 	ByCause map[string]int64 `json:"by_cause"`
 }
 
-// Queues sums up queue lengths over the whole trace, time-weighted.
+// Queues sums up queue lengths over all of the trace that is recorded, time-weighted.
 type Queues struct {
 	GlobalMean   float64 `json:"global_mean"`
 	GlobalMax    int32   `json:"global_max"`

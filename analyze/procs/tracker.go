@@ -12,20 +12,21 @@ type State uint8
 
 // The states of a P. At each instant a known P is in exactly one.
 const (
-	Idle    State = iota // no thread
-	User                 // runs a goroutine of the program
-	System               // runs a goroutine of the runtime
-	GC                   // runs a mark worker
-	Tracer               // runs a goroutine of the tracer
-	Syscall              // its goroutine is in a system call, and it was not retaken
-	Sched                // has a thread but runs no goroutine
-	Stopped              // stopped for a stop-the-world
-	Unused               // at or above GOMAXPROCS
+	Idle        State = iota // no thread
+	User                     // runs a goroutine of the program
+	System                   // runs a goroutine of the runtime
+	GC                       // runs a mark worker
+	Tracer                   // runs a goroutine of the tracer
+	Syscall                  // its goroutine is in a system call, and it was not retaken
+	Sched                    // has a thread but runs no goroutine
+	Stopped                  // stopped for a stop-the-world
+	Unused                   // at or above GOMAXPROCS
+	NotRecorded              // a gap in the trace, and until the P is seen after it
 	numStates
 )
 
 var stateNames = [numStates]string{
-	"idle", "user", "system", "gc", "tracer", "syscall", "sched", "stopped", "unused",
+	"idle", "user", "system", "gc", "tracer", "syscall", "sched", "stopped", "unused", "not recorded",
 }
 
 func (s State) String() string {
@@ -57,6 +58,8 @@ type Change struct {
 //     idle in the account: it has no event, and had no work either.
 //   - What a decision says about a P at or above GOMAXPROCS is believed while it
 //     has a thread; without one it is unused.
+//   - From a gap in the trace on, nothing is known of a P below GOMAXPROCS until a
+//     decision says what it does.
 type States struct {
 	ps     []pstate      // by P; known only where pstate says so
 	one    [1]Change     // of the last decision, if changed
@@ -65,7 +68,7 @@ type States struct {
 	counts [1 << 8]int32 // by State: as many as it can say, so that no bound is checked
 	procs  int32         // GOMAXPROCS as the stream says
 	told   int32         // the same, at most MaxPs
-	busy   int32         // Ps that mark or are stopped
+	busy   int32         // Ps that mark, are stopped or not known
 	usable int64         // Usable
 
 	maxProcs int32
@@ -87,25 +90,21 @@ const (
 type Tracker struct {
 	States
 	now      int64
+	gaps     int64     // ns that are not recorded
 	accounts []account // by P; there may be none yet for the last Ps that are known
-	global   int32     // length of the queue, or lost
+	global   int32     // length of the queue
 	queued   int64     // sum of all queue lengths
 	runnable int64
 
 	globalSum, runnableSum     Integral
-	globalLevel, globalMax     int32
+	globalMax                  int32
 	runnableLevel, runnableMax int64
 	globalSince, runnableSince int64
 
 	globalTakes int64
 }
 
-// lost is the length of a queue that a gap in the trace has emptied, until it is seen
-// again. It counts as 0.
-const lost = -1
-
-// account is what one P adds up to. A level is a length as it goes into an integral:
-// what a gap in the trace has emptied stays as it was until the queue is seen again.
+// account is what one P adds up to. A level is a length as it goes into an integral.
 type account struct {
 	times       [numStates]int64
 	queue       Integral
@@ -114,8 +113,7 @@ type account struct {
 	qSince      int64 // start of the present level
 	starts      int64
 	parks       int64
-	local       int32 // length of its queue, or lost
-	level, qMax int32
+	local, qMax int32 // length of its queue, and the most that was
 	born        bool
 }
 
@@ -165,6 +163,7 @@ func (t *Tracker) Apply(d *reference.Decision) {
 	default:
 		if d.Kind == reference.KindLost {
 			t.forget()
+			t.gaps += max(0, d.Wait)
 		}
 		t.rare(d)
 		for _, c := range t.Changes() {
@@ -261,6 +260,8 @@ func (t *States) rare(d *reference.Decision) {
 		t.restart()
 	case reference.KindProcs:
 		t.resize(d.Batch)
+	case reference.KindLost:
+		t.lose()
 	default:
 		t.Same()
 	}
@@ -321,19 +322,19 @@ func (t *States) Known() int { return len(t.ps) }
 func (t *States) Count(s State) int64 { return int64(t.counts[s]) }
 
 // Usable returns how many Ps could run goroutines of the program: those below
-// GOMAXPROCS, without those that run a mark worker or are stopped.
+// GOMAXPROCS, without those that run a mark worker, are stopped, or not known.
 func (t *States) Usable() int64 { return t.usable }
 
 // count follows a change of told or of counts.
 func (t *States) count() {
-	t.busy = t.counts[GC] + t.counts[Stopped]
+	t.busy = t.counts[GC] + t.counts[Stopped] + t.counts[NotRecorded]
 	t.usable = max(0, int64(t.told)-int64(t.busy))
 }
 
 // Local returns the length of a P's local run queue, ring plus runnext.
 func (t *Tracker) Local(p int32) int32 {
 	if uint(p) < uint(len(t.accounts)) {
-		return max(0, t.accounts[uint(p)].local)
+		return t.accounts[uint(p)].local
 	}
 	return 0
 }
@@ -401,7 +402,7 @@ func (t *States) set(id int32, s State) *pstate {
 		}
 		t.counts[s]++
 		p.known, p.state = true, s
-		if t.counts[GC]+t.counts[Stopped] != t.busy {
+		if t.counts[GC]+t.counts[Stopped]+t.counts[NotRecorded] != t.busy {
 			t.count()
 		}
 	} else if !s.Running() {
@@ -442,11 +443,17 @@ func (t *Tracker) lengths(d *reference.Decision) *account {
 	if t.runnable < t.queued {
 		t.runnable = t.queued
 	}
-	if n := t.runnable; n != t.runnableLevel {
-		t.runnableSum.add(uint64(t.runnableLevel), uint64(t.now-t.runnableSince))
-		t.runnableLevel, t.runnableSince, t.runnableMax = n, t.now, max(t.runnableMax, n)
+	if t.runnable != t.runnableLevel {
+		t.setRunnable()
 	}
 	return p
+}
+
+// setRunnable brings the integral of the runnable up to date.
+func (t *Tracker) setRunnable() {
+	n := t.runnable
+	t.runnableSum.add(uint64(t.runnableLevel), uint64(t.now-t.runnableSince))
+	t.runnableLevel, t.runnableSince, t.runnableMax = n, t.now, max(t.runnableMax, n)
 }
 
 func takenFromVictim(d *reference.Decision) bool {
@@ -460,22 +467,38 @@ func takenFromVictim(d *reference.Decision) bool {
 }
 
 func (t *Tracker) setGlobal(n int32) {
-	t.queued += int64(n - max(0, t.global))
-	t.globalSum.add(uint64(t.globalLevel), uint64(t.now-t.globalSince))
-	t.global, t.globalLevel, t.globalSince, t.globalMax = n, n, t.now, max(t.globalMax, n)
+	t.queued += int64(n - t.global)
+	t.globalSum.add(uint64(t.global), uint64(t.now-t.globalSince))
+	t.global, t.globalSince, t.globalMax = n, t.now, max(t.globalMax, n)
 }
 
 func (t *Tracker) setLocal(p *account, n int32) {
-	t.queued += int64(n - max(0, p.local))
-	p.queue.add(uint64(p.level), uint64(t.now-p.qSince))
-	p.local, p.level, p.qSince, p.qMax = n, n, t.now, max(p.qMax, n)
+	t.queued += int64(n - p.local)
+	p.queue.add(uint64(p.local), uint64(t.now-p.qSince))
+	p.local, p.qSince, p.qMax = n, t.now, max(p.qMax, n)
 }
 
 // forget empties the queues: who was in them is not known any more.
 func (t *Tracker) forget() {
-	t.runnable, t.queued, t.global = 0, 0, lost
+	t.setGlobal(0)
 	for i := range t.accounts {
-		t.accounts[i].local = lost
+		t.setLocal(&t.accounts[i], 0)
+	}
+	t.runnable, t.queued = 0, 0
+	t.setRunnable()
+}
+
+// lose is for a gap in the trace: what the Ps do from now on is not known.
+func (t *States) lose() {
+	t.many, t.said = t.many[:0], changes
+	for p := range t.ps {
+		switch id := int32(p); {
+		case t.ps[p].state == Unused:
+		case id >= t.told:
+			t.setMany(id, Unused)
+		default:
+			t.setMany(id, NotRecorded)
+		}
 	}
 }
 
@@ -506,7 +529,7 @@ func (t *States) resize(procs int32) {
 		}
 	}
 	for id := t.told; id < old; id++ {
-		if p := &t.ps[id]; p.state == Idle || p.state == Stopped {
+		if s := t.ps[id].state; s == Idle || s == Stopped || s == NotRecorded {
 			t.setMany(id, Unused)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 
 // lost begins anew behind a gap in the trace: who was runnable or ran may have
 // done anything meanwhile. A goroutine that ended there would otherwise stand in
-// a queue for ever, and each start of another would contradict the model. The
-// statuses of the next generation say who is there.
+// a queue for ever, and each start of another would contradict the model. What a P
+// did, whether the world was stopped and the collector at work is not known any more
+// either. The statuses of the next generation say who is there, and what the Ps do.
 func (r *Reconstructor) lost(it *item) {
 	on := map[int32]int32{} // P on which a goroutine runs
 	for ix := range r.ps {
@@ -35,9 +36,18 @@ func (r *Reconstructor) lost(it *item) {
 		g.readyAt, g.ready, g.isTaken, g.late = -1, none, false, false
 		g.state = events.Undetermined
 	}
+	if r.stw.open {
+		r.stw.open = false
+		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: reference.NoP, M: reference.NoM, Why: reference.WhyLost})
+	}
+	if r.gcOpen { // a generation restates a collection that goes on
+		r.gcOpen = false
+		r.say(&reference.Decision{Kind: reference.KindGCEnd, G: reference.NoG, P: reference.NoP, M: reference.NoM})
+	}
 	for ix := range r.ps {
 		p := &r.ps[ix]
-		p.syscall = false
+		p.syscall, p.unseen = false, true
+		p.released, p.told = false, false
 		r.works(p, 0)
 		r.runs(p, nobody)
 	}

@@ -28,13 +28,14 @@ func (r *Reconstructor) pKnown(ix int32, running bool) {
 func (r *Reconstructor) procEvent(it *item) {
 	e := &it.ev
 	p := &r.ps[it.of]
-	first := !p.known
 	if p.borrowed == r.now || r.borrows(it) {
 		return
 	}
+	first := !p.known || p.unseen && p.g < 0
+	p.unseen = false
 	switch {
 	case e.To == events.Running && e.From == events.Running, e.To == events.Running && e.From == events.Undetermined:
-		if p.known && p.running {
+		if !first && p.running {
 			p.m = it.m
 			return
 		}
@@ -48,7 +49,7 @@ func (r *Reconstructor) procEvent(it *item) {
 		r.expectThief(it)
 	case e.To == events.Idle && (e.From == events.Undetermined || e.From == events.Idle):
 		// Statuses, and takes across a generation's border.
-		if p.known && !p.running {
+		if !first && !p.running {
 			return
 		}
 		if first {

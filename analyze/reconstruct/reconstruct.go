@@ -127,6 +127,7 @@ type proc struct {
 	known   bool
 	running bool
 	busy    bool // running, and one of GOMAXPROCS
+	unseen  bool // since a gap in the trace: the next event says anew what it does
 	idler
 	m        int32 // thread, -1 if none
 	g        int32 // goroutine running or in a system call on it, -1

@@ -41,6 +41,7 @@ const (
 	colSched
 	colStopped
 	colUnused
+	colNotRecorded
 	columns
 	colNone = -1
 )
@@ -50,6 +51,7 @@ var column = [...]int8{
 	procs.Idle: colNone, procs.User: colUser, procs.System: colSystem,
 	procs.GC: colGC, procs.Tracer: colSystem, procs.Syscall: colSyscall,
 	procs.Sched: colSched, procs.Stopped: colStopped, procs.Unused: colUnused,
+	procs.NotRecorded: colNotRecorded,
 }
 
 // Accumulator paints the picture from one pass over a stream of decisions. Its
@@ -67,7 +69,8 @@ type Accumulator struct {
 
 	global, runnable, idle, missed         series
 	steals, retakes, handoffs, preemptions counter
-	stw, gc                                spans
+	stw, gc, gaps                          spans
+	lost                                   series // 1 in a gap of the trace
 
 	history
 }
@@ -171,7 +174,30 @@ func (a *Accumulator) rare(d *reference.Decision) {
 		a.gc.begin(a.now, "mark")
 	case reference.KindGCEnd:
 		a.gc.finish(a.now)
+	case reference.KindLost:
+		a.gap(d.Wait)
 	}
+}
+
+// gap passes the next ns, which are not recorded: all queues are empty.
+func (a *Accumulator) gap(ns int64) {
+	for p := range a.lanes {
+		a.local(&a.lanes[p], int32(p), 0)
+	}
+	if n := a.global.level; n != 0 {
+		a.depth(&a.globalDepth, -1, int32(n), 0)
+		a.set(&a.global, 0)
+	}
+	a.set(&a.runnable, 0)
+	if ns <= 0 {
+		return
+	}
+	a.unused(0)
+	a.gaps.begin(a.now, "not recorded")
+	a.set(&a.lost, 1)
+	a.pass(a.now + min(ns, maxTime-a.now))
+	a.set(&a.lost, 0)
+	a.gaps.finish(a.now)
 }
 
 // AddCalls takes system calls that the Tracker has followed by [procs.Tracker.Calls].
@@ -221,7 +247,7 @@ func (a *Accumulator) fit() {
 			l.shares = mergeShares(l.shares)
 			l.queue.merge(a.shift)
 		}
-		for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed} {
+		for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed, &a.lost} {
 			s.merge(a.shift)
 		}
 		for _, c := range []*counter{&a.steals, &a.retakes, &a.handoffs, &a.preemptions} {
@@ -401,14 +427,16 @@ func (a *Accumulator) Finish(end int64) Result {
 		STW:         a.stw.result(),
 		GC:          a.gc.result(),
 		Windows:     windows,
+		NotRecorded: a.gaps.list(),
 	}
-	for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed} {
+	for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed, &a.lost} {
 		s.flush(end, a.shift)
 	}
-	r.Global = a.global.result(bins, a.shift, end)
-	r.Runnable = a.runnable.result(bins, a.shift, end)
-	r.IdleP = a.idle.result(bins, a.shift, end)
-	r.Missed = a.missed.means(bins, a.shift, end)
+	widths := a.lost.rest(bins, a.shift, end)
+	r.Global = a.global.result(widths)
+	r.Runnable = a.runnable.result(widths)
+	r.IdleP = a.idle.result(widths)
+	r.Missed = a.missed.means(widths)
 	for p := range a.lanes {
 		l := &a.lanes[p]
 		if !l.born {
@@ -416,7 +444,7 @@ func (a *Accumulator) Finish(end int64) Result {
 		}
 		l.flush(end, a.shift)
 		l.queue.flush(end, a.shift)
-		r.Lanes = append(r.Lanes, l.result(int32(p), bins, a.shift, end))
+		r.Lanes = append(r.Lanes, l.result(int32(p), widths, a.shift, end))
 	}
 	r.OmittedPs = max(0, int32(a.tr.Known())-maxLanes)
 	ps, _ := a.tr.Omitted()
@@ -426,13 +454,14 @@ func (a *Accumulator) Finish(end int64) Result {
 
 // result scales the times of each bin to 255. It rounds running sums, so that
 // the shares of a bin cannot sum to more than 255 and each is off by less than 1.
-func (l *lane) result(p int32, bins int, shift uint, end int64) Lane {
+func (l *lane) result(p int32, widths []int64, shift uint, end int64) Lane {
+	bins := len(widths)
 	var out [columns][]uint8
 	buf := make([]uint8, columns*bins)
 	for c := range out {
 		out[c] = buf[c*bins : (c+1)*bins : (c+1)*bins]
 	}
-	unused := false
+	unused, notRecorded := false, false
 	for i := range min(bins, len(l.shares)) {
 		w := covered(i, shift, end)
 		if w <= 0 {
@@ -447,14 +476,18 @@ func (l *lane) result(p int32, bins int, shift uint, end int64) Lane {
 			before = upTo
 		}
 		unused = unused || l.shares[i][colUnused] > 0
+		notRecorded = notRecorded || l.shares[i][colNotRecorded] > 0
 	}
 	lane := Lane{
 		P: p, User: out[colUser], System: out[colSystem], GC: out[colGC],
 		Syscall: out[colSyscall], Sched: out[colSched], Stopped: out[colStopped],
-		Queue: l.queue.result(bins, shift, end),
+		Queue: l.queue.result(widths),
 	}
 	if unused {
 		lane.Unused = out[colUnused]
+	}
+	if notRecorded {
+		lane.NotRecorded = out[colNotRecorded]
 	}
 	return lane
 }
@@ -474,11 +507,16 @@ func (s *spans) shrink() {
 }
 
 func (s *spans) result() []Span {
-	s.shrink()
-	slices.SortFunc(s.kept, Span.compare)
-	if s.kept == nil {
+	if s.list() == nil {
 		return []Span{}
 	}
+	return s.kept
+}
+
+// list is result, but nil if there are none.
+func (s *spans) list() []Span {
+	s.shrink()
+	slices.SortFunc(s.kept, Span.compare)
 	return s.kept
 }
 

@@ -18,7 +18,8 @@ import (
 // it.
 var _ = [1]struct{}{}[int(procs.Idle)-int(Idle)+int(procs.User)-int(User)+
 	int(procs.System)-int(System)+int(procs.GC)-int(GC)+int(procs.Tracer)-int(Tracer)+
-	int(procs.Syscall)-int(Syscall)+int(procs.Sched)-int(Sched)+int(procs.Stopped)-int(Stopped)]
+	int(procs.Syscall)-int(Syscall)+int(procs.Sched)-int(Sched)+int(procs.Stopped)-int(Stopped)+
+	int(procs.NotRecorded)-int(NotRecorded)]
 
 func run(o Options, ds []reference.Decision, end int64) Result {
 	a := New(o)
@@ -104,7 +105,7 @@ func TestByHand(t *testing.T) {
 // one whose bins began at the final width.
 func TestMergeIsLossless(t *testing.T) {
 	for seed := range uint64(20) {
-		s := procstest.Generate(rand.New(rand.NewPCG(seed, 2)).IntN, procstest.Options{Steps: 1000, NoTruth: true})
+		s := procstest.Generate(rand.New(rand.NewPCG(seed, 2)).IntN, procstest.Options{Steps: 1000, NoTruth: true, Gaps: seed%2 == 1})
 		a := New(Options{MaxBins: 32})
 		for i := range s.Decisions {
 			a.Add(&s.Decisions[i])
@@ -129,14 +130,14 @@ func TestTruth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := procstest.Generate(
 			func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "n") },
-			procstest.Options{Steps: 60},
+			procstest.Options{Steps: 60, Gaps: rapid.Bool().Draw(rt, "gaps")},
 		)
 		r := run(Options{MaxBins: 16}, s.Decisions, s.End)
 		checkBins(rt, s, r)
 		checkWindows(rt, s, r)
 	})
 	for seed := range uint64(50) {
-		s := procstest.Generate(rand.New(rand.NewPCG(seed, 1)).IntN, procstest.Options{Steps: 1500, Ps: 8})
+		s := procstest.Generate(rand.New(rand.NewPCG(seed, 1)).IntN, procstest.Options{Steps: 1500, Ps: 8, Gaps: seed%2 == 1})
 		r := run(Options{MaxBins: 128}, s.Decisions, s.End)
 		checkBins(t, s, r)
 		checkWindows(t, s, r)
@@ -273,16 +274,17 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 	}
 	n := len(s.Moments[0].States)
 	type bin struct {
-		state                           [][procs.Unused + 1]int64
+		state                           [][procs.NotRecorded + 1]int64
 		queue                           []int64
 		peak                            []int
 		global, runnable, idle, missed  int64
+		gap                             int64
 		gPeak, rPeak, iPeak             int
 		steals, retakes, handoffs, preE int32
 	}
 	bins := make([]bin, r.Bins)
 	for i := range bins {
-		bins[i].state = make([][procs.Unused + 1]int64, n)
+		bins[i].state = make([][procs.NotRecorded + 1]int64, n)
 		bins[i].queue = make([]int64, n)
 		bins[i].peak = make([]int, n)
 	}
@@ -310,6 +312,9 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 				b.state[p][m.States[p]] += dt
 				b.queue[p] += dt * int64(m.Local[p])
 				b.peak[p] = max(b.peak[p], m.Local[p])
+			}
+			if m.Gap {
+				b.gap += dt
 			}
 			b.global += dt * int64(m.Global)
 			b.runnable += dt * int64(runnable)
@@ -343,9 +348,10 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 	for i := range bins {
 		b := &bins[i]
 		w := float64(covered(i, uint(math.Log2(float64(r.BinNs))), s.End))
-		near := func(what string, got float32, want int64) {
-			if math.Abs(float64(got)-float64(want)/w) > 1e-5*max(1, float64(want)/w) {
-				t.Errorf("bin %d: %s is %v, want %v", i, what, got, float64(want)/w)
+		near := func(what string, got float32, sum int64) {
+			want := float64(sum) / max(1, w-float64(b.gap))
+			if math.Abs(float64(got)-want) > 1e-5*max(1, want) {
+				t.Errorf("bin %d: %s is %v, want %v", i, what, got, want)
 			}
 		}
 		near("global", r.Global.Mean[i], b.global)
@@ -377,6 +383,7 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 				{"sched", l.Sched, st[procs.Sched]},
 				{"stopped", l.Stopped, st[procs.Stopped]},
 				{"unused", l.Unused, st[procs.Unused]},
+				{"not recorded", l.NotRecorded, st[procs.NotRecorded]},
 			} {
 				var got uint8
 				if c.got != nil {

@@ -68,15 +68,28 @@ func (s *series) merge(shift uint) {
 	s.sum, s.peak = s.sum[:(n+1)/2], s.peak[:(n+1)/2]
 }
 
-// result turns sums into means over the part of each bin that the trace covers.
-func (s *series) result(bins int, shift uint, end int64) Series {
-	return Series{Mean: s.means(bins, shift, end), Max: s.peaks(bins)}
+// rest gives how many ns of each bin are not in s, a series of 0 and 1, as far as the
+// trace covers it.
+func (s *series) rest(bins int, shift uint, end int64) []int64 {
+	out := make([]int64, bins)
+	for i := range out {
+		out[i] = covered(i, shift, end)
+		if i < len(s.sum) {
+			out[i] -= int64(s.sum[i])
+		}
+	}
+	return out
 }
 
-func (s *series) means(bins int, shift uint, end int64) []float32 {
-	mean := make([]float32, bins)
-	for i := range min(bins, len(s.sum)) {
-		if w := covered(i, shift, end); w > 0 {
+// result turns sums into means over the ns of each bin that are recorded.
+func (s *series) result(widths []int64) Series {
+	return Series{Mean: s.means(widths), Max: s.peaks(len(widths))}
+}
+
+func (s *series) means(widths []int64) []float32 {
+	mean := make([]float32, len(widths))
+	for i := range min(len(mean), len(s.sum)) {
+		if w := widths[i]; w > 0 {
 			mean[i] = float32(float64(s.sum[i]) / float64(w))
 		}
 	}

@@ -12,7 +12,8 @@ package timeline
 // Result is the picture of a trace over time, at a resolution that does not
 // grow with its length: Bins equal bins from time 0, BinNs ns wide, plus a few
 // windows of exact detail. The last bin may reach beyond EndNs; shares and
-// means in it are those of its part up to EndNs.
+// means in it are those of its part up to EndNs. Means, of bins that are partly not
+// recorded, are those of the rest; where nothing is, they are 0.
 type Result struct {
 	BinNs  int64  `json:"bin_ns"`
 	Bins   int    `json:"bins"`
@@ -33,6 +34,8 @@ type Result struct {
 	STW         []Span   `json:"stw"` // at most 2,000, longest kept
 	GC          []Span   `json:"gc"`
 	Windows     []Window `json:"windows"`
+	// NotRecorded are the gaps in the trace, of more than 2,000 the longest.
+	NotRecorded []Span `json:"not_recorded,omitempty"`
 	// OmittedPs is how many Ps have no lane because there are more than 1,024;
 	// IdleP and the counts include them. 0 but in very large or made-up traces.
 	OmittedPs int32 `json:"omitted_ps,omitempty"`
@@ -58,6 +61,10 @@ type Lane struct {
 	// Unused is the share in which the P did not exist: before the trace knew of
 	// it, or at or above GOMAXPROCS. Nil where it is 0 throughout.
 	Unused []uint8 `json:"unused,omitempty"`
+	// NotRecorded is the share in which nobody knows what it did: gaps in the trace,
+	// and the time from each until the trace shows the P again. Nil where it is 0
+	// throughout.
+	NotRecorded []uint8 `json:"not_recorded,omitempty"`
 }
 
 // Span is a named interval, ns.
@@ -92,6 +99,8 @@ const (
 	Syscall
 	Sched
 	Stopped
+	_ // unused: not a stint
+	NotRecorded
 )
 
 // Stint is one interval of one P in one state.

@@ -181,7 +181,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 			longest = c
 		}
 	}
-	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
 		return findings.Finding{}, false
 	}

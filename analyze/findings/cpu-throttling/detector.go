@@ -116,7 +116,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if 2*sure < n || middle(apart) > w.t.EachNs || float64(middle(apart)) < (1-w.t.Within)*float64(w.t.PeriodNs) {
 		return nil
 	}
-	severity, ok := w.t.Grade.Severity(cost, f.EndNs)
+	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
 		return nil
 	}
@@ -141,8 +141,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			"If the limit fits the mean load, look for what uses it up in bursts: the mark workers of the garbage collector take a quarter of the Ps and more.",
 		},
 	}
-	if used := w.used(f) - running; used > 0 && f.EndNs > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: findings.Number(float64(used) / float64(f.EndNs)), Ns: used})
+	if used := w.used(f) - running; used > 0 && f.RecordedNs() > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: findings.Number(float64(used) / float64(f.RecordedNs())), Ns: used})
 	}
 	a := f.Class(findings.Victim, worst.Class)
 	a.G, a.P = worst.G, findings.OnP(worst.P)

@@ -53,6 +53,7 @@ func New(t Thresholds) findings.Detector {
 			env.World.On(w.end, reference.KindAssistEnd)
 			env.World.OnBlock(w.stop, reference.ReasonAssist)
 			env.World.OnWhy(w.exit, reference.KindStop, reference.WhyExit)
+			env.World.On(w.lose, reference.KindLost)
 			w.wakes = env.World.On(w.ready, reference.KindReady)
 			w.others = env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop)
 			w.wait(0)
@@ -162,6 +163,13 @@ func (w *watcher) exit(d *reference.Decision) {
 	}
 }
 
+// lose is for a gap in the trace: what becomes of the assists is not known.
+func (w *watcher) lose(d *reference.Decision) {
+	clear(w.open)
+	w.wait(-w.waiting)
+	w.advance(d)
+}
+
 func (w *watcher) stop(d *reference.Decision) {
 	if d.Flags&notOfProgram != 0 {
 		return
@@ -230,7 +238,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if long.N == 0 && share < w.t.Share {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
 		return nil
 	}

@@ -319,7 +319,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if share < w.t.MinShare || w.long < w.t.MinCount && w.ignored < w.t.MinCount {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}

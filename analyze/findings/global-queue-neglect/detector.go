@@ -84,7 +84,7 @@ func (w *watcher) leave(s *findings.Stay) {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	total := w.victims.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}

@@ -135,10 +135,10 @@ func (w *watcher) close() {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.close()
 	t := &w.total
-	s, ok := w.t.Grade.Severity(t.idle, f.EndNs)
+	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	// What creating and ending them cost the trace does not show: their number
 	// decides. It is a waste, and nobody's delay, so that it is never critical.
-	if t.created > 0 && float64(t.created) >= w.t.Rate*float64(f.EndNs)/1e9 {
+	if t.created > 0 && float64(t.created) >= w.t.Rate*float64(f.RecordedNs())/1e9 {
 		s, ok = findings.Warning, true
 	}
 	if !ok {

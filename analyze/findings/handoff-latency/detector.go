@@ -118,7 +118,7 @@ func (w *watcher) handover(h *findings.Handover) {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	total := w.victims.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}

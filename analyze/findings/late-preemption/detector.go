@@ -150,7 +150,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		c := &w.cells[i]
 		cost := c.victims.Total.Ns
 		longest := c.longest.ns
-		s, ok := w.t.Grade.Severity(cost, f.EndNs)
+		s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 		if !ok {
 			if c.n < w.t.NoteCount && longest < w.t.NoteNs {
 				continue

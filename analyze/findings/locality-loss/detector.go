@@ -148,7 +148,7 @@ func (c *class) moves() int64 { return c.how[stolen] + c.how[global] + c.how[wok
 func (w *watcher) often(c *class, f *findings.Facts) bool {
 	return c.moved.N >= w.t.MinCount && c.stays.N >= w.t.MinCount &&
 		float64(c.moves()) > w.limit(f)*float64(c.starts) &&
-		float64(c.moves()) >= w.t.Rate*float64(f.EndNs)/1e9 && c.runNs < w.t.StintNs*c.starts &&
+		float64(c.moves()) >= w.t.Rate*float64(f.RecordedNs())/1e9 && c.runNs < w.t.StintNs*c.starts &&
 		float64(c.moved.Median()) <= w.t.TooSlow*float64(c.stays.Median())
 }
 
@@ -184,7 +184,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			continue
 		}
 		ns := w.lost(c)
-		if ns == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.EndNs)/1e9 {
+		if ns == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
 			continue
 		}
 		hits = append(hits, hit{c, ns})
@@ -201,12 +201,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(hits, func(x, y hit) int {
 		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(y.moves(), x.moves()))
 	})
-	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	switch {
 	case !ok:
 		// Next to nothing is lost: it is about the one that moves most.
 		slices.SortStableFunc(hits, func(x, y hit) int { return cmp.Compare(y.moves(), x.moves()) })
-		if float64(hits[0].moves()) < w.t.NoteRate*float64(f.EndNs)/1e9 {
+		if float64(hits[0].moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
 			return nil
 		}
 		s = findings.Note
@@ -221,7 +221,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			findings.Percent(float64(top.moves())/float64(top.starts)), name, findings.Dur(top.moved.Median()), findings.Dur(top.stays.Median())),
 		Evidence: []findings.Evidence{
 			{What: "starts on another P than the last", Value: findings.Percent(float64(all.moves()) / float64(all.starts)), Limit: findings.Percent(w.limit(f))},
-			{What: "moves in a second", Value: findings.Count(int64(float64(all.moves()) / float64(max(1, f.EndNs)) * 1e9)), Limit: findings.Count(int64(w.t.Rate))},
+			{What: "moves in a second", Value: findings.Count(int64(float64(all.moves()) / float64(max(1, f.RecordedNs())) * 1e9)), Limit: findings.Count(int64(w.t.Rate))},
 			{What: "mean run interval of " + name, Value: findings.Dur(top.runNs / top.starts), Limit: findings.Dur(w.t.StintNs), Ns: top.runNs / top.starts},
 			{What: "its median run interval after a move, by that without", Value: findings.Times(float64(top.moved.Median()) / float64(top.stays.Median())), Limit: findings.Times(w.t.Slower)},
 			{What: "moves by a steal", Value: findings.Percent(float64(all.how[stolen]) / float64(all.moves()))},

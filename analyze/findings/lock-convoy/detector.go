@@ -48,10 +48,11 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[int32]*site{}}
+			w := &watcher{t: t, world: env.World, at: map[int32]*site{}, lost: -1}
 			env.World.OnWake(w.ready, reference.ReasonSync)
 			env.World.OnWhy(w.stop, reference.KindStop, reference.WhyGoyield)
 			env.World.OnLongSyscall(w.syscall, minCall)
+			env.World.On(w.lose, reference.KindLost)
 			return w
 		},
 	}
@@ -69,6 +70,7 @@ type watcher struct {
 	// overwrites another.
 	wakers [tableSize]waker
 	calls  [tableSize]call
+	lost   int64 // when the last gap in the trace began; -1: there was none
 }
 
 const (
@@ -162,12 +164,16 @@ func (w *watcher) site(stack int32) *site {
 func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
 	l := w.waits.Make(w.world.Slot())
 	since := g.BlockedAt
-	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs {
+	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs && l.since > w.lost {
 		since = l.since
 	}
 	*l = wait{g: g.ID, stack: g.Stack, since: since, run: g.RunNs}
 	return since
 }
+
+// lose is for a gap in the trace: a wait before it did not go on behind it, as far as
+// is known.
+func (w *watcher) lose(d *reference.Decision) { w.lost = d.Time }
 
 // count takes a wait of g at s that ends now.
 func (w *watcher) count(s *site, g *findings.Goroutine, since int64, d *reference.Decision) {
@@ -368,7 +374,7 @@ func internal(fn string) bool {
 
 // finding is about one lock.
 func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
-	s, ok := w.t.Grade.Severity(l.cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(l.cost, f.RecordedNs())
 	if !ok {
 		return findings.Finding{}, false
 	}

@@ -93,12 +93,12 @@ func (w *watcher) handover(h *findings.Handover) {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	total := w.victims.Total
 	n := w.to + w.from
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || n < w.t.MinCount || w.sum/n < w.t.MeanNs {
 		return nil
 	}
 	name := f.Name(w.causes.Top(1)[0].Class)
-	rate := float64(n) * 1e9 / float64(max(1, f.EndNs))
+	rate := float64(n) * 1e9 / float64(max(1, f.RecordedNs()))
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
 		Title: fmt.Sprintf("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each",

@@ -109,7 +109,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if total.N < w.t.MinCount || float64(w.late) < w.t.Share*float64(wakes) || float64(total.N) < w.t.TailShare*float64(w.late) {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}

@@ -322,7 +322,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			best.evidence = append(best.evidence, p.evidence...)
 		}
 	}
-	s, ok := w.t.Grade.Severity(best.cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(best.cost, f.RecordedNs())
 	switch {
 	case !ok:
 		return nil

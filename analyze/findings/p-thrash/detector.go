@@ -50,6 +50,7 @@ func New(t Thresholds) findings.Detector {
 			env.World.On(w.pstart, reference.KindPStart)
 			env.World.OnFirst(w.start)
 			env.World.On(w.pstop, reference.KindPStop, reference.KindRetake)
+			env.World.On(w.lose, reference.KindLost)
 			return w
 		},
 	}
@@ -154,6 +155,13 @@ func (w *watcher) pstop(d *reference.Decision) {
 	}
 }
 
+// lose is for a gap in the trace: when the Ps park and wake is not known.
+func (w *watcher) lose(*reference.Decision) {
+	for i := range w.ps {
+		w.ps[i].startAt, w.ps[i].stopAt = -1, -1
+	}
+}
+
 // wake counts a wake-up that is over.
 func (w *watcher) wake(p *proc, d *reference.Decision) {
 	if n := d.Time / w.t.WindowNs; n != p.window {
@@ -198,10 +206,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	t := &w.total
 	cost := t.waited + t.awake
-	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	// What the wake-ups cost the CPUs, most of it in the kernel, the trace does not
 	// show: their number decides.
-	switch perSecond := float64(t.wakes) / float64(max(1, f.EndNs)) * 1e9; {
+	switch perSecond := float64(t.wakes) / float64(max(1, f.RecordedNs())) * 1e9; {
 	case perSecond >= w.t.WarningRate:
 		s, ok = findings.Warning, true
 	case ok, perSecond >= w.t.Rate:
@@ -210,7 +218,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	if c, _ := w.t.Grade.Severity(t.waited, f.EndNs); c == findings.Critical {
+	if c, _ := w.t.Grade.Severity(t.waited, f.RecordedNs()); c == findings.Critical {
 		s = c
 	}
 	end := min(f.EndNs, w.worstAt+w.t.WindowNs)

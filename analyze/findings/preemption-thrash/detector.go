@@ -150,7 +150,7 @@ func (w *watcher) rate(n, ns int64) float64 {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.endBucket(min(w.t.BucketNs, f.EndNs-w.bucket.at*w.t.BucketNs))
 	total := w.victims.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || w.sustained < w.t.SustainedNs {
 		return nil
 	}

@@ -48,7 +48,7 @@ func New(t Thresholds) findings.Detector {
 			w := &watcher{t: t, world: env.World, long: reference.NoP}
 			env.World.OnLongQueue(w.lengths, t.Over)
 			w.moves = env.World.On(w.queued, reference.KindReady, reference.KindMove, reference.KindStart)
-			w.changes = env.World.On(w.changed, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			w.changes = env.World.On(w.changed, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost)
 			w.listen()
 			return w
 		},

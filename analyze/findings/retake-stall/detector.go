@@ -134,7 +134,7 @@ func (w *watcher) syscall(c *findings.Syscall) {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	total := w.victims.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}

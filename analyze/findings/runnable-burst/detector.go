@@ -49,6 +49,7 @@ func New(t Thresholds) findings.Detector {
 			w := &watcher{t: t, world: env.World, from: -1}
 			env.World.OnCrowd(w.ready)
 			w.starts = env.World.On(w.start, reference.KindStart)
+			env.World.On(w.lose, reference.KindLost)
 			w.starts.Set(false)
 			return w
 		},
@@ -128,6 +129,14 @@ func (w *watcher) ready(d *reference.Decision) {
 func (w *watcher) start(*reference.Decision) {
 	if w.from >= 0 {
 		w.step(w.world.Runnable() - w.world.Yielded())
+	}
+}
+
+// lose ends a burst that a gap in the trace cuts off.
+func (w *watcher) lose(d *reference.Decision) {
+	if w.from >= 0 {
+		w.pass(d.Time)
+		w.over(d.Time)
 	}
 }
 

@@ -179,7 +179,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for i := range w.cells {
 		c := &w.cells[i]
 		total := c.victims.Total
-		s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+		s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 		if !ok {
 			continue
 		}

@@ -120,13 +120,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	r := &f.Span
 	limit := max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)
 	busy := float64(r.BusyNs)
-	if busy == 0 || r.Parallelism() >= limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.EndNs) {
+	if busy == 0 || r.Parallelism() >= limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
 		return nil
 	}
 	wait := w.starved.Total
 	waiting := wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
 	phases := float64(w.world.ParallelNs()) >= w.t.ParallelShare*busy
-	s, ok := w.t.Grade.Severity(int64(w.lost), f.EndNs)
+	s, ok := w.t.Grade.Severity(int64(w.lost), f.RecordedNs())
 	if !ok || len(r.Path) == 0 || !waiting && !phases {
 		return nil
 	}

@@ -51,6 +51,7 @@ func New(t Thresholds) findings.Detector {
 			env.World.On(w.end, reference.KindSTWEnd)
 			w.after = env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake)
 			w.after.Set(false)
+			env.World.On(w.lose, reference.KindLost)
 			return w
 		},
 	}
@@ -97,10 +98,7 @@ type labelled struct {
 const maxLabels = 32
 
 func (w *watcher) begin(d *reference.Decision) {
-	if w.open {
-		w.integrate(d.Time)
-		w.over()
-	}
+	w.lose(d)
 	w.label = d.Label
 }
 
@@ -163,6 +161,14 @@ func (w *watcher) advance(d *reference.Decision) {
 	}
 }
 
+// lose ends a restart that another stop, or a gap in the trace, cuts off.
+func (w *watcher) lose(d *reference.Decision) {
+	if w.open {
+		w.integrate(d.Time)
+		w.over()
+	}
+}
+
 // over ends a restart: every P has work, or all work has a P.
 func (w *watcher) over() {
 	w.open = false
@@ -198,7 +204,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.over()
 	}
 	total := w.slow.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || total.N < w.t.MinCount || float64(total.N) < w.t.MinShare*float64(w.restarts) {
 		return nil
 	}

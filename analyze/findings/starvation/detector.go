@@ -120,7 +120,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	})
 	var out []findings.Finding
 	total := w.starved.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if ok && (w.severe > 0 || s != findings.Note) {
 		if w.severe == 0 {
 			if s == findings.Critical {
@@ -161,7 +161,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		out = append(out, x)
 	}
 	q := w.queued.Total
-	if len(out) == 0 && f.EndNs >= w.t.QueueMinNs && f.Pressure.Some >= w.t.QueueSome && q.Ns >= w.t.QueueNs && float64(q.Ns) >= w.t.QueueShare*float64(f.PT()) {
+	if len(out) == 0 && f.RecordedNs() >= w.t.QueueMinNs && f.Pressure.Some >= w.t.QueueSome && q.Ns >= w.t.QueueNs && float64(q.Ns) >= w.t.QueueShare*float64(f.PT()) {
 		out = append(out, findings.Finding{
 			ID: ID, Severity: findings.Note, CostNs: q.Ns, FromNs: q.From, ToNs: q.To, Basis: findings.Certain,
 			Title: fmt.Sprintf("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",

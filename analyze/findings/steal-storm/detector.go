@@ -132,7 +132,7 @@ func (w *watcher) close(stints int64) {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.close(w.world.Stints())
 	t := &w.total
-	s, ok := w.t.Grade.Severity(t.idle, f.EndNs)
+	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	if !ok {
 		return nil
 	}

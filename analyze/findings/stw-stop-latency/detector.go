@@ -307,7 +307,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if severe < w.t.MinCount && worst.worst < w.t.AloneNs {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
 		s = findings.Note
 	}

@@ -134,7 +134,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var sumCalls int64 // of these goroutines
 	for _, c := range w.cells {
 		calls := w.world.ClassStat(c.class).Calls
-		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.EndNs)
+		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
 		// A wait shorter than the call is a fair price for what others did meanwhile.
 		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {
 			continue
@@ -147,7 +147,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		sum.waits.N += c.waits.N
 		sum.waits.Ns += c.waits.Ns
 	}
-	s, ok := w.t.Grade.Severity(sum.waits.Ns, f.EndNs)
+	s, ok := w.t.Grade.Severity(sum.waits.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Evidence: []findings.Evidence{
 			{What: "calls that lost the P and came back soon", Value: findings.Count(sum.short), Limit: findings.Count(w.t.MinCount) + ", within " + findings.Dur(w.t.ShortNs)},
 			{What: "share of all calls of these goroutines", Value: findings.Percent(float64(sum.short) / float64(max(1, sumCalls))), Limit: findings.Percent(w.t.Share)},
-			{What: "such calls a second", Value: findings.Number(float64(sum.short) * 1e9 / float64(max(1, f.EndNs))), Limit: findings.Number(w.t.Rate) + ", or the share"},
+			{What: "such calls a second", Value: findings.Number(float64(sum.short) * 1e9 / float64(max(1, f.RecordedNs()))), Limit: findings.Number(w.t.Rate) + ", or the share"},
 			{What: "their mean length", Value: findings.Dur(call), Limit: findings.Dur(w.t.ShortNs), Ns: call},
 			{What: "mean wait for a P afterwards", Value: findings.Dur(wait), Limit: findings.Dur(call) + ", the call", Ns: wait},
 			{What: "the longest", Value: findings.Dur(top.waits.Worst), Ns: top.waits.Worst},

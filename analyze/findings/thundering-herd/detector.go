@@ -371,7 +371,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	if !c.timer {
 		cost += c.ran + c.waking
 	}
-	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok || float64(c.vain) < w.t.Vain*float64(c.n) {
 		return findings.Finding{}, false
 	}
@@ -401,7 +401,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	name := x.Actors[0].Class
 	x.Actors[0].Stack = f.Frames(c.worst.stack)
 	if c.timer {
-		usual := float64(w.ticks) * float64(w.t.WindowNs) / float64(max(1, f.EndNs))
+		usual := float64(w.ticks) * float64(w.t.WindowNs) / float64(max(1, f.RecordedNs()))
 		if mean < w.t.Peak*usual {
 			return findings.Finding{}, false
 		}

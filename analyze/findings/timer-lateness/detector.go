@@ -50,7 +50,7 @@ func New(t Thresholds) findings.Detector {
 			w.world.OnLongStint(w.stint, t.LateNs)
 			w.world.OnWhy(w.ready, reference.KindReady, reference.WhyTimer)
 			w.world.OnStart(w.start, reference.WhyTimer)
-			w.world.On(w.proc, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd)
+			w.world.On(w.proc, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd, reference.KindLost)
 			return w
 		},
 	}
@@ -61,7 +61,7 @@ type watcher struct {
 	t     Thresholds
 	world *findings.World
 
-	busySince int64     // since when no P is idle; -1: one is
+	busySince int64     // since when no P is idle; -1: one is, or may be
 	freaks    []freakAt // by P
 	storms    [storms]storm
 	storm     int // the present one in storms
@@ -123,7 +123,7 @@ func (c *cell) lost() int64 { return c.held/2 + c.waitNs }
 func (c *cell) ratio() float64 { return float64(c.lost()) / float64(max(1, c.slept)) }
 
 func (w *watcher) proc(d *reference.Decision) {
-	if w.world.Ps().Count(procs.Idle) > 0 {
+	if ps := w.world.Ps(); ps.Count(procs.Idle)+ps.Count(procs.NotRecorded) > 0 {
 		w.busySince = -1
 	} else if w.busySince < 0 {
 		w.busySince = d.Time
@@ -245,9 +245,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	cost := sum.lost()
-	s, ok := w.t.Grade.Severity(bad, f.EndNs)
+	s, ok := w.t.Grade.Severity(bad, f.RecordedNs())
 	if !ok {
-		if _, ok = w.t.Grade.Severity(cost, f.EndNs); !ok {
+		if _, ok = w.t.Grade.Severity(cost, f.RecordedNs()); !ok {
 			return nil
 		}
 		s = findings.Note

@@ -147,14 +147,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			}
 		}
 	}
-	if pt := f.PT(); pt > 0 && f.EndNs >= w.t.TracerMinNs {
+	if pt := f.PT(); pt > 0 && f.RecordedNs() >= w.t.TracerMinNs {
 		if share := float64(f.TracerNs) / float64(pt); share > w.t.Tracer {
 			say(findings.Note, "the tracer took "+findings.Percent(share)+" of the P-time",
 				"Write the trace to something fast, use the flight recorder, or annotate fewer regions and logs: what the tracer takes, the program did not get.",
 				findings.Evidence{What: "P-time of the tracer's goroutines", Value: findings.Dur(f.TracerNs) + " (" + findings.Percent(share) + ")", Limit: findings.Percent(w.t.Tracer), Ns: f.TracerNs})
 		}
 	}
-	if n := f.Annotations; n > 0 && f.EndNs >= w.t.TracerMinNs {
+	if n := f.Annotations; n > 0 && f.RecordedNs() >= w.t.TracerMinNs {
 		if each := f.PT() / n; each < w.t.AnnotationNs {
 			say(findings.Note, "the program made a region, task or log for each "+findings.Dur(each)+" of P-time",
 				"Annotate what takes tens of microseconds or more, not each small step: making the annotations took a part of the program's own time, and no account shows it apart.",
@@ -163,14 +163,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	switch {
-	case f.EndNs > 0 && f.EndNs < w.t.ShortNs:
-		say(findings.Note, "it lasts only "+findings.Dur(f.EndNs),
+	case f.RecordedNs() > 0 && f.RecordedNs() < w.t.ShortNs:
+		say(findings.Note, "it lasts only "+findings.Dur(f.RecordedNs()),
 			"Record some seconds of the load that matters: a few time slices are an anecdote.",
-			findings.Evidence{What: "duration", Value: findings.Dur(f.EndNs), Limit: findings.Dur(w.t.ShortNs), Ns: f.EndNs})
-	case w.cycles >= 2 && w.slowestGC > 0 && f.EndNs < w.t.Periods*w.slowestGC:
+			findings.Evidence{What: "duration", Value: findings.Dur(f.RecordedNs()), Limit: findings.Dur(w.t.ShortNs), Ns: f.RecordedNs()})
+	case w.cycles >= 2 && w.slowestGC > 0 && f.RecordedNs() < w.t.Periods*w.slowestGC:
 		say(findings.Note, "it covers few GC cycles",
 			"Before relying on anything about the garbage collector, record "+findings.Dur(w.t.Periods*w.slowestGC)+" or more.",
-			findings.Evidence{What: "duration, in periods of the slowest GC cycle", Value: findings.Number(float64(f.EndNs) / float64(w.slowestGC)), Limit: findings.Count(w.t.Periods)})
+			findings.Evidence{What: "duration, in periods of the slowest GC cycle", Value: findings.Number(float64(f.RecordedNs()) / float64(w.slowestGC)), Limit: findings.Count(w.t.Periods)})
 	}
 	if f.Procs.OmittedPs > 0 {
 		say(findings.Note, "it names more Ps than are told apart", "",

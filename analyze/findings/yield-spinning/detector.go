@@ -267,13 +267,13 @@ const maxFindings = 2
 func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	frames := f.Frames(c.stack)
 	cost := c.own + c.turn + c.held
-	s, ok := w.t.Grade.Severity(cost, f.EndNs)
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok || !own(frames) {
 		return findings.Finding{}, false
 	}
 	if s == findings.Critical {
 		// What nobody else wanted is wasted, but it stops nobody.
-		if h, ok := w.t.Grade.Severity(c.held, f.EndNs); !ok || h == findings.Note {
+		if h, ok := w.t.Grade.Severity(c.held, f.RecordedNs()); !ok || h == findings.Note {
 			s = findings.Warning
 		}
 	}

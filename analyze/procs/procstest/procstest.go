@@ -23,6 +23,7 @@ type Options struct {
 	Live    int  // goroutines alive at a time, roughly (20)
 	MaxStep int  // most ns between two actions (1000)
 	NoTruth bool // leave Moments empty
+	Gaps    bool // now and then the stream has a gap
 }
 
 // Stream is a stream with its truth.
@@ -41,7 +42,8 @@ type Moment struct {
 	Known    []bool        // by P
 	Local    []int         // by P
 	Global   int
-	Gs       []G // alive
+	Gs       []G  // alive
+	Gap      bool // nothing of it is recorded
 }
 
 // G is a goroutine in a Moment.
@@ -99,6 +101,7 @@ type gen struct {
 	nextID int64
 	lives  int
 	inGC   bool
+	inGap  bool
 }
 
 // Generate makes a stream. intn returns a number in [0, n); all chance comes
@@ -135,6 +138,9 @@ func Generate(intn func(n int) int, o Options) Stream {
 	}
 	for range o.Steps {
 		x.tick()
+		if o.Gaps && intn(30) == 0 {
+			x.gap()
+		}
 		x.step()
 	}
 	x.tick()
@@ -160,7 +166,7 @@ func (x *gen) tick() {
 		return
 	}
 	if !x.o.NoTruth {
-		m := Moment{From: x.now, To: x.now + dt, Procs: x.n, Global: len(x.global)}
+		m := Moment{From: x.now, To: x.now + dt, Procs: x.n, Global: len(x.global), Gap: x.inGap}
 		for i := range x.ps {
 			m.States = append(m.States, x.ps[i].state)
 			m.Known = append(m.Known, x.ps[i].known)
@@ -277,7 +283,7 @@ func (x *gen) step() {
 			x.find(p)
 		}
 	case 9:
-		if p := x.pick(procs.Idle); p >= 0 {
+		if p := x.pick(procs.Idle, procs.NotRecorded); p >= 0 {
 			x.emit(reference.Decision{Kind: reference.KindHandoff, P: int32(p), M: 1, Why: reference.WhyRetakeSlow})
 			x.pstart(p, 0)
 		}
@@ -496,7 +502,7 @@ func (x *gen) stw() {
 	x.emit(reference.Decision{Kind: reference.KindSTWBegin, Why: reference.WhyGC})
 	for i := range x.ps[:x.n] {
 		p := &x.ps[i]
-		if i == by || p.state == procs.Idle {
+		if i == by || p.state == procs.Idle || p.state == procs.NotRecorded {
 			continue
 		}
 		x.tick()
@@ -548,4 +554,46 @@ func (x *gen) resize(n int) {
 		}
 	}
 	x.emit(reference.Decision{Kind: reference.KindProcs, Batch: int32(n)})
+}
+
+// gap loses the stream for a while. Who was runnable or ran is gone after it; some Ps
+// are seen again right after it, others later.
+func (x *gen) gap() {
+	x.gs = slices.DeleteFunc(x.gs, func(g *gor) bool {
+		if g.status == blocked {
+			return false
+		}
+		d := reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, Flags: g.flags, P: reference.NoP, Why: reference.WhyLost}
+		for i := range x.ps {
+			if x.ps[i].cur == g {
+				d.P = int32(i)
+			}
+		}
+		x.emit(d)
+		return true
+	})
+	x.global = nil
+	for i := range x.ps {
+		p := &x.ps[i]
+		p.cur, p.runnext, p.ring = nil, nil, nil
+		if p.state != procs.Unused {
+			p.state = procs.NotRecorded
+		}
+	}
+	at, i := x.now, len(x.out.Decisions)
+	x.emit(reference.Decision{Kind: reference.KindLost})
+	x.inGap = true
+	x.tick()
+	x.inGap = false
+	x.out.Decisions[i].Wait = x.now - at
+	for i := range x.ps[:x.n] {
+		switch x.intn(3) {
+		case 0:
+			x.pstart(i, reference.FlagFirst)
+		case 1:
+			x.ps[i].state, x.ps[i].known = procs.Idle, true
+			x.emit(reference.Decision{Kind: reference.KindPStop, P: int32(i), Why: reference.WhyIdle, Flags: reference.FlagFirst})
+		}
+		x.tick()
+	}
 }
