@@ -418,7 +418,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 			t.Warnings = append(t.Warnings, fmt.Sprintf("%d more gaps; %s in all", st.GapCount-i, findings.Dur(st.LostNs)))
 			break
 		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened between %s and %s (%s) is lost, in whole or in part: waits that reach into it are not known, and the times of Ps there are guesses",
+		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened between %s and %s (%s) is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded",
 			findings.Dur(g.From), findings.Dur(g.To), findings.Dur(g.To-g.From)))
 	}
 	return t

@@ -204,6 +204,20 @@ func (a *Accumulator) Add(d *reference.Decision) {
 		a.stwEnd()
 	case reference.KindProcs:
 		a.setProcs(int64(d.Batch))
+	case reference.KindLost:
+		a.lose()
+	}
+}
+
+// lose is for a gap in the trace, before which all that waited or ran have been
+// stopped: nothing is known of a P until it is seen again. That none is known to be idle
+// then makes waits right after the gap nobody's fault.
+func (a *Accumulator) lose() {
+	for _, p := range a.procs {
+		if p.state != pSched {
+			a.enter(p, pSched, nil)
+		}
+		p.fresh = false
 	}
 }
 

@@ -55,6 +55,7 @@ func New(t Thresholds) findings.Detector {
 			env.World.OnStintWhy(w.stint, reference.WhySlice)
 			env.World.On(w.preempt, reference.KindPreempt)
 			env.World.OnLeave(w.leave, reference.WhySlice)
+			env.World.On(w.lose, reference.KindLost)
 			return w
 		},
 	}
@@ -79,9 +80,11 @@ type watcher struct {
 	gs        int64 // most goroutines in one
 }
 
-// bucket is a stretch of time of BucketNs.
+// bucket is a stretch of time of BucketNs, or what of it is recorded.
 type bucket struct {
 	at     int64 // its number
+	from   int64
+	to     int64 // once it has ended
 	n      int64 // preemptions after which a goroutine had to wait
 	gs     int64 // how many goroutines had
 	waited int64
@@ -119,9 +122,8 @@ func (w *watcher) leave(s *findings.Stay) {
 	w.runs += run
 	w.victims.Add(findings.Cell{Class: g.Class, Ns: wait, From: g.ReadyAt, To: s.To, G: g.ID, P: s.P, Stack: g.Stack})
 	if at := s.To / w.t.BucketNs; at != w.bucket.at {
-		w.endBucket(w.t.BucketNs)
-		w.bucket = bucket{at: at}
-		clear(w.inBucket)
+		w.endBucket(s.To)
+		w.begin(at * w.t.BucketNs)
 	}
 	w.bucket.n++
 	w.inBucket[g.ID] = struct{}{}
@@ -129,8 +131,23 @@ func (w *watcher) leave(s *findings.Stay) {
 	w.bucket.waited += wait
 }
 
-func (w *watcher) endBucket(ns int64) {
+// begin begins the bucket of a time.
+func (w *watcher) begin(from int64) {
+	w.bucket = bucket{at: from / w.t.BucketNs, from: from}
+	clear(w.inBucket)
+}
+
+// lose is for a gap in the trace: a bucket ends before it, and another begins behind.
+func (w *watcher) lose(d *reference.Decision) {
+	w.endBucket(d.Time)
+	w.begin(d.Time + max(0, d.Wait))
+}
+
+// endBucket judges the bucket, which ends now or has ended before.
+func (w *watcher) endBucket(now int64) {
 	b := &w.bucket
+	b.to = min((b.at+1)*w.t.BucketNs, now)
+	ns := b.to - b.from
 	if ns <= 0 || b.gs <= w.world.Procs() || w.rate(b.n, ns) < w.t.Rate {
 		return
 	}
@@ -148,7 +165,7 @@ func (w *watcher) rate(n, ns int64) float64 {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.endBucket(min(w.t.BucketNs, f.EndNs-w.bucket.at*w.t.BucketNs))
+	w.endBucket(f.EndNs)
 	total := w.victims.Total
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || w.sustained < w.t.SustainedNs {
@@ -162,8 +179,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	case s == findings.Critical:
 		s = findings.Warning // the Ps have work all the time: it is latency that is lost
 	}
-	from := w.best.at * w.t.BucketNs
-	to := min(from+w.t.BucketNs, f.EndNs)
+	from, to := w.best.from, w.best.to
 	name := f.Name(w.victims.Top(1)[0].Class)
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: from, ToNs: to, Basis: findings.Inferred,
