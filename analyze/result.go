@@ -53,6 +53,12 @@ type Trace struct {
 	Warnings    []string `json:"warnings"`
 }
 
+// RecordedNs is the duration without the gaps: what rates, and shares of time, are of.
+func (t *Trace) RecordedNs() int64 { return t.DurationNs - t.LostNs }
+
+// PTime is the P-time that is recorded, ns.
+func (r *Result) PTime() int64 { return r.Procs.PTime(r.Trace.GOMAXPROCS, r.Trace.DurationNs) }
+
 // Reconstruction says how far the hidden decisions could be explained. A start
 // is explained if one rule of the scheduler accounts for it, ambiguous if
 // several do or the model had to be corrected by it, else unexplained.

@@ -87,7 +87,7 @@ func user(f func(s *waits.Summary) float64) func(r *analyze.Result) float64 {
 }
 
 func rate(f func(r *analyze.Result) int64) func(r *analyze.Result) float64 {
-	return func(r *analyze.Result) float64 { return ratio(float64(f(r)), float64(r.Trace.DurationNs)/1e9) }
+	return func(r *analyze.Result) float64 { return ratio(float64(f(r)), float64(r.Trace.RecordedNs())/1e9) }
 }
 
 // running is the time that goroutines of the program ran, ns.
@@ -98,9 +98,10 @@ func running(r *analyze.Result) (ns int64) {
 	return ns
 }
 
+// lifetime is that of all Ps, ns, as far as it is recorded.
 func lifetime(r *analyze.Result) (ns float64) {
 	for _, p := range r.Procs.Ps {
-		ns += float64(p.LifetimeNs)
+		ns += float64(p.LifetimeNs - p.NotRecordedNs)
 	}
 	return ns
 }

@@ -64,7 +64,7 @@ const (
 type Side struct {
 	Traces     []string `json:"traces"`
 	N          int      `json:"n"`
-	DurationNs int64    `json:"duration_ns"` // median
+	DurationNs int64    `json:"duration_ns"` // median; gaps in the traces are left out
 	GOMAXPROCS []int    `json:"gomaxprocs"`  // all values that occur
 	GoVersions []string `json:"go_versions"`
 	RunningNs  int64    `json:"running_ns"` // of goroutines of the program, median

@@ -27,19 +27,30 @@ const (
 // cell is one window: goroutine-time of waiting and of running, in the same unit.
 type cell struct{ waiting, running float64 }
 
-// cells are the windows of a trace.
+// cells are the windows of a trace of which something is recorded.
 func cells(r *analyze.Result) []cell {
 	tl := &r.Timeline
-	out := make([]cell, tl.Bins)
-	for i := range out {
+	out := make([]cell, 0, tl.Bins)
+	for i := range tl.Bins {
+		from := int64(i) * tl.BinNs
+		to := min(from+tl.BinNs, tl.EndNs)
+		recorded := tl.RecordedNs(from, to)
+		if recorded <= 0 && len(tl.NotRecorded) > 0 {
+			continue
+		}
+		var c cell
 		if i < len(tl.Runnable.Mean) {
-			out[i].waiting = float64(tl.Runnable.Mean[i])
+			c.waiting = float64(tl.Runnable.Mean[i])
+			if recorded < to-from { // the mean is that of what is recorded, the shares below are of all
+				c.waiting *= float64(recorded) / float64(to-from)
+			}
 		}
 		for k := range tl.Lanes {
 			if l := &tl.Lanes[k]; i < len(l.User) {
-				out[i].running += float64(l.User[i]) / 255
+				c.running += float64(l.User[i]) / 255
 			}
 		}
+		out = append(out, c)
 	}
 	return out
 }

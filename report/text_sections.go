@@ -27,7 +27,11 @@ func (t *text) trace(r *analyze.Result) {
 	row("program", cut(tr.Program, 400))
 	row("Go", tr.GoVersion+", trace format "+tr.Format)
 	row("recorded", tr.Wall)
-	row("duration", duration(tr.DurationNs))
+	length := duration(tr.DurationNs)
+	if tr.LostNs > 0 {
+		length += ", of which " + duration(tr.LostNs) + " were not recorded: no share is of them"
+	}
+	row("duration", length)
 	ps := fmt.Sprint(tr.GOMAXPROCS)
 	if n := len(r.Procs.Procs); n > 1 {
 		var parts []string
@@ -65,7 +69,7 @@ func (t *text) trace(r *analyze.Result) {
 		sz += fmt.Sprintf("; %s could not be read (%s)", size(tr.LostBytes), share(tr.LostBytes, tr.Bytes))
 	}
 	row("size", sz)
-	row("tracer", fmt.Sprintf("its own goroutines took %s of all P-time", share(tr.TracerNs, tr.DurationNs*int64(max(tr.GOMAXPROCS, 1)))))
+	row("tracer", fmt.Sprintf("its own goroutines took %s of all P-time", share(tr.TracerNs, r.PTime())))
 	if tr.Reduced {
 		row("reduced", "this old format (Go 1.21 or before) shows neither threads nor retakes; queues, steals and handoffs are left out, times of waiting are exact")
 	}
@@ -266,7 +270,11 @@ func (t *text) overTime(r *analyze.Result) {
 			all += total(c.Ns[from:to])
 		}
 		fromNs, toNs := int64(from)*o.BinNs, min(int64(to)*o.BinNs, end)
-		row := []string{instant(fromNs), mean(ratio(all, max(1, toNs-fromNs)))}
+		recorded := r.Timeline.RecordedNs(fromNs, toNs)
+		row := []string{instant(fromNs), mean(ratio(all, max(1, recorded)))}
+		if recorded == 0 && toNs > fromNs {
+			row[1] = "not recorded"
+		}
 		for _, c := range chief {
 			if all == 0 {
 				row = append(row, "-")
@@ -357,21 +365,28 @@ func (t *text) processors(r *analyze.Result) {
 	}
 	t.head("What the Ps did")
 	head := []string{"P"}
+	gaps := slices.ContainsFunc(ps, func(p procs.Proc) bool { return p.NotRecordedNs > 0 })
 	for _, s := range words.States() {
-		if s.JSON != "unused_ns" { // taken off the lifetimes below
+		// What is unused or not recorded the shares are not of.
+		if s.JSON == "not_recorded_ns" && gaps || s.JSON != "not_recorded_ns" && s.JSON != "unused_ns" {
 			head = append(head, s.Column)
 		}
 	}
 	tb := newTable(append(head, "starts", "queue", "max")...)
 	row := func(label string, p procs.Proc, queue, top string) {
-		part := func(ns int64) string { return share(ns, p.LifetimeNs) }
-		tb.add(label, part(p.RunningNs), part(p.SystemNs), part(p.GCNs), part(p.TracerNs), part(p.SyscallNs),
-			part(p.SchedNs), part(p.StoppedNs), part(p.IdleNs), number(p.Starts), queue, top)
+		part := func(ns int64) string { return share(ns, p.UsableNs()) }
+		cells := []string{label, part(p.RunningNs), part(p.SystemNs), part(p.GCNs), part(p.TracerNs), part(p.SyscallNs),
+			part(p.SchedNs), part(p.StoppedNs), part(p.IdleNs)}
+		if gaps {
+			cells = append(cells, duration(p.NotRecordedNs))
+		}
+		tb.add(append(cells, number(p.Starts), queue, top)...)
 	}
 	var all procs.Proc
 	for i, p := range ps {
-		p.LifetimeNs -= p.UnusedNs
 		all.LifetimeNs += p.LifetimeNs
+		all.UnusedNs += p.UnusedNs
+		all.NotRecordedNs += p.NotRecordedNs
 		all.RunningNs += p.RunningNs
 		all.SystemNs += p.SystemNs
 		all.GCNs += p.GCNs

@@ -118,16 +118,7 @@ func (f *Facts) Word(label int32) string {
 func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 
 // PT is the P-time of the trace: duration x GOMAXPROCS, without what is not recorded.
-func (f *Facts) PT() int64 {
-	pt := f.EndNs * int64(max(1, f.GOMAXPROCS))
-	if f.GapsNs == 0 {
-		return pt
-	}
-	for i := range f.Procs.Ps {
-		pt -= f.Procs.Ps[i].NotRecordedNs
-	}
-	return max(f.RecordedNs(), pt)
-}
+func (f *Facts) PT() int64 { return f.Procs.PTime(f.GOMAXPROCS, f.EndNs) }
 
 // Share is ns as a share of the time that is recorded, 0 for an empty trace.
 func (f *Facts) Share(ns int64) float64 {

@@ -52,6 +52,15 @@ type Proc struct {
 // shares of its time are of.
 func (p *Proc) UsableNs() int64 { return p.LifetimeNs - p.UnusedNs - p.NotRecordedNs }
 
+// PTime is the P-time that is recorded, ns: of so many Ps, over a trace of so many ns.
+func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
+	ns := duration * int64(max(1, gomaxprocs))
+	for i := range r.Ps {
+		ns -= r.Ps[i].NotRecordedNs
+	}
+	return max(0, ns)
+}
+
 // Steals counts steals. Matrix[thief][victim] counts them by P; it is absent
 // when there are more than 512 Ps.
 type Steals struct {

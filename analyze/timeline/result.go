@@ -41,6 +41,15 @@ type Result struct {
 	OmittedPs int32 `json:"omitted_ps,omitempty"`
 }
 
+// RecordedNs is how many ns of [from, to) are recorded.
+func (r *Result) RecordedNs(from, to int64) int64 {
+	ns := to - from
+	for _, s := range r.NotRecorded {
+		ns -= max(0, min(s.To, to)-max(s.From, from))
+	}
+	return ns
+}
+
 // Series is a mean and a maximum per bin.
 type Series struct {
 	Mean []float32 `json:"mean"`

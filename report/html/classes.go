@@ -198,7 +198,7 @@ func newFair(r *analyze.Result) *fairView {
 		if note := s.note(age); note != "" {
 			v.AgeLead += " " + note
 		}
-		v.Age = linesSVG(ls, s, r.Trace.DurationNs, "How long the goroutine had waited that waited longest, over time", age)
+		v.Age = linesSVG(ls, s, r.Trace.DurationNs, r.Timeline.NotRecorded, "How long the goroutine had waited that waited longest, over time", age)
 	}
 	for i, c := range f.Classes {
 		if i == 40 {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-echarts/go-echarts/v2/opts"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
 )
 
 // causeLines are how many goroutines of the program waited for each cause, on
@@ -23,15 +24,17 @@ func causeLines(r *analyze.Result) []line {
 	for _, c := range o.Causes {
 		l := line{Key: causeKey(c.Cause), Title: causeTitle(c.Cause), Values: make([]float64, len(c.Ns))}
 		for i, ns := range c.Ns {
-			l.Values[i] = ratio(ns, min(o.BinNs, max(1, end-int64(i)*o.BinNs)))
+			from := int64(i) * o.BinNs
+			l.Values[i] = ratio(ns, max(1, r.Timeline.RecordedNs(from, min(from+o.BinNs, end))))
 		}
 		out = append(out, l)
 	}
 	return out
 }
 
-// stackSVG draws lines of equal length on top of one another, in steps of binNs.
-func stackSVG(ls []line, binNs, end int64, label string) template.HTML {
+// stackSVG draws lines of equal length on top of one another, in steps of binNs, and
+// where nothing is recorded.
+func stackSVG(ls []line, binNs, end int64, gaps []timeline.Span, label string) template.HTML {
 	if len(ls) == 0 || len(ls[0].Values) < 2 {
 		return ""
 	}
@@ -56,6 +59,7 @@ func stackSVG(ls []line, binNs, end int64, label string) template.HTML {
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
 		d.text(leftMargin-0.008, y+4, "end", sig(most*float64(4-i)/4))
 	}
+	d.gaps(gaps, end, top, height)
 	d.plot(leftMargin, plotWidth, top, height, units, units)
 	x := func(bin int) string {
 		return px1(min(1, float64(bin)*float64(binNs)/float64(end)) * units)

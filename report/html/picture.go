@@ -94,7 +94,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 		d.plot(leftMargin, plotWidth, y, markH+laneH+depthH+2, pictureCols, 100)
 		scale := 100 / (markH + laneH + depthH + 2)
 		fmt.Fprintf(&d.b, `<rect class="f-idle" width="%d" y="%s" height="%s"/>`, pictureCols, px(markH*scale), px(laneH*scale))
-		c.shares(d, l, markH*scale, laneH*scale, seen)
+		gaps := c.shares(d, l, markH*scale, laneH*scale, seen)
 		if c.marks(d, l, causes, (markH-1)*scale) {
 			marked = true
 		}
@@ -102,6 +102,9 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 			fmt.Fprintf(&d.b, `<path class="f-depth" d="%s"/>`, steps(depths[i], (markH+laneH+1)*scale, depthH*scale/most))
 		}
 		d.closePlot()
+		for _, g := range gaps { // not in the plot, which would stretch the hatching
+			d.rect("f-gap", leftMargin+plotWidth*g.x, plotWidth*g.w, y+markH+laneH*g.y, laneH*g.h, "")
+		}
 	}
 	d.quarters(height-4, func(i int64) string { return clock(c.from + (c.to-c.from)/4*i) })
 	p := &picture{SVG: d.end()}
@@ -112,6 +115,9 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 		}
 	}
 	p.Legend = append(p.Legend, legendItem{"idle", "idle"})
+	if seen[timeline.NotRecorded] {
+		p.Legend = append(p.Legend, legendItem{"gap", "not recorded"})
+	}
 	if most > 0 {
 		p.Legend = append(p.Legend, legendItem{"depth", "length of its queue"})
 	}
@@ -238,9 +244,13 @@ func (c *canvas) stints(p int32, f func(s *timeline.Stint)) {
 	}
 }
 
-// shares draws what a P did, stacked from below: y0 is the top of the lane.
-func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timeline.State]bool) {
-	var cov [timeline.Stopped + 1][pictureCols]float64
+// box is a part of a lane, in shares of its width and height.
+type box struct{ x, w, y, h float64 }
+
+// shares draws what a P did, stacked from below: y0 is the top of the lane. It returns
+// what is left to be hatched: where that is not recorded.
+func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timeline.State]bool) (gaps []box) {
+	var cov [timeline.NotRecorded + 1][pictureCols]float64
 	l := &c.t.Lanes[lane]
 	if c.exact != nil {
 		c.stints(l.P, func(s *timeline.Stint) {
@@ -250,12 +260,12 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 			}
 		})
 	} else {
-		for s, bins := range map[timeline.State][]uint8{timeline.User: l.User, timeline.System: l.System, timeline.GC: l.GC, timeline.Syscall: l.Syscall, timeline.Sched: l.Sched, timeline.Stopped: l.Stopped} {
+		for s, bins := range map[timeline.State][]uint8{timeline.User: l.User, timeline.System: l.System, timeline.GC: l.GC, timeline.Syscall: l.Syscall, timeline.Sched: l.Sched, timeline.Stopped: l.Stopped, timeline.NotRecorded: l.NotRecorded} {
 			c.bins(len(bins), func(x, b int, w float64) { cov[s][x] += float64(bins[b]) / 255 * w })
 		}
 	}
 	base := [pictureCols]float64{}
-	for s := timeline.User; s <= timeline.Stopped; s++ {
+	for s := timeline.User; s <= timeline.NotRecorded; s++ {
 		var path strings.Builder
 		for x := 0; x < pictureCols; {
 			h := math.Round(min(cov[s][x], 1-base[x])*40) / 40
@@ -267,7 +277,12 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 			for x2 < pictureCols && base[x2] == base[x] && math.Round(min(cov[s][x2], 1-base[x2])*40)/40 == h {
 				x2++
 			}
-			fmt.Fprintf(&path, "M%d %sh%dv-%sh-%[3]dz", x, px1(y0+height*(1-base[x])), x2-x, px1(height*h))
+			if s == timeline.NotRecorded {
+				seen[s] = true
+				gaps = append(gaps, box{float64(x) / pictureCols, float64(x2-x) / pictureCols, 1 - base[x] - h, h})
+			} else {
+				fmt.Fprintf(&path, "M%d %sh%dv-%sh-%[3]dz", x, px1(y0+height*(1-base[x])), x2-x, px1(height*h))
+			}
 			for ; x < x2; x++ {
 				base[x] += h
 			}
@@ -277,6 +292,7 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 			fmt.Fprintf(&d.b, `<path class="f-%s" d="%s"/>`, stateKeys[s-1], path.String())
 		}
 	}
+	return gaps
 }
 
 // bins calls f for each column and each bin that lies in it, with its part.

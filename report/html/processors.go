@@ -3,6 +3,7 @@ package html
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -38,17 +39,21 @@ type countTable struct {
 func newPs(r *analyze.Result) *psView {
 	p := r.Procs
 	v := &psView{}
-	var tot [9]int64
+	var tot [len(stateKeys)]int64
 	life := int64(0)
 	for _, q := range p.Ps {
 		for i, n := range parts(q) {
 			tot[i] += n
 		}
-		life += q.LifetimeNs
+		life += q.LifetimeNs - q.NotRecordedNs
 	}
 	v.Lead = fmt.Sprintf("Of all P-time, %s ran the program, %s the garbage collector, %s was idle.",
 		share(tot[0], life), share(tot[2], life), share(tot[7], life))
-	for i, s := range words.States() {
+	states := len(stateKeys)
+	if !notRecorded(r) {
+		states--
+	}
+	for i, s := range words.States()[:states] {
 		v.Legend = append(v.Legend, legendItem{stateKeys[i], s.Title})
 	}
 	for i, q := range p.Ps {
@@ -56,7 +61,7 @@ func newPs(r *analyze.Result) *psView {
 			v.More = len(p.Ps) - i
 			break
 		}
-		v.Rows = append(v.Rows, newPRow(fmt.Sprintf("P%d", q.P), q))
+		v.Rows = append(v.Rows, newPRow(fmt.Sprintf("P%d", q.P), q, states))
 	}
 	v.HeatSVG, v.HeatNote = heatSVG(r.Timeline)
 	v.Steals = fmt.Sprintf("%s, moving %s. Overflows of a full local queue: %s. Takes from the global queue: %s.",
@@ -87,21 +92,33 @@ func newPs(r *analyze.Result) *psView {
 }
 
 // parts are a P's times in the order of stateKeys.
-func parts(q procs.Proc) [9]int64 {
-	return [9]int64{q.RunningNs, q.SystemNs, q.GCNs, q.TracerNs, q.SyscallNs, q.SchedNs, q.StoppedNs, q.IdleNs, q.UnusedNs}
+func parts(q procs.Proc) [len(stateKeys)]int64 {
+	return [...]int64{q.RunningNs, q.SystemNs, q.GCNs, q.TracerNs, q.SyscallNs, q.SchedNs, q.StoppedNs, q.IdleNs, q.UnusedNs, q.NotRecordedNs}
 }
 
-func newPRow(label string, q procs.Proc) psRow {
+// notRecorded reports whether the trace does not show what the Ps did all the time.
+func notRecorded(r *analyze.Result) bool {
+	return slices.ContainsFunc(r.Procs.Ps, func(p procs.Proc) bool { return p.NotRecordedNs > 0 })
+}
+
+// newPRow tells the first states of a P. Shares are of what is recorded; the rest is a
+// length of time.
+func newPRow(label string, q procs.Proc, states int) psRow {
 	out := psRow{P: label}
 	var segs []segment
 	ns := parts(q)
-	for i, s := range words.States() {
-		segs = append(segs, segment{stateKeys[i], ns[i], fmt.Sprintf("%s: %s, %s", s.Title, dur(ns[i]), share(ns[i], q.LifetimeNs))})
+	for i, s := range words.States()[:states] {
+		seg := segment{stateKeys[i], ns[i], fmt.Sprintf("%s: %s", s.Title, dur(ns[i]))}
+		if s.JSON == "not_recorded_ns" {
+			out.Cells = append(out.Cells, num(dur(ns[i]), ns[i]))
+		} else {
+			part := share(ns[i], q.LifetimeNs-q.NotRecordedNs)
+			seg.Title += ", " + part
+			out.Cells = append(out.Cells, num(part, ns[i]))
+		}
+		segs = append(segs, seg)
 	}
 	out.Bar = bar(segs, max(q.LifetimeNs, 1), 16, label+": what it did")
-	for i := range stateKeys {
-		out.Cells = append(out.Cells, num(share(ns[i], q.LifetimeNs), ns[i]))
-	}
 	out.Cells = append(out.Cells, num(dur(q.LifetimeNs), q.LifetimeNs), num(count(q.Starts), q.Starts), num(count(q.Parks), q.Parks),
 		fnum(sig(q.QueueMean), q.QueueMean), num(count(int64(q.QueueMax)), int64(q.QueueMax)))
 	return out

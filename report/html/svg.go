@@ -286,12 +286,26 @@ func heatSVG(t timeline.Result) (template.HTML, string) {
 		}
 	}
 	d.closePlot()
+	d.gaps(t.NotRecorded, t.EndNs, 0, h*float64(len(rows)))
 	every := max(1, int(math.Ceil(14/h)))
 	for i := 0; i < len(rows); i += every {
 		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", t.Lanes[i*group].P))
 	}
 	timeAxis(d, h*float64(len(rows))+16, t.EndNs)
 	return d.end(), fmt.Sprintf("Strongest: a mean of %s goroutines in the queue.", sig(most))
+}
+
+// gaps hatches what is not recorded of a plot over time.
+func (d *drawing) gaps(gaps []timeline.Span, end int64, y, height float64) {
+	for _, s := range gaps {
+		x := ratio(s.From, end)
+		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(ratio(s.To, end)-x), y, height, gapTitle(s))
+	}
+}
+
+// gapTitle is the tooltip of a gap.
+func gapTitle(s timeline.Span) string {
+	return fmt.Sprintf("not recorded: %s from %s on", dur(s.To-s.From), clock(s.From))
 }
 
 func timeAxis(d *drawing, y float64, end int64) {
@@ -439,9 +453,9 @@ func timeLines(t timeline.Result, n int) []line {
 // its interactive form, which has more points.
 func seriesScale(t timeline.Result) scale { return scaleOf(timeLines(t, chartPoints)) }
 
-// linesSVG draws curves over time; label says what they are, and value how to
-// write one.
-func linesSVG(ls []line, s scale, end int64, label string, value func(float64) string) template.HTML {
+// linesSVG draws curves over time, and where nothing is recorded; label says what they
+// are, and value how to write one.
+func linesSVG(ls []line, s scale, end int64, gaps []timeline.Span, label string, value func(float64) string) template.HTML {
 	if s.top == 0 {
 		return ""
 	}
@@ -452,6 +466,7 @@ func linesSVG(ls []line, s scale, end int64, label string, value func(float64) s
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
 		d.text(leftMargin-0.008, y+4, "end", value(at))
 	}
+	d.gaps(gaps, end, top, height)
 	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
 	for _, l := range ls {
 		fmt.Fprintf(&d.b, `<polyline class="l-%s" points="`, l.Key)
@@ -485,10 +500,10 @@ func lanesSVG(t timeline.Result) template.HTML {
 	d := newDrawing("chart", "What each P did over time", int(h)*len(lanes)+24)
 	d.plot(leftMargin, plotWidth, 0, h*float64(len(lanes)), cols*4, len(lanes)*20)
 	fmt.Fprintf(&d.b, `<rect class="f-idle" width="%d" height="%d"/>`, cols*4, len(lanes)*20)
-	keys := []string{"user", "system", "gc", "syscall", "sched", "stopped"}
+	keys := []string{"user", "system", "gc", "syscall", "sched", "stopped", "gap"}
 	paths := make([]strings.Builder, len(keys))
 	for y, l := range lanes {
-		series := [][]uint8{l.User, l.System, l.GC, l.Syscall, l.Sched, l.Stopped}
+		series := [][]uint8{l.User, l.System, l.GC, l.Syscall, l.Sched, l.Stopped, l.NotRecorded}
 		n := min(cols, max(len(l.User), 1))
 		w := float64(cols*4) / float64(n)
 		for x := range n {

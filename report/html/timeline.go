@@ -31,12 +31,14 @@ func newTime(r *analyze.Result) *timeView {
 	v := &timeView{Bin: dur(t.BinNs), Windows: len(t.Windows), N: len(t.Lanes)}
 	v.Lead = fmt.Sprintf("One lane per P over %s.", dur(t.EndNs))
 	v.SVG = lanesSVG(t)
-	for i, k := range stateKeys[:len(stateKeys)-1] { // what is unused is not drawn
-		v.States = append(v.States, legendItem{k, stateTitles[i]})
+	for i, k := range stateKeys {
+		if k != "unused" && (k != "gap" || notRecorded(r)) { // what is unused is not drawn
+			v.States = append(v.States, legendItem{k, stateTitles[i]})
+		}
 	}
 	ls := timeLines(t, 300)
 	s := seriesScale(t)
-	v.SeriesSVG = linesSVG(ls, s, t.EndNs, "Runnable goroutines, queues and idle Ps over time", sig)
+	v.SeriesSVG = linesSVG(ls, s, t.EndNs, t.NotRecorded, "Runnable goroutines, queues and idle Ps over time", sig)
 	v.SeriesNote = s.note(sig)
 	for _, l := range ls {
 		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
@@ -54,6 +56,7 @@ type packed struct {
 	Ps       []int32          `json:"ps"`
 	STW      []packedSpan     `json:"stw"`
 	GC       []packedSpan     `json:"gc"`
+	Gaps     []packedSpan     `json:"gaps,omitempty"`
 	Windows  []packedWindow   `json:"windows"`
 	Left     int              `json:"left"` // windows left out
 	Findings []packedFinding  `json:"findings"`
@@ -158,6 +161,10 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 	for s := timeline.User; s <= timeline.Stopped; s++ {
 		p.States = append(p.States, legendItem{stateKeys[s-1], stateTitles[s-1]})
 	}
+	if notRecorded(r) {
+		p.Gaps = spans(t.NotRecorded)
+		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], stateTitles[len(stateKeys)-1]})
+	}
 	p.Waits = packWaits(r)
 	for i, fd := range r.Findings {
 		if i == maxFindings {
@@ -188,6 +195,9 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 		}
 		if l.Unused != nil {
 			b.u8(fmt.Sprintf("%d.unused", i), meanBytes(l.Unused, f))
+		}
+		if l.NotRecorded != nil {
+			b.u8(fmt.Sprintf("%d.gap", i), meanBytes(l.NotRecorded, f))
 		}
 		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
@@ -272,7 +282,7 @@ func packWindow(b *block, i int, w timeline.Window) packedWindow {
 	g, wait, class := make([]float64, n), make([]float64, n), make([]int32, n)
 	for j, s := range stints {
 		p[j], from[j], length[j] = s.P, float64(s.From-w.FromNs), float64(s.To-s.From)
-		state[j], src[j], class[j] = uint8(s.State), s.Src, s.Class
+		state[j], src[j], class[j] = packedState(s.State), s.Src, s.Class
 		g[j], wait[j] = float64(s.G), float64(s.Wait)
 	}
 	pre := fmt.Sprintf("w%d.", i)
@@ -299,6 +309,14 @@ func packWindow(b *block, i int, w timeline.Window) packedWindow {
 		o.Arrows = append(o.Arrows, packedArrow{visible(a.Kind), a.At, a.From, a.To, a.N})
 	}
 	return o
+}
+
+// packedState is the number of a state in packed.States.
+func packedState(s timeline.State) uint8 {
+	if s == timeline.NotRecorded {
+		s = timeline.Stopped + 1
+	}
+	return uint8(s)
 }
 
 func spans(in []timeline.Span) []packedSpan {

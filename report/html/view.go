@@ -46,6 +46,7 @@ type view struct {
 	Honesty   *honesty
 	Warnings  []string
 	Reduced   bool
+	Gaps      bool // something is not recorded
 	Procs     string
 
 	Findings     []finding
@@ -148,7 +149,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	if r.Trace.Name != "" {
 		v.Title = cut(name(r.Trace.Name).Short, 60) + " – scheduling report"
 	}
-	v.Reduced = r.Trace.Reduced
+	v.Reduced, v.Gaps = r.Trace.Reduced, notRecorded(r)
 	v.keys(r)
 	v.card(r)
 	v.findings(r, doc.Split)
@@ -171,15 +172,15 @@ func (v *view) keys(r *analyze.Result) {
 	busy, life := int64(0), int64(0)
 	for _, p := range r.Procs.Ps {
 		busy += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs
-		life += p.LifetimeNs - p.UnusedNs
+		life += p.UsableNs()
 	}
 	v.Keys = append(v.Keys,
-		keyFigure{dur(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.Trace.DurationNs))},
+		keyFigure{dur(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.Trace.RecordedNs()))},
 		keyFigure{dur(w.MaxNs), "longest single wait", "of " + plural(w.Count, "wait", "waits")},
 		keyFigure{dur(w.TimeWeighted.P50), "typical wait, by time", "half of all waiting time is in longer waits; half of all waits are under " + dur(w.P50)},
 	)
 	if life > 0 {
-		v.Keys = append(v.Keys, keyFigure{share(busy, life), "processors in use", fmt.Sprintf("of %s × %s", plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), dur(r.Trace.DurationNs))})
+		v.Keys = append(v.Keys, keyFigure{share(busy, life), "processors in use", fmt.Sprintf("of %s × %s", plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), dur(r.Trace.RecordedNs()))})
 	}
 }
 
@@ -208,9 +209,13 @@ func (v *view) card(r *analyze.Result) {
 	addName("Program", t.Program)
 	add("Go", visible(t.GoVersion), "trace format "+visible(t.Format))
 	add("Recorded", visible(t.Wall), "")
-	add("Duration", dur(t.DurationNs), "")
-	procs := strconv.Itoa(t.GOMAXPROCS)
 	note := ""
+	if t.LostNs > 0 {
+		note = dur(t.LostNs) + " of it were not recorded: no share is of them"
+	}
+	add("Duration", dur(t.DurationNs), note)
+	procs := strconv.Itoa(t.GOMAXPROCS)
+	note = ""
 	if n := len(r.Procs.Procs); n > 1 {
 		var parts []string
 		for i, p := range r.Procs.Procs {
@@ -243,7 +248,7 @@ func (v *view) card(r *analyze.Result) {
 	} else {
 		add("Lost", "nothing", "the trace was read to its end")
 	}
-	add("Tracer's own work", dur(t.TracerNs), share(t.TracerNs, t.DurationNs*int64(max(t.GOMAXPROCS, 1)))+" of all P-time")
+	add("Tracer's own work", dur(t.TracerNs), share(t.TracerNs, r.PTime())+" of all P-time")
 	var extra []string
 	for _, e := range []struct {
 		n         int64

@@ -104,7 +104,7 @@ func newWaits(r *analyze.Result) *waitsView {
 		v.Lead = "No goroutine of the program had to wait for a processor while the trace was recorded."
 	} else {
 		v.Lead = fmt.Sprintf("Goroutines of the program became ready to run %s times and then waited %s in all: %s.",
-			count(u.Count), dur(u.TotalNs), ofTime(u.TotalNs, r.Trace.DurationNs))
+			count(u.Count), dur(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
 	}
 	if by := words.BySize(u.Causes); len(by) > 0 {
 		top := by[0]
@@ -204,7 +204,7 @@ func newWaits(r *analyze.Result) *waitsView {
 	if len(r.Waits.Classes) > len(top12) {
 		v.ClassN += " of " + count(int64(len(r.Waits.Classes)))
 	}
-	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, r.Trace.DurationNs, "How many goroutines waited for what, over time")
+	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, r.Trace.DurationNs, r.Timeline.NotRecorded, "How many goroutines waited for what, over time")
 	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", plural(u.Count, "wait", "waits"), dur(r.Waits.OverTime.BinNs))
 	v.Ants = newAntagonists(r.Waits.Classes)
 	return v

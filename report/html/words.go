@@ -42,7 +42,7 @@ func sourceTerm(s string) string {
 
 // stateKeys name the colours of the parts of a P's account, in the order of
 // words.States.
-var stateKeys = [...]string{"user", "system", "gc", "tracer", "syscall", "sched", "stopped", "idle", "unused"}
+var stateKeys = [...]string{"user", "system", "gc", "tracer", "syscall", "sched", "stopped", "idle", "unused", "gap"}
 
 // stateTitles are the words for them.
 var stateTitles = func() []string {

@@ -60,6 +60,8 @@ var words = []Term{
 		"Its severity is note (true, but no cause for action), warning or critical. Findings are ranked by severity, then by cost."},
 	{"cost", Word, []string{"goroutine-time", "lost goroutine-time"}, "Goroutine-time lost to a finding: the waiting that would not have been.",
 		"Summed over goroutines: ten that wait 1 ms each lose 10 ms. Divided by the duration it is the mean number of goroutines kept waiting. Different findings may charge the same wait, so their costs must not be added."},
+	{"not recorded", Word, []string{"gap", "gaps", "not_recorded_ns"}, "Time of which the trace shows nothing: a part of it is missing, damaged or was dropped.",
+		"A P counts as not recorded from the beginning of a gap until the trace shows what it does again (not_recorded_ns). No rate, share or mean is of that time, and no wait goes on through it. The timeline hatches it."},
 	{"strained machine", Word, []string{"strained", "oversubscription"}, "A machine on which the program's threads seem to have lacked CPUs.",
 		"A P counts as running while its thread has no CPU. It shows in run intervals that are freaks of their class and in Ps that stand still beside work; if these are more than a tenth of the busy time, findings that depend on them are called suspected and are one step milder."},
 }

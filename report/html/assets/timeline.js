@@ -12,7 +12,7 @@
   const canvas = document.getElementById("tl-canvas"), map = document.getElementById("tl-map");
   const tip = document.getElementById("tl-tip"), details = document.getElementById("tl-details");
   const range = document.getElementById("tl-range"), picker = document.getElementById("tl-windows");
-  const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title);
+  const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title), S = STATES.length, GAP = 8; // there only if something is not recorded
   const N = D.ps.length, GUTTER = 52, RIGHT = 10;
   const laneH = N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
   const depthH = N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
@@ -84,8 +84,8 @@
   function shares(i, cols, cov) {
     cov.fill(0);
     const span = view.to - view.from, per = span / cols;
-    const keys = [null, "user", "system", "gc", null, "syscall", "sched", "stopped"];
-    for (let s = 1; s < 8; s++) {
+    const keys = [null, "user", "system", "gc", null, "syscall", "sched", "stopped", "gap"];
+    for (let s = 1; s < S; s++) {
       if (!keys[s]) continue;
       const bins = A[i + "." + keys[s]], off = s * cols;
       if (!bins) continue;
@@ -106,7 +106,7 @@
     for (const w of D.windows) { // exact where it is kept
       if (w.t <= view.from || w.f >= view.to || (w.t - w.f) / per < 4) continue;
       const c0 = Math.max(0, Math.ceil((w.f - view.from) / per - 0.001)), c1 = Math.min(cols, Math.floor((w.t - view.from) / per + 0.001));
-      for (let s = 0; s < 8; s++) cov.fill(0, s * cols + c0, s * cols + Math.max(c0, c1));
+      for (let s = 0; s < S; s++) cov.fill(0, s * cols + c0, s * cols + Math.max(c0, c1));
       const r = w.lanes.get(D.ps[i]);
       if (!r) continue;
       const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`];
@@ -179,8 +179,9 @@
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.fillStyle = colour("panel");
     ctx.fillRect(0, 0, canvas.width, canvas.height);
-    const cov = new Float32Array(8 * cols), q = new Float32Array(cols);
+    const cov = new Float32Array(S * cols), q = new Float32Array(cols);
     const paint = STATES.map(rgba), line = rgba("depth"), bg = rgba("idle"), panel = rgba("panel");
+    const period = Math.round(7 * dpr), stripe = Math.max(1, Math.round(2 * dpr)); // of the hatching
     const lh = Math.max(1, Math.round(laneH * dpr)), dh = Math.max(1, Math.round(depthH * dpr));
     const img = ctx.createImageData(cols, lh + dh), px = new Uint32Array(img.data.buffer);
     for (let i = 0; i < N; i++) {
@@ -191,12 +192,12 @@
       unused(i, cols, lh, px, panel);
       for (let c = 0; c < cols; c++) {
         let y = lh, acc = 0; // stacked from below
-        for (let s = 1; s < 8; s++) {
+        for (let s = 1; s < S; s++) {
           const v = cov[s * cols + c];
           if (v <= 0.002) continue;
           acc += v;
           const top = Math.max(0, Math.round(lh * (1 - Math.min(acc, 1))));
-          for (let k = top; k < y; k++) px[k * cols + c] = paint[s];
+          for (let k = top; k < y; k++) px[k * cols + c] = s !== GAP || (c + k) % period < stripe ? paint[s] : panel;
           y = Math.min(y, top);
         }
         const h = q[c] <= 0 ? 0 : Math.max(1, Math.min(dh, Math.round(Math.sqrt(q[c] / depthMost) * dh)));
@@ -248,6 +249,12 @@
 
   function drawBands() {
     clip();
+    ctx.fillStyle = colour("gap");
+    for (const s of D.gaps || []) { // what was queued is not known there
+      if (s.t < view.from || s.f > view.to) continue;
+      const a = Math.max(t2x(s.f), GUTTER), b = Math.min(t2x(s.t), W - RIGHT);
+      for (let x = a; x < b; x += 5) ctx.fillRect(x, AXIS + BAND, Math.min(1.5, b - x), GLOBAL);
+    }
     for (const [spans, style, y, h] of [[D.gc, "gc", AXIS + 4, 5], [D.stw, "stopped", AXIS, 4]]) {
       ctx.fillStyle = colour(style);
       for (const s of spans) {
@@ -407,6 +414,8 @@
       const h = s / N / 255 * 22;
       c.fillRect(GUTTER + x, 30 - h, 1, h);
     }
+    c.fillStyle = colour("gap");
+    for (const s of D.gaps || []) for (let x = pos(s.f); x < pos(s.t); x += 4) c.fillRect(x, 8, Math.min(1.5, pos(s.t) - x), 22);
     c.fillStyle = colour("accent");
     D.findings.forEach((f, k) => c.fillRect(pos(f.f), k === finding ? 0 : 2, Math.max(3, pos(f.t) - pos(f.f)), k === finding ? 7 : 4));
     const a = pos(view.from), b = Math.max(pos(view.to), a + 3);
@@ -459,8 +468,8 @@
       if (s.g > 0 && s.src) out.push(["Taken from", s.src]);
       return { title, rows: out, hit };
     }
-    for (const [k, word] of [["user", 1], ["system", 2], ["gc", 3], ["syscall", 5], ["sched", 6], ["stopped", 7]]) {
-      const v = (A[i + "." + k][b] || 0) / 255;
+    for (const [k, word] of [["user", 1], ["system", 2], ["gc", 3], ["syscall", 5], ["sched", 6], ["stopped", 7], ["gap", GAP]]) {
+      const v = (A[i + "." + k]?.[b] || 0) / 255;
       if (v > 0.004) out.push([WORDS[word], gms.percent(v)]);
     }
     out.push(["Queue", sig(A[i + ".q"][b] || 0) + " (up to " + (A[i + ".qmax"][b] || 0) + ")"]);
