@@ -52,9 +52,10 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "how far the trace can be trusted", Since: "v0.1.0", Doc: doc,
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, first: -1}
+			w := &watcher{t: t, first: -1, lastGC: -1}
 			env.World.OnUnexplained(w.unexplained)
 			env.World.On(w.cycle, reference.KindGCBegin)
+			env.World.On(w.lose, reference.KindLost)
 			return w
 		},
 	}
@@ -65,8 +66,7 @@ type watcher struct {
 	t           Thresholds
 	first, last int64 // unexplained starts
 	cycles      int64
-	firstGC     int64
-	lastGC      int64
+	lastGC      int64 // -1: there was none since the last gap
 	slowestGC   int64
 }
 
@@ -78,13 +78,15 @@ func (w *watcher) unexplained(d *reference.Decision) {
 }
 
 func (w *watcher) cycle(d *reference.Decision) {
-	if w.cycles++; w.cycles == 1 {
-		w.firstGC = d.Time
-	} else {
+	w.cycles++
+	if w.lastGC >= 0 {
 		w.slowestGC = max(w.slowestGC, d.Time-w.lastGC)
 	}
 	w.lastGC = d.Time
 }
+
+// lose is for a gap in the trace: how many cycles began in it is not known.
+func (w *watcher) lose(*reference.Decision) { w.lastGC = -1 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x := findings.Finding{ID: ID, Severity: findings.Note, Basis: findings.Certain, ToNs: f.EndNs}

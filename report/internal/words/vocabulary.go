@@ -98,7 +98,7 @@ var states = []State{
 	{"stopped", "stopped", "The world was stopped.", "stopped_ns"},
 	{"idle", "idle", "The P had no thread: there was nothing to do for it, as far as the scheduler knew.", "idle_ns"},
 	{"unused", "unused", "GOMAXPROCS was too low for this P to exist.", "unused_ns"},
-	{"not recorded", "not recorded", "Nobody knows: a part of the trace is missing, or has not shown the P again since. Shares of P-time are of the rest.", "not_recorded_ns"},
+	{"not recorded", "not rec.", "Nobody knows: a part of the trace is missing, or has not shown the P again since. Shares of P-time are of the rest.", "not_recorded_ns"},
 }
 
 // Source says where a started goroutine was taken from, to follow "Pn".
