@@ -48,6 +48,7 @@ func New(t Thresholds) findings.Detector {
 			w := &watcher{t: t, world: env.World, tookAt: -1}
 			env.World.OnLongSyscall(w.syscall, t.StallNs)
 			env.World.On(w.retake, reference.KindRetake)
+			env.World.On(w.lose, reference.KindLost)
 			return w
 		},
 	}
@@ -64,7 +65,7 @@ type watcher struct {
 	longest int64
 	taken   int64   // ended by sysmon
 	back    int64   // over before sysmon came
-	tookAt  int64   // when sysmon took a P last; -1: not yet
+	tookAt  int64   // when sysmon took a P last; -1: not yet, or not since a gap
 	long    []int64 // long calls, by the number of their stack
 	rare    int64   // unusually long calls
 	freaks  int64   // longer than sysmon's sleeps explain
@@ -79,6 +80,9 @@ func (w *watcher) retake(d *reference.Decision) {
 		w.tookAt = w.world.Now()
 	}
 }
+
+// lose is for a gap in the trace: sysmon may have taken Ps in it.
+func (w *watcher) lose(*reference.Decision) { w.tookAt = -1 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
 	if c.To-c.From < w.t.StallNs {
