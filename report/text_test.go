@@ -14,6 +14,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
@@ -194,5 +195,28 @@ func TestWrap(t *testing.T) {
 	want := []string{"it took", "8.36 ms, or", "12 % of all,", "in the queue", "of P3"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The part of the trace that is not recorded has a column of the Ps if there is any, and
+// no share is of it.
+func TestTextOfGap(t *testing.T) {
+	r := &analyze.Result{}
+	r.Trace.DurationNs, r.Trace.GOMAXPROCS = 4_000_000, 1
+	r.Procs.Ps = []procs.Proc{{LifetimeNs: 4_000_000, IdleNs: 3_000_000, RunningNs: 1_000_000}}
+	if got := string(textOf(t, r, TextOptions{})); strings.Contains(got, "not rec.") {
+		t.Errorf("a sound trace:\n%s", got)
+	}
+	r.Trace.LostNs = 2_000_000
+	r.Procs.Ps = []procs.Proc{{LifetimeNs: 4_000_000, IdleNs: 1_500_000, RunningNs: 500_000, NotRecordedNs: 2_000_000}}
+	got := strings.Join(strings.Fields(string(textOf(t, r, TextOptions{}))), " ")
+	for _, want := range []string{
+		"duration 4 ms, of which 2 ms were not recorded: no share is of them",
+		"stopped idle not rec. starts",
+		"P0 25 % 0 % 0 % 0 % 0 % 0 % 0 % 75 % 2 ms",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
 	}
 }

@@ -188,10 +188,10 @@ func queuesChart(t timeline.Result) *chart {
 	var cells [][3]any
 	most := 0.0
 	labels := make([]string, len(t.Lanes))
-	n := 0
+	n, ns := 0, recorded(&t)
 	for y, l := range t.Lanes {
 		labels[y] = fmt.Sprintf("P%d", l.P)
-		r := rebin(l.Queue.Mean, cols)
+		r := rebin(l.Queue.Mean, ns, cols)
 		n = max(n, len(r))
 		for x, v := range r {
 			if v > 0.005 {
@@ -278,11 +278,16 @@ func linesChart(t timeline.Result) *chart {
 		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
 	)
 	for _, l := range ls {
-		d := make([][]float64, len(l.Values))
+		d := make([][]any, len(l.Values))
 		for i, v := range l.Values {
-			d[i] = []float64{math.Round((float64(i) + 0.5) / float64(len(l.Values)) * float64(t.EndNs)), round(v, 3)}
-			if d[i][1] < s.floor { // drawn on the lowest line, told as it is
-				d[i] = []float64{d[i][0], s.floor, d[i][1]}
+			at := math.Round((float64(i) + 0.5) / float64(len(l.Values)) * float64(t.EndNs))
+			switch v := round(v, 3); {
+			case inGap(t.NotRecorded, int64(at)):
+				d[i] = []any{at, "-"}
+			case v < s.floor: // drawn on the lowest line, told as it is
+				d[i] = []any{at, s.floor, v}
+			default:
+				d[i] = []any{at, v}
 			}
 		}
 		c.MultiSeries = append(c.MultiSeries, charts.SingleSeries{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -208,8 +209,8 @@ func shade(v, most float64) int {
 	return min(levels, 1+int(math.Sqrt(v/most)*float64(levels-1)+0.5))
 }
 
-// rebin averages s down to at most n values.
-func rebin(s []float32, n int) []float64 {
+// rebin averages s, of whose bins so many ns are recorded, down to at most n values.
+func rebin(s []float32, recorded []float64, n int) []float64 {
 	if len(s) == 0 || n <= 0 {
 		return nil
 	}
@@ -217,12 +218,52 @@ func rebin(s []float32, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		a, b := i*len(s)/n, (i+1)*len(s)/n
-		for _, v := range s[a:b] {
-			out[i] += fin(float64(v))
-		}
-		out[i] /= float64(b - a)
+		out[i] = meanOf(s[a:b], part(recorded, a, b))
 	}
 	return out
+}
+
+// recorded gives how many ns of each bin are recorded; nil: all of them.
+func recorded(t *timeline.Result) []float64 {
+	if len(t.NotRecorded) == 0 {
+		return nil
+	}
+	out := make([]float64, t.Bins)
+	for i := range out {
+		from := int64(i) * t.BinNs
+		out[i] = float64(t.RecordedNs(from, min(from+t.BinNs, t.EndNs)))
+	}
+	return out
+}
+
+// part is that of some bins.
+func part(recorded []float64, from, to int) []float64 {
+	if to > len(recorded) {
+		return nil
+	}
+	return recorded[from:to]
+}
+
+// meanOf is the mean of bins of which so many ns are recorded; nil: all of them.
+func meanOf(s []float32, recorded []float64) float64 {
+	sum, whole := 0.0, float64(len(s))
+	if recorded == nil {
+		for _, v := range s {
+			sum += fin(float64(v))
+		}
+		return sum / whole
+	}
+	whole = 0
+	for i, v := range s {
+		sum += fin(float64(v)) * recorded[i]
+		whole += recorded[i]
+	}
+	return sum / max(1, whole)
+}
+
+// inGap reports whether a time is in a gap.
+func inGap(gaps []timeline.Span, at int64) bool {
+	return slices.ContainsFunc(gaps, func(s timeline.Span) bool { return s.From <= at && at < s.To })
 }
 
 // heatSVG draws queue length over time, one row per P.
@@ -234,10 +275,11 @@ func heatSVG(t timeline.Result) (template.HTML, string) {
 	rows := make([][]float64, 0, len(t.Lanes))
 	most := 0.0
 	group := (len(t.Lanes) + 63) / 64
+	ns := recorded(&t)
 	for i := 0; i < len(t.Lanes); i += group {
 		var sum []float64
 		for _, l := range t.Lanes[i:min(i+group, len(t.Lanes))] {
-			r := rebin(l.Queue.Mean, cols)
+			r := rebin(l.Queue.Mean, ns, cols)
 			if sum == nil {
 				sum = make([]float64, len(r))
 			}
@@ -433,12 +475,13 @@ func timeLines(t timeline.Result, n int) []line {
 			local[i] += v
 		}
 	}
+	ns := recorded(&t)
 	out := []line{
-		{"line1", "runnable goroutines", rebin(t.Runnable.Mean, n)},
-		{"line2", "in the global queue", rebin(t.Global.Mean, n)},
-		{"line3", "in local queues", rebin(local, n)},
-		{"line4", "idle Ps", rebin(t.IdleP.Mean, n)},
-		{"line5", "idle Ps while work was queued", rebin(t.Missed, n)},
+		{"line1", "runnable goroutines", rebin(t.Runnable.Mean, ns, n)},
+		{"line2", "in the global queue", rebin(t.Global.Mean, ns, n)},
+		{"line3", "in local queues", rebin(local, ns, n)},
+		{"line4", "idle Ps", rebin(t.IdleP.Mean, ns, n)},
+		{"line5", "idle Ps while work was queued", rebin(t.Missed, ns, n)},
 	}
 	kept := out[:0]
 	for _, l := range out {
@@ -469,14 +512,27 @@ func linesSVG(ls []line, s scale, end int64, gaps []timeline.Span, label string,
 	d.gaps(gaps, end, top, height)
 	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
 	for _, l := range ls {
-		fmt.Fprintf(&d.b, `<polyline class="l-%s" points="`, l.Key)
+		open := false
 		for i, v := range l.Values {
-			if i > 0 {
+			at := (float64(i) + 0.5) / float64(len(l.Values))
+			switch {
+			case inGap(gaps, int64(at*float64(end))):
+				if open {
+					d.b.WriteString(`"/>`)
+				}
+				open = false
+				continue
+			case open:
 				d.b.WriteByte(' ')
+			default:
+				fmt.Fprintf(&d.b, `<polyline class="l-%s" points="`, l.Key)
+				open = true
 			}
-			fmt.Fprintf(&d.b, "%d,%d", int((float64(i)+0.5)/float64(len(l.Values))*1000), int(1000-s.place(v)*1000))
+			fmt.Fprintf(&d.b, "%d,%d", int(at*1000), int(1000-s.place(v)*1000))
 		}
-		d.b.WriteString(`"/>`)
+		if open {
+			d.b.WriteString(`"/>`)
+		}
 	}
 	d.closePlot()
 	timeAxis(d, top+height+18, end)

@@ -174,13 +174,13 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 			p.Findings = append(p.Findings, packedFinding{i + 1, visible(fd.ID), string(fd.Severity), prose(fd.Title, 300), fd.FromNs, fd.ToNs})
 		}
 	}
-	b := &block{}
-	b.f32("global.mean", meanBins(t.Global.Mean, f))
+	b, ns := &block{}, recorded(&t)
+	b.f32("global.mean", meanBins(t.Global.Mean, ns, f))
 	b.i32("global.max", maxBins(t.Global.Max, f))
-	b.f32("runnable.mean", meanBins(t.Runnable.Mean, f))
+	b.f32("runnable.mean", meanBins(t.Runnable.Mean, ns, f))
 	b.i32("runnable.max", maxBins(t.Runnable.Max, f))
-	b.f32("idle.mean", meanBins(t.IdleP.Mean, f))
-	b.f32("missed", meanBins(t.Missed, f))
+	b.f32("idle.mean", meanBins(t.IdleP.Mean, ns, f))
+	b.f32("missed", meanBins(t.Missed, ns, f))
 	b.i32("steals", sumBins(t.Steals, f))
 	b.i32("retakes", sumBins(t.Retakes, f))
 	b.i32("handoffs", sumBins(t.Handoffs, f))
@@ -199,7 +199,7 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 		if l.NotRecorded != nil {
 			b.u8(fmt.Sprintf("%d.gap", i), meanBytes(l.NotRecorded, f))
 		}
-		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, f))
+		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, ns, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
 	}
 	names := map[int32]string{}
@@ -327,14 +327,16 @@ func spans(in []timeline.Span) []packedSpan {
 	return out
 }
 
-func meanBins(s []float32, f int) []float32 {
-	return merge(s, f, func(part []float32) float32 {
-		sum := 0.0
-		for _, v := range part {
-			sum += fin(float64(v))
-		}
-		return float32(sum / float64(len(part)))
-	})
+func meanBins(s []float32, recorded []float64, f int) []float32 {
+	if f <= 1 {
+		return s
+	}
+	var out []float32
+	for i := 0; i < len(s); i += f {
+		to := min(i+f, len(s))
+		out = append(out, float32(meanOf(s[i:to], part(recorded, i, to))))
+	}
+	return out
 }
 
 func maxBins(s []int32, f int) []int32 {

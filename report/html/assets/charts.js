@@ -84,7 +84,7 @@
     lines(c, o) {
       o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
       o.xAxis[0].min = 0;
-      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0]), ps.map(p => [p.seriesName, sig(p.value[p.value.length - 1])]));
+      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0]), ps.map(p => [p.seriesName, p.value[1] === "-" ? "not recorded" : sig(p.value[p.value.length - 1])]));
       if (o.yAxis[0].type === "log") o.yAxis[0].axisLabel = { formatter: v => sig(v) };
       timeZoom(o);
     },
