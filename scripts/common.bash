@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2034
 test_packages=(./... ./testdata/traces/record/...)
 browser_packages=(./cmd/gmpscope ./report/html/...)
-race_packages=(./analyze/... ./cmd/... ./internal/term/... ./reference/... ./report/)
+race_packages=(./analyze/... ./cmd/... ./internal/files ./internal/term/... ./reference/... ./report/)
 
 # step names what follows, and says how long what came before it took: seconds, and those of CPU.
 step() {

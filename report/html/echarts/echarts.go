@@ -3,18 +3,11 @@
 // repository: see the file README.md in the folder bundle.
 package echarts
 
-import "embed"
-
 // Version is the version of ECharts that the report is made for.
 const Version = "6.1.0"
 
 // bundleName is the file that the generator writes.
 const bundleName = "echarts-" + Version + ".bundle.js"
-
-// The folder always holds a README, so the pattern always matches.
-//
-//go:embed bundle
-var bundle embed.FS
 
 // Embedded returns the bundle that was there when this program was built.
 func Embedded() (script []byte, ok bool) {
