@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -162,9 +163,9 @@ func notes(w *workload.Workload, res *analyze.Result) []string {
 	add := func(format string, v ...any) { out = append(out, fmt.Sprintf(format, v...)) }
 	switch {
 	case w.Capped:
-		add("the workload is too large: what comes after %d ns was left out", w.EndNs)
+		add("the workload is too large: what comes after %s was left out", findings.Dur(w.EndNs))
 	case w.Omitted > 0:
-		add("what comes after %d ns was left out, as asked for", w.EndNs)
+		add("what comes after %s was left out, as asked for", findings.Dur(w.EndNs))
 	}
 	if w.ProcsChanged {
 		add("GOMAXPROCS changes in the trace, and in the model with it; %d held longest", w.Procs)

@@ -2,9 +2,9 @@ package report
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // replayFree shows a free replay: the trace's own scheduler first, which says
@@ -23,7 +23,7 @@ func (t *text) replayFree(r *replay.Result) {
 	lo, hi := f.Spread.Min, f.Spread.Max
 	tb := newTable("", "observed", "simulated", "error", "spread")
 	row := func(name string, observed, simulated, low, high int64, e *float64, show func(int64) string) {
-		tb.add(name, show(observed), show(simulated), signed(e), show(low)+" – "+show(high))
+		tb.add(name, show(observed), show(simulated), signed(e), between(low, high, show))
 	}
 	row("makespan", o.MakespanNs, s.MakespanNs, lo.MakespanNs, hi.MakespanNs, e.Makespan, duration)
 	row("busy", o.BusyNs, s.BusyNs, lo.BusyNs, hi.BusyNs, e.Busy, duration)
@@ -65,7 +65,7 @@ func (t *text) replayFree(r *replay.Result) {
 		t.head("What if")
 		tb = newTable("", "makespan", "spread", "waited", "p50", "p99")
 		add := func(name string, s replay.Run, lo, hi int64) {
-			tb.add(name, duration(s.MakespanNs), duration(lo)+" – "+duration(hi), duration(s.Waits.TotalNs), duration(s.Waits.P50), duration(s.Waits.P99))
+			tb.add(name, duration(s.MakespanNs), between(lo, hi, duration), duration(s.Waits.TotalNs), duration(s.Waits.P50), duration(s.Waits.P99))
 		}
 		bound := int64(0)
 		add("as it was", s, lo.MakespanNs, hi.MakespanNs)
@@ -77,8 +77,7 @@ func (t *text) replayFree(r *replay.Result) {
 		if bound > 0 {
 			t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", duration(bound)))
 		}
-		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off by %s in makespan and %s in time waited.",
-			signed(e.Makespan), signed(e.Waits.Total)))
+		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off: %s.", errorLine(e.Makespan, e.Waits.Total)))
 	}
 	for _, n := range f.Notes {
 		t.hang("  - ", 4, n)
@@ -90,11 +89,17 @@ const textReplayClasses = 8
 
 // signed is a relative error for people.
 func signed(e *float64) string {
-	switch {
-	case e == nil:
+	if e == nil {
 		return "-"
-	case math.Abs(*e) >= 10:
-		return fmt.Sprintf("x %.0f", *e+1)
 	}
-	return fmt.Sprintf("%+.1f %%", *e*100)
+	return words.Change(1 + *e)
+}
+
+// between writes the ends of a range: once, where they read the same.
+func between(lo, hi int64, show func(int64) string) string {
+	a, b := show(lo), show(hi)
+	if a == b {
+		return a
+	}
+	return a + " to " + b
 }

@@ -62,19 +62,19 @@ func adviceLine(s *replay.Split, p *replay.Prospect, a *replay.Advice) string {
 	change := visible(a.Change)
 	switch a.Verdict {
 	case replay.Helps:
-		return fmt.Sprintf("Simulated, “%s” (%s): %s %s, not %s (%s to %s in %s). %s",
-			change, a.Why, what, duration(a.ChangedNs), duration(a.SimulatedNs), duration(a.MinNs), duration(a.MaxNs), plural(int64(s.Seeds), "run", "runs"), model)
+		return fmt.Sprintf("Simulated, “%s” (%s): %s %s, not %s (%s in %s). %s",
+			change, a.Why, what, duration(a.ChangedNs), duration(a.SimulatedNs), between(a.MinNs, a.MaxNs, duration), plural(int64(s.Seeds), "run", "runs"), model)
 	case replay.NoHelp:
-		return fmt.Sprintf("Simulated, “%s” (%s): no gain that stands out from one run to the next: %s %s to %s, and %s without. %s",
-			change, a.Why, what, duration(a.MinNs), duration(a.MaxNs), duration(a.SimulatedNs), model)
+		return fmt.Sprintf("Simulated, “%s” (%s): no gain that stands out from one run to the next: %s %s, and %s without. %s",
+			change, a.Why, what, between(a.MinNs, a.MaxNs, duration), duration(a.SimulatedNs), model)
 	}
 	return fmt.Sprintf("What would come of the advice cannot be simulated. %s", model)
 }
 
 // offLine says how far the simulation of the trace's own scheduler is off.
 func offLine(s *replay.Split) string {
-	return fmt.Sprintf("The model is out of its bands for this trace (%s): makespan %s, waits %s in total.",
-		strings.Join(s.OutOfBand, ", "), signed(s.Error.Makespan), signed(s.Error.Waits.Total))
+	return fmt.Sprintf("The model is out of its bands for this trace (%s): %s.",
+		strings.Join(s.OutOfBand, ", "), errorLine(s.Error.Makespan, s.Error.Waits.Total))
 }
 
 func signedDuration(ns int64) string {

@@ -20,25 +20,38 @@ func SplitLines(s *replay.Split) []string {
 	if s.Ideal == "fifo" {
 		ideal = "that has one queue and loses nothing (policy fifo, which waits less here than fair sharing)"
 	}
-	out := []string{fmt.Sprintf("Of %s waited, %s (%s) are capacity: the same work, becoming runnable at the same times on %s, would wait that long under an ideal scheduler %s. Only less work, or more Ps, take that away.",
-		duration(p.ObservedNs), duration(p.CapacityNs), share(p.CapacityNs, p.ObservedNs), plural(int64(s.GOMAXPROCS), "P", "Ps"), ideal)}
+	// Capacity, policy and excess add up to what was observed, but where one of
+	// them is below zero they are no parts of it.
+	part := func(ns int64) string {
+		if min(p.CapacityNs, p.PolicyNs, p.ExcessNs) < 0 {
+			return ""
+		}
+		return " (" + share(ns, p.ObservedNs) + ")"
+	}
+	out := []string{fmt.Sprintf("Of %s waited, %s%s are capacity: the same work, becoming runnable at the same times on %s, would wait that long under an ideal scheduler %s. Only less work, or more Ps, take that away.",
+		duration(p.ObservedNs), duration(p.CapacityNs), part(p.CapacityNs), plural(int64(s.GOMAXPROCS), "P", "Ps"), ideal)}
 	if p.PolicyNs >= 0 {
-		out = append(out, fmt.Sprintf("The rules and costs of Go's scheduler, simulated, add %s (%s): policy.", duration(p.PolicyNs), share(p.PolicyNs, p.ObservedNs)))
+		out = append(out, fmt.Sprintf("The rules and costs of Go's scheduler, simulated, add %s%s: policy.", duration(p.PolicyNs), part(p.PolicyNs)))
 	} else {
 		out = append(out, fmt.Sprintf("Go's scheduler, simulated, waits %s less than that: policy is below zero. It lets some finish early where the ideal one treats all alike.", duration(-p.PolicyNs)))
 	}
 	if p.ExcessNs >= 0 {
-		out = append(out, fmt.Sprintf("%s (%s) are excess: observed beyond the simulation. That is the machine (threads that wake up late, or had no CPU), or what the model does not know; a trace does not tell which.", duration(p.ExcessNs), share(p.ExcessNs, p.ObservedNs)))
+		out = append(out, fmt.Sprintf("%s%s are excess: observed beyond the simulation. That is the machine (threads that wake up late, or had no CPU), or what the model does not know; a trace does not tell which.", duration(p.ExcessNs), part(p.ExcessNs)))
 	} else {
 		out = append(out, fmt.Sprintf("The simulation waits %s longer than was observed: the model is off by that much, and excess is below zero.", duration(-p.ExcessNs)))
 	}
-	part := "all of the trace"
+	stretch := "all of the trace"
 	if s.FromNs > 0 || s.EndNs < s.DurationNs {
-		part = fmt.Sprintf("%s to %s of %s of the trace", instant(s.FromNs), instant(s.EndNs), duration(s.DurationNs))
+		stretch = fmt.Sprintf("%s to %s of %s of the trace", instant(s.FromNs), instant(s.EndNs), duration(s.DurationNs))
 	}
-	out = append(out, fmt.Sprintf("This is inference, from %s: the model, given the work of the trace, is off by %s in makespan and %s in time waited (median of %s).",
-		part, signed(s.Error.Makespan), signed(s.Error.Waits.Total), plural(int64(s.Seeds), "run", "runs")))
+	out = append(out, fmt.Sprintf("This is inference, from %s: the model, given the work of the trace, is off: %s (median of %s).",
+		stretch, errorLine(s.Error.Makespan, s.Error.Waits.Total), plural(int64(s.Seeds), "run", "runs")))
 	return append(out, s.Notes...)
+}
+
+// errorLine says how far the model is off.
+func errorLine(makespan, waited *float64) string {
+	return fmt.Sprintf("makespan %s, time waited %s", signed(makespan), signed(waited))
 }
 
 // splitSection shows where the waiting came from, held against the reference.

@@ -91,7 +91,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 		if i > 0 {
 			t.line("")
 		}
-		t.finding(f, r.Waits.User.TotalNs)
+		t.finding(f)
 		t.prospect(split, i)
 	}
 	if len(brief) > 0 {
@@ -123,12 +123,12 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 	}
 }
 
-func (t *text) finding(f findings.Finding, waited int64) {
+func (t *text) finding(f findings.Finding) {
 	head := fmt.Sprintf("%s  %s", t.in(severityStyle[f.Severity], visible(string(f.Severity))), t.in(bold, visible(f.ID)))
 	if f.CostNs > 0 {
 		head += "  costs " + duration(f.CostNs)
-		if waited > 0 {
-			head += fmt.Sprintf(" (%s of the program's waiting)", share(f.CostNs, waited))
+		if part := words.CostPart(&f); part != "" {
+			head += " (" + part + ")"
 		}
 	}
 	t.line("  " + head)
@@ -235,7 +235,7 @@ func (t *text) waiting(r *analyze.Result) {
 	t.para(2, "By number, each wait counts once; by time, each nanosecond of waiting: what a goroutine lives through that is waiting now. Gosched: waits after runtime.Gosched, which the goroutine asked for; runtime: the runtime's and the tracer's own goroutines.")
 	if w.User.BehindLongNs > 0 {
 		t.para(2, fmt.Sprintf("%s of the program's waiting (%s) was behind a single run longer than a time slice.",
-			duration(w.User.BehindLongNs), share(w.User.BehindLongNs, w.User.TotalNs)))
+			duration(w.User.BehindLongNs), share(w.User.BehindLongNs, w.User.TotalNs+w.User.OpenNs)))
 	}
 	t.overTime(r)
 	t.antagonists(r)
@@ -525,8 +525,8 @@ func (t *text) fairness(r *analyze.Result) {
 		t.para(2, "Fairness was not measured: there was too little to share.")
 	}
 	if x := r.Span; x.SpanNs > 0 {
-		s := fmt.Sprintf("Work and span: %s of work, of which a chain of %s had to be done one after the other: it could keep %s Ps busy. Busy time %s; no scheduler could do it in less than %s (efficiency %s).",
-			duration(x.WorkNs), duration(x.SpanNs), digits(x.Parallelism), duration(x.BusyNs), duration(x.BoundNs), percent(x.Efficiency))
+		s := fmt.Sprintf("Work and span: %s of work, of which a chain of %s had to be done one after the other: it could keep %s busy. Busy time %s; no scheduler could do it in less than %s (efficiency %s).",
+			duration(x.WorkNs), duration(x.SpanNs), amount(x.Parallelism, "P", "Ps"), duration(x.BusyNs), duration(x.BoundNs), percent(x.Efficiency))
 		if len(x.Path) > 0 {
 			s += fmt.Sprintf(" Most of the chain: %s, %s.", className(x.Path[0].Name), share(x.Path[0].Ns, x.SpanNs))
 		}

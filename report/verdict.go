@@ -147,8 +147,8 @@ func headline(r *analyze.Result, status string) string {
 			s = "Scheduling costs this program something: "
 		}
 		s += inWords(r, f)
-		if part := ratio(f.CostNs, u.TotalNs); f.CostNs > 0 && u.TotalNs > 0 && part < smallPart {
-			s += fmt.Sprintf(" That is %s of all the waiting.", share(f.CostNs, u.TotalNs))
+		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && ratio(f.CostNs, f.WholeNs) < smallPart {
+			s += fmt.Sprintf(" That is %s of all the waiting.", share(f.CostNs, f.WholeNs))
 		}
 		return s
 	}
@@ -270,10 +270,14 @@ func lost(r *analyze.Result) string {
 
 // againstRunning puts waiting in relation to running.
 func againstRunning(f float64) string {
-	if f < 1 {
+	switch s := digits(f); {
+	case f < 0.995:
 		return percent(f) + " of the time that they ran"
+	case s == "1":
+		return "as long as they ran"
+	default:
+		return s + " times as long as they ran"
 	}
-	return digits(f) + " times as long as they ran"
 }
 
 // userClasses are the classes of the program that waited, longest first.

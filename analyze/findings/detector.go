@@ -22,6 +22,9 @@ type Detector struct {
 	// Machine says that it judges whether the machine gave the program its CPUs.
 	// It has the first word: what it finds makes others doubt.
 	Machine bool
+	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
+	// empty.
+	CostOf Whole
 	// New makes a Watcher for one stream. It must not be nil.
 	New func(env Env) Watcher
 }
@@ -72,6 +75,9 @@ type Facts struct {
 	// Label gives the string of a decision's Label; "" for none.
 	Label func(handle int32) string
 
+	// BlockedNs is for how long goroutines of the program were blocked before they
+	// were woken, summed. A [Set] fills it in.
+	BlockedNs int64
 	// Span is the work and the critical path of the program. A [Set] fills it in.
 	Span span.Result
 	// Strained says that threads seem to have lacked CPUs: see [World.Strained] and
@@ -119,6 +125,27 @@ func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 
 // PT is the P-time of the trace: duration x GOMAXPROCS, without what is not recorded.
 func (f *Facts) PT() int64 { return f.Procs.PTime(f.GOMAXPROCS, f.EndNs) }
+
+// whole is how much there is in the trace of what a cost can be a part of.
+func (f *Facts) whole(of Whole) int64 {
+	var ns int64
+	for _, s := range [...]*waits.Summary{&f.Waits.User, &f.Waits.Self} {
+		ns += s.TotalNs + s.OpenNs
+	}
+	if of == OfBlocked {
+		return ns + f.BlockedNs
+	}
+	for i := range f.Procs.Ps {
+		p := &f.Procs.Ps[i]
+		if of == OfIdle || of == OfPTime {
+			ns += p.IdleNs + p.SchedNs + p.StoppedNs + p.SyscallNs
+		}
+		if of == OfPTime {
+			ns += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
+		}
+	}
+	return ns
+}
 
 // Share is ns as a share of the time that is recorded, 0 for an empty trace.
 func (f *Facts) Share(ns int64) float64 {

@@ -31,15 +31,28 @@ const (
 type Finding struct {
 	ID       string     `json:"id"`
 	Severity Severity   `json:"severity"`
-	Title    string     `json:"title"`   // what happened, in one sentence with numbers
-	CostNs   int64      `json:"cost_ns"` // goroutine-time lost to it
-	FromNs   int64      `json:"from_ns"` // the window in which it shows worst
+	Title    string     `json:"title"`    // what happened, in one sentence with numbers
+	CostNs   int64      `json:"cost_ns"`  // goroutine-time lost to it
+	CostOf   Whole      `json:"cost_of"`  // what CostNs is a part of
+	WholeNs  int64      `json:"whole_ns"` // all there is of that in the trace; never less than CostNs
+	FromNs   int64      `json:"from_ns"`  // the window in which it shows worst
 	ToNs     int64      `json:"to_ns"`
 	Basis    string     `json:"basis"` // certain, inferred, suspected
 	Actors   []Actor    `json:"actors"`
 	Evidence []Evidence `json:"evidence"`
 	Advice   []string   `json:"advice"`
 }
+
+// Whole names what the cost of a finding is a part of.
+type Whole string
+
+// The wholes. They are of goroutines of the program, and of all Ps.
+const (
+	OfWaiting Whole = "waiting"             // runnable, up to the end of the trace
+	OfIdle    Whole = "waiting and idle Ps" // that, and P-time without a goroutine
+	OfBlocked Whole = "waiting and blocked" // runnable, or blocked until somebody, or a timer, woke them
+	OfPTime   Whole = "waiting and P-time"  // runnable, and all P-time
+)
 
 // The roles of an [Actor].
 const (

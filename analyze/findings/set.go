@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/reference"
@@ -74,6 +75,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
 	s.world.finish(f.EndNs)
 	f.Strained = s.world.Strained()
+	f.BlockedNs = s.world.blocked
 	f.Span = s.world.span.Finish(f.EndNs, s.world.nodes)
 	if f.Reduced {
 		for _, d := range s.detectors {
@@ -90,6 +92,10 @@ func (s *Set) Finish(f *Facts) []Finding {
 				continue
 			}
 			found := w.Finish(f)
+			of := cmp.Or(s.detectors[i].CostOf, OfWaiting)
+			for k := range found {
+				found[k].CostOf, found[k].WholeNs = of, f.whole(of)
+			}
 			if machine && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
 				f.Strained = true
 			}

@@ -67,6 +67,7 @@ type World struct {
 	all     struct{ Stints, RunNs int64 } // of all classes
 
 	strain, busy int64 // ns
+	blocked      int64 // ns, of goroutines of the program, up to when they were woken
 
 	load    float64 // Load after the last decision
 	wanting int64   // that had load: goroutines that ran or were runnable
@@ -316,6 +317,9 @@ func (w *World) ready(d *reference.Decision) {
 	g.BlockedNs = -1
 	if g.Reason != reference.ReasonNone && g.BlockedAt >= 0 {
 		g.BlockedNs = w.now - g.BlockedAt
+		if !g.System {
+			w.blocked += g.BlockedNs
+		}
 	}
 	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.procs.Usable()), w.loadSum
 	w.enter(g, d.To, d.P)

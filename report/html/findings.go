@@ -121,9 +121,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 		}
 		if f.CostNs > 0 {
 			o.Cost = dur(f.CostNs)
-			if r.Waits.User.TotalNs > 0 {
-				o.CostNote = share(f.CostNs, r.Waits.User.TotalNs) + " of the program's waiting"
-			}
+			o.CostNote = words.CostPart(&f)
 		}
 		if o.Href != "" {
 			o.Window = fmt.Sprintf("%s – %s (%s)", clock(f.FromNs), clock(f.ToNs), dur(f.ToNs-f.FromNs))

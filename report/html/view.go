@@ -189,7 +189,11 @@ func ofTime(ns, dur int64) string {
 	if dur <= 0 {
 		return ""
 	}
-	return sig(float64(ns)/float64(dur)) + " waiting at any time, on average"
+	mean := float64(ns) / float64(dur)
+	if mean < 0.005 {
+		return "almost none waiting at any time, on average"
+	}
+	return sig(mean) + " waiting at any time, on average"
 }
 
 func (v *view) card(r *analyze.Result) {

@@ -46,7 +46,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "allocation held up by the garbage collector", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "allocation held up by the garbage collector", Since: "v0.1.0", Doc: doc, CostOf: findings.OfPTime,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, open: map[int64]assist{}}
 			env.World.On(w.begin, reference.KindAssistBegin)
@@ -247,11 +247,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: cost, FromNs: total.From, ToNs: total.To, Basis: findings.Certain,
-		Title: fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s of the program's running time",
-			findings.Dur(cost), findings.Percent(share)),
+		Title: fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
+			findings.Dur(cost), perSecond(share)),
 		Actors: w.assists.Actors(f, findings.Victim, 3),
 		Evidence: []findings.Evidence{
-			{What: "lost in assists, against the program's running time", Value: findings.Percent(share), Limit: findings.Percent(w.t.Share), Ns: cost},
+			{What: "lost in assists, for each second that the program ran", Value: perSecond(share), Limit: perSecond(w.t.Share), Ns: cost},
 			{What: "of it, marking", Value: findings.Dur(total.Ns) + " in " + findings.Plural(total.N, "assist", "assists"), Ns: total.Ns},
 			{What: "of it, blocked while Ps were free of the program", Value: findings.Dur(w.lost), Ns: w.lost},
 			{What: "blocked, all goroutines summed", Value: findings.Dur(w.blocked) + " in " + findings.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
@@ -279,6 +279,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	f.Doubt(&x)
 	return []findings.Finding{x}
 }
+
+// perSecond writes a ratio of two times, which may be more than 1, as that of a
+// second.
+func perSecond(ratio float64) string { return findings.Dur(int64(ratio * 1e9)) }
 
 // allocator is the frame of the program's own code that allocated, in the first
 // stack that shows one.

@@ -47,7 +47,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines slowed down by changing Ps", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "goroutines slowed down by changing Ps", Since: "v0.1.0", Doc: doc, CostOf: findings.OfPTime,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}}
 			env.World.OnMoved(w.move)
@@ -215,10 +215,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	top := hits[0]
 	name := f.Name(top.id)
+	how := "which took them no longer than on the last one"
+	if top.ns > 0 {
+		how = fmt.Sprintf("and ran for %s instead of %s (medians)", findings.Dur(top.moved.Median()), findings.Dur(top.stays.Median()))
+	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: cost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected,
-		Title: fmt.Sprintf("%s of the starts of %s were on another P than the last, and ran for %s instead of %s (medians)",
-			findings.Percent(float64(top.moves())/float64(top.starts)), name, findings.Dur(top.moved.Median()), findings.Dur(top.stays.Median())),
+		Title: fmt.Sprintf("%s of the starts of %s were on another P than the last, %s",
+			findings.Percent(float64(top.moves())/float64(top.starts)), name, how),
 		Evidence: []findings.Evidence{
 			{What: "starts on another P than the last", Value: findings.Percent(float64(all.moves()) / float64(all.starts)), Limit: findings.Percent(w.limit(f))},
 			{What: "moves in a second", Value: findings.Count(int64(float64(all.moves()) / float64(max(1, f.RecordedNs())) * 1e9)), Limit: findings.Count(int64(w.t.Rate))},

@@ -46,7 +46,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc, CostOf: findings.OfBlocked,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]*site{}, lost: -1}
 			env.World.OnWake(w.ready, reference.ReasonSync)
@@ -317,6 +317,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		l.cost += s.victims.Total.Ns
 		l.held += s.holders.Total.Ns
 		l.lined += s.lined
+		l.longest = max(l.longest, s.lined)
 	}
 	slices.SortStableFunc(locks, func(x, y *lock) int {
 		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.name, y.name))
@@ -338,6 +339,7 @@ type lock struct {
 	name              string
 	sites             []*site
 	cost, held, lined int64
+	longest           int64 // lined of one site: those of several may be at one time
 }
 
 // lockedIn returns the function that waits for a lock in a stack; not ok if the
@@ -378,7 +380,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 	if !ok {
 		return findings.Finding{}, false
 	}
-	share := f.Share(l.lined)
+	share := f.Share(l.longest)
 	if s == findings.Critical && share < w.t.CriticalShare {
 		s = findings.Warning
 	}
@@ -417,7 +419,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		Evidence: []findings.Evidence{
 			{What: "waits in such lines", Value: findings.Count(waits), Limit: findings.Dur(w.t.WaitNs) + " each"},
 			{What: "most of them before the line was empty", Value: findings.Count(worst.longest), Limit: findings.Count(w.t.Row)},
-			{What: "time with such a line", Value: findings.Percent(share) + " of the duration", Ns: l.lined},
+			{What: "time with such a line", Value: findings.Percent(share) + " of the duration", Ns: l.longest},
 			{What: "in line for so long, on average", Value: findings.Number(line), Ns: l.cost},
 			{What: "hand-overs of starvation mode (goyield)", Value: findings.Count(handoffs)},
 			{What: "of the time that the lock was held, its holder ran", Value: findings.Percent(part(ran, l.held)), Ns: ran},

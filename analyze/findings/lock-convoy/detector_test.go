@@ -102,7 +102,7 @@ func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
 	}
 	x := One(t, detect(line(4, 100, sleeps, false)), lockconvoy.ID, findings.Critical)
 	text := Text([]findings.Finding{x})
-	if !strings.Contains(text, "mostly for: sleep: 95.2 %") || !strings.Contains(text, "its holder ran: 4.7") {
+	if !strings.Contains(text, "mostly for: sleep: 95 %") || !strings.Contains(text, "its holder ran: 4.7") {
 		t.Error(text)
 	}
 	if !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0], "slow") {
@@ -114,7 +114,7 @@ func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
 		s.Pass(2 * Ms).SyscallExit(g)
 	}
 	x = One(t, detect(line(4, 100, calls, false)), lockconvoy.ID, findings.Critical)
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "in a system call: 95.") || !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0], "slow") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "in a system call: 95 %") || !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0], "slow") {
 		t.Error(text)
 	}
 }

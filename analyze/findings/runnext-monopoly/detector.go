@@ -195,7 +195,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 				{What: "run intervals in the longest slice", Value: findings.Count(int64(c.longest.Stints)), Limit: findings.Count(int64(w.t.Hops))},
 				{What: "its length", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SevereNs), Ns: longest},
 				{What: "such slices", Value: findings.Count(c.slices)},
-				{What: "their share of the duration", Value: findings.Percent(f.Share(c.ns)), Limit: findings.Percent(w.t.SevereShare), Ns: c.ns},
+				{What: "Ps that they kept, on average", Value: findings.Number(f.Share(c.ns)), Limit: findings.Number(w.t.SevereShare), Ns: c.ns},
 				{What: "passes of the P", Value: rate(c.hops, c.ns)},
 				{What: "times a goroutine was kept waiting", Value: findings.Count(total.N), Limit: findings.Dur(w.t.WaitNs) + " each"},
 				{What: "longest that one was kept by one slice", Value: findings.Dur(total.Worst), Ns: total.Worst},

@@ -49,7 +49,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "one chain of work while Ps are idle", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "one chain of work while Ps are idle", Since: "v0.1.0", Doc: doc, CostOf: findings.OfIdle,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.OnUse(w.see)

@@ -44,7 +44,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "slow return of Ps after a stop-the-world", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		ID: ID, Title: "slow return of Ps after a stop-the-world", Since: "v0.1.0", Doc: doc, CostOf: findings.OfIdle, NeedsQueues: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.On(w.begin, reference.KindSTWBegin)

@@ -55,7 +55,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "many goroutines woken at once for nothing", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "many goroutines woken at once for nothing", Since: "v0.1.0", Doc: doc, CostOf: findings.OfPTime,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[place]*cell{}}
 			env.World.OnWhy(w.timer, reference.KindReady, reference.WhyTimer)

@@ -51,7 +51,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc, NeedsQueues: true, Machine: true,
+		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc, CostOf: findings.OfIdle, NeedsQueues: true, Machine: true,
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, start: -1, restarted: -1}
 			env.World.OnLost(w.add)

@@ -26,10 +26,10 @@ const gms = (() => {
     if (!isFinite(f)) return "–";
     if (a >= 99.95) return group(Math.round(f));
     if (a >= 9.995) return trim(f.toFixed(1));
-    if (a >= 0.0995 || a === 0) return trim(f.toFixed(2));
-    return trim(Number(f.toPrecision(2)).toString());
+    if (a >= 0.005 || a === 0) return trim(f.toFixed(2));
+    return f > 0 ? "<0.01" : "0";
   }
-  function trim(s) { return s.includes(".") && !s.includes("e") ? s.replace(/\.?0+$/, "") : s; }
+  function trim(s) { return s.includes(".") ? s.replace(/\.?0+$/, "") : s; }
   function group(n) { return String(Math.round(n)).replace("-", "−").replace(/\B(?=(\d{3})+$)/g, ","); }
   function dur(ns) {
     if (ns < 0) return "−" + dur(-ns);
@@ -50,7 +50,8 @@ const gms = (() => {
   function percent(f) {
     if (!isFinite(f)) return "–";
     if (f > 0 && f < 0.0005) return "<0.1\u00a0%";
-    return (f * 100).toFixed(f < 0.0995 && f > 0 ? 1 : 0) + "\u00a0%";
+    if (f < 1 && f >= 0.9995) return ">99.9\u00a0%";
+    return trim((f * 100).toFixed(f < 0.0995 && f > 0 || f > 0.99 && f < 1 ? 1 : 0)) + "\u00a0%";
   }
 
   // Colours: style.css knows them; a canvas needs them resolved.

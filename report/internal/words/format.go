@@ -16,22 +16,17 @@ import (
 )
 
 // Duration writes ns for people: three significant digits and a unit.
-func Duration(ns int64) string {
-	switch f := math.Abs(float64(ns)); {
-	case f < 120e9:
-		return findings.Dur(ns)
-	case f < 7200e9:
-		return Number(float64(ns)/60e9) + " min"
-	default:
-		return Number(float64(ns)/3600e9) + " h"
-	}
-}
+func Duration(ns int64) string { return findings.Dur(ns) }
 
 // Instant writes a time of the trace, ns, with enough digits to find it again.
 func Instant(ns int64) string {
 	switch {
 	case ns == 0:
 		return "0"
+	case ns < 1000:
+		return strconv.FormatInt(ns, 10) + " ns"
+	case ns < 1_000_000:
+		return strconv.FormatFloat(float64(ns)/1e3, 'f', 2, 64) + " µs"
 	case ns < 10_000_000:
 		return strconv.FormatFloat(float64(ns)/1e6, 'f', 4, 64) + " ms"
 	case ns < 1_000_000_000:
@@ -42,17 +37,15 @@ func Instant(ns int64) string {
 }
 
 // Number writes f with three significant digits at most; a dash if it is none.
-func Number(f float64) string {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return "-"
-	}
-	return findings.Number(f)
-}
+func Number(f float64) string { return findings.Number(f) }
+
+// Amount is a number that need not be whole, with its noun.
+func Amount(f float64, one, many string) string { return findings.Amount(f, one, many) }
 
 // Mean writes an average of counts.
 func Mean(f float64) string {
-	if f > 0 && f < 0.005 {
-		return "<0.01"
+	if f < 0.005 {
+		return Number(f)
 	}
 	return Number(math.Round(f*100) / 100)
 }
@@ -64,29 +57,11 @@ func Count(n int64) string { return findings.Count(n) }
 func Plural(n int64, one, many string) string { return findings.Plural(n, one, many) }
 
 // Percent writes the share f, 0…1.
-func Percent(f float64) string {
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		return "-"
-	case f == 0:
-		return "0 %"
-	case f < 0.0005 && f > 0:
-		return "<0.1 %"
-	case f < 1 && f > 0.9995:
-		return ">99.9 %"
-	case f < 0.0995 || f > 0.99 && f < 1:
-		return strconv.FormatFloat(f*100, 'f', 1, 64) + " %"
-	default:
-		return strconv.FormatFloat(f*100, 'f', 0, 64) + " %"
-	}
-}
+func Percent(f float64) string { return findings.Percent(f) }
 
 // Share is part/whole as a percentage, or a dash where there is no whole.
 func Share(part, whole int64) string {
-	if whole == 0 {
-		return "-"
-	}
-	return Percent(Ratio(part, whole))
+	return findings.Part(part, whole)
 }
 
 // Ratio is part/whole, 0 where there is no whole.
@@ -96,6 +71,9 @@ func Ratio(part, whole int64) float64 {
 	}
 	return float64(part) / float64(whole)
 }
+
+// Change writes a ratio of after to before as a change.
+func Change(ratio float64) string { return findings.Change(ratio) }
 
 // Size writes a number of bytes.
 func Size(n int64) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
@@ -247,4 +248,22 @@ func worded(m map[string]string, key string) string {
 		return w
 	}
 	return Cut(Visible(key), maxName)
+}
+
+// wholes says of what the cost of a finding is a part.
+var wholes = map[findings.Whole]string{
+	findings.OfWaiting: "the program's waiting",
+	findings.OfIdle:    "the program's waiting and idle P-time",
+	findings.OfBlocked: "the time that the program's goroutines waited or were blocked",
+	findings.OfPTime:   "the program's waiting and all P-time",
+}
+
+// CostPart says what part of which whole the cost of a finding is; "" if there
+// is no whole.
+func CostPart(f *findings.Finding) string {
+	of, ok := wholes[f.CostOf]
+	if !ok || f.WholeNs <= 0 {
+		return ""
+	}
+	return Share(f.CostNs, f.WholeNs) + " of " + of
 }
