@@ -143,7 +143,7 @@ func busy() *analyze.Result {
 	r.Span = analyze.Span{WorkNs: 10_000 * ms, SpanNs: 3900 * ms, BusyNs: 4100 * ms, Parallelism: 2.56, BoundNs: 3900 * ms, ABPBoundNs: 6600 * ms, UsablePs: 3.8, Efficiency: 0.951, RecoverableNs: 200 * ms, Hops: 18_212,
 		Path: []analyze.PathPart{{Name: rebuild, Creator: "main.main", Ns: 3100 * ms, Stack: []string{"sort.Slice"}}}, OtherNs: 800 * ms}
 	r.Findings = []findings.Finding{
-		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2300 * ms,
+		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2300 * ms, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000,
 			FromNs: 1800 * ms, ToNs: 1842 * ms, Basis: "inferred",
 			Actors:   []findings.Actor{{Role: "cause", Class: rebuild, Creator: "main.main", G: 34, Stack: []string{"sort.Slice", hostile}}, {Role: "victim", Class: serve}, {Role: "cause", P: findings.OnP(3)}},
 			Evidence: []findings.Evidence{{What: "longest run with others behind it", Value: "41.2 ms", Limit: "1 ms"}, {What: "goroutines held up", Value: "212"}},

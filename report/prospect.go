@@ -58,9 +58,13 @@ func adviceLine(s *replay.Split, p *replay.Prospect, a *replay.Advice) string {
 	if a.Metric == replay.MetricMakespan {
 		what = "all takes"
 	}
-	model := fmt.Sprintf("As it was, the model gives %s for the %s observed (%s).", duration(a.SimulatedNs), duration(a.ObservedNs), signed(a.Error))
+	model := fmt.Sprintf("As it was, the model gives %s for the %s observed (error: %s).", duration(a.SimulatedNs), duration(a.ObservedNs), signed(a.Error))
 	change := visible(a.Change)
-	switch a.Verdict {
+	verdict := a.Verdict
+	if verdict == replay.Helps && duration(a.ChangedNs) == duration(a.SimulatedNs) {
+		verdict = replay.NoHelp // what rounds to nothing is no gain
+	}
+	switch verdict {
 	case replay.Helps:
 		return fmt.Sprintf("Simulated, “%s” (%s): %s %s, not %s (%s in %s). %s",
 			change, a.Why, what, duration(a.ChangedNs), duration(a.SimulatedNs), between(a.MinNs, a.MaxNs, duration), plural(int64(s.Seeds), "run", "runs"), model)

@@ -164,11 +164,11 @@ func TestProspectLines(t *testing.T) {
 		}
 	}
 	want := []string{
-		`Simulated, “no GC” (the most): main.a<U+202E> waits 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
-		`Of all the 100 µs that main.a<U+202E> waited, simulation gives 30 µs to capacity (no scheduler could avoid it), -10 µs to Go's rules, and 80 µs to neither. The model is out of its bands for this trace (waited): makespan +25.0 %, waits +25.0 % in total.`,
-		`Simulated, “no GC” (the most): no gain that stands out from one run to the next: main.a<U+202E> waits 19 µs to 21 µs, and 104 µs without. As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
-		`What would come of the advice cannot be simulated. As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
-		`Simulated, “no GC” (the most): all takes 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (+4.0 %).`,
+		`Simulated, “no GC” (the most): main.a<U+202E> waits 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
+		`Of all the 100 µs that main.a<U+202E> waited, simulation gives 30 µs to capacity (no scheduler could avoid it), -10 µs to Go's rules, and 80 µs to neither. The model is out of its bands for this trace (waited): makespan +25 %, time waited +25 %.`,
+		`Simulated, “no GC” (the most): no gain that stands out from one run to the next: main.a<U+202E> waits 19 µs to 21 µs, and 104 µs without. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
+		`What would come of the advice cannot be simulated. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
+		`Simulated, “no GC” (the most): all takes 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -190,10 +190,13 @@ func TestSplitLines(t *testing.T) {
 			}
 		}
 	}
-	check("Of 1 ms waited, 700 µs (70 %) are capacity", "on 2 Ps", "policy fifo", "add 550 µs (55 %): policy", "waits 250 µs longer", "the model is off by that much",
-		"from 0 to 3.0000 ms of 4 ms of the trace", "+25.0 % in makespan and +25.0 % in time waited (median of 3 runs)", "too large")
+	check("Of 1 ms waited, 700 µs are capacity", "on 2 Ps", "policy fifo", "add 550 µs: policy", "waits 250 µs longer", "the model is off by that much",
+		"from 0 to 3.0000 ms of 4 ms of the trace", "makespan +25 %, time waited +25 % (median of 3 runs)", "too large")
 	s.Ideal, s.EndNs, s.Total.PolicyNs, s.Total.ExcessNs = "gps", s.DurationNs, -200_000, 500_000
-	check("policy gps", "waits 200 µs less than that", "500 µs (50 %) are excess", "from all of the trace")
+	check("policy gps", "waits 200 µs less than that", "500 µs are excess", "from all of the trace")
+	// Only where all three parts are there are they parts of a whole.
+	s.Total = replay.Parts{ObservedNs: 1_000_000, CapacityNs: 700_000, PolicyNs: 200_000, ExcessNs: 100_000}
+	check("700 µs (70 %) are capacity", "add 200 µs (20 %): policy", "100 µs (10 %) are excess")
 	s.Total = replay.Parts{}
 	check("Nobody waited")
 }

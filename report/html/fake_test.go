@@ -110,11 +110,11 @@ func fakeDoc(ps, bins int) *report.Document {
 	r.Fairness.Slowdown = fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300,
 		ByService: []fairness.Decile{{FromNs: 128, ToNs: 2048, N: 40_000, Mean: 61, Max: 12_300}, {FromNs: 2048, ToNs: 1 << 24, N: 350_000, Mean: 1.2, Max: 9}}}
 	r.Findings = []findings.Finding{
-		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2_300_000_000, FromNs: 1_800_000_000, ToNs: 1_842_000_000, Basis: "inferred",
+		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2_300_000_000, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000, FromNs: 1_800_000_000, ToNs: 1_842_000_000, Basis: "inferred",
 			Actors:   []findings.Actor{{Role: "cause", Class: names[0], Creator: names[4], G: 34, P: findings.OnP(2), Stack: []string{"example.com/shop/internal/search.(*Index).rebuild.func2", "sort.Slice", hostileNames[0]}}, {Role: "victim", Class: names[1], Creator: "net/http.(*Server).Serve"}},
 			Evidence: []findings.Evidence{{What: "longest run with others behind it", Value: "41.2 ms", Limit: "1 ms"}, {What: "ratio to the median run of those behind", Value: "412×", Limit: "10×"}, {What: "goroutines held up", Value: "212"}},
 			Advice:   []string{"Split the work of rebuild into pieces of about 100 µs, and yield between them.", "Or bound how many of it run at once to fewer than GOMAXPROCS."}},
-		{ID: "starvation", Severity: findings.Warning, Title: "118 waits were longer than 10 ms; the longest 48 ms", CostNs: 1_100_000_000, FromNs: 300_000_000, ToNs: 348_000_000, Basis: "certain",
+		{ID: "starvation", Severity: findings.Warning, Title: "118 waits were longer than 10 ms; the longest 48 ms", CostNs: 1_100_000_000, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000, FromNs: 300_000_000, ToNs: 348_000_000, Basis: "certain",
 			Actors: []findings.Actor{{Role: "victim", Class: names[1]}, {Role: "cause", P: findings.OnP(3)}}, Evidence: []findings.Evidence{{What: "waits longer than 10 ms", Value: "118", Limit: "0"}}, Advice: []string{"Follow the convoy above first."}},
 		{ID: "trace-quality", Severity: findings.Note, Title: "The end of the trace is missing " + hostileNames[4], Basis: "certain"},
 	}
