@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
 // ErrNoTraces says that a side has no trace.
@@ -88,14 +89,14 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 		say("The Go versions differ: %s before, %s after; the rules of the scheduler may, too.", list(b.GoVersions), list(a.GoVersions))
 	}
 	if far(float64(b.DurationNs), float64(a.DurationNs)) {
-		say("The traces are of different length: %s before, %s after (medians).", seconds(b.DurationNs), seconds(a.DurationNs))
+		say("The traces are of different length: %s before, %s after (medians).", findings.Dur(b.DurationNs), findings.Dur(a.DurationNs))
 	}
 	switch r.Basis {
 	case PerSecond:
 		say("The work differs but the load is the same, so waiting is given per second of trace.")
 	case PerRunning:
-		say("The load differs: the program ran %.2g of each second before and %.2g after; waiting is given per second of running, and part of the change may be the load's.",
-			ratio(float64(b.RunningNs), float64(b.DurationNs)), ratio(float64(a.RunningNs), float64(a.DurationNs)))
+		say("The load differs: the program kept %s busy before and %s after, on average; waiting is given per second of running, and part of the change may be the load's.",
+			findings.Amount(ratio(float64(b.RunningNs), float64(b.DurationNs)), "P", "Ps"), findings.Amount(ratio(float64(a.RunningNs), float64(a.DurationNs)), "P", "Ps"))
 	}
 	if lacksCPUs(before) || lacksCPUs(after) {
 		say("Threads seem to have lacked CPUs in at least one trace: part of what differs may be the machine's doing.")
@@ -116,8 +117,6 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 }
 
 func far(x, y float64) bool { return math.Abs(x-y) > alike*max(x, y) }
-
-func seconds(ns int64) string { return fmt.Sprintf("%.3g s", float64(ns)/1e9) }
 
 func list[T any](xs []T) string {
 	var parts []string

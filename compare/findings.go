@@ -23,8 +23,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 	type entry struct {
 		FindingChange
 		sides [2]side
-		cost  int64
-		from  int
+		cost  [2]int64
 	}
 	at := map[string]int{}
 	var list []entry
@@ -39,7 +38,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 				if !ok {
 					i = len(list)
 					at[f.ID] = i
-					list = append(list, entry{FindingChange: FindingChange{ID: f.ID, Severity: string(f.Severity)}, from: -1})
+					list = append(list, entry{FindingChange: FindingChange{ID: f.ID, Severity: string(f.Severity)}})
 				}
 				e := &list[i]
 				if _, ok := costs[f.ID]; !ok {
@@ -49,8 +48,8 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 				if findings.Severity(e.Severity).Order() > f.Severity.Order() {
 					e.Severity = string(f.Severity)
 				}
-				if s > e.from || s == e.from && f.CostNs > e.cost {
-					e.Title, e.cost, e.from = f.Title, f.CostNs, s
+				if title := [...]*string{&e.BeforeTitle, &e.AfterTitle}[s]; *title == "" || f.CostNs > e.cost[s] {
+					*title, e.cost[s] = f.Title, f.CostNs
 				}
 			}
 			for i := range list {
@@ -70,6 +69,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 		b, a := &e.sides[0], &e.sides[1]
 		x := e.FindingChange
 		x.BeforeN, x.AfterN = b.n, a.n
+		x.Title = cmp.Or(x.AfterTitle, x.BeforeTitle)
 		x.BeforeCostNs, x.AfterCostNs = int64(median(b.costs)), int64(median(a.costs))
 		x.Change = Same
 		noted := cmp.Compare(2*x.AfterN, len(after)) >= 0 && x.AfterN > 0
@@ -92,7 +92,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 			x.Significant = p < alpha
 			if !x.Significant {
 				x.Change = Same
-			} else if x.Change == Same && x.AfterCostNs != x.BeforeCostNs {
+			} else if x.Change == Same && findings.Dur(x.AfterCostNs) != findings.Dur(x.BeforeCostNs) {
 				x.Change = Grown
 				if x.AfterCostNs < x.BeforeCostNs {
 					x.Change = Shrunk

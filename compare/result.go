@@ -82,7 +82,7 @@ const (
 )
 
 // Estimate is the median over a side's traces with its confidence interval.
-// Lo and Hi are infinite, and null in JSON, where there are too few.
+// Lo and Hi are nil where there are too few.
 type Estimate struct {
 	Median float64  `json:"median"`
 	Lo     *float64 `json:"lo"`
@@ -101,9 +101,10 @@ type Metric struct {
 	Delta   float64   `json:"delta"` // of the medians
 	// Ratio is after / before; null where before is 0.
 	Ratio *float64 `json:"ratio"`
-	// CI is the confidence interval of the difference (Hodges–Lehmann); null
-	// with too few traces.
-	CI *[2]float64 `json:"ci"`
+	// CI is the confidence interval of Delta, RatioCI that of Ratio; null with too
+	// few traces, and RatioCI where before may be 0.
+	CI      *[2]float64 `json:"ci"`
+	RatioCI *[2]float64 `json:"ratio_ci"`
 	// P is the p value of this metric by itself, PAdjusted that after the
 	// correction for looking at several; the same for metrics that are not
 	// primary. Null where none can be had.
@@ -185,6 +186,9 @@ type FindingChange struct {
 	AfterCostNs  int64  `json:"after_cost_ns"`
 	Severity     string `json:"severity"` // the worst on either side
 	Title        string `json:"title"`    // of the costliest, from after if it is there
+	// The same of each side; "" where it is not.
+	BeforeTitle string `json:"before_title"`
+	AfterTitle  string `json:"after_title"`
 	// Significant says that chance alone would hardly do it.
 	Significant bool     `json:"significant"`
 	P           *float64 `json:"p"`

@@ -41,7 +41,7 @@ func test(ms []metric, before, after [][]float64) []Metric {
 			x.P = &p
 			q := p
 			x.PAdjusted = &q
-			x.CI = shift(before[i], after[i])
+			x.CI, x.RatioCI = shift(before[i], after[i])
 		}
 		out[i] = x
 	}
@@ -67,23 +67,41 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// shift is the confidence interval of the shift from before to after: the
-// differences of all pairs, in order, with as many cut off at both ends as the
-// rank-sum statistic allows (J. Hodges, E. Lehmann, Annals of Mathematical
-// Statistics 34(2), 1963; normal approximation).
-func shift(before, after []float64) *[2]float64 {
-	n, m := float64(len(before)), float64(len(after))
-	diffs := make([]float64, 0, len(before)*len(after))
-	for _, b := range before {
-		for _, a := range after {
-			diffs = append(diffs, a-b)
+// shift returns the confidence intervals of how the median went from before to
+// after: of the difference, and of the ratio, which is nil where the median
+// before may be 0. They are percentile intervals of the bootstrap (B. Efron:
+// Bootstrap Methods: Another Look at the Jackknife, Annals of Statistics 7(1),
+// 1979) of what they are the intervals of, so they contain it: a resampled median
+// is at least the median with a probability of a quarter or more, and at most
+// that as well.
+func shift(before, after []float64) (difference, ratio *[2]float64) {
+	rnd := rand.New(rand.NewPCG(uint64(len(before)), uint64(len(after))))
+	resampled := func(xs, to []float64) float64 {
+		for i := range to {
+			to[i] = xs[rnd.IntN(len(xs))]
 		}
+		slices.Sort(to)
+		n := len(to)
+		return (to[(n-1)/2] + to[n/2]) / 2
 	}
-	slices.Sort(diffs)
-	const z = 1.959964 // of 95 %
-	cut := int(math.Floor(n*m/2 - z*math.Sqrt(n*m*(n+m+1)/12)))
-	cut = max(0, min(cut, (len(diffs)-1)/2))
-	return &[2]float64{diffs[cut], diffs[len(diffs)-1-cut]}
+	b, a := make([]float64, len(before)), make([]float64, len(after))
+	diffs, ratios := make([]float64, resamples), make([]float64, resamples)
+	for i := range diffs {
+		x, y := resampled(before, b), resampled(after, a)
+		diffs[i], ratios[i] = y-x, y/x
+	}
+	return quantiles(diffs), quantiles(ratios)
+}
+
+// quantiles returns the ends of the middle of the resampled values, which it
+// sorts; nil if some are no numbers.
+func quantiles(xs []float64) *[2]float64 {
+	slices.Sort(xs)
+	if math.IsNaN(xs[0]) || math.IsInf(xs[0], 0) || math.IsInf(xs[len(xs)-1], 0) {
+		return nil
+	}
+	n := float64(len(xs))
+	return &[2]float64{xs[int(n*alpha/2)], xs[int(n*(1-alpha/2))-1]}
 }
 
 // adjust corrects the p values of the primary metrics for their number. Under

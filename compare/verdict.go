@@ -2,7 +2,11 @@ package compare
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
 // judge fills in the verdict. The primary metrics decide: all that changed for
@@ -51,10 +55,11 @@ func (r *Result) judge() {
 	r.Headline = r.headline(up, down)
 }
 
-// large says that a change is large enough to be worth a word: 5 % of the value.
+// large reports whether a change is large enough to be worth a word: 5 % of the
+// value, and to be seen in it.
 func large(m *Metric) bool {
 	x, y := m.Before.Median, m.After.Median
-	return max(x, y) > 0 && abs64(x-y) >= 0.05*max(x, y)
+	return max(x, y) > 0 && abs64(x-y) >= 0.05*max(x, y) && Value(x, m.Unit) != Value(y, m.Unit)
 }
 
 func abs64(x float64) float64 { return max(x, -x) }
@@ -131,23 +136,35 @@ func (r *Result) chief() string {
 	return best.Cause
 }
 
-// Value writes a metric's value for people.
+// Value writes a metric's value for people. Shares have a digit more than
+// elsewhere: here it is their differences that matter.
 func Value(v float64, unit string) string {
 	switch unit {
 	case "ns":
-		switch a := abs64(v); {
-		case a >= 1e9:
-			return fmt.Sprintf("%.3g s", v/1e9)
-		case a >= 1e6:
-			return fmt.Sprintf("%.3g ms", v/1e6)
-		case a >= 1e3:
-			return fmt.Sprintf("%.3g µs", v/1e3)
-		}
-		return fmt.Sprintf("%.0f ns", v)
+		return findings.Dur(int64(math.Round(v)))
 	case "share":
-		return fmt.Sprintf("%.3g %%", 100*v)
+		return fixed(100*v) + " %"
 	case "1/s":
-		return fmt.Sprintf("%.3g/s", v)
+		return findings.Number(v) + "/s"
 	}
-	return fmt.Sprintf("%.3g", v)
+	return fixed(v)
+}
+
+// fixed writes v with three significant digits, but no more than three after the
+// point.
+func fixed(v float64) string {
+	a := abs64(v)
+	digits := 3
+	switch {
+	case a >= 99.95:
+		return findings.Number(v)
+	case a >= 9.995:
+		digits = 1
+	case a >= 0.9995:
+		digits = 2
+	case a > 0 && a < 0.0005:
+		return "<0.001"
+	}
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }

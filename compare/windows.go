@@ -66,14 +66,18 @@ func shareOf(cs []cell) float64 {
 
 // bootstrap tells how likely a difference of the waiting share is as large as
 // the one seen, if both sides were stretches of one process: windows are drawn
-// in blocks, so that what depends on its neighbours stays together. Also the
-// confidence interval of the difference.
-func bootstrap(before, after [][]cell) (p float64, ci [2]float64) {
+// in blocks, so that what depends on its neighbours stays together. Also how far
+// the ends of the confidence intervals lie from the middle: what is to be added
+// to the difference, and what the ratio is to be multiplied by; nil where it may
+// be by 0. Windows at the ends of a trace are in fewer blocks than others, and a
+// timeline is coarse, so the resamples lie around another value than the one that
+// was measured exactly.
+func bootstrap(before, after [][]cell) (p float64, add, times *[2]float64) {
 	all := func(sets [][]cell) []cell { return slices.Concat(sets...) }
 	seen := shareOf(all(after)) - shareOf(all(before))
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var b, a []cell
-	diffs := make([]float64, resamples)
+	diffs, ratios := make([]float64, resamples), make([]float64, resamples)
 	for i := range diffs {
 		b, a = b[:0], a[:0]
 		for _, s := range before {
@@ -82,17 +86,26 @@ func bootstrap(before, after [][]cell) (p float64, ci [2]float64) {
 		for _, s := range after {
 			a = blocks(a, s, rnd)
 		}
-		diffs[i] = shareOf(a) - shareOf(b)
+		x, y := shareOf(b), shareOf(a)
+		diffs[i], ratios[i] = y-x, y/x
 	}
-	slices.Sort(diffs)
 	extreme := 0
 	for _, d := range diffs {
 		if math.Abs(d-seen) >= math.Abs(seen) { // centred: as if there were no difference
 			extreme++
 		}
 	}
-	lo, hi := diffs[int(resamples*alpha/2)], diffs[int(resamples*(1-alpha/2))-1]
-	return float64(extreme+1) / (resamples + 1), [2]float64{lo, hi}
+	if add = quantiles(diffs); add != nil {
+		add[0], add[1] = add[0]-median(diffs), add[1]-median(diffs)
+	}
+	if times = quantiles(ratios); times != nil {
+		if m := median(ratios); m > 0 {
+			times[0], times[1] = times[0]/m, times[1]/m
+		} else {
+			times = nil
+		}
+	}
+	return float64(extreme+1) / (resamples + 1), add, times
 }
 
 // blocks appends as many windows as s has, in blocks that begin anywhere.
@@ -131,8 +144,14 @@ func byWindows(ms []Metric, before, after []*analyze.Result) {
 		if m.Name != "waiting_share" {
 			continue
 		}
-		p, ci := bootstrap(b, a)
-		m.P, m.PAdjusted, m.CI = &p, &p, &ci
+		p, add, times := bootstrap(b, a)
+		m.P, m.PAdjusted = &p, &p
+		if add != nil {
+			m.CI = &[2]float64{max(-1, m.Delta+add[0]), min(1, m.Delta+add[1])} // of shares
+		}
+		if m.Ratio != nil && times != nil {
+			m.RatioCI = &[2]float64{*m.Ratio * times[0], *m.Ratio * times[1]}
+		}
 		m.Significant = !noisy && p < alpha && apart(before, after, waitingShare) && matters(m.Before.Median, m.After.Median, before, after)
 	}
 }

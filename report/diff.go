@@ -97,22 +97,10 @@ func (t *text) diffSides(c *compare.Result) {
 	}
 }
 
-// interval writes how far a median may be off: ± the larger side of its
-// confidence interval, in per cent; ∞ with too few traces.
-func interval(e compare.Estimate) string {
-	if e.Lo == nil || e.Hi == nil {
-		return "± ∞"
-	}
-	if e.Median == 0 {
-		return "± 0 %"
-	}
-	return fmt.Sprintf("± %.0f %%", 100*max(e.Median-*e.Lo, *e.Hi-e.Median)/e.Median)
-}
-
 func (t *text) diffMetrics(c *compare.Result) {
 	title := "What was measured (median over traces, 95 % confidence)"
 	if c.Method == compare.Windows {
-		title = "What was measured (too few traces for confidence; ~ says nothing)"
+		title = "What was measured (too few traces for confidence; ~ is no change that could be told from chance)"
 	}
 	t.head(title)
 	tb := newTable("", "before", "", "after", "", "change", "95 %", "p").alignLeft(2, 4, 6)
@@ -122,73 +110,32 @@ func (t *text) diffMetrics(c *compare.Result) {
 			primary = false
 			tb.add("", "", "", "", "", "", "", "")
 		}
-		change, p := "~", "-"
-		if m.Significant || m.Better == compare.Neither {
-			change = changeText(&m)
+		change, interval := words.MetricChange(&m)
+		p := "-"
+		if !m.Significant && m.Better != compare.Neither {
+			change = "~"
 		}
 		if m.PAdjusted != nil {
-			p = fmt.Sprintf("%.3f", *m.PAdjusted)
+			p = words.Chance(*m.PAdjusted)
 		}
-		tb.add(visible(m.Title), compare.Value(m.Before.Median, m.Unit), interval(m.Before),
-			compare.Value(m.After.Median, m.Unit), interval(m.After), change, shiftText(&m), p)
+		tb.add(visible(m.Title), compare.Value(m.Before.Median, m.Unit), words.Spread(m.Before, m.Unit),
+			compare.Value(m.After.Median, m.Unit), words.Spread(m.After, m.Unit), change, interval, p)
 	}
 	t.table(2, tb)
-}
-
-// shiftText is the interval of the change, in per cent of before.
-func shiftText(m *compare.Metric) string {
-	if m.CI == nil || m.Before.Median == 0 {
-		return ""
-	}
-	lo, hi := 100*m.CI[0]/m.Before.Median, 100*m.CI[1]/m.Before.Median
-	if max(lo, -lo, hi, -hi) >= 1000 {
-		return fmt.Sprintf("×%.3g to ×%.3g", 1+lo/100, 1+hi/100)
-	}
-	return fmt.Sprintf("%+.0f to %+.0f", lo, hi)
-}
-
-func changeText(m *compare.Metric) string {
-	if m.Ratio == nil {
-		if m.Delta == 0 {
-			return "0"
-		}
-		return "from 0"
-	}
-	switch r := *m.Ratio; {
-	case r >= 10:
-		return fmt.Sprintf("×%.3g", r)
-	case r > 0 && r <= 0.1:
-		return fmt.Sprintf("÷%.3g", 1/r)
-	default:
-		return fmt.Sprintf("%+.1f %%", 100*(r-1))
-	}
 }
 
 func (t *text) diffCauses(c *compare.Result) {
 	t.head("Where the change of waiting comes from (" + string(c.Basis) + ")")
-	tb := newTable("cause", "before", "after", "change", "of the change")
+	tb := newTable("cause", "before", "after", "change", "of all changes")
+	all := words.Movement(c)
 	for _, x := range c.Causes {
 		if x.BeforeNs == 0 && x.AfterNs == 0 {
 			continue
 		}
-		tb.add(x.Cause, duration(x.BeforeNs), duration(x.AfterNs), signedNs(x.DeltaNs), part100(x.DeltaNs, c.Waiting.DeltaNs))
+		tb.add(x.Cause, duration(x.BeforeNs), duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs), share(max(x.DeltaNs, -x.DeltaNs), all))
 	}
-	tb.add("all waiting", duration(c.Waiting.BeforeNs), duration(c.Waiting.AfterNs), signedNs(c.Waiting.DeltaNs), "")
+	tb.add("all waiting", duration(c.Waiting.BeforeNs), duration(c.Waiting.AfterNs), words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs), "")
 	t.table(2, tb)
-}
-
-func signedNs(ns int64) string {
-	if ns < 0 {
-		return "-" + duration(-ns)
-	}
-	return "+" + duration(ns)
-}
-
-func part100(part, whole int64) string {
-	if whole == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
 }
 
 func (t *text) diffClasses(c *compare.Result) {
@@ -202,7 +149,7 @@ func (t *text) diffClasses(c *compare.Result) {
 		if x.In != "both" {
 			name += " (only " + x.In + ")"
 		}
-		tb.add(name, number(x.BeforeGoroutines), number(x.AfterGoroutines), duration(x.BeforeNs), duration(x.AfterNs), signedNs(x.DeltaNs),
+		tb.add(name, number(x.BeforeGoroutines), number(x.AfterGoroutines), duration(x.BeforeNs), duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs),
 			duration(x.BeforeP99Ns), duration(x.AfterP99Ns))
 	}
 	t.table(2, tb)
@@ -227,10 +174,12 @@ func (t *text) diffFindings(c *compare.Result) {
 		}
 		chance := ""
 		if f.P != nil {
-			chance = fmt.Sprintf(", p=%.3f", *f.P)
+			chance = ", p " + words.Chance(*f.P)
 		}
-		t.line(fmt.Sprintf("  %s  %s %s  in %d of %d before, %d of %d after; cost %s, then %s%s", t.in(bold, fmt.Sprintf("%-6s", f.Change)),
-			visible(f.Severity), visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, duration(f.BeforeCostNs), duration(f.AfterCostNs), chance))
-		t.para(10, ended(cut(visible(f.Title), 300)))
+		t.line(fmt.Sprintf("  %s  %s %s  in %d of %d before, %d of %d after; cost %s%s", t.in(bold, fmt.Sprintf("%-6s", f.Change)),
+			visible(f.Severity), visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, words.CostChange(&f), chance))
+		for _, l := range words.Titles(&f) {
+			t.para(10, ended(l))
+		}
 	}
 }

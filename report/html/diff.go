@@ -76,7 +76,7 @@ type diffRename struct {
 
 type diffFinding struct {
 	Change, Severity, ID string
-	Title                Name
+	Titles               []string
 	Where, Cost, Chance  string
 }
 
@@ -189,7 +189,7 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 		x := &c.Classes[i]
 		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name)), Creator: name(orUnnamed(x.Creator)), In: x.In, Cells: []cell{
 			num(count(x.BeforeGoroutines), x.BeforeGoroutines), num(count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
-			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: signed(x.DeltaNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
+			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: typeset(words.Difference(x.BeforeNs, x.AfterNs)), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
 		}})
 	}
@@ -198,12 +198,11 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: visible(f.ID), Title: name(f.Title),
+		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: visible(f.ID), Titles: words.Titles(f),
 			Where: fmt.Sprintf("in %d of %d before, in %d of %d after", f.BeforeN, c.Before.N, f.AfterN, c.After.N),
-			Cost:  dur(f.BeforeCostNs) + " → " + dur(f.AfterCostNs)}
-		x.Title.Short, x.Title.Full = cut(visible(f.Title), 600), ""
+			Cost:  words.CostChange(f)}
 		if f.P != nil {
-			x.Chance = fmt.Sprintf("p = %.3f", *f.P)
+			x.Chance = "p " + words.Chance(*f.P)
 		}
 		p.Findings = append(p.Findings, x)
 	}
@@ -219,13 +218,6 @@ func orUnnamed(s string) string {
 
 func lasting(ns int64) cell { return num(dur(ns), ns) }
 
-func signed(ns int64) string {
-	if ns < 0 {
-		return dur(ns)
-	}
-	return "+" + dur(ns)
-}
-
 func newDiffDoc(side string, doc *report.Document) diffDoc {
 	d := diffDoc{Side: side, Name: wholeName(doc.Result.Trace.Name), Headline: cut(visible(doc.Verdict.Headline), 1200)}
 	for _, l := range doc.Verdict.Lines {
@@ -235,8 +227,7 @@ func newDiffDoc(side string, doc *report.Document) diffDoc {
 		if i == openFindings {
 			break
 		}
-		x := diffFinding{Severity: string(f.Severity), ID: visible(f.ID), Title: name(f.Title), Cost: dur(f.CostNs)}
-		x.Title.Short, x.Title.Full = cut(visible(f.Title), 600), ""
+		x := diffFinding{Severity: string(f.Severity), ID: visible(f.ID), Titles: []string{cut(visible(f.Title), 600)}, Cost: dur(f.CostNs)}
 		d.Findings = append(d.Findings, x)
 	}
 	return d
@@ -245,21 +236,20 @@ func newDiffDoc(side string, doc *report.Document) diffDoc {
 func newDiffMetric(m *compare.Metric) diffMetric {
 	x := diffMetric{Title: m.Title, Path: m.Name,
 		Before: compare.Value(m.Before.Median, m.Unit), After: compare.Value(m.After.Median, m.Unit),
-		BeforeInt: between(m.Before, m.Unit), AfterInt: between(m.After, m.Unit),
+		BeforeInt: words.Interval(m.Before, m.Unit), AfterInt: words.Interval(m.After, m.Unit),
 		Change: "no significant change", P: "–", Picture: dots(m)}
-	if m.CI != nil {
-		x.Shift = compare.Value(m.CI[0], m.Unit) + " to " + compare.Value(m.CI[1], m.Unit)
-	}
+	change, interval := words.MetricChange(m)
+	x.Shift = typeset(interval)
 	if m.PAdjusted != nil {
-		x.P = fmt.Sprintf("%.3f", *m.PAdjusted)
+		x.P = words.Chance(*m.PAdjusted)
 	} else {
 		x.Change = "not tested"
 	}
 	if m.Better == compare.Neither {
-		x.Change = changeOf(m)
+		x.Change = typeset(change)
 	}
 	if m.Significant {
-		x.Change = changeOf(m)
+		x.Change = typeset(change)
 		switch {
 		case m.Better == compare.Neither || m.Delta == 0:
 		case (m.Delta < 0) == (m.Better == compare.Lower):
@@ -269,26 +259,6 @@ func newDiffMetric(m *compare.Metric) diffMetric {
 		}
 	}
 	return x
-}
-
-func between(e compare.Estimate, unit string) string {
-	if e.Lo == nil || e.Hi == nil {
-		return ""
-	}
-	return compare.Value(*e.Lo, unit) + " to " + compare.Value(*e.Hi, unit)
-}
-
-func changeOf(m *compare.Metric) string {
-	if m.Ratio == nil {
-		if m.Delta == 0 {
-			return "0"
-		}
-		return "from 0"
-	}
-	if *m.Ratio >= 3 {
-		return "× " + sig(*m.Ratio)
-	}
-	return fmt.Sprintf("%+.1f %%", 100*(*m.Ratio-1))
 }
 
 // dots shows both medians with their intervals, on one scale from 0.
@@ -341,7 +311,7 @@ func waterfall(c *compare.Result) template.HTML {
 	level = float64(c.Waiting.BeforeNs)
 	for i, x := range steps {
 		c := waits.Cause(x.Cause)
-		bar(i+1, causeKey(c), causeTitle(c), signed(x.DeltaNs), level, level+float64(x.DeltaNs))
+		bar(i+1, causeKey(c), causeTitle(c), typeset(words.Difference(x.BeforeNs, x.AfterNs)), level, level+float64(x.DeltaNs))
 		level += float64(x.DeltaNs)
 	}
 	bar(len(steps)+1, "time", "after", dur(c.Waiting.AfterNs), 0, float64(c.Waiting.AfterNs))
@@ -350,18 +320,15 @@ func waterfall(c *compare.Result) template.HTML {
 
 func diffCauses(c *compare.Result) []row {
 	var out []row
+	all := words.Movement(c)
 	for _, x := range c.Causes {
 		if x.BeforeNs == 0 && x.AfterNs == 0 {
 			continue
 		}
 		cause := waits.Cause(x.Cause)
-		part := "–"
-		if c.Waiting.DeltaNs != 0 {
-			part = fmt.Sprintf("%.0f %%", 100*float64(x.DeltaNs)/float64(c.Waiting.DeltaNs))
-		}
-		out = append(out, row{Key: causeKey(cause), Label: causeTitle(cause), Help: words.Meaning(glossary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: signed(x.DeltaNs)}, {Text: part}}})
+		out = append(out, row{Key: causeKey(cause), Label: causeTitle(cause), Help: words.Meaning(glossary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: typeset(words.Difference(x.BeforeNs, x.AfterNs))}, {Text: share(max(x.DeltaNs, -x.DeltaNs), all)}}})
 	}
-	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: signed(c.Waiting.DeltaNs)}, {}}})
+	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: typeset(words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs))}, {}}})
 }
 
 // twoDistributions draws the shares of both sides as pairs of bars.

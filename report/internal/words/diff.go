@@ -1,0 +1,134 @@
+package words
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/compare"
+)
+
+// Words for what makes no difference.
+const (
+	NoChange = "none"
+	FromZero = "from 0"
+)
+
+// MetricChange says how a metric changed, and between what the change lies, both
+// in per cent or both as factors; "" for the interval where there is none.
+func MetricChange(m *compare.Metric) (change, interval string) {
+	switch {
+	case compare.Value(m.Before.Median, m.Unit) == compare.Value(m.After.Median, m.Unit):
+		change = NoChange
+	case m.Ratio == nil:
+		return FromZero, ""
+	default:
+		change = findings.Change(*m.Ratio)
+	}
+	if m.RatioCI == nil || m.Ratio == nil {
+		return change, ""
+	}
+	lo, hi := m.RatioCI[0], m.RatioCI[1]
+	write := func(r float64) string { return "×" + findings.Number(r) }
+	if lo >= 0.1 && hi < 2 {
+		write = func(r float64) string {
+			if s := findings.Change(r); s != NoChange {
+				return s
+			}
+			return "0 %"
+		}
+	} else if change != NoChange {
+		change = write(*m.Ratio)
+	}
+	if a, b := write(lo), write(hi); a != b {
+		return change, a + " to " + b
+	}
+	return change, ""
+}
+
+// Spread says how far an estimate may be off: ± the larger side of its
+// confidence interval, in per cent of it; where that is more than the estimate
+// itself, the end of the interval that is further away. It is empty where there
+// is no interval.
+func Spread(e compare.Estimate, unit string) string {
+	if e.Lo == nil || e.Hi == nil || *e.Lo == *e.Hi {
+		return ""
+	}
+	d := max(e.Median-*e.Lo, *e.Hi-e.Median)
+	if d > e.Median {
+		return "to " + compare.Value(*e.Hi, unit)
+	}
+	if s := strconv.FormatFloat(100*d/e.Median, 'f', 0, 64); s != "0" {
+		return "± " + s + " %"
+	}
+	return ""
+}
+
+// Interval writes a confidence interval; "" where there is none.
+func Interval(e compare.Estimate, unit string) string {
+	if e.Lo == nil || e.Hi == nil {
+		return ""
+	}
+	lo, hi := compare.Value(*e.Lo, unit), compare.Value(*e.Hi, unit)
+	if lo == hi {
+		return ""
+	}
+	return lo + " to " + hi
+}
+
+// Difference writes how a duration went from before to after: with a sign, or
+// that it did not, as far as can be seen.
+func Difference(before, after int64) string {
+	d := Duration(after - before)
+	switch {
+	case Duration(before) == Duration(after):
+		return NoChange
+	case strings.HasPrefix(d, "-"):
+		return d
+	}
+	return "+" + d
+}
+
+// Chance writes a p value.
+func Chance(p float64) string {
+	if p < 0.0005 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
+
+// CostChange says what a finding cost on both sides.
+func CostChange(f *compare.FindingChange) string {
+	b, a := Duration(f.BeforeCostNs), Duration(f.AfterCostNs)
+	switch {
+	case b == a:
+		return b + " on both sides"
+	case f.BeforeCostNs == 0:
+		return a + " after"
+	case f.AfterCostNs == 0:
+		return b + " before"
+	}
+	return b + " before, " + a + " after"
+}
+
+// Titles are what is said of a finding on the sides that have it: each for
+// itself, because the numbers in it are those of that side.
+func Titles(f *compare.FindingChange) []string {
+	b, a := Cut(Visible(f.BeforeTitle), 300), Cut(Visible(f.AfterTitle), 300)
+	switch {
+	case b == a || b == "":
+		return []string{a}
+	case a == "":
+		return []string{b}
+	}
+	return []string{"Before: " + b, "After: " + a}
+}
+
+// Movement is how much the causes of waiting went up and down. That is more than
+// all waiting did where they make up for one another.
+func Movement(c *compare.Result) (ns int64) {
+	for _, x := range c.Causes {
+		ns += max(x.DeltaNs, -x.DeltaNs)
+	}
+	return ns
+}
