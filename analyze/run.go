@@ -390,7 +390,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		t.Wall = st.Wall.UTC().Format(time.RFC3339)
 	}
 	if interrupted {
-		why := fmt.Sprintf("%d bytes of it were read", in.Bytes)
+		why := fmt.Sprintf("%s of it could be read", findings.Plural(in.Bytes, "byte", "bytes"))
 		if full != "" {
 			why = full
 		}
@@ -401,13 +401,13 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	}
 	for _, l := range in.Losses {
 		if l.Bytes > 0 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%d bytes lost at byte %d: %s", l.Bytes, l.Offset, words.loss(l.Why)))
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%s lost at byte %d: %s", findings.Plural(l.Bytes, "byte", "bytes"), l.Offset, words.loss(l.Why)))
 		} else {
 			t.Warnings = append(t.Warnings, fmt.Sprintf("at byte %d: %s", l.Offset, words.loss(l.Why)))
 		}
 	}
 	if n := in.LossCount - len(in.Losses); n > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%d more losses", n))
+		t.Warnings = append(t.Warnings, findings.Plural(int64(n), "more loss", "more losses"))
 	}
 	for _, f := range st.Failures {
 		t.LostBytes += f.Bytes
@@ -415,7 +415,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	}
 	for i, g := range st.Gaps {
 		if i == 10 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%d more gaps; %s in all", st.GapCount-i, findings.Dur(st.LostNs)))
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%s; %s in all", findings.Plural(int64(st.GapCount-i), "more gap", "more gaps"), findings.Dur(st.LostNs)))
 			break
 		}
 		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened between %s and %s (%s) is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded",

@@ -108,7 +108,8 @@ func (r *Result) headline(up, down []*Metric) string {
 	case Mixed:
 		return "Some got better and some worse: " + say(up) + "; but " + say(down) + hint + "." + weak
 	case Inconclusive:
-		return fmt.Sprintf("Nothing can be concluded: with %d and %d traces a change of the program cannot be told from the difference between two runs.", r.Before.N, r.After.N)
+		return fmt.Sprintf("Nothing can be concluded: with %s before and %s after a change of the program cannot be told from the difference between two runs.",
+			findings.Plural(int64(r.Before.N), "trace", "traces"), findings.Plural(int64(r.After.N), "trace", "traces"))
 	}
 	return "No significant change of scheduling."
 }

@@ -516,8 +516,8 @@ func (t *text) fairness(r *analyze.Result) {
 			f.Jain, plural(f.Judged, "goroutine", "goroutines"), duration(f.MaxLagNs), duration(f.P99LagNs), digits(f.Slowdown.Mean), digits(f.Slowdown.P99), digits(f.Slowdown.Max)))
 		if by := f.Slowdown.ByService; len(by) > 1 {
 			first, last := by[0], by[len(by)-1]
-			t.para(2, fmt.Sprintf("By length: the shortest (under %s) were slowed %s times on average, the longest (from %s) %s times.",
-				duration(first.ToNs), digits(first.Mean), duration(last.FromNs), digits(last.Mean)))
+			t.para(2, fmt.Sprintf("By length: the shortest (under %s) were slowed %s on average, the longest (from %s) %s.",
+				duration(first.ToNs), amount(first.Mean, "time", "times"), duration(last.FromNs), amount(last.Mean, "time", "times")))
 		}
 		t.para(2, fmt.Sprintf("Order: half of the waits were bypassed by %s that became runnable later or fewer, 99 of 100 by %s or fewer, one by %s; %s of the starts not from runnext left an earlier one waiting.",
 			number(f.Bypass.P50), number(f.Bypass.P99), number(f.Bypass.Max), percent(f.Bypass.Inversions)))

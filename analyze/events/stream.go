@@ -367,7 +367,7 @@ func (st *Stats) Count(k Kind) int64 { return st.ByKind[k] }
 
 // String tells a failure in one line.
 func (f Failure) String() string {
-	return fmt.Sprintf("generation %d at byte %d: %v (its first %d events were used)", f.Generation, f.Offset, f.Err, f.Events)
+	return fmt.Sprintf("generation %d at byte %d: %v (events of it that were used: %d)", f.Generation, f.Offset, f.Err, f.Events)
 }
 
 // Close stops the decoding and frees what it holds.

@@ -477,7 +477,7 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		Jain:        a.all.jain(),
 		Judged:      a.all.n,
 		MaxLagNs:    a.maxLag,
-		P99LagNs:    a.lags.ValueAtQuantile(99),
+		P99LagNs:    min(a.lags.ValueAtQuantile(99), a.maxLag), // the histogram rounds up
 		LittleError: gap(a.waiting.Float(), a.waits.Float()),
 		Classes:     make([]Class, 0, len(a.classes)),
 	}
@@ -485,8 +485,8 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 		slowdowns := a.slowdowns.HDR()
 		r.Slowdown = Slowdown{
 			Mean: a.slowdownSum / float64(a.slowdownN),
-			P50:  float64(slowdowns.ValueAtQuantile(50)) / slowdownScale,
-			P99:  float64(slowdowns.ValueAtQuantile(99)) / slowdownScale,
+			P50:  min(float64(slowdowns.ValueAtQuantile(50))/slowdownScale, a.slowdownMax),
+			P99:  min(float64(slowdowns.ValueAtQuantile(99))/slowdownScale, a.slowdownMax),
 			Max:  a.slowdownMax,
 		}
 	}

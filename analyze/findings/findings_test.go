@@ -87,7 +87,7 @@ func TestText(t *testing.T) {
 			t.Errorf("%v: %q, want %q", f, got, want)
 		}
 	}
-	for f, want := range map[float64]string{0: "-100 %", 0.04: "÷25", 0.536: "-46.4 %", 1: "none", 0.99999: "none", 1.00001: "none", 1.5: "+50 %", 2: "×2", 139.32: "×139", math.Inf(1): "-"} {
+	for f, want := range map[float64]string{0: "-100 %", 0.04: "-96 %", 0.0004: "÷2,500", 0.536: "-46.4 %", 1: "none", 0.99999: "none", 1.00001: "none", 1.5: "+50 %", 2: "×2", 139.32: "×139", math.Inf(1): "-"} {
 		if got := findings.Change(f); got != want {
 			t.Errorf("%v: %q, want %q", f, got, want)
 		}

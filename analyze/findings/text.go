@@ -67,19 +67,15 @@ func Amount(f float64, one, more string) string {
 	return s + " " + more
 }
 
-// Change writes how a value went from one number to another: in per cent, with
-// a sign, as long as it stays within half and double, as a factor beyond.
-// Nothing is written of what rounds to nothing: that is "none".
+// Change writes how a value went from one number to another, whose ratio is
+// given: in per cent, with a sign; as a factor from double on, and where next to
+// nothing is left. What rounds to nothing is "none".
 func Change(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio) || math.IsInf(ratio, 0) || ratio < 0:
 		return "-"
-	case ratio >= 2:
-		return "×" + digits(ratio)
-	case ratio == 0:
-		return "-100 %"
-	case ratio < 0.1:
-		return "÷" + digits(1/ratio)
+	case ratio >= 2 || ratio < LeastLeft && ratio > 0:
+		return Factor(ratio)
 	}
 	s := trim(strconv.FormatFloat(100*(ratio-1), 'f', 1, 64))
 	if s == "0" || s == "-0" {
@@ -111,6 +107,17 @@ func Plural(n int64, one, more string) string {
 		return "1 " + one
 	}
 	return Count(n) + " " + more
+}
+
+// LeastLeft is the ratio below which a decrease in per cent would read as all.
+const LeastLeft = 0.0005
+
+// Factor writes a ratio as what to multiply by, or divide by.
+func Factor(ratio float64) string {
+	if ratio < 0.1 && ratio > 0 {
+		return "÷" + digits(1/ratio)
+	}
+	return "×" + digits(ratio)
 }
 
 // digits writes f with three significant digits, but no more than two after the

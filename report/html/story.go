@@ -28,12 +28,12 @@ func newStory(s waits.Story) story {
 		if i == 0 {
 			text = fmt.Sprintf("became runnable and was put into %s %s", words.Queue(st.Queue, st.P), words.Why(st.Why))
 		}
-		o.Steps = append(o.Steps, step{At: "+" + dur(st.AtNs-s.FromNs), Text: text})
+		o.Steps = append(o.Steps, step{At: since(st.AtNs - s.FromNs), Text: text})
 	}
 	if s.MoreSteps > 0 {
 		o.Steps = append(o.Steps, step{At: "…", Text: plural(int64(s.MoreSteps), "more move", "more moves")})
 	}
-	o.Steps = append(o.Steps, step{At: "+" + dur(s.WaitNs), Text: fmt.Sprintf("P%d %s, and it ran", s.P, words.Source(s.Source))})
+	o.Steps = append(o.Steps, step{At: since(s.WaitNs), Text: fmt.Sprintf("P%d %s, and it ran", s.P, words.Source(s.Source))})
 	o.Text = words.Story(s)
 	for _, h := range s.Held {
 		o.Held = append(o.Held, heldWords(h))
@@ -43,7 +43,7 @@ func newStory(s waits.Story) story {
 		if r.Later {
 			order = "became runnable later"
 		}
-		x := runRow{Name: className(r.Name), At: "+" + dur(max(0, r.FromNs-s.FromNs)), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, dur(r.ToNs-r.FromNs)), Note: order}
+		x := runRow{Name: className(r.Name), At: since(r.FromNs - s.FromNs), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, dur(r.ToNs-r.FromNs)), Note: order}
 		if r.End != "" {
 			x.Note += ", then " + words.End(r.End)
 		}
@@ -51,7 +51,7 @@ func newStory(s waits.Story) story {
 	}
 	o.MoreRuns = s.MoreRuns
 	for _, a := range s.Ahead {
-		o.Ahead = append(o.Ahead, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: count(a.Runs)})
+		o.Ahead = append(o.Ahead, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: plural(a.Runs, "run", "runs")})
 	}
 	return o
 }
@@ -74,4 +74,12 @@ func heldWords(h waits.Held) heldRow {
 // heldRow is one thing that kept a P.
 type heldRow struct {
 	Key, Text, Where, Ns string
+}
+
+// since writes how long after its beginning something happened in a wait.
+func since(ns int64) string {
+	if ns <= 0 {
+		return "0"
+	}
+	return "+" + dur(ns)
 }

@@ -103,8 +103,8 @@ func newWaits(r *analyze.Result) *waitsView {
 	if u.Count == 0 {
 		v.Lead = "No goroutine of the program had to wait for a processor while the trace was recorded."
 	} else {
-		v.Lead = fmt.Sprintf("Goroutines of the program became ready to run %s times and then waited %s in all: %s.",
-			count(u.Count), dur(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
+		v.Lead = fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all: %s.",
+			plural(u.Count, "time", "times"), dur(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
 	}
 	if by := words.BySize(u.Causes); len(by) > 0 {
 		top := by[0]

@@ -285,8 +285,8 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s polled for something and called runtime.Gosched %s times, each after %s on average",
-			where, findings.Count(c.n), findings.Dur(c.own/c.n)),
+		Title: fmt.Sprintf("%s polled for something and called runtime.Gosched %s, each after %s on average",
+			where, findings.Plural(c.n, "time", "times"), findings.Dur(c.own/c.n)),
 		Actors: []findings.Actor{a},
 		Evidence: []findings.Evidence{
 			{What: "yields after a short run", Value: findings.Count(c.n), Limit: findings.Dur(w.t.ShortNs) + " each"},

@@ -29,8 +29,8 @@ func MetricChange(m *compare.Metric) (change, interval string) {
 		return change, ""
 	}
 	lo, hi := m.RatioCI[0], m.RatioCI[1]
-	write := func(r float64) string { return "×" + findings.Number(r) }
-	if lo >= 0.1 && hi < 2 {
+	write := findings.Factor
+	if hi < 2 && (lo == 0 || lo >= findings.LeastLeft) {
 		write = func(r float64) string {
 			if s := findings.Change(r); s != NoChange {
 				return s

@@ -1,0 +1,209 @@
+package plausible_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/html"
+	"github.com/gmpscope/gmpscope/report/internal/plausible"
+)
+
+// result analyses a trace; nil where nothing can be read.
+func result(t testing.TB, name string, trace []byte) *analyze.Result {
+	t.Helper()
+	src, err := input.New(bytes.NewReader(trace), name)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	r, err := analyze.Run(t.Context(), src, analyze.Options{Workers: 1})
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// complain tells what cannot be, of each kind a little.
+func complain(t testing.TB, where string, found []string) {
+	t.Helper()
+	for i, s := range found {
+		if i == 5 {
+			t.Errorf("%s: … and %d more", where, len(found)-i)
+			break
+		}
+		t.Errorf("%s: %s", where, s)
+	}
+}
+
+// check holds the numbers of a result against each other, and reads what is
+// written of it.
+func check(t testing.TB, r *analyze.Result, page bool) {
+	t.Helper()
+	complain(t, "result", plausible.Result(r))
+	doc := report.Build(r, "gmpscope")
+	var text bytes.Buffer
+	if err := report.WriteText(&text, doc, report.TextOptions{AllFindings: true}); err != nil {
+		t.Fatal(err)
+	}
+	complain(t, "text", plausible.Text(text.String()))
+	if err := report.WriteJSON(&text, doc, report.JSONOptions{}); err != nil { // refuses what is no number
+		t.Error(err)
+	}
+	if page {
+		text.Reset()
+		if err := html.Write(&text, doc, html.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		complain(t, "page", plausible.HTML(text.String()))
+	}
+}
+
+func checkDiff(t testing.TB, before, after []*analyze.Result) {
+	t.Helper()
+	c, err := compare.Compare(before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	complain(t, "comparison", plausible.Comparison(c))
+	var out bytes.Buffer
+	if err := report.WriteDiffText(&out, c, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	complain(t, "text of the comparison", plausible.Text(out.String()))
+	out.Reset()
+	if err := report.WriteDiffJSON(&out, c, "gmpscope"); err != nil {
+		t.Error(err)
+	}
+	out.Reset()
+	if err := html.WriteDiff(&out, c, nil, nil, "gmpscope"); err != nil {
+		t.Fatal(err)
+	}
+	complain(t, "page of the comparison", plausible.HTML(out.String()))
+}
+
+// TestTraces reads the reports on the repository's traces: no number in them
+// cannot be.
+func TestTraces(t *testing.T) {
+	for i, file := range traces(t) {
+		if testing.Short() && i%10 != 0 {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".trace.gz"), func(t *testing.T) {
+			r := result(t, "a", tracetest.Unpacked(t, file))
+			if r == nil {
+				t.Skip("there is nothing in it")
+			}
+			check(t, r, i%5 == 0)
+		})
+	}
+}
+
+func traces(t testing.TB) []string {
+	var out []string
+	err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", "traces"), func(file string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(file, ".trace.gz") {
+			out = append(out, file)
+		}
+		return err
+	})
+	if err != nil || len(out) < 100 {
+		t.Fatalf("%d traces, %v", len(out), err)
+	}
+	return out
+}
+
+// TestPairs compares what the repository has of before and after, one trace a
+// side and all of them.
+func TestPairs(t *testing.T) {
+	sides := map[string]*[2][]*analyze.Result{}
+	dir := filepath.Join("..", "..", "..", "testdata", "traces", "pairs")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".trace.gz")
+		if !ok {
+			continue
+		}
+		name = name[:strings.LastIndexByte(name, '-')]
+		pair, before := strings.CutSuffix(name, "-before")
+		pair = strings.TrimSuffix(pair, "-after")
+		if sides[pair] == nil {
+			sides[pair] = new([2][]*analyze.Result)
+		}
+		s := &sides[pair][1]
+		if before {
+			s = &sides[pair][0]
+		}
+		if r := result(t, f.Name(), tracetest.Unpacked(t, filepath.Join(dir, f.Name()))); r != nil {
+			*s = append(*s, r)
+		}
+	}
+	if len(sides) < 5 {
+		t.Fatalf("%d pairs", len(sides))
+	}
+	var last *analyze.Result
+	for pair, s := range sides {
+		t.Run(pair, func(t *testing.T) {
+			checkDiff(t, s[0], s[1])
+			for i := range min(len(s[0]), len(s[1])) {
+				checkDiff(t, s[0][i:i+1], s[1][i:i+1])
+			}
+			checkDiff(t, s[0][:1], s[0][:1]) // nothing changed
+			if last != nil {
+				checkDiff(t, []*analyze.Result{last}, s[1][:1]) // they have nothing in common
+			}
+			last = s[0][0]
+		})
+	}
+}
+
+// victims are small traces of all formats. Their order is part of the fuzz
+// corpus: append only.
+var victims = []string{
+	"real/v1-context-go1.21", "retake-small-go1.22-p2", "mutex-go1.24-p4", "overflow-go1.25-p1", "steal-small-go1.26-p2",
+	"real/cgo-zstd-go1.25-p4", "locked-threads-go1.27-p2", "gosched-go1.26-p2", "timers-go1.22-p4", "forever-go1.26-p4",
+}
+
+// FuzzDocument damages traces: what is written of what is left cannot be wrong
+// by its numbers.
+func FuzzDocument(f *testing.F) {
+	var whole [][]byte
+	for _, name := range victims {
+		whole = append(whole, tracetest.Recorded(f, name))
+	}
+	for op := range byte(26) { // each operation, on traces of all formats
+		f.Add(op%byte(len(victims)), []byte{op, 0, 2, 0, 9, 2, 3})
+		f.Add((op+3)%byte(len(victims)), []byte{op, 1, 7, 1, 2, 3, 5, op, 0, 40, 0, 17, 1, 7})
+	}
+	for i, b := range whole {
+		for _, p := range damage.Programs(b) {
+			f.Add(byte(i), p.Program)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which byte, program []byte) {
+		if len(program) > 60 {
+			return // more damage says nothing new
+		}
+		w := whole[int(which)%len(whole)]
+		r := result(t, "damaged", damage.Apply(w, program))
+		if r == nil {
+			return
+		}
+		check(t, r, len(program)%8 == 7)
+		if len(program)%8 == 3 {
+			checkDiff(t, []*analyze.Result{result(t, "sound", w)}, []*analyze.Result{r})
+		}
+	})
+}
