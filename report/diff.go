@@ -75,7 +75,7 @@ func (t *text) diffSides(c *compare.Result) {
 	}{{"before", &c.Before}, {"after", &c.After}} {
 		var procs []string
 		for _, p := range s.side.GOMAXPROCS {
-			procs = append(procs, fmt.Sprint(p))
+			procs = append(procs, number(int64(p)))
 		}
 		tb.add(s.name, number(int64(s.side.N)), duration(s.side.DurationNs), strings.Join(procs, ", "),
 			visible(strings.Join(s.side.GoVersions, "; ")), duration(s.side.RunningNs), number(s.side.Starts))

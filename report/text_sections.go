@@ -32,15 +32,15 @@ func (t *text) trace(r *analyze.Result) {
 		length += ", of which " + duration(tr.LostNs) + " were not recorded: no share is of them"
 	}
 	row("duration", length)
-	ps := fmt.Sprint(tr.GOMAXPROCS)
+	ps := number(int64(tr.GOMAXPROCS))
 	if n := len(r.Procs.Procs); n > 1 {
 		var parts []string
 		for i, p := range r.Procs.Procs {
 			if i == 6 {
-				parts = append(parts, fmt.Sprintf("%d more changes", n-i))
+				parts = append(parts, plural(int64(n-i), "more change", "more changes"))
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%d from %s", p.N, instant(p.AtNs)))
+			parts = append(parts, fmt.Sprintf("%s from %s", number(int64(p.N)), instant(p.AtNs)))
 		}
 		ps += " at most: " + strings.Join(parts, ", ")
 	}

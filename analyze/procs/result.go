@@ -7,6 +7,8 @@
 // the other accumulators use it too.
 package procs
 
+import "math"
+
 // Result is the account of the Ps and of the decisions that moved work
 // between them.
 type Result struct {
@@ -54,7 +56,11 @@ func (p *Proc) UsableNs() int64 { return p.LifetimeNs - p.UnusedNs - p.NotRecord
 
 // PTime is the P-time that is recorded, ns: of so many Ps, over a trace of so many ns.
 func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
-	ns := duration * int64(max(1, gomaxprocs))
+	n := int64(max(1, gomaxprocs))
+	if duration > math.MaxInt64/n { // of a trace that was made up
+		return math.MaxInt64
+	}
+	ns := duration * n
 	for i := range r.Ps {
 		ns -= r.Ps[i].NotRecordedNs
 	}

@@ -154,7 +154,7 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 	}{{"before", &c.Before}, {"after", &c.After}} {
 		var procs []string
 		for _, n := range s.side.GOMAXPROCS {
-			procs = append(procs, strconv.Itoa(n))
+			procs = append(procs, count(int64(n)))
 		}
 		d := diffSide{Name: s.name, Cells: []cell{
 			{Text: count(int64(s.side.N))}, {Text: dur(s.side.DurationNs)}, {Text: strings.Join(procs, ", ")},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // The drawings in this file are inline SVG, made here, so that they stand
@@ -334,7 +335,7 @@ func heatSVG(t timeline.Result) (template.HTML, string) {
 		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", t.Lanes[i*group].P))
 	}
 	timeAxis(d, h*float64(len(rows))+16, t.EndNs)
-	return d.end(), fmt.Sprintf("Strongest: a mean of %s goroutines in the queue.", sig(most))
+	return d.end(), fmt.Sprintf("Strongest: a mean of %s in the queue.", words.Amount(most, "goroutine", "goroutines"))
 }
 
 // gaps hatches what is not recorded of a plot over time.

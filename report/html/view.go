@@ -218,7 +218,7 @@ func (v *view) card(r *analyze.Result) {
 		note = dur(t.LostNs) + " of it were not recorded: no share is of them"
 	}
 	add("Duration", dur(t.DurationNs), note)
-	procs := strconv.Itoa(t.GOMAXPROCS)
+	procs := count(int64(t.GOMAXPROCS))
 	note = ""
 	if n := len(r.Procs.Procs); n > 1 {
 		var parts []string
@@ -227,7 +227,7 @@ func (v *view) card(r *analyze.Result) {
 				parts = append(parts, "…")
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%d from %s", p.N, clock(p.AtNs)))
+			parts = append(parts, fmt.Sprintf("%s from %s", count(int64(p.N)), clock(p.AtNs)))
 		}
 		note = "changed: " + strings.Join(parts, ", ")
 	}

@@ -174,7 +174,7 @@ func newWaits(r *analyze.Result) *waitsView {
 	for _, b := range h {
 		n += b.Count
 	}
-	v.DistN = count(n)
+	v.DistN = plural(n, "wait", "waits")
 	told := r.Waits.Stories()
 	for i, s := range told {
 		if i == maxStories {

@@ -23,7 +23,7 @@ var (
 	infinite   = regexp.MustCompile(before + `[+-]?(NaN|Inf)` + after)
 	rawTime    = regexp.MustCompile(`(^|[^\w.,])([0-9]{4,}|[0-9]{1,3}(,[0-9]{3})+) ?ns\b`)
 	longRun    = regexp.MustCompile(before + `[+-]?[0-9]{5,}` + after)
-	label      = regexp.MustCompile(`\b(?:[Gg]oroutine|byte) [0-9]+`) // a name, not a quantity
+	label      = regexp.MustCompile(`\b(?:[Gg]oroutine|byte|generation) [0-9]+`) // a name, not a quantity
 	fraction   = regexp.MustCompile(before + `[+-]?0\.00[0-9]{2,}`)
 	exponent   = regexp.MustCompile(before + `[+-]?[0-9](\.[0-9]+)?e[+-]?[0-9]+`)
 	noChange   = regexp.MustCompile(before + `([+-]|± ?)0(\.0+)?(` + unit + `)?` + after)
