@@ -235,7 +235,7 @@ func (t *text) waiting(r *analyze.Result) {
 	t.para(2, "By number, each wait counts once; by time, each nanosecond of waiting: what a goroutine lives through that is waiting now. Gosched: waits after runtime.Gosched, which the goroutine asked for; runtime: the runtime's and the tracer's own goroutines.")
 	if w.User.BehindLongNs > 0 {
 		t.para(2, fmt.Sprintf("%s of the program's waiting (%s) was behind a single run longer than a time slice.",
-			duration(w.User.BehindLongNs), share(w.User.BehindLongNs, w.User.TotalNs+w.User.OpenNs)))
+			duration(w.User.BehindLongNs), share(w.User.BehindLongNs, w.User.SeenNs())))
 	}
 	t.overTime(r)
 	t.antagonists(r)

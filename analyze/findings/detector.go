@@ -130,7 +130,7 @@ func (f *Facts) PT() int64 { return f.Procs.PTime(f.GOMAXPROCS, f.EndNs) }
 func (f *Facts) whole(of Whole) int64 {
 	var ns int64
 	for _, s := range [...]*waits.Summary{&f.Waits.User, &f.Waits.Self} {
-		ns += s.TotalNs + s.OpenNs
+		ns += s.SeenNs()
 	}
 	if of == OfBlocked {
 		return ns + f.BlockedNs

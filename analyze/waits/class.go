@@ -15,6 +15,7 @@ type class struct {
 	running      int64
 	waits        [numKinds]score // those that have ended; the totals come of them
 	open, openNs int64
+	cutNs        int64
 	coarse       *coarse // nil: none has ended
 	long         pooled
 	worst        int32 // index of its longest waits, or none

@@ -81,7 +81,7 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 	out := []Class{}
 	for ci := range a.classes {
 		c := &a.classes[ci]
-		waits := tally{long: c.long, open: c.open, openNs: c.openNs, coarse: c.coarse}
+		waits := tally{long: c.long, open: c.open, openNs: c.openNs, cutNs: c.cutNs, coarse: c.coarse}
 		for k := range c.waits {
 			waits.score.merge(&c.waits[k])
 		}

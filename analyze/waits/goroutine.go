@@ -337,6 +337,8 @@ func (a *Accumulator) newWait() (int32, *wait) {
 // forget drops the wait of g, which is not to be counted.
 func (a *Accumulator) forget(g *goroutine) {
 	w := a.waits.At(g.wait)
+	a.totals[w.kind].cutNs += a.now - w.ready
+	a.classes[g.class].cutNs += a.now - w.ready
 	a.dequeue(g.wait, w, g.seq)
 	a.release(g, w)
 }

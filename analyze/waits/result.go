@@ -59,8 +59,13 @@ type Summary struct {
 	BehindLongNs int64              `json:"behind_long_ns"` // part of behind and overtaken spent under one run interval longer than a time slice, open waits included
 	OpenCount    int64              `json:"open_count"`     // still runnable when the trace ended; not in Count
 	OpenNs       int64              `json:"open_ns"`
+	CutNs        int64              `json:"cut_ns,omitempty"` // of waits whose end a gap or damage hides, as far as they were seen; not in TotalNs
 	Histogram    []Bucket           `json:"histogram,omitempty"`
 }
+
+// SeenNs is all waiting that the trace shows: also that which was not over when
+// it ended, or whose end it does not show.
+func (s *Summary) SeenNs() int64 { return s.TotalNs + s.OpenNs + s.CutNs }
 
 // Bucket is one bar of the distribution of waits: those in [FromNs, ToNs), a
 // power of two. Count and SumNs are exact. Empty bars are left out.

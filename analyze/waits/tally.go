@@ -26,6 +26,7 @@ type tally struct {
 	score
 	long         pooled
 	open, openNs int64
+	cutNs        int64
 	fine         *histogram.Histogram // 3 digits, for the totals
 	bars         *bars                // for the totals
 	coarse       *coarse              // for the classes
@@ -90,6 +91,7 @@ func (t *tally) merge(o *tally) {
 	t.long.ns += o.long.ns
 	t.open += o.open
 	t.openNs += o.openNs
+	t.cutNs += o.cutNs
 	t.fine.Merge(o.fine)
 	for i, b := range o.bars {
 		t.bars[i].n += b.n
@@ -108,6 +110,7 @@ func (t *tally) summary() Summary {
 		BehindLongNs: t.long.ns,
 		OpenCount:    t.open,
 		OpenNs:       t.openNs,
+		CutNs:        t.cutNs,
 	}
 	var dist []level
 	switch {

@@ -106,7 +106,7 @@ func newClasses(r *analyze.Result) *classesView {
 			if j == maxAntagonists {
 				break
 			}
-			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: share(a.Ns, w.TotalNs+w.OpenNs)})
+			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: share(a.Ns, w.SeenNs())})
 		}
 		for j, h := range c.Held {
 			if j == maxAntagonists {

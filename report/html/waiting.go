@@ -132,7 +132,7 @@ func newWaits(r *analyze.Result) *waitsView {
 	}
 	if u.BehindLongNs > 0 {
 		v.BehindLong = fmt.Sprintf("Of “waiting in line” and “overtaken”, %s (%s of the program's waiting) was spent behind a single run longer than a time slice.",
-			dur(u.BehindLongNs), share(u.BehindLongNs, u.TotalNs+u.OpenNs))
+			dur(u.BehindLongNs), share(u.BehindLongNs, u.SeenNs()))
 	}
 	q := func(label, help string, f func(waits.Summary) int64) {
 		row := row{Label: label, Help: help, Link: "m-percentiles"}

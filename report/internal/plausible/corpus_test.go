@@ -2,7 +2,9 @@ package plausible_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,7 +191,7 @@ func FuzzDocument(f *testing.F) {
 		f.Add(op%byte(len(victims)), []byte{op, 0, 2, 0, 9, 2, 3})
 		f.Add((op+3)%byte(len(victims)), []byte{op, 1, 7, 1, 2, 3, 5, op, 0, 40, 0, 17, 1, 7})
 	}
-	for i, b := range whole {
+	for i, b := range whole[:2] {
 		for _, p := range damage.Programs(b) {
 			f.Add(byte(i), p.Program)
 		}
@@ -198,21 +200,49 @@ func FuzzDocument(f *testing.F) {
 		if len(program) > 60 {
 			return // more damage says nothing new
 		}
-		w := whole[int(which)%len(whole)]
-		r := result(t, "damaged", damage.Apply(w, program))
-		if r == nil {
-			return
-		}
-		// What is said of damage quotes the damaged numbers.
-		r.Trace.Warnings = nil
-		for i := range r.Findings {
-			if f := &r.Findings[i]; f.ID == "trace-quality" {
-				f.Evidence = slices.DeleteFunc(f.Evidence, func(e findings.Evidence) bool { return e.What == "warning" })
-			}
-		}
-		check(t, r, len(program)%8 == 7)
-		if len(program)%8 == 3 {
-			checkDiff(t, []*analyze.Result{result(t, "sound", w)}, []*analyze.Result{r})
-		}
+		checkDamaged(t, whole[int(which)%len(whole)], program)
 	})
+}
+
+// TestDamaged damages the repository's traces at random, the same way each time.
+func TestDamaged(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i, file := range traces(t) {
+		if info, err := os.Stat(file); err != nil || info.Size() > 20_000 || i%damagedOf != 0 {
+			continue
+		}
+		trace := tracetest.Unpacked(t, file)
+		if len(trace) < 100 {
+			continue
+		}
+		program := make([]byte, 1+rnd.IntN(40))
+		for i := range program {
+			program[i] = byte(rnd.Uint32())
+		}
+		t.Run(fmt.Sprintf("%s with %x", strings.TrimSuffix(filepath.Base(file), ".trace.gz"), program), func(t *testing.T) {
+			checkDamaged(t, trace, program)
+		})
+	}
+}
+
+// damagedOf is of how many traces TestDamaged takes one.
+const damagedOf = 3
+
+func checkDamaged(t testing.TB, whole, program []byte) {
+	t.Helper()
+	r := result(t, "damaged", damage.Apply(whole, program))
+	if r == nil {
+		return
+	}
+	// What is said of damage quotes the damaged numbers.
+	r.Trace.Warnings = nil
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.ID == "trace-quality" {
+			f.Evidence = slices.DeleteFunc(f.Evidence, func(e findings.Evidence) bool { return e.What == "warning" })
+		}
+	}
+	check(t, r, len(program)%8 == 7)
+	if len(program)%8 == 3 {
+		checkDiff(t, []*analyze.Result{result(t, "sound", whole)}, []*analyze.Result{r})
+	}
 }

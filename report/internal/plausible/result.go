@@ -108,7 +108,7 @@ func (c *complaints) summary(name string, s *waits.Summary) {
 		causes += x.Ns
 	}
 	c.unless(causes == s.TotalNs, "%s: causes of %d of %d", name, causes, s.TotalNs)
-	c.part(name+" behind long runs", s.BehindLongNs, s.TotalNs+s.OpenNs)
+	c.part(name+" behind long runs", s.BehindLongNs, s.SeenNs())
 	for k, f := range s.TailMass {
 		c.share(name+" in waits over "+k, f)
 	}

@@ -107,7 +107,12 @@ func HTML(page string) []string {
 	page = notShown.ReplaceAllString(page, " ")
 	var out []string
 	// Of each element by itself: cells stand side by side, but are no sentence.
+	seen := map[string]bool{}
 	for _, s := range tag.Split(page, -1) {
+		if seen[s] || !strings.ContainsAny(s, "0123456789NI∞") {
+			continue
+		}
+		seen[s] = true
 		out = append(out, Text(html.UnescapeString(s))...)
 	}
 	return out
