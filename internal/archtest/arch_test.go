@@ -72,6 +72,7 @@ var rules = []rule{
 	{"internal/tracetest", nil, nil},
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
 	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
+	{"internal/hostile", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
 	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},
 
 	{"testdata", in("analyze", "reference", "internal/runner"), []string{"golang.org/x/exp"}},

@@ -1,0 +1,26 @@
+package hostile
+
+import (
+	"bytes"
+	"testing"
+)
+
+// The inputs have the size that is asked for, and are the same each time.
+func TestSize(t *testing.T) {
+	size := Size{Stored: 128 << 10, Unpacked: 1 << 20}
+	for _, in := range append(Inputs(), Small()) {
+		var a, b bytes.Buffer
+		if err := in.Write(&a, size); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.Write(&b, size); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Errorf("%s is not the same each time", in.Name)
+		}
+		if a.Len() > size.Stored {
+			t.Errorf("%s has %d bytes, %d allowed", in.Name, a.Len(), size.Stored)
+		}
+	}
+}
