@@ -11,7 +11,13 @@
 // against the limit of the format before it is used, and memory grows only by bytes that were
 // really there. That is also why compressed input needs no trust: decompression streams into the
 // same window, a generation is limited to 4 GiB, and a stream that unpacks more than 200-fold
-// beyond its first 256 MiB is refused (real traces pack 2- to 20-fold).
+// beyond its first 256 MiB is refused (real traces pack 2- to 20-fold, one of ours 100-fold).
+//
+// What decoding a generation takes is estimated while it is read, by its bytes and its batches. One
+// that takes more than Options.MaxMemory is left out, which is a [Loss] too; see [Source.Memory]. A
+// trace of Go 1.21 or older can only be decoded as a whole: without MaxMemory one of up to 1 MiB as
+// stored may unpack to 38 MiB and have 5 million events, in one of 100 MiB both may be all that the
+// format's own limits allow.
 //
 // # Damage
 //

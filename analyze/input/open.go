@@ -23,7 +23,8 @@ type Options struct {
 	Progress func(read, total int64)
 
 	// MaxMemory bounds what is given at once by what decoding it takes, in bytes: some six times a
-	// generation, twenty times a trace of Go 1.21 or older. 0 means 24 GiB and 10 GiB.
+	// generation, twenty times a trace of Go 1.21 or older. 0 means 768 MiB for a trace of up to 1 MiB
+	// as stored, and 2 KiB more for each byte more, up to 24 GiB and 10 GiB.
 	MaxMemory int64
 
 	headerTimeout, idleTimeout time.Duration // for tests; 0 means the default

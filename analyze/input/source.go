@@ -22,6 +22,23 @@ const (
 	generationFactor = 6
 	v1Factor         = 20
 
+	// batchMemory is what x/exp/trace takes for a batch, however small: bytes.Buffer.ReadFrom makes
+	// room for 512 bytes before it reads, and doubles what there was.
+	batchMemory = 1200
+
+	// sampleFactor is what decoding takes for each byte of a batch of CPU samples besides: one of six
+	// bytes becomes 40, in a slice that grows.
+	sampleFactor = 14
+
+	// smallStored is up to how many bytes as stored a trace may take smallMemory, without a limit set
+	// by the user. Each byte more may take storedFactor more: real traces take a tenth of that.
+	smallStored  = 1 << 20
+	smallMemory  = 768 << 20
+	storedFactor = 2 << 10
+
+	minSteps     = 192 << 20 // see Steps
+	stepsPerByte = 64
+
 	maxLosses = 100 // kept in Stats.Losses
 
 	firstCap = 256 << 10 // capacity of the first generation
@@ -36,6 +53,7 @@ type Source struct {
 	header  Header
 	raw     [headerSize]byte // the header as it stands in the file
 	in      *meter           // bytes as stored
+	plain   *bufio.Reader    // of them, what the decompressor has not taken
 	stream  *latch           // bytes uncompressed
 	br      *bufio.Reader
 	closers []io.Closer // closed last to first
@@ -50,6 +68,7 @@ type Source struct {
 	strange int    // batches since then whose times are far from it
 	padded  bool   // all good batches so far had padded sizes, and there were some
 	loose   bool   // one had not
+	stopped bool   // the input ends before its end
 	end     error  // what Next returns from now on
 	stats   Stats
 	memory  int64 // Options.MaxMemory
@@ -73,6 +92,8 @@ type Stats struct {
 	LostBytes int64  // uncompressed bytes that are in no generation
 	Losses    []Loss // in the order of the file, the first 100
 	LossCount int    // all of them
+	CutNames  int    // names of a trace of Go 1.21 or older that were longer than 1 KiB, and are cut
+	OverLimit string // what was left out because decoding it takes too much memory, and what to do; "" for nothing
 }
 
 // Loss is a place in the trace where something is missing.
@@ -95,6 +116,9 @@ type Generation struct {
 
 	Bytes int64 // of Data, those that stand in the file, without the header
 
+	Memory int64 // how many bytes decoding takes, at most, as an estimate
+	Stored int64 // bytes as stored, from the beginning of the trace to the end of the generation
+
 	// Complete is false if the file ended or was damaged within the generation. Formats before 1.26
 	// mark no end; there the next generation is one, and the last must have its frequency or sync
 	// batch and end with strings. Reading Data may end with an error, after some events or at once.
@@ -115,9 +139,6 @@ func New(r io.Reader, name string) (*Source, error) {
 // start undoes the compression and reads the header.
 func (s *Source) start() error {
 	s.maxGen, s.maxV1, s.maxScan, s.grace = min(generationLimit, math.MaxInt/4), v1Limit, scanLimit, ratioGrace
-	if s.memory > 0 {
-		s.maxGen, s.maxV1 = min(s.maxGen, s.memory/generationFactor), min(s.maxV1, s.memory/v1Factor)
-	}
 	p, err := s.sniff()
 	if s.in.ctx.Err() != nil {
 		return s.fail("reading", context.Cause(s.in.ctx))
@@ -212,11 +233,45 @@ func (s *Source) Next() (*Generation, error) {
 		s.end = err
 		return nil, err
 	}
-	g.Index = s.index
+	g.Index, g.Stored = s.index, s.stored()
 	s.index++
 	s.last = g.Number
 	s.hint = min(len(g.Data)+len(g.Data)/8, maxHint)
 	return g, nil
+}
+
+// stored returns how many bytes as stored were used so far. It depends on the trace alone, not on the
+// pieces in which it came.
+func (s *Source) stored() int64 {
+	if s.header.Compression == "" {
+		return s.off
+	}
+	return s.in.n - int64(s.plain.Buffered())
+}
+
+// Memory returns how many bytes of memory a trace may take of which so many, as stored, were read:
+// what the user allows, or else what suits its size. A small file that takes more than that was made
+// to do so.
+func (s *Source) Memory(stored int64) int64 {
+	if s.memory > 0 {
+		return s.memory
+	}
+	return smallMemory + storedFactor*max(0, min(stored, math.MaxInt64/storedFactor/2)-smallStored)
+}
+
+// Steps returns how many steps it may take to put the events in order of a trace of which so many bytes,
+// as stored, were read. A step is a comparison of two threads' times, some 10 ns. Real traces take
+// next to none; made-up ones can take the square of their length.
+func Steps(stored int64) int64 {
+	return minSteps + stepsPerByte*min(stored, math.MaxInt64/stepsPerByte/2)
+}
+
+// limit says, for messages, what Memory returns and how to raise it.
+func (s *Source) limit() string {
+	if s.memory > 0 {
+		return fmt.Sprintf("more memory than the limit of %d MiB: raise --max-memory", s.memory>>20)
+	}
+	return fmt.Sprintf("more than %d MiB of memory, the limit for a trace that is so small as stored: set --max-memory to allow more", s.Memory(s.stored())>>20)
 }
 
 // marked reports whether the format has end-of-generation markers.
@@ -255,6 +310,7 @@ func (s *Source) chain(cur uint64) chainCheck {
 
 // stop ends the input here.
 func (s *Source) stop() {
+	s.stopped = true
 	s.stream.settle()
 	s.br.Reset(s.stream)
 }
@@ -267,12 +323,22 @@ func (s *Source) noteTail() {
 	}
 }
 
-// bomb refuses a compressed input that unpacks without measure.
+// bomb ends a compressed input that unpacks without measure. It is an error if nothing was read before.
 func (s *Source) bomb() error {
-	if s.header.Compression == "" || s.off < s.grace || s.off/ratioLimit < s.in.n {
+	if s.stopped || s.header.Compression == "" || s.off < s.grace || s.off/ratioLimit < s.in.n {
 		return nil
 	}
-	return s.failAt("reading", fmt.Errorf("the %s data unpacks more than %d-fold, which no trace does", s.header.Compression, ratioLimit))
+	return s.enough(fmt.Errorf("the %s data unpacks more than %d-fold, which no trace does", s.header.Compression, ratioLimit))
+}
+
+// enough ends the input here, for a reason: an error if no generation was read before.
+func (s *Source) enough(why error) error {
+	if s.index == 0 {
+		return s.failAt("reading", why)
+	}
+	s.lose(0, s.last, why.Error()+"; what follows is left out")
+	s.stop()
+	return nil
 }
 
 // readError returns the error that ended the input early, or nil.

@@ -88,7 +88,7 @@ func (l *latch) settle() { l.err = io.EOF }
 func (s *Source) decompress() error {
 	s.stream = &latch{r: s.in}
 	plain := bufio.NewReaderSize(s.stream, bufferSize)
-	s.br = plain
+	s.plain, s.br = plain, plain
 	p, err := plain.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

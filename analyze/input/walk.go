@@ -16,11 +16,34 @@ type building struct {
 	damaged  bool
 	ended    bool // its end marker was seen
 	lastKind byte // first data byte of the last batch; 0 if that was experimental or empty
+	tooLarge bool // its data is not kept
 }
 
+// nextV2 returns the next generation that does not take too much memory.
 func (s *Source) nextV2() (*Generation, error) {
-	var g building
 	for {
+		var g building
+		if err := s.build(&g); err != nil {
+			return nil, err
+		}
+		if !g.tooLarge {
+			return g.Generation, nil
+		}
+		s.last = g.Number
+		why := fmt.Sprintf("generation %d is left out: to decode it takes %s", g.Number, s.limit())
+		if s.stats.OverLimit == "" {
+			s.stats.OverLimit = why
+		}
+		s.loseAt(g.Offset, g.Bytes, g.Number, why)
+	}
+}
+
+// build reads the next generation.
+func (s *Source) build(g *building) error {
+	for {
+		if err := s.bomb(); err != nil {
+			return err
+		}
 		p := s.peek(maxBatchHeader)
 		if len(p) == 0 {
 			return s.finish(g)
@@ -31,28 +54,29 @@ func (s *Source) nextV2() (*Generation, error) {
 				s.discard(1)
 				continue
 			}
-			s.take(g.Generation, 1)
+			s.take(g, 1)
 			g.ended = true
-			return s.deliver(g, true), nil
+			s.deliver(g, true)
+			return nil
 		}
 		h, v, why := parseHeader(p)
 		switch v {
 		case short:
-			if err := s.truncated(&g); err != nil {
-				return nil, err
+			if err := s.truncated(g); err != nil {
+				return err
 			}
 			continue
 		case bad:
-			if err := s.resync(&g, why); err != nil {
-				return nil, err
+			if err := s.resync(g, why); err != nil {
+				return err
 			}
 			continue
 		}
 
 		p = s.peek(h.total() + maxBatchHeader)
 		if len(p) < h.total() {
-			if err := s.truncated(&g); err != nil {
-				return nil, err
+			if err := s.truncated(g); err != nil {
+				return err
 			}
 			continue
 		}
@@ -63,8 +87,8 @@ func (s *Source) nextV2() (*Generation, error) {
 
 		if g.Generation == nil || h.gen != g.Number {
 			if why := s.doubt(g, h, next, nextV); why != "" {
-				if err := s.resync(&g, why); err != nil {
-					return nil, err
+				if err := s.resync(g, why); err != nil {
+					return err
 				}
 				continue
 			}
@@ -73,7 +97,8 @@ func (s *Source) nextV2() (*Generation, error) {
 				if s.marked() {
 					s.lose(0, g.Number, "the generation has no end marker")
 				}
-				return s.deliver(g, !s.marked() && !s.hurt), nil
+				s.deliver(g, !s.marked() && !s.hurt)
+				return nil
 			}
 		}
 
@@ -83,19 +108,19 @@ func (s *Source) nextV2() (*Generation, error) {
 			// In the first case the true end may be inside what the size covers.
 			win := s.peek(windowSize)
 			if q := c.find(win, 1, h.total(), len(win) < windowSize); q > 0 {
-				s.skip(&g, q, h.gen, "a batch with a wrong size")
+				s.skip(g, q, h.gen, "a batch with a wrong size")
 				continue
 			}
 			if nextV == bad && h.size > 0 && !c.plausible(h) {
-				if err := s.resync(&g, "a batch with a wrong size"); err != nil {
-					return nil, err
+				if err := s.resync(g, "a batch with a wrong size"); err != nil {
+					return err
 				}
 				continue
 			}
 			p = win
 		}
 		if g.Generation == nil {
-			s.open(&g, h.gen)
+			s.open(g, h.gen)
 		}
 		s.hurt = false
 		s.learn(h, next, nextV)
@@ -106,13 +131,20 @@ func (s *Source) nextV2() (*Generation, error) {
 		if g.lastKind == syncKind(s.header.Minor) {
 			g.synced = true
 		}
-		if int64(len(g.Data)+h.total()) > s.maxGen {
-			return nil, s.failAt("splitting", fmt.Errorf("generation %d is larger than %d MiB: no program writes that much in one second; the file is damaged, or no trace", g.Number, s.maxGen>>20))
+		if g.Bytes+int64(h.total()) > s.maxGen {
+			if err := s.enough(fmt.Errorf("generation %d is larger than %d MiB: no program writes that much in one second; the file is damaged, or no trace", g.Number, s.maxGen>>20)); err != nil {
+				return err
+			}
+			continue
 		}
-		if err := s.bomb(); err != nil {
-			return nil, err
+		g.Memory += batchMemory + generationFactor*int64(h.total())
+		if g.lastKind == wire.CPUSamples {
+			g.Memory += sampleFactor * int64(h.size)
 		}
-		s.take(g.Generation, h.total())
+		if !g.tooLarge && g.Memory > s.Memory(s.stored()) {
+			g.tooLarge, g.Data = true, nil
+		}
+		s.take(g, h.total())
 	}
 }
 
@@ -137,7 +169,7 @@ func (s *Source) learn(h, next batchHeader, nextV verdict) {
 }
 
 // doubt says what speaks against a batch that does not belong to the open generation; "" if nothing.
-func (s *Source) doubt(g building, h, next batchHeader, nextV verdict) string {
+func (s *Source) doubt(g *building, h, next batchHeader, nextV verdict) string {
 	cur := s.last
 	if g.Generation != nil {
 		cur = g.Number
@@ -172,11 +204,13 @@ func (s *Source) open(g *building, number uint64) {
 }
 
 // take moves n bytes that were peeked from the window to the generation.
-func (s *Source) take(g *Generation, n int) {
-	if len(g.Data)+n > cap(g.Data) {
-		g.Data = s.grow(g.Data, n)
+func (s *Source) take(g *building, n int) {
+	if !g.tooLarge {
+		if len(g.Data)+n > cap(g.Data) {
+			g.Data = s.grow(g.Data, n)
+		}
+		g.Data = append(g.Data, s.peek(n)...)
 	}
-	g.Data = append(g.Data, s.peek(n)...)
 	g.Bytes += int64(n)
 	s.discard(n)
 }
@@ -212,17 +246,17 @@ func (s *Source) truncated(g *building) error {
 		return s.fail("reading", context.Cause(s.in.ctx)) // no fault of the trace
 	}
 	// A wrong size can reach beyond the end as well.
-	c := s.chain(s.current(*g))
+	c := s.chain(s.current(g))
 	if q := c.find(win, 1, len(win), true); q > 0 {
-		s.skip(g, q, number(*g), "a batch with a wrong size")
+		s.skip(g, q, number(g), "a batch with a wrong size")
 		return nil
 	}
-	s.skip(g, len(win), number(*g), "the trace ends inside a batch")
+	s.skip(g, len(win), number(g), "the trace ends inside a batch")
 	return nil
 }
 
 // current is the number of the generation that was read last; 0 if none.
-func (s *Source) current(g building) uint64 {
+func (s *Source) current(g *building) uint64 {
 	if g.Generation != nil {
 		return g.Number
 	}
@@ -230,7 +264,7 @@ func (s *Source) current(g building) uint64 {
 }
 
 // number is that of the open generation; 0 if none is open.
-func number(g building) uint64 {
+func number(g *building) uint64 {
 	if g.Generation != nil {
 		return g.Number
 	}
@@ -253,7 +287,7 @@ func (s *Source) skip(g *building, n int, number uint64, why string) {
 // resync skips the bytes, at least one, up to where batches go on, or all that is left.
 func (s *Source) resync(g *building, why string) error {
 	s.hit(g)
-	c := s.chain(s.current(*g))
+	c := s.chain(s.current(g))
 	start, from, found := s.off, 1, false
 	other := string(s.peek(len(headerStart))) == headerStart // its generations must not be taken for ours
 	if other {
@@ -291,38 +325,42 @@ func (s *Source) resync(g *building, why string) error {
 	if !found && !other {
 		why += "; no batch follows"
 	}
-	s.loseAt(start, s.off-start, number(*g), why)
+	s.loseAt(start, s.off-start, number(g), why)
 	return nil
 }
 
 // finish deals with the end of the input.
-func (s *Source) finish(g building) (*Generation, error) {
+func (s *Source) finish(g *building) error {
 	if s.in.ctx.Err() != nil {
-		return nil, s.fail("reading", context.Cause(s.in.ctx))
+		return s.fail("reading", context.Cause(s.in.ctx))
 	}
 	broken := s.readError()
 	if broken != nil {
 		if g.Generation == nil && s.index == 0 {
-			return nil, s.failAt("reading", broken)
+			return s.failAt("reading", broken)
 		}
 		s.lose(0, number(g), "the input broke off: "+withoutPath(broken).Error())
 		s.stream.settle()
 	}
 	s.noteTail()
 	if g.Generation == nil {
-		return nil, io.EOF
+		return io.EOF
 	}
 	// The runtime writes the strings of a generation last, in all versions from 1.22 to 1.27.
 	complete := !s.marked() && broken == nil && g.lastKind == wire.Strings && g.synced
 	if !complete && broken == nil && !g.damaged {
 		s.lose(0, g.Number, "the trace ends inside the generation")
 	}
-	return s.deliver(g, complete), nil
+	s.deliver(g, complete)
+	return nil
 }
 
 // deliver completes a generation; whole tells whether its end was seen.
-func (s *Source) deliver(g building, whole bool) *Generation {
+func (s *Source) deliver(g *building, whole bool) {
 	g.Complete = whole && !g.damaged && (s.marked() || g.synced)
+	if g.tooLarge {
+		return
+	}
 	data := g.Data
 	if s.marked() && !g.ended {
 		data = append(data, wire.EndOfGeneration)
@@ -331,5 +369,4 @@ func (s *Source) deliver(g building, whole bool) *Generation {
 		data = slices.Clone(data)
 	}
 	g.Data = data
-	return g.Generation
 }
