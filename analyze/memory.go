@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
@@ -18,6 +19,7 @@ const (
 	goMemory     = 1600      // of a goroutine that is alive: internal/bench holds that
 	procMemory   = 6 << 10   // of a P: measured on 60,000 of them, and rounded up
 	threadMemory = 256       // of a thread, likewise
+	classMemory  = 4 << 10   // of goroutines with one start function and creator
 	fineMemory   = 256 << 20 // from here on the picture over time and the longest waits keep their detail
 )
 
@@ -52,12 +54,18 @@ func lower(o *Options) lowered {
 	return l
 }
 
-// full says why an analysis that follows so many goroutines, Ps and threads does
-// not fit; "" if it does. That they are alive at one time cannot be lowered.
-func (l *lowered) full(goroutines, ps, threads int) string {
-	need := int64(goroutines)*goMemory + int64(ps)*procMemory + int64(threads)*threadMemory
-	if l.memory <= 0 || need <= l.memory-baseMemory {
+// full returns why an analysis that holds so much, and tables of so many bytes,
+// does not fit; "" if it does. What is alive at one time, or has a name of its own,
+// cannot be lowered. Without a limit of the user's, a trace may take what suits its
+// size: so many bytes, half of them for decoding.
+func (l *lowered) full(held reconstruct.Holding, tables, suits int64) string {
+	need := int64(held.Goroutines)*goMemory + int64(held.Ps)*procMemory + int64(held.Threads)*threadMemory + int64(held.Classes)*classMemory + tables
+	most, limit := l.memory-baseMemory, fmt.Sprintf("the limit of %d MiB of memory allows: raise --max-memory", l.memory>>20)
+	if l.memory <= 0 {
+		most, limit = suits/2, fmt.Sprintf("the limit of %d MiB of memory for a trace of its size as stored allows: set --max-memory to allow more", suits>>20)
+	}
+	if need <= most {
 		return ""
 	}
-	return fmt.Sprintf("%d goroutines, %d Ps and %d threads at one time are more than %d MiB of memory allow", goroutines, ps, threads, l.memory>>20)
+	return fmt.Sprintf("%d goroutines, %d Ps and %d threads at one time, of %d kinds and with %d MiB of names, are more than %s", held.Goroutines, held.Ps, held.Threads, held.Classes, tables>>20, limit)
 }

@@ -162,6 +162,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	for {
 		evs, err := stream.Next()
 		if err == io.EOF {
+			toEnd(src)
 			break
 		}
 		if err != nil && o.Partial && ctx.Err() != nil {
@@ -182,15 +183,13 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 		if failed.seen.Load() {
 			return nil, failed.err
 		}
-		if full = limits.full(rec.Held()); full != "" {
+		if full = limits.full(rec.Held(), stream.Tables.Memory(), src.Memory(stream.Stored())); full != "" {
 			if !o.Partial {
-				return nil, fmt.Errorf("reading %s: %s: allow more", src.Name(), full)
+				return nil, fmt.Errorf("reading %s: %s", src.Name(), full)
 			}
 			interrupted = true
 			stream.Close()
-			for err == nil { // how far it was read by now is chance: to the end
-				_, err = src.Next()
-			}
+			toEnd(src)
 			break
 		}
 	}
@@ -339,7 +338,18 @@ func stackLines(t *events.Tables, words *Names) func(int32) []string {
 	}
 }
 
+// toEnd reads what is left of a trace, if the stream ended before: how far it was
+// read by then is chance.
+func toEnd(src *input.Source) {
+	for err := error(nil); err == nil; {
+		_, err = src.Next()
+	}
+}
+
 func nothing(src *input.Source, st *events.Stats) error {
+	if why := src.Stats().OverLimit; why != "" {
+		return fmt.Errorf("reading %s: %s", src.Name(), why)
+	}
 	if len(st.Failures) > 0 {
 		f := st.Failures[0]
 		if src.Header().V1 {
@@ -399,6 +409,9 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	if h.V1 {
 		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
 	}
+	if in.CutNames > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d names are longer than 1 KiB, and cut", in.CutNames))
+	}
 	for _, l := range in.Losses {
 		if l.Bytes > 0 {
 			t.Warnings = append(t.Warnings, fmt.Sprintf("%s lost at byte %d: %s", findings.Plural(l.Bytes, "byte", "bytes"), l.Offset, words.loss(l.Why)))
@@ -412,6 +425,9 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	for _, f := range st.Failures {
 		t.LostBytes += f.Bytes
 		t.Warnings = append(t.Warnings, words.failure(f))
+	}
+	if st.LeftAt > 0 {
+		t.LostBytes = min(in.Bytes, t.LostBytes+in.Bytes-st.LeftAt) // damage in what was left out is lost once
 	}
 	for i, g := range st.Gaps {
 		if i == 10 {

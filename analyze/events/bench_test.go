@@ -44,7 +44,7 @@ func BenchmarkDecode(b *testing.B) {
 	free := make(chan []Event, 1)
 	toEvents := func(public bool) func([]byte) int {
 		return func(data []byte) (n int) {
-			decode(&input.Generation{Data: data}, nil, public, free, func(blk *block) bool {
+			decode(anyWork(), &input.Generation{Data: data}, nil, public, free, func(blk *block) bool {
 				n += len(blk.events)
 				select {
 				case free <- blk.events: // as a Stream does

@@ -28,12 +28,14 @@ type block struct {
 	wall    time.Time // of the trace's clock snapshot; zero if none
 	wallAt  int64     // raw trace time of it
 	err     error     // why decoding stopped; the events before it hold
+	steps   int64     // of the last block: what it took to put the events in order
 }
 
 // decoder turns one generation into blocks.
 type decoder struct {
 	v1      bool
 	free    <-chan []Event // to be used again, nil if there are none
+	work    *work
 	stacks  map[trace.Stack]Handle
 	names   map[string]Handle
 	nStacks Handle
@@ -84,13 +86,14 @@ const maxAnnotations = 1000
 // again behind before, the data of that generation; nil if there is none.
 //
 // Events that are not needed any more come back in free.
-func decode(gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
-	decodeBy(gen, before, v1, v1, free, emit)
+func decode(w *work, gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
+	decodeBy(w, gen, before, v1, v1, free, emit)
 }
 
 // decodeBy is decode; with public, by the public reader alone.
-func decodeBy(gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) {
+func decodeBy(w *work, gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) {
 	d := newDecoder(v1, free)
+	d.work = w
 	err := error(declined("a format that it does not read"))
 	if !public {
 		err = d.decodeOwn(gen.Data, emit)
@@ -98,10 +101,10 @@ func decodeBy(gen *input.Generation, before []byte, v1, public bool, free <-chan
 	if _, ok := err.(declined); ok {
 		had := sum(gen.Data, d.emitted.n)
 		d = newDecoder(v1, free)
-		d.emitted = had
+		d.work, d.emitted = w, had
 		err = d.run(gen.Data, false, emit)
 	}
-	if err != nil && !errors.Is(err, errStopped) && before != nil {
+	if err != nil && !leftOut(err) && before != nil {
 		had := d.cur.events
 		d.cur.events = d.newEvents()
 		emitted := d.emitted
@@ -115,12 +118,12 @@ func decodeBy(gen *input.Generation, before []byte, v1, public bool, free <-chan
 	if errors.Is(err, errStopped) {
 		return
 	}
-	d.cur.err = err
+	d.cur.err, d.cur.steps = err, w.steps
 	emit(d.cur)
 }
 
 func newDecoder(v1 bool, free <-chan []Event) *decoder {
-	d := &decoder{v1: v1, free: free, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1}
+	d := &decoder{v1: v1, free: free, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1, work: anyWork()}
 	d.cur = d.newBlock()
 	for i, s := range fixedStrings {
 		d.names[s] = Handle(i)
@@ -182,6 +185,11 @@ func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err err
 			err = fmt.Errorf("the reader gave up on damaged data: %v", p)
 		}
 	}()
+	if !d.v1 { // of those, the input has seen to it
+		if err := d.work.public(data); err != nil {
+			return err
+		}
+	}
 	r, err := newReader(data, d.v1)
 	if err != nil {
 		return err
@@ -190,7 +198,12 @@ func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err err
 	skip := d.emitted
 	var passed emitted
 	syncs := 0
-	for {
+	for i := 0; ; i++ {
+		if i%lookEvents == 0 {
+			if err := d.work.stopped(); err != nil {
+				return err
+			}
+		}
 		ev, err := r.next()
 		if err == io.EOF {
 			return nil
@@ -209,6 +222,11 @@ func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err err
 		n := len(d.cur.events)
 		e := &d.cur.events[:n+1][n]
 		d.convert(e, &ev)
+		if e.Kind == Procs {
+			if err := d.work.procs(int32(e.Res)); err != nil {
+				return err
+			}
+		}
 		if d.v1 {
 			e.Time = r.at
 		}
@@ -236,6 +254,10 @@ func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err err
 		}
 	}
 }
+
+// lookEvents is how many events the public reader gives between two looks at the
+// context: each can take it some ms.
+const lookEvents = 64
 
 func (d *decoder) convert(e *Event, ev *trace.Event) {
 	*e = Event{} // not with its fields: that would be made elsewhere and copied

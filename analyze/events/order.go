@@ -37,6 +37,7 @@ type order struct {
 	moreN   int
 	until   int64    // how long it is the first thread's turn
 	why     declined // it declines; empty if not
+	err     error    // it ends, without declining; nil if not
 	stopped bool
 }
 
@@ -128,6 +129,9 @@ func (o *order) run() error {
 		if v == later {
 			v = o.tryOthers()
 		}
+		if o.err != nil {
+			return o.err
+		}
 		if v != taken {
 			return o.why
 		}
@@ -167,8 +171,12 @@ func (o *order) turn() verdict {
 // tryOthers takes the next event of the first thread that can go on, where the one
 // whose turn it is cannot.
 func (o *order) tryOthers() verdict {
+	if o.err = o.d.work.sort(len(o.front)); o.err != nil {
+		return refused
+	}
 	o.front.sort()
 	for i := 1; i < len(o.front); i++ {
+		o.d.work.steps += tryCost
 		t := o.front[i].thread
 		v, more := o.take(t)
 		switch {

@@ -28,7 +28,7 @@ type decoded struct {
 // collect decodes a generation as a Stream does; or, if public, with the public
 // reader alone.
 func collect(gen *input.Generation, before []byte, public bool) (out decoded) {
-	decodeBy(gen, before, false, public, nil, func(b *block) bool {
+	decodeBy(anyWork(), gen, before, false, public, nil, func(b *block) bool {
 		out.events = append(out.events, b.events...)
 		out.stacks = append(out.stacks, b.stacks...)
 		out.strings = append(out.strings, b.strings...)

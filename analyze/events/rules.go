@@ -190,6 +190,9 @@ func (o *order) advance(t *thread) verdict {
 		}
 		e := o.event(t)
 		e.Kind, e.Res = Procs, int64(min(a[1], math.MaxInt32))
+		if o.err = o.d.work.procs(int32(e.Res)); o.err != nil {
+			return refused
+		}
 		e.Stack = o.stack(a[2])
 
 	case wire.STWBegin, wire.STWEnd, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd:

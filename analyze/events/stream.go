@@ -34,6 +34,7 @@ type Stats struct {
 	Gaps        []Gap // in order, the first 100
 	GapCount    int   // all of them
 	LostNs      int64 // their sum: ns without events, because they are lost
+	LeftAt      int64 // offset in the trace from which on all was left out, as too much work; 0 if nothing was
 }
 
 // Failure is a generation that could not be decoded to its end.
@@ -74,6 +75,9 @@ type Stream struct {
 	ordinal int64            // events of the job so far
 	before  input.Generation // without its data
 	gap     bool             // events are missing before the next ones
+	stored  int64            // bytes as stored up to the end of the job's generation
+	steps   int64            // to put the events in order, of all generations so far
+	tooMany bool             // the generation before took too many by itself
 	stats   Stats
 }
 
@@ -98,9 +102,9 @@ const queuedBlocks = 8
 // somewhere, because memory ends, can do so between them.
 const someEvents = 2048
 
-// bytesAtOnce bounds the generations that are decoded at once, but for a single
-// one: the public reader holds two to three times the bytes of each that it gets.
-const bytesAtOnce = 64 << 20
+// memoryAtOnce bounds the generations that are decoded at once, but for a single
+// one, by what that takes.
+const memoryAtOnce = 384 << 20
 
 // New starts decoding src. The caller must Close the stream.
 func New(ctx context.Context, src *input.Source, o Options) *Stream {
@@ -124,13 +128,13 @@ func New(ctx context.Context, src *input.Source, o Options) *Stream {
 func (s *Stream) dispatch(src *input.Source, workers int) {
 	defer s.wg.Done()
 	defer close(s.order)
-	done := make(chan int64, workers) // bytes of generations that were decoded
-	running, bytes := 0, int64(0)
+	done := make(chan int64, workers) // memory of generations that were decoded
+	running, memory := 0, int64(0)
 	wait := func() bool {
 		select {
 		case n := <-done:
 			running--
-			bytes -= n
+			memory -= n
 			return true
 		case <-s.ctx.Done():
 			return false
@@ -148,25 +152,25 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 			}
 			return
 		}
-		for running > 0 && bytes+gen.Bytes > bytesAtOnce {
+		for running > 0 && memory+gen.Memory > memoryAtOnce {
 			if !wait() {
 				return
 			}
 		}
 		running++
-		bytes += gen.Bytes
+		memory += gen.Memory
 		j := &job{gen: gen, blocks: make(chan *block, queuedBlocks)}
 		var before []byte
-		if last.Complete && gen.Number == last.Number+1 && gen.Index == last.Index+1 {
+		if last.Complete && gen.Number == last.Number+1 && gen.Index == last.Index+1 && last.Memory+gen.Memory <= src.Memory(gen.Stored) {
 			before = last.Data
 		}
 		last = *gen
 		s.wg.Add(1)
 		go func() {
 			defer s.wg.Done()
-			defer func() { done <- gen.Bytes }()
+			defer func() { done <- gen.Memory }()
 			defer close(j.blocks)
-			decode(gen, before, src.Header().V1, s.free, func(b *block) bool {
+			decode(workOn(s.ctx, gen), gen, before, src.Header().V1, s.free, func(b *block) bool {
 				select {
 				case j.blocks <- b:
 					return true
@@ -194,6 +198,9 @@ func (s *Stream) Next() ([]Event, error) {
 	}
 	s.giveBack()
 	for {
+		if s.stats.LeftAt > 0 {
+			return nil, io.EOF
+		}
 		if s.job == nil {
 			j, ok := <-s.order
 			if !ok {
@@ -206,6 +213,7 @@ func (s *Stream) Next() ([]Event, error) {
 				return nil, io.EOF
 			}
 			s.job, s.ordinal = j, 0
+			s.stored = j.gen.Stored
 			if s.started && (!s.before.Complete || j.gen.Number != s.before.Number+1) {
 				s.gap = true
 			}
@@ -223,6 +231,13 @@ func (s *Stream) Next() ([]Event, error) {
 		if !ok {
 			if s.ordinal > 0 {
 				s.stats.Generations++
+			}
+			if most := input.Steps(s.job.gen.Stored); s.steps > most {
+				if !s.tooMany {
+					s.fail(errTooManySteps(most))
+				}
+				s.stats.LeftAt = s.job.gen.Offset + s.job.gen.Bytes
+				s.Close()
 			}
 			s.job = nil
 			continue
@@ -250,6 +265,7 @@ func (s *Stream) some() []Event {
 func (s *Stream) endBlock() {
 	if s.err != nil {
 		s.fail(s.err)
+		s.tooMany = errors.As(s.err, new(errTooManySteps))
 		s.gap, s.err = s.started, nil
 	}
 }
@@ -268,6 +284,7 @@ func (s *Stream) giveBack() {
 
 // learn adds what is new in a block to the tables.
 func (s *Stream) learn(b *block) {
+	s.steps += b.steps
 	for _, frames := range b.stacks {
 		s.remap.key = stackKey(s.remap.key[:0], frames)
 		s.remap.stacks = append(s.remap.stacks, s.Tables.stack(string(s.remap.key), frames))
@@ -361,6 +378,10 @@ func spaced(r rune) rune {
 
 // Stats returns the counts so far.
 func (s *Stream) Stats() Stats { return s.stats }
+
+// Stored returns how many bytes as stored the trace has, up to the end of the
+// generation that the last events are of.
+func (s *Stream) Stored() int64 { return s.stored }
 
 // Count returns the number of events of one kind so far.
 func (st *Stats) Count(k Kind) int64 { return st.ByKind[k] }

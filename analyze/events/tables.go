@@ -13,6 +13,7 @@ type Tables struct {
 	strings []string
 	byStack map[string]Handle
 	byName  map[string]Handle
+	bytes   int64
 }
 
 // NewTables returns tables that hold the fixed strings and no stack.
@@ -48,6 +49,16 @@ func (t *Tables) Name(h Handle) string {
 // Stacks returns the number of stack handles in use.
 func (t *Tables) Stacks() int { return len(t.stacks) }
 
+// Memory returns how many bytes the tables take, as an estimate.
+func (t *Tables) Memory() int64 { return t.bytes }
+
+// What an entry takes beside its text: headers, and its place in a map.
+const (
+	nameMemory  = 120
+	stackMemory = 150
+	frameMemory = 40
+)
+
 // String returns the handle of s, a new one if s was not known.
 func (t *Tables) String(s string) Handle {
 	h, ok := t.byName[s]
@@ -55,6 +66,7 @@ func (t *Tables) String(s string) Handle {
 		h = Handle(len(t.strings))
 		t.strings = append(t.strings, s)
 		t.byName[s] = h
+		t.bytes += nameMemory + int64(len(s))
 	}
 	return h
 }
@@ -66,6 +78,7 @@ func (t *Tables) stack(key string, frames []Frame) Handle {
 		h = Handle(len(t.stacks))
 		t.stacks = append(t.stacks, frames)
 		t.byStack[key] = h
+		t.bytes += stackMemory + int64(len(key)) + frameMemory*int64(len(frames))
 	}
 	return h
 }

@@ -1,8 +1,13 @@
 package reconstruct
 
-// Held returns the most goroutines, and how many Ps and threads, that were
-// followed at one time: each takes memory, and a damaged trace can name any
-// number.
-func (r *Reconstructor) Held() (goroutines, ps, threads int) {
-	return int(r.gs.Len()) - 1, len(r.ps), len(r.ms)
+// Holding is how many there are of what takes memory; a damaged trace can name
+// any number.
+type Holding struct {
+	Goroutines, Ps, Threads int // the most that were followed at one time
+	Classes                 int
+}
+
+// Held returns what is held so far.
+func (r *Reconstructor) Held() Holding {
+	return Holding{Goroutines: int(r.gs.Len()) - 1, Ps: len(r.ps), Threads: len(r.ms), Classes: len(r.cls.list)}
 }
