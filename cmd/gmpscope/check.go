@@ -92,13 +92,13 @@ another severity.`,
 			if write != "" {
 				return a.writeBudget(ctx, write, args, r)
 			}
-			results, docs, err := a.documents(ctx, args, r, false)
+			results, docs, err := a.documents(ctx, args, r, rules, false)
 			if err != nil {
 				return err
 			}
 			var base []budget.Document
 			if len(baseline) > 0 {
-				if _, base, err = a.documents(ctx, baseline, r, true); err != nil {
+				if _, base, err = a.documents(ctx, baseline, r, rules, true); err != nil {
 					return err
 				}
 			}
@@ -139,8 +139,9 @@ another severity.`,
 }
 
 // documents analyses traces and makes the document of each. With saved, the JSON
-// of an analysis is taken as it is; it gives no result.
-func (a *app) documents(ctx context.Context, names []string, r reading, saved bool) ([]*analyze.Result, []budget.Document, error) {
+// of an analysis is taken as it is; it gives no result. Of results and documents
+// only what the check looks at is kept, since there can be many traces.
+func (a *app) documents(ctx context.Context, names []string, r reading, rules []budget.Rule, saved bool) ([]*analyze.Result, []budget.Document, error) {
 	var results []*analyze.Result
 	var docs []budget.Document
 	for _, name := range names {
@@ -150,7 +151,7 @@ func (a *app) documents(ctx context.Context, names []string, r reading, saved bo
 				return nil, nil, err
 			}
 			if ok {
-				docs = append(docs, d)
+				docs = append(docs, d.Only(rules))
 				continue
 			}
 		}
@@ -167,7 +168,7 @@ func (a *app) documents(ctx context.Context, names []string, r reading, saved bo
 		if err != nil {
 			return nil, nil, err
 		}
-		results, docs = append(results, res), append(docs, d)
+		results, docs = append(results, report.Judged(res)), append(docs, d.Only(rules))
 	}
 	r.name(results...)
 	return results, docs, nil
@@ -203,7 +204,7 @@ func (a *app) writeBudget(ctx context.Context, target string, traces []string, r
 		return err
 	}
 	defer out.Discard()
-	_, docs, err := a.documents(ctx, traces, r, false)
+	_, docs, err := a.documents(ctx, traces, r, nil, false)
 	if err != nil {
 		return err
 	}

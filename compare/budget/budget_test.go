@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -163,6 +164,49 @@ func TestBadDocuments(t *testing.T) {
 	}
 }
 
+// TestOnly has rules that lead to numbers, and ones that lead nowhere: they see
+// the same in what is kept of a document.
+func TestOnly(t *testing.T) {
+	const text = `waits.user.p99_ns <= 2ms
+waits <= 1
+waits.user.none <= 1
+waits.causes.ns <= 1
+waits.causes <= 1
+waits.causes[behind] <= 1
+waits.causes[behind].ns <= 1
+waits[user].p99_ns <= 1
+classes[main.*].waits.p99_ns <= 8ns
+classes[main.a].name <= 1
+classes[nobody].waits.p99_ns <= 8ns
+ps[1].idle_ns <= baseline
+ps[0].idle_ns <= 2
+findings[convoy] < warning
+findings <= note`
+	rules, err := Parse(strings.NewReader(text), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameOfOnly(t, rules, doc(t, sample))
+	kept, err := json.Marshal(doc(t, sample).Only(rules[:1]))
+	if want := `{"findings":[{"id":"convoy","severity":"warning"},{"id":"trace-quality","severity":"critical"}],"pressure":{"some":0.4},"waits":{"user":{"p99_ns":2000000,"total_ns":100}}}`; err != nil || string(kept) != want {
+		t.Errorf("%s, %v", kept, err)
+	}
+}
+
+// sameOfOnly holds what Check and Propose give for what is kept of a document
+// against what they give for all of it.
+func sameOfOnly(t *testing.T, rules []Rule, d Document) {
+	t.Helper()
+	whole, part := []Document{d}, []Document{d.Only(rules)}
+	if a, b := Check(rules, whole, whole), Check(rules, part, part); !slices.Equal(a, b) {
+		t.Errorf("of the whole document %+v, of the part %+v", a, b)
+	}
+	var a, b bytes.Buffer
+	if err := errors.Join(Propose(&a, whole), Propose(&b, part)); err != nil || a.String() != b.String() {
+		t.Errorf("%v: of the whole document %s, of the part %s", err, &a, &b)
+	}
+}
+
 func FuzzBudget(f *testing.F) {
 	f.Add("waits.user.p99_ns <= 2ms\nfindings[*] < note\nclasses[a*b].x >= baseline + 3%", sample)
 	f.Fuzz(func(t *testing.T, text, document string) {
@@ -179,6 +223,7 @@ func FuzzBudget(f *testing.F) {
 				t.Errorf("%+v", o)
 			}
 		}
+		sameOfOnly(t, rules, d)
 	})
 }
 

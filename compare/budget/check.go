@@ -28,6 +28,92 @@ func ReadDocument(r io.Reader, name string) (Document, error) {
 	return d, nil
 }
 
+// Only returns what Check, with these rules, and Propose look at in a document:
+// a small part of it. So the analyses of many traces can be held at once.
+func (d Document) Only(rules []Rule) Document {
+	paths := make([][]step, 0, len(rules)+len(proposed))
+	for i := range rules {
+		paths = append(paths, rules[i].path)
+	}
+	for _, p := range proposed {
+		if path, err := parsePath(p); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	out, _ := only(map[string]any(d), paths).(map[string]any)
+	list, _ := d["findings"].([]any)
+	kept := make([]any, 0, len(list))
+	for _, e := range list {
+		if x, ok := e.(map[string]any); ok {
+			kept = append(kept, map[string]any{"id": x["id"], "severity": x["severity"]})
+		}
+	}
+	out["findings"] = kept
+	return out
+}
+
+// only returns of a value what find sees on the way along paths.
+func only(at any, paths [][]step) any {
+	switch at := at.(type) {
+	case []any:
+		return []any{} // find takes a list for nothing but its elements
+	case map[string]any:
+		byKey := map[string][][]step{}
+		for _, p := range paths {
+			if len(p) > 0 {
+				byKey[p[0].key] = append(byKey[p[0].key], p)
+			}
+		}
+		out := map[string]any{}
+		for key, ps := range byKey {
+			next, ok := at[key]
+			if !ok {
+				continue
+			}
+			list, isList := next.([]any)
+			if !isList {
+				rest := make([][]step, 0, len(ps))
+				for _, p := range ps {
+					rest = append(rest, p[1:])
+				}
+				out[key] = only(next, rest)
+				continue
+			}
+			kept := []any{}
+			for _, e := range list {
+				if x, ok := e.(map[string]any); ok {
+					if y := onlyElement(x, ps); y != nil {
+						kept = append(kept, y)
+					}
+				}
+			}
+			out[key] = kept
+		}
+		return out
+	}
+	return at
+}
+
+// onlyElement is only for an element of a list; nil if no path chooses it.
+func onlyElement(x map[string]any, paths [][]step) map[string]any {
+	var rest [][]step
+	for _, p := range paths {
+		if p[0].choice && called(x, p[0].choose) {
+			rest = append(rest, p[1:])
+		}
+	}
+	if rest == nil {
+		return nil
+	}
+	out, _ := only(x, rest).(map[string]any)
+	for _, key := range naming {
+		if v, ok := x[key]; ok {
+			out[key] = v
+		}
+	}
+	return out
+}
+
 // Outcome is what became of a rule.
 type Outcome struct {
 	Rule  string `json:"rule"`
@@ -178,9 +264,12 @@ func find(at any, p []step, to *[]float64) (why string) {
 	return why
 }
 
+// naming are the keys that an element of a list goes by.
+var naming = [...]string{"name", "cause", "id", "p"}
+
 // called says that an element goes by a name.
 func called(x map[string]any, name string) bool {
-	for _, key := range [...]string{"name", "cause", "id", "p"} {
+	for _, key := range naming {
 		switch v := x[key].(type) {
 		case string:
 			if v == name || strings.Contains(name, "*") && matches(name, v) {
