@@ -26,7 +26,8 @@ const (
 	maxCPU    = 20 * time.Second
 	maxOutput = 64 << 20 // bytes; of dump, which prints each decision, any number
 
-	checked       = 200       // traces that check is given besides the first
+	checkedBefore = 50        // traces that check is given, for its memory to get as large as it does anyway
+	checked       = 200       // and so many more
 	maxCheckTrace = 100 << 10 // bytes that each of them may take
 
 	patience = 10 * time.Minute // of a run: for a busy machine, where CPU time is what counts
@@ -237,7 +238,7 @@ func (b *bench) check() error {
 	each := int64(0)
 	for range 2 {
 		var took [2]usage
-		for i, n := range []int{1, 1 + checked} {
+		for i, n := range []int{checkedBefore, checkedBefore + checked} {
 			took[i] = b.run(append([]string{"check", "--quiet"}, slices.Repeat([]string{file}, n)...))
 		}
 		each = (took[1].memory - took[0].memory) / checked
