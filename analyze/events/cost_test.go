@@ -64,7 +64,7 @@ func inOneGoroutine(t *testing.T, data []byte) (events float64) {
 			t.Fatal(err)
 		}
 		j := &job{gen: gen, blocks: make(chan *block, 100)}
-		decode(gen, nil, false, s.free, func(b *block) bool {
+		decode(anyWork(), gen, nil, false, s.free, func(b *block) bool {
 			j.blocks <- b
 			return true
 		})
