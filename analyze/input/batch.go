@@ -10,12 +10,13 @@ const (
 
 // batchHeader is what stands before the data of a batch.
 type batchHeader struct {
-	gen    uint64
-	time   uint64 // ticks
-	size   int    // bytes of data, at most wire.MaxBatchSize
-	len    int    // bytes of the header itself
-	exp    bool   // an experimental batch: its data has a format of its own
-	padded bool   // its size is written in ten bytes, as the runtime does
+	gen     uint64
+	time    uint64 // ticks
+	size    int    // bytes of data, at most wire.MaxBatchSize
+	len     int    // bytes of the header itself
+	exp     bool   // an experimental batch: its data has a format of its own
+	padded  bool   // its size is written in ten bytes, as the runtime does
+	sizeLen int    // bytes of the size
 }
 
 // total is the number of bytes of header and data.
@@ -56,7 +57,7 @@ func parseHeader(p []byte) (h batchHeader, v verdict, why string) {
 			return h, bad, "a number in the batch header is too long"
 		}
 		f[i] = x
-		h.padded = k == maxVarint // the last one counts
+		h.padded, h.sizeLen = k == maxVarint, k // the last one counts
 		n += k
 	}
 	if f[0] == 0 {

@@ -129,8 +129,8 @@ func TestMemoryBySize(t *testing.T) {
 	}
 }
 
-// eventV1 is an event of the old format with a text behind its arguments.
-func eventV1(b []byte, kind byte, text string, args ...uint64) []byte {
+// encodedV1 is an event of the old format with a text behind its arguments.
+func encodedV1(b []byte, kind byte, text string, args ...uint64) []byte {
 	if kind == evStringV1 {
 		b = binary.AppendUvarint(append(b, kind), args[0])
 	} else {
@@ -149,11 +149,11 @@ func TestCutsNamesV1(t *testing.T) {
 	long := strings.Repeat("ü", 450_000)
 	build := func(name string) []byte {
 		b := append([]byte("go 1.21 trace\x00\x00\x00"), 1|1<<6, 0, 1)
-		b = eventV1(b, evStringV1, "short", 1)
-		b = eventV1(b, evStringV1, name, 2)
+		b = encodedV1(b, evStringV1, "short", 1)
+		b = encodedV1(b, evStringV1, name, 2)
 		b = append(b, 6, 1) // a P stops
-		b = eventV1(b, evUserLogV1, name, 1, 0, 1, 0)
-		b = eventV1(b, evUserLogV1, "", 1, 0, 1, 0)
+		b = encodedV1(b, evUserLogV1, name, 1, 0, 1, 0)
+		b = encodedV1(b, evUserLogV1, "", 1, 0, 1, 0)
 		return append(b, 6, 1, 6, 1)
 	}
 	whole := build(long)
@@ -176,7 +176,7 @@ func TestCutsNamesV1(t *testing.T) {
 		build(long[:maxName]),
 		append(build("x"), 0x25, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
 		whole[:len(whole)/2],
-		eventV1(build("x"), evStringV1, strings.Repeat("x", maxTextV1+1), 9),
+		encodedV1(build("x"), evStringV1, strings.Repeat("x", maxTextV1+1), 9),
 	} {
 		s, err := New(bytes.NewReader(b), "test")
 		if err != nil {

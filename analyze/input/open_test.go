@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // noLeaks waits for all goroutines of the test.
@@ -151,7 +153,7 @@ func TestOpenFile(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := s.in.r.(*os.File).Stat(); !errors.Is(err, os.ErrClosed) {
+		if _, err := s.in.r.(*files.File).Stat(); !errors.Is(err, os.ErrClosed) {
 			t.Errorf("the file stays open: %v", err)
 		}
 	}

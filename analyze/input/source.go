@@ -123,6 +123,14 @@ type Generation struct {
 	// mark no end; there the next generation is one, and the last must have its frequency or sync
 	// batch and end with strings. Reading Data may end with an error, after some events or at once.
 	Complete bool
+
+	// Skipped is set if bytes were skipped within it or right before it: batches of any thread may
+	// be missing. It is not if the file only ends too early.
+	Skipped bool
+
+	// Of a trace of Go 1.21 or older, for Repair.
+	minor     int
+	maxEvents int64
 }
 
 // New starts to read a trace from r, compressed or not. The name is for messages. It reads the

@@ -47,6 +47,7 @@ func (s *Source) nextV1() (*Generation, error) {
 		return nil, s.fail("reading", context.Cause(s.in.ctx))
 	}
 	s.stats.CutNames = c.long
+	g.minor, g.maxEvents = s.header.Minor, min(s.maxV1*v1Factor, s.Memory(s.stored()))/v1EventMemory
 	g.Complete = true
 	if broken := s.readError(); broken != nil {
 		if g.Bytes == 0 {

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +15,7 @@ type building struct {
 	*Generation
 	synced   bool // its frequency or sync batch was seen
 	damaged  bool
+	cut      bool // the file ends within its last batch
 	ended    bool // its end marker was seen
 	lastKind byte // first data byte of the last batch; 0 if that was experimental or empty
 	tooLarge bool // its data is not kept
@@ -75,6 +77,10 @@ func (s *Source) build(g *building) error {
 
 		p = s.peek(h.total() + maxBatchHeader)
 		if len(p) < h.total() {
+			if g.Generation != nil && !s.marked() && h.gen == g.Number+1 && s.cut(h, p) {
+				s.deliver(g, !s.hurt)
+				return nil
+			}
 			if err := s.truncated(g); err != nil {
 				return err
 			}
@@ -105,11 +111,15 @@ func (s *Source) build(g *building) error {
 		c := s.chain(h.gen)
 		if nextV == bad || nextV == good && (!c.plausible(next) || next.gen-h.gen > 1) {
 			// Either this batch has a wrong size, or the header behind it is damaged, or neither.
-			// In the first case the true end may be inside what the size covers.
+			// In the first case the true end may be inside what the size covers. In the last, a
+			// generation is missing, and the batches behind it say so.
 			win := s.peek(windowSize)
-			if q := c.find(win, 1, h.total(), len(win) < windowSize); q > 0 {
-				s.skip(g, q, h.gen, "a batch with a wrong size")
-				continue
+			atEnd := len(win) < windowSize
+			if nextV == bad || !c.at(win, h.total(), atEnd) {
+				if q := c.find(win, 1, h.total(), atEnd); q > 0 {
+					s.skip(g, q, h.gen, "a batch with a wrong size")
+					continue
+				}
 			}
 			if nextV == bad && h.size > 0 && !c.plausible(h) {
 				if err := s.resync(g, "a batch with a wrong size"); err != nil {
@@ -251,8 +261,40 @@ func (s *Source) truncated(g *building) error {
 		s.skip(g, q, number(g), "a batch with a wrong size")
 		return nil
 	}
-	s.skip(g, len(win), number(g), "the trace ends inside a batch")
+	h, v, _ := parseHeader(win)
+	cur := s.current(g)
+	if v != good || !s.cut(h, win) || cur != 0 && h.gen != cur && (g.Generation != nil || h.gen != cur+1) {
+		why := "the trace ends inside a batch"
+		if cur == 0 {
+			why = fmt.Sprintf("the trace ends inside its first batch, after %d bytes", len(win))
+		}
+		s.skip(g, len(win), number(g), why)
+		return nil
+	}
+	if g.Generation == nil {
+		s.open(g, h.gen)
+	}
+	g.cut, g.lastKind = true, 0
+	s.lose(0, g.Number, fmt.Sprintf("the trace ends inside a batch, after %d of its %d bytes", len(win)-h.len, h.size))
+	s.takeCut(g, h, len(win))
 	return nil
+}
+
+// cut reports whether p, the rest of the input, is the beginning of a batch with some data in it.
+func (s *Source) cut(h batchHeader, p []byte) bool {
+	return len(p) > h.len && len(p) < h.total() && !h.exp && s.chain(h.gen).plausible(h) && startsBatch(p[h.len])
+}
+
+// takeCut moves the last n bytes of the input to the generation, as a batch of that size.
+func (s *Source) takeCut(g *building, h batchHeader, n int) {
+	if !g.tooLarge {
+		p := s.peek(n)
+		g.Data = append(g.Data, p[:h.len-h.sizeLen]...)
+		g.Data = binary.AppendUvarint(g.Data, uint64(n-h.len))
+		g.Data = append(g.Data, p[h.len:]...)
+	}
+	g.Bytes += int64(n)
+	s.discard(n)
 }
 
 // current is the number of the generation that was read last; 0 if none.
@@ -348,7 +390,7 @@ func (s *Source) finish(g *building) error {
 	}
 	// The runtime writes the strings of a generation last, in all versions from 1.22 to 1.27.
 	complete := !s.marked() && broken == nil && g.lastKind == wire.Strings && g.synced
-	if !complete && broken == nil && !g.damaged {
+	if !complete && broken == nil && !g.damaged && !g.cut {
 		s.lose(0, g.Number, "the trace ends inside the generation")
 	}
 	s.deliver(g, complete)
@@ -357,7 +399,8 @@ func (s *Source) finish(g *building) error {
 
 // deliver completes a generation; whole tells whether its end was seen.
 func (s *Source) deliver(g *building, whole bool) {
-	g.Complete = whole && !g.damaged && (s.marked() || g.synced)
+	g.Skipped = g.damaged
+	g.Complete = whole && !g.damaged && !g.cut && (s.marked() || g.synced)
 	if g.tooLarge {
 		return
 	}

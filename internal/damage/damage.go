@@ -95,6 +95,20 @@ func (t *Trace) bytes(most int) []byte {
 	return append(b, t.Tail...)
 }
 
+// Data returns from where to where in Bytes the data stands of the batches that begin with an event
+// of this kind, in the formats since Go 1.22.
+func (t *Trace) Data(kind byte) (parts [][2]int) {
+	at := headerSize
+	for i := range t.Blocks {
+		blk := &t.Blocks[i]
+		at += len(blk.append(nil))
+		if len(blk.Events) > 0 && blk.Events[0].Kind == kind {
+			parts = append(parts, [2]int{at - len(blk.data()), at})
+		}
+	}
+	return parts
+}
+
 // Strings calls f with every text in the trace, which it may change: names of
 // functions and files, reasons, names of tasks, regions and logs.
 func (t *Trace) Strings(f func(string) string) {
@@ -218,6 +232,13 @@ func (blk *Block) append(b []byte) []byte {
 	for _, x := range []uint64{blk.Gen, blk.M, blk.Time} {
 		b = binary.AppendUvarint(b, x)
 	}
+	data := blk.data()
+	b = appendPadded(b, uint64(len(data)+blk.Size), blk.wasSize)
+	return append(b, data...)
+}
+
+// data is what stands behind the header.
+func (blk *Block) data() []byte {
 	var data []byte
 	for i := range blk.Events {
 		e := &blk.Events[i]
@@ -226,9 +247,7 @@ func (blk *Block) append(b []byte) []byte {
 			data = append(binary.AppendUvarint(data, uint64(len(e.Text))), e.Text...)
 		}
 	}
-	data = append(data, blk.Rest...)
-	b = appendPadded(b, uint64(len(data)+blk.Size), blk.wasSize)
-	return append(b, data...)
+	return append(data, blk.Rest...)
 }
 
 // appendArgs appends the arguments. The runtime writes each in as few bytes as

@@ -1,0 +1,360 @@
+package input
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
+)
+
+// A Repaired is a trace of Go 1.21 or older without what the reader, which reads all or nothing of
+// such a trace, would refuse.
+type Repaired struct {
+	Data            []byte
+	Stacks, Strings wire.Entries
+	Lost            int64 // bytes of the trace that are not in Data
+	Cut             bool  // the events end early: a P's next ones could not be read
+	CutNames        int   // names behind the first damage that were longer than others may be
+}
+
+// resumeFactor bounds the search for where events go on: all of it looks at this many bytes for each
+// byte of the trace. In traces damaged at random it takes less than one.
+const resumeFactor = 16
+
+// Events of the old format that the repair looks at, beside those that are unlike others. See
+// runtime/trace.go, Go 1.21.
+const (
+	evGoCreateV1     = 13
+	evGoStartLabelV1 = 41
+	evTaskCreateV1   = 45
+	evRegionV1       = 47
+	evCountV1        = 50
+)
+
+// v1Args is how many numbers an event of the old format has, with its time and its stack.
+var v1Args = [evCountV1]int{
+	evBatchV1: 2, evFrequencyV1: 1, 4: 3, 5: 2, 6: 1, 7: 3, 8: 1, 9: 2, 10: 1, 11: 2, 12: 3, evGoCreateV1: 4, 14: 3, 15: 1, 16: 2,
+	17: 2, 18: 2, 19: 2, 20: 2, 21: 4, 22: 2, 23: 2, 24: 2, 25: 2, 26: 2, 27: 2, 28: 2, evSysExitV1: 4, 30: 1, 31: 2, 32: 2, 33: 2,
+	34: 2, evTimerGoroutineV1: 1, 36: 1, 38: 2, 39: 3, 40: 3, evGoStartLabelV1: 4, 42: 2, 43: 2, 44: 1, evTaskCreateV1: 5, 46: 3,
+	evRegionV1: 5, evUserLogV1: 4, evCPUSampleV1: 5,
+}
+
+// v1Stacks are the events whose last number is a stack.
+const v1Stacks uint64 = 1<<4 | 1<<7 | 1<<11 | 1<<evGoCreateV1 | 0x1fff<<16 | 1<<39 | 1<<42 | 1<<43 | 1<<evTaskCreateV1 | 1<<46 |
+	1<<evRegionV1 | 1<<evUserLogV1 | 1<<evCPUSampleV1
+
+// v1Names is which number of an event is a string; 0 is none.
+var v1Names = [evCountV1]int{evGoStartLabelV1: 3, evTaskCreateV1: 3, evRegionV1: 3, evUserLogV1: 2}
+
+// Repair leaves out of a trace of Go 1.21 or older what is damaged: entries of its tables, with
+// what refers to them, and from the first thing on that is no event, whatever came later. It
+// returns nil where nothing says how long a tick is, which the runtime writes behind all events,
+// and where there is too much to be read.
+func (g *Generation) Repair() *Repaired {
+	data := g.Data
+	r := &repairer{data: data, minor: g.minor, horizon: math.MaxUint64, stacks: map[uint32][]byte{}, strings: map[uint64][]byte{}}
+	r.each(r.learn)
+	if !r.clocked || r.events > g.maxEvents {
+		return nil
+	}
+	r.out = append(make([]byte, 0, len(data)), data[:headerSize]...)
+	r.each(r.copy)
+	c := compactor{at: headerSize, ps: map[uint64]struct{}{}}
+	r.out = c.compact(r.out) // up to the first damage that has been done
+	if c.events > g.maxEvents || v1Steps*c.events*int64(len(c.ps)) > Steps(g.Stored) {
+		return nil
+	}
+	return &Repaired{CutNames: c.long, Data: r.out, Stacks: r.stackCount, Strings: r.stringCount, Lost: r.lost, Cut: r.horizon != math.MaxUint64}
+}
+
+type repairer struct {
+	data    []byte
+	minor   int
+	events  int64
+	clocked bool   // the frequency was seen
+	horizon uint64 // ticks; events after it are left out
+
+	stacks                  map[uint32][]byte // the event of each; nil if several differ
+	strings                 map[uint64][]byte // likewise
+	stackCount, stringCount wire.Entries
+
+	out  []byte
+	lost int64
+	at   uint64 // time of the last event of the present batch
+	left int    // bytes that resume may look at
+}
+
+// eventV1 is an event of the old format.
+type eventV1 struct {
+	raw  []byte // all of it
+	kind byte
+	long bool // its numbers come with their length
+	args []uint64
+	text []byte // of a string or a log
+}
+
+// each calls f with every event that the reader would read. Between two of them there may be bytes
+// that are none, which f gets as an event of kind 0.
+func (r *repairer) each(f func(e *eventV1)) {
+	var e eventV1
+	before := byte(0) // kind of the event before
+	r.left = resumeFactor * len(r.data)
+	for at := headerSize; at < len(r.data); {
+		if r.read(&e, at) {
+			f(&e)
+			before = e.kind
+			at += len(e.raw)
+			continue
+		}
+		to := r.resume(at + 1)
+		e = eventV1{raw: r.data[at:to], args: e.args[:0]}
+		if before == evStackV1 && (to == len(r.data) || r.data[to] == evStackV1|3<<6) {
+			e.kind = evStackV1 // amid the stacks there are no events
+		}
+		f(&e)
+		at = to
+	}
+}
+
+// read reads the event at a place, if there is one that the reader would take.
+func (r *repairer) read(e *eventV1, at int) bool {
+	b := r.data[at:]
+	e.kind, e.args, e.text = b[0]&0x3f, e.args[:0], nil
+	n := int(b[0]>>6) + 1
+	e.long = n > 3 && e.kind != evStringV1
+	pos := 1
+	number := func() (uint64, bool) {
+		x, k := binary.Uvarint(b[pos:])
+		if k <= 0 {
+			return 0, false
+		}
+		pos += k
+		return x, true
+	}
+	textAt := func() bool {
+		size, ok := number()
+		if !ok || size > 1e6 || size > uint64(len(b)-pos) {
+			return false
+		}
+		e.text = b[pos : pos+int(size)]
+		pos += int(size)
+		return true
+	}
+	switch {
+	case e.kind == 0 || e.kind >= evCountV1 || e.kind == evCPUSampleV1 && r.minor < 19 || e.kind == evBatchV1 && n != 2:
+		return false
+	case e.kind == evStringV1:
+		id, ok := number()
+		if !ok || !textAt() {
+			return false
+		}
+		e.args = append(e.args, id)
+	case !e.long:
+		for range n {
+			x, ok := number()
+			if !ok {
+				return false
+			}
+			e.args = append(e.args, x)
+		}
+	default:
+		size, ok := number()
+		if !ok || size > 2048 || size > uint64(len(b)-pos) {
+			return false
+		}
+		for end := pos + int(size); pos < end; {
+			x, k := binary.Uvarint(b[pos:end])
+			if k <= 0 {
+				if e.kind != evStackV1 {
+					return false
+				}
+				e.args, pos = e.args[:0], end // an entry that cannot be read
+				break
+			}
+			e.args = append(e.args, x)
+			pos += k
+		}
+		if e.kind == evUserLogV1 && !textAt() {
+			return false
+		}
+	}
+	if e.kind == evBatchV1 && e.args[0] > math.MaxInt32 && e.args[0] != math.MaxUint64 {
+		return false
+	}
+	if want := v1Args[e.kind]; want > 0 && len(e.args) != want {
+		return false
+	}
+	e.raw = b[:pos]
+	return true
+}
+
+// resume returns where events go on behind something that is none: at a batch or at an entry of the
+// stack table, with others behind it; or else, or where it takes too long to find that, the end.
+func (r *repairer) resume(at int) int {
+	const enough = 8
+	var e eventV1
+	for ; at < len(r.data); at++ {
+		r.left--
+		if b := r.data[at]; b != evBatchV1|1<<6 && b != evStackV1|3<<6 {
+			continue
+		}
+		if r.left < 0 {
+			return len(r.data)
+		}
+		n := 0
+		for to := at; n < enough; n++ {
+			if to == len(r.data) {
+				n = enough
+				break
+			}
+			sound := r.read(&e, to)
+			r.left -= 1 + 4*len(e.args)
+			if !sound || e.kind == evStackV1 && !soundStack(&e) {
+				break
+			}
+			to += len(e.raw)
+		}
+		if n >= enough {
+			return at
+		}
+	}
+	return at
+}
+
+func soundStack(e *eventV1) bool {
+	return len(e.args) >= 2 && e.args[0] != 0 && e.args[1] <= 1000 && uint64(len(e.args)) == 2+4*e.args[1]
+}
+
+// learn looks at the tables, and for how long the events hold.
+func (r *repairer) learn(e *eventV1) {
+	r.events++
+	switch e.kind {
+	case 0:
+		r.horizon = min(r.horizon, r.at)
+	case evBatchV1:
+		r.at = e.args[1]
+	case evFrequencyV1:
+		r.clocked = r.clocked || e.args[0] > 0
+	case evStackV1:
+		r.stackCount.Found++
+		if !soundStack(e) {
+			r.stackCount.Damaged++
+			return
+		}
+		id := uint32(e.args[0])
+		if other, known := r.stacks[id]; e.args[1] == 0 {
+			return // the reader does not know it afterwards
+		} else if !known {
+			r.stacks[id] = e.raw
+		} else if !bytes.Equal(other, e.raw) {
+			r.stacks[id] = nil
+			r.stackCount.Damaged++
+		}
+	case evStringV1:
+		r.stringCount.Found++
+		if e.args[0] == 0 || len(e.text) == 0 {
+			r.stringCount.Damaged++
+			return
+		}
+		if other, known := r.strings[e.args[0]]; !known {
+			r.strings[e.args[0]] = e.raw
+		} else if !bytes.Equal(other, e.raw) {
+			r.strings[e.args[0]] = nil
+			r.stringCount.Damaged++
+		}
+	default:
+		r.pass(e)
+	}
+}
+
+// pass lets the time of an event pass, if it has one.
+func (r *repairer) pass(e *eventV1) {
+	if e.kind != evTimerGoroutineV1 && e.kind != evCPUSampleV1 {
+		r.at += e.args[0]
+	}
+}
+
+func (r *repairer) hasStack(id uint64) bool {
+	ok := r.stacks[uint32(id)] != nil
+	if !ok {
+		r.stackCount.Miss(id)
+	}
+	return ok
+}
+
+func (r *repairer) hasString(id uint64) bool {
+	ok := r.strings[id] != nil
+	if !ok {
+		r.stringCount.Miss(id)
+	}
+	return ok
+}
+
+// copy copies what is sound of an event.
+func (r *repairer) copy(e *eventV1) {
+	changed := false
+	none := func(i int, known func(uint64) bool) {
+		if e.args[i] != 0 && !known(e.args[i]) {
+			e.args[i], changed = 0, true
+		}
+	}
+	keep := true
+	switch e.kind {
+	case 0:
+		keep = false
+	case evBatchV1:
+		r.at = e.args[1]
+	case evFrequencyV1:
+		keep = e.args[0] > 0
+	case evTimerGoroutineV1:
+	case evStackV1:
+		keep = soundStack(e) && (r.stacks[uint32(e.args[0])] != nil || e.args[1] == 0)
+		for i := 3; keep && i < len(e.args); i += 4 {
+			none(i, r.hasString)
+			none(i+1, r.hasString)
+		}
+	case evStringV1:
+		first := r.strings[e.args[0]]
+		keep = first != nil && &first[0] == &e.raw[0] // the reader refuses another
+	default:
+		r.pass(e)
+		keep = r.at <= r.horizon && (e.kind != evCPUSampleV1 || e.args[1] <= r.horizon)
+		if v1Stacks>>e.kind&1 != 0 {
+			none(len(e.args)-1, r.hasStack)
+		}
+		if e.kind == evGoCreateV1 {
+			none(2, r.hasStack)
+		}
+		if i := v1Names[e.kind]; i > 0 {
+			none(i, r.hasString)
+		}
+	}
+	switch {
+	case !keep:
+		r.lost += int64(len(e.raw))
+	case !changed:
+		r.out = append(r.out, e.raw...)
+	default:
+		r.append(e)
+	}
+}
+
+// append writes an event whose numbers were changed.
+func (r *repairer) append(e *eventV1) {
+	r.out = append(r.out, e.raw[0])
+	if e.long {
+		size := 0
+		for _, x := range e.args {
+			size += (bits.Len64(x|1) + 6) / 7
+		}
+		r.out = binary.AppendUvarint(r.out, uint64(size))
+	}
+	for _, x := range e.args {
+		r.out = binary.AppendUvarint(r.out, x)
+	}
+	if e.kind == evUserLogV1 {
+		r.out = append(binary.AppendUvarint(r.out, uint64(len(e.text))), e.text...)
+	}
+}
