@@ -41,8 +41,8 @@ type Trace struct {
 	Tasks       int64    `json:"tasks"`
 	Regions     int64    `json:"regions"`
 	Logs        int64    `json:"logs"`
-	Bytes       int64    `json:"bytes"` // uncompressed
-	LostBytes   int64    `json:"lost_bytes"`
+	Bytes       int64    `json:"bytes"`                 // uncompressed
+	LostBytes   int64    `json:"lost_bytes"`            // of them, what could not be read, or not be used without what is missing
 	LostNs      int64    `json:"lost_ns"`               // time of the trace of which events are lost, between those that were read
 	Incomplete  bool     `json:"incomplete"`            // the trace stops short or has damage: what is missing may not even be in the file
 	Interrupted bool     `json:"interrupted,omitempty"` // incomplete because the analysis was interrupted: it is about a beginning of the trace

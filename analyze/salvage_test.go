@@ -41,11 +41,11 @@ func salvage(t *testing.T, minor int) {
 		"missing": func(tr *damage.Trace, gen uint64) {
 			tr.Blocks = slices.DeleteFunc(tr.Blocks, func(b damage.Block) bool { return b.Gen == gen })
 		},
-		// The reader gives up before the first event.
-		"strings twice": func(tr *damage.Trace, gen uint64) {
+		// Nothing says what a tick is, not even the generation before; that has it from its own before.
+		"no frequency": func(tr *damage.Trace, gen uint64) {
 			for i := range tr.Blocks {
-				if b := &tr.Blocks[i]; b.Gen == gen && len(b.Events) > 2 && b.Events[0].Kind == wire.Strings {
-					b.Events[2].Args[0] = b.Events[1].Args[0]
+				if b := &tr.Blocks[i]; b.Gen == gen || b.Gen == gen-1 {
+					b.Events = slices.DeleteFunc(b.Events, func(e damage.Event) bool { return e.Kind == wire.Frequency })
 				}
 			}
 		},
@@ -107,3 +107,128 @@ func salvage(t *testing.T, minor int) {
 }
 
 func share(n, of int64) float64 { return float64(n) / float64(max(of, 1)) }
+
+// A Sync is no event: a generation of which nothing else can be read is not where time begins.
+func TestNoEventNoTime(t *testing.T) {
+	for _, minor := range []int{22, 23} {
+		tr := damage.Parse(tracetest.Recorded(t, fmt.Sprintf("real/manygens-io-go1.%d-p4", minor)))
+		first := tr.Blocks[0].Gen
+		for i := range tr.Blocks {
+			if b := &tr.Blocks[i]; b.Gen == first {
+				b.Events = slices.DeleteFunc(b.Events, func(e damage.Event) bool { return e.Kind == wire.Frequency })
+			}
+		}
+		whole := damage.Parse(tr.Bytes())
+		whole.Blocks = slices.DeleteFunc(whole.Blocks, func(b damage.Block) bool { return b.Gen == first })
+		x, y := tell(t, tr.Bytes()), tell(t, whole.Bytes())
+		if x == nil || y == nil {
+			t.Fatal("there is no result")
+		}
+		if a, b := &x.res.Trace, &y.res.Trace; a.DurationNs != b.DurationNs || a.LostNs != 0 || a.Events != b.Events || x.stats.Start != y.stats.Start || !a.Incomplete {
+			t.Errorf("go1.%d: %d ns, %d lost, %d events from %d on; without the generation that cannot be read %d ns and %d events from %d on", minor, a.DurationNs, a.LostNs, a.Events, x.stats.Start, b.DurationNs, b.Events, y.stats.Start)
+		}
+		if lost, all := x.res.Trace.LostBytes, int64(len(tr.Bytes())-len(whole.Bytes())); lost != all {
+			t.Errorf("go1.%d: %d bytes are lost, the generation has %d", minor, lost, all)
+		}
+	}
+}
+
+// A batch of a table that is there twice says nothing else the second time.
+func TestTableTwice(t *testing.T) {
+	for _, name := range []string{"steal-small-go1.22-p2", "steal-small-go1.26-p2"} {
+		base := undamagedTrace(t, name)
+		tr := damage.Parse(base.trace)
+		for i := range tr.Blocks {
+			if b := tr.Blocks[i]; len(b.Events) > 0 && b.Events[0].Kind == wire.Stacks {
+				tr.Blocks = slices.Insert(tr.Blocks, i, b)
+				break
+			}
+		}
+		x := tell(t, tr.Bytes())
+		if x == nil {
+			t.Fatalf("%s: there is no result", name)
+		}
+		x.holds(t, base.told)
+		if x.n != base.n || x.stats.Events != base.stats.Events || x.res.Trace.DurationNs != base.res.Trace.DurationNs {
+			t.Errorf("%s: %d events and %d waits in %d ns, of %d and %d in %d", name, x.stats.Events, x.n, x.res.Trace.DurationNs, base.stats.Events, base.n, base.res.Trace.DurationNs)
+		}
+	}
+}
+
+// A trace that is cut inside its first batch is no trace that holds a header only.
+func TestCutInFirstBatch(t *testing.T) {
+	trace := tracetest.Recorded(t, "steal-small-go1.26-p2")
+	for n, want := range map[int]string{
+		16: "it holds a header only",
+		22: "the trace ends inside its first batch, after 6 bytes",
+		60: "the trace ends inside a batch, after ",
+	} {
+		src, err := input.New(bytes.NewReader(trace[:n]), "cut")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = analyze.Run(t.Context(), src, analyze.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the first %d bytes: %v, want %q", n, err, want)
+		}
+		src.Close()
+	}
+}
+
+// One bad entry of the tables of an old trace costs that entry, and a cut behind the events none of
+// them.
+func TestOldTraceWithBadEntries(t *testing.T) {
+	const stack, text = 3, 37 // runtime/trace.go, Go 1.21
+	base := undamagedTrace(t, "real/v1-context-go1.21")
+	// entry calls f with the third entry of a table.
+	entry := func(kind byte, f func(b *damage.Block, i int)) []byte {
+		tr := damage.Parse(base.trace)
+		n := 0
+		for i := range tr.Blocks {
+			for j := range tr.Blocks[i].Events {
+				if tr.Blocks[i].Events[j].Kind == kind {
+					if n++; n == 3 {
+						f(&tr.Blocks[i], j)
+						return tr.Bytes()
+					}
+				}
+			}
+		}
+		t.Fatalf("no entry of kind %d", kind)
+		return nil
+	}
+	// The reader takes these for whole: what refers to such a stack or string has none.
+	accepted := []string{"a stack with another id", "a stack with the id of another", "a stack that is missing", "a string that is missing"}
+	lastTables := bytes.LastIndex(base.trace, []byte{stack | 3<<6})
+	for name, b := range map[string][]byte{
+		"a stack with another id":        entry(stack, func(b *damage.Block, i int) { b.Events[i].Args[0] += 1000 }),
+		"a stack with the id of another": entry(stack, func(b *damage.Block, i int) { b.Events[i].Args[0] = b.Events[i-1].Args[0] }),
+		"a stack with too few frames":    entry(stack, func(b *damage.Block, i int) { b.Events[i].Args[1]++ }),
+		"a frame without its name":       entry(stack, func(b *damage.Block, i int) { b.Events[i].Args[3] = 1_000_003 }),
+		"a stack that is missing":        entry(stack, func(b *damage.Block, i int) { b.Events = slices.Delete(b.Events, i, i+1) }),
+		"a string that is missing":       entry(text, func(b *damage.Block, i int) { b.Events = slices.Delete(b.Events, i, i+1) }),
+		"a string with id 0":             entry(text, func(b *damage.Block, i int) { b.Events[i].Args[0] = 0 }),
+		"a string twice":                 entry(text, func(b *damage.Block, i int) { b.Events = slices.Insert(b.Events, i, b.Events[i]) }),
+		"a cut within the stacks":        base.trace[:lastTables+1],
+		"a cut within one of the stacks": base.trace[:lastTables+5],
+	} {
+		x := tell(t, b)
+		if x == nil {
+			t.Errorf("%s: there is no result", name)
+			continue
+		}
+		x.holds(t, base.told)
+		tr := &x.res.Trace
+		if x.stats.Events != base.stats.Events || x.n != base.n || tr.DurationNs != base.res.Trace.DurationNs {
+			t.Errorf("%s: %d events and %d waits in %d ns, of %d and %d in %d; %q", name, x.stats.Events, x.n, tr.DurationNs, base.stats.Events, base.n, base.res.Trace.DurationNs, tr.Warnings)
+		}
+		if slices.Contains(accepted, name) {
+			continue
+		}
+		if !tr.Incomplete || tr.LostBytes > 300 || len(tr.Warnings) < 2 || !slices.ContainsFunc(tr.Warnings, func(w string) bool {
+			return strings.Contains(w, "stack") || strings.Contains(w, "string") || strings.Contains(w, "bytes of it")
+		}) {
+			t.Errorf("%s: %d bytes lost, incomplete %v, %q", name, tr.LostBytes, tr.Incomplete, tr.Warnings)
+		}
+	}
+}

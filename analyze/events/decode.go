@@ -28,7 +28,14 @@ type block struct {
 	wall    time.Time // of the trace's clock snapshot; zero if none
 	wallAt  int64     // raw trace time of it
 	err     error     // why decoding stopped; the events before it hold
-	steps   int64     // of the last block: what it took to put the events in order
+	anew    bool      // its tables replace those that came with the blocks before
+	partial bool      // batches of the generation are missing, perhaps some from its beginning
+	breaks  int       // up to its end in the generation: see order.breakOff
+
+	// With the last block.
+	steps    int64     // what it took to put the events in order
+	salvaged *salvaged // nil if nothing had to be
+	lost     int64     // bytes of the generation that were not used, with err or salvaged
 }
 
 // decoder turns one generation into blocks.
@@ -49,9 +56,10 @@ type decoder struct {
 	// may invent them without end.
 	annotations int
 
-	cur     *block
-	read    emitted // with what is in cur
-	emitted emitted
+	cur       *block
+	read      emitted // with what is in cur
+	emitted   emitted
+	takesOver bool // from a decoder that handed on what is in emitted
 }
 
 type recentStack struct {
@@ -79,7 +87,7 @@ const maxAnnotations = 1000
 // reader and with the same events. Where it declines, the public reader has the
 // say: it reads the generation from its beginning, and what was handed on
 // already is passed over. The public reader can panic on a damaged trace; that
-// becomes the error of the last block.
+// becomes the error of the last block. What both refuse is salvaged.
 //
 // A generation can be read on its own, but for rare ones: an event of theirs
 // needs what a thread did in the generation before. If gen fails, it is read
@@ -87,11 +95,20 @@ const maxAnnotations = 1000
 //
 // Events that are not needed any more come back in free.
 func decode(w *work, gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
-	decodeBy(w, gen, before, v1, v1, free, emit)
+	d, err := judge(w, gen, before, v1, v1, free, emit)
+	if err != nil && !leftOut(err) {
+		d, err = d.salvage(gen, before, err, emit)
+	}
+	if errors.Is(err, errStopped) {
+		return
+	}
+	d.cur.err, d.cur.steps = err, w.steps
+	emit(d.cur)
 }
 
-// decodeBy is decode; with public, by the public reader alone.
-func decodeBy(w *work, gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) {
+// judge reads gen as far as it is valid and leaves the last block to the caller; with public, by the
+// public reader alone.
+func judge(w *work, gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) (*decoder, error) {
 	d := newDecoder(v1, free)
 	d.work = w
 	err := error(declined("a format that it does not read"))
@@ -115,11 +132,7 @@ func decodeBy(w *work, gen *input.Generation, before []byte, v1, public bool, fr
 			d.cur.events = had
 		}
 	}
-	if errors.Is(err, errStopped) {
-		return
-	}
-	d.cur.err, d.cur.steps = err, w.steps
-	emit(d.cur)
+	return d, err
 }
 
 func newDecoder(v1 bool, free <-chan []Event) *decoder {
@@ -238,7 +251,10 @@ func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err err
 			if passed.sum != skip.sum {
 				return errors.New("its events differ with those before it")
 			}
-			if !behind { // then their tables were handed on with them
+			switch {
+			case d.takesOver: // their tables were handed on with other handles
+				d.cur.anew = true
+			case !behind: // their tables were handed on with them
 				d.cur = &block{events: d.cur.events}
 			}
 			continue

@@ -14,10 +14,15 @@
 // other, event by event, in the traces of the repository, in made-up ones, and
 // in what fuzzing makes of both.
 //
+// What a Reader refuses is salvaged: damaged entries of tables are done without,
+// and so are threads from where their events cannot be read. What is missing is
+// in Stats; where events depend on some that are, a Lost event says so.
+//
 // The parts: wire.go has the event types; generation.go finds the batches of each
 // thread in a generation and reads its tables; threads.go reads the events of
 // each thread and knows which is next; order.go puts them in order, by the rules
-// in rules.go; decode.go lets the public reader do the same.
+// in rules.go; decode.go lets the public reader do the same; salvage.go reads
+// what both refuse.
 //
 // # Differences to the whole trace
 //
@@ -81,7 +86,7 @@ const (
 	Log
 	Sync
 	Experimental
-	Lost // not an event: what was next is lost, for Res ns
+	Lost // not an event: what was next is lost, for Res ns; for 0 where only some of it is
 	numKinds
 )
 

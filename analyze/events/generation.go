@@ -41,6 +41,8 @@ type generation struct {
 	hasWall bool
 	wall    time.Time
 	wallAt  int64 // ns, raw trace time
+
+	salvaged *salvaged // nil where all must be sound
 }
 
 // batch is a part of data with events of one thread.
@@ -81,18 +83,9 @@ type place struct {
 // readGeneration reads the headers of all batches, and the batches that are
 // tables.
 func readGeneration(data []byte) (*generation, error) {
-	g := &generation{data: data, byID: map[int64]*thread{}}
-	switch string(data[:min(headerSize, len(data))]) {
-	case "go 1.22 trace\x00\x00\x00":
-		g.minor = 22
-	case "go 1.23 trace\x00\x00\x00":
-		g.minor = 23
-	case "go 1.25 trace\x00\x00\x00":
-		g.minor = 25
-	case "go 1.26 trace\x00\x00\x00":
-		g.minor = 26
-	default:
-		return nil, declined("a version of the format that is not known here")
+	g, err := newGeneration(data)
+	if err != nil {
+		return nil, err
 	}
 	g.pcs.init()
 	if err := g.readBatches(); err != nil {
@@ -126,6 +119,24 @@ func readGeneration(data []byte) (*generation, error) {
 	return g, nil
 }
 
+// newGeneration returns one of which nothing is known but the format.
+func newGeneration(data []byte) (*generation, error) {
+	g := &generation{data: data, byID: map[int64]*thread{}}
+	switch string(data[:min(headerSize, len(data))]) {
+	case "go 1.22 trace\x00\x00\x00":
+		g.minor = 22
+	case "go 1.23 trace\x00\x00\x00":
+		g.minor = 23
+	case "go 1.25 trace\x00\x00\x00":
+		g.minor = 25
+	case "go 1.26 trace\x00\x00\x00":
+		g.minor = 26
+	default:
+		return nil, declined("a version of the format that is not known here")
+	}
+	return g, nil
+}
+
 // nanos converts ticks exactly as the public reader does.
 func (g *generation) nanos(ticks uint64) int64 { return int64(float64(ticks) * g.nsTick) }
 
@@ -150,6 +161,9 @@ func (g *generation) text(id uint64) *text {
 func (g *generation) value(id uint64) string {
 	t := g.text(id)
 	if t == nil {
+		if id != 0 && g.salvaged != nil {
+			g.salvaged.strings.Miss(id)
+		}
 		return ""
 	}
 	if t.value == "" {
@@ -201,35 +215,34 @@ func (g *generation) readBatches() error {
 	s := scanner{p: g.data, at: headerSize}
 	number := uint64(0)
 	for !s.done() {
-		kind := s.byte()
-		if kind == wire.EndOfGeneration && g.minor >= 26 && s.done() {
-			return nil
+		h, why := s.batch()
+		if why != "" {
+			return why
 		}
-		if kind != wire.EventBatch && kind != wire.ExperimentalBatch {
+		if h.kind == wire.EndOfGeneration {
+			if g.minor >= 26 && s.done() {
+				return nil
+			}
 			return declined("no batch where one should begin")
 		}
-		if kind == wire.ExperimentalBatch && s.byte() != wire.AllocFree {
+		if h.exp != 0 && h.exp != wire.AllocFree {
 			return declined("a batch of an unknown experiment")
 		}
-		gen, m, ticks, size := s.number(), s.number(), s.number(), s.number()
-		if s.bad || size > wire.MaxBatchSize || size > uint64(len(s.p)-s.at) {
-			return declined("a batch that is too long")
-		}
 		if number == 0 {
-			number = gen
+			number = h.gen
 		}
-		if gen == 0 || gen != number {
+		if h.gen == 0 || h.gen != number {
 			return declined("a batch of another generation")
 		}
-		if g.earliest == 0 || ticks < g.earliest {
-			g.earliest = ticks
+		if g.earliest == 0 || h.ticks < g.earliest {
+			g.earliest = h.ticks
 		}
 		from := s.at
-		s.at += int(size)
-		if kind == wire.ExperimentalBatch {
+		s.at += h.size
+		if h.kind == wire.ExperimentalBatch {
 			continue // the public reader hands it on as it is
 		}
-		if err := g.readBatch(int64(m), ticks, from, s.at); err != nil {
+		if err := g.readBatch(h.m, h.ticks, from, s.at); err != nil {
 			return err
 		}
 	}
@@ -237,6 +250,35 @@ func (g *generation) readBatches() error {
 		return declined("a generation without its end")
 	}
 	return nil
+}
+
+// batchHeader is what stands before the data of a batch; or a marker that ends a generation, of
+// which there is only the kind.
+type batchHeader struct {
+	kind, exp  byte
+	gen, ticks uint64
+	m          int64
+	size       int
+}
+
+// batch reads a header. It says why if there is none.
+func (s *scanner) batch() (h batchHeader, why declined) {
+	switch h.kind = s.byte(); h.kind {
+	case wire.EventBatch:
+	case wire.ExperimentalBatch:
+		h.exp = s.byte()
+	case wire.EndOfGeneration:
+		return h, ""
+	default:
+		return h, "no batch where one should begin"
+	}
+	var size uint64
+	h.gen, h.m, h.ticks, size = s.number(), int64(s.number()), s.number(), s.number()
+	if s.bad || size > wire.MaxBatchSize || size > uint64(len(s.p)-s.at) {
+		return h, "a batch that is too long"
+	}
+	h.size = int(size)
+	return h, ""
 }
 
 // readBatch reads a table, or notes where the events of a thread are.
@@ -313,16 +355,25 @@ func (g *generation) readStacks(s *scanner) bool {
 
 func (g *generation) readSamples(s *scanner) bool {
 	for !s.done() {
-		if s.byte() != wire.CPUSample {
+		x, ok := s.sample()
+		if !ok {
 			return false
-		}
-		x := sample{time: int64(s.number()), m: int64(s.number()), p: int64(s.number()), g: int64(s.number()), stack: s.number()}
-		if x.g == 0 {
-			x.g = None
 		}
 		g.samples = append(g.samples, x)
 	}
 	return true
+}
+
+// sample reads an entry of the table of CPU samples.
+func (s *scanner) sample() (sample, bool) {
+	if s.byte() != wire.CPUSample {
+		return sample{}, false
+	}
+	x := sample{time: int64(s.number()), m: int64(s.number()), p: int64(s.number()), g: int64(s.number()), stack: s.number()}
+	if x.g == 0 {
+		x.g = None
+	}
+	return x, !s.bad
 }
 
 // readSync reads the frequency and, since Go 1.25, the clock snapshot.

@@ -36,6 +36,7 @@ type order struct {
 	more    [2]Event            // that come with it
 	moreN   int
 	until   int64    // how long it is the first thread's turn
+	breaks  int      // how often breakOff was called
 	why     declined // it declines; empty if not
 	err     error    // it ends, without declining; nil if not
 	stopped bool
@@ -85,11 +86,20 @@ func (d *decoder) decodeOwn(data []byte, emit func(*block) bool) (err error) {
 	if err != nil {
 		return err
 	}
+	return d.newOrder(g, emit).all()
+}
+
+func (d *decoder) newOrder(g *generation, emit func(*block) bool) *order {
 	o := &order{generation: g, d: d, emit: emit, regions: make([]region, 1)}
 	o.goroutines.init()
 	o.begin()
-	err = o.run()
-	d.cur.events = o.events[:o.n]
+	return o
+}
+
+// all does all, and leaves the last block in o.d.cur.
+func (o *order) all() error {
+	err := o.run()
+	o.d.cur.events = o.events[:o.n]
 	return err
 }
 
@@ -105,7 +115,13 @@ func (o *order) run() error {
 		case readEvent:
 			o.front.add(head{t.time, t})
 		case readBad:
-			return declined("a batch with something that is no event")
+			if o.salvaged == nil {
+				return declined("a batch with something that is no event")
+			}
+			if !o.partial() {
+				t.lose()
+				o.front.add(head{t.time, t})
+			}
 		}
 	}
 	o.sync(o.nanos(o.earliest))
@@ -175,22 +191,36 @@ func (o *order) tryOthers() verdict {
 		return refused
 	}
 	o.front.sort()
-	for i := 1; i < len(o.front); i++ {
+	until := int64(math.MaxInt64)
+	if o.partial() { // what it waits for may be missing
+		until = o.front[0].time + patience
+	}
+	for i := 1; i < len(o.front) && o.front[i].time <= until; i++ {
 		o.d.work.steps += tryCost
-		t := o.front[i].thread
-		v, more := o.take(t)
-		switch {
-		case v == later:
-			continue
-		case v == taken && more:
-			o.front[i].time = t.time
-			o.front.moved(i)
-		case v == taken:
-			o.front.remove(i)
+		if v := o.takeAt(i); v != later {
+			return v
 		}
-		return v
+	}
+	if o.partial() && o.adopt(o.front[0].thread) {
+		if v := o.takeAt(0); v != later {
+			return v
+		}
 	}
 	return o.refuse("no thread can go on")
+}
+
+// takeAt takes the next event of the thread at a place of the front, if it can be.
+func (o *order) takeAt(i int) verdict {
+	t := o.front[i].thread
+	v, more := o.take(t)
+	switch {
+	case v == taken && more:
+		o.front[i].time = t.time
+		o.front.moved(i)
+	case v == taken:
+		o.front.remove(i)
+	}
+	return v
 }
 
 // take takes the next event of a thread, if it can be, and reads the one after
@@ -205,7 +235,13 @@ func (o *order) take(t *thread) (_ verdict, more bool) {
 	}
 	r := t.read(o.generation)
 	if r == readBad {
-		return o.refuse("a batch with something that is no event"), true
+		if o.salvaged == nil {
+			return o.refuse("a batch with something that is no event"), true
+		}
+		if !o.partial() { // else it is missing like others
+			t.lose()
+			r = readEvent
+		}
 	}
 	o.commit()
 	if o.moreN > 0 {
@@ -239,7 +275,7 @@ func (o *order) commitMore() {
 // flush hands on a block.
 func (o *order) flush() {
 	d := o.d
-	d.cur.events = o.events[:]
+	d.cur.events, d.cur.breaks = o.events[:], o.breaks
 	d.emitted.n += blockEvents
 	if !o.emit(d.cur) {
 		o.stopped, o.until = true, math.MinInt64
@@ -299,7 +335,7 @@ func (o *order) someStack(id uint64) Handle {
 		}
 	}
 	if !o.hasStack(id) {
-		o.why = "an event without its stack"
+		o.missStack(id, "an event without its stack")
 		return 0
 	}
 	d := o.d
@@ -312,8 +348,11 @@ func (o *order) someStack(id uint64) Handle {
 
 // check sees to it that the tables have a stack and a string.
 func (o *order) check(stack, str uint64) {
-	if !o.hasStack(stack) || !o.hasText(str) {
-		o.why = "an event without its stack or string"
+	if !o.hasStack(stack) {
+		o.missStack(stack, "an event without its stack")
+	}
+	if !o.hasText(str) {
+		o.missText(str, "an event without its string")
 	}
 }
 
@@ -324,7 +363,7 @@ func (o *order) name(id uint64, handle func(*decoder, string) Handle) Handle {
 	}
 	t := o.text(id)
 	if t == nil {
-		o.why = "an event without its string"
+		o.missText(id, "an event without its string")
 		return 0
 	}
 	if t.handle == 0 { // also if there are too many of them

@@ -2,6 +2,7 @@ package events
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -25,10 +26,10 @@ type decoded struct {
 	err     string
 }
 
-// collect decodes a generation as a Stream does; or, if public, with the public
-// reader alone.
+// collect decodes a generation as a Stream does, but for salvaging; or, if public, with the
+// public reader alone.
 func collect(gen *input.Generation, before []byte, public bool) (out decoded) {
-	decodeBy(anyWork(), gen, before, false, public, nil, func(b *block) bool {
+	judged(anyWork(), gen, before, public, func(b *block) bool {
 		out.events = append(out.events, b.events...)
 		out.stacks = append(out.stacks, b.stacks...)
 		out.strings = append(out.strings, b.strings...)
@@ -39,6 +40,16 @@ func collect(gen *input.Generation, before []byte, public bool) (out decoded) {
 		return true
 	})
 	return out
+}
+
+// judged is decode without salvaging; with public, by the public reader alone.
+func judged(w *work, gen *input.Generation, before []byte, public bool, emit func(*block) bool) {
+	d, err := judge(w, gen, before, false, public, nil, emit)
+	if errors.Is(err, errStopped) {
+		return
+	}
+	d.cur.err = err
+	emit(d.cur)
 }
 
 // differ says what is not the same; "" if all is.

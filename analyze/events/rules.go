@@ -199,7 +199,7 @@ func (o *order) advance(t *thread) verdict {
 		return o.goRange(t)
 	case wire.GCMarkAssistActive:
 		slot := o.goroutines.find(int64(a[1]))
-		if slot < 0 || a[1] == 0 || o.goroutines.slots[slot].assisting {
+		if slot < 0 || a[1] == 0 || o.goroutines.slots[slot].assisting && !o.partial() {
 			return o.refuse("an assist that goes on, of a goroutine that cannot")
 		}
 		o.goroutines.slots[slot].assisting = true
@@ -209,14 +209,14 @@ func (o *order) advance(t *thread) verdict {
 		return o.collect(t)
 	case wire.GCSweepActive:
 		p := o.known(a[1])
-		if p == nil || p.sweeping {
+		if p == nil || p.sweeping && !o.partial() {
 			return o.refuse("a sweep that goes on, of a processor that cannot")
 		}
 		p.sweeping = true
 		o.event(t)
 	case wire.GCSweepBegin, wire.GCSweepEnd:
 		p := o.known(uint64(t.p))
-		if begin := t.kind == wire.GCSweepBegin; p == nil || p.sweeping == begin {
+		if begin := t.kind == wire.GCSweepBegin; p == nil || p.sweeping == begin && !o.partial() {
 			return o.refuse("a sweep begins twice, or ends that has not begun")
 		} else if p.sweeping = begin; begin {
 			o.check(a[1], 0)
@@ -230,6 +230,9 @@ func (o *order) advance(t *thread) verdict {
 
 	case wire.GoLabel, wire.UserTaskBegin, wire.UserTaskEnd, wire.UserRegionBegin, wire.UserRegionEnd, wire.UserLog:
 		return o.annotation(t)
+
+	case lost:
+		o.goOnWithout()
 
 	default: // those of the experiment; others have no arguments, and were refused
 		if t.id == None {
@@ -480,7 +483,7 @@ func (o *order) goRange(t *thread) verdict {
 	e.Res = t.g
 	switch t.kind {
 	case wire.STWBegin:
-		if g.stopping {
+		if g.stopping && !o.partial() {
 			return o.refuse("the world is stopped twice")
 		}
 		e.Kind = STWBegin
@@ -488,21 +491,21 @@ func (o *order) goRange(t *thread) verdict {
 		e.Stack = o.stack(a[2])
 		g.stopping, g.stw = true, int32(a[1])
 	case wire.STWEnd:
-		if !g.stopping {
+		if !g.stopping && !o.partial() {
 			return o.refuse("the world starts that was not stopped")
 		}
 		e.Kind = STWEnd
 		e.Reason = o.name(uint64(g.stw), (*decoder).name)
 		g.stopping = false
 	case wire.GCMarkAssistBegin:
-		if g.assisting {
+		if g.assisting && !o.partial() {
 			return o.refuse("an assist begins twice")
 		}
 		e.Kind = AssistBegin
 		e.Stack = o.stack(a[1])
 		g.assisting = true
 	case wire.GCMarkAssistEnd:
-		if !g.assisting {
+		if !g.assisting && !o.partial() {
 			return o.refuse("an assist ends that has not begun")
 		}
 		e.Kind = AssistEnd
@@ -550,7 +553,7 @@ func (o *order) annotation(t *thread) verdict {
 		e.Kind, e.Res = Label, t.g
 		e.Reason = o.name(a[1], (*decoder).name)
 	case wire.UserTaskBegin:
-		if _, ok := o.tasks[a[1]]; ok {
+		if _, ok := o.tasks[a[1]]; ok && !o.partial() {
 			return o.refuse("a task begins twice")
 		}
 		if o.tasks == nil {
@@ -580,7 +583,7 @@ func (o *order) annotation(t *thread) verdict {
 		}
 		o.check(a[3], a[2])
 		if g.region != 0 { // else it began before
-			if r := &o.regions[g.region]; r.task != a[1] || r.name != a[2] && o.value(r.name) != o.value(a[2]) {
+			if r := &o.regions[g.region]; o.salvaged == nil && (r.task != a[1] || r.name != a[2] && o.value(r.name) != o.value(a[2])) {
 				return o.refuse("a region ends that is not the innermost")
 			}
 			o.endRegion(g)

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 // Options of a Stream. The zero value is usable.
@@ -23,27 +24,44 @@ type Options struct {
 
 // Stats tells what a Stream has seen so far.
 type Stats struct {
-	Events      int64 // as the reader returned them, with one Sync per generation and a last one
-	Generations int
-	Start       int64     // raw trace time of the first event
-	End         int64     // ns since the first event: the latest time seen
-	Wall        time.Time // wall clock at the first event; zero if the trace has none
-	ByKind      [numKinds]int64
-	Failures    []Failure
-	FailCount   int
-	Gaps        []Gap // in order, the first 100
-	GapCount    int   // all of them
-	LostNs      int64 // their sum: ns without events, because they are lost
-	LeftAt      int64 // offset in the trace from which on all was left out, as too much work; 0 if nothing was
+	Events       int64 // as the reader returned them, with one Sync per generation and a last one
+	Generations  int
+	Start        int64     // raw trace time of the first event
+	End          int64     // ns since the first event: the latest time seen
+	Wall         time.Time // wall clock at the first event; zero if the trace has none
+	ByKind       [numKinds]int64
+	Failures     []Failure
+	FailCount    int
+	Salvages     []Salvage // in order, the first 100
+	SalvageCount int       // all of them
+	LostBytes    int64     // of generations that were given: those that hold what was not used
+	Gaps         []Gap     // in order, the first 100
+	GapCount     int       // all of them
+	LostNs       int64     // their sum: ns without events, because they are lost
+	LeftAt       int64     // offset in the trace from which on all was left out, as too much work; 0 if nothing was
 }
 
 // Failure is a generation that could not be decoded to its end.
 type Failure struct {
 	Generation uint64 // number in the file
 	Offset     int64  // of its first byte
-	Bytes      int64  // of the generation
 	Events     int64  // that came before the error
 	Err        error
+}
+
+// Salvage is a generation that was read though it is damaged: what is missing of it.
+type Salvage struct {
+	Generation uint64 // number in the file
+	Offset     int64  // of its first byte
+	Stacks     wire.Entries
+	Strings    wire.Entries
+	Samples    wire.Entries // of the CPU profiler
+	Lost       int64        // bytes of its tables
+	CutNames   int          // that were longer than others may be
+	// Partial is set if events of threads are missing: any may have done more than is told between
+	// From and To, in ns since the first event.
+	Partial  bool
+	From, To int64
 }
 
 // Gap is a stretch of time in the trace of which the events are lost, or some of
@@ -64,21 +82,26 @@ type Stream struct {
 	wg     sync.WaitGroup
 	srcErr error // of the source; read after order is closed
 
-	job     *job
-	free    chan []Event // handed on, to be used again
-	lent    []Event      // of the present block: the caller has some of them
-	rest    []Event      // that the caller has not had yet
-	err     error        // that ends the present block
-	remap   remap
-	started bool
-	last    int64            // time of the event before
-	ordinal int64            // events of the job so far
-	before  input.Generation // without its data
-	gap     bool             // events are missing before the next ones
-	stored  int64            // bytes as stored up to the end of the job's generation
-	steps   int64            // to put the events in order, of all generations so far
-	tooMany bool             // the generation before took too many by itself
-	stats   Stats
+	job       *job
+	free      chan []Event // handed on, to be used again
+	lent      []Event      // of the present block: the caller has some of them
+	rest      []Event      // that the caller has not had yet
+	block     *block       // the present one, until all its events are given
+	remap     remap
+	started   bool
+	last      int64            // time of the event before
+	ordinal   int64            // events of the job so far
+	from      int64            // when it begins
+	broken    bool             // what followed the last event so far is not known
+	salvaged  *salvaged        // what is damaged of the job; nil if it was not salvaged
+	before    input.Generation // without its data
+	gap       bool             // events are missing before the next ones
+	breaks    int              // in the job so far
+	allBreaks int              // in the jobs before
+	stored    int64            // bytes as stored up to the end of the job's generation
+	steps     int64            // to put the events in order, of all generations so far
+	tooMany   bool             // the generation before took too many by itself
+	stats     Stats
 }
 
 // job is a generation under decoding.
@@ -92,6 +115,15 @@ type remap struct {
 	stacks  []Handle
 	strings []Handle
 	key     []byte
+}
+
+// reset makes it that of a generation of which no table is known.
+func (r *remap) reset() {
+	r.stacks = append(r.stacks[:0], 0)
+	r.strings = r.strings[:0]
+	for i := range fixedStrings {
+		r.strings = append(r.strings, Handle(i))
+	}
 }
 
 // queuedBlocks bounds what a worker decodes ahead of the consumer: at 4,096
@@ -210,6 +242,10 @@ func (s *Stream) Next() ([]Event, error) {
 				if s.srcErr != nil {
 					return nil, s.srcErr
 				}
+				if s.broken {
+					s.broken = false
+					return []Event{lostEvent(s.last, s.last)}, nil
+				}
 				return nil, io.EOF
 			}
 			s.job, s.ordinal = j, 0
@@ -218,37 +254,64 @@ func (s *Stream) Next() ([]Event, error) {
 				s.gap = true
 			}
 			s.before = input.Generation{Number: j.gen.Number, Complete: j.gen.Complete}
-			s.remap.stacks = append(s.remap.stacks[:0], 0)
-			s.remap.strings = s.remap.strings[:0]
-			for i := range fixedStrings {
-				s.remap.strings = append(s.remap.strings, Handle(i))
-			}
+			s.remap.reset()
 		}
 		b, ok := <-s.job.blocks
 		if s.ctx.Err() != nil {
 			return nil, context.Cause(s.ctx) // a decoder that stopped may have left a hole before b
 		}
 		if !ok {
-			if s.ordinal > 0 {
-				s.stats.Generations++
-			}
-			if most := input.Steps(s.job.gen.Stored); s.steps > most {
-				if !s.tooMany {
-					s.fail(errTooManySteps(most))
-				}
-				s.stats.LeftAt = s.job.gen.Offset + s.job.gen.Bytes
-				s.Close()
-			}
-			s.job = nil
+			s.endJob()
 			continue
 		}
+		if s.allBreaks+b.breaks > maxAllBreaks {
+			s.drop(b)
+		}
+		s.begin(b)
 		s.learn(b)
-		s.lent, s.rest, s.err = b.events, b.events, b.err
+		s.lent, s.rest, s.block = b.events, b.events, b
 		if len(b.events) > 0 {
 			return s.some(), nil
 		}
 		s.endBlock()
 	}
+}
+
+// drop gives up the events of a block, and with them what follows in the generation.
+func (s *Stream) drop(b *block) {
+	b.events = b.events[:0]
+	if b.salvaged != nil { // the last
+		b.err = errors.New("events are missing in more places than can be gone on from")
+		b.lost = max(b.lost, s.job.gen.Bytes-2*s.ordinal) // an event takes two bytes at least
+	}
+}
+
+// farSync is how long the first event of a generation can come after its Sync. That has the time of
+// the first batch, and a generation lasts a second.
+const farSync = 10 * int64(time.Second)
+
+// begin sees to it that a generation, and so the trace, begins with something that happened: a Sync
+// alone is no event, and its time may be that of a damaged batch.
+func (s *Stream) begin(b *block) {
+	if s.ordinal > 0 {
+		return
+	}
+	first := slices.IndexFunc(b.events, func(e Event) bool { return e.Kind != Sync })
+	if first < 0 {
+		b.events = b.events[:0]
+		return
+	}
+	if b.partial || s.job.gen.Skipped {
+		s.gap = s.started // who ran before may have stopped in a batch that is missing
+	}
+	if !s.started {
+		s.started = true
+		s.stats.Start = b.events[0].Time
+		if at := b.events[first].Time; at-s.stats.Start > farSync {
+			s.stats.Start = at
+		}
+	}
+	s.from = s.last
 }
 
 // some places the next events of the present block.
@@ -261,13 +324,49 @@ func (s *Stream) some() []Event {
 	return events
 }
 
-// endBlock says what ended the present block, if it was an error.
+// endBlock notes what ended the present block.
 func (s *Stream) endBlock() {
-	if s.err != nil {
-		s.fail(s.err)
-		s.tooMany = errors.As(s.err, new(errTooManySteps))
-		s.gap, s.err = s.started, nil
+	b := s.block
+	s.block = nil
+	s.salvaged, s.breaks = b.salvaged, b.breaks
+	if b.err != nil {
+		s.fail(b.err)
+		s.tooMany = errors.As(b.err, new(errTooManySteps))
+		s.gap, s.broken = s.started, s.started
+		if s.ordinal == 0 {
+			b.lost = s.job.gen.Bytes
+		}
 	}
+	s.stats.LostBytes += b.lost
+}
+
+// endJob ends a generation.
+func (s *Stream) endJob() {
+	x := s.salvaged
+	if x == nil && s.job.gen.Skipped {
+		x = &salvaged{}
+	}
+	if s.ordinal > 0 {
+		s.stats.Generations++
+	}
+	if x != nil {
+		x.partial = x.partial || s.job.gen.Skipped
+		if s.ordinal > 0 {
+			s.noteSalvage(x)
+		}
+		if x.partial {
+			s.gap, s.broken = s.started, s.started
+		}
+	}
+	s.allBreaks += s.breaks
+	if most := input.Steps(s.job.gen.Stored); s.steps > most {
+		if !s.tooMany {
+			s.fail(errTooManySteps(most))
+		}
+		s.stats.LeftAt = s.job.gen.Offset + s.job.gen.Bytes
+		s.Close()
+	}
+	s.job, s.salvaged, s.breaks = nil, nil, 0
 }
 
 // giveBack lets a decoder use the memory of the block that the caller had.
@@ -285,6 +384,9 @@ func (s *Stream) giveBack() {
 // learn adds what is new in a block to the tables.
 func (s *Stream) learn(b *block) {
 	s.steps += b.steps
+	if b.anew {
+		s.remap.reset()
+	}
 	for _, frames := range b.stacks {
 		s.remap.key = stackKey(s.remap.key[:0], frames)
 		s.remap.stacks = append(s.remap.stacks, s.Tables.stack(string(s.remap.key), frames))
@@ -292,12 +394,8 @@ func (s *Stream) learn(b *block) {
 	for _, name := range b.strings {
 		s.remap.strings = append(s.remap.strings, s.Tables.String(name))
 	}
-	if !b.wall.IsZero() && s.stats.Wall.IsZero() {
-		base := s.stats.Start
-		if !s.started && len(b.events) > 0 {
-			base = b.events[0].Time
-		}
-		s.stats.Wall = b.wall.Add(time.Duration(base - b.wallAt))
+	if !b.wall.IsZero() && s.stats.Wall.IsZero() && s.started {
+		s.stats.Wall = b.wall.Add(time.Duration(s.stats.Start - b.wallAt))
 	}
 }
 
@@ -308,12 +406,8 @@ func (s *Stream) learn(b *block) {
 // last event before them. A thread descheduled while it wrote can be late by
 // some µs at a boundary: such an event gets the time of the one before it.
 func (s *Stream) place(out []Event) []Event {
-	if !s.started && len(out) > 0 {
-		s.started = true
-		s.stats.Start = out[0].Time
-	}
 	start, last, end := s.stats.Start, s.last, s.stats.End
-	before := last
+	before, lost := last, s.stats.ByKind[Lost]
 	stacks, names := s.remap.stacks, s.remap.strings
 	for i := range out {
 		e := &out[i]
@@ -335,22 +429,49 @@ func (s *Stream) place(out []Event) []Event {
 		s.stats.ByKind[e.Kind]++
 	}
 	s.last, s.stats.End = last, end
-	s.stats.Events += int64(len(out))
-	s.ordinal += int64(len(out))
+	n := int64(len(out)) - (s.stats.ByKind[Lost] - lost)
+	s.stats.Events += n
+	s.ordinal += n
 	if i := slices.IndexFunc(out, func(e Event) bool { return !e.late }); s.gap && i >= 0 {
-		s.gap = false
+		s.gap, s.broken = false, false
 		g := Gap{From: before, To: out[i].Time}
 		for j := range out[:i] {
 			out[j].Time = g.To // nothing is known of the gap
 		}
-		s.stats.GapCount++
-		s.stats.LostNs += g.To - g.From
-		if len(s.stats.Gaps) < maxFailures {
-			s.stats.Gaps = append(s.stats.Gaps, g)
+		if g.To > g.From {
+			s.stats.GapCount++
+			s.stats.LostNs += g.To - g.From
+			if len(s.stats.Gaps) < maxFailures {
+				s.stats.Gaps = append(s.stats.Gaps, g)
+			}
 		}
-		out = slices.Insert(out, 0, Event{Time: before, Kind: Lost, Res: g.To - g.From, G: None, M: None, P: None})
+		out = slices.Insert(out, 0, lostEvent(g.From, g.To))
 	}
 	return out
+}
+
+func lostEvent(from, to int64) Event {
+	return Event{Time: from, Kind: Lost, Res: to - from, G: None, M: None, P: None}
+}
+
+// noteSalvage notes what is missing of the present generation.
+func (s *Stream) noteSalvage(x *salvaged) {
+	s.stats.SalvageCount++
+	if len(s.stats.Salvages) == maxFailures {
+		return
+	}
+	s.stats.Salvages = append(s.stats.Salvages, Salvage{
+		Generation: s.job.gen.Number,
+		Offset:     s.job.gen.Offset,
+		Stacks:     x.stacks,
+		Strings:    x.strings,
+		Samples:    x.samples,
+		Lost:       x.lost,
+		CutNames:   x.cutNames,
+		Partial:    x.partial,
+		From:       max(s.from, min(x.from-s.stats.Start, s.last)),
+		To:         s.last,
+	})
 }
 
 func (s *Stream) fail(err error) {
@@ -362,7 +483,6 @@ func (s *Stream) fail(err error) {
 	s.stats.Failures = append(s.stats.Failures, Failure{
 		Generation: s.job.gen.Number,
 		Offset:     s.job.gen.Offset,
-		Bytes:      s.job.gen.Bytes,
 		Events:     s.ordinal,
 		Err:        errors.New(strings.Map(spaced, first)),
 	})
@@ -388,7 +508,11 @@ func (st *Stats) Count(k Kind) int64 { return st.ByKind[k] }
 
 // String tells a failure in one line.
 func (f Failure) String() string {
-	return fmt.Sprintf("generation %d at byte %d: %v (events of it that were used: %d)", f.Generation, f.Offset, f.Err, f.Events)
+	used := fmt.Sprintf("events of it that were used: %d", f.Events)
+	if f.Events == 0 {
+		used = "none of its events could be used"
+	}
+	return fmt.Sprintf("generation %d at byte %d: %v (%s)", f.Generation, f.Offset, f.Err, used)
 }
 
 // Close stops the decoding and frees what it holds.

@@ -161,21 +161,33 @@ func TestDamageIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := filepath.Join(t.TempDir(), "cut.trace")
-	if err := os.WriteFile(cut, gen.Data[:len(gen.Data)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	src, err = input.Open(t.Context(), cut, input.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	s := events.New(t.Context(), src, events.Options{})
-	defer s.Close()
-	all(t, s)
-	st := s.Stats()
-	if st.FailCount != 1 || len(st.Failures) != 1 || st.Failures[0].Err == nil || st.Failures[0].Bytes == 0 {
-		t.Errorf("half a generation gives %+v", st.Failures)
+	for _, tt := range []struct {
+		name    string
+		part    int  // of the trace, in eighths
+		partial bool // of some threads events are missing
+	}{
+		{"within the events", 1, true},
+		{"within the stacks", 4, false},
+		{"within the last stacks", 7, false},
+	} {
+		cut := filepath.Join(t.TempDir(), "cut.trace")
+		if err := os.WriteFile(cut, gen.Data[:len(gen.Data)/8*tt.part], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src, err = input.Open(t.Context(), cut, input.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := events.New(t.Context(), src, events.Options{})
+		n := len(all(t, s))
+		st := s.Stats()
+		if st.FailCount > 0 || st.SalvageCount != 1 || len(st.Salvages) != 1 || n < 500 || !tt.partial && st.LostBytes == 0 {
+			t.Errorf("a trace cut %s: %d events, %d bytes lost, %+v, %+v", tt.name, n, st.LostBytes, st.Failures, st.Salvages)
+		} else if x := &st.Salvages[0]; x.Partial != tt.partial || x.Stacks.Whole() || x.Strings.Whole() || x.Partial && x.To <= x.From {
+			t.Errorf("a trace cut %s: %+v", tt.name, x)
+		}
+		s.Close()
+		src.Close()
 	}
 }
 

@@ -32,6 +32,13 @@ type thread struct {
 	args [8]uint64 // 5 at most; the first is the time, as it stands in the trace
 }
 
+// lost is a kind of event that no thread writes. It stands for what follows on a thread that can
+// not be read.
+const lost = 0
+
+// lose makes what follows on the thread lost, from the time of its last event on.
+func (t *thread) lose() { t.kind, t.time = lost, t.last }
+
 type reading uint8
 
 const (
