@@ -96,6 +96,10 @@ const maxAnnotations = 1000
 // Events that are not needed any more come back in free.
 func decode(w *work, gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
 	d, err := judge(w, gen, before, v1, v1, free, emit)
+	if err != nil {
+		n := d.emitted.n + int64(len(d.cur.events))
+		d.cur.lost = max(0, gen.Bytes-2*n) // an event takes two bytes at least
+	}
 	if err != nil && !leftOut(err) {
 		d, err = d.salvage(gen, before, err, emit)
 	}

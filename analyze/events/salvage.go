@@ -32,8 +32,6 @@ type salvaged struct {
 // not decline, but does without what is damaged. It goes on behind the last block that d handed on;
 // what it reads before must be the same. If it comes no further than d, d and why stay.
 func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit func(*block) bool) (*decoder, error) {
-	n := d.emitted.n + int64(len(d.cur.events))
-	d.cur.lost = max(0, gen.Bytes-2*n) // an event takes two bytes at least
 	if d.v1 {
 		return d.repair(gen, why, emit)
 	}

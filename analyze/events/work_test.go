@@ -66,6 +66,23 @@ func TestTooManySteps(t *testing.T) {
 	}
 }
 
+// What is left out of it is lost.
+func TestTooManyStepsAreLost(t *testing.T) {
+	src, err := input.New(hostileTrace(t, "waiting-threads", hostile.Size{Stored: 128 << 10, Unpacked: 1 << 20}), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(t.Context(), src, Options{})
+	defer s.Close()
+	for err == nil {
+		_, err = s.Next()
+	}
+	st := s.Stats()
+	if size := src.Stats().Bytes; err != io.EOF || st.FailCount != 1 || st.LostBytes < size*9/10 || st.LostBytes > size {
+		t.Errorf("%v, %d bytes of %d lost, %+v", err, st.LostBytes, size, st.Failures)
+	}
+}
+
 // Ordering ends when nobody wants it any more, however long an event takes.
 func TestStopsWhileOrdering(t *testing.T) {
 	gen := waiting(t)
