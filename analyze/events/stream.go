@@ -93,6 +93,7 @@ type Stream struct {
 	ordinal   int64            // events of the job so far
 	from      int64            // when it begins
 	broken    bool             // what followed the last event so far is not known
+	late      bool             // what is left of the job comes after MaxTime
 	salvaged  *salvaged        // what is damaged of the job; nil if it was not salvaged
 	before    input.Generation // without its data
 	gap       bool             // events are missing before the next ones
@@ -268,6 +269,7 @@ func (s *Stream) Next() ([]Event, error) {
 			s.drop(b)
 		}
 		s.begin(b)
+		s.cutLate(b)
 		s.learn(b)
 		s.lent, s.rest, s.block = b.events, b.events, b
 		if len(b.events) > 0 {
@@ -314,6 +316,25 @@ func (s *Stream) begin(b *block) {
 	s.from = s.last
 }
 
+// MaxTime is how long a trace may be, in ns: 39 hours. So a time multiplied by a
+// number of goroutines or Ps fits into an integer.
+const MaxTime = 1 << 47
+
+// cutLate gives up the events of a block that come after MaxTime, and with them what
+// follows in the generation: most likely its clock is damaged.
+func (s *Stream) cutLate(b *block) {
+	n := len(b.events)
+	if s.late {
+		n = 0
+	} else if n > 0 && b.events[n-1].Time-s.stats.Start > MaxTime {
+		n = slices.IndexFunc(b.events, func(e Event) bool { return e.Time-s.stats.Start > MaxTime })
+		s.late = true
+	}
+	if s.late {
+		b.events, b.err, b.lost = b.events[:n], nil, 0
+	}
+}
+
 // some places the next events of the present block.
 func (s *Stream) some() []Event {
 	n := min(len(s.rest), someEvents)
@@ -357,6 +378,12 @@ func (s *Stream) endJob() {
 		if x.partial {
 			s.gap, s.broken = s.started, s.started
 		}
+	}
+	if s.late {
+		s.late = false
+		s.fail(errors.New("it is 39 hours later than the beginning of the trace, or its clock is damaged: what comes so late is left out"))
+		s.gap, s.broken = s.started, s.started
+		s.stats.LostBytes += max(0, s.job.gen.Bytes-2*s.ordinal) // an event takes two bytes at least
 	}
 	s.allBreaks += s.breaks
 	if most := input.Steps(s.job.gen.Stored); s.steps > most {

@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
 const traces = "../../testdata/traces"
@@ -210,4 +213,41 @@ func TestCloseInTheMiddle(t *testing.T) {
 		t.Error(err)
 	}
 	s.Close() // must not hang
+}
+
+// A generation whose clock is damaged is left out, and the others are not: later
+// times would not fit into sums over goroutines.
+func TestLateGeneration(t *testing.T) {
+	whole := tracetest.Recorded(t, "real/manygens-io-go1.25-p4")
+	tr := damage.Parse(whole)
+	late := tr.Blocks[len(tr.Blocks)/2].Gen
+	for i := range tr.Blocks {
+		if b := &tr.Blocks[i]; b.Gen == late {
+			b.Time += 2 * events.MaxTime / 64 // ticks
+		}
+	}
+	sound, damaged := statsOf(t, whole), statsOf(t, tr.Bytes())
+	if damaged.End != sound.End || damaged.Generations != sound.Generations-1 || damaged.FailCount != 1 || damaged.Failures[0].Generation != late {
+		t.Errorf("%v, %d generations of %d, %v; want %v", damaged.End, damaged.Generations, sound.Generations, damaged.Failures, sound.End)
+	}
+	if damaged.LostBytes == 0 || damaged.GapCount != 1 {
+		t.Errorf("%d bytes and %d gaps are lost", damaged.LostBytes, damaged.GapCount)
+	}
+}
+
+func statsOf(t *testing.T, trace []byte) events.Stats {
+	t.Helper()
+	src, err := input.New(bytes.NewReader(trace), "memory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := events.New(t.Context(), src, events.Options{})
+	defer s.Close()
+	for err == nil {
+		_, err = s.Next()
+	}
+	if err != io.EOF {
+		t.Fatal(err)
+	}
+	return s.Stats()
 }
