@@ -54,6 +54,12 @@ func (r *Reconstructor) begin() {
 			}
 		}
 	}
+	if r.procs == 0 {
+		r.assumed = true
+		for i := range r.ps {
+			r.assumeProcs(&r.ps[i])
+		}
+	}
 	if created > 0 && created <= int64(16*(r.procs+4)) {
 		// A P takes 16 goroutine numbers at once (newproc1): the program has
 		// hardly begun, so no P has a long history.
@@ -138,6 +144,14 @@ func (r *Reconstructor) onWasm() bool {
 	return false
 }
 
+// assumeProcs takes GOMAXPROCS to be large enough for a P, where the trace is
+// damaged and does not say it.
+func (r *Reconstructor) assumeProcs(p *proc) {
+	if int(p.id) >= r.procs {
+		r.setProcs(int(p.id) + 1)
+	}
+}
+
 func (r *Reconstructor) setProcs(n int) {
 	n = min(max(n, 1), 1<<20)
 	if n == r.procs {
@@ -157,6 +171,10 @@ func (r *Reconstructor) setProcs(n int) {
 		}
 	}
 	r.listIdle()
+	level := reference.Observed
+	if r.assumed {
+		level = reference.Assumed
+	}
 	r.say(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
-		Basis: reference.Known(reference.Observed, reference.RuleNone)})
+		Basis: reference.Known(level, reference.RuleNone)})
 }

@@ -28,6 +28,9 @@ func (r *Reconstructor) pKnown(ix int32, running bool) {
 func (r *Reconstructor) procEvent(it *item) {
 	e := &it.ev
 	p := &r.ps[it.of]
+	if r.assumed {
+		r.assumeProcs(p)
+	}
 	if p.borrowed == r.now || r.borrows(it) {
 		return
 	}
@@ -324,6 +327,7 @@ func (r *Reconstructor) procsEvent(it *item) {
 	} else if it.context() >= 0 {
 		r.generationBegins(it)
 	}
+	r.assumed = false
 	r.setProcs(int(min(it.res(), 1<<20)))
 }
 

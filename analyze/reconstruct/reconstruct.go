@@ -72,6 +72,7 @@ type Reconstructor struct {
 	time     int64 // its time
 	due      int64 // event from which on something is to be settled
 	procs    int   // GOMAXPROCS
+	assumed  bool  // the trace has not said it yet
 	stw      stwState
 	gcOpen   bool
 	young    bool // the program has hardly begun
