@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
@@ -200,5 +201,9 @@ func (n *Names) failure(f events.Failure) string {
 	if n != nil {
 		f.Err = errDamaged
 	}
-	return f.String()
+	used := "events of it that were used: " + findings.Count(f.Events)
+	if f.Events == 0 {
+		used = "none of its events could be used"
+	}
+	return fmt.Sprintf("generation %d at byte %d: %v (%s)", f.Generation, f.Offset, f.Err, used)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -345,146 +343,4 @@ func toEnd(src *input.Source) {
 	for err := error(nil); err == nil; {
 		_, err = src.Next()
 	}
-}
-
-func nothing(src *input.Source, st *events.Stats) error {
-	if why := src.Stats().OverLimit; why != "" {
-		return fmt.Errorf("reading %s: %s", src.Name(), why)
-	}
-	if len(st.Failures) > 0 {
-		f := st.Failures[0]
-		if src.Header().V1 {
-			return fmt.Errorf("reading %s: at byte %d: %v: a trace of Go 1.21 or older can only be read as a whole, and this one stops short or is damaged: record it again", src.Name(), f.Offset, f.Err)
-		}
-		return fmt.Errorf("reading %s: at byte %d: %v, and nothing before it could be read: record the trace again", src.Name(), f.Offset, f.Err)
-	}
-	if in := src.Stats(); len(in.Losses) > 0 {
-		l := in.Losses[0]
-		return fmt.Errorf("reading %s: %w: at byte %d of %d: %s: the program or the download ended too early, or the file is damaged: call trace.Stop before the program exits, and record again", src.Name(), ErrNoEvents, l.Offset, in.Bytes, l.Why)
-	}
-	return fmt.Errorf("reading %s: %w: it holds a header only; the program ended before the tracer wrote anything: call trace.Stop, or record for longer", src.Name(), ErrNoEvents)
-}
-
-// salvaged tells in one line what is missing of a generation.
-func salvaged(s *events.Salvage) string {
-	var parts []string
-	table := func(e *wire.Entries, one, many, effect string) {
-		if !e.Whole() {
-			parts = append(parts, e.Say(one, many)+": "+effect)
-		}
-	}
-	table(&s.Stacks, "stack", "stacks", "what refers to such a stack has none")
-	table(&s.Strings, "string", "strings", "what refers to such a string has no name")
-	table(&s.Samples, "CPU sample", "CPU samples", "they are left out")
-	if s.Lost > 0 && len(parts) == 0 {
-		parts = append(parts, fmt.Sprintf("%s bytes of it could not be read", findings.Count(s.Lost)))
-	}
-	if s.Partial {
-		parts = append(parts, fmt.Sprintf("events of threads are missing: between %s and %s they may have done more than is told, and the times of Ps are guesses",
-			findings.Dur(s.From), findings.Dur(s.To)))
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "it is damaged, but nothing of it is missing")
-	}
-	return fmt.Sprintf("generation %d at byte %d: %s", s.Generation, s.Offset, strings.Join(parts, "; "))
-}
-
-// versions names the Go versions that write a format.
-var versions = map[int]string{
-	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
-}
-
-// lostBytes is how much of the trace was not used. Damage in what was left out at its
-// end is lost once.
-func lostBytes(in *input.Stats, st *events.Stats) int64 {
-	n := in.LostBytes + st.LostBytes
-	if st.LeftAt > 0 {
-		n += in.Bytes - st.LeftAt
-	}
-	return min(n, in.Bytes)
-}
-
-func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *Names, interrupted bool, full string) Trace {
-	h := src.Header()
-	in := src.Stats()
-	t := Trace{
-		Name:        words.trace(src.Name()),
-		Format:      fmt.Sprintf("go 1.%d", h.Minor),
-		GoVersion:   fmt.Sprintf("1.%d", h.Minor),
-		Program:     words.program(strings.TrimSuffix(sum.MainFunc, ".main")),
-		DurationNs:  st.End,
-		GOMAXPROCS:  sum.Procs,
-		Events:      st.Events,
-		Generations: st.Generations,
-		Goroutines:  sum.Goroutines,
-		Threads:     sum.Threads,
-		Samples:     st.Count(events.Sample),
-		Tasks:       st.Count(events.TaskBegin),
-		Regions:     st.Count(events.Region),
-		Logs:        st.Count(events.Log),
-		Bytes:       in.Bytes,
-		LostBytes:   lostBytes(&in, st),
-		LostNs:      st.LostNs,
-		Incomplete:  interrupted || in.LossCount > 0 || st.FailCount > 0 || st.SalvageCount > 0,
-		Interrupted: interrupted,
-		Compression: h.Compression,
-		Reduced:     h.V1,
-		TracerNs:    sum.TracerNs,
-		Warnings:    []string{},
-	}
-	if v, ok := versions[h.Minor]; ok {
-		t.GoVersion = v
-	}
-	if !st.Wall.IsZero() {
-		t.Wall = st.Wall.UTC().Format(time.RFC3339)
-	}
-	if interrupted {
-		why := fmt.Sprintf("%s of it could be read", findings.Plural(in.Bytes, "byte", "bytes"))
-		if full != "" {
-			why = full
-		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %s, and what followed in it is left out", findings.Dur(st.End), why))
-	}
-	if h.V1 {
-		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
-	}
-	long := in.CutNames
-	for i := range st.Salvages {
-		long += st.Salvages[i].CutNames
-	}
-	if long > 0 {
-		t.Warnings = append(t.Warnings, findings.Plural(int64(long), "name is", "names are")+" longer than 1 KiB, and cut")
-	}
-	for _, l := range in.Losses {
-		if l.Bytes > 0 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%s lost at byte %d: %s", findings.Plural(l.Bytes, "byte", "bytes"), l.Offset, words.loss(l.Why)))
-		} else {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("at byte %d: %s", l.Offset, words.loss(l.Why)))
-		}
-	}
-	if n := in.LossCount - len(in.Losses); n > 0 {
-		t.Warnings = append(t.Warnings, findings.Plural(int64(n), "more loss", "more losses"))
-	}
-	for _, f := range st.Failures {
-		t.Warnings = append(t.Warnings, words.failure(f))
-	}
-	if n := st.FailCount - len(st.Failures); n > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%d more generations could not be read to their end", n))
-	}
-	for i := range st.Salvages {
-		if i == 10 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%d more generations are damaged", st.SalvageCount-i))
-			break
-		}
-		t.Warnings = append(t.Warnings, salvaged(&st.Salvages[i]))
-	}
-	for i, g := range st.Gaps {
-		if i == 10 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%s; %s in all", findings.Plural(int64(st.GapCount-i), "more gap", "more gaps"), findings.Dur(st.LostNs)))
-			break
-		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened between %s and %s (%s) is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded",
-			findings.Dur(g.From), findings.Dur(g.To), findings.Dur(g.To-g.From)))
-	}
-	return t
 }

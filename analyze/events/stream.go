@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -532,15 +531,6 @@ func (s *Stream) Stored() int64 { return s.stored }
 
 // Count returns the number of events of one kind so far.
 func (st *Stats) Count(k Kind) int64 { return st.ByKind[k] }
-
-// String tells a failure in one line.
-func (f Failure) String() string {
-	used := fmt.Sprintf("events of it that were used: %d", f.Events)
-	if f.Events == 0 {
-		used = "none of its events could be used"
-	}
-	return fmt.Sprintf("generation %d at byte %d: %v (%s)", f.Generation, f.Offset, f.Err, used)
-}
 
 // Close stops the decoding and frees what it holds.
 func (s *Stream) Close() {

@@ -42,7 +42,7 @@ func workOn(ctx context.Context, gen *input.Generation) *work {
 type errTooManySteps int64
 
 func (e errTooManySteps) Error() string {
-	return fmt.Sprintf("to order and follow its events takes more than %d steps, the limit for a trace of its size as stored, which no real one comes near: what follows is left out", int64(e))
+	return fmt.Sprintf("to order and follow its events takes more than %d million steps, the limit for a trace of its size as stored, which no real one comes near: what follows is left out", int64(e)/1e6)
 }
 
 // spend counts steps. Its error says that there are too many, or errStopped.

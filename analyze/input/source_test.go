@@ -202,10 +202,10 @@ func TestDamage(t *testing.T) {
 			}, "1 2 3!", 2, "the trace ends inside a batch"},
 			damaged{"cut inside batch data", minor, func(f *file, b []byte) []byte {
 				return b[:at(f, 3, 3)-1]
-			}, "1 2 3!", 0, "the trace ends inside a batch, after 3 of its 4 bytes"},
+			}, "1 2 3!", 0, "the trace ends inside a batch, of which 75 % are there"},
 			damaged{"cut inside the first batch of a generation", minor, func(f *file, b []byte) []byte {
 				return b[:at(f, 3, 1)-1]
-			}, "1 2 3!", 0, "the trace ends inside a batch, after "},
+			}, "1 2 3!", 0, "the trace ends inside a batch, of which "},
 			damaged{"cut between batches", minor, func(f *file, b []byte) []byte {
 				return b[:at(f, 3, 3)]
 			}, "1 2 3!", 0, "the trace ends inside the generation"},

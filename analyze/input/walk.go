@@ -275,7 +275,7 @@ func (s *Source) truncated(g *building) error {
 		s.open(g, h.gen)
 	}
 	g.cut, g.lastKind = true, 0
-	s.lose(0, g.Number, fmt.Sprintf("the trace ends inside a batch, after %d of its %d bytes", len(win)-h.len, h.size))
+	s.lose(0, g.Number, fmt.Sprintf("the trace ends inside a batch, of which %d %% are there", 100*(len(win)-h.len)/h.size))
 	s.takeCut(g, h, len(win))
 	return nil
 }

@@ -56,8 +56,8 @@ func (r *Reconstructor) begin() {
 	}
 	if r.procs == 0 {
 		r.assumed = true
-		for i := range r.ps {
-			r.assumeProcs(&r.ps[i])
+		if len(r.ps) > 0 {
+			r.assumeProcs(slices.MaxFunc(r.ps, func(a, b proc) int { return int(a.id - b.id) }).id)
 		}
 	}
 	if created > 0 && created <= int64(16*(r.procs+4)) {
@@ -146,9 +146,9 @@ func (r *Reconstructor) onWasm() bool {
 
 // assumeProcs takes GOMAXPROCS to be large enough for a P, where the trace is
 // damaged and does not say it.
-func (r *Reconstructor) assumeProcs(p *proc) {
-	if int(p.id) >= r.procs {
-		r.setProcs(int(p.id) + 1)
+func (r *Reconstructor) assumeProcs(p int32) {
+	if int(p) >= r.procs {
+		r.setProcs(int(p) + 1)
 	}
 }
 

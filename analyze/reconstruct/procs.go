@@ -29,7 +29,7 @@ func (r *Reconstructor) procEvent(it *item) {
 	e := &it.ev
 	p := &r.ps[it.of]
 	if r.assumed {
-		r.assumeProcs(p)
+		r.assumeProcs(p.id)
 	}
 	if p.borrowed == r.now || r.borrows(it) {
 		return
