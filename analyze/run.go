@@ -233,7 +233,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	res.Fairness, res.Pressure = fair.Finish(end, class)
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
-		Warnings: warnings, Reduced: res.Trace.Reduced,
+		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
 		Waits: res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,

@@ -161,7 +161,7 @@ func TestCutInFirstBatch(t *testing.T) {
 	for n, want := range map[int]string{
 		16: "it holds a header only",
 		22: "the trace ends inside its first batch, after 6 bytes",
-		60: "the trace ends inside a batch, after ",
+		60: "the trace ends inside a batch, of which ",
 	} {
 		src, err := input.New(bytes.NewReader(trace[:n]), "cut")
 		if err != nil {

@@ -54,6 +54,7 @@ type Facts struct {
 	LostBytes  int64 // of them, what could not be read
 	Warnings   []string
 	Reduced    bool // v1 trace: queues are not rebuilt
+	Incomplete bool // events are missing, or may be
 
 	Starts, Explained, Ambiguous, Unexplained int64
 

@@ -96,6 +96,11 @@ func (s *Set) Finish(f *Facts) []Finding {
 			for k := range found {
 				found[k].CostOf, found[k].WholeNs = of, f.whole(of)
 			}
+			if f.Incomplete {
+				// Where events are missing, what a detector saw and the accounts of waits and Ps can contradict each other:
+				// what would cost more than there was is no evidence.
+				found = slices.DeleteFunc(found, func(x Finding) bool { return x.CostNs < 0 || x.CostNs > x.WholeNs })
+			}
 			if machine && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
 				f.Strained = true
 			}

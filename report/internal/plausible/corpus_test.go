@@ -2,6 +2,7 @@ package plausible_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -222,6 +223,30 @@ func TestDamaged(t *testing.T) {
 		t.Run(fmt.Sprintf("%s with %x", strings.TrimSuffix(filepath.Base(file), ".trace.gz"), program), func(t *testing.T) {
 			checkDamaged(t, trace, program)
 		})
+	}
+}
+
+// TestFoundDamaged damages traces as they once gave findings that cost more than
+// there was.
+func TestFoundDamaged(t *testing.T) {
+	files := traces(t)
+	for name, program := range map[string]string{
+		"procs-halved-after-4":             "dde3736f1233a2b5b11404fd6c478a97d17f",
+		"jswasm-context-go1.26":            "4a61a8528a033ac4317313d11aa8393531c6ec073526390e46bbc32a5c6e8ad7f4658216f7b3",
+		"network-go1.24-p4":                "bd4d2c3cf58adcfe78fd29d42f1386764f219506d77e9e41883fcbb6019d5b50a11c6dcc44",
+		"slow-restart-near-miss-go1.24-p2": "845bc448e0c43e08f36828408f63",
+		"netpoll-delay-trigger-go1.23-p2":  "eb1eebc378594f3c2d89bf30326a03861e62f4e120ac8e07d1f431f4f603",
+		"all-workers-go1.22-p2":            "8497b76f2597056e5c5d0205700a81a4ee952d4d39450f587e19929483875f54ae7ce641",
+		"retake-stall-trigger-go1.26-p1":   "96ab50d08d9703c38bb61f740648be3d56e575dfda060d3b2033df927dfdc032b771",
+		"preempt-small-go1.26-p1":          "ab68b3a85d5d888f27ab5da3b348aac9b3ac442a37899b240352d9f693d130998a",
+		"fan-out-limited-after-3":          "5e0933585c9983e1103c02ef8b5d4e09f7ba349b3b5fc2ac1a55433c35",
+	} {
+		i := slices.IndexFunc(files, func(file string) bool { return filepath.Base(file) == name+".trace.gz" })
+		bytes, err := hex.DecodeString(program)
+		if i < 0 || err != nil {
+			t.Fatal(name, err)
+		}
+		t.Run(name, func(t *testing.T) { checkDamaged(t, tracetest.Unpacked(t, files[i]), bytes) })
 	}
 }
 
