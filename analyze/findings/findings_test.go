@@ -205,3 +205,23 @@ func BenchmarkSet(b *testing.B) {
 		})
 	}
 }
+
+// costly is a detector that finds what costs 2 ns, and what costs nothing.
+type costly struct{}
+
+func (costly) Add(*reference.Decision) {}
+
+func (costly) Finish(*findings.Facts) []findings.Finding {
+	return []findings.Finding{{ID: "costly", Severity: findings.Note, CostNs: 2}, {ID: "costly", Severity: findings.Note}}
+}
+
+// TestContradiction: nothing has waited, so nothing can have cost waiting. Where
+// events are missing that can be; elsewhere it is a mistake, and must show.
+func TestContradiction(t *testing.T) {
+	for incomplete, want := range map[bool]int64{false: 2, true: 0} {
+		set := findings.NewSet([]findings.Detector{{ID: "costly", New: func(findings.Env) findings.Watcher { return costly{} }}}, findings.Env{})
+		if got := set.Finish(&findings.Facts{Incomplete: incomplete}); len(got) != 1 || got[0].CostNs != want {
+			t.Errorf("incomplete %t: %+v, want a cost of %d", incomplete, got, want)
+		}
+	}
+}
