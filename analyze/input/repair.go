@@ -19,8 +19,8 @@ type Repaired struct {
 	CutNames        int   // names behind the first damage that were longer than others may be
 }
 
-// resumeFactor bounds the search for where events go on: all of it looks at this many bytes for each
-// byte of the trace. In traces damaged at random it takes less than one.
+// resumeFactor bounds the search for where events go on: it ends when as many bytes and numbers as
+// this, for each byte of the trace, were looked at. Traces damaged at random take less than one.
 const resumeFactor = 16
 
 // Events of the old format that the repair looks at, beside those that are unlike others. See
@@ -83,7 +83,7 @@ type repairer struct {
 	out  []byte
 	lost int64
 	at   uint64 // time of the last event of the present batch
-	left int    // bytes that resume may look at
+	left int    // bytes and numbers that may still be looked at
 }
 
 // eventV1 is an event of the old format.
@@ -126,6 +126,7 @@ func (r *repairer) read(e *eventV1, at int) bool {
 	e.long = n > 3 && e.kind != evStringV1
 	pos := 1
 	number := func() (uint64, bool) {
+		r.left--
 		x, k := binary.Uvarint(b[pos:])
 		if k <= 0 {
 			return 0, false
@@ -165,6 +166,7 @@ func (r *repairer) read(e *eventV1, at int) bool {
 			return false
 		}
 		for end := pos + int(size); pos < end; {
+			r.left--
 			x, k := binary.Uvarint(b[pos:end])
 			if k <= 0 {
 				if e.kind != evStackV1 {
@@ -209,9 +211,7 @@ func (r *repairer) resume(at int) int {
 				n = enough
 				break
 			}
-			sound := r.read(&e, to)
-			r.left -= 1 + 4*len(e.args)
-			if !sound || e.kind == evStackV1 && !soundStack(&e) {
+			if !r.read(&e, to) || e.kind == evStackV1 && !soundStack(&e) {
 				break
 			}
 			to += len(e.raw)
