@@ -219,14 +219,14 @@ func TestFindings(t *testing.T) {
 func TestShift(t *testing.T) {
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 	y := []float64{11, 12, 13, 14, 15, 16, 17, 18}
-	ci, ratio := shift(x, y)
+	ci, ratio := resampler{}.shift(x, y)
 	if ci[0] > 10 || ci[1] < 10 || ci[0] < 5 || ci[1] > 15 {
 		t.Errorf("%v does not hold 10 tightly", *ci)
 	}
 	if r := 14.5 / 4.5; ratio[0] > r || ratio[1] < r || ratio[0] < 1.5 || ratio[1] > 8 {
 		t.Errorf("%v does not hold %v tightly", *ratio, r)
 	}
-	if _, ratio := shift([]float64{0, 0, 0, 0, 1}, x); ratio != nil {
+	if _, ratio := (resampler{}).shift([]float64{0, 0, 0, 0, 1}, x); ratio != nil {
 		t.Errorf("a ratio to nothing: %v", *ratio)
 	}
 }

@@ -23,6 +23,7 @@ const (
 // test compares all metrics of traces: rows are metrics, columns traces.
 func test(ms []metric, before, after [][]float64) []Metric {
 	out := make([]Metric, len(ms))
+	traces := resampler{}
 	for i, m := range ms {
 		b := benchmath.NewSample(slices.Clone(before[i]), &benchmath.DefaultThresholds)
 		a := benchmath.NewSample(slices.Clone(after[i]), &benchmath.DefaultThresholds)
@@ -41,7 +42,7 @@ func test(ms []metric, before, after [][]float64) []Metric {
 			x.P = &p
 			q := p
 			x.PAdjusted = &q
-			x.CI, x.RatioCI = shift(before[i], after[i])
+			x.CI, x.RatioCI = traces.shift(before[i], after[i])
 		}
 		out[i] = x
 	}
@@ -74,23 +75,44 @@ func finite(v float64) *float64 {
 // 1979) of what they are the intervals of, so they contain it: a resampled median
 // is at least the median with a probability of a quarter or more, and at most
 // that as well.
-func shift(before, after []float64) (difference, ratio *[2]float64) {
-	rnd := rand.New(rand.NewPCG(uint64(len(before)), uint64(len(after))))
-	resampled := func(xs, to []float64) float64 {
-		for i := range to {
-			to[i] = xs[rnd.IntN(len(xs))]
-		}
-		slices.Sort(to)
-		n := len(to)
-		return (to[(n-1)/2] + to[n/2]) / 2
-	}
-	b, a := make([]float64, len(before)), make([]float64, len(after))
+func (r resampler) shift(before, after []float64) (difference, ratio *[2]float64) {
+	b, a := slices.Sorted(slices.Values(before)), slices.Sorted(slices.Values(after))
 	diffs, ratios := make([]float64, resamples), make([]float64, resamples)
-	for i := range diffs {
-		x, y := resampled(before, b), resampled(after, a)
+	for i, m := range r.of(len(b), len(a)) {
+		x, y := (b[m[0]]+b[m[1]])/2, (a[m[2]]+a[m[3]])/2
 		diffs[i], ratios[i] = y-x, y/x
 	}
 	return quantiles(diffs), quantiles(ratios)
+}
+
+// resampler holds, for a number of values before and after, where the medians of
+// resamples of them stand: the ranks of the two values in the middle before, and
+// of those after. The resamples are of traces, so they serve all metrics.
+type resampler map[[2]int][][4]int
+
+func (r resampler) of(before, after int) [][4]int {
+	key := [2]int{before, after}
+	if r[key] != nil {
+		return r[key]
+	}
+	rnd := rand.New(rand.NewPCG(uint64(before), uint64(after)))
+	middle := func(ranks []int) (low, high int) {
+		n := len(ranks)
+		for i := range ranks {
+			ranks[i] = rnd.IntN(n)
+		}
+		slices.Sort(ranks)
+		return ranks[(n-1)/2], ranks[n/2]
+	}
+	b, a := make([]int, before), make([]int, after)
+	list := make([][4]int, resamples)
+	for i := range list {
+		m := &list[i]
+		m[0], m[1] = middle(b)
+		m[2], m[3] = middle(a)
+	}
+	r[key] = list
+	return list
 }
 
 // quantiles returns the ends of the middle of the resampled values, which it
