@@ -1,0 +1,3 @@
+module github.com/gmpscope/gmpscope/capture
+
+go 1.25
