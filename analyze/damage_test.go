@@ -37,8 +37,10 @@ func FuzzRun(f *testing.F) {
 		f.Add((op+3)%byte(len(victims)), []byte{op, 1, 7, 1, 2, 3, 5, op, 0, 40, 0, 17, 1, 7})
 	}
 	for i, b := range traces {
-		for _, p := range damage.Programs(b) {
-			f.Add(byte(i), p.Program)
+		for k, p := range damage.Programs(b) {
+			if !testing.Short() || (i+k)%8 == 0 {
+				f.Add(byte(i), p.Program)
+			}
 		}
 	}
 	f.Add(byte(1), []byte("b07b$1")) // an error that quotes a carriage return of the trace

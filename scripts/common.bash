@@ -3,7 +3,8 @@
 # shellcheck shell=bash disable=SC2034
 test_packages=(./... ./testdata/traces/record/...)
 browser_packages=(./cmd/gmpscope ./report/html/...)
-race_packages=(./analyze/... ./cmd/... ./internal/files ./internal/term/... ./reference/... ./report/)
+# Those that start goroutines.
+race_packages=(./analyze ./analyze/events ./analyze/input ./cmd/gmpscope ./internal/files ./internal/term ./reference/sim ./replay/... ./report/html/echarts)
 
 # step names what follows, and says how long what came before it took: seconds, and those of CPU.
 step() {
