@@ -62,6 +62,10 @@ var rules = []rule{
 	{"report/html", in("reference", "analyze", "replay", "compare", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
 	{"report", in("reference", "analyze", "replay", "compare", "internal/term"), nil},
 
+	// A module of its own, for programs that want little else.
+	{"capture/example", in("capture"), nil},
+	{"capture", nil, nil},
+
 	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/files", "internal/guard", "internal/term"), []string{"github.com/spf13"}},
 
 	{"internal/term", nil, []string{"golang.org/x/term"}},
