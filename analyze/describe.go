@@ -77,6 +77,15 @@ func damage(e *wire.Entries, one, many string) string {
 	return s
 }
 
+// during says when a gap is.
+func during(g events.Gap) string {
+	from, to, length := findings.Dur(g.From), findings.Dur(g.To), findings.Dur(g.To-g.From)
+	if from == to {
+		return fmt.Sprintf("for %s at %s", length, from)
+	}
+	return fmt.Sprintf("between %s and %s (%s)", from, to, length)
+}
+
 // versions names the Go versions that write a format.
 var versions = map[int]string{
 	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
@@ -172,8 +181,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 			t.Warnings = append(t.Warnings, fmt.Sprintf("%s; %s in all", findings.Plural(int64(st.GapCount-i), "more gap", "more gaps"), findings.Dur(st.LostNs)))
 			break
 		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened between %s and %s (%s) is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded",
-			findings.Dur(g.From), findings.Dur(g.To), findings.Dur(g.To-g.From)))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened %s is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded", during(g)))
 	}
 	return t
 }
