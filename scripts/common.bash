@@ -6,6 +6,11 @@ browser_packages=(./cmd/gmpscope ./report/html/...)
 # Those that start goroutines.
 race_packages=(./analyze ./analyze/events ./analyze/input ./cmd/gmpscope ./internal/files ./internal/term ./reference/sim ./replay/... ./report/html/echarts)
 
+# Tests need no profile-guided build: with cmd/gmpscope/default.pgo all that the program imports would be compiled, and
+# looked at by vet, twice.
+GOFLAGS="$(go env GOFLAGS) -pgo=off"
+export GOFLAGS
+
 # step names what follows, and says how long what came before it took: seconds, and those of CPU.
 step() {
 	local file user system
