@@ -123,7 +123,8 @@ func spanOf(r *span.Result, class func(int32) (string, string), stack func(int32
 
 // Detector is a detector that ran.
 type Detector struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-	Found int    `json:"found"`
+	ID    string        `json:"id"`
+	Kind  findings.Kind `json:"kind"`
+	Title string        `json:"title"`
+	Found int           `json:"found"`
 }

@@ -247,7 +247,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	res.Timeline = tl.Finish(end)
 	res.Span = spanOf(&facts.Span, class, facts.Stack)
 	for i, n := range found.Found() {
-		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Title: detectors[i].Title, Found: n})
+		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Kind: detectors[i].Kind, Title: detectors[i].Title, Found: n})
 	}
 	return res, nil
 }

@@ -98,7 +98,7 @@ func TestOneTraceEach(t *testing.T) {
 // On a machine without CPUs to spare, single traces prove nothing.
 func TestOneTraceEachOfAStrainedMachine(t *testing.T) {
 	b, a := trace(100*ms, 1000*ms), trace(900*ms, 1000*ms)
-	a.Findings = append(a.Findings, findings.Finding{ID: "os-preemption", Severity: findings.Warning})
+	a.Findings = append(a.Findings, findings.Finding{ID: "os-preemption", Kind: findings.KindMachine, Severity: findings.Warning})
 	if x := mustCompare(t, []*analyze.Result{b}, []*analyze.Result{a}); x.Verdict != Inconclusive {
 		t.Errorf("%s: %s", x.Verdict, x.Headline)
 	}

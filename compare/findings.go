@@ -31,7 +31,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 		for _, r := range rs {
 			costs := map[string]int64{}
 			for _, f := range r.Findings {
-				if f.ID == qualityID {
+				if f.Kind == findings.KindTrace {
 					continue // it judges the recording
 				}
 				i, ok := at[f.ID]
@@ -109,8 +109,6 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 	})
 	return out
 }
-
-const qualityID = "trace-quality"
 
 func median(xs []float64) float64 {
 	if len(xs) == 0 {

@@ -167,7 +167,7 @@ func lessWith(factor float64, before, after []*analyze.Result) float64 {
 func lacksCPUs(rs []*analyze.Result) bool {
 	return slices.ContainsFunc(rs, func(r *analyze.Result) bool {
 		return slices.ContainsFunc(r.Findings, func(f findings.Finding) bool {
-			return (f.ID == "os-preemption" || f.ID == "cpu-throttling") && f.Severity != findings.Note
+			return f.Kind == findings.KindMachine && f.Severity != findings.Note
 		})
 	})
 }

@@ -84,8 +84,8 @@ func (r *replaying) prospects(s *Split) error {
 		if hurt {
 			p.Class, p.Creator, p.Parts = class.Name, class.Creator, r.of(class.ID)
 		}
-		x, c, sch, ok := r.remedy(f)
-		if !ok || !hurt && !x.makespan {
+		c, sch, ok := r.remedy(f)
+		if !ok || !hurt && !f.Remedy.Makespan {
 			s.add(p)
 			continue
 		}
@@ -104,7 +104,7 @@ func (r *replaying) prospects(s *Split) error {
 			done[c.String()] = runs
 		}
 		if len(runs) > 0 {
-			p.Advice = advise(r.observed, self, runs, class.ID, c, x)
+			p.Advice = advise(r.observed, self, runs, class.ID, c, &f.Remedy)
 		}
 		s.add(p)
 	}
@@ -122,7 +122,7 @@ func (s *Split) add(p Prospect) {
 func advised(all []findings.Finding) int {
 	n := 0
 	for i := range all {
-		if _, ok := remedies[all[i].ID]; ok && all[i].Severity != findings.Note {
+		if all[i].Remedy.Changes() && all[i].Severity != findings.Note {
 			n++
 		}
 	}
@@ -150,37 +150,36 @@ func (r *replaying) class(f *findings.Finding, role string) (waits.Class, bool) 
 // remedy returns the change that stands for a finding's advice, and what it
 // makes of the scheduler. It returns false where there is none, or the trace
 // lacks what it names.
-func (r *replaying) remedy(f *findings.Finding) (x remedy, c Change, s scheduler, ok bool) {
-	x, ok = remedies[f.ID]
-	if !ok || f.Severity == findings.Note {
-		return x, c, s, false
+func (r *replaying) remedy(f *findings.Finding) (c Change, s scheduler, ok bool) {
+	if f.Severity == findings.Note {
+		return c, s, false
 	}
-	if c, ok = x.change(f, r.work.Procs); !ok {
-		return x, c, s, false
+	if c, ok = changeFor(f, r.work.Procs); !ok {
+		return c, s, false
 	}
 	s = r.f.scheduler(c, r.work)
 	if c.Speed != 0 || c.Yield != 0 {
 		by, ok := r.class(f, findings.Cause)
 		if !ok {
-			return x, c, s, false
+			return c, s, false
 		}
 		c.Class = by.Name
 		setClass(&s.change, by.ID, c)
 	}
 	if c.FreeLock != "" {
 		s.change.FreeLocks = r.f.locks(r.work, c.FreeLock)
-		return x, c, s, len(s.change.FreeLocks) > 0
+		return c, s, len(s.change.FreeLocks) > 0
 	}
-	return x, c, s, true
+	return c, s, true
 }
 
 // advise lays simulations with and without a change side by side.
-func advise(observed outcome, self, changed []outcome, class int32, c Change, x remedy) *Advice {
+func advise(observed outcome, self, changed []outcome, class int32, c Change, r *findings.Remedy) *Advice {
 	metric, of := MetricWaited, func(o outcome) int64 { return waitedBy(o, class) }
-	if x.makespan {
+	if r.Makespan {
 		metric, of = MetricMakespan, func(o outcome) int64 { return o.run.MakespanNs }
 	}
-	a := &Advice{Change: c.String(), Why: x.why, Metric: metric, ObservedNs: of(observed)}
+	a := &Advice{Change: c.String(), Why: r.Why, Metric: metric, ObservedNs: of(observed)}
 	a.MinNs, a.ChangedNs, a.MaxNs = spread(changed, of)
 	least, mid, _ := spread(self, of)
 	a.SimulatedNs = mid

@@ -6,27 +6,41 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
-// Each detector has a change that stands for its advice, or a reason why none
-// does.
-func TestRemediesAreComplete(t *testing.T) {
-	ids := map[string]bool{}
+// The changes are those of the findings' remedies.
+func TestChangeFor(t *testing.T) {
+	locked := []findings.Actor{{Role: findings.Victim, Stack: []string{"sync.(*Mutex).Lock (sync/mutex.go:45)", "main.work (main.go:3)"}}}
+	for _, c := range []struct {
+		name   string
+		remedy findings.Remedy
+		actors []findings.Actor
+		want   Change
+		ok     bool
+	}{
+		{"none", findings.Remedy{Why: "x"}, locked, Change{}, false},
+		{"times", findings.Remedy{ProcsTimes: 2, Why: "x"}, nil, Change{Procs: 6}, true},
+		{"plus", findings.Remedy{ProcsPlus: 1}, nil, Change{Procs: 4}, true},
+		{"policy", findings.Remedy{Policy: "fifo"}, nil, Change{Policy: "fifo"}, true},
+		{"no GC", findings.Remedy{NoGC: true}, nil, Change{NoGC: true}, true},
+		{"unlocked", findings.Remedy{Unlocked: true}, nil, Change{Unlocked: true}, true},
+		{"speed", findings.Remedy{Speed: 2, Makespan: true}, nil, Change{Speed: 2}, true},
+		{"yield", findings.Remedy{YieldNs: 5}, nil, Change{Yield: 5}, true},
+		{"lock", findings.Remedy{FreeLock: true}, locked, Change{FreeLock: "main.work"}, true},
+		{"lock of nobody", findings.Remedy{FreeLock: true}, nil, Change{}, false},
+	} {
+		if got, ok := changeFor(&findings.Finding{Actors: c.actors, Remedy: c.remedy}, 3); got != c.want || ok != c.ok {
+			t.Errorf("%s: %+v, %v", c.name, got, ok)
+		}
+	}
+}
+
+// Each policy that a detector names is one of the simulator's.
+func TestRemediesNamePolicies(t *testing.T) {
 	for _, d := range all.Detectors(all.Default()) {
-		ids[d.ID] = true
-		_, some := remedies[d.ID]
-		if _, none := noRemedy[d.ID]; some == none {
-			t.Errorf("%s: with a change %v, with a reason for none %v", d.ID, some, none)
-		}
-	}
-	for id := range remedies {
-		if !ids[id] {
-			t.Errorf("there is no detector %s", id)
-		}
-	}
-	for id := range noRemedy {
-		if !ids[id] {
-			t.Errorf("there is no detector %s", id)
+		if p := d.Remedy.Policy; p != "" && !slices.Contains(sim.PolicyNames(), p) {
+			t.Errorf("%s: there is no policy %s", d.ID, p)
 		}
 	}
 }
@@ -94,7 +108,7 @@ func TestAdviceIsHonest(t *testing.T) {
 		{100, run(40, 40, 40), run(10, 10, 10), Untrusted},
 		{0, run(40, 40, 40), run(10, 10, 10), Untrusted},
 	} {
-		got := advise(run(c.observed)[0], c.self, c.changed, 0, Change{NoGC: true}, remedy{makespan: true, why: "because"})
+		got := advise(run(c.observed)[0], c.self, c.changed, 0, Change{NoGC: true}, &findings.Remedy{Makespan: true, Why: "because"})
 		if got.Verdict != c.want || got.Why != "because" || got.Change != "no GC" {
 			t.Errorf("%d, %v, %v: %+v, want %s", c.observed, c.self, c.changed, got, c.want)
 		}

@@ -148,10 +148,10 @@ func busy() *analyze.Result {
 			Actors:   []findings.Actor{{Role: "cause", Class: rebuild, Creator: "main.main", G: 34, Stack: []string{"sort.Slice", hostile}}, {Role: "victim", Class: serve}, {Role: "cause", P: findings.OnP(3)}},
 			Evidence: []findings.Evidence{{What: "longest run with others behind it", Value: "41.2 ms", Limit: "1 ms"}, {What: "goroutines held up", Value: "212"}},
 			Advice:   []string{"Split the work of rebuild into pieces of about 100 µs, and yield between them", "Or bound how many of it run at once to fewer than GOMAXPROCS, so that a P is left for requests."}},
-		{ID: "trace-quality", Severity: findings.Note, Title: "the end of the trace is missing", Basis: "certain"},
+		{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Note, Title: "the end of the trace is missing", Basis: "certain"},
 	}
 	r.Detectors = []analyze.Detector{
-		{ID: "trace-quality", Title: "trace quality", Found: 1}, {ID: "convoy", Title: "convoy (head-of-line blocking)", Found: 1},
+		{ID: "trace-quality", Kind: findings.KindTrace, Title: "trace quality", Found: 1}, {ID: "convoy", Title: "convoy (head-of-line blocking)", Found: 1},
 		{ID: "starvation", Title: "runnable starvation"}, {ID: "work-conservation", Title: "work-conservation violation"},
 	}
 	return r

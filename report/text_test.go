@@ -116,7 +116,7 @@ func TestVerdict(t *testing.T) {
 		{"who suffers and who causes it", busy(), "critical", "", "83 % of the time that http.(*conn).serve stood in line, search.(*Index).rebuild.func2 ran"},
 		{"nothing wrong says what was checked", calm(), "ok", "Nothing is wrong with scheduling: ", "Checked and not found: convoy"},
 		{"little waiting points elsewhere", calm(), "ok", "", "look elsewhere"},
-		{"only the trace is bad", warning(findings.Finding{ID: "trace-quality", Severity: findings.Warning, Title: "x"}), "note", "Nothing is wrong with scheduling, as far as this trace can tell: ", "Checked"},
+		{"only the trace is bad", warning(findings.Finding{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Warning, Title: "x"}), "note", "Nothing is wrong with scheduling, as far as this trace can tell: ", "Checked"},
 		{"only a note", warning(findings.Finding{ID: "convoy", Severity: findings.Note, Title: "x"}), "note", "Scheduling is not the problem here: ", ""},
 		{"a warning", warning(findings.Finding{ID: "convoy", Severity: findings.Warning, Title: "P3 was slow"}), "warning", "Scheduling costs this program something: P3 was slow.", "Try first: less work at once"},
 		{"a warning about Ps", warning(findings.Finding{ID: "p-thrash", Severity: findings.Warning, Title: "Ps were woken in vain"}), "warning", "Scheduling costs this program something: Ps were woken in vain.", ""},

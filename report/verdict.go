@@ -28,9 +28,6 @@ const (
 	sufferersTold = 2
 )
 
-// traceQuality is the detector that judges the trace and not the program.
-const traceQuality = "trace-quality"
-
 // judge puts a result into words.
 func judge(r *analyze.Result) Verdict {
 	if r == nil {
@@ -56,7 +53,7 @@ func status(fs []findings.Finding) string {
 	top := "ok"
 	for _, f := range fs {
 		s := string(f.Severity)
-		if _, known := rank[s]; !known || f.ID == traceQuality {
+		if _, known := rank[s]; !known || f.Kind == findings.KindTrace {
 			s = string(findings.Note)
 		}
 		if rank[s] > rank[top] {
@@ -69,19 +66,12 @@ func status(fs []findings.Finding) string {
 // worst is the first finding about the program with at least that severity.
 func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding {
 	for i := range fs {
-		if fs[i].ID != traceQuality && slices.Contains(least, fs[i].Severity) {
+		if fs[i].Kind != findings.KindTrace && slices.Contains(least, fs[i].Severity) {
 			return &fs[i]
 		}
 	}
 	return nil
 }
-
-// symptoms are detectors that say that somebody suffers, and not by what.
-var symptoms = map[string]bool{"starvation": true, "timer-lateness": true, "netpoll-delay": true}
-
-// noCPU are detectors that say that threads with a P lacked a CPU. What others
-// measure contains time in which nothing ran then.
-var noCPU = map[string]bool{"os-preemption": true, "cpu-throttling": true}
 
 // chief is the finding that a verdict is about: the first serious one; but where
 // another names what is behind it, see cause, that one.
@@ -111,20 +101,20 @@ func cause(fs []findings.Finding, f *findings.Finding, least findings.Severity) 
 	if f == nil {
 		return nil
 	}
-	first := func(fits func(id string) bool) *findings.Finding {
+	first := func(kinds ...findings.Kind) *findings.Finding {
 		for i := range fs {
 			x := &fs[i]
-			if x.ID != traceQuality && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs && fits(x.ID) {
+			if slices.Contains(kinds, x.Kind) && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs {
 				return x
 			}
 		}
 		return nil
 	}
-	if x := first(func(id string) bool { return noCPU[id] }); x != nil {
+	if x := first(findings.KindMachine); x != nil {
 		return x
 	}
-	if symptoms[f.ID] {
-		if x := first(func(id string) bool { return !symptoms[id] }); x != nil {
+	if f.Kind == findings.KindSymptom {
+		if x := first(findings.KindCause); x != nil {
 			return x
 		}
 	}
@@ -184,7 +174,7 @@ func headline(r *analyze.Result, status string) string {
 func costly(r *analyze.Result) *findings.Finding {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.ID != traceQuality && !symptoms[f.ID] && ratio(f.CostNs, running(r)) > largeCost {
+		if f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && ratio(f.CostNs, running(r)) > largeCost {
 			return f
 		}
 	}
@@ -196,7 +186,7 @@ func costly(r *analyze.Result) *findings.Finding {
 func inWords(r *analyze.Result, f *findings.Finding) string {
 	title := ended(lowered(prose(f.Title, 300)))
 	c := victim(r, f)
-	if !symptoms[f.ID] || c == nil {
+	if f.Kind != findings.KindSymptom || c == nil {
 		return title
 	}
 	by := words.BySize(c.Waits.Causes)
@@ -365,7 +355,7 @@ func tryFirst(r *analyze.Result) string {
 	}
 	var quiet []string
 	for _, d := range r.Detectors {
-		if d.Found == 0 && d.ID != traceQuality {
+		if d.Found == 0 && d.Kind != findings.KindTrace {
 			quiet = append(quiet, strings.ToLower(d.Title[:min(1, len(d.Title))])+d.Title[min(1, len(d.Title)):])
 		}
 	}
@@ -443,7 +433,9 @@ func sureness(r *analyze.Result) string {
 			s += fmt.Sprintf(" For %s two rules fit that come to the same.", share(e, c.Starts))
 		}
 	}
-	if slices.ContainsFunc(r.Findings, func(f findings.Finding) bool { return noCPU[f.ID] && f.Severity.AtLeast(findings.Warning) }) {
+	if slices.ContainsFunc(r.Findings, func(f findings.Finding) bool {
+		return f.Kind == findings.KindMachine && f.Severity.AtLeast(findings.Warning)
+	}) {
 		s += " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
 	}
 	if t.LostBytes > 0 {

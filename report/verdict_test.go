@@ -13,7 +13,7 @@ import (
 
 func TestVerdictIsAboutACause(t *testing.T) {
 	f := func(id string, s findings.Severity, cost int64) findings.Finding {
-		return findings.Finding{ID: id, Severity: s, CostNs: cost}
+		return findings.Finding{ID: id, Kind: kindOf(t, id), Severity: s, CostNs: cost}
 	}
 	for _, c := range []struct {
 		list []findings.Finding
@@ -41,18 +41,16 @@ func TestVerdictIsAboutACause(t *testing.T) {
 	}
 }
 
-func TestVerdictKnowsDetectorsByTheirNames(t *testing.T) {
-	ids := map[string]bool{}
+// kindOf is the kind of the detector with an ID.
+func kindOf(t *testing.T, id string) findings.Kind {
+	t.Helper()
 	for _, d := range all.Detectors(all.Default()) {
-		ids[d.ID] = true
-	}
-	for _, known := range []map[string]bool{symptoms, noCPU, {traceQuality: true}} {
-		for id := range known {
-			if !ids[id] {
-				t.Errorf("there is no detector %s", id)
-			}
+		if d.ID == id {
+			return d.Kind
 		}
 	}
+	t.Fatal("there is no detector " + id)
+	return ""
 }
 
 func TestRunsWithoutCPUAreSaid(t *testing.T) {
@@ -67,7 +65,7 @@ func TestRunsWithoutCPUAreSaid(t *testing.T) {
 		{"os-preemption", findings.Note, false},
 		{"convoy", findings.Critical, false},
 	} {
-		r := &analyze.Result{Findings: []findings.Finding{{ID: c.id, Severity: c.severity}}}
+		r := &analyze.Result{Findings: []findings.Finding{{ID: c.id, Kind: kindOf(t, c.id), Severity: c.severity}}}
 		if got := sureness(r); strings.Contains(got, said) != c.want {
 			t.Errorf("%s, %s: %q", c.id, c.severity, got)
 		}
@@ -91,7 +89,7 @@ func TestFirstAdviceFollowsOnePointer(t *testing.T) {
 
 func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 	r := &analyze.Result{Findings: []findings.Finding{{
-		ID: "starvation", Severity: findings.Warning, Title: "3 waits of over 1 ms took more than 3× what sharing would have",
+		ID: "starvation", Kind: findings.KindSymptom, Severity: findings.Warning, Title: "3 waits of over 1 ms took more than 3× what sharing would have",
 		Actors: []findings.Actor{{Role: findings.Cause, Class: "main.hog"}, {Role: findings.Victim, Class: "main.small"}, {Role: findings.Victim, Class: "main.victim"}},
 	}}}
 	class := func(name string, cs ...waits.CauseTime) waits.Class {
@@ -116,7 +114,7 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 	if got := inWords(r, &r.Findings[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	r.Findings[0].ID = "convoy"
+	r.Findings[0].Kind = findings.KindCause
 	if got := inWords(r, &r.Findings[0]); got != "3 waits of over 1 ms took more than 3× what sharing would have." {
 		t.Errorf("a cause: %q", got)
 	}

@@ -16,18 +16,24 @@ type Detector struct {
 	Title string // at most 60 letters, no capital, no period
 	Since string // the version of gmpscope that had it first
 	Doc   string // the explanation, Markdown with the sections of [Sections]
-	// NeedsQueues says that it judges run queues, which a reduced trace does not
-	// show; it is silent then.
+	Kind  Kind
+	// Remedy is the simulation that stands for its advice, or why there is none.
+	Remedy Remedy
+	// NeedsQueues: it judges run queues, which a reduced trace does not show; it is
+	// silent then.
 	NeedsQueues bool
-	// Machine says that it judges whether the machine gave the program its CPUs.
-	// It has the first word: what it finds makes others doubt.
-	Machine bool
+	// Strains: like those of KindMachine, its findings of at least a warning set
+	// [Facts.Strained], and so it finishes before the others.
+	Strains bool
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
 	// empty.
 	CostOf Whole
 	// New makes a Watcher for one stream. It must not be nil.
 	New func(env Env) Watcher
 }
+
+// strains reports whether a finding of d of at least a warning sets Facts.Strained.
+func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
 
 // Watcher is a detector at work on one stream. It may also ask the [World] to
 // be called; what it learned so counts like what Add told it.
@@ -82,7 +88,7 @@ type Facts struct {
 	// Span is the work and the critical path of the program. A [Set] fills it in.
 	Span span.Result
 	// Strained says that threads seem to have lacked CPUs: see [World.Strained] and
-	// [Detector.Machine]. A [Set] fills it in.
+	// [Detector.Strains]. A [Set] fills it in.
 	Strained bool
 	// Silent names the detectors that could not judge this trace. A [Set] fills
 	// it in.

@@ -30,6 +30,7 @@ const (
 // Finding is one judgement with its evidence.
 type Finding struct {
 	ID       string     `json:"id"`
+	Kind     Kind       `json:"kind"` // the detector's; a [Set] fills it in
 	Severity Severity   `json:"severity"`
 	Title    string     `json:"title"`    // what happened, in one sentence with numbers
 	CostNs   int64      `json:"cost_ns"`  // goroutine-time lost to it
@@ -41,6 +42,7 @@ type Finding struct {
 	Actors   []Actor    `json:"actors"`
 	Evidence []Evidence `json:"evidence"`
 	Advice   []string   `json:"advice"`
+	Remedy   Remedy     `json:"-"` // the detector's; a [Set] fills it in
 }
 
 // Whole names what the cost of a finding is a part of.

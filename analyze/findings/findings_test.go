@@ -21,7 +21,7 @@ func TestRankSortsAndMerges(t *testing.T) {
 		{ID: "convoy", Severity: findings.Warning, CostNs: 5, FromNs: 30, ToNs: 40, Basis: findings.Certain, Actors: victim("a")},
 		{ID: "convoy", Severity: findings.Warning, CostNs: 9, Actors: victim("b")},
 		{ID: "starvation", Severity: findings.Critical, CostNs: 1},
-		{ID: "trace-quality", Severity: findings.Warning},
+		{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Warning},
 		{ID: "late-preemption", Severity: findings.Warning, CostNs: 100, Actors: []findings.Actor{{Role: findings.Cause, Class: "a"}}},
 	}
 	want := findings.Rank(list)

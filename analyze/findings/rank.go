@@ -7,8 +7,8 @@ import (
 )
 
 // Rank merges repeats and sorts: by severity, then cost, then ID, time and
-// title. Trace quality, which qualifies all the others, comes first among those
-// of its severity. Findings of one detector with the same victim class (and,
+// title. What is about the trace, which qualifies all the others, comes first
+// among those of its severity. Findings of one detector with the same victim class (and,
 // without one, the same cause class) are repeats: their costs add up, the
 // window, actors and evidence of the costliest are kept, the causes of the
 // others are named too, and the evidence says how many there were. The result is the same for any order of the list.
@@ -56,7 +56,7 @@ func Rank(list []Finding) []Finding {
 	slices.SortStableFunc(out, func(x, y Finding) int {
 		return cmp.Or(
 			cmp.Compare(x.Severity.Order(), y.Severity.Order()),
-			-cmp.Compare(b2i(x.ID == qualityID), b2i(y.ID == qualityID)),
+			-cmp.Compare(b2i(x.Kind == KindTrace), b2i(y.Kind == KindTrace)),
 			cmp.Compare(y.CostNs, x.CostNs), order(x, y))
 	})
 	return out
@@ -64,8 +64,6 @@ func Rank(list []Finding) []Finding {
 
 // maxActors is how many actors a merged finding names.
 const maxActors = 8
-
-const qualityID = "trace-quality"
 
 func order(x, y Finding) int {
 	xc, xk := subject(x)

@@ -85,23 +85,25 @@ func (s *Set) Finish(f *Facts) []Finding {
 		}
 	}
 	var all []Finding
-	// What judges the machine comes first: others doubt what they see by it.
-	for _, machine := range []bool{true, false} {
+	// Others doubt what they see by f.Strained.
+	for _, strains := range []bool{true, false} {
 		for i, w := range s.watchers {
-			if d := &s.detectors[i]; d.Machine != machine || f.Reduced && d.NeedsQueues {
+			d := &s.detectors[i]
+			if d.strains() != strains || f.Reduced && d.NeedsQueues {
 				continue
 			}
 			found := w.Finish(f)
-			of := cmp.Or(s.detectors[i].CostOf, OfWaiting)
+			of := cmp.Or(d.CostOf, OfWaiting)
 			for k := range found {
-				found[k].CostOf, found[k].WholeNs = of, f.whole(of)
+				x := &found[k]
+				x.Kind, x.Remedy, x.CostOf, x.WholeNs = d.Kind, d.Remedy, of, f.whole(of)
 			}
 			if f.Incomplete {
 				// Where events are missing, what a detector saw and the accounts of waits and Ps can contradict each other:
 				// what would cost more than there was is no evidence.
 				found = slices.DeleteFunc(found, func(x Finding) bool { return x.CostNs < 0 || x.CostNs > x.WholeNs })
 			}
-			if machine && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
+			if strains && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
 				f.Strained = true
 			}
 			all = append(all, found...)

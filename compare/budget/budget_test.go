@@ -23,7 +23,7 @@ const sample = `{"schema": 1,
  "pressure": {"some": 0.4},
  "classes": [{"name": "main.a", "waits": {"p99_ns": 5}}, {"name": "main.f[go.shape.int]", "waits": {"p99_ns": 9}}],
  "ps": [{"p": 0, "idle_ns": 3}, {"p": 1, "idle_ns": 4}],
- "findings": [{"id": "convoy", "severity": "warning"}, {"id": "trace-quality", "severity": "critical"}]}`
+ "findings": [{"id": "convoy", "kind": "cause", "severity": "warning"}, {"id": "trace-quality", "kind": "trace", "severity": "critical"}]}`
 
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
@@ -188,7 +188,7 @@ findings <= note`
 	}
 	sameOfOnly(t, rules, doc(t, sample))
 	kept, err := json.Marshal(doc(t, sample).Only(rules[:1]))
-	if want := `{"findings":[{"id":"convoy","severity":"warning"},{"id":"trace-quality","severity":"critical"}],"pressure":{"some":0.4},"waits":{"user":{"p99_ns":2000000,"total_ns":100}}}`; err != nil || string(kept) != want {
+	if want := `{"findings":[{"id":"convoy","kind":"cause","severity":"warning"},{"id":"trace-quality","kind":"trace","severity":"critical"}],"pressure":{"some":0.4},"waits":{"user":{"p99_ns":2000000,"total_ns":100}}}`; err != nil || string(kept) != want {
 		t.Errorf("%s, %v", kept, err)
 	}
 }

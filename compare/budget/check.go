@@ -2,6 +2,7 @@ package budget
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -45,7 +46,7 @@ func (d Document) Only(rules []Rule) Document {
 	kept := make([]any, 0, len(list))
 	for _, e := range list {
 		if x, ok := e.(map[string]any); ok {
-			kept = append(kept, map[string]any{"id": x["id"], "severity": x["severity"]})
+			kept = append(kept, map[string]any{"id": x["id"], "kind": x["kind"], "severity": x["severity"]})
 		}
 	}
 	out["findings"] = kept
@@ -139,7 +140,11 @@ func Check(rules []Rule, docs, baseline []Document) []Outcome {
 func (r *Rule) check(docs, baseline []Document) Outcome {
 	o := Outcome{Rule: r.Text, Line: r.Line}
 	if r.ofFindings() {
-		worst := r.worstFinding(docs)
+		worst, why := r.worstFinding(docs)
+		if why != "" {
+			o.Why = why
+			return o
+		}
 		o.Value, o.Bound = severities[worst], severities[r.severity]
 		o.OK = r.holds(float64(worst), float64(r.severity))
 		return o
@@ -301,21 +306,27 @@ func matches(pattern, name string) bool {
 	return strings.HasSuffix(name, parts[len(parts)-1])
 }
 
-// worstFinding is the severity that at least half of the documents reach.
-func (r *Rule) worstFinding(docs []Document) int {
+// worstFinding is the severity that at least half of the documents reach. why says
+// what is wrong where that cannot be told.
+func (r *Rule) worstFinding(docs []Document) (severity int, why string) {
 	var of []int
 	for _, d := range docs {
 		worst := 0
 		list, _ := d["findings"].([]any)
 		for _, e := range list {
-			x, _ := e.(map[string]any)
+			x, ok := e.(map[string]any)
+			if !ok {
+				continue
+			}
 			id, _ := x["id"].(string)
 			s, _ := x["severity"].(string)
 			if r.path[0].choice {
 				if id != r.path[0].choose && !(strings.Contains(r.path[0].choose, "*") && matches(r.path[0].choose, id)) {
 					continue
 				}
-			} else if id == "trace-quality" {
+			} else if kind, ok := x["kind"].(string); !ok {
+				return 0, fmt.Sprintf("the finding %s has no kind: write the analysis again, with this version", id)
+			} else if kind == "trace" {
 				continue // it judges the recording; name it to have it judged
 			}
 			worst = max(worst, slices.Index(severities, s))
@@ -323,10 +334,10 @@ func (r *Rule) worstFinding(docs []Document) int {
 		of = append(of, worst)
 	}
 	if len(of) == 0 {
-		return 0
+		return 0, ""
 	}
 	slices.Sort(of)
-	return of[len(of)/2]
+	return of[len(of)/2], ""
 }
 
 // proposed are the paths of a proposed budget.
@@ -364,7 +375,11 @@ func Propose(w io.Writer, docs []Document) error {
 	worst := 0
 	all := Rule{path: []step{{key: "findings"}}}
 	for _, d := range docs {
-		worst = max(worst, all.worstFinding([]Document{d}))
+		severity, why := all.worstFinding([]Document{d})
+		if why != "" {
+			return errors.New(why)
+		}
+		worst = max(worst, severity)
 	}
 	fmt.Fprintf(&b, "%-34s <= %s\n", "findings", severities[max(1, worst)])
 	_, err := io.WriteString(w, b.String())

@@ -46,7 +46,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "allocation held up by the garbage collector", Since: "v0.1.0", Doc: doc, CostOf: findings.OfPTime,
+		ID: ID, Title: "allocation held up by the garbage collector", Since: "v0.1.0", Doc: doc,
+		Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Remedy: findings.Remedy{Why: "assists are part of the goroutines' work"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, open: map[int64]assist{}}
 			env.World.On(w.begin, reference.KindAssistBegin)

@@ -36,6 +36,8 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines created for next to no work", Since: "v0.1.0", Doc: doc,
+		Kind:   findings.KindCause,
+		Remedy: findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.OnWhy(w.ready, reference.KindReady, reference.WhyCreate)

@@ -37,7 +37,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "work that waited for the thread a P was handed to", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		ID: ID, Title: "work that waited for the thread a P was handed to", Since: "v0.1.0", Doc: doc,
+		Kind: findings.KindCause, NeedsQueues: true,
+		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, threads: map[int64]struct{}{}}
 			env.World.OnHandover(w.handover)

@@ -46,6 +46,8 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "time slices that ended late", Since: "v0.1.0", Doc: doc,
+		Kind:   findings.KindCause,
+		Remedy: findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}}
 			env.World.OnLongTurn(w.over, t.AskedNs)

@@ -46,7 +46,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc, CostOf: findings.OfBlocked,
+		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc,
+		Kind: findings.KindCause, CostOf: findings.OfBlocked,
+		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]*site{}, lost: -1}
 			env.World.OnWake(w.ready, reference.ReasonSync)

@@ -42,7 +42,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "thread switches for goroutines wired to a thread", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		ID: ID, Title: "thread switches for goroutines wired to a thread", Since: "v0.1.0", Doc: doc,
+		Kind: findings.KindCause, NeedsQueues: true,
+		Remedy: findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.OnHandover(w.handover)

@@ -72,7 +72,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "threads with a P but without a CPU", Since: "v0.1.0", Doc: doc, CostOf: findings.OfPTime, NeedsQueues: true, Machine: true,
+		ID: ID, Title: "threads with a P but without a CPU", Since: "v0.1.0", Doc: doc,
+		Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,
+		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
 			w.world.On(w.sample, reference.KindSample)

@@ -49,7 +49,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Since: "v0.1.0", Doc: doc, NeedsQueues: true,
+		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Since: "v0.1.0", Doc: doc,
+		Kind: findings.KindCause, NeedsQueues: true,
+		Remedy: findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
 			env.World.OnStintWhy(w.stint, reference.WhySlice)

@@ -45,6 +45,8 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "bursts of runnable goroutines", Since: "v0.1.0", Doc: doc,
+		Kind:   findings.KindCause,
+		Remedy: findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, from: -1}
 			env.World.OnCrowd(w.ready)

@@ -44,7 +44,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "slow return of Ps after a stop-the-world", Since: "v0.1.0", Doc: doc, CostOf: findings.OfIdle, NeedsQueues: true,
+		ID: ID, Title: "slow return of Ps after a stop-the-world", Since: "v0.1.0", Doc: doc,
+		Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true,
+		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.On(w.begin, reference.KindSTWBegin)

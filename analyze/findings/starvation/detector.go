@@ -52,6 +52,8 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "runnable goroutines kept from running", Since: "v0.1.0", Doc: doc,
+		Kind:   findings.KindSymptom,
+		Remedy: findings.Remedy{ProcsTimes: 2, Why: "more Ps, or as much less to do for each; if the machine has the cores"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.OnLongWait(w.stint, t.LongNs)

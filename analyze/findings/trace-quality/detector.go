@@ -51,6 +51,8 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "how far the trace can be trusted", Since: "v0.1.0", Doc: doc,
+		Kind:   findings.KindTrace,
+		Remedy: findings.Remedy{Why: "it is about the trace"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, first: -1, lastGC: -1}
 			env.World.OnUnexplained(w.unexplained)

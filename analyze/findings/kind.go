@@ -1,0 +1,34 @@
+package findings
+
+// Kind is what the findings of a detector are about.
+type Kind string
+
+// The kinds.
+const (
+	KindCause   Kind = "cause"   // what makes goroutines wait, or work in vain
+	KindSymptom Kind = "symptom" // that goroutines suffer, but not by what
+	KindMachine Kind = "machine" // whether threads with a P had a CPU: what others measure contains time in which nothing ran
+	KindTrace   Kind = "trace"   // the recording and not the program
+)
+
+// Remedy is the change to the scheduler, or to the work, that stands for the
+// advice of a detector when the work is simulated (package replay). The zero
+// values change nothing.
+type Remedy struct {
+	ProcsTimes int    // GOMAXPROCS times this
+	ProcsPlus  int    // GOMAXPROCS and so many more
+	Policy     string // of package sim
+	NoGC       bool
+	Unlocked   bool    // no goroutine is locked to a thread
+	FreeLock   bool    // nobody waits for the lock that the victims waited for
+	Speed      float64 // how much faster the goroutines of the first cause compute
+	YieldNs    int64   // after how long they call runtime.Gosched
+	// Makespan: the advice is about how long all takes, since what it takes away is
+	// no waiting for a P.
+	Makespan bool
+	// Why is how the change stands for the advice, or why no change does.
+	Why string
+}
+
+// Changes reports whether there is anything to simulate.
+func (r *Remedy) Changes() bool { return *r != Remedy{Why: r.Why} }
