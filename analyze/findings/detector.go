@@ -14,7 +14,6 @@ import (
 type Detector struct {
 	ID    string // also the name of its directory
 	Title string // at most 60 letters, no capital, no period
-	Since string // the version of gmpscope that had it first
 	Doc   string // the explanation, Markdown with the sections of [Sections]
 	Kind  Kind
 	// Remedy is the simulation that stands for its advice, or why there is none.

@@ -2,6 +2,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -89,6 +90,17 @@ func in(rooms ...string) []string { return rooms }
 
 func TestImports(t *testing.T) {
 	root := filepath.Join("..", "..")
+	eachFile(t, root, func(file, rel string) { check(t, file, rel) })
+	for _, r := range rules {
+		if found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(r.room))); err != nil || len(found) == 0 {
+			t.Errorf("there is no room %s: the table is out of date", r.room)
+		}
+	}
+}
+
+// eachFile calls f for the Go files below root.
+func eachFile(t *testing.T, root string, f func(file, rel string)) {
+	t.Helper()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -105,18 +117,49 @@ func TestImports(t *testing.T) {
 			return nil
 		}
 		if path.Ext(rel) == ".go" {
-			check(t, file, rel)
+			f(file, rel)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range rules {
-		if found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(r.room))); err != nil || len(found) == 0 {
-			t.Errorf("there is no room %s: the table is out of date", r.room)
-		}
+}
+
+// TestDetectorIDs has no code name a detector as a string but its own: what others
+// need to know of it are fields of findings.Detector.
+func TestDetectorIDs(t *testing.T) {
+	root := filepath.Join("..", "..")
+	docs, err := filepath.Glob(filepath.Join(root, "analyze", "findings", "*", "doc.md"))
+	if err != nil || len(docs) == 0 {
+		t.Fatal("no detectors", err)
 	}
+	folder := map[string]string{}
+	for _, doc := range docs {
+		id := filepath.Base(filepath.Dir(doc))
+		folder[id] = "analyze/findings/" + id
+	}
+	eachFile(t, root, func(file, rel string) {
+		if strings.HasSuffix(rel, "_test.go") || strings.Contains(rel, "/testdata/") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Errorf("%s: %v", rel, err)
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			id, err := strconv.Unquote(lit.Value)
+			if err == nil && folder[id] != "" && !within(path.Dir(rel), folder[id]) {
+				t.Errorf("%s: names the detector %s: make what it needs to know a field of findings.Detector", rel, id)
+			}
+			return true
+		})
+	})
 }
 
 func check(t *testing.T, file, rel string) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -29,7 +30,7 @@ func TestEachDirectoryIsRegistered(t *testing.T) {
 		id := filepath.Base(filepath.Dir(f))
 		d, ok := registered[id]
 		if !ok {
-			t.Errorf("%s is not registered", id)
+			t.Errorf("%s is not in the list: run go generate ./analyze/findings/all", id)
 			continue
 		}
 		delete(registered, id)
@@ -38,7 +39,7 @@ func TestEachDirectoryIsRegistered(t *testing.T) {
 			t.Errorf("%s: the explanation is not that of its doc.md", id)
 		}
 		if _, err := os.Stat(filepath.Join(filepath.Dir(f), "detector_test.go")); err != nil {
-			t.Errorf("%s has no test", id)
+			t.Errorf("%s has no detector_test.go with a stream that triggers it and a near miss", id)
 		}
 	}
 	for id := range registered {
@@ -55,8 +56,14 @@ func TestDetectorsObeyTheRules(t *testing.T) {
 		case unicode.IsUpper(r), strings.HasSuffix(d.Title, "."):
 			t.Errorf("%s: title %q begins with a capital or ends in a period", d.ID, d.Title)
 		}
-		if d.Since == "" || d.New == nil {
-			t.Errorf("%s: incomplete", d.ID)
+		if d.New == nil {
+			t.Errorf("%s: New is nil", d.ID)
+		}
+		if !slices.Contains([]findings.Kind{findings.KindCause, findings.KindSymptom, findings.KindMachine, findings.KindTrace}, d.Kind) {
+			t.Errorf("%s: kind %q", d.ID, d.Kind)
+		}
+		if d.Remedy.Why == "" {
+			t.Errorf("%s: Remedy.Why must say how the simulation stands for the advice, or why none does", d.ID)
 		}
 		if !strings.HasPrefix(d.Doc, "# "+d.ID+"\n") {
 			t.Errorf("%s: the explanation does not begin with the ID", d.ID)

@@ -42,7 +42,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "long runs in front of short ones", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "long runs in front of short ones", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
 		New: func(env findings.Env) findings.Watcher {

@@ -56,7 +56,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "stops of the whole process, as by a CPU quota", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "stops of the whole process, as by a CPU quota", Doc: doc,
 		Kind: findings.KindMachine, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(env findings.Env) findings.Watcher {

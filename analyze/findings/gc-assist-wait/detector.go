@@ -46,7 +46,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "allocation held up by the garbage collector", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "allocation held up by the garbage collector", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "assists are part of the goroutines' work"},
 		New: func(env findings.Env) findings.Watcher {

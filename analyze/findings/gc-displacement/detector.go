@@ -45,7 +45,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "mark workers on Ps that goroutines waited for", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "mark workers on Ps that goroutines waited for", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
 		New: func(env findings.Env) findings.Watcher {

@@ -39,7 +39,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "global queue left waiting behind local ones", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "global queue left waiting behind local ones", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
 		New: func(env findings.Env) findings.Watcher {

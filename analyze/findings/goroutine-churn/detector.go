@@ -35,7 +35,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines created for next to no work", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "goroutines created for next to no work", Doc: doc,
 		Kind:   findings.KindCause,
 		Remedy: findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
 		New: func(env findings.Env) findings.Watcher {

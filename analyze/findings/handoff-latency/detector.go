@@ -37,7 +37,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "work that waited for the thread a P was handed to", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "work that waited for the thread a P was handed to", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(env findings.Env) findings.Watcher {

@@ -45,7 +45,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "time slices that ended late", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "time slices that ended late", Doc: doc,
 		Kind:   findings.KindCause,
 		Remedy: findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
 		New: func(env findings.Env) findings.Watcher {

@@ -47,7 +47,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines slowed down by changing Ps", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "goroutines slowed down by changing Ps", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "the model has no caches"},
 		New: func(env findings.Env) findings.Watcher {

@@ -46,7 +46,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines in line for a lock", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "goroutines in line for a lock", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
 		New: func(env findings.Env) findings.Watcher {

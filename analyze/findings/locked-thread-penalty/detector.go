@@ -42,7 +42,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "thread switches for goroutines wired to a thread", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "thread switches for goroutines wired to a thread", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
 		New: func(env findings.Env) findings.Watcher {

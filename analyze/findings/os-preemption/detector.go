@@ -69,14 +69,15 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
-func New(t Thresholds) findings.Detector {
+// New returns the detector with thresholds t. By those of cpu-throttling, quota, it
+// tells which silences are that detector's.
+func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "threads with a P but without a CPU", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "threads with a P but without a CPU", Doc: doc,
 		Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,
 		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
+			w := &watcher{t: t, quota: quota, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
 			w.world.On(w.sample, reference.KindSample)
 			w.world.OnLongStint(w.stint, t.LongNs)
 			w.world.OnStintWhy(w.preempted, reference.WhySlice)
@@ -89,6 +90,7 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	findings.Quiet
 	t        Thresholds
+	quota    cputhrottling.Thresholds
 	world    *findings.World
 	silences *findings.Silences
 
@@ -298,9 +300,8 @@ type proof struct {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.ran = *w.world.Ran()
-	quota := cputhrottling.Default()
 	a := &w.all
-	if b := w.silences.Beat(quota.PeriodNs); b.Keeps(quota.PeriodNs, quota.MinCount, quota.Chance, quota.Within) {
+	if b := w.silences.Beat(w.quota.PeriodNs); b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) {
 		a = &w.apart // the rest is told there
 	}
 	expected := float64(w.sumLast-w.sumFirst) / float64(w.t.SampleNs)

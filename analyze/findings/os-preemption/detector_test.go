@@ -5,13 +5,18 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
 	ospreemption "github.com/gmpscope/gmpscope/analyze/findings/os-preemption"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+func detector() findings.Detector {
+	return ospreemption.New(ospreemption.Default(), cputhrottling.Default())
+}
+
 func detect(s *Stream) []findings.Finding {
-	return s.Detect(ospreemption.New(ospreemption.Default()))
+	return s.Detect(detector())
 }
 
 // step is how long a goroutine of busy runs.
@@ -124,7 +129,7 @@ const signal = "runtime.asyncPreempt (preempt_amd64.s:7)"
 
 func TestFindsLateSlices(t *testing.T) {
 	s, f := loop(30, 30*Ms, signal)
-	x := One(t, s.DetectWith(ospreemption.New(ospreemption.Default()), f), ospreemption.ID, findings.Warning)
+	x := One(t, s.DetectWith(detector(), f), ospreemption.ID, findings.Warning)
 	if want := 29 * 10 * Ms; x.CostNs != want { // the last one is open
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
@@ -144,7 +149,7 @@ func TestSlicesThatAreNotLate(t *testing.T) {
 		{30, 30 * Ms, "main.f (main.go:2)"},
 	} {
 		s, f := loop(c.n, c.slice, c.stack)
-		None(t, s.DetectWith(ospreemption.New(ospreemption.Default()), f))
+		None(t, s.DetectWith(detector(), f))
 	}
 }
 
@@ -165,16 +170,21 @@ func sampled(each int64) (*Stream, *findings.Facts) {
 
 func TestSamplesDecide(t *testing.T) {
 	s, f := sampled(20 * Ms)
-	x := One(t, s.DetectWith(ospreemption.New(ospreemption.Default()), f), ospreemption.ID, findings.Warning)
+	x := One(t, s.DetectWith(detector(), f), ospreemption.ID, findings.Warning)
 	if x.Basis != findings.Inferred || x.CostNs < 430*Ms || x.CostNs > 460*Ms {
 		t.Errorf("%s, cost %d", x.Basis, x.CostNs)
 	}
 	// The CPU was there, so the slices were late for another reason.
 	s, f = sampled(10 * Ms)
-	None(t, s.DetectWith(ospreemption.New(ospreemption.Default()), f))
+	None(t, s.DetectWith(detector(), f))
 }
 
 // A quota is told by its own detector, and what it stops is not told twice.
 func TestStopsOfAQuotaAreLeftOut(t *testing.T) {
-	None(t, detect(busy(4, 2000*Ms, func(at int64, _ int) bool { return at%(100*Ms) > 60*Ms })))
+	s := busy(4, 2000*Ms, func(at int64, _ int) bool { return at%(100*Ms) > 60*Ms })
+	None(t, detect(s))
+	// The same stops are no quota's where that takes more of them.
+	quota := cputhrottling.Default()
+	quota.MinCount = 100
+	One(t, s.Detect(ospreemption.New(ospreemption.Default(), quota)), ospreemption.ID, findings.Warning)
 }

@@ -44,7 +44,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "threads woken and parked again for next to nothing", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "threads woken and parked again for next to nothing", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
 		New: func(env findings.Env) findings.Watcher {

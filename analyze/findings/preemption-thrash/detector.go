@@ -49,7 +49,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
 		New: func(env findings.Env) findings.Watcher {

@@ -43,7 +43,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "one P's queue long while others are empty", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "one P's queue long while others are empty", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
 		New: func(env findings.Env) findings.Watcher {

@@ -43,7 +43,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "system calls that kept a P from its queue", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "system calls that kept a P from its queue", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more takes the queue over; if the machine has a core for it"},
 		New: func(env findings.Env) findings.Watcher {

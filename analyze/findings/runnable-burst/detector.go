@@ -44,7 +44,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "bursts of runnable goroutines", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "bursts of runnable goroutines", Doc: doc,
 		Kind:   findings.KindCause,
 		Remedy: findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(env findings.Env) findings.Watcher {

@@ -43,7 +43,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "few goroutines passing a P among themselves", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "few goroutines passing a P among themselves", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
 		New: func(env findings.Env) findings.Watcher {

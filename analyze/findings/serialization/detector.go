@@ -49,7 +49,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "one chain of work while Ps are idle", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "one chain of work while Ps are idle", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Remedy: findings.Remedy{Speed: 2, Makespan: true, Why: "the largest part of the critical path in half of the time"},
 		New: func(env findings.Env) findings.Watcher {

@@ -44,7 +44,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "slow return of Ps after a stop-the-world", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "slow return of Ps after a stop-the-world", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true,
 		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(env findings.Env) findings.Watcher {

@@ -51,7 +51,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "runnable goroutines kept from running", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "runnable goroutines kept from running", Doc: doc,
 		Kind:   findings.KindSymptom,
 		Remedy: findings.Remedy{ProcsTimes: 2, Why: "more Ps, or as much less to do for each; if the machine has the cores"},
 		New: func(env findings.Env) findings.Watcher {

@@ -37,7 +37,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "tiny pieces of work stolen from P to P", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "tiny pieces of work stolen from P to P", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
 		New: func(env findings.Env) findings.Watcher {

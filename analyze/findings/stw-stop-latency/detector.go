@@ -44,7 +44,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines that kept the world from stopping", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "goroutines that kept the world from stopping", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Remedy: findings.Remedy{Why: "the model stops a world in a time of its own"},
 		New: func(env findings.Env) findings.Watcher {

@@ -43,7 +43,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "short system calls that lost their P", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "short system calls that lost their P", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
 		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
 		New: func(env findings.Env) findings.Watcher {

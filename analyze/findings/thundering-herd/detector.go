@@ -55,7 +55,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "many goroutines woken at once for nothing", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "many goroutines woken at once for nothing", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
 		New: func(env findings.Env) findings.Watcher {

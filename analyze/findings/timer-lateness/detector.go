@@ -44,7 +44,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "timers that came late", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "timers that came late", Doc: doc,
 		Kind: findings.KindSymptom, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
 		New: func(env findings.Env) findings.Watcher {

@@ -50,7 +50,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "how far the trace can be trusted", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "how far the trace can be trusted", Doc: doc,
 		Kind:   findings.KindTrace,
 		Remedy: findings.Remedy{Why: "it is about the trace"},
 		New: func(env findings.Env) findings.Watcher {

@@ -51,7 +51,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "idle Ps beside waiting goroutines", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "idle Ps beside waiting goroutines", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Strains: true,
 		Remedy: findings.Remedy{Why: "the model leaves no P idle longer than threads take to wake up: the gain is in the split's excess"},
 		New: func(env findings.Env) findings.Watcher {

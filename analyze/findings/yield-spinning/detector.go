@@ -47,7 +47,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines that poll and yield in a loop", Since: "v0.1.0", Doc: doc,
+		ID: ID, Title: "goroutines that poll and yield in a loop", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "what is polled for is not in the trace"},
 		New: func(env findings.Env) findings.Watcher {
