@@ -99,8 +99,8 @@ type Free struct {
 	Causes []CauseRun `json:"causes"`
 	// Classes has the classes that waited longest, as observed, at most 20.
 	Classes []ClassRun `json:"classes"`
-	WhatIf  []WhatIf   `json:"what_if"`
 	Split   *Split     `json:"split"`
+	WhatIf  []WhatIf   `json:"what_if"`
 	// Notes says what the workload lacks, in words.
 	Notes []string `json:"notes"`
 }

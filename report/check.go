@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/compare/budget"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
 // Check is the outcome of a gate.
@@ -120,9 +121,9 @@ func WriteCheckText(w io.Writer, c *Check) error {
 // WriteCheckJSON writes the outcome as one JSON object; docs/json.md describes
 // it.
 func WriteCheckJSON(w io.Writer, c *Check, tool string) error {
-	return writeParts(w, []part{
-		{"schema", Schema}, {"tool", tool}, {"ok", !c.Failed()}, {"traces", c.Traces}, {"fail_on", string(c.FailOn)},
-		{"budget", orEmpty(c.Budget)}, {"findings", jsonFindings(c.Findings)},
+	return writeObject(w, &jsondoc.Check{
+		Schema: Schema, Tool: tool, OK: !c.Failed(), Traces: orEmpty(c.Traces), FailOn: string(c.FailOn),
+		Budget: orEmpty(c.Budget), Findings: findingsOf(c.Findings),
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -24,24 +25,7 @@ func WriteDiffJSON(w io.Writer, c *compare.Result, tool string) error {
 	if c == nil {
 		return fmt.Errorf("json: no result")
 	}
-	return writeParts(w, []part{
-		{"schema", Schema},
-		{"tool", tool},
-		{"verdict", c.Verdict},
-		{"headline", c.Headline},
-		{"method", c.Method},
-		{"basis", c.Basis},
-		{"before", c.Before},
-		{"after", c.After},
-		{"caveats", c.Caveats},
-		{"metrics", c.Metrics},
-		{"waiting", c.Waiting},
-		{"distribution", c.Distribution},
-		{"causes", c.Causes},
-		{"classes", c.Classes},
-		{"renames", c.Renames},
-		{"findings", c.Findings},
-	})
+	return writeObject(w, &jsondoc.Diff{Schema: Schema, Tool: tool, Result: *c})
 }
 
 var verdictStyle = map[compare.Verdict]style{

@@ -6,17 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"reflect"
-	"slices"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -26,98 +26,34 @@ type JSONOptions struct {
 	Timeline bool
 }
 
-// The shapes of the JSON document, where they differ from those of the result.
-// docs/json.md describes every key.
-type (
-	jsonVerdict struct {
-		Status   string   `json:"status"`
-		Headline string   `json:"headline"`
-		Lines    []string `json:"lines"`
-	}
-	jsonTrace struct {
-		analyze.Trace
-		Changes []procs.Procs `json:"gomaxprocs_changes"`
-	}
-	jsonWaits struct {
-		waits.Summary                // of all waits
-		User          waits.Summary  `json:"user"`
-		Self          waits.Summary  `json:"self"`
-		System        waits.Summary  `json:"system"`
-		Worst         []waits.Story  `json:"worst"`
-		OverTime      waits.OverTime `json:"over_time"`
-	}
-	jsonQueues struct {
-		procs.Queues
-		Overflows   int64 `json:"overflows"`
-		GlobalTakes int64 `json:"global_takes"`
-	}
-	jsonFairness struct {
-		Jain        float64           `json:"jain"`
-		Judged      int64             `json:"judged"`
-		MaxLagNs    int64             `json:"max_lag_ns"`
-		P99LagNs    int64             `json:"p99_lag_ns"`
-		Slowdown    fairness.Slowdown `json:"slowdown"`
-		Bypass      fairness.Bypass   `json:"bypass"`
-		LittleError float64           `json:"little_error"`
-		Classes     []fairness.Class  `json:"classes"`
-	}
-	jsonClass struct {
-		ID          int32              `json:"id"`
-		Name        string             `json:"name"`
-		Creator     string             `json:"creator"`
-		System      bool               `json:"system"`
-		Goroutines  int64              `json:"goroutines"`
-		Starts      int64              `json:"starts"`
-		RunningNs   int64              `json:"running_ns"`
-		Waits       waits.Summary      `json:"waits"`
-		Causes      []waits.CauseTime  `json:"causes"`
-		Antagonists []waits.Antagonist `json:"antagonists"`
-		Held        []waits.Held       `json:"held"`
-		Worst       []waits.Story      `json:"worst"`
-		Tasks       []string           `json:"tasks"`
-		Regions     []string           `json:"regions"`
-	}
-)
-
-// part is one key of the document with its value.
-type part struct {
-	key   string
-	value any
-}
-
-// parts lists the document in its order.
-func parts(doc *Document, o JSONOptions) []part {
+// analysisOf is the document as it is written.
+func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 	r := doc.Result
-	all := []part{
-		{"schema", doc.Schema},
-		{"tool", doc.Tool},
-		{"verdict", jsonVerdict{doc.Verdict.Status, doc.Verdict.Headline, orEmpty(doc.Verdict.Lines)}},
-		{"trace", jsonTrace{withWarnings(r.Trace), orEmpty(r.Procs.Procs)}},
-		{"reconstruction", r.Reconstruction},
-		{"waits", jsonWaits{r.Waits.All, r.Waits.User, r.Waits.Self, r.Waits.System, orEmpty(r.Waits.Worst), waits.OverTime{BinNs: r.Waits.OverTime.BinNs, Causes: orEmpty(r.Waits.OverTime.Causes)}}},
-		{"ps", orEmpty(r.Procs.Ps)},
-		{"steals", r.Procs.Steals},
-		{"handoffs", r.Procs.Handoffs},
-		{"retakes", r.Procs.Retakes},
-		{"preemptions", r.Procs.Preemptions},
-		{"queues", jsonQueues{r.Procs.Queues, r.Procs.Overflows, r.Procs.GlobalTakes}},
-		{"pressure", r.Pressure},
-		{"fairness", jsonFairness{r.Fairness.Jain, r.Fairness.Judged, r.Fairness.MaxLagNs, r.Fairness.P99LagNs, r.Fairness.Slowdown, r.Fairness.Bypass, r.Fairness.LittleError, orEmpty(r.Fairness.Classes)}},
-		{"span", r.Span},
-		{"classes", jsonClasses(r.Waits.Classes)},
-		{"findings", jsonFindings(r.Findings)},
-		{"detectors", orEmpty(r.Detectors)},
+	out := &jsondoc.Analysis{
+		Schema: doc.Schema, Tool: doc.Tool,
+		Verdict:        jsondoc.Verdict{Status: doc.Verdict.Status, Headline: doc.Verdict.Headline, Lines: orEmpty(doc.Verdict.Lines)},
+		Trace:          jsondoc.Trace{Trace: withWarnings(r.Trace), Changes: orEmpty(r.Procs.Procs)},
+		Reconstruction: r.Reconstruction,
+		Waits: jsondoc.Waits{
+			Summary: r.Waits.All, User: r.Waits.User, Self: r.Waits.Self, System: r.Waits.System, Worst: orEmpty(r.Waits.Worst),
+			OverTime: waits.OverTime{BinNs: r.Waits.OverTime.BinNs, Causes: orEmpty(r.Waits.OverTime.Causes)},
+		},
+		Ps: orEmpty(r.Procs.Ps), Preemptions: r.Procs.Preemptions, Pressure: r.Pressure,
+		Fairness: jsondoc.Fairness{
+			Jain: r.Fairness.Jain, Judged: r.Fairness.Judged, MaxLagNs: r.Fairness.MaxLagNs, P99LagNs: r.Fairness.P99LagNs,
+			Slowdown: r.Fairness.Slowdown, Bypass: r.Fairness.Bypass, LittleError: r.Fairness.LittleError, Classes: orEmpty(r.Fairness.Classes),
+		},
+		Span: r.Span, Classes: classesOf(r.Waits.Classes), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
+		Reference: doc.Split,
 	}
-	if r.Trace.Reduced {
-		unknown(all, "steals", "handoffs", "retakes", "queues")
-	}
-	if doc.Split != nil {
-		all = append(all, part{"reference", doc.Split})
+	if !r.Trace.Reduced { // an old trace does not show these
+		out.Steals, out.Handoffs, out.Retakes = &r.Procs.Steals, &r.Procs.Handoffs, &r.Procs.Retakes
+		out.Queues = &jsondoc.Queues{Queues: r.Procs.Queues, Overflows: r.Procs.Overflows, GlobalTakes: r.Procs.GlobalTakes}
 	}
 	if o.Timeline {
-		all = append(all, part{"timeline", r.Timeline})
+		out.Timeline = &r.Timeline
 	}
-	return all
+	return out
 }
 
 // WriteJSON writes doc as one JSON object: a line for each key, and for each
@@ -126,26 +62,50 @@ func WriteJSON(w io.Writer, doc *Document, o JSONOptions) error {
 	if doc == nil || doc.Result == nil {
 		return fmt.Errorf("json: no result")
 	}
-	return writeParts(w, parts(doc, o))
+	return writeObject(w, analysisOf(doc, o))
 }
 
-// writeParts writes one JSON object: a line for each key, and for each element
-// of the lists of objects.
-func writeParts(w io.Writer, parts []part) error {
+// writeObject writes the struct that v points to as one JSON object: a line for
+// each key, and for each element of the lists of objects.
+func writeObject(w io.Writer, v any) error {
 	bw := bufio.NewWriterSize(w, 64<<10)
-	for i, p := range parts {
-		if i == 0 {
-			bw.WriteString("{\n")
-		} else {
-			bw.WriteString(",\n")
+	before := "{\n"
+	for key, value := range members(reflect.ValueOf(v).Elem()) {
+		fmt.Fprintf(bw, "%s%q: ", before, key)
+		if err := writeValue(bw, value.Interface()); err != nil {
+			return fmt.Errorf("json: %s: %w", key, err)
 		}
-		fmt.Fprintf(bw, "%q: ", p.key)
-		if err := writeValue(bw, p.value); err != nil {
-			return fmt.Errorf("json: %s: %w", p.key, err)
-		}
+		before = ",\n"
 	}
 	bw.WriteString("\n}\n")
 	return bw.Flush()
+}
+
+// members yields the keys of a struct with their values, as encoding/json has them:
+// embedded structs give theirs, and what is empty is left out where its tag says so.
+func members(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		for field, value := range v.Fields() {
+			if field.Anonymous {
+				if value.Kind() == reflect.Pointer && value.IsNil() {
+					continue
+				}
+				for key, member := range members(reflect.Indirect(value)) {
+					if !yield(key, member) {
+						return
+					}
+				}
+				continue
+			}
+			key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if options == "omitempty" && value.IsZero() {
+				continue
+			}
+			if !yield(key, value) {
+				return
+			}
+		}
+	}
 }
 
 // writeValue writes v in one line, or, if it is a list of objects, each of them
@@ -227,6 +187,10 @@ func finite(v reflect.Value) reflect.Value {
 				c.Field(i).Set(finite(v.Field(i)))
 			}
 		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c.Set(finite(v.Elem()).Addr())
+		}
 	case reflect.Slice:
 		if !v.IsNil() {
 			c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
@@ -258,14 +222,14 @@ func withWarnings(t analyze.Trace) analyze.Trace {
 	return t
 }
 
-func jsonClasses(cs []waits.Class) []jsonClass {
-	out := make([]jsonClass, 0, len(cs))
+func classesOf(cs []waits.Class) []jsondoc.Class {
+	out := make([]jsondoc.Class, 0, len(cs))
 	for _, c := range cs {
 		causes := c.Causes
 		if len(causes) == 0 {
 			causes = c.Waits.Causes
 		}
-		out = append(out, jsonClass{
+		out = append(out, jsondoc.Class{
 			ID: c.ID, Name: c.Name, Creator: c.Creator, System: c.System,
 			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs,
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
@@ -276,20 +240,11 @@ func jsonClasses(cs []waits.Class) []jsonClass {
 	return out
 }
 
-func jsonFindings(fs []findings.Finding) []findings.Finding {
+func findingsOf(fs []findings.Finding) []findings.Finding {
 	out := make([]findings.Finding, 0, len(fs))
 	for _, f := range fs {
 		f.Actors, f.Evidence, f.Advice = orEmpty(f.Actors), orEmpty(f.Evidence), orEmpty(f.Advice)
 		out = append(out, f)
 	}
 	return out
-}
-
-// unknown makes the values of keys null: the trace does not show them.
-func unknown(ps []part, keys ...string) {
-	for i := range ps {
-		if slices.Contains(keys, ps[i].key) {
-			ps[i].value = nil
-		}
-	}
 }

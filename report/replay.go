@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 	"github.com/gmpscope/gmpscope/replay"
@@ -21,29 +22,10 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 	if r == nil {
 		return fmt.Errorf("json: no result")
 	}
-	parts := []part{
-		{"schema", Schema},
-		{"tool", tool},
-		{"trace", withWarnings(r.Trace)},
-		{"policy", r.Policy},
-		{"gomaxprocs", r.GOMAXPROCS},
-		{"guided", r.Guided},
-		{"observed", r.Observed},
-	}
-	if f := r.Free; f != nil {
-		parts = append(parts, []part{
-			{"workload", f.Workload},
-			{"simulated", f.Simulated},
-			{"spread", f.Spread},
-			{"error", f.Error},
-			{"causes", f.Causes},
-			{"classes", f.Classes},
-			{"split", f.Split},
-			{"what_if", f.WhatIf},
-			{"notes", f.Notes},
-		}...)
-	}
-	return writeParts(w, parts)
+	return writeObject(w, &jsondoc.Replay{
+		Schema: Schema, Tool: tool, Trace: withWarnings(r.Trace), Policy: r.Policy, GOMAXPROCS: r.GOMAXPROCS,
+		Guided: r.Guided, Observed: r.Observed, Free: r.Free,
+	})
 }
 
 // WriteReplayText writes the result of a replay for people. Equal input gives
