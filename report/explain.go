@@ -13,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
+	"github.com/gmpscope/gmpscope/internal/names"
 )
 
 // UnknownName says that there is no explanation of a name.
@@ -65,63 +66,21 @@ func WriteExplanation(w io.Writer, name string, o TextOptions) error {
 	return t.w.Flush()
 }
 
-// near returns names like name.
+// near returns names like name, nearest first; at most three.
 func near(name string) []string {
-	type candidate struct {
-		name string
-		far  int
-	}
-	var cs []candidate
-	low := strings.ToLower(strings.TrimSpace(name))
-	if low == "" {
-		return nil
-	}
-	limit := max(1, min(3, utf8.RuneCountInString(low)/3))
-	add := func(shown, as string) {
-		as = strings.ToLower(as)
-		far := distance(low, as)
-		if len(low) >= 3 && strings.Contains(as, low) {
-			far = min(far, 1)
-		}
-		if far <= limit && !slices.ContainsFunc(cs, func(c candidate) bool { return c.name == shown }) {
-			cs = append(cs, candidate{shown, far})
-		}
-	}
-	for _, n := range Names() {
-		add(n, n)
-	}
+	candidates, shown := Names(), map[string]string{}
 	for _, t := range glossary.Terms() {
-		for _, a := range t.Aliases {
-			add(t.Term, a)
+		for _, alias := range t.Aliases {
+			candidates, shown[alias] = append(candidates, alias), t.Term
 		}
 	}
-	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(a.far, b.far) })
 	var out []string
-	for _, c := range cs[:min(len(cs), 3)] {
-		out = append(out, c.name)
-	}
-	return out
-}
-
-// distance is the number of letters to insert, delete or change.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range y {
-			d := diag
-			if x[i] != y[j] {
-				d = 1 + min(diag, row[j], row[j+1])
-			}
-			diag, row[j+1] = row[j+1], d
+	for _, c := range names.Near(name, candidates) {
+		if c = cmp.Or(shown[c], c); !slices.Contains(out, c) {
+			out = append(out, c)
 		}
 	}
-	return row[len(y)]
+	return out[:min(len(out), 3)]
 }
 
 // kinds are the sorts of terms, in the order in which they are listed.

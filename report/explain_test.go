@@ -7,8 +7,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -78,15 +76,5 @@ func TestWriteNames(t *testing.T) {
 		if !strings.Contains(b.String(), "\n  "+name+" ") {
 			t.Errorf("%s is not listed", name)
 		}
-	}
-}
-
-func TestDistance(t *testing.T) {
-	var got []int
-	for _, p := range [][2]string{{"", ""}, {"abc", "abc"}, {"abc", "abd"}, {"abc", "ab"}, {"", "ab"}, {"kitten", "sitting"}} {
-		got = append(got, distance(p[0], p[1]))
-	}
-	if diff := cmp.Diff([]int{0, 0, 1, 1, 2, 3}, got); diff != "" {
-		t.Error(diff)
 	}
 }

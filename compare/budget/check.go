@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/names"
 )
 
 // Document is the decoded JSON document of one analysis.
@@ -277,7 +279,7 @@ func called(x map[string]any, name string) bool {
 	for _, key := range naming {
 		switch v := x[key].(type) {
 		case string:
-			if v == name || strings.Contains(name, "*") && matches(name, v) {
+			if names.Match(name, v) {
 				return true
 			}
 		case float64:
@@ -287,23 +289,6 @@ func called(x map[string]any, name string) bool {
 		}
 	}
 	return false
-}
-
-// matches holds a name against a pattern in which * stands for any letters.
-func matches(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	if !strings.HasPrefix(name, parts[0]) {
-		return false
-	}
-	name = name[len(parts[0]):]
-	for _, p := range parts[1 : len(parts)-1] {
-		i := strings.Index(name, p)
-		if i < 0 {
-			return false
-		}
-		name = name[i+len(p):]
-	}
-	return strings.HasSuffix(name, parts[len(parts)-1])
 }
 
 // worstFinding is the severity that at least half of the documents reach. why says
@@ -321,7 +306,7 @@ func (r *Rule) worstFinding(docs []Document) (severity int, why string) {
 			id, _ := x["id"].(string)
 			s, _ := x["severity"].(string)
 			if r.path[0].choice {
-				if id != r.path[0].choose && !(strings.Contains(r.path[0].choose, "*") && matches(r.path[0].choose, id)) {
+				if !names.Match(r.path[0].choose, id) {
 					continue
 				}
 			} else if kind, ok := x["kind"].(string); !ok {

@@ -51,17 +51,18 @@ var rules = []rule{
 	{"analyze/fairness", in("reference", "analyze/procs", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/timeline", in("reference", "analyze/procs"), nil},
 	{"analyze/span", in("reference", "analyze/procs", "analyze/ids"), nil},
-	{"analyze/findings", in("reference", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span"), nil},
+	{"analyze/findings", in("reference", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/names"), nil},
+	{"analyze/config", in("analyze/findings", "internal/names"), nil},
 	{"analyze", in("reference", "internal/std"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze"), nil},
-	{"compare/budget", nil, nil}, // it knows documents only
+	{"compare/budget", in("internal/names"), nil}, // it knows documents only
 	{"compare", in("reference", "analyze"), []string{"golang.org/x/perf"}},
 
 	{"report/html/echarts/gen", in("internal/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
 	{"report/html/echarts", in("internal/npm"), nil},
 	{"report/html", in("reference", "analyze", "replay", "compare", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
-	{"report", in("reference", "analyze", "replay", "compare", "internal/term"), nil},
+	{"report", in("reference", "analyze", "replay", "compare", "internal/names", "internal/std", "internal/term"), nil},
 
 	// A module of its own, for programs that want little else.
 	{"capture/example", in("capture"), nil},
@@ -72,6 +73,7 @@ var rules = []rule{
 	{"internal/term", nil, []string{"golang.org/x/term"}},
 	{"internal/files", nil, nil},
 	{"internal/guard", nil, nil},
+	{"internal/names", nil, nil},
 	{"internal/npm", nil, nil},
 	{"internal/std", nil, nil},
 	{"internal/tracetest", nil, nil},
@@ -84,7 +86,7 @@ var rules = []rule{
 }
 
 // forTests are modules that any test may import.
-var forTests = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "golang.org/x/exp", "github.com/klauspost/compress"}
+var forTests = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "golang.org/x/exp", "github.com/klauspost/compress", "github.com/google/jsonschema-go"}
 
 func in(rooms ...string) []string { return rooms }
 
