@@ -18,14 +18,14 @@ import (
 // thing the same number, so that they can be compared. Names are not safe for
 // concurrent use, and not for two runs at once. A nil *Names changes nothing.
 type Names struct {
-	packages, funcs, files, types, reasons map[string]string
+	packages, funcs, files, types, reasons, owners map[string]string
 }
 
 // NewNames returns Names that have replaced nothing yet.
 func NewNames() *Names {
 	return &Names{
 		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
-		reasons: map[string]string{},
+		reasons: map[string]string{}, owners: map[string]string{},
 	}
 }
 

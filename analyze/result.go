@@ -21,8 +21,9 @@ type Result struct {
 	Pressure       fairness.Pressure
 	Span           Span
 	Timeline       timeline.Result
-	Findings       []findings.Finding // by severity, then cost
-	Detectors      []Detector         // all that ran, in their order
+	Findings       []findings.Finding    // by severity, then cost
+	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
+	Detectors      []Detector            // all that ran, in their order
 }
 
 // Trace describes the input.
@@ -126,5 +127,5 @@ type Detector struct {
 	ID    string        `json:"id"`
 	Kind  findings.Kind `json:"kind"`
 	Title string        `json:"title"`
-	Found int           `json:"found"`
+	Found int           `json:"found"` // findings, also those that were suppressed
 }

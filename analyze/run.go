@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type Options struct {
 	// What is alive at one time in the trace cannot be lowered: where it is too much
 	// the analysis ends, with an error, or with Partial as if it was interrupted.
 	MaxMemory int64
+	// Thresholds are those of the detectors; the zero value means [all.Default].
+	// Package config reads them from a file.
+	Thresholds all.Thresholds
 	// Anonymize, if set, replaces the names of packages, functions, files and
 	// annotations that are not Go's own by numbers, and the trace's by "trace".
 	Anonymize *Names
@@ -93,7 +97,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if o.OnStacks != nil {
 		o.OnStacks(stackLines(stream.Tables, words))
 	}
-	detectors := all.Detectors(all.Default())
+	detectors := all.Detectors(cmp.Or(o.Thresholds, all.Default()))
 	found := findings.NewSet(detectors, findings.Env{})
 	chains := []chain{
 		{

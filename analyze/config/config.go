@@ -1,0 +1,108 @@
+// Package config answers: what is judged how strictly, and what is accepted? It
+// reads a configuration file, which sets thresholds of the detectors and
+// suppresses findings. docs/config.md describes it for users.
+//
+//	f, err := os.Open("gmpscope.json")
+//	...
+//	c, err := config.Read(f, "gmpscope.json")
+//	...
+//	res, err := analyze.Run(ctx, src, analyze.Options{Thresholds: c.Thresholds})
+//	...
+//	inForce, expired := c.InForce(time.Now())
+//	used := res.Suppress(inForce, nil)
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+)
+
+// Bounds on a configuration file, which is untrusted like any other input.
+const (
+	maxSize         = 1 << 20 // bytes
+	maxSuppressions = 1000
+)
+
+// Config is what a configuration file says. Its JSON is such a file.
+type Config struct {
+	Schema     string                 `json:"$schema,omitempty"` // where the schema of this file is, for editors
+	Thresholds all.Thresholds         `json:"thresholds"`        // of the detectors, by their IDs; those that are not set keep their defaults
+	Suppress   []findings.Suppression `json:"suppress"`          // findings that are known and accepted
+}
+
+// Default returns what is in force without a file.
+func Default() *Config {
+	return &Config{Thresholds: all.Default(), Suppress: []findings.Suppression{}}
+}
+
+// Error is a mistake in a configuration file.
+type Error struct {
+	Name string // of the file
+	Line int    // from 1
+	Why  string // what is wrong, and what to do
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("configuration %s, line %d: %s", e.Name, e.Line, e.Why)
+}
+
+// Read reads a configuration; what it does not set is as in [Default]. The name is
+// for errors, which are of type *[Error] where the file is wrong, and not
+// unreadable.
+func Read(r io.Reader, name string) (*Config, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading configuration %s: %w", name, err)
+	}
+	d := newDecoder(text)
+	switch {
+	case len(text) > maxSize:
+		return nil, &Error{name, 1, fmt.Sprintf("is larger than %d bytes: no configuration needs as much", maxSize)}
+	case !utf8.Valid(text):
+		return nil, &Error{name, 1 + bytes.Count(text[:invalid(text)], []byte{'\n'}), "is not UTF-8 text: save it as such"}
+	}
+	c := Default()
+	if err := d.config(c); err != nil {
+		return nil, &Error{name, d.line(), err.Error()}
+	}
+	return c, nil
+}
+
+// invalid is where the first bytes are that are no UTF-8.
+func invalid(text []byte) int {
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(text)
+}
+
+// Write writes c as a configuration file.
+func (c *Config) Write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(c)
+}
+
+// InForce returns the suppressions that hold, and those that have expired.
+func (c *Config) InForce(now time.Time) (inForce, expired []findings.Suppression) {
+	for _, s := range c.Suppress {
+		if s.Expired(now) {
+			expired = append(expired, s)
+		} else {
+			inForce = append(inForce, s)
+		}
+	}
+	return inForce, expired
+}

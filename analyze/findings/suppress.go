@@ -1,0 +1,61 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/names"
+)
+
+// Suppression says that what a detector finds about a class is known and accepted.
+type Suppression struct {
+	Finding string `json:"finding"`         // ID of the detector
+	Class   string `json:"class"`           // start function of those that the finding is about; * stands for any letters
+	Reason  string `json:"reason"`          // why it is accepted
+	Owner   string `json:"owner"`           // who answers for that
+	Until   string `json:"until,omitempty"` // last day on which it holds, in UTC, as in 2027-03-01; for ever without it
+}
+
+// Covers reports whether s suppresses findings of a detector about a class.
+func (s *Suppression) Covers(id, class string) bool {
+	return s.Finding == id && names.Match(s.Class, class)
+}
+
+// Expired reports whether the last day of s is over.
+func (s *Suppression) Expired(now time.Time) bool {
+	return s.Until != "" && now.UTC().Format(time.DateOnly) > s.Until
+}
+
+// Suppressed is a finding that was taken out, and by what.
+type Suppressed struct {
+	Finding Finding     `json:"finding"`
+	By      Suppression `json:"suppression"`
+}
+
+// Subject is the class that a finding is about: that of its first victim with a
+// class, or else of its first cause. A detector has one finding for each subject.
+// Both are "" where nobody has a class.
+func (f *Finding) Subject() (class, creator string) { return subject(*f) }
+
+// MergeSuppressed returns, of suppressed findings of several traces, the costliest
+// of each detector and class, ranked as findings are.
+func MergeSuppressed(list []Suppressed) []Suppressed {
+	type key struct{ id, class, creator string }
+	keyOf := func(s *Suppressed) key {
+		class, creator := s.Finding.Subject()
+		return key{s.Finding.ID, class, creator}
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y Suppressed) int {
+		return cmp.Or(cmp.Compare(x.Finding.Severity.Order(), y.Finding.Severity.Order()),
+			cmp.Compare(y.Finding.CostNs, x.Finding.CostNs), order(x.Finding, y.Finding))
+	})
+	seen := map[key]bool{}
+	return slices.DeleteFunc(list, func(s Suppressed) bool {
+		k := keyOf(&s)
+		was := seen[k]
+		seen[k] = true
+		return was
+	})
+}

@@ -1,0 +1,85 @@
+package analyze
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// Suppress moves the findings that a suppression covers from Findings to
+// Suppressed; of several that cover it, the first is named. used[i] reports
+// whether by[i] covered any. Whether they have expired is the caller's to look at.
+//
+// It is no step of [Run]: what is accepted says nothing about the trace, so all
+// that was measured stays as it is, and so do the numbers in Detectors.
+//
+// If the result is anonymous, names are those that made it so. The suppressions
+// name classes as the program does; in Suppressed they have the class of the
+// finding, and numbers for owner and reason.
+func (r *Result) Suppress(by []findings.Suppression, names *Names) (used []bool) {
+	used = make([]bool, len(by))
+	var kept []findings.Finding
+	for _, f := range r.Findings {
+		shown, _ := f.Subject()
+		class := names.original(shown)
+		var first *findings.Suppression
+		for i := range by {
+			if !by[i].Covers(f.ID, class) {
+				continue
+			}
+			used[i] = true
+			if first == nil {
+				first = &by[i]
+			}
+		}
+		if first == nil {
+			kept = append(kept, f)
+		} else {
+			r.Suppressed = append(r.Suppressed, findings.Suppressed{Finding: f, By: names.suppression(*first, shown)})
+		}
+	}
+	r.Findings = kept
+	return used
+}
+
+// AllFindings yields the findings and those that were suppressed: what is true of
+// the trace, whether or not somebody accepts it.
+func (r *Result) AllFindings() iter.Seq[*findings.Finding] {
+	return func(yield func(*findings.Finding) bool) {
+		for i := range r.Findings {
+			if !yield(&r.Findings[i]) {
+				return
+			}
+		}
+		for i := range r.Suppressed {
+			if !yield(&r.Suppressed[i].Finding) {
+				return
+			}
+		}
+	}
+}
+
+// original returns the function that n shows under that name.
+func (n *Names) original(shown string) string {
+	if n == nil {
+		return shown
+	}
+	for fn, number := range n.funcs {
+		if strings.HasSuffix(shown, "."+number) && n.Function(fn) == shown {
+			return fn
+		}
+	}
+	return shown // Go's own
+}
+
+// suppression is what a suppression of a finding about that class is called.
+func (n *Names) suppression(s findings.Suppression, class string) findings.Suppression {
+	if n != nil {
+		if strings.Trim(s.Class, "*") != "" {
+			s.Class = class
+		}
+		s.Reason, s.Owner = numbered(n.reasons, s.Reason, "reason"), numbered(n.owners, s.Owner, "owner")
+	}
+	return s
+}
