@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
@@ -201,7 +201,7 @@ func (n *Names) failure(f events.Failure) string {
 	if n != nil {
 		f.Err = errDamaged
 	}
-	used := "events of it that were used: " + findings.Count(f.Events)
+	used := "events of it that were used: " + quantity.Count(f.Events)
 	if f.Events == 0 {
 		used = "none of its events could be used"
 	}

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/wire"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // nothing says why there is nothing that could be analysed.
@@ -43,11 +43,11 @@ func salvaged(s *events.Salvage) string {
 	table(&s.Strings, "string", "strings", "what refers to such a string has no name")
 	table(&s.Samples, "CPU sample", "CPU samples", "they are left out")
 	if s.Lost > 0 && len(parts) == 0 {
-		parts = append(parts, findings.Plural(s.Lost, "byte", "bytes")+" of it could not be read")
+		parts = append(parts, quantity.Plural(s.Lost, "byte", "bytes")+" of it could not be read")
 	}
 	if s.Partial {
 		parts = append(parts, fmt.Sprintf("events of threads are missing: between %s and %s they may have done more than is told, and the times of Ps are guesses",
-			findings.Dur(s.From), findings.Dur(s.To)))
+			quantity.Duration(s.From), quantity.Duration(s.To)))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "it is damaged, but nothing of it is missing")
@@ -58,28 +58,28 @@ func salvaged(s *events.Salvage) string {
 // damage says what is wrong with a table, with the words for an entry and for several.
 func damage(e *wire.Entries, one, many string) string {
 	missing := e.Missing - e.Damaged // those of the damaged ones are among them
-	found := findings.Count(int64(e.Found))
+	found := quantity.Count(int64(e.Found))
 	switch {
 	case e.Found == 0:
 		return "its " + many + " are missing"
 	case e.Damaged == 0 && missing == 1:
 		return fmt.Sprintf("1 %s is missing beside %s that are there", one, found)
 	case e.Damaged == 0:
-		return fmt.Sprintf("%s %s are missing beside %s that are there", findings.Count(int64(missing)), many, found)
+		return fmt.Sprintf("%s %s are missing beside %s that are there", quantity.Count(int64(missing)), many, found)
 	}
-	s := fmt.Sprintf("%s of %s %s are damaged", findings.Count(int64(e.Damaged)), found, many)
+	s := fmt.Sprintf("%s of %s %s are damaged", quantity.Count(int64(e.Damaged)), found, many)
 	if e.Damaged == 1 {
 		s = fmt.Sprintf("1 of %s %s is damaged", found, many)
 	}
 	if missing > 0 {
-		s += fmt.Sprintf(" and %s missing", findings.Count(int64(missing)))
+		s += fmt.Sprintf(" and %s missing", quantity.Count(int64(missing)))
 	}
 	return s
 }
 
 // during says when a gap is.
 func during(g events.Gap) string {
-	from, to, length := findings.Dur(g.From), findings.Dur(g.To), findings.Dur(g.To-g.From)
+	from, to, length := quantity.Duration(g.From), quantity.Duration(g.To), quantity.Duration(g.To-g.From)
 	if from == to {
 		return fmt.Sprintf("for %s at %s", length, from)
 	}
@@ -137,11 +137,11 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		t.Wall = st.Wall.UTC().Format(time.RFC3339)
 	}
 	if interrupted {
-		why := fmt.Sprintf("%s of it could be read", findings.Plural(in.Bytes, "byte", "bytes"))
+		why := fmt.Sprintf("%s of it could be read", quantity.Plural(in.Bytes, "byte", "bytes"))
 		if full != "" {
 			why = full
 		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %s, and what followed in it is left out", findings.Dur(st.End), why))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %s, and what followed in it is left out", quantity.Duration(st.End), why))
 	}
 	if h.V1 {
 		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
@@ -151,34 +151,34 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		long += st.Salvages[i].CutNames
 	}
 	if long > 0 {
-		t.Warnings = append(t.Warnings, findings.Plural(int64(long), "name is", "names are")+" longer than 1 KiB, and cut")
+		t.Warnings = append(t.Warnings, quantity.Plural(int64(long), "name is", "names are")+" longer than 1 KiB, and cut")
 	}
 	for _, l := range in.Losses {
 		if l.Bytes > 0 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%s lost at byte %d: %s", findings.Plural(l.Bytes, "byte", "bytes"), l.Offset, words.loss(l.Why)))
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%s lost at byte %d: %s", quantity.Plural(l.Bytes, "byte", "bytes"), l.Offset, words.loss(l.Why)))
 		} else {
 			t.Warnings = append(t.Warnings, fmt.Sprintf("at byte %d: %s", l.Offset, words.loss(l.Why)))
 		}
 	}
 	if n := in.LossCount - len(in.Losses); n > 0 {
-		t.Warnings = append(t.Warnings, findings.Plural(int64(n), "more loss", "more losses"))
+		t.Warnings = append(t.Warnings, quantity.Plural(int64(n), "more loss", "more losses"))
 	}
 	for _, f := range st.Failures {
 		t.Warnings = append(t.Warnings, words.failure(f))
 	}
 	if n := st.FailCount - len(st.Failures); n > 0 {
-		t.Warnings = append(t.Warnings, findings.Plural(int64(n), "more generation", "more generations")+" could not be read to the end")
+		t.Warnings = append(t.Warnings, quantity.Plural(int64(n), "more generation", "more generations")+" could not be read to the end")
 	}
 	for i := range st.Salvages {
 		if i == 10 {
-			t.Warnings = append(t.Warnings, findings.Plural(int64(st.SalvageCount-i), "more damaged generation", "more damaged generations"))
+			t.Warnings = append(t.Warnings, quantity.Plural(int64(st.SalvageCount-i), "more damaged generation", "more damaged generations"))
 			break
 		}
 		t.Warnings = append(t.Warnings, salvaged(&st.Salvages[i]))
 	}
 	for i, g := range st.Gaps {
 		if i == 10 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%s; %s in all", findings.Plural(int64(st.GapCount-i), "more gap", "more gaps"), findings.Dur(st.LostNs)))
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%s; %s in all", quantity.Plural(int64(st.GapCount-i), "more gap", "more gaps"), quantity.Duration(st.LostNs)))
 			break
 		}
 		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened %s is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded", during(g)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // ErrNoTraces says that a side has no trace.
@@ -89,7 +90,7 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 		say("The Go versions differ: %s before, %s after; the rules of the scheduler may, too.", list(b.GoVersions), list(a.GoVersions))
 	}
 	if far(float64(b.DurationNs), float64(a.DurationNs)) {
-		say("The traces are of different length: %s before, %s after (medians).", findings.Dur(b.DurationNs), findings.Dur(a.DurationNs))
+		say("The traces are of different length: %s before, %s after (medians).", quantity.Duration(b.DurationNs), quantity.Duration(a.DurationNs))
 	}
 	switch r.Basis {
 	case PerSecond:

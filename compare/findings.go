@@ -8,6 +8,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // grown is by which factor a cost must change where chance cannot be told.
@@ -92,7 +93,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 			x.Significant = p < alpha
 			if !x.Significant {
 				x.Change = Same
-			} else if x.Change == Same && findings.Dur(x.AfterCostNs) != findings.Dur(x.BeforeCostNs) {
+			} else if x.Change == Same && quantity.Duration(x.AfterCostNs) != quantity.Duration(x.BeforeCostNs) {
 				x.Change = Grown
 				if x.AfterCostNs < x.BeforeCostNs {
 					x.Change = Shrunk

@@ -3,10 +3,9 @@ package compare
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // judge fills in the verdict. The primary metrics decide: all that changed for
@@ -109,7 +108,7 @@ func (r *Result) headline(up, down []*Metric) string {
 		return "Some got better and some worse: " + say(up) + "; but " + say(down) + hint + "." + weak
 	case Inconclusive:
 		return fmt.Sprintf("Nothing can be concluded: with %s before and %s after a change of the program cannot be told from the difference between two runs.",
-			findings.Plural(int64(r.Before.N), "trace", "traces"), findings.Plural(int64(r.After.N), "trace", "traces"))
+			quantity.Plural(int64(r.Before.N), "trace", "traces"), quantity.Plural(int64(r.After.N), "trace", "traces"))
 	}
 	return "No significant change of scheduling."
 }
@@ -142,30 +141,11 @@ func (r *Result) chief() string {
 func Value(v float64, unit string) string {
 	switch unit {
 	case "ns":
-		return findings.Dur(int64(math.Round(v)))
+		return quantity.Duration(int64(math.Round(v)))
 	case "share":
-		return fixed(100*v) + " %"
+		return quantity.FinePercent(v)
 	case "1/s":
-		return findings.Number(v) + "/s"
+		return quantity.Number(v) + "/s"
 	}
-	return fixed(v)
-}
-
-// fixed writes v with three significant digits, but no more than three after the
-// point.
-func fixed(v float64) string {
-	a := abs64(v)
-	digits := 3
-	switch {
-	case a >= 99.95:
-		return findings.Number(v)
-	case a >= 9.995:
-		digits = 1
-	case a >= 0.9995:
-		digits = 2
-	case a > 0 && a < 0.0005:
-		return "<0.001"
-	}
-	s := strconv.FormatFloat(v, 'f', digits, 64)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	return quantity.Fine(v)
 }

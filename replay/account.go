@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/replay/workload"
 )
@@ -163,9 +163,9 @@ func notes(w *workload.Workload, res *analyze.Result) []string {
 	add := func(format string, v ...any) { out = append(out, fmt.Sprintf(format, v...)) }
 	switch {
 	case w.Capped:
-		add("the workload is too large: what comes after %s was left out", findings.Dur(w.EndNs))
+		add("the workload is too large: what comes after %s was left out", quantity.Duration(w.EndNs))
 	case w.Omitted > 0:
-		add("what comes after %s was left out, as asked for", findings.Dur(w.EndNs))
+		add("what comes after %s was left out, as asked for", quantity.Duration(w.EndNs))
 	}
 	if w.ProcsChanged {
 		add("GOMAXPROCS changes in the trace, and in the model with it; %d held longest", w.Procs)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -225,7 +225,7 @@ func (h *holds) notes(makespan int64) (least int64, notes []string) {
 			}
 			why += "goroutines were blocked in " + s.blocked + " that held it"
 		}
-		notes = append(notes, fmt.Sprintf("the mutex that %s locks was held for about %v (inferred: %s): what is done under it is done one after the other, and with more Ps the whole takes at least that long, if it is one mutex", s.name, time.Duration(s.ns).Round(time.Microsecond), why))
+		notes = append(notes, fmt.Sprintf("the mutex that %s locks was held for about %s (inferred: %s): what is done under it is done one after the other, and with more Ps the whole takes at least that long, if it is one mutex", s.name, quantity.Duration(s.ns), why))
 	}
 	return least, notes
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/compare/budget"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Check is the outcome of a gate.
@@ -93,27 +95,27 @@ func WriteCheckText(w io.Writer, c *Check) error {
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
 			broken++
-			fmt.Fprintf(bw, "broken: line %d: %s\n", o.Line, visible(message(o)))
+			fmt.Fprintf(bw, "broken: line %d: %s\n", o.Line, words.Visible(message(o)))
 		}
 	}
 	failed := 0
 	for i := range c.Findings {
 		if f := &c.Findings[i]; c.fails(f) {
 			failed++
-			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, cut(visible(f.Title), 600))
+			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, words.Cut(words.Visible(f.Title), 600))
 		}
 	}
 	if !c.Failed() {
-		fmt.Fprintf(bw, "ok: %s", plural(int64(len(c.Traces)), "trace", "traces"))
+		fmt.Fprintf(bw, "ok: %s", quantity.Plural(int64(len(c.Traces)), "trace", "traces"))
 		if n := len(c.Budget); n > 0 {
-			fmt.Fprintf(bw, ", %s kept", plural(int64(n), "budget", "budgets"))
+			fmt.Fprintf(bw, ", %s kept", quantity.Plural(int64(n), "budget", "budgets"))
 		}
 		if c.FailOn != "" {
 			fmt.Fprintf(bw, ", no finding of severity %s or above", c.FailOn)
 		}
 		fmt.Fprintln(bw)
 	} else {
-		fmt.Fprintf(bw, "failed: %s broken, %s\n", plural(int64(broken), "budget", "budgets"), plural(int64(failed), "finding", "findings"))
+		fmt.Fprintf(bw, "failed: %s broken, %s\n", quantity.Plural(int64(broken), "budget", "budgets"), quantity.Plural(int64(failed), "finding", "findings"))
 	}
 	return bw.Flush()
 }
@@ -135,7 +137,7 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
-			fmt.Fprintf(bw, "::error title=%s::%s\n", property.Replace("gmpscope: budget"), data.Replace(visible(message(o))))
+			fmt.Fprintf(bw, "::error title=%s::%s\n", property.Replace("gmpscope: budget"), data.Replace(words.Visible(message(o))))
 		}
 	}
 	for i := range c.Findings {
@@ -149,9 +151,9 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 		}
 		at := ""
 		if file, line := place(f); file != "" {
-			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(visible(file)), line)
+			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(words.Visible(file)), line)
 		}
-		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+visible(f.ID)), at, data.Replace(cut(visible(f.Title), 600)))
+		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+words.Visible(f.ID)), at, data.Replace(words.Cut(words.Visible(f.Title), 600)))
 	}
 	return bw.Flush()
 }
@@ -215,17 +217,17 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 		o := &c.Budget[i]
 		problem := ""
 		if !o.OK {
-			problem = visible(message(o))
+			problem = words.Visible(message(o))
 		}
-		add("budget", visible(o.Rule), problem)
+		add("budget", words.Visible(o.Rule), problem)
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		problem := ""
 		if c.fails(f) {
-			problem = fmt.Sprintf("%s: %s", f.Severity, cut(visible(f.Title), 600))
+			problem = fmt.Sprintf("%s: %s", f.Severity, words.Cut(words.Visible(f.Title), 600))
 		}
-		add("findings", fmt.Sprintf("%d %s", i+1, visible(f.ID)), problem)
+		add("findings", fmt.Sprintf("%d %s", i+1, words.Visible(f.ID)), problem)
 	}
 	if s.Tests == 0 {
 		add("findings", "none", "")
@@ -315,12 +317,12 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 	}
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
-			run.Results = append(run.Results, sarifResult{Rule: "budget", Level: "error", Message: sarifText{visible(message(o))}})
+			run.Results = append(run.Results, sarifResult{Rule: "budget", Level: "error", Message: sarifText{words.Visible(message(o))}})
 		}
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		x := sarifResult{Rule: f.ID, Level: "note", Message: sarifText{cut(visible(f.Title), 600)}}
+		x := sarifResult{Rule: f.ID, Level: "note", Message: sarifText{words.Cut(words.Visible(f.Title), 600)}}
 		switch {
 		case c.fails(f):
 			x.Level = "error"
@@ -334,9 +336,9 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 			if len(a.Stack) == 0 {
 				continue
 			}
-			st := sarifStack{Message: sarifText{visible(a.Role + " " + a.Class)}}
+			st := sarifStack{Message: sarifText{words.Visible(a.Role + " " + a.Class)}}
 			for _, s := range a.Stack {
-				fr := sarifFrame{Location: sarifFrameLocation{Message: sarifText{cut(visible(s), 300)}}}
+				fr := sarifFrame{Location: sarifFrameLocation{Message: sarifText{words.Cut(words.Visible(s), 300)}}}
 				one := findings.Finding{Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{s}}}}
 				if file, line := place(&one); file != "" {
 					fr.Location.Physical = physical(file, line)

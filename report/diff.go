@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -38,9 +39,9 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 		return fmt.Errorf("text: no result")
 	}
 	t := &text{w: bufio.NewWriter(w), o: o}
-	t.para(0, t.in(verdictStyle[c.Verdict], strings.ToUpper(string(c.Verdict)))+": "+visible(c.Headline))
+	t.para(0, t.in(verdictStyle[c.Verdict], strings.ToUpper(string(c.Verdict)))+": "+words.Visible(c.Headline))
 	for _, s := range c.Caveats {
-		t.hang("  ! ", 4, visible(s))
+		t.hang("  ! ", 4, words.Visible(s))
 	}
 	t.diffSides(c)
 	t.diffMetrics(c)
@@ -59,10 +60,10 @@ func (t *text) diffSides(c *compare.Result) {
 	}{{"before", &c.Before}, {"after", &c.After}} {
 		var procs []string
 		for _, p := range s.side.GOMAXPROCS {
-			procs = append(procs, number(int64(p)))
+			procs = append(procs, quantity.Count(int64(p)))
 		}
-		tb.add(s.name, number(int64(s.side.N)), duration(s.side.DurationNs), strings.Join(procs, ", "),
-			visible(strings.Join(s.side.GoVersions, "; ")), duration(s.side.RunningNs), number(s.side.Starts))
+		tb.add(s.name, quantity.Count(int64(s.side.N)), quantity.Duration(s.side.DurationNs), strings.Join(procs, ", "),
+			words.Visible(strings.Join(s.side.GoVersions, "; ")), quantity.Duration(s.side.RunningNs), quantity.Count(s.side.Starts))
 	}
 	t.table(2, tb)
 	for _, s := range []struct {
@@ -75,7 +76,7 @@ func (t *text) diffSides(c *compare.Result) {
 				names = append(names, fmt.Sprintf("and %d more", len(s.side.Traces)-i))
 				break
 			}
-			names = append(names, cut(visible(n), 200))
+			names = append(names, words.Cut(words.Visible(n), 200))
 		}
 		t.hang("  "+s.name+": ", 10, strings.Join(names, ", "))
 	}
@@ -100,9 +101,9 @@ func (t *text) diffMetrics(c *compare.Result) {
 			change = "~"
 		}
 		if m.PAdjusted != nil {
-			p = words.Chance(*m.PAdjusted)
+			p = quantity.PValue(*m.PAdjusted)
 		}
-		tb.add(visible(m.Title), compare.Value(m.Before.Median, m.Unit), words.Spread(m.Before, m.Unit),
+		tb.add(words.Visible(m.Title), compare.Value(m.Before.Median, m.Unit), words.Spread(m.Before, m.Unit),
 			compare.Value(m.After.Median, m.Unit), words.Spread(m.After, m.Unit), change, interval, p)
 	}
 	t.table(2, tb)
@@ -116,9 +117,9 @@ func (t *text) diffCauses(c *compare.Result) {
 		if x.BeforeNs == 0 && x.AfterNs == 0 {
 			continue
 		}
-		tb.add(x.Cause, duration(x.BeforeNs), duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs), share(max(x.DeltaNs, -x.DeltaNs), all))
+		tb.add(x.Cause, quantity.Duration(x.BeforeNs), quantity.Duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs), quantity.Part(max(x.DeltaNs, -x.DeltaNs), all))
 	}
-	tb.add("all waiting", duration(c.Waiting.BeforeNs), duration(c.Waiting.AfterNs), words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs), "")
+	tb.add("all waiting", quantity.Duration(c.Waiting.BeforeNs), quantity.Duration(c.Waiting.AfterNs), words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs), "")
 	t.table(2, tb)
 }
 
@@ -129,19 +130,19 @@ func (t *text) diffClasses(c *compare.Result) {
 		if i == textClassChanges {
 			break
 		}
-		name := shortened(cmp.Or(x.Name, words.Unknown), 28)
+		name := words.Shortened(cmp.Or(x.Name, words.Unknown), 28)
 		if x.In != "both" {
 			name += " (only " + x.In + ")"
 		}
-		tb.add(name, number(x.BeforeGoroutines), number(x.AfterGoroutines), duration(x.BeforeNs), duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs),
-			duration(x.BeforeP99Ns), duration(x.AfterP99Ns))
+		tb.add(name, quantity.Count(x.BeforeGoroutines), quantity.Count(x.AfterGoroutines), quantity.Duration(x.BeforeNs), quantity.Duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs),
+			quantity.Duration(x.BeforeP99Ns), quantity.Duration(x.AfterP99Ns))
 	}
 	t.table(2, tb)
 	if n := len(c.Classes) - textClassChanges; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", plural(int64(n), "more class", "more classes")))
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more class", "more classes")))
 	}
 	for _, r := range c.Renames {
-		t.hang("  - ", 4, fmt.Sprintf("%s may be what %s was: %s.", cut(visible(r.After), 200), cut(visible(r.Before), 200), r.Why))
+		t.hang("  - ", 4, fmt.Sprintf("%s may be what %s was: %s.", words.Cut(words.Visible(r.After), 200), words.Cut(words.Visible(r.Before), 200), r.Why))
 	}
 }
 
@@ -153,15 +154,15 @@ func (t *text) diffFindings(c *compare.Result) {
 	}
 	for i, f := range c.Findings {
 		if i == textFindingChanges {
-			t.line(fmt.Sprintf("  … and %s.", plural(int64(len(c.Findings)-i), "more", "more")))
+			t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(len(c.Findings)-i), "more", "more")))
 			break
 		}
 		chance := ""
 		if f.P != nil {
-			chance = ", p " + words.Chance(*f.P)
+			chance = ", p " + quantity.PValue(*f.P)
 		}
 		t.line(fmt.Sprintf("  %s  %s %s  in %d of %d before, %d of %d after; cost %s%s", t.in(bold, fmt.Sprintf("%-6s", f.Change)),
-			visible(f.Severity), visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, words.CostChange(&f), chance))
+			words.Visible(f.Severity), words.Visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, words.CostChange(&f), chance))
 		for _, l := range words.Titles(&f) {
 			t.para(10, ended(l))
 		}

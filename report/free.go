@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -17,29 +18,29 @@ func (t *text) replayFree(r *replay.Result) {
 	t.head("Free replay")
 	w := f.Workload
 	t.para(2, fmt.Sprintf("The work of the trace (%s, %s, %s from outside, %s of the garbage collector), scheduled by the model of %s with GOMAXPROCS %d; medians of %s.",
-		plural(int64(w.Goroutines), "goroutine", "goroutines"), plural(int64(w.Steps), "step", "steps"), plural(int64(w.Arrivals), "arrival", "arrivals"),
-		plural(int64(w.GCCycles), "cycle", "cycles"), r.Policy, w.GOMAXPROCS, plural(int64(w.Seeds), "run", "runs")))
+		quantity.Plural(int64(w.Goroutines), "goroutine", "goroutines"), quantity.Plural(int64(w.Steps), "step", "steps"), quantity.Plural(int64(w.Arrivals), "arrival", "arrivals"),
+		quantity.Plural(int64(w.GCCycles), "cycle", "cycles"), r.Policy, w.GOMAXPROCS, quantity.Plural(int64(w.Seeds), "run", "runs")))
 	o, s, e := r.Observed, f.Simulated, f.Error
 	lo, hi := f.Spread.Min, f.Spread.Max
 	tb := newTable("", "observed", "simulated", "error", "spread")
 	row := func(name string, observed, simulated, low, high int64, e *float64, show func(int64) string) {
 		tb.add(name, show(observed), show(simulated), signed(e), between(low, high, show))
 	}
-	row("makespan", o.MakespanNs, s.MakespanNs, lo.MakespanNs, hi.MakespanNs, e.Makespan, duration)
-	row("busy", o.BusyNs, s.BusyNs, lo.BusyNs, hi.BusyNs, e.Busy, duration)
-	row("waits", o.Waits.Count, s.Waits.Count, lo.Waits.Count, hi.Waits.Count, e.Waits.Count, number)
-	row("waited", o.Waits.TotalNs, s.Waits.TotalNs, lo.Waits.TotalNs, hi.Waits.TotalNs, e.Waits.Total, duration)
-	row("p50", o.Waits.P50, s.Waits.P50, lo.Waits.P50, hi.Waits.P50, e.Waits.P50, duration)
-	row("p99", o.Waits.P99, s.Waits.P99, lo.Waits.P99, hi.Waits.P99, e.Waits.P99, duration)
-	row("time-weighted p50", o.Waits.TimeWeighted.P50, s.Waits.TimeWeighted.P50, lo.Waits.TimeWeighted.P50, hi.Waits.TimeWeighted.P50, e.Waits.WeightedP50, duration)
-	row("steals", *o.Steals, *s.Steals, *lo.Steals, *hi.Steals, e.Steals, number)
-	row("global takes", *o.GlobalTakes, *s.GlobalTakes, *lo.GlobalTakes, *hi.GlobalTakes, e.GlobalTakes, number)
+	row("makespan", o.MakespanNs, s.MakespanNs, lo.MakespanNs, hi.MakespanNs, e.Makespan, quantity.Duration)
+	row("busy", o.BusyNs, s.BusyNs, lo.BusyNs, hi.BusyNs, e.Busy, quantity.Duration)
+	row("waits", o.Waits.Count, s.Waits.Count, lo.Waits.Count, hi.Waits.Count, e.Waits.Count, quantity.Count)
+	row("waited", o.Waits.TotalNs, s.Waits.TotalNs, lo.Waits.TotalNs, hi.Waits.TotalNs, e.Waits.Total, quantity.Duration)
+	row("p50", o.Waits.P50, s.Waits.P50, lo.Waits.P50, hi.Waits.P50, e.Waits.P50, quantity.Duration)
+	row("p99", o.Waits.P99, s.Waits.P99, lo.Waits.P99, hi.Waits.P99, e.Waits.P99, quantity.Duration)
+	row("time-weighted p50", o.Waits.TimeWeighted.P50, s.Waits.TimeWeighted.P50, lo.Waits.TimeWeighted.P50, hi.Waits.TimeWeighted.P50, e.Waits.WeightedP50, quantity.Duration)
+	row("steals", *o.Steals, *s.Steals, *lo.Steals, *hi.Steals, e.Steals, quantity.Count)
+	row("global takes", *o.GlobalTakes, *s.GlobalTakes, *lo.GlobalTakes, *hi.GlobalTakes, e.GlobalTakes, quantity.Count)
 	t.table(2, tb)
 
 	t.head("Why they waited")
 	tb = newTable("cause", "observed", "simulated")
 	for _, c := range f.Causes {
-		tb.add(string(c.Cause), duration(c.ObservedNs), duration(c.SimulatedNs))
+		tb.add(string(c.Cause), quantity.Duration(c.ObservedNs), quantity.Duration(c.SimulatedNs))
 	}
 	t.table(2, tb)
 
@@ -54,7 +55,7 @@ func (t *text) replayFree(r *replay.Result) {
 			if name == "" {
 				name = "(unknown)"
 			}
-			tb.add(cut(visible(name), 34), number(c.Observed.Count), duration(c.Observed.TotalNs), duration(c.Simulated.TotalNs), signed(c.Error), duration(c.Observed.P99), duration(c.Simulated.P99))
+			tb.add(words.Cut(words.Visible(name), 34), quantity.Count(c.Observed.Count), quantity.Duration(c.Observed.TotalNs), quantity.Duration(c.Simulated.TotalNs), signed(c.Error), quantity.Duration(c.Observed.P99), quantity.Duration(c.Simulated.P99))
 		}
 		t.table(2, tb)
 	}
@@ -65,17 +66,17 @@ func (t *text) replayFree(r *replay.Result) {
 		t.head("What if")
 		tb = newTable("", "makespan", "spread", "waited", "p50", "p99")
 		add := func(name string, s replay.Run, lo, hi int64) {
-			tb.add(name, duration(s.MakespanNs), between(lo, hi, duration), duration(s.Waits.TotalNs), duration(s.Waits.P50), duration(s.Waits.P99))
+			tb.add(name, quantity.Duration(s.MakespanNs), between(lo, hi, quantity.Duration), quantity.Duration(s.Waits.TotalNs), quantity.Duration(s.Waits.P50), quantity.Duration(s.Waits.P99))
 		}
 		bound := int64(0)
 		add("as it was", s, lo.MakespanNs, hi.MakespanNs)
 		for _, x := range f.WhatIf {
 			bound = max(bound, x.LockBoundNs)
-			add(cut(visible(x.Change), 30), x.Simulated, x.Spread.Min.MakespanNs, x.Spread.Max.MakespanNs)
+			add(words.Cut(words.Visible(x.Change), 30), x.Simulated, x.Spread.Min.MakespanNs, x.Spread.Max.MakespanNs)
 		}
 		t.table(2, tb)
 		if bound > 0 {
-			t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", duration(bound)))
+			t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", quantity.Duration(bound)))
 		}
 		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off: %s.", errorLine(e.Makespan, e.Waits.Total)))
 	}
@@ -92,7 +93,7 @@ func signed(e *float64) string {
 	if e == nil {
 		return "-"
 	}
-	return words.Change(1 + *e)
+	return quantity.Change(1 + *e)
 }
 
 // between writes the ends of a range: once, where they read the same.

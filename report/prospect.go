@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Prospect finds what a finding's victims could gain; nil if that was not asked
@@ -30,7 +32,7 @@ func ProspectLines(s *replay.Split, p *replay.Prospect) []string {
 	}
 	if p.ObservedNs > 0 && !told(s, p) {
 		parts := fmt.Sprintf("Of all the %s that %s waited, simulation gives %s to capacity (no scheduler could avoid it), %s to Go's rules, and %s to neither.",
-			duration(p.ObservedNs), className(p.Class), duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
+			quantity.Duration(p.ObservedNs), words.Class(p.Class), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
 		if len(s.OutOfBand) > 0 {
 			parts += " " + offLine(s)
 		}
@@ -54,23 +56,23 @@ func told(s *replay.Split, p *replay.Prospect) bool {
 }
 
 func adviceLine(s *replay.Split, p *replay.Prospect, a *replay.Advice) string {
-	what := className(p.Class) + " waits"
+	what := words.Class(p.Class) + " waits"
 	if a.Metric == replay.MetricMakespan {
 		what = "all takes"
 	}
-	model := fmt.Sprintf("As it was, the model gives %s for the %s observed (error: %s).", duration(a.SimulatedNs), duration(a.ObservedNs), signed(a.Error))
-	change := visible(a.Change)
+	model := fmt.Sprintf("As it was, the model gives %s for the %s observed (error: %s).", quantity.Duration(a.SimulatedNs), quantity.Duration(a.ObservedNs), signed(a.Error))
+	change := words.Visible(a.Change)
 	verdict := a.Verdict
-	if verdict == replay.Helps && duration(a.ChangedNs) == duration(a.SimulatedNs) {
+	if verdict == replay.Helps && quantity.Duration(a.ChangedNs) == quantity.Duration(a.SimulatedNs) {
 		verdict = replay.NoHelp // what rounds to nothing is no gain
 	}
 	switch verdict {
 	case replay.Helps:
 		return fmt.Sprintf("Simulated, “%s” (%s): %s %s, not %s (%s in %s). %s",
-			change, a.Why, what, duration(a.ChangedNs), duration(a.SimulatedNs), between(a.MinNs, a.MaxNs, duration), plural(int64(s.Seeds), "run", "runs"), model)
+			change, a.Why, what, quantity.Duration(a.ChangedNs), quantity.Duration(a.SimulatedNs), between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Plural(int64(s.Seeds), "run", "runs"), model)
 	case replay.NoHelp:
 		return fmt.Sprintf("Simulated, “%s” (%s): no gain that stands out from one run to the next: %s %s, and %s without. %s",
-			change, a.Why, what, between(a.MinNs, a.MaxNs, duration), duration(a.SimulatedNs), model)
+			change, a.Why, what, between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Duration(a.SimulatedNs), model)
 	}
 	return fmt.Sprintf("What would come of the advice cannot be simulated. %s", model)
 }
@@ -83,9 +85,9 @@ func offLine(s *replay.Split) string {
 
 func signedDuration(ns int64) string {
 	if ns < 0 {
-		return "-" + duration(-ns)
+		return "-" + quantity.Duration(-ns)
 	}
-	return duration(ns)
+	return quantity.Duration(ns)
 }
 
 // prospect shows what the victims of a finding could gain.

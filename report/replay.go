@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // textDivergences bounds the divergences that the text shows of each verdict.
@@ -57,7 +59,7 @@ func (t *text) replayVerdict(r *replay.Result) {
 		return
 	}
 	head := fmt.Sprintf("The rules of %s explain %s of %s; %s hold up to a race; %s are unexplained.", cmp.Or(sim.About(r.Policy), r.Policy),
-		share(g.Explained, g.Starts), plural(g.Starts, "start", "starts"), share(g.Ambiguous, g.Starts), share(g.Unexplained, g.Starts))
+		quantity.Part(g.Explained, g.Starts), quantity.Plural(g.Starts, "start", "starts"), quantity.Part(g.Ambiguous, g.Starts), quantity.Part(g.Unexplained, g.Starts))
 	if g.Starts == 0 {
 		head = "The trace has no starts."
 	}
@@ -65,13 +67,13 @@ func (t *text) replayVerdict(r *replay.Result) {
 		t.line(t.in(bold, l))
 	}
 	if n := violations(g); n > 0 {
-		for _, l := range wrap(fmt.Sprintf("The rebuilt decisions contradict themselves %s: that is an error of gmpscope, not of the program.", plural(n, "time", "times")), Width) {
+		for _, l := range wrap(fmt.Sprintf("The rebuilt decisions contradict themselves %s: that is an error of gmpscope, not of the program.", quantity.Plural(n, "time", "times")), Width) {
 			t.line(t.in(red, l))
 		}
 	}
 	t.line("")
 	t.para(2, fmt.Sprintf("Guided replay of %s: run queues are stepped along the rebuilt decisions, and every start is held against the rules of the scheduler, with GOMAXPROCS %d. Nothing is repaired on the way. The reconstruction corrected itself %s.",
-		cut(visible(r.Trace.Name), 400), r.GOMAXPROCS, plural(g.Corrections, "time", "times")))
+		words.Cut(words.Visible(r.Trace.Name), 400), r.GOMAXPROCS, quantity.Plural(g.Corrections, "time", "times")))
 }
 
 func violations(g *replay.Guided) int64 {
@@ -88,10 +90,10 @@ func (t *text) replayRules(g *replay.Guided) {
 	for _, s := range reference.Sources() {
 		if r, ok := g.ByRule[s.String()]; ok {
 			n := r.Explained + r.Ambiguous + r.Unexplained
-			tb.add(s.String(), number(n), share(r.Explained, n), share(r.Ambiguous, n), share(r.Unexplained, n))
+			tb.add(s.String(), quantity.Count(n), quantity.Part(r.Explained, n), quantity.Part(r.Ambiguous, n), quantity.Part(r.Unexplained, n))
 		}
 	}
-	tb.add("all", number(g.Starts), share(g.Explained, g.Starts), share(g.Ambiguous, g.Starts), share(g.Unexplained, g.Starts))
+	tb.add("all", quantity.Count(g.Starts), quantity.Part(g.Explained, g.Starts), quantity.Part(g.Ambiguous, g.Starts), quantity.Part(g.Unexplained, g.Starts))
 	t.table(2, tb)
 }
 
@@ -115,7 +117,7 @@ func (t *text) replayRaces(g *replay.Guided) {
 	tb := newTable("race", "starts", "").alignLeft(2)
 	for _, r := range raceWords {
 		if n := g.Races[r.race]; n > 0 {
-			tb.add(string(r.race), number(n), r.words)
+			tb.add(string(r.race), quantity.Count(n), r.words)
 		}
 	}
 	t.table(2, tb)
@@ -129,7 +131,7 @@ func (t *text) replayPuts(g *replay.Guided) {
 	tb := newTable("into", "puts", "as by the rules", "ambiguous", "not")
 	for _, k := range []string{"runnext", "local", "global", "direct", "overflow", "initial", "unknown"} {
 		if r, ok := g.Puts[k]; ok {
-			tb.add(k, number(r.Explained+r.Ambiguous+r.Unexplained), number(r.Explained), number(r.Ambiguous), number(r.Unexplained))
+			tb.add(k, quantity.Count(r.Explained+r.Ambiguous+r.Unexplained), quantity.Count(r.Explained), quantity.Count(r.Ambiguous), quantity.Count(r.Unexplained))
 		}
 	}
 	t.table(2, tb)
@@ -161,7 +163,7 @@ func (t *text) replayViolations(g *replay.Guided) {
 	tb := newTable("kind", "times", "").alignLeft(2)
 	for _, i := range replay.Invariants() {
 		if n := g.Violations[i]; n > 0 {
-			tb.add(string(i), number(n), invariantWords[i])
+			tb.add(string(i), quantity.Count(n), invariantWords[i])
 		}
 	}
 	t.table(2, tb)
@@ -196,10 +198,10 @@ func (t *text) replayDivergences(g *replay.Guided) {
 		if d.Race != "" {
 			what += ", " + string(d.Race)
 		}
-		t.hang(fmt.Sprintf("  %-11s ", d.Verdict), 14, fmt.Sprintf("at %s, decision %s, %s (%s): expected %s; found %s.", instant(d.Time), number(d.N), who, what, d.Expected, d.Found))
+		t.hang(fmt.Sprintf("  %-11s ", d.Verdict), 14, fmt.Sprintf("at %s, decision %s, %s (%s): expected %s; found %s.", quantity.Instant(d.Time), quantity.Count(d.N), who, what, d.Expected, d.Found))
 	}
 	if left > 0 {
-		t.line(fmt.Sprintf("  … and %s.", plural(left, "more", "more")))
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(left, "more", "more")))
 	}
 }
 
@@ -210,10 +212,10 @@ func (t *text) replayObserved(r *replay.Result) {
 	tb.left[0] = false
 	steals := "-"
 	if o.Steals != nil {
-		steals = number(*o.Steals)
+		steals = quantity.Count(*o.Steals)
 	}
-	tb.add(duration(o.MakespanNs), duration(o.BusyNs), number(o.Waits.Count), duration(o.Waits.TotalNs), duration(o.Waits.P50), duration(o.Waits.P99),
-		duration(o.Waits.TimeWeighted.P50), steals)
+	tb.add(quantity.Duration(o.MakespanNs), quantity.Duration(o.BusyNs), quantity.Count(o.Waits.Count), quantity.Duration(o.Waits.TotalNs), quantity.Duration(o.Waits.P50), quantity.Duration(o.Waits.P99),
+		quantity.Duration(o.Waits.TimeWeighted.P50), steals)
 	t.table(2, tb)
 }
 
@@ -224,9 +226,9 @@ func (t *text) warningList(ws []string) {
 	t.head("Warnings")
 	for i, w := range ws {
 		if i == textWarnings {
-			t.line(fmt.Sprintf("  … and %s.", plural(int64(len(ws)-i), "more", "more")))
+			t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(len(ws)-i), "more", "more")))
 			break
 		}
-		t.hang("  - ", 4, cut(visible(w), 600))
+		t.hang("  - ", 4, words.Cut(words.Visible(w), 600))
 	}
 }

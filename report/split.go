@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -26,26 +27,26 @@ func SplitLines(s *replay.Split) []string {
 		if min(p.CapacityNs, p.PolicyNs, p.ExcessNs) < 0 {
 			return ""
 		}
-		return " (" + share(ns, p.ObservedNs) + ")"
+		return " (" + quantity.Part(ns, p.ObservedNs) + ")"
 	}
 	out := []string{fmt.Sprintf("Of %s waited, %s%s are capacity: the same work, becoming runnable at the same times on %s, would wait that long under an ideal scheduler %s. Only less work, or more Ps, take that away.",
-		duration(p.ObservedNs), duration(p.CapacityNs), part(p.CapacityNs), plural(int64(s.GOMAXPROCS), "P", "Ps"), ideal)}
+		quantity.Duration(p.ObservedNs), quantity.Duration(p.CapacityNs), part(p.CapacityNs), quantity.Plural(int64(s.GOMAXPROCS), "P", "Ps"), ideal)}
 	if p.PolicyNs >= 0 {
-		out = append(out, fmt.Sprintf("The rules and costs of Go's scheduler, simulated, add %s%s: policy.", duration(p.PolicyNs), part(p.PolicyNs)))
+		out = append(out, fmt.Sprintf("The rules and costs of Go's scheduler, simulated, add %s%s: policy.", quantity.Duration(p.PolicyNs), part(p.PolicyNs)))
 	} else {
-		out = append(out, fmt.Sprintf("Go's scheduler, simulated, waits %s less than that: policy is below zero. It lets some finish early where the ideal one treats all alike.", duration(-p.PolicyNs)))
+		out = append(out, fmt.Sprintf("Go's scheduler, simulated, waits %s less than that: policy is below zero. It lets some finish early where the ideal one treats all alike.", quantity.Duration(-p.PolicyNs)))
 	}
 	if p.ExcessNs >= 0 {
-		out = append(out, fmt.Sprintf("%s%s are excess: observed beyond the simulation. That is the machine (threads that wake up late, or had no CPU), or what the model does not know; a trace does not tell which.", duration(p.ExcessNs), part(p.ExcessNs)))
+		out = append(out, fmt.Sprintf("%s%s are excess: observed beyond the simulation. That is the machine (threads that wake up late, or had no CPU), or what the model does not know; a trace does not tell which.", quantity.Duration(p.ExcessNs), part(p.ExcessNs)))
 	} else {
-		out = append(out, fmt.Sprintf("The simulation waits %s longer than was observed: the model is off by that much, and excess is below zero.", duration(-p.ExcessNs)))
+		out = append(out, fmt.Sprintf("The simulation waits %s longer than was observed: the model is off by that much, and excess is below zero.", quantity.Duration(-p.ExcessNs)))
 	}
 	stretch := "all of the trace"
 	if s.FromNs > 0 || s.EndNs < s.DurationNs {
-		stretch = fmt.Sprintf("%s to %s of %s of the trace", instant(s.FromNs), instant(s.EndNs), duration(s.DurationNs))
+		stretch = fmt.Sprintf("%s to %s of %s of the trace", quantity.Instant(s.FromNs), quantity.Instant(s.EndNs), quantity.Duration(s.DurationNs))
 	}
 	out = append(out, fmt.Sprintf("This is inference, from %s: the model, given the work of the trace, is off: %s (median of %s).",
-		stretch, errorLine(s.Error.Makespan, s.Error.Waits.Total), plural(int64(s.Seeds), "run", "runs")))
+		stretch, errorLine(s.Error.Makespan, s.Error.Waits.Total), quantity.Plural(int64(s.Seeds), "run", "runs")))
 	return append(out, s.Notes...)
 }
 
@@ -61,12 +62,12 @@ func (t *text) splitSection(s *replay.Split) {
 	}
 	t.head("Against the reference")
 	for _, l := range SplitLines(s) {
-		t.hang("  - ", 4, ended(sentence(visible(l))))
+		t.hang("  - ", 4, ended(words.Sentence(words.Visible(l))))
 	}
 	t.line("")
 	tb := newTable("class", "waited", "capacity", "policy", "excess")
 	row := func(name string, p replay.Parts) {
-		tb.add(cut(visible(name), 44), duration(p.ObservedNs), duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
+		tb.add(words.Cut(words.Visible(name), 44), quantity.Duration(p.ObservedNs), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
 	}
 	row("all", s.Total)
 	for i := range s.Classes {

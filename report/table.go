@@ -2,7 +2,10 @@ package report
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // table lays out rows in columns: the first column to the left, the others to
@@ -58,12 +61,13 @@ func (t *table) lines() []string {
 	return out
 }
 
-// wrap breaks s into lines of at most width runes, at spaces. A longer word
-// has a line of its own.
+// wrap breaks s into lines of at most width runes, at spaces, but not between a
+// number and its unit. A longer word has a line of its own.
 func wrap(s string, width int) []string {
 	var out []string
 	line, n := "", 0
-	for _, w := range pieces(s) {
+	for w := range strings.FieldsFuncSeq(quantity.NoBreak(s), breakable) {
+		w = strings.ReplaceAll(w, quantity.NBSP, " ")
 		k := utf8.RuneCountInString(w)
 		switch {
 		case n == 0:
@@ -81,30 +85,5 @@ func wrap(s string, width int) []string {
 	return out
 }
 
-// pieces splits s at spaces, but not between a number and its unit.
-func pieces(s string) []string {
-	out := strings.Fields(s)
-	k := 0
-	for i, w := range out {
-		if i > 0 && isUnit(strings.TrimRight(w, ".,;:)")) && isNumber(out[k-1]) {
-			out[k-1] += " " + w
-			continue
-		}
-		out[k] = w
-		k++
-	}
-	return out[:k]
-}
-
-func isNumber(s string) bool {
-	s = strings.TrimLeft(s, "(<>")
-	return s != "" && s[0] >= '0' && s[0] <= '9'
-}
-
-func isUnit(s string) bool {
-	switch s {
-	case "ns", "µs", "ms", "s", "min", "h", "%", "kB", "MB", "GB":
-		return true
-	}
-	return false
-}
+// breakable reports whether a line may be broken at r.
+func breakable(r rune) bool { return unicode.IsSpace(r) && string(r) != quantity.NBSP }

@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -20,34 +21,34 @@ func (t *text) trace(r *analyze.Result) {
 	t.head("Trace")
 	row := func(term, value string) {
 		if value != "" {
-			t.hang(fmt.Sprintf("  %-12s", term), 14, visible(value))
+			t.hang(fmt.Sprintf("  %-12s", term), 14, words.Visible(value))
 		}
 	}
-	row("name", cut(tr.Name, 400))
-	row("program", cut(tr.Program, 400))
+	row("name", words.Cut(tr.Name, 400))
+	row("program", words.Cut(tr.Program, 400))
 	row("Go", tr.GoVersion+", trace format "+tr.Format)
 	row("recorded", tr.Wall)
-	length := duration(tr.DurationNs)
+	length := quantity.Duration(tr.DurationNs)
 	if tr.LostNs > 0 {
-		length += ", of which " + duration(tr.LostNs) + " were not recorded: no share is of them"
+		length += ", of which " + quantity.Duration(tr.LostNs) + " were not recorded: no share is of them"
 	}
 	row("duration", length)
-	ps := number(int64(tr.GOMAXPROCS))
+	ps := quantity.Count(int64(tr.GOMAXPROCS))
 	if n := len(r.Procs.Procs); n > 1 {
 		var parts []string
 		for i, p := range r.Procs.Procs {
 			if i == 6 {
-				parts = append(parts, plural(int64(n-i), "more change", "more changes"))
+				parts = append(parts, quantity.Plural(int64(n-i), "more change", "more changes"))
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%s from %s", number(int64(p.N)), instant(p.AtNs)))
+			parts = append(parts, fmt.Sprintf("%s from %s", quantity.Count(int64(p.N)), quantity.Instant(p.AtNs)))
 		}
 		ps += " at most: " + strings.Join(parts, ", ")
 	}
 	row("GOMAXPROCS", ps)
 	content := []string{
-		plural(tr.Events, "event", "events"),
-		plural(tr.Goroutines, "goroutine", "goroutines"),
+		quantity.Plural(tr.Events, "event", "events"),
+		quantity.Plural(tr.Goroutines, "goroutine", "goroutines"),
 	}
 	for _, e := range []struct {
 		n         int64
@@ -57,19 +58,19 @@ func (t *text) trace(r *analyze.Result) {
 		{tr.Tasks, "task", "tasks"}, {tr.Regions, "region", "regions"}, {tr.Logs, "log message", "log messages"},
 	} {
 		if e.n > 0 {
-			content = append(content, plural(e.n, e.one, e.many))
+			content = append(content, quantity.Plural(e.n, e.one, e.many))
 		}
 	}
 	row("holds", strings.Join(content, ", "))
-	sz := size(tr.Bytes)
+	sz := quantity.Size(tr.Bytes)
 	if tr.Compression != "" {
 		sz += " (was compressed with " + tr.Compression + ")"
 	}
 	if tr.LostBytes > 0 {
-		sz += fmt.Sprintf("; %s could not be read (%s)", size(tr.LostBytes), share(tr.LostBytes, tr.Bytes))
+		sz += fmt.Sprintf("; %s could not be read (%s)", quantity.Size(tr.LostBytes), quantity.Part(tr.LostBytes, tr.Bytes))
 	}
 	row("size", sz)
-	row("tracer", fmt.Sprintf("its own goroutines took %s of all P-time", share(tr.TracerNs, r.PTime())))
+	row("tracer", fmt.Sprintf("its own goroutines took %s of all P-time", quantity.Part(tr.TracerNs, r.PTime())))
 	if tr.Reduced {
 		row("reduced", "this old format (Go 1.21 or before) shows neither threads nor retakes; queues, steals and handoffs are left out, times of waiting are exact")
 	}
@@ -100,22 +101,22 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 		}
 		t.line("  In brief (--all-findings shows their evidence):")
 		for _, f := range brief {
-			s := fmt.Sprintf("%s %s", visible(string(f.Severity)), visible(f.ID))
+			s := fmt.Sprintf("%s %s", words.Visible(string(f.Severity)), words.Visible(f.ID))
 			if f.CostNs > 0 {
-				s += ", costs " + duration(f.CostNs)
+				s += ", costs " + quantity.Duration(f.CostNs)
 			}
-			t.hang("  - ", 4, s+": "+ended(prose(f.Title, 300)))
+			t.hang("  - ", 4, s+": "+ended(words.Cut(words.Prose(f.Title), 300)))
 		}
 	}
 	if n := len(r.Detectors); n > 0 {
 		var quiet []string
 		for _, d := range r.Detectors {
 			if d.Found == 0 {
-				quiet = append(quiet, visible(d.ID))
+				quiet = append(quiet, words.Visible(d.ID))
 			}
 		}
 		t.line("")
-		s := fmt.Sprintf("%s ran", plural(int64(n), "detector", "detectors"))
+		s := fmt.Sprintf("%s ran", quantity.Plural(int64(n), "detector", "detectors"))
 		if len(quiet) > 0 {
 			s += "; nothing was found by " + strings.Join(quiet, ", ")
 		}
@@ -124,35 +125,35 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 }
 
 func (t *text) finding(f findings.Finding) {
-	head := fmt.Sprintf("%s  %s", t.in(severityStyle[f.Severity], visible(string(f.Severity))), t.in(bold, visible(f.ID)))
+	head := fmt.Sprintf("%s  %s", t.in(severityStyle[f.Severity], words.Visible(string(f.Severity))), t.in(bold, words.Visible(f.ID)))
 	if f.CostNs > 0 {
-		head += "  costs " + duration(f.CostNs)
+		head += "  costs " + quantity.Duration(f.CostNs)
 		if part := words.CostPart(&f); part != "" {
 			head += " (" + part + ")"
 		}
 	}
 	t.line("  " + head)
-	t.para(4, ended(prose(f.Title, 600)))
+	t.para(4, ended(words.Cut(words.Prose(f.Title), 600)))
 	tb := newTable("evidence", "value", "threshold")
 	for _, e := range f.Evidence {
 		limit := e.Limit
 		if limit == "" {
 			limit = "-"
 		}
-		tb.add(prose(e.What, 46), cut(visible(e.Value), 20), cut(visible(limit), 24))
+		tb.add(words.Cut(words.Prose(e.What), 46), words.Cut(words.Visible(e.Value), 20), words.Cut(words.Visible(limit), 24))
 	}
 	if len(tb.rows) > 0 {
 		t.table(4, tb)
 	}
 	for i, a := range f.Actors {
 		if i == 4 {
-			t.line(fmt.Sprintf("    … and %s", plural(int64(len(f.Actors)-i), "more", "more")))
+			t.line(fmt.Sprintf("    … and %s", quantity.Plural(int64(len(f.Actors)-i), "more", "more")))
 			break
 		}
 		t.para(4, actor(a))
 	}
 	if f.ToNs > f.FromNs {
-		t.para(4, fmt.Sprintf("when: %s to %s; how it is known: %s", instant(f.FromNs), instant(f.ToNs), words.Basis(f.Basis)))
+		t.para(4, fmt.Sprintf("when: %s to %s; how it is known: %s", quantity.Instant(f.FromNs), quantity.Instant(f.ToNs), words.Basis(f.Basis)))
 	} else if f.Basis != "" {
 		t.para(4, "how it is known: "+words.Basis(f.Basis))
 	}
@@ -162,9 +163,9 @@ func (t *text) finding(f findings.Finding) {
 }
 
 func actor(a findings.Actor) string {
-	s := visible(a.Role) + ":"
+	s := words.Visible(a.Role) + ":"
 	if a.Class != "" {
-		s += " " + className(a.Class)
+		s += " " + words.Class(a.Class)
 	}
 	if a.G > 0 {
 		s += fmt.Sprintf(" goroutine %d", a.G)
@@ -173,10 +174,10 @@ func actor(a findings.Actor) string {
 		s += fmt.Sprintf(" P%d", *a.P)
 	}
 	if a.Creator != "" {
-		s += ", created by " + className(a.Creator)
+		s += ", created by " + words.Class(a.Creator)
 	}
 	if len(a.Stack) > 0 {
-		s += ", in " + className(a.Stack[0])
+		s += ", in " + words.Class(a.Stack[0])
 	}
 	return s
 }
@@ -194,9 +195,9 @@ func (t *text) waiting(r *analyze.Result) {
 		if un+sn+yn == 0 {
 			continue
 		}
-		cause.add(fmt.Sprintf("%s (%s)", words.CauseOf(c).Title, c), duration(un), share(un, w.User.TotalNs), duration(sn), duration(yn))
+		cause.add(fmt.Sprintf("%s (%s)", words.CauseOf(c).Title, c), quantity.Duration(un), quantity.Part(un, w.User.TotalNs), quantity.Duration(sn), quantity.Duration(yn))
 	}
-	cause.add("all", duration(w.User.TotalNs), share(w.User.TotalNs, w.User.TotalNs), duration(w.Self.TotalNs), duration(w.System.TotalNs))
+	cause.add("all", quantity.Duration(w.User.TotalNs), quantity.Part(w.User.TotalNs, w.User.TotalNs), quantity.Duration(w.Self.TotalNs), quantity.Duration(w.System.TotalNs))
 	t.table(2, cause)
 	t.line("")
 	q := newTable("wait", "program", "Gosched", "runtime", "all")
@@ -212,7 +213,7 @@ func (t *text) waiting(r *analyze.Result) {
 		}
 		q.add(cells...)
 	}
-	quantile("number", func(s waits.Summary) string { return number(s.Count) })
+	quantile("number", func(s waits.Summary) string { return quantity.Count(s.Count) })
 	for _, e := range []struct {
 		label string
 		ns    func(waits.Summary) int64
@@ -226,16 +227,16 @@ func (t *text) waiting(r *analyze.Result) {
 		{"p90 by time", func(s waits.Summary) int64 { return s.TimeWeighted.P90 }},
 		{"p99 by time", func(s waits.Summary) int64 { return s.TimeWeighted.P99 }},
 	} {
-		quantile(e.label, func(s waits.Summary) string { return duration(e.ns(s)) })
+		quantile(e.label, func(s waits.Summary) string { return quantity.Duration(e.ns(s)) })
 	}
-	quantile("time in waits over 1 ms", func(s waits.Summary) string { return percent(s.TailMass["1ms"]) })
-	quantile("time in waits over 10 ms", func(s waits.Summary) string { return percent(s.TailMass["10ms"]) })
+	quantile("time in waits over 1 ms", func(s waits.Summary) string { return quantity.Percent(s.TailMass["1ms"]) })
+	quantile("time in waits over 10 ms", func(s waits.Summary) string { return quantity.Percent(s.TailMass["10ms"]) })
 	t.table(2, q)
 	t.line("")
 	t.para(2, "By number, each wait counts once; by time, each nanosecond of waiting: what a goroutine lives through that is waiting now. Gosched: waits after runtime.Gosched, which the goroutine asked for; runtime: the runtime's and the tracer's own goroutines.")
 	if w.User.BehindLongNs > 0 {
 		t.para(2, fmt.Sprintf("%s of the program's waiting (%s) was behind a single run longer than a time slice.",
-			duration(w.User.BehindLongNs), share(w.User.BehindLongNs, w.User.SeenNs())))
+			quantity.Duration(w.User.BehindLongNs), quantity.Part(w.User.BehindLongNs, w.User.SeenNs())))
 	}
 	t.overTime(r)
 	t.antagonists(r)
@@ -271,7 +272,7 @@ func (t *text) overTime(r *analyze.Result) {
 		}
 		fromNs, toNs := int64(from)*o.BinNs, min(int64(to)*o.BinNs, end)
 		recorded := r.Timeline.RecordedNs(fromNs, toNs)
-		row := []string{instant(fromNs), mean(ratio(all, max(1, recorded)))}
+		row := []string{quantity.Instant(fromNs), quantity.Number(quantity.Ratio(all, max(1, recorded)))}
 		if recorded == 0 && toNs > fromNs {
 			row[1] = "not recorded"
 		}
@@ -280,7 +281,7 @@ func (t *text) overTime(r *analyze.Result) {
 				row = append(row, "-")
 				continue
 			}
-			row = append(row, share(total(c.Ns[from:to]), all))
+			row = append(row, quantity.Part(total(c.Ns[from:to]), all))
 		}
 		tb.add(row...)
 	}
@@ -312,11 +313,11 @@ func (t *text) antagonists(r *analyze.Result) {
 			all += a.Ns
 		}
 		for _, a := range c.Antagonists {
-			ran := shortened(cmp.Or(a.Name, words.Unknown), 30)
+			ran := words.Shortened(cmp.Or(a.Name, words.Unknown), 30)
 			if a.Class == c.ID {
 				ran = "others of the same class"
 			}
-			pairs = append(pairs, pair{shortened(cmp.Or(c.Name, words.Unknown), 30), ran, a.Ns, all})
+			pairs = append(pairs, pair{words.Shortened(cmp.Or(c.Name, words.Unknown), 30), ran, a.Ns, all})
 		}
 	}
 	if len(pairs) == 0 {
@@ -325,12 +326,12 @@ func (t *text) antagonists(r *analyze.Result) {
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.ns, a.ns) })
 	tb := newTable("stood in line", "who ran meanwhile", "for", "of its time in line").alignLeft(1)
 	for _, p := range pairs[:min(len(pairs), textPairs)] {
-		tb.add(p.waited, p.ran, duration(p.ns), share(p.ns, p.all))
+		tb.add(p.waited, p.ran, quantity.Duration(p.ns), quantity.Part(p.ns, p.all))
 	}
 	t.line("")
 	t.table(2, tb)
 	if n := len(pairs) - textPairs; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", plural(int64(n), "more pair", "more pairs")))
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more pair", "more pairs")))
 	}
 }
 
@@ -343,7 +344,7 @@ func (t *text) stories(r *analyze.Result) {
 	for i, s := range told[:min(len(told), textStories)] {
 		text := storyOf(s.Story)
 		if s.Like > 0 {
-			text += fmt.Sprintf(" %s at the same time much the same.", plural(int64(s.Like), "more long wait was", "more long waits were"))
+			text += fmt.Sprintf(" %s at the same time much the same.", quantity.Plural(int64(s.Like), "more long wait was", "more long waits were"))
 		}
 		t.hang(fmt.Sprintf("  %d. ", i+1), 5, text)
 	}
@@ -351,11 +352,11 @@ func (t *text) stories(r *analyze.Result) {
 
 // storyOf tells one wait in sentences.
 func storyOf(s waits.Story) string {
-	name := ", " + className(s.Name) + ","
+	name := ", " + words.Class(s.Name) + ","
 	if s.Name == "" {
 		name = ""
 	}
-	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, duration(s.WaitNs), strings.Join(words.Story(s), " "))
+	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, quantity.Duration(s.WaitNs), strings.Join(words.Story(s), " "))
 }
 
 func (t *text) processors(r *analyze.Result) {
@@ -374,13 +375,13 @@ func (t *text) processors(r *analyze.Result) {
 	}
 	tb := newTable(append(head, "starts", "queue", "max")...)
 	row := func(label string, p procs.Proc, queue, top string) {
-		part := func(ns int64) string { return share(ns, p.UsableNs()) }
+		part := func(ns int64) string { return quantity.Part(ns, p.UsableNs()) }
 		cells := []string{label, part(p.RunningNs), part(p.SystemNs), part(p.GCNs), part(p.TracerNs), part(p.SyscallNs),
 			part(p.SchedNs), part(p.StoppedNs), part(p.IdleNs)}
 		if gaps {
-			cells = append(cells, duration(p.NotRecordedNs))
+			cells = append(cells, quantity.Duration(p.NotRecordedNs))
 		}
-		tb.add(append(cells, number(p.Starts), queue, top)...)
+		tb.add(append(cells, quantity.Count(p.Starts), queue, top)...)
 	}
 	var all procs.Proc
 	for i, p := range ps {
@@ -397,7 +398,7 @@ func (t *text) processors(r *analyze.Result) {
 		all.IdleNs += p.IdleNs
 		all.Starts += p.Starts
 		if i < textPs {
-			queue, top := mean(p.QueueMean), number(int64(p.QueueMax))
+			queue, top := quantity.Number(p.QueueMean), quantity.Count(int64(p.QueueMax))
 			if r.Trace.Reduced {
 				queue, top = "-", "-"
 			}
@@ -407,12 +408,12 @@ func (t *text) processors(r *analyze.Result) {
 	row("all", all, "", "")
 	t.table(2, tb)
 	if n := len(ps) - textPs; n > 0 {
-		t.line(fmt.Sprintf("  … and %s, counted under all.", plural(int64(n), "more P", "more Ps")))
+		t.line(fmt.Sprintf("  … and %s, counted under all.", quantity.Plural(int64(n), "more P", "more Ps")))
 	}
 	q := r.Procs.Queues
 	if !r.Trace.Reduced {
 		t.para(2, fmt.Sprintf("Queue lengths over time: all runnable goroutines %s on average, %s at most; global queue %s and %s; local queues together %s on average.",
-			mean(q.RunnableMean), number(q.RunnableMax), mean(q.GlobalMean), number(int64(q.GlobalMax)), mean(q.LocalMean)))
+			quantity.Number(q.RunnableMean), quantity.Count(q.RunnableMax), quantity.Number(q.GlobalMean), quantity.Count(int64(q.GlobalMax)), quantity.Number(q.LocalMean)))
 	}
 }
 
@@ -423,14 +424,14 @@ func (t *text) movements(r *analyze.Result) {
 		t.counts("preemptions", p.Preemptions)
 		return
 	}
-	s := plural(p.Steals.Count, "steal", "steals")
+	s := quantity.Plural(p.Steals.Count, "steal", "steals")
 	if p.Steals.Count > 0 {
-		s += fmt.Sprintf(" of %s", plural(p.Steals.Moved, "goroutine", "goroutines"))
+		s += fmt.Sprintf(" of %s", quantity.Plural(p.Steals.Moved, "goroutine", "goroutines"))
 		if v := mostStolen(p.Steals); v != "" {
 			s += "; " + v
 		}
 	}
-	s += fmt.Sprintf(". %s of a local queue, %s from the global queue.", plural(p.Overflows, "overflow", "overflows"), plural(p.GlobalTakes, "take", "takes"))
+	s += fmt.Sprintf(". %s of a local queue, %s from the global queue.", quantity.Plural(p.Overflows, "overflow", "overflows"), quantity.Plural(p.GlobalTakes, "take", "takes"))
 	t.para(2, s)
 	t.counts("handoffs", p.Handoffs)
 	t.counts("retakes", p.Retakes)
@@ -453,7 +454,7 @@ func mostStolen(s procs.Steals) string {
 		}
 	}
 	v, w := slices.Index(from, slices.Max(from)), slices.Index(by, slices.Max(by))
-	return fmt.Sprintf("most often from P%d (%s), by P%d (%s)", v, number(from[v]), w, number(by[w]))
+	return fmt.Sprintf("most often from P%d (%s), by P%d (%s)", v, quantity.Count(from[v]), w, quantity.Count(by[w]))
 }
 
 func (t *text) counts(title string, c procs.Counts) {
@@ -467,9 +468,9 @@ func (t *text) counts(title string, c procs.Counts) {
 		return cmp.Or(cmp.Compare(c.ByCause[b], c.ByCause[a]), cmp.Compare(a, b))
 	})
 	for i, k := range keys {
-		keys[i] = fmt.Sprintf("%s %s", words.Decision(k), number(c.ByCause[k]))
+		keys[i] = fmt.Sprintf("%s %s", words.Decision(k), quantity.Count(c.ByCause[k]))
 	}
-	s := fmt.Sprintf("%-12s %s", title, number(c.Count))
+	s := fmt.Sprintf("%-12s %s", title, quantity.Count(c.Count))
 	if len(keys) > 0 {
 		s += ": " + strings.Join(keys, ", ")
 	}
@@ -497,52 +498,52 @@ func (t *text) classes(r *analyze.Result) {
 			chief = words.CauseOf(b[0].Cause).Title
 		}
 		if f, ok := fair[c.ID]; ok && f.Judged > 1 {
-			jain = fmt.Sprintf("%.2f", f.Jain)
+			jain = quantity.Index(f.Jain)
 		}
 		w := c.Waits
-		tb.add(shortened(cmp.Or(c.Name, words.Unknown), 26), number(c.Goroutines), duration(c.RunningNs), duration(w.TotalNs),
-			duration(w.P50), duration(w.P99), duration(w.MaxNs), chief, jain)
+		tb.add(words.Shortened(cmp.Or(c.Name, words.Unknown), 26), quantity.Count(c.Goroutines), quantity.Duration(c.RunningNs), quantity.Duration(w.TotalNs),
+			quantity.Duration(w.P50), quantity.Duration(w.P99), quantity.Duration(w.MaxNs), chief, jain)
 	}
 	t.table(2, tb)
 	if n := len(cs) - textClasses; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", plural(int64(n), "more class", "more classes")))
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more class", "more classes")))
 	}
 }
 
 func (t *text) fairness(r *analyze.Result) {
 	t.head("Fairness and pressure")
 	if f := r.Fairness; f.Judged > 0 {
-		t.para(2, fmt.Sprintf("Against ideal sharing of the Ps: Jain's index %.3f over %s (1 is even), largest debt of running time %s, for 99 of 100 no more than %s. Slowdown, (waiting + running) / running: %s on average, %s at p99, %s at most.",
-			f.Jain, plural(f.Judged, "goroutine", "goroutines"), duration(f.MaxLagNs), duration(f.P99LagNs), digits(f.Slowdown.Mean), digits(f.Slowdown.P99), digits(f.Slowdown.Max)))
+		t.para(2, fmt.Sprintf("Against ideal sharing of the Ps: Jain's index %s over %s (1 is even), largest debt of running time %s, for 99 of 100 no more than %s. Slowdown, (waiting + running) / running: %s on average, %s at p99, %s at most.",
+			quantity.Index(f.Jain), quantity.Plural(f.Judged, "goroutine", "goroutines"), quantity.Duration(f.MaxLagNs), quantity.Duration(f.P99LagNs), quantity.Number(f.Slowdown.Mean), quantity.Number(f.Slowdown.P99), quantity.Number(f.Slowdown.Max)))
 		if by := f.Slowdown.ByService; len(by) > 1 {
 			first, last := by[0], by[len(by)-1]
 			t.para(2, fmt.Sprintf("By length: the shortest (under %s) were slowed %s on average, the longest (from %s) %s.",
-				duration(first.ToNs), amount(first.Mean, "time", "times"), duration(last.FromNs), amount(last.Mean, "time", "times")))
+				quantity.Duration(first.ToNs), quantity.Amount(first.Mean, "time", "times"), quantity.Duration(last.FromNs), quantity.Amount(last.Mean, "time", "times")))
 		}
 		t.para(2, fmt.Sprintf("Order: half of the waits were bypassed by %s that became runnable later or fewer, 99 of 100 by %s or fewer, one by %s; %s of the starts not from runnext left an earlier one waiting.",
-			number(f.Bypass.P50), number(f.Bypass.P99), number(f.Bypass.Max), percent(f.Bypass.Inversions)))
+			quantity.Count(f.Bypass.P50), quantity.Count(f.Bypass.P99), quantity.Count(f.Bypass.Max), quantity.Percent(f.Bypass.Inversions)))
 	} else {
 		t.para(2, "Fairness was not measured: there was too little to share.")
 	}
 	if x := r.Span; x.SpanNs > 0 {
 		s := fmt.Sprintf("Work and span: %s of work, of which a chain of %s had to be done one after the other: it could keep %s busy. Busy time %s; no scheduler could do it in less than %s (efficiency %s).",
-			duration(x.WorkNs), duration(x.SpanNs), amount(x.Parallelism, "P", "Ps"), duration(x.BusyNs), duration(x.BoundNs), percent(x.Efficiency))
+			quantity.Duration(x.WorkNs), quantity.Duration(x.SpanNs), quantity.Amount(x.Parallelism, "P", "Ps"), quantity.Duration(x.BusyNs), quantity.Duration(x.BoundNs), quantity.Percent(x.Efficiency))
 		if len(x.Path) > 0 {
-			s += fmt.Sprintf(" Most of the chain: %s, %s.", className(x.Path[0].Name), share(x.Path[0].Ns, x.SpanNs))
+			s += fmt.Sprintf(" Most of the chain: %s, %s.", words.Class(x.Path[0].Name), quantity.Part(x.Path[0].Ns, x.SpanNs))
 		}
 		t.para(2, s)
 	}
 	t.para(2, fmt.Sprintf("Pressure: %s of the time some goroutine waited; %s of the time one waited and nothing of the program ran; %s of all P-time was idle while work was queued.",
-		percent(r.Pressure.Some), percent(r.Pressure.Full), percent(r.Pressure.UnclaimedIdle)))
+		quantity.Percent(r.Pressure.Some), quantity.Percent(r.Pressure.Full), quantity.Percent(r.Pressure.UnclaimedIdle)))
 	if len(r.Pressure.Windows) > 0 {
 		var worst []string
 		for _, w := range r.Pressure.Windows {
-			worst = append(worst, fmt.Sprintf("of %s %s (median %s), at %s", duration(w.LengthNs), percent(w.Some.Max), percent(w.Some.P50), duration(w.Some.AtNs)))
+			worst = append(worst, fmt.Sprintf("of %s %s (median %s), at %s", quantity.Duration(w.LengthNs), quantity.Percent(w.Some.Max), quantity.Percent(w.Some.P50), quantity.Duration(w.Some.AtNs)))
 		}
 		t.para(2, "Somebody waited, in the worst window "+strings.Join(worst, "; ")+".")
 	}
 	if a := r.Pressure.Age; a.MaxNs > 0 {
-		t.para(2, fmt.Sprintf("The one that had waited longest had waited %s, at %s.", duration(a.MaxNs), duration(a.AtNs)))
+		t.para(2, fmt.Sprintf("The one that had waited longest had waited %s, at %s.", quantity.Duration(a.MaxNs), quantity.Duration(a.AtNs)))
 	}
 }
 
@@ -560,9 +561,9 @@ func (t *text) rebuilt(r *analyze.Result) {
 		return
 	}
 	s := fmt.Sprintf("A trace does not record run queues: they are rebuilt by the rules of the scheduler. Of %s, %s are explained by one rule, %s are ambiguous or corrected the model, %s are unexplained.",
-		plural(c.Starts, "start", "starts"), share(c.Explained, c.Starts), share(c.Ambiguous, c.Starts), share(c.Unexplained, c.Starts))
+		quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts), quantity.Part(c.Ambiguous, c.Starts), quantity.Part(c.Unexplained, c.Starts))
 	if e := c.EitherTick(); e > 0 {
-		s += fmt.Sprintf(" For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same.", share(e, c.Starts))
+		s += fmt.Sprintf(" For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same.", quantity.Part(e, c.Starts))
 	}
 	t.para(2, s)
 	type kv struct {
@@ -578,7 +579,7 @@ func (t *text) rebuilt(r *analyze.Result) {
 	slices.SortFunc(by, func(a, b kv) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.key, b.key)) })
 	var parts []string
 	for _, e := range by {
-		parts = append(parts, fmt.Sprintf("%s %s", visible(e.key), number(e.n)))
+		parts = append(parts, fmt.Sprintf("%s %s", words.Visible(e.key), quantity.Count(e.n)))
 	}
 	if len(parts) > 0 {
 		t.para(2, "Started from: "+strings.Join(parts, ", ")+".")
@@ -593,9 +594,9 @@ func (t *text) warnings(r *analyze.Result) {
 	t.head("Warnings")
 	for i, w := range ws {
 		if i == textWarnings {
-			t.line(fmt.Sprintf("  … and %s.", plural(int64(len(ws)-i), "more", "more")))
+			t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(len(ws)-i), "more", "more")))
 			break
 		}
-		t.hang("  - ", 4, cut(visible(w), 600))
+		t.hang("  - ", 4, words.Cut(words.Visible(w), 600))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -156,28 +157,10 @@ func TestVerdict(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{duration(0), "0 ns"},
-		{duration(1_300_000), "1.3 ms"},
-		{duration(119_000_000_000), "119 s"},
-		{duration(120_000_000_000), "2 min"},
-		{duration(7_200_000_000_000), "2 h"},
-		{number(1234567), "1,234,567"},
-		{percent(0), "0 %"},
-		{percent(0.0001), "<0.1 %"},
-		{percent(0.031), "3.1 %"},
-		{percent(0.62), "62 %"},
-		{percent(0.994), "99.4 %"},
-		{percent(0.9999), ">99.9 %"},
-		{percent(1), "100 %"},
-		{share(1, 0), "-"},
-		{size(18_330_112), "18.3 MB"},
-		{instant(1_234_500_000), "1.2345 s"},
-		{mean(0.001), "<0.01"},
-		{mean(1.2345), "1.23"},
-		{list([]string{"a", "b", "c"}), "a, b and c"},
-		{className("example.com/a/b.(*T).run"), "b.(*T).run"},
-		{className(""), "goroutines of unknown start function"},
-		{cut("abcdefghij", 5), "abc…j"},
+		{words.List([]string{"a", "b", "c"}), "a, b and c"},
+		{words.Class("example.com/a/b.(*T).run"), "b.(*T).run"},
+		{words.Class(""), "goroutines of unknown start function"},
+		{words.Cut("abcdefghij", 5), "abc…j"},
 		{lowered("Runs of x"), "runs of x"},
 		{lowered("GOMAXPROCS is low"), "GOMAXPROCS is low"},
 		{lowered("P3 was idle"), "P3 was idle"},
@@ -191,10 +174,18 @@ func TestFormat(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	got := wrap("it took 8.36 ms, or 12 % of all, in the queue of P3", 12)
-	want := []string{"it took", "8.36 ms, or", "12 % of all,", "in the queue", "of P3"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	for _, c := range []struct {
+		s    string
+		want []string
+	}{
+		{"it took 8.36 ms, or 12 % of all, in the queue of P3", []string{"it took", "8.36 ms, or", "12 % of all,", "in the queue", "of P3"}},
+		{"rose by +51 % or ±3 %", []string{"rose by", "+51 % or", "±3 %"}},
+		{"  two\n lines ", []string{"two lines"}},
+		{"", nil},
+	} {
+		if diff := cmp.Diff(c.want, wrap(c.s, 12)); diff != "" {
+			t.Errorf("%q:\n%s", c.s, diff)
+		}
 	}
 }
 

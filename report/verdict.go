@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -81,7 +82,7 @@ func chief(fs []findings.Finding) *findings.Finding {
 
 // muchWaiting says that there was much, whether a detector minds or not.
 func muchWaiting(r *analyze.Result) bool {
-	return ratio(r.Waits.User.TotalNs, running(r)) > largeWaiting
+	return quantity.Ratio(r.Waits.User.TotalNs, running(r)) > largeWaiting
 }
 
 // worthKnowing is the note that the headline is about where nothing is serious:
@@ -137,8 +138,8 @@ func headline(r *analyze.Result, status string) string {
 			s = "Scheduling costs this program something: "
 		}
 		s += inWords(r, f)
-		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && ratio(f.CostNs, f.WholeNs) < smallPart {
-			s += fmt.Sprintf(" That is %s of all the waiting.", share(f.CostNs, f.WholeNs))
+		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart {
+			s += fmt.Sprintf(" That is %s of all the waiting.", quantity.Part(f.CostNs, f.WholeNs))
 		}
 		return s
 	}
@@ -147,7 +148,7 @@ func headline(r *analyze.Result, status string) string {
 	}
 	much := muchWaiting(r)
 	what := fmt.Sprintf("goroutines waited %s for a processor in all, against %s of running, and no wait was longer than %s.",
-		duration(u.TotalNs), duration(running(r)), duration(u.MaxNs))
+		quantity.Duration(u.TotalNs), quantity.Duration(running(r)), quantity.Duration(u.MaxNs))
 	switch {
 	case len(r.Detectors) == 0:
 		return "No detector judged this trace: " + what
@@ -174,7 +175,7 @@ func headline(r *analyze.Result, status string) string {
 func costly(r *analyze.Result) *findings.Finding {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && ratio(f.CostNs, running(r)) > largeCost {
+		if f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && quantity.Ratio(f.CostNs, running(r)) > largeCost {
 			return f
 		}
 	}
@@ -184,7 +185,7 @@ func costly(r *analyze.Result) *findings.Finding {
 // inWords is a finding as a headline has it: its title, or of a symptom who
 // suffers, and from what.
 func inWords(r *analyze.Result, f *findings.Finding) string {
-	title := ended(lowered(prose(f.Title, 300)))
+	title := ended(lowered(words.Cut(words.Prose(f.Title), 300)))
 	c := victim(r, f)
 	if f.Kind != findings.KindSymptom || c == nil {
 		return title
@@ -193,10 +194,10 @@ func inWords(r *analyze.Result, f *findings.Finding) string {
 	if len(by) == 0 {
 		return title
 	}
-	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", className(c.Name), duration(c.Waits.TotalNs), duration(c.Waits.MaxNs),
-		share(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost)
+	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", words.Class(c.Name), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs),
+		quantity.Part(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost)
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
-		s += fmt.Sprintf(" and %s %s", share(by[1].Ns, c.Waits.TotalNs), words.CauseOf(by[1].Cause).Lost)
+		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.CauseOf(by[1].Cause).Lost)
 	}
 	return s + "."
 }
@@ -223,7 +224,7 @@ func because(u waits.Summary) string {
 	if len(by) == 0 || by[0].Ns*2 < u.TotalNs {
 		return ""
 	}
-	return fmt.Sprintf(" %s of all waiting was lost %s.", sentence(share(by[0].Ns, u.TotalNs)), words.CauseOf(by[0].Cause).Lost)
+	return fmt.Sprintf(" %s of all waiting was lost %s.", words.Sentence(quantity.Part(by[0].Ns, u.TotalNs)), words.CauseOf(by[0].Cause).Lost)
 }
 
 // inLine is the waiting behind other goroutines.
@@ -242,27 +243,27 @@ func lost(r *analyze.Result) string {
 		if i == 3 || c.Ns*20 < u.TotalNs && i > 0 {
 			break
 		}
-		parts = append(parts, share(c.Ns, u.TotalNs)+" "+words.CauseOf(c.Cause).Lost)
+		parts = append(parts, quantity.Part(c.Ns, u.TotalNs)+" "+words.CauseOf(c.Cause).Lost)
 	}
-	s := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all", plural(u.Count, "time", "times"), duration(u.TotalNs))
+	s := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all", quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs))
 	if run := running(r); run > 0 {
-		s += ", " + againstRunning(ratio(u.TotalNs, run))
+		s += ", " + againstRunning(quantity.Ratio(u.TotalNs, run))
 	}
 	if len(parts) > 0 {
-		s += ": " + list(parts)
+		s += ": " + words.List(parts)
 	}
 	s += "."
 	if self := r.Waits.Self.TotalNs; float64(self) > largeSelf*float64(u.TotalNs) && self > 0 {
-		s += fmt.Sprintf(" Another %s they waited because they had called runtime.Gosched.", duration(self))
+		s += fmt.Sprintf(" Another %s they waited because they had called runtime.Gosched.", quantity.Duration(self))
 	}
 	return s
 }
 
 // againstRunning puts waiting in relation to running.
 func againstRunning(f float64) string {
-	switch s := digits(f); {
+	switch s := quantity.Number(f); {
 	case f < 0.995:
-		return percent(f) + " of the time that they ran"
+		return quantity.Percent(f) + " of the time that they ran"
 	case s == "1":
 		return "as long as they ran"
 	default:
@@ -301,15 +302,15 @@ func sufferers(r *analyze.Result) string {
 		told += c.Waits.TotalNs
 		var about []string
 		if c.Goroutines > 0 {
-			about = append(about, plural(c.Goroutines, "goroutine", "goroutines"))
+			about = append(about, quantity.Plural(c.Goroutines, "goroutine", "goroutines"))
 		}
 		if c.Creator != "" {
-			about = append(about, "created by "+className(c.Creator))
+			about = append(about, "created by "+words.Class(c.Creator))
 		}
-		about = append(about, share(c.Waits.TotalNs, total)+" of the waiting", "up to "+duration(c.Waits.MaxNs)+" at a time")
-		who = append(who, fmt.Sprintf("%s (%s)", className(c.Name), strings.Join(about, ", ")))
+		about = append(about, quantity.Part(c.Waits.TotalNs, total)+" of the waiting", "up to "+quantity.Duration(c.Waits.MaxNs)+" at a time")
+		who = append(who, fmt.Sprintf("%s (%s)", words.Class(c.Name), strings.Join(about, ", ")))
 	}
-	return "Who waited: " + list(who) + "."
+	return "Who waited: " + words.List(who) + "."
 }
 
 // causers says who ran while the class that waited most did not.
@@ -328,14 +329,14 @@ func causers(r *analyze.Result) string {
 	}
 	a := c.Antagonists[0]
 	if a.Class == c.ID {
-		s := fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, others of the same class ran: they wait for one another.", sentence(share(a.Ns, sum)), className(c.Name))
+		s := fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, others of the same class ran: they wait for one another.", words.Sentence(quantity.Part(a.Ns, sum)), words.Class(c.Name))
 		if len(c.Antagonists) > 1 && c.Antagonists[1].Ns*5 > sum {
 			b := c.Antagonists[1]
-			s += fmt.Sprintf(" %s of it, %s ran.", sentence(share(b.Ns, sum)), className(b.Name))
+			s += fmt.Sprintf(" %s of it, %s ran.", words.Sentence(quantity.Part(b.Ns, sum)), words.Class(b.Name))
 		}
 		return s
 	}
-	return fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, %s ran.", share(a.Ns, sum), className(c.Name), className(a.Name))
+	return fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, %s ran.", quantity.Part(a.Ns, sum), words.Class(c.Name), words.Class(a.Name))
 }
 
 // tryFirst says what to do; where there is nothing, what was checked.
@@ -365,10 +366,10 @@ func tryFirst(r *analyze.Result) string {
 	const told = 6
 	n := len(quiet)
 	if n > told {
-		quiet = append(quiet[:told], plural(int64(n-told), "more thing", "more things"))
+		quiet = append(quiet[:told], quantity.Plural(int64(n-told), "more thing", "more things"))
 	}
-	s := "Checked and not found: " + list(quiet) + "."
-	if u := r.Waits.User; u.TotalNs > 0 && ratio(u.TotalNs, running(r)) < smallWaiting {
+	s := "Checked and not found: " + words.List(quiet) + "."
+	if u := r.Waits.User; u.TotalNs > 0 && quantity.Ratio(u.TotalNs, running(r)) < smallWaiting {
 		s += " If the program is slow, look elsewhere: at what it does while it runs, or at what it blocks on."
 	}
 	return s
@@ -399,7 +400,7 @@ func firstAdvice(r *analyze.Result, f *findings.Finding) string {
 			a = advice(&r.Findings[i])
 		}
 		if a != "" && !slices.ContainsFunc(r.Detectors, func(d analyze.Detector) bool { return d.ID == a }) {
-			return ended(lowered(prose(a, 600)))
+			return ended(lowered(words.Cut(words.Prose(a), 600)))
 		}
 	}
 	u := r.Waits.User
@@ -418,19 +419,19 @@ func firstAdvice(r *analyze.Result, f *findings.Finding) string {
 func sureness(r *analyze.Result) string {
 	t, c := r.Trace, r.Reconstruction
 	var s string
-	switch u := ratio(c.Unexplained, c.Starts); {
+	switch u := quantity.Ratio(c.Unexplained, c.Starts); {
 	case t.Reduced:
 		s = "How sure: times of waiting come from the trace itself; its old format (Go 1.21 or before) shows neither threads nor retakes, so queues were not rebuilt and steals are unknown."
 	case c.Starts == 0:
 		s = "How sure: the trace shows no start of a goroutine."
 	case u > mostUnsure:
-		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; but the rules of the scheduler do not explain %s of %s, so take queues, steals and causes as indications.", share(c.Unexplained, c.Starts), plural(c.Starts, "start", "starts"))
+		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; but the rules of the scheduler do not explain %s of %s, so take queues, steals and causes as indications.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	case u > manyUnsure:
-		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues and steals are inferred, and %s of %s stay unexplained.", share(c.Unexplained, c.Starts), plural(c.Starts, "start", "starts"))
+		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	default:
-		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues are inferred, and of %s one rule of the scheduler explains %s.", plural(c.Starts, "start", "starts"), share(c.Explained, c.Starts))
+		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues are inferred, and of %s one rule of the scheduler explains %s.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts))
 		if e := c.EitherTick(); e*100 > c.Starts {
-			s += fmt.Sprintf(" For %s two rules fit that come to the same.", share(e, c.Starts))
+			s += fmt.Sprintf(" For %s two rules fit that come to the same.", quantity.Part(e, c.Starts))
 		}
 	}
 	if slices.ContainsFunc(r.Findings, func(f findings.Finding) bool {
@@ -439,20 +440,20 @@ func sureness(r *analyze.Result) string {
 		s += " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
 	}
 	if t.LostBytes > 0 {
-		s += fmt.Sprintf(" %s of the trace could not be read.", sentence(size(t.LostBytes)))
+		s += fmt.Sprintf(" %s of the trace could not be read.", words.Sentence(quantity.Size(t.LostBytes)))
 	} else if t.Incomplete && t.LostNs > 0 {
-		s += fmt.Sprintf(" %s of the trace are missing.", sentence(duration(t.LostNs)))
+		s += fmt.Sprintf(" %s of the trace are missing.", words.Sentence(quantity.Duration(t.LostNs)))
 	} else if t.Incomplete && !t.Interrupted {
 		s += " The trace stops short: what the tracer had not written yet is missing."
 	}
 	if t.Interrupted {
-		s += fmt.Sprintf(" The analysis was interrupted: it is about the first %s of the trace.", duration(t.DurationNs))
+		s += fmt.Sprintf(" The analysis was interrupted: it is about the first %s of the trace.", quantity.Duration(t.DurationNs))
 	}
 	if n := r.Waits.All.OpenCount; n > 0 {
-		s += fmt.Sprintf(" %s not over when the trace ended (%s so far) and not counted.", plural(n, "wait was", "waits were"), duration(r.Waits.All.OpenNs))
+		s += fmt.Sprintf(" %s not over when the trace ended (%s so far) and not counted.", quantity.Plural(n, "wait was", "waits were"), quantity.Duration(r.Waits.All.OpenNs))
 	}
 	if t.DurationNs < shortTrace || c.Starts < fewStarts {
-		s += fmt.Sprintf(" The trace is short (%s, %s): it shows a moment.", duration(t.DurationNs), plural(c.Starts, "start", "starts"))
+		s += fmt.Sprintf(" The trace is short (%s, %s): it shows a moment.", quantity.Duration(t.DurationNs), quantity.Plural(c.Starts, "start", "starts"))
 	}
 	return s
 }

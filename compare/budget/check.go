@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/names"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Document is the decoded JSON document of one analysis.
@@ -195,19 +197,10 @@ func (r *Rule) upper() bool { return r.op[0] == '<' }
 
 // show writes a value in the unit of its path.
 func (r *Rule) show(v float64) string {
-	last := r.path[len(r.path)-1].key
-	if !strings.HasSuffix(last, "ns") {
-		return fmt.Sprintf("%.4g", v)
+	if strings.HasSuffix(r.path[len(r.path)-1].key, "ns") {
+		return quantity.FineDuration(v)
 	}
-	switch a := math.Abs(v); {
-	case a >= 1e9:
-		return fmt.Sprintf("%.4gs", v/1e9)
-	case a >= 1e6:
-		return fmt.Sprintf("%.4gms", v/1e6)
-	case a >= 1e3:
-		return fmt.Sprintf("%.4gµs", v/1e3)
-	}
-	return fmt.Sprintf("%.4gns", v)
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // value1 is the median over documents.

@@ -36,12 +36,12 @@ var rules = []rule{
 	{"internal/rec", nil, nil},
 	{"internal/bench/load", nil, nil},
 
-	{"reference/sim", in("reference"), nil},
+	{"reference/sim", in("reference", "internal/quantity"), nil},
 	{"reference", nil, nil},
 
 	// The pipeline of analyze: each step imports none of the later ones.
 	{"analyze/wire", nil, nil},
-	{"analyze/input", in("analyze/wire", "internal/files"), []string{"github.com/klauspost/compress"}},
+	{"analyze/input", in("analyze/wire", "internal/files", "internal/quantity"), []string{"github.com/klauspost/compress"}},
 	{"analyze/events", in("analyze/wire", "analyze/input"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", nil, nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
@@ -51,26 +51,27 @@ var rules = []rule{
 	{"analyze/fairness", in("reference", "analyze/procs", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/timeline", in("reference", "analyze/procs"), nil},
 	{"analyze/span", in("reference", "analyze/procs", "analyze/ids"), nil},
-	{"analyze/findings", in("reference", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/names"), nil},
-	{"analyze/config", in("analyze/findings", "internal/names"), nil},
-	{"analyze", in("reference", "internal/std"), []string{"golang.org/x/exp"}},
+	{"analyze/findings", in("reference", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/names", "internal/quantity"), nil},
+	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
+	{"analyze", in("reference", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
 
-	{"replay", in("reference", "analyze"), nil},
-	{"compare/budget", in("internal/names"), nil}, // it knows documents only
-	{"compare", in("reference", "analyze"), []string{"golang.org/x/perf"}},
+	{"replay", in("reference", "analyze", "internal/quantity"), nil},
+	{"compare/budget", in("internal/names", "internal/quantity"), nil}, // it knows documents only
+	{"compare", in("reference", "analyze", "internal/quantity"), []string{"golang.org/x/perf"}},
 
 	{"report/html/echarts/gen", in("internal/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
 	{"report/html/echarts", in("internal/npm"), nil},
-	{"report/html", in("reference", "analyze", "replay", "compare", "report"), []string{"github.com/go-echarts/go-echarts/v2"}},
-	{"report", in("reference", "analyze", "replay", "compare", "internal/names", "internal/std", "internal/term"), nil},
+	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/quantity"), []string{"github.com/go-echarts/go-echarts/v2"}},
+	{"report", in("reference", "analyze", "replay", "compare", "internal/names", "internal/std", "internal/term", "internal/quantity"), nil},
 
 	// A module of its own, for programs that want little else.
 	{"capture/example", in("capture"), nil},
 	{"capture", nil, nil},
 
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/files", "internal/guard", "internal/term"), []string{"github.com/spf13"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/files", "internal/guard", "internal/quantity", "internal/term"), []string{"github.com/spf13"}},
 
-	{"internal/term", nil, []string{"golang.org/x/term"}},
+	{"internal/quantity", nil, nil},
+	{"internal/term", in("internal/quantity"), []string{"golang.org/x/term"}},
 	{"internal/files", nil, nil},
 	{"internal/guard", nil, nil},
 	{"internal/names", nil, nil},

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Result is the verdicts of all recordings, in their order.
@@ -152,7 +152,7 @@ in its own near miss. What a recording allows without wanting it does not count.
 	}
 	row(b, "**all**", sum)
 	n, alarmed := r.Clean()
-	fmt.Fprintf(b, "\nOf %s in which nothing is wanted, %d gave a false alarm.\n", findings.Plural(int64(n), "recording", "recordings"), alarmed)
+	fmt.Fprintf(b, "\nOf %s in which nothing is wanted, %d gave a false alarm.\n", quantity.Plural(int64(n), "recording", "recordings"), alarmed)
 }
 
 func row(b *strings.Builder, id string, s Score) {
@@ -163,7 +163,7 @@ func percent(share float64, ok bool) string {
 	if !ok {
 		return "–"
 	}
-	return fmt.Sprintf("%.0f %%", 100*share)
+	return quantity.Percent(share)
 }
 
 // recordings writes the table of the recordings.

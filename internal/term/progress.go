@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Progress shows on one line of a terminal how far an analysis is: how much of
@@ -122,15 +124,14 @@ func simulationLine(done, all int64, elapsed time.Duration) string {
 }
 
 func progressLine(read, total, events int64, elapsed time.Duration) string {
-	mb := func(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 	var s string
 	if total <= 0 {
-		s = mb(read)
+		s = quantity.Size(read)
 	} else {
 		done := min(max(float64(read)/float64(total), 0), 1)
 		full := int(done * barWidth)
-		s = fmt.Sprintf("[%s%s] %3.0f %%  %.1f of %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
-			done*100, float64(read)/1e6, mb(total))
+		s = fmt.Sprintf("[%s%s] %3.0f %%  %s of %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
+			done*100, quantity.Size(read), quantity.Size(total))
 	}
 	if events > 0 {
 		s += fmt.Sprintf("  %.1f M events  %.1f M/s", float64(events)/1e6, float64(events)/1e6/max(elapsed.Seconds(), 1e-9))

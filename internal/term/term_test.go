@@ -54,7 +54,7 @@ func TestProgress(t *testing.T) {
 		time.Sleep(firstShown)
 		p.Done()
 		got := b.String()
-		if !strings.Contains(got, "25 %  5.0 of 20.0 MB  0.6 M events  2.0 M/s  1s left") {
+		if !strings.Contains(got, "25 %  5 MB of 20 MB  0.6 M events  2.0 M/s  1s left") {
 			t.Errorf("progress is %q", got)
 		}
 		if !strings.HasSuffix(got, "\r\x1b[K") {
@@ -81,9 +81,9 @@ func TestProgressLine(t *testing.T) {
 		elapsed             time.Duration
 		want                string
 	}{
-		{3_000_000, 0, 0, 2 * time.Second, "3.0 MB  2s"},
-		{1_000_000, 11_000_000, 0, time.Second, "[..........]   9 %  1.0 of 11.0 MB  10s left"},
-		{11_000_000, 11_000_000, 3_000_000, 2 * time.Second, "[##########] 100 %  11.0 of 11.0 MB  3.0 M events  1.5 M/s  2s"},
+		{3_000_000, 0, 0, 2 * time.Second, "3 MB  2s"},
+		{1_000_000, 11_000_000, 0, time.Second, "[..........]   9 %  1 MB of 11 MB  10s left"},
+		{11_000_000, 11_000_000, 3_000_000, 2 * time.Second, "[##########] 100 %  11 MB of 11 MB  3.0 M events  1.5 M/s  2s"},
 	} {
 		if got := progressLine(c.read, c.total, c.events, c.elapsed); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

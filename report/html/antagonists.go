@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // antagonists is a table of who waited in a queue (rows) and who ran on its P
@@ -84,15 +85,15 @@ func newAntagonists(cs []waits.Class) *antagonists {
 		}
 	}
 	for _, v := range rows {
-		r := antRow{Name: className(v.Name), Note: plural(v.Waits.Count, "wait", "waits"), Total: num(dur(v.ns), v.ns)}
+		r := antRow{Name: className(v.Name), Note: quantity.Plural(v.Waits.Count, "wait", "waits"), Total: num(quantity.Duration(v.ns), v.ns)}
 		left := v.ns
 		add := func(ns int64, self bool) {
 			if ns <= 0 {
 				r.Cells = append(r.Cells, antCell{Text: "–", Sort: "0"})
 				return
 			}
-			n := num(dur(ns), ns)
-			r.Cells = append(r.Cells, antCell{Text: n.Text, Sort: n.Sort, Self: self, Bar: bar([]segment{{"behind", ns, share(ns, v.ns) + " of the row"}}, most, 5, share(ns, v.ns)+" of the row")})
+			n := num(quantity.Duration(ns), ns)
+			r.Cells = append(r.Cells, antCell{Text: n.Text, Sort: n.Sort, Self: self, Bar: bar([]segment{{"behind", ns, quantity.Part(ns, v.ns) + " of the row"}}, most, 5, quantity.Part(ns, v.ns)+" of the row")})
 		}
 		for _, c := range cols {
 			ns := int64(0)

@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -109,8 +110,8 @@ func causesChart(classes []waits.Class) *chart {
 	labels := make([]string, len(cs))
 	for i, k := range cs {
 		n := className(k.Name)
-		labels[i] = cut(n.Short, 48)
-		out.Names = append(out.Names, cut(visible(k.Name), 300))
+		labels[i] = words.Cut(n.Short, 48)
+		out.Names = append(out.Names, words.Cut(words.Visible(k.Name), 300))
 	}
 	c.SetGlobalOptions(base("causes"),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
@@ -159,9 +160,9 @@ func waitsChart(r *analyze.Result) *chart {
 	labels := make([]string, len(h))
 	counts, times := make([]opts.BarData, len(h)), make([]opts.BarData, len(h))
 	for i, b := range h {
-		labels[i] = dur(b.FromNs)
-		counts[i] = opts.BarData{Value: round(ratio(b.Count, n)*100, 4)}
-		times[i] = opts.BarData{Value: round(ratio(b.SumNs, sum)*100, 4)}
+		labels[i] = quantity.Duration(b.FromNs)
+		counts[i] = opts.BarData{Value: round(quantity.Ratio(b.Count, n)*100, 4)}
+		times[i] = opts.BarData{Value: round(quantity.Ratio(b.SumNs, sum)*100, 4)}
 		out.Rows = append(out.Rows, [4]int64{b.FromNs, b.ToNs, b.Count, b.SumNs})
 	}
 	c := charts.NewBar()
@@ -205,7 +206,7 @@ func queuesChart(t timeline.Result) *chart {
 	}
 	times := make([]string, n)
 	for i := range times {
-		times[i] = dur(t.EndNs / int64(n) * int64(i))
+		times[i] = quantity.Duration(t.EndNs / int64(n) * int64(i))
 	}
 	c := heat("queues", times, labels, cells, most, "time since the trace began", "")
 	out := &chart{Kind: "queues", End: t.EndNs}

@@ -5,12 +5,12 @@ import (
 	"html/template"
 	"math"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -78,7 +78,7 @@ func newClasses(r *analyze.Result) *classesView {
 	for _, c := range waits.Causes() {
 		v.Legend = append(v.Legend, legendItem{causeKey(c), causeTitle(c)})
 	}
-	v.Lead = fmt.Sprintf("%s of goroutines: those with the same start function and creator. The bar shows why they waited.", plural(int64(len(cs)), "class", "classes"))
+	v.Lead = fmt.Sprintf("%s of goroutines: those with the same start function and creator. The bar shows why they waited.", quantity.Plural(int64(len(cs)), "class", "classes"))
 	for i, c := range cs {
 		if i == maxClasses {
 			v.More = len(cs) - i
@@ -89,16 +89,16 @@ func newClasses(r *analyze.Result) *classesView {
 		causes := classCauses(c)
 		main := cell{Text: "–"}
 		if by := words.BySize(causes); len(by) > 0 {
-			main = cell{Text: causeTitle(by[0].Cause), Key: causeKey(by[0].Cause), More: share(by[0].Ns, w.TotalNs)}
+			main = cell{Text: causeTitle(by[0].Cause), Key: causeKey(by[0].Cause), More: quantity.Part(by[0].Ns, w.TotalNs)}
 		}
 		o.Bar = bar(causeSegments(causes, w.TotalNs), max(sumCauses(causes), 1), 10, "waiting by cause")
 		o.Tasks, o.Regions = types(c.Tasks), types(c.Regions)
 		o.Cells = []cell{
-			num(count(c.Goroutines), c.Goroutines), num(count(c.Starts), c.Starts), num(dur(c.RunningNs), c.RunningNs),
-			num(dur(w.TotalNs), w.TotalNs), num(dur(w.P50), w.P50), num(dur(w.P99), w.P99), num(dur(w.MaxNs), w.MaxNs), main,
+			num(quantity.Count(c.Goroutines), c.Goroutines), num(quantity.Count(c.Starts), c.Starts), num(quantity.Duration(c.RunningNs), c.RunningNs),
+			num(quantity.Duration(w.TotalNs), w.TotalNs), num(quantity.Duration(w.P50), w.P50), num(quantity.Duration(w.P99), w.P99), num(quantity.Duration(w.MaxNs), w.MaxNs), main,
 		}
 		if f, ok := fair[c.ID]; ok && f.N > 1 {
-			o.Cells = append(o.Cells, fnum(strconv.FormatFloat(fin(f.Jain), 'f', 3, 64), f.Jain))
+			o.Cells = append(o.Cells, fnum(quantity.Index(f.Jain), f.Jain))
 		} else {
 			o.Cells = append(o.Cells, cell{Text: "–", Sort: "2"})
 		}
@@ -106,7 +106,7 @@ func newClasses(r *analyze.Result) *classesView {
 			if j == maxAntagonists {
 				break
 			}
-			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: share(a.Ns, w.SeenNs())})
+			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name), Ns: quantity.Duration(a.Ns), Runs: quantity.Part(a.Ns, w.SeenNs())})
 		}
 		for j, h := range c.Held {
 			if j == maxAntagonists {
@@ -119,9 +119,9 @@ func newClasses(r *analyze.Result) *classesView {
 				break
 			}
 			margin := max((s.ToNs-s.FromNs)/20, 1000)
-			o.Worst = append(o.Worst, place{fmt.Sprintf("%s at %s", dur(s.WaitNs), clock(s.FromNs)), window(max(s.FromNs-margin, 0), s.ToNs+margin)})
+			o.Worst = append(o.Worst, place{fmt.Sprintf("%s at %s", quantity.Duration(s.WaitNs), quantity.Instant(s.FromNs)), window(max(s.FromNs-margin, 0), s.ToNs+margin)})
 		}
-		o.Text = strings.ToLower(cut(visible(strings.Join([]string{c.Name, c.Creator, main.Text, o.Tasks, o.Regions}, " ")), 1500))
+		o.Text = strings.ToLower(words.Cut(words.Visible(strings.Join([]string{c.Name, c.Creator, main.Text, o.Tasks, o.Regions}, " ")), 1500))
 		v.Rows = append(v.Rows, o)
 	}
 	return v
@@ -136,7 +136,7 @@ func types(all []string) string {
 			out = append(out, fmt.Sprintf("%d more", len(all)-i))
 			break
 		}
-		out = append(out, cut(visible(s), 60))
+		out = append(out, words.Cut(words.Visible(s), 60))
 	}
 	return strings.Join(out, ", ")
 }
@@ -153,38 +153,38 @@ func newFair(r *analyze.Result) *fairView {
 		word = "unevenly"
 	}
 	v.Lead = fmt.Sprintf("Measured against perfectly even sharing, running time was given out %s: Jain's index is %s, and at worst one goroutine was owed %s.",
-		word, strconv.FormatFloat(fin(f.Jain), 'f', 3, 64), dur(f.MaxLagNs))
+		word, quantity.Index(f.Jain), quantity.Duration(f.MaxLagNs))
 	if !measured {
 		v.Lead = "Fairness was not measured: there was too little to share, or the trace does not show enough."
 	}
 	v.Facts = []row{
-		{Label: "Jain's index", Link: "m-jain", Help: "1 is perfectly even", Cells: []cell{{Text: strconv.FormatFloat(fin(f.Jain), 'f', 3, 64)}}},
-		{Label: "Largest lag", Link: "m-lag", Help: "running time that one goroutine was owed", Cells: []cell{{Text: dur(f.MaxLagNs)}}},
-		{Label: "Lag, p99", Help: "99 of 100 goroutines were never owed more", Cells: []cell{{Text: dur(f.P99LagNs)}}},
-		{Label: "Slowdown, mean", Link: "m-slowdown", Help: "(waiting + running) / running", Cells: []cell{{Text: sig(f.Slowdown.Mean) + "×"}}},
-		{Label: "Slowdown, p50", Cells: []cell{{Text: sig(f.Slowdown.P50) + "×"}}},
-		{Label: "Slowdown, p99", Cells: []cell{{Text: sig(f.Slowdown.P99) + "×"}}},
-		{Label: "Slowdown, largest", Cells: []cell{{Text: sig(f.Slowdown.Max) + "×"}}},
-		{Label: "Bypassed, p99", Help: "by how many that became runnable later a wait was overtaken; the most: " + count(f.Bypass.Max), Cells: []cell{{Text: count(f.Bypass.P99)}}},
-		{Label: "Order inversions", Help: "starts, those from runnext left out, that left an earlier one waiting", Cells: []cell{{Text: percent(f.Bypass.Inversions)}}},
-		{Label: "Work / span", Link: "", Help: "how many Ps the work could keep busy; the critical path: " + dur(r.Span.SpanNs), Cells: []cell{{Text: sig(r.Span.Parallelism)}}},
-		{Label: "Efficiency", Help: "of the busy time, what no scheduler could have done without", Cells: []cell{{Text: percent(r.Span.Efficiency)}}},
-		{Label: "Little's check", Link: "m-little", Help: "gap between two ways to the mean queue length; near 0 is good", Cells: []cell{{Text: percent(math.Abs(fin(f.LittleError)))}}},
+		{Label: "Jain's index", Link: "m-jain", Help: "1 is perfectly even", Cells: []cell{{Text: quantity.Index(f.Jain)}}},
+		{Label: "Largest lag", Link: "m-lag", Help: "running time that one goroutine was owed", Cells: []cell{{Text: quantity.Duration(f.MaxLagNs)}}},
+		{Label: "Lag, p99", Help: "99 of 100 goroutines were never owed more", Cells: []cell{{Text: quantity.Duration(f.P99LagNs)}}},
+		{Label: "Slowdown, mean", Link: "m-slowdown", Help: "(waiting + running) / running", Cells: []cell{{Text: quantity.Number(f.Slowdown.Mean) + "×"}}},
+		{Label: "Slowdown, p50", Cells: []cell{{Text: quantity.Number(f.Slowdown.P50) + "×"}}},
+		{Label: "Slowdown, p99", Cells: []cell{{Text: quantity.Number(f.Slowdown.P99) + "×"}}},
+		{Label: "Slowdown, largest", Cells: []cell{{Text: quantity.Number(f.Slowdown.Max) + "×"}}},
+		{Label: "Bypassed, p99", Help: "by how many that became runnable later a wait was overtaken; the most: " + quantity.Count(f.Bypass.Max), Cells: []cell{{Text: quantity.Count(f.Bypass.P99)}}},
+		{Label: "Order inversions", Help: "starts, those from runnext left out, that left an earlier one waiting", Cells: []cell{{Text: quantity.Percent(f.Bypass.Inversions)}}},
+		{Label: "Work / span", Link: "", Help: "how many Ps the work could keep busy; the critical path: " + quantity.Duration(r.Span.SpanNs), Cells: []cell{{Text: quantity.Number(r.Span.Parallelism)}}},
+		{Label: "Efficiency", Help: "of the busy time, what no scheduler could have done without", Cells: []cell{{Text: quantity.Percent(r.Span.Efficiency)}}},
+		{Label: "Little's check", Link: "m-little", Help: "gap between two ways to the mean queue length; near 0 is good", Cells: []cell{{Text: quantity.Percent(math.Abs(fin(f.LittleError)))}}},
 	}
 	v.Pressure = []row{
-		{Key: "behind", Label: "some", Link: "m-pressure", Help: "at least one goroutine waited for a P", Cells: []cell{{Text: percent(p.Some)}}},
-		{Key: "stopped", Label: "full", Link: "m-pressure", Help: "one waited, and nothing of the program ran", Cells: []cell{{Text: percent(p.Full)}}},
-		{Key: "missed", Label: "unclaimed idle", Link: "m-idle", Help: "P-time idle while goroutines stood in queues", Cells: []cell{{Text: percent(p.UnclaimedIdle)}}},
+		{Key: "behind", Label: "some", Link: "m-pressure", Help: "at least one goroutine waited for a P", Cells: []cell{{Text: quantity.Percent(p.Some)}}},
+		{Key: "stopped", Label: "full", Link: "m-pressure", Help: "one waited, and nothing of the program ran", Cells: []cell{{Text: quantity.Percent(p.Full)}}},
+		{Key: "missed", Label: "unclaimed idle", Link: "m-idle", Help: "P-time idle while goroutines stood in queues", Cells: []cell{{Text: quantity.Percent(p.UnclaimedIdle)}}},
 	}
 	for _, w := range p.Windows {
-		v.Windows = append(v.Windows, row{Label: dur(w.LengthNs), Cells: []cell{
-			num(count(w.N), w.N), {Text: percent(w.Some.P50)}, {Text: percent(w.Some.P99)}, {Text: percent(w.Some.Max), More: "at " + clock(w.Some.AtNs)},
-			{Text: percent(w.Full.P99)}, {Text: percent(w.Full.Max), More: "at " + clock(w.Full.AtNs)},
+		v.Windows = append(v.Windows, row{Label: quantity.Duration(w.LengthNs), Cells: []cell{
+			num(quantity.Count(w.N), w.N), {Text: quantity.Percent(w.Some.P50)}, {Text: quantity.Percent(w.Some.P99)}, {Text: quantity.Percent(w.Some.Max), More: "at " + quantity.Instant(w.Some.AtNs)},
+			{Text: quantity.Percent(w.Full.P99)}, {Text: quantity.Percent(w.Full.Max), More: "at " + quantity.Instant(w.Full.AtNs)},
 		}})
 	}
 	for _, d := range f.Slowdown.ByService {
-		v.Deciles = append(v.Deciles, row{Label: dur(d.FromNs) + " to " + dur(d.ToNs), Cells: []cell{
-			num(count(d.N), d.N), fnum(sig(d.Mean)+"×", d.Mean), fnum(sig(d.Max)+"×", d.Max),
+		v.Deciles = append(v.Deciles, row{Label: quantity.Duration(d.FromNs) + " to " + quantity.Duration(d.ToNs), Cells: []cell{
+			num(quantity.Count(d.N), d.N), fnum(quantity.Number(d.Mean)+"×", d.Mean), fnum(quantity.Number(d.Max)+"×", d.Max),
 		}})
 	}
 	if a := p.Age; a.MaxNs > 0 && r.Trace.DurationNs > 0 && len(a.Bins) > 1 {
@@ -192,8 +192,8 @@ func newFair(r *analyze.Result) *fairView {
 		for i, ns := range a.Bins {
 			values[i] = float64(ns)
 		}
-		v.AgeLead = fmt.Sprintf("The most was %s, at %s.", dur(a.MaxNs), clock(a.AtNs))
-		ls, age := []line{{"line1", "age", values}}, func(ns float64) string { return dur(int64(ns)) }
+		v.AgeLead = fmt.Sprintf("The most was %s, at %s.", quantity.Duration(a.MaxNs), quantity.Instant(a.AtNs))
+		ls, age := []line{{"line1", "age", values}}, func(ns float64) string { return quantity.Duration(int64(ns)) }
 		s := scaleOf(ls)
 		if note := s.note(age); note != "" {
 			v.AgeLead += " " + note
@@ -206,9 +206,9 @@ func newFair(r *analyze.Result) *fairView {
 			break
 		}
 		n := className(c.Name)
-		v.Classes = append(v.Classes, row{Cells: []cell{{Name: &n}, num(count(c.N), c.N),
-			fnum(strconv.FormatFloat(fin(c.Jain), 'f', 3, 64), c.Jain), fnum(strconv.FormatFloat(fin(c.Gini), 'f', 2, 64), c.Gini),
-			fnum(strconv.FormatFloat(fin(c.MinMax), 'f', 2, 64), c.MinMax), num(dur(c.MaxLagNs), c.MaxLagNs)}})
+		v.Classes = append(v.Classes, row{Cells: []cell{{Name: &n}, num(quantity.Count(c.N), c.N),
+			fnum(quantity.Index(c.Jain), c.Jain), fnum(quantity.Index(c.Gini), c.Gini),
+			fnum(quantity.Index(c.MinMax), c.MinMax), num(quantity.Duration(c.MaxLagNs), c.MaxLagNs)}})
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -125,14 +126,7 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 		p.Scripts = append(p.Scripts, template.JS(src))
 	}
 	p.CSP = policy(page{CSS: p.CSS, Scripts: p.Scripts})
-	t, err := template.ParseFS(assets, "assets/*.tmpl")
-	if err != nil {
-		return fmt.Errorf("html: %w", err)
-	}
-	if err := t.ExecuteTemplate(w, "diff.tmpl", p); err != nil {
-		return fmt.Errorf("html: %w", err)
-	}
-	return nil
+	return execute(w, "diff.tmpl", p)
 }
 
 var diffStatus = map[compare.Verdict]string{
@@ -141,12 +135,12 @@ var diffStatus = map[compare.Verdict]string{
 
 func newDiffPage(c *compare.Result, tool string) *diffPage {
 	p := &diffPage{
-		Title: "Before and after: " + string(c.Verdict), Tool: visible(tool), Version: strconv.Itoa(report.Schema),
+		Title: "Before and after: " + string(c.Verdict), Tool: words.Visible(tool), Version: strconv.Itoa(report.Schema),
 		Status: diffStatus[c.Verdict], Badge: strings.ToUpper(string(c.Verdict[:1])) + string(c.Verdict[1:]),
-		Headline: cut(visible(c.Headline), 1200), Basis: string(c.Basis), Weak: c.Method == compare.Windows,
+		Headline: words.Cut(words.Visible(c.Headline), 1200), Basis: string(c.Basis), Weak: c.Method == compare.Windows,
 	}
 	for _, s := range c.Caveats {
-		p.Caveats = append(p.Caveats, cut(visible(s), 1200))
+		p.Caveats = append(p.Caveats, words.Cut(words.Visible(s), 1200))
 	}
 	for _, s := range []struct {
 		name string
@@ -154,11 +148,11 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 	}{{"before", &c.Before}, {"after", &c.After}} {
 		var procs []string
 		for _, n := range s.side.GOMAXPROCS {
-			procs = append(procs, count(int64(n)))
+			procs = append(procs, quantity.Count(int64(n)))
 		}
 		d := diffSide{Name: s.name, Cells: []cell{
-			{Text: count(int64(s.side.N))}, {Text: dur(s.side.DurationNs)}, {Text: strings.Join(procs, ", ")},
-			{Text: cut(visible(strings.Join(s.side.GoVersions, "; ")), 100)}, {Text: dur(s.side.RunningNs)}, {Text: count(s.side.Starts)},
+			{Text: quantity.Count(int64(s.side.N))}, {Text: quantity.Duration(s.side.DurationNs)}, {Text: strings.Join(procs, ", ")},
+			{Text: words.Cut(words.Visible(strings.Join(s.side.GoVersions, "; ")), 100)}, {Text: quantity.Duration(s.side.RunningNs)}, {Text: quantity.Count(s.side.Starts)},
 		}}
 		for i, n := range s.side.Traces {
 			if i == maxDiffTraces {
@@ -188,8 +182,8 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 		}
 		x := &c.Classes[i]
 		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name)), Creator: name(orUnnamed(x.Creator)), In: x.In, Cells: []cell{
-			num(count(x.BeforeGoroutines), x.BeforeGoroutines), num(count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
-			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: typeset(words.Difference(x.BeforeNs, x.AfterNs)), Sort: strconv.FormatInt(x.DeltaNs, 10)},
+			num(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), num(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
+			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
 		}})
 	}
@@ -198,11 +192,11 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: visible(f.ID), Titles: words.Titles(f),
+		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: words.Visible(f.ID), Titles: words.Titles(f),
 			Where: fmt.Sprintf("in %d of %d before, in %d of %d after", f.BeforeN, c.Before.N, f.AfterN, c.After.N),
 			Cost:  words.CostChange(f)}
 		if f.P != nil {
-			x.Chance = "p " + words.Chance(*f.P)
+			x.Chance = "p " + quantity.PValue(*f.P)
 		}
 		p.Findings = append(p.Findings, x)
 	}
@@ -216,18 +210,18 @@ func orUnnamed(s string) string {
 	return s
 }
 
-func lasting(ns int64) cell { return num(dur(ns), ns) }
+func lasting(ns int64) cell { return num(quantity.Duration(ns), ns) }
 
 func newDiffDoc(side string, doc *report.Document) diffDoc {
-	d := diffDoc{Side: side, Name: wholeName(doc.Result.Trace.Name), Headline: cut(visible(doc.Verdict.Headline), 1200)}
+	d := diffDoc{Side: side, Name: wholeName(doc.Result.Trace.Name), Headline: words.Cut(words.Visible(doc.Verdict.Headline), 1200)}
 	for _, l := range doc.Verdict.Lines {
-		d.Lines = append(d.Lines, cut(visible(l), 1200))
+		d.Lines = append(d.Lines, words.Cut(words.Visible(l), 1200))
 	}
 	for i, f := range doc.Result.Findings {
 		if i == openFindings {
 			break
 		}
-		x := diffFinding{Severity: string(f.Severity), ID: visible(f.ID), Titles: []string{cut(visible(f.Title), 600)}, Cost: dur(f.CostNs)}
+		x := diffFinding{Severity: string(f.Severity), ID: words.Visible(f.ID), Titles: []string{words.Cut(words.Visible(f.Title), 600)}, Cost: quantity.Duration(f.CostNs)}
 		d.Findings = append(d.Findings, x)
 	}
 	return d
@@ -239,17 +233,17 @@ func newDiffMetric(m *compare.Metric) diffMetric {
 		BeforeInt: words.Interval(m.Before, m.Unit), AfterInt: words.Interval(m.After, m.Unit),
 		Change: "no significant change", P: "–", Picture: dots(m)}
 	change, interval := words.MetricChange(m)
-	x.Shift = typeset(interval)
+	x.Shift = interval
 	if m.PAdjusted != nil {
-		x.P = words.Chance(*m.PAdjusted)
+		x.P = quantity.PValue(*m.PAdjusted)
 	} else {
 		x.Change = "not tested"
 	}
 	if m.Better == compare.Neither {
-		x.Change = typeset(change)
+		x.Change = change
 	}
 	if m.Significant {
-		x.Change = typeset(change)
+		x.Change = change
 		switch {
 		case m.Better == compare.Neither || m.Delta == 0:
 		case (m.Delta < 0) == (m.Better == compare.Lower):
@@ -299,7 +293,7 @@ func waterfall(c *compare.Result) template.HTML {
 		return ""
 	}
 	const row, left, width = 26.0, 0.2, 0.62
-	d := newDrawing("waterfall", fmt.Sprintf("All waiting went from %s to %s; a bar for what each cause added or took away.", dur(c.Waiting.BeforeNs), dur(c.Waiting.AfterNs)), int(row)*(len(steps)+2)+4)
+	d := newDrawing("waterfall", fmt.Sprintf("All waiting went from %s to %s; a bar for what each cause added or took away.", quantity.Duration(c.Waiting.BeforeNs), quantity.Duration(c.Waiting.AfterNs)), int(row)*(len(steps)+2)+4)
 	bar := func(i int, key, label, value string, from, to float64) {
 		y := float64(i)*row + 3
 		lo, hi := math.Min(from, to)/top, math.Max(from, to)/top
@@ -307,14 +301,14 @@ func waterfall(c *compare.Result) template.HTML {
 		d.rect("f-"+key, left+width*lo, math.Max(0.002, width*(hi-lo)), y, row-6, label+": "+value)
 		d.text(left+width*hi+0.01, y+14, "start", value)
 	}
-	bar(0, "count", "before", dur(c.Waiting.BeforeNs), 0, float64(c.Waiting.BeforeNs))
+	bar(0, "count", "before", quantity.Duration(c.Waiting.BeforeNs), 0, float64(c.Waiting.BeforeNs))
 	level = float64(c.Waiting.BeforeNs)
 	for i, x := range steps {
 		c := waits.Cause(x.Cause)
 		bar(i+1, causeKey(c), causeTitle(c), typeset(words.Difference(x.BeforeNs, x.AfterNs)), level, level+float64(x.DeltaNs))
 		level += float64(x.DeltaNs)
 	}
-	bar(len(steps)+1, "time", "after", dur(c.Waiting.AfterNs), 0, float64(c.Waiting.AfterNs))
+	bar(len(steps)+1, "time", "after", quantity.Duration(c.Waiting.AfterNs), 0, float64(c.Waiting.AfterNs))
 	return d.end()
 }
 
@@ -326,9 +320,9 @@ func diffCauses(c *compare.Result) []row {
 			continue
 		}
 		cause := waits.Cause(x.Cause)
-		out = append(out, row{Key: causeKey(cause), Label: causeTitle(cause), Help: words.Meaning(glossary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: typeset(words.Difference(x.BeforeNs, x.AfterNs))}, {Text: share(max(x.DeltaNs, -x.DeltaNs), all)}}})
+		out = append(out, row{Key: causeKey(cause), Label: causeTitle(cause), Help: words.Meaning(glossary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs)}, {Text: quantity.Part(max(x.DeltaNs, -x.DeltaNs), all)}}})
 	}
-	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: typeset(words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs))}, {}}})
+	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs)}, {}}})
 }
 
 // twoDistributions draws the shares of both sides as pairs of bars.
@@ -351,12 +345,12 @@ func twoDistributions(bars []compare.Bar) template.HTML {
 		for k, v := range [...]float64{b.Before, b.After} {
 			h := v / top * high
 			d.rect("f-"+[...]string{"count", "time"}[k], x+step*(0.1+0.4*float64(k)), step*0.38, high-h, h,
-				fmt.Sprintf("waits of %s to %s: %s of all waiting %s", dur(b.FromNs), dur(b.ToNs), percent(v), [...]string{"before", "after"}[k]))
+				fmt.Sprintf("waits of %s to %s: %s of all waiting %s", quantity.Duration(b.FromNs), quantity.Duration(b.ToNs), quantity.Percent(v), [...]string{"before", "after"}[k]))
 		}
 		if every := (len(bars) + 9) / 10; i%every == 0 {
-			d.text(x, high+18, "start", dur(b.FromNs))
+			d.text(x, high+18, "start", quantity.Duration(b.FromNs))
 		}
 	}
-	d.text(leftMargin-0.01, 12, "end", percent(top))
+	d.text(leftMargin-0.01, 12, "end", quantity.Percent(top))
 	return d.end()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -110,7 +111,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 			break
 		}
 		o := finding{
-			N: i + 1, ID: visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Title: prose(f.Title, 600),
+			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Title: words.Cut(words.Prose(f.Title), 600),
 			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs),
 		}
 		o.Brief = i >= openFindings || f.Severity == findings.Note
@@ -120,23 +121,23 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 			o.Severity = "note"
 		}
 		if f.CostNs > 0 {
-			o.Cost = dur(f.CostNs)
+			o.Cost = quantity.Duration(f.CostNs)
 			o.CostNote = words.CostPart(&f)
 		}
 		if o.Href != "" {
-			o.Window = fmt.Sprintf("%s – %s (%s)", clock(f.FromNs), clock(f.ToNs), dur(f.ToNs-f.FromNs))
+			o.Window = fmt.Sprintf("%s – %s (%s)", quantity.Instant(f.FromNs), quantity.Instant(f.ToNs), quantity.Duration(f.ToNs-f.FromNs))
 			o.Strip = whereStrip(f.FromNs, f.ToNs, r.Trace.DurationNs)
 			o.Picture = newPicture(r, &r.Findings[i])
 		}
 		for _, e := range f.Evidence {
-			o.Evidence = append(o.Evidence, findings.Evidence{What: prose(e.What, 400), Value: prose(e.Value, 400), Limit: prose(e.Limit, 200)})
+			o.Evidence = append(o.Evidence, findings.Evidence{What: words.Cut(words.Prose(e.What), 400), Value: words.Cut(words.Prose(e.Value), 400), Limit: words.Cut(words.Prose(e.Limit), 200)})
 		}
 		for j, a := range f.Actors {
 			if j == maxActors {
 				o.MoreAct = len(f.Actors) - j
 				break
 			}
-			b := actor{Role: visible(a.Role)}
+			b := actor{Role: words.Visible(a.Role)}
 			if a.Class != "" {
 				n := name(a.Class)
 				b.Class = &n
@@ -161,17 +162,17 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 			o.Actors = append(o.Actors, b)
 		}
 		for _, a := range f.Advice {
-			o.Advice = append(o.Advice, linked(prose(a, 1000), first))
+			o.Advice = append(o.Advice, linked(words.Cut(words.Prose(a), 1000), first))
 		}
 		if p := report.Prospect(split, i); p != nil {
 			for _, l := range report.ProspectLines(split, p) {
-				o.Gain = append(o.Gain, cut(visible(l), 1200))
+				o.Gain = append(o.Gain, words.Cut(words.Visible(l), 1200))
 			}
 		}
 		v.Findings = append(v.Findings, o)
 	}
 	for _, d := range r.Detectors {
-		v.Detectors = append(v.Detectors, detector{visible(d.ID), visible(d.Title), isDetector[d.ID], d.Found})
+		v.Detectors = append(v.Detectors, detector{words.Visible(d.ID), words.Visible(d.Title), isDetector[d.ID], d.Found})
 		if d.Found == 0 {
 			v.QuietDets++
 		}

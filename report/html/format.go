@@ -1,39 +1,22 @@
 package html
 
 import (
-	"strings"
-
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// nbsp joins a number and its unit.
-const nbsp = "\u00a0"
-
-// typeset makes a number of package words fit for a page: it does not break
-// before its unit, and its minus and its dash are not hyphens.
+// typeset is the template function that makes text fit for a page: no line is
+// broken between a number and its unit, and the minus of a number and the dash
+// that stands for none are not hyphens.
 func typeset(s string) string {
 	switch {
 	case s == "-":
 		return "–"
-	case strings.HasPrefix(s, "-"):
+	case len(s) > 1 && s[0] == '-' && s[1] >= '0' && s[1] <= '9':
 		s = "−" + s[1:]
 	}
-	return strings.ReplaceAll(s, " ", nbsp)
+	return quantity.NoBreak(s)
 }
-
-func dur(ns int64) string            { return typeset(words.Duration(ns)) }
-func clock(ns int64) string          { return typeset(words.Instant(ns)) }
-func sig(f float64) string           { return typeset(words.Number(f)) }
-func count(n int64) string           { return typeset(words.Count(n)) }
-func percent(f float64) string       { return typeset(words.Percent(f)) }
-func share(part, whole int64) string { return typeset(words.Share(part, whole)) }
-func size(n int64) string            { return typeset(words.Size(n)) }
-
-func ratio(part, whole int64) float64         { return words.Ratio(part, whole) }
-func plural(n int64, one, many string) string { return words.Plural(n, one, many) }
-func cut(s string, n int) string              { return words.Cut(s, n) }
-func visible(s string) string                 { return words.Visible(s) }
-func prose(s string, n int) string            { return words.Cut(words.Prose(s), n) }
 
 // Name is a string from a trace, safe to be looked at.
 type Name struct {
@@ -51,20 +34,20 @@ const (
 // name prepares a string from a trace. Invalid UTF-8 becomes U+FFFD, and
 // characters that would change how others look become visible.
 func name(s string) Name {
-	s = visible(s)
+	s = words.Visible(s)
 	return named(s, words.Base(s))
 }
 
 // wholeName is name for what is told apart by its folders, such as traces.
 func wholeName(s string) Name {
-	s = visible(s)
+	s = words.Visible(s)
 	return named(s, s)
 }
 
 func named(s, short string) Name {
-	n := Name{Short: cut(short, shortName)}
+	n := Name{Short: words.Cut(short, shortName)}
 	if n.Short != s {
-		n.Full = cut(s, fullName)
+		n.Full = words.Cut(s, fullName)
 		n.Cut = n.Full != s
 	}
 	return n

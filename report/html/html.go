@@ -156,11 +156,16 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 		p.Scripts = append(p.Scripts, template.JS(src))
 	}
 	p.CSP = policy(p)
-	t, err := template.ParseFS(assets, "assets/*.tmpl")
+	return execute(w, "page.tmpl", p)
+}
+
+// execute writes the page that a template makes of data.
+func execute(w io.Writer, name string, data any) error {
+	t, err := template.New("").Funcs(template.FuncMap{"typeset": typeset}).ParseFS(assets, "assets/*.tmpl")
 	if err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
-	if err := t.ExecuteTemplate(w, "page.tmpl", p); err != nil {
+	if err := t.ExecuteTemplate(w, name, data); err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
 	return nil

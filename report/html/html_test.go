@@ -139,17 +139,14 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
-func TestFormats(t *testing.T) {
+func TestTypesetAndNames(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{dur(0), "0 ns"}, {dur(999), "999 ns"}, {dur(1300), "1.3 µs"}, {dur(999_600), "1 ms"}, {dur(1_340_000), "1.34 ms"},
-		{dur(48_100_000), "48.1 ms"}, {dur(4_200_000_000), "4.2 s"}, {dur(7_200_000_000_000), "2 h"}, {dur(-1500), "−1.5 µs"},
-		{percent(0), "0 %"}, {percent(0.0001), "<0.1 %"}, {percent(0.0312), "3.1 %"}, {percent(0.42), "42 %"}, {percent(0.9999), ">99.9 %"}, {percent(1), "100 %"},
-		{count(1234567), "1,234,567"}, {size(18_330_112), "18.3 MB"}, {plural(1, "wait", "waits"), "1 wait"},
+		{typeset("-"), "–"}, {typeset("-1.5 µs"), "−1.5\u00a0µs"}, {typeset("a share of 42 % (-3 %)"), "a share of 42\u00a0% (-3\u00a0%)"}, {typeset("-x"), "-x"}, {typeset(""), ""},
 		{name("example.com/a/b.(*T).f").Short, "b.(*T).f"}, {name("</script>x").Short, "</script>x"},
 		{name("a\u202eb\xff").Short, "a<U+202E>b\ufffd"},
 	} {
-		if got := strings.ReplaceAll(c.got, nbsp, " "); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
 	long := name(strings.Repeat("x", 10_000))

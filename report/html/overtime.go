@@ -11,6 +11,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // causeLines are how many goroutines of the program waited for each cause, on
@@ -25,7 +26,7 @@ func causeLines(r *analyze.Result) []line {
 		l := line{Key: causeKey(c.Cause), Title: causeTitle(c.Cause), Values: make([]float64, len(c.Ns))}
 		for i, ns := range c.Ns {
 			from := int64(i) * o.BinNs
-			l.Values[i] = ratio(ns, max(1, r.Timeline.RecordedNs(from, min(from+o.BinNs, end))))
+			l.Values[i] = quantity.Ratio(ns, max(1, r.Timeline.RecordedNs(from, min(from+o.BinNs, end))))
 		}
 		out = append(out, l)
 	}
@@ -57,7 +58,7 @@ func stackSVG(ls []line, binNs, end int64, gaps []timeline.Span, label string) t
 	for i := 0; i <= 4; i++ {
 		y := top + height*float64(i)/4
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
-		d.text(leftMargin-0.008, y+4, "end", sig(most*float64(4-i)/4))
+		d.text(leftMargin-0.008, y+4, "end", quantity.Number(most*float64(4-i)/4))
 	}
 	d.gaps(gaps, end, top, height)
 	d.plot(leftMargin, plotWidth, top, height, units, units)

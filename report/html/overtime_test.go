@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 func TestCausesOverTimeAreMeanNumbersOfGoroutines(t *testing.T) {
@@ -35,10 +36,10 @@ func TestAntagonistsAddUpAlongEachRow(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	cells := got.Rows[0].Cells
-	if !cells[0].Self || cells[0].Text != dur(5e6) || cells[1].Self || cells[1].Text != dur(1e6) {
+	if !cells[0].Self || cells[0].Text != quantity.Duration(5e6) || cells[1].Self || cells[1].Text != quantity.Duration(1e6) {
 		t.Errorf("%+v", cells)
 	}
-	if last := cells[antCols]; last.Text != dur(3e6) || got.Rows[0].Total.Text != dur(12e6) {
+	if last := cells[antCols]; last.Text != quantity.Duration(3e6) || got.Rows[0].Total.Text != quantity.Duration(12e6) {
 		t.Errorf("others %q of %q, want 3 ms of 12", last.Text, got.Rows[0].Total.Text)
 	}
 	if newAntagonists(cs[1:]) != nil {

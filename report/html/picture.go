@@ -11,6 +11,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Bounds on the picture of a finding's window.
@@ -60,7 +62,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 	const laneH, depthH, markH, step, waitH = 18.0, 10.0, 3.0, 37.0, 18.0
 	top := waitH*float64(len(waits)) + 4
 	height := top + step*float64(len(lanes)) + 20
-	d := newDrawing("chart picture", fmt.Sprintf("What the processors did from %s to %s", clock(c.from), clock(c.to)), int(height))
+	d := newDrawing("chart picture", fmt.Sprintf("What the processors did from %s to %s", quantity.Instant(c.from), quantity.Instant(c.to)), int(height))
 	stopped := c.bands(d, top, step*float64(len(lanes)))
 	if c.around {
 		x := c.x(f.FromNs)
@@ -71,7 +73,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 		x, x2 := c.x(w.from), c.x(w.to)
 		fmt.Fprintf(&d.b, `<rect class="wait" x="%s" width="%s" y="%s" height="%s"/>`, pct(x), pct(math.Max(x2-x, 0.002)), px(y+1), px(waitH-5))
 		d.text(leftMargin-0.008, y+11, "end", fmt.Sprintf("G%d", w.g))
-		label := "waits " + dur(w.to-w.from)
+		label := "waits " + quantity.Duration(w.to-w.from)
 		if x2-x > 0.3 {
 			d.text((x+x2)/2, y+11.5, "middle", label)
 		} else if x2 < 0.7 {
@@ -106,7 +108,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 			d.rect("f-gap", leftMargin+plotWidth*g.x, plotWidth*g.w, y+markH+laneH*g.y, laneH*g.h, "")
 		}
 	}
-	d.quarters(height-4, func(i int64) string { return clock(c.from + (c.to-c.from)/4*i) })
+	d.quarters(height-4, func(i int64) string { return quantity.Instant(c.from + (c.to-c.from)/4*i) })
 	p := &picture{SVG: d.end()}
 	p.caption(c, lanes, most, marked, len(waits) > 0)
 	for s := timeline.User; s <= timeline.Stopped; s++ {
@@ -126,13 +128,13 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 
 // caption says what is to be seen, and how exactly it is known.
 func (p *picture) caption(c *canvas, lanes []int, most float64, marked, waits bool) {
-	who := plural(int64(len(lanes)), "P", "Ps")
+	who := quantity.Plural(int64(len(lanes)), "P", "Ps")
 	if n := len(c.t.Lanes); n > len(lanes) {
-		who = fmt.Sprintf("%d of %s", len(lanes), plural(int64(n), "P", "Ps"))
+		who = fmt.Sprintf("%d of %s", len(lanes), quantity.Plural(int64(n), "P", "Ps"))
 	}
-	s := fmt.Sprintf("What %s did over %s", who, dur(c.to-c.from))
+	s := fmt.Sprintf("What %s did over %s", who, quantity.Duration(c.to-c.from))
 	if c.exact == nil {
-		s += ", in averages over " + dur(c.t.BinNs)
+		s += ", in averages over " + quantity.Duration(c.t.BinNs)
 	}
 	s += "."
 	if c.around {
@@ -145,7 +147,7 @@ func (p *picture) caption(c *canvas, lanes []int, most float64, marked, waits bo
 		s += " A black line above a lane: the cause runs."
 	}
 	if most > 0 {
-		s += fmt.Sprintf(" Below a lane hangs its queue, of up to %s.", sig(most))
+		s += fmt.Sprintf(" Below a lane hangs its queue, of up to %s.", quantity.Number(most))
 	} else {
 		s += " The local queues were empty."
 	}
@@ -372,7 +374,7 @@ func (c *canvas) bands(d *drawing, y, height float64) bool {
 	}
 	for _, s := range shown {
 		x := c.x(s.From)
-		d.rect("f-stopped band", x, math.Max(c.x(s.To)-x, 0.0015), y, height, fmt.Sprintf("world stopped for %s: %s", dur(s.To-s.From), cut(visible(s.Name), 80)))
+		d.rect("f-stopped band", x, math.Max(c.x(s.To)-x, 0.0015), y, height, fmt.Sprintf("world stopped for %s: %s", quantity.Duration(s.To-s.From), words.Cut(words.Visible(s.Name), 80)))
 	}
 	return true
 }

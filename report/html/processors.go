@@ -8,6 +8,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -48,7 +49,7 @@ func newPs(r *analyze.Result) *psView {
 		life += q.LifetimeNs - q.NotRecordedNs
 	}
 	v.Lead = fmt.Sprintf("Of all P-time, %s ran the program, %s the garbage collector, %s was idle.",
-		share(tot[0], life), share(tot[2], life), share(tot[7], life))
+		quantity.Part(tot[0], life), quantity.Part(tot[2], life), quantity.Part(tot[7], life))
 	states := len(stateKeys)
 	if !notRecorded(r) {
 		states--
@@ -65,7 +66,7 @@ func newPs(r *analyze.Result) *psView {
 	}
 	v.HeatSVG, v.HeatNote = heatSVG(r.Timeline)
 	v.Steals = fmt.Sprintf("%s, moving %s. Overflows of a full local queue: %s. Takes from the global queue: %s.",
-		plural(p.Steals.Count, "steal", "steals"), plural(p.Steals.Moved, "goroutine", "goroutines"), count(p.Overflows), count(p.GlobalTakes))
+		quantity.Plural(p.Steals.Count, "steal", "steals"), quantity.Plural(p.Steals.Moved, "goroutine", "goroutines"), quantity.Count(p.Overflows), quantity.Count(p.GlobalTakes))
 	v.StealSVG = matrixSVG(p.Steals.Matrix)
 	v.HasSteal = p.Steals.Count > 0 && len(p.Steals.Matrix) > 0
 	for _, c := range []struct {
@@ -80,9 +81,9 @@ func newPs(r *analyze.Result) *psView {
 	}
 	q := p.Queues
 	v.Queues = []row{
-		{Label: "global queue", Help: "shared by all Ps", Cells: []cell{fnum(sig(q.GlobalMean), q.GlobalMean), num(count(int64(q.GlobalMax)), int64(q.GlobalMax))}},
-		{Label: "local queues together", Help: "runnext slots included", Cells: []cell{fnum(sig(q.LocalMean), q.LocalMean), {Text: "–"}}},
-		{Label: "all runnable goroutines", Help: "in queues or on the way", Cells: []cell{fnum(sig(q.RunnableMean), q.RunnableMean), num(count(q.RunnableMax), q.RunnableMax)}},
+		{Label: "global queue", Help: "shared by all Ps", Cells: []cell{fnum(quantity.Number(q.GlobalMean), q.GlobalMean), num(quantity.Count(int64(q.GlobalMax)), int64(q.GlobalMax))}},
+		{Label: "local queues together", Help: "runnext slots included", Cells: []cell{fnum(quantity.Number(q.LocalMean), q.LocalMean), {Text: "–"}}},
+		{Label: "all runnable goroutines", Help: "in queues or on the way", Cells: []cell{fnum(quantity.Number(q.RunnableMean), q.RunnableMean), num(quantity.Count(q.RunnableMax), q.RunnableMax)}},
 	}
 	if r.Trace.Reduced {
 		v.HeatSVG, v.HeatNote, v.Queues = "", "", nil
@@ -108,24 +109,24 @@ func newPRow(label string, q procs.Proc, states int) psRow {
 	var segs []segment
 	ns := parts(q)
 	for i, s := range words.States()[:states] {
-		seg := segment{stateKeys[i], ns[i], fmt.Sprintf("%s: %s", s.Title, dur(ns[i]))}
+		seg := segment{stateKeys[i], ns[i], fmt.Sprintf("%s: %s", s.Title, quantity.Duration(ns[i]))}
 		if s.JSON == "not_recorded_ns" {
-			out.Cells = append(out.Cells, num(dur(ns[i]), ns[i]))
+			out.Cells = append(out.Cells, num(quantity.Duration(ns[i]), ns[i]))
 		} else {
-			part := share(ns[i], q.LifetimeNs-q.NotRecordedNs)
+			part := quantity.Part(ns[i], q.LifetimeNs-q.NotRecordedNs)
 			seg.Title += ", " + part
 			out.Cells = append(out.Cells, num(part, ns[i]))
 		}
 		segs = append(segs, seg)
 	}
 	out.Bar = bar(segs, max(q.LifetimeNs, 1), 16, label+": what it did")
-	out.Cells = append(out.Cells, num(dur(q.LifetimeNs), q.LifetimeNs), num(count(q.Starts), q.Starts), num(count(q.Parks), q.Parks),
-		fnum(sig(q.QueueMean), q.QueueMean), num(count(int64(q.QueueMax)), int64(q.QueueMax)))
+	out.Cells = append(out.Cells, num(quantity.Duration(q.LifetimeNs), q.LifetimeNs), num(quantity.Count(q.Starts), q.Starts), num(quantity.Count(q.Parks), q.Parks),
+		fnum(quantity.Number(q.QueueMean), q.QueueMean), num(quantity.Count(int64(q.QueueMax)), int64(q.QueueMax)))
 	return out
 }
 
 func newCounts(title, help string, c procs.Counts) countTable {
-	t := countTable{Title: title, Help: help, Total: count(c.Count)}
+	t := countTable{Title: title, Help: help, Total: quantity.Count(c.Count)}
 	keys := make([]string, 0, len(c.ByCause))
 	for k := range c.ByCause {
 		if c.ByCause[k] != 0 {
@@ -138,7 +139,7 @@ func newCounts(title, help string, c procs.Counts) countTable {
 	})
 	for _, k := range keys {
 		n := c.ByCause[k]
-		t.Rows = append(t.Rows, row{Label: words.Decision(k), Cells: []cell{num(count(n), n), {Text: share(n, c.Count)}}})
+		t.Rows = append(t.Rows, row{Label: words.Decision(k), Cells: []cell{num(quantity.Count(n), n), {Text: quantity.Part(n, c.Count)}}})
 	}
 	return t
 }

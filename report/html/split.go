@@ -3,8 +3,10 @@ package html
 import (
 	"html/template"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // splitView is the waiting held against the reference.
@@ -27,14 +29,14 @@ func newSplit(s *replay.Split) *splitView {
 	}
 	v := &splitView{Legend: []legendItem{{"behind", "capacity: unavoidable"}, {"overtaken", "policy: Go's own rules"}, {"missed", "excess: neither explains it"}}}
 	for _, l := range report.SplitLines(s) {
-		v.Lines = append(v.Lines, cut(visible(l), 1200))
+		v.Lines = append(v.Lines, words.Cut(words.Visible(l), 1200))
 	}
 	whole := int64(1)
 	segments := func(p replay.Parts) []segment {
 		return []segment{
-			{"behind", p.CapacityNs, "capacity: " + dur(p.CapacityNs)},
-			{"overtaken", p.PolicyNs, "policy: " + dur(p.PolicyNs)},
-			{"missed", p.ExcessNs, "excess: " + dur(p.ExcessNs)},
+			{"behind", p.CapacityNs, "capacity: " + quantity.Duration(p.CapacityNs)},
+			{"overtaken", p.PolicyNs, "policy: " + quantity.Duration(p.PolicyNs)},
+			{"missed", p.ExcessNs, "excess: " + quantity.Duration(p.ExcessNs)},
 		}
 	}
 	for _, c := range s.Classes {
@@ -48,7 +50,7 @@ func newSplit(s *replay.Split) *splitView {
 		c, p := &s.Classes[i], s.Classes[i].Parts
 		v.Bars = append(v.Bars, splitBar{
 			Name: className(c.Name), Bar: bar(segments(p), whole, 16, "waiting by capacity, policy and excess"),
-			Cells: []cell{num(dur(p.ObservedNs), p.ObservedNs), num(dur(p.CapacityNs), p.CapacityNs), num(dur(p.PolicyNs), p.PolicyNs), num(dur(p.ExcessNs), p.ExcessNs)},
+			Cells: []cell{num(quantity.Duration(p.ObservedNs), p.ObservedNs), num(quantity.Duration(p.CapacityNs), p.CapacityNs), num(quantity.Duration(p.PolicyNs), p.PolicyNs), num(quantity.Duration(p.ExcessNs), p.ExcessNs)},
 		})
 	}
 	return v

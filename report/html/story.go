@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -12,7 +13,7 @@ func newStory(s waits.Story) story {
 	n := className(s.Name)
 	o := story{
 		Name:  n,
-		Head:  fmt.Sprintf("Goroutine %d waited %s", s.G, dur(s.WaitNs)),
+		Head:  fmt.Sprintf("Goroutine %d waited %s", s.G, quantity.Duration(s.WaitNs)),
 		Basis: words.Basis(s.Basis),
 		Bar:   bar(causeSegments(s.Causes, s.WaitNs), max(s.WaitNs, 1), 10, "why this goroutine waited"),
 	}
@@ -20,7 +21,7 @@ func newStory(s waits.Story) story {
 	o.Href = window(max(s.FromNs-margin, 0), s.ToNs+margin)
 	for _, c := range ordered(s.Causes) {
 		if c.Ns > 0 {
-			o.Legend = append(o.Legend, legendItem{causeKey(c.Cause), fmt.Sprintf("%s %s", causeTitle(c.Cause), dur(c.Ns))})
+			o.Legend = append(o.Legend, legendItem{causeKey(c.Cause), fmt.Sprintf("%s %s", causeTitle(c.Cause), quantity.Duration(c.Ns))})
 		}
 	}
 	for i, st := range s.Path {
@@ -31,7 +32,7 @@ func newStory(s waits.Story) story {
 		o.Steps = append(o.Steps, step{At: since(st.AtNs - s.FromNs), Text: text})
 	}
 	if s.MoreSteps > 0 {
-		o.Steps = append(o.Steps, step{At: "…", Text: plural(int64(s.MoreSteps), "more move", "more moves")})
+		o.Steps = append(o.Steps, step{At: "…", Text: quantity.Plural(int64(s.MoreSteps), "more move", "more moves")})
 	}
 	o.Steps = append(o.Steps, step{At: since(s.WaitNs), Text: fmt.Sprintf("P%d %s, and it ran", s.P, words.Source(s.Source))})
 	o.Text = words.Story(s)
@@ -43,7 +44,7 @@ func newStory(s waits.Story) story {
 		if r.Later {
 			order = "became runnable later"
 		}
-		x := runRow{Name: className(r.Name), At: since(r.FromNs - s.FromNs), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, dur(r.ToNs-r.FromNs)), Note: order}
+		x := runRow{Name: className(r.Name), At: since(r.FromNs - s.FromNs), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, quantity.Duration(r.ToNs-r.FromNs)), Note: order}
 		if r.End != "" {
 			x.Note += ", then " + words.End(r.End)
 		}
@@ -51,7 +52,7 @@ func newStory(s waits.Story) story {
 	}
 	o.MoreRuns = s.MoreRuns
 	for _, a := range s.Ahead {
-		o.Ahead = append(o.Ahead, aheadRow{Name: className(a.Name), Ns: dur(a.Ns), Runs: plural(a.Runs, "run", "runs")})
+		o.Ahead = append(o.Ahead, aheadRow{Name: className(a.Name), Ns: quantity.Duration(a.Ns), Runs: quantity.Plural(a.Runs, "run", "runs")})
 	}
 	return o
 }
@@ -64,9 +65,9 @@ type runRow struct {
 
 // heldWords says what kept a P from running anyone.
 func heldWords(h waits.Held) heldRow {
-	r := heldRow{Ns: dur(h.Ns), Key: causeKey(h.Cause), Text: words.Held(h)}
+	r := heldRow{Ns: quantity.Duration(h.Ns), Key: causeKey(h.Cause), Text: words.Held(h)}
 	if h.Cause == waits.CauseUnavailable && len(h.Stack) > 0 {
-		r.Where = cut(visible(h.Stack[0]), 300)
+		r.Where = words.Cut(words.Visible(h.Stack[0]), 300)
 	}
 	return r
 }
@@ -81,5 +82,5 @@ func since(ns int64) string {
 	if ns <= 0 {
 		return "0"
 	}
-	return "+" + dur(ns)
+	return "+" + quantity.Duration(ns)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/report/internal/words"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // The drawings in this file are inline SVG, made here, so that they stand
@@ -91,10 +91,10 @@ func whereStrip(from, to, end int64) template.HTML {
 	if end <= 0 {
 		return ""
 	}
-	d := newDrawing("strip", fmt.Sprintf("from %s to %s of %s", clock(from), clock(to), dur(end)), 8)
+	d := newDrawing("strip", fmt.Sprintf("from %s to %s of %s", quantity.Instant(from), quantity.Instant(to), quantity.Duration(end)), 8)
 	d.rect("f-idle", 0, 1, 3, 2, "")
-	x := math.Max(0, math.Min(1, ratio(from, end)))
-	w := math.Max(0.004, math.Min(1-x, ratio(to-from, end)))
+	x := math.Max(0, math.Min(1, quantity.Ratio(from, end)))
+	w := math.Max(0.004, math.Min(1-x, quantity.Ratio(to-from, end)))
 	d.rect("f-accent", math.Min(x, 0.996), w, 0, 8, "")
 	return d.end()
 }
@@ -170,7 +170,7 @@ func histogramSVG(h []waits.Bucket) template.HTML {
 	}
 	most := 0.0
 	for _, b := range h {
-		most = math.Max(most, math.Max(ratio(b.Count, n), ratio(b.SumNs, sum)))
+		most = math.Max(most, math.Max(quantity.Ratio(b.Count, n), quantity.Ratio(b.SumNs, sum)))
 	}
 	if most == 0 {
 		return ""
@@ -181,19 +181,19 @@ func histogramSVG(h []waits.Bucket) template.HTML {
 	for i := 0; i <= 4; i++ {
 		y := top + height*float64(i)/4
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
-		d.text(leftMargin-0.008, y+4, "end", percent(most*float64(4-i)/4))
+		d.text(leftMargin-0.008, y+4, "end", quantity.Percent(most*float64(4-i)/4))
 	}
 	w := plotWidth / float64(len(h))
 	for i, b := range h {
 		x := leftMargin + w*float64(i)
-		c, t := ratio(b.Count, n)/most*height, ratio(b.SumNs, sum)/most*height
-		title := fmt.Sprintf("%s to %s: %s (%s), %s in them (%s)", dur(b.FromNs), dur(b.ToNs), plural(b.Count, "wait", "waits"), share(b.Count, n), dur(b.SumNs), share(b.SumNs, sum))
+		c, t := quantity.Ratio(b.Count, n)/most*height, quantity.Ratio(b.SumNs, sum)/most*height
+		title := fmt.Sprintf("%s to %s: %s (%s), %s in them (%s)", quantity.Duration(b.FromNs), quantity.Duration(b.ToNs), quantity.Plural(b.Count, "wait", "waits"), quantity.Part(b.Count, n), quantity.Duration(b.SumNs), quantity.Part(b.SumNs, sum))
 		d.rect("f-count", x+w*0.08, w*0.42, top+height-c, c, title)
 		d.rect("f-time", x+w*0.5, w*0.42, top+height-t, t, title)
 	}
 	step := max(1, (len(h)+5)/6)
 	for i := 0; i < len(h); i += step {
-		d.text(leftMargin+w*float64(i), top+height+18, "start", dur(h[i].FromNs))
+		d.text(leftMargin+w*float64(i), top+height+18, "start", quantity.Duration(h[i].FromNs))
 	}
 	d.text(leftMargin+plotWidth/2, top+height+36, "middle", "length of a wait (each bar pair: one range of lengths, growing by a constant factor)")
 	return d.end()
@@ -335,24 +335,24 @@ func heatSVG(t timeline.Result) (template.HTML, string) {
 		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", t.Lanes[i*group].P))
 	}
 	timeAxis(d, h*float64(len(rows))+16, t.EndNs)
-	return d.end(), fmt.Sprintf("Strongest: a mean of %s in the queue.", words.Amount(most, "goroutine", "goroutines"))
+	return d.end(), fmt.Sprintf("Strongest: a mean of %s in the queue.", quantity.Amount(most, "goroutine", "goroutines"))
 }
 
 // gaps hatches what is not recorded of a plot over time.
 func (d *drawing) gaps(gaps []timeline.Span, end int64, y, height float64) {
 	for _, s := range gaps {
-		x := ratio(s.From, end)
-		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(ratio(s.To, end)-x), y, height, gapTitle(s))
+		x := quantity.Ratio(s.From, end)
+		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(quantity.Ratio(s.To, end)-x), y, height, gapTitle(s))
 	}
 }
 
 // gapTitle is the tooltip of a gap.
 func gapTitle(s timeline.Span) string {
-	return fmt.Sprintf("not recorded: %s from %s on", dur(s.To-s.From), clock(s.From))
+	return fmt.Sprintf("not recorded: %s from %s on", quantity.Duration(s.To-s.From), quantity.Instant(s.From))
 }
 
 func timeAxis(d *drawing, y float64, end int64) {
-	d.quarters(y, func(i int64) string { return dur(end / 4 * i) })
+	d.quarters(y, func(i int64) string { return quantity.Duration(end / 4 * i) })
 }
 
 // quarters labels an axis at its quarters; narrow windows show its ends and its
@@ -452,7 +452,7 @@ func matrixSVG(matrix [][]int64) template.HTML {
 				fmt.Fprintf(&d.b, `<rect class="f-cell0" %s/>`, at)
 				continue
 			}
-			fmt.Fprintf(&d.b, `<rect class="f-heat%d" %s><title>%s stole from %s: %s</title></rect>`, shade(float64(v), float64(most)), at, names[y], names[x], count(v))
+			fmt.Fprintf(&d.b, `<rect class="f-heat%d" %s><title>%s stole from %s: %s</title></rect>`, shade(float64(v), float64(most)), at, names[y], names[x], quantity.Count(v))
 		}
 	}
 	return d.end()

@@ -15,6 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -28,8 +29,8 @@ const (
 
 func newTime(r *analyze.Result) *timeView {
 	t := r.Timeline
-	v := &timeView{Bin: dur(t.BinNs), Windows: len(t.Windows), N: len(t.Lanes)}
-	v.Lead = fmt.Sprintf("One lane per P over %s.", dur(t.EndNs))
+	v := &timeView{Bin: quantity.Duration(t.BinNs), Windows: len(t.Windows), N: len(t.Lanes)}
+	v.Lead = fmt.Sprintf("One lane per P over %s.", quantity.Duration(t.EndNs))
 	v.SVG = lanesSVG(t)
 	for i, k := range stateKeys {
 		if k != "unused" && (k != "gap" || notRecorded(r)) { // what is unused is not drawn
@@ -38,8 +39,8 @@ func newTime(r *analyze.Result) *timeView {
 	}
 	ls := timeLines(t, 300)
 	s := seriesScale(t)
-	v.SeriesSVG = linesSVG(ls, s, t.EndNs, t.NotRecorded, "Runnable goroutines, queues and idle Ps over time", sig)
-	v.SeriesNote = s.note(sig)
+	v.SeriesSVG = linesSVG(ls, s, t.EndNs, t.NotRecorded, "Runnable goroutines, queues and idle Ps over time", quantity.Number)
+	v.SeriesNote = s.note(quantity.Number)
 	for _, l := range ls {
 		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
 	}
@@ -171,7 +172,7 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 			break
 		}
 		if fd.ToNs > fd.FromNs {
-			p.Findings = append(p.Findings, packedFinding{i + 1, visible(fd.ID), string(fd.Severity), prose(fd.Title, 300), fd.FromNs, fd.ToNs})
+			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(words.Prose(fd.Title), 300), fd.FromNs, fd.ToNs})
 		}
 	}
 	b, ns := &block{}, recorded(&t)
@@ -250,7 +251,7 @@ func packWaits(r *analyze.Result) []packedWait {
 		seen[k] = true
 		w := packedWait{G: s.G, Name: className(s.Name).Short, From: s.FromNs, To: s.ToNs, ID: id}
 		for _, t := range words.Story(s) {
-			w.Text = append(w.Text, cut(t, 600))
+			w.Text = append(w.Text, words.Cut(t, 600))
 		}
 		out = append(out, w)
 	}
@@ -272,7 +273,7 @@ func packWaits(r *analyze.Result) []packedWait {
 // packWindow adds the stints and queue lengths of one window, as columns.
 // Times are relative to the window's start.
 func packWindow(b *block, i int, w timeline.Window) packedWindow {
-	o := packedWindow{Title: cut(visible(w.Title), 200), From: w.FromNs, To: w.ToNs, N: len(w.Stints), Arrows: []packedArrow{}}
+	o := packedWindow{Title: words.Cut(words.Visible(w.Title), 200), From: w.FromNs, To: w.ToNs, N: len(w.Stints), Arrows: []packedArrow{}}
 	stints, depths := slices.Clone(w.Stints), slices.Clone(w.Depths) // the script searches them by P and time
 	slices.SortStableFunc(stints, func(a, b timeline.Stint) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
 	slices.SortStableFunc(depths, func(a, b timeline.Depth) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.At, b.At)) })
@@ -306,7 +307,7 @@ func packWindow(b *block, i int, w timeline.Window) packedWindow {
 		if j == 20_000 {
 			break
 		}
-		o.Arrows = append(o.Arrows, packedArrow{visible(a.Kind), a.At, a.From, a.To, a.N})
+		o.Arrows = append(o.Arrows, packedArrow{words.Visible(a.Kind), a.At, a.From, a.To, a.N})
 	}
 	return o
 }
@@ -322,7 +323,7 @@ func packedState(s timeline.State) uint8 {
 func spans(in []timeline.Span) []packedSpan {
 	out := make([]packedSpan, 0, len(in))
 	for _, s := range in {
-		out = append(out, packedSpan{s.From, s.To, cut(visible(s.Name), 120)})
+		out = append(out, packedSpan{s.From, s.To, words.Cut(words.Visible(s.Name), 120)})
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -122,16 +123,16 @@ type timeView struct {
 // newView turns doc into words and drawings.
 func newView(doc *report.Document, withECharts bool) *view {
 	v := &view{
-		Tool:     visible(doc.Tool),
+		Tool:     words.Visible(doc.Tool),
 		Status:   doc.Verdict.Status,
-		Headline: visible(doc.Verdict.Headline),
+		Headline: words.Visible(doc.Verdict.Headline),
 		Glossary: glossaries(), WhatIsAWait: words.WhatIsAWait,
 		ECharts: withECharts,
 		Version: strconv.Itoa(doc.Schema),
 		Title:   "Scheduling report",
 	}
 	for _, l := range doc.Verdict.Lines {
-		v.Lines = append(v.Lines, cut(visible(l), 1200))
+		v.Lines = append(v.Lines, words.Cut(words.Visible(l), 1200))
 	}
 	badge, ok := words.Status(v.Status)
 	if !ok {
@@ -147,7 +148,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	}
 	v.HasResult = true
 	if r.Trace.Name != "" {
-		v.Title = cut(name(r.Trace.Name).Short, 60) + " – scheduling report"
+		v.Title = words.Cut(name(r.Trace.Name).Short, 60) + " – scheduling report"
 	}
 	v.Reduced, v.Gaps = r.Trace.Reduced, notRecorded(r)
 	v.keys(r)
@@ -175,12 +176,12 @@ func (v *view) keys(r *analyze.Result) {
 		life += p.UsableNs()
 	}
 	v.Keys = append(v.Keys,
-		keyFigure{dur(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.Trace.RecordedNs()))},
-		keyFigure{dur(w.MaxNs), "longest single wait", "of " + plural(w.Count, "wait", "waits")},
-		keyFigure{dur(w.TimeWeighted.P50), "typical wait, by time", "half of all waiting time is in longer waits; half of all waits are under " + dur(w.P50)},
+		keyFigure{quantity.Duration(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.Trace.RecordedNs()))},
+		keyFigure{quantity.Duration(w.MaxNs), "longest single wait", "of " + quantity.Plural(w.Count, "wait", "waits")},
+		keyFigure{quantity.Duration(w.TimeWeighted.P50), "typical wait, by time", "half of all waiting time is in longer waits; half of all waits are under " + quantity.Duration(w.P50)},
 	)
 	if life > 0 {
-		v.Keys = append(v.Keys, keyFigure{share(busy, life), "processors in use", fmt.Sprintf("of %s × %s", plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), dur(r.Trace.RecordedNs()))})
+		v.Keys = append(v.Keys, keyFigure{quantity.Part(busy, life), "processors in use", fmt.Sprintf("of %s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.Trace.RecordedNs()))})
 	}
 }
 
@@ -193,7 +194,7 @@ func ofTime(ns, dur int64) string {
 	if mean < 0.005 {
 		return "almost none waiting at any time, on average"
 	}
-	return sig(mean) + " waiting at any time, on average"
+	return quantity.Number(mean) + " waiting at any time, on average"
 }
 
 func (v *view) card(r *analyze.Result) {
@@ -211,14 +212,14 @@ func (v *view) card(r *analyze.Result) {
 	}
 	addName("Trace", t.Name)
 	addName("Program", t.Program)
-	add("Go", visible(t.GoVersion), "trace format "+visible(t.Format))
-	add("Recorded", visible(t.Wall), "")
+	add("Go", words.Visible(t.GoVersion), "trace format "+words.Visible(t.Format))
+	add("Recorded", words.Visible(t.Wall), "")
 	note := ""
 	if t.LostNs > 0 {
-		note = dur(t.LostNs) + " of it were not recorded: no share is of them"
+		note = quantity.Duration(t.LostNs) + " of it were not recorded: no share is of them"
 	}
-	add("Duration", dur(t.DurationNs), note)
-	procs := count(int64(t.GOMAXPROCS))
+	add("Duration", quantity.Duration(t.DurationNs), note)
+	procs := quantity.Count(int64(t.GOMAXPROCS))
 	note = ""
 	if n := len(r.Procs.Procs); n > 1 {
 		var parts []string
@@ -227,24 +228,24 @@ func (v *view) card(r *analyze.Result) {
 				parts = append(parts, "…")
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%s from %s", count(int64(p.N)), clock(p.AtNs)))
+			parts = append(parts, fmt.Sprintf("%s from %s", quantity.Count(int64(p.N)), quantity.Instant(p.AtNs)))
 		}
 		note = "changed: " + strings.Join(parts, ", ")
 	}
 	add("GOMAXPROCS", procs, note)
-	add("Events", count(t.Events), plural(int64(t.Generations), "generation", "generations"))
-	add("Goroutines", count(t.Goroutines), "")
+	add("Events", quantity.Count(t.Events), quantity.Plural(int64(t.Generations), "generation", "generations"))
+	add("Goroutines", quantity.Count(t.Goroutines), "")
 	if t.Threads > 0 {
-		add("Threads", count(t.Threads), "")
+		add("Threads", quantity.Count(t.Threads), "")
 	}
-	sz := size(t.Bytes)
+	sz := quantity.Size(t.Bytes)
 	note = ""
 	if t.Compression != "" {
-		note = "was compressed with " + visible(t.Compression)
+		note = "was compressed with " + words.Visible(t.Compression)
 	}
 	add("Size", sz, note)
 	if t.LostBytes > 0 {
-		add("Lost", size(t.LostBytes), share(t.LostBytes, t.Bytes)+" of the trace could not be read")
+		add("Lost", quantity.Size(t.LostBytes), quantity.Part(t.LostBytes, t.Bytes)+" of the trace could not be read")
 	} else if t.Interrupted {
 		add("Lost", "unknown", "the analysis was interrupted: it is about a beginning of the trace")
 	} else if t.Incomplete {
@@ -252,14 +253,14 @@ func (v *view) card(r *analyze.Result) {
 	} else {
 		add("Lost", "nothing", "the trace was read to its end")
 	}
-	add("Tracer's own work", dur(t.TracerNs), share(t.TracerNs, r.PTime())+" of all P-time")
+	add("Tracer's own work", quantity.Duration(t.TracerNs), quantity.Part(t.TracerNs, r.PTime())+" of all P-time")
 	var extra []string
 	for _, e := range []struct {
 		n         int64
 		one, many string
 	}{{t.Samples, "CPU sample", "CPU samples"}, {t.Tasks, "task", "tasks"}, {t.Regions, "region", "regions"}, {t.Logs, "log message", "log messages"}} {
 		if e.n > 0 {
-			extra = append(extra, plural(e.n, e.one, e.many))
+			extra = append(extra, quantity.Plural(e.n, e.one, e.many))
 		}
 	}
 	add("Also holds", strings.Join(extra, ", "), "")
@@ -268,26 +269,26 @@ func (v *view) card(r *analyze.Result) {
 			v.Warnings = append(v.Warnings, fmt.Sprintf("… and %d more.", len(t.Warnings)-i))
 			break
 		}
-		v.Warnings = append(v.Warnings, cut(visible(w), 800))
+		v.Warnings = append(v.Warnings, words.Cut(words.Visible(w), 800))
 	}
 	c := r.Reconstruction
 	if c.Starts > 0 {
 		h := &honesty{
-			Explained:   share(c.Explained, c.Starts),
-			Ambiguous:   share(c.Ambiguous, c.Starts),
-			Unexplained: share(c.Unexplained, c.Starts),
+			Explained:   quantity.Part(c.Explained, c.Starts),
+			Ambiguous:   quantity.Part(c.Ambiguous, c.Starts),
+			Unexplained: quantity.Part(c.Unexplained, c.Starts),
 			Bar: bar([]segment{
-				{"ok", c.Explained, "explained by one rule: " + share(c.Explained, c.Starts)},
-				{"ambiguous", c.Ambiguous, "ambiguous: " + share(c.Ambiguous, c.Starts)},
-				{"stopped", c.Unexplained, "unexplained: " + share(c.Unexplained, c.Starts)},
+				{"ok", c.Explained, "explained by one rule: " + quantity.Part(c.Explained, c.Starts)},
+				{"ambiguous", c.Ambiguous, "ambiguous: " + quantity.Part(c.Ambiguous, c.Starts)},
+				{"stopped", c.Unexplained, "unexplained: " + quantity.Part(c.Unexplained, c.Starts)},
 			}, c.Starts, 14, "How many starts of goroutines the rules of the scheduler explain"),
 		}
 		h.Sentence = fmt.Sprintf("A trace does not record run queues. They were rebuilt from the rules of the scheduler: of %s, one rule explains %s; for %s several fit or the model had to be corrected; %s remain unexplained. ",
-			plural(c.Starts, "start", "starts"), h.Explained, h.Ambiguous, h.Unexplained)
+			quantity.Plural(c.Starts, "start", "starts"), h.Explained, h.Ambiguous, h.Unexplained)
 		if e := c.EitherTick(); e > 0 {
-			h.Sentence += fmt.Sprintf("For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same. ", share(e, c.Starts))
+			h.Sentence += fmt.Sprintf("For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same. ", quantity.Part(e, c.Starts))
 		}
-		switch u := ratio(c.Unexplained, c.Starts); {
+		switch u := quantity.Ratio(c.Unexplained, c.Starts); {
 		case u > 0.05:
 			h.Sentence += "That is a lot: take queue lengths, steals and causes below as indications."
 		case u > 0.01:
@@ -307,7 +308,7 @@ func (v *view) card(r *analyze.Result) {
 		}
 		sort.Slice(by, func(i, j int) bool { return by[i].n > by[j].n || by[i].n == by[j].n && by[i].k < by[j].k })
 		for _, e := range by {
-			h.Sources = append(h.Sources, row{Label: visible(e.k), Link: sourceTerm(e.k), Help: words.Meaning(glossary.Source, e.k), Cells: []cell{num(count(e.n), e.n), {Text: share(e.n, c.Starts)}}})
+			h.Sources = append(h.Sources, row{Label: words.Visible(e.k), Link: sourceTerm(e.k), Help: words.Meaning(glossary.Source, e.k), Cells: []cell{num(quantity.Count(e.n), e.n), {Text: quantity.Part(e.n, c.Starts)}}})
 		}
 		v.Honesty = h
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -67,7 +68,7 @@ type aheadRow struct {
 func causeSegments(cs []waits.CauseTime, total int64) []segment {
 	var out []segment
 	for _, c := range ordered(cs) {
-		out = append(out, segment{causeKey(c.Cause), c.Ns, fmt.Sprintf("%s: %s, %s", causeTitle(c.Cause), dur(c.Ns), share(c.Ns, total))})
+		out = append(out, segment{causeKey(c.Cause), c.Ns, fmt.Sprintf("%s: %s, %s", causeTitle(c.Cause), quantity.Duration(c.Ns), quantity.Part(c.Ns, total))})
 	}
 	return out
 }
@@ -104,11 +105,11 @@ func newWaits(r *analyze.Result) *waitsView {
 		v.Lead = "No goroutine of the program had to wait for a processor while the trace was recorded."
 	} else {
 		v.Lead = fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all: %s.",
-			plural(u.Count, "time", "times"), dur(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
+			quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
 	}
 	if by := words.BySize(u.Causes); len(by) > 0 {
 		top := by[0]
-		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", share(top.Ns, u.TotalNs), causeTitle(top.Cause), words.Meaning(glossary.Cause, string(top.Cause)))
+		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", quantity.Part(top.Ns, u.TotalNs), causeTitle(top.Cause), words.Meaning(glossary.Cause, string(top.Cause)))
 	}
 	most := max(u.TotalNs, self.TotalNs, sys.TotalNs)
 	for _, b := range []struct {
@@ -120,7 +121,7 @@ func newWaits(r *analyze.Result) *waitsView {
 		{"Runtime and tracer", "their own goroutines", sys},
 	} {
 		v.Bars = append(v.Bars, causeBar{
-			Label: b.label, Note: fmt.Sprintf("%s · %s", b.note, plural(b.s.Count, "wait", "waits")), Total: dur(b.s.TotalNs),
+			Label: b.label, Note: fmt.Sprintf("%s · %s", b.note, quantity.Plural(b.s.Count, "wait", "waits")), Total: quantity.Duration(b.s.TotalNs),
 			Bar: bar(causeSegments(b.s.Causes, b.s.TotalNs), max(most, 1), 26, b.label+": waiting by cause"),
 		})
 	}
@@ -128,11 +129,11 @@ func newWaits(r *analyze.Result) *waitsView {
 		un, sn, yn := words.CauseNs(u.Causes, c), words.CauseNs(self.Causes, c), words.CauseNs(sys.Causes, c)
 		v.Legend = append(v.Legend, legendItem{causeKey(c), causeTitle(c)})
 		v.Causes = append(v.Causes, row{Key: causeKey(c), Label: causeTitle(c), Link: causeTerm(c), Help: words.Meaning(glossary.Cause, string(c)), Cells: []cell{
-			num(dur(un), un), num(share(un, u.TotalNs), un), num(dur(sn), sn), num(dur(yn), yn)}})
+			num(quantity.Duration(un), un), num(quantity.Part(un, u.TotalNs), un), num(quantity.Duration(sn), sn), num(quantity.Duration(yn), yn)}})
 	}
 	if u.BehindLongNs > 0 {
 		v.BehindLong = fmt.Sprintf("Of “waiting in line” and “overtaken”, %s (%s of the program's waiting) was spent behind a single run longer than a time slice.",
-			dur(u.BehindLongNs), share(u.BehindLongNs, u.SeenNs()))
+			quantity.Duration(u.BehindLongNs), quantity.Part(u.BehindLongNs, u.SeenNs()))
 	}
 	q := func(label, help string, f func(waits.Summary) int64) {
 		row := row{Label: label, Help: help, Link: "m-percentiles"}
@@ -141,7 +142,7 @@ func newWaits(r *analyze.Result) *waitsView {
 				row.Cells = append(row.Cells, cell{Text: "–"})
 				continue
 			}
-			row.Cells = append(row.Cells, num(dur(f(s)), f(s)))
+			row.Cells = append(row.Cells, num(quantity.Duration(f(s)), f(s)))
 		}
 		v.Quantiles = append(v.Quantiles, row)
 	}
@@ -154,16 +155,16 @@ func newWaits(r *analyze.Result) *waitsView {
 	q("p90 by time", "", func(s waits.Summary) int64 { return s.TimeWeighted.P90 })
 	q("p99 by time", "", func(s waits.Summary) int64 { return s.TimeWeighted.P99 })
 	if u.Count > 0 {
-		v.Why = fmt.Sprintf("Counted wait by wait, half are under %s: short waits are many. Weighted by time, half of the waiting happens in waits over %s: long waits are where the time goes. A goroutine that is waiting right now is most likely in one of those.", dur(u.P50), dur(u.TimeWeighted.P50))
+		v.Why = fmt.Sprintf("Counted wait by wait, half are under %s: short waits are many. Weighted by time, half of the waiting happens in waits over %s: long waits are where the time goes. A goroutine that is waiting right now is most likely in one of those.", quantity.Duration(u.P50), quantity.Duration(u.TimeWeighted.P50))
 		if u.TimeWeighted.P50 < 3*u.P50 {
-			v.Why = fmt.Sprintf("Counted wait by wait, half are under %s; weighted by time, half of the waiting happens in waits over %s. The two are close: no few long waits dominate.", dur(u.P50), dur(u.TimeWeighted.P50))
+			v.Why = fmt.Sprintf("Counted wait by wait, half are under %s; weighted by time, half of the waiting happens in waits over %s. The two are close: no few long waits dominate.", quantity.Duration(u.P50), quantity.Duration(u.TimeWeighted.P50))
 		}
 	}
 	if m := u.TailMass; len(m) > 0 {
-		v.Tail = fmt.Sprintf("%s of the waiting time is in waits longer than 1 ms, %s in waits longer than 10 ms.", percent(m["1ms"]), percent(m["10ms"]))
+		v.Tail = fmt.Sprintf("%s of the waiting time is in waits longer than 1 ms, %s in waits longer than 10 ms.", quantity.Percent(m["1ms"]), quantity.Percent(m["10ms"]))
 	}
 	if all.OpenCount > 0 {
-		v.Open = fmt.Sprintf("%s still open when the trace ended (%s so far); they are not counted above.", plural(all.OpenCount, "wait was", "waits were"), dur(all.OpenNs))
+		v.Open = fmt.Sprintf("%s still open when the trace ended (%s so far); they are not counted above.", quantity.Plural(all.OpenCount, "wait was", "waits were"), quantity.Duration(all.OpenNs))
 	}
 	h := u.Histogram
 	if len(h) == 0 {
@@ -174,7 +175,7 @@ func newWaits(r *analyze.Result) *waitsView {
 	for _, b := range h {
 		n += b.Count
 	}
-	v.DistN = plural(n, "wait", "waits")
+	v.DistN = quantity.Plural(n, "wait", "waits")
 	told := r.Waits.Stories()
 	for i, s := range told {
 		if i == maxStories {
@@ -184,7 +185,7 @@ func newWaits(r *analyze.Result) *waitsView {
 		o := newStory(s.Story)
 		o.ID = fmt.Sprintf("story-%d", i+1)
 		if s.Like > 0 {
-			o.Text = append(o.Text, plural(int64(s.Like), "more long wait", "more long waits")+" of this class at the same time had much the same story.")
+			o.Text = append(o.Text, quantity.Plural(int64(s.Like), "more long wait", "more long waits")+" of this class at the same time had much the same story.")
 		}
 		if i < openStories {
 			v.Stories = append(v.Stories, o)
@@ -196,16 +197,16 @@ func newWaits(r *analyze.Result) *waitsView {
 	for _, c := range top12 {
 		n := className(c.Name)
 		v.ClassBars = append(v.ClassBars, causeBar{
-			Name: &n, Note: plural(c.Waits.Count, "wait", "waits"), Total: dur(c.Waits.TotalNs),
+			Name: &n, Note: quantity.Plural(c.Waits.Count, "wait", "waits"), Total: quantity.Duration(c.Waits.TotalNs),
 			Bar: bar(causeSegments(classCauses(c), c.Waits.TotalNs), max(top12[0].Waits.TotalNs, 1), 16, "waiting by cause"),
 		})
 	}
-	v.ClassN = plural(int64(len(top12)), "class", "classes")
+	v.ClassN = quantity.Plural(int64(len(top12)), "class", "classes")
 	if len(r.Waits.Classes) > len(top12) {
-		v.ClassN += " of " + count(int64(len(r.Waits.Classes)))
+		v.ClassN += " of " + quantity.Count(int64(len(r.Waits.Classes)))
 	}
 	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, r.Trace.DurationNs, r.Timeline.NotRecorded, "How many goroutines waited for what, over time")
-	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", plural(u.Count, "wait", "waits"), dur(r.Waits.OverTime.BinNs))
+	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", quantity.Plural(u.Count, "wait", "waits"), quantity.Duration(r.Waits.OverTime.BinNs))
 	v.Ants = newAntagonists(r.Waits.Classes)
 	return v
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -114,7 +115,7 @@ func TestAllTraces(t *testing.T) {
 			t.Errorf("%s: %d findings", filepath.Base(f), len(list))
 		}
 		if testing.Verbose() {
-			t.Logf("%s %s P%d\n%s", filepath.Base(f), findings.Dur(r.Trace.DurationNs), r.Trace.GOMAXPROCS, findingstest.Text(list))
+			t.Logf("%s %s P%d\n%s", filepath.Base(f), quantity.Duration(r.Trace.DurationNs), r.Trace.GOMAXPROCS, findingstest.Text(list))
 		}
 	}
 }

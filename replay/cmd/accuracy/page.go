@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 )
 
@@ -29,21 +29,10 @@ func reason(r *replay.Result) string {
 	if most.Cause == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s, not %s", most.Cause, short(most.SimulatedNs), short(most.ObservedNs))
+	return fmt.Sprintf("%s: %s, not %s", most.Cause, quantity.Duration(most.SimulatedNs), quantity.Duration(most.ObservedNs))
 }
 
 func abs(x int64) int64 { return max(x, -x) }
-
-func short(ns int64) string {
-	d := time.Duration(ns)
-	switch {
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(100 * time.Nanosecond).String()
-}
 
 func percent(e *float64) string {
 	if e == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 )
 
@@ -78,7 +79,7 @@ func predictions(w io.Writer, ps []prediction) {
 			good++
 		}
 	}
-	fmt.Fprintf(w, "%d of %d are within %.0f %%.\n\n", good, len(ps), bandWhatIf*100)
+	fmt.Fprintf(w, "%d of %d are within %s.\n\n", good, len(ps), quantity.Percent(bandWhatIf))
 	fmt.Fprintln(w, "| program | recorded with | predicted for | measured, ms | predicted, ms | spread, ms | error, % | model, % | mutex bound, ms |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	ms := func(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e6) }

@@ -1,11 +1,11 @@
 package words
 
 import (
-	"strconv"
+	"math"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Words for what makes no difference.
@@ -23,16 +23,16 @@ func MetricChange(m *compare.Metric) (change, interval string) {
 	case m.Ratio == nil:
 		return FromZero, ""
 	default:
-		change = findings.Change(*m.Ratio)
+		change = quantity.Change(*m.Ratio)
 	}
 	if m.RatioCI == nil || m.Ratio == nil {
 		return change, ""
 	}
 	lo, hi := m.RatioCI[0], m.RatioCI[1]
-	write := findings.Factor
-	if hi < 2 && (lo == 0 || lo >= findings.LeastLeft) {
+	write := quantity.Factor
+	if hi < 2 && (lo == 0 || lo >= quantity.LeastLeft) {
 		write = func(r float64) string {
-			if s := findings.Change(r); s != NoChange {
+			if s := quantity.Change(r); s != NoChange {
 				return s
 			}
 			return "0 %"
@@ -58,8 +58,8 @@ func Spread(e compare.Estimate, unit string) string {
 	if d > e.Median {
 		return "to " + compare.Value(*e.Hi, unit)
 	}
-	if s := strconv.FormatFloat(100*d/e.Median, 'f', 0, 64); s != "0" {
-		return "± " + s + " %"
+	if share := math.Round(100*d/e.Median) / 100; share > 0 {
+		return "± " + quantity.Percent(share)
 	}
 	return ""
 }
@@ -79,9 +79,9 @@ func Interval(e compare.Estimate, unit string) string {
 // Difference writes how a duration went from before to after: with a sign, or
 // that it did not, as far as can be seen.
 func Difference(before, after int64) string {
-	d := Duration(after - before)
+	d := quantity.Duration(after - before)
 	switch {
-	case Duration(before) == Duration(after):
+	case quantity.Duration(before) == quantity.Duration(after):
 		return NoChange
 	case strings.HasPrefix(d, "-"):
 		return d
@@ -89,17 +89,9 @@ func Difference(before, after int64) string {
 	return "+" + d
 }
 
-// Chance writes a p value.
-func Chance(p float64) string {
-	if p < 0.0005 {
-		return "<0.001"
-	}
-	return strconv.FormatFloat(p, 'f', 3, 64)
-}
-
 // CostChange says what a finding cost on both sides.
 func CostChange(f *compare.FindingChange) string {
-	b, a := Duration(f.BeforeCostNs), Duration(f.AfterCostNs)
+	b, a := quantity.Duration(f.BeforeCostNs), quantity.Duration(f.AfterCostNs)
 	switch {
 	case b == a:
 		return b + " on both sides"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Bounds on what a story tells in its sentences.
@@ -20,30 +21,30 @@ func Story(s waits.Story) []string {
 		var who []string
 		for i, a := range s.Ahead {
 			if i == toldAhead {
-				who = append(who, Plural(int64(len(s.Ahead)-i), "other class", "other classes"))
+				who = append(who, quantity.Plural(int64(len(s.Ahead)-i), "other class", "other classes"))
 				break
 			}
-			who = append(who, fmt.Sprintf("%s for %s in %s", Class(a.Name), Duration(a.Ns), Plural(a.Runs, "run", "runs")))
+			who = append(who, fmt.Sprintf("%s for %s in %s", Class(a.Name), quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs")))
 		}
 		text := fmt.Sprintf("Meanwhile ran %s.", List(who))
 		if s.AheadFromNs > s.FromNs {
-			text += fmt.Sprintf(" That is known only for the last %s of the wait.", Duration(s.ToNs-s.AheadFromNs))
+			text += fmt.Sprintf(" That is known only for the last %s of the wait.", quantity.Duration(s.ToNs-s.AheadFromNs))
 		}
 		out = append(out, text)
 	}
 	if len(s.Held) > 0 && (len(s.Ahead) == 0 || s.Held[0].Ns > s.Ahead[0].Ns) {
-		out = append(out, fmt.Sprintf("For %s %s.", Duration(s.Held[0].Ns), Held(s.Held[0])))
+		out = append(out, fmt.Sprintf("For %s %s.", quantity.Duration(s.Held[0].Ns), Held(s.Held[0])))
 	}
 	end := fmt.Sprintf("Then P%d %s.", s.P, Source(s.Source))
 	if cs := BySize(s.Causes); len(cs) > 0 && s.WaitNs > 0 {
-		end += fmt.Sprintf(" Chief cause: %s (%s).", CauseOf(cs[0].Cause).Title, Share(cs[0].Ns, s.WaitNs))
+		end += fmt.Sprintf(" Chief cause: %s (%s).", CauseOf(cs[0].Cause).Title, quantity.Part(cs[0].Ns, s.WaitNs))
 	}
 	return append(out, end)
 }
 
 // placed says where the goroutine stood.
 func placed(s waits.Story) string {
-	text := fmt.Sprintf("At %s it", Instant(s.FromNs))
+	text := fmt.Sprintf("At %s it", quantity.Instant(s.FromNs))
 	if len(s.Path) == 0 {
 		return text + " became runnable."
 	}
@@ -51,10 +52,10 @@ func placed(s waits.Story) string {
 	text += fmt.Sprintf(" was put into %s %s", Queue(st.Queue, st.P), Why(st.Why))
 	for i, st := range s.Path[1:] {
 		if i == toldMoves {
-			text += fmt.Sprintf(", and moved %s", Plural(int64(len(s.Path)-1-i+s.MoreSteps), "more time", "more times"))
+			text += fmt.Sprintf(", and moved %s", quantity.Plural(int64(len(s.Path)-1-i+s.MoreSteps), "more time", "more times"))
 			break
 		}
-		text += fmt.Sprintf(", after %s %s", Duration(st.AtNs-s.FromNs), Moved(st))
+		text += fmt.Sprintf(", after %s %s", quantity.Duration(st.AtNs-s.FromNs), Moved(st))
 	}
 	return text + "."
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // WhatIsAWait says what counts, for those who compare the totals with those of
@@ -265,5 +266,5 @@ func CostPart(f *findings.Finding) string {
 	if !ok || f.WholeNs <= 0 {
 		return ""
 	}
-	return Share(f.CostNs, f.WholeNs) + " of " + of
+	return quantity.Part(f.CostNs, f.WholeNs) + " of " + of
 }

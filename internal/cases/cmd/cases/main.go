@@ -23,8 +23,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/cases"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/runner"
 )
 
@@ -160,6 +160,6 @@ func liveAll(ctx context.Context, m *cases.Recorder, recordings []*cases.Recordi
 
 func tell(w io.Writer, v *cases.Verdict) {
 	for _, x := range v.Found {
-		fmt.Fprintf(w, "    %s %s: %s [cost %s]\n", x.Severity, x.ID, x.Title, findings.Dur(x.CostNs))
+		fmt.Fprintf(w, "    %s %s: %s [cost %s]\n", x.Severity, x.ID, x.Title, quantity.Duration(x.CostNs))
 	}
 }

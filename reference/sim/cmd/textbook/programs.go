@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
@@ -242,27 +243,27 @@ func pairAndNeighbour() sim.Arrivals {
 // What a side says of itself in the table.
 
 func startCost(r *sim.Result) string {
-	return fmt.Sprintf("%s, of which 1 µs is its work (%s)", duration(r.EndNs), percent(1000/float64(r.EndNs)))
+	return fmt.Sprintf("%s, of which 1 µs is its work (%s)", quantity.Duration(r.EndNs), quantity.FinePercent(1000/float64(r.EndNs)))
 }
 
 func threads(r *sim.Result) string {
-	return fmt.Sprintf("%s threads, %s starts, %s", count(int64(r.Threads)), count(r.TotalStarts()), duration(r.EndNs))
+	return fmt.Sprintf("%s threads, %s starts, %s", quantity.Count(int64(r.Threads)), quantity.Count(r.TotalStarts()), quantity.Duration(r.EndNs))
 }
 
 func locksPerStart(r *sim.Result) float64 { return float64(r.Locks) / float64(r.TotalStarts()) }
 
 func lockTraffic(r *sim.Result) string {
-	return fmt.Sprintf("%.3g operations under the lock per start, %s in all, %s waited for it, %s", locksPerStart(r), count(r.Locks), duration(r.LockWaitNs), duration(r.EndNs))
+	return fmt.Sprintf("%s operations under the lock per start, %s in all, %s waited for it, %s", quantity.Number(locksPerStart(r)), quantity.Count(r.Locks), quantity.Duration(r.LockWaitNs), quantity.Duration(r.EndNs))
 }
 
 func utilisation(r *sim.Result) string {
-	return fmt.Sprintf("%s of the P-time is used, %s", percent(r.Utilisation()), duration(r.EndNs))
+	return fmt.Sprintf("%s of the P-time is used, %s", quantity.FinePercent(r.Utilisation()), quantity.Duration(r.EndNs))
 }
 
-func took(r *sim.Result) string { return duration(r.EndNs) }
+func took(r *sim.Result) string { return quantity.Duration(r.EndNs) }
 
 func tookThreads(r *sim.Result) string {
-	return fmt.Sprintf("%s; %s threads", duration(r.EndNs), count(int64(r.Threads)))
+	return fmt.Sprintf("%s; %s threads", quantity.Duration(r.EndNs), quantity.Count(int64(r.Threads)))
 }
 
 func shares(r *sim.Result) string {
@@ -272,23 +273,23 @@ func shares(r *sim.Result) string {
 		if i > 0 {
 			s += ", "
 		}
-		s += percent(float64(c.RunningNs) / float64(r.EndNs))
+		s += quantity.FinePercent(float64(c.RunningNs) / float64(r.EndNs))
 		worst = max(worst, c.MaxWaitNs)
 	}
 	s += " of a P"
 	if r.Classes[len(r.Classes)-1].Waits == 0 {
 		return s + "; the fifth waits for ever"
 	}
-	return s + "; longest wait " + duration(worst)
+	return s + "; longest wait " + quantity.Duration(worst)
 }
 
 func waited(r *sim.Result) string {
 	if len(r.Classes) < 3 || r.Classes[2].Waits == 0 {
 		return "it never runs"
 	}
-	return "it waits " + duration(r.Classes[2].MaxWaitNs)
+	return "it waits " + quantity.Duration(r.Classes[2].MaxWaitNs)
 }
 
 func thefts(r *sim.Result) string {
-	return fmt.Sprintf("%s thefts of %.1f goroutines, %s", count(r.Steals), float64(r.Stolen)/float64(r.Steals), duration(r.EndNs))
+	return fmt.Sprintf("%s thefts of %s, %s", quantity.Count(r.Steals), quantity.Amount(quantity.Ratio(r.Stolen, r.Steals), "goroutine", "goroutines"), quantity.Duration(r.EndNs))
 }

@@ -5,6 +5,7 @@ import (
 	"html"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -122,7 +123,7 @@ func picture(o outcome) string {
 
 func drawLanes(b *strings.Builder, y int, name string, l lanes) int {
 	y += 12
-	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\">%s</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left, y, html.EscapeString(name), left+inner, y, duration(l.end))
+	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\">%s</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left, y, html.EscapeString(name), left+inner, y, quantity.Duration(l.end))
 	y += 4
 	for p := range l.class {
 		fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">P%d</text><rect class=\"bg\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", left-6, y+laneH-3, p, left, y, inner, laneH-2)

@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
@@ -53,7 +53,7 @@ and a test fails if they are not what the model gives. The times are those of th
 		{"sending such a request, for each", c.Signal},
 		{"a system call's return without its P, more", c.Syscall},
 	} {
-		fmt.Fprintf(&b, "| %s | %s |\n", x.what, count(x.ns))
+		fmt.Fprintf(&b, "| %s | %s |\n", x.what, quantity.Count(x.ns))
 	}
 	b.WriteString(leftOut)
 	return b.String()
@@ -96,25 +96,3 @@ func anchor(title string) string {
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-
-func count(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func duration(ns int64) string {
-	switch {
-	case ns < 1e3:
-		return fmt.Sprintf("%d ns", ns)
-	case ns < 1e6:
-		return fmt.Sprintf("%.3g µs", float64(ns)/1e3)
-	case ns < 1e9:
-		return fmt.Sprintf("%.3g ms", float64(ns)/1e6)
-	}
-	return fmt.Sprintf("%.4g s", float64(ns)/1e9)
-}

@@ -1,0 +1,243 @@
+// Package quantity writes quantities for people: durations, shares, counts,
+// factors and sizes, in one style for all outputs.
+//
+// A number has three significant digits at most, and its thousands are set
+// apart with commas. A space stands between a number and its unit; [NoBreak]
+// keeps the two together where a medium breaks lines. What is no number is a
+// dash.
+package quantity
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Duration writes a duration in ns.
+func Duration(ns int64) string {
+	f, sign := float64(ns), ""
+	if ns < 0 {
+		f, sign = -f, "-"
+	}
+	switch {
+	case f < 1e3:
+		return strconv.FormatInt(ns, 10) + " ns"
+	case f < 999.5e3:
+		return sign + Number(f/1e3) + " µs"
+	case f < 999.5e6:
+		return sign + Number(f/1e6) + " ms"
+	case f < 120e9:
+		return sign + Number(f/1e9) + " s"
+	case f < 7200e9:
+		return sign + Number(f/60e9) + " min"
+	}
+	return sign + Number(f/3600e9) + " h"
+}
+
+// FineDuration writes a duration in ns with a digit more than [Duration], and in
+// no unit larger than a second: for what is held against a bound.
+func FineDuration(ns float64) string {
+	unit, factor := " ns", 1.0
+	switch a := math.Abs(ns); {
+	case a >= 1e9:
+		unit, factor = " s", 1e9
+	case a >= 1e6:
+		unit, factor = " ms", 1e6
+	case a >= 1e3:
+		unit, factor = " µs", 1e3
+	}
+	return strconv.FormatFloat(ns/factor, 'g', 4, 64) + unit
+}
+
+// Instant writes a time of the trace, ns, with enough digits to find it again.
+func Instant(ns int64) string {
+	switch {
+	case ns == 0:
+		return "0"
+	case ns < 1000:
+		return strconv.FormatInt(ns, 10) + " ns"
+	case ns < 1_000_000:
+		return strconv.FormatFloat(float64(ns)/1e3, 'f', 2, 64) + " µs"
+	case ns < 10_000_000:
+		return strconv.FormatFloat(float64(ns)/1e6, 'f', 4, 64) + " ms"
+	case ns < 1_000_000_000:
+		return strconv.FormatFloat(float64(ns)/1e6, 'f', 2, 64) + " ms"
+	}
+	return strconv.FormatFloat(float64(ns)/1e9, 'f', 4, 64) + " s"
+}
+
+// Percent writes a share, 0…1, of some whole.
+func Percent(share float64) string {
+	switch {
+	case math.IsNaN(share) || math.IsInf(share, 0):
+		return "-"
+	case share == 0:
+		return "0 %"
+	case share < 0.0005 && share > 0:
+		return "<0.1 %"
+	case share < 1 && share >= 0.9995:
+		return ">99.9 %"
+	case share < 0.0995 || share > 0.99 && share < 1:
+		return trim(strconv.FormatFloat(share*100, 'f', 1, 64)) + " %"
+	}
+	return strconv.FormatFloat(share*100, 'f', 0, 64) + " %"
+}
+
+// Part writes part/whole as a percentage, a dash where there is no whole.
+func Part(part, whole int64) string {
+	if whole == 0 {
+		return "-"
+	}
+	return Percent(float64(part) / float64(whole))
+}
+
+// FinePercent writes a share, 0…1, as finely as [Fine].
+func FinePercent(share float64) string { return Fine(100*share) + " %" }
+
+// Ratio is part/whole, 0 where there is no whole.
+func Ratio(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// Times writes a factor.
+func Times(f float64) string { return Number(f) + "×" }
+
+// Change writes how a value went from one number to another, whose ratio is
+// given: in per cent, with a sign; as a factor from double on, and where next to
+// nothing is left. What rounds to nothing is "none".
+func Change(ratio float64) string {
+	switch {
+	case math.IsNaN(ratio) || math.IsInf(ratio, 0) || ratio < 0:
+		return "-"
+	case ratio >= 2 || ratio < LeastLeft && ratio > 0:
+		return Factor(ratio)
+	}
+	s := trim(strconv.FormatFloat(100*(ratio-1), 'f', 1, 64))
+	if s == "0" || s == "-0" {
+		return "none"
+	}
+	if ratio > 1 {
+		s = "+" + s
+	}
+	return s + " %"
+}
+
+// LeastLeft is the ratio below which a decrease in per cent would read as all.
+const LeastLeft = 0.0005
+
+// Factor writes a ratio as what to multiply by, or divide by.
+func Factor(ratio float64) string {
+	if ratio < 0.1 && ratio > 0 {
+		return "÷" + Number(1/ratio)
+	}
+	return "×" + Number(ratio)
+}
+
+// Count writes a whole number.
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if neg {
+		return "-" + s
+	}
+	return s
+}
+
+// Plural writes a count with its noun: one, or many of it.
+func Plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
+// Amount writes a number that need not be whole, with its noun.
+func Amount(f float64, one, many string) string {
+	s := Number(f)
+	if s == "1" {
+		return s + " " + one
+	}
+	return s + " " + many
+}
+
+// Size writes a number of bytes.
+func Size(n int64) string {
+	f := float64(n)
+	switch {
+	case n < 1000:
+		return Plural(n, "byte", "bytes")
+	case f < 999.5e3:
+		return Number(f/1e3) + " kB"
+	case f < 999.5e6:
+		return Number(f/1e6) + " MB"
+	}
+	return Number(f/1e9) + " GB"
+}
+
+// Number writes a number that need not be whole, with three significant digits,
+// but no more than two after the point, and no exponent.
+func Number(f float64) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return "-"
+	}
+	switch a := math.Abs(f); {
+	case f == 0:
+		return "0"
+	case a >= 1e12:
+		return "over " + Count(1e12)
+	case a >= 99.95:
+		return Count(int64(math.Round(f)))
+	case a >= 9.995:
+		return trim(strconv.FormatFloat(f, 'f', 1, 64))
+	case a < 0.005 && f > 0:
+		return "<0.01"
+	case a < 0.005:
+		return "0"
+	}
+	return trim(strconv.FormatFloat(f, 'f', 2, 64))
+}
+
+// Fine writes a number as [Number] does, but with up to three digits after the
+// point: for values whose difference matters.
+func Fine(f float64) string {
+	digits := 3
+	switch a := math.Abs(f); {
+	case a >= 99.95 || math.IsNaN(f):
+		return Number(f)
+	case a >= 9.995:
+		digits = 1
+	case a >= 0.9995:
+		digits = 2
+	case a > 0 && a < 0.0005:
+		return "<0.001"
+	}
+	return trim(strconv.FormatFloat(f, 'f', digits, 64))
+}
+
+// Index writes an index between 0 and 1, such as Jain's, with three digits.
+func Index(f float64) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return "-"
+	}
+	return strconv.FormatFloat(f, 'f', 3, 64)
+}
+
+// PValue writes the p value of a statistical test.
+func PValue(p float64) string {
+	if p < 0.0005 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
+
+// trim takes zeros off the end of what has a point.
+func trim(s string) string {
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}

@@ -1,0 +1,58 @@
+package quantity
+
+import (
+	"math"
+	"testing"
+)
+
+func TestFormats(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct{ got, want string }{
+		{Duration(0), "0 ns"}, {Duration(999), "999 ns"}, {Duration(1_300_000), "1.3 ms"}, {Duration(-1500), "-1.5 µs"},
+		{Duration(999_499), "999 µs"}, {Duration(999_500), "1 ms"}, {Duration(119_000_000_000), "119 s"},
+		{Duration(120_000_000_000), "2 min"}, {Duration(7_200_000_000_000), "2 h"}, {Duration(-7_200_000_000_000), "-2 h"},
+		{FineDuration(0), "0 ns"}, {FineDuration(2_004_000), "2.004 ms"}, {FineDuration(-1500), "-1.5 µs"}, {FineDuration(240e9), "240 s"},
+		{Instant(0), "0"}, {Instant(1_234), "1.23 µs"}, {Instant(1_234_567), "1.2346 ms"}, {Instant(12_345_678), "12.35 ms"}, {Instant(1_234_567_890), "1.2346 s"},
+		{Percent(0), "0 %"}, {Percent(0.0001), "<0.1 %"}, {Percent(0.0312), "3.1 %"}, {Percent(0.42), "42 %"}, {Percent(0.995), "99.5 %"},
+		{Percent(0.9999), ">99.9 %"}, {Percent(1), "100 %"}, {Percent(nan), "-"}, {Percent(inf), "-"},
+		{Part(1, 0), "-"}, {Part(1, 4), "25 %"}, {FinePercent(0.00123), "0.123 %"}, {FinePercent(0.00002), "0.002 %"},
+		{Times(2), "2×"}, {Factor(2), "×2"}, {Factor(0.01), "÷100"},
+		{Change(1.5), "+50 %"}, {Change(0.5), "-50 %"}, {Change(1.0001), "none"}, {Change(2), "×2"}, {Change(0.0001), "÷10,000"}, {Change(nan), "-"}, {Change(-1), "-"},
+		{Count(0), "0"}, {Count(999), "999"}, {Count(1234567), "1,234,567"}, {Count(-1234), "-1,234"}, {Count(math.MinInt64), "-9,223,372,036,854,775,808"},
+		{Plural(1, "wait", "waits"), "1 wait"}, {Plural(1000, "wait", "waits"), "1,000 waits"},
+		{Amount(1, "goroutine", "goroutines"), "1 goroutine"}, {Amount(1.5, "goroutine", "goroutines"), "1.5 goroutines"},
+		{Size(1), "1 byte"}, {Size(1000), "1 kB"}, {Size(18_330_112), "18.3 MB"}, {Size(2_500_000_000), "2.5 GB"},
+		{Number(0), "0"}, {Number(0.001), "<0.01"}, {Number(-0.001), "0"}, {Number(1.2345), "1.23"}, {Number(99.949), "99.9"}, {Number(99.95), "100"},
+		{Number(12345.6), "12,346"}, {Number(1e12), "over 1,000,000,000,000"}, {Number(nan), "-"},
+		{Fine(0.1234), "0.123"}, {Fine(1.234), "1.23"}, {Fine(12.34), "12.3"}, {Fine(123.4), "123"}, {Fine(0.0001), "<0.001"}, {Fine(nan), "-"},
+		{Index(0.99), "0.990"}, {Index(nan), "-"},
+		{PValue(0.0001), "<0.001"}, {PValue(0.05), "0.050"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+	if got := Ratio(1, 0); got != 0 {
+		t.Errorf("Ratio(1, 0) = %v, want 0", got)
+	}
+	if got := Ratio(1, 4); got != 0.25 {
+		t.Errorf("Ratio(1, 4) = %v, want 0.25", got)
+	}
+}
+
+func TestNoBreak(t *testing.T) {
+	for _, c := range []struct{ s, want string }{
+		{"", ""},
+		{"51 %", "51\u00a0%"},
+		{"+51 %.", "+51\u00a0%."},
+		{"a (<0.1 %), and 3.5 ms of 2 s; 1 µs", "a (<0.1\u00a0%), and 3.5\u00a0ms of 2\u00a0s; 1\u00a0µs"},
+		{"512 MiB, 18.3 MB", "512\u00a0MiB, 18.3\u00a0MB"},
+		{"10 seconds, 3 hosts, 5 msx, 3 s_1, 3 h2", "10 seconds, 3 hosts, 5 msx, 3 s_1, 3 h2"},
+		{"of ms, P2 of 4 Ps", "of ms, P2 of 4 Ps"},
+		{" % 5 ", " % 5 "},
+	} {
+		if got := NoBreak(c.s); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.s, got, c.want)
+		}
+	}
+}

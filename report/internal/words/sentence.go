@@ -1,0 +1,29 @@
+// Package words holds what the writers of text and HTML say alike: sentences
+// about waits and comparisons, and names fit for them. What causes, states and
+// sources are called is in package vocabulary, how numbers are written in
+// package quantity.
+package words
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentence makes the first letter large.
+func Sentence(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// List joins words with commas and an "and".
+func List(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}
