@@ -7,7 +7,7 @@ type callers struct {
 	recent [64]struct{ stack, i int32 } // of those that were asked for
 }
 
-// maxCallers bounds the stacks that are told apart.
+// maxCallers bounds the stacks that are counted separately.
 const maxCallers = 4096
 
 func newCallers() callers { return callers{n: make([]int64, 1), at: map[int32]int32{}} }

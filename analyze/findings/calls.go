@@ -20,7 +20,10 @@ type Syscall struct {
 	System bool
 }
 
-// endCall tells that the system call on P p, if there is one, goes on without it.
+// lost reports whether it lost the P.
+func (s *Syscall) lost() bool { return s.Why != reference.WhySyscallExit }
+
+// endCall emits that the system call on P p, if there is one, goes on without it.
 func (w *World) endCall(p *proc, why reference.Why) {
 	if p.sysAt >= 0 && p.g != nil {
 		p.g.CallWhy = why
@@ -28,7 +31,7 @@ func (w *World) endCall(p *proc, why reference.Why) {
 	}
 }
 
-// callOver tells that the system call on P p is over, or goes on without it.
+// callOver emits that the system call on P p is over, or goes on without it.
 func (w *World) callOver(p *proc, why reference.Why) {
 	g := p.g
 	if !g.System {
@@ -38,10 +41,10 @@ func (w *World) callOver(p *proc, why reference.Why) {
 	if !w.wantsSyscall(w.now-p.sysAt, why) {
 		return
 	}
-	c := &w.call // field by field, as in endStint
+	c := &w.call // field by field, as in endRunOn
 	c.G, c.From, c.To, c.P, c.Class, c.Stack = g.ID, p.sysAt, w.now, p.slice.P, g.Class, p.stack
 	c.Why, c.Local, c.System = why, int32(p.queue.n), g.System
-	w.tellSyscall(c)
+	w.emitSyscall(c)
 }
 
 func (w *World) syscall(d *reference.Decision) {
@@ -59,7 +62,7 @@ func (w *World) syscall(d *reference.Decision) {
 		return
 	}
 	if p.g != g {
-		w.endStint(p, reference.WhyUnknown, 0, false)
+		w.endRunOn(p, reference.WhyUnknown, 0, false)
 		w.begin(g, &g.StartAt, &w.running)
 		w.run(g, p, d.P, reference.SrcUnknown, 0)
 	}
@@ -69,8 +72,8 @@ func (w *World) syscall(d *reference.Decision) {
 	}
 }
 
-// addCalls takes system calls from begin to end, as far as nobody has to be told of
-// them and there is no more to learn of them than their times. It returns how many
+// addCalls takes system calls from begin to end, as far as nobody has to be called
+// for them and there is no more to learn of them than their times. It returns how many
 // decisions it took.
 func (w *World) addCalls(calls []reference.Decision) int {
 	first := &calls[0]
@@ -80,10 +83,10 @@ func (w *World) addCalls(calls []reference.Decision) int {
 	}
 	p := &w.ps[first.P]
 	if p.sysAt >= 0 || w.use.Slack || w.idlers() ||
-		w.asked&(1<<reference.KindSyscall|1<<reference.KindSyscallExit) != 0 || w.onCall.on != 0 || !w.procs.Calls(first.P) {
+		w.kinds&(1<<reference.KindSyscall|1<<reference.KindSyscallExit) != 0 || w.syscalls.on != 0 || !w.procs.Calls(first.P) {
 		return 0
 	}
-	limit := min(silenceNs, w.longCall)
+	limit := min(silenceNs, w.longSyscall)
 	n, sys := 0, int64(0)
 	for ; n+1 < len(calls); n += 2 {
 		enter := &calls[n]
@@ -145,7 +148,7 @@ func (w *World) syscallExit(d *reference.Decision) {
 	if g.StartAt >= 0 {
 		w.endRun(g, reference.WhyUnknown, 0)
 	}
-	w.endStint(p, reference.WhyUnknown, 0, false)
+	w.endRunOn(p, reference.WhyUnknown, 0, false)
 	w.begin(g, &g.StartAt, &w.running)
 	w.run(g, p, d.P, reference.SrcUnknown, 0)
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// maxClasses is how many classes are told apart; further ones share an account.
+// maxClasses is how many classes have an account; further ones share an account.
 const maxClasses = 4096
 
 // Class is the run intervals of the goroutines of one class.
 type Class struct {
-	ID     int32
-	Stints int64
-	RunNs  int64
-	Local  int64 // starts out of local queues
+	ID    int32
+	Runs  int64
+	RunNs int64
+	Local int64 // starts out of local queues
 	// Creates is how many goroutines its goroutines created.
 	Creates int64
-	Calls   int64 // system calls, as in World.OnSyscall
+	Calls   int64 // system calls, as in World.Syscalls
 	// Of the run intervals on the same P as the last before, those of goroutines
 	// known to be wired to a thread left out.
 	Again, AgainNs int64
@@ -31,7 +31,7 @@ const bars = 96
 
 func (c *Class) add(ns int64, again bool, why reference.Why) {
 	bar := bar(max(1, ns))
-	c.Stints++
+	c.Runs++
 	c.RunNs += max(1, ns)
 	if again {
 		c.Again++
@@ -65,18 +65,18 @@ func bar(ns int64) int {
 
 // Mean is the mean run interval in ns; 0 if there is none.
 func (c *Class) Mean() int64 {
-	if c.Stints == 0 {
+	if c.Runs == 0 {
 		return 0
 	}
-	return c.RunNs / c.Stints
+	return c.RunNs / c.Runs
 }
 
 // Median is the median run interval in ns, within a quarter; 0 if there is none.
 func (c *Class) Median() int64 {
-	if c.Stints == 0 {
+	if c.Runs == 0 {
 		return 0
 	}
-	need, seen := (c.Stints+1)/2, int64(0)
+	need, seen := (c.Runs+1)/2, int64(0)
 	for i, n := range c.bars {
 		if seen += n + c.kept[i]; seen >= need {
 			low := math.Ldexp(1+float64(i%2)/2, i/2)
@@ -95,15 +95,12 @@ func (c *Class) Over(ns int64) int64 {
 	return n
 }
 
-// Median is a typical run interval of a class, in ns; 0 if there is none.
-func (w *World) Median(class int32) int64 { return w.classByHandle(class).Median() }
-
 // ClassStat returns what is known of a class. The result is valid until the
 // next decision.
 func (w *World) ClassStat(class int32) *Class { return w.classByHandle(class) }
 
-// MeanStint is the mean run interval of all goroutines of the program, in ns.
-func (w *World) MeanStint() int64 { return w.all.RunNs / max(1, w.all.Stints) }
+// MeanRun is the mean run interval of all goroutines of the program, in ns.
+func (w *World) MeanRun() int64 { return w.all.RunNs / max(1, w.all.Runs) }
 
 func (w *World) classByHandle(c int32) *Class {
 	r := &w.recent[uint32(c)%uint32(len(w.recent))]
@@ -126,11 +123,11 @@ func (w *World) classIndex(c int32) int32 {
 	return i
 }
 
-// Classes calls f for all classes that are told apart, in the order in which the
+// Classes calls f for all classes with an account, in the order in which the
 // stream showed them.
 func (w *World) Classes(f func(*Class)) {
 	for i := range w.classes {
-		if c := &w.classes[i]; c.Stints > 0 {
+		if c := &w.classes[i]; c.Runs > 0 {
 			f(c)
 		}
 	}

@@ -34,8 +34,8 @@ type Detector struct {
 // strains reports whether a finding of d of at least a warning sets Facts.Strained.
 func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
 
-// Watcher is a detector at work on one stream. It may also ask the [World] to
-// be called; what it learned so counts like what Add told it.
+// Watcher is a detector at work on one stream. It may also subscribe to events of
+// the [World].
 type Watcher interface {
 	// Add takes the next decision, which the World has taken already. The
 	// decision is valid during the call only.

@@ -7,9 +7,10 @@
 //
 //  1. [NewSet] makes the detectors' [Watcher] values, and a [World] that they
 //     share, so that goroutines, Ps and queues are followed only once.
-//  2. [Set.Add] gives each decision to the World, which calls those who asked at
-//     the end of run intervals, of time slices and of stays in a queue; then to
-//     each Watcher that wants all.
+//  2. [Set.Add] gives each decision to the World, which emits events to those who
+//     subscribed: run intervals, time slices, system calls and queue residencies
+//     as they end, and the decisions that a filter selects; then to each Watcher
+//     that wants all.
 //  3. [Set.Finish] gives them the [Facts], the results of the accumulators, and
 //     [Rank] sorts and merges what they found.
 //

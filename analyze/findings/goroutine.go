@@ -20,17 +20,17 @@ type Goroutine struct {
 	slot       int32   // its place in World.gs
 	next, prev int32   // slots
 	list       int32   // P, or inNone, inGlobal, inNowhere
-	mark       int64   // localStarts when it was queued, if it is told
+	mark       int64   // localStarts when it was queued, if it is watched
 	markWait   int64   // localWait then
 	loadAt     float64 // loadSum when it became runnable
 	wanted     int32   // goroutines that wanted a P when it became runnable
 	usable     int32   // Ps then
-	load       float32 // Stint.Load, if it is known
+	load       float32 // Run.Load, if it is known
 	class      int32   // index
 	markLen    int32   // localLen when it was queued
 	marks      Mark
 	stealable  bool
-	told       bool // somebody wants to know of its stay in its queue
+	watched    bool // somebody subscribed to the end of its queue residency
 
 	System   bool             // belongs to the runtime or the tracer
 	Self     bool             // waits because it asked for it, by runtime.Gosched

@@ -32,7 +32,7 @@ type hand struct {
 	at            int64 // -1: there is none
 	stops         int64 // World.stws then
 	local, global int64 // the queues' integrals then
-	stack         int32 // where the last stint on it ended, or had entered a system call
+	stack         int32 // where the last run interval on it ended, or had entered a system call
 	why           reference.Why
 	handed        bool // handoffp started a thread for it
 	coming        bool // and that has not got it yet
@@ -73,7 +73,7 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 	at := h.at
 	h.at = -1
 	locked := d.Flags&reference.FlagLocked != 0
-	if w.onHand.on == 0 || w.stw || h.stops != w.stws || !h.handed && !locked {
+	if w.handovers.on == 0 || w.stw || h.stops != w.stws || !h.handed && !locked {
 		return
 	}
 	ns := p.queue.waited(w.now) - h.local + (w.global.waited(w.now)-h.global)/w.Procs()
@@ -86,7 +86,7 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 			who = w.gs.At(l.head)
 		}
 	}
-	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: p.stint.G, GiverClass: p.stint.Class, GiverStack: h.stack,
+	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: p.run.G, GiverClass: p.run.Class, GiverStack: h.stack,
 		G: who.ID, Class: who.Class, M: d.M, Locked: locked, Ns: ns}
-	w.onHand.call(&w.hand)
+	w.handovers.emit(&w.hand)
 }

@@ -14,7 +14,7 @@ func handovers(s *findingstest.Stream) []findings.Handover {
 	w := findings.NewWorld()
 	set := findings.NewSet(nil, findings.Env{World: w})
 	var got []findings.Handover
-	w.OnHandover(func(h *findings.Handover) { got = append(got, *h) })
+	w.Handovers(func(h *findings.Handover) { got = append(got, *h) })
 	for i := range s.Decisions {
 		set.Add(&s.Decisions[i])
 	}

@@ -24,8 +24,8 @@ type list struct {
 func (l *list) ns(now int64) int64     { return l.sum + l.n*now }
 func (l *list) waited(now int64) int64 { return l.ns(now) - (l.self + l.nself*now) }
 
-// Stay is a stay of a goroutine of the program in one queue.
-type Stay struct {
+// Residency is the time for which a goroutine of the program stands in one queue.
+type Residency struct {
 	G    *Goroutine
 	P    int32 // NoP: the global queue
 	From int64 // when it was put there
@@ -54,7 +54,7 @@ func (w *World) move(d *reference.Decision) {
 		return
 	}
 	w.g = g
-	w.stayOver(g, d, false)
+	w.residencyOver(g, d, false)
 	w.leave(g)
 	w.enter(g, d.To, d.P)
 }
@@ -72,13 +72,13 @@ func (w *World) enter(g *Goroutine, to reference.Queue, p int32) {
 		if pp := w.p(p); pp != nil {
 			l, g.list, g.P = &pp.queue, p, p
 			w.localLen++
-			g.told = w.askedLeave>>(g.ReadyWhy&whyMask)&1 != 0
+			g.watched = w.leftBits>>(g.ReadyWhy%masks)&1 != 0
 		}
 	case reference.QueueGlobal:
 		l, g.list = &w.global, inGlobal
-		g.told = true
+		g.watched = true
 	}
-	if g.told {
+	if g.watched {
 		g.mark, g.markLen, g.markWait = w.localStarts, int32(w.localLen), w.localWait
 	}
 	g.prev, g.next = l.tail, 0
@@ -152,34 +152,35 @@ func (w *World) leaveQueue(g *Goroutine) {
 		g.stealable = false
 		w.stealers.n--
 	}
-	g.list, g.next, g.prev, g.told = inNone, 0, 0, false
+	g.list, g.next, g.prev, g.watched = inNone, 0, 0, false
 }
 
-// stayOver tells that a goroutine is about to leave its queue, if somebody asked.
-func (w *World) stayOver(g *Goroutine, d *reference.Decision, start bool) {
-	if g.told {
-		w.tellStay(g, d, start)
+// residencyOver emits that a goroutine is about to leave its queue, if somebody
+// subscribed.
+func (w *World) residencyOver(g *Goroutine, d *reference.Decision, start bool) {
+	if g.watched {
+		w.emitResidency(g, d, start)
 	}
 }
 
-func (w *World) tellStay(g *Goroutine, d *reference.Decision, start bool) {
-	w.stay = Stay{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
+func (w *World) emitResidency(g *Goroutine, d *reference.Decision, start bool) {
+	w.residency = Residency{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
 	if n := w.localStarts - g.mark; n > 0 {
-		w.stay.Later = n - int64(g.markLen)
-		w.stay.LaterWait = (w.localWait - g.markWait) / n
+		w.residency.Later = n - int64(g.markLen)
+		w.residency.LaterWait = (w.localWait - g.markWait) / n
 	}
 	if g.list >= 0 {
-		w.stay.P = g.list
+		w.residency.P = g.list
 	}
 	if d == nil {
-		w.stay.Open = true
+		w.residency.Open = true
 	} else if start {
-		w.stay.Src = d.Src
+		w.residency.Src = d.Src
 	}
 	if g.list == inGlobal {
-		w.onLeaveGlobal.call(&w.stay)
+		w.leftGlobal.emit(&w.residency)
 	}
-	w.onLeaveWhy[g.ReadyWhy&whyMask].call(&w.stay)
+	w.left[g.ReadyWhy%masks].emit(&w.residency)
 }
 
 // stealable counts goroutines that an idle P could take.

@@ -12,14 +12,14 @@ type proc struct {
 	// The run interval.
 	sysAt int64 // since when it is in a system call; -1: it is not
 	sys   int64
-	// The scheduler's turn after it.
+	// After it.
 	stopAt int64 // -1: the P has no thread, or something runs
 	waking bool  // got a thread, and ran nothing since
 	hand   hand
 	// The slice.
 	slice Slice
-	turn  Turn
-	stint Stint // the last
+	part  SlicePart
+	run   Run   // the last
 	last  bool  // there is one since the P got its thread
 	began int64 // starts
 	// The last start, and the last that began a slice.
@@ -29,20 +29,21 @@ type proc struct {
 	// How the run interval began.
 	freeAt int64 // since when the P had a thread and ran nothing before it, or has
 	src    reference.Source
-	idle   int64 // Stint.IdleWait of it
-	first  bool  // Stint.First of it
+	idle   int64 // Run.IdleWait of it
+	first  bool  // Run.First of it
 }
 
-// Stint is one run interval of one goroutine on one P, system calls that kept
+// Run is one run interval of one goroutine on one P, system calls that kept
 // the P included.
-type Stint struct {
+type Run struct {
 	G         int64
 	From, To  int64
 	SyscallNs int64 // of it, in system calls
 	Wait      int64 // before it; -1 if unknown
 	// Load is how many goroutines of the program wanted each usable P, at least
 	// 1: when it became runnable, when it started, or the mean meanwhile,
-	// whichever was most. It is known after waits of which [World.OnLongWait] tells.
+	// whichever was most. It is known after waits that a
+	// [RunFilter] selects by their length.
 	Load    float64
 	P       int32
 	Class   int32
@@ -63,13 +64,18 @@ type Stint struct {
 }
 
 // Ns is the length, system calls left out.
-func (s *Stint) Ns() int64 { return s.To - s.From - s.SyscallNs }
+func (s *Run) Ns() int64 { return s.To - s.From - s.SyscallNs }
+
+// stolen reports whether the goroutine was stolen from another P.
+func (s *Run) stolen() bool {
+	return s.Src == reference.SrcSteal || s.Src == reference.SrcStealRunnext
+}
 
 // Slice is a chain of run intervals on one P that share a time slice, because
 // each after the first inherited it through runnext.
 type Slice struct {
 	P         int32
-	Stints    int32
+	Runs      int32
 	Created   int32         // of them, first ones of goroutines that were created meanwhile
 	Why       reference.Why // of its last stop
 	Stack     int32
@@ -86,7 +92,7 @@ type Slice struct {
 func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs }
 
 func (w *World) start(d *reference.Decision) {
-	w.first = false
+	w.firstOnP = false
 	if d.G < 0 {
 		w.g = nil
 		return
@@ -98,12 +104,12 @@ func (w *World) start(d *reference.Decision) {
 	p := w.p(d.P)
 	inherits := d.Flags&reference.FlagInherits != 0 || d.Src == reference.SrcRunnext
 	if p != nil {
-		w.endStint(p, reference.WhyUnknown, 0, false)
+		w.endRunOn(p, reference.WhyUnknown, 0, false)
 		if !inherits {
 			w.endSlice(p, false)
 		}
 	}
-	w.stayOver(g, d, true)
+	w.residencyOver(g, d, true)
 	if p != nil && p.stopAt >= 0 {
 		// The P had a thread and work, and yet nothing ran: a strained machine.
 		if gap := w.now - p.stopAt; gap >= 1_000_000 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
@@ -149,7 +155,7 @@ func (w *World) start(d *reference.Decision) {
 	w.run(g, p, d.P, d.Src, idle)
 	if p != nil {
 		p.began++
-		w.first, p.fresh = p.fresh, false
+		w.firstOnP, p.fresh = p.fresh, false
 		p.startAt, p.startRan = w.now, w.ran.Ns
 		if !inherits {
 			p.sliceAt = w.now
@@ -161,7 +167,7 @@ func (w *World) start(d *reference.Decision) {
 	}
 }
 
-// run lets g run on P p, which may be nil; src and idle are those of its Stint.
+// run lets g run on P p, which may be nil; src and idle are those of its Run.
 func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle int64) {
 	g.P = id
 	first := g.RanOn < 0
@@ -175,15 +181,15 @@ func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle 
 	p.src, p.idle = src, idle
 	w.setWaking(p, false)
 	s := &p.slice
-	if s.Stints == 0 {
-		s.From, s.SyscallNs, s.Created, s.Stints, s.System = w.now, 0, 0, 1, g.System
+	if s.Runs == 0 {
+		s.From, s.SyscallNs, s.Created, s.Runs, s.System = w.now, 0, 0, 1, g.System
 		s.N, s.Gs[0], s.Classes[0] = 1, g.ID, g.Class
 		return
 	}
 	if g.New {
 		s.Created++
 	}
-	s.Stints++
+	s.Runs++
 	s.System = s.System || g.System
 	for k := range s.N {
 		if int(k) < len(s.Gs) && s.Gs[k] == g.ID {
@@ -199,20 +205,20 @@ func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle 
 // endRun ends the run interval of g, wherever it runs.
 func (w *World) endRun(g *Goroutine, why reference.Why, stack int32) {
 	if p := w.p(g.P); p != nil && p.g == g {
-		w.endStint(p, why, stack, false)
+		w.endRunOn(p, why, stack, false)
 		return
 	}
 	g.end(&g.StartAt, &w.running)
 }
 
-// endStint ends the run interval on P p, if there is one.
-func (w *World) endStint(p *proc, why reference.Why, stack int32, open bool) {
+// endRunOn ends the run interval on P p, if there is one.
+func (w *World) endRunOn(p *proc, why reference.Why, stack int32, open bool) {
 	if p.g != nil {
-		w.stintOver(p, why, stack, open)
+		w.runOver(p, why, stack, open)
 	}
 }
 
-func (w *World) stintOver(p *proc, why reference.Why, stack int32, open bool) {
+func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	g := p.g
 	p.hand.stack = stack
 	if p.sysAt >= 0 {
@@ -221,35 +227,35 @@ func (w *World) stintOver(p *proc, why reference.Why, stack int32, open bool) {
 		p.hand.stack = p.stack
 	}
 	// Field by field: a literal would be made elsewhere and copied.
-	s := &p.stint
+	s := &p.run
 	p.last = true
 	s.G, s.From, s.To, s.SyscallNs, s.Wait, s.Load = g.ID, g.StartAt, w.now, p.sys, g.Wait, float64(g.load)
 	s.P, s.Class, s.Stack, s.Why, s.System = p.slice.P, g.Class, stack, why, g.System
 	s.Counted, s.Open = !g.System && !g.Self && g.Wait >= 0, open
-	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Stints, p.idle
+	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Runs, p.idle
 	p.g = nil
-	w.addTurn(p, s)
+	w.addPart(p, s)
 	p.slice.SyscallNs += p.sys
 	p.sys = 0
 	ns := s.Ns()
 	g.RunNs += ns
 	if !s.System {
-		w.stints++
+		w.runsEnded++
 		w.busy += ns
 		c := &w.classes[g.class]
-		if ns >= 1_000_000 && why != reference.WhySlice && c.Stints >= 10 && ns >= 20*c.Median() && 50*c.Over(1_000_000) <= c.Stints {
+		if ns >= 1_000_000 && why != reference.WhySlice && c.Runs >= 10 && ns >= 20*c.Median() && 50*c.Over(1_000_000) <= c.Runs {
 			w.strain += ns
 		}
 		if !open {
-			w.all.Stints++
+			w.all.Runs++
 			w.all.RunNs += max(1, ns)
 			c.add(ns, !s.First && !s.Moved && !(g.Locked && w.g == g), why)
 		}
 	}
 	w.setRan(w.running - 1)
-	w.tellStint(s)
+	w.emitRun(s)
 	if why == reference.WhySlice {
-		w.endTurn(p)
+		w.endPart(p)
 	}
 	g.end(&g.StartAt, &w.running)
 	g.Wait = -1
@@ -259,17 +265,17 @@ func (w *World) stintOver(p *proc, why reference.Why, stack int32, open bool) {
 }
 
 func (w *World) endSlice(p *proc, open bool) {
-	if p.slice.Stints != 0 {
+	if p.slice.Runs != 0 {
 		w.sliceOver(p, open)
 	}
 }
 
 func (w *World) sliceOver(p *proc, open bool) {
-	s, last := &p.slice, &p.stint
+	s, last := &p.slice, &p.run
 	s.To, s.Why, s.Stack, s.Open = last.To, last.Why, last.Stack, open
-	w.endTurn(p)
-	w.tellSlice(s)
-	s.Stints = 0
+	w.endPart(p)
+	w.emitSlice(s)
+	s.Runs = 0
 }
 
 func (w *World) stop(d *reference.Decision) {
@@ -288,14 +294,14 @@ func (w *World) stop(d *reference.Decision) {
 		p.ranTo = w.now
 	}
 	if p != nil && p.g == g {
-		w.stintOver(p, d.Why, d.Stack, d.Why == reference.WhyLost)
+		w.runOver(p, d.Why, d.Stack, d.Why == reference.WhyLost)
 	} else if g.StartAt >= 0 {
 		w.endRun(g, d.Why, d.Stack)
 	}
 	g.BlockedAt, g.Reason = -1, reference.ReasonNone
 	if d.Why == reference.WhyBlock {
 		g.BlockedAt, g.Reason = w.now, d.Reason
-		if forOthers>>(d.Reason&reasonMask)&1 != 0 {
+		if forOthers>>(d.Reason%masks)&1 != 0 {
 			g.slackAt = w.slack.ns(w.now)
 		}
 	}

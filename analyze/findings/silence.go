@@ -34,10 +34,10 @@ func (s *Silence) Ns() int64 { return s.To - s.From }
 // usual is how many run intervals of a class tell how long they are.
 const usual = 10
 
-// silent tells that nothing happened until the given time. Silences are rare, so it
+// silent emits that nothing happened until the given time. Silences are rare, so it
 // may look at each P.
 func (w *World) silent(until int64) {
-	if w.onSilence.on == 0 || w.now == 0 || w.stw {
+	if w.silences.on == 0 || w.now == 0 || w.stw {
 		return
 	}
 	s := Silence{From: w.now, To: until, Waiting: w.runnable, G: reference.NoG, P: reference.NoP}
@@ -53,7 +53,7 @@ func (w *World) silent(until int64) {
 			if s.Running++; s.Running == 1 {
 				s.G, s.Class, s.P = g.ID, g.Class, p.slice.P
 			}
-			if c := &w.classes[g.class]; c.Stints >= usual && s.Ns() >= 10*c.Median() && !c.Habit(s.Ns()) {
+			if c := &w.classes[g.class]; c.Runs >= usual && s.Ns() >= 10*c.Median() && !c.Habit(s.Ns()) {
 				s.Freaks++
 			}
 		}
@@ -61,12 +61,12 @@ func (w *World) silent(until int64) {
 	if s.Running == 0 && s.Freaks == 0 {
 		return
 	}
-	w.onSilence.call(&s)
+	w.silences.emit(&s)
 }
 
 // Habit reports whether run intervals of the class often take half of ns, or more:
 // at least one in four does.
-func (c *Class) Habit(ns int64) bool { return 4*c.Over(ns/2) > c.Stints }
+func (c *Class) Habit(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
 
 // Silences keeps those that no program explains by itself. It watches a World.
 type Silences struct {
@@ -92,7 +92,7 @@ const (
 // NewSilences returns a collection that fills as w goes on.
 func NewSilences(w *World) *Silences {
 	s := &Silences{}
-	w.OnSilence(s.add)
+	w.Silences(s.add)
 	return s
 }
 

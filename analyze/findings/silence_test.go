@@ -9,12 +9,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// silences returns what OnSilence tells of a stream, and what Silences keeps.
+// silences returns what World.Silences gives of a stream, and what Silences keeps.
 func silences(s *Stream) ([]findings.Silence, *findings.Silences) {
 	w := findings.NewWorld()
 	set := findings.NewSet(nil, findings.Env{World: w})
 	var list []findings.Silence
-	w.OnSilence(func(x *findings.Silence) { list = append(list, *x) })
+	w.Silences(func(x *findings.Silence) { list = append(list, *x) })
 	kept := findings.NewSilences(w)
 	for i := range s.Decisions {
 		set.Add(&s.Decisions[i])

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Tally adds up waiting by class. The zero value is ready. It tells
-// 1,023 classes apart; further ones count as class 0.
+// Tally adds up waiting by class. The zero value is ready. It
+// has a cell for each of 1,023 classes; further ones count as class 0.
 type Tally struct {
 	Cells []Cell
 	at    map[int32]int32

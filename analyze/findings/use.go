@@ -25,8 +25,8 @@ type stopwatch struct {
 	on  bool
 }
 
-// turn begins or ends it.
-func (s *stopwatch) turn(now int64) {
+// toggle begins or ends it.
+func (s *stopwatch) toggle(now int64) {
 	if s.on = !s.on; s.on {
 		now = -now
 	}
@@ -52,7 +52,7 @@ func (w *World) see(d *reference.Decision) {
 	}
 	run := w.running - w.procs.Count(procs.Syscall)
 	if run >= w.parallelFrom != w.parallel.on {
-		w.parallel.turn(w.now)
+		w.parallel.toggle(w.now)
 	}
 	if w.use.Slack || w.idlers() {
 		w.seeSlack(run)
@@ -71,10 +71,10 @@ func (w *World) seeSlack(run int64) {
 		return
 	}
 	if slack != u.Slack {
-		w.slack.turn(w.now)
+		w.slack.toggle(w.now)
 	}
 	u.Slack, u.Parallel, u.Run, u.Procs = slack, w.parallel.on, run, w.gomaxp
-	w.onUse.call(u)
+	w.uses.emit(u)
 }
 
 // idlers reports whether there is Slack if somebody runs.
@@ -107,7 +107,7 @@ type HeldUp struct {
 const forOthers = 1<<reference.ReasonChanReceive | 1<<reference.ReasonChanSend | 1<<reference.ReasonSelect |
 	1<<reference.ReasonSync | 1<<reference.ReasonCond
 
-// idleUnknown is a World.idle that makes seeLost tell of a decision whether there was
+// idleUnknown is a World.idle that makes seeLost emit a decision whether there was
 // a change or not.
 const idleUnknown = -1
 
@@ -119,7 +119,7 @@ func (w *World) seeLost(d *reference.Decision) {
 	}
 	if lost != w.lost || idle != w.idle {
 		w.lost, w.idle = lost, idle
-		w.onLost.call(d)
+		w.idlePs.emit(d)
 	}
 }
 
@@ -176,11 +176,11 @@ func (w *World) SliceStart(p int32) int64 {
 	return -1
 }
 
-// Turn is what is left of a [Slice] since it began, or since a preemption in it: a
+// SlicePart is what is left of a [Slice] since it began, or since a preemption in it: a
 // goroutine may inherit the slice through runnext, but the request was heeded.
-type Turn struct {
+type SlicePart struct {
 	P         int32
-	Stints    int32
+	Runs      int32
 	Why       reference.Why // of its last stop
 	Open      bool          // it ran when the trace ended, or a gap in it began
 	System    bool          // a goroutine of the runtime took part
@@ -193,17 +193,17 @@ type Turn struct {
 }
 
 // Ns is the length, system calls left out.
-func (t *Turn) Ns() int64 { return t.To - t.From - t.SyscallNs }
+func (t *SlicePart) Ns() int64 { return t.To - t.From - t.SyscallNs }
 
-// addTurn adds the run interval s to the turn on P p.
-func (w *World) addTurn(p *proc, s *Stint) {
-	t, ns := &p.turn, s.Ns()
-	if t.Stints == 0 || s.Nth == 1 {
-		t.Stints, t.From, t.SyscallNs, t.System = 1, s.From, s.SyscallNs, s.System
+// addPart adds the run interval s to the slice part on P p.
+func (w *World) addPart(p *proc, s *Run) {
+	t, ns := &p.part, s.Ns()
+	if t.Runs == 0 || s.Nth == 1 {
+		t.Runs, t.From, t.SyscallNs, t.System = 1, s.From, s.SyscallNs, s.System
 		t.Longest, t.G, t.Class, t.Stack = ns, s.G, s.Class, s.Stack
 		return
 	}
-	t.Stints++
+	t.Runs++
 	t.SyscallNs += s.SyscallNs
 	t.System = t.System || s.System
 	if ns >= t.Longest {
@@ -211,11 +211,11 @@ func (w *World) addTurn(p *proc, s *Stint) {
 	}
 }
 
-func (w *World) endTurn(p *proc) {
-	t, last := &p.turn, &p.stint
-	if t.Stints > 0 && last.To-t.From-t.SyscallNs >= w.longTurn {
+func (w *World) endPart(p *proc) {
+	t, last := &p.part, &p.run
+	if t.Runs > 0 && last.To-t.From-t.SyscallNs >= w.longPart {
 		t.To, t.Why, t.Open = last.To, last.Why, last.Open
-		w.onLongTurn.call(t)
+		w.longParts.emit(t)
 	}
-	t.Stints = 0
+	t.Runs = 0
 }

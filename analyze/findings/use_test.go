@@ -56,7 +56,7 @@ func (f *feeder) stop(g int64, p int32, why reference.Why) *feeder {
 func TestTurns(t *testing.T) {
 	f := &feeder{w: NewWorld()}
 	var got [][4]int64
-	f.w.OnLongTurn(func(x *Turn) { got = append(got, [4]int64{x.From, x.To, x.G, int64(x.Stints)}) }, 5)
+	f.w.SliceParts(5, func(x *SlicePart) { got = append(got, [4]int64{x.From, x.To, x.G, int64(x.Runs)}) })
 	f.procs(1)
 	f.start(1, 0, reference.SrcLocal, 0).pass(3).stop(1, 0, reference.WhyBlock)
 	f.start(2, 0, reference.SrcRunnext, reference.FlagInherits).pass(9).stop(2, 0, reference.WhySlice)
@@ -72,9 +72,9 @@ func TestTurns(t *testing.T) {
 func TestRunIntervalsAskedForByKind(t *testing.T) {
 	f := &feeder{w: NewWorld()}
 	var moved, stolen, window []int64
-	f.w.OnMoved(func(s *Stint) { moved = append(moved, s.From) })
-	f.w.OnStolen(func(s *Stint) { stolen = append(stolen, s.From) })
-	f.w.OnWindow(func(s *Stint) { window = append(window, s.To) }, 100)
+	f.w.Runs(RunFilter{Moved: true}, func(s *Run) { moved = append(moved, s.From) })
+	f.w.Runs(RunFilter{Stolen: true}, func(s *Run) { stolen = append(stolen, s.From) })
+	f.w.Windows(100, func(s *Run) { window = append(window, s.To) })
 	f.procs(2)
 	for i, p := range []int32{0, 0, 1, 0} {
 		src := reference.SrcLocal
@@ -104,8 +104,8 @@ func TestClassesKeepWhatDidNotMove(t *testing.T) {
 	f.start(2, 0, reference.SrcLocal, 0).add(reference.Decision{Kind: reference.KindSyscall, G: 2}).
 		pass(5).add(reference.Decision{Kind: reference.KindSyscallExit, G: 2})
 	c := f.w.ClassStat(0)
-	if kept := c.Kept(); c.Stints != 4 || c.Again != 2 || c.AgainNs != 50 || kept.N != 1 || kept.Median() < 16 || kept.Median() > 24 || c.Over(1) != 4 || c.Calls != 1 {
-		t.Errorf("%d run intervals, %d on the same P, of %d ns, %d kept, about %d ns; %d calls", c.Stints, c.Again, c.AgainNs, kept.N, kept.Median(), c.Calls)
+	if kept := c.Kept(); c.Runs != 4 || c.Again != 2 || c.AgainNs != 50 || kept.N != 1 || kept.Median() < 16 || kept.Median() > 24 || c.Over(1) != 4 || c.Calls != 1 {
+		t.Errorf("%d run intervals, %d on the same P, of %d ns, %d kept, about %d ns; %d calls", c.Runs, c.Again, c.AgainNs, kept.N, kept.Median(), c.Calls)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestUseOfThePs(t *testing.T) {
 	f := &feeder{w: NewWorld()}
 	var uses []Use
 	var held []HeldUp
-	f.w.OnUse(func(u *Use) { uses = append(uses, *u) })
-	f.w.OnHeldUp(func(h *HeldUp) { held = append(held, *h) })
+	f.w.Uses(func(u *Use) { uses = append(uses, *u) })
+	f.w.HeldUps(func(h *HeldUp) { held = append(held, *h) })
 	f.procs(2)
 	f.start(1, 0, reference.SrcLocal, 0).start(2, 1, reference.SrcLocal, 0).pass(7)
 	f.stop(2, 1, reference.WhyBlock).pass(30).ready(2, 1).pass(100)
@@ -171,8 +171,8 @@ func TestUseDuringBriefCalls(t *testing.T) {
 		if got, want := all.ParallelNs(), map[int32]int64{2: 50 - 32, 3: 50}[n]; got != want {
 			t.Errorf("%d Ps: parallel for %d ns, want %d", n, got, want)
 		}
-		if one.LastStint(0).SyscallNs != 32 || all.LastStint(0).SyscallNs != 32 {
-			t.Errorf("%d Ps: %d ns and %d ns in system calls, want 32", n, one.LastStint(0).SyscallNs, all.LastStint(0).SyscallNs)
+		if one.LastRun(0).SyscallNs != 32 || all.LastRun(0).SyscallNs != 32 {
+			t.Errorf("%d Ps: %d ns and %d ns in system calls, want 32", n, one.LastRun(0).SyscallNs, all.LastRun(0).SyscallNs)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestUseDuringBriefCalls(t *testing.T) {
 func TestLostPs(t *testing.T) {
 	f := &feeder{w: NewWorld()}
 	var lost []int64
-	f.w.OnLost(func(*reference.Decision) { lost = append(lost, f.w.Lost()) })
+	f.w.IdlePs(func(*reference.Decision) { lost = append(lost, f.w.Lost()) })
 	f.procs(2).add(reference.Decision{Kind: reference.KindPStop, P: 1, Why: reference.WhyIdle})
 	f.start(1, 0, reference.SrcLocal, 0)
 	lost = nil
@@ -195,7 +195,7 @@ func TestCrowds(t *testing.T) {
 	f := &feeder{w: NewWorld()}
 	var crowd []int64
 	var calm []bool
-	f.w.OnCrowd(func(d *reference.Decision) {
+	f.w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: Crowded}, func(d *reference.Decision) {
 		crowd, calm = append(crowd, d.G), append(calm, f.w.Calm())
 	})
 	f.procs(1).ready(1, reference.NoG).ready(2, reference.NoG).ready(3, reference.NoG)

@@ -12,11 +12,11 @@ import (
 // World follows the stream once for all watchers of a [Set]: the Ps, the
 // goroutines, who waits in which queue, run intervals and time slices.
 //
-// When a Watcher's Add is called, the World has taken that decision. The
-// functions given to OnStint, OnSlice and OnLeave are called in the middle: the
-// interval is over, but its consequences have not happened yet.
+// When a Watcher's Add is called, the World has taken that decision. The ends of
+// intervals are emitted in the middle: the interval is over, but its consequences
+// have not happened yet.
 //
-// Memory follows the goroutines alive, and the Ps and classes told apart, which
+// Memory follows the goroutines alive, and the Ps and classes with an account, which
 // are bounded. A decision costs one look-up of its goroutine, and no loop.
 type World struct {
 	now       int64
@@ -63,36 +63,36 @@ type World struct {
 
 	classes []Class
 	classOf map[int32]int32
-	recent  [64]struct{ class, i int32 }  // of those that were asked for
-	all     struct{ Stints, RunNs int64 } // of all classes
+	recent  [64]struct{ class, i int32 } // of those that were asked for
+	all     struct{ Runs, RunNs int64 }  // of all classes
 
 	strain, busy int64 // ns
 	blocked      int64 // ns, of goroutines of the program, up to when they were woken
 
-	load    float64 // Load after the last decision
-	wanting int64   // that had load: goroutines that ran or were runnable
-	usable  int64   // and usable Ps
-	by      int64   // of the last KindReady
-	byStack int32
-	first   bool  // of the last KindStart: OnFirst's
-	ended   int32 // slot of the goroutine that ended last
-	stops   int64 // of goroutines of the program
-	stints  int64
+	load      float64 // Load after the last decision
+	wanting   int64   // that had load: goroutines that ran or were runnable
+	usable    int64   // and usable Ps
+	by        int64   // of the last KindReady
+	byStack   int32
+	firstOnP  bool  // of the last KindStart
+	ended     int32 // slot of the goroutine that ended last
+	stops     int64 // of goroutines of the program
+	runsEnded int64
 
-	requests
-	call    Syscall
-	callers callers
-	hand    Handover
-	stws    int64 // stops of the world
-	coming  int64 // Ps
-	stay    Stay
+	subscriptions
+	call      Syscall
+	callers   callers
+	hand      Handover
+	stws      int64 // stops of the world
+	coming    int64 // Ps
+	residency Residency
 }
 
 // NewWorld returns a World that has seen nothing.
 func NewWorld() *World {
 	return &World{
 		gomaxp: 1, load: 1, slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64,
-		requests: newRequests(), callers: newCallers(), span: span.New(),
+		subscriptions: newSubscriptions(), callers: newCallers(), span: span.New(),
 		gs:      ids.NewTable[Goroutine](),
 		by:      reference.NoG,
 		classes: make([]Class, 1),
@@ -102,7 +102,7 @@ func NewWorld() *World {
 
 const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
 
-// add takes the next decision, and tells those who asked for it.
+// add takes the next decision, and emits it.
 func (w *World) add(d *reference.Decision) {
 	w.passTo(d.Time)
 	// The ends of intervals come before the Ps change, the rest after.
@@ -112,40 +112,40 @@ func (w *World) add(d *reference.Decision) {
 		w.procs.Same()
 		w.ready(d)
 		w.see(d)
-		w.tellReady(d)
+		w.emitReady(d)
 	case reference.KindStart:
 		w.start(d)
 		w.globalLen = d.Global
 		w.procs.Apply(d)
 		w.see(d)
-		w.tellStart(d)
+		w.emitStart(d)
 	case reference.KindStop:
 		w.stop(d)
 		w.procs.Apply(d)
 		w.see(d)
-		w.tellStop(d)
+		w.emitStop(d)
 	case reference.KindSyscall:
 		w.syscall(d)
 		w.procs.Apply(d)
 		w.see(d)
-		w.tell(d, reference.KindSyscall)
+		w.emit(d, reference.KindSyscall)
 	case reference.KindSyscallExit:
 		w.syscallExit(d)
 		w.procs.Apply(d)
 		w.see(d)
 		if d.P < 0 {
-			w.onReturn.call(d)
+			w.returned.emit(d)
 		}
-		w.tell(d, reference.KindSyscallExit)
+		w.emit(d, reference.KindSyscallExit)
 	case reference.KindMove:
 		w.move(d)
 		w.globalLen = d.Global
 		w.procs.Same()
 		w.seeLost(d)
-		w.tell(d, d.Kind)
+		w.emit(d, d.Kind)
 	default:
 		w.addRare(d)
-		w.tell(d, d.Kind)
+		w.emit(d, d.Kind)
 		if d.Kind == reference.KindLost {
 			w.skip(d.Wait)
 		}
@@ -165,7 +165,7 @@ func (w *World) addRare(d *reference.Decision) {
 	case reference.KindPStop, reference.KindRetake:
 		if p := w.p(d.P); p != nil {
 			w.endCall(p, d.Why)
-			w.endStint(p, w.whyLost(d), 0, false)
+			w.endRunOn(p, w.whyLost(d), 0, false)
 			w.endSlice(p, false)
 			p.stopAt, p.last = -1, false
 			w.setWaking(p, false)
@@ -278,7 +278,7 @@ func (w *World) addP(id int32) *proc {
 	}
 	for int(id) >= len(w.ps) {
 		id := int32(len(w.ps))
-		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, ranTo: -1, startAt: -1, sliceAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, turn: Turn{P: id}})
+		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, ranTo: -1, startAt: -1, sliceAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, part: SlicePart{P: id}})
 	}
 	return &w.ps[id]
 }
@@ -335,7 +335,7 @@ func (w *World) ready(d *reference.Decision) {
 	if d.By >= 0 && g.slackAt >= 0 {
 		if ns := w.slack.ns(w.now) - g.slackAt; ns > 0 && by != nil && !g.System {
 			w.heldUp = HeldUp{G: g, By: by, To: w.now, Ns: ns}
-			w.onHeldUp.call(&w.heldUp)
+			w.heldUps.emit(&w.heldUp)
 		}
 		g.slackAt = -1
 	}
@@ -348,12 +348,12 @@ func (w *World) finish(end int64) {
 	}
 	for k := range w.ps {
 		p := &w.ps[k]
-		w.endStint(p, reference.WhyUnknown, 0, true)
+		w.endRunOn(p, reference.WhyUnknown, 0, true)
 		w.endSlice(p, true)
 	}
 	for i := int32(1); i < w.gs.Len(); i++ {
 		if g := w.gs.At(i); g.list != inNone {
-			w.stayOver(g, nil, false)
+			w.residencyOver(g, nil, false)
 		}
 	}
 }

@@ -17,14 +17,14 @@ func TestWorldTellsBlocksAndWakers(t *testing.T) {
 	w := findings.NewWorld()
 	set := findings.NewSet(nil, findings.Env{World: w})
 	var wakes int
-	w.On(func(d *reference.Decision) {
+	w.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, func(d *reference.Decision) {
 		if d.G == 1 && d.By == 2 {
 			wakes++
 			if g := w.Goroutine(); g.BlockedNs != 7 || g.Reason != reference.ReasonSync || g.Waker != 2 || g.RunNs != 5 || g.WakeStack != 2 || g.Stack != 1 {
 				t.Errorf("%+v", g)
 			}
 		}
-	}, reference.KindReady)
+	})
 	for i := range s.Decisions {
 		set.Add(&s.Decisions[i])
 	}
@@ -40,9 +40,9 @@ func TestWorldTellsSyscalls(t *testing.T) {
 	w := findings.NewWorld()
 	set := findings.NewSet(nil, findings.Env{World: w})
 	var got []findings.Syscall
-	w.OnSyscall(func(c *findings.Syscall) { got = append(got, *c) })
+	w.Syscalls(findings.SyscallFilter{}, func(c *findings.Syscall) { got = append(got, *c) })
 	var returns []int64
-	w.OnReturn(func(*reference.Decision) { returns = append(returns, w.Now()) })
+	w.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, func(*reference.Decision) { returns = append(returns, w.Now()) })
 	for i := range s.Decisions {
 		set.Add(&s.Decisions[i])
 	}

@@ -32,7 +32,7 @@ func TestStintsTellWhereTheyCameFrom(t *testing.T) {
 
 	var got []stint
 	d := findings.Detector{ID: "x", New: func(env findings.Env) findings.Watcher {
-		env.World.OnStint(func(s *findings.Stint) {
+		env.World.Runs(findings.RunFilter{}, func(s *findings.Run) {
 			got = append(got, stint{s.G, s.First, s.Moved, s.Src, s.IdleWait})
 		})
 		return nothing{}

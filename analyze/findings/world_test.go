@@ -22,7 +22,7 @@ func TestWorldAgreesWithTheTruth(t *testing.T) {
 			life int
 		}
 		var ran, wantRan, waited, wantWaited int64
-		w.OnStint(func(s *Stint) {
+		w.Runs(RunFilter{}, func(s *Run) {
 			if !s.System {
 				ran += s.Ns()
 			}
@@ -109,18 +109,18 @@ func TestWorldSurvivesNonsense(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w := NewWorld()
-		w.OnStint(func(s *Stint) {
+		w.Runs(RunFilter{}, func(s *Run) {
 			if s.To < s.From {
 				t.Fatalf("%+v", *s)
 			}
 		})
-		w.OnLongSlice(func(s *Slice) {
-			if s.N < 1 || s.Stints < 1 || s.To < s.From {
+		w.Slices(SliceFilter{}, func(s *Slice) {
+			if s.N < 1 || s.Runs < 1 || s.To < s.From {
 				t.Fatalf("%+v", *s)
 			}
-		}, 0)
-		w.OnLeaveGlobal(func(*Stay) {})
-		w.OnLeave(func(*Stay) {}, reference.WhyUnblock, reference.WhySlice)
+		})
+		w.Residencies(ResidencyFilter{Global: true}, func(*Residency) {})
+		w.Residencies(ResidencyFilter{Whys: []reference.Why{reference.WhyUnblock, reference.WhySlice}}, func(*Residency) {})
 		for range 3000 {
 			ps := []int32{-1, 0, 1, 2, procs.MaxPs, 1 << 30, -1 << 31}
 			d := nonsense(r, ps)

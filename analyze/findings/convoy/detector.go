@@ -47,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[pair]int{}}
-			env.World.OnLongStint(w.stint, t.LongNs)
+			env.World.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			return w
 		},
 	}
@@ -85,21 +85,21 @@ const maxPairs = 8192
 // run, the earliest ones.
 const maxGlobal = 256
 
-func (w *watcher) stint(s *findings.Stint) {
-	if s.System || s.Ns() < w.t.LongNs {
+func (w *watcher) run(r *findings.Run) {
+	if r.System || r.Ns() < w.t.LongNs {
 		return
 	}
-	w.world.Waiting(s.P, func(g *findings.Goroutine) bool { return w.behind(s, g, 1) })
+	w.world.Waiting(r.P, func(g *findings.Goroutine) bool { return w.behind(r, g, 1) })
 	n := 0
 	w.world.Waiting(reference.NoP, func(g *findings.Goroutine) bool {
 		n++
-		return w.behind(s, g, w.world.Procs()) && n < maxGlobal
+		return w.behind(r, g, w.world.Procs()) && n < maxGlobal
 	})
 }
 
 // behind adds the time that g stood behind the run s. Of the global queue each P
 // takes its part: by.
-func (w *watcher) behind(s *findings.Stint, g *findings.Goroutine, by int64) bool {
+func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool {
 	ns := (s.To - max(g.QueuedAt, s.From) - s.SyscallNs) / by
 	if g.Self || ns <= 0 || w.feeds(s, g) {
 		return true
@@ -135,7 +135,7 @@ func (w *watcher) behind(s *findings.Stint, g *findings.Goroutine, by int64) boo
 // feeds reports whether g feeds s, or one like it: it was blocked in a send, and the
 // receiver that took its value is of the class that runs now. What it sends next
 // would have to wait for that class anyway.
-func (w *watcher) feeds(s *findings.Stint, g *findings.Goroutine) bool {
+func (w *watcher) feeds(s *findings.Run, g *findings.Goroutine) bool {
 	if g.Reason != reference.ReasonChanSend {
 		return false
 	}
@@ -148,7 +148,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	byCause := map[int32][]cell{}
 	var causes []int32
 	for _, c := range w.cells {
-		median := w.world.Median(c.victim)
+		median := w.world.ClassStat(c.victim).Median()
 		if c.runs == 0 || median == 0 || float64(c.runNs)/float64(c.runs) < w.t.Ratio*float64(median) {
 			continue
 		}
@@ -188,7 +188,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 		return findings.Finding{}, false
 	}
 	name := f.Name(cause)
-	median := w.world.Median(top.victim)
+	median := w.world.ClassStat(top.victim).Median()
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: cost, FromNs: longest.victims.From, ToNs: longest.victims.To, Basis: findings.Inferred,
 		Title: fmt.Sprintf("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
@@ -225,11 +225,11 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 		x.Severity = s.Lower()
 	}
 	c := w.world.ClassStat(cause)
-	if c.Stints > 0 && float64(runs) < w.t.Rare*float64(c.Stints) && float64(longest.runNs) < w.t.Minor*float64(c.RunNs) {
+	if c.Runs > 0 && float64(runs) < w.t.Rare*float64(c.Runs) && float64(longest.runNs) < w.t.Minor*float64(c.RunNs) {
 		x.Severity, x.Basis = findings.Note, findings.Suspected
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "all runs of that class", Value: findings.Count(c.Stints) + ", median " + findings.Dur(c.Median())})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "all runs of that class", Value: findings.Count(c.Runs) + ", median " + findings.Dur(c.Median())})
 		x.Advice = append(x.Advice, "Runs this long are rare in this class: their threads may just have had no CPU for a while. CPU samples in the trace would tell.")
-	} else if 10*runs < c.Stints {
+	} else if 10*runs < c.Runs {
 		f.Doubt(&x)
 	} else {
 		f.Short(&x)

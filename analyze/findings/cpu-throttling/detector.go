@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 //go:embed doc.md
@@ -17,7 +18,7 @@ var doc string
 // ID of the detector.
 const ID = "cpu-throttling"
 
-// Thresholds of the detector. That of a silence, 5 ms, is in findings.OnSilence.
+// Thresholds of the detector. That of a silence, 5 ms, is in findings.World.Silences.
 type Thresholds struct {
 	// PeriodNs is that of the quota, and Within how far off the silences may be, as
 	// a share of it.
@@ -61,7 +62,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), ended: map[int32]int32{}}
-			env.World.OnPreempted(w.slice)
+			env.World.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
 			return w
 		},
 	}

@@ -51,13 +51,13 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "assists are part of the goroutines' work"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, open: map[int64]assist{}}
-			env.World.On(w.begin, reference.KindAssistBegin)
-			env.World.On(w.end, reference.KindAssistEnd)
-			env.World.OnBlock(w.stop, reference.ReasonAssist)
-			env.World.OnWhy(w.exit, reference.KindStop, reference.WhyExit)
-			env.World.On(w.lose, reference.KindLost)
-			w.wakes = env.World.On(w.ready, reference.KindReady)
-			w.others = env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistBegin}}, w.begin)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistEnd}}, w.end)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonAssist}}, w.stop)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			w.wakes = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
+			w.others = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop}}, w.advance)
 			w.wait(0)
 			return w
 		},

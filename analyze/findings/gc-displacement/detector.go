@@ -50,12 +50,12 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.On(w.cycle, reference.KindGCBegin, reference.KindGCEnd)
-			w.readies = env.World.On(w.ready, reference.KindReady)
-			w.starts = env.World.On(w.start, reference.KindStart)
-			w.others = env.World.On(w.advance, reference.KindPStart, reference.KindPStop, reference.KindRetake)
-			env.World.OnGC(w.begin, reference.KindStart)
-			env.World.OnGC(w.over, reference.KindStop)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
+			w.readies = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
+			w.starts = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
+			w.others = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.MarkWorker}, w.begin)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, When: findings.MarkWorker}, w.over)
 			w.readies.Set(false)
 			w.starts.Set(false)
 			w.others.Set(false)
@@ -182,7 +182,7 @@ func (w *watcher) advance(d *reference.Decision) {
 	}
 	// OPT: field by field; a literal would be copied.
 	r.waiting, r.all, r.workers, r.idle = lack, n, w.n, w.idle
-	r.procs, r.mean = w.world.Procs(), float64(w.world.MeanStint())
+	r.procs, r.mean = w.world.Procs(), float64(w.world.MeanRun())
 	if r.mean == 0 {
 		r.mean = float64(w.t.LongNs) // nothing has run yet
 	}

@@ -26,7 +26,7 @@ type Thresholds struct {
 	// Ratio is how many times longer it must have stood there than those waited,
 	// on average, that were started from local queues meanwhile.
 	Ratio    float64        `json:"ratio"`
-	MinCount int64          `json:"min_count"` // of stays, from which on it is more than a note
+	MinCount int64          `json:"min_count"` // of residencies, from which on it is more than a note
 	Share    float64        `json:"share"`     // of the program's waiting, from which on it is critical
 	Grade    findings.Grade `json:"grade"`
 }
@@ -44,7 +44,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnLeaveGlobal(w.leave)
+			env.World.Residencies(findings.ResidencyFilter{Global: true}, w.leave)
 			return w
 		},
 	}
@@ -56,14 +56,14 @@ type watcher struct {
 	world *findings.World
 
 	victims findings.Tally
-	waited  int64 // their whole stays
+	waited  int64 // their whole residencies
 	later   int64 // most starts that came before one of them
 	polls   int64 // starts of others that waited in the global queue, at the tick
 	batches int64 // other leavings
 	maxLen  int32
 }
 
-func (w *watcher) leave(s *findings.Stay) {
+func (w *watcher) leave(s *findings.Residency) {
 	if !s.Open {
 		if s.Src == reference.SrcGlobalTick {
 			w.polls++

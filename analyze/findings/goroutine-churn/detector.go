@@ -40,8 +40,8 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnWhy(w.ready, reference.KindReady, reference.WhyCreate)
-			env.World.OnStintWhy(w.stint, reference.WhyExit)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
+			env.World.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
 			return w
 		},
 	}
@@ -96,30 +96,30 @@ func (w *watcher) ready(d *reference.Decision) {
 // a look-up.
 const sample = 16
 
-func (w *watcher) stint(s *findings.Stint) {
-	if s.System {
+func (w *watcher) run(r *findings.Run) {
+	if r.System {
 		return
 	}
 	g := w.world.Goroutine()
-	if g == nil || g.ID != s.G {
+	if g == nil || g.ID != r.G {
 		return
 	}
-	w.roll(s.To)
+	w.roll(r.To)
 	w.now.ended.Add(g.RunNs)
 	if g.RunNs >= w.t.LifeNs {
 		return
 	}
-	w.now.idle += s.IdleWait
+	w.now.idle += r.IdleWait
 	if w.now.ended.N%sample == 0 {
-		w.short.Add(findings.Cell{Class: s.Class, Ns: 1, From: s.From, To: s.To, G: s.G, P: s.P})
+		w.short.Add(findings.Cell{Class: r.Class, Ns: 1, From: r.From, To: r.To, G: r.G, P: r.P})
 	}
 }
 
 func (w *watcher) close() {
 	a := &w.now
-	stints := w.world.Stints()
-	a.starts = stints - w.before
-	w.before = stints
+	runs := w.world.RunsEnded()
+	a.starts = runs - w.before
+	w.before = runs
 	if float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs {
 		t := &w.total
 		t.created += a.created

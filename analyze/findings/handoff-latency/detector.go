@@ -42,8 +42,8 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, threads: map[int64]struct{}{}}
-			env.World.OnHandover(w.handover)
-			env.World.On(w.pStart, reference.KindPStart)
+			env.World.Handovers(w.handover)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pStart)
 			return w
 		},
 	}

@@ -50,7 +50,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}}
-			env.World.OnLongTurn(w.over, t.AskedNs)
+			env.World.SliceParts(t.AskedNs, w.over)
 			return w
 		},
 	}
@@ -75,12 +75,12 @@ type cell struct {
 	victims findings.Tally
 }
 
-// longest is the turn that was longest.
+// longest is the slice part that was longest.
 type longest struct {
 	from, to, ns int64
 	g            int64
 	p, stack     int32
-	stints       int32
+	runs         int32
 }
 
 const (
@@ -88,10 +88,10 @@ const (
 	maxVictims = 256
 )
 
-// over judges a turn.
-func (w *watcher) over(p *findings.Turn) {
+// over judges a slice part.
+func (w *watcher) over(p *findings.SlicePart) {
 	ns := p.Ns()
-	if ns < w.t.AskedNs || p.System {
+	if p.System {
 		return
 	}
 	end := 0
@@ -129,7 +129,7 @@ func (w *watcher) over(p *findings.Turn) {
 	c.ns += ns - w.t.AskedNs
 	c.by[end]++
 	if ns > c.longest.ns {
-		c.longest = longest{from: p.From, to: p.To, ns: ns, g: p.G, p: p.P, stack: p.Stack, stints: p.Stints}
+		c.longest = longest{from: p.From, to: p.To, ns: ns, g: p.G, p: p.P, stack: p.Stack, runs: p.Runs}
 	}
 	late := p.From + w.t.AskedNs
 	look := func(q int32, by int64) {
@@ -171,7 +171,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			Evidence: []findings.Evidence{
 				{What: "late slices", Value: findings.Count(c.n), Limit: findings.Dur(w.t.SliceNs) + " each"},
 				{What: "the longest", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SliceNs), Ns: longest},
-				{What: "run intervals in it", Value: findings.Count(int64(c.longest.stints))},
+				{What: "run intervals in it", Value: findings.Count(int64(c.longest.runs))},
 				{What: "its time after the request was due", Value: findings.Dur(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
 				{What: "ended by a preemption", Value: findings.Count(c.by[0]) + " of " + findings.Count(c.asked) + " that ended so, late or not"},
 				{What: "ended by the goroutine itself", Value: findings.Count(c.by[1]), Limit: findings.Dur(w.t.LostNs) + " each"},

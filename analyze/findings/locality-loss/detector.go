@@ -22,9 +22,9 @@ const ID = "locality-loss"
 type Thresholds struct {
 	// Chance is the share of its starts on another P than the last, as a part of
 	// what picking a P at random would give, (GOMAXPROCS-1)/GOMAXPROCS.
-	Chance  float64 `json:"chance"`
-	StintNs int64   `json:"stint_ns"` // mean run interval: longer ones do not feel a move
-	Rate    float64 `json:"rate"`     // moves in a second
+	Chance float64 `json:"chance"`
+	RunNs  int64   `json:"run_ns"` // mean run interval: longer ones do not feel a move
+	Rate   float64 `json:"rate"`   // moves in a second
 	// Slower is how many times longer the median run interval after a move must
 	// be than without one, from MinCount of each.
 	// More than TooSlow times longer is no matter of caches, but other work.
@@ -41,7 +41,7 @@ type Thresholds struct {
 // two thirds of chance is a half with four Ps; a cache is filled in some 10 to
 // 100 µs.
 func Default() Thresholds {
-	return Thresholds{Chance: 2. / 3, StintNs: 100_000, Rate: 1000, Slower: 1.2, TooSlow: 4, MinCount: 100, NoteRate: 10_000, Grade: findings.DefaultGrade()}
+	return Thresholds{Chance: 2. / 3, RunNs: 100_000, Rate: 1000, Slower: 1.2, TooSlow: 4, MinCount: 100, NoteRate: 10_000, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -52,8 +52,8 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "the model has no caches"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}}
-			env.World.OnMoved(w.move)
-			env.World.On(w.gc, reference.KindGCBegin, reference.KindGCEnd)
+			env.World.Runs(findings.RunFilter{Moved: true}, w.move)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.gc)
 			return w
 		},
 	}
@@ -77,7 +77,7 @@ type class struct {
 	marking int64 // of the moves, while the garbage collector marked
 	worst   findings.Cell
 	// The rest is known at the end.
-	stays  findings.Lengths // as moved, of those without a move
+	stayed findings.Lengths // as moved, of those without a move
 	starts int64            // but first ones
 }
 
@@ -112,7 +112,7 @@ func (w *watcher) class(id int32) *class {
 	return &w.classes[i]
 }
 
-func (w *watcher) move(s *findings.Stint) {
+func (w *watcher) move(s *findings.Run) {
 	if s.Open {
 		return
 	}
@@ -137,7 +137,7 @@ func (w *watcher) move(s *findings.Stint) {
 	}
 	if s.Why == reference.WhyBlock || s.Why == reference.WhyExit || s.Why == reference.WhyGosched {
 		c.moved.Add(s.Ns())
-		if s.Ns() > c.worst.Ns && s.Ns() < w.t.StintNs {
+		if s.Ns() > c.worst.Ns && s.Ns() < w.t.RunNs {
 			c.worst = findings.Cell{Class: s.Class, Ns: s.Ns(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
 		}
 	}
@@ -148,10 +148,10 @@ func (c *class) moves() int64 { return c.how[stolen] + c.how[global] + c.how[wok
 // often reports whether the goroutines of the class change their P so often, and
 // run so shortly, that it could matter.
 func (w *watcher) often(c *class, f *findings.Facts) bool {
-	return c.moved.N >= w.t.MinCount && c.stays.N >= w.t.MinCount &&
+	return c.moved.N >= w.t.MinCount && c.stayed.N >= w.t.MinCount &&
 		float64(c.moves()) > w.limit(f)*float64(c.starts) &&
-		float64(c.moves()) >= w.t.Rate*float64(f.RecordedNs())/1e9 && c.runNs < w.t.StintNs*c.starts &&
-		float64(c.moved.Median()) <= w.t.TooSlow*float64(c.stays.Median())
+		float64(c.moves()) >= w.t.Rate*float64(f.RecordedNs())/1e9 && c.runNs < w.t.RunNs*c.starts &&
+		float64(c.moved.Median()) <= w.t.TooSlow*float64(c.stayed.Median())
 }
 
 // limit is the share of moves that is too much.
@@ -162,7 +162,7 @@ func (w *watcher) limit(f *findings.Facts) float64 {
 
 // lost is how much longer the class ran because it moved, ns.
 func (w *watcher) lost(c *class) int64 {
-	m, s := c.moved.Median(), c.stays.Median()
+	m, s := c.moved.Median(), c.stayed.Median()
 	if float64(m) < w.t.Slower*float64(s) {
 		return 0
 	}
@@ -180,7 +180,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for i := range w.classes {
 		c := &w.classes[i]
 		known := w.world.ClassStat(c.id)
-		c.stays, c.starts = known.Kept(), c.moves()+known.Again
+		c.stayed, c.starts = known.Kept(), c.moves()+known.Again
 		c.runNs += known.AgainNs
 		if !w.often(c, f) {
 			continue
@@ -219,7 +219,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	name := f.Name(top.id)
 	how := "which took them no longer than on the last one"
 	if top.ns > 0 {
-		how = fmt.Sprintf("and ran for %s instead of %s (medians)", findings.Dur(top.moved.Median()), findings.Dur(top.stays.Median()))
+		how = fmt.Sprintf("and ran for %s instead of %s (medians)", findings.Dur(top.moved.Median()), findings.Dur(top.stayed.Median()))
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: cost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected,
@@ -228,8 +228,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Evidence: []findings.Evidence{
 			{What: "starts on another P than the last", Value: findings.Percent(float64(all.moves()) / float64(all.starts)), Limit: findings.Percent(w.limit(f))},
 			{What: "moves in a second", Value: findings.Count(int64(float64(all.moves()) / float64(max(1, f.RecordedNs())) * 1e9)), Limit: findings.Count(int64(w.t.Rate))},
-			{What: "mean run interval of " + name, Value: findings.Dur(top.runNs / top.starts), Limit: findings.Dur(w.t.StintNs), Ns: top.runNs / top.starts},
-			{What: "its median run interval after a move, by that without", Value: findings.Times(float64(top.moved.Median()) / float64(top.stays.Median())), Limit: findings.Times(w.t.Slower)},
+			{What: "mean run interval of " + name, Value: findings.Dur(top.runNs / top.starts), Limit: findings.Dur(w.t.RunNs), Ns: top.runNs / top.starts},
+			{What: "its median run interval after a move, by that without", Value: findings.Times(float64(top.moved.Median()) / float64(top.stayed.Median())), Limit: findings.Times(w.t.Slower)},
 			{What: "moves by a steal", Value: findings.Percent(float64(all.how[stolen]) / float64(all.moves()))},
 			{What: "moves by way of the global queue", Value: findings.Percent(float64(all.how[global]) / float64(all.moves()))},
 			{What: "moves because the waker ran elsewhere, or by the network poller", Value: findings.Percent(float64(all.how[woken]) / float64(all.moves()))},

@@ -51,10 +51,10 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]*site{}, lost: -1}
-			env.World.OnWake(w.ready, reference.ReasonSync)
-			env.World.OnWhy(w.stop, reference.KindStop, reference.WhyGoyield)
-			env.World.OnLongSyscall(w.syscall, minCall)
-			env.World.On(w.lose, reference.KindLost)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
+			env.World.Syscalls(findings.SyscallFilter{MinNs: minCall, Lost: true}, w.syscall)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
@@ -292,9 +292,7 @@ func (w *watcher) stop(d *reference.Decision) {
 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
-	if c.To-c.From >= minCall || c.Why != reference.WhySyscallExit {
-		w.calls[uint64(c.G)%tableSize] = call{c.G, c.From, c.To, c.Stack}
-	}
+	w.calls[uint64(c.G)%tableSize] = call{c.G, c.From, c.To, c.Stack}
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {

@@ -47,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnHandover(w.handover)
+			env.World.Handovers(w.handover)
 			return w
 		},
 	}

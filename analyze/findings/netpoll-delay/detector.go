@@ -49,9 +49,10 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, pending: map[int64]struct{}{}}
-			w.world.OnNoP(w.ready)
-			w.mark = w.world.OnMarked(w.start, reference.KindStart)
-			w.world.OnLongStint(w.stint, t.LongNs)
+			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.WithoutP}, w.ready)
+			w.mark = w.world.NewMark()
+			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
+			w.world.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			return w
 		},
 	}
@@ -95,9 +96,9 @@ func (w *watcher) waited(g *findings.Goroutine, ns, now int64, p int32) {
 	}
 }
 
-func (w *watcher) stint(s *findings.Stint) {
-	if len(w.pending) > 0 && s.Ns() >= w.t.LongNs {
-		w.causes.Add(findings.Cell{Class: s.Class, Ns: s.Ns(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack})
+func (w *watcher) run(r *findings.Run) {
+	if len(w.pending) > 0 && r.Ns() >= w.t.LongNs {
+		w.causes.Add(findings.Cell{Class: r.Class, Ns: r.Ns(), From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack})
 	}
 }
 

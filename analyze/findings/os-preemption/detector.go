@@ -24,11 +24,11 @@ const ID = "os-preemption"
 // Thresholds of the detector.
 type Thresholds struct {
 	// A run interval of at least LongNs, and Ratio times the median of its class, of
-	// which MinStints are known, is held to have been interrupted.
-	LongNs    int64 `json:"long_ns"`
-	Ratio     int64 `json:"ratio"`
-	MinStints int64 `json:"min_stints"`
-	MinCount  int64 `json:"min_count"` // of those
+	// which MinRuns are known, is held to have been interrupted.
+	LongNs   int64 `json:"long_ns"`
+	Ratio    int64 `json:"ratio"`
+	MinRuns  int64 `json:"min_runs"`
+	MinCount int64 `json:"min_count"` // of those
 	// Preempted is the share of a class's run intervals that a preemption may have
 	// ended: where it is more, some of its goroutines need long.
 	Preempted float64 `json:"preempted"`
@@ -60,7 +60,7 @@ type Thresholds struct {
 // Ps as cores and with more.
 func Default() Thresholds {
 	return Thresholds{
-		LongNs: 1_000_000, Ratio: 10, MinStints: 20, MinCount: 20, Preempted: 0.1,
+		LongNs: 1_000_000, Ratio: 10, MinRuns: 20, MinCount: 20, Preempted: 0.1,
 		Turns: 0.4, Together: 1.5, TickR: 0.3, Chance: 1e-4,
 		SliceNs: 20_000_000, LateNs: 22_000_000, MinLate: 10, LateShare: 0.3,
 		SampleNs: 10_000_000, MinSamples: 50,
@@ -78,10 +78,10 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, quota: quota, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
-			w.world.On(w.sample, reference.KindSample)
-			w.world.OnLongStint(w.stint, t.LongNs)
-			w.world.OnStintWhy(w.preempted, reference.WhySlice)
-			w.world.OnPreempted(w.slice)
+			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
+			w.world.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
+			w.world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
+			w.world.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
 			return w
 		},
 	}
@@ -151,7 +151,7 @@ const (
 )
 
 // preempted notes that a preemption ended a run interval.
-func (w *watcher) preempted(s *findings.Stint) {
+func (w *watcher) preempted(s *findings.Run) {
 	for int(s.P) >= len(w.slices) {
 		w.slices = append(w.slices, slice{at: -1})
 	}
@@ -162,24 +162,24 @@ func (w *watcher) preempted(s *findings.Stint) {
 	x.heeded, x.before = s.To, x.heeded
 }
 
-func (w *watcher) stint(s *findings.Stint) {
-	ns := s.Ns()
-	from, ran := w.world.LastStart(s.P)
-	if ns < w.t.LongNs || s.System || s.Open || from != s.From {
+func (w *watcher) run(r *findings.Run) {
+	ns := r.Ns()
+	from, ran := w.world.LastStart(r.P)
+	if ns < w.t.LongNs || r.System || r.Open || from != r.From {
 		return
 	}
-	c := w.world.ClassStat(s.Class)
-	if c.Stints < w.t.MinStints || ns < w.t.Ratio*c.Median() {
+	c := w.world.ClassStat(r.Class)
+	if c.Runs < w.t.MinRuns || ns < w.t.Ratio*c.Median() {
 		return
 	}
-	self := itself(s.Why)
+	self := itself(r.Why)
 	if !self {
-		w.ended[s.Class]++
-		if float64(w.ended[s.Class]) > w.t.Preempted*float64(c.Stints) {
+		w.ended[r.Class]++
+		if float64(w.ended[r.Class]) > w.t.Preempted*float64(c.Runs) {
 			return
 		}
 	}
-	x := findings.Cell{Class: s.Class, Ns: ns - c.Median(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
+	x := findings.Cell{Class: r.Class, Ns: ns - c.Median(), From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack}
 	with := w.world.Ran().Ns - ran
 	w.all.interrupted(x, with, self)
 	if !w.silences.Since(from) {

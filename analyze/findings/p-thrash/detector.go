@@ -49,10 +49,10 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.On(w.pstart, reference.KindPStart)
-			env.World.OnFirst(w.start)
-			env.World.On(w.pstop, reference.KindPStop, reference.KindRetake)
-			env.World.On(w.lose, reference.KindLost)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pstart)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.FirstOnP}, w.start)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.pstop)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

@@ -54,10 +54,10 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
-			env.World.OnStintWhy(w.stint, reference.WhySlice)
-			env.World.On(w.preempt, reference.KindPreempt)
-			env.World.OnLeave(w.leave, reference.WhySlice)
-			env.World.On(w.lose, reference.KindLost)
+			env.World.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.run)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPreempt}}, w.preempt)
+			env.World.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySlice}}, w.leave)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
@@ -101,16 +101,16 @@ func (w *watcher) preempt(d *reference.Decision) {
 	}
 }
 
-func (w *watcher) stint(s *findings.Stint) {
-	if s.Ns() >= w.t.RunNs && !s.System && len(w.bound) < maxBound {
-		w.bound[s.G] = s.Ns()
+func (w *watcher) run(r *findings.Run) {
+	if r.Ns() >= w.t.RunNs && !r.System && len(w.bound) < maxBound {
+		w.bound[r.G] = r.Ns()
 	}
 }
 
 // maxBound bounds the preempted goroutines that are followed at once.
 const maxBound = 1 << 16
 
-func (w *watcher) leave(s *findings.Stay) {
+func (w *watcher) leave(s *findings.Residency) {
 	g := s.G
 	if !s.Start && !s.Open {
 		return

@@ -48,9 +48,9 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, long: reference.NoP}
-			env.World.OnLongQueue(w.lengths, t.Over)
-			w.moves = env.World.On(w.queued, reference.KindReady, reference.KindMove, reference.KindStart)
-			w.changes = env.World.On(w.changed, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost)
+			env.World.LongQueues(t.Over, w.lengths)
+			w.moves = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindMove, reference.KindStart}}, w.queued)
+			w.changes = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost}}, w.changed)
 			w.listen()
 			return w
 		},

@@ -48,9 +48,9 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more takes the queue over; if the machine has a core for it"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, tookAt: -1}
-			env.World.OnLongSyscall(w.syscall, t.StallNs)
-			env.World.On(w.retake, reference.KindRetake)
-			env.World.On(w.lose, reference.KindLost)
+			env.World.Syscalls(findings.SyscallFilter{MinNs: t.StallNs}, w.syscall)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindRetake}}, w.retake)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
@@ -87,9 +87,6 @@ func (w *watcher) retake(d *reference.Decision) {
 func (w *watcher) lose(*reference.Decision) { w.tookAt = -1 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
-	if c.To-c.From < w.t.StallNs {
-		return
-	}
 	n, i := w.world.CallsFrom(c.Stack)
 	for len(w.long) <= int(i) {
 		w.long = append(w.long, 0)

@@ -49,9 +49,9 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, from: -1}
-			env.World.OnCrowd(w.ready)
-			w.starts = env.World.On(w.start, reference.KindStart)
-			env.World.On(w.lose, reference.KindLost)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)
+			w.starts = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			w.starts.Set(false)
 			return w
 		},

@@ -48,7 +48,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[parties]int{}}
-			env.World.OnLongSlice(w.slice, t.WaitNs)
+			env.World.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
 			return w
 		},
 	}
@@ -89,10 +89,10 @@ const (
 
 func (w *watcher) slice(s *findings.Slice) {
 	ns := s.To - s.From
-	if s.Stints < w.t.Hops || ns < w.t.WaitNs || s.System {
+	if s.Runs < w.t.Hops || s.System {
 		return
 	}
-	share := float64(s.Created) / float64(s.Stints)
+	share := float64(s.Created) / float64(s.Runs)
 	relay := share >= w.t.Relay || share >= w.t.Creator && ns >= w.t.SevereNs
 	if s.N > w.t.Parties && !relay || int(s.N) > len(s.Gs) && !relay {
 		return
@@ -124,7 +124,7 @@ func (w *watcher) slice(s *findings.Slice) {
 		return
 	}
 	c.slices++
-	c.hops += int64(s.Stints)
+	c.hops += int64(s.Runs)
 	c.created += int64(s.Created)
 	c.ns += ns
 	c.yielded += yielded
@@ -194,7 +194,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			ID: ID, Severity: s, CostNs: total.Ns, FromNs: c.longest.From, ToNs: c.longest.To, Basis: findings.Inferred,
 			Actors: c.victims.Actors(f, findings.Victim, 3),
 			Evidence: []findings.Evidence{
-				{What: "run intervals in the longest slice", Value: findings.Count(int64(c.longest.Stints)), Limit: findings.Count(int64(w.t.Hops))},
+				{What: "run intervals in the longest slice", Value: findings.Count(int64(c.longest.Runs)), Limit: findings.Count(int64(w.t.Hops))},
 				{What: "its length", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SevereNs), Ns: longest},
 				{What: "such slices", Value: findings.Count(c.slices)},
 				{What: "Ps that they kept, on average", Value: findings.Number(f.Share(c.ns)), Limit: findings.Number(w.t.SevereShare), Ns: c.ns},
@@ -248,7 +248,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			}
 		} else {
 			x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",
-				names, findings.Plural(int64(c.longest.Stints), "time", "times"), findings.Dur(longest))
+				names, findings.Plural(int64(c.longest.Runs), "time", "times"), findings.Dur(longest))
 			x.Advice = []string{
 				"Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.",
 				"Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.",

@@ -54,8 +54,8 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Speed: 2, Makespan: true, Why: "the largest part of the critical path in half of the time"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnUse(w.see)
-			env.World.OnHeldUp(w.wake)
+			env.World.Uses(w.see)
+			env.World.HeldUps(w.wake)
 			return w
 		},
 	}

@@ -49,11 +49,11 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.On(w.begin, reference.KindSTWBegin)
-			env.World.On(w.end, reference.KindSTWEnd)
-			w.after = env.World.On(w.advance, reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
+			w.after = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
 			w.after.Set(false)
-			env.World.On(w.lose, reference.KindLost)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

@@ -56,7 +56,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{ProcsTimes: 2, Why: "more Ps, or as much less to do for each; if the machine has the cores"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnLongWait(w.stint, t.LongNs)
+			env.World.Runs(findings.RunFilter{MinWaitNs: t.LongNs}, w.run)
 			return w
 		},
 	}
@@ -76,14 +76,14 @@ type watcher struct {
 	load    float64 // highest of the queued
 }
 
-// stint judges the wait before a run interval: only its length tells how much
+// run judges the wait before a run interval: only its length tells how much
 // the goroutine wanted.
-func (w *watcher) stint(s *findings.Stint) {
-	if s.Wait < w.t.LongNs || !s.Counted {
+func (w *watcher) run(r *findings.Run) {
+	if !r.Counted {
 		return
 	}
-	w.judge(s.Wait, max(s.Ns(), w.world.ClassStat(s.Class).Mean()), s.Load,
-		findings.Cell{Class: s.Class, From: s.From - s.Wait, To: s.From, G: s.G, P: s.P, Stack: s.Stack})
+	w.judge(r.Wait, max(r.Ns(), w.world.ClassStat(r.Class).Mean()), r.Load,
+		findings.Cell{Class: r.Class, From: r.From - r.Wait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
 }
 
 // judge compares a wait with what equal sharing of the Ps among all that wanted
@@ -113,7 +113,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if wait := f.EndNs - g.ReadyAt; wait >= w.t.LongNs && !g.Self {
 			need := w.world.ClassStat(g.Class).Mean()
 			if need == 0 {
-				need = w.world.MeanStint()
+				need = w.world.MeanRun()
 			}
 			n := w.starved.Total.N
 			w.judge(wait, need, w.world.LoadOf(g), findings.Cell{Class: g.Class, From: g.ReadyAt, To: f.EndNs, G: g.ID, P: g.P, Stack: g.Stack})

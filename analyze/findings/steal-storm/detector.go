@@ -20,7 +20,7 @@ const ID = "steal-storm"
 // Thresholds of the detector.
 type Thresholds struct {
 	Share    float64        `json:"share"`     // of the starts, taken from another P
-	StintNs  int64          `json:"stint_ns"`  // median run interval of these
+	RunNs    int64          `json:"run_ns"`    // median run interval of these
 	Rate     float64        `json:"rate"`      // of these in a second
 	WindowNs int64          `json:"window_ns"` // in which all this is judged
 	Grade    findings.Grade `json:"grade"`
@@ -31,7 +31,7 @@ type Thresholds struct {
 // run interval of under 10 µs does not pay. The share is a guess that healthy
 // programs with many small run intervals, up to 20 %, do not reach.
 func Default() Thresholds {
-	return Thresholds{Share: 0.25, StintNs: 10_000, Rate: 2000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
+	return Thresholds{Share: 0.25, RunNs: 10_000, Rate: 2000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -42,9 +42,9 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
-			env.World.OnWindow(w.roll, t.WindowNs)
-			env.World.OnStolen(w.stint)
-			env.World.On(w.steal, reference.KindSteal)
+			env.World.Windows(t.WindowNs, w.roll)
+			env.World.Runs(findings.RunFilter{Stolen: true}, w.run)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSteal}}, w.steal)
 			return w
 		},
 	}
@@ -75,21 +75,21 @@ type account struct {
 }
 
 // roll begins the window that s is the first run interval of.
-func (w *watcher) roll(s *findings.Stint) {
-	w.close(w.world.Stints() - 1)
+func (w *watcher) roll(s *findings.Run) {
+	w.close(w.world.RunsEnded() - 1)
 	w.from = s.To - s.To%w.t.WindowNs
 }
 
-func (w *watcher) stint(s *findings.Stint) {
+func (w *watcher) run(r *findings.Run) {
 	w.now.stolen++
-	w.now.idle += s.IdleWait
-	w.now.lengths.Add(s.Ns())
-	w.taken.Add(findings.Cell{Class: s.Class, Ns: s.IdleWait, From: s.From - s.IdleWait, To: s.From, G: s.G, P: s.P, Stack: s.Stack})
+	w.now.idle += r.IdleWait
+	w.now.lengths.Add(r.Ns())
+	w.taken.Add(findings.Cell{Class: r.Class, Ns: r.IdleWait, From: r.From - r.IdleWait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
 	// Who feeds the queues is asked of some only: it costs a look-up.
 	if w.now.stolen%sample != 0 {
 		return
 	}
-	if g := w.world.ByID(s.G); g != nil {
+	if g := w.world.ByID(r.G); g != nil {
 		if by := w.world.ByID(g.Waker); by != nil {
 			w.wakers.Add(findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: g.WakeStack})
 		}
@@ -111,11 +111,11 @@ func (w *watcher) steal(d *reference.Decision) {
 }
 
 // close judges the window, which ends with that many run intervals so far.
-func (w *watcher) close(stints int64) {
+func (w *watcher) close(runs int64) {
 	a := &w.now
-	a.starts = stints - w.before
-	w.before = stints
-	if float64(a.stolen) > w.t.Share*float64(a.starts) && float64(a.stolen) >= w.t.Rate*float64(w.t.WindowNs)/1e9 && a.lengths.Median() < w.t.StintNs {
+	a.starts = runs - w.before
+	w.before = runs
+	if float64(a.stolen) > w.t.Share*float64(a.starts) && float64(a.stolen) >= w.t.Rate*float64(w.t.WindowNs)/1e9 && a.lengths.Median() < w.t.RunNs {
 		t := &w.total
 		t.starts += a.starts
 		t.stolen += a.stolen
@@ -132,7 +132,7 @@ func (w *watcher) close(stints int64) {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close(w.world.Stints())
+	w.close(w.world.RunsEnded())
 	t := &w.total
 	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	if !ok {
@@ -146,7 +146,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.taken.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
 		Evidence: []findings.Evidence{
 			{What: "starts that were stolen", Value: findings.Percent(share), Limit: findings.Percent(w.t.Share)},
-			{What: "median run interval of these", Value: findings.Dur(median), Limit: findings.Dur(w.t.StintNs), Ns: median},
+			{What: "median run interval of these", Value: findings.Dur(median), Limit: findings.Dur(w.t.RunNs), Ns: median},
 			{What: fmt.Sprintf("stolen starts in the worst %s", findings.Dur(w.t.WindowNs)), Value: findings.Count(w.worst), Limit: findings.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
 			{What: "goroutines taken by one steal, on average", Value: findings.Number(float64(t.moved) / float64(max(1, t.steals)))},
 			{What: "waiting of stolen goroutines while the thief looked for work, on average", Value: findings.Dur(t.idle / t.stolen), Ns: t.idle / t.stolen},

@@ -49,13 +49,13 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "the model stops a world in a time of its own"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}, samples: map[int64]sample{}}
-			w.stints = env.World.OnStint(w.stint)
-			w.calls = env.World.OnSyscall(w.syscall)
+			w.runs = env.World.Runs(findings.RunFilter{}, w.run)
+			w.calls = env.World.Syscalls(findings.SyscallFilter{}, w.syscall)
 			w.listen(false)
-			env.World.On(w.begin, reference.KindSTWBegin)
-			env.World.On(w.stop, reference.KindPStop, reference.KindRetake)
-			env.World.On(w.sample, reference.KindSample)
-			env.World.On(w.end, reference.KindSTWEnd)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.stop)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
 			return w
 		},
 	}
@@ -66,7 +66,7 @@ type watcher struct {
 	t     Thresholds
 	world *findings.World
 
-	stints, calls *findings.Switch // on while open
+	runs, calls *findings.Switch // on while open
 
 	// The stop that is under way.
 	open   bool
@@ -77,9 +77,9 @@ type watcher struct {
 	seen   int64              // since when
 	lost   int64              // goroutine-ns up to then
 	last   int64              // when a P stopped last
-	late   findings.Stint     // what it had run; G is 0 if nothing
+	late   findings.Run       // what it had run; G is 0 if nothing
 	inCall bool               // the P about to stop was in a system call
-	ended  []findings.Stint   // by P, the run interval that ended last
+	ended  []findings.Run     // by P, the run interval that ended last
 
 	samples map[int64]sample // by goroutine
 
@@ -129,7 +129,7 @@ const (
 )
 
 func (w *watcher) listen(on bool) {
-	w.stints.Set(on)
+	w.runs.Set(on)
 	w.calls.Set(on)
 }
 
@@ -165,14 +165,14 @@ func (w *watcher) advance(d *reference.Decision) {
 	w.rate, w.seen = w.waiting(), d.Time
 }
 
-func (w *watcher) stint(s *findings.Stint) {
-	if !w.open || s.P < 0 {
+func (w *watcher) run(r *findings.Run) {
+	if !w.open || r.P < 0 {
 		return
 	}
-	for int(s.P) >= len(w.ended) {
-		w.ended = append(w.ended, findings.Stint{})
+	for int(r.P) >= len(w.ended) {
+		w.ended = append(w.ended, findings.Run{})
 	}
-	w.ended[s.P] = *s
+	w.ended[r.P] = *r
 }
 
 func (w *watcher) syscall(c *findings.Syscall) {

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -48,9 +47,9 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}, cells: make([]cell, 1)}
-			env.World.OnLongSyscall(w.syscall, math.MaxInt64)
-			env.World.OnReturn(w.exit)
-			env.World.OnLeave(w.leave, reference.WhySyscallExit)
+			env.World.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.exit)
+			env.World.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySyscallExit}}, w.leave)
 			return w
 		},
 	}
@@ -116,7 +115,7 @@ func (w *watcher) short(g *findings.Goroutine, back int64) bool {
 	return byOthers(g.CallWhy) && g.CallAt >= 0 && back-g.CallAt <= w.t.ShortNs
 }
 
-func (w *watcher) leave(s *findings.Stay) {
+func (w *watcher) leave(s *findings.Residency) {
 	g := s.G
 	if !s.Start || !w.short(g, g.ReadyAt) {
 		return

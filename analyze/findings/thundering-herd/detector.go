@@ -60,10 +60,11 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[place]*cell{}}
-			env.World.OnWhy(w.timer, reference.KindReady, reference.WhyTimer)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)
 			// A lock or a place in a buffer is left out: who is woken gets it.
-			env.World.OnWake(w.woken, reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect)
-			w.mark = env.World.OnMarked(w.judge, reference.KindStart, reference.KindStop)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
+			w.mark = env.World.NewMark()
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindStop}, Mark: w.mark}, w.judge)
 			return w
 		},
 	}
@@ -96,7 +97,7 @@ const (
 	// maxCells bounds memory; what comes later is not told.
 	maxCells = 1024
 	// maxTurn is the longest pause of a P between two goroutines that is the
-	// scheduler's turn.
+	// scheduler's switch.
 	maxTurn = 10_000
 )
 
@@ -119,7 +120,7 @@ type member struct {
 	run   int64 // how long it had run
 	ready int64
 	wait  int64
-	turn  int64 // the scheduler's, before it ran
+	sched int64 // the scheduler's time before it ran
 }
 
 // herd is one whose members are watched.
@@ -130,7 +131,7 @@ type herd struct {
 	from, to int64
 	n        int64
 	vain     int64 // waited again at once; known only of those that did
-	ran      int64 // by those in vain, and the scheduler's turn before each, ns
+	ran      int64 // by those in vain, and the scheduler's time before each, ns
 	vainWait int64
 	wait     int64 // of the others, for a P
 	class    int32 // of a member
@@ -248,7 +249,7 @@ func (w *watcher) start(d *reference.Decision) {
 	}
 	m.wait = d.Time - m.ready
 	if at := w.world.StoppedAt(d.P); at >= 0 && d.Time-at <= maxTurn {
-		m.turn = min(d.Time-at, m.wait)
+		m.sched = min(d.Time-at, m.wait)
 	}
 }
 
@@ -273,7 +274,7 @@ func (w *watcher) stop(d *reference.Decision) {
 		return // stopped in between
 	case d.Stack == m.stack:
 		h.vain++
-		h.ran += ran + m.turn
+		h.ran += ran + m.sched
 		h.vainWait += m.wait
 		m.herd = 0
 		return
@@ -399,7 +400,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	}
 	x.Evidence = append(x.Evidence,
 		findings.Evidence{What: "of them, waited again at the same place after " + findings.Dur(short) + " of running or less", Value: findings.Percent(float64(c.vain) / float64(c.n)), Limit: findings.Percent(w.t.Vain)},
-		findings.Evidence{What: "time for these: run intervals, and the scheduler's turn before each", Value: findings.Dur(c.ran), Ns: c.ran})
+		findings.Evidence{What: "time for these: run intervals, and the scheduler's time before each", Value: findings.Dur(c.ran), Ns: c.ran})
 	name := x.Actors[0].Class
 	x.Actors[0].Stack = f.Frames(c.worst.stack)
 	if c.timer {

@@ -49,10 +49,10 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, busySince: -1, at: map[int32]int{}}
-			w.world.OnLongStint(w.stint, t.LateNs)
-			w.world.OnWhy(w.ready, reference.KindReady, reference.WhyTimer)
-			w.world.OnStart(w.start, reference.WhyTimer)
-			w.world.On(w.proc, reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd, reference.KindLost)
+			w.world.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
+			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
+			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)
+			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd, reference.KindLost}}, w.proc)
 			return w
 		},
 	}
@@ -132,18 +132,18 @@ func (w *watcher) proc(d *reference.Decision) {
 	}
 }
 
-func (w *watcher) stint(s *findings.Stint) {
-	if s.To-s.From < w.t.LateNs || s.Why == reference.WhySlice {
+func (w *watcher) run(r *findings.Run) {
+	if r.Why == reference.WhySlice {
 		return
 	}
-	c := w.world.ClassStat(s.Class)
-	if c.Stints < usual || s.Ns() < freak*c.Median() || rare*c.Over(w.t.LateNs) > c.Stints {
+	c := w.world.ClassStat(r.Class)
+	if c.Runs < usual || r.Ns() < freak*c.Median() || rare*c.Over(w.t.LateNs) > c.Runs {
 		return
 	}
-	for int(s.P) >= len(w.freaks) {
+	for int(r.P) >= len(w.freaks) {
 		w.freaks = append(w.freaks, freakAt{})
 	}
-	w.freaks[s.P] = freakAt{s.From, s.To}
+	w.freaks[r.P] = freakAt{r.From, r.To}
 }
 
 func (w *watcher) ready(d *reference.Decision) {
@@ -167,7 +167,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if w.busySince < 0 || w.world.Running(d.P) != nil {
 		return
 	}
-	l := w.world.LastStint(d.P)
+	l := w.world.LastRun(d.P)
 	if l == nil {
 		return
 	}

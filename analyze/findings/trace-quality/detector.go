@@ -55,9 +55,9 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "it is about the trace"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, first: -1, lastGC: -1}
-			env.World.OnUnexplained(w.unexplained)
-			env.World.On(w.cycle, reference.KindGCBegin)
-			env.World.On(w.lose, reference.KindLost)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.Unexplained}, w.unexplained)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.cycle)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

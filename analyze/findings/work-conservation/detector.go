@@ -56,7 +56,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "the model leaves no P idle longer than threads take to wake up: the gain is in the split's excess"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, start: -1, restarted: -1}
-			env.World.OnLost(w.add)
+			env.World.IdlePs(w.add)
 			return w
 		},
 	}
@@ -99,7 +99,7 @@ func (w *watcher) add(d *reference.Decision) {
 		}
 		w.start = -1
 	}
-	for _, c := range w.world.Changes() {
+	for _, c := range w.world.Ps().Changes() {
 		for int(c.P) >= len(w.idle) {
 			w.idle = append(w.idle, -1)
 		}

@@ -52,9 +52,10 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "what is polled for is not in the trace"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, gs: ids.NewTable[spinner](), at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
-			env.World.OnWhy(w.stop, reference.KindStop, reference.WhyGosched)
-			env.World.OnWhy(w.exit, reference.KindStop, reference.WhyExit)
-			w.mark = env.World.OnMarked(w.start, reference.KindStart)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
+			w.mark = env.World.NewMark()
+			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
 			return w
 		},
 	}
@@ -81,7 +82,7 @@ type spinner struct {
 	stops int64
 	n     int64
 	own   int64 // run intervals that ended in one
-	turn  int64 // from one to the start after it, as far as that is the scheduler's turn-around
+	sched int64 // from one to the start after it, as far as that is the scheduler's turn-around
 	held  int64 // goroutine-ns that others stood in that P's queue meanwhile
 	span  int64 // from each to the one before
 	last  int64 // the last one, or one after a pause
@@ -91,9 +92,9 @@ type spinner struct {
 	yielded          bool // and has not started since
 }
 
-// turn is the longest pause between a yield and the next start that is the
+// maxSched is the longest pause between a yield and the next start that is the
 // scheduler's turn-around, not a wait behind others.
-const turn = 10_000
+const maxSched = 10_000
 
 type key struct{ class, stack int32 }
 
@@ -104,7 +105,7 @@ type cell struct {
 	n     int64
 	stops int64
 	own   int64
-	turn  int64
+	sched int64
 	held  int64
 	span  int64
 	worst spinner
@@ -161,8 +162,8 @@ func (w *watcher) start(d *reference.Decision) {
 	s := w.gs.At(i)
 	s.yielded = false
 	w.world.Unmark(w.world.Slot(), w.mark)
-	if ns := d.Time - s.last; ns <= turn {
-		s.turn += ns
+	if ns := d.Time - s.last; ns <= maxSched {
+		s.sched += ns
 	}
 }
 
@@ -197,7 +198,7 @@ func (w *watcher) fold(s *spinner) {
 	c.n += s.n
 	c.stops += s.stops
 	c.own += s.own
-	c.turn += s.turn
+	c.sched += s.sched
 	c.held += s.held
 	c.span += s.span
 	if s.longTo-s.longFrom > c.worst.longTo-c.worst.longFrom {
@@ -268,7 +269,7 @@ const maxFindings = 2
 
 func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	frames := f.Frames(c.stack)
-	cost := c.own + c.turn + c.held
+	cost := c.own + c.sched + c.held
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok || !own(frames) {
 		return findings.Finding{}, false
@@ -297,7 +298,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 			{What: "for each goroutine and second of it", Value: findings.Count(int64(float64(c.n) * 1e9 / float64(max(1, c.span)))), Limit: findings.Number(w.t.PerSecond)},
 			{What: "goroutines", Value: findings.Count(c.gs), Limit: findings.Count(w.t.MinYields) + " yields each"},
 			{What: "time that they ran for it", Value: findings.Dur(c.own), Ns: c.own},
-			{What: "time that the scheduler took to come back to them", Value: findings.Dur(c.turn), Ns: c.turn},
+			{What: "time that the scheduler took to come back to them", Value: findings.Dur(c.sched), Ns: c.sched},
 			{What: "time that others stood in the same P's queue meanwhile", Value: findings.Dur(c.held), Ns: c.held},
 			{What: "longest stretch", Value: findings.Dur(c.worst.longTo - c.worst.longFrom), Ns: c.worst.longTo - c.worst.longFrom},
 		},

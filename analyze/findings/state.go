@@ -24,15 +24,6 @@ func (w *World) Running(p int32) *Goroutine {
 	return nil
 }
 
-// InSyscall returns since when the goroutine on P p is in a system call; -1: it
-// is not.
-func (w *World) InSyscall(p int32) int64 {
-	if pp := w.p(p); pp != nil && pp.g != nil {
-		return pp.sysAt
-	}
-	return -1
-}
-
 // Queued returns how many goroutines of the program stand in P p's queue, or in
 // the global one for NoP.
 func (w *World) Queued(p int32) int64 {
@@ -58,10 +49,8 @@ func (w *World) QueuedNs(p int32) int64 {
 	return pp.queue.ns(w.now)
 }
 
-// Runnable and RunningNow count the goroutines of the program that wait for a P
-// and those that run.
-func (w *World) Runnable() int64   { return w.runnable }
-func (w *World) RunningNow() int64 { return w.running }
+// Runnable counts the goroutines of the program that wait for a P.
+func (w *World) Runnable() int64 { return w.runnable }
 
 // Yielded returns how many of the runnable ones wait because they asked for it,
 // by runtime.Gosched.
@@ -110,7 +99,7 @@ func (w *World) Slot() int32 {
 // it. Both are good until the next decision.
 func (w *World) Ended() (int32, *Goroutine) { return w.ended, w.gs.At(w.ended) }
 
-// Mark gives a mark of [World.OnMarked] to the goroutine with a slot, and Unmark
+// Mark gives a mark of [World.NewMark] to the goroutine with a slot, and Unmark
 // takes it away.
 func (w *World) Mark(slot int32, m Mark)   { w.gs.At(slot).marks |= m }
 func (w *World) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
@@ -119,16 +108,16 @@ func (w *World) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
 // does so itself.
 func (w *World) Waker() (g int64, stack int32) { return w.by, w.byStack }
 
-// Stints is how many run intervals of the program's goroutines have ended, and
+// Runs is how many run intervals of the program's goroutines have ended, and
 // Stops how many of them by a KindStop other than its end.
-func (w *World) Stints() int64 { return w.stints }
-func (w *World) Stops() int64  { return w.stops }
+func (w *World) RunsEnded() int64 { return w.runsEnded }
+func (w *World) Stops() int64     { return w.stops }
 
-// LastStint returns the last run interval on P p; nil if there was none since the
+// LastRun returns the last run interval on P p; nil if there was none since the
 // P got its thread. It is valid until the next decision.
-func (w *World) LastStint(p int32) *Stint {
+func (w *World) LastRun(p int32) *Run {
 	if uint(p) < uint(len(w.ps)) && w.ps[uint(p)].last {
-		return &w.ps[uint(p)].stint
+		return &w.ps[uint(p)].run
 	}
 	return nil
 }
@@ -219,6 +208,3 @@ func (w *World) Strained() bool {
 // Waking returns how many Ps have got a thread and run nothing since: each is on
 // its way to take something.
 func (w *World) Waking() int64 { return w.waking }
-
-// Changes returns the changes of the Ps' states that the last decision meant.
-func (w *World) Changes() []procs.Change { return w.procs.Changes() }

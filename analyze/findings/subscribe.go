@@ -1,0 +1,580 @@
+package findings
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// DecisionFilter selects decisions: those of Kinds for which the one of the other
+// fields holds that is set.
+type DecisionFilter struct {
+	Kinds []reference.Kind
+	// Whys are causes of the decision.
+	Whys []reference.Why
+	// Reasons are, of KindStop, for what the goroutine blocks; of KindReady, for what
+	// one of the program had blocked.
+	Reasons []reference.Reason
+	// ReadyWhys are, of KindStart, the causes for which the goroutine had become
+	// runnable.
+	ReadyWhys []reference.Why
+	// Mark is a mark that the goroutine has.
+	Mark Mark
+	When When
+}
+
+// When is a condition of a [DecisionFilter].
+type When uint8
+
+// The conditions.
+const (
+	Always      When = iota
+	MarkWorker       // the goroutine is a mark worker
+	FirstOnP         // KindStart: the first on the P since it got its thread
+	Unexplained      // KindStart: nobody knows where the goroutine was taken from
+	WithoutP         // KindReady: by a thread without a P; KindSyscallExit: of a goroutine that has lost its P
+	Crowded          // KindReady: more goroutines are runnable than there are Ps, those that yielded left out
+)
+
+// RunFilter selects run intervals, for which all fields that are set must hold.
+type RunFilter struct {
+	MinNs     int64           // length, system calls included
+	MinWaitNs int64           // wait before it
+	Whys      []reference.Why // how it ended
+	Moved     bool            // of the program, on another P than the goroutine's last
+	Stolen    bool            // of the program, stolen from another P
+}
+
+// SliceFilter selects time slices, for which all fields that are set must hold.
+type SliceFilter struct {
+	MinNs int64           // length, system calls included
+	Whys  []reference.Why // how the last run interval ended
+}
+
+// SyscallFilter selects system calls that a field which is set holds for; all if
+// none is set.
+type SyscallFilter struct {
+	MinNs int64 // length, up to when the P was lost
+	Lost  bool  // lost the P
+}
+
+// ResidencyFilter selects queue residencies that a field which is set holds for.
+type ResidencyFilter struct {
+	Global bool            // in the global queue
+	Whys   []reference.Why // why the goroutine had become runnable
+}
+
+// subscriptions are the functions that watchers gave to a [World]. To call one
+// costs several nanoseconds, and most decisions concern few detectors: so a filter
+// becomes a place in a table when the watcher subscribes, and what no list holds
+// costs a comparison. All arguments are valid during the call.
+type subscriptions struct {
+	kind    [reference.Kinds]subscribers[reference.Decision]
+	kindWhy [reference.Kinds][]subscribers[reference.Decision] // by Why; nil: none
+	worker  [reference.Kinds]subscribers[reference.Decision]
+	woken   [masks]subscribers[reference.Decision] // by Goroutine.Reason
+	blocks  [masks]subscribers[reference.Decision] // by Reason
+	started [masks]subscribers[reference.Decision] // by Goroutine.ReadyWhy
+
+	first, unexplained, noP, returned, crowded, idlePs subscribers[reference.Decision]
+
+	// A bit for each kind, cause or reason in these tables: most decisions need no
+	// look at them.
+	kinds                            uint32
+	kindWhys                         [reference.Kinds]uint32
+	wokenBits, blockedBits, startBit uint32
+
+	marked   [maxMarks]subscribers[reference.Decision]
+	markBits [reference.Kinds]Mark
+	marks    int // that are taken
+
+	syscalls         subscribers[Syscall]
+	longSyscall      int64 // shortest that is selected by its length
+	selectedSyscalls subscribers[Syscall]
+
+	runs      subscribers[Run]
+	moved     subscribers[Run]
+	stolen    subscribers[Run]
+	runWhys   [masks]subscribers[Run]
+	runBits   uint32
+	longRun   int64 // as longSyscall
+	longRuns  subscribers[Run]
+	longWait  int64
+	longWaits subscribers[Run]
+	window    int64
+	windowEnd int64
+	windows   subscribers[Run]
+
+	longSlice  int64
+	longSlices subscribers[Slice]
+	sliceWhys  [masks]subscribers[Slice]
+	longPart   int64
+	longParts  subscribers[SlicePart]
+
+	left       [masks]subscribers[Residency] // by Goroutine.ReadyWhy
+	leftBits   uint32
+	leftGlobal subscribers[Residency]
+
+	longQueue  int64 // a P's queue of so many is long
+	long       int64 // how many are
+	someLong   bool
+	longQueues subscribers[bool]
+
+	handovers subscribers[Handover]
+	silences  subscribers[Silence]
+	uses      subscribers[Use]
+	heldUps   subscribers[HeldUp]
+}
+
+// masks is more than there are causes, and reasons.
+const masks = 32
+
+func newSubscriptions() subscriptions {
+	return subscriptions{
+		longSyscall: math.MaxInt64, longRun: math.MaxInt64, longWait: math.MaxInt64, longSlice: math.MaxInt64,
+		longPart: math.MaxInt64, longQueue: math.MaxInt64, window: math.MaxInt64, windowEnd: math.MaxInt64,
+	}
+}
+
+// subscribers are functions, in the order in which they subscribed.
+type subscribers[T any] struct {
+	on   int // of subs
+	subs []*subscription[T]
+}
+
+type subscription[T any] struct {
+	on bool
+	fn func(*T)
+}
+
+func (l *subscribers[T]) add(fn func(*T), to *Switch) {
+	s := &subscription[T]{true, fn}
+	l.subs = append(l.subs, s)
+	l.on++
+	to.switched = append(to.switched, switched{&l.on, &s.on})
+}
+
+// emit is small, so that a list of which nobody wants anything costs no call.
+func (l *subscribers[T]) emit(x *T) {
+	if l.on != 0 {
+		l.emitAll(x)
+	}
+}
+
+// emitAll stays apart: inlined into emit, it would keep that from being inlined.
+//
+//go:noinline
+func (l *subscribers[T]) emitAll(x *T) {
+	for _, s := range l.subs {
+		if s.on {
+			s.fn(x)
+		}
+	}
+}
+
+// Switch turns calls off and on: a watcher that waits for a rare thing to begin
+// need not be called for what matters only then.
+type Switch struct{ switched []switched }
+
+// switched is one subscription, and how many of its list are on.
+type switched struct {
+	n  *int
+	on *bool
+}
+
+// Set turns the calls on or off.
+func (s *Switch) Set(on bool) {
+	for _, x := range s.switched {
+		if *x.on != on {
+			*x.on = on
+			*x.n += int(b2i64(on)) - int(b2i64(!on))
+		}
+	}
+}
+
+// Decisions subscribes to decisions, after the World has taken them. It panics if
+// more than one of the filter's fields but Kinds is set, or none of Kinds.
+func (w *World) Decisions(f DecisionFilter, fn func(*reference.Decision)) *Switch {
+	conditions := 0
+	for _, set := range [...]bool{f.Whys != nil, f.Reasons != nil, f.ReadyWhys != nil, f.Mark != 0, f.When != Always} {
+		conditions += b2i(set)
+	}
+	if conditions > 1 || len(f.Kinds) == 0 {
+		panic("findings: a DecisionFilter needs kinds, and at most one condition")
+	}
+	s := &Switch{}
+	for _, k := range f.Kinds {
+		w.decisions(k, &f, fn, s)
+	}
+	if f.Mark != 0 {
+		w.marked[bits.TrailingZeros8(uint8(f.Mark))].add(fn, s)
+	}
+	return s
+}
+
+// decisions puts fn into the lists for decisions of kind k; for those with a mark it
+// is one of all kinds, and the caller's.
+func (w *World) decisions(k reference.Kind, f *DecisionFilter, fn func(*reference.Decision), s *Switch) {
+	w.kinds |= 1 << k
+	switch {
+	case f.Whys != nil:
+		if w.kindWhy[k] == nil {
+			w.kindWhy[k] = make([]subscribers[reference.Decision], masks)
+		}
+		addEach(w.kindWhy[k], &w.kindWhys[k], f.Whys, fn, s)
+	case f.Reasons != nil && k == reference.KindReady:
+		addEach(w.woken[:], &w.wokenBits, f.Reasons, fn, s)
+	case f.Reasons != nil && k == reference.KindStop:
+		addEach(w.blocks[:], &w.blockedBits, f.Reasons, fn, s)
+	case f.ReadyWhys != nil && k == reference.KindStart:
+		addEach(w.started[:], &w.startBit, f.ReadyWhys, fn, s)
+	case f.Mark != 0:
+		w.markBits[k] |= f.Mark
+	case f.When == Always && f.Reasons == nil && f.ReadyWhys == nil:
+		w.kind[k].add(fn, s)
+	case f.When == MarkWorker:
+		w.worker[k].add(fn, s)
+	case f.When == FirstOnP && k == reference.KindStart:
+		w.first.add(fn, s)
+	case f.When == Unexplained && k == reference.KindStart:
+		w.unexplained.add(fn, s)
+	case f.When == WithoutP && k == reference.KindReady:
+		w.noP.add(fn, s)
+	case f.When == WithoutP && k == reference.KindSyscallExit:
+		w.returned.add(fn, s)
+	case f.When == Crowded && k == reference.KindReady:
+		w.crowded.add(fn, s)
+	default:
+		panic("findings: a DecisionFilter with a condition that says nothing of " + k.String())
+	}
+}
+
+// addEach puts fn into the lists of the given causes or reasons.
+func addEach[T any, K ~uint8](lists []subscribers[T], taken *uint32, keys []K, fn func(*T), s *Switch) {
+	for _, k := range keys {
+		lists[k%masks].add(fn, s)
+		*taken |= 1 << (k % masks)
+	}
+}
+
+// Mark marks goroutines for a watcher.
+type Mark uint8
+
+// maxMarks is how many marks there are: each goroutine has a bit for each.
+const maxMarks = 8
+
+// NewMark returns a mark for [DecisionFilter]. [World.Mark] gives it to a goroutine;
+// it is gone when that ends. If all are taken it returns 0, which every goroutine has:
+// who subscribes by a mark must expect calls for others.
+func (w *World) NewMark() Mark {
+	if w.marks == maxMarks {
+		return 0
+	}
+	w.marks++
+	return 1 << (w.marks - 1)
+}
+
+// Runs subscribes to the ends of run intervals, before the goroutine is queued anew.
+func (w *World) Runs(f RunFilter, fn func(*Run)) *Switch {
+	s := &Switch{}
+	conditions := b2i(f.Whys != nil) + b2i(f.Moved) + b2i(f.Stolen)
+	if f.MinNs > 0 || f.MinWaitNs > 0 || conditions > 1 {
+		all := fn
+		fn = func(r *Run) {
+			if f.selects(r) {
+				all(r)
+			}
+		}
+	}
+	switch {
+	case f.MinWaitNs > 0:
+		w.longWait = min(w.longWait, f.MinWaitNs)
+		w.longWaits.add(fn, s)
+	case f.MinNs > 0:
+		w.longRun = min(w.longRun, f.MinNs)
+		w.longRuns.add(fn, s)
+	case f.Stolen:
+		w.stolen.add(fn, s)
+	case f.Moved:
+		w.moved.add(fn, s)
+	case f.Whys != nil:
+		addEach(w.runWhys[:], &w.runBits, f.Whys, fn, s)
+	default:
+		w.runs.add(fn, s)
+	}
+	return s
+}
+
+func (f *RunFilter) selects(r *Run) bool {
+	return r.To-r.From >= f.MinNs && (f.MinWaitNs == 0 || r.Wait >= f.MinWaitNs) && (f.Whys == nil || slices.Contains(f.Whys, r.Why)) &&
+		(!f.Moved || r.Moved && !r.System) && (!f.Stolen || r.stolen() && !r.System)
+}
+
+// Windows subscribes to the first run interval of the program that ends in each
+// window of so many ns, but the first one; the call comes before those of
+// [World.Runs] for it. All who subscribe must mean the same windows.
+func (w *World) Windows(ns int64, fn func(*Run)) {
+	w.window, w.windowEnd = ns, ns
+	w.windows.add(fn, &Switch{})
+}
+
+// Slices subscribes to the ends of time slices, before the start of the goroutine
+// that has the next one.
+func (w *World) Slices(f SliceFilter, fn func(*Slice)) *Switch {
+	s := &Switch{}
+	all := fn
+	fn = func(x *Slice) {
+		if x.To-x.From >= f.MinNs && (f.Whys == nil || slices.Contains(f.Whys, x.Why)) {
+			all(x)
+		}
+	}
+	if f.MinNs > 0 || f.Whys == nil {
+		w.longSlice = min(w.longSlice, f.MinNs)
+		w.longSlices.add(fn, s)
+	} else {
+		addEach(w.sliceWhys[:], new(uint32), f.Whys, fn, s)
+	}
+	return s
+}
+
+// SliceParts subscribes to the ends of those of at least ns, system calls left out.
+func (w *World) SliceParts(ns int64, fn func(*SlicePart)) {
+	w.longPart = min(w.longPart, ns)
+	w.longParts.add(func(p *SlicePart) {
+		if p.Ns() >= ns {
+			fn(p)
+		}
+	}, &Switch{})
+}
+
+// Syscalls subscribes to system calls that began with a P, when they come back or
+// lose the P, before the World takes that decision.
+func (w *World) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
+	s := &Switch{}
+	if f == (SyscallFilter{}) {
+		w.syscalls.add(fn, s)
+		return s
+	}
+	least := f.MinNs
+	if least == 0 {
+		least = math.MaxInt64
+	}
+	w.longSyscall = min(w.longSyscall, least)
+	w.selectedSyscalls.add(func(c *Syscall) {
+		if c.To-c.From >= least || f.Lost && c.lost() {
+			fn(c)
+		}
+	}, s)
+	return s
+}
+
+// Residencies subscribes to the times at which goroutines of the program leave a
+// queue, before they do.
+func (w *World) Residencies(f ResidencyFilter, fn func(*Residency)) {
+	s := &Switch{}
+	if f.Global {
+		w.leftGlobal.add(fn, s)
+	}
+	addEach(w.left[:], &w.leftBits, f.Whys, fn, s)
+}
+
+// LongQueues subscribes to the times at which the first P's queue gets as long as
+// least, or less if others asked for that, and at which no queue is so long any more.
+// The call comes before those of [World.Decisions].
+func (w *World) LongQueues(least int64, fn func(some *bool)) {
+	w.longQueue = min(w.longQueue, least)
+	w.longQueues.add(fn, &Switch{})
+}
+
+// IdlePs subscribes to the decisions that change [World.Lost] or the number of idle
+// Ps, and to all about a P's thread or a stop of the world.
+func (w *World) IdlePs(fn func(*reference.Decision)) { w.idlePs.add(fn, &Switch{}) }
+
+// Handovers subscribes to the times at which a P that changed threads runs again,
+// before its goroutine does.
+func (w *World) Handovers(fn func(*Handover)) { w.handovers.add(fn, &Switch{}) }
+
+// Silences subscribes to the ends of times of 5 ms and more without any decision in
+// which a goroutine of the program ran, before the World takes the decision that
+// ends it.
+func (w *World) Silences(fn func(*Silence)) { w.silences.add(fn, &Switch{}) }
+
+// Uses subscribes to the decisions that could have changed [Use], where there was
+// Slack before or is afterwards.
+func (w *World) Uses(fn func(*Use)) { w.uses.add(fn, &Switch{}) }
+
+// HeldUps subscribes to the times at which such a goroutine becomes runnable, before
+// the calls of [World.Decisions].
+func (w *World) HeldUps(fn func(*HeldUp)) { w.heldUps.add(fn, &Switch{}) }
+
+// lengthened and shortened keep the number of long queues when one has got n
+// goroutines.
+func (w *World) lengthened(n int64) {
+	if n == w.longQueue {
+		w.setLong(w.long + 1)
+	}
+}
+
+func (w *World) shortened(n int64) {
+	if n == w.longQueue-1 {
+		w.setLong(w.long - 1)
+	}
+}
+
+func (w *World) setLong(n int64) {
+	w.long = n
+	if some := n > 0; some != w.someLong {
+		w.someLong = some
+		w.longQueues.emit(&w.someLong)
+	}
+}
+
+// emit calls those who subscribed to decision d of kind k, which w has taken.
+func (w *World) emit(d *reference.Decision, k reference.Kind) {
+	if w.kinds>>k&1 != 0 {
+		w.emitAll(d, k)
+	}
+}
+
+func (w *World) emitAll(d *reference.Decision, k reference.Kind) {
+	w.kind[k].emit(d)
+	w.emitSome(d, k)
+	w.emitMarked(d, w.g, k)
+}
+
+// emitReady, emitStart and emitStop are emit for these, to which somebody always
+// subscribes.
+func (w *World) emitReady(d *reference.Decision) {
+	w.kind[reference.KindReady].emit(d)
+	if w.wantsSome(d, reference.KindReady) {
+		w.emitSome(d, reference.KindReady)
+	}
+	if d.Flags&reference.FlagNoP != 0 {
+		w.noP.emit(d)
+	}
+	if w.runnable-w.yielded <= w.gomaxp {
+		w.calm = true
+	} else {
+		w.crowded.emit(d)
+		w.calm = false
+	}
+	g := w.g
+	if g == nil {
+		return
+	}
+	if w.wokenBits>>(g.Reason%masks)&1 != 0 && !g.System {
+		w.woken[g.Reason%masks].emit(d)
+	}
+	w.emitMarked(d, g, reference.KindReady)
+}
+
+func (w *World) emitStart(d *reference.Decision) {
+	w.kind[reference.KindStart].emit(d)
+	if w.wantsSome(d, reference.KindStart) {
+		w.emitSome(d, reference.KindStart)
+	}
+	g := w.g
+	if g == nil {
+		return
+	}
+	if w.startBit>>(g.ReadyWhy%masks)&1 != 0 {
+		w.started[g.ReadyWhy%masks].emit(d)
+	}
+	if w.firstOnP {
+		w.first.emit(d)
+	}
+	if d.Basis.Level() == reference.Unknown {
+		w.unexplained.emit(d)
+	}
+	w.emitMarked(d, g, reference.KindStart)
+}
+
+func (w *World) emitStop(d *reference.Decision) {
+	w.kind[reference.KindStop].emit(d)
+	if w.wantsSome(d, reference.KindStop) {
+		w.emitSome(d, reference.KindStop)
+	}
+	if w.blockedBits>>(d.Reason%masks)&1 != 0 {
+		w.blocks[d.Reason%masks].emit(d)
+	}
+	w.emitMarked(d, w.g, reference.KindStop)
+}
+
+// wantsSome reports whether emitSome has somebody to call. It is small, so that most
+// decisions cost no call.
+func (w *World) wantsSome(d *reference.Decision, k reference.Kind) bool {
+	return w.kindWhys[k]>>(d.Why%masks)&1 != 0 || d.Flags&reference.FlagGC != 0
+}
+
+// emitSome calls those who subscribed to the decisions of a kind with d's cause, or
+// about mark workers.
+func (w *World) emitSome(d *reference.Decision, k reference.Kind) {
+	if w.kindWhys[k]>>(d.Why%masks)&1 != 0 {
+		w.kindWhy[k][d.Why%masks].emit(d)
+	}
+	if d.Flags&reference.FlagGC != 0 {
+		w.worker[k].emit(d)
+	}
+}
+
+// emitMarked calls those who have marked g, d's goroutine, and subscribed to the kind.
+func (w *World) emitMarked(d *reference.Decision, g *Goroutine, k reference.Kind) {
+	if g != nil && g.marks&w.markBits[k] != 0 {
+		w.emitMarks(d, g)
+	}
+}
+
+func (w *World) emitMarks(d *reference.Decision, g *Goroutine) {
+	for m := g.marks & w.markBits[d.Kind]; m != 0; m &= m - 1 {
+		w.marked[bits.TrailingZeros8(uint8(m))].emit(d)
+	}
+}
+
+// Calm reports whether there was a KindReady since the last that was Crowded.
+func (w *World) Calm() bool { return w.calm }
+
+func (w *World) emitRun(r *Run) {
+	if !r.System {
+		if r.To >= w.windowEnd {
+			w.windows.emit(r)
+			w.windowEnd = r.To - r.To%w.window + w.window
+		}
+		if r.Moved {
+			w.moved.emit(r)
+		}
+		if r.stolen() {
+			w.stolen.emit(r)
+		}
+	}
+	w.runs.emit(r)
+	if r.To-r.From >= w.longRun {
+		w.longRuns.emit(r)
+	}
+	if r.Wait >= w.longWait {
+		w.longWaits.emit(r)
+	}
+	if w.runBits>>(r.Why%masks)&1 != 0 {
+		w.runWhys[r.Why%masks].emit(r)
+	}
+}
+
+func (w *World) emitSlice(s *Slice) {
+	if s.To-s.From >= w.longSlice {
+		w.longSlices.emit(s)
+	}
+	w.sliceWhys[s.Why%masks].emit(s)
+}
+
+// wantsSyscall reports whether anybody wants to be called for a system call of ns.
+func (w *World) wantsSyscall(ns int64, why reference.Why) bool {
+	return w.syscalls.on != 0 || ns >= w.longSyscall || why != reference.WhySyscallExit
+}
+
+func (w *World) emitSyscall(c *Syscall) {
+	w.syscalls.emit(c)
+	if c.To-c.From >= w.longSyscall || c.lost() {
+		w.selectedSyscalls.emit(c)
+	}
+}
