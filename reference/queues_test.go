@@ -2,6 +2,7 @@ package reference
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -80,5 +81,77 @@ func TestLengthsAndOrder(t *testing.T) {
 				t.Fatalf("step %d: %d shown on P%d, want %d", step, q.ShownLen(p), p, n)
 			}
 		}
+	}
+}
+
+// TestMoves does each operation that moves several goroutines, and compares the
+// order of the moves and what is queued afterwards, runnext first.
+func TestMoves(t *testing.T) {
+	rules := RulesFor(26)
+	rules.RingSize = 4
+	for _, c := range []struct {
+		name           string
+		local, global  []int32 // of P 0, runnext first; before
+		do             func(q *Queues, moved func(int32))
+		moved          []int32
+		p0, p1, queued []int32 // queues of both Ps and the global one, afterwards
+	}{
+		{"overflow", []int32{1, 2, 3, 4, 5}, []int32{6}, func(q *Queues, moved func(int32)) { q.Overflow(0, 7, moved) },
+			[]int32{2, 3}, []int32{1, 4, 5}, nil, []int32{6, 2, 3, 7}},
+		{"steal half", []int32{1, 2, 3, 4, 5}, nil, func(q *Queues, moved func(int32)) { q.Steal(1, 0, 3, moved) },
+			[]int32{2}, []int32{1, 4, 5}, []int32{2}, nil},
+		{"steal one", []int32{1, 2}, nil, func(q *Queues, moved func(int32)) { q.Steal(1, 0, 2, moved) },
+			nil, []int32{1}, nil, nil},
+		{"batch", nil, []int32{1, 2, 3, 4}, func(q *Queues, moved func(int32)) { q.TakeBatch(1, 1, 3, None, moved) },
+			[]int32{2, 3}, nil, []int32{2, 3}, []int32{4}},
+		{"batch of one", nil, []int32{1, 2}, func(q *Queues, moved func(int32)) { q.TakeBatch(1, 1, 1, None, moved) },
+			nil, nil, nil, []int32{2}},
+		{"batch in front of the ring", []int32{1, 2}, []int32{3, 4, 5}, func(q *Queues, moved func(int32)) { q.TakeBatch(0, 3, 3, None, moved) },
+			[]int32{4, 5}, []int32{1, 4, 5, 2}, nil, nil},
+		{"drain", []int32{1, 2, 3}, []int32{4}, func(q *Queues, moved func(int32)) { q.Drain(0, 0, moved) },
+			[]int32{1, 2, 3}, nil, nil, []int32{4, 1, 2, 3}},
+		{"drain but for the newest", []int32{1, 2, 3}, []int32{4}, func(q *Queues, moved func(int32)) { q.Drain(0, 1, moved) },
+			[]int32{1, 2}, []int32{3}, nil, []int32{4, 1, 2}},
+		{"destroy", []int32{1, 2, 3}, []int32{4}, func(q *Queues, moved func(int32)) { q.Destroy(0, moved) },
+			[]int32{3, 2, 1}, nil, nil, []int32{1, 2, 3, 4}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := NewQueues(rules)
+			q.Grow(8, 2)
+			for i, g := range c.local {
+				if i == 0 {
+					q.PutRunnext(0, g)
+				} else {
+					q.PutTail(0, g)
+				}
+			}
+			for _, g := range c.global {
+				q.PutGlobal(g)
+			}
+			var moved []int32
+			c.do(q, func(g int32) { moved = append(moved, g) })
+			queue := func(runnext, head int32) (out []int32) {
+				if runnext != None {
+					out = append(out, runnext)
+				}
+				for x := head; x != None; x = q.Next(x) {
+					out = append(out, x)
+				}
+				return out
+			}
+			for _, list := range []struct {
+				what      string
+				got, want []int32
+			}{
+				{"moved", moved, c.moved},
+				{"P 0", queue(q.Runnext(0), q.Head(0)), c.p0},
+				{"P 1", queue(q.Runnext(1), q.Head(1)), c.p1},
+				{"global", queue(None, q.GlobalHead()), c.queued},
+			} {
+				if !slices.Equal(list.got, list.want) {
+					t.Errorf("%s: %v, not %v", list.what, list.got, list.want)
+				}
+			}
+		})
 	}
 }

@@ -361,19 +361,10 @@ func (r *Reconstructor) drained(d drain) (says, kept bool) {
 // global one.
 func (r *Reconstructor) drain(p int32, keep int) {
 	r.putBatch++
-	if x := r.q.Runnext(p); x != reference.None {
-		r.toGlobal(x, p)
-	}
-	for x := r.q.Head(p); x != reference.None && r.q.RingLen(p) > keep; x = r.q.Head(p) {
-		r.toGlobal(x, p)
-	}
-}
-
-func (r *Reconstructor) toGlobal(x, p int32) {
-	r.q.Remove(x)
-	r.q.PutGlobal(x)
-	g := r.gs.At(x)
-	g.putBatch = r.putBatch
-	g.fromGlobal, g.ready = nobody, r.now
-	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)
+	r.q.Drain(p, keep, func(x int32) {
+		g := r.gs.At(x)
+		g.putBatch = r.putBatch
+		g.fromGlobal, g.ready = nobody, r.now
+		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)
+	})
 }

@@ -133,23 +133,18 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	}
 	since := r.freeSince(ix)
 	r.wider = r.widerThan(ix, k)
-	next := r.q.Next(ix)
-	r.q.Remove(ix)
 	r.taker, r.fed, r.again = p, false, r.again[:0]
 	last := r.q.Tail(p)
 	if behind {
 		last = reference.None
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
-	for i := 1; i < k && next != reference.None; i++ {
-		g := next
-		next = r.q.Next(g)
-		r.q.Remove(g)
-		r.q.InsertAfter(p, last, g)
-		last = g
-		r.gs.At(g).fromGlobal, r.gs.At(g).putAt = p, since
-		r.move(g, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
-	}
+	r.q.TakeBatch(p, ix, k, last, func(x int32) {
+		last = x
+		g := r.gs.At(x)
+		g.fromGlobal, g.putAt = p, since
+		r.move(x, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
+	})
 	if behind && last != reference.None {
 		for x := r.q.Next(last); x != reference.None; x = r.q.Next(x) {
 			r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected) // they came later, if at all

@@ -340,18 +340,7 @@ func (r *Reconstructor) destroyAbove(n int) {
 			continue
 		}
 		ix := int32(i)
-		for {
-			x := r.q.Tail(ix)
-			if x == reference.None {
-				x = r.q.Runnext(ix)
-			}
-			if x == reference.None {
-				break
-			}
-			r.q.Remove(x)
-			r.q.PutGlobalHead(x)
-			r.move(x, nobody, ix, reference.QueueGlobal, reference.WhyProcs)
-		}
+		r.q.Destroy(ix, func(x int32) { r.move(x, nobody, ix, reference.QueueGlobal, reference.WhyProcs) })
 	}
 }
 

@@ -421,14 +421,10 @@ func (r *Reconstructor) overflow(p, newcomer, from int32, ready func()) {
 	r.putsBefore(r.q.Head(p))
 	r.putBatch++
 	r.gs.At(newcomer).putBatch = r.putBatch
-	for n := 0; n < r.rules.RingSize/2; n++ {
-		g := r.q.Head(p)
+	r.q.Overflow(p, newcomer, func(g int32) {
 		r.putAgain(g, p)
-		r.q.Remove(g)
-		r.q.PutGlobal(g)
 		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyOverflow)
-	}
-	r.q.PutGlobal(newcomer)
+	})
 	if ready != nil {
 		ready()
 		return

@@ -52,14 +52,10 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
 	since := r.freeSince(ix)
 	r.ps[v].headAt = max(r.ps[v].headAt, since)
-	for r.q.Head(v) != ix {
-		g := r.q.Head(v)
-		r.q.Remove(g)
-		r.q.PutTail(p, g)
+	r.q.Steal(p, v, ix, func(g int32) {
 		r.gs.At(g).putAt = since
 		r.move(g, p, v, reference.QueueLocal, reference.WhySteal)
-	}
-	r.q.Remove(ix)
+	})
 	return taken{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
 }
 

@@ -115,13 +115,7 @@ func (s *machine) findGlobal(m int32) {
 			s.say(reference.Decision{Kind: reference.KindGlobalBatch, G: s.gs[g].id, P: p, M: s.mid(m), Victim: reference.NoP, Batch: int32(n)})
 		}
 	}
-	s.q.Remove(g)
-	for i := 1; i < n; i++ {
-		x := s.q.GlobalHead()
-		s.q.Remove(x)
-		s.q.PutTail(p, x)
-		s.sayMove(x, p, none, reference.QueueLocal, reference.WhyGlobalBatch)
-	}
+	s.q.TakeBatch(p, g, n, s.q.Tail(p), func(x int32) { s.sayMove(x, p, none, reference.QueueLocal, reference.WhyGlobalBatch) })
 	s.start(m, g, take{src: reference.SrcGlobal, batch: int32(n)})
 }
 

@@ -191,13 +191,5 @@ func (s *machine) drain(p int32) {
 	if s.q.Len(p) > 0 {
 		s.res.Locks++
 	}
-	for s.q.Len(p) > 0 {
-		g := s.q.Runnext(p)
-		if g == reference.None {
-			g = s.q.Head(p)
-		}
-		s.q.Remove(g)
-		s.q.PutGlobal(g)
-		s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyGC)
-	}
+	s.q.Drain(p, 0, func(g int32) { s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyGC) })
 }

@@ -91,13 +91,7 @@ func (s *machine) overflow(p, g, m, by int32, why reference.Why) int64 {
 	if s.o.Emit != nil {
 		s.say(reference.Decision{Kind: reference.KindOverflow, G: s.gs[g].id, P: p, M: s.mid(s.ps[p].m), Victim: reference.NoP, Batch: int32(n)})
 	}
-	for i := 1; i < n; i++ {
-		x := s.q.Head(p)
-		s.q.Remove(x)
-		s.q.PutGlobal(x)
-		s.sayMove(x, none, p, reference.QueueGlobal, reference.WhyOverflow)
-	}
-	s.q.PutGlobal(g)
+	s.q.Overflow(p, g, func(x int32) { s.sayMove(x, none, p, reference.QueueGlobal, reference.WhyOverflow) })
 	if m != none {
 		s.sayReady(g, none, m, by, reference.QueueGlobal, why)
 	} else {

@@ -106,21 +106,14 @@ func (s *machine) stealRing(m, v int32) bool {
 		k = 1
 	}
 	p := s.ms[m].p
+	g := s.q.Head(v)
+	for i := 1; i < k; i++ {
+		g = s.q.Next(g)
+	}
 	if s.o.Emit != nil {
-		g := s.q.Head(v)
-		for i := 1; i < k; i++ {
-			g = s.q.Next(g)
-		}
 		s.say(reference.Decision{Kind: reference.KindSteal, G: s.gs[g].id, P: p, M: s.mid(m), Victim: v, Batch: int32(k)})
 	}
-	for i := 1; i < k; i++ {
-		g := s.q.Head(v)
-		s.q.Remove(g)
-		s.q.PutTail(p, g)
-		s.sayMove(g, p, v, reference.QueueLocal, reference.WhySteal)
-	}
-	g := s.q.Head(v)
-	s.q.Remove(g)
+	s.q.Steal(p, v, g, func(x int32) { s.sayMove(x, p, v, reference.QueueLocal, reference.WhySteal) })
 	s.res.Steals++
 	s.res.Stolen += int64(k)
 	s.start(m, g, take{src: reference.SrcSteal, victim: v, batch: int32(k)})

@@ -166,15 +166,7 @@ func (s *machine) resize(n int) {
 		if s.fluid == nil {
 			s.res.StoppedNs += s.now - s.ps[p].since
 		}
-		for s.q.Len(p) > 0 {
-			g := s.q.Tail(p)
-			if g == reference.None {
-				g = s.q.Runnext(p)
-			}
-			s.q.Remove(g)
-			s.q.PutGlobalHead(g)
-			s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyProcs)
-		}
+		s.q.Destroy(p, func(g int32) { s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyProcs) })
 		for _, e := range s.ps[p].timers {
 			s.ps[0].timers.push(e)
 		}

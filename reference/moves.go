@@ -1,0 +1,77 @@
+package reference
+
+// The operations of runtime/proc.go that move several goroutines at once. Each
+// calls moved after each of them, when Queues holds what is queued at that
+// moment. How many are moved is said by [Rules] in a run; an observer may know
+// better.
+
+// Overflow puts g at the tail of p's full ring: the older half of the ring goes
+// to the tail of the global queue, and g behind it (runqputslow). moved is not
+// called for g.
+func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
+	for range q.rules.RingSize / 2 {
+		x := q.Head(p)
+		q.Remove(x)
+		q.PutGlobal(x)
+		moved(x)
+	}
+	q.PutGlobal(g)
+}
+
+// Steal takes run, which is in v's ring, out of the queues, and moves those in
+// front of it to the tail of p's ring: of what a thief takes, it runs the newest
+// (runqgrab, runqsteal).
+func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
+	for x := q.Head(v); x != run; x = q.Head(v) {
+		q.Remove(x)
+		q.PutTail(p, x)
+		moved(x)
+	}
+	q.Remove(run)
+}
+
+// TakeBatch takes run, the head of the global queue, out of it, and moves n-1 of
+// those behind it into p's ring, behind after, or to its head if that is None
+// (globrunqget until Go 1.24, globrunqgetbatch).
+func (q *Queues) TakeBatch(p, run int32, n int, after int32, moved func(g int32)) {
+	next := q.Next(run)
+	q.Remove(run)
+	for ; n > 1 && next != None; n-- {
+		x := next
+		next = q.Next(x)
+		q.Remove(x)
+		q.InsertAfter(p, after, x)
+		after = x
+		moved(x)
+	}
+}
+
+// Drain moves p's queue to the tail of the global queue, runnext first, but for
+// the newest keep of its ring (runqdrain, which keeps none).
+func (q *Queues) Drain(p int32, keep int, moved func(g int32)) {
+	out := func(x int32) {
+		q.Remove(x)
+		q.PutGlobal(x)
+		moved(x)
+	}
+	if x := q.Runnext(p); x != None {
+		out(x)
+	}
+	for q.RingLen(p) > keep {
+		out(q.Head(p))
+	}
+}
+
+// Destroy moves p's queue to the head of the global queue, where runnext is then
+// the first (p.destroy).
+func (q *Queues) Destroy(p int32, moved func(g int32)) {
+	for q.Len(p) > 0 {
+		x := q.Tail(p)
+		if x == None {
+			x = q.Runnext(p)
+		}
+		q.Remove(x)
+		q.PutGlobalHead(x)
+		moved(x)
+	}
+}
