@@ -57,9 +57,6 @@ func NewAuditor(o AuditOptions) *Auditor {
 	if o.Divergences == 0 {
 		o.Divergences = 100
 	}
-	if o.Rules.RingSize == 0 {
-		o.Rules = reference.RulesFor(o.Rules.GoMinor)
-	}
 	return &Auditor{
 		o: o, q: reference.NewQueues(o.Rules), procs: 1,
 		gix: map[int64]int32{}, pix: map[int32]int32{}, ms: map[int64]*thread{}, alike: map[string]int{},

@@ -199,7 +199,7 @@ const topClasses = 20
 // decisions, and then the result.
 type Freeing struct {
 	opt      FreeOptions
-	minor    int
+	rules    reference.Rules
 	extract  *workload.Extractor // nil if there is nothing to replay
 	window   *workload.Window    // nil if all is taken in
 	observed *account
@@ -236,7 +236,7 @@ func NewFreeing(h input.Header, o FreeOptions) *Freeing {
 	if o.Seeds <= 0 {
 		o.Seeds = 5
 	}
-	f := &Freeing{opt: o, minor: h.Minor}
+	f := &Freeing{opt: o, rules: reference.RulesFor(h.Minor)}
 	if !h.V1 {
 		w := o.Workload
 		if w.Until > 0 {
@@ -516,7 +516,7 @@ type scheduler struct {
 
 // scheduler returns the trace's own, but for a change.
 func (f *Freeing) scheduler(c Change, w *workload.Workload) scheduler {
-	s := scheduler{policy: sim.Version(f.minor), costs: sim.DefaultCosts(), procs: w.FirstProcs}
+	s := scheduler{policy: sim.Version(f.rules), costs: sim.DefaultCosts(), procs: w.FirstProcs}
 	s.policy.Rules.NoRunnext = w.NoRunnext
 	s.change.NoGC, s.change.Unlocked = c.NoGC, c.Unlocked
 	if c.Policy != "" {

@@ -268,7 +268,7 @@ const ms = int64(1_000_000)
 func TestSimulatedRuns(t *testing.T) {
 	work := func(ns int64) sim.Script { return sim.Steps(sim.Run(ns)) }
 	t.Run("alone", func(t *testing.T) {
-		r, p := simulate(t, sim.Version(26), 1, work(50*ms))
+		r, p := simulate(t, sim.Version(reference.RulesFor(26)), 1, work(50*ms))
 		if r.Jain != 1 || r.MaxLagNs > 10_000 || p.Some > 0.001 || p.Age.MaxNs > 10_000 || r.Slowdown.Max > 1.01 {
 			t.Errorf("%+v %+v", r, p)
 		}
@@ -277,7 +277,7 @@ func TestSimulatedRuns(t *testing.T) {
 	// about half, is owed no more than a few slices (sysmon ends them after 10 to
 	// 20 ms), and somebody always waits.
 	t.Run("slices", func(t *testing.T) {
-		r, p := simulate(t, sim.Version(26), 2, work(200*ms), work(200*ms), work(200*ms), work(200*ms))
+		r, p := simulate(t, sim.Version(reference.RulesFor(26)), 2, work(200*ms), work(200*ms), work(200*ms), work(200*ms))
 		if r.Jain < 0.95 || r.MaxLagNs < 5*ms || r.MaxLagNs > 60*ms {
 			t.Errorf("jain %v, lag %d", r.Jain, r.MaxLagNs)
 		}

@@ -12,7 +12,7 @@ import (
 // a trace names a goroutine or a P only with its first event.
 func (r *Reconstructor) begin() {
 	r.time = 0
-	if r.rules.GoMinor >= 23 && r.onWasm() {
+	if r.rules.WasmNoRunnext && r.onWasm() {
 		r.rules.NoRunnext = true
 	}
 	type seed struct {
@@ -73,7 +73,7 @@ func (r *Reconstructor) begin() {
 			if r.procs == 1 && near == 0 {
 				near = alone
 			}
-			p.phase = youngPhase(near)
+			p.phase = youngPhase(r.rules.GlobalPoll, near)
 		}
 	}
 	// A P whose first event is its status was running all along.
@@ -118,13 +118,13 @@ func (r *Reconstructor) begin() {
 }
 
 // places is how far apart two Ps are in the list of those that are idle when the
-// process begins. From Go 1.26 on it begins with the highest number.
+// process begins.
 func (r *Reconstructor) places(a, b int32) int {
 	if int(max(a, b)) >= r.procs {
 		return distant // not there yet
 	}
 	d := int(max(a-b, b-a))
-	if r.rules.GoMinor >= 26 {
+	if r.rules.IdleFromHighest {
 		d = min(d, r.procs-d)
 	}
 	return d

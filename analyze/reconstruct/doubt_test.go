@@ -6,7 +6,7 @@ import "testing"
 func TestMissed(t *testing.T) {
 	r := ahead(1, nil, nil)
 	ps := &r.ps[0]
-	ps.phase = newPhase()
+	ps.phase = newPhase(poll)
 	for _, c := range []struct {
 		name   string
 		change func()

@@ -59,7 +59,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
 	}
 	r.findLate(ix, p)
-	if r.q.GlobalLen() <= r.rules.RingSize/2 && r.precedes(ix) {
+	if r.q.GlobalLen() <= r.rules.GlobalBatchMax && r.precedes(ix) {
 		r.putsNext() // the batch may reach them
 	}
 	r.delayInBatch(ix, p, r.rules.GlobalBatch(r.q.GlobalLen(), r.procs))
@@ -255,12 +255,12 @@ func (r *Reconstructor) precedes(ix int32) bool {
 // shows it. k is the size by the model's length, which can be off by a put or
 // two; lo and hi are the sizes for that much less and more.
 func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
-	var items [136]int32
-	n := 0
-	for x := ix; x != reference.None && n < min(k+4, len(items)); x = r.q.Next(x) {
-		items[n] = x
+	items, n := r.room.items[:0], 0
+	for x := ix; x != reference.None && n < k+4; x = r.q.Next(x) {
+		items = append(items, x)
 		n++
 	}
+	r.room.items = items
 	start := func(j int) int64 {
 		if j >= n {
 			return none

@@ -60,7 +60,7 @@ type taken struct {
 	doubt  reference.Rule // why it is ambiguous nevertheless
 	missed bool           // or because a tick may have been missed before
 	open   bool           // the 61st tick may have taken it, and later evidence may tell
-	at     uint8          // if so, the candidate
+	at     uint16         // if so, the candidate
 }
 
 // goroutines hands out indices for live goroutines, from 1 on.

@@ -8,24 +8,21 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// phase is what is known of when a P's schedtick is a multiple of 61, which is
-// when it looks at the global queue first (proc.go: findRunnable). The value at
-// the start of a trace is not recorded. Each of the 61 candidates has a
-// probability, and evidence multiplies that of one of them. What the model takes
-// for evidence can be wrong, and so can its count of the starts, so none is ever
-// ruled out.
+// phase is what is known of when a P's schedtick is a multiple of 61
+// ([reference.Rules].GlobalPoll), which is when it looks at the global queue
+// first (proc.go: findRunnable). The value at the start of a trace is not
+// recorded. Each of the 61 candidates has a probability, and evidence multiplies
+// that of one of them. What the model takes for evidence can be wrong, and so can
+// its count of the starts, so none is ever ruled out.
 type phase struct {
-	weight [poll]float64 // of: the tick comes when at is the index
-	sum    float64       // of the weights
-	most   float64       // the largest of them
-	at     uint8         // number of starts that did not inherit the time slice, modulo 61
-	heard  bool          // starts since at changed spoke against it: if the model is wrong for one, it is for all
+	weight []float64 // of: the tick comes when at is the index; empty if it never does
+	sum    float64   // of the weights
+	most   float64   // the largest of them
+	at     uint16    // number of starts that did not inherit the time slice, modulo 61
+	heard  bool      // starts since at changed spoke against it: if the model is wrong for one, it is for all
 }
 
-const (
-	poll  = 61
-	faint = 1e-5 // least probability of a candidate
-)
+const faint = 1e-5 // least probability of a candidate
 
 // A P of a young process has few starts behind it, and most Ps none: who is woken
 // gets the next P of a list that is in the order of their numbers (procresize,
@@ -79,9 +76,10 @@ const (
 	never   = 0.0003 // it is not, for certain
 )
 
-// newPhase returns the phase of a P of which nothing is known.
-func newPhase() phase {
-	f := phase{sum: poll, most: 1}
+// newPhase returns the phase of a P of which nothing is known, where every
+// poll-th slice is a tick.
+func newPhase(poll int) phase {
+	f := phase{weight: make([]float64, poll), sum: float64(poll), most: 1}
 	for i := range f.weight {
 		f.weight[i] = 1
 	}
@@ -90,8 +88,11 @@ func newPhase() phase {
 
 // youngPhase is the phase of a P of a young process, so many places from one that
 // runs, or alone.
-func youngPhase(places int) phase {
-	var f phase
+func youngPhase(poll, places int) phase {
+	f := phase{weight: make([]float64, poll)}
+	if poll == 0 {
+		return f
+	}
 	for n := range poll {
 		w := rest / float64(max(n*n, 1))
 		if places == alone {
@@ -105,20 +106,25 @@ func youngPhase(places int) phase {
 		f.weight[(poll-n)%poll] = w
 		f.sum += w
 	}
-	f.most = slices.Max(f.weight[:])
+	f.most = slices.Max(f.weight)
 	return f
 }
 
 // next counts a start that does not inherit the time slice.
 func (f *phase) next() {
 	f.heard = false
-	if f.at++; f.at == poll {
+	if f.at++; int(f.at) >= len(f.weight) {
 		f.at = 0
 	}
 }
 
 // chance is the probability of a candidate.
-func (f *phase) chance(at uint8) float64 { return f.weight[at] / f.sum }
+func (f *phase) chance(at uint16) float64 {
+	if int(at) >= len(f.weight) {
+		return 0
+	}
+	return f.weight[at] / f.sum
+}
 
 func (f *phase) isTick() bool { return f.chance(f.at) > likely }
 
@@ -129,6 +135,9 @@ func (f *phase) maybeTick() bool {
 
 // saw notes evidence for or against the tick being now.
 func (f *phase) saw(ratio float64) {
+	if len(f.weight) == 0 {
+		return
+	}
 	old := f.weight[f.at]
 	w := max(old*ratio, f.sum*faint)
 	f.sum += w - old
@@ -136,7 +145,7 @@ func (f *phase) saw(ratio float64) {
 	if w >= f.most {
 		f.most = w
 	} else if old == f.most {
-		f.most = slices.Max(f.weight[:])
+		f.most = slices.Max(f.weight)
 	}
 	if f.sum < 1e6 && f.sum > 1e-6 {
 		return
@@ -146,18 +155,21 @@ func (f *phase) saw(ratio float64) {
 		f.weight[i] = max(f.weight[i]/f.sum, faint)
 		sum += f.weight[i]
 	}
-	f.sum, f.most = sum, slices.Max(f.weight[:])
+	f.sum, f.most = sum, slices.Max(f.weight)
 }
 
 // slip notes that the last start was counted wrongly with some probability: the
 // tick then comes by starts later.
 func (f *phase) slip(by int, chance float64) {
-	old := f.weight
-	for i, w := range old {
-		f.weight[(i+by+poll)%poll] += chance * w
+	n := len(f.weight)
+	if n == 0 {
+		return
+	}
+	for i, w := range append(make([]float64, 0, 64), f.weight...) { // on the stack for the usual 61
+		f.weight[(i+by+n)%n] += chance * w
 		f.weight[i] -= chance * w
 	}
-	f.most = slices.Max(f.weight[:])
+	f.most = slices.Max(f.weight)
 }
 
 // saw notes evidence for or against the tick of p being now.
@@ -201,9 +213,9 @@ func (r *Reconstructor) learnPhase(ix, p int32, t *taken, before int64) {
 // took it: the P's own queue was empty, and a batch would have been one. What
 // comes later tells, and changes nothing else.
 type ask struct {
-	d  int64 // its decision
-	p  int32 // P
-	at uint8 // candidate
+	d  int64  // its decision
+	p  int32  // P
+	at uint16 // candidate
 }
 
 // patience is the most decisions that are held back for the oldest ask.
@@ -239,7 +251,7 @@ func (h *holding) at(i int64) *reference.Decision {
 // noHolding has no block yet, and so no room.
 func noHolding() holding { return holding{n: BlockLen, due: math.MaxInt64} }
 
-func (h *holding) ask(p int32, at uint8) {
+func (h *holding) ask(p int32, at uint16) {
 	if h.told > 64 && h.told > len(h.asks)/2 {
 		h.asks = h.asks[:copy(h.asks, h.asks[h.told:])]
 		h.told = 0

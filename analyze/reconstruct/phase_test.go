@@ -9,13 +9,28 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// poll is how often the tick comes: each so many slices.
+const poll = 61
+
+// TestNoTick takes away the tick: nothing is evidence for it.
+func TestNoTick(t *testing.T) {
+	for _, f := range []phase{newPhase(0), youngPhase(0, distant)} {
+		f.next()
+		f.saw(plain)
+		f.slip(1, slipped)
+		if c := f.chance(f.at); c != 0 || f.isTick() || f.maybeTick() {
+			t.Errorf("the tick has the probability %v", c)
+		}
+	}
+}
+
 func TestPhase(t *testing.T) {
-	f := newPhase()
+	f := newPhase(poll)
 	check := func(what string) {
 		t.Helper()
 		sum := 0.0
 		for i := range f.weight {
-			c := f.chance(uint8(i))
+			c := f.chance(uint16(i))
 			if !(c > 0 && c <= 1) {
 				t.Fatalf("%s: candidate %d has the probability %v", what, i, c)
 			}
@@ -46,7 +61,7 @@ func TestPhase(t *testing.T) {
 
 	// What excludes all others is as good as seeing the tick, and as often as one
 	// likes.
-	f = newPhase()
+	f = newPhase(poll)
 	for range 1000 {
 		for i := range poll {
 			if i != 5 {
@@ -76,18 +91,18 @@ func TestPhase(t *testing.T) {
 }
 
 func TestYoungPhase(t *testing.T) {
-	far := youngPhase(distant)
+	far := youngPhase(poll, distant)
 	if src, basis := tickBy(far.chance(0)); src != reference.SrcGlobalTick || basis.Level() >= reference.Inferred {
 		t.Errorf("a P that has most likely run nothing: %v, %v; a prior is no evidence", src, basis)
 	}
 	if far.chance(0) < far.chance(60) || far.chance(60) < far.chance(30) {
 		t.Errorf("0, 1 and 31 starts behind: %v, %v, %v", far.chance(0), far.chance(60), far.chance(30))
 	}
-	first := youngPhase(0)
+	first := youngPhase(poll, 0)
 	if c := first.chance(0); c > 0.5 {
 		t.Errorf("the P that the program runs on has run nothing with a probability of %v", c)
 	}
-	if beyond := youngPhase(5); beyond != far {
+	if beyond := youngPhase(poll, 5); !slices.Equal(beyond.weight, far.weight) {
 		t.Error("farther than the farthest is not the same")
 	}
 }

@@ -97,8 +97,8 @@ func (r *Reconstructor) preemptCause(it *item) (reference.Why, reference.Basis) 
 
 // collectorAsks says that the collector rather than sysmon asked a goroutine that has
 // had a time slice in the mark phase, after since: that others are asked as well, or
-// that a mark worker starts in its place which had been wanted (enlistWorker; from Go
-// 1.26 it wakes idle Ps instead). A visitor does not ask itself (preemptone). A worker
+// that a mark worker starts in its place which had been wanted (enlistWorker; it may wake
+// an idle P instead). A visitor does not ask itself (preemptone). A worker
 // heeds a request only at its end (gcBgMarkWorker), so what was first counts: sysmon
 // sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and a half.
 func (r *Reconstructor) collectorAsks(it *item, p *proc, since int64) bool {
@@ -111,7 +111,7 @@ func (r *Reconstructor) collectorAsks(it *item, p *proc, since int64) bool {
 	case r.asksOthers(it, p):
 		return true
 	}
-	return wanted && !r.sysmonQuick() && (r.rules.GoMinor < 26 || r.busy >= r.procs) && r.startsDedicated(it)
+	return wanted && !r.sysmonQuick() && (!r.rules.EnlistWakesIdle || r.busy >= r.procs) && r.startsDedicated(it)
 }
 
 // sysmonQuick says that sysmon looks at the Ps often, and so asks as soon as a slice is
@@ -197,9 +197,7 @@ func (k *marking) wantedFor(now int64) int64 {
 	return k.sum
 }
 
-// works notes that P runs a mark worker now, or does no more. The collector wants
-// dedicated ones on a quarter of the Ps, rounded unless that is off by more than 30 %
-// (startCycle).
+// works notes that P runs a mark worker now, or does no more.
 func (r *Reconstructor) works(p *proc, worker mark) {
 	k := &r.marks
 	count := func(w mark, n int) {
@@ -213,11 +211,7 @@ func (r *Reconstructor) works(p *proc, worker mark) {
 	count(p.worker, -1)
 	count(worker, 1)
 	p.worker = worker
-	goal := float64(r.procs) / 4
-	need := int(goal + 0.5)
-	if float64(need) > 1.3*goal {
-		need--
-	}
+	need, _ := r.rules.MarkWorkers(r.procs)
 	k.sum, k.at = k.wantedFor(r.time), r.time
 	k.wants = k.workers > 0 && k.dedicated < need
 }

@@ -554,10 +554,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 }
 
 func (r *Reconstructor) runnext(p int32, why reference.Why) put {
-	if r.rules.NoRunnext {
-		return put{to: reference.QueueLocal, p: p, why: why, basis: byRule}
-	}
-	return put{to: reference.QueueRunnext, p: p, why: why, basis: byRule}
+	return put{to: r.rules.Local(true), p: p, why: why, basis: byRule}
 }
 
 // parkedLast says that the goroutine that becomes runnable blocked just before

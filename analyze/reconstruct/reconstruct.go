@@ -115,6 +115,7 @@ type Reconstructor struct {
 	stops    bool          // a stop-the-world has begun at the head of the window
 
 	trial trials
+	room  room
 
 	unheard reference.Decision // drafted in a trial
 	hold    holding
@@ -172,6 +173,14 @@ type newest struct {
 
 // noGoroutine is none that an event can name.
 var noGoroutine = goroutine{id: events.None}
+
+// room is memory that a function needs for as long as it runs, and that it need not
+// get anew each time.
+type room struct {
+	ring   []int32 // of firstThief
+	turned []int
+	items  []int32 // of batchShown
+}
 
 type stwState struct {
 	open bool
@@ -450,9 +459,9 @@ func (r *Reconstructor) proc(id int32) int32 {
 
 func (r *Reconstructor) addProc(id int32) int32 {
 	ix := int32(len(r.ps))
-	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting}, phase: newPhase(), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
+	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting}, phase: newPhase(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
-		p.phase = youngPhase(distant)
+		p.phase = youngPhase(r.rules.GlobalPoll, distant)
 	}
 	r.ps = append(r.ps, p)
 	r.pix.Add(int64(id), ix)

@@ -175,7 +175,7 @@ func TestFirstTick(t *testing.T) {
 		r.q.PutGlobal(r.gs.find(1))
 		r.q.PutGlobal(r.gs.find(2))
 		f := &r.ps[0].phase
-		*f = newPhase()
+		*f = newPhase(poll)
 		if c.known {
 			for range 4 {
 				f.saw(plain)

@@ -13,24 +13,23 @@ import (
 // starts ahead contradict the order of some queue.
 
 const (
-	maxStories  = 8   // thieves that are considered for one put
-	ringSize    = 256 // len(p.runq), the same in all releases
-	costOrder   = 1   // two neighbours of a queue that one P runs the other way round
-	costPlace   = 8   // the newcomer and the one that it is put behind are two such, or run one after the other otherwise
-	costMate    = 1   // of a batch, run by somebody else than its thief
-	costAbsent  = 16  // the thief cannot have been there
-	costNotLast = 8   // the thief runs another one of its batch first
+	maxStories  = 8  // thieves that are considered for one put
+	costOrder   = 1  // two neighbours of a queue that one P runs the other way round
+	costPlace   = 8  // the newcomer and the one that it is put behind are two such, or run one after the other otherwise
+	costMate    = 1  // of a batch, run by somebody else than its thief
+	costAbsent  = 16 // the thief cannot have been there
+	costNotLast = 8  // the thief runs another one of its batch first
 )
 
 // firstThief returns the goroutine, in p's full ring, whose thief was there before
 // the put of newcomer, or None if the put overflows. rival is then the goroutine of
 // the likeliest thief, or None if none is likely.
 func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
-	var ring [ringSize]int32
-	var turned [ringSize]int // neighbours up to here that one P runs the other way round
+	ring := r.room.ring[:0]
+	turned := r.room.turned[:0] // neighbours up to here that one P runs the other way round
 	n := 0
-	for x := r.q.Head(p); x != reference.None && n < len(ring); x = r.q.Next(x) {
-		ring[n] = x
+	for x := r.q.Head(p); x != reference.None && n < r.rules.RingSize; x = r.q.Next(x) {
+		ring, turned = append(ring, x), append(turned, 0)
 		if n > 0 {
 			turned[n] = turned[n-1]
 			if r.reversed(ring[n-1], x) {
@@ -39,6 +38,7 @@ func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
 		}
 		n++
 	}
+	r.room.ring, r.room.turned = ring, turned
 	half := n / 2
 	found, rival = reference.None, reference.None
 	tried := 0

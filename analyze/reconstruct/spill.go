@@ -51,7 +51,7 @@ func (r *Reconstructor) lostCPU() bool {
 		return false
 	}
 	taken := r.startOf(r.q.GlobalHead())
-	return next-r.now > meanwhile || taken > r.now && taken < next && r.q.GlobalLen() <= r.rules.RingSize/2
+	return next-r.now > meanwhile || taken > r.now && taken < next && r.q.GlobalLen() <= r.rules.GlobalBatchMax
 }
 
 // tryLater tries whether the overflow of p's ring by newcomer comes later; says is

@@ -21,14 +21,15 @@ const (
 
 // trials is the account of them, and, in a copy, what it is for.
 type trials struct {
-	spare [2]*Reconstructor // to be copied to
-	spent int64             // events that were judged in them
-	on    bool              // the model is such a copy
-	wrong int64             // if so, events that it had to be corrected for, or that are odd
-	odd   int64             // steals that no thief does
-	take  take              // and what its story says
-	holds bool              // likewise: late overflows do not come before a take
-	mends [numMends]mend    // likewise: what is mended
+	spare   [2]*Reconstructor // to be copied to
+	spent   int64             // events that were judged in them
+	weights []float64         // of the phases of a copy's Ps
+	on      bool              // the model is such a copy
+	wrong   int64             // if so, events that it had to be corrected for, or that are odd
+	odd     int64             // steals that no thief does
+	take    take              // and what its story says
+	holds   bool              // likewise: late overflows do not come before a take
+	mends   [numMends]mend    // likewise: what is mended
 }
 
 // mayTry says that a trial is possible and affordable.
@@ -127,7 +128,16 @@ func (r *Reconstructor) copy(i int) *Reconstructor {
 	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
 	spills, drains, again := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...), append(c.again[:0], r.again...)
 	took, thieves := c.took, append(c.thieves[:0], r.thieves...)
+	own, weights := c.room, c.trial.weights[:0]
+	for i := range ps {
+		weights = append(weights, ps[i].phase.weight...)
+	}
+	for i, rest := 0, weights; i < len(ps); i++ {
+		n := len(ps[i].phase.weight)
+		ps[i].phase.weight, rest = rest[:n:n], rest[n:]
+	}
 	*c = *r
+	c.room, c.trial.weights = own, weights
 	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
 	c.late, c.open, c.spills, c.drains, c.again, c.took, c.thieves = late, open, spills, drains, again, took, thieves
 	c.emit, c.hold, c.trial.on, c.trial.wrong = nil, noHolding(), true, 0

@@ -189,7 +189,7 @@ func TestMeets(t *testing.T) {
 // TestOverflowAfterDrain has a goroutine go to the tail of a full ring that a late drain
 // empties first: that comes before the decision whether it overflows.
 func TestOverflowAfterDrain(t *testing.T) {
-	const n = ringSize
+	const n = 256
 	r := ahead(n+2, upTo(1, n+2), upTo(2, n+1))
 	r.q.PutGlobal(r.gs.find(1))
 	r.time = drainLag

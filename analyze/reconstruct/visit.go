@@ -68,7 +68,7 @@ func (r *Reconstructor) seeSTW(i int64, it *item) {
 		}
 		return
 	}
-	if !r.stops && r.rules.GoMinor >= 26 {
+	if !r.stops && r.rules.AdvanceVisitsFirst {
 		r.addVisit(i, it, reference.WhyGeneration, none)
 	}
 	r.stops = false
@@ -139,7 +139,7 @@ func (r *Reconstructor) endVisit() {
 // begins a generation.
 func (r *Reconstructor) generationBegins(it *item) {
 	r.advances = false
-	if r.rules.GoMinor < 26 {
+	if !r.rules.AdvanceVisitsFirst {
 		r.beginVisit(it, reference.WhyGeneration, false)
 	} else if r.visit.m >= 0 && r.visit.m == it.m {
 		r.endVisit()
@@ -158,7 +158,7 @@ func (r *Reconstructor) visitorStarts(it *item) {
 // slept until the present one was old enough, or waited for worldsema.
 func (r *Reconstructor) advancerStarts(it *item, slept bool) {
 	r.advances = r.advances || slept
-	if r.advances && r.rules.GoMinor >= 26 && r.visit.m < 0 {
+	if r.advances && r.rules.AdvanceVisitsFirst && r.visit.m < 0 {
 		r.beginVisit(it, reference.WhyGeneration, false)
 	}
 }

@@ -156,7 +156,7 @@ type globalTake struct {
 }
 
 // ruleBook tells the sizes of batches, which are the same in all releases.
-var ruleBook = reference.RulesFor(26)
+var ruleBook = reference.Latest()
 
 // sized notes that the take was a batch, whose size tells how long the queue was.
 func (t *globalTake) sized(rules reference.Rules, procs int) {

@@ -52,20 +52,11 @@ const firstWorker = int64(1) << 48
 // (mgcmark.go: gcDrain).
 const markPiece = 100_000
 
-// beginMark sets up a mark phase: a quarter of the Ps, in whole workers as far
-// as that is not off by more than 30 % (mgcpacer.go: startCycle).
+// beginMark sets up a mark phase (mgcpacer.go: startCycle).
 func (s *machine) beginMark(req stopRequest) {
-	procs := float64(len(s.ps))
-	goal := procs * 0.25
-	n := int(goal + 0.5)
 	c := gc{on: true, marking: true, left: req.mark, began: s.now, ns: req.ns}
-	if off := float64(n)/goal - 1; off < -0.3 || off > 0.3 {
-		if float64(n) > goal {
-			n--
-		}
-		c.goal = (goal - float64(n)) / procs
-	}
-	c.dedicated, c.idleMax, c.idleLeft = n, len(s.ps)-n, req.mark
+	c.dedicated, c.goal = s.r.MarkWorkers(len(s.ps))
+	c.idleMax, c.idleLeft = len(s.ps)-c.dedicated, req.mark
 	if req.marking.Known {
 		c.idleLeft = req.marking.Idle
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestTooLong(t *testing.T) {
 	const eleven = 1_000_000_000_000_000
 	work := func() sim.Arrivals { return sim.Start(sim.Steps(sim.Run(eleven)), sim.Steps(sim.Run(eleven))) }
-	o := sim.Options{Policy: sim.Version(26), Procs: 1, MaxEvents: 100_000}
+	o := sim.Options{Policy: sim.Version(reference.RulesFor(26)), Procs: 1, MaxEvents: 100_000}
 	if _, err := sim.Simulate(context.Background(), o, work()); !errors.Is(err, sim.ErrTooLong) {
 		t.Errorf("%v, want %v", err, sim.ErrTooLong)
 	}

@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"fmt"
-
-	"github.com/gmpscope/gmpscope/reference"
-)
+import "github.com/gmpscope/gmpscope/reference"
 
 // Policy is a scheduler: the rules of a Go version, and which mechanisms are
 // there at all. Its zero value is not of use; start from [PolicyFor] or [Version].
@@ -80,10 +76,8 @@ const (
 	HandoffNever                 // when it ends
 )
 
-// Version returns the scheduler of Go 1.minor.
-func Version(minor int) Policy {
-	return Policy{Name: fmt.Sprintf("go1.%d", minor), Rules: reference.RulesFor(minor)}
-}
+// Version returns the scheduler of a Go release.
+func Version(r reference.Rules) Policy { return Policy{Name: "go" + r.Release, Rules: r} }
 
 // PolicyNames lists the named policies.
 func PolicyNames() []string {
@@ -121,25 +115,25 @@ var policies = []struct {
 	name, about string
 	make        func() (Policy, Costs)
 }{
-	{"go1.22", "the scheduler of Go 1.22 to 1.25", func() (Policy, Costs) { return Version(22), DefaultCosts() }},
-	{"go1.26", "the scheduler of Go 1.26 and 1.27", func() (Policy, Costs) { return Version(26), DefaultCosts() }},
+	{"go1.22", "the scheduler of Go 1.22 to 1.25", func() (Policy, Costs) { return Version(reference.RulesFor(22)), DefaultCosts() }},
+	{"go1.26", "the scheduler of Go 1.26 and 1.27", func() (Policy, Costs) { return Version(reference.RulesFor(26)), DefaultCosts() }},
 	{"go1.0", "one global queue behind one lock; no preemption; a system call frees its processor at once", func() (Policy, Costs) {
-		p := Version(26)
+		p := Version(reference.RulesFor(26))
 		p.SharedQueue, p.Steal, p.Preempt, p.Handoff = true, StealNone, PreemptNever, HandoffAtOnce
 		return p, DefaultCosts()
 	}},
 	{"go1.1-nopreempt", "local queues and stealing, without runnext and without preemption, as in Go 1.1", func() (Policy, Costs) {
-		p := Version(26)
+		p := Version(reference.RulesFor(26))
 		p.Rules.NoRunnext, p.Preempt = true, PreemptNever
 		return p, DefaultCosts()
 	}},
 	{"no-runnext", "go1.26 without runnext: who is made runnable goes to the tail", func() (Policy, Costs) {
-		p := Version(26)
+		p := Version(reference.RulesFor(26))
 		p.Rules.NoRunnext = true
 		return p, DefaultCosts()
 	}},
 	{"no-steal", "go1.26 without stealing", func() (Policy, Costs) {
-		p := Version(26)
+		p := Version(reference.RulesFor(26))
 		p.Steal = StealNone
 		return p, DefaultCosts()
 	}},
@@ -150,7 +144,7 @@ var policies = []struct {
 		return p, c
 	}},
 	{"beam", "reduction counting, as in Erlang: a queue per P, slices of 1 ms (4,000 reductions) that the P counts itself, the preempted to its tail, the woken where they ran last, steal one", func() (Policy, Costs) {
-		p := Version(26)
+		p := Version(reference.RulesFor(26))
 		p.Rules.NoRunnext, p.Rules.GlobalPoll, p.Rules.RingSize, p.Rules.Slice = true, 0, 1<<30, 1_000_000
 		p.Preempt, p.RequeueLocal, p.Steal, p.HomeQueue, p.Handoff = PreemptExact, true, StealOne, true, HandoffAtOnce
 		return p, DefaultCosts()
@@ -166,7 +160,7 @@ var policies = []struct {
 
 // ideal is one queue, served in order without loss.
 func ideal() (Policy, Costs) {
-	p := Version(26)
+	p := Version(reference.RulesFor(26))
 	p.SharedQueue, p.Steal, p.Preempt, p.Handoff = true, StealNone, PreemptExact, HandoffAtOnce
 	p.Rules.PollResolution = 0
 	return p, Costs{}

@@ -305,7 +305,7 @@ func variants() []variant {
 		{"home queues", func(p *Policy) { p.HomeQueue = true }},
 		{"small ring", func(p *Policy) { p.Rules.RingSize = 2 }},
 	} {
-		pol := Version(26)
+		pol := Version(reference.RulesFor(26))
 		x.change(&pol)
 		out = append(out, variant{x.name, pol, DefaultCosts()})
 	}

@@ -62,7 +62,7 @@ func (s *machine) put(p, g, m, by int32, next bool, why reference.Why) int64 {
 		s.q.PutGlobal(g)
 		s.sayReady(g, none, m, by, reference.QueueGlobal, why)
 		return s.lock()
-	case next && !s.r.NoRunnext:
+	case s.r.Local(next) == reference.QueueRunnext:
 		out := s.q.PutRunnext(p, g)
 		s.sayReady(g, p, m, by, reference.QueueRunnext, why)
 		if out == reference.None {

@@ -85,7 +85,7 @@ func TestGlobalBatch(t *testing.T) {
 func TestStealOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 64).Draw(t, "procs")
-		s, err := newMachine(Options{Policy: Version(26), Procs: n, Seed: rapid.Uint64().Draw(t, "seed")}, Start())
+		s, err := newMachine(Options{Policy: Version(reference.RulesFor(26)), Procs: n, Seed: rapid.Uint64().Draw(t, "seed")}, Start())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestStaleSlice(t *testing.T) {
 func TestSTW(t *testing.T) {
 	for minor, want := range map[int]reference.Queue{22: reference.QueueGlobal, 25: reference.QueueGlobal, 26: reference.QueueRunnext, 27: reference.QueueRunnext} {
 		var list []reference.Decision
-		o := Options{Policy: Version(minor), Costs: DefaultCosts(), Procs: 4}
+		o := Options{Policy: Version(reference.RulesFor(minor)), Costs: DefaultCosts(), Procs: 4}
 		o.Emit = func(d *reference.Decision) { list = append(list, *d) }
 		var load []Arrival
 		for range 4 {
@@ -437,7 +437,7 @@ func TestFluidGC(t *testing.T) {
 // TestErrors: what cannot be simulated is told.
 func TestErrors(t *testing.T) {
 	for name, o := range map[string]Options{
-		"no Ps":    {Policy: Version(26)},
+		"no Ps":    {Policy: Version(reference.RulesFor(26))},
 		"no rules": {Procs: 1},
 	} {
 		if _, err := Simulate(t.Context(), o, Start()); err == nil {

@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // stopRequest asks for a stop-the-world.
 type stopRequest struct {
@@ -112,7 +116,7 @@ func (s *machine) startWorld() {
 	s.resize(w.req.procs)
 	s.sysmonKick()
 	s.sayWorld(reference.KindSTWEnd)
-	var idle []int32
+	var idle []int32 // the highest first
 	for i := len(s.ps) - 1; i >= 0; i-- {
 		p := int32(i)
 		s.res.StoppedNs += s.now - s.ps[p].since
@@ -120,27 +124,23 @@ func (s *machine) startWorld() {
 		switch m := s.ps[p].oldM; {
 		case s.q.Len(p) == 0:
 			idle = append(idle, p)
-		case s.r.STWAffinity && m != none && s.ms[m].next == stParked:
+		case s.r.STWRestoresThread && m != none && s.ms[m].next == stParked:
 			s.unpark(m)
 			s.wakeThread(m, p, false, s.threadWake())
 		default:
 			s.startThread(p, false)
 		}
 	}
-	// idle has the highest P first.
-	if s.r.STWAffinity {
-		for i := len(idle) - 1; i >= 0; i-- {
-			if s.gc.marking && s.gc.left > 0 && s.gc.planned < s.gc.dedicated {
-				s.gc.planned++
-				s.startThread(idle[i], false)
-				continue
-			}
-			s.pushIdle(idle[i])
+	if s.r.IdleFromHighest {
+		slices.Reverse(idle) // the last is taken first
+	}
+	for _, p := range idle {
+		if s.r.STWStartsWorkers && s.gc.marking && s.gc.left > 0 && s.gc.planned < s.gc.dedicated {
+			s.gc.planned++
+			s.startThread(p, false)
+			continue
 		}
-	} else {
-		for _, p := range idle {
-			s.pushIdle(p)
-		}
+		s.pushIdle(p)
 	}
 	s.wakeP()
 	if s.gc.marking && s.gc.left <= 0 && s.gc.active == 0 {

@@ -13,7 +13,7 @@ import (
 
 // scheduler is that of a version, with the costs that a workload does not hold.
 func scheduler(minor int) (sim.Policy, sim.Costs) {
-	p, c := sim.Version(minor), sim.DefaultCosts()
+	p, c := sim.Version(reference.RulesFor(minor)), sim.DefaultCosts()
 	p.Rules.PollResolution, c.Syscall, c.Lock = 0, 0, 0
 	return p, c
 }

@@ -33,7 +33,7 @@ type Thresholds struct {
 
 // Default returns the default thresholds. Poll is the runtime's (findRunnable).
 func Default() Thresholds {
-	return Thresholds{WaitNs: 1_000_000, Poll: int64(reference.RulesFor(26).GlobalPoll), Ratio: 4, MinCount: 3, Share: 0.01, Grade: findings.DefaultGrade()}
+	return Thresholds{WaitNs: 1_000_000, Poll: int64(reference.Latest().GlobalPoll), Ratio: 4, MinCount: 3, Share: 0.01, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
