@@ -1,7 +1,7 @@
 # Which packages are tested in which way, and how a step shows itself: for scripts/test, scripts/stress and .ci/run, which
 # source this.
 # shellcheck shell=bash disable=SC2034
-test_packages=(./... ./testdata/traces/record/...)
+test_packages=(./...)
 browser_packages=(./cmd/gmpscope ./report/html/...)
 # Those that start goroutines.
 race_packages=(./analyze ./analyze/events ./analyze/input ./cmd/gmpscope ./internal/files ./internal/term ./reference/sim ./replay/... ./report/html/echarts)

@@ -81,9 +81,8 @@ var rules = []rule{
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
 	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
 	{"internal/hostile", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
+	{"internal/cmd", in("reference", "analyze", "replay", "compare", "report", "internal"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}}, // commands of developers
 	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},
-
-	{"testdata", in("analyze", "reference", "internal/runner"), []string{"golang.org/x/exp"}},
 }
 
 // forTests are modules that any test may import.

@@ -3,7 +3,7 @@
 // can tell is in files with the build tag guard, which scripts/bench -guard runs.
 // How much it costs in time, [the bench program] measures.
 //
-// [the bench program]: https://pkg.go.dev/github.com/gmpscope/gmpscope/internal/bench/cmd/bench
+// [the bench program]: https://pkg.go.dev/github.com/gmpscope/gmpscope/internal/cmd/bench
 package bench
 
 import (

@@ -59,7 +59,7 @@ func TestEachDetectorHasItsCases(t *testing.T) {
 	for _, d := range all.Detectors(all.Default()) {
 		for _, name := range []string{cases.Trigger, cases.NearMiss} {
 			if !has[d.ID+"/"+name] {
-				t.Errorf("%s has no program %s: write analyze/findings/%[1]s/testdata/%[2]s, and record it with go run ./internal/cases/cmd/cases -record -only '^%[1]s-'", d.ID, name)
+				t.Errorf("%s has no program %s: write analyze/findings/%[1]s/testdata/%[2]s, and record it with go run ./internal/cmd/cases -record -only '^%[1]s-'", d.ID, name)
 			}
 		}
 	}

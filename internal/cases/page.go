@@ -103,7 +103,7 @@ func (r Result) Page() string {
 Each detector of gmpscope has programs that it must find guilty, and programs that come near and are innocent; besides there
 are programs in which all is well. This page holds what the detectors find in recorded traces of them against what they must.
 
-Made by ` + "`go run ./internal/cases/cmd/cases -o docs/detectors.md`" + ` from the traces in testdata/traces/cases; a test fails if
+Made by ` + "`go run ./internal/cmd/cases -o docs/detectors.md`" + ` from the traces in testdata/traces/cases; a test fails if
 it is out of date. ` + "`-record`" + ` records them again, and ` + "`-live`" + ` judges fresh recordings, which may come out otherwise: of
 several recordings the one is kept that was disturbed least, of those that are judged right if there are any. On a machine
 that others keep busy, threads lack CPUs: a goroutine that stands still on one seems to run, and about half of the fresh

@@ -17,7 +17,7 @@ Every mechanism of Go's scheduler is there because of a program that goes badly 
 the model in [reference/sim](../reference/sim), each with the mechanism off and on. 4 Ps unless said otherwise; everything
 else is as in Go 1.26. This page and its pictures are made by
 
-    go run ./reference/sim/cmd/textbook
+    go run ./internal/cmd/textbook
 
 and a test fails if they are not what the model gives. The times are those of the model with [its costs](#costs).
 

@@ -1,9 +1,9 @@
 // Pairs judges diff by programs recorded before and after a change; package
 // pairs says how.
 //
-//	go run ./internal/pairs/cmd/pairs                     print the page
-//	go run ./internal/pairs/cmd/pairs -o docs/diff.md     and write it
-//	go run ./internal/pairs/cmd/pairs -record             record all again
+//	go run ./internal/cmd/pairs                     print the page
+//	go run ./internal/cmd/pairs -o docs/diff.md     and write it
+//	go run ./internal/cmd/pairs -record             record all again
 //
 // Programs that share a machine disturb each other: -run-with starts the
 // recorded ones by a command, for instance "nice -n -20".

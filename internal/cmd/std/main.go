@@ -1,4 +1,4 @@
-// Command gen writes the list of the standard library's packages. It asks each
+// Command std writes the list of the standard library's packages. It asks each
 // release of Go in turn, which the go command downloads: some GB, and minutes.
 package main
 
@@ -29,7 +29,7 @@ func main() {
 	out := flag.String("o", "packages.txt", "write the list to `FILE`")
 	flag.Parse()
 	if err := run(*out); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
+		fmt.Fprintln(os.Stderr, "std:", err)
 		os.Exit(1)
 	}
 }

@@ -2,8 +2,8 @@
 // docs/replay.md, of the traces in testdata/traces, when it is run in the root
 // of the repository without arguments.
 //
-//	go run ./replay/cmd/accuracy            # docs/replay.md again
-//	go run ./replay/cmd/accuracy DIR …      # the table, of all traces below DIR, to standard output
+//	go run ./internal/cmd/accuracy            # docs/replay.md again
+//	go run ./internal/cmd/accuracy DIR …      # the table, of all traces below DIR, to standard output
 package main
 
 import (

@@ -4,7 +4,7 @@
 // four about fairness, on the simulator, each with one mechanism off and on,
 // and writes docs/textbook.md with a picture for each.
 //
-//	go run ./reference/sim/cmd/textbook
+//	go run ./internal/cmd/textbook
 package main
 
 import (

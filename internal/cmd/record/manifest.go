@@ -182,15 +182,15 @@ func (m *manifest) markdown() []byte {
 
 Generated from %s by the recorder; do not edit.
 
-    go run ./testdata/traces/record            # re-record all scenarios
-    go run ./testdata/traces/record -verify    # check the files
+    go run ./internal/cmd/record            # re-record all scenarios
+    go run ./internal/cmd/record -verify    # check the files
 
 %d traces, %d bytes compressed. GMP: GOMAXPROCS; events: as Reader.ReadEvent of golang.org/x/exp/trace returns them; G, P, M: distinct goroutines, Ps and threads seen; CPU lacked: time that threads of the program, summed, could have run but had no CPU (what a hypervisor took not included).
 `, manifestName, len(m.Traces), m.gzipBytes())
 	b.WriteString(`
 ## Scenarios
 
-Each is recorded by a program of ours, ` + "`programs/SCENARIO`" + `, whose comment says in full what its traces must show. ` + "`record/facts.go`" + ` checks it on each recording.
+Each is recorded by a program of ours, ` + "`programs/SCENARIO`" + `, whose comment says in full what its traces must show. ` + "`internal/cmd/record/facts.go`" + ` checks it on each recording.
 
 `)
 	told := make(map[string]bool)

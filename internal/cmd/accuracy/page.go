@@ -103,7 +103,7 @@ func page(w io.Writer, rows []row, ps []prediction) {
 
 const head = `# How far the free replay is off
 
-Made by ` + "`go run ./replay/cmd/accuracy`" + `; do not edit. ` + "`go run ./replay/cmd/accuracy DIR`" + ` makes the table for other traces.
+Made by ` + "`go run ./internal/cmd/accuracy`" + `; do not edit. ` + "`go run ./internal/cmd/accuracy DIR`" + ` makes the table for other traces.
 
 The free replay takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
 GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if

@@ -24,7 +24,7 @@ func TestPageIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("docs/replay.md (-) is not what go run ./replay/cmd/accuracy gives (+):\n%s", diff)
+		t.Errorf("docs/replay.md (-) is not what go run ./internal/cmd/accuracy gives (+):\n%s", diff)
 	}
 }
 

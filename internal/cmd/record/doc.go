@@ -2,11 +2,11 @@
 // program for the Go versions wanted, runs it, holds the trace against what the
 // scenario must show, and writes the gzipped trace and its manifest row.
 //
-//	go run ./testdata/traces/record                        all of them
-//	go run ./testdata/traces/record -only uneven,forever   some scenarios
-//	go run ./testdata/traces/record -go go1.25.0           other Go versions
-//	go run ./testdata/traces/record -better                only where the new trace is less disturbed
-//	go run ./testdata/traces/record -verify                record nothing, check what is there
+//	go run ./internal/cmd/record                        all of them
+//	go run ./internal/cmd/record -only uneven,forever   some scenarios
+//	go run ./internal/cmd/record -go go1.25.0           other Go versions
+//	go run ./internal/cmd/record -better                only where the new trace is less disturbed
+//	go run ./internal/cmd/record -verify                record nothing, check what is there
 //
 // Other Go versions than the running one are fetched by the go command
 // (GOTOOLCHAIN). A program is copied into a temporary module for its version,

@@ -1,11 +1,11 @@
 // Cases judges the detectors by programs of known behaviour; package cases says
 // how.
 //
-//	go run ./internal/cases/cmd/cases                       judge the recorded traces, print the page
-//	go run ./internal/cases/cmd/cases -o docs/detectors.md  and write it
-//	go run ./internal/cases/cmd/cases -record               record all of them again
-//	go run ./internal/cases/cmd/cases -record -only convoy  only those whose names match
-//	go run ./internal/cases/cmd/cases -live -tries 5        judge fresh recordings, keep none
+//	go run ./internal/cmd/cases                       judge the recorded traces, print the page
+//	go run ./internal/cmd/cases -o docs/detectors.md  and write it
+//	go run ./internal/cmd/cases -record               record all of them again
+//	go run ./internal/cmd/cases -record -only convoy  only those whose names match
+//	go run ./internal/cmd/cases -live -tries 5        judge fresh recordings, keep none
 //
 // Programs that share a machine disturb each other: -run-with starts the
 // recorded ones by a command, for instance "nice -n -20".

@@ -147,11 +147,11 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := page(all)
-	docs := filepath.Join("..", "..", "..", "..", "docs")
+	docs := filepath.Join("..", "..", "..", "docs")
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
 		if err != nil || string(got) != want {
-			t.Errorf("docs/%s is not what the model gives (%v): go run ./reference/sim/cmd/textbook", name, err)
+			t.Errorf("docs/%s is not what the model gives (%v): go run ./internal/cmd/textbook", name, err)
 		}
 	}
 	found, err := filepath.Glob(filepath.Join(docs, "textbook", "*"))

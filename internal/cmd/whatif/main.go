@@ -3,7 +3,7 @@
 // for the other? Of several recordings it keeps the one that took the median
 // time.
 //
-//	go run ./internal/whatif/cmd/whatif
+//	go run ./internal/cmd/whatif
 //
 // Programs that share a machine disturb each other: -run-with starts them by a
 // command, for instance "nice -n -20".
