@@ -39,6 +39,10 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	r.Distribution = distribution(before, after)
 	r.Renames = renames(r.Classes)
 	r.Findings = changes(before, after, r.Basis)
+	for _, x := range slices.Concat(before, after) {
+		r.Suppressed = append(r.Suppressed, x.Suppressed...)
+	}
+	r.Suppressed = findings.MergeSuppressed(r.Suppressed)
 	r.Caveats = caveats(r, before, after)
 	r.judge()
 	return r, nil

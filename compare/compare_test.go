@@ -248,3 +248,29 @@ func TestDealings(t *testing.T) {
 		t.Errorf("%d dealings", n)
 	}
 }
+
+// TestSuppressedIsNotNew compares traces in one of which a finding is suppressed: it
+// is no finding of that side, and is named. What it says about the machine holds all
+// the same.
+func TestSuppressedIsNotNew(t *testing.T) {
+	of := func(id string) []findings.Finding {
+		return []findings.Finding{{ID: id, Severity: findings.Warning, CostNs: 1000 * ms, Actors: []findings.Actor{{Role: findings.Victim, Class: "main.a"}}}}
+	}
+	compare := func(id string, by ...findings.Suppression) *Result {
+		b, a := trace(100*ms, 1000*ms), trace(100*ms, 1000*ms)
+		a.Findings = of(id)
+		a.Suppress(by, nil)
+		return mustCompare(t, []*analyze.Result{b}, []*analyze.Result{a})
+	}
+	if c := compare("convoy"); len(c.Findings) != 1 || c.Findings[0].Change != New || len(c.Suppressed) != 0 {
+		t.Errorf("without a suppression: %+v, %+v", c.Findings, c.Suppressed)
+	}
+	if c := compare("convoy", findings.Suppression{Finding: "convoy", Class: "main.*"}); len(c.Findings) != 0 || len(c.Suppressed) != 1 {
+		t.Errorf("with one: %+v, %+v", c.Findings, c.Suppressed)
+	}
+	plain := compare("os-preemption")
+	accepted := compare("os-preemption", findings.Suppression{Finding: "os-preemption", Class: "*"})
+	if !slices.Equal(plain.Caveats, accepted.Caveats) || len(accepted.Suppressed) != 1 {
+		t.Errorf("caveats %q, but %q where what the machine did is accepted", plain.Caveats, accepted.Caveats)
+	}
+}

@@ -1,5 +1,7 @@
 package compare
 
+import "github.com/gmpscope/gmpscope/analyze/findings"
+
 // Verdict is the answer in a word.
 type Verdict string
 
@@ -31,6 +33,9 @@ type Result struct {
 	Classes      []ClassChange   `json:"classes"` // largest change first; they add up to Waiting exactly
 	Renames      []Rename        `json:"renames"` // suggestions
 	Findings     []FindingChange `json:"findings"`
+	// Suppressed are findings of either side that no comparison is about: of each
+	// detector and class the costliest.
+	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
 }
 
 // Method says how change was told from chance.

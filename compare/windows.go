@@ -166,9 +166,12 @@ func lessWith(factor float64, before, after []*analyze.Result) float64 {
 // differs from one run to the next then, and is no property of the program.
 func lacksCPUs(rs []*analyze.Result) bool {
 	return slices.ContainsFunc(rs, func(r *analyze.Result) bool {
-		return slices.ContainsFunc(r.Findings, func(f findings.Finding) bool {
-			return f.Kind == findings.KindMachine && f.Severity != findings.Note
-		})
+		for f := range r.AllFindings() {
+			if f.Kind == findings.KindMachine && f.Severity != findings.Note {
+				return true
+			}
+		}
+		return false
 	})
 }
 

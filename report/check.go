@@ -2,6 +2,8 @@ package report
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -16,6 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/compare/budget"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -25,12 +28,14 @@ type Check struct {
 	// FailOn is the severity from which on findings fail; "" for none.
 	FailOn   findings.Severity
 	Findings []findings.Finding // those that most of the traces have
-	Budget   []budget.Outcome
+	// Suppressed are those of any trace: of each detector and class the costliest.
+	Suppressed []findings.Suppressed
+	Budget     []budget.Outcome
 }
 
 // Judged returns a result with what NewCheck looks at and nothing else.
 func Judged(r *analyze.Result) *analyze.Result {
-	return &analyze.Result{Trace: analyze.Trace{Name: r.Trace.Name}, Findings: slices.Clone(r.Findings)}
+	return &analyze.Result{Trace: analyze.Trace{Name: r.Trace.Name}, Findings: slices.Clone(r.Findings), Suppressed: slices.Clone(r.Suppressed)}
 }
 
 // NewCheck gathers what a gate judges: a finding counts if at least half of the
@@ -41,6 +46,7 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 	var all []findings.Finding
 	for _, r := range rs {
 		c.Traces = append(c.Traces, r.Trace.Name)
+		c.Suppressed = append(c.Suppressed, r.Suppressed...)
 		seen := map[string]bool{}
 		for _, f := range r.Findings {
 			if !seen[f.ID] {
@@ -55,6 +61,7 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 			c.Findings = append(c.Findings, f)
 		}
 	}
+	c.Suppressed = findings.MergeSuppressed(c.Suppressed)
 	return c
 }
 
@@ -105,6 +112,13 @@ func WriteCheckText(w io.Writer, c *Check) error {
 			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, words.Cut(words.Visible(f.Title), 600))
 		}
 	}
+	line, items := words.Suppressed(c.Suppressed)
+	if line != "" {
+		fmt.Fprintln(bw, line)
+	}
+	for _, s := range items {
+		fmt.Fprintf(bw, "  %s\n", s)
+	}
 	if !c.Failed() {
 		fmt.Fprintf(bw, "ok: %s", quantity.Plural(int64(len(c.Traces)), "trace", "traces"))
 		if n := len(c.Budget); n > 0 {
@@ -125,7 +139,7 @@ func WriteCheckText(w io.Writer, c *Check) error {
 func WriteCheckJSON(w io.Writer, c *Check, tool string) error {
 	return writeObject(w, &jsondoc.Check{
 		Schema: Schema, Tool: tool, OK: !c.Failed(), Traces: orEmpty(c.Traces), FailOn: string(c.FailOn),
-		Budget: orEmpty(c.Budget), Findings: findingsOf(c.Findings),
+		Budget: orEmpty(c.Budget), Findings: findingsOf(c.Findings), Suppressed: suppressedOf(c.Suppressed),
 	})
 }
 
@@ -154,6 +168,10 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(words.Visible(file)), line)
 		}
 		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+words.Visible(f.ID)), at, data.Replace(words.Cut(words.Visible(f.Title), 600)))
+	}
+	if line, items := words.Suppressed(c.Suppressed); line != "" {
+		text := strings.Join(append([]string{line}, items...), "\n")
+		fmt.Fprintf(bw, "::notice title=%s::%s\n", property.Replace("gmpscope: suppressed"), data.Replace(text))
 	}
 	return bw.Flush()
 }
@@ -187,21 +205,26 @@ type (
 		Name     string      `xml:"name,attr"`
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
+		Skipped  int         `xml:"skipped,attr,omitempty"`
 		Cases    []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
 		Class   string        `xml:"classname,attr"`
 		Name    string        `xml:"name,attr"`
 		Failure *junitFailure `xml:"failure"`
+		Skipped *junitSkipped `xml:"skipped"`
 	}
 	junitFailure struct {
 		Message string `xml:"message,attr"`
 		Text    string `xml:",chardata"`
 	}
+	junitSkipped struct {
+		Message string `xml:"message,attr"`
+	}
 )
 
 // WriteCheckJUnit writes the outcome as a JUnit test suite: a case for each rule
-// of the budget and each finding.
+// of the budget and each finding; suppressed ones are skipped.
 func WriteCheckJUnit(w io.Writer, c *Check) error {
 	s := junitSuite{Name: "gmpscope check"}
 	add := func(class, name, problem string) {
@@ -228,6 +251,12 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 			problem = fmt.Sprintf("%s: %s", f.Severity, words.Cut(words.Visible(f.Title), 600))
 		}
 		add("findings", fmt.Sprintf("%d %s", i+1, words.Visible(f.ID)), problem)
+	}
+	for i := range c.Suppressed {
+		line, _ := words.Suppressed(c.Suppressed[i : i+1])
+		add("findings", fmt.Sprintf("%d %s", len(c.Findings)+i+1, words.Visible(c.Suppressed[i].Finding.ID)), "")
+		s.Cases[len(s.Cases)-1].Skipped = &junitSkipped{line}
+		s.Skipped++
 	}
 	if s.Tests == 0 {
 		add("findings", "none", "")
@@ -276,6 +305,20 @@ type (
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations,omitempty"`
 		Stacks    []sarifStack    `json:"stacks,omitempty"`
+		// Fingerprints tell whether a result of another log is the same.
+		Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
+		// Suppressions is there for all results of a log, or for none.
+		Suppressions []sarifSuppression `json:"suppressions,omitzero"`
+	}
+	sarifSuppression struct {
+		Kind          string            `json:"kind"`
+		Status        string            `json:"status"`
+		Justification string            `json:"justification"`
+		Properties    sarifSuppressedBy `json:"properties"`
+	}
+	sarifSuppressedBy struct {
+		Owner string `json:"owner"`
+		Until string `json:"until,omitempty"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical `json:"physicalLocation"`
@@ -317,37 +360,27 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 	}
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
-			run.Results = append(run.Results, sarifResult{Rule: "budget", Level: "error", Message: sarifText{words.Visible(message(o))}})
+			run.Results = append(run.Results, sarifResult{
+				Rule: "budget", Level: "error", Message: sarifText{words.Visible(message(o))}, Fingerprints: fingerprints("budget", o.Rule),
+			})
 		}
 	}
 	for i := range c.Findings {
-		f := &c.Findings[i]
-		x := sarifResult{Rule: f.ID, Level: "note", Message: sarifText{words.Cut(words.Visible(f.Title), 600)}}
-		switch {
-		case c.fails(f):
-			x.Level = "error"
-		case f.Severity != findings.Note:
-			x.Level = "warning"
-		}
-		if file, line := place(f); file != "" {
-			x.Locations = []sarifLocation{{*physical(file, line)}}
-		}
-		for _, a := range f.Actors {
-			if len(a.Stack) == 0 {
-				continue
-			}
-			st := sarifStack{Message: sarifText{words.Visible(a.Role + " " + a.Class)}}
-			for _, s := range a.Stack {
-				fr := sarifFrame{Location: sarifFrameLocation{Message: sarifText{words.Cut(words.Visible(s), 300)}}}
-				one := findings.Finding{Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{s}}}}
-				if file, line := place(&one); file != "" {
-					fr.Location.Physical = physical(file, line)
-				}
-				st.Frames = append(st.Frames, fr)
-			}
-			x.Stacks = append(x.Stacks, st)
-		}
+		run.Results = append(run.Results, c.sarif(&c.Findings[i]))
+	}
+	for i := range c.Suppressed {
+		s := &c.Suppressed[i]
+		x := c.sarif(&s.Finding)
+		x.Suppressions = []sarifSuppression{{
+			Kind: "external", Status: "accepted", Justification: words.Written(s.By.Reason, 600),
+			Properties: sarifSuppressedBy{words.Written(s.By.Owner, 200), s.By.Until},
+		}}
 		run.Results = append(run.Results, x)
+	}
+	for i := range run.Results {
+		if x := &run.Results[i]; len(c.Suppressed) > 0 && x.Suppressions == nil {
+			x.Suppressions = []sarifSuppression{}
+		}
 	}
 	b, err := json.MarshalIndent(sarifLog{
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
@@ -357,6 +390,66 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 	}
 	_, err = w.Write(append(b, '\n'))
 	return err
+}
+
+// sarif is the result of a finding.
+func (c *Check) sarif(f *findings.Finding) sarifResult {
+	class, _ := f.Subject()
+	x := sarifResult{
+		Rule: f.ID, Level: "note", Message: sarifText{words.Cut(words.Visible(f.Title), 600)}, Fingerprints: fingerprints(f.ID, class, site(f)),
+	}
+	switch {
+	case c.fails(f):
+		x.Level = "error"
+	case f.Severity != findings.Note:
+		x.Level = "warning"
+	}
+	if file, line := place(f); file != "" {
+		x.Locations = []sarifLocation{{*physical(file, line)}}
+	}
+	for _, a := range f.Actors {
+		if len(a.Stack) == 0 {
+			continue
+		}
+		st := sarifStack{Message: sarifText{words.Visible(a.Role + " " + a.Class)}}
+		for _, s := range a.Stack {
+			fr := sarifFrame{Location: sarifFrameLocation{Message: sarifText{words.Cut(words.Visible(s), 300)}}}
+			one := findings.Finding{Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{s}}}}
+			if file, line := place(&one); file != "" {
+				fr.Location.Physical = physical(file, line)
+			}
+			st.Frames = append(st.Frames, fr)
+		}
+		x.Stacks = append(x.Stacks, st)
+	}
+	return x
+}
+
+// fingerprints are those of a result with that identity, which has nothing in it
+// that differs from one run of a program to the next, or with a line more.
+func fingerprints(identity ...string) map[string]string {
+	sum := sha256.Sum256([]byte(strings.Join(identity, "\x00")))
+	return map[string]string{"detectorClassFunction/v1": hex.EncodeToString(sum[:16])}
+}
+
+// site is the function of the program in which a finding happens: the innermost
+// one in the stacks of its actors that is not of the standard library, whose inner
+// functions differ with the Go version, and with where a goroutine was caught.
+func site(f *findings.Finding) string {
+	for _, role := range []string{findings.Cause, findings.Victim} {
+		for _, a := range f.Actors {
+			if a.Role != role {
+				continue
+			}
+			for _, s := range a.Stack {
+				fn, _, _ := strings.Cut(s, " (")
+				if pkg, _ := std.Split(fn); !std.Has(pkg) {
+					return fn
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func physical(file string, line int) *sarifPhysical {

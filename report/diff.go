@@ -26,7 +26,9 @@ func WriteDiffJSON(w io.Writer, c *compare.Result, tool string) error {
 	if c == nil {
 		return fmt.Errorf("json: no result")
 	}
-	return writeObject(w, &jsondoc.Diff{Schema: Schema, Tool: tool, Result: *c})
+	doc := jsondoc.Diff{Schema: Schema, Tool: tool, Result: *c}
+	doc.Suppressed = suppressedOf(c.Suppressed)
+	return writeObject(w, &doc)
 }
 
 var verdictStyle = map[compare.Verdict]style{
@@ -148,9 +150,9 @@ func (t *text) diffClasses(c *compare.Result) {
 
 func (t *text) diffFindings(c *compare.Result) {
 	t.head("Findings")
+	defer t.suppressed(c.Suppressed)
 	if len(c.Findings) == 0 {
 		t.line("  None on either side.")
-		return
 	}
 	for i, f := range c.Findings {
 		if i == textFindingChanges {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gmpscope/gmpscope/analyze/config"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
@@ -135,6 +136,16 @@ func (t *text) term(term glossary.Term) {
 	}
 }
 
+// thresholds is the section of an explanation that the configuration adds.
+func thresholds(id string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n\n## Thresholds\n\nA configuration may set them, under the key %s (docs/config.md). The defaults:\n\n", id)
+	for _, t := range config.Thresholds(id) {
+		fmt.Fprintf(&b, "* %s = %s: %s.\n", t.Key, t.Default, t.Text)
+	}
+	return b.String()
+}
+
 // link is a link of Markdown.
 var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
@@ -144,7 +155,7 @@ func (t *text) doc(d findings.Doc) {
 	t.line(fmt.Sprintf("%s: %s", t.in(bold, d.ID), d.Title))
 	_, body, _ := strings.Cut(d.Text, "\n") // its title
 	blank := true
-	for l := range strings.Lines(body) {
+	for l := range strings.Lines(body + thresholds(d.ID)) {
 		l = strings.TrimRight(l, "\n ")
 		plain := strings.ReplaceAll(link.ReplaceAllString(l, "$1"), "**", "")
 		switch {

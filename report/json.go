@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"iter"
 	"math"
 	"reflect"
@@ -44,7 +45,8 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 			Slowdown: r.Fairness.Slowdown, Bypass: r.Fairness.Bypass, LittleError: r.Fairness.LittleError, Classes: orEmpty(r.Fairness.Classes),
 		},
 		Span: r.Span, Classes: classesOf(r.Waits.Classes), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
-		Reference: doc.Split,
+		Suppressed: suppressedOf(r.Suppressed),
+		Reference:  doc.Split,
 	}
 	if !r.Trace.Reduced { // an old trace does not show these
 		out.Steals, out.Handoffs, out.Retakes = &r.Procs.Steals, &r.Procs.Handoffs, &r.Procs.Retakes
@@ -245,6 +247,15 @@ func findingsOf(fs []findings.Finding) []findings.Finding {
 	for _, f := range fs {
 		f.Actors, f.Evidence, f.Advice = orEmpty(f.Actors), orEmpty(f.Evidence), orEmpty(f.Advice)
 		out = append(out, f)
+	}
+	return out
+}
+
+// suppressedOf makes the lists of suppressed findings lists, even if they are empty.
+func suppressedOf(list []findings.Suppressed) []findings.Suppressed {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Finding = findingsOf([]findings.Finding{out[i].Finding})[0]
 	}
 	return out
 }

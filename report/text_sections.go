@@ -108,6 +108,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 			t.hang("  - ", 4, s+": "+ended(words.Cut(words.Prose(f.Title), 300)))
 		}
 	}
+	t.suppressed(r.Suppressed)
 	if n := len(r.Detectors); n > 0 {
 		var quiet []string
 		for _, d := range r.Detectors {
@@ -121,6 +122,19 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 			s += "; nothing was found by " + strings.Join(quiet, ", ")
 		}
 		t.para(2, s+".")
+	}
+}
+
+// suppressed names the findings that the configuration accepts.
+func (t *text) suppressed(list []findings.Suppressed) {
+	line, items := words.Suppressed(list)
+	if line == "" {
+		return
+	}
+	t.line("")
+	t.para(2, line)
+	for _, s := range items {
+		t.hang("  - ", 4, s)
 	}
 }
 

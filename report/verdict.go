@@ -434,10 +434,14 @@ func sureness(r *analyze.Result) string {
 			s += fmt.Sprintf(" For %s two rules fit that come to the same.", quantity.Part(e, c.Starts))
 		}
 	}
-	if slices.ContainsFunc(r.Findings, func(f findings.Finding) bool {
-		return f.Kind == findings.KindMachine && f.Severity.AtLeast(findings.Warning)
-	}) {
-		s += " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
+	for f := range r.AllFindings() {
+		if f.Kind == findings.KindMachine && f.Severity.AtLeast(findings.Warning) {
+			s += " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
+			break
+		}
+	}
+	if n := len(r.Suppressed); n > 0 {
+		s += fmt.Sprintf(" %s suppressed by the configuration.", quantity.Plural(int64(n), "finding is", "findings are"))
 	}
 	if t.LostBytes > 0 {
 		s += fmt.Sprintf(" %s of the trace could not be read.", words.Sentence(quantity.Size(t.LostBytes)))

@@ -47,6 +47,9 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if timeline && format.value != "json" {
 				return usagef("--timeline needs --format json")
 			}
+			if _, err := a.configure(ctx, r); err != nil {
+				return err
+			}
 			res, split, err := a.reference(ctx, args[0], r, against)
 			if err != nil {
 				return err
@@ -62,11 +65,13 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 				return err
 			}
 			a.warn(res.Trace.Warnings)
+			a.noteUnused()
 			return interrupted(ctx, res)
 		}),
 	}
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
+	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
 	referenceFlag(cmd.Flags(), &against)

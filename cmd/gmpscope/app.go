@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,6 +30,8 @@ type app struct {
 	inputs         []handled
 	outputs        []handled
 	names          *analyze.Names // with --anonymize, those of all traces
+	judging        judging        // by default, or by --config
+	now            func() time.Time
 }
 
 // do makes the RunE of a command.
@@ -46,6 +49,7 @@ type reading struct {
 	anonymize bool
 	fullPath  bool
 	memory    size
+	config    string
 }
 
 func (r *reading) flags(f *pflag.FlagSet) {
@@ -117,7 +121,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory)}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds}
 	if r.anonymize {
 		if a.names == nil {
 			a.names = analyze.NewNames()
@@ -130,7 +134,12 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 	if p != nil {
 		opts.OnEvents = p.Events
 	}
-	return analyze.Run(ctx, src, opts)
+	res, err := analyze.Run(ctx, src, opts)
+	if err != nil {
+		return nil, err
+	}
+	a.suppress(res, opts.Anonymize)
+	return res, nil
 }
 
 // observer asks, in the options, for what it wants to see of the analysis of a
@@ -184,13 +193,16 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 // them all.
 const maxWarnings = 10
 
-func (a *app) warn(warnings []string) {
-	for i, w := range warnings {
+func (a *app) warn(warnings []string) { a.say("warning", warnings) }
+
+// say writes lines of one kind to standard error.
+func (a *app) say(kind string, lines []string) {
+	for i, l := range lines {
 		if i == maxWarnings {
-			fmt.Fprintf(a.stderr, "gmpscope: warning: and %d more\n", len(warnings)-i)
+			fmt.Fprintf(a.stderr, "gmpscope: %s: and %d more\n", kind, len(lines)-i)
 			return
 		}
-		fmt.Fprintf(a.stderr, "gmpscope: warning: %s\n", term.Line(w))
+		fmt.Fprintf(a.stderr, "gmpscope: %s: %s\n", kind, term.Line(l))
 	}
 }
 

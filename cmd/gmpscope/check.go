@@ -89,6 +89,9 @@ another severity.`,
 			if err := a.reads("the baseline", baseline...); err != nil {
 				return err
 			}
+			if _, err := a.configure(ctx, r); err != nil {
+				return err
+			}
 			if write != "" {
 				return a.writeBudget(ctx, write, args, r)
 			}
@@ -122,6 +125,7 @@ another severity.`,
 			if err != nil {
 				return err
 			}
+			a.noteUnused()
 			if c.Failed() {
 				return errGate
 			}
@@ -130,6 +134,7 @@ another severity.`,
 	}
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
+	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json", "junit", "sarif", "github")
 	fail = addChoice(cmd, "fail-on", "the severity of findings from which on to fail", "warning", "note", "critical", "none")
 	cmd.Flags().StringVar(&budgetFile, "budget", "", "hold the traces against the rules in `FILE`")

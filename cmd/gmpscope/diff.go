@@ -58,6 +58,9 @@ docs/json.md describes. With -o it is also written as an HTML file.`,
 			if err := a.reads("the trace", slices.Concat(b, f)...); err != nil {
 				return err
 			}
+			if _, err := a.configure(ctx, r); err != nil {
+				return err
+			}
 			var page *files.Output
 			if target != "" {
 				if page, err = a.create(ctx, "-o", target); err != nil {
@@ -86,6 +89,7 @@ docs/json.md describes. With -o it is also written as an HTML file.`,
 				return err
 			}
 			a.warn(warnings)
+			a.noteUnused()
 			if open {
 				if err := openBrowser(target); err != nil {
 					a.warn([]string{fmt.Sprintf("the comparison could not be opened in a browser: %v", err)})
@@ -96,6 +100,7 @@ docs/json.md describes. With -o it is also written as an HTML file.`,
 	}
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
+	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().StringVarP(&target, "output", "o", "", "write the comparison to `FILE`, as HTML, too")
 	cmd.Flags().BoolVar(&open, "open", false, "open that file in the browser")

@@ -58,6 +58,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	}
 	f.reading.flags(cmd.Flags())
 	f.pathFlag(cmd.Flags())
+	f.configFlag(cmd)
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory; with --anonymize, anonymous.html, or anonymous-2.html and so on where that exists)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
 	referenceFlag(cmd.Flags(), &f.against)
@@ -85,6 +86,9 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if err := a.reads("the trace", trace); err != nil {
 		return err
 	}
+	if _, err := a.configure(ctx, f.reading); err != nil {
+		return err
+	}
 	out, err := a.create(ctx, "-o", target)
 	if err != nil {
 		return err
@@ -106,6 +110,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 		return err
 	}
 	a.warn(r.Trace.Warnings)
+	a.noteUnused()
 	if target == "-" {
 		return interrupted(ctx, r)
 	}

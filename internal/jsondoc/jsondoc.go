@@ -45,6 +45,9 @@ type Analysis struct {
 	// Reference is waiting held against the reference scheduler; only with
 	// --reference, and not for a trace of Go 1.21 or before.
 	Reference *replay.Split `json:"reference,omitempty"`
+	// Suppressed holds the findings that the configuration accepts; only if there are
+	// any.
+	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
 	// Timeline is the picture over time; only with --timeline.
 	Timeline *timeline.Result `json:"timeline,omitempty"`
 }
@@ -193,4 +196,6 @@ type Check struct {
 	FailOn   string             `json:"fail_on"`
 	Budget   []budget.Outcome   `json:"budget"`   // what became of each rule
 	Findings []findings.Finding `json:"findings"` // those that most of the traces have
+	// Suppressed holds those that the configuration accepts; only if there are any.
+	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
 }

@@ -28,3 +28,18 @@ var known = func() map[string]bool {
 // library. What the library has vendored has the path that traces show, as in
 // vendor/golang.org/x/net/idna.
 func Has(path string) bool { return known[path] }
+
+// Split cuts a function's name behind its package's path. Type arguments, which
+// hold paths of their own, do not count.
+func Split(fn string) (pkg, rest string) {
+	plain := fn
+	if i := strings.IndexByte(fn, '['); i >= 0 {
+		plain = fn[:i]
+	}
+	from := strings.LastIndexByte(plain, '/') + 1
+	i := strings.IndexByte(fn[from:], '.')
+	if i < 0 {
+		return fn, ""
+	}
+	return fn[:from+i], fn[from+i+1:]
+}

@@ -44,6 +44,8 @@ type diffPage struct {
 	MoreClasses          int
 	Renames              []diffRename
 	Findings             []diffFinding
+	Suppressed           string
+	SuppressedBy         []string
 	Docs                 []diffDoc
 	ECharts              bool
 }
@@ -200,6 +202,7 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 		}
 		p.Findings = append(p.Findings, x)
 	}
+	p.Suppressed, p.SuppressedBy = words.Suppressed(c.Suppressed)
 	return p
 }
 

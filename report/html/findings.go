@@ -171,6 +171,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 		}
 		v.Findings = append(v.Findings, o)
 	}
+	v.Suppressed, v.SuppressedBy = words.Suppressed(r.Suppressed)
 	for _, d := range r.Detectors {
 		v.Detectors = append(v.Detectors, detector{words.Visible(d.ID), words.Visible(d.Title), isDetector[d.ID], d.Found})
 		if d.Found == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/report"
 )
 
@@ -161,5 +162,34 @@ func TestReducedTraceClaimsNoQueues(t *testing.T) {
 	s := write(t, doc, Options{})
 	if strings.Contains(s, "Local queues over time") || strings.Contains(s, "Who stole from whom") && !strings.Contains(s, "cannot be rebuilt") {
 		t.Error("a reduced report shows queues")
+	}
+}
+
+func TestSuppressedIsNamed(t *testing.T) {
+	doc := fakeDoc(2, 100)
+	r := doc.Result
+	for _, id := range []string{"serialization", "convoy"} {
+		r.Suppressed = nil
+		r.Findings = []findings.Finding{{ID: id, Severity: findings.Critical, Title: "it waited", Actors: []findings.Actor{{Role: findings.Victim, Class: "main.<worker>"}}}}
+		r.Suppress([]findings.Suppression{{Finding: id, Class: "*", Reason: "<i>by design", Owner: "team-x", Until: "2027-03-01"}}, nil)
+		want := id + " of main.&lt;worker&gt; (&lt;i&gt;by design; team-x, until 2027-03-01)"
+		s := write(t, report.Build(r, "gmpscope devel"), Options{})
+		if !strings.Contains(s, want) || !strings.Contains(s, "No detector found anything else.") {
+			t.Errorf("the page does not say %q", want)
+		}
+		if strings.Contains(s, `<article class="finding critical"`) {
+			t.Error("a suppressed finding is shown like any other")
+		}
+		c, err := compare.Compare([]*analyze.Result{r}, []*analyze.Result{r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := WriteDiff(&b, c, nil, nil, "gmpscope devel"); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the comparison does not say %q", want)
+		}
 	}
 }

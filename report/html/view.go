@@ -52,6 +52,8 @@ type view struct {
 
 	Findings     []finding
 	MoreFindings int
+	Suppressed   string   // in a line, or what is said before the items
+	SuppressedBy []string // an item for each, where there are several
 	Detectors    []detector
 	QuietDets    int
 

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/config"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
+)
+
+func (a *app) configCmd() *cobra.Command {
+	var (
+		r      reading
+		schema bool
+	)
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print the thresholds and suppressions in force",
+		Long: `Config prints what findings are judged by: the thresholds of all detectors, and
+the suppressions, by default or with --config. It is JSON, and a configuration
+itself: keep what you change, and give it to analyze, report, check or diff.
+docs/config.md explains it.
+
+With --schema it prints the JSON Schema of a configuration, which says what each
+threshold means, its unit, its default and its bounds.`,
+		Example: `  gmpscope config
+  gmpscope config | jq '.thresholds["timer-lateness"]'
+  gmpscope config --config gmpscope.json
+  gmpscope config --schema > gmpscope.schema.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("config takes no argument: name a file with --config")
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.do(func(ctx context.Context, _ []string) error {
+			if schema {
+				if r.config != "" {
+					return usagef("--schema is the same for each configuration: leave out --config")
+				}
+				_, err := a.stdout.Write(config.Schema())
+				return err
+			}
+			c, err := a.configure(ctx, r)
+			if err != nil {
+				return err
+			}
+			return c.Write(a.stdout)
+		}),
+	}
+	r.configFlag(cmd)
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of a configuration")
+	return cmd
+}
+
+// configFlag adds the flag of commands that judge by findings.
+func (r *reading) configFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.config, "config", "", "judge by the thresholds and suppressions in `FILE`; gmpscope config prints them")
+	if err := cmd.MarkFlagFilename("config", "json"); err != nil {
+		panic(err) // the flag was added above
+	}
+}
+
+// judging is what a command judges the findings of its traces by.
+type judging struct {
+	thresholds all.Thresholds
+	suppress   []findings.Suppression // that have not expired
+	used       []bool                 // which of them covered a finding
+}
+
+// configure reads the configuration that --config names, if any, declares it an
+// input, and has analyze judge by it.
+func (a *app) configure(ctx context.Context, r reading) (*config.Config, error) {
+	if r.config == "" {
+		return config.Default(), nil
+	}
+	f, err := a.open(ctx, "the configuration", r.config)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	c, err := config.Read(f, r.config)
+	if bad := (*config.Error)(nil); errors.As(err, &bad) {
+		return nil, &usageError{msg: bad.Error(), hint: "gmpscope config"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	inForce, expired := c.InForce(a.now())
+	a.judging = judging{thresholds: c.Thresholds, suppress: inForce, used: make([]bool, len(inForce))}
+	var warnings []string
+	for _, s := range expired {
+		warnings = append(warnings, fmt.Sprintf("the suppression of %s expired on %s: renew or remove it", ofClass(s), s.Until))
+	}
+	a.warn(warnings)
+	return c, nil
+}
+
+// suppress takes out of a result what is accepted.
+func (a *app) suppress(res *analyze.Result, names *analyze.Names) {
+	for i, used := range res.Suppress(a.judging.suppress, names) {
+		a.judging.used[i] = a.judging.used[i] || used
+	}
+}
+
+// noteUnused names the suppressions that covered no finding of any trace.
+func (a *app) noteUnused() {
+	var notes []string
+	for i, s := range a.judging.suppress {
+		if !a.judging.used[i] {
+			notes = append(notes, fmt.Sprintf("the suppression of %s covers no finding: correct or remove it", ofClass(s)))
+		}
+	}
+	a.say("note", notes)
+}
+
+// ofClass is what a suppression is about, and whose it is.
+func ofClass(s findings.Suppression) string {
+	return fmt.Sprintf("%s of %s (%s)", s.Finding, s.Class, s.Owner)
+}

@@ -1,0 +1,48 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// maxSuppressed is how many suppressed findings are named; the JSON has all.
+const maxSuppressed = 12
+
+// Suppressed tells of suppressed findings: in one line, or in one and an item for
+// each; "" if there are none.
+func Suppressed(list []findings.Suppressed) (line string, items []string) {
+	if len(list) == 0 {
+		return "", nil
+	}
+	line = quantity.Plural(int64(len(list)), "finding", "findings") + " suppressed:"
+	if len(list) == 1 {
+		return line + " " + suppressed(&list[0]), nil
+	}
+	for i := range list {
+		if i == maxSuppressed {
+			items = append(items, fmt.Sprintf("and %d more", len(list)-i))
+			break
+		}
+		items = append(items, suppressed(&list[i]))
+	}
+	return line, items
+}
+
+// Written is what somebody wrote into a configuration, in one line of at most n
+// runes.
+func Written(s string, n int) string { return Cut(Visible(strings.Join(strings.Fields(s), " ")), n) }
+
+func suppressed(s *findings.Suppressed) string {
+	text := Visible(s.Finding.ID)
+	if class, _ := s.Finding.Subject(); class != "" {
+		text += " of " + Class(class)
+	}
+	text += fmt.Sprintf(" (%s; %s", Written(s.By.Reason, 200), Written(s.By.Owner, 60))
+	if s.By.Until != "" {
+		text += ", until " + s.By.Until
+	}
+	return text + ")"
+}
