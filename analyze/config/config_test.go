@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -306,5 +307,39 @@ func TestDefaultsAreWithinBounds(t *testing.T) {
 		if !seen[path] {
 			t.Errorf("there is no threshold %s", path)
 		}
+	}
+}
+
+// TestPage holds the page for users against what is read.
+func TestPage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "config.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if code, ok := strings.CutPrefix(line, "    "); ok {
+			file.WriteString(code)
+		} else if file.Len() > 0 {
+			break
+		}
+	}
+	c, err := Read(strings.NewReader(file.String()), "docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Thresholds == all.Default() || len(c.Suppress) == 0 {
+		t.Error("the example sets or suppresses nothing")
+	}
+	if err := valid(t, validator(t), file.String()); err != nil {
+		t.Error(err)
+	}
+	for _, k := range append(configKeys, suppressionKeys...) {
+		if !strings.Contains(string(text), "`"+k+"`") {
+			t.Errorf("docs/config.md does not have `%s`", k)
+		}
+	}
+	if !strings.Contains(strings.ReplaceAll(string(text), "1,000", "1000"), fmt.Sprintf("at most %d", maxSuppressions)) {
+		t.Error("docs/config.md has another number of suppressions")
 	}
 }

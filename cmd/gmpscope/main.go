@@ -8,7 +8,8 @@
 //	1  failure: one line on standard error says why; also when it was
 //	   interrupted, with or without a part of the output, and when memory
 //	   ran out
-//	2  usage: the line says what is wrong, and a hint follows
+//	2  usage: the line says what is wrong with the command line, or with a
+//	   configuration, and a hint follows
 //	3  findings or a broken budget (the command check only)
 package main
 
