@@ -128,4 +128,6 @@ type Detector struct {
 	Kind  findings.Kind `json:"kind"`
 	Title string        `json:"title"`
 	Found int           `json:"found"` // findings, also those that were suppressed
+	// Configured reports whether its thresholds are others than the defaults.
+	Configured bool `json:"configured,omitempty"`
 }

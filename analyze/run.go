@@ -97,7 +97,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if o.OnStacks != nil {
 		o.OnStacks(stackLines(stream.Tables, words))
 	}
-	detectors := all.Detectors(cmp.Or(o.Thresholds, all.Default()))
+	thresholds := cmp.Or(o.Thresholds, all.Default())
+	detectors := all.Detectors(thresholds)
 	found := findings.NewSet(detectors, findings.Env{})
 	chains := []chain{
 		{
@@ -251,7 +252,8 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	res.Timeline = tl.Finish(end)
 	res.Span = spanOf(&facts.Span, class, facts.Stack)
 	for i, n := range found.Found() {
-		res.Detectors = append(res.Detectors, Detector{ID: detectors[i].ID, Kind: detectors[i].Kind, Title: detectors[i].Title, Found: n})
+		d := detectors[i]
+		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(thresholds, d.ID)})
 	}
 	return res, nil
 }

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -21,6 +22,10 @@ func (r *Result) Suppress(by []findings.Suppression, names *Names) (used []bool)
 	used = make([]bool, len(by))
 	var kept []findings.Finding
 	for _, f := range r.Findings {
+		if !slices.ContainsFunc(by, func(s findings.Suppression) bool { return s.Finding == f.ID }) {
+			kept = append(kept, f) // OPT: to look up a name takes a walk over all
+			continue
+		}
 		shown, _ := f.Subject()
 		class := names.original(shown)
 		var first *findings.Suppression

@@ -110,10 +110,13 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 	}
 	t.suppressed(r.Suppressed)
 	if n := len(r.Detectors); n > 0 {
-		var quiet []string
+		var quiet, configured []string
 		for _, d := range r.Detectors {
 			if d.Found == 0 {
 				quiet = append(quiet, words.Visible(d.ID))
+			}
+			if d.Configured {
+				configured = append(configured, visible(d.ID))
 			}
 		}
 		t.line("")
@@ -121,7 +124,11 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 		if len(quiet) > 0 {
 			s += "; nothing was found by " + strings.Join(quiet, ", ")
 		}
-		t.para(2, s+".")
+		s += "."
+		if len(configured) > 0 {
+			s += " The configuration sets thresholds of " + strings.Join(configured, ", ") + "."
+		}
+		t.para(2, s)
 	}
 }
 

@@ -440,6 +440,15 @@ func sureness(r *analyze.Result) string {
 			break
 		}
 	}
+	configured := 0
+	for _, d := range r.Detectors {
+		if d.Configured {
+			configured++
+		}
+	}
+	if configured > 0 {
+		s += fmt.Sprintf(" The configuration sets thresholds of %s.", plural(int64(configured), "detector", "detectors"))
+	}
 	if n := len(r.Suppressed); n > 0 {
 		s += fmt.Sprintf(" %s suppressed by the configuration.", quantity.Plural(int64(n), "finding is", "findings are"))
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -197,23 +198,29 @@ func TestInForce(t *testing.T) {
 // TestThresholdsAreObeyed wants a detector to judge by what was read.
 func TestThresholdsAreObeyed(t *testing.T) {
 	const id = "runnext-monopoly"
-	found := func(text string) (n int) {
+	found := func(text string) (n int, configured []string) {
 		c, err := Read(strings.NewReader(text), "c.json")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range run(t, "pingpong-starve-go1.26-p1", c.Thresholds).Findings {
+		r := run(t, "pingpong-starve-go1.26-p1", c.Thresholds)
+		for _, f := range r.Findings {
 			if f.ID == id {
 				n++
 			}
 		}
-		return n
+		for _, d := range r.Detectors {
+			if d.Configured {
+				configured = append(configured, d.ID)
+			}
+		}
+		return n, configured
 	}
-	if n := found(`{}`); n != 1 {
-		t.Errorf("by default %s finds %d", id, n)
+	if n, configured := found(`{}`); n != 1 || configured != nil {
+		t.Errorf("by default %s finds %d; configured are %v", id, n, configured)
 	}
-	if n := found(`{"thresholds": {"runnext-monopoly": {"hops": 1000000}}}`); n != 0 {
-		t.Errorf("%s finds %d in slices of a million run intervals", id, n)
+	if n, configured := found(`{"thresholds": {"runnext-monopoly": {"hops": 1000000}}}`); n != 0 || !slices.Equal(configured, []string{id}) {
+		t.Errorf("%s finds %d in slices of a million run intervals; configured are %v", id, n, configured)
 	}
 }
 
@@ -342,4 +349,30 @@ func TestPage(t *testing.T) {
 	if !strings.Contains(strings.ReplaceAll(string(text), "1,000", "1000"), fmt.Sprintf("at most %d", maxSuppressions)) {
 		t.Error("docs/config.md has another number of suppressions")
 	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{example, `{}`, `{"thresholds": {"convoy": {"grade": {"note_ns": 1e1}}}}`, suppression(), "{\n", `{"$schema": "\ud800"}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Read(strings.NewReader(text), "c.json")
+		if err != nil {
+			if bad := (*Error)(nil); !errors.As(err, &bad) || bad.Line < 1 || bad.Line > 1+strings.Count(text, "\n") || strings.ContainsAny(err.Error(), "\n\r\x1b") {
+				t.Errorf("%q: %q", text, err)
+			}
+			return
+		}
+		if err := valid(t, validator(t), text); err != nil {
+			t.Errorf("the schema does not hold %q: %v", text, err)
+		}
+		var b strings.Builder
+		if err := c.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(strings.NewReader(b.String()), "again")
+		if diff := cmp.Diff(c, again); err != nil || diff != "" {
+			t.Errorf("%q: %v %s", text, err, diff)
+		}
+	})
 }

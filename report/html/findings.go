@@ -52,6 +52,8 @@ type detector struct {
 	ID, Title string
 	Known     bool
 	Found     int
+	// Configured reports whether its thresholds are not the defaults.
+	Configured bool
 }
 
 // window is the link to a stretch of the timeline.
@@ -173,7 +175,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 	}
 	v.Suppressed, v.SuppressedBy = words.Suppressed(r.Suppressed)
 	for _, d := range r.Detectors {
-		v.Detectors = append(v.Detectors, detector{words.Visible(d.ID), words.Visible(d.Title), isDetector[d.ID], d.Found})
+		v.Detectors = append(v.Detectors, detector{words.Visible(d.ID), words.Visible(d.Title), isDetector[d.ID], d.Found, d.Configured})
 		if d.Found == 0 {
 			v.QuietDets++
 		}
