@@ -175,14 +175,14 @@ func TestSARIFSuppressions(t *testing.T) {
 
 // TestFingerprints are those of a detector, a class and a function of the program.
 func TestFingerprints(t *testing.T) {
-	print := func(change func(*findings.Finding)) string {
+	fingerprint := func(change func(*findings.Finding)) string {
 		f := accepted("a").Findings[0]
 		f.Actors = []findings.Actor{{Role: findings.Victim, Class: "main.worker", Stack: []string{"sync.(*Mutex).Lock (sync/mutex.go:46)", "main.work (x/main.go:12)"}}}
 		change(&f)
 		rs := sarif(t, &Check{Findings: []findings.Finding{f}})
 		return rs[0].Fingerprints["detectorClassFunction/v1"]
 	}
-	base := print(func(*findings.Finding) {})
+	base := fingerprint(func(*findings.Finding) {})
 	for name, change := range map[string]func(*findings.Finding){
 		"numbers":  func(f *findings.Finding) { f.CostNs, f.FromNs, f.ToNs, f.Title = 9, 9, 99, "it waited 9 ns" },
 		"severity": func(f *findings.Finding) { f.Severity = findings.Note },
@@ -197,7 +197,7 @@ func TestFingerprints(t *testing.T) {
 			f.Actors = append(f.Actors, findings.Actor{Role: findings.Victim, Class: "main.b"})
 		},
 	} {
-		if print(change) != base {
+		if fingerprint(change) != base {
 			t.Errorf("the fingerprint depends on the %s", name)
 		}
 	}
@@ -206,7 +206,7 @@ func TestFingerprints(t *testing.T) {
 		"class":    func(f *findings.Finding) { f.Actors[0].Class = "main.other" },
 		"function": func(f *findings.Finding) { f.Actors[0].Stack[1] = "main.rest (x/main.go:12)" },
 	} {
-		if print(change) == base {
+		if fingerprint(change) == base {
 			t.Errorf("the fingerprint does not depend on the %s", name)
 		}
 	}
@@ -234,15 +234,15 @@ func TestFingerprintsOfRecordings(t *testing.T) {
 			seen := map[string]string{}
 			for k, f := range r.Findings {
 				class, _ := f.Subject()
-				key, print := f.ID+" of "+class, rs[k].Fingerprints["detectorClassFunction/v1"]
-				if other, ok := seen[print]; ok {
+				key, fingerprint := f.ID+" of "+class, rs[k].Fingerprints["detectorClassFunction/v1"]
+				if other, ok := seen[fingerprint]; ok {
 					t.Errorf("%s: %s and %s have the same fingerprint", name, key, other)
 				}
-				seen[print] = key
+				seen[fingerprint] = key
 				switch was, ok := of[key]; {
 				case !ok:
-					of[key] = print
-				case was != print:
+					of[key] = fingerprint
+				case was != fingerprint:
 					t.Errorf("%s: %s has another fingerprint than in an earlier recording", name, key)
 				default:
 					shared++

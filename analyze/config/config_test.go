@@ -254,8 +254,8 @@ func TestAnyThresholds(t *testing.T) {
 	} {
 		thresholds := all.Default()
 		v := reflect.ValueOf(&thresholds).Elem()
-		for f := range fields(v.Type()) {
-			set(key(f), v.FieldByIndex(f.Index), x.choose)
+		for f, group := range v.Fields() {
+			set(key(f), group, x.choose)
 		}
 		for _, trace := range []string{"uneven-go1.26-p4", "pingpong-starve-go1.26-p1", "gc-go1.26-p2", "timers-go1.26-p4", "mutex-go1.26-p4", "network-go1.26-p2"} {
 			t.Run(x.name+"/"+trace, func(t *testing.T) { run(t, trace, thresholds) })
@@ -265,8 +265,8 @@ func TestAnyThresholds(t *testing.T) {
 
 // set sets the thresholds in a struct to what is chosen.
 func set(path string, v reflect.Value, choose func(bounds) (float64, bool)) {
-	for f := range fields(v.Type()) {
-		x, path := v.FieldByIndex(f.Index), path+"."+key(f)
+	for f, x := range v.Fields() {
+		path := path + "." + key(f)
 		if x.Kind() == reflect.Struct {
 			set(path, x, choose)
 			continue
@@ -288,8 +288,8 @@ func TestDefaultsAreWithinBounds(t *testing.T) {
 	seen := map[string]bool{}
 	var walk func(path string, v reflect.Value)
 	walk = func(path string, v reflect.Value) {
-		for f := range fields(v.Type()) {
-			x, path := v.FieldByIndex(f.Index), path+"."+key(f)
+		for f, x := range v.Fields() {
+			path := path + "." + key(f)
 			if x.Kind() == reflect.Struct {
 				walk(path, x)
 				continue
@@ -307,8 +307,8 @@ func TestDefaultsAreWithinBounds(t *testing.T) {
 		}
 	}
 	v := reflect.ValueOf(all.Default())
-	for f := range fields(v.Type()) {
-		walk(key(f), v.FieldByIndex(f.Index))
+	for f, group := range v.Fields() {
+		walk(key(f), group)
 	}
 	for path := range special {
 		if !seen[path] {

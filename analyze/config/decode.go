@@ -98,7 +98,7 @@ func key(f reflect.StructField) string {
 // keys are the JSON keys of a struct.
 func keys(t reflect.Type) []string {
 	var out []string
-	for f := range fields(t) {
+	for f := range t.Fields() {
 		out = append(out, key(f))
 	}
 	return out
@@ -106,26 +106,16 @@ func keys(t reflect.Type) []string {
 
 // field is the field of a struct with that key, which there is.
 func field(v reflect.Value, name string) reflect.Value {
-	for f := range fields(v.Type()) {
+	for f, x := range v.Fields() {
 		if key(f) == name {
-			return v.FieldByIndex(f.Index)
+			return x
 		}
 	}
 	panic("no field has the key " + name)
 }
 
-func fields(t reflect.Type) func(func(reflect.StructField) bool) {
-	return func(yield func(reflect.StructField) bool) {
-		for i := range t.NumField() {
-			if !yield(t.Field(i)) {
-				return
-			}
-		}
-	}
-}
-
-// object reads an object, whose values each reads. Of is what the keys are of, and
-// what what they are.
+// object reads an object; each reads the value of a key. Errors call the object of,
+// and its keys what: "convoy has no threshold …".
 func (d *decoder) object(of, what string, known []string, each func(key string) error) error {
 	if err := d.open(of, '{'); err != nil {
 		return err

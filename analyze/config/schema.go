@@ -39,7 +39,7 @@ func Thresholds(id string) []Threshold {
 		panic(err) // it is part of the program
 	}
 	var out []Threshold
-	for f := range fields(reflect.TypeFor[all.Thresholds]()) {
+	for f := range reflect.TypeFor[all.Thresholds]().Fields() {
 		if key(f) == id {
 			out = describe(out, "", f.Type, root.Properties["thresholds"].Properties[id])
 		}
@@ -48,7 +48,7 @@ func Thresholds(id string) []Threshold {
 }
 
 func describe(to []Threshold, above string, t reflect.Type, n node) []Threshold {
-	for f := range fields(t) {
+	for f := range t.Fields() {
 		name := above + key(f)
 		p := n.Properties[key(f)]
 		if f.Type.Kind() == reflect.Struct {

@@ -88,9 +88,9 @@ func inferred(t *testing.T) *jsonschema.Schema {
 func numbers(t *testing.T, s *jsonschema.Schema, path string, v reflect.Value, of map[string]string) {
 	t.Helper()
 	s.Required = nil
-	for f := range fields(v.Type()) {
+	for f, x := range v.Fields() {
 		name := key(f)
-		p, x := s.Properties[name], v.FieldByIndex(f.Index)
+		p := s.Properties[name]
 		if f.Type == reflect.TypeFor[findings.Grade]() {
 			p.Description = "how much lost time makes which severity: both the share and the time must be reached"
 			numbers(t, p, path+"."+name, x, comments(t, filepath.Join("..", "findings"), "Grade"))
