@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -53,54 +54,37 @@ func TestCallsAtOnce(t *testing.T) {
 	}
 }
 
-// accountOf is what all accumulators make of a stream, and how many decisions they
-// took at once.
+// accountOf is what all accumulators make of a stream, which they get at once or one
+// decision after the other, and how many decisions are brief system calls.
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
-	tr := procs.NewTracker()
 	told := []string{}
 	ws := waits.New(waits.Options{OnWait: func(g, from, to int64, causes []int64) {
 		told = append(told, fmt.Sprint(g, from, to, causes))
 	}})
-	ps, found := procs.Following(tr), findings.NewSet(all.Detectors(all.Default()), findings.Env{})
-	fair, tl := fairness.New(fairness.Options{Ps: tr}), timeline.New(timeline.Options{Ps: tr})
-	for len(ds) > 0 {
-		k := 0
-		if atOnce {
-			k = reference.BriefCalls(ds)
+	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	fair, tl := fairness.New(fairness.Options{}), timeline.New(timeline.Options{})
+	feed := ledger.NewFeed(ws.Add, ps.Add, fair.Add, func(b *ledger.Block) { tl.Add(b) }, func(b *ledger.Block) {
+		for i := 0; i < len(b.Decisions); i++ {
+			if k := b.Calls(i); k > 0 {
+				found.AddCalls(b.Decisions[i : i+k])
+				n += k
+				i += k - 1
+				continue
+			}
+			found.Add(&b.Decisions[i])
 		}
-		if k == 0 {
-			d := &ds[0]
-			ds = ds[1:]
-			tr.Apply(d)
-			ws.Add(d)
-			ps.Add(d)
-			fair.Add(d)
-			tl.Add(d)
-			found.Add(d)
-			continue
-		}
-		n += k
-		calls := ds[:k]
-		ds = ds[k:]
-		ws.AddCalls(calls)
-		found.AddCalls(calls)
-		if tr.Calls(calls[0].P) {
-			ps.AddCalls(calls)
-			fair.AddCalls(calls)
-			tl.AddCalls(calls)
-			continue
-		}
-		for i := range calls {
-			tr.Apply(&calls[i])
-			ps.Add(&calls[i])
-			fair.Add(&calls[i])
-			tl.Add(&calls[i])
+	})
+	if atOnce {
+		feed.AddAll(ds)
+	} else {
+		for i := range ds {
+			feed.Add(&ds[i])
 		}
 	}
 	end := int64(0) // of what was added last
 	facts := &findings.Facts{EndNs: end}
-	facts.Waits, facts.Procs = ws.Finish(end, noNames{}), ps.Finish(end)
-	facts.Fairness, facts.Pressure = fair.Finish(end, nil)
+	facts.Waits, facts.Procs = ws.Finish(end, feed.Open(), noNames{}), ps.Finish(end)
+	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Open(), nil)
 	return map[string]any{
 		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
 		"findings": found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end),

@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -16,26 +17,26 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// accumulators are those of steps 4 and 5, without detectors, each by itself, and all as Run drives them.
+// accumulators are those of step 5 and the detectors' step, each by itself, and all together.
 var accumulators = map[string]func() func(d *reference.Decision){
-	"waits":    func() func(*reference.Decision) { return waits.New(waits.Options{}).Add },
-	"procs":    func() func(*reference.Decision) { return procs.New().Add },
-	"fairness": func() func(*reference.Decision) { return fairness.New(fairness.Options{}).Add },
-	"timeline": func() func(*reference.Decision) { return timeline.New(timeline.Options{}).Add },
+	"waits":    func() func(*reference.Decision) { return ledger.NewFeed(waits.New(waits.Options{}).Add).Add },
+	"procs":    func() func(*reference.Decision) { return ledger.NewFeed(procs.New().Add).Add },
+	"fairness": func() func(*reference.Decision) { return ledger.NewFeed(fairness.New(fairness.Options{}).Add).Add },
+	"timeline": func() func(*reference.Decision) { return ledger.NewFeed(picture()).Add },
 	"findings": func() func(*reference.Decision) { return findings.NewSet(nil, findings.Env{}).Add },
 	"all": func() func(*reference.Decision) {
-		tr := procs.NewTracker()
-		ws, ps, found := waits.New(waits.Options{}), procs.Following(tr), findings.NewSet(nil, findings.Env{})
-		fair, tl := fairness.New(fairness.Options{Ps: tr}), timeline.New(timeline.Options{Ps: tr})
+		found := findings.NewSet(nil, findings.Env{})
+		feed := ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New(fairness.Options{}).Add, picture())
 		return func(d *reference.Decision) {
-			ws.Add(d)
-			tr.Apply(d)
-			ps.Add(d)
-			fair.Add(d)
-			tl.Add(d)
+			feed.Add(d)
 			found.Add(d)
 		}
 	},
+}
+
+func picture() func(*ledger.Block) {
+	tl := timeline.New(timeline.Options{})
+	return func(b *ledger.Block) { tl.Add(b) }
 }
 
 // program is a made-up one in its steady state: on each P in turn a goroutine

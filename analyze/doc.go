@@ -12,14 +12,17 @@
 //  3. [github.com/gmpscope/gmpscope/analyze/reconstruct]: events to decisions
 //     ([github.com/gmpscope/gmpscope/reference.Decision]): the rules of the
 //     run queues, driven by what was observed, with a bounded look-ahead.
-//  4. The accumulators, which see each decision once:
+//  4. [github.com/gmpscope/gmpscope/analyze/ledger]: decisions to notes: whose
+//     decision it is and what it changed. Each goroutine, P and queue is
+//     followed here, once.
+//  5. The accumulators, which see each decision with its note once:
 //     [github.com/gmpscope/gmpscope/analyze/waits] (how long, and why),
 //     [github.com/gmpscope/gmpscope/analyze/procs] (what the Ps did),
 //     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
 //     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
 //     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
 //     row).
-//  5. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
+//  6. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
 //     a folder of its own, judge what the accumulators hold.
 //
 // [Run] ties the steps together and returns a [Result]. Memory is bounded by

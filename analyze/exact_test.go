@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
@@ -18,6 +19,7 @@ import (
 type exact struct {
 	t       testing.TB
 	acc     *waits.Accumulator
+	feed    *ledger.Feed
 	end     int64
 	ready   map[int64]int64 // goroutines that wait, since
 	class   map[int64]int32
@@ -46,11 +48,12 @@ func newExact(t testing.TB) *exact {
 		}
 		e.got[g] += sum
 	}})
+	e.feed = ledger.NewFeed(e.acc.Add)
 	return e
 }
 
 func (e *exact) add(d *reference.Decision) {
-	e.acc.Add(d)
+	e.feed.Add(d)
 	e.end = max(e.end, d.Time)
 	if d.G > 0 && d.Class != 0 {
 		e.class[d.G] = d.Class
@@ -90,7 +93,7 @@ func (e *exact) check() {
 			e.t.Errorf("goroutine %d: causes sum to %d ns of %d", g, e.got[g], ns)
 		}
 	}
-	r := e.acc.Finish(e.end, nil)
+	r := e.acc.Finish(e.end, e.feed.Open(), nil)
 	if r.All.Count != e.count || r.All.TotalNs != e.total {
 		e.t.Errorf("%d waits of %d ns, want %d of %d", r.All.Count, r.All.TotalNs, e.count, e.total)
 	}

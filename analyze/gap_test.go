@@ -17,6 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/damage"
@@ -146,7 +147,7 @@ func pressureOf(ds []reference.Decision, end, from, to int64) float64 {
 	for _, d := range ds {
 		pass(d.Time)
 		switch {
-		case d.Kind == reference.KindReady && d.Flags&notOfProgram == 0:
+		case d.Kind == reference.KindReady && d.Flags.OfProgram():
 			waiting[d.G] = true
 		case d.Kind == reference.KindReady, d.Kind == reference.KindStart, d.Kind == reference.KindStop:
 			delete(waiting, d.G)
@@ -204,7 +205,7 @@ func cut(ds []reference.Decision, ns int64) []reference.Decision {
 			at := out[len(out)-1].Time
 			for _, g := range slices.Sorted(maps.Keys(active)) {
 				a := active[g]
-				out = append(out, reference.Decision{Time: at, Kind: reference.KindStop, G: g, Class: a.d.Class, Flags: a.d.Flags & notOfProgram, P: a.on,
+				out = append(out, reference.Decision{Time: at, Kind: reference.KindStop, G: g, Class: a.d.Class, Flags: a.d.Flags & reference.FlagsRuntime, P: a.on,
 					M: reference.NoM, Victim: reference.NoP, Why: reference.WhyLost})
 			}
 			if stopped {
@@ -237,8 +238,6 @@ func cut(ds []reference.Decision, ns int64) []reference.Decision {
 	return out
 }
 
-const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
-
 // timeless is what the accumulators make of a stream, without times.
 type timeless struct {
 	Findings []findings.Finding
@@ -251,15 +250,14 @@ type timeless struct {
 func timelessOf(ds []reference.Decision) timeless {
 	end := ds[len(ds)-1].Time
 	ps, fair, ws, set := procs.New(), fairness.New(fairness.Options{}), waits.New(waits.Options{}), findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	feed := ledger.NewFeed(ps.Add, fair.Add, ws.Add)
+	feed.AddAll(ds)
 	for i := range ds {
-		ps.Add(&ds[i])
-		fair.Add(&ds[i])
-		ws.Add(&ds[i])
 		set.Add(&ds[i])
 	}
 	a := timeless{Ps: ps.Finish(end)}
-	a.Fairness, a.Pressure = fair.Finish(end, nil)
-	w := ws.Finish(end, classes{})
+	a.Fairness, a.Pressure = fair.Finish(end, feed.Open(), nil)
+	w := ws.Finish(end, feed.Open(), classes{})
 	f := &findings.Facts{EndNs: end, Procs: a.Ps, Fairness: a.Fairness, Pressure: a.Pressure, Waits: w,
 		ClassName: func(c int32) (string, string) { return fmt.Sprint("main.f", c), "main.main" },
 		Stack:     func(h int32) []string { return []string{fmt.Sprint("main.f", h, " (main.go:1)")} },

@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -75,254 +76,257 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
 		}
 	}()
-	limits := lower(&o)
-	stream := events.New(ctx, src, events.Options{Workers: limits.workers})
-	defer stream.Close()
+	a := newAnalysis(ctx, src, o)
+	defer a.stream.Close()
+	defer a.steps.wait() // they do not outlive Run
+	if err := a.read(ctx); err != nil {
+		return nil, err
+	}
+	a.sum = a.rec.Finish()
+	a.steps.wait()
+	if err := a.failure(); err != nil {
+		return nil, err
+	}
+	if err := a.empty(ctx); err != nil {
+		return nil, err
+	}
+	return a.result(), nil
+}
 
-	words := o.Anonymize
-	reason := func(h int32) string { return words.reason(stream.Tables.Name(events.Handle(h))) }
-	var (
-		tracker = procs.NewTracker()
-		ps      = procs.Following(tracker)
-		fair    = fairness.New(fairness.Options{Ps: tracker})
-		cur     *block // that waits gets
-		at      int    // of which decision
-	)
-	limits.timeline.Ps = tracker
-	tl := timeline.New(limits.timeline)
-	onPs := accounts{tracker, ps, fair, tl}
-	limits.waits.OnWorst = func(from, to, g int64) { cur.marked = append(cur.marked, mark{at, from, to, g}) }
-	limits.waits.Text, limits.waits.Frames = reason, stackLines(stream.Tables, words)
-	ws := waits.New(limits.waits)
+// analysis is what Run ties together.
+type analysis struct {
+	Options
+	limits lowered
+	src    *input.Source
+
+	stream *events.Stream
+	rec    *reconstruct.Reconstructor
+	steps  *pipeline
+
+	ledger    *ledger.Ledger
+	waits     *waits.Accumulator
+	procs     *procs.Accumulator
+	fairness  *fairness.Accumulator
+	timeline  *timeline.Accumulator
+	detectors []findings.Detector
+	found     *findings.Set
+
+	now         *block // that the step of the waits has
+	failed      failed
+	interrupted bool
+	full        string // why it was, if not by the caller
+	sum         reconstruct.Summary
+}
+
+// newAnalysis puts the steps together.
+func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
+	o.Thresholds = cmp.Or(o.Thresholds, all.Default())
+	a := &analysis{src: src, limits: lower(&o), Options: o}
+	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers})
 	if o.OnStacks != nil {
-		o.OnStacks(stackLines(stream.Tables, words))
+		o.OnStacks(a.frames)
 	}
-	thresholds := cmp.Or(o.Thresholds, all.Default())
-	detectors := all.Detectors(thresholds)
-	found := findings.NewSet(detectors, findings.Env{})
-	chains := []chain{
-		{
-			func(b *block) {
-				cur, at = b, 0
-				rest := b.decisions
-				var others, calls []reference.Decision
-				for _, part := range b.parts {
-					others, calls, rest = part.of(rest)
-					for i := range others {
-						ws.Add(&others[i])
-						at++
-					}
-					if len(calls) > 0 {
-						ws.AddCalls(calls)
-						at += len(calls)
-					}
-				}
-			},
-			onPs.take,
-		},
-		{
-			func(b *block) {
-				rest := b.decisions
-				var others, calls []reference.Decision
-				for _, part := range b.parts {
-					others, calls, rest = part.of(rest)
-					for i := range others {
-						found.Add(&others[i])
-					}
-					if len(calls) > 0 {
-						found.AddCalls(calls)
-					}
-				}
-			},
-		},
+	switch {
+	case !o.DecisionsOnly:
+		a.measure()
+	case o.OnDecision != nil:
+		a.steps = newPipeline(func(b *block) { a.failed.call(o.OnDecision, b.Decisions) })
+	default:
+		a.steps = newPipeline()
 	}
-	var failed failure
-	onDecision := o.OnDecision
-	if o.DecisionsOnly {
-		chains, onDecision = nil, nil
-		if o.OnDecision != nil {
-			chains = []chain{{func(b *block) {
-				for i := range b.decisions {
-					failed.call(o.OnDecision, &b.decisions[i])
-				}
-			}}}
-		}
-	}
-	accumulators := newFanout(chains...)
-	defer accumulators.wait() // they do not outlive Run
-	rec := reconstruct.New(stream.Tables, reconstruct.Options{
+	a.rec = reconstruct.New(a.stream.Tables, reconstruct.Options{
 		Rules:   reference.RulesFor(src.Header().Minor),
 		Reduced: src.Header().V1,
 		Emit: func(ds []reference.Decision) []reference.Decision {
-			if onDecision != nil {
-				for i := range ds {
-					failed.call(onDecision, &ds[i])
-				}
+			if o.OnDecision != nil && !o.DecisionsOnly {
+				a.failed.call(o.OnDecision, ds)
 			}
-			return accumulators.add(ds)
+			return a.steps.add(ds)
 		},
 	})
-	interrupted, full := false, "" // why it was, if not by the caller
+	return a
+}
+
+// measure makes the steps that measure decisions.
+func (a *analysis) measure() {
+	a.limits.waits.OnWorst = func(at int, from, to, g int64) {
+		title := fmt.Sprintf("goroutine %d waits %v", g, time.Duration(to-from))
+		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
+	}
+	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
+	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
+	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
+	a.detectors = all.Detectors(a.Thresholds)
+	a.found = findings.NewSet(a.detectors, findings.Env{})
+	a.steps = newPipeline(
+		func(b *block) {
+			a.now, b.marked = b, b.marked[:0]
+			a.ledger.Annotate(&b.Block)
+			a.waits.Add(&b.Block)
+		},
+		func(b *block) {
+			a.procs.Add(&b.Block)
+			a.fairness.Add(&b.Block)
+			a.timeline.Add(&b.Block, b.marked...)
+		},
+		a.detect,
+	)
+}
+
+// detect has the detectors take a block.
+func (a *analysis) detect(b *block) {
+	for i := 0; i < len(b.Decisions); i++ {
+		if k := b.Calls(i); k > 0 {
+			a.found.AddCalls(b.Decisions[i : i+k])
+			i += k - 1
+			continue
+		}
+		a.found.Add(&b.Decisions[i])
+	}
+}
+
+// read has the steps take the events of the trace.
+func (a *analysis) read(ctx context.Context) error {
 	for {
-		evs, err := stream.Next()
-		if err == io.EOF {
-			toEnd(src)
-			break
+		evs, err := a.stream.Next()
+		switch {
+		case err == io.EOF:
+			toEnd(a.src)
+			return nil
+		case err != nil && a.Partial && ctx.Err() != nil:
+			a.interrupted = true
+			a.stream.Close() // src must rest before it is asked how far it came
+			return nil
+		case err != nil:
+			return err
 		}
-		if err != nil && o.Partial && ctx.Err() != nil {
-			interrupted = true
-			stream.Close() // src must rest before it is asked how far it came
-			break
+		if a.OnEvents != nil {
+			a.OnEvents(len(evs))
 		}
-		if err != nil {
-			return nil, err
+		a.rec.Add(evs)
+		if err := a.failure(); err != nil {
+			return err
 		}
-		if o.OnEvents != nil {
-			o.OnEvents(len(evs))
+		a.full = a.limits.full(a.rec.Held(), a.stream.Tables.Memory(), a.src.Memory(a.stream.Stored()))
+		if a.full == "" {
+			continue
 		}
-		rec.Add(evs)
-		if bug := accumulators.bug.Load(); bug != nil {
-			return nil, bug
+		if !a.Partial {
+			return fmt.Errorf("reading %s: %s", a.src.Name(), a.full)
 		}
-		if failed.seen.Load() {
-			return nil, failed.err
-		}
-		if full = limits.full(rec.Held(), stream.Tables.Memory(), src.Memory(stream.Stored())); full != "" {
-			if !o.Partial {
-				return nil, fmt.Errorf("reading %s: %s", src.Name(), full)
-			}
-			interrupted = true
-			stream.Close()
-			toEnd(src)
-			break
-		}
+		a.interrupted = true
+		a.stream.Close()
+		toEnd(a.src)
+		return nil
 	}
-	sum := rec.Finish()
-	accumulators.wait()
-	if bug := accumulators.bug.Load(); bug != nil {
-		return nil, bug
+}
+
+// failure is why the analysis cannot go on, if it cannot.
+func (a *analysis) failure() error {
+	if bug := a.steps.bug.Load(); bug != nil {
+		return bug
 	}
-	if failed.seen.Load() {
-		return nil, failed.err
+	if a.failed.seen.Load() {
+		return a.failed.err
 	}
-	st := stream.Stats()
-	if st.Events <= st.Count(events.Sync) {
-		if interrupted {
-			return nil, context.Cause(ctx)
-		}
-		return nil, nothing(src, &st)
+	return nil
+}
+
+// empty is an error if there was nothing to analyse.
+func (a *analysis) empty(ctx context.Context) error {
+	st := a.stream.Stats()
+	switch {
+	case st.Events > st.Count(events.Sync):
+		return nil
+	case a.interrupted:
+		return context.Cause(ctx)
 	}
-	end := st.End
-	class := func(id int32) (name, creator string) {
-		name, creator = rec.Class(id)
-		return words.Function(name), words.Function(creator)
-	}
+	return nothing(a.src, &st)
+}
+
+// result is what the steps have found out, once they have taken all.
+func (a *analysis) result() *Result {
+	st := a.stream.Stats()
+	end, sum := st.End, &a.sum
 	res := &Result{
-		Trace: describe(src, &st, &sum, words, interrupted, full),
+		Trace: describe(a.src, &st, sum, a.Anonymize, a.interrupted, a.full),
 		Reconstruction: Reconstruction{
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
 		},
 	}
 	warnings := res.Trace.Warnings
-	res.Trace.Warnings = append(limits.said, warnings...)
-	if o.DecisionsOnly {
-		return res, nil
+	res.Trace.Warnings = append(a.limits.said, warnings...)
+	if a.DecisionsOnly {
+		return res
 	}
-	res.Waits, res.Procs = ws.Finish(end, namer(class)), ps.Finish(end)
-	tasks, regions := rec.Annotated()
+	open := a.ledger.Open()
+	res.Waits, res.Procs = a.waits.Finish(end, open, namer(a.class)), a.procs.Finish(end)
+	tasks, regions := a.rec.Annotated()
 	for i := range res.Waits.Classes {
 		c := &res.Waits.Classes[i]
-		c.Tasks, c.Regions = words.annotations(tasks[c.ID]), words.annotations(regions[c.ID])
+		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
 	}
-	res.Fairness, res.Pressure = fair.Finish(end, class)
+	res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class)
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
 		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
 		Waits: res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
-		ClassName: class, Stack: stackLines(stream.Tables, words),
-		Label: reason,
+		ClassName: a.class, Stack: a.frames,
+		Label: a.label,
 	}
-	res.Findings = found.Finish(facts)
+	res.Findings = a.found.Finish(facts)
 	for _, f := range res.Findings {
-		tl.Keep(f.FromNs, f.ToNs, f.ID)
+		a.timeline.Keep(f.FromNs, f.ToNs, f.ID)
 	}
-	res.Timeline = tl.Finish(end)
-	res.Span = spanOf(&facts.Span, class, facts.Stack)
-	for i, n := range found.Found() {
-		d := detectors[i]
-		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(thresholds, d.ID)})
+	res.Timeline = a.timeline.Finish(end)
+	res.Span = spanOf(&facts.Span, a.class, facts.Stack)
+	for i, n := range a.found.Found() {
+		d := &a.detectors[i]
+		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
 	}
-	return res, nil
+	return res
 }
 
-// accounts are the accumulators that follow the Ps by one tracker.
-type accounts struct {
-	tracker *procs.Tracker
-	ps      *procs.Accumulator
-	fair    *fairness.Accumulator
-	tl      *timeline.Accumulator
+// class returns the names of a class.
+func (a *analysis) class(id int32) (name, creator string) {
+	name, creator = a.rec.Class(id)
+	return a.Anonymize.Function(name), a.Anonymize.Function(creator)
 }
 
-// take takes a block that waits has seen.
-func (x *accounts) take(b *block) {
-	n, rest, marked := 0, b.decisions, b.marked // n are taken
-	var others, calls []reference.Decision
-	for _, part := range b.parts {
-		others, calls, rest = part.of(rest)
-		for ; len(marked) > 0 && marked[0].at < n+len(others); marked = marked[1:] {
-			m := &marked[0]
-			k := max(0, m.at+1-n)
-			x.add(others[:k])
-			others, n = others[k:], n+k
-			x.tl.Mark(m.from, m.to, fmt.Sprintf("goroutine %d waits %v", m.g, time.Duration(m.to-m.from)))
-		}
-		x.add(others)
-		if len(calls) > 0 && !x.addCalls(calls) {
-			x.add(calls)
-		}
-		n += len(others) + len(calls)
+// label returns a text of the trace.
+func (a *analysis) label(h int32) string {
+	return a.Anonymize.reason(a.stream.Tables.Name(events.Handle(h)))
+}
+
+// frames renders a stack for people, innermost frame first.
+func (a *analysis) frames(h int32) []string {
+	var out []string
+	for _, f := range a.stream.Tables.Frames(events.Handle(h)) {
+		out = append(out, a.Anonymize.frame(f))
 	}
+	return out
 }
 
-func (x *accounts) add(ds []reference.Decision) {
-	for i := range ds {
-		d := &ds[i]
-		x.tracker.Apply(d)
-		x.ps.Add(d)
-		x.fair.Add(d)
-		x.tl.Add(d)
-	}
-}
-
-// addCalls takes brief system calls, if the tracker does.
-func (x *accounts) addCalls(ds []reference.Decision) bool {
-	if !x.tracker.Calls(ds[0].P) {
-		return false
-	}
-	x.ps.AddCalls(ds)
-	x.fair.AddCalls(ds)
-	x.tl.AddCalls(ds)
-	return true
-}
-
-// failure is the first error of Options.OnDecision, which may be called from
+// failed is the first error of Options.OnDecision, which may be called from
 // another goroutine than the one that looks.
-type failure struct {
+type failed struct {
 	seen atomic.Bool
 	err  error // good once seen
 }
 
-// call calls f, unless it has failed before.
-func (x *failure) call(f func(*reference.Decision) error, d *reference.Decision) {
-	if x.seen.Load() {
-		return
-	}
-	if err := f(d); err != nil {
-		x.err = err
-		x.seen.Store(true)
+// call calls f with each decision, unless it has failed before.
+func (x *failed) call(f func(*reference.Decision) error, ds []reference.Decision) {
+	for i := range ds {
+		if x.seen.Load() {
+			return
+		}
+		if err := f(&ds[i]); err != nil {
+			x.err = err
+			x.seen.Store(true)
+		}
 	}
 }
 
@@ -331,17 +335,6 @@ type namer func(id int32) (name, creator string)
 
 // Class returns the start function and the creator of a class.
 func (f namer) Class(id int32) (name, creator string) { return f(id) }
-
-// stackLines renders a stack for people, innermost frame first.
-func stackLines(t *events.Tables, words *Names) func(int32) []string {
-	return func(h int32) []string {
-		var out []string
-		for _, f := range t.Frames(events.Handle(h)) {
-			out = append(out, words.frame(f))
-		}
-		return out
-	}
-}
 
 // toEnd reads what is left of a trace, if the stream ended before: how far it was
 // read by then is chance.

@@ -232,6 +232,13 @@ const (
 	FlagNoP                        // KindReady: the thread that made G runnable had no P (sysmon, a returning system call)
 )
 
+// FlagsRuntime are the flags of goroutines that do not belong to the program.
+const FlagsRuntime = FlagSystem | FlagTracer | FlagGC
+
+// OfProgram reports whether a decision with these flags is about a goroutine of the
+// program.
+func (f Flags) OfProgram() bool { return f&FlagsRuntime == 0 }
+
 // Reason says what a blocked goroutine waits for, by the runtime's words
 // (traceBlockReasonStrings in traceruntime.go), or in which mode a mark worker
 // runs (gcMarkWorkerModeStrings in mgc.go).

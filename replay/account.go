@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -16,31 +17,29 @@ import (
 // account measures a run, observed or simulated, with the accumulators of the
 // analysis.
 type account struct {
+	feed  *ledger.Feed
 	waits *waits.Accumulator
 	procs *procs.Accumulator
 	last  int64 // when a goroutine of the program stopped last, in ns
 }
 
 func newAccount() *account {
-	return &account{waits: waits.New(waits.Options{Worst: -1, WorstPerClass: -1, WorstClasses: -1}), procs: procs.New()}
+	a := &account{waits: waits.New(waits.Options{Worst: -1, WorstPerClass: -1, WorstClasses: -1}), procs: procs.New()}
+	a.feed = ledger.NewFeed(a.waits.Add, a.procs.Add)
+	return a
 }
 
 func (a *account) add(d *reference.Decision) {
-	a.waits.Add(d)
-	a.procs.Add(d)
-	if d.Kind == reference.KindStop && ofProgram(d.Flags) {
+	a.feed.Add(d)
+	if d.Kind == reference.KindStop && d.Flags.OfProgram() {
 		a.last = d.Time
 	}
-}
-
-func ofProgram(f reference.Flags) bool {
-	return f&(reference.FlagSystem|reference.FlagTracer|reference.FlagGC) == 0
 }
 
 // run ends the account, after end ns. The caller knows better what the makespan
 // is, if the run did not end with the trace.
 func (a *account) run(end int64) (Run, waits.Result) {
-	w, p := a.waits.Finish(end, nil), a.procs.Finish(end)
+	w, p := a.waits.Finish(end, a.feed.Open(), nil), a.procs.Finish(end)
 	r := Run{
 		MakespanNs: end,
 		Waits: Waits{

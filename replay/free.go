@@ -573,7 +573,7 @@ func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint
 	if s.policy.Fluid {
 		o.Emit, o.Waited = nil, func(at int64, f reference.Flags, ns int64) {
 			shared = append(shared, ns)
-			if ofProgram(f) {
+			if f.OfProgram() {
 				out.last = at
 			}
 		}

@@ -89,7 +89,7 @@ func (h *holds) lock(name string) *held {
 }
 
 func (h *holds) add(d *reference.Decision) {
-	if d.G < 0 || !ofProgram(d.Flags) {
+	if d.G < 0 || !d.Flags.OfProgram() {
 		return
 	}
 	x := h.gs[d.G]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -113,10 +114,8 @@ func TestAccumulators(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pol, costs, _ := sim.PolicyFor(name)
 			w, p := waits.New(waits.Options{}), procs.New()
-			r, err := sim.Simulate(t.Context(), sim.Options{Policy: pol, Costs: costs, Procs: 4, Emit: func(d *reference.Decision) {
-				w.Add(d)
-				p.Add(d)
-			}}, mixed(3))
+			feed := ledger.NewFeed(w.Add, p.Add)
+			r, err := sim.Simulate(t.Context(), sim.Options{Policy: pol, Costs: costs, Procs: 4, Emit: feed.Add}, mixed(3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +124,7 @@ func TestAccumulators(t *testing.T) {
 				count += c.Waits
 				total += c.WaitNs
 			}
-			all := w.Finish(r.EndNs, nil).All
+			all := w.Finish(r.EndNs, feed.Open(), nil).All
 			if all.Count != count || all.TotalNs != total {
 				t.Errorf("%d waits of %d ns, simulated %d of %d ns", all.Count, all.TotalNs, count, total)
 			}

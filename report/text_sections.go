@@ -116,7 +116,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 				quiet = append(quiet, words.Visible(d.ID))
 			}
 			if d.Configured {
-				configured = append(configured, visible(d.ID))
+				configured = append(configured, words.Visible(d.ID))
 			}
 		}
 		t.line("")

@@ -447,7 +447,7 @@ func sureness(r *analyze.Result) string {
 		}
 	}
 	if configured > 0 {
-		s += fmt.Sprintf(" The configuration sets thresholds of %s.", plural(int64(configured), "detector", "detectors"))
+		s += fmt.Sprintf(" The configuration sets thresholds of %s.", quantity.Plural(int64(configured), "detector", "detectors"))
 	}
 	if n := len(r.Suppressed); n > 0 {
 		s += fmt.Sprintf(" %s suppressed by the configuration.", quantity.Plural(int64(n), "finding is", "findings are"))

@@ -10,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/gmpscope/gmpscope/analyze/histogram"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -19,9 +20,6 @@ type Options struct {
 	// MinIdeal is the ideal service from which on a goroutine is judged by
 	// Jain's index and the min-max ratio.
 	MinIdeal time.Duration
-	// Ps follows the Ps of the same stream: each decision is applied to it before
-	// Add gets it. Nil: the Accumulator follows them itself.
-	Ps *procs.Tracker
 }
 
 // DefaultMinIdeal is a hundredth of a time slice. Below it, one thread wake-up
@@ -62,10 +60,10 @@ const (
 // clock's readings.
 type Accumulator struct {
 	minIdeal uint64 // ticks
-	tr       *procs.Tracker
-	own      bool // tr is driven from here
 	ps       psNow
-	table    table
+	gors     table
+	places   int     // that goroutines have, or had: their order is that of the sums at the end
+	free     []int32 // places
 	now      int64
 	gaps     int64 // ns before now that are not recorded
 
@@ -91,8 +89,8 @@ type Accumulator struct {
 	lags    *hdrhistogram.Histogram
 	all     index
 	maxLag  int64
-	classes []class
-	classOf map[int32]int32
+	handles []int32 // of the classes
+	classes []class // by the ledger's index of the class
 }
 
 // psNow is what matters of the Ps since the last decision.
@@ -106,10 +104,6 @@ type psNow struct {
 
 // New returns an empty Accumulator.
 func New(o Options) *Accumulator {
-	own := o.Ps == nil
-	if own {
-		o.Ps = procs.NewTracker()
-	}
 	if o.MinIdeal <= 0 {
 		o.MinIdeal = DefaultMinIdeal
 	}
@@ -118,11 +112,7 @@ func New(o Options) *Accumulator {
 		bypass:    newBypass(),
 		lags:      hdrhistogram.New(1, maxLag, 3),
 		minIdeal:  uint64(o.MinIdeal) << tickBits,
-		tr:        o.Ps,
-		own:       own,
-		table:     newTable(),
 		slowdowns: histogram.New(maxSlowdown),
-		classOf:   make(map[int32]int32),
 	}
 	for i, length := range windowLengths {
 		a.windows[i] = newWindow(length)
@@ -131,122 +121,137 @@ func New(o Options) *Accumulator {
 	return a
 }
 
-// notOfProgram are the flags of goroutines that are not judged.
-const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
+// Add takes the next block of the stream. It does not keep it. A time that falls
+// counts as the time before.
+func (a *Accumulator) Add(b *ledger.Block) {
+	a.gors.Grow(b.Slots)
+	a.handles = b.Classes
+	ds, next := b.Decisions, 0 // the first that was not taken yet
+	notes := b.Notes[:len(ds)]
+	for i := range ds {
+		if i < next {
+			continue
+		}
+		d, n := &ds[i], &notes[i]
+		if d.Time > a.now {
+			a.advance(d.Time)
+		}
+		if n.Changed&ledger.Counts != 0 {
+			a.setPs(&n.Ps)
+		}
+		switch d.Kind {
+		case reference.KindReady, reference.KindStart, reference.KindStop, reference.KindSyscallExit:
+			if n.G != 0 {
+				a.turn(d, n)
+			}
+		case reference.KindSyscall:
+			if k := b.Calls(i); k > 0 {
+				a.addCalls(ds[i:i+k], n)
+				next = i + k
+			} else if n.G != 0 {
+				a.turn(d, n)
+			}
+		case reference.KindLost:
+			a.gap(d.Wait)
+		}
+	}
+}
 
-// Add takes the next decision of the stream. It does not keep d. A time that
-// falls counts as the time before.
-func (a *Accumulator) Add(d *reference.Decision) {
-	if d.Time > a.now {
-		a.advance(d.Time)
-	}
-	if a.own {
-		a.tr.Apply(d)
-	}
-	tr := a.tr
-	a.ps.usable = tr.Usable()
-	if n := min(tr.Count(procs.Idle), tr.Queued()); n != a.ps.unclaimed {
+// setPs follows the numbers of the Ps.
+func (a *Accumulator) setPs(ps *ledger.Ps) {
+	a.ps.usable = int64(ps.Usable)
+	if n := int64(ps.Unclaimed); n != a.ps.unclaimed {
 		a.unclaimed.Add(a.ps.unclaimed, a.now-a.ps.unclaimedSince)
 		a.ps.unclaimed, a.ps.unclaimedSince = n, a.now
 	}
-	if n := int64(tr.Procs()) - tr.Count(procs.NotRecorded); n != a.ps.procs {
+	if n := int64(ps.Recorded); n != a.ps.procs {
 		a.size.Add(a.ps.procs, a.now-a.ps.procsSince)
 		a.ps.procs, a.ps.procsSince = n, a.now
 	}
-	switch d.Kind {
-	case reference.KindReady, reference.KindStart, reference.KindStop,
-		reference.KindSyscall, reference.KindSyscallExit:
-	case reference.KindLost:
-		a.gap(d.Wait)
-		return
-	default:
-		return
-	}
-	if d.G < 0 {
-		return
-	}
-	slot := a.table.Find(d.G)
-	if d.Flags&notOfProgram != 0 {
-		if slot != 0 { // it was not known to be the runtime's until now
-			g := a.table.At(slot)
+}
+
+// turn follows a goroutine from one activity to another.
+func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
+	g, was := a.gors.At(n.G), n.Was
+	if !d.Flags.OfProgram() {
+		if g.alive { // it was not known to be the runtime's until now
 			g.waited = -1
-			a.stop(g)
-			a.table.drop(d.G, slot)
+			a.stop(g, was, n.Since)
+			a.drop(g)
 		}
 		return
 	}
-	if slot == 0 {
+	if !g.alive {
 		switch {
 		case d.Kind == reference.KindStop, d.Kind == reference.KindSyscall,
 			d.Kind == reference.KindSyscallExit && d.P < 0:
 			return
 		}
-		slot = a.table.add(d.G)
-	}
-	g := a.table.At(slot)
-	if d.Class != 0 {
-		g.class = d.Class
+		a.begin(g)
+		was = ledger.Unseen
 	}
 	switch d.Kind {
-	case reference.KindStart:
-		a.start(g, d)
 	case reference.KindReady:
-		if a.ready(g, d) && d.Why != reference.WhyGosched {
+		if a.ready(g, d, was, n.Since) && d.Why != reference.WhyGosched {
 			if a.bypass.full() {
-				a.bypass.renumber(&a.table, &a.age)
+				a.bypass.renumber(&a.gors, &a.age)
 			}
 			a.bypass.number(g)
-			a.age.push(&a.table, slot, g, a.now)
+			a.age.push(&a.gors, n.G, g, a.now)
 		}
+	case reference.KindStart:
+		a.start(g, d, was, n.Since)
 	case reference.KindStop:
 		if d.Why == reference.WhyLost {
 			g.waited = -1 // its end is not recorded
 		}
-		a.stop(g)
+		a.stop(g, was, n.Since)
 		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-			a.fold(g)
-			a.table.drop(d.G, slot)
+			a.fold(g, n.Class)
+			a.drop(g)
 		}
 	case reference.KindSyscall:
-		a.stop(g)
+		a.stop(g, was, n.Since)
 	case reference.KindSyscallExit:
 		// It goes on running on the P that it kept, without having been
 		// runnable: no activation. Without a P, a Ready follows.
 		if d.P >= 0 {
-			a.stop(g)
+			a.stop(g, was, n.Since)
 			a.run(g)
 		}
 	}
 }
 
-// AddCalls takes system calls that the Tracker has followed by [procs.Tracker.Calls].
-func (a *Accumulator) AddCalls(calls []reference.Decision) {
-	g := a.table.At(a.table.Find(calls[0].G))
-	if g.state != running { // place 0, which is nobody's, is never
-		for i := range calls {
-			a.Add(&calls[i])
-		}
-		return
+// begin begins the record of a goroutine.
+func (a *Accumulator) begin(g *goroutine) {
+	place := int32(a.places)
+	if n := len(a.free); n > 0 {
+		place, a.free = a.free[n-1], a.free[:n-1]
+	} else {
+		a.places++
 	}
-	if calls[0].Class != 0 {
-		g.class = calls[0].Class
-	}
+	*g = goroutine{waited: -1, alive: true, place: place}
+}
+
+// drop ends it.
+func (a *Accumulator) drop(g *goroutine) {
+	g.alive = false
+	a.free = append(a.free, g.place)
+}
+
+// addCalls takes brief system calls, of which n is the first note.
+func (a *Accumulator) addCalls(calls []reference.Decision, n *ledger.Note) {
+	g, since := a.gors.At(n.G), n.Since
 	for i := 1; i < len(calls); i += 2 {
 		if t := calls[i-1].Time; t > a.now {
 			a.advance(t)
 		}
-		if g.waited >= 0 {
-			a.slowdown(g.waited, a.now-g.since)
-			g.waited = -1
-		}
-		g.service += a.now - g.since
-		g.ideal += a.clock - g.clock
-		a.oneLessRuns()
+		a.stop(g, ledger.Running, since)
 		if t := calls[i].Time; t > a.now {
 			a.advance(t)
 		}
-		a.oneMoreRuns()
-		g.since, g.clock = a.now, a.clock
+		a.run(g)
+		since = a.now
 	}
 }
 
@@ -325,39 +330,38 @@ func shared(ticks, usable, active uint64) uint64 {
 
 // run lets an inactive goroutine run, which was not seen as runnable.
 func (a *Accumulator) run(g *goroutine) {
-	g.state, g.since, g.clock = running, a.now, a.clock
+	g.clock = a.clock
 	a.oneMoreRuns()
 }
 
 // ready reports whether it was news.
-func (a *Accumulator) ready(g *goroutine, d *reference.Decision) bool {
-	if g.state == runnable {
+func (a *Accumulator) ready(g *goroutine, d *reference.Decision, was ledger.Activity, since int64) bool {
+	if was == ledger.Runnable {
 		return false
 	}
-	if g.state == running {
-		a.stop(g)
-	}
+	a.stop(g, was, since)
 	g.partial = d.Flags&reference.FlagFirst != 0
-	g.state, g.since, g.clock = runnable, a.now, a.clock
+	g.since, g.clock = a.now, a.clock
 	a.settle()
 	a.runnable++
 	return true
 }
 
-func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
-	switch g.state {
-	case running:
+func (a *Accumulator) start(g *goroutine, d *reference.Decision, was ledger.Activity, since int64) {
+	switch was {
+	case ledger.Running:
 		return
-	case inactive: // not seen as runnable
+	case ledger.Runnable:
+	default: // not seen as runnable
 		g.waited = -1
 		a.run(g)
 		return
 	}
 	if g.aged {
 		a.bypass.start(g, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
-		a.age.remove(&a.table, g, a.now)
+		a.age.remove(&a.gors, g, a.now)
 	}
-	wait := a.now - g.since
+	wait := a.now - since
 	told := wait // as the stream tells it, for the self-check
 	if d.Wait >= 0 {
 		told = d.Wait
@@ -372,35 +376,33 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision) {
 	if g.partial {
 		g.waited = -1
 	}
-	g.state, g.since = running, a.now
 }
 
-// stop ends a run interval, and with it the activation: the goroutine gets inactive,
-// and what it got and what it was due are added up.
-func (a *Accumulator) stop(g *goroutine) {
-	ns := a.now - g.since
-	switch g.state {
-	case inactive:
-		return
-	case running:
+// stop ends an activity that began at since, and with it the activation: the goroutine
+// gets inactive, and what it got and what it was due are added up.
+func (a *Accumulator) stop(g *goroutine, was ledger.Activity, since int64) {
+	ns := a.now - since
+	switch was {
+	case ledger.Running:
 		if g.waited >= 0 {
 			a.slowdown(g.waited, ns)
 		}
 		a.oneLessRuns()
 		g.service += ns
-	case runnable: // the stream does not say when it ran
+	case ledger.Runnable: // the stream does not say when it ran
 		if g.aged {
-			a.age.remove(&a.table, g, a.now)
+			a.age.remove(&a.gors, g, a.now)
 		}
 		a.owed(g)
 		a.waits.Add(1, ns)
 		a.settle()
 		a.runnable--
 		g.wait += ns
+	default:
+		return
 	}
 	g.waited = -1
 	g.ideal += a.clock - g.clock
-	g.state = inactive
 }
 
 // owed notes the lag, ideal service minus service, of a runnable goroutine. It
@@ -436,14 +438,11 @@ func (a *Accumulator) slowdown(wait, run int64) {
 }
 
 // fold adds a goroutine that is over, and inactive, to its class.
-func (a *Accumulator) fold(g *goroutine) {
-	i, ok := a.classOf[g.class]
-	if !ok {
-		i = int32(len(a.classes))
-		a.classes = append(a.classes, class{id: g.class})
-		a.classOf[g.class] = i
+func (a *Accumulator) fold(g *goroutine, ci int32) {
+	for int(ci) >= len(a.classes) {
+		a.classes = append(a.classes, class{})
 	}
-	c := &a.classes[i]
+	c := &a.classes[ci]
 	c.n++
 	c.waits.add(g.wait)
 	c.maxLag = max(c.maxLag, g.maxLag)
@@ -458,20 +457,25 @@ func (a *Accumulator) fold(g *goroutine) {
 }
 
 // Finish closes all intervals at end, ns of the last event, and returns the
-// results. names may be nil. The Accumulator cannot be used afterwards.
-func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
+// results. open is [ledger.Ledger.Open], names may be nil. The Accumulator cannot be
+// used afterwards.
+func (a *Accumulator) Finish(end int64, open []ledger.Open, names Names) (Result, Pressure) {
 	if end > a.now {
 		a.advance(end)
 	}
-	a.age.update(&a.table, a.now)
-	for i := int32(1); i < a.table.Len(); i++ {
-		g := a.table.At(i)
+	a.age.update(&a.gors, a.now)
+	open = slices.Clone(open)
+	slices.SortFunc(open, func(x, y ledger.Open) int {
+		return cmp.Compare(a.gors.At(x.Slot).place, a.gors.At(y.Slot).place)
+	})
+	for _, o := range open {
+		g := a.gors.At(o.Slot)
 		if !g.alive {
 			continue
 		}
 		g.waited = -1 // an activation that is not over has no slowdown
-		a.stop(g)
-		a.fold(g)
+		a.stop(g, o.Activity, o.Since)
+		a.fold(g, o.Class)
 	}
 	r := Result{
 		Jain:        a.all.jain(),
@@ -494,12 +498,15 @@ func (a *Accumulator) Finish(end int64, names Names) (Result, Pressure) {
 	r.Bypass = a.bypass.result()
 	for i := range a.classes {
 		c := &a.classes[i]
+		if c.n == 0 {
+			continue
+		}
 		out := Class{
-			ID: c.id, N: c.n, Judged: c.shares.n, Jain: c.shares.jain(), Gini: c.waits.gini(),
+			ID: a.handles[i], N: c.n, Judged: c.shares.n, Jain: c.shares.jain(), Gini: c.waits.gini(),
 			MinMax: c.shares.minMax(), MaxLagNs: c.maxLag,
 		}
 		if names != nil {
-			out.Name, out.Creator = names(c.id)
+			out.Name, out.Creator = names(out.ID)
 		}
 		r.Classes = append(r.Classes, out)
 	}

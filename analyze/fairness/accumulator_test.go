@@ -19,7 +19,7 @@ import (
 )
 
 func run(o Options, ds []reference.Decision, end int64) (Result, Pressure) {
-	a := New(o)
+	a := drive(New(o))
 	for i := range ds {
 		a.Add(&ds[i])
 	}
@@ -419,7 +419,7 @@ func TestHostile(t *testing.T) {
 	}
 	pick := []int64{-1, 0, 1, 2, 3, 4096, 4097, 1 << 20, math.MaxInt32, math.MaxInt64, math.MinInt64}
 	anyInt := func() int64 { return pick[r.IntN(len(pick))] }
-	a := New(Options{})
+	a := drive(New(Options{}))
 	for range 50000 {
 		a.Add(&reference.Decision{
 			Time: int64(r.Uint64N(math.MaxInt64)) >> r.IntN(63), G: anyInt(), P: int32(anyInt()), Victim: int32(anyInt()),
@@ -428,7 +428,7 @@ func TestHostile(t *testing.T) {
 			Flags: few(),
 		})
 	}
-	if n := int(a.table.Len()) - 1; n > len(pick) {
+	if n := a.places; n > len(pick) {
 		t.Errorf("%d slots for %d goroutines", n, len(pick))
 	}
 	res, p := a.Finish(0, nil)
@@ -445,14 +445,14 @@ func TestHostile(t *testing.T) {
 // TestMemory makes a million goroutines one after the other: the table must not
 // grow with them.
 func TestMemory(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	for g := range int64(1_000_000) {
 		now := g * 10
 		a.Add(&reference.Decision{Time: now, Kind: reference.KindReady, G: g + 1, P: -1, Class: 1})
 		a.Add(&reference.Decision{Time: now + 3, Kind: reference.KindStart, G: g + 1, Victim: -1, Class: 1})
 		a.Add(&reference.Decision{Time: now + 9, Kind: reference.KindStop, G: g + 1, Class: 1, Why: reference.WhyExit})
 	}
-	if n := a.table.Len() - 1; n != 1 {
+	if n := a.places; n != 1 {
 		t.Errorf("%d slots, want 1", n)
 	}
 	r, _ := a.Finish(10_000_000, nil)
@@ -468,7 +468,7 @@ func BenchmarkAdd(b *testing.B) {
 				Steps: min(100_000, 5000*live), Ps: 8, Live: min(live, 1000), Ring: 256, NoTruth: true,
 			})
 			ds := s.Decisions
-			a := New(Options{})
+			a := drive(New(Options{}))
 			for g := range live { // blocked all the time
 				id := int64(1_000_000 + g)
 				a.Add(&reference.Decision{Kind: reference.KindStart, G: id, P: -1, Victim: -1})

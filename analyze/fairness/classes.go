@@ -128,7 +128,6 @@ func (w *waits) gini() float64 {
 
 // class gathers the goroutines of one class that are over.
 type class struct {
-	id     int32
 	n      int64
 	shares index
 	waits  waits

@@ -76,7 +76,7 @@ func TestAgeAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := procstest.Generate(r.IntN, procstest.Options{})
-		a := New(Options{})
+		a := drive(New(Options{}))
 		a.age.width = 1 + s.End/5000 // so that bins are merged a few times
 		type wait struct{ since int64 }
 		waits := map[int64]wait{}
@@ -107,7 +107,7 @@ func TestAgeAgreesWithTheTruth(t *testing.T) {
 				continue
 			}
 			switch {
-			case d.Flags&notOfProgram != 0:
+			case !d.Flags.OfProgram():
 				delete(waits, d.G)
 			case d.Kind == reference.KindReady:
 				if _, ok := waits[d.G]; !ok && d.Why != reference.WhyGosched {
@@ -148,7 +148,7 @@ func TestBypassAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := procstest.Generate(r.IntN, procstest.Options{Steps: 600, NoTruth: true})
-		a := New(Options{})
+		a := drive(New(Options{}))
 		a.bypass.tree = make([]int32, 8) // so that numbers run out often
 		type wait struct {
 			seq int
@@ -166,10 +166,10 @@ func TestBypassAgreesWithTheTruth(t *testing.T) {
 			}
 			w := waits[d.G]
 			switch {
-			case d.Flags&notOfProgram != 0:
+			case !d.Flags.OfProgram():
 				delete(waits, d.G)
 			case d.Kind == reference.KindReady:
-				if w == nil && d.Why != reference.WhyGosched && a.table.At(a.table.Find(d.G)).aged {
+				if w == nil && d.Why != reference.WhyGosched && a.aged(d.G) {
 					seq++
 					waits[d.G] = &wait{seq: seq}
 				}
@@ -250,7 +250,7 @@ func TestDeciles(t *testing.T) {
 // simulate judges a run of the reference scheduler without costs.
 func simulate(t *testing.T, p sim.Policy, procs int, scripts ...sim.Script) (Result, Pressure) {
 	t.Helper()
-	a := New(Options{})
+	a := drive(New(Options{}))
 	end := int64(0)
 	_, err := sim.Simulate(context.Background(), sim.Options{Policy: p, Procs: procs, Emit: func(d *reference.Decision) {
 		a.Add(d)
@@ -348,7 +348,7 @@ func TestSimulatedRuns(t *testing.T) {
 }
 
 func TestNothingAtAll(t *testing.T) {
-	r, p := New(Options{}).Finish(0, nil)
+	r, p := drive(New(Options{})).Finish(0, nil)
 	if d := gocmp.Diff(Pressure{Windows: []PressureWindow{}, Age: Age{BinNs: firstAgeBin}}, p); d != "" || len(r.Slowdown.ByService) != 0 {
 		t.Error(d, r)
 	}
@@ -368,7 +368,7 @@ func TestPressureLeavesGapsOut(t *testing.T) {
 		{Time: 84 * ms, Kind: reference.KindReady, G: 2, P: none, To: reference.QueueGlobal, Global: 1},
 		{Time: 94 * ms, Kind: reference.KindStart, G: 2, P: 0, Src: reference.SrcGlobal},
 	}
-	a := New(Options{})
+	a := drive(New(Options{}))
 	for i := range ds {
 		a.Add(&ds[i])
 	}

@@ -1,5 +1,5 @@
 // Package fairness answers: did everyone get a fair share, and how much of the
-// time did work wait? It is one of the accumulators of step 4 of package
+// time did work wait? It is one of the accumulators of step 5 of package
 // analyze.
 //
 // [Accumulator] compares what each goroutine of the program got with what ideal

@@ -1,5 +1,5 @@
 // Package findings answers: what is wrong, how do we know, and what can be
-// done? It is step 5 of package analyze.
+// done? It is step 6 of package analyze.
 //
 // It holds the scheme of the detectors; each [Detector] is a package in a
 // folder below, named by its ID, with its explanation and its tests, and

@@ -1,5 +1,5 @@
 // Package histogram answers: how often did each of many values occur, to three
-// decimal digits? It serves the accumulators of step 4 of
+// decimal digits? It serves the accumulators of step 5 of
 // [github.com/gmpscope/gmpscope/analyze], which count one or two with every start.
 package histogram
 

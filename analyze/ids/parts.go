@@ -36,6 +36,13 @@ func (p *Parts[T]) Make(i int32) *T {
 	return p.At(i)
 }
 
+// Grow is Make for all numbers below n.
+func (p *Parts[T]) Grow(n int32) {
+	for i := int32(len(p.parts)) << partBits; i < n; i += partLen {
+		p.Make(i)
+	}
+}
+
 // Find is At, or nil where Make was called for no number nearby.
 func (p *Parts[T]) Find(i int32) *T {
 	if part := int(i >> partBits); part >= len(p.parts) || p.parts[part] == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/reference"
@@ -15,9 +16,7 @@ import (
 
 func run(ds []reference.Decision, end int64) procs.Result {
 	a := procs.New()
-	for i := range ds {
-		a.Add(&ds[i])
-	}
+	ledger.NewFeed(a.Add).AddAll(ds)
 	return a.Finish(end)
 }
 
@@ -238,13 +237,14 @@ func BenchmarkAdd(b *testing.B) {
 			})
 			ds := s.Decisions
 			a := procs.New()
+			feed := ledger.NewFeed(a.Add)
 			b.ReportAllocs()
 			base := int64(0)
 			i := 0
 			for b.Loop() {
 				d := ds[i]
 				d.Time += base
-				a.Add(&d)
+				feed.Add(&d)
 				if i++; i == len(ds) {
 					i = 0
 					base += s.End

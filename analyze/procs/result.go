@@ -1,5 +1,5 @@
 // Package procs answers: what did the Ps do all the time, and how did work and
-// Ps change hands? It is one of the accumulators of step 4 of package analyze.
+// Ps change hands? It is one of the accumulators of step 5 of package analyze.
 //
 // [Accumulator] takes the account: every nanosecond of a P's life belongs to
 // one [State], so a P's times sum to its lifetime exactly, in integers.

@@ -1,6 +1,6 @@
 // Package span answers: how much of the work had to be done one after the
 // other, and how fast could it have been at best? It is one of the accumulators
-// of step 4 of package analyze.
+// of step 5 of package analyze.
 //
 // The program's run intervals are a graph: pieces of running, an edge from each
 // piece to the next of its goroutine, and from the piece in which a goroutine

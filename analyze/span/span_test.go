@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
@@ -23,7 +23,7 @@ const ms = int64(1_000_000)
 // driver tells an Accumulator of a stream of decisions.
 type driver struct {
 	*span.Accumulator
-	ps *procs.Tracker
+	ps *ledger.States
 	gs map[int64]*goroutine
 }
 
@@ -34,7 +34,7 @@ type goroutine struct {
 }
 
 func newDriver() *driver {
-	return &driver{Accumulator: span.New(), ps: procs.NewTracker(), gs: map[int64]*goroutine{}}
+	return &driver{Accumulator: span.New(), ps: &ledger.States{}, gs: map[int64]*goroutine{}}
 }
 
 func (a *driver) add(d *reference.Decision) {
@@ -55,7 +55,7 @@ func (a *driver) goroutine(d *reference.Decision) {
 	if d.Class != 0 {
 		g.class = d.Class
 	}
-	if d.Flags&(reference.FlagSystem|reference.FlagTracer|reference.FlagGC) != 0 && !g.system {
+	if !d.Flags.OfProgram() && !g.system {
 		g.system = true
 		a.Forget(&g.node)
 	}

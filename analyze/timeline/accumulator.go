@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -13,9 +13,6 @@ type Options struct {
 	// MaxBins is the most bins that the result may have, from 16 on. With more
 	// than 128 Ps it is halved until lanes x bins fits DefaultMaxCells.
 	MaxBins int
-	// Ps follows the Ps of the same stream: each decision is applied to it before
-	// Add gets it. Nil: the Accumulator follows them itself.
-	Ps *procs.Tracker
 }
 
 // The defaults.
@@ -46,19 +43,17 @@ const (
 	colNone = -1
 )
 
-// column says where the time in a state of package procs goes.
+// column says where the time in a state of a P goes.
 var column = [...]int8{
-	procs.Idle: colNone, procs.User: colUser, procs.System: colSystem,
-	procs.GC: colGC, procs.Tracer: colSystem, procs.Syscall: colSyscall,
-	procs.Sched: colSched, procs.Stopped: colStopped, procs.Unused: colUnused,
-	procs.NotRecorded: colNotRecorded,
+	ledger.Idle: colNone, ledger.User: colUser, ledger.System: colSystem,
+	ledger.GC: colGC, ledger.Tracer: colSystem, ledger.Syscall: colSyscall,
+	ledger.Sched: colSched, ledger.Stopped: colStopped, ledger.Unused: colUnused,
+	ledger.NotRecorded: colNotRecorded,
 }
 
 // Accumulator paints the picture from one pass over a stream of decisions. Its
 // memory depends on the number of Ps only.
 type Accumulator struct {
-	tr      *procs.Tracker
-	own     bool // tr is driven from here
 	now     int64
 	next    int64 // from when on pass has more to do than to set now
 	bin     int64 // start of the bin of now
@@ -66,6 +61,8 @@ type Accumulator struct {
 	maxBins int   // as of now: falls as lanes are added
 	lanes   []lane
 	born    int // lanes that are in use
+	known   int // Ps from 0 to the highest known one
+	omitted int32
 
 	global, runnable, idle, missed         series
 	steals, retakes, handoffs, preemptions counter
@@ -85,7 +82,7 @@ type lane struct {
 	wait   int64
 	depth  newest
 	class  int32
-	state  procs.State
+	state  ledger.State
 	src    reference.Source
 	born   bool
 }
@@ -95,56 +92,79 @@ func New(o Options) *Accumulator {
 	if o.MaxBins == 0 {
 		o.MaxBins = DefaultMaxBins
 	}
-	own := o.Ps == nil
-	if own {
-		o.Ps = procs.NewTracker()
-	}
 	return &Accumulator{
-		tr:      o.Ps,
-		own:     own,
 		shift:   firstShift,
 		maxBins: max(minBins, o.MaxBins),
 		history: newHistory(),
 	}
 }
 
-// Add takes the next decision of the stream. It does not keep d. A time that
-// falls counts as the time before.
-func (a *Accumulator) Add(d *reference.Decision) {
-	a.pass(d.Time)
-	if a.own {
-		a.tr.Apply(d)
-	}
-	switch d.Kind {
-	case reference.KindReady, reference.KindMove:
-		a.lengths(a.lane(d.P), d)
-	case reference.KindStart:
-		l := a.lane(d.P)
-		a.change(l, a.tr.Change(), d.G, d.Class, d.Wait, d.Src)
-		a.lengths(l, d)
-	case reference.KindStop:
-		a.change(a.lane(d.P), a.tr.Change(), -1, 0, -1, 0)
-	case reference.KindSyscall, reference.KindSyscallExit:
-		a.change(a.lane(d.P), a.tr.Change(), d.G, d.Class, -1, 0)
-	default:
-		changes := a.tr.Changes()
-		for i := range changes {
-			a.change(a.lane(changes[i].P), &changes[i], -1, 0, -1, 0)
+// Marked is a call of [Accumulator.Mark] that is due after decision At of a block.
+type Marked struct {
+	At       int
+	From, To int64
+	Title    string
+}
+
+// Add takes the next block of the stream, and what is to be marked in it, in the order
+// of the decisions. It does not keep the block. A time that falls counts as the time
+// before.
+func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
+	a.known, a.omitted = b.Known, b.Omitted
+	ds, next := b.Decisions, 0 // the first that was not taken yet
+	notes := b.Notes[:len(ds)]
+	for i := range ds {
+		if i < next {
+			continue
 		}
-		a.rare(d)
-	}
-	if idle := a.tr.Count(procs.Idle); idle|a.idle.level != 0 { // else none is missed
-		a.unused(idle)
+		d, n := &ds[i], &notes[i]
+		a.pass(d.Time)
+		switch d.Kind {
+		case reference.KindReady, reference.KindMove:
+			a.lengths(d, n)
+		case reference.KindStart:
+			if n.Changed&ledger.OneP != 0 {
+				a.change(d.P, n.To, d.G, d.Class, d.Wait, d.Src)
+			}
+			a.lengths(d, n)
+		case reference.KindStop:
+			if n.Changed&ledger.OneP != 0 {
+				a.change(d.P, n.To, -1, 0, -1, 0)
+			}
+		case reference.KindSyscall, reference.KindSyscallExit:
+			if k := b.Calls(i); k > 0 {
+				a.addCalls(ds[i : i+k])
+				next = i + k
+				continue
+			}
+			if n.Changed&ledger.OneP != 0 {
+				a.change(d.P, n.To, d.G, d.Class, -1, 0)
+			}
+		default:
+			if n.Changed&ledger.OneP != 0 {
+				a.change(d.P, n.To, -1, 0, -1, 0)
+			}
+			for _, c := range b.Changes(i) {
+				a.change(c.P, c.To, -1, 0, -1, 0)
+			}
+			a.rare(d)
+		}
+		if n.Changed&ledger.Counts != 0 {
+			a.unused(int64(n.Ps.Idle), int64(n.Ps.Unclaimed))
+		}
+		for ; len(marks) > 0 && marks[0].At <= i; marks = marks[1:] {
+			a.Mark(marks[0].From, marks[0].To, marks[0].Title)
+		}
 	}
 }
 
 // unused notes how many Ps are idle, and how many of them could run somebody.
-func (a *Accumulator) unused(idle int64) {
+func (a *Accumulator) unused(idle, unclaimed int64) {
 	if idle != a.idle.level {
 		a.set(&a.idle, idle)
 	}
-	if n := min(idle, a.tr.Queued()); n != a.missed.level {
-		a.set(&a.missed, n)
+	if unclaimed != a.missed.level {
+		a.set(&a.missed, unclaimed)
 	}
 }
 
@@ -192,7 +212,7 @@ func (a *Accumulator) gap(ns int64) {
 	if ns <= 0 {
 		return
 	}
-	a.unused(0)
+	a.unused(0, 0)
 	a.gaps.begin(a.now, "not recorded")
 	a.set(&a.lost, 1)
 	a.pass(a.now + min(ns, maxTime-a.now))
@@ -200,8 +220,8 @@ func (a *Accumulator) gap(ns int64) {
 	a.gaps.finish(a.now)
 }
 
-// AddCalls takes system calls that the Tracker has followed by [procs.Tracker.Calls].
-func (a *Accumulator) AddCalls(calls []reference.Decision) {
+// addCalls takes brief system calls.
+func (a *Accumulator) addCalls(calls []reference.Decision) {
 	l := a.lane(calls[0].P)
 	if l == nil {
 		a.pass(calls[len(calls)-1].Time)
@@ -212,7 +232,7 @@ func (a *Accumulator) AddCalls(calls []reference.Decision) {
 		enter, exit := &calls[i-1], &calls[i]
 		a.pass(enter.Time)
 		a.end(l, p)
-		l.state, l.g, l.class, l.wait, l.src = procs.Syscall, enter.G, enter.Class, -1, 0
+		l.state, l.g, l.class, l.wait, l.src = ledger.Syscall, enter.G, enter.Class, -1, 0
 		a.pass(exit.Time)
 		a.end(l, p)
 		l.state = before
@@ -289,19 +309,20 @@ func (a *Accumulator) lane(p int32) *lane {
 
 // addLane returns the lane of a P that has none yet, and nil if it gets none.
 func (a *Accumulator) addLane(p int32) *lane {
-	if p < 0 || p >= maxLanes || int(p) >= a.tr.Known() {
+	if p < 0 || p >= maxLanes || int(p) >= a.known {
 		return nil
 	}
 	for len(a.lanes) <= int(p) {
-		a.lanes = append(a.lanes, lane{state: procs.Unused, g: -1, wait: -1, depth: noDepth})
+		a.lanes = append(a.lanes, lane{state: ledger.Unused, g: -1, wait: -1, depth: noDepth})
 	}
 	return &a.lanes[p]
 }
 
-// change ends the stint of a P, whose lane is l, and begins the next, which is g's. It
-// does nothing if c or l is nil.
-func (a *Accumulator) change(l *lane, c *procs.Change, g int64, class int32, wait int64, src reference.Source) {
-	if c == nil || l == nil {
+// change ends the stint of P p and begins the next, which is g's, in a state. It does
+// nothing if the P has no lane.
+func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wait int64, src reference.Source) {
+	l := a.lane(p)
+	if l == nil {
 		return
 	}
 	if !l.born {
@@ -312,8 +333,8 @@ func (a *Accumulator) change(l *lane, c *procs.Change, g int64, class int32, wai
 			a.fit()
 		}
 	}
-	a.end(l, c.P)
-	l.state, l.g, l.class, l.wait, l.src = c.To, g, class, wait, src
+	a.end(l, p)
+	l.state, l.g, l.class, l.wait, l.src = to, g, class, wait, src
 }
 
 // end ends the stint of P p, whose lane is l. The next one begins.
@@ -327,7 +348,7 @@ func (a *Accumulator) end(l *lane, p int32) {
 	} else {
 		l.flush(a.now, a.shift)
 	}
-	if l.state != procs.Unused {
+	if l.state != ledger.Unused {
 		l.stint(a.stints.next(), p, a.now)
 		if a.stints.n >= a.dueStints {
 			a.next = 0
@@ -340,14 +361,14 @@ func (a *Accumulator) end(l *lane, p int32) {
 func (l *lane) settle(shift uint) {
 	for state, ns := range l.near {
 		if ns > 0 {
-			l.add(int(l.since>>shift), procs.State(state), ns)
+			l.add(int(l.since>>shift), ledger.State(state), ns)
 			l.near[state] = 0
 		}
 	}
 }
 
 // add adds time in a state to a bin.
-func (l *lane) add(bin int, state procs.State, ns uint64) {
+func (l *lane) add(bin int, state ledger.State, ns uint64) {
 	col := column[state]
 	if col == colNone {
 		return
@@ -378,22 +399,25 @@ func (l *lane) stint(s *stint, p int32, to int64) {
 	s.p, s.class, s.state, s.src = p, l.class, l.state, l.src
 }
 
-// lengths notes the queue lengths that the decision changed. The lane of its P is l.
-func (a *Accumulator) lengths(l *lane, d *reference.Decision) {
-	if l != nil {
-		a.local(l, d.P, max(0, d.Local))
-	}
-	if d.Victim >= 0 {
-		if l := a.lane(d.Victim); l != nil {
-			a.local(l, d.Victim, a.tr.Local(d.Victim))
+// lengths notes the queue lengths that the decision changed.
+func (a *Accumulator) lengths(d *reference.Decision, n *ledger.Note) {
+	if n.Changed&ledger.LocalLen != 0 {
+		if l := a.lane(d.P); l != nil {
+			a.local(l, d.P, max(0, d.Local))
 		}
 	}
-	if n := int64(max(0, d.Global)); n != a.global.level {
-		a.depth(&a.globalDepth, -1, int32(a.global.level), int32(n))
-		a.set(&a.global, n)
+	if n.Changed&ledger.VictimLen != 0 {
+		if l := a.lane(d.Victim); l != nil {
+			a.local(l, d.Victim, int32(l.queue.level)-1)
+		}
 	}
-	if n := a.tr.Runnable(); n != a.runnable.level {
-		a.set(&a.runnable, n)
+	if n.Changed&ledger.GlobalLen != 0 {
+		n := max(0, d.Global)
+		a.depth(&a.globalDepth, -1, int32(a.global.level), n)
+		a.set(&a.global, int64(n))
+	}
+	if n.Changed&ledger.RunnableNum != 0 {
+		a.set(&a.runnable, n.Runnable)
 	}
 }
 
@@ -446,9 +470,7 @@ func (a *Accumulator) Finish(end int64) Result {
 		l.queue.flush(end, a.shift)
 		r.Lanes = append(r.Lanes, l.result(int32(p), widths, a.shift, end))
 	}
-	r.OmittedPs = max(0, int32(a.tr.Known())-maxLanes)
-	ps, _ := a.tr.Omitted()
-	r.OmittedPs += ps
+	r.OmittedPs = max(0, int32(a.known)-maxLanes) + a.omitted
 	return r
 }
 

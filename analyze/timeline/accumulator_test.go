@@ -22,7 +22,7 @@ var _ = [1]struct{}{}[int(procs.Idle)-int(Idle)+int(procs.User)-int(User)+
 	int(procs.NotRecorded)-int(NotRecorded)]
 
 func run(o Options, ds []reference.Decision, end int64) Result {
-	a := New(o)
+	a := drive(New(o))
 	for i := range ds {
 		a.Add(&ds[i])
 	}
@@ -106,12 +106,12 @@ func TestByHand(t *testing.T) {
 func TestMergeIsLossless(t *testing.T) {
 	for seed := range uint64(20) {
 		s := procstest.Generate(rand.New(rand.NewPCG(seed, 2)).IntN, procstest.Options{Steps: 1000, NoTruth: true, Gaps: seed%2 == 1})
-		a := New(Options{MaxBins: 32})
+		a := drive(New(Options{MaxBins: 32}))
 		for i := range s.Decisions {
 			a.Add(&s.Decisions[i])
 		}
 		got := a.Finish(s.End)
-		b := New(Options{MaxBins: 32})
+		b := drive(New(Options{MaxBins: 32}))
 		b.shift = a.shift
 		for i := range s.Decisions {
 			b.Add(&s.Decisions[i])
@@ -153,7 +153,7 @@ func TestMarks(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := procstest.Generate(r.IntN, procstest.Options{Steps: 25_000, Ps: 5, Ring: 20})
-		a := New(Options{})
+		a := drive(New(Options{}))
 		a.whole = 6000 // what is generated counts as long
 		for i := range s.Decisions {
 			d := &s.Decisions[i]
@@ -194,7 +194,7 @@ func TestKeep(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := procstest.Generate(r.IntN, procstest.Options{Steps: 25_000, Ps: 5, Ring: 20})
-		a := New(Options{})
+		a := drive(New(Options{}))
 		a.whole = 1000
 		short := seed%2 == 1 // the history does not reach back to the start
 		if short {
@@ -240,7 +240,7 @@ func TestKeep(t *testing.T) {
 
 // TestMarkKeepsLongest marks intervals of rising and falling length.
 func TestMarkKeepsLongest(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	a.Add(&reference.Decision{Kind: reference.KindProcs, Batch: 1})
 	now := int64(0)
 	for i := range int64(12) {
@@ -462,7 +462,7 @@ func checkOrder(t failer, stints []Stint) {
 // time, of a few Ps or of many, and some of a P that was unused before.
 func TestOrder(t *testing.T) {
 	for _, n := range []int32{4, 3 * nearPieces} {
-		a := New(Options{})
+		a := drive(New(Options{}))
 		add := func(at int64, kind reference.Kind, n int32) {
 			a.Add(&reference.Decision{Time: at, Kind: kind, P: n, Batch: n, Why: reference.WhyIdle})
 		}
@@ -507,7 +507,7 @@ func checkDepth(t failer, depths map[int32][]Depth, p int32, at int64, want int)
 
 // TestManyPs checks that lanes and bins stay bounded.
 func TestManyPs(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	a.Add(&reference.Decision{Kind: reference.KindProcs, Batch: 1_000_000})
 	for i := range int64(100_000) {
 		a.Add(&reference.Decision{Time: i * 100, Kind: reference.KindPStart, P: int32(i * 7 % 2_000_000)})
@@ -524,7 +524,7 @@ func TestHostile(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	pick := []int64{-1, 0, 1, 2, 3, 1023, 1024, 4096, 1 << 20, math.MaxInt32, math.MaxInt64, math.MinInt64}
 	anyInt := func() int64 { return pick[r.IntN(len(pick))] }
-	a := New(Options{})
+	a := drive(New(Options{}))
 	for i := range 50000 {
 		d := reference.Decision{
 			Time: int64(r.Uint64N(math.MaxInt64)) >> max(1, 60-i/500), G: anyInt(), P: int32(anyInt()), Victim: int32(anyInt()),
@@ -569,7 +569,7 @@ func TestSpansKeepsLongest(t *testing.T) {
 
 // TestThinning checks that a burst of queue changes is thinned to its peaks.
 func TestThinning(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	a.Add(&reference.Decision{Kind: reference.KindProcs, Batch: 1})
 	a.Add(&reference.Decision{Kind: reference.KindPStart})
 	n := int32(0)
@@ -596,7 +596,7 @@ func TestThinning(t *testing.T) {
 // TestDepthsRunOut marks an interval with more queue changes than are kept: the
 // window must begin where they do.
 func TestDepthsRunOut(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	a.Add(&reference.Decision{Kind: reference.KindProcs, Batch: 1})
 	a.Add(&reference.Decision{Kind: reference.KindPStart})
 	const n = ringDepths + 1000
@@ -629,7 +629,7 @@ func BenchmarkAdd(b *testing.B) {
 				Steps: 100_000, Ps: ps, Live: 4 * ps, Ring: 256, NoTruth: true,
 			})
 			ds := s.Decisions
-			a := New(Options{})
+			a := drive(New(Options{}))
 			b.ReportAllocs()
 			base := int64(0)
 			i := 0

@@ -1,5 +1,5 @@
 // Package timeline answers: what did it look like over time? It is one of the
-// accumulators of step 4 of package analyze.
+// accumulators of step 5 of package analyze.
 //
 // [Accumulator] paints two pictures in one pass. The coarse one has a bounded
 // number of bins: they start narrow, and where they would become too many,

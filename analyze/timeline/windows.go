@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -57,7 +57,7 @@ func (r *ring[T]) first() int64 { return max(0, r.n-int64(len(r.buf))) }
 type stint struct {
 	from, to, g, wait int64
 	p, class          int32
-	state             procs.State
+	state             ledger.State
 	src               reference.Source
 }
 
@@ -348,7 +348,7 @@ func (a *Accumulator) capture(m *mark) {
 func (a *Accumulator) windows(end int64) []Window {
 	open := int64(0)
 	for i := range a.lanes {
-		if a.lanes[i].state != procs.Unused && a.lanes[i].since < end {
+		if a.lanes[i].state != ledger.Unused && a.lanes[i].since < end {
 			open++
 		}
 	}
@@ -436,7 +436,7 @@ func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
 	n := 0
 	for p := range a.lanes {
 		x := piece{at: none}
-		if l := &a.lanes[p]; l.state != procs.Unused && l.since < hi {
+		if l := &a.lanes[p]; l.state != ledger.Unused && l.since < hi {
 			x = piece{from: l.since, to: hi, p: int32(p), at: notOver}
 			n++
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -23,8 +24,9 @@ type Options struct {
 	// of about 60 bytes, per P (a power of two) and in total. Defaults 4096 and 1<<19.
 	PastPerP, Past int
 	// OnWorst is called when a wait, from from to to, has just entered the list
-	// of longest user waits, so that others can keep their detail of that time.
-	OnWorst func(from, to, g int64)
+	// of longest user waits, so that others can keep their detail of that time. It
+	// ended with decision at of the present block.
+	OnWorst func(at int, from, to, g int64)
 	// OnWait is called with every wait that has ended: its goroutine, its bounds
 	// and its time by cause in the order of [Causes], in ns. The slice is valid
 	// during the call only.
@@ -79,6 +81,7 @@ type Accumulator struct {
 
 	// The world.
 	now          int64
+	at           int // of which decision of the block
 	clk          clocks
 	mode         mode
 	stw          bool
@@ -103,8 +106,8 @@ type Accumulator struct {
 	reasons      []int32 // handles of texts; index 0 is not used
 
 	// The goroutines. Index 0 of waits, nodes, mores and spills is not used.
-	seq      int64 // of the last one that became runnable
-	gors     ids.Table[goroutine]
+	seq      int64                // of the last one that became runnable
+	gors     ids.Parts[goroutine] // by slot; 0 is nobody
 	waits    ids.Parts[wait]
 	nodes    []node  // of the same index as waits
 	freeWait int32   // the first that is free, or 0
@@ -120,7 +123,8 @@ type Accumulator struct {
 	totals   [numKinds]tally
 	overTime overTime
 	classes  []class
-	classOf  map[int32]int32
+	handles  []int32 // of the classes, by the ledger's index
+	classAt  []int32 // by the ledger's index: index in classes plus 1, or 0
 	cells    []cell
 	cellKeys []uint64
 	cellOf   map[uint64]int32
@@ -140,10 +144,8 @@ func New(o Options) *Accumulator {
 		idleHead: none, idleTail: none, idleLast: none, worstMin: -1,
 		reasons: make([]int32, 1),
 		procFar: map[int32]*proc{},
-		gors:    ids.NewTable[goroutine](),
 		nodes:   make([]node, 1),
 		spills:  make([]spill, 1),
-		classOf: map[int32]int32{},
 		cellOf:  map[uint64]int32{},
 	}
 	for k := range a.totals {
@@ -155,30 +157,52 @@ func New(o Options) *Accumulator {
 		a.worstMin = math.MaxInt64
 	}
 	a.pool.q.init()
-	nobody := a.gors.At(0) // for onP
-	nobody.id, nobody.p = reference.NoG, none
+	a.gors.Grow(1)
 	a.updateMode()
 	return a
 }
 
-// Add takes the next decision. It does not keep d.
-func (a *Accumulator) Add(d *reference.Decision) {
-	if d.Time > a.now {
-		a.advance(d.Time)
+// Add takes the next block of the stream. It does not keep it.
+func (a *Accumulator) Add(b *ledger.Block) {
+	a.gors.Grow(b.Slots)
+	a.handles = b.Classes
+	ds, next := b.Decisions, 0 // the first that was not taken yet
+	notes := b.Notes[:len(ds)]
+	for i := range ds {
+		if i < next {
+			continue
+		}
+		d, n := &ds[i], &notes[i]
+		if d.Time > a.now {
+			a.advance(d.Time)
+		}
+		switch d.Kind {
+		case reference.KindReady:
+			a.ready(d, n)
+		case reference.KindMove:
+			a.move(d, n)
+		case reference.KindStart:
+			a.at = i
+			a.start(d, n)
+		case reference.KindStop:
+			a.stop(d, n)
+		case reference.KindSyscall:
+			if k := b.Calls(i); k > 0 && a.briefCalls(ds[i:i+k], n) {
+				next = i + k
+			} else {
+				a.syscall(d, n)
+			}
+		case reference.KindSyscallExit:
+			a.syscallExit(d, n)
+		default:
+			a.rare(d)
+		}
 	}
+}
+
+// rare takes a decision of the other kinds.
+func (a *Accumulator) rare(d *reference.Decision) {
 	switch d.Kind {
-	case reference.KindReady:
-		a.ready(d)
-	case reference.KindMove:
-		a.move(d)
-	case reference.KindStart:
-		a.start(d)
-	case reference.KindStop:
-		a.stop(d)
-	case reference.KindSyscall:
-		a.syscall(d)
-	case reference.KindSyscallExit:
-		a.syscallExit(d)
 	case reference.KindPStart:
 		if p := a.proc(d.P); p != nil {
 			a.enter(p, pSched, nil)
@@ -218,18 +242,5 @@ func (a *Accumulator) lose() {
 			a.enter(p, pSched, nil)
 		}
 		p.fresh = false
-	}
-}
-
-// AddCalls takes system calls as [reference.BriefCalls] finds them.
-func (a *Accumulator) AddCalls(calls []reference.Decision) {
-	if t := calls[0].Time; t > a.now {
-		a.advance(t)
-	}
-	if g, p := a.onP(&calls[0]); p != nil && a.briefCalls(g, p, calls) {
-		return
-	}
-	for i := range calls {
-		a.Add(&calls[i])
 	}
 }

@@ -45,8 +45,8 @@ func benchmarkQueued(b *testing.B, np int32, n int, global bool) {
 
 // queued returns an account of np Ps with n goroutines queued, and what does a
 // step of three decisions.
-func queued(np int32, n int, global bool) (a *Accumulator, step func(i int)) {
-	a = New(Options{})
+func queued(np int32, n int, global bool) (a driven, step func(i int)) {
+	a = drive(New(Options{}))
 	d := reference.Decision{Kind: reference.KindProcs, Batch: np}
 	add := func(k reference.Kind, t, g int64, p int32, to reference.Queue) {
 		d = reference.Decision{Kind: k, Time: t, G: g, P: p, To: to, Class: 1 + int32(g&3)}
@@ -145,7 +145,7 @@ func BenchmarkDrain(b *testing.B) {
 	const n = 100_000
 	b.ReportAllocs()
 	for b.Loop() {
-		a := New(Options{})
+		a := drive(New(Options{}))
 		for g := range int64(n) {
 			a.Add(&reference.Decision{Kind: reference.KindReady, Time: g, G: g, Class: 1, P: reference.NoP, To: reference.QueueGlobal})
 		}

@@ -85,7 +85,7 @@ func parse(t *testing.T, text string) []reference.Decision {
 }
 
 func account(ds []reference.Decision, end int64, o Options) Result {
-	a := New(o)
+	a := drive(New(o))
 	for i := range ds {
 		a.Add(&ds[i])
 	}

@@ -24,17 +24,20 @@ type class struct {
 	recent       [8]recentCell
 }
 
-// class returns the index of class id.
-func (a *Accumulator) class(id int32) int32 {
-	if ci, ok := a.classOf[id]; ok {
+// class returns the index of a class, of which the ledger has another.
+func (a *Accumulator) class(of int32) int32 {
+	for int(of) >= len(a.classAt) {
+		a.classAt = append(a.classAt, 0)
+	}
+	if ci := a.classAt[of] - 1; ci >= 0 {
 		return ci
 	}
 	if len(a.classes) > a.opt.Classes {
 		return classOthers
 	}
 	ci := int32(len(a.classes))
-	a.classes = append(a.classes, class{id: id, worst: none, worstMin: -1})
-	a.classOf[id] = ci
+	a.classes = append(a.classes, class{id: a.handles[of], worst: none, worstMin: -1})
+	a.classAt[of] = ci + 1
 	return ci
 }
 

@@ -1,5 +1,5 @@
 // Package waits answers: why did goroutines that could run not run? It is one
-// of the accumulators of step 4 of [github.com/gmpscope/gmpscope/analyze].
+// of the accumulators of step 5 of [github.com/gmpscope/gmpscope/analyze].
 //
 // A wait is one interval of one goroutine from the decision that made it (or
 // first showed it) runnable, [reference.KindReady], to its start,

@@ -3,17 +3,21 @@ package waits
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
-// Finish ends the account at time end, in ns, and returns it. names may be nil.
-// The Accumulator must not be used any more.
-func (a *Accumulator) Finish(end int64, names Namer) Result {
+// Finish ends the account at time end, in ns, and returns it. open is
+// [ledger.Ledger.Open]; names may be nil. The Accumulator must not be used any more.
+func (a *Accumulator) Finish(end int64, open []ledger.Open, names Namer) Result {
 	a.advance(max(end, a.now))
-	for gi := int32(1); gi < a.gors.Len(); gi++ {
-		g := a.gors.At(gi)
-		if g.runFrom >= 0 {
-			a.classes[g.class].running += a.now - g.runFrom
-			g.runFrom = -1
+	for _, o := range open {
+		g := a.gors.At(o.Slot)
+		if g.slot == 0 {
+			continue
+		}
+		if o.Activity == ledger.Running {
+			a.classes[g.class].running += a.now - min(o.Since, maxTime)
 		}
 		if g.wait != 0 {
 			w := a.waits.At(g.wait)

@@ -1,76 +1,48 @@
 package waits
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // goroutine is one that the trace has shown and that has not ended.
 type goroutine struct {
-	id      int64
-	seq     int64 // when it last became runnable; 0: never
-	runFrom int64 // -1: does not run
-	class   int32 // index
-	classID int32 // of that class
-	wait    int32 // 0: does not wait
-	p       int32 // P on which it last ran, or none
-	place   int32 // in Accumulator.gors
-	flags   reference.Flags
+	id    int64
+	seq   int64 // when it last became runnable; 0: never
+	class int32 // index
+	wait  int32 // 0: does not wait
+	p     int32 // P on which it last ran, or none
+	slot  int32 // 0: it is nobody, or has ended
+	flags reference.Flags
 }
 
-// lookup returns goroutine id; if there is none, one whose place is 0.
-func (a *Accumulator) lookup(id int64) *goroutine { return a.gors.At(a.gors.Find(id)) }
-
-// onP is lookup for a decision about a goroutine that mostly is the last that ran on
-// d's P. It also returns the P on which that ran last, or nil.
-func (a *Accumulator) onP(d *reference.Decision) (*goroutine, *proc) {
-	if p := a.nearProc(d.P); p != nil {
-		if g := a.gors.At(p.last); g.id == d.G && g.p == p.index {
-			return g, p
-		}
+// goroutine returns d's goroutine, and takes over what is known of it.
+func (a *Accumulator) goroutine(d *reference.Decision, n *ledger.Note) *goroutine {
+	g := a.gors.At(n.G)
+	if g.slot == 0 {
+		ci := a.class(n.Class)
+		*g = goroutine{id: d.G, class: ci, p: none, slot: n.G}
+		a.classes[ci].goroutines++
+		a.setFlags(g, n.Flags)
+	} else if n.Changed&ledger.Learned != 0 {
+		a.learn(g, n)
 	}
-	g := a.lookup(d.G)
-	return g, a.ranOn(g)
-}
-
-// goroutine returns d's goroutine, and takes over what d says of it.
-func (a *Accumulator) goroutine(d *reference.Decision) *goroutine {
-	g := a.gors.At(a.gors.Find(d.G))
-	if g.place == 0 {
-		g = a.newGoroutine(d)
-	}
-	a.learn(g, d)
 	return g
 }
 
-func (a *Accumulator) newGoroutine(d *reference.Decision) *goroutine {
-	place := a.gors.Add(d.G)
-	g := a.gors.At(place)
-	ci := a.class(d.Class)
-	*g = goroutine{id: d.G, runFrom: -1, class: ci, classID: a.classes[ci].id, p: none, place: place}
-	a.classes[ci].goroutines++
-	return g
+// learn takes over what was not known of g.
+func (a *Accumulator) learn(g *goroutine, n *ledger.Note) {
+	if ci := a.class(n.Class); ci != g.class {
+		a.classes[g.class].goroutines--
+		a.classes[ci].goroutines++
+		g.class = ci
+	}
+	a.setFlags(g, n.Flags)
 }
 
-// kept are the flags of a decision that say what its goroutine is.
-const kept = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
-
-// learn takes over class and flags of g, where d says more than what is known
-// already.
-func (a *Accumulator) learn(g *goroutine, d *reference.Decision) {
-	if d.Class != g.classID || d.Flags&kept != g.flags {
-		a.learnMore(g, d)
-	}
-}
-
-func (a *Accumulator) learnMore(g *goroutine, d *reference.Decision) {
-	if d.Class != 0 && g.classID != d.Class {
-		if ci := a.class(d.Class); ci != g.class {
-			a.classes[g.class].goroutines--
-			c := &a.classes[ci]
-			c.goroutines++
-			g.class, g.classID = ci, c.id
-		}
-	}
-	g.flags |= d.Flags & kept
-	if g.flags != 0 {
+func (a *Accumulator) setFlags(g *goroutine, f reference.Flags) {
+	g.flags = f
+	if f != 0 {
 		a.classes[g.class].system = true
 	}
 }
@@ -80,8 +52,7 @@ func (a *Accumulator) exit(g *goroutine) {
 	if g.wait != 0 {
 		a.forget(g)
 	}
-	a.gors.Remove(g.id, g.place)
-	g.id = reference.NoG // for onP
+	g.slot = 0
 }
 
 // queueFor is the queue that a decision puts its goroutine into.
@@ -97,23 +68,23 @@ func (a *Accumulator) queueFor(d *reference.Decision) int32 {
 	return queuePool
 }
 
-func (a *Accumulator) ready(d *reference.Decision) {
-	if d.G < 0 {
+func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note) {
+	if n.G == 0 {
 		return
 	}
-	g := a.goroutine(d)
+	g := a.goroutine(d, n)
 	qi := a.queueFor(d)
 	if g.wait != 0 { // its start was not seen
 		a.forget(g)
 	}
-	if g.runFrom >= 0 { // nor its stop
-		a.endRunning(g)
+	if n.Was == ledger.Running { // nor its stop
+		a.endRunning(g, n)
 	}
 	a.seq++
 	g.seq = a.seq
 	wi, w := a.newWait()
 	g.wait = wi
-	w.gor, w.ready = g.place, a.now
+	w.gor, w.ready = g.slot, a.now
 	w.to, w.why, w.p, w.nsteps = d.To, d.Why, d.P, 1
 	switch {
 	case g.flags != 0:
@@ -126,9 +97,9 @@ func (a *Accumulator) ready(d *reference.Decision) {
 	a.enqueue(wi, w, g, qi)
 }
 
-func (a *Accumulator) move(d *reference.Decision) {
-	g := a.lookup(d.G)
-	if g.place == 0 || g.wait == 0 {
+func (a *Accumulator) move(d *reference.Decision, n *ledger.Note) {
+	g := a.gors.At(n.G)
+	if g.slot == 0 || g.wait == 0 {
 		return
 	}
 	w := a.waits.At(g.wait)
@@ -145,29 +116,30 @@ func (a *Accumulator) move(d *reference.Decision) {
 	}
 }
 
-func (a *Accumulator) start(d *reference.Decision) {
+func (a *Accumulator) start(d *reference.Decision, n *ledger.Note) {
 	p := a.proc(d.P)
-	if d.G >= 0 {
-		g := a.goroutine(d)
-		if g.runFrom >= 0 {
-			a.endRunning(g)
-		}
-		c := &a.classes[g.class]
-		c.starts++
-		switch {
-		case g.wait == 0:
-		case d.Wait < 0:
-			a.forget(g)
-		default:
-			a.finishWait(g, c, d, p)
-		}
-		a.run(g, p)
+	if n.G == 0 {
+		return
 	}
+	g := a.goroutine(d, n)
+	if n.Was == ledger.Running {
+		a.endRunning(g, n)
+	}
+	c := &a.classes[g.class]
+	c.starts++
+	switch {
+	case g.wait == 0:
+	case d.Wait < 0:
+		a.forget(g)
+	default:
+		a.finishWait(g, c, d, p)
+	}
+	a.run(g, p)
 }
 
 // run lets goroutine g run on p, which may be nil.
 func (a *Accumulator) run(g *goroutine, p *proc) {
-	g.p, g.runFrom = none, a.now
+	g.p = none
 	if p != nil {
 		g.p, p.fresh = p.index, false
 		if st := runState(g.flags); st == pRun && (p.state == pSched || p.state == pUnavail) {
@@ -180,8 +152,8 @@ func (a *Accumulator) run(g *goroutine, p *proc) {
 
 // endRunning adds the run interval of goroutine g, which runs, to its class and, where
 // its P still runs it, lets the P go on to its scheduler.
-func (a *Accumulator) endRunning(g *goroutine) {
-	a.leaveFor(g, a.ranOn(g), pSched)
+func (a *Accumulator) endRunning(g *goroutine, n *ledger.Note) {
+	a.leaveFor(g, n, a.ranOn(g), pSched)
 }
 
 // ranOn is the P on which g ran last, or nil.
@@ -194,89 +166,78 @@ func (a *Accumulator) ranOn(g *goroutine) *proc {
 
 // leaveFor ends the run interval of g; p, on which it ran, goes on to its scheduler, or
 // is unavailable.
-func (a *Accumulator) leaveFor(g *goroutine, p *proc, st pstate) {
-	a.classes[g.class].running += a.now - g.runFrom
-	g.runFrom = -1
+func (a *Accumulator) leaveFor(g *goroutine, n *ledger.Note, p *proc, st pstate) {
+	a.classes[g.class].running += a.now - min(n.Since, maxTime)
 	if p == nil {
 		return
 	}
-	if p.state == pRun && p.last == g.place {
+	if p.state == pRun && p.last == g.slot {
 		a.putDown(p, st)
-	} else if p.runner() == g.place || a.stopper == p && a.stopperG == g.place {
+	} else if p.runner() == g.slot || a.stopper == p && a.stopperG == g.slot {
 		a.enter(p, st, nil)
 	}
 }
 
-func (a *Accumulator) stop(d *reference.Decision) {
-	g, p := a.onP(d)
-	if g.place == 0 {
+func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
+	if a.gors.At(n.G).slot == 0 {
 		return
 	}
-	a.learn(g, d)
-	if p != nil && p.runner() == g.place {
+	g := a.goroutine(d, n)
+	p := a.ranOn(g)
+	if p != nil && p.runner() == g.slot {
 		p.past.ended(d.Why)
 	}
-	if g.runFrom >= 0 {
-		a.leaveFor(g, p, pSched)
+	if n.Was == ledger.Running {
+		a.leaveFor(g, n, p, pSched)
 	}
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 		a.exit(g)
 	}
 }
 
-func (a *Accumulator) syscall(d *reference.Decision) {
-	if d.G < 0 {
+func (a *Accumulator) syscall(d *reference.Decision, n *ledger.Note) {
+	if n.G == 0 {
 		return
 	}
-	g, p := a.onP(d)
-	if g.place == 0 {
-		g = a.newGoroutine(d)
-	}
-	a.learn(g, d)
-	if g.runFrom < 0 {
+	g := a.goroutine(d, n)
+	p := a.ranOn(g)
+	if n.Was != ledger.Running {
 		p = a.proc(d.P)
 	}
 	if p != nil {
-		if p.runner() == g.place {
+		if p.runner() == g.slot {
 			p.past.ended(reference.WhySyscall)
 		}
 		p.unavail, p.stack = culpritSyscall|culprit(g.class), d.Stack
 	}
-	if g.runFrom >= 0 {
-		a.leaveFor(g, p, pUnavail)
+	if n.Was == ledger.Running {
+		a.leaveFor(g, n, p, pUnavail)
 	} else if p != nil {
 		a.enter(p, pUnavail, nil)
 	}
 }
 
-func (a *Accumulator) syscallExit(d *reference.Decision) {
-	if d.G < 0 {
+func (a *Accumulator) syscallExit(d *reference.Decision, n *ledger.Note) {
+	if n.G == 0 {
 		return
 	}
-	g, p := a.onP(d)
-	if g.place == 0 {
-		g = a.newGoroutine(d)
+	g := a.goroutine(d, n)
+	if n.Was == ledger.Running {
+		a.endRunning(g, n)
 	}
-	a.learn(g, d)
-	if p == nil || p.id != d.P {
-		p = a.proc(d.P)
-	}
-	if p != nil && g.wait == 0 {
-		if g.runFrom >= 0 {
-			a.endRunning(g)
-		}
+	if p := a.proc(d.P); p != nil && g.wait == 0 {
 		a.run(g, p)
 	}
 }
 
-// briefCalls is AddCalls for goroutine g, which ran on p last. It reports false, and
-// does nothing, if somebody waits in the global queue or is about to be moved, or g is
-// not known to run on the P.
-func (a *Accumulator) briefCalls(g *goroutine, p *proc, calls []reference.Decision) bool {
-	if len(a.moved) > 0 || g.runFrom < 0 || g.wait != 0 || g.flags != 0 || g.classID != calls[0].Class {
-		return false
-	}
-	if p.id != calls[0].P || p.state != pRun || p.last != g.place || !p.usable || !p.poolAt.pending || p.runPos != none {
+// briefCalls takes brief system calls, of which n is the first note. It reports false,
+// and does nothing, if somebody waits in the global queue or is about to be moved, or
+// the P is not known to run the goroutine.
+func (a *Accumulator) briefCalls(calls []reference.Decision, n *ledger.Note) bool {
+	g := a.gors.At(n.G)
+	p := a.ranOn(g)
+	if len(a.moved) > 0 || g.slot == 0 || g.wait != 0 || p == nil || p.id != calls[0].P || p.state != pRun ||
+		p.last != g.slot || !p.usable || !p.poolAt.pending || p.runPos != none {
 		return false
 	}
 	// The mode stays as it is meanwhile: what each of its ns means, in a call and else.
@@ -317,8 +278,7 @@ func (a *Accumulator) briefCalls(g *goroutine, p *proc, calls []reference.Decisi
 		a.pool.in[pRun].base -= inCalls
 		a.pool.in[pUnavail].base += inCalls
 	}
-	a.classes[g.class].running += a.now - g.runFrom - inCalls
-	g.runFrom = a.now
+	a.classes[g.class].running += a.now - min(n.Since, maxTime) - inCalls
 	return true
 }
 

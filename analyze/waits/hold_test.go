@@ -168,7 +168,7 @@ func TestRuns(t *testing.T) {
 
 // TestRunsAreBounded keeps the longest run intervals of a wait with many.
 func TestRunsAreBounded(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	a.Add(&reference.Decision{Kind: reference.KindProcs, Batch: 1})
 	a.Add(&reference.Decision{Kind: reference.KindPStart})
 	a.Add(&reference.Decision{Kind: reference.KindReady, G: 1, Class: 1, To: reference.QueueLocal})
@@ -193,7 +193,7 @@ func TestRunsAreBounded(t *testing.T) {
 
 // TestHeldIsBounded has more reasons, Ps and classes than are told apart.
 func TestHeldIsBounded(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	now, sum := int64(0), int64(0)
 	a.Add(&reference.Decision{Kind: reference.KindProcs, Batch: 1})
 	a.Add(&reference.Decision{Kind: reference.KindPStart})

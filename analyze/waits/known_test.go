@@ -22,7 +22,7 @@ func TestQuantilesOfASimulatedQueue(t *testing.T) {
 	for range 11 {
 		scripts = append(scripts, sim.Steps(sim.Run(run)))
 	}
-	a := New(Options{})
+	a := drive(New(Options{}))
 	end := int64(0)
 	_, err := sim.Simulate(context.Background(), sim.Options{Policy: policy, Costs: costs, Procs: 1, Emit: func(d *reference.Decision) {
 		a.Add(d)

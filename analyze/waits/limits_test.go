@@ -53,7 +53,7 @@ func TestHostile(t *testing.T) {
 	}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(seed, 3))
-		a := New(Options{PastPerP: 64, Past: 256, Classes: 3, Worst: 4, WorstClasses: 2})
+		a := drive(New(Options{PastPerP: 64, Past: 256, Classes: 3, Worst: 4, WorstClasses: 2}))
 		var now int64
 		for range 2000 {
 			switch r.IntN(40) {
@@ -70,7 +70,7 @@ func TestHostile(t *testing.T) {
 				Src: reference.Source(r.IntN(20)), Flags: reference.Flags(r.IntN(256)), Batch: int32(ids[r.IntN(len(ids))]),
 			}
 			a.Add(&d)
-			states(t, a)
+			states(t, a.Accumulator)
 		}
 		res := a.Finish(now+10, nil)
 		sums(t, &res)
@@ -99,7 +99,7 @@ func states(t *testing.T, a *Accumulator) {
 
 // TestManyProcessors bounds the memory that P ids cost.
 func TestManyProcessors(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	for i := range int32(20_000) {
 		p := i * 100_003
 		if p < 0 {
@@ -160,7 +160,7 @@ func TestShortPast(t *testing.T) {
 // TestPath follows a goroutine over more stations than are kept.
 func TestPath(t *testing.T) {
 	var told [][3]int64
-	a := New(Options{OnWorst: func(from, to, g int64) { told = append(told, [3]int64{from, to, g}) }})
+	a := drive(New(Options{OnWorst: func(_ int, from, to, g int64) { told = append(told, [3]int64{from, to, g}) }}))
 	a.Add(&reference.Decision{Kind: reference.KindReady, Time: 5, G: 9, P: 1, To: reference.QueueRunnext, Why: reference.WhyUnblock})
 	for i := range int64(20) {
 		a.Add(&reference.Decision{Kind: reference.KindMove, Time: 10 + i, G: 9, P: int32(i % 2), To: reference.QueueLocal, Why: reference.WhySteal})
@@ -184,7 +184,7 @@ func TestPath(t *testing.T) {
 
 // TestQuantiles has a distribution whose quantiles are plain.
 func TestQuantiles(t *testing.T) {
-	a := New(Options{})
+	a := drive(New(Options{}))
 	now := int64(0)
 	wait := func(ns int64) {
 		a.Add(&reference.Decision{Kind: reference.KindReady, Time: now, G: 1, Class: 1, P: -1, To: reference.QueueGlobal})

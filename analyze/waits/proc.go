@@ -234,7 +234,7 @@ func (a *Accumulator) enter(p *proc, st pstate, g *goroutine) {
 	}
 	p.began, p.state = c, st
 	if g != nil {
-		p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.place, g.id, g.seq, g.class, a.now
+		p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.slot, g.id, g.seq, g.class, a.now
 	}
 	switch st {
 	case pRun:
@@ -256,7 +256,7 @@ func (a *Accumulator) takeUp(p *proc, g *goroutine) {
 		p.base[shareIdle] -= a.clk[modeIdle]
 	}
 	a.serveOn(p, p.state, pRun, c)
-	p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.place, g.id, g.seq, g.class, a.now
+	p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.slot, g.id, g.seq, g.class, a.now
 	a.beginRun(p, c)
 	a.record(p)
 }

@@ -15,7 +15,7 @@ import (
 func check(ds []reference.Decision, slice int64, crowd bool) error {
 	end := ds[len(ds)-1].Time + 17
 	o := newOracle(slice)
-	a := New(Options{SliceNs: slice, Worst: 1 << 20, Text: func(h int32) string { return fmt.Sprint("text ", h) }})
+	a := drive(New(Options{SliceNs: slice, Worst: 1 << 20, Text: func(h int32) string { return fmt.Sprint("text ", h) }}))
 	for i := range ds {
 		o.add(&ds[i])
 		a.Add(&ds[i])

@@ -145,7 +145,7 @@ func (a *Accumulator) consider(e *ended) {
 	}
 	a.considerInClass(e)
 	if a.opt.OnWorst != nil {
-		a.opt.OnWorst(e.w.ready, a.now, e.g.id)
+		a.opt.OnWorst(a.at, e.w.ready, a.now, e.g.id)
 	}
 }
 

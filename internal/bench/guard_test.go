@@ -23,6 +23,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -68,24 +69,26 @@ func analysed(t *testing.T, data []byte) *analyze.Result {
 type steps struct {
 	tables   *events.Tables
 	rec      *reconstruct.Reconstructor
+	feed     *ledger.Feed
 	waits    *waits.Accumulator
-	tracker  *procs.Tracker
 	procs    *procs.Accumulator
 	fair     *fairness.Accumulator
 	timeline *timeline.Accumulator
 	found    *findings.Set
+	marked   []timeline.Marked
 }
 
 func newSteps(tables *events.Tables) *steps {
-	tr := procs.NewTracker()
 	s := &steps{
-		tables: tables, tracker: tr, procs: procs.Following(tr),
-		fair: fairness.New(fairness.Options{Ps: tr}), timeline: timeline.New(timeline.Options{Ps: tr}),
+		tables: tables, procs: procs.New(),
+		fair: fairness.New(fairness.Options{}), timeline: timeline.New(timeline.Options{}),
 		found: findings.NewSet(all.Detectors(all.Default()), findings.Env{}),
 	}
 	s.waits = waits.New(waits.Options{
-		OnWorst: func(from, to, _ int64) { s.timeline.Mark(from, to, "") },
-		Text:    func(h int32) string { return tables.Name(events.Handle(h)) },
+		OnWorst: func(at int, from, to, _ int64) {
+			s.marked = append(s.marked, timeline.Marked{At: at, From: from, To: to})
+		},
+		Text: func(h int32) string { return tables.Name(events.Handle(h)) },
 		Frames: func(h int32) (lines []string) {
 			for _, f := range tables.Frames(events.Handle(h)) {
 				lines = append(lines, f.Func)
@@ -93,19 +96,18 @@ func newSteps(tables *events.Tables) *steps {
 			return lines
 		},
 	})
+	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, func(b *ledger.Block) {
+		s.timeline.Add(b, s.marked...)
+		s.marked = s.marked[:0]
+	})
 	s.rec = reconstruct.New(tables, reconstruct.Options{Rules: reference.RulesFor(26), Emit: s.take})
 	return s
 }
 
 func (s *steps) take(ds []reference.Decision) []reference.Decision {
+	s.feed.AddAll(ds)
 	for i := range ds {
-		d := &ds[i]
-		s.waits.Add(d)
-		s.tracker.Apply(d)
-		s.procs.Add(d)
-		s.fair.Add(d)
-		s.timeline.Add(d)
-		s.found.Add(d)
+		s.found.Add(&ds[i])
 	}
 	return ds[:0]
 }

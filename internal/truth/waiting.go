@@ -10,6 +10,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report"
@@ -426,9 +427,7 @@ func accounts(ds []reference.Decision) [][]int64 {
 		Worst: -1, WorstPerClass: -1,
 		OnWait: func(_, _, _ int64, causes []int64) { out = append(out, slices.Clone(causes)) },
 	})
-	for i := range ds {
-		a.Add(&ds[i])
-	}
+	ledger.NewFeed(a.Add).AddAll(ds)
 	return out
 }
 

@@ -1,4 +1,4 @@
-package procs
+package ledger
 
 import "github.com/gmpscope/gmpscope/reference"
 
@@ -22,15 +22,16 @@ const (
 	Stopped                  // stopped for a stop-the-world
 	Unused                   // at or above GOMAXPROCS
 	NotRecorded              // a gap in the trace, and until the P is seen after it
-	numStates
+
+	NumStates = iota // how many there are
 )
 
-var stateNames = [numStates]string{
+var stateNames = [NumStates]string{
 	"idle", "user", "system", "gc", "tracer", "syscall", "sched", "stopped", "unused", "not recorded",
 }
 
 func (s State) String() string {
-	if s >= numStates {
+	if s >= NumStates {
 		return "invalid"
 	}
 	return stateNames[s]
@@ -84,127 +85,11 @@ const (
 	changes      // of any number
 )
 
-// Tracker is [States] with the lengths of the queues, and what both add up to, for
-// the [Accumulator]. Several accumulators may read one Tracker: somebody then applies
-// each decision to it just before they get it. The zero value is ready to use.
-type Tracker struct {
-	States
-	now      int64
-	gaps     int64     // ns that are not recorded
-	accounts []account // by P; there may be none yet for the last Ps that are known
-	global   int32     // length of the queue
-	queued   int64     // sum of all queue lengths
-	runnable int64
-
-	globalSum, runnableSum     Integral
-	globalMax                  int32
-	runnableLevel, runnableMax int64
-	globalSince, runnableSince int64
-
-	globalTakes int64
-}
-
-// account is what one P adds up to. A level is a length as it goes into an integral.
-type account struct {
-	times       [numStates]int64
-	queue       Integral
-	birth       int64
-	since       int64 // start of the present state
-	qSince      int64 // start of the present level
-	starts      int64
-	parks       int64
-	local, qMax int32 // length of its queue, and the most that was
-	born        bool
-}
-
 // pstate has no pointers.
 type pstate struct {
 	state  State
 	resume State // state to go back to at the end of a system call
 	known  bool
-}
-
-// NewTracker returns a Tracker that knows no P.
-func NewTracker() *Tracker { return &Tracker{} }
-
-// Apply follows one decision. A time that falls counts as the time before.
-func (t *Tracker) Apply(d *reference.Decision) {
-	t.now = max(t.now, d.Time)
-	switch d.Kind {
-	case reference.KindReady:
-		t.runnable++
-		t.lengths(d)
-		t.Same()
-	case reference.KindMove:
-		t.lengths(d)
-		t.Same()
-	case reference.KindStart:
-		// A goroutine that the trace shows running first was never counted.
-		if d.Flags&reference.FlagFirst == 0 && t.runnable > 0 {
-			t.runnable--
-		}
-		if d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick {
-			t.globalTakes++ // of a batch only the first starts like this
-		}
-		t.set(d.P, runState(d.Flags))
-		if p := t.lengths(d); p != nil {
-			p.starts++
-			p.pass(t.one[0].From, t.now) // a start is always a change
-		}
-	case reference.KindStop:
-		t.set(d.P, Sched)
-		t.pass()
-	case reference.KindSyscall:
-		t.enter(d)
-		t.pass()
-	case reference.KindSyscallExit:
-		t.leave(d)
-		t.pass()
-	default:
-		if d.Kind == reference.KindLost {
-			t.forget()
-			t.gaps += max(0, d.Wait)
-		}
-		t.rare(d)
-		for _, c := range t.Changes() {
-			t.account(c.P).pass(c.From, t.now)
-		}
-	}
-}
-
-// pass follows the change of one P, if there is one.
-func (t *Tracker) pass() {
-	if c := t.Change(); c != nil {
-		t.account(c.P).pass(c.From, t.now)
-	}
-}
-
-// pass ends what a P did until now.
-func (p *account) pass(did State, now int64) {
-	if p.born {
-		p.times[did] += now - p.since
-	} else {
-		p.born, p.birth = true, now
-	}
-	p.since = now
-}
-
-// account returns that of a P, and nil if there is none to be had.
-func (t *Tracker) account(p int32) *account {
-	if uint(p) < uint(len(t.accounts)) {
-		return &t.accounts[uint(p)]
-	}
-	return t.open(p)
-}
-
-// open returns the account of a P that has none yet, and nil if there is none to
-// be had.
-func (t *Tracker) open(p int32) *account {
-	if t.at(p) == nil {
-		return nil
-	}
-	t.accounts = append(t.accounts, make([]account, t.Known()-len(t.accounts))...)
-	return &t.accounts[p]
 }
 
 // Apply follows one decision.
@@ -331,20 +216,6 @@ func (t *States) count() {
 	t.usable = max(0, int64(t.told)-int64(t.busy))
 }
 
-// Local returns the length of a P's local run queue, ring plus runnext.
-func (t *Tracker) Local(p int32) int32 {
-	if uint(p) < uint(len(t.accounts)) {
-		return t.accounts[uint(p)].local
-	}
-	return 0
-}
-
-// Queued returns the sum of the lengths of all queues.
-func (t *Tracker) Queued() int64 { return t.queued }
-
-// Runnable returns the number of runnable goroutines, in a queue or in none.
-func (t *Tracker) Runnable() int64 { return t.runnable }
-
 // Omitted returns how many Ps below the largest GOMAXPROCS are not told apart
 // because they are at or above [MaxPs], and how many times the stream named
 // such a P, below GOMAXPROCS or not.
@@ -420,72 +291,6 @@ func (t *States) setMany(id int32, s State) {
 		t.many = append(t.many, t.one[0])
 	}
 	t.said = changes
-}
-
-// lengths takes the lengths that the decision gives, and infers the one that
-// it does not: the queue that the goroutine left is shorter by one. It returns the
-// account of the decision's P.
-func (t *Tracker) lengths(d *reference.Decision) *account {
-	if n := max(0, d.Global); n != t.global {
-		t.setGlobal(n)
-	}
-	p := t.account(d.P)
-	if p != nil && max(0, d.Local) != p.local {
-		t.setLocal(p, max(0, d.Local))
-	}
-	if d.Victim >= 0 && d.Victim != d.P && takenFromVictim(d) {
-		if v := t.account(d.Victim); v != nil {
-			t.setLocal(v, max(0, v.local-1))
-		}
-	}
-	// Those in queues are runnable: heals the count where the stream starts
-	// goroutines that it had not shown as ready.
-	if t.runnable < t.queued {
-		t.runnable = t.queued
-	}
-	if t.runnable != t.runnableLevel {
-		t.setRunnable()
-	}
-	return p
-}
-
-// setRunnable brings the integral of the runnable up to date.
-func (t *Tracker) setRunnable() {
-	n := t.runnable
-	t.runnableSum.add(uint64(t.runnableLevel), uint64(t.now-t.runnableSince))
-	t.runnableLevel, t.runnableSince, t.runnableMax = n, t.now, max(t.runnableMax, n)
-}
-
-func takenFromVictim(d *reference.Decision) bool {
-	switch d.Kind {
-	case reference.KindMove:
-		return true
-	case reference.KindStart:
-		return d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext
-	}
-	return false
-}
-
-func (t *Tracker) setGlobal(n int32) {
-	t.queued += int64(n - t.global)
-	t.globalSum.add(uint64(t.global), uint64(t.now-t.globalSince))
-	t.global, t.globalSince, t.globalMax = n, t.now, max(t.globalMax, n)
-}
-
-func (t *Tracker) setLocal(p *account, n int32) {
-	t.queued += int64(n - p.local)
-	p.queue.add(uint64(p.local), uint64(t.now-p.qSince))
-	p.local, p.qSince, p.qMax = n, t.now, max(p.qMax, n)
-}
-
-// forget empties the queues: who was in them is not known any more.
-func (t *Tracker) forget() {
-	t.setGlobal(0)
-	for i := range t.accounts {
-		t.setLocal(&t.accounts[i], 0)
-	}
-	t.runnable, t.queued = 0, 0
-	t.setRunnable()
 }
 
 // lose is for a gap in the trace: what the Ps do from now on is not known.

@@ -1,0 +1,32 @@
+package fairness
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// driven is an Accumulator that takes decisions one by one, with a ledger in front.
+type driven struct {
+	*Accumulator
+	feed *ledger.Feed
+}
+
+func drive(a *Accumulator) driven {
+	return driven{a, ledger.NewFeed(func(b *ledger.Block) { a.Add(b) })}
+}
+
+func (x driven) Add(d *reference.Decision) { x.feed.Add(d) }
+
+func (x driven) Finish(end int64, names Names) (Result, Pressure) {
+	return x.Accumulator.Finish(end, x.feed.Open(), names)
+}
+
+// aged reports whether a goroutine waits in the list of age.
+func (x driven) aged(g int64) bool {
+	for _, o := range x.feed.Open() {
+		if o.G == g {
+			return x.gors.At(o.Slot).aged
+		}
+	}
+	return false
+}

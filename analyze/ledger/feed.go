@@ -1,0 +1,39 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Feed has a [Ledger] annotate decisions for those who read its blocks, one after the
+// other.
+type Feed struct {
+	Ledger
+	readers []func(*Block)
+	block   Block
+	one     [1]reference.Decision
+}
+
+// NewFeed returns a Feed for some readers, called in their order. They must not keep
+// the block.
+func NewFeed(readers ...func(*Block)) *Feed { return &Feed{Ledger: *New(), readers: readers} }
+
+// Add takes the next decision. It does not keep d.
+func (f *Feed) Add(d *reference.Decision) {
+	f.one[0] = *d
+	f.AddAll(f.one[:])
+}
+
+// AddAll takes the next decisions.
+func (f *Feed) AddAll(ds []reference.Decision) {
+	for f.block.Decisions = range slices.Chunk(ds, blockLen) {
+		f.Annotate(&f.block)
+		for _, read := range f.readers {
+			read(&f.block)
+		}
+	}
+}
+
+// blockLen is how many decisions a Feed's block has at most.
+const blockLen = 4096

@@ -1,0 +1,357 @@
+package ledger
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Ledger follows the goroutines, the Ps and the queues of one stream of decisions. Its
+// memory depends on the numbers of goroutines alive at one time, of classes, and of Ps.
+// It is not safe for concurrent use.
+type Ledger struct {
+	now int64
+
+	gors     ids.Table[goroutine]
+	on       []int32 // by P: slot of the goroutine that started on it last
+	classes  []int32 // handles
+	classOf  map[int32]int32
+	recently [64]struct{ handle, class int32 } // found in classOf
+
+	ps       States
+	local    []int32 // by P: length of its queue
+	global   int32
+	queued   int64 // sum of all lengths
+	runnable int64
+	told     Note // of the last decision: the numbers
+}
+
+// goroutine is the record of one that has not ended.
+type goroutine struct {
+	id       int64
+	since    int64
+	class    int32 // index
+	handle   int32 // of that class
+	flags    reference.Flags
+	activity Activity
+}
+
+// New returns a Ledger that has seen nothing.
+func New() *Ledger {
+	l := &Ledger{gors: ids.NewTable[goroutine](), classes: make([]int32, 1), classOf: map[int32]int32{0: 0}}
+	l.gors.At(0).id = reference.NoG
+	return l
+}
+
+// Annotate writes the notes of a block whose decisions follow those of the last one. A
+// time that falls counts as the time before.
+func (l *Ledger) Annotate(b *Block) {
+	ds := b.Decisions
+	if cap(b.Notes) < len(ds) {
+		b.Notes = make([]Note, len(ds))
+	}
+	b.Notes, b.changes = b.Notes[:len(ds)], b.changes[:0]
+	notes, next := b.Notes[:len(ds)], 0 // the first decision that is not followed yet
+	for i := range ds {
+		if i < next {
+			continue
+		}
+		d, n := &ds[i], &notes[i]
+		l.now = max(l.now, d.Time)
+		n.Since, n.G, n.By, n.Class, n.more, n.Changed, n.Was, n.Flags = 0, 0, 0, 0, 0, 0, Unseen, 0
+		switch d.Kind {
+		case reference.KindReady:
+			l.turn(d, n, l.find(d.G), Runnable)
+			n.By = l.waker(d)
+			l.runnable++
+			l.lengths(d, n)
+		case reference.KindMove:
+			n.G = l.find(d.G)
+			l.lengths(d, n)
+		case reference.KindStart:
+			l.start(d, n)
+		case reference.KindStop:
+			l.turn(d, n, l.findOn(d), Waiting)
+			if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
+				l.end(d, n)
+			}
+			l.ps.set(d.P, Sched)
+			l.change(n)
+		case reference.KindSyscall:
+			if k := l.briefCalls(b, i); k > 0 {
+				next = i + k
+				continue
+			}
+			l.turn(d, n, l.findOn(d), InSyscall)
+			l.ps.enter(d)
+			l.change(n)
+		case reference.KindSyscallExit:
+			to := Running
+			if d.P < 0 {
+				to = Waiting
+			}
+			l.turn(d, n, l.findOn(d), to)
+			l.ps.leave(d)
+			l.change(n)
+		default:
+			l.rare(b, d, n)
+		}
+		l.tell(n)
+	}
+	b.Slots, b.Classes, b.Known = l.gors.Len(), l.classes, l.ps.Known()
+	b.Omitted, b.Mentions = l.ps.Omitted()
+}
+
+// rare follows a decision of the other kinds.
+func (l *Ledger) rare(b *Block, d *reference.Decision, n *Note) {
+	if d.Kind == reference.KindLost {
+		clear(l.local)
+		l.global, l.queued, l.runnable = 0, 0, 0
+	}
+	l.ps.rare(d)
+	if l.ps.said != changes {
+		l.change(n)
+		return
+	}
+	many := l.ps.Changes()
+	n.Changed |= ManyPs
+	n.more, n.many = int32(len(b.changes)), uint16(len(many))
+	b.changes = append(b.changes, many...)
+}
+
+// start follows a KindStart.
+func (l *Ledger) start(d *reference.Decision, n *Note) {
+	l.turn(d, n, l.find(d.G), Running)
+	// A goroutine that the trace shows running first was never counted.
+	if d.Flags&reference.FlagFirst == 0 && l.runnable > 0 {
+		l.runnable--
+	}
+	l.ps.set(d.P, runState(d.Flags))
+	l.change(n)
+	l.lengths(d, n)
+	if uint(d.P) < uint(len(l.on)) {
+		l.on[d.P] = n.G
+	}
+}
+
+// find returns the slot of a goroutine, or 0.
+func (l *Ledger) find(id int64) int32 {
+	if id < 0 {
+		return 0
+	}
+	return l.gors.Find(id)
+}
+
+// findOn is find for the goroutine of a decision that mostly is the last that started on
+// its P.
+func (l *Ledger) findOn(d *reference.Decision) int32 {
+	if uint(d.P) < uint(len(l.on)) {
+		if slot := l.on[d.P]; l.gors.At(slot).id == d.G && d.G >= 0 {
+			return slot
+		}
+	}
+	return l.find(d.G)
+}
+
+// waker returns the slot of the goroutine that d names as such, or 0.
+func (l *Ledger) waker(d *reference.Decision) int32 {
+	if d.By < 0 {
+		return 0
+	}
+	if uint(d.P) < uint(len(l.on)) {
+		if slot := l.on[d.P]; l.gors.At(slot).id == d.By {
+			return slot
+		}
+	}
+	return l.gors.Find(d.By)
+}
+
+// turn follows the goroutine of d, which is at a slot if it was seen before, into an
+// activity.
+func (l *Ledger) turn(d *reference.Decision, n *Note, slot int32, to Activity) {
+	if slot == 0 {
+		if d.G < 0 {
+			return
+		}
+		slot = l.gors.Add(d.G)
+		*l.gors.At(slot) = goroutine{id: d.G}
+	}
+	g := l.gors.At(slot)
+	if d.Class != g.handle || d.Flags&reference.FlagsRuntime != g.flags {
+		l.learn(g, d, n)
+	}
+	n.G, n.Class, n.Flags, n.Was, n.Since = slot, g.class, g.flags, g.activity, g.since
+	g.activity, g.since = to, l.now
+}
+
+// learn takes over what d says of its goroutine and was not known.
+func (l *Ledger) learn(g *goroutine, d *reference.Decision, n *Note) {
+	before := *g
+	if d.Class != 0 && d.Class != g.handle {
+		g.handle, g.class = d.Class, l.class(d.Class)
+	}
+	g.flags |= d.Flags & reference.FlagsRuntime
+	if g.activity != Unseen && *g != before {
+		n.Changed |= Learned
+	}
+}
+
+// class returns the index of a class.
+func (l *Ledger) class(handle int32) int32 {
+	r := &l.recently[uint32(handle)%uint32(len(l.recently))]
+	if r.handle == handle {
+		return r.class
+	}
+	class, ok := l.classOf[handle]
+	if !ok {
+		class = int32(len(l.classes))
+		l.classes = append(l.classes, handle)
+		l.classOf[handle] = class
+	}
+	r.handle, r.class = handle, class
+	return class
+}
+
+// end gives the slot of d's goroutine, which has ended, to the next one.
+func (l *Ledger) end(d *reference.Decision, n *Note) {
+	if n.G != 0 {
+		l.gors.Remove(d.G, n.G)
+		g := l.gors.At(n.G)
+		g.id, g.activity = reference.NoG, Unseen
+	}
+}
+
+// change notes the change of one P's state, if there was one.
+func (l *Ledger) change(n *Note) {
+	if c := &l.ps.one[0]; l.ps.said == changed {
+		n.Changed |= OneP
+		n.From, n.To = c.From, c.To
+	}
+}
+
+// briefCalls follows the brief system calls that begin with decision i of a block, if
+// the goroutine is known to run and there is no more to learn of it, and returns how
+// many decisions they are.
+func (l *Ledger) briefCalls(b *Block, i int) int {
+	ds := b.Decisions[i:]
+	k := reference.BriefCalls(ds)
+	if k == 0 {
+		return 0
+	}
+	d := &ds[0]
+	slot := l.findOn(d)
+	g := l.gors.At(slot)
+	if slot == 0 || g.activity != Running || g.flags != 0 || g.handle != d.Class || !l.ps.Calls(d.P) {
+		return 0
+	}
+	notes := b.Notes[i:][:k]
+	note := Note{
+		Runnable: l.runnable, G: slot, Class: g.class, Ps: l.told.Ps, Changed: OneP,
+		Was: Running, Since: g.since, From: User, To: Syscall,
+	}
+	for j := range notes {
+		notes[j] = note
+		l.now = max(l.now, ds[j].Time)
+		note.Was, note.Since, note.From, note.To = InSyscall, l.now, note.To, note.From
+		if j%2 == 1 {
+			note.Was = Running
+		}
+	}
+	notes[0].more = int32(k)
+	g.since = l.now
+	return k
+}
+
+// tell puts the numbers after the decision into its note.
+func (l *Ledger) tell(n *Note) {
+	if n.Runnable = l.runnable; l.runnable != l.told.Runnable {
+		l.told.Runnable = l.runnable
+		n.Changed |= RunnableNum
+	}
+	s := &l.ps
+	idle, recorded := s.counts[Idle], s.procs-s.counts[NotRecorded]
+	if t := &l.told.Ps; idle|t.Idle != 0 || int32(s.usable) != t.Usable || recorded != t.Recorded {
+		now := Ps{Usable: int32(s.usable), Idle: idle, Unclaimed: int32(min(int64(idle), l.queued)), Recorded: recorded}
+		if now != *t {
+			*t = now
+			n.Changed |= Counts
+		}
+	}
+	n.Ps = l.told.Ps
+}
+
+// lengths takes the lengths of queues that the decision gives, and infers the one that
+// it does not: the queue that the goroutine left is shorter by one.
+func (l *Ledger) lengths(d *reference.Decision, n *Note) {
+	if g := max(0, d.Global); g != l.global {
+		l.queued += int64(g - l.global)
+		l.global = g
+		n.Changed |= GlobalLen
+	}
+	if p := l.length(d.P); p != nil && max(0, d.Local) != *p {
+		l.setLength(p, max(0, d.Local))
+		n.Changed |= LocalLen
+	}
+	if d.Victim >= 0 && d.Victim != d.P && takenFromVictim(d) {
+		if v := l.length(d.Victim); v != nil && *v > 0 {
+			l.setLength(v, *v-1)
+			n.Changed |= VictimLen
+		}
+	}
+	// Those in queues are runnable: heals the count where the stream starts
+	// goroutines that it had not shown as ready.
+	l.runnable = max(l.runnable, l.queued)
+}
+
+func takenFromVictim(d *reference.Decision) bool {
+	switch d.Kind {
+	case reference.KindMove:
+		return true
+	case reference.KindStart:
+		return d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext
+	}
+	return false
+}
+
+func (l *Ledger) setLength(p *int32, n int32) {
+	l.queued += int64(n - *p)
+	*p = n
+}
+
+// length returns that of a P's queue, and nil if there is none to be had.
+func (l *Ledger) length(p int32) *int32 {
+	if uint(p) < uint(len(l.local)) {
+		return &l.local[uint(p)]
+	}
+	return l.newLength(p)
+}
+
+// newLength is length for a P that was not known.
+func (l *Ledger) newLength(p int32) *int32 {
+	if l.ps.at(p) == nil {
+		return nil
+	}
+	l.local = append(l.local, make([]int32, l.ps.Known()-len(l.local))...)
+	l.on = append(l.on, make([]int32, l.ps.Known()-len(l.on))...)
+	return &l.local[p]
+}
+
+// Open is a goroutine that has not ended when the stream does.
+type Open struct {
+	G        int64
+	Slot     int32
+	Activity Activity
+	Since    int64 // ns
+	Class    int32 // index
+	Flags    reference.Flags
+}
+
+// Open returns the goroutines that have not ended, in the order of their slots.
+func (l *Ledger) Open() []Open {
+	var out []Open
+	for slot := int32(1); slot < l.gors.Len(); slot++ {
+		if g := l.gors.At(slot); g.activity != Unseen {
+			out = append(out, Open{g.id, slot, g.activity, g.since, g.class, g.flags})
+		}
+	}
+	return out
+}

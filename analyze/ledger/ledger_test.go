@@ -1,0 +1,232 @@
+package ledger_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// life is what a map of goroutines by id knows of one.
+type life struct {
+	slot  int32
+	is    ledger.Activity
+	since int64
+	class int32
+	flags reference.Flags
+}
+
+// TestNotes compares the notes of random streams with what a map by id, and lists of
+// lengths, say.
+func TestNotes(t *testing.T) {
+	for seed := range uint64(20) {
+		s := procstest.Generate(rand.New(rand.NewPCG(seed, 1)).IntN, procstest.Options{Steps: 1000, Ps: 6, Gaps: seed%2 == 1, NoTruth: true})
+		lives := map[int64]*life{}
+		feed := ledger.NewFeed(func(b *ledger.Block) {
+			for i := range b.Decisions {
+				d, n := &b.Decisions[i], &b.Notes[i]
+				to := ledger.Unseen
+				switch d.Kind {
+				case reference.KindReady:
+					to = ledger.Runnable
+				case reference.KindStart:
+					to = ledger.Running
+				case reference.KindStop:
+					to = ledger.Waiting
+				case reference.KindSyscall:
+					to = ledger.InSyscall
+				case reference.KindSyscallExit:
+					if to = ledger.Running; d.P < 0 {
+						to = ledger.Waiting
+					}
+				case reference.KindMove:
+					if g := lives[d.G]; g != nil && n.G != g.slot {
+						t.Fatalf("seed %d: %+v: slot %d, want %d", seed, d, n.G, g.slot)
+					}
+					continue
+				default:
+					if n.G != 0 {
+						t.Fatalf("seed %d: %+v: slot %d", seed, d, n.G)
+					}
+					continue
+				}
+				if d.G < 0 {
+					continue
+				}
+				g := lives[d.G]
+				if g == nil {
+					g = &life{slot: n.G}
+					for id, other := range lives {
+						if other.slot == n.G {
+							t.Fatalf("seed %d: goroutines %d and %d share a slot", seed, id, d.G)
+						}
+					}
+					lives[d.G] = g
+				}
+				known := g.is != ledger.Unseen
+				before := *g
+				if d.Class != 0 {
+					g.class = d.Class
+				}
+				g.flags |= d.Flags & reference.FlagsRuntime
+				if learned := known && (g.class != before.class || g.flags != before.flags); learned != (n.Changed&ledger.Learned != 0) {
+					t.Fatalf("seed %d: %+v: learned: %v", seed, d, !learned)
+				}
+				got := life{n.G, n.Was, n.Since, b.Classes[n.Class], n.Flags}
+				want := life{g.slot, g.is, g.since, g.class, g.flags}
+				if got != want || n.OfProgram() != (g.flags == 0) {
+					t.Fatalf("seed %d: %+v: %+v, want %+v", seed, d, got, want)
+				}
+				by := int32(0)
+				if w := lives[d.By]; d.Kind == reference.KindReady && w != nil {
+					by = w.slot
+				}
+				if n.By != by {
+					t.Fatalf("seed %d: %+v: by %d, want %d", seed, d, n.By, by)
+				}
+				g.is, g.since = to, d.Time
+				if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
+					delete(lives, d.G)
+				}
+			}
+			if int(b.Slots) <= len(lives) {
+				t.Fatalf("seed %d: %d slots for %d goroutines", seed, b.Slots, len(lives))
+			}
+		})
+		for ds := range slices.Chunk(s.Decisions, 1+int(seed)*7) {
+			feed.AddAll(ds)
+		}
+		open := feed.Open()
+		if len(open) != len(lives) {
+			t.Errorf("seed %d: %d goroutines are open, want %d", seed, len(open), len(lives))
+		}
+		for _, o := range open {
+			if g := lives[o.G]; g == nil || g.slot != o.Slot || g.is != o.Activity || g.since != o.Since || g.flags != o.Flags {
+				t.Errorf("seed %d: open: %+v, want %+v", seed, o, g)
+			}
+		}
+	}
+}
+
+// TestNumbers holds the numbers in the notes against those that States and the lengths
+// in the decisions give, however the stream is cut into blocks.
+func TestNumbers(t *testing.T) {
+	for seed := range uint64(20) {
+		s := procstest.Generate(rand.New(rand.NewPCG(seed, 2)).IntN, procstest.Options{Steps: 1000, Ps: 6, Gaps: seed%2 == 1, NoTruth: true})
+		var ps ledger.States
+		local, global := map[int32]int32{}, int32(0)
+		told := ledger.Ps{}
+		feed := ledger.NewFeed(func(b *ledger.Block) {
+			for i := range b.Decisions {
+				d, n := &b.Decisions[i], &b.Notes[i]
+				ps.Apply(d)
+				switch d.Kind {
+				case reference.KindReady, reference.KindMove, reference.KindStart:
+					before := global
+					if global = max(0, d.Global); global != before != (n.Changed&ledger.GlobalLen != 0) {
+						t.Fatalf("seed %d: %+v: global queue %d, was %d", seed, d, global, before)
+					}
+					if d.P >= 0 {
+						before := local[d.P]
+						if local[d.P] = max(0, d.Local); local[d.P] != before != (n.Changed&ledger.LocalLen != 0) {
+							t.Fatalf("seed %d: %+v: local queue %d, was %d", seed, d, local[d.P], before)
+						}
+					}
+					if n.Changed&ledger.VictimLen != 0 {
+						local[d.Victim]--
+					}
+				case reference.KindLost:
+					clear(local)
+					global = 0
+				}
+				queued := int64(global)
+				for _, n := range local {
+					queued += int64(n)
+				}
+				want := ledger.Ps{Usable: int32(ps.Usable()), Idle: int32(ps.Count(ledger.Idle)), Recorded: ps.Procs() - int32(ps.Count(ledger.NotRecorded))}
+				want.Unclaimed = int32(min(int64(want.Idle), queued))
+				if n.Ps != want || (n.Ps != told) != (n.Changed&ledger.Counts != 0) {
+					t.Fatalf("seed %d: %+v: %+v after %+v, want %+v, %v", seed, d, n.Ps, told, want, n.Changed)
+				}
+				told = n.Ps
+				changes := slices.Clone(b.Changes(i))
+				if n.Changed&ledger.OneP != 0 {
+					changes = append(changes, ledger.Change{P: d.P, From: n.From, To: n.To})
+				}
+				if diff := cmp.Diff(ps.Changes(), changes); diff != "" && len(ps.Changes())+len(changes) > 0 {
+					t.Fatalf("seed %d: %+v: -want +got:\n%s", seed, d, diff)
+				}
+			}
+		})
+		for ds := range slices.Chunk(s.Decisions, 1+int(seed)*7) {
+			feed.AddAll(ds)
+		}
+	}
+}
+
+// TestBriefCalls marks a row of system calls at its begin, unless there is something to
+// learn of the goroutine.
+func TestBriefCalls(t *testing.T) {
+	calls := func(class int32) []reference.Decision {
+		return []reference.Decision{
+			{Time: 10, Kind: reference.KindStart, G: 1, Class: 1, Victim: reference.NoP},
+			{Time: 20, Kind: reference.KindSyscall, G: 1, Class: class},
+			{Time: 30, Kind: reference.KindSyscallExit, G: 1, Class: class},
+			{Time: 40, Kind: reference.KindSyscall, G: 1, Class: class},
+			{Time: 50, Kind: reference.KindSyscallExit, G: 1, Class: class},
+			{Time: 60, Kind: reference.KindStop, G: 1, Class: class, Why: reference.WhyBlock},
+		}
+	}
+	for class, want := range map[int32]int{1: 4, 2: 0} {
+		ledger.NewFeed(func(b *ledger.Block) {
+			if got := b.Calls(1); got != want {
+				t.Errorf("class %d: %d calls, want %d", class, got, want)
+			}
+			for i := range b.Notes {
+				if i != 1 && b.Calls(i) > 0 && want > 0 {
+					t.Errorf("class %d: calls begin at %d", class, i)
+				}
+			}
+			n := &b.Notes[5]
+			if n.Was != ledger.Running || n.Since != 50 || n.From != ledger.User || n.To != ledger.Sched {
+				t.Errorf("class %d: %+v", class, n)
+			}
+			if n := &b.Notes[4]; n.Was != ledger.InSyscall || n.Since != 40 || n.From != ledger.Syscall || n.To != ledger.User {
+				t.Errorf("class %d: %+v", class, n)
+			}
+		}).AddAll(calls(class))
+	}
+}
+
+// TestHostile feeds decisions that make no sense: nothing may panic, and tables stay as
+// small as what is alive.
+func TestHostile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	pick := []int64{-1, 0, 1, 2, 3, 4096, 4097, 1 << 20, math.MaxInt32, math.MaxInt64, math.MinInt64}
+	anyInt := func() int64 { return pick[r.IntN(len(pick))] }
+	feed := ledger.NewFeed(func(b *ledger.Block) {
+		if int(b.Slots) > len(pick)+1 {
+			t.Fatalf("%d slots for %d goroutines", b.Slots, len(pick))
+		}
+		for i := range b.Notes {
+			b.Calls(i)
+			b.Changes(i)
+		}
+	})
+	ds := make([]reference.Decision, 50_000)
+	for i := range ds {
+		ds[i] = reference.Decision{
+			Time: int64(r.Uint64N(math.MaxInt64)) >> r.IntN(63), G: anyInt(), P: int32(anyInt()), Victim: int32(anyInt()), By: anyInt(),
+			Wait: anyInt(), Class: int32(anyInt()), Local: int32(anyInt()), Global: int32(anyInt()), Batch: int32(anyInt()),
+			Kind: reference.Kind(r.IntN(reference.Kinds)), Src: reference.Source(r.IntN(20)), Why: reference.Why(r.IntN(20)),
+			Flags: reference.Flags(r.IntN(256)),
+		}
+	}
+	feed.AddAll(ds)
+}

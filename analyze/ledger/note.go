@@ -1,0 +1,96 @@
+package ledger
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Activity is what a goroutine does.
+type Activity uint8
+
+// The activities.
+const (
+	Unseen    Activity = iota // nothing is known of it
+	Waiting                   // neither of the following: it is blocked, or came back from a system call without a P
+	Runnable                  // it waits for a P
+	Running                   // it runs on a P
+	InSyscall                 // in a system call
+)
+
+// Changed says what is another after a decision than before.
+type Changed uint16
+
+// What can change.
+const (
+	Learned     Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
+	OneP                            // the state of the decision's P, from From to To
+	ManyPs                          // the states of any number of Ps: [Block.Changes]
+	Counts                          // Note.Ps
+	LocalLen                        // the length of the queue of the decision's P, now Decision.Local
+	VictimLen                       // that of the victim's, which has lost one
+	GlobalLen                       // that of the global queue, now Decision.Global
+	RunnableNum                     // Note.Runnable
+)
+
+// Note is what the [Ledger] knows about a decision. It has no pointers.
+type Note struct {
+	// Since is when the goroutine came into the activity Was, which it had before the
+	// decision, ns; 0 if it was Unseen.
+	Since    int64
+	Runnable int64 // goroutines that are runnable after the decision, in a queue or in none
+	G        int32 // slot of the decision's goroutine; 0 is none
+	By       int32 // slot of the goroutine that made it runnable; 0 is none
+	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
+	more     int32 // calls that begin here; with ManyPs, the first change in Block.changes
+	Ps       Ps    // after the decision
+	many     uint16
+	Changed  Changed
+	Was      Activity
+	From, To State           // of the P, with OneP
+	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as far as they were told by now
+}
+
+// OfProgram reports whether the decision's goroutine belongs to the program.
+func (n *Note) OfProgram() bool { return n.Flags == 0 }
+
+// Ps are numbers of Ps.
+type Ps struct {
+	Usable    int32 // could run goroutines of the program: [States.Usable]
+	Idle      int32
+	Unclaimed int32 // idle ones for which a goroutine stands in some queue
+	Recorded  int32 // GOMAXPROCS, without those of which nothing is recorded
+}
+
+// Block is a row of decisions with their notes.
+type Block struct {
+	Decisions []reference.Decision
+	Notes     []Note // of each decision
+	// Slots is more than any slot in the notes.
+	Slots int32
+	// Classes are the handles of all classes seen so far.
+	Classes []int32
+	// Known, Omitted and Mentions are [States.Known] and [States.Omitted] after the
+	// block.
+	Known    int
+	Omitted  int32
+	Mentions int64
+
+	changes []Change
+}
+
+// Calls returns how many decisions from number i on are brief system calls of one
+// goroutine of the program, which ran before and runs after them: one KindSyscall and
+// one KindSyscallExit in turns. Mostly it is 0.
+func (b *Block) Calls(i int) int {
+	if n := &b.Notes[i]; n.Changed&ManyPs == 0 {
+		return int(n.more)
+	}
+	return 0
+}
+
+// Changes returns the changes that decision number i meant for any number of Ps, in
+// the order of the Ps.
+func (b *Block) Changes(i int) []Change {
+	n := &b.Notes[i]
+	if n.Changed&ManyPs == 0 {
+		return nil
+	}
+	return b.changes[n.more : n.more+int32(n.many)]
+}

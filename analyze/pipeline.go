@@ -1,0 +1,97 @@
+package analyze
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ahead is how many blocks each step may be ahead of the next.
+const ahead = 8
+
+// block is a row of decisions, and what a step has to tell later ones about them.
+type block struct {
+	ledger.Block
+	marked []timeline.Marked
+}
+
+// pipeline hands blocks of decisions to steps, one after the other. Each step runs in
+// a goroutine of its own and sees all blocks in their order. It must not keep a block
+// or change decisions.
+type pipeline struct {
+	in   chan *block // nil: there are no steps
+	free chan *block // a sync.Pool would lose them at each garbage collection
+	done sync.WaitGroup
+	bug  atomic.Pointer[Bug] // of the first step that panicked
+}
+
+func newPipeline(steps ...func(*block)) *pipeline {
+	p := &pipeline{free: make(chan *block, ahead+3)}
+	for out, i := p.free, len(steps)-1; i >= 0; i-- {
+		in, last := make(chan *block, ahead), i == len(steps)-1
+		p.done.Add(1)
+		go p.run(steps[i], in, out, last)
+		out, p.in = in, in
+	}
+	return p
+}
+
+// run does a step. What comes out of the last one is free.
+func (p *pipeline) run(step func(*block), in <-chan *block, out chan<- *block, last bool) {
+	defer p.done.Done()
+	for b := range in {
+		p.do(step, b)
+		if !last {
+			out <- b
+			continue
+		}
+		select {
+		case out <- b:
+		default:
+		}
+	}
+	if !last {
+		close(out)
+	}
+}
+
+// do does a step, unless one has panicked.
+func (p *pipeline) do(step func(*block), b *block) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.bug.CompareAndSwap(nil, Caught(v))
+		}
+	}()
+	if p.bug.Load() == nil {
+		step(b)
+	}
+}
+
+// add hands on decisions, and returns room for others.
+func (p *pipeline) add(ds []reference.Decision) []reference.Decision {
+	if p.in == nil {
+		return ds[:0]
+	}
+	b := &block{}
+	select {
+	case b = <-p.free:
+	default:
+	}
+	room := b.Decisions[:0]
+	b.Decisions = ds
+	p.in <- b
+	return room
+}
+
+// wait returns when all steps have taken what was added. Nothing can be added
+// afterwards.
+func (p *pipeline) wait() {
+	if p.in != nil {
+		close(p.in)
+		p.in = nil
+	}
+	p.done.Wait()
+}
