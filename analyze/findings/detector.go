@@ -106,6 +106,15 @@ func (f *Facts) Class(role string, class int32) Actor {
 	return a
 }
 
+// Named is Class for a class that goes by the given name, if that is not empty.
+func (f *Facts) Named(role string, class int32, name string) Actor {
+	a := f.Class(role, class)
+	if name != "" {
+		a.Class = name
+	}
+	return a
+}
+
 // Name returns the start function of a class, in words if it is unknown.
 func (f *Facts) Name(class int32) string { return f.Class("", class).Class }
 

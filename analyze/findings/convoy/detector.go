@@ -3,10 +3,7 @@
 package convoy
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -141,98 +138,4 @@ func (w *watcher) feeds(s *findings.Run, g *findings.Goroutine) bool {
 	}
 	by := w.world.ByID(g.Waker)
 	return by != nil && by.Class == s.Class
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	// Only now are the usual runs of the victims known.
-	byCause := map[int32][]cell{}
-	var causes []int32
-	for _, c := range w.cells {
-		median := w.world.ClassStat(c.victim).Median()
-		if c.runs == 0 || median == 0 || float64(c.runNs)/float64(c.runs) < w.t.Ratio*float64(median) {
-			continue
-		}
-		if byCause[c.cause] == nil {
-			causes = append(causes, c.cause)
-		}
-		byCause[c.cause] = append(byCause[c.cause], c)
-	}
-	var out []findings.Finding
-	for _, cause := range causes {
-		cells := byCause[cause]
-		slices.SortFunc(cells, func(x, y cell) int {
-			return cmp.Or(cmp.Compare(y.victims.Ns, x.victims.Ns), cmp.Compare(x.victim, y.victim))
-		})
-		if x, ok := w.finding(f, cause, cells); ok {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// finding is about the runs of one class; cells is not empty, worst first.
-func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (findings.Finding, bool) {
-	var cost, held int64
-	top := cells[0]
-	runs, longest := top.runs, top
-	for _, c := range cells {
-		cost += c.victims.Ns
-		held += c.victims.N
-		runs = max(runs, c.runs)
-		if c.longest > longest.longest {
-			longest = c
-		}
-	}
-	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok {
-		return findings.Finding{}, false
-	}
-	name := f.Name(cause)
-	median := w.world.ClassStat(top.victim).Median()
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: longest.victims.From, ToNs: longest.victims.To, Basis: findings.Inferred,
-		Title: fmt.Sprintf("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
-			name, findings.Dur(longest.longest), findings.Plural(held, "time", "times"), findings.Dur(median)),
-		Evidence: []findings.Evidence{
-			{What: "long runs with others behind them", Value: findings.Count(runs), Limit: findings.Dur(w.t.LongNs) + " each"},
-			{What: "the longest", Value: findings.Dur(longest.longest), Limit: findings.Dur(w.t.LongNs), Ns: longest.longest},
-			{What: "their mean", Value: findings.Dur(top.runNs / top.runs), Ns: top.runNs / top.runs},
-			{What: "median run of those behind", Value: findings.Dur(median), Limit: findings.Times(w.t.Ratio) + " shorter", Ns: median},
-			{What: "goroutines that they found waiting behind them", Value: findings.Count(held)},
-			{What: "longest that one of these stood behind one run", Value: findings.Dur(top.victims.Worst), Ns: top.victims.Worst},
-		},
-		Advice: []string{
-			"Split the long work of " + name + " into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).",
-			"Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.",
-			"If the long runs are not stopped after some 20 ms, see late-preemption.",
-		},
-	}
-	for i, c := range cells {
-		if i == 3 {
-			break
-		}
-		a := f.Class(findings.Victim, c.victim)
-		a.G, a.P = c.victims.G, findings.OnP(c.victims.P)
-		x.Actors = append(x.Actors, a)
-		if i > 0 {
-			x.Evidence = append(x.Evidence, findings.Evidence{What: "of the cost, to " + a.Class, Value: findings.Dur(c.victims.Ns), Ns: c.victims.Ns})
-		}
-	}
-	a := f.Class(findings.Cause, cause)
-	a.G, a.P, a.Stack = longest.g, findings.OnP(longest.p), f.Frames(longest.stack)
-	x.Actors = append(x.Actors, a)
-	if runs < w.t.MinCount || s == findings.Critical && runs < w.t.CriticalCount {
-		x.Severity = s.Lower()
-	}
-	c := w.world.ClassStat(cause)
-	if c.Runs > 0 && float64(runs) < w.t.Rare*float64(c.Runs) && float64(longest.runNs) < w.t.Minor*float64(c.RunNs) {
-		x.Severity, x.Basis = findings.Note, findings.Suspected
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "all runs of that class", Value: findings.Count(c.Runs) + ", median " + findings.Dur(c.Median())})
-		x.Advice = append(x.Advice, "Runs this long are rare in this class: their threads may just have had no CPU for a while. CPU samples in the trace would tell.")
-	} else if 10*runs < c.Runs {
-		f.Doubt(&x)
-	} else {
-		f.Short(&x)
-	}
-	return x, true
 }

@@ -4,9 +4,6 @@ package cputhrottling
 
 import (
 	_ "embed"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -80,95 +77,4 @@ func (w *watcher) slice(s *findings.Slice) {
 	if s.N > 0 && s.Stack != 0 {
 		w.ended[s.Classes[0]] = s.Stack
 	}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	b := w.silences.Beat(w.t.PeriodNs)
-	n := len(b.Silences)
-	if !b.Keeps(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
-		return nil
-	}
-	var cost, running, stopped int64
-	var sure, most int
-	var apart, lengths []int64
-	worst := b.Silences[0]
-	for i, s := range b.Silences {
-		ns := s.Ns()
-		if s.Freaks == 0 {
-			ns -= w.t.SliceNs
-		}
-		stopped += ns
-		cost += ns * (s.Running + s.Waiting)
-		running += ns * s.Running
-		lengths = append(lengths, ns)
-		most = max(most, int(s.Running))
-		if i > 0 {
-			apart = append(apart, s.To-b.Silences[i-1].To)
-		}
-		yields := preempted(f, w.ended[s.Class])
-		if s.Freaks >= 2 || s.Ns() > w.t.LongNs && (s.Freaks == 1 || yields) ||
-			s.Ns() > w.t.PairNs && s.Running >= 2 && (yields || !w.world.ClassStat(s.Class).Habit(s.Ns())) {
-			sure++
-		}
-		if s.Ns()*(s.Running+s.Waiting) > worst.Ns()*(worst.Running+worst.Waiting) {
-			worst = s
-		}
-	}
-	// A goroutine that works for 20 ms in every 100 ms is silent too.
-	// And many in one period are near a multiple of it, namely none.
-	if 2*sure < n || middle(apart) > w.t.EachNs || float64(middle(apart)) < (1-w.t.Within)*float64(w.t.PeriodNs) {
-		return nil
-	}
-	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	x := findings.Finding{
-		ID: ID, Severity: severity, CostNs: cost, FromNs: worst.From, ToNs: worst.To, Basis: findings.Suspected,
-		Title: fmt.Sprintf("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
-			findings.Plural(int64(n), "time", "times"), findings.Dur(middle(lengths)), findings.Dur(b.PeriodNs)),
-		Evidence: []findings.Evidence{
-			{What: "silences while goroutines ran", Value: findings.Count(int64(n)), Limit: findings.Count(int64(w.t.MinCount)) + " of 5 ms or more"},
-			{What: "their sum, without a time slice where goroutines may have run for one", Value: findings.Dur(stopped) + " (" + findings.Percent(f.Share(stopped)) + " of the recording)", Ns: stopped},
-			{What: "the longest of them", Value: findings.Dur(slices.Max(lengths)), Ns: slices.Max(lengths)},
-			{What: "period of their ends", Value: findings.Dur(b.PeriodNs), Limit: findings.Dur(w.t.PeriodNs) + " within " + findings.Percent(w.t.Within), Ns: b.PeriodNs},
-			{What: "regularity of that period, 1 being exact", Value: findings.Number(b.R)},
-			{What: "probability of such regularity by chance", Value: findings.Percent(b.Chance), Limit: findings.Percent(w.t.Chance)},
-			{What: "of them, those that no program makes by itself", Value: findings.Count(int64(sure)), Limit: "half"},
-			{What: "goroutines that had a P meanwhile, at most", Value: findings.Count(int64(most))},
-		},
-		Advice: []string{
-			"Compare GOMAXPROCS, " + findings.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPU limit of the container or service: more Ps than the limit use it up early in each period, and then stand still together. From Go 1.25 on the runtime sets GOMAXPROCS by the limit, unless the variable is set; with older versions set it, or use go.uber.org/automaxprocs.",
-			"See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.",
-			"Raise the limit, or do away with it in favour of CPU weights (requests), if the latency matters more than the bill.",
-			"If the limit fits the mean load, look for what uses it up in bursts: the mark workers of the garbage collector take a quarter of the Ps and more.",
-		},
-	}
-	if used := w.used(f) - running; used > 0 && f.RecordedNs() > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: findings.Number(float64(used) / float64(f.RecordedNs())), Ns: used})
-	}
-	a := f.Class(findings.Victim, worst.Class)
-	a.G, a.P = worst.G, findings.OnP(worst.P)
-	x.Actors = append(x.Actors, a)
-	f.Short(&x)
-	return []findings.Finding{x}
-}
-
-// used is the time in which Ps ran goroutines of any kind.
-func (w *watcher) used(f *findings.Facts) (ns int64) {
-	for _, p := range f.Procs.Ps {
-		ns += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
-	}
-	return ns
-}
-
-// preempted reports whether a signal made a goroutine yield at a stack: its like
-// can be asked at any time.
-func preempted(f *findings.Facts, stack int32) bool {
-	return slices.ContainsFunc(f.Frames(stack), func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") })
-}
-
-func middle(list []int64) int64 {
-	s := slices.Sorted(slices.Values(list))
-	return s[len(s)/2]
 }

@@ -5,10 +5,6 @@ package gcassistwait
 
 import (
 	_ "embed"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -221,80 +217,4 @@ func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
 		w.atEnd++
 	}
 	w.blocks.Add(findings.Cell{Class: a.class, Ns: ns, From: a.block, To: to, G: g, P: a.p, Stack: a.stack})
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.lost += w.rate * (f.EndNs - w.at)
-	for _, g := range slices.Sorted(maps.Keys(w.open)) {
-		a := w.open[g]
-		if a.block >= 0 {
-			w.unblock(g, a, f.EndNs, false)
-		}
-		w.over(g, a, f.EndNs)
-	}
-	var ran int64
-	w.world.Classes(func(c *findings.Class) { ran += c.RunNs })
-	total, long := w.assists.Total, w.blocks.Total
-	cost := total.Ns + w.lost
-	share := float64(cost) / float64(max(1, ran))
-	if long.N == 0 && share < w.t.Share {
-		return nil
-	}
-	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && share < w.t.WarningShare {
-		s = findings.Note
-	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: total.From, ToNs: total.To, Basis: findings.Certain,
-		Title: fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
-			findings.Dur(cost), perSecond(share)),
-		Actors: w.assists.Actors(f, findings.Victim, 3),
-		Evidence: []findings.Evidence{
-			{What: "lost in assists, for each second that the program ran", Value: perSecond(share), Limit: perSecond(w.t.Share), Ns: cost},
-			{What: "of it, marking", Value: findings.Dur(total.Ns) + " in " + findings.Plural(total.N, "assist", "assists"), Ns: total.Ns},
-			{What: "of it, blocked while Ps were free of the program", Value: findings.Dur(w.lost), Ns: w.lost},
-			{What: "blocked, all goroutines summed", Value: findings.Dur(w.blocked) + " in " + findings.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
-			{What: "long blocks", Value: findings.Count(long.N), Limit: findings.Dur(w.t.BlockNs) + " each"},
-		},
-	}
-	if long.N > 0 {
-		x.FromNs, x.ToNs = long.From, long.To
-		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
-		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "the longest block", Value: findings.Dur(long.Worst), Limit: findings.Dur(w.t.BlockNs), Ns: long.Worst},
-			findings.Evidence{What: "long blocks that ended only with the cycle", Value: findings.Count(w.atEnd)})
-	}
-	where := "where the stacks show it"
-	if site := allocator(x.Actors); site != "" {
-		where = "in " + site
-	}
-	x.Advice = []string{
-		"Allocate less " + where + ", above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.",
-		"Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.",
-	}
-	if 2*w.atEnd > long.N {
-		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
-}
-
-// perSecond writes a ratio of two times, which may be more than 1, as that of a
-// second.
-func perSecond(ratio float64) string { return findings.Dur(int64(ratio * 1e9)) }
-
-// allocator is the frame of the program's own code that allocated, in the first
-// stack that shows one.
-func allocator(actors []findings.Actor) string {
-	for _, a := range actors {
-		for _, frame := range a.Stack {
-			if !strings.HasPrefix(frame, "runtime.") {
-				return frame
-			}
-		}
-	}
-	return ""
 }

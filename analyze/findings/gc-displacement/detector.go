@@ -4,7 +4,6 @@ package gcdisplacement
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
@@ -311,55 +310,4 @@ func (w *watcher) over(d *reference.Decision) {
 	x.from = -1
 	w.advance(d)
 	w.close(d.Time)
-}
-
-var modeNames = [3]string{"dedicated", "fractional", "idle"}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	total := w.victims.Total
-	share := float64(total.Ns) / float64(max(1, f.Waits.User.TotalNs))
-	if share < w.t.MinShare || w.long < w.t.MinCount && w.ignored < w.t.MinCount {
-		return nil
-	}
-	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	if share < w.t.Share {
-		s = findings.Note
-	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
-		Title: fmt.Sprintf("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
-			findings.Percent(share), findings.Dur(total.Worst)),
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-		Evidence: []findings.Evidence{
-			{What: "waiting that would not have been with the workers' Ps", Value: findings.Dur(total.Ns) + ", " + findings.Percent(share) + " of all", Limit: findings.Percent(w.t.Share), Ns: total.Ns},
-			{What: "waits with such a part", Value: findings.Count(total.N)},
-			{What: "of them, with a long one", Value: findings.Count(w.long), Limit: findings.Dur(w.t.LongNs) + " each"},
-			{What: "the longest such part", Value: findings.Dur(total.Worst), Limit: findings.Dur(w.t.LongNs), Ns: total.Worst},
-			{What: "goroutine-time displaced by idle workers", Value: findings.Dur(int64(w.idleCost)), Ns: int64(w.idleCost)},
-			{What: "idle workers that ran on beside goroutines that waited", Value: findings.Count(w.ignored), Limit: findings.Dur(w.t.LongNs) + " each"},
-		},
-	}
-	for i, m := range w.modes {
-		if m.n > 0 {
-			x.Evidence = append(x.Evidence, findings.Evidence{
-				What: "P-time of " + modeNames[i] + " workers", Value: findings.Dur(m.ns) + " in " + findings.Plural(m.n, "run", "runs"), Ns: m.ns})
-		}
-	}
-	x.Advice = []string{
-		"Have fewer and shorter cycles: allocate less, keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare.",
-	}
-	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
-		x.Advice = append(x.Advice, "The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
-	}
-	if 2*w.idleCost > w.cost {
-		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
-		x.Advice = append(x.Advice, "Most of it is idle workers: a P that runs one does not look into the queues of other Ps, and no thread is woken for what is queued there, since no P is idle. Spread the work over more Ps before it has to wait, and try the newest Go version.")
-	} else {
-		x.Advice = append(x.Advice, "The collector takes a quarter of GOMAXPROCS while it marks, by design: leave that much of the Ps free, by fewer CPU-bound goroutines or more Ps, if the machine has CPUs for them.")
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

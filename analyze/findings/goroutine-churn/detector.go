@@ -4,7 +4,6 @@ package goroutinechurn
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -132,43 +131,4 @@ func (w *watcher) close() {
 		}
 	}
 	*a = account{}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close()
-	t := &w.total
-	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
-	// What creating and ending them cost the trace does not show: their number
-	// decides. It is a waste, and nobody's delay, so that it is never critical.
-	if t.created > 0 && float64(t.created) >= w.t.Rate*float64(f.RecordedNs())/1e9 {
-		s, ok = findings.Warning, true
-	}
-	if !ok {
-		return nil
-	}
-	if s == findings.Critical {
-		s = findings.Warning
-	}
-	median := t.ended.Median()
-	end := min(f.EndNs, w.worstAt+w.t.WindowNs)
-	rate := int64(float64(w.worst) / float64(max(1, end-w.worstAt)) * 1e9)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: end, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",
-			findings.Plural(t.created, "goroutine", "goroutines"), findings.Dur(median), findings.Count(rate)),
-		Evidence: []findings.Evidence{
-			{What: fmt.Sprintf("creations in the worst %s", findings.Dur(w.t.WindowNs)), Value: findings.Count(w.worst), Limit: findings.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
-			{What: "running time in the life of one, median", Value: findings.Dur(median), Limit: findings.Dur(w.t.LifeNs), Ns: median},
-			{What: "windows above the limits", Value: findings.Count(w.windows)},
-			{What: "starts that were first ones", Value: findings.Percent(min(1, float64(t.created)/float64(max(1, t.starts))))},
-			{What: "time that Ps took to get from one to the next, summed", Value: findings.Dur(t.idle), Ns: t.idle},
-		},
-		Advice: []string{
-			"Do so little work in the caller, or give several items to one goroutine: creating, starting and ending one takes about a microsecond, and a stack.",
-			"Or keep a few workers, about GOMAXPROCS of them, that take items from a channel, several at a time.",
-		},
-	}
-	x.Actors = append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...)
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

@@ -4,7 +4,6 @@ package handofflatency
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -116,43 +115,4 @@ func (w *watcher) handover(h *findings.Handover) {
 	}
 	w.victims.Add(findings.Cell{Class: h.Class, Ns: h.Ns, From: h.From, To: h.To, G: h.G, P: h.P})
 	w.givers.Add(findings.Cell{Class: h.GiverClass, Ns: h.Ns, From: h.From, To: h.To, G: h.Giver, P: h.P, Stack: h.GiverStack})
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	total := w.victims.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	still := float64(w.sum) / float64(max(1, f.PT()))
-	switch {
-	case w.late < w.t.MinCount || still < w.t.Still:
-		s = findings.Note
-	case s == findings.Critical && still < w.t.Grade.CriticalShare:
-		s = findings.Warning
-	}
-	longest := total.To - total.From
-	name := f.Name(w.givers.Top(1)[0].Class)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain,
-		Title: fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to",
-			findings.Plural(w.late, "time", "times"), name, findings.Dur(w.t.LateNs)),
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-		Evidence: []findings.Evidence{
-			{What: "late hand-overs", Value: findings.Count(w.late) + " of " + findings.Count(w.n), Limit: findings.Dur(w.t.LateNs) + " each"},
-			{What: "the costliest took", Value: findings.Dur(longest), Limit: findings.Dur(w.t.LateNs), Ns: longest},
-			{What: "mean of all", Value: findings.Dur(w.sum / w.n), Ns: w.sum / w.n},
-			{What: "Ps stood still for it, summed", Value: findings.Dur(w.sum) + ", " + findings.Percent(still) + " of the P-time", Limit: findings.Percent(w.t.Still), Ns: w.sum},
-			{What: "under 20 µs, 100 µs, 1 ms, 10 ms, and above", Value: fmt.Sprint(w.bars[:])},
-			{What: "of the late ones, to threads that the trace had not shown before", Value: findings.Count(w.made)},
-		},
-	}
-	x.Actors = append(x.Actors, w.givers.Actors(f, findings.Cause, 2)...)
-	if 2*w.made >= w.late {
-		x.Advice = append(x.Advice, "Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")
-	}
-	x.Advice = append(x.Advice, "The P was taken from, or given up by, "+name+": make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.")
-	x.Advice = append(x.Advice, "If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

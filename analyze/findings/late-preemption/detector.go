@@ -4,7 +4,6 @@ package latepreemption
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -144,57 +143,4 @@ func (w *watcher) over(p *findings.SlicePart) {
 	}
 	look(p.P, 1)
 	look(reference.NoP, w.world.Procs())
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var out []findings.Finding
-	for i := range w.cells {
-		c := &w.cells[i]
-		cost := c.victims.Total.Ns
-		longest := c.longest.ns
-		s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-		if !ok {
-			if c.n < w.t.NoteCount && longest < w.t.NoteNs {
-				continue
-			}
-			s = findings.Note
-		}
-		if c.n == 0 || c.n == 1 && longest < w.t.LostNs {
-			continue
-		}
-		name := f.Name(c.class)
-		x := findings.Finding{
-			ID: ID, Severity: s, CostNs: cost, FromNs: c.longest.from, ToNs: c.longest.to, Basis: findings.Inferred,
-			Title: fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
-				name, findings.Dur(longest), findings.Plural(c.n, "time", "times")),
-			Actors: c.victims.Actors(f, findings.Victim, 3),
-			Evidence: []findings.Evidence{
-				{What: "late slices", Value: findings.Count(c.n), Limit: findings.Dur(w.t.SliceNs) + " each"},
-				{What: "the longest", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SliceNs), Ns: longest},
-				{What: "run intervals in it", Value: findings.Count(int64(c.longest.runs))},
-				{What: "its time after the request was due", Value: findings.Dur(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
-				{What: "ended by a preemption", Value: findings.Count(c.by[0]) + " of " + findings.Count(c.asked) + " that ended so, late or not"},
-				{What: "ended by the goroutine itself", Value: findings.Count(c.by[1]), Limit: findings.Dur(w.t.LostNs) + " each"},
-				{What: "ended by a stop for the runtime", Value: findings.Count(c.by[2]), Limit: findings.Dur(w.t.LostNs) + " each"},
-			},
-			Advice: []string{
-				"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
-				"Split such work, or call runtime.Gosched in the loop.",
-				"If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.",
-			},
-		}
-		if c.by[3] > 0 {
-			x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: findings.Count(c.by[3])})
-		}
-		a := f.Class(findings.Cause, c.class)
-		a.G, a.P, a.Stack = c.longest.g, findings.OnP(c.longest.p), f.Frames(c.longest.stack)
-		x.Actors = append(x.Actors, a)
-		if c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked) {
-			x.Basis = findings.Suspected
-			x.Severity = x.Severity.Lower()
-		}
-		f.Doubt(&x)
-		out = append(out, x)
-	}
-	return out
 }

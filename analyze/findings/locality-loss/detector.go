@@ -3,10 +3,7 @@
 package localityloss
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -167,94 +164,4 @@ func (w *watcher) lost(c *class) int64 {
 		return 0
 	}
 	return c.moved.N * (m - s)
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	type hit struct {
-		*class
-		ns int64
-	}
-	var hits []hit
-	var all class
-	var cost int64
-	for i := range w.classes {
-		c := &w.classes[i]
-		known := w.world.ClassStat(c.id)
-		c.stayed, c.starts = known.Kept(), c.moves()+known.Again
-		c.runNs += known.AgainNs
-		if !w.often(c, f) {
-			continue
-		}
-		ns := w.lost(c)
-		if ns == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
-			continue
-		}
-		hits = append(hits, hit{c, ns})
-		cost += ns
-		all.starts += c.starts
-		all.marking += c.marking
-		for k, n := range c.how {
-			all.how[k] += n
-		}
-	}
-	if len(hits) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(hits, func(x, y hit) int {
-		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(y.moves(), x.moves()))
-	})
-	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	switch {
-	case !ok:
-		// Next to nothing is lost: it is about the one that moves most.
-		slices.SortStableFunc(hits, func(x, y hit) int { return cmp.Compare(y.moves(), x.moves()) })
-		if float64(hits[0].moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
-			return nil
-		}
-		s = findings.Note
-	case s == findings.Critical:
-		s = findings.Warning // it is slower work, not a standstill
-	}
-	top := hits[0]
-	name := f.Name(top.id)
-	how := "which took them no longer than on the last one"
-	if top.ns > 0 {
-		how = fmt.Sprintf("and ran for %s instead of %s (medians)", findings.Dur(top.moved.Median()), findings.Dur(top.stayed.Median()))
-	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected,
-		Title: fmt.Sprintf("%s of the starts of %s were on another P than the last, %s",
-			findings.Percent(float64(top.moves())/float64(top.starts)), name, how),
-		Evidence: []findings.Evidence{
-			{What: "starts on another P than the last", Value: findings.Percent(float64(all.moves()) / float64(all.starts)), Limit: findings.Percent(w.limit(f))},
-			{What: "moves in a second", Value: findings.Count(int64(float64(all.moves()) / float64(max(1, f.RecordedNs())) * 1e9)), Limit: findings.Count(int64(w.t.Rate))},
-			{What: "mean run interval of " + name, Value: findings.Dur(top.runNs / top.starts), Limit: findings.Dur(w.t.RunNs), Ns: top.runNs / top.starts},
-			{What: "its median run interval after a move, by that without", Value: findings.Times(float64(top.moved.Median()) / float64(top.stayed.Median())), Limit: findings.Times(w.t.Slower)},
-			{What: "moves by a steal", Value: findings.Percent(float64(all.how[stolen]) / float64(all.moves()))},
-			{What: "moves by way of the global queue", Value: findings.Percent(float64(all.how[global]) / float64(all.moves()))},
-			{What: "moves because the waker ran elsewhere, or by the network poller", Value: findings.Percent(float64(all.how[woken]) / float64(all.moves()))},
-		},
-	}
-	if all.marking > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "moves while the garbage collector marked", Value: findings.Percent(float64(all.marking) / float64(all.moves()))})
-	}
-	for i, h := range hits {
-		if i == 3 {
-			break
-		}
-		a := f.Class(findings.Victim, h.id)
-		a.G, a.P, a.Stack = h.worst.G, findings.OnP(h.worst.P), f.Frames(h.worst.Stack)
-		x.Actors = append(x.Actors, a)
-	}
-	switch {
-	case 2*all.how[stolen] > all.moves():
-		x.Advice = append(x.Advice, "Most moves are steals: larger pieces of work, or fewer Ps, leave less to steal.")
-	case 2*all.how[global] > all.moves():
-		x.Advice = append(x.Advice, "Most moves lead through the global queue: avoid runtime.Gosched, and bursts of more than 256 goroutines on one P.")
-	default:
-		x.Advice = append(x.Advice, "Most moves follow the waker: a goroutine that is woken goes to the P where its waker runs. Keep those together that share data, by a queue for each group instead of one for all.")
-	}
-	x.Advice = append(x.Advice, "Let "+name+" do several steps at a time, so that the data it has loaded serves more of them.")
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

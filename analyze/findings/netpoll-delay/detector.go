@@ -4,7 +4,6 @@ package netpolldelay
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -100,48 +99,4 @@ func (w *watcher) run(r *findings.Run) {
 	if len(w.pending) > 0 && r.Ns() >= w.t.LongNs {
 		w.causes.Add(findings.Cell{Class: r.Class, Ns: r.Ns(), From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack})
 	}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.world.Everyone(func(g *findings.Goroutine) {
-		if _, ok := w.pending[g.ID]; ok {
-			w.waited(g, f.EndNs-g.ReadyAt, f.EndNs, g.P)
-		}
-	})
-	total, wakes := w.victims.Total, w.world.NetworkWakes()
-	if total.N < w.t.MinCount || float64(w.late) < w.t.Share*float64(wakes) || float64(total.N) < w.t.TailShare*float64(w.late) {
-		return nil
-	}
-	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	share := float64(w.late) / float64(wakes)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",
-			findings.Plural(w.late, "network wake-up", "network wake-ups"), findings.Count(total.N), findings.Dur(total.Worst)),
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-		Evidence: []findings.Evidence{
-			{What: "network wake-ups by threads without a P while all Ps were busy", Value: findings.Count(w.late) + " of " + findings.Count(wakes) + " (" + findings.Percent(share) + ")", Limit: findings.Percent(w.t.Share)},
-			{What: "of them, that waited for a P afterwards", Value: findings.Count(total.N), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.WaitNs) + ", and " + findings.Percent(w.t.TailShare)},
-			{What: "their waits, summed", Value: findings.Dur(total.Ns), Ns: total.Ns},
-			{What: "the longest", Value: findings.Dur(total.Worst), Limit: findings.Dur(w.t.WaitNs), Ns: total.Worst},
-			{What: "before each wake-up, not shown by the trace: the data lay in the kernel for up to", Value: findings.Dur(w.t.PollNs) + " (sysmon polls when nobody has for so long)"},
-		},
-	}
-	if c := w.causes.Top(1); len(c) > 0 && 2*w.causes.Total.Ns > total.To-total.From {
-		x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
-		name := f.Name(c[0].Class)
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "run intervals of " + findings.Dur(w.t.LongNs) + " and more while such goroutines waited", Value: findings.Count(w.causes.Total.N) + ", most of " + name, Ns: w.causes.Total.Ns})
-		x.Advice = append(x.Advice,
-			"Split the long runs of "+name+", with runtime.Gosched or an operation that blocks after every 100 µs or so: a P polls the network when it finds nothing else to run.",
-			"Bound how many of them run at once, below GOMAXPROCS, so that a P stays free for those who serve the network; or move the computing into another process.")
-	} else {
-		x.Advice = append(x.Advice,
-			"No goroutine ran for long: the Ps did not poll because their queues never ran empty. Admit less work at once, so that the queues stay short, or add CPUs.")
-	}
-	x.Advice = append(x.Advice, "Latency that clients see beyond the waits in this report may be this: compare it with theirs.")
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

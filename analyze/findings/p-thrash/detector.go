@@ -4,7 +4,6 @@ package pthrash
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -200,62 +199,4 @@ func (w *watcher) close(id int32) {
 		}
 	}
 	p.account = account{}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	for p := range w.ps {
-		w.close(int32(p))
-	}
-	t := &w.total
-	cost := t.waited + t.awake
-	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	// What the wake-ups cost the CPUs, most of it in the kernel, the trace does not
-	// show: their number decides.
-	switch perSecond := float64(t.wakes) / float64(max(1, f.RecordedNs())) * 1e9; {
-	case perSecond >= w.t.WarningRate:
-		s, ok = findings.Warning, true
-	case ok, perSecond >= w.t.Rate:
-		s, ok = findings.Note, true
-	}
-	if !ok {
-		return nil
-	}
-	if c, _ := w.t.Grade.Severity(t.waited, f.RecordedNs()); c == findings.Critical {
-		s = c
-	}
-	end := min(f.EndNs, w.worstAt+w.t.WindowNs)
-	rate := int64(float64(w.worst.wakes) / float64(w.t.WindowNs) * 1e9)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: w.worstAt, ToNs: end, Basis: findings.Certain,
-		Title: fmt.Sprintf("Ps were woken %s within %s of parking, and parked again after less than %s of work; %s of these times there was none",
-			findings.Plural(t.wakes, "time", "times"), findings.Dur(w.t.GapNs), findings.Dur(w.t.BusyNs), findings.Percent(float64(t.empty)/float64(t.wakes))),
-		Evidence: []findings.Evidence{
-			{What: fmt.Sprintf("such wake-ups of P%d in the worst %s", w.worstP, findings.Dur(w.t.WindowNs)), Value: findings.Count(rate) + " a second", Limit: findings.Count(int64(w.t.Rate)) + " a second"},
-			{What: fmt.Sprintf("windows of %s above the limit, over all Ps", findings.Dur(w.t.WindowNs)), Value: findings.Count(w.windows)},
-			{What: "goroutines run, for each wake-up", Value: findings.Number(float64(t.tasks) / float64(t.wakes))},
-			{What: "threads awake and looking in vain, summed", Value: findings.Dur(t.awake), Ns: t.awake},
-			{What: "waiting of goroutines for such a P, summed", Value: findings.Dur(t.waited), Ns: t.waited},
-		},
-	}
-	if 10*t.waited > cost {
-		x.Actors = w.victims.Actors(f, findings.Victim, 2)
-	}
-	x.Actors = append(x.Actors, w.wakers.Actors(f, findings.Cause, 2)...)
-	who := "the goroutines"
-	if top := w.wakers.Top(1); len(top) > 0 && top[0].Class != 0 {
-		who = f.Name(top[0].Class)
-	}
-	x.Advice = []string{
-		"Give each wake-up more to do: let " + who + " hand over several items at a time, or do small ones itself. Whatever it makes runnable wakes another P if one is idle, and waking a thread takes longer than this work.",
-		"Fewer Ps (GOMAXPROCS) leave no idle one to wake; that saves CPU, and costs latency when work comes in bursts.",
-	}
-	if 2*t.empty > t.wakes {
-		x.Advice = append(x.Advice, "Most of these Ps found nothing: the work was done before they came, by the P that had it. Calls of runtime.Gosched in a loop, and goroutines that answer each other one message at a time, do this.")
-	}
-	if t.waited > t.awake {
-		f.Doubt(&x)
-	} else {
-		f.Short(&x)
-	}
-	return []findings.Finding{x}
 }

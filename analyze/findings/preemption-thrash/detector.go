@@ -4,7 +4,6 @@ package preemptionthrash
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -164,51 +163,4 @@ func (w *watcher) endBucket(now int64) {
 // rate is for each P and second.
 func (w *watcher) rate(n, ns int64) float64 {
 	return float64(n) / float64(w.world.Procs()) / (float64(ns) / 1e9)
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.endBucket(f.EndNs)
-	total := w.victims.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
-	if !ok || w.sustained < w.t.SustainedNs {
-		return nil
-	}
-	procs := w.world.Procs()
-	waiting := float64(w.waited) / float64(w.sustained) / float64(procs)
-	switch {
-	case waiting < w.t.Waiting || total.N < w.t.MinCount:
-		s = findings.Note
-	case s == findings.Critical:
-		s = findings.Warning // the Ps have work all the time: it is latency that is lost
-	}
-	from, to := w.best.from, w.best.to
-	name := f.Name(w.victims.Top(1)[0].Class)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: from, ToNs: to, Basis: findings.Inferred,
-		Title: fmt.Sprintf("CPU-bound goroutines, most of %s, were preempted %s to let others of their kind run: up to %s of them took turns on %s",
-			name, findings.Plural(total.N, "time", "times"), findings.Count(w.gs), findings.Plural(procs, "P", "Ps")),
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-		Evidence: []findings.Evidence{
-			{What: "preemptions after which the goroutine had to wait", Value: findings.Count(total.N), Limit: findings.Dur(w.t.WaitNs) + " each"},
-			{What: "goroutines that took turns so, within " + findings.Dur(w.t.BucketNs), Value: findings.Count(w.gs), Limit: "more than " + findings.Plural(procs, "P", "Ps")},
-			{What: "for each P and second, at most", Value: findings.Number(w.rate(w.best.n, to-from)), Limit: findings.Number(w.t.Rate)},
-			{What: "time for which it was above that", Value: findings.Dur(w.sustained), Limit: findings.Dur(w.t.SustainedNs), Ns: w.sustained},
-			{What: "preempted goroutines waiting meanwhile, for each P", Value: findings.Number(waiting), Limit: findings.Number(w.t.Waiting)},
-			{What: "mean run before such a preemption", Value: findings.Dur(w.runs / total.N), Ns: w.runs / total.N},
-			{What: "mean wait after it", Value: findings.Dur(total.Ns / total.N), Ns: total.Ns / total.N},
-			{What: "all preemptions at the end of a slice", Value: findings.Count(w.all)},
-			{What: "preemptions for the runtime: stopped world, garbage collector, tracer", Value: findings.Count(w.others)},
-		},
-		Advice: []string{
-			fmt.Sprintf("Let no more goroutines of %s work at once than GOMAXPROCS (%d): a fixed number of workers, or a semaphore around the computation. The total takes as long, and most of them are done much earlier.", name, procs),
-			"If short requests share the process, keep a P or two free of such work, or move it into another process.",
-		},
-	}
-	// Its victims are its causes, too: each waits for others of its kind.
-	for _, a := range w.victims.Actors(f, findings.Cause, 2) {
-		a.G, a.P, a.Stack = 0, nil, nil
-		x.Actors = append(x.Actors, a)
-	}
-	f.Short(&x)
-	return []findings.Finding{x}
 }

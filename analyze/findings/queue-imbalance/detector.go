@@ -4,7 +4,6 @@ package queueimbalance
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -230,54 +229,4 @@ func (w *watcher) gini(n int) float64 {
 		return 0
 	}
 	return ranked / sum / float64(len(x)-1)
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	if w.long >= 0 {
-		w.pass(f.EndNs)
-		w.end()
-	}
-	gini := w.gini(f.GOMAXPROCS)
-	share := f.Share(w.sumNs)
-	var s findings.Severity
-	limit := w.t.NoteShare
-	switch {
-	case gini < w.t.Gini && w.intervals < w.t.MinCount:
-		return nil
-	case share >= w.t.WarningShare && w.sumNs >= w.t.WarningNs:
-		s, limit = findings.Warning, w.t.WarningShare
-	case share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs && gini >= w.t.Gini:
-		s = findings.Note
-	default:
-		return nil
-	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: w.sumCost, FromNs: w.worst.From, ToNs: w.worst.To, Basis: findings.Inferred,
-		Title: fmt.Sprintf("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
-			w.worst.P, findings.Plural(w.peakLen, "goroutine", "goroutines"), findings.Percent(share)),
-		Actors: w.victims.Actors(f, findings.Victim, 2),
-		Evidence: []findings.Evidence{
-			{What: "time in such intervals", Value: findings.Percent(share), Limit: findings.Percent(limit), Ns: w.sumNs},
-			{What: "intervals", Value: findings.Count(w.intervals), Limit: findings.Dur(w.t.LengthNs) + " each"},
-			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
-			{What: "longest queue", Value: findings.Count(w.peakLen), Limit: findings.Count(w.t.Over) + " above the mean of the Ps"},
-			{What: "unevenness of queued time over the Ps (Gini)", Value: findings.Number(gini), Limit: findings.Number(w.t.Gini) + ", or " + findings.Count(w.t.MinCount) + " intervals for a warning"},
-		},
-	}
-	feeder := "the producer"
-	if top := w.feeders.Top(1); len(top) > 0 {
-		feeder = f.Name(top[0].Class)
-		x.Actors = append(x.Actors, w.feeders.Actors(f, findings.Cause, 1)...)
-	}
-	x.Advice = []string{
-		"Let more than one goroutine produce: what " + feeder + " makes runnable goes into the queue of the P that it runs on, and stays there until a P without work steals it.",
-	}
-	if top := w.hogs.Top(1); len(top) > 0 {
-		hog := f.Name(top[0].Class)
-		x.Actors = append(x.Actors, w.hogs.Actors(f, findings.Cause, 1)...)
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, beside " + hog + " that had a P to itself", Value: findings.Dur(top[0].Ns), Ns: top[0].Ns})
-		x.Advice = append(x.Advice, "A P looks into the others' queues only when it runs out of work, and "+hog+" does not let that happen: have it block now and then, or split its work into goroutines, so that its P takes its share of the others.")
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

@@ -3,10 +3,7 @@
 package runnableburst
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -196,102 +193,4 @@ func (w *watcher) over(now int64) {
 			w.wakers.Add(s.waker)
 		}
 	}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	if w.from >= 0 {
-		w.pass(max(w.last, f.EndNs))
-		w.over(w.last)
-	}
-	var s findings.Severity
-	limit := w.t.Queue
-	ns := w.ns
-	switch enough := func(ns int64) bool { return ns >= w.t.Ns && f.Share(ns) >= w.t.Share }; {
-	case enough(w.severeNs):
-		s, limit, ns = findings.Warning, w.t.SevereQueue, w.severeNs
-		if w.severeNs >= w.t.CriticalNs && f.Share(w.severeNs) >= w.t.CriticalShare {
-			s = findings.Critical
-		}
-	case enough(w.ns):
-		s = findings.Note
-	default:
-		return nil
-	}
-	b := w.biggest
-	forEach := float64(b.peak) / float64(b.procs)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: w.cost, FromNs: b.from, ToNs: b.to, Basis: findings.Certain,
-		Title: fmt.Sprintf("Up to %s were runnable at once, %s for each P; for %s of the time they were more than %d for each",
-			findings.Plural(b.peak, "goroutine", "goroutines"), findings.Number(forEach), findings.Percent(f.Share(ns)), limit),
-		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
-		Evidence: []findings.Evidence{
-			{What: "runnable at once for each P, at most", Value: findings.Number(forEach), Limit: findings.Count(limit)},
-			{What: fmt.Sprintf("time with more than %d for each P", limit), Value: findings.Percent(f.Share(ns)), Limit: findings.Percent(w.t.Share), Ns: ns},
-			{What: "bursts", Value: findings.Count(w.bursts), Limit: findings.Dur(w.t.LengthNs) + " each"},
-			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
-			{What: "from the highest peak to its end", Value: findings.Dur(b.to - b.peakAt), Ns: b.to - b.peakAt},
-		},
-	}
-	whys := w.why()
-	for _, y := range whys[:min(3, len(whys))] {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "became runnable then: " + words(y.why), Value: findings.Count(y.n)})
-	}
-	if len(whys) > 0 {
-		x.Advice = append(x.Advice, advice(whys[0].why))
-	}
-	x.Advice = append(x.Advice,
-		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
-	f.Doubt(&x)
-	return []findings.Finding{x}
-}
-
-type entry struct {
-	why reference.Why
-	n   int64
-}
-
-// why lists how the goroutines became runnable, the commonest way first.
-func (w *watcher) why() []entry {
-	var out []entry
-	for i, n := range w.total {
-		if n > 0 {
-			out = append(out, entry{reference.Why(i), n})
-		}
-	}
-	slices.SortStableFunc(out, func(x, y entry) int { return cmp.Compare(y.n, x.n) })
-	return out
-}
-
-func words(why reference.Why) string {
-	switch why {
-	case reference.WhyCreate:
-		return "created"
-	case reference.WhyUnblock:
-		return "woken by a goroutine"
-	case reference.WhyTimer:
-		return "woken by a timer"
-	case reference.WhyNetwork:
-		return "woken by the network poller"
-	case reference.WhySyscallExit:
-		return "came back from a system call"
-	case reference.WhySlice:
-		return "preempted"
-	}
-	return why.String()
-}
-
-func advice(why reference.Why) string {
-	switch why {
-	case reference.WhyCreate:
-		return "Most of them were just created: bound how many goroutines a request or a loop starts (a semaphore, errgroup.SetLimit, a fixed set of workers)."
-	case reference.WhyUnblock:
-		return "Most of them were woken by other goroutines: wake as many as there is work for (Signal instead of Broadcast, a token instead of a closed channel)."
-	case reference.WhyTimer:
-		return "Most of them were woken by timers that were due together: spread their times."
-	case reference.WhyNetwork:
-		return "Most of them had waited for the network: limit the connections or requests that are worked on at once."
-	case reference.WhySyscallExit:
-		return "Most of them came back from system calls without a P: bound how many such calls are made at once."
-	}
-	return "See in the timeline what came before the peak."
 }

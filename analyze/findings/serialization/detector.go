@@ -4,7 +4,6 @@ package serialization
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -116,86 +115,3 @@ func (w *watcher) wake(h *findings.HeldUp) {
 	}
 	w.starved.Add(findings.Cell{Class: g.Class, Ns: h.Ns, From: g.BlockedAt, To: h.To, G: g.ID, P: reference.NoP, Stack: g.Stack})
 }
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.advance(f.EndNs)
-	r := &f.Span
-	limit := max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)
-	busy := float64(r.BusyNs)
-	if busy == 0 || r.Parallelism() >= limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
-		return nil
-	}
-	wait := w.starved.Total
-	waiting := wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
-	phases := float64(w.world.ParallelNs()) >= w.t.ParallelShare*busy
-	s, ok := w.t.Grade.Severity(int64(w.lost), f.RecordedNs())
-	if !ok || len(r.Path) == 0 || !waiting && !phases {
-		return nil
-	}
-	// The scheduler does all that can be done here.
-	if s == findings.Critical {
-		s = findings.Warning
-	}
-	top := r.Path[0]
-	name := f.Name(top.Class)
-	share := float64(top.Ns) / float64(r.SpanNs)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: int64(w.lost), FromNs: w.longFrom, ToNs: w.longTo, Basis: findings.Inferred,
-		Title: fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
-			findings.Percent(float64(w.slack)/busy), findings.Percent(share), name),
-		Evidence: []findings.Evidence{
-			{What: "work / span: the speed-up that any number of Ps could give", Value: findings.Times(r.Parallelism()), Limit: findings.Times(limit)},
-			{What: "work (T1)", Value: findings.Dur(r.WorkNs), Ns: r.WorkNs},
-			{What: "span (Tinf): the critical path through wake-ups", Value: findings.Dur(r.SpanNs) + " in " + findings.Plural(r.Hops+1, "part", "parts"), Ns: r.SpanNs},
-			{What: "busy time with at least half of the Ps idle and nobody ready to run", Value: findings.Percent(float64(w.slack) / busy), Limit: findings.Percent(w.t.SlackShare), Ns: w.slack},
-			{What: "busy time", Value: findings.Dur(r.BusyNs) + " (" + findings.Percent(f.Share(r.BusyNs)) + " of the duration)", Limit: findings.Percent(w.t.BusyShare), Ns: r.BusyNs},
-			{What: "bound of the busy time, max(T1/P, Tinf)", Value: findings.Dur(r.BoundNs()), Ns: r.BoundNs()},
-			{What: "busy time beyond it, which scheduling could gain", Value: findings.Dur(r.RecoverableNs()), Ns: r.RecoverableNs()},
-			{What: "with the Ps that were usable: T1/Pa + Tinf·P/Pa", Value: findings.Dur(r.ABPNs()) + " (Pa " + findings.Number(r.Usable) + ")", Ns: r.ABPNs()},
-		},
-	}
-	if waiting {
-		x.Actors = w.starved.Actors(f, findings.Victim, 3)
-		x.Evidence = append(x.Evidence, findings.Evidence{
-			What: "goroutines that waited for others meanwhile, on average", Value: findings.Number(float64(wait.Ns) / float64(w.slack)), Limit: findings.Number(w.t.WaitShare), Ns: wait.Ns})
-	}
-	for i, seg := range r.Path[:min(3, len(r.Path))] {
-		if i > 0 && seg.Ns < r.SpanNs/10 {
-			break
-		}
-		a := f.Class(findings.Cause, seg.Class)
-		a.Stack = f.Frames(seg.Stack)
-		x.Actors = append(x.Actors, a)
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the critical path: " + a.Class, Value: findings.Percent(float64(seg.Ns) / float64(r.SpanNs)), Ns: seg.Ns})
-	}
-	if share >= 0.5 {
-		x.Advice = append(x.Advice, "Split what "+name+" does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.")
-	} else {
-		x.Advice = append(x.Advice, "The work passes from goroutine to goroutine, one at a time: let several items be under way at once, or do the steps of one item in one goroutine, which saves the hand-overs.")
-	}
-	x.Advice = append(x.Advice, "More Ps, or another order of scheduling, would not help: the limit is the order that the program itself imposes.")
-	if share < 0.5 && float64(wait.Ns) < 1.5*float64(w.slack) {
-		// A question and its answer: nobody is kept from anything.
-		x.Severity = findings.Note
-	}
-	if waiting && 2*w.starvedBySemaphore > wait.Ns {
-		// Most wait for a lock, or for a WaitGroup.
-		for _, fr := range f.Frames(w.starved.Top(1)[0].Stack) {
-			if findings.IsLock(fr) {
-				x.Severity = findings.Note
-				x.Advice = append(x.Advice, "Most of the waiting is for a lock: lock-convoy says more.")
-				break
-			}
-		}
-	}
-	if !waiting && int64(r.Hops)+w.world.ClassStat(top.Class).Creates < manyHops {
-		// One goroutine that computes alone for long is a fact, but keeps nobody.
-		x.Severity = findings.Note
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
-}
-
-// manyHops is from how many wake-ups on the critical path and creations by
-// its largest part on work changes between serial and parallel phases.
-const manyHops = 10

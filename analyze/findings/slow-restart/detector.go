@@ -3,10 +3,7 @@
 package slowrestart
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -198,58 +195,4 @@ func (w *watcher) over() {
 	if len(w.labels) < maxLabels {
 		w.labels = append(w.labels, labelled{w.label, 1})
 	}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	if w.open {
-		w.integrate(f.EndNs)
-		w.over()
-	}
-	total := w.slow.Total
-	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
-	if !ok || total.N < w.t.MinCount || float64(total.N) < w.t.MinShare*float64(w.restarts) {
-		return nil
-	}
-	longest := findings.Dur(w.worst.ns)
-	if w.worst.ns >= w.t.MaxNs {
-		longest += " or more"
-	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: w.worst.from, ToNs: w.worst.from + w.worst.ns, Basis: findings.Inferred,
-		Title: fmt.Sprintf("After %s of the world it took over %s until the Ps had taken up the work that waited; the longest %s",
-			findings.Plural(total.N, "stop", "stops"), findings.Dur(w.t.SlowNs), longest),
-		Actors: w.slow.Actors(f, findings.Victim, 3),
-		Evidence: []findings.Evidence{
-			{What: "slow restarts", Value: findings.Count(total.N) + " of " + findings.Count(w.restarts) + " with work for Ps that were away", Limit: findings.Dur(w.t.SlowNs) + " each"},
-			{What: "the longest", Value: longest, Limit: findings.Dur(w.t.SlowNs), Ns: w.worst.ns},
-			{What: "their mean", Value: findings.Dur(w.slowNs / total.N), Ns: w.slowNs / total.N},
-			{What: "of them, those in which the first P was back in time", Value: findings.Count(w.prompt), Limit: findings.Dur(w.t.SlowNs)},
-			{What: "in the longest, Ps that ran nothing at first", Value: findings.Count(w.worst.away)},
-			{What: "in the longest, goroutines that they could have run", Value: findings.Count(w.worst.wanting) + ", " + findings.Count(w.worst.global) + " in the global queue"},
-		},
-	}
-	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
-	for _, l := range w.labels[:min(3, len(w.labels))] {
-		if word := f.Word(l.label); word != "" {
-			x.Evidence = append(x.Evidence, findings.Evidence{What: "slow restarts after: " + word, Value: findings.Count(l.n)})
-		}
-	}
-	x.Advice = []string{
-		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.ReadMemStats, runtime.GC and the goroutine profile rarely.",
-		"Only Ps with work in their own queues are started at once, the others one by one, each by the one before: many goroutines in one queue, or in the global one, as after a cycle that made many wait for assists (see gc-assist-wait), make that chain long.",
-		"Check whether the machine wakes threads late (other programs, a CPU quota, more Ps than CPUs), and try the newest Go version: it gives Ps their old threads back after a stop (Go 1.26).",
-	}
-	why := ""
-	switch {
-	case float64(total.N) < w.t.Share*float64(w.restarts):
-		why = "Most restarts were quick: in the slow ones threads may just have had no CPU."
-	case 2*w.prompt > total.N:
-		why = "The first P was back in time, and others were not: it looks the same if the machine has fewer CPUs than Ps, or other programs use them. Repeat the recording with no more Ps than CPUs."
-	}
-	if why != "" {
-		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
-		x.Advice = append(x.Advice, why)
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

@@ -4,7 +4,6 @@ package stealstorm
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -129,52 +128,4 @@ func (w *watcher) close(runs int64) {
 		}
 	}
 	*a = account{}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close(w.world.RunsEnded())
-	t := &w.total
-	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	share := float64(t.stolen) / float64(t.starts)
-	median := t.lengths.Median()
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: min(f.EndNs, w.worstAt+w.t.WindowNs), Basis: findings.Inferred,
-		Title:  fmt.Sprintf("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", findings.Percent(share), findings.Dur(median)),
-		Actors: append(w.taken.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
-		Evidence: []findings.Evidence{
-			{What: "starts that were stolen", Value: findings.Percent(share), Limit: findings.Percent(w.t.Share)},
-			{What: "median run interval of these", Value: findings.Dur(median), Limit: findings.Dur(w.t.RunNs), Ns: median},
-			{What: fmt.Sprintf("stolen starts in the worst %s", findings.Dur(w.t.WindowNs)), Value: findings.Count(w.worst), Limit: findings.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
-			{What: "goroutines taken by one steal, on average", Value: findings.Number(float64(t.moved) / float64(max(1, t.steals)))},
-			{What: "waiting of stolen goroutines while the thief looked for work, on average", Value: findings.Dur(t.idle / t.stolen), Ns: t.idle / t.stolen},
-		},
-	}
-	var most, sum int64
-	from := reference.NoP
-	for p, n := range w.pairs {
-		sum += n
-		if n > most {
-			most, from = n, int32(p)
-		}
-	}
-	if sum > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("of all steals, from P%d", from), Value: findings.Percent(float64(most) / float64(sum))})
-		if len(w.wakers.Cells) == 0 {
-			x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(from)})
-		}
-	}
-	who := "the producer"
-	if top := w.wakers.Top(1); len(top) > 0 {
-		who = f.Name(top[0].Class)
-	}
-	x.Advice = []string{
-		"Make the pieces larger: let " + who + " hand out batches, so that a stolen goroutine runs for 100 µs and more before it needs the next.",
-		"Let each P's goroutines produce their own work (shard the producer): what is made runnable on a P needs no steal there.",
-		"Fewer Ps (GOMAXPROCS) mean fewer thieves; look whether throughput falls at all.",
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

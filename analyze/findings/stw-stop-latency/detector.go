@@ -3,10 +3,7 @@
 package stwstoplatency
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -282,80 +279,4 @@ func (w *watcher) count(label int32) {
 	if len(w.labels) < maxLabels {
 		w.labels = append(w.labels, labelled{label, 1})
 	}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	cells := slices.DeleteFunc(w.cells, func(c cell) bool { return c.n == 0 })
-	if len(cells) == 0 {
-		return nil
-	}
-	slices.SortFunc(cells, func(x, y cell) int {
-		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(y.lateNs, x.lateNs), cmp.Compare(x.class, y.class))
-	})
-	top := &cells[0]
-	worst := top
-	var cost, late, lateNs, severe, seen int64
-	for i := range cells {
-		c := &cells[i]
-		cost += c.cost
-		late += c.n
-		lateNs += c.lateNs
-		severe += c.severe
-		seen += c.seen
-		if c.worst > worst.worst {
-			worst = c
-		}
-	}
-	if severe < w.t.MinCount && worst.worst < w.t.AloneNs {
-		return nil
-	}
-	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok {
-		s = findings.Note
-	}
-	name := f.Name(top.class)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: worst.from, ToNs: worst.from + worst.worst, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
-			findings.Plural(late, "time", "times"), findings.Dur(w.t.LateNs), name, findings.Dur(worst.worst)),
-		Actors: w.victims.Actors(f, findings.Victim, 2),
-		Evidence: []findings.Evidence{
-			{What: "late stops", Value: findings.Count(late) + " of " + findings.Count(w.stops), Limit: findings.Dur(w.t.LateNs) + " each"},
-			{What: "the latest, from the request to the stop of the last P", Value: findings.Dur(worst.worst), Limit: findings.Dur(w.t.SevereNs), Ns: worst.worst},
-			{What: "all late stops, summed", Value: findings.Dur(lateNs), Ns: lateNs},
-			{What: "times that " + name + " was asked to stop, and stopped late", Value: findings.Count(top.asked) + ", " + findings.Count(top.slow)},
-			{What: "longest pause, stopping included", Value: findings.Dur(w.longest), Ns: w.longest},
-		},
-	}
-	if top.itself > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops of it that came only when it blocked, yielded or ended", Value: findings.Count(top.itself)})
-	}
-	if seen > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPU samples of those who were late, taken meanwhile", Value: findings.Count(seen)})
-	}
-	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
-	for _, l := range w.labels[:min(3, len(w.labels))] {
-		if word := f.Word(l.label); word != "" {
-			x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops asked for: " + word, Value: findings.Count(l.n)})
-		}
-	}
-	for _, c := range cells[:min(2, len(cells))] {
-		a := f.Class(findings.Cause, c.class)
-		a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
-		x.Actors = append(x.Actors, a)
-	}
-	x.Advice = []string{
-		"Look in " + name + ", where it stopped or just before, for what cannot be interrupted: assembly over a large input, a large copy or clear, a tight loop of pointer assignments, code of the runtime; or, with GODEBUG=asyncpreemptoff=1, any loop without calls. Do it in pieces of some 100 µs.",
-		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.GC, runtime.ReadMemStats, runtime.GOMAXPROCS and the goroutine profile rarely (runtime/metrics needs no stop).",
-	}
-	if seen > 0 {
-		f.Short(&x) // the samples prove that it ran
-		return []findings.Finding{x}
-	}
-	if float64(top.slow) < w.t.Share*float64(top.asked) {
-		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
-		x.Advice = append(x.Advice, "Most of the time "+name+" stopped when asked: its thread may have had no CPU the other times. CPU samples in the trace would tell.")
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

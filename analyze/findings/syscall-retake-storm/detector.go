@@ -4,10 +4,7 @@
 package syscallretakestorm
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -127,61 +124,4 @@ func (w *watcher) leave(s *findings.Residency) {
 	}
 	c.N++
 	c.Ns += ns
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var hit []cell
-	var sum cell
-	var sumCalls int64 // of these goroutines
-	for _, c := range w.cells {
-		calls := w.world.ClassStat(c.class).Calls
-		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
-		// A wait shorter than the call is a fair price for what others did meanwhile.
-		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {
-			continue
-		}
-		hit = append(hit, c)
-		sumCalls += calls
-		sum.taken += c.taken
-		sum.short += c.short
-		sum.shortNs += c.shortNs
-		sum.waits.N += c.waits.N
-		sum.waits.Ns += c.waits.Ns
-	}
-	s, ok := w.t.Grade.Severity(sum.waits.Ns, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	slices.SortFunc(hit, func(x, y cell) int {
-		return cmp.Or(cmp.Compare(y.waits.Ns, x.waits.Ns), cmp.Compare(x.class, y.class))
-	})
-	top := hit[0]
-	call, wait := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N)
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: sum.waits.Ns, FromNs: top.waits.From, ToNs: top.waits.To, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s of about %s, most of %s, lost their P and waited %s for another",
-			findings.Plural(sum.short, "system call", "system calls"), findings.Dur(call), f.Name(top.class), findings.Dur(wait)),
-		Evidence: []findings.Evidence{
-			{What: "calls that lost the P and came back soon", Value: findings.Count(sum.short), Limit: findings.Count(w.t.MinCount) + ", within " + findings.Dur(w.t.ShortNs)},
-			{What: "share of all calls of these goroutines", Value: findings.Percent(float64(sum.short) / float64(max(1, sumCalls))), Limit: findings.Percent(w.t.Share)},
-			{What: "such calls a second", Value: findings.Number(float64(sum.short) * 1e9 / float64(max(1, f.RecordedNs()))), Limit: findings.Number(w.t.Rate) + ", or the share"},
-			{What: "their mean length", Value: findings.Dur(call), Limit: findings.Dur(w.t.ShortNs), Ns: call},
-			{What: "mean wait for a P afterwards", Value: findings.Dur(wait), Limit: findings.Dur(call) + ", the call", Ns: wait},
-			{What: "the longest", Value: findings.Dur(top.waits.Worst), Ns: top.waits.Worst},
-			{What: "calls that lost the P, however long", Value: findings.Count(sum.taken) + " of " + findings.Count(sumCalls)},
-			{What: "other retakes: by sysmon, by returning calls", Value: findings.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeSlow.String()]) + ", " + findings.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeReturn.String()])},
-		},
-		Advice: []string{
-			"Make fewer and larger steps between the calls, or fewer calls: buffer (bufio), batch, keep what was read. A call that sysmon finds at two looks, 20 µs apart, loses its P as soon as others want it.",
-			"Bound how many goroutines make such calls at once, by a semaphore or a few I/O goroutines, so that the others need not wait for a P after each call.",
-			"The wait is for Ps that CPU-bound goroutines hold: leave a P to the others, by fewer of them, or have them yield (runtime.Gosched) between steps of some 100 µs.",
-		},
-	}
-	for _, c := range hit[:min(3, len(hit))] {
-		a := f.Class(findings.Victim, c.class)
-		a.G, a.P, a.Stack = c.waits.G, findings.OnP(c.waits.P), f.Frames(c.waits.Stack)
-		x.Actors = append(x.Actors, a)
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

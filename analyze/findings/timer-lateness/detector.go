@@ -3,10 +3,7 @@
 package timerlateness
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -222,81 +219,4 @@ func (w *watcher) start(d *reference.Decision) {
 		w.stormy.Add(findings.Cell{Class: g.Class, Ns: g.Wait, From: at, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
 		return
 	}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var sum cell
-	var cells []cell
-	var bad int64 // lost where it matters
-	for _, c := range w.cells {
-		if c.late+c.waits < w.t.MinCount || float64(c.late+c.waits) < w.t.Often*float64(c.n) || c.ratio() < w.t.Least {
-			continue
-		}
-		cells = append(cells, c)
-		if c.ratio() >= w.t.Ratio {
-			bad += c.lost()
-		}
-		sum.n += c.n
-		sum.slept += c.slept
-		sum.late += c.late
-		sum.held += c.held
-		sum.waits += c.waits
-		sum.waitNs += c.waitNs
-		if c.worst > sum.worst {
-			sum.worst, sum.from, sum.to = c.worst, c.from, c.to
-		}
-	}
-	cost := sum.lost()
-	s, ok := w.t.Grade.Severity(bad, f.RecordedNs())
-	if !ok {
-		if _, ok = w.t.Grade.Severity(cost, f.RecordedNs()); !ok {
-			return nil
-		}
-		s = findings.Note
-	}
-	slices.SortFunc(cells, func(x, y cell) int {
-		return cmp.Or(cmp.Compare(y.lost(), x.lost()), cmp.Compare(x.class, y.class))
-	})
-	x := findings.Finding{ID: ID, Severity: s, CostNs: cost, FromNs: sum.from, ToNs: sum.to, Basis: findings.Inferred}
-	for _, c := range cells[:min(3, len(cells))] {
-		a := f.Class(findings.Victim, c.class)
-		if c.late > 0 {
-			a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
-		}
-		x.Actors = append(x.Actors, a)
-		x.Evidence = append(x.Evidence, findings.Evidence{
-			What:  "lateness of " + a.Class + " to its sleeps",
-			Value: findings.Percent(c.ratio()) + " (" + findings.Dur(c.lost()/max(1, c.n)) + " for each of " + findings.Count(c.n) + ", blocked for " + findings.Dur(c.slept/max(1, c.n)) + " on average)",
-			Limit: findings.Percent(w.t.Ratio), Ns: c.lost(),
-		})
-	}
-	if sum.late > 0 {
-		mean := sum.held / sum.late
-		x.Title = fmt.Sprintf("%s fired when a goroutine left its P after %s on average, with no P idle: they were due at some time before", findings.Plural(sum.late, "timer", "timers"), findings.Dur(mean))
-		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "timers that fired at the end of a long run", Value: findings.Count(sum.late) + " of " + findings.Count(sum.n), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.LateNs)},
-			findings.Evidence{What: "how long they may have been due, summed; the cost is half of it", Value: findings.Dur(sum.held), Ns: sum.held},
-			findings.Evidence{What: "the longest", Value: findings.Dur(sum.worst), Limit: findings.Dur(w.t.LateNs), Ns: sum.worst})
-		x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
-		name := f.Name(w.causes.Top(1)[0].Class)
-		x.Advice = append(x.Advice,
-			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
-			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
-	}
-	if sum.waits > 0 {
-		storm := fmt.Sprintf("%s in which up to %s timers fired at once made goroutines wait, up to %s", findings.Plural(w.count, "storm", "storms"), findings.Count(w.most), findings.Dur(w.stormy.Total.Worst))
-		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "most timers that fired in a row", Value: findings.Count(w.most), Limit: findings.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS))))},
-			findings.Evidence{What: "goroutines of such storms that waited for a P", Value: findings.Count(sum.waits), Limit: findings.Dur(w.t.LateNs) + " each"},
-			findings.Evidence{What: "their waits, summed", Value: findings.Dur(sum.waitNs), Ns: sum.waitNs})
-		if x.Title == "" || sum.waitNs > sum.held/2 {
-			x.Title = storm
-			x.FromNs, x.ToNs = w.stormy.Total.From, w.stormy.Total.To
-		}
-		x.Advice = append(x.Advice,
-			"Spread the timers: start the tickers at different times, or add a random part to the sleeps.",
-			"Have one goroutine with one ticker do the round of what is due, in place of a timer for each.")
-	}
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

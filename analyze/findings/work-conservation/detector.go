@@ -4,7 +4,6 @@ package workconservation
 
 import (
 	_ "embed"
-	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -157,69 +156,4 @@ func (w *watcher) over(d *reference.Decision) {
 			return
 		}
 	}
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	if dt := f.EndNs - w.last; dt > 0 {
-		w.cost += w.lost * dt
-		w.last += dt
-	}
-	if w.start >= 0 && w.last-w.start >= w.t.IntervalNs {
-		w.over(nil)
-	}
-	total := w.victims.Total
-	pt := f.PT()
-	if total.N < w.t.MinCount || pt == 0 {
-		return nil
-	}
-	share := float64(total.Ns) / float64(pt)
-	var s findings.Severity
-	limit := w.t.NoteShare
-	switch {
-	case share >= w.t.CriticalShare && total.Ns >= w.t.CriticalNs:
-		s, limit = findings.Critical, w.t.CriticalShare
-	case share >= w.t.WarningShare && total.Ns >= w.t.WarningNs:
-		s, limit = findings.Warning, w.t.WarningShare
-	case share >= w.t.NoteShare && total.Ns >= w.t.NoteNs:
-		s = findings.Note
-	default:
-		return nil
-	}
-	mean := w.length / total.N
-	late := mean >= w.t.LateNs
-	if !late && share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
-		s = findings.Note
-	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
-			findings.Plural(total.N, "time", "times"), findings.Dur(w.t.IntervalNs), findings.Percent(share)),
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-		Evidence: []findings.Evidence{
-			{What: "P-time that was idle beside work", Value: findings.Percent(share), Limit: findings.Percent(limit), Ns: total.Ns},
-			{What: "intervals", Value: findings.Count(total.N), Limit: findings.Dur(w.t.IntervalNs) + " each"},
-			{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
-			{What: "their mean", Value: findings.Dur(mean), Limit: findings.Dur(w.t.LateNs) + ", or " + findings.Percent(w.t.ManyShare) + " of the P-time, if more than a note", Ns: mean},
-			{What: "their length, summed", Value: findings.Dur(w.length), Ns: w.length},
-		},
-	}
-	if late {
-		x.Title += ", since the machine seems to have woken threads late"
-	}
-	if w.worstP >= 0 {
-		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
-		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: findings.Dur(w.worstFor), Ns: w.worstFor})
-	}
-	if w.restarts > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of them right after a stop-the-world", Value: findings.Count(w.restarts)})
-		if 2*w.restarts > total.N {
-			x.Advice = append(x.Advice, "Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
-		}
-	}
-	x.Advice = append(x.Advice,
-		"The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs. Check what keeps this machine from it: other programs, a CPU quota, more Ps than CPUs, power saving.",
-		"Try the newest Go version: waking Ps has changed often.",
-		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
-	f.Doubt(&x)
-	return []findings.Finding{x}
 }

@@ -4,10 +4,7 @@
 package yieldspinning
 
 import (
-	"cmp"
 	_ "embed"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -236,78 +233,4 @@ func caller(frames []string) string {
 		}
 	}
 	return ""
-}
-
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var alive []*spinner
-	for i := int32(1); i < w.gs.Len(); i++ {
-		if s := w.gs.At(i); s.g >= 0 {
-			alive = append(alive, s)
-		}
-	}
-	slices.SortFunc(alive, func(x, y *spinner) int { return cmp.Compare(x.slot, y.slot) })
-	for _, s := range alive {
-		if g := w.world.ByID(s.g); g != nil {
-			s.stops = g.Stops
-		}
-		w.fold(s)
-	}
-	var out []findings.Finding
-	for _, c := range w.cells {
-		if x, ok := w.finding(f, c); ok {
-			out = append(out, x)
-		}
-	}
-	slices.SortStableFunc(out, func(x, y findings.Finding) int {
-		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
-	})
-	return out[:min(maxFindings, len(out))]
-}
-
-// maxFindings is how many places are reported, the costliest ones.
-const maxFindings = 2
-
-func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
-	frames := f.Frames(c.stack)
-	cost := c.own + c.sched + c.held
-	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok || !own(frames) {
-		return findings.Finding{}, false
-	}
-	if s == findings.Critical {
-		// What nobody else wanted is wasted, but it stops nobody.
-		if h, ok := w.t.Grade.Severity(c.held, f.RecordedNs()); !ok || h == findings.Note {
-			s = findings.Warning
-		}
-	}
-	a := f.Class(findings.Cause, c.class)
-	a.G, a.Stack = c.worst.g, frames
-	where := caller(frames)
-	if where == "" {
-		where = a.Class // all of it is inside the runtime
-	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
-		Title: fmt.Sprintf("%s polled for something and called runtime.Gosched %s, each after %s on average",
-			where, findings.Plural(c.n, "time", "times"), findings.Dur(c.own/c.n)),
-		Actors: []findings.Actor{a},
-		Evidence: []findings.Evidence{
-			{What: "yields after a short run", Value: findings.Count(c.n), Limit: findings.Dur(w.t.ShortNs) + " each"},
-			{What: "of all stops of these goroutines", Value: findings.Percent(float64(c.n) / float64(c.stops)), Limit: findings.Percent(w.t.Share)},
-			{What: "of all stops of the program", Value: findings.Percent(float64(c.n) / float64(max(1, w.world.Stops())))},
-			{What: "for each goroutine and second of it", Value: findings.Count(int64(float64(c.n) * 1e9 / float64(max(1, c.span)))), Limit: findings.Number(w.t.PerSecond)},
-			{What: "goroutines", Value: findings.Count(c.gs), Limit: findings.Count(w.t.MinYields) + " yields each"},
-			{What: "time that they ran for it", Value: findings.Dur(c.own), Ns: c.own},
-			{What: "time that the scheduler took to come back to them", Value: findings.Dur(c.sched), Ns: c.sched},
-			{What: "time that others stood in the same P's queue meanwhile", Value: findings.Dur(c.held), Ns: c.held},
-			{What: "longest stretch", Value: findings.Dur(c.worst.longTo - c.worst.longFrom), Ns: c.worst.longTo - c.worst.longFrom},
-		},
-		Advice: []string{
-			"Let " + where + " block for what it polls for: a channel, or a sync.Cond that whoever makes it true signals.",
-			"If a few looks are worth while because it mostly comes at once, look a handful of times, then block; to poll a device, sleep in between, longer each time.",
-			"Each yield goes through the global queue under the scheduler's lock, and may wake another P that finds nothing (golang/go#13527): the cost is felt beyond this goroutine, and grows with GOMAXPROCS.",
-		},
-	}
-	f.Short(&x)
-	return x, true
 }

@@ -1,0 +1,100 @@
+package convoy
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	// Only now are the usual runs of the victims known.
+	byCause := map[int32][]cell{}
+	var causes []int32
+	for _, c := range w.cells {
+		median := w.world.ClassStat(c.victim).Median()
+		if c.runs == 0 || median == 0 || float64(c.runNs)/float64(c.runs) < w.t.Ratio*float64(median) {
+			continue
+		}
+		if byCause[c.cause] == nil {
+			causes = append(causes, c.cause)
+		}
+		byCause[c.cause] = append(byCause[c.cause], c)
+	}
+	var out []findings.Finding
+	for _, cause := range causes {
+		cells := byCause[cause]
+		slices.SortFunc(cells, func(x, y cell) int {
+			return cmp.Or(cmp.Compare(y.victims.Ns, x.victims.Ns), cmp.Compare(x.victim, y.victim))
+		})
+		if x, ok := w.finding(f, cause, cells); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// numbers are what a finding about the runs of one class says.
+type numbers struct {
+	cause    int32
+	cells    []cell // costliest first
+	cost     int64
+	held     int64 // times that one was held up
+	runs     int64
+	longest  cell
+	medianNs int64           // run of those held up most
+	class    *findings.Class // of the cause
+	rare     bool            // the runs are, in their class
+}
+
+// finding is about the runs of one class; cells is not empty, costliest first.
+func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (findings.Finding, bool) {
+	n := numbers{
+		cause: cause, cells: cells, runs: cells[0].runs, longest: cells[0],
+		medianNs: w.world.ClassStat(cells[0].victim).Median(), class: w.world.ClassStat(cause),
+	}
+	for _, c := range cells {
+		n.cost += c.victims.Ns
+		n.held += c.victims.N
+		n.runs = max(n.runs, c.runs)
+		if c.longest > n.longest.longest {
+			n.longest = c
+		}
+	}
+	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	if !ok {
+		return findings.Finding{}, false
+	}
+	if n.runs < w.t.MinCount || s == findings.Critical && n.runs < w.t.CriticalCount {
+		s = s.Lower()
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
+		Actors: n.actors(f),
+	}
+	n.rare = n.class.Runs > 0 && float64(n.runs) < w.t.Rare*float64(n.class.Runs) && float64(n.longest.runNs) < w.t.Minor*float64(n.class.RunNs)
+	w.phrase(f, &x, &n)
+	switch {
+	case n.rare:
+		x.Severity, x.Basis = findings.Note, findings.Suspected
+	case 10*n.runs < n.class.Runs:
+		f.Doubt(&x)
+	default:
+		f.Short(&x)
+	}
+	return x, true
+}
+
+func (n *numbers) actors(f *findings.Facts) (actors []findings.Actor) {
+	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
+		a := f.Class(findings.Victim, c.victim)
+		a.G, a.P = c.victims.G, findings.OnP(c.victims.P)
+		actors = append(actors, a)
+	}
+	a := f.Class(findings.Cause, n.cause)
+	a.G, a.P, a.Stack = n.longest.g, findings.OnP(n.longest.p), f.Frames(n.longest.stack)
+	return append(actors, a)
+}
+
+// maxVictims is how many classes of those held up are named.
+const maxVictims = 3

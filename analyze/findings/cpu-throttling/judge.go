@@ -1,0 +1,96 @@
+package cputhrottling
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// numbers are what a finding says.
+type numbers struct {
+	beat      findings.Beat
+	cost      int64   // goroutine-time that stood still
+	running   int64   // of it, of goroutines that had a P
+	stoppedNs int64   // without a time slice where goroutines may have run for one
+	lengths   []int64 // ns, as stoppedNs
+	apart     []int64 // ns from the end of one to that of the next
+	sure      int     // silences that no program makes by itself
+	most      int     // goroutines that had a P in one
+	worst     findings.Silence
+	usedNs    int64 // running time of Ps without the silences
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	b := w.silences.Beat(w.t.PeriodNs)
+	if !b.Keeps(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
+		return nil
+	}
+	n := w.count(f, b)
+	// A goroutine that works for 20 ms in every 100 ms is silent too.
+	// And many in one period are near a multiple of it, namely none.
+	if 2*n.sure < len(b.Silences) || middle(n.apart) > w.t.EachNs || float64(middle(n.apart)) < (1-w.t.Within)*float64(w.t.PeriodNs) {
+		return nil
+	}
+	severity, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	n.usedNs = w.used(f) - n.running
+	x := findings.Finding{
+		ID: ID, Severity: severity, CostNs: n.cost, FromNs: n.worst.From, ToNs: n.worst.To, Basis: findings.Suspected,
+	}
+	a := f.Class(findings.Victim, n.worst.Class)
+	a.G, a.P = n.worst.G, findings.OnP(n.worst.P)
+	x.Actors = append(x.Actors, a)
+	w.phrase(f, &x, &n)
+	f.Short(&x)
+	return []findings.Finding{x}
+}
+
+// count adds up the silences of b.
+func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
+	n := numbers{beat: b, worst: b.Silences[0]}
+	for i, s := range b.Silences {
+		ns := s.Ns()
+		if s.Freaks == 0 {
+			ns -= w.t.SliceNs
+		}
+		n.stoppedNs += ns
+		n.cost += ns * (s.Running + s.Waiting)
+		n.running += ns * s.Running
+		n.lengths = append(n.lengths, ns)
+		n.most = max(n.most, int(s.Running))
+		if i > 0 {
+			n.apart = append(n.apart, s.To-b.Silences[i-1].To)
+		}
+		yields := preempted(f, w.ended[s.Class])
+		if s.Freaks >= 2 || s.Ns() > w.t.LongNs && (s.Freaks == 1 || yields) ||
+			s.Ns() > w.t.PairNs && s.Running >= 2 && (yields || !w.world.ClassStat(s.Class).Habit(s.Ns())) {
+			n.sure++
+		}
+		if s.Ns()*(s.Running+s.Waiting) > n.worst.Ns()*(n.worst.Running+n.worst.Waiting) {
+			n.worst = s
+		}
+	}
+	return n
+}
+
+// used is the time in which Ps ran goroutines of any kind.
+func (w *watcher) used(f *findings.Facts) (ns int64) {
+	for _, p := range f.Procs.Ps {
+		ns += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
+	}
+	return ns
+}
+
+// preempted reports whether a signal made a goroutine yield at a stack: its like
+// can be asked at any time.
+func preempted(f *findings.Facts, stack int32) bool {
+	return slices.ContainsFunc(f.Frames(stack), func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") })
+}
+
+func middle(list []int64) int64 {
+	s := slices.Sorted(slices.Values(list))
+	return s[len(s)/2]
+}

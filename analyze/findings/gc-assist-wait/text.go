@@ -1,0 +1,55 @@
+package gcassistwait
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(x *findings.Finding, n *numbers) {
+	total, long := w.assists.Total, w.blocks.Total
+	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
+		findings.Dur(n.cost), perSecond(n.share))
+	x.Evidence = []findings.Evidence{
+		{What: "lost in assists, for each second that the program ran", Value: perSecond(n.share), Limit: perSecond(w.t.Share), Ns: n.cost},
+		{What: "of it, marking", Value: findings.Dur(total.Ns) + " in " + findings.Plural(total.N, "assist", "assists"), Ns: total.Ns},
+		{What: "of it, blocked while Ps were free of the program", Value: findings.Dur(w.lost), Ns: w.lost},
+		{What: "blocked, all goroutines summed", Value: findings.Dur(w.blocked) + " in " + findings.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
+		{What: "long blocks", Value: findings.Count(long.N), Limit: findings.Dur(w.t.BlockNs) + " each"},
+	}
+	if long.N > 0 {
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "the longest block", Value: findings.Dur(long.Worst), Limit: findings.Dur(w.t.BlockNs), Ns: long.Worst},
+			findings.Evidence{What: "long blocks that ended only with the cycle", Value: findings.Count(w.atEnd)})
+	}
+	where := "where the stacks show it"
+	if site := allocator(x.Actors); site != "" {
+		where = "in " + site
+	}
+	x.Advice = []string{
+		"Allocate less " + where + ", above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.",
+		"Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.",
+	}
+	if 2*w.atEnd > long.N {
+		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
+	}
+}
+
+// perSecond writes a ratio of two times, which may be more than 1, as that of a
+// second.
+func perSecond(ratio float64) string { return findings.Dur(int64(ratio * 1e9)) }
+
+// allocator is the frame of the program's own code that allocated, in the first
+// stack that shows one.
+func allocator(actors []findings.Actor) string {
+	for _, a := range actors {
+		for _, frame := range a.Stack {
+			if !strings.HasPrefix(frame, "runtime.") {
+				return frame
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package gcdisplacement
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	share := float64(total.Ns) / float64(max(1, f.Waits.User.TotalNs))
+	if share < w.t.MinShare || w.long < w.t.MinCount && w.ignored < w.t.MinCount {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	if share < w.t.Share {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+	}
+	if w.mostIdle() {
+		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
+	}
+	w.phrase(&x, share)
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}
+
+// mostIdle reports whether idle workers displaced more than half of it.
+func (w *watcher) mostIdle() bool { return 2*w.idleCost > w.cost }

@@ -1,0 +1,30 @@
+package handofflatency
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// phrase writes title, evidence and advice; still is the share of the P-time that
+// passed in hand-overs.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, still float64) {
+	total := w.victims.Total
+	longest := total.To - total.From
+	name := f.Name(w.givers.Top(1)[0].Class)
+	x.Title = fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to",
+		findings.Plural(w.late, "time", "times"), name, findings.Dur(w.t.LateNs))
+	x.Evidence = []findings.Evidence{
+		{What: "late hand-overs", Value: findings.Count(w.late) + " of " + findings.Count(w.n), Limit: findings.Dur(w.t.LateNs) + " each"},
+		{What: "the costliest took", Value: findings.Dur(longest), Limit: findings.Dur(w.t.LateNs), Ns: longest},
+		{What: "mean of all", Value: findings.Dur(w.sum / w.n), Ns: w.sum / w.n},
+		{What: "Ps stood still for it, summed", Value: findings.Dur(w.sum) + ", " + findings.Percent(still) + " of the P-time", Limit: findings.Percent(w.t.Still), Ns: w.sum},
+		{What: "under 20 µs, 100 µs, 1 ms, 10 ms, and above", Value: fmt.Sprint(w.bars[:])},
+		{What: "of the late ones, to threads that the trace had not shown before", Value: findings.Count(w.made)},
+	}
+	if 2*w.made >= w.late {
+		x.Advice = append(x.Advice, "Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")
+	}
+	x.Advice = append(x.Advice, "The P was taken from, or given up by, "+name+": make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.")
+	x.Advice = append(x.Advice, "If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
+}

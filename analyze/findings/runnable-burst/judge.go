@@ -1,0 +1,60 @@
+package runnableburst
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// numbers are what a finding says besides the tallies.
+type numbers struct {
+	ns      int64 // with more than limit for each P
+	limit   int64
+	forEach float64 // P, at most
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if w.from >= 0 {
+		w.pass(max(w.last, f.EndNs))
+		w.over(w.last)
+	}
+	var s findings.Severity
+	n := numbers{ns: w.ns, limit: w.t.Queue, forEach: float64(w.biggest.peak) / float64(w.biggest.procs)}
+	switch enough := func(ns int64) bool { return ns >= w.t.Ns && f.Share(ns) >= w.t.Share }; {
+	case enough(w.severeNs):
+		s, n.limit, n.ns = findings.Warning, w.t.SevereQueue, w.severeNs
+		if w.severeNs >= w.t.CriticalNs && f.Share(w.severeNs) >= w.t.CriticalShare {
+			s = findings.Critical
+		}
+	case enough(w.ns):
+		s = findings.Note
+	default:
+		return nil
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: w.cost, FromNs: w.biggest.from, ToNs: w.biggest.to, Basis: findings.Certain,
+		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
+	}
+	w.phrase(f, &x, &n)
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}
+
+type entry struct {
+	why reference.Why
+	n   int64
+}
+
+// why lists how the goroutines became runnable, the commonest way first.
+func (w *watcher) why() []entry {
+	var out []entry
+	for i, n := range w.total {
+		if n > 0 {
+			out = append(out, entry{reference.Why(i), n})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y entry) int { return cmp.Compare(y.n, x.n) })
+	return out
+}

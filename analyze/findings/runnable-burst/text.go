@@ -1,0 +1,65 @@
+package runnableburst
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+	b := &w.biggest
+	x.Title = fmt.Sprintf("Up to %s were runnable at once, %s for each P; for %s of the time they were more than %d for each",
+		findings.Plural(b.peak, "goroutine", "goroutines"), findings.Number(n.forEach), findings.Percent(f.Share(n.ns)), n.limit)
+	x.Evidence = []findings.Evidence{
+		{What: "runnable at once for each P, at most", Value: findings.Number(n.forEach), Limit: findings.Count(n.limit)},
+		{What: fmt.Sprintf("time with more than %d for each P", n.limit), Value: findings.Percent(f.Share(n.ns)), Limit: findings.Percent(w.t.Share), Ns: n.ns},
+		{What: "bursts", Value: findings.Count(w.bursts), Limit: findings.Dur(w.t.LengthNs) + " each"},
+		{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
+		{What: "from the highest peak to its end", Value: findings.Dur(b.to - b.peakAt), Ns: b.to - b.peakAt},
+	}
+	whys := w.why()
+	for _, y := range whys[:min(3, len(whys))] {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "became runnable then: " + words(y.why), Value: findings.Count(y.n)})
+	}
+	if len(whys) > 0 {
+		x.Advice = append(x.Advice, advice(whys[0].why))
+	}
+	x.Advice = append(x.Advice,
+		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
+}
+
+func words(why reference.Why) string {
+	switch why {
+	case reference.WhyCreate:
+		return "created"
+	case reference.WhyUnblock:
+		return "woken by a goroutine"
+	case reference.WhyTimer:
+		return "woken by a timer"
+	case reference.WhyNetwork:
+		return "woken by the network poller"
+	case reference.WhySyscallExit:
+		return "came back from a system call"
+	case reference.WhySlice:
+		return "preempted"
+	}
+	return why.String()
+}
+
+func advice(why reference.Why) string {
+	switch why {
+	case reference.WhyCreate:
+		return "Most of them were just created: bound how many goroutines a request or a loop starts (a semaphore, errgroup.SetLimit, a fixed set of workers)."
+	case reference.WhyUnblock:
+		return "Most of them were woken by other goroutines: wake as many as there is work for (Signal instead of Broadcast, a token instead of a closed channel)."
+	case reference.WhyTimer:
+		return "Most of them were woken by timers that were due together: spread their times."
+	case reference.WhyNetwork:
+		return "Most of them had waited for the network: limit the connections or requests that are worked on at once."
+	case reference.WhySyscallExit:
+		return "Most of them came back from system calls without a P: bound how many such calls are made at once."
+	}
+	return "See in the timeline what came before the peak."
+}

@@ -1,0 +1,57 @@
+package runnextmonopoly
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var out []findings.Finding
+	for i := range w.cells {
+		if x, ok := w.finding(f, &w.cells[i]); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// finding is about the slices of the same parties.
+func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	total := c.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok {
+		return findings.Finding{}, false
+	}
+	severe := c.longest.To-c.longest.From >= w.t.SevereNs || f.Share(c.ns) > w.t.SevereShare
+	if s == findings.Critical && !severe {
+		s = findings.Warning
+	}
+	causes := c.causes(f)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: c.longest.From, ToNs: c.longest.To, Basis: findings.Inferred,
+		Actors: append(c.victims.Actors(f, findings.Victim, 3), causes...),
+	}
+	w.phrase(f, &x, c, causes)
+	return x, true
+}
+
+// causes are the parties.
+func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
+	for k, class := range c.classes[:c.n] {
+		if k > 0 && class == c.classes[k-1] {
+			continue
+		}
+		a := f.Class(findings.Cause, class)
+		for j, id := range c.longest.Classes {
+			if id == class && j < int(c.longest.N) {
+				a.G = c.longest.Gs[j]
+				break
+			}
+		}
+		a.P = findings.OnP(c.longest.P)
+		if len(actors) == 0 {
+			a.Stack = f.Frames(c.longest.Stack) // where the last of the chain stopped
+		}
+		actors = append(actors, a)
+	}
+	return actors
+}

@@ -1,0 +1,74 @@
+package serialization
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/span"
+)
+
+// numbers are what a finding says.
+type numbers struct {
+	limit   float64 // of parallelism
+	waiting bool    // goroutines waited for others meanwhile
+	share   float64 // of the critical path, of its largest part
+	lock    bool    // most of the waiting is for a lock
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.advance(f.EndNs)
+	r := &f.Span
+	n := numbers{limit: max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)}
+	busy := float64(r.BusyNs)
+	if busy == 0 || r.Parallelism() >= n.limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
+		return nil
+	}
+	wait := w.starved.Total
+	n.waiting = wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
+	phases := float64(w.world.ParallelNs()) >= w.t.ParallelShare*busy
+	s, ok := w.t.Grade.Severity(int64(w.lost), f.RecordedNs())
+	if !ok || len(r.Path) == 0 || !n.waiting && !phases {
+		return nil
+	}
+	top := r.Path[0]
+	n.share = float64(top.Ns) / float64(r.SpanNs)
+	n.lock = n.waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
+	switch {
+	case n.share < 0.5 && float64(wait.Ns) < 1.5*float64(w.slack):
+		s = findings.Note // a question and its answer: nobody is kept from anything
+	case n.lock:
+		s = findings.Note
+	case !n.waiting && int64(r.Hops)+w.world.ClassStat(top.Class).Creates < manyHops:
+		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody
+	case s == findings.Critical:
+		s = findings.Warning // the scheduler does all that can be done here
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: int64(w.lost), FromNs: w.longFrom, ToNs: w.longTo, Basis: findings.Inferred,
+	}
+	if n.waiting {
+		x.Actors = w.starved.Actors(f, findings.Victim, 3)
+	}
+	for _, part := range parts(r) {
+		a := f.Class(findings.Cause, part.Class)
+		a.Stack = f.Frames(part.Stack)
+		x.Actors = append(x.Actors, a)
+	}
+	w.phrase(f, &x, &n)
+	f.Doubt(&x)
+	return []findings.Finding{x}
+}
+
+// parts are the largest of the critical path.
+func parts(r *span.Result) []span.Segment {
+	for i, part := range r.Path {
+		if i == 3 || i > 0 && part.Ns < r.SpanNs/10 {
+			return r.Path[:i]
+		}
+	}
+	return r.Path
+}
+
+// manyHops is from how many wake-ups on the critical path and creations by
+// its largest part on work changes between serial and parallel phases.
+const manyHops = 10

@@ -1,0 +1,83 @@
+package starvation
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.world.Everyone(func(g *findings.Goroutine) {
+		if wait := f.EndNs - g.ReadyAt; wait >= w.t.LongNs && !g.Self {
+			need := w.world.ClassStat(g.Class).Mean()
+			if need == 0 {
+				need = w.world.MeanRun()
+			}
+			n := w.starved.Total.N
+			w.judge(wait, need, w.world.LoadOf(g), findings.Cell{Class: g.Class, From: g.ReadyAt, To: f.EndNs, G: g.ID, P: g.P, Stack: g.Stack})
+			w.open += w.starved.Total.N - n
+		}
+	})
+	if x, ok := w.judgeStarved(f); ok {
+		return []findings.Finding{x}
+	}
+	if x, ok := w.judgeQueued(f); ok {
+		return []findings.Finding{x}
+	}
+	return nil
+}
+
+// judgeStarved judges the waits that equal sharing does not explain.
+func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
+	total := w.starved.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok || w.severe == 0 && s == findings.Note {
+		return findings.Finding{}, false
+	}
+	if w.severe == 0 {
+		if s == findings.Critical {
+			s = findings.Warning
+		}
+		if total.N < w.t.ManyCount {
+			s = findings.Note
+		}
+	}
+	if total.N < w.t.MinCount && w.longest < w.t.AloneNs {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain,
+		Actors: w.starved.Actors(f, findings.Victim, 4),
+	}
+	ahead := aheadOf(f, total)
+	for _, a := range ahead {
+		x.Actors = append(x.Actors, f.Named(findings.Cause, a.Class, a.Name))
+	}
+	w.phraseStarved(f, &x, ahead)
+	f.Doubt(&x)
+	return x, true
+}
+
+// judgeQueued judges the long waits that equal sharing does explain.
+func (w *watcher) judgeQueued(f *findings.Facts) (findings.Finding, bool) {
+	q := w.queued.Total
+	if f.RecordedNs() < w.t.QueueMinNs || f.Pressure.Some < w.t.QueueSome || q.Ns < w.t.QueueNs || float64(q.Ns) < w.t.QueueShare*float64(f.PT()) {
+		return findings.Finding{}, false
+	}
+	x := findings.Finding{
+		ID: ID, Severity: findings.Note, CostNs: q.Ns, FromNs: q.From, ToNs: q.To, Basis: findings.Certain,
+		Actors: w.queued.Actors(f, findings.Victim, 3),
+	}
+	w.phraseQueued(&x)
+	return x, true
+}
+
+// aheadOf returns who ran most during the worst wait, if that is known.
+func aheadOf(f *findings.Facts, worst findings.Cell) []waits.Ahead {
+	for i := range f.Waits.Worst {
+		s := &f.Waits.Worst[i]
+		if s.G == worst.G && s.FromNs == worst.From {
+			return s.Ahead[:min(3, len(s.Ahead))]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package starvation
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// phraseStarved writes title, evidence and advice.
+func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []waits.Ahead) {
+	total := w.starved.Total
+	x.Title = fmt.Sprintf("%s of over %s took more than %s what sharing the Ps fairly would have; the longest %s",
+		findings.Plural(total.N, "wait", "waits"), findings.Dur(w.t.LongNs), findings.Times(w.t.Stretch), findings.Dur(w.longest))
+	x.Evidence = []findings.Evidence{
+		{What: "starved waits", Value: findings.Count(total.N), Limit: findings.Dur(w.t.LongNs) + ", and " + findings.Times(w.t.Stretch) + " equal sharing"},
+		{What: "longest of them", Value: findings.Dur(w.longest), Limit: findings.Dur(w.t.SevereNs), Ns: w.longest},
+		{What: "of them severe", Value: findings.Count(w.severe), Limit: findings.Dur(w.t.SevereNs)},
+		{What: "their length, summed", Value: findings.Dur(w.waited), Ns: w.waited},
+		{What: "of it, more than equal sharing", Value: findings.Dur(total.Ns), Ns: total.Ns},
+	}
+	if u := f.Waits.User; u.TotalNs > 0 {
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "all waiting of the program", Value: findings.Dur(u.TotalNs), Ns: u.TotalNs},
+			findings.Evidence{What: "time-weighted median wait", Value: findings.Dur(u.TimeWeighted.P50), Ns: u.TimeWeighted.P50},
+			findings.Evidence{What: "share of it in waits over 10 ms", Value: findings.Percent(u.TailMass["10ms"])})
+	}
+	if w.open > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "starved waits that the end of the trace cut off", Value: findings.Count(w.open)})
+	}
+	for _, a := range ahead {
+		x.Evidence = append(x.Evidence, findings.Evidence{
+			What: "ran on that P during the longest wait: " + f.Named(findings.Cause, a.Class, a.Name).Class, Value: fmt.Sprintf("%s in %s", findings.Dur(a.Ns), findings.Plural(a.Runs, "run", "runs")), Ns: a.Ns})
+	}
+	x.Advice = []string{advice(f)}
+}
+
+// phraseQueued writes title, evidence and advice.
+func (w *watcher) phraseQueued(x *findings.Finding) {
+	q := w.queued.Total
+	x.Title = fmt.Sprintf("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
+		findings.Plural(q.N, "wait", "waits"), findings.Dur(w.t.SevereNs), findings.Number(w.load))
+	x.Evidence = []findings.Evidence{
+		{What: "waits that equal sharing explains", Value: findings.Count(q.N), Limit: findings.Dur(w.t.SevereNs)},
+		{What: "summed", Value: findings.Dur(q.Ns), Limit: findings.Percent(w.t.QueueShare) + " of the P-time", Ns: q.Ns},
+		{What: "goroutines that wanted each P, at most", Value: findings.Number(w.load)},
+	}
+	x.Advice = []string{"Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, or raise GOMAXPROCS if the machine has free cores."}
+}
+
+// byCause says which detector explains a cause of waiting further.
+var byCause = map[waits.Cause]string{
+	waits.CauseSTW:         "Most waiting is for a stopped world: look at what stops it, and how long the last P takes to stop.",
+	waits.CauseUnavailable: "Most waiting is for a P that a system call or a locked thread holds: move blocking calls and locked threads away from urgent work.",
+	waits.CauseGC:          "Most waiting is behind mark workers of the garbage collector: allocate less, or raise GOGC or GOMEMLIMIT.",
+	waits.CauseIdlePWaking: "Most waiting is for a P that was waking up: threads start slowly on this machine.",
+	waits.CauseIdlePMissed: "Most waiting happened while a P was idle: see work-conservation.",
+	waits.CauseBehind:      "Most waiting is behind goroutines that were there earlier: see convoy and late-preemption for long runs among them. If all Ps are busy and no run is long, the load is too high for this many Ps.",
+	waits.CauseOvertaken:   "Most waiting is for goroutines that came later and ran first: see runnext-monopoly and global-queue-neglect.",
+	waits.CauseTracer:      "Most waiting is for the tracer itself: trace less.",
+	waits.CauseResidue:     "Most waiting happened while no goroutine ran on the P: the machine may have fewer free cores than Ps.",
+}
+
+func advice(f *findings.Facts) string {
+	var best waits.CauseTime
+	for _, c := range f.Waits.User.Causes {
+		if c.Ns > best.Ns {
+			best = c
+		}
+	}
+	if a := byCause[best.Cause]; a != "" {
+		return a
+	}
+	return "Look at who ran meanwhile: see convoy, runnext-monopoly, global-queue-neglect and work-conservation."
+}

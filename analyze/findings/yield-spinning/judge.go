@@ -1,0 +1,61 @@
+package yieldspinning
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var alive []*spinner
+	for i := int32(1); i < w.gs.Len(); i++ {
+		if s := w.gs.At(i); s.g >= 0 {
+			alive = append(alive, s)
+		}
+	}
+	slices.SortFunc(alive, func(x, y *spinner) int { return cmp.Compare(x.slot, y.slot) })
+	for _, s := range alive {
+		if g := w.world.ByID(s.g); g != nil {
+			s.stops = g.Stops
+		}
+		w.fold(s)
+	}
+	var out []findings.Finding
+	for _, c := range w.cells {
+		if x, ok := w.finding(f, c); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y findings.Finding) int {
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
+	})
+	return out[:min(maxFindings, len(out))]
+}
+
+// maxFindings is how many places are reported, the costliest ones.
+const maxFindings = 2
+
+func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	frames := f.Frames(c.stack)
+	cost := c.own + c.sched + c.held
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok || !own(frames) {
+		return findings.Finding{}, false
+	}
+	if s == findings.Critical {
+		// What nobody else wanted is wasted, but it stops nobody.
+		if h, ok := w.t.Grade.Severity(c.held, f.RecordedNs()); !ok || h == findings.Note {
+			s = findings.Warning
+		}
+	}
+	a := f.Class(findings.Cause, c.class)
+	a.G, a.Stack = c.worst.g, frames
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
+		Actors: []findings.Actor{a},
+	}
+	w.phrase(&x, c, caller(frames))
+	f.Short(&x)
+	return x, true
+}
