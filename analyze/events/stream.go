@@ -308,8 +308,9 @@ func (s *Stream) begin(b *block) {
 	if !s.started {
 		s.started = true
 		s.stats.Start = b.events[0].Time
-		if at := b.events[first].Time; at-s.stats.Start > farSync {
-			s.stats.Start = at
+		// A break is no event either: it has the time of what is missing after it.
+		if i := slices.IndexFunc(b.events, func(e Event) bool { return e.Kind != Sync && e.Kind != Lost }); i >= 0 && b.events[i].Time-s.stats.Start > farSync {
+			s.stats.Start = b.events[i].Time
 		}
 	}
 	s.from = s.last
