@@ -96,28 +96,25 @@ func worthKnowing(r *analyze.Result) *findings.Finding {
 }
 
 // cause is f, or, of the findings of that severity that cost at least half as
-// much, the first that blames the machine, or else, where f is a symptom, the first
-// that names a cause.
+// much, the first that blames the machine, or else the first that f is a symptom of.
 func cause(fs []findings.Finding, f *findings.Finding, least findings.Severity) *findings.Finding {
 	if f == nil {
 		return nil
 	}
-	first := func(kinds ...findings.Kind) *findings.Finding {
+	first := func(fits func(x *findings.Finding) bool) *findings.Finding {
 		for i := range fs {
 			x := &fs[i]
-			if slices.Contains(kinds, x.Kind) && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs {
+			if fits(x) && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs {
 				return x
 			}
 		}
 		return nil
 	}
-	if x := first(findings.KindMachine); x != nil {
+	if x := first(func(x *findings.Finding) bool { return x.Kind == findings.KindMachine }); x != nil {
 		return x
 	}
-	if f.Kind == findings.KindSymptom {
-		if x := first(findings.KindCause); x != nil {
-			return x
-		}
+	if x := first(func(x *findings.Finding) bool { return slices.Contains(f.SymptomOf, x.ID) }); x != nil {
+		return x
 	}
 	return f
 }

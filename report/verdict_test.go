@@ -15,18 +15,23 @@ func TestVerdictIsAboutACause(t *testing.T) {
 	f := func(id string, s findings.Severity, cost int64) findings.Finding {
 		return findings.Finding{ID: id, Kind: kindOf(t, id), Severity: s, CostNs: cost}
 	}
+	of := func(x findings.Finding, ids ...string) findings.Finding {
+		x.SymptomOf = ids
+		return x
+	}
 	for _, c := range []struct {
 		list []findings.Finding
 		want string
 	}{
 		{nil, ""},
 		{[]findings.Finding{f("convoy", findings.Note, 9)}, ""},
-		{[]findings.Finding{f("trace-quality", findings.Critical, 0), f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 60)}, "convoy"},
-		{[]findings.Finding{f("starvation", findings.Critical, 100), f("timer-lateness", findings.Critical, 90), f("late-preemption", findings.Warning, 50)}, "late-preemption"},
+		{[]findings.Finding{f("trace-quality", findings.Critical, 0), of(f("starvation", findings.Critical, 100), "convoy"), f("convoy", findings.Critical, 60)}, "convoy"},
+		{[]findings.Finding{f("starvation", findings.Critical, 100), f("lock-convoy", findings.Critical, 60)}, "starvation"},
+		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "late-preemption"), of(f("timer-lateness", findings.Critical, 90), "late-preemption"), f("late-preemption", findings.Warning, 50)}, "late-preemption"},
 		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 49)}, "starvation"},
-		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Note, 99)}, "starvation"},
+		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "convoy"), f("convoy", findings.Note, 99)}, "starvation"},
 		{[]findings.Finding{f("convoy", findings.Critical, 100), f("work-conservation", findings.Warning, 60), f("os-preemption", findings.Warning, 50)}, "os-preemption"},
-		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 90), f("cpu-throttling", findings.Warning, 50)}, "cpu-throttling"},
+		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "convoy", "cpu-throttling"), f("convoy", findings.Critical, 90), f("cpu-throttling", findings.Warning, 50)}, "cpu-throttling"},
 		{[]findings.Finding{f("convoy", findings.Critical, 100), f("os-preemption", findings.Warning, 49)}, "convoy"},
 		{[]findings.Finding{f("convoy", findings.Warning, 100), f("os-preemption", findings.Note, 99)}, "convoy"},
 		{[]findings.Finding{f("lock-convoy", findings.Warning, 1), f("starvation", findings.Warning, 1)}, "lock-convoy"},

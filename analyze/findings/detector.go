@@ -16,6 +16,9 @@ type Detector struct {
 	Title string // at most 60 letters, no capital, no period
 	Doc   string // the explanation, Markdown with the sections of [Sections]
 	Kind  Kind
+	// Explains are the IDs of the detectors of symptoms whose waiting is, in part,
+	// that of its findings.
+	Explains []string
 	// Remedy is the simulation that stands for its advice, or why there is none.
 	Remedy Remedy
 	// NeedsQueues: it judges run queues, which a reduced trace does not show; it is

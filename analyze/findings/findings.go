@@ -14,6 +14,11 @@
 //  3. [Set.Finish] gives them the [Facts], the results of the accumulators, and
 //     [Rank] sorts and merges what they found.
 //
+// Two findings may count the same waiting: that it was long, and what made it so.
+// So a detector says which symptoms it explains, and waiting is booked once
+// (Finding.BookedNs): first by what is no symptom, in the order of rank, up to all
+// there is; then by the symptoms, what those that explain them have left.
+//
 // Only goroutines of the program count as victims, and only waits that they did
 // not ask for; a detector that differs says so in its explanation.
 package findings
@@ -30,20 +35,23 @@ const (
 
 // Finding is one judgement with its evidence.
 type Finding struct {
-	ID       string     `json:"id"`
-	Kind     Kind       `json:"kind"` // the detector's; a [Set] fills it in
-	Severity Severity   `json:"severity"`
-	Title    string     `json:"title"`    // what happened, in one sentence with numbers
-	CostNs   int64      `json:"cost_ns"`  // goroutine-time lost to it
-	CostOf   Whole      `json:"cost_of"`  // what CostNs is a part of
-	WholeNs  int64      `json:"whole_ns"` // all there is of that in the trace; never less than CostNs
-	FromNs   int64      `json:"from_ns"`  // the window in which it shows worst
-	ToNs     int64      `json:"to_ns"`
-	Basis    string     `json:"basis"` // certain, inferred, suspected
-	Actors   []Actor    `json:"actors"`
-	Evidence []Evidence `json:"evidence"`
-	Advice   []string   `json:"advice"`
-	Remedy   Remedy     `json:"-"` // the detector's; a [Set] fills it in
+	ID       string   `json:"id"`
+	Kind     Kind     `json:"kind"` // the detector's; a [Set] fills it in
+	Severity Severity `json:"severity"`
+	Title    string   `json:"title"`     // what happened, in one sentence with numbers
+	CostNs   int64    `json:"cost_ns"`   // goroutine-time lost to it
+	CostOf   Whole    `json:"cost_of"`   // what CostNs is a part of
+	WholeNs  int64    `json:"whole_ns"`  // all there is of that in the trace; never less than CostNs
+	BookedNs int64    `json:"booked_ns"` // of CostNs, what no other finding has booked: these add up to no more than there is
+	// SymptomOf are the IDs of findings that explain half of this one, or more.
+	SymptomOf []string   `json:"symptom_of,omitempty"`
+	FromNs    int64      `json:"from_ns"` // the window in which it shows worst
+	ToNs      int64      `json:"to_ns"`
+	Basis     string     `json:"basis"` // certain, inferred, suspected
+	Actors    []Actor    `json:"actors"`
+	Evidence  []Evidence `json:"evidence"`
+	Advice    []string   `json:"advice"`
+	Remedy    Remedy     `json:"-"` // the detector's; a [Set] fills it in
 }
 
 // Whole names what the cost of a finding is a part of.

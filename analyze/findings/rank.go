@@ -34,6 +34,7 @@ func Rank(list []Finding) []Finding {
 		count[i]++
 		y := &out[i]
 		y.CostNs += x.CostNs
+		y.BookedNs += x.BookedNs
 		if x.Severity.Order() < y.Severity.Order() {
 			y.Severity = x.Severity
 		}

@@ -110,6 +110,11 @@ func (s *Set) Finish(f *Facts) []Finding {
 		}
 	}
 	all = Rank(all)
+	explains := map[string][]string{}
+	for i := range s.detectors {
+		explains[s.detectors[i].ID] = s.detectors[i].Explains
+	}
+	book(all, explains, f.whole)
 	for _, x := range all {
 		for i := range s.detectors {
 			if s.detectors[i].ID == x.ID {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,10 @@ func TestEachDirectoryIsRegistered(t *testing.T) {
 }
 
 func TestDetectorsObeyTheRules(t *testing.T) {
+	kinds := map[string]findings.Kind{}
+	for _, d := range all.Detectors(all.Default()) {
+		kinds[d.ID] = d.Kind
+	}
 	for _, d := range all.Detectors(all.Default()) {
 		r, _ := utf8.DecodeRuneInString(d.Title)
 		switch {
@@ -61,6 +66,11 @@ func TestDetectorsObeyTheRules(t *testing.T) {
 		}
 		if !slices.Contains([]findings.Kind{findings.KindCause, findings.KindSymptom, findings.KindMachine, findings.KindTrace}, d.Kind) {
 			t.Errorf("%s: kind %q", d.ID, d.Kind)
+		}
+		for _, id := range d.Explains {
+			if kinds[id] != findings.KindSymptom {
+				t.Errorf("%s explains %s, which is no symptom", d.ID, id)
+			}
 		}
 		if d.Remedy.Why == "" {
 			t.Errorf("%s: Remedy.Why must say how the simulation stands for the advice, or why none does", d.ID)
@@ -81,6 +91,23 @@ func TestDetectorsObeyTheRules(t *testing.T) {
 		}
 		if n := strings.Count(d.Doc, "\n## "); n != len(findings.Sections()) {
 			t.Errorf("%s: %d sections", d.ID, n)
+		}
+	}
+}
+
+// Only text.go writes words.
+func TestJudgesDoNotPhrase(t *testing.T) {
+	phrases := regexp.MustCompile(`findings\.(Dur|Percent|Part|Times|Number|Amount|Change|Count|Plural|Factor|Evidence)\b|\bfmt\.`)
+	for _, d := range all.Detectors(all.Default()) {
+		for _, name := range []string{"detector.go", "judge.go", "text.go"} {
+			text, err := os.ReadFile(filepath.Join("..", d.ID, name))
+			if err != nil {
+				t.Errorf("%s has no %s: detector.go watches, judge.go decides, text.go phrases", d.ID, name)
+				continue
+			}
+			if found := phrases.Find(text); found != nil && name != "text.go" {
+				t.Errorf("%s: %s phrases, with %s: let text.go do that", d.ID, name, found)
+			}
 		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -56,7 +59,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "stops of the whole process, as by a CPU quota", Doc: doc,
 		Kind: findings.KindMachine, CostOf: findings.OfPTime,
-		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), ended: map[int32]int32{}}
 			env.World.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)

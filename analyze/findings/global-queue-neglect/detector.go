@@ -6,6 +6,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -38,7 +41,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "global queue left waiting behind local ones", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
-		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.Residencies(findings.ResidencyFilter{Global: true}, w.leave)

@@ -7,6 +7,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -43,7 +46,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "thread switches for goroutines wired to a thread", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
-		Remedy: findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.Handovers(w.handover)

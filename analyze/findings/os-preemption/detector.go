@@ -8,6 +8,9 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -71,7 +74,8 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "threads with a P but without a CPU", Doc: doc,
 		Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,
-		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, quota: quota, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)

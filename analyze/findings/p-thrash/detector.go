@@ -6,6 +6,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -45,7 +48,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "threads woken and parked again for next to nothing", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
-		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World}
 			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pstart)

@@ -6,6 +6,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -50,7 +53,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
-		Remedy: findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
 			env.World.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.run)

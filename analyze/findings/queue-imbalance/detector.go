@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -44,7 +47,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "one P's queue long while others are empty", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
-		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, long: reference.NoP}
 			env.World.LongQueues(t.Over, w.lengths)

@@ -6,6 +6,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -42,8 +45,9 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "bursts of runnable goroutines", Doc: doc,
-		Kind:   findings.KindCause,
-		Remedy: findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
+		Kind:     findings.KindCause,
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, from: -1}
 			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)

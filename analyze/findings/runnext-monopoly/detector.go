@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -44,7 +47,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "few goroutines passing a P among themselves", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
-		Remedy: findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[parties]int{}}
 			env.World.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)

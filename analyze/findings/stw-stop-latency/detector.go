@@ -6,6 +6,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -43,7 +46,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines that kept the world from stopping", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
-		Remedy: findings.Remedy{Why: "the model stops a world in a time of its own"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Why: "the model stops a world in a time of its own"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int{}, samples: map[int64]sample{}}
 			w.runs = env.World.Runs(findings.RunFilter{}, w.run)

@@ -7,6 +7,9 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -41,7 +44,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "short system calls that lost their P", Doc: doc,
 		Kind: findings.KindCause, NeedsQueues: true,
-		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, at: map[int32]int32{}, cells: make([]cell, 1)}
 			env.World.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -46,7 +49,8 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines that poll and yield in a loop", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
-		Remedy: findings.Remedy{Why: "what is polled for is not in the trace"},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Remedy:   findings.Remedy{Why: "what is polled for is not in the trace"},
 		New: func(env findings.Env) findings.Watcher {
 			w := &watcher{t: t, world: env.World, gs: ids.NewTable[spinner](), at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
 			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
