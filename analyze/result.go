@@ -28,30 +28,40 @@ type Result struct {
 
 // Trace describes the input.
 type Trace struct {
-	Name        string   `json:"name"`
-	Format      string   `json:"format"`     // as in the file's header: "go 1.26"
-	GoVersion   string   `json:"go_version"` // the versions that write this format: "1.26 or 1.27"
-	Program     string   `json:"program"`    // guessed from the start function of goroutine 1 and its package; "" if unknown
-	DurationNs  int64    `json:"duration_ns"`
-	GOMAXPROCS  int      `json:"gomaxprocs"` // the largest, where it changes
-	Events      int64    `json:"events"`
-	Generations int      `json:"generations"`
-	Goroutines  int64    `json:"goroutines"`
-	Threads     int64    `json:"threads"`
-	Samples     int64    `json:"cpu_samples"`
-	Tasks       int64    `json:"tasks"`
-	Regions     int64    `json:"regions"`
-	Logs        int64    `json:"logs"`
-	Bytes       int64    `json:"bytes"`                 // uncompressed
-	LostBytes   int64    `json:"lost_bytes"`            // of them, what could not be read, or not be used without what is missing
-	LostNs      int64    `json:"lost_ns"`               // time of the trace of which events are lost, between those that were read
-	Incomplete  bool     `json:"incomplete"`            // the trace stops short or has damage: what is missing may not even be in the file
-	Interrupted bool     `json:"interrupted,omitempty"` // incomplete because the analysis was interrupted: it is about a beginning of the trace
-	Compression string   `json:"compression,omitempty"`
-	Reduced     bool     `json:"reduced"`        // v1 trace: no threads, no retakes; queues are not rebuilt
-	TracerNs    int64    `json:"tracer_ns"`      // P-time of the tracer's own goroutines
-	Wall        string   `json:"wall,omitempty"` // wall-clock time of the start, RFC 3339, where the trace has it
-	Warnings    []string `json:"warnings"`
+	// Name is the last part of the path, with more of it where traces of one command
+	// would be called the same; with --full-path as given on the command line, with
+	// --anonymize "trace"; a URL without user name, password, fragment, and
+	// parameters other than seconds and debug.
+	Name        string `json:"name"`
+	Format      string `json:"format"`      // as in the header of the file: "go 1.26"
+	GoVersion   string `json:"go_version"`  // the versions that write this format: "1.26 or 1.27"
+	Program     string `json:"program"`     // guessed from the start function of goroutine 1 and its package; empty if unknown
+	DurationNs  int64  `json:"duration_ns"` // from the first event to the last
+	GOMAXPROCS  int    `json:"gomaxprocs"`  // the largest, where it changes
+	Events      int64  `json:"events"`      // decoded events
+	Generations int    `json:"generations"` // pieces that the tracer wrote
+	Goroutines  int64  `json:"goroutines"`  // distinct ones seen
+	Threads     int64  `json:"threads"`     // distinct ones seen
+	Samples     int64  `json:"cpu_samples"` // CPU samples
+	Tasks       int64  `json:"tasks"`       // user tasks that began
+	Regions     int64  `json:"regions"`     // user regions that began
+	Logs        int64  `json:"logs"`        // log messages
+	Bytes       int64  `json:"bytes"`       // uncompressed
+	LostBytes   int64  `json:"lost_bytes"`  // of them, what could not be read, or not be used without what is missing
+	// LostNs is the time of which events are lost, between those that could be read;
+	// the warnings say where, and dump has a "lost" there.
+	LostNs int64 `json:"lost_ns"`
+	// Incomplete reports whether the trace stops short or has damage, so that what is
+	// missing may not even be in the file, or the analysis was interrupted.
+	Incomplete bool `json:"incomplete"`
+	// Interrupted reports whether the analysis was interrupted, or --max-memory ended
+	// it: all numbers are about a beginning of the trace, DurationNs long.
+	Interrupted bool     `json:"interrupted,omitempty"`
+	Compression string   `json:"compression,omitempty"` // "gzip" or "zstd"; absent if none
+	Reduced     bool     `json:"reduced"`               // an old trace: no threads, no retakes; queues are not rebuilt
+	TracerNs    int64    `json:"tracer_ns"`             // P-time of the tracer's own goroutines
+	Wall        string   `json:"wall,omitempty"`        // wall-clock time of the start, RFC 3339; absent if the trace has none
+	Warnings    []string `json:"warnings"`              // what is missing or odd
 }
 
 // RecordedNs is the duration without the gaps: what rates, and shares of time, are of.
@@ -64,12 +74,12 @@ func (r *Result) PTime() int64 { return r.Procs.PTime(r.Trace.GOMAXPROCS, r.Trac
 // is explained if one rule of the scheduler accounts for it, ambiguous if
 // several do or the model had to be corrected by it, else unexplained.
 type Reconstruction struct {
-	Starts      int64            `json:"starts"`
-	Explained   int64            `json:"explained"`
-	Ambiguous   int64            `json:"ambiguous"`
-	Unexplained int64            `json:"unexplained"`
-	BySource    map[string]int64 `json:"by_source"`
-	ByBasis     map[string]int64 `json:"by_basis"`
+	Starts      int64            `json:"starts"`      // transitions from Runnable to Running
+	Explained   int64            `json:"explained"`   // one rule of the scheduler accounts for it
+	Ambiguous   int64            `json:"ambiguous"`   // several do, or the start corrected the model
+	Unexplained int64            `json:"unexplained"` // none does
+	BySource    map[string]int64 `json:"by_source"`   // starts by their source, the "src" of dump
+	ByBasis     map[string]int64 `json:"by_basis"`    // starts by how their source is known, the "basis" of dump
 	Corrections int64            `json:"corrections"` // goroutines moved in the model because later events contradicted it
 }
 
@@ -84,26 +94,26 @@ func (r *Reconstruction) EitherTick() int64 {
 // scheduling could gain at most: see package span, which defines the terms. Times
 // are in ns.
 type Span struct {
-	WorkNs        int64      `json:"work_ns"` // T1
-	SpanNs        int64      `json:"span_ns"` // Tinf
-	BusyNs        int64      `json:"busy_ns"` // time in which the program ran or wanted to
-	Parallelism   float64    `json:"parallelism"`
-	BoundNs       int64      `json:"bound_ns"`     // max(T1/P, Tinf)
-	ABPBoundNs    int64      `json:"abp_bound_ns"` // T1/Pa + Tinf·P/Pa
-	UsablePs      float64    `json:"usable_ps"`    // Pa
-	Efficiency    float64    `json:"efficiency"`
-	RecoverableNs int64      `json:"recoverable_ns"`
-	Hops          int64      `json:"hops"` // wake-ups and creations on the critical path
-	Path          []PathPart `json:"path"` // the critical path by class, longest first
-	OtherNs       int64      `json:"other_ns"`
+	WorkNs        int64      `json:"work_ns"`        // T1: how long the program ran, on all Ps
+	SpanNs        int64      `json:"span_ns"`        // Tinf: the longest chain of it, through wake-ups and creations; a lower bound
+	BusyNs        int64      `json:"busy_ns"`        // time in which something of it ran or was ready to
+	Parallelism   float64    `json:"parallelism"`    // T1 / Tinf
+	BoundNs       int64      `json:"bound_ns"`       // max(T1/P, Tinf): no scheduler takes less of the busy time
+	ABPBoundNs    int64      `json:"abp_bound_ns"`   // T1/Pa + Tinf·P/Pa: the order of time that work stealing takes with the Ps that were usable
+	UsablePs      float64    `json:"usable_ps"`      // Pa, the mean number of usable Ps
+	Efficiency    float64    `json:"efficiency"`     // BoundNs / BusyNs
+	RecoverableNs int64      `json:"recoverable_ns"` // the busy time beyond the bound
+	Hops          int64      `json:"hops"`           // wake-ups and creations on the critical path
+	Path          []PathPart `json:"path"`           // the critical path by class, longest first
+	OtherNs       int64      `json:"other_ns"`       // of it, further classes
 }
 
 // PathPart is the part of the critical path in which one class ran.
 type PathPart struct {
-	Name    string   `json:"name"`
-	Creator string   `json:"creator"`
-	Ns      int64    `json:"ns"`
-	Stack   []string `json:"stack"` // where its longest part ended
+	Name    string   `json:"name"`    // start function of the class
+	Creator string   `json:"creator"` // function that executed the go statement
+	Ns      int64    `json:"ns"`      // how long it ran on the path
+	Stack   []string `json:"stack"`   // where its longest part ended
 }
 
 func spanOf(r *span.Result, class func(int32) (string, string), stack func(int32) []string) Span {
@@ -124,10 +134,10 @@ func spanOf(r *span.Result, class func(int32) (string, string), stack func(int32
 
 // Detector is a detector that ran.
 type Detector struct {
-	ID    string        `json:"id"`
-	Kind  findings.Kind `json:"kind"`
-	Title string        `json:"title"`
-	Found int           `json:"found"` // findings, also those that were suppressed
+	ID    string        `json:"id"`    // never changes its meaning
+	Kind  findings.Kind `json:"kind"`  // that of its findings
+	Title string        `json:"title"` // what it looks for
+	Found int           `json:"found"` // number of findings, also of those that were suppressed
 	// Configured reports whether its thresholds are others than the defaults.
 	Configured bool `json:"configured,omitempty"`
 }

@@ -16,23 +16,23 @@ const (
 
 // Result is a comparison. Times are ns.
 type Result struct {
-	Verdict  Verdict `json:"verdict"`
+	Verdict  Verdict `json:"verdict"`  // the answer in a word
 	Headline string  `json:"headline"` // the verdict in a sentence
-	Method   Method  `json:"method"`
-	Basis    Basis   `json:"basis"`
-	Before   Side    `json:"before"`
-	After    Side    `json:"after"`
-	// Caveats are what makes the two sides differ besides the change, and what
-	// cannot be concluded, in sentences.
+	Method   Method  `json:"method"`   // how change was told from chance
+	Basis    Basis   `json:"basis"`    // what times of waiting are put in relation to
+	Before   Side    `json:"before"`   // the traces from before the change
+	After    Side    `json:"after"`    // the traces from after it
+	// Caveats are what makes the two sides differ besides the change, and what cannot
+	// be concluded, in sentences.
 	Caveats []string `json:"caveats"`
 	Metrics []Metric `json:"metrics"` // primary ones first
-	Waiting Waiting  `json:"waiting"`
+	Waiting Waiting  `json:"waiting"` // all waiting of the program's goroutines, those that yielded included, on the basis of the comparison
 	// Distribution is where all waiting lies, by the length of the waits.
 	Distribution []Bar           `json:"distribution"`
-	Causes       []CauseChange   `json:"causes"`  // in the order of the causes; they add up to Waiting exactly
-	Classes      []ClassChange   `json:"classes"` // largest change first; they add up to Waiting exactly
-	Renames      []Rename        `json:"renames"` // suggestions
-	Findings     []FindingChange `json:"findings"`
+	Causes       []CauseChange   `json:"causes"`   // in the order of the causes; they add up to Waiting exactly
+	Classes      []ClassChange   `json:"classes"`  // largest change first; they add up to Waiting exactly
+	Renames      []Rename        `json:"renames"`  // classes that may be the same under another name
+	Findings     []FindingChange `json:"findings"` // by detector
 	// Suppressed are findings of either side that no comparison is about: of each
 	// detector and class the costliest.
 	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
@@ -67,13 +67,13 @@ const (
 
 // Side is what one side's traces have in common.
 type Side struct {
-	Traces     []string `json:"traces"`
-	N          int      `json:"n"`
+	Traces     []string `json:"traces"`      // their names
+	N          int      `json:"n"`           // how many
 	DurationNs int64    `json:"duration_ns"` // median; gaps in the traces are left out
 	GOMAXPROCS []int    `json:"gomaxprocs"`  // all values that occur
-	GoVersions []string `json:"go_versions"`
-	RunningNs  int64    `json:"running_ns"` // of goroutines of the program, median
-	Starts     int64    `json:"starts"`     // median
+	GoVersions []string `json:"go_versions"` // all that occur
+	RunningNs  int64    `json:"running_ns"`  // of goroutines of the program, median
+	Starts     int64    `json:"starts"`      // median
 }
 
 // Direction says which direction of a metric is an improvement.
@@ -89,82 +89,77 @@ const (
 // Estimate is the median over a side's traces with its confidence interval.
 // Lo and Hi are nil where there are too few.
 type Estimate struct {
-	Median float64  `json:"median"`
-	Lo     *float64 `json:"lo"`
-	Hi     *float64 `json:"hi"`
+	Median float64  `json:"median"` // over the traces of the side
+	Lo     *float64 `json:"lo"`     // lower end of its 95 % confidence interval; null with too few traces
+	Hi     *float64 `json:"hi"`     // upper end
 }
 
 // Metric is one number of each trace, compared.
 type Metric struct {
-	Name    string    `json:"name"` // its path in the JSON of analyze, where it is there
-	Title   string    `json:"title"`
-	Unit    string    `json:"unit"` // "ns", "share", "1/s", ""
-	Better  Direction `json:"better"`
-	Primary bool      `json:"primary"` // takes part in the verdict
-	Before  Estimate  `json:"before"`
-	After   Estimate  `json:"after"`
-	Delta   float64   `json:"delta"` // of the medians
-	// Ratio is after / before; null where before is 0.
-	Ratio *float64 `json:"ratio"`
-	// CI is the confidence interval of Delta, RatioCI that of Ratio; null with too
-	// few traces, and RatioCI where before may be 0.
-	CI      *[2]float64 `json:"ci"`
-	RatioCI *[2]float64 `json:"ratio_ci"`
-	// P is the p value of this metric by itself, PAdjusted that after the
-	// correction for looking at several; the same for metrics that are not
-	// primary. Null where none can be had.
+	Name    string      `json:"name"`     // its path in the document of analyze, where it is there
+	Title   string      `json:"title"`    // its name for people
+	Unit    string      `json:"unit"`     // "ns", "share", "1/s" or empty
+	Better  Direction   `json:"better"`   // which direction is an improvement
+	Primary bool        `json:"primary"`  // takes part in the verdict
+	Before  Estimate    `json:"before"`   // before the change
+	After   Estimate    `json:"after"`    // after it
+	Delta   float64     `json:"delta"`    // after less before, of the medians
+	Ratio   *float64    `json:"ratio"`    // after / before; null where before is 0
+	CI      *[2]float64 `json:"ci"`       // confidence interval of Delta, which it contains; null with too few traces
+	RatioCI *[2]float64 `json:"ratio_ci"` // that of Ratio, likewise; null, too, where before may be 0
+	// P is the p value of this metric by itself: Mann–Whitney, or by block bootstrap
+	// with windows. Null where none can be had.
 	P           *float64 `json:"p"`
-	PAdjusted   *float64 `json:"p_adjusted"`
-	Significant bool     `json:"significant"`
+	PAdjusted   *float64 `json:"p_adjusted"`  // corrected for the number of primary metrics; of a metric that is not primary, P
+	Significant bool     `json:"significant"` // chance alone would hardly do it
 }
 
 // Waiting is all waiting of the program, on the basis of the comparison.
 type Waiting struct {
-	BeforeNs int64 `json:"before_ns"`
-	AfterNs  int64 `json:"after_ns"`
-	DeltaNs  int64 `json:"delta_ns"`
+	BeforeNs int64 `json:"before_ns"` // a mean over the traces
+	AfterNs  int64 `json:"after_ns"`  // a mean over the traces
+	DeltaNs  int64 `json:"delta_ns"`  // after less before
 }
 
 // Bar is the waits of [FromNs, ToNs): the shares of all waiting, summed over a
 // side's traces, that lies in them.
 type Bar struct {
-	FromNs int64   `json:"from_ns"`
-	ToNs   int64   `json:"to_ns"`
-	Before float64 `json:"before"`
-	After  float64 `json:"after"`
+	FromNs int64   `json:"from_ns"` // waits of at least this
+	ToNs   int64   `json:"to_ns"`   // and of less than this
+	Before float64 `json:"before"`  // share of all waiting in them before the change
+	After  float64 `json:"after"`   // and after it
 }
 
 // CauseChange is one cause's part.
 type CauseChange struct {
-	Cause    string `json:"cause"`
-	BeforeNs int64  `json:"before_ns"`
-	AfterNs  int64  `json:"after_ns"`
-	DeltaNs  int64  `json:"delta_ns"`
+	Cause    string `json:"cause"`     // one of the causes of waiting
+	BeforeNs int64  `json:"before_ns"` // a mean over the traces
+	AfterNs  int64  `json:"after_ns"`  // a mean over the traces
+	DeltaNs  int64  `json:"delta_ns"`  // after less before
 }
 
 // ClassChange is one class's part. Classes are matched by start function and
 // creator.
 type ClassChange struct {
-	Name     string `json:"name"`
-	Creator  string `json:"creator"`
-	In       string `json:"in"` // "both", "before" or "after"
-	BeforeNs int64  `json:"before_ns"`
-	AfterNs  int64  `json:"after_ns"`
-	DeltaNs  int64  `json:"delta_ns"`
-	// Goroutines and running time, medians over the traces.
-	BeforeGoroutines int64 `json:"before_goroutines"`
-	AfterGoroutines  int64 `json:"after_goroutines"`
-	BeforeRunningNs  int64 `json:"before_running_ns"`
-	AfterRunningNs   int64 `json:"after_running_ns"`
-	BeforeP99Ns      int64 `json:"before_p99_ns"`
-	AfterP99Ns       int64 `json:"after_p99_ns"`
+	Name             string `json:"name"`              // start function
+	Creator          string `json:"creator"`           // function that executed the go statement
+	In               string `json:"in"`                // "both", "before" or "after"
+	BeforeNs         int64  `json:"before_ns"`         // a mean over the traces
+	AfterNs          int64  `json:"after_ns"`          // a mean over the traces
+	DeltaNs          int64  `json:"delta_ns"`          // after less before
+	BeforeGoroutines int64  `json:"before_goroutines"` // how many, median over the traces
+	AfterGoroutines  int64  `json:"after_goroutines"`  // likewise
+	BeforeRunningNs  int64  `json:"before_running_ns"` // how long they ran, median over the traces
+	AfterRunningNs   int64  `json:"after_running_ns"`  // likewise
+	BeforeP99Ns      int64  `json:"before_p99_ns"`     // 99 % of their waits are at most this; the largest over the traces
+	AfterP99Ns       int64  `json:"after_p99_ns"`      // likewise
 }
 
 // Rename is a class that went away and one that came, and that are alike.
 type Rename struct {
-	Before string `json:"before"`
-	After  string `json:"after"`
-	Why    string `json:"why"`
+	Before string `json:"before"` // start function before the change
+	After  string `json:"after"`  // and after it
+	Why    string `json:"why"`    // what they have in common, in words
 }
 
 // Change is what became of a finding.
@@ -181,20 +176,17 @@ const (
 
 // FindingChange is a finding on both sides, matched by its ID.
 type FindingChange struct {
-	ID     string `json:"id"`
-	Change Change `json:"change"`
-	// In how many traces of each side it is, and its median cost over all traces
-	// of the side, 0 for those without it.
-	BeforeN      int    `json:"before_n"`
-	AfterN       int    `json:"after_n"`
-	BeforeCostNs int64  `json:"before_cost_ns"`
-	AfterCostNs  int64  `json:"after_cost_ns"`
-	Severity     string `json:"severity"` // the worst on either side
-	Title        string `json:"title"`    // of the costliest, from after if it is there
-	// The same of each side; "" where it is not.
-	BeforeTitle string `json:"before_title"`
-	AfterTitle  string `json:"after_title"`
+	ID           string `json:"id"`             // the detector's
+	Change       Change `json:"change"`         // what became of it
+	BeforeN      int    `json:"before_n"`       // how many traces have it
+	AfterN       int    `json:"after_n"`        // likewise
+	BeforeCostNs int64  `json:"before_cost_ns"` // median over all traces of the side, 0 for those without it
+	AfterCostNs  int64  `json:"after_cost_ns"`  // likewise
+	Severity     string `json:"severity"`       // the worst on either side
+	Title        string `json:"title"`          // of the costliest, from after if it is there
+	BeforeTitle  string `json:"before_title"`   // that of each side; empty where it is not
+	AfterTitle   string `json:"after_title"`    // likewise
 	// Significant says that chance alone would hardly do it.
 	Significant bool     `json:"significant"`
-	P           *float64 `json:"p"`
+	P           *float64 `json:"p"` // the p value; null where none can be had
 }

@@ -119,19 +119,19 @@ type Source uint8
 
 // The sources of a start.
 const (
-	SrcUnknown      Source = iota
-	SrcRunnext             // the P's own runnext
-	SrcLocal               // the P's own ring
-	SrcGlobal              // head of the global queue, local queue empty
-	SrcGlobalTick          // head of the global queue at the 61st tick
-	SrcSteal               // another P's ring
-	SrcStealRunnext        // another P's runnext
-	SrcNetpoll             // the poller's list, without a queue
-	SrcGCWorker            // a mark worker chosen by the garbage collector
-	SrcTraceReader         // the goroutine that reads the trace buffers
-	SrcSyscallExit         // a system call's return that got a P at once
-	SrcCoroutine           // a coroutine switch (iter.Pull)
-	SrcDirect              // any other start without a queue
+	SrcUnknown      Source = iota // not known
+	SrcRunnext                    // the P's own runnext
+	SrcLocal                      // the P's own ring
+	SrcGlobal                     // head of the global queue, local queue empty
+	SrcGlobalTick                 // head of the global queue at the 61st tick
+	SrcSteal                      // another P's ring
+	SrcStealRunnext               // another P's runnext
+	SrcNetpoll                    // the poller's list, without a queue
+	SrcGCWorker                   // a mark worker chosen by the garbage collector
+	SrcTraceReader                // the goroutine that reads the trace buffers
+	SrcSyscallExit                // a system call's return that got a P at once
+	SrcCoroutine                  // a coroutine switch (iter.Pull)
+	SrcDirect                     // any other start without a queue
 	numSources
 )
 
@@ -157,11 +157,11 @@ type Queue uint8
 
 // The places for a runnable goroutine.
 const (
-	QueueUnknown Queue = iota
-	QueueRunnext
-	QueueLocal
-	QueueGlobal
-	QueueDirect // none: it is run at once
+	QueueUnknown Queue = iota // not known
+	QueueRunnext              // a P's runnext
+	QueueLocal                // a P's ring
+	QueueGlobal               // the global run queue
+	QueueDirect               // none: it is run at once
 	numQueues
 )
 
@@ -175,35 +175,35 @@ type Why uint8
 // The causes. Those of preemptions are told apart by the rules of
 // runtime/proc.go: goschedImpl, gopreempt_m, goyield_m, forEachP and preemptone.
 const (
-	WhyUnknown      Why = iota
-	WhyBlock            // waits for something: channel, lock, network, sleep …
-	WhyExit             // goroutine ended
-	WhySyscall          // entered a system call
-	WhyGosched          // runtime.Gosched
-	WhySlice            // preempted after its time slice (sysmon)
-	WhySTW              // preempted for a stop-the-world
-	WhyGC               // preempted for the garbage collector
-	WhyGeneration       // preempted for the tracer's generation switch
-	WhyGoyield          // yielded to a waiter that was handed a semaphore
-	WhySuspend          // suspended for a stack scan
-	WhyCoroutine        // coroutine switch
-	WhyCreate           // go statement
-	WhyUnblock          // woken by a goroutine
-	WhyTimer            // woken by a timer
-	WhyNetwork          // woken by the network poller
-	WhySyscallExit      // came back from a system call
-	WhyRetakeSlow       // retaken by sysmon
-	WhyRetakeReturn     // taken by a thread that returned from a system call
-	WhySystem           // woken by the runtime itself
-	WhyProcs            // procresize: GOMAXPROCS changed
-	WhyIdle             // the P found no work
-	WhyLocked           // the P is handed to, or given up by, a locked thread
-	WhySteal            // moved in a stolen batch
-	WhyOverflow         // moved because the ring was full
-	WhyGlobalBatch      // moved in a batch from the global queue
-	WhyDisplaced        // moved from runnext to the ring's tail by a newcomer
-	WhyCorrected        // moved because later events show it was elsewhere
-	WhyLost             // a gap in the trace: what became of it is not known
+	WhyUnknown      Why = iota // not known
+	WhyBlock                   // waits for something: channel, lock, network, sleep …
+	WhyExit                    // goroutine ended
+	WhySyscall                 // entered a system call
+	WhyGosched                 // runtime.Gosched
+	WhySlice                   // preempted after its time slice (sysmon)
+	WhySTW                     // preempted for a stop-the-world
+	WhyGC                      // preempted for the garbage collector
+	WhyGeneration              // preempted for the tracer's generation switch
+	WhyGoyield                 // yielded to a waiter that was handed a semaphore
+	WhySuspend                 // suspended for a stack scan
+	WhyCoroutine               // coroutine switch
+	WhyCreate                  // go statement
+	WhyUnblock                 // woken by a goroutine
+	WhyTimer                   // woken by a timer
+	WhyNetwork                 // woken by the network poller
+	WhySyscallExit             // came back from a system call
+	WhyRetakeSlow              // retaken by sysmon
+	WhyRetakeReturn            // taken by a thread that returned from a system call
+	WhySystem                  // woken by the runtime itself
+	WhyProcs                   // procresize: GOMAXPROCS changed
+	WhyIdle                    // the P found no work
+	WhyLocked                  // the P is handed to, or given up by, a locked thread
+	WhySteal                   // moved in a stolen batch
+	WhyOverflow                // moved because the ring was full
+	WhyGlobalBatch             // moved in a batch from the global queue
+	WhyDisplaced               // moved from runnext to the ring's tail by a newcomer
+	WhyCorrected               // moved because later events show it was elsewhere
+	WhyLost                    // a gap in the trace: what became of it is not known
 	numWhys
 )
 

@@ -90,99 +90,103 @@ func (c Change) String() string {
 // Free is the account of a free replay: the work of the trace, scheduled by the
 // reference.
 type Free struct {
-	Workload  Size  `json:"workload"`
-	Simulated Run   `json:"simulated"` // medians over the seeds, number by number
-	Spread    Range `json:"spread"`    // over the seeds
-	Error     Error `json:"error"`     // of Simulated against Result.Observed
-	// Causes has the waiting time by cause. What only the observed run waited for
-	// is not the scheduler's doing: the machine's, if it is idle-p or residue.
+	Workload Size `json:"workload"` // what was taken from the trace
+	// Simulated is the run of the trace's own scheduler: medians over the seeds,
+	// number by number. The makespan is up to when a goroutine of the program stops
+	// last, and as long after that as in the trace.
+	Simulated Run   `json:"simulated"`
+	Spread    Range `json:"spread"` // over the seeds
+	Error     Error `json:"error"`  // of Simulated against the observed run
+	// Causes has the waiting time by cause. What only the observed run waited for is
+	// not the scheduler's doing: the machine's, if it is idle-p or residue.
 	Causes []CauseRun `json:"causes"`
 	// Classes has the classes that waited longest, as observed, at most 20.
 	Classes []ClassRun `json:"classes"`
-	Split   *Split     `json:"split"`
-	WhatIf  []WhatIf   `json:"what_if"`
+	Split   *Split     `json:"split"` // the waiting held against the reference
+	// WhatIf has a simulation for each change that was asked for.
+	WhatIf []WhatIf `json:"what_if"`
 	// Notes says what the workload lacks, in words.
 	Notes []string `json:"notes"`
 }
 
 // Size says how much work was taken from a trace.
 type Size struct {
-	Goroutines int   `json:"goroutines"`
-	Steps      int   `json:"steps"`
-	Arrivals   int   `json:"arrivals"`   // from outside
-	GCCycles   int   `json:"gc_cycles"`  // of the garbage collector
-	MarkNs     int64 `json:"mark_ns"`    // of its workers
+	Goroutines int   `json:"goroutines"` // how many
+	Steps      int   `json:"steps"`      // pieces of computing, wake-ups, blockings, system calls …
+	Arrivals   int   `json:"arrivals"`   // from outside: network, the runtime, what was there before
+	GCCycles   int   `json:"gc_cycles"`  // cycles of the garbage collector
+	MarkNs     int64 `json:"mark_ns"`    // P-time of its workers
 	GOMAXPROCS int   `json:"gomaxprocs"` // that held longest
-	// SwitchNs and ThreadWakeNs are medians of costs that were measured in the
-	// trace, from which each simulation draws; 0 if they were not, and the default
-	// holds (sim.Costs).
+	// SwitchNs is the median cost of a switch of goroutines that was measured in the
+	// trace, from which each simulation draws; 0 if it was not, and the default holds
+	// (sim.Costs).
 	SwitchNs     int64 `json:"switch_ns"`
-	ThreadWakeNs int64 `json:"thread_wake_ns"`
-	FromNs       int64 `json:"from_ns"` // from which on the trace was taken in
-	EndNs        int64 `json:"end_ns"`  // up to which
-	Omitted      int64 `json:"omitted"` // decisions after that
-	Seeds        int   `json:"seeds"`   // simulations of each scheduler
+	ThreadWakeNs int64 `json:"thread_wake_ns"` // the median cost of waking a thread, or 0, as with SwitchNs
+	FromNs       int64 `json:"from_ns"`        // from when on the trace was taken in
+	EndNs        int64 `json:"end_ns"`         // up to when
+	Omitted      int64 `json:"omitted"`        // decisions after that
+	Seeds        int   `json:"seeds"`          // simulations of each scheduler
 }
 
 // Range is the smallest and the largest value, number by number.
 type Range struct {
-	Min Run `json:"min"`
-	Max Run `json:"max"`
+	Min Run `json:"min"` // the smallest, number by number
+	Max Run `json:"max"` // the largest
 }
 
 // Error has by how much of the observed value a simulated one is more, or less.
 // A number is nil where nothing was observed.
 type Error struct {
-	Makespan    *float64   `json:"makespan"`
-	Busy        *float64   `json:"busy"`
-	Waits       ErrorWaits `json:"waits"`
-	Steals      *float64   `json:"steals"`
-	GlobalTakes *float64   `json:"global_takes"`
+	Makespan    *float64   `json:"makespan"`     // from the first to the last thing that happens
+	Busy        *float64   `json:"busy"`         // P-time of the program's goroutines
+	Waits       ErrorWaits `json:"waits"`        // of the waits
+	Steals      *float64   `json:"steals"`       // number of steals
+	GlobalTakes *float64   `json:"global_takes"` // number of takes from the global queue
 }
 
 // ErrorWaits is the part of Error about waits.
 type ErrorWaits struct {
-	Count       *float64 `json:"count"`
-	Total       *float64 `json:"total"`
-	P50         *float64 `json:"p50"`
-	P99         *float64 `json:"p99"`
-	WeightedP50 *float64 `json:"time_weighted_p50"`
+	Count       *float64 `json:"count"`             // their number
+	Total       *float64 `json:"total"`             // their sum
+	P50         *float64 `json:"p50"`               // half of them are at most this
+	P99         *float64 `json:"p99"`               // 99 % of them are at most this
+	WeightedP50 *float64 `json:"time_weighted_p50"` // half of all waiting is in waits of at most this
 }
 
 // CauseRun is the waiting time that one cause owns.
 type CauseRun struct {
-	Cause       waits.Cause `json:"cause"`
-	ObservedNs  int64       `json:"observed_ns"`
-	SimulatedNs int64       `json:"simulated_ns"` // median
+	Cause       waits.Cause `json:"cause"`        // the cause
+	ObservedNs  int64       `json:"observed_ns"`  // waiting that it owns in the trace
+	SimulatedNs int64       `json:"simulated_ns"` // in the simulations, median
 }
 
 // ClassRun is how it went for one class of goroutines.
 type ClassRun struct {
-	Name      string    `json:"name"`
-	Creator   string    `json:"creator"`
-	Observed  ClassWait `json:"observed"`
-	Simulated ClassWait `json:"simulated"` // medians
-	Error     *float64  `json:"error"`     // of the total wait
+	Name      string    `json:"name"`      // start function
+	Creator   string    `json:"creator"`   // function that executed the go statement
+	Observed  ClassWait `json:"observed"`  // in the trace
+	Simulated ClassWait `json:"simulated"` // medians over the simulations
+	Error     *float64  `json:"error"`     // of the total wait; null where nothing was observed
 	id        int32
 }
 
 // ClassWait is the account of a class. P50 and P99 are right to 1 %.
 type ClassWait struct {
-	RunningNs int64 `json:"running_ns"`
-	Count     int64 `json:"count"` // of waits
-	TotalNs   int64 `json:"total_ns"`
-	P50       int64 `json:"p50_ns"`
-	P99       int64 `json:"p99_ns"`
+	RunningNs int64 `json:"running_ns"` // how long its goroutines ran
+	Count     int64 `json:"count"`      // number of waits
+	TotalNs   int64 `json:"total_ns"`   // their sum
+	P50       int64 `json:"p50_ns"`     // half of them are at most this
+	P99       int64 `json:"p99_ns"`     // 99 % of them are at most this
 }
 
 // WhatIf is how it would have gone. It means something only beside Free.Error.
 type WhatIf struct {
-	Change    string `json:"change"`
-	Simulated Run    `json:"simulated"`
-	Spread    Range  `json:"spread"`
+	Change    string `json:"change"`    // what is different, in words
+	Simulated Run    `json:"simulated"` // medians over the seeds
+	Spread    Range  `json:"spread"`    // over the seeds
 	// LockBoundNs is, for more Ps, for how long a mutex is known to be held: the
-	// makespan is no less, though the simulation may not know (Free.Notes); 0 if
-	// the trace does not show it. It is inferred.
+	// makespan is no less, though the simulation may not know. The notes say which
+	// mutex, and how that is inferred. 0 if the trace does not show it.
 	LockBoundNs int64 `json:"lock_bound_ns"`
 }
 

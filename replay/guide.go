@@ -37,27 +37,25 @@ type Run struct {
 	// MakespanNs is from the first to the last thing that happens. Simulated, it is
 	// up to when a goroutine of the program stops last, and as long after that as in
 	// the trace: the tracer's timers end no program.
-	MakespanNs int64 `json:"makespan_ns"`
-	BusyNs     int64 `json:"busy_ns"` // P-time of the program's goroutines
-	Waits      Waits `json:"waits"`
-	// Steals counts thefts, GlobalTakes takes from the global queue; nil if the
-	// trace cannot show them.
-	Steals      *int64 `json:"steals"`
-	GlobalTakes *int64 `json:"global_takes"`
+	MakespanNs  int64  `json:"makespan_ns"`
+	BusyNs      int64  `json:"busy_ns"`      // P-time of the program's goroutines
+	Waits       Waits  `json:"waits"`        // all waits, those of the runtime's goroutines included
+	Steals      *int64 `json:"steals"`       // number of steals; null if the trace cannot show them
+	GlobalTakes *int64 `json:"global_takes"` // takes from the global queue, batches counted once; null if the trace cannot show them
 }
 
 // Waits are all waits of a run.
 type Waits struct {
-	Count        int64    `json:"count"`
-	TotalNs      int64    `json:"total_ns"`
-	P50          int64    `json:"p50_ns"`
-	P99          int64    `json:"p99_ns"`
-	TimeWeighted Weighted `json:"time_weighted"`
+	Count        int64    `json:"count"`         // waits that ended
+	TotalNs      int64    `json:"total_ns"`      // their sum
+	P50          int64    `json:"p50_ns"`        // half of the waits are at most this: each counts once
+	P99          int64    `json:"p99_ns"`        // 99 % of the waits are at most this
+	TimeWeighted Weighted `json:"time_weighted"` // percentiles: each nanosecond of waiting counts once
 }
 
 // Weighted has the wait that is lived through at a random instant of waiting.
 type Weighted struct {
-	P50 int64 `json:"p50_ns"`
+	P50 int64 `json:"p50_ns"` // half of all waiting is in waits of at most this
 }
 
 // Policy is the name of a set of rules. Go 1.22 to 1.25 have the same, and so

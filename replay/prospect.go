@@ -13,11 +13,10 @@ import (
 type Prospect struct {
 	Finding int    `json:"finding"` // place in the list of findings, from 0
 	ID      string `json:"id"`      // of the finding
-	// Class and Creator are the victims': the class that the finding names first.
-	Class   string `json:"class"`
-	Creator string `json:"creator"`
+	Class   string `json:"class"`   // start function of the class that the finding names as its first victim; empty if it names none
+	Creator string `json:"creator"` // function that executed the go statement
 	Parts          // of all that they waited, in the part of the trace that was simulated
-	// Advice is nil where no change that can be simulated stands for the finding's
+	// Advice is null where no change that can be simulated stands for the finding's
 	// advice, and for notes.
 	Advice *Advice `json:"advice"`
 }
@@ -25,19 +24,18 @@ type Prospect struct {
 // Advice is a simulation in which a finding's advice is followed, beside one in
 // which it is not: medians over the seeds of the split, in ns.
 type Advice struct {
-	Change string `json:"change"` // as in WhatIf
-	Why    string `json:"why"`    // how that stands for the advice
-	// Metric is what the numbers are of: waited, by the victims, or makespan.
-	Metric      string `json:"metric"`
-	ObservedNs  int64  `json:"observed_ns"`
-	SimulatedNs int64  `json:"simulated_ns"` // as it was
-	// Error is by how much of ObservedNs that is more: the model's error.
-	Error     *float64 `json:"error"`
-	ChangedNs int64    `json:"changed_ns"` // with the change
-	MinNs     int64    `json:"min_ns"`     // of ChangedNs
-	MaxNs     int64    `json:"max_ns"`
-	// Verdict is what the numbers support.
-	Verdict AdviceVerdict `json:"verdict"`
+	Change      string `json:"change"`       // what is different, as [WhatIf] has it
+	Why         string `json:"why"`          // how that stands for the advice
+	Metric      string `json:"metric"`       // what the times are of: "waited", by the victims' class, or "makespan"
+	ObservedNs  int64  `json:"observed_ns"`  // in the trace
+	SimulatedNs int64  `json:"simulated_ns"` // as it was, simulated
+	// Error is (simulated − observed) / observed, the error of the model; null if
+	// nothing was observed.
+	Error     *float64      `json:"error"`
+	ChangedNs int64         `json:"changed_ns"` // with the change
+	MinNs     int64         `json:"min_ns"`     // the least of the runs with the change
+	MaxNs     int64         `json:"max_ns"`     // the most of them
+	Verdict   AdviceVerdict `json:"verdict"`    // what the times support
 }
 
 // AdviceVerdict says what comes of a simulated advice.

@@ -2,32 +2,35 @@ package replay
 
 // Guided is the account of a guided replay.
 type Guided struct {
-	Starts      int64 `json:"starts"` // = Explained + Ambiguous + Unexplained
-	Explained   int64 `json:"explained"`
-	Ambiguous   int64 `json:"ambiguous"`
-	Unexplained int64 `json:"unexplained"`
-	// ByRule has the starts by the rule that the decision names.
+	Starts      int64 `json:"starts"`      // Explained + Ambiguous + Unexplained
+	Explained   int64 `json:"explained"`   // a rule holds exactly
+	Ambiguous   int64 `json:"ambiguous"`   // it holds up to a race
+	Unexplained int64 `json:"unexplained"` // no rule holds
+	// ByRule has the starts by the rule that the decision names, the "src" of dump.
 	ByRule map[string]Tally `json:"by_rule"`
 	// Races has the ambiguous starts by what makes them so.
 	Races map[Race]int64 `json:"races"`
-	// Puts has what became runnable by the queue that received it, and overflows.
+	// Puts has what became runnable by the queue that received it: "runnext",
+	// "local", "global", "direct", "unknown", "initial" (first shown), and
+	// "overflow".
 	Puts map[string]Tally `json:"puts"`
 	// Corrections counts moves that are no operation of the scheduler: the
 	// reconstruction had been wrong and says so.
 	Corrections int64 `json:"corrections"`
-	// Violations counts breaches of what must always hold.
+	// Violations counts breaches of what must always hold, by kind: errors of
+	// gmpscope, not of the program. A kind that did not occur is absent.
 	Violations map[Invariant]int64 `json:"violations"`
-	// Divergences are the first of all that was not explained.
-	Divergences []Divergence `json:"divergences"`
-	// MoreDivergences is how many were left out.
-	MoreDivergences int64 `json:"more_divergences"`
+	// Divergences are the first of what was not explained, in order, at most
+	// --divergences in all and a tenth of that of one sort.
+	Divergences     []Divergence `json:"divergences"`
+	MoreDivergences int64        `json:"more_divergences"` // how many were left out
 }
 
 // Tally counts judgements.
 type Tally struct {
-	Explained   int64 `json:"explained"`
-	Ambiguous   int64 `json:"ambiguous"`
-	Unexplained int64 `json:"unexplained"`
+	Explained   int64 `json:"explained"`   // a rule holds exactly
+	Ambiguous   int64 `json:"ambiguous"`   // it holds up to a race
+	Unexplained int64 `json:"unexplained"` // no rule holds
 }
 
 // Verdict is a judgement.
@@ -84,14 +87,14 @@ func Invariants() []Invariant {
 
 // Divergence is one thing that was not explained, with its evidence.
 type Divergence struct {
-	Time     int64   `json:"t"`    // ns since the first event
-	N        int64   `json:"n"`    // number of the decision in the stream, from 1
-	Kind     string  `json:"k"`    // of the decision
-	G        int64   `json:"g"`    // -1: none
-	P        int32   `json:"p"`    // -1: none
-	Rule     string  `json:"rule"` // source of a start, queue of a put, or invariant
-	Verdict  Verdict `json:"verdict"`
-	Race     Race    `json:"race,omitempty"`
-	Expected string  `json:"expected"`
-	Found    string  `json:"found"`
+	Time     int64   `json:"t"`              // ns since the first event
+	N        int64   `json:"n"`              // number of the decision, from 1: its line in the output of dump
+	Kind     string  `json:"k"`              // kind of the decision, as "k" of dump
+	G        int64   `json:"g"`              // its goroutine; -1: none
+	P        int32   `json:"p"`              // its P; -1: none
+	Rule     string  `json:"rule"`           // source of a start, queue of a put, or the invariant
+	Verdict  Verdict `json:"verdict"`        // the judgement
+	Race     Race    `json:"race,omitempty"` // absent unless ambiguous
+	Expected string  `json:"expected"`       // what the rules want, in words
+	Found    string  `json:"found"`          // what the decision has, in words
 }

@@ -20,57 +20,57 @@ import (
 // trace does not have all of it (docs/replay.md). The excess is the error of the
 // model and the machine's doing in one; nothing in a trace tells them apart.
 type Split struct {
-	// FromNs and EndNs bound the part of the trace that was held against it, of
-	// DurationNs.
-	FromNs     int64 `json:"from_ns"`
-	EndNs      int64 `json:"end_ns"`
-	DurationNs int64 `json:"duration_ns"`
-	GOMAXPROCS int   `json:"gomaxprocs"` // that held longest
-	Seeds      int   `json:"seeds"`      // simulations of the trace's own scheduler
-	// ReferenceNs is what the simulation of the trace's own scheduler waits in
-	// total, in the run that is the median. Its costs are typical ones, medians
-	// where they could be measured in the trace: that a thread wakes up late is not
-	// the scheduler's choice. GPSNs and FIFONs are what ideal fair
-	// sharing (gps) and one ideal queue (fifo) wait with the same demand: each
-	// goroutine becomes runnable when it does in that run, and computes as much
-	// until it blocks. Ideal is the one of them that waits less, and stands for
-	// capacity: neither is always the better one, since where many equal pieces of
-	// work queue up, sharing lets them all end late.
-	//
-	// The demand stays, lest the wait is only moved to where no trace shows it: a
-	// goroutine that creates others, slowed down by them, creates them later.
-	Ideal       string `json:"ideal"`
-	GPSNs       int64  `json:"gps_ns"`
-	FIFONs      int64  `json:"fifo_ns"`
-	ReferenceNs int64  `json:"reference_ns"`
-	Total       Parts  `json:"total"`
-	// Classes has the classes that waited longest, as observed, at most 20, and
-	// in a last one what all others waited, and goroutines of unknown class: they
-	// add up to Total.
+	FromNs     int64 `json:"from_ns"`     // beginning of the part of the trace that was held against it
+	EndNs      int64 `json:"end_ns"`      // end of that part
+	DurationNs int64 `json:"duration_ns"` // duration of the trace
+	GOMAXPROCS int   `json:"gomaxprocs"`  // that held longest
+	Seeds      int   `json:"seeds"`       // simulations of the trace's own scheduler
+	// Ideal is "gps" or "fifo": the one that waits less, and stands for capacity.
+	// Neither is always the better one, since where many equal pieces of work queue
+	// up, sharing lets them all end late.
+	Ideal string `json:"ideal"`
+	// GPSNs is what ideal fair sharing (gps) waits with the demand of that run: each
+	// goroutine becomes runnable when it does there, and computes as much until it
+	// blocks. The demand stays, lest the wait is only moved to where no trace shows
+	// it: a goroutine that creates others, slowed down by them, creates them later.
+	GPSNs int64 `json:"gps_ns"`
+	// FIFONs is what one ideal queue (fifo) waits with the same demand.
+	FIFONs int64 `json:"fifo_ns"`
+	// ReferenceNs is what the simulation of the trace's own scheduler waits in total,
+	// in the run that is the median. Its costs are typical ones, medians where they
+	// could be measured in the trace: that a thread wakes up late is not the
+	// scheduler's choice.
+	ReferenceNs int64 `json:"reference_ns"`
+	Total       Parts `json:"total"` // the split
+	// Classes has the classes that waited longest, as observed, at most 20, and in a
+	// last one what all others waited, and goroutines of unknown class: they add up
+	// to Total.
 	Classes []ClassSplit `json:"classes"`
-	Error   Error        `json:"error"` // of that simulation against the observed run
-	// OutOfBand names the metrics in which that error is out of its band.
+	Error   Error        `json:"error"` // how far that simulation of the trace's own scheduler is off
+	// OutOfBand names the metrics in which that error is out of its band, which
+	// docs/replay.md has: "busy", "makespan", "waited", "p50", "p99".
 	OutOfBand []string `json:"out_of_band"`
-	Notes     []string `json:"notes"`
-	// Prospects say what the victims of the findings could gain, in the order of
-	// the findings. Only [Freeing.Split] fills them in.
+	Notes     []string `json:"notes"` // what the workload lacks
+	// Prospects say what the victims of the findings could gain, in the order of the
+	// findings. Only [Freeing.Split] fills them in: in the output of replay they are
+	// empty.
 	Prospects []Prospect `json:"prospects"`
 }
 
 // Parts of the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs,
 // exactly.
 type Parts struct {
-	ObservedNs int64 `json:"observed_ns"`
-	// CapacityNs is what the ideal scheduler waits with the same demand, as many
-	// Ps and no cost of its own: unavoidable without less work or more Ps. Under
-	// gps a goroutine waits for as long as it is runnable, less what it computes.
+	ObservedNs int64 `json:"observed_ns"` // waited
+	// CapacityNs is what the ideal scheduler waits with the same demand, as many Ps
+	// and no cost of its own: unavoidable without less work or more Ps. Under gps a
+	// goroutine waits for as long as it is runnable, less what it computes.
 	CapacityNs int64 `json:"capacity_ns"`
 	// PolicyNs is what the rules and costs of the trace's own scheduler, as
 	// simulated, give beyond that; less than 0 if they give less, which they may to
 	// one class at the expense of others.
 	PolicyNs int64 `json:"policy_ns"`
-	// ExcessNs is what was observed beyond the simulation: the machine, or what
-	// the model does not know. Less than 0, the model waits that much too long.
+	// ExcessNs is what was observed beyond the simulation: the machine, or what the
+	// model does not know. Less than 0, the model waits that much too long.
 	ExcessNs int64 `json:"excess_ns"`
 }
 
@@ -80,9 +80,9 @@ func parts(observed, ideal, reference int64) Parts {
 
 // ClassSplit is the split for one class of goroutines.
 type ClassSplit struct {
-	Class   int32  `json:"class"` // its handle, as in analyze; -1: the others
-	Name    string `json:"name"`
-	Creator string `json:"creator"`
+	Class   int32  `json:"class"`   // its handle, the "id" in the classes of an analysis; -1: all others, and goroutines of unknown class
+	Name    string `json:"name"`    // start function
+	Creator string `json:"creator"` // function that executed the go statement
 	Parts
 }
 

@@ -6,144 +6,65 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"os"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// schema is what docs/json.md documents: per section the keys, and where a key
-// leads to another section, which.
-type schema map[string]map[string]string
-
-var (
-	rowOf  = regexp.MustCompile("^\\| ((?:`[a-z0-9_]+`(?:, )?)+) \\| ([^|]*) \\|")
-	linkOf = regexp.MustCompile(`\[([A-Za-z]+)\]\(#([a-z]+)\)`)
-)
-
-func readSchema(t *testing.T) (schema, string) {
-	t.Helper()
-	text, err := os.ReadFile("../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, section := schema{}, ""
-	sc := bufio.NewScanner(bytes.NewReader(text))
-	for sc.Scan() {
-		line := sc.Text()
-		if strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "### ") {
-			section = strings.TrimLeft(line, "# ")
-			continue
+// TestWriteObject holds what is written line by line against what encoding/json
+// makes of the same document.
+func TestWriteObject(t *testing.T) {
+	r := replayed()
+	for _, doc := range []any{
+		analysisOf(filled(), JSONOptions{Timeline: true}),
+		analysisOf(filled(), JSONOptions{}),
+		&jsondoc.Replay{Trace: r.Trace, Guided: r.Guided, Free: freely()},
+		&jsondoc.Replay{Trace: r.Trace}, // whose embedded struct is nil
+	} {
+		var got, want bytes.Buffer
+		if err := writeObject(&got, doc); err != nil {
+			t.Fatal(err)
 		}
-		m := rowOf.FindStringSubmatch(line)
-		if m == nil {
-			continue
+		js, err := encode(doc)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if s[section] == nil {
-			s[section] = map[string]string{}
+		want.Write(js)
+		var one bytes.Buffer
+		if err := json.Compact(&one, got.Bytes()); err != nil {
+			t.Fatal(err)
 		}
-		to := ""
-		if l := linkOf.FindStringSubmatch(m[2]); l != nil {
-			to = l[1]
-		}
-		for key := range strings.SplitSeq(m[1], ", ") {
-			s[section][strings.Trim(key, "`")] = to
-		}
-	}
-	maps.Copy(s["Waits"], s["Summary"]) // as its text says
-	return s, string(text)
-}
-
-// walk notes which keys of which section v has.
-func (s schema) walk(t *testing.T, section string, v any, seen map[string]map[string]bool) {
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			s.walk(t, section, e, seen)
-		}
-	case map[string]any:
-		if seen[section] == nil {
-			seen[section] = map[string]bool{}
-		}
-		for key, e := range v {
-			to, ok := s[section][key]
-			if !ok {
-				t.Errorf("docs/json.md does not have %q in section %s", key, section)
-			}
-			seen[section][key] = true
-			if to != "" {
-				s.walk(t, to, e, seen)
-			}
+		if diff := cmp.Diff(want.String(), one.String()); diff != "" {
+			t.Errorf("%T: as encoding/json (-), as written (+):\n%s", doc, diff)
 		}
 	}
 }
 
-func TestJSONIsDocumented(t *testing.T) {
-	s, _ := readSchema(t)
-	var b bytes.Buffer
-	if err := WriteJSON(&b, filled(), JSONOptions{Timeline: true}); err != nil {
-		t.Fatal(err)
-	}
-	var doc any
-	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]map[string]bool{}
-	s.walk(t, "Document", doc, seen)
-	for section, keys := range s {
-		if section == "Dump" {
-			continue
-		}
-		for key := range keys {
-			if !seen[section][key] {
-				t.Errorf("docs/json.md has %q in section %s, but it is never written", key, section)
-			}
-		}
-	}
-}
-
-func TestDumpIsDocumented(t *testing.T) {
-	s, text := readSchema(t)
-	dump := text[strings.Index(text, "\n## Dump"):]
+// TestDumpKeys holds the keys of the lines of dump, which are written by hand, against
+// the type that describes them.
+func TestDumpKeys(t *testing.T) {
 	seen := map[string]bool{}
-	for k := reference.Kind(1); k.String() != "invalid"; k++ {
-		if !strings.Contains(dump, "`"+k.String()+"`") {
-			t.Errorf("docs/json.md does not have kind %q", k)
-		}
+	for k := reference.Kind(1); int(k) < reference.Kinds; k++ {
 		d := reference.Decision{Time: 1, G: 2, M: 3, P: 4, Victim: 5, Batch: 6, Wait: 7, Kind: k,
 			Src: reference.SrcSteal, To: reference.QueueLocal, Why: reference.WhySlice, Reason: reference.ReasonSync, Flags: reference.FlagLocked}
 		for key := range line(t, &d, DumpOptions{}) {
 			seen[key] = true
 		}
 	}
-	for src := range reference.Sources() {
-		if !strings.Contains(dump, "`"+reference.Source(src).String()+"`") {
-			t.Errorf("docs/json.md does not have source %q", reference.Source(src))
-		}
+	var documented []string
+	for f := range reflect.TypeFor[jsondoc.Decision]().Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		documented = append(documented, key)
 	}
-	for w := reference.Why(0); w.String() != "invalid"; w++ {
-		if !strings.Contains(dump, "`"+w.String()+"`") {
-			t.Errorf("docs/json.md does not have cause %q", w)
-		}
-	}
-	for r := reference.Reason(1); r.String() != "invalid"; r++ {
-		if !strings.Contains(dump, "`"+r.String()+"`") {
-			t.Errorf("docs/json.md does not have reason %q", r)
-		}
-	}
-	for r := reference.Rule(1); reference.Known(0, r).String() != "unknown:invalid"; r++ {
-		name := strings.TrimPrefix(reference.Known(0, r).String(), "unknown:")
-		if !strings.Contains(dump, "`"+name+"`") {
-			t.Errorf("docs/json.md does not have rule %q", name)
-		}
-	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(s["Dump"])), slices.Sorted(maps.Keys(seen))); diff != "" {
-		t.Errorf("keys of dump: documented (-), written (+):\n%s", diff)
+	slices.Sort(documented)
+	if diff := cmp.Diff(documented, slices.Sorted(maps.Keys(seen))); diff != "" {
+		t.Errorf("keys of dump: described (-), written (+):\n%s", diff)
 	}
 }
 

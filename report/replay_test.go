@@ -3,8 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -57,51 +55,6 @@ func replayJSON(t *testing.T, r *replay.Result) map[string]any {
 		t.Fatalf("%v in %s", err, b.Bytes())
 	}
 	return v
-}
-
-func TestReplayJSONIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, ok := strings.Cut(string(text), "\n## Replay\n")
-	if !ok {
-		t.Fatal("docs/json.md has no section Replay")
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	r := replayed()
-	r.Free = freely()
-	doc := replayJSON(t, r)
-	delete(doc, "trace") // described with the document
-	seen := map[string]bool{}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for key, e := range v {
-				seen[key] = true
-				if key == "split" { // described with the document
-					continue
-				}
-				if key != "local" && key != "steal" && !strings.Contains(section, "`"+key+"`") && key != "trace" {
-					t.Errorf("docs/json.md does not have %q in section Replay", key)
-				}
-				walk(e)
-			}
-		case []any:
-			for _, e := range v {
-				walk(e)
-			}
-		}
-	}
-	walk(doc)
-	// The other way round: what the list of the free replay names is written.
-	_, free, _ := strings.Cut(section, "\n### Free replay\n")
-	for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(free, -1) {
-		if !seen[m[1]] && m[1] != "null" {
-			t.Errorf("docs/json.md has %q in section Free replay, but it is never written", m[1])
-		}
-	}
 }
 
 // freely has every field of a free replay filled.

@@ -35,23 +35,25 @@ const (
 
 // Finding is one judgement with its evidence.
 type Finding struct {
-	ID       string   `json:"id"`
-	Kind     Kind     `json:"kind"` // the detector's; a [Set] fills it in
-	Severity Severity `json:"severity"`
-	Title    string   `json:"title"`     // what happened, in one sentence with numbers
-	CostNs   int64    `json:"cost_ns"`   // goroutine-time lost to it
-	CostOf   Whole    `json:"cost_of"`   // what CostNs is a part of
-	WholeNs  int64    `json:"whole_ns"`  // all there is of that in the trace; never less than CostNs
-	BookedNs int64    `json:"booked_ns"` // of CostNs, what no other finding has booked: these add up to no more than there is
+	ID       string   `json:"id"`       // the detector's; gmpscope explain says what it means
+	Kind     Kind     `json:"kind"`     // what it is evidence of
+	Severity Severity `json:"severity"` // how bad it is
+	Title    string   `json:"title"`    // what happened, in one sentence with numbers
+	CostNs   int64    `json:"cost_ns"`  // goroutine-time lost to it
+	CostOf   Whole    `json:"cost_of"`  // what CostNs is a part of
+	WholeNs  int64    `json:"whole_ns"` // all there is of that in the trace; never less than CostNs
+	// BookedNs is what of CostNs no other finding has booked: these add up to no more
+	// than there is.
+	BookedNs int64 `json:"booked_ns"`
 	// SymptomOf are the IDs of findings that explain half of this one, or more.
 	SymptomOf []string   `json:"symptom_of,omitempty"`
-	FromNs    int64      `json:"from_ns"` // the window in which it shows worst
-	ToNs      int64      `json:"to_ns"`
-	Basis     string     `json:"basis"` // certain, inferred, suspected
-	Actors    []Actor    `json:"actors"`
-	Evidence  []Evidence `json:"evidence"`
-	Advice    []string   `json:"advice"`
-	Remedy    Remedy     `json:"-"` // the detector's; a [Set] fills it in
+	FromNs    int64      `json:"from_ns"`  // beginning of the window in which it shows worst
+	ToNs      int64      `json:"to_ns"`    // end of that window
+	Basis     string     `json:"basis"`    // "certain", "inferred" or "suspected"
+	Actors    []Actor    `json:"actors"`   // who has a part in it
+	Evidence  []Evidence `json:"evidence"` // numbers and thresholds
+	Advice    []string   `json:"advice"`   // what to do
+	Remedy    Remedy     `json:"-"`        // the detector's; a [Set] fills it in
 }
 
 // Whole names what the cost of a finding is a part of.
@@ -73,12 +75,12 @@ const (
 
 // Actor is somebody with a part in a finding.
 type Actor struct {
-	Role    string   `json:"role"` // victim, cause
-	Class   string   `json:"class,omitempty"`
-	Creator string   `json:"creator,omitempty"`
-	G       int64    `json:"g,omitempty"`
-	P       *int32   `json:"p,omitempty"` // nil where no P has a part
-	Stack   []string `json:"stack,omitempty"`
+	Role    string   `json:"role"`              // "victim" or "cause"
+	Class   string   `json:"class,omitempty"`   // start function; absent if none
+	Creator string   `json:"creator,omitempty"` // function that executed the go statement; absent if none
+	G       int64    `json:"g,omitempty"`       // goroutine; absent if none
+	P       *int32   `json:"p,omitempty"`       // absent, or nil, where no P has a part
+	Stack   []string `json:"stack,omitempty"`   // innermost frame first; absent if none
 }
 
 // OnP is the P of an Actor; nil for none.
@@ -91,8 +93,8 @@ func OnP(p int32) *int32 {
 
 // Evidence is a number that crossed, or frames, a threshold.
 type Evidence struct {
-	What  string `json:"what"`
+	What  string `json:"what"`            // what was measured
 	Value string `json:"value"`           // with unit, for people
-	Limit string `json:"limit,omitempty"` // the threshold, where there is one
-	Ns    int64  `json:"ns,omitempty"`
+	Limit string `json:"limit,omitempty"` // the threshold, with unit; absent if there is none
+	Ns    int64  `json:"ns,omitempty"`    // the value, where it is a time
 }

@@ -15,29 +15,26 @@ package timeline
 // means in it are those of its part up to EndNs. Means, of bins that are partly not
 // recorded, are those of the rest; where nothing is, they are 0.
 type Result struct {
-	BinNs  int64  `json:"bin_ns"`
-	Bins   int    `json:"bins"`
-	EndNs  int64  `json:"end_ns"`
-	Lanes  []Lane `json:"lanes"`  // by P
-	Global Series `json:"global"` // global run queue
-	// Runnable is the number of all runnable goroutines; IdleP the number of
-	// idle Ps.
-	Runnable Series `json:"runnable"`
-	IdleP    Series `json:"idle_p"`
-	// Missed is, per bin, the mean of min(idle Ps, queued goroutines).
-	Missed []float32 `json:"missed"`
-	// Counts per bin.
-	Steals      []int32  `json:"steals"`
-	Retakes     []int32  `json:"retakes"`
-	Handoffs    []int32  `json:"handoffs"`
-	Preemptions []int32  `json:"preemptions"`
-	STW         []Span   `json:"stw"` // at most 2,000, longest kept
-	GC          []Span   `json:"gc"`
-	Windows     []Window `json:"windows"`
-	// NotRecorded are the gaps in the trace, of more than 2,000 the longest.
+	BinNs       int64     `json:"bin_ns"`      // width of a bin
+	Bins        int       `json:"bins"`        // number of bins
+	EndNs       int64     `json:"end_ns"`      // time of the last event
+	Lanes       []Lane    `json:"lanes"`       // the Ps
+	Global      Series    `json:"global"`      // length of the global run queue
+	Runnable    Series    `json:"runnable"`    // number of runnable goroutines
+	IdleP       Series    `json:"idle_p"`      // number of idle Ps
+	Missed      []float32 `json:"missed"`      // mean of min(idle Ps, queued goroutines), per bin
+	Steals      []int32   `json:"steals"`      // number of steals, per bin
+	Retakes     []int32   `json:"retakes"`     // number of retakes, per bin
+	Handoffs    []int32   `json:"handoffs"`    // number of handoffs, per bin
+	Preemptions []int32   `json:"preemptions"` // number of preemptions, per bin
+	STW         []Span    `json:"stw"`         // stop-the-world, of more than 2,000 the longest
+	GC          []Span    `json:"gc"`          // mark phases, of more than 2,000 the longest
+	Windows     []Window  `json:"windows"`     // stretches in exact detail
+	// NotRecorded are the gaps in the trace, of more than 2,000 the longest; absent
+	// if none. Means of bins that they touch are those of the rest.
 	NotRecorded []Span `json:"not_recorded,omitempty"`
-	// OmittedPs is how many Ps have no lane because there are more than 1,024;
-	// IdleP and the counts include them. 0 but in very large or made-up traces.
+	// OmittedPs is how many Ps have no lane because there are more than 1,024; IdleP
+	// and the counts include them. Absent but in very large or made-up traces.
 	OmittedPs int32 `json:"omitted_ps,omitempty"`
 }
 
@@ -52,47 +49,47 @@ func (r *Result) RecordedNs(from, to int64) int64 {
 
 // Series is a mean and a maximum per bin.
 type Series struct {
-	Mean []float32 `json:"mean"`
-	Max  []int32   `json:"max"`
+	Mean []float32 `json:"mean"` // per bin
+	Max  []int32   `json:"max"`  // per bin
 }
 
 // Lane is one P. Each share is the part of the bin in 1/255; what is left to
 // 255 is the idle share. They never sum to more.
 type Lane struct {
-	P       int32   `json:"p"`
-	User    []uint8 `json:"user"`
-	System  []uint8 `json:"system"` // runtime and tracer goroutines
-	GC      []uint8 `json:"gc"`
-	Syscall []uint8 `json:"syscall"`
-	Sched   []uint8 `json:"sched"`
-	Stopped []uint8 `json:"stopped"`
-	Queue   Series  `json:"queue"` // local run queue
-	// Unused is the share in which the P did not exist: before the trace knew of
-	// it, or at or above GOMAXPROCS. Nil where it is 0 throughout.
+	P       int32   `json:"p"`       // the P
+	User    []uint8 `json:"user"`    // goroutines of the program
+	System  []uint8 `json:"system"`  // goroutines of the runtime and of the tracer
+	GC      []uint8 `json:"gc"`      // mark workers
+	Syscall []uint8 `json:"syscall"` // its goroutine was in a system call
+	Sched   []uint8 `json:"sched"`   // it had a thread but ran no goroutine
+	Stopped []uint8 `json:"stopped"` // stopped for a stop-the-world
+	Queue   Series  `json:"queue"`   // length of its local run queue
+	// Unused is the share in which the P did not exist: before the trace knew of it,
+	// or at or above GOMAXPROCS. Absent where it is 0 throughout.
 	Unused []uint8 `json:"unused,omitempty"`
-	// NotRecorded is the share in which nobody knows what it did: gaps in the trace,
-	// and the time from each until the trace shows the P again. Nil where it is 0
-	// throughout.
+	// NotRecorded is the share in which nobody knows what the P did: gaps in the
+	// trace, and the time from each until the trace shows the P again. Absent where
+	// it is 0 throughout.
 	NotRecorded []uint8 `json:"not_recorded,omitempty"`
 }
 
 // Span is a named interval, ns.
 type Span struct {
-	From int64  `json:"from"`
-	To   int64  `json:"to"`
-	Name string `json:"name"`
+	From int64  `json:"from"` // ns
+	To   int64  `json:"to"`   // ns
+	Name string `json:"name"` // what it was
 }
 
 // Window is a stretch of time in exact detail. Stints are cut to the window.
 // Depths begin with the length of each queue at FromNs; where a window has more
 // than 8,192, they are thinned to the longest of each 1/2,048 of its time.
 type Window struct {
-	Title  string  `json:"title"`
-	FromNs int64   `json:"from_ns"`
-	ToNs   int64   `json:"to_ns"`
-	Stints []Stint `json:"stints"`
-	Depths []Depth `json:"depths"`
-	Arrows []Arrow `json:"arrows"`
+	Title  string  `json:"title"`   // why it was kept
+	FromNs int64   `json:"from_ns"` // beginning of the stretch
+	ToNs   int64   `json:"to_ns"`   // its end
+	Stints []Stint `json:"stints"`  // what the Ps did
+	Depths []Depth `json:"depths"`  // lengths of queues
+	Arrows []Arrow `json:"arrows"`  // movements between Ps
 }
 
 // State is what a P did during a stint.
@@ -114,30 +111,31 @@ const (
 
 // Stint is one interval of one P in one state.
 type Stint struct {
-	P     int32 `json:"p"`
-	From  int64 `json:"from"`
-	To    int64 `json:"to"`
-	State State `json:"state"`
-	G     int64 `json:"g"`     // -1 where none
-	Class int32 `json:"class"` // 0 where none
-	Wait  int64 `json:"wait"`  // ns that G had waited before it; -1 where unknown or none
-	Src   uint8 `json:"src"`   // reference.Source of the start; 0 where none
-	// Before is how many ns of the stint lie before From, cut off by the window.
-	Before int64 `json:"before,omitempty"`
+	P     int32 `json:"p"`     // the P
+	From  int64 `json:"from"`  // ns
+	To    int64 `json:"to"`    // ns
+	State State `json:"state"` // 0 idle, 1 program, 2 runtime, 3 GC, 4 tracer, 5 system call, 6 scheduler, 7 stopped, 9 not recorded
+	G     int64 `json:"g"`     // who ran; -1 if nobody
+	Class int32 `json:"class"` // its class; 0 if nobody
+	Wait  int64 `json:"wait"`  // ns that it had waited before; -1 if unknown or none
+	// Src is where it was taken from: the position, from 0, in the list of sources of
+	// dump (reference.Source); 0 where none.
+	Src    uint8 `json:"src"`
+	Before int64 `json:"before,omitempty"` // ns of the interval that lie before From, cut off by the window; absent if none
 }
 
 // Depth is a queue length from a time on.
 type Depth struct {
-	P   int32 `json:"p"` // -1: the global run queue
-	At  int64 `json:"at"`
-	Len int32 `json:"len"`
+	P   int32 `json:"p"`   // -1: the global run queue
+	At  int64 `json:"at"`  // ns: from when on
+	Len int32 `json:"len"` // the length
 }
 
 // Arrow is a movement between Ps.
 type Arrow struct {
-	Kind string `json:"kind"` // steal, handoff, retake, overflow, global-batch
-	At   int64  `json:"at"`
+	Kind string `json:"kind"` // "steal", "handoff", "retake", "overflow" or "global-batch"
+	At   int64  `json:"at"`   // ns
 	From int32  `json:"from"` // P; -1: the global queue, or none
-	To   int32  `json:"to"`
-	N    int32  `json:"n"`
+	To   int32  `json:"to"`   // P; -1: the global queue, or none
+	N    int32  `json:"n"`    // goroutines moved
 }

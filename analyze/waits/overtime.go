@@ -2,20 +2,20 @@ package waits
 
 import "math/bits"
 
-// OverTime is the waiting of [Result.User] by cause over time: equal bins from
+// OverTime is the waiting of the program by cause over time: equal bins from
 // time 0 on, so many that they reach the end of the trace, at most 128. Each wait
 // that has ended is spread evenly over its time, and so are its causes: when in a
 // wait each of them held is not kept. A wait is off by at most 128 ns in its
-// last bin. Over all bins, Ns sums to User.Causes exactly.
+// last bin. Over all bins, Ns sums to the causes of those waits exactly.
 type OverTime struct {
-	BinNs  int64         `json:"bin_ns"` // a power of two
+	BinNs  int64         `json:"bin_ns"` // width of a bin, a power of two
 	Causes []CauseSeries `json:"causes"` // those that own something, in the order of [Causes]
 }
 
 // CauseSeries is the waiting time that a cause owns, in goroutine-ns per bin.
 type CauseSeries struct {
-	Cause Cause   `json:"cause"`
-	Ns    []int64 `json:"ns"`
+	Cause Cause   `json:"cause"` // the cause
+	Ns    []int64 `json:"ns"`    // goroutine-time of waiting that it owns, per bin
 }
 
 const (

@@ -1,8 +1,7 @@
 package waits
 
 // Cause says why a runnable goroutine did not run at some instant. The package
-// comment defines each exactly, after detectors.md, "the decomposition behind
-// all of them".
+// comment defines each exactly; gmpscope explain tells more.
 type Cause string
 
 // The causes, in the order in which they are tried: the first that holds at an
@@ -29,38 +28,42 @@ func Causes() []Cause {
 
 // CauseTime is the waiting time that one cause owns.
 type CauseTime struct {
-	Cause Cause `json:"cause"`
-	Ns    int64 `json:"ns"`
+	Cause Cause `json:"cause"` // who owns it
+	Ns    int64 `json:"ns"`    // waiting time that it owns
 }
 
 // Quantiles of waits. The plain ones count every wait once; the time-weighted
 // ones count every nanosecond of waiting once, so they say what a goroutine
 // lives through that is waiting at a random instant.
 type Quantiles struct {
-	P50 int64 `json:"p50_ns"`
-	P90 int64 `json:"p90_ns"`
-	P99 int64 `json:"p99_ns"`
+	P50 int64 `json:"p50_ns"` // half of them are at most this
+	P90 int64 `json:"p90_ns"` // 90 % of them are at most this
+	P99 int64 `json:"p99_ns"` // 99 % of them are at most this
 }
 
 // Summary is the account of a set of waits. Causes sum to TotalNs exactly.
 // Quantiles carry the error of the histogram: at most 0.1 % (in a [Class] 1 %);
 // waits of more than an hour count as one hour there, and only there.
 type Summary struct {
-	Count        int64              `json:"count"`
-	TotalNs      int64              `json:"total_ns"`
-	P50          int64              `json:"p50_ns"`
-	P90          int64              `json:"p90_ns"`
-	P99          int64              `json:"p99_ns"`
-	P999         int64              `json:"p999_ns"`
-	MaxNs        int64              `json:"max_ns"`
-	TimeWeighted Quantiles          `json:"time_weighted"`
-	TailMass     map[string]float64 `json:"tail_mass"` // "1ms", "10ms": share of TotalNs in waits longer than that
-	Causes       []CauseTime        `json:"causes"`
-	BehindLongNs int64              `json:"behind_long_ns"` // part of behind and overtaken spent under one run interval longer than a time slice, open waits included
-	OpenCount    int64              `json:"open_count"`     // still runnable when the trace ended; not in Count
-	OpenNs       int64              `json:"open_ns"`
-	CutNs        int64              `json:"cut_ns,omitempty"` // of waits whose end a gap or damage hides, as far as they were seen; not in TotalNs
-	Histogram    []Bucket           `json:"histogram,omitempty"`
+	Count        int64              `json:"count"`         // waits that ended
+	TotalNs      int64              `json:"total_ns"`      // their sum
+	P50          int64              `json:"p50_ns"`        // half of the waits are at most this: each counts once
+	P90          int64              `json:"p90_ns"`        // 90 % of the waits are at most this
+	P99          int64              `json:"p99_ns"`        // 99 % of the waits are at most this
+	P999         int64              `json:"p999_ns"`       // 99.9 % of the waits are at most this
+	MaxNs        int64              `json:"max_ns"`        // the longest
+	TimeWeighted Quantiles          `json:"time_weighted"` // percentiles: each nanosecond of waiting counts once
+	TailMass     map[string]float64 `json:"tail_mass"`     // share of TotalNs in waits longer than "1ms" and "10ms"
+	Causes       []CauseTime        `json:"causes"`        // all causes, in a fixed order
+	// BehindLongNs is the part of behind and overtaken spent under one run interval
+	// longer than a time slice, open waits included.
+	BehindLongNs int64 `json:"behind_long_ns"`
+	OpenCount    int64 `json:"open_count"` // waits not over when the trace ended; not in Count
+	OpenNs       int64 `json:"open_ns"`    // for how long those had lasted; not in TotalNs
+	// CutNs is for how long those waited whose end a gap or damage hides, as far as
+	// they were seen: not in Count and TotalNs. Absent if none.
+	CutNs     int64    `json:"cut_ns,omitempty"`
+	Histogram []Bucket `json:"histogram,omitempty"` // distribution by powers of two; absent in classes
 }
 
 // SeenNs is all waiting that the trace shows: also that which was not over when
@@ -70,10 +73,10 @@ func (s *Summary) SeenNs() int64 { return s.TotalNs + s.OpenNs + s.CutNs }
 // Bucket is one bar of the distribution of waits: those in [FromNs, ToNs), a
 // power of two. Count and SumNs are exact. Empty bars are left out.
 type Bucket struct {
-	FromNs int64 `json:"from_ns"`
-	ToNs   int64 `json:"to_ns"`
-	Count  int64 `json:"count"`
-	SumNs  int64 `json:"sum_ns"`
+	FromNs int64 `json:"from_ns"` // waits of at least this
+	ToNs   int64 `json:"to_ns"`   // and of less than this
+	Count  int64 `json:"count"`   // how many, exactly
+	SumNs  int64 `json:"sum_ns"`  // their sum, exactly
 }
 
 // Result is what the package hands on.
@@ -119,14 +122,18 @@ type Class struct {
 // goroutine is charged when it leaves a queue. In a [Story] it is what its P, or
 // for the global queue that on which it ran in the end, did meanwhile.
 type Held struct {
-	Cause   Cause    `json:"cause"`
-	Reason  string   `json:"reason"`  // stw: the runtime's reason; p-unavailable: system call, or locked for a hand-over to a locked thread; gc: mark worker
-	Class   int32    `json:"class"`   // whose system call, or the mark worker's; else 0
-	Name    string   `json:"name"`    // of that class
-	Creator string   `json:"creator"` // of that class
-	Stack   []string `json:"stack"`   // of the longest such system call, innermost frame first; at most 8
-	P       int32    `json:"p"`       // idle-p/missed: the P that had been idle longest when the wait ended; -1: one that never had a thread
-	Ns      int64    `json:"ns"`      // goroutine-ns of waiting
+	Cause Cause `json:"cause"` // "stw", "p-unavailable", "gc" or "idle-p/missed"
+	// Reason is, for "stw", the runtime's reason; for "p-unavailable", "system call",
+	// or "locked" for a hand-over to a locked thread; for "gc", "mark worker".
+	Reason  string   `json:"reason"`
+	Class   int32    `json:"class"`   // whose system call it was, or the mark worker's; 0 else
+	Name    string   `json:"name"`    // start function of that class; empty if none
+	Creator string   `json:"creator"` // function that executed the go statement; empty if none
+	Stack   []string `json:"stack"`   // where the longest such system call was made, innermost frame first, at most 8
+	// P is, for "idle-p/missed", the P that had been idle longest when the wait
+	// ended; -1 if that one never had a thread, and for other causes.
+	P  int32 `json:"p"`
+	Ns int64 `json:"ns"` // goroutine-time of waiting
 }
 
 // Antagonist is a class that ran while another waited. Over all antagonists, Ns
@@ -134,68 +141,66 @@ type Held struct {
 // open waits count in Ns already; and where more than 16 classes wait in one
 // queue, some are charged to class [ClassOthers] instead.
 type Antagonist struct {
-	Class   int32  `json:"class"`
-	Name    string `json:"name"`
-	Creator string `json:"creator"`
-	Ns      int64  `json:"ns"` // goroutine-ns of waiting spent under its run intervals
+	Class   int32  `json:"class"`   // who ran
+	Name    string `json:"name"`    // start function of the class
+	Creator string `json:"creator"` // function that executed the go statement
+	Ns      int64  `json:"ns"`      // goroutine-time of waiting spent under its run intervals
 }
 
 // Story tells one wait from beginning to end.
 type Story struct {
-	G       int64       `json:"g"`
-	Class   int32       `json:"class"`
-	Name    string      `json:"name"`
-	Creator string      `json:"creator"`
-	FromNs  int64       `json:"from_ns"`
-	ToNs    int64       `json:"to_ns"`
-	WaitNs  int64       `json:"wait_ns"`
-	P       int32       `json:"p"`      // where it ran in the end
-	Source  string      `json:"source"` // taken from
-	Basis   string      `json:"basis"`
-	Causes  []CauseTime `json:"causes"`
-	Path    []Step      `json:"path"`  // at most 16
-	Ahead   []Ahead     `json:"ahead"` // who ran on its P meanwhile, most first; at most 8
-	// MoreSteps is the number of stations after the last in Path.
+	G       int64       `json:"g"`       // the goroutine
+	Class   int32       `json:"class"`   // its class
+	Name    string      `json:"name"`    // start function of the class
+	Creator string      `json:"creator"` // function that executed the go statement
+	FromNs  int64       `json:"from_ns"` // beginning of the wait
+	ToNs    int64       `json:"to_ns"`   // its end
+	WaitNs  int64       `json:"wait_ns"` // how long it was
+	P       int32       `json:"p"`       // where it ran in the end
+	Source  string      `json:"source"`  // where it was taken from, as "src" of dump
+	Basis   string      `json:"basis"`   // how that is known, as "basis" of dump
+	Causes  []CauseTime `json:"causes"`  // they sum to WaitNs
+	Path    []Step      `json:"path"`    // the queues that it stood in, at most 16
+	Ahead   []Ahead     `json:"ahead"`   // who ran on its P meanwhile, most first, at most 8
+	// MoreSteps is the number of stations after the last in Path; absent if none.
 	MoreSteps int `json:"more_steps,omitempty"`
-	// AheadFromNs is the time from which on Ahead is complete; FromNs, unless the
-	// wait reaches back further than what is kept of the P's past.
+	// AheadFromNs is the time from which on Ahead, Runs and Held are complete;
+	// FromNs, unless the wait reaches back further than what is kept of the P's past.
 	AheadFromNs int64 `json:"ahead_from_ns"`
-	// Runs are the run intervals of Ahead in order, at most the 32 longest, and
-	// MoreRuns the number of the others.
+	// Runs are the run intervals behind Ahead in order, at most the 32 longest.
 	Runs     []Run  `json:"runs"`
-	MoreRuns int    `json:"more_runs,omitempty"`
-	Held     []Held `json:"held"` // what else kept the P, most first; at most 8
-	// What ended the wait: a start from Source; by a steal from Victim, else -1;
-	// the first of Batch, 0 if it was no batch; After is why P's goroutine before
-	// stopped, or p-start if P had just got a thread.
-	Victim int32  `json:"victim"`
-	Batch  int32  `json:"batch"`
-	After  string `json:"after"`
+	MoreRuns int    `json:"more_runs,omitempty"` // number of the others; absent if none
+	Held     []Held `json:"held"`                // what else kept its P meanwhile, most first; at most 8
+	Victim   int32  `json:"victim"`              // the P that it was stolen from; -1 if it was not
+	Batch    int32  `json:"batch"`               // how many were taken together; 0 if it was no batch
+	// After is why the goroutine before stopped on the P that ran it, as "why" of
+	// dump; "p-start" if the P had just got a thread.
+	After string `json:"after"`
 }
 
 // Run is a run interval of a goroutine, as far as it lies within a wait.
 type Run struct {
-	G      int64  `json:"g"`
-	Class  int32  `json:"class"`
-	Name   string `json:"name"`
-	FromNs int64  `json:"from_ns"`
-	ToNs   int64  `json:"to_ns"`
-	End    string `json:"end"`   // why it stopped; "" if it had not yet
-	Later  bool   `json:"later"` // it became runnable after the goroutine that waits
+	G      int64  `json:"g"`       // who ran
+	Class  int32  `json:"class"`   // its class
+	Name   string `json:"name"`    // start function of the class
+	FromNs int64  `json:"from_ns"` // when, as far as the wait overlaps it
+	ToNs   int64  `json:"to_ns"`   // until when
+	End    string `json:"end"`     // why it stopped, as "why" of dump; empty if it had not yet
+	Later  bool   `json:"later"`   // it became runnable after the goroutine that waits
 }
 
 // Step is one station of a waiting goroutine.
 type Step struct {
-	AtNs  int64  `json:"at_ns"`
-	Queue string `json:"queue"` // runnext, local, global, direct, unknown
-	P     int32  `json:"p"`     // whose queue; -1: the global one
-	Why   string `json:"why"`
+	AtNs  int64  `json:"at_ns"` // when it came there
+	Queue string `json:"queue"` // "runnext", "local", "global", "direct" or "unknown"
+	P     int32  `json:"p"`     // whose queue; -1 for the global one
+	Why   string `json:"why"`   // what brought it there, as "why" of dump
 }
 
 // Ahead is a class that ran while one goroutine waited.
 type Ahead struct {
-	Class int32  `json:"class"`
-	Name  string `json:"name"`
-	Ns    int64  `json:"ns"`
-	Runs  int64  `json:"runs"`
+	Class int32  `json:"class"` // who ran
+	Name  string `json:"name"`  // start function of the class
+	Ns    int64  `json:"ns"`    // for how long
+	Runs  int64  `json:"runs"`  // in how many run intervals
 }

@@ -31,7 +31,8 @@ func (a *app) analyzeCmd() *cobra.Command {
 		Use:   "analyze TRACE",
 		Short: "Print the analysis, as text or as JSON",
 		Long: `Analyze prints what the report says, without the pictures: as text for people,
-or as one JSON object for programs, whose schema docs/json.md describes.
+or as one JSON object for programs, which docs/json.md describes, and the JSON
+Schema docs/schema/analyze.json.
 
 Interrupted while it reads, it prints what it knows of the trace so far, marked
 as incomplete, and fails. A second interrupt ends it at once.`,

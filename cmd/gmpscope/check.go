@@ -48,7 +48,10 @@ traces the median is held against it, and findings count if at least half of
 the traces have them. docs/check.md explains it, with an example workflow.
 
 Without --budget, findings of severity warning or above fail; --fail-on sets
-another severity.`,
+another severity.
+
+With --format json it prints one JSON object for programs, which docs/json.md
+describes, and the JSON Schema docs/schema/check.json.`,
 		Example: `  gmpscope check trace.out
   gmpscope check --budget sched.budget run1.out run2.out run3.out
   gmpscope check --write-budget sched.budget good1.out good2.out

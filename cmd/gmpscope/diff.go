@@ -33,8 +33,9 @@ A side may be several traces, by --before and --after, or both: the traces are
 the samples, and five a side are the least with which chance can be ruled out.
 With fewer, windows within the traces are compared, which is weaker.
 
-The output is text for people, or one JSON object for programs, whose schema
-docs/json.md describes. With -o it is also written as an HTML file.`,
+The output is text for people, or one JSON object for programs, which
+docs/json.md describes, and the JSON Schema docs/schema/diff.json. With -o it is
+also written as an HTML file.`,
 		Example: `  gmpscope diff before.out after.out
   gmpscope diff before.out after.out -o diff.html --open
   gmpscope diff --before a1.out --before a2.out --after b1.out --after b2.out

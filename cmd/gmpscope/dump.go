@@ -26,8 +26,8 @@ func (a *app) dump() *cobra.Command {
 		Use:   "dump TRACE",
 		Short: "Print every decision of the scheduler, as JSON Lines",
 		Long: `Dump prints the decisions of the scheduler, observed and inferred, one JSON
-object a line, in their order. docs/json.md describes the keys; "basis" says how
-each is known.`,
+object a line, in their order. docs/json.md describes the keys, and so does the
+JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		Example: `  gmpscope dump trace.out | head
   gmpscope dump trace.out --from 1.2s --to 1.21s
   gmpscope dump trace.out | jq -c 'select(.k == "start" and .src == "steal")'`,

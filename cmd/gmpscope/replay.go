@@ -41,8 +41,8 @@ can be trusted, and as it could be, a line for each --gomaxprocs, --policy,
 which implies --free. Observed waiting is split into what ideal sharing would
 give as well, what the rules of the scheduler add, and what neither explains.
 
-The output is text for people, or one JSON object for programs, whose schema
-docs/json.md describes.`,
+The output is text for people, or one JSON object for programs, which
+docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 		Example: `  gmpscope replay trace.out
   gmpscope replay trace.out --free
   gmpscope replay trace.out --gomaxprocs 2 --gomaxprocs 8 --policy fifo

@@ -121,13 +121,13 @@ func onlyElement(x map[string]any, paths [][]step) map[string]any {
 
 // Outcome is what became of a rule.
 type Outcome struct {
-	Rule  string `json:"rule"`
-	Line  int    `json:"line"`
-	OK    bool   `json:"ok"`
-	Value string `json:"value"`
-	Bound string `json:"bound"`
-	// Why says what is wrong where the rule could not be held against the
-	// document; it counts as broken.
+	Rule  string `json:"rule"`  // as written, without comment
+	Line  int    `json:"line"`  // in the budget file, from 1
+	OK    bool   `json:"ok"`    // whether it holds
+	Value string `json:"value"` // what was measured
+	Bound string `json:"bound"` // what it was held against
+	// Why says what is wrong where the rule could not be held against the document;
+	// it counts as broken.
 	Why string `json:"why,omitempty"`
 }
 

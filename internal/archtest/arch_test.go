@@ -63,7 +63,7 @@ var rules = []rule{
 	{"report/html/echarts/gen", in("internal/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
 	{"report/html/echarts", in("internal/npm"), nil},
 	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/quantity"), []string{"github.com/go-echarts/go-echarts/v2"}},
-	{"report", in("reference", "analyze", "replay", "compare", "internal/names", "internal/std", "internal/term", "internal/quantity"), nil},
+	{"report", in("reference", "analyze", "replay", "compare", "internal/jsondoc", "internal/names", "internal/quantity", "internal/std", "internal/term"), nil},
 
 	// A module of its own, for programs that want little else.
 	{"capture/example", in("capture"), nil},
@@ -81,6 +81,8 @@ var rules = []rule{
 	{"internal/tracetest", nil, nil},
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
 	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
+	{"internal/jsondoc", in("reference", "analyze", "replay", "compare"), nil},
+	{"internal/cmd/jsondoc", in("reference", "analyze", "replay", "compare", "report", "internal/jsondoc"), []string{"github.com/google/jsonschema-go"}},
 	{"internal/hostile", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
 	{"internal/cmd", in("reference", "analyze", "replay", "compare", "report", "internal"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}}, // commands of developers
 	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},

@@ -19,7 +19,7 @@ import (
 	"github.com/gmpscope/gmpscope/replay"
 )
 
-//go:generate go run ../cmd/jsondoc -o ../../docs
+//go:generate go run ../cmd/jsondoc -root ../..
 
 // Analysis is what analyze writes with --format json: one JSON object, in a line
 // for each key, and for each element of the lists of objects.
@@ -128,9 +128,9 @@ type Class struct {
 // stopped ("stop"), and, where it stopped without blocking, "ready" again at the
 // same time; a "preempt" comes just before the "stop" that it caused.
 type Decision struct {
-	Time int64          `json:"t"` // ns since the first event
-	Kind reference.Kind `json:"k"` // kind of decision
-	G    int64          `json:"g,omitempty"`
+	Time int64          `json:"t"`           // ns since the first event
+	Kind reference.Kind `json:"k"`           // kind of decision
+	G    int64          `json:"g,omitempty"` // goroutine
 	// P is the processor that acted; for "ready" and "move", whose queue received the
 	// goroutine, absent for the global one; for "syscall-exit", the one that was kept.
 	P      *int32           `json:"p,omitempty"`

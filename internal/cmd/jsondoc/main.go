@@ -1,0 +1,59 @@
+// Command jsondoc writes docs/json.md and the JSON Schemas in docs/schema from the
+// types of package jsondoc and from their comments. Run it by
+//
+//	go generate ./internal/jsondoc
+package main
+
+import (
+	"flag"
+	"log"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
+)
+
+// roots are the documents, in the order of the page.
+var roots = []root{
+	{"Document", "analyze", "`gmpscope analyze TRACE --format json`", reflect.TypeFor[jsondoc.Analysis]()},
+	{"Dump", "dump", "Each line of `gmpscope dump TRACE`", reflect.TypeFor[jsondoc.Decision]()},
+	{"Replay", "replay", "`gmpscope replay TRACE --format json`", reflect.TypeFor[jsondoc.Replay]()},
+	{"Diff", "diff", "`gmpscope diff BEFORE AFTER --format json`", reflect.TypeFor[jsondoc.Diff]()},
+	{"Check", "check", "`gmpscope check TRACE… --format json`", reflect.TypeFor[jsondoc.Check]()},
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("jsondoc: ")
+	dir := flag.String("root", "../..", "the root `DIR` of the module")
+	flag.Parse()
+	files, err := generate(*dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(*dir, name), text, 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// generate returns the files by their names, relative to the root of the module.
+func generate(dir string) (map[string][]byte, error) {
+	c := newCollector(dir)
+	files := map[string][]byte{}
+	var pages []*document
+	for _, r := range roots {
+		d, err := c.document(r)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, d)
+		if files["docs/schema/"+r.file+".json"], err = schemaOf(d); err != nil {
+			return nil, err
+		}
+	}
+	files["docs/json.md"] = page(pages)
+	return files, nil
+}
