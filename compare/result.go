@@ -106,7 +106,7 @@ type Metric struct {
 	Delta   float64     `json:"delta"`    // after less before, of the medians
 	Ratio   *float64    `json:"ratio"`    // after / before; null where before is 0
 	CI      *[2]float64 `json:"ci"`       // confidence interval of Delta, which it contains; null with too few traces
-	RatioCI *[2]float64 `json:"ratio_ci"` // that of Ratio, likewise; null, too, where before may be 0
+	RatioCI *[2]float64 `json:"ratio_ci"` // confidence interval of Ratio; null with too few traces, and where before may be 0
 	// P is the p value of this metric by itself: Mann–Whitney, or by block bootstrap
 	// with windows. Null where none can be had.
 	P           *float64 `json:"p"`
@@ -148,11 +148,11 @@ type ClassChange struct {
 	AfterNs          int64  `json:"after_ns"`          // a mean over the traces
 	DeltaNs          int64  `json:"delta_ns"`          // after less before
 	BeforeGoroutines int64  `json:"before_goroutines"` // how many, median over the traces
-	AfterGoroutines  int64  `json:"after_goroutines"`  // likewise
+	AfterGoroutines  int64  `json:"after_goroutines"`  // how many, median over the traces
 	BeforeRunningNs  int64  `json:"before_running_ns"` // how long they ran, median over the traces
-	AfterRunningNs   int64  `json:"after_running_ns"`  // likewise
+	AfterRunningNs   int64  `json:"after_running_ns"`  // how long they ran, median over the traces
 	BeforeP99Ns      int64  `json:"before_p99_ns"`     // 99 % of their waits are at most this; the largest over the traces
-	AfterP99Ns       int64  `json:"after_p99_ns"`      // likewise
+	AfterP99Ns       int64  `json:"after_p99_ns"`      // 99 % of their waits are at most this; the largest over the traces
 }
 
 // Rename is a class that went away and one that came, and that are alike.
@@ -179,13 +179,13 @@ type FindingChange struct {
 	ID           string `json:"id"`             // the detector's
 	Change       Change `json:"change"`         // what became of it
 	BeforeN      int    `json:"before_n"`       // how many traces have it
-	AfterN       int    `json:"after_n"`        // likewise
+	AfterN       int    `json:"after_n"`        // how many traces have it
 	BeforeCostNs int64  `json:"before_cost_ns"` // median over all traces of the side, 0 for those without it
-	AfterCostNs  int64  `json:"after_cost_ns"`  // likewise
+	AfterCostNs  int64  `json:"after_cost_ns"`  // median over all traces of the side, 0 for those without it
 	Severity     string `json:"severity"`       // the worst on either side
 	Title        string `json:"title"`          // of the costliest, from after if it is there
-	BeforeTitle  string `json:"before_title"`   // that of each side; empty where it is not
-	AfterTitle   string `json:"after_title"`    // likewise
+	BeforeTitle  string `json:"before_title"`   // Title of this side; empty where it is not
+	AfterTitle   string `json:"after_title"`    // Title of this side; empty where it is not
 	// Significant says that chance alone would hardly do it.
 	Significant bool     `json:"significant"`
 	P           *float64 `json:"p"` // the p value; null where none can be had

@@ -29,9 +29,9 @@ type Split struct {
 	// Neither is always the better one, since where many equal pieces of work queue
 	// up, sharing lets them all end late.
 	Ideal string `json:"ideal"`
-	// GPSNs is what ideal fair sharing (gps) waits with the demand of that run: each
-	// goroutine becomes runnable when it does there, and computes as much until it
-	// blocks. The demand stays, lest the wait is only moved to where no trace shows
+	// GPSNs is what ideal fair sharing (gps) waits with the demand of the run behind
+	// ReferenceNs: each goroutine becomes runnable when it does there, and computes
+	// as much until it blocks. The demand stays, lest the wait is only moved to where no trace shows
 	// it: a goroutine that creates others, slowed down by them, creates them later.
 	GPSNs int64 `json:"gps_ns"`
 	// FIFONs is what one ideal queue (fifo) waits with the same demand.

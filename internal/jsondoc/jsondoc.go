@@ -117,7 +117,7 @@ type Class struct {
 	// Tasks are the types of the user tasks that they began, most often first; not
 	// all if they are many.
 	Tasks   []string `json:"tasks"`
-	Regions []string `json:"regions"` // the types of the user regions, likewise
+	Regions []string `json:"regions"` // the types of the user regions that they began
 }
 
 // Decision is a line of dump: an object a line, in the order of the decisions;
