@@ -19,11 +19,11 @@ func doc(t *testing.T, s string) Document {
 }
 
 const sample = `{"schema": 1,
- "waits": {"user": {"p99_ns": 2000000, "total_ns": 100}, "causes": [{"cause": "behind", "ns": 70}]},
+ "waits": {"user": {"p99_ns": 2000000, "total_ns": 100}, "tail_mass": {"1ms": 0.5}, "causes": [{"cause": "behind", "ns": 70}]},
  "pressure": {"some": 0.4},
  "classes": [{"name": "main.a", "waits": {"p99_ns": 5}}, {"name": "main.f[go.shape.int]", "waits": {"p99_ns": 9}}],
  "ps": [{"p": 0, "idle_ns": 3}, {"p": 1, "idle_ns": 4}],
- "findings": [{"id": "convoy", "kind": "cause", "severity": "warning"}, {"id": "trace-quality", "kind": "trace", "severity": "critical"}]}`
+ "steals": null, "findings": [{"id": "convoy", "kind": "cause", "severity": "warning"}, {"id": "trace-quality", "kind": "trace", "severity": "critical"}]}`
 
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
@@ -68,12 +68,11 @@ func TestRules(t *testing.T) {
 
 func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
 	for rule, want := range map[string]string{
-		"waits.nosuch <= 1":           "no \"nosuch\"",
-		"waits <= 1":                  "not end at a number",
-		"classes[nobody].n <= 1":      "no element",
-		"classes[main.a].nosuch <= 1": "nosuch",
-		"pressure[some] <= 1":         "is no list",
-		"pressure.some.more <= 1":     "no \"more\"",
+		"classes[nobody].starts <= 1":   "no element",
+		"queues.global_max <= 1":        "no \"queues\"", // null, in an old trace
+		"steals.count <= 1":             "no \"count\"",
+		"waits.tail_mass.1h <= 1":       "no \"1h\"",
+		"findings[convoy].cost_ns <= 1": "no \"cost_ns\"",
 	} {
 		rules, err := Parse(strings.NewReader(rule), "b")
 		if err != nil {
@@ -92,18 +91,28 @@ func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
 
 func TestBadBudgets(t *testing.T) {
 	for text, want := range map[string]string{
-		"waits.user.p99_ns":            "no comparison",
-		"<= 3":                         "no path",
-		"a..b <= 3":                    "empty part",
-		"a[b <= 3":                     "no comparison",
-		"a == 3":                       "no comparison:",
-		"a <= many":                    "no number",
-		"a <= 1e999":                   "no number",
-		"a <= NaN":                     "no number",
-		"a <= baseline / 2":            "after baseline",
-		"findings <= bad":              "no severity",
-		"a <= 3\n\n\xff <= 1":          "not UTF-8",
-		strings.Repeat("x", maxLine+1): "longer than",
+		"wait.user.p99_ns <= 1":           "there is no \"wait\" in the document; did you mean waits?",
+		"waits.user.p99 <= 1":             "there is no \"p99\" in waits.user; did you mean p99_ns",
+		"classes[main.a].xyzzy <= 1":      "there is no \"xyzzy\" in classes[main.a], which has antagonists, causes,",
+		"waits.user <= 1":                 "waits.user is no number, which has behind_long_ns,",
+		"trace.name <= 1":                 "trace.name is no number",
+		"classes.starts <= 1":             "classes is a list: choose an element, as in classes[NAME].starts",
+		"classes <= 1":                    "classes is no number",
+		"pressure[some] <= 1":             "pressure is no list",
+		"pressure.some.more <= 1":         "there is no \"more\" in pressure.some, which has no parts",
+		"steals.coun <= 1":                "did you mean count?",
+		"waits.user.p99_ns":               "no comparison",
+		"<= 3":                            "no path",
+		"a..b <= 3":                       "empty part",
+		"a[b <= 3":                        "no comparison",
+		"a == 3":                          "no comparison:",
+		"pressure.some <= many":           "no number",
+		"pressure.some <= 1e999":          "no number",
+		"pressure.some <= NaN":            "no number",
+		"pressure.some <= baseline / 2":   "after baseline",
+		"findings <= bad":                 "no severity",
+		"pressure.some <= 3\n\n\xff <= 1": "not UTF-8",
+		strings.Repeat("x", maxLine+1):    "longer than",
 	} {
 		_, err := Parse(strings.NewReader(text), "b.budget")
 		var e *Error
@@ -111,7 +120,7 @@ func TestBadBudgets(t *testing.T) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := Parse(strings.NewReader("a <= 1\n\nb <= x"), "b"); err == nil || !strings.Contains(err.Error(), "line 3") {
+	if _, err := Parse(strings.NewReader("pressure.some <= 1\n\npressure.some <= x"), "b"); err == nil || !strings.Contains(err.Error(), "line 3") {
 		t.Error(err)
 	}
 }
@@ -168,15 +177,13 @@ func TestBadDocuments(t *testing.T) {
 // the same in what is kept of a document.
 func TestOnly(t *testing.T) {
 	const text = `waits.user.p99_ns <= 2ms
-waits <= 1
-waits.user.none <= 1
-waits.causes.ns <= 1
-waits.causes <= 1
-waits.causes[behind] <= 1
+waits.user.max_ns <= 1
+waits.tail_mass.1ms <= 1
+waits.tail_mass.1h <= 1
+waits.causes[gc].ns <= 1
+steals.count <= 1
 waits.causes[behind].ns <= 1
-waits[user].p99_ns <= 1
 classes[main.*].waits.p99_ns <= 8ns
-classes[main.a].name <= 1
 classes[nobody].waits.p99_ns <= 8ns
 ps[1].idle_ns <= baseline
 ps[0].idle_ns <= 2
@@ -208,7 +215,7 @@ func sameOfOnly(t *testing.T, rules []Rule, d Document) {
 }
 
 func FuzzBudget(f *testing.F) {
-	f.Add("waits.user.p99_ns <= 2ms\nfindings[*] < note\nclasses[a*b].x >= baseline + 3%", sample)
+	f.Add("waits.user.p99_ns <= 2ms\nfindings[*] < note\nclasses[a*b].starts >= baseline + 3%", sample)
 	f.Fuzz(func(t *testing.T, text, document string) {
 		rules, err := Parse(strings.NewReader(text), "b")
 		if err != nil {

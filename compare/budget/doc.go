@@ -11,9 +11,9 @@
 //	findings[convoy]                         <= warning
 //
 // The left side is a path into the document that `analyze --format json` writes
-// (docs/json.md). An element of a list is chosen by its name, cause, id or p in
-// brackets, where * stands for any letters; of several the worst counts. The
-// right side is a number, perhaps with a unit (ns, us, µs, ms, s, m, %), or
+// (docs/json.md); with a key that no such document has it is an error. An element
+// of a list is chosen by its name, cause, id or p in brackets, where * stands for
+// any letters; of several the worst counts. The right side is a number, perhaps with a unit (ns, us, µs, ms, s, m, %), or
 // baseline, perhaps times or plus something: baseline * 1.2, baseline + 25%,
 // baseline + 2ms. For findings it is a severity: ok, note, warning, critical.
 //

@@ -139,6 +139,9 @@ func parseRule(text string) (Rule, error) {
 		}
 		return Rule{}, fmt.Errorf("%q is no severity: use %s", bound, strings.Join(severities, ", "))
 	}
+	if err := checkPath(r.path); err != nil {
+		return Rule{}, err
+	}
 	return r, r.bound(bound)
 }
 

@@ -124,9 +124,13 @@ func (s *sources) fieldComment(t reflect.Type, name string) (comment, error) {
 	return comment{}, fmt.Errorf("%s.%s has no declaration", t, name)
 }
 
-// withoutSubject drops the name of a field from the beginning of its comment: "Path is
-// the way" becomes "the way".
+// withoutSubject drops the name of a field from the beginning of its comment, and the
+// period of a single sentence: "Path is the way." becomes "the way".
 func withoutSubject(text, name string) string {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, ". ") && !strings.Contains(text, ".\n") {
+		text = strings.TrimSuffix(text, ".")
+	}
 	for _, verb := range []string{" is ", " are ", " reports "} {
 		if rest, ok := strings.CutPrefix(text, name+verb); ok {
 			return rest
