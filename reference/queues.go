@@ -62,9 +62,6 @@ func NewQueues(r Rules) *Queues {
 	return &Queues{rules: r, global: list{head: None, tail: None}}
 }
 
-// Rules returns the rules in force.
-func (q *Queues) Rules() Rules { return q.rules }
-
 // Grow makes room for goroutines below gs and Ps below ps.
 func (q *Queues) Grow(gs, ps int) {
 	for len(q.node) < gs {

@@ -168,9 +168,9 @@ func (a *Auditor) Finish() Guided {
 	return a.out
 }
 
-// Ran returns, after Finish, the time that P ran goroutines, system calls left
+// ran returns, after Finish, the time that P ran goroutines, system calls left
 // out, in ns.
-func (a *Auditor) Ran(p int32) int64 {
+func (a *Auditor) ran(p int32) int64 {
 	if ix, ok := a.pix[p]; ok {
 		return a.ps[ix].ran
 	}

@@ -390,7 +390,7 @@ func TestRan(t *testing.T) {
 		a.Add(&d)
 	}
 	a.Finish()
-	if p0, p1 := a.Ran(0), a.Ran(1); p0 != 1000-30+500 || p1 != 7000-50 {
+	if p0, p1 := a.ran(0), a.ran(1); p0 != 1000-30+500 || p1 != 7000-50 {
 		t.Errorf("P0 ran %d ns, P1 %d ns", p0, p1)
 	}
 }

@@ -5,10 +5,10 @@ import "math"
 // The bands in which a simulation of a trace's own scheduler counts as good, as
 // parts of the observed value. docs/replay.md says how many traces are in them.
 const (
-	BandBusy     = 0.01
-	BandMakespan = 0.03
-	BandWaited   = 0.15
-	BandQuantile = 1.5 // factor
+	bandBusy     = 0.01
+	bandMakespan = 0.03
+	bandWaited   = 0.15
+	bandQuantile = 1.5 // factor
 	// bandFloor is the wait, in ns, below which a quantile is not compared by its
 	// factor: the trace's clock ticks every 64 ns, and the model has no such short
 	// waits.
@@ -26,12 +26,12 @@ func outOfBand(observed, simulated Run) []string {
 			out = append(out, name)
 		}
 	}
-	far("busy", e.Busy, BandBusy)
-	far("makespan", e.Makespan, BandMakespan)
-	far("waited", e.Waits.Total, BandWaited)
+	far("busy", e.Busy, bandBusy)
+	far("makespan", e.Makespan, bandMakespan)
+	far("waited", e.Waits.Total, bandWaited)
 	factor := func(name string, observed, simulated int64) {
 		a, b := float64(max(observed, bandFloor)), float64(max(simulated, bandFloor))
-		if max(a/b, b/a) > BandQuantile {
+		if max(a/b, b/a) > bandQuantile {
 			out = append(out, name)
 		}
 	}

@@ -58,9 +58,9 @@ type Weighted struct {
 	P50 int64 `json:"p50_ns"` // half of all waiting is in waits of at most this
 }
 
-// Policy is the name of a set of rules. Go 1.22 to 1.25 have the same, and so
+// policyName is the name of a set of rules. Go 1.22 to 1.25 have the same, and so
 // have Go 1.26 and 1.27.
-func Policy(r reference.Rules) string {
+func policyName(r reference.Rules) string {
 	if r.STWKeepsRunnext {
 		return "go1.26"
 	}
@@ -94,7 +94,7 @@ func (g *Guiding) Add(d *reference.Decision) error {
 
 // Finish returns the result of the replay, given that of the analysis.
 func (g *Guiding) Finish(res *analyze.Result) *Result {
-	out := &Result{Trace: res.Trace, Policy: Policy(g.rules), GOMAXPROCS: res.Trace.GOMAXPROCS, Observed: observed(res)}
+	out := &Result{Trace: res.Trace, Policy: policyName(g.rules), GOMAXPROCS: res.Trace.GOMAXPROCS, Observed: observed(res)}
 	if a := g.audit; a != nil {
 		a.end(res.Trace.DurationNs)
 		guided := a.finish(res.Procs.Ps)
@@ -137,7 +137,7 @@ func (a *Auditor) finish(ps []procs.Proc) Guided {
 	a.Finish()
 	for _, p := range ps {
 		account := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
-		if ran := a.Ran(p.P); ran != account {
+		if ran := a.ran(p.P); ran != account {
 			a.violate(&reference.Decision{Time: a.time, G: reference.NoG, P: p.P}, TimeLost,
 				fmt.Sprintf("%d ns, the sum of the run intervals on P%d", ran, p.P), fmt.Sprintf("%d ns in its account", account))
 		}

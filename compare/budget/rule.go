@@ -148,9 +148,6 @@ func parseRule(text string) (Rule, error) {
 // ofFindings says that the rule is about the severity of findings.
 func (r *Rule) ofFindings() bool { return len(r.path) == 1 && r.path[0].key == "findings" }
 
-// Relative says that the rule needs a baseline.
-func (r *Rule) Relative() bool { return r.relative != absolute }
-
 func parsePath(s string) ([]step, error) {
 	if s == "" {
 		return nil, errors.New("has no path before the comparison")
