@@ -1,5 +1,37 @@
 // Package analyze answers: what did the scheduler do, and was it good?
 //
+// [File] analyses a trace by its path or URL, and [Reader] what a reader gives, such as
+// the buffer of a runtime/trace.FlightRecorder. Both return a [Result]: what the trace
+// is ([Trace]), how far its hidden decisions could be explained ([Reconstruction]), how
+// long goroutines waited for a P and why (package waits), what the Ps did (procs), how
+// evenly running time was shared (fairness), what had to be done in a row ([Span]), and
+// what is wrong with it (findings), the worst first. The zero [Options] are usable.
+//
+// All times are int64, in nanoseconds; those that name an instant count from the first
+// event of the trace. The same trace and options give the same result, whatever the
+// number of workers. A result shares nothing with what it was made from, and may be read
+// by several goroutines at once.
+//
+// A trace that is damaged, or cut off, gives the result of what could be read, and
+// Trace.Warnings says what is missing. Errors are for traces of which nothing can be
+// read ([ErrNoEvents] and those of package input), for a cancelled context, and for
+// mistakes of this module ([Bug]). Traces need not be trusted: memory is bounded, by
+// Options.MaxMemory if it is set.
+//
+// # Errors and limits by example
+//
+//	res, err := analyze.File(ctx, name, analyze.Options{MaxMemory: 512 << 20})
+//	if err != nil {
+//		return err // which names the trace
+//	}
+//	for _, w := range res.Trace.Warnings {
+//		log.Print(w)
+//	}
+//
+// Package gmpscope says which of the packages below are stable.
+//
+// # How it works
+//
 // It is a pipeline; each step is a package that imports none of the later
 // ones.
 //
@@ -25,6 +57,7 @@
 //  6. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
 //     a folder of its own, judge what the accumulators hold.
 //
-// [Run] ties the steps together and returns a [Result]. Memory is bounded by
-// what is alive in the trace, a few generations in flight, and the result.
+// [Run] ties the steps together, for those who open the trace themselves, and
+// returns a [Result]. Memory is bounded by what is alive in the trace, a few
+// generations in flight, and the result.
 package analyze

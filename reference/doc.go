@@ -7,6 +7,9 @@
 // workloads can be driven by the same rules. The simulator in package sim below
 // drives them with choices of its own.
 //
+// [RulesFor] has the rules of a version of Go. [Queues] steps run queues by them, for the
+// packages of this module; package gmpscope says what is stable.
+//
 // # Words
 //
 // Every word is the runtime's own. Function names are those of

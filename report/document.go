@@ -2,10 +2,17 @@
 // [Document] from a result; the writers for HTML, text and JSON render that
 // and nothing else, so they cannot disagree.
 //
+// The same analysis gives the same bytes. Strings from a trace, which may be hostile, are
+// made harmless on their way out. Package gmpscope says what is stable, and docs/json.md
+// describes the JSON, whose version is [Schema].
+//
 //  1. [Build] judges a result in words: document.go, verdict.go.
 //  2. [WriteText] and [WriteJSON] write it for people and programs; package
 //     [github.com/gmpscope/gmpscope/report/html] writes the page.
-//  3. [Dump] writes single decisions, beside the document.
+//  3. [Dump] writes single decisions, beside the document, for
+//     analyze.Options.OnDecision.
+//  4. [WriteDiffText] and [WriteDiffJSON] write a comparison, [WriteReplayText] and
+//     [WriteReplayJSON] a replay, and [NewCheck] makes a gate of findings and budgets.
 package report
 
 import (

@@ -30,6 +30,8 @@
 // within the whole trace, with better times at its beginning; statuses then
 // come as transitions from Undetermined, and are to be held against the state
 // carried over from the generation before.
+//
+// It serves this module and is not stable: see package gmpscope.
 package events
 
 // Event is one event, without pointers. Goroutine, thread and processor are

@@ -5,6 +5,8 @@
 // [Accumulator] compares what each goroutine of the program got with what ideal
 // sharing would have given it. The goroutines of the runtime and of the tracer
 // are not judged; the Ps that mark workers hold are not there to be shared.
+//
+// What a result holds is stable, the rest serves this module: see package gmpscope.
 package fairness
 
 // Pressure says for how much of the time runnable goroutines waited, in the

@@ -21,6 +21,8 @@
 //
 // Only goroutines of the program count as victims, and only waits that they did
 // not ask for; a detector that differs says so in its explanation.
+//
+// What a result holds is stable, the rest serves this module: see package gmpscope.
 package findings
 
 // Severity ranks findings.

@@ -74,6 +74,10 @@ func order(x, y Finding) int {
 		cmp.Compare(x.Title, y.Title), cmp.Compare(xc, yc), cmp.Compare(xk, yk))
 }
 
+// Subject is the class that a finding is about: that of its first victim with a
+// class, or else of its first cause. Both are "" where nobody has a class.
+func (f *Finding) Subject() (class, creator string) { return subject(*f) }
+
 // subject is who a finding is about: the first victim with a class, or else the
 // first cause.
 func subject(x Finding) (class, creator string) {

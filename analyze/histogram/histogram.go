@@ -1,6 +1,8 @@
 // Package histogram answers: how often did each of many values occur, to three
 // decimal digits? It serves the accumulators of step 5 of
 // [github.com/gmpscope/gmpscope/analyze], which count one or two with every start.
+//
+// It serves this module and is not stable: see package gmpscope.
 package histogram
 
 import (

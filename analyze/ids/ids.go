@@ -1,6 +1,8 @@
 // Package ids answers: which place in an accumulator's table does an id have? It
 // serves the steps 3 and 4 of [github.com/gmpscope/gmpscope/analyze], which look up
 // a goroutine or two for each event or decision.
+//
+// It serves this module and is not stable: see package gmpscope.
 package ids
 
 import "math"

@@ -23,4 +23,9 @@
 //
 // A damaged batch header does not end the trace. The damage is recorded as a [Loss], and the
 // walk goes on where the next chain of plausible batch headers begins. See resync.go.
+//
+// # For other programs
+//
+// [Open], its [Options], and the methods Header, Name and Close of a [Source] are stable, the rest
+// serves this module: see package gmpscope.
 package input

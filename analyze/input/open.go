@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,9 @@ import (
 
 // Options says where Open takes its input from and how it reports.
 type Options struct {
-	Stdin  io.Reader    // for "-"; nil means there is none
-	Client *http.Client // nil means one with sane timeouts; see Open
+	Stdin     io.Reader    // for "-"; nil means there is none
+	StdinName string       // what messages call it; "" means standard input
+	Client    *http.Client // nil means one with sane timeouts; see Open
 
 	// Progress is called now and then, by the goroutine that calls Open and Next, with the bytes
 	// read and their total, both of the input as stored; total is 0 if it is not known.
@@ -85,7 +87,7 @@ func (s *Source) openFile(ctx context.Context) error {
 }
 
 func (s *Source) openStdin(ctx context.Context, o Options) error {
-	s.name = "standard input"
+	s.name = cmp.Or(o.StdinName, "standard input")
 	if o.Stdin == nil {
 		return s.fail("opening", errors.New("there is none"))
 	}

@@ -5,6 +5,8 @@
 // one [State], so a P's times sum to its lifetime exactly, in integers.
 // [Tracker] holds the rules that turn decisions into states and queue lengths;
 // the other accumulators use it too.
+//
+// What a result holds is stable, the rest serves this module: see package gmpscope.
 package procs
 
 import "math"

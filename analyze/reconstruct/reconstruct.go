@@ -10,6 +10,8 @@
 // late.go).
 //
 // Every decision says how it is known.
+//
+// It serves this module and is not stable: see package gmpscope.
 package reconstruct
 
 import (

@@ -21,4 +21,6 @@
 // a lower bound of the true span, and T1/Tinf an upper one of the parallelism.
 // What a goroutine waits for outside the program (time, network, system calls)
 // is no part of either.
+//
+// It serves this module and is not stable: see package gmpscope.
 package span

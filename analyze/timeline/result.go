@@ -7,6 +7,8 @@
 // end, so a merged bin is exactly the bin that a wider start would have made.
 // The fine one holds single stints, queue lengths and movements, for the whole
 // trace if that is short, else around the moments given to [Accumulator.Mark].
+//
+// What a result holds is stable, the rest serves this module: see package gmpscope.
 package timeline
 
 // Result is the picture of a trace over time, at a resolution that does not

@@ -77,4 +77,6 @@
 // just woke, a step for each stint of the Ps concerned since it woke. Memory
 // follows the number of goroutines and Ps alive; all else has a bound, named
 // where it is set.
+//
+// What a result holds is stable, the rest serves this module: see package gmpscope.
 package waits

@@ -2,6 +2,8 @@
 // 2 of [github.com/gmpscope/gmpscope/analyze]. Newer formats only added to it.
 //
 // Source: internal/trace/tracev2 (Go 1.26), internal/trace/event/go122 (Go 1.22).
+//
+// It serves this module and is not stable: see package gmpscope.
 package wire
 
 // Types of events, and of what stands between them.

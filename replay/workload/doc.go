@@ -35,4 +35,6 @@
 // Which of several goroutines a channel or lock serves first, and whether a
 // goroutine blocks at all, depends on the schedule; in a Workload it is as it
 // was. Changes of GOMAXPROCS come from outside, with a stop-the-world.
+//
+// It serves this module and is not stable: see package gmpscope.
 package workload

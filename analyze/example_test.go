@@ -1,0 +1,51 @@
+package analyze_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Two goroutines hand a value back and forth, and keep the only P from all others.
+func ExampleFile() {
+	res, err := analyze.File(context.Background(), "../testdata/traces/pingpong-starve-go1.26-p1.trace.gz", analyze.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("go %s, GOMAXPROCS %d\n", res.Trace.GoVersion, res.Trace.GOMAXPROCS)
+	for _, f := range res.Findings {
+		class, _ := f.Subject()
+		fmt.Printf("%s: %s: class %q lost %v of %s\n", f.Severity, f.ID, class, time.Duration(f.CostNs).Round(time.Millisecond), f.CostOf)
+	}
+	// Output:
+	// go 1.26 or 1.27, GOMAXPROCS 1
+	// warning: runnext-monopoly: class "main.waiter" lost 59ms of waiting
+	// note: trace-quality: class "" lost 0s of waiting
+	// note: starvation: class "main.waiter" lost 22ms of waiting
+	// note: global-queue-neglect: class "goroutines of unknown start function" lost 22ms of waiting
+}
+
+// Every decision of the scheduler is there to be looked at, too: here, how many
+// goroutines were stolen.
+func ExampleOptions() {
+	steals, moved := 0, int32(0)
+	_, err := analyze.File(context.Background(), "../testdata/traces/steal-small-go1.26-p2.trace.gz", analyze.Options{
+		DecisionsOnly: true,
+		OnDecision: func(d *reference.Decision) error {
+			if d.Kind == reference.KindSteal {
+				steals++
+				moved += d.Batch
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(steals, "steals moved", moved, "goroutines")
+	// Output: 4 steals moved 5 goroutines
+}
