@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 // judge fills in the verdict. The primary metrics decide: all that changed for
@@ -85,7 +86,7 @@ func (r *Result) headline(up, down []*Metric) string {
 	}
 	hint := ""
 	if c := r.chief(); c != "" && (len(up) > 0 || len(down) > 0) {
-		hint = "; most of the change has the cause " + c
+		hint = "; most of the change has the cause “" + c + "”"
 	}
 	weak := ""
 	if r.Method == Windows {
@@ -133,7 +134,8 @@ func (r *Result) chief() string {
 	if best == nil || 2*abs(best.DeltaNs) < abs(r.Waiting.DeltaNs) || best.DeltaNs == 0 {
 		return ""
 	}
-	return best.Cause
+	t, _ := vocabulary.Lookup(vocabulary.Cause, best.Cause)
+	return t.Title
 }
 
 // Value writes a metric's value for people. Shares have a digit more than

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -119,7 +120,7 @@ func (t *text) diffCauses(c *compare.Result) {
 		if x.BeforeNs == 0 && x.AfterNs == 0 {
 			continue
 		}
-		tb.add(x.Cause, quantity.Duration(x.BeforeNs), quantity.Duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs), quantity.Part(max(x.DeltaNs, -x.DeltaNs), all))
+		tb.add(words.Cause(waits.Cause(x.Cause)), quantity.Duration(x.BeforeNs), quantity.Duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs), quantity.Part(max(x.DeltaNs, -x.DeltaNs), all))
 	}
 	tb.add("all waiting", quantity.Duration(c.Waiting.BeforeNs), quantity.Duration(c.Waiting.AfterNs), words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs), "")
 	t.table(2, tb)

@@ -13,7 +13,7 @@ import (
 type Dump struct {
 	w   io.Writer
 	o   DumpOptions
-	say *vocabulary
+	say *fragments
 	buf []byte
 }
 
@@ -26,7 +26,7 @@ type DumpOptions struct {
 
 // NewDump returns a Dump that writes to w.
 func NewDump(w io.Writer, o DumpOptions) *Dump {
-	return &Dump{w: w, o: o, say: newVocabulary(), buf: make([]byte, 0, 256)}
+	return &Dump{w: w, o: o, say: newFragments(), buf: make([]byte, 0, 256)}
 }
 
 // Write writes one decision. It does not keep d.
@@ -97,12 +97,12 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 	return append(b, u.say.bases[d.Basis]...)
 }
 
-// vocabulary is the parts of a line that are one of few words, by the number of the
+// fragments are the parts of a line that are one of few words, by the number of the
 // word. For a cause or a reason that is not known there is none.
-type vocabulary struct{ kinds, sources, queues, whys, reasons, bases [256]string }
+type fragments struct{ kinds, sources, queues, whys, reasons, bases [256]string }
 
-func newVocabulary() *vocabulary {
-	return &vocabulary{
+func newFragments() *fragments {
+	return &fragments{
 		kinds:   wrapped(`,"k":"`, `"`, func(i int) string { return reference.Kind(i).String() }),
 		sources: wrapped(`,"src":"`, `"`, func(i int) string { return reference.Source(i).String() }),
 		queues:  wrapped(`,"to":"`, `"`, func(i int) string { return reference.Queue(i).String() }),

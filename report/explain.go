@@ -13,8 +13,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/config"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
-	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/internal/names"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 // UnknownName says that there is no explanation of a name.
@@ -37,8 +37,8 @@ func Names() []string {
 	for _, d := range all.Docs() {
 		out = append(out, d.ID)
 	}
-	for _, t := range glossary.Terms() {
-		out = append(out, t.Term)
+	for _, t := range vocabulary.Terms() {
+		out = append(out, t.Name)
 	}
 	return out
 }
@@ -54,7 +54,7 @@ func WriteExplanation(w io.Writer, name string, o TextOptions) error {
 			found = true
 		}
 	}
-	for _, term := range glossary.Find(name) {
+	for _, term := range vocabulary.Find(name) {
 		if found {
 			t.line("")
 		}
@@ -70,9 +70,9 @@ func WriteExplanation(w io.Writer, name string, o TextOptions) error {
 // near returns names like name, nearest first; at most three.
 func near(name string) []string {
 	candidates, shown := Names(), map[string]string{}
-	for _, t := range glossary.Terms() {
+	for _, t := range vocabulary.Terms() {
 		for _, alias := range t.Aliases {
-			candidates, shown[alias] = append(candidates, alias), t.Term
+			candidates, shown[alias] = append(candidates, alias), t.Name
 		}
 	}
 	var out []string
@@ -86,13 +86,14 @@ func near(name string) []string {
 
 // kinds are the sorts of terms, in the order in which they are listed.
 var kinds = []struct {
-	kind  glossary.Kind
+	kind  vocabulary.Kind
 	title string
 }{
-	{glossary.Cause, "Causes of waiting"},
-	{glossary.Source, "Sources of starts"},
-	{glossary.Word, "Words"},
-	{glossary.Metric, "Metrics"},
+	{vocabulary.Cause, "Causes of waiting"},
+	{vocabulary.Source, "Sources of starts"},
+	{vocabulary.State, "States of a P"},
+	{vocabulary.Word, "Words"},
+	{vocabulary.Metric, "Metrics"},
 }
 
 // WriteNames lists all that can be explained, a line each.
@@ -104,8 +105,8 @@ func WriteNames(w io.Writer, o TextOptions) error {
 	}
 	for _, k := range kinds {
 		t.head(k.title)
-		for _, term := range glossary.Of(k.kind) {
-			t.entry(term.Term, term.Short)
+		for _, term := range vocabulary.Of(k.kind) {
+			t.entry(term.Name, term.Short)
 		}
 	}
 	return t.w.Flush()
@@ -127,8 +128,8 @@ func brief(s string, n int) string {
 	return wrap(s, n-1)[0] + "…"
 }
 
-func (t *text) term(term glossary.Term) {
-	t.line(fmt.Sprintf("%s (%s)", t.in(bold, term.Term), term.Kind))
+func (t *text) term(term vocabulary.Term) {
+	t.line(fmt.Sprintf("%s (%s)", t.in(bold, term.Name), term.Kind))
 	t.para(2, term.Short)
 	t.para(2, term.Long)
 	if len(term.Aliases) > 0 {

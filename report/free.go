@@ -40,7 +40,7 @@ func (t *text) replayFree(r *replay.Result) {
 	t.head("Why they waited")
 	tb = newTable("cause", "observed", "simulated")
 	for _, c := range f.Causes {
-		tb.add(string(c.Cause), quantity.Duration(c.ObservedNs), quantity.Duration(c.SimulatedNs))
+		tb.add(words.Cause(c.Cause), quantity.Duration(c.ObservedNs), quantity.Duration(c.SimulatedNs))
 	}
 	t.table(2, tb)
 

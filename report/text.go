@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/report/internal/words"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 // Width is the number of columns that the text is laid out for.
@@ -122,8 +122,8 @@ var statusStyle = map[string]style{"ok": green, "note": blue, "warning": yellow,
 
 func (t *text) verdict(doc *Document) {
 	v := doc.Verdict
-	badge, _ := words.Status(v.Status)
-	t.line(t.in(statusStyle[v.Status], strings.ToUpper(badge)))
+	status, _ := vocabulary.Lookup(vocabulary.Severity, v.Status)
+	t.line(t.in(statusStyle[v.Status], strings.ToUpper(status.Title)))
 	for _, l := range wrap(v.Headline, Width) {
 		t.line(t.in(bold, l))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -216,7 +217,7 @@ func (t *text) waiting(r *analyze.Result) {
 		if un+sn+yn == 0 {
 			continue
 		}
-		cause.add(fmt.Sprintf("%s (%s)", words.CauseOf(c).Title, c), quantity.Duration(un), quantity.Part(un, w.User.TotalNs), quantity.Duration(sn), quantity.Duration(yn))
+		cause.add(fmt.Sprintf("%s (%s)", words.Cause(c), c), quantity.Duration(un), quantity.Part(un, w.User.TotalNs), quantity.Duration(sn), quantity.Duration(yn))
 	}
 	cause.add("all", quantity.Duration(w.User.TotalNs), quantity.Part(w.User.TotalNs, w.User.TotalNs), quantity.Duration(w.Self.TotalNs), quantity.Duration(w.System.TotalNs))
 	t.table(2, cause)
@@ -281,7 +282,7 @@ func (t *text) overTime(r *analyze.Result) {
 	chief = chief[:min(len(chief), textCauses)]
 	head := []string{"from", "waiting"}
 	for _, c := range chief {
-		head = append(head, words.CauseOf(c.Cause).Title)
+		head = append(head, words.Cause(c.Cause))
 	}
 	tb := newTable(head...)
 	bins := len(o.Causes[0].Ns)
@@ -388,13 +389,13 @@ func (t *text) processors(r *analyze.Result) {
 	t.head("What the Ps did")
 	head := []string{"P"}
 	gaps := slices.ContainsFunc(ps, func(p procs.Proc) bool { return p.NotRecordedNs > 0 })
-	for _, s := range words.States() {
+	for _, s := range vocabulary.Of(vocabulary.State) {
 		// What is unused or not recorded the shares are not of.
-		if s.JSON == "not_recorded_ns" && gaps || s.JSON != "not_recorded_ns" && s.JSON != "unused_ns" {
+		if s.Name == "ps.not_recorded_ns" && gaps || s.Name != "ps.not_recorded_ns" && s.Name != "ps.unused_ns" {
 			head = append(head, s.Column)
 		}
 	}
-	tb := newTable(append(head, "starts", "queue", "max")...)
+	tb := newTable(append(head, columns("ps.starts", "ps.queue_mean", "ps.queue_max")...)...)
 	row := func(label string, p procs.Proc, queue, top string) {
 		part := func(ns int64) string { return quantity.Part(ns, p.UsableNs()) }
 		cells := []string{label, part(p.RunningNs), part(p.SystemNs), part(p.GCNs), part(p.TracerNs), part(p.SyscallNs),
@@ -489,7 +490,7 @@ func (t *text) counts(title string, c procs.Counts) {
 		return cmp.Or(cmp.Compare(c.ByCause[b], c.ByCause[a]), cmp.Compare(a, b))
 	})
 	for i, k := range keys {
-		keys[i] = fmt.Sprintf("%s %s", words.Decision(k), quantity.Count(c.ByCause[k]))
+		keys[i] = fmt.Sprintf("%s %s", words.Phrase(vocabulary.Reason, k), quantity.Count(c.ByCause[k]))
 	}
 	s := fmt.Sprintf("%-12s %s", title, quantity.Count(c.Count))
 	if len(keys) > 0 {
@@ -509,14 +510,15 @@ func (t *text) classes(r *analyze.Result) {
 		fair[c.ID] = c
 	}
 	t.head("Classes of goroutines")
-	tb := newTable("start function", "n", "ran", "waited", "p50", "p99", "longest", "chief cause", "Jain").alignLeft(7)
+	tb := newTable(slices.Concat([]string{"start function"}, columns("classes.goroutines", "classes.running_ns", "waits.total_ns", "waits.p50_ns", "waits.p99_ns", "waits.max_ns"),
+		[]string{"chief cause"}, columns("fairness.jain"))...).alignLeft(7)
 	for i, c := range cs {
 		if i == textClasses {
 			break
 		}
 		chief, jain := "-", "-"
 		if b := words.BySize(c.Waits.Causes); len(b) > 0 {
-			chief = words.CauseOf(b[0].Cause).Title
+			chief = words.Cause(b[0].Cause)
 		}
 		if f, ok := fair[c.ID]; ok && f.Judged > 1 {
 			jain = quantity.Index(f.Jain)
@@ -571,7 +573,7 @@ func (t *text) fairness(r *analyze.Result) {
 func (t *text) honesty(r *analyze.Result) {
 	t.head("How sure is this?")
 	t.rebuilt(r)
-	t.para(2, words.WhatIsAWait)
+	t.para(2, words.WhatIsAWait())
 }
 
 // rebuilt says how far the queues can be believed.
@@ -620,4 +622,14 @@ func (t *text) warnings(r *analyze.Result) {
 		}
 		t.hang("  - ", 4, words.Cut(words.Visible(w), 600))
 	}
+}
+
+// columns are what the vocabulary calls metrics over narrow columns.
+func columns(names ...string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		t, _ := vocabulary.Lookup(vocabulary.Metric, name)
+		out[i] = t.Column
+	}
+	return out
 }

@@ -192,9 +192,9 @@ func inWords(r *analyze.Result, f *findings.Finding) string {
 		return title
 	}
 	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", words.Class(c.Name), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs),
-		quantity.Part(by[0].Ns, c.Waits.TotalNs), words.CauseOf(by[0].Cause).Lost)
+		quantity.Part(by[0].Ns, c.Waits.TotalNs), words.Lost(by[0].Cause))
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
-		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.CauseOf(by[1].Cause).Lost)
+		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.Lost(by[1].Cause))
 	}
 	return s + "."
 }
@@ -221,7 +221,7 @@ func because(u waits.Summary) string {
 	if len(by) == 0 || by[0].Ns*2 < u.TotalNs {
 		return ""
 	}
-	return fmt.Sprintf(" %s of all waiting was lost %s.", words.Sentence(quantity.Part(by[0].Ns, u.TotalNs)), words.CauseOf(by[0].Cause).Lost)
+	return fmt.Sprintf(" %s of all waiting was lost %s.", words.Sentence(quantity.Part(by[0].Ns, u.TotalNs)), words.Lost(by[0].Cause))
 }
 
 // inLine is the waiting behind other goroutines.
@@ -240,7 +240,7 @@ func lost(r *analyze.Result) string {
 		if i == 3 || c.Ns*20 < u.TotalNs && i > 0 {
 			break
 		}
-		parts = append(parts, quantity.Part(c.Ns, u.TotalNs)+" "+words.CauseOf(c.Cause).Lost)
+		parts = append(parts, quantity.Part(c.Ns, u.TotalNs)+" "+words.Lost(c.Cause))
 	}
 	s := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all", quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs))
 	if run := running(r); run > 0 {
@@ -405,9 +405,9 @@ func firstAdvice(r *analyze.Result, f *findings.Finding) string {
 	if len(cs) == 0 {
 		return ""
 	}
-	do := words.CauseOf(cs[0].Cause).Do
+	do := words.Advice(cs[0].Cause)
 	if 2*cs[0].Ns < u.TotalNs && len(cs) > 1 && 4*cs[1].Ns >= u.TotalNs {
-		do += "; and " + words.CauseOf(cs[1].Cause).Do
+		do += "; and " + words.Advice(cs[1].Cause)
 	}
 	return ended(do)
 }

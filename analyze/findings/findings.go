@@ -3,7 +3,7 @@
 //
 // It holds the scheme of the detectors; each [Detector] is a package in a
 // folder below, named by its ID, with its explanation and its tests, and
-// package all lists them. Their words are explained in package glossary.
+// package all lists them. Their words are explained in package vocabulary.
 //
 //  1. [NewSet] makes the detectors' [Watcher] values, and a [World] that they
 //     share, so that goroutines, Ps and queues are followed only once.

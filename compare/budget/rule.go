@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 // Rule is one line of a budget.
@@ -41,8 +43,13 @@ const (
 	plus              // on top of the baseline
 )
 
-// severities in their order.
-var severities = []string{"ok", "note", "warning", "critical"}
+// severities in their order, from "ok" on.
+var severities = func() (names []string) {
+	for _, t := range vocabulary.Of(vocabulary.Severity) {
+		names = append(names, t.Name)
+	}
+	return names
+}()
 
 // Bounds on a budget file, which is untrusted like any other input.
 const (

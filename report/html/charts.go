@@ -129,7 +129,7 @@ func causesChart(classes []waits.Class) *chart {
 			sum += ns
 		}
 		if sum > 0 {
-			c.AddSeries(causeTitle(cause), d, charts.WithBarChartOpts(opts.BarChart{Stack: "causes"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: "@" + causeKey(cause)}))
+			c.AddSeries(words.Cause(cause), d, charts.WithBarChartOpts(opts.BarChart{Stack: "causes"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: "@" + causeKey(cause)}))
 		}
 	}
 	for i := range c.MultiSeries {

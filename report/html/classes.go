@@ -76,7 +76,7 @@ func newClasses(r *analyze.Result) *classesView {
 	cs := append([]waits.Class(nil), r.Waits.Classes...)
 	sort.SliceStable(cs, func(i, j int) bool { return cs[i].Waits.TotalNs > cs[j].Waits.TotalNs })
 	for _, c := range waits.Causes() {
-		v.Legend = append(v.Legend, legendItem{causeKey(c), causeTitle(c)})
+		v.Legend = append(v.Legend, legendItem{causeKey(c), words.Cause(c)})
 	}
 	v.Lead = fmt.Sprintf("%s of goroutines: those with the same start function and creator. The bar shows why they waited.", quantity.Plural(int64(len(cs)), "class", "classes"))
 	for i, c := range cs {
@@ -89,7 +89,7 @@ func newClasses(r *analyze.Result) *classesView {
 		causes := classCauses(c)
 		main := cell{Text: "–"}
 		if by := words.BySize(causes); len(by) > 0 {
-			main = cell{Text: causeTitle(by[0].Cause), Key: causeKey(by[0].Cause), More: quantity.Part(by[0].Ns, w.TotalNs)}
+			main = cell{Text: words.Cause(by[0].Cause), Key: causeKey(by[0].Cause), More: quantity.Part(by[0].Ns, w.TotalNs)}
 		}
 		o.Bar = bar(causeSegments(causes, w.TotalNs), max(sumCauses(causes), 1), 10, "waiting by cause")
 		o.Tasks, o.Regions = types(c.Tasks), types(c.Regions)
@@ -157,24 +157,32 @@ func newFair(r *analyze.Result) *fairView {
 	if !measured {
 		v.Lead = "Fairness was not measured: there was too little to share, or the trace does not show enough."
 	}
+	slowdown, bypass, span := measure("fairness.slowdown", quantity.Times(f.Slowdown.Mean)), measure("fairness.bypass", quantity.Count(f.Bypass.P99)), measure("span.parallelism", quantity.Number(r.Span.Parallelism))
+	slowdown.Label += ", mean"
+	bypass.Label += ", p99"
+	bypass.Help += " The most: " + quantity.Count(f.Bypass.Max) + "."
+	span.Help += " The critical path: " + quantity.Duration(r.Span.SpanNs) + "."
 	v.Facts = []row{
-		{Label: "Jain's index", Link: "m-jain", Help: "1 is perfectly even", Cells: []cell{{Text: quantity.Index(f.Jain)}}},
-		{Label: "Largest lag", Link: "m-lag", Help: "running time that one goroutine was owed", Cells: []cell{{Text: quantity.Duration(f.MaxLagNs)}}},
-		{Label: "Lag, p99", Help: "99 of 100 goroutines were never owed more", Cells: []cell{{Text: quantity.Duration(f.P99LagNs)}}},
-		{Label: "Slowdown, mean", Link: "m-slowdown", Help: "(waiting + running) / running", Cells: []cell{{Text: quantity.Number(f.Slowdown.Mean) + "×"}}},
-		{Label: "Slowdown, p50", Cells: []cell{{Text: quantity.Number(f.Slowdown.P50) + "×"}}},
-		{Label: "Slowdown, p99", Cells: []cell{{Text: quantity.Number(f.Slowdown.P99) + "×"}}},
-		{Label: "Slowdown, largest", Cells: []cell{{Text: quantity.Number(f.Slowdown.Max) + "×"}}},
-		{Label: "Bypassed, p99", Help: "by how many that became runnable later a wait was overtaken; the most: " + quantity.Count(f.Bypass.Max), Cells: []cell{{Text: quantity.Count(f.Bypass.P99)}}},
-		{Label: "Order inversions", Help: "starts, those from runnext left out, that left an earlier one waiting", Cells: []cell{{Text: quantity.Percent(f.Bypass.Inversions)}}},
-		{Label: "Work / span", Link: "", Help: "how many Ps the work could keep busy; the critical path: " + quantity.Duration(r.Span.SpanNs), Cells: []cell{{Text: quantity.Number(r.Span.Parallelism)}}},
-		{Label: "Efficiency", Help: "of the busy time, what no scheduler could have done without", Cells: []cell{{Text: quantity.Percent(r.Span.Efficiency)}}},
-		{Label: "Little's check", Link: "m-little", Help: "gap between two ways to the mean queue length; near 0 is good", Cells: []cell{{Text: quantity.Percent(math.Abs(fin(f.LittleError)))}}},
+		measure("fairness.jain", quantity.Index(f.Jain)),
+		measure("fairness.max_lag_ns", quantity.Duration(f.MaxLagNs)),
+		measure("fairness.p99_lag_ns", quantity.Duration(f.P99LagNs)),
+		slowdown,
+		{Label: "slowdown, p50", Cells: []cell{{Text: quantity.Times(f.Slowdown.P50)}}},
+		{Label: "slowdown, p99", Cells: []cell{{Text: quantity.Times(f.Slowdown.P99)}}},
+		{Label: "slowdown, largest", Cells: []cell{{Text: quantity.Times(f.Slowdown.Max)}}},
+		bypass,
+		measure("fairness.bypass.inversions", quantity.Percent(f.Bypass.Inversions)),
+		span,
+		measure("span.efficiency", quantity.Percent(r.Span.Efficiency)),
+		measure("little_error", quantity.Percent(math.Abs(fin(f.LittleError)))),
 	}
 	v.Pressure = []row{
-		{Key: "behind", Label: "some", Link: "m-pressure", Help: "at least one goroutine waited for a P", Cells: []cell{{Text: quantity.Percent(p.Some)}}},
-		{Key: "stopped", Label: "full", Link: "m-pressure", Help: "one waited, and nothing of the program ran", Cells: []cell{{Text: quantity.Percent(p.Full)}}},
-		{Key: "missed", Label: "unclaimed idle", Link: "m-idle", Help: "P-time idle while goroutines stood in queues", Cells: []cell{{Text: quantity.Percent(p.UnclaimedIdle)}}},
+		measure("pressure.some", quantity.Percent(p.Some)),
+		measure("pressure.full", quantity.Percent(p.Full)),
+		measure("pressure.unclaimed_idle", quantity.Percent(p.UnclaimedIdle)),
+	}
+	for i, key := range []string{"behind", "stopped", "missed"} {
+		v.Pressure[i].Key = key
 	}
 	for _, w := range p.Windows {
 		v.Windows = append(v.Windows, row{Label: quantity.Duration(w.LengthNs), Cells: []cell{

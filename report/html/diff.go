@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -308,7 +308,7 @@ func waterfall(c *compare.Result) template.HTML {
 	level = float64(c.Waiting.BeforeNs)
 	for i, x := range steps {
 		c := waits.Cause(x.Cause)
-		bar(i+1, causeKey(c), causeTitle(c), typeset(words.Difference(x.BeforeNs, x.AfterNs)), level, level+float64(x.DeltaNs))
+		bar(i+1, causeKey(c), words.Cause(c), typeset(words.Difference(x.BeforeNs, x.AfterNs)), level, level+float64(x.DeltaNs))
 		level += float64(x.DeltaNs)
 	}
 	bar(len(steps)+1, "time", "after", quantity.Duration(c.Waiting.AfterNs), 0, float64(c.Waiting.AfterNs))
@@ -323,7 +323,7 @@ func diffCauses(c *compare.Result) []row {
 			continue
 		}
 		cause := waits.Cause(x.Cause)
-		out = append(out, row{Key: causeKey(cause), Label: causeTitle(cause), Help: words.Meaning(glossary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs)}, {Text: quantity.Part(max(x.DeltaNs, -x.DeltaNs), all)}}})
+		out = append(out, row{Key: causeKey(cause), Label: words.Cause(cause), Help: words.Meaning(vocabulary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs)}, {Text: quantity.Part(max(x.DeltaNs, -x.DeltaNs), all)}}})
 	}
 	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs)}, {}}})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // causeLines are how many goroutines of the program waited for each cause, on
@@ -23,7 +24,7 @@ func causeLines(r *analyze.Result) []line {
 	}
 	var out []line
 	for _, c := range o.Causes {
-		l := line{Key: causeKey(c.Cause), Title: causeTitle(c.Cause), Values: make([]float64, len(c.Ns))}
+		l := line{Key: causeKey(c.Cause), Title: words.Cause(c.Cause), Values: make([]float64, len(c.Ns))}
 		for i, ns := range c.Ns {
 			from := int64(i) * o.BinNs
 			l.Values[i] = quantity.Ratio(ns, max(1, r.Timeline.RecordedNs(from, min(from+o.BinNs, end))))

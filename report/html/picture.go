@@ -113,7 +113,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 	p.caption(c, lanes, most, marked, len(waits) > 0)
 	for s := timeline.User; s <= timeline.Stopped; s++ {
 		if seen[s] {
-			p.Legend = append(p.Legend, legendItem{stateKeys[s-1], stateTitles[s-1]})
+			p.Legend = append(p.Legend, legendItem{stateKeys[s-1], procStates[s-1].Title})
 		}
 	}
 	p.Legend = append(p.Legend, legendItem{"idle", "idle"})

@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -54,7 +55,7 @@ func newPs(r *analyze.Result) *psView {
 	if !notRecorded(r) {
 		states--
 	}
-	for i, s := range words.States()[:states] {
+	for i, s := range procStates[:states] {
 		v.Legend = append(v.Legend, legendItem{stateKeys[i], s.Title})
 	}
 	for i, q := range p.Ps {
@@ -108,9 +109,9 @@ func newPRow(label string, q procs.Proc, states int) psRow {
 	out := psRow{P: label}
 	var segs []segment
 	ns := parts(q)
-	for i, s := range words.States()[:states] {
+	for i, s := range procStates[:states] {
 		seg := segment{stateKeys[i], ns[i], fmt.Sprintf("%s: %s", s.Title, quantity.Duration(ns[i]))}
-		if s.JSON == "not_recorded_ns" {
+		if stateKeys[i] == "gap" {
 			out.Cells = append(out.Cells, num(quantity.Duration(ns[i]), ns[i]))
 		} else {
 			part := quantity.Part(ns[i], q.LifetimeNs-q.NotRecordedNs)
@@ -139,7 +140,7 @@ func newCounts(title, help string, c procs.Counts) countTable {
 	})
 	for _, k := range keys {
 		n := c.ByCause[k]
-		t.Rows = append(t.Rows, row{Label: words.Decision(k), Cells: []cell{num(quantity.Count(n), n), {Text: quantity.Part(n, c.Count)}}})
+		t.Rows = append(t.Rows, row{Label: words.Phrase(vocabulary.Reason, k), Cells: []cell{num(quantity.Count(n), n), {Text: quantity.Part(n, c.Count)}}})
 	}
 	return t
 }

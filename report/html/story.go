@@ -5,6 +5,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -21,20 +22,20 @@ func newStory(s waits.Story) story {
 	o.Href = window(max(s.FromNs-margin, 0), s.ToNs+margin)
 	for _, c := range ordered(s.Causes) {
 		if c.Ns > 0 {
-			o.Legend = append(o.Legend, legendItem{causeKey(c.Cause), fmt.Sprintf("%s %s", causeTitle(c.Cause), quantity.Duration(c.Ns))})
+			o.Legend = append(o.Legend, legendItem{causeKey(c.Cause), fmt.Sprintf("%s %s", words.Cause(c.Cause), quantity.Duration(c.Ns))})
 		}
 	}
 	for i, st := range s.Path {
 		text := words.Moved(st)
 		if i == 0 {
-			text = fmt.Sprintf("became runnable and was put into %s %s", words.Queue(st.Queue, st.P), words.Why(st.Why))
+			text = fmt.Sprintf("became runnable and was put into %s %s", words.Queue(st.Queue, st.P), words.Phrase(vocabulary.Why, st.Why))
 		}
 		o.Steps = append(o.Steps, step{At: since(st.AtNs - s.FromNs), Text: text})
 	}
 	if s.MoreSteps > 0 {
 		o.Steps = append(o.Steps, step{At: "…", Text: quantity.Plural(int64(s.MoreSteps), "more move", "more moves")})
 	}
-	o.Steps = append(o.Steps, step{At: since(s.WaitNs), Text: fmt.Sprintf("P%d %s, and it ran", s.P, words.Source(s.Source))})
+	o.Steps = append(o.Steps, step{At: since(s.WaitNs), Text: fmt.Sprintf("P%d %s, and it ran", s.P, words.Phrase(vocabulary.Source, s.Source))})
 	o.Text = words.Story(s)
 	for _, h := range s.Held {
 		o.Held = append(o.Held, heldWords(h))
@@ -46,7 +47,7 @@ func newStory(s waits.Story) story {
 		}
 		x := runRow{Name: className(r.Name), At: since(r.FromNs - s.FromNs), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, quantity.Duration(r.ToNs-r.FromNs)), Note: order}
 		if r.End != "" {
-			x.Note += ", then " + words.End(r.End)
+			x.Note += ", then " + words.Phrase(vocabulary.End, r.End)
 		}
 		o.Runs = append(o.Runs, x)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -34,7 +35,7 @@ func newTime(r *analyze.Result) *timeView {
 	v.SVG = lanesSVG(t)
 	for i, k := range stateKeys {
 		if k != "unused" && (k != "gap" || notRecorded(r)) { // what is unused is not drawn
-			v.States = append(v.States, legendItem{k, stateTitles[i]})
+			v.States = append(v.States, legendItem{k, procStates[i].Title})
 		}
 	}
 	ls := timeLines(t, 300)
@@ -156,15 +157,15 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 	}
 	for _, s := range reference.Sources() {
 		p.Sources = append(p.Sources, s.String())
-		p.Took = append(p.Took, words.Source(s.String()))
+		p.Took = append(p.Took, words.Phrase(vocabulary.Source, s.String()))
 	}
 	p.States = append(p.States, legendItem{"idle", "idle"})
 	for s := timeline.User; s <= timeline.Stopped; s++ {
-		p.States = append(p.States, legendItem{stateKeys[s-1], stateTitles[s-1]})
+		p.States = append(p.States, legendItem{stateKeys[s-1], procStates[s-1].Title})
 	}
 	if notRecorded(r) {
 		p.Gaps = spans(t.NotRecorded)
-		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], stateTitles[len(stateKeys)-1]})
+		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], procStates[len(stateKeys)-1].Title})
 	}
 	p.Waits = packWaits(r)
 	for i, fd := range r.Findings {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -128,7 +128,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 		Tool:     words.Visible(doc.Tool),
 		Status:   doc.Verdict.Status,
 		Headline: words.Visible(doc.Verdict.Headline),
-		Glossary: glossaries(), WhatIsAWait: words.WhatIsAWait,
+		Glossary: glossaries(), WhatIsAWait: words.WhatIsAWait(),
 		ECharts: withECharts,
 		Version: strconv.Itoa(doc.Schema),
 		Title:   "Scheduling report",
@@ -136,11 +136,11 @@ func newView(doc *report.Document, withECharts bool) *view {
 	for _, l := range doc.Verdict.Lines {
 		v.Lines = append(v.Lines, words.Cut(words.Visible(l), 1200))
 	}
-	badge, ok := words.Status(v.Status)
+	status, ok := vocabulary.Lookup(vocabulary.Severity, v.Status)
+	v.Badge = status.Title
 	if !ok {
-		v.Status, badge = "note", "No verdict"
+		v.Status, v.Badge = "note", "No verdict"
 	}
-	v.Badge = badge
 	r := doc.Result
 	if v.Headline == "" {
 		v.Headline = "No verdict was given for this trace."
@@ -310,7 +310,7 @@ func (v *view) card(r *analyze.Result) {
 		}
 		sort.Slice(by, func(i, j int) bool { return by[i].n > by[j].n || by[i].n == by[j].n && by[i].k < by[j].k })
 		for _, e := range by {
-			h.Sources = append(h.Sources, row{Label: words.Visible(e.k), Link: sourceTerm(e.k), Help: words.Meaning(glossary.Source, e.k), Cells: []cell{num(quantity.Count(e.n), e.n), {Text: quantity.Part(e.n, c.Starts)}}})
+			h.Sources = append(h.Sources, row{Label: words.Visible(e.k), Link: termID(vocabulary.Source, e.k), Help: words.Meaning(vocabulary.Source, e.k), Cells: []cell{num(quantity.Count(e.n), e.n), {Text: quantity.Part(e.n, c.Starts)}}})
 		}
 		v.Honesty = h
 	}

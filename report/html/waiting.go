@@ -6,9 +6,9 @@ import (
 	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -68,7 +68,7 @@ type aheadRow struct {
 func causeSegments(cs []waits.CauseTime, total int64) []segment {
 	var out []segment
 	for _, c := range ordered(cs) {
-		out = append(out, segment{causeKey(c.Cause), c.Ns, fmt.Sprintf("%s: %s, %s", causeTitle(c.Cause), quantity.Duration(c.Ns), quantity.Part(c.Ns, total))})
+		out = append(out, segment{causeKey(c.Cause), c.Ns, fmt.Sprintf("%s: %s, %s", words.Cause(c.Cause), quantity.Duration(c.Ns), quantity.Part(c.Ns, total))})
 	}
 	return out
 }
@@ -109,7 +109,7 @@ func newWaits(r *analyze.Result) *waitsView {
 	}
 	if by := words.BySize(u.Causes); len(by) > 0 {
 		top := by[0]
-		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", quantity.Part(top.Ns, u.TotalNs), causeTitle(top.Cause), words.Meaning(glossary.Cause, string(top.Cause)))
+		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", quantity.Part(top.Ns, u.TotalNs), words.Cause(top.Cause), words.Meaning(vocabulary.Cause, string(top.Cause)))
 	}
 	most := max(u.TotalNs, self.TotalNs, sys.TotalNs)
 	for _, b := range []struct {
@@ -127,8 +127,8 @@ func newWaits(r *analyze.Result) *waitsView {
 	}
 	for _, c := range waits.Causes() {
 		un, sn, yn := words.CauseNs(u.Causes, c), words.CauseNs(self.Causes, c), words.CauseNs(sys.Causes, c)
-		v.Legend = append(v.Legend, legendItem{causeKey(c), causeTitle(c)})
-		v.Causes = append(v.Causes, row{Key: causeKey(c), Label: causeTitle(c), Link: causeTerm(c), Help: words.Meaning(glossary.Cause, string(c)), Cells: []cell{
+		v.Legend = append(v.Legend, legendItem{causeKey(c), words.Cause(c)})
+		v.Causes = append(v.Causes, row{Key: causeKey(c), Label: words.Cause(c), Link: termID(vocabulary.Cause, string(c)), Help: words.Meaning(vocabulary.Cause, string(c)), Cells: []cell{
 			num(quantity.Duration(un), un), num(quantity.Part(un, u.TotalNs), un), num(quantity.Duration(sn), sn), num(quantity.Duration(yn), yn)}})
 	}
 	if u.BehindLongNs > 0 {
@@ -136,7 +136,7 @@ func newWaits(r *analyze.Result) *waitsView {
 			quantity.Duration(u.BehindLongNs), quantity.Part(u.BehindLongNs, u.SeenNs()))
 	}
 	q := func(label, help string, f func(waits.Summary) int64) {
-		row := row{Label: label, Help: help, Link: "m-percentiles"}
+		row := row{Label: label, Help: help, Link: termID(vocabulary.Word, "percentile")}
 		for _, s := range []waits.Summary{u, self, sys, all} {
 			if s.Count == 0 {
 				row.Cells = append(row.Cells, cell{Text: "–"})

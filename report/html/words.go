@@ -6,10 +6,8 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
-	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/reference"
-	"github.com/gmpscope/gmpscope/report/internal/words"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 // causeKeys name the colours of the causes; they are those of the states of a P
@@ -27,31 +25,12 @@ func causeKey(c waits.Cause) string {
 	return "sched"
 }
 
-func causeTitle(c waits.Cause) string { return words.CauseOf(c).Title }
-
-// causeTerm is the glossary's entry for a cause.
-func causeTerm(c waits.Cause) string { return "c-" + slug(string(c)) }
-
-// sourceTerm is the glossary's entry for a source; "" if it has none.
-func sourceTerm(s string) string {
-	if words.Meaning(glossary.Source, s) == "" {
-		return ""
-	}
-	return "q-" + slug(s)
-}
-
-// stateKeys name the colours of the parts of a P's account, in the order of
-// words.States.
+// stateKeys name the colours of the states of a P, in the order of the
+// vocabulary.
 var stateKeys = [...]string{"user", "system", "gc", "tracer", "syscall", "sched", "stopped", "idle", "unused", "gap"}
 
-// stateTitles are the words for them.
-var stateTitles = func() []string {
-	var out []string
-	for _, s := range words.States() {
-		out = append(out, s.Title)
-	}
-	return out
-}()
+// procStates are the states of a P, in the order of stateKeys.
+var procStates = vocabulary.Of(vocabulary.State)
 
 // slug makes a fragment of a term.
 func slug(s string) string {
@@ -62,6 +41,42 @@ func slug(s string) string {
 		}
 		return '-'
 	}, s)
+}
+
+// termID is the fragment of a term in the glossary; "" if it is not there.
+func termID(k vocabulary.Kind, name string) string {
+	if _, ok := vocabulary.Lookup(k, name); !ok {
+		return ""
+	}
+	return string(k) + "-" + slug(name)
+}
+
+// heading is the template function that returns the metric, or else the state,
+// over a column.
+func heading(name string) vocabulary.Term {
+	t, ok := vocabulary.Lookup(vocabulary.Metric, name)
+	if !ok {
+		t, _ = vocabulary.Lookup(vocabulary.State, name)
+	}
+	return t
+}
+
+// measure is a row of a table about a metric: what it is called, what it means,
+// and its value.
+func measure(name, value string) row {
+	t, _ := vocabulary.Lookup(vocabulary.Metric, name)
+	return row{Label: t.Title, Help: t.Short, Link: measureID(name), Cells: []cell{{Text: value}}}
+}
+
+// measureID is the fragment of a metric that the glossary of the page explains;
+// "" if it does not.
+func measureID(name string) string {
+	for _, m := range measures {
+		if m == name {
+			return termID(vocabulary.Metric, name)
+		}
+	}
+	return ""
 }
 
 // term is an entry of the glossary.
@@ -75,67 +90,57 @@ type glossaryPart struct {
 	Terms []term
 }
 
-// measures explains what the tables of the page show, where the glossary of the
-// JSON's keys is too terse for a reader of the page.
-var measures = []term{
-	{"m-percentiles", "percentile, counted and time-weighted", "p99 of 5 ms, counted by wait: one wait in a hundred is longer than 5 ms. Time-weighted: of all the time spent waiting, one hundredth is spent in waits longer than that. Many short waits hide few long ones in the first kind; the second asks what a goroutine that waits right now is in for."},
-	{"m-tail", "tail mass", "The share of all waiting time that lies in waits longer than 1 ms, or 10 ms."},
-	{"m-pressure", "pressure: some, full", "Some: the share of time in which at least one goroutine waited. Full: the share in which one waited and nothing of the program ran."},
-	{"m-idle", "unclaimed idle", "The share of all P-time that was idle while a goroutine stood in a queue. A perfect scheduler has none."},
-	{"m-jain", "Jain's index", "How evenly goroutines got what they should have got, given who wanted to run when. 1 is perfectly even; 1/n means that one of n got everything."},
-	{"m-gini", "Gini of waits", "How unequally the waiting is spread over the goroutines of a class: 0 equal, near 1 one of them does all the waiting."},
-	{"m-lag", "lag", "Running time that a goroutine was owed, against perfectly even sharing of the Ps. In a fair scheduler it stays small."},
-	{"m-slowdown", "slowdown", "(waiting + running) / running, of one activation. 1 means no wait at all; 10 that running 1 ms took 10 ms."},
-	{"m-behindlong", "behind one long run", "The part of waiting in line, or of being overtaken, that was spent behind a single run longer than a time slice."},
-	{"m-bypass", "bypassed", "How many goroutines that became runnable later started before one that waited."},
-	{"m-antagonists", "who ran meanwhile", "Goroutine-time that one class stood in a queue while another ran on the P that served it: two goroutines that wait for 1 ms behind one run are 2 ms. It sums to waiting in line and overtaken, except that waits not over at the end of the trace count here already, and that where more than 16 classes wait in one queue, some are charged to all others together."},
-	{"m-span", "work / span", "All running time, divided by the longest chain of work of which each part had to wait for the one before. More Ps than that cannot be kept busy."},
-	{"m-little", "Little's check", "Mean number waiting = rate × mean wait. A self-check of the analysis: the two sides should agree."},
+// measures are the metrics that the page shows and that do not explain
+// themselves.
+var measures = []string{
+	"waits.tail_mass", "waits.behind_long_ns", "pressure.some", "pressure.full", "pressure.unclaimed_idle", "fairness.jain", "gini", "fairness.max_lag_ns",
+	"fairness.slowdown", "fairness.bypass", "classes.antagonists", "span.parallelism", "little_error",
 }
 
-// glossaries explains every word of the page. Words, causes and sources are
-// those of package glossary, and detectors explain themselves, so that the page
-// and the explain command say the same.
+// glossaries explains every word of the page, as the explain command does.
 func glossaries() []glossaryPart {
 	wordList := glossaryPart{Title: "Words"}
-	for _, t := range glossary.Of(glossary.Word) {
-		wordList.Terms = append(wordList.Terms, term{"g-" + slug(t.Term), t.Term, t.Short + " " + t.Long})
+	for _, t := range vocabulary.Of(vocabulary.Word) {
+		wordList.Terms = append(wordList.Terms, term{termID(t.Kind, t.Name), t.Title, t.Text()})
 	}
 	causes := glossaryPart{
 		Title: "Causes of waiting",
 		Intro: "Every nanosecond of every wait has exactly one cause: the first in this list that holds at that instant. So the causes add up to the waiting, with nothing left over. The name in brackets is that of the JSON.",
 	}
-	for _, c := range waits.Causes() {
-		text := words.Meaning(glossary.Cause, string(c)) + " What to do about it: " + words.CauseOf(c).Do + "."
-		causes.Terms = append(causes.Terms, term{causeTerm(c), causeTitle(c) + " (" + string(c) + ")", text})
+	for _, t := range vocabulary.Of(vocabulary.Cause) {
+		causes.Terms = append(causes.Terms, term{termID(t.Kind, t.Name), t.Title + " (" + t.Name + ")", t.Short + " What to do about it: " + t.Advice + "."})
 	}
-	states := glossaryPart{Title: "What a P does"}
-	for i, s := range words.States() {
-		states.Terms = append(states.Terms, term{"s-" + stateKeys[i], s.Title + " (" + s.JSON + ")", s.What})
+	what := glossaryPart{Title: "What a P does"}
+	for _, t := range procStates {
+		what.Terms = append(what.Terms, term{termID(t.Kind, t.Name), t.Title + " (" + strings.TrimPrefix(t.Name, "ps.") + ")", t.Text()})
 	}
 	sources := glossaryPart{
 		Title: "Where a goroutine is taken from",
 		Intro: "For every start the report says from where the P took the goroutine. The trace does not record that; it is inferred from the rules of the scheduler.",
 	}
-	for _, s := range reference.Sources() {
-		text := words.Meaning(glossary.Source, s.String()) + " The P " + words.Source(s.String()) + "."
-		sources.Terms = append(sources.Terms, term{"q-" + s.String(), s.String(), text})
+	for _, t := range vocabulary.Of(vocabulary.Source) {
+		sources.Terms = append(sources.Terms, term{termID(t.Kind, t.Name), t.Title, t.Short + " The P " + t.Phrase + "."})
+	}
+	measured := glossaryPart{Title: "Measures"}
+	for _, name := range measures {
+		t, _ := vocabulary.Lookup(vocabulary.Metric, name)
+		measured.Terms = append(measured.Terms, term{measureID(name), t.Title, t.Text()})
 	}
 	detectors := glossaryPart{
 		Title: "Detectors",
 		Intro: "What each one looks for. `gmpscope explain NAME` says how, when it is wrong, and what to do.",
 	}
 	for _, d := range all.Docs() {
-		detectors.Terms = append(detectors.Terms, term{"d-" + d.ID, d.ID, what(d.Text)})
+		detectors.Terms = append(detectors.Terms, term{"d-" + d.ID, d.ID, firstParagraph(d.Text)})
 	}
-	return []glossaryPart{wordList, causes, states, sources, {Title: "Measures", Terms: measures}, detectors}
+	return []glossaryPart{wordList, causes, what, sources, measured, detectors}
 }
 
 // mdLink is a link of the explanations, whose target is not on the page.
 var mdLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// what is the first paragraph of a detector's explanation, as plain text.
-func what(doc string) string {
+// firstParagraph says what a detector looks for, as plain text.
+func firstParagraph(doc string) string {
 	text, _ := findings.Section(doc, "What")
 	text, _, _ = strings.Cut(text, "\n\n")
 	text = strings.NewReplacer("`", "", "**", "", "\n", " ").Replace(text)

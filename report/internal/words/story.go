@@ -5,6 +5,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 // Bounds on what a story tells in its sentences.
@@ -35,9 +36,9 @@ func Story(s waits.Story) []string {
 	if len(s.Held) > 0 && (len(s.Ahead) == 0 || s.Held[0].Ns > s.Ahead[0].Ns) {
 		out = append(out, fmt.Sprintf("For %s %s.", quantity.Duration(s.Held[0].Ns), Held(s.Held[0])))
 	}
-	end := fmt.Sprintf("Then P%d %s.", s.P, Source(s.Source))
+	end := fmt.Sprintf("Then P%d %s.", s.P, Phrase(vocabulary.Source, s.Source))
 	if cs := BySize(s.Causes); len(cs) > 0 && s.WaitNs > 0 {
-		end += fmt.Sprintf(" Chief cause: %s (%s).", CauseOf(cs[0].Cause).Title, quantity.Part(cs[0].Ns, s.WaitNs))
+		end += fmt.Sprintf(" Chief cause: %s (%s).", Cause(cs[0].Cause), quantity.Part(cs[0].Ns, s.WaitNs))
 	}
 	return append(out, end)
 }
@@ -49,7 +50,7 @@ func placed(s waits.Story) string {
 		return text + " became runnable."
 	}
 	st := s.Path[0]
-	text += fmt.Sprintf(" was put into %s %s", Queue(st.Queue, st.P), Why(st.Why))
+	text += fmt.Sprintf(" was put into %s %s", Queue(st.Queue, st.P), Phrase(vocabulary.Why, st.Why))
 	for i, st := range s.Path[1:] {
 		if i == toldMoves {
 			text += fmt.Sprintf(", and moved %s", quantity.Plural(int64(len(s.Path)-1-i+s.MoreSteps), "more time", "more times"))
@@ -63,9 +64,9 @@ func placed(s waits.Story) string {
 // Moved tells a step of a wait that is not the first.
 func Moved(st waits.Step) string {
 	if st.Queue == "direct" {
-		return "taken out " + Why(st.Why)
+		return "taken out " + Phrase(vocabulary.Why, st.Why)
 	}
-	return fmt.Sprintf("moved to %s %s", Queue(st.Queue, st.P), Why(st.Why))
+	return fmt.Sprintf("moved to %s %s", Queue(st.Queue, st.P), Phrase(vocabulary.Why, st.Why))
 }
 
 // Held says what kept a P from running anyone.
@@ -93,5 +94,5 @@ func Held(h waits.Held) string {
 		}
 		return fmt.Sprintf("P%d was idle", h.P)
 	}
-	return "the reason was " + CauseOf(h.Cause).Title
+	return "the reason was " + Cause(h.Cause)
 }

@@ -3,9 +3,7 @@ package words
 import (
 	"testing"
 
-	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
-	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 func TestProse(t *testing.T) {
@@ -27,25 +25,27 @@ func TestProse(t *testing.T) {
 	}
 }
 
-func TestEachNameHasWords(t *testing.T) {
-	for _, c := range waits.Causes() {
-		if w := CauseOf(c); w.Title == string(c) && c != waits.CauseOvertaken && c != waits.CauseTracer || w.Lost == "" || w.Do == "" {
-			t.Errorf("cause %s has no words: %+v", c, w)
-		}
-		if Meaning(glossary.Cause, string(c)) == "" {
-			t.Errorf("the glossary does not explain cause %s", c)
+func TestUnknownNamesAreShown(t *testing.T) {
+	for _, got := range []string{Phrase(vocabulary.Source, "new\x1b"), Title(vocabulary.Cause, "new\x1b")} {
+		if got != "new<U+001B>" {
+			t.Errorf("a name that is not in the vocabulary is shown as %q", got)
 		}
 	}
-	for _, s := range reference.Sources() {
-		if _, ok := sources[s.String()]; !ok {
-			t.Errorf("source %s has no words", s)
+}
+
+func TestQueue(t *testing.T) {
+	for _, c := range []struct {
+		queue string
+		p     int32
+		want  string
+	}{
+		{"runnext", 3, "the runnext slot of P3"}, {"runnext", -1, "a queue that is not known"},
+		{"local", 0, "the queue of P0"}, {"local", -1, "the global queue"}, {"global", -1, "the global queue"},
+		{"direct", 1, "no queue, to be run directly"}, {"", 1, "a queue that is not known"},
+	} {
+		if got := Queue(c.queue, c.p); got != c.want {
+			t.Errorf("Queue(%q, %d) = %q, want %q", c.queue, c.p, got, c.want)
 		}
-		if Meaning(glossary.Source, s.String()) == "" {
-			t.Errorf("the glossary does not explain source %s", s)
-		}
-	}
-	if got := Source("new\x1b"); got != "new<U+001B>" {
-		t.Errorf("a source without words is shown as %q", got)
 	}
 }
 

@@ -1,19 +1,20 @@
-package glossary_test
+package vocabulary_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
-	"github.com/gmpscope/gmpscope/analyze/findings/glossary"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-func has(t *testing.T, k glossary.Kind, term string) {
+func has(t *testing.T, k vocabulary.Kind, term string) {
 	t.Helper()
-	for _, x := range glossary.Of(k) {
-		if x.Term == term {
+	for _, x := range vocabulary.Of(k) {
+		if x.Name == term {
 			return
 		}
 	}
@@ -21,15 +22,15 @@ func has(t *testing.T, k glossary.Kind, term string) {
 }
 
 func TestAllCausesAndSourcesInOrder(t *testing.T) {
-	causes := glossary.Of(glossary.Cause)
+	causes := vocabulary.Of(vocabulary.Cause)
 	for i, c := range waits.Causes() {
-		if i >= len(causes) || causes[i].Term != string(c) {
+		if i >= len(causes) || causes[i].Name != string(c) {
 			t.Errorf("cause %d is not %s", i, c)
 		}
 	}
-	sources := glossary.Of(glossary.Source)
+	sources := vocabulary.Of(vocabulary.Source)
 	for i, s := range reference.Sources() {
-		if i >= len(sources) || sources[i].Term != s.String() {
+		if i >= len(sources) || sources[i].Name != s.String() {
 			t.Errorf("source %d is not %s", i, s)
 		}
 	}
@@ -44,7 +45,6 @@ func TestAllMetricsOfTheContract(t *testing.T) {
 		"trace":          "format go_version duration_ns gomaxprocs events generations bytes lost_bytes warnings",
 		"reconstruction": "starts explained ambiguous unexplained by_source",
 		"waits":          "count total_ns p50_ns p90_ns p99_ns p999_ns max_ns time_weighted tail_mass causes",
-		"ps":             "running_ns idle_ns gc_ns syscall_ns",
 		"steals":         "count moved matrix",
 		"pressure":       "some full unclaimed_idle",
 		"fairness":       "jain max_lag_ns slowdown classes",
@@ -56,7 +56,7 @@ func TestAllMetricsOfTheContract(t *testing.T) {
 			if group != "" {
 				k = group + "." + k
 			}
-			has(t, glossary.Metric, k)
+			has(t, vocabulary.Metric, k)
 		}
 	}
 }
@@ -64,37 +64,37 @@ func TestAllMetricsOfTheContract(t *testing.T) {
 func TestWordsOfTheReference(t *testing.T) {
 	for _, w := range []string{
 		"goroutine", "M", "P", "runnext", "local run queue", "global run queue", "overflow", "global batch",
-		"61st tick", "steal", "retake", "handoff", "preemption", "wait", "stint",
+		"61st tick", "steal", "retake", "handoff", "preemption", "wait", "run interval",
 	} {
-		has(t, glossary.Word, w)
+		has(t, vocabulary.Word, w)
 	}
 }
 
 func TestEntriesAreWhole(t *testing.T) {
 	type key struct {
-		k glossary.Kind
+		k vocabulary.Kind
 		n string
 	}
 	seen := map[key]bool{}
-	for _, x := range glossary.Terms() {
-		if x.Term == "" || x.Long == "" || !strings.HasSuffix(x.Short, ".") || !strings.HasSuffix(x.Long, ".") {
+	for _, x := range vocabulary.Terms() {
+		if x.Name == "" || x.Long == "" || !strings.HasSuffix(x.Short, ".") || !strings.HasSuffix(x.Long, ".") {
 			t.Errorf("%+v", x)
 		}
-		if seen[key{x.Kind, x.Term}] {
-			t.Errorf("%s %s twice", x.Kind, x.Term)
+		if seen[key{x.Kind, x.Name}] {
+			t.Errorf("%s %s twice", x.Kind, x.Name)
 		}
-		seen[key{x.Kind, x.Term}] = true
-		found := glossary.Find(x.Term)
-		if len(found) == 0 || !strings.EqualFold(found[0].Term, x.Term) {
-			t.Errorf("%q finds %v", x.Term, found)
+		seen[key{x.Kind, x.Name}] = true
+		found := vocabulary.Find(x.Name)
+		if len(found) == 0 || !strings.EqualFold(found[0].Name, x.Name) {
+			t.Errorf("%q finds %v", x.Name, found)
 		}
 		for _, a := range x.Aliases {
 			ok := false
-			for _, y := range glossary.Find(a) {
-				ok = ok || y.Term == x.Term && y.Kind == x.Kind
+			for _, y := range vocabulary.Find(a) {
+				ok = ok || y.Name == x.Name && y.Kind == x.Kind
 			}
 			if !ok {
-				t.Errorf("alias %q does not find %q", a, x.Term)
+				t.Errorf("alias %q does not find %q", a, x.Name)
 			}
 		}
 	}
@@ -106,12 +106,12 @@ func TestFind(t *testing.T) {
 		"Jain's index": "fairness.jain", "unclaimed_idle": "pressure.unclaimed_idle", "idle-P/missed": "idle-p/missed",
 		"causes[]": "waits.causes", "max": "waits.max_ns", "g": "goroutine",
 	} {
-		if x := glossary.Find(name); len(x) == 0 || x[0].Term != want {
+		if x := vocabulary.Find(name); len(x) == 0 || x[0].Name != want {
 			t.Errorf("%q: %v, want %s", name, x, want)
 		}
 	}
 	for _, name := range []string{"", " ", "nonsense"} {
-		if x := glossary.Find(name); len(x) > 0 {
+		if x := vocabulary.Find(name); len(x) > 0 {
 			t.Errorf("%q: %v", name, x)
 		}
 	}
@@ -120,8 +120,46 @@ func TestFind(t *testing.T) {
 // explain looks among the detectors first: no entry may hide behind one.
 func TestNoEntryIsNamedLikeADetector(t *testing.T) {
 	for _, d := range all.Docs() {
-		if x := glossary.Find(d.ID); len(x) > 0 {
+		if x := vocabulary.Find(d.ID); len(x) > 0 {
 			t.Errorf("%s: %v", d.ID, x)
+		}
+	}
+}
+
+// Each value that a decision or a finding may have is in the table.
+func TestValues(t *testing.T) {
+	known := func(name string, kinds ...vocabulary.Kind) {
+		t.Helper()
+		for _, k := range kinds {
+			if term, ok := vocabulary.Lookup(k, name); ok && term.Phrase != "" {
+				return
+			}
+		}
+		t.Errorf("no phrase for %q among %v", name, kinds)
+	}
+	for i := range 256 {
+		if s := reference.Why(i).String(); s != "invalid" {
+			known(s, vocabulary.Why, vocabulary.Reason, vocabulary.End)
+		}
+		if s := reference.Queue(i).String(); s != "invalid" {
+			known(s, vocabulary.Queue)
+		}
+		if s := reference.Basis(i).Level().String(); s != "invalid" {
+			known(s, vocabulary.Level)
+		}
+		if r := reference.Basis(i).Rule(); r != reference.RuleNone && r.String() != "invalid" {
+			known(r.String(), vocabulary.Rule)
+		}
+	}
+	for _, s := range []findings.Severity{findings.Note, findings.Warning, findings.Critical} {
+		known(string(s), vocabulary.Severity)
+	}
+	for _, w := range []findings.Whole{findings.OfWaiting, findings.OfIdle, findings.OfBlocked, findings.OfPTime} {
+		known(string(w), vocabulary.Whole)
+	}
+	for _, term := range vocabulary.Of(vocabulary.Cause) {
+		if term.Phrase == "" || term.Advice == "" {
+			t.Errorf("cause %s has no phrase or no advice", term.Name)
 		}
 	}
 }
