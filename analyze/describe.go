@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 // nothing says why there is nothing that could be analysed.
@@ -86,10 +87,23 @@ func during(g events.Gap) string {
 	return fmt.Sprintf("between %s and %s (%s)", from, to, length)
 }
 
-// versions names the Go versions that write a format.
-var versions = map[int]string{
-	23: "1.23 or 1.24", 26: "1.26 or 1.27", 11: "1.11 to 1.18", 19: "1.19 or 1.20",
+// writers names the Go releases that write a format.
+func writers(minor int) string {
+	var names []string
+	for _, r := range reference.Writers(minor) {
+		names = append(names, r.Release)
+	}
+	if len(names) > 0 {
+		return strings.Join(names, " or ")
+	}
+	if s, ok := oldWriters[minor]; ok {
+		return s
+	}
+	return fmt.Sprintf("1.%d", minor)
 }
+
+// oldWriters are those without rules of their own.
+var oldWriters = map[int]string{11: "1.11 to 1.18", 19: "1.19 or 1.20"}
 
 // lostBytes is how much of the trace was not used. Damage in what was left out at its
 // end is lost once.
@@ -108,7 +122,7 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 	t := Trace{
 		Name:        words.trace(src.Name()),
 		Format:      fmt.Sprintf("go 1.%d", h.Minor),
-		GoVersion:   fmt.Sprintf("1.%d", h.Minor),
+		GoVersion:   writers(h.Minor),
 		Program:     words.program(strings.TrimSuffix(sum.MainFunc, ".main")),
 		DurationNs:  st.End,
 		GOMAXPROCS:  sum.Procs,
@@ -129,9 +143,6 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		Reduced:     h.V1,
 		TracerNs:    sum.TracerNs,
 		Warnings:    []string{},
-	}
-	if v, ok := versions[h.Minor]; ok {
-		t.GoVersion = v
 	}
 	if !st.Wall.IsZero() {
 		t.Wall = st.Wall.UTC().Format(time.RFC3339)

@@ -35,6 +35,7 @@ type Trace struct {
 	Name        string `json:"name"`
 	Format      string `json:"format"`      // as in the header of the file: "go 1.26"
 	GoVersion   string `json:"go_version"`  // the versions that write this format: "1.26 or 1.27"
+	Rules       Rules  `json:"rules"`       // the rules of the scheduler by which it was analysed
 	Program     string `json:"program"`     // guessed from the start function of goroutine 1 and its package; empty if unknown
 	DurationNs  int64  `json:"duration_ns"` // from the first event to the last
 	GOMAXPROCS  int    `json:"gomaxprocs"`  // the largest, where it changes

@@ -27,6 +27,9 @@ type Options struct {
 	// Workers is the number of generations decoded at once; 0 means GOMAXPROCS.
 	// It does not change the result.
 	Workers int
+	// Rules are those of the scheduler that wrote the trace, where its format does
+	// not tell; the zero value is what ChooseRules says.
+	Rules reference.Rules
 	// MaxMemory is how much memory the analysis should get by with, in bytes, not
 	// less than MinMemory; 0 means that there is no limit. First fewer generations
 	// are decoded at once, then the result loses detail, which Trace.Warnings says.
@@ -116,12 +119,15 @@ type analysis struct {
 	interrupted bool
 	full        string // why it was, if not by the caller
 	sum         reconstruct.Summary
+	rules       Rules // as Options.Rules, in words
 }
 
 // newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	o.Thresholds = cmp.Or(o.Thresholds, all.Default())
-	a := &analysis{src: src, limits: lower(&o), Options: o}
+	a := &analysis{src: src, limits: lower(&o)}
+	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
+	a.Options = o
 	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers})
 	if o.OnStacks != nil {
 		o.OnStacks(a.frames)
@@ -135,7 +141,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 		a.steps = newPipeline()
 	}
 	a.rec = reconstruct.New(a.stream.Tables, reconstruct.Options{
-		Rules:   reference.RulesFor(src.Header().Minor),
+		Rules:   a.Rules,
 		Reduced: src.Header().V1,
 		Emit: func(ds []reference.Decision) []reference.Decision {
 			if o.OnDecision != nil && !o.DecisionsOnly {
@@ -255,6 +261,7 @@ func (a *analysis) result() *Result {
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
 		},
 	}
+	res.Trace.Rules = a.rules
 	warnings := res.Trace.Warnings
 	res.Trace.Warnings = append(a.limits.said, warnings...)
 	if a.DecisionsOnly {

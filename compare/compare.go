@@ -72,6 +72,7 @@ func sideOf(rs []*analyze.Result) Side {
 		if !slices.Contains(s.GoVersions, r.Trace.GoVersion) {
 			s.GoVersions = append(s.GoVersions, r.Trace.GoVersion)
 		}
+		s.Rules = analyze.AddRules(s.Rules, r.Trace.Rules)
 	}
 	slices.Sort(s.GOMAXPROCS)
 	slices.Sort(s.GoVersions)

@@ -20,6 +20,8 @@ import (
 type FreeOptions struct {
 	// Seeds is how many runs each scheduler does; 0 means 5.
 	Seeds int
+	// Rules is as in analyze.Options.
+	Rules reference.Rules
 	// From leaves out what happens before that time, in ns. Who runs then, or is
 	// runnable, is there from the start.
 	From int64
@@ -240,7 +242,8 @@ func NewFreeing(h input.Header, o FreeOptions) *Freeing {
 	if o.Seeds <= 0 {
 		o.Seeds = 5
 	}
-	f := &Freeing{opt: o, rules: reference.RulesFor(h.Minor)}
+	rules, _ := analyze.ChooseRules(h, o.Rules)
+	f := &Freeing{opt: o, rules: rules}
 	if !h.V1 {
 		w := o.Workload
 		if w.Until > 0 {
@@ -256,8 +259,8 @@ func NewFreeing(h input.Header, o FreeOptions) *Freeing {
 
 // FreeReplay analyses a trace and replays it freely, besides the guided replay.
 func FreeReplay(ctx context.Context, src *input.Source, o FreeOptions) (*Result, error) {
-	g, f := NewGuiding(src.Header(), Options{}), NewFreeing(src.Header(), o)
-	res, err := analyze.Run(ctx, src, analyze.Options{OnStacks: f.Stacks, OnDecision: func(d *reference.Decision) error {
+	g, f := NewGuiding(src.Header(), Options{Rules: o.Rules}), NewFreeing(src.Header(), o)
+	res, err := analyze.Run(ctx, src, analyze.Options{Rules: o.Rules, OnStacks: f.Stacks, OnDecision: func(d *reference.Decision) error {
 		return errors.Join(g.Add(d), f.Add(d))
 	}})
 	if err != nil {

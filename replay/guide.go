@@ -3,11 +3,13 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
 // Options of Guide. The zero value is usable.
@@ -16,6 +18,8 @@ type Options struct {
 	Workers int
 	// Divergences is how many are kept; 0 means 100.
 	Divergences int
+	// Rules is as in analyze.Options.
+	Rules reference.Rules
 }
 
 // Result is what a replay found.
@@ -58,13 +62,24 @@ type Weighted struct {
 	P50 int64 `json:"p50_ns"` // half of all waiting is in waits of at most this
 }
 
-// policyName is the name of a set of rules. Go 1.22 to 1.25 have the same, and so
-// have Go 1.26 and 1.27.
+// policyName is the name of a set of rules: of the last named policy for a release
+// that is not newer, since Go 1.22 to 1.25 have the same for what is replayed, and
+// so have Go 1.26 and 1.27. Rules of one's own making have the name of their
+// release.
 func policyName(r reference.Rules) string {
-	if r.STWKeepsRunnext {
-		return "go1.26"
+	if known, ok := reference.Release(r.Release); !ok || known != r {
+		return "go" + r.Release
 	}
-	return "go1.22"
+	name := ""
+	for _, known := range reference.Releases() {
+		if p := "go" + known.Release; slices.Contains(sim.PolicyNames(), p) {
+			name = p
+		}
+		if known == r {
+			break
+		}
+	}
+	return name
 }
 
 // Guiding is a guided replay beside an analysis that is under way: it gets the
@@ -76,7 +91,8 @@ type Guiding struct {
 
 // NewGuiding returns a Guiding for a trace with that header.
 func NewGuiding(h input.Header, o Options) *Guiding {
-	g := &Guiding{rules: reference.RulesFor(h.Minor)}
+	rules, _ := analyze.ChooseRules(h, o.Rules)
+	g := &Guiding{rules: rules}
 	if !h.V1 {
 		g.audit = NewAuditor(AuditOptions{Rules: g.rules, Divergences: o.Divergences})
 	}
@@ -107,7 +123,7 @@ func (g *Guiding) Finish(res *analyze.Result) *Result {
 // audits the decisions. A damaged trace gives a result for what could be read.
 func Guide(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	g := NewGuiding(src.Header(), o)
-	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, OnDecision: g.Add})
+	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, Rules: o.Rules, OnDecision: g.Add})
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}

@@ -25,6 +25,7 @@ import (
 // Check is the outcome of a gate.
 type Check struct {
 	Traces []string
+	Rules  []analyze.Rules // that some of them were analysed by
 	// FailOn is the severity from which on findings fail; "" for none.
 	FailOn   findings.Severity
 	Findings []findings.Finding // those that most of the traces have
@@ -35,7 +36,7 @@ type Check struct {
 
 // Judged returns a result with what NewCheck looks at and nothing else.
 func Judged(r *analyze.Result) *analyze.Result {
-	return &analyze.Result{Trace: analyze.Trace{Name: r.Trace.Name}, Findings: slices.Clone(r.Findings), Suppressed: slices.Clone(r.Suppressed)}
+	return &analyze.Result{Trace: analyze.Trace{Name: r.Trace.Name, Rules: r.Trace.Rules}, Findings: slices.Clone(r.Findings), Suppressed: slices.Clone(r.Suppressed)}
 }
 
 // NewCheck gathers what a gate judges: a finding counts if at least half of the
@@ -47,6 +48,7 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 	for _, r := range rs {
 		c.Traces = append(c.Traces, r.Trace.Name)
 		c.Suppressed = append(c.Suppressed, r.Suppressed...)
+		c.Rules = analyze.AddRules(c.Rules, r.Trace.Rules)
 		seen := map[string]bool{}
 		for _, f := range r.Findings {
 			if !seen[f.ID] {
@@ -131,6 +133,7 @@ func WriteCheckText(w io.Writer, c *Check) error {
 	} else {
 		fmt.Fprintf(bw, "failed: %s broken, %s\n", quantity.Plural(int64(broken), "budget", "budgets"), quantity.Plural(int64(failed), "finding", "findings"))
 	}
+	fmt.Fprintf(bw, "rules: %s\n", words.AllRules(c.Rules))
 	return bw.Flush()
 }
 
@@ -138,7 +141,7 @@ func WriteCheckText(w io.Writer, c *Check) error {
 // it.
 func WriteCheckJSON(w io.Writer, c *Check, tool string) error {
 	return writeObject(w, &jsondoc.Check{
-		Schema: Schema, Tool: tool, OK: !c.Failed(), Traces: orEmpty(c.Traces), FailOn: string(c.FailOn),
+		Schema: Schema, Tool: tool, OK: !c.Failed(), Traces: orEmpty(c.Traces), Rules: orEmpty(c.Rules), FailOn: string(c.FailOn),
 		Budget: orEmpty(c.Budget), Findings: findingsOf(c.Findings), Suppressed: suppressedOf(c.Suppressed),
 	})
 }
@@ -173,6 +176,7 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 		text := strings.Join(append([]string{line}, items...), "\n")
 		fmt.Fprintf(bw, "::notice title=%s::%s\n", property.Replace("gmpscope: suppressed"), data.Replace(text))
 	}
+	fmt.Fprintf(bw, "rules: %s\n", words.AllRules(c.Rules))
 	return bw.Flush()
 }
 
@@ -207,6 +211,7 @@ type (
 		Failures int         `xml:"failures,attr"`
 		Skipped  int         `xml:"skipped,attr,omitempty"`
 		Cases    []junitCase `xml:"testcase"`
+		Out      string      `xml:"system-out"`
 	}
 	junitCase struct {
 		Class   string        `xml:"classname,attr"`
@@ -226,7 +231,7 @@ type (
 // WriteCheckJUnit writes the outcome as a JUnit test suite: a case for each rule
 // of the budget and each finding; suppressed ones are skipped.
 func WriteCheckJUnit(w io.Writer, c *Check) error {
-	s := junitSuite{Name: "gmpscope check"}
+	s := junitSuite{Name: "gmpscope check", Out: "rules: " + words.AllRules(c.Rules)}
 	add := func(class, name, problem string) {
 		x := junitCase{Class: class, Name: name}
 		s.Tests++
@@ -280,8 +285,12 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool    sarifTool     `json:"tool"`
-		Results []sarifResult `json:"results"`
+		Tool       sarifTool       `json:"tool"`
+		Results    []sarifResult   `json:"results"`
+		Properties sarifProperties `json:"properties"`
+	}
+	sarifProperties struct {
+		Rules []analyze.Rules `json:"rules"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -349,7 +358,7 @@ type (
 // WriteCheckSARIF writes findings, and broken rules, as a SARIF 2.1.0 log
 // (OASIS). docs explain the detectors.
 func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc) error {
-	run := sarifRun{Tool: sarifTool{Driver: sarifDriver{Name: "gmpscope", Version: strings.TrimPrefix(version, "gmpscope ")}}, Results: []sarifResult{}}
+	run := sarifRun{Tool: sarifTool{Driver: sarifDriver{Name: "gmpscope", Version: strings.TrimPrefix(version, "gmpscope ")}}, Results: []sarifResult{}, Properties: sarifProperties{orEmpty(c.Rules)}}
 	rule := func(id, short, full string) {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id, Short: sarifText{short}, Full: sarifText{full}})
 	}

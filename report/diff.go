@@ -83,6 +83,11 @@ func (t *text) diffSides(c *compare.Result) {
 		}
 		t.hang("  "+s.name+": ", 10, strings.Join(names, ", "))
 	}
+	before, after := words.AllRules(c.Before.Rules), words.AllRules(c.After.Rules)
+	if before != after {
+		before = fmt.Sprintf("before %s; after %s", before, after)
+	}
+	t.hang("  rules: ", 10, before)
 }
 
 func (t *text) diffMetrics(c *compare.Result) {

@@ -1,9 +1,13 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -15,6 +19,7 @@ type Dump struct {
 	o   DumpOptions
 	say *fragments
 	buf []byte
+	n   int64 // lines
 }
 
 // DumpOptions are the choices of a Dump.
@@ -22,6 +27,8 @@ type DumpOptions struct {
 	// NoQueues leaves out what a trace without rebuilt queues cannot tell: the
 	// queue lengths.
 	NoQueues bool
+	// Rules are said in the first line; the zero value is not.
+	Rules analyze.Rules
 }
 
 // NewDump returns a Dump that writes to w.
@@ -32,6 +39,13 @@ func NewDump(w io.Writer, o DumpOptions) *Dump {
 // Write writes one decision. It does not keep d.
 func (u *Dump) Write(d *reference.Decision) error {
 	u.buf = u.append(u.buf[:0], d)
+	if u.n++; u.n == 1 && u.o.Rules.GoVersion != "" {
+		rules, err := json.Marshal(u.o.Rules)
+		if err != nil {
+			return err
+		}
+		u.buf = fmt.Appendf(bytes.TrimSuffix(u.buf, []byte("}\n")), ",\"rules\":%s}\n", rules)
+	}
 	_, err := u.w.Write(u.buf)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -217,6 +218,7 @@ func (t *text) replayObserved(r *replay.Result) {
 	tb.add(quantity.Duration(o.MakespanNs), quantity.Duration(o.BusyNs), quantity.Count(o.Waits.Count), quantity.Duration(o.Waits.TotalNs), quantity.Duration(o.Waits.P50), quantity.Duration(o.Waits.P99),
 		quantity.Duration(o.Waits.TimeWeighted.P50), steals)
 	t.table(2, tb)
+	t.hang("  rules       ", 14, words.AllRules([]analyze.Rules{r.Trace.Rules}))
 }
 
 func (t *text) warningList(ws []string) {

@@ -75,7 +75,8 @@ func order(x, y Finding) int {
 }
 
 // Subject is the class that a finding is about: that of its first victim with a
-// class, or else of its first cause. Both are "" where nobody has a class.
+// class, or else of its first cause. A detector has one finding for each subject.
+// Both are "" where nobody has a class.
 func (f *Finding) Subject() (class, creator string) { return subject(*f) }
 
 // subject is who a finding is about: the first victim with a class, or else the

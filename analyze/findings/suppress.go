@@ -33,11 +33,6 @@ type Suppressed struct {
 	By      Suppression `json:"suppression"`
 }
 
-// Subject is the class that a finding is about: that of its first victim with a
-// class, or else of its first cause. A detector has one finding for each subject.
-// Both are "" where nobody has a class.
-func (f *Finding) Subject() (class, creator string) { return subject(*f) }
-
 // MergeSuppressed returns, of suppressed findings of several traces, the costliest
 // of each detector and class, ranked as findings are.
 func MergeSuppressed(list []Suppressed) []Suppressed {

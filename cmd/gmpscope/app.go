@@ -16,6 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
+	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report"
 )
@@ -50,12 +51,15 @@ type reading struct {
 	fullPath  bool
 	memory    size
 	config    string
+	goVersion string
+	rules     reference.Rules // of goVersion, after check
 }
 
 func (r *reading) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&r.workers, "workers", 0, "decode `N` generations of the trace at once; 0 means GOMAXPROCS; the result is the same")
 	f.Var(&r.memory, "max-memory", "get by with about `SIZE` of memory, such as 512MiB: fewer generations at once, less detail over time, and what was lowered is said")
+	f.StringVar(&r.goVersion, "go-version", "", "the Go release that wrote the trace, such as `1.26`, whose rules of the scheduler to apply (default: as its format tells)")
 	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
 }
 
@@ -73,6 +77,17 @@ func (r *reading) check() error {
 	}
 	if r.memory != 0 && r.memory < analyze.MinMemory {
 		return usagef("--max-memory %v: must be %v at least", r.memory, size(analyze.MinMemory))
+	}
+	if r.goVersion != "" {
+		rules, ok := reference.Release(strings.TrimPrefix(r.goVersion, "go"))
+		if !ok {
+			var names []string
+			for _, known := range reference.Releases() {
+				names = append(names, known.Release)
+			}
+			return usagef("--go-version %s: its rules are not known; those of Go %s are", r.goVersion, strings.Join(names, ", "))
+		}
+		r.rules = rules
 	}
 	return nil
 }
@@ -121,7 +136,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules}
 	if r.anonymize {
 		if a.names == nil {
 			a.names = analyze.NewNames()
@@ -168,7 +183,9 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
 		o.Partial = true
 		if asked {
-			f = replay.NewFreeing(h, replay.SplitOptions())
+			so := replay.SplitOptions()
+			so.Rules = o.Rules
+			f = replay.NewFreeing(h, so)
 			o.OnStacks, o.OnDecision = f.Stacks, f.Add
 		}
 	})

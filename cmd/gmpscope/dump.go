@@ -47,7 +47,8 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		}
 		w := bufio.NewWriterSize(a.stdout, 256<<10)
 		lines := func(h input.Header, o *analyze.Options) {
-			d := report.NewDump(w, report.DumpOptions{NoQueues: h.V1})
+			_, rules := analyze.ChooseRules(h, o.Rules)
+			d := report.NewDump(w, report.DumpOptions{NoQueues: h.V1, Rules: rules})
 			o.DecisionsOnly = true
 			o.OnDecision = func(dec *reference.Decision) error {
 				switch {

@@ -67,7 +67,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 				f *replay.Freeing
 			)
 			res, err := a.analyze(ctx, args[0], r, func(h input.Header, o *analyze.Options) {
-				g = replay.NewGuiding(h, replay.Options{Divergences: divergences})
+				g = replay.NewGuiding(h, replay.Options{Divergences: divergences, Rules: o.Rules})
 				o.OnDecision = g.Add
 				if opts == nil {
 					return
@@ -81,6 +81,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 						c.Class, c.FreeLock = o.Anonymize.Function(c.Class), o.Anonymize.Function(c.FreeLock)
 					}
 				}
+				opts.Rules = o.Rules
 				f = replay.NewFreeing(h, *opts)
 				o.OnStacks = f.Stacks
 				o.OnDecision = func(d *reference.Decision) error {

@@ -154,7 +154,7 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 		}
 		d := diffSide{Name: s.name, Cells: []cell{
 			{Text: quantity.Count(int64(s.side.N))}, {Text: quantity.Duration(s.side.DurationNs)}, {Text: strings.Join(procs, ", ")},
-			{Text: words.Cut(words.Visible(strings.Join(s.side.GoVersions, "; ")), 100)}, {Text: quantity.Duration(s.side.RunningNs)}, {Text: quantity.Count(s.side.Starts)},
+			{Text: words.Cut(words.Visible(strings.Join(s.side.GoVersions, "; "))+", rules of "+words.AllRules(s.side.Rules), 200)}, {Text: quantity.Duration(s.side.RunningNs)}, {Text: quantity.Count(s.side.Starts)},
 		}}
 		for i, n := range s.side.Traces {
 			if i == maxDiffTraces {

@@ -215,6 +215,8 @@ func (v *view) card(r *analyze.Result) {
 	addName("Trace", t.Name)
 	addName("Program", t.Program)
 	add("Go", words.Visible(t.GoVersion), "trace format "+words.Visible(t.Format))
+	release, how := words.Rules(t.Rules)
+	add("Rules", release, how)
 	add("Recorded", words.Visible(t.Wall), "")
 	note := ""
 	if t.LostNs > 0 {

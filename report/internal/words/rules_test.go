@@ -1,0 +1,27 @@
+package words
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze"
+)
+
+func TestRules(t *testing.T) {
+	format := analyze.Rules{GoVersion: "1.26", ChosenBy: analyze.ByFormat}
+	for _, c := range []struct {
+		rules []analyze.Rules
+		want  string
+	}{
+		{nil, ""},
+		{[]analyze.Rules{{}}, ""},
+		{[]analyze.Rules{format}, "Go 1.26, by the trace format"},
+		{[]analyze.Rules{{GoVersion: "1.22", ChosenBy: analyze.ByNearest}}, "Go 1.22, the oldest that are known"},
+		{[]analyze.Rules{{GoVersion: "1.26", ChosenBy: analyze.ByFormat, OtherRules: []string{"1.28", "1.29"}}},
+			"Go 1.26, by the trace format; if Go 1.28 or 1.29 wrote it, say so with --go-version"},
+		{[]analyze.Rules{format, {GoVersion: "1.25", ChosenBy: analyze.ByFlag}}, "Go 1.26, by the trace format; Go 1.25, by --go-version"},
+	} {
+		if got := AllRules(c.rules); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}
