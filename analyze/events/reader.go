@@ -29,7 +29,11 @@ type reader struct {
 
 func newReader(data []byte, v1 bool) (*reader, error) {
 	if v1 {
-		if apart := input.WithoutTies(data); apart != nil {
+		apart, err := input.WithoutTies(data)
+		if err != nil {
+			return nil, err
+		}
+		if apart != nil {
 			if r, err := trace.NewReader(bytes.NewReader(apart)); err == nil {
 				return newReaderV1(r), nil
 			}

@@ -56,7 +56,7 @@ func (g *Generation) Repair() *Repaired {
 	data := g.Data
 	r := &repairer{data: data, minor: g.minor, horizon: math.MaxUint64, stacks: map[uint32][]byte{}, strings: map[uint64][]byte{}}
 	r.each(r.learn)
-	if !r.clocked || r.events > g.maxEvents {
+	if r.clock == nil || r.events > g.maxEvents {
 		return nil
 	}
 	r.out = append(make([]byte, 0, len(data)), data[:headerSize]...)
@@ -73,7 +73,7 @@ type repairer struct {
 	data    []byte
 	minor   int
 	events  int64
-	clocked bool   // the frequency was seen
+	clock   []byte // the event that tells the frequency: the last, as the runtime writes it behind all others
 	horizon uint64 // ticks; events after it are left out
 
 	stacks                  map[uint32][]byte // the event of each; nil if several differ
@@ -236,7 +236,9 @@ func (r *repairer) learn(e *eventV1) {
 	case evBatchV1:
 		r.at = e.args[1]
 	case evFrequencyV1:
-		r.clocked = r.clocked || e.args[0] > 0
+		if e.args[0] > 0 {
+			r.clock = e.raw
+		}
 	case evStackV1:
 		r.stackCount.Found++
 		if !soundStack(e) {
@@ -307,7 +309,7 @@ func (r *repairer) copy(e *eventV1) {
 	case evBatchV1:
 		r.at = e.args[1]
 	case evFrequencyV1:
-		keep = e.args[0] > 0
+		keep = &e.raw[0] == &r.clock[0]
 	case evTimerGoroutineV1:
 	case evStackV1:
 		keep = soundStack(e) && (r.stacks[uint32(e.args[0])] != nil || e.args[1] == 0)

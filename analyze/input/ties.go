@@ -3,6 +3,7 @@ package input
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"maps"
 	"math"
 	"math/bits"
@@ -34,14 +35,19 @@ const finer = 1 << 15
 // did in the same tick; the reader then refuses it.
 //
 // It returns nil for what does not make sense, or holds times or Ps for which
-// that cannot be done.
-func WithoutTies(data []byte) []byte {
+// that cannot be done; and an error where the frequency of the clock is told more
+// than once: the reader takes the one that it happens to read last.
+func WithoutTies(data []byte) ([]byte, error) {
 	if len(data) < headerSize {
-		return nil
+		return nil, nil
 	}
 	r := respacer{first: math.MaxUint64, ps: map[uint64]uint64{}}
-	if !r.walk(data[headerSize:]) || len(r.ps) > finer/2 {
-		return nil
+	sound := r.walk(data[headerSize:])
+	if r.clocks > 1 {
+		return nil, errClocks
+	}
+	if !sound || len(r.ps) > finer/2 {
+		return nil, nil
 	}
 	// What is added is none for the P that begins, so that no time gets smaller.
 	order := slices.SortedFunc(maps.Keys(r.ps), func(a, b uint64) int {
@@ -52,18 +58,21 @@ func WithoutTies(data []byte) []byte {
 	}
 	r.out = append(make([]byte, 0, len(data)+len(data)/2), data[:headerSize]...)
 	if !r.walk(data[headerSize:]) {
-		return nil
+		return nil, nil
 	}
-	return r.out
+	return r.out, nil
 }
+
+var errClocks = errors.New("the frequency of the clock is told more than once")
 
 // respacer copies events with finer ticks. It walks twice: until out is there, it
 // only looks for the first time, and for the Ps.
 type respacer struct {
-	out   []byte
-	first uint64            // of all times, ticks
-	ps    map[uint64]uint64 // the first time of each, then what is added to its times
-	more  uint64            // added to those of the batch
+	out    []byte
+	first  uint64            // of all times, ticks
+	clocks int               // events that tell the frequency
+	ps     map[uint64]uint64 // the first time of each, then what is added to its times
+	more   uint64            // added to those of the batch
 }
 
 func (r *respacer) walk(b []byte) bool {
@@ -135,6 +144,8 @@ func (r *respacer) walk(b []byte) bool {
 // look learns the Ps and the first time.
 func (r *respacer) look(kind byte, args *[6]uint64) {
 	switch kind {
+	case evFrequencyV1:
+		r.clocks++
 	case evBatchV1:
 		if at, ok := r.ps[args[0]]; !ok || args[1] < at {
 			r.ps[args[0]] = args[1]

@@ -19,7 +19,10 @@ func TestWithoutTies(t *testing.T) {
 	}
 	defer s.Close()
 	whole := all(t, s)[0].Data
-	apart := WithoutTies(whole)
+	apart, err := WithoutTies(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
 	a, err := trace.NewReader(bytes.NewReader(whole))
 	if err != nil {
 		t.Fatal(err)
@@ -64,11 +67,14 @@ func TestWithoutTiesRefuses(t *testing.T) {
 		"a system call's end without its time": head + batch(0, 1) + "\x5d\x01\x02",
 		"too many Ps":                          head + many.String(),
 	} {
-		if out := WithoutTies([]byte(in)); out != nil {
-			t.Errorf("%s: %q", name, out)
+		if out, err := WithoutTies([]byte(in)); out != nil || err != nil {
+			t.Errorf("%s: %q, %v", name, out, err)
 		}
 	}
-	if out := WithoutTies([]byte(head + batch(3, 50) + batch(2, 40))); string(out) != head+batch(3, 11*finer+1)+batch(2, finer) {
+	if out, err := WithoutTies([]byte(head + batch(0, 1) + "\x02\x07\x02\x09")); err == nil {
+		t.Errorf("two frequencies: %q", out)
+	}
+	if out, _ := WithoutTies([]byte(head + batch(3, 50) + batch(2, 40))); string(out) != head+batch(3, 11*finer+1)+batch(2, finer) {
 		t.Errorf("%q", out)
 	}
 	// No prefix of a trace makes it fail.
@@ -82,6 +88,6 @@ func TestWithoutTiesRefuses(t *testing.T) {
 	}
 	whole := all(t, s)[0].Data
 	for n := 0; n < len(whole); n += 97 {
-		WithoutTies(whole[:n])
+		_, _ = WithoutTies(whole[:n])
 	}
 }
