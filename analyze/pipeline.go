@@ -10,7 +10,7 @@ import (
 )
 
 // ahead is how many blocks each step may be ahead of the next.
-const ahead = 8
+const ahead = 3
 
 // block is a row of decisions, and what a step has to tell later ones about them.
 type block struct {
@@ -29,7 +29,7 @@ type pipeline struct {
 }
 
 func newPipeline(steps ...func(*block)) *pipeline {
-	p := &pipeline{free: make(chan *block, ahead+3)}
+	p := &pipeline{free: make(chan *block, len(steps)*(ahead+1)+1)} // so many can be under way
 	for out, i := p.free, len(steps)-1; i >= 0; i-- {
 		in, last := make(chan *block, ahead), i == len(steps)-1
 		p.done.Add(1)
@@ -44,14 +44,7 @@ func (p *pipeline) run(step func(*block), in <-chan *block, out chan<- *block, l
 	defer p.done.Done()
 	for b := range in {
 		p.do(step, b)
-		if !last {
-			out <- b
-			continue
-		}
-		select {
-		case out <- b:
-		default:
-		}
+		out <- b
 	}
 	if !last {
 		close(out)
@@ -75,10 +68,11 @@ func (p *pipeline) add(ds []reference.Decision) []reference.Decision {
 	if p.in == nil {
 		return ds[:0]
 	}
-	b := &block{}
+	var b *block
 	select {
 	case b = <-p.free:
 	default:
+		b = &block{}
 	}
 	room := b.Decisions[:0]
 	b.Decisions = ds

@@ -181,13 +181,19 @@ func (a *analysis) measure() {
 
 // detect has the detectors take a block.
 func (a *analysis) detect(b *block) {
-	for i := 0; i < len(b.Decisions); i++ {
-		if k := b.Calls(i); k > 0 {
-			a.found.AddCalls(b.Decisions[i : i+k])
-			i += k - 1
+	ds, next := b.Decisions, 0 // the first that was not taken yet
+	for i := range ds {
+		if i < next {
 			continue
 		}
-		a.found.Add(&b.Decisions[i])
+		if ds[i].Kind == reference.KindSyscall {
+			if k := b.Calls(i); k > 0 {
+				a.found.AddCalls(ds[i : i+k])
+				next = i + k
+				continue
+			}
+		}
+		a.found.Add(&ds[i])
 	}
 }
 

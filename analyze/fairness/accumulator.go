@@ -127,7 +127,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
 	a.handles = b.Classes
 	ds, next := b.Decisions, 0 // the first that was not taken yet
-	notes := b.Notes[:len(ds)]
+	notes, numbers := b.Notes[:len(ds)], b.Ps
 	for i := range ds {
 		if i < next {
 			continue
@@ -137,7 +137,8 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			a.advance(d.Time)
 		}
 		if n.Changed&ledger.Counts != 0 {
-			a.setPs(&n.Ps)
+			a.setPs(&numbers[0])
+			numbers = numbers[1:]
 		}
 		switch d.Kind {
 		case reference.KindReady, reference.KindStart, reference.KindStop, reference.KindSyscallExit:

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -22,7 +24,8 @@ type Ledger struct {
 	global   int32
 	queued   int64 // sum of all lengths
 	runnable int64
-	told     Note // of the last decision: the numbers
+	told     Ps    // the last of Block.Ps
+	waiting  int32 // Note.Runnable of the last decision
 }
 
 // goroutine is the record of one that has not ended.
@@ -49,7 +52,7 @@ func (l *Ledger) Annotate(b *Block) {
 	if cap(b.Notes) < len(ds) {
 		b.Notes = make([]Note, len(ds))
 	}
-	b.Notes, b.changes = b.Notes[:len(ds)], b.changes[:0]
+	b.Notes, b.Ps, b.changes = b.Notes[:len(ds)], b.Ps[:0], b.changes[:0]
 	notes, next := b.Notes[:len(ds)], 0 // the first decision that is not followed yet
 	for i := range ds {
 		if i < next {
@@ -57,11 +60,11 @@ func (l *Ledger) Annotate(b *Block) {
 		}
 		d, n := &ds[i], &notes[i]
 		l.now = max(l.now, d.Time)
-		n.Since, n.G, n.By, n.Class, n.more, n.Changed, n.Was, n.Flags = 0, 0, 0, 0, 0, 0, Unseen, 0
+		n.G, n.link, n.Changed = 0, 0, 0
 		switch d.Kind {
 		case reference.KindReady:
 			l.turn(d, n, l.find(d.G), Runnable)
-			n.By = l.waker(d)
+			n.link = l.waker(d)
 			l.runnable++
 			l.lengths(d, n)
 		case reference.KindMove:
@@ -95,7 +98,13 @@ func (l *Ledger) Annotate(b *Block) {
 		default:
 			l.rare(b, d, n)
 		}
-		l.tell(n)
+		if n.Runnable = int32(min(l.runnable, math.MaxInt32)); n.Runnable != l.waiting {
+			l.waiting = n.Runnable
+			n.Changed |= RunnableNum
+		}
+		if n.Changed&Counts != 0 {
+			b.Ps = append(b.Ps, l.told)
+		}
 	}
 	b.Slots, b.Classes, b.Known = l.gors.Len(), l.classes, l.ps.Known()
 	b.Omitted, b.Mentions = l.ps.Omitted()
@@ -114,8 +123,9 @@ func (l *Ledger) rare(b *Block, d *reference.Decision, n *Note) {
 	}
 	many := l.ps.Changes()
 	n.Changed |= ManyPs
-	n.more, n.many = int32(len(b.changes)), uint16(len(many))
+	n.link, n.many = int32(len(b.changes)), uint16(len(many))
 	b.changes = append(b.changes, many...)
+	l.count(n)
 }
 
 // start follows a KindStart.
@@ -170,6 +180,7 @@ func (l *Ledger) waker(d *reference.Decision) int32 {
 func (l *Ledger) turn(d *reference.Decision, n *Note, slot int32, to Activity) {
 	if slot == 0 {
 		if d.G < 0 {
+			n.Class, n.Flags, n.Was, n.Since = 0, 0, Unseen, 0
 			return
 		}
 		slot = l.gors.Add(d.G)
@@ -225,8 +236,14 @@ func (l *Ledger) change(n *Note) {
 	if c := &l.ps.one[0]; l.ps.said == changed {
 		n.Changed |= OneP
 		n.From, n.To = c.From, c.To
+		if (counted>>(c.From&15)|counted>>(c.To&15))&1 != 0 {
+			l.count(n)
+		}
 	}
 }
+
+// counted are the states, a bit each, on which the numbers in Ps depend.
+const counted = 1<<Idle | 1<<GC | 1<<Stopped | 1<<NotRecorded
 
 // briefCalls follows the brief system calls that begin with decision i of a block, if
 // the goroutine is known to run and there is no more to learn of it, and returns how
@@ -245,7 +262,7 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 	}
 	notes := b.Notes[i:][:k]
 	note := Note{
-		Runnable: l.runnable, G: slot, Class: g.class, Ps: l.told.Ps, Changed: OneP,
+		Runnable: l.waiting, G: slot, Class: g.class, Changed: OneP,
 		Was: Running, Since: g.since, From: User, To: Syscall,
 	}
 	for j := range notes {
@@ -256,27 +273,20 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 			note.Was = Running
 		}
 	}
-	notes[0].more = int32(k)
+	notes[0].link = int32(k)
 	g.since = l.now
 	return k
 }
 
-// tell puts the numbers after the decision into its note.
-func (l *Ledger) tell(n *Note) {
-	if n.Runnable = l.runnable; l.runnable != l.told.Runnable {
-		l.told.Runnable = l.runnable
-		n.Changed |= RunnableNum
+// count brings the numbers of the Ps up to date, after their states or the lengths of
+// the queues changed.
+func (l *Ledger) count(n *Note) {
+	s, idle := &l.ps, l.ps.counts[Idle]
+	now := Ps{Usable: int32(s.usable), Idle: idle, Unclaimed: int32(min(int64(idle), l.queued)), Recorded: s.procs - s.counts[NotRecorded]}
+	if now != l.told {
+		l.told = now
+		n.Changed |= Counts
 	}
-	s := &l.ps
-	idle, recorded := s.counts[Idle], s.procs-s.counts[NotRecorded]
-	if t := &l.told.Ps; idle|t.Idle != 0 || int32(s.usable) != t.Usable || recorded != t.Recorded {
-		now := Ps{Usable: int32(s.usable), Idle: idle, Unclaimed: int32(min(int64(idle), l.queued)), Recorded: recorded}
-		if now != *t {
-			*t = now
-			n.Changed |= Counts
-		}
-	}
-	n.Ps = l.told.Ps
 }
 
 // lengths takes the lengths of queues that the decision gives, and infers the one that
@@ -300,6 +310,9 @@ func (l *Ledger) lengths(d *reference.Decision, n *Note) {
 	// Those in queues are runnable: heals the count where the stream starts
 	// goroutines that it had not shown as ready.
 	l.runnable = max(l.runnable, l.queued)
+	if l.told.Idle > 0 && n.Changed&(LocalLen|VictimLen|GlobalLen) != 0 {
+		l.count(n)
+	}
 }
 
 func takenFromVictim(d *reference.Decision) bool {

@@ -29,17 +29,17 @@ const (
 	RunnableNum                     // Note.Runnable
 )
 
-// Note is what the [Ledger] knows about a decision. It has no pointers.
+// Note is what the [Ledger] knows about a decision. It has no pointers, and two of them
+// fit into a line of the CPU's cache.
 type Note struct {
 	// Since is when the goroutine came into the activity Was, which it had before the
-	// decision, ns; 0 if it was Unseen.
+	// decision, ns; 0 if it was Unseen. These two, Class and Flags mean nothing without
+	// G, and in the note of a KindMove.
 	Since    int64
-	Runnable int64 // goroutines that are runnable after the decision, in a queue or in none
 	G        int32 // slot of the decision's goroutine; 0 is none
-	By       int32 // slot of the goroutine that made it runnable; 0 is none
 	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
-	more     int32 // calls that begin here; with ManyPs, the first change in Block.changes
-	Ps       Ps    // after the decision
+	Runnable int32 // goroutines that are runnable after the decision, in a queue or in none
+	link     int32 // KindReady: slot of the waker; KindSyscall: calls that begin here; with ManyPs: the first in Block.changes
 	many     uint16
 	Changed  Changed
 	Was      Activity
@@ -50,7 +50,7 @@ type Note struct {
 // OfProgram reports whether the decision's goroutine belongs to the program.
 func (n *Note) OfProgram() bool { return n.Flags == 0 }
 
-// Ps are numbers of Ps.
+// Ps are the numbers of Ps after a decision.
 type Ps struct {
 	Usable    int32 // could run goroutines of the program: [States.Usable]
 	Idle      int32
@@ -62,6 +62,7 @@ type Ps struct {
 type Block struct {
 	Decisions []reference.Decision
 	Notes     []Note // of each decision
+	Ps        []Ps   // for each note with Counts
 	// Slots is more than any slot in the notes.
 	Slots int32
 	// Classes are the handles of all classes seen so far.
@@ -75,14 +76,23 @@ type Block struct {
 	changes []Change
 }
 
+// Waker returns the slot of the goroutine that made that of decision number i runnable;
+// 0 is none.
+func (b *Block) Waker(i int) int32 {
+	if b.Decisions[i].Kind != reference.KindReady {
+		return 0
+	}
+	return b.Notes[i].link
+}
+
 // Calls returns how many decisions from number i on are brief system calls of one
 // goroutine of the program, which ran before and runs after them: one KindSyscall and
 // one KindSyscallExit in turns. Mostly it is 0.
 func (b *Block) Calls(i int) int {
-	if n := &b.Notes[i]; n.Changed&ManyPs == 0 {
-		return int(n.more)
+	if b.Decisions[i].Kind != reference.KindSyscall {
+		return 0
 	}
-	return 0
+	return int(b.Notes[i].link)
 }
 
 // Changes returns the changes that decision number i meant for any number of Ps, in
@@ -92,5 +102,5 @@ func (b *Block) Changes(i int) []Change {
 	if n.Changed&ManyPs == 0 {
 		return nil
 	}
-	return b.changes[n.more : n.more+int32(n.many)]
+	return b.changes[n.link : n.link+int32(n.many)]
 }

@@ -56,7 +56,7 @@ func TestStates(t *testing.T) {
 // TestRunnableHeals starts a goroutine that was never shown as ready while
 // another waits: those in queues are runnable all the same.
 func TestRunnableHeals(t *testing.T) {
-	var n int64
+	var n int32
 	feed := ledger.NewFeed(func(b *ledger.Block) { n = b.Notes[len(b.Notes)-1].Runnable })
 	for _, d := range []reference.Decision{
 		{Kind: reference.KindReady, G: 1, P: -1, Global: 1},

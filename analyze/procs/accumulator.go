@@ -133,7 +133,7 @@ func (a *Accumulator) lengths(d *reference.Decision, n *ledger.Note) {
 		q.set(q.n-1, a.now)
 	}
 	if n.Changed&ledger.RunnableNum != 0 {
-		a.runnable.set(n.Runnable, a.now)
+		a.runnable.set(int64(n.Runnable), a.now)
 	}
 }
 

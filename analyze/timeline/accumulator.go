@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/ledger"
@@ -111,8 +112,9 @@ type Marked struct {
 // before.
 func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
+	due := firstAt(marks)
 	ds, next := b.Decisions, 0 // the first that was not taken yet
-	notes := b.Notes[:len(ds)]
+	notes, numbers := b.Notes[:len(ds)], b.Ps
 	for i := range ds {
 		if i < next {
 			continue
@@ -150,12 +152,23 @@ func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
 			a.rare(d)
 		}
 		if n.Changed&ledger.Counts != 0 {
-			a.unused(int64(n.Ps.Idle), int64(n.Ps.Unclaimed))
+			a.unused(int64(numbers[0].Idle), int64(numbers[0].Unclaimed))
+			numbers = numbers[1:]
 		}
-		for ; len(marks) > 0 && marks[0].At <= i; marks = marks[1:] {
+		for due <= i {
 			a.Mark(marks[0].From, marks[0].To, marks[0].Title)
+			marks = marks[1:]
+			due = firstAt(marks)
 		}
 	}
+}
+
+// firstAt is when the first of marks is due.
+func firstAt(marks []Marked) int {
+	if len(marks) == 0 {
+		return math.MaxInt
+	}
+	return marks[0].At
 }
 
 // unused notes how many Ps are idle, and how many of them could run somebody.
@@ -417,7 +430,7 @@ func (a *Accumulator) lengths(d *reference.Decision, n *ledger.Note) {
 		a.set(&a.global, int64(n))
 	}
 	if n.Changed&ledger.RunnableNum != 0 {
-		a.set(&a.runnable, n.Runnable)
+		a.set(&a.runnable, int64(n.Runnable))
 	}
 }
 

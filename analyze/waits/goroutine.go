@@ -19,15 +19,22 @@ type goroutine struct {
 // goroutine returns d's goroutine, and takes over what is known of it.
 func (a *Accumulator) goroutine(d *reference.Decision, n *ledger.Note) *goroutine {
 	g := a.gors.At(n.G)
-	if g.slot == 0 {
-		ci := a.class(n.Class)
-		*g = goroutine{id: d.G, class: ci, p: none, slot: n.G}
-		a.classes[ci].goroutines++
-		a.setFlags(g, n.Flags)
-	} else if n.Changed&ledger.Learned != 0 {
-		a.learn(g, n)
+	if g.slot == 0 || n.Changed&ledger.Learned != 0 {
+		a.meet(g, d, n)
 	}
 	return g
+}
+
+// meet begins the record of g, or takes over what was not known.
+func (a *Accumulator) meet(g *goroutine, d *reference.Decision, n *ledger.Note) {
+	if g.slot != 0 {
+		a.learn(g, n)
+		return
+	}
+	ci := a.class(n.Class)
+	*g = goroutine{id: d.G, class: ci, p: none, slot: n.G}
+	a.classes[ci].goroutines++
+	a.setFlags(g, n.Flags)
 }
 
 // learn takes over what was not known of g.
@@ -179,10 +186,13 @@ func (a *Accumulator) leaveFor(g *goroutine, n *ledger.Note, p *proc, st pstate)
 }
 
 func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
-	if a.gors.At(n.G).slot == 0 {
+	g := a.gors.At(n.G)
+	if g.slot == 0 {
 		return
 	}
-	g := a.goroutine(d, n)
+	if n.Changed&ledger.Learned != 0 {
+		a.learn(g, n)
+	}
 	p := a.ranOn(g)
 	if p != nil && p.runner() == g.slot {
 		p.past.ended(d.Why)
