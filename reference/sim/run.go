@@ -37,20 +37,20 @@ func (s *machine) run(m int32) {
 				s.gs[g].left += s.wakeUp(w, m, g, whyUnblock) + s.c.Ready
 			}
 			if blocks {
-				s.block(m)
+				s.block(m, op.reason())
 				return
 			}
 		case OpSleep:
 			if !s.pol.HoldP {
 				s.sleep(g, t.p, op.Ns)
-				s.block(m)
+				s.block(m, reference.ReasonSleep)
 				return
 			}
 			fallthrough // its P looks after no timers
 		case OpPoll:
 			s.netWaiters++
 			s.push(s.now+op.Ns, evNetwork, g, 0)
-			s.block(m)
+			s.block(m, reference.ReasonNetwork)
 			return
 		case OpSyscall, OpSyscallBlock:
 			s.enterSyscall(m, op.Ns, op.Kind == OpSyscallBlock)
@@ -183,12 +183,15 @@ func (s *machine) requeue(m, g int32, why reference.Why, local bool) {
 }
 
 // leave ends the run interval of m's goroutine.
-func (s *machine) leave(m int32, why reference.Why) {
+func (s *machine) leave(m int32, why reference.Why) { s.leaveFor(m, why, reference.ReasonNone) }
+
+// leaveFor is leave, with what a goroutine that blocks waits for.
+func (s *machine) leaveFor(m int32, why reference.Why, reason reference.Reason) {
 	t := s.ms[m]
 	x := &s.gs[t.g]
 	s.ran(t.g)
 	if s.o.Emit != nil {
-		s.say(reference.Decision{Kind: reference.KindStop, G: x.id, Class: x.class, P: t.p, M: s.mid(m), Why: why, Victim: reference.NoP, Flags: x.flags})
+		s.say(reference.Decision{Kind: reference.KindStop, G: x.id, Class: x.class, P: t.p, M: s.mid(m), Why: why, Reason: reason, Victim: reference.NoP, Flags: x.flags})
 	}
 	x.preempt = 0
 	t.g = noG
@@ -208,9 +211,9 @@ func (s *machine) ran(g int32) {
 }
 
 // block has m's goroutine wait; somebody else has it in a list.
-func (s *machine) block(m int32) {
+func (s *machine) block(m int32, reason reference.Reason) {
 	g := s.ms[m].g
-	s.leave(m, reference.WhyBlock)
+	s.leaveFor(m, reference.WhyBlock, reason)
 	if s.pol.HoldP {
 		s.gs[g].m = m
 		t := s.ms[m]

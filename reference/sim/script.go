@@ -48,6 +48,17 @@ type Op struct {
 	Script Script
 }
 
+// reason is what a goroutine waits for that does a step on a channel.
+func (o *Op) reason() reference.Reason {
+	switch {
+	case o.Chan.network:
+		return reference.ReasonNetwork
+	case o.Kind == OpSend:
+		return reference.ReasonChanSend
+	}
+	return reference.ReasonChanReceive
+}
+
 // Run computes for ns.
 func Run(ns int64) Op { return Op{Kind: OpRun, Ns: ns} }
 
