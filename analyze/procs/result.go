@@ -3,8 +3,8 @@
 //
 // [Accumulator] takes the account: every nanosecond of a P's life belongs to
 // one [State], so a P's times sum to its lifetime exactly, in integers.
-// [Tracker] holds the rules that turn decisions into states and queue lengths;
-// the other accumulators use it too.
+// The rules that turn decisions into states and queue lengths are those of
+// [github.com/gmpscope/gmpscope/analyze/ledger].
 //
 // What a result holds is stable, the rest serves this module: see package gmpscope.
 package procs
