@@ -93,8 +93,10 @@ func writers(minor int) string {
 	for _, r := range reference.Writers(minor) {
 		names = append(names, r.Release)
 	}
-	if len(names) > 0 {
-		return strings.Join(names, " or ")
+	if n := len(names) - 1; n > 0 {
+		return strings.Join(names[:n], ", ") + " or " + names[n]
+	} else if n == 0 {
+		return names[0]
 	}
 	if s, ok := oldWriters[minor]; ok {
 		return s

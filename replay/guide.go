@@ -62,20 +62,20 @@ type Weighted struct {
 	P50 int64 `json:"p50_ns"` // half of all waiting is in waits of at most this
 }
 
-// policyName is the name of a set of rules: of the last named policy for a release
-// that is not newer, since Go 1.22 to 1.25 have the same for what is replayed, and
-// so have Go 1.26 and 1.27. Rules of one's own making have the name of their
-// release.
+// policyName is the name of a set of rules: of the newest named policy that has the
+// same for the run queues, not counting newer releases, so Go 1.22 to 1.25 share
+// one, and so do Go 1.26 and 1.27. If there is none it is that of the release.
 func policyName(r reference.Rules) string {
-	if known, ok := reference.Release(r.Release); !ok || known != r {
-		return "go" + r.Release
+	queues := func(r reference.Rules) reference.Rules {
+		return reference.Rules{RingSize: r.RingSize, GlobalPoll: r.GlobalPoll, GlobalBatchMax: r.GlobalBatchMax, Slice: r.Slice,
+			STWKeepsRunnext: r.STWKeepsRunnext, NoRunnext: r.NoRunnext}
 	}
-	name := ""
+	name := "go" + r.Release
 	for _, known := range reference.Releases() {
-		if p := "go" + known.Release; slices.Contains(sim.PolicyNames(), p) {
+		if p := "go" + known.Release; queues(known) == queues(r) && slices.Contains(sim.PolicyNames(), p) {
 			name = p
 		}
-		if known == r {
+		if known.Release == r.Release {
 			break
 		}
 	}

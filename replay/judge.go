@@ -418,7 +418,7 @@ func (a *Auditor) onTick(p int32, t take) judgement {
 	case known == phase:
 		return explained
 	case known >= 0:
-		return unexplained(fmt.Sprintf("slice %d of 61, as at the last pick on P%d", known, pr.id), fmt.Sprintf("slice %d", phase))
+		return unexplained(fmt.Sprintf("slice %d of %d, as at the last pick on P%d", known, a.o.Rules.GlobalPoll, pr.id), fmt.Sprintf("slice %d", phase))
 	case t.ownEmpty:
 		return ambiguous(RaceTick, fmt.Sprintf("something in the own queue of P%d, to tell a tick from a batch", pr.id), "nothing")
 	}
