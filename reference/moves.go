@@ -11,7 +11,7 @@ package reference
 func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
 	for range q.rules.RingSize / 2 {
 		x := q.Head(p)
-		q.Remove(x)
+		q.unlink(&q.local[p].ring, x)
 		q.PutGlobal(x)
 		moved(x)
 	}
@@ -23,7 +23,7 @@ func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
 // (runqgrab, runqsteal).
 func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
 	for x := q.Head(v); x != run; x = q.Head(v) {
-		q.Remove(x)
+		q.unlink(&q.local[v].ring, x)
 		q.PutTail(p, x)
 		moved(x)
 	}
@@ -39,8 +39,12 @@ func (q *Queues) TakeBatch(p, run int32, n int, after int32, moved func(g int32)
 	for ; n > 1 && next != None; n-- {
 		x := next
 		next = q.Next(x)
-		q.Remove(x)
-		q.InsertAfter(p, after, x)
+		q.unlink(&q.global, x)
+		if after == q.Tail(p) {
+			q.PutTail(p, x)
+		} else {
+			q.InsertAfter(p, after, x)
+		}
 		after = x
 		moved(x)
 	}
