@@ -50,7 +50,7 @@ type happening struct {
 func (h *happening) isGo(from, to string) bool   { return h.isG && h.from == from && h.to == to }
 func (h *happening) isProc(from, to string) bool { return h.isP && h.from == from && h.to == to }
 
-// isRetake says that sysmon took a P: the event has neither P nor goroutine.
+// isRetake reports whether sysmon took a P: the event has neither P nor goroutine.
 func (h *happening) isRetake() bool {
 	return h.isProc("Running", "Idle") && h.byP == reference.NoP && h.byG == reference.NoG
 }
@@ -143,7 +143,7 @@ func (s *scenario) readEvents(path string) {
 // name is a goroutine's class without its package main.
 func (s *scenario) name(g int64) string { return strings.TrimPrefix(s.class[g], "main.") }
 
-// ours says that the scenario's own program started the goroutine.
+// ours reports whether the scenario's own program started the goroutine.
 func (s *scenario) ours(g int64) bool { return strings.HasPrefix(s.class[g], "main.") }
 
 // of lists the decisions of a kind about goroutines of the named classes, or

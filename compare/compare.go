@@ -12,7 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// ErrNoTraces says that a side has no trace.
+// ErrNoTraces means that a side has no trace.
 var ErrNoTraces = errors.New("no traces on one side")
 
 // Compare holds the results of traces from before a change against those from

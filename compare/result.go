@@ -190,7 +190,7 @@ type FindingChange struct {
 	Title        string `json:"title"`          // of the costliest, from after if it is there
 	BeforeTitle  string `json:"before_title"`   // Title of this side; empty where it is not
 	AfterTitle   string `json:"after_title"`    // Title of this side; empty where it is not
-	// Significant says that chance alone would hardly do it.
+	// Significant reports whether chance alone is an unlikely explanation.
 	Significant bool     `json:"significant"`
 	P           *float64 `json:"p"` // the p value; null where none can be had
 }

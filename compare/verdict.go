@@ -64,7 +64,7 @@ func large(m *Metric) bool {
 
 func abs64(x float64) float64 { return max(x, -x) }
 
-// suggestive says that windows differ for certain, but by no more than one run
+// suggestive reports whether windows differ for certain, but by no more than one run
 // differs from the next.
 func (r *Result) suggestive() bool {
 	for i := range r.Metrics {

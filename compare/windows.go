@@ -162,7 +162,7 @@ func lessWith(factor float64, before, after []*analyze.Result) float64 {
 	return math.Pow(factor, 1/float64(min(len(before), len(after))))
 }
 
-// lacksCPUs says that threads of a trace seem to have lacked CPUs. How much
+// lacksCPUs reports whether threads of a trace seem to have lacked CPUs. How much
 // differs from one run to the next then, and is no property of the program.
 func lacksCPUs(rs []*analyze.Result) bool {
 	return slices.ContainsFunc(rs, func(r *analyze.Result) bool {
@@ -175,7 +175,7 @@ func lacksCPUs(rs []*analyze.Result) bool {
 	})
 }
 
-// apart says that each trace of one side has more of something than each of the
+// apart reports whether each trace of one side has more of something than each of the
 // other.
 func apart(before, after []*analyze.Result, of func(*analyze.Result) float64) bool {
 	all := func(rs []*analyze.Result) []float64 {
@@ -189,7 +189,7 @@ func apart(before, after []*analyze.Result, of func(*analyze.Result) float64) bo
 	return slices.Max(b) < slices.Min(a) || slices.Max(a) < slices.Min(b)
 }
 
-// matters says that two waiting shares differ by more than one run differs from
+// matters reports whether two waiting shares differ by more than one run differs from
 // the next. They are compared as waiting per running, which does not saturate.
 func matters(b, a float64, before, after []*analyze.Result) bool {
 	odds := func(s float64) float64 { return s / max(1e-9, 1-s) }

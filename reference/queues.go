@@ -150,7 +150,7 @@ func (q *Queues) ShownLen(p int32) int {
 // ShownGlobalLen is GlobalLen without hidden goroutines.
 func (q *Queues) ShownGlobalLen() int { return q.global.n - q.global.hidden }
 
-// AheadGlobal says that g stands in front of h, both in the global queue.
+// AheadGlobal reports whether g stands in front of h, both in the global queue.
 func (q *Queues) AheadGlobal(g, h int32) bool { return q.node[g].order < q.node[h].order }
 
 // Next returns the goroutine behind g in its ring or in the global queue.
@@ -180,7 +180,7 @@ func (q *Queues) TakeRunnext(p int32) {
 	l.runnext = None
 }
 
-// Full says that p's ring has no room, so that a put overflows.
+// Full reports whether p's ring has no room, so that a put overflows.
 func (q *Queues) Full(p int32) bool { return q.local[p].ring.n >= q.rules.RingSize }
 
 // PutTail puts g at the tail of p's ring, whether or not it is full (runqput).

@@ -23,10 +23,10 @@ type Rules struct {
 	// Slice is the time after which sysmon asks a goroutine to yield
 	// (forcePreemptNS).
 	Slice int64
-	// STWKeepsRunnext: a goroutine preempted for a stop-the-world goes to its P's
-	// runnext, and not to the global queue (goschedImpl, from 1.26).
+	// STWKeepsRunnext reports whether a goroutine preempted for a stop-the-world goes
+	// to its P's runnext, and not to the global queue (goschedImpl, from 1.26).
 	STWKeepsRunnext bool
-	// NoRunnext: runqput ignores next. From 1.23, without a sysmon.
+	// NoRunnext reports whether runqput ignores next. From 1.23, without a sysmon.
 	NoRunnext bool
 	// WasmNoRunnext: NoRunnext holds on js/wasm, which has no sysmon (runqput,
 	// from 1.23).
@@ -54,10 +54,10 @@ type Rules struct {
 	// PollResolution is the grain of the time that a thread sleeps in the
 	// network poller (netpoll_epoll.go: netpoll); 0 is exact.
 	PollResolution int64
-	// InjectWakes: injectglist ends with a wakep (injectglist, from 1.23).
+	// InjectWakes reports whether injectglist ends with a wakep (injectglist, from 1.23).
 	InjectWakes bool
-	// PreemptsSyscall: a goroutine in a system call keeps a request to yield until
-	// it returns (preemptone, until 1.25).
+	// PreemptsSyscall reports whether a goroutine in a system call keeps a request to
+	// yield until it returns (preemptone, until 1.25).
 	PreemptsSyscall bool
 
 	// STWRestoresThread: when the world starts again, a P with work gets its old

@@ -473,7 +473,7 @@ func setClass(to *workload.Change, class int32, c Change) {
 	}
 }
 
-// isCalled says whether name is, or is the last part of, the name of a function.
+// isCalled reports whether name is, or is the last part of, the name of a function.
 func isCalled(function, name string) bool {
 	return function == name || strings.HasSuffix(function, "."+name) || strings.HasSuffix(function, "/"+name)
 }
@@ -547,7 +547,7 @@ func (f *Freeing) scheduler(c Change, w *workload.Workload) scheduler {
 	return s
 }
 
-// ErrTooLong says that a simulation was given up: see [sim.ErrTooLong].
+// ErrTooLong means that a simulation was given up: see [sim.ErrTooLong].
 var ErrTooLong = sim.ErrTooLong
 
 // maxEvents bounds a simulation: some seconds, and more for more work. sysmon

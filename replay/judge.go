@@ -247,14 +247,14 @@ func (a *Auditor) since(p int32) (m, last int64) {
 	return m, last
 }
 
-// settled says that the put of x was done before p's thread looked.
+// settled reports whether the put of x was done before p's thread looked.
 func (a *Auditor) settled(x, p int32) bool {
 	m, last := a.since(p)
 	g := &a.gs[x]
 	return g.putM >= 0 && g.putM == m || g.putEnd <= last
 }
 
-// globalFirm says that the global queue holds something that p's thread must
+// globalFirm reports whether the global queue holds something that p's thread must
 // have seen.
 func (a *Auditor) globalFirm(p int32) bool {
 	for x := a.q.GlobalHead(); x != reference.None; x = a.q.Next(x) {
@@ -397,7 +397,7 @@ func (a *Auditor) stealSize(ix, p, v int32, k int) judgement {
 	return j
 }
 
-// atTick says that p is known to be at its 61st tick.
+// atTick reports whether p is known to be at its 61st tick.
 func (a *Auditor) atTick(p int32) bool {
 	pr := &a.ps[p]
 	return pr.phase >= 0 && pr.tick%int64(a.o.Rules.GlobalPoll) == pr.phase

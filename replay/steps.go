@@ -289,7 +289,7 @@ func (a *Auditor) move(d *reference.Decision) {
 	}
 }
 
-// from says that a goroutine is where a move says that it leaves from.
+// from reports whether a goroutine is where a move says that it leaves from.
 func (a *Auditor) from(ix, victim int32) bool {
 	g := &a.gs[ix]
 	pl := a.q.Place(ix)
@@ -345,7 +345,7 @@ func (a *Auditor) broken(d *reference.Decision, found string) {
 	a.open = batch{}
 }
 
-// inBatch says that a move is one of those that the open batch has announced.
+// inBatch reports whether a move is one of those that the open batch has announced.
 func (a *Auditor) inBatch(d *reference.Decision) bool {
 	if d.Kind != reference.KindMove || a.open.left == 0 {
 		return false

@@ -67,7 +67,7 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 	return c
 }
 
-// fails says that a finding alone makes the gate fail. That the recording is
+// fails reports whether a finding alone makes the gate fail. That the recording is
 // poor does not: it says nothing of the program.
 func (c *Check) fails(f *findings.Finding) bool {
 	return c.FailOn != "" && f.Kind != findings.KindTrace && f.Severity.AtLeast(c.FailOn)

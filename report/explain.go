@@ -17,7 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// UnknownName says that there is no explanation of a name.
+// UnknownName is the error of a name that has no explanation.
 type UnknownName struct {
 	Name string
 	Near []string // names like it, nearest first; at most three

@@ -41,7 +41,7 @@ func ProspectLines(s *replay.Split, p *replay.Prospect) []string {
 	return out
 }
 
-// told says whether an earlier finding has the same victims: once is enough.
+// told reports whether an earlier finding has the same victims: once is enough.
 func told(s *replay.Split, p *replay.Prospect) bool {
 	for i := range s.Prospects {
 		x := &s.Prospects[i]

@@ -80,7 +80,7 @@ func chief(fs []findings.Finding) *findings.Finding {
 	return cause(fs, worst(fs, findings.Critical, findings.Warning), findings.Warning)
 }
 
-// muchWaiting says that there was much, whether a detector minds or not.
+// muchWaiting reports whether there was much, whether a detector minds or not.
 func muchWaiting(r *analyze.Result) bool {
 	return quantity.Ratio(r.Waits.User.TotalNs, running(r)) > largeWaiting
 }

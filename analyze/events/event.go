@@ -51,7 +51,7 @@ type Event struct {
 	late   bool // its time may be later than when it was so: see Stream.place
 }
 
-// lateStatus says that e only states what a goroutine was doing all along,
+// lateStatus reports whether e only states what a goroutine was doing all along,
 // at the end of a generation.
 func (e *Event) lateStatus() bool {
 	return e.Kind == Go && (e.From == e.To || e.From == Undetermined) &&

@@ -111,7 +111,7 @@ func (r *reader) fill() {
 	})
 }
 
-// existed says whether ev is what the reader makes up for a goroutine of which a
+// existed reports whether ev is what the reader makes up for a goroutine of which a
 // v1 trace only says that it existed.
 func existed(ev *trace.Event) bool {
 	if ev.Kind() != trace.EventStateTransition || ev.Thread() != trace.NoThread || ev.Proc() != trace.NoProc || ev.Goroutine() != trace.NoGoroutine {

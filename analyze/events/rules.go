@@ -41,7 +41,7 @@ func (o *order) runningElsewhere(t *thread, state State) *goroutine {
 	return nil
 }
 
-// user says that a goroutine has a thread and a processor.
+// user reports whether a goroutine has a thread and a processor.
 func (t *thread) user() bool { return t.p != None && t.g != None }
 
 // known returns a processor; nil if nothing was said of it.

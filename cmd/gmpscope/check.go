@@ -17,7 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/report"
 )
 
-// errGate says that check found something; its lines say what.
+// errGate is returned when check found something; its lines say what.
 var errGate = errors.New("findings or a broken budget")
 
 func (a *app) check() *cobra.Command {

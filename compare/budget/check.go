@@ -192,7 +192,7 @@ func (r *Rule) holds(v, bound float64) bool {
 	}
 }
 
-// upper says that the rule bounds from above.
+// upper reports whether the rule bounds from above.
 func (r *Rule) upper() bool { return r.op[0] == '<' }
 
 // show writes a value in the unit of its path.
@@ -267,7 +267,7 @@ func find(at any, p []step, to *[]float64) (why string) {
 // naming are the keys that an element of a list goes by.
 var naming = [...]string{"name", "cause", "id", "p"}
 
-// called says that an element goes by a name.
+// called reports whether an element goes by a name.
 func called(x map[string]any, name string) bool {
 	for _, key := range naming {
 		switch v := x[key].(type) {

@@ -152,7 +152,7 @@ func parseRule(text string) (Rule, error) {
 	return r, r.bound(bound)
 }
 
-// ofFindings says that the rule is about the severity of findings.
+// ofFindings reports whether the rule is about the severity of findings.
 func (r *Rule) ofFindings() bool { return len(r.path) == 1 && r.path[0].key == "findings" }
 
 func parsePath(s string) ([]step, error) {

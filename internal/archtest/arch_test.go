@@ -220,7 +220,7 @@ func anyOf(rooms []string, p string) bool {
 	return false
 }
 
-// within says whether p is the folder room or below it.
+// within reports whether p is the folder room or below it.
 func within(p, room string) bool {
 	above := strings.Split(p, "/")
 	above = above[:min(len(above), strings.Count(room, "/")+1)]

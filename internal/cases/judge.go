@@ -20,7 +20,7 @@ type Verdict struct {
 	False     []string           // found, neither wanted nor allowed
 }
 
-// Right says that nothing was missed and nothing false.
+// Right reports whether all that is wanted was found, and nothing else.
 func (v *Verdict) Right() bool { return len(v.Missed) == 0 && len(v.False) == 0 }
 
 // Wrong says in words what is wrong, "right" if nothing is.

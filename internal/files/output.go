@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// ErrDirectory says that an output has the name of a directory.
+// ErrDirectory means that an output has the name of a directory.
 var ErrDirectory = errors.New("is a directory")
 
 // An Output is a file that is written next to its target, and takes its place

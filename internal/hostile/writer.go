@@ -211,7 +211,7 @@ const (
 	procIdle    = 2
 )
 
-// running says that goroutine g runs on P p and the thread.
+// running reports whether goroutine g runs on P p and the thread.
 func (w *writer) running(p, g uint64) {
 	w.event(wire.ProcStatus, 1, p, procRunning)
 	w.event(wire.GoStatus, 1, g, w.m, goRunning)

@@ -35,7 +35,7 @@ func (p Package) URL(registry string) string {
 	return fmt.Sprintf("%s/%s/-/%s-%s.tgz", strings.TrimRight(registry, "/"), p.Name, p.Name, p.Version)
 }
 
-// Verify says whether an archive is the one that was pinned.
+// Verify reports whether an archive is the one that was pinned.
 func (p Package) Verify(archive []byte) error {
 	sum := sha512.Sum512(archive)
 	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != p.Integrity {

@@ -99,7 +99,7 @@ type Judged struct {
 	One   map[compare.Verdict]int // verdicts on single recordings, one of each side
 }
 
-// Right says that the verdict, and the cause where one is wanted, are right.
+// Right reports whether the verdict, and the cause where one is wanted, are right.
 func (j *Judged) Right() bool {
 	return j.Got.Verdict == j.Want && (j.Cause == "" || j.Cause == j.Chief)
 }

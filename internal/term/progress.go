@@ -53,7 +53,7 @@ func columns(w io.Writer) int {
 	return 80
 }
 
-// Update says that read bytes of total have been read; total is 0 if it is not
+// Update reports that read bytes of total have been read; total is 0 if it is not
 // known.
 func (p *Progress) Update(read, total int64) {
 	if p != nil {
@@ -69,7 +69,7 @@ func (p *Progress) Events(n int) {
 	}
 }
 
-// Simulated says that done of all ns of simulated time are over.
+// Simulated reports that done of all ns of simulated time are over.
 func (p *Progress) Simulated(done, all int64) {
 	if p != nil {
 		p.done.Store(done)

@@ -13,19 +13,19 @@ import (
 	"golang.org/x/term"
 )
 
-// Is says whether f is a terminal.
+// Is reports whether f is a terminal.
 func Is(f any) bool {
 	file, ok := f.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// Controls says whether w takes control codes: it is a terminal, and not a dumb
+// Controls reports whether w takes control codes: it is a terminal, and not a dumb
 // one. Getenv is os.Getenv or a stand-in.
 func Controls(w io.Writer, getenv func(string) string) bool {
 	return Is(w) && getenv("TERM") != "dumb"
 }
 
-// Color says whether colours may be written to w: it takes control codes, and
+// Color reports whether colours may be written to w: it takes control codes, and
 // NO_COLOR is not set (https://no-color.org).
 func Color(w io.Writer, getenv func(string) string) bool {
 	return Controls(w, getenv) && getenv("NO_COLOR") == ""
@@ -56,7 +56,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Hidden says whether r cannot be seen as it is, or would drive a terminal.
+// Hidden reports whether r cannot be seen as it is, or would drive a terminal.
 func Hidden(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
 		unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)

@@ -33,10 +33,10 @@ type Open struct {
 	GLLeast, GLMost int64
 }
 
-// GL says that the length of the global queue is open.
+// GL reports whether the length of the global queue is open.
 func (o *Open) GL() bool { return o.GLLeast != o.GLMost }
 
-// ErrNoMoves says that a truth lacks the lines of kind move.
+// ErrNoMoves means that a truth lacks the lines of kind move.
 var ErrNoMoves = errors.New("the truth has no move lines")
 
 // span is when an operation can have been, in ns since the first event: after
@@ -369,7 +369,7 @@ func (f *follower) take(m int64, n int, sp span) *globalTake {
 	return &f.global.takes[len(f.global.takes)-1]
 }
 
-// taken says that a goroutine is the next one of the present take of thread m. The
+// taken reports whether a goroutine is the next one of the present take of thread m. The
 // rest of a batch shows only when it is put into the taker's ring, when others
 // may have taken, too.
 func (f *follower) taken(m int64, q queued) {
@@ -383,7 +383,7 @@ func (f *follower) taken(m int64, q queued) {
 	f.taking[m] = k
 }
 
-// takes says that a line is the take that ends in a start, which stands behind it
+// takes reports whether a line is the take that ends in a start, which stands behind it
 // only because the clock of the trace is coarse.
 func (l *Line) takes(start *Line) bool {
 	const coarse = 128

@@ -23,7 +23,7 @@ const (
 	compactLimit = 1 << 18
 )
 
-// ErrTooLong says that a truth is not one of a small recording.
+// ErrTooLong means that a truth is not one of a small recording.
 var ErrTooLong = errors.New("too much for a compact truth")
 
 var errCompact = errors.New("not a compact truth, or damaged")

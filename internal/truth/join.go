@@ -21,7 +21,7 @@ type Joint struct {
 	NoTake, OddPreempts int
 }
 
-// ErrMismatch says that too much of a recording does not fit its trace.
+// ErrMismatch means that too much of a recording does not fit its trace.
 var ErrMismatch = errors.New("recording and trace do not match")
 
 // Join reads the trace sequentially and gives each transition to Running its

@@ -22,7 +22,7 @@ type Record struct {
 	Flag uint16
 }
 
-// ErrIncomplete says that the program had more to record than the buffer held.
+// ErrIncomplete means that the program had more to record than the buffer held.
 var ErrIncomplete = errors.New("the truth buffer was too small")
 
 // ReadRecords reads a recording. The order of the records is that in which

@@ -14,7 +14,7 @@ type stay struct {
 	in   reference.Place // QueueDirect: in no queue
 }
 
-// same says that two places are the queues of one P, or are otherwise equal.
+// same reports whether two places are the queues of one P, or are otherwise equal.
 // For what a goroutine waits for, runnext and ring of a P make no difference.
 func same(a, b reference.Place) bool {
 	return a == b || queueKey(a) == queueKey(b) && a.Queue != reference.QueueUnknown
@@ -61,7 +61,7 @@ type waiter struct {
 // of the queues. What a start then says of where its goroutine really was
 // corrects that: see settle.
 type replay struct {
-	// told says that the truth has a line for each move, so that nothing has to
+	// told reports whether the truth has a line for each move, so that nothing has to
 	// be found out.
 	told bool
 	q    *reference.Queues

@@ -78,7 +78,7 @@ func tickAt(l *Line) int64 {
 	return (l.Tick - 1) % polls
 }
 
-// looksOrdinary says that a take of one from the global queue looks the same at the 61st
+// looksOrdinary reports whether a take of one from the global queue looks the same at the 61st
 // tick and elsewhere: the own queue is empty, and elsewhere it would be one, too. The
 // more Ps there are, the smaller are batches, and there are at least procs.
 func looksOrdinary(l *Line, procs int) bool {

@@ -248,7 +248,7 @@ func (s *machine) drop(m int32) {
 	s.pollOrPark(m, until)
 }
 
-// workLeft says that some P has something queued that a thief could take.
+// workLeft reports whether some P has something queued that a thief could take.
 func (s *machine) workLeft() bool {
 	if s.pol.Steal == StealNone {
 		return false

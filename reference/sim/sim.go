@@ -189,7 +189,7 @@ type machine struct {
 
 var errStuck = errors.New("no progress: the goroutines go on without using time")
 
-// ErrTooLong says that a run had more events than it was allowed.
+// ErrTooLong means that a run had more events than it was allowed.
 var ErrTooLong = errors.New("more would have to be simulated than the work is worth: its times may be damaged")
 
 // checkEvery is how many events happen between two looks at the context.

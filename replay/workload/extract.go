@@ -190,7 +190,7 @@ func (e *Extractor) name(i int32, d *reference.Decision) {
 	e.w.gs[i].flags |= d.Flags & (reference.FlagSystem | reference.FlagTracer)
 }
 
-// program says whether d is about a goroutine of the workload.
+// program reports whether d is about a goroutine of the workload.
 func (e *Extractor) program(d *reference.Decision) bool {
 	return d.G >= 0 && d.Flags&reference.FlagGC == 0
 }
@@ -371,7 +371,7 @@ func (e *Extractor) start(d *reference.Decision) {
 	e.occupy(d.P, i)
 }
 
-// isWorker says whether a decision is about a mark worker. A trace may show that
+// isWorker reports whether a decision is about a mark worker. A trace may show that
 // late; what it ran until then was marking, too.
 func (e *Extractor) isWorker(d *reference.Decision) bool {
 	if d.Flags&reference.FlagGC == 0 {

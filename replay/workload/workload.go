@@ -14,7 +14,7 @@ type Workload struct {
 	// Procs is the GOMAXPROCS that held for the longest time, FirstProcs that at
 	// the beginning. Those after it come with the stop-the-worlds that set them.
 	Procs, FirstProcs int
-	// ProcsChanged says that there was more than one.
+	// ProcsChanged reports whether GOMAXPROCS changed.
 	ProcsChanged bool
 	// EndNs is the time up to which decisions were taken in, Omitted how many
 	// came after that, because of Options.Until or Options.MaxSteps. Capped says
@@ -40,7 +40,7 @@ type Workload struct {
 	// Switches and ThreadWakes are the measurements behind them: waits for the
 	// kernel make their tails. Empty if there were too few.
 	Switches, ThreadWakes []sim.Sample
-	// NoRunnext says that nobody was put into a P's runnext, though many were put
+	// NoRunnext reports whether nobody was put into a P's runnext, though many were put
 	// into its queue: wasm has none (runqput).
 	NoRunnext bool
 	// Odd counts decisions that contradict those before them, as in damaged traces.
@@ -168,7 +168,7 @@ func (w *Workload) Load(c Change) sim.Arrivals {
 	return &load{w: w, c: c, wake: make([]*sim.Chan, len(w.gs)), net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
 }
 
-// Invents says whether a decision of a simulation is one that the trace could not
+// Invents reports whether a decision of a simulation is one that the trace could not
 // have: that a goroutine becomes runnable which already ran when the trace began.
 // The model has to begin somewhere.
 func (w *Workload) Invents(d *reference.Decision) bool {

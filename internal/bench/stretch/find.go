@@ -41,7 +41,7 @@ type goroutines struct {
 	min, max uint64
 }
 
-// ErrNoLoop says that no part of a trace begins and ends in the same state.
+// ErrNoLoop means that no part of a trace begins and ends in the same state.
 var ErrNoLoop = errors.New("no two ends of generations find the scheduler in the same state")
 
 // Find finds the longest part of a trace that can be repeated. It keeps data.
@@ -133,7 +133,7 @@ func (s *goroutines) add(id uint64) {
 // stride is how far their numbers must be moved up to be new.
 func (s *goroutines) stride() uint64 { return s.max - s.min + 1 }
 
-// valid says whether x/exp/trace accepts repetitions: the first comes upon the
+// valid reports whether x/exp/trace accepts repetitions: the first comes upon the
 // state that the trace left, the second upon that which a repetition leaves.
 func (l *Loop) valid() bool {
 	r, w := io.Pipe()

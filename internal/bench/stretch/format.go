@@ -79,7 +79,7 @@ func split(trace []byte) ([]generation, error) {
 	return gens, nil
 }
 
-// ofThread says whether b holds a thread's events, rather than a table or the
+// ofThread reports whether b holds a thread's events, rather than a table or the
 // clock.
 func (b *batch) ofThread() bool {
 	return len(b.data) == 0 || wire.TimedArgs[b.data[0]] > 0

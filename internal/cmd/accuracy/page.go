@@ -13,7 +13,7 @@ import (
 // trace counts as starved by the machine.
 const starved = 0.02
 
-// lacks says whether the machine starved the program of CPU.
+// lacks reports whether the machine starved the program of CPU.
 func (r *row) lacks() bool {
 	return r.lacked != nil && float64(*r.lacked) > starved*float64(r.res.Observed.MakespanNs)*float64(r.res.Free.Workload.GOMAXPROCS)
 }
