@@ -14,7 +14,7 @@ type Bug struct {
 }
 
 func (b *Bug) Error() string {
-	return fmt.Sprintf("a mistake of gmpscope's own, in %s: %v: please report it, with the trace if you may", b.At, b.Value)
+	return fmt.Sprintf("internal error in %s: %v: please report it, with the trace if you can", b.At, b.Value)
 }
 
 // Caught makes a Bug of what the deferred function that calls it recovered.

@@ -29,7 +29,7 @@ func TestBug(t *testing.T) {
 		}})
 		var bug *analyze.Bug
 		if !errors.As(err, &bug) || bug.Value != "the thirtieth" || !strings.HasPrefix(bug.At, "analyze_test.TestBug.func1 (bug_test.go:") ||
-			!strings.HasPrefix(err.Error(), "analysing sound: a mistake of gmpscope's own, in analyze_test.TestBug.func1 (") {
+			!strings.HasPrefix(err.Error(), "analysing sound: internal error in analyze_test.TestBug.func1 (") {
 			t.Errorf("beside: %v: %v", beside, err)
 		}
 		if n != 30 {

@@ -1,19 +1,19 @@
 // Package replay answers: does a trace hold against the rules of the scheduler,
 // and what would the scheduler do with the same work, now or otherwise?
 //
-// [Guide] holds a trace against the rules, and [FreeReplay] also simulates its work: as
+// [Guide] holds a trace against the rules, and [Simulate] also simulates its work: as
 // it was, so that [Free].Error says how far the model can be trusted, and with each
 // [Change] that is asked for (another GOMAXPROCS, a class that computes faster, a lock
 // that nobody waits for …). Read a what-if beside the simulation of what was, not beside
 // the trace. Both take a source of package analyze/input. Times are in ns. Package report
 // writes a [Result] as text and JSON; package gmpscope says what is stable.
 //
-// A [Guiding] and a [Freeing] do the same beside an analysis that is under way, so that
+// A [Guiding] and a [Simulation] do the same beside an analysis that is under way, so that
 // the trace is read once: they take the decisions of analyze.Options.OnDecision.
 //
 // # Guided and free
 //
-// The free replay ([FreeReplay]) takes the work out of a trace (package
+// The simulation of the work ([Simulate]) takes the work out of a trace (package
 // workload), gives it to the simulator of package reference/sim, and measures
 // both runs with the accumulators of the analysis. With the trace's own rules the
 // difference is the error of the model; with others, a [Change], it is a what-if.

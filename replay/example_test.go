@@ -10,13 +10,13 @@ import (
 )
 
 // What if a program with one P had two?
-func ExampleFreeReplay() {
+func ExampleSimulate() {
 	src, err := input.Open(context.Background(), "../testdata/traces/pingpong-starve-go1.26-p1.trace.gz", input.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer src.Close()
-	res, err := replay.FreeReplay(context.Background(), src, replay.FreeOptions{WhatIf: []replay.Change{{Procs: 2}}})
+	res, err := replay.Simulate(context.Background(), src, replay.SimulateOptions{WhatIf: []replay.Change{{Procs: 2}}})
 	if err != nil {
 		log.Fatal(err)
 	}

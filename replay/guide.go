@@ -32,7 +32,7 @@ type Result struct {
 	// older does not show enough to rebuild queues.
 	Guided   *Guided `json:"guided"`
 	Observed Run     `json:"observed"`
-	// Free is nil unless a [Freeing] made it.
+	// Free is nil unless a [Simulation] made it.
 	Free *Free `json:"free"`
 }
 

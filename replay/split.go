@@ -51,10 +51,10 @@ type Split struct {
 	// docs/replay.md has: "busy", "makespan", "waited", "p50", "p99".
 	OutOfBand []string `json:"out_of_band"`
 	Notes     []string `json:"notes"` // what the workload lacks
-	// Prospects say what the victims of the findings could gain, in the order of the
-	// findings. Only [Freeing.Split] fills them in: in the output of replay they are
+	// Gains say what the victims of the findings could gain, in the order of the
+	// findings. Only [Simulation.Split] fills them in: in the output of replay they are
 	// empty.
-	Prospects []Prospect `json:"prospects"`
+	Gains []Gain `json:"prospects"`
 }
 
 // Parts of the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs,
@@ -92,16 +92,16 @@ type ClassSplit struct {
 // 18 times more where findings have advice to try.
 const splitSteps = 1 << 18
 
-// SplitOptions returns the options of a Freeing whose Split goes with an
+// SplitOptions returns the options of a Simulation whose Split goes with an
 // analysis: its cost is bounded, whatever the length of the trace.
-func SplitOptions() FreeOptions {
-	return FreeOptions{Seeds: 3, Workload: workload.Options{MaxSteps: splitSteps}}
+func SplitOptions() SimulateOptions {
+	return SimulateOptions{Seeds: 3, Workload: workload.Options{MaxSteps: splitSteps}}
 }
 
 // Split simulates, and holds the waiting that it was shown against the
 // reference, instead of Finish. It returns nil where there is nothing to
 // simulate: for a trace of Go 1.21 or before.
-func (f *Freeing) Split(ctx context.Context, res *analyze.Result) (*Split, error) {
+func (f *Simulation) Split(ctx context.Context, res *analyze.Result) (*Split, error) {
 	r, err := f.begin(ctx, res, 0)
 	if r == nil || err != nil {
 		return nil, err
@@ -111,11 +111,11 @@ func (f *Freeing) Split(ctx context.Context, res *analyze.Result) (*Split, error
 	if err != nil {
 		return nil, err
 	}
-	return s, r.prospects(s)
+	return s, r.gains(s)
 }
 
 // splitSeeds is how many runs the trace's own scheduler does for a split.
-func (f *Freeing) splitSeeds() int { return min(f.opt.Seeds, 3) }
+func (f *Simulation) splitSeeds() int { return min(f.opt.Seeds, 3) }
 
 // split holds the observed run against simulations of its own scheduler, and
 // against the ideal ones.
@@ -139,7 +139,7 @@ func (r *replaying) split() (*Split, error) {
 	s := &Split{
 		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
-		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Notes: notes(r.work, r.res), Prospects: []Prospect{},
+		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Notes: notes(r.work, r.res), Gains: []Gain{},
 	}
 	var (
 		least int64

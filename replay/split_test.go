@@ -11,14 +11,14 @@ import (
 )
 
 // split holds a trace against the reference, as analyze does.
-func split(t *testing.T, name string, o FreeOptions) (*Split, *analyze.Result) {
+func split(t *testing.T, name string, o SimulateOptions) (*Split, *analyze.Result) {
 	t.Helper()
 	src, err := input.Open(t.Context(), filepath.Join("..", "testdata", "traces", name+".trace.gz"), input.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	f := NewFreeing(src.Header(), o)
+	f := NewSimulation(src.Header(), o)
 	res, err := analyze.Run(t.Context(), src, analyze.Options{OnStacks: f.Stacks, OnDecision: f.Add})
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 		t.replayDivergences(g)
 	}
 	t.replayObserved(r)
-	t.replayFree(r)
+	t.replaySimulation(r)
 	t.warningList(r.Trace.Warnings)
 	return t.w.Flush()
 }

@@ -57,8 +57,8 @@ func replayJSON(t *testing.T, r *replay.Result) map[string]any {
 	return v
 }
 
-// freely has every field of a free replay filled.
-func freely() *replay.Free {
+// simulated has every field of a simulation filled.
+func simulated() *replay.Free {
 	n, e := int64(7), 0.125
 	run := replay.Run{MakespanNs: 2e6, BusyNs: 5e5, Steals: &n, GlobalTakes: &n, Waits: replay.Waits{Count: 11, TotalNs: 2000, P50: 95, P99: 310, TimeWeighted: replay.Weighted{P50: 210}}}
 	spread := replay.Range{Min: run, Max: run}
@@ -93,7 +93,7 @@ func split() *replay.Split {
 
 // What the advice of a finding would give is told with the model's error; not
 // where that is too large; and the victims' split once.
-func TestProspectLines(t *testing.T) {
+func TestGainLines(t *testing.T) {
 	s := split()
 	s.OutOfBand = []string{"waited"}
 	off := 0.04
@@ -104,7 +104,7 @@ func TestProspectLines(t *testing.T) {
 	parts := replay.Parts{ObservedNs: 100_000, CapacityNs: 30_000, PolicyNs: -10_000, ExcessNs: 80_000}
 	none, far, longer := some, some, some
 	none.Verdict, far.Verdict, longer.Metric = replay.NoHelp, replay.Untrusted, replay.MetricMakespan
-	s.Prospects = []replay.Prospect{
+	s.Gains = []replay.Gain{
 		{Finding: 1, Class: "main.a\u202e", Parts: parts, Advice: &some},
 		{Finding: 2, Class: "main.a\u202e", Parts: parts, Advice: &none},
 		{Finding: 4, Class: "main.b", Advice: &far},
@@ -112,22 +112,22 @@ func TestProspectLines(t *testing.T) {
 	}
 	var got []string
 	for finding := range 6 {
-		if p := Prospect(s, finding); p != nil {
-			got = append(got, ProspectLines(s, p)...)
+		if p := Gain(s, finding); p != nil {
+			got = append(got, GainLines(s, p)...)
 		}
 	}
 	want := []string{
 		`Simulated, “no GC” (the most): main.a<U+202E> waits 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 		`Of all the 100 µs that main.a<U+202E> waited, simulation gives 30 µs to capacity (no scheduler could avoid it), -10 µs to Go's rules, and 80 µs to neither. The model is out of its bands for this trace (waited): makespan +25 %, time waited +25 %.`,
-		`Simulated, “no GC” (the most): no gain that stands out from one run to the next: main.a<U+202E> waits 19 µs to 21 µs, and 104 µs without. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
+		`Simulated, “no GC” (the most): no gain beyond run-to-run variation: main.a<U+202E> waits 19 µs to 21 µs, and 104 µs without. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 		`What would come of the advice cannot be simulated. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 		`Simulated, “no GC” (the most): all takes 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if Prospect(nil, 0) != nil || Prospect(s, 0) != nil {
-		t.Error("a prospect from nowhere")
+	if Gain(nil, 0) != nil || Gain(s, 0) != nil {
+		t.Error("a gain from nowhere")
 	}
 }
 
@@ -157,7 +157,7 @@ func TestSplitLines(t *testing.T) {
 func TestReplayTextIsComplete(t *testing.T) {
 	var b bytes.Buffer
 	r := replayed()
-	r.Observed.GlobalTakes, r.Free = r.Observed.Steals, freely()
+	r.Observed.GlobalTakes, r.Free = r.Observed.Steals, simulated()
 	if err := WriteReplayText(&b, r, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestReplayTextIsComplete(t *testing.T) {
 	for _, want := range []string{
 		"explain 70 % of 10 starts", "contradict themselves", "STARTS BY RULE", "WHAT MAKES STARTS AMBIGUOUS", "PUTS", "overflow",
 		"CONTRADICTIONS", "DIVERGENCES", "expected a batch of 2; found 1", "and 4 more", "THE RUN AS OBSERVED", "10 bytes lost",
-		"FREE REPLAY", "medians of 5 runs", "+12.5 %", "WHY THEY WAITED", "waiting in line", "WHO WAITED", "AGAINST THE REFERENCE", "-250 µs", "WHAT IF", "as it was", "policy thread-per-goroutine", "GOMAXPROCS changes",
+		"SIMULATION OF THE WORK", "medians of 5 runs", "+12.5 %", "WHY THEY WAITED", "waiting in line", "WHO WAITED", "AGAINST THE REFERENCE", "-250 µs", "WHAT IF", "as it was", "policy thread-per-goroutine", "GOMAXPROCS changes",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, out)

@@ -230,11 +230,11 @@ func TestAnalysisSchema(t *testing.T) {
 	for i, tr := range schemaTraces {
 		t.Run(tr.name, func(t *testing.T) {
 			split := i < 2
-			var f *replay.Freeing
+			var f *replay.Simulation
 			src := open(t, tr.name, tr.change)
 			o := analyze.Options{}
 			if split {
-				f = replay.NewFreeing(src.Header(), replay.SplitOptions())
+				f = replay.NewSimulation(src.Header(), replay.SplitOptions())
 				o.OnDecision, o.OnStacks = f.Add, f.Stacks
 			}
 			res, err := analyze.Run(t.Context(), src, o)
@@ -267,7 +267,7 @@ func TestReplaySchema(t *testing.T) {
 			var res *replay.Result
 			var err error
 			if i < 2 {
-				res, err = replay.FreeReplay(t.Context(), open(t, tr.name, tr.change), replay.FreeOptions{Seeds: 1, WhatIf: []replay.Change{{Procs: 2}}})
+				res, err = replay.Simulate(t.Context(), open(t, tr.name, tr.change), replay.SimulateOptions{Seeds: 1, WhatIf: []replay.Change{{Procs: 2}}})
 			} else {
 				res, err = replay.Guide(t.Context(), open(t, tr.name, tr.change), replay.Options{})
 			}

@@ -95,7 +95,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 			t.line("")
 		}
 		t.finding(f)
-		t.prospect(split, i)
+		t.gain(split, i)
 	}
 	if len(brief) > 0 {
 		if len(brief) < len(r.Findings) {
@@ -454,7 +454,7 @@ func (t *text) movements(r *analyze.Result) {
 			s += "; " + v
 		}
 	}
-	s += fmt.Sprintf(". %s of a local queue, %s from the global queue.", quantity.Plural(p.Overflows, "overflow", "overflows"), quantity.Plural(p.GlobalTakes, "take", "takes"))
+	s += fmt.Sprintf(". %s of a local queue, %s from the global queue.", quantity.Plural(p.Overflows, "overflow", "overflows"), quantity.Plural(p.GlobalTakes, "dequeue", "dequeues"))
 	t.para(2, s)
 	t.counts("handoffs", p.Handoffs)
 	t.counts("retakes", p.Retakes)

@@ -58,7 +58,7 @@ type reading struct {
 func (r *reading) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&r.workers, "workers", 0, "decode `N` generations of the trace at once; 0 means GOMAXPROCS; the result is the same")
-	f.Var(&r.memory, "max-memory", "get by with about `SIZE` of memory, such as 512MiB: fewer generations at once, less detail over time, and what was lowered is said")
+	f.Var(&r.memory, "max-memory", "limit memory to about `SIZE`, such as 512MiB; reduces detail, and reports what was reduced")
 	f.StringVar(&r.goVersion, "go-version", "", "the Go release that wrote the trace, such as `1.26`, whose rules of the scheduler to apply (default: as its format tells)")
 	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
 }
@@ -179,13 +179,13 @@ func referenceFlag(f *pflag.FlagSet, asked *bool) {
 // reference analyses a trace and, if asked, holds it against the reference. If
 // ctx is cancelled meanwhile, the result is that of what was read until then.
 func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Split, error) {
-	var f *replay.Freeing
+	var f *replay.Simulation
 	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
 		o.Partial = true
 		if asked {
 			so := replay.SplitOptions()
 			so.Rules = o.Rules
-			f = replay.NewFreeing(h, so)
+			f = replay.NewSimulation(h, so)
 			o.OnStacks, o.OnDecision = f.Stacks, f.Add
 		}
 	})

@@ -135,7 +135,7 @@ func TestHostileNames(t *testing.T) {
 			{"report", trace, "--no-fetch", "-o", page},
 			{"dump", trace},
 			{"replay", trace},
-			{"replay", trace, "--free", "--seeds", "1", "--policy", "fifo", "--format", "json"},
+			{"replay", trace, "--simulate", "--seeds", "1", "--policy", "fifo", "--format", "json"},
 			{"diff", trace, trace, "-o", page},
 			{"diff", trace, trace, "--format", "json"},
 			{"check", trace, "--fail-on", "note"},
@@ -146,7 +146,7 @@ func TestHostileNames(t *testing.T) {
 			{"analyze", trace + " which does not exist"},
 			{"report", trace, "--no-fetch", "-o", filepath.Join(filepath.Dir(trace), "none", hostileFile)},
 		} {
-			if (i > 0 || testing.Short()) && (slices.Contains(args, "--free") || slices.Contains(args, "--reference")) {
+			if (i > 0 || testing.Short()) && (slices.Contains(args, "--simulate") || slices.Contains(args, "--reference")) {
 				continue // which take long
 			}
 			var out, errs bytes.Buffer

@@ -16,7 +16,7 @@ func TestPanic(t *testing.T) {
 	code := run(t.Context(), []string{"version"}, nil, panicking{}, &stderr)
 	line := stderr.String()
 	if code != exitFailure || strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, "\n") ||
-		!strings.HasPrefix(line, "gmpscope: a mistake of gmpscope's own, in cmd/gmpscope.panicking.Write (main_test.go:11): no") {
+		!strings.HasPrefix(line, "gmpscope: internal error in cmd/gmpscope.panicking.Write (main_test.go:11): no") {
 		t.Errorf("exit code %d: %q", code, line)
 	}
 }

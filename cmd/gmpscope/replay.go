@@ -25,7 +25,7 @@ func (a *app) replay() *cobra.Command {
 		r           reading
 		format      *choice
 		divergences int
-		free        freeFlags
+		free        simulateFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "replay TRACE",
@@ -34,17 +34,17 @@ func (a *app) replay() *cobra.Command {
 every start against the rules of the scheduler: explained, explained up to a
 race, or unexplained, with the evidence. This is the guided replay.
 
-With --free it also takes the work out of the trace and has a model of the
+With --simulate it also takes the work out of the trace and has a model of the
 scheduler schedule it, several times: as it was, which shows how far the model
 can be trusted, and as it could be, a line for each --gomaxprocs, --policy,
 --slice, --speed, --yield, --free-lock, --no-locked-threads and --no-gc, any of
-which implies --free. Observed waiting is split into what ideal sharing would
+which implies --simulate. Observed waiting is split into what ideal sharing would
 give as well, what the rules of the scheduler add, and what neither explains.
 
 The output is text for people, or one JSON object for programs, which
 docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 		Example: `  gmpscope replay trace.out
-  gmpscope replay trace.out --free
+  gmpscope replay trace.out --simulate
   gmpscope replay trace.out --gomaxprocs 2 --gomaxprocs 8 --policy fifo
   gmpscope replay trace.out --speed main.parse=2 --no-gc
   gmpscope replay trace.out --format json | jq .guided.by_rule
@@ -64,7 +64,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 			}
 			var (
 				g *replay.Guiding
-				f *replay.Freeing
+				f *replay.Simulation
 			)
 			res, err := a.analyze(ctx, args[0], r, func(h input.Header, o *analyze.Options) {
 				g = replay.NewGuiding(h, replay.Options{Divergences: divergences, Rules: o.Rules})
@@ -82,7 +82,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 					}
 				}
 				opts.Rules = o.Rules
-				f = replay.NewFreeing(h, *opts)
+				f = replay.NewSimulation(h, *opts)
 				o.OnStacks = f.Stacks
 				o.OnDecision = func(d *reference.Decision) error {
 					return errors.Join(g.Add(d), f.Add(d))
@@ -122,9 +122,9 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 	return cmd
 }
 
-// freeFlags are the flags of the free replay.
-type freeFlags struct {
-	free, noGC, unlocked     bool
+// simulateFlags are the flags of the simulation.
+type simulateFlags struct {
+	simulate, noGC, unlocked bool
 	procs                    []int
 	policies, speeds, yields []string
 	locks                    []string
@@ -134,10 +134,12 @@ type freeFlags struct {
 	set                      *pflag.FlagSet
 }
 
-func (f *freeFlags) flags(cmd *cobra.Command) {
+func (f *simulateFlags) flags(cmd *cobra.Command) {
 	s := cmd.Flags()
 	f.set = s
-	s.BoolVar(&f.free, "free", false, "simulate the work of the trace, too")
+	s.BoolVar(&f.simulate, "simulate", false, "simulate the work of the trace, too")
+	s.BoolVar(&f.simulate, "free", false, "an older name of --simulate")
+	s.Lookup("free").Hidden = true
 	s.IntSliceVar(&f.procs, "gomaxprocs", nil, "what if GOMAXPROCS were `N`; can be repeated")
 	s.StringSliceVar(&f.policies, "policy", nil, "what if the scheduler were `NAME`: "+strings.Join(sim.PolicyNames(), ", ")+"; can be repeated")
 	s.DurationSliceVar(&f.slices, "slice", nil, "what if a time slice were `DURATION`, such as 1ms; can be repeated")
@@ -148,7 +150,7 @@ func (f *freeFlags) flags(cmd *cobra.Command) {
 	s.BoolVar(&f.unlocked, "no-locked-threads", false, "what if no goroutine were locked to its thread")
 	s.DurationVar(&f.from, "from", 0, "simulate only what the trace has from `DURATION` after its beginning on")
 	s.DurationVar(&f.until, "until", 0, "simulate only what the trace has up to `DURATION` after its beginning")
-	s.IntVar(&f.seeds, "seeds", 5, "simulate each `N` times, with other luck")
+	s.IntVar(&f.seeds, "seeds", 5, "simulate each with `N` different seeds")
 	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return sim.PolicyNames(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -158,8 +160,8 @@ func (f *freeFlags) flags(cmd *cobra.Command) {
 }
 
 // options returns nil if none of the flags was given.
-func (f *freeFlags) options() (*replay.FreeOptions, error) {
-	asked := f.free
+func (f *simulateFlags) options() (*replay.SimulateOptions, error) {
+	asked := f.simulate
 	for _, name := range []string{"gomaxprocs", "policy", "slice", "speed", "yield", "free-lock", "no-gc", "no-locked-threads", "from", "until", "seeds"} {
 		asked = asked || f.set.Changed(name)
 	}
@@ -177,7 +179,7 @@ func (f *freeFlags) options() (*replay.FreeOptions, error) {
 	case f.until > 0 && f.from >= f.until:
 		return nil, usagef("--from %v does not lie before --until %v", f.from, f.until)
 	}
-	o := &replay.FreeOptions{Seeds: f.seeds, From: int64(f.from), Workload: workload.Options{Until: int64(f.until)}}
+	o := &replay.SimulateOptions{Seeds: f.seeds, From: int64(f.from), Workload: workload.Options{Until: int64(f.until)}}
 	add := func(c replay.Change) { o.WhatIf = append(o.WhatIf, c) }
 	for _, n := range f.procs {
 		if n < 1 {

@@ -28,7 +28,7 @@ func TestSameBytes(t *testing.T) {
 		{"dump", many},
 		{"report", many, "-o", page, "--no-fetch"},
 		{"analyze", small, "--format", "json", "--timeline", "--reference"},
-		{"replay", small, "--free", "--seeds", "3", "--gomaxprocs", "2", "--policy", "fifo", "--format", "json"},
+		{"replay", small, "--simulate", "--seeds", "3", "--gomaxprocs", "2", "--policy", "fifo", "--format", "json"},
 		{"diff", small, other, "-o", page, "--format", "json"},
 		{"check", small, other, "--format", "sarif"},
 		{"analyze", many, "--max-memory", "100MiB"},

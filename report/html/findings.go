@@ -166,8 +166,8 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 		for _, a := range f.Advice {
 			o.Advice = append(o.Advice, linked(words.Cut(words.Prose(a), 1000), first))
 		}
-		if p := report.Prospect(split, i); p != nil {
-			for _, l := range report.ProspectLines(split, p) {
+		if p := report.Gain(split, i); p != nil {
+			for _, l := range report.GainLines(split, p) {
 				o.Gain = append(o.Gain, words.Cut(words.Visible(l), 1200))
 			}
 		}

@@ -66,7 +66,7 @@ func newPs(r *analyze.Result) *psView {
 		v.Rows = append(v.Rows, newPRow(fmt.Sprintf("P%d", q.P), q, states))
 	}
 	v.HeatSVG, v.HeatNote = heatSVG(r.Timeline)
-	v.Steals = fmt.Sprintf("%s, moving %s. Overflows of a full local queue: %s. Takes from the global queue: %s.",
+	v.Steals = fmt.Sprintf("%s, moving %s. Overflows of a full local queue: %s. Dequeues from the global queue: %s.",
 		quantity.Plural(p.Steals.Count, "steal", "steals"), quantity.Plural(p.Steals.Moved, "goroutine", "goroutines"), quantity.Count(p.Overflows), quantity.Count(p.GlobalTakes))
 	v.StealSVG = matrixSVG(p.Steals.Matrix)
 	v.HasSteal = p.Steals.Count > 0 && len(p.Steals.Matrix) > 0

@@ -1,4 +1,4 @@
-// Accuracy replays traces freely and writes how far the model is off, for each:
+// Accuracy simulates the work of traces and writes how far the model is off, for each:
 // docs/replay.md, of the traces in testdata/traces, when it is run in the root
 // of the repository without arguments.
 //
@@ -92,7 +92,7 @@ func replayAll(ctx context.Context, dir string, without ...string) ([]row, error
 		if err != nil {
 			return err
 		}
-		res, err := freeWith(ctx, file, replay.FreeOptions{})
+		res, err := simulateWith(ctx, file, replay.SimulateOptions{})
 		switch {
 		case errors.Is(err, analyze.ErrNoEvents):
 			return nil

@@ -101,11 +101,11 @@ func page(w io.Writer, rows []row, ps []prediction) {
 	fmt.Fprint(w, reasons)
 }
 
-const head = `# How far the free replay is off
+const head = `# How far the simulation is off
 
 Made by ` + "`go run ./internal/cmd/accuracy`" + `; do not edit. ` + "`go run ./internal/cmd/accuracy DIR`" + ` makes the table for other traces.
 
-The free replay takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
+The simulation takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
 GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if
 must be read beside. Numbers are medians of five runs with other seeds. Two costs are measured in the trace, where it shows
 them often enough (from one goroutine to the next in a P's own queue, 20 times; the wake-up of a thread, 5 times), and each

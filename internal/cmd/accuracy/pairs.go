@@ -42,8 +42,8 @@ func predict(ctx context.Context, dir string) ([]prediction, error) {
 		name := strings.TrimSuffix(file, "-p1.trace.gz")
 		var pair [2]*replay.Result
 		for i := range pair {
-			o := replay.FreeOptions{WhatIf: []replay.Change{{Procs: 2 - i}}}
-			pair[i], err = freeWith(ctx, fmt.Sprintf("%s-p%d.trace.gz", name, i+1), o)
+			o := replay.SimulateOptions{WhatIf: []replay.Change{{Procs: 2 - i}}}
+			pair[i], err = simulateWith(ctx, fmt.Sprintf("%s-p%d.trace.gz", name, i+1), o)
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%s has no recording with GOMAXPROCS %d", name, i+1)
 			}
@@ -62,13 +62,13 @@ func predict(ctx context.Context, dir string) ([]prediction, error) {
 	return out, nil
 }
 
-func freeWith(ctx context.Context, file string, o replay.FreeOptions) (*replay.Result, error) {
+func simulateWith(ctx context.Context, file string, o replay.SimulateOptions) (*replay.Result, error) {
 	src, err := input.Open(ctx, file, input.Options{})
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	return replay.FreeReplay(ctx, src, o)
+	return replay.Simulate(ctx, src, o)
 }
 
 // predictions writes a row for each prediction.

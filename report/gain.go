@@ -9,23 +9,23 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Prospect finds what a finding's victims could gain; nil if that was not asked
+// Gain finds what a finding's victims could gain; nil if that was not asked
 // for, or is not known.
-func Prospect(s *replay.Split, finding int) *replay.Prospect {
+func Gain(s *replay.Split, finding int) *replay.Gain {
 	if s == nil {
 		return nil
 	}
-	for i := range s.Prospects {
-		if s.Prospects[i].Finding == finding {
-			return &s.Prospects[i]
+	for i := range s.Gains {
+		if s.Gains[i].Finding == finding {
+			return &s.Gains[i]
 		}
 	}
 	return nil
 }
 
-// ProspectLines says in sentences what the victims of a finding could gain: what
+// GainLines says in sentences what the victims of a finding could gain: what
 // comes of its advice, simulated, and what of their waiting is whose doing.
-func ProspectLines(s *replay.Split, p *replay.Prospect) []string {
+func GainLines(s *replay.Split, p *replay.Gain) []string {
 	var out []string
 	if a := p.Advice; a != nil {
 		out = append(out, adviceLine(s, p, a))
@@ -42,9 +42,9 @@ func ProspectLines(s *replay.Split, p *replay.Prospect) []string {
 }
 
 // told reports whether an earlier finding has the same victims: once is enough.
-func told(s *replay.Split, p *replay.Prospect) bool {
-	for i := range s.Prospects {
-		x := &s.Prospects[i]
+func told(s *replay.Split, p *replay.Gain) bool {
+	for i := range s.Gains {
+		x := &s.Gains[i]
 		if x.Finding >= p.Finding {
 			return false
 		}
@@ -55,7 +55,7 @@ func told(s *replay.Split, p *replay.Prospect) bool {
 	return false
 }
 
-func adviceLine(s *replay.Split, p *replay.Prospect, a *replay.Advice) string {
+func adviceLine(s *replay.Split, p *replay.Gain, a *replay.Advice) string {
 	what := words.Class(p.Class) + " waits"
 	if a.Metric == replay.MetricMakespan {
 		what = "all takes"
@@ -71,7 +71,7 @@ func adviceLine(s *replay.Split, p *replay.Prospect, a *replay.Advice) string {
 		return fmt.Sprintf("Simulated, “%s” (%s): %s %s, not %s (%s in %s). %s",
 			change, a.Why, what, quantity.Duration(a.ChangedNs), quantity.Duration(a.SimulatedNs), between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Plural(int64(s.Seeds), "run", "runs"), model)
 	case replay.NoHelp:
-		return fmt.Sprintf("Simulated, “%s” (%s): no gain that stands out from one run to the next: %s %s, and %s without. %s",
+		return fmt.Sprintf("Simulated, “%s” (%s): no gain beyond run-to-run variation: %s %s, and %s without. %s",
 			change, a.Why, what, between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Duration(a.SimulatedNs), model)
 	}
 	return fmt.Sprintf("What would come of the advice cannot be simulated. %s", model)
@@ -90,13 +90,13 @@ func signedDuration(ns int64) string {
 	return quantity.Duration(ns)
 }
 
-// prospect shows what the victims of a finding could gain.
-func (t *text) prospect(s *replay.Split, finding int) {
-	p := Prospect(s, finding)
+// gain shows what the victims of a finding could gain.
+func (t *text) gain(s *replay.Split, finding int) {
+	p := Gain(s, finding)
 	if p == nil {
 		return
 	}
-	for _, l := range ProspectLines(s, p) {
+	for _, l := range GainLines(s, p) {
 		t.hang("    = ", 6, l)
 	}
 }

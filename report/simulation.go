@@ -8,14 +8,14 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// replayFree shows a free replay: the trace's own scheduler first, which says
+// replaySimulation shows a simulation of the work: the trace's own scheduler first, which says
 // how far to trust the rest.
-func (t *text) replayFree(r *replay.Result) {
+func (t *text) replaySimulation(r *replay.Result) {
 	f := r.Free
 	if f == nil {
 		return
 	}
-	t.head("Free replay")
+	t.head("Simulation of the work")
 	w := f.Workload
 	t.para(2, fmt.Sprintf("The work of the trace (%s, %s, %s from outside, %s of the garbage collector), scheduled by the model of %s with GOMAXPROCS %d; medians of %s.",
 		quantity.Plural(int64(w.Goroutines), "goroutine", "goroutines"), quantity.Plural(int64(w.Steps), "step", "steps"), quantity.Plural(int64(w.Arrivals), "arrival", "arrivals"),
@@ -34,7 +34,7 @@ func (t *text) replayFree(r *replay.Result) {
 	row("p99", o.Waits.P99, s.Waits.P99, lo.Waits.P99, hi.Waits.P99, e.Waits.P99, quantity.Duration)
 	row("time-weighted p50", o.Waits.TimeWeighted.P50, s.Waits.TimeWeighted.P50, lo.Waits.TimeWeighted.P50, hi.Waits.TimeWeighted.P50, e.Waits.WeightedP50, quantity.Duration)
 	row("steals", *o.Steals, *s.Steals, *lo.Steals, *hi.Steals, e.Steals, quantity.Count)
-	row("global takes", *o.GlobalTakes, *s.GlobalTakes, *lo.GlobalTakes, *hi.GlobalTakes, e.GlobalTakes, quantity.Count)
+	row("global dequeues", *o.GlobalTakes, *s.GlobalTakes, *lo.GlobalTakes, *hi.GlobalTakes, e.GlobalTakes, quantity.Count)
 	t.table(2, tb)
 
 	t.head("Why they waited")
@@ -85,7 +85,7 @@ func (t *text) replayFree(r *replay.Result) {
 	}
 }
 
-// textReplayClasses is how many classes the text shows of a free replay.
+// textReplayClasses is how many classes the text shows of a simulation.
 const textReplayClasses = 8
 
 // signed is a relative error for people.

@@ -47,7 +47,7 @@ func TestRemediesNamePolicies(t *testing.T) {
 
 // What programs of known trouble would gain, by the finding that names it. In
 // each of them the advice is right.
-func TestProspects(t *testing.T) {
+func TestGains(t *testing.T) {
 	for _, c := range []struct {
 		trace, id, class, change string
 		metric                   string
@@ -61,11 +61,11 @@ func TestProspects(t *testing.T) {
 	} {
 		t.Run(c.trace+" "+c.id, func(t *testing.T) {
 			s, res := split(t, c.trace, SplitOptions())
-			i := slices.IndexFunc(s.Prospects, func(p Prospect) bool { return p.ID == c.id })
+			i := slices.IndexFunc(s.Gains, func(p Gain) bool { return p.ID == c.id })
 			if i < 0 {
-				t.Fatalf("no prospect: %+v of findings %v", s.Prospects, res.Findings)
+				t.Fatalf("no gain: %+v of findings %v", s.Gains, res.Findings)
 			}
-			p := s.Prospects[i]
+			p := s.Gains[i]
 			if res.Findings[p.Finding].ID != c.id || c.class != "" && p.Class != c.class {
 				t.Errorf("%+v", p)
 			}
@@ -117,11 +117,11 @@ func TestAdviceIsHonest(t *testing.T) {
 
 // Notes are no cause for action, and what shows in what was not simulated is not
 // promised anything.
-func TestProspectsAreForWhatWasSimulated(t *testing.T) {
+func TestGainsAreForWhatWasSimulated(t *testing.T) {
 	o := SplitOptions()
 	o.Workload.MaxSteps = 400
 	s, res := split(t, "cases/starvation-trigger-go1.26-p2", o)
-	for _, p := range s.Prospects {
+	for _, p := range s.Gains {
 		f := res.Findings[p.Finding]
 		if f.ToNs > s.EndNs || f.Severity == findings.Note && p.Advice != nil {
 			t.Errorf("%+v for a finding up to %d ns, simulated up to %d", p, f.ToNs, s.EndNs)

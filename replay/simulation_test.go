@@ -13,14 +13,14 @@ import (
 	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
-func freeReplay(t *testing.T, name string, o FreeOptions) (*Result, error) {
+func simulate(t *testing.T, name string, o SimulateOptions) (*Result, error) {
 	t.Helper()
 	src, err := input.Open(t.Context(), filepath.Join("..", "testdata", "traces", name+".trace.gz"), input.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	return FreeReplay(t.Context(), src, o)
+	return Simulate(t.Context(), src, o)
 }
 
 // Traces of programs that had the CPU for themselves: the model is within the
@@ -31,7 +31,7 @@ func TestSelfReplay(t *testing.T) {
 		"preempt-small-go1.22-p1", "put-take-go1.26-p1", "overflow-go1.24-p1", "steal-small-go1.25-p2", "thousand-go1.26-p1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := freeReplay(t, name, FreeOptions{})
+			r, err := simulate(t, name, SimulateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,10 +60,10 @@ func TestSelfReplay(t *testing.T) {
 }
 
 func TestWhatIf(t *testing.T) {
-	o := FreeOptions{Seeds: 3, WhatIf: []Change{
+	o := SimulateOptions{Seeds: 3, WhatIf: []Change{
 		{}, {Procs: 2}, {Procs: 4}, {Policy: "fifo"}, {Class: "main.put", Speed: 2}, {Class: "put", Speed: 0.5}, {NoGC: true}, {Slice: 1_000_000},
 	}}
-	r, err := freeReplay(t, "put-take-go1.26-p1", o)
+	r, err := simulate(t, "put-take-go1.26-p1", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +89,9 @@ func TestWhatIf(t *testing.T) {
 
 // The account of a part of the run is that of the same part of the model.
 func TestUntil(t *testing.T) {
-	o := FreeOptions{Seeds: 1}
+	o := SimulateOptions{Seeds: 1}
 	o.Workload.Until = 5_000_000
-	r, err := freeReplay(t, "thousand-go1.26-p1", o)
+	r, err := simulate(t, "thousand-go1.26-p1", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestBadChanges(t *testing.T) {
 		{Change{Class: "main.put", Speed: math.NaN()}, "as fast"},
 		{Change{Class: "main.nobody", Speed: 2}, `no class is called "main.nobody"`},
 	} {
-		if _, err := freeReplay(t, "put-take-go1.26-p1", FreeOptions{Seeds: 1, WhatIf: []Change{c.change}}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := simulate(t, "put-take-go1.26-p1", SimulateOptions{Seeds: 1, WhatIf: []Change{c.change}}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", c.change, err, c.want)
 		}
 	}
@@ -126,13 +126,13 @@ func TestBadChanges(t *testing.T) {
 // A window of the run: who runs at its beginning, or is runnable, is there.
 func TestFrom(t *testing.T) {
 	for _, name := range []string{"put-take-go1.26-p1", "thousand-go1.26-p1"} {
-		whole, err := freeReplay(t, name, FreeOptions{Seeds: 1})
+		whole, err := simulate(t, name, SimulateOptions{Seeds: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := FreeOptions{Seeds: 1, From: 4_000_000}
+		o := SimulateOptions{Seeds: 1, From: 4_000_000}
 		o.Workload.Until = 8_000_000
-		r, err := freeReplay(t, name, o)
+		r, err := simulate(t, name, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,8 +150,8 @@ func TestFrom(t *testing.T) {
 			t.Errorf("%s: the makespan is off by %v: %d, not %d", name, e, f.Simulated.MakespanNs, r.Observed.MakespanNs)
 		}
 	}
-	for _, o := range []FreeOptions{{From: 1 << 40}, {From: -1}, {From: 5, Workload: workload.Options{Until: 5}}} {
-		if _, err := freeReplay(t, "single-go1.26-p1", o); err == nil || !strings.Contains(err.Error(), "nothing") {
+	for _, o := range []SimulateOptions{{From: 1 << 40}, {From: -1}, {From: 5, Workload: workload.Options{Until: 5}}} {
+		if _, err := simulate(t, "single-go1.26-p1", o); err == nil || !strings.Contains(err.Error(), "nothing") {
 			t.Errorf("%+v: error %v", o, err)
 		}
 	}
@@ -159,14 +159,14 @@ func TestFrom(t *testing.T) {
 
 // Without the lock that limits them, two Ps do the work in half the time.
 func TestFreeLock(t *testing.T) {
-	r, err := freeReplay(t, "mutex-go1.26-p2", FreeOptions{Seeds: 1, WhatIf: []Change{{FreeLock: "main.locker"}, {FreeLock: "locker"}}})
+	r, err := simulate(t, "mutex-go1.26-p2", SimulateOptions{Seeds: 1, WhatIf: []Change{{FreeLock: "main.locker"}, {FreeLock: "locker"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Free.Notes) > 0 {
 		t.Errorf("notes %q", r.Free.Notes)
 	}
-	more, err := freeReplay(t, "mutex-go1.26-p2", FreeOptions{Seeds: 1, WhatIf: []Change{{Procs: 4}}})
+	more, err := simulate(t, "mutex-go1.26-p2", SimulateOptions{Seeds: 1, WhatIf: []Change{{Procs: 4}}})
 	if err != nil || len(more.Free.Notes) != 1 || !strings.Contains(more.Free.Notes[0], "mutex") {
 		t.Errorf("with more Ps: %v, notes %q", err, more.Free.Notes)
 	}
@@ -193,7 +193,7 @@ func TestFreeLock(t *testing.T) {
 
 // GOMAXPROCS changes in the model when it changed in the trace.
 func TestProcsChange(t *testing.T) {
-	r, err := freeReplay(t, "real/annot-go1.26-p4to8", FreeOptions{Seeds: 3, WhatIf: []Change{{Procs: 1}}})
+	r, err := simulate(t, "real/annot-go1.26-p4to8", SimulateOptions{Seeds: 3, WhatIf: []Change{{Procs: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestProcsChange(t *testing.T) {
 
 // On wasm there is no runnext, in the model neither.
 func TestNoRunnext(t *testing.T) {
-	r, err := freeReplay(t, "real/jswasm-context-go1.26", FreeOptions{Seeds: 1})
+	r, err := simulate(t, "real/jswasm-context-go1.26", SimulateOptions{Seeds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestSharing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	g, f := NewGuiding(src.Header(), Options{}), NewFreeing(src.Header(), FreeOptions{Seeds: 2, WhatIf: []Change{{Policy: "gps"}}})
+	g, f := NewGuiding(src.Header(), Options{}), NewSimulation(src.Header(), SimulateOptions{Seeds: 2, WhatIf: []Change{{Policy: "gps"}}})
 	f.OnProgress(func(done, total int64) { told = append(told, done, total) })
 	res, err := analyze.Run(t.Context(), src, analyze.Options{OnDecision: f.Add})
 	if err != nil {
@@ -253,9 +253,9 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// A trace without queues has no free replay.
-func TestFreeReplayOfReducedTrace(t *testing.T) {
-	r, err := freeReplay(t, "real/v1-context-go1.21", FreeOptions{})
+// A trace without queues has no simulation.
+func TestSimulationOfReducedTrace(t *testing.T) {
+	r, err := simulate(t, "real/v1-context-go1.21", SimulateOptions{})
 	if err != nil || r.Free != nil {
 		t.Errorf("%+v, %v", r.Free, err)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Prospect is what the victims of a finding could gain: what of their waiting
+// Gain is what the victims of a finding could gain: what of their waiting
 // each cause accounts for, and what the finding's advice would give.
-type Prospect struct {
+type Gain struct {
 	Finding int    `json:"finding"` // place in the list of findings, from 0
 	ID      string `json:"id"`      // of the finding
 	Class   string `json:"class"`   // start function of the class that the finding names as its first victim; empty if it names none
@@ -64,10 +64,10 @@ const (
 	farOff = 0.5
 )
 
-// prospects adds to a split what the victims of the findings could gain. What
+// gains adds to a split what the victims of the findings could gain. What
 // the trace's own scheduler gives is simulated once more, with drawn costs: the
 // split's is the typical one, without the machine's late wake-ups.
-func (r *replaying) prospects(s *Split) error {
+func (r *replaying) gains(s *Split) error {
 	var (
 		done = map[string][]outcome{}
 		self []outcome
@@ -77,7 +77,7 @@ func (r *replaying) prospects(s *Split) error {
 		if f.ToNs > r.f.opt.From+r.work.EndNs { // it shows worst in what was not simulated
 			continue
 		}
-		p := Prospect{Finding: i, ID: f.ID}
+		p := Gain{Finding: i, ID: f.ID}
 		class, hurt := r.class(f, findings.Victim)
 		if hurt {
 			p.Class, p.Creator, p.Parts = class.Name, class.Creator, r.of(class.ID)
@@ -109,10 +109,10 @@ func (r *replaying) prospects(s *Split) error {
 	return nil
 }
 
-// add keeps a prospect that says something.
-func (s *Split) add(p Prospect) {
+// add keeps a gain that says something.
+func (s *Split) add(p Gain) {
 	if p.ObservedNs > 0 || p.Advice != nil {
-		s.Prospects = append(s.Prospects, p)
+		s.Gains = append(s.Gains, p)
 	}
 }
 

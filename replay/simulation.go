@@ -16,8 +16,8 @@ import (
 	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
-// FreeOptions of a free replay. The zero value is usable.
-type FreeOptions struct {
+// SimulateOptions are the choices of a simulation of the work. The zero value is usable.
+type SimulateOptions struct {
 	// Seeds is how many runs each scheduler does; 0 means 5.
 	Seeds int
 	// Rules is as in analyze.Options.
@@ -89,7 +89,7 @@ func (c Change) String() string {
 	return out
 }
 
-// Free is the account of a free replay: the work of the trace, scheduled by the
+// Free is the account of a simulation: the work of the trace, scheduled by the
 // reference.
 type Free struct {
 	Workload Size `json:"workload"` // what was taken from the trace
@@ -201,10 +201,10 @@ const leastYield = 1_000
 // topClasses is how many classes are told.
 const topClasses = 20
 
-// Freeing is a free replay beside an analysis that is under way: it gets the
+// Simulation simulates the work of a trace beside an analysis that is under way: it gets the
 // decisions, and then the result.
-type Freeing struct {
-	opt      FreeOptions
+type Simulation struct {
+	opt      SimulateOptions
 	rules    reference.Rules
 	extract  *workload.Extractor // nil if there is nothing to replay
 	window   *workload.Window    // nil if all is taken in
@@ -215,7 +215,7 @@ type Freeing struct {
 }
 
 // Check says what is wrong with the options.
-func (o FreeOptions) Check() error {
+func (o SimulateOptions) Check() error {
 	if o.From < 0 || o.Workload.Until > 0 && o.From >= o.Workload.Until {
 		return fmt.Errorf("nothing lies between %v and %v", time.Duration(o.From), time.Duration(o.Workload.Until))
 	}
@@ -237,13 +237,13 @@ func (o FreeOptions) Check() error {
 	return nil
 }
 
-// NewFreeing returns a Freeing for a trace with that header.
-func NewFreeing(h input.Header, o FreeOptions) *Freeing {
+// NewSimulation returns a Simulation for a trace with that header.
+func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 	if o.Seeds <= 0 {
 		o.Seeds = 5
 	}
 	rules, _ := analyze.ChooseRules(h, o.Rules)
-	f := &Freeing{opt: o, rules: rules}
+	f := &Simulation{opt: o, rules: rules}
 	if !h.V1 {
 		w := o.Workload
 		if w.Until > 0 {
@@ -257,9 +257,9 @@ func NewFreeing(h input.Header, o FreeOptions) *Freeing {
 	return f
 }
 
-// FreeReplay analyses a trace and replays it freely, besides the guided replay.
-func FreeReplay(ctx context.Context, src *input.Source, o FreeOptions) (*Result, error) {
-	g, f := NewGuiding(src.Header(), Options{Rules: o.Rules}), NewFreeing(src.Header(), o)
+// Simulate analyses a trace and simulates its work, besides the guided replay.
+func Simulate(ctx context.Context, src *input.Source, o SimulateOptions) (*Result, error) {
+	g, f := NewGuiding(src.Header(), Options{Rules: o.Rules}), NewSimulation(src.Header(), o)
 	res, err := analyze.Run(ctx, src, analyze.Options{Rules: o.Rules, OnStacks: f.Stacks, OnDecision: func(d *reference.Decision) error {
 		return errors.Join(g.Add(d), f.Add(d))
 	}})
@@ -272,11 +272,11 @@ func FreeReplay(ctx context.Context, src *input.Source, o FreeOptions) (*Result,
 
 // OnProgress has tell called now and then while simulations run, with how much
 // of their time, in ns, is done. It may be nil.
-func (f *Freeing) OnProgress(tell func(done, total int64)) { f.tell = tell }
+func (f *Simulation) OnProgress(tell func(done, total int64)) { f.tell = tell }
 
 // Stacks tells how to read a stack's handle, which Change.FreeLock needs. It is
 // made for analyze.Options.OnStacks.
-func (f *Freeing) Stacks(frames func(stack int32) []string) {
+func (f *Simulation) Stacks(frames func(stack int32) []string) {
 	f.frames = frames
 	if f.extract != nil && slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > 0 }) {
 		f.holds = newHolds(frames)
@@ -285,7 +285,7 @@ func (f *Freeing) Stacks(frames func(stack int32) []string) {
 
 // Add takes the next decision. It is made for analyze.Options.OnDecision, and
 // never fails.
-func (f *Freeing) Add(d *reference.Decision) error {
+func (f *Simulation) Add(d *reference.Decision) error {
 	switch {
 	case f.extract == nil:
 	case f.window != nil:
@@ -296,7 +296,7 @@ func (f *Freeing) Add(d *reference.Decision) error {
 	return nil
 }
 
-func (f *Freeing) take(d *reference.Decision) {
+func (f *Simulation) take(d *reference.Decision) {
 	if f.extract.Add(d) {
 		f.observed.add(d)
 		if f.holds != nil {
@@ -320,9 +320,9 @@ func runs(os []outcome) []Run {
 	return out
 }
 
-// replaying is the second half of a free replay: the trace has been read.
+// replaying is the second half of a simulation: the trace has been read.
 type replaying struct {
-	f           *Freeing
+	f           *Simulation
 	ctx         context.Context
 	res         *analyze.Result
 	work        *workload.Workload
@@ -333,7 +333,7 @@ type replaying struct {
 
 // begin ends the extraction, before that many schedulers and the split are
 // simulated. It returns nil if there is nothing to replay.
-func (f *Freeing) begin(ctx context.Context, res *analyze.Result, simulated int) (*replaying, error) {
+func (f *Simulation) begin(ctx context.Context, res *analyze.Result, simulated int) (*replaying, error) {
 	if err := f.opt.Check(); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -376,7 +376,7 @@ func (r *replaying) progress() func(now int64) {
 
 // Finish simulates, and adds its account to that of the guided replay, whose
 // Observed becomes the part of the run that was taken in.
-func (f *Freeing) Finish(ctx context.Context, res *analyze.Result, out *Result) error {
+func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Result) error {
 	r, err := f.begin(ctx, res, 1+len(f.opt.WhatIf))
 	if r == nil || err != nil {
 		return err
@@ -431,7 +431,7 @@ func (f *Freeing) Finish(ctx context.Context, res *analyze.Result, out *Result) 
 }
 
 // changes finds the classes and locks that Options.WhatIf names.
-func (f *Freeing) changes(res *analyze.Result, w *workload.Workload) ([]workload.Change, error) {
+func (f *Simulation) changes(res *analyze.Result, w *workload.Workload) ([]workload.Change, error) {
 	out := make([]workload.Change, len(f.opt.WhatIf))
 	for i, c := range f.opt.WhatIf {
 		if c.FreeLock != "" {
@@ -480,7 +480,7 @@ func isCalled(function, name string) bool {
 
 // locks finds the stacks at which goroutines blocked on a mutex that a function
 // locks; "" is any.
-func (f *Freeing) locks(w *workload.Workload, function string) map[int32]bool {
+func (f *Simulation) locks(w *workload.Workload, function string) map[int32]bool {
 	out := map[int32]bool{}
 	if f.frames == nil {
 		return out
@@ -522,7 +522,7 @@ type scheduler struct {
 }
 
 // scheduler returns the trace's own, but for a change.
-func (f *Freeing) scheduler(c Change, w *workload.Workload) scheduler {
+func (f *Simulation) scheduler(c Change, w *workload.Workload) scheduler {
 	s := scheduler{policy: sim.Version(f.rules), costs: sim.DefaultCosts(), procs: w.FirstProcs}
 	s.policy.Rules.NoRunnext = w.NoRunnext
 	s.change.NoGC, s.change.Unlocked = c.NoGC, c.Unlocked
