@@ -102,7 +102,7 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 		say("The work differs but the load is the same, so waiting is given per second of trace.")
 	case PerRunning:
 		say("The load differs: the program kept %s busy before and %s after, on average; waiting is given per second of running, and part of the change may be the load's.",
-			findings.Amount(ratio(float64(b.RunningNs), float64(b.DurationNs)), "P", "Ps"), findings.Amount(ratio(float64(a.RunningNs), float64(a.DurationNs)), "P", "Ps"))
+			quantity.Amount(ratio(float64(b.RunningNs), float64(b.DurationNs)), "P", "Ps"), quantity.Amount(ratio(float64(a.RunningNs), float64(a.DurationNs)), "P", "Ps"))
 	}
 	if lacksCPUs(before) || lacksCPUs(after) {
 		say("Threads seem to have lacked CPUs in at least one trace: part of what differs may be the machine's doing.")

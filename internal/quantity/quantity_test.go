@@ -56,3 +56,37 @@ func TestNoBreak(t *testing.T) {
 		}
 	}
 }
+
+func TestBounds(t *testing.T) {
+	for ns, want := range map[int64]string{
+		0: "0 ns", 999: "999 ns", 1000: "1 µs", 1250: "1.25 µs", 99_900: "99.9 µs", 41_234_567: "41.2 ms", 999_600: "1 ms",
+		2_300_000_000: "2.3 s", 120_000_000_000: "2 min", 7_200_000_000_000: "2 h", -5000: "-5 µs", math.MinInt64: "-2,562,048 h",
+	} {
+		if got := Duration(ns); got != want {
+			t.Errorf("%d: %q, want %q", ns, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -999: "-999"} {
+		if got := Count(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+	for f, want := range map[float64]string{0: "0 %", 0.5: "50 %", 0.05: "5 %", 0.0123: "1.2 %", 0.00001: "<0.1 %", 0.994: "99.4 %", 0.99951: ">99.9 %", 0.99999: ">99.9 %", 1: "100 %", math.Inf(1): "-"} {
+		if got := Percent(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+	for f, want := range map[float64]string{0: "0", 0.00075: "<0.01", 0.0075: "0.01", 0.1: "0.1", 1.07: "1.07", 12.34: "12.3", 1234.5: "1,235", -1234.5: "-1,235", -0.00001: "0", 1e300: "over 1,000,000,000,000", math.NaN(): "-"} {
+		if got := Number(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+	for f, want := range map[float64]string{0: "-100 %", 0.04: "-96 %", 0.0004: "÷2,500", 0.536: "-46.4 %", 1: "none", 0.99999: "none", 1.00001: "none", 1.5: "+50 %", 2: "×2", 139.32: "×139", math.Inf(1): "-"} {
+		if got := Change(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+	if one, more := Amount(1.001, "P", "Ps"), Amount(1.2, "P", "Ps"); one != "1 P" || more != "1.2 Ps" {
+		t.Errorf("%q, %q", one, more)
+	}
+}

@@ -5,30 +5,31 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	b, silences := &n.beat, int64(len(n.beat.Silences))
 	x.Title = fmt.Sprintf("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
-		findings.Plural(silences, "time", "times"), findings.Dur(middle(n.lengths)), findings.Dur(b.PeriodNs))
+		quantity.Plural(silences, "time", "times"), quantity.Duration(middle(n.lengths)), quantity.Duration(b.PeriodNs))
 	x.Evidence = []findings.Evidence{
-		{What: "silences while goroutines ran", Value: findings.Count(silences), Limit: findings.Count(int64(w.t.MinCount)) + " of 5 ms or more"},
-		{What: "their sum, without a time slice where goroutines may have run for one", Value: findings.Dur(n.stoppedNs) + " (" + findings.Percent(f.Share(n.stoppedNs)) + " of the recording)", Ns: n.stoppedNs},
-		{What: "the longest of them", Value: findings.Dur(slices.Max(n.lengths)), Ns: slices.Max(n.lengths)},
-		{What: "period of their ends", Value: findings.Dur(b.PeriodNs), Limit: findings.Dur(w.t.PeriodNs) + " within " + findings.Percent(w.t.Within), Ns: b.PeriodNs},
-		{What: "regularity of that period, 1 being exact", Value: findings.Number(b.R)},
-		{What: "probability of such regularity by chance", Value: findings.Percent(b.Chance), Limit: findings.Percent(w.t.Chance)},
-		{What: "of them, those that no program makes by itself", Value: findings.Count(int64(n.sure)), Limit: "half"},
-		{What: "goroutines that had a P meanwhile, at most", Value: findings.Count(int64(n.most))},
+		{What: "silences while goroutines ran", Value: quantity.Count(silences), Limit: quantity.Count(int64(w.t.MinCount)) + " of 5 ms or more"},
+		{What: "their sum, without a time slice where goroutines may have run for one", Value: quantity.Duration(n.stoppedNs) + " (" + quantity.Percent(f.Share(n.stoppedNs)) + " of the recording)", Ns: n.stoppedNs},
+		{What: "the longest of them", Value: quantity.Duration(slices.Max(n.lengths)), Ns: slices.Max(n.lengths)},
+		{What: "period of their ends", Value: quantity.Duration(b.PeriodNs), Limit: quantity.Duration(w.t.PeriodNs) + " within " + quantity.Percent(w.t.Within), Ns: b.PeriodNs},
+		{What: "regularity of that period, 1 being exact", Value: quantity.Number(b.R)},
+		{What: "probability of such regularity by chance", Value: quantity.Percent(b.Chance), Limit: quantity.Percent(w.t.Chance)},
+		{What: "of them, those that no program makes by itself", Value: quantity.Count(int64(n.sure)), Limit: "half"},
+		{What: "goroutines that had a P meanwhile, at most", Value: quantity.Count(int64(n.most))},
 	}
 	x.Advice = []string{
-		"Compare GOMAXPROCS, " + findings.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPU limit of the container or service: more Ps than the limit use it up early in each period, and then stand still together. From Go 1.25 on the runtime sets GOMAXPROCS by the limit, unless the variable is set; with older versions set it, or use go.uber.org/automaxprocs.",
+		"Compare GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPU limit of the container or service: more Ps than the limit use it up early in each period, and then stand still together. From Go 1.25 on the runtime sets GOMAXPROCS by the limit, unless the variable is set; with older versions set it, or use go.uber.org/automaxprocs.",
 		"See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.",
 		"Raise the limit, or do away with it in favour of CPU weights (requests), if the latency matters more than the bill.",
 		"If the limit fits the mean load, look for what uses it up in bursts: the mark workers of the garbage collector take a quarter of the Ps and more.",
 	}
 	if n.usedNs > 0 && f.RecordedNs() > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: findings.Number(float64(n.usedNs) / float64(f.RecordedNs())), Ns: n.usedNs})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: quantity.Number(float64(n.usedNs) / float64(f.RecordedNs())), Ns: n.usedNs})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -317,7 +318,7 @@ func None(t *testing.T, list []findings.Finding) {
 func Text(list []findings.Finding) string {
 	out := ""
 	for _, x := range list {
-		out += fmt.Sprintf("%s %s (%s): %s [cost %s, %s to %s]\n", x.ID, x.Severity, x.Basis, x.Title, findings.Dur(x.CostNs), findings.Dur(x.FromNs), findings.Dur(x.ToNs))
+		out += fmt.Sprintf("%s %s (%s): %s [cost %s, %s to %s]\n", x.ID, x.Severity, x.Basis, x.Title, quantity.Duration(x.CostNs), quantity.Duration(x.FromNs), quantity.Duration(x.ToNs))
 		for _, a := range x.Actors {
 			out += fmt.Sprintf("    %s %s (%s) g%d p%d %v\n", a.Role, a.Class, a.Creator, a.G, a.P, a.Stack)
 		}

@@ -5,24 +5,25 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	total, long := w.assists.Total, w.blocks.Total
 	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
-		findings.Dur(n.cost), perSecond(n.share))
+		quantity.Duration(n.cost), perSecond(n.share))
 	x.Evidence = []findings.Evidence{
 		{What: "lost in assists, for each second that the program ran", Value: perSecond(n.share), Limit: perSecond(w.t.Share), Ns: n.cost},
-		{What: "of it, marking", Value: findings.Dur(total.Ns) + " in " + findings.Plural(total.N, "assist", "assists"), Ns: total.Ns},
-		{What: "of it, blocked while Ps were free of the program", Value: findings.Dur(w.lost), Ns: w.lost},
-		{What: "blocked, all goroutines summed", Value: findings.Dur(w.blocked) + " in " + findings.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
-		{What: "long blocks", Value: findings.Count(long.N), Limit: findings.Dur(w.t.BlockNs) + " each"},
+		{What: "of it, marking", Value: quantity.Duration(total.Ns) + " in " + quantity.Plural(total.N, "assist", "assists"), Ns: total.Ns},
+		{What: "of it, blocked while Ps were free of the program", Value: quantity.Duration(w.lost), Ns: w.lost},
+		{What: "blocked, all goroutines summed", Value: quantity.Duration(w.blocked) + " in " + quantity.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
+		{What: "long blocks", Value: quantity.Count(long.N), Limit: quantity.Duration(w.t.BlockNs) + " each"},
 	}
 	if long.N > 0 {
 		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "the longest block", Value: findings.Dur(long.Worst), Limit: findings.Dur(w.t.BlockNs), Ns: long.Worst},
-			findings.Evidence{What: "long blocks that ended only with the cycle", Value: findings.Count(w.atEnd)})
+			findings.Evidence{What: "the longest block", Value: quantity.Duration(long.Worst), Limit: quantity.Duration(w.t.BlockNs), Ns: long.Worst},
+			findings.Evidence{What: "long blocks that ended only with the cycle", Value: quantity.Count(w.atEnd)})
 	}
 	where := "where the stacks show it"
 	if site := allocator(x.Actors); site != "" {
@@ -39,7 +40,7 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 
 // perSecond writes a ratio of two times, which may be more than 1, as that of a
 // second.
-func perSecond(ratio float64) string { return findings.Dur(int64(ratio * 1e9)) }
+func perSecond(ratio float64) string { return quantity.Duration(int64(ratio * 1e9)) }
 
 // allocator is the frame of the program's own code that allocated, in the first
 // stack that shows one.

@@ -4,25 +4,26 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice; share is of all waiting.
 func (w *watcher) phrase(x *findings.Finding, share float64) {
 	total := w.victims.Total
 	x.Title = fmt.Sprintf("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
-		findings.Percent(share), findings.Dur(total.Worst))
+		quantity.Percent(share), quantity.Duration(total.Worst))
 	x.Evidence = []findings.Evidence{
-		{What: "waiting that would not have been with the workers' Ps", Value: findings.Dur(total.Ns) + ", " + findings.Percent(share) + " of all", Limit: findings.Percent(w.t.Share), Ns: total.Ns},
-		{What: "waits with such a part", Value: findings.Count(total.N)},
-		{What: "of them, with a long one", Value: findings.Count(w.long), Limit: findings.Dur(w.t.LongNs) + " each"},
-		{What: "the longest such part", Value: findings.Dur(total.Worst), Limit: findings.Dur(w.t.LongNs), Ns: total.Worst},
-		{What: "goroutine-time displaced by idle workers", Value: findings.Dur(int64(w.idleCost)), Ns: int64(w.idleCost)},
-		{What: "idle workers that ran on beside goroutines that waited", Value: findings.Count(w.ignored), Limit: findings.Dur(w.t.LongNs) + " each"},
+		{What: "waiting that would not have been with the workers' Ps", Value: quantity.Duration(total.Ns) + ", " + quantity.Percent(share) + " of all", Limit: quantity.Percent(w.t.Share), Ns: total.Ns},
+		{What: "waits with such a part", Value: quantity.Count(total.N)},
+		{What: "of them, with a long one", Value: quantity.Count(w.long), Limit: quantity.Duration(w.t.LongNs) + " each"},
+		{What: "the longest such part", Value: quantity.Duration(total.Worst), Limit: quantity.Duration(w.t.LongNs), Ns: total.Worst},
+		{What: "goroutine-time displaced by idle workers", Value: quantity.Duration(int64(w.idleCost)), Ns: int64(w.idleCost)},
+		{What: "idle workers that ran on beside goroutines that waited", Value: quantity.Count(w.ignored), Limit: quantity.Duration(w.t.LongNs) + " each"},
 	}
 	for i, m := range w.modes {
 		if m.n > 0 {
 			x.Evidence = append(x.Evidence, findings.Evidence{
-				What: "P-time of " + modeNames[i] + " workers", Value: findings.Dur(m.ns) + " in " + findings.Plural(m.n, "run", "runs"), Ns: m.ns})
+				What: "P-time of " + modeNames[i] + " workers", Value: quantity.Duration(m.ns) + " in " + quantity.Plural(m.n, "run", "runs"), Ns: m.ns})
 		}
 	}
 	x.Advice = []string{

@@ -4,30 +4,31 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	total := w.victims.Total
 	x.Title = fmt.Sprintf("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
-		findings.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), findings.Count(w.later))
+		quantity.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), quantity.Count(w.later))
 	x.Evidence = []findings.Evidence{
-		{What: "stays in the global queue that were too long", Value: findings.Count(total.N), Limit: findings.Dur(w.t.WaitNs)},
-		{What: "most local starts during one of them", Value: findings.Count(w.later), Limit: findings.Count(w.t.Poll*w.world.Procs()) + " (" + findings.Count(w.t.Poll) + " for each P)"},
-		{What: "the stays, summed", Value: findings.Dur(w.waited), Ns: w.waited},
-		{What: "longest excess of one", Value: findings.Dur(total.Worst), Ns: total.Worst},
-		{What: "taken from the global queue, at the tick and otherwise", Value: findings.Count(w.polls) + " and " + findings.Count(w.batches)},
-		{What: "length of the global queue when such a stay ended, at most", Value: findings.Count(int64(w.maxLen))},
+		{What: "stays in the global queue that were too long", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs)},
+		{What: "most local starts during one of them", Value: quantity.Count(w.later), Limit: quantity.Count(w.t.Poll*w.world.Procs()) + " (" + quantity.Count(w.t.Poll) + " for each P)"},
+		{What: "the stays, summed", Value: quantity.Duration(w.waited), Ns: w.waited},
+		{What: "longest excess of one", Value: quantity.Duration(total.Worst), Ns: total.Worst},
+		{What: "taken from the global queue, at the tick and otherwise", Value: quantity.Count(w.polls) + " and " + quantity.Count(w.batches)},
+		{What: "length of the global queue when such a stay ended, at most", Value: quantity.Count(int64(w.maxLen))},
 	}
 	x.Advice = []string{
 		"Find out what brings goroutines into the global queue: preemption of long runs, runtime.Gosched, system calls that lose their P, bursts of more than 256 new goroutines on one P; and have less of it.",
 		"Spread those who create or wake many goroutines over more than one goroutine, so that no P has a long queue of its own to serve first.",
 	}
 	if n.local > 0 && 2*n.inherited > n.local {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "local starts that inherited the time slice, and so did not count for the tick", Value: findings.Percent(float64(n.inherited) / float64(n.local))})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "local starts that inherited the time slice, and so did not count for the tick", Value: quantity.Percent(float64(n.inherited) / float64(n.local))})
 		x.Advice = append(x.Advice, "Most local starts inherit the time slice, which holds back the 61st tick: see runnext-monopoly.")
 	}
 	for _, c := range n.fed {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "starts from local queues: " + f.Name(c.class), Value: findings.Count(c.n)})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "starts from local queues: " + f.Name(c.class), Value: quantity.Count(c.n)})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice; still is the share of the P-time that
@@ -13,14 +14,14 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, still float64) 
 	longest := total.To - total.From
 	name := f.Name(w.givers.Top(1)[0].Class)
 	x.Title = fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to",
-		findings.Plural(w.late, "time", "times"), name, findings.Dur(w.t.LateNs))
+		quantity.Plural(w.late, "time", "times"), name, quantity.Duration(w.t.LateNs))
 	x.Evidence = []findings.Evidence{
-		{What: "late hand-overs", Value: findings.Count(w.late) + " of " + findings.Count(w.n), Limit: findings.Dur(w.t.LateNs) + " each"},
-		{What: "the costliest took", Value: findings.Dur(longest), Limit: findings.Dur(w.t.LateNs), Ns: longest},
-		{What: "mean of all", Value: findings.Dur(w.sum / w.n), Ns: w.sum / w.n},
-		{What: "Ps stood still for it, summed", Value: findings.Dur(w.sum) + ", " + findings.Percent(still) + " of the P-time", Limit: findings.Percent(w.t.Still), Ns: w.sum},
+		{What: "late hand-overs", Value: quantity.Count(w.late) + " of " + quantity.Count(w.n), Limit: quantity.Duration(w.t.LateNs) + " each"},
+		{What: "the costliest took", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.LateNs), Ns: longest},
+		{What: "mean of all", Value: quantity.Duration(w.sum / w.n), Ns: w.sum / w.n},
+		{What: "Ps stood still for it, summed", Value: quantity.Duration(w.sum) + ", " + quantity.Percent(still) + " of the P-time", Limit: quantity.Percent(w.t.Still), Ns: w.sum},
 		{What: "under 20 µs, 100 µs, 1 ms, 10 ms, and above", Value: fmt.Sprint(w.bars[:])},
-		{What: "of the late ones, to threads that the trace had not shown before", Value: findings.Count(w.made)},
+		{What: "of the late ones, to threads that the trace had not shown before", Value: quantity.Count(w.made)},
 	}
 	if 2*w.made >= w.late {
 		x.Advice = append(x.Advice, "Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")

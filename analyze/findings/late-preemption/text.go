@@ -4,21 +4,22 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell) {
 	name, longest := f.Name(c.class), c.longest.ns
 	x.Title = fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
-		name, findings.Dur(longest), findings.Plural(c.n, "time", "times"))
+		name, quantity.Duration(longest), quantity.Plural(c.n, "time", "times"))
 	x.Evidence = []findings.Evidence{
-		{What: "late slices", Value: findings.Count(c.n), Limit: findings.Dur(w.t.SliceNs) + " each"},
-		{What: "the longest", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SliceNs), Ns: longest},
-		{What: "run intervals in it", Value: findings.Count(int64(c.longest.runs))},
-		{What: "its time after the request was due", Value: findings.Dur(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
-		{What: "ended by a preemption", Value: findings.Count(c.by[0]) + " of " + findings.Count(c.asked) + " that ended so, late or not"},
-		{What: "ended by the goroutine itself", Value: findings.Count(c.by[1]), Limit: findings.Dur(w.t.LostNs) + " each"},
-		{What: "ended by a stop for the runtime", Value: findings.Count(c.by[2]), Limit: findings.Dur(w.t.LostNs) + " each"},
+		{What: "late slices", Value: quantity.Count(c.n), Limit: quantity.Duration(w.t.SliceNs) + " each"},
+		{What: "the longest", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.SliceNs), Ns: longest},
+		{What: "run intervals in it", Value: quantity.Count(int64(c.longest.runs))},
+		{What: "its time after the request was due", Value: quantity.Duration(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
+		{What: "ended by a preemption", Value: quantity.Count(c.by[0]) + " of " + quantity.Count(c.asked) + " that ended so, late or not"},
+		{What: "ended by the goroutine itself", Value: quantity.Count(c.by[1]), Limit: quantity.Duration(w.t.LostNs) + " each"},
+		{What: "ended by a stop for the runtime", Value: quantity.Count(c.by[2]), Limit: quantity.Duration(w.t.LostNs) + " each"},
 	}
 	x.Advice = []string{
 		"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
@@ -26,6 +27,6 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell) {
 		"If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.",
 	}
 	if c.by[3] > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: findings.Count(c.by[3])})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: quantity.Count(c.by[3])})
 	}
 }

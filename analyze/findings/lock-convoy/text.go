@@ -4,21 +4,22 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	name := n.function
-	held := func(ns int64) string { return findings.Percent(float64(ns) / float64(max(1, n.held))) }
+	held := func(ns int64) string { return quantity.Percent(float64(ns) / float64(max(1, n.held))) }
 	x.Title = fmt.Sprintf("Goroutines stood in line for the lock in %s: %s of %s or more, up to %s before the line was empty",
-		name, findings.Plural(n.waits, "wait", "waits"), findings.Dur(w.t.WaitNs), findings.Count(n.worst.longest))
+		name, quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(w.t.WaitNs), quantity.Count(n.worst.longest))
 	x.Evidence = []findings.Evidence{
-		{What: "waits in such lines", Value: findings.Count(n.waits), Limit: findings.Dur(w.t.WaitNs) + " each"},
-		{What: "most of them before the line was empty", Value: findings.Count(n.worst.longest), Limit: findings.Count(w.t.Row)},
-		{What: "time with such a line", Value: findings.Percent(n.share) + " of the duration", Ns: n.longest},
-		{What: "in line for so long, on average", Value: findings.Number(n.line), Ns: n.cost},
-		{What: "hand-overs of starvation mode (goyield)", Value: findings.Count(n.handoffs)},
+		{What: "waits in such lines", Value: quantity.Count(n.waits), Limit: quantity.Duration(w.t.WaitNs) + " each"},
+		{What: "most of them before the line was empty", Value: quantity.Count(n.worst.longest), Limit: quantity.Count(w.t.Row)},
+		{What: "time with such a line", Value: quantity.Percent(n.share) + " of the duration", Ns: n.longest},
+		{What: "in line for so long, on average", Value: quantity.Number(n.line), Ns: n.cost},
+		{What: "hand-overs of starvation mode (goyield)", Value: quantity.Count(n.handoffs)},
 		{What: "of the time that the lock was held, its holder ran", Value: held(n.ran), Ns: n.ran},
 	}
 	if n.slow > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice; found is not empty, and the first is what
@@ -13,7 +14,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) 
 	for i := range found {
 		x.Evidence = append(x.Evidence, w.evidence(&found[i])...)
 	}
-	ps := findings.Count(int64(max(1, f.GOMAXPROCS)))
+	ps := quantity.Count(int64(max(1, f.GOMAXPROCS)))
 	x.Advice = []string{
 		"Compare GOMAXPROCS, " + ps + " here, with the CPUs that the process may use: the cores of the machine, its affinity mask, its container's limit. With more Ps than these, threads take turns on the CPUs, and the runtime can neither see nor order that.",
 		"If it has CPUs enough, look for who takes them: other processes, threads of C libraries, neighbours of a virtual machine (steal time).",
@@ -25,47 +26,47 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) 
 func (p *proof) title() string {
 	switch p.way {
 	case bySamples:
-		return "Goroutines that ran had a CPU for " + findings.Percent(p.ratio) + " of that time only, by the CPU profiler's clock"
+		return "Goroutines that ran had a CPU for " + quantity.Percent(p.ratio) + " of that time only, by the CPU profiler's clock"
 	case byTurns:
 		return fmt.Sprintf("Of %s Ps that ran a goroutine, on average, only %s made progress: threads seem to have lacked a CPU for %s of the running time",
-			findings.Number(p.mean), findings.Number(p.mean-p.together), findings.Percent(p.share))
+			quantity.Number(p.mean), quantity.Number(p.mean-p.together), quantity.Percent(p.share))
 	}
 	return fmt.Sprintf("%s ended late, up to %s after they began, though signals could interrupt the code: its threads, or the runtime's watcher, seem to have lacked a CPU",
-		findings.Plural(p.n, "time slice", "time slices"), findings.Dur(p.worst))
+		quantity.Plural(p.n, "time slice", "time slices"), quantity.Duration(p.worst))
 }
 
 func (w *watcher) evidence(p *proof) []findings.Evidence {
 	switch p.way {
 	case bySamples:
 		return []findings.Evidence{
-			{What: "CPU samples in goroutines of the program", Value: findings.Count(w.samples)},
-			{What: "expected for their running time, one in " + findings.Dur(w.t.SampleNs), Value: findings.Number(p.expected), Limit: findings.Number(w.t.MinSamples)},
-			{What: "share of the running time without a CPU", Value: findings.Percent(p.share), Limit: findings.Percent(w.t.NoteShare), Ns: p.cost},
+			{What: "CPU samples in goroutines of the program", Value: quantity.Count(w.samples)},
+			{What: "expected for their running time, one in " + quantity.Duration(w.t.SampleNs), Value: quantity.Number(p.expected), Limit: quantity.Number(w.t.MinSamples)},
+			{What: "share of the running time without a CPU", Value: quantity.Percent(p.share), Limit: quantity.Percent(w.t.NoteShare), Ns: p.cost},
 		}
 	case byTurns:
 		return w.evidenceOfTurns(p)
 	}
 	return []findings.Evidence{
-		{What: "late slices that a signal ended", Value: findings.Count(p.n) + " of " + findings.Count(p.slices) + " that a preemption ended", Limit: findings.Count(w.t.MinLate) + " of " + findings.Dur(w.t.LateNs) + ", and " + findings.Percent(w.t.LateShare)},
-		{What: "their time beyond " + findings.Dur(w.t.SliceNs), Value: findings.Dur(p.ns) + " (" + findings.Percent(p.share) + " of such slices)", Limit: findings.Percent(w.t.NoteShare), Ns: p.ns},
-		{What: "the longest", Value: findings.Dur(p.worst), Limit: findings.Dur(w.t.LateNs), Ns: p.worst},
+		{What: "late slices that a signal ended", Value: quantity.Count(p.n) + " of " + quantity.Count(p.slices) + " that a preemption ended", Limit: quantity.Count(w.t.MinLate) + " of " + quantity.Duration(w.t.LateNs) + ", and " + quantity.Percent(w.t.LateShare)},
+		{What: "their time beyond " + quantity.Duration(w.t.SliceNs), Value: quantity.Duration(p.ns) + " (" + quantity.Percent(p.share) + " of such slices)", Limit: quantity.Percent(w.t.NoteShare), Ns: p.ns},
+		{What: "the longest", Value: quantity.Duration(p.worst), Limit: quantity.Duration(w.t.LateNs), Ns: p.worst},
 	}
 }
 
 func (w *watcher) evidenceOfTurns(p *proof) []findings.Evidence {
 	total := p.account.lost.Total
 	list := []findings.Evidence{
-		{What: "share of the running time without a CPU", Value: findings.Percent(p.share), Limit: findings.Percent(w.t.NoteShare), Ns: total.Ns},
-		{What: "run intervals far longer than is usual for their class", Value: findings.Count(p.account.n), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.LongNs) + " and " + findings.Count(w.t.Ratio) + " medians"},
-		{What: "the longest, beyond the median", Value: findings.Dur(total.Worst), Ns: total.Worst},
-		{What: "Ps that ran a goroutine of the program, on average while there was one", Value: findings.Number(p.mean)},
-		{What: "of them, not in such an interval", Value: findings.Number(p.mean - p.together)},
+		{What: "share of the running time without a CPU", Value: quantity.Percent(p.share), Limit: quantity.Percent(w.t.NoteShare), Ns: total.Ns},
+		{What: "run intervals far longer than is usual for their class", Value: quantity.Count(p.account.n), Limit: quantity.Count(w.t.MinCount) + " of " + quantity.Duration(w.t.LongNs) + " and " + quantity.Count(w.t.Ratio) + " medians"},
+		{What: "the longest, beyond the median", Value: quantity.Duration(total.Worst), Ns: total.Worst},
+		{What: "Ps that ran a goroutine of the program, on average while there was one", Value: quantity.Number(p.mean)},
+		{What: "of them, not in such an interval", Value: quantity.Number(p.mean - p.together)},
 	}
 	if p.turns {
-		list = append(list, findings.Evidence{What: "how much that number varies, as a share of what chance would give: they take turns", Value: findings.Percent(max(0, p.spread)), Limit: findings.Percent(w.t.Turns)})
+		list = append(list, findings.Evidence{What: "how much that number varies, as a share of what chance would give: they take turns", Value: quantity.Percent(max(0, p.spread)), Limit: quantity.Percent(w.t.Turns)})
 	}
 	if p.atTicks {
-		list = append(list, findings.Evidence{What: "how nearly they end at the same phase of a clock of " + findings.Dur(p.tick) + ", as the kernel's tick, 1 being exactly", Value: findings.Number(p.r), Limit: findings.Number(w.t.TickR)})
+		list = append(list, findings.Evidence{What: "how nearly they end at the same phase of a clock of " + quantity.Duration(p.tick) + ", as the kernel's tick, 1 being exactly", Value: quantity.Number(p.r), Limit: quantity.Number(w.t.TickR)})
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
@@ -11,13 +12,13 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
 	t := &w.total
 	rate := int64(float64(w.worst.wakes) / float64(w.t.WindowNs) * 1e9)
 	x.Title = fmt.Sprintf("Ps were woken %s within %s of parking, and parked again after less than %s of work; %s of these times there was none",
-		findings.Plural(t.wakes, "time", "times"), findings.Dur(w.t.GapNs), findings.Dur(w.t.BusyNs), findings.Percent(float64(t.empty)/float64(t.wakes)))
+		quantity.Plural(t.wakes, "time", "times"), quantity.Duration(w.t.GapNs), quantity.Duration(w.t.BusyNs), quantity.Percent(float64(t.empty)/float64(t.wakes)))
 	x.Evidence = []findings.Evidence{
-		{What: fmt.Sprintf("such wake-ups of P%d in the worst %s", w.worstP, findings.Dur(w.t.WindowNs)), Value: findings.Count(rate) + " a second", Limit: findings.Count(int64(w.t.Rate)) + " a second"},
-		{What: fmt.Sprintf("windows of %s above the limit, over all Ps", findings.Dur(w.t.WindowNs)), Value: findings.Count(w.windows)},
-		{What: "goroutines run, for each wake-up", Value: findings.Number(float64(t.tasks) / float64(t.wakes))},
-		{What: "threads awake and looking in vain, summed", Value: findings.Dur(t.awake), Ns: t.awake},
-		{What: "waiting of goroutines for such a P, summed", Value: findings.Dur(t.waited), Ns: t.waited},
+		{What: fmt.Sprintf("such wake-ups of P%d in the worst %s", w.worstP, quantity.Duration(w.t.WindowNs)), Value: quantity.Count(rate) + " a second", Limit: quantity.Count(int64(w.t.Rate)) + " a second"},
+		{What: fmt.Sprintf("windows of %s above the limit, over all Ps", quantity.Duration(w.t.WindowNs)), Value: quantity.Count(w.windows)},
+		{What: "goroutines run, for each wake-up", Value: quantity.Number(float64(t.tasks) / float64(t.wakes))},
+		{What: "threads awake and looking in vain, summed", Value: quantity.Duration(t.awake), Ns: t.awake},
+		{What: "waiting of goroutines for such a P, summed", Value: quantity.Duration(t.waited), Ns: t.waited},
 	}
 	who := "the goroutines"
 	if top := w.wakers.Top(1); len(top) > 0 && top[0].Class != 0 {

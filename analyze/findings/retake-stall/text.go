@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
@@ -15,20 +16,20 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
 	case w.quiet == 0:
 		quiet = "meanwhile"
 	case w.quiet > 0:
-		quiet = findings.Dur(w.quiet) + " before"
+		quiet = quantity.Duration(w.quiet) + " before"
 	}
 	x.Title = fmt.Sprintf("%s, most of %s, kept the P from the goroutines in its queue, up to %s",
-		findings.Plural(n, "system call", "system calls"), name, findings.Dur(w.longest))
+		quantity.Plural(n, "system call", "system calls"), name, quantity.Duration(w.longest))
 	x.Evidence = []findings.Evidence{
-		{What: "calls with goroutines waiting behind them", Value: findings.Count(n), Limit: findings.Dur(w.t.StallNs) + " each"},
-		{What: "the longest that one waited", Value: findings.Dur(w.longest), Limit: findings.Dur(w.t.StallNs), Ns: w.longest},
-		{What: "how long these Ps stood still, summed", Value: findings.Dur(w.stalls), Ns: w.stalls},
-		{What: "goroutines that waited", Value: findings.Count(total.N)},
-		{What: "calls from which sysmon took the P in the end", Value: findings.Count(w.taken)},
-		{What: "calls that came back first", Value: findings.Count(w.back)},
+		{What: "calls with goroutines waiting behind them", Value: quantity.Count(n), Limit: quantity.Duration(w.t.StallNs) + " each"},
+		{What: "the longest that one waited", Value: quantity.Duration(w.longest), Limit: quantity.Duration(w.t.StallNs), Ns: w.longest},
+		{What: "how long these Ps stood still, summed", Value: quantity.Duration(w.stalls), Ns: w.stalls},
+		{What: "goroutines that waited", Value: quantity.Count(total.N)},
+		{What: "calls from which sysmon took the P in the end", Value: quantity.Count(w.taken)},
+		{What: "calls that came back first", Value: quantity.Count(w.back)},
 		{What: "when the longest began, sysmon had last taken a P", Value: quiet},
-		{What: "calls unusually long for their stack, left out", Value: findings.Count(w.rare), Limit: "under " + findings.Percent(w.t.Rare)},
-		{What: "longer than its sleeps explain, left out", Value: findings.Count(w.freaks)},
+		{What: "calls unusually long for their stack, left out", Value: quantity.Count(w.rare), Limit: "under " + quantity.Percent(w.t.Rare)},
+		{What: "longer than its sleeps explain, left out", Value: quantity.Count(w.freaks)},
 	}
 	x.Advice = []string{
 		"Do not wake others and block in the kernel right after it: make the call of " + name + " first, or from a goroutine of its own that wakes nobody.",

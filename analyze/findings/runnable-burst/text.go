@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -11,17 +12,17 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	b := &w.biggest
 	x.Title = fmt.Sprintf("Up to %s were runnable at once, %s for each P; for %s of the time they were more than %d for each",
-		findings.Plural(b.peak, "goroutine", "goroutines"), findings.Number(n.forEach), findings.Percent(f.Share(n.ns)), n.limit)
+		quantity.Plural(b.peak, "goroutine", "goroutines"), quantity.Number(n.forEach), quantity.Percent(f.Share(n.ns)), n.limit)
 	x.Evidence = []findings.Evidence{
-		{What: "runnable at once for each P, at most", Value: findings.Number(n.forEach), Limit: findings.Count(n.limit)},
-		{What: fmt.Sprintf("time with more than %d for each P", n.limit), Value: findings.Percent(f.Share(n.ns)), Limit: findings.Percent(w.t.Share), Ns: n.ns},
-		{What: "bursts", Value: findings.Count(w.bursts), Limit: findings.Dur(w.t.LengthNs) + " each"},
-		{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
-		{What: "from the highest peak to its end", Value: findings.Dur(b.to - b.peakAt), Ns: b.to - b.peakAt},
+		{What: "runnable at once for each P, at most", Value: quantity.Number(n.forEach), Limit: quantity.Count(n.limit)},
+		{What: fmt.Sprintf("time with more than %d for each P", n.limit), Value: quantity.Percent(f.Share(n.ns)), Limit: quantity.Percent(w.t.Share), Ns: n.ns},
+		{What: "bursts", Value: quantity.Count(w.bursts), Limit: quantity.Duration(w.t.LengthNs) + " each"},
+		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
+		{What: "from the highest peak to its end", Value: quantity.Duration(b.to - b.peakAt), Ns: b.to - b.peakAt},
 	}
 	whys := w.why()
 	for _, y := range whys[:min(3, len(whys))] {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "became runnable then: " + words(y.why), Value: findings.Count(y.n)})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "became runnable then: " + words(y.why), Value: quantity.Count(y.n)})
 	}
 	if len(whys) > 0 {
 		x.Advice = append(x.Advice, advice(whys[0].why))

@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes []findings.Actor) {
 	total, longest := c.victims.Total, c.longest.To-c.longest.From
 	x.Evidence = []findings.Evidence{
-		{What: "run intervals in the longest slice", Value: findings.Count(int64(c.longest.Runs)), Limit: findings.Count(int64(w.t.Hops))},
-		{What: "its length", Value: findings.Dur(longest), Limit: findings.Dur(w.t.SevereNs), Ns: longest},
-		{What: "such slices", Value: findings.Count(c.slices)},
-		{What: "Ps that they kept, on average", Value: findings.Number(f.Share(c.ns)), Limit: findings.Number(w.t.SevereShare), Ns: c.ns},
+		{What: "run intervals in the longest slice", Value: quantity.Count(int64(c.longest.Runs)), Limit: quantity.Count(int64(w.t.Hops))},
+		{What: "its length", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.SevereNs), Ns: longest},
+		{What: "such slices", Value: quantity.Count(c.slices)},
+		{What: "Ps that they kept, on average", Value: quantity.Number(f.Share(c.ns)), Limit: quantity.Number(w.t.SevereShare), Ns: c.ns},
 		{What: "passes of the P", Value: rate(c.hops, c.ns)},
-		{What: "times a goroutine was kept waiting", Value: findings.Count(total.N), Limit: findings.Dur(w.t.WaitNs) + " each"},
-		{What: "longest that one was kept by one slice", Value: findings.Dur(total.Worst), Ns: total.Worst},
+		{What: "times a goroutine was kept waiting", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs) + " each"},
+		{What: "longest that one was kept by one slice", Value: quantity.Duration(total.Worst), Ns: total.Worst},
 	}
 	if c.yielded > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of those kept waiting, had yielded", Value: findings.Count(c.yielded)})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of those kept waiting, had yielded", Value: quantity.Count(c.yielded)})
 	}
 	var parties []string
 	for _, a := range causes {
@@ -32,18 +33,18 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 	names := strings.Join(parties, " and ")
 	switch {
 	case c.relay && float64(c.created) < w.t.Relay*float64(c.hops):
-		x.Title = fmt.Sprintf("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, findings.Dur(longest))
+		x.Title = fmt.Sprintf("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, quantity.Duration(longest))
 		x.Advice = []string{
 			"Bound how many are under way at once, and let a fixed number of workers take the work from a channel, which keeps its order: what is created runs next, within the same time slice, so the newest is served first.",
 		}
 	case c.relay:
-		x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, findings.Dur(longest))
+		x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, quantity.Duration(longest))
 		x.Advice = []string{
 			"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",
 		}
 	default:
 		x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",
-			names, findings.Plural(int64(c.longest.Runs), "time", "times"), findings.Dur(longest))
+			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
 		x.Advice = []string{
 			"Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.",
 			"Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.",
@@ -53,7 +54,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 
 func rate(n, ns int64) string {
 	if ns <= 0 {
-		return findings.Count(n)
+		return quantity.Count(n)
 	}
-	return findings.Count(int64(float64(n)/float64(ns)*1e9)) + " per second of it"
+	return quantity.Count(int64(float64(n)/float64(ns)*1e9)) + " per second of it"
 }

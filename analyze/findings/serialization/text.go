@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
@@ -11,23 +12,23 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	r, wait, busy := &f.Span, w.starved.Total, float64(f.Span.BusyNs)
 	name := f.Name(r.Path[0].Class)
 	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
-		findings.Percent(float64(w.slack)/busy), findings.Percent(n.share), name)
+		quantity.Percent(float64(w.slack)/busy), quantity.Percent(n.share), name)
 	x.Evidence = []findings.Evidence{
-		{What: "work / span: the speed-up that any number of Ps could give", Value: findings.Times(r.Parallelism()), Limit: findings.Times(n.limit)},
-		{What: "work (T1)", Value: findings.Dur(r.WorkNs), Ns: r.WorkNs},
-		{What: "span (Tinf): the critical path through wake-ups", Value: findings.Dur(r.SpanNs) + " in " + findings.Plural(r.Hops+1, "part", "parts"), Ns: r.SpanNs},
-		{What: "busy time with at least half of the Ps idle and nobody ready to run", Value: findings.Percent(float64(w.slack) / busy), Limit: findings.Percent(w.t.SlackShare), Ns: w.slack},
-		{What: "busy time", Value: findings.Dur(r.BusyNs) + " (" + findings.Percent(f.Share(r.BusyNs)) + " of the duration)", Limit: findings.Percent(w.t.BusyShare), Ns: r.BusyNs},
-		{What: "bound of the busy time, max(T1/P, Tinf)", Value: findings.Dur(r.BoundNs()), Ns: r.BoundNs()},
-		{What: "busy time beyond it, which scheduling could gain", Value: findings.Dur(r.RecoverableNs()), Ns: r.RecoverableNs()},
-		{What: "with the Ps that were usable: T1/Pa + Tinf·P/Pa", Value: findings.Dur(r.ABPNs()) + " (Pa " + findings.Number(r.Usable) + ")", Ns: r.ABPNs()},
+		{What: "work / span: the speed-up that any number of Ps could give", Value: quantity.Times(r.Parallelism()), Limit: quantity.Times(n.limit)},
+		{What: "work (T1)", Value: quantity.Duration(r.WorkNs), Ns: r.WorkNs},
+		{What: "span (Tinf): the critical path through wake-ups", Value: quantity.Duration(r.SpanNs) + " in " + quantity.Plural(r.Hops+1, "part", "parts"), Ns: r.SpanNs},
+		{What: "busy time with at least half of the Ps idle and nobody ready to run", Value: quantity.Percent(float64(w.slack) / busy), Limit: quantity.Percent(w.t.SlackShare), Ns: w.slack},
+		{What: "busy time", Value: quantity.Duration(r.BusyNs) + " (" + quantity.Percent(f.Share(r.BusyNs)) + " of the duration)", Limit: quantity.Percent(w.t.BusyShare), Ns: r.BusyNs},
+		{What: "bound of the busy time, max(T1/P, Tinf)", Value: quantity.Duration(r.BoundNs()), Ns: r.BoundNs()},
+		{What: "busy time beyond it, which scheduling could gain", Value: quantity.Duration(r.RecoverableNs()), Ns: r.RecoverableNs()},
+		{What: "with the Ps that were usable: T1/Pa + Tinf·P/Pa", Value: quantity.Duration(r.ABPNs()) + " (Pa " + quantity.Number(r.Usable) + ")", Ns: r.ABPNs()},
 	}
 	if n.waiting {
 		x.Evidence = append(x.Evidence, findings.Evidence{
-			What: "goroutines that waited for others meanwhile, on average", Value: findings.Number(float64(wait.Ns) / float64(w.slack)), Limit: findings.Number(w.t.WaitShare), Ns: wait.Ns})
+			What: "goroutines that waited for others meanwhile, on average", Value: quantity.Number(float64(wait.Ns) / float64(w.slack)), Limit: quantity.Number(w.t.WaitShare), Ns: wait.Ns})
 	}
 	for _, part := range parts(r) {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the critical path: " + f.Name(part.Class), Value: findings.Percent(float64(part.Ns) / float64(r.SpanNs)), Ns: part.Ns})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the critical path: " + f.Name(part.Class), Value: quantity.Percent(float64(part.Ns) / float64(r.SpanNs)), Ns: part.Ns})
 	}
 	if n.share >= 0.5 {
 		x.Advice = append(x.Advice, "Split what "+name+" does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Why the machine may have done it.
@@ -15,23 +16,23 @@ const (
 // phrase writes title, evidence and advice, of which doubt is one.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, doubt string) {
 	total := w.slow.Total
-	longest := findings.Dur(w.worst.ns)
+	longest := quantity.Duration(w.worst.ns)
 	if w.worst.ns >= w.t.MaxNs {
 		longest += " or more"
 	}
 	x.Title = fmt.Sprintf("After %s of the world it took over %s until the Ps had taken up the work that waited; the longest %s",
-		findings.Plural(total.N, "stop", "stops"), findings.Dur(w.t.SlowNs), longest)
+		quantity.Plural(total.N, "stop", "stops"), quantity.Duration(w.t.SlowNs), longest)
 	x.Evidence = []findings.Evidence{
-		{What: "slow restarts", Value: findings.Count(total.N) + " of " + findings.Count(w.restarts) + " with work for Ps that were away", Limit: findings.Dur(w.t.SlowNs) + " each"},
-		{What: "the longest", Value: longest, Limit: findings.Dur(w.t.SlowNs), Ns: w.worst.ns},
-		{What: "their mean", Value: findings.Dur(w.slowNs / total.N), Ns: w.slowNs / total.N},
-		{What: "of them, those in which the first P was back in time", Value: findings.Count(w.prompt), Limit: findings.Dur(w.t.SlowNs)},
-		{What: "in the longest, Ps that ran nothing at first", Value: findings.Count(w.worst.away)},
-		{What: "in the longest, goroutines that they could have run", Value: findings.Count(w.worst.wanting) + ", " + findings.Count(w.worst.global) + " in the global queue"},
+		{What: "slow restarts", Value: quantity.Count(total.N) + " of " + quantity.Count(w.restarts) + " with work for Ps that were away", Limit: quantity.Duration(w.t.SlowNs) + " each"},
+		{What: "the longest", Value: longest, Limit: quantity.Duration(w.t.SlowNs), Ns: w.worst.ns},
+		{What: "their mean", Value: quantity.Duration(w.slowNs / total.N), Ns: w.slowNs / total.N},
+		{What: "of them, those in which the first P was back in time", Value: quantity.Count(w.prompt), Limit: quantity.Duration(w.t.SlowNs)},
+		{What: "in the longest, Ps that ran nothing at first", Value: quantity.Count(w.worst.away)},
+		{What: "in the longest, goroutines that they could have run", Value: quantity.Count(w.worst.wanting) + ", " + quantity.Count(w.worst.global) + " in the global queue"},
 	}
 	for _, l := range w.labels[:min(3, len(w.labels))] {
 		if word := f.Word(l.label); word != "" {
-			x.Evidence = append(x.Evidence, findings.Evidence{What: "slow restarts after: " + word, Value: findings.Count(l.n)})
+			x.Evidence = append(x.Evidence, findings.Evidence{What: "slow restarts after: " + word, Value: quantity.Count(l.n)})
 		}
 	}
 	x.Advice = []string{

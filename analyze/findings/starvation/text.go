@@ -5,32 +5,33 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phraseStarved writes title, evidence and advice.
 func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []waits.Ahead) {
 	total := w.starved.Total
 	x.Title = fmt.Sprintf("%s of over %s took more than %s what sharing the Ps fairly would have; the longest %s",
-		findings.Plural(total.N, "wait", "waits"), findings.Dur(w.t.LongNs), findings.Times(w.t.Stretch), findings.Dur(w.longest))
+		quantity.Plural(total.N, "wait", "waits"), quantity.Duration(w.t.LongNs), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
 	x.Evidence = []findings.Evidence{
-		{What: "starved waits", Value: findings.Count(total.N), Limit: findings.Dur(w.t.LongNs) + ", and " + findings.Times(w.t.Stretch) + " equal sharing"},
-		{What: "longest of them", Value: findings.Dur(w.longest), Limit: findings.Dur(w.t.SevereNs), Ns: w.longest},
-		{What: "of them severe", Value: findings.Count(w.severe), Limit: findings.Dur(w.t.SevereNs)},
-		{What: "their length, summed", Value: findings.Dur(w.waited), Ns: w.waited},
-		{What: "of it, more than equal sharing", Value: findings.Dur(total.Ns), Ns: total.Ns},
+		{What: "starved waits", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.LongNs) + ", and " + quantity.Times(w.t.Stretch) + " equal sharing"},
+		{What: "longest of them", Value: quantity.Duration(w.longest), Limit: quantity.Duration(w.t.SevereNs), Ns: w.longest},
+		{What: "of them severe", Value: quantity.Count(w.severe), Limit: quantity.Duration(w.t.SevereNs)},
+		{What: "their length, summed", Value: quantity.Duration(w.waited), Ns: w.waited},
+		{What: "of it, more than equal sharing", Value: quantity.Duration(total.Ns), Ns: total.Ns},
 	}
 	if u := f.Waits.User; u.TotalNs > 0 {
 		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "all waiting of the program", Value: findings.Dur(u.TotalNs), Ns: u.TotalNs},
-			findings.Evidence{What: "time-weighted median wait", Value: findings.Dur(u.TimeWeighted.P50), Ns: u.TimeWeighted.P50},
-			findings.Evidence{What: "share of it in waits over 10 ms", Value: findings.Percent(u.TailMass["10ms"])})
+			findings.Evidence{What: "all waiting of the program", Value: quantity.Duration(u.TotalNs), Ns: u.TotalNs},
+			findings.Evidence{What: "time-weighted median wait", Value: quantity.Duration(u.TimeWeighted.P50), Ns: u.TimeWeighted.P50},
+			findings.Evidence{What: "share of it in waits over 10 ms", Value: quantity.Percent(u.TailMass["10ms"])})
 	}
 	if w.open > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "starved waits that the end of the trace cut off", Value: findings.Count(w.open)})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "starved waits that the end of the trace cut off", Value: quantity.Count(w.open)})
 	}
 	for _, a := range ahead {
 		x.Evidence = append(x.Evidence, findings.Evidence{
-			What: "ran on that P during the longest wait: " + f.Named(findings.Cause, a.Class, a.Name).Class, Value: fmt.Sprintf("%s in %s", findings.Dur(a.Ns), findings.Plural(a.Runs, "run", "runs")), Ns: a.Ns})
+			What: "ran on that P during the longest wait: " + f.Named(findings.Cause, a.Class, a.Name).Class, Value: fmt.Sprintf("%s in %s", quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs")), Ns: a.Ns})
 	}
 	x.Advice = []string{advice(f)}
 }
@@ -39,11 +40,11 @@ func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []
 func (w *watcher) phraseQueued(x *findings.Finding) {
 	q := w.queued.Total
 	x.Title = fmt.Sprintf("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
-		findings.Plural(q.N, "wait", "waits"), findings.Dur(w.t.SevereNs), findings.Number(w.load))
+		quantity.Plural(q.N, "wait", "waits"), quantity.Duration(w.t.SevereNs), quantity.Number(w.load))
 	x.Evidence = []findings.Evidence{
-		{What: "waits that equal sharing explains", Value: findings.Count(q.N), Limit: findings.Dur(w.t.SevereNs)},
-		{What: "summed", Value: findings.Dur(q.Ns), Limit: findings.Percent(w.t.QueueShare) + " of the P-time", Ns: q.Ns},
-		{What: "goroutines that wanted each P, at most", Value: findings.Number(w.load)},
+		{What: "waits that equal sharing explains", Value: quantity.Count(q.N), Limit: quantity.Duration(w.t.SevereNs)},
+		{What: "summed", Value: quantity.Duration(q.Ns), Limit: quantity.Percent(w.t.QueueShare) + " of the P-time", Ns: q.Ns},
+		{What: "goroutines that wanted each P, at most", Value: quantity.Number(w.load)},
 	}
 	x.Advice = []string{"Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, or raise GOMAXPROCS if the machine has free cores."}
 }

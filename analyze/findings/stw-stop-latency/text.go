@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
@@ -11,23 +12,23 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	top, worst := &n.cells[0], n.worst
 	name := f.Name(top.class)
 	x.Title = fmt.Sprintf("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
-		findings.Plural(n.late, "time", "times"), findings.Dur(w.t.LateNs), name, findings.Dur(worst.worst))
+		quantity.Plural(n.late, "time", "times"), quantity.Duration(w.t.LateNs), name, quantity.Duration(worst.worst))
 	x.Evidence = []findings.Evidence{
-		{What: "late stops", Value: findings.Count(n.late) + " of " + findings.Count(w.stops), Limit: findings.Dur(w.t.LateNs) + " each"},
-		{What: "the latest, from the request to the stop of the last P", Value: findings.Dur(worst.worst), Limit: findings.Dur(w.t.SevereNs), Ns: worst.worst},
-		{What: "all late stops, summed", Value: findings.Dur(n.lateNs), Ns: n.lateNs},
-		{What: "times that " + name + " was asked to stop, and stopped late", Value: findings.Count(top.asked) + ", " + findings.Count(top.slow)},
-		{What: "longest pause, stopping included", Value: findings.Dur(w.longest), Ns: w.longest},
+		{What: "late stops", Value: quantity.Count(n.late) + " of " + quantity.Count(w.stops), Limit: quantity.Duration(w.t.LateNs) + " each"},
+		{What: "the latest, from the request to the stop of the last P", Value: quantity.Duration(worst.worst), Limit: quantity.Duration(w.t.SevereNs), Ns: worst.worst},
+		{What: "all late stops, summed", Value: quantity.Duration(n.lateNs), Ns: n.lateNs},
+		{What: "times that " + name + " was asked to stop, and stopped late", Value: quantity.Count(top.asked) + ", " + quantity.Count(top.slow)},
+		{What: "longest pause, stopping included", Value: quantity.Duration(w.longest), Ns: w.longest},
 	}
 	if top.itself > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops of it that came only when it blocked, yielded or ended", Value: findings.Count(top.itself)})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops of it that came only when it blocked, yielded or ended", Value: quantity.Count(top.itself)})
 	}
 	if n.seen > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPU samples of those who were late, taken meanwhile", Value: findings.Count(n.seen)})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPU samples of those who were late, taken meanwhile", Value: quantity.Count(n.seen)})
 	}
 	for _, l := range w.labels[:min(3, len(w.labels))] {
 		if word := f.Word(l.label); word != "" {
-			x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops asked for: " + word, Value: findings.Count(l.n)})
+			x.Evidence = append(x.Evidence, findings.Evidence{What: "late stops asked for: " + word, Value: quantity.Count(l.n)})
 		}
 	}
 	x.Advice = []string{

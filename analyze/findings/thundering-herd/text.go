@@ -4,22 +4,23 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *numbers) {
 	x.Evidence = []findings.Evidence{
-		{What: "goroutines woken at once, on average", Value: findings.Number(n.mean), Limit: findings.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))) + " within " + findings.Dur(w.t.WindowNs)},
-		{What: "at most", Value: findings.Count(c.worst.n)},
-		{What: "times", Value: findings.Count(c.herds), Limit: findings.Count(w.t.MinHerds)},
+		{What: "goroutines woken at once, on average", Value: quantity.Number(n.mean), Limit: quantity.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))) + " within " + quantity.Duration(w.t.WindowNs)},
+		{What: "at most", Value: quantity.Count(c.worst.n)},
+		{What: "times", Value: quantity.Count(c.herds), Limit: quantity.Count(w.t.MinHerds)},
 	}
 	short := w.t.ShortNs
 	if c.timer {
 		short = w.t.TickNs
 	}
 	x.Evidence = append(x.Evidence,
-		findings.Evidence{What: "of them, waited again at the same place after " + findings.Dur(short) + " of running or less", Value: findings.Percent(float64(c.vain) / float64(c.n)), Limit: findings.Percent(w.t.Vain)},
-		findings.Evidence{What: "time for these: run intervals, and the scheduler's turn before each", Value: findings.Dur(c.ran), Ns: c.ran})
+		findings.Evidence{What: "of them, waited again at the same place after " + quantity.Duration(short) + " of running or less", Value: quantity.Percent(float64(c.vain) / float64(c.n)), Limit: quantity.Percent(w.t.Vain)},
+		findings.Evidence{What: "time for these: run intervals, and the scheduler's turn before each", Value: quantity.Duration(c.ran), Ns: c.ran})
 	if c.timer {
 		w.phraseTimer(x, c, n)
 	} else {
@@ -30,19 +31,19 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *num
 func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *numbers) {
 	name := x.Actors[0].Class
 	x.Title = fmt.Sprintf("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
-		findings.Count(c.worst.n), name, findings.Plural(c.herds, "time", "times"))
+		quantity.Count(c.worst.n), name, quantity.Plural(c.herds, "time", "times"))
 	x.Evidence = append(x.Evidence,
-		findings.Evidence{What: "goroutines that timers wake in " + findings.Dur(w.t.WindowNs) + " on average", Value: findings.Number(n.usual), Limit: findings.Times(1/w.t.Peak) + " of a herd"},
-		findings.Evidence{What: "they waited for a P, summed", Value: findings.Dur(c.wait), Ns: c.wait})
+		findings.Evidence{What: "goroutines that timers wake in " + quantity.Duration(w.t.WindowNs) + " on average", Value: quantity.Number(n.usual), Limit: quantity.Times(1/w.t.Peak) + " of a herd"},
+		findings.Evidence{What: "they waited for a P, summed", Value: quantity.Duration(c.wait), Ns: c.wait})
 	x.Advice = []string{
 		"Spread the timers of " + name + ": begin each at a random part of its period.",
-		"Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of " + findings.Number(n.mean) + ".",
+		"Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of " + quantity.Number(n.mean) + ".",
 	}
 }
 
 func phraseWaker(x *findings.Finding, c *cell, n *numbers) {
-	x.Evidence = append(x.Evidence, findings.Evidence{What: "time that it took to wake these", Value: findings.Dur(c.waking), Ns: c.waking})
-	x.Evidence = append(x.Evidence, findings.Evidence{What: "those that had something to do waited for a P behind them, summed", Value: findings.Dur(c.wait), Ns: c.wait})
+	x.Evidence = append(x.Evidence, findings.Evidence{What: "time that it took to wake these", Value: quantity.Duration(c.waking), Ns: c.waking})
+	x.Evidence = append(x.Evidence, findings.Evidence{What: "those that had something to do waited for a P behind them, summed", Value: quantity.Duration(c.wait), Ns: c.wait})
 	means := ""
 	switch n.how {
 	case broadcast:
@@ -56,5 +57,5 @@ func phraseWaker(x *findings.Finding, c *cell, n *numbers) {
 	}
 	x.Advice = append(x.Advice, "Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
 	x.Title = fmt.Sprintf("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
-		x.Actors[1].Class, findings.Count(c.worst.n), means, findings.Plural(c.herds, "time", "times"), findings.Percent(float64(c.vain)/float64(c.n)))
+		x.Actors[1].Class, quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), quantity.Percent(float64(c.vain)/float64(c.n)))
 }

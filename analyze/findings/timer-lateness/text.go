@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
@@ -11,18 +12,18 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
 		x.Evidence = append(x.Evidence, findings.Evidence{
 			What:  "lateness of " + f.Name(c.class) + " to its sleeps",
-			Value: findings.Percent(c.ratio()) + " (" + findings.Dur(c.lost()/max(1, c.n)) + " for each of " + findings.Count(c.n) + ", blocked for " + findings.Dur(c.slept/max(1, c.n)) + " on average)",
-			Limit: findings.Percent(w.t.Ratio), Ns: c.lost(),
+			Value: quantity.Percent(c.ratio()) + " (" + quantity.Duration(c.lost()/max(1, c.n)) + " for each of " + quantity.Count(c.n) + ", blocked for " + quantity.Duration(c.slept/max(1, c.n)) + " on average)",
+			Limit: quantity.Percent(w.t.Ratio), Ns: c.lost(),
 		})
 	}
 	sum := &n.sum
 	if sum.late > 0 {
 		mean := sum.held / sum.late
-		x.Title = fmt.Sprintf("%s fired when a goroutine left its P after %s on average, with no P idle: they were due at some time before", findings.Plural(sum.late, "timer", "timers"), findings.Dur(mean))
+		x.Title = fmt.Sprintf("%s fired when a goroutine left its P after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), quantity.Duration(mean))
 		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "timers that fired at the end of a long run", Value: findings.Count(sum.late) + " of " + findings.Count(sum.n), Limit: findings.Count(w.t.MinCount) + " of " + findings.Dur(w.t.LateNs)},
-			findings.Evidence{What: "how long they may have been due, summed; the cost is half of it", Value: findings.Dur(sum.held), Ns: sum.held},
-			findings.Evidence{What: "the longest", Value: findings.Dur(sum.worst), Limit: findings.Dur(w.t.LateNs), Ns: sum.worst})
+			findings.Evidence{What: "timers that fired at the end of a long run", Value: quantity.Count(sum.late) + " of " + quantity.Count(sum.n), Limit: quantity.Count(w.t.MinCount) + " of " + quantity.Duration(w.t.LateNs)},
+			findings.Evidence{What: "how long they may have been due, summed; the cost is half of it", Value: quantity.Duration(sum.held), Ns: sum.held},
+			findings.Evidence{What: "the longest", Value: quantity.Duration(sum.worst), Limit: quantity.Duration(w.t.LateNs), Ns: sum.worst})
 		name := f.Name(w.causes.Top(1)[0].Class)
 		x.Advice = append(x.Advice,
 			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
@@ -30,11 +31,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	}
 	if sum.waits > 0 {
 		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "most timers that fired in a row", Value: findings.Count(w.most), Limit: findings.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS))))},
-			findings.Evidence{What: "goroutines of such storms that waited for a P", Value: findings.Count(sum.waits), Limit: findings.Dur(w.t.LateNs) + " each"},
-			findings.Evidence{What: "their waits, summed", Value: findings.Dur(sum.waitNs), Ns: sum.waitNs})
+			findings.Evidence{What: "most timers that fired in a row", Value: quantity.Count(w.most), Limit: quantity.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS))))},
+			findings.Evidence{What: "goroutines of such storms that waited for a P", Value: quantity.Count(sum.waits), Limit: quantity.Duration(w.t.LateNs) + " each"},
+			findings.Evidence{What: "their waits, summed", Value: quantity.Duration(sum.waitNs), Ns: sum.waitNs})
 		if n.storm {
-			x.Title = fmt.Sprintf("%s in which up to %s timers fired at once made goroutines wait, up to %s", findings.Plural(w.count, "storm", "storms"), findings.Count(w.most), findings.Dur(w.stormy.Total.Worst))
+			x.Title = fmt.Sprintf("%s in which up to %s timers fired at once made goroutines wait, up to %s", quantity.Plural(w.count, "storm", "storms"), quantity.Count(w.most), quantity.Duration(w.stormy.Total.Worst))
 		}
 		x.Advice = append(x.Advice,
 			"Spread the timers: start the tickers at different times, or add a random part to the sleeps.",

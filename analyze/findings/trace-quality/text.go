@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
@@ -36,13 +37,13 @@ func (w *watcher) title(f *findings.Facts, p problem) string {
 	case reduced:
 		return "its format is older than Go 1.22 and shows no threads"
 	case unexplained:
-		return findings.Percent(share(f.Unexplained, f.Starts)) + " of the starts could not be explained"
+		return quantity.Percent(share(f.Unexplained, f.Starts)) + " of the starts could not be explained"
 	case tracer:
-		return "the tracer took " + findings.Percent(share(f.TracerNs, f.PT())) + " of the P-time"
+		return "the tracer took " + quantity.Percent(share(f.TracerNs, f.PT())) + " of the P-time"
 	case annotations:
-		return "the program made a region, task or log for each " + findings.Dur(f.PT()/f.Annotations) + " of P-time"
+		return "the program made a region, task or log for each " + quantity.Duration(f.PT()/f.Annotations) + " of P-time"
 	case short:
-		return "it lasts only " + findings.Dur(f.RecordedNs())
+		return "it lasts only " + quantity.Duration(f.RecordedNs())
 	case fewCycles:
 		return "it covers few GC cycles"
 	}
@@ -54,7 +55,7 @@ func (w *watcher) evidence(f *findings.Facts, p problem) []findings.Evidence {
 	case lostBytes:
 		lost := min(1, share(f.LostBytes, f.Bytes))
 		return []findings.Evidence{
-			{What: "bytes that could not be read", Value: fmt.Sprintf("%s of %s (%s)", findings.Count(f.LostBytes), findings.Count(f.Bytes), findings.Percent(lost)), Limit: "0"},
+			{What: "bytes that could not be read", Value: fmt.Sprintf("%s of %s (%s)", quantity.Count(f.LostBytes), quantity.Count(f.Bytes), quantity.Percent(lost)), Limit: "0"},
 		}
 	case warnings:
 		return evidenceOfWarnings(f.Warnings)
@@ -68,34 +69,34 @@ func (w *watcher) evidence(f *findings.Facts, p problem) []findings.Evidence {
 		}
 	case unexplained:
 		list := []findings.Evidence{
-			{What: "starts without explanation", Value: fmt.Sprintf("%s of %s (%s)", findings.Count(f.Unexplained), findings.Count(f.Starts), findings.Percent(share(f.Unexplained, f.Starts))), Limit: findings.Percent(w.t.Unexplained)},
+			{What: "starts without explanation", Value: fmt.Sprintf("%s of %s (%s)", quantity.Count(f.Unexplained), quantity.Count(f.Starts), quantity.Percent(share(f.Unexplained, f.Starts))), Limit: quantity.Percent(w.t.Unexplained)},
 		}
 		if w.first >= 0 {
-			list = append(list, findings.Evidence{What: "the first of them", Value: "at " + findings.Dur(w.first), Ns: w.first})
+			list = append(list, findings.Evidence{What: "the first of them", Value: "at " + quantity.Duration(w.first), Ns: w.first})
 		}
 		return list
 	case tracer:
 		return []findings.Evidence{
-			{What: "P-time of the tracer's goroutines", Value: findings.Dur(f.TracerNs) + " (" + findings.Percent(share(f.TracerNs, f.PT())) + ")", Limit: findings.Percent(w.t.Tracer), Ns: f.TracerNs},
+			{What: "P-time of the tracer's goroutines", Value: quantity.Duration(f.TracerNs) + " (" + quantity.Percent(share(f.TracerNs, f.PT())) + ")", Limit: quantity.Percent(w.t.Tracer), Ns: f.TracerNs},
 		}
 	case annotations:
 		n := f.Annotations
 		each := f.PT() / n
 		return []findings.Evidence{
-			{What: "P-time for each region, task or log", Value: findings.Dur(each), Limit: findings.Dur(w.t.AnnotationNs), Ns: each},
-			{What: "their share of all events, without the ends of regions and tasks", Value: fmt.Sprintf("%s of %s (%s)", findings.Count(n), findings.Count(f.Events), findings.Percent(float64(n)/float64(max(1, f.Events))))},
+			{What: "P-time for each region, task or log", Value: quantity.Duration(each), Limit: quantity.Duration(w.t.AnnotationNs), Ns: each},
+			{What: "their share of all events, without the ends of regions and tasks", Value: fmt.Sprintf("%s of %s (%s)", quantity.Count(n), quantity.Count(f.Events), quantity.Percent(float64(n)/float64(max(1, f.Events))))},
 		}
 	case short:
 		return []findings.Evidence{
-			{What: "duration", Value: findings.Dur(f.RecordedNs()), Limit: findings.Dur(w.t.ShortNs), Ns: f.RecordedNs()},
+			{What: "duration", Value: quantity.Duration(f.RecordedNs()), Limit: quantity.Duration(w.t.ShortNs), Ns: f.RecordedNs()},
 		}
 	case fewCycles:
 		return []findings.Evidence{
-			{What: "duration, in periods of the slowest GC cycle", Value: findings.Number(float64(f.RecordedNs()) / float64(w.slowestGC)), Limit: findings.Count(w.t.Periods)},
+			{What: "duration, in periods of the slowest GC cycle", Value: quantity.Number(float64(f.RecordedNs()) / float64(w.slowestGC)), Limit: quantity.Count(w.t.Periods)},
 		}
 	}
 	return []findings.Evidence{
-		{What: "Ps without an account", Value: findings.Count(int64(f.Procs.OmittedPs))},
+		{What: "Ps without an account", Value: quantity.Count(int64(f.Procs.OmittedPs))},
 	}
 }
 
@@ -107,7 +108,7 @@ func evidenceOfWarnings(all []string) (list []findings.Evidence) {
 		list = append(list, findings.Evidence{What: "warning", Value: m})
 	}
 	if n := len(all) - shown; n > 0 {
-		list = append(list, findings.Evidence{What: "further warnings", Value: findings.Count(int64(n))})
+		list = append(list, findings.Evidence{What: "further warnings", Value: quantity.Count(int64(n))})
 	}
 	return list
 }
@@ -127,7 +128,7 @@ func (w *watcher) advice(f *findings.Facts, p problem) string {
 	case short:
 		return "Record some seconds of the load that matters: a few time slices are an anecdote."
 	case fewCycles:
-		return "Before relying on anything about the garbage collector, record " + findings.Dur(w.t.Periods*w.slowestGC) + " or more."
+		return "Before relying on anything about the garbage collector, record " + quantity.Duration(w.t.Periods*w.slowestGC) + " or more."
 	}
 	return ""
 }

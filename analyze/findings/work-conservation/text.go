@@ -4,28 +4,29 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	total := w.victims.Total
 	x.Title = fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
-		findings.Plural(total.N, "time", "times"), findings.Dur(w.t.IntervalNs), findings.Percent(n.share))
+		quantity.Plural(total.N, "time", "times"), quantity.Duration(w.t.IntervalNs), quantity.Percent(n.share))
 	x.Evidence = []findings.Evidence{
-		{What: "P-time that was idle beside work", Value: findings.Percent(n.share), Limit: findings.Percent(n.limit), Ns: total.Ns},
-		{What: "intervals", Value: findings.Count(total.N), Limit: findings.Dur(w.t.IntervalNs) + " each"},
-		{What: "the longest", Value: findings.Dur(w.longest), Ns: w.longest},
-		{What: "their mean", Value: findings.Dur(n.meanNs), Limit: findings.Dur(w.t.LateNs) + ", or " + findings.Percent(w.t.ManyShare) + " of the P-time, if more than a note", Ns: n.meanNs},
-		{What: "their length, summed", Value: findings.Dur(w.length), Ns: w.length},
+		{What: "P-time that was idle beside work", Value: quantity.Percent(n.share), Limit: quantity.Percent(n.limit), Ns: total.Ns},
+		{What: "intervals", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.IntervalNs) + " each"},
+		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
+		{What: "their mean", Value: quantity.Duration(n.meanNs), Limit: quantity.Duration(w.t.LateNs) + ", or " + quantity.Percent(w.t.ManyShare) + " of the P-time, if more than a note", Ns: n.meanNs},
+		{What: "their length, summed", Value: quantity.Duration(w.length), Ns: w.length},
 	}
 	if n.late {
 		x.Title += ", since the machine seems to have woken threads late"
 	}
 	if w.worstP >= 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: findings.Dur(w.worstFor), Ns: w.worstFor})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: quantity.Duration(w.worstFor), Ns: w.worstFor})
 	}
 	if w.restarts > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of them right after a stop-the-world", Value: findings.Count(w.restarts)})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of them right after a stop-the-world", Value: quantity.Count(w.restarts)})
 		if 2*w.restarts > total.N {
 			x.Advice = append(x.Advice, "Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
 		}
