@@ -41,7 +41,7 @@ func newReader(data []byte, v1 bool) (*reader, error) {
 	}
 	r, err := trace.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		return nil, sameError(err)
 	}
 	if v1 {
 		return newReaderV1(r), nil
@@ -56,10 +56,17 @@ func newReader(data []byte, v1 bool) (*reader, error) {
 // of several it finds first depends on the order of a map.
 var badStack = regexp.MustCompile(`found (unknown pc|invalid (func|file) string ID) \w+ for stack \d+`)
 
+// badEvent is the same of an event of a format before Go 1.22.
+var badEvent = regexp.MustCompile(`\w+ has wrong number of arguments: want \d+, got \d+`)
+
 // sameError returns err, or one that does not depend on the order of a map.
 func sameError(err error) error {
-	if err != nil && badStack.MatchString(err.Error()) {
+	switch {
+	case err == nil:
+	case badStack.MatchString(err.Error()):
 		return errors.New("found a stack with an unknown pc or string ID")
+	case badEvent.MatchString(err.Error()):
+		return errors.New("an event has a wrong number of arguments")
 	}
 	return err
 }
