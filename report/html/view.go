@@ -155,6 +155,8 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Reduced, v.Gaps = r.Trace.Reduced, notRecorded(r)
 	v.keys(r)
 	v.card(r)
+	v.warnings(r.Trace)
+	v.Honesty = newHonesty(r.Reconstruction)
 	v.findings(r, doc.Split)
 	v.Waits = newWaits(r)
 	v.Ps = newPs(r)
@@ -268,6 +270,10 @@ func (v *view) card(r *analyze.Result) {
 		}
 	}
 	add("Also holds", strings.Join(extra, ", "), "")
+}
+
+// warnings fills in what was amiss with the trace.
+func (v *view) warnings(t analyze.Trace) {
 	for i, w := range t.Warnings {
 		if i == 40 {
 			v.Warnings = append(v.Warnings, fmt.Sprintf("… and %d more.", len(t.Warnings)-i))
@@ -275,47 +281,52 @@ func (v *view) card(r *analyze.Result) {
 		}
 		v.Warnings = append(v.Warnings, words.Cut(words.Visible(w), 800))
 	}
-	c := r.Reconstruction
-	if c.Starts > 0 {
-		h := &honesty{
-			Explained:   quantity.Part(c.Explained, c.Starts),
-			Ambiguous:   quantity.Part(c.Ambiguous, c.Starts),
-			Unexplained: quantity.Part(c.Unexplained, c.Starts),
-			Bar: bar([]segment{
-				{"ok", c.Explained, "explained by one rule: " + quantity.Part(c.Explained, c.Starts)},
-				{"ambiguous", c.Ambiguous, "ambiguous: " + quantity.Part(c.Ambiguous, c.Starts)},
-				{"stopped", c.Unexplained, "unexplained: " + quantity.Part(c.Unexplained, c.Starts)},
-			}, c.Starts, 14, "How many starts of goroutines the rules of the scheduler explain"),
-		}
-		h.Sentence = fmt.Sprintf("A trace does not record run queues. They were rebuilt from the rules of the scheduler: of %s, one rule explains %s; for %s several fit or the model had to be corrected; %s remain unexplained. ",
-			quantity.Plural(c.Starts, "start", "starts"), h.Explained, h.Ambiguous, h.Unexplained)
-		if e := c.EitherTick(); e > 0 {
-			h.Sentence += fmt.Sprintf("For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same. ", quantity.Part(e, c.Starts))
-		}
-		switch u := quantity.Ratio(c.Unexplained, c.Starts); {
-		case u > 0.05:
-			h.Sentence += "That is a lot: take queue lengths, steals and causes below as indications."
-		case u > 0.01:
-			h.Sentence += "Queue lengths and steals are a little less certain than the times, which come straight from the trace."
-		default:
-			h.Sentence += "Times of waiting come straight from the trace and need no model."
-		}
-		type kv struct {
-			k string
-			n int64
-		}
-		var by []kv
-		for k, n := range c.BySource {
-			if n > 0 {
-				by = append(by, kv{k, n})
-			}
-		}
-		sort.Slice(by, func(i, j int) bool { return by[i].n > by[j].n || by[i].n == by[j].n && by[i].k < by[j].k })
-		for _, e := range by {
-			h.Sources = append(h.Sources, row{Label: words.Visible(e.k), Link: termID(vocabulary.Source, e.k), Help: words.Meaning(vocabulary.Source, e.k), Cells: []cell{num(quantity.Count(e.n), e.n), {Text: quantity.Part(e.n, c.Starts)}}})
-		}
-		v.Honesty = h
+}
+
+// newHonesty says how far the queues can be believed; nil where nothing was
+// started.
+func newHonesty(c analyze.Reconstruction) *honesty {
+	if c.Starts == 0 {
+		return nil
 	}
+	h := &honesty{
+		Explained:   quantity.Part(c.Explained, c.Starts),
+		Ambiguous:   quantity.Part(c.Ambiguous, c.Starts),
+		Unexplained: quantity.Part(c.Unexplained, c.Starts),
+		Bar: bar([]segment{
+			{"ok", c.Explained, "explained by one rule: " + quantity.Part(c.Explained, c.Starts)},
+			{"ambiguous", c.Ambiguous, "ambiguous: " + quantity.Part(c.Ambiguous, c.Starts)},
+			{"stopped", c.Unexplained, "unexplained: " + quantity.Part(c.Unexplained, c.Starts)},
+		}, c.Starts, 14, "How many starts of goroutines the rules of the scheduler explain"),
+	}
+	h.Sentence = fmt.Sprintf("A trace does not record run queues. They were rebuilt from the rules of the scheduler: of %s, one rule explains %s; for %s several fit or the model had to be corrected; %s remain unexplained. ",
+		quantity.Plural(c.Starts, "start", "starts"), h.Explained, h.Ambiguous, h.Unexplained)
+	if e := c.EitherTick(); e > 0 {
+		h.Sentence += fmt.Sprintf("For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same. ", quantity.Part(e, c.Starts))
+	}
+	switch u := quantity.Ratio(c.Unexplained, c.Starts); {
+	case u > 0.05:
+		h.Sentence += "That is a lot: take queue lengths, steals and causes below as indications."
+	case u > 0.01:
+		h.Sentence += "Queue lengths and steals are a little less certain than the times, which come straight from the trace."
+	default:
+		h.Sentence += "Times of waiting come straight from the trace and need no model."
+	}
+	type kv struct {
+		k string
+		n int64
+	}
+	var by []kv
+	for k, n := range c.BySource {
+		if n > 0 {
+			by = append(by, kv{k, n})
+		}
+	}
+	sort.Slice(by, func(i, j int) bool { return by[i].n > by[j].n || by[i].n == by[j].n && by[i].k < by[j].k })
+	for _, e := range by {
+		h.Sources = append(h.Sources, row{Label: words.Visible(e.k), Link: termID(vocabulary.Source, e.k), Help: words.Meaning(vocabulary.Source, e.k), Cells: []cell{num(quantity.Count(e.n), e.n), {Text: quantity.Part(e.n, c.Starts)}}})
+	}
+	return h
 }
 
 func num(text string, n int64) cell { return cell{Text: text, Sort: strconv.FormatInt(n, 10)} }

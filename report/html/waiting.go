@@ -99,18 +99,40 @@ func sumCauses(cs []waits.CauseTime) (n int64) {
 }
 
 func newWaits(r *analyze.Result) *waitsView {
-	u, self, sys, all := r.Waits.User, r.Waits.Self, r.Waits.System, r.Waits.All
-	v := &waitsView{}
-	if u.Count == 0 {
-		v.Lead = "No goroutine of the program had to wait for a processor while the trace was recorded."
-	} else {
-		v.Lead = fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all: %s.",
-			quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
+	v := &waitsView{Lead: waitsLead(r)}
+	v.causes(r)
+	v.quantiles(r)
+	v.distribution(r)
+	v.stories(r)
+	v.classBars(r.Waits.Classes)
+	u, all := r.Waits.User, r.Waits.All
+	if all.OpenCount > 0 {
+		v.Open = fmt.Sprintf("%s still open when the trace ended (%s so far); they are not counted above.", quantity.Plural(all.OpenCount, "wait was", "waits were"), quantity.Duration(all.OpenNs))
 	}
+	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, r.Trace.DurationNs, r.Timeline.NotRecorded, "How many goroutines waited for what, over time")
+	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", quantity.Plural(u.Count, "wait", "waits"), quantity.Duration(r.Waits.OverTime.BinNs))
+	v.Ants = newAntagonists(r.Waits.Classes)
+	return v
+}
+
+// waitsLead sums up how long the program waited, and for what.
+func waitsLead(r *analyze.Result) string {
+	u := r.Waits.User
+	if u.Count == 0 {
+		return "No goroutine of the program had to wait for a processor while the trace was recorded."
+	}
+	lead := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all: %s.",
+		quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
 	if by := words.BySize(u.Causes); len(by) > 0 {
 		top := by[0]
-		v.Lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", quantity.Part(top.Ns, u.TotalNs), words.Cause(top.Cause), words.Meaning(vocabulary.Cause, string(top.Cause)))
+		lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", quantity.Part(top.Ns, u.TotalNs), words.Cause(top.Cause), words.Meaning(vocabulary.Cause, string(top.Cause)))
 	}
+	return lead
+}
+
+// causes fills in the bars and the table of causes.
+func (v *waitsView) causes(r *analyze.Result) {
+	u, self, sys := r.Waits.User, r.Waits.Self, r.Waits.System
 	most := max(u.TotalNs, self.TotalNs, sys.TotalNs)
 	for _, b := range []struct {
 		label, note string
@@ -135,9 +157,14 @@ func newWaits(r *analyze.Result) *waitsView {
 		v.BehindLong = fmt.Sprintf("Of “waiting in line” and “overtaken”, %s (%s of the program's waiting) was spent behind a single run longer than a time slice.",
 			quantity.Duration(u.BehindLongNs), quantity.Part(u.BehindLongNs, u.SeenNs()))
 	}
+}
+
+// quantiles fills in the table of percentiles, and what it says.
+func (v *waitsView) quantiles(r *analyze.Result) {
+	u := r.Waits.User
 	q := func(label, help string, f func(waits.Summary) int64) {
 		row := row{Label: label, Help: help, Link: termID(vocabulary.Word, "percentile")}
-		for _, s := range []waits.Summary{u, self, sys, all} {
+		for _, s := range []waits.Summary{u, r.Waits.Self, r.Waits.System, r.Waits.All} {
 			if s.Count == 0 {
 				row.Cells = append(row.Cells, cell{Text: "–"})
 				continue
@@ -163,12 +190,14 @@ func newWaits(r *analyze.Result) *waitsView {
 	if m := u.TailMass; len(m) > 0 {
 		v.Tail = fmt.Sprintf("%s of the waiting time is in waits longer than 1 ms, %s in waits longer than 10 ms.", quantity.Percent(m["1ms"]), quantity.Percent(m["10ms"]))
 	}
-	if all.OpenCount > 0 {
-		v.Open = fmt.Sprintf("%s still open when the trace ended (%s so far); they are not counted above.", quantity.Plural(all.OpenCount, "wait was", "waits were"), quantity.Duration(all.OpenNs))
-	}
-	h := u.Histogram
+}
+
+// distribution draws how long the waits are: those of the program, or, if it has
+// none, all.
+func (v *waitsView) distribution(r *analyze.Result) {
+	h := r.Waits.User.Histogram
 	if len(h) == 0 {
-		h = all.Histogram
+		h = r.Waits.All.Histogram
 	}
 	v.DistSVG = histogramSVG(h)
 	n := int64(0)
@@ -176,6 +205,10 @@ func newWaits(r *analyze.Result) *waitsView {
 		n += b.Count
 	}
 	v.DistN = quantity.Plural(n, "wait", "waits")
+}
+
+// stories fills in the longest waits.
+func (v *waitsView) stories(r *analyze.Result) {
 	told := r.Waits.Stories()
 	for i, s := range told {
 		if i == maxStories {
@@ -193,22 +226,22 @@ func newWaits(r *analyze.Result) *waitsView {
 			v.More = append(v.More, o)
 		}
 	}
-	top12 := chartedClasses(r.Waits.Classes)
-	for _, c := range top12 {
+}
+
+// classBars fills in the causes of the classes that waited most.
+func (v *waitsView) classBars(cs []waits.Class) {
+	charted := chartedClasses(cs)
+	for _, c := range charted {
 		n := className(c.Name)
 		v.ClassBars = append(v.ClassBars, causeBar{
 			Name: &n, Note: quantity.Plural(c.Waits.Count, "wait", "waits"), Total: quantity.Duration(c.Waits.TotalNs),
-			Bar: bar(causeSegments(classCauses(c), c.Waits.TotalNs), max(top12[0].Waits.TotalNs, 1), 16, "waiting by cause"),
+			Bar: bar(causeSegments(classCauses(c), c.Waits.TotalNs), max(charted[0].Waits.TotalNs, 1), 16, "waiting by cause"),
 		})
 	}
-	v.ClassN = quantity.Plural(int64(len(top12)), "class", "classes")
-	if len(r.Waits.Classes) > len(top12) {
-		v.ClassN += " of " + quantity.Count(int64(len(r.Waits.Classes)))
+	v.ClassN = quantity.Plural(int64(len(charted)), "class", "classes")
+	if len(cs) > len(charted) {
+		v.ClassN += " of " + quantity.Count(int64(len(cs)))
 	}
-	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, r.Trace.DurationNs, r.Timeline.NotRecorded, "How many goroutines waited for what, over time")
-	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", quantity.Plural(u.Count, "wait", "waits"), quantity.Duration(r.Waits.OverTime.BinNs))
-	v.Ants = newAntagonists(r.Waits.Classes)
-	return v
 }
 
 // chartedClasses are those that the chart of causes shows.
