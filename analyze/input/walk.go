@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // building is a generation that is being read.
@@ -276,7 +275,7 @@ func (s *Source) truncated(g *building) error {
 		s.open(g, h.gen)
 	}
 	g.cut, g.lastKind = true, 0
-	s.lose(0, g.Number, fmt.Sprintf("the trace ends inside a batch, of which %s are there", quantity.Part(int64(len(win)-h.len), int64(h.size))))
+	s.lose(0, g.Number, fmt.Sprintf("the trace ends inside a batch, of which %d %% are there", 100*(len(win)-h.len)/h.size))
 	s.takeCut(g, h, len(win))
 	return nil
 }

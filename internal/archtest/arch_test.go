@@ -41,7 +41,7 @@ var rules = []rule{
 
 	// The pipeline of analyze: each step imports none of the later ones.
 	{"analyze/wire", nil, nil},
-	{"analyze/input", in("analyze/wire", "internal/files", "internal/quantity"), []string{"github.com/klauspost/compress"}},
+	{"analyze/input", in("analyze/wire", "internal/files"), []string{"github.com/klauspost/compress"}},
 	{"analyze/events", in("analyze/wire", "analyze/input"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", nil, nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},

@@ -109,7 +109,7 @@ func TestBrowser(t *testing.T) {
 		p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900, NoScript: true})
 		p.Screenshot("noscript", true)
 		for _, want := range []string{"Requests wait up to 48 ms", "waiting in line", "Runs of search.", "What the processors did", "Jain", "stole it from another"} {
-			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.body.innerText.includes(%q)`, want)) {
+			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.body.innerText.replaceAll("\u00a0", " ").includes(%q)`, want)) {
 				t.Errorf("%q is not on the page", want)
 			}
 		}
