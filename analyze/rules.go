@@ -7,7 +7,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Rules says by which rules of the scheduler a trace was analysed.
+// Rules says by which rules of the scheduler a trace was analysed. The header of a
+// trace names a format, not a release: Go 1.24 writes that of 1.23, and Go 1.27 that
+// of 1.26. The rules are those of the release that brought the format, unless
+// --go-version says that it was another one.
 type Rules struct {
 	GoVersion string   `json:"go_version"` // release whose rules they are: "1.26"
 	ChosenBy  ChosenBy `json:"chosen_by"`  // how they were chosen

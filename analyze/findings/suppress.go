@@ -29,8 +29,8 @@ func (s *Suppression) Expired(now time.Time) bool {
 
 // Suppressed is a finding that was taken out, and by what.
 type Suppressed struct {
-	Finding Finding     `json:"finding"`
-	By      Suppression `json:"suppression"`
+	Finding Finding     `json:"finding"`     // what was found
+	By      Suppression `json:"suppression"` // what accepts it
 }
 
 // MergeSuppressed returns, of suppressed findings of several traces, the costliest

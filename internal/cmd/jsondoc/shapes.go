@@ -49,6 +49,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[replay.Range]():      "Spread",
 	reflect.TypeFor[replay.Verdict]():    "Judgement",
 	reflect.TypeFor[compare.Verdict]():   "DiffVerdict",
+	reflect.TypeFor[findings.Kind]():     "FindingKind",
 	reflect.TypeFor[compare.Basis]():     "DiffBasis",
 }
 
@@ -175,6 +176,9 @@ func (c *collector) fields(t reflect.Type) ([]field, error) {
 			continue
 		}
 		tag := strings.Split(f.Tag.Get("json"), ",")
+		if tag[0] == "-" {
+			continue
+		}
 		if tag[0] == "" {
 			return nil, fmt.Errorf("%s.%s has no key", t, f.Name)
 		}
