@@ -84,7 +84,7 @@ func TestManySuppressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	if len(lines) != 15 || lines[0] != "20 findings suppressed:" || !strings.HasPrefix(lines[1], "  serialization of main.f0 (") || lines[13] != "  and 8 more" {
+	if len(lines) != 16 || lines[0] != "20 findings suppressed:" || !strings.HasPrefix(lines[1], "  serialization of main.f0 (") || lines[13] != "  and 8 more" {
 		t.Errorf("%d lines:\n%s", len(lines), b.String())
 	}
 }
