@@ -68,16 +68,59 @@ func (p *pipeline) add(ds []reference.Decision) []reference.Decision {
 	if p.in == nil {
 		return ds[:0]
 	}
-	var b *block
-	select {
-	case b = <-p.free:
-	default:
-		b = &block{}
+	rest := ds
+	for {
+		n := few(rest)
+		if n == len(rest) {
+			break
+		}
+		p.copy(rest[:n])
+		rest = rest[n:]
 	}
+	if len(rest) < len(ds) {
+		p.copy(rest)
+		return ds[:0]
+	}
+	b := p.block()
 	room := b.Decisions[:0]
 	b.Decisions = ds
 	p.in <- b
 	return room
+}
+
+// maxWide is how many decisions of a block may change the states of many Ps: a note
+// has each change, and there can be thousands of Ps.
+const maxWide = 16
+
+// few returns how many decisions a block may begin with.
+func few(ds []reference.Decision) int {
+	wide := 0
+	for i := range ds {
+		switch ds[i].Kind {
+		case reference.KindProcs, reference.KindSTWBegin, reference.KindSTWEnd, reference.KindLost:
+			if wide++; wide > maxWide {
+				return i
+			}
+		}
+	}
+	return len(ds)
+}
+
+// copy hands on copies of decisions.
+func (p *pipeline) copy(ds []reference.Decision) {
+	b := p.block()
+	b.Decisions = append(b.Decisions[:0], ds...)
+	p.in <- b
+}
+
+// block returns one that is free.
+func (p *pipeline) block() *block {
+	select {
+	case b := <-p.free:
+		return b
+	default:
+		return &block{}
+	}
 }
 
 // wait returns when all steps have taken what was added. Nothing can be added
