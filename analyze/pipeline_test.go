@@ -1,0 +1,43 @@
+package analyze
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// However many decisions change many Ps at once, a block has few of them, and all
+// come through in their order.
+func TestBlocksHaveFewWideDecisions(t *testing.T) {
+	kinds := []reference.Kind{reference.KindProcs, reference.KindReady, reference.KindSTWBegin, reference.KindSTWEnd, reference.KindLost}
+	next := int64(0)
+	p := newPipeline(func(b *block) {
+		wide := 0
+		for i := range b.Decisions {
+			d := &b.Decisions[i]
+			if d.Time != next {
+				t.Errorf("decision %d comes where %d should", d.Time, next)
+			}
+			next++
+			if d.Kind != reference.KindReady {
+				wide++
+			}
+		}
+		if wide > maxWide {
+			t.Errorf("%d decisions of a block change many Ps", wide)
+		}
+	})
+	var ds []reference.Decision
+	at := int64(0)
+	for _, n := range []int{0, 1, 500, 3, 100} {
+		for range n {
+			ds = append(ds, reference.Decision{Time: at, Kind: kinds[at%5]})
+			at++
+		}
+		ds = p.add(ds)
+	}
+	p.wait()
+	if next != at {
+		t.Errorf("%d decisions of %d came through", next, at)
+	}
+}
