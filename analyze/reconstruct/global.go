@@ -31,6 +31,9 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 		if !ps.phase.maybeTick() && !first {
 			r.purge(p)
 		}
+		if r.q.Place(ix).Queue != reference.QueueGlobal {
+			return r.take(ix, p) // a thread that had taken of p's ring first took ix, too
+		}
 	}
 	tick := func(basis reference.Basis) taken {
 		r.q.Remove(ix)
