@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/std"
 )
@@ -86,6 +87,22 @@ func (n *Names) Function(fn string) string {
 		return p
 	}
 	return p + "." + numbered(n.funcs, fn, "f")
+}
+
+// class is what a class is called: by its start function, or where that calls functions
+// which it is given, by the one that it was given.
+func (n *Names) class(c reconstruct.Class) string {
+	switch {
+	case c.Waker != "":
+		return "(unknown function), woken by " + n.Function(c.Waker)
+	case c.Stopped != "":
+		return "(unknown function), last stopped in " + n.Function(c.Stopped)
+	case c.Wrapper && c.Does == "":
+		return "(function not shown), started by " + n.Function(c.Start)
+	case c.Wrapper:
+		return n.Function(c.Does) + ", started by " + n.Function(c.Start)
+	}
+	return n.Function(c.Start)
 }
 
 // program is what a package is called.

@@ -278,6 +278,7 @@ func (a *analysis) result() *Result {
 	tasks, regions := a.rec.Annotated()
 	for i := range res.Waits.Classes {
 		c := &res.Waits.Classes[i]
+		c.StartedBy = a.startedBy(c.ID)
 		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
 	}
 	res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class)
@@ -305,8 +306,16 @@ func (a *analysis) result() *Result {
 
 // class returns the names of a class.
 func (a *analysis) class(id int32) (name, creator string) {
-	name, creator = a.rec.Class(id)
-	return a.Anonymize.Function(name), a.Anonymize.Function(creator)
+	c := a.rec.Class(id)
+	return a.Anonymize.class(c), a.Anonymize.Function(c.Creator)
+}
+
+// startedBy returns the start function of a class whose name says what it was given.
+func (a *analysis) startedBy(id int32) string {
+	if c := a.rec.Class(id); c.Wrapper {
+		return a.Anonymize.Function(c.Start)
+	}
+	return ""
 }
 
 // label returns a text of the trace.

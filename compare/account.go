@@ -110,7 +110,30 @@ type account struct {
 	keys    []classKey
 }
 
-func accountOf(rs []*analyze.Result, basis Basis) account {
+// plain returns the start functions by which a class is called in some of the results.
+func plain(rs []*analyze.Result) map[string]bool {
+	names := map[string]bool{}
+	for _, r := range rs {
+		for i := range r.Waits.Classes {
+			if c := &r.Waits.Classes[i]; c.StartedBy == "" {
+				names[c.Name] = true
+			}
+		}
+	}
+	return names
+}
+
+// keyOf is what a class is matched by. Classes that are told apart by what their start
+// function was given are one where a trace does not tell them apart: whole has those start
+// functions.
+func keyOf(c *waits.Class, whole map[string]bool) classKey {
+	if c.StartedBy != "" && whole[c.StartedBy] {
+		return classKey{c.StartedBy, c.Creator}
+	}
+	return classKey{c.Name, c.Creator}
+}
+
+func accountOf(rs []*analyze.Result, basis Basis, whole map[string]bool) account {
 	var causes sum[waits.Cause]
 	var classes sum[classKey]
 	total := 0.0
@@ -124,17 +147,23 @@ func accountOf(rs []*analyze.Result, basis Basis) account {
 			causes.add(c.Cause, float64(c.Ns)*k)
 		}
 		rest := all
-		for _, c := range r.Waits.Classes {
+		gs, running := map[classKey]int64{}, map[classKey]int64{}
+		for i := range r.Waits.Classes {
+			c := &r.Waits.Classes[i]
 			if c.System {
 				continue
 			}
-			key := classKey{c.Name, c.Creator}
+			key := keyOf(c, whole)
 			ns := c.Waits.TotalNs
 			rest -= ns
 			classes.add(key, float64(ns)*k)
 			a.most[key] = max(a.most[key], c.Waits.P99)
-			a.gs[key] = append(a.gs[key], c.Goroutines)
-			a.running[key] = append(a.running[key], c.RunningNs)
+			gs[key] += c.Goroutines
+			running[key] += c.RunningNs
+		}
+		for key := range gs {
+			a.gs[key] = append(a.gs[key], gs[key])
+			a.running[key] = append(a.running[key], running[key])
 		}
 		if rest != 0 {
 			classes.add(classKey{}, float64(rest)*k)

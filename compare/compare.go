@@ -32,7 +32,8 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	if r.Method == Windows {
 		byWindows(r.Metrics, before, after)
 	}
-	b, a := accountOf(before, r.Basis), accountOf(after, r.Basis)
+	whole := plain(slices.Concat(before, after))
+	b, a := accountOf(before, r.Basis, whole), accountOf(after, r.Basis, whole)
 	r.Waiting = Waiting{BeforeNs: b.total, AfterNs: a.total, DeltaNs: a.total - b.total}
 	r.Causes = causesOf(&b, &a)
 	r.Classes = classesOf(&b, &a)

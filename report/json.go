@@ -232,7 +232,7 @@ func classesOf(cs []waits.Class) []jsondoc.Class {
 			causes = c.Waits.Causes
 		}
 		out = append(out, jsondoc.Class{
-			ID: c.ID, Name: c.Name, Creator: c.Creator, System: c.System,
+			ID: c.ID, Name: c.Name, Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
 			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs,
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
 			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst),

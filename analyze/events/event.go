@@ -111,6 +111,7 @@ type Frame struct {
 	Func string
 	File string
 	Line uint64
+	PC   uint64 // not compared: of stacks that differ in nothing else, that of the first
 }
 
 // Reasons with a fixed handle, in the order of their constants.

@@ -77,7 +77,7 @@ type stackEntry struct {
 // place is what a program counter stands for. The public reader takes what the
 // first stack says that has it.
 type place struct {
-	fn, file, line uint64
+	pc, fn, file, line uint64
 }
 
 // readGeneration reads the headers of all batches, and the batches that are
@@ -184,7 +184,7 @@ func (g *generation) framesOf(id uint64) []Frame {
 	out := make([]Frame, 0, s.to-s.from)
 	for _, i := range g.frames[s.from:s.to] {
 		p := &g.places[i]
-		out = append(out, Frame{Func: g.value(p.fn), File: g.value(p.file), Line: p.line})
+		out = append(out, Frame{Func: g.value(p.fn), File: g.value(p.file), Line: p.line, PC: p.pc})
 	}
 	return out
 }
@@ -338,11 +338,11 @@ func (g *generation) readStacks(s *scanner) bool {
 		}
 		from := len(g.frames)
 		for range n {
-			pc, p := s.number(), place{s.number(), s.number(), s.number()}
+			p := place{s.number(), s.number(), s.number(), s.number()}
 			if s.bad {
 				return false
 			}
-			i, known := g.pcs.at(pc, int32(len(g.places)))
+			i, known := g.pcs.at(p.pc, int32(len(g.places)))
 			if !known {
 				g.places = append(g.places, p)
 			}

@@ -359,8 +359,8 @@ func (g *generation) salvageStacks(tables []part) {
 			return -1
 		}
 		for range n {
-			pc, p := s.number(), place{s.number(), s.number(), s.number()}
-			if s.bad || pc > 0 && pc < minPC || p.line > maxLine {
+			p := place{s.number(), s.number(), s.number(), s.number()}
+			if s.bad || p.pc > 0 && p.pc < minPC || p.line > maxLine {
 				return -1
 			}
 			frames = append(frames, p)

@@ -103,7 +103,7 @@ func framesOf(seq iter.Seq[trace.StackFrame]) []Frame {
 		if len(out) == maxFrames {
 			break
 		}
-		out = append(out, Frame{Func: f.Func, File: f.File, Line: f.Line})
+		out = append(out, Frame{Func: f.Func, File: f.File, Line: f.Line, PC: f.PC})
 	}
 	return out
 }

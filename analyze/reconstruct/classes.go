@@ -7,36 +7,75 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// classes numbers the pairs of start function and creator. 0 is unknown.
+// classes numbers what goroutines are told apart by. 0 is unknown.
 type classes struct {
 	tables *events.Tables
 	list   []class
-	byKey  map[[2]string]int32
+	byKey  map[classKey]int32
 	byPair map[[2]events.Handle]int32 // stack handles seen before
 	pair   [2]events.Handle           // that were asked for last
 	pairID int32
+	*wrappers
+	unknown int // classes that are told apart by something else than what they run
 }
 
+// classKey tells classes apart.
+type classKey struct {
+	start   string // function
+	creator string
+	does    string // the function that the start function was given; empty if it is none's, or not shown
+	kind    classKind
+}
+
+type classKind uint8
+
+const (
+	kindKnown   classKind = iota
+	kindStopped           // of the start function nothing is known; does is where it stopped last
+	kindWoken             // nor is that; does is who woke it
+)
+
 type class struct {
-	name, creator string
-	flags         reference.Flags
-	advancer      bool
+	classKey
+	flags    reference.Flags
+	advancer bool
+	open     bool // a stack may tell more of a goroutine of this class
+}
+
+// Class is what is known of a class of goroutines. It is empty where that is nothing.
+type Class struct {
+	Start   string // start function, empty if unknown
+	Creator string // function that executed the go statement, empty if unknown
+	// Wrapper is set if Start calls functions that it is given, one for each goroutine. Does
+	// is the one of this class, empty if the trace does not show it.
+	Wrapper bool
+	Does    string
+	Stopped string // where Start is unknown: the function in which it stopped last
+	Waker   string // where that is unknown as well: what the goroutine ran that woke it
 }
 
 func newClasses(t *events.Tables) *classes {
 	return &classes{
-		tables: t,
-		list:   []class{{}},
-		byKey:  map[[2]string]int32{{}: 0},
-		byPair: map[[2]events.Handle]int32{},
+		tables:   t,
+		list:     []class{{open: true}},
+		byKey:    map[classKey]int32{{}: 0},
+		byPair:   map[[2]events.Handle]int32{},
+		wrappers: newWrappers(t),
 	}
 }
 
-func (c *classes) names(id int32) (name, creator string) {
+func (c *classes) describe(id int32) Class {
 	if id < 0 || int(id) >= len(c.list) {
-		return "", ""
+		return Class{}
 	}
-	return c.list[id].name, c.list[id].creator
+	k := c.list[id].classKey
+	switch k.kind {
+	case kindStopped:
+		return Class{Stopped: k.does}
+	case kindWoken:
+		return Class{Waker: k.does}
+	}
+	return Class{Start: k.start, Creator: k.creator, Does: k.does, Wrapper: k.does != "" || c.wraps(k.start)}
 }
 
 // created is the class of a goroutine by its start stack and the stack of the
@@ -55,36 +94,121 @@ func (c *classes) created(start, creator events.Handle) int32 {
 		if f := c.tables.Frames(creator); len(f) > 0 {
 			by = f[0].Func
 		}
-		id = c.id(name, by)
+		id = c.id(classKey{start: name, creator: by})
 		c.byPair[key] = id
 	}
 	c.pair, c.pairID = key, id
 	return id
 }
 
-// blocked is the class of a goroutine of which only a stack is known: the
-// outermost frame is its start function.
-func (c *classes) blocked(stack events.Handle) int32 {
-	key := [2]events.Handle{-1, stack}
-	id, ok := c.byPair[key]
-	if !ok {
-		if f := c.tables.Frames(stack); len(f) > 0 {
-			id = c.id(f[len(f)-1].Func, "")
+// shown is the class of a goroutine of class id, now that it has shown a stack.
+func (c *classes) shown(id int32, stack events.Handle) int32 {
+	f := c.tables.Frames(stack)
+	if len(f) == 0 {
+		return id
+	}
+	was := c.list[id].classKey
+	if len(f) >= cutFrames {
+		if id == 0 || was.kind == kindWoken {
+			return c.unknownID(classKey{kind: kindStopped, does: innermost(f)}, id)
 		}
-		c.byPair[key] = id
+		return id
+	}
+	k := classKey{start: f[len(f)-1].Func}
+	if was.start != "" {
+		k.start, k.creator = was.start, was.creator
+	}
+	k.does = c.given(stack)
+	if was.kind == kindKnown && was.does != "" && k.does != was.does && c.wraps(k.start) {
+		if k.does == "" {
+			return id // in what the wrapper does by itself
+		}
+		c.loops(stack)
+		k.does = ""
+	}
+	return c.id(k)
+}
+
+// woken is the class of a goroutine of which the trace shows no stack, by that of the one
+// that woke it.
+func (c *classes) woken(by int32) int32 {
+	k := c.list[by].classKey
+	if k.kind != kindKnown || k.start == "" {
+		return 0
+	}
+	name := k.start
+	if k.does != "" {
+		name = k.does
+	}
+	return c.unknownID(classKey{kind: kindWoken, does: name}, 0)
+}
+
+// maxUnknown bounds the classes of goroutines whose start function is unknown.
+const maxUnknown = 50
+
+// unknownID is id for what is not known by its start function; it is other if there
+// are too many of those.
+func (c *classes) unknownID(k classKey, other int32) int32 {
+	if _, ok := c.byKey[k]; !ok {
+		if c.unknown == maxUnknown {
+			return other
+		}
+		c.unknown++
+	}
+	return c.id(k)
+}
+
+func (c *classes) id(k classKey) int32 {
+	id, ok := c.byKey[k]
+	if !ok {
+		id = int32(len(c.list))
+		x := class{classKey: k, open: k.kind != kindKnown || k.start == "" || c.wraps(k.start)}
+		if k.kind == kindKnown {
+			x.flags, x.advancer = flagsOf(k.start), isAdvancer(k.start)
+		}
+		c.list = append(c.list, x)
+		c.byKey[k] = id
 	}
 	return id
 }
 
-func (c *classes) id(name, creator string) int32 {
-	key := [2]string{name, creator}
-	id, ok := c.byKey[key]
-	if !ok {
-		id = int32(len(c.list))
-		c.list = append(c.list, class{name: name, creator: creator, flags: flagsOf(name), advancer: isAdvancer(name)})
-		c.byKey[key] = id
+// grow looks at the stacks that are new, and opens the classes that turn out to be
+// those of wrappers.
+func (c *classes) grow() {
+	if !c.look() {
+		return
 	}
-	return id
+	for i := range c.list {
+		if x := &c.list[i]; x.kind == kindKnown && c.wraps(x.start) {
+			x.open = true
+		}
+	}
+}
+
+// learnClass takes over what an event that enters the window says of the class of its
+// goroutine. So decisions up to a window before it know the class already.
+func (r *Reconstructor) learnClass(g *goroutine, e *events.Event) {
+	class := g.class
+	switch {
+	case e.From == events.NotExist:
+		class = r.cls.created(e.TStack, e.Stack)
+	case r.cls.list[class].open:
+		class = r.cls.shown(class, e.TStack)
+	default:
+		return
+	}
+	r.setClass(g, class)
+}
+
+func (r *Reconstructor) setClass(g *goroutine, class int32) {
+	if class == g.class {
+		return
+	}
+	g.class = class
+	g.flags = r.cls.list[class].flags
+	if r.sum.MainFunc == "" && g.id == 1 {
+		r.sum.MainFunc = r.cls.list[class].start
+	}
 }
 
 // flagsOf tells the runtime's own goroutines by their start function, as

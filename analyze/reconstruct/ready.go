@@ -13,10 +13,7 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 	if g.class == 0 || e.From <= events.NotExist || e.From == e.To || g.state != e.From {
 		if e.From == events.NotExist {
 			g.dead = false
-			g.class, g.flags, g.lastM = 0, 0, nobody
-		} else if g.class == 0 && e.TStack != 0 {
-			// The innermost frames say what it does, the outermost how it began.
-			r.setClass(g, r.cls.blocked(e.TStack))
+			g.lastM = nobody
 		}
 		if e.From == events.Undetermined || e.From == e.To {
 			r.status(it, g)
@@ -33,9 +30,6 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 	case e.To == events.Running:
 		r.leaveSyscall(it, g)
 	case e.To == events.Runnable:
-		if e.From == events.NotExist {
-			r.setClass(g, r.cls.created(e.TStack, e.Stack))
-		}
 		r.ready(it, g)
 		if e.From == events.Running {
 			r.takeAtOnce(it)
@@ -50,9 +44,6 @@ func (r *Reconstructor) goEvent(it *item, g *goroutine) {
 		r.takeAtOnce(it)
 	case e.From == events.NotExist:
 		g.state = e.To
-		if e.To == events.Waiting {
-			r.setClass(g, r.cls.created(e.TStack, e.Stack))
-		}
 	case e.From == events.Syscall && e.To == events.NotExist:
 		g.state = e.To
 		g.dead = true
@@ -92,17 +83,6 @@ func (r *Reconstructor) leaveSyscall(it *item, g *goroutine) {
 	d.Kind, d.Flags = reference.KindSyscallExit, g.flags
 	d.G, d.Class = g.id, g.class
 	r.told()
-}
-
-func (r *Reconstructor) setClass(g *goroutine, class int32) {
-	if class == 0 {
-		return
-	}
-	g.class = class
-	g.flags = r.cls.list[class].flags
-	if r.sum.MainFunc == "" && g.id == 1 {
-		r.sum.MainFunc = r.cls.list[class].name
-	}
 }
 
 // status judges what a generation says of a goroutine that it had not named
@@ -309,6 +289,9 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), Flags: g.flags})
 	}
 	g.state = events.Runnable
+	if g.class == 0 && it.g >= 0 && it.g != it.of && !r.trial.on {
+		r.setClass(g, r.cls.woken(r.gs.At(it.g).class))
+	}
 	if from != events.Running && t.to != reference.QueueDirect && it.p >= 0 && r.now >= r.inject.until && r.idle.searching < 2 { // else others search
 		r.wakep(it.p)
 	}
@@ -495,7 +478,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	// Waiting -> Runnable.
 	if startsNext && it.p >= 0 && it.g < 0 {
 		switch {
-		case g.flags&reference.FlagTracer != 0 && isTraceReader(r.cls.list[g.class].name):
+		case g.flags&reference.FlagTracer != 0 && isTraceReader(r.cls.list[g.class].start):
 			next.ev.mark &^= markWorker | markDedicated // the P was in a worker's mode already
 			return put{to: reference.QueueDirect, p: it.p, why: reference.WhySystem, direct: reference.SrcTraceReader, basis: byAhead}
 		case g.flags&reference.FlagGC != 0 || next.ev.mark&markWorker != 0:

@@ -65,7 +65,7 @@ func TestLabelledReader(t *testing.T) {
 	}
 	it := r.win.at(0)
 	g := r.gs.At(it.of)
-	r.setClass(g, r.cls.id("runtime/trace.Start.func1", ""))
+	r.setClass(g, r.cls.id(classKey{start: "runtime/trace.Start.func1"}))
 	if got := r.target(it, g).direct; got != reference.SrcTraceReader {
 		t.Errorf("it is taken for %v", got)
 	}

@@ -224,12 +224,13 @@ func New(t *events.Tables, o Options) *Reconstructor {
 	return r
 }
 
-// Class returns the start function and the creator of a class handle.
-func (r *Reconstructor) Class(id int32) (name, creator string) { return r.cls.names(id) }
+// Class returns what is known of a class, by its handle. It may be more later.
+func (r *Reconstructor) Class(id int32) Class { return r.cls.describe(id) }
 
 // Add takes the next events.
 func (r *Reconstructor) Add(evs []events.Event) {
 	r.stk.grow()
+	r.cls.grow()
 	for i := range evs {
 		r.enter(&evs[i])
 		if r.win.head > lookahead { // then as many are judged as enter
@@ -285,6 +286,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 			}
 		}
 		g.pending++
+		if e.TStack != 0 || e.From == events.NotExist {
+			r.learnClass(g, e)
+		}
 	case events.Proc:
 		of = r.proc(int32(e.Res))
 		if e.G >= 0 && e.To == events.Idle {

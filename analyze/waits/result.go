@@ -95,8 +95,9 @@ type Result struct {
 // with ID [ClassOthers] stands for all that have no account of their own.
 type Class struct {
 	ID          int32        `json:"id"`
-	Name        string       `json:"name"`    // start function; "" if the trace does not show it
-	Creator     string       `json:"creator"` // function that executed the go statement
+	Name        string       `json:"name"`                 // start function, or what it was given and what it is; "" if unknown
+	Creator     string       `json:"creator"`              // function that executed the go statement
+	StartedBy   string       `json:"started_by,omitempty"` // start function, where Name says what it was given; "" else
 	System      bool         `json:"system,omitempty"`
 	Goroutines  int64        `json:"goroutines"`
 	Starts      int64        `json:"starts"`

@@ -45,7 +45,7 @@ var rules = []rule{
 	{"analyze/events", in("analyze/wire", "analyze/input"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", nil, nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
-	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids"), nil},
+	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "internal/std"), nil},
 	{"analyze/ledger", in("reference", "analyze/ids"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
 	{"analyze/waits", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},

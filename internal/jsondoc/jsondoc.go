@@ -102,18 +102,19 @@ type Fairness struct {
 
 // Class is the goroutines with equal start function and creator.
 type Class struct {
-	ID          int32              `json:"id"`          // its handle in this document
-	Name        string             `json:"name"`        // start function; empty if the trace does not show it
-	Creator     string             `json:"creator"`     // function that executed the go statement
-	System      bool               `json:"system"`      // it belongs to the runtime
-	Goroutines  int64              `json:"goroutines"`  // how many
-	Starts      int64              `json:"starts"`      // how often they started
-	RunningNs   int64              `json:"running_ns"`  // how long they ran
-	Waits       waits.Summary      `json:"waits"`       // how long they waited
-	Causes      []waits.CauseTime  `json:"causes"`      // the causes of Waits once more
-	Antagonists []waits.Antagonist `json:"antagonists"` // who held the P while they stood in its queue, most first
-	Held        []waits.Held       `json:"held"`        // what else kept the P, or all, meanwhile, most first, at most 32
-	Worst       []waits.Story      `json:"worst"`       // their longest waits
+	ID          int32              `json:"id"`                   // its handle in this document
+	Name        string             `json:"name"`                 // start function; where that calls a function that it is given, "FUNCTION, started by START"; where it is unknown, what else is known, or empty
+	Creator     string             `json:"creator"`              // function that executed the go statement
+	StartedBy   string             `json:"started_by,omitempty"` // the start function, where classes are told apart by the function that it is given; absent else
+	System      bool               `json:"system"`               // it belongs to the runtime
+	Goroutines  int64              `json:"goroutines"`           // how many
+	Starts      int64              `json:"starts"`               // how often they started
+	RunningNs   int64              `json:"running_ns"`           // how long they ran
+	Waits       waits.Summary      `json:"waits"`                // how long they waited
+	Causes      []waits.CauseTime  `json:"causes"`               // the causes of Waits once more
+	Antagonists []waits.Antagonist `json:"antagonists"`          // who held the P while they stood in its queue, most first
+	Held        []waits.Held       `json:"held"`                 // what else kept the P, or all, meanwhile, most first, at most 32
+	Worst       []waits.Story      `json:"worst"`                // their longest waits
 	// Tasks are the types of the user tasks that they began, most often first; not
 	// all if they are many.
 	Tasks   []string `json:"tasks"`

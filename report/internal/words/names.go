@@ -31,9 +31,18 @@ func Class(s string) string {
 // at most n runes.
 func Shortened(s string, n int) string { return Cut(Base(Visible(s)), n) }
 
+// links stand between the two functions in the name of a class that is told apart by
+// more than its start function.
+var links = []string{", started by ", ", woken by ", ", last stopped in "}
+
 // Base is the name of a function without the directory of its package. Only an
 // import path is left out: anything stranger is shown.
 func Base(s string) string {
+	for _, link := range links {
+		if what, who, ok := strings.Cut(s, link); ok {
+			return Base(what) + link + Base(who)
+		}
+	}
 	if dir := modulePath.FindString(s); dir != "" && len(dir) < len(s) {
 		return s[len(dir):]
 	}

@@ -1,0 +1,192 @@
+package reconstruct
+
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/internal/std"
+)
+
+// wrappers finds the functions that call others which they are given: errgroup's
+// (*Group).Go.func1, testing.tRunner. The call at one program counter has one callee,
+// unless it is that of a function value or an interface. So a function in whose call at
+// one place several callees show is a wrapper, if most of its stacks go through there.
+type wrappers struct {
+	tables  *events.Tables
+	looked  int // stacks that have been looked at
+	callers map[string]*caller
+	split   map[string]bool // start functions whose goroutines are told apart
+	memo    []memo          // by stack
+	found   int             // calls that wrap
+	epoch   int32           // number of changes of what wraps
+}
+
+// caller is a function as the outer frames of stacks show it.
+type caller struct {
+	stacks int // distinct ones, with a callee that is not the runtime's
+	sites  map[site]*callees
+}
+
+// site is a call.
+type site struct{ pc, line uint64 }
+
+// callees are the functions that were called at a site.
+type callees struct {
+	stacks  int
+	first   string
+	several bool // functions
+	program bool // one at least is not the standard library's
+	loops   bool // one goroutine calls several
+	wraps   bool
+}
+
+// memo is what given found for a stack.
+type memo struct {
+	given string
+	epoch int32 // plus 1; 0 is none
+}
+
+const (
+	// maxNested bounds how far wrappers in wrappers are followed.
+	maxNested = 3
+	// maxWrappers bounds the calls that wrap: each has all stacks looked at again.
+	maxWrappers = 100
+	// cutFrames is from how many frames on a stack may be cut: traceStack keeps 128
+	// program counters, less a header, runtime.goexit, runtime.main, and some that
+	// it skips (runtime/tracestack.go).
+	cutFrames = 120
+)
+
+func newWrappers(t *events.Tables) *wrappers {
+	return &wrappers{tables: t, looked: 1, callers: map[string]*caller{}, split: map[string]bool{}}
+}
+
+// wraps reports whether goroutines with a start function are told apart by the function
+// that it was given.
+func (w *wrappers) wraps(start string) bool { return w.split[start] }
+
+// look looks at the stacks that are new. It reports whether other start functions are
+// found to be wrappers.
+func (w *wrappers) look() bool {
+	n, from := w.tables.Stacks(), w.looked
+	if from == n {
+		return false
+	}
+	before, epoch := len(w.split), w.epoch
+	for ; w.looked < n; w.looked++ {
+		w.observe(w.tables.Frames(events.Handle(w.looked)))
+	}
+	w.memo = append(w.memo, make([]memo, n-len(w.memo))...)
+	if w.epoch != epoch {
+		from = 1 // older ones may go through what wraps now
+	}
+	for h := from; h < n && w.found > 0; h++ {
+		if f := w.tables.Frames(events.Handle(h)); w.find(f) != "" {
+			w.split[f[len(f)-1].Func] = true
+		}
+	}
+	return len(w.split) > before
+}
+
+// observe counts the calls in the outermost frames of a stack.
+func (w *wrappers) observe(f []events.Frame) {
+	if len(f) >= cutFrames {
+		return
+	}
+	for at := len(f) - 1; at > 0 && at >= len(f)-maxNested; at-- {
+		fn, callee := &f[at], f[at-1].Func
+		if ofRuntime(callee) || at == len(f)-1 && ofRuntime(fn.Func) {
+			return
+		}
+		c := w.callers[fn.Func]
+		if c == nil {
+			c = &caller{sites: map[site]*callees{}}
+			w.callers[fn.Func] = c
+		}
+		w.count(c, site{fn.PC, fn.Line}, callee)
+	}
+}
+
+// count counts a call.
+func (w *wrappers) count(c *caller, at site, callee string) {
+	x := c.sites[at]
+	if x == nil {
+		x = &callees{first: callee}
+		c.sites[at] = x
+	}
+	c.stacks++
+	x.stacks++
+	x.several = x.several || callee != x.first
+	if !x.program {
+		pkg, _ := std.Split(callee)
+		x.program = !std.Has(pkg) // else it may be the method of an interface, such as io.Reader's
+	}
+	if !x.wraps && !x.loops && x.several && x.program && 2*x.stacks >= c.stacks && w.found < maxWrappers {
+		x.wraps = true
+		w.found++
+		w.epoch++
+	}
+}
+
+// given returns the function that the start function of a stack was given, and runs;
+// empty if it is none's.
+func (w *wrappers) given(h events.Handle) string {
+	m := &w.memo[h]
+	if m.epoch != w.epoch+1 {
+		*m = memo{w.find(w.tables.Frames(h)), w.epoch + 1}
+	}
+	return m.given
+}
+
+// find is given, of frames. On the way to a call that wraps, it passes functions that do
+// nothing but one call.
+func (w *wrappers) find(f []events.Frame) string {
+	given := ""
+	if len(f) >= cutFrames {
+		return ""
+	}
+	for at := len(f) - 1; at > 0 && at >= len(f)-maxNested; at-- {
+		c := w.callers[f[at].Func]
+		if c == nil || ofRuntime(f[at-1].Func) {
+			return given
+		}
+		switch x := c.sites[site{f[at].PC, f[at].Line}]; {
+		case x != nil && x.wraps:
+			given = f[at-1].Func
+		case given != "" || len(c.sites) != 1:
+			return given
+		}
+	}
+	return given
+}
+
+// loops notes that one goroutine runs several functions that its start function is
+// given: a worker takes them from a queue, and none of them is what it does.
+func (w *wrappers) loops(h events.Handle) {
+	f := w.tables.Frames(h)
+	for at := len(f) - 1; at > 0 && at >= len(f)-maxNested; at-- {
+		if c := w.callers[f[at].Func]; c != nil {
+			if x := c.sites[site{f[at].PC, f[at].Line}]; x != nil && x.wraps {
+				x.loops, x.wraps = true, false
+			}
+		}
+	}
+	delete(w.split, f[len(f)-1].Func)
+	w.epoch++
+}
+
+// ofRuntime reports whether a function is the runtime's; what the runtime calls for
+// iter.Pull is not.
+func ofRuntime(fn string) bool {
+	return strings.HasPrefix(fn, "runtime.") && fn != "runtime.corostart"
+}
+
+// innermost is the innermost function of a stack that is not the runtime's.
+func innermost(f []events.Frame) string {
+	for i := range f {
+		if !ofRuntime(f[i].Func) {
+			return f[i].Func
+		}
+	}
+	return f[0].Func
+}
