@@ -23,10 +23,9 @@ func ExampleFile() {
 	}
 	// Output:
 	// go 1.26 or 1.27, GOMAXPROCS 1
-	// warning: runnext-monopoly: class "main.waiter" lost 59ms of waiting
+	// warning: runnext-monopoly: class "main.waiter" lost 39ms of waiting
 	// note: trace-quality: class "" lost 0s of waiting
 	// note: starvation: class "main.waiter" lost 22ms of waiting
-	// note: global-queue-neglect: class "goroutines of unknown start function" lost 22ms of waiting
 }
 
 // Every decision of the scheduler is there to be looked at, too: here, how many

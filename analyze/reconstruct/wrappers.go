@@ -10,7 +10,8 @@ import (
 // wrappers finds the functions that call others which they are given: errgroup's
 // (*Group).Go.func1, testing.tRunner. The call at one program counter has one callee,
 // unless it is that of a function value or an interface. So a function in whose call at
-// one place several callees show is a wrapper, if most of its stacks go through there.
+// one place several callees show is a wrapper, if three quarters of its stacks go through
+// there: a function that calls a method of an interface also does other things.
 type wrappers struct {
 	tables  *events.Tables
 	looked  int // stacks that have been looked at
@@ -121,7 +122,7 @@ func (w *wrappers) count(c *caller, at site, callee string) {
 		pkg, _ := std.Split(callee)
 		x.program = !std.Has(pkg) // else it may be the method of an interface, such as io.Reader's
 	}
-	if !x.wraps && !x.loops && x.several && x.program && 2*x.stacks >= c.stacks && w.found < maxWrappers {
+	if !x.wraps && !x.loops && x.several && x.program && 4*x.stacks >= 3*c.stacks && w.found < maxWrappers {
 		x.wraps = true
 		w.found++
 		w.epoch++
