@@ -63,17 +63,12 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	}})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()), findings.Env{})
 	fair, tl := fairness.New(fairness.Options{}), timeline.New(timeline.Options{})
-	feed := ledger.NewFeed(ws.Add, ps.Add, fair.Add, func(b *ledger.Block) { tl.Add(b) }, func(b *ledger.Block) {
-		for i := 0; i < len(b.Decisions); i++ {
-			if k := b.Calls(i); k > 0 {
-				found.AddCalls(b.Decisions[i : i+k])
-				n += k
-				i += k - 1
-				continue
-			}
-			found.Add(&b.Decisions[i])
+	count := func(b *ledger.Block) {
+		for i := range b.Decisions {
+			n += b.Calls(i)
 		}
-	})
+	}
+	feed := ledger.NewFeed(ws.Add, ps.Add, fair.Add, func(b *ledger.Block) { tl.Add(b) }, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)
 	} else {

@@ -252,9 +252,7 @@ func timelessOf(ds []reference.Decision) timeless {
 	ps, fair, ws, set := procs.New(), fairness.New(fairness.Options{}), waits.New(waits.Options{}), findings.NewSet(all.Detectors(all.Default()), findings.Env{})
 	feed := ledger.NewFeed(ps.Add, fair.Add, ws.Add)
 	feed.AddAll(ds)
-	for i := range ds {
-		set.Add(&ds[i])
-	}
+	ledger.NewFeed(set.Add).AddAll(ds)
 	a := timeless{Ps: ps.Finish(end)}
 	a.Fairness, a.Pressure = fair.Finish(end, feed.Open(), nil)
 	w := ws.Finish(end, feed.Open(), classes{})

@@ -175,26 +175,8 @@ func (a *analysis) measure() {
 			a.fairness.Add(&b.Block)
 			a.timeline.Add(&b.Block, b.marked...)
 		},
-		a.detect,
+		func(b *block) { a.found.Add(&b.Block) },
 	)
-}
-
-// detect has the detectors take a block.
-func (a *analysis) detect(b *block) {
-	ds, next := b.Decisions, 0 // the first that was not taken yet
-	for i := range ds {
-		if i < next {
-			continue
-		}
-		if ds[i].Kind == reference.KindSyscall {
-			if k := b.Calls(i); k > 0 {
-				a.found.AddCalls(ds[i : i+k])
-				next = i + k
-				continue
-			}
-		}
-		a.found.Add(&ds[i])
-	}
 }
 
 // read has the steps take the events of the trace.

@@ -1,7 +1,7 @@
 package findings
 
 import (
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -53,7 +53,7 @@ func (w *World) syscall(d *reference.Decision) {
 		return
 	}
 	p := w.p(d.P)
-	g := w.onP(d, p)
+	g := w.goroutine()
 	g.CallAt, g.CallWhy = w.now, reference.WhyUnknown
 	if !g.System {
 		w.span.Stop(&g.node, g.Class, d.Stack)
@@ -76,6 +76,9 @@ func (w *World) syscall(d *reference.Decision) {
 // for them and there is no more to learn of them than their times. It returns how many
 // decisions it took.
 func (w *World) addCalls(calls []reference.Decision) int {
+	if len(calls) == 0 {
+		return 0
+	}
 	first := &calls[0]
 	g := w.Running(first.P)
 	if g == nil || g.ID != first.G || g.System || g.Class != first.Class {
@@ -83,7 +86,7 @@ func (w *World) addCalls(calls []reference.Decision) int {
 	}
 	p := &w.ps[first.P]
 	if p.sysAt >= 0 || w.use.Slack || w.idlers() ||
-		w.kinds&(1<<reference.KindSyscall|1<<reference.KindSyscallExit) != 0 || w.syscalls.on != 0 || !w.procs.Calls(first.P) {
+		w.kinds&(1<<reference.KindSyscall|1<<reference.KindSyscallExit) != 0 || w.syscalls.on != 0 {
 		return 0
 	}
 	limit := min(silenceNs, w.longSyscall)
@@ -115,7 +118,7 @@ func (w *World) addCalls(calls []reference.Decision) int {
 	w.g, g.CallWhy = g, reference.WhyUnknown
 	w.classes[g.class].Calls += int64(n / 2)
 	p.sys += sys
-	if run := w.running - w.procs.Count(procs.Syscall); run == w.parallelFrom { // one less is not enough
+	if run := w.running - w.counts[ledger.Syscall]; run == w.parallelFrom { // one less is not enough
 		w.parallel.sum -= sys
 	}
 	return n
@@ -127,7 +130,7 @@ func (w *World) syscallExit(d *reference.Decision) {
 		return
 	}
 	p := w.p(d.P)
-	g := w.onP(d, p)
+	g := w.goroutine()
 	if !g.System && d.P >= 0 {
 		w.span.Run(&g.node, g.Class)
 	}

@@ -110,17 +110,12 @@ func (w *World) classByHandle(c int32) *Class {
 	return &w.classes[r.i]
 }
 
-func (w *World) classIndex(c int32) int32 {
-	i, ok := w.classOf[c]
-	if !ok {
-		if len(w.classes) >= maxClasses {
-			return 0
-		}
-		i = int32(len(w.classes))
-		w.classes = append(w.classes, Class{ID: c})
-		w.classOf[c] = i
+// knowClasses makes accounts for classes, of which all that were seen are given.
+func (w *World) knowClasses(handles []int32) {
+	for i := len(w.classes); i < min(len(handles), maxClasses); i++ {
+		w.classes = append(w.classes, Class{ID: handles[i]})
+		w.classOf[handles[i]] = int32(i)
 	}
-	return i
 }
 
 // Classes calls f for all classes with an account, in the order in which the

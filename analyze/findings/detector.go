@@ -7,7 +7,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/reference"
 )
 
 // Detector is a rule as a value. Its ID never changes its meaning.
@@ -37,13 +36,10 @@ type Detector struct {
 // strains reports whether a finding of d of at least a warning sets Facts.Strained.
 func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
 
-// Watcher is a detector at work on one stream. It may also subscribe to events of
-// the [World].
+// Watcher is a detector at work on one stream, of which it learns by subscribing to
+// events of the [World].
 type Watcher interface {
-	// Add takes the next decision, which the World has taken already. The
-	// decision is valid during the call only.
-	Add(d *reference.Decision)
-	// Finish judges. It is called once, after the last Add.
+	// Finish judges. It is called once, after the end of the stream.
 	Finish(f *Facts) []Finding
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -89,9 +90,7 @@ func TestReducedTracesKeepQueueDetectorsSilent(t *testing.T) {
 
 func run(ds []reference.Decision, end int64) []findings.Finding {
 	set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
-	for i := range ds {
-		set.Add(&ds[i])
-	}
+	ledger.NewFeed(set.Add).AddAll(ds)
 	return set.Finish(&findings.Facts{EndNs: end})
 }
 
@@ -163,9 +162,7 @@ func BenchmarkSet(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				set := findings.NewSet(ds, findings.Env{})
-				for i := range s.Decisions {
-					set.Add(&s.Decisions[i])
-				}
+				ledger.NewFeed(set.Add).AddAll(s.Decisions)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Decisions)), "ns/decision")
 		})
@@ -174,8 +171,6 @@ func BenchmarkSet(b *testing.B) {
 
 // costly is a detector that finds what costs 2 ns, and what costs nothing.
 type costly struct{}
-
-func (costly) Add(*reference.Decision) {}
 
 func (costly) Finish(*findings.Facts) []findings.Finding {
 	return []findings.Finding{{ID: "costly", Severity: findings.Note, CostNs: 2}, {ID: "costly", Severity: findings.Note}}

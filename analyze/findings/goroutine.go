@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -59,56 +60,36 @@ type Goroutine struct {
 // loadBefore is Load when g became runnable.
 func (g *Goroutine) loadBefore() float32 { return float32(load(int64(g.wanted), int64(g.usable))) }
 
-// goroutine returns d's goroutine, and takes over what d says of it.
-func (w *World) goroutine(d *reference.Decision) *Goroutine {
-	i := w.find(d.G)
-	if i == 0 {
-		i = w.newGoroutine(d.G)
-	}
-	g := w.gs.At(i)
+// goroutine returns the decision's goroutine, and takes over what its note says of it.
+func (w *World) goroutine() *Goroutine {
+	n := w.note
+	g := w.gs.At(n.G)
 	w.g = g
-	w.seen(d, g)
+	if n.Was == ledger.Unseen {
+		w.newGoroutine(g)
+	} else if n.Changed&ledger.Learned != 0 {
+		w.learn(g)
+	}
 	return g
 }
 
-// onP is goroutine for decisions about one that mostly runs on d's P, which is p.
-func (w *World) onP(d *reference.Decision, p *proc) *Goroutine {
-	if p != nil {
-		if g := p.g; g != nil && g.ID == d.G {
-			w.g = g
-			w.seen(d, g)
-			return g
-		}
-	}
-	return w.goroutine(d)
+// newGoroutine makes g the decision's goroutine, of which nothing was known.
+func (w *World) newGoroutine(g *Goroutine) {
+	slot, id := w.note.G, w.decision().G
+	*g = Goroutine{ID: id, slot: slot, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, slackAt: -1}
+	w.byID.Add(id, slot)
+	w.slots = max(w.slots, slot+1)
+	w.learn(g)
 }
 
-// waker is the goroutine that d names as such, nil if there is none.
-func (w *World) waker(d *reference.Decision) *Goroutine {
-	if d.By < 0 {
-		return nil
+// learn takes over what the note says of g's class, and whether it is the program's.
+func (w *World) learn(g *Goroutine) {
+	n := w.note
+	g.Class, g.class = w.block.Classes[n.Class], n.Class
+	if n.Class >= maxClasses {
+		g.class = 0
 	}
-	if g := w.Running(d.P); g != nil && g.ID == d.By {
-		return g
-	}
-	return w.ByID(d.By)
-}
-
-// seen takes over what d says of its goroutine, which is g.
-func (w *World) seen(d *reference.Decision, g *Goroutine) {
-	if d.Class != g.Class || d.Flags&notOfProgram != 0 && !g.System {
-		w.learn(d)
-	}
-}
-
-// learn is for what d says that was not known.
-func (w *World) learn(d *reference.Decision) {
-	g := w.g
-	if d.Class != 0 && d.Class != g.Class {
-		g.Class = d.Class
-		g.class = w.classIndex(d.Class)
-	}
-	if d.Flags&notOfProgram != 0 && !g.System {
+	if !n.OfProgram() && !g.System {
 		w.uncount(g)
 		w.leave(g)
 		g.System = true
@@ -116,10 +97,13 @@ func (w *World) learn(d *reference.Decision) {
 	}
 }
 
-func (w *World) newGoroutine(id int64) int32 {
-	i := w.gs.Add(id)
-	*w.gs.At(i) = Goroutine{ID: id, slot: i, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, slackAt: -1}
-	return i
+// waker is the goroutine that the decision, a KindReady, names as such; nil if there is
+// none.
+func (w *World) waker() *Goroutine {
+	if slot := w.block.Waker(w.at); slot != 0 {
+		return w.gs.At(slot)
+	}
+	return nil
 }
 
 func (w *World) uncount(g *Goroutine) {

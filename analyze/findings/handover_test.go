@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -15,9 +16,7 @@ func handovers(s *findingstest.Stream) []findings.Handover {
 	set := findings.NewSet(nil, findings.Env{World: w})
 	var got []findings.Handover
 	w.Handovers(func(h *findings.Handover) { got = append(got, *h) })
-	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
-	}
+	ledger.NewFeed(set.Add).AddAll(s.Decisions)
 	return got
 }
 
@@ -63,8 +62,9 @@ func TestWorldTellsHowACallLostItsP(t *testing.T) {
 	s := findingstest.New(1).Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(3).Syscall(1).Pass(4).SyscallExit(1).Pass(2).Syscall(1).Pass(10).Retake(1, reference.WhyRetakeReturn)
 	w := findings.NewWorld()
 	set := findings.NewSet(nil, findings.Env{World: w})
+	feed := ledger.NewFeed(set.Add)
 	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
+		feed.Add(&s.Decisions[i])
 		g := w.ByID(1)
 		switch d := &s.Decisions[i]; {
 		case d.Kind == reference.KindReady && g.CallAt != -1,
@@ -81,8 +81,9 @@ func TestComing(t *testing.T) {
 	s.Emit(handoff(reference.WhyRetakeSlow)).Pass(50).PStart(0).Start(2, 0)
 	w := findings.NewWorld()
 	set := findings.NewSet(nil, findings.Env{World: w})
+	feed := ledger.NewFeed(set.Add)
 	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
+		feed.Add(&s.Decisions[i])
 		want := int64(0)
 		if s.Decisions[i].Kind == reference.KindHandoff {
 			want = 1

@@ -42,14 +42,10 @@ type Residency struct {
 
 func (w *World) move(d *reference.Decision) {
 	w.g = nil
-	if d.G < 0 {
+	if w.note.G == 0 {
 		return
 	}
-	i := w.find(d.G)
-	if i == 0 {
-		return
-	}
-	g := w.gs.At(i)
+	g := w.gs.At(w.note.G)
 	if g.ReadyAt < 0 {
 		return
 	}

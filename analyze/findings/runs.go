@@ -97,7 +97,7 @@ func (w *World) start(d *reference.Decision) {
 		w.g = nil
 		return
 	}
-	g := w.goroutine(d)
+	g := w.goroutine()
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(g, reference.WhyUnknown, 0)
 	}
@@ -284,7 +284,7 @@ func (w *World) stop(d *reference.Decision) {
 		return
 	}
 	p := w.p(d.P)
-	g := w.onP(d, p)
+	g := w.goroutine()
 	g.RunAt = g.StartAt
 	if g.RunAt >= 0 && !g.System && d.Why != reference.WhyExit {
 		w.stops++
@@ -315,7 +315,7 @@ func (w *World) stop(d *reference.Decision) {
 		w.span.Exit(&g.node)
 		w.leave(g)
 		g.end(&g.ReadyAt, &w.runnable)
-		w.gs.Remove(d.G, g.slot)
+		w.byID.Remove(d.G)
 		w.g, w.ended = nil, g.slot
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
 // Set runs detectors over one stream. It is not safe for concurrent use.
@@ -12,19 +12,8 @@ type Set struct {
 	world     *World
 	detectors []Detector
 	watchers  []Watcher
-	adders    []Watcher // those whose Add does something
 	found     []int
 }
-
-// Quiet is for a [Watcher] that learns all from the World's calls ([World.On]
-// and the like): embedded, it gives an Add that does nothing, and that a [Set]
-// does not call. A decision costs each watcher that has an Add a call.
-type Quiet struct{}
-
-// Add does nothing.
-func (Quiet) Add(*reference.Decision) {}
-
-func (Quiet) quiet() {}
 
 // NewSet returns a Set that has seen nothing.
 func NewSet(detectors []Detector, env Env) *Set {
@@ -33,40 +22,13 @@ func NewSet(detectors []Detector, env Env) *Set {
 	}
 	s := &Set{world: env.World, detectors: detectors, found: make([]int, len(detectors))}
 	for _, d := range detectors {
-		w := d.New(env)
-		s.watchers = append(s.watchers, w)
-		if _, ok := w.(interface{ quiet() }); !ok {
-			s.adders = append(s.adders, w)
-		}
+		s.watchers = append(s.watchers, d.New(env))
 	}
 	return s
 }
 
-// Add takes the next decision. It does not keep d.
-func (s *Set) Add(d *reference.Decision) {
-	s.world.add(d)
-	if len(s.adders) > 0 { // OPT: mostly there are none, and to look costs less than the loop
-		for _, w := range s.adders {
-			w.Add(d)
-		}
-	}
-}
-
-// AddCalls takes system calls as [reference.BriefCalls] finds them.
-func (s *Set) AddCalls(calls []reference.Decision) {
-	for len(calls) > 0 {
-		n := 0
-		if len(s.adders) == 0 {
-			n = s.world.addCalls(calls)
-		}
-		if n == len(calls) {
-			return
-		}
-		s.Add(&calls[n])
-		s.Add(&calls[n+1])
-		calls = calls[n+2:]
-	}
-}
+// Add takes the next block of the stream. It does not keep it.
+func (s *Set) Add(b *ledger.Block) { s.world.add(b) }
 
 // Finish returns the findings of all detectors, ranked. It fills in the fields
 // of f that say so. The Set cannot be used afterwards.

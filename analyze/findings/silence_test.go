@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -16,9 +17,7 @@ func silences(s *Stream) ([]findings.Silence, *findings.Silences) {
 	var list []findings.Silence
 	w.Silences(func(x *findings.Silence) { list = append(list, *x) })
 	kept := findings.NewSilences(w)
-	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
-	}
+	ledger.NewFeed(set.Add).AddAll(s.Decisions)
 	set.Finish(s.Facts())
 	return list, kept
 }

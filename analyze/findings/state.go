@@ -1,19 +1,17 @@
 package findings
 
 import (
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
 // ByID returns the goroutine with an ID, or nil.
 func (w *World) ByID(id int64) *Goroutine {
-	if i := w.find(id); i != 0 {
-		return w.gs.At(i)
+	if slot := w.byID.Find(id); slot != ids.None {
+		return w.gs.At(slot)
 	}
 	return nil
 }
-
-// find returns the slot of the goroutine with an ID, 0 if there is none.
-func (w *World) find(id int64) int32 { return w.gs.Find(id) }
 
 // Running returns the goroutine that runs on P p, or is in a system call that
 // keeps it; nil if there is none.
@@ -62,8 +60,20 @@ func (w *World) NetworkWakes() int64 { return w.polled }
 // Now returns the time of the last decision.
 func (w *World) Now() int64 { return w.now }
 
-// Ps returns the states of the Ps.
-func (w *World) Ps() *procs.States { return &w.procs }
+// Ps returns how many Ps are in a state.
+func (w *World) Ps(s ledger.State) int64 { return w.counts[s] }
+
+// Known returns the number of Ps from 0 to the highest known one.
+func (w *World) Known() int32 { return int32(len(w.ps)) }
+
+// Changes returns the changes of state that the last decision meant, in order of P.
+// The slice is valid until the next one.
+func (w *World) Changes() []ledger.Change {
+	if w.note.Changed&ledger.OneP != 0 {
+		return []ledger.Change{{P: w.decision().P, From: w.note.From, To: w.note.To}}
+	}
+	return w.block.Changes(w.at)
+}
 
 // Procs returns GOMAXPROCS, at least 1.
 func (w *World) Procs() int64 { return w.gomaxp }
@@ -158,7 +168,7 @@ func (w *World) Waiting(p int32, f func(*Goroutine) bool) {
 // Everyone calls f for all goroutines of the program that wait, in the order of
 // their slots, which depends on nothing but the stream.
 func (w *World) Everyone(f func(*Goroutine)) {
-	for i := int32(1); i < w.gs.Len(); i++ {
+	for i := int32(1); i < w.slots; i++ {
 		if g := w.gs.At(i); g.ReadyAt >= 0 && !g.System {
 			f(g)
 		}
@@ -167,7 +177,7 @@ func (w *World) Everyone(f func(*Goroutine)) {
 
 // Load is how many goroutines of the program there are for each usable P, at
 // least 1.
-func (w *World) Load() float64 { return load(w.runnable+w.running, w.procs.Usable()) }
+func (w *World) Load() float64 { return load(w.runnable+w.running, w.usablePs) }
 
 // load is how many goroutines there are for each usable P, at least 1.
 func load(n, usable int64) float64 {

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 func TestSwitch(t *testing.T) {
 	w := NewWorld()
+	feed := ledger.NewFeed(w.add)
 	kinds := []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}
 	var got []string
 	note := func(name string) *Switch {
@@ -30,7 +32,7 @@ func TestSwitch(t *testing.T) {
 		second.Set(c.second)
 		second.Set(c.second)
 		for _, k := range kinds {
-			w.add(&reference.Decision{Kind: k, G: reference.NoG, P: reference.NoP})
+			feed.Add(&reference.Decision{Kind: k, G: reference.NoG, P: reference.NoP})
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("on %v, %v: called %v, want %v", c.first, c.second, got, c.want)
@@ -124,7 +126,7 @@ func TestDecisionFiltersThatMeanNothing(t *testing.T) {
 }
 
 func TestWakeUpsByTheNetwork(t *testing.T) {
-	f := &feeder{w: NewWorld()}
+	f := newFeeder()
 	var noP []int64
 	f.w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: WithoutP}, func(d *reference.Decision) { noP = append(noP, d.G) })
 	f.procs(1).ready(1, reference.NoG)
@@ -139,6 +141,7 @@ func TestWakeUpsByTheNetwork(t *testing.T) {
 // Each subscription gets the decisions that it is for, and no others.
 func TestDecisionFilters(t *testing.T) {
 	w := NewWorld()
+	feed := ledger.NewFeed(w.add)
 	got := map[string][]int64{}
 	note := func(name string) func(*reference.Decision) {
 		return func(d *reference.Decision) { got[name] = append(got[name], d.G) }
@@ -175,7 +178,7 @@ func TestDecisionFilters(t *testing.T) {
 		if d.By == 0 {
 			d.By = reference.NoG
 		}
-		w.add(&d)
+		feed.Add(&d)
 	}
 	add(reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, Batch: 1})
 	add(reference.Decision{Kind: reference.KindPStart, G: reference.NoG})
@@ -214,6 +217,7 @@ func TestDecisionFilters(t *testing.T) {
 // Whoever asks when all marks are taken is called for all goroutines.
 func TestMoreMarksThanThereAre(t *testing.T) {
 	w := NewWorld()
+	feed := ledger.NewFeed(w.add)
 	var called int
 	for range maxMarks {
 		w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Mark: w.NewMark()}, func(*reference.Decision) { t.Error("called for a goroutine without mark") })
@@ -224,7 +228,7 @@ func TestMoreMarksThanThereAre(t *testing.T) {
 	}
 	w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Mark: m}, func(*reference.Decision) { called++ })
 	d := reference.Decision{Kind: reference.KindStop, G: 1, P: reference.NoP, By: reference.NoG, Why: reference.WhyBlock}
-	w.add(&d)
+	feed.Add(&d)
 	if called != 1 {
 		t.Errorf("%d calls", called)
 	}

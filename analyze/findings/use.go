@@ -3,7 +3,7 @@ package findings
 import (
 	"math"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -43,21 +43,21 @@ func (s *stopwatch) ns(now int64) int64 {
 
 // see looks how the Ps are used, after decision d.
 func (w *World) see(d *reference.Decision) {
-	usable := w.procs.Usable()
+	usable := w.usablePs
 	if n := w.runnable + w.running; n != w.wanting || usable != w.usable {
 		if usable != w.usable {
-			w.span.Ps(int64(w.procs.Procs()), usable)
+			w.span.Ps(int64(w.procs), usable)
 		}
 		w.wanting, w.usable, w.load = n, usable, load(n, usable)
 	}
-	run := w.running - w.procs.Count(procs.Syscall)
+	run := w.running - w.counts[ledger.Syscall]
 	if run >= w.parallelFrom != w.parallel.on {
 		w.parallel.toggle(w.now)
 	}
 	if w.use.Slack || w.idlers() {
 		w.seeSlack(run)
 	}
-	if idle := w.procs.Count(procs.Idle); idle != w.idle || idle != 0 && w.stealers.n|w.lost != 0 { // else none is lost, as before
+	if idle := w.counts[ledger.Idle]; idle != w.idle || idle != 0 && w.stealers.n|w.lost != 0 { // else none is lost, as before
 		w.seeLost(d)
 	}
 }
@@ -79,13 +79,13 @@ func (w *World) seeSlack(run int64) {
 
 // idlers reports whether there is Slack if somebody runs.
 func (w *World) idlers() bool {
-	return w.runnable == 0 && 2*(w.procs.Usable()-w.running) >= w.gomaxp
+	return w.runnable == 0 && 2*(w.usablePs-w.running) >= w.gomaxp
 }
 
 // setLimits follows a change of GOMAXPROCS, or the begin or end of a stop of the
 // world.
 func (w *World) setLimits() {
-	p := max(1, int64(w.procs.Procs()))
+	p := max(1, int64(w.procs))
 	w.gomaxp, w.slackFrom, w.parallelFrom = p, math.MaxInt64, math.MaxInt64
 	if p >= 2 && !w.stw {
 		w.slackFrom, w.parallelFrom = 1, max(2, (p+1)/2)
@@ -113,7 +113,7 @@ const idleUnknown = -1
 
 // seeLost looks how many idle Ps there are too many.
 func (w *World) seeLost(d *reference.Decision) {
-	idle, lost := w.procs.Count(procs.Idle), int64(0)
+	idle, lost := w.counts[ledger.Idle], int64(0)
 	if idle > 0 && !w.stw {
 		lost = max(0, min(w.stealers.n-w.waking-w.coming, idle-w.coming))
 	}

@@ -4,13 +4,20 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // feeder feeds a World by hand. Decisions happen on P 0 unless they say so.
 type feeder struct {
-	w  *World
-	at int64
+	w    *World
+	feed *ledger.Feed
+	at   int64
+}
+
+func newFeeder() *feeder {
+	w := NewWorld()
+	return &feeder{w: w, feed: ledger.NewFeed(w.add)}
 }
 
 func (f *feeder) add(d reference.Decision) *feeder {
@@ -21,7 +28,7 @@ func (f *feeder) add(d reference.Decision) *feeder {
 	if d.G == 0 {
 		d.G = reference.NoG
 	}
-	f.w.add(&d)
+	f.feed.Add(&d)
 	return f
 }
 
@@ -54,7 +61,7 @@ func (f *feeder) stop(g int64, p int32, why reference.Why) *feeder {
 
 // A preemption ends a turn, though the slice goes on with whoever inherits it.
 func TestTurns(t *testing.T) {
-	f := &feeder{w: NewWorld()}
+	f := newFeeder()
 	var got [][4]int64
 	f.w.SliceParts(5, func(x *SlicePart) { got = append(got, [4]int64{x.From, x.To, x.G, int64(x.Runs)}) })
 	f.procs(1)
@@ -70,7 +77,7 @@ func TestTurns(t *testing.T) {
 }
 
 func TestRunIntervalsAskedForByKind(t *testing.T) {
-	f := &feeder{w: NewWorld()}
+	f := newFeeder()
 	var moved, stolen, window []int64
 	f.w.Runs(RunFilter{Moved: true}, func(s *Run) { moved = append(moved, s.From) })
 	f.w.Runs(RunFilter{Stolen: true}, func(s *Run) { stolen = append(stolen, s.From) })
@@ -95,7 +102,7 @@ func TestRunIntervalsAskedForByKind(t *testing.T) {
 
 // What goroutines do again on their P is known by class.
 func TestClassesKeepWhatDidNotMove(t *testing.T) {
-	f := &feeder{w: NewWorld()}
+	f := newFeeder()
 	f.procs(2)
 	f.start(1, 0, reference.SrcLocal, 0).pass(10).stop(1, 0, reference.WhyBlock)
 	f.start(1, 0, reference.SrcLocal, 0).pass(20).stop(1, 0, reference.WhyBlock)
@@ -110,7 +117,7 @@ func TestClassesKeepWhatDidNotMove(t *testing.T) {
 }
 
 func TestUseOfThePs(t *testing.T) {
-	f := &feeder{w: NewWorld()}
+	f := newFeeder()
 	var uses []Use
 	var held []HeldUp
 	f.w.Uses(func(u *Use) { uses = append(uses, *u) })
@@ -146,19 +153,20 @@ func TestUseDuringBriefCalls(t *testing.T) {
 		}
 		calls = append(calls, d)
 	}
-	world := func(n int32) *World {
-		f := &feeder{w: NewWorld()}
+	world := func(n int32) *feeder {
+		f := newFeeder()
 		f.procs(n)
 		for p := range n {
 			f.start(int64(p)+1, p, reference.SrcLocal, 0)
 		}
 		f.ready(9, 1).pass(5).stop(1, 0, reference.WhyGosched).start(1, 0, reference.SrcLocal, 0)
-		return f.w
+		return f
 	}
 	for _, n := range []int32{2, 3} { // one less than n is parallel only of three
-		one, all := world(n), world(n)
+		single, all := world(n), world(n).w
+		one := single.w
 		for i := range calls {
-			one.add(&calls[i])
+			single.feed.Add(&calls[i])
 		}
 		if got := all.addCalls(calls); got != len(calls) {
 			t.Fatalf("%d Ps: took %d of %d decisions", n, got, len(calls))
@@ -179,7 +187,7 @@ func TestUseDuringBriefCalls(t *testing.T) {
 
 // An idle P beside a goroutine that it could run is lost, until it is on its way.
 func TestLostPs(t *testing.T) {
-	f := &feeder{w: NewWorld()}
+	f := newFeeder()
 	var lost []int64
 	f.w.IdlePs(func(*reference.Decision) { lost = append(lost, f.w.Lost()) })
 	f.procs(2).add(reference.Decision{Kind: reference.KindPStop, P: 1, Why: reference.WhyIdle})
@@ -192,7 +200,7 @@ func TestLostPs(t *testing.T) {
 }
 
 func TestCrowds(t *testing.T) {
-	f := &feeder{w: NewWorld()}
+	f := newFeeder()
 	var crowd []int64
 	var calm []bool
 	f.w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: Crowded}, func(d *reference.Decision) {

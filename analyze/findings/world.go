@@ -4,30 +4,39 @@ import (
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// World follows the stream once for all watchers of a [Set]: the Ps, the
-// goroutines, who waits in which queue, run intervals and time slices.
+// World follows, along the notes of the ledger, what is beyond them for all watchers
+// of a [Set]: who waits in which queue, run intervals and time slices.
 //
-// When a Watcher's Add is called, the World has taken that decision. The ends of
-// intervals are emitted in the middle: the interval is over, but its consequences
-// have not happened yet.
+// When a watcher that subscribed to decisions is called, the World has taken that
+// decision. The ends of intervals are emitted in the middle: the interval is over, but
+// its consequences have not happened yet.
 //
 // Memory follows the goroutines alive, and the Ps and classes with an account, which
-// are bounded. A decision costs one look-up of its goroutine, and no loop.
+// are bounded. A decision costs no look-up and no loop.
 type World struct {
-	now       int64
-	procs     procs.States
-	gomaxp    int64 // Procs
-	globalLen int32
-	maxProcs  int32
-	stw       bool
+	now      int64
+	block    *ledger.Block           // the decision's
+	at       int                     // the decision's number in it
+	note     *ledger.Note            // of it
+	counts   [ledger.NumStates]int64 // Ps
+	usablePs int64
+	// usableAfter is usablePs once the decision's changes are followed.
+	usableAfter int64
+	procs       int32 // GOMAXPROCS as the stream gave it last
+	gomaxp      int64 // Procs
+	globalLen   int32
+	maxProcs    int32
+	stw         bool
 
-	gs ids.Table[Goroutine]
-	g  *Goroutine // the decision's, nil for none
+	gs    ids.Parts[Goroutine] // by slot
+	slots int32                // more than any that was seen
+	byID  ids.Index            // slots
+	g     *Goroutine           // the decision's, nil for none
 
 	span  *span.Accumulator
 	ran   Ran   // up to ranAt
@@ -93,45 +102,70 @@ func NewWorld() *World {
 	return &World{
 		gomaxp: 1, load: 1, slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64,
 		subscriptions: newSubscriptions(), callers: newCallers(), span: span.New(),
-		gs:      ids.NewTable[Goroutine](),
+		byID:    ids.New(),
 		by:      reference.NoG,
 		classes: make([]Class, 1),
 		classOf: map[int32]int32{},
 	}
 }
 
-const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
+// add takes the next block of the stream.
+func (w *World) add(b *ledger.Block) {
+	w.block = b
+	w.gs.Grow(b.Slots)
+	w.knowClasses(b.Classes)
+	ds, next, ps := b.Decisions, 0, 0
+	notes := b.Notes[:len(ds)]
+	calls := 0 // end of the last row of brief system calls
+	for i := range ds {
+		if i < next {
+			continue
+		}
+		if ds[i].Kind == reference.KindSyscall {
+			calls = max(calls, i+b.Calls(i))
+			if k := w.addCalls(ds[i:max(i, calls)]); k > 0 {
+				next = i + k
+				continue
+			}
+		}
+		w.note, w.at = &notes[i], i
+		if w.note.Changed&ledger.Counts != 0 {
+			w.usableAfter = int64(b.Ps[ps].Usable)
+			ps++
+		}
+		w.take(&ds[i])
+	}
+}
 
-// add takes the next decision, and emits it.
-func (w *World) add(d *reference.Decision) {
+// take takes the next decision, and emits it.
+func (w *World) take(d *reference.Decision) {
 	w.passTo(d.Time)
 	// The ends of intervals come before the Ps change, the rest after.
 	switch d.Kind {
 	case reference.KindReady:
 		w.globalLen = d.Global
-		w.procs.Same()
 		w.ready(d)
 		w.see(d)
 		w.emitReady(d)
 	case reference.KindStart:
 		w.start(d)
 		w.globalLen = d.Global
-		w.procs.Apply(d)
+		w.applyPs()
 		w.see(d)
 		w.emitStart(d)
 	case reference.KindStop:
 		w.stop(d)
-		w.procs.Apply(d)
+		w.applyPs()
 		w.see(d)
 		w.emitStop(d)
 	case reference.KindSyscall:
 		w.syscall(d)
-		w.procs.Apply(d)
+		w.applyPs()
 		w.see(d)
 		w.emit(d, reference.KindSyscall)
 	case reference.KindSyscallExit:
 		w.syscallExit(d)
-		w.procs.Apply(d)
+		w.applyPs()
 		w.see(d)
 		if d.P < 0 {
 			w.returned.emit(d)
@@ -140,7 +174,6 @@ func (w *World) add(d *reference.Decision) {
 	case reference.KindMove:
 		w.move(d)
 		w.globalLen = d.Global
-		w.procs.Same()
 		w.seeLost(d)
 		w.emit(d, d.Kind)
 	default:
@@ -148,6 +181,24 @@ func (w *World) add(d *reference.Decision) {
 		w.emit(d, d.Kind)
 		if d.Kind == reference.KindLost {
 			w.skip(d.Wait)
+		}
+	}
+}
+
+// decision returns the one that is being taken.
+func (w *World) decision() *reference.Decision { return &w.block.Decisions[w.at] }
+
+// applyPs follows what the decision meant for the states of the Ps.
+func (w *World) applyPs() {
+	w.usablePs = w.usableAfter
+	switch n := w.note; {
+	case n.Changed&ledger.OneP != 0:
+		w.counts[n.From]--
+		w.counts[n.To]++
+	case n.Changed&ledger.ManyPs != 0:
+		for _, c := range w.block.Changes(w.at) {
+			w.counts[c.From]--
+			w.counts[c.To]++
 		}
 	}
 }
@@ -181,23 +232,24 @@ func (w *World) addRare(d *reference.Decision) {
 	case reference.KindSTWEnd:
 		w.stw = false
 	case reference.KindProcs:
+		w.procs = max(0, d.Batch)
 		w.maxProcs = max(w.maxProcs, d.Batch)
 	case reference.KindSample:
-		if d.G >= 0 && d.Flags&notOfProgram == 0 {
+		if d.G >= 0 && d.Flags&reference.FlagsRuntime == 0 {
 			w.setRan(w.running)
 		}
 	case reference.KindLost:
 		w.globalLen = 0
 		w.forget()
 	}
-	w.procs.Apply(d)
+	w.applyPs()
 	switch d.Kind {
 	case reference.KindSTWBegin, reference.KindSTWEnd, reference.KindProcs:
 		w.setLimits()
 	}
 	switch d.Kind {
 	case reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindSTWEnd, reference.KindProcs, reference.KindLost:
-		w.span.Ps(int64(w.procs.Procs()), w.procs.Usable())
+		w.span.Ps(int64(w.procs), w.usablePs)
 		w.idle = idleUnknown
 		w.see(d)
 	case reference.KindHandoff, reference.KindSTWBegin:
@@ -245,7 +297,7 @@ func (w *World) forget() {
 		w.setComing(p, false)
 		w.setWaking(p, false)
 	}
-	for i := int32(1); i < w.gs.Len(); i++ {
+	for i := int32(1); i < w.slots; i++ {
 		g := w.gs.At(i)
 		g.BlockedAt, g.BlockedNs, g.Reason = -1, -1, reference.ReasonNone
 		g.CallAt, g.slackAt = -1, -1
@@ -273,7 +325,7 @@ func (w *World) p(id int32) *proc {
 
 // addP returns a P that was not seen before; nil if there is none to be had.
 func (w *World) addP(id int32) *proc {
-	if id < 0 || id >= procs.MaxPs {
+	if id < 0 || id >= ledger.MaxPs {
 		return nil
 	}
 	for int(id) >= len(w.ps) {
@@ -295,14 +347,14 @@ func (w *World) ready(d *reference.Decision) {
 		w.g = nil
 		return
 	}
-	g := w.goroutine(d)
+	g := w.goroutine()
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(g, d.Why, 0)
 	}
 	w.leave(g)
 	w.begin(g, &g.ReadyAt, &w.runnable)
 	g.Self = d.Why == reference.WhyGosched
-	by := w.waker(d)
+	by := w.waker()
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
 		if by != nil {
@@ -321,7 +373,7 @@ func (w *World) ready(d *reference.Decision) {
 			w.blocked += g.BlockedNs
 		}
 	}
-	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.procs.Usable()), w.loadSum
+	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.usablePs), w.loadSum
 	w.enter(g, d.To, d.P)
 	if !g.System {
 		if d.Why == reference.WhyNetwork {
@@ -351,7 +403,7 @@ func (w *World) finish(end int64) {
 		w.endRunOn(p, reference.WhyUnknown, 0, true)
 		w.endSlice(p, true)
 	}
-	for i := int32(1); i < w.gs.Len(); i++ {
+	for i := int32(1); i < w.slots; i++ {
 		if g := w.gs.At(i); g.list != inNone {
 			w.residencyOver(g, nil, false)
 		}
@@ -360,7 +412,7 @@ func (w *World) finish(end int64) {
 
 // nodes gives what the span keeps of the goroutines, in the order of their slots.
 func (w *World) nodes(yield func(int32, *span.Node) bool) {
-	for i := int32(1); i < w.gs.Len(); i++ {
+	for i := int32(1); i < w.slots; i++ {
 		if g := w.gs.At(i); !yield(g.Class, &g.node) {
 			return
 		}

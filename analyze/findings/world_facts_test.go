@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -25,9 +26,7 @@ func TestWorldTellsBlocksAndWakers(t *testing.T) {
 			}
 		}
 	})
-	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
-	}
+	ledger.NewFeed(set.Add).AddAll(s.Decisions)
 	if wakes != 1 {
 		t.Errorf("%d wakes", wakes)
 	}
@@ -43,9 +42,7 @@ func TestWorldTellsSyscalls(t *testing.T) {
 	w.Syscalls(findings.SyscallFilter{}, func(c *findings.Syscall) { got = append(got, *c) })
 	var returns []int64
 	w.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, func(*reference.Decision) { returns = append(returns, w.Now()) })
-	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
-	}
+	ledger.NewFeed(set.Add).AddAll(s.Decisions)
 	if d := cmp.Diff([]int64{38}, returns); d != "" {
 		t.Errorf("returns without a P: %s", d)
 	}
@@ -69,10 +66,11 @@ func TestWorldTellsSlotsAndCreators(t *testing.T) {
 	s.Run(3, 0, 5, reference.WhyExit).Run(2, 0, 5, reference.WhyBlock)
 	w := findings.NewWorld()
 	set := findings.NewSet(nil, findings.Env{World: w})
+	feed := ledger.NewFeed(set.Add)
 	slots := map[int64]int32{}
 	for i := range s.Decisions {
 		d := &s.Decisions[i]
-		set.Add(d)
+		feed.Add(d)
 		if d.Kind != reference.KindReady && d.Kind != reference.KindStart && d.Kind != reference.KindStop {
 			continue
 		}

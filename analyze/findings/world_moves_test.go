@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -55,17 +56,14 @@ func TestYieldedAreRunnable(t *testing.T) {
 	w := findings.NewWorld()
 	d := findings.Detector{ID: "x", New: func(findings.Env) findings.Watcher { return nothing{} }}
 	set := findings.NewSet([]findings.Detector{d}, findings.Env{World: w})
-	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
-	}
+	feed := ledger.NewFeed(set.Add)
+	feed.AddAll(s.Decisions)
 	if w.Runnable() != 3 || w.Yielded() != 1 {
 		t.Errorf("%d runnable, %d of them yielded", w.Runnable(), w.Yielded())
 	}
 	n := len(s.Decisions)
 	s.Start(1, 0)
-	for i := range s.Decisions[n:] {
-		set.Add(&s.Decisions[n+i])
-	}
+	feed.AddAll(s.Decisions[n:])
 	if w.Runnable() != 2 || w.Yielded() != 0 {
 		t.Errorf("%d runnable, %d of them yielded", w.Runnable(), w.Yielded())
 	}
@@ -77,9 +75,8 @@ func TestLocalQueuesAreCounted(t *testing.T) {
 	w := findings.NewWorld()
 	d := findings.Detector{ID: "x", New: func(findings.Env) findings.Watcher { return nothing{} }}
 	set := findings.NewSet([]findings.Detector{d}, findings.Env{World: w})
-	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
-	}
+	feed := ledger.NewFeed(set.Add)
+	feed.AddAll(s.Decisions)
 	if n, queues := w.QueuedLocally(); n != 2 || queues != 2 {
 		t.Errorf("%d in %d queues", n, queues)
 	}
@@ -88,14 +85,12 @@ func TestLocalQueuesAreCounted(t *testing.T) {
 	}
 	n := len(s.Decisions)
 	s.Start(3, 2)
-	for i := range s.Decisions[n:] {
-		set.Add(&s.Decisions[n+i])
-	}
+	feed.AddAll(s.Decisions[n:])
 	if n, queues := w.QueuedLocally(); n != 1 || queues != 1 {
 		t.Errorf("%d in %d queues", n, queues)
 	}
 }
 
-type nothing struct{ findings.Quiet }
+type nothing struct{}
 
 func (nothing) Finish(*findings.Facts) []findings.Finding { return nil }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/reference"
@@ -17,6 +18,7 @@ func TestWorldAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(300) {
 		s := procstest.Generate(intn(seed), procstest.Options{})
 		w := NewWorld()
+		feed := ledger.NewFeed(w.add)
 		type key struct {
 			g    int64
 			life int
@@ -33,7 +35,7 @@ func TestWorldAgreesWithTheTruth(t *testing.T) {
 		at := 0
 		for _, m := range s.Moments {
 			for ; at < len(s.Decisions) && s.Decisions[at].Time <= m.From; at++ {
-				w.add(&s.Decisions[at])
+				feed.Add(&s.Decisions[at])
 			}
 			var runnable, running int64
 			seen := map[key]bool{}
@@ -57,7 +59,7 @@ func TestWorldAgreesWithTheTruth(t *testing.T) {
 			checkLists(t, w)
 		}
 		for ; at < len(s.Decisions); at++ {
-			w.add(&s.Decisions[at])
+			feed.Add(&s.Decisions[at])
 		}
 		w.finish(s.End)
 		for i := range w.ps {
@@ -109,6 +111,7 @@ func TestWorldSurvivesNonsense(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w := NewWorld()
+		feed := ledger.NewFeed(w.add)
 		w.Runs(RunFilter{}, func(s *Run) {
 			if s.To < s.From {
 				t.Fatalf("%+v", *s)
@@ -124,7 +127,7 @@ func TestWorldSurvivesNonsense(t *testing.T) {
 		for range 3000 {
 			ps := []int32{-1, 0, 1, 2, procs.MaxPs, 1 << 30, -1 << 31}
 			d := nonsense(r, ps)
-			w.add(&d)
+			feed.Add(&d)
 		}
 		checkLists(t, w)
 		w.finish(1 << 40)

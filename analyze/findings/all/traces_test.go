@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -29,8 +30,9 @@ func detect(t *testing.T, path string) ([]findings.Finding, *analyze.Result) {
 	}
 	defer src.Close()
 	set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	feed := ledger.NewFeed(set.Add)
 	r, err := analyze.Run(context.Background(), src, analyze.Options{OnDecision: func(d *reference.Decision) error {
-		set.Add(d)
+		feed.Add(d)
 		return nil
 	}})
 	if err != nil {
@@ -157,9 +159,7 @@ func BenchmarkTrace(b *testing.B) {
 			b.ResetTimer()
 			for b.Loop() {
 				set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
-				for i := range ds {
-					set.Add(&ds[i])
-				}
+				ledger.NewFeed(set.Add).AddAll(ds)
 			}
 			n := float64(b.N) * float64(len(ds))
 			runtime.ReadMemStats(&after)
@@ -176,10 +176,11 @@ func TestSteadyStateAllocatesLittle(t *testing.T) {
 		ds := record(t, name)
 		length := ds[len(ds)-1].Time + 1
 		set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+		feed := ledger.NewFeed(set.Add)
 		// The first of these runs is not counted.
 		n := testing.AllocsPerRun(1, func() {
 			for i := range ds {
-				set.Add(&ds[i])
+				feed.Add(&ds[i])
 				ds[i].Time += length
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -283,9 +284,7 @@ func (s *Stream) Detect(d findings.Detector) []findings.Finding { return s.Detec
 // DetectWith is Detect with given facts.
 func (s *Stream) DetectWith(d findings.Detector, f *findings.Facts) []findings.Finding {
 	set := findings.NewSet([]findings.Detector{d}, findings.Env{})
-	for i := range s.Decisions {
-		set.Add(&s.Decisions[i])
-	}
+	ledger.NewFeed(set.Add).AddAll(s.Decisions)
 	return set.Finish(f)
 }
 

@@ -7,7 +7,7 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -61,7 +61,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -121,8 +120,7 @@ func (w *watcher) ran(id, now int64) int64 {
 // run now on Ps that are idle, mark, or look for work.
 func (w *watcher) advance(d *reference.Decision) {
 	w.lost += w.rate * (d.Time - w.at)
-	t := w.world.Ps()
-	w.at, w.rate = d.Time, min(w.waiting, t.Count(procs.Idle)+t.Count(procs.GC)+t.Count(procs.Sched))
+	w.at, w.rate = d.Time, min(w.waiting, w.world.Ps(ledger.Idle)+w.world.Ps(ledger.GC)+w.world.Ps(ledger.Sched))
 }
 
 // wait counts goroutines that are blocked, or are no longer.

@@ -4,6 +4,7 @@ package gcdisplacement
 
 import (
 	_ "embed"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
@@ -68,7 +69,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -179,7 +179,7 @@ func (w *watcher) advance(d *reference.Decision) {
 	}
 	n, _ := w.world.Stealable()
 	// Those that an idle P could take, or one that is about to, lack no P.
-	lack := n - w.world.Ps().Count(procs.Idle) - w.world.Waking()
+	lack := n - w.world.Ps(ledger.Idle) - w.world.Waking()
 	if lack <= 0 {
 		return
 	}

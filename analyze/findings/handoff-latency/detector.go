@@ -53,7 +53,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -78,7 +77,7 @@ const maxThreads = 1 << 16
 
 func (w *watcher) pStart(d *reference.Decision) {
 	if uint32(d.P) >= uint32(len(w.lastM)) {
-		if d.P < 0 || int(d.P) >= w.world.Ps().Known() {
+		if d.P < 0 || d.P >= w.world.Known() {
 			return
 		}
 		for int(d.P) >= len(w.lastM) {

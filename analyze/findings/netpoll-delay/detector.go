@@ -6,7 +6,7 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -58,7 +58,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -71,7 +70,7 @@ type watcher struct {
 
 func (w *watcher) ready(d *reference.Decision) {
 	g := w.world.Goroutine()
-	if g != nil && !g.System && d.Why == reference.WhyNetwork && w.world.Ps().Count(procs.Idle) == 0 {
+	if g != nil && !g.System && d.Why == reference.WhyNetwork && w.world.Ps(ledger.Idle) == 0 {
 		w.late++
 		w.pending[d.G] = struct{}{}
 		w.world.Mark(w.world.Slot(), w.mark)

@@ -88,7 +88,6 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t        Thresholds
 	quota    cputhrottling.Thresholds
 	world    *findings.World

@@ -62,7 +62,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -104,7 +103,7 @@ func (a *account) add(b account) {
 }
 
 func (w *watcher) p(id int32) *proc {
-	if id < 0 || int(id) >= w.world.Ps().Known() {
+	if id < 0 || id >= w.world.Known() {
 		return nil
 	}
 	for int(id) >= len(w.ps) {

@@ -4,6 +4,7 @@ package queueimbalance
 
 import (
 	_ "embed"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -61,7 +62,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -145,9 +145,8 @@ func (w *watcher) judge(p int32) {
 	// A queue beside an idle P is the matter of work-conservation, and one that
 	// has just got its thread will steal; a P that marks for the garbage collector,
 	// or is stopped, cannot.
-	t := w.world.Ps()
 	_, filled := w.world.QueuedLocally()
-	if t.Count(procs.Idle) > 0 || w.world.Waking() > 0 || w.world.Procs()-filled <= t.Count(procs.GC)+t.Count(procs.Stopped) {
+	if w.world.Ps(ledger.Idle) > 0 || w.world.Waking() > 0 || w.world.Procs()-filled <= w.world.Ps(ledger.GC)+w.world.Ps(ledger.Stopped) {
 		w.over = 0
 	}
 }
@@ -171,7 +170,7 @@ func (w *watcher) pass(now int64) {
 // look finds who has run the longest on a P with an empty queue.
 func (w *watcher) look() {
 	w.hog = findings.Cell{P: reference.NoP}
-	for p := range int32(min(w.world.Procs(), int64(w.world.Ps().Known()))) {
+	for p := range int32(min(w.world.Procs(), int64(w.world.Known()))) {
 		if w.world.Queued(p) > 0 {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -61,7 +61,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -119,7 +118,7 @@ func (w *watcher) end(d *reference.Decision) {
 
 // first is a goroutine that waits, for restarts in which none is started.
 func (w *watcher) first() (c findings.Cell) {
-	for p := reference.NoP; p < int32(w.world.Ps().Known()) && c.G == 0; p++ {
+	for p := reference.NoP; p < w.world.Known() && c.G == 0; p++ {
 		w.world.Waiting(p, func(g *findings.Goroutine) bool {
 			if !g.Self && !g.Locked {
 				c = findings.Cell{Class: g.Class, G: g.ID, P: g.P, Stack: g.Stack}
@@ -132,7 +131,7 @@ func (w *watcher) first() (c findings.Cell) {
 
 // away is how many Ps run nothing: without a thread, or with one that was only
 // just woken.
-func (w *watcher) away() int64 { return w.world.Ps().Count(procs.Idle) + w.world.Waking() }
+func (w *watcher) away() int64 { return w.world.Ps(ledger.Idle) + w.world.Waking() }
 
 // lost is how many goroutines could run on them. It is asked for again when a P
 // changes, or starts a goroutine; what becomes runnable between counts from then

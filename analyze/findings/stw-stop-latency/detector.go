@@ -9,7 +9,7 @@ import (
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -63,7 +63,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -150,8 +149,7 @@ func (w *watcher) begin(d *reference.Decision) {
 // waiting is how many goroutines of the program the stop keeps from running at
 // present: those that could run on the Ps that run nothing, and who asked.
 func (w *watcher) waiting() int64 {
-	t := w.world.Ps()
-	busy := t.Count(procs.User) + t.Count(procs.System) + t.Count(procs.GC) + t.Count(procs.Tracer) + t.Count(procs.Syscall)
+	busy := w.world.Ps(ledger.User) + w.world.Ps(ledger.System) + w.world.Ps(ledger.GC) + w.world.Ps(ledger.Tracer) + w.world.Ps(ledger.Syscall)
 	n := min(max(0, w.world.Procs()-busy), w.world.Runnable())
 	if w.user {
 		n++
@@ -261,7 +259,7 @@ func (w *watcher) end(d *reference.Decision) {
 	if w.user {
 		w.victims.Add(findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.asked.G, P: w.asked.P, Stack: w.asked.Stack})
 	}
-	for p := reference.NoP; p < int32(w.world.Ps().Known()); p++ {
+	for p := reference.NoP; p < w.world.Known(); p++ {
 		n := 0
 		w.world.Waiting(p, func(g *findings.Goroutine) bool {
 			if at := max(g.ReadyAt, from); at < w.last && g.ID != w.late.G {

@@ -6,7 +6,7 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -56,7 +56,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -122,7 +121,7 @@ func (c *cell) lost() int64 { return c.held/2 + c.waitNs }
 func (c *cell) ratio() float64 { return float64(c.lost()) / float64(max(1, c.slept)) }
 
 func (w *watcher) proc(d *reference.Decision) {
-	if ps := w.world.Ps(); ps.Count(procs.Idle)+ps.Count(procs.NotRecorded) > 0 {
+	if w.world.Ps(ledger.Idle)+w.world.Ps(ledger.NotRecorded) > 0 {
 		w.busySince = -1
 	} else if w.busySince < 0 {
 		w.busySince = d.Time

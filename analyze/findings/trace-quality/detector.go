@@ -62,7 +62,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t           Thresholds
 	first, last int64 // unexplained starts
 	cycles      int64

@@ -9,7 +9,7 @@ import (
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -66,7 +66,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 
@@ -102,11 +101,11 @@ func (w *watcher) add(d *reference.Decision) {
 		}
 		w.start = -1
 	}
-	for _, c := range w.world.Ps().Changes() {
+	for _, c := range w.world.Changes() {
 		for int(c.P) >= len(w.idle) {
 			w.idle = append(w.idle, -1)
 		}
-		if c.To == procs.Idle {
+		if c.To == ledger.Idle {
 			w.idle[c.P] = w.last
 		} else {
 			w.idle[c.P] = -1
@@ -141,7 +140,7 @@ func (w *watcher) over(d *reference.Decision) {
 		c.Class, c.G, c.P, c.Stack = g.Class, g.ID, d.P, g.Stack
 	} else {
 		w.world.Waiting(reference.NoP, look)
-		for p := range int32(w.world.Ps().Known()) {
+		for p := range w.world.Known() {
 			w.world.Waiting(p, look)
 		}
 	}

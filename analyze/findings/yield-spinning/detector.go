@@ -63,7 +63,6 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	findings.Quiet
 	t     Thresholds
 	world *findings.World
 	gap   int64 // ns: the pause that ends a stretch
