@@ -76,13 +76,13 @@ func TestGapIsNotCounted(t *testing.T) {
 				}
 				w := want[p.P]
 				for _, s := range []struct {
-					state procs.State
+					state ledger.State
 					ns    int64
 				}{
-					{procs.User, p.RunningNs}, {procs.GC, p.GCNs}, {procs.Idle, p.IdleNs}, {procs.Syscall, p.SyscallNs},
+					{ledger.User, p.RunningNs}, {ledger.GC, p.GCNs}, {ledger.Idle, p.IdleNs}, {ledger.Syscall, p.SyscallNs},
 				} {
 					// After the gap's end, the P is known again later, and what it runs still later.
-					unknown := p.NotRecordedNs - res.Trace.LostNs + max(0, p.SchedNs-w[procs.Sched])
+					unknown := p.NotRecordedNs - res.Trace.LostNs + max(0, p.SchedNs-w[ledger.Sched])
 					if s.ns > w[s.state] || s.ns < w[s.state]-unknown {
 						t.Errorf("go1.%d, generation %d: P%d is %v for %d ns, in the whole trace without the gap %d", minor, gen, p.P, s.state, s.ns, w[s.state])
 					}
@@ -108,16 +108,16 @@ func TestGapIsNotCounted(t *testing.T) {
 }
 
 // statesOf is how long each P was in which state, without [from, to).
-func statesOf(ds []reference.Decision, end, from, to int64) map[int32][procs.NotRecorded + 1]int64 {
-	out := map[int32][procs.NotRecorded + 1]int64{}
-	now := map[int32]procs.State{}
+func statesOf(ds []reference.Decision, end, from, to int64) map[int32][ledger.NotRecorded + 1]int64 {
+	out := map[int32][ledger.NotRecorded + 1]int64{}
+	now := map[int32]ledger.State{}
 	since := map[int32]int64{}
 	pass := func(p int32, until int64) {
 		sum := out[p]
 		sum[now[p]] += until - since[p] - max(0, min(until, to)-max(since[p], from))
 		out[p], since[p] = sum, until
 	}
-	var states procs.States
+	var states ledger.States
 	for i := range ds {
 		states.Apply(&ds[i])
 		for _, c := range states.Changes() {

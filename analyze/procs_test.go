@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/damage"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
@@ -42,7 +42,7 @@ func TestMillionPs(t *testing.T) {
 	if res == nil {
 		t.Fatal("no result")
 	}
-	if len(res.Procs.Ps) > procs.MaxPs || res.Trace.Events < 900_000 {
+	if len(res.Procs.Ps) > ledger.MaxPs || res.Trace.Events < 900_000 {
 		t.Errorf("%d Ps, %d events", len(res.Procs.Ps), res.Trace.Events)
 	}
 }

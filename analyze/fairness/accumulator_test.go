@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -172,13 +172,13 @@ func check(t failer, s procstest.Stream) {
 			if i >= m.Procs {
 				continue
 			}
-			if st == procs.Idle {
+			if st == ledger.Idle {
 				idle++
 			}
-			if st != procs.NotRecorded {
+			if st != ledger.NotRecorded {
 				ps++
 			}
-			if st != procs.GC && st != procs.Stopped && st != procs.NotRecorded {
+			if st != ledger.GC && st != ledger.Stopped && st != ledger.NotRecorded {
 				usable++
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/ledger"
-	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -125,13 +124,13 @@ func TestWorldSurvivesNonsense(t *testing.T) {
 		w.Residencies(ResidencyFilter{Global: true}, func(*Residency) {})
 		w.Residencies(ResidencyFilter{Whys: []reference.Why{reference.WhyUnblock, reference.WhySlice}}, func(*Residency) {})
 		for range 3000 {
-			ps := []int32{-1, 0, 1, 2, procs.MaxPs, 1 << 30, -1 << 31}
+			ps := []int32{-1, 0, 1, 2, ledger.MaxPs, 1 << 30, -1 << 31}
 			d := nonsense(r, ps)
 			feed.Add(&d)
 		}
 		checkLists(t, w)
 		w.finish(1 << 40)
-		if len(w.ps) > procs.MaxPs {
+		if len(w.ps) > ledger.MaxPs {
 			t.Fatal(len(w.ps))
 		}
 	}

@@ -44,7 +44,7 @@ type account struct {
 	since  int64 // start of the present state
 	starts int64
 	parks  int64
-	state  State
+	state  ledger.State
 	born   bool
 }
 
@@ -70,7 +70,7 @@ func New() *Accumulator { return &Accumulator{} }
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.omitted, a.mentions = b.Omitted, b.Mentions
 	for len(a.accounts) < b.Known {
-		a.accounts = append(a.accounts, account{state: Unused})
+		a.accounts = append(a.accounts, account{state: ledger.Unused})
 	}
 	ds, next := b.Decisions, 0 // the first that was not taken yet
 	notes := b.Notes[:len(ds)]
@@ -111,7 +111,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 }
 
 // pass ends what a P did until now, and begins another state.
-func (p *account) pass(to State, now int64) {
+func (p *account) pass(to ledger.State, now int64) {
 	if p.born {
 		p.times[p.state] += now - p.since
 	} else {
@@ -184,8 +184,8 @@ func (a *Accumulator) addCalls(calls []reference.Decision) {
 	for i := 1; i < len(calls); i += 2 {
 		from := max(now, calls[i-1].Time)
 		now = max(from, calls[i].Time)
-		p.times[User] += from - since
-		p.times[Syscall] += now - from
+		p.times[ledger.User] += from - since
+		p.times[ledger.Syscall] += now - from
 		since = now
 	}
 	a.now, p.since = now, since
@@ -249,21 +249,21 @@ func (a *Accumulator) Finish(end int64) Result {
 		r.Ps = append(r.Ps, Proc{
 			P:          int32(i),
 			LifetimeNs: end - p.birth,
-			RunningNs:  p.times[User],
-			SystemNs:   p.times[System],
-			GCNs:       p.times[GC],
-			TracerNs:   p.times[Tracer],
-			SyscallNs:  p.times[Syscall],
-			SchedNs:    p.times[Sched],
-			IdleNs:     p.times[Idle],
-			StoppedNs:  p.times[Stopped],
-			UnusedNs:   p.times[Unused],
+			RunningNs:  p.times[ledger.User],
+			SystemNs:   p.times[ledger.System],
+			GCNs:       p.times[ledger.GC],
+			TracerNs:   p.times[ledger.Tracer],
+			SyscallNs:  p.times[ledger.Syscall],
+			SchedNs:    p.times[ledger.Sched],
+			IdleNs:     p.times[ledger.Idle],
+			StoppedNs:  p.times[ledger.Stopped],
+			UnusedNs:   p.times[ledger.Unused],
 
-			NotRecordedNs: p.times[NotRecorded],
+			NotRecordedNs: p.times[ledger.NotRecorded],
 
 			Starts:    p.starts,
 			Parks:     p.parks,
-			QueueMean: p.queue.integral.Mean(end - p.birth - p.times[NotRecorded]),
+			QueueMean: p.queue.integral.Mean(end - p.birth - p.times[ledger.NotRecorded]),
 			QueueMax:  int32(p.queue.max),
 		})
 	}

@@ -101,7 +101,7 @@ func check(t failer, s procstest.Stream) {
 	got := run(s.Decisions, s.End)
 
 	type truth struct {
-		times [procs.NotRecorded + 1]int64
+		times [ledger.NotRecorded + 1]int64
 		queue float64
 		life  int64
 	}
@@ -141,13 +141,13 @@ func check(t failer, s procstest.Stream) {
 		}
 		w := ps[p.P]
 		want := procs.Proc{
-			P: p.P, LifetimeNs: w.life, RunningNs: w.times[procs.User], SystemNs: w.times[procs.System],
-			GCNs: w.times[procs.GC], TracerNs: w.times[procs.Tracer], SyscallNs: w.times[procs.Syscall],
-			SchedNs: w.times[procs.Sched], IdleNs: w.times[procs.Idle], StoppedNs: w.times[procs.Stopped],
-			UnusedNs: w.times[procs.Unused], NotRecordedNs: w.times[procs.NotRecorded], Starts: p.Starts, Parks: p.Parks, QueueMax: p.QueueMax,
+			P: p.P, LifetimeNs: w.life, RunningNs: w.times[ledger.User], SystemNs: w.times[ledger.System],
+			GCNs: w.times[ledger.GC], TracerNs: w.times[ledger.Tracer], SyscallNs: w.times[ledger.Syscall],
+			SchedNs: w.times[ledger.Sched], IdleNs: w.times[ledger.Idle], StoppedNs: w.times[ledger.Stopped],
+			UnusedNs: w.times[ledger.Unused], NotRecordedNs: w.times[ledger.NotRecorded], Starts: p.Starts, Parks: p.Parks, QueueMax: p.QueueMax,
 			QueueMean: p.QueueMean,
 		}
-		if life := float64(w.life - w.times[procs.NotRecorded]); life > 0 && math.Abs(p.QueueMean-w.queue/life) > 1e-9 {
+		if life := float64(w.life - w.times[ledger.NotRecorded]); life > 0 && math.Abs(p.QueueMean-w.queue/life) > 1e-9 {
 			t.Errorf("P%d: mean queue %v, want %v", p.P, p.QueueMean, w.queue/life)
 		}
 		if d := cmp.Diff(want, p); d != "" {
@@ -206,7 +206,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("P%d: times sum to %d, lifetime %d", p.P, sum, p.LifetimeNs)
 		}
 	}
-	if len(got.Ps) > procs.MaxPs || got.OmittedPs == 0 || got.OmittedMentions == 0 {
+	if len(got.Ps) > ledger.MaxPs || got.OmittedPs == 0 || got.OmittedMentions == 0 {
 		t.Errorf("%d Ps, %d omitted, %d mentions", len(got.Ps), got.OmittedPs, got.OmittedMentions)
 	}
 	if got.Steals.Matrix != nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // The states of the two packages have the same numbers; a conversion relies on
 // it.
-var _ = [1]struct{}{}[int(procs.Idle)-int(Idle)+int(procs.User)-int(User)+
-	int(procs.System)-int(System)+int(procs.GC)-int(GC)+int(procs.Tracer)-int(Tracer)+
-	int(procs.Syscall)-int(Syscall)+int(procs.Sched)-int(Sched)+int(procs.Stopped)-int(Stopped)+
-	int(procs.NotRecorded)-int(NotRecorded)]
+var _ = [1]struct{}{}[int(ledger.Idle)-int(Idle)+int(ledger.User)-int(User)+
+	int(ledger.System)-int(System)+int(ledger.GC)-int(GC)+int(ledger.Tracer)-int(Tracer)+
+	int(ledger.Syscall)-int(Syscall)+int(ledger.Sched)-int(Sched)+int(ledger.Stopped)-int(Stopped)+
+	int(ledger.NotRecorded)-int(NotRecorded)]
 
 func run(o Options, ds []reference.Decision, end int64) Result {
 	a := drive(New(o))
@@ -274,7 +274,7 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 	}
 	n := len(s.Moments[0].States)
 	type bin struct {
-		state                           [][procs.NotRecorded + 1]int64
+		state                           [][ledger.NotRecorded + 1]int64
 		queue                           []int64
 		peak                            []int
 		global, runnable, idle, missed  int64
@@ -284,7 +284,7 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 	}
 	bins := make([]bin, r.Bins)
 	for i := range bins {
-		bins[i].state = make([][procs.NotRecorded + 1]int64, n)
+		bins[i].state = make([][ledger.NotRecorded + 1]int64, n)
 		bins[i].queue = make([]int64, n)
 		bins[i].peak = make([]int, n)
 	}
@@ -301,7 +301,7 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 		}
 		for p := range n {
 			queued += m.Local[p]
-			if m.States[p] == procs.Idle {
+			if m.States[p] == ledger.Idle {
 				idle++
 			}
 		}
@@ -376,14 +376,14 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 				got  []uint8
 				want int64
 			}{
-				{"user", l.User, st[procs.User]},
-				{"system", l.System, st[procs.System] + st[procs.Tracer]},
-				{"gc", l.GC, st[procs.GC]},
-				{"syscall", l.Syscall, st[procs.Syscall]},
-				{"sched", l.Sched, st[procs.Sched]},
-				{"stopped", l.Stopped, st[procs.Stopped]},
-				{"unused", l.Unused, st[procs.Unused]},
-				{"not recorded", l.NotRecorded, st[procs.NotRecorded]},
+				{"user", l.User, st[ledger.User]},
+				{"system", l.System, st[ledger.System] + st[ledger.Tracer]},
+				{"gc", l.GC, st[ledger.GC]},
+				{"syscall", l.Syscall, st[ledger.Syscall]},
+				{"sched", l.Sched, st[ledger.Sched]},
+				{"stopped", l.Stopped, st[ledger.Stopped]},
+				{"unused", l.Unused, st[ledger.Unused]},
+				{"not recorded", l.NotRecorded, st[ledger.NotRecorded]},
 			} {
 				var got uint8
 				if c.got != nil {
@@ -433,7 +433,7 @@ func checkWindows(t failer, s procstest.Stream, r Result) {
 				}
 				l := stints[int32(p)]
 				switch {
-				case state == procs.Unused:
+				case state == ledger.Unused:
 					if len(l) > 0 && l[0].From < hi {
 						t.Errorf("[%d,%d] P%d is unused, but: %+v", lo, hi, p, l[0])
 					}

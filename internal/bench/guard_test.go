@@ -99,16 +99,13 @@ func newSteps(tables *events.Tables) *steps {
 	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, func(b *ledger.Block) {
 		s.timeline.Add(b, s.marked...)
 		s.marked = s.marked[:0]
-	})
+	}, s.found.Add)
 	s.rec = reconstruct.New(tables, reconstruct.Options{Rules: reference.RulesFor(26), Emit: s.take})
 	return s
 }
 
 func (s *steps) take(ds []reference.Decision) []reference.Decision {
 	s.feed.AddAll(ds)
-	for i := range ds {
-		s.found.Add(&ds[i])
-	}
 	return ds[:0]
 }
 

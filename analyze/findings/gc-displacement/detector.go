@@ -11,7 +11,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/ids"
-	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -268,7 +267,7 @@ func (w *watcher) start(d *reference.Decision) {
 }
 
 func (w *watcher) begin(d *reference.Decision) {
-	if d.P < 0 || d.P >= procs.MaxPs {
+	if d.P < 0 || d.P >= ledger.MaxPs {
 		return
 	}
 	for int(d.P) >= len(w.workers) {

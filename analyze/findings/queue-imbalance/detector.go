@@ -11,7 +11,6 @@ import (
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
-	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -218,7 +217,7 @@ const sample = 8
 
 // gini is how unevenly the queued time lies on the Ps: 0 evenly, 1 all on one.
 func (w *watcher) gini(n int) float64 {
-	x := make([]float64, min(n, procs.MaxPs))
+	x := make([]float64, min(n, ledger.MaxPs))
 	for i := range x {
 		x[i] = float64(w.world.QueuedNs(int32(i)))
 	}

@@ -9,7 +9,7 @@ import (
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -103,7 +103,7 @@ const sample = 16
 func (w *watcher) steal(d *reference.Decision) {
 	w.now.steals++
 	w.now.moved += int64(d.Batch)
-	if d.Victim < 0 || d.Victim >= procs.MaxPs {
+	if d.Victim < 0 || d.Victim >= ledger.MaxPs {
 		return
 	}
 	for int(d.Victim) >= len(w.pairs) {

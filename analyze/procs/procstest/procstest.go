@@ -11,7 +11,7 @@ package procstest
 import (
 	"slices"
 
-	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -38,9 +38,9 @@ type Stream struct {
 type Moment struct {
 	From, To int64
 	Procs    int
-	States   []procs.State // by P; Unused for those that were never known
-	Known    []bool        // by P
-	Local    []int         // by P
+	States   []ledger.State // by P; Unused for those that were never known
+	Known    []bool         // by P
+	Local    []int          // by P
 	Global   int
 	Gs       []G  // alive
 	Gap      bool // nothing of it is recorded
@@ -75,7 +75,7 @@ type gor struct {
 }
 
 type proc struct {
-	state   procs.State
+	state   ledger.State
 	known   bool
 	cur     *gor
 	runnext *gor
@@ -119,7 +119,7 @@ func Generate(intn func(n int) int, o Options) Stream {
 	def(&o.MaxStep, 1000)
 	x := &gen{intn: intn, o: o, ps: make([]proc, o.Ps)}
 	for i := range x.ps {
-		x.ps[i].state = procs.Unused
+		x.ps[i].state = ledger.Unused
 	}
 	x.resize(1 + intn(o.Ps))
 	for i := range x.ps[:x.n] {
@@ -220,7 +220,7 @@ func (x *gen) create() *gor {
 }
 
 // pick returns a random P in one of the states, or -1.
-func (x *gen) pick(states ...procs.State) int {
+func (x *gen) pick(states ...ledger.State) int {
 	var fit []int
 	for i := range x.ps[:x.n] {
 		if slices.Contains(states, x.ps[i].state) {
@@ -249,7 +249,7 @@ func (x *gen) pickG(s status) *gor {
 func (x *gen) step() {
 	switch x.intn(16) {
 	case 0, 1: // a go statement, or a wake-up
-		p := x.pick(procs.User)
+		p := x.pick(ledger.User)
 		g := x.pickG(blocked)
 		if p < 0 {
 			return
@@ -266,7 +266,7 @@ func (x *gen) step() {
 			x.readyGlobal(x.create(), reference.WhyCreate)
 		}
 	case 3: // a wake-up that runs at once
-		p := x.pick(procs.Sched)
+		p := x.pick(ledger.Sched)
 		g := x.pickG(blocked)
 		if p < 0 || g == nil {
 			return
@@ -275,27 +275,27 @@ func (x *gen) step() {
 		x.emit(reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, Flags: g.flags, P: int32(p), To: reference.QueueDirect, Why: reference.WhyNetwork})
 		x.start(g, p, reference.SrcNetpoll, reference.NoP)
 	case 4, 5: // a run interval ends
-		if p := x.pick(procs.User, procs.System, procs.GC, procs.Tracer); p >= 0 {
+		if p := x.pick(ledger.User, ledger.System, ledger.GC, ledger.Tracer); p >= 0 {
 			x.stop(p)
 		}
 	case 6, 7, 8:
-		if p := x.pick(procs.Sched); p >= 0 {
+		if p := x.pick(ledger.Sched); p >= 0 {
 			x.find(p)
 		}
 	case 9:
-		if p := x.pick(procs.Idle, procs.NotRecorded); p >= 0 {
+		if p := x.pick(ledger.Idle, ledger.NotRecorded); p >= 0 {
 			x.emit(reference.Decision{Kind: reference.KindHandoff, P: int32(p), M: 1, Why: reference.WhyRetakeSlow})
 			x.pstart(p, 0)
 		}
 	case 10:
-		if p := x.pick(procs.User, procs.System); p >= 0 {
+		if p := x.pick(ledger.User, ledger.System); p >= 0 {
 			g := x.ps[p].cur
 			g.status = syscall
-			x.ps[p].state = procs.Syscall
+			x.ps[p].state = ledger.Syscall
 			x.emit(reference.Decision{Kind: reference.KindSyscall, G: g.id, Class: g.class, Flags: g.flags, P: int32(p)})
 		}
 	case 11:
-		p := x.pick(procs.Syscall)
+		p := x.pick(ledger.Syscall)
 		if p < 0 {
 			if g := x.pickG(syscall); g != nil { // its P was retaken
 				x.emit(reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, Flags: g.flags, P: reference.NoP})
@@ -305,7 +305,7 @@ func (x *gen) step() {
 		}
 		g := x.ps[p].cur
 		if x.intn(2) == 0 {
-			x.ps[p].state, x.ps[p].cur = procs.Idle, nil
+			x.ps[p].state, x.ps[p].cur = ledger.Idle, nil
 			x.emit(reference.Decision{Kind: reference.KindRetake, P: int32(p), Why: reference.WhyRetakeSlow})
 			return
 		}
@@ -320,7 +320,7 @@ func (x *gen) step() {
 		}
 		x.emit(reference.Decision{Kind: k})
 	case 13: // a goroutine of the runtime
-		p := x.pick(procs.Sched)
+		p := x.pick(ledger.Sched)
 		if p < 0 {
 			return
 		}
@@ -334,27 +334,27 @@ func (x *gen) step() {
 			x.stw()
 		}
 	case 15: // park
-		if p := x.pick(procs.Sched); p >= 0 {
-			x.ps[p].state = procs.Idle
+		if p := x.pick(ledger.Sched); p >= 0 {
+			x.ps[p].state = ledger.Idle
 			x.emit(reference.Decision{Kind: reference.KindPStop, P: int32(p), Why: reference.WhyIdle})
 		}
 	}
 }
 
-func stateOf(f reference.Flags) procs.State {
+func stateOf(f reference.Flags) ledger.State {
 	switch {
 	case f&reference.FlagGC != 0:
-		return procs.GC
+		return ledger.GC
 	case f&reference.FlagTracer != 0:
-		return procs.Tracer
+		return ledger.Tracer
 	case f&reference.FlagSystem != 0:
-		return procs.System
+		return ledger.System
 	}
-	return procs.User
+	return ledger.User
 }
 
 func (x *gen) pstart(p int, f reference.Flags) {
-	x.ps[p].state = procs.Sched
+	x.ps[p].state = ledger.Sched
 	x.emit(reference.Decision{Kind: reference.KindPStart, P: int32(p), Flags: f})
 }
 
@@ -422,7 +422,7 @@ func (x *gen) start(g *gor, p int, src reference.Source, victim int32) {
 // stop ends the run interval on p.
 func (x *gen) stop(p int) {
 	g := x.ps[p].cur
-	x.ps[p].cur, x.ps[p].state = nil, procs.Sched
+	x.ps[p].cur, x.ps[p].state = nil, ledger.Sched
 	g.status = blocked
 	d := reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, Flags: g.flags, P: int32(p)}
 	how := x.intn(4)
@@ -495,26 +495,26 @@ func (x *gen) find(p int) {
 
 // stw stops the world, perhaps changes GOMAXPROCS, and starts some Ps again.
 func (x *gen) stw() {
-	by := x.pick(procs.User)
+	by := x.pick(ledger.User)
 	if by < 0 {
 		return
 	}
 	x.emit(reference.Decision{Kind: reference.KindSTWBegin, Why: reference.WhyGC})
 	for i := range x.ps[:x.n] {
 		p := &x.ps[i]
-		if i == by || p.state == procs.Idle || p.state == procs.NotRecorded {
+		if i == by || p.state == ledger.Idle || p.state == ledger.NotRecorded {
 			continue
 		}
 		x.tick()
 		if p.state.Running() {
 			g := p.cur
-			p.cur, p.state = nil, procs.Sched
+			p.cur, p.state = nil, ledger.Sched
 			x.emit(reference.Decision{Kind: reference.KindPreempt, G: g.id, P: int32(i), Why: reference.WhySTW})
 			g.status = blocked
 			x.emit(reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, Flags: g.flags, P: int32(i), Why: reference.WhySTW})
 			x.ready(g, i, reference.WhySTW, reference.NoG, x.intn(2) == 0)
 		}
-		p.cur, p.state = nil, procs.Stopped
+		p.cur, p.state = nil, ledger.Stopped
 		x.emit(reference.Decision{Kind: reference.KindPStop, P: int32(i), Why: reference.WhySTW})
 	}
 	x.tick()
@@ -530,14 +530,14 @@ func (x *gen) stw() {
 		x.resize(n)
 	}
 	for i := range x.ps[:x.n] {
-		if x.ps[i].state == procs.Stopped && x.intn(2) == 0 {
+		if x.ps[i].state == ledger.Stopped && x.intn(2) == 0 {
 			x.tick()
 			x.pstart(i, 0)
 		}
 	}
 	for i := range x.ps {
-		if x.ps[i].state == procs.Stopped {
-			x.ps[i].state = procs.Idle
+		if x.ps[i].state == ledger.Stopped {
+			x.ps[i].state = ledger.Idle
 		}
 	}
 	x.emit(reference.Decision{Kind: reference.KindSTWEnd})
@@ -548,9 +548,9 @@ func (x *gen) resize(n int) {
 	for i := range x.ps {
 		switch {
 		case i >= n:
-			x.ps[i].state = procs.Unused
-		case x.ps[i].state == procs.Unused:
-			x.ps[i].state, x.ps[i].known = procs.Idle, true
+			x.ps[i].state = ledger.Unused
+		case x.ps[i].state == ledger.Unused:
+			x.ps[i].state, x.ps[i].known = ledger.Idle, true
 		}
 	}
 	x.emit(reference.Decision{Kind: reference.KindProcs, Batch: int32(n)})
@@ -576,8 +576,8 @@ func (x *gen) gap() {
 	for i := range x.ps {
 		p := &x.ps[i]
 		p.cur, p.runnext, p.ring = nil, nil, nil
-		if p.state != procs.Unused {
-			p.state = procs.NotRecorded
+		if p.state != ledger.Unused {
+			p.state = ledger.NotRecorded
 		}
 	}
 	at, i := x.now, len(x.out.Decisions)
@@ -591,7 +591,7 @@ func (x *gen) gap() {
 		case 0:
 			x.pstart(i, reference.FlagFirst)
 		case 1:
-			x.ps[i].state, x.ps[i].known = procs.Idle, true
+			x.ps[i].state, x.ps[i].known = ledger.Idle, true
 			x.emit(reference.Decision{Kind: reference.KindPStop, P: int32(i), Why: reference.WhyIdle, Flags: reference.FlagFirst})
 		}
 		x.tick()
