@@ -196,7 +196,7 @@ func (s *Switch) Set(on bool) {
 
 // Decisions subscribes to decisions, after the World has taken them. It panics if
 // more than one of the filter's fields but Kinds is set, or none of Kinds.
-func (w *World) Decisions(f DecisionFilter, fn func(*reference.Decision)) *Switch {
+func (l *subscriptions) Decisions(f DecisionFilter, fn func(*reference.Decision)) *Switch {
 	conditions := 0
 	for _, set := range [...]bool{f.Whys != nil, f.Reasons != nil, f.ReadyWhys != nil, f.Mark != 0, f.When != Always} {
 		conditions += b2i(set)
@@ -206,46 +206,46 @@ func (w *World) Decisions(f DecisionFilter, fn func(*reference.Decision)) *Switc
 	}
 	s := &Switch{}
 	for _, k := range f.Kinds {
-		w.decisions(k, &f, fn, s)
+		l.decisions(k, &f, fn, s)
 	}
 	if f.Mark != 0 {
-		w.marked[bits.TrailingZeros8(uint8(f.Mark))].add(fn, s)
+		l.marked[bits.TrailingZeros8(uint8(f.Mark))].add(fn, s)
 	}
 	return s
 }
 
 // decisions puts fn into the lists for decisions of kind k; for those with a mark it
 // is one of all kinds, and the caller's.
-func (w *World) decisions(k reference.Kind, f *DecisionFilter, fn func(*reference.Decision), s *Switch) {
-	w.kinds |= 1 << k
+func (l *subscriptions) decisions(k reference.Kind, f *DecisionFilter, fn func(*reference.Decision), s *Switch) {
+	l.kinds |= 1 << k
 	switch {
 	case f.Whys != nil:
-		if w.kindWhy[k] == nil {
-			w.kindWhy[k] = make([]subscribers[reference.Decision], masks)
+		if l.kindWhy[k] == nil {
+			l.kindWhy[k] = make([]subscribers[reference.Decision], masks)
 		}
-		addEach(w.kindWhy[k], &w.kindWhys[k], f.Whys, fn, s)
+		addEach(l.kindWhy[k], &l.kindWhys[k], f.Whys, fn, s)
 	case f.Reasons != nil && k == reference.KindReady:
-		addEach(w.woken[:], &w.wokenBits, f.Reasons, fn, s)
+		addEach(l.woken[:], &l.wokenBits, f.Reasons, fn, s)
 	case f.Reasons != nil && k == reference.KindStop:
-		addEach(w.blocks[:], &w.blockedBits, f.Reasons, fn, s)
+		addEach(l.blocks[:], &l.blockedBits, f.Reasons, fn, s)
 	case f.ReadyWhys != nil && k == reference.KindStart:
-		addEach(w.started[:], &w.startBit, f.ReadyWhys, fn, s)
+		addEach(l.started[:], &l.startBit, f.ReadyWhys, fn, s)
 	case f.Mark != 0:
-		w.markBits[k] |= f.Mark
+		l.markBits[k] |= f.Mark
 	case f.When == Always && f.Reasons == nil && f.ReadyWhys == nil:
-		w.kind[k].add(fn, s)
+		l.kind[k].add(fn, s)
 	case f.When == MarkWorker:
-		w.worker[k].add(fn, s)
+		l.worker[k].add(fn, s)
 	case f.When == FirstOnP && k == reference.KindStart:
-		w.first.add(fn, s)
+		l.first.add(fn, s)
 	case f.When == Unexplained && k == reference.KindStart:
-		w.unexplained.add(fn, s)
+		l.unexplained.add(fn, s)
 	case f.When == WithoutP && k == reference.KindReady:
-		w.noP.add(fn, s)
+		l.noP.add(fn, s)
 	case f.When == WithoutP && k == reference.KindSyscallExit:
-		w.returned.add(fn, s)
+		l.returned.add(fn, s)
 	case f.When == Crowded && k == reference.KindReady:
-		w.crowded.add(fn, s)
+		l.crowded.add(fn, s)
 	default:
 		panic("findings: a DecisionFilter with a condition that says nothing of " + k.String())
 	}
@@ -268,16 +268,16 @@ const maxMarks = 8
 // NewMark returns a mark for [DecisionFilter]. [World.Mark] gives it to a goroutine;
 // it is gone when that ends. If all are taken it returns 0, which every goroutine has:
 // who subscribes by a mark must expect calls for others.
-func (w *World) NewMark() Mark {
-	if w.marks == maxMarks {
+func (l *subscriptions) NewMark() Mark {
+	if l.marks == maxMarks {
 		return 0
 	}
-	w.marks++
-	return 1 << (w.marks - 1)
+	l.marks++
+	return 1 << (l.marks - 1)
 }
 
 // Runs subscribes to the ends of run intervals, before the goroutine is queued anew.
-func (w *World) Runs(f RunFilter, fn func(*Run)) *Switch {
+func (l *subscriptions) Runs(f RunFilter, fn func(*Run)) *Switch {
 	s := &Switch{}
 	conditions := b2i(f.Whys != nil) + b2i(f.Moved) + b2i(f.Stolen)
 	if f.MinNs > 0 || f.MinWaitNs > 0 || conditions > 1 {
@@ -290,19 +290,19 @@ func (w *World) Runs(f RunFilter, fn func(*Run)) *Switch {
 	}
 	switch {
 	case f.MinWaitNs > 0:
-		w.longWait = min(w.longWait, f.MinWaitNs)
-		w.longWaits.add(fn, s)
+		l.longWait = min(l.longWait, f.MinWaitNs)
+		l.longWaits.add(fn, s)
 	case f.MinNs > 0:
-		w.longRun = min(w.longRun, f.MinNs)
-		w.longRuns.add(fn, s)
+		l.longRun = min(l.longRun, f.MinNs)
+		l.longRuns.add(fn, s)
 	case f.Stolen:
-		w.stolen.add(fn, s)
+		l.stolen.add(fn, s)
 	case f.Moved:
-		w.moved.add(fn, s)
+		l.moved.add(fn, s)
 	case f.Whys != nil:
-		addEach(w.runWhys[:], &w.runBits, f.Whys, fn, s)
+		addEach(l.runWhys[:], &l.runBits, f.Whys, fn, s)
 	default:
-		w.runs.add(fn, s)
+		l.runs.add(fn, s)
 	}
 	return s
 }
@@ -315,14 +315,14 @@ func (f *RunFilter) selects(r *Run) bool {
 // Windows subscribes to the first run interval of the program that ends in each
 // window of so many ns, but the first one; the call comes before those of
 // [World.Runs] for it. All who subscribe must mean the same windows.
-func (w *World) Windows(ns int64, fn func(*Run)) {
-	w.window, w.windowEnd = ns, ns
-	w.windows.add(fn, &Switch{})
+func (l *subscriptions) Windows(ns int64, fn func(*Run)) {
+	l.window, l.windowEnd = ns, ns
+	l.windows.add(fn, &Switch{})
 }
 
 // Slices subscribes to the ends of time slices, before the start of the goroutine
 // that has the next one.
-func (w *World) Slices(f SliceFilter, fn func(*Slice)) *Switch {
+func (l *subscriptions) Slices(f SliceFilter, fn func(*Slice)) *Switch {
 	s := &Switch{}
 	all := fn
 	fn = func(x *Slice) {
@@ -331,18 +331,18 @@ func (w *World) Slices(f SliceFilter, fn func(*Slice)) *Switch {
 		}
 	}
 	if f.MinNs > 0 || f.Whys == nil {
-		w.longSlice = min(w.longSlice, f.MinNs)
-		w.longSlices.add(fn, s)
+		l.longSlice = min(l.longSlice, f.MinNs)
+		l.longSlices.add(fn, s)
 	} else {
-		addEach(w.sliceWhys[:], new(uint32), f.Whys, fn, s)
+		addEach(l.sliceWhys[:], new(uint32), f.Whys, fn, s)
 	}
 	return s
 }
 
 // SliceParts subscribes to the ends of those of at least ns, system calls left out.
-func (w *World) SliceParts(ns int64, fn func(*SlicePart)) {
-	w.longPart = min(w.longPart, ns)
-	w.longParts.add(func(p *SlicePart) {
+func (l *subscriptions) SliceParts(ns int64, fn func(*SlicePart)) {
+	l.longPart = min(l.longPart, ns)
+	l.longParts.add(func(p *SlicePart) {
 		if p.Ns() >= ns {
 			fn(p)
 		}
@@ -351,18 +351,18 @@ func (w *World) SliceParts(ns int64, fn func(*SlicePart)) {
 
 // Syscalls subscribes to system calls that began with a P, when they come back or
 // lose the P, before the World takes that decision.
-func (w *World) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
+func (l *subscriptions) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
 	s := &Switch{}
 	if f == (SyscallFilter{}) {
-		w.syscalls.add(fn, s)
+		l.syscalls.add(fn, s)
 		return s
 	}
 	least := f.MinNs
 	if least == 0 {
 		least = math.MaxInt64
 	}
-	w.longSyscall = min(w.longSyscall, least)
-	w.selectedSyscalls.add(func(c *Syscall) {
+	l.longSyscall = min(l.longSyscall, least)
+	l.selectedSyscalls.add(func(c *Syscall) {
 		if c.To-c.From >= least || f.Lost && c.lost() {
 			fn(c)
 		}
@@ -372,62 +372,62 @@ func (w *World) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
 
 // Residencies subscribes to the times at which goroutines of the program leave a
 // queue, before they do.
-func (w *World) Residencies(f ResidencyFilter, fn func(*Residency)) {
+func (l *subscriptions) Residencies(f ResidencyFilter, fn func(*Residency)) {
 	s := &Switch{}
 	if f.Global {
-		w.leftGlobal.add(fn, s)
+		l.leftGlobal.add(fn, s)
 	}
-	addEach(w.left[:], &w.leftBits, f.Whys, fn, s)
+	addEach(l.left[:], &l.leftBits, f.Whys, fn, s)
 }
 
 // LongQueues subscribes to the times at which the first P's queue gets as long as
 // least, or less if others asked for that, and at which no queue is so long any more.
 // The call comes before those of [World.Decisions].
-func (w *World) LongQueues(least int64, fn func(some *bool)) {
-	w.longQueue = min(w.longQueue, least)
-	w.longQueues.add(fn, &Switch{})
+func (l *subscriptions) LongQueues(least int64, fn func(some *bool)) {
+	l.longQueue = min(l.longQueue, least)
+	l.longQueues.add(fn, &Switch{})
 }
 
 // IdlePs subscribes to the decisions that change [World.Lost] or the number of idle
 // Ps, and to all about a P's thread or a stop of the world.
-func (w *World) IdlePs(fn func(*reference.Decision)) { w.idlePs.add(fn, &Switch{}) }
+func (l *subscriptions) IdlePs(fn func(*reference.Decision)) { l.idlePs.add(fn, &Switch{}) }
 
 // Handovers subscribes to the times at which a P that changed threads runs again,
 // before its goroutine does.
-func (w *World) Handovers(fn func(*Handover)) { w.handovers.add(fn, &Switch{}) }
+func (l *subscriptions) Handovers(fn func(*Handover)) { l.handovers.add(fn, &Switch{}) }
 
 // Silences subscribes to the ends of times of 5 ms and more without any decision in
 // which a goroutine of the program ran, before the World takes the decision that
 // ends it.
-func (w *World) Silences(fn func(*Silence)) { w.silences.add(fn, &Switch{}) }
+func (l *subscriptions) Silences(fn func(*Silence)) { l.silences.add(fn, &Switch{}) }
 
 // Uses subscribes to the decisions that could have changed [Use], where there was
 // Slack before or is afterwards.
-func (w *World) Uses(fn func(*Use)) { w.uses.add(fn, &Switch{}) }
+func (l *subscriptions) Uses(fn func(*Use)) { l.uses.add(fn, &Switch{}) }
 
 // HeldUps subscribes to the times at which such a goroutine becomes runnable, before
 // the calls of [World.Decisions].
-func (w *World) HeldUps(fn func(*HeldUp)) { w.heldUps.add(fn, &Switch{}) }
+func (l *subscriptions) HeldUps(fn func(*HeldUp)) { l.heldUps.add(fn, &Switch{}) }
 
 // lengthened and shortened keep the number of long queues when one has got n
 // goroutines.
-func (w *World) lengthened(n int64) {
-	if n == w.longQueue {
-		w.setLong(w.long + 1)
+func (l *subscriptions) lengthened(n int64) {
+	if n == l.longQueue {
+		l.setLong(l.long + 1)
 	}
 }
 
-func (w *World) shortened(n int64) {
-	if n == w.longQueue-1 {
-		w.setLong(w.long - 1)
+func (l *subscriptions) shortened(n int64) {
+	if n == l.longQueue-1 {
+		l.setLong(l.long - 1)
 	}
 }
 
-func (w *World) setLong(n int64) {
-	w.long = n
-	if some := n > 0; some != w.someLong {
-		w.someLong = some
-		w.longQueues.emit(&w.someLong)
+func (l *subscriptions) setLong(n int64) {
+	l.long = n
+	if some := n > 0; some != l.someLong {
+		l.someLong = some
+		l.longQueues.emit(&l.someLong)
 	}
 }
 
@@ -504,77 +504,77 @@ func (w *World) emitStop(d *reference.Decision) {
 
 // wantsSome reports whether emitSome has somebody to call. It is small, so that most
 // decisions cost no call.
-func (w *World) wantsSome(d *reference.Decision, k reference.Kind) bool {
-	return w.kindWhys[k]>>(d.Why%masks)&1 != 0 || d.Flags&reference.FlagGC != 0
+func (l *subscriptions) wantsSome(d *reference.Decision, k reference.Kind) bool {
+	return l.kindWhys[k]>>(d.Why%masks)&1 != 0 || d.Flags&reference.FlagGC != 0
 }
 
 // emitSome calls those who subscribed to the decisions of a kind with d's cause, or
 // about mark workers.
-func (w *World) emitSome(d *reference.Decision, k reference.Kind) {
-	if w.kindWhys[k]>>(d.Why%masks)&1 != 0 {
-		w.kindWhy[k][d.Why%masks].emit(d)
+func (l *subscriptions) emitSome(d *reference.Decision, k reference.Kind) {
+	if l.kindWhys[k]>>(d.Why%masks)&1 != 0 {
+		l.kindWhy[k][d.Why%masks].emit(d)
 	}
 	if d.Flags&reference.FlagGC != 0 {
-		w.worker[k].emit(d)
+		l.worker[k].emit(d)
 	}
 }
 
 // emitMarked calls those who have marked g, d's goroutine, and subscribed to the kind.
-func (w *World) emitMarked(d *reference.Decision, g *Goroutine, k reference.Kind) {
-	if g != nil && g.marks&w.markBits[k] != 0 {
-		w.emitMarks(d, g)
+func (l *subscriptions) emitMarked(d *reference.Decision, g *Goroutine, k reference.Kind) {
+	if g != nil && g.marks&l.markBits[k] != 0 {
+		l.emitMarks(d, g)
 	}
 }
 
-func (w *World) emitMarks(d *reference.Decision, g *Goroutine) {
-	for m := g.marks & w.markBits[d.Kind]; m != 0; m &= m - 1 {
-		w.marked[bits.TrailingZeros8(uint8(m))].emit(d)
+func (l *subscriptions) emitMarks(d *reference.Decision, g *Goroutine) {
+	for m := g.marks & l.markBits[d.Kind]; m != 0; m &= m - 1 {
+		l.marked[bits.TrailingZeros8(uint8(m))].emit(d)
 	}
 }
 
 // Calm reports whether there was a KindReady since the last that was Crowded.
 func (w *World) Calm() bool { return w.calm }
 
-func (w *World) emitRun(r *Run) {
+func (l *subscriptions) emitRun(r *Run) {
 	if !r.System {
-		if r.To >= w.windowEnd {
-			w.windows.emit(r)
-			w.windowEnd = r.To - r.To%w.window + w.window
+		if r.To >= l.windowEnd {
+			l.windows.emit(r)
+			l.windowEnd = r.To - r.To%l.window + l.window
 		}
 		if r.Moved {
-			w.moved.emit(r)
+			l.moved.emit(r)
 		}
 		if r.stolen() {
-			w.stolen.emit(r)
+			l.stolen.emit(r)
 		}
 	}
-	w.runs.emit(r)
-	if r.To-r.From >= w.longRun {
-		w.longRuns.emit(r)
+	l.runs.emit(r)
+	if r.To-r.From >= l.longRun {
+		l.longRuns.emit(r)
 	}
-	if r.Wait >= w.longWait {
-		w.longWaits.emit(r)
+	if r.Wait >= l.longWait {
+		l.longWaits.emit(r)
 	}
-	if w.runBits>>(r.Why%masks)&1 != 0 {
-		w.runWhys[r.Why%masks].emit(r)
+	if l.runBits>>(r.Why%masks)&1 != 0 {
+		l.runWhys[r.Why%masks].emit(r)
 	}
 }
 
-func (w *World) emitSlice(s *Slice) {
-	if s.To-s.From >= w.longSlice {
-		w.longSlices.emit(s)
+func (l *subscriptions) emitSlice(s *Slice) {
+	if s.To-s.From >= l.longSlice {
+		l.longSlices.emit(s)
 	}
-	w.sliceWhys[s.Why%masks].emit(s)
+	l.sliceWhys[s.Why%masks].emit(s)
 }
 
 // wantsSyscall reports whether anybody wants to be called for a system call of ns.
-func (w *World) wantsSyscall(ns int64, why reference.Why) bool {
-	return w.syscalls.on != 0 || ns >= w.longSyscall || why != reference.WhySyscallExit
+func (l *subscriptions) wantsSyscall(ns int64, why reference.Why) bool {
+	return l.syscalls.on != 0 || ns >= l.longSyscall || why != reference.WhySyscallExit
 }
 
-func (w *World) emitSyscall(c *Syscall) {
-	w.syscalls.emit(c)
-	if c.To-c.From >= w.longSyscall || c.lost() {
-		w.selectedSyscalls.emit(c)
+func (l *subscriptions) emitSyscall(c *Syscall) {
+	l.syscalls.emit(c)
+	if c.To-c.From >= l.longSyscall || c.lost() {
+		l.selectedSyscalls.emit(c)
 	}
 }
