@@ -34,7 +34,7 @@ func (c *callers) count(stack int32) { c.n[c.find(stack)]++ }
 // CallsFrom is how many system calls that began with a P came from a stack, and a
 // small number for the stack, by which a [Watcher] can keep what it knows of them in
 // a slice; all stacks beyond some thousands share 0.
-func (w *World) CallsFrom(stack int32) (n int64, number int32) {
-	i := w.callers.find(stack)
-	return w.callers.n[i], i
+func (c *callers) CallsFrom(stack int32) (n int64, number int32) {
+	i := c.find(stack)
+	return c.n[i], i
 }

@@ -43,7 +43,7 @@ func (w *World) callOver(p *proc, why reference.Why) {
 	}
 	c := &w.call // field by field, as in endRunOn
 	c.G, c.From, c.To, c.P, c.Class, c.Stack = g.ID, p.sysAt, w.now, p.slice.P, g.Class, p.stack
-	c.Why, c.Local, c.System = why, int32(p.queue.n), g.System
+	c.Why, c.Local, c.System = why, int32(w.local[p.slice.P].n), g.System
 	w.emitSyscall(c)
 }
 

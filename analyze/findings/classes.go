@@ -95,34 +95,43 @@ func (c *Class) Over(ns int64) int64 {
 	return n
 }
 
+// accounts are those of all classes, by index; the first is for goroutines without a
+// class, and for the classes beyond maxClasses.
+type accounts struct {
+	classes []Class
+	classOf map[int32]int32
+	recent  [64]struct{ class, i int32 } // of those that were asked for
+	all     struct{ Runs, RunNs int64 }  // of all classes
+}
+
+func newAccounts() accounts { return accounts{classes: make([]Class, 1), classOf: map[int32]int32{}} }
+
+// know makes accounts for classes, of which all that were seen are given.
+func (a *accounts) know(handles []int32) {
+	for i := len(a.classes); i < min(len(handles), maxClasses); i++ {
+		a.classes = append(a.classes, Class{ID: handles[i]})
+		a.classOf[handles[i]] = int32(i)
+	}
+}
+
 // ClassStat returns what is known of a class. The result is valid until the
 // next decision.
-func (w *World) ClassStat(class int32) *Class { return w.classByHandle(class) }
+func (a *accounts) ClassStat(class int32) *Class {
+	r := &a.recent[uint32(class)%uint32(len(a.recent))]
+	if r.class != class || r.i == 0 {
+		r.class, r.i = class, a.classOf[class]
+	}
+	return &a.classes[r.i]
+}
 
 // MeanRun is the mean run interval of all goroutines of the program, in ns.
-func (w *World) MeanRun() int64 { return w.all.RunNs / max(1, w.all.Runs) }
-
-func (w *World) classByHandle(c int32) *Class {
-	r := &w.recent[uint32(c)%uint32(len(w.recent))]
-	if r.class != c || r.i == 0 {
-		r.class, r.i = c, w.classOf[c]
-	}
-	return &w.classes[r.i]
-}
-
-// knowClasses makes accounts for classes, of which all that were seen are given.
-func (w *World) knowClasses(handles []int32) {
-	for i := len(w.classes); i < min(len(handles), maxClasses); i++ {
-		w.classes = append(w.classes, Class{ID: handles[i]})
-		w.classOf[handles[i]] = int32(i)
-	}
-}
+func (a *accounts) MeanRun() int64 { return a.all.RunNs / max(1, a.all.Runs) }
 
 // Classes calls f for all classes with an account, in the order in which the
 // stream showed them.
-func (w *World) Classes(f func(*Class)) {
-	for i := range w.classes {
-		if c := &w.classes[i]; c.Runs > 0 {
+func (a *accounts) Classes(f func(*Class)) {
+	for i := range a.classes {
+		if c := &a.classes[i]; c.Runs > 0 {
 			f(c)
 		}
 	}

@@ -21,7 +21,7 @@ type Goroutine struct {
 	slot       int32   // its place in World.gs
 	next, prev int32   // slots
 	list       int32   // P, or inNone, inGlobal, inNowhere
-	mark       int64   // localStarts when it was queued, if it is watched
+	mark       int64   // Totals.LocalStarts when it was queued, if it is watched
 	markWait   int64   // localWait then
 	loadAt     float64 // loadSum when it became runnable
 	wanted     int32   // goroutines that wanted a P when it became runnable

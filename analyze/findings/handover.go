@@ -64,7 +64,7 @@ func (w *World) setComing(p *proc, on bool) {
 func (w *World) beginHand(p *proc, d *reference.Decision) {
 	h := &p.hand
 	h.at, h.stops, h.why, h.handed = w.now, w.stws, d.Why, false
-	h.local, h.global = p.queue.waited(w.now), w.global.waited(w.now)
+	h.local, h.global = w.local[p.slice.P].waited(w.now), w.global.waited(w.now)
 }
 
 // handOver ends a hand-over: g is about to run on p, and is in no queue.
@@ -76,12 +76,12 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 	if w.handovers.on == 0 || w.stw || h.stops != w.stws || !h.handed && !locked {
 		return
 	}
-	ns := p.queue.waited(w.now) - h.local + (w.global.waited(w.now)-h.global)/w.Procs()
+	ns := w.local[p.slice.P].waited(w.now) - h.local + (w.global.waited(w.now)-h.global)/w.Procs()
 	who := g
 	if d.Flags&reference.FlagTaken != 0 && g.ReadyAt >= 0 && !g.System {
 		ns += w.now - max(at, g.QueuedAt)
 	}
-	for _, l := range []*list{&p.queue, &w.global} {
+	for _, l := range []*list{&w.local[p.slice.P], &w.global} {
 		if who.System && l.head != 0 {
 			who = w.gs.At(l.head)
 		}

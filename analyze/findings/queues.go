@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -23,6 +24,139 @@ type list struct {
 // ns is the waiting in it up to now, and waited that of those that did not yield.
 func (l *list) ns(now int64) int64     { return l.sum + l.n*now }
 func (l *list) waited(now int64) int64 { return l.ns(now) - (l.self + l.nself*now) }
+
+// queues are the run queues as the program's goroutines in them.
+type queues struct {
+	gs       ids.Parts[Goroutine] // by slot
+	local    []list               // by P
+	global   list
+	nowhere  list  // waiting, but in no queue, or an unknown one
+	localLen int64 // goroutines in local queues
+	filled   int64 // local queues that hold any
+	yielded  int64 // goroutines that had asked to wait
+	stealers stealable
+}
+
+// list returns P p's queue, or the global one for NoP; nil for a P that is not known.
+func (q *queues) list(p int32) *list {
+	switch {
+	case uint(p) < uint(len(q.local)):
+		return &q.local[p]
+	case p < 0:
+		return &q.global
+	}
+	return nil
+}
+
+// Queued returns how many goroutines of the program stand in P p's queue, or in
+// the global one for NoP.
+func (q *queues) Queued(p int32) int64 {
+	if l := q.list(p); l != nil {
+		return l.n
+	}
+	return 0
+}
+
+// QueuedLocally returns how many goroutines of the program stand in queues of
+// Ps, and how many of these queues are not empty.
+func (q *queues) QueuedLocally() (n, queues int64) { return q.localLen, q.filled }
+
+// Yielded returns how many of the runnable ones wait because they asked for it,
+// by runtime.Gosched.
+func (q *queues) Yielded() int64 { return q.yielded }
+
+// Stealable returns how many goroutines of the program stand in queues from
+// which any idle P could take them: those wired to a thread, and those that
+// yielded, left out. since is from when on there was at least one.
+func (q *queues) Stealable() (n, since int64) { return q.stealers.n, q.stealers.since }
+
+// Waiting calls f for the goroutines of the program in P's queue, or in the
+// global one for NoP, the earliest first, until it returns false.
+func (q *queues) Waiting(p int32, f func(*Goroutine) bool) {
+	l := q.list(p)
+	if l == nil {
+		return
+	}
+	for i := l.head; i != 0; {
+		g := q.gs.At(i)
+		if !f(g) {
+			return
+		}
+		i = g.next
+	}
+}
+
+// put puts g, whose list is chosen, to the end of it.
+func (q *queues) put(g *Goroutine, now int64, runnext bool) *list {
+	l := q.of(g)
+	g.prev, g.next = l.tail, 0
+	if l.tail != 0 {
+		q.gs.At(l.tail).next = g.slot
+	} else {
+		l.head = g.slot
+	}
+	l.tail = g.slot
+	l.n++
+	l.sum -= now
+	if g.list >= 0 && l.n == 1 {
+		q.filled++
+	}
+	if g.Self {
+		l.nself++
+		l.self -= now
+		q.yielded++
+	}
+	if g.list != inNowhere && !g.Self && !g.Locked {
+		g.stealable = true
+		q.stealers.add(now, runnext)
+	}
+	return l
+}
+
+// remove takes g out of its list, which it returns.
+func (q *queues) remove(g *Goroutine, now int64) *list {
+	l := q.of(g)
+	if g.prev != 0 {
+		q.gs.At(g.prev).next = g.next
+	} else {
+		l.head = g.next
+	}
+	if g.next != 0 {
+		q.gs.At(g.next).prev = g.prev
+	} else {
+		l.tail = g.prev
+	}
+	l.n--
+	l.sum += now
+	if g.list >= 0 {
+		q.localLen--
+		if l.n == 0 {
+			q.filled--
+		}
+	}
+	if g.Self {
+		l.nself--
+		l.self += now
+		q.yielded--
+	}
+	if g.stealable {
+		g.stealable = false
+		q.stealers.n--
+	}
+	g.next, g.prev, g.watched = 0, 0, false
+	return l
+}
+
+// of returns the list that g is in.
+func (q *queues) of(g *Goroutine) *list {
+	switch {
+	case g.list >= 0:
+		return &q.local[g.list]
+	case g.list == inGlobal:
+		return &q.global
+	}
+	return &q.nowhere
+}
 
 // Residency is the time for which a goroutine of the program stands in one queue.
 type Residency struct {
@@ -61,94 +195,35 @@ func (w *World) enter(g *Goroutine, to reference.Queue, p int32) {
 	if g.System {
 		return
 	}
-	l := &w.nowhere
 	g.list, g.P = inNowhere, reference.NoP
 	switch to {
 	case reference.QueueRunnext, reference.QueueLocal:
-		if pp := w.p(p); pp != nil {
-			l, g.list, g.P = &pp.queue, p, p
+		if w.p(p) != nil {
+			g.list, g.P = p, p
 			w.localLen++
 			g.watched = w.leftBits>>(g.ReadyWhy%masks)&1 != 0
 		}
 	case reference.QueueGlobal:
-		l, g.list = &w.global, inGlobal
+		g.list = inGlobal
 		g.watched = true
 	}
 	if g.watched {
-		g.mark, g.markLen, g.markWait = w.localStarts, int32(w.localLen), w.localWait
+		g.mark, g.markLen, g.markWait = w.totals.LocalStarts, int32(w.localLen), w.localWait
 	}
-	g.prev, g.next = l.tail, 0
-	if l.tail != 0 {
-		w.gs.At(l.tail).next = g.slot
-	} else {
-		l.head = g.slot
-	}
-	l.tail = g.slot
-	l.n++
-	l.sum -= w.now
-	if g.list >= 0 {
-		if l.n == 1 {
-			w.filled++
-		}
+	if l := w.put(g, w.now, to == reference.QueueRunnext); g.list >= 0 {
 		w.lengthened(l.n)
-	}
-	if g.Self {
-		l.nself++
-		l.self -= w.now
-		w.yielded++
-	}
-	if g.list != inNowhere && !g.Self && !g.Locked {
-		g.stealable = true
-		w.stealers.add(w.now, to == reference.QueueRunnext)
 	}
 }
 
 // leave takes a goroutine out of the queue that it is in, if any.
 func (w *World) leave(g *Goroutine) {
-	if g.list != inNone {
-		w.leaveQueue(g)
+	if g.list == inNone {
+		return
 	}
-}
-
-func (w *World) leaveQueue(g *Goroutine) {
-	var l *list
-	switch {
-	case g.list >= 0:
-		l = &w.ps[g.list].queue
-		w.localLen--
-	case g.list == inGlobal:
-		l = &w.global
-	default:
-		l = &w.nowhere
-	}
-	if g.prev != 0 {
-		w.gs.At(g.prev).next = g.next
-	} else {
-		l.head = g.next
-	}
-	if g.next != 0 {
-		w.gs.At(g.next).prev = g.prev
-	} else {
-		l.tail = g.prev
-	}
-	l.n--
-	l.sum += w.now
-	if g.list >= 0 {
-		if l.n == 0 {
-			w.filled--
-		}
+	if l := w.remove(g, w.now); g.list >= 0 {
 		w.shortened(l.n)
 	}
-	if g.Self {
-		l.nself--
-		l.self += w.now
-		w.yielded--
-	}
-	if g.stealable {
-		g.stealable = false
-		w.stealers.n--
-	}
-	g.list, g.next, g.prev, g.watched = inNone, 0, 0, false
+	g.list = inNone
 }
 
 // residencyOver emits that a goroutine is about to leave its queue, if somebody
@@ -161,7 +236,7 @@ func (w *World) residencyOver(g *Goroutine, d *reference.Decision, start bool) {
 
 func (w *World) emitResidency(g *Goroutine, d *reference.Decision, start bool) {
 	w.residency = Residency{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
-	if n := w.localStarts - g.mark; n > 0 {
+	if n := w.totals.LocalStarts - g.mark; n > 0 {
 		w.residency.Later = n - int64(g.markLen)
 		w.residency.LaterWait = (w.localWait - g.markWait) / n
 	}

@@ -6,7 +6,7 @@ import (
 
 // proc is what is known of a P beyond its state.
 type proc struct {
-	queue list
+	PHistory
 	g     *Goroutine // that runs or is in a system call, nil for none
 	stack int32      // of the system call
 	// The run interval.
@@ -19,13 +19,9 @@ type proc struct {
 	// The slice.
 	slice Slice
 	part  SlicePart
-	run   Run   // the last
-	last  bool  // there is one since the P got its thread
-	began int64 // starts
-	// The last start, and the last that began a slice.
-	startAt, startRan, sliceAt int64
-	fresh                      bool  // it got a thread, and no start came since
-	ranTo                      int64 // time of the last KindStop; -1: none
+	run   Run  // the last
+	last  bool // there is one since the P got its thread
+	fresh bool // it got a thread, and no start came since
 	// How the run interval began.
 	freeAt int64 // since when the P had a thread and ran nothing before it, or has
 	src    reference.Source
@@ -120,13 +116,13 @@ func (w *World) start(d *reference.Decision) {
 	if !g.System {
 		switch d.Src {
 		case reference.SrcRunnext, reference.SrcLocal, reference.SrcSteal, reference.SrcStealRunnext:
-			w.localStarts++
+			w.totals.LocalStarts++
 			if g.ReadyAt >= 0 {
 				w.localWait += w.now - g.ReadyAt
 			}
 			w.classes[g.class].Local++
 			if inherits {
-				w.hops++
+				w.totals.Inherited++
 			}
 		}
 	}
@@ -154,11 +150,11 @@ func (w *World) start(d *reference.Decision) {
 	w.setRan(w.running)
 	w.run(g, p, d.P, d.Src, idle)
 	if p != nil {
-		p.began++
+		p.Starts++
 		w.firstOnP, p.fresh = p.fresh, false
-		p.startAt, p.startRan = w.now, w.ran.Ns
+		p.StartAt, p.StartRan = w.now, w.ran.Ns
 		if !inherits {
-			p.sliceAt = w.now
+			p.SliceAt = w.now
 		}
 	}
 	g.New = false
@@ -240,7 +236,7 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	ns := s.Ns()
 	g.RunNs += ns
 	if !s.System {
-		w.runsEnded++
+		w.totals.Runs++
 		w.busy += ns
 		c := &w.classes[g.class]
 		if ns >= 1_000_000 && why != reference.WhySlice && c.Runs >= 10 && ns >= 20*c.Median() && 50*c.Over(1_000_000) <= c.Runs {
@@ -287,11 +283,11 @@ func (w *World) stop(d *reference.Decision) {
 	g := w.goroutine()
 	g.RunAt = g.StartAt
 	if g.RunAt >= 0 && !g.System && d.Why != reference.WhyExit {
-		w.stops++
+		w.totals.Stops++
 		g.Stops++
 	}
 	if p != nil {
-		p.ranTo = w.now
+		p.StopAt = w.now
 	}
 	if p != nil && p.g == g {
 		w.runOver(p, d.Why, d.Stack, d.Why == reference.WhyLost)

@@ -45,7 +45,7 @@ func (w *World) silent(until int64) {
 		p := &w.ps[i]
 		switch {
 		case p.g == nil:
-			if p.stopAt >= 0 && p.queue.n > 0 {
+			if p.stopAt >= 0 && w.local[i].n > 0 {
 				s.Freaks++
 			}
 		case p.sysAt < 0 && !p.g.System:

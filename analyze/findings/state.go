@@ -22,40 +22,16 @@ func (w *World) Running(p int32) *Goroutine {
 	return nil
 }
 
-// Queued returns how many goroutines of the program stand in P p's queue, or in
-// the global one for NoP.
-func (w *World) Queued(p int32) int64 {
-	if uint(p) < uint(len(w.ps)) {
-		return w.ps[uint(p)].queue.n
-	}
-	if p < 0 {
-		return w.global.n
+// QueuedNs is how long goroutines of the program have stood in P p's queue, ns.
+func (w *World) QueuedNs(p int32) int64 {
+	if l := w.list(p); l != nil {
+		return l.ns(w.now)
 	}
 	return 0
 }
 
-// QueuedLocally returns how many goroutines of the program stand in queues of
-// Ps, and how many of these queues are not empty.
-func (w *World) QueuedLocally() (n, queues int64) { return w.localLen, w.filled }
-
-// QueuedNs is how long goroutines of the program have stood in P p's queue, ns.
-func (w *World) QueuedNs(p int32) int64 {
-	pp := w.p(p)
-	if pp == nil {
-		return 0
-	}
-	return pp.queue.ns(w.now)
-}
-
 // Runnable counts the goroutines of the program that wait for a P.
 func (w *World) Runnable() int64 { return w.runnable }
-
-// Yielded returns how many of the runnable ones wait because they asked for it,
-// by runtime.Gosched.
-func (w *World) Yielded() int64 { return w.yielded }
-
-// NetworkWakes is how many times the network made a goroutine of the program runnable.
-func (w *World) NetworkWakes() int64 { return w.polled }
 
 // Now returns the time of the last decision.
 func (w *World) Now() int64 { return w.now }
@@ -85,11 +61,6 @@ func (w *World) GlobalLen() int32 { return w.globalLen }
 // Stopping reports whether a stop-the-world is in progress.
 func (w *World) Stopping() bool { return w.stw }
 
-// Stealable returns how many goroutines of the program stand in queues from
-// which any idle P could take them: those wired to a thread, and those that
-// yielded, left out. since is from when on there was at least one.
-func (w *World) Stealable() (n, since int64) { return w.stealers.n, w.stealers.since }
-
 // Goroutine returns that of the last decision, or nil.
 func (w *World) Goroutine() *Goroutine {
 	return w.g
@@ -118,10 +89,36 @@ func (w *World) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
 // does so itself.
 func (w *World) Waker() (g int64, stack int32) { return w.by, w.byStack }
 
-// Runs is how many run intervals of the program's goroutines have ended, and
-// Stops how many of them by a KindStop other than its end.
-func (w *World) RunsEnded() int64 { return w.runsEnded }
-func (w *World) Stops() int64     { return w.stops }
+// Totals are counts of the program's goroutines, up to the last decision.
+type Totals struct {
+	Runs         int64 // run intervals that have ended
+	Stops        int64 // of them, by a KindStop other than the goroutine's end
+	NetworkWakes int64
+	LocalStarts  int64 // out of local queues
+	Inherited    int64 // of these, those that inherited the time slice
+}
+
+// Totals returns them.
+func (w *World) Totals() Totals { return w.totals }
+
+// PHistory is what was last on a P. A time is -1 where there was nothing.
+type PHistory struct {
+	Starts   int64
+	StartAt  int64 // the last KindStart
+	StartRan int64 // Ran.Ns then
+	SliceAt  int64 // the last KindStart that began a time slice
+	StopAt   int64 // the last KindStop
+}
+
+var noHistory = PHistory{StartAt: -1, SliceAt: -1, StopAt: -1}
+
+// History returns that of P p.
+func (w *World) History(p int32) PHistory {
+	if uint(p) < uint(len(w.ps)) {
+		return w.ps[p].PHistory
+	}
+	return noHistory
+}
 
 // LastRun returns the last run interval on P p; nil if there was none since the
 // P got its thread. It is valid until the next decision.
@@ -130,39 +127,6 @@ func (w *World) LastRun(p int32) *Run {
 		return &w.ps[uint(p)].run
 	}
 	return nil
-}
-
-// StoppedAt is when a goroutine stopped on P p last; -1: none did.
-func (w *World) StoppedAt(p int32) int64 {
-	if uint(p) < uint(len(w.ps)) {
-		return w.ps[uint(p)].ranTo
-	}
-	return -1
-}
-
-// Began is how many starts there were on P p.
-func (w *World) Began(p int32) int64 {
-	if uint(p) < uint(len(w.ps)) {
-		return w.ps[uint(p)].began
-	}
-	return 0
-}
-
-// Waiting calls f for the goroutines of the program in P's queue, or in the
-// global one for NoP, the earliest first, until it returns false.
-func (w *World) Waiting(p int32, f func(*Goroutine) bool) {
-	l := &w.global
-	if p >= 0 {
-		if int(p) >= len(w.ps) {
-			return
-		}
-		l = &w.ps[p].queue
-	}
-	for i := l.head; i != 0; i = w.gs.At(i).next {
-		if !f(w.gs.At(i)) {
-			return
-		}
-	}
 }
 
 // Everyone calls f for all goroutines of the program that wait, in the order of
@@ -200,10 +164,6 @@ func (w *World) meanLoad(g *Goroutine) float32 {
 func (w *World) LoadOf(g *Goroutine) float64 {
 	return max(float64(max(g.loadBefore(), w.meanLoad(g))), w.Load())
 }
-
-// Starts returns how many starts of the program's goroutines came out of local
-// queues, and how many of them inherited the time slice.
-func (w *World) Starts() (local, hops int64) { return w.localStarts, w.hops }
 
 // Strained reports whether threads seem to have lacked CPUs: more than a tenth
 // of the busy time lies in run intervals that are freaks of their class (over

@@ -133,8 +133,8 @@ func TestWakeUpsByTheNetwork(t *testing.T) {
 	f.add(reference.Decision{Kind: reference.KindReady, G: 2, Why: reference.WhyNetwork})
 	f.add(reference.Decision{Kind: reference.KindReady, G: 3, Why: reference.WhyNetwork, Flags: reference.FlagNoP})
 	f.add(reference.Decision{Kind: reference.KindReady, G: 4, Why: reference.WhyNetwork, Flags: reference.FlagSystem})
-	if f.w.NetworkWakes() != 2 || !slices.Equal(noP, []int64{3}) {
-		t.Errorf("%d wake-ups of the program, without a P those of %v", f.w.NetworkWakes(), noP)
+	if f.w.Totals().NetworkWakes != 2 || !slices.Equal(noP, []int64{3}) {
+		t.Errorf("%d wake-ups of the program, without a P those of %v", f.w.Totals().NetworkWakes, noP)
 	}
 }
 
@@ -205,8 +205,8 @@ func TestDecisionFilters(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got[name], want)
 		}
 	}
-	if s := w.LastRun(0); s == nil || s.G != 2 || s.Ns() != 10 || w.StoppedAt(0) != 110 || w.Began(0) != 3 || w.RunsEnded() != 2 || w.Stops() != 1 {
-		t.Errorf("%+v, stopped at %d, %d starts, %d run intervals, %d stops", s, w.StoppedAt(0), w.Began(0), w.RunsEnded(), w.Stops())
+	if s := w.LastRun(0); s == nil || s.G != 2 || s.Ns() != 10 || w.History(0).StopAt != 110 || w.History(0).Starts != 3 || w.Totals().Runs != 2 || w.Totals().Stops != 1 {
+		t.Errorf("%+v, stopped at %d, %d starts, %d run intervals, %d stops", s, w.History(0).StopAt, w.History(0).Starts, w.Totals().Runs, w.Totals().Stops)
 	}
 	add(reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: reference.WhyIdle})
 	if w.LastRun(0) != nil {

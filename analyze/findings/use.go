@@ -159,23 +159,6 @@ func (w *World) setRan(running int64) {
 	w.ranN = running
 }
 
-// LastStart is when the last KindStart on P p was, and Ran.Ns then; -1: there was
-// none. SliceStart is when the last one was that began a time slice.
-func (w *World) LastStart(p int32) (at, ran int64) {
-	if uint(p) < uint(len(w.ps)) {
-		return w.ps[uint(p)].startAt, w.ps[uint(p)].startRan
-	}
-	return -1, 0
-}
-
-// SliceStart is described at [World.LastStart].
-func (w *World) SliceStart(p int32) int64 {
-	if uint(p) < uint(len(w.ps)) {
-		return w.ps[uint(p)].sliceAt
-	}
-	return -1
-}
-
 // SlicePart is what is left of a [Slice] since it began, or since a preemption in it: a
 // goroutine may inherit the slice through runnext, but the request was heeded.
 type SlicePart struct {

@@ -95,8 +95,8 @@ func TestRunIntervalsAskedForByKind(t *testing.T) {
 	if !slices.Equal(moved, []int64{80, 120}) || !slices.Equal(stolen, []int64{80}) || !slices.Equal(window, []int64{120, 261}) {
 		t.Errorf("moved %v, stolen %v, first in their windows %v", moved, stolen, window)
 	}
-	if at, ran := f.w.LastStart(0); at != 260 || ran != 160 || f.w.SliceStart(1) != 160 {
-		t.Errorf("last start at %d, after %d ns of running; last slice of P 1 at %d", at, ran, f.w.SliceStart(1))
+	if h := f.w.History(0); h.StartAt != 260 || h.StartRan != 160 || f.w.History(1).SliceAt != 160 {
+		t.Errorf("last start at %d, after %d ns of running; last slice of P 1 at %d", h.StartAt, h.StartRan, f.w.History(1).SliceAt)
 	}
 }
 

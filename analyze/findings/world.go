@@ -33,10 +33,10 @@ type World struct {
 	maxProcs    int32
 	stw         bool
 
-	gs    ids.Parts[Goroutine] // by slot
-	slots int32                // more than any that was seen
-	byID  ids.Index            // slots
-	g     *Goroutine           // the decision's, nil for none
+	queues
+	slots int32      // more than any that was seen
+	byID  ids.Index  // slots
+	g     *Goroutine // the decision's, nil for none
 
 	span  *span.Accumulator
 	ran   Ran   // up to ranAt
@@ -54,43 +54,30 @@ type World struct {
 	calm   bool
 	heldUp HeldUp
 
-	ps       []proc
-	global   list
-	nowhere  list // waiting, but in no queue, or an unknown one
-	stealers stealable
+	ps []proc
 
-	runnable, running int64   // goroutines of the program
-	localStarts       int64   // starts of them out of a local queue
-	hops              int64   // of them, those that inherited the slice
-	localLen          int64   // of them, in local queues
-	filled            int64   // local queues that hold any
-	localWait         int64   // how long those of localStarts had waited, ns
+	runnable, running int64 // goroutines of the program
+	localWait         int64 // how long those of Totals.LocalStarts had waited, ns
+	totals            Totals
 	loadSum           float64 // integral of Load over time
 	waking            int64   // Ps
-	yielded           int64   // of the runnable, those that had asked to wait
-	polled            int64   // NetworkWakes
 
-	classes []Class
-	classOf map[int32]int32
-	recent  [64]struct{ class, i int32 } // of those that were asked for
-	all     struct{ Runs, RunNs int64 }  // of all classes
+	accounts // of classes
 
 	strain, busy int64 // ns
 	blocked      int64 // ns, of goroutines of the program, up to when they were woken
 
-	load      float64 // Load after the last decision
-	wanting   int64   // that had load: goroutines that ran or were runnable
-	usable    int64   // and usable Ps
-	by        int64   // of the last KindReady
-	byStack   int32
-	firstOnP  bool  // of the last KindStart
-	ended     int32 // slot of the goroutine that ended last
-	stops     int64 // of goroutines of the program
-	runsEnded int64
+	load     float64 // Load after the last decision
+	wanting  int64   // that had load: goroutines that ran or were runnable
+	usable   int64   // and usable Ps
+	by       int64   // of the last KindReady
+	byStack  int32
+	firstOnP bool  // of the last KindStart
+	ended    int32 // slot of the goroutine that ended last
 
 	subscriptions
-	call      Syscall
-	callers   callers
+	call Syscall
+	callers
 	hand      Handover
 	stws      int64 // stops of the world
 	coming    int64 // Ps
@@ -101,11 +88,9 @@ type World struct {
 func NewWorld() *World {
 	return &World{
 		gomaxp: 1, load: 1, slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64,
-		subscriptions: newSubscriptions(), callers: newCallers(), span: span.New(),
-		byID:    ids.New(),
-		by:      reference.NoG,
-		classes: make([]Class, 1),
-		classOf: map[int32]int32{},
+		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),
+		byID: ids.New(),
+		by:   reference.NoG,
 	}
 }
 
@@ -113,7 +98,7 @@ func NewWorld() *World {
 func (w *World) add(b *ledger.Block) {
 	w.block = b
 	w.gs.Grow(b.Slots)
-	w.knowClasses(b.Classes)
+	w.know(b.Classes)
 	ds, next, ps := b.Decisions, 0, 0
 	notes := b.Notes[:len(ds)]
 	calls := 0 // end of the last row of brief system calls
@@ -292,7 +277,7 @@ func (w *World) forget() {
 	for k := range w.ps {
 		p := &w.ps[k]
 		w.endSlice(p, true)
-		p.stopAt, p.ranTo, p.last, p.fresh = -1, -1, false, false
+		p.stopAt, p.StopAt, p.last, p.fresh = -1, -1, false, false
 		p.hand.at = -1
 		w.setComing(p, false)
 		w.setWaking(p, false)
@@ -330,7 +315,8 @@ func (w *World) addP(id int32) *proc {
 	}
 	for int(id) >= len(w.ps) {
 		id := int32(len(w.ps))
-		w.ps = append(w.ps, proc{sysAt: -1, stopAt: -1, ranTo: -1, startAt: -1, sliceAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, part: SlicePart{P: id}})
+		w.local = append(w.local, list{})
+		w.ps = append(w.ps, proc{PHistory: noHistory, sysAt: -1, stopAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, part: SlicePart{P: id}})
 	}
 	return &w.ps[id]
 }
@@ -377,7 +363,7 @@ func (w *World) ready(d *reference.Decision) {
 	w.enter(g, d.To, d.P)
 	if !g.System {
 		if d.Why == reference.WhyNetwork {
-			w.polled++
+			w.totals.NetworkWakes++
 		}
 		w.span.Ready(&g.node, g.Class)
 		if by != nil && by != g && !by.System {

@@ -62,7 +62,7 @@ func TestWorldAgreesWithTheTruth(t *testing.T) {
 		}
 		w.finish(s.End)
 		for i := range w.ps {
-			waited += w.ps[i].queue.ns(s.End)
+			waited += w.local[i].ns(s.End)
 		}
 		waited += w.global.ns(s.End) + w.nowhere.ns(s.End)
 		if ran != wantRan || waited != wantWaited {
@@ -96,7 +96,7 @@ func checkLists(t *testing.T, w *World) {
 		}
 	}
 	for i := range w.ps {
-		walk(&w.ps[i].queue, int32(i))
+		walk(&w.local[i], int32(i))
 	}
 	walk(&w.global, inGlobal)
 	walk(&w.nowhere, inNowhere)

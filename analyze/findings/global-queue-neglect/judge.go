@@ -32,7 +32,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Warning
 	}
 	var n numbers
-	n.local, n.inherited = w.world.Starts()
+	totals := w.world.Totals()
+	n.local, n.inherited = totals.LocalStarts, totals.Inherited
 	w.world.Classes(func(c *findings.Class) {
 		if c.Local > 0 {
 			n.fed = append(n.fed, feeder{c.ID, c.Local})

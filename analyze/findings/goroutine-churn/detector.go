@@ -119,7 +119,7 @@ func (w *watcher) run(r *findings.Run) {
 
 func (w *watcher) close() {
 	a := &w.now
-	runs := w.world.RunsEnded()
+	runs := w.world.Totals().Runs
 	a.starts = runs - w.before
 	w.before = runs
 	if float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs {

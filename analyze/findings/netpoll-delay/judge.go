@@ -17,7 +17,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			w.waited(g, f.EndNs-g.ReadyAt, f.EndNs, g.P)
 		}
 	})
-	total, wakes := w.victims.Total, w.world.NetworkWakes()
+	total, wakes := w.victims.Total, w.world.Totals().NetworkWakes
 	if total.N < w.t.MinCount || float64(w.late) < w.t.Share*float64(wakes) || float64(total.N) < w.t.TailShare*float64(w.late) {
 		return nil
 	}

@@ -155,7 +155,7 @@ func (w *watcher) preempted(s *findings.Run) {
 		w.slices = append(w.slices, slice{at: -1})
 	}
 	x := &w.slices[s.P]
-	if at := w.world.SliceStart(s.P); x.at != at {
+	if at := w.world.History(s.P).SliceAt; x.at != at {
 		*x = slice{at: at}
 	}
 	x.heeded, x.before = s.To, x.heeded
@@ -163,8 +163,8 @@ func (w *watcher) preempted(s *findings.Run) {
 
 func (w *watcher) run(r *findings.Run) {
 	ns := r.Ns()
-	from, ran := w.world.LastStart(r.P)
-	if ns < w.t.LongNs || r.System || r.Open || from != r.From {
+	last := w.world.History(r.P)
+	if ns < w.t.LongNs || r.System || r.Open || last.StartAt != r.From {
 		return
 	}
 	c := w.world.ClassStat(r.Class)
@@ -179,9 +179,9 @@ func (w *watcher) run(r *findings.Run) {
 		}
 	}
 	x := findings.Cell{Class: r.Class, Ns: ns - c.Median(), From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack}
-	with := w.world.Ran().Ns - ran
+	with := w.world.Ran().Ns - last.StartRan
 	w.all.interrupted(x, with, self)
-	if !w.silences.Since(from) {
+	if !w.silences.Since(last.StartAt) {
 		w.apart.interrupted(x, with, self)
 	}
 }
@@ -229,7 +229,7 @@ func (a *account) interrupted(x findings.Cell, with int64, self bool) {
 }
 
 func (w *watcher) slice(s *findings.Slice) {
-	if s.System || s.Open || s.N == 0 || w.world.SliceStart(s.P) != s.From {
+	if s.System || s.Open || s.N == 0 || w.world.History(s.P).SliceAt != s.From {
 		return
 	}
 	before := int64(0)

@@ -119,7 +119,7 @@ func (w *watcher) pstart(d *reference.Decision) {
 	}
 	p.startAt = -1
 	if p.stopAt >= 0 && d.Time-p.stopAt < w.t.GapNs {
-		p.startAt, p.workAt, p.before = d.Time, -1, w.world.Began(d.P)
+		p.startAt, p.workAt, p.before = d.Time, -1, w.world.History(d.P).Starts
 		p.by, p.byStack = w.world.Waker()
 	}
 }
@@ -173,7 +173,7 @@ func (w *watcher) wake(p *proc, d *reference.Decision) {
 		p.window = n
 	}
 	p.wakes++
-	p.tasks += w.world.Began(d.P) - p.before
+	p.tasks += w.world.History(d.P).Starts - p.before
 	if p.workAt < 0 {
 		p.empty++
 		p.awake += d.Time - p.startAt

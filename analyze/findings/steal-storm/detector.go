@@ -78,7 +78,7 @@ type account struct {
 
 // roll begins the window that s is the first run interval of.
 func (w *watcher) roll(s *findings.Run) {
-	w.close(w.world.RunsEnded() - 1)
+	w.close(w.world.Totals().Runs - 1)
 	w.from = s.To - s.To%w.t.WindowNs
 }
 

@@ -15,7 +15,7 @@ type numbers struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close(w.world.RunsEnded())
+	w.close(w.world.Totals().Runs)
 	t := &w.total
 	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	if !ok {

@@ -247,7 +247,7 @@ func (w *watcher) start(d *reference.Decision) {
 		return
 	}
 	m.wait = d.Time - m.ready
-	if at := w.world.StoppedAt(d.P); at >= 0 && d.Time-at <= maxTurn {
+	if at := w.world.History(d.P).StopAt; at >= 0 && d.Time-at <= maxTurn {
 		m.sched = min(d.Time-at, m.wait)
 	}
 }
