@@ -23,14 +23,6 @@ type Syscall struct {
 // lost reports whether it lost the P.
 func (s *Syscall) lost() bool { return s.Why != reference.WhySyscallExit }
 
-// endCall emits that the system call on P p, if there is one, goes on without it.
-func (w *World) endCall(p *proc, why reference.Why) {
-	if p.sysAt >= 0 && p.g != nil {
-		p.g.CallWhy = why
-		w.callOver(p, why)
-	}
-}
-
 // callOver emits that the system call on P p is over, or goes on without it.
 func (w *World) callOver(p *proc, why reference.Why) {
 	g := p.g

@@ -108,9 +108,8 @@ func (w *World) start(d *reference.Decision) {
 	w.residencyOver(g, d, true)
 	if p != nil && p.stopAt >= 0 {
 		// The P had a thread and work, and yet nothing ran: a strained machine.
-		if gap := w.now - p.stopAt; gap >= 1_000_000 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
-			w.strain += gap
-			w.busy += gap
+		if gap := w.now - p.stopAt; g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
+			w.pause(gap)
 		}
 	}
 	if !g.System {
@@ -147,12 +146,12 @@ func (w *World) start(d *reference.Decision) {
 	}
 	g.end(&g.ReadyAt, &w.runnable)
 	w.begin(g, &g.StartAt, &w.running)
-	w.setRan(w.running)
+	w.ran.set(w.now, w.running)
 	w.run(g, p, d.P, d.Src, idle)
 	if p != nil {
 		p.Starts++
 		w.firstOnP, p.fresh = p.fresh, false
-		p.StartAt, p.StartRan = w.now, w.ran.Ns
+		p.StartAt, p.StartRan = w.now, w.ran.ran.Ns
 		if !inherits {
 			p.SliceAt = w.now
 		}
@@ -237,18 +236,15 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	g.RunNs += ns
 	if !s.System {
 		w.totals.Runs++
-		w.busy += ns
 		c := &w.classes[g.class]
-		if ns >= 1_000_000 && why != reference.WhySlice && c.Runs >= 10 && ns >= 20*c.Median() && 50*c.Over(1_000_000) <= c.Runs {
-			w.strain += ns
-		}
+		w.interval(c, ns, why)
 		if !open {
 			w.all.Runs++
 			w.all.RunNs += max(1, ns)
 			c.add(ns, !s.First && !s.Moved && !(g.Locked && w.g == g), why)
 		}
 	}
-	w.setRan(w.running - 1)
+	w.ran.set(w.now, w.running-1)
 	w.emitRun(s)
 	if why == reference.WhySlice {
 		w.endPart(p)

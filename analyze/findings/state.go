@@ -165,16 +165,6 @@ func (w *World) LoadOf(g *Goroutine) float64 {
 	return max(float64(max(g.loadBefore(), w.meanLoad(g))), w.Load())
 }
 
-// Strained reports whether threads seem to have lacked CPUs: more than a tenth
-// of the busy time lies in run intervals that are freaks of their class (over
-// 1 ms, over 20 times its median, at most one in 50 that long, and not ended by
-// a preemption), or in pauses
-// of over 1 ms of Ps that had a thread and work. A P whose thread the operating
-// system does not run looks just so.
-func (w *World) Strained() bool {
-	return w.strain >= 2_000_000 && float64(w.strain) > 0.1*float64(w.busy)
-}
-
 // Waking returns how many Ps have got a thread and run nothing since: each is on
 // its way to take something.
 func (w *World) Waking() int64 { return w.waking }

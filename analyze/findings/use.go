@@ -41,6 +41,39 @@ func (s *stopwatch) ns(now int64) int64 {
 	return s.sum
 }
 
+// usage follows how the Ps are used.
+type usage struct {
+	use Use
+	// How many must run for use to be Slack or Parallel.
+	slackFrom, parallelFrom int64
+	slack, parallel         stopwatch
+}
+
+// limit is for a change of GOMAXPROCS, or the begin or end of a stop of the world.
+func (u *usage) limit(procs int64, stopping bool) {
+	u.slackFrom, u.parallelFrom = math.MaxInt64, math.MaxInt64
+	if procs >= 2 && !stopping {
+		u.slackFrom, u.parallelFrom = 1, max(2, (procs+1)/2)
+	}
+}
+
+// follow takes how many goroutines run, and whether there is Slack if any does. It
+// reports whether there was Slack before, or is now.
+func (u *usage) follow(now, run int64, idlers bool) bool {
+	if run >= u.parallelFrom != u.parallel.on {
+		u.parallel.toggle(now)
+	}
+	slack := idlers && run >= u.slackFrom
+	if !slack && !u.use.Slack {
+		return false
+	}
+	if slack != u.use.Slack {
+		u.slack.toggle(now)
+	}
+	u.use.Slack, u.use.Parallel, u.use.Run = slack, u.parallel.on, run
+	return true
+}
+
 // see looks how the Ps are used, after decision d.
 func (w *World) see(d *reference.Decision) {
 	usable := w.usablePs
@@ -51,45 +84,18 @@ func (w *World) see(d *reference.Decision) {
 		w.wanting, w.usable, w.load = n, usable, load(n, usable)
 	}
 	run := w.running - w.counts[ledger.Syscall]
-	if run >= w.parallelFrom != w.parallel.on {
-		w.parallel.toggle(w.now)
-	}
-	if w.use.Slack || w.idlers() {
-		w.seeSlack(run)
+	if w.follow(w.now, run, w.idlers()) {
+		w.use.Procs = w.gomaxp
+		w.uses.emit(&w.use)
 	}
 	if idle := w.counts[ledger.Idle]; idle != w.idle || idle != 0 && w.stealers.n|w.lost != 0 { // else none is lost, as before
 		w.seeLost(d)
 	}
 }
 
-// seeSlack is for where there was Slack, or may be from now on, when run goroutines
-// run.
-func (w *World) seeSlack(run int64) {
-	u := &w.use
-	slack := w.idlers() && run >= w.slackFrom
-	if !slack && !u.Slack {
-		return
-	}
-	if slack != u.Slack {
-		w.slack.toggle(w.now)
-	}
-	u.Slack, u.Parallel, u.Run, u.Procs = slack, w.parallel.on, run, w.gomaxp
-	w.uses.emit(u)
-}
-
 // idlers reports whether there is Slack if somebody runs.
 func (w *World) idlers() bool {
 	return w.runnable == 0 && 2*(w.usablePs-w.running) >= w.gomaxp
-}
-
-// setLimits follows a change of GOMAXPROCS, or the begin or end of a stop of the
-// world.
-func (w *World) setLimits() {
-	p := max(1, int64(w.procs))
-	w.gomaxp, w.slackFrom, w.parallelFrom = p, math.MaxInt64, math.MaxInt64
-	if p >= 2 && !w.stw {
-		w.slackFrom, w.parallelFrom = 1, max(2, (p+1)/2)
-	}
 }
 
 // ParallelNs is for how long [Use] was Parallel, up to [World.Now].
@@ -144,20 +150,29 @@ func (r *Ran) pass(running, dt int64) {
 	}
 }
 
-// Ran returns it. It is valid until the next decision.
-func (w *World) Ran() *Ran {
-	if dt := w.now - w.ranAt; dt > 0 {
-		w.ran.pass(w.ranN, dt)
-		w.ranAt = w.now
-	}
-	return &w.ran
+// runTime is Ran up to a time, since when n goroutines run, as far as it counts.
+type runTime struct {
+	ran   Ran
+	at, n int64
 }
 
-// setRan says how many run from now on.
-func (w *World) setRan(running int64) {
-	w.Ran()
-	w.ranN = running
+// upTo lets time pass.
+func (r *runTime) upTo(now int64) *Ran {
+	if dt := now - r.at; dt > 0 {
+		r.ran.pass(r.n, dt)
+		r.at = now
+	}
+	return &r.ran
 }
+
+// set says how many run from now on.
+func (r *runTime) set(now, n int64) {
+	r.upTo(now)
+	r.n = n
+}
+
+// Ran returns it. It is valid until the next decision.
+func (w *World) Ran() *Ran { return w.ran.upTo(w.now) }
 
 // SlicePart is what is left of a [Slice] since it began, or since a preemption in it: a
 // goroutine may inherit the slice through runnext, but the request was heeded.

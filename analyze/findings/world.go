@@ -38,14 +38,9 @@ type World struct {
 	byID  ids.Index  // slots
 	g     *Goroutine // the decision's, nil for none
 
-	span  *span.Accumulator
-	ran   Ran   // up to ranAt
-	ranAt int64 // since then ranN run, as far as Ran counts
-	ranN  int64
-	use   Use
-	// How many must run for Use to be Slack or Parallel.
-	slackFrom, parallelFrom int64
-	slack, parallel         stopwatch
+	span *span.Accumulator
+	ran  runTime
+	usage
 
 	gaps int64 // ns before now that are not recorded
 	lost int64 // Lost
@@ -64,8 +59,8 @@ type World struct {
 
 	accounts // of classes
 
-	strain, busy int64 // ns
-	blocked      int64 // ns, of goroutines of the program, up to when they were woken
+	strain
+	blocked int64 // ns, of goroutines of the program, up to when they were woken
 
 	load     float64 // Load after the last decision
 	wanting  int64   // that had load: goroutines that ran or were runnable
@@ -87,7 +82,7 @@ type World struct {
 // NewWorld returns a World that has seen nothing.
 func NewWorld() *World {
 	return &World{
-		gomaxp: 1, load: 1, slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64,
+		gomaxp: 1, load: 1, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
 		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),
 		byID: ids.New(),
 		by:   reference.NoG,
@@ -200,8 +195,15 @@ func (w *World) addRare(d *reference.Decision) {
 		}
 	case reference.KindPStop, reference.KindRetake:
 		if p := w.p(d.P); p != nil {
-			w.endCall(p, d.Why)
-			w.endRunOn(p, w.whyLost(d), 0, false)
+			if p.sysAt >= 0 && p.g != nil { // the system call goes on without the P
+				p.g.CallWhy = d.Why
+				w.callOver(p, d.Why)
+			}
+			why := d.Why
+			if d.Kind == reference.KindRetake {
+				why = reference.WhyRetakeSlow
+			}
+			w.endRunOn(p, why, 0, false)
 			w.endSlice(p, false)
 			p.stopAt, p.last = -1, false
 			w.setWaking(p, false)
@@ -221,7 +223,7 @@ func (w *World) addRare(d *reference.Decision) {
 		w.maxProcs = max(w.maxProcs, d.Batch)
 	case reference.KindSample:
 		if d.G >= 0 && d.Flags&reference.FlagsRuntime == 0 {
-			w.setRan(w.running)
+			w.ran.set(w.now, w.running)
 		}
 	case reference.KindLost:
 		w.globalLen = 0
@@ -230,7 +232,8 @@ func (w *World) addRare(d *reference.Decision) {
 	w.applyPs()
 	switch d.Kind {
 	case reference.KindSTWBegin, reference.KindSTWEnd, reference.KindProcs:
-		w.setLimits()
+		w.gomaxp = max(1, int64(w.procs))
+		w.limit(w.gomaxp, w.stw)
 	}
 	switch d.Kind {
 	case reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindSTWEnd, reference.KindProcs, reference.KindLost:
@@ -287,13 +290,6 @@ func (w *World) forget() {
 		g.BlockedAt, g.BlockedNs, g.Reason = -1, -1, reference.ReasonNone
 		g.CallAt, g.slackAt = -1, -1
 	}
-}
-
-func (w *World) whyLost(d *reference.Decision) reference.Why {
-	if d.Kind == reference.KindRetake {
-		return reference.WhyRetakeSlow
-	}
-	return d.Why
 }
 
 func (w *World) setWaking(p *proc, on bool) {
