@@ -37,7 +37,7 @@ type Options struct {
 	// the analysis ends, with an error, or with Partial as if it was interrupted.
 	MaxMemory int64
 	// Thresholds are those of the detectors; the zero value means [all.Default].
-	// Package config reads them from a file.
+	// Package config reads them from a file. Those beyond [all.BoundsOf] are an error.
 	Thresholds all.Thresholds
 	// Anonymize, if set, replaces the names of packages, functions, files and
 	// annotations that are not Go's own by numbers, and the trace's by "trace".
@@ -79,6 +79,10 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
 		}
 	}()
+	o.Thresholds = cmp.Or(o.Thresholds, all.Default())
+	if err := o.Thresholds.Check(); err != nil {
+		return nil, fmt.Errorf("thresholds: %w", err)
+	}
 	a := newAnalysis(ctx, src, o)
 	defer a.stream.Close()
 	defer a.steps.wait() // they do not outlive Run
@@ -124,7 +128,6 @@ type analysis struct {
 
 // newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
-	o.Thresholds = cmp.Or(o.Thresholds, all.Default())
 	a := &analysis{src: src, limits: lower(&o)}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
 	a.Options = o

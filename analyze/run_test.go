@@ -16,6 +16,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -267,5 +268,14 @@ func TestRunStops(t *testing.T) {
 		if _, err := analyze.Run(t.Context(), open(t, name), o); !errors.Is(err, stop) || calls != 1 {
 			t.Errorf("decisions only %v: a failing OnDecision gives %v after %d calls", only, err, calls)
 		}
+	}
+}
+
+func TestThresholdsBeyondBoundsAreRefused(t *testing.T) {
+	thresholds := all.Default()
+	thresholds.StealStorm.WindowNs = 0
+	_, err := analyze.File(t.Context(), filepath.Join("..", "testdata", "traces", "uneven-go1.26-p4.trace.gz"), analyze.Options{Thresholds: thresholds})
+	if err == nil || !strings.Contains(err.Error(), "steal-storm.window_ns is 0") {
+		t.Errorf("%v", err)
 	}
 }

@@ -242,15 +242,15 @@ func run(t *testing.T, name string, thresholds all.Thresholds) *analyze.Result {
 // a file may set, and with mixtures: a panic of the analysis is an error of Run.
 func TestAnyThresholds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	either := func(b bounds) float64 { return []float64{b.Least, b.Most}[rnd.IntN(2)] }
+	either := func(b all.Bounds) float64 { return []float64{b.Least, b.Most}[rnd.IntN(2)] }
 	for _, x := range []struct {
 		name   string
-		choose func(bounds) (value float64, ok bool)
+		choose func(all.Bounds) (value float64, ok bool)
 	}{
-		{"least", func(b bounds) (float64, bool) { return b.Least, true }},
-		{"greatest", func(b bounds) (float64, bool) { return b.Most, true }},
-		{"either", func(b bounds) (float64, bool) { return either(b), true }},
-		{"some", func(b bounds) (float64, bool) { return either(b), rnd.IntN(3) == 0 }},
+		{"least", func(b all.Bounds) (float64, bool) { return b.Least, true }},
+		{"greatest", func(b all.Bounds) (float64, bool) { return b.Most, true }},
+		{"either", func(b all.Bounds) (float64, bool) { return either(b), true }},
+		{"some", func(b all.Bounds) (float64, bool) { return either(b), rnd.IntN(3) == 0 }},
 	} {
 		thresholds := all.Default()
 		v := reflect.ValueOf(&thresholds).Elem()
@@ -264,55 +264,20 @@ func TestAnyThresholds(t *testing.T) {
 }
 
 // set sets the thresholds in a struct to what is chosen.
-func set(path string, v reflect.Value, choose func(bounds) (float64, bool)) {
+func set(path string, v reflect.Value, choose func(all.Bounds) (float64, bool)) {
 	for f, x := range v.Fields() {
 		path := path + "." + key(f)
 		if x.Kind() == reflect.Struct {
 			set(path, x, choose)
 			continue
 		}
-		n, ok := choose(boundsOf(path, x.Kind()))
+		n, ok := choose(all.BoundsOf(path, x.Kind()))
 		switch {
 		case !ok:
 		case x.CanInt():
 			x.SetInt(int64(n))
 		default:
 			x.SetFloat(n)
-		}
-	}
-}
-
-// TestDefaultsAreWithinBounds wants the bounds to be those of thresholds that exist,
-// and the defaults to keep to them.
-func TestDefaultsAreWithinBounds(t *testing.T) {
-	seen := map[string]bool{}
-	var walk func(path string, v reflect.Value)
-	walk = func(path string, v reflect.Value) {
-		for f, x := range v.Fields() {
-			path := path + "." + key(f)
-			if x.Kind() == reflect.Struct {
-				walk(path, x)
-				continue
-			}
-			seen[path] = true
-			n := 0.
-			if x.CanInt() {
-				n = float64(x.Int())
-			} else {
-				n = x.Float()
-			}
-			if b := boundsOf(path, x.Kind()); n < b.Least || n > b.Most {
-				t.Errorf("%s is %v by default, but must be from %v to %v", path, n, b.Least, b.Most)
-			}
-		}
-	}
-	v := reflect.ValueOf(all.Default())
-	for f, group := range v.Fields() {
-		walk(key(f), group)
-	}
-	for path := range special {
-		if !seen[path] {
-			t.Errorf("there is no threshold %s", path)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -212,14 +211,14 @@ func (d *decoder) thresholds(id, of string, to reflect.Value) error {
 		if err != nil {
 			return err
 		}
-		b := boundsOf(path, f.Kind())
+		b := all.BoundsOf(path, f.Kind())
 		n, ok := t.(json.Number)
 		if !ok {
-			return fmt.Errorf("%s must be %s, not %s", path, b.kind(), shown(t))
+			return fmt.Errorf("%s must be %s, not %s", path, b.Kind(), shown(t))
 		}
 		x, err := n.Float64()
-		if err != nil || x < b.Least || x > b.Most || b.Whole && x != math.Trunc(x) {
-			return fmt.Errorf("%s is %s, but must be %s from %s to %s", path, shown(t), b.kind(), number(b.Least), number(b.Most))
+		if err != nil || !b.Contains(x) {
+			return b.Err(path, shown(t))
 		}
 		if f.CanInt() {
 			f.SetInt(int64(x)) // exact: Most is less than 1<<53

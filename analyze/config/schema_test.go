@@ -100,7 +100,7 @@ func numbers(t *testing.T, s *jsonschema.Schema, path string, v reflect.Value, o
 		if err != nil {
 			t.Fatal(err)
 		}
-		bounds := boundsOf(path+"."+name, f.Type.Kind())
+		bounds := all.BoundsOf(path+"."+name, f.Type.Kind())
 		p.Default, p.Minimum, p.Maximum = b, &bounds.Least, &bounds.Most
 		p.Description = strings.TrimPrefix(of[name], name+" is ")
 		if p.Description == "" {

@@ -2,6 +2,7 @@ package all_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -141,5 +142,42 @@ func TestThresholdsAreNamedByID(t *testing.T) {
 	}
 	if len(m) > 0 {
 		t.Errorf("thresholds of no detector: %v", m)
+	}
+}
+
+// TestBounds wants the defaults within the bounds, and bounds of thresholds that exist.
+func TestBounds(t *testing.T) {
+	if err := all.Default().Check(); err != nil {
+		t.Error(err)
+	}
+	b, err := json.Marshal(all.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of map[string]map[string]any
+	if err := json.Unmarshal(b, &of); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all.Special() {
+		id, name, _ := strings.Cut(path, ".")
+		if of[id][name] == nil {
+			t.Errorf("there is no threshold %s", path)
+		}
+	}
+}
+
+func TestCheckNamesTheThreshold(t *testing.T) {
+	for want, change := range map[string]func(*all.Thresholds){
+		"p-thrash.window_ns is 0,":                      func(t *all.Thresholds) { t.PThrash.WindowNs = 0 },
+		"thundering-herd.peak is NaN,":                  func(t *all.Thresholds) { t.ThunderingHerd.Peak = math.NaN() },
+		"convoy.grade.note_share is -1,":                func(t *all.Thresholds) { t.Convoy.Grade.NoteShare = -1 },
+		"runnext-monopoly.parties is 5,":                func(t *all.Thresholds) { t.RunnextMonopoly.Parties = 5 },
+		"cpu-throttling.period_ns is 8640000000000001,": func(t *all.Thresholds) { t.CPUThrottling.PeriodNs = 8640000000000001 },
+	} {
+		th := all.Default()
+		change(&th)
+		if err := th.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s …", err, want)
+		}
 	}
 }

@@ -1,14 +1,15 @@
-package config
+package all
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
 )
 
-// bounds are the values that a threshold may have.
-type bounds struct {
+// Bounds are the values that a threshold may have.
+type Bounds struct {
 	Least, Most float64
 	Whole       bool // only whole numbers
 }
@@ -38,12 +39,12 @@ var special = map[string]struct{ least, most float64 }{
 	"yield-spinning.per_second":   {1, mostFloat},
 }
 
-// boundsOf returns those of the threshold at a path such as convoy.grade.note_ns.
-func boundsOf(path string, kind reflect.Kind) bounds {
+// BoundsOf returns those of the threshold at a path such as convoy.grade.note_ns.
+func BoundsOf(path string, kind reflect.Kind) Bounds {
 	name := path[strings.LastIndexByte(path, '.')+1:]
-	b := bounds{Most: mostFloat}
+	b := Bounds{Most: mostFloat}
 	if kind != reflect.Float64 {
-		b = bounds{Least: 1, Most: mostCount, Whole: true} // nothing is no finding
+		b = Bounds{Least: 1, Most: mostCount, Whole: true} // nothing is no finding
 		if name == "ns" || strings.HasSuffix(name, "_ns") {
 			b.Most = mostNs
 		}
@@ -57,8 +58,18 @@ func boundsOf(path string, kind reflect.Kind) bounds {
 	return b
 }
 
-// kind is what a value must be, in words.
-func (b bounds) kind() string {
+// Contains reports whether a threshold may be x.
+func (b Bounds) Contains(x float64) bool {
+	return x >= b.Least && x <= b.Most && (!b.Whole || x == math.Trunc(x)) // no NaN
+}
+
+// Err is the error for a threshold, at a path, that has a value beyond b.
+func (b Bounds) Err(path, value string) error {
+	return fmt.Errorf("%s is %s, but must be %s from %s to %s", path, value, b.Kind(), number(b.Least), number(b.Most))
+}
+
+// Kind is what the value must be, in words.
+func (b Bounds) Kind() string {
 	switch {
 	case !b.Whole:
 		return "a number"
@@ -69,3 +80,30 @@ func (b bounds) kind() string {
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Check returns an error that names the first threshold beyond its bounds, by its JSON
+// keys. Detectors rely on it: they divide by thresholds.
+func (t Thresholds) Check() error { return check("", reflect.ValueOf(t)) }
+
+// check checks the thresholds in a struct, whose path ends in a period or is empty.
+func check(path string, v reflect.Value) error {
+	for f, x := range v.Fields() {
+		name := path + f.Tag.Get("json")
+		var n float64
+		switch {
+		case x.Kind() == reflect.Struct:
+			if err := check(name+".", x); err != nil {
+				return err
+			}
+			continue
+		case x.CanInt():
+			n = float64(x.Int())
+		default:
+			n = x.Float()
+		}
+		if b := BoundsOf(name, x.Kind()); !b.Contains(n) {
+			return b.Err(name, number(n))
+		}
+	}
+	return nil
+}
