@@ -61,7 +61,7 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	ws := waits.New(waits.Options{OnWait: func(g, from, to int64, causes []int64) {
 		told = append(told, fmt.Sprint(g, from, to, causes))
 	}})
-	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))
 	fair, tl := fairness.New(fairness.Options{}), timeline.New(timeline.Options{})
 	count := func(b *ledger.Block) {
 		for i := range b.Decisions {

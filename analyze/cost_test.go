@@ -23,9 +23,9 @@ var accumulators = map[string]func() func(d *reference.Decision){
 	"procs":    func() func(*reference.Decision) { return ledger.NewFeed(procs.New().Add).Add },
 	"fairness": func() func(*reference.Decision) { return ledger.NewFeed(fairness.New(fairness.Options{}).Add).Add },
 	"timeline": func() func(*reference.Decision) { return ledger.NewFeed(picture()).Add },
-	"findings": func() func(*reference.Decision) { return ledger.NewFeed(findings.NewSet(nil, findings.Env{}).Add).Add },
+	"findings": func() func(*reference.Decision) { return ledger.NewFeed(findings.NewSet(nil).Add).Add },
 	"all": func() func(*reference.Decision) {
-		found := findings.NewSet(nil, findings.Env{})
+		found := findings.NewSet(nil)
 		return ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New(fairness.Options{}).Add, picture(), found.Add).Add
 	},
 }

@@ -166,7 +166,7 @@ func (a *analysis) measure() {
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
 	a.detectors = all.Detectors(a.Thresholds)
-	a.found = findings.NewSet(a.detectors, findings.Env{})
+	a.found = findings.NewSet(a.detectors)
 	a.steps = newPipeline(
 		func(b *block) {
 			a.now, b.marked = b, b.marked[:0]

@@ -29,8 +29,8 @@ type Detector struct {
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
 	// empty.
 	CostOf Whole
-	// New makes a Watcher for one stream. It must not be nil.
-	New func(env Env) Watcher
+	// New makes a Watcher for one stream, which world follows. It must not be nil.
+	New func(world *World) Watcher
 }
 
 // strains reports whether a finding of d of at least a warning sets Facts.Strained.
@@ -41,12 +41,6 @@ func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
 type Watcher interface {
 	// Finish judges. It is called once, after the end of the stream.
 	Finish(f *Facts) []Finding
-}
-
-// Env is what a Watcher works in.
-type Env struct {
-	// World follows the same stream. A [Set] fills it in.
-	World *World
 }
 
 // Facts are what else is known when the stream is over.

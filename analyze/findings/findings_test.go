@@ -66,7 +66,7 @@ func TestGrade(t *testing.T) {
 
 func TestReducedTracesKeepQueueDetectorsSilent(t *testing.T) {
 	ds := all.Detectors(all.Default())
-	set := findings.NewSet(ds, findings.Env{})
+	set := findings.NewSet(ds)
 	f := &findings.Facts{Reduced: true, EndNs: 1e9}
 	list := set.Finish(f)
 	var silent []string
@@ -89,7 +89,7 @@ func TestReducedTracesKeepQueueDetectorsSilent(t *testing.T) {
 }
 
 func run(ds []reference.Decision, end int64) []findings.Finding {
-	set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	set := findings.NewSet(all.Detectors(all.Default()))
 	ledger.NewFeed(set.Add).AddAll(ds)
 	return set.Finish(&findings.Facts{EndNs: end})
 }
@@ -161,7 +161,7 @@ func BenchmarkSet(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				set := findings.NewSet(ds, findings.Env{})
+				set := findings.NewSet(ds)
 				ledger.NewFeed(set.Add).AddAll(s.Decisions)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Decisions)), "ns/decision")
@@ -180,7 +180,7 @@ func (costly) Finish(*findings.Facts) []findings.Finding {
 // events are missing that can be; elsewhere it is a mistake, and must show.
 func TestContradiction(t *testing.T) {
 	for incomplete, want := range map[bool]int64{false: 2, true: 0} {
-		set := findings.NewSet([]findings.Detector{{ID: "costly", New: func(findings.Env) findings.Watcher { return costly{} }}}, findings.Env{})
+		set := findings.NewSet([]findings.Detector{{ID: "costly", New: func(*findings.World) findings.Watcher { return costly{} }}})
 		if got := set.Finish(&findings.Facts{Incomplete: incomplete}); len(got) != 1 || got[0].CostNs != want {
 			t.Errorf("incomplete %t: %+v, want a cost of %d", incomplete, got, want)
 		}

@@ -12,8 +12,8 @@ import (
 )
 
 func handovers(s *findingstest.Stream) []findings.Handover {
-	w := findings.NewWorld()
-	set := findings.NewSet(nil, findings.Env{World: w})
+	set := findings.NewSet(nil)
+	w := set.World()
 	var got []findings.Handover
 	w.Handovers(func(h *findings.Handover) { got = append(got, *h) })
 	ledger.NewFeed(set.Add).AddAll(s.Decisions)
@@ -60,8 +60,8 @@ func TestNoHandover(t *testing.T) {
 
 func TestWorldTellsHowACallLostItsP(t *testing.T) {
 	s := findingstest.New(1).Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(3).Syscall(1).Pass(4).SyscallExit(1).Pass(2).Syscall(1).Pass(10).Retake(1, reference.WhyRetakeReturn)
-	w := findings.NewWorld()
-	set := findings.NewSet(nil, findings.Env{World: w})
+	set := findings.NewSet(nil)
+	w := set.World()
 	feed := ledger.NewFeed(set.Add)
 	for i := range s.Decisions {
 		feed.Add(&s.Decisions[i])
@@ -79,8 +79,8 @@ func TestComing(t *testing.T) {
 	s := findingstest.New(2)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Local(2, 0, reference.WhyUnblock).Syscall(1).Pass(100).Retake(1, reference.WhyRetakeSlow)
 	s.Emit(handoff(reference.WhyRetakeSlow)).Pass(50).PStart(0).Start(2, 0)
-	w := findings.NewWorld()
-	set := findings.NewSet(nil, findings.Env{World: w})
+	set := findings.NewSet(nil)
+	w := set.World()
 	feed := ledger.NewFeed(set.Add)
 	for i := range s.Decisions {
 		feed.Add(&s.Decisions[i])

@@ -16,13 +16,10 @@ type Set struct {
 }
 
 // NewSet returns a Set that has seen nothing.
-func NewSet(detectors []Detector, env Env) *Set {
-	if env.World == nil {
-		env.World = NewWorld()
-	}
-	s := &Set{world: env.World, detectors: detectors, found: make([]int, len(detectors))}
+func NewSet(detectors []Detector) *Set {
+	s := &Set{world: newWorld(), detectors: detectors, found: make([]int, len(detectors))}
 	for _, d := range detectors {
-		s.watchers = append(s.watchers, d.New(env))
+		s.watchers = append(s.watchers, d.New(s.world))
 	}
 	return s
 }

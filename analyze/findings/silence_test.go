@@ -12,8 +12,8 @@ import (
 
 // silences returns what World.Silences gives of a stream, and what Silences keeps.
 func silences(s *Stream) ([]findings.Silence, *findings.Silences) {
-	w := findings.NewWorld()
-	set := findings.NewSet(nil, findings.Env{World: w})
+	set := findings.NewSet(nil)
+	w := set.World()
 	var list []findings.Silence
 	w.Silences(func(x *findings.Silence) { list = append(list, *x) })
 	kept := findings.NewSilences(w)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestSwitch(t *testing.T) {
-	w := NewWorld()
+	w := newWorld()
 	feed := ledger.NewFeed(w.add)
 	kinds := []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}
 	var got []string
@@ -59,7 +59,7 @@ func TestFiltersOfIntervals(t *testing.T) {
 		{"moved and stolen", RunFilter{Moved: true, Stolen: true}, 1},
 		{"stolen and preempted", RunFilter{Stolen: true, Whys: []reference.Why{reference.WhySlice}}, 0},
 	} {
-		w := NewWorld()
+		w := newWorld()
 		n := 0
 		w.Runs(c.filter, func(*Run) { n++ })
 		w.Runs(RunFilter{MinNs: 1}, func(*Run) {})
@@ -76,7 +76,7 @@ func TestFiltersOfIntervals(t *testing.T) {
 			t.Errorf("%s: %d run intervals, want %d", c.name, n, c.want)
 		}
 	}
-	w := NewWorld()
+	w := newWorld()
 	got := map[string]int{}
 	w.Slices(SliceFilter{MinNs: 5}, func(*Slice) { got["long slice"]++ })
 	w.Slices(SliceFilter{MinNs: 9, Whys: []reference.Why{reference.WhySlice}}, func(*Slice) { got["long preempted slice"]++ })
@@ -120,7 +120,7 @@ func TestDecisionFiltersThatMeanNothing(t *testing.T) {
 					t.Errorf("%+v is taken", f)
 				}
 			}()
-			NewWorld().Decisions(f, func(*reference.Decision) {})
+			newWorld().Decisions(f, func(*reference.Decision) {})
 		}()
 	}
 }
@@ -140,7 +140,7 @@ func TestWakeUpsByTheNetwork(t *testing.T) {
 
 // Each subscription gets the decisions that it is for, and no others.
 func TestDecisionFilters(t *testing.T) {
-	w := NewWorld()
+	w := newWorld()
 	feed := ledger.NewFeed(w.add)
 	got := map[string][]int64{}
 	note := func(name string) func(*reference.Decision) {
@@ -216,7 +216,7 @@ func TestDecisionFilters(t *testing.T) {
 
 // Whoever asks when all marks are taken is called for all goroutines.
 func TestMoreMarksThanThereAre(t *testing.T) {
-	w := NewWorld()
+	w := newWorld()
 	feed := ledger.NewFeed(w.add)
 	var called int
 	for range maxMarks {

@@ -16,7 +16,7 @@ type feeder struct {
 }
 
 func newFeeder() *feeder {
-	w := NewWorld()
+	w := newWorld()
 	return &feeder{w: w, feed: ledger.NewFeed(w.add)}
 }
 

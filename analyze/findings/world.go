@@ -79,8 +79,8 @@ type World struct {
 	residency Residency
 }
 
-// NewWorld returns a World that has seen nothing.
-func NewWorld() *World {
+// newWorld returns a World that has seen nothing.
+func newWorld() *World {
 	return &World{
 		gomaxp: 1, load: 1, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
 		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),

@@ -15,8 +15,8 @@ func TestWorldTellsBlocksAndWakers(t *testing.T) {
 	s := findingstest.New(1)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Block(1, reference.ReasonSync)
 	s.Local(2, 0, reference.WhyUnblock).Start(2, 0).Pass(7).Wake(1, 2)
-	w := findings.NewWorld()
-	set := findings.NewSet(nil, findings.Env{World: w})
+	set := findings.NewSet(nil)
+	w := set.World()
 	var wakes int
 	w.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, func(d *reference.Decision) {
 		if d.G == 1 && d.By == 2 {
@@ -36,8 +36,8 @@ func TestWorldTellsSyscalls(t *testing.T) {
 	s := findingstest.New(2)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Syscall(1).Pass(3).SyscallExit(1).Pass(1)
 	s.Syscall(1).Local(2, 0, reference.WhyTimer).Pass(20).Retake(1, reference.WhyRetakeSlow).Pass(9).SyscallExit(1).Global(1, reference.WhySyscallExit)
-	w := findings.NewWorld()
-	set := findings.NewSet(nil, findings.Env{World: w})
+	set := findings.NewSet(nil)
+	w := set.World()
 	var got []findings.Syscall
 	w.Syscalls(findings.SyscallFilter{}, func(c *findings.Syscall) { got = append(got, *c) })
 	var returns []int64
@@ -64,8 +64,8 @@ func TestWorldTellsSlotsAndCreators(t *testing.T) {
 	s := findingstest.New(1)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Create(2, 1).Create(3, 1).Block(1, reference.ReasonSync)
 	s.Run(3, 0, 5, reference.WhyExit).Run(2, 0, 5, reference.WhyBlock)
-	w := findings.NewWorld()
-	set := findings.NewSet(nil, findings.Env{World: w})
+	set := findings.NewSet(nil)
+	w := set.World()
 	feed := ledger.NewFeed(set.Add)
 	slots := map[int64]int32{}
 	for i := range s.Decisions {

@@ -32,8 +32,8 @@ func TestStintsTellWhereTheyCameFrom(t *testing.T) {
 	s.Pass(Us).Emit(reference.Decision{Kind: reference.KindStop, G: 2, Class: 1, P: 1, Why: reference.WhyBlock})
 
 	var got []stint
-	d := findings.Detector{ID: "x", New: func(env findings.Env) findings.Watcher {
-		env.World.Runs(findings.RunFilter{}, func(s *findings.Run) {
+	d := findings.Detector{ID: "x", New: func(world *findings.World) findings.Watcher {
+		world.Runs(findings.RunFilter{}, func(s *findings.Run) {
 			got = append(got, stint{s.G, s.First, s.Moved, s.Src, s.IdleWait})
 		})
 		return nothing{}
@@ -53,9 +53,9 @@ func TestStintsTellWhereTheyCameFrom(t *testing.T) {
 
 func TestYieldedAreRunnable(t *testing.T) {
 	s := New(1).Global(1, reference.WhyGosched).Global(2, reference.WhyCreate).Local(3, 0, reference.WhyUnblock)
-	w := findings.NewWorld()
-	d := findings.Detector{ID: "x", New: func(findings.Env) findings.Watcher { return nothing{} }}
-	set := findings.NewSet([]findings.Detector{d}, findings.Env{World: w})
+	d := findings.Detector{ID: "x", New: func(*findings.World) findings.Watcher { return nothing{} }}
+	set := findings.NewSet([]findings.Detector{d})
+	w := set.World()
 	feed := ledger.NewFeed(set.Add)
 	feed.AddAll(s.Decisions)
 	if w.Runnable() != 3 || w.Yielded() != 1 {
@@ -72,9 +72,9 @@ func TestYieldedAreRunnable(t *testing.T) {
 func TestLocalQueuesAreCounted(t *testing.T) {
 	s := New(3).Local(1, 0, reference.WhyCreate).Next(2, 0, reference.WhyCreate).Local(3, 2, reference.WhyCreate).Global(4, reference.WhyCreate)
 	s.Pass(5*Us).Start(1, 1)
-	w := findings.NewWorld()
-	d := findings.Detector{ID: "x", New: func(findings.Env) findings.Watcher { return nothing{} }}
-	set := findings.NewSet([]findings.Detector{d}, findings.Env{World: w})
+	d := findings.Detector{ID: "x", New: func(*findings.World) findings.Watcher { return nothing{} }}
+	set := findings.NewSet([]findings.Detector{d})
+	w := set.World()
 	feed := ledger.NewFeed(set.Add)
 	feed.AddAll(s.Decisions)
 	if n, queues := w.QueuedLocally(); n != 2 || queues != 2 {

@@ -16,7 +16,7 @@ func intn(seed uint64) func(int) int { return rand.New(rand.NewPCG(seed, 1)).Int
 func TestWorldAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(300) {
 		s := procstest.Generate(intn(seed), procstest.Options{})
-		w := NewWorld()
+		w := newWorld()
 		feed := ledger.NewFeed(w.add)
 		type key struct {
 			g    int64
@@ -109,7 +109,7 @@ func checkLists(t *testing.T, w *World) {
 func TestWorldSurvivesNonsense(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		w := NewWorld()
+		w := newWorld()
 		feed := ledger.NewFeed(w.add)
 		w.Runs(RunFilter{}, func(s *Run) {
 			if s.To < s.From {

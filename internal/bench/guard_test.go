@@ -82,7 +82,7 @@ func newSteps(tables *events.Tables) *steps {
 	s := &steps{
 		tables: tables, procs: procs.New(),
 		fair: fairness.New(fairness.Options{}), timeline: timeline.New(timeline.Options{}),
-		found: findings.NewSet(all.Detectors(all.Default()), findings.Env{}),
+		found: findings.NewSet(all.Detectors(all.Default())),
 	}
 	s.waits = waits.New(waits.Options{
 		OnWorst: func(at int, from, to, _ int64) {

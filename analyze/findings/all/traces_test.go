@@ -29,7 +29,7 @@ func detect(t *testing.T, path string) ([]findings.Finding, *analyze.Result) {
 		return nil, nil
 	}
 	defer src.Close()
-	set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+	set := findings.NewSet(all.Detectors(all.Default()))
 	feed := ledger.NewFeed(set.Add)
 	r, err := analyze.Run(context.Background(), src, analyze.Options{OnDecision: func(d *reference.Decision) error {
 		feed.Add(d)
@@ -158,7 +158,7 @@ func BenchmarkTrace(b *testing.B) {
 			runtime.ReadMemStats(&before)
 			b.ResetTimer()
 			for b.Loop() {
-				set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+				set := findings.NewSet(all.Detectors(all.Default()))
 				ledger.NewFeed(set.Add).AddAll(ds)
 			}
 			n := float64(b.N) * float64(len(ds))
@@ -175,7 +175,7 @@ func TestSteadyStateAllocatesLittle(t *testing.T) {
 	for _, name := range []string{"real/manygens-io-go1.25-p4.trace.gz", "real/esbuild-go1.26-p8.trace.gz"} {
 		ds := record(t, name)
 		length := ds[len(ds)-1].Time + 1
-		set := findings.NewSet(all.Detectors(all.Default()), findings.Env{})
+		set := findings.NewSet(all.Detectors(all.Default()))
 		feed := ledger.NewFeed(set.Add)
 		// The first of these runs is not counted.
 		n := testing.AllocsPerRun(1, func() {

@@ -46,9 +46,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[pair]int{}}
-			env.World.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[pair]int{}}
+			world.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			return w
 		},
 	}

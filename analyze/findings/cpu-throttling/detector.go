@@ -61,9 +61,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindMachine, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, silences: findings.NewSilences(env.World), ended: map[int32]int32{}}
-			env.World.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, silences: findings.NewSilences(world), ended: map[int32]int32{}}
+			world.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
 			return w
 		},
 	}

@@ -283,7 +283,7 @@ func (s *Stream) Detect(d findings.Detector) []findings.Finding { return s.Detec
 
 // DetectWith is Detect with given facts.
 func (s *Stream) DetectWith(d findings.Detector, f *findings.Facts) []findings.Finding {
-	set := findings.NewSet([]findings.Detector{d}, findings.Env{})
+	set := findings.NewSet([]findings.Detector{d})
 	ledger.NewFeed(set.Add).AddAll(s.Decisions)
 	return set.Finish(f)
 }

@@ -45,15 +45,15 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "allocation held up by the garbage collector", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "assists are part of the goroutines' work"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, open: map[int64]assist{}}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistBegin}}, w.begin)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistEnd}}, w.end)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonAssist}}, w.stop)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
-			w.wakes = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
-			w.others = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop}}, w.advance)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, open: map[int64]assist{}}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistBegin}}, w.begin)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistEnd}}, w.end)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonAssist}}, w.stop)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			w.wakes = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
+			w.others = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop}}, w.advance)
 			w.wait(0)
 			return w
 		},

@@ -51,14 +51,14 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
-			w.readies = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
-			w.starts = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
-			w.others = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.MarkWorker}, w.begin)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, When: findings.MarkWorker}, w.over)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
+			w.readies = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
+			w.starts = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
+			w.others = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.MarkWorker}, w.begin)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, When: findings.MarkWorker}, w.over)
 			w.readies.Set(false)
 			w.starts.Set(false)
 			w.others.Set(false)

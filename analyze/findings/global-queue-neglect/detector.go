@@ -43,9 +43,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Residencies(findings.ResidencyFilter{Global: true}, w.leave)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Residencies(findings.ResidencyFilter{Global: true}, w.leave)
 			return w
 		},
 	}

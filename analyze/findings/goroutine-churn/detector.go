@@ -41,10 +41,10 @@ func New(t Thresholds) findings.Detector {
 		Kind:     findings.KindCause,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
-			env.World.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
+			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
 			return w
 		},
 	}

@@ -43,10 +43,10 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "threads are the machine's"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, threads: map[int64]struct{}{}}
-			env.World.Handovers(w.handover)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pStart)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, threads: map[int64]struct{}{}}
+			world.Handovers(w.handover)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pStart)
 			return w
 		},
 	}

@@ -51,9 +51,9 @@ func New(t Thresholds) findings.Detector {
 		Kind:     findings.KindCause,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[int32]int{}}
-			env.World.SliceParts(t.AskedNs, w.over)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[int32]int{}}
+			world.SliceParts(t.AskedNs, w.over)
 			return w
 		},
 	}

@@ -47,10 +47,10 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines slowed down by changing Ps", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "the model has no caches"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[int32]int32{}}
-			env.World.Runs(findings.RunFilter{Moved: true}, w.move)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.gc)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[int32]int32{}}
+			world.Runs(findings.RunFilter{Moved: true}, w.move)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.gc)
 			return w
 		},
 	}

@@ -45,12 +45,12 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines in line for a lock", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[int32]*site{}, lost: -1}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
-			env.World.Syscalls(findings.SyscallFilter{MinNs: minCall, Lost: true}, w.syscall)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[int32]*site{}, lost: -1}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
+			world.Syscalls(findings.SyscallFilter{MinNs: minCall, Lost: true}, w.syscall)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

@@ -48,9 +48,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Handovers(w.handover)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Handovers(w.handover)
 			return w
 		},
 	}

@@ -46,8 +46,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "network left unpolled while all Ps were busy", Doc: doc,
 		Kind: findings.KindSymptom, NeedsQueues: true,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, pending: map[int64]struct{}{}}
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, pending: map[int64]struct{}{}}
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.WithoutP}, w.ready)
 			w.mark = w.world.NewMark()
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)

@@ -76,8 +76,8 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 		Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, quota: quota, world: env.World, silences: findings.NewSilences(env.World), firstSample: -1, ended: map[int32]int64{}}
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, quota: quota, world: world, silences: findings.NewSilences(world), firstSample: -1, ended: map[int32]int64{}}
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
 			w.world.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			w.world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)

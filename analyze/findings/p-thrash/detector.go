@@ -50,12 +50,12 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pstart)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.FirstOnP}, w.start)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.pstop)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pstart)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.FirstOnP}, w.start)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.pstop)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

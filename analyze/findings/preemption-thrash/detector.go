@@ -55,12 +55,12 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
-			env.World.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.run)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPreempt}}, w.preempt)
-			env.World.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySlice}}, w.leave)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
+			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.run)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPreempt}}, w.preempt)
+			world.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySlice}}, w.leave)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

@@ -49,11 +49,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, long: reference.NoP}
-			env.World.LongQueues(t.Over, w.lengths)
-			w.moves = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindMove, reference.KindStart}}, w.queued)
-			w.changes = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost}}, w.changed)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, long: reference.NoP}
+			world.LongQueues(t.Over, w.lengths)
+			w.moves = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindMove, reference.KindStart}}, w.queued)
+			w.changes = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost}}, w.changed)
 			w.listen()
 			return w
 		},

@@ -49,11 +49,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{ProcsPlus: 1, Why: "one P more takes the queue over; if the machine has a core for it"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, tookAt: -1}
-			env.World.Syscalls(findings.SyscallFilter{MinNs: t.StallNs}, w.syscall)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindRetake}}, w.retake)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, tookAt: -1}
+			world.Syscalls(findings.SyscallFilter{MinNs: t.StallNs}, w.syscall)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindRetake}}, w.retake)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

@@ -48,11 +48,11 @@ func New(t Thresholds) findings.Detector {
 		Kind:     findings.KindCause,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, from: -1}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)
-			w.starts = env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, from: -1}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)
+			w.starts = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			w.starts.Set(false)
 			return w
 		},

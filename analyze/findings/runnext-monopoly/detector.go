@@ -49,9 +49,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[parties]int{}}
-			env.World.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[parties]int{}}
+			world.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
 			return w
 		},
 	}

@@ -51,10 +51,10 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "one chain of work while Ps are idle", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Remedy: findings.Remedy{Speed: 2, Makespan: true, Why: "the largest part of the critical path in half of the time"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Uses(w.see)
-			env.World.HeldUps(w.wake)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Uses(w.see)
+			world.HeldUps(w.wake)
 			return w
 		},
 	}

@@ -52,9 +52,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "runnable goroutines kept from running", Doc: doc,
 		Kind:   findings.KindSymptom,
 		Remedy: findings.Remedy{ProcsTimes: 2, Why: "more Ps, or as much less to do for each; if the machine has the cores"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Runs(findings.RunFilter{MinWaitNs: t.LongNs}, w.run)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Runs(findings.RunFilter{MinWaitNs: t.LongNs}, w.run)
 			return w
 		},
 	}

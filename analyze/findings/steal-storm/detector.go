@@ -43,11 +43,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World}
-			env.World.Windows(t.WindowNs, w.roll)
-			env.World.Runs(findings.RunFilter{Stolen: true}, w.run)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSteal}}, w.steal)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			world.Windows(t.WindowNs, w.roll)
+			world.Runs(findings.RunFilter{Stolen: true}, w.run)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSteal}}, w.steal)
 			return w
 		},
 	}

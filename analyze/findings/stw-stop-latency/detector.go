@@ -48,15 +48,15 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world in a time of its own"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[int32]int{}, samples: map[int64]sample{}}
-			w.runs = env.World.Runs(findings.RunFilter{}, w.run)
-			w.calls = env.World.Syscalls(findings.SyscallFilter{}, w.syscall)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[int32]int{}, samples: map[int64]sample{}}
+			w.runs = world.Runs(findings.RunFilter{}, w.run)
+			w.calls = world.Syscalls(findings.SyscallFilter{}, w.syscall)
 			w.listen(false)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.stop)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.stop)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
 			return w
 		},
 	}

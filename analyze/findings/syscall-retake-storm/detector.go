@@ -46,11 +46,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[int32]int32{}, cells: make([]cell, 1)}
-			env.World.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.exit)
-			env.World.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySyscallExit}}, w.leave)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[int32]int32{}, cells: make([]cell, 1)}
+			world.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.exit)
+			world.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySyscallExit}}, w.leave)
 			return w
 		},
 	}

@@ -58,13 +58,13 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, at: map[place]*cell{}}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[place]*cell{}}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)
 			// A lock or a place in a buffer is left out: who is woken gets it.
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
-			w.mark = env.World.NewMark()
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindStop}, Mark: w.mark}, w.judge)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
+			w.mark = world.NewMark()
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindStop}, Mark: w.mark}, w.judge)
 			return w
 		},
 	}

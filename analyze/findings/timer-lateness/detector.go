@@ -44,8 +44,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "timers that came late", Doc: doc,
 		Kind: findings.KindSymptom, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, busySince: -1, at: map[int32]int{}}
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, busySince: -1, at: map[int32]int{}}
 			w.world.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)

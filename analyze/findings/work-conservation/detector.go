@@ -57,9 +57,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Strains: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the model leaves no P idle longer than threads take to wake up: the gain is in the split's excess"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, start: -1, restarted: -1}
-			env.World.IdlePs(w.add)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, start: -1, restarted: -1}
+			world.IdlePs(w.add)
 			return w
 		},
 	}

@@ -51,12 +51,12 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "what is polled for is not in the trace"},
-		New: func(env findings.Env) findings.Watcher {
-			w := &watcher{t: t, world: env.World, gs: ids.NewTable[spinner](), at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
-			w.mark = env.World.NewMark()
-			env.World.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, gs: ids.NewTable[spinner](), at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
+			w.mark = world.NewMark()
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
 			return w
 		},
 	}
