@@ -78,14 +78,10 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	}
 	end := int64(0) // of what was added last
 	facts := &findings.Facts{EndNs: end}
-	facts.Waits, facts.Procs = ws.Finish(end, feed.Open(), noNames{}), ps.Finish(end)
+	facts.Waits, facts.Procs = ws.Finish(end, feed.Open(), nil), ps.Finish(end)
 	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Open(), nil)
 	return map[string]any{
 		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
 		"findings": found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end),
 	}, n
 }
-
-type noNames struct{}
-
-func (noNames) Class(int32) (name, creator string) { return "", "" }

@@ -255,9 +255,9 @@ func timelessOf(ds []reference.Decision) timeless {
 	ledger.NewFeed(set.Add).AddAll(ds)
 	a := timeless{Ps: ps.Finish(end)}
 	a.Fairness, a.Pressure = fair.Finish(end, feed.Open(), nil)
-	w := ws.Finish(end, feed.Open(), classes{})
+	w := ws.Finish(end, feed.Open(), classOf)
 	f := &findings.Facts{EndNs: end, Procs: a.Ps, Fairness: a.Fairness, Pressure: a.Pressure, Waits: w,
-		ClassName: func(c int32) (string, string) { return fmt.Sprint("main.f", c), "main.main" },
+		ClassName: classOf,
 		Stack:     func(h int32) []string { return []string{fmt.Sprint("main.f", h, " (main.go:1)")} },
 	}
 	a.Findings = set.Finish(f)
@@ -280,6 +280,4 @@ func timelessOf(ds []reference.Decision) timeless {
 	return a
 }
 
-type classes struct{}
-
-func (classes) Class(id int32) (name, creator string) { return fmt.Sprint("main.f", id), "main.main" }
+func classOf(id int32) (name, creator string) { return fmt.Sprint("main.f", id), "main.main" }

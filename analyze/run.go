@@ -259,7 +259,7 @@ func (a *analysis) result() *Result {
 		return res
 	}
 	open := a.ledger.Open()
-	res.Waits, res.Procs = a.waits.Finish(end, open, namer(a.class)), a.procs.Finish(end)
+	res.Waits, res.Procs = a.waits.Finish(end, open, a.class), a.procs.Finish(end)
 	tasks, regions := a.rec.Annotated()
 	for i := range res.Waits.Classes {
 		c := &res.Waits.Classes[i]
@@ -336,12 +336,6 @@ func (x *failed) call(f func(*reference.Decision) error, ds []reference.Decision
 		}
 	}
 }
-
-// namer is a function that knows the names of classes.
-type namer func(id int32) (name, creator string)
-
-// Class returns the start function and the creator of a class.
-func (f namer) Class(id int32) (name, creator string) { return f(id) }
 
 // toEnd reads what is left of a trace, if the stream ended before: how far it was
 // read by then is chance.

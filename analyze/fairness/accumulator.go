@@ -22,14 +22,10 @@ type Options struct {
 	MinIdeal time.Duration
 }
 
-// DefaultMinIdeal is a hundredth of a time slice. Below it, one thread wake-up
+// defaultMinIdeal is a hundredth of a time slice. Below it, one thread wake-up
 // (tens of µs) or the trace's clock (64 ns) decides the share of a goroutine,
 // and a million short ones would hide how the long ones were treated.
-const DefaultMinIdeal = 100 * time.Microsecond
-
-// Names gives the start function of a class and the function that created its
-// goroutines.
-type Names func(class int32) (name, creator string)
+const defaultMinIdeal = 100 * time.Microsecond
 
 const (
 	// The ideal clock counts ticks of 2^-16 ns. Rounded to the nearest, 10^8
@@ -105,7 +101,7 @@ type psNow struct {
 // New returns an empty Accumulator.
 func New(o Options) *Accumulator {
 	if o.MinIdeal <= 0 {
-		o.MinIdeal = DefaultMinIdeal
+		o.MinIdeal = defaultMinIdeal
 	}
 	a := &Accumulator{
 		age:       age{width: firstAgeBin},
@@ -460,7 +456,7 @@ func (a *Accumulator) fold(g *goroutine, ci int32) {
 // Finish closes all intervals at end, ns of the last event, and returns the
 // results. open is [ledger.Ledger.Open], names may be nil. The Accumulator cannot be
 // used afterwards.
-func (a *Accumulator) Finish(end int64, open []ledger.Open, names Names) (Result, Pressure) {
+func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int32) (name, creator string)) (Result, Pressure) {
 	if end > a.now {
 		a.advance(end)
 	}

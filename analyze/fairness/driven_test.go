@@ -17,7 +17,7 @@ func drive(a *Accumulator) driven {
 
 func (x driven) Add(d *reference.Decision) { x.feed.Add(d) }
 
-func (x driven) Finish(end int64, names Names) (Result, Pressure) {
+func (x driven) Finish(end int64, names func(class int32) (name, creator string)) (Result, Pressure) {
 	return x.Accumulator.Finish(end, x.feed.Open(), names)
 }
 

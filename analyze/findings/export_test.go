@@ -1,7 +1,12 @@
 package findings
 
-// World returns the one that s keeps.
-func (s *Set) World() *World { return s.world }
+import "github.com/gmpscope/gmpscope/analyze/ledger"
+
+// Follow returns a World, and what feeds it.
+func Follow() (*World, *ledger.Feed) {
+	w := newWorld()
+	return w, ledger.NewFeed(w.add)
+}
 
 // Coming returns how many Ps have no thread and are not idle either: handoffp
 // has started a thread for each, which has not got it yet.

@@ -7,16 +7,14 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 func handovers(s *findingstest.Stream) []findings.Handover {
-	set := findings.NewSet(nil)
-	w := set.World()
+	w, feed := findings.Follow()
 	var got []findings.Handover
 	w.Handovers(func(h *findings.Handover) { got = append(got, *h) })
-	ledger.NewFeed(set.Add).AddAll(s.Decisions)
+	feed.AddAll(s.Decisions)
 	return got
 }
 
@@ -60,9 +58,7 @@ func TestNoHandover(t *testing.T) {
 
 func TestWorldTellsHowACallLostItsP(t *testing.T) {
 	s := findingstest.New(1).Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(3).Syscall(1).Pass(4).SyscallExit(1).Pass(2).Syscall(1).Pass(10).Retake(1, reference.WhyRetakeReturn)
-	set := findings.NewSet(nil)
-	w := set.World()
-	feed := ledger.NewFeed(set.Add)
+	w, feed := findings.Follow()
 	for i := range s.Decisions {
 		feed.Add(&s.Decisions[i])
 		g := w.ByID(1)
@@ -79,9 +75,7 @@ func TestComing(t *testing.T) {
 	s := findingstest.New(2)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Local(2, 0, reference.WhyUnblock).Syscall(1).Pass(100).Retake(1, reference.WhyRetakeSlow)
 	s.Emit(handoff(reference.WhyRetakeSlow)).Pass(50).PStart(0).Start(2, 0)
-	set := findings.NewSet(nil)
-	w := set.World()
-	feed := ledger.NewFeed(set.Add)
+	w, feed := findings.Follow()
 	for i := range s.Decisions {
 		feed.Add(&s.Decisions[i])
 		want := int64(0)

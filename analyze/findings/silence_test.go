@@ -6,19 +6,16 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // silences returns what World.Silences gives of a stream, and what Silences keeps.
-func silences(s *Stream) ([]findings.Silence, *findings.Silences) {
-	set := findings.NewSet(nil)
-	w := set.World()
-	var list []findings.Silence
-	w.Silences(func(x *findings.Silence) { list = append(list, *x) })
-	kept := findings.NewSilences(w)
-	ledger.NewFeed(set.Add).AddAll(s.Decisions)
-	set.Finish(s.Facts())
+func silences(s *Stream) (list []findings.Silence, kept *findings.Silences) {
+	s.Detect(findings.Detector{New: func(w *findings.World) findings.Watcher {
+		w.Silences(func(x *findings.Silence) { list = append(list, *x) })
+		kept = findings.NewSilences(w)
+		return nothing{}
+	}})
 	return list, kept
 }
 

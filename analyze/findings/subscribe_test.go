@@ -4,13 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 func TestSwitch(t *testing.T) {
-	w := newWorld()
-	feed := ledger.NewFeed(w.add)
+	w, feed := Follow()
 	kinds := []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}
 	var got []string
 	note := func(name string) *Switch {
@@ -140,8 +138,7 @@ func TestWakeUpsByTheNetwork(t *testing.T) {
 
 // Each subscription gets the decisions that it is for, and no others.
 func TestDecisionFilters(t *testing.T) {
-	w := newWorld()
-	feed := ledger.NewFeed(w.add)
+	w, feed := Follow()
 	got := map[string][]int64{}
 	note := func(name string) func(*reference.Decision) {
 		return func(d *reference.Decision) { got[name] = append(got[name], d.G) }
@@ -216,8 +213,7 @@ func TestDecisionFilters(t *testing.T) {
 
 // Whoever asks when all marks are taken is called for all goroutines.
 func TestMoreMarksThanThereAre(t *testing.T) {
-	w := newWorld()
-	feed := ledger.NewFeed(w.add)
+	w, feed := Follow()
 	var called int
 	for range maxMarks {
 		w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Mark: w.NewMark()}, func(*reference.Decision) { t.Error("called for a goroutine without mark") })

@@ -16,8 +16,8 @@ type feeder struct {
 }
 
 func newFeeder() *feeder {
-	w := newWorld()
-	return &feeder{w: w, feed: ledger.NewFeed(w.add)}
+	w, feed := Follow()
+	return &feeder{w: w, feed: feed}
 }
 
 func (f *feeder) add(d reference.Decision) *feeder {

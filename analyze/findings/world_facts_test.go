@@ -7,7 +7,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/findingstest"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -15,8 +14,7 @@ func TestWorldTellsBlocksAndWakers(t *testing.T) {
 	s := findingstest.New(1)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Block(1, reference.ReasonSync)
 	s.Local(2, 0, reference.WhyUnblock).Start(2, 0).Pass(7).Wake(1, 2)
-	set := findings.NewSet(nil)
-	w := set.World()
+	w, feed := findings.Follow()
 	var wakes int
 	w.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, func(d *reference.Decision) {
 		if d.G == 1 && d.By == 2 {
@@ -26,7 +24,7 @@ func TestWorldTellsBlocksAndWakers(t *testing.T) {
 			}
 		}
 	})
-	ledger.NewFeed(set.Add).AddAll(s.Decisions)
+	feed.AddAll(s.Decisions)
 	if wakes != 1 {
 		t.Errorf("%d wakes", wakes)
 	}
@@ -36,13 +34,12 @@ func TestWorldTellsSyscalls(t *testing.T) {
 	s := findingstest.New(2)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Syscall(1).Pass(3).SyscallExit(1).Pass(1)
 	s.Syscall(1).Local(2, 0, reference.WhyTimer).Pass(20).Retake(1, reference.WhyRetakeSlow).Pass(9).SyscallExit(1).Global(1, reference.WhySyscallExit)
-	set := findings.NewSet(nil)
-	w := set.World()
+	w, feed := findings.Follow()
 	var got []findings.Syscall
 	w.Syscalls(findings.SyscallFilter{}, func(c *findings.Syscall) { got = append(got, *c) })
 	var returns []int64
 	w.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, func(*reference.Decision) { returns = append(returns, w.Now()) })
-	ledger.NewFeed(set.Add).AddAll(s.Decisions)
+	feed.AddAll(s.Decisions)
 	if d := cmp.Diff([]int64{38}, returns); d != "" {
 		t.Errorf("returns without a P: %s", d)
 	}
@@ -64,9 +61,7 @@ func TestWorldTellsSlotsAndCreators(t *testing.T) {
 	s := findingstest.New(1)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Create(2, 1).Create(3, 1).Block(1, reference.ReasonSync)
 	s.Run(3, 0, 5, reference.WhyExit).Run(2, 0, 5, reference.WhyBlock)
-	set := findings.NewSet(nil)
-	w := set.World()
-	feed := ledger.NewFeed(set.Add)
+	w, feed := findings.Follow()
 	slots := map[int64]int32{}
 	for i := range s.Decisions {
 		d := &s.Decisions[i]

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -53,10 +52,7 @@ func TestStintsTellWhereTheyCameFrom(t *testing.T) {
 
 func TestYieldedAreRunnable(t *testing.T) {
 	s := New(1).Global(1, reference.WhyGosched).Global(2, reference.WhyCreate).Local(3, 0, reference.WhyUnblock)
-	d := findings.Detector{ID: "x", New: func(*findings.World) findings.Watcher { return nothing{} }}
-	set := findings.NewSet([]findings.Detector{d})
-	w := set.World()
-	feed := ledger.NewFeed(set.Add)
+	w, feed := findings.Follow()
 	feed.AddAll(s.Decisions)
 	if w.Runnable() != 3 || w.Yielded() != 1 {
 		t.Errorf("%d runnable, %d of them yielded", w.Runnable(), w.Yielded())
@@ -72,10 +68,7 @@ func TestYieldedAreRunnable(t *testing.T) {
 func TestLocalQueuesAreCounted(t *testing.T) {
 	s := New(3).Local(1, 0, reference.WhyCreate).Next(2, 0, reference.WhyCreate).Local(3, 2, reference.WhyCreate).Global(4, reference.WhyCreate)
 	s.Pass(5*Us).Start(1, 1)
-	d := findings.Detector{ID: "x", New: func(*findings.World) findings.Watcher { return nothing{} }}
-	set := findings.NewSet([]findings.Detector{d})
-	w := set.World()
-	feed := ledger.NewFeed(set.Add)
+	w, feed := findings.Follow()
 	feed.AddAll(s.Decisions)
 	if n, queues := w.QueuedLocally(); n != 2 || queues != 2 {
 		t.Errorf("%d in %d queues", n, queues)

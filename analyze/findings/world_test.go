@@ -16,8 +16,7 @@ func intn(seed uint64) func(int) int { return rand.New(rand.NewPCG(seed, 1)).Int
 func TestWorldAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(300) {
 		s := procstest.Generate(intn(seed), procstest.Options{})
-		w := newWorld()
-		feed := ledger.NewFeed(w.add)
+		w, feed := Follow()
 		type key struct {
 			g    int64
 			life int
@@ -109,8 +108,7 @@ func checkLists(t *testing.T, w *World) {
 func TestWorldSurvivesNonsense(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		w := newWorld()
-		feed := ledger.NewFeed(w.add)
+		w, feed := Follow()
 		w.Runs(RunFilter{}, func(s *Run) {
 			if s.To < s.From {
 				t.Fatalf("%+v", *s)

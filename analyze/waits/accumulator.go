@@ -68,12 +68,6 @@ const (
 	nearProcs = 1 << 12 // P ids below it are found by index
 )
 
-// Namer knows the classes: start function and creator of each handle in
-// [reference.Decision.Class].
-type Namer interface {
-	Class(id int32) (name, creator string)
-}
-
 // Accumulator builds the account of all waits from a stream of decisions. It is
 // not safe for concurrent use.
 type Accumulator struct {

@@ -89,13 +89,11 @@ func account(ds []reference.Decision, end int64, o Options) Result {
 	for i := range ds {
 		a.Add(&ds[i])
 	}
-	return a.Finish(end, numbered{})
+	return a.Finish(end, numbered)
 }
 
 // numbered names class 7 "f7", created by "c7".
-type numbered struct{}
-
-func (numbered) Class(id int32) (string, string) { return fmt.Sprint("f", id), fmt.Sprint("c", id) }
+func numbered(id int32) (string, string) { return fmt.Sprint("f", id), fmt.Sprint("c", id) }
 
 // TestCauses has the causes of the only user wait of g1 worked out by hand.
 func TestCauses(t *testing.T) {

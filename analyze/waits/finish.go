@@ -9,7 +9,7 @@ import (
 
 // Finish ends the account at time end, in ns, and returns it. open is
 // [ledger.Ledger.Open]; names may be nil. The Accumulator must not be used any more.
-func (a *Accumulator) Finish(end int64, open []ledger.Open, names Namer) Result {
+func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int32) (name, creator string)) Result {
 	a.advance(max(end, a.now))
 	for _, o := range open {
 		g := a.gors.At(o.Slot)
@@ -44,7 +44,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names Namer) Result 
 		case ci == classOthers:
 			fn = "(other classes)"
 		case names != nil:
-			fn, creator = names.Class(id)
+			fn, creator = names(id)
 		}
 		return id, fn, creator
 	}

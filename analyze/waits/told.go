@@ -11,10 +11,10 @@ type Told struct {
 	Like int // of the same class, most of their time at the same time
 }
 
-// Distinct leaves out those waits that are like one before them: of the same
+// distinct leaves out those waits that are like one before them: of the same
 // class, with more than half of the shorter one's time in common. Goroutines that
 // wait in a crowd have one story. The order stays.
-func Distinct(stories []Story) []Told {
+func distinct(stories []Story) []Told {
 	var out []Told
 next:
 	for _, s := range stories {
@@ -52,5 +52,5 @@ func (r *Result) Stories() []Told {
 	slices.SortStableFunc(all, func(x, y Story) int {
 		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.G, y.G))
 	})
-	return Distinct(all)
+	return distinct(all)
 }
