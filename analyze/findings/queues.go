@@ -210,8 +210,8 @@ func (w *World) enter(g *Goroutine, to reference.Queue, p int32) {
 	if g.watched {
 		g.mark, g.markLen, g.markWait = w.totals.LocalStarts, int32(w.localLen), w.localWait
 	}
-	if l := w.put(g, w.now, to == reference.QueueRunnext); g.list >= 0 {
-		w.lengthened(l.n)
+	if l := w.put(g, w.now, to == reference.QueueRunnext); g.list >= 0 && l.n == w.longQueue {
+		w.setLong(w.long + 1)
 	}
 }
 
@@ -220,8 +220,8 @@ func (w *World) leave(g *Goroutine) {
 	if g.list == inNone {
 		return
 	}
-	if l := w.remove(g, w.now); g.list >= 0 {
-		w.shortened(l.n)
+	if l := w.remove(g, w.now); g.list >= 0 && l.n == w.longQueue-1 {
+		w.setLong(w.long - 1)
 	}
 	g.list = inNone
 }

@@ -409,20 +409,7 @@ func (l *subscriptions) Uses(fn func(*Use)) { l.uses.add(fn, &Switch{}) }
 // the calls of [World.Decisions].
 func (l *subscriptions) HeldUps(fn func(*HeldUp)) { l.heldUps.add(fn, &Switch{}) }
 
-// lengthened and shortened keep the number of long queues when one has got n
-// goroutines.
-func (l *subscriptions) lengthened(n int64) {
-	if n == l.longQueue {
-		l.setLong(l.long + 1)
-	}
-}
-
-func (l *subscriptions) shortened(n int64) {
-	if n == l.longQueue-1 {
-		l.setLong(l.long - 1)
-	}
-}
-
+// setLong says how many queues are long.
 func (l *subscriptions) setLong(n int64) {
 	l.long = n
 	if some := n > 0; some != l.someLong {
@@ -521,13 +508,10 @@ func (l *subscriptions) emitSome(d *reference.Decision, k reference.Kind) {
 
 // emitMarked calls those who have marked g, d's goroutine, and subscribed to the kind.
 func (l *subscriptions) emitMarked(d *reference.Decision, g *Goroutine, k reference.Kind) {
-	if g != nil && g.marks&l.markBits[k] != 0 {
-		l.emitMarks(d, g)
+	if g == nil {
+		return
 	}
-}
-
-func (l *subscriptions) emitMarks(d *reference.Decision, g *Goroutine) {
-	for m := g.marks & l.markBits[d.Kind]; m != 0; m &= m - 1 {
+	for m := g.marks & l.markBits[k]; m != 0; m &= m - 1 {
 		l.marked[bits.TrailingZeros8(uint8(m))].emit(d)
 	}
 }

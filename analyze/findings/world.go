@@ -222,7 +222,7 @@ func (w *World) addRare(d *reference.Decision) {
 		w.procs = max(0, d.Batch)
 		w.maxProcs = max(w.maxProcs, d.Batch)
 	case reference.KindSample:
-		if d.G >= 0 && d.Flags&reference.FlagsRuntime == 0 {
+		if d.G >= 0 && d.Flags.OfProgram() {
 			w.ran.set(w.now, w.running)
 		}
 	case reference.KindLost:

@@ -257,7 +257,7 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 	d := &ds[0]
 	slot := l.findOn(d)
 	g := l.gors.At(slot)
-	if slot == 0 || g.activity != Running || g.flags != 0 || g.handle != d.Class || !l.ps.Calls(d.P) {
+	if slot == 0 || g.activity != Running || g.flags != 0 || g.handle != d.Class || !l.ps.calls(d.P) {
 		return 0
 	}
 	notes := b.Notes[i:][:k]

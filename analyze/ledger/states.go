@@ -148,13 +148,9 @@ func (t *States) rare(d *reference.Decision) {
 	case reference.KindLost:
 		t.lose()
 	default:
-		t.Same()
+		t.said = same
 	}
 }
-
-// Same follows a decision that Apply would find to change nothing: a KindReady or
-// KindMove.
-func (t *States) Same() { t.said = same }
 
 // without is the state of a P without a thread.
 func (t *States) without(p int32) State {
@@ -164,15 +160,15 @@ func (t *States) without(p int32) State {
 	return Idle
 }
 
-// Calls follows system calls on a P, as [reference.BriefCalls] finds them. In the end
+// calls follows system calls on a P, as [reference.BriefCalls] finds them. In the end
 // the P runs the same goroutine. It reports false, and does nothing, if that did not
 // run before: then each decision is to be applied.
-func (t *States) Calls(p int32) bool {
+func (t *States) calls(p int32) bool {
 	if uint(p) >= uint(len(t.ps)) || t.ps[p].state != User {
 		return false
 	}
 	t.ps[p].resume = User
-	t.Same()
+	t.said = same
 	return true
 }
 
@@ -184,15 +180,6 @@ func (t *States) Changes() []Change {
 		return t.one[:]
 	case changes:
 		return t.many
-	}
-	return nil
-}
-
-// Change is Changes for decisions that mean one at most: all but KindSTWEnd and
-// KindProcs. It returns nil if there was none.
-func (t *States) Change() *Change {
-	if t.said == changed {
-		return &t.one[0]
 	}
 	return nil
 }
@@ -225,7 +212,7 @@ func (t *States) Omitted() (ps int32, mentions int64) {
 
 func runState(f reference.Flags) State {
 	switch {
-	case f&(reference.FlagGC|reference.FlagTracer|reference.FlagSystem) == 0:
+	case f.OfProgram():
 		return User
 	case f&reference.FlagGC != 0:
 		return GC

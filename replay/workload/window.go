@@ -144,7 +144,7 @@ func (w *Window) begin() {
 	for _, x := range gs {
 		d := nobody
 		d.G, d.P, d.M, d.Class, d.Reason = x.seen.G, x.seen.P, x.seen.M, x.seen.Class, x.seen.Reason
-		d.Flags = x.seen.Flags & (reference.FlagSystem | reference.FlagTracer | reference.FlagGC)
+		d.Flags = x.seen.Flags & reference.FlagsRuntime
 		if x.state == runnable {
 			d.Kind, d.To, d.Why = reference.KindReady, x.seen.To, x.seen.Why
 			d.Flags |= reference.FlagFirst

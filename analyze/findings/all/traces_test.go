@@ -21,34 +21,14 @@ import (
 
 const traces = "../../../testdata/traces"
 
-// detect runs all detectors over a trace; nil if it has nothing to analyse.
+// detect returns the findings in a trace; nil if it has nothing to analyse.
 func detect(t *testing.T, path string) ([]findings.Finding, *analyze.Result) {
 	t.Helper()
-	src, err := input.Open(context.Background(), path, input.Options{})
+	r, err := analyze.File(t.Context(), path, analyze.Options{})
 	if err != nil {
 		return nil, nil
 	}
-	defer src.Close()
-	set := findings.NewSet(all.Detectors(all.Default()))
-	feed := ledger.NewFeed(set.Add)
-	r, err := analyze.Run(context.Background(), src, analyze.Options{OnDecision: func(d *reference.Decision) error {
-		feed.Add(d)
-		return nil
-	}})
-	if err != nil {
-		return nil, nil
-	}
-	names := map[int32][2]string{}
-	for _, c := range r.Waits.Classes {
-		names[c.ID] = [2]string{c.Name, c.Creator}
-	}
-	return set.Finish(&findings.Facts{
-		EndNs: r.Trace.DurationNs, GOMAXPROCS: r.Trace.GOMAXPROCS, Bytes: r.Trace.Bytes, LostBytes: r.Trace.LostBytes,
-		Warnings: r.Trace.Warnings, Reduced: r.Trace.Reduced, TracerNs: r.Trace.TracerNs,
-		Starts: r.Reconstruction.Starts, Explained: r.Reconstruction.Explained, Ambiguous: r.Reconstruction.Ambiguous, Unexplained: r.Reconstruction.Unexplained,
-		Waits: r.Waits, Procs: r.Procs, Fairness: r.Fairness, Pressure: r.Pressure,
-		ClassName: func(c int32) (string, string) { return names[c][0], names[c][1] },
-	}), r
+	return r.Findings, r
 }
 
 // What the scenarios were made to show, at least.

@@ -89,10 +89,8 @@ type assist struct {
 	stack int32
 }
 
-const notOfProgram = reference.FlagSystem | reference.FlagTracer | reference.FlagGC
-
 func (w *watcher) begin(d *reference.Decision) {
-	if d.G < 0 || d.Flags&notOfProgram != 0 {
+	if d.G < 0 || !d.Flags.OfProgram() {
 		return
 	}
 	if _, ok := w.open[d.G]; !ok { // a new generation tells it again
@@ -167,7 +165,7 @@ func (w *watcher) lose(d *reference.Decision) {
 }
 
 func (w *watcher) stop(d *reference.Decision) {
-	if d.Flags&notOfProgram != 0 {
+	if !d.Flags.OfProgram() {
 		return
 	}
 	a, ok := w.open[d.G]

@@ -273,7 +273,7 @@ func (a *account) sliceOver(s *findings.Slice, before int64, t *Thresholds) {
 }
 
 func (w *watcher) sample(d *reference.Decision) {
-	if d.G < 0 || d.Flags&(reference.FlagSystem|reference.FlagTracer|reference.FlagGC) != 0 {
+	if d.G < 0 || !d.Flags.OfProgram() {
 		return
 	}
 	ran := w.world.Ran().Ns
