@@ -55,7 +55,8 @@
 //     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
 //     row).
 //  6. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
-//     a folder of its own, judge what the accumulators hold.
+//     a folder of its own. They see the same notes, and in the end judge what they
+//     and the accumulators hold.
 //
 // [Run] ties the steps together, for those who open the trace themselves, and
 // returns a [Result]. Memory is bounded by what is alive in the trace, a few

@@ -46,7 +46,8 @@ func (w *World) Known() int32 { return int32(len(w.ps)) }
 // The slice is valid until the next one.
 func (w *World) Changes() []ledger.Change {
 	if w.note.Changed&ledger.OneP != 0 {
-		return []ledger.Change{{P: w.decision().P, From: w.note.From, To: w.note.To}}
+		w.change[0] = ledger.Change{P: w.decision().P, From: w.note.From, To: w.note.To}
+		return w.change[:]
 	}
 	return w.block.Changes(w.at)
 }

@@ -25,6 +25,7 @@ type World struct {
 	note     *ledger.Note            // of it
 	counts   [ledger.NumStates]int64 // Ps
 	usablePs int64
+	change   [1]ledger.Change // for Changes
 	// usableAfter is usablePs once the decision's changes are followed.
 	usableAfter int64
 	procs       int32 // GOMAXPROCS as the stream gave it last
