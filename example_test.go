@@ -36,8 +36,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// warning: runnext-monopoly: class "main.waiter" lost 59ms
+	// warning: runnext-monopoly: class "main.waiter" lost 39ms
 	// note: trace-quality: class "" lost 0s
 	// note: starvation: class "main.waiter" lost 22ms
-	// note: global-queue-neglect: class "goroutines of unknown start function" lost 22ms
 }
