@@ -52,12 +52,17 @@ type Options struct {
 	// the handle of a decision's stack as lines, innermost frame first, each a
 	// function followed by its place. It may be called in OnDecision, and after Run.
 	OnStacks func(frames func(stack int32) []string)
+	// OnClasses, if set, is called once, before the first decision: name returns the
+	// name of the class with the handle of a decision, as it was known when the class
+	// came up; empty if it was not. It may be called in OnDecision, and after Run.
+	OnClasses func(name func(class int32) string)
 	// OnDecision, if set, is called with every decision, in order. The decision
 	// is valid during the call only. An error ends the analysis.
 	OnDecision func(d *reference.Decision) error
 	// DecisionsOnly leaves out all that measures the decisions: the result has but
-	// Trace and Reconstruction. OnDecision is called from a goroutine of its own,
-	// some thousands of decisions behind; its last call is over when Run returns.
+	// Trace and Reconstruction. Without OnStacks, OnDecision is called from a goroutine
+	// of its own, some thousands of decisions behind; its last call is over when Run
+	// returns.
 	DecisionsOnly bool
 }
 
@@ -118,7 +123,8 @@ type analysis struct {
 	detectors []findings.Detector
 	found     *findings.Set
 
-	now         *block // that the step of the waits has
+	now         *block                   // that the step of the waits has
+	classNames  atomic.Pointer[[]string] // by handle, for OnClasses
 	failed      failed
 	interrupted bool
 	full        string // why it was, if not by the caller
@@ -135,10 +141,15 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	if o.OnStacks != nil {
 		o.OnStacks(a.frames)
 	}
+	if o.OnClasses != nil {
+		o.OnClasses(a.className)
+	}
+	// The tables of stacks are read by the goroutine that fills them only.
+	at := o.OnDecision != nil && (!o.DecisionsOnly || o.OnStacks != nil)
 	switch {
 	case !o.DecisionsOnly:
 		a.measure()
-	case o.OnDecision != nil:
+	case o.OnDecision != nil && !at:
 		a.steps = newPipeline(func(b *block) { a.failed.call(o.OnDecision, b.Decisions) })
 	default:
 		a.steps = newPipeline()
@@ -147,7 +158,10 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 		Rules:   a.Rules,
 		Reduced: src.Header().V1,
 		Emit: func(ds []reference.Decision) []reference.Decision {
-			if o.OnDecision != nil && !o.DecisionsOnly {
+			if o.OnClasses != nil {
+				a.nameClasses()
+			}
+			if at {
 				a.failed.call(o.OnDecision, ds)
 			}
 			return a.steps.add(ds)
@@ -293,6 +307,30 @@ func (a *analysis) result() *Result {
 func (a *analysis) class(id int32) (name, creator string) {
 	c := a.rec.Class(id)
 	return a.Anonymize.class(c), a.Anonymize.Function(c.Creator)
+}
+
+// nameClasses makes the names of the classes that came up since known to className.
+func (a *analysis) nameClasses() {
+	var names []string
+	if known := a.classNames.Load(); known != nil {
+		names = *known
+	}
+	from := len(names)
+	for id := int32(from); id < a.rec.Classes(); id++ {
+		name, _ := a.class(id)
+		names = append(names, name)
+	}
+	if len(names) > from {
+		a.classNames.Store(&names)
+	}
+}
+
+// className returns the name of a class that a decision had.
+func (a *analysis) className(id int32) string {
+	if names := a.classNames.Load(); names != nil && uint(id) < uint(len(*names)) {
+		return (*names)[id]
+	}
+	return ""
 }
 
 // startedBy returns the start function of a class whose name says what it was given.

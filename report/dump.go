@@ -18,6 +18,7 @@ type Dump struct {
 	w   io.Writer
 	o   DumpOptions
 	say *fragments
+	of  []string // by handle: what says the class, empty if that was not asked for yet
 	buf []byte
 	n   int64 // lines
 }
@@ -27,6 +28,12 @@ type DumpOptions struct {
 	// NoQueues leaves out what a trace without rebuilt queues cannot tell: the
 	// queue lengths.
 	NoQueues bool
+	// Class returns the name of a decision's class, empty if it is unknown: that of
+	// [analyze.Options.OnClasses]. If it is nil, lines say none.
+	Class func(class int32) string
+	// Stack returns the frames of a decision's stack: that of
+	// [analyze.Options.OnStacks]. If it is nil, lines say none.
+	Stack func(stack int32) []string
 	// Rules are said in the first line; the zero value is not.
 	Rules analyze.Rules
 }
@@ -51,7 +58,8 @@ func (u *Dump) Write(d *reference.Decision) error {
 }
 
 // append appends the line of d. It is written by hand because a trace has many
-// millions of decisions; all strings in it are our own words, in plain ASCII.
+// millions of decisions; the words in it are our own, in plain ASCII, and what the
+// trace names is escaped.
 func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 	b = append(b, `{"t":`...)
 	b = strconv.AppendInt(b, d.Time, 10)
@@ -84,6 +92,9 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 	case reference.KindReady:
 		b = append(b, u.say.queues[d.To]...)
 		b = append(b, u.say.whys[d.Why]...)
+		if d.By > 0 {
+			b = appendNum(b, `,"by":`, d.By)
+		}
 	case reference.KindMove:
 		b = appendVictim(b, d)
 		b = append(b, u.say.queues[d.To]...)
@@ -102,6 +113,12 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 	default:
 		b = append(b, u.say.whys[d.Why]...)
 	}
+	if u.o.Class != nil && d.Class != 0 && d.G > 0 {
+		b = append(b, u.class(d.Class)...)
+	}
+	if u.o.Stack != nil && d.Stack != 0 {
+		b = u.appendStack(b, d.Stack)
+	}
 	if !u.o.NoQueues {
 		if d.P >= 0 {
 			b = appendNum(b, `,"ll":`, int64(d.Local))
@@ -109,6 +126,41 @@ func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 		b = appendNum(b, `,"gl":`, int64(d.Global))
 	}
 	return append(b, u.say.bases[d.Basis]...)
+}
+
+// class is the part of a line that says a class.
+func (u *Dump) class(id int32) string {
+	if int(id) >= len(u.of) {
+		u.of = append(u.of, make([]string, int(id)+1-len(u.of))...)
+	}
+	if u.of[id] == "" {
+		if name := u.o.Class(id); name != "" {
+			u.of[id] = `,"class":` + quoted(name)
+		}
+	}
+	return u.of[id]
+}
+
+// appendStack appends the frames of a stack, if there are any.
+func (u *Dump) appendStack(b []byte, stack int32) []byte {
+	sep := `,"stack":[`
+	for _, f := range u.o.Stack(stack) {
+		b = append(append(b, sep...), quoted(f)...)
+		sep = ","
+	}
+	if sep == "," {
+		b = append(b, ']')
+	}
+	return b
+}
+
+// quoted returns s as JSON has it.
+func quoted(s string) string {
+	b, err := encode(s)
+	if err != nil {
+		panic(err) // there is none for a string
+	}
+	return string(b)
 }
 
 // fragments are the parts of a line that are one of few words, by the number of the

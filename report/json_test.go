@@ -53,8 +53,9 @@ func TestDumpKeys(t *testing.T) {
 	seen := map[string]bool{}
 	for k := reference.Kind(1); int(k) < reference.Kinds; k++ {
 		d := reference.Decision{Time: 1, G: 2, M: 3, P: 4, Victim: 5, Batch: 6, Wait: 7, Kind: k,
-			Src: reference.SrcSteal, To: reference.QueueLocal, Why: reference.WhySlice, Reason: reference.ReasonSync, Flags: reference.FlagLocked}
-		for key := range line(t, &d, DumpOptions{}) {
+			Src: reference.SrcSteal, To: reference.QueueLocal, Why: reference.WhySlice, Reason: reference.ReasonSync, Flags: reference.FlagLocked,
+			By: 8, Class: 9, Stack: 10}
+		for key := range line(t, &d, DumpOptions{Class: func(int32) string { return "f" }, Stack: func(int32) []string { return []string{"f"} }}) {
 			seen[key] = true
 		}
 	}
@@ -105,6 +106,14 @@ func TestDumpLines(t *testing.T) {
 		{"a wake-up into the global queue", func(d *reference.Decision) {
 			d.Kind, d.G, d.To, d.Why, d.Global = reference.KindReady, 9, reference.QueueGlobal, reference.WhyNetwork, 2
 		}, DumpOptions{}, `{"t":0,"k":"ready","g":9,"to":"global","why":"network","gl":2,"basis":"unknown"}`},
+		{"who woke whom, with names from outside", func(d *reference.Decision) {
+			d.Kind, d.G, d.By, d.Class, d.Stack, d.Why = reference.KindReady, 9, 4, 3, 2, reference.WhyUnblock
+		}, DumpOptions{NoQueues: true, Class: func(c int32) string { return []string{"", "", "", "a\"<b>\u200b"}[c] }, Stack: func(int32) []string { return []string{"f (f.go:1)", "g"} }},
+			`{"t":0,"k":"ready","g":9,"to":"unknown","why":"unblock","by":4,"class":"a\"<b>\u200b","stack":["f (f.go:1)","g"],"basis":"unknown"}`},
+		{"a class and a stack that are not known", func(d *reference.Decision) {
+			d.Kind, d.G, d.Class, d.Stack = reference.KindStop, 9, 1, 2
+		}, DumpOptions{NoQueues: true, Class: func(int32) string { return "" }, Stack: func(int32) []string { return nil }},
+			`{"t":0,"k":"stop","g":9,"why":"unknown","basis":"unknown"}`},
 		{"a stop without a known cause", func(d *reference.Decision) {
 			d.Kind, d.G, d.P = reference.KindStop, 9, 0
 		}, DumpOptions{}, `{"t":0,"k":"stop","g":9,"p":0,"why":"unknown","ll":0,"gl":0,"basis":"unknown"}`},

@@ -224,6 +224,9 @@ func New(t *events.Tables, o Options) *Reconstructor {
 	return r
 }
 
+// Classes returns how many classes there are: their handles are below it.
+func (r *Reconstructor) Classes() int32 { return int32(len(r.cls.list)) }
+
 // Class returns what is known of a class, by its handle. It may be more later.
 func (r *Reconstructor) Class(id int32) Class { return r.cls.describe(id) }
 

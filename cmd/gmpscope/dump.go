@@ -21,6 +21,7 @@ func (a *app) dump() *cobra.Command {
 	var (
 		r        reading
 		from, to time.Duration
+		stacks   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "dump TRACE",
@@ -48,9 +49,17 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		w := bufio.NewWriterSize(a.stdout, 256<<10)
 		lines := func(h input.Header, o *analyze.Options) {
 			_, rules := analyze.ChooseRules(h, o.Rules)
-			d := report.NewDump(w, report.DumpOptions{NoQueues: h.V1, Rules: rules})
+			say := report.DumpOptions{NoQueues: h.V1, Rules: rules}
+			o.OnClasses = func(name func(int32) string) { say.Class = name }
+			if stacks {
+				o.OnStacks = func(frames func(int32) []string) { say.Stack = frames }
+			}
+			var d *report.Dump
 			o.DecisionsOnly = true
 			o.OnDecision = func(dec *reference.Decision) error {
+				if d == nil {
+					d = report.NewDump(w, say)
+				}
 				switch {
 				case dec.Time < int64(from):
 					return nil
@@ -73,6 +82,7 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		return nil
 	})
 	r.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&stacks, "stacks", false, "with the stacks at which goroutines were made runnable and stopped")
 	cmd.Flags().DurationVar(&from, "from", 0, "begin at that `time` after the first event, for example 1.5s")
 	cmd.Flags().DurationVar(&to, "to", 0, "end before that `time` after the first event")
 	return cmd

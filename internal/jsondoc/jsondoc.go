@@ -151,8 +151,13 @@ type Decision struct {
 	// Reason is, for "stop" with the cause "block", what the goroutine waits for; for
 	// the "start" of a mark worker, its mode.
 	Reason reference.Reason `json:"reason,omitempty"`
-	Local  *int32           `json:"ll,omitempty"` // length of that P's local run queue afterwards, ring plus runnext
-	Global *int32           `json:"gl,omitempty"` // length of the global run queue afterwards
+	By     int64            `json:"by,omitempty"`    // "ready": the goroutine that made it runnable; absent for a timer, the network poller and the runtime
+	Class  string           `json:"class,omitempty"` // name of the goroutine's class, as far as known when the class came up
+	// Stack is, with --stacks, the frames, innermost first: for "ready" where the
+	// goroutine was that made it runnable, for "stop" where it stopped.
+	Stack  []string `json:"stack,omitempty"`
+	Local  *int32   `json:"ll,omitempty"` // length of that P's local run queue afterwards, ring plus runnext
+	Global *int32   `json:"gl,omitempty"` // length of the global run queue afterwards
 	// Basis is how it is known: a level, and after a colon the rule, where there is
 	// one.
 	Basis reference.Basis `json:"basis"`
