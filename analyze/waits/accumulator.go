@@ -23,13 +23,20 @@ type Options struct {
 	// PastPerP and Past bound the memory of the Ps' recent states, in intervals
 	// of about 60 bytes, per P (a power of two) and in total. Defaults 4096 and 1<<19.
 	PastPerP, Past int
+	// From and To bound the window of what is counted, ns; To of 0 is the end of the
+	// stream. Of what reaches out of it, the part inside counts: the accounts of
+	// neighbouring windows add up to that of both. See package focus.
+	From, To int64
+	// Only, if set, says of which goroutines and classes (handles) the running, starts
+	// and waits are counted.
+	Only func(g int64, class int32) bool
 	// OnWorst is called when a wait, from from to to, has just entered the list
 	// of longest user waits, so that others can keep their detail of that time. It
 	// ended with decision at of the present block.
 	OnWorst func(at int, from, to, g int64)
-	// OnWait is called with every wait that has ended: its goroutine, its bounds
-	// and its time by cause in the order of [Causes], in ns. The slice is valid
-	// during the call only.
+	// OnWait is called with every wait that has ended and is counted: its goroutine,
+	// its bounds and its time by cause in the order of [Causes], in ns, all of them
+	// within the window. The slice is valid during the call only.
 	OnWait func(g, from, to int64, causes []int64)
 	// Text and Frames read a handle of the trace's tables: a text, and a stack as
 	// lines, innermost frame first. Without them the result lacks these.
@@ -75,7 +82,8 @@ type Accumulator struct {
 
 	// The world.
 	now          int64
-	at           int // of which decision of the block
+	edge         int64 // of the window, the next one
+	at           int   // of which decision of the block
 	clk          clocks
 	mode         mode
 	stw          bool
@@ -102,6 +110,7 @@ type Accumulator struct {
 	// The goroutines. Index 0 of waits, nodes, mores and spills is not used.
 	seq      int64                // of the last one that became runnable
 	gors     ids.Parts[goroutine] // by slot; 0 is nobody
+	slots    int32
 	waits    ids.Parts[wait]
 	nodes    []node  // of the same index as waits
 	freeWait int32   // the first that is free, or 0
@@ -114,6 +123,7 @@ type Accumulator struct {
 	causes   [numCauses]int64 // scratch
 
 	// The account.
+	focus    *window // nil: all is counted
 	totals   [numKinds]tally
 	overTime overTime
 	classes  []class
@@ -153,12 +163,14 @@ func New(o Options) *Accumulator {
 	a.pool.q.init()
 	a.gors.Grow(1)
 	a.updateMode()
+	a.setWindow()
 	return a
 }
 
 // Add takes the next block of the stream. It does not keep it.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
+	a.slots = b.Slots
 	a.handles = b.Classes
 	ds, next := b.Decisions, 0 // the first that was not taken yet
 	notes := b.Notes[:len(ds)]

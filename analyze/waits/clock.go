@@ -34,6 +34,9 @@ func (c *clocks) service() int64 { return c[modeBusy] + c[modeStopping] }
 // it waited.
 func (a *Accumulator) advance(t int64) {
 	t = min(t, maxTime)
+	if t >= a.edge {
+		a.cross(t)
+	}
 	if len(a.moved) > 0 && t > a.now {
 		a.settleMoves()
 	}

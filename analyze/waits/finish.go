@@ -17,15 +17,18 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 			continue
 		}
 		if o.Activity == ledger.Running {
-			a.classes[g.class].running += a.now - min(o.Since, maxTime)
+			a.ran(g, o.Since)
 		}
 		if g.wait != 0 {
 			w := a.waits.At(g.wait)
 			t, c := &a.totals[w.kind], &a.classes[g.class]
-			t.open++
-			c.open++
-			t.openNs += a.now - w.ready
-			c.openNs += a.now - w.ready
+			ns := a.clip(g, w.ready, a.now)
+			if a.focus == nil || a.begins(g, w.ready) {
+				t.open++
+				c.open++
+			}
+			t.openNs += ns
+			c.openNs += ns
 		}
 	}
 	a.stopper = nil
@@ -37,6 +40,9 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 	}
 	a.setMode(modeBusy) // charges what the stopped world held
 	a.foldPool()
+	if a.focus != nil {
+		a.restore()
+	}
 
 	name := func(ci int32) (id int32, fn, creator string) {
 		id = a.classes[ci].id

@@ -14,6 +14,8 @@ type goroutine struct {
 	p     int32 // P on which it last ran, or none
 	slot  int32 // 0: it is nobody, or has ended
 	flags reference.Flags
+	// counted says that it is among the goroutines of its class.
+	counted bool
 }
 
 // goroutine returns d's goroutine, and takes over what is known of it.
@@ -33,16 +35,17 @@ func (a *Accumulator) meet(g *goroutine, d *reference.Decision, n *ledger.Note) 
 	}
 	ci := a.class(n.Class)
 	*g = goroutine{id: d.G, class: ci, p: none, slot: n.G}
-	a.classes[ci].goroutines++
+	a.countGoroutine(g, false)
 	a.setFlags(g, n.Flags)
 }
 
 // learn takes over what was not known of g.
 func (a *Accumulator) learn(g *goroutine, n *ledger.Note) {
 	if ci := a.class(n.Class); ci != g.class {
-		a.classes[g.class].goroutines--
-		a.classes[ci].goroutines++
+		was := g.counted
+		a.uncountGoroutine(g)
 		g.class = ci
+		a.countGoroutine(g, was)
 	}
 	a.setFlags(g, n.Flags)
 }
@@ -58,6 +61,9 @@ func (a *Accumulator) setFlags(g *goroutine, f reference.Flags) {
 func (a *Accumulator) exit(g *goroutine) {
 	if g.wait != 0 {
 		a.forget(g)
+	}
+	if a.focus != nil && a.now < a.focus.from {
+		a.uncountGoroutine(g)
 	}
 	g.slot = 0
 }
@@ -133,7 +139,9 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note) {
 		a.endRunning(g, n)
 	}
 	c := &a.classes[g.class]
-	c.starts++
+	if a.focus == nil || a.inside(g) {
+		c.starts++
+	}
 	switch {
 	case g.wait == 0:
 	case d.Wait < 0:
@@ -174,7 +182,7 @@ func (a *Accumulator) ranOn(g *goroutine) *proc {
 // leaveFor ends the run interval of g; p, on which it ran, goes on to its scheduler, or
 // is unavailable.
 func (a *Accumulator) leaveFor(g *goroutine, n *ledger.Note, p *proc, st pstate) {
-	a.classes[g.class].running += a.now - min(n.Since, maxTime)
+	a.ran(g, n.Since)
 	if p == nil {
 		return
 	}
@@ -247,7 +255,7 @@ func (a *Accumulator) briefCalls(calls []reference.Decision, n *ledger.Note) boo
 	g := a.gors.At(n.G)
 	p := a.ranOn(g)
 	if len(a.moved) > 0 || g.slot == 0 || g.wait != 0 || p == nil || p.id != calls[0].P || p.state != pRun ||
-		p.last != g.slot || !p.usable || !p.poolAt.pending || p.runPos != none {
+		p.last != g.slot || !p.usable || !p.poolAt.pending || p.runPos != none || calls[len(calls)-1].Time >= a.edge {
 		return false
 	}
 	// The mode stays as it is meanwhile: what each of its ns means, in a call and else.
@@ -288,7 +296,8 @@ func (a *Accumulator) briefCalls(calls []reference.Decision, n *ledger.Note) boo
 		a.pool.in[pRun].base -= inCalls
 		a.pool.in[pUnavail].base += inCalls
 	}
-	a.classes[g.class].running += a.now - min(n.Since, maxTime) - inCalls
+	a.ran(g, n.Since)
+	a.ranLess(g, inCalls)
 	return true
 }
 
@@ -307,8 +316,9 @@ func (a *Accumulator) newWait() (int32, *wait) {
 // forget drops the wait of g, which is not to be counted.
 func (a *Accumulator) forget(g *goroutine) {
 	w := a.waits.At(g.wait)
-	a.totals[w.kind].cutNs += a.now - w.ready
-	a.classes[g.class].cutNs += a.now - w.ready
+	ns := a.clip(g, w.ready, a.now)
+	a.totals[w.kind].cutNs += ns
+	a.classes[g.class].cutNs += ns
 	a.dequeue(g.wait, w, g.seq)
 	a.release(g, w)
 }
@@ -321,6 +331,9 @@ func (a *Accumulator) release(g *goroutine, w *wait) {
 		}
 		a.freeMore = append(a.freeMore, w.more)
 		w.more = 0
+	}
+	if a.focus != nil {
+		a.focus.forget(g.wait)
 	}
 	w.nextFree, a.freeWait = a.freeWait, g.wait
 	g.wait = 0
@@ -337,21 +350,39 @@ func (a *Accumulator) finishWait(g *goroutine, c *class, d *reference.Decision, 
 		*causes = [numCauses]int64{}
 	}
 	a.closeSegment(g.wait, w, g, p, causes)
-	ns := a.now - w.ready
-	c.waits[w.kind].add(ns, causes)
+	e := ended{w, g, d, p, a.now - w.ready, causes}
+	if a.focus == nil {
+		a.count(c, &e, w.ready)
+	} else {
+		a.countInWindow(c, &e)
+	}
+	a.release(g, w)
+}
+
+// count adds a wait of class c, which counts from a time on.
+func (a *Accumulator) count(c *class, e *ended, from int64) {
+	kind := e.w.kind
+	c.waits[kind].add(e.ns, e.causes)
 	if c.coarse == nil {
 		c.coarse = &coarse{}
 	}
-	c.coarse.add(min(ns, longestNs))
-	a.totals[w.kind].record(ns)
+	c.coarse.add(min(e.ns, longestNs))
+	a.totals[kind].record(e.ns)
+	a.told(c, e, from)
+	if kind == kindUser && e.ns > min(a.worstMin, c.worstMin) {
+		a.consider(e)
+	}
+}
+
+// told adds the time of a wait, from a time on, to what is told over time.
+func (a *Accumulator) told(c *class, e *ended, from int64) {
 	if a.opt.OnWait != nil {
-		a.opt.OnWait(g.id, w.ready, a.now, causes[:])
+		a.opt.OnWait(e.g.id, from, from+e.ns, e.causes[:])
 	}
-	if w.kind == kindUser {
-		a.overTime.add(w.ready, a.now, causes)
-		if ns > min(a.worstMin, c.worstMin) {
-			a.consider(&ended{w, g, d, p, ns, causes})
+	if e.w.kind == kindUser {
+		if a.focus != nil {
+			settle(e.causes)
 		}
+		a.overTime.add(from, from+e.ns, e.causes)
 	}
-	a.release(g, w)
 }

@@ -83,6 +83,24 @@ func (o *order) remove(nodes []node, z int32) int64 {
 	return o.all + nz.pre
 }
 
+// value returns that of node z, which must be in.
+func (o *order) value(nodes []node, z int32) int64 {
+	nz := &nodes[z]
+	if nz.prio == inList {
+		return o.all + nz.pre
+	}
+	sum := o.inTree + nz.rest + nz.pre
+	for at := o.root; at != z; {
+		if t := &nodes[at]; nz.seq < t.seq {
+			sum += t.pre
+			at = t.left
+		} else {
+			at = t.right
+		}
+	}
+	return sum
+}
+
 // addBefore adds x to the value of everyone who became runnable before seq.
 func (o *order) addBefore(nodes []node, seq, x int64) {
 	switch {

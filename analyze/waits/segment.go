@@ -144,25 +144,37 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 	if f != nil && !f.fresh {
 		f = nil
 	}
-	missed := c[iMissed]
+	missed, unavail := c[iMissed], c[iUnavailable]
+	if a.focus != nil {
+		missed, unavail = a.closeInWindow(wi, w, p, f, over, g.seq, c)
+	} else {
+		a.segmentCauses(w, p, f, over, g.seq, c)
+		missed, unavail = c[iMissed]-missed, c[iUnavailable]-unavail
+	}
+	if w.queue < queueDirect {
+		p = a.procs[taker(w.queue)]
+		a.chargeHold(g.class, p.unavail, unavail, false, p.stack)
+	}
+	if missed > 0 {
+		w.idle = a.longestIdle()
+		a.chargeHold(g.class, w.idle, missed, false, 0)
+	}
+}
+
+// segmentCauses adds the causes of the segment of w so far, as closeSegment does. p is
+// the P in whose queue it is, if it is one's.
+func (a *Accumulator) segmentCauses(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
 	switch {
 	case p != nil:
-		a.closeOwn(w, p, f, over, g.seq, c)
+		a.closeOwn(w, p, f, over, seq, c)
 	case w.queue == queuePool:
-		a.closePool(w, f, over, g.seq, c)
+		a.closePool(w, f, over, seq, c)
 	case w.queue == queueDirect:
 		stw := a.clk[modeStopped] - w.mark[markStopped]
 		c[iSTW] += stw
 		c[iResidue] += a.now - w.from - stw
 	default:
-		p = a.procs[taker(w.queue)]
-		unavail := c[iUnavailable]
-		a.closeTaken(w, p, f, c)
-		a.chargeHold(g.class, p.unavail, c[iUnavailable]-unavail, false, p.stack)
-	}
-	if missed = c[iMissed] - missed; missed > 0 {
-		w.idle = a.longestIdle()
-		a.chargeHold(g.class, w.idle, missed, false, 0)
+		a.closeTaken(w, a.procs[taker(w.queue)], f, c)
 	}
 }
 
