@@ -90,7 +90,9 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			a.lengths(d, n)
 			if n.Changed&ledger.OneP != 0 { // it is, unless the P is not told apart
 				p := &a.accounts[d.P]
-				p.starts++
+				if i >= b.Told {
+					p.starts++
+				}
 				p.pass(n.To, a.now)
 			}
 		case reference.KindSyscall:

@@ -45,7 +45,8 @@ func TestWindow(t *testing.T) {
 	want := []told{
 		{0, reference.KindProcs, reference.NoG, reference.NoP}, {0, reference.KindGCBegin, reference.NoG, reference.NoP},
 		{0, reference.KindPStart, reference.NoG, 0}, {0, reference.KindPStart, reference.NoG, 1},
-		{0, reference.KindStart, 1, 0}, {0, reference.KindReady, 3, 0}, {0, reference.KindStart, 2, 1}, {0, reference.KindSyscall, 2, 1},
+		{0, reference.KindPStop, reference.NoG, 2}, {0, reference.KindPStop, reference.NoG, 3},
+		{0, reference.KindStart, 1, 0}, {0, reference.KindStart, 2, 1}, {0, reference.KindSyscall, 2, 1}, {0, reference.KindReady, 3, 0},
 		{50, reference.KindStop, 1, 0},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(told{})); diff != "" {

@@ -1,0 +1,190 @@
+package focus
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Focus says what of a trace is measured and judged. The zero value is all of it.
+type Focus struct {
+	// From and To bound a window [From, To), ns since the beginning of the trace; To of
+	// 0 is its end.
+	From, To int64
+	// Classes are patterns of names of classes of goroutines: a name as it is shown, a
+	// function without the path of its package, or a glob of either, in which * stands
+	// for any text and ? for any letter. None means all classes.
+	Classes []string
+	// Goroutines are the numbers of goroutines. None means all.
+	Goroutines []int64
+}
+
+// Window reports whether f is about a window of the trace.
+func (f *Focus) Window() bool { return f.From > 0 || f.To > 0 }
+
+// Selects reports whether f is about some goroutines only.
+func (f *Focus) Selects() bool { return len(f.Classes)+len(f.Goroutines) > 0 }
+
+// Whole reports whether f is all of a trace.
+func (f *Focus) Whole() bool { return !f.Window() && !f.Selects() }
+
+// Check is an error if f makes no sense.
+func (f *Focus) Check() error {
+	if f.From < 0 || f.To < 0 || f.To > 0 && f.To <= f.From {
+		return fmt.Errorf("a window from %s to %s has no time in it", quantity.Instant(f.From), quantity.Instant(f.To))
+	}
+	for _, p := range f.Classes {
+		if p == "" {
+			return fmt.Errorf("an empty name of a class: name one as it is shown, or a part of it with *")
+		}
+	}
+	return nil
+}
+
+// Selection finds out which goroutines a Focus is about, as they are met. It is not
+// safe for concurrent use.
+type Selection struct {
+	focus    Focus
+	patterns []*regexp.Regexp
+	met      []bool // patterns
+	numbers  map[int64]bool
+	classes  []verdict // by handle
+	name     func(class int32) string
+}
+
+// verdict says whether a class is among those looked for.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	chosen
+	passed
+)
+
+// NewSelection returns a Selection that has met nobody. name gives the name of a class
+// by its handle, as far as it is known by now.
+func NewSelection(f Focus, name func(class int32) string) *Selection {
+	s := &Selection{focus: f, name: name, numbers: map[int64]bool{}}
+	for _, p := range f.Classes {
+		s.patterns = append(s.patterns, glob(p))
+	}
+	s.met = make([]bool, len(s.patterns))
+	for _, g := range f.Goroutines {
+		s.numbers[g] = false
+	}
+	return s
+}
+
+// glob is a pattern as an expression for the whole of a name.
+func glob(pattern string) *regexp.Regexp {
+	quoted := regexp.QuoteMeta(pattern)
+	quoted = strings.ReplaceAll(strings.ReplaceAll(quoted, `\*`, `.*`), `\?`, `.`)
+	return regexp.MustCompile(`(?s)\A` + quoted + `\z`)
+}
+
+// Has reports whether a goroutine of a class is among those looked for.
+func (s *Selection) Has(g int64, class int32) bool {
+	if len(s.patterns) > 0 && !s.hasClass(class) {
+		return false
+	}
+	if len(s.focus.Goroutines) == 0 {
+		return true
+	}
+	_, ok := s.numbers[g]
+	if ok {
+		s.numbers[g] = true
+	}
+	return ok
+}
+
+// maxClasses bounds what is remembered.
+const maxClasses = 1 << 16
+
+func (s *Selection) hasClass(class int32) bool {
+	if uint(class) >= maxClasses {
+		return s.Named(s.name(class))
+	}
+	for int(class) >= len(s.classes) {
+		s.classes = append(s.classes, unknown)
+	}
+	v := &s.classes[class]
+	if *v == unknown {
+		*v = passed
+		if s.Named(s.name(class)) {
+			*v = chosen
+		}
+	}
+	return *v == chosen
+}
+
+// Named reports whether a class of that name is among those looked for.
+func (s *Selection) Named(name string) bool {
+	hit := false
+	for i, p := range s.patterns {
+		if slices.ContainsFunc(spellings(name), p.MatchString) {
+			s.met[i], hit = true, true
+		}
+	}
+	return hit
+}
+
+// spellings are the ways to name a class: as it is shown; without who started it; and
+// each without the path of the package.
+func spellings(name string) []string {
+	out := []string{name}
+	if does, _, ok := strings.Cut(name, ", started by "); ok {
+		out = append(out, does)
+	}
+	for _, s := range out {
+		if short := withoutPath(s); short != s {
+			out = append(out, short)
+		}
+	}
+	return out
+}
+
+// withoutPath is a function's name without the path of its package, up to the last
+// slash before types and arguments.
+func withoutPath(name string) string {
+	head := name
+	if i := strings.IndexAny(name, "[( "); i >= 0 {
+		head = name[:i]
+	}
+	return name[strings.LastIndexByte(head, '/')+1:]
+}
+
+// Missing says which pattern or number nobody has met, and what there is instead, of
+// which names are the classes, the most important first; nil if there is none.
+func (s *Selection) Missing(names []string) error {
+	for i, met := range s.met {
+		if !met {
+			return fmt.Errorf("no goroutines of a class %q: there %s", s.focus.Classes[i], are(names))
+		}
+	}
+	for _, g := range s.focus.Goroutines {
+		if !s.numbers[g] {
+			return fmt.Errorf("goroutine %d neither ran nor waited: gmpscope dump lists those that did", g)
+		}
+	}
+	return nil
+}
+
+// are says what classes there are, some of them by name.
+func are(names []string) string {
+	const most = 8
+	if len(names) == 0 {
+		return "are none"
+	}
+	shown := make([]string, 0, most)
+	for _, n := range names[:min(len(names), most)] {
+		shown = append(shown, fmt.Sprintf("%q", n))
+	}
+	s := "are " + strings.Join(shown, ", ")
+	if len(names) > most {
+		s += " and " + quantity.Count(int64(len(names)-most)) + " more"
+	}
+	return s
+}

@@ -1,0 +1,278 @@
+package focus
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Present follows a stream of decisions, and tells at any time what there is: as
+// decisions, with which a stream can begin. Its memory depends on the numbers of
+// goroutines that are not blocked, and of Ps. The zero value is not ready: use
+// [NewPresent].
+type Present struct {
+	n      int64 // decisions
+	active map[int64]*active
+	on     map[int32]int64 // by P: goroutine that runs, or is in a system call
+	ps     map[int32]reference.Decision
+	assist map[int64]reference.Decision
+	procs  reference.Decision // KindNone: not known yet
+	marks  *reference.Decision
+	stw    *reference.Decision
+}
+
+// active is a goroutine that is not blocked.
+type active struct {
+	seen  reference.Decision // that made it what it is
+	since int64              // order in which they became runnable, or else were seen
+}
+
+// NewPresent returns a Present that has seen nothing.
+func NewPresent() *Present {
+	return &Present{active: map[int64]*active{}, on: map[int32]int64{}, ps: map[int32]reference.Decision{}, assist: map[int64]reference.Decision{}}
+}
+
+// Follow takes the next decision. It does not keep d.
+func (p *Present) Follow(d *reference.Decision) {
+	p.n++
+	switch d.Kind {
+	case reference.KindReady:
+		p.active[d.G] = &active{seen: *d, since: p.n}
+	case reference.KindMove:
+		if g := p.active[d.G]; g != nil && g.seen.Kind == reference.KindReady {
+			g.seen.To, g.seen.P = d.To, d.P
+		}
+	case reference.KindStart, reference.KindSyscall:
+		p.runs(d)
+	case reference.KindStop:
+		p.leaves(d.G)
+	case reference.KindSyscallExit:
+		if d.P >= 0 {
+			p.runs(d)
+		} else {
+			p.leaves(d.G)
+		}
+	case reference.KindPStart, reference.KindPStop, reference.KindRetake:
+		p.turns(d)
+	case reference.KindAssistBegin:
+		p.assist[d.G] = *d
+	case reference.KindAssistEnd:
+		delete(p.assist, d.G)
+	default:
+		p.world(d)
+	}
+}
+
+// runs is for a goroutine that runs, or is in a system call, on a P.
+func (p *Present) runs(d *reference.Decision) {
+	g := p.active[d.G]
+	if g == nil {
+		g = &active{since: p.n}
+		p.active[d.G] = g
+	}
+	g.seen = *d
+	p.on[d.P] = d.G
+}
+
+// leaves is for a goroutine that is blocked, or has ended.
+func (p *Present) leaves(id int64) {
+	if g := p.active[id]; g != nil {
+		if at := g.seen.P; g.seen.Kind != reference.KindReady && p.on[at] == id {
+			delete(p.on, at)
+		}
+		delete(p.active, id)
+	}
+}
+
+// turns is for a P that gets or loses its thread. A system call goes on without it.
+func (p *Present) turns(d *reference.Decision) {
+	p.ps[d.P] = *d
+	if d.Kind == reference.KindPStart {
+		return
+	}
+	if id, ok := p.on[d.P]; ok {
+		if g := p.active[id]; g != nil && g.seen.Kind == reference.KindSyscall && g.seen.P == d.P {
+			delete(p.active, id)
+		}
+		delete(p.on, d.P)
+	}
+}
+
+// world takes what is about all.
+func (p *Present) world(d *reference.Decision) {
+	switch d.Kind {
+	case reference.KindProcs:
+		p.resize(d)
+	case reference.KindGCBegin:
+		p.marks = kept(d)
+	case reference.KindGCEnd:
+		p.marks = nil
+	case reference.KindSTWBegin:
+		p.stw = kept(d)
+	case reference.KindSTWEnd:
+		p.stw = nil
+		for id, x := range p.ps {
+			if x.Why == reference.WhySTW && x.Kind == reference.KindPStop {
+				x.Why = reference.WhyIdle
+				p.ps[id] = x
+			}
+		}
+	case reference.KindLost:
+		clear(p.ps)
+		clear(p.on)
+		clear(p.active)
+		clear(p.assist)
+		p.marks, p.stw = nil, nil
+	}
+}
+
+// resize follows a change of GOMAXPROCS: a P that is new is idle.
+func (p *Present) resize(d *reference.Decision) {
+	p.procs = *d
+	n := min(d.Batch, ledger.MaxPs)
+	for id := range n {
+		if _, ok := p.ps[id]; !ok {
+			p.ps[id] = reference.Decision{Kind: reference.KindPStop, P: id, M: reference.NoM, Why: reference.WhyIdle}
+		}
+	}
+	for id, x := range p.ps {
+		if id >= n && x.Kind != reference.KindPStart {
+			delete(p.ps, id)
+		}
+	}
+}
+
+// kept is a copy.
+func kept(d *reference.Decision) *reference.Decision {
+	x := *d
+	return &x
+}
+
+// Tell calls emit with decisions at a time, ns, that tell what there is: GOMAXPROCS,
+// whether the garbage collector marks and the world is stopped, which Ps have threads,
+// and who runs, is runnable or in a system call on its P, in the order in which they
+// became so. Who is blocked shows when it is woken. emit must not keep them.
+func (p *Present) Tell(at int64, emit func(*reference.Decision)) {
+	say := func(d reference.Decision) {
+		d.Time, d.Basis = at, reference.Known(reference.Inferred, reference.RuleInitial)
+		emit(&d)
+	}
+	for _, d := range []*reference.Decision{&p.procs, p.marks, p.stw} {
+		if d != nil && d.Kind != reference.KindNone {
+			say(*d)
+		}
+	}
+	for _, id := range sorted(p.ps) {
+		x := p.ps[id]
+		d := nobody()
+		d.P, d.M, d.Flags = id, x.M, reference.FlagFirst
+		if x.Kind == reference.KindPStart {
+			d.Kind = reference.KindPStart
+		} else {
+			d.Kind, d.Why = reference.KindPStop, x.Why
+			if x.Kind == reference.KindRetake {
+				d.Why = reference.WhyIdle
+			}
+		}
+		say(d)
+	}
+	gs := make([]*active, 0, len(p.active))
+	for _, g := range p.active {
+		gs = append(gs, g)
+	}
+	slices.SortFunc(gs, func(a, b *active) int { return cmp.Compare(a.since, b.since) })
+	q := lengths{local: map[int32]int32{}}
+	for _, g := range gs {
+		if g.seen.Kind == reference.KindReady {
+			say(q.put(g))
+		} else {
+			p.tellRunning(g, &q, say)
+		}
+	}
+	for _, id := range sorted(p.assist) {
+		say(p.assist[id])
+	}
+}
+
+// End calls emit with decisions at a time, ns, that end what is under way, as those
+// before a gap in a trace do. emit must not keep them.
+func (p *Present) End(at int64, emit func(*reference.Decision)) {
+	say := func(d reference.Decision) {
+		d.Time, d.Basis = at, reference.Known(reference.Assumed, reference.RuleNone)
+		emit(&d)
+	}
+	for _, id := range sorted(p.active) {
+		x := &p.active[id].seen
+		d := nobody()
+		d.Kind, d.Why, d.G, d.Class, d.Flags = reference.KindStop, reference.WhyLost, id, x.Class, x.Flags&reference.FlagsRuntime
+		if p.on[x.P] == id && x.Kind != reference.KindReady {
+			d.P = x.P
+		}
+		say(d)
+	}
+	d := nobody()
+	if p.stw != nil {
+		d.Kind, d.G, d.Why = reference.KindSTWEnd, p.stw.G, reference.WhyLost
+		say(d)
+	}
+	if p.marks != nil {
+		d = nobody()
+		d.Kind = reference.KindGCEnd
+		say(d)
+	}
+}
+
+// tellRunning tells of a goroutine that runs, or is in a system call.
+func (p *Present) tellRunning(g *active, q *lengths, say func(reference.Decision)) {
+	x := &g.seen
+	d := nobody()
+	d.Kind, d.G, d.P, d.M, d.Class, d.Reason = reference.KindStart, x.G, x.P, x.M, x.Class, x.Reason
+	d.Src, d.Wait, d.Flags = reference.SrcDirect, -1, x.Flags&reference.FlagsRuntime|reference.FlagFirst
+	d.Local, d.Global = q.local[x.P], q.global
+	say(d)
+	if x.Kind == reference.KindSyscall {
+		d.Kind, d.Src, d.Wait, d.Why, d.Stack = reference.KindSyscall, 0, 0, reference.WhySyscall, x.Stack
+		d.Flags &= reference.FlagsRuntime
+		say(d)
+	}
+}
+
+// lengths are those of the queues, as goroutines are put into them.
+type lengths struct {
+	local  map[int32]int32
+	global int32
+}
+
+// put tells that a goroutine is in its queue.
+func (q *lengths) put(g *active) reference.Decision {
+	x := &g.seen
+	d := nobody()
+	d.Kind, d.G, d.P, d.M, d.By, d.Class = reference.KindReady, x.G, x.P, x.M, x.By, x.Class
+	d.To, d.Why, d.Stack = x.To, x.Why, x.Stack
+	d.Flags = x.Flags&(reference.FlagsRuntime|reference.FlagNoP) | reference.FlagFirst
+	switch x.To {
+	case reference.QueueRunnext, reference.QueueLocal:
+		q.local[x.P]++
+	case reference.QueueGlobal, reference.QueueUnknown:
+		q.global++
+	}
+	d.Local, d.Global = q.local[x.P], q.global
+	return d
+}
+
+// nobody is a decision about nothing.
+func nobody() reference.Decision {
+	return reference.Decision{G: reference.NoG, P: reference.NoP, M: reference.NoM, By: reference.NoG, Victim: reference.NoP}
+}
+
+// sorted are the keys of a map, in their order.
+func sorted[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
