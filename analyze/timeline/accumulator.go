@@ -14,6 +14,9 @@ type Options struct {
 	// MaxBins is the most bins that the result may have, from 16 on. With more
 	// than 128 Ps it is halved until lanes x bins fits DefaultMaxCells.
 	MaxBins int
+	// From is where the picture begins, ns: that of a window of a trace. What comes
+	// before it must be a gap.
+	From int64
 }
 
 // The defaults.
@@ -55,6 +58,7 @@ var column = [...]int8{
 // Accumulator paints the picture from one pass over a stream of decisions. Its
 // memory depends on the number of Ps only.
 type Accumulator struct {
+	from    int64 // from here on all times count, until Finish
 	now     int64
 	next    int64 // from when on pass has more to do than to set now
 	bin     int64 // start of the bin of now
@@ -94,6 +98,7 @@ func New(o Options) *Accumulator {
 		o.MaxBins = DefaultMaxBins
 	}
 	return &Accumulator{
+		from:    max(0, o.From),
 		shift:   firstShift,
 		maxBins: max(minBins, o.MaxBins),
 		history: newHistory(),
@@ -120,7 +125,7 @@ func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
 			continue
 		}
 		d, n := &ds[i], &notes[i]
-		a.pass(d.Time)
+		a.pass(d.Time - a.from)
 		switch d.Kind {
 		case reference.KindReady, reference.KindMove:
 			a.lengths(d, n)
@@ -156,7 +161,7 @@ func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
 			numbers = numbers[1:]
 		}
 		for due <= i {
-			a.Mark(marks[0].From, marks[0].To, marks[0].Title)
+			a.Mark(marks[0].From-a.from, marks[0].To-a.from, marks[0].Title)
 			marks = marks[1:]
 			due = firstAt(marks)
 		}
@@ -208,7 +213,9 @@ func (a *Accumulator) rare(d *reference.Decision) {
 	case reference.KindGCEnd:
 		a.gc.finish(a.now)
 	case reference.KindLost:
-		a.gap(d.Wait)
+		if d.Time >= a.from {
+			a.gap(d.Wait)
+		}
 	}
 }
 
@@ -237,16 +244,16 @@ func (a *Accumulator) gap(ns int64) {
 func (a *Accumulator) addCalls(calls []reference.Decision) {
 	l := a.lane(calls[0].P)
 	if l == nil {
-		a.pass(calls[len(calls)-1].Time)
+		a.pass(calls[len(calls)-1].Time - a.from)
 		return
 	}
 	p, before := calls[0].P, l.state
 	for i := 1; i < len(calls); i += 2 {
 		enter, exit := &calls[i-1], &calls[i]
-		a.pass(enter.Time)
+		a.pass(enter.Time - a.from)
 		a.end(l, p)
 		l.state, l.g, l.class, l.wait, l.src = ledger.Syscall, enter.G, enter.Class, -1, 0
-		a.pass(exit.Time)
+		a.pass(exit.Time - a.from)
 		a.end(l, p)
 		l.state = before
 	}
@@ -444,7 +451,7 @@ func (a *Accumulator) local(l *lane, p, n int32) {
 // Finish closes all intervals at end, ns of the last event, and returns the
 // result. The Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(end int64) Result {
-	a.now = max(a.now, min(end, maxTime))
+	a.now = max(a.now, min(end-a.from, maxTime))
 	end = a.now
 	a.fit()
 	a.stw.finish(end)
@@ -484,7 +491,41 @@ func (a *Accumulator) Finish(end int64) Result {
 		r.Lanes = append(r.Lanes, l.result(int32(p), widths, a.shift, end))
 	}
 	r.OmittedPs = max(0, int32(a.known)-maxLanes) + a.omitted
+	r.begin(a.from)
 	return r
+}
+
+// begin counts all times of r from a time before its own beginning on.
+func (r *Result) begin(from int64) {
+	if from == 0 {
+		return
+	}
+	r.FromNs = from
+	r.EndNs += from
+	for _, spans := range [][]Span{r.STW, r.GC, r.NotRecorded} {
+		for i := range spans {
+			spans[i].From += from
+			spans[i].To += from
+		}
+	}
+	for i := range r.Windows {
+		r.Windows[i].begin(from)
+	}
+}
+
+func (w *Window) begin(from int64) {
+	w.FromNs += from
+	w.ToNs += from
+	for i := range w.Stints {
+		w.Stints[i].From += from
+		w.Stints[i].To += from
+	}
+	for i := range w.Depths {
+		w.Depths[i].At += from
+	}
+	for i := range w.Arrows {
+		w.Arrows[i].At += from
+	}
 }
 
 // result scales the times of each bin to 255. It rounds running sums, so that

@@ -12,26 +12,27 @@
 package timeline
 
 // Result is the picture of a trace over time, at a resolution that does not
-// grow with its length: Bins equal bins from time 0, BinNs ns wide, plus a few
+// grow with its length: Bins equal bins from FromNs on, BinNs ns wide, plus a few
 // windows of exact detail. The last bin may reach beyond EndNs; shares and
 // means in it are those of its part up to EndNs. Means, of bins that are partly not
 // recorded, are those of the rest; where nothing is, they are 0.
 type Result struct {
-	BinNs       int64     `json:"bin_ns"`      // width of a bin
-	Bins        int       `json:"bins"`        // number of bins
-	EndNs       int64     `json:"end_ns"`      // time of the last event
-	Lanes       []Lane    `json:"lanes"`       // the Ps
-	Global      Series    `json:"global"`      // length of the global run queue
-	Runnable    Series    `json:"runnable"`    // number of runnable goroutines
-	IdleP       Series    `json:"idle_p"`      // number of idle Ps
-	Missed      []float32 `json:"missed"`      // mean of min(idle Ps, queued goroutines), per bin
-	Steals      []int32   `json:"steals"`      // number of steals, per bin
-	Retakes     []int32   `json:"retakes"`     // number of retakes, per bin
-	Handoffs    []int32   `json:"handoffs"`    // number of handoffs, per bin
-	Preemptions []int32   `json:"preemptions"` // number of preemptions, per bin
-	STW         []Span    `json:"stw"`         // stop-the-world, of more than 2,000 the longest
-	GC          []Span    `json:"gc"`          // mark phases, of more than 2,000 the longest
-	Windows     []Window  `json:"windows"`     // stretches in exact detail
+	BinNs       int64     `json:"bin_ns"`            // width of a bin
+	Bins        int       `json:"bins"`              // number of bins
+	FromNs      int64     `json:"from_ns,omitempty"` // where the picture begins: the window's; absent if that is 0
+	EndNs       int64     `json:"end_ns"`            // time of the last event, or the end of the window
+	Lanes       []Lane    `json:"lanes"`             // the Ps
+	Global      Series    `json:"global"`            // length of the global run queue
+	Runnable    Series    `json:"runnable"`          // number of runnable goroutines
+	IdleP       Series    `json:"idle_p"`            // number of idle Ps
+	Missed      []float32 `json:"missed"`            // mean of min(idle Ps, queued goroutines), per bin
+	Steals      []int32   `json:"steals"`            // number of steals, per bin
+	Retakes     []int32   `json:"retakes"`           // number of retakes, per bin
+	Handoffs    []int32   `json:"handoffs"`          // number of handoffs, per bin
+	Preemptions []int32   `json:"preemptions"`       // number of preemptions, per bin
+	STW         []Span    `json:"stw"`               // stop-the-world, of more than 2,000 the longest
+	GC          []Span    `json:"gc"`                // mark phases, of more than 2,000 the longest
+	Windows     []Window  `json:"windows"`           // stretches in exact detail
 	// NotRecorded are the gaps in the trace, of more than 2,000 the longest; absent
 	// if none. Means of bins that they touch are those of the rest.
 	NotRecorded []Span `json:"not_recorded,omitempty"`

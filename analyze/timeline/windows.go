@@ -223,7 +223,7 @@ func (a *Accumulator) Mark(from, to int64, title string) {
 // with more than 8,000 stints the end is kept, and if that is less than half, nothing.
 // Intervals that overlap have one window together.
 func (a *Accumulator) Keep(from, to int64, title string) {
-	if from, to = max(0, from), min(to, maxTime); to > from {
+	if from, to = max(0, from-a.from), min(to-a.from, maxTime); to > from {
 		a.wanted = append(a.wanted, span{from, to, title})
 	}
 }
@@ -353,7 +353,11 @@ func (a *Accumulator) windows(end int64) []Window {
 		}
 	}
 	if end > 0 && a.stints.n+open <= a.whole && a.depths.n <= ringDepths && a.arrows.n <= ringArrows {
-		return []Window{a.window("the whole trace", 0, end, int(a.whole), wholeDepths, windowArrows)}
+		title := "the whole trace"
+		if a.from > 0 {
+			title = "the whole window"
+		}
+		return []Window{a.window(title, 0, end, int(a.whole), wholeDepths, windowArrows)}
 	}
 	out := make([]Window, 0, len(a.marks))
 	for _, m := range a.marks {
