@@ -15,6 +15,8 @@ const ahead = 3
 // block is a row of decisions, and what a step has to tell later ones about them.
 type block struct {
 	ledger.Block
+	inside *ledger.Block // what lies in the window; the block itself if there is none
+	part   ledger.Block
 	marked []timeline.Marked
 }
 

@@ -22,6 +22,7 @@ type Result struct {
 	Span           Span
 	Timeline       timeline.Result
 	Findings       []findings.Finding    // by severity, then cost
+	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
 	Detectors      []Detector            // all that ran, in their order
 }
@@ -68,8 +69,33 @@ type Trace struct {
 // RecordedNs is the duration without the gaps: what rates, and shares of time, are of.
 func (t *Trace) RecordedNs() int64 { return t.DurationNs - t.LostNs }
 
+// BeginNs and EndNs bound what the result is about: the trace, or a window of it.
+func (r *Result) BeginNs() int64 {
+	if r.Focus != nil {
+		return r.Focus.FromNs
+	}
+	return 0
+}
+
+// EndNs is BeginNs for the end.
+func (r *Result) EndNs() int64 {
+	if r.Focus != nil {
+		return r.Focus.ToNs
+	}
+	return r.Trace.DurationNs
+}
+
+// RecordedNs is the duration of what the result is about without the gaps: what rates,
+// and shares of time, are of.
+func (r *Result) RecordedNs() int64 {
+	if r.Focus != nil {
+		return r.Focus.RecordedNs
+	}
+	return r.Trace.RecordedNs()
+}
+
 // PTime is the P-time that is recorded, ns.
-func (r *Result) PTime() int64 { return r.Procs.PTime(r.Trace.GOMAXPROCS, r.Trace.DurationNs) }
+func (r *Result) PTime() int64 { return r.Procs.PTime(r.Trace.GOMAXPROCS, r.EndNs()) }
 
 // Reconstruction says how far the hidden decisions could be explained. A start
 // is explained if one rule of the scheduler accounts for it, ambiguous if

@@ -13,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -39,6 +40,8 @@ type Options struct {
 	// Thresholds are those of the detectors; the zero value means [all.Default].
 	// Package config reads them from a file. Those beyond [all.BoundsOf] are an error.
 	Thresholds all.Thresholds
+	// Focus is what of the trace is measured and judged; the zero value is all of it.
+	Focus focus.Focus
 	// Anonymize, if set, replaces the names of packages, functions, files and
 	// annotations that are not Go's own by numbers, and the trace's by "trace".
 	Anonymize *Names
@@ -88,6 +91,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if err := o.Thresholds.Check(); err != nil {
 		return nil, fmt.Errorf("thresholds: %w", err)
 	}
+	if err := o.Focus.Check(); err != nil {
+		return nil, fmt.Errorf("focus: %w", err)
+	}
 	a := newAnalysis(ctx, src, o)
 	defer a.stream.Close()
 	defer a.steps.wait() // they do not outlive Run
@@ -102,7 +108,11 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if err := a.empty(ctx); err != nil {
 		return nil, err
 	}
-	return a.result(), nil
+	res := a.result()
+	if err := a.focusMissing(res); err != nil {
+		return nil, fmt.Errorf("analysing %s: %w", src.Name(), err)
+	}
+	return res, nil
 }
 
 // analysis is what Run ties together.
@@ -116,15 +126,18 @@ type analysis struct {
 	steps  *pipeline
 
 	ledger    *ledger.Ledger
+	cut       *focus.Cut       // nil: the window is the whole trace
+	chosen    *focus.Selection // nil: all goroutines
 	waits     *waits.Accumulator
+	allWaits  *waits.Accumulator // of all goroutines; nil: waits is
 	procs     *procs.Accumulator
 	fairness  *fairness.Accumulator
 	timeline  *timeline.Accumulator
 	detectors []findings.Detector
 	found     *findings.Set
 
-	now         *block                   // that the step of the waits has
-	classNames  atomic.Pointer[[]string] // by handle, for OnClasses
+	now         *block                      // that the step of the waits has
+	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
 	interrupted bool
 	full        string // why it was, if not by the caller
@@ -142,7 +155,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 		o.OnStacks(a.frames)
 	}
 	if o.OnClasses != nil {
-		o.OnClasses(a.className)
+		o.OnClasses(func(id int32) string { return a.className(id).shown })
 	}
 	// The tables of stacks are read by the goroutine that fills them only.
 	at := o.OnDecision != nil && (!o.DecisionsOnly || o.OnStacks != nil)
@@ -158,7 +171,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 		Rules:   a.Rules,
 		Reduced: src.Header().V1,
 		Emit: func(ds []reference.Decision) []reference.Decision {
-			if o.OnClasses != nil {
+			if o.OnClasses != nil || a.chosen != nil {
 				a.nameClasses()
 			}
 			if at {
@@ -177,6 +190,7 @@ func (a *analysis) measure() {
 		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
+	a.focusOn()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
 	a.detectors = all.Detectors(a.Thresholds)
@@ -186,13 +200,17 @@ func (a *analysis) measure() {
 			a.now, b.marked = b, b.marked[:0]
 			a.ledger.Annotate(&b.Block)
 			a.waits.Add(&b.Block)
+			if a.chosen != nil {
+				a.allWaits.Add(&b.Block)
+			}
+			a.look(b)
 		},
 		func(b *block) {
-			a.procs.Add(&b.Block)
-			a.fairness.Add(&b.Block)
-			a.timeline.Add(&b.Block, b.marked...)
+			a.procs.Add(b.inside)
+			a.fairness.Add(b.inside)
+			a.timeline.Add(b.inside, b.marked...)
 		},
-		func(b *block) { a.found.Add(&b.Block) },
+		func(b *block) { a.found.Add(b.inside) },
 	)
 }
 
@@ -258,7 +276,7 @@ func (a *analysis) empty(ctx context.Context) error {
 // result is what the steps have found out, once they have taken all.
 func (a *analysis) result() *Result {
 	st := a.stream.Stats()
-	end, sum := st.End, &a.sum
+	end, sum := a.windowEnd(st.End), &a.sum
 	res := &Result{
 		Trace: describe(a.src, &st, sum, a.Anonymize, a.interrupted, a.full),
 		Reconstruction: Reconstruction{
@@ -273,7 +291,13 @@ func (a *analysis) result() *Result {
 		return res
 	}
 	open := a.ledger.Open()
-	res.Waits, res.Procs = a.waits.Finish(end, open, a.class), a.procs.Finish(end)
+	if a.cut != nil {
+		a.lookAtEnd()
+	}
+	res.Waits, res.Procs = a.waits.Finish(st.End, open, a.class), a.procs.Finish(end)
+	if a.cut != nil {
+		open = a.cut.Open()
+	}
 	tasks, regions := a.rec.Annotated()
 	for i := range res.Waits.Classes {
 		c := &res.Waits.Classes[i]
@@ -281,16 +305,21 @@ func (a *analysis) result() *Result {
 		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
 	}
 	res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class)
+	all := res.Waits
+	if a.chosen != nil {
+		all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class)
+	}
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
-		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete,
+		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete, Window: a.cut != nil,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
-		Waits: res.Waits, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
+		Waits: all, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
 		ClassName: a.class, Stack: a.frames,
 		Label: a.label,
 	}
 	res.Findings = a.found.Finish(facts)
+	a.focused(res, facts)
 	for _, f := range res.Findings {
 		a.timeline.Keep(f.FromNs, f.ToNs, f.ID)
 	}
@@ -311,26 +340,29 @@ func (a *analysis) class(id int32) (name, creator string) {
 
 // nameClasses makes the names of the classes that came up since known to className.
 func (a *analysis) nameClasses() {
-	var names []string
+	var names []className
 	if known := a.classNames.Load(); known != nil {
 		names = *known
 	}
 	from := len(names)
 	for id := int32(from); id < a.rec.Classes(); id++ {
-		name, _ := a.class(id)
-		names = append(names, name)
+		c := a.rec.Class(id)
+		names = append(names, className{shown: a.Anonymize.class(c), own: (*Names)(nil).class(c)})
 	}
 	if len(names) > from {
 		a.classNames.Store(&names)
 	}
 }
 
+// className is what a class is called as long as the analysis goes on.
+type className struct{ shown, own string }
+
 // className returns the name of a class that a decision had.
-func (a *analysis) className(id int32) string {
+func (a *analysis) className(id int32) (n className) {
 	if names := a.classNames.Load(); names != nil && uint(id) < uint(len(*names)) {
-		return (*names)[id]
+		n = (*names)[id]
 	}
-	return ""
+	return n
 }
 
 // startedBy returns the start function of a class whose name says what it was given.

@@ -53,6 +53,7 @@ type Facts struct {
 	Warnings   []string
 	Reduced    bool // v1 trace: queues are not rebuilt
 	Incomplete bool // events are missing, or may be
+	Window     bool // only a window of the trace is judged
 
 	Starts, Explained, Ambiguous, Unexplained int64
 

@@ -60,6 +60,7 @@ func (o Options) withDefaults() Options {
 	def(&o.Classes, 2000)
 	def(&o.PastPerP, 4096)
 	def(&o.Past, 1<<19)
+	o.From, o.To = max(0, o.From), max(0, o.To)
 	o.PastPerP = max(o.PastPerP, ringStart)
 	for o.PastPerP&(o.PastPerP-1) != 0 {
 		o.PastPerP &= o.PastPerP - 1

@@ -68,8 +68,9 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 		System: a.totals[kindSystem].summary(),
 		Worst:  a.stories(a.worst, name),
 
-		OverTime: a.overTime.result(a.now),
+		OverTime: a.overTime.result(a.windowEnd() - a.opt.From),
 	}
+	r.OverTime.FromNs = a.opt.From
 	r.Classes = a.classResults(name)
 	return r
 }
@@ -95,7 +96,7 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 		for k := range c.waits {
 			waits.score.merge(&c.waits[k])
 		}
-		if c.goroutines == 0 && c.starts == 0 && c.running == 0 && waits.count == 0 && antagonists[ci] == nil {
+		if c.goroutines == 0 && c.starts == 0 && c.running == 0 && waits.count == 0 && (antagonists[ci] == nil || a.opt.Only != nil) {
 			continue
 		}
 		k := Class{

@@ -383,6 +383,7 @@ func (a *Accumulator) told(c *class, e *ended, from int64) {
 		if a.focus != nil {
 			settle(e.causes)
 		}
+		from -= a.opt.From
 		a.overTime.add(from, from+e.ns, e.causes)
 	}
 }

@@ -3,13 +3,14 @@ package waits
 import "math/bits"
 
 // OverTime is the waiting of the program by cause over time: equal bins from
-// time 0 on, so many that they reach the end of the trace, at most 128. Each wait
+// FromNs on, so many that they reach the end of the trace, at most 128. Each wait
 // that has ended is spread evenly over its time, and so are its causes: when in a
 // wait each of them held is not kept. A wait is off by at most 128 ns in its
 // last bin. Over all bins, Ns sums to the causes of those waits exactly.
 type OverTime struct {
-	BinNs  int64         `json:"bin_ns"` // width of a bin, a power of two
-	Causes []CauseSeries `json:"causes"` // those that own something, in the order of [Causes]
+	FromNs int64         `json:"from_ns,omitempty"` // where the bins begin: the window's beginning; absent if that is 0
+	BinNs  int64         `json:"bin_ns"`            // width of a bin, a power of two
+	Causes []CauseSeries `json:"causes"`            // those that own something, in the order of [Causes]
 }
 
 // CauseSeries is the waiting time that a cause owns, in goroutine-ns per bin.

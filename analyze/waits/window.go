@@ -301,6 +301,14 @@ func (a *Accumulator) begins(g *goroutine, at int64) bool {
 // inside is begins for now.
 func (a *Accumulator) inside(g *goroutine) bool { return a.begins(g, a.now) }
 
+// windowEnd is now, or the end of the window.
+func (a *Accumulator) windowEnd() int64 {
+	if a.opt.To > 0 {
+		return min(a.now, a.opt.To)
+	}
+	return a.now
+}
+
 // clip is how much of [from, to) of g counts.
 func (a *Accumulator) clip(g *goroutine, from, to int64) int64 {
 	if a.focus == nil {

@@ -54,8 +54,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 
 // problems tells for each problem whether the trace has it.
 func (w *watcher) problems(f *findings.Facts) [omittedPs + 1]bool {
-	long := f.RecordedNs() >= w.t.TracerMinNs
-	brief := f.RecordedNs() > 0 && f.RecordedNs() < w.t.ShortNs
+	// A window is as short as was asked for, and the counts below are those of all.
+	long := f.RecordedNs() >= w.t.TracerMinNs && !f.Window
+	brief := f.RecordedNs() > 0 && f.RecordedNs() < w.t.ShortNs && !f.Window
 	return [...]bool{
 		lostBytes:   f.LostBytes > 0,
 		warnings:    len(f.Warnings) > 0,
@@ -64,7 +65,7 @@ func (w *watcher) problems(f *findings.Facts) [omittedPs + 1]bool {
 		tracer:      f.PT() > 0 && long && share(f.TracerNs, f.PT()) > w.t.Tracer,
 		annotations: f.Annotations > 0 && long && f.PT()/f.Annotations < w.t.AnnotationNs,
 		short:       brief,
-		fewCycles:   !brief && w.cycles >= 2 && w.slowestGC > 0 && f.RecordedNs() < w.t.Periods*w.slowestGC,
+		fewCycles:   !brief && !f.Window && w.cycles >= 2 && w.slowestGC > 0 && f.RecordedNs() < w.t.Periods*w.slowestGC,
 		omittedPs:   f.Procs.OmittedPs > 0,
 	}
 }

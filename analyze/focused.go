@@ -1,0 +1,129 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/focus"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Focused says which part of the trace a result is about. The description of the trace
+// and the reconstruction are those of all of it.
+type Focused struct {
+	FromNs int64 `json:"from_ns"` // beginning of the window
+	ToNs   int64 `json:"to_ns"`   // its end, not part of it; the time of the last event where the trace ends earlier
+	// RecordedNs is how much of the window is recorded: what rates, and shares of time,
+	// are of.
+	RecordedNs int64 `json:"recorded_ns"`
+	// Classes are the names of the classes that --class asks for; absent if it does not.
+	// Waits, the accounts by class, and findings are those of these; Ps, fairness and
+	// the picture over time are those of all goroutines.
+	Classes    []string `json:"classes,omitempty"`
+	Goroutines []int64  `json:"goroutines,omitempty"` // the numbers that --goroutine asks for; likewise
+}
+
+// focusOn has the steps measure what Options.Focus says.
+func (a *analysis) focusOn() {
+	f := &a.Focus
+	w := &a.limits.waits
+	w.From, w.To = f.From, f.To
+	a.limits.timeline.From = f.From
+	if f.Window() {
+		a.cut = focus.NewCut(f.From, f.To)
+	}
+	if f.Selects() {
+		all := *w
+		all.OnWorst = nil
+		a.allWaits = waits.New(all)
+		a.chosen = focus.NewSelection(*f, func(class int32) string { return a.className(class).own })
+		w.Only = a.chosen.Has
+	}
+}
+
+// look finds what of a block lies in the window.
+func (a *analysis) look(b *block) {
+	b.inside = &b.Block
+	if a.cut == nil {
+		return
+	}
+	told, at := a.cut.Take(&b.Block, &b.part)
+	b.inside = &b.part
+	for i := range b.marked {
+		b.marked[i].At += told - at
+	}
+}
+
+// lookAtEnd has the steps take what is left of the window.
+func (a *analysis) lookAtEnd() {
+	var b ledger.Block
+	a.cut.Finish(&b)
+	a.procs.Add(&b)
+	a.fairness.Add(&b)
+	a.timeline.Add(&b)
+	a.found.Add(&b)
+}
+
+// windowEnd is the end of the window, if the trace ends at end.
+func (a *analysis) windowEnd(end int64) int64 {
+	if a.Focus.To > 0 {
+		return min(end, a.Focus.To)
+	}
+	return end
+}
+
+// focusMissing is an error if the trace has nothing of what was asked for.
+func (a *analysis) focusMissing(res *Result) error {
+	if a.Focus.From > 0 && a.Focus.From >= res.Trace.DurationNs {
+		return fmt.Errorf("the trace ends after %s: nothing comes after %s", quantity.Duration(res.Trace.DurationNs), quantity.Instant(a.Focus.From))
+	}
+	if a.chosen == nil {
+		return nil
+	}
+	var names []string
+	for id := range a.rec.Classes() {
+		if name, _ := a.class(id); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return a.chosen.Missing(names)
+}
+
+// focused says what a result is about, and leaves out of it what is about others.
+func (a *analysis) focused(res *Result, facts *findings.Facts) {
+	f := &a.Focus
+	if f.Whole() || a.DecisionsOnly {
+		return
+	}
+	res.Focus = &Focused{FromNs: f.From, ToNs: facts.EndNs, RecordedNs: max(0, facts.RecordedNs()), Goroutines: f.Goroutines}
+	for i := range res.Findings {
+		x := &res.Findings[i]
+		x.FromNs = max(x.FromNs, min(f.From, x.ToNs))
+	}
+	if !f.Selects() {
+		return
+	}
+	for i := range res.Waits.Classes {
+		if name := res.Waits.Classes[i].Name; len(f.Classes) > 0 && !slices.Contains(res.Focus.Classes, name) {
+			res.Focus.Classes = append(res.Focus.Classes, name)
+		}
+	}
+	if len(f.Goroutines) > 0 { // who had the P is known of a class only
+		for i := range res.Waits.Classes {
+			res.Waits.Classes[i].Antagonists, res.Waits.Classes[i].Held = []waits.Antagonist{}, []waits.Held{}
+		}
+	}
+	about := func(x *findings.Actor) bool {
+		if len(f.Goroutines) > 0 && x.G != 0 {
+			return slices.Contains(f.Goroutines, x.G)
+		}
+		return slices.ContainsFunc(res.Waits.Classes, func(c waits.Class) bool { return c.Name == x.Class })
+	}
+	res.Findings = slices.DeleteFunc(res.Findings, func(x findings.Finding) bool {
+		named := func(y findings.Actor) bool { return y.Class != "" }
+		return slices.ContainsFunc(x.Actors, named) && !slices.ContainsFunc(x.Actors, func(y findings.Actor) bool { return about(&y) })
+	})
+}
