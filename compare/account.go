@@ -32,7 +32,7 @@ func basisOf(before, after *Side) Basis {
 func (b Basis) scale(r *analyze.Result) float64 {
 	switch b {
 	case PerSecond:
-		return ratio(1e9, float64(r.Trace.RecordedNs()))
+		return ratio(1e9, float64(r.RecordedNs()))
 	case PerRunning:
 		return ratio(1e9, float64(running(r)))
 	}

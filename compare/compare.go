@@ -64,7 +64,7 @@ func sideOf(rs []*analyze.Result) Side {
 	var durations, runs, starts []int64
 	for _, r := range rs {
 		s.Traces = append(s.Traces, r.Trace.Name)
-		durations = append(durations, r.Trace.RecordedNs())
+		durations = append(durations, r.RecordedNs())
 		runs = append(runs, running(r))
 		starts = append(starts, r.Reconstruction.Starts)
 		if !slices.Contains(s.GOMAXPROCS, r.Trace.GOMAXPROCS) {

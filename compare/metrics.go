@@ -87,7 +87,7 @@ func user(f func(s *waits.Summary) float64) func(r *analyze.Result) float64 {
 }
 
 func rate(f func(r *analyze.Result) int64) func(r *analyze.Result) float64 {
-	return func(r *analyze.Result) float64 { return ratio(float64(f(r)), float64(r.Trace.RecordedNs())/1e9) }
+	return func(r *analyze.Result) float64 { return ratio(float64(f(r)), float64(r.RecordedNs())/1e9) }
 }
 
 // running is the time that goroutines of the program ran, ns.

@@ -37,7 +37,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 		Reconstruction: r.Reconstruction,
 		Waits: jsondoc.Waits{
 			Summary: r.Waits.All, User: r.Waits.User, Self: r.Waits.Self, System: r.Waits.System, Worst: orEmpty(r.Waits.Worst),
-			OverTime: waits.OverTime{BinNs: r.Waits.OverTime.BinNs, Causes: orEmpty(r.Waits.OverTime.Causes)},
+			OverTime: waits.OverTime{FromNs: r.Waits.OverTime.FromNs, BinNs: r.Waits.OverTime.BinNs, Causes: orEmpty(r.Waits.OverTime.Causes)},
 		},
 		Ps: orEmpty(r.Procs.Ps), Preemptions: r.Procs.Preemptions, Pressure: r.Pressure,
 		Fairness: jsondoc.Fairness{
@@ -46,6 +46,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 		},
 		Span: r.Span, Classes: classesOf(r.Waits.Classes), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
+		Focus:      r.Focus,
 		Reference:  doc.Split,
 	}
 	if !r.Trace.Reduced { // an old trace does not show these

@@ -35,6 +35,13 @@ func (t *text) trace(r *analyze.Result) {
 		length += ", of which " + quantity.Duration(tr.LostNs) + " were not recorded: no share is of them"
 	}
 	row("duration", length)
+	if f := r.Focus; f != nil {
+		window, only := words.Focus(f)
+		row("window", window+"; what follows is about it")
+		if only != "" {
+			row("only", only+"; so are waits, classes and findings")
+		}
+	}
 	ps := quantity.Count(int64(tr.GOMAXPROCS))
 	if n := len(r.Procs.Procs); n > 1 {
 		var parts []string
@@ -72,7 +79,9 @@ func (t *text) trace(r *analyze.Result) {
 		sz += fmt.Sprintf("; %s could not be read (%s)", quantity.Size(tr.LostBytes), quantity.Part(tr.LostBytes, tr.Bytes))
 	}
 	row("size", sz)
-	row("tracer", fmt.Sprintf("its own goroutines took %s of all P-time", quantity.Part(tr.TracerNs, r.PTime())))
+	if r.Focus == nil {
+		row("tracer", fmt.Sprintf("its own goroutines took %s of all P-time", quantity.Part(tr.TracerNs, r.PTime())))
+	}
 	if tr.Reduced {
 		row("reduced", "this old format (Go 1.21 or before) shows neither threads nor retakes; queues, steals and handoffs are left out, times of waiting are exact")
 	}
@@ -274,7 +283,7 @@ const (
 
 // overTime shows the causes of waiting period by period.
 func (t *text) overTime(r *analyze.Result) {
-	o, end := r.Waits.OverTime, r.Trace.DurationNs
+	o, end := r.Waits.OverTime, r.EndNs()
 	if len(o.Causes) == 0 || len(o.Causes[0].Ns) < textPeriods || o.BinNs <= 0 {
 		return
 	}
@@ -293,7 +302,7 @@ func (t *text) overTime(r *analyze.Result) {
 		for _, c := range o.Causes {
 			all += total(c.Ns[from:to])
 		}
-		fromNs, toNs := int64(from)*o.BinNs, min(int64(to)*o.BinNs, end)
+		fromNs, toNs := o.FromNs+int64(from)*o.BinNs, min(o.FromNs+int64(to)*o.BinNs, end)
 		recorded := r.Timeline.RecordedNs(fromNs, toNs)
 		row := []string{quantity.Instant(fromNs), quantity.Number(quantity.Ratio(all, max(1, recorded)))}
 		if recorded == 0 && toNs > fromNs {

@@ -462,6 +462,14 @@ func sureness(r *analyze.Result) string {
 	if n := r.Waits.All.OpenCount; n > 0 {
 		s += fmt.Sprintf(" %s not over when the trace ended (%s so far) and not counted.", quantity.Plural(n, "wait was", "waits were"), quantity.Duration(r.Waits.All.OpenNs))
 	}
+	if f := r.Focus; f != nil {
+		window, only := words.Focus(f)
+		s += " It is about " + window
+		if only != "" {
+			s += ", and " + only
+		}
+		s += " only."
+	}
 	if t.DurationNs < shortTrace || c.Starts < fewStarts {
 		s += fmt.Sprintf(" The trace is short (%s, %s): it shows a moment.", quantity.Duration(t.DurationNs), quantity.Plural(c.Starts, "start", "starts"))
 	}

@@ -37,6 +37,7 @@ Schema docs/schema/analyze.json.
 Interrupted while it reads, it prints what it knows of the trace so far, marked
 as incomplete, and fails. A second interrupt ends it at once.`,
 		Example: `  gmpscope analyze trace.out
+  gmpscope analyze trace.out --from 1.2s --to 1.5s --class '*readLoop'
   gmpscope analyze trace.out --format json | jq '.waits.p99_ns'
   gmpscope analyze trace.out --format json | jq -r '.findings[] | [.severity, .id, .title] | @tsv'`,
 		Args:              oneTrace,
@@ -72,6 +73,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	}
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
+	r.focusing.flags(cmd.Flags())
 	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")

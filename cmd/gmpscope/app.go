@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
@@ -52,6 +53,8 @@ type reading struct {
 	memory    size
 	config    string
 	goVersion string
+	focusing  focusing
+	focus     focus.Focus     // of focusing, after check
 	rules     reference.Rules // of goVersion, after check
 }
 
@@ -77,6 +80,10 @@ func (r *reading) check() error {
 	}
 	if r.memory != 0 && r.memory < analyze.MinMemory {
 		return usagef("--max-memory %v: must be %v at least", r.memory, size(analyze.MinMemory))
+	}
+	var err error
+	if r.focus, err = r.focusing.focus(); err != nil {
+		return err
 	}
 	if r.goVersion != "" {
 		rules, ok := reference.Release(strings.TrimPrefix(r.goVersion, "go"))
@@ -136,7 +143,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules, Focus: r.focus}
 	if r.anonymize {
 		if a.names == nil {
 			a.names = analyze.NewNames()
@@ -179,6 +186,9 @@ func referenceFlag(f *pflag.FlagSet, asked *bool) {
 // reference analyses a trace and, if asked, holds it against the reference. If
 // ctx is cancelled meanwhile, the result is that of what was read until then.
 func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Split, error) {
+	if asked && !r.focus.Whole() {
+		return nil, nil, usagef("--reference simulates the whole trace: leave it out, or --from, --to, --class and --goroutine")
+	}
 	var f *replay.Simulation
 	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
 		o.Partial = true

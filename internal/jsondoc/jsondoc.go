@@ -42,6 +42,9 @@ type Analysis struct {
 	Classes        []Class                `json:"classes"`        // waiting by class of goroutines, longest first
 	Findings       []findings.Finding     `json:"findings"`       // what the detectors found, by severity, then cost
 	Detectors      []analyze.Detector     `json:"detectors"`      // the detectors that ran
+	// Focus is which part of the trace it is about; only with --from, --to, --class or
+	// --goroutine.
+	Focus *analyze.Focused `json:"focus,omitempty"`
 	// Reference is waiting held against the reference scheduler; only with
 	// --reference, and not for a trace of Go 1.21 or before.
 	Reference *replay.Split `json:"reference,omitempty"`

@@ -182,7 +182,7 @@ func waitsChart(r *analyze.Result) *chart {
 
 // queuesChart is the heat map of queue lengths, P × time.
 func queuesChart(t timeline.Result) *chart {
-	if len(t.Lanes) == 0 || t.Bins == 0 || t.EndNs <= 0 {
+	if len(t.Lanes) == 0 || t.Bins == 0 || t.EndNs <= t.FromNs {
 		return nil
 	}
 	cols := max(20, min(400, t.Bins, heatCells/len(t.Lanes)))
@@ -206,10 +206,10 @@ func queuesChart(t timeline.Result) *chart {
 	}
 	times := make([]string, n)
 	for i := range times {
-		times[i] = quantity.Duration(t.EndNs / int64(n) * int64(i))
+		times[i] = quantity.Duration(t.FromNs + (t.EndNs-t.FromNs)/int64(n)*int64(i))
 	}
 	c := heat("queues", times, labels, cells, most, "time since the trace began", "")
-	out := &chart{Kind: "queues", End: t.EndNs}
+	out := &chart{Kind: "queues", End: t.EndNs - t.FromNs}
 	c.SetGlobalOptions(charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}))
 	c.Validate()
 	out.Option = option(c.JSON(), map[string]any{"left": 8, "right": 16, "top": 54, "bottom": 84, "containLabel": true})
@@ -263,7 +263,7 @@ func heat(id string, xs, ys []string, cells [][3]any, most float64, xName, yName
 // linesChart shows what waited, and which Ps were idle, over time.
 func linesChart(t timeline.Result) *chart {
 	ls := timeLines(t, chartPoints)
-	if len(ls) == 0 || t.EndNs <= 0 {
+	if len(ls) == 0 || t.EndNs <= t.FromNs {
 		return nil
 	}
 	s, y := seriesScale(t), opts.YAxis{Type: "value", Name: "mean number"}
@@ -274,16 +274,16 @@ func linesChart(t timeline.Result) *chart {
 	c.SetGlobalOptions(base("lines"),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 18, ItemHeight: 10}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "time since the trace began", NameLocation: "middle", NameGap: 28, Max: t.EndNs}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "time since the trace began", NameLocation: "middle", NameGap: 28, Max: t.EndNs - t.FromNs}),
 		charts.WithYAxisOpts(y),
 		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
 	)
 	for _, l := range ls {
 		d := make([][]any, len(l.Values))
 		for i, v := range l.Values {
-			at := math.Round((float64(i) + 0.5) / float64(len(l.Values)) * float64(t.EndNs))
+			at := math.Round((float64(i) + 0.5) / float64(len(l.Values)) * float64(t.EndNs-t.FromNs))
 			switch v := round(v, 3); {
-			case inGap(t.NotRecorded, int64(at)):
+			case inGap(t.NotRecorded, t.FromNs+int64(at)):
 				d[i] = []any{at, "-"}
 			case v < s.floor: // drawn on the lowest line, told as it is
 				d[i] = []any{at, s.floor, v}
@@ -297,7 +297,7 @@ func linesChart(t timeline.Result) *chart {
 		})
 	}
 	c.Validate()
-	return &chart{Kind: "lines", End: t.EndNs, Option: option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true})}
+	return &chart{Kind: "lines", End: t.EndNs - t.FromNs, Option: option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true})}
 }
 
 // dash tells the curves apart without their colours.

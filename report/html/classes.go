@@ -195,8 +195,8 @@ func newFair(r *analyze.Result) *fairView {
 			num(quantity.Count(d.N), d.N), fnum(quantity.Number(d.Mean)+"×", d.Mean), fnum(quantity.Number(d.Max)+"×", d.Max),
 		}})
 	}
-	if a := p.Age; a.MaxNs > 0 && r.Trace.DurationNs > 0 && len(a.Bins) > 1 {
-		values := make([]float64, max(len(a.Bins), int(min(r.Trace.DurationNs/max(1, a.BinNs), 512))))
+	if a := p.Age; a.MaxNs > 0 && r.EndNs() > 0 && len(a.Bins) > 1 {
+		values := make([]float64, max(len(a.Bins), int(min(r.EndNs()/max(1, a.BinNs), 512))))
 		for i, ns := range a.Bins {
 			values[i] = float64(ns)
 		}
@@ -206,7 +206,7 @@ func newFair(r *analyze.Result) *fairView {
 		if note := s.note(age); note != "" {
 			v.AgeLead += " " + note
 		}
-		v.Age = linesSVG(ls, s, r.Trace.DurationNs, r.Timeline.NotRecorded, "How long the goroutine had waited that waited longest, over time", age)
+		v.Age = linesSVG(ls, s, axis{0, r.EndNs()}, r.Timeline.NotRecorded, "How long the goroutine had waited that waited longest, over time", age)
 	}
 	for i, c := range f.Classes {
 		if i == 40 {

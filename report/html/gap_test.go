@@ -95,7 +95,7 @@ func TestGapHasNoMean(t *testing.T) {
 		t.Errorf("means %v, want %v", got, want)
 	}
 	ls := timeLines(r.Timeline, 4)
-	if svg := string(linesSVG(ls[:1], scaleOf(ls), r.Timeline.EndNs, r.Timeline.NotRecorded, "", quantity.Number)); strings.Count(svg, "<polyline") != 2 {
+	if svg := string(linesSVG(ls[:1], scaleOf(ls), axisOf(r.Timeline), r.Timeline.NotRecorded, "", quantity.Number)); strings.Count(svg, "<polyline") != 2 {
 		t.Errorf("the curve is drawn through the gap: %s", svg)
 	}
 }

@@ -18,15 +18,15 @@ import (
 // causeLines are how many goroutines of the program waited for each cause, on
 // average over each bin.
 func causeLines(r *analyze.Result) []line {
-	o, end := r.Waits.OverTime, r.Trace.DurationNs
-	if o.BinNs <= 0 || end <= 0 {
+	o, end := r.Waits.OverTime, r.EndNs()
+	if o.BinNs <= 0 || end <= o.FromNs {
 		return nil
 	}
 	var out []line
 	for _, c := range o.Causes {
 		l := line{Key: causeKey(c.Cause), Title: words.Cause(c.Cause), Values: make([]float64, len(c.Ns))}
 		for i, ns := range c.Ns {
-			from := int64(i) * o.BinNs
+			from := o.FromNs + int64(i)*o.BinNs
 			l.Values[i] = quantity.Ratio(ns, max(1, r.Timeline.RecordedNs(from, min(from+o.BinNs, end))))
 		}
 		out = append(out, l)
@@ -36,7 +36,7 @@ func causeLines(r *analyze.Result) []line {
 
 // stackSVG draws lines of equal length on top of one another, in steps of binNs, and
 // where nothing is recorded.
-func stackSVG(ls []line, binNs, end int64, gaps []timeline.Span, label string) template.HTML {
+func stackSVG(ls []line, binNs int64, over axis, gaps []timeline.Span, label string) template.HTML {
 	if len(ls) == 0 || len(ls[0].Values) < 2 {
 		return ""
 	}
@@ -61,10 +61,10 @@ func stackSVG(ls []line, binNs, end int64, gaps []timeline.Span, label string) t
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
 		d.text(leftMargin-0.008, y+4, "end", quantity.Number(most*float64(4-i)/4))
 	}
-	d.gaps(gaps, end, top, height)
+	d.gaps(gaps, over, top, height)
 	d.plot(leftMargin, plotWidth, top, height, units, units)
 	x := func(bin int) string {
-		return px1(min(1, float64(bin)*float64(binNs)/float64(end)) * units)
+		return px1(min(1, float64(bin)*float64(binNs)/float64(over.to-over.from)) * units)
 	}
 	base := make([]float64, len(sums))
 	for _, l := range ls {
@@ -81,7 +81,7 @@ func stackSVG(ls []line, binNs, end int64, gaps []timeline.Span, label string) t
 		fmt.Fprintf(&d.b, `<path class="f-%s" d="M0 %s%s%sz"><title>%s</title></path>`, l.Key, px1(units-(base[0]-l.Values[0])/most*units), up.String(), down.String(), template.HTMLEscapeString(l.Title))
 	}
 	d.closePlot()
-	timeAxis(d, top+height+18, end)
+	timeAxis(d, top+height+18, over)
 	return d.end()
 }
 
@@ -91,7 +91,7 @@ func causeTimeChart(r *analyze.Result) *chart {
 	if len(ls) == 0 || len(ls[0].Values) < 2 {
 		return nil
 	}
-	end := r.Trace.DurationNs
+	end := r.EndNs() - r.BeginNs()
 	c := charts.NewLine()
 	c.SetGlobalOptions(base("causetime"),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),

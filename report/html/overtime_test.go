@@ -17,7 +17,7 @@ func TestCausesOverTimeAreMeanNumbersOfGoroutines(t *testing.T) {
 	if len(ls) != 1 || ls[0].Values[0] != 3 || ls[0].Values[1] != 0 || ls[0].Values[2] != 2 {
 		t.Errorf("%+v", ls) // the last bin is half as long
 	}
-	if s := string(stackSVG(ls, 1000, 2500, nil, "label")); !strings.Contains(s, `class="f-behind"`) || !strings.Contains(s, "H1000") {
+	if s := string(stackSVG(ls, 1000, axis{0, 2500}, nil, "label")); !strings.Contains(s, `class="f-behind"`) || !strings.Contains(s, "H1000") {
 		t.Errorf("%s", s)
 	}
 }

@@ -37,7 +37,7 @@ type picture struct {
 func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 	t := &r.Timeline
 	margin := (f.ToNs - f.FromNs) / 20
-	c := &canvas{t: t, from: max(0, f.FromNs-margin), to: min(t.EndNs, f.ToNs+margin)}
+	c := &canvas{t: t, from: max(t.FromNs, f.FromNs-margin), to: min(t.EndNs, f.ToNs+margin)}
 	if len(t.Lanes) == 0 || t.Bins == 0 || c.to <= c.from {
 		return nil
 	}
@@ -52,7 +52,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 	// A few bins show nothing: then it is the surroundings, with a mark.
 	if wide := t.BinNs * fewBins * 2; c.exact == nil && c.to-c.from < t.BinNs*fewBins {
 		mid := c.from + (c.to-c.from)/2
-		c.from, c.to = max(0, min(mid-wide/2, t.EndNs-wide)), min(t.EndNs, max(mid+wide/2, wide))
+		c.from, c.to = max(t.FromNs, min(mid-wide/2, t.EndNs-wide)), min(t.EndNs, max(mid+wide/2, t.FromNs+wide))
 		c.around = true
 	}
 	causes := classesOf(r, f, findings.Cause)

@@ -231,7 +231,7 @@ func recorded(t *timeline.Result) []float64 {
 	}
 	out := make([]float64, t.Bins)
 	for i := range out {
-		from := int64(i) * t.BinNs
+		from := t.FromNs + int64(i)*t.BinNs
 		out[i] = float64(t.RecordedNs(from, min(from+t.BinNs, t.EndNs)))
 	}
 	return out
@@ -329,30 +329,41 @@ func heatSVG(t timeline.Result) (template.HTML, string) {
 		}
 	}
 	d.closePlot()
-	d.gaps(t.NotRecorded, t.EndNs, 0, h*float64(len(rows)))
+	d.gaps(t.NotRecorded, axisOf(t), 0, h*float64(len(rows)))
 	every := max(1, int(math.Ceil(14/h)))
 	for i := 0; i < len(rows); i += every {
 		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", t.Lanes[i*group].P))
 	}
-	timeAxis(d, h*float64(len(rows))+16, t.EndNs)
+	timeAxis(d, h*float64(len(rows))+16, axisOf(t))
 	return d.end(), fmt.Sprintf("Strongest: a mean of %s in the queue.", quantity.Amount(most, "goroutine", "goroutines"))
 }
 
 // gaps hatches what is not recorded of a plot over time.
-func (d *drawing) gaps(gaps []timeline.Span, end int64, y, height float64) {
+func (d *drawing) gaps(gaps []timeline.Span, over axis, y, height float64) {
 	for _, s := range gaps {
-		x := quantity.Ratio(s.From, end)
-		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(quantity.Ratio(s.To, end)-x), y, height, gapTitle(s))
+		x := over.share(s.From)
+		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(over.share(s.To)-x), y, height, gapTitle(s))
 	}
 }
+
+// axis is what a plot over time shows, ns: the trace, or a window of it.
+type axis struct{ from, to int64 }
+
+func axisOf(t timeline.Result) axis { return axis{t.FromNs, t.EndNs} }
+
+// share is where on it an instant lies, from 0 to 1.
+func (a axis) share(at int64) float64 { return quantity.Ratio(at-a.from, a.to-a.from) }
+
+// at is the instant at a share.
+func (a axis) at(share float64) int64 { return a.from + int64(share*float64(a.to-a.from)) }
 
 // gapTitle is the tooltip of a gap.
 func gapTitle(s timeline.Span) string {
 	return fmt.Sprintf("not recorded: %s from %s on", quantity.Duration(s.To-s.From), quantity.Instant(s.From))
 }
 
-func timeAxis(d *drawing, y float64, end int64) {
-	d.quarters(y, func(i int64) string { return quantity.Duration(end / 4 * i) })
+func timeAxis(d *drawing, y float64, over axis) {
+	d.quarters(y, func(i int64) string { return quantity.Duration(over.from + (over.to-over.from)/4*i) })
 }
 
 // quarters labels an axis at its quarters; narrow windows show its ends and its
@@ -499,7 +510,7 @@ func seriesScale(t timeline.Result) scale { return scaleOf(timeLines(t, chartPoi
 
 // linesSVG draws curves over time, and where nothing is recorded; label says what they
 // are, and value how to write one.
-func linesSVG(ls []line, s scale, end int64, gaps []timeline.Span, label string, value func(float64) string) template.HTML {
+func linesSVG(ls []line, s scale, over axis, gaps []timeline.Span, label string, value func(float64) string) template.HTML {
 	if s.top == 0 {
 		return ""
 	}
@@ -510,14 +521,14 @@ func linesSVG(ls []line, s scale, end int64, gaps []timeline.Span, label string,
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
 		d.text(leftMargin-0.008, y+4, "end", value(at))
 	}
-	d.gaps(gaps, end, top, height)
+	d.gaps(gaps, over, top, height)
 	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
 	for _, l := range ls {
 		open := false
 		for i, v := range l.Values {
 			at := (float64(i) + 0.5) / float64(len(l.Values))
 			switch {
-			case inGap(gaps, int64(at*float64(end))):
+			case inGap(gaps, over.at(at)):
 				if open {
 					d.b.WriteString(`"/>`)
 				}
@@ -536,7 +547,7 @@ func linesSVG(ls []line, s scale, end int64, gaps []timeline.Span, label string,
 		}
 	}
 	d.closePlot()
-	timeAxis(d, top+height+18, end)
+	timeAxis(d, top+height+18, over)
 	return d.end()
 }
 
@@ -598,7 +609,7 @@ func lanesSVG(t timeline.Result) template.HTML {
 	for i := 0; i < len(lanes); i += every {
 		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", lanes[i].P))
 	}
-	timeAxis(d, h*float64(len(lanes))+16, t.EndNs)
+	timeAxis(d, h*float64(len(lanes))+16, axisOf(t))
 	return d.end()
 }
 

@@ -11,6 +11,8 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -31,7 +33,9 @@ const (
 func newTime(r *analyze.Result) *timeView {
 	t := r.Timeline
 	v := &timeView{Bin: quantity.Duration(t.BinNs), Windows: len(t.Windows), N: len(t.Lanes)}
-	v.Lead = fmt.Sprintf("One lane per P over %s.", quantity.Duration(t.EndNs))
+	v.Lead = fmt.Sprintf("One lane per P over %s.", quantity.Duration(t.EndNs-t.FromNs))
+
+	v.Command = command(r)
 	v.SVG = lanesSVG(t)
 	for i, k := range stateKeys {
 		if k != "unused" && (k != "gap" || notRecorded(r)) { // what is unused is not drawn
@@ -40,7 +44,7 @@ func newTime(r *analyze.Result) *timeView {
 	}
 	ls := timeLines(t, 300)
 	s := seriesScale(t)
-	v.SeriesSVG = linesSVG(ls, s, t.EndNs, t.NotRecorded, "Runnable goroutines, queues and idle Ps over time", quantity.Number)
+	v.SeriesSVG = linesSVG(ls, s, axisOf(t), t.NotRecorded, "Runnable goroutines, queues and idle Ps over time", quantity.Number)
 	v.SeriesNote = s.note(quantity.Number)
 	for _, l := range ls {
 		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
@@ -48,9 +52,33 @@ func newTime(r *analyze.Result) *timeView {
 	return v
 }
 
+// command is what makes a report of what r is about, but for its window.
+func command(r *analyze.Result) string {
+	args := []string{"gmpscope", "report", quoted(r.Trace.Name)}
+	if f := r.Focus; f != nil {
+		for _, c := range f.Classes {
+			args = append(args, "--class", quoted(c))
+		}
+		for _, g := range f.Goroutines {
+			args = append(args, "--goroutine", strconv.FormatInt(g, 10))
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+// quoted is a word for a shell.
+func quoted(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
+	if s = words.Visible(s); s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 // packed is the timeline as the script gets it: a header in JSON, and behind
 // it one block of little-endian arrays, compressed. Each array is named in
-// the header with its type and its offset in the block.
+// the header with its type and its offset in the block. Times count from where the
+// picture begins, Origin of the page.
 type packed struct {
 	EndNs    int64            `json:"end"`
 	BinNs    int64            `json:"bin"`
@@ -149,11 +177,12 @@ func (b *block) f32(name string, s []float32) {
 // packTimeline makes the data of the canvas timeline.
 func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 	t := r.Timeline
+	begin := t.FromNs
 	f := max(1, (len(t.Lanes)*t.Bins+d.cells-1)/d.cells) // bins to merge into one
 	bins := (t.Bins + f - 1) / f
 	p := &packed{
-		EndNs: t.EndNs, BinNs: t.BinNs * int64(f), Bins: bins, Ps: []int32{}, Windows: []packedWindow{},
-		STW: spans(t.STW), GC: spans(t.GC), Findings: []packedFinding{}, Classes: map[int32]string{},
+		EndNs: t.EndNs - begin, BinNs: t.BinNs * int64(f), Bins: bins, Ps: []int32{}, Windows: []packedWindow{},
+		STW: spans(t.STW, begin), GC: spans(t.GC, begin), Findings: []packedFinding{}, Classes: map[int32]string{},
 	}
 	for _, s := range reference.Sources() {
 		p.Sources = append(p.Sources, s.String())
@@ -164,7 +193,7 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 		p.States = append(p.States, legendItem{stateKeys[s-1], procStates[s-1].Title})
 	}
 	if notRecorded(r) {
-		p.Gaps = spans(t.NotRecorded)
+		p.Gaps = spans(t.NotRecorded, begin)
 		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], procStates[len(stateKeys)-1].Title})
 	}
 	p.Waits = packWaits(r)
@@ -173,7 +202,7 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 			break
 		}
 		if fd.ToNs > fd.FromNs {
-			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(words.Prose(fd.Title), 300), fd.FromNs, fd.ToNs})
+			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(words.Prose(fd.Title), 300), fd.FromNs - begin, fd.ToNs - begin})
 		}
 	}
 	b, ns := &block{}, recorded(&t)
@@ -213,7 +242,7 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 			p.Left = len(t.Windows) - i
 			break
 		}
-		p.Windows = append(p.Windows, packWindow(b, i, w))
+		p.Windows = append(p.Windows, packWindow(b, i, w, begin))
 		for _, s := range w.Stints {
 			if _, ok := p.Classes[s.Class]; !ok && s.Class != 0 {
 				p.Classes[s.Class] = className(names[s.Class]).Short
@@ -250,7 +279,7 @@ func packWaits(r *analyze.Result) []packedWait {
 			return
 		}
 		seen[k] = true
-		w := packedWait{G: s.G, Name: className(s.Name).Short, From: s.FromNs, To: s.ToNs, ID: id}
+		w := packedWait{G: s.G, Name: className(s.Name).Short, From: s.FromNs - r.Timeline.FromNs, To: s.ToNs - r.Timeline.FromNs, ID: id}
 		for _, t := range words.Story(s) {
 			w.Text = append(w.Text, words.Cut(t, 600))
 		}
@@ -273,8 +302,8 @@ func packWaits(r *analyze.Result) []packedWait {
 
 // packWindow adds the stints and queue lengths of one window, as columns.
 // Times are relative to the window's start.
-func packWindow(b *block, i int, w timeline.Window) packedWindow {
-	o := packedWindow{Title: words.Cut(words.Visible(w.Title), 200), From: w.FromNs, To: w.ToNs, N: len(w.Stints), Arrows: []packedArrow{}}
+func packWindow(b *block, i int, w timeline.Window, begin int64) packedWindow {
+	o := packedWindow{Title: words.Cut(words.Visible(w.Title), 200), From: w.FromNs - begin, To: w.ToNs - begin, N: len(w.Stints), Arrows: []packedArrow{}}
 	stints, depths := slices.Clone(w.Stints), slices.Clone(w.Depths) // the script searches them by P and time
 	slices.SortStableFunc(stints, func(a, b timeline.Stint) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
 	slices.SortStableFunc(depths, func(a, b timeline.Depth) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.At, b.At)) })
@@ -308,7 +337,7 @@ func packWindow(b *block, i int, w timeline.Window) packedWindow {
 		if j == 20_000 {
 			break
 		}
-		o.Arrows = append(o.Arrows, packedArrow{words.Visible(a.Kind), a.At, a.From, a.To, a.N})
+		o.Arrows = append(o.Arrows, packedArrow{words.Visible(a.Kind), a.At - begin, a.From, a.To, a.N})
 	}
 	return o
 }
@@ -321,10 +350,11 @@ func packedState(s timeline.State) uint8 {
 	return uint8(s)
 }
 
-func spans(in []timeline.Span) []packedSpan {
+// spans are spans, from a time on.
+func spans(in []timeline.Span, begin int64) []packedSpan {
 	out := make([]packedSpan, 0, len(in))
 	for _, s := range in {
-		out = append(out, packedSpan{s.From, s.To, words.Cut(words.Visible(s.Name), 120)})
+		out = append(out, packedSpan{s.From - begin, s.To - begin, words.Cut(words.Visible(s.Name), 120)})
 	}
 	return out
 }

@@ -67,6 +67,7 @@ type view struct {
 	WhatIsAWait string
 	ECharts     bool
 	Version     string
+	Origin      int64 // where the pictures begin, ns
 }
 
 type navItem struct{ ID, Title, Note string }
@@ -112,6 +113,7 @@ type legendItem struct {
 
 type timeView struct {
 	Lead       string
+	Command    string // analyses a part of the trace, given its bounds
 	Bin        string
 	Windows    int
 	SVG        template.HTML
@@ -135,6 +137,9 @@ func newView(doc *report.Document, withECharts bool) *view {
 	}
 	for _, l := range doc.Verdict.Lines {
 		v.Lines = append(v.Lines, words.Cut(words.Visible(l), 1200))
+	}
+	if doc.Result != nil {
+		v.Origin = doc.Result.Timeline.FromNs
 	}
 	status, ok := vocabulary.Lookup(vocabulary.Severity, v.Status)
 	v.Badge = status.Title
@@ -180,12 +185,12 @@ func (v *view) keys(r *analyze.Result) {
 		life += p.UsableNs()
 	}
 	v.Keys = append(v.Keys,
-		keyFigure{quantity.Duration(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.Trace.RecordedNs()))},
+		keyFigure{quantity.Duration(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.RecordedNs()))},
 		keyFigure{quantity.Duration(w.MaxNs), "longest single wait", "of " + quantity.Plural(w.Count, "wait", "waits")},
 		keyFigure{quantity.Duration(w.TimeWeighted.P50), "typical wait, by time", "half of all waiting time is in longer waits; half of all waits are under " + quantity.Duration(w.P50)},
 	)
 	if life > 0 {
-		v.Keys = append(v.Keys, keyFigure{quantity.Part(busy, life), "processors in use", fmt.Sprintf("of %s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.Trace.RecordedNs()))})
+		v.Keys = append(v.Keys, keyFigure{quantity.Part(busy, life), "processors in use", fmt.Sprintf("of %s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.RecordedNs()))})
 	}
 }
 
@@ -225,6 +230,11 @@ func (v *view) card(r *analyze.Result) {
 		note = quantity.Duration(t.LostNs) + " of it were not recorded: no share is of them"
 	}
 	add("Duration", quantity.Duration(t.DurationNs), note)
+	if f := r.Focus; f != nil {
+		window, only := words.Focus(f)
+		add("Window", window, "waits, findings and pictures are about it")
+		add("Only", only, "waits, classes and findings are about these")
+	}
 	procs := quantity.Count(int64(t.GOMAXPROCS))
 	note = ""
 	if n := len(r.Procs.Procs); n > 1 {
@@ -259,7 +269,9 @@ func (v *view) card(r *analyze.Result) {
 	} else {
 		add("Lost", "nothing", "the trace was read to its end")
 	}
-	add("Tracer's own work", quantity.Duration(t.TracerNs), quantity.Part(t.TracerNs, r.PTime())+" of all P-time")
+	if r.Focus == nil {
+		add("Tracer's own work", quantity.Duration(t.TracerNs), quantity.Part(t.TracerNs, r.PTime())+" of all P-time")
+	}
 	var extra []string
 	for _, e := range []struct {
 		n         int64

@@ -109,7 +109,7 @@ func newWaits(r *analyze.Result) *waitsView {
 	if all.OpenCount > 0 {
 		v.Open = fmt.Sprintf("%s still open when the trace ended (%s so far); they are not counted above.", quantity.Plural(all.OpenCount, "wait was", "waits were"), quantity.Duration(all.OpenNs))
 	}
-	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, r.Trace.DurationNs, r.Timeline.NotRecorded, "How many goroutines waited for what, over time")
+	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, axis{r.BeginNs(), r.EndNs()}, r.Timeline.NotRecorded, "How many goroutines waited for what, over time")
 	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", quantity.Plural(u.Count, "wait", "waits"), quantity.Duration(r.Waits.OverTime.BinNs))
 	v.Ants = newAntagonists(r.Waits.Classes)
 	return v
@@ -122,7 +122,7 @@ func waitsLead(r *analyze.Result) string {
 		return "No goroutine of the program had to wait for a processor while the trace was recorded."
 	}
 	lead := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all: %s.",
-		quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs), ofTime(u.TotalNs, r.Trace.RecordedNs()))
+		quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs), ofTime(u.TotalNs, r.RecordedNs()))
 	if by := words.BySize(u.Causes); len(by) > 0 {
 		top := by[0]
 		lead += fmt.Sprintf(" The largest part, %s, was “%s”. %s", quantity.Part(top.Ns, u.TotalNs), words.Cause(top.Cause), words.Meaning(vocabulary.Cause, string(top.Cause)))

@@ -71,20 +71,20 @@
       o.series[0].label = { show: o.xAxis[0].data.length <= 16, formatter: p => group(p.value[2]) };
     },
     causetime(c, o) {
-      o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
+      o.xAxis[0].axisLabel = { formatter: v => dur(v + view.origin), hideOverlap: true };
       o.xAxis[0].min = 0;
       o.legend.icon = "roundRect";
       for (const s of o.series) s.lineStyle.width = 0;
       o.tooltip.formatter = ps => {
         const total = ps.reduce((s, p) => s + p.value[1], 0);
-        return tipBox("from " + dur(ps[0].value[0]), ps.filter(p => p.value[1] > 0).map(p => [p.seriesName, sig(p.value[1])]).concat([["all", sig(total)]]));
+        return tipBox("from " + dur(ps[0].value[0] + view.origin), ps.filter(p => p.value[1] > 0).map(p => [p.seriesName, sig(p.value[1])]).concat([["all", sig(total)]]));
       };
       timeZoom(o);
     },
     lines(c, o) {
-      o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
+      o.xAxis[0].axisLabel = { formatter: v => dur(v + view.origin), hideOverlap: true };
       o.xAxis[0].min = 0;
-      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0]), ps.map(p => [p.seriesName, p.value[1] === "-" ? "not recorded" : sig(p.value[p.value.length - 1])]));
+      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0] + view.origin), ps.map(p => [p.seriesName, p.value[1] === "-" ? "not recorded" : sig(p.value[p.value.length - 1])]));
       if (o.yAxis[0].type === "log") o.yAxis[0].axisLabel = { formatter: v => sig(v) };
       timeZoom(o);
     },

@@ -42,6 +42,7 @@ const gms = (() => {
   }
   /** An instant, with digits for steps of the given size. */
   function clock(ns, step) {
+    ns += view.origin;
     if (ns === 0) return "0";
     const [unit, div] = ns >= 1e9 || step >= 1e8 ? ["s", 1e9] : ns >= 1e6 || step >= 1e5 ? ["ms", 1e6] : ["µs", 1e3];
     const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10((step || div / 1e4) / div) - 1e-9)));
@@ -124,8 +125,8 @@ const gms = (() => {
   arrived(true);
   addEventListener("hashchange", () => arrived(false));
 
-  // The time range that is looked at.
-  const view = { from: 0, to: 1, end: 1, listeners: [] };
+  // The time range that is looked at, in ns since origin, where the picture begins.
+  const view = { from: 0, to: 1, end: 1, origin: Number(document.body.dataset.origin || 0), listeners: [] };
   /** Shows from…to; source is who asked, so that it is not told again. */
   view.set = (from, to, source) => {
     const least = Math.min(200, view.end);

@@ -11,7 +11,7 @@
   const { view, el, dur, clock, sig, colour } = gms;
   const canvas = document.getElementById("tl-canvas"), map = document.getElementById("tl-map");
   const tip = document.getElementById("tl-tip"), details = document.getElementById("tl-details");
-  const range = document.getElementById("tl-range"), picker = document.getElementById("tl-windows");
+  const range = document.getElementById("tl-range"), command = document.getElementById("tl-command"), picker = document.getElementById("tl-windows");
   const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title), S = STATES.length, GAP = 8; // there only if something is not recorded
   const N = D.ps.length, GUTTER = 52, RIGHT = 10;
   const laneH = N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
@@ -217,7 +217,12 @@
     if (picked) drawPicked();
     drawMap();
     range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
+    command.parentElement.hidden = view.from <= 0 && view.to >= view.end;
+    command.textContent = `${box.dataset.command} --from ${seconds(Math.floor(view.from))} --to ${seconds(Math.ceil(view.to))}`;
   }
+
+  /** An instant as the flags of the command take it. */
+  function seconds(ns) { return ((ns + view.origin) / 1e9).toFixed(9).replace(/\.?0+$/, "") + "s"; }
 
   function clip() { ctx.save(); ctx.beginPath(); ctx.rect(GUTTER, 0, plotW(), height); ctx.clip(); }
 
@@ -380,7 +385,7 @@
       ctx.fillStyle = colour("line");
       ctx.globalAlpha = 0.6; ctx.fillRect(x, AXIS - 4, 1, 4); ctx.globalAlpha = 1;
       ctx.fillStyle = colour("ink2");
-      if (x > GUTTER + 20 && x < W - 26) ctx.fillText(t === 0 ? "0" : clock(t, step), x, 10);
+      if (x > GUTTER + 20 && x < W - 26) ctx.fillText(clock(t, step), x, 10);
     }
   }
 
@@ -536,7 +541,7 @@
       parts.push(a);
     }
     tell(`G${w.g} ${w.name} waited ${dur(w.t - w.f)}`, parts, [["Zoom to it", () => wait(k, true)]]);
-    gms.put("s", "w" + w.g + "-" + w.f);
+    gms.put("s", "w" + w.g + "-" + (w.f + view.origin));
   }
   function show(hit) {
     picked = hit;
@@ -554,7 +559,7 @@
     }
     if (s.g > 0) buttons.push(["Its previous run", () => sameG(s, hit, -1)], ["Its next run", () => sameG(s, hit, 1)]);
     tell(s.g > 0 ? `G${s.g} on P${s.p}` : `P${s.p}: ${WORDS[s.state]}`, parts, buttons);
-    gms.put("s", s.p + "-" + Math.round(s.from));
+    gms.put("s", s.p + "-" + Math.round(s.from + view.origin));
   }
   /** The run of the same goroutine next to this one, on any P of the window. */
   function sameG(s, hit, dir) {
@@ -579,7 +584,7 @@
   function moved() {
     later();
     clearTimeout(noteTimer);
-    noteTimer = setTimeout(() => gms.put("t", view.from <= 0 && view.to >= view.end ? null : Math.round(view.from) + "-" + Math.round(view.to)), 150);
+    noteTimer = setTimeout(() => gms.put("t", view.from <= 0 && view.to >= view.end ? null : Math.round(view.from + view.origin) + "-" + Math.round(view.to + view.origin)), 150);
   }
   function zoom(f, at) {
     const t = at === undefined ? (view.from + view.to) / 2 : at;
@@ -718,8 +723,9 @@
     gms.on("t", (v, first) => {
       const m = /^(\d+)-(\d+)$/.exec(v);
       if (!m) return;
-      view.set(Number(m[1]), Number(m[2]), "timeline");
-      finding = D.findings.findIndex(f => f.f === Number(m[1]) && f.t === Number(m[2]));
+      const from = Number(m[1]) - view.origin, to = Number(m[2]) - view.origin;
+      view.set(from, to, "timeline");
+      finding = D.findings.findIndex(f => f.f === from && f.t === to);
       later();
       document.getElementById("timeline").scrollIntoView();
       if (!first) canvas.focus({ preventScroll: true });
@@ -727,13 +733,14 @@
     gms.on("s", v => {
       const m = /^(w?)(\d+)-(\d+)$/.exec(v);
       if (!m) return;
+      const at = Number(m[3]) - view.origin;
       if (m[1]) {
-        const k = D.waits.findIndex(w => w.g === Number(m[2]) && w.f === Number(m[3]));
+        const k = D.waits.findIndex(w => w.g === Number(m[2]) && w.f === at);
         if (k >= 0) wait(k, false);
         document.getElementById("timeline").scrollIntoView();
         return;
       }
-      const i = lane.get(Number(m[2])), hit = i === undefined ? null : stintAt(i, Number(m[3]) + 0.5) || stintAt(i, Number(m[3]));
+      const i = lane.get(Number(m[2])), hit = i === undefined ? null : stintAt(i, at + 0.5) || stintAt(i, at);
       if (hit) { cursor = i; show(hit); }
       document.getElementById("timeline").scrollIntoView();
     });

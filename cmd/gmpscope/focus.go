@@ -1,0 +1,38 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/gmpscope/gmpscope/analyze/focus"
+)
+
+// focusing are the flags that say which part of a trace a command is about.
+type focusing struct {
+	from, to   time.Duration
+	classes    []string
+	goroutines []int64
+}
+
+func (x *focusing) flags(f *pflag.FlagSet) {
+	f.DurationVar(&x.from, "from", 0, "measure and judge only from that `time` after the first event on, for example 1.5s")
+	f.DurationVar(&x.to, "to", 0, "measure and judge only up to that `time` after the first event (default: the end)")
+	f.StringArrayVar(&x.classes, "class", nil, "measure only the goroutines of the class called `NAME`: as it is shown, or without the path of its package; * stands for any text; may be given several times")
+	f.Int64SliceVar(&x.goroutines, "goroutine", nil, "measure only the goroutines with those `NUMBERS`")
+}
+
+// focus is what they say.
+func (x *focusing) focus() (focus.Focus, error) {
+	f := focus.Focus{From: int64(x.from), To: int64(x.to), Classes: x.classes, Goroutines: x.goroutines}
+	switch {
+	case x.from < 0 || x.to < 0:
+		return f, usagef("--from and --to count from the first event: they must not be negative")
+	case x.to > 0 && x.to <= x.from:
+		return f, usagef("--to %s does not lie after --from %s", x.to, x.from)
+	}
+	if err := f.Check(); err != nil {
+		return f, usagef("%v", err)
+	}
+	return f, nil
+}
