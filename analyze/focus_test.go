@@ -138,7 +138,7 @@ func TestNothingInFocus(t *testing.T) {
 	for want, f := range map[string]focus.Focus{
 		`no goroutines of a class "nobody*": there are "`:  {Classes: []string{"main.*", "nobody*"}},
 		"goroutine 123456789 neither ran nor waited":       {Goroutines: []int64{123456789}},
-		"nothing comes after 100.0000 s":                        {From: 100e9},
+		"nothing comes after 100.0000 s":                   {From: 100e9},
 		"a window from 2.0000 ms to 1.0000 ms has no time": {From: 2e6, To: 1e6},
 	} {
 		_, err := focusOn(t, name, f)

@@ -59,8 +59,8 @@ type Options struct {
 	// name of the class with the handle of a decision, as it was known when the class
 	// came up; empty if it was not. It may be called in OnDecision, and after Run.
 	OnClasses func(name func(class int32) string)
-	// OnDecision, if set, is called with every decision, in order. The decision
-	// is valid during the call only. An error ends the analysis.
+	// OnDecision, if set, is called with every decision, in order, annotations left
+	// out. The decision is valid during the call only. An error ends the analysis.
 	OnDecision func(d *reference.Decision) error
 	// DecisionsOnly leaves out all that measures the decisions: the result has but
 	// Trace and Reconstruction. Without OnStacks, OnDecision is called from a goroutine
@@ -399,6 +399,9 @@ func (x *failed) call(f func(*reference.Decision) error, ds []reference.Decision
 	for i := range ds {
 		if x.seen.Load() {
 			return
+		}
+		if ds[i].Kind.Annotates() {
+			continue
 		}
 		if err := f(&ds[i]); err != nil {
 			x.err = err

@@ -18,7 +18,7 @@ type Decision struct {
 	Wait   int64 // KindStart: ns since the goroutine became runnable; -1 if unknown. KindLost: ns until the trace goes on
 	G      int64 // goroutine
 	M      int64 // thread that acted; KindRetake: the one that lost P
-	By     int64 // KindReady: the goroutine that made G runnable, or NoG
+	By     int64 // KindReady: the goroutine that made G runnable, or NoG; of annotations: the task
 	Class  int32 // handle of G's class (start function and creator); 0 is unknown
 	P      int32 // processor that acted; KindReady, KindMove: whose queue received G, NoP for the global one
 	Victim int32 // KindSteal, KindStart by steal: the P stolen from; KindMove: whose queue G left, NoP for the global one
@@ -26,7 +26,7 @@ type Decision struct {
 	Local  int32 // length of P's local run queue afterwards, ring plus runnext
 	Global int32 // length of the global run queue afterwards
 	Stack  int32 // handle into the event tables' stacks; 0 is none. KindReady: of the waker, KindStop: where it stopped
-	Label  int32 // handle into the event tables' strings; 0 is none. KindSTWBegin: the runtime's reason
+	Label  int32 // handle into the event tables' strings; 0 is none. KindSTWBegin: the runtime's reason; of annotations: the type, or what is logged
 	Kind   Kind
 	Src    Source // KindStart
 	To     Queue  // KindReady, KindMove
@@ -99,6 +99,11 @@ const (
 	KindAssistEnd        // it has marked enough
 	KindSample           // the CPU profiler's clock struck while G ran on P, at Stack
 	KindLost             // what comes next in the trace is lost, for Wait ns
+	KindTaskBegin        // G began the task By, of the type Label (runtime/trace.NewTask)
+	KindTaskEnd          // G ended it
+	KindRegionBegin      // G began a region of the type Label, for the task By; 0 for none (runtime/trace.StartRegion)
+	KindRegionEnd        // G ended it
+	KindLog              // G logged Label, for the task By; 0 for none
 	numKinds
 )
 
@@ -107,9 +112,14 @@ var kindNames = [numKinds]string{
 	"retake", "handoff", "preempt", "p-start", "p-stop", "stw-begin", "stw-end",
 	"gc-begin", "gc-end", "gomaxprocs", "syscall", "syscall-exit",
 	"assist-begin", "assist-end", "sample", "lost",
+	"task-begin", "task-end", "region-begin", "region-end", "log",
 }
 
 func (k Kind) String() string { return name(kindNames[:], int(k)) }
+
+// Annotates reports whether a decision of this kind is none, but what the program notes
+// about itself.
+func (k Kind) Annotates() bool { return k >= KindTaskBegin && k <= KindLog }
 
 // Kinds is how many kinds there are, KindNone included.
 const Kinds = int(numKinds)

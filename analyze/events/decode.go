@@ -25,12 +25,14 @@ type block struct {
 	events  []Event
 	stacks  [][]Frame // handles from firstStack on
 	strings []string
-	wall    time.Time // of the trace's clock snapshot; zero if none
-	wallAt  int64     // raw trace time of it
-	err     error     // why decoding stopped; the events before it hold
-	anew    bool      // its tables replace those that came with the blocks before
-	partial bool      // batches of the generation are missing, perhaps some from its beginning
-	breaks  int       // up to its end in the generation: see order.breakOff
+	// messages are the handles of those of strings that are texts of logs.
+	messages []Handle
+	wall     time.Time // of the trace's clock snapshot; zero if none
+	wallAt   int64     // raw trace time of it
+	err      error     // why decoding stopped; the events before it hold
+	anew     bool      // its tables replace those that came with the blocks before
+	partial  bool      // batches of the generation are missing, perhaps some from its beginning
+	breaks   int       // up to its end in the generation: see order.breakOff
 
 	// With the last block.
 	steps    int64     // what it took to put the events in order
@@ -55,6 +57,7 @@ type decoder struct {
 	// annotations counts the types of tasks and regions among names: a program
 	// may invent them without end.
 	annotations int
+	messages    int // of logs among names
 
 	cur       *block
 	read      emitted // with what is in cur
@@ -79,6 +82,13 @@ const maxStrings = 1 << 16
 // maxAnnotations bounds the types of tasks and regions that one generation may
 // bring.
 const maxAnnotations = 1000
+
+// maxMessages bounds the texts of logs that one generation may bring, maxAllMessages
+// those that are kept of all of a trace.
+const (
+	maxMessages    = 1000
+	maxAllMessages = 20_000
+)
 
 // decode reads gen to its end or to its first error and calls emit with each
 // block; emit returns false to stop.
@@ -305,15 +315,20 @@ func (d *decoder) convert(e *Event, ev *trace.Event) {
 		e.Kind = Sample
 		e.Stack = d.stack(ev.Stack(), e.G)
 	case trace.EventTaskBegin:
-		e.Kind = TaskBegin
+		e.Kind, e.Res = TaskBegin, task(uint64(ev.Task().ID))
 		e.Reason = d.annotation(ev.Task().Type)
 	case trace.EventTaskEnd:
-		e.Kind = TaskEnd
+		e.Kind, e.Res = TaskEnd, task(uint64(ev.Task().ID))
 	case trace.EventRegionBegin:
-		e.Kind = Region
+		e.Kind, e.Res = Region, task(uint64(ev.Region().Task))
+		e.Reason = d.annotation(ev.Region().Type)
+	case trace.EventRegionEnd:
+		e.Kind, e.Res = RegionEnd, task(uint64(ev.Region().Task))
 		e.Reason = d.annotation(ev.Region().Type)
 	case trace.EventLog:
-		e.Kind = Log
+		l := ev.Log()
+		e.Kind, e.Res = Log, task(uint64(l.Task))
+		e.Reason = d.message(l.Category, l.Message)
 	case trace.EventExperimental:
 		e.Kind = Experimental
 	case trace.EventSync:
@@ -439,6 +454,30 @@ func (d *decoder) annotation(s string) Handle {
 		d.annotations++
 	}
 	return d.name(s)
+}
+
+// task is the number of a task, 0 if there is none: that of the background, and one that
+// a damaged trace made up.
+func task(id uint64) int64 {
+	if id > math.MaxInt64 {
+		return 0
+	}
+	return int64(id)
+}
+
+// message is what a log says, behind its category; 0 if there are too many.
+func (d *decoder) message(category, text string) Handle {
+	if category != "" {
+		text = category + ": " + text
+	}
+	if _, ok := d.names[text]; !ok && text != "" {
+		if d.messages == maxMessages {
+			return 0
+		}
+		d.messages++
+		d.cur.messages = append(d.cur.messages, Handle(len(d.names)))
+	}
+	return d.name(text)
 }
 
 func (d *decoder) name(s string) Handle {

@@ -40,11 +40,11 @@ type Event struct {
 	Time   int64 // ns since the first event of the trace; never falls within a stream
 	G      int64 // context
 	M      int64 // operating-system thread; the runtime's M number in v1 traces
-	Res    int64 // Go, Range, Label: the goroutine; Proc: the processor; Procs: GOMAXPROCS
+	Res    int64 // Go, Range, Label: the goroutine; Proc: the processor; Procs: GOMAXPROCS; of a task, region or log: the task
 	P      int32 // context
 	Stack  Handle
 	TStack Handle // Go: the stack of Res; for a creation, its start function
-	Reason Handle // Go: reason of the transition; STW: reason; Label: text; TaskBegin, Region: type
+	Reason Handle // Go: reason of the transition; STW: reason; Label: text; of a task or region: type; Log: category and message
 	Kind   Kind
 	From   State
 	To     State
@@ -85,6 +85,7 @@ const (
 	TaskBegin
 	TaskEnd
 	Region
+	RegionEnd
 	Log
 	Sync
 	Experimental

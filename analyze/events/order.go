@@ -357,6 +357,11 @@ func (o *order) check(stack, str uint64) {
 }
 
 // name returns the handle of a string.
+// message is what a log says, behind its category.
+func (o *order) message(category, text uint64) Handle {
+	return o.d.message(o.value(category), o.value(text))
+}
+
 func (o *order) name(id uint64, handle func(*decoder, string) Handle) Handle {
 	if id == 0 {
 		return 0

@@ -561,12 +561,12 @@ func (o *order) annotation(t *thread) verdict {
 		}
 		o.tasks[a[1]] = struct{}{}
 		o.check(a[4], 0)
-		e.Kind = TaskBegin
+		e.Kind, e.Res = TaskBegin, task(a[1])
 		e.Reason = o.name(a[3], (*decoder).annotation)
 	case wire.UserTaskEnd:
 		delete(o.tasks, a[1]) // it may have begun before
 		o.check(a[2], 0)
-		e.Kind = TaskEnd
+		e.Kind, e.Res = TaskEnd, task(a[1])
 	case wire.UserRegionBegin:
 		g := o.current(t)
 		if g == nil {
@@ -574,7 +574,7 @@ func (o *order) annotation(t *thread) verdict {
 		}
 		o.check(a[3], a[2])
 		o.beginRegion(g, region{task: a[1], name: a[2]})
-		e.Kind = Region
+		e.Kind, e.Res = Region, task(a[1])
 		e.Reason = o.name(a[2], (*decoder).annotation)
 	case wire.UserRegionEnd:
 		g := o.current(t)
@@ -588,10 +588,13 @@ func (o *order) annotation(t *thread) verdict {
 			}
 			o.endRegion(g)
 		}
+		e.Kind, e.Res = RegionEnd, task(a[1])
+		e.Reason = o.name(a[2], (*decoder).annotation)
 	case wire.UserLog:
 		o.check(a[4], a[2])
 		o.check(0, a[3])
-		e.Kind = Log
+		e.Kind, e.Res = Log, task(a[1])
+		e.Reason = o.message(a[2], a[3])
 	}
 	return taken
 }

@@ -49,6 +49,7 @@ func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit 
 			b.anew = true
 			b.stacks = append(tables.stacks, b.stacks...)
 			b.strings = append(tables.strings, b.strings...)
+			b.messages = append(tables.messages, b.messages...)
 		}
 		b.partial, goesOn = partial, true
 	}
@@ -59,6 +60,7 @@ func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit 
 			}
 			tables.stacks = append(tables.stacks, b.stacks...)
 			tables.strings = append(tables.strings, b.strings...)
+			tables.messages = append(tables.messages, b.messages...)
 			same = passed.n < d.emitted.n || passed.sum == d.emitted.sum
 			return same
 		}

@@ -418,8 +418,15 @@ func (s *Stream) learn(b *block) {
 		s.remap.key = stackKey(s.remap.key[:0], frames)
 		s.remap.stacks = append(s.remap.stacks, s.Tables.stack(string(s.remap.key), frames))
 	}
+	messages := b.messages
 	for _, name := range b.strings {
-		s.remap.strings = append(s.remap.strings, s.Tables.String(name))
+		var h Handle
+		if len(messages) > 0 && int(messages[0]) == len(s.remap.strings) {
+			h, messages = s.Tables.message(name), messages[1:]
+		} else {
+			h = s.Tables.String(name)
+		}
+		s.remap.strings = append(s.remap.strings, h)
 	}
 	if !b.wall.IsZero() && s.stats.Wall.IsZero() && s.started {
 		s.stats.Wall = b.wall.Add(time.Duration(s.stats.Start - b.wallAt))

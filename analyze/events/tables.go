@@ -9,11 +9,12 @@ import (
 
 // Tables holds the stacks and strings of a stream, each distinct one once.
 type Tables struct {
-	stacks  [][]Frame
-	strings []string
-	byStack map[string]Handle
-	byName  map[string]Handle
-	bytes   int64
+	stacks   [][]Frame
+	strings  []string
+	byStack  map[string]Handle
+	byName   map[string]Handle
+	bytes    int64
+	messages int // texts of logs
 }
 
 // NewTables returns tables that hold the fixed strings and no stack.
@@ -69,6 +70,17 @@ func (t *Tables) String(s string) Handle {
 		t.bytes += nameMemory + int64(len(s))
 	}
 	return h
+}
+
+// message is String for the text of a log, of which only so many are kept; 0 beyond.
+func (t *Tables) message(s string) Handle {
+	if _, ok := t.byName[s]; !ok {
+		if t.messages == maxAllMessages {
+			return 0
+		}
+		t.messages++
+	}
+	return t.String(s)
 }
 
 // stack returns the handle of frames. key is their encoding by stackKey.

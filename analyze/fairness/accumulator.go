@@ -129,6 +129,9 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			continue
 		}
 		d, n := &ds[i], &notes[i]
+		if d.Kind.Annotates() { // the clock's steps are those of decisions
+			continue
+		}
 		if d.Time > a.now {
 			a.advance(d.Time)
 		}

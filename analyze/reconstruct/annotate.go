@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 // maxAnnotated bounds the pairs of class and name that are kept.
@@ -16,9 +17,22 @@ type annotation struct {
 	name  events.Handle
 }
 
-// annotate notes a task or region that a goroutine began.
+var annotations = [...]reference.Kind{
+	events.TaskBegin: reference.KindTaskBegin, events.TaskEnd: reference.KindTaskEnd,
+	events.Region: reference.KindRegionBegin, events.RegionEnd: reference.KindRegionEnd, events.Log: reference.KindLog,
+}
+
+// annotate hands on what a goroutine notes about itself, and keeps the types of the tasks
+// and regions that it begins.
 func (r *Reconstructor) annotate(it *item) {
-	if it.context() < 0 || it.ev.Reason == 0 {
+	e := &it.ev
+	if it.context() < 0 {
+		return
+	}
+	g := r.gs.At(r.goroutine(it.context()))
+	r.say(&reference.Decision{Kind: annotations[e.Kind], G: g.id, Class: g.class, Flags: g.flags, By: it.res(), P: r.pid(it.p), M: r.mid(it.m),
+		Victim: reference.NoP, Label: int32(e.Reason), Basis: reference.Known(reference.Observed, reference.RuleNone)})
+	if e.Reason == 0 || e.Kind != events.TaskBegin && e.Kind != events.Region {
 		return
 	}
 	a := annotation{r.gs.At(r.goroutine(it.context())).class, it.ev.Kind == events.TaskBegin, it.ev.Reason}

@@ -596,7 +596,7 @@ func (r *Reconstructor) judgeOther(it *item) {
 		r.aside(reference.KindAssistEnd, it)
 	case events.Sample:
 		r.aside(reference.KindSample, it)
-	case events.TaskBegin, events.Region:
+	case events.TaskBegin, events.TaskEnd, events.Region, events.RegionEnd, events.Log:
 		if !r.trial.on {
 			r.annotate(it)
 		}
