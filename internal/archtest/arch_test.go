@@ -51,6 +51,7 @@ var rules = []rule{
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
 	{"analyze/waits", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/fairness", in("reference", "analyze/ledger", "analyze/procs", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
+	{"analyze/breakdown", in("reference", "analyze/ledger", "analyze/ids"), nil},
 	{"analyze/timeline", in("reference", "analyze/ledger"), nil},
 	{"analyze/span", in("reference"), nil},
 	{"analyze/findings", in("reference", "analyze/ledger", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/names", "internal/quantity"), nil},

@@ -1,0 +1,101 @@
+package breakdown
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ClassOthers is the ID of the account that all classes share that came up after the
+// first 2000, as in package waits.
+const ClassOthers = int32(-1)
+
+// maxClasses is how many classes have an account of their own.
+const maxClasses = 2000
+
+// Accumulator adds up the lives of each class's goroutines from a stream of decisions. It
+// is not safe for concurrent use.
+type Accumulator struct {
+	Lives
+	handles []int32   // of the classes
+	classes []account // by the ledger's index of the class
+}
+
+// account is that of a class.
+type account struct {
+	goroutines int64
+	runtime    bool // some of them are the runtime's
+	Split
+}
+
+// New returns an Accumulator that has seen nothing.
+func New() *Accumulator { return &Accumulator{} }
+
+// Add takes the next block of the stream. It does not keep it. A time that falls counts
+// as the time before.
+func (a *Accumulator) Add(b *ledger.Block) {
+	a.grow(b.Slots)
+	a.handles = b.Classes
+	notes, next := b.Notes[:len(b.Decisions)], 0 // the first decision that was not taken yet
+	for i := range b.Decisions {
+		if i < next {
+			continue
+		}
+		d, n := &b.Decisions[i], &notes[i]
+		if k := b.Calls(i); k > 0 {
+			a.calls(b.Decisions[i:i+k], n.G)
+			next = i + k
+		} else if r := a.follow(d, n); r != nil {
+			a.fold(r, n.Class, n.Flags)
+		}
+	}
+}
+
+// fold adds a goroutine that is over to its class, and forgets it.
+func (a *Accumulator) fold(r *record, of int32, f reference.Flags) {
+	of = min(of, maxClasses)
+	for int(of) >= len(a.classes) {
+		a.classes = append(a.classes, account{})
+	}
+	c := &a.classes[of]
+	c.goroutines++
+	c.runtime = c.runtime || !f.OfProgram()
+	a.addTo(&c.Split, r)
+	a.end(r)
+}
+
+// Class is what the goroutines of one class did together.
+type Class struct {
+	ID         int32 // its handle, or ClassOthers
+	Runtime    bool  // it has goroutines of the runtime or the tracer
+	Goroutines int64 // whose lives these are
+	Split
+}
+
+// Finish ends all lives at end, ns of the last event, and returns the classes, the longest
+// life first. open is [ledger.Ledger.Open]. The Accumulator cannot be used afterwards.
+func (a *Accumulator) Finish(end int64, open []ledger.Open) []Class {
+	a.now = max(a.now, min(end, maxTime))
+	for _, o := range open {
+		if r := a.gors.At(o.Slot); r.state != unseen {
+			a.book(r, r.since, a.now)
+			a.fold(r, o.Class, o.Flags)
+		}
+	}
+	out := []Class{}
+	for i := range a.classes {
+		if c := &a.classes[i]; c.goroutines > 0 {
+			id := ClassOthers
+			if i < maxClasses {
+				id = a.handles[i]
+			}
+			out = append(out, Class{ID: id, Runtime: c.runtime, Goroutines: c.goroutines, Split: c.Split})
+		}
+	}
+	slices.SortFunc(out, func(x, y Class) int {
+		return cmp.Or(cmp.Compare(y.LifeNs(), x.LifeNs()), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}

@@ -1,0 +1,282 @@
+package breakdown
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// state is what a goroutine does: one part of a [Split].
+type state uint8
+
+const (
+	unseen    state = iota // the goroutine has no record
+	running                // on a P
+	runnable               // waits for a P
+	inSyscall              // with a P or without
+	unknown
+	blocked // the first of Reasons states: blocked + its Reason
+)
+
+// maxTime bounds times against hostile input, as in package waits, ns: 39 hours.
+const maxTime = 1 << 47
+
+// record is what is kept of a live goroutine. It has no pointers and 40 bytes: most
+// goroutines block for one reason only, if at all, so that running and runnable time
+// have a place of their own, and further states a list, of which the first entry is
+// here.
+type record struct {
+	since    int64 // when it came into state
+	running  int64
+	runnable int64
+	first    entry
+	more     int32 // index in Lives.more, 0 for none
+	state    state
+}
+
+// entry is the time in a state other than running and runnable: the state in the low 8
+// bits, the time in ns above them. 0 is none.
+type entry uint64
+
+func entryOf(in state, ns int64) entry { return entry(ns)<<8 | entry(in) }
+
+func (e entry) state() state { return state(e & 0xff) }
+func (e entry) ns() int64    { return int64(e >> 8) }
+
+// entries are further ones.
+type entries struct {
+	of   [3]entry
+	next int32 // index, 0 for none
+}
+
+// Lives holds what each live goroutine has done so far, by slot of the ledger. Its memory
+// depends on the number of goroutines alive at one time: 40 bytes each, and 32 more for
+// every three states beyond running, runnable and one.
+type Lives struct {
+	now   int64
+	begin int64 // of the trace, or end of the last gap
+	gors  ids.Parts[record]
+	slots int32
+	more  []entries // index 0 is not used
+	free  int32     // first of those that are free, or 0
+}
+
+// grow makes room for all slots below n.
+func (l *Lives) grow(n int32) {
+	l.gors.Grow(n)
+	l.slots = max(l.slots, n)
+}
+
+// At returns what the goroutine at a slot has done up to a time, ns, which is not before
+// the last decision that was taken. The difference of two is what it did between.
+func (l *Lives) At(slot int32, at int64) Split {
+	r := l.gors.At(slot)
+	var s Split
+	l.addTo(&s, r)
+	if r.state != unseen {
+		s.add(r.state, max(0, min(at, maxTime)-r.since))
+	}
+	return s
+}
+
+// turn follows the goroutine of a decision into a state.
+func (l *Lives) turn(d *reference.Decision, slot int32, to state) *record {
+	r := l.gors.At(slot)
+	if r.state == unseen || r.state == unknown {
+		l.meet(r, d)
+	}
+	l.book(r, r.since, l.now)
+	r.since, r.state = l.now, to
+	return r
+}
+
+// meet begins the record of a goroutine with its first decision, or, after a gap, goes on
+// with it: that says what it did before.
+func (l *Lives) meet(r *record, d *reference.Decision) {
+	if r.state == unseen {
+		r.since = l.begin
+		if d.Kind == reference.KindReady && d.Why == reference.WhyCreate {
+			r.since = l.now
+		}
+	}
+	was := before(d)
+	if was != unknown && r.since < l.begin {
+		r.state = unknown
+		l.book(r, r.since, l.begin)
+		r.since = l.begin
+	}
+	r.state = was
+}
+
+// before is what a goroutine did before its first decision.
+func before(d *reference.Decision) state {
+	switch {
+	case d.Kind == reference.KindSyscallExit, d.Kind == reference.KindReady && d.Why == reference.WhySyscallExit:
+		return inSyscall
+	case d.Kind == reference.KindReady && d.Flags&reference.FlagFirst == 0:
+		return blocked + state(ReasonUnrecorded)
+	}
+	return unknown
+}
+
+// book adds the interval [from, to) to what a goroutine has done, in its present state.
+func (l *Lives) book(r *record, from, to int64) {
+	switch ns := to - from; {
+	case ns <= 0:
+	case r.state == running:
+		r.running += ns
+	case r.state == runnable:
+		r.runnable += ns
+	case r.first.state() == r.state:
+		r.first += entryOf(0, ns)
+	default:
+		l.bookFurther(r, ns)
+	}
+}
+
+// bookFurther is book for a state that is not the first in the list.
+func (l *Lives) bookFurther(r *record, ns int64) {
+	if r.first == 0 {
+		r.first = entryOf(r.state, ns)
+		return
+	}
+	last := int32(0)
+	for at := r.more; at != 0; at = l.more[at].next {
+		if l.more[at].add(r.state, ns) {
+			return
+		}
+		last = at
+	}
+	at := l.newEntries()
+	l.more[at].add(r.state, ns)
+	if last == 0 {
+		r.more = at
+	} else {
+		l.more[last].next = at
+	}
+}
+
+// add adds time in a state, and reports whether there was room for it.
+func (e *entries) add(in state, ns int64) bool {
+	for i := range e.of {
+		switch e.of[i].state() {
+		case in:
+			e.of[i] += entryOf(0, ns)
+			return true
+		case unseen:
+			e.of[i] = entryOf(in, ns)
+			return true
+		}
+	}
+	return false
+}
+
+// newEntries returns the index of entries that are empty.
+func (l *Lives) newEntries() int32 {
+	at := l.free
+	if at == 0 {
+		if len(l.more) == 0 {
+			l.more = append(l.more, entries{})
+		}
+		l.more = append(l.more, entries{})
+		return int32(len(l.more) - 1)
+	}
+	l.free = l.more[at].next
+	l.more[at] = entries{}
+	return at
+}
+
+// addTo adds what is booked of a goroutine to s.
+func (l *Lives) addTo(s *Split, r *record) {
+	s.RunningNs += r.running
+	s.RunnableNs += r.runnable
+	if r.first != 0 {
+		s.add(r.first.state(), r.first.ns())
+	}
+	for at := r.more; at != 0; at = l.more[at].next {
+		for _, e := range l.more[at].of {
+			if e != 0 {
+				s.add(e.state(), e.ns())
+			}
+		}
+	}
+}
+
+// end forgets a goroutine.
+func (l *Lives) end(r *record) {
+	for at := r.more; at != 0; {
+		next := l.more[at].next
+		l.more[at].next, l.free = l.free, at
+		at = next
+	}
+	*r = record{}
+}
+
+// lose is for a gap of ns in the trace. Those that ran or were runnable have been
+// stopped; of the others nothing is known any more.
+func (l *Lives) lose(ns int64) {
+	for slot := range l.slots {
+		if r := l.gors.At(slot); r.state != unseen {
+			l.book(r, r.since, l.now)
+			r.since, r.state = l.now, unknown
+		}
+	}
+	l.begin = min(l.now+max(0, min(ns, maxTime)), maxTime)
+}
+
+// calls takes brief system calls of a goroutine that runs.
+func (l *Lives) calls(ds []reference.Decision, slot int32) {
+	r := l.gors.At(slot)
+	for i := range ds {
+		l.now = max(l.now, min(ds[i].Time, maxTime))
+		l.book(r, r.since, l.now)
+		r.since, r.state = l.now, running
+		if ds[i].Kind == reference.KindSyscall {
+			r.state = inSyscall
+		}
+	}
+}
+
+// follow takes a decision with its note, and returns the record of a goroutine that it
+// ends.
+func (l *Lives) follow(d *reference.Decision, n *ledger.Note) *record {
+	l.now = max(l.now, min(d.Time, maxTime))
+	if d.Kind == reference.KindLost {
+		l.lose(d.Wait)
+		return nil
+	}
+	if n.G == 0 {
+		return nil
+	}
+	switch d.Kind {
+	case reference.KindReady:
+		l.turn(d, n.G, runnable)
+	case reference.KindStart:
+		l.turn(d, n.G, running)
+	case reference.KindStop:
+		r := l.turn(d, n.G, stopped(d))
+		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
+			return r
+		}
+	case reference.KindSyscall:
+		l.turn(d, n.G, inSyscall)
+	case reference.KindSyscallExit:
+		to := running
+		if d.P < 0 {
+			to = inSyscall // a KindReady follows
+		}
+		l.turn(d, n.G, to)
+	}
+	return nil
+}
+
+// stopped is what a goroutine does after a KindStop.
+func stopped(d *reference.Decision) state {
+	switch d.Why {
+	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
+		return blocked + state(reasonOf(d))
+	case reference.WhySyscall:
+		return inSyscall
+	}
+	return runnable // a KindReady follows
+}

@@ -1,0 +1,63 @@
+package breakdown
+
+// Split is time by what a goroutine did, or several did together, in ns.
+type Split struct {
+	RunningNs  int64
+	RunnableNs int64
+	SyscallNs  int64
+	UnknownNs  int64          // not known
+	BlockedNs  [Reasons]int64 // by Reason
+}
+
+// LifeNs is the whole: the sum of all parts, ns.
+func (s *Split) LifeNs() int64 {
+	return s.RunningNs + s.RunnableNs + s.SyscallNs + s.UnknownNs + s.Blocked()
+}
+
+// Blocked is the time of all reasons together, ns.
+func (s *Split) Blocked() int64 {
+	var sum int64
+	for _, ns := range s.BlockedNs {
+		sum += ns
+	}
+	return sum
+}
+
+// Add adds the parts of t to those of s.
+func (s *Split) Add(t *Split) {
+	s.RunningNs += t.RunningNs
+	s.RunnableNs += t.RunnableNs
+	s.SyscallNs += t.SyscallNs
+	s.UnknownNs += t.UnknownNs
+	for r := range s.BlockedNs {
+		s.BlockedNs[r] += t.BlockedNs[r]
+	}
+}
+
+// Sub subtracts the parts of t from those of s: of one goroutine at two times, it
+// leaves what it did between.
+func (s *Split) Sub(t *Split) {
+	s.RunningNs -= t.RunningNs
+	s.RunnableNs -= t.RunnableNs
+	s.SyscallNs -= t.SyscallNs
+	s.UnknownNs -= t.UnknownNs
+	for r := range s.BlockedNs {
+		s.BlockedNs[r] -= t.BlockedNs[r]
+	}
+}
+
+// add adds time in one state.
+func (s *Split) add(in state, ns int64) {
+	switch in {
+	case running:
+		s.RunningNs += ns
+	case runnable:
+		s.RunnableNs += ns
+	case inSyscall:
+		s.SyscallNs += ns
+	case unknown:
+		s.UnknownNs += ns
+	default:
+		s.BlockedNs[in-blocked] += ns
+	}
+}
