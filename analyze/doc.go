@@ -4,8 +4,9 @@
 // the buffer of a runtime/trace.FlightRecorder. Both return a [Result]: what the trace
 // is ([Trace]), how far its hidden decisions could be explained ([Reconstruction]), how
 // long goroutines waited for a P and why (package waits), what the Ps did (procs), how
-// evenly running time was shared (fairness), what had to be done in a row ([Span]), and
-// what is wrong with it (findings), the worst first. The zero [Options] are usable.
+// evenly running time was shared (fairness), what goroutines did with their life
+// (breakdown), what had to be done in a row ([Span]), and what is wrong with it
+// (findings), the worst first. The zero [Options] are usable.
 //
 // All times are int64, in nanoseconds; those that name an instant count from the first
 // event of the trace. The same trace and options give the same result, whatever the
@@ -51,6 +52,7 @@
 //     [github.com/gmpscope/gmpscope/analyze/waits] (how long, and why),
 //     [github.com/gmpscope/gmpscope/analyze/procs] (what the Ps did),
 //     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
+//     [github.com/gmpscope/gmpscope/analyze/breakdown] (what goroutines did with their life),
 //     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
 //     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
 //     row).

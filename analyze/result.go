@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -19,6 +20,7 @@ type Result struct {
 	Procs          procs.Result
 	Fairness       fairness.Result
 	Pressure       fairness.Pressure
+	Breakdown      breakdown.Result
 	Span           Span
 	Timeline       timeline.Result
 	Findings       []findings.Finding    // by severity, then cost

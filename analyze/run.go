@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -132,6 +133,7 @@ type analysis struct {
 	allWaits  *waits.Accumulator // of all goroutines; nil: waits is
 	procs     *procs.Accumulator
 	fairness  *fairness.Accumulator
+	breakdown *breakdown.Accumulator
 	timeline  *timeline.Accumulator
 	detectors []findings.Detector
 	found     *findings.Set
@@ -192,6 +194,7 @@ func (a *analysis) measure() {
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
 	a.focusOn()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
+	a.breakdown = breakdown.New()
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
 	a.detectors = all.Detectors(a.Thresholds)
 	a.found = findings.NewSet(a.detectors)
@@ -208,6 +211,7 @@ func (a *analysis) measure() {
 		func(b *block) {
 			a.procs.Add(b.inside)
 			a.fairness.Add(b.inside)
+			a.breakdown.Add(&b.Block)
 			a.timeline.Add(b.inside, b.marked...)
 		},
 		func(b *block) { a.found.Add(b.inside) },
@@ -305,6 +309,7 @@ func (a *analysis) result() *Result {
 		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
 	}
 	res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class)
+	res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Open(), a.class)
 	all := res.Waits
 	if a.chosen != nil {
 		all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class)

@@ -66,17 +66,34 @@ func (a *Accumulator) fold(r *record, of int32, f reference.Flags) {
 	a.end(r)
 }
 
+// Result is what the package hands on.
+type Result struct {
+	Program Split   // of all goroutines of the classes that are the program's
+	Runtime Split   // of those of the others: of the runtime and the tracer
+	Classes []Class // the longest life first
+}
+
 // Class is what the goroutines of one class did together.
 type Class struct {
-	ID         int32 // its handle, or ClassOthers
-	Runtime    bool  // it has goroutines of the runtime or the tracer
-	Goroutines int64 // whose lives these are
+	ID         int32  // its handle, or ClassOthers
+	Name       string // start function of the class
+	Creator    string // function that executed the go statement
+	Runtime    bool   // it has goroutines of the runtime or the tracer
+	Goroutines int64  // whose lives these are
 	Split
 }
 
-// Finish ends all lives at end, ns of the last event, and returns the classes, the longest
-// life first. open is [ledger.Ledger.Open]. The Accumulator cannot be used afterwards.
-func (a *Accumulator) Finish(end int64, open []ledger.Open) []Class {
+// Of returns the class with an ID, or nil.
+func (r *Result) Of(id int32) *Class {
+	if i := slices.IndexFunc(r.Classes, func(c Class) bool { return c.ID == id }); i >= 0 {
+		return &r.Classes[i]
+	}
+	return nil
+}
+
+// Finish ends all lives at end, ns of the last event. open is [ledger.Ledger.Open], names
+// may be nil. The Accumulator cannot be used afterwards.
+func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int32) (name, creator string)) Result {
 	a.now = max(a.now, min(end, maxTime))
 	for _, o := range open {
 		if r := a.gors.At(o.Slot); r.state != unseen {
@@ -84,18 +101,34 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open) []Class {
 			a.fold(r, o.Class, o.Flags)
 		}
 	}
-	out := []Class{}
+	var out Result
 	for i := range a.classes {
-		if c := &a.classes[i]; c.goroutines > 0 {
-			id := ClassOthers
-			if i < maxClasses {
-				id = a.handles[i]
-			}
-			out = append(out, Class{ID: id, Runtime: c.runtime, Goroutines: c.goroutines, Split: c.Split})
+		c := &a.classes[i]
+		if c.goroutines == 0 {
+			continue
 		}
+		of := &out.Program
+		if c.runtime {
+			of = &out.Runtime
+		}
+		of.Add(&c.Split)
+		out.Classes = append(out.Classes, a.class(i, names))
 	}
-	slices.SortFunc(out, func(x, y Class) int {
+	slices.SortFunc(out.Classes, func(x, y Class) int {
 		return cmp.Or(cmp.Compare(y.LifeNs(), x.LifeNs()), cmp.Compare(x.ID, y.ID))
 	})
+	return out
+}
+
+// class returns the result of the account with an index.
+func (a *Accumulator) class(i int, names func(int32) (string, string)) Class {
+	c := &a.classes[i]
+	out := Class{ID: ClassOthers, Name: "(other classes)", Runtime: c.runtime, Goroutines: c.goroutines, Split: c.Split}
+	if i < maxClasses {
+		out.ID, out.Name = a.handles[i], ""
+		if names != nil {
+			out.Name, out.Creator = names(out.ID)
+		}
+	}
 	return out
 }
