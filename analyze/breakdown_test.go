@@ -1,0 +1,234 @@
+package analyze_test
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/exp/trace"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// TestLivesAddUp checks what must hold of any trace: the parts of each class's life are
+// what packages waits and procs say of them.
+func TestLivesAddUp(t *testing.T) {
+	for _, name := range traces(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{})
+			if err != nil {
+				t.Skip(err)
+			}
+			of := map[int32]*waits.Class{}
+			for i := range res.Waits.Classes {
+				of[res.Waits.Classes[i].ID] = &res.Waits.Classes[i]
+			}
+			var program, runtime breakdown.Split
+			for _, c := range res.Breakdown.Classes {
+				w := of[c.ID]
+				if w == nil {
+					t.Fatalf("class %d (%s) is unknown to package waits", c.ID, c.Name)
+				}
+				delete(of, c.ID)
+				if c.RunningNs != w.RunningNs || c.RunnableNs != w.Waits.SeenNs() || c.Runtime != w.System || c.Goroutines != w.Goroutines {
+					t.Errorf("%s: %d goroutines running %d, runnable %d ns, but waits has %d, %d, %d",
+						c.Name, c.Goroutines, c.RunningNs, c.RunnableNs, w.Goroutines, w.RunningNs, w.Waits.SeenNs())
+				}
+				if most := c.Goroutines * res.Trace.DurationNs; c.LifeNs() > most {
+					t.Errorf("%s: a life of %d ns, of at most %d", c.Name, c.LifeNs(), most)
+				}
+				if c.Runtime {
+					runtime.Add(&c.Split)
+				} else {
+					program.Add(&c.Split)
+				}
+			}
+			if d := cmp.Diff([]breakdown.Split{program, runtime}, []breakdown.Split{res.Breakdown.Program, res.Breakdown.Runtime}); d != "" {
+				t.Errorf("the sums are not those of the classes: %s", d)
+			}
+			for _, w := range of {
+				t.Errorf("class %d (%s) has no life", w.ID, w.Name)
+			}
+		})
+	}
+}
+
+// TestLivesAgainstReader adds up, by the transitions that the public reader shows, what the
+// goroutines of each class did. Which class a goroutine is of is not the question here: it
+// is taken from the decisions.
+func TestLivesAgainstReader(t *testing.T) {
+	for _, name := range traces(t) {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			classes := map[int64]int32{}
+			res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
+				if d.Class != 0 && d.G >= 0 {
+					classes[d.G] = d.Class
+				}
+				return nil
+			}})
+			if err != nil {
+				t.Skip(err)
+			}
+			if res.Trace.Reduced {
+				t.Skip("the public reader sets events of one tick apart in another way than ours")
+			}
+			got, want := map[int32]breakdown.Split{}, map[int32]breakdown.Split{}
+			for _, c := range res.Breakdown.Classes {
+				got[c.ID] = c.Split
+			}
+			for g, life := range readLives(t, name) {
+				s := want[classes[g]]
+				s.Add(life)
+				want[classes[g]] = s
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// life is what a goroutine did until now, as a plain loop over the transitions finds it.
+type life struct {
+	breakdown.Split
+	state  trace.GoState
+	since  trace.Time
+	reason breakdown.Reason
+	silent bool // all that was seen of it is that it is blocked
+}
+
+// until adds the time up to t.
+func (l *life) until(t trace.Time) {
+	ns := int64(t - l.since)
+	l.since = t
+	switch l.state {
+	case trace.GoRunning:
+		l.RunningNs += ns
+	case trace.GoRunnable:
+		l.RunnableNs += ns
+	case trace.GoSyscall:
+		l.SyscallNs += ns
+	case trace.GoWaiting:
+		l.BlockedNs[l.reason] += ns
+	}
+}
+
+// blockReasons are the runtime's words: traceBlockReasonStrings in traceruntime.go.
+var blockReasons = map[string]breakdown.Reason{
+	"":                             breakdown.ReasonCoroutine, // a GoSwitch has no reason
+	"forever":                      breakdown.ReasonForever,
+	"network":                      breakdown.ReasonNetwork,
+	"select":                       breakdown.ReasonSelect,
+	"sync.(*Cond).Wait":            breakdown.ReasonCond,
+	"sync":                         breakdown.ReasonSync,
+	"chan send":                    breakdown.ReasonChanSend,
+	"chan receive":                 breakdown.ReasonChanReceive,
+	"GC mark assist wait for work": breakdown.ReasonAssist,
+	"system goroutine wait":        breakdown.ReasonSystem,
+	"preempted":                    breakdown.ReasonSuspended,
+	"wait until GC ends":           breakdown.ReasonGCEnds,
+	"sleep":                        breakdown.ReasonSleep,
+	"synctest":                     breakdown.ReasonSynctest,
+}
+
+func blockReason(s string) breakdown.Reason {
+	if r, ok := blockReasons[s]; ok {
+		return r
+	}
+	return breakdown.ReasonOther
+}
+
+// readLives returns what each goroutine did while the trace was recorded. It reads each
+// generation by itself: a reader over several moves events that happened before the last
+// one of the generation before to that one's time.
+func readLives(t *testing.T, name string) map[int64]*breakdown.Split {
+	t.Helper()
+	x := &lives{alive: map[trace.GoID]*life{}, out: map[int64]*breakdown.Split{}, first: -1}
+	for src := open(t, name); ; {
+		gen, err := src.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.read(t, gen.Data)
+	}
+	for g, l := range x.alive {
+		if !l.silent {
+			l.until(x.end)
+			x.out[int64(g)] = &l.Split
+		}
+	}
+	return x.out
+}
+
+// lives are the goroutines of a trace.
+type lives struct {
+	alive            map[trace.GoID]*life
+	out              map[int64]*breakdown.Split
+	first, last, end trace.Time // last is that of a transition
+}
+
+// read reads a generation.
+func (x *lives) read(t *testing.T, data []byte) {
+	t.Helper()
+	r, err := trace.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		ev, err := r.ReadEvent()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.first < 0 {
+			x.first = ev.Time()
+		}
+		x.end = max(x.end, ev.Time())
+		if ev.Kind() == trace.EventStateTransition && ev.StateTransition().Resource.Kind == trace.ResourceGoroutine {
+			x.follow(&ev)
+		}
+	}
+}
+
+// follow follows a transition of a goroutine.
+func (x *lives) follow(ev *trace.Event) {
+	st := ev.StateTransition()
+	g := st.Resource.Goroutine()
+	from, to := st.Goroutine()
+	l := x.alive[g]
+	if l != nil && from == trace.GoUndetermined { // said again by each generation
+		return
+	}
+	if from != trace.GoUndetermined || to != trace.GoWaiting { // those come at the end of a generation
+		x.last = max(x.last, ev.Time())
+	}
+	switch {
+	case from == trace.GoNotExist:
+		l = &life{since: x.last}
+	case l == nil: // it was there before
+		l = &life{since: x.first}
+		if to != trace.GoWaiting && (to != trace.GoSyscall || ev.Proc() != trace.NoProc) {
+			l.since, l.UnknownNs = x.last, int64(x.last-x.first)
+		}
+		l.silent = to == trace.GoWaiting
+	default:
+		l.until(x.last)
+		l.silent = false
+		l.reason = blockReason(st.Reason)
+	}
+	l.state, x.alive[g] = to, l
+	if to == trace.GoNotExist {
+		x.out[int64(g)] = &l.Split
+		delete(x.alive, g)
+	}
+}
