@@ -38,17 +38,41 @@ func New() *Accumulator { return &Accumulator{} }
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.grow(b.Slots)
 	a.handles = b.Classes
-	notes, next := b.Notes[:len(b.Decisions)], 0 // the first decision that was not taken yet
-	for i := range b.Decisions {
+	ds, next := b.Decisions, 0 // the first that was not taken yet
+	notes := b.Notes[:len(ds)]
+	for i := range ds {
 		if i < next {
 			continue
 		}
-		d, n := &b.Decisions[i], &notes[i]
-		if k := b.Calls(i); k > 0 {
-			a.calls(b.Decisions[i:i+k], n.G)
-			next = i + k
-		} else if r := a.follow(d, n); r != nil {
-			a.fold(r, n.Class, n.Flags)
+		d, to := &ds[i], running
+		switch d.Kind {
+		case reference.KindReady:
+			to = runnable
+		case reference.KindStart:
+		case reference.KindStop:
+			to = stopped(d)
+		case reference.KindSyscall:
+			if k := b.Calls(i); k > 0 {
+				a.calls(ds[i:i+k], notes[i].G)
+				next = i + k
+				continue
+			}
+			to = inSyscall
+		case reference.KindSyscallExit:
+			if d.P < 0 {
+				to = inSyscall // a KindReady follows
+			}
+		case reference.KindLost:
+			a.lose(d)
+			continue
+		default:
+			continue
+		}
+		if n := &notes[i]; n.G != 0 {
+			r := a.turn(d, n.G, to)
+			if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
+				a.fold(r, n.Class, n.Flags)
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package breakdown
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/ids"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -81,6 +80,7 @@ func (l *Lives) At(slot int32, at int64) Split {
 
 // turn follows the goroutine of a decision into a state.
 func (l *Lives) turn(d *reference.Decision, slot int32, to state) *record {
+	l.now = max(l.now, min(d.Time, maxTime))
 	r := l.gors.At(slot)
 	if r.state == unseen || r.state == unknown {
 		l.meet(r, d)
@@ -212,16 +212,17 @@ func (l *Lives) end(r *record) {
 	*r = record{}
 }
 
-// lose is for a gap of ns in the trace. Those that ran or were runnable have been
-// stopped; of the others nothing is known any more.
-func (l *Lives) lose(ns int64) {
+// lose is for a gap in the trace. Those that ran or were runnable have been stopped; of
+// the others nothing is known any more.
+func (l *Lives) lose(d *reference.Decision) {
+	l.now = max(l.now, min(d.Time, maxTime))
 	for slot := range l.slots {
 		if r := l.gors.At(slot); r.state != unseen {
 			l.book(r, r.since, l.now)
 			r.since, r.state = l.now, unknown
 		}
 	}
-	l.begin = min(l.now+max(0, min(ns, maxTime)), maxTime)
+	l.begin = min(l.now+max(0, min(d.Wait, maxTime)), maxTime)
 }
 
 // calls takes brief system calls of a goroutine that runs.
@@ -235,39 +236,6 @@ func (l *Lives) calls(ds []reference.Decision, slot int32) {
 			r.state = inSyscall
 		}
 	}
-}
-
-// follow takes a decision with its note, and returns the record of a goroutine that it
-// ends.
-func (l *Lives) follow(d *reference.Decision, n *ledger.Note) *record {
-	l.now = max(l.now, min(d.Time, maxTime))
-	if d.Kind == reference.KindLost {
-		l.lose(d.Wait)
-		return nil
-	}
-	if n.G == 0 {
-		return nil
-	}
-	switch d.Kind {
-	case reference.KindReady:
-		l.turn(d, n.G, runnable)
-	case reference.KindStart:
-		l.turn(d, n.G, running)
-	case reference.KindStop:
-		r := l.turn(d, n.G, stopped(d))
-		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-			return r
-		}
-	case reference.KindSyscall:
-		l.turn(d, n.G, inSyscall)
-	case reference.KindSyscallExit:
-		to := running
-		if d.P < 0 {
-			to = inSyscall // a KindReady follows
-		}
-		l.turn(d, n.G, to)
-	}
-	return nil
 }
 
 // stopped is what a goroutine does after a KindStop.
