@@ -44,7 +44,8 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 			Jain: r.Fairness.Jain, Judged: r.Fairness.Judged, MaxLagNs: r.Fairness.MaxLagNs, P99LagNs: r.Fairness.P99LagNs,
 			Slowdown: r.Fairness.Slowdown, Bypass: r.Fairness.Bypass, LittleError: r.Fairness.LittleError, Classes: orEmpty(r.Fairness.Classes),
 		},
-		Span: r.Span, Classes: classesOf(r.Waits.Classes), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
+		Lives: livesOf(&r.Breakdown),
+		Span:  r.Span, Classes: classesOf(r), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
 		Focus:      r.Focus,
 		Reference:  doc.Split,
@@ -225,16 +226,16 @@ func withWarnings(t analyze.Trace) analyze.Trace {
 	return t
 }
 
-func classesOf(cs []waits.Class) []jsondoc.Class {
-	out := make([]jsondoc.Class, 0, len(cs))
-	for _, c := range cs {
+func classesOf(r *analyze.Result) []jsondoc.Class {
+	out := make([]jsondoc.Class, 0, len(r.Waits.Classes))
+	for _, c := range r.Waits.Classes {
 		causes := c.Causes
 		if len(causes) == 0 {
 			causes = c.Waits.Causes
 		}
 		out = append(out, jsondoc.Class{
 			ID: c.ID, Name: c.Name, Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
-			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs,
+			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs, Life: lifeOfClass(&r.Breakdown, c.ID),
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
 			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst),
 			Tasks: orEmpty(c.Tasks), Regions: orEmpty(c.Regions),

@@ -307,7 +307,7 @@ func sufferers(r *analyze.Result) string {
 		about = append(about, quantity.Part(c.Waits.TotalNs, total)+" of the waiting", "up to "+quantity.Duration(c.Waits.MaxNs)+" at a time")
 		who = append(who, fmt.Sprintf("%s (%s)", words.Class(c.Name), strings.Join(about, ", ")))
 	}
-	return "Who waited: " + words.List(who) + "."
+	return "Who waited: " + words.List(who) + "." + lived(r)
 }
 
 // causers says who ran while the class that waited most did not.

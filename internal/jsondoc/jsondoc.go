@@ -38,6 +38,7 @@ type Analysis struct {
 	Queues         *Queues                `json:"queues"`         // lengths of run queues
 	Pressure       fairness.Pressure      `json:"pressure"`       // for how much of the time work waited
 	Fairness       Fairness               `json:"fairness"`       // how evenly running time was shared
+	Lives          Lives                  `json:"lives"`          // what goroutines did while they existed
 	Span           analyze.Span           `json:"span"`           // how much of the work had to be done one after the other
 	Classes        []Class                `json:"classes"`        // waiting by class of goroutines, longest first
 	Findings       []findings.Finding     `json:"findings"`       // what the detectors found, by severity, then cost
@@ -113,6 +114,7 @@ type Class struct {
 	Goroutines  int64              `json:"goroutines"`           // how many
 	Starts      int64              `json:"starts"`               // how often they started
 	RunningNs   int64              `json:"running_ns"`           // how long they ran
+	Life        *Life              `json:"life,omitempty"`       // what they did while they existed; absent for a class without a life
 	Waits       waits.Summary      `json:"waits"`                // how long they waited
 	Causes      []waits.CauseTime  `json:"causes"`               // the causes of Waits once more
 	Antagonists []waits.Antagonist `json:"antagonists"`          // who held the P while they stood in its queue, most first

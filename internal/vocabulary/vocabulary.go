@@ -32,6 +32,7 @@ const (
 	End      Kind = "end"      // of a run interval
 	Level    Kind = "level"    // of a basis
 	Rule     Kind = "rule"     // of a basis
+	Blocked  Kind = "blocked"  // for which a goroutine is blocked
 	Severity Kind = "severity" // of a finding
 	Whole    Kind = "whole"    // of which a cost is a part
 )
@@ -70,7 +71,7 @@ func of(k Kind, terms []Term) []Term {
 // tables hold the terms of each kind, in an order good to read.
 var tables = map[Kind][]Term{
 	Word: words, Cause: causes, Source: sources, State: states, Metric: metrics,
-	Queue: queues, Why: whys, Reason: reasons, End: ends, Level: levels, Rule: rules, Severity: severities, Whole: wholes,
+	Queue: queues, Why: whys, Reason: reasons, End: ends, Level: levels, Rule: rules, Blocked: blockeds, Severity: severities, Whole: wholes,
 }
 
 // Of returns the entries of one kind, in order. The caller may keep the slice.

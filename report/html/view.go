@@ -61,6 +61,7 @@ type view struct {
 	Ps          *psView
 	Time        *timeView
 	Classes     *classesView
+	Lives       *livesView
 	Fair        *fairView
 	Split       *splitView
 	Glossary    []glossaryPart
@@ -167,9 +168,10 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Ps = newPs(r)
 	v.Time = newTime(r)
 	v.Classes = newClasses(r)
+	v.Lives = newLives(r)
 	v.Fair = newFair(r)
 	v.Split = newSplit(doc.Split)
-	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}, {"fairness", "Fairness", ""}}
+	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}, {"lives", "Lives", ""}, {"fairness", "Fairness", ""}}
 	if v.Split != nil {
 		v.Nav = append(v.Nav, navItem{"reference", "Reference", ""})
 	}

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// BlockedFor is the time for which goroutines were blocked for one reason.
+type BlockedFor struct {
+	Reason breakdown.Reason
+	Ns     int64
+}
+
+// BlockedBySize returns for what goroutines were blocked, the longest first.
+func BlockedBySize(s *breakdown.Split) []BlockedFor {
+	var out []BlockedFor
+	for r, ns := range s.BlockedNs {
+		if ns > 0 {
+			out = append(out, BlockedFor{breakdown.Reason(r), ns})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y BlockedFor) int { return cmp.Compare(y.Ns, x.Ns) })
+	return out
+}
+
+// LivesByWaiting returns the classes with a life: those of the program, then those of the
+// runtime, each beginning with those that waited longest for a P, and of those that did not
+// the ones that lived longest.
+func LivesByWaiting(r *analyze.Result) []breakdown.Class {
+	cs := slices.DeleteFunc(slices.Clone(r.Breakdown.Classes), func(c breakdown.Class) bool { return c.LifeNs() == 0 })
+	slices.SortStableFunc(cs, func(x, y breakdown.Class) int {
+		if x.Runtime != y.Runtime {
+			if x.Runtime {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(y.RunnableNs, x.RunnableNs)
+	})
+	return cs
+}
+
+// BlockedInWords lists the reasons that matter most, with their shares of the life: at
+// most so many.
+func BlockedInWords(s *breakdown.Split, most int) string {
+	var parts []string
+	by := BlockedBySize(s)
+	for _, b := range by[:min(len(by), most)] {
+		parts = append(parts, words.Title(vocabulary.Blocked, b.Reason.String())+" "+quantity.Part(b.Ns, s.LifeNs()))
+	}
+	return words.List(parts)
+}
+
+// lives answers whether it was the scheduler: what the goroutines of each class did.
+func (t *text) lives(r *analyze.Result) {
+	cs := LivesByWaiting(r)
+	if len(cs) == 0 {
+		return
+	}
+	t.head("Was it the scheduler?")
+	t.para(2, LivesLead(r))
+	tb := newTable("start function", "life", "running", "runnable", "blocked", "syscall", "unknown", "most blocked for").alignLeft(7)
+	for i := range cs[:min(len(cs), textClasses)] {
+		c := &cs[i]
+		whole := c.LifeNs()
+		tb.add(words.Shortened(cmp.Or(c.Name, words.Unknown), 24), quantity.Duration(whole), quantity.Part(c.RunningNs, whole), quantity.Part(c.RunnableNs, whole),
+			quantity.Part(c.Blocked(), whole), quantity.Part(c.SyscallNs, whole), quantity.Part(c.UnknownNs, whole), cmp.Or(BlockedInWords(&c.Split, 1), "-"))
+	}
+	t.table(2, tb)
+	if n := len(cs) - textClasses; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more class", "more classes")))
+	}
+}
+
+// LivesLead says how much of their life goroutines of the program waited for a P.
+func LivesLead(r *analyze.Result) string {
+	s := &r.Breakdown.Program
+	if s.LifeNs() == 0 {
+		return "The trace does not show what goroutines of the program did."
+	}
+	lead := fmt.Sprintf("Of %s that goroutines of the program existed, they waited %s for a processor (%s): that is scheduling. They ran %s, were blocked %s, and in system calls %s.",
+		quantity.Duration(s.LifeNs()), quantity.Duration(s.RunnableNs), quantity.Part(s.RunnableNs, s.LifeNs()),
+		quantity.Part(s.RunningNs, s.LifeNs()), quantity.Part(s.Blocked(), s.LifeNs()), quantity.Part(s.SyscallNs, s.LifeNs()))
+	if s.UnknownNs > 0 {
+		lead += fmt.Sprintf(" What they did in the remaining %s is not recorded.", quantity.Part(s.UnknownNs, s.LifeNs()))
+	}
+	return lead
+}
+
+// Shares of a life in the verdict.
+const (
+	toldPart  = 0.1 // from which on a part of it besides scheduling is told
+	mostParts = 2   // how many of them at most
+)
+
+// lived says what the class that the verdict is about did with its life: how much of it
+// was scheduling, and what else there was.
+func lived(r *analyze.Result) string {
+	w := aboutClass(r)
+	if w == nil {
+		return ""
+	}
+	c := r.Breakdown.Of(w.ID)
+	if c == nil || c.LifeNs() == 0 {
+		return ""
+	}
+	type part struct {
+		ns   int64
+		what string
+	}
+	parts := []part{{c.RunningNs, "they ran"}, {c.SyscallNs, "they were in system calls"}, {c.UnknownNs, "is not recorded"}}
+	for _, b := range BlockedBySize(&c.Split) {
+		parts = append(parts, part{b.Ns, "they were blocked " + words.Phrase(vocabulary.Blocked, b.Reason.String())})
+	}
+	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.ns, x.ns) })
+	told := []string{quantity.Part(c.RunnableNs, c.LifeNs()) + " was scheduling"}
+	for _, p := range parts[:mostParts] {
+		if quantity.Ratio(p.ns, c.LifeNs()) >= toldPart {
+			told = append(told, quantity.Part(p.ns, c.LifeNs())+" "+p.what)
+		}
+	}
+	return fmt.Sprintf(" Of the %s that goroutines of %s existed, %s.", quantity.Duration(c.LifeNs()), words.Class(c.Name), words.List(told))
+}
+
+// aboutClass is the class that the verdict is about: the one that suffers from its chief
+// finding, or else the one that waited longest.
+func aboutClass(r *analyze.Result) *waits.Class {
+	f := chief(r.Findings)
+	if f == nil {
+		f = &findings.Finding{}
+	}
+	return victim(r, f)
+}
+
+// livesOf is the lives of all goroutines as the JSON has them.
+func livesOf(b *breakdown.Result) jsondoc.Lives {
+	return jsondoc.Lives{Program: *lifeOf(&b.Program), Runtime: *lifeOf(&b.Runtime)}
+}
+
+// lifeOfClass is the life of a class as the JSON has it, or nil.
+func lifeOfClass(b *breakdown.Result, id int32) *jsondoc.Life {
+	if c := b.Of(id); c != nil {
+		return lifeOf(&c.Split)
+	}
+	return nil
+}
+
+func lifeOf(s *breakdown.Split) *jsondoc.Life {
+	out := &jsondoc.Life{
+		LifeNs: s.LifeNs(), RunningNs: s.RunningNs, RunnableNs: s.RunnableNs, BlockedNs: s.Blocked(),
+		Blocked: []jsondoc.Blocked{}, SyscallNs: s.SyscallNs, UnknownNs: s.UnknownNs,
+	}
+	for _, b := range BlockedBySize(s) {
+		out.Blocked = append(out.Blocked, jsondoc.Blocked{Reason: b.Reason.String(), Ns: b.Ns})
+	}
+	return out
+}
