@@ -129,7 +129,11 @@ func lived(r *analyze.Result) string {
 			told = append(told, quantity.Part(p.ns, c.LifeNs())+" "+p.what)
 		}
 	}
-	return fmt.Sprintf(" Of the %s that goroutines of %s existed, %s.", quantity.Duration(c.LifeNs()), words.Class(c.Name), words.List(told))
+	who := words.Class(c.Name) + " existed"
+	if c.Goroutines > 1 {
+		who = quantity.Plural(c.Goroutines, "goroutine", "goroutines") + " of " + who + " in all"
+	}
+	return fmt.Sprintf(" Of the %s that %s, %s.", quantity.Duration(c.LifeNs()), who, words.List(told))
 }
 
 // aboutClass is the class that the verdict is about: the one that suffers from its chief

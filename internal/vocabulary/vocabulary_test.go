@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -150,6 +151,9 @@ func TestValues(t *testing.T) {
 		if r := reference.Basis(i).Rule(); r != reference.RuleNone && r.String() != "invalid" {
 			known(r.String(), vocabulary.Rule)
 		}
+	}
+	for r := range breakdown.Reasons {
+		known(breakdown.Reason(r).String(), vocabulary.Blocked)
 	}
 	for _, s := range []findings.Severity{findings.Note, findings.Warning, findings.Critical} {
 		known(string(s), vocabulary.Severity)

@@ -171,7 +171,11 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Lives = newLives(r)
 	v.Fair = newFair(r)
 	v.Split = newSplit(doc.Split)
-	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}, {"lives", "Lives", ""}, {"fairness", "Fairness", ""}}
+	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}
+	if v.Lives != nil {
+		v.Nav = append(v.Nav, navItem{"lives", "Lives", ""})
+	}
+	v.Nav = append(v.Nav, navItem{"fairness", "Fairness", ""})
 	if v.Split != nil {
 		v.Nav = append(v.Nav, navItem{"reference", "Reference", ""})
 	}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// handlers is a result with a class of the program that waited little and one that waited
+// more, and one of the runtime.
+func handlers() *analyze.Result {
+	split := func(running, runnable, syscall, network, channel int64) breakdown.Split {
+		s := breakdown.Split{RunningNs: running * 1e6, RunnableNs: runnable * 1e6, SyscallNs: syscall * 1e6}
+		s.BlockedNs[breakdown.ReasonNetwork] = network * 1e6
+		s.BlockedNs[breakdown.ReasonChanReceive] = channel * 1e6
+		return s
+	}
+	handler, worker, scavenger := split(400, 130, 70, 2600, 0), split(500, 400, 0, 50, 50), split(1, 900, 0, 0, 99)
+	r := &analyze.Result{Breakdown: breakdown.Result{Classes: []breakdown.Class{
+		{ID: 1, Name: "srv.handle", Goroutines: 12, Split: handler},
+		{ID: 2, Name: "srv.worker", Goroutines: 1, Split: worker},
+		{ID: 3, Name: "runtime.bgscavenge", Runtime: true, Goroutines: 1, Split: scavenger},
+	}}}
+	r.Breakdown.Program.Add(&handler)
+	r.Breakdown.Program.Add(&worker)
+	for _, c := range r.Breakdown.Classes {
+		w := waits.Class{ID: c.ID, Name: c.Name, System: c.Runtime, Goroutines: c.Goroutines}
+		w.Waits.TotalNs = c.RunnableNs
+		r.Waits.Classes = append(r.Waits.Classes, w)
+	}
+	return r
+}
+
+func TestLived(t *testing.T) {
+	byFinding := handlers()
+	byFinding.Findings = []findings.Finding{{ID: "convoy", Severity: findings.Warning, Actors: []findings.Actor{{Role: findings.Victim, Class: "srv.handle"}}}}
+	unknown := handlers()
+	unknown.Breakdown.Classes = unknown.Breakdown.Classes[:1]
+	for _, tc := range []struct {
+		name string
+		r    *analyze.Result
+		want string
+	}{
+		{"who waited longest", handlers(), " Of the 1 s that srv.worker existed, 40 % was scheduling and 50 % they ran."},
+		{"the victim of the finding", byFinding, " Of the 3.2 s that 12 goroutines of srv.handle existed in all, 4.1 % was scheduling, 81 % they were blocked on the network and 12 % they ran."},
+		{"a class without a life", unknown, ""},
+		{"nobody waited", &analyze.Result{}, ""},
+	} {
+		if got := lived(tc.r); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestLivesInText(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteText(&b, Build(handlers(), "test"), TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(b.String(), "WAS IT THE SCHEDULER?\n")
+	section, _, _ = strings.Cut(section, "\n\n")
+	const want = `  Of 4.2 s that goroutines of the program existed, they waited 530 ms for a processor (13 %): that
+  is scheduling. They ran 21 %, were blocked 64 %, and in system calls 1.7 %.
+  start function       life  running  runnable  blocked  syscall  unknown  most blocked for
+  srv.worker            1 s     50 %      40 %     10 %      0 %      0 %  network 5 %
+  srv.handle          3.2 s     12 %     4.1 %     81 %    2.2 %      0 %  network 81 %
+  runtime.bgscavenge    1 s    0.1 %      90 %    9.9 %      0 %      0 %  chan receive 9.9 %`
+	if section != want {
+		t.Errorf("got:\n%s\nwant:\n%s", section, want)
+	}
+}
