@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -49,6 +50,16 @@ func sums(ps bool, rs ...*analyze.Result) map[string]int64 {
 			out[c.Name+" running"] += c.RunningNs
 			for _, x := range c.Causes {
 				out[c.Name+" by "+string(x.Cause)] += x.Ns
+			}
+		}
+		for i := range r.Breakdown.Classes {
+			c := &r.Breakdown.Classes[i]
+			out[c.Name+" life"] += c.LifeNs()
+			out[c.Name+" life runnable"] += c.RunnableNs
+			out[c.Name+" life running"] += c.RunningNs
+			out[c.Name+" life in system calls"] += c.SyscallNs
+			for reason, ns := range c.BlockedNs {
+				out[c.Name+" blocked by "+breakdown.Reason(reason).String()] += ns
 			}
 		}
 		if !ps {

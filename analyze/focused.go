@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
@@ -39,9 +40,24 @@ func (a *analysis) focusOn() {
 		all := *w
 		all.OnWorst = nil
 		a.allWaits = waits.New(all)
-		a.chosen = focus.NewSelection(*f, func(class int32) string { return a.className(class).own })
+		a.chosen = a.selection()
 		w.Only = a.chosen.Has
 	}
+}
+
+// lives is what the breakdown of lives counts. It runs beside the waits, so that it has a
+// selection of its own.
+func (a *analysis) lives() breakdown.Options {
+	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To}
+	if a.Focus.Selects() {
+		o.Only = a.selection().Has
+	}
+	return o
+}
+
+// selection returns one that has met nobody.
+func (a *analysis) selection() *focus.Selection {
+	return focus.NewSelection(a.Focus, func(class int32) string { return a.className(class).own })
 }
 
 // look finds what of a block lies in the window.

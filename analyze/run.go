@@ -194,7 +194,7 @@ func (a *analysis) measure() {
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
 	a.focusOn()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
-	a.breakdown = breakdown.New()
+	a.breakdown = breakdown.New(a.lives())
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
 	a.detectors = all.Detectors(a.Thresholds)
 	a.found = findings.NewSet(a.detectors)

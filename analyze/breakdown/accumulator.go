@@ -19,6 +19,7 @@ const maxClasses = 2000
 // is not safe for concurrent use.
 type Accumulator struct {
 	Lives
+	opt     Options
 	handles []int32   // of the classes
 	classes []account // by the ledger's index of the class
 }
@@ -30,8 +31,22 @@ type account struct {
 	Split
 }
 
+// Options of an [Accumulator]. The zero value means all of the stream.
+type Options struct {
+	// From and To bound the window of what is counted, ns; To of 0 is the end of the
+	// stream. Lives are clipped to it.
+	From, To int64
+	// Only, if set, says which goroutines and classes (handles) are counted.
+	Only func(g int64, class int32) bool
+}
+
 // New returns an Accumulator that has seen nothing.
-func New() *Accumulator { return &Accumulator{} }
+func New(o Options) *Accumulator {
+	if o.To <= 0 {
+		o.To = maxTime
+	}
+	return &Accumulator{Lives: Lives{from: max(0, o.From), to: o.To}, opt: o}
+}
 
 // Add takes the next block of the stream. It does not keep it. A time that falls counts
 // as the time before.
@@ -71,23 +86,29 @@ func (a *Accumulator) Add(b *ledger.Block) {
 		if n := &notes[i]; n.G != 0 {
 			r := a.turn(d, n.G, to)
 			if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
-				a.fold(r, n.Class, n.Flags)
+				a.fold(r, d.G, n.Class, n.Flags)
 			}
 		}
 	}
 }
 
-// fold adds a goroutine that is over to its class, and forgets it.
-func (a *Accumulator) fold(r *record, of int32, f reference.Flags) {
+// fold adds goroutine g, which is over, to its class, and forgets it.
+func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags) {
+	defer a.end(r)
+	if a.opt.Only != nil && !a.opt.Only(g, a.handles[of]) {
+		return
+	}
 	of = min(of, maxClasses)
 	for int(of) >= len(a.classes) {
 		a.classes = append(a.classes, account{})
 	}
 	c := &a.classes[of]
-	c.goroutines++
-	c.runtime = c.runtime || !f.OfProgram()
+	life := c.LifeNs()
 	a.addTo(&c.Split, r)
-	a.end(r)
+	if a.all() || c.LifeNs() > life {
+		c.goroutines++
+		c.runtime = c.runtime || !f.OfProgram()
+	}
 }
 
 // Result is what the package hands on.
@@ -122,7 +143,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 	for _, o := range open {
 		if r := a.gors.At(o.Slot); r.state != unseen {
 			a.book(r, r.since, a.now)
-			a.fold(r, o.Class, o.Flags)
+			a.fold(r, o.G, o.Class, o.Flags)
 		}
 	}
 	var out Result

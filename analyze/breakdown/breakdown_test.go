@@ -14,7 +14,7 @@ import (
 
 // run returns what an Accumulator says of a stream that ends at end.
 func run(ds []reference.Decision, end int64) []breakdown.Class {
-	a := breakdown.New()
+	a := breakdown.New(breakdown.Options{})
 	feed := ledger.NewFeed(a.Add)
 	feed.AddAll(ds)
 	return a.Finish(end, feed.Open(), nil).Classes
@@ -111,7 +111,7 @@ func TestSplit(t *testing.T) {
 // TestAt holds the difference of a goroutine's split at two times against what it did
 // between, while others come and go.
 func TestAt(t *testing.T) {
-	a := breakdown.New()
+	a := breakdown.New(breakdown.Options{})
 	feed := ledger.NewFeed(a.Add)
 	feed.AddAll([]reference.Decision{
 		ready(0, 4, reference.WhyCreate, 0), ready(0, 5, reference.WhyCreate, 0), start(0, 5),

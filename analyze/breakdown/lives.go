@@ -54,6 +54,8 @@ type entries struct {
 type Lives struct {
 	now   int64
 	begin int64 // of the trace, or end of the last gap
+	from  int64 // what is before is not counted
+	to    int64 // nor what is from here on
 	gors  ids.Parts[record]
 	slots int32
 	more  []entries // index 0 is not used
@@ -73,7 +75,7 @@ func (l *Lives) At(slot int32, at int64) Split {
 	var s Split
 	l.addTo(&s, r)
 	if r.state != unseen {
-		s.add(r.state, max(0, min(at, maxTime)-r.since))
+		s.add(r.state, l.counted(r.since, min(at, maxTime)))
 	}
 	return s
 }
@@ -121,8 +123,8 @@ func before(d *reference.Decision) state {
 
 // book adds the interval [from, to) to what a goroutine has done, in its present state.
 func (l *Lives) book(r *record, from, to int64) {
-	switch ns := to - from; {
-	case ns <= 0:
+	switch ns := l.counted(from, to); {
+	case ns == 0:
 	case r.state == running:
 		r.running += ns
 	case r.state == runnable:
@@ -133,6 +135,14 @@ func (l *Lives) book(r *record, from, to int64) {
 		l.bookFurther(r, ns)
 	}
 }
+
+// counted is how much of an interval is counted, ns.
+func (l *Lives) counted(from, to int64) int64 {
+	return max(0, min(to, l.to)-max(from, l.from))
+}
+
+// all reports whether the window is the whole stream.
+func (l *Lives) all() bool { return l.from == 0 && l.to == maxTime }
 
 // bookFurther is book for a state that is not the first in the list.
 func (l *Lives) bookFurther(r *record, ns int64) {
