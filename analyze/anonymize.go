@@ -19,14 +19,14 @@ import (
 // thing the same number, so that they can be compared. Names are not safe for
 // concurrent use, and not for two runs at once. A nil *Names changes nothing.
 type Names struct {
-	packages, funcs, files, types, reasons, owners map[string]string
+	packages, funcs, files, types, logs, reasons, owners map[string]string
 }
 
 // NewNames returns Names that have replaced nothing yet.
 func NewNames() *Names {
 	return &Names{
 		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
-		reasons: map[string]string{}, owners: map[string]string{},
+		logs: map[string]string{}, reasons: map[string]string{}, owners: map[string]string{},
 	}
 }
 
@@ -120,9 +120,25 @@ func (n *Names) annotations(types []string) []string {
 	}
 	out := make([]string, len(types))
 	for i, s := range types {
-		out[i] = numbered(n.types, s, "type")
+		out[i] = n.annotation(s)
 	}
 	return out
+}
+
+// annotation is what a type of tasks or regions is called.
+func (n *Names) annotation(s string) string {
+	if n == nil || s == "" {
+		return s
+	}
+	return numbered(n.types, s, "type")
+}
+
+// logged is what is shown of a log.
+func (n *Names) logged(s string) string {
+	if n == nil || s == "" {
+		return s
+	}
+	return numbered(n.logs, s, "log")
 }
 
 // stopReasons are the words of the runtime for why it stops the world, its

@@ -58,7 +58,7 @@ func TestCallsAtOnce(t *testing.T) {
 // decision after the other, and how many decisions are brief system calls.
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
 	told := []string{}
-	ws := waits.New(waits.Options{OnWait: func(g, from, to int64, causes []int64) {
+	ws := waits.New(waits.Options{OnWait: func(_ int, g, from, to int64, causes []int64) {
 		told = append(told, fmt.Sprint(g, from, to, causes))
 	}})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))

@@ -35,7 +35,7 @@ func newExact(t testing.TB) *exact {
 		t: t, ready: map[int64]int64{}, class: map[int64]int32{}, want: map[int64]int64{}, got: map[int64]int64{},
 		byClass: map[int32]int64{},
 	}
-	e.acc = waits.New(waits.Options{OnWait: func(g, from, to int64, causes []int64) {
+	e.acc = waits.New(waits.Options{OnWait: func(_ int, g, from, to int64, causes []int64) {
 		sum := int64(0)
 		for i, ns := range causes {
 			if ns < 0 {

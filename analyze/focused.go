@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -48,7 +49,16 @@ func (a *analysis) focusOn() {
 // lives is what the breakdown of lives counts. It runs beside the waits, so that it has a
 // selection of its own.
 func (a *analysis) lives() breakdown.Options {
-	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To}
+	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To, Annotated: a.requests.Annotated, Ends: a.requests.Ended}
+	if a.Focus.Selects() {
+		o.Only = a.selection().Has
+	}
+	return o
+}
+
+// asked is what the requests count.
+func (a *analysis) asked() requests.Options {
+	o := requests.Options{From: a.Focus.From, To: a.Focus.To}
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -24,6 +25,7 @@ type Result struct {
 	Span           Span
 	Timeline       timeline.Result
 	Findings       []findings.Finding    // by severity, then cost
+	Requests       requests.Result       // tasks and regions by type
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
 	Detectors      []Detector            // all that ran, in their order

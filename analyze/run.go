@@ -19,6 +19,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
+	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -134,10 +135,12 @@ type analysis struct {
 	procs     *procs.Accumulator
 	fairness  *fairness.Accumulator
 	breakdown *breakdown.Accumulator
+	requests  *requests.Accumulator
 	timeline  *timeline.Accumulator
 	detectors []findings.Detector
 	found     *findings.Set
 
+	annotated   atomic.Bool                 // there are tasks, regions or logs
 	now         *block                      // that the step of the waits has
 	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
@@ -176,6 +179,9 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 			if o.OnClasses != nil || a.chosen != nil {
 				a.nameClasses()
 			}
+			if a.rec.Annotates() {
+				a.annotated.Store(true)
+			}
 			if at {
 				a.failed.call(o.OnDecision, ds)
 			}
@@ -191,16 +197,19 @@ func (a *analysis) measure() {
 		title := fmt.Sprintf("goroutine %d waits %v", g, time.Duration(to-from))
 		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
+	a.limits.waits.OnWait = a.waited
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
 	a.focusOn()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
+	a.requests = requests.New(a.asked())
 	a.breakdown = breakdown.New(a.lives())
+	a.requests.Follow(a.breakdown)
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
 	a.detectors = all.Detectors(a.Thresholds)
 	a.found = findings.NewSet(a.detectors)
 	a.steps = newPipeline(
 		func(b *block) {
-			a.now, b.marked = b, b.marked[:0]
+			a.now, b.marked, b.waits = b, b.marked[:0], b.waits[:0]
 			a.ledger.Annotate(&b.Block)
 			a.waits.Add(&b.Block)
 			if a.chosen != nil {
@@ -211,7 +220,9 @@ func (a *analysis) measure() {
 		func(b *block) {
 			a.procs.Add(b.inside)
 			a.fairness.Add(b.inside)
+			a.requests.Begin(&b.Block, b.waits)
 			a.breakdown.Add(&b.Block)
+			a.requests.End()
 			a.timeline.Add(b.inside, b.marked...)
 		},
 		func(b *block) { a.found.Add(b.inside) },
@@ -309,6 +320,7 @@ func (a *analysis) result() *Result {
 		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
 	}
 	res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class)
+	res.Requests = a.requests.Finish(a.annotation, a.logged)
 	res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Open(), a.class)
 	all := res.Waits
 	if a.chosen != nil {
@@ -335,6 +347,13 @@ func (a *analysis) result() *Result {
 		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
 	}
 	return res
+}
+
+// waited keeps a wait for the requests, if there are any.
+func (a *analysis) waited(at int, _, _, _ int64, causes []int64) {
+	if a.annotated.Load() {
+		a.now.waits = append(a.now.waits, requests.Wait{At: at, Causes: [waits.NumCauses]int64(causes)})
+	}
 }
 
 // class returns the names of a class.
@@ -376,6 +395,15 @@ func (a *analysis) startedBy(id int32) string {
 		return a.Anonymize.Function(c.Start)
 	}
 	return ""
+}
+
+// annotation returns a type of tasks or regions, logged what a log says.
+func (a *analysis) annotation(h int32) string {
+	return a.Anonymize.annotation(a.stream.Tables.Name(events.Handle(h)))
+}
+
+func (a *analysis) logged(h int32) string {
+	return a.Anonymize.logged(a.stream.Tables.Name(events.Handle(h)))
 }
 
 // label returns a text of the trace.

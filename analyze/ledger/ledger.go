@@ -112,6 +112,10 @@ func (l *Ledger) Annotate(b *Block) {
 
 // rare follows a decision of the other kinds.
 func (l *Ledger) rare(b *Block, d *reference.Decision, n *Note) {
+	if d.Kind.Annotates() {
+		n.G = l.findOn(d)
+		return
+	}
 	if d.Kind == reference.KindLost {
 		clear(l.local)
 		l.global, l.queued, l.runnable = 0, 0, 0

@@ -34,7 +34,7 @@ const (
 type Note struct {
 	// Since is when the goroutine came into the activity Was, which it had before the
 	// decision, ns; 0 if it was Unseen. These two, Class and Flags mean nothing without
-	// G, and in the note of a KindMove.
+	// G, and in the notes of a KindMove and of annotations.
 	Since    int64
 	G        int32 // slot of the decision's goroutine; 0 is none
 	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now

@@ -58,6 +58,7 @@ type Reconstructor struct {
 	emit    func([]reference.Decision) []reference.Decision
 
 	annotated map[annotation]int64
+	annotates bool
 
 	win window
 	ctx newest

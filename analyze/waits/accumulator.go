@@ -34,10 +34,10 @@ type Options struct {
 	// of longest user waits, so that others can keep their detail of that time. It
 	// ended with decision at of the present block.
 	OnWorst func(at int, from, to, g int64)
-	// OnWait is called with every wait that has ended and is counted: its goroutine,
-	// its bounds and its time by cause in the order of [Causes], in ns, all of them
+	// OnWait is called with every wait that has ended and is counted: with which decision
+	// of the present block, its goroutine, its bounds and its time by cause in the order of [Causes], in ns, all of them
 	// within the window. The slice is valid during the call only.
-	OnWait func(g, from, to int64, causes []int64)
+	OnWait func(at int, g, from, to int64, causes []int64)
 	// Text and Frames read a handle of the trace's tables: a text, and a stack as
 	// lines, innermost frame first. Without them the result lacks these.
 	Text   func(handle int32) string

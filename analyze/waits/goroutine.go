@@ -377,7 +377,7 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 // told adds the time of a wait, from a time on, to what is told over time.
 func (a *Accumulator) told(c *class, e *ended, from int64) {
 	if a.opt.OnWait != nil {
-		a.opt.OnWait(e.g.id, from, from+e.ns, e.causes[:])
+		a.opt.OnWait(a.at, e.g.id, from, from+e.ns, e.causes[:])
 	}
 	if e.w.kind == kindUser {
 		if a.focus != nil {

@@ -26,6 +26,9 @@ func Causes() []Cause {
 	}
 }
 
+// NumCauses is how many there are.
+const NumCauses = numCauses
+
 // CauseTime is the waiting time that one cause owns.
 type CauseTime struct {
 	Cause Cause `json:"cause"` // who owns it

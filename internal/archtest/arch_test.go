@@ -47,6 +47,7 @@ var rules = []rule{
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "internal/std"), nil},
 	{"analyze/ledger", in("reference", "analyze/ids"), nil},
+	{"analyze/requests", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/focus", in("reference", "analyze/ledger", "internal/quantity"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
 	{"analyze/waits", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},

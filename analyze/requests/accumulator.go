@@ -1,0 +1,517 @@
+package requests
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Bounds against programs that annotate much, and hostile input.
+const (
+	maxTypes   = 200     // of tasks, and of regions
+	maxOpen    = 1 << 16 // tasks, and regions
+	maxLogs    = 32      // of a task
+	maxParts   = 32      // of a task
+	maxSlowest = 5       // of a type
+	longestNs  = 3_600_000_000_000
+)
+
+// Lives tells what a goroutine, by its slot in the ledger, has done up to a time, ns.
+type Lives interface {
+	At(slot int32, at int64) breakdown.Split
+}
+
+// Options of an [Accumulator].
+type Options struct {
+	// From and To bound the window, ns; To of 0 is the end of the stream. A request is
+	// counted where it begins; its time is clipped.
+	From, To int64
+	// Only, if set, says of which goroutines and classes (handles) the requests are
+	// counted that they begin.
+	Only func(g int64, class int32) bool
+}
+
+// Wait is a wait that ended with a decision of a block.
+type Wait struct {
+	At     int // which decision
+	Causes [waits.NumCauses]int64
+}
+
+// Accumulator follows the tasks and regions of a stream. It is not safe for concurrent
+// use. Its memory depends on how many are open at one time, and on the types.
+type Accumulator struct {
+	opt   Options
+	lives Lives
+	now   int64
+
+	tasks, regions kinds
+	open           map[int64]*task
+	on             map[int32]*goroutine // by slot: those that are in a region, or began a task
+	regionsOpen    int
+	omitted        int64
+
+	block *ledger.Block
+	waits []Wait // of the block, that were not taken yet
+}
+
+// kinds are the types of tasks, or of regions.
+type kinds struct {
+	by   map[int32]*account // by handle of the name
+	more *account           // of further types
+}
+
+// account is that of one type.
+type account struct {
+	label   int32
+	Type    Type
+	lengths *hdrhistogram.Histogram
+}
+
+// goroutine is one that does something for requests.
+type goroutine struct {
+	causes  [waits.NumCauses]int64 // of its waits since it became one
+	regions []region               // the innermost last
+	tasks   map[*task]struct{}     // open ones that it began
+}
+
+// region is one that is open.
+type region struct {
+	label int32
+	task  *task // nil for none, or one that has ended
+	g     int64
+	from  int64
+	since Spent // of its goroutine then
+	class int32
+	outer bool // it is the outermost one of its task on its goroutine
+}
+
+// task is one that is open.
+type task struct {
+	label int32
+	Request
+	slot    int32              // of who began it; 0 once that has ended
+	others  int                // goroutines in regions of it, without who began it
+	own     int                // regions of it on that goroutine
+	working bool               // who began it works for it
+	since   Spent              // of that goroutine when it began to
+	members map[int64]struct{} // goroutines that worked for it
+	open    map[int32]struct{} // slots of those that are in regions of it
+}
+
+// New returns an Accumulator that has seen nothing.
+func New(o Options) *Accumulator {
+	return &Accumulator{
+		opt: o, open: map[int64]*task{}, on: map[int32]*goroutine{},
+		tasks: kinds{by: map[int32]*account{}}, regions: kinds{by: map[int32]*account{}},
+	}
+}
+
+// Follow makes l what tells of the goroutines' lives.
+func (a *Accumulator) Follow(l Lives) { a.lives = l }
+
+// Begin takes the waits that end in the block that comes next, in their order.
+func (a *Accumulator) Begin(b *ledger.Block, ended []Wait) { a.block, a.waits = b, ended }
+
+// End ends a block.
+func (a *Accumulator) End() {
+	a.takeWaits(len(a.block.Decisions))
+	a.block = nil
+}
+
+// takeWaits takes the waits that ended with the decisions up to number at.
+func (a *Accumulator) takeWaits(at int) {
+	if len(a.on) == 0 {
+		for len(a.waits) > 0 && a.waits[0].At <= at {
+			a.waits = a.waits[1:]
+		}
+		return
+	}
+	for len(a.waits) > 0 && a.waits[0].At <= at {
+		w := &a.waits[0]
+		if g := a.on[a.block.Notes[w.At].G]; g != nil {
+			for i, ns := range w.Causes {
+				g.causes[i] += ns
+			}
+		}
+		a.waits = a.waits[1:]
+	}
+}
+
+// Annotated takes an annotation, decision number i of the block. The lives of the
+// goroutines must be followed up to it.
+func (a *Accumulator) Annotated(i int) {
+	a.takeWaits(i)
+	d, slot := &a.block.Decisions[i], a.block.Notes[i].G
+	a.now = max(a.now, d.Time)
+	switch d.Kind {
+	case reference.KindTaskBegin:
+		a.beginTask(d, slot)
+	case reference.KindTaskEnd:
+		a.endTask(d)
+	case reference.KindRegionBegin:
+		a.beginRegion(d, slot)
+	case reference.KindRegionEnd:
+		a.endRegion(d, slot)
+	case reference.KindLog:
+		if t := a.open[d.By]; t != nil {
+			if len(t.Logs) < maxLogs {
+				t.Logs = append(t.Logs, Log{AtNs: d.Time, G: d.G, label: d.Label})
+			} else {
+				t.MoreLogs++
+			}
+		}
+	}
+}
+
+// Ended is called before the goroutine of decision number i is forgotten.
+func (a *Accumulator) Ended(i int) {
+	if len(a.on) == 0 {
+		return
+	}
+	a.takeWaits(i)
+	d, slot := &a.block.Decisions[i], a.block.Notes[i].G
+	a.now = max(a.now, d.Time)
+	g := a.on[slot]
+	if g == nil {
+		return
+	}
+	for i := len(g.regions) - 1; i >= 0; i-- {
+		a.regions.of(g.regions[i].label).Type.Open++
+		a.close(slot, g)
+	}
+	for t := range g.tasks {
+		a.rest(t)
+		t.slot = 0
+	}
+	delete(a.on, slot)
+}
+
+// goroutine returns the record of a slot, a new one if there is none.
+func (a *Accumulator) goroutine(slot int32) *goroutine {
+	g := a.on[slot]
+	if g == nil {
+		g = &goroutine{tasks: map[*task]struct{}{}}
+		a.on[slot] = g
+	}
+	return g
+}
+
+// spent is what the goroutine at a slot has done by now.
+func (a *Accumulator) spent(slot int32) Spent {
+	s := Spent{Split: a.lives.At(slot, a.now)}
+	if g := a.on[slot]; g != nil {
+		s.Causes = g.causes
+	}
+	return s
+}
+
+// since is what it has done since then.
+func (a *Accumulator) since(slot int32, then *Spent) Spent {
+	s := a.spent(slot)
+	s.Sub(&then.Split)
+	for i := range s.Causes {
+		s.Causes[i] -= then.Causes[i]
+	}
+	s.fit()
+	return s
+}
+
+// fit lets causes not be more than the time in which the goroutine was runnable: a wait
+// that was under way when a part began counts in it whole, since its causes are known at
+// its end.
+func (s *Spent) fit() {
+	var sum int64
+	for _, ns := range s.Causes {
+		sum += ns
+	}
+	if sum <= s.RunnableNs || sum == 0 {
+		return
+	}
+	left, most := s.RunnableNs, 0
+	for i, ns := range s.Causes {
+		s.Causes[i] = int64(float64(ns) * float64(s.RunnableNs) / float64(sum))
+		left -= s.Causes[i]
+		if ns > s.Causes[most] {
+			most = i
+		}
+	}
+	s.Causes[most] += left
+}
+
+func (s *Spent) add(o *Spent) {
+	s.Split.Add(&o.Split)
+	for i := range s.Causes {
+		s.Causes[i] += o.Causes[i]
+	}
+}
+
+func (a *Accumulator) beginTask(d *reference.Decision, slot int32) {
+	if a.open[d.By] != nil {
+		return // a damaged trace
+	}
+	if len(a.open) >= maxOpen {
+		a.omitted++
+		return
+	}
+	t := &task{label: d.Label, slot: slot, Request: Request{Task: d.By, G: d.G, Class: d.Class, FromNs: d.Time}, members: map[int64]struct{}{d.G: {}}, open: map[int32]struct{}{}}
+	a.open[d.By] = t
+	if slot != 0 {
+		a.goroutine(slot).tasks[t] = struct{}{}
+		a.work(t)
+	}
+}
+
+// work has who began a task work for it, if that is so.
+func (a *Accumulator) work(t *task) {
+	if !t.working && t.slot != 0 && (t.own > 0 || t.others == 0) {
+		t.working, t.since = true, a.spent(t.slot)
+	}
+}
+
+// rest is the end of that.
+func (a *Accumulator) rest(t *task) {
+	if t.working {
+		s := a.since(t.slot, &t.since)
+		t.add(&s)
+		t.working = false
+	}
+}
+
+func (a *Accumulator) endTask(d *reference.Decision) {
+	t := a.open[d.By]
+	if t == nil {
+		a.tasks.of(d.Label).Type.Before++
+		return
+	}
+	delete(a.open, d.By)
+	a.rest(t)
+	for _, slot := range slices.Sorted(maps.Keys(t.open)) {
+		a.leave(t, slot)
+	}
+	if t.slot != 0 {
+		delete(a.on[t.slot].tasks, t)
+		a.release(t.slot)
+	}
+	t.ToNs, t.Goroutines = a.now, int64(len(t.members))
+	a.finish(&a.tasks, t.label, &t.Request)
+}
+
+// leave takes the goroutine at a slot out of a task, which ends before its regions do.
+func (a *Accumulator) leave(t *task, slot int32) {
+	g := a.on[slot]
+	for i := range g.regions {
+		r := &g.regions[i]
+		if r.task != t {
+			continue
+		}
+		if r.outer && slot != t.slot {
+			s := a.since(slot, &r.since)
+			t.add(&s)
+		}
+		a.part(t, r)
+		r.task = nil
+	}
+}
+
+// release forgets a goroutine, if there is nothing more that it does for requests.
+func (a *Accumulator) release(slot int32) {
+	if g := a.on[slot]; len(g.tasks)+len(g.regions) == 0 {
+		delete(a.on, slot)
+	}
+}
+
+func (a *Accumulator) beginRegion(d *reference.Decision, slot int32) {
+	if slot == 0 || a.regionsOpen >= maxOpen {
+		a.omitted++
+		return
+	}
+	g := a.goroutine(slot)
+	r := region{label: d.Label, g: d.G, from: d.Time, since: a.spent(slot), class: d.Class, outer: true}
+	if t := a.open[d.By]; t != nil {
+		r.task = t
+		t.members[d.G], t.open[slot] = struct{}{}, struct{}{}
+		for i := range g.regions {
+			r.outer = r.outer && g.regions[i].task != t
+		}
+		switch {
+		case slot == t.slot:
+			t.own++
+			a.work(t)
+		case r.outer:
+			if t.others++; t.own == 0 {
+				a.rest(t)
+			}
+		}
+	}
+	g.regions = append(g.regions, r)
+	a.regionsOpen++
+}
+
+func (a *Accumulator) endRegion(d *reference.Decision, slot int32) {
+	g := a.on[slot]
+	if g != nil {
+		// The innermost one, unless the trace is damaged.
+		for i := len(g.regions) - 1; i >= 0; i-- {
+			if g.regions[i].label == d.Label {
+				for range len(g.regions) - 1 - i {
+					a.close(slot, g)
+				}
+				a.closeRegion(d, slot, g)
+				return
+			}
+		}
+	}
+	a.regions.of(d.Label).Type.Before++
+}
+
+// closeRegion ends the innermost region of a goroutine.
+func (a *Accumulator) closeRegion(d *reference.Decision, slot int32, g *goroutine) {
+	r := &g.regions[len(g.regions)-1]
+	x := Request{G: d.G, Class: r.class, FromNs: r.from, ToNs: a.now, Spent: a.since(slot, &r.since), Goroutines: 1}
+	if r.task != nil {
+		x.Task = r.task.Task
+	}
+	label := r.label
+	a.close(slot, g)
+	a.finish(&a.regions, label, &x)
+	a.release(slot)
+}
+
+// close takes away the innermost region of a goroutine, and tells its task.
+func (a *Accumulator) close(slot int32, g *goroutine) {
+	r := &g.regions[len(g.regions)-1]
+	if t := r.task; t != nil {
+		a.part(t, r)
+		if r.outer {
+			delete(t.open, slot)
+		}
+		switch {
+		case slot == t.slot:
+			if t.own--; t.own == 0 && t.others > 0 {
+				a.rest(t)
+			}
+		case r.outer:
+			s := a.since(slot, &r.since)
+			t.add(&s)
+			t.others--
+			a.work(t)
+		}
+	}
+	g.regions = g.regions[:len(g.regions)-1]
+	a.regionsOpen--
+}
+
+// part notes a region of a task that is over.
+func (a *Accumulator) part(t *task, r *region) {
+	if len(t.Parts) == maxParts {
+		t.MoreParts++
+		return
+	}
+	t.Parts = append(t.Parts, Part{FromNs: r.from, ToNs: a.now, G: r.g, label: r.label})
+}
+
+// of returns the account of a type.
+func (k *kinds) of(label int32) *account {
+	x := k.by[label]
+	switch {
+	case x != nil:
+	case len(k.by) < maxTypes:
+		x = newAccount(label)
+		k.by[label] = x
+	default:
+		if k.more == nil {
+			k.more = newAccount(0)
+		}
+		x = k.more
+	}
+	return x
+}
+
+func newAccount(label int32) *account {
+	return &account{label: label, lengths: hdrhistogram.New(1, longestNs, 2)}
+}
+
+// counts reports whether a request that a goroutine began counts.
+func (a *Accumulator) counts(x *Request) bool {
+	return x.FromNs >= a.opt.From && (a.opt.To <= 0 || x.FromNs < a.opt.To) && (a.opt.Only == nil || a.opt.Only(x.G, x.Class))
+}
+
+// finish counts a request that is over.
+func (a *Accumulator) finish(k *kinds, label int32, x *Request) {
+	if !a.counts(x) {
+		return
+	}
+	if a.opt.To > 0 {
+		x.ToNs = min(x.ToNs, a.opt.To)
+	}
+	to := k.of(label)
+	ns := max(0, x.ToNs-x.FromNs)
+	to.Type.Count++
+	to.Type.TotalNs += ns
+	to.Type.MaxNs = max(to.Type.MaxNs, ns)
+	_ = to.lengths.RecordValue(min(ns, longestNs)) // within its range
+	to.Type.add(&x.Spent)
+	s := to.Type.Slowest
+	if at, _ := slices.BinarySearchFunc(s, ns, func(o Request, ns int64) int { return cmp.Compare(ns, o.ToNs-o.FromNs+1) }); at < maxSlowest {
+		if len(s) == maxSlowest {
+			s = s[:maxSlowest-1]
+		}
+		to.Type.Slowest = slices.Insert(s, at, *x)
+	}
+}
+
+// Finish ends the account, and returns it. name gives that of a type, text what a log
+// says.
+func (a *Accumulator) Finish(name, text func(label int32) string) Result {
+	for _, t := range a.open {
+		if a.counts(&t.Request) {
+			a.tasks.of(t.label).Type.Open++
+		}
+	}
+	for _, g := range a.on {
+		for i := range g.regions {
+			a.regions.of(g.regions[i].label).Type.Open++
+		}
+	}
+	return Result{Tasks: a.tasks.result(name, text), Regions: a.regions.result(name, text), Omitted: a.omitted}
+}
+
+// result gives the types, that of the most time first.
+func (k *kinds) result(name, text func(label int32) string) []Type {
+	var out []Type
+	for _, x := range k.by {
+		out = append(out, x.result(name(x.label), name, text))
+	}
+	slices.SortFunc(out, func(x, y Type) int {
+		return cmp.Or(cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Name, y.Name))
+	})
+	if k.more != nil {
+		out = append(out, k.more.result("(other types)", name, text))
+	}
+	return out
+}
+
+func (x *account) result(of string, name, text func(label int32) string) Type {
+	t := x.Type
+	t.Name = of
+	if t.Count > 0 {
+		t.P50Ns, t.P99Ns = min(x.lengths.ValueAtQuantile(50), t.MaxNs), min(x.lengths.ValueAtQuantile(99), t.MaxNs)
+	}
+	for i := range t.Slowest {
+		s := &t.Slowest[i]
+		for j := range s.Logs {
+			s.Logs[j].Text = text(s.Logs[j].label)
+		}
+		for j := range s.Parts {
+			s.Parts[j].Name = name(s.Parts[j].label)
+		}
+	}
+	return t
+}
