@@ -13,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
@@ -60,6 +61,15 @@ func sums(ps bool, rs ...*analyze.Result) map[string]int64 {
 			out[c.Name+" life in system calls"] += c.SyscallNs
 			for reason, ns := range c.BlockedNs {
 				out[c.Name+" blocked by "+breakdown.Reason(reason).String()] += ns
+			}
+		}
+		for _, types := range [][]requests.Type{r.Requests.Tasks, r.Requests.Regions} {
+			for i := range types {
+				x := &types[i]
+				out["requests "+x.Name] += x.Count
+				out["requests open "+x.Name] += x.Open
+				out["requests time "+x.Name] += x.TotalNs
+				out["requests life "+x.Name] += x.LifeNs()
 			}
 		}
 		if !ps {
@@ -162,7 +172,7 @@ func TestNothingInFocus(t *testing.T) {
 // someTraces are small ones of different kinds.
 func someTraces(t testing.TB) []string {
 	var out []string
-	for _, glob := range []string{"mutex-go1.2[26]-p*", "network-go1.26-p4*", "gc-go1.25-p4*", "pingpong-starve-go1.26*", "blocking-syscalls-go1.26-p2*"} {
+	for _, glob := range []string{"mutex-go1.2[26]-p*", "network-go1.26-p4*", "gc-go1.25-p4*", "pingpong-starve-go1.26*", "blocking-syscalls-go1.26-p2*", "real/annot-go1.26*"} {
 		found, err := filepath.Glob(filepath.Join("..", "testdata", "traces", glob))
 		if err != nil || len(found) == 0 {
 			t.Fatal("no trace ", glob, err)

@@ -31,7 +31,7 @@ type Lives interface {
 // Options of an [Accumulator].
 type Options struct {
 	// From and To bound the window, ns; To of 0 is the end of the stream. A request is
-	// counted where it begins; its time is clipped.
+	// counted where it begins; of its time the part inside counts.
 	From, To int64
 	// Only, if set, says of which goroutines and classes (handles) the requests are
 	// counted that they begin.
@@ -183,7 +183,7 @@ func (a *Accumulator) Ended(i int) {
 		return
 	}
 	for i := len(g.regions) - 1; i >= 0; i-- {
-		a.regions.of(g.regions[i].label).Type.Open++
+		a.left(&g.regions[i])
 		a.close(slot, g)
 	}
 	for t := range g.tasks {
@@ -191,6 +191,13 @@ func (a *Accumulator) Ended(i int) {
 		t.slot = 0
 	}
 	delete(a.on, slot)
+}
+
+// left counts a region that does not end.
+func (a *Accumulator) left(r *region) {
+	if a.of(r.g, r.class) && a.begins(r.from) {
+		a.regions.of(r.label).Type.Open++
+	}
 }
 
 // goroutine returns the record of a slot, a new one if there is none.
@@ -287,7 +294,9 @@ func (a *Accumulator) rest(t *task) {
 func (a *Accumulator) endTask(d *reference.Decision) {
 	t := a.open[d.By]
 	if t == nil {
-		a.tasks.of(d.Label).Type.Before++
+		if a.begins(d.Time) && a.of(d.G, d.Class) {
+			a.tasks.of(d.Label).Type.Before++
+		}
 		return
 	}
 	delete(a.open, d.By)
@@ -368,7 +377,9 @@ func (a *Accumulator) endRegion(d *reference.Decision, slot int32) {
 			}
 		}
 	}
-	a.regions.of(d.Label).Type.Before++
+	if a.begins(d.Time) && a.of(d.G, d.Class) {
+		a.regions.of(d.Label).Type.Before++
+	}
 }
 
 // closeRegion ends the innermost region of a goroutine.
@@ -438,32 +449,45 @@ func newAccount(label int32) *account {
 	return &account{label: label, lengths: hdrhistogram.New(1, longestNs, 2)}
 }
 
-// counts reports whether a request that a goroutine began counts.
-func (a *Accumulator) counts(x *Request) bool {
-	return x.FromNs >= a.opt.From && (a.opt.To <= 0 || x.FromNs < a.opt.To) && (a.opt.Only == nil || a.opt.Only(x.G, x.Class))
+// of reports whether requests count that goroutine g of a class began.
+func (a *Accumulator) of(g int64, class int32) bool {
+	return a.opt.Only == nil || a.opt.Only(g, class)
+}
+
+// begins reports whether a time lies in the window.
+func (a *Accumulator) begins(at int64) bool {
+	return at >= a.opt.From && (a.opt.To <= 0 || at < a.opt.To)
 }
 
 // finish counts a request that is over.
 func (a *Accumulator) finish(k *kinds, label int32, x *Request) {
-	if !a.counts(x) {
+	from, to := max(x.FromNs, a.opt.From), x.ToNs
+	if a.opt.To > 0 {
+		to = min(to, a.opt.To)
+	}
+	begins := a.begins(x.FromNs)
+	if !a.of(x.G, x.Class) || !begins && to <= from {
 		return
 	}
-	if a.opt.To > 0 {
-		x.ToNs = min(x.ToNs, a.opt.To)
+	t, ns := k.of(label), max(0, to-from)
+	t.Type.TotalNs += ns
+	t.Type.add(&x.Spent)
+	if begins {
+		t.count(x, ns)
 	}
-	to := k.of(label)
-	ns := max(0, x.ToNs-x.FromNs)
-	to.Type.Count++
-	to.Type.TotalNs += ns
-	to.Type.MaxNs = max(to.Type.MaxNs, ns)
-	_ = to.lengths.RecordValue(min(ns, longestNs)) // within its range
-	to.Type.add(&x.Spent)
-	s := to.Type.Slowest
+}
+
+// count counts a request that took so long.
+func (t *account) count(x *Request, ns int64) {
+	t.Type.Count++
+	t.Type.MaxNs = max(t.Type.MaxNs, ns)
+	_ = t.lengths.RecordValue(min(ns, longestNs)) // within its range
+	s := t.Type.Slowest
 	if at, _ := slices.BinarySearchFunc(s, ns, func(o Request, ns int64) int { return cmp.Compare(ns, o.ToNs-o.FromNs+1) }); at < maxSlowest {
 		if len(s) == maxSlowest {
 			s = s[:maxSlowest-1]
 		}
-		to.Type.Slowest = slices.Insert(s, at, *x)
+		t.Type.Slowest = slices.Insert(s, at, *x)
 	}
 }
 
@@ -471,13 +495,13 @@ func (a *Accumulator) finish(k *kinds, label int32, x *Request) {
 // says.
 func (a *Accumulator) Finish(name, text func(label int32) string) Result {
 	for _, t := range a.open {
-		if a.counts(&t.Request) {
+		if a.of(t.G, t.Class) && a.begins(t.FromNs) {
 			a.tasks.of(t.label).Type.Open++
 		}
 	}
 	for _, g := range a.on {
 		for i := range g.regions {
-			a.regions.of(g.regions[i].label).Type.Open++
+			a.left(&g.regions[i])
 		}
 	}
 	return Result{Tasks: a.tasks.result(name, text), Regions: a.regions.result(name, text), Omitted: a.omitted}
