@@ -71,7 +71,14 @@ type kinds struct {
 type account struct {
 	label   int32
 	Type    Type
+	slowest []named
 	lengths *hdrhistogram.Histogram
+}
+
+// named is a request with the handles of its texts.
+type named struct {
+	Request
+	logs, parts []int32
 }
 
 // goroutine is one that does something for requests.
@@ -95,7 +102,7 @@ type region struct {
 // task is one that is open.
 type task struct {
 	label int32
-	Request
+	named
 	slot    int32              // of who began it; 0 once that has ended
 	others  int                // goroutines in regions of it, without who began it
 	own     int                // regions of it on that goroutine
@@ -162,7 +169,7 @@ func (a *Accumulator) Annotated(i int) {
 	case reference.KindLog:
 		if t := a.open[d.By]; t != nil {
 			if len(t.Logs) < maxLogs {
-				t.Logs = append(t.Logs, Log{AtNs: d.Time, G: d.G, label: d.Label})
+				t.Logs, t.logs = append(t.Logs, Log{AtNs: d.Time, G: d.G}), append(t.logs, d.Label)
 			} else {
 				t.MoreLogs++
 			}
@@ -267,7 +274,7 @@ func (a *Accumulator) beginTask(d *reference.Decision, slot int32) {
 		a.omitted++
 		return
 	}
-	t := &task{label: d.Label, slot: slot, Request: Request{Task: d.By, G: d.G, Class: d.Class, FromNs: d.Time}, members: map[int64]struct{}{d.G: {}}, open: map[int32]struct{}{}}
+	t := &task{label: d.Label, slot: slot, named: named{Request: Request{Task: d.By, G: d.G, Class: d.Class, FromNs: d.Time}}, members: map[int64]struct{}{d.G: {}}, open: map[int32]struct{}{}}
 	a.open[d.By] = t
 	if slot != 0 {
 		a.goroutine(slot).tasks[t] = struct{}{}
@@ -309,7 +316,7 @@ func (a *Accumulator) endTask(d *reference.Decision) {
 		a.release(t.slot)
 	}
 	t.ToNs, t.Goroutines = a.now, int64(len(t.members))
-	a.finish(&a.tasks, t.label, &t.Request)
+	a.finish(&a.tasks, t.label, &t.named)
 }
 
 // leave takes the goroutine at a slot out of a task, which ends before its regions do.
@@ -385,7 +392,7 @@ func (a *Accumulator) endRegion(d *reference.Decision, slot int32) {
 // closeRegion ends the innermost region of a goroutine.
 func (a *Accumulator) closeRegion(d *reference.Decision, slot int32, g *goroutine) {
 	r := &g.regions[len(g.regions)-1]
-	x := Request{G: d.G, Class: r.class, FromNs: r.from, ToNs: a.now, Spent: a.since(slot, &r.since), Goroutines: 1}
+	x := named{Request: Request{G: d.G, Class: r.class, FromNs: r.from, ToNs: a.now, Spent: a.since(slot, &r.since), Goroutines: 1}}
 	if r.task != nil {
 		x.Task = r.task.Task
 	}
@@ -425,7 +432,7 @@ func (a *Accumulator) part(t *task, r *region) {
 		t.MoreParts++
 		return
 	}
-	t.Parts = append(t.Parts, Part{FromNs: r.from, ToNs: a.now, G: r.g, label: r.label})
+	t.Parts, t.parts = append(t.Parts, Part{FromNs: r.from, ToNs: a.now, G: r.g}), append(t.parts, r.label)
 }
 
 // of returns the account of a type.
@@ -460,7 +467,7 @@ func (a *Accumulator) begins(at int64) bool {
 }
 
 // finish counts a request that is over.
-func (a *Accumulator) finish(k *kinds, label int32, x *Request) {
+func (a *Accumulator) finish(k *kinds, label int32, x *named) {
 	from, to := max(x.FromNs, a.opt.From), x.ToNs
 	if a.opt.To > 0 {
 		to = min(to, a.opt.To)
@@ -478,16 +485,16 @@ func (a *Accumulator) finish(k *kinds, label int32, x *Request) {
 }
 
 // count counts a request that took so long.
-func (t *account) count(x *Request, ns int64) {
+func (t *account) count(x *named, ns int64) {
 	t.Type.Count++
 	t.Type.MaxNs = max(t.Type.MaxNs, ns)
 	_ = t.lengths.RecordValue(min(ns, longestNs)) // within its range
-	s := t.Type.Slowest
-	if at, _ := slices.BinarySearchFunc(s, ns, func(o Request, ns int64) int { return cmp.Compare(ns, o.ToNs-o.FromNs+1) }); at < maxSlowest {
+	s := t.slowest
+	if at, _ := slices.BinarySearchFunc(s, ns, func(o named, ns int64) int { return cmp.Compare(ns, o.ToNs-o.FromNs+1) }); at < maxSlowest {
 		if len(s) == maxSlowest {
 			s = s[:maxSlowest-1]
 		}
-		t.Type.Slowest = slices.Insert(s, at, *x)
+		t.slowest = slices.Insert(s, at, *x)
 	}
 }
 
@@ -528,14 +535,15 @@ func (x *account) result(of string, name, text func(label int32) string) Type {
 	if t.Count > 0 {
 		t.P50Ns, t.P99Ns = min(x.lengths.ValueAtQuantile(50), t.MaxNs), min(x.lengths.ValueAtQuantile(99), t.MaxNs)
 	}
-	for i := range t.Slowest {
-		s := &t.Slowest[i]
-		for j := range s.Logs {
-			s.Logs[j].Text = text(s.Logs[j].label)
+	for i := range x.slowest {
+		s := &x.slowest[i]
+		for j, label := range s.logs {
+			s.Logs[j].Text = text(label)
 		}
-		for j := range s.Parts {
-			s.Parts[j].Name = name(s.Parts[j].label)
+		for j, label := range s.parts {
+			s.Parts[j].Name = name(label)
 		}
+		t.Slowest = append(t.Slowest, s.Request)
 	}
 	return t
 }

@@ -54,8 +54,6 @@ type Log struct {
 	AtNs int64
 	G    int64
 	Text string // category and message; "" if it was not kept
-
-	label int32
 }
 
 // Part is a region of a task.
@@ -64,6 +62,4 @@ type Part struct {
 	ToNs   int64
 	G      int64
 	Name   string
-
-	label int32
 }

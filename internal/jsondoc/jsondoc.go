@@ -39,6 +39,7 @@ type Analysis struct {
 	Pressure       fairness.Pressure      `json:"pressure"`       // for how much of the time work waited
 	Fairness       Fairness               `json:"fairness"`       // how evenly running time was shared
 	Lives          Lives                  `json:"lives"`          // what goroutines did while they existed
+	Requests       Requests               `json:"requests"`       // tasks and regions by type
 	Span           analyze.Span           `json:"span"`           // how much of the work had to be done one after the other
 	Classes        []Class                `json:"classes"`        // waiting by class of goroutines, longest first
 	Findings       []findings.Finding     `json:"findings"`       // what the detectors found, by severity, then cost

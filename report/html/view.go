@@ -62,6 +62,7 @@ type view struct {
 	Time        *timeView
 	Classes     *classesView
 	Lives       *livesView
+	Requests    *requestsView
 	Fair        *fairView
 	Split       *splitView
 	Glossary    []glossaryPart
@@ -169,11 +170,15 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Time = newTime(r)
 	v.Classes = newClasses(r)
 	v.Lives = newLives(r)
+	v.Requests = newRequests(r)
 	v.Fair = newFair(r)
 	v.Split = newSplit(doc.Split)
 	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}
 	if v.Lives != nil {
 		v.Nav = append(v.Nav, navItem{"lives", "Lives", ""})
+	}
+	if v.Requests != nil {
+		v.Nav = append(v.Nav, navItem{"requests", "Requests", ""})
 	}
 	v.Nav = append(v.Nav, navItem{"fairness", "Fairness", ""})
 	if v.Split != nil {
