@@ -3,7 +3,11 @@ package analyze_test
 import (
 	"bytes"
 	"io"
+	"iter"
+	"os"
 	"path/filepath"
+	runtimetrace "runtime/trace"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,43 +67,73 @@ func TestLivesAddUp(t *testing.T) {
 // is taken from the decisions.
 func TestLivesAgainstReader(t *testing.T) {
 	for _, name := range traces(t) {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			classes := map[int64]int32{}
-			res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
-				if d.Class != 0 && d.G >= 0 {
-					classes[d.G] = d.Class
-				}
-				return nil
-			}})
-			if err != nil {
-				t.Skip(err)
-			}
-			if res.Trace.Reduced {
-				t.Skip("the public reader sets events of one tick apart in another way than ours")
-			}
-			got, want := map[int32]breakdown.Split{}, map[int32]breakdown.Split{}
-			for _, c := range res.Breakdown.Classes {
-				got[c.ID] = c.Split
-			}
-			for g, life := range readLives(t, name) {
-				s := want[classes[g]]
-				s.Add(life)
-				want[classes[g]] = s
-			}
-			if d := cmp.Diff(want, got); d != "" {
-				t.Error(d)
-			}
-		})
+		t.Run(filepath.Base(name), func(t *testing.T) { compareLives(t, name) })
 	}
+}
+
+// TestLivesOfCoroutines does the same for a program with coroutines.
+func TestLivesOfCoroutines(t *testing.T) {
+	if runtimetrace.IsEnabled() {
+		t.Skip("this test is traced itself")
+	}
+	var b bytes.Buffer
+	if err := runtimetrace.Start(&b); err != nil {
+		t.Fatal(err)
+	}
+	next, stop := iter.Pull(slices.Values([]int{1, 2, 3}))
+	for _, ok := next(); ok; _, ok = next() {
+	}
+	stop()
+	runtimetrace.Stop()
+	name := filepath.Join(t.TempDir(), "coroutines.trace")
+	if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res := compareLives(t, name)
+	if res.Breakdown.Program.BlockedNs[breakdown.ReasonCoroutine] == 0 {
+		t.Error("nobody waited for a coroutine")
+	}
+}
+
+// compareLives compares the lives in a trace with those that the public reader shows.
+func compareLives(t *testing.T, name string) *analyze.Result {
+	t.Helper()
+	classes := map[int64]int32{}
+	res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
+		if d.Class != 0 && d.G >= 0 {
+			classes[d.G] = d.Class
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Skip(err)
+	}
+	if res.Trace.Reduced {
+		t.Skip("the public reader sets events of one tick apart in another way than ours")
+	}
+	got, want := map[int32]breakdown.Split{}, map[int32]breakdown.Split{}
+	for _, c := range res.Breakdown.Classes {
+		got[c.ID] = c.Split
+	}
+	for g, life := range readLives(t, name) {
+		s := want[classes[g]]
+		s.Add(life)
+		want[classes[g]] = s
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	return res
 }
 
 // life is what a goroutine did until now, as a plain loop over the transitions finds it.
 type life struct {
 	breakdown.Split
-	state  trace.GoState
-	since  trace.Time
-	reason breakdown.Reason
-	silent bool // all that was seen of it is that it is blocked
+	state   trace.GoState
+	since   trace.Time
+	reason  breakdown.Reason
+	silent  bool // all that was seen of it is that it is blocked
+	created bool // and that it was created so
 }
 
 // until adds the time up to t.
@@ -215,6 +249,10 @@ func (x *lives) follow(ev *trace.Event) {
 	switch {
 	case from == trace.GoNotExist:
 		l = &life{since: x.last}
+		l.created = to == trace.GoWaiting
+		l.silent = l.created
+	case l != nil && l.created: // a coroutine, at the first switch to it
+		l.since, l.created, l.silent = x.last, false, false
 	case l == nil: // it was there before
 		l = &life{since: x.first}
 		if to != trace.GoWaiting && (to != trace.GoSyscall || ev.Proc() != trace.NoProc) {

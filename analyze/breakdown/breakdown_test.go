@@ -70,6 +70,9 @@ func TestSplit(t *testing.T) {
 		{"in a system call before the trace", []reference.Decision{
 			syscallExit(10, 5, reference.NoP), ready(10, 5, reference.WhySyscallExit, 0), start(15, 5),
 		}, 1, breakdown.Split{SyscallNs: 10, RunnableNs: 5, RunningNs: 85}},
+		{"a coroutine's first switch", []reference.Decision{
+			ready(10, 5, reference.WhyCoroutine, 0), start(12, 5), stop(40, 5, reference.WhyExit, 0),
+		}, 1, breakdown.Split{RunnableNs: 2, RunningNs: 28}},
 		{"many reasons", []reference.Decision{
 			ready(0, 5, reference.WhyCreate, 0), start(0, 5), stop(1, 5, reference.WhyBlock, reference.ReasonSelect),
 			ready(3, 5, reference.WhyUnblock, 0), start(3, 5), stop(3, 5, reference.WhyBlock, reference.ReasonSleep),

@@ -14,6 +14,11 @@
 //     a reason that is not recorded, for it blocked before: tracing would have shown any
 //     event between. If its first event ends a system call, it was in that call. In all
 //     other cases what it did before its first event is not known.
+//   - A coroutine (iter.Pull) that was not yet switched to is in no Split: no decision
+//     tells when it was created.
+//   - The goroutine that a C thread is lent to call into Go begins and ends in a system
+//     call, and no decision tells either: it counts as if it had been in system calls
+//     from the beginning of the trace, and to its end.
 //   - A gap in the trace ends the life of those that ran, were runnable or in a system
 //     call: what became of them is not known, and so they begin anew if they are seen
 //     again. What the others did from the beginning of the gap to its end is not known;

@@ -97,7 +97,7 @@ func (l *Lives) turn(d *reference.Decision, slot int32, to state) *record {
 func (l *Lives) meet(r *record, d *reference.Decision) {
 	if r.state == unseen {
 		r.since = l.begin
-		if d.Kind == reference.KindReady && d.Why == reference.WhyCreate {
+		if d.Kind == reference.KindReady && (d.Why == reference.WhyCreate || d.Why == reference.WhyCoroutine) {
 			r.since = l.now
 		}
 	}

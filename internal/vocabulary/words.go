@@ -82,7 +82,7 @@ var words = of(Word, []Term{
 		Long:  "It is ambiguous if several rules fit or the queue model had to be corrected by it, and unexplained if none fits. The share of unexplained starts is the measure of how far the rest can be believed."},
 	{Name: "class", Aliases: []string{"goroutine class"},
 		Short: "All goroutines with the same start function and the same creator.",
-		Long:  "Unequal treatment within a class is the scheduler's doing; between classes it may be the program's. A start function that calls whatever function it is given, such as errgroup's Group.Go.func1, would have unlike goroutines: where one call in it, at one program counter, shows several callees in the stacks of the trace, its goroutines are told apart by the function that it was given (readLoop, started by startGoRoutine.func1)."},
+		Long:  "Unequal treatment within a class is the scheduler's doing; between classes it may be the program's. A start function that calls whatever function it is given, such as errgroup's Group.Go.func1, would have unlike goroutines: where one call in it, at one program counter, shows several callees in the stacks of the trace, its goroutines are told apart by the function that it was given (readLoop, started by startGoRoutine.func1). What its goroutines did while they existed, and so whether it was the scheduler at all, says classes.life."},
 	{Name: "antagonist",
 		Short: "A class that ran on a P while goroutines of another stood in that P's queue.",
 		Long:  "Its figure is the waiting of the others that passed under its run intervals."},
