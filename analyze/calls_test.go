@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
@@ -62,13 +63,13 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 		told = append(told, fmt.Sprint(g, from, to, causes))
 	}})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))
-	fair, tl := fairness.New(fairness.Options{}), timeline.New(timeline.Options{})
+	fair, lives, tl := fairness.New(fairness.Options{}), breakdown.New(), timeline.New(timeline.Options{})
 	count := func(b *ledger.Block) {
 		for i := range b.Decisions {
 			n += b.Calls(i)
 		}
 	}
-	feed := ledger.NewFeed(ws.Add, ps.Add, fair.Add, func(b *ledger.Block) { tl.Add(b) }, found.Add, count)
+	feed := ledger.NewFeed(ws.Add, ps.Add, fair.Add, lives.Add, func(b *ledger.Block) { tl.Add(b) }, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)
 	} else {
@@ -82,6 +83,7 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Open(), nil)
 	return map[string]any{
 		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
-		"findings": found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end),
+		"breakdown": lives.Finish(end, feed.Open(), nil),
+		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end),
 	}, n
 }

@@ -162,3 +162,26 @@ func TestMoments(t *testing.T) {
 		}
 	}
 }
+
+// TestClassesAreBounded gives each goroutine a class of its own.
+func TestClassesAreBounded(t *testing.T) {
+	const n = 2500
+	var ds []reference.Decision
+	for g := range int64(n) {
+		for _, d := range []reference.Decision{ready(g, g, reference.WhyCreate, 0), start(g, g), stop(g+1, g, reference.WhyExit, 0)} {
+			d.Class = int32(g + 1)
+			ds = append(ds, d)
+		}
+	}
+	cs := run(ds, n)
+	var others, all int64
+	for _, c := range cs {
+		all += c.RunningNs
+		if c.ID == breakdown.ClassOthers {
+			others = c.Goroutines
+		}
+	}
+	if len(cs) != 2000 || others != n-1999 || all != n { // of 2000 accounts, one is of those whose class is unknown
+		t.Errorf("%d classes, %d goroutines in others, %d ns", len(cs), others, all)
+	}
+}

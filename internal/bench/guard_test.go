@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -73,6 +74,7 @@ type steps struct {
 	waits    *waits.Accumulator
 	procs    *procs.Accumulator
 	fair     *fairness.Accumulator
+	lives    *breakdown.Accumulator
 	timeline *timeline.Accumulator
 	found    *findings.Set
 	marked   []timeline.Marked
@@ -81,7 +83,7 @@ type steps struct {
 func newSteps(tables *events.Tables) *steps {
 	s := &steps{
 		tables: tables, procs: procs.New(),
-		fair: fairness.New(fairness.Options{}), timeline: timeline.New(timeline.Options{}),
+		fair: fairness.New(fairness.Options{}), lives: breakdown.New(), timeline: timeline.New(timeline.Options{}),
 		found: findings.NewSet(all.Detectors(all.Default())),
 	}
 	s.waits = waits.New(waits.Options{
@@ -96,7 +98,7 @@ func newSteps(tables *events.Tables) *steps {
 			return lines
 		},
 	})
-	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, func(b *ledger.Block) {
+	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, s.lives.Add, func(b *ledger.Block) {
 		s.timeline.Add(b, s.marked...)
 		s.marked = s.marked[:0]
 	}, s.found.Add)
