@@ -63,7 +63,7 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 		told = append(told, fmt.Sprint(g, from, to, causes))
 	}})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))
-	fair, lives, tl := fairness.New(fairness.Options{}), breakdown.New(), timeline.New(timeline.Options{})
+	fair, lives, tl := fairness.New(fairness.Options{}), breakdown.New(breakdown.Options{}), timeline.New(timeline.Options{})
 	count := func(b *ledger.Block) {
 		for i := range b.Decisions {
 			n += b.Calls(i)

@@ -50,6 +50,7 @@
 //     followed here, once.
 //  5. The accumulators, which see each decision with its note once:
 //     [github.com/gmpscope/gmpscope/analyze/waits] (how long, and why),
+//     [github.com/gmpscope/gmpscope/analyze/stacks] (where in the program),
 //     [github.com/gmpscope/gmpscope/analyze/procs] (what the Ps did),
 //     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
 //     [github.com/gmpscope/gmpscope/analyze/breakdown] (what goroutines did with their life),

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gmpscope/gmpscope/analyze/ledger"
-	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -19,7 +19,7 @@ type block struct {
 	inside *ledger.Block // what lies in the window; the block itself if there is none
 	part   ledger.Block
 	marked []timeline.Marked
-	waits  []requests.Wait // if there are annotations
+	waited []waits.Ended
 }
 
 // pipeline hands blocks of decisions to steps, one after the other. Each step runs in

@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/span"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -18,6 +19,7 @@ type Result struct {
 	Trace          Trace
 	Reconstruction Reconstruction
 	Waits          waits.Result
+	Stacks         stacks.Result // where goroutines had stopped that then waited
 	Procs          procs.Result
 	Fairness       fairness.Result
 	Pressure       fairness.Pressure

@@ -20,6 +20,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/requests"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -137,6 +138,7 @@ type analysis struct {
 	breakdown *breakdown.Accumulator
 	requests  *requests.Accumulator
 	timeline  *timeline.Accumulator
+	stacks    *stacks.Accumulator
 	detectors []findings.Detector
 	found     *findings.Set
 
@@ -179,9 +181,6 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 			if o.OnClasses != nil || a.chosen != nil {
 				a.nameClasses()
 			}
-			if a.rec.Annotates() {
-				a.annotated.Store(true)
-			}
 			if at {
 				a.failed.call(o.OnDecision, ds)
 			}
@@ -197,7 +196,9 @@ func (a *analysis) measure() {
 		title := fmt.Sprintf("goroutine %d waits %v", g, time.Duration(to-from))
 		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
-	a.limits.waits.OnWait = a.waited
+	a.limits.waits.OnWait = func(at int, _, from, _ int64, causes []int64) {
+		a.now.waited = append(a.now.waited, waits.Ended{At: int32(at), From: from, Causes: [waits.NumCauses]int64(causes)})
+	}
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
 	a.focusOn()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
@@ -205,11 +206,12 @@ func (a *analysis) measure() {
 	a.breakdown = breakdown.New(a.lives())
 	a.requests.Follow(a.breakdown)
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
+	a.stacks = stacks.New(stacks.Options{From: a.Focus.From, To: a.Focus.To})
 	a.detectors = all.Detectors(a.Thresholds)
 	a.found = findings.NewSet(a.detectors)
 	a.steps = newPipeline(
 		func(b *block) {
-			a.now, b.marked, b.waits = b, b.marked[:0], b.waits[:0]
+			a.now, b.marked, b.waited = b, b.marked[:0], b.waited[:0]
 			a.ledger.Annotate(&b.Block)
 			a.waits.Add(&b.Block)
 			if a.chosen != nil {
@@ -220,10 +222,11 @@ func (a *analysis) measure() {
 		func(b *block) {
 			a.procs.Add(b.inside)
 			a.fairness.Add(b.inside)
-			a.requests.Begin(&b.Block, b.waits)
+			a.requests.Begin(&b.Block, b.waited)
 			a.breakdown.Add(&b.Block)
 			a.requests.End()
 			a.timeline.Add(b.inside, b.marked...)
+			a.stacks.Add(&b.Block, b.waited)
 		},
 		func(b *block) { a.found.Add(b.inside) },
 	)
@@ -310,6 +313,7 @@ func (a *analysis) result() *Result {
 		a.lookAtEnd()
 	}
 	res.Waits, res.Procs = a.waits.Finish(st.End, open, a.class), a.procs.Finish(end)
+	res.Stacks = a.stacksOf(end, open, res.Waits.Classes)
 	if a.cut != nil {
 		open = a.cut.Open()
 	}
@@ -347,13 +351,6 @@ func (a *analysis) result() *Result {
 		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
 	}
 	return res
-}
-
-// waited keeps a wait for the requests, if there are any.
-func (a *analysis) waited(at int, _, _, _ int64, causes []int64) {
-	if a.annotated.Load() {
-		a.now.waits = append(a.now.waits, requests.Wait{At: at, Causes: [waits.NumCauses]int64(causes)})
-	}
 }
 
 // class returns the names of a class.

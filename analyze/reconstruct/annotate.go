@@ -22,9 +22,6 @@ var annotations = [...]reference.Kind{
 	events.Region: reference.KindRegionBegin, events.RegionEnd: reference.KindRegionEnd, events.Log: reference.KindLog,
 }
 
-// Annotates reports whether the trace has shown annotations.
-func (r *Reconstructor) Annotates() bool { return r.annotates }
-
 // annotate hands on what a goroutine notes about itself, and keeps the types of the tasks
 // and regions that it begins.
 func (r *Reconstructor) annotate(it *item) {
@@ -32,7 +29,6 @@ func (r *Reconstructor) annotate(it *item) {
 	if it.context() < 0 {
 		return
 	}
-	r.annotates = true
 	g := r.gs.At(r.goroutine(it.context()))
 	r.say(&reference.Decision{Kind: annotations[e.Kind], G: g.id, Class: g.class, Flags: g.flags, By: it.res(), P: r.pid(it.p), M: r.mid(it.m),
 		Victim: reference.NoP, Label: int32(e.Reason), Basis: reference.Known(reference.Observed, reference.RuleNone)})

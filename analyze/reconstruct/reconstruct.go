@@ -58,7 +58,6 @@ type Reconstructor struct {
 	emit    func([]reference.Decision) []reference.Decision
 
 	annotated map[annotation]int64
-	annotates bool
 
 	win window
 	ctx newest

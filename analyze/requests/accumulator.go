@@ -38,12 +38,6 @@ type Options struct {
 	Only func(g int64, class int32) bool
 }
 
-// Wait is a wait that ended with a decision of a block.
-type Wait struct {
-	At     int // which decision
-	Causes [waits.NumCauses]int64
-}
-
 // Accumulator follows the tasks and regions of a stream. It is not safe for concurrent
 // use. Its memory depends on how many are open at one time, and on the types.
 type Accumulator struct {
@@ -58,7 +52,7 @@ type Accumulator struct {
 	omitted        int64
 
 	block *ledger.Block
-	waits []Wait // of the block, that were not taken yet
+	waits []waits.Ended // of the block, that were not taken yet
 }
 
 // kinds are the types of tasks, or of regions.
@@ -124,7 +118,7 @@ func New(o Options) *Accumulator {
 func (a *Accumulator) Follow(l Lives) { a.lives = l }
 
 // Begin takes the waits that end in the block that comes next, in their order.
-func (a *Accumulator) Begin(b *ledger.Block, ended []Wait) { a.block, a.waits = b, ended }
+func (a *Accumulator) Begin(b *ledger.Block, ended []waits.Ended) { a.block, a.waits = b, ended }
 
 // End ends a block.
 func (a *Accumulator) End() {
@@ -135,12 +129,12 @@ func (a *Accumulator) End() {
 // takeWaits takes the waits that ended with the decisions up to number at.
 func (a *Accumulator) takeWaits(at int) {
 	if len(a.on) == 0 {
-		for len(a.waits) > 0 && a.waits[0].At <= at {
+		for len(a.waits) > 0 && int(a.waits[0].At) <= at {
 			a.waits = a.waits[1:]
 		}
 		return
 	}
-	for len(a.waits) > 0 && a.waits[0].At <= at {
+	for len(a.waits) > 0 && int(a.waits[0].At) <= at {
 		w := &a.waits[0]
 		if g := a.on[a.block.Notes[w.At].G]; g != nil {
 			for i, ns := range w.Causes {

@@ -68,6 +68,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Ended is a wait that has ended, or what of it lies in the window, for accumulators that
+// divide waits otherwise.
+type Ended struct {
+	From   int64            // since when it counts, ns
+	Causes [NumCauses]int64 // ns, in the order of Causes
+	At     int32            // number of its start in the block of decisions
+}
+
 // Bounds against hostile input.
 const (
 	maxTime   = 1 << 47 // ns, 39 hours

@@ -1,0 +1,154 @@
+package stacks
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Options of an [Accumulator]. The zero value of a field means its default.
+type Options struct {
+	// Pairs is the number of pairs of a class and a stack that have an account of their
+	// own. Default 1<<14.
+	Pairs int
+	// From and To bound the window in which blocked time counts, ns; To of 0 is the end
+	// of the stream. Waits come as package waits counts them.
+	From, To int64
+}
+
+// noClass is the class of accounts that many share.
+const noClass = waits.ClassOthers
+
+// Accumulator sums up the waits of a stream of decisions by class and stack. Its memory
+// depends on the number of goroutines alive at one time, and Options. It is not safe for
+// concurrent use.
+type Accumulator struct {
+	opt     Options
+	gors    ids.Parts[goroutine] // by slot
+	waiting *table[account]
+	woken   *table[wakeUps]
+	classes []int32 // handles, by the ledger's index
+}
+
+// goroutine is what is known of one that has not ended.
+type goroutine struct {
+	stack   int32 // where it stopped last, or was created
+	waker   int32 // stack of who made it runnable last
+	place   place // what stack is
+	blocked bool  // it stopped, and not for a system call
+}
+
+// account is the waiting of a class at a stack.
+type account struct {
+	waits     int64
+	causes    [waits.NumCauses]int64 // ns
+	blockedNs int64
+}
+
+// wakeUps are the waits of a class that began at a stack of others.
+type wakeUps struct{ waits, ns int64 }
+
+// New returns an Accumulator that has seen nothing.
+func New(o Options) *Accumulator {
+	if o.Pairs <= 0 {
+		o.Pairs = 1 << 14
+	}
+	a := &Accumulator{opt: o, waiting: newTable[account](o.Pairs), woken: newTable[wakeUps](o.Pairs)}
+	a.gors.Grow(1)
+	return a
+}
+
+// Add takes the next block of the stream, with the waits that ended in it, in order. It
+// does not keep them.
+func (a *Accumulator) Add(b *ledger.Block, ended []waits.Ended) {
+	a.gors.Grow(b.Slots)
+	a.classes = b.Classes
+	ds, next := b.Decisions, 0 // the first that was not taken yet
+	notes := b.Notes[:len(ds)]
+	for i := range ds {
+		if i < next {
+			continue
+		}
+		d, n := &ds[i], &notes[i]
+		switch d.Kind {
+		case reference.KindReady:
+			a.ready(d, n)
+		case reference.KindStart:
+			if len(ended) > 0 && int(ended[0].At) == i {
+				a.bookWait(&ended[0], n)
+				ended = ended[1:]
+			}
+		case reference.KindStop:
+			a.stop(d, n)
+		case reference.KindSyscall:
+			if k := b.Calls(i); k > 0 { // after them it runs on
+				next = i + k
+				continue
+			}
+			a.leave(n.G, d.Stack, false)
+		}
+	}
+}
+
+// ready follows a goroutine that becomes runnable.
+func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note) {
+	if n.G == 0 {
+		return
+	}
+	g := a.gors.At(n.G)
+	switch {
+	case n.Was == ledger.Waiting && g.blocked:
+		a.bookBlocked(g, a.classes[n.Class], n.Since, d.Time)
+	case n.Was == ledger.Unseen && d.Why == reference.WhyCreate && d.Stack != 0:
+		g.stack, g.place = d.Stack, created
+	}
+	g.waker = 0
+	if d.By >= 0 {
+		g.waker = d.Stack
+	}
+}
+
+// stop follows a goroutine that stops running.
+func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
+	switch d.Why {
+	case reference.WhyExit, reference.WhyLost:
+		*a.gors.At(n.G) = goroutine{}
+	default:
+		a.leave(n.G, d.Stack, d.Why != reference.WhySyscall)
+	}
+}
+
+// leave notes where a goroutine stopped, or called the operating system.
+func (a *Accumulator) leave(slot, stack int32, blocked bool) {
+	g := a.gors.At(slot)
+	g.stack, g.place, g.blocked = stack, stopped, blocked
+	if stack == 0 {
+		g.place = notRecorded
+	}
+}
+
+// bookWait books a wait that n's decision, a start, ends.
+func (a *Accumulator) bookWait(w *waits.Ended, n *ledger.Note) {
+	g, class := a.gors.At(n.G), a.classes[n.Class]
+	to := a.waiting.at(key{class, g.stack, g.place})
+	by := a.woken.at(key{class: class, stack: g.waker})
+	if w.From == n.Since { // a wait counts where it begins
+		to.waits++
+		by.waits++
+	}
+	for i, ns := range &w.Causes {
+		to.causes[i] += ns
+		by.ns += ns
+	}
+}
+
+// bookBlocked books that g, of a class, was blocked.
+func (a *Accumulator) bookBlocked(g *goroutine, class int32, from, to int64) {
+	if from = max(from, a.opt.From); a.opt.To > 0 {
+		to = min(to, a.opt.To)
+	}
+	if to > from {
+		a.waiting.at(key{class, g.stack, g.place}).blockedNs += to - from
+	}
+}

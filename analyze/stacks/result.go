@@ -1,0 +1,248 @@
+package stacks
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// Result says where goroutines had stopped that waited. Times are in ns.
+type Result struct {
+	// Frames are the places in the program that the stacks are made of.
+	Frames []Frame `json:"frames"`
+	// Rows hold all waiting, by class and stack, most first. They sum to the waiting of
+	// the classes exactly.
+	Rows []Row `json:"rows"`
+	// Woken has for each class the stacks of those who made its goroutines runnable, at
+	// which most of its waiting began: at most 3, and 100 in all, most first.
+	Woken []Woken `json:"woken"`
+}
+
+// Frame is a place in the program.
+type Frame struct {
+	Function string `json:"function"` // its name
+	File     string `json:"file"`     // path of the source file
+	Line     int64  `json:"line"`     // in that file
+}
+
+// Row is the waiting of one class at one stack.
+type Row struct {
+	Class int32 `json:"class"` // id of the class in classes
+	// Place is what the stack is: "stopped", where the goroutine had stopped before;
+	// "created", the go statement, if it had not run yet; "not recorded"; "others" for
+	// the further stacks of the class together.
+	Place  Place             `json:"place"`
+	Stack  []int32           `json:"stack"`  // indices in frames, innermost first; empty if there is none
+	Waits  int64             `json:"waits"`  // how many waits
+	WaitNs int64             `json:"ns"`     // their sum
+	Causes []waits.CauseTime `json:"causes"` // of it, those that have any; they sum to ns exactly
+	// BlockedNs is for how long goroutines of the class were blocked there: from the
+	// stop until they were made runnable, or to the end of the trace.
+	BlockedNs int64 `json:"blocked_ns"`
+}
+
+// Woken are waits of one class that began at one stack of others.
+type Woken struct {
+	Class  int32   `json:"class"` // id of the class in classes
+	Stack  []int32 `json:"stack"` // indices in frames, innermost first
+	Waits  int64   `json:"waits"` // how many waits
+	WaitNs int64   `json:"ns"`    // their sum
+}
+
+// Bounds of a result.
+const (
+	mostWaiting = 300 // stacks for their waiting
+	mostBlocked = 100 // further ones for their blocked time
+	mostRows    = 480 // with those of classes that would have none
+	coverage    = 99  // per cent of the time that they need not exceed
+
+	wokenPerClass = 3
+	mostWoken     = 100
+)
+
+// Resolver reads what decisions have handles of.
+type Resolver struct {
+	// Frames returns a stack, innermost frame first.
+	Frames func(stack int32) []Frame
+	// Class returns the id of a class in the result of package waits, which is
+	// [waits.ClassOthers] for those that share an account there.
+	Class func(handle int32) int32
+}
+
+// Finish ends the account at a time, in ns, and returns it. open is
+// [ledger.Ledger.Open]. The Accumulator must not be used any more.
+func (a *Accumulator) Finish(end int64, open []ledger.Open, r Resolver) Result {
+	for _, o := range open {
+		if g := a.gors.Find(o.Slot); g != nil && o.Activity == ledger.Waiting && g.blocked {
+			a.bookBlocked(g, a.classes[o.Class], o.Since, end)
+		}
+	}
+	t := &texts{resolve: r, frames: []Frame{}, index: map[Frame]int32{}, stacks: map[int32][]int32{}}
+	rows := a.rows(r.Class)
+	out := Result{Rows: []Row{}, Woken: a.mostOf(r.Class, t)}
+	shown := chosen(rows)
+	rest := map[int32]*sums{}
+	for _, s := range rows {
+		if shown[s.key] {
+			out.Rows = append(out.Rows, s.row(t))
+			continue
+		}
+		to := rest[s.class]
+		if to == nil {
+			to = &sums{key: key{class: s.class, place: others}}
+			rest[s.class] = to
+		}
+		to.add(&s.account)
+	}
+	for _, s := range rest {
+		out.Rows = append(out.Rows, s.row(t))
+	}
+	slices.SortFunc(out.Rows, compareRows)
+	out.Frames = t.frames
+	return out
+}
+
+// compareRows orders rows by their waiting, then by what they are.
+func compareRows(x, y Row) int {
+	return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), cmp.Compare(y.BlockedNs, x.BlockedNs), cmp.Compare(x.Class, y.Class),
+		cmp.Compare(x.Place, y.Place), slices.Compare(x.Stack, y.Stack))
+}
+
+// sums is the account of a key.
+type sums struct {
+	key
+	account
+	ns int64
+}
+
+func (s *sums) add(o *account) {
+	s.waits += o.waits
+	s.blockedNs += o.blockedNs
+	for i, ns := range o.causes {
+		s.causes[i] += ns
+		s.ns += ns
+	}
+}
+
+func (s *sums) row(t *texts) Row {
+	r := Row{Class: s.class, Place: places[s.place], Stack: t.stack(s.stack), Waits: s.waits, WaitNs: s.ns, BlockedNs: s.blockedNs, Causes: []waits.CauseTime{}}
+	for i, c := range waits.Causes() {
+		if s.causes[i] != 0 {
+			r.Causes = append(r.Causes, waits.CauseTime{Cause: c, Ns: s.causes[i]})
+		}
+	}
+	return r
+}
+
+// rows are the accounts, by the ids of the classes, in a fixed order.
+func (a *Accumulator) rows(class func(int32) int32) []*sums {
+	var out []*sums
+	of := map[key]*sums{}
+	for i, k := range a.waiting.keys {
+		if k.class != noClass {
+			k.class = class(k.class)
+		}
+		s := of[k]
+		if s == nil {
+			s = &sums{key: k}
+			of[k] = s
+			out = append(out, s)
+		}
+		s.add(&a.waiting.accounts[i])
+	}
+	return out
+}
+
+// chosen are the keys whose accounts have rows of their own: those of the most waiting
+// and the most blocked time, and the first of each class.
+func chosen(rows []*sums) map[key]bool {
+	shown := map[key]bool{}
+	most(rows, mostWaiting, shown, func(s *sums) int64 { return s.ns })
+	most(rows, mostBlocked, shown, func(s *sums) int64 { return s.blockedNs })
+	slices.SortStableFunc(rows, func(x, y *sums) int { return cmp.Compare(y.ns, x.ns) })
+	has := map[int32]bool{}
+	for k := range shown {
+		has[k.class] = true
+	}
+	for _, s := range rows {
+		if len(shown) < mostRows && s.ns > 0 && s.place != others && !has[s.class] {
+			shown[s.key], has[s.class] = true, true
+		}
+	}
+	return shown
+}
+
+// most chooses at most n rows that cover enough of a time.
+func most(rows []*sums, n int, shown map[key]bool, time func(*sums) int64) {
+	slices.SortStableFunc(rows, func(x, y *sums) int { return cmp.Compare(time(y), time(x)) })
+	var all, covered int64
+	for _, s := range rows {
+		all += time(s)
+	}
+	for _, s := range rows {
+		if n == 0 || time(s) == 0 || covered/coverage*100 >= all {
+			return
+		}
+		covered += time(s)
+		if s.place != others && !shown[s.key] {
+			shown[s.key] = true
+			n--
+		}
+	}
+}
+
+// mostOf returns the stacks that made most of each class runnable.
+func (a *Accumulator) mostOf(class func(int32) int32, t *texts) []Woken {
+	type wakers struct {
+		key
+		wakeUps
+	}
+	var list []wakers
+	for i, k := range a.woken.keys {
+		if k.stack != 0 && class(k.class) != waits.ClassOthers {
+			list = append(list, wakers{k, a.woken.accounts[i]})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y wakers) int { return cmp.Compare(y.ns, x.ns) })
+	out, has := []Woken{}, map[int32]int{}
+	for _, w := range list {
+		if len(out) == mostWoken {
+			break
+		}
+		if id := class(w.class); has[id] < wokenPerClass {
+			has[id]++
+			out = append(out, Woken{Class: id, Stack: t.stack(w.stack), Waits: w.waits, WaitNs: w.ns})
+		}
+	}
+	return out
+}
+
+// texts are the frames of the result, each once.
+type texts struct {
+	resolve Resolver
+	frames  []Frame
+	index   map[Frame]int32
+	stacks  map[int32][]int32
+}
+
+// stack returns the frames of a stack by their indices.
+func (t *texts) stack(handle int32) []int32 {
+	if s, ok := t.stacks[handle]; ok {
+		return s
+	}
+	out := []int32{}
+	if handle != 0 {
+		for _, f := range t.resolve.Frames(handle) {
+			i, ok := t.index[f]
+			if !ok {
+				i = int32(len(t.frames))
+				t.frames, t.index[f] = append(t.frames, f), i
+			}
+			out = append(out, i)
+		}
+	}
+	t.stacks[handle] = out
+	return out
+}

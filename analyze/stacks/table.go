@@ -1,0 +1,84 @@
+package stacks
+
+// Place says what a stack is to the waits that belong to it.
+type Place string
+
+// The places, in the order of their numbers.
+const (
+	NotRecorded Place = "not recorded" // the trace does not say where the goroutine had stopped
+	Stopped     Place = "stopped"      // where it had stopped
+	Created     Place = "created"      // the go statement: it had not run yet
+	Others      Place = "others"       // further stacks of the class
+)
+
+// place is a Place as a number.
+type place uint8
+
+const (
+	notRecorded place = iota
+	stopped
+	created
+	others
+)
+
+var places = [...]Place{NotRecorded, Stopped, Created, Others}
+
+// key tells the accounts apart: class and stack are handles, as the decisions have them.
+type key struct {
+	class, stack int32
+	place        place
+}
+
+// table has an account for each key, up to a number of them.
+type table[Account any] struct {
+	keys     []key // of each account
+	accounts []Account
+	index    map[key]int32
+	most     int
+	recently [256]recent
+}
+
+// recent is a key that was looked up lately.
+type recent struct {
+	key   key
+	index int32 // plus 1
+}
+
+// newTable returns a table with at most so many accounts, and one of the Others for each
+// class that has more, at most as many again.
+func newTable[Account any](most int) *table[Account] {
+	return &table[Account]{index: map[key]int32{}, most: most}
+}
+
+// at returns the account of a key. The pointer is good until the next call.
+//
+// OPT: the map takes three times as long as all else that a wait costs here.
+func (t *table[Account]) at(k key) *Account {
+	r := &t.recently[(uint32(k.stack)*31+uint32(k.class))%uint32(len(t.recently))]
+	if r.index == 0 || r.key != k {
+		*r = recent{k, t.find(k) + 1}
+	}
+	return &t.accounts[r.index-1]
+}
+
+// find returns the index of the account of a key.
+func (t *table[Account]) find(k key) int32 {
+	if i, ok := t.index[k]; ok {
+		return i
+	}
+	switch n := len(t.keys); {
+	case n < t.most, k == everybody:
+	case k.place != others && k.stack != 0:
+		return t.find(key{class: k.class, place: others})
+	case n >= 2*t.most:
+		return t.find(everybody)
+	}
+	i := int32(len(t.keys))
+	var empty Account
+	t.keys, t.accounts = append(t.keys, k), append(t.accounts, empty)
+	t.index[k] = i
+	return i
+}
+
+// everybody is the key of what has no account of its class.
+var everybody = key{class: noClass, place: others}
