@@ -246,3 +246,12 @@ func (t *texts) stack(handle int32) []int32 {
 	t.stacks[handle] = out
 	return out
 }
+
+// Of returns the frames of a stack, innermost first.
+func (r *Result) Of(stack []int32) []Frame {
+	out := make([]Frame, len(stack))
+	for i, f := range stack {
+		out[i] = r.Frames[f]
+	}
+	return out
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/compare"
@@ -42,6 +43,7 @@ type Analysis struct {
 	Requests       Requests               `json:"requests"`       // tasks and regions by type
 	Span           analyze.Span           `json:"span"`           // how much of the work had to be done one after the other
 	Classes        []Class                `json:"classes"`        // waiting by class of goroutines, longest first
+	Stacks         stacks.Result          `json:"stacks"`         // where in the program they had stopped before they waited
 	Findings       []findings.Finding     `json:"findings"`       // what the detectors found, by severity, then cost
 	Detectors      []analyze.Detector     `json:"detectors"`      // the detectors that ran
 	// Focus is which part of the trace it is about; only with --from, --to, --class or
