@@ -34,7 +34,7 @@ type Accumulator struct {
 // goroutine is what is known of one that has not ended.
 type goroutine struct {
 	stack   int32 // where it stopped last, or was created
-	waker   int32 // stack of who made it runnable last
+	waker   int32 // stack of who made it runnable again
 	place   place // what stack is
 	blocked bool  // it stopped, and not for a system call
 }
@@ -46,7 +46,7 @@ type account struct {
 	blockedNs int64
 }
 
-// wakeUps are the waits of a class that began at a stack of others.
+// wakeUps are the waits of a class that began at a stack of another goroutine.
 type wakeUps struct{ waits, ns int64 }
 
 // New returns an Accumulator that has seen nothing.
@@ -104,7 +104,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note) {
 		g.stack, g.place = d.Stack, created
 	}
 	g.waker = 0
-	if d.By >= 0 {
+	if d.By >= 0 && d.Why != reference.WhyCreate {
 		g.waker = d.Stack
 	}
 }

@@ -15,8 +15,9 @@ type Result struct {
 	// Rows hold all waiting, by class and stack, most first. They sum to the waiting of
 	// the classes exactly.
 	Rows []Row `json:"rows"`
-	// Woken has for each class the stacks of those who made its goroutines runnable, at
-	// which most of its waiting began: at most 3, and 100 in all, most first.
+	// Woken has for each class the stacks of those who made its goroutines runnable again,
+	// at which most of its waiting began: at most 3, and 100 in all, most first. The go
+	// statements are in Rows.
 	Woken []Woken `json:"woken"`
 }
 
@@ -43,7 +44,7 @@ type Row struct {
 	BlockedNs int64 `json:"blocked_ns"`
 }
 
-// Woken are waits of one class that began at one stack of others.
+// Woken are waits of one class that began at one stack of other goroutines.
 type Woken struct {
 	Class  int32   `json:"class"` // id of the class in classes
 	Stack  []int32 `json:"stack"` // indices in frames, innermost first

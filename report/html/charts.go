@@ -60,6 +60,11 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 	if err := add("data_timeline", p); err != nil {
 		return nil, err
 	}
+	if f := newFlame(r); f != nil {
+		if err := add("data_stacks", f); err != nil {
+			return nil, err
+		}
+	}
 	if !withECharts {
 		return out, nil
 	}

@@ -33,6 +33,7 @@ type classRow struct {
 	Worst   []place
 	Tasks   string // types of user tasks
 	Regions string
+	Stacks  string // link to where it had stopped before it waited
 	Text    string // what the filter looks at
 }
 
@@ -84,7 +85,7 @@ func newClasses(r *analyze.Result) *classesView {
 			v.More = len(cs) - i
 			break
 		}
-		o := classRow{ID: c.ID, Name: className(c.Name), Creator: creatorName(c.Creator), System: c.System}
+		o := classRow{ID: c.ID, Name: className(c.Name), Creator: creatorName(c.Creator), System: c.System, Stacks: stacksHref(r, c.ID)}
 		w := c.Waits
 		causes := classCauses(c)
 		main := cell{Text: "–"}

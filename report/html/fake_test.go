@@ -1,14 +1,17 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -104,6 +107,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		}
 		r.Waits.OverTime.Causes = append(r.Waits.OverTime.Causes, s)
 	}
+	r.Stacks = fakeStacks(rnd, r.Waits.Classes, names)
 	fakeProcs(rnd, r, ps, end)
 	fakeTimeline(rnd, r, ps, bins, end)
 	r.Fairness.Jain, r.Fairness.MaxLagNs, r.Fairness.LittleError = 0.871, 212_000_000, 0.0031
@@ -261,4 +265,29 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 		}
 		t.Windows = append(t.Windows, win)
 	}
+}
+
+// fakeStacks gives each class three stacks, of up to seven functions with such names.
+func fakeStacks(rnd *rand.Rand, classes []waits.Class, names []string) stacks.Result {
+	var out stacks.Result
+	for i, n := range append([]string{"runtime.chanrecv1", "sync.(*Mutex).Lock"}, names...) {
+		out.Frames = append(out.Frames, stacks.Frame{Function: n, File: "/src/" + names[(i+5)%len(names)] + ".go", Line: int64(10 + i)})
+	}
+	for _, c := range classes {
+		for k, place := range []stacks.Place{stacks.Stopped, stacks.Created, stacks.Others} {
+			row := stacks.Row{Class: c.ID, Place: place, Waits: c.Waits.Count / 3, BlockedNs: rnd.Int64N(1e9)}
+			for _, w := range c.Causes {
+				row.Causes = append(row.Causes, waits.CauseTime{Cause: w.Cause, Ns: w.Ns / int64(2+k)})
+				row.WaitNs += w.Ns / int64(2+k)
+			}
+			for range 2 + rnd.IntN(6) {
+				if place != stacks.Others {
+					row.Stack = append(row.Stack, rnd.Int32N(int32(len(out.Frames))))
+				}
+			}
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	slices.SortStableFunc(out.Rows, func(x, y stacks.Row) int { return cmp.Compare(y.WaitNs, x.WaitNs) })
+	return out
 }

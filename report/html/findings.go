@@ -46,6 +46,7 @@ type actor struct {
 	Where   string
 	Stack   []Name
 	More    int
+	Waited  string // link to where its class had stopped before it waited
 }
 
 type detector struct {
@@ -139,7 +140,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 				o.MoreAct = len(f.Actors) - j
 				break
 			}
-			b := actor{Role: words.Visible(a.Role)}
+			b := actor{Role: words.Visible(a.Role), Waited: actorStacks(r, &a)}
 			if a.Class != "" {
 				n := name(a.Class)
 				b.Class = &n

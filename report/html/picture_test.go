@@ -89,8 +89,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 	n := 0
 	for _, m := range regexp.MustCompile(` href="#([^"]+)"`).FindAllStringSubmatch(s, -1) {
-		if strings.HasPrefix(m[1], "t=") {
-			continue // a stretch of the timeline
+		if strings.HasPrefix(m[1], "t=") || strings.HasPrefix(m[1], "f=") {
+			continue // a stretch of the timeline, or a class in the flame graph
 		}
 		n++
 		if !ids[m[1]] {

@@ -63,6 +63,7 @@ type view struct {
 	Classes     *classesView
 	Lives       *livesView
 	Requests    *requestsView
+	Stacks      *stacksView
 	Fair        *fairView
 	Split       *splitView
 	Glossary    []glossaryPart
@@ -170,15 +171,18 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Time = newTime(r)
 	v.Classes = newClasses(r)
 	v.Lives = newLives(r)
+	v.Stacks = newStacks(r)
 	v.Requests = newRequests(r)
 	v.Fair = newFair(r)
 	v.Split = newSplit(doc.Split)
 	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}
-	if v.Lives != nil {
-		v.Nav = append(v.Nav, navItem{"lives", "Lives", ""})
-	}
-	if v.Requests != nil {
-		v.Nav = append(v.Nav, navItem{"requests", "Requests", ""})
+	for _, section := range []struct {
+		there bool
+		item  navItem
+	}{{v.Lives != nil, navItem{"lives", "Lives", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}, {v.Requests != nil, navItem{"requests", "Requests", ""}}} {
+		if section.there {
+			v.Nav = append(v.Nav, section.item)
+		}
 	}
 	v.Nav = append(v.Nav, navItem{"fairness", "Fairness", ""})
 	if v.Split != nil {

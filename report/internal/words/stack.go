@@ -27,7 +27,7 @@ func Stack(p stacks.Place, fs []stacks.Frame) string {
 func Where(fs []stacks.Frame) string {
 	at := 0
 	for i, f := range fs {
-		if pkg, _ := std.Split(f.Function); !std.Has(pkg) {
+		if OwnerOf(f.Function) == Program {
 			at = i
 			break
 		}
@@ -40,6 +40,27 @@ func Where(fs []stacks.Frame) string {
 		s += ", in " + Base(Visible(fs[at-1].Function))
 	}
 	return s
+}
+
+// Owner says whose a function is.
+type Owner int
+
+// The owners.
+const (
+	Program Owner = iota
+	Library       // Go's own
+	Runtime
+)
+
+// OwnerOf returns whose a function is, by its package.
+func OwnerOf(function string) Owner {
+	switch pkg, _ := std.Split(function); {
+	case pkg == "runtime":
+		return Runtime
+	case std.Has(pkg):
+		return Library
+	}
+	return Program
 }
 
 // Line is the file and line of a frame, without the folder.
