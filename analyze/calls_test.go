@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -55,13 +56,22 @@ func TestCallsAtOnce(t *testing.T) {
 	}
 }
 
+// handles stand for themselves.
+var handles = stacks.Resolver{
+	Frames: func(stack int32) []stacks.Frame { return []stacks.Frame{{Line: int64(stack)}} },
+	Class:  func(handle int32) int32 { return handle },
+}
+
 // accountOf is what all accumulators make of a stream, which they get at once or one
 // decision after the other, and how many decisions are brief system calls.
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
 	told := []string{}
-	ws := waits.New(waits.Options{OnWait: func(_ int, g, from, to int64, causes []int64) {
+	var ended []waits.Ended
+	ws := waits.New(waits.Options{OnWait: func(at int, g, from, to int64, causes []int64) {
 		told = append(told, fmt.Sprint(g, from, to, causes))
+		ended = append(ended, waits.Ended{From: from, Causes: [waits.NumCauses]int64(causes), At: int32(at)})
 	}})
+	where := stacks.New(stacks.Options{})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))
 	fair, lives, tl := fairness.New(fairness.Options{}), breakdown.New(breakdown.Options{}), timeline.New(timeline.Options{})
 	count := func(b *ledger.Block) {
@@ -69,7 +79,8 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 			n += b.Calls(i)
 		}
 	}
-	feed := ledger.NewFeed(ws.Add, ps.Add, fair.Add, lives.Add, func(b *ledger.Block) { tl.Add(b) }, found.Add, count)
+	stacksAdd := func(b *ledger.Block) { where.Add(b, ended); ended = ended[:0] }
+	feed := ledger.NewFeed(ws.Add, stacksAdd, ps.Add, fair.Add, lives.Add, func(b *ledger.Block) { tl.Add(b) }, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)
 	} else {
@@ -84,6 +95,7 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	return map[string]any{
 		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
 		"breakdown": lives.Finish(end, feed.Open(), nil),
+		"stacks":    where.Finish(end, feed.Open(), handles),
 		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end),
 	}, n
 }

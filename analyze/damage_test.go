@@ -110,6 +110,7 @@ func runDamaged(t testing.TB, trace []byte) *analyze.Result {
 		oneLine(t, w)
 	}
 	addsUp(t, res, int64(len(trace)))
+	checkStacks(t, res)
 	return res
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/wire"
+	"github.com/gmpscope/gmpscope/internal/damage"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
@@ -34,7 +37,7 @@ func TestStacksHoldAllWaiting(t *testing.T) {
 }
 
 // checkStacks holds the rows of the stacks against the waits of the classes.
-func checkStacks(t *testing.T, r *analyze.Result) {
+func checkStacks(t testing.TB, r *analyze.Result) {
 	t.Helper()
 	type causes map[waits.Cause]int64
 	got, count := map[int32]causes{}, map[int32]int64{}
@@ -69,6 +72,48 @@ func checkStacks(t *testing.T, r *analyze.Result) {
 				t.Errorf("class %d, which is none: %d ns of %s", id, ns, cause)
 			}
 		}
+	}
+}
+
+// TestStacksWithHoles takes entries out of the stack tables: the waits stay, those whose
+// stack is gone are not recorded, and no other stack changes.
+func TestStacksWithHoles(t *testing.T) {
+	whole := tracetest.Recorded(t, "mutex-go1.26-p4")
+	before := runDamaged(t, whole)
+	tr := damage.Parse(whole)
+	n := 0
+	for i := range tr.Blocks {
+		blk := &tr.Blocks[i]
+		blk.Events = slices.DeleteFunc(blk.Events, func(e damage.Event) bool {
+			if e.Kind == wire.Stack {
+				n++
+			}
+			return e.Kind == wire.Stack && n%3 == 0
+		})
+	}
+	after := runDamaged(t, tr.Bytes())
+	if n < 10 || after == nil {
+		t.Fatalf("%d stacks: %v", n, after)
+	}
+	if b, a := &before.Waits.All, &after.Waits.All; b.Count != a.Count || b.TotalNs != a.TotalNs {
+		t.Errorf("%d waits of %d ns, want %d of %d", a.Count, a.TotalNs, b.Count, b.TotalNs)
+	}
+	want, _ := shownSites(before)
+	got, _ := shownSites(after)
+	gone, kept := siteTime{}, siteTime{}
+	for at, g := range got {
+		switch w := want[at]; {
+		case at.stack == "":
+			gone.ns += g.ns - w.ns
+		case g.ns > w.ns || g.waits > w.waits:
+			t.Errorf("%s %s: %+v, want %+v", at.place, at.stack, g, w)
+		default:
+			kept.ns += g.ns
+		}
+	}
+	t.Logf("%d ns lost their stack, %d kept it", gone.ns, kept.ns)
+	if gone.ns == 0 || kept.ns == 0 {
+		t.Errorf("%d ns lost their stack, %d kept it", gone.ns, kept.ns)
 	}
 }
 

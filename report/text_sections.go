@@ -103,7 +103,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 		if i > 0 {
 			t.line("")
 		}
-		t.finding(f)
+		t.finding(r, f)
 		t.gain(split, i)
 	}
 	if len(brief) > 0 {
@@ -156,7 +156,7 @@ func (t *text) suppressed(list []findings.Suppressed) {
 	}
 }
 
-func (t *text) finding(f findings.Finding) {
+func (t *text) finding(r *analyze.Result, f findings.Finding) {
 	head := fmt.Sprintf("%s  %s", t.in(severityStyle[f.Severity], words.Visible(string(f.Severity))), t.in(bold, words.Visible(f.ID)))
 	if f.CostNs > 0 {
 		head += "  costs " + quantity.Duration(f.CostNs)
@@ -183,6 +183,9 @@ func (t *text) finding(f findings.Finding) {
 			break
 		}
 		t.para(4, actor(a))
+		if s := words.Stopped(r, &a); s != "" {
+			t.para(6, s)
+		}
 	}
 	if f.ToNs > f.FromNs {
 		t.para(4, fmt.Sprintf("when: %s to %s; how it is known: %s", quantity.Instant(f.FromNs), quantity.Instant(f.ToNs), words.Basis(f.Basis)))
@@ -562,7 +565,11 @@ func (t *text) fairness(r *analyze.Result) {
 		s := fmt.Sprintf("Work and span: %s of work, of which a chain of %s had to be done one after the other: it could keep %s busy. Busy time %s; no scheduler could do it in less than %s (efficiency %s).",
 			quantity.Duration(x.WorkNs), quantity.Duration(x.SpanNs), quantity.Amount(x.Parallelism, "P", "Ps"), quantity.Duration(x.BusyNs), quantity.Duration(x.BoundNs), quantity.Percent(x.Efficiency))
 		if len(x.Path) > 0 {
-			s += fmt.Sprintf(" Most of the chain: %s, %s.", words.Class(x.Path[0].Name), quantity.Part(x.Path[0].Ns, x.SpanNs))
+			s += fmt.Sprintf(" Most of the chain: %s, %s", words.Class(x.Path[0].Name), quantity.Part(x.Path[0].Ns, x.SpanNs))
+			if len(x.Path[0].Stack) > 0 {
+				s += "; the longest part of that ended in " + words.Class(words.InProgram(x.Path[0].Stack))
+			}
+			s += "."
 		}
 		t.para(2, s)
 	}

@@ -82,9 +82,9 @@ func (a *Accumulator) Add(b *ledger.Block, ended []waits.Ended) {
 		case reference.KindStop:
 			a.stop(d, n)
 		case reference.KindSyscall:
-			if k := b.Calls(i); k > 0 { // after them it runs on
+			if k := b.Calls(i); k > 0 { // the last of them is the one that matters
 				next = i + k
-				continue
+				d = &ds[next-2]
 			}
 			a.leave(n.G, d.Stack, false)
 		}

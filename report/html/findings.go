@@ -47,6 +47,7 @@ type actor struct {
 	Stack   []Name
 	More    int
 	Waited  string // link to where its class had stopped before it waited
+	Stopped string // where that was most
 }
 
 type detector struct {
@@ -140,7 +141,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 				o.MoreAct = len(f.Actors) - j
 				break
 			}
-			b := actor{Role: words.Visible(a.Role), Waited: actorStacks(r, &a)}
+			b := actor{Role: words.Visible(a.Role), Waited: actorStacks(r, &a), Stopped: words.Cut(words.Stopped(r, &a), 400)}
 			if a.Class != "" {
 				n := name(a.Class)
 				b.Class = &n

@@ -99,6 +99,10 @@ func TestBrowserFlame(t *testing.T) {
 	at := browsertest.Eval[point](p, `(() => { const e = gms.flame.root.list[0].list[0].e; e.scrollIntoView({ block: "center", behavior: "instant" }); const r = e.getBoundingClientRect(); return { X: r.left + r.width / 2, Y: r.top + 8 } })()`)
 	p.Hover(at.X, at.Y)
 	p.Wait(`!document.getElementById("flame-tip").hidden && document.getElementById("flame-tip").textContent.includes(gms.flame.root.list[0].list[0].frame.l)`)
+	// Lines of one function are one frame, whose time is theirs.
+	if bad := browsertest.Eval[string](p, `(() => { const bad = []; (function look(n) { const sum = [...n.lines.values()].reduce((a, b) => a + b, 0); if (n.lines.size && sum !== n.ns) bad.push(n.frame.s); n.list.forEach(look); })(gms.flame.root); return bad.join() })()`); bad != "" {
+		t.Errorf("lines do not sum to %s", bad)
+	}
 	p.Check()
 
 	phone := b.Open(t, file, "f=1,all,waiting", browsertest.View{Width: 390, Height: 740, Scale: 2, Dark: true})

@@ -160,11 +160,8 @@ func stacksHref(r *analyze.Result, class int32) string {
 
 // actorStacks links to the stacks of the class of an actor; "" if there are none.
 func actorStacks(r *analyze.Result, a *findings.Actor) string {
-	for i := range r.Waits.Classes {
-		c := &r.Waits.Classes[i]
-		if a.Class != "" && c.Name == a.Class && (a.Creator == "" || c.Creator == a.Creator) {
-			return stacksHref(r, c.ID)
-		}
+	if c := words.ClassOf(r, a); c != nil {
+		return stacksHref(r, c.ID)
 	}
 	return ""
 }

@@ -4,7 +4,7 @@
 (() => {
   const d = gms.data("data_stacks"), box = document.getElementById("flame");
   if (!d || !box) return;
-  const { el, dur, percent, group } = gms;
+  const { el, dur, percent } = gms;
   const graph = document.getElementById("flame-graph"), tip = document.getElementById("flame-tip"), info = document.getElementById("flame-info");
   const pick = { class: document.getElementById("flame-class"), cause: document.getElementById("flame-cause"), measure: document.getElementById("flame-measure") };
   const system = new Set(d.classes.filter(c => c.sys).map(c => String(c.id)));
@@ -28,7 +28,8 @@
     return ns;
   }
 
-  function node(parent, frame) { return { parent, frame, ns: 0, own: 0, kids: new Map(), depth: parent ? parent.depth + 1 : 0 }; }
+  /** A function, called by parent, and its time by line. */
+  function node(parent, frame) { return { parent, frame, ns: 0, own: 0, lines: new Map(), kids: new Map(), depth: parent ? parent.depth + 1 : 0 }; }
 
   /** The tree of the rows that are asked for. */
   function build() {
@@ -44,9 +45,10 @@
         if (!at.kids.has(key)) at.kids.set(key, node(at, frame));
         at = at.kids.get(key);
         at.ns += ns;
+        if (frame.l) at.lines.set(frame.l, (at.lines.get(frame.l) || 0) + ns);
       };
-      if (heads[row.p]) step(row.p, heads[row.p]);
-      for (let i = row.s.length - 1; i >= 0; i--) step(row.s[i], d.frames[row.s[i]]);
+      if (heads[row.p]) step("(" + row.p, heads[row.p]);
+      for (let i = row.s.length - 1; i >= 0; i--) step(d.frames[row.s[i]].f || d.frames[row.s[i]].s, d.frames[row.s[i]]);
       at.own += ns;
     }
     (function order(n) {
@@ -59,8 +61,9 @@
   let root = null, zoomed = null, chosen = null;
 
   function say(n) {
-    const f = n.frame, rows = [];
-    if (f.l) rows.push(f.l);
+    const f = n.frame, lines = [...n.lines].sort((a, b) => b[1] - a[1]), rows = [];
+    for (const [line, ns] of lines.slice(0, 4)) rows.push(line + (lines.length > 1 ? ": " + dur(ns) : ""));
+    if (lines.length > 4) rows.push(lines.length - 4 + " more lines");
     rows.push(dur(n.ns) + ", " + percent(root.ns ? n.ns / root.ns : 0) + " of all shown");
     if (n.own > 0 && n.list.length) rows.push(dur(n.own) + " of it here itself");
     return [f.f || f.s, rows];

@@ -5,7 +5,11 @@ import (
 	"path"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
@@ -42,6 +46,39 @@ func Where(fs []stacks.Frame) string {
 	return s
 }
 
+// Stopped says where the class of a victim had stopped before most of its waiting; "" if
+// that is not known.
+func Stopped(r *analyze.Result, a *findings.Actor) string {
+	c := ClassOf(r, a)
+	if c == nil || a.Role != findings.Victim {
+		return ""
+	}
+	for i := range r.Stacks.Rows { // most waiting first
+		row := &r.Stacks.Rows[i]
+		if row.Class != c.ID || row.WaitNs == 0 {
+			continue
+		}
+		at, part := Where(r.Stacks.Of(row.Stack)), quantity.Part(row.WaitNs, c.Waits.TotalNs)
+		switch row.Place {
+		case stacks.Stopped:
+			return fmt.Sprintf("before %s of its waiting, its class had stopped at %s", part, at)
+		case stacks.Created:
+			return fmt.Sprintf("%s of the waiting of its class came before the first run, created at %s", part, at)
+		}
+	}
+	return ""
+}
+
+// ClassOf returns the class of an actor, or nil if it has none.
+func ClassOf(r *analyze.Result, a *findings.Actor) *waits.Class {
+	for i := range r.Waits.Classes {
+		if c := &r.Waits.Classes[i]; a.Class != "" && c.Name == a.Class && (a.Creator == "" || c.Creator == a.Creator) {
+			return c
+		}
+	}
+	return nil
+}
+
 // Owner says whose a function is.
 type Owner int
 
@@ -61,6 +98,17 @@ func OwnerOf(function string) Owner {
 		return Library
 	}
 	return Program
+}
+
+// InProgram returns the innermost of some frames, each a function followed by its place,
+// that is of the program; the innermost of all if none is. There must be one.
+func InProgram(frames []string) string {
+	for _, s := range frames {
+		if fn, _, _ := strings.Cut(s, " ("); OwnerOf(fn) == Program {
+			return s
+		}
+	}
+	return frames[0]
 }
 
 // Line is the file and line of a frame, without the folder.
