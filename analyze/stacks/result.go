@@ -10,7 +10,8 @@ import (
 
 // Result says where goroutines had stopped that waited. Times are in ns.
 type Result struct {
-	// Frames are the places in the program that the stacks are made of.
+	// Frames are the places in the program that the stacks are made of, at most 4096. A
+	// stack ends before a frame that is not among them.
 	Frames []Frame `json:"frames"`
 	// Rows hold all waiting, by class and stack, most first. They sum to the waiting of
 	// the classes exactly.
@@ -61,6 +62,8 @@ const (
 
 	wokenPerClass = 3
 	mostWoken     = 100
+
+	mostFrames = 4096
 )
 
 // Resolver reads what decisions have handles of.
@@ -237,6 +240,9 @@ func (t *texts) stack(handle int32) []int32 {
 	if handle != 0 {
 		for _, f := range t.resolve.Frames(handle) {
 			i, ok := t.index[f]
+			if !ok && len(t.frames) == mostFrames {
+				break
+			}
 			if !ok {
 				i = int32(len(t.frames))
 				t.frames, t.index[f] = append(t.frames, f), i

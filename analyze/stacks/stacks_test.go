@@ -118,6 +118,27 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// A result has so many frames and no more, whatever the stacks are.
+func TestBoundedFrames(t *testing.T) {
+	deep := itself
+	deep.Frames = func(stack int32) (out []Frame) {
+		for i := range int64(128) {
+			out = append(out, Frame{Line: int64(stack)*128 + i})
+		}
+		return out
+	}
+	a := New(Options{})
+	var ds []reference.Decision
+	for i := range int32(200) {
+		ds = append(ds, cycle(int64(i)*20, 1, i+1, 10)...)
+	}
+	open := feed(a, ds...)
+	r := a.Finish(4000, open, deep)
+	if len(r.Frames) != mostFrames || len(r.Rows) < 190 {
+		t.Errorf("%d frames, %d rows", len(r.Frames), len(r.Rows))
+	}
+}
+
 // Blocked time is clipped to the window; a wait that began before it is not counted in it.
 func TestWindow(t *testing.T) {
 	ds := cycle(100, 1, 5, 50) // blocked to 110, waits to 160

@@ -14,6 +14,9 @@ import (
 // maxStackRows bounds the table of stacks; the flame graph has all.
 const maxStackRows = 25
 
+// flameName is how long names in the flame graph may be, in runes: it has thousands.
+const flameName = 240
+
 // stacksView shows where goroutines had stopped: a flame graph, which flame.js draws, and
 // a table.
 type stacksView struct {
@@ -143,7 +146,7 @@ func newFlame(r *analyze.Result) *flame {
 func newFlameFrame(f stacks.Frame) flameFrame {
 	n := name(f.Function)
 	return flameFrame{
-		Short: n.Short, Full: n.Full, Line: words.Cut(words.Visible(fmt.Sprintf("%s:%d", f.File, f.Line)), 300),
+		Short: n.Short, Full: words.Cut(n.Full, flameName), Line: words.Cut(words.Visible(fmt.Sprintf("%s:%d", f.File, f.Line)), flameName),
 		Kind: int(words.OwnerOf(f.Function)),
 	}
 }
