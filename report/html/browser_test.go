@@ -163,6 +163,10 @@ func TestBrowserHostileNames(t *testing.T) {
 			p.Type("n")
 		}
 		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 90, 140]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		shown := browsertest.Eval[string](p, `(() => { let all = ""; for (const e of document.querySelectorAll("#flame-graph .frame")) { e.dispatchEvent(new PointerEvent("pointermove", { bubbles: true })); all += document.getElementById("flame-tip").textContent; } return all })()`)
+		if !strings.Contains(shown, hostileNames[0]) || !strings.Contains(shown, hostileNames[4]) {
+			t.Error("the flame graph does not show the names")
+		}
 		if got := browsertest.Eval[string](p, `String(window.pwned)`); got != "undefined" {
 			t.Errorf("a name was executed: pwned = %s", got)
 		}
