@@ -69,7 +69,7 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	var ended []waits.Ended
 	ws := waits.New(waits.Options{OnWait: func(at int, g, from, to int64, causes []int64) {
 		told = append(told, fmt.Sprint(g, from, to, causes))
-		ended = append(ended, waits.Ended{From: from, Causes: [waits.NumCauses]int64(causes), At: int32(at)})
+		ended = append(ended, waits.Ended{From: from, To: to, Causes: [waits.NumCauses]int64(causes), At: int32(at)})
 	}})
 	where := stacks.New(stacks.Options{})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))

@@ -196,8 +196,8 @@ func (a *analysis) measure() {
 		title := fmt.Sprintf("goroutine %d waits %v", g, time.Duration(to-from))
 		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
-	a.limits.waits.OnWait = func(at int, _, from, _ int64, causes []int64) {
-		a.now.waited = append(a.now.waited, waits.Ended{At: int32(at), From: from, Causes: [waits.NumCauses]int64(causes)})
+	a.limits.waits.OnWait = func(at int, _, from, to int64, causes []int64) {
+		a.now.waited = append(a.now.waited, waits.Ended{At: int32(at), From: from, To: to, Causes: [waits.NumCauses]int64(causes)})
 	}
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
 	a.focusOn()

@@ -137,9 +137,9 @@ func (a *Accumulator) bookWait(w *waits.Ended, n *ledger.Note) {
 		to.waits++
 		by.waits++
 	}
+	by.ns += w.To - w.From
 	for i, ns := range &w.Causes {
 		to.causes[i] += ns
-		by.ns += ns
 	}
 }
 

@@ -20,7 +20,7 @@ func feed(a *Accumulator, ds ...reference.Decision) []ledger.Open {
 		var ended []Wait
 		for i := range b.Decisions {
 			if n := &b.Notes[i]; b.Decisions[i].Kind == reference.KindStart && n.Was == ledger.Runnable {
-				w := Wait{From: n.Since, At: int32(i)}
+				w := Wait{From: n.Since, To: b.Decisions[i].Time, At: int32(i)}
 				w.Causes[0] = b.Decisions[i].Time - n.Since
 				ended = append(ended, w)
 			}
@@ -156,7 +156,7 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	a := New(Options{})
-	f := ledger.NewFeed(func(b *ledger.Block) { a.Add(b, []Wait{{From: 130, At: 2, Causes: [NumCauses]int64{30}}}) })
+	f := ledger.NewFeed(func(b *ledger.Block) { a.Add(b, []Wait{{From: 130, To: 160, At: 2, Causes: [NumCauses]int64{30}}}) })
 	f.AddAll(ds)
 	if r := a.Finish(160, f.Open(), itself).Rows[0]; r.Waits != 0 || r.WaitNs != 30 {
 		t.Errorf("%d waits of %d ns", r.Waits, r.WaitNs)

@@ -72,6 +72,7 @@ func (o Options) withDefaults() Options {
 // divide waits otherwise.
 type Ended struct {
 	From   int64            // since when it counts, ns
+	To     int64            // until when, ns
 	Causes [NumCauses]int64 // ns, in the order of Causes
 	At     int32            // number of its start in the block of decisions
 }
