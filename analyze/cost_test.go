@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -19,14 +20,15 @@ import (
 
 // accumulators are those of step 5 and the detectors' step, each by itself, and all together.
 var accumulators = map[string]func() func(d *reference.Decision){
-	"waits":    func() func(*reference.Decision) { return ledger.NewFeed(waits.New(waits.Options{}).Add).Add },
-	"procs":    func() func(*reference.Decision) { return ledger.NewFeed(procs.New().Add).Add },
-	"fairness": func() func(*reference.Decision) { return ledger.NewFeed(fairness.New(fairness.Options{}).Add).Add },
-	"timeline": func() func(*reference.Decision) { return ledger.NewFeed(picture()).Add },
-	"findings": func() func(*reference.Decision) { return ledger.NewFeed(findings.NewSet(nil).Add).Add },
+	"waits":     func() func(*reference.Decision) { return ledger.NewFeed(waits.New(waits.Options{}).Add).Add },
+	"procs":     func() func(*reference.Decision) { return ledger.NewFeed(procs.New().Add).Add },
+	"fairness":  func() func(*reference.Decision) { return ledger.NewFeed(fairness.New(fairness.Options{}).Add).Add },
+	"breakdown": func() func(*reference.Decision) { return ledger.NewFeed(breakdown.New().Add).Add },
+	"timeline":  func() func(*reference.Decision) { return ledger.NewFeed(picture()).Add },
+	"findings":  func() func(*reference.Decision) { return ledger.NewFeed(findings.NewSet(nil).Add).Add },
 	"all": func() func(*reference.Decision) {
 		found := findings.NewSet(nil)
-		return ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New(fairness.Options{}).Add, picture(), found.Add).Add
+		return ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New(fairness.Options{}).Add, breakdown.New().Add, picture(), found.Add).Add
 	},
 }
 

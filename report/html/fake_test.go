@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -81,6 +82,7 @@ func fakeDoc(ps, bins int) *report.Document {
 			uTotal += total
 		}
 		r.Waits.Classes = append(r.Waits.Classes, c)
+		fakeLife(r, &c)
 		r.Fairness.Classes = append(r.Fairness.Classes, fairness.Class{ID: c.ID, Name: n, Creator: c.Creator, N: c.Goroutines, Jain: 1 - float64(i)/30, Gini: float64(i) / 30, MinMax: 0.4, MaxLagNs: 120_000_000 / int64(i+1)})
 	}
 	r.Waits.User = fakeSummary(rnd, uTotal, 380_118)
@@ -290,4 +292,19 @@ func fakeStacks(rnd *rand.Rand, classes []waits.Class, names []string) stacks.Re
 	}
 	slices.SortStableFunc(out.Rows, func(x, y stacks.Row) int { return cmp.Compare(y.WaitNs, x.WaitNs) })
 	return out
+}
+
+// fakeLife adds the life of a class.
+func fakeLife(r *analyze.Result, c *waits.Class) {
+	life := breakdown.Class{ID: c.ID, Name: c.Name, Creator: c.Creator, Runtime: c.System, Goroutines: c.Goroutines}
+	life.RunningNs, life.RunnableNs, life.SyscallNs, life.UnknownNs = c.RunningNs, c.Waits.TotalNs, c.RunningNs/7, c.RunningNs/20
+	for reason := range life.BlockedNs {
+		life.BlockedNs[reason] = c.Waits.TotalNs / int64(reason+2)
+	}
+	r.Breakdown.Classes = append(r.Breakdown.Classes, life)
+	if life.Runtime {
+		r.Breakdown.Runtime.Add(&life.Split)
+	} else {
+		r.Breakdown.Program.Add(&life.Split)
+	}
 }

@@ -34,7 +34,7 @@ type lifePart struct {
 func lifeParts(s *breakdown.Split) []lifePart {
 	return []lifePart{
 		{"user", "running", s.RunningNs}, {"missed", "runnable", s.RunnableNs}, {"idle", "blocked", s.Blocked()},
-		{"syscall", "system call", s.SyscallNs}, {"gap", "unknown", s.UnknownNs},
+		{"syscall", "system call", s.SyscallNs}, {"unused", "unknown", s.UnknownNs},
 	}
 }
 
