@@ -51,11 +51,14 @@ func LivesByWaiting(r *analyze.Result) []breakdown.Class {
 }
 
 // BlockedInWords lists the reasons that matter most, with their shares of the life: at
-// most so many.
+// most so many, and after the first only those of 1 % or more.
 func BlockedInWords(s *breakdown.Split, most int) string {
 	var parts []string
 	by := BlockedBySize(s)
-	for _, b := range by[:min(len(by), most)] {
+	for i, b := range by[:min(len(by), most)] {
+		if i > 0 && 100*b.Ns < s.LifeNs() {
+			break
+		}
 		parts = append(parts, words.Title(vocabulary.Blocked, b.Reason.String())+" "+quantity.Part(b.Ns, s.LifeNs()))
 	}
 	return words.List(parts)

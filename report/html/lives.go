@@ -63,7 +63,7 @@ func newLifeRow(c *breakdown.Class) lifeRow {
 		out.Cells = append(out.Cells, fnum(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
 	}
 	out.Bar = bar(segments, whole, 10, "life by what its goroutines did")
-	blocked := report.BlockedInWords(&c.Split, 3)
+	blocked := report.BlockedInWords(&c.Split, 2)
 	if blocked == "" {
 		blocked = "–"
 	}
