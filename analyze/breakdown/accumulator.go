@@ -57,12 +57,9 @@ func New(o Options) *Accumulator {
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.grow(b.Slots)
 	a.handles = b.Classes
-	ds, next := b.Decisions, 0 // the first that was not taken yet
+	ds := b.Decisions
 	notes := b.Notes[:len(ds)]
-	for i := range ds {
-		if i < next {
-			continue
-		}
+	for i := 0; i < len(ds); i++ {
 		d, to := &ds[i], running
 		switch d.Kind {
 		case reference.KindReady:
@@ -73,7 +70,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 		case reference.KindSyscall:
 			if k := b.Calls(i); k > 0 {
 				a.calls(ds[i:i+k], notes[i].G)
-				next = i + k
+				i += k - 1
 				continue
 			}
 			to = inSyscall
@@ -91,8 +88,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			continue
 		}
 		if n := &notes[i]; n.G != 0 {
-			r := a.turn(d, n.G, to)
-			if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
+			if r := a.turn(d, n.G, to); to == unseen {
 				if a.opt.Ends != nil {
 					a.opt.Ends(i)
 				}

@@ -248,13 +248,16 @@ func (l *Lives) calls(ds []reference.Decision, slot int32) {
 	}
 }
 
-// stopped is what a goroutine does after a KindStop.
+// stopped is what a goroutine does after a KindStop: unseen if it has ended, or nothing
+// is known of it any more.
 func stopped(d *reference.Decision) state {
 	switch d.Why {
 	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
 		return blocked + state(reasonOf(d))
 	case reference.WhySyscall:
 		return inSyscall
+	case reference.WhyExit, reference.WhyLost:
+		return unseen
 	}
 	return runnable // a KindReady follows
 }

@@ -178,7 +178,7 @@ func TestAllocates(t *testing.T) {
 }
 
 func TestNumCauses(t *testing.T) {
-	if n := len(waits.Causes()); n != NumCauses {
+	if n := len(waits.Causes()); n != waits.NumCauses {
 		t.Errorf("there are %d causes", n)
 	}
 }
