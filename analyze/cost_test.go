@@ -23,12 +23,12 @@ var accumulators = map[string]func() func(d *reference.Decision){
 	"waits":     func() func(*reference.Decision) { return ledger.NewFeed(waits.New(waits.Options{}).Add).Add },
 	"procs":     func() func(*reference.Decision) { return ledger.NewFeed(procs.New().Add).Add },
 	"fairness":  func() func(*reference.Decision) { return ledger.NewFeed(fairness.New(fairness.Options{}).Add).Add },
-	"breakdown": func() func(*reference.Decision) { return ledger.NewFeed(breakdown.New().Add).Add },
+	"breakdown": func() func(*reference.Decision) { return ledger.NewFeed(breakdown.New(breakdown.Options{}).Add).Add },
 	"timeline":  func() func(*reference.Decision) { return ledger.NewFeed(picture()).Add },
 	"findings":  func() func(*reference.Decision) { return ledger.NewFeed(findings.NewSet(nil).Add).Add },
 	"all": func() func(*reference.Decision) {
 		found := findings.NewSet(nil)
-		return ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New(fairness.Options{}).Add, breakdown.New().Add, picture(), found.Add).Add
+		return ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New(fairness.Options{}).Add, breakdown.New(breakdown.Options{}).Add, picture(), found.Add).Add
 	},
 }
 

@@ -83,7 +83,7 @@ type steps struct {
 func newSteps(tables *events.Tables) *steps {
 	s := &steps{
 		tables: tables, procs: procs.New(),
-		fair: fairness.New(fairness.Options{}), lives: breakdown.New(), timeline: timeline.New(timeline.Options{}),
+		fair: fairness.New(fairness.Options{}), lives: breakdown.New(breakdown.Options{}), timeline: timeline.New(timeline.Options{}),
 		found: findings.NewSet(all.Detectors(all.Default())),
 	}
 	s.waits = waits.New(waits.Options{
