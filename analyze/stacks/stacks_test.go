@@ -156,7 +156,9 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	a := New(Options{})
-	f := ledger.NewFeed(func(b *ledger.Block) { a.Add(b, []waits.Ended{{From: 130, To: 160, At: 2, Causes: [waits.NumCauses]int64{30}}}) })
+	f := ledger.NewFeed(func(b *ledger.Block) {
+		a.Add(b, []waits.Ended{{From: 130, To: 160, At: 2, Causes: [waits.NumCauses]int64{30}}})
+	})
 	f.AddAll(ds)
 	if r := a.Finish(160, f.Open(), itself).Rows[0]; r.Waits != 0 || r.WaitNs != 30 {
 		t.Errorf("%d waits of %d ns", r.Waits, r.WaitNs)
