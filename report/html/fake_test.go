@@ -109,7 +109,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		}
 		r.Waits.OverTime.Causes = append(r.Waits.OverTime.Causes, s)
 	}
-	r.Stacks = fakeStacks(rnd, r.Waits.Classes, names)
+	r.Stacks = fakeStacks(r.Waits.Classes, names)
 	fakeProcs(rnd, r, ps, end)
 	fakeTimeline(rnd, r, ps, bins, end)
 	r.Fairness.Jain, r.Fairness.MaxLagNs, r.Fairness.LittleError = 0.871, 212_000_000, 0.0031
@@ -270,7 +270,8 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 }
 
 // fakeStacks gives each class three stacks, of up to seven functions with such names.
-func fakeStacks(rnd *rand.Rand, classes []waits.Class, names []string) stacks.Result {
+func fakeStacks(classes []waits.Class, names []string) stacks.Result {
+	rnd := rand.New(rand.NewPCG(3, 4))
 	var out stacks.Result
 	for i, n := range append([]string{"runtime.chanrecv1", "sync.(*Mutex).Lock"}, names...) {
 		out.Frames = append(out.Frames, stacks.Frame{Function: n, File: "/src/" + names[(i+5)%len(names)] + ".go", Line: int64(10 + i)})

@@ -12,9 +12,10 @@ import (
 )
 
 // maxStackRows bounds the table of stacks; the flame graph has all.
-const maxStackRows = 25
+const maxStackRows = 20
 
-// flameName is how long names in the flame graph may be, in runes: it has thousands.
+// flameName is how long names in the flame graph, and in stacks, may be, in runes: there
+// are thousands.
 const flameName = 240
 
 // stacksView shows where goroutines had stopped: a flame graph, which flame.js draws, and
@@ -62,13 +63,13 @@ func newStacks(r *analyze.Result) *stacksView {
 
 func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class) stackRow {
 	frames := s.Of(row.Stack)
-	o := stackRow{Class: className(c.Name), Where: plainName(words.Stack(row.Place, frames))}
+	o := stackRow{Class: className(c.Name), Where: Name{Short: words.Cut(words.Stack(row.Place, frames), flameName)}}
 	for i, f := range frames {
 		if i == maxFrames {
 			o.More = len(frames) - i
 			break
 		}
-		o.Stack = append(o.Stack, name(fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)))
+		o.Stack = append(o.Stack, Name{Short: words.Cut(words.Visible(fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)), flameName)})
 	}
 	chief := cell{Text: "–"}
 	if by := words.BySize(row.Causes); len(by) > 0 {
@@ -80,9 +81,6 @@ func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class) stackRow {
 	}
 	return o
 }
-
-// plainName is a text of ours that holds names which are visible already.
-func plainName(s string) Name { return named(s, s) }
 
 // flame is the island for flame.js.
 type flame struct {
