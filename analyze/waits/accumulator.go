@@ -194,7 +194,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 		}
 		switch d.Kind {
 		case reference.KindReady:
-			a.ready(d, n)
+			a.ready(d, n, b.Waker(i))
 		case reference.KindMove:
 			a.move(d, n)
 		case reference.KindStart:

@@ -22,6 +22,7 @@ type class struct {
 	worstMin     int64 // what is longer is among them; -1 as long as all are
 	pairs        int32 // classes that ran while it waited
 	recent       [8]recentCell
+	wakings      *wakings // nil: none has waited
 }
 
 // class returns the index of a class, of which the ledger has another.

@@ -104,6 +104,7 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 			Waits: waits.summary(), Causes: causeTimes(&waits.causes), Antagonists: antagonists[ci],
 		}
 		k.ID, k.Name, k.Creator = name(int32(ci))
+		k.WokenBy, k.BlockedBefore = c.wakings.results(name)
 		if k.Antagonists == nil {
 			k.Antagonists = []Antagonist{}
 		}

@@ -16,6 +16,7 @@ type goroutine struct {
 	flags reference.Flags
 	// counted says that it is among the goroutines of its class.
 	counted bool
+	woken   woken // when it last became runnable
 }
 
 // goroutine returns d's goroutine, and takes over what is known of it.
@@ -81,7 +82,7 @@ func (a *Accumulator) queueFor(d *reference.Decision) int32 {
 	return queuePool
 }
 
-func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note) {
+func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, by int32) {
 	if n.G == 0 {
 		return
 	}
@@ -93,6 +94,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note) {
 	if n.Was == ledger.Running { // nor its stop
 		a.endRunning(g, n)
 	}
+	a.woke(g, d, n, by)
 	a.seq++
 	g.seq = a.seq
 	wi, w := a.newWait()
@@ -201,6 +203,7 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 	if n.Changed&ledger.Learned != 0 {
 		a.learn(g, n)
 	}
+	g.blocks(d)
 	p := a.ranOn(g)
 	if p != nil && p.runner() == g.slot {
 		p.past.ended(d.Why)
@@ -368,6 +371,7 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 	}
 	c.coarse.add(min(e.ns, longestNs))
 	a.totals[kind].record(e.ns)
+	c.countWaker(&e.g.woken, 1, e.ns)
 	a.told(c, e, from)
 	if kind == kindUser && e.ns > min(a.worstMin, c.worstMin) {
 		a.consider(e)

@@ -110,6 +110,10 @@ type Class struct {
 	Antagonists []Antagonist `json:"antagonists"`     // who held the P while this class waited in its queue, most first
 	Held        []Held       `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
 	Worst       []Story      `json:"worst,omitempty"` // its longest waits, user goroutines only
+	// WokenBy says who made its goroutines runnable, and BlockedBefore what they were
+	// blocked on before, both by the waiting that followed, most first.
+	WokenBy       []Waker  `json:"woken_by"`
+	BlockedBefore []Before `json:"blocked_before"`
 	// Tasks and Regions are the types of the user tasks and regions that its
 	// goroutines began, those begun most often first. Not all, if they are many.
 	Tasks   []string `json:"tasks,omitempty"`
@@ -177,9 +181,23 @@ type Story struct {
 	Held     []Held `json:"held"`                // what else kept its P meanwhile, most first; at most 8
 	Victim   int32  `json:"victim"`              // the P that it was stolen from; -1 if it was not
 	Batch    int32  `json:"batch"`               // how many were taken together; 0 if it was no batch
+	// By is who made it runnable; absent if it was no goroutine.
+	By *By `json:"by,omitempty"`
+	// BlockedOn is what it was blocked on before, as "reason" of dump, and BlockedNs for
+	// how long; absent if it was not, or that is not known.
+	BlockedOn string `json:"blocked_on,omitempty"`
+	BlockedNs int64  `json:"blocked_ns,omitempty"`
 	// After is why the goroutine before stopped on the P that ran it, as "why" of
 	// dump; "p-start" if the P had just got a thread.
 	After string `json:"after"`
+}
+
+// By is a goroutine that made another runnable.
+type By struct {
+	G     int64    `json:"g"`     // its number
+	Class int32    `json:"class"` // its class; 0 if it is not known
+	Name  string   `json:"name"`  // start function of the class; empty if it is not known
+	Stack []string `json:"stack"` // where it did so, innermost frame first, at most 8
 }
 
 // Run is a run interval of a goroutine, as far as it lies within a wait.

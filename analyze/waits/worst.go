@@ -120,6 +120,7 @@ type story struct {
 	moreRuns  int
 	holds     []hold
 	told      bool
+	woken     woken
 }
 
 // classWorst holds the longest waits of a class.
@@ -204,7 +205,7 @@ func (a *Accumulator) tell(e *ended) story {
 	w, d := e.w, e.d
 	s := story{
 		ns: e.ns, from: w.ready, to: a.now, g: e.g.id, class: e.g.class, p: d.P,
-		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: e.g.seq, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: a.now,
+		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: e.g.seq, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: a.now, woken: e.g.woken,
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
 		s.victim = d.Victim
@@ -292,6 +293,22 @@ func shortestInterval(in []interval) int {
 	return least
 }
 
+// by is who made a goroutine runnable; nil if it was no other.
+func (a *Accumulator) by(w *woken, name func(ci int32) (int32, string, string)) *By {
+	if w.by < 0 || w.by == 0 && w.class == none {
+		return nil
+	}
+	b := &By{G: w.by, Stack: []string{}}
+	if w.class != none {
+		b.Class, b.Name, _ = name(w.class)
+	}
+	if a.opt.Frames != nil && w.stack != 0 {
+		lines := a.opt.Frames(w.stack)
+		b.Stack = append(b.Stack, lines[:min(len(lines), maxFrames)]...)
+	}
+	return b
+}
+
 // stories returns stories as results, longest first.
 func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, string)) []Story {
 	for i := range in {
@@ -316,6 +333,10 @@ func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, st
 			t.After = s.after.String()
 		}
 		t.Class, t.Name, t.Creator = name(s.class)
+		t.By = a.by(&s.woken, name)
+		if t.BlockedOn = s.woken.reason.String(); s.woken.blockedNs > 0 {
+			t.BlockedNs = s.woken.blockedNs
+		}
 		for _, x := range s.steps[:min(s.nsteps, maxSteps)] {
 			t.Path = append(t.Path, Step{AtNs: x.at, Queue: x.queue.String(), P: x.p, Why: x.why.String()})
 		}

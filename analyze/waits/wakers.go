@@ -1,0 +1,147 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Waker says by whom, or what, goroutines of a class were made runnable. Over all of a
+// class, Count and WaitNs sum to its waits.
+type Waker struct {
+	Why     string `json:"why"`     // what made them runnable, as "why" of dump
+	Class   int32  `json:"class"`   // class of the goroutine that did; 0 if none did, or it is not known
+	Name    string `json:"name"`    // start function of that class; empty if none
+	Creator string `json:"creator"` // function that executed the go statement; empty if none
+	Count   int64  `json:"count"`   // waits that began so, and ended
+	WaitNs  int64  `json:"wait_ns"` // their sum
+}
+
+// Before says what goroutines of a class were blocked on before they became runnable.
+// Over all of a class, Count and WaitNs sum to its waits.
+type Before struct {
+	Reason string `json:"reason"`  // what they were blocked on, as "reason" of dump; empty if they were not: new, preempted, or in a system call
+	Count  int64  `json:"count"`   // waits that came after it, and ended
+	WaitNs int64  `json:"wait_ns"` // their sum
+}
+
+// woken is how a goroutine became runnable.
+type woken struct {
+	by        int64 // goroutine that made it so, or NoG
+	blockedNs int64 // for how long it was blocked before; -1 if it was not, or that is not known
+	class     int32 // index of the class of by
+	stack     int32 // of by
+	why       reference.Why
+	reason    reference.Reason // it was blocked on
+}
+
+// few is a number of waits and their sum.
+type few struct{ n, ns int64 }
+
+func (f *few) add(n, ns int64) {
+	f.n += n
+	f.ns += ns
+}
+
+// reasons is a number of places for reasons to block, a power of two.
+const reasons = 32
+
+// wakings are the waits of a class by what ended the block before them.
+type wakings struct {
+	before [reasons]few
+	by     []wakerOf
+	recent int32
+}
+
+// wakerOf is one of them.
+type wakerOf struct {
+	class int32
+	why   reference.Why
+	few
+}
+
+// maxWakers bounds the wakers of a class; what is beyond goes to ClassOthers.
+const maxWakers = 256
+
+// woke notes how g becomes runnable, by the goroutine at slot by.
+func (a *Accumulator) woke(g *goroutine, d *reference.Decision, n *ledger.Note, by int32) {
+	w := woken{by: d.By, blockedNs: -1, class: none, stack: d.Stack, why: d.Why}
+	if by != 0 {
+		if x := a.gors.At(by); x.slot != 0 {
+			w.class = x.class
+		}
+	}
+	if n.Was == ledger.Waiting && g.woken.reason != reference.ReasonNone {
+		w.reason, w.blockedNs = g.woken.reason, a.now-min(n.Since, maxTime)
+	}
+	g.woken = w
+}
+
+// blocks notes what g stops for.
+func (g *goroutine) blocks(d *reference.Decision) {
+	g.woken.reason = reference.ReasonNone
+	if d.Why == reference.WhyBlock {
+		g.woken.reason = max(d.Reason, reference.ReasonOther)
+	}
+}
+
+// countWaker adds waits of a class, of so many ns, to what made them begin.
+func (c *class) countWaker(w *woken, n, ns int64) {
+	if c.wakings == nil {
+		c.wakings = &wakings{}
+	}
+	k := c.wakings
+	k.before[w.reason%reasons].add(n, ns)
+	k.of(w.class, w.why).add(n, ns)
+}
+
+// of returns the entry of a waker.
+func (k *wakings) of(class int32, why reference.Why) *few {
+	if int(k.recent) < len(k.by) {
+		if x := &k.by[k.recent]; x.class == class && x.why == why {
+			return &x.few
+		}
+	}
+	for i := range k.by {
+		if x := &k.by[i]; x.class == class && x.why == why {
+			k.recent = int32(i)
+			return &x.few
+		}
+	}
+	if len(k.by) >= maxWakers && class != classOthers {
+		return k.of(classOthers, why)
+	}
+	k.recent = int32(len(k.by))
+	k.by = append(k.by, wakerOf{class: class, why: why})
+	return &k.by[k.recent].few
+}
+
+// results returns both, the most waiting first.
+func (k *wakings) results(name func(ci int32) (int32, string, string)) ([]Waker, []Before) {
+	by, before := []Waker{}, []Before{}
+	if k == nil {
+		return by, before
+	}
+	for i := range k.by {
+		x := &k.by[i]
+		w := Waker{Why: x.why.String(), Count: x.n, WaitNs: x.ns}
+		if x.class != none {
+			w.Class, w.Name, w.Creator = name(x.class)
+		}
+		by = append(by, w)
+	}
+	slices.SortFunc(by, func(x, y Waker) int {
+		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Why, y.Why), cmp.Compare(x.Class, y.Class))
+	})
+	for r := range k.before {
+		if x := &k.before[r]; x.n != 0 || x.ns != 0 {
+			before = append(before, Before{Reason: reference.Reason(r).String(), Count: x.n, WaitNs: x.ns})
+		}
+	}
+	slices.SortStableFunc(before, func(x, y Before) int {
+		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), cmp.Compare(y.Count, x.Count))
+	})
+	return by, before
+}
