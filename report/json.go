@@ -237,7 +237,7 @@ func classesOf(r *analyze.Result) []jsondoc.Class {
 			ID: c.ID, Name: c.Name, Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
 			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs, Life: lifeOfClass(&r.Breakdown, c.ID),
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
-			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst),
+			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst), WokenBy: orEmpty(c.WokenBy), BlockedBefore: orEmpty(c.BlockedBefore),
 			Tasks: orEmpty(c.Tasks), Regions: orEmpty(c.Regions),
 		})
 	}

@@ -44,6 +44,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.processors(doc.Result)
 	t.movements(doc.Result)
 	t.classes(doc.Result)
+	t.wakers(doc.Result)
 	t.lives(doc.Result)
 	t.stacks(doc.Result)
 	t.requests(doc.Result)

@@ -30,6 +30,7 @@ func valuesPage() []byte {
 		{vocabulary.Why, "Reasons to become runnable, or to move", "`why` of `ready` and `move`."},
 		{vocabulary.Reason, "Reasons for handoffs, retakes and preemptions", "The keys of `by_cause`."},
 		{vocabulary.End, "Ends of run intervals", "`why` of `stop`."},
+		{vocabulary.Waker, "Wakers", "`why` of an element of `woken_by`."},
 		{vocabulary.Blocked, "Reasons to be blocked", "`reason` of an element of `blocked`."},
 		{vocabulary.Level, "Levels of a basis", "How a decision or a finding is known."},
 		{vocabulary.Rule, "Rules of a basis", "What stands after the colon."},

@@ -253,7 +253,7 @@ func (l *Lives) calls(ds []reference.Decision, slot int32) {
 func stopped(d *reference.Decision) state {
 	switch d.Why {
 	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
-		return blocked + state(reasonOf(d))
+		return blocked + state(ReasonOf(d))
 	case reference.WhySyscall:
 		return inSyscall
 	case reference.WhyExit, reference.WhyLost:

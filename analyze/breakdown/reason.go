@@ -40,8 +40,8 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// reasonOf returns the reason of a KindStop.
-func reasonOf(d *reference.Decision) Reason {
+// ReasonOf returns the reason of a KindStop that blocks its goroutine.
+func ReasonOf(d *reference.Decision) Reason {
 	switch d.Why {
 	case reference.WhyCoroutine:
 		return ReasonCoroutine

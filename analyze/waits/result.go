@@ -183,10 +183,10 @@ type Story struct {
 	Batch    int32  `json:"batch"`               // how many were taken together; 0 if it was no batch
 	// By is who made it runnable; absent if it was no goroutine.
 	By *By `json:"by,omitempty"`
-	// BlockedOn is what it was blocked on before, as "reason" of dump, and BlockedNs for
-	// how long; absent if it was not, or that is not known.
+	// BlockedOn is what it was blocked on before, as in "blocked" of a life; absent if it
+	// was not, or that is not known.
 	BlockedOn string `json:"blocked_on,omitempty"`
-	BlockedNs int64  `json:"blocked_ns,omitempty"`
+	BlockedNs int64  `json:"blocked_ns,omitempty"` // for how long; absent as BlockedOn is
 	// After is why the goroutine before stopped on the P that ran it, as "why" of
 	// dump; "p-start" if the P had just got a thread.
 	After string `json:"after"`

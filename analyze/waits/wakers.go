@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -22,7 +23,7 @@ type Waker struct {
 // Before says what goroutines of a class were blocked on before they became runnable.
 // Over all of a class, Count and WaitNs sum to its waits.
 type Before struct {
-	Reason string `json:"reason"`  // what they were blocked on, as "reason" of dump; empty if they were not: new, preempted, or in a system call
+	Reason string `json:"reason"`  // what they were blocked on, as in "blocked" of a life; empty if they were not: new, preempted, or in a system call
 	Count  int64  `json:"count"`   // waits that came after it, and ended
 	WaitNs int64  `json:"wait_ns"` // their sum
 }
@@ -34,7 +35,7 @@ type woken struct {
 	class     int32 // index of the class of by
 	stack     int32 // of by
 	why       reference.Why
-	reason    reference.Reason // it was blocked on
+	reason    uint8 // it was blocked on: a breakdown.Reason plus 1; 0: it was not
 }
 
 // few is a number of waits and their sum.
@@ -45,12 +46,9 @@ func (f *few) add(n, ns int64) {
 	f.ns += ns
 }
 
-// reasons is a number of places for reasons to block, a power of two.
-const reasons = 32
-
 // wakings are the waits of a class by what ended the block before them.
 type wakings struct {
-	before [reasons]few
+	before [breakdown.Reasons + 1]few // by woken.reason
 	by     []wakerOf
 	recent int32
 }
@@ -73,7 +71,7 @@ func (a *Accumulator) woke(g *goroutine, d *reference.Decision, n *ledger.Note, 
 			w.class = x.class
 		}
 	}
-	if n.Was == ledger.Waiting && g.woken.reason != reference.ReasonNone {
+	if n.Was == ledger.Waiting && g.woken.reason != 0 {
 		w.reason, w.blockedNs = g.woken.reason, a.now-min(n.Since, maxTime)
 	}
 	g.woken = w
@@ -81,9 +79,10 @@ func (a *Accumulator) woke(g *goroutine, d *reference.Decision, n *ledger.Note, 
 
 // blocks notes what g stops for.
 func (g *goroutine) blocks(d *reference.Decision) {
-	g.woken.reason = reference.ReasonNone
-	if d.Why == reference.WhyBlock {
-		g.woken.reason = max(d.Reason, reference.ReasonOther)
+	g.woken.reason = 0
+	switch d.Why {
+	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
+		g.woken.reason = uint8(breakdown.ReasonOf(d)) + 1
 	}
 }
 
@@ -93,7 +92,7 @@ func (c *class) countWaker(w *woken, n, ns int64) {
 		c.wakings = &wakings{}
 	}
 	k := c.wakings
-	k.before[w.reason%reasons].add(n, ns)
+	k.before[w.reason].add(n, ns)
 	k.of(w.class, w.why).add(n, ns)
 }
 
@@ -118,6 +117,14 @@ func (k *wakings) of(class int32, why reference.Why) *few {
 	return &k.by[k.recent].few
 }
 
+// blockedOn is a reason in words.
+func blockedOn(reason uint8) string {
+	if reason == 0 {
+		return ""
+	}
+	return breakdown.Reason(reason - 1).String()
+}
+
 // results returns both, the most waiting first.
 func (k *wakings) results(name func(ci int32) (int32, string, string)) ([]Waker, []Before) {
 	by, before := []Waker{}, []Before{}
@@ -137,7 +144,7 @@ func (k *wakings) results(name func(ci int32) (int32, string, string)) ([]Waker,
 	})
 	for r := range k.before {
 		if x := &k.before[r]; x.n != 0 || x.ns != 0 {
-			before = append(before, Before{Reason: reference.Reason(r).String(), Count: x.n, WaitNs: x.ns})
+			before = append(before, Before{Reason: blockedOn(uint8(r)), Count: x.n, WaitNs: x.ns})
 		}
 	}
 	slices.SortStableFunc(before, func(x, y Before) int {

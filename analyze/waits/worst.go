@@ -334,7 +334,7 @@ func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, st
 		}
 		t.Class, t.Name, t.Creator = name(s.class)
 		t.By = a.by(&s.woken, name)
-		if t.BlockedOn = s.woken.reason.String(); s.woken.blockedNs > 0 {
+		if t.BlockedOn = blockedOn(s.woken.reason); s.woken.blockedNs > 0 {
 			t.BlockedNs = s.woken.blockedNs
 		}
 		for _, x := range s.steps[:min(s.nsteps, maxSteps)] {

@@ -122,7 +122,10 @@ type Class struct {
 	Causes      []waits.CauseTime  `json:"causes"`               // the causes of Waits once more
 	Antagonists []waits.Antagonist `json:"antagonists"`          // who held the P while they stood in its queue, most first
 	Held        []waits.Held       `json:"held"`                 // what else kept the P, or all, meanwhile, most first, at most 32
-	Worst       []waits.Story      `json:"worst"`                // their longest waits
+	WokenBy     []waits.Waker      `json:"woken_by"`             // who made them runnable, by the waiting that followed, most first
+	// BlockedBefore is what they were blocked on before, likewise.
+	BlockedBefore []waits.Before `json:"blocked_before"`
+	Worst         []waits.Story  `json:"worst"` // their longest waits
 	// Tasks are the types of the user tasks that they began, most often first; not
 	// all if they are many.
 	Tasks   []string `json:"tasks"`

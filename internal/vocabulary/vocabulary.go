@@ -33,6 +33,7 @@ const (
 	Level    Kind = "level"    // of a basis
 	Rule     Kind = "rule"     // of a basis
 	Blocked  Kind = "blocked"  // for which a goroutine is blocked
+	Waker    Kind = "waker"    // of a goroutine, by the Why
 	Severity Kind = "severity" // of a finding
 	Whole    Kind = "whole"    // of which a cost is a part
 )
@@ -71,7 +72,7 @@ func of(k Kind, terms []Term) []Term {
 // tables hold the terms of each kind, in an order good to read.
 var tables = map[Kind][]Term{
 	Word: words, Cause: causes, Source: sources, State: states, Metric: metrics,
-	Queue: queues, Why: whys, Reason: reasons, End: ends, Level: levels, Rule: rules, Blocked: blockeds, Severity: severities, Whole: wholes,
+	Queue: queues, Why: whys, Reason: reasons, End: ends, Level: levels, Rule: rules, Blocked: blockeds, Waker: wakers, Severity: severities, Whole: wholes,
 }
 
 // Of returns the entries of one kind, in order. The caller may keep the slice.

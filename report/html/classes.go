@@ -33,8 +33,9 @@ type classRow struct {
 	Worst   []place
 	Tasks   string // types of user tasks
 	Regions string
-	Stacks  string // link to where it had stopped before it waited
-	Text    string // what the filter looks at
+	Stacks  string   // link to where it had stopped before it waited
+	Text    string   // what the filter looks at
+	Woken   []string // by whom, and what they were blocked on before
 }
 
 // place is a link into the timeline.
@@ -102,6 +103,11 @@ func newClasses(r *analyze.Result) *classesView {
 			o.Cells = append(o.Cells, fnum(quantity.Index(f.Jain), f.Jain))
 		} else {
 			o.Cells = append(o.Cells, cell{Text: "–", Sort: "2"})
+		}
+		for _, s := range []string{words.WokenBy(&c, maxWakers), words.BlockedBefore(&c, maxWakers)} {
+			if s != "" {
+				o.Woken = append(o.Woken, words.Sentence(s)+".")
+			}
 		}
 		for j, a := range c.Antagonists {
 			if j == maxAntagonists {

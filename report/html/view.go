@@ -26,6 +26,7 @@ const (
 	maxActors      = 12
 	maxFrames      = 24
 	maxAntagonists = 6
+	maxWakers      = 6
 	maxPs          = 512
 	maxWindows     = 64
 	chartClasses   = 14

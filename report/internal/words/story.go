@@ -18,6 +18,9 @@ const (
 // meanwhile, what else kept the P, and how the wait ended.
 func Story(s waits.Story) []string {
 	out := []string{placed(s)}
+	if by := wokenBy(s); by != "" {
+		out = append(out, by)
+	}
 	if len(s.Ahead) > 0 {
 		var who []string
 		for i, a := range s.Ahead {
