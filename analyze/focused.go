@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/requests"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -50,6 +51,15 @@ func (a *analysis) focusOn() {
 // selection of its own.
 func (a *analysis) lives() breakdown.Options {
 	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To, Annotated: a.requests.Annotated, Ends: a.requests.Ended}
+	if a.Focus.Selects() {
+		o.Only = a.selection().Has
+	}
+	return o
+}
+
+// where is what the account of the stacks counts.
+func (a *analysis) where() stacks.Options {
+	o := stacks.Options{From: a.Focus.From, To: a.Focus.To}
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
 	}

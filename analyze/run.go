@@ -131,6 +131,7 @@ type analysis struct {
 	ledger    *ledger.Ledger
 	cut       *focus.Cut       // nil: the window is the whole trace
 	chosen    *focus.Selection // nil: all goroutines
+	task      *wantedTasks     // nil: none is looked for
 	waits     *waits.Accumulator
 	allWaits  *waits.Accumulator // of all goroutines; nil: waits is
 	procs     *procs.Accumulator
@@ -184,6 +185,9 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 			if at {
 				a.failed.call(o.OnDecision, ds)
 			}
+			if a.task != nil {
+				a.task.look(ds)
+			}
 			return a.steps.add(ds)
 		},
 	})
@@ -206,7 +210,7 @@ func (a *analysis) measure() {
 	a.breakdown = breakdown.New(a.lives())
 	a.requests.Follow(a.breakdown)
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
-	a.stacks = stacks.New(stacks.Options{From: a.Focus.From, To: a.Focus.To})
+	a.stacks = stacks.New(a.where())
 	a.detectors = all.Detectors(a.Thresholds)
 	a.found = findings.NewSet(a.detectors)
 	a.steps = newPipeline(

@@ -87,17 +87,15 @@ func glob(pattern string) *regexp.Regexp {
 
 // Has reports whether a goroutine of a class is among those looked for.
 func (s *Selection) Has(g int64, class int32) bool {
-	if len(s.patterns) > 0 && !s.hasClass(class) {
-		return false
-	}
+	ofClass := len(s.patterns) == 0 || s.hasClass(class)
 	if len(s.focus.Goroutines) == 0 {
-		return true
+		return ofClass
 	}
 	_, ok := s.numbers[g]
 	if ok {
 		s.numbers[g] = true
 	}
-	return ok
+	return ok && ofClass
 }
 
 // maxClasses bounds what is remembered.

@@ -15,6 +15,8 @@ type Options struct {
 	// From and To bound the window in which blocked time counts, ns; To of 0 is the end
 	// of the stream. Waits come as package waits counts them.
 	From, To int64
+	// Only, if set, says of which goroutines and classes (handles) blocked time counts.
+	Only func(g int64, class int32) bool
 }
 
 // noClass is the class of accounts that many share.
@@ -99,7 +101,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note) {
 	g := a.gors.At(n.G)
 	switch {
 	case n.Was == ledger.Waiting && g.blocked:
-		a.bookBlocked(g, a.classes[n.Class], n.Since, d.Time)
+		a.bookBlocked(d.G, g, a.classes[n.Class], n.Since, d.Time)
 	case n.Was == ledger.Unseen && d.Why == reference.WhyCreate && d.Stack != 0:
 		g.stack, g.place = d.Stack, created
 	}
@@ -143,12 +145,12 @@ func (a *Accumulator) bookWait(w *waits.Ended, n *ledger.Note) {
 	}
 }
 
-// bookBlocked books that g, of a class, was blocked.
-func (a *Accumulator) bookBlocked(g *goroutine, class int32, from, to int64) {
+// bookBlocked books that goroutine id, which is g and of a class, was blocked.
+func (a *Accumulator) bookBlocked(id int64, g *goroutine, class int32, from, to int64) {
 	if from = max(from, a.opt.From); a.opt.To > 0 {
 		to = min(to, a.opt.To)
 	}
-	if to > from {
+	if to > from && (a.opt.Only == nil || a.opt.Only(id, class)) {
 		a.waiting.at(key{class, g.stack, g.place}).blockedNs += to - from
 	}
 }

@@ -80,7 +80,7 @@ type Resolver struct {
 func (a *Accumulator) Finish(end int64, open []ledger.Open, r Resolver) Result {
 	for _, o := range open {
 		if g := a.gors.Find(o.Slot); g != nil && o.Activity == ledger.Waiting && g.blocked {
-			a.bookBlocked(g, a.classes[o.Class], o.Since, end)
+			a.bookBlocked(o.G, g, a.classes[o.Class], o.Since, end)
 		}
 	}
 	t := &texts{resolve: r, frames: []Frame{}, index: map[Frame]int32{}, stacks: map[int32][]int32{}}

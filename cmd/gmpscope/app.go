@@ -120,7 +120,7 @@ const gcPercent = 25
 
 // analyze reads the trace called name and analyses it. The observer, if any,
 // sees every decision, and hears before that what the trace's header says.
-func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (*analyze.Result, error) {
+func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (res *analyze.Result, err error) {
 	if name == "-" && term.Is(a.stdin) {
 		return nil, usagef("standard input is a terminal: pipe a trace into it, or name a file")
 	}
@@ -138,7 +138,13 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 	if a.getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
-	src, err := input.Open(ctx, name, input.Options{Stdin: a.stdin, Progress: p.Update, MaxMemory: int64(r.memory)})
+	in := input.Options{Stdin: a.stdin, Progress: p.Update, MaxMemory: int64(r.memory)}
+	if len(r.focusing.tasks) > 0 {
+		if r.focus, err = a.focusOnTasks(ctx, name, r, in); err != nil {
+			return nil, err
+		}
+	}
+	src, err := input.Open(ctx, name, in)
 	if err != nil {
 		return nil, err
 	}
@@ -156,12 +162,27 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 	if p != nil {
 		opts.OnEvents = p.Events
 	}
-	res, err := analyze.Run(ctx, src, opts)
+	res, err = analyze.Run(ctx, src, opts)
 	if err != nil {
 		return nil, err
 	}
 	a.suppress(res, opts.Anonymize)
 	return res, nil
+}
+
+// focusOnTasks reads the trace for the part of it that is about the tasks asked for.
+func (a *app) focusOnTasks(ctx context.Context, name string, r reading, in input.Options) (f focus.Focus, err error) {
+	if name == "-" || strings.Contains(name, "://") {
+		return f, usagef("--task reads the trace twice: save it to a file first")
+	}
+	src, err := input.Open(ctx, name, in)
+	if err != nil {
+		return f, err
+	}
+	defer src.Close()
+	f, err = analyze.FocusOnTasks(ctx, src, analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Rules: r.rules}, r.focusing.tasks)
+	f.Classes = r.focus.Classes
+	return f, err
 }
 
 // observer asks, in the options, for what it wants to see of the analysis of a

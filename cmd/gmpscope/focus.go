@@ -13,6 +13,7 @@ type focusing struct {
 	from, to   time.Duration
 	classes    []string
 	goroutines []int64
+	tasks      []int64
 }
 
 func (x *focusing) flags(f *pflag.FlagSet) {
@@ -20,12 +21,15 @@ func (x *focusing) flags(f *pflag.FlagSet) {
 	f.DurationVar(&x.to, "to", 0, "measure and judge only up to that `time` after the first event (default: the end)")
 	f.StringArrayVar(&x.classes, "class", nil, "measure only the goroutines of the class called `NAME`: as it is shown, or without the path of its package; * stands for any text; may be given several times")
 	f.Int64SliceVar(&x.goroutines, "goroutine", nil, "measure only the goroutines with those `NUMBERS`")
+	f.Int64SliceVar(&x.tasks, "task", nil, "measure only from the begin to the end of the tasks (runtime/trace.NewTask) with those `NUMBERS`, and the goroutines that worked for them; reads the trace twice")
 }
 
 // focus is what they say.
 func (x *focusing) focus() (focus.Focus, error) {
 	f := focus.Focus{From: int64(x.from), To: int64(x.to), Classes: x.classes, Goroutines: x.goroutines}
 	switch {
+	case len(x.tasks) > 0 && (x.from != 0 || x.to != 0 || len(x.goroutines) > 0):
+		return f, usagef("--task says what to measure: leave out --from, --to and --goroutine")
 	case x.from < 0 || x.to < 0:
 		return f, usagef("--from and --to count from the first event: they must not be negative")
 	case x.to > 0 && x.to <= x.from:

@@ -93,7 +93,7 @@ func TestBadBudgets(t *testing.T) {
 	for text, want := range map[string]string{
 		"wait.user.p99_ns <= 1":           "there is no \"wait\" in the document; did you mean waits?",
 		"waits.user.p99 <= 1":             "there is no \"p99\" in waits.user; did you mean p99_ns",
-		"classes[main.a].xyzzy <= 1":      "there is no \"xyzzy\" in classes[main.a], which has antagonists, causes,",
+		"classes[main.a].xyzzy <= 1":      "there is no \"xyzzy\" in classes[main.a], which has antagonists, blocked_before, causes,",
 		"waits.user <= 1":                 "waits.user is no number, which has behind_long_ns,",
 		"trace.name <= 1":                 "trace.name is no number",
 		"classes.starts <= 1":             "classes is a list: choose an element, as in classes[NAME].starts",

@@ -46,8 +46,8 @@ type Analysis struct {
 	Stacks         stacks.Result          `json:"stacks"`         // where in the program they had stopped before they waited
 	Findings       []findings.Finding     `json:"findings"`       // what the detectors found, by severity, then cost
 	Detectors      []analyze.Detector     `json:"detectors"`      // the detectors that ran
-	// Focus is which part of the trace it is about; only with --from, --to, --class or
-	// --goroutine.
+	// Focus is which part of the trace it is about; only with --from, --to, --class,
+	// --goroutine or --task.
 	Focus *analyze.Focused `json:"focus,omitempty"`
 	// Reference is waiting held against the reference scheduler; only with
 	// --reference, and not for a trace of Go 1.21 or before.

@@ -25,7 +25,11 @@ func Focus(f *analyze.Focused) (window, only string) {
 		for i, g := range f.Goroutines {
 			numbers[i] = strconv.FormatInt(g, 10)
 		}
-		parts = append(parts, "goroutine "+some(numbers))
+		what := "goroutine "
+		if len(numbers) > 1 {
+			what = "goroutines "
+		}
+		parts = append(parts, what+some(numbers))
 	}
 	return window, strings.Join(parts, ", of them ")
 }

@@ -1,0 +1,103 @@
+package analyze
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/focus"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// FocusOnTasks reads the trace that src gives, and returns the part of it that is about
+// tasks (runtime/trace.NewTask), by their numbers: from when the first of them begins to
+// when the last one ends, and the goroutines that began them, were in regions of them, or
+// logged for them. The trace is read for that; Run needs it once more.
+func FocusOnTasks(ctx context.Context, src *input.Source, o Options, tasks []int64) (f focus.Focus, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = Caught(v)
+		}
+		if bug := (*Bug)(nil); errors.As(err, &bug) {
+			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
+		}
+	}()
+	a := newAnalysis(ctx, src, Options{Workers: o.Workers, Rules: o.Rules, MaxMemory: o.MaxMemory, DecisionsOnly: true, OnEvents: o.OnEvents})
+	a.task = &wantedTasks{open: map[int64]bool{}, goroutines: map[int64]bool{}}
+	for _, id := range tasks {
+		a.task.open[id] = false
+	}
+	defer a.stream.Close()
+	defer a.steps.wait()
+	if err := a.read(ctx); err != nil {
+		return f, err
+	}
+	a.rec.Finish()
+	return a.task.focus(a.stream.Stats().End, src.Name())
+}
+
+// wantedTasks are tasks that are looked for.
+type wantedTasks struct {
+	open       map[int64]bool // by number: whether it is under way
+	began      int            // how many of them
+	from, to   int64          // ns; of those that began
+	last       int64          // number of a task that the trace has
+	known      int64          // how many it has
+	goroutines map[int64]bool
+}
+
+// look takes decisions.
+func (w *wantedTasks) look(ds []reference.Decision) {
+	for i := range ds {
+		if d := &ds[i]; d.Kind.Annotates() {
+			w.annotated(d)
+		}
+	}
+}
+
+func (w *wantedTasks) annotated(d *reference.Decision) {
+	if d.Kind == reference.KindTaskBegin {
+		w.known++
+		w.last = d.By
+	}
+	under, wanted := w.open[d.By]
+	if !wanted || d.By == 0 {
+		return
+	}
+	switch {
+	case d.Kind == reference.KindTaskBegin:
+		if w.began == 0 {
+			w.from = d.Time
+		}
+		w.began++
+		w.open[d.By] = true
+	case d.Kind == reference.KindTaskEnd && under:
+		w.open[d.By] = false
+		w.to = max(w.to, d.Time)
+		return
+	}
+	w.goroutines[d.G] = true
+}
+
+// focus is the part of the trace, which ends at end, that is about them.
+func (w *wantedTasks) focus(end int64, trace string) (focus.Focus, error) {
+	for id, under := range w.open {
+		switch {
+		case under:
+			w.to = end
+		case w.began < len(w.open) && w.known == 0:
+			return focus.Focus{}, fmt.Errorf("reading %s: no task %d: the program marks none (runtime/trace.NewTask)", trace, id)
+		case w.began < len(w.open):
+			return focus.Focus{}, fmt.Errorf("reading %s: not all of those tasks begin in it: %s do, up to number %d; the requests in gmpscope analyze name the longest", trace, quantity.Plural(w.known, "task", "tasks"), w.last)
+		}
+	}
+	f := focus.Focus{From: w.from, To: max(w.to, w.from+1)}
+	for g := range w.goroutines {
+		f.Goroutines = append(f.Goroutines, g)
+	}
+	slices.Sort(f.Goroutines)
+	return f, nil
+}
