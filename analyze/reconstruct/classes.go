@@ -126,6 +126,9 @@ func (c *classes) shown(id int32, stack events.Handle) int32 {
 		c.loops(stack)
 		k.does = ""
 	}
+	if k == was { // mostly
+		return id
+	}
 	return c.id(k)
 }
 
