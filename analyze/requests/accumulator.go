@@ -122,18 +122,14 @@ func (a *Accumulator) Begin(b *ledger.Block, ended []waits.Ended) { a.block, a.w
 
 // End ends a block.
 func (a *Accumulator) End() {
-	a.takeWaits(len(a.block.Decisions))
-	a.block = nil
+	if len(a.on) > 0 {
+		a.takeWaits(len(a.block.Decisions))
+	}
+	a.block, a.waits = nil, nil
 }
 
 // takeWaits takes the waits that ended with the decisions up to number at.
 func (a *Accumulator) takeWaits(at int) {
-	if len(a.on) == 0 {
-		for len(a.waits) > 0 && int(a.waits[0].At) <= at {
-			a.waits = a.waits[1:]
-		}
-		return
-	}
 	for len(a.waits) > 0 && int(a.waits[0].At) <= at {
 		w := &a.waits[0]
 		if g := a.on[a.block.Notes[w.At].G]; g != nil {
