@@ -83,10 +83,10 @@ func newRequestRow(x *requests.Type) requestRow {
 	out := requestRow{Name: words.Cut(words.Visible(cmp.Or(x.Name, words.Unknown)), 200), Cells: []cell{
 		num(quantity.Count(x.Count), x.Count), num(quantity.Duration(x.P50Ns), x.P50Ns), num(quantity.Duration(x.P99Ns), x.P99Ns), num(quantity.Duration(x.MaxNs), x.MaxNs),
 	}}
-	for _, p := range lifeParts(&x.Split) {
+	for _, p := range lifeParts(&x.Split)[:4] { // what is not known is in the bar
 		out.Cells = append(out.Cells, fnum(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
 	}
-	out.Cells = append(out.Cells, cell{Text: cmp.Or(words.Visible(report.BlockedInWords(&x.Split, 2)), "–")})
+	out.Cells = append(out.Cells, cell{Text: cmp.Or(words.Visible(report.BlockedInWords(&x.Split, 1)), "–")})
 	out.Bar = lifeBar(&x.Spent, whole)
 	return out
 }
