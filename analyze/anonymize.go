@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/std"
 )
@@ -73,13 +74,13 @@ func numbered(m map[string]string, key, prefix string) string {
 	return s
 }
 
-// Function returns what a function is called.
+// Function returns what a function is called, by its name in the trace.
 func (n *Names) Function(fn string) string {
 	if n == nil || fn == "" || fn == "main.main" { // which each program has
-		return fn
+		return funcname.Written(fn)
 	}
 	if name, ok := standardName(fn); ok {
-		return name
+		return funcname.Written(name)
 	}
 	pkg, rest := std.Split(fn)
 	p := n.program(pkg)
@@ -94,13 +95,13 @@ func (n *Names) Function(fn string) string {
 func (n *Names) class(c reconstruct.Class) string {
 	switch {
 	case c.Waker != "":
-		return "(unknown function), woken by " + n.Function(c.Waker)
+		return "(unknown function)" + funcname.WokenBy + n.Function(c.Waker)
 	case c.Stopped != "":
-		return "(unknown function), last stopped in " + n.Function(c.Stopped)
+		return "(unknown function)" + funcname.StoppedIn + n.Function(c.Stopped)
 	case c.Wrapper && c.Does == "":
-		return "(function not shown), started by " + n.Function(c.Start)
+		return "(function not shown)" + funcname.StartedBy + n.Function(c.Start)
 	case c.Wrapper:
-		return n.Function(c.Does) + ", started by " + n.Function(c.Start)
+		return n.Function(c.Does) + funcname.StartedBy + n.Function(c.Start)
 	}
 	return n.Function(c.Start)
 }
@@ -108,7 +109,7 @@ func (n *Names) class(c reconstruct.Class) string {
 // program is what a package is called.
 func (n *Names) program(pkg string) string {
 	if n == nil || pkg == "" || pkg == "main" {
-		return pkg
+		return funcname.Path(pkg)
 	}
 	return numbered(n.packages, pkg, "p")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 )
 
 // Suppress moves the findings that a suppression covers from Findings to
@@ -72,7 +73,7 @@ func (n *Names) original(shown string) string {
 	}
 	for fn, number := range n.funcs {
 		if strings.HasSuffix(shown, "."+number) && n.Function(fn) == shown {
-			return fn
+			return funcname.Written(fn)
 		}
 	}
 	return shown // Go's own

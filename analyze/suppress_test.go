@@ -48,20 +48,30 @@ func TestSuppress(t *testing.T) {
 	}
 }
 
+// TestSuppressLinkersName takes suppressions that name functions as the linker does.
+func TestSuppressLinkersName(t *testing.T) {
+	r := &Result{Findings: []findings.Finding{about("convoy", "b.c/nats.go.(*Conn).readLoop")}}
+	if used := r.Suppress([]findings.Suppression{{Finding: "convoy", Class: "b.c/nats%2ego.*"}}, nil); !used[0] {
+		t.Error("it is not used")
+	}
+}
+
 // TestSuppressAnonymous matches names as the program has them, and shows none of
 // them.
 func TestSuppressAnonymous(t *testing.T) {
 	names := NewNames()
 	names.Function("example.com/x.other")
 	worker, std := names.Function("example.com/x.worker"), names.Function("net/http.(*conn).serve")
-	r := &Result{Findings: []findings.Finding{about("convoy", worker), about("convoy", std), about("convoy", "goroutines of unknown start function")}}
+	dotted := names.Function("example.com/x%2ego.worker")
+	r := &Result{Findings: []findings.Finding{about("convoy", worker), about("convoy", dotted), about("convoy", std), about("convoy", "goroutines of unknown start function")}}
 	by := []findings.Suppression{
 		{Finding: "convoy", Class: "example.com/x.work*", Reason: "our secret", Owner: "our team"},
+		{Finding: "convoy", Class: "example.com/x.go.worker", Reason: "our secret", Owner: "our team"},
 		{Finding: "convoy", Class: "net/http.(*conn).serve", Reason: "our secret", Owner: "their team"},
 		{Finding: "convoy", Class: "*", Reason: "whatever", Owner: "our team"},
 		{Finding: "convoy", Class: worker, Reason: "is no name of the program", Owner: "nobody"},
 	}
-	if diff := cmp.Diff([]bool{true, true, true, false}, r.Suppress(by, names)); diff != "" {
+	if diff := cmp.Diff([]bool{true, true, true, true, false}, r.Suppress(by, names)); diff != "" {
 		t.Error("used:", diff)
 	}
 	var got []findings.Suppression
@@ -70,6 +80,7 @@ func TestSuppressAnonymous(t *testing.T) {
 	}
 	want := []findings.Suppression{
 		{Finding: "convoy", Class: worker, Reason: "reason1", Owner: "owner1"},
+		{Finding: "convoy", Class: dotted, Reason: "reason1", Owner: "owner1"},
 		{Finding: "convoy", Class: std, Reason: "reason1", Owner: "owner2"},
 		{Finding: "convoy", Class: "*", Reason: "reason2", Owner: "owner1"},
 	}

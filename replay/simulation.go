@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 	"github.com/gmpscope/gmpscope/replay/workload"
@@ -473,9 +474,10 @@ func setClass(to *workload.Change, class int32, c Change) {
 	}
 }
 
-// isCalled reports whether name is, or is the last part of, the name of a function.
+// isCalled reports whether name is, or is the last part of, the name of a function,
+// or is its short one.
 func isCalled(function, name string) bool {
-	return function == name || strings.HasSuffix(function, "."+name) || strings.HasSuffix(function, "/"+name)
+	return slices.Contains(funcname.Spellings(function), name) || strings.HasSuffix(function, "."+name) || strings.HasSuffix(function, "/"+name)
 }
 
 // locks finds the stacks at which goroutines blocked on a mutex that a function

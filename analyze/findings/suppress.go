@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/names"
 )
 
@@ -17,9 +18,10 @@ type Suppression struct {
 	Until   string `json:"until,omitempty"` // last day on which it holds, in UTC, as in 2027-03-01; for ever without it
 }
 
-// Covers reports whether s suppresses findings of a detector about a class.
+// Covers reports whether s suppresses findings of a detector about a class. It may
+// name the class as the linker does, too.
 func (s *Suppression) Covers(id, class string) bool {
-	return s.Finding == id && names.Match(s.Class, class)
+	return s.Finding == id && (names.Match(s.Class, class) || names.Match(funcname.Written(s.Class), class))
 }
 
 // Expired reports whether the last day of s is over.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -122,36 +123,11 @@ func (s *Selection) hasClass(class int32) bool {
 func (s *Selection) Named(name string) bool {
 	hit := false
 	for i, p := range s.patterns {
-		if slices.ContainsFunc(spellings(name), p.MatchString) {
+		if slices.ContainsFunc(funcname.Spellings(name), p.MatchString) {
 			s.met[i], hit = true, true
 		}
 	}
 	return hit
-}
-
-// spellings are the ways to name a class: as it is shown; without who started it; and
-// each without the path of the package.
-func spellings(name string) []string {
-	out := []string{name}
-	if does, _, ok := strings.Cut(name, ", started by "); ok {
-		out = append(out, does)
-	}
-	for _, s := range out {
-		if short := withoutPath(s); short != s {
-			out = append(out, short)
-		}
-	}
-	return out
-}
-
-// withoutPath is a function's name without the path of its package, up to the last
-// slash before types and arguments.
-func withoutPath(name string) string {
-	head := name
-	if i := strings.IndexAny(name, "[( "); i >= 0 {
-		head = name[:i]
-	}
-	return name[strings.LastIndexByte(head, '/')+1:]
 }
 
 // Missing says which pattern or number nobody has met, and what there is instead, of

@@ -66,6 +66,22 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestLinkersNames chooses classes in documents of older versions, and by rules for
+// those, which name functions as the linker does.
+func TestLinkersNames(t *testing.T) {
+	const linked, written = "b.c/nats%2ego.(*Conn).readLoop", "b.c/nats.go.(*Conn).readLoop"
+	for _, c := range []struct{ rule, doc string }{{linked, linked}, {linked, written}, {written, linked}, {written, written}, {"b.c/nats%2ego.*", written}} {
+		rules, err := Parse(strings.NewReader("classes["+c.rule+"].waits.p99_ns <= 5ns"), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Check(rules, []Document{doc(t, strings.ReplaceAll(sample, "main.a", c.doc))}, nil)[0]
+		if !o.OK || o.Value != "5 ns" {
+			t.Errorf("%+v: %+v", c, o)
+		}
+	}
+}
+
 func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
 	for rule, want := range map[string]string{
 		"classes[nobody].starts <= 1":   "no element",

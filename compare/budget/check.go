@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/names"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -267,12 +268,13 @@ func find(at any, p []step, to *[]float64) (why string) {
 // naming are the keys that an element of a list goes by.
 var naming = [...]string{"name", "cause", "id", "p"}
 
-// called reports whether an element goes by a name.
+// called reports whether an element goes by a name. Documents of older versions, and
+// rules made for those, name functions as the linker does.
 func called(x map[string]any, name string) bool {
 	for _, key := range naming {
 		switch v := x[key].(type) {
 		case string:
-			if names.Match(name, v) {
+			if names.Match(name, v) || names.Match(funcname.Written(name), funcname.Written(v)) {
 				return true
 			}
 		case float64:

@@ -48,7 +48,7 @@ var rules = []rule{
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "internal/std"), nil},
 	{"analyze/ledger", in("reference", "analyze/ids"), nil},
 	{"analyze/requests", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
-	{"analyze/focus", in("reference", "analyze/ledger", "internal/quantity"), nil},
+	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/quantity"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
 	{"analyze/waits", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/stacks", in("reference", "analyze/ledger", "analyze/waits", "analyze/ids"), nil},
@@ -56,18 +56,18 @@ var rules = []rule{
 	{"analyze/breakdown", in("reference", "analyze/ledger", "analyze/ids"), nil},
 	{"analyze/timeline", in("reference", "analyze/ledger"), nil},
 	{"analyze/span", in("reference"), nil},
-	{"analyze/findings", in("reference", "analyze/ledger", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/names", "internal/quantity"), nil},
+	{"analyze/findings", in("reference", "analyze/ledger", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/funcname", "internal/names", "internal/quantity"), nil},
 	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
-	{"analyze", in("reference", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
+	{"analyze", in("reference", "internal/funcname", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
 
-	{"replay", in("reference", "analyze", "internal/quantity"), nil},
-	{"compare/budget", in("docs/schema", "internal/names", "internal/quantity", "internal/vocabulary"), nil}, // it knows documents only
-	{"compare", in("reference", "analyze", "internal/quantity", "internal/vocabulary"), []string{"golang.org/x/perf"}},
+	{"replay", in("reference", "analyze", "internal/funcname", "internal/quantity"), nil},
+	{"compare/budget", in("docs/schema", "internal/funcname", "internal/names", "internal/quantity", "internal/vocabulary"), nil}, // it knows documents only
+	{"compare", in("reference", "analyze", "internal/funcname", "internal/quantity", "internal/vocabulary"), []string{"golang.org/x/perf"}},
 
 	{"report/html/echarts/gen", in("internal/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
 	{"report/html/echarts", in("internal/npm"), nil},
 	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/quantity", "internal/vocabulary"), []string{"github.com/go-echarts/go-echarts/v2"}},
-	{"report", in("reference", "analyze", "replay", "compare", "internal/jsondoc", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), nil},
+	{"report", in("reference", "analyze", "replay", "compare", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), nil},
 
 	// A module of its own, for programs that want little else.
 	{"capture/example", in("capture"), nil},
@@ -81,6 +81,7 @@ var rules = []rule{
 	{"internal/files", nil, nil},
 	{"internal/guard", nil, nil},
 	{"internal/names", nil, nil},
+	{"internal/funcname", in("internal/std"), nil},
 	{"internal/npm", nil, nil},
 	{"internal/std", nil, nil},
 	{"docs/schema", nil, nil},
