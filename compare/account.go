@@ -8,6 +8,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 )
 
 // alike is by how much work or load may differ to count as the same.
@@ -210,6 +211,14 @@ func classesOf(b, a *account) []ClassChange {
 		}
 		out = append(out, x)
 	}
+	names := make([]string, 0, 2*len(out))
+	for i := range out {
+		names = append(names, out[i].Name, out[i].Creator)
+	}
+	shorts := funcname.Shorten(names)
+	for i := range out {
+		out[i].Short = shorts.Class(out[i].Name)
+	}
 	slices.SortFunc(out, func(x, y ClassChange) int {
 		return cmp.Or(cmp.Compare(abs(y.DeltaNs), abs(x.DeltaNs)), strings.Compare(x.Name, y.Name), strings.Compare(x.Creator, y.Creator))
 	})
@@ -274,7 +283,7 @@ func base(name string) string {
 	if _, rest, ok := strings.Cut(name, "."); ok {
 		name = rest
 	}
-	return strings.TrimRight(name, "0123456789.")
+	return strings.TrimRight(name, "0123456789.)")
 }
 
 // distribution adds up the histograms of both sides.

@@ -145,7 +145,8 @@ type CauseChange struct {
 // ClassChange is one class's part. Classes are matched by start function and
 // creator.
 type ClassChange struct {
-	Name             string `json:"name"`              // start function
+	Name             string `json:"name"`              // start function, as classes have it in the document of analyze
+	Short            string `json:"short"`             // the name for short: with as much of the path of its package as tells it from others here
 	Creator          string `json:"creator"`           // function that executed the go statement
 	In               string `json:"in"`                // "both", "before" or "after"
 	BeforeNs         int64  `json:"before_ns"`         // a mean over the traces

@@ -67,6 +67,16 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 	return c
 }
 
+// names says what the classes of the suppressed findings are called.
+func (c *Check) names() *words.Names {
+	var classes []string
+	for i := range c.Suppressed {
+		class, _ := c.Suppressed[i].Finding.Subject()
+		classes = append(classes, class)
+	}
+	return words.NewNames(classes)
+}
+
 // fails reports whether a finding alone makes the gate fail. That the recording is
 // poor does not: it says nothing of the program.
 func (c *Check) fails(f *findings.Finding) bool {
@@ -114,7 +124,7 @@ func WriteCheckText(w io.Writer, c *Check) error {
 			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, words.Cut(words.Visible(f.Title), 600))
 		}
 	}
-	line, items := words.Suppressed(c.Suppressed)
+	line, items := c.names().Suppressed(c.Suppressed)
 	if line != "" {
 		fmt.Fprintln(bw, line)
 	}
@@ -172,7 +182,7 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 		}
 		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+words.Visible(f.ID)), at, data.Replace(words.Cut(words.Visible(f.Title), 600)))
 	}
-	if line, items := words.Suppressed(c.Suppressed); line != "" {
+	if line, items := c.names().Suppressed(c.Suppressed); line != "" {
 		text := strings.Join(append([]string{line}, items...), "\n")
 		fmt.Fprintf(bw, "::notice title=%s::%s\n", property.Replace("gmpscope: suppressed"), data.Replace(text))
 	}
@@ -258,7 +268,7 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 		add("findings", fmt.Sprintf("%d %s", i+1, words.Visible(f.ID)), problem)
 	}
 	for i := range c.Suppressed {
-		line, _ := words.Suppressed(c.Suppressed[i : i+1])
+		line, _ := c.names().Suppressed(c.Suppressed[i : i+1])
 		add("findings", fmt.Sprintf("%d %s", len(c.Findings)+i+1, words.Visible(c.Suppressed[i].Finding.ID)), "")
 		s.Cases[len(s.Cases)-1].Skipped = &junitSkipped{line}
 		s.Skipped++

@@ -41,7 +41,7 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	if c == nil {
 		return fmt.Errorf("text: no result")
 	}
-	t := &text{w: bufio.NewWriter(w), o: o}
+	t := &text{w: bufio.NewWriter(w), o: o, names: DiffNames(c, o.FullNames)}
 	t.para(0, t.in(verdictStyle[c.Verdict], strings.ToUpper(string(c.Verdict)))+": "+words.Visible(c.Headline))
 	for _, s := range c.Caveats {
 		t.hang("  ! ", 4, words.Visible(s))
@@ -52,6 +52,26 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	t.diffClasses(c)
 	t.diffFindings(c)
 	return t.w.Flush()
+}
+
+// DiffNames says what functions are called in a comparison: the same on both sides.
+func DiffNames(c *compare.Result, full bool) *words.Names {
+	var classes []string
+	for _, x := range c.Classes {
+		classes = append(classes, x.Name, x.Creator)
+	}
+	for _, r := range c.Renames {
+		classes = append(classes, r.Before, r.After)
+	}
+	for i := range c.Suppressed {
+		class, creator := c.Suppressed[i].Finding.Subject()
+		classes = append(classes, class, creator)
+	}
+	names := words.NewNames(classes)
+	if full {
+		return names.Full()
+	}
+	return names
 }
 
 func (t *text) diffSides(c *compare.Result) {
@@ -138,7 +158,7 @@ func (t *text) diffClasses(c *compare.Result) {
 		if i == textClassChanges {
 			break
 		}
-		name := words.Shortened(cmp.Or(x.Name, words.Unknown), 28)
+		name := t.names.Shortened(cmp.Or(x.Name, words.Unknown), 28)
 		if x.In != "both" {
 			name += " (only " + x.In + ")"
 		}
@@ -150,7 +170,7 @@ func (t *text) diffClasses(c *compare.Result) {
 		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more class", "more classes")))
 	}
 	for _, r := range c.Renames {
-		t.hang("  - ", 4, fmt.Sprintf("%s may be what %s was: %s.", words.Cut(words.Visible(r.After), 200), words.Cut(words.Visible(r.Before), 200), r.Why))
+		t.hang("  - ", 4, fmt.Sprintf("%s may be what %s was: %s.", t.names.Shortened(r.After, 200), t.names.Shortened(r.Before, 200), r.Why))
 	}
 }
 

@@ -18,6 +18,7 @@ package report
 import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Schema is the version of the document and of the JSON output. It rises when
@@ -33,6 +34,8 @@ type Document struct {
 	// Split holds the waiting against the reference; nil if that was not asked
 	// for, or the trace does not allow it.
 	Split *replay.Split
+
+	names *words.Names
 }
 
 // Verdict is the answer in words.
@@ -49,5 +52,26 @@ type Verdict struct {
 // Build makes the document of a result. Tool is gmpscope with its version. The
 // document shares r, which must not change any more.
 func Build(r *analyze.Result, tool string) *Document {
-	return &Document{Schema: Schema, Tool: tool, Verdict: judge(r), Result: r}
+	d := &Document{Schema: Schema, Tool: tool, Result: r}
+	if r != nil {
+		d.names = words.NewNames(words.ClassesOf(r))
+	}
+	d.Verdict = judge(r, d.names)
+	return d
+}
+
+// ShowFullNames has text, page and verdict call functions by their full names, with
+// the paths of their packages. Without it they have short names, with as much of the
+// path as tells them apart.
+func (d *Document) ShowFullNames() {
+	d.names = d.names.Full()
+	d.Verdict = judge(d.Result, d.names)
+}
+
+// Names says what functions are called in the document; nil if it is.
+func (d *Document) Names() *words.Names {
+	if d == nil {
+		return nil
+	}
+	return d.names
 }

@@ -24,15 +24,16 @@ func Gain(s *replay.Split, finding int) *replay.Gain {
 }
 
 // GainLines says in sentences what the victims of a finding could gain: what
-// comes of its advice, simulated, and what of their waiting is whose doing.
-func GainLines(s *replay.Split, p *replay.Gain) []string {
+// comes of its advice, simulated, and what of their waiting is whose doing. Names may
+// be nil.
+func GainLines(names *words.Names, s *replay.Split, p *replay.Gain) []string {
 	var out []string
 	if a := p.Advice; a != nil {
-		out = append(out, adviceLine(s, p, a))
+		out = append(out, adviceLine(names, s, p, a))
 	}
 	if p.ObservedNs > 0 && !told(s, p) {
 		parts := fmt.Sprintf("Of all the %s that %s waited, simulation gives %s to capacity (no scheduler could avoid it), %s to Go's rules, and %s to neither.",
-			quantity.Duration(p.ObservedNs), words.Class(p.Class), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
+			quantity.Duration(p.ObservedNs), names.Class(p.Class), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
 		if len(s.OutOfBand) > 0 {
 			parts += " " + offLine(s)
 		}
@@ -55,8 +56,8 @@ func told(s *replay.Split, p *replay.Gain) bool {
 	return false
 }
 
-func adviceLine(s *replay.Split, p *replay.Gain, a *replay.Advice) string {
-	what := words.Class(p.Class) + " waits"
+func adviceLine(names *words.Names, s *replay.Split, p *replay.Gain, a *replay.Advice) string {
+	what := names.Class(p.Class) + " waits"
 	if a.Metric == replay.MetricMakespan {
 		what = "all takes"
 	}
@@ -96,7 +97,7 @@ func (t *text) gain(s *replay.Split, finding int) {
 	if p == nil {
 		return
 	}
-	for _, l := range GainLines(s, p) {
+	for _, l := range GainLines(t.names, s, p) {
 		t.hang("    = ", 6, l)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/term"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // JSONOptions are the choices of WriteJSON.
@@ -45,7 +46,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 			Slowdown: r.Fairness.Slowdown, Bypass: r.Fairness.Bypass, LittleError: r.Fairness.LittleError, Classes: orEmpty(r.Fairness.Classes),
 		},
 		Lives: livesOf(&r.Breakdown), Requests: requestsOf(r),
-		Span: r.Span, Classes: classesOf(r), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
+		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
 		Focus:      r.Focus,
 		Reference:  doc.Split,
@@ -226,7 +227,7 @@ func withWarnings(t analyze.Trace) analyze.Trace {
 	return t
 }
 
-func classesOf(r *analyze.Result) []jsondoc.Class {
+func classesOf(r *analyze.Result, names *words.Names) []jsondoc.Class {
 	out := make([]jsondoc.Class, 0, len(r.Waits.Classes))
 	for _, c := range r.Waits.Classes {
 		causes := c.Causes
@@ -234,7 +235,7 @@ func classesOf(r *analyze.Result) []jsondoc.Class {
 			causes = c.Waits.Causes
 		}
 		out = append(out, jsondoc.Class{
-			ID: c.ID, Name: c.Name, Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
+			ID: c.ID, Name: c.Name, Short: names.Short(c.Name), Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
 			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs, Life: lifeOfClass(&r.Breakdown, c.ID),
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
 			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst), WokenBy: orEmpty(c.WokenBy), BlockedBefore: orEmpty(c.BlockedBefore),

@@ -76,7 +76,7 @@ func (t *text) lives(r *analyze.Result) {
 	for i := range cs[:min(len(cs), textClasses)] {
 		c := &cs[i]
 		whole := c.LifeNs()
-		tb.add(words.Shortened(cmp.Or(c.Name, words.Unknown), 24), quantity.Duration(whole), quantity.Part(c.RunningNs, whole), quantity.Part(c.RunnableNs, whole),
+		tb.add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), 24), quantity.Duration(whole), quantity.Part(c.RunningNs, whole), quantity.Part(c.RunnableNs, whole),
 			quantity.Part(c.Blocked(), whole), quantity.Part(c.SyscallNs, whole), quantity.Part(c.UnknownNs, whole), cmp.Or(BlockedInWords(&c.Split, 1), "-"))
 	}
 	t.table(2, tb)
@@ -108,7 +108,7 @@ const (
 
 // lived says what the class that the verdict is about did with its life: how much of it
 // was scheduling, and what else there was.
-func lived(r *analyze.Result) string {
+func lived(r *analyze.Result, names *words.Names) string {
 	w := aboutClass(r)
 	if w == nil {
 		return ""
@@ -132,7 +132,7 @@ func lived(r *analyze.Result) string {
 			told = append(told, quantity.Part(p.ns, c.LifeNs())+" "+p.what)
 		}
 	}
-	who := words.Class(c.Name) + " existed"
+	who := names.Class(c.Name) + " existed"
 	if c.Goroutines > 1 {
 		who = quantity.Plural(c.Goroutines, "goroutine", "goroutines") + " of " + who + " in all"
 	}

@@ -113,7 +113,7 @@ func TestGainLines(t *testing.T) {
 	var got []string
 	for finding := range 6 {
 		if p := Gain(s, finding); p != nil {
-			got = append(got, GainLines(s, p)...)
+			got = append(got, GainLines(nil, s, p)...)
 		}
 	}
 	want := []string{

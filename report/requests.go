@@ -56,7 +56,7 @@ func (t *text) requestTypes(what string, types []requests.Type) {
 	for i := range types[:min(len(types), textRequests)] {
 		x := &types[i]
 		whole := x.LifeNs()
-		tb.add(words.Shortened(cmp.Or(x.Name, words.Unknown), 24), quantity.Count(x.Count), quantity.Duration(x.P50Ns), quantity.Duration(x.P99Ns), quantity.Duration(x.MaxNs),
+		tb.add(words.Cut(words.Visible(cmp.Or(x.Name, words.Unknown)), 24), quantity.Count(x.Count), quantity.Duration(x.P50Ns), quantity.Duration(x.P99Ns), quantity.Duration(x.MaxNs),
 			quantity.Part(x.RunningNs, whole), quantity.Part(x.RunnableNs, whole), quantity.Part(x.Blocked(), whole), quantity.Part(x.SyscallNs, whole),
 			cmp.Or(BlockedInWords(&x.Split, 1), "-"))
 	}
@@ -70,7 +70,7 @@ func (t *text) requestTypes(what string, types []requests.Type) {
 // slowest tells of the longest task.
 func (t *text) slowest(r *analyze.Result, of *requests.Type, x *requests.Request) {
 	t.line("")
-	t.para(2, SlowestInWords(r, of, x))
+	t.para(2, SlowestInWords(t.names, r, of, x))
 	for i, p := range x.Parts {
 		if i == textParts {
 			t.line(fmt.Sprintf("    … and %s.", quantity.Plural(int64(len(x.Parts)-i)+x.MoreParts, "more region", "more regions")))
@@ -88,14 +88,14 @@ func (t *text) slowest(r *analyze.Result, of *requests.Type, x *requests.Request
 }
 
 // SlowestInWords says how long a request took, and what its goroutines did meanwhile.
-func SlowestInWords(r *analyze.Result, of *requests.Type, x *requests.Request) string {
+func SlowestInWords(names *words.Names, r *analyze.Result, of *requests.Type, x *requests.Request) string {
 	s := fmt.Sprintf("The longest %s", words.Cut(words.Visible(cmp.Or(of.Name, words.Unknown)), 120))
 	if x.Task != 0 {
 		s += fmt.Sprintf(" (task %d)", x.Task)
 	}
 	s += fmt.Sprintf(" took %s, from %s to %s", quantity.Duration(x.ToNs-x.FromNs), quantity.Instant(x.FromNs), quantity.Instant(x.ToNs))
 	if name := classNamed(r, x.Class); name != "" {
-		s += fmt.Sprintf(", begun by goroutine %d of %s", x.G, words.Class(name))
+		s += fmt.Sprintf(", begun by goroutine %d of %s", x.G, names.Class(name))
 	}
 	if x.Goroutines > 1 {
 		s += fmt.Sprintf("; %s worked for it", quantity.Plural(x.Goroutines, "goroutine", "goroutines"))

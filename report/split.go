@@ -67,7 +67,7 @@ func (t *text) splitSection(s *replay.Split) {
 	t.line("")
 	tb := newTable("class", "waited", "capacity", "policy", "excess")
 	row := func(name string, p replay.Parts) {
-		tb.add(words.Cut(words.Visible(name), 44), quantity.Duration(p.ObservedNs), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
+		tb.add(t.names.Shortened(name, 44), quantity.Duration(p.ObservedNs), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
 	}
 	row("all", s.Total)
 	for i := range s.Classes {

@@ -53,7 +53,7 @@ func (t *text) stacksOfClass(tb *table, s *stacks.Result, c *waits.Class) {
 		}
 		tb.add(where, quantity.Duration(ns), quantity.Part(ns, c.Waits.TotalNs), chief)
 	}
-	add(words.Shortened(cmp.Or(c.Name, words.Unknown), textStackWidth), c.Waits.TotalNs, nil)
+	add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), textStackWidth), c.Waits.TotalNs, nil)
 	var rest int64
 	n := 0
 	for i := range s.Rows {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // Width is the number of columns that the text is laid out for.
@@ -27,6 +28,9 @@ type TextOptions struct {
 	Color bool
 	// AllFindings shows each finding in full.
 	AllFindings bool
+	// FullNames has comparisons call functions by their full names. For analyses, see
+	// Document.ShowFullNames.
+	FullNames bool
 }
 
 // WriteText writes doc for people, in the order of the HTML page. Equal input
@@ -35,7 +39,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	if doc == nil || doc.Result == nil {
 		return fmt.Errorf("text: no result")
 	}
-	t := &text{w: bufio.NewWriter(w), o: o}
+	t := &text{w: bufio.NewWriter(w), o: o, names: doc.names}
 	t.verdict(doc)
 	t.trace(doc.Result)
 	t.findings(doc.Result, doc.Split)
@@ -57,8 +61,9 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 
 // text is a page being written. Write errors stay in w until it is flushed.
 type text struct {
-	w *bufio.Writer
-	o TextOptions
+	w     *bufio.Writer
+	o     TextOptions
+	names *words.Names
 }
 
 // style is an attribute of a stretch of text.

@@ -116,7 +116,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 			if f.CostNs > 0 {
 				s += ", costs " + quantity.Duration(f.CostNs)
 			}
-			t.hang("  - ", 4, s+": "+ended(words.Cut(words.Prose(f.Title), 300)))
+			t.hang("  - ", 4, s+": "+ended(words.Cut(t.names.Prose(f.Title), 300)))
 		}
 	}
 	t.suppressed(r.Suppressed)
@@ -145,7 +145,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 
 // suppressed names the findings that the configuration accepts.
 func (t *text) suppressed(list []findings.Suppressed) {
-	line, items := words.Suppressed(list)
+	line, items := t.names.Suppressed(list)
 	if line == "" {
 		return
 	}
@@ -165,14 +165,14 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 		}
 	}
 	t.line("  " + head)
-	t.para(4, ended(words.Cut(words.Prose(f.Title), 600)))
+	t.para(4, ended(words.Cut(t.names.Prose(f.Title), 600)))
 	tb := newTable("evidence", "value", "threshold")
 	for _, e := range f.Evidence {
 		limit := e.Limit
 		if limit == "" {
 			limit = "-"
 		}
-		tb.add(words.Cut(words.Prose(e.What), 46), words.Cut(words.Visible(e.Value), 20), words.Cut(words.Visible(limit), 24))
+		tb.add(words.Cut(t.names.Prose(e.What), 46), words.Cut(words.Visible(e.Value), 20), words.Cut(words.Visible(limit), 24))
 	}
 	if len(tb.rows) > 0 {
 		t.table(4, tb)
@@ -182,7 +182,7 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 			t.line(fmt.Sprintf("    … and %s", quantity.Plural(int64(len(f.Actors)-i), "more", "more")))
 			break
 		}
-		t.para(4, actor(a))
+		t.para(4, t.actor(a))
 		if s := words.Stopped(r, &a); s != "" {
 			t.para(6, s)
 		}
@@ -193,14 +193,14 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 		t.para(4, "how it is known: "+words.Basis(f.Basis))
 	}
 	for _, a := range f.Advice {
-		t.hang("    > ", 6, words.Prose(a))
+		t.hang("    > ", 6, t.names.Prose(a))
 	}
 }
 
-func actor(a findings.Actor) string {
+func (t *text) actor(a findings.Actor) string {
 	s := words.Visible(a.Role) + ":"
 	if a.Class != "" {
-		s += " " + words.Class(a.Class)
+		s += " " + t.names.Class(a.Class)
 	}
 	if a.G > 0 {
 		s += fmt.Sprintf(" goroutine %d", a.G)
@@ -209,10 +209,10 @@ func actor(a findings.Actor) string {
 		s += fmt.Sprintf(" P%d", *a.P)
 	}
 	if a.Creator != "" {
-		s += ", created by " + words.Class(a.Creator)
+		s += ", created by " + t.names.Class(a.Creator)
 	}
 	if len(a.Stack) > 0 {
-		s += ", in " + words.Class(a.Stack[0])
+		s += ", in " + t.names.Class(a.Stack[0])
 	}
 	return s
 }
@@ -348,11 +348,11 @@ func (t *text) antagonists(r *analyze.Result) {
 			all += a.Ns
 		}
 		for _, a := range c.Antagonists {
-			ran := words.Shortened(cmp.Or(a.Name, words.Unknown), 30)
+			ran := t.names.Shortened(cmp.Or(a.Name, words.Unknown), 30)
 			if a.Class == c.ID {
 				ran = "others of the same class"
 			}
-			pairs = append(pairs, pair{words.Shortened(cmp.Or(c.Name, words.Unknown), 30), ran, a.Ns, all})
+			pairs = append(pairs, pair{t.names.Shortened(cmp.Or(c.Name, words.Unknown), 30), ran, a.Ns, all})
 		}
 	}
 	if len(pairs) == 0 {
@@ -377,7 +377,7 @@ func (t *text) stories(r *analyze.Result) {
 	}
 	t.head("The longest waits")
 	for i, s := range told[:min(len(told), textStories)] {
-		text := storyOf(s.Story)
+		text := t.story(s.Story)
 		if s.Like > 0 {
 			text += fmt.Sprintf(" %s at the same time much the same.", quantity.Plural(int64(s.Like), "more long wait was", "more long waits were"))
 		}
@@ -386,12 +386,12 @@ func (t *text) stories(r *analyze.Result) {
 }
 
 // storyOf tells one wait in sentences.
-func storyOf(s waits.Story) string {
-	name := ", " + words.Class(s.Name) + ","
+func (t *text) story(s waits.Story) string {
+	name := ", " + t.names.Class(s.Name) + ","
 	if s.Name == "" {
 		name = ""
 	}
-	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, quantity.Duration(s.WaitNs), strings.Join(words.Story(s), " "))
+	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, quantity.Duration(s.WaitNs), strings.Join(t.names.Story(s), " "))
 }
 
 func (t *text) processors(r *analyze.Result) {
@@ -537,7 +537,7 @@ func (t *text) classes(r *analyze.Result) {
 			jain = quantity.Index(f.Jain)
 		}
 		w := c.Waits
-		tb.add(words.Shortened(cmp.Or(c.Name, words.Unknown), 26), quantity.Count(c.Goroutines), quantity.Duration(c.RunningNs), quantity.Duration(w.TotalNs),
+		tb.add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), 26), quantity.Count(c.Goroutines), quantity.Duration(c.RunningNs), quantity.Duration(w.TotalNs),
 			quantity.Duration(w.P50), quantity.Duration(w.P99), quantity.Duration(w.MaxNs), chief, jain)
 	}
 	t.table(2, tb)
@@ -565,9 +565,9 @@ func (t *text) fairness(r *analyze.Result) {
 		s := fmt.Sprintf("Work and span: %s of work, of which a chain of %s had to be done one after the other: it could keep %s busy. Busy time %s; no scheduler could do it in less than %s (efficiency %s).",
 			quantity.Duration(x.WorkNs), quantity.Duration(x.SpanNs), quantity.Amount(x.Parallelism, "P", "Ps"), quantity.Duration(x.BusyNs), quantity.Duration(x.BoundNs), quantity.Percent(x.Efficiency))
 		if len(x.Path) > 0 {
-			s += fmt.Sprintf(" Most of the chain: %s, %s", words.Class(x.Path[0].Name), quantity.Part(x.Path[0].Ns, x.SpanNs))
+			s += fmt.Sprintf(" Most of the chain: %s, %s", t.names.Class(x.Path[0].Name), quantity.Part(x.Path[0].Ns, x.SpanNs))
 			if len(x.Path[0].Stack) > 0 {
-				s += "; the longest part of that ended in " + words.Class(words.InProgram(x.Path[0].Stack))
+				s += "; the longest part of that ended in " + t.names.Class(words.InProgram(x.Path[0].Stack))
 			}
 			s += "."
 		}

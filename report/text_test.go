@@ -138,7 +138,7 @@ func TestVerdict(t *testing.T) {
 		{"no result", nil, "note", "There is no result.", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := judge(c.r)
+			v := judge(c.r, nil)
 			if v.Status != c.status {
 				t.Errorf("status is %q, want %q", v.Status, c.status)
 			}
@@ -156,10 +156,11 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestFormat(t *testing.T) {
+	var names *words.Names
 	for _, c := range []struct{ got, want string }{
 		{words.List([]string{"a", "b", "c"}), "a, b and c"},
-		{words.Class("example.com/a/b.(*T).run"), "b.(*T).run"},
-		{words.Class(""), "goroutines of unknown start function"},
+		{names.Class("example.com/a/b.(*T).run"), "b.(*T).run"},
+		{names.Class(""), "goroutines of unknown start function"},
 		{words.Cut("abcdefghij", 5), "abc…j"},
 		{lowered("Runs of x"), "runs of x"},
 		{lowered("GOMAXPROCS is low"), "GOMAXPROCS is low"},

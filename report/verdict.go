@@ -30,7 +30,7 @@ const (
 )
 
 // judge puts a result into words.
-func judge(r *analyze.Result) Verdict {
+func judge(r *analyze.Result, names *words.Names) Verdict {
 	if r == nil {
 		return Verdict{Status: "note", Headline: "There is no result."}
 	}
@@ -38,8 +38,8 @@ func judge(r *analyze.Result) Verdict {
 	if len(r.Detectors) == 0 && v.Status == "ok" {
 		v.Status = string(findings.Note) // nobody looked
 	}
-	v.Headline = headline(r, v.Status)
-	for _, line := range []string{lost(r), sufferers(r), causers(r), tryFirst(r), sureness(r)} {
+	v.Headline = headline(r, names, v.Status)
+	for _, line := range []string{lost(r), sufferers(r, names), causers(r, names), tryFirst(r, names), sureness(r)} {
 		if line != "" {
 			v.Lines = append(v.Lines, line)
 		}
@@ -127,14 +127,14 @@ func running(r *analyze.Result) (ns int64) {
 	return ns
 }
 
-func headline(r *analyze.Result, status string) string {
+func headline(r *analyze.Result, names *words.Names, status string) string {
 	u := r.Waits.User
 	if f := chief(r.Findings); f != nil {
 		s := "Scheduling is a problem here: "
 		if status == string(findings.Warning) {
 			s = "Scheduling costs this program something: "
 		}
-		s += inWords(r, f)
+		s += inWords(r, names, f)
 		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart {
 			s += fmt.Sprintf(" That is %s of all the waiting.", quantity.Part(f.CostNs, f.WholeNs))
 		}
@@ -152,7 +152,7 @@ func headline(r *analyze.Result, status string) string {
 	case much && inLine(u.Causes) > u.TotalNs/2:
 		return "Scheduling is not at fault, but there was more work than processors: " + what
 	case worthKnowing(r) != nil:
-		return "No serious fault of scheduling was found, but this is worth knowing: " + inWords(r, worthKnowing(r))
+		return "No serious fault of scheduling was found, but this is worth knowing: " + inWords(r, names, worthKnowing(r))
 	case much:
 		return "No serious fault of scheduling was found, though there was much waiting: " + what + because(u)
 	case status == "ok":
@@ -161,7 +161,7 @@ func headline(r *analyze.Result, status string) string {
 		return "Nothing is wrong with scheduling, as far as this trace can tell: " + what
 	default:
 		if f := costly(r); f != nil {
-			return "Scheduling is not the problem here, but this is worth knowing: " + inWords(r, f)
+			return "Scheduling is not the problem here, but this is worth knowing: " + inWords(r, names, f)
 		}
 		return "Scheduling is not the problem here: " + what
 	}
@@ -181,8 +181,8 @@ func costly(r *analyze.Result) *findings.Finding {
 
 // inWords is a finding as a headline has it: its title, or of a symptom who
 // suffers, and from what.
-func inWords(r *analyze.Result, f *findings.Finding) string {
-	title := ended(lowered(words.Cut(words.Prose(f.Title), 300)))
+func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string {
+	title := ended(lowered(words.Cut(names.Prose(f.Title), 300)))
 	c := victim(r, f)
 	if f.Kind != findings.KindSymptom || c == nil {
 		return title
@@ -191,7 +191,7 @@ func inWords(r *analyze.Result, f *findings.Finding) string {
 	if len(by) == 0 {
 		return title
 	}
-	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", words.Class(c.Name), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs),
+	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", names.Class(c.Name), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs),
 		quantity.Part(by[0].Ns, c.Waits.TotalNs), words.Lost(by[0].Cause))
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
 		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.Lost(by[1].Cause))
@@ -281,7 +281,7 @@ func userClasses(r *analyze.Result) []waits.Class {
 }
 
 // sufferers says who waited.
-func sufferers(r *analyze.Result) string {
+func sufferers(r *analyze.Result, names *words.Names) string {
 	cs := userClasses(r)
 	var total int64
 	for _, c := range cs {
@@ -302,16 +302,16 @@ func sufferers(r *analyze.Result) string {
 			about = append(about, quantity.Plural(c.Goroutines, "goroutine", "goroutines"))
 		}
 		if c.Creator != "" {
-			about = append(about, "created by "+words.Class(c.Creator))
+			about = append(about, "created by "+names.Class(c.Creator))
 		}
 		about = append(about, quantity.Part(c.Waits.TotalNs, total)+" of the waiting", "up to "+quantity.Duration(c.Waits.MaxNs)+" at a time")
-		who = append(who, fmt.Sprintf("%s (%s)", words.Class(c.Name), strings.Join(about, ", ")))
+		who = append(who, fmt.Sprintf("%s (%s)", names.Class(c.Name), strings.Join(about, ", ")))
 	}
-	return "Who waited: " + words.List(who) + "." + lived(r)
+	return "Who waited: " + words.List(who) + "." + lived(r, names)
 }
 
 // causers says who ran while the class that waited most did not.
-func causers(r *analyze.Result) string {
+func causers(r *analyze.Result, names *words.Names) string {
 	cs := userClasses(r)
 	if len(cs) == 0 {
 		return ""
@@ -326,28 +326,28 @@ func causers(r *analyze.Result) string {
 	}
 	a := c.Antagonists[0]
 	if a.Class == c.ID {
-		s := fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, others of the same class ran: they wait for one another.", words.Sentence(quantity.Part(a.Ns, sum)), words.Class(c.Name))
+		s := fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, others of the same class ran: they wait for one another.", words.Sentence(quantity.Part(a.Ns, sum)), names.Class(c.Name))
 		if len(c.Antagonists) > 1 && c.Antagonists[1].Ns*5 > sum {
 			b := c.Antagonists[1]
-			s += fmt.Sprintf(" %s of it, %s ran.", words.Sentence(quantity.Part(b.Ns, sum)), words.Class(b.Name))
+			s += fmt.Sprintf(" %s of it, %s ran.", words.Sentence(quantity.Part(b.Ns, sum)), names.Class(b.Name))
 		}
 		return s
 	}
-	return fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, %s ran.", quantity.Part(a.Ns, sum), words.Class(c.Name), words.Class(a.Name))
+	return fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, %s ran.", quantity.Part(a.Ns, sum), names.Class(c.Name), names.Class(a.Name))
 }
 
 // tryFirst says what to do; where there is nothing, what was checked.
-func tryFirst(r *analyze.Result) string {
+func tryFirst(r *analyze.Result, names *words.Names) string {
 	if f := chief(r.Findings); f != nil {
-		if a := firstAdvice(r, f); a != "" {
+		if a := firstAdvice(r, names, f); a != "" {
 			return "Try first: " + a
 		}
 	} else if muchWaiting(r) {
-		if a := firstAdvice(r, worthKnowing(r)); a != "" {
+		if a := firstAdvice(r, names, worthKnowing(r)); a != "" {
 			return "If it matters, try: " + a
 		}
 	} else if f := costly(r); f != nil && status(r.Findings) == string(findings.Note) {
-		if a := firstAdvice(r, f); a != "" {
+		if a := firstAdvice(r, names, f); a != "" {
 			return "If it matters, try: " + a
 		}
 	}
@@ -379,7 +379,7 @@ var seeDetector = regexp.MustCompile(`^Most waiting .*: see ([a-z-]+)\.?$`)
 // detector, it is the advice of its finding; and where there is none, what helps
 // against the cause that owns most of the waiting, and against the next if
 // neither owns half.
-func firstAdvice(r *analyze.Result, f *findings.Finding) string {
+func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) string {
 	advice := func(f *findings.Finding) string {
 		for _, a := range f.Advice {
 			if a != "" && !seeDetector.MatchString(a) {
@@ -397,7 +397,7 @@ func firstAdvice(r *analyze.Result, f *findings.Finding) string {
 			a = advice(&r.Findings[i])
 		}
 		if a != "" && !slices.ContainsFunc(r.Detectors, func(d analyze.Detector) bool { return d.ID == a }) {
-			return ended(lowered(words.Cut(words.Prose(a), 600)))
+			return ended(lowered(words.Cut(names.Prose(a), 600)))
 		}
 	}
 	u := r.Waits.User

@@ -83,11 +83,11 @@ func TestFirstAdviceFollowsOnePointer(t *testing.T) {
 		{ID: "convoy", Advice: []string{"Split the long work."}},
 	}}
 	r.Waits.User.Causes = causes(0, 0, 0, 0, 0, 5, 0)
-	if got := firstAdvice(r, &r.Findings[0]); got != "split the long work." {
+	if got := firstAdvice(r, nil, &r.Findings[0]); got != "split the long work." {
 		t.Errorf("advice %q", got)
 	}
 	r.Findings[1].Advice = []string{"Most waiting is elsewhere: see starvation."}
-	if got := firstAdvice(r, &r.Findings[0]); got != "less work at once, more Ps if the machine has the cores, or shorter runs." {
+	if got := firstAdvice(r, nil, &r.Findings[0]); got != "less work at once, more Ps if the machine has the cores, or shorter runs." {
 		t.Errorf("two that name each other: %q", got)
 	}
 }
@@ -111,16 +111,16 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 		class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 6_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 2_000_000}),
 	}
 	want := "main.victim waited 8 ms in all, up to 6 ms at a time: 75 % of it while a P stood idle and did not take the work."
-	if got := inWords(r, &r.Findings[0]); got != want {
+	if got := inWords(r, nil, &r.Findings[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Waits.Classes[2] = class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 4_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 3_000_000}, waits.CauseTime{Cause: waits.CauseBehind, Ns: 3_000_000})
 	want = "main.victim waited 10 ms in all, up to 4 ms at a time: 40 % of it while a P stood idle and did not take the work and 30 % behind mark workers of the garbage collector."
-	if got := inWords(r, &r.Findings[0]); got != want {
+	if got := inWords(r, nil, &r.Findings[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Findings[0].Kind = findings.KindCause
-	if got := inWords(r, &r.Findings[0]); got != "3 waits of over 1 ms took more than 3× what sharing would have." {
+	if got := inWords(r, nil, &r.Findings[0]); got != "3 waits of over 1 ms took more than 3× what sharing would have." {
 		t.Errorf("a cause: %q", got)
 	}
 }
@@ -132,10 +132,10 @@ func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
 	}
 	r.Procs.Ps = []procs.Proc{{RunningNs: 100}}
 	r.Waits.User = waits.Summary{Count: 1, TotalNs: 10, Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: 10}}}
-	if got, want := headline(r, "note"), "Scheduling is not the problem here, but this is worth knowing: goroutines had to help."; got != want {
+	if got, want := headline(r, nil, "note"), "Scheduling is not the problem here, but this is worth knowing: goroutines had to help."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := tryFirst(r), "If it matters, try: allocate less."; got != want {
+	if got, want := tryFirst(r, nil), "If it matters, try: allocate less."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Findings[0].CostNs = 20

@@ -19,7 +19,7 @@ func (t *text) wakers(r *analyze.Result) {
 	n := 0
 	for i := range r.Waits.Classes {
 		c := &r.Waits.Classes[i]
-		by := words.WokenBy(c, textWakers)
+		by := t.names.WokenBy(c, textWakers)
 		if c.System || by == "" || n == textWakerClasses {
 			continue
 		}
@@ -29,6 +29,6 @@ func (t *text) wakers(r *analyze.Result) {
 		if before := words.BlockedBefore(c, 2); before != "" {
 			by += "; " + before
 		}
-		t.hang("  ", 4, words.Cut(words.Visible(cmp.Or(c.Name, words.Unknown)), 120)+": "+by+".")
+		t.hang("  ", 4, t.names.Shortened(cmp.Or(c.Name, words.Unknown), 120)+": "+by+".")
 	}
 }

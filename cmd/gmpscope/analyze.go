@@ -26,6 +26,7 @@ func (a *app) analyzeCmd() *cobra.Command {
 		timeline bool
 		against  bool
 		all      bool
+		full     bool
 	)
 	cmd := &cobra.Command{
 		Use:   "analyze TRACE",
@@ -58,6 +59,9 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			}
 			doc := report.Build(res, tool())
 			doc.Split = split
+			if full {
+				doc.ShowFullNames()
+			}
 			if format.value == "json" {
 				err = report.WriteJSON(a.stdout, doc, report.JSONOptions{Timeline: timeline})
 			} else {
@@ -78,6 +82,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
 	referenceFlag(cmd.Flags(), &against)
+	fullNamesFlag(cmd.Flags(), &full)
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "with --format json: add the picture over time, which is large")
 	return cmd
 }

@@ -204,6 +204,11 @@ func referenceFlag(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
 }
 
+// fullNamesFlag adds the flag that asks for the full names of functions.
+func fullNamesFlag(f *pflag.FlagSet, asked *bool) {
+	f.BoolVar(asked, "full-names", false, "in text and HTML: call functions by their full names, with the paths of their packages; JSON has both")
+}
+
 // reference analyses a trace and, if asked, holds it against the reference. If
 // ctx is cancelled meanwhile, the result is that of what was read until then.
 func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Split, error) {

@@ -22,6 +22,7 @@ func (a *app) diff() *cobra.Command {
 		before, after []string
 		target        string
 		open          bool
+		full          bool
 	)
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
@@ -73,6 +74,10 @@ also written as an HTML file.`,
 			if err != nil {
 				return err
 			}
+			if full {
+				first[0].ShowFullNames()
+				first[1].ShowFullNames()
+			}
 			if page != nil {
 				if err := html.WriteDiff(page, c, first[0], first[1], tool()); err != nil {
 					return err
@@ -84,7 +89,7 @@ also written as an HTML file.`,
 			if format.value == "json" {
 				err = report.WriteDiffJSON(a.stdout, c, tool())
 			} else {
-				err = report.WriteDiffText(a.stdout, c, report.TextOptions{Color: term.Color(a.stdout, a.getenv)})
+				err = report.WriteDiffText(a.stdout, c, report.TextOptions{Color: term.Color(a.stdout, a.getenv), FullNames: full})
 			}
 			if err != nil {
 				return err
@@ -102,6 +107,7 @@ also written as an HTML file.`,
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
 	r.configFlag(cmd)
+	fullNamesFlag(cmd.Flags(), &full)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().StringVarP(&target, "output", "o", "", "write the comparison to `FILE`, as HTML, too")
 	cmd.Flags().BoolVar(&open, "open", false, "open that file in the browser")

@@ -26,6 +26,7 @@ type reportFlags struct {
 	open    bool
 	noFetch bool
 	against bool
+	full    bool
 }
 
 func (a *app) report() *cobra.Command {
@@ -63,6 +64,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory; with --anonymize, anonymous.html, or anonymous-2.html and so on where that exists)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
 	referenceFlag(cmd.Flags(), &f.against)
+	fullNamesFlag(cmd.Flags(), &f.full)
 	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
 	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
 		panic(err) // the flag was added above
@@ -101,6 +103,9 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	}
 	doc := report.Build(r, tool())
 	doc.Split = split
+	if f.full {
+		doc.ShowFullNames()
+	}
 	if err := html.Write(out, doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // antagonists is a table of who waited in a queue (rows) and who ran on its P
@@ -38,7 +39,7 @@ const (
 )
 
 // newAntagonists makes the table; nil where nobody waited behind anybody.
-func newAntagonists(cs []waits.Class) *antagonists {
+func newAntagonists(cs []waits.Class, names *words.Names) *antagonists {
 	type victim struct {
 		waits.Class
 		ns int64
@@ -76,7 +77,7 @@ func newAntagonists(cs []waits.Class) *antagonists {
 	t.Rest = len(cols) > antCols
 	cols = cols[:min(len(cols), antCols)]
 	for _, c := range cols {
-		t.Heads = append(t.Heads, className(c.Name))
+		t.Heads = append(t.Heads, className(c.Name, names))
 	}
 	most := int64(1)
 	for _, v := range rows {
@@ -85,7 +86,7 @@ func newAntagonists(cs []waits.Class) *antagonists {
 		}
 	}
 	for _, v := range rows {
-		r := antRow{Name: className(v.Name), Note: quantity.Plural(v.Waits.Count, "wait", "waits"), Total: num(quantity.Duration(v.ns), v.ns)}
+		r := antRow{Name: className(v.Name, names), Note: quantity.Plural(v.Waits.Count, "wait", "waits"), Total: num(quantity.Duration(v.ns), v.ns)}
 		left := v.ns
 		add := func(ns int64, self bool) {
 			if ns <= 0 {

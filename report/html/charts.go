@@ -45,6 +45,7 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 	if r == nil {
 		return nil, nil
 	}
+	names := doc.Names()
 	var out []island
 	add := func(id string, x any) error {
 		i, err := data(id, x)
@@ -53,14 +54,14 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 		}
 		return err
 	}
-	p, err := packTimeline(r, d)
+	p, err := packTimeline(r, d, names)
 	if err != nil {
 		return nil, err
 	}
 	if err := add("data_timeline", p); err != nil {
 		return nil, err
 	}
-	if f := newFlame(r); f != nil {
+	if f := newFlame(r, names); f != nil {
 		if err := add("data_stacks", f); err != nil {
 			return nil, err
 		}
@@ -72,7 +73,7 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 		id string
 		c  *chart
 	}{
-		{"chart_causes", causesChart(r.Waits.Classes)},
+		{"chart_causes", causesChart(r.Waits.Classes, names)},
 		{"chart_causetime", causeTimeChart(r)},
 		{"chart_waits", waitsChart(r)},
 		{"chart_queues", queuesChart(r.Timeline)},
@@ -105,7 +106,7 @@ func base(id string) charts.GlobalOpts {
 }
 
 // causesChart is a stacked bar of causes per class.
-func causesChart(classes []waits.Class) *chart {
+func causesChart(classes []waits.Class, names *words.Names) *chart {
 	cs := chartedClasses(classes)
 	if len(cs) == 0 {
 		return nil
@@ -114,7 +115,7 @@ func causesChart(classes []waits.Class) *chart {
 	out := &chart{Kind: "causes"}
 	labels := make([]string, len(cs))
 	for i, k := range cs {
-		n := className(k.Name)
+		n := className(k.Name, names)
 		labels[i] = words.Cut(n.Short, 48)
 		out.Names = append(out.Names, words.Cut(words.Visible(k.Name), 300))
 	}

@@ -55,21 +55,21 @@ type fairView struct {
 
 // className is what a class is called; the trace does not always show its
 // start function.
-func className(s string) Name {
+func className(s string, names *words.Names) Name {
 	if s == "" {
 		return Name{Short: words.Unknown}
 	}
-	return name(s)
+	return name(s, names)
 }
 
-func creatorName(s string) Name {
+func creatorName(s string, names *words.Names) Name {
 	if s == "" {
 		return Name{Short: "–"}
 	}
-	return name(s)
+	return name(s, names)
 }
 
-func newClasses(r *analyze.Result) *classesView {
+func newClasses(r *analyze.Result, names *words.Names) *classesView {
 	v := &classesView{}
 	fair := map[int32]fairness.Class{}
 	for _, c := range r.Fairness.Classes {
@@ -86,7 +86,7 @@ func newClasses(r *analyze.Result) *classesView {
 			v.More = len(cs) - i
 			break
 		}
-		o := classRow{ID: c.ID, Name: className(c.Name), Creator: creatorName(c.Creator), System: c.System, Stacks: stacksHref(r, c.ID)}
+		o := classRow{ID: c.ID, Name: className(c.Name, names), Creator: creatorName(c.Creator, names), System: c.System, Stacks: stacksHref(r, c.ID)}
 		w := c.Waits
 		causes := classCauses(c)
 		main := cell{Text: "–"}
@@ -104,7 +104,7 @@ func newClasses(r *analyze.Result) *classesView {
 		} else {
 			o.Cells = append(o.Cells, cell{Text: "–", Sort: "2"})
 		}
-		for _, s := range []string{words.WokenBy(&c, maxWakers), words.BlockedBefore(&c, maxWakers)} {
+		for _, s := range []string{names.WokenBy(&c, maxWakers), words.BlockedBefore(&c, maxWakers)} {
 			if s != "" {
 				o.Woken = append(o.Woken, words.Sentence(s)+".")
 			}
@@ -113,13 +113,13 @@ func newClasses(r *analyze.Result) *classesView {
 			if j == maxAntagonists {
 				break
 			}
-			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name), Ns: quantity.Duration(a.Ns), Runs: quantity.Part(a.Ns, w.SeenNs())})
+			o.Ants = append(o.Ants, aheadRow{Name: className(a.Name, names), Ns: quantity.Duration(a.Ns), Runs: quantity.Part(a.Ns, w.SeenNs())})
 		}
 		for j, h := range c.Held {
 			if j == maxAntagonists {
 				break
 			}
-			o.Held = append(o.Held, heldWords(h))
+			o.Held = append(o.Held, heldWords(h, names))
 		}
 		for j, s := range c.Worst {
 			if j == 3 {
@@ -148,7 +148,7 @@ func types(all []string) string {
 	return strings.Join(out, ", ")
 }
 
-func newFair(r *analyze.Result) *fairView {
+func newFair(r *analyze.Result, names *words.Names) *fairView {
 	f, p := r.Fairness, r.Pressure
 	v := &fairView{}
 	measured := f.Jain > 0
@@ -220,7 +220,7 @@ func newFair(r *analyze.Result) *fairView {
 			v.More = len(f.Classes) - i
 			break
 		}
-		n := className(c.Name)
+		n := className(c.Name, names)
 		v.Classes = append(v.Classes, row{Cells: []cell{{Name: &n}, num(quantity.Count(c.N), c.N),
 			fnum(quantity.Index(c.Jain), c.Jain), fnum(quantity.Index(c.Gini), c.Gini),
 			fnum(quantity.Index(c.MinMax), c.MinMax), num(quantity.Duration(c.MaxLagNs), c.MaxLagNs)}})

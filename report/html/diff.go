@@ -94,13 +94,13 @@ type diffDoc struct {
 }
 
 // WriteDiff renders a comparison to w. before and after are the documents of the
-// first trace of each side, nil for none: their verdicts are folded in. Equal
-// input gives equal bytes.
+// first trace of each side, nil for none: their verdicts are folded in, and where one
+// of them shows full names, so does the comparison. Equal input gives equal bytes.
 func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, tool string) error {
 	if c == nil {
 		return errors.New("html: no comparison")
 	}
-	p := newDiffPage(c, tool)
+	p := newDiffPage(c, tool, report.DiffNames(c, before.Names().InFull() || after.Names().InFull()))
 	for _, s := range []struct {
 		side string
 		doc  *report.Document
@@ -135,7 +135,7 @@ var diffStatus = map[compare.Verdict]string{
 	compare.Better: "ok", compare.Worse: "critical", compare.Mixed: "warning", compare.NoChange: "note", compare.Inconclusive: "note",
 }
 
-func newDiffPage(c *compare.Result, tool string) *diffPage {
+func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	p := &diffPage{
 		Title: "Before and after: " + string(c.Verdict), Tool: words.Visible(tool), Version: strconv.Itoa(report.Schema),
 		Status: diffStatus[c.Verdict], Badge: strings.ToUpper(string(c.Verdict[:1])) + string(c.Verdict[1:]),
@@ -183,14 +183,14 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 			break
 		}
 		x := &c.Classes[i]
-		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name)), Creator: name(orUnnamed(x.Creator)), In: x.In, Cells: []cell{
+		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name), names), Creator: name(orUnnamed(x.Creator), names), In: x.In, Cells: []cell{
 			num(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), num(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
 			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
 		}})
 	}
 	for _, r := range c.Renames {
-		p.Renames = append(p.Renames, diffRename{name(r.Before), name(r.After), r.Why})
+		p.Renames = append(p.Renames, diffRename{name(r.Before, names), name(r.After, names), r.Why})
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
@@ -202,7 +202,7 @@ func newDiffPage(c *compare.Result, tool string) *diffPage {
 		}
 		p.Findings = append(p.Findings, x)
 	}
-	p.Suppressed, p.SuppressedBy = words.Suppressed(c.Suppressed)
+	p.Suppressed, p.SuppressedBy = names.Suppressed(c.Suppressed)
 	return p
 }
 

@@ -102,7 +102,7 @@ var isDetector = func() map[string]bool {
 	return m
 }()
 
-func (v *view) findings(r *analyze.Result, split *replay.Split) {
+func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Split) {
 	first := map[string]int{}
 	for i, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
 		if _, ok := first[f.ID]; !ok {
@@ -115,7 +115,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 			break
 		}
 		o := finding{
-			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Title: words.Cut(words.Prose(f.Title), 600),
+			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Title: words.Cut(names.Prose(f.Title), 600),
 			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs),
 		}
 		o.Brief = i >= openFindings || f.Severity == findings.Note
@@ -134,7 +134,7 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 			o.Picture = newPicture(r, &r.Findings[i])
 		}
 		for _, e := range f.Evidence {
-			o.Evidence = append(o.Evidence, findings.Evidence{What: words.Cut(words.Prose(e.What), 400), Value: words.Cut(words.Prose(e.Value), 400), Limit: words.Cut(words.Prose(e.Limit), 200)})
+			o.Evidence = append(o.Evidence, findings.Evidence{What: words.Cut(names.Prose(e.What), 400), Value: words.Cut(names.Prose(e.Value), 400), Limit: words.Cut(names.Prose(e.Limit), 200)})
 		}
 		for j, a := range f.Actors {
 			if j == maxActors {
@@ -143,11 +143,11 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 			}
 			b := actor{Role: words.Visible(a.Role), Waited: actorStacks(r, &a), Stopped: words.Cut(words.Stopped(r, &a), 400)}
 			if a.Class != "" {
-				n := name(a.Class)
+				n := name(a.Class, names)
 				b.Class = &n
 			}
 			if a.Creator != "" {
-				n := name(a.Creator)
+				n := name(a.Creator, names)
 				b.Creator = &n
 			}
 			if a.G > 0 {
@@ -161,21 +161,21 @@ func (v *view) findings(r *analyze.Result, split *replay.Split) {
 					b.More = len(a.Stack) - k
 					break
 				}
-				b.Stack = append(b.Stack, name(s))
+				b.Stack = append(b.Stack, name(s, names))
 			}
 			o.Actors = append(o.Actors, b)
 		}
 		for _, a := range f.Advice {
-			o.Advice = append(o.Advice, linked(words.Cut(words.Prose(a), 1000), first))
+			o.Advice = append(o.Advice, linked(words.Cut(names.Prose(a), 1000), first))
 		}
 		if p := report.Gain(split, i); p != nil {
-			for _, l := range report.GainLines(split, p) {
+			for _, l := range report.GainLines(names, split, p) {
 				o.Gain = append(o.Gain, words.Cut(words.Visible(l), 1200))
 			}
 		}
 		v.Findings = append(v.Findings, o)
 	}
-	v.Suppressed, v.SuppressedBy = words.Suppressed(r.Suppressed)
+	v.Suppressed, v.SuppressedBy = names.Suppressed(r.Suppressed)
 	for _, d := range r.Detectors {
 		v.Detectors = append(v.Detectors, detector{words.Visible(d.ID), words.Visible(d.Title), isDetector[d.ID], d.Found, d.Configured})
 		if d.Found == 0 {

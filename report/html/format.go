@@ -31,21 +31,20 @@ const (
 	fullName  = 600
 )
 
-// name prepares a string from a trace. Invalid UTF-8 becomes U+FFFD, and
+// name prepares the name of a function or a class. Invalid UTF-8 becomes U+FFFD, and
 // characters that would change how others look become visible.
-func name(s string) Name {
-	s = words.Visible(s)
-	return named(s, words.Base(s))
+func name(s string, names *words.Names) Name {
+	return named(words.Visible(s), names.Shortened(s, shortName))
 }
 
 // wholeName is name for what is told apart by its folders, such as traces.
 func wholeName(s string) Name {
 	s = words.Visible(s)
-	return named(s, s)
+	return named(s, words.Cut(s, shortName))
 }
 
 func named(s, short string) Name {
-	n := Name{Short: words.Cut(short, shortName)}
+	n := Name{Short: short}
 	if n.Short != s {
 		n.Full = words.Cut(s, fullName)
 		n.Cut = n.Full != s

@@ -66,7 +66,7 @@ func TestGapIsHatched(t *testing.T) {
 			t.Errorf("the %s have no gap: %s", what, svg)
 		}
 	}
-	p, err := packTimeline(r, detail{cells: maxCells, windows: maxWindows})
+	p, err := packTimeline(r, detail{cells: maxCells, windows: maxWindows}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,14 +143,14 @@ func TestSizeIsBounded(t *testing.T) {
 func TestTypesetAndNames(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{typeset("-"), "–"}, {typeset("-1.5 µs"), "−1.5\u00a0µs"}, {typeset("a share of 42 % (-3 %)"), "a share of 42\u00a0% (-3\u00a0%)"}, {typeset("-x"), "-x"}, {typeset(""), ""},
-		{name("example.com/a/b.(*T).f").Short, "b.(*T).f"}, {name("</script>x").Short, "</script>x"},
-		{name("a\u202eb\xff").Short, "a<U+202E>b\ufffd"},
+		{name("example.com/a/b.(*T).f", nil).Short, "b.(*T).f"}, {name("</script>x", nil).Short, "</script>x"},
+		{name("a\u202eb\xff", nil).Short, "a<U+202E>b\ufffd"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	long := name(strings.Repeat("x", 10_000))
+	long := name(strings.Repeat("x", 10_000), nil)
 	if len(long.Short) > 200 || !long.Cut {
 		t.Errorf("a long name is shown with %d bytes", len(long.Short))
 	}

@@ -39,7 +39,7 @@ func lifeParts(s *breakdown.Split) []lifePart {
 }
 
 // newLives returns nil if the result has no lives.
-func newLives(r *analyze.Result) *livesView {
+func newLives(r *analyze.Result, names *words.Names) *livesView {
 	cs := report.LivesByWaiting(r)
 	if len(cs) == 0 {
 		return nil
@@ -49,14 +49,14 @@ func newLives(r *analyze.Result) *livesView {
 		v.Legend = append(v.Legend, legendItem{p.key, p.title})
 	}
 	for i := range cs[:min(len(cs), maxClasses)] {
-		v.Rows = append(v.Rows, newLifeRow(&cs[i]))
+		v.Rows = append(v.Rows, newLifeRow(&cs[i], names))
 	}
 	return v
 }
 
-func newLifeRow(c *breakdown.Class) lifeRow {
+func newLifeRow(c *breakdown.Class, names *words.Names) lifeRow {
 	whole := c.LifeNs()
-	out := lifeRow{Name: className(c.Name), System: c.Runtime, Cells: []cell{num(quantity.Duration(whole), whole)}}
+	out := lifeRow{Name: className(c.Name, names), System: c.Runtime, Cells: []cell{num(quantity.Duration(whole), whole)}}
 	var segments []segment
 	for _, p := range lifeParts(&c.Split) {
 		segments = append(segments, segment{p.key, p.ns, p.title + ": " + quantity.Duration(p.ns) + ", " + quantity.Part(p.ns, whole)})

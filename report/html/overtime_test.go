@@ -31,7 +31,7 @@ func TestAntagonistsAddUpAlongEachRow(t *testing.T) {
 	for i := range int64(antCols + 2) {
 		cs[0].Antagonists = append(cs[0].Antagonists, waits.Antagonist{Class: int32(10 + i), Name: "main.other", Ns: 1e6})
 	}
-	got := newAntagonists(cs)
+	got := newAntagonists(cs, nil)
 	if got == nil || len(got.Rows) != 1 || len(got.Heads) != antCols || !got.Rest {
 		t.Fatalf("%+v", got)
 	}
@@ -42,7 +42,7 @@ func TestAntagonistsAddUpAlongEachRow(t *testing.T) {
 	if last := cells[antCols]; last.Text != quantity.Duration(3e6) || got.Rows[0].Total.Text != quantity.Duration(12e6) {
 		t.Errorf("others %q of %q, want 3 ms of 12", last.Text, got.Rows[0].Total.Text)
 	}
-	if newAntagonists(cs[1:]) != nil {
+	if newAntagonists(cs[1:], nil) != nil {
 		t.Error("a table of nobody")
 	}
 }

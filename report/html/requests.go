@@ -44,7 +44,7 @@ type slowRequest struct {
 }
 
 // newRequests returns nil if the program marks no requests.
-func newRequests(r *analyze.Result) *requestsView {
+func newRequests(r *analyze.Result, names *words.Names) *requestsView {
 	q := &r.Requests
 	if len(q.Tasks)+len(q.Regions) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func newRequests(r *analyze.Result) *requestsView {
 	}
 	for i := range slow[:min(len(slow), 3)] {
 		for j := range slow[i].Slowest {
-			v.Slow = append(v.Slow, newSlowRequest(r, &slow[i], &slow[i].Slowest[j]))
+			v.Slow = append(v.Slow, newSlowRequest(r, &slow[i], &slow[i].Slowest[j], names))
 		}
 	}
 	return v
@@ -99,10 +99,10 @@ func lifeBar(s *requests.Spent, whole int64) template.HTML {
 	return bar(segments, whole, 10, "time by what goroutines did for it")
 }
 
-func newSlowRequest(r *analyze.Result, of *requests.Type, x *requests.Request) slowRequest {
+func newSlowRequest(r *analyze.Result, of *requests.Type, x *requests.Request, names *words.Names) slowRequest {
 	out := slowRequest{
 		Title:  words.Cut(words.Visible(cmp.Or(of.Name, words.Unknown)), 120) + ", " + quantity.Duration(x.ToNs-x.FromNs),
-		Text:   report.SlowestInWords(r, of, x),
+		Text:   report.SlowestInWords(names, r, of, x),
 		Window: window(x.FromNs, x.ToNs),
 		Bar:    lifeBar(&x.Spent, x.LifeNs()),
 	}

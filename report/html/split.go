@@ -23,7 +23,7 @@ type splitBar struct {
 }
 
 // newSplit returns nil if nothing was held against the reference.
-func newSplit(s *replay.Split) *splitView {
+func newSplit(s *replay.Split, names *words.Names) *splitView {
 	if s == nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func newSplit(s *replay.Split) *splitView {
 	for i := range s.Classes {
 		c, p := &s.Classes[i], s.Classes[i].Parts
 		v.Bars = append(v.Bars, splitBar{
-			Name: className(c.Name), Bar: bar(segments(p), whole, 16, "waiting by capacity, policy and excess"),
+			Name: className(c.Name, names), Bar: bar(segments(p), whole, 16, "waiting by capacity, policy and excess"),
 			Cells: []cell{num(quantity.Duration(p.ObservedNs), p.ObservedNs), num(quantity.Duration(p.CapacityNs), p.CapacityNs), num(quantity.Duration(p.PolicyNs), p.PolicyNs), num(quantity.Duration(p.ExcessNs), p.ExcessNs)},
 		})
 	}

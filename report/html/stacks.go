@@ -36,19 +36,19 @@ type stackRow struct {
 }
 
 // newStacks returns nil where nothing is known.
-func newStacks(r *analyze.Result) *stacksView {
+func newStacks(r *analyze.Result, names *words.Names) *stacksView {
 	if len(r.Stacks.Rows) == 0 {
 		return nil
 	}
 	v := &stacksView{Legend: []legendItem{{"frame0", "function of the program"}, {"frame1", "of Go's library"}, {"frame2", "of the runtime"}, {"frame3", "no function"}}}
-	names := map[int32]*waits.Class{}
+	classes := map[int32]*waits.Class{}
 	for i := range r.Waits.Classes {
-		names[r.Waits.Classes[i].ID] = &r.Waits.Classes[i]
+		classes[r.Waits.Classes[i].ID] = &r.Waits.Classes[i]
 	}
 	v.Lead = "Where in the program goroutines had stopped before they waited for a P. A goroutine that had not run yet is shown at the go statement that created it."
 	for i := range r.Stacks.Rows {
 		row := &r.Stacks.Rows[i]
-		c := names[row.Class]
+		c := classes[row.Class]
 		if c == nil || c.System || row.WaitNs == 0 || row.Place == stacks.Others {
 			continue
 		}
@@ -56,14 +56,14 @@ func newStacks(r *analyze.Result) *stacksView {
 			v.More++
 			continue
 		}
-		v.Rows = append(v.Rows, newStackRow(&r.Stacks, row, c))
+		v.Rows = append(v.Rows, newStackRow(&r.Stacks, row, c, names))
 	}
 	return v
 }
 
-func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class) stackRow {
+func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class, names *words.Names) stackRow {
 	frames := s.Of(row.Stack)
-	o := stackRow{Class: className(c.Name), Where: Name{Short: words.Cut(words.Stack(row.Place, frames), flameName)}}
+	o := stackRow{Class: className(c.Name, names), Where: Name{Short: words.Cut(words.Stack(row.Place, frames), flameName)}}
 	for i, f := range frames {
 		if i == maxFrames {
 			o.More = len(frames) - i
@@ -113,13 +113,13 @@ type flameRow struct {
 }
 
 // newFlame returns nil where nothing is known.
-func newFlame(r *analyze.Result) *flame {
+func newFlame(r *analyze.Result, names *words.Names) *flame {
 	if len(r.Stacks.Rows) == 0 {
 		return nil
 	}
 	out := &flame{Frames: []flameFrame{}, Classes: []flameClass{}}
 	for _, f := range r.Stacks.Frames {
-		out.Frames = append(out.Frames, newFlameFrame(f))
+		out.Frames = append(out.Frames, newFlameFrame(f, names))
 	}
 	for _, c := range waits.Causes() {
 		out.Causes = append(out.Causes, [2]string{string(c), words.Cause(c)})
@@ -135,14 +135,14 @@ func newFlame(r *analyze.Result) *flame {
 	}
 	for _, c := range r.Waits.Classes {
 		if has[c.ID] {
-			out.Classes = append(out.Classes, flameClass{c.ID, className(c.Name).Short, c.System})
+			out.Classes = append(out.Classes, flameClass{c.ID, className(c.Name, names).Short, c.System})
 		}
 	}
 	return out
 }
 
-func newFlameFrame(f stacks.Frame) flameFrame {
-	n := name(f.Function)
+func newFlameFrame(f stacks.Frame, names *words.Names) flameFrame {
+	n := name(f.Function, names)
 	return flameFrame{
 		Short: n.Short, Full: words.Cut(n.Full, flameName), Line: words.Cut(words.Visible(fmt.Sprintf("%s:%d", f.File, f.Line)), flameName),
 		Kind: int(words.OwnerOf(f.Function)),

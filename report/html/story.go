@@ -10,8 +10,8 @@ import (
 )
 
 // newStory tells one wait in sentences.
-func newStory(s waits.Story) story {
-	n := className(s.Name)
+func newStory(s waits.Story, names *words.Names) story {
+	n := className(s.Name, names)
 	o := story{
 		Name:  n,
 		Head:  fmt.Sprintf("Goroutine %d waited %s", s.G, quantity.Duration(s.WaitNs)),
@@ -36,16 +36,16 @@ func newStory(s waits.Story) story {
 		o.Steps = append(o.Steps, step{At: "…", Text: quantity.Plural(int64(s.MoreSteps), "more move", "more moves")})
 	}
 	o.Steps = append(o.Steps, step{At: since(s.WaitNs), Text: fmt.Sprintf("P%d %s, and it ran", s.P, words.Phrase(vocabulary.Source, s.Source))})
-	o.Text = words.Story(s)
+	o.Text = names.Story(s)
 	for _, h := range s.Held {
-		o.Held = append(o.Held, heldWords(h))
+		o.Held = append(o.Held, heldWords(h, names))
 	}
 	for _, r := range s.Runs {
 		order := "became runnable earlier"
 		if r.Later {
 			order = "became runnable later"
 		}
-		x := runRow{Name: className(r.Name), At: since(r.FromNs - s.FromNs), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, quantity.Duration(r.ToNs-r.FromNs)), Note: order}
+		x := runRow{Name: className(r.Name, names), At: since(r.FromNs - s.FromNs), Text: fmt.Sprintf("goroutine %d ran for %s", r.G, quantity.Duration(r.ToNs-r.FromNs)), Note: order}
 		if r.End != "" {
 			x.Note += ", then " + words.Phrase(vocabulary.End, r.End)
 		}
@@ -53,7 +53,7 @@ func newStory(s waits.Story) story {
 	}
 	o.MoreRuns = s.MoreRuns
 	for _, a := range s.Ahead {
-		o.Ahead = append(o.Ahead, aheadRow{Name: className(a.Name), Ns: quantity.Duration(a.Ns), Runs: quantity.Plural(a.Runs, "run", "runs")})
+		o.Ahead = append(o.Ahead, aheadRow{Name: className(a.Name, names), Ns: quantity.Duration(a.Ns), Runs: quantity.Plural(a.Runs, "run", "runs")})
 	}
 	return o
 }
@@ -65,8 +65,8 @@ type runRow struct {
 }
 
 // heldWords says what kept a P from running anyone.
-func heldWords(h waits.Held) heldRow {
-	r := heldRow{Ns: quantity.Duration(h.Ns), Key: causeKey(h.Cause), Text: words.Held(h)}
+func heldWords(h waits.Held, names *words.Names) heldRow {
+	r := heldRow{Ns: quantity.Duration(h.Ns), Key: causeKey(h.Cause), Text: names.Held(h)}
 	if h.Cause == waits.CauseUnavailable && len(h.Stack) > 0 {
 		r.Where = words.Cut(words.Visible(h.Stack[0]), 300)
 	}

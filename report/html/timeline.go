@@ -175,7 +175,7 @@ func (b *block) f32(name string, s []float32) {
 }
 
 // packTimeline makes the data of the canvas timeline.
-func packTimeline(r *analyze.Result, d detail) (*packed, error) {
+func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, error) {
 	t := r.Timeline
 	begin := t.FromNs
 	f := max(1, (len(t.Lanes)*t.Bins+d.cells-1)/d.cells) // bins to merge into one
@@ -196,13 +196,13 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 		p.Gaps = spans(t.NotRecorded, begin)
 		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], procStates[len(stateKeys)-1].Title})
 	}
-	p.Waits = packWaits(r)
+	p.Waits = packWaits(r, names)
 	for i, fd := range r.Findings {
 		if i == maxFindings {
 			break
 		}
 		if fd.ToNs > fd.FromNs {
-			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(words.Prose(fd.Title), 300), fd.FromNs - begin, fd.ToNs - begin})
+			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(names.Prose(fd.Title), 300), fd.FromNs - begin, fd.ToNs - begin})
 		}
 	}
 	b, ns := &block{}, recorded(&t)
@@ -233,9 +233,9 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, ns, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
 	}
-	names := map[int32]string{}
+	byClass := map[int32]string{}
 	for _, c := range r.Waits.Classes {
-		names[c.ID] = c.Name
+		byClass[c.ID] = c.Name
 	}
 	for i, w := range t.Windows {
 		if i == d.windows {
@@ -245,7 +245,7 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 		p.Windows = append(p.Windows, packWindow(b, i, w, begin))
 		for _, s := range w.Stints {
 			if _, ok := p.Classes[s.Class]; !ok && s.Class != 0 {
-				p.Classes[s.Class] = className(names[s.Class]).Short
+				p.Classes[s.Class] = className(byClass[s.Class], names).Short
 			}
 		}
 	}
@@ -269,7 +269,7 @@ func packTimeline(r *analyze.Result, d detail) (*packed, error) {
 const maxWaits = 100
 
 // packWaits are the waits that the page tells, and the longest of each class.
-func packWaits(r *analyze.Result) []packedWait {
+func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 	out := []packedWait{}
 	type key struct{ g, from int64 }
 	seen := map[key]bool{}
@@ -279,8 +279,8 @@ func packWaits(r *analyze.Result) []packedWait {
 			return
 		}
 		seen[k] = true
-		w := packedWait{G: s.G, Name: className(s.Name).Short, From: s.FromNs - r.Timeline.FromNs, To: s.ToNs - r.Timeline.FromNs, ID: id}
-		for _, t := range words.Story(s) {
+		w := packedWait{G: s.G, Name: className(s.Name, names).Short, From: s.FromNs - r.Timeline.FromNs, To: s.ToNs - r.Timeline.FromNs, ID: id}
+		for _, t := range names.Story(s) {
 			w.Text = append(w.Text, words.Cut(t, 600))
 		}
 		out = append(out, w)

@@ -158,24 +158,25 @@ func newView(doc *report.Document, withECharts bool) *view {
 		return v
 	}
 	v.HasResult = true
+	names := doc.Names()
 	if r.Trace.Name != "" {
-		v.Title = words.Cut(name(r.Trace.Name).Short, 60) + " – scheduling report"
+		v.Title = words.Cut(wholeName(r.Trace.Name).Short, 60) + " – scheduling report"
 	}
 	v.Reduced, v.Gaps = r.Trace.Reduced, notRecorded(r)
 	v.keys(r)
 	v.card(r)
 	v.warnings(r.Trace)
 	v.Honesty = newHonesty(r.Reconstruction)
-	v.findings(r, doc.Split)
-	v.Waits = newWaits(r)
+	v.findings(r, names, doc.Split)
+	v.Waits = newWaits(r, names)
 	v.Ps = newPs(r)
 	v.Time = newTime(r)
-	v.Classes = newClasses(r)
-	v.Lives = newLives(r)
-	v.Stacks = newStacks(r)
-	v.Requests = newRequests(r)
-	v.Fair = newFair(r)
-	v.Split = newSplit(doc.Split)
+	v.Classes = newClasses(r, names)
+	v.Lives = newLives(r, names)
+	v.Stacks = newStacks(r, names)
+	v.Requests = newRequests(r, names)
+	v.Fair = newFair(r, names)
+	v.Split = newSplit(doc.Split, names)
 	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}
 	for _, section := range []struct {
 		there bool

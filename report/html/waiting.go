@@ -98,20 +98,20 @@ func sumCauses(cs []waits.CauseTime) (n int64) {
 	return n
 }
 
-func newWaits(r *analyze.Result) *waitsView {
+func newWaits(r *analyze.Result, names *words.Names) *waitsView {
 	v := &waitsView{Lead: waitsLead(r)}
 	v.causes(r)
 	v.quantiles(r)
 	v.distribution(r)
-	v.stories(r)
-	v.classBars(r.Waits.Classes)
+	v.stories(r, names)
+	v.classBars(r.Waits.Classes, names)
 	u, all := r.Waits.User, r.Waits.All
 	if all.OpenCount > 0 {
 		v.Open = fmt.Sprintf("%s still open when the trace ended (%s so far); they are not counted above.", quantity.Plural(all.OpenCount, "wait was", "waits were"), quantity.Duration(all.OpenNs))
 	}
 	v.OverTime = stackSVG(causeLines(r), r.Waits.OverTime.BinNs, axis{r.BeginNs(), r.EndNs()}, r.Timeline.NotRecorded, "How many goroutines waited for what, over time")
 	v.OverTimeN = fmt.Sprintf("n = %s, in steps of %s", quantity.Plural(u.Count, "wait", "waits"), quantity.Duration(r.Waits.OverTime.BinNs))
-	v.Ants = newAntagonists(r.Waits.Classes)
+	v.Ants = newAntagonists(r.Waits.Classes, names)
 	return v
 }
 
@@ -208,14 +208,14 @@ func (v *waitsView) distribution(r *analyze.Result) {
 }
 
 // stories fills in the longest waits.
-func (v *waitsView) stories(r *analyze.Result) {
+func (v *waitsView) stories(r *analyze.Result, names *words.Names) {
 	told := r.Waits.Stories()
 	for i, s := range told {
 		if i == maxStories {
 			v.MoreStory = len(told) - i
 			break
 		}
-		o := newStory(s.Story)
+		o := newStory(s.Story, names)
 		o.ID = fmt.Sprintf("story-%d", i+1)
 		if s.Like > 0 {
 			o.Text = append(o.Text, quantity.Plural(int64(s.Like), "more long wait", "more long waits")+" of this class at the same time had much the same story.")
@@ -229,10 +229,10 @@ func (v *waitsView) stories(r *analyze.Result) {
 }
 
 // classBars fills in the causes of the classes that waited most.
-func (v *waitsView) classBars(cs []waits.Class) {
+func (v *waitsView) classBars(cs []waits.Class, names *words.Names) {
 	charted := chartedClasses(cs)
 	for _, c := range charted {
-		n := className(c.Name)
+		n := className(c.Name, names)
 		v.ClassBars = append(v.ClassBars, causeBar{
 			Name: &n, Note: quantity.Plural(c.Waits.Count, "wait", "waits"), Total: quantity.Duration(c.Waits.TotalNs),
 			Bar: bar(causeSegments(classCauses(c), c.Waits.TotalNs), max(charted[0].Waits.TotalNs, 1), 16, "waiting by cause"),

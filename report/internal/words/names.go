@@ -2,9 +2,13 @@ package words
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -12,65 +16,161 @@ import (
 // where a name stands alone.
 const Unknown = "(unknown function)"
 
-// maxName is the length, in runes, to which names are cut in a sentence.
-const maxName = 72
+// Lengths, in runes, to which names are cut in a sentence, and where they are
+// shown in full.
+const (
+	maxName = 72
+	maxFull = 600
+)
 
-// modulePath is the directory part of an import path.
-var modulePath = regexp.MustCompile(`^(?:[A-Za-z0-9._~-]+/)+`)
+// Names says what functions and classes are called in one document: for short,
+// so that no two are called the same, or in full. A nil *Names leaves the paths
+// of packages out.
+type Names struct {
+	shorts  *funcname.Shorts
+	known   map[string]bool // with a path, as Visible
+	lengths []int           // of those, the longest first
+	full    bool
+}
 
-// Class is what a class of goroutines is called in a sentence: its start
-// function without the directory of the package.
-func Class(s string) string {
+// NewNames returns the names for a document about these classes.
+func NewNames(classes []string) *Names {
+	n := &Names{known: map[string]bool{}}
+	shown := make([]string, 0, len(classes))
+	for _, c := range classes {
+		shown = append(shown, Visible(c))
+		what, _, who := funcname.Cut(shown[len(shown)-1])
+		for _, fn := range []string{what, who} {
+			if strings.Contains(fn, "/") && !n.known[fn] {
+				n.known[fn] = true
+				n.lengths = append(n.lengths, len(fn))
+			}
+		}
+	}
+	slices.Sort(n.lengths)
+	n.lengths = slices.Compact(n.lengths)
+	slices.Reverse(n.lengths)
+	n.shorts = funcname.Shorten(shown)
+	return n
+}
+
+// ClassesOf returns the names of classes and creators that a result has.
+func ClassesOf(r *analyze.Result) []string {
+	var out []string
+	for i := range r.Waits.Classes {
+		c := &r.Waits.Classes[i]
+		out = append(out, c.Name, c.Creator, c.StartedBy)
+	}
+	for i := range r.Breakdown.Classes {
+		out = append(out, r.Breakdown.Classes[i].Name, r.Breakdown.Classes[i].Creator)
+	}
+	for _, p := range r.Span.Path {
+		out = append(out, p.Name, p.Creator)
+	}
+	for f := range r.AllFindings() {
+		out = append(out, ofActors(f)...)
+	}
+	return out
+}
+
+func ofActors(f *findings.Finding) []string {
+	var out []string
+	for i := range f.Actors {
+		out = append(out, f.Actors[i].Class, f.Actors[i].Creator)
+	}
+	return out
+}
+
+// Full returns the names with which functions are called in full.
+func (n *Names) Full() *Names {
+	full := Names{full: true}
+	if n != nil {
+		full.shorts = n.shorts
+	}
+	return &full
+}
+
+// InFull reports whether functions are called in full.
+func (n *Names) InFull() bool { return n != nil && n.full }
+
+// Short is the short name of a class, also where names are shown in full.
+func (n *Names) Short(class string) string {
+	if n == nil {
+		return (*funcname.Shorts)(nil).Class(Visible(class))
+	}
+	return n.shorts.Class(Visible(class))
+}
+
+// Class is what a class of goroutines is called in a sentence.
+func (n *Names) Class(s string) string {
 	if s == "" {
 		return "goroutines of unknown start function"
 	}
-	return Shortened(s, maxName)
+	return n.Shortened(s, maxName)
 }
 
-// Shortened is the name of a function without the directory of its package, in
-// at most n runes.
-func Shortened(s string, n int) string { return Cut(Base(Visible(s)), n) }
-
-// links stand between the two functions in the name of a class that is told apart by
-// more than its start function.
-var links = []string{", started by ", ", woken by ", ", last stopped in "}
-
-// Base is the name of a function without the directory of its package. Only an
-// import path is left out: anything stranger is shown.
-func Base(s string) string {
-	for _, link := range links {
-		if what, who, ok := strings.Cut(s, link); ok {
-			return Base(what) + link + Base(who)
-		}
+// Shortened is what a function or a class is called, in at most most runes unless
+// names are shown in full.
+func (n *Names) Shortened(s string, most int) string {
+	if n.InFull() {
+		return Cut(Visible(s), maxFull)
 	}
-	if dir := modulePath.FindString(s); dir != "" && len(dir) < len(s) {
-		return s[len(dir):]
-	}
-	return s
+	return Cut(n.Short(s), most)
 }
 
 // imported finds names of functions with their import path in a sentence.
 var imported = regexp.MustCompile(`((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)+)[A-Za-z0-9_~-][A-Za-z0-9._~-]*\.[A-Za-z_(]`)
 
-// Prose makes a sentence of a detector harmless, and leaves the directories out
-// of the names of functions in it: those of paths that begin with a domain or
-// have three parts, so that runtime/debug.SetGCPercent stays what one looks up.
-func Prose(s string) string {
+// Prose makes a sentence of a detector harmless, and calls the functions in it what
+// they are called. Those that are none of a class lose the directories of paths that
+// begin with a domain or have three parts, so that runtime/debug.SetGCPercent stays
+// what one looks up.
+func (n *Names) Prose(s string) string {
 	s = Visible(s)
+	if n.InFull() {
+		return s
+	}
 	var b strings.Builder
 	at := 0
 	for _, m := range imported.FindAllStringSubmatchIndex(s, -1) {
 		from, to := m[2], m[3]
+		if from < at || from > 0 && strings.ContainsRune("/:@", rune(s[from-1])) {
+			continue // of a file, or of an address
+		}
 		dir := s[from:to]
+		if fn := n.at(s[from:]); fn != "" {
+			b.WriteString(s[at:from] + n.Short(fn))
+			at = from + len(fn)
+			continue
+		}
 		first, _, _ := strings.Cut(dir, "/")
-		if from > 0 && strings.ContainsRune("/:@", rune(s[from-1])) || !strings.Contains(first, ".") && strings.Count(dir, "/") < 2 {
-			continue // of a file, of an address, or short
+		if !strings.Contains(first, ".") && strings.Count(dir, "/") < 2 {
+			continue
 		}
 		b.WriteString(s[at:from])
 		at = to
 	}
 	b.WriteString(s[at:])
 	return b.String()
+}
+
+// at returns the name of a function of a class with which s begins, the longest;
+// empty if it is none.
+func (n *Names) at(s string) string {
+	if n == nil {
+		return ""
+	}
+	for _, l := range n.lengths {
+		if l <= len(s) && n.known[s[:l]] && (l == len(s) || !inName(s[l])) {
+			return s[:l]
+		}
+	}
+	return ""
+}
+
+// inName reports whether a name that is followed by c goes on.
+func inName(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= utf8.RuneSelf
 }
 
 // Cut shortens s to n runes, leaving out its middle.

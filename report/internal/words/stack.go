@@ -39,9 +39,9 @@ func Where(fs []stacks.Frame) string {
 	if len(fs) == 0 {
 		return "not recorded"
 	}
-	s := Line(fs[at]) + " " + Base(Visible(fs[at].Function))
+	s := Line(fs[at]) + " " + (*Names)(nil).Short(fs[at].Function)
 	if at > 0 {
-		s += ", in " + Base(Visible(fs[at-1].Function))
+		s += ", in " + (*Names)(nil).Short(fs[at-1].Function)
 	}
 	return s
 }

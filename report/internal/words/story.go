@@ -16,9 +16,9 @@ const (
 
 // Story tells one wait in sentences: where the goroutine stood, what ran
 // meanwhile, what else kept the P, and how the wait ended.
-func Story(s waits.Story) []string {
+func (n *Names) Story(s waits.Story) []string {
 	out := []string{placed(s)}
-	if by := wokenBy(s); by != "" {
+	if by := n.wokenBy(s); by != "" {
 		out = append(out, by)
 	}
 	if len(s.Ahead) > 0 {
@@ -28,7 +28,7 @@ func Story(s waits.Story) []string {
 				who = append(who, quantity.Plural(int64(len(s.Ahead)-i), "other class", "other classes"))
 				break
 			}
-			who = append(who, fmt.Sprintf("%s for %s in %s", Class(a.Name), quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs")))
+			who = append(who, fmt.Sprintf("%s for %s in %s", n.Class(a.Name), quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs")))
 		}
 		text := fmt.Sprintf("Meanwhile ran %s.", List(who))
 		if s.AheadFromNs > s.FromNs {
@@ -37,7 +37,7 @@ func Story(s waits.Story) []string {
 		out = append(out, text)
 	}
 	if len(s.Held) > 0 && (len(s.Ahead) == 0 || s.Held[0].Ns > s.Ahead[0].Ns) {
-		out = append(out, fmt.Sprintf("For %s %s.", quantity.Duration(s.Held[0].Ns), Held(s.Held[0])))
+		out = append(out, fmt.Sprintf("For %s %s.", quantity.Duration(s.Held[0].Ns), n.Held(s.Held[0])))
 	}
 	end := fmt.Sprintf("Then P%d %s.", s.P, Phrase(vocabulary.Source, s.Source))
 	if cs := BySize(s.Causes); len(cs) > 0 && s.WaitNs > 0 {
@@ -73,7 +73,7 @@ func Moved(st waits.Step) string {
 }
 
 // Held says what kept a P from running anyone.
-func Held(h waits.Held) string {
+func (n *Names) Held(h waits.Held) string {
 	switch h.Cause {
 	case waits.CauseSTW:
 		if h.Reason != "" {
@@ -84,9 +84,9 @@ func Held(h waits.Held) string {
 		if h.Reason == "locked" {
 			return "the P was handed to a locked thread"
 		}
-		s := "a system call of " + Class(h.Name) + " held the P"
+		s := "a system call of " + n.Class(h.Name) + " held the P"
 		if len(h.Stack) > 0 {
-			s += ", in " + Class(h.Stack[0])
+			s += ", in " + n.Class(h.Stack[0])
 		}
 		return s
 	case waits.CauseGC:

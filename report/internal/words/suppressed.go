@@ -13,20 +13,20 @@ const maxSuppressed = 12
 
 // Suppressed tells of suppressed findings: in one line, or in one and an item for
 // each; "" if there are none.
-func Suppressed(list []findings.Suppressed) (line string, items []string) {
+func (n *Names) Suppressed(list []findings.Suppressed) (line string, items []string) {
 	if len(list) == 0 {
 		return "", nil
 	}
 	line = quantity.Plural(int64(len(list)), "finding", "findings") + " suppressed:"
 	if len(list) == 1 {
-		return line + " " + suppressed(&list[0]), nil
+		return line + " " + n.suppressed(&list[0]), nil
 	}
 	for i := range list {
 		if i == maxSuppressed {
 			items = append(items, fmt.Sprintf("and %d more", len(list)-i))
 			break
 		}
-		items = append(items, suppressed(&list[i]))
+		items = append(items, n.suppressed(&list[i]))
 	}
 	return line, items
 }
@@ -35,10 +35,10 @@ func Suppressed(list []findings.Suppressed) (line string, items []string) {
 // runes.
 func Written(s string, n int) string { return Cut(Visible(strings.Join(strings.Fields(s), " ")), n) }
 
-func suppressed(s *findings.Suppressed) string {
+func (n *Names) suppressed(s *findings.Suppressed) string {
 	text := Visible(s.Finding.ID)
 	if class, _ := s.Finding.Subject(); class != "" {
-		text += " of " + Class(class)
+		text += " of " + n.Class(class)
 	}
 	text += fmt.Sprintf(" (%s; %s", Written(s.By.Reason, 200), Written(s.By.Owner, 60))
 	if s.By.Until != "" {

@@ -12,11 +12,11 @@ import (
 )
 
 // Waker says who or what made goroutines runnable.
-func Waker(w waits.Waker) string {
-	return wakerOf(w.Why, w.Name)
+func (n *Names) Waker(w waits.Waker) string {
+	return n.wakerOf(w.Why, w.Name)
 }
 
-func wakerOf(why, class string) string {
+func (n *Names) wakerOf(why, class string) string {
 	p := Phrase(vocabulary.Waker, why)
 	if !strings.Contains(p, "%s") {
 		return p
@@ -24,21 +24,21 @@ func wakerOf(why, class string) string {
 	if class == "" {
 		class = "a goroutine that is not known"
 	} else {
-		class = Class(class)
+		class = n.Class(class)
 	}
 	return strings.ReplaceAll(p, "%s", class)
 }
 
 // WokenBy says by whom goroutines of a class were made runnable most often: at most so
 // many; "" if they never were.
-func WokenBy(c *waits.Class, most int) string {
+func (n *Names) WokenBy(c *waits.Class, most int) string {
 	var parts []string
 	for i, w := range byCount(c.WokenBy, func(w waits.Waker) int64 { return w.Count }) {
 		if i == most {
 			parts = append(parts, "others")
 			break
 		}
-		parts = append(parts, Waker(w)+" "+quantity.Part(w.Count, c.Waits.Count))
+		parts = append(parts, n.Waker(w)+" "+quantity.Part(w.Count, c.Waits.Count))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -75,16 +75,16 @@ func byCount[T any](in []T, count func(T) int64) []T {
 
 // wokenBy tells in a story who made the goroutine runnable, and what it was blocked on;
 // "" if neither is known.
-func wokenBy(s waits.Story) string {
+func (n *Names) wokenBy(s waits.Story) string {
 	text := ""
 	if b := s.By; b != nil {
 		text = fmt.Sprintf("Goroutine %d", b.G)
 		if b.Name != "" {
-			text += " of " + Class(b.Name)
+			text += " of " + n.Class(b.Name)
 		}
 		text += " made it runnable"
 		if len(b.Stack) > 0 {
-			text += ", in " + Class(b.Stack[0])
+			text += ", in " + n.Class(b.Stack[0])
 		}
 		text += "."
 	}

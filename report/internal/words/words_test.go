@@ -19,7 +19,7 @@ func TestProse(t *testing.T) {
 		{"x\u202ey", "x<U+202E>y"},
 		{"", ""},
 	} {
-		if got := Prose(c.s); got != c.want {
+		if got := (*Names)(nil).Prose(c.s); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.s, got, c.want)
 		}
 	}
