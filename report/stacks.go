@@ -62,7 +62,7 @@ func (t *text) stacksOfClass(tb *table, s *stacks.Result, c *waits.Class) {
 		case n == textStacks || row.Place == stacks.Others:
 			rest += row.WaitNs
 		default:
-			add("  "+words.Cut(words.Stack(row.Place, s.Of(row.Stack)), textStackWidth-2), row.WaitNs, row.Causes)
+			add("  "+t.names.Cut(t.names.Stack(row.Place, s.Of(row.Stack)), textStackWidth-2), row.WaitNs, row.Causes)
 			n++
 		}
 	}
@@ -71,7 +71,7 @@ func (t *text) stacksOfClass(tb *table, s *stacks.Result, c *waits.Class) {
 	}
 	for i := range s.Woken {
 		if w := &s.Woken[i]; w.Class == c.ID && w.WaitNs > 0 {
-			add("  woken at "+words.Cut(words.Where(s.Of(w.Stack)), textStackWidth-11), w.WaitNs, nil)
+			add("  woken at "+t.names.Cut(t.names.Where(s.Of(w.Stack)), textStackWidth-11), w.WaitNs, nil)
 			return
 		}
 	}

@@ -172,7 +172,7 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 		if limit == "" {
 			limit = "-"
 		}
-		tb.add(words.Cut(t.names.Prose(e.What), 46), words.Cut(words.Visible(e.Value), 20), words.Cut(words.Visible(limit), 24))
+		tb.add(t.names.Cut(t.names.Prose(e.What), 46), words.Cut(words.Visible(e.Value), 20), words.Cut(words.Visible(limit), 24))
 	}
 	if len(tb.rows) > 0 {
 		t.table(4, tb)
@@ -183,7 +183,7 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 			break
 		}
 		t.para(4, t.actor(a))
-		if s := words.Stopped(r, &a); s != "" {
+		if s := t.names.Stopped(r, &a); s != "" {
 			t.para(6, s)
 		}
 	}

@@ -141,7 +141,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Spl
 				o.MoreAct = len(f.Actors) - j
 				break
 			}
-			b := actor{Role: words.Visible(a.Role), Waited: actorStacks(r, &a), Stopped: words.Cut(words.Stopped(r, &a), 400)}
+			b := actor{Role: words.Visible(a.Role), Waited: actorStacks(r, &a), Stopped: words.Cut(names.Stopped(r, &a), 400)}
 			if a.Class != "" {
 				n := name(a.Class, names)
 				b.Class = &n

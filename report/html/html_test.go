@@ -156,6 +156,22 @@ func TestTypesetAndNames(t *testing.T) {
 	}
 }
 
+// TestNamesHaveTitles shows names for short with the full ones as titles, or these.
+func TestNamesHaveTitles(t *testing.T) {
+	result := fakeDoc(2, 100).Result
+	result.Waits.Classes[0].Name = "a.com/x/server.Run"
+	result.Waits.Classes[1].Name = "b.com/y/server.Run"
+	doc := report.Build(result, "")
+	const title = `<span class="name" title="a.com/x/server.Run"><bdi>x/server.Run</bdi></span>`
+	if s := write(t, doc, Options{}); !strings.Contains(s, title) {
+		t.Errorf("the page lacks %s", title)
+	}
+	doc.ShowFullNames()
+	if s := write(t, doc, Options{}); !strings.Contains(s, `<span class="name"><bdi>a.com/x/server.Run</bdi></span>`) || strings.Contains(s, "<bdi>x/server.Run") {
+		t.Error("the page does not show names in full")
+	}
+}
+
 func TestReducedTraceClaimsNoQueues(t *testing.T) {
 	doc := fakeDoc(4, 100)
 	doc.Result.Trace.Reduced = true

@@ -63,7 +63,7 @@ func newStacks(r *analyze.Result, names *words.Names) *stacksView {
 
 func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class, names *words.Names) stackRow {
 	frames := s.Of(row.Stack)
-	o := stackRow{Class: className(c.Name, names), Where: Name{Short: words.Cut(words.Stack(row.Place, frames), flameName)}}
+	o := stackRow{Class: className(c.Name, names), Where: Name{Short: words.Cut(names.Stack(row.Place, frames), flameName)}}
 	for i, f := range frames {
 		if i == maxFrames {
 			o.More = len(frames) - i

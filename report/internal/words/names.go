@@ -112,10 +112,24 @@ func (n *Names) Class(s string) string {
 // Shortened is what a function or a class is called, in at most most runes unless
 // names are shown in full.
 func (n *Names) Shortened(s string, most int) string {
+	return n.Cut(n.Function(s), most)
+}
+
+// Function is what a function or a class is called, however long.
+func (n *Names) Function(s string) string {
 	if n.InFull() {
-		return Cut(Visible(s), maxFull)
+		return Visible(s)
 	}
-	return Cut(n.Short(s), most)
+	return n.Short(s)
+}
+
+// Cut shortens s, in which there are names, to most runes unless names are shown in
+// full.
+func (n *Names) Cut(s string, most int) string {
+	if n.InFull() {
+		most = max(most, maxFull)
+	}
+	return Cut(s, most)
 }
 
 // imported finds names of functions with their import path in a sentence.

@@ -14,21 +14,21 @@ import (
 )
 
 // Stack says where goroutines had stopped, by their stack, innermost frame first.
-func Stack(p stacks.Place, fs []stacks.Frame) string {
+func (n *Names) Stack(p stacks.Place, fs []stacks.Frame) string {
 	switch {
 	case p == stacks.Others:
 		return "further stacks"
 	case len(fs) == 0:
 		return "not recorded"
 	case p == stacks.Created:
-		return "created at " + Where(fs)
+		return "created at " + n.Where(fs)
 	}
-	return Where(fs)
+	return n.Where(fs)
 }
 
 // Where names a stack by its innermost frame that is not of Go's own library, and the
 // function of that library that it had called.
-func Where(fs []stacks.Frame) string {
+func (n *Names) Where(fs []stacks.Frame) string {
 	at := 0
 	for i, f := range fs {
 		if OwnerOf(f.Function) == Program {
@@ -39,16 +39,16 @@ func Where(fs []stacks.Frame) string {
 	if len(fs) == 0 {
 		return "not recorded"
 	}
-	s := Line(fs[at]) + " " + (*Names)(nil).Short(fs[at].Function)
+	s := Line(fs[at]) + " " + n.Function(fs[at].Function)
 	if at > 0 {
-		s += ", in " + (*Names)(nil).Short(fs[at-1].Function)
+		s += ", in " + n.Function(fs[at-1].Function)
 	}
 	return s
 }
 
 // Stopped says where the class of a victim had stopped before most of its waiting; "" if
 // that is not known.
-func Stopped(r *analyze.Result, a *findings.Actor) string {
+func (n *Names) Stopped(r *analyze.Result, a *findings.Actor) string {
 	c := ClassOf(r, a)
 	if c == nil || a.Role != findings.Victim {
 		return ""
@@ -58,7 +58,7 @@ func Stopped(r *analyze.Result, a *findings.Actor) string {
 		if row.Class != c.ID || row.WaitNs == 0 {
 			continue
 		}
-		at, part := Where(r.Stacks.Of(row.Stack)), quantity.Part(row.WaitNs, c.Waits.TotalNs)
+		at, part := n.Where(r.Stacks.Of(row.Stack)), quantity.Part(row.WaitNs, c.Waits.TotalNs)
 		switch row.Place {
 		case stacks.Stopped:
 			return fmt.Sprintf("before %s of its waiting, its class had stopped at %s", part, at)

@@ -26,7 +26,7 @@ func TestStack(t *testing.T) {
 		{stacks.NotRecorded, nil, "not recorded"},
 		{stacks.Others, nil, "further stacks"},
 	} {
-		if got := Stack(c.place, c.stack); got != c.want {
+		if got := (*Names)(nil).Stack(c.place, c.stack); got != c.want {
 			t.Errorf("%v: %q, want %q", c.stack, got, c.want)
 		}
 	}
@@ -59,7 +59,7 @@ func TestStopped(t *testing.T) {
 		{findings.Actor{Role: findings.Cause, Class: "main.work", Creator: "main.a"}, ""},
 		{findings.Actor{Role: findings.Victim, Class: "main.other"}, ""},
 	} {
-		if got := Stopped(r, &c.a); got != c.want {
+		if got := (*Names)(nil).Stopped(r, &c.a); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.a, got, c.want)
 		}
 	}

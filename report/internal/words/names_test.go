@@ -1,0 +1,70 @@
+package words
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// alike has classes that would be called the same without the paths of their packages.
+func alike() *analyze.Result {
+	r := &analyze.Result{Findings: []findings.Finding{{ID: "convoy", Actors: []findings.Actor{{Role: findings.Cause, Class: "c.com/only/found.F"}}}}}
+	r.Waits.Classes = []waits.Class{
+		{Name: "a.com/x/server.Run", Creator: "a.com/x.main"},
+		{Name: "b.com/y/server.Run", Creator: "a.com/x.main"},
+		{Name: "b.com/nats-io/nats.go.(*Conn).readLoop, started by a.com/x/server.Run", StartedBy: "a.com/x/server.Run"},
+	}
+	return r
+}
+
+func TestNames(t *testing.T) {
+	names := NewNames(ClassesOf(alike()))
+	for _, c := range []struct{ name, short, full string }{
+		{"a.com/x/server.Run", "x/server.Run", "a.com/x/server.Run"},
+		{"b.com/y/server.Run", "y/server.Run", "b.com/y/server.Run"},
+		{"b.com/nats-io/nats.go.(*Conn).readLoop, started by a.com/x/server.Run", "nats.(*Conn).readLoop, started by x/server.Run", "b.com/nats-io/nats.go.(*Conn).readLoop, started by a.com/x/server.Run"},
+		{"c.com/only/found.F", "found.F", "c.com/only/found.F"},
+		{"d.com/of/a/stack.F (d.com/of/a/stack.go:1)", "stack.F (d.com/of/a/stack.go:1)", "d.com/of/a/stack.F (d.com/of/a/stack.go:1)"},
+		{"", "goroutines of unknown start function", "goroutines of unknown start function"},
+		{"a.com/x.\u202eF", "x.<U+202E>F", "a.com/x.<U+202E>F"},
+	} {
+		if got := names.Class(c.name); got != c.short {
+			t.Errorf("%q is called %q, want %q", c.name, got, c.short)
+		}
+		if got := names.Full().Class(c.name); got != c.full {
+			t.Errorf("%q is called %q in full, want %q", c.name, got, c.full)
+		}
+	}
+	if got := names.Full().Short("a.com/x/server.Run"); got != "x/server.Run" {
+		t.Errorf("where names are in full the short one is %q", got)
+	}
+	long := "a.com/" + strings.Repeat("x", 300) + ".F"
+	if s := names.Shortened(long, 20); len([]rune(s)) != 20 {
+		t.Errorf("%q", s)
+	}
+	if s := names.Full().Shortened(long, 20); s != long {
+		t.Errorf("%q", s)
+	}
+}
+
+// TestNamesInProse replaces names in sentences, longest first, and nothing else.
+func TestNamesInProse(t *testing.T) {
+	names := NewNames([]string{"a.com/x/server.Run", "b.com/y/server.Run", "b.com/y/server.Run.func1", "net/http.serve"})
+	for _, c := range []struct{ s, want string }{
+		{"a.com/x/server.Run waits for b.com/y/server.Run.func1, b.com/y/server.Run.", "x/server.Run waits for server.Run.func1, y/server.Run."},
+		{"b.com/y/server.Runner ran", "server.Runner ran"}, // another function
+		{"net/http.serve ran", "http.serve ran"},
+		{"call runtime/debug.SetGCPercent", "call runtime/debug.SetGCPercent"},
+		{"in /a.com/x/server.Run", "in /a.com/x/server.Run"}, // a file
+	} {
+		if got := names.Prose(c.s); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.s, got, c.want)
+		}
+		if got := names.Full().Prose(c.s); got != c.s {
+			t.Errorf("in full %q becomes %q", c.s, got)
+		}
+	}
+}
