@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -224,8 +225,13 @@ func TestBrowserUse(t *testing.T) {
 		t.Errorf("after three + the window is %g ns wide", w)
 	}
 	p.Wait(`location.hash.includes("t=")`)
+	// What is shown can be analysed alone: the command has its bounds, as in the address.
+	if cmd := browsertest.Eval[string](p, `[...document.querySelectorAll("p:not([hidden]) #tl-command")].map(c => c.textContent).join()`); !regexp.MustCompile(`^gmpscope report .+ --from [0-9.]+s --to [0-9.]+s$`).MatchString(cmd) {
+		t.Errorf("the command for what is shown is %q", cmd)
+	}
 	p.Type("0")
 	p.Wait(`!location.hash.includes("t=")`)
+	p.Wait(`document.getElementById("tl-command").closest("p").hidden`)
 	// Zoom by wheel, and by drag; the charts over time follow.
 	p.Focus("#tl-canvas")
 	browsertest.Eval[bool](p, `(() => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let i = 0; i < 6; i++) c.dispatchEvent(new WheelEvent("wheel", { deltaY: -120, clientX: r.left + 600, clientY: r.top + 60, cancelable: true })); return true })()`)

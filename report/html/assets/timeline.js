@@ -217,7 +217,7 @@
     if (picked) drawPicked();
     drawMap();
     range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
-    command.parentElement.hidden = view.from <= 0 && view.to >= view.end;
+    command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
     command.textContent = `${box.dataset.command} --from ${seconds(Math.floor(view.from))} --to ${seconds(Math.ceil(view.to))}`;
   }
 
