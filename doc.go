@@ -31,8 +31,8 @@
 //     and reference;
 //   - of analyze/input, Open with its Options, and Source with Header, Name and Close;
 //   - the types that those name, in whichever package they are, with their fields and
-//     JSON keys: the results in analyze/waits, stacks, procs, fairness, timeline and
-//     findings, and the policies of reference/sim;
+//     JSON keys: the results in analyze/waits, stacks, procs, fairness, breakdown, requests,
+//     timeline and findings, focus.Focus, and the policies of reference/sim;
 //   - the IDs of detectors, and the words (causes, sources, …) that there are. New ones may
 //     come at any time;
 //   - the JSON documents by a number of their own, report.Schema, 1 since v0.1.0: it rises
@@ -46,6 +46,6 @@
 // Not stable are the steps of the analysis, which are packages so that each can be read
 // and tested by itself: analyze/events, analyze/reconstruct, analyze/wire, analyze/ids,
 // analyze/histogram, analyze/span, the accumulators and detectors of analyze/waits,
-// stacks, procs, fairness, timeline and findings, replay/workload, and Queues in
-// reference.
+// stacks, procs, fairness, breakdown, requests, timeline, focus and findings,
+// replay/workload, and Queues in reference.
 package gmpscope

@@ -5,8 +5,10 @@
 // is ([Trace]), how far its hidden decisions could be explained ([Reconstruction]), how
 // long goroutines waited for a P and why (package waits), what the Ps did (procs), how
 // evenly running time was shared (fairness), what goroutines did with their life
-// (breakdown), what had to be done in a row ([Span]), and what is wrong with it
-// (findings), the worst first. The zero [Options] are usable.
+// (breakdown), where in the program they had stopped (stacks), what the tasks and regions
+// of the program spent their time on (requests), what had to be done in a row ([Span]),
+// and what is wrong with it (findings), the worst first. The zero [Options] are usable;
+// with Options.Focus the result is that of a window, or of some goroutines.
 //
 // All times are int64, in nanoseconds; those that name an instant count from the first
 // event of the trace. The same trace and options give the same result, whatever the
@@ -54,9 +56,12 @@
 //     [github.com/gmpscope/gmpscope/analyze/procs] (what the Ps did),
 //     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
 //     [github.com/gmpscope/gmpscope/analyze/breakdown] (what goroutines did with their life),
+//     [github.com/gmpscope/gmpscope/analyze/requests] (and for tasks and regions),
 //     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
 //     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
-//     row).
+//     row). Of a window of the trace, those that sum durations up take all of it and
+//     count the part inside; [github.com/gmpscope/gmpscope/analyze/focus] cuts it out
+//     for the others.
 //  6. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
 //     a folder of its own. They see the same notes, and in the end judge what they
 //     and the accumulators hold.
