@@ -180,7 +180,7 @@ func TestInterruptRecord(t *testing.T) {
 	tests := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":    "module x\n\ngo 1.22\n",
-		"x_test.go": "package x\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestX(*testing.T) {\n\tos.WriteFile(\"pid\", []byte(strconv.Itoa(os.Getpid())), 0o600)\n\ttime.Sleep(time.Hour)\n}\n",
+		"x_test.go": "package x\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestX(*testing.T) {\n\tos.WriteFile(\"pid\", []byte(strconv.Itoa(os.Getpid())+\"\\n\"), 0o600)\n\ttime.Sleep(time.Hour)\n}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(tests, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -205,6 +205,10 @@ func TestInterruptRecord(t *testing.T) {
 		}
 		dog := time.AfterFunc(watchdog, func() { cmd.Process.Kill() })
 		growing(t, c.dir, c.size)
+		var pid int
+		if c.dir == tests {
+			pid = written(t, filepath.Join(c.dir, "pid"))
+		}
 		if err := cmd.Process.Signal(c.sig); err != nil {
 			t.Fatal(err)
 		}
@@ -221,19 +225,29 @@ func TestInterruptRecord(t *testing.T) {
 		if c.dir != tests {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(c.dir, "pid"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pid, err := strconv.Atoi(string(b))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !bytes.Contains(stat, []byte(") Z ")) {
 			syscall.Kill(pid, syscall.SIGKILL)
 			t.Errorf("the test goes on: %s", stat)
 		}
 	}
+}
+
+// written waits until a line with a number is in a file, and returns the number.
+func written(t *testing.T, file string) int {
+	t.Helper()
+	for deadline := time.Now().Add(watchdog); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		b, err := os.ReadFile(file)
+		if err != nil || !bytes.HasSuffix(b, []byte("\n")) {
+			continue
+		}
+		n, err := strconv.Atoi(string(bytes.TrimSpace(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	t.Fatalf("nothing was written to %s", file)
+	return 0
 }
 
 // TestProxySecrets has proxies that do not work, and one that repeats all it is
