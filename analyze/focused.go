@@ -121,6 +121,7 @@ func (a *analysis) focusMissing(res *Result) error {
 	}
 	var names []string
 	for id := range a.rec.Classes() {
+		a.chosen.Named((*Names)(nil).class(a.rec.Class(id))) // though it may have done nothing in the window
 		if name, _ := a.class(id); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
