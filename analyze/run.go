@@ -143,7 +143,6 @@ type analysis struct {
 	detectors []findings.Detector
 	found     *findings.Set
 
-	annotated   atomic.Bool                 // there are tasks, regions or logs
 	now         *block                      // that the step of the waits has
 	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
