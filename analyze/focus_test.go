@@ -179,5 +179,8 @@ func someTraces(t testing.TB) []string {
 		}
 		out = append(out, found...)
 	}
+	if testing.Short() {
+		return out[:2]
+	}
 	return out
 }
