@@ -21,8 +21,10 @@ type Thresholds struct {
 	// WaitNs is how long a wait for a lock must be: with one this long a
 	// sync.Mutex goes into starvation mode.
 	WaitNs int64 `json:"wait_ns"`
-	// Row is how many such waits must end without the line getting empty.
-	Row int64 `json:"row"`
+	// Row is how many such waits must end without the line getting empty, unless one
+	// of them was of at least LongNs.
+	Row    int64 `json:"row"`
+	LongNs int64 `json:"long_ns"`
 	// RetryNs: who was woken and blocks at the same place again, having run no
 	// longer than this, did not get the lock: its wait goes on.
 	RetryNs int64 `json:"retry_ns"`
@@ -36,7 +38,7 @@ type Thresholds struct {
 // (starvationThresholdNs, internal/sync/mutex.go, before Go 1.24 sync/mutex.go);
 // the other numbers are our own.
 func Default() Thresholds {
-	return Thresholds{WaitNs: 1_000_000, Row: 3, RetryNs: 20_000, CriticalShare: 0.25, Grade: findings.DefaultGrade()}
+	return Thresholds{WaitNs: 1_000_000, Row: 3, LongNs: 5_000_000, RetryNs: 20_000, CriticalShare: 0.25, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -67,13 +69,17 @@ type watcher struct {
 	// overwrites another.
 	wakers [tableSize]waker
 	calls  [tableSize]call
-	lost   int64 // when the last gap in the trace began; -1: there was none
+	passes [tableSize]pass // the last ones, by number
+	passed int64           // how many there were
+	lost   int64           // when the last gap in the trace began; -1: there was none
 }
 
 const (
-	// maxSites bounds memory; what comes later is not told.
-	maxSites  = 4096
-	tableSize = 1024
+	// maxSites bounds memory, as maxHolders of one site does; what comes later is
+	// not told.
+	maxSites   = 4096
+	maxHolders = 64
+	tableSize  = 1024
 	// maxReasons is more than there are.
 	maxReasons = 32
 	// minCall is the shortest system call that is remembered.
@@ -86,13 +92,23 @@ type wait struct {
 	stack int32
 	since int64 // when it began, attempts in vain included
 	run   int64 // how long the goroutine had run when it was woken
+	stops int64 // how often it had stopped then
 }
 
 // waker is who was woken at a lock, or woke somebody there.
 type waker struct {
 	g    int64
 	run  int64 // as in wait; -1: it did not wait
+	pass int64 // by which it got the lock; 0: by none that is known
 	site *site // where it woke somebody last
+}
+
+// pass is a lock that goes from one who held it to one who waited for it.
+type pass struct {
+	number int64
+	at     int64
+	hold   hold  // of the giver
+	before int64 // the pass by which the giver had got it; 0: by none that is known
 }
 
 // call is a system call.
@@ -109,19 +125,36 @@ type site struct {
 	last          int64 // when the last one was woken
 	row           int64
 	from          int64
-	waits         []findings.Cell // of the row, as long as it is not long enough
-	holds         []hold          // in it
+	counts        bool     // it is long enough, or a wait in it is
+	waits         []waited // of the row, until it counts
 	longest       int64
 	longFrom, end int64
-	// All rows that were long enough.
+	// All rows that counted.
 	rows    int64
 	lined   int64 // ns
 	victims findings.Tally
-	holders findings.Tally // how long the lock was held meanwhile
-	slow    findings.Tally // of it, blocked or in system calls
-	// What else the holders did in that time, ns.
-	ran, calls, queued int64
-	reasons            [maxReasons]int64
+	holders []*holder
+}
+
+// waited is one wait, and the pass that ended it.
+type waited struct {
+	cell findings.Cell
+	pass int64
+}
+
+// holder is who held the lock while others waited at a site: where it gave the lock
+// up. All times are multiplied by how many waited.
+type holder struct {
+	stack, class int32
+	did
+	cell findings.Cell // the worst
+	slow findings.Cell // what held it up longest
+}
+
+// did is what holders did.
+type did struct {
+	held, ran, calls, queued int64             // ns
+	reasons                  [maxReasons]int64 // blocked
 }
 
 func (w *watcher) ready(d *reference.Decision) {
@@ -137,14 +170,38 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	since := w.since(g, d.Time)
-	w.count(s, g, since, d)
-	h := &w.wakers[uint64(d.G)%tableSize]
-	*h = waker{g: d.G, run: g.RunNs}
+	number := w.pass(g, d)
+	w.count(s, g, since, number, d.Time)
+	w.wakers[uint64(d.G)%tableSize] = waker{g: d.G, run: g.RunNs, pass: number}
 	b := &w.wakers[uint64(d.By)%tableSize]
 	if b.g != d.By {
 		*b = waker{g: d.By}
 	}
 	b.run, b.site = -1, s
+}
+
+// pass notes that d.By gives a lock up to g, and returns the pass's number.
+func (w *watcher) pass(g *findings.Goroutine, d *reference.Decision) int64 {
+	w.passed++
+	p := &w.passes[w.passed%tableSize]
+	*p = pass{number: w.passed, at: d.Time}
+	from := g.BlockedAt
+	if k := &w.wakers[uint64(d.By)%tableSize]; k.g == d.By {
+		if before := w.known(k.pass); before != nil {
+			p.before = k.pass
+			from = max(from, before.at)
+		}
+	}
+	p.hold = w.hold(from, d)
+	return p.number
+}
+
+// known returns a pass, nil if it is none or too long ago.
+func (w *watcher) known(number int64) *pass {
+	if p := &w.passes[number%tableSize]; number > 0 && p.number == number {
+		return p
+	}
+	return nil
 }
 
 func (w *watcher) site(stack int32) *site {
@@ -161,10 +218,10 @@ func (w *watcher) site(stack int32) *site {
 func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
 	l := w.waits.Make(w.world.Slot())
 	since := g.BlockedAt
-	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs && l.since > w.lost {
+	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs && g.Stops == l.stops+1 && l.since > w.lost {
 		since = l.since
 	}
-	*l = wait{g: g.ID, stack: g.Stack, since: since, run: g.RunNs}
+	*l = wait{g: g.ID, stack: g.Stack, since: since, run: g.RunNs, stops: g.Stops}
 	return since
 }
 
@@ -172,63 +229,92 @@ func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
 // is known.
 func (w *watcher) lose(d *reference.Decision) { w.lost = d.Time }
 
-// count takes a wait of g at s that ends now.
-func (w *watcher) count(s *site, g *findings.Goroutine, since int64, d *reference.Decision) {
-	now := d.Time
+// count takes a wait of g at s that ends now, by a pass.
+func (w *watcher) count(s *site, g *findings.Goroutine, since, number, now int64) {
 	last := s.last
 	s.last = now
 	if last < 0 || g.BlockedAt > last {
 		w.endRow(s, last)
 		s.from = g.BlockedAt
 	}
-	long := now-since >= w.t.WaitNs
-	if long {
+	if now-since >= w.t.WaitNs {
 		s.row++
-	} else if s.row < w.t.Row {
-		return
-	}
-	s.holds = append(s.holds, w.hold(max(s.from, last), d))
-	if long {
 		// The parts of a wait that ended in vain have been counted already.
-		s.waits = append(s.waits, findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: since, To: now, G: g.ID, P: reference.NoP, Stack: g.Stack})
+		s.waits = append(s.waits, waited{findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: since, To: now, G: g.ID, P: reference.NoP, Stack: g.Stack}, number})
 	}
-	if s.row >= w.t.Row {
-		s.take()
+	if s.counts = s.counts || s.row >= w.t.Row || now-since >= w.t.LongNs; s.counts {
+		w.take(s)
 	}
 }
 
-// take adds what is known of the present row, which is long enough.
-func (s *site) take() {
-	for _, c := range s.waits {
-		s.victims.Add(c)
+// take adds what is known of the present row, which counts.
+func (w *watcher) take(s *site) {
+	for _, x := range s.waits {
+		s.victims.Add(x.cell)
+		w.blame(s, x)
 	}
-	for i := range s.holds {
-		h := &s.holds[i]
-		if h.cell.Ns == 0 {
-			continue
+	s.waits = s.waits[:0]
+}
+
+// blame divides a wait among those who held the lock meanwhile: who gave it up at the
+// end held it since it was given the lock itself, before that who gave it to it, and
+// so on.
+func (w *watcher) blame(s *site, x waited) {
+	begin, end := x.cell.To-x.cell.Ns, x.cell.To
+	for p := w.known(x.pass); p != nil && end > begin; {
+		from := begin
+		before := w.known(p.before)
+		if before != nil {
+			from = max(from, min(before.at, end))
 		}
-		s.holders.Add(h.cell)
-		s.ran += h.ran
-		s.calls += h.call
-		s.queued += h.queued
-		s.reasons[min(h.reason, maxReasons-1)] += h.blocked
-		if h.slow.Ns > 0 {
-			s.slow.Add(h.slow)
+		if h := s.holder(p.hold.cell.Stack, p.hold.cell.Class); h != nil {
+			h.add(&p.hold, from, end)
+		}
+		end, p = from, before
+	}
+}
+
+func (s *site) holder(stack, class int32) *holder {
+	for _, h := range s.holders {
+		if h.stack == stack && h.class == class {
+			return h
 		}
 	}
-	s.waits, s.holds = s.waits[:0], s.holds[:0]
+	if len(s.holders) == maxHolders {
+		return nil
+	}
+	h := &holder{stack: stack, class: class}
+	s.holders = append(s.holders, h)
+	return h
+}
+
+// add adds the part of a hold from one time to another.
+func (h *holder) add(x *hold, from, to int64) {
+	ns := to - from
+	part := float64(ns) / float64(max(1, x.cell.To-x.cell.From))
+	of := func(n int64) int64 { return int64(part * float64(n)) }
+	h.held += ns
+	h.ran += of(x.ran)
+	h.calls += of(x.call)
+	h.queued += of(x.queued)
+	h.reasons[min(x.reason, maxReasons-1)] += of(x.blocked)
+	if x.cell.Ns > h.cell.Ns {
+		h.cell = x.cell
+	}
+	if x.slow.Ns > h.slow.Ns {
+		h.slow = x.slow
+	}
 }
 
 func (w *watcher) endRow(s *site, last int64) {
-	if s.row >= w.t.Row {
+	if s.counts {
 		s.rows++
 		s.lined += last - s.from
 	}
 	if s.row > s.longest {
 		s.longest, s.longFrom, s.end = s.row, s.from, last
 	}
-	s.row = 0
-	s.waits, s.holds = s.waits[:0], s.holds[:0]
+	s.row, s.counts, s.waits = 0, false, s.waits[:0]
 }
 
 // hold is one time for which the lock was held.

@@ -84,7 +84,7 @@ func TestFindsALineForALock(t *testing.T) {
 		t.Errorf("%s %+v", x.Basis, x.Actors)
 	}
 	text := Text([]findings.Finding{x})
-	for _, want := range []string{"the lock in main.update: 400 waits", "up to 400 before the line was empty", "(goyield): 400", "its holder ran: 100 %", "on average: 2.99"} {
+	for _, want := range []string{"main.update, called by main.class1, holds a lock for up to 1 ms at a time: 400 waits", "before the line was empty: 400", "(goyield): 400", "its holder ran: 100 %", "on average: 2.99"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -254,5 +254,50 @@ func TestStrainedOrShortIsMilder(t *testing.T) {
 	x := One(t, detect(s), lockconvoy.ID, findings.Note)
 	if x.Basis != findings.Suspected || x.Severity == findings.Critical {
 		t.Errorf("strained: %s %s", x.Severity, x.Basis)
+	}
+}
+
+// Readers wait behind a writer, and that behind one who reads for long: it is the one
+// to blame, whoever let them in.
+func TestBlamesWhoHeldTheLockLongest(t *testing.T) {
+	const put, get, export, store = 21, 22, 23, 24
+	stacks := map[int32][]string{
+		put:    {"sync.(*RWMutex).Lock (rwmutex.go:1)", "main.put (main.go:2)"},
+		get:    {"sync.(*RWMutex).RLock (rwmutex.go:2)", "main.get (main.go:3)"},
+		export: {"sync.(*RWMutex).RUnlock (rwmutex.go:3)", "main.export (defer wrapper 1) (main.go:4)", "main.exporter (main.go:5)"},
+		store:  {"sync.(*RWMutex).Unlock (rwmutex.go:4)", "main.put (main.go:6)"},
+	}
+	s := New(2).Class(2, 9)
+	at := func(stack int32) { s.Decisions[len(s.Decisions)-1].Stack = stack }
+	s.Local(9, 1, reference.WhyCreate).Start(9, 1)
+	for range 10 {
+		for g := int64(1); g <= 4; g++ {
+			s.Local(g, 0, reference.WhyTimer).Start(g, 0).Block(g, reference.ReasonSync)
+			at(get)
+			if g == 1 {
+				at(put)
+			}
+		}
+		s.Pass(30*Ms).Wake(1, 9)
+		at(export)
+		s.Start(1, 0).Pass(20 * Us)
+		for g := int64(2); g <= 4; g++ {
+			s.Wake(g, 1)
+			at(store)
+		}
+		s.Block(1, reference.ReasonSleep)
+		for g := int64(2); g <= 4; g++ {
+			s.Start(g, 0).Pass(Us).Block(g, reference.ReasonSleep)
+		}
+		s.Pass(10 * Ms)
+	}
+	f := s.Facts()
+	f.Stack = func(h int32) []string { return stacks[h] }
+	x := One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Critical)
+	if want := "main.export, called by main.class2, holds a lock for up to 30 ms at a time: 40 waits"; !strings.Contains(x.Title, want) {
+		t.Errorf("no %q in %s", want, x.Title)
+	}
+	if want := 10 * (30*Ms + 3*(30*Ms+20*Us)); x.CostNs != want {
+		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
 }

@@ -20,20 +20,20 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if !ok {
 			continue
 		}
-		l := byName[name]
+		by := heldIn(f, s)
+		l := byName[cmp.Or(by, name)]
 		if l == nil {
-			l = &lock{name: name}
-			byName[name] = l
+			l = &lock{name: name, by: by}
+			byName[cmp.Or(by, name)] = l
 			locks = append(locks, l)
 		}
 		l.sites = append(l.sites, s)
 		l.cost += s.victims.Total.Ns
-		l.held += s.holders.Total.Ns
 		l.lined += s.lined
 		l.longest = max(l.longest, s.lined)
 	}
 	slices.SortStableFunc(locks, func(x, y *lock) int {
-		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.name, y.name))
+		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.by, y.by), cmp.Compare(x.name, y.name))
 	})
 	var out []findings.Finding
 	for _, l := range locks[:min(maxLocks, len(locks))] {
@@ -47,12 +47,26 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // maxLocks is how many locks are reported, the costliest ones.
 const maxLocks = 2
 
-// lock is the sites with the same function that locks: probably one lock.
+// lock is the sites that had to wait for the same function most: probably one lock.
 type lock struct {
-	name              string
-	sites             []*site
-	cost, held, lined int64
-	longest           int64 // lined of one site: those of several may be at one time
+	name        string // of the function that waits at the first site
+	by          string // of the one that held the lock longest meanwhile, "" if unknown
+	sites       []*site
+	cost, lined int64
+	longest     int64 // lined of one site: those of several may be at one time
+}
+
+// heldIn is the function that held the lock for most of the time for which goroutines
+// waited at s, "" if it is unknown.
+func heldIn(f *findings.Facts, s *site) (most string) {
+	held := map[string]int64{}
+	for _, h := range s.holders {
+		name, _ := findings.Own(f.Frames(h.stack))
+		if held[name] += h.held; held[name] > held[most] || most == "" {
+			most = name
+		}
+	}
+	return most
 }
 
 // lockedIn returns the function that waits for a lock in a stack; not ok if the
@@ -62,41 +76,33 @@ type lock struct {
 func lockedIn(frames []string, handed bool) (name string, ok bool) {
 	lock := false
 	for _, fr := range frames {
-		fn, _, _ := strings.Cut(fr, " ")
-		if strings.HasPrefix(fn, "sync.(*Once)") || strings.HasPrefix(fn, "sync.(*Cond)") {
+		if strings.HasPrefix(fr, "sync.(*Once)") || strings.HasPrefix(fr, "sync.(*Cond)") {
 			return "", false
 		}
-		if internal(fn) {
-			lock = lock || findings.IsLock(fr)
-			continue
-		}
-		if name == "" {
-			name = fn
-		}
+		lock = lock || findings.IsLock(fr)
 	}
+	name, _ = findings.Own(frames)
 	return name, lock || len(frames) == 0 && handed
-}
-
-// internal says that a function is one of the packages that locks are made of.
-func internal(fn string) bool {
-	for _, p := range [...]string{"sync.", "internal/sync.", "internal/poll.", "runtime."} {
-		if strings.HasPrefix(fn, p) {
-			return true
-		}
-	}
-	return false
 }
 
 // numbers are what a finding about one lock says: sums over its sites.
 type numbers struct {
 	*lock
-	waits, handoffs          int64
-	ran, slow, calls, queued int64             // ns of the holders, while the lock was held
-	reasons                  [maxReasons]int64 // of slow, but for system calls
-	worst                    *site
-	share                    float64 // of the duration, with a line
-	line                     float64 // goroutines in it, on average
-	function                 string  // that locks
+	did
+	waits, handoffs int64
+	worst           *site
+	share           float64 // of the duration, with a line
+	line            float64 // goroutines in it, on average
+	chief           chief
+	waiters         []string // functions in which they wait
+}
+
+// chief is the function that held the lock longest while others waited.
+type chief struct {
+	function, place string
+	class           string
+	did
+	longest findings.Cell // hold
 }
 
 // finding is about one lock.
@@ -105,41 +111,101 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 	if !ok {
 		return findings.Finding{}, false
 	}
-	n := numbers{lock: l, worst: l.sites[0], share: f.Share(l.longest), line: float64(l.cost) / float64(max(1, l.lined)), function: l.name}
+	n := numbers{lock: l, worst: l.sites[0], share: f.Share(l.longest), line: float64(l.cost) / float64(max(1, l.lined))}
 	if s == findings.Critical && n.share < w.t.CriticalShare {
 		s = findings.Warning
 	}
-	// The sites are few; the costliest of each kind stand for all.
-	var victims, holders, slows []findings.Actor
+	var victims []findings.Actor
 	for _, t := range l.sites {
-		n.add(t)
+		n.add(f, t)
 		victims = append(victims, t.victims.Actors(f, findings.Victim, 2)...)
-		holders = append(holders, t.holders.Actors(f, findings.Cause, 2)...)
-		slows = append(slows, t.slow.Actors(f, findings.Cause, 1)...)
 	}
-	if n.function == "" {
-		n.function = victims[0].Class
+	if n.name == "" {
+		n.name = victims[0].Class
+	}
+	if n.chief.function == "" {
+		n.chief.function = n.chief.class
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: l.cost, FromNs: n.worst.longFrom, ToNs: n.worst.end, Basis: findings.Inferred,
-		Actors: slices.Concat(victims[:min(3, len(victims))], slows[:min(1, len(slows))], holders[:min(2, len(holders))]),
+		Actors: append(victims[:min(3, len(victims))], l.holders(f)...),
 	}
 	w.phrase(&x, &n)
 	f.Doubt(&x)
 	return x, true
 }
 
-func (n *numbers) add(t *site) {
+func (n *numbers) add(f *findings.Facts, t *site) {
 	n.waits += t.victims.Total.N
 	n.handoffs += t.handoffs
-	n.ran += t.ran
-	n.calls += t.calls
-	n.queued += t.queued
-	for r, ns := range t.reasons {
-		n.reasons[r] += ns
-		n.slow += ns
+	if name, _ := findings.Own(f.Frames(t.stack)); name != "" && !slices.Contains(n.waiters, name) {
+		n.waiters = append(n.waiters, name)
+	}
+	for _, h := range t.holders {
+		n.did.add(&h.did)
+		function, place := findings.Own(f.Frames(h.stack))
+		if function != n.by {
+			continue
+		}
+		c := &n.chief
+		c.function = function
+		c.did.add(&h.did)
+		if h.cell.Ns > c.longest.Ns {
+			c.longest, c.place, c.class = h.cell, place, f.Name(h.class)
+		}
 	}
 	if t.longest > n.worst.longest {
 		n.worst = t
 	}
+}
+
+func (d *did) add(x *did) {
+	d.held += x.held
+	d.ran += x.ran
+	d.calls += x.calls
+	d.queued += x.queued
+	for i, ns := range x.reasons {
+		d.reasons[i] += ns
+	}
+}
+
+// blocked is for how long holders were blocked, and for what most.
+func (d *did) blocked() (ns int64, most int) {
+	for i, r := range d.reasons {
+		if ns += r; r > d.reasons[most] {
+			most = i
+		}
+	}
+	return ns, most
+}
+
+// holders are who held the lock longest while others waited, after what held them up
+// longest.
+func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
+	var all []*holder
+	for _, s := range l.sites {
+		all = append(all, s.holders...)
+	}
+	slices.SortStableFunc(all, func(x, y *holder) int {
+		return cmp.Or(cmp.Compare(y.held, x.held), cmp.Compare(x.stack, y.stack), cmp.Compare(x.class, y.class))
+	})
+	all = all[:min(2, len(all))]
+	actor := func(c findings.Cell) {
+		a := f.Class(findings.Cause, c.Class)
+		a.G, a.P, a.Stack = c.G, findings.OnP(c.P), f.Frames(c.Stack)
+		out = append(out, a)
+	}
+	var slow findings.Cell
+	for _, h := range all {
+		if h.slow.Ns > slow.Ns {
+			slow = h.slow
+		}
+	}
+	if slow.Ns > 0 {
+		actor(slow)
+	}
+	for _, h := range all {
+		actor(h.cell)
+	}
+	return out
 }

@@ -10,40 +10,87 @@ import (
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(x *findings.Finding, n *numbers) {
-	name := n.function
-	held := func(ns int64) string { return quantity.Percent(float64(ns) / float64(max(1, n.held))) }
-	x.Title = fmt.Sprintf("Goroutines stood in line for the lock in %s: %s of %s or more, up to %s before the line was empty",
-		name, quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(w.t.WaitNs), quantity.Count(n.worst.longest))
+	c := &n.chief
+	of := func(d *did, ns int64) string { return quantity.Percent(float64(ns) / float64(max(1, d.held))) }
+	blocked, reason := n.blocked()
+	x.Title = n.title(w.t.WaitNs)
 	x.Evidence = []findings.Evidence{
 		{What: "waits in such lines", Value: quantity.Count(n.waits), Limit: quantity.Duration(w.t.WaitNs) + " each"},
-		{What: "most of them before the line was empty", Value: quantity.Count(n.worst.longest), Limit: quantity.Count(w.t.Row)},
+		{What: "most of them before the line was empty", Value: quantity.Count(n.worst.longest), Limit: quantity.Count(w.t.Row) + ", or one of " + quantity.Duration(w.t.LongNs)},
 		{What: "time with such a line", Value: quantity.Percent(n.share) + " of the duration", Ns: n.longest},
 		{What: "in line for so long, on average", Value: quantity.Number(n.line), Ns: n.cost},
 		{What: "hand-overs of starvation mode (goyield)", Value: quantity.Count(n.handoffs)},
-		{What: "of the time that the lock was held, its holder ran", Value: held(n.ran), Ns: n.ran},
 	}
-	if n.slow > 0 {
-		top := 0
-		for r, ns := range n.reasons {
-			if ns > n.reasons[top] {
-				top = r
-			}
+	if c.function != "" {
+		at := ""
+		if c.place != "" {
+			at = " (unlocked at " + c.place + ")"
 		}
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was blocked, mostly for: " + reference.Reason(top).String(), Value: held(n.slow), Ns: n.slow})
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "of this waiting, the lock was held by " + c.function + at, Value: of(&n.did, c.held), Ns: c.held},
+			findings.Evidence{What: "held at a time, at most", Value: quantity.Duration(c.longest.Ns), Ns: c.longest.Ns})
+	}
+	x.Evidence = append(x.Evidence, findings.Evidence{What: "of the time that the lock was held, its holder ran", Value: of(&n.did, n.ran), Ns: n.ran})
+	if blocked > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was blocked, mostly for: " + reference.Reason(reason).String(), Value: of(&n.did, blocked), Ns: blocked})
 	}
 	if n.calls > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was in a system call", Value: held(n.calls), Ns: n.calls})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was in a system call", Value: of(&n.did, n.calls), Ns: n.calls})
 	}
 	if n.queued > n.held/20 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was ready to run, and waited for a P", Value: held(n.queued), Ns: n.queued})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was ready to run, and waited for a P", Value: of(&n.did, n.queued), Ns: n.queued})
 	}
-	switch {
-	case 2*(n.slow+n.calls) > n.held:
-		x.Advice = append(x.Advice, "Do not hold the lock across something slow: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only.")
+	x.Advice = n.advice()
+}
+
+// title names who holds the lock, and who waits for it.
+func (n *numbers) title(waitNs int64) string {
+	c := &n.chief
+	waits := fmt.Sprintf("%s of %s or more", quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(waitNs))
+	if c.function == "" {
+		return fmt.Sprintf("Goroutines stood in line for the lock in %s: %s, up to %s before the line was empty", n.name, waits, quantity.Count(n.worst.longest))
+	}
+	who := c.function
+	if c.class != "" && c.class != c.function {
+		who += ", called by " + c.class + ","
+	}
+	did := ""
+	switch blocked, reason := c.blocked(); {
+	case 2*blocked > c.held:
+		did = ", blocked for " + reference.Reason(reason).String() + " meanwhile"
+	case 2*c.calls > c.held:
+		did = ", in system calls meanwhile"
+	case 2*c.queued > c.held:
+		did = ", without a P for most of it"
+	}
+	whose := "others in line for it"
+	for i, name := range n.waiters {
+		switch {
+		case name == c.function || i > 1:
+			continue
+		case whose == "others in line for it":
+			whose = "others in line in " + name
+		default:
+			whose += " and " + name
+		}
+	}
+	return fmt.Sprintf("%s holds a lock for up to %s at a time%s: %s by %s, %s in all",
+		who, quantity.Duration(c.longest.Ns), did, waits, whose, quantity.Duration(n.cost))
+}
+
+func (n *numbers) advice() []string {
+	in := n.chief.function
+	if in == "" {
+		in = n.name
+	}
+	var first string
+	switch blocked, _ := n.blocked(); {
+	case 2*(blocked+n.calls) > n.held:
+		first = "Do not hold the lock across something slow, as " + in + " does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only."
 	case 2*n.queued > n.held:
-		x.Advice = append(x.Advice, "Whoever holds the lock mostly waits for a P, preempted in the middle, or just handed the lock: have fewer goroutines compute at the same time (about as many as there are Ps), and take the lock less often.")
+		first = "Whoever holds the lock, most of all " + in + ", mostly waits for a P, preempted in the middle, or just handed the lock: have fewer goroutines compute at the same time (about as many as there are Ps), and take the lock less often."
 	default:
-		x.Advice = append(x.Advice, "Make the critical section in "+name+" shorter: compute before locking, and hold the lock only to read or store the result.")
+		first = "Make the critical section in " + in + " shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result."
 	}
-	x.Advice = append(x.Advice, "Or divide what the lock protects (one lock for each part), or publish a copy that readers need no lock for (atomic.Pointer). More Ps do not help: one goroutine at a time gets through.")
+	return []string{first, "Or divide what the lock protects (one lock for each part), or publish a copy that readers need no lock for (atomic.Pointer). More Ps do not help: one goroutine at a time gets through."}
 }

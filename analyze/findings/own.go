@@ -1,0 +1,30 @@
+package findings
+
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/std"
+)
+
+// Own returns the innermost function of a stack, as [Facts.Frames] writes it, that
+// is not of the standard library, and its place ("file:line"): it is what the owner
+// of a program can change. Of a deferred call it is the function that deferred it.
+// All of the standard library gives its outermost function; no frames, "".
+func Own(frames []string) (function, place string) {
+	for _, fr := range frames {
+		function, place = frame(fr)
+		if pkg, _ := std.Split(function); !std.Has(pkg) {
+			break
+		}
+	}
+	return function, place
+}
+
+// frame takes a frame apart, and leaves out what package funcname says of wrappers.
+func frame(s string) (function, place string) {
+	function, _, _ = strings.Cut(s, " ")
+	if i := strings.LastIndex(s, " ("); i >= 0 {
+		place = strings.TrimSuffix(s[i+2:], ")")
+	}
+	return function, place
+}

@@ -1,0 +1,26 @@
+package findings_test
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+func TestOwn(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		frames          []string
+		function, place string
+	}{
+		{"no frames", nil, "", ""},
+		{"own frame below the library", []string{"sync.(*Mutex).Unlock (sync/mutex.go:65)", "main.put (main.go:6)", "main.main (main.go:1)"}, "main.put", "main.go:6"},
+		{"deferred", []string{"sync.(*Mutex).Unlock (mutex.go:65)", "main.(*T).put (defer wrapper 1) (main.go:6)"}, "main.(*T).put", "main.go:6"},
+		{"library only", []string{"runtime.gopark (proc.go:1)", "net/http.(*conn).serve (server.go:2)"}, "net/http.(*conn).serve", "server.go:2"},
+		{"a package that sounds like it", []string{"text/acme.run (acme.go:3)"}, "text/acme.run", "acme.go:3"},
+		{"no place", []string{"main.f"}, "main.f", ""},
+	} {
+		if function, place := findings.Own(c.frames); function != c.function || place != c.place {
+			t.Errorf("%s: %q, %q; want %q, %q", c.name, function, place, c.function, c.place)
+		}
+	}
+}
