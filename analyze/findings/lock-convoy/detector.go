@@ -99,7 +99,7 @@ type wait struct {
 type waker struct {
 	g    int64
 	run  int64 // as in wait; -1: it did not wait
-	pass int64 // by which it got the lock; 0: by none that is known
+	pass int64 // by which it got the lock, or gave it up, last; 0: by none that is known
 	site *site // where it woke somebody last
 }
 
@@ -108,7 +108,7 @@ type pass struct {
 	number int64
 	at     int64
 	hold   hold  // of the giver
-	before int64 // the pass by which the giver had got it; 0: by none that is known
+	before int64 // the giver's last one before, after which it held the lock again; 0: none that is known
 }
 
 // call is a system call.
@@ -177,7 +177,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if b.g != d.By {
 		*b = waker{g: d.By}
 	}
-	b.run, b.site = -1, s
+	b.run, b.pass, b.site = -1, number, s
 }
 
 // pass notes that d.By gives a lock up to g, and returns the pass's number.
