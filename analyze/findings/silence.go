@@ -23,10 +23,16 @@ type Silence struct {
 	// this time at once, and seldom half of it, or had a thread and work and started
 	// nothing.
 	Freaks int64
-	G      int64 // the first of those that ran
-	Class  int32
-	P      int32
+	// Overdue is how many goroutines a timer woke when it was over, long after their
+	// usual time, which fell into it; of what [Silences] keeps only.
+	Overdue int64
+	G       int64 // the first of those that ran
+	Class   int32
+	P       int32
 }
+
+// Signs is how many signs there are that nothing ran.
+func (s *Silence) Signs() int64 { return s.Freaks + s.Overdue }
 
 // Ns is the length.
 func (s *Silence) Ns() int64 { return s.To - s.From }
@@ -41,6 +47,7 @@ func (w *World) silent(until int64) {
 		return
 	}
 	s := Silence{From: w.now, To: until, Waiting: w.runnable, G: reference.NoG, P: reference.NoP}
+	defer func() { w.quiet = s }()
 	for i := range w.ps {
 		p := &w.ps[i]
 		switch {
@@ -70,13 +77,29 @@ func (c *Class) Habit(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
 
 // Silences keeps those that no program explains by itself. It watches a World.
 type Silences struct {
-	Ns   int64 // their lengths, summed
-	last int64 // when the last one ended
-	list []Silence
+	Ns     int64 // their lengths, summed
+	last   int64 // when the last one ended
+	list   []Silence
+	world  *World
+	timers map[int32]*timed // by the stack where goroutines wait for one
 }
 
 // maxSilences bounds memory; with ten in a second it is seven minutes.
 const maxSilences = 4096
+
+// timed is how long goroutines wait at one place for a timer.
+type timed struct {
+	n    int64
+	most int64 // ns, as a rule
+}
+
+const (
+	// maxTimed bounds the places that are known.
+	maxTimed = 1024
+	// lateNs is how long after a silence timers that were due in it have fired: the
+	// first thread that goes on fires all of them.
+	lateNs = 2_000_000
+)
 
 // longSilenceNs is the length of which no silence is while a goroutine runs that
 // can be preempted: the slice of 10 ms, and two sleeps of the watcher of up to
@@ -89,17 +112,62 @@ const (
 	pairSilenceNs = 22_000_000
 )
 
-// NewSilences returns a collection that fills as w goes on.
+// NewSilences returns a collection that fills as w goes on: the same each time.
 func NewSilences(w *World) *Silences {
-	s := &Silences{}
-	w.Silences(s.add)
-	return s
+	if w.kept == nil {
+		w.kept = &Silences{world: w, timers: map[int32]*timed{}}
+		w.Silences(w.kept.add)
+		w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.kept.fired)
+	}
+	return w.kept
+}
+
+// All returns those that are kept, in order: the first of them, if they are many.
+func (s *Silences) All() []Silence { return s.list }
+
+// fired looks whether a timer that woke a goroutine was due in a silence that is just
+// over.
+func (s *Silences) fired(d *reference.Decision) {
+	g := s.world.g
+	if g == nil || g.System || g.BlockedNs < 0 {
+		return
+	}
+	t := s.timers[g.Stack]
+	if t == nil {
+		if len(s.timers) == maxTimed {
+			return
+		}
+		t = &timed{}
+		s.timers[g.Stack] = t
+	}
+	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
+		s.overdue(q)
+		return
+	}
+	// A single long wait is forgotten after some hundreds.
+	t.most = max(t.most-t.most/256, g.BlockedNs)
+	t.n++
+}
+
+// overdue notes that a timer was due in q, the last silence.
+func (s *Silences) overdue(q *Silence) {
+	if n := len(s.list); n > 0 && s.list[n-1].From == q.From {
+		s.list[n-1].Overdue++
+		return
+	}
+	x := *q
+	x.Overdue = 1
+	s.keep(&x)
 }
 
 func (s *Silences) add(x *Silence) {
 	if x.Freaks == 0 && (x.Ns() <= pairSilenceNs || x.Ns() <= longSilenceNs && x.Running < 2) {
 		return
 	}
+	s.keep(x)
+}
+
+func (s *Silences) keep(x *Silence) {
 	s.Ns += x.Ns()
 	s.last = x.To
 	if len(s.list) < maxSilences {

@@ -78,6 +78,8 @@ type World struct {
 	stws      int64 // stops of the world
 	coming    int64 // Ps
 	residency Residency
+	quiet     Silence   // the last time of silenceNs or more without a decision
+	kept      *Silences // see NewSilences
 }
 
 // newWorld returns a World that has seen nothing.

@@ -19,6 +19,7 @@ import (
 	ospreemption "github.com/gmpscope/gmpscope/analyze/findings/os-preemption"
 	pthrash "github.com/gmpscope/gmpscope/analyze/findings/p-thrash"
 	preemptionthrash "github.com/gmpscope/gmpscope/analyze/findings/preemption-thrash"
+	processstopped "github.com/gmpscope/gmpscope/analyze/findings/process-stopped"
 	queueimbalance "github.com/gmpscope/gmpscope/analyze/findings/queue-imbalance"
 	retakestall "github.com/gmpscope/gmpscope/analyze/findings/retake-stall"
 	runnableburst "github.com/gmpscope/gmpscope/analyze/findings/runnable-burst"
@@ -68,6 +69,7 @@ type Thresholds struct {
 	QueueImbalance      queueimbalance.Thresholds      `json:"queue-imbalance"`
 	YieldSpinning       yieldspinning.Thresholds       `json:"yield-spinning"`
 	LocalityLoss        localityloss.Thresholds        `json:"locality-loss"`
+	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
 }
 
 // Default returns the default thresholds.
@@ -103,6 +105,7 @@ func Default() Thresholds {
 		QueueImbalance:      queueimbalance.Default(),
 		YieldSpinning:       yieldspinning.Default(),
 		LocalityLoss:        localityloss.Default(),
+		ProcessStopped:      processstopped.Default(),
 	}
 }
 
@@ -139,5 +142,6 @@ func Detectors(t Thresholds) []findings.Detector {
 		queueimbalance.New(t.QueueImbalance),
 		yieldspinning.New(t.YieldSpinning),
 		localityloss.New(t.LocalityLoss),
+		processstopped.New(t.ProcessStopped, t.CPUThrottling),
 	}
 }

@@ -40,9 +40,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x := findings.Finding{
 		ID: ID, Severity: severity, CostNs: n.cost, FromNs: n.worst.From, ToNs: n.worst.To, Basis: findings.Suspected,
 	}
-	a := f.Class(findings.Victim, n.worst.Class)
-	a.G, a.P = n.worst.G, findings.OnP(n.worst.P)
-	x.Actors = append(x.Actors, a)
+	if n.worst.Running > 0 {
+		a := f.Class(findings.Victim, n.worst.Class)
+		a.G, a.P = n.worst.G, findings.OnP(n.worst.P)
+		x.Actors = append(x.Actors, a)
+	}
 	w.phrase(f, &x, &n)
 	f.Short(&x)
 	return []findings.Finding{x}
@@ -53,11 +55,11 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
 	n := numbers{beat: b, worst: b.Silences[0]}
 	for i, s := range b.Silences {
 		ns := s.Ns()
-		if s.Freaks == 0 {
+		if s.Signs() == 0 {
 			ns -= w.t.SliceNs
 		}
 		n.stoppedNs += ns
-		n.cost += ns * (s.Running + s.Waiting)
+		n.cost += ns * max(1, s.Running+s.Waiting)
 		n.running += ns * s.Running
 		n.lengths = append(n.lengths, ns)
 		n.most = max(n.most, int(s.Running))
@@ -65,7 +67,7 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
 			n.apart = append(n.apart, s.To-b.Silences[i-1].To)
 		}
 		yields := preempted(f, w.ended[s.Class])
-		if s.Freaks >= 2 || s.Ns() > w.t.LongNs && (s.Freaks == 1 || yields) ||
+		if s.Signs() >= 2 || s.Ns() > w.t.LongNs && (s.Signs() == 1 || yields) ||
 			s.Ns() > w.t.PairNs && s.Running >= 2 && (yields || !w.world.ClassStat(s.Class).Habit(s.Ns())) {
 			n.sure++
 		}

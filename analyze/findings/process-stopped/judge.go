@@ -1,0 +1,57 @@
+package processstopped
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// numbers are what a finding says.
+type numbers struct {
+	stops         []findings.Silence
+	ns, longest   int64
+	cost          int64 // goroutine-time
+	overdue, runs int64 // timers, and goroutines that ran
+	worst         findings.Silence
+	share         float64 // of the duration
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	n := numbers{stops: Stops(w.world, w.silences, w.t)}
+	b := w.silences.Beat(w.quota.PeriodNs)
+	if b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(n.stops) >= len(b.Silences) {
+		return nil
+	}
+	for _, s := range n.stops {
+		n.ns += s.Ns()
+		n.longest = max(n.longest, s.Ns())
+		n.cost += s.Ns() * max(1, s.Running+s.Waiting)
+		n.overdue += s.Overdue
+		n.runs += s.Running
+		if s.Ns() > n.worst.Ns() {
+			n.worst = s
+		}
+	}
+	if len(n.stops) < w.t.MinCount && n.longest < w.t.AloneNs {
+		return nil
+	}
+	severity, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	if n.share = f.Share(n.ns); n.share < w.t.WarningShare {
+		severity = findings.Note
+	}
+	x := findings.Finding{
+		ID: ID, Severity: severity, CostNs: n.cost, FromNs: n.worst.From, ToNs: n.worst.To, Basis: findings.Inferred,
+	}
+	if i := slices.IndexFunc(n.stops, func(s findings.Silence) bool { return s.Running > 0 }); i >= 0 {
+		s := n.stops[i]
+		a := f.Class(findings.Victim, s.Class)
+		a.G, a.P = s.G, findings.OnP(s.P)
+		x.Actors = append(x.Actors, a)
+	}
+	w.phrase(f, &x, &n)
+	f.Short(&x)
+	return []findings.Finding{x}
+}
