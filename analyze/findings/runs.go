@@ -73,6 +73,7 @@ type Slice struct {
 	P         int32
 	Runs      int32
 	Created   int32         // of them, first ones of goroutines that were created meanwhile
+	Timers    int32         // of them, those of goroutines that timers woke meanwhile
 	Why       reference.Why // of its last stop
 	Stack     int32
 	Open      bool // it ran when the trace ended, or a gap in it began
@@ -177,12 +178,15 @@ func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle 
 	w.setWaking(p, false)
 	s := &p.slice
 	if s.Runs == 0 {
-		s.From, s.SyscallNs, s.Created, s.Runs, s.System = w.now, 0, 0, 1, g.System
+		s.From, s.SyscallNs, s.Created, s.Timers, s.Runs, s.System = w.now, 0, 0, 0, 1, g.System
 		s.N, s.Gs[0], s.Classes[0] = 1, g.ID, g.Class
 		return
 	}
 	if g.New {
 		s.Created++
+	}
+	if g.ReadyWhy == reference.WhyTimer {
+		s.Timers++
 	}
 	s.Runs++
 	s.System = s.System || g.System

@@ -28,6 +28,7 @@ import (
 	slowrestart "github.com/gmpscope/gmpscope/analyze/findings/slow-restart"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
+	stoptheworldcalls "github.com/gmpscope/gmpscope/analyze/findings/stop-the-world-calls"
 	stwstoplatency "github.com/gmpscope/gmpscope/analyze/findings/stw-stop-latency"
 	syscallretakestorm "github.com/gmpscope/gmpscope/analyze/findings/syscall-retake-storm"
 	thunderingherd "github.com/gmpscope/gmpscope/analyze/findings/thundering-herd"
@@ -70,6 +71,7 @@ type Thresholds struct {
 	YieldSpinning       yieldspinning.Thresholds       `json:"yield-spinning"`
 	LocalityLoss        localityloss.Thresholds        `json:"locality-loss"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
+	StopTheWorldCalls   stoptheworldcalls.Thresholds   `json:"stop-the-world-calls"`
 }
 
 // Default returns the default thresholds.
@@ -106,6 +108,7 @@ func Default() Thresholds {
 		YieldSpinning:       yieldspinning.Default(),
 		LocalityLoss:        localityloss.Default(),
 		ProcessStopped:      processstopped.Default(),
+		StopTheWorldCalls:   stoptheworldcalls.Default(),
 	}
 }
 
@@ -143,5 +146,6 @@ func Detectors(t Thresholds) []findings.Detector {
 		yieldspinning.New(t.YieldSpinning),
 		localityloss.New(t.LocalityLoss),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
+		stoptheworldcalls.New(t.StopTheWorldCalls),
 	}
 }

@@ -77,6 +77,7 @@ type cell struct {
 	slices  int64
 	hops    int64
 	created int64 // of the hops, first ones of goroutines just created
+	timers  int64 // of the hops, those of goroutines that timers woke
 	ns      int64
 	longest findings.Slice
 	victims findings.Tally
@@ -128,6 +129,7 @@ func (w *watcher) slice(s *findings.Slice) {
 	c.slices++
 	c.hops += int64(s.Runs)
 	c.created += int64(s.Created)
+	c.timers += int64(s.Timers)
 	c.ns += ns
 	c.yielded += yielded
 	if ns > c.longest.To-c.longest.From {

@@ -21,6 +21,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 		{What: "times a goroutine was kept waiting", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs) + " each"},
 		{What: "longest that one was kept by one slice", Value: quantity.Duration(total.Worst), Ns: total.Worst},
 	}
+	if c.timers > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the passes, to goroutines that a timer woke", Value: quantity.Percent(float64(c.timers) / float64(c.hops))})
+	}
 	if c.yielded > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "of those kept waiting, had yielded", Value: quantity.Count(c.yielded)})
 	}
@@ -41,6 +44,13 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 		x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, quantity.Duration(longest))
 		x.Advice = []string{
 			"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",
+		}
+	case 2*c.timers > c.hops:
+		x.Title = fmt.Sprintf("Timers woke %s up to %s in a row on one P, which they kept for %s while others waited",
+			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
+		x.Advice = []string{
+			"Whoever a timer wakes runs next, within the time slice of the one before, so goroutines of " + names + " that sleep briefly take turns ahead of the queue: let one goroutine with one ticker do their work, or sleep longer and do more at a time.",
+			"Or have fewer goroutines that need a P at the same time: where a P is free, nobody waits behind them.",
 		}
 	default:
 		x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",

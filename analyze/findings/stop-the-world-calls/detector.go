@@ -1,0 +1,132 @@
+// Package stoptheworldcalls is the detector stop-the-world-calls: does the program
+// stop the world by itself, again and again? doc.md explains it.
+package stoptheworldcalls
+
+import (
+	_ "embed"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	gcdisplacement "github.com/gmpscope/gmpscope/analyze/findings/gc-displacement"
+	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
+	slowrestart "github.com/gmpscope/gmpscope/analyze/findings/slow-restart"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	stwstoplatency "github.com/gmpscope/gmpscope/analyze/findings/stw-stop-latency"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "stop-the-world-calls"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// MinCount is how many stops one function must have asked for, and PerSecond how
+	// many a second.
+	MinCount  int64   `json:"min_count"`
+	PerSecond float64 `json:"per_second"`
+	// WarningShare is the share of the duration, the marking of collections that were
+	// asked for included, from which on it is more than a note.
+	WarningShare float64        `json:"warning_share"`
+	Grade        findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. All are our own: a metrics agent asks every
+// ten seconds.
+func Default() Thresholds {
+	return Thresholds{MinCount: 5, PerSecond: 5, WarningShare: 0.01, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "calls that stop the world", Doc: doc,
+		Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Explains: []string{starvation.ID, timerlateness.ID, stwstoplatency.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
+		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[int32]int{}, begun: reference.NoG}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.mark)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	world *findings.World
+
+	open   bool
+	asked  reference.Decision // that began the stop under way
+	cycle  bool               // of the collector, begins in it
+	begun  int64              // who began the last cycle, just before the stop for it; NoG: the stop has come
+	cycles int64
+	sites  []site
+	at     map[int32]int // by stack
+}
+
+// maxSites bounds memory; what comes later is not told.
+const maxSites = 1024
+
+// site is the stops that were asked for at one stack.
+type site struct {
+	stack, class int32
+	n, ns        int64
+	pNs          int64 // P-time: ns times GOMAXPROCS
+	cycles       int64 // of the collector that began in them
+	longest      int64
+	from, to     int64 // of that
+	g            int64
+}
+
+// mark notes a cycle of the collector: its goroutine stops the world next.
+func (w *watcher) mark(d *reference.Decision) {
+	w.cycles++
+	w.begun = d.G
+}
+
+func (w *watcher) begin(d *reference.Decision) {
+	w.open, w.asked, w.cycle = true, *d, d.G >= 0 && d.G == w.begun
+	w.begun = reference.NoG
+}
+
+func (w *watcher) site() *site {
+	i, ok := w.at[w.asked.Stack]
+	if !ok {
+		if len(w.sites) == maxSites {
+			return nil
+		}
+		i = len(w.sites)
+		w.sites = append(w.sites, site{stack: w.asked.Stack})
+		w.at[w.asked.Stack] = i
+		if g := w.world.ByID(w.asked.G); g != nil {
+			w.sites[i].class = g.Class
+		}
+	}
+	return &w.sites[i]
+}
+
+func (w *watcher) end(d *reference.Decision) {
+	if !w.open {
+		return
+	}
+	w.open = false
+	s := w.site()
+	if s == nil {
+		return
+	}
+	ns := d.Time - w.asked.Time
+	s.n++
+	if w.cycle {
+		s.cycles++
+	}
+	s.ns += ns
+	s.pNs += ns * w.world.Procs()
+	if ns > s.longest {
+		s.longest, s.from, s.to, s.g = ns, w.asked.Time, d.Time, w.asked.G
+	}
+}

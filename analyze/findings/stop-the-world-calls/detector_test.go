@@ -1,0 +1,84 @@
+package stoptheworldcalls_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	stoptheworldcalls "github.com/gmpscope/gmpscope/analyze/findings/stop-the-world-calls"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const (
+	readStats = int32(31)
+	allocates = int32(32)
+	tracer    = int32(33)
+	collects  = int32(34)
+)
+
+var stacks = map[int32][]string{
+	readStats: {"runtime.stopTheWorldWithSema (proc.go:1)", "runtime.ReadMemStats (mstats.go:2)", "main.agent (main.go:3)", "main.main (main.go:4)"},
+	allocates: {"runtime.gcStart (mgc.go:1)", "runtime.mallocgc (malloc.go:2)", "main.handle (main.go:5)"},
+	tracer:    {"runtime.StartTrace (trace.go:1)", "runtime/trace.Start (trace.go:2)", "main.main (main.go:4)"},
+	collects:  {"runtime.gcStart (mgc.go:1)", "runtime.GC (mgc.go:2)", "main.trim (main.go:6)"},
+}
+
+// stops has n stops of ns each, one every ms, asked for at a stack.
+func stops(stack int32, n int, ns int64, gc bool) *Stream {
+	s := New(2)
+	s.Local(1, 0, reference.WhyCreate).Start(1, 0)
+	for range n {
+		s.Pass(Ms)
+		if gc {
+			s.Emit(reference.Decision{Kind: reference.KindGCBegin, G: 1, P: 0})
+		}
+		s.Emit(reference.Decision{Kind: reference.KindSTWBegin, G: 1, P: 0, Stack: stack}).Pass(ns)
+		s.Emit(reference.Decision{Kind: reference.KindSTWEnd, G: 1, P: 0})
+	}
+	return s
+}
+
+func detect(s *Stream, marked int64) []findings.Finding {
+	f := s.Facts()
+	f.Stack = func(h int32) []string { return stacks[h] }
+	f.Procs.Ps[0].GCNs += marked
+	return s.DetectWith(stoptheworldcalls.New(stoptheworldcalls.Default()), f)
+}
+
+func TestNamesWhoStopsTheWorld(t *testing.T) {
+	x := One(t, detect(stops(readStats, 200, 100*Us, false), 0), stoptheworldcalls.ID, findings.Warning)
+	if want := 200 * 2 * 100 * Us; x.CostNs != want || x.Basis != findings.Certain {
+		t.Errorf("cost %d, want %d; %s", x.CostNs, want, x.Basis)
+	}
+	if want := "main.agent stops the world by calling runtime.ReadMemStats: 200 times, 909 a second"; !strings.HasPrefix(x.Title, want) {
+		t.Errorf("%q, want %q", x.Title, want)
+	}
+	if !strings.Contains(x.Advice[0], "runtime/metrics") {
+		t.Error(x.Advice)
+	}
+}
+
+func TestCountsTheMarkingOfCollections(t *testing.T) {
+	x := One(t, detect(stops(collects, 100, 10*Us, true), 40*Ms), stoptheworldcalls.ID, findings.Warning)
+	if want := 100*2*10*Us + 40*Ms; x.CostNs != want {
+		t.Errorf("cost %d, want %d", x.CostNs, want)
+	}
+	if !strings.Contains(x.Title, "main.trim stops the world by calling runtime.GC") || !strings.Contains(x.Advice[0], "when to collect") {
+		t.Error(x.Title, x.Advice)
+	}
+}
+
+func TestNearMisses(t *testing.T) {
+	for name, s := range map[string]*Stream{
+		"by who allocates":  stops(allocates, 200, 100*Us, true),
+		"for the trace":     stops(tracer, 200, 100*Us, false),
+		"too few":           stops(readStats, 4, 10*Ms, false),
+		"short ones":        stops(readStats, 100, 500, false),
+		"without its stack": stops(0, 200, 100*Us, false),
+	} {
+		if list := detect(s, 0); len(list) > 0 {
+			t.Errorf("%s:\n%s", name, Text(list))
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package stoptheworldcalls
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/std"
+)
+
+// caller is one function of the program that asks for stops.
+type caller struct {
+	function, place string
+	what            string // the function of the library that it calls
+	site            site   // summed, with the longest stop
+	markNs          int64  // P-time of the mark workers in the cycles that it began
+	cost            int64  // P-time
+	perSecond       float64
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var callers []*caller
+	byName := map[string]*caller{}
+	for i := range w.sites {
+		s := &w.sites[i]
+		what, ok := asked(f.Frames(s.stack))
+		if !ok || s.n == 0 {
+			continue
+		}
+		function, place := findings.Own(f.Frames(s.stack))
+		c := byName[function]
+		if c == nil {
+			c = &caller{function: function, place: place, what: what, site: site{class: s.class, stack: s.stack}}
+			byName[function] = c
+			callers = append(callers, c)
+		}
+		c.add(s)
+	}
+	marked := w.marked(f)
+	for _, c := range callers {
+		c.markNs = int64(float64(marked) * float64(c.site.cycles) / float64(max(1, w.cycles)))
+		c.cost = c.site.pNs + c.markNs
+		c.perSecond = float64(c.site.n) / (float64(f.RecordedNs()) / 1e9)
+	}
+	slices.SortStableFunc(callers, func(x, y *caller) int {
+		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.function, y.function))
+	})
+	var out []findings.Finding
+	for _, c := range callers[:min(maxCallers, len(callers))] {
+		if x, ok := w.finding(f, c); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// maxCallers is how many are reported, the costliest ones.
+const maxCallers = 2
+
+func (c *caller) add(s *site) {
+	t := &c.site
+	t.n += s.n
+	t.ns += s.ns
+	t.pNs += s.pNs
+	t.cycles += s.cycles
+	if s.longest > t.longest {
+		t.longest, t.from, t.to, t.g, t.stack, t.class = s.longest, s.from, s.to, s.g, s.stack, s.class
+	}
+}
+
+// marked is the P-time of the collector's mark workers.
+func (w *watcher) marked(f *findings.Facts) (ns int64) {
+	for i := range f.Procs.Ps {
+		ns += f.Procs.Ps[i].GCNs
+	}
+	return ns
+}
+
+// asked reports whether a program asked for a stop by calling a function of the library,
+// and which: not the collector, because it was time or because somebody allocated, nor
+// who records this trace.
+func asked(frames []string) (what string, ok bool) {
+	for _, fr := range frames {
+		name, _, _ := strings.Cut(fr, " ")
+		switch {
+		case name == "runtime.mallocgc", name == "runtime.forcegchelper", strings.HasPrefix(name, "runtime.gcBgMarkWorker"),
+			strings.HasPrefix(name, "runtime/trace."), strings.HasPrefix(name, "runtime.StartTrace"), strings.HasPrefix(name, "runtime.StopTrace"),
+			strings.HasPrefix(name, "runtime.traceAdvance"):
+			return "", false
+		}
+		if pkg, _ := std.Split(name); !std.Has(pkg) {
+			break
+		}
+		what = name
+	}
+	return what, what != "" && what != "runtime.main"
+}
+
+// finding is about one caller.
+func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool) {
+	if c.site.n < w.t.MinCount || c.perSecond < w.t.PerSecond {
+		return findings.Finding{}, false
+	}
+	s, ok := w.t.Grade.Severity(c.cost, f.RecordedNs())
+	if !ok {
+		return findings.Finding{}, false
+	}
+	if f.Share(c.cost) < w.t.WarningShare*float64(max(1, f.GOMAXPROCS)) {
+		s = findings.Note
+	}
+	a := f.Class(findings.Cause, c.site.class)
+	a.G, a.Stack = c.site.g, f.Frames(c.site.stack)
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: c.cost, FromNs: c.site.from, ToNs: c.site.to, Basis: findings.Certain, Actors: []findings.Actor{a},
+	}
+	w.phrase(f, &x, c)
+	f.Short(&x)
+	return x, true
+}

@@ -1,0 +1,44 @@
+// Gc is a program with 20 MB on the heap, and a function that has all of it
+// collected and given back every 5 ms.
+//
+//gmpscope:case procs=2 go=go1.26.8 want=stop-the-world-calls:warning may=starvation,work-conservation,slow-restart,stw-stop-latency,gc-displacement,convoy,os-preemption,serialization
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/rec"
+)
+
+const serving = 300 * time.Millisecond
+
+func main() {
+	var cache [][]byte
+	for range 2000 {
+		cache = append(cache, make([]byte, 10_000))
+	}
+	rec.Start()
+	go trim()
+	for range 2 {
+		go handle()
+	}
+	time.Sleep(serving)
+	rec.Stop()
+	runtime.KeepAlive(cache)
+}
+
+func trim() {
+	for {
+		debug.FreeOSMemory()
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func handle() {
+	for {
+		rec.Work(200)
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,36 @@
+package stoptheworldcalls
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *caller) {
+	t := &c.site
+	rate := quantity.Number(c.perSecond)
+	x.Title = fmt.Sprintf("%s stops the world by calling %s: %s, %s a second, for up to %s",
+		c.function, c.what, quantity.Plural(t.n, "time", "times"), rate, quantity.Duration(t.longest))
+	x.Evidence = []findings.Evidence{
+		{What: "stops that " + c.function + " asked for" + at(c.place), Value: quantity.Count(t.n), Limit: quantity.Count(w.t.MinCount)},
+		{What: "a second", Value: rate, Limit: quantity.Number(w.t.PerSecond)},
+		{What: "the world stood still for them", Value: quantity.Duration(t.ns) + " (" + quantity.Percent(f.Share(t.ns)) + " of the recording)", Ns: t.ns},
+		{What: "the longest", Value: quantity.Duration(t.longest), Ns: t.longest},
+	}
+	if t.cycles > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "garbage collections that it began, and the P-time of their mark workers", Value: quantity.Count(t.cycles) + ", " + quantity.Duration(c.markNs), Ns: c.markNs})
+		x.Advice = append(x.Advice, "Let the runtime decide when to collect: take the call out of "+c.function+"; where memory must stay small, set GOMEMLIMIT (debug.SetMemoryLimit) or GOGC.")
+	} else {
+		x.Advice = append(x.Advice, "Call "+c.what+" seldom, or not at all: "+c.function+" can read runtime/metrics, which stops nothing, for the size of the heap, the number of goroutines, pauses and latencies.")
+	}
+	x.Advice = append(x.Advice, "What stops the world: runtime.ReadMemStats, runtime.GC and debug.FreeOSMemory, runtime.GOMAXPROCS with a number, profiles of goroutines, runtime.Stack of all of them. All goroutines wait until each P has stopped, and again until the Ps are back.")
+}
+
+func at(place string) string {
+	if place == "" {
+		return ""
+	}
+	return " (" + place + ")"
+}
