@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
 	stoptheworldcalls "github.com/gmpscope/gmpscope/analyze/findings/stop-the-world-calls"
+	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -42,7 +43,7 @@ func stops(stack int32, n int, ns int64, gc bool) *Stream {
 func detect(s *Stream, marked int64) []findings.Finding {
 	f := s.Facts()
 	f.Stack = func(h int32) []string { return stacks[h] }
-	f.Procs.Ps[0].GCNs += marked
+	f.Procs.Ps = append(f.Procs.Ps, procs.Proc{GCNs: marked})
 	return s.DetectWith(stoptheworldcalls.New(stoptheworldcalls.Default()), f)
 }
 
