@@ -34,6 +34,7 @@ import (
 	thunderingherd "github.com/gmpscope/gmpscope/analyze/findings/thundering-herd"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	tracequality "github.com/gmpscope/gmpscope/analyze/findings/trace-quality"
+	wakeupcost "github.com/gmpscope/gmpscope/analyze/findings/wakeup-cost"
 	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
 	yieldspinning "github.com/gmpscope/gmpscope/analyze/findings/yield-spinning"
 )
@@ -72,6 +73,7 @@ type Thresholds struct {
 	LocalityLoss        localityloss.Thresholds        `json:"locality-loss"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
 	StopTheWorldCalls   stoptheworldcalls.Thresholds   `json:"stop-the-world-calls"`
+	WakeupCost          wakeupcost.Thresholds          `json:"wakeup-cost"`
 }
 
 // Default returns the default thresholds.
@@ -109,6 +111,7 @@ func Default() Thresholds {
 		LocalityLoss:        localityloss.Default(),
 		ProcessStopped:      processstopped.Default(),
 		StopTheWorldCalls:   stoptheworldcalls.Default(),
+		WakeupCost:          wakeupcost.Default(),
 	}
 }
 
@@ -147,5 +150,6 @@ func Detectors(t Thresholds) []findings.Detector {
 		localityloss.New(t.LocalityLoss),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
 		stoptheworldcalls.New(t.StopTheWorldCalls),
+		wakeupcost.New(t.WakeupCost),
 	}
 }

@@ -1,0 +1,41 @@
+package wakeupcost
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
+	top := x.sites[0]
+	function, place := findings.Own(f.Frames(top.stack))
+	who := f.Name(top.class)
+	switch {
+	case function == "":
+		function = who
+	case function != who:
+		function += ", in " + who + ","
+	}
+	mean := x.shortNs / max(1, x.short)
+	woken := f.Name(top.woken.Top(1)[0].Class)
+	y.Title = fmt.Sprintf("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of all P-time",
+		function, woken, quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(mean), quantity.Percent(x.share))
+	at := ""
+	if place != "" {
+		at = " at " + place
+	}
+	y.Evidence = []findings.Evidence{
+		{What: fmt.Sprintf("wake-ups%s, after which the one woken ran for at most %s and waited again", at, quantity.Duration(w.t.ShortNs)), Value: quantity.Count(x.short)},
+		{What: "a second", Value: quantity.Count(int64(x.perSecond)), Limit: quantity.Count(int64(w.t.PerSecond))},
+		{What: "of all wake-ups at these places", Value: quantity.Percent(float64(x.short) / float64(max(1, x.n))), Limit: quantity.Percent(w.t.ShortShare)},
+		{What: "they ran", Value: quantity.Duration(x.shortNs), Ns: x.shortNs},
+		{What: "Ps took from one goroutine to the next", Value: quantity.Duration(x.switchNs), Ns: x.switchNs},
+		{What: "both, of all P-time", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.cost()},
+	}
+	y.Advice = []string{
+		"Hand over more at a time: let " + function + " collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.",
+		"Or let one goroutine do both parts: where the other only takes the item and waits again, it gains nothing.",
+	}
+}
