@@ -1,5 +1,6 @@
-// Index-sort sorts the posting list of a search index when the index is
-// closed: each CPU sorts one range of keys, and the ranges lie side by side.
+// Index-sort sorts the posting lists of a search index when the index is
+// closed: a segment's keys come in ranges that lie side by side, one for each
+// CPU, and the ranges of a segment are sorted at the same time.
 package main
 
 import (
@@ -15,61 +16,57 @@ import (
 )
 
 const (
-	postings = 1 << 20
-	segments = 4
+	segments = 10
+	postings = 1 << 20 // a segment
 )
 
-func main() {
-	keys := make([]uint64, postings)
-	rng := rand.New(rand.NewPCG(7, 7))
-	rec.Start()
-	var serial, parallel time.Duration
-	for range segments {
-		for i := range keys {
-			keys[i] = rng.Uint64()
-		}
-		begin := time.Now()
-		sortSegment(keys, runtime.GOMAXPROCS(0))
-		parallel += time.Since(begin)
-	}
-	rec.Stop()
-	sorted := slices.IsSorted(keys)
-	for i := range keys {
-		keys[i] = rng.Uint64()
-	}
-	begin := time.Now()
-	sortSegment(keys, 1)
-	serial = time.Since(begin)
-	fmt.Fprintf(os.Stderr, "proof: a segment takes %v, by one goroutine %v; sorted: %v\n",
-		(parallel / segments).Round(time.Millisecond), serial.Round(time.Millisecond), sorted)
+type segment struct {
+	ranges [][]uint64
 }
 
-// sortSegment moves keys into as many ranges as there are sorters, and has each
-// sorted by one.
-func sortSegment(keys []uint64, sorters int) {
-	width := ^uint64(0)/uint64(sorters) + 1
-	if sorters == 1 {
-		width = ^uint64(0)
+func main() {
+	sorters := runtime.GOMAXPROCS(0)
+	rng := rand.New(rand.NewPCG(7, 7))
+	var index []*segment
+	for range segments + 1 {
+		index = append(index, newSegment(rng, sorters))
 	}
-	ranges := make([][]uint64, sorters)
-	for r := range ranges {
-		ranges[r] = make([]uint64, 0, len(keys)/sorters+len(keys)/16)
+	rec.Start()
+	begin := time.Now()
+	for _, s := range index[:segments] {
+		s.sortRanges()
 	}
-	for _, key := range keys {
-		r := min(int(key/width), sorters-1)
-		ranges[r] = append(ranges[r], key)
+	together := time.Since(begin) / segments
+	rec.Stop()
+
+	begin = time.Now()
+	for _, r := range index[segments].ranges {
+		slices.Sort(r)
 	}
+	alone := time.Since(begin)
+	fmt.Fprintf(os.Stderr, "proof: a segment takes %v, by one goroutine %v\n",
+		together.Round(time.Millisecond), alone.Round(time.Millisecond))
+}
+
+func newSegment(rng *rand.Rand, ranges int) *segment {
+	s := &segment{}
+	width := ^uint64(0) / uint64(ranges)
+	for i := range ranges {
+		keys := make([]uint64, postings/ranges)
+		for k := range keys {
+			keys[k] = uint64(i)*width + rng.Uint64N(width)
+		}
+		s.ranges = append(s.ranges, keys)
+	}
+	return s
+}
+
+func (s *segment) sortRanges() {
 	var sorting sync.WaitGroup
-	at := 0
-	for _, r := range ranges {
-		target := keys[at : at+len(r)]
-		at += len(r)
-		sorting.Go(func() { sortRange(target, r) })
+	for _, keys := range s.ranges {
+		sorting.Go(func() { sortKeys(keys) })
 	}
 	sorting.Wait()
 }
 
-func sortRange(target, unsorted []uint64) {
-	slices.Sort(unsorted)
-	copy(target, unsorted)
-}
+func sortKeys(keys []uint64) { slices.Sort(keys) }
