@@ -9,7 +9,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -82,12 +81,13 @@ func (s *sender) sendMails() {
 
 func (s *sender) send(m mail, packer *flate.Writer) {
 	var packed bytes.Buffer
+	text := []byte(m.text)
 	packer.Reset(&packed)
-	io.WriteString(packer, m.text)
+	packer.Write(text)
 	packer.Close()
 	signature := hmac.New(sha256.New, s.key)
 	for range 100 {
-		signature.Write([]byte(m.text))
+		signature.Write(text)
 	}
 	signature.Sum(nil)
 }

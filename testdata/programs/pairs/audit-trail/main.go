@@ -17,7 +17,7 @@ import (
 
 const (
 	handlers = 6
-	accesses = 500
+	accesses = 1500
 )
 
 type access struct {
@@ -56,7 +56,7 @@ func readRecords(t *trail, id int, took []time.Duration) {
 	for i := range 24 {
 		header[fmt.Sprintf("X-Header-%d", i)] = fmt.Sprintf("value %d of %d", i, id)
 	}
-	fields := make([]string, 60)
+	fields := make([]string, 600)
 	for i := range fields {
 		fields[i] = fmt.Sprintf("field %d <of the record>", i)
 	}

@@ -4,10 +4,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
-	"hash/crc32"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 
 const (
 	sources = 3
-	events  = 9600 // a source
+	events  = 16000 // a source
 )
 
 type event struct {
@@ -25,7 +24,7 @@ type event struct {
 }
 
 type shipper struct {
-	sum   uint32
+	sum   [sha256.Size]byte
 	bytes int
 }
 
@@ -53,8 +52,7 @@ func collect(source, batch int, queue chan<- []event) {
 	defer close(queue)
 	pending := make([]event, 0, batch)
 	for id := range events {
-		line := strconv.AppendInt([]byte("source "), int64(source), 10)
-		line = strconv.AppendInt(append(line, " event "...), int64(id), 10)
+		line := fmt.Appendf(nil, `{"source": %d, "event": %d, "what": "door opened"}`, source, id)
 		pending = append(pending, event{id, line})
 		if len(pending) == batch {
 			queue <- pending
@@ -66,7 +64,7 @@ func collect(source, batch int, queue chan<- []event) {
 func (s *shipper) ship(queue <-chan []event) {
 	for batch := range queue {
 		for _, e := range batch {
-			s.sum = crc32.Update(s.sum, crc32.IEEETable, e.line)
+			s.sum = sha256.Sum256(append(s.sum[:], e.line...))
 			s.bytes += len(e.line)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maps  = 20
+	maps  = 60
 	rows  = 256
 	width = 512
 )

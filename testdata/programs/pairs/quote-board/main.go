@@ -69,7 +69,7 @@ func (b *board) deriveRates(end time.Time) {
 func fillRates(rates []float64, n int) {
 	for i := range rates {
 		r := 1.0
-		for k := range 700 {
+		for k := range 1500 {
 			r += math.Sin(float64(i*n+k)) / float64(k+1)
 		}
 		rates[i] = r

@@ -16,7 +16,7 @@ import (
 
 const (
 	visitors = 12
-	visits   = 600
+	visits   = 1200
 )
 
 type shard struct {
