@@ -32,6 +32,7 @@ var rules = []rule{
 	// Programs that are recorded; they are built in a module with nothing else.
 	{"analyze/findings/*/testdata", in("internal/rec"), nil},
 	{"testdata/traces/programs", in("internal/rec"), nil},
+	{"testdata/programs", in("internal/rec"), nil},
 	{"testdata/traces/*/programs", in("internal/rec"), nil},
 	{"internal/rec", nil, nil},
 	{"internal/bench/load", nil, nil},

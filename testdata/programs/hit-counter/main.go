@@ -1,5 +1,5 @@
 // Hit-counter counts page views by article for a news site. Ten front ends
-// report views in bulk, and one mutex guards the counts for about a
+// report views in bulk, and one mutex guards the counts, for well below a
 // microsecond at a time.
 package main
 

@@ -73,7 +73,7 @@ func recogniseAll(in <-chan *receipt, out chan<- *receipt) {
 }
 
 func (r *receipt) recognise() {
-	for angle := range 64 {
+	for angle := range 72 {
 		h := fnv.New64a()
 		h.Write(r.scan)
 		r.total += h.Sum64() % uint64(100+angle)

@@ -24,7 +24,7 @@ var pricePattern = regexp.MustCompile(`^([a-z ]+) (\d+)\.(\d\d) ([A-Z]{3})$`)
 
 type importer struct {
 	currency string
-	bad      sync.Map
+	rejected sync.Map
 }
 
 func main() {
@@ -70,7 +70,7 @@ func (im *importer) checkPrices(prices []string) {
 	for _, p := range prices {
 		for range 12 {
 			if !pricePattern.MatchString(p) {
-				im.bad.Store(p, true)
+				im.rejected.Store(p, true)
 			}
 		}
 	}
