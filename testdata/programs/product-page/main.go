@@ -44,8 +44,7 @@ func main() {
 		<-ticker.C
 		begin := time.Now()
 		open.Go(func() {
-			r := &renderer{addr: addr}
-			r.render()
+			(&renderer{addr: addr}).render()
 			own[page] = time.Since(begin) - slowest
 		})
 	}
@@ -63,21 +62,20 @@ func (r *renderer) render() string {
 		calls.Go(func() { r.parts[id] = r.call(id) })
 	}
 	calls.Wait()
-	return strings.Join(r.parts[:], "\n")
+	return strings.Join(r.parts[:], "")
 }
 
 func (r *renderer) call(service int) string {
 	conn, err := net.Dial("tcp", r.addr)
 	check(err)
 	defer conn.Close()
-	fmt.Fprintf(conn, "%d\n", service)
+	fmt.Fprintln(conn, service)
 	answer, err := bufio.NewReader(conn).ReadString('\n')
 	check(err)
 	return answer
 }
 
-// startServices starts the stand-in for the services. It ends when its standard
-// input does, and so with this process at the latest.
+// startServices starts the stand-in for the services, which ends with its input.
 func startServices() (addr string, stop func()) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), servicesEnv+"=1")
@@ -97,9 +95,9 @@ func runServices() {
 	fmt.Println(listener.Addr())
 	go func() {
 		for {
-			conn, err := listener.Accept()
-			check(err)
-			go answer(conn)
+			if conn, err := listener.Accept(); err == nil {
+				go answer(conn)
+			}
 		}
 	}()
 	io.Copy(io.Discard, os.Stdin)
