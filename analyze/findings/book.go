@@ -13,45 +13,65 @@ var containing = map[Whole][]Whole{
 // book books the costs of findings, in order of rank, so that no time is booked
 // twice: BookedNs is the part of CostNs that no other finding has booked.
 //
-// Findings that are no symptoms book first: what is left of their whole, at most.
-// Then the symptoms book what those that explain them did not. How far the waiting
-// of a symptom and that of a cause are the same is not known, so a symptom books the
-// least that it can be. It is called a symptom of each that costs at least half as
-// much. explains are [Detector.Explains] by ID, and whole is how much there is.
+// Findings that no other one explains book first: what is left of their whole, at
+// most. Then the others book what those that explain them did not: first causes, then
+// symptoms. How far the waiting of an explained one and that of a cause are the same is
+// not known, so it books the least that it can be. It is called a symptom of each that
+// costs at least half as much.
+// explains are [Detector.Explains] by ID, and whole is how much there is.
 func book(list []Finding, explains map[string][]string, whole func(Whole) int64) {
 	left := map[Whole]int64{}
 	for of := range containing {
 		left[of] = whole(of)
 	}
-	for _, symptoms := range []bool{false, true} {
+	for i := range list {
+		list[i].explain(list, explains)
+	}
+	for turn := range turns {
 		for i := range list {
-			x := &list[i]
-			if (x.Kind == KindSymptom) != symptoms {
-				continue
-			}
-			x.BookedNs = max(0, x.CostNs)
-			if symptoms {
-				x.explain(list, explains)
-			}
-			for _, of := range containing[x.CostOf] {
-				x.BookedNs = min(x.BookedNs, left[of])
-			}
-			for _, of := range containing[x.CostOf] {
-				left[of] -= x.BookedNs
+			if x := &list[i]; x.turn() == turn {
+				x.book(list, explains, left)
 			}
 		}
 	}
 }
 
-// explain takes off what the findings that explain x, a symptom, have booked.
+// turns are those in which findings are booked.
+const turns = 3
+
+func (x *Finding) turn() int {
+	switch {
+	case x.Kind == KindSymptom:
+		return 2
+	case len(x.SymptomOf) > 0:
+		return 1
+	}
+	return 0
+}
+
+// book books x, of what is left of each whole.
+func (x *Finding) book(list []Finding, explains map[string][]string, left map[Whole]int64) {
+	x.BookedNs = max(0, x.CostNs)
+	if x.turn() > 0 {
+		for i := range list {
+			if by := &list[i]; slices.Contains(explains[by.ID], x.ID) {
+				x.BookedNs = max(0, x.BookedNs-by.BookedNs)
+			}
+		}
+	}
+	for _, of := range containing[x.CostOf] {
+		x.BookedNs = min(x.BookedNs, left[of])
+	}
+	for _, of := range containing[x.CostOf] {
+		left[of] -= x.BookedNs
+	}
+}
+
+// explain notes which others x is a symptom of.
 func (x *Finding) explain(list []Finding, explains map[string][]string) {
 	for i := range list {
 		by := &list[i]
-		if !slices.Contains(explains[by.ID], x.ID) {
-			continue
-		}
-		x.BookedNs = max(0, x.BookedNs-by.BookedNs)
-		if 2*by.CostNs >= x.CostNs && !slices.Contains(x.SymptomOf, by.ID) {
+		if slices.Contains(explains[by.ID], x.ID) && 2*by.CostNs >= x.CostNs && !slices.Contains(x.SymptomOf, by.ID) {
 			x.SymptomOf = append(x.SymptomOf, by.ID)
 		}
 	}

@@ -57,6 +57,9 @@ type Goroutine struct {
 	node      span.Node
 }
 
+// Slot is a small number for it: see [World.Slot].
+func (g *Goroutine) Slot() int32 { return g.slot }
+
 // loadBefore is Load when g became runnable.
 func (g *Goroutine) loadBefore() float32 { return float32(load(int64(g.wanted), int64(g.usable))) }
 

@@ -28,3 +28,16 @@ func frame(s string) (function, place string) {
 	}
 	return function, place
 }
+
+// Doer names who an actor is: the function of the program in which its stack lies, and
+// the start function of its class where that is another. It can stand before a verb.
+func (a *Actor) Doer() string {
+	function, _ := Own(a.Stack)
+	if function == "" || function == a.Class {
+		return a.Class
+	}
+	if pkg, _ := std.Split(function); std.Has(pkg) {
+		return a.Class
+	}
+	return function + ", called by " + a.Class + ","
+}

@@ -24,7 +24,7 @@ type Silence struct {
 	// nothing.
 	Freaks int64
 	// Overdue is how many goroutines a timer woke when it was over, long after their
-	// usual time, which fell into it; of what [Silences] keeps only.
+	// usual time, which fell into it while a P was free; of what [Silences] keeps only.
 	Overdue int64
 	G       int64 // the first of those that ran
 	Class   int32
@@ -140,7 +140,7 @@ func (s *Silences) fired(d *reference.Decision) {
 		t = &timed{}
 		s.timers[g.Stack] = t
 	}
-	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
+	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running < s.world.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
 		s.overdue(q)
 		return
 	}

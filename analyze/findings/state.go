@@ -67,6 +67,10 @@ func (w *World) Goroutine() *Goroutine {
 	return w.g
 }
 
+// By returns the goroutine that the last decision, a KindReady, names as who made the
+// other one runnable; nil if there is none.
+func (w *World) By() *Goroutine { return w.waker() }
+
 // Slot is a small number for the goroutine of the last decision, by which a
 // Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
 // it has just ended. A later goroutine may get the same one: compare the ID.

@@ -50,9 +50,9 @@ func TestEachDirectoryIsRegistered(t *testing.T) {
 }
 
 func TestDetectorsObeyTheRules(t *testing.T) {
-	kinds := map[string]findings.Kind{}
+	kinds, explains := map[string]findings.Kind{}, map[string][]string{}
 	for _, d := range all.Detectors(all.Default()) {
-		kinds[d.ID] = d.Kind
+		kinds[d.ID], explains[d.ID] = d.Kind, d.Explains
 	}
 	for _, d := range all.Detectors(all.Default()) {
 		r, _ := utf8.DecodeRuneInString(d.Title)
@@ -69,8 +69,8 @@ func TestDetectorsObeyTheRules(t *testing.T) {
 			t.Errorf("%s: kind %q", d.ID, d.Kind)
 		}
 		for _, id := range d.Explains {
-			if kinds[id] != findings.KindSymptom {
-				t.Errorf("%s explains %s, which is no symptom", d.ID, id)
+			if _, known := kinds[id]; !known || reaches(id, d.ID, explains) {
+				t.Errorf("%s explains %s, which is no detector, or explains it in turn", d.ID, id)
 			}
 		}
 		if d.Remedy.Why == "" {
@@ -94,6 +94,12 @@ func TestDetectorsObeyTheRules(t *testing.T) {
 			t.Errorf("%s: %d sections", d.ID, n)
 		}
 	}
+}
+
+// reaches reports whether from explains to, through others or not. It ends since what is
+// asked for first is not asked for again.
+func reaches(from, to string, explains map[string][]string) bool {
+	return from == to || slices.ContainsFunc(explains[from], func(id string) bool { return reaches(id, to, explains) })
 }
 
 // Only text.go writes words.

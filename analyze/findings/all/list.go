@@ -26,6 +26,7 @@ import (
 	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
 	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
 	slowrestart "github.com/gmpscope/gmpscope/analyze/findings/slow-restart"
+	slowstage "github.com/gmpscope/gmpscope/analyze/findings/slow-stage"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
 	stoptheworldcalls "github.com/gmpscope/gmpscope/analyze/findings/stop-the-world-calls"
@@ -72,6 +73,7 @@ type Thresholds struct {
 	YieldSpinning       yieldspinning.Thresholds       `json:"yield-spinning"`
 	LocalityLoss        localityloss.Thresholds        `json:"locality-loss"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
+	SlowStage           slowstage.Thresholds           `json:"slow-stage"`
 	StopTheWorldCalls   stoptheworldcalls.Thresholds   `json:"stop-the-world-calls"`
 	WakeupCost          wakeupcost.Thresholds          `json:"wakeup-cost"`
 }
@@ -110,6 +112,7 @@ func Default() Thresholds {
 		YieldSpinning:       yieldspinning.Default(),
 		LocalityLoss:        localityloss.Default(),
 		ProcessStopped:      processstopped.Default(),
+		SlowStage:           slowstage.Default(),
 		StopTheWorldCalls:   stoptheworldcalls.Default(),
 		WakeupCost:          wakeupcost.Default(),
 	}
@@ -149,6 +152,7 @@ func Detectors(t Thresholds) []findings.Detector {
 		yieldspinning.New(t.YieldSpinning),
 		localityloss.New(t.LocalityLoss),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
+		slowstage.New(t.SlowStage),
 		stoptheworldcalls.New(t.StopTheWorldCalls),
 		wakeupcost.New(t.WakeupCost),
 	}

@@ -10,8 +10,12 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	name, top := f.Name(n.cause), &n.cells[0]
+	long := name
+	if function, _ := findings.Own(x.Actors[len(x.Actors)-1].Stack); function != "" && function != name {
+		long = name + " (in " + function + ")"
+	}
 	x.Title = fmt.Sprintf("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
-		name, quantity.Duration(n.longest.longest), quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
+		long, quantity.Duration(n.longest.longest), quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
 	x.Evidence = []findings.Evidence{
 		{What: "long runs with others behind them", Value: quantity.Count(n.runs), Limit: quantity.Duration(w.t.LongNs) + " each"},
 		{What: "the longest", Value: quantity.Duration(n.longest.longest), Limit: quantity.Duration(w.t.LongNs), Ns: n.longest.longest},

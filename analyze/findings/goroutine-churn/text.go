@@ -12,6 +12,13 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	t := &w.total
 	x.Title = fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",
 		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
+	for i := range x.Actors {
+		if a := &x.Actors[i]; a.Role == findings.Cause {
+			x.Title = fmt.Sprintf("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
+				a.Doer(), quantity.Count(t.created), x.Actors[0].Class, quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
+			break
+		}
+	}
 	x.Evidence = []findings.Evidence{
 		{What: fmt.Sprintf("creations in the worst %s", quantity.Duration(w.t.WindowNs)), Value: quantity.Count(w.worst), Limit: quantity.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
 		{What: "running time in the life of one, median", Value: quantity.Duration(n.medianNs), Limit: quantity.Duration(w.t.LifeNs), Ns: n.medianNs},

@@ -42,7 +42,7 @@ func TestFindsBursts(t *testing.T) {
 	if want := 10 * 94 * 95 / 2 * 100 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if x.Severity != findings.Warning || !strings.Contains(x.Title, "Up to 100 goroutines") || x.ToNs-x.FromNs != 94*100*Us {
+	if x.Severity != findings.Warning || !strings.Contains(x.Title, "main.f999, called by main.class2, created goroutines faster than they ran: up to 100 goroutines") || x.ToNs-x.FromNs != 94*100*Us {
 		t.Errorf("%s %s, from %d to %d", x.Severity, x.Title, x.FromNs, x.ToNs)
 	}
 	if len(x.Actors) != 2 || x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || x.Actors[1].Stack[0] != "main.f999 (main.go:999)" {

@@ -2,6 +2,7 @@ package runnableburst
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -11,8 +12,9 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	b := &w.biggest
-	x.Title = fmt.Sprintf("Up to %s were runnable at once, %s for each P; for %s of the time they were more than %d for each",
-		quantity.Plural(b.peak, "goroutine", "goroutines"), quantity.Number(n.forEach), quantity.Percent(f.Share(n.ns)), n.limit)
+	whys := w.why()
+	x.Title = title(x, whys, b.peak)
+	x.Title += fmt.Sprintf(", %s for each P; for %s of the time they were more than %d for each", quantity.Number(n.forEach), quantity.Percent(f.Share(n.ns)), n.limit)
 	x.Evidence = []findings.Evidence{
 		{What: "runnable at once for each P, at most", Value: quantity.Number(n.forEach), Limit: quantity.Count(n.limit)},
 		{What: fmt.Sprintf("time with more than %d for each P", n.limit), Value: quantity.Percent(f.Share(n.ns)), Limit: quantity.Percent(w.t.Share), Ns: n.ns},
@@ -20,7 +22,6 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
 		{What: "from the highest peak to its end", Value: quantity.Duration(b.to - b.peakAt), Ns: b.to - b.peakAt},
 	}
-	whys := w.why()
 	for _, y := range whys[:min(3, len(whys))] {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "became runnable then: " + words(y.why), Value: quantity.Count(y.n)})
 	}
@@ -29,6 +30,47 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	}
 	x.Advice = append(x.Advice,
 		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
+}
+
+// title says who made so many goroutines runnable.
+func title(x *findings.Finding, whys []entry, peak int64) string {
+	many := quantity.Plural(peak, "goroutine", "goroutines")
+	if len(whys) > 0 {
+		for i := range x.Actors {
+			a := &x.Actors[i]
+			switch {
+			case a.Role != findings.Cause:
+			case whys[0].why == reference.WhyCreate:
+				return fmt.Sprintf("%s created goroutines faster than they ran: up to %s were runnable at once", a.Doer(), many)
+			case whys[0].why == reference.WhyUnblock:
+				return fmt.Sprintf("%s made up to %s runnable at once%s", a.Doer(), many, how(a.Stack))
+			}
+		}
+		if whys[0].why == reference.WhyTimer {
+			return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Class)
+		}
+	}
+	return "Up to " + many + " were runnable at once"
+}
+
+// how says by which call of the library goroutines were woken, as far as the stack
+// tells.
+func how(frames []string) string {
+	for _, fr := range frames {
+		switch name, _, _ := strings.Cut(fr, " "); {
+		case name == "runtime.closechan":
+			return " by closing a channel"
+		case strings.HasPrefix(name, "sync.(*Cond).Broadcast"):
+			return " with sync.Cond.Broadcast"
+		case strings.HasPrefix(name, "context.") && strings.Contains(name, "cancel"):
+			return " by cancelling a context"
+		case strings.HasPrefix(name, "sync.(*WaitGroup)"):
+			return " through a sync.WaitGroup"
+		case strings.HasPrefix(name, "sync.(*RWMutex)"):
+			return " by unlocking a sync.RWMutex"
+		}
+	}
+	return ""
 }
 
 func words(why reference.Why) string {
@@ -54,7 +96,7 @@ func advice(why reference.Why) string {
 	case reference.WhyCreate:
 		return "Most of them were just created: bound how many goroutines a request or a loop starts (a semaphore, errgroup.SetLimit, a fixed set of workers)."
 	case reference.WhyUnblock:
-		return "Most of them were woken by other goroutines: wake as many as there is work for (Signal instead of Broadcast, a token instead of a closed channel)."
+		return "Most of them were woken by other goroutines, at once: wake as many as there is work for (Signal instead of Broadcast, a token instead of a closed channel), or let them go in groups, some milliseconds apart."
 	case reference.WhyTimer:
 		return "Most of them were woken by timers that were due together: spread their times."
 	case reference.WhyNetwork:

@@ -10,7 +10,6 @@ import (
 	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
 	slowrestart "github.com/gmpscope/gmpscope/analyze/findings/slow-restart"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
-	stwstoplatency "github.com/gmpscope/gmpscope/analyze/findings/stw-stop-latency"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -44,7 +43,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "calls that stop the world", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
-		Explains: []string{starvation.ID, timerlateness.ID, stwstoplatency.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
+		Explains: []string{starvation.ID, timerlateness.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world, at: map[int32]int{}, begun: reference.NoG}

@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	stoptheworldcalls "github.com/gmpscope/gmpscope/analyze/findings/stop-the-world-calls"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
@@ -46,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines that kept the world from stopping", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, stoptheworldcalls.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world in a time of its own"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world, at: map[int32]int{}, samples: map[int64]sample{}}

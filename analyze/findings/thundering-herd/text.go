@@ -57,5 +57,5 @@ func phraseWaker(x *findings.Finding, c *cell, n *numbers) {
 	}
 	x.Advice = append(x.Advice, "Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
 	x.Title = fmt.Sprintf("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
-		x.Actors[1].Class, quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), quantity.Percent(float64(c.vain)/float64(c.n)))
+		x.Actors[1].Doer(), quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), quantity.Percent(float64(c.vain)/float64(c.n)))
 }

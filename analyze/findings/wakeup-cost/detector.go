@@ -34,6 +34,8 @@ type Thresholds struct {
 	// ShortShare is the share of the run intervals after wake-ups at one place that must
 	// be so short.
 	ShortShare float64 `json:"short_share"`
+	// MinNs is the least P-time that they take, and the Ps' way to them.
+	MinNs int64 `json:"min_ns"`
 	// Shares of all P-time that such run intervals, and the Ps' way to them, take.
 	NoteShare     float64 `json:"note_share"`
 	WarningShare  float64 `json:"warning_share"`
@@ -44,7 +46,7 @@ type Thresholds struct {
 // goroutine to the next, and several microseconds where a thread has to wake up for it;
 // the thresholds are ours.
 func Default() Thresholds {
-	return Thresholds{ShortNs: 2_000, PerSecond: 10_000, ShortShare: 0.75, NoteShare: 0.03, WarningShare: 0.1, CriticalShare: 0.4}
+	return Thresholds{ShortNs: 2_000, PerSecond: 10_000, ShortShare: 0.75, MinNs: 5_000_000, NoteShare: 0.03, WarningShare: 0.1, CriticalShare: 0.4}
 }
 
 // New returns the detector with thresholds t.

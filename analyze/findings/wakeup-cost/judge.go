@@ -69,7 +69,7 @@ func (x *group) cost() int64 { return x.shortNs + x.switchNs }
 
 func (w *watcher) severity(x *group) (s findings.Severity, ok bool) {
 	switch {
-	case x.perSecond < w.t.PerSecond || x.share < w.t.NoteShare:
+	case x.perSecond < w.t.PerSecond || x.cost() < w.t.MinNs || x.share < w.t.NoteShare:
 		return "", false
 	case x.share >= w.t.CriticalShare:
 		return findings.Critical, true

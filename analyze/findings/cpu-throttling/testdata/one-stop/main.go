@@ -1,7 +1,7 @@
 // One-stop is a server whose process is stopped once, for 300 ms, as by a debugger
 // or a virtual machine that is moved. That is no CPU quota.
 //
-//gmpscope:case procs=2 go=go1.26.8 want= may=starvation,convoy,late-preemption,runnext-monopoly,global-queue-neglect,os-preemption
+//gmpscope:case procs=2 go=go1.26.8 want=process-stopped:warning may=starvation,convoy,late-preemption,runnext-monopoly,global-queue-neglect,os-preemption
 package main
 
 import (

@@ -10,9 +10,9 @@
 // work: the Ps are nearly idle, and yet they wait, for as long as both Ps run
 // fractional workers, which do not look for other work as idle ones do.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=gc-displacement:warning may=starvation,convoy,timer-lateness
-//gmpscope:case case=near-miss procs=2 go=go1.26.8 want= may=starvation,convoy
-//gmpscope:case case=woken-together procs=2 go=go1.26.8 want=gc-displacement:warning may=starvation,timer-lateness
+//gmpscope:case procs=2 go=go1.26.8 want=gc-displacement:warning may=stop-the-world-calls,starvation,convoy,timer-lateness
+//gmpscope:case case=near-miss procs=2 go=go1.26.8 want= may=stop-the-world-calls,starvation,convoy
+//gmpscope:case case=woken-together procs=2 go=go1.26.8 want=gc-displacement:warning may=stop-the-world-calls,starvation,timer-lateness
 package main
 
 import (

@@ -1,7 +1,7 @@
 // A cache is filled under its lock, and filling takes a slow call: the lock is
 // held for 2 ms in which nothing runs. Everybody else waits in line behind it.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=lock-convoy:warning
+//gmpscope:case procs=2 go=go1.26.8 want=lock-convoy:warning may=process-stopped
 package main
 
 import (

@@ -5,9 +5,9 @@
 //
 // Near-miss has one goroutine that computes: the other P has time for the network.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=netpoll-delay:warning may=starvation,convoy,timer-lateness,late-preemption,global-queue-neglect
-//gmpscope:case procs=2 go=go1.23.12 want=netpoll-delay:warning may=starvation,convoy,timer-lateness,late-preemption,global-queue-neglect
-//gmpscope:case case=near-miss procs=2 go=go1.26.8 want=
+//gmpscope:case procs=2 go=go1.26.8 want=netpoll-delay:warning may=process-stopped,starvation,convoy,timer-lateness,late-preemption,global-queue-neglect
+//gmpscope:case procs=2 go=go1.23.12 want=netpoll-delay:warning may=process-stopped,starvation,convoy,timer-lateness,late-preemption,global-queue-neglect
+//gmpscope:case case=near-miss procs=2 go=go1.26.8 want= may=process-stopped
 package main
 
 import (

@@ -2,7 +2,7 @@
 // Reading takes 300 µs for an item, transforming 40 µs: the four wait for the
 // reader nearly all the time, and the second P has nothing to do.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=serialization:warning may=convoy
+//gmpscope:case procs=2 go=go1.26.8 want=serialization:warning may=slow-stage,convoy
 package main
 
 import (

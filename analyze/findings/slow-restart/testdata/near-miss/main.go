@@ -1,8 +1,8 @@
 // Near-miss restarts the world 60 times, with work in the queues of both Ps, on a
 // machine that has a CPU for each: they are back at once.
 //
-//gmpscope:case procs=2 go=go1.26.8 want= may=starvation,convoy,timer-lateness,preemption-thrash
-//gmpscope:case procs=2 go=go1.24.9 want= may=starvation,convoy,timer-lateness,preemption-thrash
+//gmpscope:case procs=2 go=go1.26.8 want= may=stop-the-world-calls,starvation,convoy,timer-lateness,preemption-thrash
+//gmpscope:case procs=2 go=go1.24.9 want= may=stop-the-world-calls,starvation,convoy,timer-lateness,preemption-thrash
 package main
 
 import (

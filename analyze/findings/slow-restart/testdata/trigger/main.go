@@ -4,7 +4,7 @@
 // Ps but one are idle then, and are started one by one, each by the one before:
 // golang/go#45894. With more Ps than CPUs that takes longer still.
 //
-//gmpscope:case procs=8 go=go1.26.8 want=slow-restart may=gc-assist-wait,starvation,work-conservation,convoy
+//gmpscope:case procs=8 go=go1.26.8 want=slow-restart may=stop-the-world-calls,gc-assist-wait,starvation,work-conservation,convoy
 package main
 
 import (

@@ -2,7 +2,7 @@
 // after another. A copy is one call of assembly code that cannot be interrupted,
 // whatever GODEBUG says: a cycle can begin, and end, only when it is through.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=stw-stop-latency:warning may=late-preemption
+//gmpscope:case procs=2 go=go1.26.8 want=stw-stop-latency:warning may=stop-the-world-calls,late-preemption
 package main
 
 import (

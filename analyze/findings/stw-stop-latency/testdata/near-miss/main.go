@@ -1,8 +1,8 @@
 // Near-miss stops the world far more often than trigger does, beside the same
 // loop; but the loop can be interrupted, and so the world stops at once.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=
-//gmpscope:case procs=2 go=go1.24.9 want=
+//gmpscope:case procs=2 go=go1.26.8 want= may=stop-the-world-calls
+//gmpscope:case procs=2 go=go1.24.9 want= may=stop-the-world-calls
 package main
 
 import (

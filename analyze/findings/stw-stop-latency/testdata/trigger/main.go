@@ -3,8 +3,8 @@
 // time the world can stop only when the loop is through, up to 5 ms later: the
 // state of golang/go#10958, and of every such loop before Go 1.14.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=stw-stop-latency:warning env=GODEBUG=asyncpreemptoff=1
-//gmpscope:case procs=2 go=go1.24.9 want=stw-stop-latency:warning env=GODEBUG=asyncpreemptoff=1
+//gmpscope:case procs=2 go=go1.26.8 want=stw-stop-latency:warning env=GODEBUG=asyncpreemptoff=1 may=stop-the-world-calls
+//gmpscope:case procs=2 go=go1.24.9 want=stw-stop-latency:warning env=GODEBUG=asyncpreemptoff=1 may=stop-the-world-calls
 package main
 
 import (

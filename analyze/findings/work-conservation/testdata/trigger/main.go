@@ -7,7 +7,7 @@
 // then the P is idle beside work that it could do. The trace cannot tell whose
 // fault that is; so the finding may be a mild one.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=work-conservation may=starvation,os-preemption,convoy,late-preemption,handoff-latency
+//gmpscope:case procs=2 go=go1.26.8 want=work-conservation may=process-stopped,starvation,os-preemption,convoy,late-preemption,handoff-latency
 package main
 
 import (

@@ -1,0 +1,184 @@
+// Package slowstage is the detector slow-stage: do many goroutines wait for one that
+// is always busy? doc.md explains it.
+package slowstage
+
+import (
+	_ "embed"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
+	localityloss "github.com/gmpscope/gmpscope/analyze/findings/locality-loss"
+	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
+	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "slow-stage"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// BusyShare is the share of its time in which the goroutine that others wait for must
+	// not itself be blocked.
+	BusyShare float64 `json:"busy_share"`
+	// LifeShare is the share of the recording for which it must be known.
+	LifeShare float64 `json:"life_share"`
+	// MinWakes is how often it must have woken others, and MaxWaitNs what of one wait
+	// counts at most: what is woken once, at the end, did not wait for a stage.
+	MinWakes  int64 `json:"min_wakes"`
+	MaxWaitNs int64 `json:"max_wait_ns"`
+	// How many goroutines must wait for it on average.
+	NoteLine     float64 `json:"note_line"`
+	WarningLine  float64 `json:"warning_line"`
+	CriticalLine float64 `json:"critical_line"`
+	// IdleShare is the share of P-time that must be idle: else the Ps are what is short.
+	IdleShare float64 `json:"idle_share"`
+}
+
+// Default returns the default thresholds. All are our own: one reader and one worker
+// that wait for each other are no line.
+func Default() Thresholds {
+	return Thresholds{
+		BusyShare: 0.8, LifeShare: 0.5, MinWakes: 20, MaxWaitNs: 50_000_000,
+		NoteLine: 1.25, WarningLine: 1.5, CriticalLine: 4, IdleShare: 0.1,
+	}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "a stage that all wait for", Doc: doc,
+		Kind: findings.KindCause, CostOf: findings.OfBlocked,
+		Explains: []string{serialization.ID, stealstorm.ID, starvation.ID, convoy.ID, workconservation.ID, localityloss.ID},
+		Remedy:   findings.Remedy{Speed: 2, Makespan: true, Why: "the stage in half of the time"},
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world}
+			w.mark = world.NewMark()
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
+				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond,
+			}}, w.woken)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindStop}, Mark: w.mark}, w.blocked)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	world *findings.World
+	mark  findings.Mark // of stages
+
+	of     ids.Parts[int32] // by slot: index in stages, plus one
+	stages []stage
+	lost   int64 // ns that are not recorded
+}
+
+// maxStages bounds memory; what comes later is not told.
+const maxStages = 4096
+
+// stage is a goroutine that wakes others.
+type stage struct {
+	g         int64
+	class     int32
+	since     int64 // it is known
+	lost      int64 // watcher.lost then
+	own       int64 // ns that it was blocked itself since then
+	blockedAt int64 // since when it is; -1: it is not
+	n         int64 // goroutines that it woke
+	sends     int64 // ns that they waited to send
+	others    int64 // ns that they waited for anything else
+	stack     int32 // where it woke the one that had waited longest
+	worst     int64 // ns
+	// Whom it waited for itself: the one that it waited for most, as far as one can
+	// tell by a vote.
+	by   int64
+	byNs int64 // votes, ns
+
+	victims  findings.Tally
+	from, to int64 // first and last wake-up
+}
+
+func (w *watcher) woken(d *reference.Decision) {
+	g, by := w.world.Goroutine(), w.world.By()
+	if g == nil || by == nil || by == g || g.System || by.System || g.BlockedNs <= 0 || by.Creator == g.ID {
+		return
+	}
+	s := w.stage(by)
+	if s == nil {
+		return
+	}
+	ns := min(g.BlockedNs, w.t.MaxWaitNs)
+	s.n++
+	if g.Reason == reference.ReasonChanSend {
+		s.sends += ns
+	} else {
+		s.others += ns
+	}
+	if ns > s.worst {
+		s.worst, s.stack = ns, d.Stack
+	}
+	s.to = d.Time
+	s.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
+	if v := w.known(g); v != nil {
+		v.vote(by.ID, ns)
+	}
+}
+
+// known returns the stage that g is, nil if it is none.
+func (w *watcher) known(g *findings.Goroutine) *stage {
+	if i := *w.of.Make(g.Slot()); i > 0 && w.stages[i-1].g == g.ID {
+		return &w.stages[i-1]
+	}
+	return nil
+}
+
+func (w *watcher) stage(g *findings.Goroutine) *stage {
+	if s := w.known(g); s != nil {
+		return s
+	}
+	if len(w.stages) == maxStages {
+		return nil
+	}
+	w.stages = append(w.stages, stage{g: g.ID, class: g.Class, since: w.world.Now(), lost: w.lost, from: w.world.Now(), blockedAt: -1, by: reference.NoG})
+	*w.of.Make(g.Slot()) = int32(len(w.stages))
+	w.world.Mark(g.Slot(), w.mark)
+	return &w.stages[len(w.stages)-1]
+}
+
+// vote is for the one that ended a wait of s (Boyer and Moore's majority vote).
+func (s *stage) vote(by, ns int64) {
+	switch {
+	case s.by == by:
+		s.byNs += ns
+	case s.byNs >= ns:
+		s.byNs -= ns
+	default:
+		s.by, s.byNs = by, ns-s.byNs
+	}
+}
+
+// blocked follows for how long a stage is blocked itself.
+func (w *watcher) blocked(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if g == nil {
+		return
+	}
+	s := w.known(g)
+	switch {
+	case s == nil:
+	case d.Kind == reference.KindStop && d.Why == reference.WhyBlock:
+		s.blockedAt = d.Time
+	case s.blockedAt >= 0:
+		s.own += d.Time - max(s.since, s.blockedAt)
+		s.blockedAt = -1
+	}
+}
+
+func (w *watcher) lose(d *reference.Decision) { w.lost += d.Wait }

@@ -1,0 +1,101 @@
+package slowstage_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	slowstage "github.com/gmpscope/gmpscope/analyze/findings/slow-stage"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// stage has goroutine 1 work for ns at a time, and each time wake one of n that wait
+// for it to send or receive; it rests after each.
+func stage(n int64, items int, ns, rest int64) *Stream {
+	s := New(2).Class(3, 1)
+	for g := int64(1); g <= 1+n; g++ {
+		s.Local(g, 0, reference.WhyCreate).Start(g, 0)
+		if g > 1 {
+			s.Block(g, reason(g))
+		} else {
+			s.Block(g, reference.ReasonSleep)
+		}
+	}
+	s.Local(1, 0, reference.WhyTimer).Start(1, 0)
+	for i := range int64(items) {
+		g := 2 + i%n
+		s.Pass(ns).Wake(g, 1).Start(g, 1).Pass(1*Us).Block(g, reason(g))
+		if rest > 0 {
+			s.Block(1, reference.ReasonSleep).Pass(rest).Local(1, 0, reference.WhyTimer).Start(1, 0)
+		}
+	}
+	return s
+}
+
+func reason(g int64) reference.Reason {
+	if g%2 == 0 {
+		return reference.ReasonChanSend
+	}
+	return reference.ReasonChanReceive
+}
+
+func detect(s *Stream, idle int64) []findings.Finding {
+	f := s.Facts()
+	f.Procs.Ps = append(f.Procs.Ps, procs.Proc{IdleNs: idle})
+	return s.DetectWith(slowstage.New(slowstage.Default()), f)
+}
+
+func TestFindsTheStageThatAllWaitFor(t *testing.T) {
+	x := One(t, detect(stage(6, 1000, 400*Us, 0), 300*Ms), slowstage.ID, findings.Critical)
+	if x.Actors[0].Role != findings.Cause || x.Actors[0].Class != "main.class3" || !strings.HasPrefix(x.Title, "main.class3 (in main.f1) is the stage") {
+		t.Errorf("%s %+v", x.Title, x.Actors)
+	}
+	// Six wait, but for the first round and the open waits at the end.
+	if all := 6 * 401 * Ms; x.CostNs < all*98/100 || x.CostNs > all {
+		t.Errorf("cost %d of %d", x.CostNs, all)
+	}
+	One(t, detect(stage(2, 1000, 400*Us, 0), 300*Ms), slowstage.ID, findings.Warning)
+}
+
+func TestNearMisses(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    *Stream
+		idle int64
+	}{
+		"one that waits":              {stage(1, 1000, 400*Us, 0), 300 * Ms},
+		"it rests itself":             {stage(6, 1000, 300*Us, 100*Us), 300 * Ms},
+		"no P is idle":                {stage(6, 1000, 400*Us, 0), 50 * Ms},
+		"woken once each, at last":    {stage(19, 19, 50*Ms, 0), 300 * Ms},
+		"Ps that nothing is known of": {New(2), 0},
+	} {
+		if list := detect(c.s, c.idle); len(list) > 0 {
+			t.Errorf("%s:\n%s", name, Text(list))
+		}
+	}
+}
+
+// One worker of four gets most of the work: who hands it out waits for it, and the
+// others wait for that.
+func TestFindsAHotShard(t *testing.T) {
+	s := New(2).Class(3, 1, 2, 3, 4).Class(4, 9)
+	for _, g := range []int64{1, 2, 3, 4, 9} {
+		s.Local(g, 0, reference.WhyCreate).Start(g, 0).Block(g, reference.ReasonChanReceive)
+	}
+	s.Local(1, 0, reference.WhyTimer).Start(1, 0)
+	s.Local(9, 1, reference.WhyTimer).Start(9, 1).Block(9, reference.ReasonChanSend)
+	for i := range int64(1000) {
+		s.Pass(300*Us).Wake(9, 1).Start(9, 1).Pass(5 * Us)
+		if i%10 == 0 {
+			g := 2 + i/10%3
+			s.Wake(g, 9).Block(9, reference.ReasonChanSend).Start(g, 1).Pass(2*Us).Block(g, reference.ReasonChanReceive)
+		} else {
+			s.Block(9, reference.ReasonChanSend)
+		}
+	}
+	x := One(t, detect(s, 300*Ms), slowstage.ID, findings.Note)
+	if !strings.HasPrefix(x.Title, "One goroutine of main.class3 (in main.f1) was busy") || x.Actors[0].G != 1 || !strings.Contains(x.Advice[0], "evenly") {
+		t.Error(x.Title, x.Actors)
+	}
+}

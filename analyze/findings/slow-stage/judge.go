@@ -1,0 +1,128 @@
+package slowstage
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// numbers are what a finding says.
+type numbers struct {
+	*stage
+	busy     float64 // share of its time
+	line     float64 // goroutines that wait for it, on average, directly or not
+	directly float64
+	ns       int64 // line in goroutine-time
+	idle     float64
+	siblings float64 // goroutines of its class that wait for those that wait for it, on average
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	recorded := f.RecordedNs()
+	idle := w.idle(f)
+	if recorded <= 0 || idle < w.t.IdleShare {
+		return nil
+	}
+	busy := map[int64]float64{}
+	count := map[int32]int{} // busy ones by class
+	for i := range w.stages {
+		s := &w.stages[i]
+		b := w.busy(f, s)
+		busy[s.g] = b
+		if b >= w.t.BusyShare && s.n >= w.t.MinWakes {
+			count[s.class]++
+		}
+	}
+	var found []numbers
+	for i := range w.stages {
+		s := &w.stages[i]
+		if s.n < w.t.MinWakes || busy[s.g] < w.t.BusyShare || count[s.class] >= max(2, f.GOMAXPROCS) {
+			continue
+		}
+		n := numbers{stage: s, busy: busy[s.g], idle: idle}
+		n.ns = s.sends + s.others
+		n.directly = float64(n.ns) / float64(recorded)
+		n.ns += w.behind(s, recorded)
+		n.line = float64(n.ns) / float64(recorded)
+		if n.line < w.t.NoteLine {
+			continue
+		}
+		n.siblings = float64(w.siblings(s)) / float64(recorded)
+		found = append(found, n)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(found, func(x, y numbers) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.g, y.g)) })
+	return []findings.Finding{w.finding(f, &found[0])}
+}
+
+// idle is the share of P-time in which Ps had no work.
+func (w *watcher) idle(f *findings.Facts) float64 {
+	var ns int64
+	for i := range f.Procs.Ps {
+		ns += f.Procs.Ps[i].IdleNs
+	}
+	return float64(ns) / float64(max(1, f.PT()))
+}
+
+// busy is the share of its time in which a stage was not blocked; 0 if it is known for
+// too short a time.
+func (w *watcher) busy(f *findings.Facts, s *stage) float64 {
+	life := f.EndNs - s.since - (w.lost - s.lost)
+	own := s.own
+	if w.world.ByID(s.g) == nil {
+		life = s.to - s.since
+	} else if s.blockedAt >= 0 {
+		own += f.EndNs - max(s.blockedAt, s.since)
+	}
+	if life <= 0 || float64(life) < w.t.LifeShare*float64(f.RecordedNs()) {
+		return 0
+	}
+	return 1 - float64(own)/float64(life)
+}
+
+// behind is how long goroutines waited for those that waited for s, in proportion to
+// how long these did.
+func (w *watcher) behind(s *stage, recorded int64) (ns int64) {
+	for i := range w.stages {
+		if v := &w.stages[i]; v.by == s.g && v != s {
+			ns += int64(float64(v.sends+v.others) * min(1, float64(v.byNs)/float64(recorded)))
+		}
+	}
+	return ns
+}
+
+// siblings is how long goroutines of the class of s waited for those that waited for s.
+func (w *watcher) siblings(s *stage) (ns int64) {
+	for i := range w.stages {
+		if v := &w.stages[i]; v.by == s.g && v != s {
+			for _, c := range v.victims.Cells {
+				if c.Class == s.class {
+					ns += c.Ns
+				}
+			}
+		}
+	}
+	return ns
+}
+
+func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
+	severity := findings.Note
+	switch {
+	case n.line >= w.t.CriticalLine:
+		severity = findings.Critical
+	case n.line >= w.t.WarningLine:
+		severity = findings.Warning
+	}
+	cause := f.Class(findings.Cause, n.class)
+	cause.G, cause.Stack = n.g, f.Frames(n.stack)
+	x := findings.Finding{
+		ID: ID, Severity: severity, CostNs: min(n.ns, f.BlockedNs), FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
+		Actors: append([]findings.Actor{cause}, n.victims.Actors(f, findings.Victim, 3)...),
+	}
+	w.phrase(f, &x, n)
+	f.Doubt(&x)
+	return x
+}

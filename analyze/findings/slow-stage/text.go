@@ -1,0 +1,62 @@
+package slowstage
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+	name := f.Name(n.class)
+	where := name
+	if function, _ := findings.Own(x.Actors[0].Stack); function != "" && function != name {
+		where = name + " (in " + function + ")"
+	}
+	var victims string
+	for _, a := range x.Actors[1:] {
+		if a.Class == name {
+			continue
+		}
+		if victims != "" {
+			victims += " and " + a.Class
+			break
+		}
+		victims = a.Class
+	}
+	if victims != "" {
+		victims = " (" + victims + ")"
+	}
+	if n.siblings >= hotShard {
+		x.Title = fmt.Sprintf("One goroutine of %s was busy for %s of the time, while others of its like had nothing to do: %s goroutines%s waited for it on average, and %s of the P-time was idle",
+			where, quantity.Percent(n.busy), quantity.Number(n.line), victims, quantity.Percent(n.idle))
+		x.Advice = []string{
+			"Spread the work evenly over the goroutines of " + name + ": one channel that all of them take from, a finer or better hash, or the busy key split.",
+			"Let who hands out the work not block on a full channel while the others have room: a larger buffer moves the limit only.",
+		}
+	} else {
+		x.Title = fmt.Sprintf("%s is the stage that others wait for: it was busy for %s of the time, and %s goroutines%s waited for it on average, while %s of the P-time was idle",
+			where, quantity.Percent(n.busy), quantity.Number(n.line), victims, quantity.Percent(n.idle))
+		x.Advice = []string{
+			"Make " + name + " faster, or have more than one goroutine do it: nothing else makes the whole faster. Move what does not need to be there, encoding or hashing say, into those who wait for it.",
+			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
+		}
+	}
+	x.Evidence = []findings.Evidence{
+		{What: "not blocked, of its time", Value: quantity.Percent(n.busy), Limit: quantity.Percent(w.t.BusyShare)},
+		{What: "goroutines that waited for it on average, and for those who did", Value: quantity.Number(n.line), Limit: quantity.Number(w.t.WarningLine), Ns: n.ns},
+		{What: "of them, directly", Value: quantity.Number(n.directly), Ns: n.sends + n.others},
+		{What: "they waited to send to it", Value: quantity.Duration(n.sends), Ns: n.sends},
+		{What: "they waited for something from it", Value: quantity.Duration(n.others), Ns: n.others},
+		{What: "times that it woke one", Value: quantity.Count(n.n), Limit: quantity.Count(w.t.MinWakes)},
+		{What: "P-time that was idle", Value: quantity.Percent(n.idle), Limit: quantity.Percent(w.t.IdleShare)},
+	}
+	if n.siblings >= hotShard {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of them, of the same start function", Value: quantity.Number(n.siblings)})
+	}
+}
+
+// hotShard is how many goroutines of the stage's own class must wait on average, so that
+// it is the uneven share of work that is wrong.
+const hotShard = 0.5
