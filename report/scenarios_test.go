@@ -52,7 +52,7 @@ var arrivals = []arrival{
 		[]string{`main\.allocator`, `behind mark workers of the garbage collector`, `[Tt]ry( first)?: (allocate less|have fewer and shorter cycles: allocate less)`},
 		`garbage collector`},
 	{"mutex", "Eight goroutines stand in line for one lock.", "Hold it for a shorter time, or less often.",
-		[]string{`goroutines stood in line for the lock in main\.locker`, `main\.locker \(8 goroutines`, `If it matters, try: .*(critical section|lock)`}, ""},
+		[]string{`main\.locker holds a lock`, `main\.locker \(8 goroutines`, `If it matters, try: .*(critical section|lock)`}, ""},
 	{"locked-threads", "Two goroutines are wired to threads, and each exchange between them costs a switch of threads.", "Keep them off what runs often.",
 		[]string{`tied up|wired to a thread`, `main\.p[io]ng \(1 goroutine`, `If it matters, try: (move blocking calls away|keep main\.ping off)`}, ""},
 	{"gosched", "Nothing is wrong: the goroutines waited because they yielded.", "Nothing.",

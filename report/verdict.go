@@ -74,10 +74,9 @@ func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding 
 	return nil
 }
 
-// chief is the finding that a verdict is about: the first serious one; but where
-// another names what is behind it, see cause, that one.
+// chief is the serious finding that a verdict is about, nil if nothing is serious.
 func chief(fs []findings.Finding) *findings.Finding {
-	return cause(fs, worst(fs, findings.Critical, findings.Warning), findings.Warning)
+	return findings.Chief(fs, findings.Warning)
 }
 
 // muchWaiting reports whether there was much, whether a detector minds or not.
@@ -92,31 +91,7 @@ func worthKnowing(r *analyze.Result) *findings.Finding {
 	if len(r.Detectors) == 0 || chief(r.Findings) != nil || !muchWaiting(r) || inLine(u.Causes) > u.TotalNs/2 {
 		return nil
 	}
-	return cause(r.Findings, worst(r.Findings, findings.Note), findings.Note)
-}
-
-// cause is f, or, of the findings of that severity that cost at least half as
-// much, the first that blames the machine, or else the first that f is a symptom of.
-func cause(fs []findings.Finding, f *findings.Finding, least findings.Severity) *findings.Finding {
-	if f == nil {
-		return nil
-	}
-	first := func(fits func(x *findings.Finding) bool) *findings.Finding {
-		for i := range fs {
-			x := &fs[i]
-			if fits(x) && x.Severity.AtLeast(least) && 2*x.CostNs >= f.CostNs {
-				return x
-			}
-		}
-		return nil
-	}
-	if x := first(func(x *findings.Finding) bool { return x.Kind == findings.KindMachine }); x != nil {
-		return x
-	}
-	if x := first(func(x *findings.Finding) bool { return slices.Contains(f.SymptomOf, x.ID) }); x != nil {
-		return x
-	}
-	return f
+	return findings.Chief(r.Findings, findings.Note)
 }
 
 // running is the time that goroutines of the program ran.
@@ -130,10 +105,7 @@ func running(r *analyze.Result) (ns int64) {
 func headline(r *analyze.Result, names *words.Names, status string) string {
 	u := r.Waits.User
 	if f := chief(r.Findings); f != nil {
-		s := "Scheduling is a problem here: "
-		if status == string(findings.Warning) {
-			s = "Scheduling costs this program something: "
-		}
+		s := opening(f, status)
 		s += inWords(r, names, f)
 		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart {
 			s += fmt.Sprintf(" That is %s of all the waiting.", quantity.Part(f.CostNs, f.WholeNs))
@@ -165,6 +137,24 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 		}
 		return "Scheduling is not the problem here: " + what
 	}
+}
+
+// opening says what kind of trouble a serious finding is.
+func opening(f *findings.Finding, status string) string {
+	serious := status != string(findings.Warning)
+	switch {
+	case f.Kind == findings.KindMachine && serious:
+		return "The machine is the problem here, more than the program: "
+	case f.Kind == findings.KindMachine:
+		return "The machine costs this program something: "
+	case f.CostOf == findings.OfBlocked && serious:
+		return "The scheduler is not to blame for what is wrong here: "
+	case f.CostOf == findings.OfBlocked:
+		return "The scheduler is not to blame, but this costs the program something: "
+	case serious:
+		return "Scheduling is a problem here: "
+	}
+	return "Scheduling costs this program something: "
 }
 
 // costly is the first note that names a cause and cost much against the

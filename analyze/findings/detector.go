@@ -26,6 +26,9 @@ type Detector struct {
 	// Strains: like those of KindMachine, its findings of at least a warning set
 	// [Facts.Strained], and so it finishes before the others.
 	Strains bool
+	// Counted: its evidence is how often goroutines did something, which a lack of CPUs
+	// cannot feign, as it can how long something took.
+	Counted bool
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
 	// empty.
 	CostOf Whole

@@ -56,6 +56,7 @@ type Finding struct {
 	Evidence  []Evidence `json:"evidence"` // numbers and thresholds
 	Advice    []string   `json:"advice"`   // what to do
 	Remedy    Remedy     `json:"-"`        // the detector's; a [Set] fills it in
+	Counted   bool       `json:"-"`        // as Remedy
 }
 
 // Whole names what the cost of a finding is a part of.

@@ -4,6 +4,7 @@ package all
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	gcassistwait "github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait"
@@ -72,6 +73,7 @@ type Thresholds struct {
 	QueueImbalance      queueimbalance.Thresholds      `json:"queue-imbalance"`
 	YieldSpinning       yieldspinning.Thresholds       `json:"yield-spinning"`
 	LocalityLoss        localityloss.Thresholds        `json:"locality-loss"`
+	BusyWaiting         busywaiting.Thresholds         `json:"busy-waiting"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
 	SlowStage           slowstage.Thresholds           `json:"slow-stage"`
 	StopTheWorldCalls   stoptheworldcalls.Thresholds   `json:"stop-the-world-calls"`
@@ -111,6 +113,7 @@ func Default() Thresholds {
 		QueueImbalance:      queueimbalance.Default(),
 		YieldSpinning:       yieldspinning.Default(),
 		LocalityLoss:        localityloss.Default(),
+		BusyWaiting:         busywaiting.Default(),
 		ProcessStopped:      processstopped.Default(),
 		SlowStage:           slowstage.Default(),
 		StopTheWorldCalls:   stoptheworldcalls.Default(),
@@ -151,6 +154,7 @@ func Detectors(t Thresholds) []findings.Detector {
 		queueimbalance.New(t.QueueImbalance),
 		yieldspinning.New(t.YieldSpinning),
 		localityloss.New(t.LocalityLoss),
+		busywaiting.New(t.BusyWaiting),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
 		slowstage.New(t.SlowStage),
 		stoptheworldcalls.New(t.StopTheWorldCalls),

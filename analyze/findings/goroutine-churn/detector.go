@@ -38,7 +38,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines created for next to no work", Doc: doc,
-		Kind:     findings.KindCause,
+		Kind: findings.KindCause, Counted: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
 		New: func(world *findings.World) findings.Watcher {

@@ -83,7 +83,8 @@ func TestShortRecordings(t *testing.T) {
 	}
 }
 
-func TestAStrainedMachineIsSuspected(t *testing.T) {
+// A lack of CPUs does not create goroutines.
+func TestAStrainedMachineChangesNothing(t *testing.T) {
 	s := churn(20_000, Us, 2*Us, 17*Us)
 	for i := range 1000 {
 		ns := 2 * Us
@@ -92,7 +93,7 @@ func TestAStrainedMachineIsSuspected(t *testing.T) {
 		}
 		s.Class(5, 50).Local(50, 0, reference.WhyUnblock).Run(50, 0, ns, reference.WhyBlock)
 	}
-	if x := One(t, detect(s), goroutinechurn.ID, findings.Note); x.Severity != findings.Note || x.Basis != findings.Suspected {
+	if x := One(t, detect(s), goroutinechurn.ID, findings.Warning); x.Basis != findings.Inferred {
 		t.Errorf("%s %s", x.Severity, x.Basis)
 	}
 }

@@ -35,6 +35,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...),
 	}
 	w.phrase(&x, &n)
-	f.Doubt(&x)
+	f.Short(&x)
 	return []findings.Finding{x}
 }

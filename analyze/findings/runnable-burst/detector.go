@@ -45,7 +45,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "bursts of runnable goroutines", Doc: doc,
-		Kind:     findings.KindCause,
+		Kind: findings.KindCause, Counted: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(world *findings.World) findings.Watcher {

@@ -99,14 +99,15 @@ func TestShortRecordings(t *testing.T) {
 	}
 }
 
-// A P that has work and a thread and yet runs nothing lacks a CPU.
-func TestAStrainedMachineIsSuspected(t *testing.T) {
+// A P that has work and a thread and yet runs nothing lacks a CPU, but that makes nobody
+// runnable.
+func TestAStrainedMachineChangesNothing(t *testing.T) {
 	s := bursts(10, 100, 100*Us, reference.WhyCreate)
 	for range 10 {
 		s.Local(500, 0, reference.WhyUnblock).Run(500, 0, Us, reference.WhyBlock).
 			Local(501, 0, reference.WhyUnblock).Local(500, 0, reference.WhyUnblock).Run(500, 0, Us, reference.WhyBlock).Pass(5*Ms).Run(501, 0, Us, reference.WhyBlock)
 	}
-	if x := One(t, detect(s), runnableburst.ID, findings.Note); x.Severity != findings.Note || x.Basis != findings.Suspected {
+	if x := One(t, detect(s), runnableburst.ID, findings.Warning); x.Basis != findings.Certain {
 		t.Errorf("%s %s", x.Severity, x.Basis)
 	}
 }

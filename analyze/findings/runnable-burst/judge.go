@@ -38,7 +38,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.Short(&x)
 	return []findings.Finding{x}
 }
 

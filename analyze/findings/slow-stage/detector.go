@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	localityloss "github.com/gmpscope/gmpscope/analyze/findings/locality-loss"
 	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
@@ -55,7 +56,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "a stage that all wait for", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
-		Explains: []string{serialization.ID, stealstorm.ID, starvation.ID, convoy.ID, workconservation.ID, localityloss.ID},
+		Explains: []string{serialization.ID, stealstorm.ID, starvation.ID, convoy.ID, workconservation.ID, localityloss.ID, busywaiting.ID},
 		Remedy:   findings.Remedy{Speed: 2, Makespan: true, Why: "the stage in half of the time"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world}

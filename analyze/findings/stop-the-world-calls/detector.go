@@ -42,7 +42,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "calls that stop the world", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
 		New: func(world *findings.World) findings.Watcher {

@@ -95,7 +95,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 			return findings.Finding{}, false
 		}
 		w.phrase(f, &x, c, &n)
-		f.Doubt(&x)
+		f.Short(&x)
 		return x, true
 	}
 	a := f.Class(findings.Cause, c.class)

@@ -53,7 +53,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "wake-ups for next to no work", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{
 			starvation.ID, timerlateness.ID, runnextmonopoly.ID, stealstorm.ID, pthrash.ID, workconservation.ID,
 			globalqueueneglect.ID, localityloss.ID, serialization.ID,

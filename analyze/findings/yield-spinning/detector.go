@@ -48,7 +48,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines that poll and yield in a loop", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "what is polled for is not in the trace"},
 		New: func(world *findings.World) findings.Watcher {

@@ -1,5 +1,5 @@
-// Gc is a program with 20 MB on the heap, and a function that has all of it
-// collected and given back every 5 ms.
+// Gc is a program with 4 MB on the heap, and a function that has all of it
+// collected and given back every 12 ms.
 //
 //gmpscope:case procs=2 go=go1.26.8 want=stop-the-world-calls:warning may=starvation,work-conservation,slow-restart,stw-stop-latency,gc-displacement,convoy,os-preemption,serialization
 package main
@@ -12,11 +12,11 @@ import (
 	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
-const serving = 300 * time.Millisecond
+const serving = 150 * time.Millisecond
 
 func main() {
 	var cache [][]byte
-	for range 2000 {
+	for range 400 {
 		cache = append(cache, make([]byte, 10_000))
 	}
 	rec.Start()
@@ -32,7 +32,7 @@ func main() {
 func trim() {
 	for {
 		debug.FreeOSMemory()
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(12 * time.Millisecond)
 	}
 }
 

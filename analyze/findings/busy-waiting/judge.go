@@ -1,0 +1,143 @@
+package busywaiting
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+)
+
+// numbers are what a finding says.
+type numbers struct {
+	*class
+	run       float64 // Ps, on average
+	polls     int64   // preemptions at which it looked
+	how       string  // by what, as a function
+	stack     int32   // the commonest, of those at which it looked if it did
+	preempted float64 // share of its run intervals
+	behind    int64   // waiting of other classes while it ran, ns
+	sure      bool    // it looks
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var out []findings.Finding
+	for _, c := range w.classes {
+		if n, ok := w.judge(f, c); ok {
+			if x, ok := w.finding(f, &n); ok {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+func (w *watcher) judge(f *findings.Facts, c *class) (n numbers, ok bool) {
+	stat := w.world.ClassStat(c.id)
+	if c.n < w.t.MinCount || stat.Runs == 0 {
+		return n, false
+	}
+	n = numbers{class: c, run: f.Share(stat.RunNs), preempted: float64(c.n) / float64(stat.Runs), behind: behind(f, c.id)}
+	n.look(f)
+	n.sure = float64(n.polls) >= w.t.PollShare*float64(c.n)
+	if n.sure {
+		least := w.t.PollEnds
+		if n.how == theClock { // work may look at it, too
+			least = w.t.LoopShare
+		}
+		return n, n.run >= w.t.PollRun && n.preempted >= least
+	}
+	few := len(c.gs) < max(2, f.GOMAXPROCS)
+	return n, few && n.run >= w.t.LoopRun*float64(len(c.gs)) && n.preempted >= w.t.LoopShare
+}
+
+// look finds out at how many preemptions the goroutines looked whether something has
+// happened, and how.
+func (n *numbers) look(f *findings.Facts) {
+	most := int64(0)
+	hows := map[string]int64{}
+	for _, stack := range slices.Sorted(maps.Keys(n.stacks)) {
+		times := n.stacks[stack]
+		how := look(f.Frames(stack))
+		if how != "" {
+			n.polls += times
+			hows[how] += times
+		}
+		if times > most {
+			most, n.stack = times, stack
+		}
+	}
+	for _, how := range slices.Sorted(maps.Keys(hows)) {
+		if n.how == "" || hows[how] > hows[n.how] {
+			n.how = how
+		}
+	}
+}
+
+// theClock is what a goroutine looks at that waits for a time to come.
+const theClock = "the clock"
+
+// look returns how a goroutine that was stopped at a stack looks whether something has
+// happened: by a select with a default case, on the clock, by trying to lock; "" if it
+// does something else.
+func look(frames []string) string {
+	for _, fr := range frames {
+		name, _, _ := strings.Cut(fr, " ")
+		switch {
+		case name == "runtime.selectnbrecv", name == "runtime.selectnbsend":
+			return "select with a default case"
+		case name == "time.Now", name == "time.Since", name == "time.Until", strings.HasPrefix(name, "time.Time."):
+			return theClock
+		case strings.HasSuffix(name, ").TryLock"), strings.HasSuffix(name, ").TryRLock"):
+			return "TryLock"
+		case strings.HasPrefix(name, "sync/atomic."), strings.HasPrefix(name, "internal/runtime/atomic."):
+			return "an atomic variable"
+		case !strings.HasPrefix(name, "runtime."):
+			return ""
+		}
+	}
+	return ""
+}
+
+// behind is how long goroutines of other classes waited while those of a class ran.
+func behind(f *findings.Facts, class int32) (ns int64) {
+	name := f.Name(class)
+	for i := range f.Waits.Classes {
+		c := &f.Waits.Classes[i]
+		if c.System || c.Name == name {
+			continue
+		}
+		for _, a := range c.Antagonists {
+			if a.Name == name {
+				ns += a.Ns
+			}
+		}
+	}
+	return ns
+}
+
+func (w *watcher) finding(f *findings.Facts, n *numbers) (findings.Finding, bool) {
+	cost := n.behind
+	if n.sure {
+		cost = w.world.ClassStat(n.id).RunNs
+	}
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok {
+		return findings.Finding{}, false
+	}
+	x := findings.Finding{
+		ID: ID, Severity: s, CostNs: cost, FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
+	}
+	if !n.sure {
+		x.Basis = findings.Suspected
+	}
+	a := f.Class(findings.Cause, n.id)
+	gs := slices.Collect(maps.Keys(n.gs))
+	a.G = slices.MinFunc(gs, func(x, y int64) int { return cmp.Or(cmp.Compare(n.gs[y], n.gs[x]), cmp.Compare(x, y)) })
+	a.P, a.Stack = findings.OnP(n.p), f.Frames(n.stack)
+	x.Actors = append(x.Actors, a)
+	w.phrase(f, &x, n)
+	f.Short(&x)
+	return x, true
+}
