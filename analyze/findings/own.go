@@ -13,7 +13,7 @@ import (
 func Own(frames []string) (function, place string) {
 	for _, fr := range frames {
 		function, place = frame(fr)
-		if pkg, _ := std.Split(function); !std.Has(pkg) {
+		if !ofLibrary(function) {
 			break
 		}
 	}
@@ -32,12 +32,40 @@ func frame(s string) (function, place string) {
 // Doer names who an actor is: the function of the program in which its stack lies, and
 // the start function of its class where that is another. It can stand before a verb.
 func (a *Actor) Doer() string {
+	switch function := a.own(); {
+	case function == "" || function == a.Class:
+		return a.Class
+	case ofLibrary(a.Class):
+		return function
+	default:
+		return function + ", called by " + a.Class + ","
+	}
+}
+
+// Work names what an actor does: its class, and in brackets the function in which its
+// stack lies; that alone where the class is a function of the standard library.
+func (a *Actor) Work() string {
+	switch function := a.own(); {
+	case function == "" || function == a.Class:
+		return a.Class
+	case ofLibrary(a.Class):
+		return function
+	default:
+		return a.Class + " (in " + function + ")"
+	}
+}
+
+// own is the program's function in which the stack lies, "" if there is none.
+func (a *Actor) own() string {
 	function, _ := Own(a.Stack)
-	if function == "" || function == a.Class {
-		return a.Class
+	if ofLibrary(function) {
+		return ""
 	}
-	if pkg, _ := std.Split(function); std.Has(pkg) {
-		return a.Class
-	}
-	return function + ", called by " + a.Class + ","
+	return function
+}
+
+// ofLibrary reports whether a function is the standard library's.
+func ofLibrary(function string) bool {
+	pkg, _ := std.Split(function)
+	return std.Has(pkg)
 }

@@ -29,14 +29,17 @@ type Thresholds struct {
 	// Rare and Minor: if the long runs are a smaller share than Rare of the runs
 	// of their class, and than Minor of its running time, then they may as well
 	// be a thread that had no CPU.
-	Rare  float64        `json:"rare"`
-	Minor float64        `json:"minor"`
-	Grade findings.Grade `json:"grade"`
+	Rare  float64 `json:"rare"`
+	Minor float64 `json:"minor"`
+	// Common: where the long runs are at least such a share of the runs of their class,
+	// goroutines of that class that wait behind them are no victims: they do the same.
+	Common float64        `json:"common"`
+	Grade  findings.Grade `json:"grade"`
 }
 
 // Default returns the default thresholds.
 func Default() Thresholds {
-	return Thresholds{LongNs: 1_000_000, Ratio: 10, MinCount: 3, CriticalCount: 10, Rare: 0.01, Minor: 0.5, Grade: findings.DefaultGrade()}
+	return Thresholds{LongNs: 1_000_000, Ratio: 10, MinCount: 3, CriticalCount: 10, Rare: 0.01, Minor: 0.5, Common: 0.1, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.

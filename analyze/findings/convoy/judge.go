@@ -12,7 +12,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	byCause := map[int32][]cell{}
 	var causes []int32
 	for _, c := range w.cells {
-		median := w.world.ClassStat(c.victim).Median()
+		victims := w.world.ClassStat(c.victim)
+		median := victims.Median()
+		if c.victim == c.cause && float64(c.runs) >= w.t.Common*float64(victims.Runs) {
+			continue
+		}
 		if c.runs == 0 || median == 0 || float64(c.runNs)/float64(c.runs) < w.t.Ratio*float64(median) {
 			continue
 		}

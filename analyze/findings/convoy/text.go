@@ -9,11 +9,8 @@ import (
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
-	name, top := f.Name(n.cause), &n.cells[0]
-	long := name
-	if function, _ := findings.Own(x.Actors[len(x.Actors)-1].Stack); function != "" && function != name {
-		long = name + " (in " + function + ")"
-	}
+	top := &n.cells[0]
+	long := x.Actors[len(x.Actors)-1].Work()
 	x.Title = fmt.Sprintf("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
 		long, quantity.Duration(n.longest.longest), quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
 	x.Evidence = []findings.Evidence{
@@ -25,7 +22,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		{What: "longest that one of these stood behind one run", Value: quantity.Duration(top.victims.Worst), Ns: top.victims.Worst},
 	}
 	x.Advice = []string{
-		"Split the long work of " + name + " into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).",
+		"Split the long work of " + long + " into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).",
 		"Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.",
 		"If the long runs are not stopped after some 20 ms, see late-preemption.",
 	}

@@ -22,7 +22,8 @@ const ID = "process-stopped"
 // Thresholds of the detector. That of a silence, 5 ms, is in findings.World.Silences.
 type Thresholds struct {
 	// StopNs is the least length of a stop, and MinCount how many there must be; one of
-	// AloneNs suffices.
+	// AloneNs suffices. Without a timer that was due, a P whose goroutine stood still
+	// against its habit must have done so for AloneNs.
 	StopNs   int64 `json:"stop_ns"`
 	MinCount int   `json:"min_count"`
 	AloneNs  int64 `json:"alone_ns"`
@@ -68,8 +69,9 @@ func Stops(world *findings.World, silences *findings.Silences, t Thresholds) (ou
 		if s.Ns() < t.StopNs {
 			continue
 		}
+		overdue := s.Overdue >= 1 && (s.Signs() >= 2 || s.Ns() >= 2*t.StopNs)
 		pair := s.Running >= 2 && s.Ns() >= t.PairNs && !world.ClassStat(s.Class).Habit(s.Ns())
-		if s.Signs() >= 2 || pair || s.Signs() >= 1 && s.Ns() >= 2*t.StopNs {
+		if overdue || pair || s.Freaks >= 1 && s.Ns() >= t.AloneNs {
 			out = append(out, s)
 		}
 	}

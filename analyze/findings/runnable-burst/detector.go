@@ -24,10 +24,11 @@ type Thresholds struct {
 	Queue       int64 `json:"queue"`
 	SevereQueue int64 `json:"severe_queue"`
 	LengthNs    int64 `json:"length_ns"` // a burst shorter than this drains by itself
-	// Share of the duration, and the time, in bursts: above Queue it is worth a
-	// note, above SevereQueue a warning; CriticalShare and CriticalNs are of the
-	// latter.
+	// Share of the duration, and the time, in bursts above Queue make it worth a note;
+	// the time above SevereQueue makes it a warning from WarningShare on, and critical
+	// from CriticalShare and CriticalNs on.
 	Share         float64 `json:"share"`
+	WarningShare  float64 `json:"warning_share"`
 	Ns            int64   `json:"ns"`
 	CriticalShare float64 `json:"critical_share"`
 	CriticalNs    int64   `json:"critical_ns"`
@@ -38,7 +39,7 @@ type Thresholds struct {
 // CockroachDB's admission control takes a node for overloaded. The rest is a
 // guess, checked on traces.
 func Default() Thresholds {
-	return Thresholds{Queue: 5, SevereQueue: 32, LengthNs: 1_000_000, Share: 0.01, Ns: 10_000_000, CriticalShare: 0.5, CriticalNs: 1_000_000_000}
+	return Thresholds{Queue: 5, SevereQueue: 32, LengthNs: 1_000_000, Share: 0.01, WarningShare: 0.05, Ns: 10_000_000, CriticalShare: 0.5, CriticalNs: 1_000_000_000}
 }
 
 // New returns the detector with thresholds t.

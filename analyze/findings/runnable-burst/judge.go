@@ -22,13 +22,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	var s findings.Severity
 	n := numbers{ns: w.ns, limit: w.t.Queue, forEach: float64(w.biggest.peak) / float64(w.biggest.procs)}
-	switch enough := func(ns int64) bool { return ns >= w.t.Ns && f.Share(ns) >= w.t.Share }; {
-	case enough(w.severeNs):
+	switch enough := func(ns int64, share float64) bool { return ns >= w.t.Ns && f.Share(ns) >= share }; {
+	case enough(w.severeNs, w.t.WarningShare):
 		s, n.limit, n.ns = findings.Warning, w.t.SevereQueue, w.severeNs
 		if w.severeNs >= w.t.CriticalNs && f.Share(w.severeNs) >= w.t.CriticalShare {
 			s = findings.Critical
 		}
-	case enough(w.ns):
+	case enough(w.ns, w.t.Share):
 		s = findings.Note
 	default:
 		return nil

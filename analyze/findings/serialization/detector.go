@@ -103,10 +103,21 @@ func (w *watcher) advance(now int64) {
 	w.at = now
 }
 
+// idled reports whether for most of the wait the one who ended it slept, or waited for
+// the network: then it was no work that took so long.
+func idled(h *findings.HeldUp) bool {
+	by := h.By
+	if by.BlockedNs <= 0 || by.Reason != reference.ReasonSleep && by.Reason != reference.ReasonNetwork {
+		return false
+	}
+	both := min(h.To, by.BlockedAt+by.BlockedNs) - max(h.G.BlockedAt, by.BlockedAt)
+	return 2*both > h.To-h.G.BlockedAt
+}
+
 func (w *watcher) wake(h *findings.HeldUp) {
 	g := h.G
 	// Who waits for a goroutine that it created itself has called it, as it were.
-	if h.By.Creator == g.ID {
+	if h.By.Creator == g.ID || idled(h) {
 		return
 	}
 	if g.Reason == reference.ReasonSync {

@@ -2,6 +2,7 @@ package serialization
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -11,6 +12,9 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	r, wait, busy := &f.Span, w.starved.Total, float64(f.Span.BusyNs)
 	name := f.Name(r.Path[0].Class)
+	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+		name = x.Actors[i].Work()
+	}
 	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
 		quantity.Percent(float64(w.slack)/busy), quantity.Percent(n.share), name)
 	x.Evidence = []findings.Evidence{

@@ -10,10 +10,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	name := f.Name(n.class)
-	where := name
-	if function, _ := findings.Own(x.Actors[0].Stack); function != "" && function != name {
-		where = name + " (in " + function + ")"
-	}
+	where := x.Actors[0].Work()
 	var victims string
 	for _, a := range x.Actors[1:] {
 		if a.Class == name {
@@ -39,7 +36,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: it was busy for %s of the time, and %s goroutines%s waited for it on average, while %s of the P-time was idle",
 			where, quantity.Percent(n.busy), quantity.Number(n.line), victims, quantity.Percent(n.idle))
 		x.Advice = []string{
-			"Make " + name + " faster, or have more than one goroutine do it: nothing else makes the whole faster. Move what does not need to be there, encoding or hashing say, into those who wait for it.",
+			"Make " + where + " faster, or have more than one goroutine do it: nothing else makes the whole faster. Move what does not need to be there, encoding or hashing say, into those who wait for it.",
 			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
 		}
 	}

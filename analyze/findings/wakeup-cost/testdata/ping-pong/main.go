@@ -1,7 +1,7 @@
 // Ping-pong is a pair that passes a counter to and fro and does nothing else, while
 // others have a little to do on the other P.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=wakeup-cost:warning may=steal-storm,runnext-monopoly,p-thrash,starvation,serialization,work-conservation,locality-loss,convoy,os-preemption
+//gmpscope:case procs=2 go=go1.26.8 want=wakeup-cost may=steal-storm,runnext-monopoly,p-thrash,starvation,serialization,work-conservation,locality-loss,convoy,os-preemption
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
-const lasting = 120 * time.Millisecond
+const lasting = 9 * time.Millisecond
 
 func main() {
 	rec.Start()

@@ -1,4 +1,4 @@
-// Trigger sends sixty thousand rows, one by one, on a channel without a buffer to
+// Trigger sends sixteen thousand rows, one by one, on a channel without a buffer to
 // goroutines that add up one column.
 //
 //gmpscope:case procs=2 go=go1.26.8 want=wakeup-cost may=steal-storm,runnext-monopoly,p-thrash,starvation,serialization,work-conservation,locality-loss
@@ -10,7 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/rec"
 )
 
-const rows = 60_000
+const rows = 16_000
 
 type row struct{ id, amount int }
 
