@@ -35,6 +35,7 @@ func Example() {
 	}
 	// Output:
 	// better, by traces
+	// held_share: less is better, and it got less: true
 	// waiting_share: less is better, and it got less: true
 	// waits.user.time_weighted.p50_ns: less is better, and it got less: true
 	// pressure.some: less is better, and it got less: true

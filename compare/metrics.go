@@ -66,20 +66,20 @@ func waitingShare(r *analyze.Result) float64 {
 
 const durationName = "trace.duration_ns"
 
-// metricsFor are the metrics to compare on a basis. How long a trace is says
-// something only of the same work.
-func metricsFor(b Basis) []metric {
-	ms := slices.Clone(metrics)
-	if b != PerTrace {
-		return ms
+// metricsFor are the metrics to compare. How long a trace is says something only of the
+// same work.
+func metricsFor(same bool, before, after []*analyze.Result) []metric {
+	asked, ms := feltMetrics(before, after), slices.Clone(metrics)
+	if same {
+		i := slices.IndexFunc(ms, func(m metric) bool { return m.name == durationName })
+		d := ms[i]
+		d.better, d.primary = Lower, true
+		d.title = "duration of the same work"
+		ms = slices.Delete(ms, i, i+1)
+		asked = slices.DeleteFunc(asked, func(m metric) bool { return m.name == workName })
+		asked = slices.Insert(asked, 0, d)
 	}
-	i := slices.IndexFunc(ms, func(m metric) bool { return m.name == durationName })
-	d := ms[i]
-	d.better, d.primary = Lower, true
-	d.title = "duration of the same work"
-	copy(ms[1:i+1], ms[:i])
-	ms[0] = d
-	return ms
+	return append(asked, ms...)
 }
 
 func user(f func(s *waits.Summary) float64) func(r *analyze.Result) float64 {

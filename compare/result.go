@@ -105,6 +105,7 @@ type Metric struct {
 	Unit    string      `json:"unit"`     // "ns", "share", "1/s" or empty
 	Better  Direction   `json:"better"`   // which direction is an improvement
 	Primary bool        `json:"primary"`  // takes part in the verdict
+	Felt    bool        `json:"felt"`     // primary, and about what users feel: it decides before queueing does
 	Before  Estimate    `json:"before"`   // before the change
 	After   Estimate    `json:"after"`    // after it
 	Delta   float64     `json:"delta"`    // after less before, of the medians
@@ -114,7 +115,7 @@ type Metric struct {
 	// P is the p value of this metric by itself: Mann–Whitney, or by block bootstrap
 	// with windows. Null where none can be had.
 	P           *float64 `json:"p"`
-	PAdjusted   *float64 `json:"p_adjusted"`  // corrected for the number of primary metrics; of a metric that is not primary, P
+	PAdjusted   *float64 `json:"p_adjusted"`  // corrected for the number of primary metrics, of those that are felt or of the others; of a metric that is not primary, P
 	Significant bool     `json:"significant"` // chance alone would hardly do it
 }
 

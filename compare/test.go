@@ -27,7 +27,7 @@ func test(ms []metric, before, after [][]float64) []Metric {
 	for i, m := range ms {
 		b := benchmath.NewSample(slices.Clone(before[i]), &benchmath.DefaultThresholds)
 		a := benchmath.NewSample(slices.Clone(after[i]), &benchmath.DefaultThresholds)
-		x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Primary: m.primary,
+		x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Primary: m.primary, Felt: m.primary && slices.Contains(felt, m.name),
 			Before: estimate(b), After: estimate(a)}
 		x.Delta = x.After.Median - x.Before.Median
 		if x.Before.Median != 0 {
@@ -46,7 +46,10 @@ func test(ms []metric, before, after [][]float64) []Metric {
 		}
 		out[i] = x
 	}
-	adjust(out, before, after)
+	// What users feel is asked first, and only if it gives no answer, queueing: each
+	// group is corrected by itself.
+	adjust(out, before, after, true)
+	adjust(out, before, after, false)
 	for i := range out {
 		x := &out[i]
 		x.Significant = x.PAdjusted != nil && *x.PAdjusted < alpha
@@ -131,10 +134,12 @@ func quantiles(xs []float64) *[2]float64 {
 // the two sides is as likely as the one that was made; so the p value is the
 // share of dealings in which the most extreme of all primary metrics is at least
 // as extreme as this one. Metrics that move together so cost nothing.
-func adjust(out []Metric, before, after [][]float64) {
+//
+// Those that are felt are a group by themselves.
+func adjust(out []Metric, before, after [][]float64, felt bool) {
 	var rows []int
 	for i := range out {
-		if out[i].Primary && out[i].P != nil {
+		if out[i].Primary && out[i].Felt == felt && out[i].P != nil {
 			rows = append(rows, i)
 		}
 	}

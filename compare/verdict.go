@@ -3,18 +3,22 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// judge fills in the verdict. The primary metrics decide: all that changed for
-// certain must point the same way. But where the same work took longer, or less
-// long, that decides: goroutines that wait for a P instead of for a lock are no
-// loss.
+// moves are metrics that changed for certain, by a part worth a word.
+type moves struct{ up, down []*Metric } // improved, worsened
+
+// judge fills in the verdict. What users feel decides: how long the same work took, how
+// much got done, how long goroutines were held up. Only where none of that changed for
+// certain does queueing, and only if goroutines were held up more, or less, as well:
+// who waits for a P instead of for a lock has lost nothing.
 func (r *Result) judge() {
-	var up, down []*Metric // improved, worsened
+	var felt, queueing moves
 	tested := false
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
@@ -25,25 +29,33 @@ func (r *Result) judge() {
 		if !m.Significant || m.Delta == 0 || !large(m) {
 			continue
 		}
+		of := &queueing
+		if m.Felt {
+			of = &felt
+		}
 		if (m.Delta < 0) == (m.Better == Lower) {
-			up = append(up, m)
+			of.up = append(of.up, m)
 		} else {
-			down = append(down, m)
+			of.down = append(of.down, m)
 		}
 	}
+	m := felt
+	if len(felt.up)+len(felt.down) == 0 {
+		m = r.confirmed(queueing)
+	}
 	switch {
-	case len(up) > 0 && len(down) > 0:
+	case len(m.up) > 0 && len(m.down) > 0:
 		switch {
-		case up[0].Name == durationName:
+		case m.up[0].Name == durationName:
 			r.Verdict = Better
-		case down[0].Name == durationName:
+		case m.down[0].Name == durationName:
 			r.Verdict = Worse
 		default:
 			r.Verdict = Mixed
 		}
-	case len(up) > 0:
+	case len(m.up) > 0:
 		r.Verdict = Better
-	case len(down) > 0:
+	case len(m.down) > 0:
 		r.Verdict = Worse
 	case !tested:
 		r.Verdict = Inconclusive
@@ -52,7 +64,53 @@ func (r *Result) judge() {
 	default:
 		r.Verdict = NoChange
 	}
-	r.Headline = r.headline(up, down)
+	// What speaks against the verdict is told, too.
+	switch r.Verdict {
+	case Better:
+		m.down = append(m.down, others(queueing.down, m.down)...)
+	case Worse:
+		m.up = append(m.up, others(queueing.up, m.up)...)
+	}
+	r.Headline = r.headline(m.up, m.down)
+	if r.Verdict == NoChange && len(queueing.up)+len(queueing.down) > 0 {
+		r.Headline = "No significant change of what users feel, though queueing changed: " + say(slices.Concat(queueing.up, queueing.down)) + "."
+	}
+}
+
+// others are those of xs that are not in ys.
+func others(xs, ys []*Metric) (out []*Metric) {
+	for _, x := range xs {
+		if !slices.Contains(ys, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// confirmed is what changed of queueing as far as the time that goroutines were held up
+// changed with it.
+func (r *Result) confirmed(queueing moves) moves {
+	i := slices.IndexFunc(r.Metrics, func(m Metric) bool { return m.Name == heldName })
+	if i < 0 {
+		return queueing
+	}
+	held := &r.Metrics[i]
+	if !large(held) || held.Delta > 0 {
+		queueing.up = nil
+	}
+	if !large(held) || held.Delta < 0 {
+		queueing.down = nil
+	}
+	return queueing
+}
+
+// say writes how some metrics went.
+func say(ms []*Metric) string {
+	var parts []string
+	for _, m := range ms[:min(2, len(ms))] {
+		parts = append(parts, fmt.Sprintf("%s went from %s to %s", m.Title, Value(m.Before.Median, m.Unit), Value(m.After.Median, m.Unit)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // large reports whether a change is large enough to be worth a word: 5 % of the
@@ -77,13 +135,6 @@ func (r *Result) suggestive() bool {
 }
 
 func (r *Result) headline(up, down []*Metric) string {
-	say := func(ms []*Metric) string {
-		var parts []string
-		for _, m := range ms[:min(2, len(ms))] {
-			parts = append(parts, fmt.Sprintf("%s went from %s to %s", m.Title, Value(m.Before.Median, m.Unit), Value(m.After.Median, m.Unit)))
-		}
-		return strings.Join(parts, ", ")
-	}
 	hint := ""
 	if c := r.chief(); c != "" && (len(up) > 0 || len(down) > 0) {
 		hint = "; most of the change has the cause “" + c + "”"
@@ -94,17 +145,9 @@ func (r *Result) headline(up, down []*Metric) string {
 	}
 	switch r.Verdict {
 	case Better:
-		lead := "Goroutines wait less: "
-		if up[0].Name == durationName {
-			lead = "The same work is done sooner: "
-		}
-		return lead + say(up) + aside(down, "; yet ", say) + hint + "." + weak
+		return lead(up[0], true) + say(up) + aside(down, "; yet ") + hint + "." + weak
 	case Worse:
-		lead := "Goroutines wait more: "
-		if down[0].Name == durationName {
-			lead = "The same work takes longer: "
-		}
-		return lead + say(down) + aside(up, "; yet ", say) + hint + "." + weak
+		return lead(down[0], false) + say(down) + aside(up, "; yet ") + hint + "." + weak
 	case Mixed:
 		return "Some got better and some worse: " + say(up) + "; but " + say(down) + hint + "." + weak
 	case Inconclusive:
@@ -114,7 +157,28 @@ func (r *Result) headline(up, down []*Metric) string {
 	return "No significant change of scheduling."
 }
 
-func aside(ms []*Metric, lead string, say func([]*Metric) string) string {
+// lead begins a headline with what the first metric means.
+func lead(m *Metric, better bool) string {
+	pick := func(good, bad string) string {
+		if better {
+			return good
+		}
+		return bad
+	}
+	switch m.Name {
+	case durationName:
+		return pick("The same work is done sooner: ", "The same work takes longer: ")
+	case heldName:
+		return pick("Goroutines are held up less: ", "Goroutines are held up more: ")
+	case workName:
+		return pick("More gets done: ", "Less gets done: ")
+	case lifeName, taskName:
+		return pick("What is asked for is done sooner: ", "What is asked for takes longer: ")
+	}
+	return pick("Goroutines wait less: ", "Goroutines wait more: ")
+}
+
+func aside(ms []*Metric, lead string) string {
 	if len(ms) == 0 {
 		return ""
 	}

@@ -27,7 +27,9 @@ type Accumulator struct {
 // account is that of a class.
 type account struct {
 	goroutines int64
-	runtime    bool // some of them are the runtime's
+	complete   int64 // of them, created and ended in the stream
+	completeNs int64 // their lives
+	runtime    bool  // some of them are the runtime's
 	Split
 }
 
@@ -92,9 +94,28 @@ func (a *Accumulator) Add(b *ledger.Block) {
 				if a.opt.Ends != nil {
 					a.opt.Ends(i)
 				}
-				a.fold(r, d.G, n.Class, n.Flags)
+				a.ended(r, d.G, n.Class, n.Flags)
 			}
 		}
+	}
+}
+
+// ended folds a goroutine that has ended, and counts it as complete if nothing of its life
+// lies before the stream.
+func (a *Accumulator) ended(r *record, g int64, of int32, f reference.Flags) {
+	i := min(of, maxClasses)
+	var before account
+	if int(i) < len(a.classes) {
+		before = a.classes[i]
+	}
+	a.fold(r, g, of, f)
+	if int(i) >= len(a.classes) {
+		return // not counted
+	}
+	c := &a.classes[i]
+	if c.goroutines > before.goroutines && c.UnknownNs == before.UnknownNs && c.BlockedNs[ReasonUnrecorded] == before.BlockedNs[ReasonUnrecorded] {
+		c.complete++
+		c.completeNs += c.LifeNs() - before.LifeNs()
 	}
 }
 
@@ -131,6 +152,8 @@ type Class struct {
 	Creator    string // function that executed the go statement
 	Runtime    bool   // it has goroutines of the runtime or the tracer
 	Goroutines int64  // whose lives these are
+	Complete   int64  // of them, created and ended in the stream
+	CompleteNs int64  // their lives, summed
 	Split
 }
 
@@ -174,7 +197,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 // class returns the result of the account with an index.
 func (a *Accumulator) class(i int, names func(int32) (string, string)) Class {
 	c := &a.classes[i]
-	out := Class{ID: ClassOthers, Name: "(other classes)", Runtime: c.runtime, Goroutines: c.goroutines, Split: c.Split}
+	out := Class{ID: ClassOthers, Name: "(other classes)", Runtime: c.runtime, Goroutines: c.goroutines, Complete: c.complete, CompleteNs: c.completeNs, Split: c.Split}
 	if i < maxClasses {
 		out.ID, out.Name = a.handles[i], ""
 		if names != nil {
