@@ -69,7 +69,7 @@ func main() {
 }
 
 func scanPartition(t *tableWriter, p int) (waited time.Duration) {
-	for n := range 250 {
+	for n := range 600 {
 		r := row{p, n, strings.Repeat("v", 2000)}
 		start := time.Now()
 		t.rows <- r
