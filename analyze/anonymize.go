@@ -98,12 +98,20 @@ func (n *Names) class(c reconstruct.Class) string {
 		return "(unknown function)" + funcname.WokenBy + n.Function(c.Waker)
 	case c.Stopped != "":
 		return "(unknown function)" + funcname.StoppedIn + n.Function(c.Stopped)
+	case c.Wrapper && c.Does == "" && c.Creator != "" && ofLibrary(c.Start) && !ofLibrary(c.Creator):
+		return "(function not shown)" + funcname.StartedBy + n.Function(c.Creator)
 	case c.Wrapper && c.Does == "":
 		return "(function not shown)" + funcname.StartedBy + n.Function(c.Start)
 	case c.Wrapper:
 		return n.Function(c.Does) + funcname.StartedBy + n.Function(c.Start)
 	}
 	return n.Function(c.Start)
+}
+
+// ofLibrary reports whether a function is the standard library's.
+func ofLibrary(fn string) bool {
+	pkg, _ := std.Split(fn)
+	return std.Has(pkg)
 }
 
 // program is what a package is called.

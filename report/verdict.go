@@ -122,7 +122,7 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 	case len(r.Detectors) == 0:
 		return "No detector judged this trace: " + what
 	case much && inLine(u.Causes) > u.TotalNs/2:
-		return "Scheduling is not at fault, but there was more work than processors: " + what
+		return "Scheduling is not at fault, but there was more work than processors: " + what + burst(r, names)
 	case worthKnowing(r) != nil:
 		return "No serious fault of scheduling was found, but this is worth knowing: " + inWords(r, names, worthKnowing(r))
 	case much:
@@ -143,6 +143,8 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 func opening(f *findings.Finding, status string) string {
 	serious := status != string(findings.Warning)
 	switch {
+	case f.Kind == findings.KindSymptom:
+		// as below
 	case f.Kind == findings.KindMachine && serious:
 		return "The machine is the problem here, more than the program: "
 	case f.Kind == findings.KindMachine:
@@ -151,10 +153,23 @@ func opening(f *findings.Finding, status string) string {
 		return "The scheduler is not to blame for what is wrong here: "
 	case f.CostOf == findings.OfBlocked:
 		return "The scheduler is not to blame, but this costs the program something: "
-	case serious:
+	}
+	if serious {
 		return "Scheduling is a problem here: "
 	}
 	return "Scheduling costs this program something: "
+}
+
+// burst says who made so many goroutines runnable at once, if that is behind half of the
+// waiting; it follows a sentence.
+func burst(r *analyze.Result, names *words.Names) string {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Kind == findings.KindCause && f.Counted && f.CostOf == findings.OfWaiting && 2*f.CostNs >= r.Waits.User.TotalNs {
+			return " " + ended(names.Prose(f.Title))
+		}
+	}
+	return ""
 }
 
 // costly is the first note that names a cause and cost much against the

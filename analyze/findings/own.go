@@ -3,6 +3,7 @@ package findings
 import (
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
@@ -33,12 +34,12 @@ func frame(s string) (function, place string) {
 // the start function of its class where that is another. It can stand before a verb.
 func (a *Actor) Doer() string {
 	switch function := a.own(); {
-	case function == "" || function == a.Class:
-		return a.Class
-	case ofLibrary(a.Class):
+	case function == "" || function == a.start():
+		return a.start()
+	case ofLibrary(a.start()):
 		return function
 	default:
-		return function + ", called by " + a.Class + ","
+		return function + ", called by " + a.start() + ","
 	}
 }
 
@@ -46,13 +47,20 @@ func (a *Actor) Doer() string {
 // stack lies; that alone where the class is a function of the standard library.
 func (a *Actor) Work() string {
 	switch function := a.own(); {
-	case function == "" || function == a.Class:
-		return a.Class
-	case ofLibrary(a.Class):
+	case function == "" || function == a.start():
+		return a.start()
+	case ofLibrary(a.start()):
 		return function
 	default:
-		return a.Class + " (in " + function + ")"
+		return a.start() + " (in " + function + ")"
 	}
+}
+
+// start is the function that the goroutines of an actor's class run, without what
+// started them.
+func (a *Actor) start() string {
+	name, _, _ := strings.Cut(a.Class, funcname.StartedBy)
+	return name
 }
 
 // own is the program's function in which the stack lies, "" if there is none.

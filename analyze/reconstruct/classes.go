@@ -46,8 +46,9 @@ type class struct {
 type Class struct {
 	Start   string // start function, empty if unknown
 	Creator string // function that executed the go statement, empty if unknown
-	// Wrapper is set if Start calls functions that it is given, one for each goroutine. Does
-	// is the one of this class, empty if the trace does not show it.
+	// Wrapper is set if Start calls functions that it is given, one for each goroutine, or
+	// always the same one. Does is the one of this class, empty if the trace does not show
+	// it.
 	Wrapper bool
 	Does    string
 	Stopped string // where Start is unknown: the function in which it stopped last
@@ -75,7 +76,12 @@ func (c *classes) describe(id int32) Class {
 	case kindWoken:
 		return Class{Waker: k.does}
 	}
-	return Class{Start: k.start, Creator: k.creator, Does: k.does, Wrapper: k.does != "" || c.wraps(k.start)}
+	x := Class{Start: k.start, Creator: k.creator, Does: k.does, Wrapper: k.does != "" || c.wraps(k.start)}
+	if !x.Wrapper {
+		x.Does = c.only(k.start)
+		x.Wrapper = x.Does != ""
+	}
+	return x
 }
 
 // created is the class of a goroutine by its start stack and the stack of the
@@ -91,14 +97,29 @@ func (c *classes) created(start, creator events.Handle) int32 {
 		if f := c.tables.Frames(start); len(f) > 0 {
 			name = f[0].Func
 		}
-		if f := c.tables.Frames(creator); len(f) > 0 {
-			by = f[0].Func
-		}
+		by = creatorOf(name, c.tables.Frames(creator))
 		id = c.id(classKey{start: name, creator: by})
 		c.byPair[key] = id
 	}
 	c.pair, c.pairID = key, id
 	return id
+}
+
+// creatorOf returns the function that executed the go statement, by its stack. Where the
+// standard library started a function literal of its own, as sync.(*WaitGroup).Go does, it
+// is the program's function that had called it.
+func creatorOf(start string, f []events.Frame) string {
+	if len(f) == 0 {
+		return ""
+	}
+	if by := f[0].Func; ofLibrary(by) && strings.HasPrefix(start, by+".func") {
+		for i := range f {
+			if !ofLibrary(f[i].Func) {
+				return f[i].Func
+			}
+		}
+	}
+	return f[0].Func
 }
 
 // shown is the class of a goroutine of class id, now that it has shown a stack.

@@ -176,6 +176,35 @@ func (w *wrappers) loops(h events.Handle) {
 	w.epoch++
 }
 
+// only returns the one function of the program that a start function of the standard
+// library calls, empty if it calls none or several: the library cannot know it, but is
+// given it.
+func (w *wrappers) only(start string) string {
+	c := w.callers[start]
+	if c == nil || !ofLibrary(start) || start == "runtime.main" {
+		return ""
+	}
+	found := ""
+	for _, x := range c.sites {
+		switch {
+		case x.several:
+			return ""
+		case ofLibrary(x.first):
+		case found != "" && found != x.first:
+			return ""
+		default:
+			found = x.first
+		}
+	}
+	return found
+}
+
+// ofLibrary reports whether a function is the standard library's.
+func ofLibrary(fn string) bool {
+	pkg, _ := std.Split(fn)
+	return std.Has(pkg)
+}
+
 // ofRuntime reports whether a function is the runtime's; what the runtime calls for
 // iter.Pull is not.
 func ofRuntime(fn string) bool {

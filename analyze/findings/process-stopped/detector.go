@@ -35,11 +35,10 @@ type Thresholds struct {
 	Grade        findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. PairNs is a time slice of 10 ms, a sleep of
-// the runtime's watcher (sysmon), and the time for its thread to wake up; StopNs is
-// above the turns that busy neighbours on the same CPUs take. The rest is ours.
+// Default returns the default thresholds. PairNs is a time slice of 10 ms and two
+// sleeps of the runtime's watcher (sysmon) of up to 10 ms; StopNs is above the turns that busy neighbours on the same CPUs take. The rest is ours.
 func Default() Thresholds {
-	return Thresholds{StopNs: 10_000_000, MinCount: 2, AloneNs: 30_000_000, PairNs: 22_000_000, WarningShare: 0.05, Grade: findings.DefaultGrade()}
+	return Thresholds{StopNs: 10_000_000, MinCount: 2, AloneNs: 30_000_000, PairNs: 30_000_000, WarningShare: 0.05, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t. What cpu-throttling reports by its

@@ -29,8 +29,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 	}
 	var parties []string
 	for _, a := range causes {
-		if !slices.Contains(parties, a.Class) {
-			parties = append(parties, a.Class)
+		if name := a.Work(); !slices.Contains(parties, name) {
+			parties = append(parties, name)
 		}
 	}
 	names := strings.Join(parties, " and ")

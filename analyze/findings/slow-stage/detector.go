@@ -47,7 +47,7 @@ type Thresholds struct {
 func Default() Thresholds {
 	return Thresholds{
 		BusyShare: 0.8, LifeShare: 0.5, MinWakes: 20, MaxWaitNs: 50_000_000,
-		NoteLine: 1.25, WarningLine: 1.5, CriticalLine: 4, IdleShare: 0.1,
+		NoteLine: 1.25, WarningLine: 1.5, CriticalLine: 4, IdleShare: 0.05,
 	}
 }
 

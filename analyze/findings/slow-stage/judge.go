@@ -123,6 +123,6 @@ func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
 		Actors: append([]findings.Actor{cause}, n.victims.Actors(f, findings.Victim, 3)...),
 	}
 	w.phrase(f, &x, n)
-	f.Doubt(&x)
+	f.Short(&x)
 	return x
 }

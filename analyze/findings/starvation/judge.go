@@ -41,7 +41,7 @@ func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
 			s = findings.Note
 		}
 	}
-	if total.N < w.t.MinCount && w.longest < w.t.AloneNs {
+	if total.N < w.t.MinCount && w.longest < w.t.AloneNs || w.plain(f) {
 		s = findings.Note
 	}
 	x := findings.Finding{
@@ -55,6 +55,17 @@ func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
 	w.phraseStarved(f, &x, ahead)
 	f.Doubt(&x)
 	return x, true
+}
+
+// plain reports whether nearly all waiting was in line behind who had come earlier: then
+// there was more work than Ps, and the scheduler served it in its order.
+func (w *watcher) plain(f *findings.Facts) bool {
+	for _, c := range f.Waits.User.Causes {
+		if c.Cause == waits.CauseBehind {
+			return float64(c.Ns) >= w.t.PlainShare*float64(f.Waits.User.TotalNs)
+		}
+	}
+	return false
 }
 
 // judgeQueued judges the long waits that equal sharing does explain.

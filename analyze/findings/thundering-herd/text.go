@@ -29,7 +29,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *num
 }
 
 func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *numbers) {
-	name := x.Actors[0].Class
+	name := x.Actors[0].Work()
 	x.Title = fmt.Sprintf("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
 		quantity.Count(c.worst.n), name, quantity.Plural(c.herds, "time", "times"))
 	x.Evidence = append(x.Evidence,

@@ -19,15 +19,21 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	sum := &n.sum
 	if sum.late > 0 {
 		mean := sum.held / sum.late
-		x.Title = fmt.Sprintf("%s fired when a goroutine left its P after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), quantity.Duration(mean))
 		x.Evidence = append(x.Evidence,
 			findings.Evidence{What: "timers that fired at the end of a long run", Value: quantity.Count(sum.late) + " of " + quantity.Count(sum.n), Limit: quantity.Count(w.t.MinCount) + " of " + quantity.Duration(w.t.LateNs)},
 			findings.Evidence{What: "how long they may have been due, summed; the cost is half of it", Value: quantity.Duration(sum.held), Ns: sum.held},
 			findings.Evidence{What: "the longest", Value: quantity.Duration(sum.worst), Limit: quantity.Duration(w.t.LateNs), Ns: sum.worst})
 		name := f.Name(w.causes.Top(1)[0].Class)
+		for i := range x.Actors {
+			if a := &x.Actors[i]; a.Role == findings.Cause {
+				name = a.Work()
+				break
+			}
+		}
 		x.Advice = append(x.Advice,
 			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
 			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
+		x.Title = fmt.Sprintf("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
 	}
 	if sum.waits > 0 {
 		x.Evidence = append(x.Evidence,

@@ -36,7 +36,7 @@ type Thresholds struct {
 	ShortShare float64 `json:"short_share"`
 	// MinNs is the least P-time that they take, and the Ps' way to them.
 	MinNs int64 `json:"min_ns"`
-	// Shares of all P-time that such run intervals, and the Ps' way to them, take.
+	// Shares of the P-time that was not idle that such run intervals, and the Ps' way to them, take.
 	NoteShare     float64 `json:"note_share"`
 	WarningShare  float64 `json:"warning_share"`
 	CriticalShare float64 `json:"critical_share"`

@@ -13,7 +13,7 @@ type group struct {
 	sites           []*site
 	short, shortNs  int64
 	switchNs, n, ns int64
-	share           float64 // of all P-time
+	share           float64 // of the P-time that was not idle
 	perSecond       float64
 }
 
@@ -35,8 +35,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		x.add(s)
 	}
+	busy := f.PT()
+	for i := range f.Procs.Ps {
+		busy -= f.Procs.Ps[i].IdleNs
+	}
 	for _, x := range groups {
-		x.share = float64(x.shortNs+x.switchNs) / float64(max(1, f.PT()))
+		x.share = float64(x.shortNs+x.switchNs) / float64(max(1, busy))
 		x.perSecond = float64(x.short) / (float64(max(1, f.RecordedNs())) / 1e9)
 		slices.SortStableFunc(x.sites, func(a, b *site) int {
 			return cmp.Or(cmp.Compare(b.short, a.short), cmp.Compare(a.stack, b.stack))

@@ -20,7 +20,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	}
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
-	y.Title = fmt.Sprintf("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of all P-time",
+	y.Title = fmt.Sprintf("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
 		function, woken, quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(mean), quantity.Percent(x.share))
 	at := ""
 	if place != "" {
@@ -32,7 +32,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 		{What: "of all wake-ups at these places", Value: quantity.Percent(float64(x.short) / float64(max(1, x.n))), Limit: quantity.Percent(w.t.ShortShare)},
 		{What: "they ran", Value: quantity.Duration(x.shortNs), Ns: x.shortNs},
 		{What: "Ps took from one goroutine to the next", Value: quantity.Duration(x.switchNs), Ns: x.switchNs},
-		{What: "both, of all P-time", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.cost()},
+		{What: "both, of the P-time that was not idle", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.cost()},
 	}
 	y.Advice = []string{
 		"Hand over more at a time: let " + function + " collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.",
