@@ -145,7 +145,7 @@ func (c *classes) shown(id int32, stack events.Handle) int32 {
 			return id // in what the wrapper does by itself
 		}
 		c.loops(stack)
-		k.does = ""
+		k.does = c.given(stack)
 	}
 	if k == was { // mostly
 		return id

@@ -96,8 +96,8 @@ func (w *wrappers) observe(f []events.Frame) {
 	}
 	for at := len(f) - 1; at > 0 && at >= len(f)-maxNested; at-- {
 		fn, callee := &f[at], f[at-1].Func
-		if ofRuntime(callee) || at == len(f)-1 && ofRuntime(fn.Func) {
-			return
+		if ofRuntime(callee) || at == len(f)-1 && ofRuntime(fn.Func) || strings.HasPrefix(callee, fn.Func+".") {
+			return // the last: a literal of its own, deferred
 		}
 		c := w.callers[fn.Func]
 		if c == nil {
@@ -161,18 +161,24 @@ func (w *wrappers) find(f []events.Frame) string {
 	return given
 }
 
-// loops notes that one goroutine runs several functions that its start function is
-// given: a worker takes them from a queue, and none of them is what it does.
+// loops notes that one goroutine runs several functions that a function is given: a
+// worker takes them from a queue, and none of them is what it does. That is the innermost
+// one that wraps; what calls it may be a wrapper all the same.
 func (w *wrappers) loops(h events.Handle) {
 	f := w.tables.Frames(h)
-	for at := len(f) - 1; at > 0 && at >= len(f)-maxNested; at-- {
-		if c := w.callers[f[at].Func]; c != nil {
-			if x := c.sites[site{f[at].PC, f[at].Line}]; x != nil && x.wraps {
-				x.loops, x.wraps = true, false
+	for at := max(1, len(f)-maxNested); at < len(f); at++ {
+		c := w.callers[f[at].Func]
+		if c == nil {
+			continue
+		}
+		if x := c.sites[site{f[at].PC, f[at].Line}]; x != nil && x.wraps {
+			x.loops, x.wraps = true, false
+			if at == len(f)-1 {
+				delete(w.split, f[at].Func)
 			}
+			break
 		}
 	}
-	delete(w.split, f[len(f)-1].Func)
 	w.epoch++
 }
 
