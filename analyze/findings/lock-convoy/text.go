@@ -50,10 +50,8 @@ func (n *numbers) title(waitNs int64) string {
 	if c.function == "" {
 		return fmt.Sprintf("Goroutines stood in line for the lock in %s: %s, up to %s before the line was empty", n.name, waits, quantity.Count(n.worst.longest))
 	}
-	who := c.function
-	if c.class != "" && c.class != c.function {
-		who += ", called by " + c.class + ","
-	}
+	holder := findings.Actor{Class: c.class, Stack: []string{c.function}}
+	who := holder.Doer()
 	did := ""
 	switch blocked, reason := c.blocked(); {
 	case 2*blocked > c.held:

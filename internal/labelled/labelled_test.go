@@ -1,0 +1,91 @@
+package labelled
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/compare"
+)
+
+const root = "../.."
+
+// Each label says what it must, of functions that its program has.
+func TestLabels(t *testing.T) {
+	labels, err := Read(root, Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, kept := 0, 0
+	for _, l := range labels {
+		source, err := os.ReadFile(filepath.Join(root, Dir, l.Name, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Wrong != (l.Cause != "none") || !slices.Contains(Causes, l.Cause) || l.Story == "" || l.Remedy == "" || l.Proof == "" || l.Procs < 1 {
+			t.Errorf("%s: %+v", l.Name, l)
+		}
+		if l.Wrong && l.Cause != "machine" && len(l.Culprit) == 0 || !l.Wrong && len(l.Culprit) > 0 {
+			t.Errorf("%s: culprit %q", l.Name, l.Culprit)
+		}
+		for _, f := range slices.Concat(l.Culprit, l.Not) {
+			name := f[strings.LastIndexByte(f, '.')+1:]
+			if !strings.Contains(string(source), name) {
+				t.Errorf("%s has no %s", l.Name, f)
+			}
+		}
+		if l.Wrong {
+			wrong++
+		}
+		if l.Kept {
+			kept++
+		}
+	}
+	if fine := len(labels) - wrong; wrong < 30 || fine < 20 || 2*kept < len(labels)-2 || 2*kept > len(labels)+2 {
+		t.Errorf("%d wrong, %d fine, %d of them kept", wrong, fine, kept)
+	}
+	pairs, err := Read(root, Pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range pairs {
+		if !slices.Contains([]compare.Verdict{compare.Better, compare.Worse, compare.NoChange}, l.Want) || l.Story == "" || l.Proof == "" {
+			t.Errorf("%s: %+v", l.Name, l)
+		}
+	}
+}
+
+// A recording that is in the repository, with labels that are right and wrong.
+func TestJudge(t *testing.T) {
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(root, "testdata", "traces", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	lock, quiet := read("cases/lock-convoy-held-over-sleep-go1.26-p2.trace.gz"), read("single-go1.26-p4.trace.gz")
+	for _, c := range []struct {
+		name  string
+		label Label
+		trace []byte
+		right bool
+	}{
+		{"the culprit", Label{Wrong: true, Culprit: []string{"main.other", "main.fetch"}}, lock, true},
+		{"another", Label{Wrong: true, Culprit: []string{"main.other"}}, lock, false},
+		{"the machine", Label{Wrong: true}, lock, false},
+		{"fine, but it is not", Label{}, lock, false},
+		{"fine", Label{}, quiet, true},
+	} {
+		j, err := Judge(context.Background(), &c.label, c.trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Right != c.right {
+			t.Errorf("%s: right is %v: %s", c.name, j.Right, j.Headline)
+		}
+	}
+}
