@@ -39,23 +39,25 @@ type Trace struct {
 	// would be called the same; with --full-path as given on the command line, with
 	// --anonymize "trace"; a URL without user name, password, fragment, and
 	// parameters other than seconds and debug.
-	Name        string `json:"name"`
-	Format      string `json:"format"`      // as in the header of the file: "go 1.26"
-	GoVersion   string `json:"go_version"`  // the versions that write this format: "1.26 or 1.27"
-	Rules       Rules  `json:"rules"`       // the rules of the scheduler by which it was analysed
-	Program     string `json:"program"`     // guessed from the start function of goroutine 1 and its package; empty if unknown
-	DurationNs  int64  `json:"duration_ns"` // from the first event to the last
-	GOMAXPROCS  int    `json:"gomaxprocs"`  // the largest, where it changes
-	Events      int64  `json:"events"`      // decoded events
-	Generations int    `json:"generations"` // pieces that the tracer wrote
-	Goroutines  int64  `json:"goroutines"`  // distinct ones seen
-	Threads     int64  `json:"threads"`     // distinct ones seen
-	Samples     int64  `json:"cpu_samples"` // CPU samples
-	Tasks       int64  `json:"tasks"`       // user tasks that began
-	Regions     int64  `json:"regions"`     // user regions that began
-	Logs        int64  `json:"logs"`        // log messages
-	Bytes       int64  `json:"bytes"`       // uncompressed
-	LostBytes   int64  `json:"lost_bytes"`  // of them, what could not be read, or not be used without what is missing
+	Name       string `json:"name"`
+	Format     string `json:"format"`      // as in the header of the file: "go 1.26"
+	GoVersion  string `json:"go_version"`  // the versions that write this format: "1.26 or 1.27"
+	Rules      Rules  `json:"rules"`       // the rules of the scheduler by which it was analysed
+	Program    string `json:"program"`     // guessed from the start function of goroutine 1 and its package; empty if unknown
+	DurationNs int64  `json:"duration_ns"` // from the first event to the last
+	GOMAXPROCS int    `json:"gomaxprocs"`  // the largest, where it changes
+	// CPUs is how many CPUs the process had, as --cpus says; absent if it does not.
+	CPUs        float64 `json:"cpus,omitempty"`
+	Events      int64   `json:"events"`      // decoded events
+	Generations int     `json:"generations"` // pieces that the tracer wrote
+	Goroutines  int64   `json:"goroutines"`  // distinct ones seen
+	Threads     int64   `json:"threads"`     // distinct ones seen
+	Samples     int64   `json:"cpu_samples"` // CPU samples
+	Tasks       int64   `json:"tasks"`       // user tasks that began
+	Regions     int64   `json:"regions"`     // user regions that began
+	Logs        int64   `json:"logs"`        // log messages
+	Bytes       int64   `json:"bytes"`       // uncompressed
+	LostBytes   int64   `json:"lost_bytes"`  // of them, what could not be read, or not be used without what is missing
 	// LostNs is the time of which events are lost, between those that could be read;
 	// the warnings say where, and dump has a "lost" there.
 	LostNs int64 `json:"lost_ns"`

@@ -43,6 +43,10 @@ type Options struct {
 	// Thresholds are those of the detectors; the zero value means [all.Default].
 	// Package config reads them from a file. Those beyond [all.BoundsOf] are an error.
 	Thresholds all.Thresholds
+	// CPUs is how many CPUs the process had on average, which a trace does not show: a
+	// quota's fraction, the CPUs of its affinity mask, or the machine's. 0 means that
+	// nobody said; others than CheckCPUs takes are an error.
+	CPUs float64
 	// Focus is what of the trace is measured and judged; the zero value is all of it.
 	Focus focus.Focus
 	// Anonymize, if set, replaces the names of packages, functions, files and
@@ -93,6 +97,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	o.Thresholds = cmp.Or(o.Thresholds, all.Default())
 	if err := o.Thresholds.Check(); err != nil {
 		return nil, fmt.Errorf("thresholds: %w", err)
+	}
+	if err := CheckCPUs(o.CPUs); o.CPUs != 0 && err != nil {
+		return nil, fmt.Errorf("CPUs %v: %w", o.CPUs, err)
 	}
 	if err := o.Focus.Check(); err != nil {
 		return nil, fmt.Errorf("focus: %w", err)
@@ -305,7 +312,7 @@ func (a *analysis) result() *Result {
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,
 		},
 	}
-	res.Trace.Rules = a.rules
+	res.Trace.Rules, res.Trace.CPUs = a.rules, a.CPUs
 	warnings := res.Trace.Warnings
 	res.Trace.Warnings = append(a.limits.said, warnings...)
 	if a.DecisionsOnly {
@@ -334,7 +341,7 @@ func (a *analysis) result() *Result {
 		all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class)
 	}
 	facts := &findings.Facts{
-		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
+		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, CPUs: a.CPUs, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
 		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete, Window: a.cut != nil,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,

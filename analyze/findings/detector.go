@@ -48,11 +48,12 @@ type Watcher interface {
 
 // Facts are what else is known when the stream is over.
 type Facts struct {
-	EndNs      int64 // time of the last event
-	GapsNs     int64 // before that, what is not recorded. A [Set] fills it in
-	GOMAXPROCS int   // the largest
-	Bytes      int64 // uncompressed
-	LostBytes  int64 // of them, what could not be read
+	EndNs      int64   // time of the last event
+	GapsNs     int64   // before that, what is not recorded. A [Set] fills it in
+	GOMAXPROCS int     // the largest
+	CPUs       float64 // that the process had, as told; 0: nobody said
+	Bytes      int64   // uncompressed
+	LostBytes  int64   // of them, what could not be read
 	Warnings   []string
 	Reduced    bool // v1 trace: queues are not rebuilt
 	Incomplete bool // events are missing, or may be

@@ -1,5 +1,7 @@
 package findings
 
+import "github.com/gmpscope/gmpscope/internal/quantity"
+
 // Grade says how much lost time makes which severity. Both the share and the
 // absolute time must be reached: the share makes long traces comparable, the
 // time keeps short ones from raising an alarm about a single event.
@@ -75,8 +77,8 @@ const (
 const shortNs = 100_000_000
 
 const (
-	doubt = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, a P with work that stood still, or idle Ps that were slow to get a thread. Part of this may be the operating system's doing; repeat the recording on a quiet machine, or with no more Ps than CPUs."
-	short = "The recording is short: see in a longer one whether it happens all the time, or only at the start."
+	strained = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, a P with work that stood still, or idle Ps that were slow to get a thread. Part of this may be the operating system's doing; "
+	short    = "The recording is short: see in a longer one whether it happens all the time, or only at the start."
 )
 
 // Doubt makes a finding milder, and says so, where the machine was strained or
@@ -86,9 +88,20 @@ func (f *Facts) Doubt(x *Finding) {
 	if f.Strained {
 		x.Severity = x.Severity.Lower()
 		x.Basis = Suspected
-		x.Advice = append(x.Advice, doubt)
+		x.Advice = append(x.Advice, f.doubt())
 	}
 	f.Short(x)
+}
+
+// doubt says what was strained, and what to do about it.
+func (f *Facts) doubt() string {
+	switch {
+	case f.EnoughCPUs():
+		return strained + "repeat the recording on a quiet machine. More Ps than CPUs is ruled out."
+	case f.MorePs():
+		return strained + "there were more Ps than CPUs, so repeat the recording with GOMAXPROCS " + quantity.Count(int64(f.PsFor())) + "."
+	}
+	return strained + "repeat the recording on a quiet machine, or with no more Ps than CPUs."
 }
 
 // Short makes a finding milder, and says so, where the recording is short: what

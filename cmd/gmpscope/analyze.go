@@ -77,6 +77,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	}
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
+	r.cpusFlag(cmd.Flags())
 	r.focusing.flags(cmd.Flags())
 	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")

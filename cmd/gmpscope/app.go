@@ -53,6 +53,7 @@ type reading struct {
 	memory    size
 	config    string
 	goVersion string
+	cpus      cpuCount
 	focusing  focusing
 	focus     focus.Focus     // of focusing, after check
 	rules     reference.Rules // of goVersion, after check
@@ -149,7 +150,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules, Focus: r.focus}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus}
 	if r.anonymize {
 		if a.names == nil {
 			a.names = analyze.NewNames()

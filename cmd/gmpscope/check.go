@@ -137,6 +137,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
 	}
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
+	r.cpusFlag(cmd.Flags())
 	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json", "junit", "sarif", "github")
 	fail = addChoice(cmd, "fail-on", "the severity of findings from which on to fail", "warning", "note", "critical", "none")

@@ -106,6 +106,7 @@ also written as an HTML file.`,
 	}
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
+	r.cpusFlag(cmd.Flags())
 	r.configFlag(cmd)
 	fullNamesFlag(cmd.Flags(), &full)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")

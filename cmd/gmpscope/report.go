@@ -59,6 +59,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	}
 	f.reading.flags(cmd.Flags())
 	f.pathFlag(cmd.Flags())
+	f.cpusFlag(cmd.Flags())
 	f.focusing.flags(cmd.Flags())
 	f.configFlag(cmd)
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory; with --anonymize, anonymous.html, or anonymous-2.html and so on where that exists)")

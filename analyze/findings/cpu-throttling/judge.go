@@ -36,7 +36,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	n.usedNs = w.used(f) - n.running
+	n.usedNs = f.RanNs() - n.running
 	x := findings.Finding{
 		ID: ID, Severity: severity, CostNs: n.cost, FromNs: n.worst.From, ToNs: n.worst.To, Basis: findings.Suspected,
 	}
@@ -44,6 +44,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		a := f.Class(findings.Victim, n.worst.Class)
 		a.G, a.P = n.worst.G, findings.OnP(n.worst.P)
 		x.Actors = append(x.Actors, a)
+	}
+	if f.WithoutCPUNs() > 0 {
+		x.Basis = findings.Certain
 	}
 	w.phrase(f, &x, &n)
 	f.Short(&x)
@@ -76,14 +79,6 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
 		}
 	}
 	return n
-}
-
-// used is the time in which Ps ran goroutines of any kind.
-func (w *watcher) used(f *findings.Facts) (ns int64) {
-	for _, p := range f.Procs.Ps {
-		ns += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
-	}
-	return ns
 }
 
 // preempted reports whether a signal made a goroutine yield at a stack: its like

@@ -24,7 +24,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		{What: "goroutines that had a P meanwhile, at most", Value: quantity.Count(int64(n.most))},
 	}
 	x.Advice = []string{
-		"Compare GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPU limit of the container or service: more Ps than the limit use it up early in each period, and then stand still together. From Go 1.25 on the runtime sets GOMAXPROCS by the limit, unless the variable is set; with older versions set it, or use go.uber.org/automaxprocs.",
+		advice(f),
 		"See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.",
 		"Raise the limit, or do away with it in favour of CPU weights (requests), if the latency matters more than the bill.",
 		"If the limit fits the mean load, look for what uses it up in bursts: the mark workers of the garbage collector take a quarter of the Ps and more.",
@@ -32,4 +32,21 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	if n.usedNs > 0 && f.RecordedNs() > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: quantity.Number(float64(n.usedNs) / float64(f.RecordedNs())), Ns: n.usedNs})
 	}
+	x.Evidence = append(x.Evidence, f.EvidenceOfCPUs()...)
+	if lost := f.WithoutCPUNs(); lost > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines ran without a CPU, at least: beyond what these can give", Value: quantity.Duration(lost), Ns: lost})
+	}
+}
+
+// advice says what to do with GOMAXPROCS, by what is known of the CPUs.
+func advice(f *findings.Facts) string {
+	const early = "more Ps than the limit use it up early in each period, and then stand still together."
+	const since = " From Go 1.25 on the runtime sets GOMAXPROCS by the limit, unless the variable is set; with older versions set it, or use go.uber.org/automaxprocs."
+	switch {
+	case f.EnoughCPUs():
+		return "More Ps than CPUs is ruled out, if the process had as many as was told: only threads in system calls and of C libraries can use a quota up beside the Ps. Look for what else stops the process: a debugger, a checkpoint, the host of a virtual machine."
+	case f.MorePs():
+		return "Set GOMAXPROCS to " + quantity.Count(int64(f.PsFor())) + ": " + early + since
+	}
+	return "Compare GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPU limit of the container or service: " + early + since
 }

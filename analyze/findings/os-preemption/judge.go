@@ -39,7 +39,8 @@ type proof struct {
 type way uint8
 
 const (
-	bySamples way = iota
+	byCPUs way = iota
+	bySamples
 	byTurns
 	bySlices
 )
@@ -50,6 +51,30 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if b := w.silences.Beat(w.quota.PeriodNs); b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) {
 		a = &w.apart // the rest is told there
 	}
+	found := w.proofs(f, a)
+	if len(found) == 0 {
+		return nil
+	}
+	best, worst := &found[0], findings.Severity("")
+	for i := range found {
+		if s, ok := w.severity(f, &found[i]); ok && s.AtLeast(worst) {
+			worst = s
+		}
+	}
+	if worst == "" {
+		return nil
+	}
+	x := findings.Finding{
+		ID: ID, Severity: worst, CostNs: best.cost, FromNs: best.from, ToNs: best.to, Basis: best.basis, Actors: best.actors,
+	}
+	w.phrase(f, &x, found)
+	f.Short(&x)
+	return []findings.Finding{x}
+}
+
+// proofs returns what shows a lack of CPUs, the largest cost first; but what is
+// certain comes before what is suspected.
+func (w *watcher) proofs(f *findings.Facts, a *account) []proof {
 	expected := float64(w.sumLast-w.sumFirst) / float64(w.t.SampleNs)
 	var found []proof
 	if expected >= w.t.MinSamples {
@@ -57,27 +82,46 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	} else {
 		found = append(found, w.byTurns(f, a), w.bySlices(f, a))
 	}
-	found = slices.DeleteFunc(found, func(p proof) bool { return p.share < w.t.NoteShare })
-	if len(found) == 0 {
-		return nil
-	}
+	enough := func(p proof) bool { return p.share < w.t.NoteShare }
+	found = slices.DeleteFunc(found, enough)
 	slices.SortStableFunc(found, func(x, y proof) int { return cmp.Compare(y.cost, x.cost) })
-	best := &found[0]
-	s, ok := w.t.Grade.Severity(best.cost, f.RecordedNs())
+	p := w.byCPUs(f, a)
+	if enough(p) {
+		return found
+	}
+	if len(found) > 0 {
+		p.actors, p.from, p.to = found[0].actors, found[0].from, found[0].to
+	}
+	return append([]proof{p}, found...)
+}
+
+// severity grades a proof; not ok means not worth a word.
+func (w *watcher) severity(f *findings.Facts, p *proof) (s findings.Severity, ok bool) {
+	s, ok = w.t.Grade.Severity(p.cost, f.RecordedNs())
 	switch {
-	case !ok:
-		return nil
-	case best.share < best.warning:
+	case ok && p.share < p.warning:
 		s = findings.Note
-	case s == findings.Critical && (best.share < w.t.CriticalShare || !best.sure):
+	case s == findings.Critical && (p.share < w.t.CriticalShare || !p.sure):
 		s = findings.Warning
 	}
-	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: best.cost, FromNs: best.from, ToNs: best.to, Basis: best.basis, Actors: best.actors,
+	return s, ok
+}
+
+// byCPUs compares what the Ps ran with the CPUs that the process is said to have
+// had. The CPU profiler's clock may say that it had more.
+func (w *watcher) byCPUs(f *findings.Facts, a *account) proof {
+	lost, ran := f.WithoutCPUNs(), f.RanNs()
+	if lost == 0 {
+		return proof{}
 	}
-	w.phrase(f, &x, found)
-	f.Short(&x)
-	return []findings.Finding{x}
+	p := proof{
+		way: byCPUs, share: float64(lost) / float64(ran), warning: w.t.WarningShare, sure: true, cost: lost, basis: findings.Certain,
+		actors: a.lost.Actors(f, findings.Victim, 3), to: f.EndNs,
+	}
+	if float64(w.samples*w.t.SampleNs) > (1+w.t.NoteShare)*float64(f.CPUTimeNs()) {
+		p.sure, p.basis = false, findings.Suspected
+	}
+	return p
 }
 
 // bySamples compares the CPU profiler's clock, which runs on CPU time, with the

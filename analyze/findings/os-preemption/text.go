@@ -10,21 +10,41 @@ import (
 // phrase writes title, evidence and advice; found is not empty, and the first is what
 // the finding is about.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) {
-	x.Title = found[0].title()
+	x.Title = found[0].title(f)
 	for i := range found {
-		x.Evidence = append(x.Evidence, w.evidence(&found[i])...)
+		x.Evidence = append(x.Evidence, w.evidence(f, &found[i])...)
 	}
-	ps := quantity.Count(int64(max(1, f.GOMAXPROCS)))
-	x.Advice = []string{
-		"Compare GOMAXPROCS, " + ps + " here, with the CPUs that the process may use: the cores of the machine, its affinity mask, its container's limit. With more Ps than these, threads take turns on the CPUs, and the runtime can neither see nor order that.",
-		"If it has CPUs enough, look for who takes them: other processes, threads of C libraries, neighbours of a virtual machine (steal time).",
+	x.Evidence = append(x.Evidence, f.EvidenceOfCPUs()...)
+	x.Advice = append(advice(f, found[0].way),
 		"The kernel knows: compare run and wait times in /proc/PID/task/*/schedstat, or perf sched timehist, over a recording.",
 		"Read run intervals, slices and waits of this trace with care: they contain time in which nothing ran.",
+	)
+}
+
+// advice says what to do about too few CPUs, by what is known of their number.
+func advice(f *findings.Facts, shown way) []string {
+	const who = "look for who takes them: other processes, threads of C libraries, neighbours of a virtual machine (steal time)."
+	switch {
+	case f.EnoughCPUs():
+		return []string{"More Ps than CPUs is ruled out, if the process had as many as was told: " + who}
+	case f.MorePs():
+		list := []string{"Set GOMAXPROCS to " + quantity.Count(int64(f.PsFor())) + ": with more Ps than CPUs, threads take turns on the CPUs, and the runtime can neither see nor order that. Or give the process more CPUs."}
+		if shown != byCPUs {
+			list = append(list, "The Ps ran no longer than the CPUs that were told allow: "+who)
+		}
+		return list
+	}
+	return []string{
+		"Compare GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPUs that the process may use: the cores of the machine, its affinity mask, its container's limit. With more Ps than these, threads take turns on the CPUs, and the runtime can neither see nor order that.",
+		"If it has CPUs enough, " + who,
 	}
 }
 
-func (p *proof) title() string {
+func (p *proof) title(f *findings.Facts) string {
 	switch p.way {
+	case byCPUs:
+		return fmt.Sprintf("There were more Ps than CPUs: goroutines ran for %s, of which %s (%s) had no CPU",
+			quantity.Duration(f.RanNs()), quantity.Duration(p.cost), quantity.Percent(p.share))
 	case bySamples:
 		return "Goroutines that ran had a CPU for " + quantity.Percent(p.ratio) + " of that time only, by the CPU profiler's clock"
 	case byTurns:
@@ -35,8 +55,10 @@ func (p *proof) title() string {
 		quantity.Plural(p.n, "time slice", "time slices"), quantity.Duration(p.worst))
 }
 
-func (w *watcher) evidence(p *proof) []findings.Evidence {
+func (w *watcher) evidence(f *findings.Facts, p *proof) []findings.Evidence {
 	switch p.way {
+	case byCPUs:
+		return w.evidenceOfCPUs(f, p)
 	case bySamples:
 		return []findings.Evidence{
 			{What: "CPU samples in goroutines of the program", Value: quantity.Count(w.samples)},
@@ -51,6 +73,17 @@ func (w *watcher) evidence(p *proof) []findings.Evidence {
 		{What: "their time beyond " + quantity.Duration(w.t.SliceNs), Value: quantity.Duration(p.ns) + " (" + quantity.Percent(p.share) + " of such slices)", Limit: quantity.Percent(w.t.NoteShare), Ns: p.ns},
 		{What: "the longest", Value: quantity.Duration(p.worst), Limit: quantity.Duration(w.t.LateNs), Ns: p.worst},
 	}
+}
+
+func (w *watcher) evidenceOfCPUs(f *findings.Facts, p *proof) []findings.Evidence {
+	list := []findings.Evidence{
+		{What: "goroutines ran on all Ps, system calls left out", Value: quantity.Duration(f.RanNs()), Limit: quantity.Duration(f.CPUTimeNs()) + " that these CPUs can give", Ns: f.RanNs()},
+		{What: "without a CPU, at least", Value: quantity.Duration(p.cost) + " (" + quantity.Percent(p.share) + " of it)", Limit: quantity.Percent(w.t.NoteShare), Ns: p.cost},
+	}
+	if p.basis != findings.Certain {
+		list = append(list, findings.Evidence{What: "the CPU profiler counts more CPU time than these CPUs can give: were there more?", Value: quantity.Duration(w.samples * w.t.SampleNs), Limit: quantity.Duration(f.CPUTimeNs())})
+	}
+	return list
 }
 
 func (w *watcher) evidenceOfTurns(p *proof) []findings.Evidence {

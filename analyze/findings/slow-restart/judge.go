@@ -22,7 +22,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	case float64(total.N) < w.t.Share*float64(w.restarts):
 		doubt = quick
 	case 2*w.prompt > total.N:
-		doubt = prompt
+		doubt = prompt(f)
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: w.worst.from, ToNs: w.worst.from + w.worst.ns, Basis: findings.Inferred,

@@ -7,11 +7,16 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Why the machine may have done it.
-const (
-	quick  = "Most restarts were quick: in the slow ones threads may just have had no CPU."
-	prompt = "The first P was back in time, and others were not: it looks the same if the machine has fewer CPUs than Ps, or other programs use them. Repeat the recording with no more Ps than CPUs."
-)
+// quick is why the machine may have done it, as prompt is.
+const quick = "Most restarts were quick: in the slow ones threads may just have had no CPU."
+
+func prompt(f *findings.Facts) string {
+	const same = "The first P was back in time, and others were not: it looks the same if "
+	if f.EnoughCPUs() {
+		return same + "other programs use the CPUs. Repeat the recording on a quiet machine."
+	}
+	return same + "the machine has fewer CPUs than Ps, or other programs use them. Repeat the recording with no more Ps than CPUs."
+}
 
 // phrase writes title, evidence and advice, of which doubt is one.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, doubt string) {

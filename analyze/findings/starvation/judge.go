@@ -78,7 +78,7 @@ func (w *watcher) judgeQueued(f *findings.Facts) (findings.Finding, bool) {
 		ID: ID, Severity: findings.Note, CostNs: q.Ns, FromNs: q.From, ToNs: q.To, Basis: findings.Certain,
 		Actors: w.queued.Actors(f, findings.Victim, 3),
 	}
-	w.phraseQueued(&x)
+	w.phraseQueued(f, &x)
 	return x, true
 }
 

@@ -37,7 +37,7 @@ func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []
 }
 
 // phraseQueued writes title, evidence and advice.
-func (w *watcher) phraseQueued(x *findings.Finding) {
+func (w *watcher) phraseQueued(f *findings.Facts, x *findings.Finding) {
 	q := w.queued.Total
 	x.Title = fmt.Sprintf("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
 		quantity.Plural(q.N, "wait", "waits"), quantity.Duration(w.t.SevereNs), quantity.Number(w.load))
@@ -46,7 +46,18 @@ func (w *watcher) phraseQueued(x *findings.Finding) {
 		{What: "summed", Value: quantity.Duration(q.Ns), Limit: quantity.Percent(w.t.QueueShare) + " of the P-time", Ns: q.Ns},
 		{What: "goroutines that wanted each P, at most", Value: quantity.Number(w.load)},
 	}
-	x.Advice = []string{"Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, or raise GOMAXPROCS if the machine has free cores."}
+	x.Advice = []string{"Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, " + morePs(f)}
+}
+
+// morePs says whether more Ps would help, by what is known of the CPUs.
+func morePs(f *findings.Facts) string {
+	switch {
+	case f.CPUs == 0:
+		return "or raise GOMAXPROCS if the machine has free cores."
+	case f.CPUs >= float64(f.GOMAXPROCS+1):
+		return "or raise GOMAXPROCS up to " + quantity.Count(int64(f.CPUs)) + ": the process had so many CPUs, as told."
+	}
+	return "or give the process more CPUs: it had none for more Ps."
 }
 
 // byCause says which detector explains a cause of waiting further.

@@ -1,0 +1,64 @@
+package findings
+
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// RanNs is for how long Ps ran goroutines of any kind, ns, summed: those of the program,
+// of the runtime and of the tracer, and mark workers. System calls are left out, since a
+// thread in one may need no CPU.
+func (f *Facts) RanNs() (ns int64) {
+	for i := range f.Procs.Ps {
+		p := &f.Procs.Ps[i]
+		ns += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
+	}
+	return ns
+}
+
+// CPUTimeNs is the most CPU time that a process with f.CPUs can have had, ns; 0 if
+// nobody said. A fraction of a CPU can only be a quota: a recording that begins and ends
+// within a period has what is left of both, so that they count as whole ones.
+func (f *Facts) CPUTimeNs() int64 {
+	recorded := f.RecordedNs()
+	if f.CPUs != math.Trunc(f.CPUs) {
+		recorded += 2 * quotaPeriodNs
+	}
+	return int64(f.CPUs * float64(recorded))
+}
+
+// quotaPeriodNs is the default period of a CPU quota (cpu.cfs_period_us, and the second
+// number of cpu.max, of the Linux scheduler).
+const quotaPeriodNs = 100_000_000
+
+// WithoutCPUNs is for how long, at least, threads that ran goroutines had no CPU, ns,
+// summed: RanNs beyond CPUTimeNs. It is 0 if nobody said how many CPUs there were.
+func (f *Facts) WithoutCPUNs() int64 {
+	if f.CPUs == 0 {
+		return 0
+	}
+	return max(0, f.RanNs()-f.CPUTimeNs())
+}
+
+// EnoughCPUs reports whether the process is said to have had a CPU for each P.
+func (f *Facts) EnoughCPUs() bool {
+	return f.GOMAXPROCS > 0 && f.CPUs >= float64(f.GOMAXPROCS)
+}
+
+// MorePs reports whether the process is said to have had fewer CPUs than Ps.
+func (f *Facts) MorePs() bool {
+	return f.CPUs > 0 && f.CPUs < float64(f.GOMAXPROCS)
+}
+
+// PsFor is the GOMAXPROCS that fits f.CPUs: a part of a CPU counts as one, as the runtime
+// has it for a quota (adjustCgroupGOMAXPROCS in runtime/cgroup_linux.go, Go 1.25, which has no fewer than two).
+func (f *Facts) PsFor() int { return max(1, int(math.Ceil(f.CPUs))) }
+
+// EvidenceOfCPUs is how many CPUs the process is said to have had; none if nobody did.
+func (f *Facts) EvidenceOfCPUs() []Evidence {
+	if f.CPUs == 0 {
+		return nil
+	}
+	return []Evidence{{What: "CPUs that the process had, as told", Value: quantity.Number(f.CPUs), Limit: "GOMAXPROCS " + quantity.Count(int64(f.GOMAXPROCS))}}
+}
