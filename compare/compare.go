@@ -63,6 +63,7 @@ func sideOf(rs []*analyze.Result) Side {
 	s := Side{N: len(rs)}
 	var durations, runs, starts []int64
 	for _, r := range rs {
+		s.CPUs = max(s.CPUs, r.Trace.CPUs)
 		s.Traces = append(s.Traces, r.Trace.Name)
 		durations = append(durations, r.RecordedNs())
 		runs = append(runs, running(r))
@@ -92,6 +93,12 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 	if !slices.Equal(b.GOMAXPROCS, a.GOMAXPROCS) {
 		say("GOMAXPROCS differs: %s before, %s after.", list(b.GOMAXPROCS), list(a.GOMAXPROCS))
 	}
+	switch {
+	case b.CPUs != a.CPUs:
+		say("The CPUs that the processes had, as told, differ: %s before, %s after (0: not told).", quantity.Number(b.CPUs), quantity.Number(a.CPUs))
+	case b.CPUs > 0:
+		say("The process had %s (as told), before and after.", quantity.Amount(b.CPUs, "CPU", "CPUs"))
+	}
 	if !slices.Equal(b.GoVersions, a.GoVersions) {
 		say("The Go versions differ: %s before, %s after; the rules of the scheduler may, too.", list(b.GoVersions), list(a.GoVersions))
 	}
@@ -105,7 +112,10 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 		say("The load differs: the program kept %s busy before and %s after, on average; waiting is given per second of running, and part of the change may be the load's.",
 			quantity.Amount(ratio(float64(b.RunningNs), float64(b.DurationNs)), "P", "Ps"), quantity.Amount(ratio(float64(a.RunningNs), float64(a.DurationNs)), "P", "Ps"))
 	}
-	if lacksCPUs(before) || lacksCPUs(after) {
+	switch {
+	case lacksCPUs(before, findings.Certain) || lacksCPUs(after, findings.Certain):
+		say("Threads lacked CPUs in at least one trace: part of what differs may be the machine's doing.")
+	case lacksCPUs(before) || lacksCPUs(after):
 		say("Threads seem to have lacked CPUs in at least one trace: part of what differs may be the machine's doing.")
 	}
 	damaged := func(rs []*analyze.Result) bool {

@@ -162,12 +162,13 @@ func lessWith(factor float64, before, after []*analyze.Result) float64 {
 	return math.Pow(factor, 1/float64(min(len(before), len(after))))
 }
 
-// lacksCPUs reports whether threads of a trace seem to have lacked CPUs. How much
-// differs from one run to the next then, and is no property of the program.
-func lacksCPUs(rs []*analyze.Result) bool {
+// lacksCPUs reports whether threads of a trace seem to have lacked CPUs, as known on one
+// of these bases; on any if there are none. How much differs from one run to the next
+// then, and is no property of the program.
+func lacksCPUs(rs []*analyze.Result, basis ...string) bool {
 	return slices.ContainsFunc(rs, func(r *analyze.Result) bool {
 		for f := range r.AllFindings() {
-			if f.Kind == findings.KindMachine && f.Severity != findings.Note {
+			if f.Kind == findings.KindMachine && f.Severity != findings.Note && (len(basis) == 0 || slices.Contains(basis, f.Basis)) {
 				return true
 			}
 		}

@@ -36,6 +36,9 @@ type Advice struct {
 	MinNs     int64         `json:"min_ns"`     // the least of the runs with the change
 	MaxNs     int64         `json:"max_ns"`     // the most of them
 	Verdict   AdviceVerdict `json:"verdict"`    // what the times support
+	// Untrusted says why it cannot be trusted, in words: there are more Ps than --cpus
+	// gives CPUs, in the recording or with the change. Absent if that is not known.
+	Untrusted string `json:"untrusted,omitempty"`
 }
 
 // AdviceVerdict says what comes of a simulated advice.
@@ -45,7 +48,7 @@ type AdviceVerdict string
 const (
 	Helps     AdviceVerdict = "helps"     // all runs with the change give less than all without
 	NoHelp    AdviceVerdict = "no-help"   // they do not, or by less than 5 %
-	Untrusted AdviceVerdict = "untrusted" // the model is off by more than half: its numbers say nothing
+	Untrusted AdviceVerdict = "untrusted" // the model is off by more than half, or there are more Ps than CPUs: its numbers say nothing
 )
 
 // The metrics of an Advice.
@@ -103,6 +106,7 @@ func (r *replaying) gains(s *Split) error {
 		}
 		if len(runs) > 0 {
 			p.Advice = advise(r.observed, self, runs, class.ID, c, &f.Remedy)
+			p.Advice.distrust(untrusted(&r.res.Trace, c.Procs))
 		}
 		s.add(p)
 	}
@@ -191,6 +195,13 @@ func advise(observed outcome, self, changed []outcome, class int32, c Change, r 
 		a.Verdict = NoHelp
 	}
 	return a
+}
+
+// distrust notes a reason not to trust it, if that is not empty.
+func (a *Advice) distrust(why string) {
+	if why != "" {
+		a.Verdict, a.Untrusted = Untrusted, why
+	}
 }
 
 // spread returns the least, the median and the most of a number over runs.

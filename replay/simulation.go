@@ -100,6 +100,9 @@ type Free struct {
 	Simulated Run   `json:"simulated"`
 	Spread    Range `json:"spread"` // over the seeds
 	Error     Error `json:"error"`  // of Simulated against the observed run
+	// Untrusted says why neither Simulated nor WhatIf can be trusted, in words: the
+	// recording had more Ps than CPUs, by --cpus. Absent if that is not known.
+	Untrusted string `json:"untrusted,omitempty"`
 	// Causes has the waiting time by cause. What only the observed run waited for is
 	// not the scheduler's doing: the machine's, if it is idle-p or residue.
 	Causes []CauseRun `json:"causes"`
@@ -191,6 +194,9 @@ type WhatIf struct {
 	// makespan is no less, though the simulation may not know. The notes say which
 	// mutex, and how that is inferred. 0 if the trace does not show it.
 	LockBoundNs int64 `json:"lock_bound_ns"`
+	// Untrusted says why it cannot be trusted, in words: it has more Ps than --cpus
+	// gives CPUs, or the recording had. Absent if that is not known.
+	Untrusted string `json:"untrusted,omitempty"`
 }
 
 // maxProcs is the largest GOMAXPROCS that the simulator takes.
@@ -394,7 +400,7 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 			GOMAXPROCS: w.Procs, SwitchNs: w.SwitchNs, ThreadWakeNs: w.ThreadWakeNs, FromNs: f.opt.From, EndNs: f.opt.From + w.EndNs,
 			Omitted: w.Omitted, Seeds: f.opt.Seeds,
 		},
-		WhatIf: []WhatIf{}, Notes: notes(w, res),
+		WhatIf: []WhatIf{}, Notes: notes(w, res), Untrusted: untrusted(&res.Trace, 0),
 	}
 	self, err := r.simulate(f.scheduler(Change{}, w), f.opt.Seeds)
 	if err != nil {
@@ -410,7 +416,7 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 		if err != nil {
 			return err
 		}
-		x := WhatIf{Change: c.String()}
+		x := WhatIf{Change: c.String(), Untrusted: untrusted(&res.Trace, c.Procs)}
 		x.Simulated, x.Spread = summarise(runs(all))
 		free.WhatIf = append(free.WhatIf, x)
 	}

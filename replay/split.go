@@ -50,6 +50,9 @@ type Split struct {
 	// OutOfBand names the metrics in which that error is out of its band, which
 	// docs/replay.md has: "busy", "makespan", "waited", "p50", "p99".
 	OutOfBand []string `json:"out_of_band"`
+	// Untrusted says why the split cannot be trusted, in words: the recording had more
+	// Ps than CPUs, by --cpus. Absent if that is not known.
+	Untrusted string   `json:"untrusted,omitempty"`
 	Notes     []string `json:"notes"` // what the workload lacks
 	// Gains say what the victims of the findings could gain, in the order of the
 	// findings. Only [Simulation.Split] fills them in: in the output of replay they are
@@ -139,7 +142,7 @@ func (r *replaying) split() (*Split, error) {
 	s := &Split{
 		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
-		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Notes: notes(r.work, r.res), Gains: []Gain{},
+		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: notes(r.work, r.res), Gains: []Gain{},
 	}
 	var (
 		least int64

@@ -75,6 +75,9 @@ func adviceLine(names *words.Names, s *replay.Split, p *replay.Gain, a *replay.A
 		return fmt.Sprintf("Simulated, “%s” (%s): no gain beyond run-to-run variation: %s %s, and %s without. %s",
 			change, a.Why, what, between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Duration(a.SimulatedNs), model)
 	}
+	if a.Untrusted != "" {
+		return fmt.Sprintf("What would come of the advice cannot be simulated: %s. %s", a.Untrusted, model)
+	}
 	return fmt.Sprintf("What would come of the advice cannot be simulated. %s", model)
 }
 

@@ -73,6 +73,9 @@ func (t *text) replayVerdict(r *replay.Result) {
 		}
 	}
 	t.line("")
+	if c := r.Trace.CPUs; c > 0 {
+		t.para(2, "The process had "+quantity.Amount(c, "CPU", "CPUs")+" (as told).")
+	}
 	t.para(2, fmt.Sprintf("Guided replay of %s: run queues are stepped along the rebuilt decisions, and every start is held against the rules of the scheduler, with GOMAXPROCS %d. Nothing is repaired on the way. The reconstruction corrected itself %s.",
 		words.Cut(words.Visible(r.Trace.Name), 400), r.GOMAXPROCS, quantity.Plural(g.Corrections, "time", "times")))
 }

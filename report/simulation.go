@@ -20,6 +20,9 @@ func (t *text) replaySimulation(r *replay.Result) {
 	t.para(2, fmt.Sprintf("The work of the trace (%s, %s, %s from outside, %s of the garbage collector), scheduled by the model of %s with GOMAXPROCS %d; medians of %s.",
 		quantity.Plural(int64(w.Goroutines), "goroutine", "goroutines"), quantity.Plural(int64(w.Steps), "step", "steps"), quantity.Plural(int64(w.Arrivals), "arrival", "arrivals"),
 		quantity.Plural(int64(w.GCCycles), "cycle", "cycles"), r.Policy, w.GOMAXPROCS, quantity.Plural(int64(w.Seeds), "run", "runs")))
+	if f.Untrusted != "" {
+		t.para(2, ended(words.Sentence(f.Untrusted)))
+	}
 	o, s, e := r.Observed, f.Simulated, f.Error
 	lo, hi := f.Spread.Min, f.Spread.Max
 	tb := newTable("", "observed", "simulated", "error", "spread")
@@ -77,6 +80,11 @@ func (t *text) replaySimulation(r *replay.Result) {
 		t.table(2, tb)
 		if bound > 0 {
 			t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", quantity.Duration(bound)))
+		}
+		for _, x := range f.WhatIf {
+			if x.Untrusted != "" && x.Untrusted != f.Untrusted {
+				t.para(2, words.Cut(words.Visible(x.Change), 30)+": "+ended(x.Untrusted))
+			}
 		}
 		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off: %s.", errorLine(e.Makespan, e.Waits.Total)))
 	}

@@ -47,6 +47,9 @@ func SplitLines(s *replay.Split) []string {
 	}
 	out = append(out, fmt.Sprintf("This is inference, from %s: the model, given the work of the trace, is off: %s (median of %s).",
 		stretch, errorLine(s.Error.Makespan, s.Error.Waits.Total), quantity.Plural(int64(s.Seeds), "run", "runs")))
+	if s.Untrusted != "" {
+		out = append(out, s.Untrusted)
+	}
 	return append(out, s.Notes...)
 }
 

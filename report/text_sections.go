@@ -55,6 +55,9 @@ func (t *text) trace(r *analyze.Result) {
 		ps += " at most: " + strings.Join(parts, ", ")
 	}
 	row("GOMAXPROCS", ps)
+	if tr.CPUs > 0 {
+		row("CPUs", "the process had "+quantity.Amount(tr.CPUs, "CPU", "CPUs")+" (as told)")
+	}
 	content := []string{
 		quantity.Plural(tr.Events, "event", "events"),
 		quantity.Plural(tr.Goroutines, "goroutine", "goroutines"),

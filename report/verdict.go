@@ -417,6 +417,35 @@ func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) str
 	return ended(do)
 }
 
+// lackOfCPUs says whether threads had a CPU: what is told, and what was found.
+func lackOfCPUs(r *analyze.Result) string {
+	cpus, lacked := r.Trace.CPUs, ""
+	for f := range r.AllFindings() {
+		if f.Kind != findings.KindMachine || !f.Severity.AtLeast(findings.Warning) {
+			continue
+		}
+		if f.Basis == findings.Certain {
+			lacked = " Threads lacked a CPU: runs and waits contain time in which nothing ran."
+			break
+		}
+		lacked = " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
+	}
+	if cpus == 0 {
+		return lacked
+	}
+	told := " The process had " + quantity.Amount(cpus, "CPU", "CPUs") + " (as told)"
+	switch procs := r.Trace.GOMAXPROCS; {
+	case procs == 0:
+	case cpus < float64(procs):
+		told += ", fewer than its " + quantity.Count(int64(procs)) + " Ps"
+	case lacked != "":
+		told += ": more Ps than CPUs is ruled out, and other processes remain"
+	default:
+		told += ": more Ps than CPUs is ruled out"
+	}
+	return told + "." + lacked
+}
+
 // sureness says how far all this can be trusted.
 func sureness(r *analyze.Result) string {
 	t, c := r.Trace, r.Reconstruction
@@ -436,12 +465,7 @@ func sureness(r *analyze.Result) string {
 			s += fmt.Sprintf(" For %s two rules fit that come to the same.", quantity.Part(e, c.Starts))
 		}
 	}
-	for f := range r.AllFindings() {
-		if f.Kind == findings.KindMachine && f.Severity.AtLeast(findings.Warning) {
-			s += " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
-			break
-		}
-	}
+	s += lackOfCPUs(r)
 	configured := 0
 	for _, d := range r.Detectors {
 		if d.Configured {

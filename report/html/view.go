@@ -266,6 +266,9 @@ func (v *view) card(r *analyze.Result) {
 		note = "changed: " + strings.Join(parts, ", ")
 	}
 	add("GOMAXPROCS", procs, note)
+	if t.CPUs > 0 {
+		add("CPUs", quantity.Number(t.CPUs), "that the process had, as told by --cpus")
+	}
 	add("Events", quantity.Count(t.Events), quantity.Plural(int64(t.Generations), "generation", "generations"))
 	add("Goroutines", quantity.Count(t.Goroutines), "")
 	if t.Threads > 0 {

@@ -1,11 +1,13 @@
 package cputhrottling_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -176,4 +178,19 @@ func TestIdleProcessIsNotStopped(t *testing.T) {
 		s.Local(1, 0, reference.WhyTimer).Run(1, 0, 200*Us, reference.WhyBlock).PStop(0).Pass(99800 * Us).PStart(0)
 	}
 	None(t, detect(s))
+}
+
+func TestNumberOfCPUs(t *testing.T) {
+	for cpus, want := range map[float64]struct{ basis, advice string }{
+		0: {findings.Suspected, "Compare GOMAXPROCS"}, 1: {findings.Certain, "Set GOMAXPROCS to 1:"}, 2: {findings.Suspected, "More Ps than CPUs is ruled out"},
+	} {
+		s := newServer(2).stops(10, 40*Ms, 100*Ms).Stream
+		f := s.Facts()
+		f.CPUs, f.GOMAXPROCS = cpus, 2
+		f.Procs.Ps = []procs.Proc{{RunningNs: s.Now}, {P: 1, RunningNs: s.Now}}
+		x := One(t, s.DetectWith(cputhrottling.New(cputhrottling.Default()), f), cputhrottling.ID, findings.Critical)
+		if x.Basis != want.basis || !strings.HasPrefix(x.Advice[0], want.advice) {
+			t.Errorf("%v CPUs: %+v", cpus, x)
+		}
+	}
 }

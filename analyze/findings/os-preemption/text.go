@@ -77,11 +77,11 @@ func (w *watcher) evidence(f *findings.Facts, p *proof) []findings.Evidence {
 
 func (w *watcher) evidenceOfCPUs(f *findings.Facts, p *proof) []findings.Evidence {
 	list := []findings.Evidence{
-		{What: "goroutines ran on all Ps, system calls left out", Value: quantity.Duration(f.RanNs()), Limit: quantity.Duration(f.CPUTimeNs()) + " that these CPUs can give", Ns: f.RanNs()},
+		{What: "goroutines ran, summed over all Ps", Value: quantity.Duration(f.RanNs()), Limit: quantity.Duration(f.CPUTimeNs()) + " of CPU time", Ns: f.RanNs()},
 		{What: "without a CPU, at least", Value: quantity.Duration(p.cost) + " (" + quantity.Percent(p.share) + " of it)", Limit: quantity.Percent(w.t.NoteShare), Ns: p.cost},
 	}
 	if p.basis != findings.Certain {
-		list = append(list, findings.Evidence{What: "the CPU profiler counts more CPU time than these CPUs can give: were there more?", Value: quantity.Duration(w.samples * w.t.SampleNs), Limit: quantity.Duration(f.CPUTimeNs())})
+		list = append(list, findings.Evidence{What: "CPU time by the CPU profiler, more than was told", Value: quantity.Duration(w.samples * w.t.SampleNs), Limit: quantity.Duration(f.CPUTimeNs())})
 	}
 	return list
 }
