@@ -249,7 +249,7 @@ func TestSamplesContradictTheNumber(t *testing.T) {
 	f.CPUs, f.GOMAXPROCS = 0.2, 1
 	f.Procs.Ps = []procs.Proc{{RunningNs: f.EndNs}}
 	x := One(t, s.DetectWith(detector(), f), ospreemption.ID, findings.Note)
-	if x.Basis != findings.Suspected {
+	if x.Basis != findings.Suspected || !strings.HasPrefix(x.Title, "If the process had 0.2 CPUs") {
 		t.Errorf("%+v", x)
 	}
 }

@@ -43,6 +43,10 @@ func advice(f *findings.Facts, shown way) []string {
 func (p *proof) title(f *findings.Facts) string {
 	switch p.way {
 	case byCPUs:
+		if p.basis != findings.Certain {
+			return fmt.Sprintf("If the process had %s, goroutines ran without a CPU for %s (%s); but the CPU profiler counts more CPU time than that",
+				quantity.Amount(f.CPUs, "CPU", "CPUs"), quantity.Duration(p.cost), quantity.Percent(p.share))
+		}
 		return fmt.Sprintf("There were more Ps than CPUs: goroutines ran for %s, of which %s (%s) had no CPU",
 			quantity.Duration(f.RanNs()), quantity.Duration(p.cost), quantity.Percent(p.share))
 	case bySamples:
