@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -272,5 +273,30 @@ func TestSuppressedIsNotNew(t *testing.T) {
 	accepted := compare("os-preemption", findings.Suppression{Finding: "os-preemption", Class: "*"})
 	if !slices.Equal(plain.Caveats, accepted.Caveats) || len(accepted.Suppressed) != 1 {
 		t.Errorf("caveats %q, but %q where what the machine did is accepted", plain.Caveats, accepted.Caveats)
+	}
+}
+
+func TestCPUsAreSaid(t *testing.T) {
+	told := func(cpus float64) []*analyze.Result {
+		r := trace(100*ms, 900*ms)
+		r.Trace.CPUs = cpus
+		return []*analyze.Result{r}
+	}
+	for _, c := range []struct {
+		before, after float64
+		want          string // empty: nothing
+	}{
+		{0, 0, ""},
+		{0.5, 0.5, "The process had 0.5 CPUs (as told), before and after."},
+		{1, 2, "The CPUs that the processes had, as told, differ: 1 before, 2 after (0: not told)."},
+	} {
+		r := mustCompare(t, told(c.before), told(c.after))
+		if r.Before.CPUs != c.before || r.After.CPUs != c.after {
+			t.Errorf("%v and %v: %v and %v", c.before, c.after, r.Before.CPUs, r.After.CPUs)
+		}
+		i := slices.IndexFunc(r.Caveats, func(s string) bool { return strings.Contains(s, "as told") })
+		if (i >= 0) != (c.want != "") || i >= 0 && r.Caveats[i] != c.want {
+			t.Errorf("%v and %v: %q", c.before, c.after, r.Caveats)
+		}
 	}
 }

@@ -77,6 +77,29 @@ func TestRunsWithoutCPUAreSaid(t *testing.T) {
 	}
 }
 
+func TestCPUsThatWereToldAreSaid(t *testing.T) {
+	for _, c := range []struct {
+		cpus  float64
+		basis string // of os-preemption; empty: not found
+		want  string
+	}{
+		{0, "", ""},
+		{0, findings.Suspected, " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."},
+		{0.5, findings.Certain, " The process had 0.5 CPUs (as told), fewer than its 4 Ps. Threads lacked a CPU: runs and waits contain time in which nothing ran."},
+		{1, "", " The process had 1 CPU (as told), fewer than its 4 Ps."},
+		{4, "", " The process had 4 CPUs (as told): more Ps than CPUs is ruled out."},
+		{8, findings.Suspected, " The process had 8 CPUs (as told): more Ps than CPUs is ruled out, and other processes remain. Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."},
+	} {
+		r := &analyze.Result{Trace: analyze.Trace{GOMAXPROCS: 4, CPUs: c.cpus}}
+		if c.basis != "" {
+			r.Findings = []findings.Finding{{Kind: findings.KindMachine, Severity: findings.Warning, Basis: c.basis}}
+		}
+		if got := lackOfCPUs(r); got != c.want {
+			t.Errorf("%v CPUs, %s: %q, want %q", c.cpus, c.basis, got, c.want)
+		}
+	}
+}
+
 func TestFirstAdviceFollowsOnePointer(t *testing.T) {
 	r := &analyze.Result{Detectors: []analyze.Detector{{ID: "starvation"}, {ID: "convoy"}}, Findings: []findings.Finding{
 		{ID: "starvation", Advice: []string{"Most waiting is behind others: see convoy."}},
