@@ -97,5 +97,5 @@ var words = of(Word, []Term{
 		Long:  "A P counts as not recorded from the beginning of a gap until the trace shows what it does again (not_recorded_ns). No rate, share or mean is of that time, and no wait goes on through it. The timeline hatches it."},
 	{Name: "strained machine", Aliases: []string{"strained", "oversubscription"},
 		Short: "A machine on which the program's threads seem to have lacked CPUs.",
-		Long:  "A P counts as running while its thread has no CPU. It shows in run intervals that are outliers of their class and in Ps that stand still beside work; if these are more than a tenth of the busy time, findings that depend on them are called suspected and are one step milder. How many CPUs there were, --cpus says."},
+		Long:  "A P counts as running while its thread has no CPU. It shows in run intervals that are outliers of their class and in Ps that stand still beside work; if these are more than a tenth of the busy time, findings that depend on them are called suspected and are one step milder."},
 })
