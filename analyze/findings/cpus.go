@@ -55,6 +55,14 @@ func (f *Facts) MorePs() bool {
 // has it for a quota (adjustCgroupGOMAXPROCS in runtime/cgroup_linux.go, Go 1.25, which has no fewer than two).
 func (f *Facts) PsFor() int { return max(1, int(math.Ceil(f.CPUs))) }
 
+// TakesCPUs names what may keep the CPUs from threads, but what is ruled out.
+func (f *Facts) TakesCPUs() string {
+	if f.EnoughCPUs() {
+		return "other programs, a CPU quota"
+	}
+	return "other programs, a CPU quota, more Ps than CPUs"
+}
+
 // EvidenceOfCPUs is how many CPUs the process is said to have had; none if nobody did.
 func (f *Facts) EvidenceOfCPUs() []Evidence {
 	if f.CPUs == 0 {

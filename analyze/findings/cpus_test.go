@@ -36,6 +36,9 @@ func TestCPUs(t *testing.T) {
 		if got := f.WithoutCPUNs(); got != c.without {
 			t.Errorf("%v CPUs: %d ns without one, want %d", c.cpus, got, c.without)
 		}
+		if strings.Contains(f.TakesCPUs(), "more Ps than CPUs") == c.enough {
+			t.Errorf("%v CPUs: %s", c.cpus, f.TakesCPUs())
+		}
 		if f.EnoughCPUs() != c.enough || f.MorePs() != c.more || f.PsFor() != c.ps {
 			t.Errorf("%v CPUs: enough %v, more Ps %v, GOMAXPROCS %d", c.cpus, f.EnoughCPUs(), f.MorePs(), f.PsFor())
 		}

@@ -43,7 +43,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, doubt string) {
 	x.Advice = []string{
 		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.ReadMemStats, runtime.GC and the goroutine profile rarely.",
 		"Only Ps with work in their own queues are started at once, the others one by one, each by the one before: many goroutines in one queue, or in the global one, as after a cycle that made many wait for assists (see gc-assist-wait), make that chain long.",
-		"Check whether the machine wakes threads late (other programs, a CPU quota, more Ps than CPUs), and try the newest Go version: it gives Ps their old threads back after a stop (Go 1.26).",
+		"Check whether the machine wakes threads late (" + f.TakesCPUs() + "), and try the newest Go version: it gives Ps their old threads back after a stop (Go 1.26).",
 	}
 	if doubt != "" {
 		x.Advice = append(x.Advice, doubt)

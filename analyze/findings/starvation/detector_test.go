@@ -55,6 +55,22 @@ func TestSharingIsNoStarvation(t *testing.T) {
 	}
 }
 
+// More Ps are no advice where there are no CPUs for them.
+func TestAdviceKnowsTheCPUs(t *testing.T) {
+	for cpus, want := range map[float64]string{
+		0: "raise GOMAXPROCS if the machine has free cores.", 0.5: "give the process more CPUs: it had none for more Ps.",
+		1.5: "give the process more CPUs: it had none for more Ps.", 3.5: "raise GOMAXPROCS up to 3: the process had so many CPUs, as told.",
+	} {
+		s := hogs(4, 20, false)
+		f := s.Facts()
+		f.Pressure.Some, f.CPUs, f.GOMAXPROCS = 1, cpus, 1
+		x := One(t, s.DetectWith(starvation.New(starvation.Default()), f), starvation.ID, findings.Note)
+		if !strings.HasSuffix(x.Advice[0], want) {
+			t.Errorf("%v CPUs: %s", cpus, x.Advice[0])
+		}
+	}
+}
+
 func TestABurstIsNoStarvation(t *testing.T) {
 	s := New(1)
 	for g := range int64(1000) {

@@ -48,7 +48,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.worstP >= 0 {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
 	}
-	w.phrase(&x, &n)
+	w.phrase(f, &x, &n)
 	f.Doubt(&x)
 	return []findings.Finding{x}
 }

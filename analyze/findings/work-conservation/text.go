@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	total := w.victims.Total
 	x.Title = fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
 		quantity.Plural(total.N, "time", "times"), quantity.Duration(w.t.IntervalNs), quantity.Percent(n.share))
@@ -32,7 +32,7 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 		}
 	}
 	x.Advice = append(x.Advice,
-		"The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs. Check what keeps this machine from it: other programs, a CPU quota, more Ps than CPUs, power saving.",
+		"The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs. Check what keeps this machine from it: "+f.TakesCPUs()+", power saving.",
 		"Try the newest Go version: waking Ps has changed often.",
 		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
 }
