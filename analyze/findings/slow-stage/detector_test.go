@@ -66,7 +66,7 @@ func TestNearMisses(t *testing.T) {
 	}{
 		"one that waits":              {stage(1, 1000, 400*Us, 0), 300 * Ms},
 		"it rests itself":             {stage(6, 1000, 300*Us, 100*Us), 300 * Ms},
-		"no P is idle":                {stage(6, 1000, 400*Us, 0), 50 * Ms},
+		"no P is idle":                {stage(6, 1000, 400*Us, 0), 20 * Ms},
 		"woken once each, at last":    {stage(19, 19, 50*Ms, 0), 300 * Ms},
 		"Ps that nothing is known of": {New(2), 0},
 	} {

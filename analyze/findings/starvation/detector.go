@@ -36,8 +36,8 @@ type Thresholds struct {
 	// a note although none is of SevereNs.
 	ManyCount int64 `json:"many_count"`
 	// Grade of the excess waiting.
-	// PlainShare is the share of all waiting in line behind those who had come earlier from
-	// which on it is no more than a note.
+	// PlainShare is the share of the waiting of those that waited longest behind others of
+	// their own class from which on it is no more than a note.
 	PlainShare float64        `json:"plain_share"`
 	Grade      findings.Grade `json:"grade"`
 }
@@ -46,7 +46,7 @@ type Thresholds struct {
 func Default() Thresholds {
 	g := findings.DefaultGrade()
 	g.NoteNs = 10_000_000
-	return Thresholds{LongNs: 1_000_000, SevereNs: 10_000_000, Stretch: 3, QueueShare: 0.1, QueueNs: 100_000_000, QueueSome: 0.5, QueueMinNs: 100_000_000, MinCount: 3, AloneNs: 100_000_000, ManyCount: 100, PlainShare: 0.9, Grade: g}
+	return Thresholds{LongNs: 1_000_000, SevereNs: 10_000_000, Stretch: 3, QueueShare: 0.1, QueueNs: 100_000_000, QueueSome: 0.5, QueueMinNs: 100_000_000, MinCount: 3, AloneNs: 100_000_000, ManyCount: 100, PlainShare: 0.8, Grade: g}
 }
 
 // New returns the detector with thresholds t.

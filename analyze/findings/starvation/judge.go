@@ -57,15 +57,32 @@ func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
 	return x, true
 }
 
-// plain reports whether nearly all waiting was in line behind who had come earlier: then
-// there was more work than Ps, and the scheduler served it in its order.
+// plain reports whether nearly all of those that waited longest stood in line behind others
+// of their own class: then there was more work than Ps, and they are equals.
 func (w *watcher) plain(f *findings.Facts) bool {
-	for _, c := range f.Waits.User.Causes {
-		if c.Cause == waits.CauseBehind {
-			return float64(c.Ns) >= w.t.PlainShare*float64(f.Waits.User.TotalNs)
+	if len(w.starved.Cells) == 0 {
+		return false
+	}
+	name := f.Name(w.starved.Top(1)[0].Class)
+	var equals, behind, all int64
+	for i := range f.Waits.Classes {
+		c := &f.Waits.Classes[i]
+		if c.Name != name {
+			continue
+		}
+		for _, x := range c.Waits.Causes {
+			all += x.Ns
+			if x.Cause == waits.CauseBehind {
+				behind += x.Ns
+			}
+		}
+		for _, a := range c.Antagonists {
+			if a.Name == name {
+				equals += a.Ns
+			}
 		}
 	}
-	return false
+	return all > 0 && float64(min(equals, behind)) >= w.t.PlainShare*float64(all)
 }
 
 // judgeQueued judges the long waits that equal sharing does explain.

@@ -9,6 +9,7 @@ import (
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
+	wakeupcost "github.com/gmpscope/gmpscope/analyze/findings/wakeup-cost"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -56,7 +57,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "many goroutines woken at once for nothing", Doc: doc,
 		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, wakeupcost.ID},
 		Remedy:   findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world, at: map[place]*cell{}}

@@ -2,7 +2,7 @@
 // and again. Each worker that wakes up has got a job: a burst of wake-ups, but
 // not one in vain.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=
+//gmpscope:case procs=2 go=go1.26.8 want= may=wakeup-cost
 package main
 
 import (

@@ -1,6 +1,6 @@
 // The same queue as in the trigger, with Signal: each item wakes one consumer.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=
+//gmpscope:case procs=2 go=go1.26.8 want= may=wakeup-cost
 package main
 
 import (

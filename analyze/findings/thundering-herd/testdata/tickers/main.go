@@ -2,7 +2,7 @@
 // made at the same moment and with the same period: they fire together, and
 // each has next to nothing to do.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=thundering-herd:warning
+//gmpscope:case procs=2 go=go1.26.8 want=thundering-herd:warning may=wakeup-cost
 package main
 
 import (

@@ -2,7 +2,7 @@
 // sync.Cond.Broadcast. One of them gets it; the others find nothing, and wait
 // again, where Signal would have woken just one.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=thundering-herd:warning
+//gmpscope:case procs=2 go=go1.26.8 want=thundering-herd:warning may=wakeup-cost
 package main
 
 import (
