@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/funcname"
@@ -61,6 +62,15 @@ func (a *Actor) Work() string {
 func (a *Actor) start() string {
 	name, _, _ := strings.Cut(a.Class, funcname.StartedBy)
 	return name
+}
+
+// Runs reports whether a stack goes through the function that the goroutines of an actor's
+// class run.
+func (a *Actor) Runs(frames []string) bool {
+	return slices.ContainsFunc(frames, func(s string) bool {
+		function, _ := frame(s)
+		return function == a.start()
+	})
 }
 
 // own is the program's function in which the stack lies, "" if there is none.

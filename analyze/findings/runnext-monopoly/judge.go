@@ -1,6 +1,8 @@
 package runnextmonopoly
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
@@ -48,10 +50,12 @@ func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
 			}
 		}
 		a.P = findings.OnP(c.longest.P)
-		if len(actors) == 0 {
-			a.Stack = f.Frames(c.longest.Stack) // where the last of the chain stopped
-		}
 		actors = append(actors, a)
+	}
+	if len(actors) > 0 { // where the last of the chain stopped
+		last := f.Frames(c.longest.Stack)
+		i := slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Runs(last) })
+		actors[max(0, i)].Stack = last
 	}
 	return actors
 }
