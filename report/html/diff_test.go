@@ -17,6 +17,7 @@ func diffOf(t *testing.T) (*compare.Result, *report.Document, *report.Document) 
 	t.Helper()
 	b, a := fakeDoc(4, 300), fakeDoc(4, 300)
 	a.Result.Waits.User.TotalNs *= 40
+	a.Result.Breakdown.Program.RunnableNs *= 40
 	for i := range a.Result.Waits.User.Causes {
 		a.Result.Waits.User.Causes[i].Ns *= 40
 	}
@@ -50,7 +51,7 @@ func TestDiffPage(t *testing.T) {
 	if s != writeDiff(t, c, b, a) {
 		t.Error("two pages of one comparison differ")
 	}
-	for _, want := range []string{"Goroutines are held up more", "all waiting", "only before", "Perhaps renamed", "The traces by themselves", "WHERE THE WAITING WENT"} {
+	for _, want := range []string{"Goroutines wait more", "all waiting", "only before", "Perhaps renamed", "The traces by themselves", "WHERE THE WAITING WENT"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is not on the page", want)
 		}
