@@ -144,6 +144,7 @@ func TestSelectionsAddUp(t *testing.T) {
 				if !slices.Contains(r.Focus.Classes, name1) {
 					t.Errorf("%q is about %q", name1, r.Focus.Classes)
 				}
+				checkStacks(t, r)
 				parts = append(parts, r)
 			}
 			if d := cmp.Diff(sums(false, whole), sums(false, parts...)); d != "" {
