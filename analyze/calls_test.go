@@ -67,9 +67,10 @@ var handles = stacks.Resolver{
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
 	told := []string{}
 	var ended []waits.Ended
-	ws := waits.New(waits.Options{OnWait: func(at int, g, from, to int64, causes []int64) {
-		told = append(told, fmt.Sprint(g, from, to, causes))
-		ended = append(ended, waits.Ended{From: from, To: to, Causes: [waits.NumCauses]int64(causes), At: int32(at)})
+	ws := waits.New(waits.Options{OnWait: func(w waits.Ended) {
+		ended = append(ended, w)
+		w.At = 0 // in whatever block
+		told = append(told, fmt.Sprint(w))
 	}})
 	where := stacks.New(stacks.Options{})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))

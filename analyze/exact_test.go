@@ -22,6 +22,7 @@ type exact struct {
 	feed    *ledger.Feed
 	end     int64
 	ready   map[int64]int64 // goroutines that wait, since
+	g       int64           // of the decision that is added
 	class   map[int64]int32
 	want    map[int64]int64 // waiting time by goroutine
 	got     map[int64]int64 // causes by goroutine
@@ -35,16 +36,16 @@ func newExact(t testing.TB) *exact {
 		t: t, ready: map[int64]int64{}, class: map[int64]int32{}, want: map[int64]int64{}, got: map[int64]int64{},
 		byClass: map[int32]int64{},
 	}
-	e.acc = waits.New(waits.Options{OnWait: func(_ int, g, from, to int64, causes []int64) {
-		sum := int64(0)
-		for i, ns := range causes {
+	e.acc = waits.New(waits.Options{OnWait: func(w waits.Ended) {
+		g, sum := e.g, int64(0)
+		for i, ns := range w.Causes {
 			if ns < 0 {
 				t.Errorf("goroutine %d waits %d ns for %s", g, ns, waits.Causes()[i])
 			}
 			sum += ns
 		}
-		if sum != to-from {
-			t.Errorf("goroutine %d: causes sum to %d ns of a wait of %d", g, sum, to-from)
+		if sum != w.To-w.From {
+			t.Errorf("goroutine %d: causes sum to %d ns of a wait of %d", g, sum, w.To-w.From)
 		}
 		e.got[g] += sum
 	}})
@@ -53,6 +54,7 @@ func newExact(t testing.TB) *exact {
 }
 
 func (e *exact) add(d *reference.Decision) {
+	e.g = d.G
 	e.feed.Add(d)
 	e.end = max(e.end, d.Time)
 	if d.G > 0 && d.Class != 0 {

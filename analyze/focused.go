@@ -63,6 +63,11 @@ func (a *analysis) where() stacks.Options {
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
 	}
+	if a.Observer != nil {
+		o.OnWait = func(w *waits.Ended, stack int32, at stacks.Place) {
+			a.placed.observed = append(a.placed.observed, Wait{*w, stack, at})
+		}
+	}
 	return o
 }
 

@@ -16,10 +16,11 @@ const ahead = 3
 // block is a row of decisions, and what a step has to tell later ones about them.
 type block struct {
 	ledger.Block
-	inside *ledger.Block // what lies in the window; the block itself if there is none
-	part   ledger.Block
-	marked []timeline.Marked
-	waited []waits.Ended
+	inside   *ledger.Block // what lies in the window; the block itself if there is none
+	part     ledger.Block
+	marked   []timeline.Marked
+	waited   []waits.Ended
+	observed []Wait
 }
 
 // pipeline hands blocks of decisions to steps, one after the other. Each step runs in

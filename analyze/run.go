@@ -69,10 +69,12 @@ type Options struct {
 	// OnDecision, if set, is called with every decision, in order, annotations left
 	// out. The decision is valid during the call only. An error ends the analysis.
 	OnDecision func(d *reference.Decision) error
+	// Observer, if set, sees the decisions and waits as they are measured.
+	Observer Observer
 	// DecisionsOnly leaves out all that measures the decisions: the result has but
-	// Trace and Reconstruction. Without OnStacks, OnDecision is called from a goroutine
-	// of its own, some thousands of decisions behind; its last call is over when Run
-	// returns.
+	// Trace and Reconstruction, and Observer is not called. Without OnStacks, OnDecision
+	// is called from a goroutine of its own, some thousands of decisions behind; its last
+	// call is over when Run returns.
 	DecisionsOnly bool
 }
 
@@ -151,6 +153,7 @@ type analysis struct {
 	found     *findings.Set
 
 	now         *block                      // that the step of the waits has
+	placed      *block                      // that the step of the stacks has
 	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
 	interrupted bool
@@ -185,7 +188,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 		Rules:   a.Rules,
 		Reduced: src.Header().V1,
 		Emit: func(ds []reference.Decision) []reference.Decision {
-			if o.OnClasses != nil || a.chosen != nil {
+			if o.OnClasses != nil || a.chosen != nil || o.Observer != nil {
 				a.nameClasses()
 			}
 			if at {
@@ -206,9 +209,7 @@ func (a *analysis) measure() {
 		title := fmt.Sprintf("goroutine %d waits %v", g, time.Duration(to-from))
 		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
-	a.limits.waits.OnWait = func(at int, _, from, to int64, causes []int64) {
-		a.now.waited = append(a.now.waited, waits.Ended{At: int32(at), From: from, To: to, Causes: [waits.NumCauses]int64(causes)})
-	}
+	a.limits.waits.OnWait = func(w waits.Ended) { a.now.waited = append(a.now.waited, w) }
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
 	a.focusOn()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
@@ -219,7 +220,7 @@ func (a *analysis) measure() {
 	a.stacks = stacks.New(a.where())
 	a.detectors = all.Detectors(a.Thresholds)
 	a.found = findings.NewSet(a.detectors)
-	a.steps = newPipeline(
+	steps := []func(*block){
 		func(b *block) {
 			a.now, b.marked, b.waited = b, b.marked[:0], b.waited[:0]
 			a.ledger.Annotate(&b.Block)
@@ -230,6 +231,7 @@ func (a *analysis) measure() {
 			a.look(b)
 		},
 		func(b *block) {
+			a.placed, b.observed = b, b.observed[:0]
 			a.procs.Add(b.inside)
 			a.fairness.Add(b.inside)
 			a.requests.Begin(&b.Block, b.waited)
@@ -239,7 +241,12 @@ func (a *analysis) measure() {
 			a.stacks.Add(&b.Block, b.waited)
 		},
 		func(b *block) { a.found.Add(b.inside) },
-	)
+	}
+	if a.Observer != nil {
+		a.Observer.Begin(a.lookup())
+		steps = append(steps, a.observe)
+	}
+	a.steps = newPipeline(steps...)
 }
 
 // read has the steps take the events of the trace.
@@ -283,8 +290,8 @@ func (a *analysis) failure() error {
 	if bug := a.steps.bug.Load(); bug != nil {
 		return bug
 	}
-	if a.failed.seen.Load() {
-		return a.failed.err
+	if err := a.failed.err.Load(); err != nil {
+		return *err
 	}
 	return nil
 }
@@ -427,25 +434,23 @@ func (a *analysis) frames(h int32) []string {
 	return out
 }
 
-// failed is the first error of Options.OnDecision, which may be called from
-// another goroutine than the one that looks.
-type failed struct {
-	seen atomic.Bool
-	err  error // good once seen
-}
+// failed is the first error of Options.OnDecision or Options.Observer, which may be
+// called from other goroutines than the one that looks.
+type failed struct{ err atomic.Pointer[error] }
+
+func (x *failed) fail(err error) { x.err.CompareAndSwap(nil, &err) }
 
 // call calls f with each decision, unless it has failed before.
 func (x *failed) call(f func(*reference.Decision) error, ds []reference.Decision) {
 	for i := range ds {
-		if x.seen.Load() {
+		if x.err.Load() != nil {
 			return
 		}
 		if ds[i].Kind.Annotates() {
 			continue
 		}
 		if err := f(&ds[i]); err != nil {
-			x.err = err
-			x.seen.Store(true)
+			x.fail(err)
 		}
 	}
 }

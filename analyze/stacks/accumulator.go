@@ -17,6 +17,9 @@ type Options struct {
 	From, To int64
 	// Only, if set, says of which goroutines and classes (handles) blocked time counts.
 	Only func(g int64, class int32) bool
+	// OnWait, if set, is called with every wait that is booked, and the stack (a handle, 0
+	// for none) that it belongs to.
+	OnWait func(w *waits.Ended, stack int32, at Place)
 }
 
 // noClass is the class of accounts that many share.
@@ -135,13 +138,16 @@ func (a *Accumulator) bookWait(w *waits.Ended, n *ledger.Note) {
 	g, class := a.gors.At(n.G), a.classes[n.Class]
 	to := a.waiting.at(key{class, g.stack, g.place})
 	by := a.woken.at(key{class: class, stack: g.waker})
-	if w.From == n.Since { // a wait counts where it begins
+	if w.Begins {
 		to.waits++
 		by.waits++
 	}
 	by.ns += w.To - w.From
 	for i, ns := range &w.Causes {
 		to.causes[i] += ns
+	}
+	if a.opt.OnWait != nil {
+		a.opt.OnWait(w, g.stack, places[g.place])
 	}
 }
 

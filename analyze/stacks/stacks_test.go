@@ -20,7 +20,7 @@ func feed(a *Accumulator, ds ...reference.Decision) []ledger.Open {
 		var ended []waits.Ended
 		for i := range b.Decisions {
 			if n := &b.Notes[i]; b.Decisions[i].Kind == reference.KindStart && n.Was == ledger.Runnable {
-				w := waits.Ended{From: n.Since, To: b.Decisions[i].Time, At: int32(i)}
+				w := waits.Ended{From: n.Since, To: b.Decisions[i].Time, At: int32(i), Begins: true}
 				w.Causes[0] = b.Decisions[i].Time - n.Since
 				ended = append(ended, w)
 			}

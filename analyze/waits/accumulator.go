@@ -34,10 +34,8 @@ type Options struct {
 	// of longest user waits, so that others can keep their detail of that time. It
 	// ended with decision at of the present block.
 	OnWorst func(at int, from, to, g int64)
-	// OnWait is called with every wait that has ended and is counted: with which decision
-	// of the present block, its goroutine, its bounds and its time by cause in the order of [Causes], in ns, all of them
-	// within the window. The slice is valid during the call only.
-	OnWait func(at int, g, from, to int64, causes []int64)
+	// OnWait is called with every wait that has ended and is counted, in order.
+	OnWait func(Ended)
 	// Text and Frames read a handle of the trace's tables: a text, and a stack as
 	// lines, innermost frame first. Without them the result lacks these.
 	Text   func(handle int32) string
@@ -73,8 +71,13 @@ func (o Options) withDefaults() Options {
 type Ended struct {
 	From   int64            // since when it counts, ns
 	To     int64            // until when, ns
-	Causes [NumCauses]int64 // ns, in the order of Causes
+	Causes [NumCauses]int64 // ns, in the order of Causes; they sum to To-From
+	By     int64            // goroutine that made it runnable, or reference.NoG
+	Waker  int32            // handle of the class of By; 0 if that is not known, or there is no By
 	At     int32            // number of its start in the block of decisions
+	Kind   Kind
+	Why    reference.Why // what made its goroutine runnable
+	Begins bool          // it began in the window: where it counts in Summary.Count
 }
 
 // Bounds against hostile input.

@@ -63,9 +63,9 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 	}
 	r := Result{
 		All:    all.summary(),
-		User:   a.totals[kindUser].summary(),
-		Self:   a.totals[kindSelf].summary(),
-		System: a.totals[kindSystem].summary(),
+		User:   a.totals[KindUser].summary(),
+		Self:   a.totals[KindSelf].summary(),
+		System: a.totals[KindSystem].summary(),
 		Worst:  a.stories(a.worst, name),
 
 		OverTime: a.overTime.result(a.windowEnd() - a.opt.From),

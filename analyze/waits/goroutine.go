@@ -103,11 +103,11 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, by int32) {
 	w.to, w.why, w.p, w.nsteps = d.To, d.Why, d.P, 1
 	switch {
 	case g.flags != 0:
-		w.kind = kindSystem
+		w.kind = KindSystem
 	case d.Why == reference.WhyGosched:
-		w.kind = kindSelf
+		w.kind = KindSelf
 	default:
-		w.kind = kindUser
+		w.kind = KindUser
 	}
 	a.enqueue(wi, w, g, qi)
 }
@@ -373,17 +373,30 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 	a.totals[kind].record(e.ns)
 	c.countWaker(&e.g.woken, 1, e.ns)
 	a.told(c, e, from)
-	if kind == kindUser && e.ns > min(a.worstMin, c.worstMin) {
+	if kind == KindUser && e.ns > min(a.worstMin, c.worstMin) {
 		a.consider(e)
 	}
+}
+
+// endedWait is a wait, from a time on, as others see it.
+func (a *Accumulator) endedWait(e *ended, from int64) Ended {
+	w, woken := e.w, &e.g.woken
+	out := Ended{
+		From: from, To: from + e.ns, Causes: *e.causes, At: int32(a.at), Kind: w.kind,
+		By: woken.by, Why: woken.why, Begins: a.focus == nil || a.begins(e.g, w.ready),
+	}
+	if woken.class != none {
+		out.Waker = a.classes[woken.class].id
+	}
+	return out
 }
 
 // told adds the time of a wait, from a time on, to what is told over time.
 func (a *Accumulator) told(c *class, e *ended, from int64) {
 	if a.opt.OnWait != nil {
-		a.opt.OnWait(a.at, e.g.id, from, from+e.ns, e.causes[:])
+		a.opt.OnWait(a.endedWait(e, from))
 	}
-	if e.w.kind == kindUser {
+	if e.w.kind == KindUser {
 		if a.focus != nil {
 			settle(e.causes)
 		}

@@ -31,8 +31,8 @@ type oracle struct {
 	held    map[oHold]float64
 	reason  int32                // handle
 	long    map[[2]int64]float64 // class or -1-kind, run interval
-	open    map[waitKind]int64
-	openNs  map[waitKind]int64
+	open    map[Kind]int64
+	openNs  map[Kind]int64
 }
 
 // oHold is a class that waits and what held a P meanwhile.
@@ -61,7 +61,7 @@ type oGor struct {
 	from    int64 // running since, or -1
 	waiting bool
 	ready   int64
-	kind    waitKind
+	kind    Kind
 	queue   oQueue
 	path    []oQueue // queue in each scene since ready
 	first   int      // first scene
@@ -97,7 +97,7 @@ type oState struct {
 type oWait struct {
 	g        int64
 	class    int32
-	kind     waitKind
+	kind     Kind
 	from, to int64
 	causes   [numCauses]int64
 	queue    oQueue // last one of some length
@@ -108,7 +108,7 @@ func newOracle(slice int64) *oracle {
 	return &oracle{
 		slice: slice, stopper: -1, ps: map[int32]*oProc{}, gs: map[int64]*oGor{},
 		starts: map[int32]int64{}, running: map[int32]int64{}, charged: map[[2]int32]float64{}, held: map[oHold]float64{},
-		long: map[[2]int64]float64{}, open: map[waitKind]int64{}, openNs: map[waitKind]int64{},
+		long: map[[2]int64]float64{}, open: map[Kind]int64{}, openNs: map[Kind]int64{},
 	}
 }
 
@@ -293,11 +293,11 @@ func (o *oracle) add(d *reference.Decision) {
 		o.leave(d.G, g, false)
 		o.seq++
 		g.seq, g.waiting, g.ready, g.queue, g.path, g.first = o.seq, true, o.now, o.queueOf(d), nil, len(o.scenes)
-		g.kind = kindUser
+		g.kind = KindUser
 		if g.flags != 0 {
-			g.kind = kindSystem
+			g.kind = KindSystem
 		} else if d.Why == reference.WhyGosched {
-			g.kind = kindSelf
+			g.kind = KindSelf
 		}
 	case reference.KindMove:
 		if g := o.gs[d.G]; g != nil && g.waiting {

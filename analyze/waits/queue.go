@@ -13,17 +13,18 @@ import "math/bits"
 const (
 	slotOthers = 0
 	numNamed   = 17
-	slotKinds  = numNamed // + waitKind
+	slotKinds  = numNamed // + Kind
 	numSlots   = slotKinds + int(numKinds)
 )
 
-// waitKind says in which totals a wait counts, besides that of all waits.
-type waitKind uint8
+// Kind says in which [Summary] of a [Result] a wait counts, besides All.
+type Kind uint8
 
+// The kinds of waits.
 const (
-	kindUser waitKind = iota
-	kindSelf
-	kindSystem
+	KindUser   Kind = iota // of the program's goroutines
+	KindSelf               // after runtime.Gosched
+	KindSystem             // of the runtime's and the tracer's
 	numKinds
 )
 
@@ -68,14 +69,14 @@ func (q *queue) begin(x int64) {
 
 // count adds d goroutines to a slot and to their kind, at x on the clock. Both are in
 // use.
-func (q *queue) count(slot uint8, k waitKind, d, x int64) {
+func (q *queue) count(slot uint8, k Kind, d, x int64) {
 	q.len += int32(d)
 	q.slots[slot&31].add(d, x)
 	q.slots[(slotKinds+k)&31].add(d, x)
 }
 
 // use takes a slot and that of a kind into use.
-func (q *queue) use(slot uint8, k waitKind) {
+func (q *queue) use(slot uint8, k Kind) {
 	if s := slotSet(1)<<(slot&31) | 1<<((slotKinds+k)&31); q.used&s != s {
 		q.useNew(s)
 	}

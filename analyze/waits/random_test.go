@@ -61,7 +61,7 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 			classes[w.class] = &oTotal{}
 		}
 		classes[w.class].add(&w)
-		if w.kind == kindUser && w.to > w.from {
+		if w.kind == KindUser && w.to > w.from {
 			want[id{w.g, w.from, w.to}] = w
 		}
 	}
@@ -94,7 +94,7 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 		}
 		return nil
 	}
-	for k, s := range map[waitKind]*Summary{kindUser: &r.User, kindSelf: &r.Self, kindSystem: &r.System} {
+	for k, s := range map[Kind]*Summary{KindUser: &r.User, KindSelf: &r.Self, KindSystem: &r.System} {
 		if err := compare(fmt.Sprint("kind ", k), &totals[k], s); err != nil {
 			return err
 		}

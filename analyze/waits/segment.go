@@ -43,7 +43,7 @@ type wait struct {
 	p        int32   // of its first step
 	nsteps   int32
 	slot     uint8 // in queue
-	kind     waitKind
+	kind     Kind
 	moved    bool
 	to       reference.Queue // of its first step
 	why      reference.Why   // of the same

@@ -70,11 +70,13 @@ var rules = []rule{
 	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/quantity", "internal/vocabulary"), []string{"github.com/go-echarts/go-echarts/v2"}},
 	{"report", in("reference", "analyze", "replay", "compare", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), nil},
 
+	{"export", in("reference", "analyze", "internal/term"), []string{"github.com/google/pprof"}},
+
 	// A module of its own, for programs that want little else.
 	{"capture/example", in("capture"), nil},
 	{"capture", nil, nil},
 
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "internal/files", "internal/guard", "internal/quantity", "internal/term"), []string{"github.com/spf13"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "internal/files", "internal/guard", "internal/quantity", "internal/term"), []string{"github.com/spf13"}},
 
 	{"internal/quantity", nil, nil},
 	{"internal/vocabulary", in("reference", "analyze"), nil}, // its tests do

@@ -425,7 +425,7 @@ func accounts(ds []reference.Decision) [][]int64 {
 	var out [][]int64
 	a := waits.New(waits.Options{
 		Worst: -1, WorstPerClass: -1,
-		OnWait: func(_ int, _, _, _ int64, causes []int64) { out = append(out, slices.Clone(causes)) },
+		OnWait: func(w waits.Ended) { out = append(out, w.Causes[:]) },
 	})
 	ledger.NewFeed(a.Add).AddAll(ds)
 	return out

@@ -1,0 +1,61 @@
+package analyze
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// Observer sees the decisions, their notes and the waits of an analysis as it goes on: for
+// what hands on each of them, where a [Result] has sums.
+type Observer interface {
+	// Begin is called once, before the first block.
+	Begin(Lookup)
+	// Observe is called with each block of decisions, in order, and the waits that ended
+	// in it and count. It is called from a goroutine of its own; its last call is over when
+	// Run returns. Blocks are those of the whole trace, waits those of Options.Focus. Both
+	// are valid during the call only. An error ends the analysis.
+	Observe(b *ledger.Block, ended []Wait) error
+}
+
+// Wait is a wait that has ended, and where its goroutine had stopped before.
+type Wait struct {
+	waits.Ended
+	Stack int32 // handle; 0 is none
+	Place stacks.Place
+}
+
+// Lookup tells an Observer what decisions are about.
+type Lookup struct {
+	// Class returns the name of the class with a handle; empty if it is not known.
+	Class func(class int32) string
+	// Frames returns the stack with a handle, innermost frame first. It is to be called
+	// after Run only.
+	Frames func(stack int32) []stacks.Frame
+	// Chosen reports whether Options.Focus is about a goroutine, of the class with a
+	// handle. It is to be called in Observe only.
+	Chosen func(g int64, class int32) bool
+}
+
+// lookup is what the Observer may ask.
+func (a *analysis) lookup() Lookup {
+	l := Lookup{
+		Class:  func(class int32) string { return a.className(class).shown },
+		Frames: a.places,
+		Chosen: func(int64, int32) bool { return true },
+	}
+	if a.chosen != nil {
+		l.Chosen = a.selection().Has
+	}
+	return l
+}
+
+// observe hands the Observer a block, unless something has failed before.
+func (a *analysis) observe(b *block) {
+	if a.failed.err.Load() != nil {
+		return
+	}
+	if err := a.Observer.Observe(&b.Block, b.observed); err != nil {
+		a.failed.fail(err)
+	}
+}

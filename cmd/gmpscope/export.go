@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/export/pprof"
+)
+
+func (a *app) export() *cobra.Command {
+	formats := []*cobra.Command{a.exportPprof()}
+	var names []string
+	for _, c := range formats {
+		names = append(names, c.Name())
+	}
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the analysis for another tool",
+		Long: `Export writes what the analysis found in a format that another tool reads.
+docs/export.md says what each holds, and how to open it.`,
+		Example: `  gmpscope export pprof trace.out -o waits.pprof && go tool pprof -http=: waits.pprof`,
+		Args: func(_ *cobra.Command, args []string) error {
+			known := strings.Join(names, ", ")
+			if len(args) == 0 {
+				return usagef("name a format: %s", known)
+			}
+			return usagef("there is no format %q: there are %s", args[0], known)
+		},
+		RunE: func(*cobra.Command, []string) error { return nil }, // Args refuses whatever there is
+	}
+	cmd.AddCommand(formats...)
+	return cmd
+}
+
+// exporting holds the flags of the formats.
+type exporting struct {
+	reading
+	output string
+}
+
+func (x *exporting) flags(cmd *cobra.Command, usage string) {
+	x.reading.flags(cmd.Flags())
+	x.pathFlag(cmd.Flags())
+	x.focusing.flags(cmd.Flags())
+	cmd.Flags().StringVarP(&x.output, "output", "o", "", usage)
+}
+
+// check is an error if the flags make no sense.
+func (x *exporting) check() error {
+	if x.output == "" {
+		return usagef("name what to write with -o")
+	}
+	return x.reading.check()
+}
+
+// exporter is the writer of a format.
+type exporter interface {
+	analyze.Observer
+	// Finish writes what was not written before.
+	Finish(*analyze.Result) error
+}
+
+// exportFile writes the analysis of a trace to the file that -o names.
+func (a *app) exportFile(ctx context.Context, trace string, x exporting, to func(io.Writer) exporter) error {
+	if err := x.check(); err != nil {
+		return err
+	}
+	if err := a.reads("the trace", trace); err != nil {
+		return err
+	}
+	if _, err := a.configure(ctx, x.reading); err != nil {
+		return err
+	}
+	out, err := a.create(ctx, "-o", x.output)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := a.exportTo(ctx, trace, x, to(out)); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// exportTo has an exporter write the analysis of a trace.
+func (a *app) exportTo(ctx context.Context, trace string, x exporting, to exporter) error {
+	res, err := a.analyze(ctx, trace, x.reading, func(_ input.Header, o *analyze.Options) { o.Observer = to })
+	if err != nil {
+		return err
+	}
+	x.name(res)
+	if err := to.Finish(res); err != nil {
+		return fmt.Errorf("exporting: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	a.warn(res.Trace.Warnings)
+	return nil
+}
+
+func (a *app) exportPprof() *cobra.Command {
+	var (
+		x   exporting
+		all bool
+	)
+	cmd := &cobra.Command{
+		Use:   "pprof TRACE -o FILE",
+		Short: "Write the waiting as a profile, for go tool pprof",
+		Long: `Export pprof writes how often, and for how long, goroutines waited for a P, by the
+stack at which they had stopped before, or were created. Each sample has the
+labels cause, class, source (the queue it was taken from) and waker (who made it
+runnable). The profile is compressed.`,
+		Example: `  gmpscope export pprof trace.out -o waits.pprof
+  go tool pprof -http=: waits.pprof
+  go tool pprof -top -tagfocus cause=behind waits.pprof
+  go tool pprof -top -diff_base before.pprof after.pprof`,
+		Args:              oneTrace,
+		ValidArgsFunction: traceFiles,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter {
+				return pprof.NewWriter(w, pprof.Options{All: all})
+			})
+		}),
+	}
+	x.flags(cmd, "write the profile to `FILE`; - is standard output")
+	cmd.Flags().BoolVar(&all, "all", false, "with the waits of the runtime's goroutines, and those after runtime.Gosched")
+	return cmd
+}

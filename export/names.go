@@ -1,0 +1,61 @@
+package export
+
+import (
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/term"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Names returns what classes are called, by their handles. They are fit to be shown: a
+// trace may name its functions as it likes.
+type Names struct {
+	lookup analyze.Lookup
+	known  map[int32]string
+}
+
+// NewNames returns the Names of an analysis.
+func NewNames(l analyze.Lookup) *Names {
+	return &Names{lookup: l, known: map[int32]string{
+		0:                 unknown,
+		waits.ClassOthers: "(other classes)",
+	}}
+}
+
+// unknown is the name of what the trace does not name.
+const unknown = "(unknown function)"
+
+// Class returns the name of a class.
+func (n *Names) Class(class int32) string {
+	name, ok := n.known[class]
+	if !ok {
+		name = Function(n.lookup.Class(class))
+		n.known[class] = name
+	}
+	return name
+}
+
+// NoWaker stands for the class of a waker where no goroutine was it, but what "why" says.
+func NoWaker(why reference.Why) string { return "(" + why.String() + ")" }
+
+// Shown is a text of the trace as it may be shown.
+func Shown(text string) string { return term.Visible(text) }
+
+// Function returns the name of a function of the trace as it may be shown.
+func Function(name string) string {
+	if name == "" {
+		return unknown
+	}
+	return Shown(name)
+}
+
+// Comments are lines about the result that each export holds: what it is of, by which
+// rules it was made, and what is missing.
+func Comments(res *analyze.Result) []string {
+	t := &res.Trace
+	out := []string{"trace: " + Shown(t.Name), "rules: Go " + t.Rules.GoVersion}
+	for _, w := range t.Warnings {
+		out = append(out, "warning: "+Shown(w))
+	}
+	return out
+}

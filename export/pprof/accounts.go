@@ -1,0 +1,92 @@
+package pprof
+
+import (
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// key tells the accounts of a profile apart. Classes and stacks are handles.
+type key struct {
+	class, stack, waker int32
+	source              reference.Source
+	why                 reference.Why // what made it runnable, if no goroutine did
+	byGoroutine         bool
+	place               place
+}
+
+// place says what the stack of a key is.
+type place uint8
+
+const (
+	notRecorded place = iota
+	stopped           // or created
+	others            // further stacks, wakers and sources of the class
+)
+
+// account is the waiting of a key, by cause.
+type account struct {
+	waits [waits.NumCauses]int64 // those whose largest cause it is
+	ns    [waits.NumCauses]int64
+}
+
+// accounts are the waiting of a trace, in the order in which their keys came up. There
+// are at most so many; what is beyond is in one account of each class, and where those
+// are as many again, in one of all.
+type accounts struct {
+	most  int
+	keys  []key
+	of    []account
+	index map[key]int32
+}
+
+// everybody is the key of what has no account of its class.
+var everybody = key{class: waits.ClassOthers, place: others}
+
+func newAccounts(most int) *accounts { return &accounts{most: most, index: map[key]int32{}} }
+
+// at returns the account of a key. The pointer is good until the next call.
+func (a *accounts) at(k key) *account {
+	if i, ok := a.index[k]; ok {
+		return &a.of[i]
+	}
+	switch n := len(a.keys); {
+	case n < a.most, k == everybody:
+	case k.place != others:
+		return a.at(key{class: k.class, place: others})
+	case n >= 2*a.most:
+		return a.at(everybody)
+	}
+	a.index[k] = int32(len(a.keys))
+	a.keys, a.of = append(a.keys, k), append(a.of, account{})
+	return &a.of[len(a.of)-1]
+}
+
+// keyOf is the key of a wait that a decision ended.
+func keyOf(w *analyze.Wait, class int32, d *reference.Decision) key {
+	k := key{class: class, stack: w.Stack, source: d.Src}
+	if w.Place != stacks.NotRecorded {
+		k.place = stopped
+	}
+	if w.By > 0 {
+		k.waker, k.byGoroutine = w.Waker, true
+	} else {
+		k.why = w.Why
+	}
+	return k
+}
+
+// add books a wait. It counts for its largest cause.
+func (a *account) add(w *analyze.Wait) {
+	largest := waits.NumCauses - 1
+	for i, ns := range &w.Causes {
+		a.ns[i] += ns
+		if ns > w.Causes[largest] {
+			largest = i
+		}
+	}
+	if w.Begins {
+		a.waits[largest]++
+	}
+}

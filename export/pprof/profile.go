@@ -1,0 +1,206 @@
+// Package pprof writes the waiting of a trace as a profile that go tool pprof reads: how
+// often, and for how long, goroutines waited for a P, by the stack at which they had
+// stopped before, or were created. It is one of the writers of
+// [github.com/gmpscope/gmpscope/export].
+//
+// Each sample has labels:
+//
+//   - cause: what the time was lost to, a [waits.Cause];
+//   - class: the class of the goroutine that waited;
+//   - source: the queue that it was taken from in the end, as "src" of dump;
+//   - waker: the class of the goroutine that made it runnable, or what did, in
+//     parentheses, as "why" of dump.
+//
+// The values of type wait sum to the waiting of the user's goroutines exactly, in all and
+// by cause ([waits.Result]). Waits that had not ended are not among them.
+package pprof
+
+import (
+	"io"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/export"
+)
+
+// Options of a [Writer]. The zero value is usable.
+type Options struct {
+	// All takes in the waits of the runtime's and the tracer's goroutines, and those after
+	// runtime.Gosched.
+	All bool
+	// Accounts is how many combinations of class, stack, source and waker are told apart.
+	// Default 1<<13.
+	Accounts int
+}
+
+// Writer sums up the waits of an analysis, of which it is the [analyze.Observer], and
+// writes the profile. Its memory does not depend on the length of the trace.
+type Writer struct {
+	out      io.Writer
+	opt      Options
+	lookup   analyze.Lookup
+	accounts *accounts
+}
+
+// NewWriter returns a Writer to out that has seen nothing.
+func NewWriter(out io.Writer, o Options) *Writer {
+	if o.Accounts <= 0 {
+		o.Accounts = 1 << 13
+	}
+	return &Writer{out: out, opt: o, accounts: newAccounts(o.Accounts)}
+}
+
+// Begin implements [analyze.Observer].
+func (w *Writer) Begin(l analyze.Lookup) { w.lookup = l }
+
+// Observe implements [analyze.Observer].
+func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
+	for i := range ended {
+		e := &ended[i]
+		if e.Kind != waits.KindUser && !w.opt.All {
+			continue
+		}
+		class := b.Classes[b.Notes[e.At].Class]
+		w.accounts.at(keyOf(e, class, &b.Decisions[e.At])).add(e)
+	}
+	return nil
+}
+
+// Finish writes the profile, gzip'd, of the analysis that had this result.
+func (w *Writer) Finish(res *analyze.Result) error {
+	b := newBuilder(w.lookup, res)
+	for i := range w.accounts.keys {
+		b.add(&w.accounts.keys[i], &w.accounts.of[i])
+	}
+	return b.profile.Write(w.out)
+}
+
+// builder makes a profile.
+type builder struct {
+	profile   profile.Profile
+	names     *export.Names
+	frames    func(stack int32) []stacks.Frame
+	stacks    map[stackOf][]*profile.Location
+	locations map[stacks.Frame]*profile.Location
+	functions map[[2]string]*profile.Function
+	labels    map[string][]string
+}
+
+// stackOf is what the locations of a sample depend on.
+type stackOf struct {
+	stack int32
+	place place
+}
+
+func newBuilder(l analyze.Lookup, res *analyze.Result) *builder {
+	b := &builder{
+		names:     export.NewNames(l),
+		frames:    l.Frames,
+		stacks:    map[stackOf][]*profile.Location{},
+		locations: map[stacks.Frame]*profile.Location{},
+		functions: map[[2]string]*profile.Function{},
+		labels:    map[string][]string{},
+	}
+	b.profile = profile.Profile{
+		SampleType:        []*profile.ValueType{{Type: "waits", Unit: "count"}, {Type: "wait", Unit: "nanoseconds"}},
+		DefaultSampleType: "wait",
+		// That it has names keeps pprof from looking for them in a binary.
+		Mapping:       []*profile.Mapping{{ID: 1, File: export.Shown(res.Trace.Program), HasFunctions: true, HasFilenames: true, HasLineNumbers: true}},
+		PeriodType:    &profile.ValueType{Type: "wait", Unit: "nanoseconds"},
+		Period:        1,
+		DurationNanos: res.EndNs() - res.BeginNs(),
+		Comments:      export.Comments(res),
+	}
+	if t, err := time.Parse(time.RFC3339Nano, res.Trace.Wall); err == nil {
+		b.profile.TimeNanos = t.UnixNano() + res.BeginNs()
+	}
+	return b
+}
+
+// add adds the samples of an account, one for each cause.
+func (b *builder) add(k *key, a *account) {
+	locations := b.locationsOf(stackOf{k.stack, k.place})
+	class, source, waker := b.label(b.names.Class(k.class)), b.label(k.source.String()), b.label(b.waker(k))
+	if k.place == others {
+		source, waker = b.label("(others)"), b.label("(others)")
+	}
+	for i, cause := range waits.Causes() {
+		if a.waits[i] == 0 && a.ns[i] == 0 {
+			continue
+		}
+		b.profile.Sample = append(b.profile.Sample, &profile.Sample{
+			Location: locations,
+			Value:    []int64{a.waits[i], a.ns[i]},
+			Label:    map[string][]string{"cause": b.label(string(cause)), "class": class, "source": source, "waker": waker},
+		})
+	}
+}
+
+// waker is what made the goroutines of an account runnable.
+func (b *builder) waker(k *key) string {
+	if k.byGoroutine {
+		return b.names.Class(k.waker)
+	}
+	return export.NoWaker(k.why)
+}
+
+// label returns a value of a label, which samples share.
+func (b *builder) label(s string) []string {
+	v, ok := b.labels[s]
+	if !ok {
+		v = []string{s}
+		b.labels[s] = v
+	}
+	return v
+}
+
+// locationsOf returns the frames of a stack, or one that says why there are none.
+func (b *builder) locationsOf(s stackOf) []*profile.Location {
+	if l, ok := b.stacks[s]; ok {
+		return l
+	}
+	var out []*profile.Location
+	for _, f := range b.frames(s.stack) {
+		out = append(out, b.location(f))
+	}
+	if len(out) == 0 {
+		out = append(out, b.location(stacks.Frame{Function: noStack(s.place)}))
+	}
+	b.stacks[s] = out
+	return out
+}
+
+// noStack says why there is no stack.
+func noStack(p place) string {
+	if p == others {
+		return "(other stacks)"
+	}
+	return "(stack not recorded)"
+}
+
+func (b *builder) location(f stacks.Frame) *profile.Location {
+	l, ok := b.locations[f]
+	if !ok {
+		l = &profile.Location{ID: uint64(len(b.locations) + 1), Mapping: b.profile.Mapping[0], Line: []profile.Line{{Function: b.function(f), Line: f.Line}}}
+		b.locations[f] = l
+		b.profile.Location = append(b.profile.Location, l)
+	}
+	return l
+}
+
+func (b *builder) function(f stacks.Frame) *profile.Function {
+	name, file := export.Function(f.Function), export.Shown(f.File)
+	k := [2]string{name, file}
+	fn, ok := b.functions[k]
+	if !ok {
+		fn = &profile.Function{ID: uint64(len(b.functions) + 1), Name: name, SystemName: name, Filename: file}
+		b.functions[k] = fn
+		b.profile.Function = append(b.profile.Function, fn)
+	}
+	return fn
+}
