@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -35,6 +36,10 @@ type Lookup struct {
 	// Chosen reports whether Options.Focus is about a goroutine, of the class with a
 	// handle. It is to be called in Observe only.
 	Chosen func(g int64, class int32) bool
+	// Focus is Options.Focus.
+	Focus focus.Focus
+	// Reduced reports whether the trace is an old one, of which queues are not rebuilt.
+	Reduced bool
 }
 
 // lookup is what the Observer may ask.
@@ -43,6 +48,7 @@ func (a *analysis) lookup() Lookup {
 		Class:  func(class int32) string { return a.className(class).shown },
 		Frames: a.places,
 		Chosen: func(int64, int32) bool { return true },
+		Focus:  a.Focus, Reduced: a.src.Header().V1,
 	}
 	if a.chosen != nil {
 		l.Chosen = a.selection().Has

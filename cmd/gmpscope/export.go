@@ -10,11 +10,12 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/export/perfetto"
 	"github.com/gmpscope/gmpscope/export/pprof"
 )
 
 func (a *app) export() *cobra.Command {
-	formats := []*cobra.Command{a.exportPprof()}
+	formats := []*cobra.Command{a.exportPprof(), a.exportPerfetto()}
 	var names []string
 	for _, c := range formats {
 		names = append(names, c.Name())
@@ -131,5 +132,26 @@ runnable). The profile is compressed.`,
 	}
 	x.flags(cmd, "write the profile to `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&all, "all", false, "with the waits of the runtime's goroutines, and those after runtime.Gosched")
+	return cmd
+}
+
+func (a *app) exportPerfetto() *cobra.Command {
+	var x exporting
+	cmd := &cobra.Command{
+		Use:   "perfetto TRACE -o FILE",
+		Short: "Write what the scheduler did, for the Perfetto UI",
+		Long: `Export perfetto writes a trace that ui.perfetto.dev and Perfetto's trace processor
+open: the run intervals of goroutines on each P and each thread, the lengths of
+the run queues, arrows for wake-ups and steals, and the findings.`,
+		Example: `  gmpscope export perfetto trace.out -o trace.perfetto
+  gmpscope export perfetto trace.out --from 1.2s --to 1.5s -o window.perfetto`,
+		Args:              oneTrace,
+		ValidArgsFunction: traceFiles,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter { return perfetto.NewWriter(w) })
+		}),
+	}
+	x.flags(cmd, "write the trace to `FILE`; - is standard output")
+	x.configFlag(cmd)
 	return cmd
 }

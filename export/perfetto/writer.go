@@ -1,0 +1,353 @@
+// Package perfetto writes what the scheduler did as a trace for the Perfetto UI
+// (ui.perfetto.dev) and its trace processor. It is one of the writers of
+// [github.com/gmpscope/gmpscope/export].
+//
+//   - "Ps" has a track for each P, and "threads" one for each thread, with the run
+//     intervals of goroutines, each named by the class of its goroutine.
+//   - "P n run queue" and "global run queue" are the lengths of the queues, wherever a
+//     decision tells another one: "ll" and "gl" of dump. "runnable" is the number of
+//     goroutines that wait for a P.
+//   - Arrows (flows) lead from a "wakes" to the run interval of the goroutine that was made
+//     runnable, and from a "stolen" on the P that lost a goroutine to the run interval with
+//     which it began on the other.
+//   - "findings" has a slice for each finding, named by its ID, in the window in which it
+//     shows worst.
+//   - "trace" says what was exported, and what is missing.
+//
+// Times are those of dump: ns since the first event. Packets are not in the order of
+// their times: a run interval is written when it is over.
+package perfetto
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/export"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Bounds against hostile input. Further threads and Ps have no track.
+const (
+	maxThreads = 1 << 14
+	maxPs      = 1 << 13
+)
+
+// Writer writes the trace of an analysis, of which it is the [analyze.Observer]. Its
+// memory depends on the number of goroutines alive at one time, of classes, Ps and threads.
+type Writer struct {
+	out    packets
+	names  *export.Names
+	lookup analyze.Lookup
+	window export.Window
+	runs   *export.Runs
+	now    int64
+
+	tracks      uint64 // so many have a number
+	ps          map[int32]*track
+	threads     map[int64]*track
+	global      gauge
+	runnable    gauge
+	left        int              // threads and Ps without a track
+	classes     map[int32]uint64 // numbers of names of events
+	annotations map[string]uint64
+	lastFlow    uint64
+	arrows      []arrows // by slot
+}
+
+// track is that of a P or a thread.
+type track struct {
+	slices uint64
+	queue  gauge // of a P
+}
+
+// gauge is a counter.
+type gauge struct {
+	name  string
+	rank  int64  // among the others
+	track uint64 // 0: none yet
+	value int64  // that was written last
+}
+
+// arrows are the flows that end where a goroutine starts; 0 is none.
+type arrows struct{ wake, steal uint64 }
+
+// Numbers of the tracks that others are part of, and of those there is one of.
+const (
+	psTrack = iota + 1
+	threadsTrack
+	queuesTrack
+	findingsTrack
+	traceTrack
+	lastFixed
+)
+
+// NewWriter returns a Writer to out.
+func NewWriter(out io.Writer) *Writer {
+	w := &Writer{
+		out: packets{w: bufio.NewWriterSize(out, 256<<10)},
+		ps:  map[int32]*track{}, threads: map[int64]*track{}, tracks: lastFixed,
+		global: gauge{name: "global run queue", rank: -1}, runnable: gauge{name: "runnable", rank: -2},
+		classes: map[int32]uint64{}, annotations: map[string]uint64{},
+	}
+	w.runs = export.NewRuns(w.run)
+	return w
+}
+
+// Begin implements [analyze.Observer].
+func (w *Writer) Begin(l analyze.Lookup) {
+	w.lookup, w.names = l, export.NewNames(l)
+	w.window = export.Window{From: l.Focus.From, To: l.Focus.To}
+}
+
+// Observe implements [analyze.Observer].
+func (w *Writer) Observe(b *ledger.Block, _ []analyze.Wait) error {
+	if !w.out.begun {
+		if err := w.describe(); err != nil {
+			return err
+		}
+	}
+	if int(b.Slots) > len(w.arrows) {
+		w.arrows = append(w.arrows, make([]arrows, int(b.Slots)-len(w.arrows))...)
+	}
+	for i := range b.Decisions {
+		if b.Decisions[i].Kind.Annotates() {
+			continue
+		}
+		w.now = max(w.now, b.Decisions[i].Time)
+		if err := w.runs.Add(b, i); err != nil {
+			return err
+		}
+		if !w.window.Has(w.now) {
+			continue
+		}
+		if err := w.decision(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe writes the tracks that do not depend on the trace.
+func (w *Writer) describe() error {
+	for _, d := range []descriptor{
+		{uuid: traceTrack, name: "trace"},
+		{uuid: findingsTrack, name: "findings"},
+		{uuid: queuesTrack, name: "queues", ordered: true},
+		{uuid: psTrack, name: "Ps", ordered: true},
+		{uuid: threadsTrack, name: "threads", ordered: true},
+	} {
+		if err := w.out.describe(&d); err != nil {
+			return err
+		}
+	}
+	for i, name := range []string{noteG, noteSource, noteWait, noteWhy, noteThief, noteBatch} {
+		w.annotations[name] = uint64(i + 1)
+		if err := w.out.intern(internedAnnotationNames, uint64(i+1), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The names of annotations that come often.
+const (
+	noteG      = "goroutine"
+	noteSource = "source"
+	noteWait   = "wait_ns"
+	noteWhy    = "why"
+	noteThief  = "thief"
+	noteBatch  = "batch"
+)
+
+// decision writes the counters and the beginnings of arrows.
+func (w *Writer) decision(b *ledger.Block, i int) error {
+	d, n := &b.Decisions[i], &b.Notes[i]
+	switch d.Kind {
+	case reference.KindReady:
+		if err := w.wake(b, i); err != nil {
+			return err
+		}
+	case reference.KindStart:
+		if err := w.steal(d, n); err != nil {
+			return err
+		}
+	}
+	if !w.lookup.Reduced {
+		if err := w.lengths(d); err != nil {
+			return err
+		}
+	}
+	return w.count(&w.runnable, int64(n.Runnable))
+}
+
+// lengths writes the lengths of the queues that a decision tells.
+func (w *Writer) lengths(d *reference.Decision) error {
+	p, err := w.p(d.P)
+	if p != nil && err == nil {
+		err = w.count(&p.queue, int64(d.Local))
+	}
+	if err != nil {
+		return err
+	}
+	return w.count(&w.global, int64(d.Global))
+}
+
+// count writes the value of a counter if it is another than the last.
+func (w *Writer) count(c *gauge, value int64) error {
+	switch {
+	case c.track == 0:
+		c.track = w.newTrack()
+		if err := w.out.describe(&descriptor{uuid: c.track, parent: queuesTrack, name: c.name, counts: true, rank: c.rank}); err != nil {
+			return err
+		}
+	case c.value == value:
+		return nil
+	}
+	c.value = value
+	return w.out.add(&event{at: w.now, kind: counter, track: c.track, value: value})
+}
+
+// wake begins the arrow to a goroutine from the one that made it runnable.
+func (w *Writer) wake(b *ledger.Block, i int) error {
+	d, n := &b.Decisions[i], &b.Notes[i]
+	w.arrows[n.G].wake = 0
+	by := b.Waker(i)
+	if by == 0 || !w.lookup.Chosen(d.G, d.Class) {
+		return nil
+	}
+	p, err := w.p(w.runs.On(by))
+	if p == nil || err != nil {
+		return err
+	}
+	w.arrows[n.G].wake, err = w.arrow(p, "wakes", d.G)
+	return err
+}
+
+// steal begins the arrow to a goroutine that starts from the P that it was stolen from.
+func (w *Writer) steal(d *reference.Decision, n *ledger.Note) error {
+	w.arrows[n.G].steal = 0
+	if d.Src != reference.SrcSteal && d.Src != reference.SrcStealRunnext || !w.lookup.Chosen(d.G, d.Class) {
+		return nil
+	}
+	p, err := w.p(d.Victim)
+	if p == nil || err != nil {
+		return err
+	}
+	w.out.noteInt(w.annotations[noteThief], int64(d.P))
+	w.out.noteInt(w.annotations[noteBatch], int64(d.Batch))
+	w.arrows[n.G].steal, err = w.arrow(p, "stolen", d.G)
+	return err
+}
+
+// arrow writes an instant on the track of a P, about goroutine g, from which an arrow
+// begins, and returns the number of the arrow.
+func (w *Writer) arrow(p *track, name string, g int64) (uint64, error) {
+	w.lastFlow++
+	w.out.noteInt(w.annotations[noteG], g)
+	return w.lastFlow, w.out.add(&event{at: w.now, kind: instant, track: p.slices, name: name, flows: []uint64{w.lastFlow}})
+}
+
+// run writes a run interval, on the tracks of its P and its thread.
+func (w *Writer) run(r *export.Run) error {
+	a := w.arrows[r.Slot]
+	w.arrows[r.Slot] = arrows{}
+	from, to, ok := w.window.Cut(r.FromNs, r.ToNs)
+	if !ok || !w.lookup.Chosen(r.G, r.Class) {
+		return nil
+	}
+	name, err := w.class(r.Class)
+	if err != nil {
+		return err
+	}
+	p, err := w.p(r.P)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		begin := event{at: from, kind: sliceBegin, track: p.slices, nameIID: name}
+		for _, id := range []uint64{a.wake, a.steal} {
+			if id != 0 && from == r.FromNs {
+				begin.terminating = append(begin.terminating, id)
+			}
+		}
+		w.note(r)
+		if err := w.slice(&begin, to); err != nil {
+			return err
+		}
+	}
+	m, err := w.thread(r.M)
+	if m == nil || err != nil {
+		return err
+	}
+	w.out.noteInt(w.annotations[noteG], r.G)
+	return w.slice(&event{at: from, kind: sliceBegin, track: m.slices, nameIID: name}, to)
+}
+
+// note notes what is known of a run interval.
+func (w *Writer) note(r *export.Run) {
+	w.out.noteInt(w.annotations[noteG], r.G)
+	if r.Started {
+		w.out.noteString(w.annotations[noteSource], r.Source.String())
+	}
+	if r.WaitNs >= 0 {
+		w.out.noteInt(w.annotations[noteWait], r.WaitNs)
+	}
+	if r.StopWhy != reference.WhyUnknown {
+		w.out.noteString(w.annotations[noteWhy], r.StopWhy.String())
+	}
+}
+
+// slice writes the beginning of a slice, and its end.
+func (w *Writer) slice(begin *event, to int64) error {
+	if err := w.out.add(begin); err != nil {
+		return err
+	}
+	return w.out.add(&event{at: to, kind: sliceEnd, track: begin.track})
+}
+
+// class returns the number of the name of a class.
+func (w *Writer) class(class int32) (uint64, error) {
+	if iid, ok := w.classes[class]; ok {
+		return iid, nil
+	}
+	iid := uint64(len(w.classes) + 1)
+	w.classes[class] = iid
+	return iid, w.out.intern(internedEventNames, iid, w.names.Class(class))
+}
+
+// p returns the track of a P; nil if it has none.
+func (w *Writer) p(p int32) (*track, error) {
+	if t := w.ps[p]; t != nil || p < 0 {
+		return t, nil
+	}
+	if len(w.ps) == maxPs {
+		w.left++
+		return nil, nil
+	}
+	t := &track{slices: w.newTrack(), queue: gauge{name: fmt.Sprintf("P %d run queue", p), rank: int64(p)}}
+	w.ps[p] = t
+	return t, w.out.describe(&descriptor{uuid: t.slices, parent: psTrack, name: fmt.Sprintf("P %d", p), rank: int64(p)})
+}
+
+// thread returns the track of a thread; nil if it has none.
+func (w *Writer) thread(m int64) (*track, error) {
+	if t := w.threads[m]; t != nil || m < 0 {
+		return t, nil
+	}
+	if len(w.threads) == maxThreads {
+		w.left++
+		return nil, nil
+	}
+	t := &track{slices: w.newTrack()}
+	w.threads[m] = t
+	return t, w.out.describe(&descriptor{uuid: t.slices, parent: threadsTrack, name: fmt.Sprintf("thread %d", m), rank: min(m, math.MaxInt32)})
+}
+
+func (w *Writer) newTrack() uint64 {
+	w.tracks++
+	return w.tracks
+}
