@@ -229,7 +229,6 @@ func (w *Writer) wake(b *ledger.Block, i int) error {
 
 // steal begins the arrow to a goroutine that starts from the P that it was stolen from.
 func (w *Writer) steal(d *reference.Decision, n *ledger.Note) error {
-	w.arrows[n.G].steal = 0
 	if d.Src != reference.SrcSteal && d.Src != reference.SrcStealRunnext || !w.lookup.Chosen(d.G, d.Class) {
 		return nil
 	}

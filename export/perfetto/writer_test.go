@@ -273,7 +273,7 @@ func running(c contents, group string) map[string]int64 {
 // TestFlows follows the arrows: each steal and each wake-up by a goroutine that ran has
 // one, to where the goroutine starts.
 func TestFlows(t *testing.T) {
-	for _, name := range []string{"steal-small-go1.24-p2", "mutex-go1.26-p4"} {
+	for _, name := range []string{"steal-small-go1.24-p2", "mutex-go1.26-p4", "blocking-syscalls-go1.26-p4", "network-go1.26-p4"} {
 		c, _, ds := exported(t, name, focus.Focus{})
 		var ended, late int
 		for _, list := range c.slices {
