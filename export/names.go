@@ -2,6 +2,7 @@ package export
 
 import (
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
@@ -56,6 +57,18 @@ func Comments(res *analyze.Result) []string {
 	out := []string{"trace: " + Shown(t.Name), "rules: Go " + t.Rules.GoVersion}
 	for _, w := range t.Warnings {
 		out = append(out, "warning: "+Shown(w))
+	}
+	return out
+}
+
+// Evidence are lines about the numbers of a finding.
+func Evidence(f *findings.Finding) []string {
+	out := make([]string, len(f.Evidence))
+	for i, e := range f.Evidence {
+		out[i] = Shown(e.What + ": " + e.Value)
+		if e.Limit != "" {
+			out[i] += " (threshold: " + Shown(e.Limit) + ")"
+		}
 	}
 	return out
 }

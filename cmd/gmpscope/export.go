@@ -2,20 +2,26 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/export/parquet"
 	"github.com/gmpscope/gmpscope/export/perfetto"
 	"github.com/gmpscope/gmpscope/export/pprof"
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 func (a *app) export() *cobra.Command {
-	formats := []*cobra.Command{a.exportPprof(), a.exportPerfetto()}
+	formats := []*cobra.Command{a.exportPprof(), a.exportPerfetto(), a.exportParquet()}
 	var names []string
 	for _, c := range formats {
 		names = append(names, c.Name())
@@ -154,4 +160,82 @@ the run queues, arrows for wake-ups and steals, and the findings.`,
 	x.flags(cmd, "write the trace to `FILE`; - is standard output")
 	x.configFlag(cmd)
 	return cmd
+}
+
+func (a *app) exportParquet() *cobra.Command {
+	var x exporting
+	cmd := &cobra.Command{
+		Use:   "parquet TRACE -o FOLDER",
+		Short: "Write waits, starts and run intervals as tables, for a database",
+		Long: `Export parquet writes tables in the format Apache Parquet into a folder:
+waits.parquet, starts.parquet, runs.parquet, classes.parquet, findings.parquet.
+DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
+		Example: `  gmpscope export parquet trace.out -o tables
+  duckdb -c "select class, sum(behind_ns) from 'tables/waits.parquet' group by class order by 2 desc"`,
+		Args:              oneTrace,
+		ValidArgsFunction: traceFiles,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			return a.exportTables(ctx, args[0], x)
+		}),
+	}
+	x.flags(cmd, "write the tables into `FOLDER`, which is made if it does not exist")
+	x.configFlag(cmd)
+	return cmd
+}
+
+// exportTables writes the tables of a trace into the folder that -o names.
+func (a *app) exportTables(ctx context.Context, trace string, x exporting) (err error) {
+	if err := x.check(); err != nil {
+		return err
+	}
+	if x.output == "-" {
+		return usagef("-o -: the tables are several files: name a folder")
+	}
+	if err := a.reads("the trace", trace); err != nil {
+		return err
+	}
+	if _, err := a.configure(ctx, x.reading); err != nil {
+		return err
+	}
+	made, err := makeFolder(x.output)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && made {
+			os.Remove(x.output) // unless somebody put something into it
+		}
+	}()
+	var outs []*files.Output
+	var to [5]io.Writer
+	for i, name := range parquet.Files() {
+		out, err := a.create(ctx, "-o", filepath.Join(x.output, name))
+		if err != nil {
+			return err
+		}
+		defer out.Discard()
+		to[i], outs = out, append(outs, out)
+	}
+	if err := a.exportTo(ctx, trace, x, parquet.NewWriter(to)); err != nil {
+		return err
+	}
+	for _, out := range outs {
+		if err := out.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeFolder makes a folder, and reports whether it was not there before.
+func makeFolder(name string) (made bool, err error) {
+	err = os.Mkdir(name, 0o777)
+	if !errors.Is(err, fs.ErrExist) {
+		return err == nil, err
+	}
+	st, err := os.Stat(name)
+	if err == nil && !st.IsDir() {
+		return false, usagef("-o %s: is no folder", name)
+	}
+	return false, err
 }

@@ -55,8 +55,8 @@ func (w *Writer) findings(list []findings.Finding) error {
 
 func (w *Writer) finding(f *findings.Finding, on uint64) error {
 	texts := []note{{"title", f.Title}, {"severity", string(f.Severity)}, {"basis", f.Basis}}
-	for i, e := range f.Evidence {
-		texts = append(texts, note{fmt.Sprintf("evidence %d", i+1), evidence(&e)})
+	for i, s := range export.Evidence(f) {
+		texts = append(texts, note{fmt.Sprintf("evidence %d", i+1), s})
 	}
 	for i, s := range f.Advice {
 		texts = append(texts, note{fmt.Sprintf("advice %d", i+1), s})
@@ -70,15 +70,6 @@ func (w *Writer) finding(f *findings.Finding, on uint64) error {
 	}
 	w.out.noteInt(cost, f.CostNs)
 	return w.slice(&event{at: f.FromNs, kind: sliceBegin, track: on, name: f.ID}, f.ToNs)
-}
-
-// evidence is a line about a number.
-func evidence(e *findings.Evidence) string {
-	s := e.What + ": " + e.Value
-	if e.Limit != "" {
-		s += " (threshold: " + e.Limit + ")"
-	}
-	return s
 }
 
 // about writes what the trace is.

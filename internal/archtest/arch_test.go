@@ -70,7 +70,7 @@ var rules = []rule{
 	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/quantity", "internal/vocabulary"), []string{"github.com/go-echarts/go-echarts/v2"}},
 	{"report", in("reference", "analyze", "replay", "compare", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), nil},
 
-	{"export", in("reference", "analyze", "internal/term"), []string{"github.com/google/pprof", "google.golang.org/protobuf"}},
+	{"export", in("reference", "analyze", "internal/term"), []string{"github.com/google/pprof", "google.golang.org/protobuf", "github.com/parquet-go/parquet-go"}},
 
 	// A module of its own, for programs that want little else.
 	{"capture/example", in("capture"), nil},

@@ -1,0 +1,197 @@
+// Package parquet writes an analysis as tables that databases and data frames read, in the
+// format Apache Parquet. It is one of the writers of
+// [github.com/gmpscope/gmpscope/export].
+//
+// There is a file for waits, starts and run intervals, with a row for each of them, and
+// one for classes and findings. The types [Wait], [Start], [Run], [Class] and [Finding] are
+// the rows. Times are ns; those that name an instant count from the first event of the
+// trace. The metadata of each file has, under "gmpscope", of which trace it is, and what is
+// missing.
+package parquet
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/export"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Files are the names of the files.
+func Files() []string {
+	return []string{"waits.parquet", "starts.parquet", "runs.parquet", "classes.parquet", "findings.parquet"}
+}
+
+// Writer writes the tables of an analysis, of which it is the [analyze.Observer]. Its
+// memory depends on the number of goroutines alive at one time and of classes; and a
+// Parquet file has an index at its end, of some KB for each 65,536 rows.
+type Writer struct {
+	lookup analyze.Lookup
+	names  *export.Names
+	window export.Window
+	follow *export.Runs
+	now    int64
+
+	waits    *table[Wait]
+	starts   *table[Start]
+	runs     *table[Run]
+	classes  *table[Class]
+	findings *table[Finding]
+}
+
+// NewWriter returns a Writer to these files, in the order of [Files].
+func NewWriter(files [5]io.Writer) *Writer {
+	w := &Writer{
+		waits: newTable[Wait](files[0]), starts: newTable[Start](files[1]), runs: newTable[Run](files[2]),
+		classes: newTable[Class](files[3]), findings: newTable[Finding](files[4]),
+	}
+	w.follow = export.NewRuns(w.run)
+	return w
+}
+
+// Begin implements [analyze.Observer].
+func (w *Writer) Begin(l analyze.Lookup) {
+	w.lookup, w.names = l, export.NewNames(l)
+	w.window = export.Window{From: l.Focus.From, To: l.Focus.To}
+}
+
+// Observe implements [analyze.Observer].
+func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
+	for i := range ended {
+		if err := w.wait(b, &ended[i]); err != nil {
+			return err
+		}
+	}
+	for i := range b.Decisions {
+		d := &b.Decisions[i]
+		if d.Kind.Annotates() {
+			continue
+		}
+		w.now = max(w.now, d.Time)
+		if err := w.follow.Add(b, i); err != nil {
+			return err
+		}
+		if d.Kind == reference.KindStart {
+			if err := w.start(b, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var kinds = [...]string{waits.KindUser: "user", waits.KindSelf: "self", waits.KindSystem: "system"}
+
+func (w *Writer) wait(b *ledger.Block, e *analyze.Wait) error {
+	d := &b.Decisions[e.At]
+	class := b.Classes[b.Notes[e.At].Class]
+	row := Wait{
+		Goroutine: d.G, Class: w.names.Class(class), ClassID: class, Kind: kinds[e.Kind],
+		ReadyNs: e.From, StartNs: e.To, WaitNs: e.To - e.From,
+		Queue: d.Src.String(), Waker: export.NoWaker(e.Why), P: d.P, Begins: e.Begins, Basis: d.Basis.String(),
+	}
+	row.Causes.of(&e.Causes)
+	if e.By > 0 {
+		row.Waker, row.WakerGoroutine = w.names.Class(e.Waker), new(e.By)
+	}
+	return w.waits.add(&row)
+}
+
+func (w *Writer) start(b *ledger.Block, i int) error {
+	d, n := &b.Decisions[i], &b.Notes[i]
+	class := b.Classes[n.Class]
+	if n.G == 0 || !w.window.Has(w.now) || !w.lookup.Chosen(d.G, class) {
+		return nil
+	}
+	row := Start{
+		TimeNs: w.now, Goroutine: d.G, Class: w.names.Class(class), ClassID: class, P: d.P, M: known(d.M),
+		Source: d.Src.String(), WaitNs: known(d.Wait), Locked: d.Flags&reference.FlagLocked != 0, Basis: d.Basis.String(),
+	}
+	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
+		row.Victim = known(d.Victim)
+	}
+	if d.Batch > 0 {
+		row.Batch = new(d.Batch)
+	}
+	if !w.lookup.Reduced {
+		row.LocalQueue, row.GlobalQueue = new(d.Local), new(d.Global)
+	}
+	return w.starts.add(&row)
+}
+
+// known returns a number that is negative where it is not known.
+func known[N int32 | int64](n N) *N {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+func (w *Writer) run(r *export.Run) error {
+	from, to, ok := w.window.Cut(r.FromNs, r.ToNs)
+	if !ok || !w.lookup.Chosen(r.G, r.Class) {
+		return nil
+	}
+	row := Run{
+		Goroutine: r.G, Class: w.names.Class(r.Class), ClassID: r.Class, P: r.P, M: known(r.M),
+		FromNs: from, ToNs: to, RunNs: to - from, Started: r.Started, Stop: r.StopWhy.String(),
+	}
+	return w.runs.add(&row)
+}
+
+// Finish writes what is known in the end only, and ends the files.
+func (w *Writer) Finish(res *analyze.Result) error {
+	if err := w.follow.Finish(res.Trace.DurationNs); err != nil {
+		return err
+	}
+	for i := range res.Waits.Classes {
+		if err := w.class(&res.Waits.Classes[i]); err != nil {
+			return err
+		}
+	}
+	for i := range res.Findings {
+		if err := w.finding(&res.Findings[i]); err != nil {
+			return err
+		}
+	}
+	about := strings.Join(export.Comments(res), "\n")
+	return cmp.Or(w.waits.close(about), w.starts.close(about), w.runs.close(about), w.classes.close(about), w.findings.close(about))
+}
+
+func (w *Writer) class(c *waits.Class) error {
+	row := Class{
+		ClassID: c.ID, Class: export.Function(c.Name), Creator: export.Shown(c.Creator), StartedBy: export.Shown(c.StartedBy), System: c.System,
+		Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs, Waits: c.Waits.Count, WaitNs: c.Waits.TotalNs,
+	}
+	var causes [waits.NumCauses]int64
+	for i, x := range c.Causes {
+		causes[i] = x.Ns
+	}
+	row.Causes.of(&causes)
+	return w.classes.add(&row)
+}
+
+func (w *Writer) finding(f *findings.Finding) error {
+	row := Finding{
+		ID: f.ID, Kind: string(f.Kind), Severity: string(f.Severity), Title: export.Shown(f.Title), CostNs: f.CostNs,
+		FromNs: f.FromNs, ToNs: f.ToNs, Basis: f.Basis, Evidence: export.Evidence(f), Advice: make([]string, len(f.Advice)),
+	}
+	for i, s := range f.Advice {
+		row.Advice[i] = export.Shown(s)
+	}
+	for _, x := range f.Actors {
+		switch {
+		case x.Class == "":
+		case x.Role == findings.Victim:
+			row.Victims = append(row.Victims, export.Shown(x.Class))
+		case x.Role == findings.Cause:
+			row.Causes = append(row.Causes, export.Shown(x.Class))
+		}
+	}
+	return w.findings.add(&row)
+}
