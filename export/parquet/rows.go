@@ -43,18 +43,21 @@ type Wait struct {
 	Basis          string `parquet:"basis,dict"`               // how the queue is known
 }
 
-// Start is a row of starts.parquet: a goroutine went from runnable to running.
+// Start is a row of starts.parquet: a goroutine went from runnable to running, or is First.
 type Start struct {
-	TimeNs      int64  `parquet:"t_ns"`
-	Goroutine   int64  `parquet:"goroutine"`
-	Class       string `parquet:"class,dict"`
-	ClassID     int32  `parquet:"class_id"`
-	P           int32  `parquet:"p"`
-	M           *int64 `parquet:"m,optional"`            // thread; null if it is not known
-	Source      string `parquet:"source,dict"`           // "src" of dump
-	Victim      *int32 `parquet:"victim,optional"`       // P that it was stolen from; null if it was not
-	Batch       *int32 `parquet:"batch,optional"`        // how many were taken together; null if it was no batch
-	WaitNs      *int64 `parquet:"wait_ns,optional"`      // since it became runnable; null if that is not known
+	TimeNs    int64  `parquet:"t_ns"`
+	Goroutine int64  `parquet:"goroutine"`
+	Class     string `parquet:"class,dict"`
+	ClassID   int32  `parquet:"class_id"`
+	P         int32  `parquet:"p"`
+	M         *int64 `parquet:"m,optional"`       // thread; null if it is not known
+	Source    string `parquet:"source,dict"`      // "src" of dump
+	Victim    *int32 `parquet:"victim,optional"`  // P that it was stolen from; null if it was not
+	Batch     *int32 `parquet:"batch,optional"`   // how many were taken together; null if it was no batch
+	WaitNs    *int64 `parquet:"wait_ns,optional"` // since it became runnable; null if that is not known
+	// First is set where the trace shows the goroutine running without its start: those are
+	// no starts in the reconstruction of the JSON.
+	First       bool   `parquet:"first"`
 	Locked      bool   `parquet:"locked"`                // the P was handed to a locked thread
 	LocalQueue  *int32 `parquet:"local_queue,optional"`  // length of the P's queue afterwards; null if queues are not rebuilt
 	GlobalQueue *int32 `parquet:"global_queue,optional"` // length of the global queue afterwards

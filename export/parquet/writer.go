@@ -110,7 +110,8 @@ func (w *Writer) start(b *ledger.Block, i int) error {
 	}
 	row := Start{
 		TimeNs: w.now, Goroutine: d.G, Class: w.names.Class(class), ClassID: class, P: d.P, M: known(d.M),
-		Source: d.Src.String(), WaitNs: known(d.Wait), Locked: d.Flags&reference.FlagLocked != 0, Basis: d.Basis.String(),
+		Source: d.Src.String(), WaitNs: known(d.Wait), Locked: d.Flags&reference.FlagLocked != 0, First: d.Flags&reference.FlagFirst != 0,
+		Basis: d.Basis.String(),
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
 		row.Victim = known(d.Victim)

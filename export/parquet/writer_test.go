@@ -157,7 +157,7 @@ func TestStarts(t *testing.T) {
 			if d.Kind != reference.KindStart {
 				return nil
 			}
-			row := parquet.Start{TimeNs: d.Time, Goroutine: d.G, P: d.P, ClassID: d.Class, Source: d.Src.String(), Basis: d.Basis.String(), Locked: d.Flags&reference.FlagLocked != 0}
+			row := parquet.Start{TimeNs: d.Time, Goroutine: d.G, P: d.P, ClassID: d.Class, Source: d.Src.String(), Basis: d.Basis.String(), Locked: d.Flags&reference.FlagLocked != 0, First: d.Flags&reference.FlagFirst != 0}
 			if d.M >= 0 {
 				row.M = &[]int64{d.M}[0]
 			}
