@@ -105,6 +105,9 @@ func TestAnonymous(t *testing.T) {
 				{"check", trace, "--fail-on", "note", "--format", "sarif"},
 				{"check", trace, "--fail-on", "note", "--format", "github"},
 				{"check", trace, "--write-budget", "new.budget"},
+				{"export", "pprof", trace, "--all", "-o", "out.pprof"},
+				{"export", "perfetto", trace, "-o", "out.perfetto"},
+				{"export", "parquet", trace, "-o", "tables"},
 			} {
 				if strings.HasPrefix(name, "network, ") && args[0] != "analyze" && args[0] != "report" {
 					continue // the damage shows in the warnings of these
@@ -116,20 +119,19 @@ func TestAnonymous(t *testing.T) {
 				}
 				// Errors and warnings are the user's, and name the file as the user does.
 				text := map[string]string{"standard output": out.String(), "standard error": strings.ReplaceAll(errs.String(), trace, "TRACE")}
-				files, err := os.ReadDir(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, f := range files {
-					b, err := os.ReadFile(f.Name())
+				for _, glob := range []string{"*.*", filepath.Join("tables", "*")} {
+					files, err := filepath.Glob(glob)
 					if err != nil {
 						t.Fatal(err)
 					}
-					text[f.Name()] = f.Name() + string(b)
-					os.Remove(f.Name())
+					for _, f := range files {
+						text[f] = f + string(tracetest.Unpacked(t, f))
+						os.Remove(f)
+					}
 				}
 				for where, s := range text {
-					if i := strings.Index(strings.ToLower(s), strings.ToLower(secretWord)); i >= 0 && code != exitFailure {
+					s = strings.ToLower(s)
+					if i := strings.Index(s, strings.ToLower(secretWord)); i >= 0 && code != exitFailure {
 						t.Errorf("%q: %s: %q", args[0], where, s[max(0, i-80):min(len(s), i+80)])
 					}
 				}

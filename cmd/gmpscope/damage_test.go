@@ -29,6 +29,9 @@ func commands(bad, good, page string) [][]string {
 		{"diff", bad, good, "-o", page},
 		{"diff", good, bad, "--format", "json"},
 		{"analyze", bad, "--reference", "--anonymize"},
+		{"export", "pprof", bad, "--all", "-o", page},
+		{"export", "perfetto", bad, "-o", page},
+		{"export", "parquet", bad, "-o", page},
 	}
 }
 
@@ -40,7 +43,7 @@ func FuzzCommands(f *testing.F) {
 	for _, name := range names {
 		whole = append(whole, tracetest.Recorded(f, name))
 	}
-	for i := range byte(22) {
+	for i := range byte(28) {
 		f.Add(i, i, []byte(nil))
 		f.Add(i, i/2, []byte{i, 0, i, 0, 3 * i, 7, 12, i, 16, 0, 1, 0, 9, 1, 0, 2, 0, 30, 2})
 	}

@@ -154,6 +154,8 @@ var commands = []command{
 	{"check", []string{"check", "--quiet"}, false},
 	{"dump", []string{"dump", "--quiet"}, false},
 	{"replay", []string{"replay", "--quiet"}, false},
+	{"pprof", []string{"export", "pprof", "--all", "--quiet", "-o", "-"}, false},
+	{"perfetto", []string{"export", "perfetto", "--quiet", "-o", "-"}, false},
 }
 
 // limits are the values of --max-memory that a command is tried with, in MiB; 0 is
@@ -217,7 +219,7 @@ func (b *bench) judge(command string, u usage, limit, memory int64) string {
 		return "FAILS: memory"
 	case u.cpu > maxCPU:
 		return "FAILS: CPU time"
-	case u.output > maxOutput && command != "dump":
+	case u.output > maxOutput && command != "dump" && command != "perfetto":
 		return "FAILS: output"
 	case limit > 0 && u.exit == 1 && b.free != 1 && !strings.Contains(u.said, "--max-memory"):
 		return "FAILS: does not name the limit: " + u.said
