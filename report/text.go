@@ -55,6 +55,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.fairness(doc.Result)
 	t.splitSection(doc.Split)
 	t.honesty(doc.Result)
+	t.elsewhere(doc.Result)
 	t.warnings(doc.Result)
 	return t.w.Flush()
 }

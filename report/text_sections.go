@@ -629,6 +629,13 @@ func (t *text) rebuilt(r *analyze.Result) {
 	}
 }
 
+func (t *text) elsewhere(r *analyze.Result) {
+	t.head("Take it elsewhere")
+	for _, x := range words.Exports(r) {
+		t.line("  " + x.Commands[0])
+	}
+}
+
 func (t *text) warnings(r *analyze.Result) {
 	ws := r.Trace.Warnings
 	if len(ws) == 0 {

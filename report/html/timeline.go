@@ -11,8 +11,6 @@ import (
 	"html/template"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -35,7 +33,7 @@ func newTime(r *analyze.Result) *timeView {
 	v := &timeView{Bin: quantity.Duration(t.BinNs), Windows: len(t.Windows), N: len(t.Lanes)}
 	v.Lead = fmt.Sprintf("One lane per P over %s.", quantity.Duration(t.EndNs-t.FromNs))
 
-	v.Command = command(r)
+	v.Command = words.Command(r, "report")
 	v.SVG = lanesSVG(t)
 	for i, k := range stateKeys {
 		if k != "unused" && (k != "gap" || notRecorded(r)) { // what is unused is not drawn
@@ -50,29 +48,6 @@ func newTime(r *analyze.Result) *timeView {
 		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
 	}
 	return v
-}
-
-// command is what makes a report of what r is about, but for its window.
-func command(r *analyze.Result) string {
-	args := []string{"gmpscope", "report", quoted(r.Trace.Name)}
-	if f := r.Focus; f != nil {
-		for _, c := range f.Classes {
-			args = append(args, "--class", quoted(c))
-		}
-		for _, g := range f.Goroutines {
-			args = append(args, "--goroutine", strconv.FormatInt(g, 10))
-		}
-	}
-	return strings.Join(args, " ")
-}
-
-// quoted is a word for a shell.
-func quoted(s string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
-	if s = words.Visible(s); s != "" && strings.Trim(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // packed is the timeline as the script gets it: a header in JSON, and behind

@@ -67,6 +67,7 @@ type view struct {
 	Stacks      *stacksView
 	Fair        *fairView
 	Split       *splitView
+	Exports     []words.Export
 	Glossary    []glossaryPart
 	WhatIsAWait string
 	ECharts     bool
@@ -190,7 +191,8 @@ func newView(doc *report.Document, withECharts bool) *view {
 	if v.Split != nil {
 		v.Nav = append(v.Nav, navItem{"reference", "Reference", ""})
 	}
-	v.Nav = append(v.Nav, navItem{"glossary", "Glossary", ""})
+	v.Exports = words.Exports(r)
+	v.Nav = append(v.Nav, navItem{"elsewhere", "Elsewhere", ""}, navItem{"glossary", "Glossary", ""})
 	return v
 }
 

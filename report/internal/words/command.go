@@ -1,0 +1,77 @@
+package words
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze"
+)
+
+// Command is a command of gmpscope, such as "report", about what r is about, but for its
+// window.
+func Command(r *analyze.Result, name string) string {
+	args := []string{"gmpscope", name, quoted(r.Trace.Name)}
+	if f := r.Focus; f != nil {
+		for _, c := range f.Classes {
+			args = append(args, "--class", quoted(c))
+		}
+		for _, g := range f.Goroutines {
+			args = append(args, "--goroutine", strconv.FormatInt(g, 10))
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+// quoted is a word for a shell.
+func quoted(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
+	if s = Visible(s); s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Export is a way to have another tool show an analysis.
+type Export struct {
+	What     string   // it is good for
+	Commands []string // of a shell
+	Then     string   // what to do with what they made; empty if they open it
+}
+
+// Exports are the ways to have other tools show r.
+func Exports(r *analyze.Result) []Export {
+	export := func(format, output string) string {
+		return Command(r, "export "+format) + window(r) + " -o " + output
+	}
+	return []Export{
+		{
+			What:     "Where goroutines had stopped that then waited, as a flame graph or a tree, by cause, class, queue and waker",
+			Commands: []string{export("pprof", "waits.pprof"), "go tool pprof -http=: waits.pprof"},
+		},
+		{
+			What:     "What ran where and when, with queues, wake-ups and steals, to zoom and to query",
+			Commands: []string{export("perfetto", "trace.perfetto")},
+			Then:     "Open the file at ui.perfetto.dev, which keeps it in the browser.",
+		},
+		{
+			What:     "Each wait, start and run interval as a row, for a database or a data frame",
+			Commands: []string{export("parquet", "tables"), `duckdb -c "select class, sum(wait_ns) from 'tables/waits.parquet' group by class order by 2 desc"`},
+		},
+	}
+}
+
+// window are the flags of the window that r is about.
+func window(r *analyze.Result) string {
+	f, out := r.Focus, ""
+	if f == nil {
+		return out
+	}
+	if f.FromNs > 0 {
+		out += " --from " + time.Duration(f.FromNs).String()
+	}
+	if f.ToNs < r.Trace.DurationNs {
+		out += " --to " + time.Duration(f.ToNs).String()
+	}
+	return out
+}
