@@ -13,6 +13,8 @@
 //     work, now or otherwise.
 //   - [github.com/gmpscope/gmpscope/report]: a result as text or JSON; report/html as a
 //     page.
+//   - [github.com/gmpscope/gmpscope/export]: a result, and all that it sums up, for other
+//     tools: pprof, Perfetto, databases.
 //   - [github.com/gmpscope/gmpscope/reference]: the words of the scheduler, a record of
 //     what it decided, and its rules in each version of Go.
 //   - github.com/gmpscope/gmpscope/capture, a module of its own without dependencies, has
@@ -47,5 +49,6 @@
 // and tested by itself: analyze/events, analyze/reconstruct, analyze/wire, analyze/ids,
 // analyze/histogram, analyze/span, the accumulators and detectors of analyze/waits,
 // stacks, procs, fairness, breakdown, requests, timeline, focus and findings,
-// replay/workload, and Queues in reference.
+// replay/workload, and Queues in reference; nor are analyze.Observer, which sees the
+// blocks of analyze/ledger, and the packages of export.
 package gmpscope

@@ -62,6 +62,8 @@
 //     row). Of a window of the trace, those that sum durations up take all of it and
 //     count the part inside; [github.com/gmpscope/gmpscope/analyze/focus] cuts it out
 //     for the others.
+//     With Options.Observer, somebody else sees the same notes and each wait by itself:
+//     package export hands them on to other tools.
 //  6. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
 //     a folder of its own. They see the same notes, and in the end judge what they
 //     and the accumulators hold.

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -234,6 +238,26 @@ func TestSameBytes(t *testing.T) {
 	for i, name := range parquet.Files() {
 		if !bytes.Equal(a[i].Bytes(), b[i].Bytes()) {
 			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+// TestDocumented finds each column in docs/export.md, in the section of its file.
+func TestDocumented(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "export.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := reader.SchemaOf(parquet.Causes{}).Columns()
+	for i, schema := range []*reader.Schema{reader.SchemaOf(parquet.Wait{}), reader.SchemaOf(parquet.Start{}), reader.SchemaOf(parquet.Run{}), reader.SchemaOf(parquet.Class{}), reader.SchemaOf(parquet.Finding{})} {
+		name := parquet.Files()[i]
+		_, section, _ := strings.Cut(string(doc), "**"+name+"**")
+		section, _, _ = strings.Cut(section, "\n**")
+		for _, c := range schema.Columns() {
+			isCause := slices.ContainsFunc(causes, func(x []string) bool { return x[0] == c[0] })
+			if !strings.Contains(section, "`"+c[0]+"`") && !(isCause && strings.Contains(section, "nine causes as above")) {
+				t.Errorf("docs/export.md does not have column %s of %s", c[0], name)
+			}
 		}
 	}
 }
