@@ -94,7 +94,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 				if a.opt.Ends != nil {
 					a.opt.Ends(i)
 				}
-				a.ended(r, d.G, n.Class, n.Flags)
+				a.ended(r, d, n)
 			}
 		}
 	}
@@ -102,15 +102,15 @@ func (a *Accumulator) Add(b *ledger.Block) {
 
 // ended folds a goroutine that has ended, and counts it as complete if nothing of its life
 // lies before the stream.
-func (a *Accumulator) ended(r *record, g int64, of int32, f reference.Flags) {
-	i := min(of, maxClasses)
+func (a *Accumulator) ended(r *record, d *reference.Decision, n *ledger.Note) {
+	i := min(n.Class, maxClasses)
 	var before account
 	if int(i) < len(a.classes) {
 		before = a.classes[i]
 	}
-	a.fold(r, g, of, f)
-	if int(i) >= len(a.classes) {
-		return // not counted
+	a.fold(r, d.G, n.Class, n.Flags)
+	if int(i) >= len(a.classes) || d.Why == reference.WhyLost {
+		return // not counted, or not over
 	}
 	c := &a.classes[i]
 	if c.goroutines > before.goroutines && c.UnknownNs == before.UnknownNs && c.BlockedNs[ReasonUnrecorded] == before.BlockedNs[ReasonUnrecorded] {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
@@ -104,7 +105,7 @@ func TestSplit(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			want := []breakdown.Class{{ID: 1, Goroutines: tc.n, Split: tc.want}}
-			if diff := cmp.Diff(want, run(tc.stream, end)); diff != "" {
+			if diff := cmp.Diff(want, run(tc.stream, end), cmpopts.IgnoreFields(breakdown.Class{}, "Complete", "CompleteNs")); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -183,5 +184,27 @@ func TestClassesAreBounded(t *testing.T) {
 	}
 	if len(cs) != 2000 || others != n-1999 || all != n { // of 2000 accounts, one is of those whose class is unknown
 		t.Errorf("%d classes, %d goroutines in others, %d ns", len(cs), others, all)
+	}
+}
+
+// A life is complete if the stream has its beginning and its end.
+func TestComplete(t *testing.T) {
+	const end = 100
+	for name, tc := range map[string]struct {
+		stream []reference.Decision
+		n, ns  int64
+	}{
+		"created and ended": {[]reference.Decision{ready(10, 5, reference.WhyCreate, 0), start(15, 5), stop(40, 5, reference.WhyExit, 0)}, 1, 30},
+		"still there":       {[]reference.Decision{ready(10, 5, reference.WhyCreate, 0), start(15, 5)}, 0, 0},
+		"there before":      {[]reference.Decision{ready(10, 5, reference.WhyUnblock, 0), start(15, 5), stop(40, 5, reference.WhyExit, 0)}, 0, 0},
+		"lost":              {[]reference.Decision{ready(10, 5, reference.WhyCreate, 0), start(15, 5), stop(40, 5, reference.WhyLost, 0)}, 0, 0},
+		"twice": {[]reference.Decision{
+			ready(10, 5, reference.WhyCreate, 0), start(15, 5), stop(40, 5, reference.WhyExit, 0),
+			ready(50, 6, reference.WhyCreate, 0), start(50, 6), stop(51, 6, reference.WhyExit, 0),
+		}, 2, 31},
+	} {
+		if c := run(tc.stream, end)[0]; c.Complete != tc.n || c.CompleteNs != tc.ns {
+			t.Errorf("%s: %d, %d ns; want %d, %d", name, c.Complete, c.CompleteNs, tc.n, tc.ns)
+		}
 	}
 }

@@ -81,8 +81,12 @@ type watcher struct {
 	lost   int64 // ns that are not recorded
 }
 
-// maxStages bounds memory; what comes later is not told.
-const maxStages = 4096
+const (
+	// maxStages bounds memory; what comes later is not told.
+	maxStages = 4096
+	// maxVictims is how many classes that wait for a stage are told apart.
+	maxVictims = 3
+)
 
 // stage is a goroutine that wakes others.
 type stage struct {
@@ -102,8 +106,34 @@ type stage struct {
 	by   int64
 	byNs int64 // votes, ns
 
-	victims  findings.Tally
+	victims  [maxVictims]victim
 	from, to int64 // first and last wake-up
+}
+
+// victim is a class of goroutines that waited for a stage.
+type victim struct {
+	class int32
+	g     int64 // one of them
+	stack int32 // where it waited
+	ns    int64
+}
+
+// add adds a wait to a stage's victims. Where there are too many classes the one with the
+// least waiting makes room (Metwally and others, Efficient Computation of Frequent and
+// Top-k Elements, 2005).
+func (s *stage) add(g *findings.Goroutine, ns int64) {
+	least := 0
+	for i := range s.victims {
+		v := &s.victims[i]
+		if v.class == g.Class && v.ns > 0 {
+			v.ns += ns
+			return
+		}
+		if v.ns < s.victims[least].ns {
+			least = i
+		}
+	}
+	s.victims[least] = victim{g.Class, g.ID, g.Stack, s.victims[least].ns + ns}
 }
 
 func (w *watcher) woken(d *reference.Decision) {
@@ -126,7 +156,7 @@ func (w *watcher) woken(d *reference.Decision) {
 		s.worst, s.stack = ns, d.Stack
 	}
 	s.to = d.Time
-	s.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
+	s.add(g, ns)
 	if v := w.known(g); v != nil {
 		v.vote(by.ID, ns)
 	}
@@ -144,13 +174,19 @@ func (w *watcher) stage(g *findings.Goroutine) *stage {
 	if s := w.known(g); s != nil {
 		return s
 	}
-	if len(w.stages) == maxStages {
-		return nil
+	i := w.of.Make(g.Slot())
+	// The place of one that has ended, and for which little waited, is free.
+	if *i == 0 || w.stages[*i-1].n >= w.t.MinWakes {
+		if len(w.stages) == maxStages {
+			return nil
+		}
+		w.stages = append(w.stages, stage{})
+		*i = int32(len(w.stages))
 	}
-	w.stages = append(w.stages, stage{g: g.ID, class: g.Class, since: w.world.Now(), lost: w.lost, from: w.world.Now(), blockedAt: -1, by: reference.NoG})
-	*w.of.Make(g.Slot()) = int32(len(w.stages))
+	s := &w.stages[*i-1]
+	*s = stage{g: g.ID, class: g.Class, since: w.world.Now(), lost: w.lost, from: w.world.Now(), blockedAt: -1, by: reference.NoG}
 	w.world.Mark(g.Slot(), w.mark)
-	return &w.stages[len(w.stages)-1]
+	return s
 }
 
 // vote is for the one that ended a wait of s (Boyer and Moore's majority vote).

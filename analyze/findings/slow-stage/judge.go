@@ -98,9 +98,9 @@ func (w *watcher) behind(s *stage, recorded int64) (ns int64) {
 func (w *watcher) siblings(s *stage) (ns int64) {
 	for i := range w.stages {
 		if v := &w.stages[i]; v.by == s.g && v != s {
-			for _, c := range v.victims.Cells {
-				if c.Class == s.class {
-					ns += c.Ns
+			for _, c := range v.victims {
+				if c.class == s.class {
+					ns += c.ns
 				}
 			}
 		}
@@ -120,7 +120,15 @@ func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
 	cause.G, cause.Stack = n.g, f.Frames(n.stack)
 	x := findings.Finding{
 		ID: ID, Severity: severity, CostNs: min(n.ns, f.BlockedNs), FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
-		Actors: append([]findings.Actor{cause}, n.victims.Actors(f, findings.Victim, 3)...),
+		Actors: []findings.Actor{cause},
+	}
+	slices.SortFunc(n.victims[:], func(x, y victim) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.class, y.class)) })
+	for _, v := range n.victims {
+		if v.ns > 0 {
+			a := f.Class(findings.Victim, v.class)
+			a.G, a.Stack = v.g, f.Frames(v.stack)
+			x.Actors = append(x.Actors, a)
+		}
 	}
 	w.phrase(f, &x, n)
 	f.Short(&x)
