@@ -27,7 +27,7 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 		r.Method = Windows
 	}
 	r.Basis = basisOf(&r.Before, &r.After)
-	ms := metricsFor(r.Basis == PerTrace || finished(before, after), before, after)
+	ms := metricsFor(r.Basis, before, after)
 	r.Metrics = test(ms, values(ms, before), values(ms, after))
 	if r.Method == Windows {
 		byWindows(r.Metrics, before, after)

@@ -66,17 +66,17 @@ func waitingShare(r *analyze.Result) float64 {
 
 const durationName = "trace.duration_ns"
 
-// metricsFor are the metrics to compare. How long a trace is says something only of the
-// same work.
-func metricsFor(same bool, before, after []*analyze.Result) []metric {
+// metricsFor are the metrics to compare on a basis. How long a trace is says something
+// only of the same work; how much got done in a second then says the same.
+func metricsFor(b Basis, before, after []*analyze.Result) []metric {
 	asked, ms := feltMetrics(before, after), slices.Clone(metrics)
-	if same {
+	if b == PerTrace || finished(before, after) {
 		i := slices.IndexFunc(ms, func(m metric) bool { return m.name == durationName })
 		d := ms[i]
 		d.better, d.primary = Lower, true
 		d.title = "duration of the same work"
 		ms = slices.Delete(ms, i, i+1)
-		asked = slices.DeleteFunc(asked, func(m metric) bool { return m.name == workName })
+		asked = slices.DeleteFunc(asked, func(m metric) bool { return m.name == workName && b == PerTrace })
 		asked = slices.Insert(asked, 0, d)
 	}
 	return append(asked, ms...)
