@@ -201,7 +201,24 @@ func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string 
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
 		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.Lost(by[1].Cause))
 	}
-	return s + "."
+	return s + "." + meanwhile(c, names)
+}
+
+// meanwhile says which other class ran most while a class waited, if that was for a third
+// of the time; it follows a sentence.
+func meanwhile(c *waits.Class, names *words.Names) string {
+	var sum int64
+	var most *waits.Antagonist
+	for i := range c.Antagonists {
+		a := &c.Antagonists[i]
+		if sum += a.Ns; a.Class != c.ID && (most == nil || a.Ns > most.Ns) {
+			most = a
+		}
+	}
+	if most == nil || 3*most.Ns < sum {
+		return ""
+	}
+	return fmt.Sprintf(" Meanwhile %s ran, for %s of that time.", names.Class(most.Name), quantity.Part(most.Ns, sum))
 }
 
 // victim is the class of the program that waited longest of those that f says

@@ -9,17 +9,38 @@ import (
 )
 
 // Own returns the innermost function of a stack, as [Facts.Frames] writes it, that
-// is not of the standard library, and its place ("file:line"): it is what the owner
-// of a program can change. Of a deferred call it is the function that deferred it.
-// All of the standard library gives its outermost function; no frames, "".
+// is the program's own, and its place ("file:line"): it is what the owner of a program
+// can change. The outermost function that is not of the standard library is the
+// program's, and so is what lies in the same package or repository: what that calls in
+// other modules is left out. Of a deferred call it is the function that deferred it. All
+// of the standard library gives its outermost function; no frames, "".
 func Own(frames []string) (function, place string) {
-	for _, fr := range frames {
-		function, place = frame(fr)
-		if !ofLibrary(function) {
-			break
+	home := ""
+	for i := len(frames) - 1; i >= 0; i-- {
+		f, at := frame(frames[i])
+		switch {
+		case ofLibrary(f):
+			if function == "" {
+				function, place = f, at
+			}
+		case home == "" || home == repository(f):
+			home = repository(f)
+			function, place = f, at
 		}
 	}
 	return function, place
+}
+
+// repository is what the functions of one program have in common: the first three
+// elements of a path that begins with a host, as github.com/org/repo, the first of
+// another.
+func repository(function string) string {
+	pkg, _ := std.Split(function)
+	parts := strings.Split(pkg, "/")
+	if strings.Contains(parts[0], ".") {
+		return strings.Join(parts[:min(3, len(parts))], "/")
+	}
+	return parts[0]
 }
 
 // frame takes a frame apart, and leaves out what package funcname says of wrappers.

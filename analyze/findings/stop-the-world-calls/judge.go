@@ -40,7 +40,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	marked := w.marked(f)
 	for _, c := range callers {
 		c.markNs = int64(float64(marked) * float64(c.site.cycles) / float64(max(1, w.cycles)))
-		c.cost = c.site.pNs + c.markNs
+		c.cost = c.site.pNs + c.markNs + c.site.callNs
 		c.perSecond = float64(c.site.n) / (float64(f.RecordedNs()) / 1e9)
 	}
 	slices.SortStableFunc(callers, func(x, y *caller) int {
@@ -64,6 +64,7 @@ func (c *caller) add(s *site) {
 	t.ns += s.ns
 	t.pNs += s.pNs
 	t.cycles += s.cycles
+	t.callNs += s.callNs
 	if s.longest > t.longest {
 		t.longest, t.from, t.to, t.g, t.stack, t.class = s.longest, s.from, s.to, s.g, s.stack, s.class
 	}
@@ -106,7 +107,12 @@ func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool)
 	if !ok {
 		return findings.Finding{}, false
 	}
-	if f.Share(c.cost) < w.t.WarningShare*float64(max(1, f.GOMAXPROCS)) {
+	switch {
+	case c.perSecond >= w.t.Often:
+		if s == findings.Note {
+			s = findings.Warning
+		}
+	case f.Share(c.cost) < w.t.WarningShare*float64(max(1, f.GOMAXPROCS)):
 		s = findings.Note
 	}
 	a := f.Class(findings.Cause, c.site.class)

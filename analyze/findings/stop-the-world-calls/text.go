@@ -19,6 +19,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *caller) {
 		{What: "the world stood still for them", Value: quantity.Duration(t.ns) + " (" + quantity.Percent(f.Share(t.ns)) + " of the recording)", Ns: t.ns},
 		{What: "the longest", Value: quantity.Duration(t.longest), Ns: t.longest},
 	}
+	if t.callNs > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "its goroutine then ran on, summed", Value: quantity.Duration(t.callNs), Ns: t.callNs})
+	}
 	if t.cycles > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "garbage collections that it began, and the P-time of their mark workers", Value: quantity.Count(t.cycles) + ", " + quantity.Duration(c.markNs), Ns: c.markNs})
 		x.Advice = append(x.Advice, "Let the runtime decide when to collect: take the call out of "+c.function+"; where memory must stay small, set GOMEMLIMIT (debug.SetMemoryLimit) or GOGC.")
