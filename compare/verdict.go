@@ -13,9 +13,18 @@ import (
 // moves are metrics that changed for certain, by a part worth a word.
 type moves struct{ up, down []*Metric } // improved, worsened
 
-// judge fills in the verdict. What users feel decides: how long the same work took, how
-// much got done, how long goroutines were held up. Only where none of that changed for
-// certain does queueing, and only if goroutines were held up more, or less, as well:
+func (m *moves) none() bool { return len(m.up)+len(m.down) == 0 }
+
+// without returns the moves but that of one metric.
+func (m *moves) without(name string) moves {
+	other := func(x *Metric) bool { return x.Name == name }
+	return moves{slices.DeleteFunc(slices.Clone(m.up), other), slices.DeleteFunc(slices.Clone(m.down), other)}
+}
+
+// judge fills in the verdict. What users feel decides: how long the same work took, or
+// one piece of it, and how much got done; where that did not change for certain, for what
+// share of their time goroutines were held up, which also rises where they have less to
+// do. Only then does queueing, and only if goroutines were held up more, or less, as well:
 // who waits for a P instead of for a lock has lost nothing.
 func (r *Result) judge() {
 	var felt, queueing moves
@@ -39,8 +48,11 @@ func (r *Result) judge() {
 			of.down = append(of.down, m)
 		}
 	}
-	m := felt
-	if len(felt.up)+len(felt.down) == 0 {
+	m := felt.without(heldName)
+	if m.none() {
+		m = felt
+	}
+	if m.none() {
 		m = r.confirmed(queueing)
 	}
 	switch {
@@ -67,9 +79,9 @@ func (r *Result) judge() {
 	// What speaks against the verdict is told, too.
 	switch r.Verdict {
 	case Better:
-		m.down = append(m.down, others(queueing.down, m.down)...)
+		m.down = append(m.down, others(slices.Concat(felt.down, queueing.down), m.down)...)
 	case Worse:
-		m.up = append(m.up, others(queueing.up, m.up)...)
+		m.up = append(m.up, others(slices.Concat(felt.up, queueing.up), m.up)...)
 	}
 	r.Headline = r.headline(m.up, m.down)
 	if r.Verdict == NoChange && len(queueing.up)+len(queueing.down) > 0 {
