@@ -13,7 +13,10 @@ import (
 
 // stage has goroutine 1 work for ns at a time, and each time wake one of n that wait
 // for it to send or receive; it rests after each.
-func stage(n int64, items int, ns, rest int64) *Stream {
+func stage(n int64, items int, ns, rest int64) *Stream { return stageFor(reason, n, items, ns, rest) }
+
+// stageFor is stage where the others wait for what reason says.
+func stageFor(reason func(int64) reference.Reason, n int64, items int, ns, rest int64) *Stream {
 	s := New(2).Class(3, 1)
 	for g := int64(1); g <= 1+n; g++ {
 		s.Local(g, 0, reference.WhyCreate).Start(g, 0)
@@ -41,6 +44,8 @@ func reason(g int64) reference.Reason {
 	return reference.ReasonChanReceive
 }
 
+func receive(int64) reference.Reason { return reference.ReasonChanReceive }
+
 func detect(s *Stream, idle int64) []findings.Finding {
 	f := s.Facts()
 	f.Procs.Ps = append(f.Procs.Ps, procs.Proc{IdleNs: idle})
@@ -65,7 +70,7 @@ func TestNearMisses(t *testing.T) {
 		idle int64
 	}{
 		"one that waits":              {stage(1, 1000, 400*Us, 0), 300 * Ms},
-		"it rests itself":             {stage(6, 1000, 300*Us, 100*Us), 300 * Ms},
+		"it has nothing to do":        {stageFor(receive, 6, 1000, 300*Us, 100*Us), 300 * Ms},
 		"no P is idle":                {stage(6, 1000, 400*Us, 0), 20 * Ms},
 		"woken once each, at last":    {stage(19, 19, 50*Ms, 0), 300 * Ms},
 		"Ps that nothing is known of": {New(2), 0},
@@ -73,6 +78,14 @@ func TestNearMisses(t *testing.T) {
 		if list := detect(c.s, c.idle); len(list) > 0 {
 			t.Errorf("%s:\n%s", name, Text(list))
 		}
+	}
+}
+
+// Who wants to send to one that sleeps waits for that as well.
+func TestFindsAStageThatWaitsForTheOutside(t *testing.T) {
+	x := One(t, detect(stage(6, 1000, 100*Us, 300*Us), 300*Ms), slowstage.ID, findings.Critical)
+	if !strings.Contains(x.Title, "it was asleep or waited for the network itself") || !strings.Contains(x.Advice[0], "several requests under way") {
+		t.Error(x.Title, x.Advice)
 	}
 }
 
