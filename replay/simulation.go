@@ -549,6 +549,12 @@ func (f *Simulation) scheduler(c Change, w *workload.Workload) scheduler {
 	if s.costs.ThreadWake != 0 && w.ThreadWakeNs > 0 {
 		s.costs.ThreadWake, s.costs.ThreadWakes = w.ThreadWakeNs, w.ThreadWakes
 	}
+	if s.costs.Switch != 0 {
+		s.costs.Yields = w.Yields
+	}
+	if s.costs.ThreadWake != 0 {
+		s.costs.Timers = w.Timers
+	}
 	// Observed sleeps hold the poller's grain already, and observed system calls
 	// what their return costs.
 	s.policy.Rules.PollResolution, s.costs.Syscall = 0, 0
@@ -606,7 +612,7 @@ func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint
 	}
 	// In the trace they ran while the world was stopped; in the model it is
 	// stopped from outside.
-	out.run.BusyNs += w.StopperNs
+	out.run.BusyNs += w.StopperNs - r.KeptNs
 	if s.change.NoGC {
 		out.run.BusyNs -= w.GCStopperNs
 	}

@@ -28,15 +28,22 @@ const (
 
 // Arrival is one thing that comes from outside at At, in ns.
 type Arrival struct {
-	At     int64
-	Kind   ArrivalKind
-	Class  int32
-	G      int64           // as in Op
+	At    int64
+	Kind  ArrivalKind
+	Class int32
+	// G is as in Op. Of an ArriveSTW or ArriveGC it is the goroutine that asks for it: if
+	// it runs then, it keeps its P, and goes on afterwards; 0 is none.
+	G      int64
 	Flags  reference.Flags // as in Op
 	Script Script
 	Chan   *Chan
 	Ns     int64
 	Mark   int64
+	// Tail of an ArriveGC is for how long the worker that ends the cycle keeps its P after
+	// the second stop-the-world (gcMarkTermination); it makes a send on each of Wakes
+	// before. 0: it gives the P up before that.
+	Tail  int64
+	Wakes []*Chan
 	// Marking says how Mark was shared out in the run that it is from; the zero
 	// value leaves that to the pacer's rules.
 	Marking Marking
@@ -106,9 +113,9 @@ func (s *machine) arrive() {
 			s.inject(s.batchOf(g), none, none, whySystem)
 		}
 	case ArriveSTW:
-		s.stop(stopRequest{ns: a.Ns, procs: min(a.Procs, maxProcs)})
+		s.stop(stopRequest{by: a.G, ns: a.Ns, procs: min(a.Procs, maxProcs)})
 	case ArriveGC:
-		s.stop(stopRequest{ns: a.Ns, mark: a.Mark, marking: a.Marking, begins: true})
+		s.stop(stopRequest{by: a.G, ns: a.Ns, mark: a.Mark, marking: a.Marking, tail: a.Tail, wakes: a.Wakes, begins: true})
 	}
 }
 

@@ -44,7 +44,10 @@ func (s *machine) find(m int32) {
 		s.stopSelf(m)
 		return
 	}
-	s.fire(p, p, m)
+	if n := s.fire(p, p, m); n > 0 && len(s.c.Timers) > 0 {
+		s.after(m, n*s.draw(s.c.Timers, 0), stFind)
+		return
+	}
 	if s.gc.marking && s.startWorker(m) {
 		return
 	}

@@ -172,7 +172,7 @@ func (s *machine) fluidSteps(g int32) {
 			s.fluidBlock(g)
 			s.push(s.now+op.Ns, evNetwork, g, 0)
 			return
-		case OpGosched, OpGoyield, OpLockThread, OpUnlockThread:
+		case OpGosched, OpGoyield, OpPreempt, OpLockThread, OpUnlockThread:
 		case OpExit:
 			s.fluidBlock(g)
 			s.endG(g)

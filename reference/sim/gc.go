@@ -19,6 +19,8 @@ type gc struct {
 	goal      float64 // share of each P for fractional workers
 	began     int64
 	ns        int64 // of the stop-the-world at its end
+	tail      int64 // as Arrival.Tail and Wakes
+	wakes     []*Chan
 }
 
 // workerMode is how a goroutine marks (gcMarkWorkerMode).
@@ -54,7 +56,7 @@ const markPiece = 100_000
 
 // beginMark sets up a mark phase (mgcpacer.go: startCycle).
 func (s *machine) beginMark(req stopRequest) {
-	c := gc{on: true, marking: true, left: req.mark, began: s.now, ns: req.ns}
+	c := gc{on: true, marking: true, left: req.mark, began: s.now, ns: req.ns, tail: req.tail, wakes: req.wakes}
 	c.dedicated, c.goal = s.r.MarkWorkers(len(s.ps))
 	c.idleMax, c.idleLeft = len(s.ps)-c.dedicated, req.mark
 	if req.marking.Known {
@@ -161,20 +163,37 @@ func (s *machine) marked(m int32) {
 	case idleWorker:
 		c.idle--
 	}
-	s.leave(m, reference.WhyBlock)
 	c.active--
-	if c.left <= 0 && c.active == 0 {
-		s.endMark()
+	last := c.left <= 0 && c.active == 0
+	if last && c.tail > 0 && !s.stw.waiting {
+		s.endMark(x.id) // it keeps its P
+		return
+	}
+	s.leave(m, reference.WhyBlock)
+	if last {
+		s.endMark(0)
 	}
 	s.schedule(m)
 }
 
+// wakeAfterMark has m's worker, which has ended the marking, wake the sweeper, say, and
+// end the cycle.
+func (s *machine) wakeAfterMark(m int32) {
+	p := s.ms[m].p
+	for _, c := range s.gc.wakes {
+		if g, _ := s.transfer(noG, c, true); g != noG {
+			s.put(p, g, m, s.ms[m].g, true, whySystem)
+		}
+	}
+	s.after(m, s.gc.tail, stTail)
+}
+
 // endMark ends the mark phase; the cycle ends with a stop-the-world (gcMarkDone,
-// gcMarkTermination).
-func (s *machine) endMark() {
+// gcMarkTermination), which a worker that keeps its P asks for, or 0.
+func (s *machine) endMark(by int64) {
 	s.gc.marking = false
 	s.sayWorld(reference.KindGCEnd)
-	s.stop(stopRequest{ns: s.gc.ns, ends: true})
+	s.stop(stopRequest{by: by, ns: s.gc.ns, ends: true})
 }
 
 // drain moves p's whole queue to the global one, runnext first (runqdrain).

@@ -183,11 +183,17 @@ type Costs struct {
 	// does to threads changes, and late ones come together. A new thread takes at
 	// least ThreadStart. They must not change.
 	Switches, ThreadWakes []Sample
+	// Yields are such measurements from the end of a run interval by runtime.Gosched to
+	// the next run interval of the P, taken from the global queue; without them it is
+	// Switch. Timers are those of what it takes a P to wake somebody by a timer; without
+	// them that is for nothing.
+	Yields, Timers []Sample
 	// ThreadSwitch is the kernel's switch between two threads. Only
 	// thread-per-goroutine has it.
 	ThreadSwitch int64
 	// Slack is how much longer than asked for the kernel lets a thread sleep
-	// (usleep): sysmon's sleeps, and the pause before runnext is stolen.
+	// (usleep, epoll_wait): sysmon's sleeps, the pause before runnext is stolen, and the
+	// sleep in the network poller up to the time of a timer.
 	Slack int64
 	// Lock is how long one operation on the global queue or on the idle lists
 	// holds sched.lock; others wait meanwhile.

@@ -15,12 +15,13 @@ func (s *machine) sleep(g, p int32, ns int64) {
 }
 
 // fire runs the due timers of P of, on thread m with P p: whom they wake is
-// queued there (time.go: timers.check).
-func (s *machine) fire(of, p, m int32) {
+// queued there (time.go: timers.check). It returns their number.
+func (s *machine) fire(of, p, m int32) (n int64) {
 	h := &s.ps[of].timers
-	for len(*h) > 0 && (*h)[0].at <= s.now {
+	for ; len(*h) > 0 && (*h)[0].at <= s.now; n++ {
 		s.wakeUp(h.pop().id, m, noG, reference.WhyTimer)
 	}
+	return n
 }
 
 // firstTimer returns when the earliest timer of all is due, or 0.
@@ -89,7 +90,7 @@ func (s *machine) pollOrPark(m int32, until int64) {
 		if grain := s.r.PollResolution; grain > 0 && d > 0 {
 			d = max(d/grain, 1) * grain
 		}
-		s.after(m, d, stPoll)
+		s.after(m, d+s.c.Slack, stPoll)
 	}
 }
 

@@ -18,6 +18,9 @@ type Result struct {
 	// without a thread, StoppedNs in stopped worlds. SchedNs is the rest: in the
 	// scheduler, with a thread that is waking up, or held by a blocked goroutine.
 	BusyNs, GCNs, SyscallNs, IdleNs, StoppedNs, SchedNs int64
+	// KeptNs is the part of StoppedNs in which a P was kept by the goroutine that had
+	// stopped the world, which the decisions show as running.
+	KeptNs int64
 
 	Starts        [NumSources]int64 // by reference.Source
 	Steals        int64             // thefts

@@ -271,6 +271,59 @@ func TestSTW(t *testing.T) {
 	}
 }
 
+// TestStopper: a goroutine that stops the world keeps its P, and goes on afterwards.
+func TestStopper(t *testing.T) {
+	var list []reference.Decision
+	o := named(t, "go1.26", 2)
+	o.Emit = log(&list, reference.KindStop, reference.KindSTWEnd)
+	r := simulate(t, o, List(
+		Arrival{G: 1, Script: Steps(Run(3_000_000))}, Arrival{G: 2, Script: Steps(Run(3_000_000))},
+		Arrival{At: 1_000_000, Kind: ArriveSTW, G: 1, Ns: 200_000},
+	))
+	if len(list) != 4 || list[0].G != 2 || list[0].Why != reference.WhySTW {
+		t.Fatalf("%+v", list)
+	}
+	end := list[1].Time
+	if r.KeptNs < 200_000 || r.BusyNs != 6_000_000 {
+		t.Errorf("kept for %d ns; %d ns of work", r.KeptNs, r.BusyNs)
+	}
+	for _, d := range list[2:] {
+		if d.G == 1 && (d.Why != reference.WhyExit || d.Time < end+1_900_000) {
+			t.Errorf("%+v, the world started at %d", d, end)
+		}
+	}
+}
+
+// TestTail: the worker that ends a cycle wakes others into its P's queue, and keeps the P.
+func TestTail(t *testing.T) {
+	woken := NewChan(Unlimited)
+	var waited int64
+	o := named(t, "go1.26", 1)
+	o.Emit = func(d *reference.Decision) {
+		if d.Kind == reference.KindStart && d.G == 1 {
+			waited = d.Wait
+		}
+	}
+	r := simulate(t, o, List(
+		Arrival{G: 1, Script: Steps(Recv(woken), Run(1000))},
+		Arrival{At: 1_000_000, Kind: ArriveGC, Ns: 50_000, Mark: 300_000, Tail: 70_000, Wakes: []*Chan{woken}},
+	))
+	if r.GCNs != 370_000 || waited < 70_000 || waited > 71_000 || r.Left != 0 {
+		t.Errorf("%d ns of garbage collection; the one that it woke waited %d ns", r.GCNs, waited)
+	}
+}
+
+// TestPreempt: what the runtime preempts for its own ends goes to the global queue.
+func TestPreempt(t *testing.T) {
+	var stops []reference.Decision
+	o := named(t, "go1.26", 1)
+	o.Emit = log(&stops, reference.KindStop, reference.KindReady)
+	simulate(t, o, Start(Steps(Run(1000), Op{Kind: OpPreempt, Why: reference.WhyGC}, Run(1000))))
+	if len(stops) != 4 || stops[1].Why != reference.WhyGC || stops[2].To != reference.QueueGlobal || stops[2].Why != reference.WhyGC {
+		t.Errorf("%+v", stops)
+	}
+}
+
 // TestMarking: the garbage collector takes a quarter of the Ps, by dedicated
 // workers on 4, by a fractional one on 1, and all that are idle besides
 // (gcController.startCycle, findRunnableGCWorker).
@@ -622,6 +675,20 @@ func TestMeasuredCosts(t *testing.T) {
 	o.Costs.Switches = []Sample{{0, o.Costs.Switch}, {0, o.Costs.Switch + 20_000}}
 	if d := simulate(t, o, load()).EndNs - usual.EndNs; d < 30*20_000 || d > 70*20_000 {
 		t.Errorf("half of 100 switches take 20 µs more: %d ns in all", d)
+	}
+
+	o.Costs.Yields = []Sample{{0, 130}}
+	want := usual.EndNs - 100*(o.Costs.Lock+o.Costs.Switch) + 100*(130-o.Costs.Lock)
+	if d := simulate(t, o, load()).EndNs - want; d < -2000 || d > 2000 {
+		t.Errorf("a yield takes 130 ns: the end is %d ns off", d)
+	}
+
+	o = named(t, "go1.26", 1)
+	sleeps := func() Arrivals { return Start(Times(20, Run(1000), Sleep(1_000_000))) }
+	usual = simulate(t, o, sleeps())
+	o.Costs.Timers = []Sample{{0, 7_000}}
+	if d := simulate(t, o, sleeps()).EndNs - usual.EndNs; d < 19*7_000 || d > 21*7_000 {
+		t.Errorf("20 wake-ups by a timer take 7 µs each: the end is %d ns later", d)
 	}
 
 	o = named(t, "go1.26", 2)

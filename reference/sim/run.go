@@ -63,6 +63,9 @@ func (s *machine) run(m int32) {
 			s.leave(m, reference.WhyGoyield)
 			s.requeue(m, g, reference.WhyGoyield, true)
 			return
+		case OpPreempt:
+			s.preempted(m, op.Why)
+			return
 		case OpLockThread:
 			x.lockedM, t.lockedG = m, g
 		case OpUnlockThread:
@@ -176,7 +179,12 @@ func (s *machine) requeue(m, g int32, why reference.Why, local bool) {
 		s.wakeP()
 	}
 	if d > 0 && s.ms[m].lockedG == noG {
-		s.after(m, d+s.switching(), stFind)
+		if why == reference.WhyGosched {
+			d = s.yielding(d)
+		} else {
+			d += s.switching()
+		}
+		s.after(m, d, stFind)
 		return
 	}
 	s.schedule(m)

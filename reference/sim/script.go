@@ -33,6 +33,7 @@ const (
 	OpSyscallBlock               // is in a system call for Ns, which gives the P up at once (entersyscallblock)
 	OpGosched                    // yields to all others (runtime.Gosched)
 	OpGoyield                    // yields to the P's own queue (goyield)
+	OpPreempt                    // is preempted for Why, whatever its time slice (forEachP)
 	OpLockThread                 // locks itself to its thread (runtime.LockOSThread)
 	OpUnlockThread               // undoes that
 )
@@ -43,6 +44,7 @@ type Op struct {
 	Class  int32 // handle of the new goroutine's class, small and not negative
 	Ns     int64
 	G      int64           // ID of the new goroutine; 0 has the simulator count from 1 on
+	Why    reference.Why   // WhyGC or WhyGeneration
 	Flags  reference.Flags // of the new goroutine's decisions: FlagSystem, FlagTracer
 	Chan   *Chan
 	Script Script

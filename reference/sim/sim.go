@@ -99,9 +99,11 @@ const (
 	stParked  step = iota // in the idle list
 	stDead                // went with its locked goroutine
 	stLocked              // waits for its locked goroutine
+	stStopper             // waits, with its P, until the world that its goroutine has stopped starts again
 	stHold                // waits, with its P, for its blocked goroutine
 	stWake                // starts with the P that it was given
 	stFind                // looks for work
+	stOwn                 // looks at its own queue, having woken others by timers
 	stTick                // has the lock, at the 61st tick
 	stGlobal              // has the lock, for a batch from the global queue
 	stSteal               // ends a pass over the other Ps
@@ -110,6 +112,7 @@ const (
 	stRun                 // its goroutine has computed, or must yield
 	stSyscall             // its goroutine's system call is over
 	stHeld                // its blocked goroutine was woken
+	stTail                // its mark worker has ended the cycle
 	stWorker              // its mark worker has done a piece
 )
 
@@ -342,6 +345,8 @@ func (s *machine) step(m int32) {
 		s.woken(m)
 	case stFind:
 		s.find(m)
+	case stOwn:
+		s.findOwn(m)
 	case stTick:
 		s.findTick(m)
 	case stGlobal:
@@ -358,6 +363,9 @@ func (s *machine) step(m int32) {
 		s.exitSyscall(m)
 	case stHeld:
 		s.start(m, t.prey, take{src: reference.SrcDirect, inherits: true})
+	case stTail:
+		s.leave(m, reference.WhyBlock)
+		s.schedule(m)
 	case stWorker:
 		s.marked(m)
 	}

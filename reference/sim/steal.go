@@ -62,7 +62,10 @@ func (s *machine) stealPass(m int32) {
 			continue
 		}
 		if last {
-			s.fire(v, p, m)
+			if n := s.fire(v, p, m); n > 0 && len(s.c.Timers) > 0 {
+				s.after(m, n*s.draw(s.c.Timers, 0), stOwn)
+				return
+			}
 			if s.q.Len(p) > 0 {
 				s.findOwn(m)
 				return

@@ -121,6 +121,15 @@ func (s *machine) threadWake() int64 { return s.draw(s.c.ThreadWakes, s.c.Thread
 // switching returns how long a P takes to look for the next goroutine.
 func (s *machine) switching() int64 { return s.draw(s.c.Switches, s.c.Switch) }
 
+// yielding returns how long a P takes from a goroutine that has yielded, and was put into
+// the global queue at the cost of ns, to its look at the queues.
+func (s *machine) yielding(ns int64) int64 {
+	if len(s.c.Yields) == 0 {
+		return ns + s.switching()
+	}
+	return max(ns, s.draw(s.c.Yields, 0)-s.c.Lock)
+}
+
 // draw returns one of the measurements made next to now, or what holds if there
 // are none.
 func (s *machine) draw(of []Sample, usual int64) int64 {

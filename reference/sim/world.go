@@ -8,8 +8,11 @@ import (
 
 // stopRequest asks for a stop-the-world.
 type stopRequest struct {
+	by      int64 // goroutine that asks for it; 0: none
 	ns      int64
 	mark    int64 // of the cycle that it begins
+	tail    int64 // as Arrival.Tail and Wakes
+	wakes   []*Chan
 	marking Marking
 	begins  bool // a cycle of the garbage collector
 	ends    bool
@@ -17,10 +20,11 @@ type stopRequest struct {
 }
 
 // world is the state of a stop-the-world. Whoever asks for it is not part of
-// the model: it comes from outside and uses no P.
+// the model, but for a goroutine that runs then, which keeps its P.
 type world struct {
-	waiting bool // sched.gcwaiting
-	left    int  // Ps that have not stopped yet (sched.stopwait)
+	waiting bool  // sched.gcwaiting
+	left    int   // Ps that have not stopped yet (sched.stopwait)
+	stopper int32 // thread of the goroutine that asked for it, or none
 	req     stopRequest
 	pending []stopRequest
 }
@@ -57,7 +61,7 @@ func (s *machine) nextStop() {
 	}
 	w.req = w.pending[i]
 	w.pending = append(w.pending[:i], w.pending[i+1:]...)
-	w.waiting, w.left = true, len(s.ps)
+	w.waiting, w.left, w.stopper = true, len(s.ps), none
 	s.res.STWs++
 	if w.req.begins {
 		s.gc.on = true
@@ -67,7 +71,9 @@ func (s *machine) nextStop() {
 	for i := range s.ps {
 		switch p := int32(i); s.ps[p].status {
 		case pRunning:
-			signals = s.ask(p, signals)
+			if !s.keep(p) {
+				signals = s.ask(p, signals)
+			}
 		case pSyscall:
 			m := s.ps[p].m
 			s.takeFromCall(p, reference.WhySTW)
@@ -80,6 +86,44 @@ func (s *machine) nextStop() {
 	for p := s.popIdle(); p != none; p = s.popIdle() {
 		s.stopP(p)
 	}
+}
+
+// keep has the goroutine that runs on p keep it, if it is the one that stops the world
+// (stopTheWorldWithSema stops its own P first), and says whether it is.
+func (s *machine) keep(p int32) bool {
+	m, w := s.ps[p].m, &s.stw
+	if w.req.by == 0 || m == none || s.ms[m].g == noG || s.gs[s.ms[m].g].id != w.req.by {
+		return false
+	}
+	t := s.ms[m]
+	x := &s.gs[t.g]
+	switch {
+	case w.req.procs > 0 && int(p) >= w.req.procs:
+		return false
+	case x.worker != notWorker: // it is at the end of a piece
+	case t.next == stRun && x.preempt == 0 && x.flags == 0:
+		x.left -= s.now - t.segment
+	default:
+		return false
+	}
+	t.gen++
+	t.next, w.stopper = stStopper, m
+	s.stopP(p)
+	return true
+}
+
+// goOn has the goroutine that stopped the world, and kept p for that long, go on.
+func (s *machine) goOn(p int32, ns int64) {
+	m := s.stw.stopper
+	x := &s.gs[s.ms[m].g]
+	x.began += ns
+	s.ps[p].status = pRunning
+	if x.worker != notWorker {
+		s.wakeAfterMark(m)
+		return
+	}
+	s.res.KeptNs += ns
+	s.compute(m)
 }
 
 // stopSelf has thread m stop its P (gcstopm).
@@ -119,9 +163,12 @@ func (s *machine) startWorld() {
 	var idle []int32 // the highest first
 	for i := len(s.ps) - 1; i >= 0; i-- {
 		p := int32(i)
-		s.res.StoppedNs += s.now - s.ps[p].since
+		stopped := s.now - s.ps[p].since
+		s.res.StoppedNs += stopped
 		s.ps[p].since = s.now
 		switch m := s.ps[p].oldM; {
+		case w.stopper != none && s.ps[p].m == w.stopper:
+			s.goOn(p, stopped)
 		case s.q.Len(p) == 0:
 			idle = append(idle, p)
 		case s.r.STWRestoresThread && m != none && s.ms[m].next == stParked:
@@ -144,7 +191,7 @@ func (s *machine) startWorld() {
 	}
 	s.wakeP()
 	if s.gc.marking && s.gc.left <= 0 && s.gc.active == 0 {
-		s.endMark() // there was nothing to mark
+		s.endMark(0) // there was nothing to mark
 	}
 	s.nextStop()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
-// costs measures what the machine takes for two things that sim.Costs has.
+// costs measures what the machine takes for things that sim.Costs has.
 type costs struct {
 	ps       []place
 	threads  int // Ps that have a thread, and run nothing
@@ -17,12 +17,20 @@ type costs struct {
 	procs    int32 // GOMAXPROCS; 0 if it is not known
 	switches samples
 	wakes    samples
+	yields   samples
+	timers   samples
 }
 
 // place is what a P is at.
 type place struct {
 	state placeState
 	since int64
+	// yielded says that the goroutine which has stopped called runtime.Gosched. fired is
+	// how many the P has woken by timers since, the first of them at firedAt.
+	yielded bool
+	slept   bool // the P was idle before it began to look for work
+	fired   int32
+	firedAt int64
 }
 
 type placeState uint8
@@ -45,7 +53,7 @@ func (c *costs) set(p int32, s placeState, now int64) place {
 		c.ps = append(c.ps, place{})
 	}
 	old := c.ps[p]
-	c.ps[p] = place{s, now}
+	c.ps[p] = place{state: s, since: now}
 	for _, x := range [...]struct {
 		s placeState
 		n int
@@ -61,12 +69,18 @@ func (c *costs) set(p int32, s placeState, now int64) place {
 }
 
 // add looks at a decision: how long a P takes from one goroutine to the next in
-// its own queue (schedule, execute); and how long from when a thread is woken to
-// when it has its P (wakep, startm, acquirep), where nobody else could have been
-// meant, or until a locked one runs (startlockedm).
+// its own queue (schedule, execute), and from one that has yielded to the head of the
+// global queue; how long from when it wakes somebody by a timer to when it runs
+// something, which is mostly the wake-up of another thread (time.go: timers.run, ready,
+// wakep); and how long from when a thread is woken to when it has its P (wakep, startm,
+// acquirep), where nobody else could have been meant, or until a locked one runs
+// (startlockedm).
 func (c *costs) add(d *reference.Decision, now int64) {
 	switch d.Kind {
 	case reference.KindReady:
+		if d.Why == reference.WhyTimer {
+			c.fire(d.P, now)
+		}
 		// wakep does nothing where a thread is spinning already.
 		if !c.stopped && c.idle > 0 && c.threads == 0 && c.woken == 0 && (d.Why == reference.WhyCreate || d.Why == reference.WhyUnblock) && d.By >= 0 {
 			c.woken = now
@@ -76,11 +90,18 @@ func (c *costs) add(d *reference.Decision, now int64) {
 		switch {
 		case old.state == handed && d.Flags&reference.FlagLocked != 0:
 			c.wakes.add(now, now-old.since)
+		case old.fired > 0 && d.Flags&reference.FlagGC == 0:
+			c.timers.add(now, (now-old.firedAt)/int64(old.fired))
 		case old.state == between && (d.Src == reference.SrcRunnext || d.Src == reference.SrcLocal):
 			c.switches.add(now, now-old.since)
+		case old.yielded && (d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick):
+			c.yields.add(now, now-old.since)
 		}
 	case reference.KindStop:
 		c.set(d.P, between, now)
+		if d.P >= 0 && int(d.P) < len(c.ps) {
+			c.ps[d.P].yielded = d.Why == reference.WhyGosched
+		}
 	case reference.KindSyscall, reference.KindSyscallExit:
 		c.set(d.P, busy, now)
 	case reference.KindPStart:
@@ -96,6 +117,9 @@ func (c *costs) add(d *reference.Decision, now int64) {
 		}
 		c.woken = 0
 		c.set(d.P, looking, now)
+		if d.P >= 0 && int(d.P) < len(c.ps) {
+			c.ps[d.P].slept = old.state == idle
+		}
 	case reference.KindPStop:
 		switch {
 		case d.Why == reference.WhyIdle && (c.procs == 0 || d.P < c.procs): // else it goes away
@@ -117,6 +141,27 @@ func (c *costs) add(d *reference.Decision, now int64) {
 			c.set(p, unseen, now)
 		}
 	}
+}
+
+// fire notes that a P which runs nothing wakes somebody by a timer.
+func (c *costs) fire(p int32, now int64) {
+	if p < 0 || int(p) >= len(c.ps) {
+		return
+	}
+	x := &c.ps[p]
+	if x.state != looking && x.state != between {
+		return
+	}
+	if x.fired == 0 {
+		x.firedAt = now
+	}
+	x.fired++
+}
+
+// slept reports whether a P was idle up to when it began the search for work that it is
+// at: its thread has come out of the network poller, or was woken.
+func (c *costs) slept(p int32) bool {
+	return p >= 0 && int(p) < len(c.ps) && c.ps[p].state == looking && c.ps[p].slept
 }
 
 // samples are measurements of a cost, spread over the time in which there were

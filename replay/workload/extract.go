@@ -289,7 +289,11 @@ func (e *Extractor) ready(d *reference.Decision) {
 		if e.timers.m != d.M {
 			e.timers.m, e.timers.at = d.M, e.now
 		}
-		e.add(i, step{kind: kSleep, ns: max(0, e.due(d.P, e.timers.at, x.seg)-x.seg)})
+		due := e.due(d.P, e.timers.at, x.seg)
+		if e.costs.slept(d.P) { // the kernel woke the thread late, as it does in the model
+			due = e.looked[d.P] - sim.DefaultCosts().Slack
+		}
+		e.add(i, step{kind: kSleep, ns: max(0, due-x.seg)})
 	case d.Why == reference.WhyNetwork:
 		e.add(i, step{kind: kNetwork})
 		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true})
@@ -297,6 +301,10 @@ func (e *Extractor) ready(d *reference.Decision) {
 		e.flush(by)
 		e.add(by, step{kind: kSend, arg: i, stack: x.stack})
 		e.add(i, step{kind: kRecv, stack: x.stack})
+	case e.w.gs[i].flags&reference.FlagSystem != 0 && e.inTail(d.By) != nil:
+		e.add(i, step{kind: kRecv})
+		t := e.inTail(d.By)
+		t.wakes = append(t.wakes, i)
 	default:
 		e.add(i, step{kind: kRecv, stack: x.stack})
 		e.w.outer = append(e.w.outer, arrival{at: e.now, kind: sim.ArriveSend, g: i, stack: x.stack})
@@ -407,6 +415,9 @@ func (e *Extractor) occupy(p, g int32) {
 func (e *Extractor) stop(d *reference.Decision) {
 	if e.isWorker(d) {
 		if x, ok := e.workers[d.G]; ok {
+			if t := e.inTail(d.G); t != nil && t.g == d.G && t.ns == 0 {
+				t.ns = max(1, e.now-t.from)
+			}
 			e.marked(x)
 			delete(e.workers, d.G)
 		}
@@ -436,6 +447,8 @@ func (e *Extractor) stop(d *reference.Decision) {
 		e.add(i, step{kind: kGosched})
 	case reference.WhyGoyield:
 		e.add(i, step{kind: kGoyield})
+	case reference.WhyGC, reference.WhyGeneration:
+		e.add(i, step{kind: kPreempt, arg: int32(d.Why)})
 	case reference.WhyBlock, reference.WhyCoroutine, reference.WhyUnknown:
 		x.state, x.seg, x.stack = blocked, e.now, 0
 		if d.Reason == reference.ReasonSync {

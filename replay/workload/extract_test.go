@@ -92,6 +92,13 @@ func TestSteps(t *testing.T) {
 			s.start(60, A)
 			s.stop(61, A, reference.WhyExit)
 		}, map[int64][]step{A: {{kind: kRun, ns: 10}, {kind: kSyscall, ns: 5}, {kind: kRun, ns: 5}, {kind: kSyscallBlock, ns: 30}, {kind: kRun, ns: 1}, {kind: kExit}}}},
+		{"what preempts for the garbage collector does cut it", func(s stream) {
+			s.start(0, A)
+			s.stop(10, A, reference.WhyGC)
+			s.ready(10, A, reference.NoG, reference.WhyGC)
+			s.start(30, A)
+			s.stop(35, A, reference.WhyExit)
+		}, map[int64][]step{A: {{kind: kRun, ns: 10}, {kind: kPreempt, arg: int32(reference.WhyGC)}, {kind: kRun, ns: 5}, {kind: kExit}}}},
 		{"timers that fire together were due together", func(s stream) {
 			s.start(0, A)
 			s.stop(10, A, reference.WhyBlock)
@@ -168,6 +175,60 @@ func TestSteps(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCosts: what yields and timers cost is measured where they happen often.
+func TestCosts(t *testing.T) {
+	s := stream{NewExtractor(Options{})}
+	at := int64(0)
+	s.start(at, 1)
+	for range 2 * fewSwitches {
+		s.stop(at+10, 1, reference.WhyGosched)
+		s.ready(at+10, 1, reference.NoG, reference.WhyGosched)
+		at += 140
+		s.say(at, reference.KindStart, 1, func(d *reference.Decision) { d.Src = reference.SrcGlobal })
+	}
+	for range 2 * fewSwitches {
+		s.stop(at+10, 1, reference.WhyBlock)
+		s.ready(at+1000, 1, reference.NoG, reference.WhyTimer)
+		at += 1000 + 700
+		s.start(at, 1)
+	}
+	w := s.e.Finish(at + 10)
+	for what, x := range map[string]struct {
+		all []sim.Sample
+		ns  int64
+	}{"yield": {w.Yields, 130}, "timer": {w.Timers, 700}} {
+		if len(x.all) < fewSwitches || x.all[0].Ns != x.ns || x.all[len(x.all)-1].Ns != x.ns {
+			t.Errorf("%s: %v, want %d each", what, x.all, x.ns)
+		}
+	}
+}
+
+// TestTail: a worker that has stopped the world runs on after it, and whom of the runtime
+// it woke waits for it.
+func TestTail(t *testing.T) {
+	const sweeper, worker = 3, 20
+	s := stream{NewExtractor(Options{})}
+	gc := func(d *reference.Decision) { d.Flags = reference.FlagGC }
+	s.say(0, reference.KindStart, sweeper, func(d *reference.Decision) { d.Flags = reference.FlagSystem })
+	s.stop(5, sweeper, reference.WhyBlock)
+	s.say(10, reference.KindGCBegin, reference.NoG, nil)
+	s.say(20, reference.KindSTWBegin, 1, nil)
+	s.say(30, reference.KindSTWEnd, 1, nil)
+	s.say(40, reference.KindStart, worker, gc)
+	s.say(100, reference.KindSTWBegin, worker, nil)
+	s.ready(110, sweeper, worker, reference.WhyUnblock)
+	s.say(120, reference.KindGCEnd, reference.NoG, nil)
+	s.say(130, reference.KindSTWEnd, worker, nil)
+	s.say(190, reference.KindStop, worker, func(d *reference.Decision) { gc(d); d.Why = reference.WhyBlock })
+	w := s.e.Finish(300)
+	if len(w.tails) != 1 || w.tails[0].ns != 60 || len(w.tails[0].wakes) != 1 || w.gs[w.tails[0].wakes[0]].id != sweeper {
+		t.Errorf("%+v", w.tails)
+	}
+	if a := w.outer[len(w.outer)-1]; a.kind != sim.ArriveGC || a.by != 1 {
+		t.Errorf("the last arrival is %+v", a)
 	}
 }
 

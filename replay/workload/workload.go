@@ -38,8 +38,9 @@ type Workload struct {
 	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.
 	SwitchNs, ThreadWakeNs int64
 	// Switches and ThreadWakes are the measurements behind them: waits for the
-	// kernel make their tails. Empty if there were too few.
-	Switches, ThreadWakes []sim.Sample
+	// kernel make their tails. Yields and Timers are those of two more costs. Empty if
+	// there were too few.
+	Switches, ThreadWakes, Yields, Timers []sim.Sample
 	// NoRunnext reports whether nobody was put into a P's runnext, though many were put
 	// into its queue: wasm has none (runqput).
 	NoRunnext bool
@@ -50,8 +51,10 @@ type Workload struct {
 	ran   map[int64]bool // IDs of those that ran before the first decision
 	steps slab
 	outer []arrival
-	// marking has how the marking of each cycle was shared out.
+	// marking has how the marking of each cycle was shared out, and tails what the worker
+	// did that ended it.
 	marking []sim.Marking
+	tails   []tail
 }
 
 // kind is what a step is.
@@ -68,6 +71,7 @@ const (
 	kSyscallBlock
 	kGosched
 	kGoyield
+	kPreempt // for the garbage collector, or a new generation of the trace: arg is why
 	kLock
 	kUnlock
 	kExit
@@ -101,6 +105,7 @@ type arrival struct {
 	mark  int64
 	g     int32
 	stack int32 // ArriveSend: as in step
+	by    int64 // ArriveSTW, ArriveGC: the goroutine that stops the world; 0: none
 	procs int   // ArriveSTW: GOMAXPROCS afterwards; 0 is no change
 	cycle int32 // ArriveGC: in Workload.marking
 	kind  sim.ArrivalKind
@@ -209,12 +214,18 @@ func (l *load) Next() (sim.Arrival, bool) {
 			g := &l.w.gs[a.g]
 			out.Class, out.G, out.Flags, out.Script = g.class, g.id, g.flags, l.script(a.g)
 		case sim.ArriveSTW:
+			out.G = a.by
 			if !l.c.FixedProcs {
 				out.Procs = a.procs
 			}
 		case sim.ArriveGC:
+			out.G = a.by
 			if !l.c.FixedProcs { // else other Ps are idle
 				out.Marking = l.w.marking[a.cycle]
+			}
+			out.Tail = l.w.tails[a.cycle].ns
+			for _, g := range l.w.tails[a.cycle].wakes {
+				out.Wakes = append(out.Wakes, l.waker(g))
 			}
 		case sim.ArriveSend:
 			out.Chan = l.waker(a.g)
@@ -278,6 +289,9 @@ func (s *script) Next(int64) sim.Op {
 		}
 		x = s.l.w.steps.at(s.at)
 		s.at = x.next
+		if x.kind == kPreempt && s.l.c.NoGC && reference.Why(x.arg) == reference.WhyGC {
+			continue
+		}
 		if x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] || s.l.c.Unlocked && (x.kind == kLock || x.kind == kUnlock) {
 			continue
 		}
@@ -309,6 +323,8 @@ func (s *script) Next(int64) sim.Op {
 		return sim.Gosched()
 	case kGoyield:
 		return sim.Op{Kind: sim.OpGoyield}
+	case kPreempt:
+		return sim.Op{Kind: sim.OpPreempt, Why: reference.Why(x.arg)}
 	case kLock:
 		return sim.Op{Kind: sim.OpLockThread}
 	case kUnlock:

@@ -16,7 +16,17 @@ type cycle struct {
 	idle  int64 // of mark, by idle workers
 	stops int64 // ns, of its stop-the-worlds
 	n     int64 // of them
-	cut   bool  // it began before the first decision
+	by    int64 // who asked for the first of them; 0: not known
+	tail  tail
+	cut   bool // it began before the first decision
+}
+
+// tail is what a worker does between the end of the marking and its own.
+type tail struct {
+	g     int64   // the worker; 0: none
+	from  int64   // when the world started again
+	ns    int64   // for which it ran on
+	wakes []int32 // goroutines of the runtime that it woke
 }
 
 // stw is a stop-the-world that is under way.
@@ -67,11 +77,11 @@ func (c *cycle) shares() sim.Marking {
 // range first) or, in a simulated run, within it.
 func (e *Extractor) gcBegin() {
 	e.marking, e.ending = true, false
-	at := e.now
+	at, by := e.now, int64(0)
 	if e.stw.open {
-		at, e.stw.cycle = e.stw.at, true
+		at, by, e.stw.cycle = e.stw.at, max(0, e.stw.g), true
 	}
-	e.cycles = append(e.cycles, cycle{at: at})
+	e.cycles = append(e.cycles, cycle{at: at, by: by})
 }
 
 // gcEnd ends the marking: within the cycle's last stop-the-world or, in a
@@ -89,6 +99,9 @@ func (e *Extractor) stwBegin(d *reference.Decision) {
 		e.stwEnd()
 	}
 	e.stw = stw{open: true, at: e.now, stopped: e.now, g: d.G}
+	if e.marking && e.cycle().n == 0 {
+		e.cycle().by = max(0, d.G)
+	}
 	if e.ending || e.marking && e.cycle().n == 0 {
 		e.stw.cycle, e.ending = true, false
 	}
@@ -105,7 +118,7 @@ func (e *Extractor) stwEnd() {
 	switch {
 	case !e.stw.cycle:
 		e.w.Stops++
-		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, ns: ns, procs: e.stw.procs})
+		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, ns: ns, by: max(0, e.stw.g), procs: e.stw.procs})
 	case e.stw.procs > 0: // that makes no sense, but is what was seen
 		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, procs: e.stw.procs})
 		fallthrough
@@ -113,6 +126,9 @@ func (e *Extractor) stwEnd() {
 		c := e.cycle()
 		c.stops += ns
 		c.n++
+		if _, ok := e.workers[e.stw.g]; ok && !e.marking && c.tail.g == 0 {
+			c.tail.g, c.tail.from = e.stw.g, e.now
+		}
 	}
 	e.pause(false)
 }
@@ -140,6 +156,16 @@ func (e *Extractor) pause(on bool) {
 		}
 	}
 	e.gs[i].paused = on
+}
+
+// inTail returns the tail of the current cycle, if the worker g is in it: it has stopped
+// the world, or the marking has ended. Nil if not.
+func (e *Extractor) inTail(g int64) *tail {
+	_, ok := e.workers[g]
+	if !ok || len(e.cycles) == 0 || e.marking && !(e.stw.open && e.stw.g == g) {
+		return nil
+	}
+	return &e.cycle().tail
 }
 
 // stopping notes that a P loses its thread.
@@ -172,7 +198,7 @@ func (e *Extractor) unstarted(g int32) {
 		return
 	}
 	switch s := e.w.steps.at(last); s.kind {
-	case kRecv, kNetwork, kSleep, kGosched, kGoyield:
+	case kRecv, kNetwork, kSleep, kGosched, kGoyield, kPreempt:
 		*s = step{kind: kForever, next: none}
 	}
 }
@@ -223,14 +249,17 @@ func (e *Extractor) Finish(end int64) *Workload {
 		e.marked(x)
 	}
 	for i, c := range e.cycles {
-		w.outer = append(w.outer, arrival{at: c.at, kind: sim.ArriveGC, ns: c.stops / max(c.n, 1), mark: c.mark, cycle: int32(i)})
+		w.outer = append(w.outer, arrival{at: c.at, kind: sim.ArriveGC, ns: c.stops / max(c.n, 1), mark: c.mark, by: c.by, cycle: int32(i)})
 		w.marking = append(w.marking, c.shares())
+		w.tails = append(w.tails, c.tail)
 		w.MarkNs += c.mark
 	}
 	slices.SortStableFunc(w.outer, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	w.NoRunnext = e.puts.runnext == 0 && e.puts.local >= manyPuts
 	w.Switches, w.SwitchNs = e.costs.switches.finish(fewSwitches)
 	w.ThreadWakes, w.ThreadWakeNs = e.costs.wakes.finish(fewWakes)
+	w.Yields, _ = e.costs.yields.finish(fewSwitches)
+	w.Timers, _ = e.costs.timers.finish(fewSwitches)
 	w.Goroutines, w.Steps, w.Arrivals, w.Cycles = len(w.gs), int(w.steps.n), len(w.outer), len(e.cycles)
 	e.gs, e.byID = nil, nil
 	return w

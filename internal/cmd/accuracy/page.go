@@ -107,10 +107,11 @@ Made by ` + "`go run ./internal/cmd/accuracy`" + `; do not edit. ` + "`go run ./
 
 The simulation takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
 GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if
-must be read beside. Numbers are medians of five runs with other seeds. Two costs are measured in the trace, where it shows
-them often enough (from one goroutine to the next in a P's own queue, 20 times; the wake-up of a thread, 5 times), and each
-time one of the 16 measurements made next to that time of the trace is drawn: their tails are the kernel's doing, and late
-ones come together. All other costs have their defaults.
+must be read beside. Numbers are medians of five runs with other seeds. Four costs are measured in the trace, where it
+shows them often enough (from one goroutine to the next in a P's own queue, from one that yields to the head of the global
+queue, and the wake-up of a goroutine by a timer, 20 times each; the wake-up of a thread, 5 times), and each time one of the 16
+measurements made next to that time of the trace is drawn: their tails are the kernel's doing, and late ones come together. All
+other costs have their defaults.
 
 Bands: busy time within 1 %, makespan within 3 %, time waited within 15 %, p50 and p99 of the waits within a factor of 1.5
 (below 1 µs they count as 1 µs). The last column names the cause of waiting in which both runs differ most: simulated, not
@@ -143,12 +144,13 @@ const reasons = `
   is late, and the system call itself lasts longer. How late sysmon is cannot be measured: how long it meant to sleep is not in
   the trace.
 * **gc**: how much idle mark workers mark in a cycle, at most, is taken from the trace; when they do, and what others mark
-  meanwhile, is the model's choice. Suspensions for stack scans are left out. What a worker runs after the end of the marking
-  (gcMarkTermination waits for all Ps, some 100 ms in one trace where threads had no CPU) is not simulated. A trace that begins
-  within a cycle does not show its mark workers as such at first: cgo-zstd.
+  meanwhile, is the model's choice. Who is preempted for the collector (forEachP) is preempted at the same point of its work,
+  and the worker that ends a cycle keeps its P for as long as it did. A trace that begins within a cycle does not show its mark
+  workers as such at first: cgo-zstd.
 * **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
-  the middle of the time since that P looked last. Sleeps of many goroutines that ended at the same tick of the poller (1 ms)
-  drift apart. What comes from the network comes at its time, whatever the program did before; in a trace of both ends of a
+  the middle of the time since that P looked last. What woke an
+  idle P was due 55 µs before, for that is how late the kernel wakes a thread, and the model is as late; but in part it was later
+  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time, whatever the program did before; in a trace of both ends of a
   connection, that is not so.
 * **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
   schedule would have other conflicts. So a trace with one P says little about a program that its locks limit: there
