@@ -1,6 +1,11 @@
 package replay
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
 
 // The bands in which a simulation of a trace's own scheduler counts as good, as
 // parts of the observed value. docs/replay.md says how many traces are in them.
@@ -15,20 +20,40 @@ const (
 	bandFloor = 1000
 )
 
+// Beyond these a simulation is not trusted at all: parts of the observed value.
+const (
+	farMakespan = 0.1
+	farWaited   = 0.3
+)
+
+// far says how far the model is off for the work of the trace as it was, if that is too
+// far for its numbers to say anything; else it is empty. Where the makespan is right, what
+// is said of makespans may be.
+func far(e Error) string {
+	off := func(e *float64, limit float64) bool { return e != nil && math.Abs(*e) > limit }
+	switch {
+	case off(e.Makespan, farMakespan):
+		return fmt.Sprintf("the model is off by %s in the makespan for the work as it was: its numbers are untrusted", quantity.Change(1+*e.Makespan))
+	case off(e.Waits.Total, farWaited):
+		return fmt.Sprintf("the model is off by %s in the time waited for the work as it was: what it says of waiting is untrusted", quantity.Change(1+*e.Waits.Total))
+	}
+	return ""
+}
+
 // OutOfBand names the metrics in which the simulation is out of its band: busy,
 // makespan, waited, p50, p99.
 func (r *Result) OutOfBand() []string { return outOfBand(r.Observed, r.Free.Simulated) }
 
 func outOfBand(observed, simulated Run) []string {
 	out, e := []string{}, compare(observed, simulated)
-	far := func(name string, e *float64, band float64) {
+	beyond := func(name string, e *float64, band float64) {
 		if e != nil && math.Abs(*e) > band {
 			out = append(out, name)
 		}
 	}
-	far("busy", e.Busy, bandBusy)
-	far("makespan", e.Makespan, bandMakespan)
-	far("waited", e.Waits.Total, bandWaited)
+	beyond("busy", e.Busy, bandBusy)
+	beyond("makespan", e.Makespan, bandMakespan)
+	beyond("waited", e.Waits.Total, bandWaited)
 	factor := func(name string, observed, simulated int64) {
 		a, b := float64(max(observed, bandFloor)), float64(max(simulated, bandFloor))
 		if max(a/b, b/a) > bandQuantile {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -48,7 +49,7 @@ type AdviceVerdict string
 const (
 	Helps     AdviceVerdict = "helps"     // all runs with the change give less than all without
 	NoHelp    AdviceVerdict = "no-help"   // they do not, or by less than 5 %
-	Untrusted AdviceVerdict = "untrusted" // the model is off by more than half, or there are more Ps than CPUs: its numbers say nothing
+	Untrusted AdviceVerdict = "untrusted" // the model is off by more than 30 % (10 % for a makespan), or there are more Ps than CPUs: its numbers say nothing
 )
 
 // The metrics of an Advice.
@@ -62,9 +63,6 @@ const (
 	maxAdvice = 5
 	// leastGain is the part of the time that must go for a change to be of help.
 	leastGain = 0.05
-	// farOff is the model's error, as a part of the observed value, from which on
-	// its numbers are not trusted at all.
-	farOff = 0.5
 )
 
 // gains adds to a split what the victims of the findings could gain. What
@@ -177,9 +175,9 @@ func (r *replaying) remedy(f *findings.Finding) (c Change, s scheduler, ok bool)
 
 // advise lays simulations with and without a change side by side.
 func advise(observed outcome, self, changed []outcome, class int32, c Change, r *findings.Remedy) *Advice {
-	metric, of := MetricWaited, func(o outcome) int64 { return waitedBy(o, class) }
+	metric, limit, of := MetricWaited, farWaited, func(o outcome) int64 { return waitedBy(o, class) }
 	if r.Makespan {
-		metric, of = MetricMakespan, func(o outcome) int64 { return o.run.MakespanNs }
+		metric, limit, of = MetricMakespan, farMakespan, func(o outcome) int64 { return o.run.MakespanNs }
 	}
 	a := &Advice{Change: c.String(), Why: r.Why, Metric: metric, ObservedNs: of(observed)}
 	a.MinNs, a.ChangedNs, a.MaxNs = spread(changed, of)
@@ -187,7 +185,7 @@ func advise(observed outcome, self, changed []outcome, class int32, c Change, r 
 	a.SimulatedNs = mid
 	a.Error = relative(a.ObservedNs, a.SimulatedNs)
 	switch {
-	case a.Error == nil || *a.Error > farOff || *a.Error < -farOff:
+	case a.Error == nil || math.Abs(*a.Error) > limit:
 		a.Verdict = Untrusted
 	case a.MaxNs < least && float64(a.SimulatedNs-a.ChangedNs) >= leastGain*float64(a.SimulatedNs):
 		a.Verdict = Helps

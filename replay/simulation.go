@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/funcname"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 	"github.com/gmpscope/gmpscope/replay/workload"
@@ -101,7 +103,8 @@ type Free struct {
 	Spread    Range `json:"spread"` // over the seeds
 	Error     Error `json:"error"`  // of Simulated against the observed run
 	// Untrusted says why neither Simulated nor WhatIf can be trusted, in words: the
-	// recording had more Ps than CPUs, by --cpus. Absent if that is not known.
+	// recording had more Ps than CPUs, by --cpus, or the model is off by more than 10 % in
+	// the makespan, or 30 % in the time waited. Absent if neither is known.
 	Untrusted string `json:"untrusted,omitempty"`
 	// Causes has the waiting time by cause. What only the observed run waited for is
 	// not the scheduler's doing: the machine's, if it is idle-p or residue.
@@ -195,7 +198,8 @@ type WhatIf struct {
 	// mutex, and how that is inferred. 0 if the trace does not show it.
 	LockBoundNs int64 `json:"lock_bound_ns"`
 	// Untrusted says why it cannot be trusted, in words: it has more Ps than --cpus
-	// gives CPUs, or the recording had. Absent if that is not known.
+	// gives CPUs, or the recording had, or the model is too far off. Absent if none of it is
+	// known.
 	Untrusted string `json:"untrusted,omitempty"`
 }
 
@@ -204,6 +208,10 @@ const maxProcs = 1 << 14
 
 // leastYield bounds Change.Yield, in ns: each yield is an event of a simulation.
 const leastYield = 1_000
+
+// morePs is the part of the makespan that more Ps must save, so that it does not look as
+// if there was no more work for them.
+const morePs = 0.1
 
 // topClasses is how many classes are told.
 const topClasses = 20
@@ -408,6 +416,7 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 	}
 	free.Simulated, free.Spread = summarise(runs(self))
 	free.Error = compare(out.Observed, free.Simulated)
+	free.Untrusted = cmp.Or(free.Untrusted, far(free.Error))
 	free.Causes, free.Classes = causeRuns(r.observed.waits, self), classRuns(r.observed.waits, self, res)
 	for i, c := range f.opt.WhatIf {
 		s := f.scheduler(c, w)
@@ -416,25 +425,38 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 		if err != nil {
 			return err
 		}
-		x := WhatIf{Change: c.String(), Untrusted: untrusted(&res.Trace, c.Procs)}
+		x := WhatIf{Change: c.String(), Untrusted: cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted)}
 		x.Simulated, x.Spread = summarise(runs(all))
 		free.WhatIf = append(free.WhatIf, x)
 	}
 	if free.Split, err = r.split(); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > w.Procs }) && len(f.locks(w, "")) > 0 {
-		least, held := f.holds.notes(out.Observed.MakespanNs)
-		free.Notes = append(free.Notes, "goroutines waited for a mutex: on more Ps they may meet there more often than in the trace, so that a makespan for more Ps is the least to expect")
-		free.Notes = append(free.Notes, held...)
-		for i, c := range f.opt.WhatIf {
-			if c.Procs > w.Procs {
-				free.WhatIf[i].LockBoundNs = least
-			}
-		}
-	}
+	f.noteMorePs(w, free, out.Observed.MakespanNs)
 	out.Free = free
 	return nil
+}
+
+// noteMorePs says what simulations with more Ps leave out.
+func (f *Simulation) noteMorePs(w *workload.Workload, free *Free, makespan int64) {
+	locked := len(f.locks(w, "")) > 0
+	least := int64(0)
+	if locked && slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > w.Procs }) {
+		var held []string
+		least, held = f.holds.notes(makespan)
+		free.Notes = append(free.Notes, "goroutines waited for a mutex: on more Ps they may meet there more often than in the trace, so that a makespan for more Ps is the least to expect")
+		free.Notes = append(free.Notes, held...)
+	}
+	for i, c := range f.opt.WhatIf {
+		x := &free.WhatIf[i]
+		switch {
+		case c.Procs <= w.Procs:
+		case locked:
+			x.LockBoundNs = least
+		case float64(x.Simulated.MakespanNs) > (1-morePs)*float64(free.Simulated.MakespanNs):
+			free.Notes = append(free.Notes, fmt.Sprintf("%s: the work was divided for %s; a program that starts a goroutine for each P, or so, divides it otherwise, and gains more", c, quantity.Plural(int64(w.Procs), "P", "Ps")))
+		}
+	}
 }
 
 // changes finds the classes and locks that Options.WhatIf names.

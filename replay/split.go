@@ -120,11 +120,22 @@ func (f *Simulation) Split(ctx context.Context, res *analyze.Result) (*Split, er
 // splitSeeds is how many runs the trace's own scheduler does for a split.
 func (f *Simulation) splitSeeds() int { return min(f.opt.Seeds, 3) }
 
+// middle is the median of some measurements, as the only one.
+func middle(of []sim.Sample) []sim.Sample {
+	if len(of) == 0 {
+		return nil
+	}
+	of = slices.Clone(of)
+	slices.SortFunc(of, func(a, b sim.Sample) int { return cmp.Compare(a.Ns, b.Ns) })
+	return of[len(of)/2 : len(of)/2+1]
+}
+
 // split holds the observed run against simulations of its own scheduler, and
 // against the ideal ones.
 func (r *replaying) split() (*Split, error) {
 	typical := r.f.scheduler(Change{}, r.work)
 	typical.costs.Switches, typical.costs.ThreadWakes = nil, nil
+	typical.costs.Yields, typical.costs.Timers = middle(typical.costs.Yields), middle(typical.costs.Timers)
 	self, err := r.simulate(typical, r.f.splitSeeds())
 	if err != nil {
 		return nil, err
@@ -144,6 +155,7 @@ func (r *replaying) split() (*Split, error) {
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
 		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: notes(r.work, r.res), Gains: []Gain{},
 	}
+	s.Untrusted = cmp.Or(s.Untrusted, far(s.Error))
 	var (
 		least int64
 		ideal []sim.Class

@@ -17,6 +17,9 @@ func SplitLines(s *replay.Split) []string {
 	if p.ObservedNs == 0 {
 		return []string{"Nobody waited, so that there is nothing to hold against the reference."}
 	}
+	if s.Untrusted != "" {
+		return append([]string{fmt.Sprintf("The waiting cannot be held against the reference: %s. Try a change itself, and compare the traces: gmpscope diff.", s.Untrusted)}, s.Notes...)
+	}
 	ideal := "that shares them fairly at each instant (policy gps)"
 	if s.Ideal == "fifo" {
 		ideal = "that has one queue and loses nothing (policy fifo, which waits less here than fair sharing)"
@@ -47,9 +50,6 @@ func SplitLines(s *replay.Split) []string {
 	}
 	out = append(out, fmt.Sprintf("This is inference, from %s: the model, given the work of the trace, is off: %s (median of %s).",
 		stretch, errorLine(s.Error.Makespan, s.Error.Waits.Total), quantity.Plural(int64(s.Seeds), "run", "runs")))
-	if s.Untrusted != "" {
-		out = append(out, s.Untrusted)
-	}
 	return append(out, s.Notes...)
 }
 
@@ -66,6 +66,9 @@ func (t *text) splitSection(s *replay.Split) {
 	t.head("Against the reference")
 	for _, l := range SplitLines(s) {
 		t.hang("  - ", 4, ended(words.Sentence(words.Visible(l))))
+	}
+	if s.Untrusted != "" {
+		return
 	}
 	t.line("")
 	tb := newTable("class", "waited", "capacity", "policy", "excess")

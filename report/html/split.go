@@ -31,6 +31,10 @@ func newSplit(s *replay.Split, names *words.Names) *splitView {
 	for _, l := range report.SplitLines(s) {
 		v.Lines = append(v.Lines, words.Cut(words.Visible(l), 1200))
 	}
+	if s.Untrusted != "" {
+		v.Legend = nil
+		return v
+	}
 	whole := int64(1)
 	segments := func(p replay.Parts) []segment {
 		return []segment{
