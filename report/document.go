@@ -42,10 +42,18 @@ type Document struct {
 type Verdict struct {
 	// Status is "ok", "note", "warning" or "critical".
 	Status string
-	// Headline is one sentence.
+	// Label is what kind of trouble there is, and how much: "Scheduling delays: moderate".
+	Label string
+	// Headline says in some 90 characters who does what.
 	Headline string
-	// Lines are at most five sentences: what was lost to what, who suffers, who
-	// causes it, what to try first, how sure this is.
+	// Finding is the place in Result.Findings of the one that the headline is about; -1 if
+	// it is about none.
+	Finding int
+	// Detail is the headline in full, and Try what to do first; both are among the Lines.
+	// Either may be empty.
+	Detail, Try string
+	// Lines are sentences: the headline in full, what to try first, what the waiting was
+	// for, who suffers, who runs meanwhile, how sure this is. What is not known is left out.
 	Lines []string
 }
 

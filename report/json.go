@@ -33,7 +33,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 	r := doc.Result
 	out := &jsondoc.Analysis{
 		Schema: doc.Schema, Tool: doc.Tool,
-		Verdict:        jsondoc.Verdict{Status: doc.Verdict.Status, Headline: doc.Verdict.Headline, Lines: orEmpty(doc.Verdict.Lines)},
+		Verdict:        jsondoc.Verdict{Status: doc.Verdict.Status, Label: doc.Verdict.Label, Headline: doc.Verdict.Headline, Lines: orEmpty(doc.Verdict.Lines)},
 		Trace:          jsondoc.Trace{Trace: withWarnings(r.Trace), Changes: orEmpty(r.Procs.Procs)},
 		Reconstruction: r.Reconstruction,
 		Waits: jsondoc.Waits{

@@ -121,22 +121,19 @@ func lived(r *analyze.Result, names *words.Names) string {
 		ns   int64
 		what string
 	}
-	parts := []part{{c.RunningNs, "they ran"}, {c.SyscallNs, "they were in system calls"}, {c.UnknownNs, "is not recorded"}}
+	parts := []part{{c.RunningNs, "running"}, {c.SyscallNs, "in system calls"}, {c.UnknownNs, "not recorded"}}
 	for _, b := range BlockedBySize(&c.Split) {
-		parts = append(parts, part{b.Ns, "they were blocked " + words.Phrase(vocabulary.Blocked, b.Reason.String())})
+		parts = append(parts, part{b.Ns, "blocked " + words.Phrase(vocabulary.Blocked, b.Reason.String())})
 	}
 	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.ns, x.ns) })
-	told := []string{quantity.Part(c.RunnableNs, c.LifeNs()) + " was scheduling"}
+	told := []string{quantity.Part(c.RunnableNs, c.LifeNs()) + " waiting for a P"}
 	for _, p := range parts[:mostParts] {
 		if quantity.Ratio(p.ns, c.LifeNs()) >= toldPart {
 			told = append(told, quantity.Part(p.ns, c.LifeNs())+" "+p.what)
 		}
 	}
-	who := names.Class(c.Name) + " existed"
-	if c.Goroutines > 1 {
-		who = quantity.Plural(c.Goroutines, "goroutine", "goroutines") + " of " + who + " in all"
-	}
-	return fmt.Sprintf(" Of the %s that %s, %s.", quantity.Duration(c.LifeNs()), who, words.List(told))
+	return fmt.Sprintf(" The life of %s (%s, %s in all): %s.",
+		names.Class(findings.Short(c.Name)), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(told))
 }
 
 // aboutClass is the class that the verdict is about: the one that suffers from its chief

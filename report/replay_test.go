@@ -169,7 +169,7 @@ func TestReplayTextIsComplete(t *testing.T) {
 	for _, want := range []string{
 		"explain 70 % of 10 starts", "contradict themselves", "STARTS BY RULE", "WHAT MAKES STARTS AMBIGUOUS", "PUTS", "overflow",
 		"CONTRADICTIONS", "DIVERGENCES", "expected a batch of 2; found 1", "and 4 more", "THE RUN AS OBSERVED", "10 bytes lost",
-		"SIMULATION OF THE WORK", "medians of 5 runs", "+12.5 %", "WHY THEY WAITED", "waiting in line", "WHO WAITED", "AGAINST THE REFERENCE", "-250 µs", "WHAT IF", "as it was", "policy thread-per-goroutine", "GOMAXPROCS changes",
+		"SIMULATION OF THE WORK", "medians of 5 runs", "+12.5 %", "WHY THEY WAITED", "queueing", "WHO WAITED", "AGAINST THE REFERENCE", "-250 µs", "WHAT IF", "as it was", "policy thread-per-goroutine", "GOMAXPROCS changes",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, out)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -133,7 +134,7 @@ var statusStyle = map[string]style{"ok": green, "note": blue, "warning": yellow,
 func (t *text) verdict(doc *Document) {
 	v := doc.Verdict
 	status, _ := vocabulary.Lookup(vocabulary.Severity, v.Status)
-	t.line(t.in(statusStyle[v.Status], strings.ToUpper(status.Title)))
+	t.line(t.in(statusStyle[v.Status], cmp.Or(v.Label, status.Title)))
 	for _, l := range wrap(v.Headline, Width) {
 		t.line(t.in(bold, l))
 	}

@@ -18,6 +18,7 @@ import (
 const (
 	fewStarts     = 100        // fewer starts say little
 	shortTrace    = 50_000_000 // so does a shorter trace, ns
+	longHeadline  = 160        // characters; a headline has some 90
 	smallPart     = 0.05       // share of all waiting below which a headline says how small its part is
 	smallWaiting  = 0.01       // waiting per running below which it does not matter
 	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
@@ -32,14 +33,18 @@ const (
 // judge puts a result into words.
 func judge(r *analyze.Result, names *words.Names) Verdict {
 	if r == nil {
-		return Verdict{Status: "note", Headline: "There is no result."}
+		return Verdict{Status: "note", Label: "No result", Headline: "There is no result", Finding: -1}
 	}
-	v := Verdict{Status: status(r.Findings)}
+	v := Verdict{Status: status(r.Findings), Finding: -1}
+	if f := subject(r); f != nil {
+		v.Finding = slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == f.ID && x.Title == f.Title })
+	}
 	if len(r.Detectors) == 0 && v.Status == "ok" {
 		v.Status = string(findings.Note) // nobody looked
 	}
-	v.Headline = headline(r, names, v.Status)
-	for _, line := range []string{lost(r), sufferers(r, names), causers(r, names), tryFirst(r, names), sureness(r)} {
+	v.Label, v.Headline = label(r, v.Status), words.Cut(headline(r, names, v.Status), longHeadline)
+	v.Detail, v.Try = detail(r, names), tryFirst(r, names)
+	for _, line := range []string{v.Detail, v.Try, lost(r), sufferers(r, names), causers(r, names), sureness(r)} {
 		if line != "" {
 			v.Lines = append(v.Lines, line)
 		}
@@ -102,62 +107,78 @@ func running(r *analyze.Result) (ns int64) {
 	return ns
 }
 
+// subject is the finding that the headline is about, nil if it is about none: the chief, or
+// a note that is worth knowing.
+func subject(r *analyze.Result) *findings.Finding {
+	if f := chief(r.Findings); f != nil {
+		return f
+	}
+	if muchWaiting(r) {
+		return worthKnowing(r)
+	}
+	return costly(r)
+}
+
+// label says in a few words what kind of trouble there is, and how much.
+func label(r *analyze.Result, status string) string {
+	how := map[string]string{string(findings.Critical): "severe", string(findings.Warning): "moderate"}[status]
+	f := chief(r.Findings)
+	switch {
+	case f == nil && len(r.Detectors) > 0 && subject(r) == nil && muchWaiting(r):
+		return "No fault of scheduling found"
+	case status == "ok":
+		return "No problem found"
+	case f == nil && len(r.Detectors) == 0:
+		return "Not judged"
+	case f == nil && subject(r) != nil:
+		return "Worth knowing"
+	case f == nil:
+		return "No serious problem found"
+	case f.Kind == findings.KindMachine:
+		return "Trouble with the machine: " + how
+	case f.CostOf == findings.OfBlocked && f.Kind != findings.KindSymptom:
+		return "Blocking, not scheduling: " + how
+	}
+	return "Scheduling delays: " + how
+}
+
 func headline(r *analyze.Result, names *words.Names, status string) string {
 	u := r.Waits.User
-	if f := chief(r.Findings); f != nil {
-		s := opening(f, status)
-		s += inWords(r, names, f)
+	switch f := subject(r); {
+	case f != nil && f.Kind == findings.KindSymptom:
+		if c := victim(r, f); c != nil {
+			return fmt.Sprintf("%s waited %s for a P in all, up to %s at a time", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs))
+		}
+		fallthrough
+	case f != nil:
+		return names.Prose(cmp.Or(f.Headline, f.Title))
+	case u.Count == 0 && u.OpenCount == 0:
+		return "No goroutine of the program had to wait for a P"
+	case len(r.Detectors) == 0:
+		return fmt.Sprintf("No detector judged this trace; goroutines waited %s for a P in all", quantity.Duration(u.TotalNs))
+	case muchWaiting(r) && inLine(u.Causes) > u.TotalNs/2:
+		return fmt.Sprintf("There was more work than Ps: goroutines waited %s and ran %s", quantity.Duration(u.TotalNs), quantity.Duration(running(r)))
+	case muchWaiting(r):
+		return fmt.Sprintf("Goroutines waited %s for a P and ran %s; no fault was found", quantity.Duration(u.TotalNs), quantity.Duration(running(r)))
+	case status == "ok" || worst(r.Findings, findings.Note) == nil:
+		return fmt.Sprintf("Nothing is wrong with scheduling: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
+	}
+	return fmt.Sprintf("Scheduling is not the problem: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
+}
+
+// detail says in full what the headline is about; empty if that says all.
+func detail(r *analyze.Result, names *words.Names) string {
+	if f := subject(r); f != nil {
+		s := inWords(r, names, f)
 		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart {
-			s += fmt.Sprintf(" That is %s of all the waiting.", quantity.Part(f.CostNs, f.WholeNs))
+			s += fmt.Sprintf(" It explains %s of all waiting.", quantity.Part(f.CostNs, f.WholeNs))
 		}
 		return s
 	}
-	if u.Count == 0 && u.OpenCount == 0 {
-		return "No goroutine of the program had to wait for a processor while this trace was recorded."
+	if muchWaiting(r) {
+		return strings.TrimSpace(burst(r, names))
 	}
-	much := muchWaiting(r)
-	what := fmt.Sprintf("goroutines waited %s for a processor in all, against %s of running, and no wait was longer than %s.",
-		quantity.Duration(u.TotalNs), quantity.Duration(running(r)), quantity.Duration(u.MaxNs))
-	switch {
-	case len(r.Detectors) == 0:
-		return "No detector judged this trace: " + what
-	case much && inLine(u.Causes) > u.TotalNs/2:
-		return "Scheduling is not at fault, but there was more work than processors: " + what + burst(r, names)
-	case worthKnowing(r) != nil:
-		return "No serious fault of scheduling was found, but this is worth knowing: " + inWords(r, names, worthKnowing(r))
-	case much:
-		return "No serious fault of scheduling was found, though there was much waiting: " + what + because(u)
-	case status == "ok":
-		return "Nothing is wrong with scheduling: " + what
-	case worst(r.Findings, findings.Note) == nil:
-		return "Nothing is wrong with scheduling, as far as this trace can tell: " + what
-	default:
-		if f := costly(r); f != nil {
-			return "Scheduling is not the problem here, but this is worth knowing: " + inWords(r, names, f)
-		}
-		return "Scheduling is not the problem here: " + what
-	}
-}
-
-// opening says what kind of trouble a serious finding is.
-func opening(f *findings.Finding, status string) string {
-	serious := status != string(findings.Warning)
-	switch {
-	case f.Kind == findings.KindSymptom:
-		// as below
-	case f.Kind == findings.KindMachine && serious:
-		return "The machine is the problem here, more than the program: "
-	case f.Kind == findings.KindMachine:
-		return "The machine costs this program something: "
-	case f.CostOf == findings.OfBlocked && serious:
-		return "The scheduler is not to blame for what is wrong here: "
-	case f.CostOf == findings.OfBlocked:
-		return "The scheduler is not to blame, but this costs the program something: "
-	}
-	if serious {
-		return "Scheduling is a problem here: "
-	}
-	return "Scheduling costs this program something: "
+	return ""
 }
 
 // burst says who made so many goroutines runnable at once, if that is behind half of the
@@ -187,7 +208,7 @@ func costly(r *analyze.Result) *findings.Finding {
 // inWords is a finding as a headline has it: its title, or of a symptom who
 // suffers, and from what.
 func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string {
-	title := ended(lowered(words.Cut(names.Prose(f.Title), 300)))
+	title := ended(words.Cut(names.Prose(f.Title), 300))
 	c := victim(r, f)
 	if f.Kind != findings.KindSymptom || c == nil {
 		return title
@@ -196,7 +217,7 @@ func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string 
 	if len(by) == 0 {
 		return title
 	}
-	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", names.Class(c.Name), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs),
+	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs),
 		quantity.Part(by[0].Ns, c.Waits.TotalNs), words.Lost(by[0].Cause))
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
 		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.Lost(by[1].Cause))
@@ -218,7 +239,7 @@ func meanwhile(c *waits.Class, names *words.Names) string {
 	if most == nil || 3*most.Ns < sum {
 		return ""
 	}
-	return fmt.Sprintf(" Meanwhile %s ran, for %s of that time.", names.Class(most.Name), quantity.Part(most.Ns, sum))
+	return fmt.Sprintf(" Meanwhile %s ran, for %s of that time.", names.Class(findings.Short(most.Name)), quantity.Part(most.Ns, sum))
 }
 
 // victim is the class of the program that waited longest of those that f says
@@ -234,16 +255,6 @@ func victim(r *analyze.Result, f *findings.Finding) *waits.Class {
 		return nil
 	}
 	return &cs[0]
-}
-
-// because says to what most of the waiting was lost, if one cause owns half of
-// it; it follows a sentence.
-func because(u waits.Summary) string {
-	by := words.BySize(u.Causes)
-	if len(by) == 0 || by[0].Ns*2 < u.TotalNs {
-		return ""
-	}
-	return fmt.Sprintf(" %s of all waiting was lost %s.", words.Sentence(quantity.Part(by[0].Ns, u.TotalNs)), words.Lost(by[0].Cause))
 }
 
 // inLine is the waiting behind other goroutines.
@@ -264,7 +275,7 @@ func lost(r *analyze.Result) string {
 		}
 		parts = append(parts, quantity.Part(c.Ns, u.TotalNs)+" "+words.Lost(c.Cause))
 	}
-	s := fmt.Sprintf("Goroutines of the program became ready to run %s and then waited %s in all", quantity.Plural(u.Count, "time", "times"), quantity.Duration(u.TotalNs))
+	s := fmt.Sprintf("Waiting for a P: %s in %s", quantity.Duration(u.TotalNs), quantity.Plural(u.Count, "wait", "waits"))
 	if run := running(r); run > 0 {
 		s += ", " + againstRunning(quantity.Ratio(u.TotalNs, run))
 	}
@@ -273,7 +284,7 @@ func lost(r *analyze.Result) string {
 	}
 	s += "."
 	if self := r.Waits.Self.TotalNs; float64(self) > largeSelf*float64(u.TotalNs) && self > 0 {
-		s += fmt.Sprintf(" Another %s they waited because they had called runtime.Gosched.", quantity.Duration(self))
+		s += fmt.Sprintf(" Another %s came after calls of runtime.Gosched.", quantity.Duration(self))
 	}
 	return s
 }
@@ -324,10 +335,10 @@ func sufferers(r *analyze.Result, names *words.Names) string {
 			about = append(about, quantity.Plural(c.Goroutines, "goroutine", "goroutines"))
 		}
 		if c.Creator != "" {
-			about = append(about, "created by "+names.Class(c.Creator))
+			about = append(about, "created by "+names.Class(findings.Short(c.Creator)))
 		}
 		about = append(about, quantity.Part(c.Waits.TotalNs, total)+" of the waiting", "up to "+quantity.Duration(c.Waits.MaxNs)+" at a time")
-		who = append(who, fmt.Sprintf("%s (%s)", names.Class(c.Name), strings.Join(about, ", ")))
+		who = append(who, fmt.Sprintf("%s (%s)", names.Class(findings.Short(c.Name)), strings.Join(about, ", ")))
 	}
 	return "Who waited: " + words.List(who) + "." + lived(r, names)
 }
@@ -347,15 +358,16 @@ func causers(r *analyze.Result, names *words.Names) string {
 		sum += a.Ns
 	}
 	a := c.Antagonists[0]
+	who := names.Class(findings.Short(a.Name))
 	if a.Class == c.ID {
-		s := fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, others of the same class ran: they wait for one another.", words.Sentence(quantity.Part(a.Ns, sum)), names.Class(c.Name))
-		if len(c.Antagonists) > 1 && c.Antagonists[1].Ns*5 > sum {
-			b := c.Antagonists[1]
-			s += fmt.Sprintf(" %s of it, %s ran.", words.Sentence(quantity.Part(b.Ns, sum)), names.Class(b.Name))
-		}
-		return s
+		who = "others of the same class"
 	}
-	return fmt.Sprintf("Who ran meanwhile: %s of the time that %s stood in line, %s ran.", quantity.Part(a.Ns, sum), names.Class(c.Name), names.Class(a.Name))
+	s := fmt.Sprintf("Who ran meanwhile: while %s was queued, %s ran for %s of the time", names.Class(findings.Short(c.Name)), who, quantity.Part(a.Ns, sum))
+	if a.Class == c.ID && len(c.Antagonists) > 1 && c.Antagonists[1].Ns*5 > sum {
+		b := c.Antagonists[1]
+		s += fmt.Sprintf(", and %s for %s", names.Class(findings.Short(b.Name)), quantity.Part(b.Ns, sum))
+	}
+	return s + "."
 }
 
 // tryFirst says what to do; where there is nothing, what was checked.
@@ -469,17 +481,17 @@ func sureness(r *analyze.Result) string {
 	var s string
 	switch u := quantity.Ratio(c.Unexplained, c.Starts); {
 	case t.Reduced:
-		s = "How sure: times of waiting come from the trace itself; its old format (Go 1.21 or before) shows neither threads nor retakes, so queues were not rebuilt and steals are unknown."
+		s = "How sure: waiting times are measured; the old format of the trace (Go 1.21 or before) shows neither threads nor retakes, so queues were not rebuilt and steals are unknown."
 	case c.Starts == 0:
 		s = "How sure: the trace shows no start of a goroutine."
 	case u > mostUnsure:
-		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; but the rules of the scheduler do not explain %s of %s, so take queues, steals and causes as indications.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
+		s = fmt.Sprintf("How sure: waiting times are measured; but the rules of the scheduler do not explain %s of %s, so take queues, steals and causes as indications.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	case u > manyUnsure:
-		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
+		s = fmt.Sprintf("How sure: waiting times are measured; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	default:
-		s = fmt.Sprintf("How sure: times of waiting come from the trace itself; queues are inferred, and of %s one rule of the scheduler explains %s.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts))
+		s = fmt.Sprintf("How sure: waiting times are measured; queues are inferred, and the rules of the scheduler explain %[2]s of %[1]s.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts))
 		if e := c.EitherTick(); e*100 > c.Starts {
-			s += fmt.Sprintf(" For %s two rules fit that come to the same.", quantity.Part(e, c.Starts))
+			s += fmt.Sprintf(" For %s there are two explanations, with the same conclusion.", quantity.Part(e, c.Starts))
 		}
 	}
 	s += lackOfCPUs(r)

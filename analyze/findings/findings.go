@@ -40,6 +40,7 @@ type Finding struct {
 	ID       string   `json:"id"`       // the detector's; gmpscope explain says what it means
 	Kind     Kind     `json:"kind"`     // what it is evidence of
 	Severity Severity `json:"severity"` // how bad it is
+	Headline string   `json:"headline"` // what happened, in some 90 characters
 	Title    string   `json:"title"`    // what happened, in one sentence with numbers
 	CostNs   int64    `json:"cost_ns"`  // goroutine-time lost to it
 	CostOf   Whole    `json:"cost_of"`  // what CostNs is a part of

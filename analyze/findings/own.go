@@ -78,6 +78,34 @@ func (a *Actor) Work() string {
 	}
 }
 
+// Short names an actor by one function: the program's in which its stack lies, and else the
+// start function.
+func (a *Actor) Short() string {
+	if function := a.own(); function != "" {
+		return function
+	}
+	return a.start()
+}
+
+// Short is a class without what started its goroutines, and without a function in
+// brackets.
+func Short(class string) string {
+	class, _, _ = strings.Cut(class, funcname.StartedBy)
+	class, _, _ = strings.Cut(class, " (in ")
+	return class
+}
+
+// ShortOf names actors by one function each, at most two.
+func ShortOf(actors []Actor) string {
+	var names []string
+	for i := range actors {
+		if name := actors[i].Short(); !slices.Contains(names, name) && len(names) < 2 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
 // start is the function that the goroutines of an actor's class run, without what
 // started them.
 func (a *Actor) start() string {

@@ -64,9 +64,10 @@ type Verdict struct {
 	// Status is "ok", "note", "warning" or "critical": the highest severity of the
 	// findings; "note" where only the trace itself is at fault.
 	Status   string `json:"status"`
-	Headline string `json:"headline"` // one sentence
-	// Lines are at most five sentences: what was lost to what, who suffers, who
-	// causes it, what to try, how sure.
+	Label    string `json:"label"`    // what kind of trouble there is, and how much, such as Scheduling delays: moderate
+	Headline string `json:"headline"` // who does what, in some 90 characters
+	// Lines are sentences: the headline in full, what to try first, what the waiting was
+	// for, who suffers, who runs meanwhile, how sure.
 	Lines []string `json:"lines"`
 }
 

@@ -221,7 +221,7 @@ func newDiffDoc(side string, doc *report.Document) diffDoc {
 		d.Lines = append(d.Lines, words.Cut(words.Visible(l), 1200))
 	}
 	for i, f := range doc.Result.Findings {
-		if i == openFindings {
+		if i == sideFindings {
 			break
 		}
 		x := diffFinding{Severity: string(f.Severity), ID: words.Visible(f.ID), Titles: []string{words.Cut(words.Visible(f.Title), 600)}, Cost: quantity.Duration(f.CostNs)}

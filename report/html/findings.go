@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"regexp"
@@ -20,6 +21,7 @@ type finding struct {
 	ID       string
 	Known    bool // the glossary has the detector
 	Severity string
+	Headline string
 	Title    string
 	Cost     string
 	CostNote string
@@ -115,7 +117,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Spl
 			break
 		}
 		o := finding{
-			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Title: words.Cut(names.Prose(f.Title), 600),
+			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Headline: words.Cut(names.Prose(cmp.Or(f.Headline, f.Title)), 200), Title: words.Cut(names.Prose(f.Title), 600),
 			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs),
 		}
 		o.Brief = i >= openFindings || f.Severity == findings.Note

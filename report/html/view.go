@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -22,7 +23,8 @@ const (
 	maxStories     = 20
 	openStories    = 3
 	maxFindings    = 60
-	openFindings   = 12 // as many as a person reads; notes and further ones are a click away
+	sideFindings   = 12
+	openFindings   = 3 // as many as a person reads; notes and further ones are a click away
 	maxActors      = 12
 	maxFrames      = 24
 	maxAntagonists = 6
@@ -39,6 +41,9 @@ type view struct {
 	Status   string // ok, note, warning, critical
 	Badge    string
 	Headline string
+	Detail   string
+	Try      string
+	First    *firstView
 	Lines    []string
 	Keys     []keyFigure
 	Nav      []navItem
@@ -140,14 +145,18 @@ func newView(doc *report.Document, withECharts bool) *view {
 		Version: strconv.Itoa(doc.Schema),
 		Title:   "Scheduling report",
 	}
+	v.Detail, v.Try = words.Cut(words.Visible(doc.Verdict.Detail), 1200), words.Cut(words.Visible(doc.Verdict.Try), 1200)
 	for _, l := range doc.Verdict.Lines {
+		if l == doc.Verdict.Detail || l == doc.Verdict.Try {
+			continue
+		}
 		v.Lines = append(v.Lines, words.Cut(words.Visible(l), 1200))
 	}
 	if doc.Result != nil {
 		v.Origin = doc.Result.Timeline.FromNs
 	}
 	status, ok := vocabulary.Lookup(vocabulary.Severity, v.Status)
-	v.Badge = status.Title
+	v.Badge = words.Visible(cmp.Or(doc.Verdict.Label, status.Title))
 	if !ok {
 		v.Status, v.Badge = "note", "No verdict"
 	}
@@ -169,6 +178,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.warnings(r.Trace)
 	v.Honesty = newHonesty(r.Reconstruction)
 	v.findings(r, names, doc.Split)
+	v.first(doc)
 	v.Waits = newWaits(r, names)
 	v.Ps = newPs(r)
 	v.Time = newTime(r)

@@ -154,7 +154,7 @@ func (v *waitsView) causes(r *analyze.Result) {
 			num(quantity.Duration(un), un), num(quantity.Part(un, u.TotalNs), un), num(quantity.Duration(sn), sn), num(quantity.Duration(yn), yn)}})
 	}
 	if u.BehindLongNs > 0 {
-		v.BehindLong = fmt.Sprintf("Of “waiting in line” and “overtaken”, %s (%s of the program's waiting) was spent behind a single run longer than a time slice.",
+		v.BehindLong = fmt.Sprintf("Of “queueing” and “overtaken”, %s (%s of the program's waiting) was spent behind a single run longer than a time slice.",
 			quantity.Duration(u.BehindLongNs), quantity.Part(u.BehindLongNs, u.SeenNs()))
 	}
 }

@@ -18,6 +18,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	if n.run > 1.05 {
 		kept = "kept " + quantity.Number(n.run) + " Ps on average"
 	}
+	ps := quantity.Percent(min(1, n.run)) + " of a P"
+	if n.run > 1.05 {
+		ps = quantity.Amount(n.run, "P", "Ps") + " busy"
+	}
 	waited := ""
 	if n.behind > 0 {
 		waited = fmt.Sprintf(", while others waited %s behind it", quantity.Duration(n.behind))
@@ -34,6 +38,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	}
 	if n.sure {
 		x.Evidence[0].Limit = quantity.Number(w.t.PollRun)
+		x.Headline = fmt.Sprintf("%s polls instead of blocking: it keeps %s", a.Short(), ps)
 		x.Title = fmt.Sprintf("%s polls (%s) instead of blocking, and %s%s", a.Doer(), n.how, kept, waited)
 		x.Advice = []string{
 			"Let " + function + " block for what it polls for: select without a default case, a channel, a sync.Cond, a timer (time.Sleep, time.After, a context with a deadline).",
@@ -41,6 +46,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 		return
 	}
+	x.Headline = fmt.Sprintf("%s never blocks: it keeps %s", a.Short(), ps)
 	x.Title = fmt.Sprintf("%s never blocked and %s%s", a.Doer(), kept, waited)
 	x.Advice = []string{
 		"See what " + function + " does: if it waits for a variable to change, let it block for that on a channel or a sync.Cond; if it computes, let it do so in pieces and yield in between (runtime.Gosched), in a process of its own, or with a P to spare.",

@@ -11,6 +11,8 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	b, silences := &n.beat, int64(len(n.beat.Silences))
+	x.Headline = fmt.Sprintf("A CPU quota seems to stop the process: %s, in periods of %s",
+		quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs))
 	x.Title = fmt.Sprintf("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
 		quantity.Plural(silences, "time", "times"), quantity.Duration(middle(n.lengths)), quantity.Duration(b.PeriodNs))
 	x.Evidence = []findings.Evidence{

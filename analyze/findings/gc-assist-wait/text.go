@@ -11,6 +11,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	total, long := w.assists.Total, w.blocks.Total
+	x.Headline = fmt.Sprintf("Who allocates has to help the garbage collector: %s for each second of running", perSecond(n.share))
 	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
 		quantity.Duration(n.cost), perSecond(n.share))
 	x.Evidence = []findings.Evidence{

@@ -10,6 +10,7 @@ import (
 // phrase writes title, evidence and advice; share is of all waiting.
 func (w *watcher) phrase(x *findings.Finding, share float64) {
 	total := w.victims.Total
+	x.Headline = fmt.Sprintf("The garbage collector holds Ps that goroutines wait for: %s of the waiting", quantity.Percent(share))
 	x.Title = fmt.Sprintf("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
 		quantity.Percent(share), quantity.Duration(total.Worst))
 	x.Evidence = []findings.Evidence{

@@ -10,6 +10,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	total := w.victims.Total
+	x.Headline = fmt.Sprintf("Goroutines wait in the global queue while up to %s later ones are started", quantity.Count(w.later))
 	x.Title = fmt.Sprintf("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
 		quantity.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), quantity.Count(w.later))
 	x.Evidence = []findings.Evidence{

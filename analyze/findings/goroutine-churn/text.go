@@ -10,10 +10,12 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	t := &w.total
+	x.Headline = fmt.Sprintf("Goroutines are created for next to no work: up to %s a second", quantity.Count(n.perSecond))
 	x.Title = fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",
 		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
 	for i := range x.Actors {
 		if a := &x.Actors[i]; a.Role == findings.Cause {
+			x.Headline = fmt.Sprintf("%s creates goroutines for next to no work: up to %s a second", a.Short(), quantity.Count(n.perSecond))
 			x.Title = fmt.Sprintf("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
 				a.Doer(), quantity.Count(t.created), x.Actors[0].Class, quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
 			break

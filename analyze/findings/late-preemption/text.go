@@ -10,6 +10,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell) {
 	name, longest := f.Name(c.class), c.longest.ns
+	x.Headline = fmt.Sprintf("%s runs on for up to %s, past the end of its time slice", findings.Short(name), quantity.Duration(longest))
 	x.Title = fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
 		name, quantity.Duration(longest), quantity.Plural(c.n, "time", "times"))
 	x.Evidence = []findings.Evidence{

@@ -15,6 +15,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	if top.ns > 0 {
 		how = fmt.Sprintf("and ran for %s instead of %s (medians)", quantity.Duration(top.moved.Median()), quantity.Duration(top.stayed.Median()))
 	}
+	x.Headline = fmt.Sprintf("%s moves to another P at %s of its starts", findings.Short(name), quantity.Percent(float64(top.moves())/float64(top.starts)))
 	x.Title = fmt.Sprintf("%s of the starts of %s were on another P than the last, %s",
 		quantity.Percent(float64(top.moves())/float64(top.starts)), name, how)
 	x.Evidence = []findings.Evidence{

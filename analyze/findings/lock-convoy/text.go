@@ -13,6 +13,7 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	c := &n.chief
 	of := func(d *did, ns int64) string { return quantity.Percent(float64(ns) / float64(max(1, d.held))) }
 	blocked, reason := n.blocked()
+	x.Headline = n.headline()
 	x.Title = n.title(w.t.WaitNs)
 	x.Evidence = []findings.Evidence{
 		{What: "waits in such lines", Value: quantity.Count(n.waits), Limit: quantity.Duration(w.t.WaitNs) + " each"},
@@ -44,6 +45,15 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 }
 
 // title names who holds the lock, and who waits for it.
+// headline is the short title.
+func (n *numbers) headline() string {
+	c := &n.chief
+	if c.function == "" {
+		return fmt.Sprintf("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.cost))
+	}
+	return fmt.Sprintf("%s holds a lock for up to %s; others wait for it: %s in all", c.function, quantity.Duration(c.longest.Ns), quantity.Duration(n.cost))
+}
+
 func (n *numbers) title(waitNs int64) string {
 	c := &n.chief
 	waits := fmt.Sprintf("%s of %s or more", quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(waitNs))

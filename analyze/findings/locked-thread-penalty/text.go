@@ -12,6 +12,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
 	n := w.handovers()
 	name := f.Name(w.causes.Top(1)[0].Class)
 	rate := float64(n) * 1e9 / float64(max(1, f.RecordedNs()))
+	x.Headline = fmt.Sprintf("%s is locked to a thread: a P changed threads for it %s", findings.Short(name), quantity.Plural(n, "time", "times"))
 	x.Title = fmt.Sprintf("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each",
 		name, quantity.Plural(n, "time", "times"), quantity.Duration(w.sum/n))
 	x.Evidence = []findings.Evidence{

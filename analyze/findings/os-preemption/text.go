@@ -10,6 +10,7 @@ import (
 // phrase writes title, evidence and advice; found is not empty, and the first is what
 // the finding is about.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) {
+	x.Headline = found[0].headline(f)
 	x.Title = found[0].title(f)
 	for i := range found {
 		x.Evidence = append(x.Evidence, w.evidence(f, &found[i])...)
@@ -38,6 +39,19 @@ func advice(f *findings.Facts, shown way) []string {
 		"Compare GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPUs that the process may use: the cores of the machine, its affinity mask, its container's limit. With more Ps than these, threads take turns on the CPUs, and the runtime can neither see nor order that.",
 		"If it has CPUs enough, " + who,
 	}
+}
+
+// headline is the short title.
+func (p *proof) headline(f *findings.Facts) string {
+	switch {
+	case p.way == byCPUs && p.basis == findings.Certain:
+		return fmt.Sprintf("More Ps than CPUs: goroutines had no CPU for %s of their running time", quantity.Percent(p.share))
+	case p.way == byTurns:
+		return fmt.Sprintf("Threads seem to have lacked a CPU: of %s busy Ps %s made progress", quantity.Number(p.mean), quantity.Number(p.mean-p.together))
+	case p.way == bySamples:
+		return "Goroutines that ran had a CPU for " + quantity.Percent(p.ratio) + " of that time only"
+	}
+	return "Threads seem to have lacked a CPU"
 }
 
 func (p *proof) title(f *findings.Facts) string {

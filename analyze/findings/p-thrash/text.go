@@ -11,6 +11,7 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
 	t := &w.total
 	rate := int64(float64(w.worst.wakes) / float64(w.t.WindowNs) * 1e9)
+	x.Headline = fmt.Sprintf("Ps wake up for next to no work: %s", quantity.Plural(t.wakes, "time", "times"))
 	x.Title = fmt.Sprintf("Ps were woken %s within %s of parking, and parked again after less than %s of work; %s of these times there was none",
 		quantity.Plural(t.wakes, "time", "times"), quantity.Duration(w.t.GapNs), quantity.Duration(w.t.BusyNs), quantity.Percent(float64(t.empty)/float64(t.wakes)))
 	x.Evidence = []findings.Evidence{

@@ -9,6 +9,7 @@ import (
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+	x.Headline = fmt.Sprintf("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
 	x.Title = fmt.Sprintf("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
 		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(n.share))
 	x.Evidence = []findings.Evidence{

@@ -18,6 +18,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
 	case w.quiet > 0:
 		quiet = quantity.Duration(w.quiet) + " before"
 	}
+	x.Headline = fmt.Sprintf("System calls of %s keep a P from its queue for up to %s", findings.Short(name), quantity.Duration(w.longest))
 	x.Title = fmt.Sprintf("%s, most of %s, kept the P from the goroutines in its queue, up to %s",
 		quantity.Plural(n, "system call", "system calls"), name, quantity.Duration(w.longest))
 	x.Evidence = []findings.Evidence{

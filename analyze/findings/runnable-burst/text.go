@@ -13,6 +13,7 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	b := &w.biggest
 	whys := w.why()
+	x.Headline = headline(x, whys, b.peak)
 	x.Title = title(x, whys, b.peak)
 	x.Title += fmt.Sprintf(", %s for each P; for %s of the time they were more than %d for each", quantity.Number(n.forEach), quantity.Percent(f.Share(n.ns)), n.limit)
 	x.Evidence = []findings.Evidence{
@@ -30,6 +31,26 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	}
 	x.Advice = append(x.Advice,
 		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
+}
+
+// headline is the short title.
+func headline(x *findings.Finding, whys []entry, peak int64) string {
+	many := "up to " + quantity.Plural(peak, "goroutine", "goroutines")
+	for i := range x.Actors {
+		a := &x.Actors[i]
+		if len(whys) > 0 && a.Role == findings.Cause {
+			switch whys[0].why {
+			case reference.WhyCreate:
+				return fmt.Sprintf("%s creates goroutines faster than they run: %s wait", a.Short(), many)
+			case reference.WhyUnblock:
+				return fmt.Sprintf("%s wakes %s at once", a.Short(), many)
+			}
+		}
+	}
+	if len(whys) > 0 && whys[0].why == reference.WhyTimer {
+		return fmt.Sprintf("Timers wake %s of %s at once", many, x.Actors[0].Short())
+	}
+	return "Too much work at once: " + many + " are runnable"
 }
 
 // title says who made so many goroutines runnable.

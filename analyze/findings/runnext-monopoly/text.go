@@ -33,19 +33,23 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 			parties = append(parties, name)
 		}
 	}
+	short := findings.ShortOf(causes)
 	names := strings.Join(parties, " and ")
 	switch {
 	case c.relay && float64(c.created) < w.t.Relay*float64(c.hops):
+		x.Headline = fmt.Sprintf("New goroutines of %s run before older ones, for up to %s", short, quantity.Duration(longest))
 		x.Title = fmt.Sprintf("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, quantity.Duration(longest))
 		x.Advice = []string{
 			"Bound how many are under way at once, and let a fixed number of workers take the work from a channel, which keeps its order: what is created runs next, within the same time slice, so the newest is served first.",
 		}
 	case c.relay:
+		x.Headline = fmt.Sprintf("%s: each goroutine creates the next, and a P is theirs for up to %s", short, quantity.Duration(longest))
 		x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, quantity.Duration(longest))
 		x.Advice = []string{
 			"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",
 		}
 	case 2*c.timers > c.hops:
+		x.Headline = fmt.Sprintf("Timers wake %s so often that a P is theirs for up to %s", short, quantity.Duration(longest))
 		x.Title = fmt.Sprintf("Timers woke %s up to %s in a row on one P, which they kept for %s while others waited",
 			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
 		x.Advice = []string{
@@ -53,6 +57,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 			"Or have fewer goroutines that need a P at the same time: where a P is free, nobody waits behind them.",
 		}
 	default:
+		x.Headline = fmt.Sprintf("%s wake each other and keep a P for up to %s", short, quantity.Duration(longest))
 		x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",
 			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
 		x.Advice = []string{

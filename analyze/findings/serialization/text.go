@@ -15,6 +15,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
 		name = x.Actors[i].Work()
 	}
+	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", findings.Short(name), quantity.Percent(float64(w.slack)/busy))
 	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
 		quantity.Percent(float64(w.slack)/busy), quantity.Percent(n.share), name)
 	x.Evidence = []findings.Evidence{

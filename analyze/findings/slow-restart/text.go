@@ -25,6 +25,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, doubt string) {
 	if w.worst.ns >= w.t.MaxNs {
 		longest += " or more"
 	}
+	x.Headline = fmt.Sprintf("Ps are slow to work again after the world was stopped: up to %s", longest)
 	x.Title = fmt.Sprintf("After %s of the world it took over %s until the Ps had taken up the work that waited; the longest %s",
 		quantity.Plural(total.N, "stop", "stops"), quantity.Duration(w.t.SlowNs), longest)
 	x.Evidence = []findings.Evidence{

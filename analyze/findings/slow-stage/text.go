@@ -26,6 +26,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		victims = " (" + victims + ")"
 	}
 	if n.siblings >= hotShard {
+		x.Headline = fmt.Sprintf("One goroutine of %s has most of the work: %s others wait for it", x.Actors[0].Short(), quantity.Number(n.line))
 		x.Title = fmt.Sprintf("One goroutine of %s was busy for %s of the time, while others of its like had nothing to do: %s goroutines%s waited for it on average, and %s of the P-time was idle",
 			where, quantity.Percent(n.busy), quantity.Number(n.line), victims, quantity.Percent(n.idle))
 		x.Advice = []string{
@@ -33,6 +34,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			"Let who hands out the work not block on a full channel while the others have room: a larger buffer moves the limit only.",
 		}
 	} else {
+		x.Headline = fmt.Sprintf("%s is the bottleneck: %s goroutines wait for it", x.Actors[0].Short(), quantity.Number(n.line))
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: it was busy for %s of the time, and %s goroutines%s waited for it on average, while %s of the P-time was idle",
 			where, quantity.Percent(n.busy), quantity.Number(n.line), victims, quantity.Percent(n.idle))
 		x.Advice = []string{
@@ -41,6 +43,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 	}
 	if away := float64(n.away) / float64(max(1, n.to-n.since)); away >= 0.5 && 4*n.sends >= n.others {
+		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait for it", x.Actors[0].Short(), quantity.Number(n.line))
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s goroutines%s waited for it on average",
 			where, quantity.Percent(min(1, away)), quantity.Number(n.line), victims)
 		x.Advice = []string{

@@ -11,6 +11,8 @@ import (
 // phraseStarved writes title, evidence and advice.
 func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []waits.Ahead) {
 	total := w.starved.Total
+	x.Headline = fmt.Sprintf("%s %s their fair share; the longest: %s",
+		quantity.Plural(total.N, "wait exceeded", "waits exceeded"), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
 	x.Title = fmt.Sprintf("%s of over %s took more than %s what sharing the Ps fairly would have; the longest %s",
 		quantity.Plural(total.N, "wait", "waits"), quantity.Duration(w.t.LongNs), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
 	x.Evidence = []findings.Evidence{
@@ -39,6 +41,7 @@ func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []
 // phraseQueued writes title, evidence and advice.
 func (w *watcher) phraseQueued(f *findings.Facts, x *findings.Finding) {
 	q := w.queued.Total
+	x.Headline = fmt.Sprintf("More work than Ps: up to %s goroutines wanted each P", quantity.Number(w.load))
 	x.Title = fmt.Sprintf("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
 		quantity.Plural(q.N, "wait", "waits"), quantity.Duration(w.t.SevereNs), quantity.Number(w.load))
 	x.Evidence = []findings.Evidence{

@@ -11,6 +11,7 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *caller) {
 	t := &c.site
 	rate := quantity.Number(c.perSecond)
+	x.Headline = fmt.Sprintf("%s stops the world %s times a second (%s)", c.function, rate, c.what)
 	x.Title = fmt.Sprintf("%s stops the world by calling %s: %s, %s a second, for up to %s",
 		c.function, c.what, quantity.Plural(t.n, "time", "times"), rate, quantity.Duration(t.longest))
 	x.Evidence = []findings.Evidence{

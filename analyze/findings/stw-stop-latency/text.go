@@ -11,6 +11,7 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	top, worst := &n.cells[0], n.worst
 	name := f.Name(top.class)
+	x.Headline = fmt.Sprintf("The world is slow to stop, for up to %s, because of %s", quantity.Duration(worst.worst), findings.Short(name))
 	x.Title = fmt.Sprintf("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
 		quantity.Plural(n.late, "time", "times"), quantity.Duration(w.t.LateNs), name, quantity.Duration(worst.worst))
 	x.Evidence = []findings.Evidence{

@@ -12,6 +12,7 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	sum, top := &n.sum, &n.cells[0]
 	call, wait := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N)
+	x.Headline = fmt.Sprintf("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(top.class)))
 	x.Title = fmt.Sprintf("%s of about %s, most of %s, lost their P and waited %s for another",
 		quantity.Plural(sum.short, "system call", "system calls"), quantity.Duration(call), f.Name(top.class), quantity.Duration(wait))
 	x.Evidence = []findings.Evidence{

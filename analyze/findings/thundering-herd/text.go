@@ -30,6 +30,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *num
 
 func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *numbers) {
 	name := x.Actors[0].Work()
+	x.Headline = fmt.Sprintf("Timers wake up to %s goroutines of %s at once for next to nothing", quantity.Count(c.worst.n), x.Actors[0].Short())
 	x.Title = fmt.Sprintf("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
 		quantity.Count(c.worst.n), name, quantity.Plural(c.herds, "time", "times"))
 	x.Evidence = append(x.Evidence,
@@ -56,6 +57,8 @@ func phraseWaker(x *findings.Finding, c *cell, n *numbers) {
 		x.Advice = []string{"If they were woken by sync.Cond.Broadcast, call Signal where one goroutine can take what there is."}
 	}
 	x.Advice = append(x.Advice, "Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
+	x.Headline = fmt.Sprintf("%s wakes up to %s goroutines at once; %s find nothing to do",
+		x.Actors[1].Short(), quantity.Count(c.worst.n), quantity.Percent(float64(c.vain)/float64(c.n)))
 	x.Title = fmt.Sprintf("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
 		x.Actors[1].Doer(), quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), quantity.Percent(float64(c.vain)/float64(c.n)))
 }

@@ -33,6 +33,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		x.Advice = append(x.Advice,
 			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
 			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
+		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), findings.Short(name))
 		x.Title = fmt.Sprintf("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
 	}
 	if sum.waits > 0 {
@@ -41,6 +42,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			findings.Evidence{What: "goroutines of such storms that waited for a P", Value: quantity.Count(sum.waits), Limit: quantity.Duration(w.t.LateNs) + " each"},
 			findings.Evidence{What: "their waits, summed", Value: quantity.Duration(sum.waitNs), Ns: sum.waitNs})
 		if n.storm {
+			x.Headline = fmt.Sprintf("Up to %s timers fire at once", quantity.Count(w.most))
 			x.Title = fmt.Sprintf("%s in which up to %s timers fired at once made goroutines wait, up to %s", quantity.Plural(w.count, "storm", "storms"), quantity.Count(w.most), quantity.Duration(w.stormy.Total.Worst))
 		}
 		x.Advice = append(x.Advice,

@@ -15,6 +15,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []problem
 	for _, p := range found {
 		what = append(what, w.title(f, p))
 	}
+	x.Headline = "About this trace: " + what[0]
 	x.Title = "About this trace: " + strings.Join(what, "; ")
 	slices.Sort(found)
 	for _, p := range found {

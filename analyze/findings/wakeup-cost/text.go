@@ -1,6 +1,7 @@
 package wakeupcost
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -12,6 +13,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
 	function, place := findings.Own(f.Frames(top.stack))
 	who := f.Name(top.class)
+	short := cmp.Or(function, findings.Short(who))
 	switch {
 	case function == "":
 		function = who
@@ -20,6 +22,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	}
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
+	y.Headline = fmt.Sprintf("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
 	y.Title = fmt.Sprintf("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
 		function, woken, quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(mean), quantity.Percent(x.share))
 	at := ""

@@ -13,6 +13,7 @@ func (w *watcher) phrase(x *findings.Finding, c *cell, where string) {
 	if where == "" {
 		where = x.Actors[0].Class
 	}
+	x.Headline = fmt.Sprintf("%s polls and yields, %s", findings.Short(where), quantity.Plural(c.n, "time", "times"))
 	x.Title = fmt.Sprintf("%s polled for something and called runtime.Gosched %s, each after %s on average",
 		where, quantity.Plural(c.n, "time", "times"), quantity.Duration(c.own/c.n))
 	x.Evidence = []findings.Evidence{
