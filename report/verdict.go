@@ -92,8 +92,7 @@ func muchWaiting(r *analyze.Result) bool {
 // worthKnowing is the note that the headline is about where nothing is serious:
 // if there was much waiting, and most of it was not plain queueing.
 func worthKnowing(r *analyze.Result) *findings.Finding {
-	u := r.Waits.User
-	if len(r.Detectors) == 0 || chief(r.Findings) != nil || !muchWaiting(r) || inLine(u.Causes) > u.TotalNs/2 {
+	if len(r.Detectors) == 0 || chief(r.Findings) != nil || !muchWaiting(r) || plainQueueing(r) {
 		return nil
 	}
 	return findings.Chief(r.Findings, findings.Note)
@@ -113,10 +112,18 @@ func subject(r *analyze.Result) *findings.Finding {
 	if f := chief(r.Findings); f != nil {
 		return f
 	}
-	if muchWaiting(r) {
-		return worthKnowing(r)
+	switch {
+	case !muchWaiting(r):
+		return costly(r)
+	case len(r.Detectors) > 0 && plainQueueing(r):
+		return burst(r)
 	}
-	return costly(r)
+	return worthKnowing(r)
+}
+
+// plainQueueing reports whether most of the waiting was behind other goroutines.
+func plainQueueing(r *analyze.Result) bool {
+	return inLine(r.Waits.User.Causes) > r.Waits.User.TotalNs/2
 }
 
 // label says in a few words what kind of trouble there is, and how much.
@@ -124,7 +131,9 @@ func label(r *analyze.Result, status string) string {
 	how := map[string]string{string(findings.Critical): "severe", string(findings.Warning): "moderate"}[status]
 	f := chief(r.Findings)
 	switch {
-	case f == nil && len(r.Detectors) > 0 && subject(r) == nil && muchWaiting(r):
+	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && plainQueueing(r):
+		return "More work than Ps"
+	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && subject(r) == nil:
 		return "No fault of scheduling found"
 	case status == "ok":
 		return "No problem found"
@@ -147,6 +156,9 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 	switch f := subject(r); {
 	case f != nil && f.Kind == findings.KindSymptom:
 		if c := victim(r, f); c != nil {
+			if a, _ := meanwhile(c); a != nil {
+				return fmt.Sprintf("%s waited %s for a P in all, mostly behind %s", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), names.Class(findings.Short(a.Name)))
+			}
 			return fmt.Sprintf("%s waited %s for a P in all, up to %s at a time", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs))
 		}
 		fallthrough
@@ -156,7 +168,7 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 		return "No goroutine of the program had to wait for a P"
 	case len(r.Detectors) == 0:
 		return fmt.Sprintf("No detector judged this trace; goroutines waited %s for a P in all", quantity.Duration(u.TotalNs))
-	case muchWaiting(r) && inLine(u.Causes) > u.TotalNs/2:
+	case muchWaiting(r) && plainQueueing(r):
 		return fmt.Sprintf("There was more work than Ps: goroutines waited %s and ran %s", quantity.Duration(u.TotalNs), quantity.Duration(running(r)))
 	case muchWaiting(r):
 		return fmt.Sprintf("Goroutines waited %s for a P and ran %s; no fault was found", quantity.Duration(u.TotalNs), quantity.Duration(running(r)))
@@ -175,22 +187,19 @@ func detail(r *analyze.Result, names *words.Names) string {
 		}
 		return s
 	}
-	if muchWaiting(r) {
-		return strings.TrimSpace(burst(r, names))
-	}
 	return ""
 }
 
-// burst says who made so many goroutines runnable at once, if that is behind half of the
-// waiting; it follows a sentence.
-func burst(r *analyze.Result, names *words.Names) string {
+// burst is the finding of who made so many goroutines runnable at once, if that is behind
+// half of the waiting.
+func burst(r *analyze.Result) *findings.Finding {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Kind == findings.KindCause && f.Counted && f.CostOf == findings.OfWaiting && 2*f.CostNs >= r.Waits.User.TotalNs {
-			return " " + ended(names.Prose(f.Title))
+			return f
 		}
 	}
-	return ""
+	return nil
 }
 
 // costly is the first note that names a cause and cost much against the
@@ -222,12 +231,15 @@ func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string 
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
 		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.Lost(by[1].Cause))
 	}
-	return s + "." + meanwhile(c, names)
+	if a, part := meanwhile(c); a != nil {
+		return s + fmt.Sprintf(". Meanwhile %s ran, for %s of that time.", names.Class(findings.Short(a.Name)), part)
+	}
+	return s + "."
 }
 
-// meanwhile says which other class ran most while a class waited, if that was for a third
-// of the time; it follows a sentence.
-func meanwhile(c *waits.Class, names *words.Names) string {
+// meanwhile is the other class that ran most while a class waited, and its share of that
+// time, if that is a third; nil if none did.
+func meanwhile(c *waits.Class) (*waits.Antagonist, string) {
 	var sum int64
 	var most *waits.Antagonist
 	for i := range c.Antagonists {
@@ -237,9 +249,9 @@ func meanwhile(c *waits.Class, names *words.Names) string {
 		}
 	}
 	if most == nil || 3*most.Ns < sum {
-		return ""
+		return nil, ""
 	}
-	return fmt.Sprintf(" Meanwhile %s ran, for %s of that time.", names.Class(findings.Short(most.Name)), quantity.Part(most.Ns, sum))
+	return most, quantity.Part(most.Ns, sum)
 }
 
 // victim is the class of the program that waited longest of those that f says
@@ -377,7 +389,7 @@ func tryFirst(r *analyze.Result, names *words.Names) string {
 			return "Try first: " + a
 		}
 	} else if muchWaiting(r) {
-		if a := firstAdvice(r, names, worthKnowing(r)); a != "" {
+		if a := firstAdvice(r, names, subject(r)); a != "" {
 			return "If it matters, try: " + a
 		}
 	} else if f := costly(r); f != nil && status(r.Findings) == string(findings.Note) {
