@@ -80,6 +80,7 @@ type cell struct {
 	timers  int64 // of the hops, those of goroutines that timers woke
 	ns      int64
 	longest findings.Slice
+	woke    [4]int32 // where the goroutines of the longest had woken another of them last; 0: not known
 	victims findings.Tally
 	yielded int64 // victims that had yielded
 }
@@ -134,6 +135,14 @@ func (w *watcher) slice(s *findings.Slice) {
 	c.yielded += yielded
 	if ns > c.longest.To-c.longest.From {
 		c.longest = *s
+		c.woke = [4]int32{}
+		for _, id := range s.Gs[:min(int(s.N), len(s.Gs))] {
+			if g := w.world.ByID(id); g != nil {
+				if i := slices.Index(s.Gs[:], g.Waker); i >= 0 {
+					c.woke[i] = g.WakeStack
+				}
+			}
+		}
 	}
 	for _, v := range found[:n] {
 		c.victims.Add(v)

@@ -45,7 +45,7 @@ func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
 		a := f.Class(findings.Cause, class)
 		for j, id := range c.longest.Classes {
 			if id == class && j < int(c.longest.N) {
-				a.G = c.longest.Gs[j]
+				a.G, a.Stack = c.longest.Gs[j], f.Frames(c.woke[j])
 				break
 			}
 		}
@@ -54,8 +54,10 @@ func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
 	}
 	if len(actors) > 0 { // where the last of the chain stopped
 		last := f.Frames(c.longest.Stack)
-		i := slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Runs(last) })
-		actors[max(0, i)].Stack = last
+		i := max(0, slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Runs(last) }))
+		if len(actors[i].Stack) == 0 {
+			actors[i].Stack = last
+		}
 	}
 	return actors
 }
