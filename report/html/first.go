@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"path"
@@ -22,6 +23,7 @@ type firstView struct {
 	Also   []firstAlso
 	Notes  int // findings that are notes, and not told
 	Bars   []firstBar
+	Issue  string // to be pasted into an issue
 }
 
 type firstPart struct {
@@ -57,6 +59,7 @@ func (v *view) first(doc *report.Document) {
 	}
 	v.First.also(r, names, doc.Verdict.Finding)
 	v.First.bars(r)
+	v.First.Issue = issueText(doc)
 }
 
 func (f *firstView) about(x *findings.Finding, names *words.Names) {
@@ -96,7 +99,7 @@ func (f *firstView) also(r *analyze.Result, names *words.Names, but int) {
 		case x.Severity == findings.Note || len(x.SymptomOf) > 0 || x.Kind == findings.KindTrace || len(f.Also) == maxAlso:
 			f.Notes++
 		default:
-			f.Also = append(f.Also, firstAlso{string(x.Severity), words.Cut(names.Prose(x.Headline), 200), fmt.Sprintf("#finding-%d", i+1)})
+			f.Also = append(f.Also, firstAlso{string(x.Severity), words.Cut(names.Prose(cmp.Or(x.Headline, x.Title)), 200), fmt.Sprintf("#finding-%d", i+1)})
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 	}
 	x.Advice = append(x.Advice,
-		"The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs. Check what keeps this machine from it: "+f.TakesCPUs()+", power saving.",
+		"Check what keeps this machine from waking threads in time: "+f.TakesCPUs()+", power saving. The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs.",
 		"Try the newest Go version: waking Ps has changed often.",
 		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
 }
