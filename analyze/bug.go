@@ -5,20 +5,54 @@ import (
 	"path"
 	"runtime"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 // Bug is a panic: a mistake of ours, not of the trace's.
 type Bug struct {
 	Value any    // of the panic
 	At    string // the innermost of our functions: name, file and line
+	// Callback is the option whose function panicked, such as OnDecision: then it is no
+	// mistake of ours. Empty if it was none.
+	Callback string
 }
 
 func (b *Bug) Error() string {
+	if b.Callback != "" {
+		return fmt.Sprintf("the function in Options.%s panicked: %v", b.Callback, b.Value)
+	}
 	return fmt.Sprintf("internal error in %s: %v: please report it, with the trace if you can", b.At, b.Value)
+}
+
+// blame has panics of the caller's functions told from ours.
+func (o *Options) blame() {
+	blame := func(callback string) {
+		if v := recover(); v != nil {
+			b := Caught(v)
+			b.Callback = callback
+			panic(b)
+		}
+	}
+	if on := o.OnDecision; on != nil {
+		o.OnDecision = func(d *reference.Decision) error {
+			defer blame("OnDecision")
+			return on(d)
+		}
+	}
+	if on := o.OnEvents; on != nil {
+		o.OnEvents = func(n int) {
+			defer blame("OnEvents")
+			on(n)
+		}
+	}
 }
 
 // Caught makes a Bug of what the deferred function that calls it recovered.
 func Caught(value any) *Bug {
+	if b, ok := value.(*Bug); ok { // caught before
+		return b
+	}
 	b := &Bug{Value: value, At: "an unknown place"}
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

@@ -12,6 +12,16 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// A panic of ours says where, and asks for a report.
+func TestCaught(t *testing.T) {
+	defer func() {
+		if err := analyze.Caught(recover()); !strings.HasPrefix(err.Error(), "internal error in analyze_test.TestCaught (bug_test.go:") || !strings.Contains(err.Error(), "boom: please report it") {
+			t.Error(err)
+		}
+	}()
+	panic("boom")
+}
+
 // A panic, in whichever goroutine of the analysis, ends that and not the program.
 func TestBug(t *testing.T) {
 	trace := tracetest.Recorded(t, "steal-small-go1.26-p2")
@@ -29,7 +39,7 @@ func TestBug(t *testing.T) {
 		}})
 		var bug *analyze.Bug
 		if !errors.As(err, &bug) || bug.Value != "the thirtieth" || !strings.HasPrefix(bug.At, "analyze_test.TestBug.func1 (bug_test.go:") ||
-			!strings.HasPrefix(err.Error(), "analysing sound: internal error in analyze_test.TestBug.func1 (") {
+			!strings.HasPrefix(err.Error(), "analysing sound: the function in Options.OnDecision panicked: the thirtieth") {
 			t.Errorf("beside: %v: %v", beside, err)
 		}
 		if n != 30 {

@@ -7,8 +7,11 @@
 // evenly running time was shared (fairness), what goroutines did with their life
 // (breakdown), where in the program they had stopped (stacks), what the tasks and regions
 // of the program spent their time on (requests), what had to be done in a row ([Span]),
-// and what is wrong with it (findings), the worst first. The zero [Options] are usable;
-// with Options.Focus the result is that of a window, or of some goroutines.
+// and what is wrong with it (findings): what is worth a warning before notes, and what
+// costs more before what costs less. What a verdict would be about, which need not be the
+// first of them, is findings.Chief(res.Findings, findings.Warning); package report puts it
+// into words (report.Build). The zero [Options] are usable; with Options.Focus the result
+// is that of a window, or of some goroutines.
 //
 // All times are int64, in nanoseconds; those that name an instant count from the first
 // event of the trace. The same trace and options give the same result, whatever the
@@ -16,12 +19,26 @@
 // by several goroutines at once.
 //
 // A trace that is damaged, or cut off, gives the result of what could be read, and
-// Trace.Warnings says what is missing. Errors are for traces of which nothing can be
-// read ([ErrNoEvents] and those of package input), for a cancelled context, and for
-// mistakes of this module ([Bug]). Traces need not be trusted: memory is bounded, by
+// Trace.Warnings says what is missing. Traces need not be trusted: memory is bounded, by
 // Options.MaxMemory if it is set.
 //
-// # Errors and limits by example
+// # Errors
+//
+// All name the trace. For errors.Is and errors.As:
+//
+//   - no such file, no right to read it: those of package io/fs
+//   - an input without a byte: [ErrEmpty]
+//   - something else than a trace, or a directory: [ErrNotTrace]
+//   - a trace of a format that no Go release writes, or a newer one: [ErrUnsupported]
+//   - a trace of which nothing could be read: [ErrNoEvents]
+//   - a damaged or truncated one: none, but Trace.Warnings and Trace.Incomplete
+//   - an error of the reader given to [Reader]: that error; no result without Options.Partial
+//   - more alive at one time than memory allows: [ErrMemory]; no error with Options.Partial
+//   - a cancelled context: its error; no error with Options.Partial, once there were events
+//   - an error of Options.OnDecision: that error
+//   - a panic of this module, or of a function in Options: [Bug]
+//
+// By example:
 //
 //	res, err := analyze.File(ctx, name, analyze.Options{MaxMemory: 512 << 20})
 //	if err != nil {

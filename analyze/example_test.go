@@ -2,8 +2,12 @@ package analyze_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -26,6 +30,40 @@ func ExampleFile() {
 	// warning: runnext-monopoly: class "main.waiter" lost 39ms of waiting
 	// note: trace-quality: class "" lost 0s of waiting
 	// note: starvation: class "main.waiter" lost 22ms of waiting
+}
+
+// A handler that analyses what a client sends: too much of it is the client's error, and no
+// result of a part.
+func ExampleReader() {
+	handler := func(w http.ResponseWriter, req *http.Request) {
+		body := http.MaxBytesReader(w, req.Body, 64<<10)
+		res, err := analyze.Reader(req.Context(), body, "upload", analyze.Options{MaxMemory: 256 << 20})
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			http.Error(w, "the trace is too large", http.StatusRequestEntityTooLarge)
+		case errors.Is(err, analyze.ErrNotTrace), errors.Is(err, analyze.ErrEmpty):
+			http.Error(w, "send a trace", http.StatusUnsupportedMediaType)
+		case err != nil:
+			http.Error(w, "the trace cannot be analysed", http.StatusUnprocessableEntity)
+		default:
+			fmt.Fprintln(w, res.Trace.Goroutines, "goroutines")
+		}
+	}
+	for _, name := range []string{"steal-small-go1.26-p2.trace.gz", "thousand-by-thousand-go1.26-p4.trace.gz", "../../go.mod"} {
+		body, err := os.Open("../testdata/traces/" + name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		handler(w, httptest.NewRequest("POST", "/", body))
+		body.Close()
+		fmt.Print(w.Code, " ", w.Body)
+	}
+	// Output:
+	// 200 16 goroutines
+	// 413 the trace is too large
+	// 415 send a trace
 }
 
 // Every decision of the scheduler is there to be looked at, too: here, how many

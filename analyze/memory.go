@@ -60,9 +60,9 @@ func lower(o *Options) lowered {
 // size: so many bytes, half of them for decoding.
 func (l *lowered) full(held reconstruct.Holding, tables, suits int64) string {
 	need := int64(held.Goroutines)*goMemory + int64(held.Ps)*procMemory + int64(held.Threads)*threadMemory + int64(held.Classes)*classMemory + tables
-	most, limit := l.memory-baseMemory, fmt.Sprintf("the limit of %d MiB of memory allows: raise --max-memory", l.memory>>20)
+	most, limit := l.memory-baseMemory, fmt.Sprintf("the limit of %d MiB of memory allows: raise it (--max-memory, analyze.Options.MaxMemory)", l.memory>>20)
 	if l.memory <= 0 {
-		most, limit = suits/2, fmt.Sprintf("the limit of %d MiB of memory for a trace of its size as stored allows: set --max-memory to allow more", suits>>20)
+		most, limit = suits/2, fmt.Sprintf("the limit of %d MiB of memory for a trace of its size as stored allows: set one to allow more (--max-memory, analyze.Options.MaxMemory)", suits>>20)
 	}
 	if need <= most {
 		return ""

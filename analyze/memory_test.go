@@ -34,7 +34,7 @@ func TestTooManyGoroutines(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := strings.Join(part.Trace.Warnings, "\n")
-		if !part.Trace.Interrupted || part.Trace.DurationNs >= whole.Trace.DurationNs || part.Trace.Bytes != whole.Trace.Bytes || !strings.Contains(said, "goroutines") || !strings.Contains(said, "are more than the limit of 48 MiB of memory allows: raise --max-memory") {
+		if !part.Trace.Interrupted || part.Trace.DurationNs >= whole.Trace.DurationNs || part.Trace.Bytes != whole.Trace.Bytes || !strings.Contains(said, "goroutines") || !strings.Contains(said, "are more than the limit of 48 MiB of memory allows: raise it (--max-memory") {
 			t.Errorf("%+v", part.Trace)
 		}
 		if first == nil {
@@ -43,7 +43,7 @@ func TestTooManyGoroutines(t *testing.T) {
 			t.Errorf("another result with %d workers", workers)
 		}
 	}
-	if _, err := run(Options{MaxMemory: limit}); err == nil || !strings.Contains(err.Error(), "raise --max-memory") {
+	if _, err := run(Options{MaxMemory: limit}); err == nil || !strings.Contains(err.Error(), "raise it (--max-memory") {
 		t.Errorf("%v", err)
 	}
 }

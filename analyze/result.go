@@ -26,11 +26,13 @@ type Result struct {
 	Breakdown      breakdown.Result
 	Span           Span
 	Timeline       timeline.Result
-	Findings       []findings.Finding    // by severity, then cost
+	Findings       []findings.Finding    // as findings.Rank sorts them; the one to begin with is findings.Chief
 	Requests       requests.Result       // tasks and regions by type
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
 	Detectors      []Detector            // all that ran, in their order
+	// DecisionsOnly reports whether nothing was measured, as Options.DecisionsOnly asks.
+	DecisionsOnly bool
 }
 
 // Trace describes the input.

@@ -67,7 +67,8 @@ type Options struct {
 	// came up; empty if it was not. It may be called in OnDecision, and after Run.
 	OnClasses func(name func(class int32) string)
 	// OnDecision, if set, is called with every decision, in order, annotations left
-	// out. The decision is valid during the call only. An error ends the analysis.
+	// out. The decision is valid during the call only. An error ends the analysis; a panic
+	// in it is reported as one of the caller's.
 	OnDecision func(d *reference.Decision) error
 	// Observer, if set, sees the decisions and waits as they are measured.
 	Observer Observer
@@ -81,8 +82,20 @@ type Options struct {
 // errDamaged stands for errors that may quote the trace.
 var errDamaged = errors.New("it is damaged")
 
-// ErrNoEvents says that a trace holds nothing that could be analysed.
-var ErrNoEvents = errors.New("no events")
+// Errors for errors.Is. Others are those of the operating system, as fs.ErrNotExist, of the
+// context, and of a caller's reader or OnDecision.
+var (
+	// ErrNoEvents says that a trace holds nothing that could be analysed.
+	ErrNoEvents = errors.New("no events")
+	// ErrNotTrace says that the input is no Go execution trace, ErrEmpty that it has no
+	// byte, ErrUnsupported that it is a trace of a format that cannot be read.
+	ErrNotTrace    = input.ErrNotTrace
+	ErrEmpty       = input.ErrEmpty
+	ErrUnsupported = input.ErrUnsupported
+	// ErrMemory says that what is alive in the trace at one time needs more memory than
+	// allowed.
+	ErrMemory = errors.New("too little memory")
+)
 
 // Run analyses the trace that src gives. A damaged trace gives a result for
 // what could be read, with warnings; an error means that there is no result. A
@@ -106,6 +119,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if err := o.Focus.Check(); err != nil {
 		return nil, fmt.Errorf("focus: %w", err)
 	}
+	o.blame()
 	a := newAnalysis(ctx, src, o)
 	defer a.stream.Close()
 	defer a.steps.wait() // they do not outlive Run
@@ -276,7 +290,7 @@ func (a *analysis) read(ctx context.Context) error {
 			continue
 		}
 		if !a.Partial {
-			return fmt.Errorf("reading %s: %s", a.src.Name(), a.full)
+			return fmt.Errorf("reading %s: %w: %s", a.src.Name(), ErrMemory, a.full)
 		}
 		a.interrupted = true
 		a.stream.Close()
@@ -313,6 +327,7 @@ func (a *analysis) result() *Result {
 	st := a.stream.Stats()
 	end, sum := a.windowEnd(st.End), &a.sum
 	res := &Result{
+		DecisionsOnly: a.DecisionsOnly,
 		Trace: describe(a.src, &st, sum, a.Anonymize, a.interrupted, a.full),
 		Reconstruction: Reconstruction{
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,

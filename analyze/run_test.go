@@ -246,7 +246,7 @@ func TestDecisionsOnly(t *testing.T) {
 	if !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("%d decisions are not the %d of a whole analysis", len(got), len(want))
 	}
-	if d := cmp.Diff(&analyze.Result{Trace: all.Trace, Reconstruction: all.Reconstruction}, only); d != "" {
+	if d := cmp.Diff(&analyze.Result{Trace: all.Trace, Reconstruction: all.Reconstruction, DecisionsOnly: true}, only); d != "" {
 		t.Error(d)
 	}
 	if res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{DecisionsOnly: true}); err != nil || res.Trace.Events != all.Trace.Events {

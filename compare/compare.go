@@ -22,6 +22,11 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	if len(before) == 0 || len(after) == 0 {
 		return nil, ErrNoTraces
 	}
+	for _, r := range slices.Concat(before, after) {
+		if r.DecisionsOnly {
+			return nil, fmt.Errorf("comparing %s: it was not measured (Options.DecisionsOnly)", r.Trace.Name)
+		}
+	}
 	r := &Result{Method: Traces, Before: sideOf(before), After: sideOf(after)}
 	if min(len(before), len(after)) < minPerSide {
 		r.Method = Windows

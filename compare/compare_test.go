@@ -300,3 +300,10 @@ func TestCPUsAreSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestCompareRefusesWhatWasNotMeasured(t *testing.T) {
+	r := &analyze.Result{DecisionsOnly: true}
+	if _, err := Compare([]*analyze.Result{r}, []*analyze.Result{r}); err == nil || !strings.Contains(err.Error(), "not measured") {
+		t.Error(err)
+	}
+}

@@ -16,6 +16,8 @@
 package report
 
 import (
+	"cmp"
+
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -25,7 +27,8 @@ import (
 // a key changes its meaning or goes away, not when one is added.
 const Schema = 1
 
-// Document is a finished analysis, ready to be rendered.
+// Document is a finished analysis, ready to be rendered. Its JSON is what [WriteJSON]
+// writes, which docs/json.md describes, and not that of encoding/json.
 type Document struct {
 	Schema  int
 	Tool    string // gmpscope and its version
@@ -57,9 +60,11 @@ type Verdict struct {
 	Lines []string
 }
 
-// Build makes the document of a result. Tool is gmpscope with its version. The
-// document shares r, which must not change any more.
+// Build makes the document of a result. Tool is what made it, which the document names:
+// gmpscope with its version, or the program that embeds it; "" is "gmpscope". The document
+// shares r, which must not change any more.
 func Build(r *analyze.Result, tool string) *Document {
+	tool = cmp.Or(tool, "gmpscope")
 	d := &Document{Schema: Schema, Tool: tool, Result: r}
 	if r != nil {
 		d.names = words.NewNames(words.ClassesOf(r))

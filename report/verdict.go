@@ -35,6 +35,9 @@ func judge(r *analyze.Result, names *words.Names) Verdict {
 	if r == nil {
 		return Verdict{Status: "note", Label: "No result", Headline: "There is no result", Finding: -1}
 	}
+	if r.DecisionsOnly {
+		return Verdict{Status: "note", Label: "Not measured", Headline: "Nothing was measured: the analysis was of decisions only", Finding: -1}
+	}
 	v := Verdict{Status: status(r.Findings), Finding: -1}
 	if f := subject(r); f != nil {
 		v.Finding = slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == f.ID && x.Title == f.Title })

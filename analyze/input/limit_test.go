@@ -31,7 +31,7 @@ func TestLeavesOutWhatTakesTooMuch(t *testing.T) {
 	checkBytes(t, s, gens, len(f.b))
 	st := s.Stats()
 	if st.LossCount != 1 || !strings.HasPrefix(st.Losses[0].Why, "generation 2 is left out: ") || st.Losses[0].Why != st.OverLimit || st.Losses[0].Generation != 2 ||
-		!strings.Contains(st.OverLimit, "more memory than the limit of 0 MiB: raise --max-memory") || strings.Contains(st.OverLimit, "damaged") {
+		!strings.Contains(st.OverLimit, "more memory than the limit of 0 MiB: raise it (--max-memory") || strings.Contains(st.OverLimit, "damaged") {
 		t.Errorf("%+v", st)
 	}
 	// It is enough, in formats without an end of generations too.
@@ -211,7 +211,7 @@ func TestLimitV1(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.memory = 400 * v1EventMemory
-	if _, err := s.Next(); err == nil || !strings.Contains(err.Error(), "401 events of this one, in 803 bytes, take more memory than the limit of 0 MiB: raise --max-memory; or record a shorter one") {
+	if _, err := s.Next(); err == nil || !strings.Contains(err.Error(), "401 events of this one, in 803 bytes, take more memory than the limit of 0 MiB: raise it (--max-memory, analyze.Options.MaxMemory); or record a shorter one") {
 		t.Error(err)
 	}
 }

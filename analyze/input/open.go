@@ -77,7 +77,7 @@ func (s *Source) openFile(ctx context.Context) error {
 		return s.fail("opening", withoutPath(err))
 	}
 	if st.IsDir() {
-		return s.fail("opening", errors.New("it is a directory: name a trace file in it"))
+		return s.fail("opening", fault{errors.New("it is a directory: name a trace file in it"), ErrNotTrace})
 	}
 	if st.Mode().IsRegular() {
 		s.in.total = st.Size()

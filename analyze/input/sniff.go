@@ -25,16 +25,16 @@ const howToRecord = `record one with "go test -trace" or runtime/trace`
 func parseFileHeader(p []byte, compression string) (int, error) {
 	if len(p) == 0 {
 		if compression != "" {
-			return 0, fmt.Errorf("no trace in the %s data: it unpacks to 0 bytes", compression)
+			return 0, fault{fmt.Errorf("no trace in the %s data: it unpacks to 0 bytes", compression), ErrEmpty}
 		}
-		return 0, errors.New("the file is empty (0 bytes): was the recording stopped with trace.Stop?")
+		return 0, fault{errors.New("the file is empty (0 bytes): was the recording stopped with trace.Stop?"), ErrEmpty}
 	}
 	text, isTrace := bytes.CutPrefix(p[:min(len(p), headerSize)], []byte(headerStart))
 	if !isTrace {
 		if len(p) < headerSize && bytes.HasPrefix([]byte(headerStart), p) {
 			return 0, truncatedHeader(p)
 		}
-		return 0, notATrace(p)
+		return 0, fault{notATrace(p), ErrNotTrace}
 	}
 	minor, n := 0, 0
 	for n < len(text) && n < 3 && '0' <= text[n] && text[n] <= '9' {
@@ -45,7 +45,7 @@ func parseFileHeader(p []byte, compression string) (int, error) {
 	rest = (" trace" + rest)[:headerSize-len(headerStart)-n]
 	switch tail := string(text[n:]); {
 	case n == 0 && len(text) > 0, n > 0 && text[0] == '0', !strings.HasPrefix(rest, tail):
-		return 0, notATrace(p)
+		return 0, fault{notATrace(p), ErrNotTrace}
 	case len(p) < headerSize:
 		return 0, truncatedHeader(p)
 	}
@@ -55,11 +55,11 @@ func parseFileHeader(p []byte, compression string) (int, error) {
 	}
 	switch {
 	case minor < 11:
-		return 0, fmt.Errorf("trace of format go 1.%d: gmpscope reads traces of Go 1.11 to %s; record it with a newer Go", minor, newestGo)
+		return 0, fault{fmt.Errorf("trace of format go 1.%d: gmpscope reads traces of Go 1.11 to %s; record it with a newer Go", minor, newestGo), ErrUnsupported}
 	case minor > 26:
-		return 0, fmt.Errorf("trace of format go 1.%d: gmpscope reads traces of Go 1.11 to %s; look for a newer gmpscope", minor, newestGo)
+		return 0, fault{fmt.Errorf("trace of format go 1.%d: gmpscope reads traces of Go 1.11 to %s; look for a newer gmpscope", minor, newestGo), ErrUnsupported}
 	}
-	return 0, fmt.Errorf("trace of format go 1.%d, which no Go release writes: the header is damaged", minor)
+	return 0, fault{fmt.Errorf("trace of format go 1.%d, which no Go release writes: the header is damaged", minor), ErrUnsupported}
 }
 
 func truncatedHeader(p []byte) error {

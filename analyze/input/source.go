@@ -184,7 +184,7 @@ func (s *Source) sniff() ([]byte, error) {
 func (s *Source) parseHeader(p []byte) (int, error) {
 	minor, err := parseFileHeader(p, s.header.Compression)
 	if head := string(p[:min(len(p), shownHead)]); err != nil && s.secrets.scrub(head) != head {
-		err = errors.New("not a Go execution trace: " + howToRecord)
+		err = fault{errors.New("not a Go execution trace: " + howToRecord), ErrNotTrace}
 	}
 	return minor, err
 }
@@ -277,9 +277,9 @@ func Steps(stored int64) int64 {
 // limit says, for messages, what Memory returns and how to raise it.
 func (s *Source) limit() string {
 	if s.memory > 0 {
-		return fmt.Sprintf("more memory than the limit of %d MiB: raise --max-memory", s.memory>>20)
+		return fmt.Sprintf("more memory than the limit of %d MiB: raise it (--max-memory, analyze.Options.MaxMemory)", s.memory>>20)
 	}
-	return fmt.Sprintf("more than %d MiB of memory, the limit for a trace that is so small as stored: set --max-memory to allow more", s.Memory(s.stored())>>20)
+	return fmt.Sprintf("more than %d MiB of memory, the limit for a trace that is so small as stored: set one to allow more (--max-memory, analyze.Options.MaxMemory)", s.Memory(s.stored())>>20)
 }
 
 // marked reports whether the format has end-of-generation markers.
