@@ -157,7 +157,7 @@ func label(r *analyze.Result, status string) string {
 func headline(r *analyze.Result, names *words.Names, status string) string {
 	u := r.Waits.User
 	switch f := subject(r); {
-	case f != nil && f.Kind == findings.KindSymptom:
+	case f != nil && aboutWaiting(f):
 		if c := victim(r, f); c != nil {
 			if a, _ := meanwhile(c); a != nil {
 				return fmt.Sprintf("%s waited %s for a P in all, mostly behind %s", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), names.Class(findings.Short(a.Name)))
@@ -217,12 +217,18 @@ func costly(r *analyze.Result) *findings.Finding {
 	return nil
 }
 
+// aboutWaiting reports whether a finding is that goroutines waited, which the headline says
+// of those who did.
+func aboutWaiting(f *findings.Finding) bool {
+	return f.Kind == findings.KindSymptom && (f.CostOf == findings.OfWaiting || f.CostOf == "")
+}
+
 // inWords is a finding as a headline has it: its title, or of a symptom who
 // suffers, and from what.
 func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string {
 	title := ended(words.Cut(names.Prose(f.Title), 300))
 	c := victim(r, f)
-	if f.Kind != findings.KindSymptom || c == nil {
+	if !aboutWaiting(f) || c == nil {
 		return title
 	}
 	by := words.BySize(c.Waits.Causes)
