@@ -17,8 +17,9 @@ import (
 	"github.com/gmpscope/gmpscope/report"
 )
 
-// errGate is returned when check found something; its lines say what.
-var errGate = errors.New("findings or a broken budget")
+// errGate is returned when check found something, or diff a verdict of --fail-on;
+// their output says what.
+var errGate = errors.New("findings, a broken budget or a bad verdict")
 
 func (a *app) check() *cobra.Command {
 	var (

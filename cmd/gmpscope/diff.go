@@ -18,7 +18,7 @@ import (
 func (a *app) diff() *cobra.Command {
 	var (
 		r             reading
-		format        *choice
+		format, fail  *choice
 		before, after []string
 		target        string
 		open          bool
@@ -36,11 +36,17 @@ With fewer, windows within the traces are compared, which is weaker.
 
 The output is text for people, or one JSON object for programs, which
 docs/json.md describes, and the JSON Schema docs/schema/diff.json. With -o it is
-also written as an HTML file.`,
+also written as an HTML file.
+
+With --fail-on worse it is a gate for a build, and exits with 3 if the verdict
+is "worse"; with --fail-on mixed also if some is better and some worse. What
+cannot be told from chance fails no build. For numbers of your own, and for
+findings, see gmpscope check.`,
 		Example: `  gmpscope diff before.out after.out
   gmpscope diff before.out after.out -o diff.html --open
   gmpscope diff --before a1.out --before a2.out --after b1.out --after b2.out
-  gmpscope diff before.out after.out --format json | jq .verdict`,
+  gmpscope diff before.out after.out --format json | jq .verdict
+  gmpscope diff before.out after.out --fail-on worse`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: manyTraces,
 		RunE: a.do(func(ctx context.Context, args []string) error {
@@ -101,6 +107,9 @@ also written as an HTML file.`,
 					a.warn([]string{fmt.Sprintf("the comparison could not be opened in a browser: %v", err)})
 				}
 			}
+			if asBadAs(c.Verdict, fail.value) {
+				return errGate
+			}
 			return nil
 		}),
 	}
@@ -110,6 +119,7 @@ also written as an HTML file.`,
 	r.configFlag(cmd)
 	fullNamesFlag(cmd.Flags(), &full)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
+	fail = addChoice(cmd, "fail-on", "the verdict from which on to fail", "never", "worse", "mixed")
 	cmd.Flags().StringVarP(&target, "output", "o", "", "write the comparison to `FILE`, as HTML, too")
 	cmd.Flags().BoolVar(&open, "open", false, "open that file in the browser")
 	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
@@ -118,6 +128,18 @@ also written as an HTML file.`,
 	cmd.Flags().StringArrayVar(&before, "before", nil, "a `TRACE` from before the change; can be repeated")
 	cmd.Flags().StringArrayVar(&after, "after", nil, "a `TRACE` from after it; can be repeated")
 	return cmd
+}
+
+// asBadAs reports whether a verdict is at least as bad as failOn, a value of
+// --fail-on: worse is the worst, then mixed.
+func asBadAs(v compare.Verdict, failOn string) bool {
+	switch failOn {
+	case "worse":
+		return v == compare.Worse
+	case "mixed":
+		return v == compare.Worse || v == compare.Mixed
+	}
+	return false
 }
 
 // sides are the traces of each side: the two arguments, those of the flags, or

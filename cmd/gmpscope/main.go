@@ -10,7 +10,8 @@
 //	   ran out
 //	2  usage: the line says what is wrong with the command line, or with a
 //	   configuration, and a hint follows
-//	3  findings or a broken budget (the command check only)
+//	3  findings or a broken budget (check), or a verdict as bad as --fail-on
+//	   says (diff)
 package main
 
 import (
