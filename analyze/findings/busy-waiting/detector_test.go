@@ -15,11 +15,13 @@ const (
 	selects = int32(51)
 	clock   = int32(52)
 	loops   = int32(53)
+	several = int32(54)
 )
 
 var stacks = map[int32][]string{
 	selects: {"runtime.chanrecv (chan.go:1)", "runtime.selectnbrecv (chan.go:2)", "main.poll (main.go:3)", "main.main (main.go:4)"},
 	clock:   {"time.Now (time.go:1)", "main.pace (main.go:5)"},
+	several: {"runtime.sellock (select.go:1)", "runtime.selectgo (select.go:2)", "main.match (main.go:7)"},
 	loops:   {"runtime.asyncPreempt (preempt.s:1)", "main.compute (main.go:6)"},
 }
 
@@ -52,6 +54,14 @@ func TestFindsWhoPolls(t *testing.T) {
 	}
 	x = One(t, detect(hog(3, 30, clock, 10*Ms), 50*Ms), busywaiting.ID, findings.Critical)
 	if !strings.Contains(x.Title, "polls (the clock)") || !strings.Contains(x.Title, "others waited 50 ms behind it") {
+		t.Error(x.Title)
+	}
+}
+
+// A select of several cases may be one that blocks: of a goroutine that mostly does not.
+func TestFindsASelectOfSeveralCases(t *testing.T) {
+	x := One(t, detect(hog(1, 20, several, 10*Ms), 0), busywaiting.ID, findings.Critical)
+	if !strings.HasPrefix(x.Title, "main.match, called by main.class2, polls (select)") {
 		t.Error(x.Title)
 	}
 }

@@ -43,7 +43,7 @@ func (w *watcher) judge(f *findings.Facts, c *class) (n numbers, ok bool) {
 	n.sure = float64(n.polls) >= w.t.PollShare*float64(c.n)
 	if n.sure {
 		least := w.t.PollEnds
-		if n.how == theClock { // work may look at it, too
+		if n.how == theClock || n.how == aSelect { // work may look at it, too
 			least = w.t.LoopShare
 		}
 		return n, n.run >= w.t.PollRun && n.preempted >= least
@@ -78,6 +78,10 @@ func (n *numbers) look(f *findings.Facts) {
 // theClock is what a goroutine looks at that waits for a time to come.
 const theClock = "the clock"
 
+// aSelect is a select of several cases. That it has a default case shows only in that its
+// goroutine does not block.
+const aSelect = "select"
+
 // look returns how a goroutine that was stopped at a stack looks whether something has
 // happened: by a select with a default case, on the clock, by trying to lock; "" if it
 // does something else.
@@ -87,6 +91,8 @@ func look(frames []string) string {
 		switch {
 		case name == "runtime.selectnbrecv", name == "runtime.selectnbsend":
 			return "select with a default case"
+		case name == "runtime.selectgo":
+			return aSelect
 		case name == "time.Now", name == "time.Since", name == "time.Until", strings.HasPrefix(name, "time.Time."):
 			return theClock
 		case strings.HasSuffix(name, ").TryLock"), strings.HasSuffix(name, ").TryRLock"):
