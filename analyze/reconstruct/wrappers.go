@@ -91,10 +91,10 @@ func (w *wrappers) look() bool {
 
 // observe counts the calls in the outermost frames of a stack.
 func (w *wrappers) observe(f []events.Frame) {
-	if len(f) >= cutFrames || interrupted(f) {
+	if len(f) >= cutFrames {
 		return
 	}
-	for at := len(f) - 1; at > 0 && at >= len(f)-maxNested; at-- {
+	for at := len(f) - 1; at > interrupted(f) && at >= len(f)-maxNested; at-- {
 		fn, callee := &f[at], f[at-1].Func
 		if ofRuntime(callee) || at == len(f)-1 && ofRuntime(fn.Func) || strings.HasPrefix(callee, fn.Func+".") {
 			return // the last: a literal of its own, deferred
@@ -108,11 +108,19 @@ func (w *wrappers) observe(f []events.Frame) {
 	}
 }
 
-// interrupted reports whether a stack is that of a goroutine which a signal has
-// interrupted: walked by frame pointers, it lacks the caller of a function that has not
-// set up its frame.
-func interrupted(f []events.Frame) bool {
-	return len(f) > 0 && strings.HasPrefix(f[0].Func, "runtime.asyncPreempt")
+// interrupted returns how many frames at least are above a call that a stack shows as it
+// was, less one. Of a goroutine which a signal has interrupted, walked by frame pointers, it
+// lacks the caller of the function that ran if that has not set up its frame: the one shown
+// in its place did not call that.
+func interrupted(f []events.Frame) int {
+	n := 0
+	for n < len(f) && strings.HasPrefix(f[n].Func, "runtime.asyncPreempt") {
+		n++
+	}
+	if n == 0 {
+		return 0
+	}
+	return n + 1
 }
 
 // count counts a call.

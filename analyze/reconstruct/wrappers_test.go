@@ -1,0 +1,37 @@
+package reconstruct
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+)
+
+// Of a stack that a signal interrupted, the call of the innermost function may be missing:
+// only what is outside of that is believed.
+func TestInterruptedStacksAreBelievedInPart(t *testing.T) {
+	for name, c := range map[string]struct {
+		frames  []string // innermost first
+		callers []string // whose callees are known
+	}{
+		"blocked": {[]string{"runtime.chanrecv1", "main.work", "lib.run"}, []string{"lib.run"}},
+		"interrupted in what the library was given": {
+			[]string{"runtime.asyncPreempt2", "runtime.asyncPreempt", "main.leaf", "main.work", "lib.run"}, []string{"lib.run"}},
+		"interrupted, and its caller is missing": {
+			[]string{"runtime.asyncPreempt2", "runtime.asyncPreempt", "main.leaf", "lib.run"}, nil},
+	} {
+		w := newWrappers(nil)
+		var f []events.Frame
+		for i, fn := range c.frames {
+			f = append(f, events.Frame{Func: fn, PC: uint64(100 - i)})
+		}
+		w.observe(f)
+		if len(w.callers) != len(c.callers) {
+			t.Errorf("%s: %d callers, want %v", name, len(w.callers), c.callers)
+		}
+		for _, fn := range c.callers {
+			if x := w.callers[fn]; x == nil || x.sites[site{pc: f[len(f)-1].PC}].first != "main.work" {
+				t.Errorf("%s: %s has %+v", name, fn, x)
+			}
+		}
+	}
+}
