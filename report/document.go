@@ -8,7 +8,8 @@
 //
 //  1. [Build] judges a result in words: document.go, verdict.go.
 //  2. [WriteText] and [WriteJSON] write it for people and programs; package
-//     [github.com/gmpscope/gmpscope/report/html] writes the page.
+//     [github.com/gmpscope/gmpscope/report/html] writes the page. [WriteBench] and
+//     [WriteOpenMetrics] write the numbers for benchstat and for Prometheus.
 //  3. [Dump] writes single decisions, beside the document, for
 //     analyze.Options.OnDecision.
 //  4. [WriteDiffText] and [WriteDiffJSON] write a comparison, [WriteReplayText] and

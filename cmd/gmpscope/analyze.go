@@ -30,16 +30,23 @@ func (a *app) analyzeCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "analyze TRACE",
-		Short: "Print the analysis, as text or as JSON",
+		Short: "Print the analysis, as text or for programs",
 		Long: `Analyze prints what the report says, without the pictures: as text for people,
 or as one JSON object for programs, which docs/json.md describes, and the JSON
 Schema docs/schema/analyze.json.
+
+With --format bench it prints the numbers as benchmark results, which benchstat
+compares: waiting, percentiles, causes, Ps, steals, what findings cost, and
+classes. Take several traces a side. With --format openmetrics it prints the same
+numbers for Prometheus. docs/build.md has more of both.
 
 Interrupted while it reads, it prints what it knows of the trace so far, marked
 as incomplete, and fails. A second interrupt ends it at once.`,
 		Example: `  gmpscope analyze trace.out
   gmpscope analyze trace.out --from 1.2s --to 1.5s --class '*readLoop'
   gmpscope analyze trace.out --format json | jq '.waits.p99_ns'
+  for t in old*.out; do gmpscope analyze $t --format bench >>old.txt; done
+  gmpscope analyze trace.out --format openmetrics >trace.prom
   gmpscope analyze trace.out --format json | jq -r '.findings[] | [.severity, .id, .title] | @tsv'`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
@@ -62,9 +69,14 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if full {
 				doc.ShowFullNames()
 			}
-			if format.value == "json" {
+			switch format.value {
+			case "json":
 				err = report.WriteJSON(a.stdout, doc, report.JSONOptions{Timeline: timeline})
-			} else {
+			case "bench":
+				err = report.WriteBench(a.stdout, doc)
+			case "openmetrics":
+				err = report.WriteOpenMetrics(a.stdout, doc)
+			default:
 				err = report.WriteText(a.stdout, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: all})
 			}
 			if err != nil {
@@ -80,7 +92,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	r.cpusFlag(cmd.Flags())
 	r.focusing.flags(cmd.Flags())
 	r.configFlag(cmd)
-	format = addChoice(cmd, "format", "how to print it", "text", "json")
+	format = addChoice(cmd, "format", "how to print it", "text", "json", "bench", "openmetrics")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
 	referenceFlag(cmd.Flags(), &against)
 	fullNamesFlag(cmd.Flags(), &full)

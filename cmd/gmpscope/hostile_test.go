@@ -132,6 +132,8 @@ func TestHostileNames(t *testing.T) {
 			{"analyze", trace},
 			{"analyze", trace, "--reference"},
 			{"analyze", trace, "--format", "json", "--timeline"},
+			{"analyze", trace, "--format", "bench"},
+			{"analyze", trace, "--format", "openmetrics"},
 			{"report", trace, "--no-fetch", "-o", page},
 			{"dump", trace},
 			{"replay", trace},
