@@ -46,7 +46,7 @@ A budget is a text file with a rule a line, such as
 
 whose left side is a path into what analyze --format json prints. Of several
 traces the median is held against it, and findings count if at least half of
-the traces have them. docs/check.md explains it, with an example workflow.
+the traces have them. docs/check.md explains it; docs/build.md has a workflow.
 
 Without --budget, findings of severity warning or above fail; --fail-on sets
 another severity.
