@@ -99,9 +99,9 @@ func (n *Names) class(c reconstruct.Class) string {
 	case c.Stopped != "":
 		return "(unknown function)" + funcname.StoppedIn + n.Function(c.Stopped)
 	case c.Wrapper && c.Does == "" && c.Creator != "" && ofLibrary(c.Start) && !ofLibrary(c.Creator):
-		return "(function not shown)" + funcname.StartedBy + n.Function(c.Creator)
+		return funcname.NotShown + funcname.StartedBy + n.Function(c.Creator)
 	case c.Wrapper && c.Does == "":
-		return "(function not shown)" + funcname.StartedBy + n.Function(c.Start)
+		return funcname.NotShown + funcname.StartedBy + n.Function(c.Start)
 	case c.Wrapper:
 		return n.Function(c.Does) + funcname.StartedBy + n.Function(c.Start)
 	}

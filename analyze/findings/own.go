@@ -90,6 +90,9 @@ func (a *Actor) Short() string {
 // Short is a class without what started its goroutines, and without a function in
 // brackets.
 func Short(class string) string {
+	if strings.HasPrefix(class, funcname.NotShown) {
+		return class // who started it is all that is known
+	}
 	class, _, _ = strings.Cut(class, funcname.StartedBy)
 	class, _, _ = strings.Cut(class, " (in ")
 	return class

@@ -13,6 +13,9 @@ const (
 	StoppedIn = ", last stopped in "
 )
 
+// NotShown is in the place of a function of the program that no stack shows.
+const NotShown = "(function not shown)"
+
 // Cut splits the name of a class at its link; link is empty if it is that of one
 // function.
 func Cut(class string) (what, link, who string) {
