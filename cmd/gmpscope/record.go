@@ -25,6 +25,7 @@ func (a *app) record() *cobra.Command {
 		maxSize = size(defaultMaxSize)
 		target  string
 		quiet   bool
+		cpu     bool
 	)
 	cmd := &cobra.Command{
 		Use:   "record URL | -- go test ...",
@@ -38,11 +39,18 @@ one that the program does not end: it gets --seconds, and as long again or 30
 seconds to answer and transfer, whichever is more; and at most --max-size is
 written. An answer that is no trace is not kept.
 
+With --cpu the CPU profiler runs meanwhile, and its samples are in the trace. They
+prove, or rule out, that threads with a P lacked a CPU (gmpscope explain
+os-preemption), and go tool trace shows them. Of a running program, its CPU
+profile is asked for beside the trace; where that fails, for instance since
+another one is being taken, a warning says so. "go test" gets -cpuprofile.
+
 Other programs record themselves: by runtime/trace.Start and Stop, or, to keep
 the last seconds before something went wrong, by runtime/trace.FlightRecorder
 (Go 1.25).`,
 		Example: `  gmpscope record http://localhost:6060 --seconds 5 -o live.trace
   gmpscope record -o test.trace -- go test -run Load ./server
+  gmpscope record --cpu -o test.trace -- go test -run Load ./server
   gmpscope report live.trace`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -67,14 +75,18 @@ the last seconds before something went wrong, by runtime/trace.FlightRecorder
 				}
 				ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong(limit))
 				defer cancel()
+				if cpu {
+					return a.recordWithProfile(ctx, u, target, maxSize, quiet)
+				}
 				return a.recordURL(ctx, u, target, maxSize, quiet)
 			}
-			return a.recordTest(ctx, args, target)
+			return a.recordTest(ctx, args, target, cpu)
 		}),
 	}
 	cmd.Flags().IntVar(&seconds, "seconds", 5, "record for `N` seconds, where the URL does not say")
 	cmd.Flags().Var(&maxSize, "max-size", "of a URL, write at most `SIZE`, such as 512MiB, and keep that")
 	cmd.Flags().StringVarP(&target, "output", "o", "trace.out", "write the trace to `FILE`")
+	cmd.Flags().BoolVar(&cpu, "cpu", false, "run the CPU profiler meanwhile: its samples are then in the trace")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
 	return cmd
 }
@@ -162,13 +174,19 @@ func (a *app) warnCut(target string, bytes int64) {
 // graceTime is how long tests that were interrupted may take to end.
 const graceTime = 5 * time.Second
 
-// recordTest runs go test with -trace.
-func (a *app) recordTest(ctx context.Context, args []string, target string) error {
+// recordTest runs go test with -trace, and with cpu under the CPU profiler.
+func (a *app) recordTest(ctx context.Context, args []string, target string, cpu bool) error {
 	if len(args) < 2 || strings.TrimSuffix(filepath.Base(args[0]), ".exe") != "go" || args[1] != "test" {
 		return usagef("only go test can be run: %s records itself by runtime/trace, or is asked by its URL, such as http://host:port", term.Line(input.ShownName(args[0])))
 	}
-	if slices.ContainsFunc(args, func(s string) bool { return s == "-trace" || strings.HasPrefix(s, "-trace=") }) {
+	if hasFlag(args, "trace") {
 		return usagef("the command has -trace already: run it as it is")
+	}
+	if cpu {
+		var err error
+		if args, err = withCPUProfile(args); err != nil {
+			return err
+		}
 	}
 	if err := a.readsOfTest(args, target); err != nil {
 		return err
