@@ -50,6 +50,10 @@ var All = []Pair{
 	{Name: "queue-bounded", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
 	{Name: "senders-fifo", Before: 1, After: 1, Want: compare.Better, Cause: "overtaken"},
 	{Name: "procs-halved", Before: 2, After: 1, Want: compare.Worse, Cause: "behind"},
+	{Name: "relay", Before: 1, After: 1, Want: compare.Better},
+	{Name: "handlers", Before: 2, After: 2, Want: compare.Better},
+	{Name: "poll-barrier", Before: 2, After: 2, Want: compare.NoChange}, // it saves P-time, and nobody feels it
+	{Name: "stopped-server", Before: 2, After: 2, Want: compare.Better},
 	{Name: Nothing, Before: 2, After: 2, Want: compare.NoChange},
 }
 
