@@ -1,6 +1,6 @@
 //go:build unix
 
-// Stopped-server has three workers serve requests of 300 µs while its process gets no CPU
+// Stopped-server has three workers serve requests of 0.8 ms while its process gets no CPU
 // for 45 ms of every 100 ms, as under a CPU quota of the Linux control group that is used up
 // early in each period (golang/go#33803). In place of the quota, a helper process stops it
 // with SIGSTOP and lets it go on with SIGCONT. After the change nobody stops it.
@@ -68,7 +68,7 @@ func worker(queue <-chan int, done *sync.WaitGroup) {
 	}
 }
 
-func serve() { rec.Work(300) }
+func serve() { rec.Work(800) }
 
 // stop has a process stand still for a part of each period, while it lives.
 func stop(pid int) {
