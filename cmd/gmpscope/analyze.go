@@ -91,6 +91,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	r.pathFlag(cmd.Flags())
 	r.cpusFlag(cmd.Flags())
 	r.focusing.flags(cmd.Flags())
+	completeClasses(cmd)
 	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json", "bench", "openmetrics")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")

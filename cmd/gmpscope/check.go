@@ -68,6 +68,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: anyTraces,
 		RunE: a.do(func(ctx context.Context, args []string) error {
 			if err := r.check(); err != nil {
 				return err

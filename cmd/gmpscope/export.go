@@ -55,6 +55,7 @@ func (x *exporting) flags(cmd *cobra.Command, usage string) {
 	x.reading.flags(cmd.Flags())
 	x.pathFlag(cmd.Flags())
 	x.focusing.flags(cmd.Flags())
+	completeClasses(cmd)
 	cmd.Flags().StringVarP(&x.output, "output", "o", "", usage)
 }
 
