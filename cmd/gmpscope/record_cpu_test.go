@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,15 +42,10 @@ func TestRecordCPUOfProgram(t *testing.T) {
 	mux.HandleFunc("/elsewhere", pprof.Trace)
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	stop := make(chan struct{})
-	defer close(stop)
+	var stop atomic.Bool
+	defer stop.Store(true)
 	go func() { // what the profiler's clock goes by
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for !stop.Load() {
 		}
 	}()
 
