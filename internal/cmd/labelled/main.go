@@ -29,6 +29,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/labelled"
+	"github.com/gmpscope/gmpscope/internal/rec"
 	"github.com/gmpscope/gmpscope/internal/runner"
 )
 
@@ -39,7 +40,7 @@ const recordings = 5
 
 func main() {
 	if os.Getenv(busyVariable) != "" {
-		for { // a busy neighbour
+		for x := uint64(0); ; x += rec.Work(1000) { // a busy neighbour
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
