@@ -159,8 +159,12 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 	switch f := subject(r); {
 	case f != nil && aboutWaiting(f):
 		if c := victim(r, f); c != nil {
-			if a, _ := meanwhile(c); a != nil {
-				return fmt.Sprintf("%s waited %s for a P in all, mostly behind %s", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), names.Class(findings.Short(a.Name)))
+			if a, share := meanwhile(c); a != nil {
+				much := "in part"
+				if share > 0.5 {
+					much = "mostly"
+				}
+				return fmt.Sprintf("%s waited %s for a P in all, %s behind %s", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), much, names.Class(findings.Short(a.Name)))
 			}
 			return fmt.Sprintf("%s waited %s for a P in all, up to %s at a time", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs))
 		}
@@ -240,15 +244,15 @@ func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string 
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
 		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.Lost(by[1].Cause))
 	}
-	if a, part := meanwhile(c); a != nil {
-		return s + fmt.Sprintf(". Meanwhile %s ran, for %s of that time.", names.Class(findings.Short(a.Name)), part)
+	if a, share := meanwhile(c); a != nil {
+		return s + fmt.Sprintf(". Meanwhile %s ran, for %s of that time.", names.Class(findings.Short(a.Name)), quantity.Percent(share))
 	}
 	return s + "."
 }
 
 // meanwhile is the other class that ran most while a class waited, and its share of that
-// time, if that is a third; nil if none did.
-func meanwhile(c *waits.Class) (*waits.Antagonist, string) {
+// time, if that is a third or more; nil if none did.
+func meanwhile(c *waits.Class) (*waits.Antagonist, float64) {
 	var sum int64
 	var most *waits.Antagonist
 	for i := range c.Antagonists {
@@ -258,9 +262,9 @@ func meanwhile(c *waits.Class) (*waits.Antagonist, string) {
 		}
 	}
 	if most == nil || 3*most.Ns < sum {
-		return nil, ""
+		return nil, 0
 	}
-	return most, quantity.Part(most.Ns, sum)
+	return most, quantity.Ratio(most.Ns, sum)
 }
 
 // victim is the class of the program that waited longest of those that f says
