@@ -4,21 +4,30 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime/trace"
 	"testing"
 	"time"
 )
 
-// BenchmarkHTTP is what a request over a connection on loopback costs, with a
-// recorder at rest and without one. The handler does what a small service does:
-// some work, some garbage.
+// BenchmarkHTTP is what a request over a connection on loopback costs, client and
+// server: without a recorder, with one at rest, and with nothing but the flight
+// recorder of the runtime, which tells its cost from this package's. The handler does
+// what a small service does: some work, some garbage.
 //
 //	go test -run - -bench HTTP -count 10 | benchstat -col /recorder -
 func BenchmarkHTTP(b *testing.B) {
-	for _, mode := range []string{"off", "on"} {
+	for _, mode := range []string{"off", "on", "runtime"} {
 		b.Run("recorder="+mode, func(b *testing.B) {
-			if mode == "on" {
+			switch mode {
+			case "on":
 				r, err := Start(Options{Dir: b.TempDir(), Budget: Budget{Latency: time.Hour}})
 				if err != nil {
+					b.Fatal(err)
+				}
+				defer r.Stop()
+			case "runtime":
+				r := trace.NewFlightRecorder(trace.FlightRecorderConfig{})
+				if err := r.Start(); err != nil {
 					b.Fatal(err)
 				}
 				defer r.Stop()
