@@ -150,6 +150,8 @@ func label(r *analyze.Result, status string) string {
 		return "Trouble with the machine: " + how
 	case f.CostOf == findings.OfBlocked && f.Kind != findings.KindSymptom:
 		return "Blocking, not scheduling: " + how
+	case f.CostOf == findings.OfPTime && f.Kind != findings.KindSymptom:
+		return "P-time wasted: " + how
 	}
 	return "Scheduling delays: " + how
 }

@@ -29,7 +29,7 @@ func (w *World) callOver(p *proc, why reference.Why) {
 	if !g.System {
 		w.classes[g.class].Calls++
 	}
-	w.callers.count(p.stack)
+	w.callers.count(g, p.stack, p.sysAt, w.now)
 	if !w.wantsSyscall(w.now-p.sysAt, why) {
 		return
 	}
@@ -97,7 +97,7 @@ func (w *World) addCalls(calls []reference.Decision) int {
 		w.pass(from - w.now)
 		w.pass(ns)
 		w.span.Call(&g.node, g.Class, enter.Stack, from, to)
-		w.callers.count(enter.Stack)
+		w.callers.count(g, enter.Stack, from, to)
 		g.CallAt, p.stack = from, enter.Stack
 		if enter.Stack != 0 {
 			g.Stack = enter.Stack

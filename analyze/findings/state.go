@@ -144,6 +144,16 @@ func (w *World) Everyone(f func(*Goroutine)) {
 	}
 }
 
+// Blocked calls f for all goroutines that are blocked, the runtime's too, in the order of
+// their slots.
+func (w *World) Blocked(f func(*Goroutine)) {
+	for i := int32(1); i < w.slots; i++ {
+		if g := w.gs.At(i); g.BlockedAt >= 0 && g.ReadyAt < 0 && g.StartAt < 0 {
+			f(g)
+		}
+	}
+}
+
 // Load is how many goroutines of the program there are for each usable P, at
 // least 1.
 func (w *World) Load() float64 { return load(w.runnable+w.running, w.usablePs) }

@@ -36,6 +36,7 @@ const (
 	Unexplained      // KindStart: nobody knows where the goroutine was taken from
 	WithoutP         // KindReady: by a thread without a P; KindSyscallExit: of a goroutine that has lost its P
 	Crowded          // KindReady: more goroutines are runnable than there are Ps, those that yielded left out
+	OfRuntime        // KindReady: of a goroutine of the runtime, or of the tracer
 )
 
 // RunFilter selects run intervals, for which all fields that are set must hold.
@@ -78,7 +79,7 @@ type subscriptions struct {
 	blocks  [masks]subscribers[reference.Decision] // by Reason
 	started [masks]subscribers[reference.Decision] // by Goroutine.ReadyWhy
 
-	first, unexplained, noP, returned, crowded, idlePs subscribers[reference.Decision]
+	first, unexplained, noP, returned, crowded, ofRuntime, idlePs subscribers[reference.Decision]
 
 	// A bit for each kind, cause or reason in these tables: most decisions need no
 	// look at them.
@@ -246,6 +247,8 @@ func (l *subscriptions) decisions(k reference.Kind, f *DecisionFilter, fn func(*
 		l.returned.add(fn, s)
 	case f.When == Crowded && k == reference.KindReady:
 		l.crowded.add(fn, s)
+	case f.When == OfRuntime && k == reference.KindReady:
+		l.ofRuntime.add(fn, s)
 	default:
 		panic("findings: a DecisionFilter with a condition that says nothing of " + k.String())
 	}
@@ -451,7 +454,9 @@ func (w *World) emitReady(d *reference.Decision) {
 	if g == nil {
 		return
 	}
-	if w.wokenBits>>(g.Reason%masks)&1 != 0 && !g.System {
+	if g.System {
+		w.ofRuntime.emit(d)
+	} else if w.wokenBits>>(g.Reason%masks)&1 != 0 {
 		w.woken[g.Reason%masks].emit(d)
 	}
 	w.emitMarked(d, g, reference.KindReady)

@@ -4,6 +4,7 @@ package all
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	blockedfinalizer "github.com/gmpscope/gmpscope/analyze/findings/blocked-finalizer"
 	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
@@ -36,6 +37,7 @@ import (
 	thunderingherd "github.com/gmpscope/gmpscope/analyze/findings/thundering-herd"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	tracequality "github.com/gmpscope/gmpscope/analyze/findings/trace-quality"
+	unbufferedio "github.com/gmpscope/gmpscope/analyze/findings/unbuffered-io"
 	wakeupcost "github.com/gmpscope/gmpscope/analyze/findings/wakeup-cost"
 	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
 	yieldspinning "github.com/gmpscope/gmpscope/analyze/findings/yield-spinning"
@@ -73,10 +75,12 @@ type Thresholds struct {
 	QueueImbalance      queueimbalance.Thresholds      `json:"queue-imbalance"`
 	YieldSpinning       yieldspinning.Thresholds       `json:"yield-spinning"`
 	LocalityLoss        localityloss.Thresholds        `json:"locality-loss"`
+	BlockedFinalizer    blockedfinalizer.Thresholds    `json:"blocked-finalizer"`
 	BusyWaiting         busywaiting.Thresholds         `json:"busy-waiting"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
 	SlowStage           slowstage.Thresholds           `json:"slow-stage"`
 	StopTheWorldCalls   stoptheworldcalls.Thresholds   `json:"stop-the-world-calls"`
+	UnbufferedIo        unbufferedio.Thresholds        `json:"unbuffered-io"`
 	WakeupCost          wakeupcost.Thresholds          `json:"wakeup-cost"`
 }
 
@@ -113,10 +117,12 @@ func Default() Thresholds {
 		QueueImbalance:      queueimbalance.Default(),
 		YieldSpinning:       yieldspinning.Default(),
 		LocalityLoss:        localityloss.Default(),
+		BlockedFinalizer:    blockedfinalizer.Default(),
 		BusyWaiting:         busywaiting.Default(),
 		ProcessStopped:      processstopped.Default(),
 		SlowStage:           slowstage.Default(),
 		StopTheWorldCalls:   stoptheworldcalls.Default(),
+		UnbufferedIo:        unbufferedio.Default(),
 		WakeupCost:          wakeupcost.Default(),
 	}
 }
@@ -154,10 +160,12 @@ func Detectors(t Thresholds) []findings.Detector {
 		queueimbalance.New(t.QueueImbalance),
 		yieldspinning.New(t.YieldSpinning),
 		localityloss.New(t.LocalityLoss),
+		blockedfinalizer.New(t.BlockedFinalizer),
 		busywaiting.New(t.BusyWaiting),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
 		slowstage.New(t.SlowStage),
 		stoptheworldcalls.New(t.StopTheWorldCalls),
+		unbufferedio.New(t.UnbufferedIo),
 		wakeupcost.New(t.WakeupCost),
 	}
 }
