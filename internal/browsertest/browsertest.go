@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -258,6 +259,15 @@ func (p *Page) Screenshot(name string, whole bool) {
 	p.must("screenshot", err)
 	p.must("screenshot", os.MkdirAll(dir, 0o755))
 	p.must("screenshot", os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
+
+// Print returns the page as printed, on A4 paper, as a PDF.
+func (p *Page) Print() []byte {
+	p.t.Helper()
+	background := true
+	r, err := chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69, PrintBackground: &background})
+	p.must("print", err)
+	return r.Data
 }
 
 func (p *Page) must(what string, err error) {

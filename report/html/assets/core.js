@@ -116,7 +116,11 @@ const gms = (() => {
     const next = parse(location.hash);
     if (!Object.keys(next).length && location.hash) { // a section, or something folded
       const e = document.getElementById(location.hash.slice(1));
-      if (e && e.tagName === "DETAILS") e.open = true;
+      let folded = null;
+      for (let d = e && e.closest("details"); d; d = d.parentElement.closest("details")) {
+        if (!d.open) { d.open = true; folded = d; }
+      }
+      if (folded) e.scrollIntoView();
       return;
     }
     state = next;
@@ -124,6 +128,30 @@ const gms = (() => {
   }
   arrived(true);
   addEventListener("hashchange", () => arrived(false));
+
+  // Words of the glossary: a click says what one means, where it stands. With a modifier,
+  // or in a browser without popovers, the link is followed.
+  const meaning = el("div", "meaning");
+  if (meaning.showPopover) {
+    meaning.popover = "auto";
+    document.body.append(meaning);
+    document.addEventListener("click", ev => {
+      const a = ev.target.closest("a.term");
+      const term = a && document.getElementById(a.hash.slice(1));
+      if (!term || ev.ctrlKey || ev.metaKey || ev.shiftKey) return;
+      ev.preventDefault();
+      const more = el("a", "", "In the glossary");
+      more.href = a.hash;
+      more.addEventListener("click", () => meaning.hidePopover());
+      meaning.replaceChildren(el("b", "", term.querySelector("dt").textContent), el("p", "", term.querySelector("dd").textContent), more);
+      meaning.showPopover();
+      const r = a.getBoundingClientRect(), room = document.documentElement.clientWidth - meaning.offsetWidth - 8;
+      meaning.style.left = Math.max(8, Math.min(r.left, room)) + "px";
+      meaning.style.top = Math.max(8, r.bottom + 6 + meaning.offsetHeight > innerHeight ? r.top - 6 - meaning.offsetHeight : r.bottom + 6) + "px";
+      more.focus();
+      meaning.addEventListener("toggle", () => { if (meaning.contains(document.activeElement) || document.activeElement === document.body) a.focus({ preventScroll: true }); }, { once: true });
+    });
+  }
 
   // The time range that is looked at, in ns since origin, where the picture begins.
   const view = { from: 0, to: 1, end: 1, origin: Number(document.body.dataset.origin || 0), listeners: [] };

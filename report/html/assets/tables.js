@@ -1,6 +1,20 @@
 "use strict";
-/* Sorting by a click on a column's head, and the filter of the classes. */
+/* Sorting by a click on a column's head, long tables in short, and the filter of the
+   classes. */
 (() => {
+  /** How many rows of a table are shown at first; style.css hides the others. */
+  const shown = 12;
+  for (const table of document.querySelectorAll("table.short")) {
+    const n = table.tBodies[0].rows.length;
+    if (n <= shown + 2) { table.classList.add("all"); continue; }
+    const b = gms.el("button", "rest", "Show all " + gms.group(n) + " rows");
+    b.type = "button";
+    b.addEventListener("click", () => {
+      table.classList.add("all");
+      b.remove();
+    });
+    table.parentElement.after(b);
+  }
   function key(row, i) {
     const c = row.cells[i];
     return c.dataset.v !== undefined ? Number(c.dataset.v) : c.textContent.trim().toLowerCase();
@@ -42,6 +56,7 @@
   function filter() {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let n = 0;
+    table.classList.toggle("filtered", words.length > 0);
     for (const row of table.tBodies[0].rows) {
       const ok = words.every(w => row.dataset.text.includes(w));
       row.hidden = !ok;
