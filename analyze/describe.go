@@ -1,7 +1,10 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
+	"path"
 	"strings"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -118,14 +122,14 @@ func lostBytes(in *input.Stats, st *events.Stats) int64 {
 }
 
 // describe says what the trace is, how much of it was read, and what is missing.
-func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, words *Names, interrupted bool, full string) Trace {
+func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *reconstruct.Summary, words *Names, interrupted bool, full string) Trace {
 	h := src.Header()
 	in := src.Stats()
 	t := Trace{
 		Name:        words.trace(src.Name()),
 		Format:      fmt.Sprintf("go 1.%d", h.Minor),
 		GoVersion:   writers(h.Minor),
-		Program:     words.program(strings.TrimSuffix(sum.MainFunc, ".main")),
+		Program:     words.program(program(tables.AllFrames(), sum.MainFunc)),
 		DurationNs:  st.End,
 		GOMAXPROCS:  sum.Procs,
 		Events:      st.Events,
@@ -197,4 +201,57 @@ func describe(src *input.Source, st *events.Stats, sum *reconstruct.Summary, wor
 		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened %s is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded", during(g)))
 	}
 	return t
+}
+
+// program guesses what the program is called: by the folder of main.main, by the package
+// that is tested, or by the package of the function that goroutine 1 began with.
+func program(stacks iter.Seq[[]events.Frame], first string) string {
+	tested := ""
+	for frames := range stacks {
+		if len(frames) < 2 {
+			continue
+		}
+		switch in, out := frames[len(frames)-2], frames[len(frames)-1]; {
+		case out.Func == "runtime.main" && in.Func == "main.main":
+			if name := folder(in.File); name != "" {
+				return name
+			}
+		case strings.HasPrefix(out.Func, "testing.") && tested == "":
+			tested = testOf(frames)
+		case out.Func == "main.main":
+			if name := folder(out.File); name != "" {
+				return name
+			}
+		}
+	}
+	return cmp.Or(tested, strings.TrimSuffix(first, ".main"))
+}
+
+// testOf is what the program of a test or benchmark is called, by the stack of one; "" if
+// the stack goes through none.
+func testOf(frames []events.Frame) string {
+	for i := len(frames) - 1; i >= 0; i-- {
+		pkg, name := std.Split(frames[i].Func)
+		if pkg == "testing" {
+			continue
+		}
+		for _, kind := range [...]string{"Test", "Benchmark", "Fuzz", "Example"} {
+			if strings.HasPrefix(name, kind) {
+				return strings.TrimSuffix(path.Base(pkg), "_test") + ".test"
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// folder is the last element of the path of a file's folder, without a module's version; ""
+// for the file that go test makes.
+func folder(file string) string {
+	dir, name := path.Split(file)
+	if name == "_testmain.go" || name == "_main_.go" || dir == "" {
+		return ""
+	}
+	base, _, _ := strings.Cut(path.Base(dir), "@")
+	return strings.Trim(base, "/.")
 }

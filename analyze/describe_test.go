@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -15,6 +16,31 @@ func TestDuring(t *testing.T) {
 	} {
 		if got := during(g); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestProgram is for what a program is called, by its stacks.
+func TestProgram(t *testing.T) {
+	frame := func(name, file string) events.Frame { return events.Frame{Func: name, File: file} }
+	of := func(frames ...events.Frame) [][]events.Frame { return [][]events.Frame{frames} }
+	tRunner := frame("testing.tRunner", "/go/src/testing/testing.go")
+	for _, c := range []struct {
+		stacks      [][]events.Frame
+		first, want string
+	}{
+		{of(frame("main.main", "/home/me/shop/cmd/orders/main.go"), frame("runtime.main", "/go/src/runtime/proc.go")), "main.main", "orders"},
+		{of(frame("main.main", "example.com/tool@v1.2.3/main.go"), frame("runtime.main", "runtime/proc.go")), "main.main", "tool"},
+		{of(frame("time.Sleep", ""), frame("main.main", `C:/work/orders/main.go`)), "main.main", "orders"},
+		{of(frame("main.main", "_testmain.go"), frame("runtime.main", "runtime/proc.go")), "main.main", "main"},
+		{of(frame("testing.runTests.func1", ""), tRunner), "main.main", "main"},
+		{of(frame("runtime.chanrecv1", ""), frame("example.com/orders_test.TestPay", ""), tRunner), "main.main", "orders.test"},
+		{of(frame("example.com/orders.BenchmarkPay", ""), frame("testing.(*B).runN", ""), frame("testing.(*B).launch", "")), "main.main", "orders.test"},
+		{nil, "example.com/orders.main", "example.com/orders"},
+		{nil, "", ""},
+	} {
+		if got := program(slices.Values(c.stacks), c.first); got != c.want {
+			t.Errorf("%v, %q: %q, want %q", c.stacks, c.first, got, c.want)
 		}
 	}
 }

@@ -45,7 +45,7 @@ type Trace struct {
 	Format     string `json:"format"`      // as in the header of the file: "go 1.26"
 	GoVersion  string `json:"go_version"`  // the versions that write this format: "1.26 or 1.27"
 	Rules      Rules  `json:"rules"`       // the rules of the scheduler by which it was analysed
-	Program    string `json:"program"`     // guessed from the start function of goroutine 1 and its package; empty if unknown
+	Program    string `json:"program"`     // guessed from the folder of main.main, the package that is tested, or the start function of goroutine 1; empty if unknown
 	DurationNs int64  `json:"duration_ns"` // from the first event to the last
 	GOMAXPROCS int    `json:"gomaxprocs"`  // the largest, where it changes
 	// CPUs is how many CPUs the process had, as --cpus says; absent if it does not.

@@ -328,7 +328,7 @@ func (a *analysis) result() *Result {
 	end, sum := a.windowEnd(st.End), &a.sum
 	res := &Result{
 		DecisionsOnly: a.DecisionsOnly,
-		Trace:         describe(a.src, &st, sum, a.Anonymize, a.interrupted, a.full),
+		Trace:         describe(a.src, a.stream.Tables, &st, sum, a.Anonymize, a.interrupted, a.full),
 		Reconstruction: Reconstruction{
 			Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 			BySource: sum.BySource, ByBasis: sum.ByBasis, Corrections: sum.Corrections,

@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 
 	"golang.org/x/exp/trace"
 )
@@ -49,6 +50,9 @@ func (t *Tables) Name(h Handle) string {
 
 // Stacks returns the number of stack handles in use.
 func (t *Tables) Stacks() int { return len(t.stacks) }
+
+// AllFrames returns the frames of all stacks, as Frames does, in the order of their handles.
+func (t *Tables) AllFrames() iter.Seq[[]Frame] { return slices.Values(t.stacks) }
 
 // Memory returns how many bytes the tables take, as an estimate.
 func (t *Tables) Memory() int64 { return t.bytes }
