@@ -134,7 +134,7 @@ func label(r *analyze.Result, status string) string {
 	how := map[string]string{string(findings.Critical): "severe", string(findings.Warning): "moderate"}[status]
 	f := chief(r.Findings)
 	switch {
-	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && plainQueueing(r) && subject(r) != nil:
+	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && plainQueueing(r):
 		return "More work than Ps"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && subject(r) == nil:
 		return "No fault of scheduling found"
