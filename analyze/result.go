@@ -27,6 +27,7 @@ type Result struct {
 	Span           Span
 	Timeline       timeline.Result
 	Findings       []findings.Finding    // as findings.Rank sorts them; the one to begin with is findings.Chief
+	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
 	Requests       requests.Result       // tasks and regions by type
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order

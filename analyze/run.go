@@ -372,6 +372,7 @@ func (a *analysis) result() *Result {
 		Label: a.label,
 	}
 	res.Findings = a.found.Finish(facts)
+	res.Doubts = facts.Doubts
 	a.focused(res, facts)
 	for _, f := range res.Findings {
 		a.timeline.Keep(f.FromNs, f.ToNs, f.ID)

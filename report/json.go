@@ -46,7 +46,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 			Slowdown: r.Fairness.Slowdown, Bypass: r.Fairness.Bypass, LittleError: r.Fairness.LittleError, Classes: orEmpty(r.Fairness.Classes),
 		},
 		Lives: livesOf(&r.Breakdown), Requests: requestsOf(r),
-		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Detectors: orEmpty(r.Detectors),
+		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Doubts: orEmpty(r.Doubts), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
 		Focus:      r.Focus,
 		Reference:  doc.Split,

@@ -97,6 +97,10 @@ func (t *text) findings(r *analyze.Result, split *replay.Split) {
 	if len(r.Findings) == 0 {
 		t.line("  None.")
 	}
+	for _, d := range r.Doubts {
+		t.para(2, fmt.Sprintf("In doubt (%s): %s", words.Doubt(d.ID), t.names.Prose(d.Text)))
+		t.line("")
+	}
 	var brief []findings.Finding
 	for i, f := range r.Findings {
 		if !t.o.AllFindings && (i >= textFindings || f.Severity == findings.Note) {
@@ -166,6 +170,9 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 		if part := words.CostPart(&f); part != "" {
 			head += " (" + part + ")"
 		}
+	}
+	if len(f.Doubts) > 0 {
+		head += "  in doubt: " + words.Doubts(f.Doubts)
 	}
 	t.line("  " + head)
 	t.para(4, ended(words.Cut(t.names.Prose(f.Title), 600)))

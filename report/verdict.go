@@ -47,12 +47,26 @@ func judge(r *analyze.Result, names *words.Names) Verdict {
 	}
 	v.Label, v.Headline = label(r, v.Status), words.Cut(headline(r, names, v.Status), longHeadline)
 	v.Detail, v.Try = detail(r, names), tryFirst(r, names)
-	for _, line := range []string{v.Detail, v.Try, lost(r), sufferers(r, names), causers(r, names), sureness(r)} {
+	for _, line := range []string{v.Detail, v.Try, collected(r), lost(r), sufferers(r, names), causers(r, names), sureness(r)} {
 		if line != "" {
 			v.Lines = append(v.Lines, line)
 		}
 	}
 	return v
+}
+
+// collected says so where the garbage collector took more time of Ps than the program did.
+func collected(r *analyze.Result) string {
+	var gc, all int64
+	for i := range r.Procs.Ps {
+		p := &r.Procs.Ps[i]
+		gc += p.GCNs
+		all += p.RunningNs + p.GCNs + p.SystemNs + p.TracerNs + p.SyscallNs
+	}
+	if ran := running(r); gc > ran && gc > all/4 {
+		return fmt.Sprintf("The garbage collector ran for longer than the program: %s against %s of P-time.", quantity.Duration(gc), quantity.Duration(ran))
+	}
+	return ""
 }
 
 // status is the highest severity of the findings. It is about the program: what

@@ -166,3 +166,18 @@ func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
 		t.Error("a fifth of the running is not costly")
 	}
 }
+
+// TestCollected is for programs that mostly collect garbage.
+func TestCollected(t *testing.T) {
+	ps := func(gc, ran, other int64) *analyze.Result {
+		return &analyze.Result{Procs: procs.Result{Ps: []procs.Proc{{GCNs: gc, RunningNs: ran, SyscallNs: other}}}}
+	}
+	if got, want := collected(ps(6e6, 5e6, 0)), "The garbage collector ran for longer than the program: 6 ms against 5 ms of P-time."; strings.ReplaceAll(got, "\u00a0", " ") != want {
+		t.Errorf("%q", got)
+	}
+	for _, r := range []*analyze.Result{ps(5e6, 6e6, 0), ps(6e6, 5e6, 20e6), ps(0, 0, 0)} {
+		if got := collected(r); got != "" {
+			t.Errorf("%q", got)
+		}
+	}
+}

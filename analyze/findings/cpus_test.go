@@ -62,8 +62,9 @@ func TestDoubtKnowsTheCPUs(t *testing.T) {
 		f.Strained = true
 		x := findings.Finding{Severity: findings.Warning}
 		f.Doubt(&x)
-		if len(x.Advice) != 1 || !strings.HasSuffix(x.Advice[0], want) {
-			t.Errorf("%v CPUs: %q", cpus, x.Advice)
+		d := f.DoubtsOf([]findings.Finding{x})
+		if x.Severity != findings.Note || x.Basis != findings.Suspected || len(d) != 1 || !strings.HasSuffix(d[0].Text, want) {
+			t.Errorf("%v CPUs: %v, %v", cpus, x, d)
 		}
 	}
 }

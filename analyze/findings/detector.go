@@ -87,6 +87,8 @@ type Facts struct {
 	// Strained says that threads seem to have lacked CPUs: see [World.Strained] and
 	// [Detector.Strains]. A [Set] fills it in.
 	Strained bool
+	// Doubts are what findings doubt. A [Set] fills it in.
+	Doubts []Doubt
 	// Silent names the detectors that could not judge this trace. A [Set] fills
 	// it in.
 	Silent []string

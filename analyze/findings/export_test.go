@@ -11,3 +11,6 @@ func Follow() (*World, *ledger.Feed) {
 // Coming returns how many Ps have no thread and are not idle either: handoffp
 // has started a thread for each, which has not got it yet.
 func (w *World) Coming() int64 { return w.coming }
+
+// DoubtsOf is what a Set makes of the doubts of its findings.
+func (f *Facts) DoubtsOf(list []Finding) []Doubt { return f.doubts(list) }

@@ -49,15 +49,24 @@ type Finding struct {
 	// than there is.
 	BookedNs int64 `json:"booked_ns"`
 	// SymptomOf are the IDs of findings that explain half of this one, or more.
-	SymptomOf []string   `json:"symptom_of,omitempty"`
-	FromNs    int64      `json:"from_ns"`  // beginning of the window in which it shows worst
-	ToNs      int64      `json:"to_ns"`    // end of that window
-	Basis     string     `json:"basis"`    // "certain", "inferred" or "suspected"
-	Actors    []Actor    `json:"actors"`   // who has a part in it
-	Evidence  []Evidence `json:"evidence"` // numbers and thresholds
-	Advice    []string   `json:"advice"`   // what to do
-	Remedy    Remedy     `json:"-"`        // the detector's; a [Set] fills it in
-	Counted   bool       `json:"-"`        // as Remedy
+	SymptomOf []string `json:"symptom_of,omitempty"`
+	FromNs    int64    `json:"from_ns"` // beginning of the window in which it shows worst
+	ToNs      int64    `json:"to_ns"`   // end of that window
+	Basis     string   `json:"basis"`   // "certain", "inferred" or "suspected"
+	// Doubts are the IDs of what holds for the whole trace and makes it milder; the result
+	// has them in words.
+	Doubts   []string   `json:"doubts,omitempty"`
+	Actors   []Actor    `json:"actors"`   // who has a part in it
+	Evidence []Evidence `json:"evidence"` // numbers and thresholds
+	Advice   []string   `json:"advice"`   // what to do
+	Remedy   Remedy     `json:"-"`        // the detector's; a [Set] fills it in
+	Counted  bool       `json:"-"`        // as Remedy
+}
+
+// Doubt is something that holds for a whole trace and makes some of its findings milder.
+type Doubt struct {
+	ID   string `json:"id"`   // "strained": threads seem to have lacked CPUs; "short": the recording is
+	Text string `json:"text"` // why that matters, and what to do about it
 }
 
 // Whole names what the cost of a finding is a part of.

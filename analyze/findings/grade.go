@@ -1,6 +1,10 @@
 package findings
 
-import "github.com/gmpscope/gmpscope/internal/quantity"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
 
 // Grade says how much lost time makes which severity. Both the share and the
 // absolute time must be reached: the share makes long traces comparable, the
@@ -77,20 +81,36 @@ const (
 const shortNs = 100_000_000
 
 const (
-	strained = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, a P with work that stood still, or idle Ps that were slow to get a thread. Part of this may be the operating system's doing; "
-	short    = "The recording is short: see in a longer one whether it happens all the time, or only at the start."
+	strained = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, a P with work that stood still, or idle Ps that were slow to get a thread. Part of what is found may be the operating system's doing; "
+	short    = "The recording is short: see in a longer one whether what is found happens all the time, or only at the start."
 )
 
-// Doubt makes a finding milder, and says so, where the machine was strained or
-// the recording short. Detectors call it whose evidence a thread without a CPU
-// could have made.
+// The IDs of doubts.
+const (
+	Strained  = "strained"
+	OnlyShort = "short"
+)
+
+// Doubt makes a finding milder where the machine was strained or the recording short.
+// Detectors call it whose evidence a thread without a CPU could have made.
 func (f *Facts) Doubt(x *Finding) {
 	if f.Strained {
 		x.Severity = x.Severity.Lower()
 		x.Basis = Suspected
-		x.Advice = append(x.Advice, f.doubt())
+		x.Doubts = append(x.Doubts, Strained)
 	}
 	f.Short(x)
+}
+
+// doubts puts into words what findings doubt.
+func (f *Facts) doubts(list []Finding) []Doubt {
+	var out []Doubt
+	for _, d := range [...]Doubt{{Strained, f.doubt()}, {OnlyShort, short}} {
+		if slices.ContainsFunc(list, func(x Finding) bool { return slices.Contains(x.Doubts, d.ID) }) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // doubt says what was strained, and what to do about it.
@@ -104,11 +124,11 @@ func (f *Facts) doubt() string {
 	return strained + "repeat the recording on a quiet machine, or with no more Ps than CPUs."
 }
 
-// Short makes a finding milder, and says so, where the recording is short: what
-// happens once, at the start of a program or in a single burst, fills it.
+// Short makes a finding milder where the recording is short: what happens once, at the
+// start of a program or in a single burst, fills it.
 func (f *Facts) Short(x *Finding) {
 	if f.RecordedNs() < shortNs && x.Severity != Note {
 		x.Severity = x.Severity.Lower()
-		x.Advice = append(x.Advice, short)
+		x.Doubts = append(x.Doubts, OnlyShort)
 	}
 }

@@ -81,6 +81,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 			}
 		}
 	}
+	f.Doubts = f.doubts(all)
 	return all
 }
 

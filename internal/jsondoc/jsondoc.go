@@ -45,6 +45,7 @@ type Analysis struct {
 	Classes        []Class                `json:"classes"`        // waiting by class of goroutines, longest first
 	Stacks         stacks.Result          `json:"stacks"`         // where in the program they had stopped before they waited
 	Findings       []findings.Finding     `json:"findings"`       // what the detectors found, by severity, then cost
+	Doubts         []findings.Doubt       `json:"doubts"`         // what holds for the whole trace and makes some of them milder
 	Detectors      []analyze.Detector     `json:"detectors"`      // the detectors that ran
 	// Focus is which part of the trace it is about; only with --from, --to, --class,
 	// --goroutine or --task.

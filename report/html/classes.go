@@ -64,7 +64,7 @@ func className(s string, names *words.Names) Name {
 
 func creatorName(s string, names *words.Names) Name {
 	if s == "" {
-		return Name{Short: "–"}
+		return Name{}
 	}
 	return name(s, names)
 }

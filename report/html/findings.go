@@ -36,6 +36,7 @@ type finding struct {
 	Strip    template.HTML
 	Picture  *picture
 	Brief    bool // folded, but for its title
+	Doubts   string
 }
 
 // piece is a part of a sentence; a link if Href is set.
@@ -51,6 +52,9 @@ type actor struct {
 	Waited  string // link to where its class had stopped before it waited
 	Stopped string // where that was most
 }
+
+// doubt holds for the whole trace.
+type doubt struct{ Label, Text string }
 
 type detector struct {
 	ID, Title string
@@ -111,6 +115,9 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Spl
 			first[f.ID] = i + 1
 		}
 	}
+	for _, d := range r.Doubts {
+		v.Doubts = append(v.Doubts, doubt{words.Doubt(d.ID), words.Cut(names.Prose(d.Text), 1000)})
+	}
 	for i, f := range r.Findings {
 		if i == maxFindings {
 			v.MoreFindings = len(r.Findings) - i
@@ -121,6 +128,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Spl
 			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs),
 		}
 		o.Brief = i >= openFindings || f.Severity == findings.Note
+		o.Doubts = words.Doubts(f.Doubts)
 		switch f.Severity {
 		case findings.Note, findings.Warning, findings.Critical:
 		default:

@@ -57,6 +57,7 @@ type view struct {
 	Procs     string
 
 	Findings     []finding
+	Doubts       []doubt
 	MoreFindings int
 	Suppressed   string   // in a line, or what is said before the items
 	SuppressedBy []string // an item for each, where there are several
