@@ -20,11 +20,13 @@ const (
 // Result is a comparison. Times are ns.
 type Result struct {
 	Verdict  Verdict `json:"verdict"`  // the answer in a word
-	Headline string  `json:"headline"` // the verdict in a sentence
-	Method   Method  `json:"method"`   // how change was told from chance
-	Basis    Basis   `json:"basis"`    // what times of waiting are put in relation to
-	Before   Side    `json:"before"`   // the traces from before the change
-	After    Side    `json:"after"`    // the traces from after it
+	Headline string  `json:"headline"` // what changed, in some 90 characters
+	// Lines are what else speaks for the verdict and against it, and by which cause.
+	Lines  []string `json:"lines"`
+	Method Method   `json:"method"` // how change was told from chance
+	Basis  Basis    `json:"basis"`  // what times of waiting are put in relation to
+	Before Side     `json:"before"` // the traces from before the change
+	After  Side     `json:"after"`  // the traces from after it
 	// Caveats are what makes the two sides differ besides the change, and what cannot
 	// be concluded, in sentences.
 	Caveats []string `json:"caveats"`

@@ -83,9 +83,10 @@ func (r *Result) judge() {
 	case Worse:
 		m.up = append(m.up, others(slices.Concat(felt.up, queueing.up), m.up)...)
 	}
-	r.Headline = r.headline(m.up, m.down)
+	r.Headline, r.Lines = r.headline(m.up, m.down), r.lines(m.up, m.down)
 	if r.Verdict == NoChange && len(queueing.up)+len(queueing.down) > 0 {
-		r.Headline = "No significant change of what users feel, though queueing changed: " + say(slices.Concat(queueing.up, queueing.down)) + "."
+		r.Headline = "No significant change of what users feel, though queueing changed"
+		r.Lines = told(r.Lines, "Queueing", slices.Concat(queueing.up, queueing.down))
 	}
 }
 
@@ -120,7 +121,7 @@ func (r *Result) confirmed(queueing moves) moves {
 func say(ms []*Metric) string {
 	var parts []string
 	for _, m := range ms[:min(2, len(ms))] {
-		parts = append(parts, fmt.Sprintf("%s went from %s to %s", m.Title, Value(m.Before.Median, m.Unit), Value(m.After.Median, m.Unit)))
+		parts = append(parts, went(m))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -146,30 +147,59 @@ func (r *Result) suggestive() bool {
 	return false
 }
 
+// headline says in some 90 characters what changed for the better or the worse.
 func (r *Result) headline(up, down []*Metric) string {
-	hint := ""
-	if c := r.chief(); c != "" && (len(up) > 0 || len(down) > 0) {
-		hint = "; most of the change has the cause “" + c + "”"
-	}
-	weak := ""
-	if r.Method == Windows {
-		weak = " These recordings differ by more than runs usually do; several traces a side would make it certain."
-	}
 	switch r.Verdict {
 	case Better:
-		return lead(up[0], true) + say(up) + aside(down, "; yet ") + hint + "." + weak
+		return lead(up[0], true)
 	case Worse:
-		return lead(down[0], false) + say(down) + aside(up, "; yet ") + hint + "." + weak
+		return lead(down[0], false)
 	case Mixed:
-		return "Some got better and some worse: " + say(up) + "; but " + say(down) + hint + "." + weak
+		return fmt.Sprintf("Some got better and some worse: %s, but %s", went(up[0]), went(down[0]))
 	case Inconclusive:
-		return fmt.Sprintf("Nothing can be concluded: with %s before and %s after a change of the program cannot be told from the difference between two runs.",
+		return fmt.Sprintf("Nothing can be concluded from %s before and %s after",
 			quantity.Plural(int64(r.Before.N), "trace", "traces"), quantity.Plural(int64(r.After.N), "trace", "traces"))
 	}
-	return "No significant change of scheduling."
+	return "No significant change of scheduling"
 }
 
-// lead begins a headline with what the first metric means.
+// lines say what else speaks for the verdict and against it, and by which cause.
+func (r *Result) lines(up, down []*Metric) []string {
+	out := []string{}
+	switch r.Verdict {
+	case Better:
+		out = told(out, "Likewise", up[1:])
+		out = told(out, "On the other hand", down)
+	case Worse:
+		out = told(out, "Likewise", down[1:])
+		out = told(out, "On the other hand", up)
+	case Mixed:
+		out = told(out, "Better", up)
+		out = told(out, "Worse", down)
+	case Inconclusive:
+		out = append(out, "A change of the program cannot be told from the difference between two runs: record more on each side.")
+	}
+	if len(up)+len(down) == 0 {
+		return out
+	}
+	if c, share := r.chief(); c != "" {
+		out = append(out, fmt.Sprintf("%s of the change of waiting has the cause “%s”.", quantity.Percent(share), c))
+	}
+	if r.Method == Windows {
+		out = append(out, "These recordings differ by more than runs usually do; several traces a side would make it certain.")
+	}
+	return out
+}
+
+// told adds a line about some metrics, if there are any.
+func told(lines []string, what string, ms []*Metric) []string {
+	if len(ms) == 0 {
+		return lines
+	}
+	return append(lines, what+": "+say(ms)+".")
+}
+
+// lead is the headline where all goes one way: what the first metric means, and how it went.
 func lead(m *Metric, better bool) string {
 	pick := func(good, bad string) string {
 		if better {
@@ -177,41 +207,45 @@ func lead(m *Metric, better bool) string {
 		}
 		return bad
 	}
+	values := fromTo(m)
 	switch m.Name {
 	case durationName:
-		return pick("The same work is done sooner: ", "The same work takes longer: ")
+		return pick("The same work is done sooner: ", "The same work takes longer: ") + values
 	case heldName:
-		return pick("Goroutines are held up less: ", "Goroutines are held up more: ")
+		return pick("Goroutines are held up less: ", "Goroutines are held up more: ") + values + " of their time"
 	case workName:
-		return pick("More gets done: ", "Less gets done: ")
+		return pick("More gets done: ", "Less gets done: ") + values
 	case lifeName, taskName:
-		return pick("What is asked for is done sooner: ", "What is asked for takes longer: ")
+		return pick("What is asked for is done sooner: ", "What is asked for takes longer: ") + values
 	}
-	return pick("Goroutines wait less: ", "Goroutines wait more: ")
+	return pick("Goroutines wait less: ", "Goroutines wait more: ") + went(m)
 }
 
-func aside(ms []*Metric, lead string) string {
-	if len(ms) == 0 {
-		return ""
-	}
-	return lead + say(ms)
+// fromTo writes a metric on both sides.
+func fromTo(m *Metric) string {
+	return Value(m.Before.Median, m.Unit) + " → " + Value(m.After.Median, m.Unit)
 }
 
-// chief names the cause that accounts for the most of the change, if it is more
-// than half of it.
-func (r *Result) chief() string {
+// went is fromTo with the metric's name.
+func went(m *Metric) string { return m.Title + " " + fromTo(m) }
+
+// chief names the cause that accounts for the most of the change, if it is more than half
+// of it, and its share of all changes, of causes that went the other way, too.
+func (r *Result) chief() (cause string, share float64) {
 	var best *CauseChange
+	var all int64
 	for i := range r.Causes {
 		c := &r.Causes[i]
+		all += abs(c.DeltaNs)
 		if (c.DeltaNs < 0) == (r.Waiting.DeltaNs < 0) && (best == nil || abs(c.DeltaNs) > abs(best.DeltaNs)) {
 			best = c
 		}
 	}
 	if best == nil || 2*abs(best.DeltaNs) < abs(r.Waiting.DeltaNs) || best.DeltaNs == 0 {
-		return ""
+		return "", 0
 	}
 	t, _ := vocabulary.Lookup(vocabulary.Cause, best.Cause)
-	return t.Title
+	return t.Title, float64(abs(best.DeltaNs)) / float64(all)
 }
 
 // Value writes a metric's value for people. Shares have a digit more than

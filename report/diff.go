@@ -43,6 +43,9 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	}
 	t := &text{w: bufio.NewWriter(w), o: o, names: DiffNames(c, o.FullNames)}
 	t.para(0, t.in(verdictStyle[c.Verdict], strings.ToUpper(string(c.Verdict)))+": "+words.Visible(c.Headline))
+	for _, l := range c.Lines {
+		t.hang("  - ", 4, words.Visible(l))
+	}
 	for _, s := range c.Caveats {
 		t.hang("  ! ", 4, words.Visible(s))
 	}

@@ -125,7 +125,7 @@ func (e *Exhibit) write(ctx context.Context, b *strings.Builder, root string) er
 	fmt.Fprintf(b, "| Ps busy | %s | %s |\n", busy(before[0]), busy(after[0]))
 	fmt.Fprintf(b, "\n%s\n\n", v.Try)
 	fmt.Fprintf(b, "[The program](../%s/main.go) after the change: %s `gmpscope diff`, %d recordings a side: **%s**. %s\n\n",
-		pairs.Program(p), e.Did, pairs.Recordings, j.Got.Verdict, j.Got.Headline)
+		pairs.Program(p), e.Did, pairs.Recordings, j.Got.Verdict, strings.Join(append([]string{j.Got.Headline + "."}, j.Got.Lines...), " "))
 	fmt.Fprintf(b, "    gmpscope report %s -o report.html\n", e.Recording())
 	fmt.Fprintf(b, "    gmpscope diff --before 'testdata/traces/pairs/%[1]s-before-*.gz' --after 'testdata/traces/pairs/%[1]s-after-*.gz'\n", e.Pair)
 	return nil

@@ -221,7 +221,7 @@ verdicts on single recordings, one of each side, by windows within them.
 				one = append(one, fmt.Sprintf("%d %s", n, v))
 			}
 		}
-		fmt.Fprintf(&b, "| [%s](../%s/main.go) | %d → %d | %s | %s | %s | %s | %s |\n", p.Name, Program(&p), p.Before, p.After, j.Got.Verdict, right, j.Chief, strings.Join(one, ", "), j.Got.Headline)
+		fmt.Fprintf(&b, "| [%s](../%s/main.go) | %d → %d | %s | %s | %s | %s | %s |\n", p.Name, Program(&p), p.Before, p.After, j.Got.Verdict, right, j.Chief, strings.Join(one, ", "), strings.Join(append([]string{j.Got.Headline + "."}, j.Got.Lines...), " "))
 	}
 	alarms, all, err := Alarms(nothing)
 	if err != nil {

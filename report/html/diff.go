@@ -32,6 +32,7 @@ type diffPage struct {
 	Title, Tool, Version string
 	Status, Badge        string
 	Headline             string
+	Lines                []string
 	Caveats              []string
 	Weak                 bool
 	Sides                []diffSide
@@ -140,6 +141,9 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 		Title: "Before and after: " + string(c.Verdict), Tool: words.Visible(tool), Version: strconv.Itoa(report.Schema),
 		Status: diffStatus[c.Verdict], Badge: strings.ToUpper(string(c.Verdict[:1])) + string(c.Verdict[1:]),
 		Headline: words.Cut(words.Visible(c.Headline), 1200), Basis: string(c.Basis), Weak: c.Method == compare.Windows,
+	}
+	for _, s := range c.Lines {
+		p.Lines = append(p.Lines, words.Cut(words.Visible(s), 1200))
 	}
 	for _, s := range c.Caveats {
 		p.Caveats = append(p.Caveats, words.Cut(words.Visible(s), 1200))
