@@ -239,13 +239,22 @@ func TestBrowserUse(t *testing.T) {
 	if zoomed > 0.5*4.2e9 {
 		t.Errorf("after six turns of the wheel the window is %g ns wide", zoomed)
 	}
+	if charts > 0 {
+		browsertest.Eval[bool](p, `(() => { document.querySelector("figure[data-chart=chart_lines]").scrollIntoView(); return true })()`)
+		p.Wait(`gms.charts.some(l => l.seen && !l.stale)`)
+	}
 	from := browsertest.Eval[float64](p, `gms.view.from`)
 	browsertest.Eval[bool](p, `(() => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); c.setPointerCapture = () => {}; for (const [type, x] of [["pointerdown", 600], ["pointermove", 500], ["pointermove", 400], ["pointerup", 400]]) c.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: r.left + x, clientY: r.top + 60, bubbles: true })); return true })()`)
 	if now := browsertest.Eval[float64](p, `gms.view.from`); now <= from {
 		t.Errorf("a drag to the left does not move on: from %g to %g", from, now)
 	}
 	if charts > 0 {
-		p.Wait(`gms.charts.filter(l => l.c.end).every(l => Math.abs(l.chart.getOption().dataZoom[0].start - gms.view.from / gms.view.end * 100) < 0.5)`)
+		follows := `Math.abs(l.chart.getOption().dataZoom[0].start - gms.view.from / gms.view.end * 100) < 0.5`
+		p.Wait(`gms.charts.filter(l => l.seen).every(l => ` + follows + `)`)
+		if n := browsertest.Eval[int](p, `gms.charts.filter(l => l.c.end && !l.seen && `+follows+`).length`); n != 0 {
+			t.Errorf("%d charts out of sight followed", n)
+		}
+		browsertest.Eval[bool](p, `(async () => { for (const l of gms.charts.filter(l => l.c.end)) { l.div.scrollIntoView(); while (!(`+follows+`)) await new Promise(r => setTimeout(r, 10)); } document.getElementById("timeline").scrollIntoView(); return true })()`)
 		browsertest.Eval[bool](p, `(() => { gms.charts.find(l => l.c.kind === "lines").chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: 50, end: 60 }); return true })()`)
 		p.Wait(`Math.abs(gms.view.from / gms.view.end - 0.5) < 0.01`)
 	}

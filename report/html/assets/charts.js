@@ -126,6 +126,26 @@
     return Math.max(240, rows * each + 140);
   }
 
+  /* Drawing a chart takes longer than a frame, so a chart shows the range of the
+     page when that rests, and only where it is in sight. */
+  const AFTER = 150; // ms
+  let gesture = 0;
+  const sight = new IntersectionObserver(es => {
+    for (const e of es) {
+      const item = live.find(l => l.div === e.target);
+      item.seen = e.isIntersecting;
+      follow(item);
+    }
+  });
+  function follow(item) {
+    if (!item.stale || !item.seen) return;
+    item.stale = false;
+    item.quiet = true;
+    const range = { start: view.from / view.end * 100, end: view.to / view.end * 100 };
+    item.chart.dispatchAction({ type: "dataZoom", batch: [0, 1].map(dataZoomIndex => ({ dataZoomIndex, ...range })) });
+    item.quiet = false;
+  }
+
   function make(fig) {
     const c = gms.data(fig.dataset.chart);
     if (!c) return;
@@ -148,11 +168,11 @@
         view.set(z.start / 100 * view.end, z.end / 100 * view.end, item);
       });
       view.listen(item, () => {
-        item.quiet = true;
-        chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: view.from / view.end * 100, end: view.to / view.end * 100 });
-        chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 1, start: view.from / view.end * 100, end: view.to / view.end * 100 });
-        item.quiet = false;
+        item.stale = true;
+        clearTimeout(gesture);
+        gesture = setTimeout(() => live.forEach(follow), AFTER);
       });
+      sight.observe(div);
     }
     new ResizeObserver(() => { if (div.clientWidth) chart.resize(); }).observe(div);
   }
