@@ -81,7 +81,8 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 		}
 	}
 	stacksAdd := func(b *ledger.Block) { where.Add(b, ended); ended = ended[:0] }
-	feed := ledger.NewFeed(ws.Add, stacksAdd, ps.Add, fair.Add, lives.Add, func(b *ledger.Block) { tl.Add(b) }, found.Add, count)
+	draw := func(b *ledger.Block) { tl.Add(b, timeline.Waited{Ended: ended}) }
+	feed := ledger.NewFeed(ws.Add, draw, stacksAdd, ps.Add, fair.Add, lives.Add, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)
 	} else {
@@ -97,6 +98,6 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
 		"breakdown": lives.Finish(end, feed.Open(), nil),
 		"stacks":    where.Finish(end, feed.Open(), handles),
-		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end),
+		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end, handles.Frames),
 	}, n
 }

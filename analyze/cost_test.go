@@ -34,7 +34,7 @@ var accumulators = map[string]func() func(d *reference.Decision){
 
 func picture() func(*ledger.Block) {
 	tl := timeline.New(timeline.Options{})
-	return func(b *ledger.Block) { tl.Add(b) }
+	return func(b *ledger.Block) { tl.Add(b, timeline.Waited{}) }
 }
 
 // program is a made-up one in its steady state: on each P in turn a goroutine

@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -87,14 +88,15 @@ func (a *analysis) selection() *focus.Selection {
 
 // look finds what of a block lies in the window.
 func (a *analysis) look(b *block) {
-	b.inside = &b.Block
+	b.inside, b.shift = &b.Block, 0
 	if a.cut == nil {
 		return
 	}
 	told, at := a.cut.Take(&b.Block, &b.part)
 	b.inside = &b.part
+	b.shift = told - at
 	for i := range b.marked {
-		b.marked[i].At += told - at
+		b.marked[i].At += b.shift
 	}
 }
 
@@ -104,7 +106,7 @@ func (a *analysis) lookAtEnd() {
 	a.cut.Finish(&b)
 	a.procs.Add(&b)
 	a.fairness.Add(&b)
-	a.timeline.Add(&b)
+	a.timeline.Add(&b, timeline.Waited{})
 	a.found.Add(&b)
 }
 

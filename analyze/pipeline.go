@@ -20,6 +20,7 @@ type block struct {
 	part     ledger.Block
 	marked   []timeline.Marked
 	waited   []waits.Ended
+	shift    int // number of a decision inside, less that in the block
 	observed []Wait
 }
 

@@ -251,7 +251,7 @@ func (a *analysis) measure() {
 			a.requests.Begin(&b.Block, b.waited)
 			a.breakdown.Add(&b.Block)
 			a.requests.End()
-			a.timeline.Add(b.inside, b.marked...)
+			a.timeline.Add(b.inside, timeline.Waited{Ended: b.waited, Shift: b.shift}, b.marked...)
 			a.stacks.Add(&b.Block, b.waited)
 		},
 		func(b *block) { a.found.Add(b.inside) },
@@ -377,7 +377,7 @@ func (a *analysis) result() *Result {
 	for _, f := range res.Findings {
 		a.timeline.Keep(f.FromNs, f.ToNs, f.ID)
 	}
-	res.Timeline = a.timeline.Finish(end)
+	res.Timeline = a.timeline.Finish(end, a.places)
 	res.Span = spanOf(&facts.Span, a.class, facts.Stack)
 	for i, n := range a.found.Found() {
 		d := &a.detectors[i]

@@ -83,7 +83,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, r Resolver) Result {
 			a.bookBlocked(o.G, g, a.classes[o.Class], o.Since, end)
 		}
 	}
-	t := &texts{resolve: r, frames: []Frame{}, index: map[Frame]int32{}, stacks: map[int32][]int32{}}
+	t := NewFrames(r.Frames)
 	rows := a.rows(r.Class)
 	out := Result{Rows: []Row{}, Woken: a.mostOf(r.Class, t)}
 	shown := chosen(rows)
@@ -104,7 +104,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, r Resolver) Result {
 		out.Rows = append(out.Rows, s.row(t))
 	}
 	slices.SortFunc(out.Rows, compareRows)
-	out.Frames = t.frames
+	out.Frames = t.List
 	return out
 }
 
@@ -130,8 +130,8 @@ func (s *sums) add(o *account) {
 	}
 }
 
-func (s *sums) row(t *texts) Row {
-	r := Row{Class: s.class, Place: places[s.place], Stack: t.stack(s.stack), Waits: s.waits, WaitNs: s.ns, BlockedNs: s.blockedNs, Causes: []waits.CauseTime{}}
+func (s *sums) row(t *Frames) Row {
+	r := Row{Class: s.class, Place: places[s.place], Stack: t.Stack(s.stack), Waits: s.waits, WaitNs: s.ns, BlockedNs: s.blockedNs, Causes: []waits.CauseTime{}}
 	for i, c := range waits.Causes() {
 		if s.causes[i] != 0 {
 			r.Causes = append(r.Causes, waits.CauseTime{Cause: c, Ns: s.causes[i]})
@@ -198,7 +198,7 @@ func most(rows []*sums, n int, shown map[key]bool, time func(*sums) int64) {
 }
 
 // mostOf returns the stacks that made most of each class runnable.
-func (a *Accumulator) mostOf(class func(int32) int32, t *texts) []Woken {
+func (a *Accumulator) mostOf(class func(int32) int32, t *Frames) []Woken {
 	type wakers struct {
 		key
 		wakeUps
@@ -217,40 +217,47 @@ func (a *Accumulator) mostOf(class func(int32) int32, t *texts) []Woken {
 		}
 		if id := class(w.class); has[id] < wokenPerClass {
 			has[id]++
-			out = append(out, Woken{Class: id, Stack: t.stack(w.stack), Waits: w.waits, WaitNs: w.ns})
+			out = append(out, Woken{Class: id, Stack: t.Stack(w.stack), Waits: w.waits, WaitNs: w.ns})
 		}
 	}
 	return out
 }
 
-// texts are the frames of the result, each once.
-type texts struct {
-	resolve Resolver
-	frames  []Frame
+// Frames are the frames of some stacks, each once, and at most 4096.
+type Frames struct {
+	List    []Frame
+	resolve func(stack int32) []Frame
 	index   map[Frame]int32
 	stacks  map[int32][]int32
 }
 
-// stack returns the frames of a stack by their indices.
-func (t *texts) stack(handle int32) []int32 {
-	if s, ok := t.stacks[handle]; ok {
+// NewFrames returns a set without frames. resolve returns the stack with a handle,
+// innermost frame first.
+func NewFrames(resolve func(stack int32) []Frame) *Frames {
+	return &Frames{List: []Frame{}, resolve: resolve, index: map[Frame]int32{}, stacks: map[int32][]int32{}}
+}
+
+// Stack returns the frames of a stack by their indices in the list. It ends before a frame
+// for which there is no room.
+func (f *Frames) Stack(handle int32) []int32 {
+	if s, ok := f.stacks[handle]; ok {
 		return s
 	}
 	out := []int32{}
 	if handle != 0 {
-		for _, f := range t.resolve.Frames(handle) {
-			i, ok := t.index[f]
-			if !ok && len(t.frames) == mostFrames {
+		for _, frame := range f.resolve(handle) {
+			i, ok := f.index[frame]
+			if !ok && len(f.List) == mostFrames {
 				break
 			}
 			if !ok {
-				i = int32(len(t.frames))
-				t.frames, t.index[f] = append(t.frames, f), i
+				i = int32(len(f.List))
+				f.List, f.index[frame] = append(f.List, frame), i
 			}
 			out = append(out, i)
 		}
 	}
-	t.stacks[handle] = out
+	f.stacks[handle] = out
 	return out
 }
 

@@ -5,7 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -30,6 +33,7 @@ const (
 	minBins    = 16      // bins that are kept however many Ps there are
 	maxLanes   = 1024    // Ps that have a lane
 	maxSpans   = 2000    // stop-the-worlds and garbage collections each
+	maxStacks  = 2048    // of run intervals in windows
 	maxTime    = 1 << 62 // ns, 146 years: later times are made up, and would overflow
 )
 
@@ -86,6 +90,7 @@ type lane struct {
 	g      int64
 	wait   int64
 	depth  newest
+	woken  woken
 	class  int32
 	state  ledger.State
 	src    reference.Source
@@ -112,10 +117,28 @@ type Marked struct {
 	Title    string
 }
 
-// Add takes the next block of the stream, and what is to be marked in it, in the order
-// of the decisions. It does not keep the block. A time that falls counts as the time
-// before.
-func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
+// Waited are the waits that ended in a block, in the order of their starts. The number of
+// a start in the block is At plus Shift.
+type Waited struct {
+	Ended []waits.Ended
+	Shift int
+}
+
+// next returns the wait that decision number i ended, or nil. It forgets those before.
+func (w *Waited) next(i int) *waits.Ended {
+	for len(w.Ended) > 0 && int(w.Ended[0].At)+w.Shift < i {
+		w.Ended = w.Ended[1:]
+	}
+	if len(w.Ended) == 0 || int(w.Ended[0].At)+w.Shift > i {
+		return nil
+	}
+	return &w.Ended[0]
+}
+
+// Add takes the next block of the stream, the waits that ended in it, and what is to be
+// marked in it, in the order of the decisions. It does not keep the block. A time that
+// falls counts as the time before.
+func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
 	due := firstAt(marks)
 	ds, next := b.Decisions, 0 // the first that was not taken yet
@@ -132,11 +155,13 @@ func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
 		case reference.KindStart:
 			if n.Changed&ledger.OneP != 0 {
 				a.change(d.P, n.To, d.G, d.Class, d.Wait, d.Src)
+				a.woke(d.P, waited.next(i))
 			}
 			a.lengths(d, n)
 		case reference.KindStop:
 			if n.Changed&ledger.OneP != 0 {
 				a.change(d.P, n.To, -1, 0, -1, 0)
+				a.stopped(d, d.Why)
 			}
 		case reference.KindSyscall, reference.KindSyscallExit:
 			if k := b.Calls(i); k > 0 {
@@ -146,6 +171,9 @@ func (a *Accumulator) Add(b *ledger.Block, marks ...Marked) {
 			}
 			if n.Changed&ledger.OneP != 0 {
 				a.change(d.P, n.To, d.G, d.Class, -1, 0)
+				if d.Kind == reference.KindSyscall {
+					a.stopped(d, reference.WhySyscall)
+				}
 			}
 		default:
 			if n.Changed&ledger.OneP != 0 {
@@ -174,6 +202,37 @@ func firstAt(marks []Marked) int {
 		return math.MaxInt
 	}
 	return marks[0].At
+}
+
+// woke notes by what wait, if any, the goroutine that has just started on P p came to it.
+func (a *Accumulator) woke(p int32, w *waits.Ended) {
+	l := a.lane(p)
+	if l == nil || w == nil {
+		return
+	}
+	l.woken = woken{by: max(0, w.By), stack: w.Woken, why: w.Why}
+	most := int64(0)
+	for i, ns := range &w.Causes {
+		if ns > most {
+			most, l.woken.cause = ns, uint8(i+1)
+		}
+	}
+}
+
+// stopped notes why and where the goroutine of the stint that d has just ended stopped.
+func (a *Accumulator) stopped(d *reference.Decision, why reference.Why) {
+	if a.stints.n == 0 {
+		return
+	}
+	s := a.stints.at(a.stints.n - 1)
+	if s.p != d.P || s.g != d.G || s.to != a.now {
+		return // it had no length
+	}
+	s.stack, s.why = d.Stack, why
+	switch why {
+	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
+		s.reason = uint8(breakdown.ReasonOf(d)) + 1
+	}
 }
 
 // unused notes how many Ps are idle, and how many of them could run somebody.
@@ -252,7 +311,8 @@ func (a *Accumulator) addCalls(calls []reference.Decision) {
 		enter, exit := &calls[i-1], &calls[i]
 		a.pass(enter.Time - a.from)
 		a.end(l, p)
-		l.state, l.g, l.class, l.wait, l.src = ledger.Syscall, enter.G, enter.Class, -1, 0
+		a.stopped(enter, reference.WhySyscall)
+		l.state, l.g, l.class, l.wait, l.src, l.woken = ledger.Syscall, enter.G, enter.Class, -1, 0, woken{}
 		a.pass(exit.Time - a.from)
 		a.end(l, p)
 		l.state = before
@@ -354,7 +414,7 @@ func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wai
 		}
 	}
 	a.end(l, p)
-	l.state, l.g, l.class, l.wait, l.src = to, g, class, wait, src
+	l.state, l.g, l.class, l.wait, l.src, l.woken = to, g, class, wait, src, woken{}
 }
 
 // end ends the stint of P p, whose lane is l. The next one begins.
@@ -417,6 +477,7 @@ func (l *lane) flush(now int64, shift uint) {
 func (l *lane) stint(s *stint, p int32, to int64) {
 	s.from, s.to, s.g, s.wait = l.since, to, l.g, l.wait
 	s.p, s.class, s.state, s.src = p, l.class, l.state, l.src
+	s.woken, s.stack, s.why, s.reason = l.woken, 0, 0, 0
 }
 
 // lengths notes the queue lengths that the decision changed.
@@ -449,8 +510,9 @@ func (a *Accumulator) local(l *lane, p, n int32) {
 }
 
 // Finish closes all intervals at end, ns of the last event, and returns the
-// result. The Accumulator cannot be used afterwards.
-func (a *Accumulator) Finish(end int64) Result {
+// result. frames returns the stack with a handle, innermost frame first. The Accumulator
+// cannot be used afterwards.
+func (a *Accumulator) Finish(end int64, frames func(stack int32) []stacks.Frame) Result {
 	a.now = max(a.now, min(end-a.from, maxTime))
 	end = a.now
 	a.fit()
@@ -491,8 +553,35 @@ func (a *Accumulator) Finish(end int64) Result {
 		r.Lanes = append(r.Lanes, l.result(int32(p), widths, a.shift, end))
 	}
 	r.OmittedPs = max(0, int32(a.known)-maxLanes) + a.omitted
+	r.resolve(stacks.NewFrames(frames))
 	r.begin(a.from)
 	return r
+}
+
+// resolve gives stints the numbers of their stacks for handles.
+func (r *Result) resolve(frames *stacks.Frames) {
+	numbers := map[int32]int32{0: 0}
+	list := [][]int32{{}}
+	number := func(handle int32) int32 {
+		n, ok := numbers[handle]
+		if !ok && len(list) < maxStacks {
+			if s := frames.Stack(handle); len(s) > 0 {
+				n, list = int32(len(list)), append(list, s)
+			}
+			numbers[handle] = n
+		}
+		return n
+	}
+	for i := range r.Windows {
+		stints := r.Windows[i].Stints
+		for j := range stints {
+			s := &stints[j]
+			s.Stack, s.ByStack = number(s.Stack), number(s.ByStack)
+		}
+	}
+	if len(list) > 1 {
+		r.Stacks, r.Frames = list, frames.List
+	}
 }
 
 // begin counts all times of r from a time before its own beginning on.

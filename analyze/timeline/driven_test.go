@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -12,7 +13,10 @@ type driven struct {
 }
 
 func drive(a *Accumulator) driven {
-	return driven{a, ledger.NewFeed(func(b *ledger.Block) { a.Add(b) })}
+	return driven{a, ledger.NewFeed(func(b *ledger.Block) { a.Add(b, Waited{}) })}
 }
 
 func (x driven) Add(d *reference.Decision) { x.feed.Add(d) }
+
+// noStacks is of a trace without stacks.
+func noStacks(int32) []stacks.Frame { return nil }

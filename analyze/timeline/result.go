@@ -11,6 +11,11 @@
 // What a result holds is stable, the rest serves this module: see package gmpscope.
 package timeline
 
+import (
+	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
 // Result is the picture of a trace over time, at a resolution that does not
 // grow with its length: Bins equal bins from FromNs on, BinNs ns wide, plus a few
 // windows of exact detail. The last bin may reach beyond EndNs; shares and
@@ -36,6 +41,11 @@ type Result struct {
 	// NotRecorded are the gaps in the trace, of more than 2,000 the longest; absent
 	// if none. Means of bins that they touch are those of the rest.
 	NotRecorded []Span `json:"not_recorded,omitempty"`
+	// Frames are the places in the program that Stacks are made of, at most 4,096.
+	Frames []stacks.Frame `json:"frames,omitempty"`
+	// Stacks are those of the run intervals in Windows, at most 2,048, as indices in
+	// frames, innermost first. The first is empty: it is that of which nothing is known.
+	Stacks [][]int32 `json:"stacks,omitempty"`
 	// OmittedPs is how many Ps have no lane because there are more than 1,024; IdleP
 	// and the counts include them. Absent but in very large or made-up traces.
 	OmittedPs int32 `json:"omitted_ps,omitempty"`
@@ -125,6 +135,17 @@ type Stint struct {
 	// dump (reference.Source); 0 where none.
 	Src    uint8 `json:"src"`
 	Before int64 `json:"before,omitempty"` // ns of the interval that lie before From, cut off by the window; absent if none
+	// Stop is why the goroutine stopped, as "why" of dump; "syscall" where it called the
+	// operating system. Absent if it did neither here, or that is not known.
+	Stop      string `json:"stop,omitempty"`
+	BlockedOn string `json:"blocked_on,omitempty"` // what it blocked on, as in "blocked" of a life; absent if it did not
+	Stack     int32  `json:"stack,omitempty"`      // where it stopped, in the list of stacks; absent if that is not known
+	// Cause is the cause that owns most of its wait before: inferred, as all causes.
+	// Absent if it did not wait, or the wait does not count.
+	Cause   waits.Cause `json:"cause,omitempty"`
+	Woken   string      `json:"woken,omitempty"`    // what made it runnable, as "why" of dump; absent if that is not known
+	By      int64       `json:"by,omitempty"`       // the goroutine that did; absent if none did, or it is not known
+	ByStack int32       `json:"by_stack,omitempty"` // where that goroutine did, in the list of stacks; absent if that is not known
 }
 
 // Depth is a queue length from a time on.

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -53,19 +55,48 @@ func (r *ring[T]) at(i int64) *T { return &r.buf[i&int64(len(r.buf)-1)] }
 // first is the number of the oldest record still there.
 func (r *ring[T]) first() int64 { return max(0, r.n-int64(len(r.buf))) }
 
-// stint is a [Stint] that is over, in two thirds of its bytes.
+// stint is a [Stint] that is over, in a line of the CPU's cache.
 type stint struct {
 	from, to, g, wait int64
-	p, class          int32
-	state             ledger.State
-	src               reference.Source
+	woken
+	p, class int32
+	stack    int32 // handle: where g stopped
+	state    ledger.State
+	src      reference.Source
+	why      reference.Why // why g stopped
+	reason   uint8         // what it blocked on: a breakdown.Reason plus 1; 0: it did not
 }
 
+// woken is how the goroutine of a stint had become runnable.
+type woken struct {
+	by    int64 // goroutine that made it so; 0: none, or not known
+	stack int32 // handle: where by did
+	why   reference.Why
+	cause uint8 // that owns most of its wait: an index in waits.Causes plus 1; 0: it did not wait
+}
+
+var causes = waits.Causes()
+
+// told is s as a [Stint], with handles for the numbers of stacks.
 func (s *stint) told() Stint {
-	return Stint{
+	t := Stint{
 		P: s.p, From: s.from, To: s.to, State: State(s.state),
 		G: s.g, Class: s.class, Wait: s.wait, Src: uint8(s.src),
+		Stack: s.stack, By: s.by, ByStack: s.woken.stack,
 	}
+	if s.why != reference.WhyUnknown {
+		t.Stop = s.why.String()
+	}
+	if s.reason > 0 {
+		t.BlockedOn = breakdown.Reason(s.reason - 1).String()
+	}
+	if s.woken.why != reference.WhyUnknown {
+		t.Woken = s.woken.why.String()
+	}
+	if s.cause > 0 {
+		t.Cause = causes[s.cause-1]
+	}
+	return t
 }
 
 // depth is a change of a queue's length. It keeps the length before, so that

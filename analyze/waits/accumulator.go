@@ -75,6 +75,7 @@ type Ended struct {
 	By     int64            // goroutine that made it runnable, or reference.NoG
 	Waker  int32            // handle of the class of By; 0 if that is not known, or there is no By
 	At     int32            // number of its start in the block of decisions
+	Woken  int32            // handle of the stack at which By made it runnable; 0 if that is not known, or there is no By
 	Kind   Kind
 	Why    reference.Why // what made its goroutine runnable
 	Begins bool          // it began in the window: where it counts in Summary.Count

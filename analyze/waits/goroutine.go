@@ -388,6 +388,9 @@ func (a *Accumulator) endedWait(e *ended, from int64) Ended {
 	if woken.class != none {
 		out.Waker = a.classes[woken.class].id
 	}
+	if woken.by >= 0 {
+		out.Woken = woken.stack
+	}
 	return out
 }
 

@@ -99,7 +99,7 @@ func newSteps(tables *events.Tables) *steps {
 		},
 	})
 	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, s.lives.Add, func(b *ledger.Block) {
-		s.timeline.Add(b, s.marked...)
+		s.timeline.Add(b, timeline.Waited{}, s.marked...)
 		s.marked = s.marked[:0]
 	}, s.found.Add)
 	s.rec = reconstruct.New(tables, reconstruct.Options{Rules: reference.RulesFor(26), Emit: s.take})
