@@ -68,6 +68,7 @@ type packed struct {
 	Classes  map[int32]string `json:"classes"`
 	Sources  []string         `json:"sources"`
 	Took     []string         `json:"took"`   // the words for each of Sources
+	Words    []string         `json:"words"`  // that run intervals refer to; the first is empty
 	States   []legendItem     `json:"states"` // by number of the state: colour and word
 	Waits    []packedWait     `json:"waits"`  // that are told, longest first
 	Arrays   []packedArray    `json:"arrays"`
@@ -135,9 +136,34 @@ func (b *block) add(name, typ string, data any, n int) {
 	binary.Write(&b.buf, binary.LittleEndian, data) // into memory: cannot fail
 }
 
-func (b *block) u8(name string, s []uint8)    { b.add(name, "u8", s, len(s)) }
-func (b *block) i32(name string, s []int32)   { b.add(name, "i32", s, len(s)) }
-func (b *block) f64(name string, s []float64) { b.add(name, "f64", s, len(s)) }
+func (b *block) u8(name string, s []uint8)  { b.add(name, "u8", s, len(s)) }
+func (b *block) i32(name string, s []int32) { b.add(name, "i32", s, len(s)) }
+
+// ints stores whole numbers that a float64 holds exactly: as i32 if they fit, which
+// compresses better.
+func (b *block) ints(name string, s []int64) {
+	small, large := make([]int32, len(s)), make([]float64, len(s))
+	fits := true
+	for i, v := range s {
+		small[i], large[i] = int32(v), float64(v)
+		fits = fits && int64(small[i]) == v
+	}
+	if fits {
+		b.i32(name, small)
+		return
+	}
+	b.add(name, "f64", large, len(large))
+}
+
+// text stores JSON.
+func (b *block) text(name string, v any) error {
+	js, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	b.u8(name, js)
+	return nil
+}
 
 // f32 stores means with the precision that can be seen: rounding to 1/64 makes
 // them compress well.
@@ -212,17 +238,25 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 	for _, c := range r.Waits.Classes {
 		byClass[c.ID] = c.Name
 	}
+	said := newWordList()
 	for i, w := range t.Windows {
 		if i == d.windows {
 			p.Left = len(t.Windows) - i
 			break
 		}
-		p.Windows = append(p.Windows, packWindow(b, i, w, begin))
+		p.Windows = append(p.Windows, packWindow(b, i, w, begin, said))
 		for _, s := range w.Stints {
 			if _, ok := p.Classes[s.Class]; !ok && s.Class != 0 {
 				p.Classes[s.Class] = className(byClass[s.Class], names).Short
 			}
 		}
+	}
+	p.Words = said.list
+	if err := b.text("frames", packFrames(t.Frames, names)); err != nil {
+		return nil, err
+	}
+	if err := b.text("stacks", packStacks(t.Stacks)); err != nil {
+		return nil, err
 	}
 	p.Arrays = b.arrays
 	var z bytes.Buffer
@@ -273,48 +307,6 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 	}
 	slices.SortStableFunc(out, func(a, b packedWait) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	return out
-}
-
-// packWindow adds the stints and queue lengths of one window, as columns.
-// Times are relative to the window's start.
-func packWindow(b *block, i int, w timeline.Window, begin int64) packedWindow {
-	o := packedWindow{Title: words.Cut(words.Visible(w.Title), 200), From: w.FromNs - begin, To: w.ToNs - begin, N: len(w.Stints), Arrows: []packedArrow{}}
-	stints, depths := slices.Clone(w.Stints), slices.Clone(w.Depths) // the script searches them by P and time
-	slices.SortStableFunc(stints, func(a, b timeline.Stint) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
-	slices.SortStableFunc(depths, func(a, b timeline.Depth) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.At, b.At)) })
-	n := len(stints)
-	p, from, length := make([]int32, n), make([]float64, n), make([]float64, n)
-	state, src := make([]uint8, n), make([]uint8, n)
-	g, wait, class := make([]float64, n), make([]float64, n), make([]int32, n)
-	for j, s := range stints {
-		p[j], from[j], length[j] = s.P, float64(s.From-w.FromNs), float64(s.To-s.From)
-		state[j], src[j], class[j] = packedState(s.State), s.Src, s.Class
-		g[j], wait[j] = float64(s.G), float64(s.Wait)
-	}
-	pre := fmt.Sprintf("w%d.", i)
-	b.i32(pre+"p", p)
-	b.f64(pre+"from", from)
-	b.f64(pre+"len", length)
-	b.u8(pre+"state", state)
-	b.u8(pre+"src", src)
-	b.i32(pre+"class", class)
-	b.f64(pre+"g", g)
-	b.f64(pre+"wait", wait)
-	m := len(depths)
-	dp, at, dl := make([]int32, m), make([]float64, m), make([]int32, m)
-	for j, d := range depths {
-		dp[j], at[j], dl[j] = d.P, float64(d.At-w.FromNs), d.Len
-	}
-	b.i32(pre+"dp", dp)
-	b.f64(pre+"dat", at)
-	b.i32(pre+"dlen", dl)
-	for j, a := range w.Arrows {
-		if j == 20_000 {
-			break
-		}
-		o.Arrows = append(o.Arrows, packedArrow{words.Visible(a.Kind), a.At - begin, a.From, a.To, a.N})
-	}
-	return o
 }
 
 // packedState is the number of a state in packed.States.

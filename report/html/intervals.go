@@ -1,0 +1,130 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// wordList numbers words that many run intervals share. Number 0 is none.
+type wordList struct {
+	list    []string
+	numbers map[wordKey]uint8
+}
+
+type wordKey struct {
+	kind vocabulary.Kind
+	name string
+}
+
+func newWordList() *wordList {
+	return &wordList{list: []string{""}, numbers: map[wordKey]uint8{}}
+}
+
+// number returns that of what the vocabulary says in a sentence; 0 if name is empty.
+func (l *wordList) number(kind vocabulary.Kind, name string) uint8 {
+	k := wordKey{kind, name}
+	n, ok := l.numbers[k]
+	if !ok && name != "" && len(l.list) < 256 {
+		n = uint8(len(l.list))
+		say := words.Phrase
+		if kind == vocabulary.Cause {
+			say = words.Title
+		}
+		l.list = append(l.list, say(kind, name))
+		l.numbers[k] = n
+	}
+	return n
+}
+
+// packWindow adds the run intervals and queue lengths of one window, as columns.
+// Times are relative to the window's start.
+func packWindow(b *block, i int, w timeline.Window, begin int64, said *wordList) packedWindow {
+	o := packedWindow{Title: words.Cut(words.Visible(w.Title), 200), From: w.FromNs - begin, To: w.ToNs - begin, N: len(w.Stints), Arrows: []packedArrow{}}
+	pre := fmt.Sprintf("w%d.", i)
+	packStints(b, pre, w, said)
+	packDepths(b, pre, w)
+	for j, a := range w.Arrows {
+		if j == 20_000 {
+			break
+		}
+		o.Arrows = append(o.Arrows, packedArrow{words.Visible(a.Kind), a.At - begin, a.From, a.To, a.N})
+	}
+	return o
+}
+
+// packStints adds the run intervals of a window, by P and time: the script searches them.
+func packStints(b *block, pre string, w timeline.Window, said *wordList) {
+	stints := slices.Clone(w.Stints)
+	slices.SortStableFunc(stints, func(a, b timeline.Stint) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
+	column := func(name string, value func(s *timeline.Stint) int64) {
+		col := make([]int64, len(stints))
+		for i := range stints {
+			col[i] = value(&stints[i])
+		}
+		b.ints(pre+name, col)
+	}
+	bytes := func(name string, value func(s *timeline.Stint) uint8) {
+		col := make([]uint8, len(stints))
+		for i := range stints {
+			col[i] = value(&stints[i])
+		}
+		b.u8(pre+name, col)
+	}
+	column("p", func(s *timeline.Stint) int64 { return int64(s.P) })
+	column("from", func(s *timeline.Stint) int64 { return s.From - w.FromNs })
+	column("len", func(s *timeline.Stint) int64 { return s.To - s.From })
+	column("g", func(s *timeline.Stint) int64 { return s.G })
+	column("wait", func(s *timeline.Stint) int64 { return s.Wait })
+	column("class", func(s *timeline.Stint) int64 { return int64(s.Class) })
+	column("stack", func(s *timeline.Stint) int64 { return int64(s.Stack) })
+	column("by", func(s *timeline.Stint) int64 { return s.By })
+	column("byStack", func(s *timeline.Stint) int64 { return int64(s.ByStack) })
+	bytes("state", func(s *timeline.Stint) uint8 { return packedState(s.State) })
+	bytes("src", func(s *timeline.Stint) uint8 { return s.Src })
+	bytes("stop", func(s *timeline.Stint) uint8 { return said.number(vocabulary.End, s.Stop) })
+	bytes("blocked", func(s *timeline.Stint) uint8 { return said.number(vocabulary.Blocked, s.BlockedOn) })
+	bytes("cause", func(s *timeline.Stint) uint8 { return said.number(vocabulary.Cause, string(s.Cause)) })
+	bytes("woken", func(s *timeline.Stint) uint8 { return said.number(vocabulary.Why, s.Woken) })
+}
+
+// packDepths adds the queue lengths of a window, by queue and time.
+func packDepths(b *block, pre string, w timeline.Window) {
+	depths := slices.Clone(w.Depths)
+	slices.SortStableFunc(depths, func(a, b timeline.Depth) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.At, b.At)) })
+	p, at, length := make([]int32, len(depths)), make([]int64, len(depths)), make([]int32, len(depths))
+	for i, d := range depths {
+		p[i], at[i], length[i] = d.P, d.At-w.FromNs, d.Len
+	}
+	b.i32(pre+"dp", p)
+	b.ints(pre+"dat", at)
+	b.i32(pre+"dlen", length)
+}
+
+// packedFrame is a function, its file and line, and whose it is, as words.Owner.
+type packedFrame [3]any
+
+func packFrames(frames []stacks.Frame, names *words.Names) []packedFrame {
+	out := make([]packedFrame, 0, len(frames))
+	for _, f := range frames {
+		out = append(out, packedFrame{words.Cut(names.Function(f.Function), flameName), words.Cut(words.Line(f), flameName), int(words.OwnerOf(f.Function))})
+	}
+	return out
+}
+
+// packStacks cuts stacks to what a person reads; a last frame of -1 stands for the rest.
+func packStacks(all [][]int32) [][]int32 {
+	out := make([][]int32, 0, len(all))
+	for _, s := range all {
+		if len(s) > maxFrames {
+			s = append(slices.Clone(s[:maxFrames]), -1)
+		}
+		out = append(out, append([]int32{}, s...))
+	}
+	return out
+}
