@@ -260,12 +260,16 @@ func TestBrowserUse(t *testing.T) {
 	}
 	// From a finding to its window.
 	p.Click("#finding-1 a.jump")
-	p.Wait(`Math.round(gms.view.from) === 1800000000 && Math.round(gms.view.to) === 1842000000`)
+	const framed = `gms.timeline.frame && gms.timeline.frame.f === 1800000000 && gms.timeline.frame.t === 1842000000 && gms.view.from < 1800000000 && gms.view.to > 1842000000 && gms.view.to < 1850000000`
+	p.Wait(framed)
+	if c := browsertest.Eval[string](p, `document.querySelector("#tl-caption:not([hidden]) b").textContent`); !strings.HasPrefix(c, "Finding 1: Runs of search.") {
+		t.Errorf("the frame is called %q", c)
+	}
 	// A place that was to be noted just then does not undo it.
 	browsertest.Eval[bool](p, `(() => { location.hash = "#t=100000000-200000000"; gms.put("t", "5-6"); return true })()`)
 	p.Wait(`Math.round(gms.view.from) === 100000000 && location.hash.includes("t=100000000-200000000")`)
 	p.Click("#finding-1 a.jump")
-	p.Wait(`Math.round(gms.view.from) === 1800000000`)
+	p.Wait(framed)
 	p.Screenshot("finding", false)
 	// A click into an exact window shows the stint.
 	type point struct{ X, Y float64 }

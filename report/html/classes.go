@@ -125,8 +125,7 @@ func newClasses(r *analyze.Result, names *words.Names) *classesView {
 			if j == 3 {
 				break
 			}
-			margin := max((s.ToNs-s.FromNs)/20, 1000)
-			o.Worst = append(o.Worst, place{fmt.Sprintf("%s at %s", quantity.Duration(s.WaitNs), quantity.Instant(s.FromNs)), window(max(s.FromNs-margin, 0), s.ToNs+margin)})
+			o.Worst = append(o.Worst, place{fmt.Sprintf("%s at %s", quantity.Duration(s.WaitNs), quantity.Instant(s.FromNs)), waitWindow(&s)})
 		}
 		o.Text = strings.ToLower(words.Cut(words.Visible(strings.Join([]string{c.Name, c.Creator, main.Text, o.Tasks, o.Regions}, " ")), 1500))
 		v.Rows = append(v.Rows, o)

@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report"
@@ -64,12 +65,20 @@ type detector struct {
 	Configured bool
 }
 
-// window is the link to a stretch of the timeline.
+// window is the link to a stretch of the timeline, which the page frames and names.
 func window(from, to int64) string {
 	if to <= from {
 		return ""
 	}
-	return fmt.Sprintf("#t=%d-%d", from, to)
+	return fmt.Sprintf("#frame=%d-%d", from, to)
+}
+
+// waitWindow is the link to a wait in the timeline.
+func waitWindow(s *waits.Story) string {
+	if s.ToNs <= s.FromNs {
+		return ""
+	}
+	return fmt.Sprintf("#frame=%d-%d-%d", s.FromNs, s.ToNs, s.G)
 }
 
 // linked makes links of the detectors that an advice names: to the first of

@@ -29,7 +29,7 @@ func issueText(doc *report.Document) string {
 			lines = append(lines, s)
 		}
 		if i < maxFindings {
-			lines = append(lines, fmt.Sprintf("In the report: `#finding-%d`, `%s`", i+1, strings.TrimPrefix(window(f.FromNs, f.ToNs), " ")))
+			lines = append(lines, fmt.Sprintf("In the report: `#finding-%d`, `%s`", i+1, window(f.FromNs, f.ToNs)))
 		}
 	}
 	var out []string

@@ -66,16 +66,22 @@ func newRequests(r *analyze.Result, names *words.Names) *requestsView {
 		}
 		v.Tables = append(v.Tables, table)
 	}
-	slow := q.Tasks
-	if len(slow) == 0 {
-		slow = q.Regions
-	}
-	for i := range slow[:min(len(slow), 3)] {
+	slow := slowTypes(q)
+	for i := range slow {
 		for j := range slow[i].Slowest {
 			v.Slow = append(v.Slow, newSlowRequest(r, &slow[i], &slow[i].Slowest[j], names))
 		}
 	}
 	return v
+}
+
+// slowTypes are the types of requests of which the page shows the slowest.
+func slowTypes(q *requests.Result) []requests.Type {
+	slow := q.Tasks
+	if len(slow) == 0 {
+		slow = q.Regions
+	}
+	return slow[:min(len(slow), 3)]
 }
 
 func newRequestRow(x *requests.Type) requestRow {
@@ -99,9 +105,13 @@ func lifeBar(s *requests.Spent, whole int64) template.HTML {
 	return bar(segments, whole, 10, "time by what goroutines did for it")
 }
 
+func requestName(of *requests.Type) string {
+	return words.Cut(words.Visible(cmp.Or(of.Name, words.Unknown)), 120)
+}
+
 func newSlowRequest(r *analyze.Result, of *requests.Type, x *requests.Request, names *words.Names) slowRequest {
 	out := slowRequest{
-		Title:  words.Cut(words.Visible(cmp.Or(of.Name, words.Unknown)), 120) + ", " + quantity.Duration(x.ToNs-x.FromNs),
+		Title:  requestName(of) + ", " + quantity.Duration(x.ToNs-x.FromNs),
 		Text:   report.SlowestInWords(names, r, of, x),
 		Window: window(x.FromNs, x.ToNs),
 		Bar:    lifeBar(&x.Spent, x.LifeNs()),

@@ -18,8 +18,7 @@ func newStory(s waits.Story, names *words.Names) story {
 		Basis: words.Basis(s.Basis),
 		Bar:   bar(causeSegments(s.Causes, s.WaitNs), max(s.WaitNs, 1), 10, "why this goroutine waited"),
 	}
-	margin := max((s.ToNs-s.FromNs)/20, 1000)
-	o.Href = window(max(s.FromNs-margin, 0), s.ToNs+margin)
+	o.Href = waitWindow(&s)
 	for _, c := range ordered(s.Causes) {
 		if c.Ns > 0 {
 			o.Legend = append(o.Legend, legendItem{causeKey(c.Cause), fmt.Sprintf("%s %s", words.Cause(c.Cause), quantity.Duration(c.Ns))})

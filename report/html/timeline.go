@@ -71,6 +71,7 @@ type packed struct {
 	Words    []string         `json:"words"`  // that run intervals refer to; the first is empty
 	States   []legendItem     `json:"states"` // by number of the state: colour and word
 	Waits    []packedWait     `json:"waits"`  // that are told, longest first
+	Named    []packedSpan     `json:"named"`  // further stretches to which the page links
 	Arrays   []packedArray    `json:"arrays"`
 	Data     string           `json:"data"` // gzip, base64
 }
@@ -198,6 +199,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], procStates[len(stateKeys)-1].Title})
 	}
 	p.Waits = packWaits(r, names)
+	p.Named = packNamed(r, begin)
 	for i, fd := range r.Findings {
 		if i == maxFindings {
 			break
@@ -306,6 +308,18 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b packedWait) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	return out
+}
+
+// packNamed are the stretches that are neither findings nor waits, by their names.
+func packNamed(r *analyze.Result, begin int64) []packedSpan {
+	out := []packedSpan{}
+	slow := slowTypes(&r.Requests)
+	for i := range slow {
+		for _, x := range slow[i].Slowest {
+			out = append(out, packedSpan{x.FromNs - begin, x.ToNs - begin, requestName(&slow[i])})
+		}
+	}
 	return out
 }
 

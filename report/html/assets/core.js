@@ -86,8 +86,10 @@ const gms = (() => {
   if (stored) setTheme(stored, false);
 
   // The fragment: #t=from-to&q=filter&o=column.direction. A plain #name stays
-  // what it is: a link to a section.
-  const watchers = {};
+  // what it is: a link to a section. An entry of the history that has been here
+  // is marked, so that the browser's Back differs from a link.
+  const MARK = "gmpscope";
+  const watchers = {}, groups = [];
   let state = {};
   let seen = location.hash; // the fragment that was read or written last
   function parse(hash) {
@@ -100,20 +102,32 @@ const gms = (() => {
     }
     return out;
   }
-  function put(key, value) {
+  function put(key, value) { place({ [key]: value }, false); }
+  /** Puts several keys into the fragment; a step is one that Back undoes. */
+  function place(values, step) {
     if (location.hash !== seen) return; // a link was followed, and its event is still to come
-    if (value === null || value === "") delete state[key]; else state[key] = value;
+    for (const [key, value] of Object.entries(values)) {
+      if (value === null || value === "") delete state[key]; else state[key] = value;
+    }
     const s = Object.keys(state).sort().map(k => k + "=" + encodeURIComponent(state[k]).replace(/%2C/g, ",")).join("&");
-    try { history.replaceState(null, "", s ? "#" + s : location.pathname + location.search); } catch (e) { /* never mind */ }
+    const hash = s ? "#" + s : "", url = hash || location.pathname + location.search;
+    try { if (step && hash !== location.hash) history.pushState(MARK, "", url); else history.replaceState(MARK, "", url); } catch (e) { /* never mind */ }
     seen = location.hash;
   }
   function on(key, f) {
     watchers[key] = f;
     if (key in state) f(state[key], true);
   }
-  function arrived(first) {
+  /** Has f restore several keys together: when one is in the fragment, and on
+      the way back. f gets the values, and "first", "link" or "back". */
+  function restore(keys, f) {
+    groups.push({ keys, f });
+    if (keys.some(k => k in state)) f(state, "first");
+  }
+  function arrived(first, back) {
     seen = location.hash;
     const next = parse(location.hash);
+    if (!back) try { history.replaceState(MARK, "", location.href); } catch (e) { /* never mind */ }
     if (!Object.keys(next).length && location.hash) { // a section, or something folded
       const e = document.getElementById(location.hash.slice(1));
       let folded = null;
@@ -124,10 +138,17 @@ const gms = (() => {
       return;
     }
     state = next;
-    if (!first) for (const k of Object.keys(watchers)) if (k in state) watchers[k](state[k], false);
+    if (first) return;
+    for (const k of Object.keys(watchers)) if (k in state) watchers[k](state[k], false);
+    for (const g of groups) if (back || g.keys.some(k => k in state)) g.f(state, back ? "back" : "link");
   }
-  arrived(true);
-  addEventListener("hashchange", () => arrived(false));
+  arrived(true, false);
+  addEventListener("popstate", e => { if (e.state === MARK && location.hash !== seen) arrived(false, true); });
+  addEventListener("click", e => { // a link that was followed before, too
+    const a = e.target.closest && e.target.closest('a[href^="#"]');
+    if (a && a.getAttribute("href") === location.hash) arrived(false, false);
+  });
+  addEventListener("hashchange", () => { if (location.hash !== seen) arrived(false, false); });
 
   // Words of the glossary: a click says what one means, where it stands. With a modifier,
   // or in a browser without popovers, the link is followed.
@@ -176,5 +197,5 @@ const gms = (() => {
   stops();
   addEventListener("resize", stops);
 
-  return { data, el, sig, group, dur, clock, percent, colour, put, on, view, restyled: f => themed.push(f) };
+  return { data, el, sig, group, dur, clock, percent, colour, put, place, on, restore, view, restyled: f => themed.push(f) };
 })();

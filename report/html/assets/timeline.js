@@ -11,8 +11,8 @@
   const { view, el, dur, clock, sig, colour } = gms;
   const canvas = document.getElementById("tl-canvas"), map = document.getElementById("tl-map");
   const tip = document.getElementById("tl-tip"), details = document.getElementById("tl-details");
-  const range = document.getElementById("tl-range"), command = document.getElementById("tl-command"), picker = document.getElementById("tl-windows");
-  const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title), S = STATES.length, GAP = 8; // there only if something is not recorded
+  const caption = document.getElementById("tl-caption"), range = document.getElementById("tl-range"), command = document.getElementById("tl-command"), picker = document.getElementById("tl-windows");
+  const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title), S = STATES.length, SYSCALL = 5, GAP = 8; // there only if something is not recorded
   const N = D.ps.length, GUTTER = 52, RIGHT = 10;
   const laneH = N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
   const depthH = N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
@@ -25,8 +25,11 @@
   let A = null;      // arrays by name
   let cursor = 0;    // lane chosen by keyboard
   let picked = null; // {win, i} of the stint shown in the details
+  let runs = [];     // of its goroutine in that window, in the order of time
   let waiting = -1;  // number of the wait shown there
-  let finding = -1;
+  let finding = -1;  // number of the finding shown there
+  let toured = -1;   // number of the finding that was shown there last
+  let frame = null;  // {f, t, g, name, href}: what a link shows
 
   /* Unpacking: base64, then gzip, then typed arrays over one buffer. */
   async function unpack() {
@@ -37,6 +40,7 @@
     A = {};
     for (const a of D.arrays) A[a.n] = new kinds[a.t](buf, a.o, a.l);
     D.data = "";
+    for (const name of ["frames", "stacks"]) D[name] = JSON.parse(new TextDecoder().decode(A[name]));
     D.windows.forEach((w, k) => {
       w.k = k;
       w.lanes = ranges(A[`w${k}.p`]);
@@ -215,6 +219,7 @@
     drawExact();
     drawAxis();
     if (picked) drawPicked();
+    if (frame) drawFrame();
     drawMap();
     range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
     command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
@@ -394,6 +399,7 @@
     const a = w.f + A[`w${w.k}.from`][j], b = a + A[`w${w.k}.len`][j], wait = A[`w${w.k}.wait`][j];
     clip();
     ctx.strokeStyle = colour("ink");
+    drawRuns();
     ctx.lineWidth = 2;
     ctx.strokeRect(t2x(a) + 1, y - 1, Math.max(2, t2x(b) - t2x(a) - 2), laneH + 2);
     if (wait > 0) {
@@ -401,6 +407,38 @@
       ctx.beginPath(); ctx.moveTo(Math.max(t2x(a - wait), -9), y + laneH + 1); ctx.lineTo(t2x(a), y + laneH + 1); ctx.stroke();
       ctx.setLineDash([]);
     }
+    ctx.restore();
+  }
+
+  /** The way of a goroutine from run to run, across the Ps. */
+  function drawRuns() {
+    const w = D.windows[picked.win], from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], p = A[`w${w.k}.p`];
+    let last = null;
+    ctx.beginPath();
+    for (const i of runs) {
+      const a = t2x(w.f + from[i]), b = t2x(w.f + from[i] + len[i]), y = TOP + lane.get(p[i]) * LANE + 1;
+      if (last && a > GUTTER && last.x < W - RIGHT) { ctx.moveTo(last.x, last.y); ctx.lineTo(a, y); }
+      if (b > GUTTER && a < W - RIGHT) { ctx.moveTo(a, y); ctx.lineTo(Math.max(b, a + 1), y); }
+      last = { x: b, y };
+    }
+    ctx.strokeStyle = colour("ink");
+    ctx.lineWidth = 1;
+    ctx.globalAlpha = 0.7;
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+  }
+  /** A frame around what a link shows; the rest is paler. */
+  function drawFrame() {
+    const a = Math.min(Math.max(t2x(frame.f), GUTTER), W - RIGHT), b = Math.min(Math.max(t2x(frame.t), GUTTER), W - RIGHT), y = AXIS - 1;
+    clip();
+    ctx.globalAlpha = 0.55;
+    ctx.fillStyle = colour("panel");
+    ctx.fillRect(GUTTER, TOP - 6, a - GUTTER, height);
+    ctx.fillRect(b, TOP - 6, W - RIGHT - b, height);
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = colour("accent");
+    ctx.lineWidth = 2;
+    ctx.strokeRect(t2x(frame.f), y, Math.max(t2x(frame.t) - t2x(frame.f), 2), height - y - 3);
     ctx.restore();
   }
 
@@ -446,7 +484,8 @@
   }
   function stint(s) {
     const w = D.windows[s.win], k = s.win, get = n => A[`w${k}.${n}`][s.i];
-    return { w, p: get("p"), from: w.f + get("from"), len: get("len"), state: get("state"), g: get("g"), cls: D.classes[get("class")] || "", wait: get("wait"), src: D.sources[get("src")] || "", took: D.took[get("src")] || "" };
+    return { w, p: get("p"), from: w.f + get("from"), len: get("len"), state: get("state"), g: get("g"), cls: D.classes[get("class")] || "", wait: get("wait"), src: D.sources[get("src")] || "", took: D.took[get("src")] || "",
+      stop: D.words[get("stop")], blocked: D.words[get("blocked")], cause: D.words[get("cause")], woken: D.words[get("woken")], stack: D.stacks[get("stack")] || [], by: get("by"), byStack: D.stacks[get("byStack")] || [] };
   }
   function lines(x, y) {
     const t = x2t(x), out = [];
@@ -494,88 +533,70 @@
     tip.style.top = e.clientY - host.top + 16 + "px";
   }
 
-  /** A heading, paragraphs, and buttons, in place of what the details held. */
-  function tell(title, parts, buttons) {
-    const row = el("div", "row");
-    for (const [text, f] of [...buttons, ["Close", () => { show(null); canvas.focus(); }]]) {
-      const b = el("button", "", text);
-      b.type = "button";
-      b.addEventListener("click", f);
-      row.append(b);
-    }
-    details.replaceChildren(el("h3", "", title), ...parts, row);
-    details.hidden = false;
-    later();
-  }
-  function facts(rows) {
-    const dl = el("dl");
-    for (const [k, v] of rows) dl.append(el("dt", "", k), el("dd", "", v));
-    return dl;
-  }
-  /** What a P did in [from, to], as far as the exact window w reaches. */
-  function meanwhile(w, p, from, to) {
-    const r = w.lanes.get(p), a = Math.max(from, w.f), b = Math.min(to, w.t), sums = new Map();
-    if (!r || b <= a) return [];
-    const fs = A[`w${w.k}.from`], ls = A[`w${w.k}.len`], st = A[`w${w.k}.state`], cl = A[`w${w.k}.class`];
-    for (let j = first(fs, ls, r, a - w.f); j < r[1] && fs[j] + w.f < b; j++) {
-      const name = st[j] === 1 ? D.classes[cl[j]] || "program" : WORDS[st[j]];
-      const s = sums.get(name) || { name, ns: 0, n: 0 };
-      s.ns += Math.min(fs[j] + w.f + ls[j], b) - Math.max(fs[j] + w.f, a);
-      s.n++;
-      sums.set(name, s);
-    }
-    const list = el("ul"), all = [...sums.values()].sort((x, y) => y.ns - x.ns);
-    for (const s of all.slice(0, 5)) list.append(el("li", "", `${s.name} – ${dur(s.ns)}` + (s.n > 1 ? `, ${gms.group(s.n)} times` : "")));
-    const part = b - a < (to - from) * 0.999 ? `, as far as it is kept exactly (${dur(b - a)})` : "";
-    return [el("p", "", `Meanwhile P${p}, on which it ran in the end, did this${part}:`), list];
-  }
+  /** Shows a wait in the details; zoom: and goes there. */
   function wait(k, zoom) {
     const w = D.waits[k];
+    clear();
     waiting = k;
-    picked = null;
     if (zoom) go(w.f - (w.t - w.f) * 0.08, w.t + (w.t - w.f) * 0.08);
-    const parts = w.text.map(t => el("p", "", t));
-    if (w.id) {
-      const a = el("a", "", "Step by step");
-      a.href = "#" + w.id;
-      parts.push(a);
-    }
-    tell(`G${w.g} ${w.name} waited ${dur(w.t - w.f)}`, parts, [["Zoom to it", () => wait(k, true)]]);
-    gms.put("s", "w" + w.g + "-" + (w.f + view.origin));
+    gms.inspector.wait(k);
+    later();
   }
+  /** Shows a run interval in the details, or nothing. */
   function show(hit) {
+    clear();
     picked = hit;
-    waiting = -1;
-    if (!hit) { details.hidden = true; later(); gms.put("s", null); return; }
-    const s = stint(hit), rows = [["Processor", "P" + s.p], ["State", WORDS[s.state]], ["From", clock(s.from, 1)], ["For", dur(s.len)]];
-    if (s.g > 0) rows.push(["Goroutine", String(s.g)], ["Start function", s.cls || "not in the trace"]);
-    const parts = [facts(rows)], buttons = [["Zoom to it", () => go(s.from - s.len * 0.1, s.from + s.len * 1.1)]];
-    if (s.wait >= 0) {
-      const told = D.waits.findIndex(w => w.g === s.g && Math.abs(w.t - s.from) < 2);
-      if (s.wait === 0) parts.push(el("p", "", "It did not wait."));
-      else if (told >= 0) parts.push(el("p", "", `Before, it waited ${dur(s.wait)} (dashed line).`), ...D.waits[told].text.map(t => el("p", "", t)));
-      else parts.push(el("p", "", `Before, it waited ${dur(s.wait)}, from ${clock(s.from - s.wait, 1)} on (dashed line). Then P${s.p} ${s.took}.`), ...meanwhile(s.w, s.p, s.from - s.wait, s.from));
-      if (s.wait > 0) buttons.push(["Zoom to its wait", () => go(s.from - s.wait * 1.1, s.from + Math.min(s.len, s.wait) * 0.2)]);
+    if (hit) {
+      const s = stint(hit);
+      cursor = lane.get(s.p);
+      runs = s.g > 0 ? runsOf(hit.win, s.g) : [];
+      gms.inspector.run(hit);
     }
-    if (s.g > 0) buttons.push(["Its previous run", () => sameG(s, hit, -1)], ["Its next run", () => sameG(s, hit, 1)]);
-    tell(s.g > 0 ? `G${s.g} on P${s.p}` : `P${s.p}: ${WORDS[s.state]}`, parts, buttons);
-    gms.put("s", s.p + "-" + Math.round(s.from + view.origin));
+    later();
   }
-  /** The run of the same goroutine next to this one, on any P of the window. */
-  function sameG(s, hit, dir) {
-    const w = s.w, g = A[`w${w.k}.g`], from = A[`w${w.k}.from`], at = s.from - w.f;
-    let best = -1;
-    for (let j = 0; j < g.length; j++) {
-      if (g[j] !== s.g || j === hit.i || (from[j] - at) * dir <= 0) continue;
-      if (best < 0 || Math.abs(from[j] - at) < Math.abs(from[best] - at)) best = j;
+  function clear() {
+    picked = null; runs = []; waiting = finding = -1;
+    details.hidden = true;
+  }
+  /** Whether row i of window k is a run of goroutine g, and no system call of it. */
+  function isRun(k, i, g) { return A[`w${k}.g`][i] === g && A[`w${k}.state`][i] !== SYSCALL; }
+  /** The runs of a goroutine in a window, in the order of time. */
+  function runsOf(k, g) {
+    const out = [], from = A[`w${k}.from`];
+    for (let i = 0; i < from.length; i++) if (isRun(k, i, g)) out.push(i);
+    return out.sort((x, y) => from[x] - from[y]);
+  }
+  /** The run of the same goroutine after (dir 1) or before a run, in any window, on any P. */
+  function sameG(hit, dir) {
+    const s = stint(hit);
+    for (let k = hit.win; k >= 0 && k < D.windows.length; k += dir) {
+      const rows = runsOf(k, s.g).filter(i => (D.windows[k].f + A[`w${k}.from`][i] - s.from) * dir > 0);
+      if (rows.length) return { win: k, i: rows[dir > 0 ? 0 : rows.length - 1] };
     }
-    if (best >= 0) { reveal({ win: w.k, i: best }); }
+    return null;
   }
+  /** Shows a run interval, and moves if it is out of sight. */
   function reveal(hit) {
     const s = stint(hit), span = view.to - view.from;
-    cursor = lane.get(s.p);
-    if (s.from < view.from || s.from + s.len > view.to) go(s.from + s.len / 2 - span / 2, s.from + s.len / 2 + span / 2);
+    if (s.from + s.len <= view.from || s.from >= view.to) go(s.from + s.len / 2 - span / 2, s.from + s.len / 2 + span / 2);
     show(hit);
+  }
+  /** Frames a stretch and names it; null takes the frame away. */
+  function setFrame(f, t, g) {
+    frame = f === null ? null : { f, t, g, ...named(f, t, g) };
+    caption.hidden = !frame;
+    if (frame) gms.inspector.caption(caption, frame);
+    later();
+  }
+  /** What a stretch is: a finding, a wait, or something that has a name of its own. */
+  function named(f, t, g) {
+    const k = D.findings.findIndex(x => x.f === f && x.t === t);
+    if (k >= 0 && g < 0) return { name: `Finding ${D.findings[k].n}: ${D.findings[k].title}`, href: "#finding-" + D.findings[k].n };
+    const w = D.waits.find(x => x.f === f && x.t === t && x.g === g);
+    if (w) return { name: `G${w.g} ${w.name} waited ${dur(t - f)}`, href: w.id ? "#" + w.id : "" };
+    if (g >= 0) return { name: `G${g} waited ${dur(t - f)}`, href: "" };
+    const x = D.named.find(x => x.f === f && x.t === t);
+    return { name: `${x ? x.n + ": " : ""}${clock(f, (t - f) / 100)} to ${clock(t, (t - f) / 100)} (${dur(t - f)})`, href: "" };
   }
 
   /* Moving about. */
@@ -584,7 +605,65 @@
   function moved() {
     later();
     clearTimeout(noteTimer);
-    noteTimer = setTimeout(() => gms.put("t", view.from <= 0 && view.to >= view.end ? null : Math.round(view.from + view.origin) + "-" + Math.round(view.to + view.origin)), 150);
+    noteTimer = setTimeout(rest, 150);
+  }
+  /** Once the view rests: the address and the statistics. */
+  function rest() {
+    gms.place(place(), false);
+    gms.inspector.statistics();
+  }
+  /** Does something that the browser's Back undoes. */
+  function visit(what) {
+    gms.place(place(), false);
+    what();
+    clearTimeout(noteTimer);
+    gms.place(place(), true);
+    gms.inspector.statistics();
+  }
+  /** What the fragment keeps of the timeline. */
+  function place() {
+    const abs = ns => Math.round(ns + view.origin);
+    let s = null;
+    if (picked) s = stint(picked).p + "-" + abs(stint(picked).from);
+    else if (waiting >= 0) s = "w" + D.waits[waiting].g + "-" + abs(D.waits[waiting].f);
+    else if (finding >= 0) s = "f" + D.findings[finding].n;
+    return {
+      t: view.from <= 0 && view.to >= view.end ? null : abs(view.from) + "-" + abs(view.to), s,
+      frame: frame ? abs(frame.f) + "-" + abs(frame.t) + (frame.g >= 0 ? "-" + frame.g : "") : null,
+      find: gms.inspector.query(),
+    };
+  }
+  /** Restores what place kept. */
+  function restore(state, how) {
+    clearTimeout(noteTimer);
+    const m = /^(\d+)-(\d+)$/.exec(state.t || ""), fr = /^(\d+)-(\d+)(?:-(\d+))?$/.exec(state.frame || "");
+    const [f, t] = fr ? [Number(fr[1]) - view.origin, Number(fr[2]) - view.origin] : [null, null];
+    if (m) view.set(Number(m[1]) - view.origin, Number(m[2]) - view.origin, "timeline");
+    else if (fr) view.set(f - (t - f) * 0.08, t + (t - f) * 0.08, "timeline");
+    else view.set(0, view.end, "timeline");
+    toured = D.findings.findIndex(x => x.f === f && x.t === t);
+    setFrame(f, t, fr && fr[3] ? Number(fr[3]) : -1);
+    gms.inspector.setQuery(state.find || "");
+    restoreDetails(state.s || "");
+    gms.inspector.statistics();
+    if (how === "back") return;
+    document.getElementById("timeline").scrollIntoView();
+    if (how === "link") canvas.focus({ preventScroll: true });
+  }
+  function restoreDetails(s) {
+    show(null);
+    const m = /^([wf]?)(\d+)(?:-(\d+))?$/.exec(s), at = m ? Number(m[3]) - view.origin : 0;
+    if (!m) return;
+    if (m[1] === "f") {
+      const k = D.findings.findIndex(f => f.n === Number(m[2]));
+      if (k >= 0) showFinding(k);
+    } else if (m[1] === "w") {
+      const k = D.waits.findIndex(w => w.g === Number(m[2]) && w.f === at);
+      if (k >= 0) wait(k, false);
+    } else {
+      const i = lane.get(Number(m[2])), hit = i === undefined ? null : stintAt(i, at + 0.5) || stintAt(i, at);
+      if (hit) show(hit);
+    }
   }
   function zoom(f, at) {
     const t = at === undefined ? (view.from + view.to) / 2 : at;
@@ -592,14 +671,18 @@
   }
   function pan(share) { const d = (view.to - view.from) * share; go(Math.max(0, Math.min(view.from + d, view.end - (view.to - view.from))), Math.max(0, Math.min(view.from + d, view.end - (view.to - view.from))) + (view.to - view.from)); }
   function toFinding(d) {
-    if (!D.findings.length) return;
-    finding = finding < 0 ? (d > 0 ? 0 : D.findings.length - 1) : (finding + d + D.findings.length) % D.findings.length;
-    const f = D.findings[finding], m = (f.t - f.f) * 0.08;
+    const n = D.findings.length;
+    if (!n) return;
+    const k = toured < 0 ? (d > 0 ? 0 : n - 1) : (toured + d + n) % n, f = D.findings[k], m = (f.t - f.f) * 0.08;
     go(f.f - m, f.t + m);
-    show(null);
-    const a = el("a", "", "Evidence and advice");
-    a.href = "#finding-" + f.n;
-    tell(`${finding + 1} of ${D.findings.length}: ${f.id}`, [facts([["Finding", f.title], ["Window", clock(f.f, 1e4) + " – " + clock(f.t, 1e4)]]), a], [["Previous", () => toFinding(-1)], ["Next", () => toFinding(1)]]);
+    setFrame(f.f, f.t, -1);
+    showFinding(k);
+  }
+  function showFinding(k) {
+    clear();
+    finding = toured = k;
+    gms.inspector.finding(k);
+    later();
   }
   function step(d) {
     const mid = (view.from + view.to) / 2;
@@ -613,22 +696,22 @@
   function toWait(d) {
     if (D.waits.length) wait(((waiting < 0 ? (d > 0 ? -1 : 0) : waiting) + d + D.waits.length) % D.waits.length, true);
   }
-  const doing = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), left: () => pan(-0.25), right: () => pan(0.25), all: () => go(0, view.end), next: () => toFinding(1), prev: () => toFinding(-1), wait: () => toWait(1) };
+  const doing = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), left: () => pan(-0.25), right: () => pan(0.25), all: () => go(0, view.end), next: () => visit(() => toFinding(1)), prev: () => visit(() => toFinding(-1)), wait: () => visit(() => toWait(1)) };
   box.querySelector(".tl-bar").addEventListener("click", e => { const b = e.target.closest("[data-do]"); if (b) doing[b.dataset.do](); });
   const keys = { "+": "in", "=": "in", "-": "out", "_": "out", ArrowLeft: "left", ArrowRight: "right", 0: "all" };
   canvas.addEventListener("keydown", e => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     if (keys[e.key]) doing[keys[e.key]]();
     else if (e.key === "ArrowUp" || e.key === "ArrowDown") { cursor = Math.max(0, Math.min(N - 1, cursor + (e.key === "ArrowUp" ? -1 : 1))); later(); }
-    else if (e.key === "," || e.key === ".") step(e.key === "," ? -1 : 1);
-    else if (e.key === "Enter") { const hit = picked || stintAt(cursor, (view.from + view.to) / 2); if (hit) show(hit); }
-    else if (e.key === "Escape") show(null);
+    else if (e.key === "," || e.key === ".") visit(() => step(e.key === "," ? -1 : 1));
+    else if (e.key === "Enter") { const hit = picked || stintAt(cursor, (view.from + view.to) / 2); if (hit) visit(() => show(hit)); }
+    else if (e.key === "Escape") visit(() => { setFrame(null); show(null); });
     else return;
     e.preventDefault();
   });
   addEventListener("keydown", e => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
-    const f = { n: () => toFinding(1), p: () => toFinding(-1), w: () => toWait(1), W: () => toWait(-1) }[e.key];
+    const f = { n: doing.next, p: doing.prev, w: doing.wait, W: () => visit(() => toWait(-1)) }[e.key];
     if (!f) return;
     f();
     box.scrollIntoView({ block: "nearest" });
@@ -682,11 +765,11 @@
     const r = canvas.getBoundingClientRect();
     if (drag.moved && drag.select) {
       const a = x2t(Math.min(drag.x, e.clientX) - r.left), b = x2t(Math.max(drag.x, e.clientX) - r.left);
-      if (b > a) go(a, b);
+      if (b > a) visit(() => go(a, b));
     } else if (!drag.moved && e.type === "pointerup") {
       const x = e.clientX - r.left, y = e.clientY - r.top, i = laneAt(y), k = waitAt(x, y);
-      if (k >= 0) wait(k, false);
-      else if (i >= 0) { cursor = i; show(stintAt(i, x2t(x))); }
+      if (k >= 0) visit(() => wait(k, false));
+      else if (i >= 0) { cursor = i; visit(() => show(stintAt(i, x2t(x)))); }
     }
     drag = null;
   }
@@ -707,43 +790,25 @@
   picker.append(new Option(D.windows.length ? "choose …" : "none in this trace", ""));
   D.windows.forEach((w, k) => picker.append(new Option(`${clock(w.f, 1e5)}: ${w.title}`.slice(0, 90), k)));
   picker.disabled = !D.windows.length;
-  picker.addEventListener("change", () => { const w = D.windows[picker.value]; if (w) go(w.f, w.t); });
+  picker.addEventListener("change", () => { const w = D.windows[picker.value]; if (w) visit(() => go(w.f, w.t)); });
   if (D.left) picker.parentElement.append(el("small", "", ` ${D.left} more left out to keep this file small`));
 
   view.listen("timeline", moved);
   gms.restyled(later);
   new ResizeObserver(resize).observe(canvas.parentElement);
   addEventListener("resize", resize);
-  gms.timeline = { draw, ready: 0 };
+  gms.timeline = {
+    ready: 0, D, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
+    arrays: () => A, focus: () => canvas.focus(), get frame() { return frame; }, get picked() { return picked; },
+  };
   unpack().then(() => {
     scales();
     resize();
     draw();
     gms.timeline.ready = performance.now(); // ms; drawn, and keys and mouse work
-    gms.on("t", (v, first) => {
-      const m = /^(\d+)-(\d+)$/.exec(v);
-      if (!m) return;
-      const from = Number(m[1]) - view.origin, to = Number(m[2]) - view.origin;
-      view.set(from, to, "timeline");
-      finding = D.findings.findIndex(f => f.f === from && f.t === to);
-      later();
-      document.getElementById("timeline").scrollIntoView();
-      if (!first) canvas.focus({ preventScroll: true });
-    });
-    gms.on("s", v => {
-      const m = /^(w?)(\d+)-(\d+)$/.exec(v);
-      if (!m) return;
-      const at = Number(m[3]) - view.origin;
-      if (m[1]) {
-        const k = D.waits.findIndex(w => w.g === Number(m[2]) && w.f === at);
-        if (k >= 0) wait(k, false);
-        document.getElementById("timeline").scrollIntoView();
-        return;
-      }
-      const i = lane.get(Number(m[2])), hit = i === undefined ? null : stintAt(i, at + 0.5) || stintAt(i, at);
-      if (hit) { cursor = i; show(hit); }
-      document.getElementById("timeline").scrollIntoView();
-    });
+    gms.inspector.start(gms.timeline);
+    gms.inspector.statistics();
+    gms.restore(["t", "s", "frame", "find"], restore);
     document.documentElement.dataset.timeline = "ready";
   }).catch(e => { // an old browser: the drawing that is there without scripts
     box.hidden = true;
