@@ -242,6 +242,10 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 		t.GC = append(t.GC, timeline.Span{From: at, To: at + 90_000_000, Name: "GC"})
 		t.STW = append(t.STW, timeline.Span{From: at, To: at + 400_000, Name: "GC sweep termination"}, timeline.Span{From: at + 90_000_000, To: at + 91_500_000, Name: hostileNames[0]})
 	}
+	for i, n := range hostileNames {
+		t.Frames = append(t.Frames, stacks.Frame{Function: n, File: "/src/" + n + ".go", Line: int64(i)})
+	}
+	t.Stacks = [][]int32{{}, {0, 4, 1}, {3, 2}}
 	for k, w := range [][2]int64{{1_800_000_000, 1_842_000_000}, {300_000_000, 348_000_000}} {
 		win := timeline.Window{Title: fmt.Sprintf("finding %d %s", k+1, hostileNames[4]), FromNs: w[0], ToNs: w[1]}
 		for p := range ps {
@@ -253,6 +257,8 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 				s := timeline.Stint{P: int32(p), From: at, To: to, State: st, G: -1, Wait: -1}
 				if st == timeline.User {
 					s.G, s.Class, s.Wait, s.Src = int64(20+rnd.IntN(200)), int32(1+rnd.IntN(12)), int64(rnd.IntN(9_000_000)), uint8(1+rnd.IntN(6))
+					s.Stop, s.BlockedOn, s.Stack = "block", "chan receive", int32(1+s.G%2)
+					s.Cause, s.Woken, s.By, s.ByStack = waits.CauseBehind, "unblock", s.G-1, 1
 				}
 				win.Stints = append(win.Stints, s)
 				win.Depths = append(win.Depths, timeline.Depth{P: int32(p), At: at, Len: int32(rnd.IntN(14))})

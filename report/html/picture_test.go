@@ -89,7 +89,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 	n := 0
 	for _, m := range regexp.MustCompile(` href="#([^"]+)"`).FindAllStringSubmatch(s, -1) {
-		if strings.HasPrefix(m[1], "t=") || strings.HasPrefix(m[1], "f=") {
+		if strings.HasPrefix(m[1], "frame=") || strings.HasPrefix(m[1], "f=") {
 			continue // a stretch of the timeline, or a class in the flame graph
 		}
 		n++

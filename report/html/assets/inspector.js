@@ -16,15 +16,17 @@ gms.inspector = (() => {
     if (f) b.addEventListener("click", () => tl.visit(f)); else b.disabled = true;
     return b;
   }
-  /** A heading, parts, and buttons, in place of what the details held. A button that had the focus keeps it. */
+  /** A heading, parts, and buttons, in place of what the details held. The focus stays among
+      the buttons, on the same one if it can be used. */
   function tell(title, parts, buttons) {
     const focused = details.contains(document.activeElement) ? document.activeElement.textContent : "";
     const row = el("div", "row");
     row.append(...buttons.map(([text, f]) => button(text, f)), button("Close", () => { tl.show(null); tl.focus(); }));
     details.replaceChildren(el("h3", "", title), row, ...parts);
     details.hidden = false;
-    const same = focused && [...row.children].find(b => b.textContent === focused && !b.disabled);
-    if (same) same.focus({ preventScroll: true });
+    if (!focused) return;
+    const usable = [...row.children].filter(b => !b.disabled);
+    (usable.find(b => b.textContent === focused) || usable[0]).focus({ preventScroll: true });
   }
   /** A list of terms; a description is a text or elements. */
   function facts(rows) {
@@ -55,8 +57,8 @@ gms.inspector = (() => {
     const rows = [];
     if (s.wait < 0) return [["Waited", s.state === USER ? "unknown, or not at all: it came back from a system call or ran before the trace" : "unknown"]];
     rows.push(["Waited", s.wait === 0 ? "not at all" : dur(s.wait) + (s.cause ? ", mostly: " + s.cause : ", cause not told")]);
-    if (s.woken) rows.push(["Became runnable", s.woken]);
-    if (s.by > 0) rows.push(["By", `G${s.by}` + (s.byStack.length ? ", in " + where(s.byStack) : ", place not recorded")]);
+    const by = s.by > 0 ? `G${s.by}` + (s.byStack.length ? " in " + where(s.byStack) : ", place not recorded") : "";
+    if (by || s.woken) rows.push(["Waker", [by, s.woken].filter(Boolean).join(", ")]);
     rows.push(["Started", `P${s.p} ${s.took}`]);
     return rows;
   }
@@ -207,7 +209,7 @@ gms.inspector = (() => {
     const bin = tl.D.bin, from = Math.floor(a / bin), to = Math.ceil(b / bin);
     if (to - from < 2) return "";
     const n = tl.arrays().steals.slice(from, to).reduce((x, y) => x + y, 0);
-    return from * bin < a || to * bin > b + bin ? `about ${group(n)}` : group(n);
+    return n === 0 || a <= 0 && b >= view.end ? group(n) : `about ${group(n)}`; // the outer bins reach beyond the stretch
   }
   function perP(ps) {
     const box = el("details"), scroll = el("div", "tl-ps"), table = el("table"), head = el("tr"), body = el("tbody");

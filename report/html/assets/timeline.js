@@ -551,12 +551,11 @@
       cursor = lane.get(s.p);
       runs = s.g > 0 ? runsOf(hit.win, s.g) : [];
       gms.inspector.run(hit);
-    }
+    } else details.hidden = true;
     later();
   }
   function clear() {
     picked = null; runs = []; waiting = finding = -1;
-    details.hidden = true;
   }
   /** Whether row i of window k is a run of goroutine g, and no system call of it. */
   function isRun(k, i, g) { return A[`w${k}.g`][i] === g && A[`w${k}.state`][i] !== SYSCALL; }
