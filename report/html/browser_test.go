@@ -164,6 +164,25 @@ func TestBrowserHostileNames(t *testing.T) {
 			p.Type("n")
 		}
 		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 90, 140]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		// The inspector, the caption and the search show names of all kinds.
+		beside := browsertest.Eval[string](p, `(() => {
+			const tl = gms.timeline, A = tl.arrays(), find = document.getElementById("tl-find");
+			let all = "";
+			for (let i = 0; i < 60; i++) if (A["w0.g"][i] > 0) {
+				tl.visit(() => tl.show({ win: 0, i }));
+				for (const d of document.querySelectorAll("#tl-details details")) d.open = true;
+				all += document.querySelector(".tl-side").textContent;
+			}
+			for (const x of [...tl.D.findings, ...tl.D.waits]) { tl.visit(() => tl.setFrame(x.f, x.t, x.g ?? -1)); all += document.getElementById("tl-caption").textContent; }
+			find.value = "<img src=x onerror=\"window.pwned=6\">";
+			document.querySelector("[data-find='1']").click();
+			return all;
+		})()`)
+		for _, want := range []string{hostileNames[0], hostileNames[2], hostileNames[3], hostileNames[4]} {
+			if !strings.Contains(beside, want) {
+				t.Errorf("%q is not shown beside the timeline", want)
+			}
+		}
 		shown := browsertest.Eval[string](p, `(() => { let all = ""; for (const e of document.querySelectorAll("#flame-graph .frame")) { e.dispatchEvent(new PointerEvent("pointermove", { bubbles: true })); all += document.getElementById("flame-tip").textContent; } return all })()`)
 		if !strings.Contains(shown, hostileNames[0]) || !strings.Contains(shown, hostileNames[4]) {
 			t.Error("the flame graph does not show the names")
@@ -372,8 +391,9 @@ func TestBrowserAccessible(t *testing.T) {
 			if name != "diff" {
 				ready(t, p, 0)
 				p.Focus("#tl-canvas")
-				p.Type("w")
-				p.Wait(`!document.getElementById("tl-details").hidden`)
+				p.Type("n")
+				browsertest.Eval[bool](p, `(gms.timeline.visit(() => gms.timeline.show({ win: 0, i: gms.timeline.arrays()["w0.stack"].findIndex(x => x > 0) })), true)`)
+				p.Wait(`!document.getElementById("tl-caption").hidden && !!document.querySelector("#tl-details ol.stack")`)
 			}
 			browsertest.Eval[bool](p, `(() => { for (const d of document.querySelectorAll("details")) d.open = true; return true })()`)
 			browsertest.Eval[bool](p, axe+`; true`)

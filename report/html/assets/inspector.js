@@ -160,21 +160,26 @@ gms.inspector = (() => {
     const known = exact.reduce((ns, x) => ns + x.b - x.a, 0), classes = new Map(), all = new Float64Array(tl.STATES.length);
     const ps = tl.D.ps.map((p, i) => shareOf(p, i, a, b, exact));
     for (const p of ps) p.forEach((ns, s) => { all[s] += ns; });
-    let starts = 0, longest = null;
-    for (const x of exact) for (const p of tl.D.ps) eachStint(x.w, p, x.a, x.b, (i, ns) => {
-      const s = tl.stint({ win: x.w.k, i });
-      if (s.state === USER) add(classes, nameOf(x.w, i), ns);
-      if (s.wait < 0 || s.from < x.a) return;
-      starts++;
-      if (!longest || s.wait > longest.wait) longest = { ...s, hit: { win: x.w.k, i } };
-    });
+    let starts = 0, most = -1, longest = null;
+    for (const x of exact) {
+      const k = x.w.k, A = tl.arrays(), state = A[`w${k}.state`], wait = A[`w${k}.wait`], from = A[`w${k}.from`];
+      for (const p of tl.D.ps) eachStint(x.w, p, x.a, x.b, (i, ns) => {
+        if (state[i] === USER) add(classes, nameOf(x.w, i), ns);
+        if (wait[i] < 0 || x.w.f + from[i] < x.a) return;
+        starts++;
+        if (wait[i] > most) { most = wait[i]; longest = { win: k, i }; }
+      });
+    }
     const part = known < (b - a) * 0.999 ? ` (of the ${percent(known / (b - a))} that are kept exactly)` : "";
     const whole = all.reduce((x, y) => x + y, 0);
     const rows = tl.WORDS.map((word, s) => [word, all[s]]).filter(r => r[1] > whole * 0.0005).map(([word, ns]) => [word, percent(ns / whole)]);
     const steals = stealsIn(a, b, exact, known);
     if (steals) rows.push(["Steals", steals]);
     if (known) rows.push(["Starts", group(starts) + part]);
-    if (longest) rows.push(["Longest wait", [`${dur(longest.wait)}, G${longest.g} ${longest.cls} `, button("Show", () => tl.reveal(longest.hit))]]);
+    if (longest) {
+      const s = tl.stint(longest);
+      rows.push(["Longest wait", [`${dur(s.wait)}, G${s.g} ${s.cls} `, button("Show", () => tl.reveal(longest))]]);
+    }
     const out = [el("h3", "", `Shown: ${dur(b - a)} of ${ps.length === 1 ? "one P" : ps.length + " Ps"}`), facts(rows)];
     if (classes.size) out.push(el("p", "", "Ran longest" + part + ":"), topOf(classes));
     out.push(perP(ps));

@@ -613,11 +613,12 @@
   }
   /** Does something that the browser's Back undoes. */
   function visit(what) {
+    const from = view.from, to = view.to;
     gms.place(place(), false);
     what();
     clearTimeout(noteTimer);
     gms.place(place(), true);
-    gms.inspector.statistics();
+    if (view.from !== from || view.to !== to) gms.inspector.statistics();
   }
   /** What the fragment keeps of the timeline. */
   function place() {
@@ -806,7 +807,7 @@
     draw();
     gms.timeline.ready = performance.now(); // ms; drawn, and keys and mouse work
     gms.inspector.start(gms.timeline);
-    gms.inspector.statistics();
+    setTimeout(gms.inspector.statistics); // after the first picture
     gms.restore(["t", "s", "frame", "find"], restore);
     document.documentElement.dataset.timeline = "ready";
   }).catch(e => { // an old browser: the drawing that is there without scripts
