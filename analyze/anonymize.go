@@ -20,14 +20,14 @@ import (
 // thing the same number, so that they can be compared. Names are not safe for
 // concurrent use, and not for two runs at once. A nil *Names changes nothing.
 type Names struct {
-	packages, funcs, files, types, logs, reasons, owners map[string]string
+	packages, funcs, files, types, logs, reasons, owners, processes map[string]string
 }
 
 // NewNames returns Names that have replaced nothing yet.
 func NewNames() *Names {
 	return &Names{
 		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
-		logs: map[string]string{}, reasons: map[string]string{}, owners: map[string]string{},
+		logs: map[string]string{}, reasons: map[string]string{}, owners: map[string]string{}, processes: map[string]string{},
 	}
 }
 
@@ -148,6 +148,14 @@ func (n *Names) logged(s string) string {
 		return s
 	}
 	return numbered(n.logs, s, "log")
+}
+
+// process is what a process of the machine is called.
+func (n *Names) process(s string) string {
+	if n == nil {
+		return s
+	}
+	return numbered(n.processes, s, "process")
 }
 
 // stopReasons are the words of the runtime for why it stops the world, its

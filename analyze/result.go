@@ -4,6 +4,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/span"
@@ -29,6 +30,7 @@ type Result struct {
 	Findings       []findings.Finding    // as findings.Rank sorts them; the one to begin with is findings.Chief
 	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
 	Requests       requests.Result       // tasks and regions by type
+	Kernel         *kernel.Result        // what the kernel's records tell; nil: there are none
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
 	Detectors      []Detector            // all that ran, in their order

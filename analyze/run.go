@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
@@ -47,6 +49,12 @@ type Options struct {
 	// quota's fraction, the CPUs of its affinity mask, or the machine's. 0 means that
 	// nobody said; others than CheckCPUs takes are an error.
 	CPUs float64
+	// Kernel, if set, gives the records of the kernel's scheduler from the time of the
+	// trace: then Result.Kernel says who had the CPUs. They are read alongside. Of a trace of
+	// Go 1.21 or older they are an error.
+	Kernel *kernel.Reader
+	// CgroupStat, if set, is what the control group of the process says of its CPU quota.
+	CgroupStat *kernel.CgroupStat
 	// Focus is what of the trace is measured and judged; the zero value is all of it.
 	Focus focus.Focus
 	// Anonymize, if set, replaces the names of packages, functions, files and
@@ -119,6 +127,9 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if err := o.Focus.Check(); err != nil {
 		return nil, fmt.Errorf("focus: %w", err)
 	}
+	if o.Kernel != nil && src.Header().V1 {
+		return nil, fmt.Errorf("analysing %s: the threads of a trace of Go 1.21 or older have no numbers of the kernel's: its records cannot be used", src.Name())
+	}
 	o.blame()
 	a := newAnalysis(ctx, src, o)
 	defer a.stream.Close()
@@ -134,7 +145,10 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if err := a.empty(ctx); err != nil {
 		return nil, err
 	}
-	res := a.result()
+	res, err := a.result()
+	if err != nil {
+		return nil, err
+	}
 	if err := a.focusMissing(res); err != nil {
 		return nil, fmt.Errorf("analysing %s: %w", src.Name(), err)
 	}
@@ -163,6 +177,7 @@ type analysis struct {
 	requests  *requests.Accumulator
 	timeline  *timeline.Accumulator
 	stacks    *stacks.Accumulator
+	machine   *machine // nil: there are no records of the kernel's
 	detectors []findings.Detector
 	found     *findings.Set
 
@@ -232,6 +247,7 @@ func (a *analysis) measure() {
 	a.requests.Follow(a.breakdown)
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
 	a.stacks = stacks.New(a.where())
+	a.machine = a.newMachine()
 	a.detectors = all.Detectors(a.Thresholds)
 	a.found = findings.NewSet(a.detectors)
 	steps := []func(*block){
@@ -256,6 +272,9 @@ func (a *analysis) measure() {
 		},
 		func(b *block) { a.found.Add(b.inside) },
 	}
+	if a.machine != nil {
+		steps = slices.Insert(steps, 1, a.follow)
+	}
 	if a.Observer != nil {
 		a.Observer.Begin(a.lookup())
 		steps = append(steps, a.observe)
@@ -270,18 +289,20 @@ func (a *analysis) read(ctx context.Context) error {
 		switch {
 		case err == io.EOF:
 			toEnd(a.src)
-			return nil
+			return a.startMachine()
 		case err != nil && a.Partial && ctx.Err() != nil:
 			a.interrupted = true
 			a.stream.Close() // src must rest before it is asked how far it came
-			return nil
+			return a.startMachine()
 		case err != nil:
 			return err
 		}
 		if a.OnEvents != nil {
 			a.OnEvents(len(evs))
 		}
-		a.rec.Add(evs)
+		if err := a.take(evs); err != nil {
+			return err
+		}
 		if err := a.failure(); err != nil {
 			return err
 		}
@@ -295,7 +316,7 @@ func (a *analysis) read(ctx context.Context) error {
 		a.interrupted = true
 		a.stream.Close()
 		toEnd(a.src)
-		return nil
+		return a.startMachine()
 	}
 }
 
@@ -323,7 +344,7 @@ func (a *analysis) empty(ctx context.Context) error {
 }
 
 // result is what the steps have found out, once they have taken all.
-func (a *analysis) result() *Result {
+func (a *analysis) result() (*Result, error) {
 	st := a.stream.Stats()
 	end, sum := a.windowEnd(st.End), &a.sum
 	res := &Result{
@@ -338,7 +359,7 @@ func (a *analysis) result() *Result {
 	warnings := res.Trace.Warnings
 	res.Trace.Warnings = append(a.limits.said, warnings...)
 	if a.DecisionsOnly {
-		return res
+		return res, nil
 	}
 	open := a.ledger.Open()
 	if a.cut != nil {
@@ -358,6 +379,9 @@ func (a *analysis) result() *Result {
 	res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class)
 	res.Requests = a.requests.Finish(a.annotation, a.logged)
 	res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Open(), a.class)
+	if err := a.finishMachine(res, st.End); err != nil {
+		return nil, err
+	}
 	all := res.Waits
 	if a.chosen != nil {
 		all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class)
@@ -383,7 +407,7 @@ func (a *analysis) result() *Result {
 		d := &a.detectors[i]
 		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
 	}
-	return res
+	return res, nil
 }
 
 // class returns the names of a class.

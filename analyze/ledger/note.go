@@ -75,8 +75,18 @@ type Block struct {
 	Known    int
 	Omitted  int32
 	Mentions int64
+	// OffCPU are run intervals that end in the block and lacked a CPU for a part of their
+	// time, if that is known, in the order of their ends.
+	OffCPU []OffCPU
 
 	changes []Change
+}
+
+// OffCPU is how long the thread of a run interval [From, To) on P was on no CPU: Ns. Times
+// are ns.
+type OffCPU struct {
+	P            int32
+	From, To, Ns int64
 }
 
 // Waker returns the slot of the goroutine that made that of decision number i runnable;

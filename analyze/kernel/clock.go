@@ -1,0 +1,230 @@
+package kernel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Point is that a thread did something, which it can only on a CPU. Time is raw trace time,
+// ns.
+type Point struct {
+	Time int64
+	TID  int32
+}
+
+// Clock is how the clock of the records relates to that of the trace: since Go 1.22 both
+// are CLOCK_MONOTONIC on Linux, if ftrace or perf was told so (nanotime; traceClockNow in
+// runtime/tracetime.go).
+type Clock struct {
+	ShiftNs  int64   // time of the records less that of the trace
+	ErrorNs  int64   // by how much ShiftNs may be wrong
+	Inside   float64 // share of the points compared at which their thread was on a CPU
+	Compared int     // how many points were
+}
+
+// ErrOther says that records do not belong to a trace.
+var ErrOther = errors.New("these records are not of this trace")
+
+const (
+	minPoints  = 20         // that can be compared
+	maxPairs   = 1 << 20    // of a point and an interval of its thread
+	enough     = 0.8        // Inside from which on the clocks agree
+	nearNs     = 50_000_000 // shifts up to it are looked at where the clocks seem to agree
+	slack      = 0.005      // of the points: shifts that put so few more outside are as good
+	maxErrorNs = 1_000_000  // of a shift that is believed where the clocks do not agree
+)
+
+// span is from when to when a thread was on a CPU, ns of the records' clock.
+type span struct{ from, to int64 }
+
+// onCPU returns when the threads of some points were on a CPU, as some records have it.
+func onCPU(points []Point, records []Record) map[int32][]span {
+	type thread struct {
+		since int64
+		on    bool
+		spans []span
+	}
+	threads := map[int32]*thread{}
+	for _, p := range points {
+		if threads[p.TID] == nil {
+			threads[p.TID] = &thread{since: records[0].Time, on: true} // until a record says otherwise
+		}
+	}
+	seen := map[int32]bool{}
+	for i := range records {
+		r := &records[i]
+		if r.Kind != Switch {
+			continue
+		}
+		if t := threads[r.TID]; t != nil {
+			if t.on {
+				t.spans = append(t.spans, span{t.since, r.Time})
+			}
+			t.on, seen[r.TID] = false, true
+		}
+		if t := threads[r.Next]; t != nil {
+			t.on, t.since, seen[r.Next] = true, r.Time, true
+		}
+	}
+	out := map[int32][]span{}
+	for tid := range seen {
+		t := threads[tid]
+		if t.on {
+			t.spans = append(t.spans, span{t.since, records[len(records)-1].Time})
+		}
+		out[tid] = t.spans
+	}
+	return out
+}
+
+// Compare finds the shift between the clocks of some points of a trace and of some records,
+// whose times have a resolution, ns. The error says why there is none: [ErrOther].
+func Compare(points []Point, records []Record, resolution int64) (Clock, error) {
+	if len(points) == 0 || len(records) == 0 {
+		return Clock{}, fmt.Errorf("%w: no event of the trace lies within their time", ErrOther)
+	}
+	spans := onCPU(points, records)
+	if len(spans) == 0 {
+		return Clock{}, fmt.Errorf("%w: none of its threads is in them: they are of another machine, of another time, or threads have other numbers there (a PID namespace)", ErrOther)
+	}
+	from, to := records[0].Time, records[len(records)-1].Time
+	var known, covered []Point
+	for _, p := range points {
+		if len(spans[p.TID]) == 0 {
+			continue
+		}
+		known = append(known, p)
+		if p.Time >= from && p.Time <= to {
+			covered = append(covered, p)
+		}
+	}
+	if len(covered) >= minPoints {
+		near := sweep(covered, spans, nearNs)
+		if near.count(0) >= int(enough*float64(near.points)) {
+			return near.clock(resolution), nil
+		}
+	}
+	if len(known) < minPoints {
+		return Clock{}, fmt.Errorf("%w: only %s of it by threads that are in them", ErrOther, quantity.Plural(int64(len(known)), "event is", "events are"))
+	}
+	all := sweep(known, spans, math.MaxInt64)
+	c := all.clock(resolution)
+	switch {
+	case c.Inside < enough:
+		return c, fmt.Errorf("%w: whatever the shift between the clocks, threads were on a CPU at %s of their events at most", ErrOther, quantity.Percent(c.Inside))
+	case c.ErrorNs > maxErrorNs:
+		return c, fmt.Errorf("%w, or its clock cannot be told: record with the clock CLOCK_MONOTONIC (trace_clock mono, perf record -k mono)", ErrOther)
+	}
+	return c, nil
+}
+
+// step is where the number of points that are inside changes, as the shift grows.
+type step struct {
+	at int64
+	by int
+}
+
+// steps are all, by their place.
+type steps struct {
+	steps  []step
+	points int
+}
+
+// sweep returns for which shifts of at most limit how many points lie in spans of their
+// threads. Where there are too many pairs, some points are left out, evenly.
+func sweep(points []Point, spans map[int32][]span, limit int64) steps {
+	near := func(p Point) []span {
+		list := spans[p.TID]
+		if limit == math.MaxInt64 {
+			return list
+		}
+		first, _ := slices.BinarySearchFunc(list, p.Time-limit, func(s span, t int64) int { return cmp.Compare(s.to, t) })
+		last, _ := slices.BinarySearchFunc(list, p.Time+limit, func(s span, t int64) int { return cmp.Compare(s.from, t) })
+		return list[min(first, last):last]
+	}
+	pairs := 0
+	for _, p := range points {
+		pairs += len(near(p))
+	}
+	var out steps
+	for i := 0; i < len(points); i += 1 + pairs/maxPairs {
+		p := points[i]
+		out.points++
+		for _, s := range near(p) {
+			out.steps = append(out.steps, step{s.from - p.Time, 1}, step{s.to - p.Time + 1, -1})
+		}
+	}
+	slices.SortFunc(out.steps, func(x, y step) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(y.by, x.by)) })
+	return out
+}
+
+// count returns how many points are inside with a shift.
+func (s *steps) count(shift int64) int {
+	n := 0
+	for _, x := range s.steps {
+		if x.at > shift {
+			break
+		}
+		n += x.by
+	}
+	return n
+}
+
+// clock returns the clock with the most points inside: that without a shift, if it is as
+// good, else in the middle of the shifts that are.
+func (s *steps) clock(resolution int64) Clock {
+	most, at, n := 0, 0, 0
+	for i, x := range s.steps {
+		if n += x.by; n > most {
+			most, at = n, i
+		}
+	}
+	if len(s.steps) == 0 {
+		return Clock{}
+	}
+	good := most - max(1, int(slack*float64(s.points)))
+	shift := s.steps[at].at
+	if zero := s.count(0); zero >= good {
+		shift = 0
+	}
+	from, to := s.plateau(shift, good)
+	if shift != 0 {
+		shift = from + (to-from)/2
+	}
+	return Clock{
+		ShiftNs: shift, ErrorNs: max(shift-from, to-shift, resolution),
+		Inside: float64(s.count(shift)) / float64(max(1, s.points)), Compared: s.points,
+	}
+}
+
+// plateau returns the shifts around one with at least good points inside.
+func (s *steps) plateau(around int64, good int) (from, to int64) {
+	n := 0
+	from, to = around, around
+	open := false
+	for i, x := range s.steps {
+		n += x.by
+		if i+1 < len(s.steps) && s.steps[i+1].at == x.at {
+			continue
+		}
+		switch {
+		case n >= good && !open:
+			open = true
+			if x.at <= around {
+				from = x.at
+			}
+		case n < good && open:
+			open = false
+			if x.at > around {
+				return from, max(around, x.at-1)
+			}
+			from = around
+		}
+	}
+	return from, to
+}

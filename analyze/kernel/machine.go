@@ -1,0 +1,661 @@
+package kernel
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const (
+	maxTasks    = 1 << 16 // threads that are told apart
+	maxClasses  = 2000    // as in package breakdown
+	maxSampled  = 8192    // points of the trace that are kept to compare the clocks
+	maxBacklog  = 1 << 18 // records that are
+	longIdleNs  = 1_000_000
+	beforeStart = 1_000_000_000 // records that are so much older than the trace are not compared
+)
+
+// Options of a [Machine]. The zero value means all of the trace.
+type Options struct {
+	// From and To bound the window of what is counted, ns; To of 0 is the end of the trace.
+	From, To int64
+	// Only, if set, says which goroutines and classes (handles) are counted by class.
+	Only func(g int64, class int32) bool
+}
+
+// Machine goes through the records of the kernel's scheduler in step with the decisions
+// of a trace, and splits the time for which goroutines ran into that on a CPU and that off
+// it. [Machine.Sample] is called first, then Start, then Add with each block. It is not
+// safe for concurrent use.
+type Machine struct {
+	opt Options
+	r   *Reader
+
+	points []Point
+	every  int // of them one is kept
+	passed int
+	start  int64 // raw trace time of the first event
+	known  map[int32]bool
+
+	backlog []Record // that were read to compare the clocks
+	next    Record
+	more    bool // next is one
+	clock   Clock
+	base    int64 // time of the records at the trace's first event
+	first   int64 // ns of the trace: from when to when there are records
+	last    int64
+	ended   bool // last is that of the last record
+	begun   bool
+
+	cpus  []cpu
+	tasks map[int32]*task
+	rest  task             // all beyond maxTasks
+	runs  ids.Parts[*task] // by slot: the thread that the goroutine runs on
+	sums  ids.Parts[part]  // by slot
+	slots int32
+	class []account // by the ledger's index of the class
+	ps    []part    // by P: of goroutines of the program
+	off   Off
+	stops Stops
+	still int // threads of the program that are stopped
+
+	handles []int32
+	now     int64
+	inside  [2]int64 // events at which their thread was on a CPU, and not
+	lost    int64
+	missing int64 // switches without a record
+}
+
+// part is what is told of running time, ns.
+type part struct{ off, unknown int64 }
+
+func (p *part) add(q part) {
+	p.off += q.off
+	p.unknown += q.unknown
+}
+
+// account is that of a class.
+type account struct {
+	part
+	runtime bool
+}
+
+// cpu is what a CPU does.
+type cpu struct {
+	known     bool // tid is on it since since
+	tid       int32
+	since     int64
+	displaced []*task // runnable, run a goroutine, and were on it last
+	CPU
+}
+
+// task is a thread of the machine.
+type task struct {
+	tid, group int32
+	comm       Comm
+	ours       bool // it ran goroutines
+	on         presence
+	how        byte  // if off: as Record.State; a woken one is 'R'
+	woken      bool  // if off: it was
+	cpu        int32 // that it is or was on; NoCPU if unknown
+	at         int64 // of the last record about it
+	booked     int64 // if off: up to when
+	cpuNs      int64
+	insteadNs  int64
+
+	runs bool // a goroutine, as the trace has it
+	slot int32
+	p    int32 // where; NoP if the goroutine is not the program's
+	from int64
+	run  part
+}
+
+// presence says whether a thread is on a CPU.
+type presence uint8
+
+const (
+	unknown presence = iota
+	isOn
+	isOff
+)
+
+// NewMachine returns a Machine for the records that r gives.
+func NewMachine(r *Reader, o Options) *Machine {
+	if o.To <= 0 {
+		o.To = math.MaxInt64
+	}
+	return &Machine{opt: o, r: r, every: 1, known: map[int32]bool{}, tasks: map[int32]*task{}}
+}
+
+// Sample takes what a thread did at a raw trace time, ns.
+func (m *Machine) Sample(at, thread int64) {
+	if thread <= 0 || thread >= maxTID {
+		return
+	}
+	if len(m.known) < maxTasks {
+		m.known[int32(thread)] = true
+	}
+	if m.passed++; m.passed%m.every != 0 {
+		return
+	}
+	m.points = append(m.points, Point{at, int32(thread)})
+	if len(m.points) == maxSampled {
+		for i := range maxSampled / 2 {
+			m.points[i] = m.points[2*i+1]
+		}
+		m.points, m.every = m.points[:maxSampled/2], 2*m.every
+	}
+}
+
+// Start compares the clocks. start is the raw trace time of the trace's first event, ns. The
+// error says why the records cannot be used.
+func (m *Machine) Start(start int64) error {
+	m.start, m.base = start, start
+	for tid := range m.known {
+		m.task(tid).ours = true
+	}
+	if err := m.readAhead(start); err != nil {
+		return err
+	}
+	var err error
+	if m.clock, err = Compare(m.points, m.backlog, m.r.ResolutionNs()); err != nil {
+		return m.r.fail(err)
+	}
+	m.points, m.known = nil, nil
+	m.base = start + m.clock.ShiftNs
+	m.next, m.backlog, m.more = m.backlog[0], m.backlog[1:], true
+	return nil
+}
+
+// readAhead fills the backlog. Of records from long before the trace only the states that
+// they leave count.
+func (m *Machine) readAhead(start int64) error {
+	for len(m.backlog) < maxBacklog {
+		r, err := m.r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		m.backlog = append(m.backlog, r)
+		if len(m.backlog) == maxBacklog && r.Time < start-beforeStart {
+			const old = maxBacklog / 2
+			for i := range m.backlog[:old] {
+				m.apply(&m.backlog[i])
+			}
+			m.backlog = append(m.backlog[:0], m.backlog[old:]...)
+		}
+	}
+	return nil
+}
+
+// advance takes the records up to a time of the trace.
+func (m *Machine) advance(to int64) error {
+	for m.more && m.next.Time-m.base <= to {
+		m.apply(&m.next)
+		if len(m.backlog) > 0 {
+			m.next, m.backlog = m.backlog[0], m.backlog[1:]
+			continue
+		}
+		var err error
+		if m.next, err = m.r.Next(); err != nil {
+			m.more, m.ended = false, true
+			if !errors.Is(err, io.EOF) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// task returns the record of a thread.
+func (m *Machine) task(tid int32) *task {
+	k := m.tasks[tid]
+	if k == nil {
+		if len(m.tasks) >= maxTasks {
+			return &m.rest
+		}
+		k = &task{tid: tid, at: m.first, cpu: NoCPU, p: reference.NoP}
+		m.tasks[tid] = k
+	}
+	return k
+}
+
+// apply takes a record.
+func (m *Machine) apply(r *Record) {
+	t := max(r.Time-m.base, m.last)
+	if !m.begun {
+		m.begun, m.first = true, t
+		for _, k := range m.tasks {
+			k.at = t
+		}
+	}
+	m.last = t
+	if r.CPU == NoCPU && r.Kind == Lost {
+		return
+	}
+	switch r.Kind {
+	case Switch:
+		m.switched(r, t)
+	case Wake:
+		m.woken(r, t)
+	case Lost:
+		m.lose(m.at(r.CPU), t)
+	}
+}
+
+// at returns a CPU.
+func (m *Machine) at(id int32) *cpu {
+	for int(id) >= len(m.cpus) {
+		m.cpus = append(m.cpus, cpu{CPU: CPU{CPU: int32(len(m.cpus))}})
+	}
+	return &m.cpus[id]
+}
+
+func (m *Machine) switched(r *Record, t int64) {
+	c := m.at(r.CPU)
+	if !c.known { // since the records begin, or since some were lost
+		c.known, c.tid = true, r.TID
+		if !c.Seen {
+			c.Seen, c.since = true, m.first
+		}
+	}
+	if c.tid != r.TID && r.TID != 0 {
+		m.seenOn(m.task(r.TID), r.CPU, t)
+	}
+	if c.tid == r.TID {
+		m.occupied(c, t)
+	} else {
+		c.UnknownNs += m.counted(c.since, t)
+	}
+	for _, k := range c.displaced {
+		m.bookOff(k, t)
+	}
+	c.tid, c.since = r.Next, t
+	if r.TID != 0 {
+		k := m.task(r.TID)
+		k.comm = r.Comm
+		if r.Group != 0 {
+			k.group = r.Group
+		}
+		m.left(k, r, t)
+	}
+	if r.Next != 0 {
+		k := m.task(r.Next)
+		k.comm = r.Into
+		m.came(k, r.CPU, t)
+	}
+}
+
+// counted is how much of an interval is in the window, ns.
+func (m *Machine) counted(from, to int64) int64 {
+	return max(0, min(to, m.opt.To)-max(from, m.opt.From))
+}
+
+// occupied adds up to t to who is on a CPU.
+func (m *Machine) occupied(c *cpu, t int64) {
+	ns := m.counted(c.since, t)
+	if c.tid == 0 {
+		c.IdleNs += ns
+		return
+	}
+	k := m.task(c.tid)
+	k.cpuNs += ns
+	if k.ours {
+		c.ProgramNs += ns
+	} else {
+		c.OthersNs += ns
+	}
+}
+
+// left is for a thread that leaves its CPU.
+func (m *Machine) left(k *task, r *Record, t int64) {
+	if k == &m.rest {
+		return
+	}
+	k.on, k.how, k.woken, k.cpu, k.at, k.booked = isOff, r.State, false, r.CPU, t, t
+	if stopped(k.how) {
+		m.stop(k, t)
+	}
+	m.displace(k)
+}
+
+// came is for a thread that comes onto a CPU.
+func (m *Machine) came(k *task, on int32, t int64) {
+	if k == &m.rest {
+		return
+	}
+	m.wasOff(k, t)
+	if k.on == isOn && k.runs { // when it left the CPU is missing
+		k.run.unknown += m.counted(max(k.at, k.from), t)
+	}
+	if k.on == isOff && stopped(k.how) {
+		m.resume(k, t)
+	}
+	m.replace(k)
+	k.on, k.cpu, k.at = isOn, on, t
+}
+
+// seenOn is for a thread that is on a CPU at t, as what it does there shows. If it is held
+// to be off, the record of a switch is missing: ftrace leaves some out, without a mark.
+func (m *Machine) seenOn(k *task, on int32, t int64) {
+	if k == &m.rest || k.on != isOff {
+		return
+	}
+	m.missing++
+	since, c := t, m.at(max(0, on))
+	switch {
+	case on != NoCPU && k.how == 'R' && c.tid == 0 && c.known && k.woken:
+		since = max(k.booked, c.since) // an idle CPU takes who is woken at once
+	case stopped(k.how):
+		m.bookOff(k, t)
+		m.resume(k, t)
+	case on != NoCPU && k.how == 'R' && c.tid == 0 && c.known:
+		m.bookOff(k, t) // nothing but a quota keeps it from an idle CPU
+	case k.runs:
+		k.run.unknown += m.counted(max(k.booked, k.from), t)
+	}
+	m.replace(k)
+	k.on, k.cpu, k.at = isOn, on, t
+	if on == NoCPU || !c.known {
+		return
+	}
+	for _, x := range c.displaced {
+		m.bookOff(x, since)
+	}
+	if c.tid == 0 {
+		m.occupied(c, since)
+	} else {
+		c.UnknownNs += m.counted(c.since, t)
+	}
+	c.tid, c.since = k.tid, since
+}
+
+// wasOff books up to t that a thread was off the CPUs, as a record says there.
+func (m *Machine) wasOff(k *task, t int64) {
+	switch {
+	case k.on == isOff:
+		m.bookOff(k, t)
+	case k.on == unknown && k.runs:
+		ns := m.counted(max(k.at, k.from), t)
+		k.run.off += ns
+		m.off.UnknownNs += ns
+	}
+}
+
+// woken is for a thread that is to run, and has no CPU yet.
+func (m *Machine) woken(r *Record, t int64) {
+	k := m.task(r.TID)
+	if k == &m.rest || k.on == isOn {
+		return // one that wakes itself before it sleeps
+	}
+	k.comm = r.Comm
+	m.wasOff(k, t)
+	if k.on == isOff && stopped(k.how) {
+		m.resume(k, t)
+	}
+	m.replace(k)
+	k.on, k.how, k.woken, k.at, k.booked = isOff, 'R', true, t, t
+	if r.CPU != NoCPU {
+		k.cpu = m.at(r.CPU).CPU.CPU
+	}
+	m.displace(k)
+}
+
+// lose is for records of a CPU that are missing up to t.
+func (m *Machine) lose(c *cpu, t int64) {
+	m.lost++
+	if c.known {
+		c.UnknownNs += m.counted(c.since, t)
+		if k := m.tasks[c.tid]; k != nil && k.on == isOn && k.cpu == c.CPU.CPU {
+			if k.runs {
+				k.run.unknown += m.counted(max(k.at, k.from), t)
+			}
+			k.on, k.at = unknown, t
+		}
+	}
+	for _, k := range c.displaced {
+		m.bookOff(k, t)
+		k.on, k.at = unknown, t
+	}
+	c.displaced = c.displaced[:0]
+	c.known, c.Seen, c.since = false, true, t
+}
+
+// displace notes on its last CPU that a thread with a goroutine waits for a CPU.
+func (m *Machine) displace(k *task) {
+	if k.runs && k.on == isOff && k.how == 'R' && k.cpu >= 0 {
+		c := m.at(k.cpu)
+		c.displaced = append(c.displaced, k)
+	}
+}
+
+// replace takes that back.
+func (m *Machine) replace(k *task) {
+	if k.on != isOff || k.how != 'R' || k.cpu < 0 {
+		return
+	}
+	c := m.at(k.cpu)
+	for i, x := range c.displaced {
+		if x == k {
+			c.displaced = append(c.displaced[:i], c.displaced[i+1:]...)
+			return
+		}
+	}
+}
+
+// stopped reports whether a thread in a state was stopped by a signal or a debugger.
+func stopped(state byte) bool { return state == 'T' || state == 't' }
+
+// stop and resume follow the threads of the program that are stopped by a signal.
+func (m *Machine) stop(k *task, t int64) {
+	if !k.ours {
+		return
+	}
+	if m.still++; m.still == 1 {
+		m.stops.since = t
+	}
+}
+
+func (m *Machine) resume(k *task, t int64) {
+	if !k.ours || m.still == 0 {
+		return
+	}
+	if m.still--; m.still == 0 {
+		m.stops.over(t, m.counted(m.stops.since, t))
+	}
+}
+
+// bookOff adds up to t to what a thread that is off the CPUs has lacked.
+func (m *Machine) bookOff(k *task, t int64) {
+	from := max(k.booked, k.from)
+	k.booked = max(k.booked, t)
+	if !k.runs {
+		return
+	}
+	ns := m.counted(from, t)
+	k.run.off += ns
+	switch {
+	case stopped(k.how):
+		m.off.StoppedNs += ns
+	case k.how != 'R':
+		m.off.BlockedNs += ns
+	case k.cpu < 0 || !m.cpus[k.cpu].known:
+		m.off.UnknownNs += ns
+	default:
+		m.instead(m.cpus[k.cpu].tid, ns)
+	}
+}
+
+// instead books that a thread of the program waited for a CPU while that ran another.
+func (m *Machine) instead(tid int32, ns int64) {
+	if tid == 0 {
+		m.off.IdleNs += ns
+		if ns >= longIdleNs {
+			m.off.ThrottledNs += ns
+		}
+		return
+	}
+	k := m.task(tid)
+	if k.ours {
+		m.off.OwnNs += ns
+		return
+	}
+	m.off.OthersNs += ns
+	k.insteadNs += ns
+}
+
+// Add takes the next block of decisions, and notes in it the run intervals that lacked a
+// CPU. The error is one of reading the records.
+func (m *Machine) Add(b *ledger.Block) error {
+	m.runs.Grow(b.Slots)
+	m.sums.Grow(b.Slots)
+	m.handles, m.slots = b.Classes, max(m.slots, b.Slots)
+	b.OffCPU = b.OffCPU[:0]
+	for i := range b.Decisions {
+		d, n := &b.Decisions[i], &b.Notes[i]
+		if d.Kind.Annotates() {
+			continue
+		}
+		m.now = max(m.now, d.Time)
+		if err := m.advance(m.now); err != nil {
+			return err
+		}
+		switch d.Kind {
+		case reference.KindStart:
+			m.begin(d, n)
+		case reference.KindStop:
+			m.end(b, d, n)
+			if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
+				m.fold(d.G, n.G, n.Class, n.Flags)
+			}
+		case reference.KindSyscall, reference.KindReady:
+			m.end(b, d, n)
+		case reference.KindSyscallExit:
+			m.end(b, d, n)
+			if d.P >= 0 {
+				m.begin(d, n)
+			}
+		}
+	}
+	return nil
+}
+
+// begin begins a run interval.
+func (m *Machine) begin(d *reference.Decision, n *ledger.Note) {
+	if n.G == 0 || d.M <= 0 || d.M >= maxTID {
+		return
+	}
+	k := m.task(int32(d.M))
+	if k == &m.rest {
+		return
+	}
+	k.ours = true
+	if k.runs {
+		m.over(k)
+	}
+	m.look(k)
+	if k.on == unknown {
+		k.on, k.at = isOn, m.now // it did this
+	}
+	k.runs, k.slot, k.from, k.run, k.p = true, n.G, m.now, part{}, reference.NoP
+	if n.Flags.OfProgram() {
+		k.p = d.P
+	}
+	*m.runs.At(n.G) = k
+	m.displace(k)
+}
+
+// look notes whether a thread that does something is on a CPU.
+func (m *Machine) look(k *task) {
+	if !m.covered(m.now) || k.on == unknown {
+		return
+	}
+	switch {
+	case k.on == isOn:
+		k.at = m.now
+		m.inside[0]++
+	case m.now-k.at <= m.clock.ErrorNs: // it may still have been on it
+		m.inside[0]++
+	default:
+		m.inside[1]++
+		m.seenOn(k, k.cpu, m.now)
+	}
+}
+
+// covered reports whether there are records of a time.
+func (m *Machine) covered(t int64) bool { return m.begun && t >= m.first && !(m.ended && t > m.last) }
+
+// end ends the run interval of the decision's goroutine, if there is one.
+func (m *Machine) end(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
+	if n.G == 0 {
+		return
+	}
+	k := *m.runs.At(n.G)
+	if k == nil {
+		return
+	}
+	if d.Kind == reference.KindStop && d.Why != reference.WhyLost {
+		m.look(k)
+	}
+	from := k.from
+	m.over(k)
+	if k.run.off > 0 {
+		b.OffCPU = append(b.OffCPU, ledger.OffCPU{P: d.P, From: from, To: m.now, Ns: k.run.off})
+	}
+}
+
+// over ends what a thread runs.
+func (m *Machine) over(k *task) {
+	if k.on == isOff {
+		m.bookOff(k, m.now)
+		m.replace(k)
+	}
+	k.run.unknown += m.uncovered(k.from, m.now)
+	k.run.unknown = min(k.run.unknown, m.counted(k.from, m.now)-k.run.off)
+	m.sums.At(k.slot).add(k.run)
+	if k.p >= 0 && k.p < ledger.MaxPs {
+		for int(k.p) >= len(m.ps) {
+			m.ps = append(m.ps, part{})
+		}
+		m.ps[k.p].add(k.run)
+	}
+	*m.runs.At(k.slot) = nil
+	k.runs = false
+}
+
+// uncovered is how much of an interval there are no records of, ns.
+func (m *Machine) uncovered(from, to int64) int64 {
+	if !m.begun {
+		return m.counted(from, to)
+	}
+	ns := m.counted(from, min(to, m.first))
+	if m.ended {
+		ns += m.counted(max(from, m.last), to)
+	}
+	return ns
+}
+
+// fold adds goroutine g, which is over, to its class.
+func (m *Machine) fold(g int64, slot, of int32, f reference.Flags) {
+	if slot == 0 {
+		return
+	}
+	s := m.sums.At(slot)
+	sum := *s
+	*s = part{}
+	if m.opt.Only != nil && !m.opt.Only(g, m.handles[of]) {
+		return
+	}
+	of = min(of, maxClasses)
+	for int(of) >= len(m.class) {
+		m.class = append(m.class, account{})
+	}
+	m.class[of].add(sum)
+	m.class[of].runtime = m.class[of].runtime || !f.OfProgram()
+}

@@ -1,0 +1,184 @@
+package kernel
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	bufferSize = 256 << 10
+	maxLine    = 64 << 10
+	zstdWindow = 128 << 20 // as package input allows
+
+	// window is how many records are sorted by time at once: each CPU writes by itself, and
+	// readers of all CPUs at once mix them up a little.
+	window = 4096
+
+	// headLines is how many lines may come before the first record.
+	headLines = 100_000
+)
+
+// ErrNoRecords says that an input holds no records of the kernel's scheduler.
+var ErrNoRecords = errors.New("no records of the kernel's scheduler")
+
+const howToRecord = `give the text of ftrace (sched_switch, sched_waking) or of "perf script"`
+
+// Reader gives the records of a text in the order of time. It is not safe for concurrent
+// use.
+type Reader struct {
+	name string
+	br   *bufio.Reader
+	zstd *zstd.Decoder
+	parser
+	line   int64    // number of the last line
+	window []Record // sorted by time, equal ones in the order of their lines
+	last   int64    // time of the record that was given last
+	latest int64    // largest time of a record that was read
+	any    bool     // one was given
+	end    error    // of the text
+
+	lost    int64 // marks of lost records
+	late    int64 // records that came too late, and count as lost
+	records int64
+}
+
+// New starts to read a text, perhaps compressed with gzip or zstd, and fails if no record is
+// in it. The name is for messages. It does not close r.
+func New(r io.Reader, name string) (*Reader, error) {
+	k := &Reader{name: name, parser: parser{comms: newComms()}}
+	if err := k.decompress(r); err != nil {
+		return nil, k.fail(err)
+	}
+	for k.end == nil && len(k.window) == 0 {
+		k.read()
+		if k.line > headLines && len(k.window) == 0 {
+			return nil, k.fail(fmt.Errorf("%w in its first %d lines: %s", ErrNoRecords, headLines, howToRecord))
+		}
+	}
+	if k.end != nil && k.end != io.EOF {
+		return nil, k.end
+	}
+	if len(k.window) == 0 {
+		return nil, k.fail(fmt.Errorf("%w in it: %s", ErrNoRecords, howToRecord))
+	}
+	return k, nil
+}
+
+// Close frees what decompression needs.
+func (k *Reader) Close() {
+	if k.zstd != nil {
+		k.zstd.Close()
+	}
+}
+
+// decompress recognises gzip and zstd by their content.
+func (k *Reader) decompress(r io.Reader) error {
+	k.br = bufio.NewReaderSize(r, bufferSize)
+	p, err := k.br.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch {
+	case len(p) >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8:
+		z, err := gzip.NewReader(k.br)
+		if err != nil {
+			return err
+		}
+		k.br = bufio.NewReaderSize(z, bufferSize)
+	case string(p) == "\x28\xb5\x2f\xfd":
+		k.zstd, err = zstd.NewReader(k.br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return err
+		}
+		k.br = bufio.NewReaderSize(k.zstd, bufferSize)
+	case len(p) == 4 && string(p) == "PERF":
+		return fmt.Errorf(`%w in it: it is what "perf record" writes: give what "perf script --ns -i FILE" prints of it`, ErrNoRecords)
+	}
+	return nil
+}
+
+func (k *Reader) fail(err error) error { return fmt.Errorf("reading %s: %w", k.name, err) }
+
+// Next returns the next record, and io.EOF after the last one.
+func (k *Reader) Next() (Record, error) {
+	for k.end == nil && len(k.window) < window {
+		k.read()
+	}
+	if len(k.window) == 0 {
+		return Record{}, k.end
+	}
+	r := k.window[0]
+	k.window = k.window[1:]
+	k.last, k.any = r.Time, true
+	k.records++
+	return r, nil
+}
+
+// read takes the next line.
+func (k *Reader) read() {
+	line, err := k.br.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull) || len(line) > maxLine:
+		k.end = k.fail(fmt.Errorf("line %d is longer than %d bytes: %s", k.line+1, maxLine, howToRecord))
+		return
+	case err != nil && err != io.EOF:
+		k.end = k.fail(fmt.Errorf("after line %d: %w", k.line, err))
+		return
+	case err != nil:
+		k.end = io.EOF
+	}
+	if len(line) == 0 {
+		return
+	}
+	k.line++
+	r, ok, err := k.parse(bytes.TrimRight(line, "\r\n"))
+	if err != nil {
+		k.end = k.fail(fmt.Errorf("line %d: %w", k.line, err))
+		return
+	}
+	if ok {
+		k.put(r)
+	}
+}
+
+// put puts a record into the window. One that is later than the window is long is left out,
+// and counts as lost.
+func (k *Reader) put(r Record) {
+	if r.Kind == Lost {
+		k.lost++
+		r.Time = max(k.latest, k.last) // the mark stands where the next record of the CPU comes
+	}
+	if k.any && r.Time < k.last {
+		k.late++
+		r = Record{Kind: Lost, CPU: r.CPU, Time: k.last}
+	}
+	k.latest = max(k.latest, r.Time)
+	at := len(k.window)
+	if at > 0 && k.window[at-1].Time > r.Time {
+		at, _ = slices.BinarySearchFunc(k.window, r.Time+1, func(x Record, t int64) int {
+			if x.Time < t {
+				return -1
+			}
+			return 1
+		})
+	}
+	k.window = slices.Insert(k.window, at, r)
+}
+
+// ResolutionNs is that of the times, ns: 1000 where they have six digits after the point.
+func (k *Reader) ResolutionNs() int64 {
+	if k.digits == 9 {
+		return 1
+	}
+	return 1000
+}
+
+// Name returns the name of a thread, as its text has it.
+func (k *Reader) Name(c Comm) string { return k.comms.names[c] }

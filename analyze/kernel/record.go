@@ -1,0 +1,60 @@
+package kernel
+
+// Kind says what a Record is.
+type Kind uint8
+
+// The kinds of records.
+const (
+	Switch Kind = iota // sched_switch: CPU went from the thread TID to Next
+	Wake               // sched_waking or sched_wakeup: TID is to run, on CPU if it is not NoCPU
+	Lost               // records of CPU are missing before this point
+)
+
+// NoCPU is the CPU of a Wake that does not say where the thread is to run.
+const NoCPU = int32(-1)
+
+// Record is what the kernel noted. Thread 0 is the idle loop of each CPU.
+type Record struct {
+	Time  int64 // ns of the clock of the records
+	CPU   int32
+	TID   int32
+	Next  int32
+	Group int32 // process (thread group) of TID, 0 if the records do not say
+	Comm  Comm  // name of TID
+	Into  Comm  // name of Next
+	Kind  Kind
+	State byte // of TID when it left the CPU: R runnable, S and D asleep, T stopped, as in proc_pid_stat(5)
+}
+
+// Comm is a handle of a thread's name.
+type Comm int32
+
+// maxComms bounds the names that are told apart. Comm 0 stands for all others.
+const maxComms = 4096
+
+// otherComm is the name of Comm 0.
+const otherComm = "(others)"
+
+// comms are the names of threads.
+type comms struct {
+	names []string
+	byte  map[string]Comm
+}
+
+func newComms() comms {
+	return comms{names: []string{otherComm}, byte: map[string]Comm{}}
+}
+
+// of returns the handle of a name.
+func (c *comms) of(name []byte) Comm {
+	if h, ok := c.byte[string(name)]; ok {
+		return h
+	}
+	if len(c.names) >= maxComms {
+		return 0
+	}
+	h := Comm(len(c.names))
+	c.names = append(c.names, string(name))
+	c.byte[c.names[h]] = h
+	return h
+}

@@ -1,0 +1,302 @@
+package kernel
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Result is what the kernel's records tell about the time for which goroutines ran. Times
+// are in ns of the trace.
+type Result struct {
+	ShiftNs      int64   `json:"shift_ns"`      // time of the records less that of the trace; 0 if both are of one clock
+	ErrorNs      int64   `json:"error_ns"`      // by how much shift_ns may be wrong
+	ResolutionNs int64   `json:"resolution_ns"` // of the times of the records: 1000 for ftrace, 1 for perf script --ns
+	InsideShare  float64 `json:"inside_share"`  // share of the starts and stops of goroutines at which their thread was on a CPU
+	FromNs       int64   `json:"from_ns"`       // the records begin; less than 0 if before the trace
+	ToNs         int64   `json:"to_ns"`         // the last record
+	Records      int64   `json:"records"`       // that were read
+	Lost         int64   `json:"lost"`          // places where records are missing
+	// Of the goroutines that are measured: RunningNs is OnCPUNs and OffCPUNs, exactly.
+	Split
+	NeededCPUs float64   `json:"needed_cpus"` // RunningNs for each ns that is recorded
+	HadCPUs    float64   `json:"had_cpus"`    // OnCPUNs likewise
+	Off        Off       `json:"off"`         // of all goroutines: why they lacked a CPU
+	Stops      Stops     `json:"stops"`       // of the process, by a signal such as SIGSTOP, or by a debugger
+	CPUs       []CPU     `json:"cpus"`        // by number
+	ByProcess  []Process `json:"by_process"`  // who had the CPUs, whoever kept threads of the program from one first; at most 16 and the others
+	Classes    []Class   `json:"classes"`     // by class, the longest off the CPUs first
+	Ps         []P       `json:"ps"`          // by P, goroutines of the program
+	// Cgroup is what the file that --cgroup-stat names says; absent without it.
+	Cgroup *CgroupStat `json:"cgroup,omitempty"`
+}
+
+// Split is running time by whether the thread was on a CPU.
+type Split struct {
+	RunningNs int64 `json:"running_ns"` // as the trace has it
+	OnCPUNs   int64 `json:"on_cpu_ns"`  // on a CPU
+	OffCPUNs  int64 `json:"off_cpu_ns"` // on none
+	UnknownNs int64 `json:"unknown_ns"` // of on_cpu_ns, what the records do not tell: they begin later, end earlier, or are lost
+}
+
+func split(running int64, p part) Split {
+	return Split{RunningNs: running, OnCPUNs: running - p.off, OffCPUNs: p.off, UnknownNs: p.unknown}
+}
+
+// OffShare is the share of the running time on no CPU.
+func (s *Split) OffShare() float64 { return float64(s.OffCPUNs) / float64(max(1, s.RunningNs)) }
+
+// Off is time off the CPUs by its cause.
+type Off struct {
+	OthersNs    int64 `json:"others_ns"`    // the thread was ready to run, and its CPU ran another program
+	OwnNs       int64 `json:"own_ns"`       // its CPU ran another thread of the program that runs goroutines
+	IdleNs      int64 `json:"idle_ns"`      // its CPU was idle
+	ThrottledNs int64 `json:"throttled_ns"` // of idle_ns, in pieces of 1 ms and more: a CPU quota, most likely
+	StoppedNs   int64 `json:"stopped_ns"`   // it was stopped by a signal or a debugger
+	BlockedNs   int64 `json:"blocked_ns"`   // it slept in the kernel, as for a page fault
+	UnknownNs   int64 `json:"unknown_ns"`   // who had its CPU is not known
+}
+
+// Stops are times in which threads of the program were stopped.
+type Stops struct {
+	Count     int64 `json:"count"`      // how many
+	TotalNs   int64 `json:"total_ns"`   // together
+	LongestNs int64 `json:"longest_ns"` // the longest
+	LongestAt int64 `json:"longest_at"` // when it began
+	since     int64
+}
+
+// over ends one at a time, of which ns count.
+func (s *Stops) over(at, ns int64) {
+	if ns == 0 {
+		return
+	}
+	s.Count++
+	s.TotalNs += ns
+	if ns > s.LongestNs {
+		s.LongestNs, s.LongestAt = ns, s.since
+	}
+}
+
+// CPU is who had a CPU.
+type CPU struct {
+	CPU       int32 `json:"cpu"`        // its number
+	ProgramNs int64 `json:"program_ns"` // threads of the program that run goroutines
+	OthersNs  int64 `json:"others_ns"`  // all others
+	IdleNs    int64 `json:"idle_ns"`    // nobody
+	UnknownNs int64 `json:"unknown_ns"` // records are lost
+	Seen      bool  `json:"-"`
+}
+
+// Process is the threads of one name.
+type Process struct {
+	Name      string `json:"name"`              // as the kernel has it: the first 15 bytes of a program's
+	Program   bool   `json:"program,omitempty"` // it is the program of the trace
+	Threads   int64  `json:"threads"`           // how many were on a CPU
+	CPUNs     int64  `json:"cpu_ns"`            // on a CPU
+	InsteadNs int64  `json:"instead_ns"`        // of it, while a thread with a goroutine waited for that CPU, summed over such threads
+}
+
+// Class is the split of a class.
+type Class struct {
+	ID      int32  `json:"-"`       // its handle, or breakdown.ClassOthers
+	Name    string `json:"name"`    // start function of the class
+	Creator string `json:"creator"` // function that executed the go statement
+	Split
+}
+
+// P is the split of a P.
+type P struct {
+	P int32 `json:"p"` // its number
+	Split
+}
+
+// maxProcesses is how many a result names.
+const maxProcesses = 16
+
+// Facts are what [Machine.Finish] is told.
+type Facts struct {
+	EndNs      int64 // time of the last event
+	RecordedNs int64 // of the window
+	Open       []ledger.Open
+	Breakdown  *breakdown.Result
+	Procs      *procs.Result
+	// Process, if set, returns what a process is called.
+	Process func(name string) string
+}
+
+// Finish ends all at the end of the trace, and returns the result. The error says that the
+// records do not belong to the trace. The Machine cannot be used afterwards.
+func (m *Machine) Finish(f Facts) (*Result, error) {
+	m.now = max(m.now, f.EndNs)
+	if err := m.advance(m.now); err != nil {
+		return nil, err
+	}
+	for _, o := range f.Open {
+		if o.Slot >= m.slots {
+			continue
+		}
+		if k := *m.runs.At(o.Slot); k != nil {
+			m.over(k)
+		}
+		m.fold(o.G, o.Slot, o.Class, o.Flags)
+	}
+	seen := m.inside[0] + m.inside[1]
+	share := float64(m.inside[0]) / float64(max(1, seen))
+	switch {
+	case seen == 0:
+		return nil, m.r.fail(fmt.Errorf("%w: no goroutine starts or stops within their time", ErrOther))
+	case share < 0.5:
+		return nil, m.r.fail(fmt.Errorf("%w: threads were on a CPU at %s of their events only", ErrOther, quantity.Percent(share)))
+	}
+	if m.still > 0 {
+		m.stops.over(m.last, m.counted(m.stops.since, m.last))
+	}
+	out := &Result{
+		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share,
+		FromNs: m.first, ToNs: m.last, Records: m.r.records, Lost: m.lost, Off: m.off, Stops: m.stops,
+		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []P{},
+	}
+	var off part
+	for i := range m.class {
+		off.add(m.class[i].part)
+	}
+	out.Split = split(f.Breakdown.Program.RunningNs+f.Breakdown.Runtime.RunningNs, off)
+	if f.RecordedNs > 0 {
+		out.NeededCPUs = float64(out.RunningNs) / float64(f.RecordedNs)
+		out.HadCPUs = float64(out.OnCPUNs) / float64(f.RecordedNs)
+	}
+	for i := range f.Procs.Ps {
+		p := &f.Procs.Ps[i]
+		var of part
+		if int(p.P) < len(m.ps) {
+			of = m.ps[p.P]
+		}
+		out.Ps = append(out.Ps, P{P: p.P, Split: split(p.RunningNs, of)})
+	}
+	return out, nil
+}
+
+// until is up to when the records tell who is on the CPUs.
+func (m *Machine) until() int64 {
+	if m.ended {
+		return m.last
+	}
+	return m.now
+}
+
+// finishCPUs ends the account of the CPUs with the last record.
+func (m *Machine) finishCPUs() []CPU {
+	out := []CPU{}
+	for i := range m.cpus {
+		c := &m.cpus[i]
+		if c.known {
+			m.occupied(c, m.until())
+		}
+		if c.Seen {
+			out = append(out, c.CPU)
+		}
+	}
+	return out
+}
+
+// classes returns the split of the classes that ran.
+func (m *Machine) classes(b *breakdown.Result) []Class {
+	of := map[int32]part{}
+	for i := range m.class {
+		id := breakdown.ClassOthers
+		if i < maxClasses {
+			id = m.handles[i]
+		}
+		of[id] = m.class[i].part
+	}
+	out := []Class{}
+	for i := range b.Classes {
+		c := &b.Classes[i]
+		if c.RunningNs > 0 {
+			out = append(out, Class{c.ID, c.Name, c.Creator, split(c.RunningNs, of[c.ID])})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y Class) int { return cmp.Compare(y.OffCPUNs, x.OffCPUNs) })
+	return out
+}
+
+// processes returns who had the CPUs.
+func (m *Machine) processes(called func(string) string) []Process {
+	own := m.program()
+	byName := map[string]*Process{}
+	for _, k := range m.tasks {
+		if k.cpuNs == 0 && k.insteadNs == 0 {
+			continue
+		}
+		name, key := processName(m.r.Name(k.comm)), ""
+		if !own(k) {
+			key = name
+		}
+		p := byName[key]
+		if p == nil {
+			p = &Process{Name: name, Program: key == ""}
+			byName[key] = p
+		}
+		if p.Program {
+			p.Name = min(p.Name, name) // of several, always the same
+		}
+		p.Threads++
+		p.CPUNs += k.cpuNs
+		p.InsteadNs += k.insteadNs
+	}
+	out := []Process{}
+	for _, p := range byName {
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(x, y Process) int {
+		return cmp.Or(cmp.Compare(y.InsteadNs, x.InsteadNs), cmp.Compare(y.CPUNs, x.CPUNs), strings.Compare(x.Name, y.Name))
+	})
+	others := Process{Name: otherComm, CPUNs: m.rest.cpuNs, InsteadNs: m.rest.insteadNs}
+	for len(out) > maxProcesses {
+		p := &out[len(out)-1]
+		if p.Program { // it stays
+			out[len(out)-2], *p = *p, out[len(out)-2]
+		}
+		others.Threads += p.Threads
+		others.CPUNs += p.CPUNs
+		others.InsteadNs += p.InsteadNs
+		out = out[:len(out)-1]
+	}
+	for i := range out {
+		if called != nil {
+			out[i].Name = called(out[i].Name)
+		}
+	}
+	if others.CPUNs > 0 {
+		out = append(out, others)
+	}
+	return out
+}
+
+// program returns whether a thread is one of the program: it ran goroutines, or is of the
+// same process as one that did.
+func (m *Machine) program() func(*task) bool {
+	groups := map[int32]bool{}
+	for _, k := range m.tasks {
+		if k.ours && k.group != 0 {
+			groups[k.group] = true
+		}
+	}
+	return func(k *task) bool { return k.ours || groups[k.group] }
+}
+
+// processName is the name of a thread without what tells the threads of the kernel on
+// several CPUs apart, as in ksoftirqd/0 and kworker/1:1H.
+func processName(comm string) string {
+	if i := strings.LastIndexByte(comm, '/'); i > 0 && i+1 < len(comm) && (comm[i+1] >= '0' && comm[i+1] <= '9' || comm[i+1] == 'u') {
+		return comm[:i]
+	}
+	return comm
+}

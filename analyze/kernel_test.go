@@ -1,0 +1,185 @@
+package analyze_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/focus"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
+)
+
+// recordings are those of testdata/kernel, and the kernel's side of each.
+var recordings = map[string]string{
+	"neighbour": "neighbour.ftrace.zst", "stopped": "stopped.ftrace.zst", "quota": "quota.ftrace.zst", "crowd": "crowd.ftrace.zst",
+	"quiet": "quiet.ftrace.zst", "perf": "perf.script.zst", "perfclock": "perfclock.script.zst",
+}
+
+// withKernel analyses a recording with the kernel's side of another, or the same.
+func withKernel(t *testing.T, name, records string, o analyze.Options) (*analyze.Result, error) {
+	t.Helper()
+	dir := filepath.Join("..", "testdata", "kernel")
+	f, err := os.Open(filepath.Join(dir, recordings[records]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	o.Kernel, err = kernel.New(f, recordings[records])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.Kernel.Close)
+	return analyze.File(t.Context(), filepath.Join(dir, name+".trace.zst"), o)
+}
+
+// TestKernelAgainstSchedstat holds the CPU time of the program's threads against what
+// /proc/self/task/TID/schedstat said of them in the recording.
+func TestKernelAgainstSchedstat(t *testing.T) {
+	for name := range recordings {
+		t.Run(name, func(t *testing.T) {
+			res, err := withKernel(t, name, name, analyze.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := int64(0)
+			for _, p := range res.Kernel.ByProcess {
+				if p.Program || strings.HasPrefix(p.Name, "handlers") { // sysmon runs no goroutine
+					got += p.CPUNs
+				}
+			}
+			want := schedstat(t, name)
+			if off := float64(got)/float64(want) - 1; off < -0.01 || off > 0.01 {
+				t.Errorf("%d ns on CPUs, %d by schedstat: %.2f %%", got, want, 100*off)
+			}
+			holdsTogether(t, res)
+		})
+	}
+}
+
+// schedstat is the time on CPUs that a recording's program has written down, ns.
+func schedstat(t *testing.T, name string) (sum int64) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "testdata", "kernel", name+".truth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var tid, ns int64
+		if _, err := fmt.Sscan(line, &tid, &ns); err != nil {
+			t.Fatal(err)
+		}
+		sum += ns
+	}
+	return sum
+}
+
+// holdsTogether checks that the parts are the whole, to the ns.
+func holdsTogether(t *testing.T, res *analyze.Result) {
+	t.Helper()
+	k := res.Kernel
+	var classes, ps kernel.Split
+	add := func(sum *kernel.Split, s *kernel.Split) {
+		if s.OnCPUNs+s.OffCPUNs != s.RunningNs || s.OffCPUNs < 0 || s.OnCPUNs < s.UnknownNs || s.UnknownNs < 0 {
+			t.Errorf("%+v does not add up", *s)
+		}
+		sum.RunningNs += s.RunningNs
+		sum.OnCPUNs += s.OnCPUNs
+		sum.OffCPUNs += s.OffCPUNs
+		sum.UnknownNs += s.UnknownNs
+	}
+	for i := range k.Classes {
+		add(&classes, &k.Classes[i].Split)
+	}
+	for i := range k.Ps {
+		add(&ps, &k.Ps[i].Split)
+	}
+	if classes != k.Split {
+		t.Errorf("all: %+v, classes: %+v", k.Split, classes)
+	}
+	var ran int64
+	for i := range res.Procs.Ps {
+		ran += res.Procs.Ps[i].RunningNs
+	}
+	if ps.RunningNs != ran {
+		t.Errorf("Ps ran %d, %d by the kernel's account", ran, ps.RunningNs)
+	}
+	o := &k.Off
+	if sum := o.OthersNs + o.OwnNs + o.IdleNs + o.StoppedNs + o.BlockedNs + o.UnknownNs; sum != k.OffCPUNs {
+		t.Errorf("off the CPUs %d, by cause %d", k.OffCPUNs, sum)
+	}
+	instead := int64(0)
+	for _, p := range k.ByProcess {
+		if !p.Program {
+			instead += p.InsteadNs
+		}
+	}
+	if instead > o.OthersNs {
+		t.Errorf("others had the CPU for %d, %d by name", o.OthersNs, instead)
+	}
+}
+
+// TestKernelClock has records of perf's own clock: the shift is found.
+func TestKernelClock(t *testing.T) {
+	for name, want := range map[string]bool{"perf": false, "perfclock": true, "neighbour": false} {
+		res, err := withKernel(t, name, name, analyze.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := res.Kernel
+		if (k.ShiftNs != 0) != want || k.InsideShare < 0.99 || k.ErrorNs < k.ResolutionNs {
+			t.Errorf("%s: shift %d ± %d ns, %.3f inside", name, k.ShiftNs, k.ErrorNs, k.InsideShare)
+		}
+	}
+}
+
+// TestKernelOfAnotherTrace refuses records of another time.
+func TestKernelOfAnotherTrace(t *testing.T) {
+	_, err := withKernel(t, "neighbour", "stopped", analyze.Options{})
+	if !errors.Is(err, kernel.ErrOther) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestKernelWindows has neighbouring windows add up to the whole.
+func TestKernelWindows(t *testing.T) {
+	whole, err := withKernel(t, "stopped", "stopped", analyze.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum kernel.Split
+	var off kernel.Off
+	const step = 170_000_000
+	for from := int64(0); from < whole.Trace.DurationNs; from += step {
+		res, err := withKernel(t, "stopped", "stopped", analyze.Options{Focus: focus.Focus{From: from, To: from + step}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := res.Kernel
+		sum.RunningNs += k.RunningNs
+		sum.OnCPUNs += k.OnCPUNs
+		sum.OffCPUNs += k.OffCPUNs
+		sum.UnknownNs += k.UnknownNs
+		off.StoppedNs += k.Off.StoppedNs
+		off.OthersNs += k.Off.OthersNs
+	}
+	if w := whole.Kernel; sum != w.Split || off.StoppedNs != w.Off.StoppedNs || off.OthersNs != w.Off.OthersNs {
+		t.Errorf("the windows: %+v %+v\nthe whole: %+v %+v", sum, off, w.Split, w.Off)
+	}
+}
+
+// TestKernelAnonymized has no name of a process.
+func TestKernelAnonymized(t *testing.T) {
+	res, err := withKernel(t, "neighbour", "neighbour", analyze.Options{Anonymize: analyze.NewNames()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range res.Kernel.ByProcess {
+		if !strings.HasPrefix(p.Name, "process") {
+			t.Errorf("%q", p.Name)
+		}
+	}
+}
