@@ -81,8 +81,8 @@ func schedstat(t *testing.T, name string) (sum int64) {
 func holdsTogether(t *testing.T, res *analyze.Result) {
 	t.Helper()
 	k := res.Kernel
-	var classes, ps kernel.Split
-	add := func(sum *kernel.Split, s *kernel.Split) {
+	var classes, ps kernel.OnOff
+	add := func(sum *kernel.OnOff, s *kernel.OnOff) {
 		if s.OnCPUNs+s.OffCPUNs != s.RunningNs || s.OffCPUNs < 0 || s.OnCPUNs < s.UnknownNs || s.UnknownNs < 0 {
 			t.Errorf("%+v does not add up", *s)
 		}
@@ -92,13 +92,13 @@ func holdsTogether(t *testing.T, res *analyze.Result) {
 		sum.UnknownNs += s.UnknownNs
 	}
 	for i := range k.Classes {
-		add(&classes, &k.Classes[i].Split)
+		add(&classes, &k.Classes[i].OnOff)
 	}
 	for i := range k.Ps {
-		add(&ps, &k.Ps[i].Split)
+		add(&ps, &k.Ps[i].OnOff)
 	}
-	if classes != k.Split {
-		t.Errorf("all: %+v, classes: %+v", k.Split, classes)
+	if classes != k.OnOff {
+		t.Errorf("all: %+v, classes: %+v", k.OnOff, classes)
 	}
 	var ran int64
 	for i := range res.Procs.Ps {
@@ -150,8 +150,8 @@ func TestKernelWindows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sum kernel.Split
-	var off kernel.Off
+	var sum kernel.OnOff
+	var off kernel.OffBy
 	const step = 170_000_000
 	for from := int64(0); from < whole.Trace.DurationNs; from += step {
 		res, err := withKernel(t, "stopped", "stopped", analyze.Options{Focus: focus.Focus{From: from, To: from + step}})
@@ -166,8 +166,8 @@ func TestKernelWindows(t *testing.T) {
 		off.StoppedNs += k.Off.StoppedNs
 		off.OthersNs += k.Off.OthersNs
 	}
-	if w := whole.Kernel; sum != w.Split || off.StoppedNs != w.Off.StoppedNs || off.OthersNs != w.Off.OthersNs {
-		t.Errorf("the windows: %+v %+v\nthe whole: %+v %+v", sum, off, w.Split, w.Off)
+	if w := whole.Kernel; sum != w.OnOff || off.StoppedNs != w.Off.StoppedNs || off.OthersNs != w.Off.OthersNs {
+		t.Errorf("the windows: %+v %+v\nthe whole: %+v %+v", sum, off, w.OnOff, w.Off)
 	}
 }
 

@@ -10,7 +10,7 @@ const maxHeld = 1 << 17
 
 // machine follows the records of the kernel's scheduler, if there are any.
 type machine struct {
-	*kernel.Machine
+	*kernel.Accumulator
 	held    []events.Event // the first ones of the trace
 	started bool
 }
@@ -24,7 +24,7 @@ func (a *analysis) newMachine() *machine {
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
 	}
-	return &machine{Machine: kernel.NewMachine(a.Kernel, o)}
+	return &machine{Accumulator: kernel.NewAccumulator(a.Kernel, o)}
 }
 
 // take hands events to the reconstruction, the first ones once the clocks of the trace and

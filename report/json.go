@@ -49,6 +49,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Doubts: orEmpty(r.Doubts), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
 		Focus:      r.Focus,
+		Kernel:     r.Kernel,
 		Reference:  doc.Split,
 	}
 	if !r.Trace.Reduced { // an old trace does not show these

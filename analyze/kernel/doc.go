@@ -7,7 +7,7 @@
 //   - [Reader] reads such text, line by line, and gives the records in the order of time.
 //   - [Clock] finds out by which shift the times of both sides agree: the thread of an
 //     event must have been on a CPU.
-//   - [Machine] goes through the records in step with the decisions, and splits the running
+//   - [Accumulator] goes through the records in step with the decisions, and splits the running
 //     time of each goroutine into that on a CPU and that off it, exactly.
 //
 // Of the records only a window of some thousand is held at a time, and while the clocks

@@ -12,9 +12,9 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Result is what the kernel's records tell about the time for which goroutines ran. Times
+// Machine is what the kernel's records tell about the time for which goroutines ran. Times
 // are in ns of the trace.
-type Result struct {
+type Machine struct {
 	ShiftNs      int64   `json:"shift_ns"`      // time of the records less that of the trace; 0 if both are of one clock
 	ErrorNs      int64   `json:"error_ns"`      // by how much shift_ns may be wrong
 	ResolutionNs int64   `json:"resolution_ns"` // of the times of the records: 1000 for ftrace, 1 for perf script --ns
@@ -24,36 +24,36 @@ type Result struct {
 	Records      int64   `json:"records"`       // that were read
 	Lost         int64   `json:"lost"`          // places where records are missing
 	// Of the goroutines that are measured: RunningNs is OnCPUNs and OffCPUNs, exactly.
-	Split
-	NeededCPUs float64   `json:"needed_cpus"` // RunningNs for each ns that is recorded
-	HadCPUs    float64   `json:"had_cpus"`    // OnCPUNs likewise
-	Off        Off       `json:"off"`         // of all goroutines: why they lacked a CPU
-	Stops      Stops     `json:"stops"`       // of the process, by a signal such as SIGSTOP, or by a debugger
-	CPUs       []CPU     `json:"cpus"`        // by number
-	ByProcess  []Process `json:"by_process"`  // who had the CPUs, whoever kept threads of the program from one first; at most 16 and the others
-	Classes    []Class   `json:"classes"`     // by class, the longest off the CPUs first
-	Ps         []P       `json:"ps"`          // by P, goroutines of the program
+	OnOff
+	NeededCPUs float64      `json:"needed_cpus"` // RunningNs for each ns that is recorded
+	HadCPUs    float64      `json:"had_cpus"`    // OnCPUNs likewise
+	Off        OffBy        `json:"off"`         // of all goroutines: why they lacked a CPU
+	Stops      Stops        `json:"stops"`       // of the process, by a signal such as SIGSTOP, or by a debugger
+	CPUs       []CPUUse     `json:"cpus"`        // by number
+	ByProcess  []ProcessUse `json:"by_process"`  // who had the CPUs, whoever kept threads of the program from one first; at most 16 and the others
+	Classes    []ClassOnOff `json:"classes"`     // by class, the longest off the CPUs first
+	Ps         []POnOff     `json:"ps"`          // by P, goroutines of the program
 	// Cgroup is what the file that --cgroup-stat names says; absent without it.
 	Cgroup *CgroupStat `json:"cgroup,omitempty"`
 }
 
-// Split is running time by whether the thread was on a CPU.
-type Split struct {
+// OnOff is running time by whether the thread was on a CPU.
+type OnOff struct {
 	RunningNs int64 `json:"running_ns"` // as the trace has it
 	OnCPUNs   int64 `json:"on_cpu_ns"`  // on a CPU
 	OffCPUNs  int64 `json:"off_cpu_ns"` // on none
 	UnknownNs int64 `json:"unknown_ns"` // of on_cpu_ns, what the records do not tell: they begin later, end earlier, or are lost
 }
 
-func split(running int64, p part) Split {
-	return Split{RunningNs: running, OnCPUNs: running - p.off, OffCPUNs: p.off, UnknownNs: p.unknown}
+func split(running int64, p part) OnOff {
+	return OnOff{RunningNs: running, OnCPUNs: running - p.off, OffCPUNs: p.off, UnknownNs: p.unknown}
 }
 
 // OffShare is the share of the running time on no CPU.
-func (s *Split) OffShare() float64 { return float64(s.OffCPUNs) / float64(max(1, s.RunningNs)) }
+func (s *OnOff) OffShare() float64 { return float64(s.OffCPUNs) / float64(max(1, s.RunningNs)) }
 
-// Off is time off the CPUs by its cause.
-type Off struct {
+// OffBy is time off the CPUs by its cause.
+type OffBy struct {
 	OthersNs    int64 `json:"others_ns"`    // the thread was ready to run, and its CPU ran another program
 	OwnNs       int64 `json:"own_ns"`       // its CPU ran another thread of the program that runs goroutines
 	IdleNs      int64 `json:"idle_ns"`      // its CPU was idle
@@ -84,8 +84,8 @@ func (s *Stops) over(at, ns int64) {
 	}
 }
 
-// CPU is who had a CPU.
-type CPU struct {
+// CPUUse is who had a CPU.
+type CPUUse struct {
 	CPU       int32 `json:"cpu"`        // its number
 	ProgramNs int64 `json:"program_ns"` // threads of the program that run goroutines
 	OthersNs  int64 `json:"others_ns"`  // all others
@@ -94,8 +94,8 @@ type CPU struct {
 	Seen      bool  `json:"-"`
 }
 
-// Process is the threads of one name.
-type Process struct {
+// ProcessUse is the threads of one name.
+type ProcessUse struct {
 	Name      string `json:"name"`              // as the kernel has it: the first 15 bytes of a program's
 	Program   bool   `json:"program,omitempty"` // it is the program of the trace
 	Threads   int64  `json:"threads"`           // how many were on a CPU
@@ -103,24 +103,24 @@ type Process struct {
 	InsteadNs int64  `json:"instead_ns"`        // of it, while a thread with a goroutine waited for that CPU, summed over such threads
 }
 
-// Class is the split of a class.
-type Class struct {
+// ClassOnOff is the split of a class.
+type ClassOnOff struct {
 	ID      int32  `json:"-"`       // its handle, or breakdown.ClassOthers
 	Name    string `json:"name"`    // start function of the class
 	Creator string `json:"creator"` // function that executed the go statement
-	Split
+	OnOff
 }
 
-// P is the split of a P.
-type P struct {
+// POnOff is the split of a P.
+type POnOff struct {
 	P int32 `json:"p"` // its number
-	Split
+	OnOff
 }
 
 // maxProcesses is how many a result names.
 const maxProcesses = 16
 
-// Facts are what [Machine.Finish] is told.
+// Facts are what [Accumulator.Finish] is told.
 type Facts struct {
 	EndNs      int64 // time of the last event
 	RecordedNs int64 // of the window
@@ -132,8 +132,8 @@ type Facts struct {
 }
 
 // Finish ends all at the end of the trace, and returns the result. The error says that the
-// records do not belong to the trace. The Machine cannot be used afterwards.
-func (m *Machine) Finish(f Facts) (*Result, error) {
+// records do not belong to the trace. The Accumulator cannot be used afterwards.
+func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	m.now = max(m.now, f.EndNs)
 	if err := m.advance(m.now); err != nil {
 		return nil, err
@@ -158,16 +158,16 @@ func (m *Machine) Finish(f Facts) (*Result, error) {
 	if m.still > 0 {
 		m.stops.over(m.last, m.counted(m.stops.since, m.last))
 	}
-	out := &Result{
+	out := &Machine{
 		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share,
 		FromNs: m.first, ToNs: m.last, Records: m.r.records, Lost: m.lost, Off: m.off, Stops: m.stops,
-		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []P{},
+		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []POnOff{},
 	}
 	var off part
 	for i := range m.class {
 		off.add(m.class[i].part)
 	}
-	out.Split = split(f.Breakdown.Program.RunningNs+f.Breakdown.Runtime.RunningNs, off)
+	out.OnOff = split(f.Breakdown.Program.RunningNs+f.Breakdown.Runtime.RunningNs, off)
 	if f.RecordedNs > 0 {
 		out.NeededCPUs = float64(out.RunningNs) / float64(f.RecordedNs)
 		out.HadCPUs = float64(out.OnCPUNs) / float64(f.RecordedNs)
@@ -178,13 +178,13 @@ func (m *Machine) Finish(f Facts) (*Result, error) {
 		if int(p.P) < len(m.ps) {
 			of = m.ps[p.P]
 		}
-		out.Ps = append(out.Ps, P{P: p.P, Split: split(p.RunningNs, of)})
+		out.Ps = append(out.Ps, POnOff{P: p.P, OnOff: split(p.RunningNs, of)})
 	}
 	return out, nil
 }
 
 // until is up to when the records tell who is on the CPUs.
-func (m *Machine) until() int64 {
+func (m *Accumulator) until() int64 {
 	if m.ended {
 		return m.last
 	}
@@ -192,22 +192,22 @@ func (m *Machine) until() int64 {
 }
 
 // finishCPUs ends the account of the CPUs with the last record.
-func (m *Machine) finishCPUs() []CPU {
-	out := []CPU{}
+func (m *Accumulator) finishCPUs() []CPUUse {
+	out := []CPUUse{}
 	for i := range m.cpus {
 		c := &m.cpus[i]
 		if c.known {
 			m.occupied(c, m.until())
 		}
 		if c.Seen {
-			out = append(out, c.CPU)
+			out = append(out, c.CPUUse)
 		}
 	}
 	return out
 }
 
 // classes returns the split of the classes that ran.
-func (m *Machine) classes(b *breakdown.Result) []Class {
+func (m *Accumulator) classes(b *breakdown.Result) []ClassOnOff {
 	of := map[int32]part{}
 	for i := range m.class {
 		id := breakdown.ClassOthers
@@ -216,21 +216,21 @@ func (m *Machine) classes(b *breakdown.Result) []Class {
 		}
 		of[id] = m.class[i].part
 	}
-	out := []Class{}
+	out := []ClassOnOff{}
 	for i := range b.Classes {
 		c := &b.Classes[i]
 		if c.RunningNs > 0 {
-			out = append(out, Class{c.ID, c.Name, c.Creator, split(c.RunningNs, of[c.ID])})
+			out = append(out, ClassOnOff{c.ID, c.Name, c.Creator, split(c.RunningNs, of[c.ID])})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y Class) int { return cmp.Compare(y.OffCPUNs, x.OffCPUNs) })
+	slices.SortStableFunc(out, func(x, y ClassOnOff) int { return cmp.Compare(y.OffCPUNs, x.OffCPUNs) })
 	return out
 }
 
 // processes returns who had the CPUs.
-func (m *Machine) processes(called func(string) string) []Process {
+func (m *Accumulator) processes(called func(string) string) []ProcessUse {
 	own := m.program()
-	byName := map[string]*Process{}
+	byName := map[string]*ProcessUse{}
 	for _, k := range m.tasks {
 		if k.cpuNs == 0 && k.insteadNs == 0 {
 			continue
@@ -241,7 +241,7 @@ func (m *Machine) processes(called func(string) string) []Process {
 		}
 		p := byName[key]
 		if p == nil {
-			p = &Process{Name: name, Program: key == ""}
+			p = &ProcessUse{Name: name, Program: key == ""}
 			byName[key] = p
 		}
 		if p.Program {
@@ -251,14 +251,14 @@ func (m *Machine) processes(called func(string) string) []Process {
 		p.CPUNs += k.cpuNs
 		p.InsteadNs += k.insteadNs
 	}
-	out := []Process{}
+	out := []ProcessUse{}
 	for _, p := range byName {
 		out = append(out, *p)
 	}
-	slices.SortFunc(out, func(x, y Process) int {
+	slices.SortFunc(out, func(x, y ProcessUse) int {
 		return cmp.Or(cmp.Compare(y.InsteadNs, x.InsteadNs), cmp.Compare(y.CPUNs, x.CPUNs), strings.Compare(x.Name, y.Name))
 	})
-	others := Process{Name: otherComm, CPUNs: m.rest.cpuNs, InsteadNs: m.rest.insteadNs}
+	others := ProcessUse{Name: otherComm, CPUNs: m.rest.cpuNs, InsteadNs: m.rest.insteadNs}
 	for len(out) > maxProcesses {
 		p := &out[len(out)-1]
 		if p.Program { // it stays
@@ -282,7 +282,7 @@ func (m *Machine) processes(called func(string) string) []Process {
 
 // program returns whether a thread is one of the program: it ran goroutines, or is of the
 // same process as one that did.
-func (m *Machine) program() func(*task) bool {
+func (m *Accumulator) program() func(*task) bool {
 	groups := map[int32]bool{}
 	for _, k := range m.tasks {
 		if k.ours && k.group != 0 {

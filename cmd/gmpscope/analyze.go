@@ -44,6 +44,7 @@ Interrupted while it reads, it prints what it knows of the trace so far, marked
 as incomplete, and fails. A second interrupt ends it at once.`,
 		Example: `  gmpscope analyze trace.out
   gmpscope analyze trace.out --from 1.2s --to 1.5s --class '*readLoop'
+  gmpscope analyze trace.out --kernel sched.txt.zst
   gmpscope analyze trace.out --format json | jq '.waits.p99_ns'
   for t in old*.out; do gmpscope analyze $t --format bench >>old.txt; done
   gmpscope analyze trace.out --format openmetrics >trace.prom
@@ -56,6 +57,9 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			}
 			if timeline && format.value != "json" {
 				return usagef("--timeline needs --format json")
+			}
+			if err := a.readsKernel(&r, args[0]); err != nil {
+				return err
 			}
 			if _, err := a.configure(ctx, r); err != nil {
 				return err
@@ -90,6 +94,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	r.flags(cmd.Flags())
 	r.pathFlag(cmd.Flags())
 	r.cpusFlag(cmd.Flags())
+	r.kernelFlags(cmd)
 	r.focusing.flags(cmd.Flags())
 	completeClasses(cmd)
 	r.configFlag(cmd)

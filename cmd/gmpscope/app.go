@@ -54,6 +54,8 @@ type reading struct {
 	config    string
 	goVersion string
 	cpus      cpuCount
+	kernel    string
+	cgroup    string
 	focusing  focusing
 	focus     focus.Focus     // of focusing, after check
 	rules     reference.Rules // of goVersion, after check
@@ -157,6 +159,11 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		}
 		opts.Anonymize = a.names
 	}
+	done, err := a.kernel(ctx, &r, &opts)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if o != nil {
 		o(src.Header(), &opts)
 	}

@@ -60,6 +60,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	f.reading.flags(cmd.Flags())
 	f.pathFlag(cmd.Flags())
 	f.cpusFlag(cmd.Flags())
+	f.kernelFlags(cmd)
 	f.focusing.flags(cmd.Flags())
 	completeClasses(cmd)
 	f.configFlag(cmd)
@@ -89,6 +90,9 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 		target = reportName(trace)
 	}
 	if err := a.reads("the trace", trace); err != nil {
+		return err
+	}
+	if err := a.readsKernel(&f.reading, trace); err != nil {
 		return err
 	}
 	if _, err := a.configure(ctx, f.reading); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -50,6 +51,8 @@ type Analysis struct {
 	// Focus is which part of the trace it is about; only with --from, --to, --class,
 	// --goroutine or --task.
 	Focus *analyze.Focused `json:"focus,omitempty"`
+	// Kernel is what the kernel's records tell: who had the CPUs; only with --kernel.
+	Kernel *kernel.Machine `json:"kernel,omitempty"`
 	// Reference is waiting held against the reference scheduler; only with
 	// --reference, and not for a trace of Go 1.21 or before.
 	Reference *replay.Split `json:"reference,omitempty"`

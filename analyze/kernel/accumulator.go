@@ -19,7 +19,7 @@ const (
 	beforeStart = 1_000_000_000 // records that are so much older than the trace are not compared
 )
 
-// Options of a [Machine]. The zero value means all of the trace.
+// Options of an [Accumulator]. The zero value means all of the trace.
 type Options struct {
 	// From and To bound the window of what is counted, ns; To of 0 is the end of the trace.
 	From, To int64
@@ -27,11 +27,11 @@ type Options struct {
 	Only func(g int64, class int32) bool
 }
 
-// Machine goes through the records of the kernel's scheduler in step with the decisions
+// Accumulator goes through the records of the kernel's scheduler in step with the decisions
 // of a trace, and splits the time for which goroutines ran into that on a CPU and that off
-// it. [Machine.Sample] is called first, then Start, then Add with each block. It is not
+// it. [Accumulator.Sample] is called first, then Start, then Add with each block. It is not
 // safe for concurrent use.
-type Machine struct {
+type Accumulator struct {
 	opt Options
 	r   *Reader
 
@@ -59,7 +59,7 @@ type Machine struct {
 	slots int32
 	class []account // by the ledger's index of the class
 	ps    []part    // by P: of goroutines of the program
-	off   Off
+	off   OffBy
 	stops Stops
 	still int // threads of the program that are stopped
 
@@ -90,7 +90,7 @@ type cpu struct {
 	tid       int32
 	since     int64
 	displaced []*task // runnable, run a goroutine, and were on it last
-	CPU
+	CPUUse
 }
 
 // task is a thread of the machine.
@@ -123,16 +123,16 @@ const (
 	isOff
 )
 
-// NewMachine returns a Machine for the records that r gives.
-func NewMachine(r *Reader, o Options) *Machine {
+// NewAccumulator returns an Accumulator for the records that r gives.
+func NewAccumulator(r *Reader, o Options) *Accumulator {
 	if o.To <= 0 {
 		o.To = math.MaxInt64
 	}
-	return &Machine{opt: o, r: r, every: 1, known: map[int32]bool{}, tasks: map[int32]*task{}}
+	return &Accumulator{opt: o, r: r, every: 1, known: map[int32]bool{}, tasks: map[int32]*task{}}
 }
 
 // Sample takes what a thread did at a raw trace time, ns.
-func (m *Machine) Sample(at, thread int64) {
+func (m *Accumulator) Sample(at, thread int64) {
 	if thread <= 0 || thread >= maxTID {
 		return
 	}
@@ -153,7 +153,7 @@ func (m *Machine) Sample(at, thread int64) {
 
 // Start compares the clocks. start is the raw trace time of the trace's first event, ns. The
 // error says why the records cannot be used.
-func (m *Machine) Start(start int64) error {
+func (m *Accumulator) Start(start int64) error {
 	m.start, m.base = start, start
 	for tid := range m.known {
 		m.task(tid).ours = true
@@ -173,7 +173,7 @@ func (m *Machine) Start(start int64) error {
 
 // readAhead fills the backlog. Of records from long before the trace only the states that
 // they leave count.
-func (m *Machine) readAhead(start int64) error {
+func (m *Accumulator) readAhead(start int64) error {
 	for len(m.backlog) < maxBacklog {
 		r, err := m.r.Next()
 		if errors.Is(err, io.EOF) {
@@ -195,7 +195,7 @@ func (m *Machine) readAhead(start int64) error {
 }
 
 // advance takes the records up to a time of the trace.
-func (m *Machine) advance(to int64) error {
+func (m *Accumulator) advance(to int64) error {
 	for m.more && m.next.Time-m.base <= to {
 		m.apply(&m.next)
 		if len(m.backlog) > 0 {
@@ -214,7 +214,7 @@ func (m *Machine) advance(to int64) error {
 }
 
 // task returns the record of a thread.
-func (m *Machine) task(tid int32) *task {
+func (m *Accumulator) task(tid int32) *task {
 	k := m.tasks[tid]
 	if k == nil {
 		if len(m.tasks) >= maxTasks {
@@ -227,7 +227,7 @@ func (m *Machine) task(tid int32) *task {
 }
 
 // apply takes a record.
-func (m *Machine) apply(r *Record) {
+func (m *Accumulator) apply(r *Record) {
 	t := max(r.Time-m.base, m.last)
 	if !m.begun {
 		m.begun, m.first = true, t
@@ -250,14 +250,14 @@ func (m *Machine) apply(r *Record) {
 }
 
 // at returns a CPU.
-func (m *Machine) at(id int32) *cpu {
+func (m *Accumulator) at(id int32) *cpu {
 	for int(id) >= len(m.cpus) {
-		m.cpus = append(m.cpus, cpu{CPU: CPU{CPU: int32(len(m.cpus))}})
+		m.cpus = append(m.cpus, cpu{CPUUse: CPUUse{CPU: int32(len(m.cpus))}})
 	}
 	return &m.cpus[id]
 }
 
-func (m *Machine) switched(r *Record, t int64) {
+func (m *Accumulator) switched(r *Record, t int64) {
 	c := m.at(r.CPU)
 	if !c.known { // since the records begin, or since some were lost
 		c.known, c.tid = true, r.TID
@@ -293,12 +293,12 @@ func (m *Machine) switched(r *Record, t int64) {
 }
 
 // counted is how much of an interval is in the window, ns.
-func (m *Machine) counted(from, to int64) int64 {
+func (m *Accumulator) counted(from, to int64) int64 {
 	return max(0, min(to, m.opt.To)-max(from, m.opt.From))
 }
 
 // occupied adds up to t to who is on a CPU.
-func (m *Machine) occupied(c *cpu, t int64) {
+func (m *Accumulator) occupied(c *cpu, t int64) {
 	ns := m.counted(c.since, t)
 	if c.tid == 0 {
 		c.IdleNs += ns
@@ -314,7 +314,7 @@ func (m *Machine) occupied(c *cpu, t int64) {
 }
 
 // left is for a thread that leaves its CPU.
-func (m *Machine) left(k *task, r *Record, t int64) {
+func (m *Accumulator) left(k *task, r *Record, t int64) {
 	if k == &m.rest {
 		return
 	}
@@ -326,7 +326,7 @@ func (m *Machine) left(k *task, r *Record, t int64) {
 }
 
 // came is for a thread that comes onto a CPU.
-func (m *Machine) came(k *task, on int32, t int64) {
+func (m *Accumulator) came(k *task, on int32, t int64) {
 	if k == &m.rest {
 		return
 	}
@@ -343,7 +343,7 @@ func (m *Machine) came(k *task, on int32, t int64) {
 
 // seenOn is for a thread that is on a CPU at t, as what it does there shows. If it is held
 // to be off, the record of a switch is missing: ftrace leaves some out, without a mark.
-func (m *Machine) seenOn(k *task, on int32, t int64) {
+func (m *Accumulator) seenOn(k *task, on int32, t int64) {
 	if k == &m.rest || k.on != isOff {
 		return
 	}
@@ -377,7 +377,7 @@ func (m *Machine) seenOn(k *task, on int32, t int64) {
 }
 
 // wasOff books up to t that a thread was off the CPUs, as a record says there.
-func (m *Machine) wasOff(k *task, t int64) {
+func (m *Accumulator) wasOff(k *task, t int64) {
 	switch {
 	case k.on == isOff:
 		m.bookOff(k, t)
@@ -389,7 +389,7 @@ func (m *Machine) wasOff(k *task, t int64) {
 }
 
 // woken is for a thread that is to run, and has no CPU yet.
-func (m *Machine) woken(r *Record, t int64) {
+func (m *Accumulator) woken(r *Record, t int64) {
 	k := m.task(r.TID)
 	if k == &m.rest || k.on == isOn {
 		return // one that wakes itself before it sleeps
@@ -402,17 +402,17 @@ func (m *Machine) woken(r *Record, t int64) {
 	m.replace(k)
 	k.on, k.how, k.woken, k.at, k.booked = isOff, 'R', true, t, t
 	if r.CPU != NoCPU {
-		k.cpu = m.at(r.CPU).CPU.CPU
+		k.cpu = m.at(r.CPU).CPU
 	}
 	m.displace(k)
 }
 
 // lose is for records of a CPU that are missing up to t.
-func (m *Machine) lose(c *cpu, t int64) {
+func (m *Accumulator) lose(c *cpu, t int64) {
 	m.lost++
 	if c.known {
 		c.UnknownNs += m.counted(c.since, t)
-		if k := m.tasks[c.tid]; k != nil && k.on == isOn && k.cpu == c.CPU.CPU {
+		if k := m.tasks[c.tid]; k != nil && k.on == isOn && k.cpu == c.CPU {
 			if k.runs {
 				k.run.unknown += m.counted(max(k.at, k.from), t)
 			}
@@ -428,7 +428,7 @@ func (m *Machine) lose(c *cpu, t int64) {
 }
 
 // displace notes on its last CPU that a thread with a goroutine waits for a CPU.
-func (m *Machine) displace(k *task) {
+func (m *Accumulator) displace(k *task) {
 	if k.runs && k.on == isOff && k.how == 'R' && k.cpu >= 0 {
 		c := m.at(k.cpu)
 		c.displaced = append(c.displaced, k)
@@ -436,7 +436,7 @@ func (m *Machine) displace(k *task) {
 }
 
 // replace takes that back.
-func (m *Machine) replace(k *task) {
+func (m *Accumulator) replace(k *task) {
 	if k.on != isOff || k.how != 'R' || k.cpu < 0 {
 		return
 	}
@@ -453,7 +453,7 @@ func (m *Machine) replace(k *task) {
 func stopped(state byte) bool { return state == 'T' || state == 't' }
 
 // stop and resume follow the threads of the program that are stopped by a signal.
-func (m *Machine) stop(k *task, t int64) {
+func (m *Accumulator) stop(k *task, t int64) {
 	if !k.ours {
 		return
 	}
@@ -462,7 +462,7 @@ func (m *Machine) stop(k *task, t int64) {
 	}
 }
 
-func (m *Machine) resume(k *task, t int64) {
+func (m *Accumulator) resume(k *task, t int64) {
 	if !k.ours || m.still == 0 {
 		return
 	}
@@ -472,7 +472,7 @@ func (m *Machine) resume(k *task, t int64) {
 }
 
 // bookOff adds up to t to what a thread that is off the CPUs has lacked.
-func (m *Machine) bookOff(k *task, t int64) {
+func (m *Accumulator) bookOff(k *task, t int64) {
 	from := max(k.booked, k.from)
 	k.booked = max(k.booked, t)
 	if !k.runs {
@@ -493,7 +493,7 @@ func (m *Machine) bookOff(k *task, t int64) {
 }
 
 // instead books that a thread of the program waited for a CPU while that ran another.
-func (m *Machine) instead(tid int32, ns int64) {
+func (m *Accumulator) instead(tid int32, ns int64) {
 	if tid == 0 {
 		m.off.IdleNs += ns
 		if ns >= longIdleNs {
@@ -512,7 +512,7 @@ func (m *Machine) instead(tid int32, ns int64) {
 
 // Add takes the next block of decisions, and notes in it the run intervals that lacked a
 // CPU. The error is one of reading the records.
-func (m *Machine) Add(b *ledger.Block) error {
+func (m *Accumulator) Add(b *ledger.Block) error {
 	m.runs.Grow(b.Slots)
 	m.sums.Grow(b.Slots)
 	m.handles, m.slots = b.Classes, max(m.slots, b.Slots)
@@ -547,7 +547,7 @@ func (m *Machine) Add(b *ledger.Block) error {
 }
 
 // begin begins a run interval.
-func (m *Machine) begin(d *reference.Decision, n *ledger.Note) {
+func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
 	if n.G == 0 || d.M <= 0 || d.M >= maxTID {
 		return
 	}
@@ -572,7 +572,7 @@ func (m *Machine) begin(d *reference.Decision, n *ledger.Note) {
 }
 
 // look notes whether a thread that does something is on a CPU.
-func (m *Machine) look(k *task) {
+func (m *Accumulator) look(k *task) {
 	if !m.covered(m.now) || k.on == unknown {
 		return
 	}
@@ -589,10 +589,12 @@ func (m *Machine) look(k *task) {
 }
 
 // covered reports whether there are records of a time.
-func (m *Machine) covered(t int64) bool { return m.begun && t >= m.first && !(m.ended && t > m.last) }
+func (m *Accumulator) covered(t int64) bool {
+	return m.begun && t >= m.first && !(m.ended && t > m.last)
+}
 
 // end ends the run interval of the decision's goroutine, if there is one.
-func (m *Machine) end(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
+func (m *Accumulator) end(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
 	if n.G == 0 {
 		return
 	}
@@ -611,7 +613,7 @@ func (m *Machine) end(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
 }
 
 // over ends what a thread runs.
-func (m *Machine) over(k *task) {
+func (m *Accumulator) over(k *task) {
 	if k.on == isOff {
 		m.bookOff(k, m.now)
 		m.replace(k)
@@ -630,7 +632,7 @@ func (m *Machine) over(k *task) {
 }
 
 // uncovered is how much of an interval there are no records of, ns.
-func (m *Machine) uncovered(from, to int64) int64 {
+func (m *Accumulator) uncovered(from, to int64) int64 {
 	if !m.begun {
 		return m.counted(from, to)
 	}
@@ -642,7 +644,7 @@ func (m *Machine) uncovered(from, to int64) int64 {
 }
 
 // fold adds goroutine g, which is over, to its class.
-func (m *Machine) fold(g int64, slot, of int32, f reference.Flags) {
+func (m *Accumulator) fold(g int64, slot, of int32, f reference.Flags) {
 	if slot == 0 {
 		return
 	}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/internal/term"
+)
+
+const (
+	theRecords = "the kernel's records"
+	theCgroup  = "the control group's cpu.stat"
+)
+
+// kernelFlags adds the flags of commands that can tell who had the CPUs.
+func (r *reading) kernelFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.kernel, "kernel", "", "the text of ftrace or perf script from the time of the trace is in `FILE` (- is standard input): says who had the CPUs; docs/kernel.md has how to record it")
+	f.StringVar(&r.cgroup, "cgroup-stat", "", "the cpu.stat of the process's control group is in `FILE`: says whether a CPU quota held it up; needs --kernel")
+}
+
+// readsKernel declares the inputs that the flags of kernelFlags name.
+func (a *app) readsKernel(r *reading, trace string) error {
+	switch {
+	case r.kernel == "" && r.cgroup == "":
+		return nil
+	case r.kernel == "":
+		return usagef("--cgroup-stat needs --kernel")
+	case r.kernel == "-" && trace == "-":
+		return usagef("the trace and --kernel cannot both be standard input: save one of them to a file")
+	case r.kernel == "-" && term.Is(a.stdin):
+		return usagef("standard input is a terminal: pipe the kernel's records into it, or name a file")
+	}
+	if err := a.reads(theRecords, r.kernel); err != nil {
+		return err
+	}
+	if r.cgroup == "" {
+		return nil
+	}
+	return a.reads(theCgroup, r.cgroup)
+}
+
+// kernel opens what the flags of kernelFlags name, for an analysis; done closes it.
+func (a *app) kernel(ctx context.Context, r *reading, o *analyze.Options) (done func(), err error) {
+	if r.kernel == "" {
+		return func() {}, nil
+	}
+	if o.CgroupStat, err = readCgroup(ctx, r.cgroup); err != nil {
+		return nil, err
+	}
+	in, name, closed := a.stdin, "standard input", func() {}
+	if r.kernel != "-" {
+		f, err := files.Open(ctx, r.kernel)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", theRecords, err)
+		}
+		in, name, closed = f, r.kernel, func() { f.Close() }
+	}
+	if o.Kernel, err = kernel.New(in, name); err != nil {
+		closed()
+		return nil, err
+	}
+	return func() { o.Kernel.Close(); closed() }, nil
+}
+
+// readCgroup reads the file that --cgroup-stat names, if any.
+func readCgroup(ctx context.Context, name string) (*kernel.CgroupStat, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := files.Open(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", theCgroup, err)
+	}
+	defer f.Close()
+	s, err := kernel.ReadCgroupStat(f)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return s, nil
+}
