@@ -47,6 +47,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.waiting(doc.Result)
 	t.stories(doc.Result)
 	t.processors(doc.Result)
+	t.machine(doc.Result)
 	t.movements(doc.Result)
 	t.classes(doc.Result)
 	t.wakers(doc.Result)

@@ -70,6 +70,7 @@ type view struct {
 	Classes     *classesView
 	Lives       *livesView
 	Requests    *requestsView
+	Machine     *machineView
 	Stacks      *stacksView
 	Fair        *fairView
 	Split       *splitView
@@ -187,13 +188,14 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Lives = newLives(r, names)
 	v.Stacks = newStacks(r, names)
 	v.Requests = newRequests(r, names)
+	v.Machine = newMachine(r, names)
 	v.Fair = newFair(r, names)
 	v.Split = newSplit(doc.Split, names)
 	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}
 	for _, section := range []struct {
 		there bool
 		item  navItem
-	}{{v.Lives != nil, navItem{"lives", "Lives", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}, {v.Requests != nil, navItem{"requests", "Requests", ""}}} {
+	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.Lives != nil, navItem{"lives", "Lives", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}, {v.Requests != nil, navItem{"requests", "Requests", ""}}} {
 		if section.there {
 			v.Nav = append(v.Nav, section.item)
 		}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// Bounds on the text about the machine.
+const (
+	textProcesses    = 8
+	textOffClasses   = 8
+	textCPUs         = 32
+	maxProcessLetter = 40 // letters of the name of a process
+)
+
+// machine shows what the kernel's records tell, if there are any.
+func (t *text) machine(r *analyze.Result) {
+	k := r.Kernel
+	if k == nil {
+		return
+	}
+	t.head("The machine")
+	for _, s := range MachineLead(k) {
+		t.para(2, s)
+	}
+	tb := newTable("who had the CPUs", "threads", "on a CPU", "while the program waited for that CPU")
+	for i, p := range k.ByProcess {
+		if i < textProcesses || p.Program {
+			tb.add(ProcessName(&p), quantity.Count(p.Threads), quantity.Duration(p.CPUNs), quantity.Duration(p.InsteadNs))
+		}
+	}
+	t.line("")
+	t.table(2, tb)
+	t.line("")
+	tb = newTable("CPU", "program", "others", "idle", "not known")
+	for _, c := range k.CPUs[:min(len(k.CPUs), textCPUs)] {
+		whole := c.ProgramNs + c.OthersNs + c.IdleNs + c.UnknownNs
+		part := func(ns int64) string { return quantity.Part(ns, whole) }
+		tb.add(quantity.Count(int64(c.CPU)), part(c.ProgramNs), part(c.OthersNs), part(c.IdleNs), part(c.UnknownNs))
+	}
+	t.table(2, tb)
+	if n := len(k.CPUs) - textCPUs; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more CPU", "more CPUs")))
+	}
+	if k.OffCPUNs == 0 {
+		return
+	}
+	tb = newTable("start function", "ran by the trace", "on a CPU", "off it", "share off it")
+	for _, c := range k.Classes[:min(len(k.Classes), textOffClasses)] {
+		if WorthOff(k, &c) {
+			tb.add(words.Cut(t.names.Class(c.Name), 40), quantity.Duration(c.RunningNs), quantity.Duration(c.OnCPUNs), quantity.Duration(c.OffCPUNs), quantity.Percent(c.OffShare()))
+		}
+	}
+	t.line("")
+	t.table(2, tb)
+}
+
+// WorthOff reports whether a class lacked CPUs for a thousandth of what all did, or more.
+func WorthOff(k *kernel.Machine, c *kernel.ClassOnOff) bool {
+	return c.OffCPUNs > 0 && 1000*c.OffCPUNs >= k.OffCPUNs
+}
+
+// ProcessName is what a process is called, safe to show.
+func ProcessName(p *kernel.ProcessUse) string {
+	name := words.Cut(words.Visible(p.Name), maxProcessLetter)
+	if p.Program {
+		name += " (this program)"
+	}
+	return name
+}
+
+// MachineLead says in sentences what the kernel's records tell.
+func MachineLead(k *kernel.Machine) []string {
+	out := []string{fmt.Sprintf("By the kernel's records, goroutines had a CPU for %s of the %s for which they ran by the trace, %s of %s; for %s (%s) their thread had none.",
+		quantity.Duration(k.OnCPUNs), quantity.Duration(k.RunningNs), quantity.Number(k.HadCPUs), quantity.Amount(k.NeededCPUs, "CPU", "CPUs"), quantity.Duration(k.OffCPUNs), quantity.Percent(k.OffShare()))}
+	if s := offCauses(&k.Off); s != "" {
+		out = append(out, s)
+	}
+	if s := &k.Stops; s.Count > 0 {
+		out = append(out, fmt.Sprintf("The process was stopped by a signal or a debugger %s, for %s in all, %s at the longest.",
+			times(s.Count), quantity.Duration(s.TotalNs), quantity.Duration(s.LongestNs)))
+	}
+	if c := k.Cgroup; c != nil {
+		out = append(out, fmt.Sprintf("The cpu.stat of its control group says that %s of %s of its CPU quota were used up, and that threads were held up for %s, summed over CPUs, since the group was made.",
+			quantity.Count(c.Throttled), quantity.Plural(c.Periods, "period", "periods"), quantity.Duration(c.ThrottledNs)))
+	}
+	return append(out, clockInWords(k))
+}
+
+// times is a number of times in words.
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return quantity.Count(n) + " times"
+}
+
+// offCauses says what kept threads off the CPUs.
+func offCauses(o *kernel.OffBy) string {
+	type cause struct {
+		ns   int64
+		what string
+	}
+	causes := []cause{
+		{o.OthersNs, "its CPU ran another program"},
+		{o.OwnNs, "its CPU ran another thread of this program"},
+		{o.IdleNs, "its CPU was idle, which a quota does"},
+		{o.StoppedNs, "it was stopped by a signal or a debugger"},
+		{o.BlockedNs, "it slept in the kernel"},
+		{o.UnknownNs, "it is not known who had its CPU"},
+	}
+	whole := int64(0)
+	for _, c := range causes {
+		whole += c.ns
+	}
+	causes = slices.DeleteFunc(causes, func(c cause) bool { return 100*c.ns < whole || c.ns == 0 })
+	slices.SortStableFunc(causes, func(x, y cause) int { return int(min(1, max(-1, y.ns-x.ns))) })
+	var parts []string
+	for _, c := range causes {
+		parts = append(parts, "for "+quantity.Duration(c.ns)+" "+c.what)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Why a thread had none: " + words.List(parts) + "."
+}
+
+// clockInWords says how the clocks of trace and records relate.
+func clockInWords(k *kernel.Machine) string {
+	s := "The clocks of trace and records are the same"
+	if k.ShiftNs != 0 {
+		s = fmt.Sprintf("The clock of the records is shifted by %s against that of the trace", quantity.Duration(max(k.ShiftNs, -k.ShiftNs)))
+	}
+	s += fmt.Sprintf(", give or take %s; threads were on a CPU at %s of their events.", quantity.Duration(k.ErrorNs), quantity.Percent(k.InsideShare))
+	if k.Lost > 0 {
+		s += fmt.Sprintf(" Records are missing in %s.", quantity.Plural(k.Lost, "place", "places"))
+	}
+	if k.UnknownNs > 0 {
+		s += fmt.Sprintf(" Of %s of the running time the records tell nothing; it counts as on a CPU.", quantity.Duration(k.UnknownNs))
+	}
+	return s
+}
