@@ -8,7 +8,7 @@ import "slices"
 //   - it begins with the first that is about the program, and goes on from a finding to
 //     the one that explains it;
 //   - the machine comes before that if it costs half as much, for what else is measured
-//     then contains time in which nothing ran;
+//     then contains time in which nothing ran; in any case if the kernel's records show it;
 //   - but not before what was counted and not measured ([Detector.Counted]): the owner of
 //     the program can mend that.
 func Chief(list []Finding, least Severity) *Finding {
@@ -22,7 +22,7 @@ func Chief(list []Finding, least Severity) *Finding {
 		return nil
 	}
 	worst := serious[0]
-	machine := first(serious, func(x *Finding) bool { return x.Kind == KindMachine && 2*x.CostNs >= worst.CostNs })
+	machine := first(serious, func(x *Finding) bool { return x.Kind == KindMachine && (x.Proven || 2*x.CostNs >= worst.CostNs) })
 	if machine == nil {
 		return explainer(serious, worst)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/fairness"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -48,12 +49,13 @@ type Watcher interface {
 
 // Facts are what else is known when the stream is over.
 type Facts struct {
-	EndNs      int64   // time of the last event
-	GapsNs     int64   // before that, what is not recorded. A [Set] fills it in
-	GOMAXPROCS int     // the largest
-	CPUs       float64 // that the process had, as told; 0: nobody said
-	Bytes      int64   // uncompressed
-	LostBytes  int64   // of them, what could not be read
+	EndNs      int64           // time of the last event
+	GapsNs     int64           // before that, what is not recorded. A [Set] fills it in
+	GOMAXPROCS int             // the largest
+	CPUs       float64         // that the process had, as told; 0: nobody said
+	Bytes      int64           // uncompressed
+	Machine    *kernel.Machine // what the kernel's records tell; nil: there are none
+	LostBytes  int64           // of them, what could not be read
 	Warnings   []string
 	Reduced    bool // v1 trace: queues are not rebuilt
 	Incomplete bool // events are missing, or may be

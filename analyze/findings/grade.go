@@ -115,6 +115,9 @@ func (f *Facts) doubts(list []Finding) []Doubt {
 
 // doubt says what was strained, and what to do about it.
 func (f *Facts) doubt() string {
+	if m := f.Records(); m != nil {
+		return "By the kernel's records goroutines had no CPU for " + quantity.Percent(m.OffShare()) + " of their running time: part of this is the operating system's doing; repeat the recording where they have one."
+	}
 	switch {
 	case f.EnoughCPUs():
 		return strained + "repeat the recording on a quiet machine. More Ps than CPUs is ruled out."

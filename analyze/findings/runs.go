@@ -12,6 +12,7 @@ type proc struct {
 	// The run interval.
 	sysAt int64 // since when it is in a system call; -1: it is not
 	sys   int64
+	off   int64 // on no CPU, so far as the kernel's records have told by now
 	// After it.
 	stopAt int64 // -1: the P has no thread, or something runs
 	waking bool  // got a thread, and ran nothing since
@@ -35,6 +36,7 @@ type Run struct {
 	G         int64
 	From, To  int64
 	SyscallNs int64 // of it, in system calls
+	OffNs     int64 // of the rest, on no CPU, if the kernel's records tell
 	Wait      int64 // before it; -1 if unknown
 	// Load is how many goroutines of the program wanted each usable P, at least
 	// 1: when it became runnable, when it started, or the mean meanwhile,
@@ -59,8 +61,8 @@ type Run struct {
 	IdleWait int64
 }
 
-// Ns is the length, system calls left out.
-func (s *Run) Ns() int64 { return s.To - s.From - s.SyscallNs }
+// Ns is the length, system calls and what is known to be on no CPU left out.
+func (s *Run) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
 // stolen reports whether the goroutine was stolen from another P.
 func (s *Run) stolen() bool {
@@ -83,10 +85,11 @@ type Slice struct {
 	Classes   [4]int32
 	From, To  int64
 	SyscallNs int64
+	OffNs     int64 // as Run
 }
 
-// Ns is the length, system calls left out.
-func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs }
+// Ns is the length, as that of a [Run].
+func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
 func (w *World) start(d *reference.Decision) {
 	w.firstOnP = false
@@ -173,12 +176,12 @@ func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle 
 		return
 	}
 	p.first = first
-	p.g, p.stopAt, p.sysAt, p.sys = g, -1, -1, 0
+	p.g, p.stopAt, p.sysAt, p.sys, p.off = g, -1, -1, 0, 0
 	p.src, p.idle = src, idle
 	w.setWaking(p, false)
 	s := &p.slice
 	if s.Runs == 0 {
-		s.From, s.SyscallNs, s.Created, s.Timers, s.Runs, s.System = w.now, 0, 0, 0, 1, g.System
+		s.From, s.SyscallNs, s.OffNs, s.Created, s.Timers, s.Runs, s.System = w.now, 0, 0, 0, 0, 1, g.System
 		s.N, s.Gs[0], s.Classes[0] = 1, g.ID, g.Class
 		return
 	}
@@ -228,14 +231,15 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	// Field by field: a literal would be made elsewhere and copied.
 	s := &p.run
 	p.last = true
-	s.G, s.From, s.To, s.SyscallNs, s.Wait, s.Load = g.ID, g.StartAt, w.now, p.sys, g.Wait, float64(g.load)
+	s.G, s.From, s.To, s.SyscallNs, s.OffNs, s.Wait, s.Load = g.ID, g.StartAt, w.now, p.sys, p.off, g.Wait, float64(g.load)
 	s.P, s.Class, s.Stack, s.Why, s.System = p.slice.P, g.Class, stack, why, g.System
 	s.Counted, s.Open = !g.System && !g.Self && g.Wait >= 0, open
 	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Runs, p.idle
 	p.g = nil
 	w.addPart(p, s)
 	p.slice.SyscallNs += p.sys
-	p.sys = 0
+	p.slice.OffNs += p.off
+	p.sys, p.off = 0, 0
 	ns := s.Ns()
 	g.RunNs += ns
 	if !s.System {

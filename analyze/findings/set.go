@@ -34,6 +34,9 @@ func (s *Set) Finish(f *Facts) []Finding {
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
 	s.world.finish(f.EndNs)
 	f.Strained = s.world.Strained()
+	if m := f.Records(); m != nil {
+		f.Strained = m.OffShare() >= strainedShare
+	}
 	f.BlockedNs = s.world.blocked
 	f.Span = s.world.span.Finish(f.EndNs, s.world.nodes)
 	if f.Reduced {

@@ -184,25 +184,27 @@ type SlicePart struct {
 	System    bool          // a goroutine of the runtime took part
 	From, To  int64
 	SyscallNs int64
+	OffNs     int64 // as Run
 	// The goroutine that ran longest.
 	Longest      int64 // ns
 	G            int64
 	Class, Stack int32
 }
 
-// Ns is the length, system calls left out.
-func (t *SlicePart) Ns() int64 { return t.To - t.From - t.SyscallNs }
+// Ns is the length, as that of a [Run].
+func (t *SlicePart) Ns() int64 { return t.To - t.From - t.SyscallNs - t.OffNs }
 
 // addPart adds the run interval s to the slice part on P p.
 func (w *World) addPart(p *proc, s *Run) {
 	t, ns := &p.part, s.Ns()
 	if t.Runs == 0 || s.Nth == 1 {
-		t.Runs, t.From, t.SyscallNs, t.System = 1, s.From, s.SyscallNs, s.System
+		t.Runs, t.From, t.SyscallNs, t.OffNs, t.System = 1, s.From, s.SyscallNs, s.OffNs, s.System
 		t.Longest, t.G, t.Class, t.Stack = ns, s.G, s.Class, s.Stack
 		return
 	}
 	t.Runs++
 	t.SyscallNs += s.SyscallNs
+	t.OffNs += s.OffNs
 	t.System = t.System || s.System
 	if ns >= t.Longest {
 		t.Longest, t.G, t.Class, t.Stack = ns, s.G, s.Class, s.Stack
@@ -211,8 +213,8 @@ func (w *World) addPart(p *proc, s *Run) {
 
 func (w *World) endPart(p *proc) {
 	t, last := &p.part, &p.run
-	if t.Runs > 0 && last.To-t.From-t.SyscallNs >= w.longPart {
-		t.To, t.Why, t.Open = last.To, last.Why, last.Open
+	if t.To = last.To; t.Runs > 0 && t.Ns() >= w.longPart {
+		t.Why, t.Open = last.Why, last.Open
 		w.longParts.emit(t)
 	}
 	t.Runs = 0

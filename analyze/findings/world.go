@@ -100,9 +100,14 @@ func (w *World) add(b *ledger.Block) {
 	ds, next, ps := b.Decisions, 0, 0
 	notes := b.Notes[:len(ds)]
 	calls := 0 // end of the last row of brief system calls
+	off := b.OffCPU
 	for i := range ds {
 		if i < next {
 			continue
+		}
+		for len(off) > 0 && off[0].To <= ds[i].Time {
+			w.lacked(&off[0])
+			off = off[1:]
 		}
 		if ds[i].Kind == reference.KindSyscall {
 			calls = max(calls, i+b.Calls(i))
@@ -117,6 +122,13 @@ func (w *World) add(b *ledger.Block) {
 			ps++
 		}
 		w.take(&ds[i])
+	}
+}
+
+// lacked notes for how long a run interval that ends had no CPU.
+func (w *World) lacked(x *ledger.OffCPU) {
+	if p := w.p(x.P); p != nil {
+		p.off += x.Ns
 	}
 }
 

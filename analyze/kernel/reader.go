@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -180,5 +182,12 @@ func (k *Reader) ResolutionNs() int64 {
 	return 1000
 }
 
-// Name returns the name of a thread, as its text has it.
-func (k *Reader) Name(c Comm) string { return k.comms.names[c] }
+// Name returns the name of a thread; in place of what cannot be printed it has U+FFFD.
+func (k *Reader) Name(c Comm) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, k.comms.names[c])
+}

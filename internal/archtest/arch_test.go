@@ -59,7 +59,7 @@ var rules = []rule{
 	{"analyze/breakdown", in("reference", "analyze/ledger", "analyze/ids"), nil},
 	{"analyze/timeline", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits", "analyze/stacks"), nil},
 	{"analyze/span", in("reference"), nil},
-	{"analyze/findings", in("reference", "analyze/ledger", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/funcname", "internal/std", "internal/names", "internal/quantity"), nil},
+	{"analyze/findings", in("reference", "analyze/ledger", "analyze/kernel", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/funcname", "internal/std", "internal/names", "internal/quantity"), nil},
 	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
 	{"analyze", in("reference", "internal/funcname", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
 

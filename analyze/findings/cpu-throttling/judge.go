@@ -22,6 +22,9 @@ type numbers struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if m := f.Records(); m != nil {
+		return w.byKernel(f, m)
+	}
 	b := w.silences.Beat(w.t.PeriodNs)
 	if !b.Keeps(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
 		return nil

@@ -46,6 +46,9 @@ const (
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if m := f.Records(); m != nil {
+		return w.byKernel(f, m)
+	}
 	w.ran = *w.world.Ran()
 	a := &w.all
 	if b := w.silences.Beat(w.quota.PeriodNs); b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) {

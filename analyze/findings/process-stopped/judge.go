@@ -17,6 +17,9 @@ type numbers struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if m := f.Records(); m != nil {
+		return w.byKernel(f, m)
+	}
 	n := numbers{stops: Stops(w.world, w.silences, w.t)}
 	b := w.silences.Beat(w.quota.PeriodNs)
 	if b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(n.stops) >= len(b.Silences) {

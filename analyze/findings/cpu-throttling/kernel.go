@@ -1,0 +1,44 @@
+package cputhrottling
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// byKernel judges by the kernel's records: a thread that is ready to run while its CPU is
+// idle is kept from it, as by a quota. What the control group counted makes it certain, or
+// rules it out.
+func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Finding {
+	cost := m.Off.ThrottledNs
+	if c := m.Cgroup; c != nil && c.Throttled == 0 {
+		return nil
+	}
+	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	x := findings.Finding{
+		ID: ID, Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Inferred, Proven: true, Actors: f.OffVictims(m),
+		Headline: findings.Had(m) + "; a CPU quota took the rest",
+		Title: fmt.Sprintf("%s: for %s its threads were ready to run and their CPU was idle, which nothing but a CPU quota does",
+			findings.Had(m), quantity.Duration(cost)),
+		Evidence: append(findings.EvidenceOf(m),
+			findings.Evidence{What: "threads were ready to run, and their CPU was idle, for 1 ms and longer at a time", Value: quantity.Duration(cost), Ns: cost},
+			findings.Evidence{What: "threads were ready to run, and another program had their CPU", Value: quantity.Duration(m.Off.OthersNs), Ns: m.Off.OthersNs}),
+		Advice: []string{
+			advice(f),
+			"Raise the limit, or do away with it in favour of CPU weights (requests), if the latency matters more than the bill.",
+		},
+	}
+	if c := m.Cgroup; c != nil {
+		x.Basis = findings.Certain
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "periods of the quota in which it was used up, by cpu.stat", Value: quantity.Count(c.Throttled) + " of " + quantity.Count(c.Periods)})
+	} else {
+		x.Advice = append(x.Advice, "Give the cpu.stat of the control group with --cgroup-stat: nr_throttled proves it, or refutes it.")
+	}
+	f.Short(&x)
+	return []findings.Finding{x}
+}

@@ -1,0 +1,51 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+const (
+	// strainedShare is the share of the running time off the CPUs from which on threads
+	// lacked CPUs, by the kernel's records.
+	strainedShare = 0.1
+	// tellsShare is the share of the running time of which these must tell.
+	tellsShare = 0.9
+)
+
+// Records returns what the kernel's records tell; nil if there are none, or they tell of
+// too little of the running time to rule anything out.
+func (f *Facts) Records() *kernel.Machine {
+	m := f.Machine
+	if m == nil || float64(m.UnknownNs) > (1-tellsShare)*float64(m.RunningNs) {
+		return nil
+	}
+	return m
+}
+
+// Had is how a headline about a lack of CPUs begins, by the kernel's records.
+func Had(m *kernel.Machine) string {
+	return fmt.Sprintf("The program had %s of the %s that it needed", quantity.Number(m.HadCPUs), quantity.Amount(m.NeededCPUs, "CPU", "CPUs"))
+}
+
+// EvidenceOf is what the kernel's records say of the running time.
+func EvidenceOf(m *kernel.Machine) []Evidence {
+	return []Evidence{
+		{What: "goroutines ran, by the trace", Value: quantity.Duration(m.RunningNs), Ns: m.RunningNs},
+		{What: "of it with a thread on a CPU, by the kernel's records", Value: quantity.Duration(m.OnCPUNs), Ns: m.OnCPUNs},
+		{What: "events at which their thread was on a CPU", Value: quantity.Percent(m.InsideShare)},
+	}
+}
+
+// OffVictims are the classes that lacked a CPU for longest.
+func (f *Facts) OffVictims(m *kernel.Machine) []Actor {
+	var out []Actor
+	for i := range m.Classes {
+		if c := &m.Classes[i]; len(out) < 3 && c.OffCPUNs*10 >= m.OffCPUNs && c.OffCPUNs > 0 {
+			out = append(out, f.Class(Victim, c.ID))
+		}
+	}
+	return out
+}
