@@ -30,7 +30,7 @@ type Result struct {
 	Findings       []findings.Finding    // as findings.Rank sorts them; the one to begin with is findings.Chief
 	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
 	Requests       requests.Result       // tasks and regions by type
-	Kernel         *kernel.Machine        // what the kernel's records tell; nil: there are none
+	Kernel         *kernel.Machine       // what the kernel's records tell; nil: there are none
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
 	Detectors      []Detector            // all that ran, in their order

@@ -81,6 +81,10 @@ func MachineLead(k *kernel.Machine) []string {
 	if s := offCauses(&k.Off); s != "" {
 		out = append(out, s)
 	}
+	if w := &k.Wakeups; w.Count > 0 {
+		out = append(out, fmt.Sprintf("Threads that were woken were on a CPU %s later on average, %s at the longest; %s of %s took 100 µs or more.",
+			quantity.Duration(w.TotalNs/w.Count), quantity.Duration(w.LongestNs), quantity.Count(w.Late), quantity.Plural(w.Count, "wake-up", "wake-ups")))
+	}
 	if s := &k.Stops; s.Count > 0 {
 		out = append(out, fmt.Sprintf("The process was stopped by a signal or a debugger %s, for %s in all, %s at the longest.",
 			times(s.Count), quantity.Duration(s.TotalNs), quantity.Duration(s.LongestNs)))

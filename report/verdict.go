@@ -489,6 +489,9 @@ func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) str
 
 // lackOfCPUs says whether threads had a CPU: what is told, and what was found.
 func lackOfCPUs(r *analyze.Result) string {
+	if k := r.Kernel; k != nil {
+		return fmt.Sprintf(" By the kernel's records threads had a CPU for %s of the running time.", quantity.Part(k.OnCPUNs, k.RunningNs))
+	}
 	cpus, lacked := r.Trace.CPUs, ""
 	for f := range r.AllFindings() {
 		if f.Kind != findings.KindMachine || !f.Severity.AtLeast(findings.Warning) {

@@ -65,7 +65,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 				// what would cost more than there was is no evidence.
 				found = slices.DeleteFunc(found, func(x Finding) bool { return x.CostNs < 0 || x.CostNs > x.WholeNs })
 			}
-			if strains && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
+			if strains && f.Records() == nil && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
 				f.Strained = true
 			}
 			all = append(all, found...)

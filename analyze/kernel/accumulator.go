@@ -61,6 +61,7 @@ type Accumulator struct {
 	ps    []part    // by P: of goroutines of the program
 	off   OffBy
 	stops Stops
+	wakes Wakeups
 	still int // threads of the program that are stopped
 
 	handles []int32
@@ -334,8 +335,11 @@ func (m *Accumulator) came(k *task, on int32, t int64) {
 	if k.on == isOn && k.runs { // when it left the CPU is missing
 		k.run.unknown += m.counted(max(k.at, k.from), t)
 	}
-	if k.on == isOff && stopped(k.how) {
+	switch {
+	case k.on == isOff && stopped(k.how):
 		m.resume(k, t)
+	case k.on == isOff && k.woken && k.ours && m.counted(t, t+1) > 0:
+		m.wakes.over(t - k.at)
 	}
 	m.replace(k)
 	k.on, k.cpu, k.at = isOn, on, t
@@ -400,7 +404,10 @@ func (m *Accumulator) woken(r *Record, t int64) {
 		m.resume(k, t)
 	}
 	m.replace(k)
-	k.on, k.how, k.woken, k.at, k.booked = isOff, 'R', true, t, t
+	if !(k.on == isOff && k.woken) { // else sched_wakeup follows sched_waking
+		k.at = t
+	}
+	k.on, k.how, k.woken, k.booked = isOff, 'R', true, t
 	if r.CPU != NoCPU {
 		k.cpu = m.at(r.CPU).CPU
 	}

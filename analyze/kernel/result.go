@@ -28,6 +28,7 @@ type Machine struct {
 	NeededCPUs float64      `json:"needed_cpus"` // RunningNs for each ns that is recorded
 	HadCPUs    float64      `json:"had_cpus"`    // OnCPUNs likewise
 	Off        OffBy        `json:"off"`         // of all goroutines: why they lacked a CPU
+	Wakeups    Wakeups      `json:"wakeups"`     // of threads that run goroutines
 	Stops      Stops        `json:"stops"`       // of the process, by a signal such as SIGSTOP, or by a debugger
 	CPUs       []CPUUse     `json:"cpus"`        // by number
 	ByProcess  []ProcessUse `json:"by_process"`  // who had the CPUs, whoever kept threads of the program from one first; at most 16 and the others
@@ -61,6 +62,29 @@ type OffBy struct {
 	StoppedNs   int64 `json:"stopped_ns"`   // it was stopped by a signal or a debugger
 	BlockedNs   int64 `json:"blocked_ns"`   // it slept in the kernel, as for a page fault
 	UnknownNs   int64 `json:"unknown_ns"`   // who had its CPU is not known
+}
+
+// Wakeups are how long threads that the runtime, or a timer, had woken were on their way
+// until they were on a CPU.
+type Wakeups struct {
+	Count     int64 `json:"count"`      // how many
+	TotalNs   int64 `json:"total_ns"`   // together
+	LongestNs int64 `json:"longest_ns"` // the longest
+	Late      int64 `json:"late"`       // those of 100 µs and longer
+	LateNs    int64 `json:"late_ns"`    // together
+}
+
+// lateWakeNs is how long a thread needs to wake up at most on a machine with a free CPU.
+const lateWakeNs = 100_000
+
+func (w *Wakeups) over(ns int64) {
+	w.Count++
+	w.TotalNs += ns
+	w.LongestNs = max(w.LongestNs, ns)
+	if ns >= lateWakeNs {
+		w.Late++
+		w.LateNs += ns
+	}
 }
 
 // Stops are times in which threads of the program were stopped.
@@ -160,7 +184,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	}
 	out := &Machine{
 		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share,
-		FromNs: m.first, ToNs: m.last, Records: m.r.records, Lost: m.lost, Off: m.off, Stops: m.stops,
+		FromNs: m.first, ToNs: m.last, Records: m.r.records, Lost: m.lost, Off: m.off, Wakeups: m.wakes, Stops: m.stops,
 		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []POnOff{},
 	}
 	var off part

@@ -34,11 +34,16 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	a := f.Class(findings.Cause, c.class)
 	a.G, a.P, a.Stack = c.longest.g, findings.OnP(c.longest.p), f.Frames(c.longest.stack)
 	x.Actors = append(x.Actors, a)
-	if c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked) {
+	records := f.Records() != nil // then time off the CPUs is left out
+	if !records && (c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked)) {
 		x.Basis = findings.Suspected
 		x.Severity = x.Severity.Lower()
 	}
 	w.phrase(f, &x, c)
+	if records {
+		f.Short(&x)
+		return x, true
+	}
 	f.Doubt(&x)
 	return x, true
 }

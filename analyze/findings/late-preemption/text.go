@@ -25,7 +25,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell) {
 	x.Advice = []string{
 		"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
 		"Split such work, or call runtime.Gosched in the loop.",
-		"If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.",
+	}
+	if f.Records() == nil {
+		x.Advice = append(x.Advice, "If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.")
+	} else {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "time without a CPU in it, by the kernel's records", Value: "left out"})
 	}
 	if c.by[3] > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: quantity.Count(c.by[3])})

@@ -19,6 +19,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	doubt := ""
 	switch {
+	case f.Records() != nil && !f.Strained: // threads had their CPUs
 	case float64(total.N) < w.t.Share*float64(w.restarts):
 		doubt = quick
 	case 2*w.prompt > total.N:

@@ -20,8 +20,16 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		{What: "their mean", Value: quantity.Duration(n.meanNs), Limit: quantity.Duration(w.t.LateNs) + ", or " + quantity.Percent(w.t.ManyShare) + " of the P-time, if more than a note", Ns: n.meanNs},
 		{What: "their length, summed", Value: quantity.Duration(w.length), Ns: w.length},
 	}
-	if n.late {
+	switch m := f.Records(); {
+	case m != nil && 2*m.Wakeups.LateNs >= w.length:
+		x.Title += ", since the kernel ran woken threads late, up to " + quantity.Duration(m.Wakeups.LongestNs) + " after it woke them"
+	case m != nil:
+		x.Title += ", though the kernel ran most woken threads at once: the runtime woke them late, or none"
+	case n.late:
 		x.Title += ", since the machine seems to have woken threads late"
+	}
+	if m := f.Records(); m != nil {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "wake-ups of threads that took 100 µs or more, by the kernel's records", Value: quantity.Count(m.Wakeups.Late) + " of " + quantity.Count(m.Wakeups.Count) + ", " + quantity.Duration(m.Wakeups.LateNs), Ns: m.Wakeups.LateNs})
 	}
 	if w.worstP >= 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: quantity.Duration(w.worstFor), Ns: w.worstFor})
