@@ -51,18 +51,19 @@ type Accumulator struct {
 	ended   bool // last is that of the last record
 	begun   bool
 
-	cpus  []cpu
-	tasks map[int32]*task
-	rest  task             // all beyond maxTasks
-	runs  ids.Parts[*task] // by slot: the thread that the goroutine runs on
-	sums  ids.Parts[part]  // by slot
-	slots int32
-	class []account // by the ledger's index of the class
-	ps    []part    // by P: of goroutines of the program
-	off   OffBy
-	stops Stops
-	wakes Wakeups
-	still int // threads of the program that are stopped
+	cpus    []cpu
+	tasks   map[int32]*task
+	rest    task             // all beyond maxTasks
+	runs    ids.Parts[*task] // by slot: the thread that the goroutine runs on
+	sums    ids.Parts[part]  // by slot
+	slots   int32
+	class   []account // by the ledger's index of the class
+	ps      []part    // by P: of goroutines of the program
+	off     OffBy
+	stops   Stops
+	wakes   Wakeups
+	still   int   // threads of the program that are stopped
+	stillAt int64 // since when
 
 	handles []int32
 	now     int64
@@ -465,7 +466,7 @@ func (m *Accumulator) stop(k *task, t int64) {
 		return
 	}
 	if m.still++; m.still == 1 {
-		m.stops.since = t
+		m.stillAt = t
 	}
 }
 
@@ -474,7 +475,7 @@ func (m *Accumulator) resume(k *task, t int64) {
 		return
 	}
 	if m.still--; m.still == 0 {
-		m.stops.over(t, m.counted(m.stops.since, t))
+		m.stops.over(m.stillAt, m.counted(m.stillAt, t))
 	}
 }
 

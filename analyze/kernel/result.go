@@ -93,10 +93,9 @@ type Stops struct {
 	TotalNs   int64 `json:"total_ns"`   // together
 	LongestNs int64 `json:"longest_ns"` // the longest
 	LongestAt int64 `json:"longest_at"` // when it began
-	since     int64
 }
 
-// over ends one at a time, of which ns count.
+// over ends one that began at a time, and of which ns count.
 func (s *Stops) over(at, ns int64) {
 	if ns == 0 {
 		return
@@ -104,7 +103,7 @@ func (s *Stops) over(at, ns int64) {
 	s.Count++
 	s.TotalNs += ns
 	if ns > s.LongestNs {
-		s.LongestNs, s.LongestAt = ns, s.since
+		s.LongestNs, s.LongestAt = ns, at
 	}
 }
 
@@ -180,7 +179,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 		return nil, m.r.fail(fmt.Errorf("%w: threads were on a CPU at %s of their events only", ErrOther, quantity.Percent(share)))
 	}
 	if m.still > 0 {
-		m.stops.over(m.last, m.counted(m.stops.since, m.last))
+		m.stops.over(m.stillAt, m.counted(m.stillAt, m.last))
 	}
 	out := &Machine{
 		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share,
