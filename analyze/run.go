@@ -85,6 +85,8 @@ type Options struct {
 	// is called from a goroutine of its own, some thousands of decisions behind; its last
 	// call is over when Run returns.
 	DecisionsOnly bool
+	// Without are hypotheses that the reconstruction does without: see docs/hypotheses.md.
+	Without reconstruct.Set
 }
 
 // errDamaged stands for errors that may quote the trace.
@@ -216,6 +218,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	a.rec = reconstruct.New(a.stream.Tables, reconstruct.Options{
 		Rules:   a.Rules,
 		Reduced: src.Header().V1,
+		Without: o.Without,
 		Emit: func(ds []reference.Decision) []reference.Decision {
 			if o.OnClasses != nil || a.chosen != nil || o.Observer != nil {
 				a.nameClasses()

@@ -48,6 +48,9 @@ type drain struct {
 
 // expectDrain notes that a worker starts.
 func (r *Reconstructor) expectDrain(it *item) {
+	if r.without.has(hypWorkerDrain) {
+		return
+	}
 	r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == it.p }) // its end was lost
 	d := drain{p: it.p, m: it.m, g: it.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
 	d.early, d.lead = 1, unseenLead
@@ -123,6 +126,9 @@ func (r *Reconstructor) drainsDue(it *item) {
 // (forEachP, preemptall): a thread that starts what is first in the worker's queue did
 // not take it from there where a thief would have run another one.
 func (r *Reconstructor) drainEarly(it *item) {
+	if r.without.has(hypEarlyDrain) {
+		return
+	}
 	if it.ev.Kind != events.Go || it.ev.From != events.Runnable || it.ev.To != events.Running || !r.mayTry() {
 		return
 	}
@@ -161,6 +167,9 @@ const (
 // drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
 // soon as it ran.
 func (r *Reconstructor) drainsAtOnce() {
+	if r.without.has(hypEarlyDrain) {
+		return
+	}
 	for j := range r.drains {
 		d := &r.drains[j]
 		tail := r.q.GlobalTail()

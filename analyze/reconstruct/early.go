@@ -15,6 +15,9 @@ import (
 // takeAtOnce lets a thread by whose event its P has nothing to run take what it starts
 // next, if that is in a queue already, unless nothing comes in between.
 func (r *Reconstructor) takeAtOnce(it *item) {
+	if r.without.has(hypEarlyTake) {
+		return
+	}
 	if e := &it.ev; e.From != events.Running || e.To == events.Syscall || e.Kind != events.Go || it.nextM <= r.now+1 || r.reduced {
 		return
 	}
@@ -74,6 +77,9 @@ type thief struct {
 
 // expectThief looks at what the thread starts that has come for a P.
 func (r *Reconstructor) expectThief(it *item) {
+	if r.without.has(hypWakingThief) {
+		return
+	}
 	s := r.startsNext(it, it.of)
 	if s == nil || len(r.thieves) == farEnough {
 		return

@@ -258,6 +258,9 @@ func (r *Reconstructor) precedes(ix int32) bool {
 // shows it. k is the size by the model's length, which can be off by a put or
 // two; lo and hi are the sizes for that much less and more.
 func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
+	if r.without.has(hypShownBatch) {
+		return 0
+	}
 	items, n := r.room.items[:0], 0
 	for x := ix; x != reference.None && n < k+4; x = r.q.Next(x) {
 		items = append(items, x)

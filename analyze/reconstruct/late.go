@@ -24,6 +24,9 @@ const maxUnseen = 64
 // putLate takes x, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains x.
 func (r *Reconstructor) putLate(x int32) bool {
+	if r.without.has(hypLatePut) {
+		return false
+	}
 	g := r.gs.At(x)
 	if g.putBy < 0 && g.start < 0 && len(r.late) < maxUnseen {
 		g.putBy = math.MaxInt64 // neither its thread nor its start is in sight
@@ -46,6 +49,9 @@ func (r *Reconstructor) putLate(x int32) bool {
 // tryPutLate tries whether the put of it's goroutine to the global queue comes later,
 // if its thread seems to have lost its CPU at that.
 func (r *Reconstructor) tryPutLate(it *item, g *goroutine) bool {
+	if r.without.has(hypLatePut) {
+		return false
+	}
 	next := r.win.at(g.putBy)
 	if next == nil || next.p != it.p || next.ev.Time-r.time < stalled || g.putBy-r.now < meanwhile || !r.mayTry() {
 		return false
@@ -74,6 +80,9 @@ func (r *Reconstructor) stalls(x int32) bool {
 // ix if its P runs it next, else behind what its P runs before it, or all. It
 // says whether that explains x.
 func (r *Reconstructor) delay(x, ix int32) bool {
+	if r.without.has(hypPutOrder) {
+		return false
+	}
 	g := r.gs.At(x)
 	if g.putBy < 0 {
 		g.putBy = g.start
@@ -126,6 +135,9 @@ func (r *Reconstructor) requeue(x, after int32) {
 // first, although its put may have come later and p runs what stands behind it
 // but not itself: a ring gives out its goroutines in order.
 func (r *Reconstructor) delayInBatch(ix, p int32, k int) {
+	if r.without.has(hypPutOrder) {
+		return
+	}
 	prev, y := ix, r.q.Next(ix)
 	for i := 1; i < k && y != reference.None; i++ {
 		next := r.q.Next(y)
@@ -156,6 +168,9 @@ func (r *Reconstructor) openPut(ix int32, next int64) {
 // findLate looks for puts that have not happened although their events have:
 // those behind run first.
 func (r *Reconstructor) findLate(ix, p int32) {
+	if r.without.has(hypLatePut) {
+		return
+	}
 	keep := r.open[:0]
 	for _, l := range r.open {
 		if l.before <= r.now || r.q.Place(l.g).Queue != reference.QueueGlobal {

@@ -39,6 +39,9 @@ func (r *Reconstructor) together(a, b int32) bool {
 // misordered says that p takes ix, which came by an overflow, from the global
 // queue because those in front of it came later than the model has it.
 func (r *Reconstructor) misordered(ix, p int32) bool {
+	if r.without.has(hypOverflowOrder) {
+		return false
+	}
 	if r.gs.At(ix).putBatch == 0 || r.q.Len(p) > 0 && !r.ps[p].phase.maybeTick() {
 		return false
 	}
@@ -118,6 +121,9 @@ func (r *Reconstructor) promote(ix int32) {
 // in the global queue, out of the batch that p took: what that has instead came later
 // than the model has it.
 func (r *Reconstructor) wrongBatch(ix, p int32) bool {
+	if r.without.has(hypOtherBatch) {
+		return false
+	}
 	head := r.q.Head(p)
 	if head == reference.None || r.gs.At(head).fromGlobal != p || r.gs.At(ix).putBatch == 0 || r.together(head, ix) || r.startP(head) == p ||
 		r.q.Runnext(p) != reference.None || r.ps[p].phase.maybeTick() {

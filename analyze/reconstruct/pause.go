@@ -68,6 +68,9 @@ func (u *pauses) says(ns int64) float64 {
 // learnPause notes the pause before a start that is surely from the own ring or
 // the first of a batch.
 func (r *Reconstructor) learnPause(it *item, t *taken) {
+	if r.without.has(hypLearnedPause) {
+		return
+	}
 	if t.basis != byRule || t.src != reference.SrcLocal && (t.src != reference.SrcGlobal || t.batch < 2) {
 		return
 	}

@@ -174,6 +174,9 @@ func (f *phase) slip(by int, chance float64) {
 
 // saw notes evidence for or against the tick of p being now.
 func (r *Reconstructor) saw(p *proc, ratio float64) {
+	if r.without.has(hypLearnedTick) {
+		return
+	}
 	p.phase.saw(ratio)
 	r.hold.stir()
 }

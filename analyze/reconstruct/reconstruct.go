@@ -28,6 +28,8 @@ type Options struct {
 	// Reduced is for traces of Go 1.21 and older: they lack threads and the
 	// reasons that the rules need, so queues are not rebuilt.
 	Reduced bool
+	// Without are the hypotheses that the reconstruction does without.
+	Without Set
 	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It
 	// may keep them, and returns an empty slice for others that it had before, or nil.
 	Emit func(ds []reference.Decision) []reference.Decision
@@ -55,6 +57,7 @@ type Reconstructor struct {
 	tables  *events.Tables
 	rules   reference.Rules
 	reduced bool
+	without Set
 	emit    func([]reference.Decision) []reference.Decision
 
 	annotated map[annotation]int64
@@ -198,6 +201,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 		tables:    t,
 		rules:     o.Rules,
 		reduced:   o.Reduced,
+		without:   o.Without,
 		emit:      o.Emit,
 		annotated: map[annotation]int64{},
 		q:         *reference.NewQueues(o.Rules),

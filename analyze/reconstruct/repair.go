@@ -156,6 +156,9 @@ func (r *Reconstructor) fitsRing(p, x int32) bool {
 // queue, which p will run: the two were put there by different threads, and in another
 // order than their events. It says whether this may be so.
 func (r *Reconstructor) swap(ix, p int32) bool {
+	if r.without.has(hypExchangedPuts) {
+		return false
+	}
 	head := r.q.GlobalHead()
 	g := r.gs.At(ix)
 	if head == reference.None || g.fromGlobal != p || r.startP(head) != p || r.gs.At(head).readyM == g.readyM {
@@ -173,6 +176,9 @@ func (r *Reconstructor) swap(ix, p int32) bool {
 // instead of one of the same batch that others run: different threads put the two into
 // the global queue. It exchanges them.
 func (r *Reconstructor) tradeIn(ix, p int32) bool {
+	if r.without.has(hypExchangedPuts) {
+		return false
+	}
 	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
 		if g := r.gs.At(x); g.fromGlobal == p && r.startP(x) >= 0 && r.startP(x) != p {
 			if g.readyM == r.gs.At(ix).readyM {

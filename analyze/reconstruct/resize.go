@@ -25,6 +25,9 @@ const (
 // the put of newcomer, or None if the put overflows. rival is then the goroutine of
 // the likeliest thief, or None if none is likely.
 func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
+	if r.without.has(hypEarlyThief) {
+		return reference.None, reference.None
+	}
 	ring := r.room.ring[:0]
 	turned := r.room.turned[:0] // neighbours up to here that one P runs the other way round
 	n := 0

@@ -27,6 +27,9 @@ type spill struct {
 // spillsLater says that the overflow of p's ring by newcomer, displaced from
 // runnext, comes after others whose events come later.
 func (r *Reconstructor) spillsLater(p, newcomer int32) bool {
+	if r.without.has(hypLateOverflow) {
+		return false
+	}
 	before := r.win.at(r.now).nextM
 	head := r.q.Head(p)
 	if before == none || r.procs == 1 || r.gs.At(newcomer).late || !r.comesLater(r.q.GlobalTail(), head, before) {
@@ -46,6 +49,9 @@ const (
 // it has no other event for long, or another thread takes from the global queue before
 // that, and how much tells.
 func (r *Reconstructor) lostCPU() bool {
+	if r.without.has(hypLateOverflow) {
+		return false
+	}
 	next := r.win.at(r.now).nextM
 	if next == none {
 		return false

@@ -36,6 +36,9 @@ type batchEnd struct {
 // ix. ix may be None: then the whole ring was taken; and p may be v: then all in
 // front of ix was taken.
 func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
+	if r.without.has(hypUnseenSteal) {
+		return reference.None
+	}
 	ends := &r.ends
 	m, pos := 0, 0
 	for x := r.q.Head(v); x != reference.None && x != ix; x = r.q.Next(x) {
@@ -94,6 +97,9 @@ func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
 // taken all up to it, so that p stole ix from that one, or None if nothing
 // speaks for that.
 func (r *Reconstructor) robbed(v, ix int32, k int, p int32) int32 {
+	if r.without.has(hypUnseenSteal) {
+		return reference.None
+	}
 	head, found := r.q.Head(v), reference.None
 	least := r.batchCost(v, head, ix, k, p)
 	if least < costSize {

@@ -34,7 +34,7 @@ type trials struct {
 
 // mayTry says that a trial is possible and affordable.
 func (r *Reconstructor) mayTry() bool {
-	return !r.trial.on && r.depth == 0 && r.procs > 1 && r.gs.Len() <= trialMost && r.trial.spent < trialFirst+r.now/trialShare
+	return !r.without.has(hypForks) && !r.trial.on && r.depth == 0 && r.procs > 1 && r.gs.Len() <= trialMost && r.trial.spent < trialFirst+r.now/trialShare
 }
 
 // better tries two stories. Each is a function that brings a copy of the model to

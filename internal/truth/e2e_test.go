@@ -67,7 +67,7 @@ func TestRecording(t *testing.T) {
 			if c := Check(recs); c.Broken != 0 || c.Order != 0 {
 				t.Errorf("%s: %v", c, c.Examples)
 			}
-			_, ds, err := Reconstruct(t.Context(), traceFile)
+			_, ds, err := Reconstruct(t.Context(), traceFile, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

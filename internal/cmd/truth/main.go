@@ -11,6 +11,7 @@
 //	truth score  --truth FILE (--trace FILE | --dump FILE) [--worst N] [--cascades N] [--lost N]
 //	truth table  --dir DIR [--gmpscope PATH] [--record] [--by workload,go,procs]
 //	truth floor  --out DIR                            record the small set of the tests
+//	truth ablate --dir DIR [--out FILE]               what each hypothesis is worth, on such a set
 //
 // record writes NAME.trace and NAME.truth.jsonl. A workload may also be
 // test:PKG, the tests of a package of the standard library, or
@@ -36,6 +37,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/internal/truth"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -55,14 +57,14 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	commands := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
 		"list": list, "record": record, "matrix": matrix, "join": join, "check": check, "score": score, "table": table,
-		"floor": floor,
+		"floor": floor, "ablate": ablate,
 	}
 	if len(args) > 0 {
 		if c, ok := commands[args[0]]; ok {
 			return c(ctx, args[1:], stdout, stderr)
 		}
 	}
-	return errors.New("want one of the commands list, record, matrix, join, check, score, table, floor")
+	return errors.New("want one of the commands list, record, matrix, join, check, score, table, floor, ablate")
 }
 
 // The full matrix: every release line with the tracer that gmpscope reads, and
@@ -362,7 +364,7 @@ func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var decisions []reference.Decision
 	switch {
 	case *traceFile != "":
-		d, decisions, err = truth.Reconstruct(ctx, *traceFile)
+		d, decisions, err = truth.Reconstruct(ctx, *traceFile, 0)
 	case *dumpFile == "-":
 		d, err = truth.ReadLines(os.Stdin)
 	default:
@@ -399,11 +401,19 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	by := o.String("by", "workload", "`what` to sum up: workload, go, procs or file; several comma-separated")
 	details := o.Bool("details", false, "print the whole score of everything together as well")
 	match := o.String("match", "", "only recordings whose name matches this `regexp`")
+	less := o.String("without", "", "`hypotheses` that the reconstruction does without, comma-separated; see docs/hypotheses.md")
 	if err := o.Parse(args); err != nil {
 		return err
 	}
 	if *dir == "" {
 		return errors.New("--dir is missing")
+	}
+	var without reconstruct.Set
+	if *less != "" {
+		var err error
+		if without, err = reconstruct.Without(strings.Split(*less, ",")...); err != nil {
+			return err
+		}
 	}
 	if *again {
 		o.out = *dir
@@ -444,7 +454,7 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if parts == nil || !only.MatchString(filepath.Base(name)) {
 			continue
 		}
-		s, err := scoreOne(ctx, *tool, name)
+		s, err := scoreOne(ctx, *tool, name, without)
 		if err != nil {
 			fmt.Fprintf(stderr, "%s: %v\n", filepath.Base(name), err)
 			continue
@@ -521,13 +531,13 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // scoreOne scores a recording: the reconstruction of this program, or the dump
 // of another one if tool names it.
-func scoreOne(ctx context.Context, tool, name string) (*truth.Score, error) {
+func scoreOne(ctx context.Context, tool, name string, without reconstruct.Set) (*truth.Score, error) {
 	t, err := truth.ReadLinesFile(name + ".truth.jsonl")
 	if err != nil {
 		return nil, err
 	}
 	if tool == "" {
-		d, decisions, err := truth.Reconstruct(ctx, name+".trace")
+		d, decisions, err := truth.Reconstruct(ctx, name+".trace", without)
 		if err != nil {
 			return nil, err
 		}
