@@ -2,6 +2,7 @@ package truth
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -174,6 +175,11 @@ one file of [analyze/reconstruct](../analyze/reconstruct).
 	return b.String()
 }
 
+// tried is the end of the page.
+//
+//go:embed tried.md
+var tried string
+
 // Page is docs/hypotheses.md.
 func (a *Ablation) Page() string {
 	return hypothesesList() + fmt.Sprintf(`
@@ -188,5 +194,6 @@ queue and of the global one at starts. The last column names the workload whose 
 They work together: without one, another may find the same. On other recordings:
 
     scripts/accuracy --dir DIR --without late-put,put-order
-`, a.Recordings, "`", a.Table())
+
+%[4]s`, a.Recordings, "`", a.Table(), tried)
 }

@@ -20,6 +20,9 @@ func TestHypothesesPage(t *testing.T) {
 	if list != hypothesesList() {
 		t.Errorf("docs/hypotheses.md has another list: make it again by the command in it\n%s", hypothesesList())
 	}
+	if !strings.HasSuffix(worth, tried) {
+		t.Error("docs/hypotheses.md does not end in tried.md")
+	}
 	for _, h := range reconstruct.Hypotheses() {
 		if !strings.Contains(worth, "\n| "+h.Name+" |") {
 			t.Errorf("docs/hypotheses.md does not say what %s is worth", h.Name)
