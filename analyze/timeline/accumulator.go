@@ -88,6 +88,7 @@ type lane struct {
 	queue  series
 	since  int64 // start of the present stint
 	g      int64
+	m      int64 // its thread, where a goroutine runs; 0: not known
 	wait   int64
 	depth  newest
 	woken  woken
@@ -155,6 +156,7 @@ func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 		case reference.KindStart:
 			if n.Changed&ledger.OneP != 0 {
 				a.change(d.P, n.To, d.G, d.Class, d.Wait, d.Src)
+				a.on(d.P, d.M)
 				a.woke(d.P, waited.next(i))
 			}
 			a.lengths(d, n)
@@ -171,6 +173,7 @@ func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 			}
 			if n.Changed&ledger.OneP != 0 {
 				a.change(d.P, n.To, d.G, d.Class, -1, 0)
+				a.on(d.P, d.M)
 				if d.Kind == reference.KindSyscall {
 					a.stopped(d, reference.WhySyscall)
 				}
@@ -202,6 +205,13 @@ func firstAt(marks []Marked) int {
 		return math.MaxInt
 	}
 	return marks[0].At
+}
+
+// on notes the thread of the goroutine that now runs, or calls the system, on P p.
+func (a *Accumulator) on(p int32, m int64) {
+	if l := a.lane(p); l != nil {
+		l.m = max(0, m)
+	}
 }
 
 // woke notes by what wait, if any, the goroutine that has just started on P p came to it.
@@ -313,6 +323,7 @@ func (a *Accumulator) addCalls(calls []reference.Decision) {
 		a.end(l, p)
 		a.stopped(enter, reference.WhySyscall)
 		l.state, l.g, l.class, l.wait, l.src, l.woken = ledger.Syscall, enter.G, enter.Class, -1, 0, woken{}
+		l.m = max(0, enter.M)
 		a.pass(exit.Time - a.from)
 		a.end(l, p)
 		l.state = before
@@ -415,6 +426,7 @@ func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wai
 	}
 	a.end(l, p)
 	l.state, l.g, l.class, l.wait, l.src, l.woken = to, g, class, wait, src, woken{}
+	l.m = 0
 }
 
 // end ends the stint of P p, whose lane is l. The next one begins.
@@ -477,7 +489,7 @@ func (l *lane) flush(now int64, shift uint) {
 func (l *lane) stint(s *stint, p int32, to int64) {
 	s.from, s.to, s.g, s.wait = l.since, to, l.g, l.wait
 	s.p, s.class, s.state, s.src = p, l.class, l.state, l.src
-	s.woken, s.stack, s.why, s.reason = l.woken, 0, 0, 0
+	s.m, s.woken, s.stack, s.why, s.reason = l.m, l.woken, 0, 0, 0
 }
 
 // lengths notes the queue lengths that the decision changed.

@@ -135,6 +135,7 @@ type Stint struct {
 	// dump (reference.Source); 0 where none.
 	Src    uint8 `json:"src"`
 	Before int64 `json:"before,omitempty"` // ns of the interval that lie before From, cut off by the window; absent if none
+	M      int64 `json:"m,omitempty"`      // the thread that ran the goroutine; absent if nobody ran, or it is not known
 	// Stop is why the goroutine stopped, as "why" of dump; "syscall" where it called the
 	// operating system. Absent if it did neither here, or that is not known.
 	Stop      string `json:"stop,omitempty"`

@@ -18,13 +18,13 @@ func TestStintsTellWhy(t *testing.T) {
 	ds := []reference.Decision{
 		{Kind: reference.KindProcs, Batch: 1},
 		{Kind: reference.KindPStart},
-		{Time: 10, Kind: reference.KindStart, G: 7, Class: 1, Wait: 5, Src: reference.SrcLocal},
-		{Time: 20, Kind: reference.KindSyscall, G: 7, Class: 1, Stack: 30},
-		{Time: 30, Kind: reference.KindSyscallExit, G: 7, Class: 1},
+		{Time: 10, Kind: reference.KindStart, G: 7, M: 4, Class: 1, Wait: 5, Src: reference.SrcLocal},
+		{Time: 20, Kind: reference.KindSyscall, G: 7, M: 4, Class: 1, Stack: 30},
+		{Time: 30, Kind: reference.KindSyscallExit, G: 7, M: 4, Class: 1},
 		{Time: 40, Kind: reference.KindStop, G: 7, Class: 1, Why: reference.WhyBlock, Reason: reference.ReasonChanReceive, Stack: 31},
-		{Time: 50, Kind: reference.KindStart, G: 8, Class: 1, Wait: 9, Src: reference.SrcRunnext},
+		{Time: 50, Kind: reference.KindStart, G: 8, M: reference.NoM, Class: 1, Wait: 9, Src: reference.SrcRunnext},
 		{Time: 60, Kind: reference.KindStop, G: 8, Class: 1, Why: reference.WhySlice, Stack: 30},
-		{Time: 60, Kind: reference.KindStart, G: 8, Class: 1, Wait: 0, Src: reference.SrcGlobal},
+		{Time: 60, Kind: reference.KindStart, G: 8, M: reference.NoM, Class: 1, Wait: 0, Src: reference.SrcGlobal},
 		{Time: 70, Kind: reference.KindStop, G: 8, Class: 1, Why: reference.WhyExit},
 	}
 	behind := slices.Index(waits.Causes(), waits.CauseBehind)
@@ -36,9 +36,9 @@ func TestStintsTellWhy(t *testing.T) {
 	ended[0].Causes[behind], ended[0].Causes[(behind+1)%waits.NumCauses] = 3, 2
 	ended[1].Causes[behind] = 9
 	want := []Stint{
-		{From: 10, To: 20, State: User, G: 7, Class: 1, Wait: 5, Src: uint8(reference.SrcLocal), Stop: "syscall", Stack: 1, Cause: waits.CauseBehind, Woken: "unblock", By: 3, ByStack: 2},
-		{From: 20, To: 30, State: Syscall, G: 7, Class: 1, Wait: -1},
-		{From: 30, To: 40, State: User, G: 7, Class: 1, Wait: -1, Stop: "block", BlockedOn: "chan receive", Stack: 3},
+		{From: 10, To: 20, State: User, G: 7, M: 4, Class: 1, Wait: 5, Src: uint8(reference.SrcLocal), Stop: "syscall", Stack: 1, Cause: waits.CauseBehind, Woken: "unblock", By: 3, ByStack: 2},
+		{From: 20, To: 30, State: Syscall, G: 7, M: 4, Class: 1, Wait: -1},
+		{From: 30, To: 40, State: User, G: 7, M: 4, Class: 1, Wait: -1, Stop: "block", BlockedOn: "chan receive", Stack: 3},
 		{From: 50, To: 60, State: User, G: 8, Class: 1, Wait: 9, Src: uint8(reference.SrcRunnext), Stop: "slice", Stack: 1, Cause: waits.CauseBehind, Woken: "timer"},
 		{From: 60, To: 70, State: User, G: 8, Class: 1, Src: uint8(reference.SrcGlobal), Stop: "exit", Woken: "slice"},
 	}

@@ -55,9 +55,10 @@ func (r *ring[T]) at(i int64) *T { return &r.buf[i&int64(len(r.buf)-1)] }
 // first is the number of the oldest record still there.
 func (r *ring[T]) first() int64 { return max(0, r.n-int64(len(r.buf))) }
 
-// stint is a [Stint] that is over, in a line of the CPU's cache.
+// stint is a [Stint] that is over.
 type stint struct {
 	from, to, g, wait int64
+	m                 int64 // thread; 0: none, or not known
 	woken
 	p, class int32
 	stack    int32 // handle: where g stopped
@@ -82,7 +83,7 @@ func (s *stint) told() Stint {
 	t := Stint{
 		P: s.p, From: s.from, To: s.to, State: State(s.state),
 		G: s.g, Class: s.class, Wait: s.wait, Src: uint8(s.src),
-		Stack: s.stack, By: s.by, ByStack: s.woken.stack,
+		M: s.m, Stack: s.stack, By: s.by, ByStack: s.woken.stack,
 	}
 	if s.why != reference.WhyUnknown {
 		t.Stop = s.why.String()

@@ -257,6 +257,7 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 				s := timeline.Stint{P: int32(p), From: at, To: to, State: st, G: -1, Wait: -1}
 				if st == timeline.User {
 					s.G, s.Class, s.Wait, s.Src = int64(20+rnd.IntN(200)), int32(1+rnd.IntN(12)), int64(rnd.IntN(9_000_000)), uint8(1+rnd.IntN(6))
+					s.M = 1000 + s.G%7
 					s.Stop, s.BlockedOn, s.Stack = "block", "chan receive", int32(1+s.G%2)
 					s.Cause, s.Woken, s.By, s.ByStack = waits.CauseBehind, "unblock", s.G-1, 1
 				}

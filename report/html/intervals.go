@@ -80,6 +80,7 @@ func packStints(b *block, pre string, w timeline.Window, said *wordList) {
 	column("from", func(s *timeline.Stint) int64 { return s.From - w.FromNs })
 	column("len", func(s *timeline.Stint) int64 { return s.To - s.From })
 	column("g", func(s *timeline.Stint) int64 { return s.G })
+	column("m", func(s *timeline.Stint) int64 { return s.M })
 	column("wait", func(s *timeline.Stint) int64 { return s.Wait })
 	column("class", func(s *timeline.Stint) int64 { return int64(s.Class) })
 	column("stack", func(s *timeline.Stint) int64 { return int64(s.Stack) })
