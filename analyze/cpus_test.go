@@ -24,7 +24,7 @@ func TestCPUsOnlyJudge(t *testing.T) {
 			}
 			found := res.Findings
 			// What follows from them: detectors' numbers, and what of the picture is kept.
-			res.Trace.CPUs, res.Findings, res.Detectors, res.Timeline.Windows = 0, nil, nil, nil
+			res.Trace.CPUs, res.Findings, res.Doubts, res.Detectors, res.Timeline.Windows = 0, nil, nil, nil, nil
 			return res, found
 		}
 		want, unknown := run(0)
