@@ -32,6 +32,7 @@
 //   - the exported names of analyze, compare, compare/budget, replay, report, report/html
 //     and reference;
 //   - of analyze/input, Open with its Options, and Source with Header, Name and Close;
+//   - of analyze/kernel, New, Reader with Close, and ReadCgroupStat;
 //   - the types that those name, in whichever package they are, with their fields and
 //     JSON keys: the results in analyze/waits, stacks, procs, fairness, breakdown, requests,
 //     timeline and findings, focus.Focus, and the policies of reference/sim;

@@ -76,7 +76,8 @@
 //     [github.com/gmpscope/gmpscope/analyze/requests] (and for tasks and regions),
 //     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
 //     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
-//     row). Of a window of the trace, those that sum durations up take all of it and
+//     row), and, if there are records of the kernel's scheduler,
+//     [github.com/gmpscope/gmpscope/analyze/kernel] (who had the CPUs). Of a window of the trace, those that sum durations up take all of it and
 //     count the part inside; [github.com/gmpscope/gmpscope/analyze/focus] cuts it out
 //     for the others.
 //     With Options.Observer, somebody else sees the same notes and each wait by itself:

@@ -130,7 +130,7 @@ func NewAccumulator(r *Reader, o Options) *Accumulator {
 	if o.To <= 0 {
 		o.To = math.MaxInt64
 	}
-	return &Accumulator{opt: o, r: r, every: 1, known: map[int32]bool{}, tasks: map[int32]*task{}}
+	return &Accumulator{opt: o, r: r, every: 1, last: math.MinInt64, known: map[int32]bool{}, tasks: map[int32]*task{}}
 }
 
 // Sample takes what a thread did at a raw trace time, ns.
