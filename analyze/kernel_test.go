@@ -51,7 +51,7 @@ func TestKernelAgainstSchedstat(t *testing.T) {
 					got += p.CPUNs
 				}
 			}
-			want := schedstat(t, name)
+			want := readTruth(t, filepath.Join("..", "testdata", "kernel", name+".truth"))
 			if off := float64(got)/float64(want) - 1; off < -0.01 || off > 0.01 {
 				t.Errorf("%d ns on CPUs, %d by schedstat: %.2f %%", got, want, 100*off)
 			}
@@ -60,10 +60,10 @@ func TestKernelAgainstSchedstat(t *testing.T) {
 	}
 }
 
-// schedstat is the time on CPUs that a recording's program has written down, ns.
-func schedstat(t *testing.T, name string) (sum int64) {
+// readTruth is the time on CPUs that the program has written down, ns.
+func readTruth(t *testing.T, file string) (sum int64) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "testdata", "kernel", name+".truth"))
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

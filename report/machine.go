@@ -144,6 +144,9 @@ func clockInWords(k *kernel.Machine) string {
 	if k.Lost > 0 {
 		s += fmt.Sprintf(" Records are missing in %s.", quantity.Plural(k.Lost, "place", "places"))
 	}
+	if k.Missing > 0 {
+		s += fmt.Sprintf(" Without a mark, %s missing.", quantity.Plural(k.Missing, "record of a switch is", "records of switches are"))
+	}
 	if k.UnknownNs > 0 {
 		s += fmt.Sprintf(" Of %s of the running time the records tell nothing; it counts as on a CPU.", quantity.Duration(k.UnknownNs))
 	}

@@ -45,7 +45,7 @@ type span struct{ from, to int64 }
 // onCPU returns when the threads of some points were on a CPU, as some records have it.
 func onCPU(points []Point, records []Record) map[int32][]span {
 	type thread struct {
-		since int64
+		since int64 // that it is on, or when it was seen last
 		on    bool
 		spans []span
 	}
@@ -58,14 +58,19 @@ func onCPU(points []Point, records []Record) map[int32][]span {
 	seen := map[int32]bool{}
 	for i := range records {
 		r := &records[i]
+		t := threads[r.TID]
+		switch {
+		case t == nil || r.Kind == Lost:
+		case r.Kind == Wake:
+			if !t.on {
+				t.since = r.Time
+			}
+		default: // if it was off, the record of a switch to it is missing
+			t.spans = append(t.spans, span{t.since, r.Time})
+			t.on, t.since, seen[r.TID] = false, r.Time, true
+		}
 		if r.Kind != Switch {
 			continue
-		}
-		if t := threads[r.TID]; t != nil {
-			if t.on {
-				t.spans = append(t.spans, span{t.since, r.Time})
-			}
-			t.on, seen[r.TID] = false, true
 		}
 		if t := threads[r.Next]; t != nil {
 			t.on, t.since, seen[r.Next] = true, r.Time, true

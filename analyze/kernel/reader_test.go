@@ -241,3 +241,22 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkReader(b *testing.B) {
+	var text strings.Builder
+	const lines = 100_000
+	for i := range int64(lines) {
+		text.WriteString(line(int(i%4), 100+i, int(i%4)+1, "S", int(i+1)%4+1))
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		r, err := New(strings.NewReader(text.String()), "trace.txt")
+		for err == nil {
+			_, err = r.Next()
+		}
+		if err != io.EOF {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/lines, "ns/line")
+}

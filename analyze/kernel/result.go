@@ -22,6 +22,7 @@ type Machine struct {
 	FromNs       int64   `json:"from_ns"`       // the records begin; less than 0 if before the trace
 	ToNs         int64   `json:"to_ns"`         // the last record
 	Records      int64   `json:"records"`       // that were read
+	Missing      int64   `json:"missing"`       // threads that were seen on a CPU though no record put them there
 	Lost         int64   `json:"lost"`          // places where records are missing
 	// Of the goroutines that are measured: RunningNs is OnCPUNs and OffCPUNs, exactly.
 	OnOff
@@ -183,7 +184,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	}
 	out := &Machine{
 		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share,
-		FromNs: m.first, ToNs: m.last, Records: m.r.records, Lost: m.lost, Off: m.off, Wakeups: m.wakes, Stops: m.stops,
+		FromNs: m.first, ToNs: m.last, Records: m.r.records, Missing: m.missing, Lost: m.lost, Off: m.off, Wakeups: m.wakes, Stops: m.stops,
 		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []POnOff{},
 	}
 	var off part
