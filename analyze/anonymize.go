@@ -1,7 +1,11 @@
 package analyze
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -20,6 +24,7 @@ import (
 // thing the same number, so that they can be compared. Names are not safe for
 // concurrent use, and not for two runs at once. A nil *Names changes nothing.
 type Names struct {
+	key                                                             []byte // of [KeyedNames]; nil for numbers in the order of the names
 	packages, funcs, files, types, logs, reasons, owners, processes map[string]string
 }
 
@@ -29,6 +34,15 @@ func NewNames() *Names {
 		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
 		logs: map[string]string{}, reasons: map[string]string{}, owners: map[string]string{}, processes: map[string]string{},
 	}
+}
+
+// KeyedNames returns Names whose numbers depend on key and name only, so that those of
+// analyses that know nothing of each other are the same. Who has the key can find out
+// whether a number stands for a name that he guesses.
+func KeyedNames(key []byte) *Names {
+	n := NewNames()
+	n.key = key
+	return n
 }
 
 var (
@@ -65,13 +79,24 @@ func standardName(fn string) (name string, ok bool) {
 	return name, true
 }
 
-func numbered(m map[string]string, key, prefix string) string {
-	s, ok := m[key]
+func (n *Names) numbered(m map[string]string, name, prefix string) string {
+	s, ok := m[name]
 	if !ok {
 		s = fmt.Sprintf("%s%d", prefix, len(m)+1)
-		m[key] = s
+		if n.key != nil {
+			s = Pseudonym(n.key, prefix, name)
+		}
+		m[name] = s
 	}
 	return s
+}
+
+// Pseudonym returns what stands for a name of a kind by a key: the kind and 12 hexadecimal
+// digits of HMAC-SHA-256.
+func Pseudonym(key []byte, kind, name string) string {
+	h := hmac.New(sha256.New, key)
+	io.WriteString(h, kind+"\x00"+name)
+	return kind + hex.EncodeToString(h.Sum(nil)[:6])
 }
 
 // Function returns what a function is called, by its name in the trace.
@@ -87,7 +112,7 @@ func (n *Names) Function(fn string) string {
 	if rest == "" {
 		return p
 	}
-	return p + "." + numbered(n.funcs, fn, "f")
+	return p + "." + n.numbered(n.funcs, fn, "f")
 }
 
 // class is what a class is called: by its start function, or where that calls functions
@@ -119,7 +144,7 @@ func (n *Names) program(pkg string) string {
 	if n == nil || pkg == "" || pkg == "main" {
 		return funcname.Path(pkg)
 	}
-	return numbered(n.packages, pkg, "p")
+	return n.numbered(n.packages, pkg, "p")
 }
 
 // annotations are what types of tasks or regions are called.
@@ -139,7 +164,7 @@ func (n *Names) annotation(s string) string {
 	if n == nil || s == "" {
 		return s
 	}
-	return numbered(n.types, s, "type")
+	return n.numbered(n.types, s, "type")
 }
 
 // logged is what is shown of a log.
@@ -147,7 +172,7 @@ func (n *Names) logged(s string) string {
 	if n == nil || s == "" {
 		return s
 	}
-	return numbered(n.logs, s, "log")
+	return n.numbered(n.logs, s, "log")
 }
 
 // process is what a process of the machine is called.
@@ -155,7 +180,7 @@ func (n *Names) process(s string) string {
 	if n == nil {
 		return s
 	}
-	return numbered(n.processes, s, "process")
+	return n.numbered(n.processes, s, "process")
 }
 
 // stopReasons are the words of the runtime for why it stops the world, its
@@ -171,7 +196,7 @@ func (n *Names) reason(s string) string {
 	if n == nil || slices.Contains(stopReasons, s) {
 		return s
 	}
-	return numbered(n.reasons, s, "reason")
+	return n.numbered(n.reasons, s, "reason")
 }
 
 // frame is a frame of a stack for people.
@@ -192,7 +217,7 @@ func (n *Names) file(f events.Frame) string {
 	}
 	// With a function of Go's own, the file is what cgo made, or the program's, where
 	// go:linkname gives one of its functions such a name.
-	return pkg + "/" + numbered(n.files, f.File, "file") + ".go"
+	return pkg + "/" + n.numbered(n.files, f.File, "file") + ".go"
 }
 
 // standardFile returns a file of the standard library without the folder of the

@@ -102,3 +102,23 @@ func TestAnonymousLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestKeyedNames(t *testing.T) {
+	n, again, other := KeyedNames([]byte("key")), KeyedNames([]byte("key")), KeyedNames([]byte("other"))
+	again.Function("main.first") // the order does not matter
+	const fn = "example.com/shop/search.Open"
+	if n.Function(fn) != again.Function(fn) {
+		t.Errorf("the same key gives %s and %s", n.Function(fn), again.Function(fn))
+	}
+	if n.Function(fn) == other.Function(fn) || n.Function(fn) == n.Function(fn+"2") {
+		t.Error("another key, or name, gives the same number")
+	}
+	for _, part := range []string{"shop", "search", "Open"} {
+		if strings.Contains(n.Function(fn), part) {
+			t.Errorf("%s shows %s", n.Function(fn), part)
+		}
+	}
+	if got := n.Function("net/http.(*conn).serve"); got != "net/http.(*conn).serve" {
+		t.Errorf("what is Go's own became %s", got)
+	}
+}

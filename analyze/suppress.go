@@ -85,7 +85,7 @@ func (n *Names) suppression(s findings.Suppression, class string) findings.Suppr
 		if strings.Trim(s.Class, "*") != "" {
 			s.Class = class
 		}
-		s.Reason, s.Owner = numbered(n.reasons, s.Reason, "reason"), numbered(n.owners, s.Owner, "owner")
+		s.Reason, s.Owner = n.numbered(n.reasons, s.Reason, "reason"), n.numbered(n.owners, s.Owner, "owner")
 	}
 	return s
 }

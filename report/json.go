@@ -104,7 +104,7 @@ func members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 				continue
 			}
 			key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if options == "omitempty" && value.IsZero() {
+			if key == "-" || options == "omitempty" && value.IsZero() {
 				continue
 			}
 			if !yield(key, value) {

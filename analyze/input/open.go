@@ -29,6 +29,10 @@ type Options struct {
 	// as stored, and 2 KiB more for each byte more, up to 24 GiB and 10 GiB.
 	MaxMemory int64
 
+	// Copy, if set, gets the bytes of the trace, uncompressed, as they are read, by the goroutine that
+	// calls Open, Next and Rest. Its errors are ignored: a hash has none.
+	Copy io.Writer
+
 	headerTimeout, idleTimeout time.Duration // for tests; 0 means the default
 }
 
@@ -40,7 +44,7 @@ type Options struct {
 // more than its seconds parameter asks for), and then never pause for two. Redirects must stay with
 // http or https, and with https once it was used.
 func Open(ctx context.Context, name string, o Options) (*Source, error) {
-	s := &Source{name: name, in: &meter{ctx: ctx, progress: o.Progress}, memory: o.MaxMemory}
+	s := &Source{name: name, in: &meter{ctx: ctx, progress: o.Progress}, memory: o.MaxMemory, copy: o.Copy}
 	var err error
 	switch {
 	case name == "":

@@ -57,6 +57,7 @@ type Source struct {
 	stream  *latch           // bytes uncompressed
 	br      *bufio.Reader
 	closers []io.Closer // closed last to first
+	copy    io.Writer   // Options.Copy
 	secrets secrets     // of the URL, of what it led to, and of proxies
 
 	off     int64  // of the next byte of br
@@ -216,6 +217,31 @@ func (s *Source) Close() error {
 	}
 	s.closers = nil
 	return first
+}
+
+// Rest reads what Next has left of the input, so that Options.Copy gets all of it: behind damage that
+// nothing follows, or where a limit ended the reading. Of what unpacks without measure it leaves the
+// end out. Next cannot be called afterwards.
+func (s *Source) Rest() error {
+	if s.end == nil {
+		s.end = s.fail("reading", errors.New("its rest is read already"))
+	}
+	if s.stopped {
+		s.stream.err = nil // it was not the stream's own
+	}
+	buf := make([]byte, windowSize)
+	for n := s.off; ; {
+		k, err := s.stream.Read(buf)
+		n += int64(k)
+		switch {
+		case s.in.ctx.Err() != nil:
+			return s.fail("reading", context.Cause(s.in.ctx))
+		case err != nil: // the end, or damage: there is no more
+			return nil
+		case s.header.Compression != "" && n > s.grace && n/ratioLimit > s.in.n:
+			return nil
+		}
+	}
 }
 
 // Next returns the next generation, or io.EOF after the last. A trace in the format before Go 1.22

@@ -57,7 +57,8 @@ func (m *meter) Read(p []byte) (int, error) {
 type latch struct {
 	r    io.Reader
 	err  error
-	tail bool // the compressed data was followed by something else
+	tail bool      // the compressed data was followed by something else
+	copy io.Writer // gets all that is read; nil for nobody
 }
 
 func (l *latch) Read(p []byte) (int, error) {
@@ -65,12 +66,19 @@ func (l *latch) Read(p []byte) (int, error) {
 		return 0, l.err
 	}
 	n, err := l.r.Read(p)
+	l.tee(p[:n])
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) {
 		// The first header was right: this is what stands behind the first stream.
 		l.tail, err = true, io.EOF
 	}
 	l.err = err
 	return n, err
+}
+
+func (l *latch) tee(p []byte) {
+	if l.copy != nil {
+		l.copy.Write(p)
+	}
 }
 
 // broken returns the error that ended the stream, nil if it has not ended or properly.
@@ -112,9 +120,12 @@ func (s *Source) decompress() error {
 		s.closers = append(s.closers, z.IOReadCloser())
 		r = z
 	default:
+		s.stream.copy = s.copy
+		p, _ := plain.Peek(plain.Buffered())
+		s.stream.tee(p)
 		return nil
 	}
-	s.stream = &latch{r: r}
+	s.stream = &latch{r: r, copy: s.copy}
 	s.br = bufio.NewReaderSize(s.stream, bufferSize)
 	return nil
 }

@@ -31,7 +31,7 @@ func (h *coarse) add(ns int64) {
 }
 
 // levels are the buckets that are not empty, each with its least value.
-func (h *coarse) levels() (out []level) {
+func (h *coarse) levels() (out []Level) {
 	for page, at := range h.page {
 		if at == 0 {
 			continue
@@ -42,9 +42,9 @@ func (h *coarse) levels() (out []level) {
 			}
 			i := page*coarsePage + j
 			if shift := i>>coarseBits - 1; shift > 0 {
-				out = append(out, level{int64(i-shift<<coarseBits) << shift, n})
+				out = append(out, Level{int64(i-shift<<coarseBits) << shift, n})
 			} else {
-				out = append(out, level{int64(i), n})
+				out = append(out, Level{int64(i), n})
 			}
 		}
 	}

@@ -26,12 +26,12 @@ func TestCoarse(t *testing.T) {
 	for range 100_000 {
 		add(min(longestNs, int64(rnd.Uint64()>>(22+rnd.UintN(40)))))
 	}
-	var want []level
+	var want []Level
 	ref.ForEachBucket(func(v, n int64) bool {
-		want = append(want, level{v, n})
+		want = append(want, Level{v, n})
 		return true
 	})
-	if diff := cmp.Diff(want, h.levels(), cmp.AllowUnexported(level{})); diff != "" {
+	if diff := cmp.Diff(want, h.levels()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -67,6 +67,15 @@ type Summary struct {
 	// they were seen: not in Count and TotalNs. Absent if none.
 	CutNs     int64    `json:"cut_ns,omitempty"`
 	Histogram []Bucket `json:"histogram,omitempty"` // distribution by powers of two; absent in classes
+	// Levels are the distribution that the quantiles were taken of, shortest first: what
+	// adds up over traces.
+	Levels []Level `json:"-"`
+}
+
+// Level is a bucket of a distribution that is not empty.
+type Level struct {
+	Ns    int64 // a wait of it: of a [Class] the least, else the middle
+	Count int64 // waits in it
 }
 
 // SeenNs is all waiting that the trace shows: also that which was not over when

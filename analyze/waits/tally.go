@@ -112,12 +112,12 @@ func (t *tally) summary() Summary {
 		OpenNs:       t.openNs,
 		CutNs:        t.cutNs,
 	}
-	var dist []level
+	var dist []Level
 	switch {
 	case t.fine != nil:
 		for _, b := range t.fine.HDR().Distribution() {
 			if b.Count > 0 {
-				dist = append(dist, level{b.From + (b.To-b.From)/2, b.Count})
+				dist = append(dist, Level{b.From + (b.To-b.From)/2, b.Count})
 			}
 		}
 		for i, b := range t.bars {
@@ -131,6 +131,7 @@ func (t *tally) summary() Summary {
 	if len(dist) == 0 {
 		return s
 	}
+	s.Levels = dist
 	q := levels(dist, t.max)
 	s.P50, s.P90, s.P99, s.P999 = q.byCount(0.5), q.byCount(0.9), q.byCount(0.99), q.byCount(0.999)
 	s.TimeWeighted = Quantiles{P50: q.byTime(0.5), P90: q.byTime(0.9), P99: q.byTime(0.99)}
@@ -159,23 +160,19 @@ func causeTimes(c *[numCauses]int64) []CauseTime {
 	return out
 }
 
-// level is a value of a histogram, standing for all in its bucket, and how many
-// there are.
-type level struct{ v, n int64 }
-
 // cumulative is a distribution, ready for questions.
 type cumulative struct {
 	v     []int64
 	n, ns []float64 // cumulative: waits, and their time
 }
 
-func levels(dist []level, max int64) cumulative {
+func levels(dist []Level, max int64) cumulative {
 	c := cumulative{}
 	var n, ns float64
 	for _, l := range dist {
-		v := min(l.v, max)
-		n += float64(l.n)
-		ns += float64(l.n) * float64(v)
+		v := min(l.Ns, max)
+		n += float64(l.Count)
+		ns += float64(l.Count) * float64(v)
 		c.v, c.n, c.ns = append(c.v, v), append(c.n, n), append(c.ns, ns)
 	}
 	return c
