@@ -7,29 +7,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
-
-func gzipped(t *testing.T, b []byte) []byte {
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	z.Write(b)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-func zstded(t *testing.T, b []byte) []byte {
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z.EncodeAll(b, nil)
-}
 
 // TestCopy expects all bytes of a trace in the copy, whatever is around them and however much of
 // them could be used.

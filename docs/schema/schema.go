@@ -4,7 +4,7 @@ package schema
 import "embed"
 
 // Files has a schema for each command, under its name: analyze.json, check.json,
-// diff.json, dump.json (of one line) and replay.json.
+// diff.json, dump.json (of one line), fleet.json and replay.json.
 //
 //go:embed *.json
 var Files embed.FS

@@ -1,5 +1,5 @@
 // Package jsondoc holds the shapes of what gmpscope writes for programs: the
-// JSON documents of analyze, diff, check and replay, and a line of dump.
+// JSON documents of analyze, diff, check, replay and fleet, and a line of dump.
 //
 // docs/json.md and the JSON Schemas in docs/schema are generated from these types
 // and from those that they refer to: the comments of the fields are the

@@ -25,6 +25,7 @@ type Progress struct {
 
 	read, total, events atomic.Int64
 	done, all           atomic.Int64 // simulated time, ns
+	files, allFiles     atomic.Int64
 
 	shown bool
 	stop  chan struct{}
@@ -77,6 +78,14 @@ func (p *Progress) Simulated(done, all int64) {
 	}
 }
 
+// Files reports that done of all files have been read.
+func (p *Progress) Files(done, all int) {
+	if p != nil {
+		p.files.Store(int64(done))
+		p.allFiles.Store(int64(all))
+	}
+}
+
 // Done ends it and takes the line away.
 func (p *Progress) Done() {
 	if p == nil {
@@ -106,7 +115,10 @@ func (p *Progress) run() {
 func (p *Progress) draw(elapsed time.Duration) {
 	s := progressLine(p.read.Load(), p.total.Load(), p.events.Load(), elapsed)
 	if all := p.all.Load(); all > 0 {
-		s = simulationLine(p.done.Load(), all, elapsed)
+		s = barLine("simulating", p.done.Load(), all, elapsed)
+	}
+	if all := p.allFiles.Load(); all > 0 {
+		s = barLine(quantity.Plural(all, "file", "files"), p.files.Load(), all, elapsed)
 	}
 	if n := p.width() - 1; utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:max(n, 0)])
@@ -117,10 +129,10 @@ func (p *Progress) draw(elapsed time.Duration) {
 
 const barWidth = 10
 
-func simulationLine(done, all int64, elapsed time.Duration) string {
+func barLine(what string, done, all int64, elapsed time.Duration) string {
 	share := min(max(float64(done)/float64(all), 0), 1)
 	full := int(share * barWidth)
-	return fmt.Sprintf("simulating [%s%s] %3.0f %%  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, elapsed.Round(time.Second))
+	return fmt.Sprintf("%s [%s%s] %3.0f %%  %s", what, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, elapsed.Round(time.Second))
 }
 
 func progressLine(read, total, events int64, elapsed time.Duration) string {

@@ -89,7 +89,7 @@ func TestProgressLine(t *testing.T) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
-	if got, want := simulationLine(3_000, 12_000, 2*time.Second), "simulating [##........]  25 %  2s"; got != want {
+	if got, want := barLine("simulating", 3_000, 12_000, 2*time.Second), "simulating [##........]  25 %  2s"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

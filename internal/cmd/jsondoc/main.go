@@ -21,6 +21,7 @@ var roots = []root{
 	{"Replay", "replay", "`gmpscope replay TRACE --format json`", reflect.TypeFor[jsondoc.Replay]()},
 	{"Diff", "diff", "`gmpscope diff BEFORE AFTER --format json`", reflect.TypeFor[jsondoc.Diff]()},
 	{"Check", "check", "`gmpscope check TRACE… --format json`", reflect.TypeFor[jsondoc.Check]()},
+	{"Fleet", "fleet", "`gmpscope fleet PATH… --format json`", reflect.TypeFor[jsondoc.Fleet]()},
 }
 
 func main() {

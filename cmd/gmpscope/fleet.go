@@ -1,0 +1,416 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/fleet"
+	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/internal/term"
+	"github.com/gmpscope/gmpscope/report"
+)
+
+// gathering holds the flags of the commands that read many traces.
+type gathering struct {
+	reading
+	labels []string
+	cache  string
+	shard  string
+	key    string // the file that --anonymize-key names
+	output string
+}
+
+func (g *gathering) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on standard error")
+	f.IntVar(&g.workers, "workers", 0, "analyse `N` traces at once; 0 means GOMAXPROCS, or fewer with --max-memory; the result is the same")
+	f.Var(&g.memory, "max-memory", "limit memory to about `SIZE`, such as 2GiB: fewer traces at once, and each with its part of it")
+	f.StringVar(&g.goVersion, "go-version", "", "the Go release that wrote the traces, such as `1.26`, whose rules of the scheduler to apply (default: as their format tells)")
+	f.BoolVar(&g.anonymize, "anonymize", false, "replace names that are not Go's own; without --anonymize-key they mean nothing beyond their trace")
+	f.StringVar(&g.key, "anonymize-key", "", "with --anonymize: replace names by the secret in `FILE`, so that the same ones stay the same")
+	f.StringArrayVar(&g.labels, "label", nil, "give all traces the label `NAME=VALUE`, such as service=payments; can be repeated; a file TRACE.labels, with one a line, is for one trace")
+	f.StringVar(&g.cache, "cache", "", "keep summaries in the folder `DIR`: what is there is not made again")
+	f.StringVar(&g.shard, "shard", "", "read part `I/N` of the inputs only, by their paths")
+	g.pathFlag(f)
+	g.configFlag(cmd)
+	if err := cmd.MarkFlagDirname("cache"); err != nil {
+		panic(err) // the flag was added above
+	}
+}
+
+func (a *app) summarize() *cobra.Command {
+	var g gathering
+	cmd := &cobra.Command{
+		Use:   "summarize TRACE... -o FILE.sum",
+		Short: "Write summaries of traces, which add up to a fleet",
+		Long: `Summarize writes a small record of each trace: what was waited for and for how
+long, what the Ps did, classes, findings and the longest waits. Traces are files,
+folders, patterns, URLs, or - for standard input; files of summaries are merged.
+
+Records are kept by the content of their traces, so that any order, and any
+repetition, gives the same file. Traces that cannot be read are listed, and do not
+fail the others. gmpscope fleet makes a report of summaries. docs/fleet.md has more.`,
+		Example: `  gmpscope summarize traces/ --label service=payments --label version=1.4.0 -o payments.sum
+  gmpscope summarize 'traces/*.trace' --cache ~/.cache/sums -o day.sum
+  gmpscope summarize monday.sum tuesday.sum -o week.sum
+  gmpscope fleet payments.sum orders.sum -o fleet.html`,
+		Args:              someInputs,
+		ValidArgsFunction: anyTraces,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			if g.output == "" {
+				return usagef("name what to write with -o")
+			}
+			return a.gather(ctx, args, &g, func(w io.Writer, set *fleet.Set, unread []fleet.Problem) error {
+				return fleet.WriteAll(w, set.All(), unread)
+			})
+		}),
+	}
+	g.flags(cmd)
+	cmd.Flags().StringVarP(&g.output, "output", "o", "", "write the summaries to `FILE`; - is standard output")
+	return cmd
+}
+
+func (a *app) fleet() *cobra.Command {
+	var (
+		g      gathering
+		format *choice
+		by     []string
+		since  string
+		full   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "fleet PATH...",
+		Short: "Report on many traces: who waits more than its peers, and since when",
+		Long: `Fleet puts many traces together: which services, versions and hosts wait most and
+for what, which traces and groups wait more than their peers, which findings are
+new in a version. A PATH is a trace or a file of summaries, a folder of them, a
+pattern, a URL, or - for a list on standard input, one a line.
+
+The labels service, version, host and others come from --label and from files
+TRACE.labels. The report is the same for any order, and any mixture of traces and
+summaries of them. With --format sum it writes the summaries; with --shard I/N those
+of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
+		Example: `  gmpscope fleet traces/ -o fleet.html
+  gmpscope fleet *.sum --group service,version,host --format json | jq '.outliers[0]'
+  gmpscope fleet traces/ --shard 1/10 -o part1.sum
+  gmpscope fleet part*.sum --since 1.4.0 -o fleet.html`,
+		Args:              someInputs,
+		ValidArgsFunction: anyTraces,
+		RunE: a.do(func(ctx context.Context, args []string) error {
+			if err := checkGroup(by); err != nil {
+				return err
+			}
+			as := formatOf(format.value, g.output)
+			if g.shard != "" && as != "sum" {
+				return usagef("--shard: a part makes no report: write its summaries, with --format sum or -o FILE.sum")
+			}
+			if slices.Contains(args, "-") {
+				var err error
+				if args, err = a.listed(args); err != nil {
+					return err
+				}
+			}
+			return a.gather(ctx, args, &g, func(w io.Writer, set *fleet.Set, problems []fleet.Problem) error {
+				if as == "sum" {
+					return fleet.WriteAll(w, set.All(), problems)
+				}
+				f, err := fleet.Aggregate(set.All, problems, fleet.Grouping{By: by, Since: since, Tool: tool(), Schema: report.Schema})
+				if err != nil {
+					return err
+				}
+				return a.writeFleet(w, f, as, full)
+			})
+		}),
+	}
+	g.flags(cmd)
+	cmd.Flags().StringVarP(&g.output, "output", "o", "-", "write to `FILE`; - is standard output")
+	format = addChoice(cmd, "format", "how to write it; auto: as the name of the output ends, else text", "auto", "text", "json", "sum")
+	cmd.Flags().StringSliceVar(&by, "group", fleet.DefaultGrouping(), "group traces by these `LABELS`; gomaxprocs and go they have by themselves")
+	cmd.Flags().StringVar(&since, "since", "", "call findings new that no `VERSION` before this one has (default: before the first that has it)")
+	fullNamesFlag(cmd.Flags(), &full)
+	return cmd
+}
+
+// writeFleet writes a report about many traces in a format.
+func (a *app) writeFleet(w io.Writer, f *fleet.Report, format string, full bool) error {
+	switch format {
+	case "json":
+		return report.WriteFleetJSON(w, f)
+	default:
+		return report.WriteFleetText(w, f, report.TextOptions{Color: w == a.stdout && term.Color(a.stdout, a.getenv), FullNames: full})
+	}
+}
+
+// formatOf is the format that is asked for, or that the name of an output tells.
+func formatOf(asked, output string) string {
+	if asked != "auto" {
+		return asked
+	}
+	switch ext := strings.TrimPrefix(filepath.Ext(output), "."); ext {
+	case "json", "sum":
+		return ext
+	}
+	return "text"
+}
+
+func checkGroup(by []string) error {
+	if len(by) == 0 || len(by) > 8 {
+		return usagef("--group: name one to eight labels")
+	}
+	for i, name := range by {
+		if name == "" || slices.Contains(by[:i], name) {
+			return usagef("--group %s: each label once", strings.Join(by, ","))
+		}
+	}
+	return nil
+}
+
+// someInputs wants at least one argument.
+func someInputs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("name traces, summaries or folders of them")
+	}
+	if slices.Contains(args, "") {
+		return usagef("the name of an input is empty")
+	}
+	return nil
+}
+
+// listed replaces - by the lines of standard input.
+func (a *app) listed(args []string) ([]string, error) {
+	if term.Is(a.stdin) {
+		return nil, usagef("standard input is a terminal: pipe a list of paths into it, or name them")
+	}
+	args = slices.DeleteFunc(slices.Clone(args), func(s string) bool { return s == "-" })
+	lines := bufio.NewScanner(a.stdin)
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); line != "" && line != "-" {
+			args = append(args, line)
+		}
+	}
+	return args, lines.Err()
+}
+
+// gather reads the inputs and has write make the output of them.
+func (a *app) gather(ctx context.Context, args []string, g *gathering, write func(io.Writer, *fleet.Set, []fleet.Problem) error) error {
+	o, err := a.collecting(ctx, g)
+	if err != nil {
+		return err
+	}
+	names, err := a.find(args, g)
+	if err != nil {
+		return err
+	}
+	out, err := a.create(ctx, "-o", g.output)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	set, problems, err := a.collect(ctx, names, g, o)
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	to := io.Writer(out)
+	if g.output == "-" {
+		to = a.stdout
+	}
+	if err := write(to, set, problems); err != nil {
+		return err
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	var warnings []string
+	for _, p := range problems {
+		warnings = append(warnings, p.Err.Error())
+	}
+	a.warn(warnings)
+	a.noteUnused()
+	return nil
+}
+
+// collect reads the inputs. It fails where there was nothing in them.
+func (a *app) collect(ctx context.Context, names []string, g *gathering, o fleet.Collecting) (*fleet.Set, []fleet.Problem, error) {
+	if g.memory > 0 {
+		debug.SetMemoryLimit(int64(g.memory) * 7 / 8) // as in analyze
+	}
+	if a.getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	}
+	if !g.quiet && term.Controls(a.stderr, a.getenv) {
+		p := term.NewProgress(a.stderr)
+		defer p.Done()
+		o.OnDone = p.Files
+	}
+	set, problems, err := fleet.Collect(ctx, names, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := a.warnOfConflicts(set)
+	if err != nil || n == 0 {
+		set.Close()
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case len(problems) == 1:
+			return nil, nil, problems[0].Err
+		case len(problems) > 0:
+			return nil, nil, fmt.Errorf("none of %d inputs could be read; the first: %w", len(problems), problems[0].Err)
+		case g.shard != "":
+			return &fleet.Set{}, nil, nil // others have the inputs
+		}
+		return nil, nil, errors.New("there is no trace and no summary in what was named")
+	}
+	return set, problems, nil
+}
+
+// warnOfConflicts names the traces of which there are different summaries, and returns how
+// many records there are.
+func (a *app) warnOfConflicts(set *fleet.Set) (n int, err error) {
+	var warnings []string
+	for r, err := range set.All() {
+		if err != nil {
+			return n, err
+		}
+		n++
+		if r.Conflict {
+			warnings = append(warnings, fmt.Sprintf("summaries of %s differ (%.12s…): made by other versions or settings; one of them counts", r.Sources[0].Name, r.Key))
+		}
+	}
+	a.warn(warnings)
+	return n, nil
+}
+
+// collecting are the options that the flags ask for.
+func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting, err error) {
+	if err := g.check(); err != nil {
+		return o, err
+	}
+	if g.key != "" && !g.anonymize {
+		return o, usagef("--anonymize-key goes with --anonymize")
+	}
+	if g.anonymize && g.key == "" && len(g.labels) > 0 {
+		return o, usagef("--label with --anonymize: the values are replaced by a key: name its file with --anonymize-key")
+	}
+	conf, err := a.configure(ctx, g.reading)
+	if err != nil {
+		return o, err
+	}
+	var settings strings.Builder
+	if err := conf.Write(&settings); err != nil {
+		return o, err
+	}
+	for _, s := range g.labels {
+		l, err := fleet.ParseLabel(s)
+		if err != nil {
+			return o, usagef("--label %v", err)
+		}
+		o.Labels = append(o.Labels, l)
+	}
+	if o.Key, err = a.anonymizeKey(ctx, g.key); err != nil {
+		return o, err
+	}
+	o.Workers = g.workers
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	memory := int64(g.memory)
+	if memory > 0 {
+		o.Workers = min(o.Workers, int(memory/analyze.MinMemory))
+		memory /= int64(o.Workers)
+	}
+	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.judging.thresholds, Rules: g.rules}
+	o.Settings = tool() + "\n" + settings.String()
+	o.Anonymize, o.FullPath, o.Cache, o.Stdin = g.anonymize, g.fullPath, g.cache, a.stdin
+	var mu sync.Mutex
+	o.Finish = func(res *analyze.Result, names *analyze.Names) {
+		mu.Lock()
+		defer mu.Unlock()
+		a.suppress(res, names)
+	}
+	return o, nil
+}
+
+// anonymizeKey reads the secret in a file; nil without one.
+func (a *app) anonymizeKey(ctx context.Context, name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := a.open(ctx, "the key", name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	key, err := io.ReadAll(io.LimitReader(f, 1<<16))
+	if err != nil {
+		return nil, err
+	}
+	key = []byte(strings.TrimSpace(string(key)))
+	if len(key) < 16 {
+		return nil, usagef("--anonymize-key %s: a secret has at least 16 bytes", name)
+	}
+	return key, nil
+}
+
+// find returns the inputs that the arguments name. One that is also an output is an error,
+// or, in a folder, left out, like the cache.
+func (a *app) find(args []string, g *gathering) ([]string, error) {
+	var shard fleet.Shard
+	if g.shard != "" {
+		var err error
+		if shard, err = fleet.ParseShard(g.shard); err != nil {
+			return nil, usagef("--shard %v", err)
+		}
+	}
+	for _, arg := range args {
+		if st, err := os.Stat(arg); err != nil || !st.IsDir() {
+			if err := a.reads("the input", arg); err != nil {
+				return nil, err
+			}
+		}
+	}
+	names, err := fleet.Find(args)
+	if err != nil {
+		return nil, err
+	}
+	written := []files.ID{files.Opened(a.stdout), files.Named(g.output)}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		if slices.Contains(args, name) {
+			return false
+		}
+		id := files.Named(name)
+		return slices.ContainsFunc(written, id.Same) || within(name, g.cache)
+	})
+	return shard.Of(names), nil
+}
+
+// within reports whether a file is in a folder; in no folder is none.
+func within(name, folder string) bool {
+	if folder == "" {
+		return false
+	}
+	n, err := filepath.Abs(name)
+	if err != nil {
+		return false
+	}
+	f, err := filepath.Abs(folder)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(f, n)
+	return err == nil && filepath.IsLocal(rel)
+}

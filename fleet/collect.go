@@ -1,0 +1,158 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gmpscope/gmpscope/internal/files"
+)
+
+// Problem is an input, or a part of one, that could not be used.
+type Problem struct {
+	Name string `json:"name"` // as Source.Name
+	Why  string `json:"why"`  // fit to be shown: without the folders of Err, and with Options.Anonymize without its text
+	Err  error  `json:"-"`    // nil in a file of summaries
+}
+
+// maxProblems bounds what is kept of them: the first in their order.
+const maxProblems = 1000
+
+// merged returns problems in their order, each once.
+func merged(list []Problem) []Problem {
+	slices.SortStableFunc(list, compareProblems)
+	list = slices.CompactFunc(list, func(a, b Problem) bool { return compareProblems(a, b) == 0 })
+	return list[:min(len(list), maxProblems)]
+}
+
+func compareProblems(a, b Problem) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Why, b.Why))
+}
+
+// Collecting are the options of Collect.
+type Collecting struct {
+	Options
+	Workers int                   // traces analysed at once; at least 1 are
+	OnDone  func(done, total int) // called after each input, by one goroutine at a time; may be nil
+}
+
+// Collect returns the records of inputs: traces, and files of summaries. What cannot be
+// read is listed and is no error; the end of the context is. The caller closes the set.
+func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problems []Problem, err error) {
+	set := &Set{}
+	defer func() {
+		if err != nil {
+			set.Close()
+		}
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex // of all below
+	done := 0
+	add := func(r *Record) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err := set.Add(r); err != nil {
+			cancel(err)
+		}
+	}
+	finished := func(name string, earlier []Problem, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		problems = append(problems, earlier...)
+		if err != nil && ctx.Err() == nil {
+			problems = append(problems, problemOf(name, err, &o.Options))
+		}
+		if len(problems) > 2*maxProblems {
+			problems = merged(problems)
+		}
+		if done++; o.OnDone != nil {
+			o.OnDone(done, len(names))
+		}
+	}
+	work := make(chan string)
+	var workers sync.WaitGroup
+	for range max(1, o.Workers) {
+		workers.Go(func() {
+			for name := range work {
+				earlier, err := collect(ctx, name, &o.Options, add)
+				finished(name, earlier, err)
+			}
+		})
+	}
+	for _, name := range names {
+		if ctx.Err() != nil {
+			break
+		}
+		work <- name
+	}
+	close(work)
+	workers.Wait()
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	return set, merged(problems), nil
+}
+
+func problemOf(name string, err error, o *Options) Problem {
+	p := Problem{Name: "trace", Why: "it cannot be read", Err: err}
+	if !o.Anonymize {
+		p.Name = nameOf(name, o)
+		p.Why = cut(strings.ReplaceAll(err.Error(), name, p.Name))
+	}
+	return p
+}
+
+// collect adds the records of one input, and returns what those who made it could not
+// read.
+func collect(ctx context.Context, name string, o *Options, add func(*Record)) (earlier []Problem, err error) {
+	if !IsSummaries(name) {
+		r, err := Summarize(ctx, name, *o)
+		if err == nil {
+			add(r)
+		}
+		return nil, err
+	}
+	f, err := files.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := NewReader(f)
+	left := 0 // records whose names may not be shown
+	for err == nil {
+		var rec *Record
+		if rec, err = r.Next(); err != nil {
+			break
+		}
+		if o.Anonymize && !rec.Anonymous {
+			left++
+			continue
+		}
+		add(rec)
+	}
+	switch {
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	case left > 0:
+		return nil, fmt.Errorf("reading %s: %d summaries in it show names: make them with --anonymize", name, left)
+	case o.Anonymize:
+		return nil, nil
+	}
+	return boundedProblems(r.Unread()), nil
+}
+
+// boundedProblems cuts what a file says that need not be trusted.
+func boundedProblems(list []Problem) []Problem {
+	list = list[:min(len(list), maxProblems)]
+	for i := range list {
+		list[i].Name, list[i].Why = cut(list[i].Name), cut(list[i].Why)
+		list[i].Err = errors.New(list[i].Why)
+	}
+	return list
+}

@@ -1,0 +1,201 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/gmpscope/gmpscope/internal/files"
+)
+
+// maxLine bounds a line of a file of summaries, bytes. A record has some 10 KB.
+const maxLine = 4 << 20
+
+// header is the first line of a file of summaries, footer the last.
+type header struct {
+	Schema int `json:"gmpscope_summaries"`
+}
+
+type footer struct {
+	Records *int64    `json:"records"`
+	Unread  []Problem `json:"unread,omitempty"`
+}
+
+// Writer writes a file of summaries.
+type Writer struct {
+	z    *gzip.Writer
+	n    int64
+	last string
+	err  error
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer {
+	out := &Writer{z: gzip.NewWriter(w)}
+	out.line(header{Schema})
+	return out
+}
+
+func (w *Writer) line(v any) {
+	if w.err != nil {
+		return
+	}
+	b, err := json.Marshal(v)
+	if err == nil {
+		_, err = w.z.Write(append(b, '\n'))
+	}
+	w.err = err
+}
+
+// Write writes a record, whose key must be greater than that of the one before.
+func (w *Writer) Write(r *Record) error {
+	if w.err == nil && r.Key <= w.last {
+		w.err = errors.New("summaries are not in the order of their keys")
+	}
+	w.line(r)
+	w.n, w.last = w.n+1, r.Key
+	return w.err
+}
+
+// Close writes the end, without which a file is truncated, and which lists what could not
+// be summed up.
+func (w *Writer) Close(unread []Problem) error {
+	w.line(footer{&w.n, unread})
+	if w.err != nil {
+		return w.err
+	}
+	return w.z.Close()
+}
+
+// Errors of a Reader, for errors.Is.
+var (
+	// ErrNotSummaries means that the input is no file of summaries.
+	ErrNotSummaries = errors.New("not a file of summaries")
+	// ErrNewer means that a later version of gmpscope wrote it.
+	ErrNewer = errors.New("the summaries were written by a later version of gmpscope")
+	// ErrTruncated means that its end is missing. The records before it are good.
+	ErrTruncated = errors.New("the file of summaries is truncated")
+)
+
+// Reader reads a file of summaries, compressed or not. It need not be trusted.
+type Reader struct {
+	lines  *bufio.Scanner
+	n      int64
+	err    error
+	unread []Problem
+}
+
+// NewReader returns a Reader of r.
+func NewReader(r io.Reader) (*Reader, error) {
+	br := bufio.NewReader(r)
+	var from io.Reader = br
+	if p, _ := br.Peek(2); string(p) == "\x1f\x8b" {
+		z, err := gzip.NewReader(br)
+		if err != nil {
+			return nil, ErrNotSummaries
+		}
+		from = z
+	}
+	out := &Reader{lines: bufio.NewScanner(from)}
+	out.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	var h header
+	if !out.lines.Scan() || json.Unmarshal(out.lines.Bytes(), &h) != nil || h.Schema < 1 {
+		return nil, ErrNotSummaries
+	}
+	if h.Schema > Schema {
+		return nil, fmt.Errorf("%w: schema %d, and this one knows %d", ErrNewer, h.Schema, Schema)
+	}
+	return out, nil
+}
+
+// Unread lists, after the end, what could not be summed up when the file was made.
+func (r *Reader) Unread() []Problem { return r.unread }
+
+// Next returns the next record, or io.EOF after the last. Another error ends the file;
+// the records before it are good.
+func (r *Reader) Next() (*Record, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	rec, err := r.next()
+	r.err = err
+	return rec, err
+}
+
+func (r *Reader) next() (*Record, error) {
+	if !r.lines.Scan() {
+		if err := r.lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			return nil, fmt.Errorf("record %d has more than %d MiB", r.n+1, maxLine>>20)
+		}
+		return nil, fmt.Errorf("%w after %d records", ErrTruncated, r.n)
+	}
+	line := r.lines.Bytes()
+	var end footer
+	if json.Unmarshal(line, &end) == nil && end.Records != nil {
+		if *end.Records != r.n {
+			return nil, fmt.Errorf("%w: %d records of %d", ErrTruncated, r.n, *end.Records)
+		}
+		r.unread = end.Unread
+		return nil, io.EOF
+	}
+	rec := &Record{}
+	if err := json.Unmarshal(line, rec); err != nil {
+		if !r.lines.Scan() { // it was the last line
+			return nil, fmt.Errorf("%w after %d records", ErrTruncated, r.n)
+		}
+		return nil, fmt.Errorf("record %d is damaged: %w", r.n+1, err)
+	}
+	if err := rec.validate(); err != nil {
+		return nil, fmt.Errorf("record %d makes no sense: %w", r.n+1, err)
+	}
+	r.n++
+	return rec, nil
+}
+
+// readOne reads a file that has one record.
+func readOne(name string) (*Record, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := r.Next()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
+		return nil, ErrTruncated
+	}
+	return rec, nil
+}
+
+// writeOne writes a file with one record, whose folder it makes if it is not there.
+func writeOne(ctx context.Context, name string, rec *Record) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	out, err := files.Create(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	w := NewWriter(out)
+	if err := w.Write(rec); err != nil {
+		return err
+	}
+	if err := w.Close(nil); err != nil {
+		return err
+	}
+	return out.Commit()
+}

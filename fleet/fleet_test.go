@@ -1,0 +1,506 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze"
+)
+
+// smallTraces returns the n smallest traces of the repository.
+func smallTraces(t *testing.T, n int) []string {
+	t.Helper()
+	names, err := Find([]string{filepath.Join("..", "testdata", "traces")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "programs") })
+	size := func(name string) int64 {
+		st, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Size()
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return int(size(a) - size(b)) })
+	if len(names) < n {
+		t.Fatalf("there are %d traces only", len(names))
+	}
+	return names[:n]
+}
+
+func collected(t *testing.T, names []string, o Collecting) (*Set, []Problem) {
+	t.Helper()
+	set, problems, err := Collect(t.Context(), names, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { set.Close() })
+	return set, problems
+}
+
+// output returns the summaries of a set and the report on it.
+func output(t *testing.T, set *Set, problems []Problem) (sums, report []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteAll(&b, set.All(), problems); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Aggregate(set.All, problems, Grouping{By: []string{"service", "gomaxprocs", "go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), js
+}
+
+func save(t *testing.T, b []byte) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "part.sum")
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestOneHash takes 200 traces in ten random orders, sharded at random, with parts of them
+// summed up before and some of them twice: the summaries and the report are the same.
+func TestOneHash(t *testing.T) {
+	names := smallTraces(t, 200)
+	o := Collecting{Options: Options{Cache: t.TempDir(), Labels: []Label{{"service", "test"}}}, Workers: 2}
+	sums, report := output(t, &Set{}, nil)
+	for run := range 10 {
+		r := rand.New(rand.NewPCG(34, uint64(run)))
+		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		inputs := slices.Clone(names)
+		if run > 0 {
+			inputs = nil
+			shards := 1 + r.IntN(7)
+			for i := range shards {
+				part := Shard{i + 1, shards}.Of(names)
+				if r.IntN(2) == 0 {
+					inputs = append(inputs, part...)
+					continue
+				}
+				part = append(part, names[:r.IntN(20)]...) // which others have, too
+				b, _ := output1(t, part, o)
+				inputs = append(inputs, save(t, b))
+			}
+		}
+		s, f := output1(t, inputs, o)
+		if run == 0 {
+			sums, report = s, f
+			continue
+		}
+		if sha256.Sum256(s) != sha256.Sum256(sums) {
+			t.Errorf("run %d: other summaries", run)
+		}
+		if diff := cmp.Diff(string(report), string(f)); diff != "" {
+			t.Errorf("run %d: another report: %.2000s", run, diff)
+		}
+	}
+	var f Report
+	if err := json.Unmarshal(report, &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Traces < 190 || len(f.Groups) < 3 || len(f.Unread) == 0 {
+		t.Errorf("%d traces, %d groups, %d unread", f.Traces, len(f.Groups), len(f.Unread))
+	}
+	total := int64(0)
+	for i := range f.Groups {
+		total += f.Groups[i].WaitingNs
+	}
+	if total != f.WaitingNs {
+		t.Errorf("the groups waited %d, all %d", total, f.WaitingNs)
+	}
+}
+
+func output1(t *testing.T, names []string, o Collecting) (sums, report []byte) {
+	set, problems := collected(t, names, o)
+	return output(t, set, problems)
+}
+
+// TestRecord holds a record against the result that it sums up.
+func TestRecord(t *testing.T) {
+	const name = "../testdata/traces/gc-go1.26-p4.trace.gz"
+	r, err := Summarize(t.Context(), name, Options{Labels: []Label{{"service", "a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.validate(); err != nil {
+		t.Error(err)
+	}
+	res, err := analyze.File(t.Context(), name, analyze.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &res.Waits.User
+	if r.User.TotalNs != u.TotalNs || r.User.Count != u.Count || r.User.Causes.sum() != u.TotalNs || r.User.Histogram.Total() != u.Count {
+		t.Errorf("waits %+v, want %d of %d ns", r.User, u.Count, u.TotalNs)
+	}
+	within(t, "p99", r.User.Histogram.Quantile(0.99), u.P99)
+	within(t, "p50 by time", r.User.Histogram.TimeQuantile(0.5), u.TimeWeighted.P50)
+	running := int64(0)
+	for i := range res.Procs.Ps {
+		running += res.Procs.Ps[i].RunningNs
+	}
+	if r.Ps.RunningNs != running || r.Trace.GOMAXPROCS != 4 || r.Sources[0].Name != "gc-go1.26-p4.trace.gz" {
+		t.Errorf("%+v, %+v", r.Ps, r.Sources)
+	}
+}
+
+func within(t *testing.T, what string, got, want int64) {
+	t.Helper()
+	if float64(got) < 0.965*float64(want)-1 || float64(got) > 1.035*float64(want)+1 {
+		t.Errorf("%s is %d, want %d", what, got, want)
+	}
+}
+
+// made returns a record that was made up.
+func made(n int, labels map[string]string, running, waiting int64) *Record {
+	r := &Record{Key: fmt.Sprintf("%064x", sha256.Sum256([]byte(fmt.Sprint(n))))}
+	r.Key = r.Key[len(r.Key)-64:]
+	s := Source{Name: fmt.Sprintf("t%d.trace", n)}
+	for _, name := range []string{"host", "service", "version"} {
+		if v, ok := labels[name]; ok {
+			s.Labels = append(s.Labels, Label{name, v})
+		}
+	}
+	r.Sources = []Source{s}
+	r.Trace.GOMAXPROCS = 2
+	r.Ps.RunningNs = running
+	r.User = Waits{Count: 1, TotalNs: waiting, MaxNs: waiting}
+	r.User.Histogram.Add(waiting, 1)
+	r.User.Causes[5] = waiting // behind
+	return r
+}
+
+func bytesOf(t *testing.T, sets ...*Set) string {
+	t.Helper()
+	all := &Set{}
+	for _, s := range sets {
+		for r, err := range s.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := all.Add(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Cleanup(func() { all.Close() })
+	var b bytes.Buffer
+	if err := WriteAll(&b, all.All(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestMergeLaws makes sets with common keys, some with other sources or contents.
+func TestMergeLaws(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		set := func() *Set {
+			s := &Set{}
+			for range r.IntN(40) {
+				rec := made(r.IntN(30), map[string]string{"service": fmt.Sprint(r.IntN(3))}, 100, 1+int64(r.IntN(8)/7))
+				if r.IntN(3) == 0 {
+					for i := range maxSources { // more than fit
+						rec.Sources = append(rec.Sources, Source{Name: fmt.Sprint("x", i, r.IntN(2))})
+					}
+					rec.setSources(rec.Sources)
+				}
+				if err := s.Add(rec); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return s
+		}
+		a, b, c := set(), set(), set()
+		merge := func(sets ...*Set) *Set {
+			out := &Set{}
+			for r, err := range Merge(sets[0].All(), sets[1].All()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				out.Add(r)
+			}
+			return out
+		}
+		want := bytesOf(t, merge(merge(a, b), c))
+		for law, got := range map[string]*Set{
+			"associative": merge(a, merge(b, c)), "commutative": merge(c, merge(b, a)), "idempotent": merge(merge(a, b), merge(c, merge(a, a))),
+		} {
+			if bytesOf(t, got) != want {
+				t.Fatalf("seed %d: not %s", seed, law)
+			}
+		}
+	}
+}
+
+// TestConflict expects one record, marked, whatever comes first.
+func TestConflict(t *testing.T) {
+	x, y := made(1, nil, 100, 5), made(1, nil, 100, 7)
+	for _, order := range [][]*Record{{x, y}, {y, x}, {x, y, x}} {
+		s := &Set{}
+		for _, r := range order {
+			s.Add(r)
+		}
+		n := 0
+		for r, err := range s.All() {
+			if n++; err != nil || !r.Conflict || r.User.TotalNs != 5 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d records", n)
+		}
+	}
+}
+
+// TestSpill fills a set beyond what it holds in memory, in no order and some twice.
+func TestSpill(t *testing.T) {
+	const n = maxHeld*3 + 17
+	s := &Set{}
+	for i := range n + n/2 {
+		if err := s.Add(made((i*7919)%n, nil, 100, 5)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.held) >= maxHeld || len(s.runs) != 4 {
+		t.Errorf("%d held, %d files", len(s.held), len(s.runs))
+	}
+	for range 2 {
+		got, last := 0, ""
+		for r, err := range s.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Key <= last {
+				t.Fatal("out of order")
+			}
+			got, last = got+1, r.Key
+		}
+		if got != n {
+			t.Errorf("%d records, want %d", got, n)
+		}
+	}
+	dir := s.dir
+	s.Close()
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the files are still there")
+	}
+}
+
+// TestBadFiles has a good file beside a bad one: what is good counts, and a line says
+// what is bad.
+func TestBadFiles(t *testing.T) {
+	plain := func(lines ...string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
+	line := func(change func(*Record)) string {
+		r := made(2, nil, 100, 5)
+		change(r)
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	good := line(func(*Record) {})
+	const head = `{"gmpscope_summaries":1}`
+	var whole bytes.Buffer
+	WriteAll(&whole, func(yield func(*Record, error) bool) { yield(made(2, nil, 100, 5), nil) }, nil)
+	for name, c := range map[string]struct {
+		text    []byte
+		records int // with that of the good file
+		why     string
+	}{
+		"whole":         {whole.Bytes(), 2, ""},
+		"plain":         {plain(head, good, `{"records":1}`), 2, ""},
+		"cut gzip":      {whole.Bytes()[:whole.Len()-30], 1, "truncated"},
+		"no end":        {plain(head, good), 2, "truncated after 1 records"},
+		"other number":  {plain(head, good, `{"records":2}`), 2, "1 records of 2"},
+		"newer":         {plain(`{"gmpscope_summaries":2}`, good, `{"records":1}`), 1, "later version"},
+		"damaged":       {plain(head, good[:50], `{"records":1}`), 1, "record 1 is damaged"},
+		"negative":      {plain(head, line(func(r *Record) { r.Ps.Steals = -1 }), `{"records":1}`), 1, "negative"},
+		"wrong sum":     {plain(head, line(func(r *Record) { r.User.TotalNs++ }), `{"records":1}`), 1, "do not add up"},
+		"wrong key":     {plain(head, line(func(r *Record) { r.Key = "../../etc/passwd" }), `{"records":1}`), 1, "SHA-256"},
+		"long name":     {plain(head, line(func(r *Record) { r.Trace.Format = strings.Repeat("x", maxName+1) }), `{"records":1}`), 1, "too long"},
+		"no source":     {plain(head, line(func(r *Record) { r.Sources = nil }), `{"records":1}`), 1, "0 sources"},
+		"unknown cause": {plain(head, strings.Replace(good, `"behind"`, `"magic"`, 1), `{"records":1}`), 1, "not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var other bytes.Buffer
+			WriteAll(&other, func(yield func(*Record, error) bool) { yield(made(1, nil, 100, 5), nil) }, nil)
+			set, problems := collected(t, []string{save(t, c.text), save(t, other.Bytes())}, Collecting{})
+			n := 0
+			for _, err := range set.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+			}
+			if n != c.records {
+				t.Errorf("%d records, want %d", n, c.records)
+			}
+			switch {
+			case c.why == "" && len(problems) > 0:
+				t.Error(problems[0].Err)
+			case c.why != "" && (len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), c.why) || strings.Contains(problems[0].Why, "/")):
+				t.Errorf("%v, want %q", problems, c.why)
+			}
+		})
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var h, odd, even Histogram
+	var values []int64
+	for i := range 2000 {
+		v := r.Int64() >> r.IntN(62)
+		values = append(values, v)
+		h.Add(v, 1)
+		if i%2 == 0 {
+			even.Add(v, 1)
+		} else {
+			odd.Add(v, 1)
+		}
+	}
+	odd.Merge(even)
+	if diff := cmp.Diff(h, odd); diff != "" {
+		t.Error("the sum of two parts is not the whole", diff)
+	}
+	slices.Sort(values)
+	for _, q := range []float64{0.1, 0.5, 0.9, 0.999} {
+		within(t, fmt.Sprint(q), h.Quantile(q), values[int(q*2000)-1])
+	}
+	js, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Histogram
+	if err := json.Unmarshal(js, &back); err != nil || !cmp.Equal(h, back) {
+		t.Error("it comes back as another", err)
+	}
+	for _, bad := range []string{"[1]", "[2,1,1,1]", "[1,0]", "[-1,1]", "[1,-1]", "[960,1]", `"x"`} {
+		if json.Unmarshal([]byte(bad), &back) == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+	var d Histogram
+	for _, v := range []int64{1, 1, 2, 2, 4, 6, 9} { // the example of the definition
+		d.Add(v, 1)
+	}
+	if m := d.Quantile(0.5); m != 2 || d.Deviation(m) != 1 {
+		t.Errorf("median %d, deviation %d", m, d.Deviation(m))
+	}
+}
+
+func TestCompareNatural(t *testing.T) {
+	want := []string{"", "1.2-rc1", "1.2-rc2", "1.2-rc10", "1.2", "1.2+x", "1.2.1", "1.9", "1.10", "2", "v1"}
+	for i := range want {
+		for j := range want {
+			if got, d := compareNatural(want[i], want[j]), i-j; got*d < 0 || (got == 0) != (d == 0) {
+				t.Errorf("%q, %q: %d", want[i], want[j], got)
+			}
+		}
+	}
+}
+
+// TestLabels reads those of a file beside a trace, which come before those of all.
+func TestLabels(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.trace")
+	write := func(text string) {
+		if err := os.WriteFile(name+".labels", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := []Label{{"service", "a"}, {"zone", "b"}}
+	write("# of this one\nservice = pay\n\nhost=h1\n")
+	got, err := labelsOf(name, all)
+	if want := []Label{{"host", "h1"}, {"service", "pay"}, {"zone", "b"}}; err != nil || !cmp.Equal(got, want) {
+		t.Error(got, err)
+	}
+	for _, bad := range []string{"service", "=x", "gomaxprocs=3", "a b=c", strings.Repeat("x=y\n", maxSidecar)} {
+		write(bad)
+		if _, err := labelsOf(name, all); err == nil {
+			t.Errorf("%.20q is taken", bad)
+		}
+	}
+}
+
+func TestParseShard(t *testing.T) {
+	for _, bad := range []string{"", "1", "0/2", "3/2", "1/0", "1/2x", "a/b", "-1/2"} {
+		if _, err := ParseShard(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	names, seen := smallTraces(t, 50), 0
+	for i := range 4 {
+		s, err := ParseShard(fmt.Sprintf("%d/4", i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += len(s.Of(names))
+	}
+	if seen != len(names) {
+		t.Errorf("the shards have %d of %d", seen, len(names))
+	}
+}
+
+// TestAnonymous expects no name of the program in a record, and with a key the same for the
+// same ones.
+func TestAnonymous(t *testing.T) {
+	names := []string{"../testdata/traces/pairs/channel-batched-before-0.trace.gz", "../testdata/traces/pairs/channel-batched-before-1.trace.gz"}
+	classes := func(o Options) (out [][]string) {
+		for _, name := range names {
+			r, err := Summarize(context.Background(), name, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			js, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, secret := range []string{"main.produce", "main.consume", "channel-batched", "payments"} {
+				if o.Anonymize && bytes.Contains(js, []byte(secret)) {
+					t.Errorf("%s shows %s", js, secret)
+				}
+			}
+			var list []string
+			for i := range r.Classes {
+				list = append(list, className(r, r.Classes[i].Name))
+			}
+			out = append(out, list)
+		}
+		return out
+	}
+	plain := classes(Options{})
+	keyed := classes(Options{Anonymize: true, Key: []byte("secret"), Labels: []Label{{"service", "payments"}}})
+	own := classes(Options{Anonymize: true})
+	if !cmp.Equal(plain[0], plain[1]) || !cmp.Equal(keyed[0], keyed[1]) || cmp.Equal(plain, keyed) {
+		t.Errorf("%q as %q", plain, keyed)
+	}
+	for _, name := range own[0] {
+		if slices.Contains(own[1], name) {
+			t.Errorf("%s means something in both traces", name)
+		}
+	}
+	if _, err := Summarize(t.Context(), names[0], Options{Anonymize: true, Labels: []Label{{"a", "b"}}}); err == nil {
+		t.Error("a label is shown")
+	}
+}

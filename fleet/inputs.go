@@ -1,0 +1,130 @@
+package fleet
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// extensions are those of files in folders that are taken for traces and summaries. Others
+// are if they begin like one.
+var extensions = []string{".trace", ".out", ".gz", ".zst", ".sum"}
+
+// Find returns the files that paths name, sorted, each once: files and URLs themselves,
+// those in folders and in their folders, and those that match a pattern. In folders
+// hidden files are left out, and what is neither called nor begins like a trace. A path
+// that names nothing is returned: to open it says why.
+func Find(paths []string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		st, err := os.Stat(p)
+		switch {
+		case err == nil && st.IsDir():
+			found, err := filesIn(p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		case err != nil && strings.ContainsAny(p, "*?["):
+			found, err := filepath.Glob(p)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p, err)
+			}
+			if len(found) == 0 {
+				found = []string{p}
+			}
+			out = append(out, found...)
+		default:
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func filesIn(folder string) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && name != folder:
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.IsDir() || strings.HasSuffix(name, sidecar):
+		case slices.Contains(extensions, filepath.Ext(name)) || beginsLike(name, "go 1.") || beginsLike(name, summaryStart):
+			out = append(out, name)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// summaryStart is how a file of summaries begins.
+const summaryStart = `{"gmpscope_summaries":`
+
+// IsSummaries reports whether a file is one of summaries, by how it begins.
+func IsSummaries(name string) bool { return beginsLike(name, summaryStart) }
+
+// beginsLike reports whether a regular file begins so, perhaps compressed with gzip.
+func beginsLike(name, start string) bool {
+	st, err := os.Stat(name)
+	if err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	br := bufio.NewReader(f)
+	p, _ := br.Peek(len(start))
+	if bytes.HasPrefix(p, []byte("\x1f\x8b")) {
+		z, err := gzip.NewReader(br)
+		if err != nil {
+			return false
+		}
+		p = make([]byte, len(start))
+		if _, err := io.ReadFull(z, p); err != nil {
+			return false
+		}
+	}
+	return string(p) == start
+}
+
+// Shard is one part of N of the inputs, by their paths. The zero value is all of them.
+type Shard struct{ I, N int }
+
+// ParseShard reads a shard as I/N, I from 1 to N.
+func ParseShard(s string) (sh Shard, err error) {
+	if n, err := fmt.Sscanf(s, "%d/%d", &sh.I, &sh.N); n != 2 || err != nil || fmt.Sprintf("%d/%d", sh.I, sh.N) != s || sh.I < 1 || sh.I > sh.N {
+		return Shard{}, fmt.Errorf("%q: must be I/N, with I from 1 to N", s)
+	}
+	return sh, nil
+}
+
+// Of returns the inputs in the shard.
+func (s Shard) Of(names []string) []string {
+	if s.N <= 1 {
+		return names
+	}
+	var out []string
+	for _, name := range names {
+		h := fnv.New64a()
+		io.WriteString(h, name)
+		if h.Sum64()%uint64(s.N) == uint64(s.I-1) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

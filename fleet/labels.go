@@ -1,0 +1,99 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// sidecar is what is added to a trace's name for the file with its labels.
+const sidecar = ".labels"
+
+// maxSidecar is the most that is read of it, bytes.
+const maxSidecar = 16 << 10
+
+// derived are the labels that a trace has by itself.
+var derived = []string{"gomaxprocs", "go"}
+
+// ParseLabel reads a label as name=value.
+func ParseLabel(s string) (Label, error) {
+	name, value, ok := strings.Cut(s, "=")
+	l := Label{strings.TrimSpace(name), strings.TrimSpace(value)}
+	switch {
+	case !ok || l.Name == "":
+		return l, fmt.Errorf("%q: must be NAME=VALUE", s)
+	case strings.ContainsFunc(l.Name, unfit):
+		return l, fmt.Errorf("%q: a name has letters, digits, - and _", s)
+	case slices.Contains(derived, l.Name):
+		return l, fmt.Errorf("%q: traces have their own %s", s, l.Name)
+	case len(s) > maxName || !utf8.ValidString(s):
+		return l, fmt.Errorf("a label must be UTF-8, of at most %d bytes", maxName)
+	}
+	return l, nil
+}
+
+func unfit(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+}
+
+// labelsOf returns the labels of a trace: those of all, and in their place those of the
+// file beside it, if there is one.
+func labelsOf(name string, all []Label) ([]Label, error) {
+	of := map[string]string{}
+	for _, l := range all {
+		of[l.Name] = l.Value
+	}
+	own, err := readSidecar(name + sidecar)
+	if err != nil {
+		return nil, fmt.Errorf("its file of labels: %w", err)
+	}
+	for _, l := range own {
+		of[l.Name] = l.Value
+	}
+	if len(of) > maxLabels {
+		return nil, fmt.Errorf("it has more than %d labels", maxLabels)
+	}
+	var out []Label
+	for n, v := range of {
+		out = append(out, Label{n, v})
+	}
+	slices.SortFunc(out, func(a, b Label) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func readSidecar(name string) ([]Label, error) {
+	st, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || strings.Contains(name, "://") || err == nil && !st.Mode().IsRegular() {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxSidecar {
+		return nil, fmt.Errorf("more than %d bytes", maxSidecar)
+	}
+	var out []Label
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		l, err := ParseLabel(line)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}

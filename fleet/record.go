@@ -1,0 +1,293 @@
+package fleet
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// Schema is the version of records. It rises when a field changes its meaning or goes away.
+const Schema = 1
+
+// Bounds of a record. What is beyond them is summed up, or left out and counted.
+const (
+	maxSources  = 64
+	maxLabels   = 16
+	maxClasses  = 48
+	maxFindings = 32
+	maxStories  = 4
+	maxName     = 512 // bytes
+)
+
+// Record is the summary of one trace. Times are ns. All numbers are integers that are not
+// negative, and all but those of Trace and Spread add up over traces.
+type Record struct {
+	Key string `json:"key"` // SHA-256 of the uncompressed trace, in hexadecimal digits
+	// Sources are the names and labels under which the trace was found, in their order.
+	Sources     []Source `json:"sources"`
+	MoreSources bool     `json:"more_sources,omitempty"` // there were more than 64
+	// Conflict is set where records with this key had different contents: they were made
+	// with other settings or by another version. The one whose JSON is less is kept.
+	Conflict bool `json:"conflict,omitempty"`
+	Content
+}
+
+// Content is what a record says of its trace, and equal for equal traces and settings.
+type Content struct {
+	Trace     Trace     `json:"trace"`
+	Starts    Starts    `json:"starts"`
+	User      Waits     `json:"user"`   // waits of the program, those in Self left out
+	Self      Waits     `json:"self"`   // after runtime.Gosched
+	System    Waits     `json:"system"` // of the runtime's and the tracer's goroutines
+	Ps        Ps        `json:"ps"`
+	Spread    Spread    `json:"spread"`
+	Classes   []Class   `json:"classes"`             // of the program, by waiting, longest first; at most 48
+	Findings  []Finding `json:"findings"`            // in their order, at most 32
+	Worst     []Story   `json:"worst"`               // the longest waits, at most 4
+	Anonymous bool      `json:"anonymous,omitempty"` // names that are not Go's own are replaced
+	// OwnNames is set where names are numbers that mean nothing beyond this trace.
+	OwnNames bool `json:"own_names,omitempty"`
+}
+
+// Source is a name and labels of a trace.
+type Source struct {
+	Name   string  `json:"name"`
+	Labels []Label `json:"labels,omitempty"` // sorted by name
+}
+
+// Label is what a user says of a trace, such as its service.
+type Label struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Trace describes a trace, and how much of it could be read.
+type Trace struct {
+	Format     string `json:"format"`
+	GoVersion  string `json:"go_version"`
+	Rules      string `json:"rules"` // release whose rules were applied
+	GOMAXPROCS int64  `json:"gomaxprocs"`
+	WallUnix   int64  `json:"wall_unix,omitempty"` // seconds since 1970 at its start; 0 if unknown
+	DurationNs int64  `json:"duration_ns"`
+	LostNs     int64  `json:"lost_ns,omitempty"`
+	Bytes      int64  `json:"bytes"`
+	LostBytes  int64  `json:"lost_bytes,omitempty"`
+	Events     int64  `json:"events"`
+	Goroutines int64  `json:"goroutines"`
+	Incomplete bool   `json:"incomplete,omitempty"`
+	Reduced    bool   `json:"reduced,omitempty"` // of Go 1.21 or before: queues are not rebuilt
+}
+
+// Starts says how far the hidden decisions could be explained.
+type Starts struct {
+	Count       int64 `json:"count"`
+	Explained   int64 `json:"explained"`
+	Ambiguous   int64 `json:"ambiguous"`
+	Unexplained int64 `json:"unexplained"`
+}
+
+// Waits is an account of waits. Causes add up to TotalNs.
+type Waits struct {
+	Count     int64     `json:"count"`
+	TotalNs   int64     `json:"total_ns"`
+	MaxNs     int64     `json:"max_ns"`
+	OpenCount int64     `json:"open_count,omitempty"` // not over when the trace ended; not in Count
+	OpenNs    int64     `json:"open_ns,omitempty"`
+	CutNs     int64     `json:"cut_ns,omitempty"` // whose end a gap hides
+	Causes    Causes    `json:"causes"`
+	Histogram Histogram `json:"histogram"` // of their lengths
+}
+
+// Causes is waiting by cause, in the order of [waits.Causes], ns.
+type Causes [waits.NumCauses]int64
+
+// Ps sums up what the Ps did, ns, and counts what moved work between them.
+type Ps struct {
+	LifetimeNs    int64 `json:"lifetime_ns"`
+	RunningNs     int64 `json:"running_ns"` // goroutines of the program
+	SystemNs      int64 `json:"system_ns"`
+	GCNs          int64 `json:"gc_ns"`
+	TracerNs      int64 `json:"tracer_ns"`
+	SyscallNs     int64 `json:"syscall_ns"`
+	SchedNs       int64 `json:"sched_ns"`
+	IdleNs        int64 `json:"idle_ns"`
+	StoppedNs     int64 `json:"stopped_ns"`
+	UnusedNs      int64 `json:"unused_ns"`
+	NotRecordedNs int64 `json:"not_recorded_ns"`
+	Steals        int64 `json:"steals"`
+	Stolen        int64 `json:"stolen"` // goroutines that they moved
+	Handoffs      int64 `json:"handoffs"`
+	Retakes       int64 `json:"retakes"`
+	Preemptions   int64 `json:"preemptions"`
+	Overflows     int64 `json:"overflows"`
+	GlobalTakes   int64 `json:"global_takes"`
+}
+
+// Spread is what does not add up: of many traces there is a distribution of each. All are
+// in millionths.
+type Spread struct {
+	Jain        int64 `json:"jain"`        // Jain's index of fairness
+	Pressure    int64 `json:"pressure"`    // share of the time in which a goroutine was runnable
+	Parallelism int64 `json:"parallelism"` // work by critical path
+}
+
+// Class is the goroutines of one start function and creator.
+type Class struct {
+	Name       string `json:"name"`
+	Creator    string `json:"creator,omitempty"`
+	Goroutines int64  `json:"goroutines"`
+	RunningNs  int64  `json:"running_ns"`
+	Waits      Waits  `json:"waits"`
+}
+
+// Finding is what a detector found.
+type Finding struct {
+	ID       string `json:"id"`
+	Severity string `json:"severity"`
+	Class    string `json:"class,omitempty"` // whom it is about
+	CostNs   int64  `json:"cost_ns"`
+	FromNs   int64  `json:"from_ns"` // the window in which it shows worst
+	ToNs     int64  `json:"to_ns"`
+	Basis    string `json:"basis"`
+}
+
+// Story is one long wait.
+type Story struct {
+	G      int64  `json:"g"`
+	Class  string `json:"class"`
+	FromNs int64  `json:"from_ns"`
+	WaitNs int64  `json:"wait_ns"`
+	Source string `json:"source"` // where it was taken from in the end
+	Causes Causes `json:"causes"`
+}
+
+// MarshalJSON writes the causes that are not 0 by their names.
+func (c Causes) MarshalJSON() ([]byte, error) {
+	out := map[waits.Cause]int64{}
+	for i, cause := range waits.Causes() {
+		if c[i] != 0 {
+			out[cause] = c[i]
+		}
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. A cause that is not known is an error.
+func (c *Causes) UnmarshalJSON(b []byte) error {
+	var in map[waits.Cause]int64
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*c = Causes{}
+	for cause, ns := range in {
+		i := slices.Index(waits.Causes(), cause)
+		if i < 0 {
+			return fmt.Errorf("cause %q is not known", cause)
+		}
+		c[i] = ns
+	}
+	return nil
+}
+
+// sum is all of it, ns.
+func (c *Causes) sum() int64 {
+	total := int64(0)
+	for _, ns := range c {
+		total = add(total, ns)
+	}
+	return total
+}
+
+func (c *Causes) merge(o *Causes) {
+	for i, ns := range o {
+		c[i] = add(c[i], ns)
+	}
+}
+
+func (w *Waits) merge(o *Waits) {
+	w.Count, w.TotalNs, w.MaxNs = add(w.Count, o.Count), add(w.TotalNs, o.TotalNs), max(w.MaxNs, o.MaxNs)
+	w.OpenCount, w.OpenNs, w.CutNs = add(w.OpenCount, o.OpenCount), add(w.OpenNs, o.OpenNs), add(w.CutNs, o.CutNs)
+	w.Causes.merge(&o.Causes)
+	w.Histogram.Merge(o.Histogram)
+}
+
+// merge returns what two records of one key are together. It is associative, commutative
+// and idempotent.
+func (r *Record) merge(o *Record) (*Record, error) {
+	mine, err := json.Marshal(&r.Content)
+	if err != nil {
+		return nil, err
+	}
+	other, err := json.Marshal(&o.Content)
+	if err != nil {
+		return nil, err
+	}
+	out := *r
+	out.Conflict = r.Conflict || o.Conflict
+	if order := strings.Compare(string(mine), string(other)); order != 0 {
+		out.Conflict = true
+		if order > 0 {
+			out.Content = o.Content
+		}
+	}
+	out.MoreSources = r.MoreSources || o.MoreSources
+	out.setSources(slices.Concat(r.Sources, o.Sources))
+	return &out, nil
+}
+
+// setSources sets the sources: each once, in their order, and the first if they are many.
+func (r *Record) setSources(list []Source) {
+	slices.SortFunc(list, compareSources)
+	list = slices.CompactFunc(list, func(a, b Source) bool { return compareSources(a, b) == 0 })
+	if len(list) > maxSources {
+		list, r.MoreSources = list[:maxSources], true
+	}
+	r.Sources = list
+}
+
+func compareSources(a, b Source) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), slices.CompareFunc(a.Labels, b.Labels, func(x, y Label) int {
+		return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(x.Value, y.Value))
+	}))
+}
+
+// validate returns an error for a record that [Summarize] does not make.
+func (r *Record) validate() error {
+	switch {
+	case !validKey(r.Key):
+		return errors.New("its key is no SHA-256")
+	case len(r.Sources) == 0 || len(r.Sources) > maxSources:
+		return fmt.Errorf("it has %d sources", len(r.Sources))
+	case !slices.IsSortedFunc(r.Sources, compareSources):
+		return errors.New("its sources are not sorted")
+	case len(r.Classes) > maxClasses || len(r.Findings) > maxFindings || len(r.Worst) > maxStories:
+		return errors.New("a list in it is too long")
+	}
+	for _, s := range r.Sources {
+		if len(s.Labels) > maxLabels {
+			return errors.New("it has too many labels")
+		}
+	}
+	sets := []*Waits{&r.User, &r.Self, &r.System}
+	for i := range r.Classes {
+		sets = append(sets, &r.Classes[i].Waits)
+	}
+	for _, w := range sets {
+		if w.Causes.sum() != w.TotalNs {
+			return errors.New("its causes do not add up")
+		}
+		if w.Histogram.Total() != w.Count {
+			return errors.New("a histogram in it does not add up")
+		}
+	}
+	return notNegative(&r.Content)
+}
+
+func validKey(key string) bool {
+	return len(key) == 64 && strings.Trim(key, "0123456789abcdef") == ""
+}

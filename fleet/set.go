@@ -1,0 +1,249 @@
+package fleet
+
+import (
+	"container/heap"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds of a Set: records held in memory, and files of others that are merged at once.
+const (
+	maxHeld = 256
+	maxRuns = 64
+)
+
+// Set is a set of records by key. Those beyond a number lie in temporary files, so that
+// its memory does not grow. It is not safe for concurrent use.
+type Set struct {
+	held []*Record
+	dir  string
+	runs []string // files of sorted records
+	made int      // files made so far
+}
+
+// Add adds a record. With one of its key the set has what both are together.
+func (s *Set) Add(r *Record) error {
+	s.held = append(s.held, r)
+	if len(s.held) < maxHeld {
+		return nil
+	}
+	if err := s.spill(); err != nil {
+		return err
+	}
+	if len(s.runs) < maxRuns {
+		return nil
+	}
+	return s.fold()
+}
+
+// Close removes the temporary files.
+func (s *Set) Close() error {
+	if s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// All yields the records in the order of their keys.
+func (s *Set) All() iter.Seq2[*Record, error] {
+	if err := s.settle(); err != nil {
+		return func(yield func(*Record, error) bool) { yield(nil, err) }
+	}
+	return Merge(s.sources()...)
+}
+
+// settle leaves at most one file, beside what is held.
+func (s *Set) settle() error {
+	if len(s.runs) <= 1 {
+		return nil
+	}
+	if err := s.spill(); err != nil {
+		return err
+	}
+	return s.fold()
+}
+
+// sources are what the set consists of, each sorted.
+func (s *Set) sources() []iter.Seq2[*Record, error] {
+	slices.SortStableFunc(s.held, func(a, b *Record) int { return strings.Compare(a.Key, b.Key) })
+	out := []iter.Seq2[*Record, error]{func(yield func(*Record, error) bool) {
+		for _, r := range s.held {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}}
+	for _, name := range s.runs {
+		out = append(out, recordsOf(name))
+	}
+	return out
+}
+
+// spill moves what is held to a file.
+func (s *Set) spill() error {
+	if len(s.held) == 0 {
+		return nil
+	}
+	all := s.sources()[:1]
+	name, err := s.write(Merge(all...))
+	if err != nil {
+		return err
+	}
+	s.held, s.runs = s.held[:0], append(s.runs, name)
+	return nil
+}
+
+// fold makes one file of all.
+func (s *Set) fold() error {
+	var from []iter.Seq2[*Record, error]
+	for _, name := range s.runs {
+		from = append(from, recordsOf(name))
+	}
+	name, err := s.write(Merge(from...))
+	if err != nil {
+		return err
+	}
+	for _, old := range s.runs {
+		if err := os.Remove(old); err != nil {
+			return err
+		}
+	}
+	s.runs = []string{name}
+	return nil
+}
+
+func (s *Set) write(records iter.Seq2[*Record, error]) (name string, err error) {
+	if s.dir == "" {
+		if s.dir, err = os.MkdirTemp("", "gmpscope-fleet-"); err != nil {
+			return "", err
+		}
+	}
+	s.made++
+	name = filepath.Join(s.dir, strconv.Itoa(s.made)+".sum")
+	f, err := os.Create(name)
+	if err != nil {
+		return "", err
+	}
+	err = WriteAll(f, records, nil)
+	return name, errors.Join(err, f.Close())
+}
+
+// WriteAll writes records, in the order of their keys, as a file of summaries.
+func WriteAll(to io.Writer, records iter.Seq2[*Record, error], unread []Problem) error {
+	w := NewWriter(to)
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		if err := w.Write(r); err != nil {
+			return err
+		}
+	}
+	return w.Close(unread)
+}
+
+// recordsOf yields the records of a file.
+func recordsOf(name string) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		f, err := os.Open(name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close()
+		r, err := NewReader(f)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			rec, err := r.Next()
+			if errors.Is(err, io.EOF) || !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Merge yields the union by key of sets of records, each of which is in the order of the
+// keys, in that order. It holds one record of each set. An error ends it.
+func Merge(sets ...iter.Seq2[*Record, error]) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		var next heads
+		for _, set := range sets {
+			pull, stop := iter.Pull2(set)
+			defer stop()
+			h := &head{pull: pull}
+			if ok, err := h.advance(); err != nil {
+				yield(nil, err)
+				return
+			} else if ok {
+				next = append(next, h)
+			}
+		}
+		heap.Init(&next)
+		var r *Record
+		for len(next) > 0 {
+			h := next[0]
+			var err error
+			switch {
+			case r == nil:
+				r = h.record
+			case r.Key != h.record.Key:
+				if !yield(r, nil) {
+					return
+				}
+				r = h.record
+			default:
+				if r, err = r.merge(h.record); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			ok, err := h.advance()
+			switch {
+			case err != nil:
+				yield(nil, err)
+				return
+			case ok:
+				heap.Fix(&next, 0)
+			default:
+				heap.Pop(&next)
+			}
+		}
+		if r != nil {
+			yield(r, nil)
+		}
+	}
+}
+
+// head is the next record of a set.
+type head struct {
+	record *Record
+	pull   func() (*Record, error, bool)
+}
+
+// advance reports whether there is another record.
+func (h *head) advance() (ok bool, err error) {
+	h.record, err, ok = h.pull()
+	return ok, err
+}
+
+// heads are the heads of the sets that are not at their end, the least key first.
+type heads []*head
+
+func (h heads) Len() int           { return len(h) }
+func (h heads) Less(i, j int) bool { return h[i].record.Key < h[j].record.Key }
+func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *heads) Push(x any)        { *h = append(*h, x.(*head)) }
+func (h *heads) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}

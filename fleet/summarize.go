@@ -1,0 +1,156 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/input"
+)
+
+// Options of Summarize and Collect. The zero value is usable.
+type Options struct {
+	// Analyze is how each trace is analysed. Workers and MaxMemory are those of one trace;
+	// Anonymize and the functions in it are not looked at.
+	Analyze analyze.Options
+	// Settings names what else changes a summary, such as a configuration: what Cache may
+	// not mix.
+	Settings string
+	// Labels are those of all traces.
+	Labels []Label
+	// Anonymize has names replaced, by Key if there is one: then what is called the same
+	// has the same name in all traces.
+	Anonymize bool
+	Key       []byte
+	FullPath  bool // name traces by their paths, not only by the last part
+	// Cache is a folder that keeps summaries by what they are of; empty for none.
+	Cache string
+	Stdin io.Reader // for "-"
+	// Finish, if set, is called with each result, and the names that replace its own, before
+	// it is summed up; by several goroutines at once.
+	Finish func(*analyze.Result, *analyze.Names)
+}
+
+// Summarize analyses a trace, by its path or URL, and returns its record. The trace is
+// read once, or, with Options.Cache, once to see whether it is known.
+func Summarize(ctx context.Context, name string, o Options) (*Record, error) {
+	source, err := sourceOf(name, &o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Cache != "" && name != "-" && !strings.Contains(name, "://") {
+		return summarizeCached(ctx, name, source, &o)
+	}
+	r, err := summarize(ctx, name, &o)
+	if err != nil {
+		return nil, err
+	}
+	r.Sources = []Source{source}
+	return r, nil
+}
+
+// summarizeCached is Summarize with a cache. Where that cannot be read or written the
+// summary is made all the same.
+func summarizeCached(ctx context.Context, name string, source Source, o *Options) (*Record, error) {
+	key, err := keyOf(ctx, name, o)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(o.Cache, key[:2], key+"-"+o.digest()+".sum")
+	r, err := readOne(file)
+	if err != nil || r.Key != key {
+		if r, err = summarize(ctx, name, o); err != nil {
+			return nil, err
+		}
+		r.Sources = []Source{{Name: "trace"}}
+		if r.Key == key { // the file has not changed meanwhile
+			_ = writeOne(ctx, file, r)
+		}
+	}
+	r.Sources = []Source{source}
+	return r, nil
+}
+
+// digest names what a summary depends on besides its trace.
+func (o *Options) digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d|%s|%v|%x|%v|%v|%d", Schema, o.Settings, o.Anonymize, sha256.Sum256(o.Key), o.Analyze.Rules, o.Analyze.CPUs, o.Analyze.MaxMemory)
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// summarize makes the record of a trace, without its source.
+func summarize(ctx context.Context, name string, o *Options) (*Record, error) {
+	hash := sha256.New()
+	src, err := input.Open(ctx, name, input.Options{Stdin: o.Stdin, MaxMemory: o.Analyze.MaxMemory, Copy: hash})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	opts := o.Analyze
+	if o.Anonymize {
+		opts.Anonymize = analyze.NewNames()
+		if o.Key != nil {
+			opts.Anonymize = analyze.KeyedNames(o.Key)
+		}
+	}
+	res, err := analyze.Run(ctx, src, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := src.Rest(); err != nil {
+		return nil, err
+	}
+	if o.Finish != nil {
+		o.Finish(res, opts.Anonymize)
+	}
+	r := &Record{Key: hex.EncodeToString(hash.Sum(nil)), Content: contentOf(res)}
+	r.Anonymous, r.OwnNames = o.Anonymize, o.Anonymize && o.Key == nil
+	return r, nil
+}
+
+// keyOf returns the key of a trace.
+func keyOf(ctx context.Context, name string, o *Options) (string, error) {
+	hash := sha256.New()
+	src, err := input.Open(ctx, name, input.Options{MaxMemory: o.Analyze.MaxMemory, Copy: hash})
+	if err != nil {
+		return "", err
+	}
+	defer src.Close()
+	if err := src.Rest(); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// nameOf is what an input is called.
+func nameOf(name string, o *Options) string {
+	shown := input.ShownName(name)
+	switch {
+	case name == "-":
+		shown = "standard input"
+	case !o.FullPath && !strings.Contains(shown, "://"):
+		shown = filepath.Base(shown)
+	}
+	return cut(shown)
+}
+
+// sourceOf is what a trace is called, and its labels.
+func sourceOf(name string, o *Options) (Source, error) {
+	labels, err := labelsOf(name, o.Labels)
+	if err != nil || !o.Anonymize {
+		return Source{nameOf(name, o), labels}, err
+	}
+	if len(labels) > 0 && o.Key == nil {
+		return Source{}, errors.New("its labels cannot be replaced without a key")
+	}
+	for i, l := range labels {
+		labels[i].Value = analyze.Pseudonym(o.Key, "value", l.Value)
+	}
+	return Source{"trace", labels}, nil
+}

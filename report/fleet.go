@@ -1,0 +1,232 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// Bounds on what the text about many traces shows; what is left out is said.
+const (
+	textGroups        = 24
+	textOutliers      = 12
+	textFleetFindings = 12
+	textFleetClasses  = 12
+	textTrend         = 24
+	textUnread        = 12
+	textFleetStories  = 5
+)
+
+// WriteFleetJSON writes a report about many traces as one JSON object, a line for each key
+// and for each element of the lists. docs/json.md describes every key. Equal input gives
+// equal bytes.
+func WriteFleetJSON(w io.Writer, f *jsondoc.Fleet) error {
+	if f == nil {
+		return errors.New("json: no report")
+	}
+	return writeObject(w, f)
+}
+
+// WriteFleetText writes a report about many traces for people. Equal input gives equal
+// bytes.
+func WriteFleetText(w io.Writer, f *jsondoc.Fleet, o TextOptions) error {
+	if f == nil {
+		return errors.New("text: no report")
+	}
+	names := words.NewNames(words.FleetClasses(f))
+	if o.FullNames {
+		names = names.Full()
+	}
+	t := &text{w: bufio.NewWriter(w), o: o, names: names}
+	t.para(0, t.in(bold, words.FleetHeadline(f)))
+	t.fleetSums(f)
+	t.fleetOutliers(f)
+	t.fleetGroups(f)
+	t.fleetFindings(f)
+	t.fleetTrend("By version", f.Versions)
+	t.fleetTrend("Over time (UTC)", f.Times)
+	t.fleetClasses(f)
+	t.fleetStories(f)
+	t.fleetProblems(f)
+	return t.w.Flush()
+}
+
+func (t *text) fleetSums(f *jsondoc.Fleet) {
+	t.line("")
+	t.hang("  ", 2, fmt.Sprintf("%s, %s recorded; goroutines ran for %s and waited for %s, %s as long. p99 %s, longest %s.",
+		quantity.Plural(f.Traces, "trace", "traces"), quantity.Duration(f.DurationNs), quantity.Duration(f.RunningNs), quantity.Duration(f.WaitingNs),
+		words.PerRunning(f.WaitingPerRunning), quantity.Duration(f.P99Ns), quantity.Duration(f.MaxNs)))
+	var parts []string
+	for _, c := range words.BySize(f.Causes) {
+		if c.Ns > 0 {
+			parts = append(parts, words.Cause(c.Cause)+" "+quantity.Part(c.Ns, f.WaitingNs))
+		}
+	}
+	if len(parts) > 0 {
+		t.hang("  causes: ", 10, strings.Join(parts, ", "))
+	}
+	t.hang("  ", 2, fmt.Sprintf("Starts that no rule explains: %s. Over traces, the middle eight tenths: Jain's index %s to %s, parallelism %s to %s.",
+		quantity.Part(f.Unexplained, f.Starts), quantity.Index(f.Jain.P10), quantity.Index(f.Jain.P90), quantity.Number(f.Parallelism.P10), quantity.Number(f.Parallelism.P90)))
+}
+
+func (t *text) more(n int, one, many string) {
+	if n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), one, many)))
+	}
+}
+
+func (t *text) fleetOutliers(f *jsondoc.Fleet) {
+	t.head("Who waits more than its peers")
+	if len(f.Outliers) == 0 {
+		t.line("  Nobody.")
+		return
+	}
+	for i := range f.Outliers {
+		o := &f.Outliers[i]
+		if i == textOutliers {
+			break
+		}
+		group := words.Cut(words.FleetGroup(o.Labels), 60)
+		what, peers := "trace "+words.Cut(words.Visible(o.Trace), 60)+" of "+group, "its group"
+		if o.Kind == "group" {
+			what, peers = "group "+group, quantity.Plural(o.PeerN, "group", "groups")+" that differ in "+words.Visible(o.Peers)
+		}
+		t.hang("  - ", 4, fmt.Sprintf("%s waits %s as long as it runs, the median of %s %s (score %s): %s too much, most of it %s (%s)%s.",
+			t.in(bold, what), words.PerRunning(o.Value), peers, words.PerRunning(o.Median), quantity.Number(o.Score),
+			quantity.Duration(o.ExcessNs), words.Cause(waits.Cause(o.Cause)), quantity.Duration(o.CauseNs), t.fleetHint(o)))
+		t.line("    " + words.FleetCommand(&o.FleetTrace))
+	}
+	t.more(int(f.OutlierN)-min(len(f.Outliers), textOutliers), "more", "more")
+}
+
+// fleetHint is what else is known of an outlier.
+func (t *text) fleetHint(o *jsondoc.FleetOutlier) string {
+	hint := ""
+	if o.Class != "" {
+		hint = "; mostly " + t.names.Shortened(o.Class, 60)
+	}
+	if o.Finding != "" {
+		hint += "; finding " + words.Visible(o.Finding)
+	}
+	return hint
+}
+
+func (t *text) fleetGroups(f *jsondoc.Fleet) {
+	t.head("Groups")
+	tb := newTable("group", "traces", "running", "waiting", "by running", "median", "p99", "chief cause", "finding").alignLeft(7, 8)
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		if i == textGroups {
+			break
+		}
+		cause := ""
+		if by := words.BySize(g.Causes); g.WaitingNs > 0 {
+			cause = words.Cause(by[0].Cause)
+		}
+		tb.add(words.Cut(words.FleetGroup(g.Labels), 40), quantity.Count(g.Traces), quantity.Duration(g.RunningNs), quantity.Duration(g.WaitingNs),
+			words.PerRunning(g.WaitingPerRunning), words.PerRunning(g.Median), quantity.Duration(g.P99Ns), cause, words.Visible(g.Finding))
+	}
+	t.table(2, tb)
+	t.more(len(f.Groups)-textGroups, "more group", "more groups")
+}
+
+func (t *text) fleetFindings(f *jsondoc.Fleet) {
+	t.head("Findings")
+	if len(f.Findings) == 0 {
+		t.line("  None of warning or worse.")
+	}
+	for i := range f.Findings {
+		x := &f.Findings[i]
+		if i == textFleetFindings {
+			break
+		}
+		lead := "      "
+		if x.New {
+			lead = "  NEW "
+		}
+		in := ""
+		if len(x.Versions) > 0 && x.Versions[len(x.Versions)-1] != "" {
+			in = " in " + words.Cut(words.Visible(strings.Join(x.Versions, ", ")), 60)
+		}
+		of := ""
+		if x.Class != "" {
+			of = " of " + t.names.Shortened(x.Class, 60)
+		}
+		t.hang(lead, 6, fmt.Sprintf("%s %s%s: %s, %s%s; cost %s", words.Visible(x.Severity), t.in(bold, words.Visible(x.ID)), of,
+			words.FleetGroup(x.Labels), quantity.Plural(x.Traces, "trace", "traces"), in, quantity.Duration(x.CostNs)))
+		t.line("      " + words.FleetCommand(&x.Worst))
+	}
+	t.more(len(f.Findings)-textFleetFindings, "more", "more")
+}
+
+func (t *text) fleetTrend(title string, list []jsondoc.FleetTrend) {
+	if len(list) < 2 {
+		return
+	}
+	t.head(title)
+	tb := newTable("", "traces", "running", "waiting", "by running", "p99")
+	for i := range list[max(0, len(list)-textTrend):] {
+		x := &list[max(0, len(list)-textTrend)+i]
+		what := x.From
+		if what == "" {
+			what = words.Cut(words.FleetGroup(x.Labels), 40)
+		}
+		tb.add(what, quantity.Count(x.Traces), quantity.Duration(x.RunningNs), quantity.Duration(x.WaitingNs), words.PerRunning(x.WaitingPerRunning), quantity.Duration(x.P99Ns))
+	}
+	t.table(2, tb)
+	if n := len(list) - textTrend; n > 0 {
+		t.line(fmt.Sprintf("  The last %d; %s before.", textTrend, quantity.Plural(int64(n), "row", "rows")))
+	}
+}
+
+func (t *text) fleetClasses(f *jsondoc.Fleet) {
+	t.head("Whose waiting")
+	tb := newTable("start function", "traces", "goroutines", "running", "waiting", "p99")
+	for i := range f.Classes {
+		c := &f.Classes[i]
+		if i == textFleetClasses {
+			break
+		}
+		tb.add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), 44), quantity.Count(c.Traces), quantity.Count(c.Goroutines), quantity.Duration(c.RunningNs), quantity.Duration(c.WaitingNs), quantity.Duration(c.P99Ns))
+	}
+	t.table(2, tb)
+	t.more(len(f.Classes)-textFleetClasses, "more class", "more classes")
+}
+
+func (t *text) fleetStories(f *jsondoc.Fleet) {
+	t.head("The longest waits")
+	for i := range f.Worst {
+		s := &f.Worst[i]
+		if i == textFleetStories {
+			break
+		}
+		t.hang("  - ", 4, fmt.Sprintf("%s: goroutine %d, %s, mostly %s", quantity.Duration(s.WaitNs), s.G, t.names.Shortened(cmp.Or(s.Class, words.Unknown), 60), words.Cause(waits.Cause(s.Cause))))
+		t.line("    " + words.FleetCommand(&s.FleetTrace))
+	}
+}
+
+func (t *text) fleetProblems(f *jsondoc.Fleet) {
+	if len(f.Unread) == 0 && f.ConflictN == 0 {
+		return
+	}
+	t.head("What is missing")
+	for i, u := range f.Unread {
+		if i == textUnread {
+			break
+		}
+		t.hang("  ! ", 4, words.Cut(words.Visible(u.Name), 80)+": "+words.Cut(words.Visible(u.Why), 300))
+	}
+	t.more(len(f.Unread)-textUnread, "more input", "more inputs")
+	if f.ConflictN > 0 {
+		t.hang("  ! ", 4, fmt.Sprintf("Of %s there are summaries that differ, made by other versions or settings; one of each counts, such as of %s.",
+			quantity.Plural(f.ConflictN, "trace", "traces"), words.Visible(f.Conflicts[0].Trace)))
+	}
+}

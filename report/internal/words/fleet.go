@@ -1,0 +1,86 @@
+package words
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// FleetCommand is the command that writes the report of a trace, or of a window of it.
+func FleetCommand(t *jsondoc.FleetTrace) string {
+	cmd := "gmpscope report " + quoted(t.Trace)
+	if t.ToNs > t.FromNs {
+		cmd += " --from " + time.Duration(t.FromNs).String() + " --to " + time.Duration(t.ToNs).String()
+	}
+	return cmd
+}
+
+// FleetClasses are the names of classes in a report about many traces.
+func FleetClasses(f *jsondoc.Fleet) []string {
+	var out []string
+	for i := range f.Classes {
+		out = append(out, f.Classes[i].Name, f.Classes[i].Creator)
+	}
+	for i := range f.Groups {
+		out = append(out, f.Groups[i].Class)
+	}
+	for i := range f.Outliers {
+		out = append(out, f.Outliers[i].Class)
+	}
+	for i := range f.Findings {
+		out = append(out, f.Findings[i].Class)
+	}
+	for i := range f.Worst {
+		out = append(out, f.Worst[i].Class)
+	}
+	return out
+}
+
+// FleetGroup is what a group is called: the values of its labels.
+func FleetGroup(labels []jsondoc.FleetLabel) string {
+	out := ""
+	for _, l := range labels {
+		part := Visible(l.Value)
+		switch {
+		case part == "":
+			continue
+		case l.Name == "gomaxprocs":
+			part = "GOMAXPROCS " + part
+		case l.Name == "go":
+			part = "Go " + part
+		}
+		if out != "" {
+			out += ", "
+		}
+		out += part
+	}
+	if out == "" {
+		return "(no label)"
+	}
+	return out
+}
+
+// FleetHeadline says what stands out among many traces.
+func FleetHeadline(f *jsondoc.Fleet) string {
+	traces, groups := quantity.Plural(f.Traces, "trace", "traces"), quantity.Plural(int64(len(f.Groups)), "group", "groups")
+	switch {
+	case f.Traces == 0:
+		return "There is no trace that could be read"
+	case len(f.Outliers) == 0:
+		return fmt.Sprintf("No group and no trace waits more than its peers: %s, %s", traces, groups)
+	case f.Outliers[0].Kind == "group":
+		o := &f.Outliers[0]
+		return fmt.Sprintf("%s waits %s as long as it runs, its peers %s", Cut(FleetGroup(o.Labels), 44), PerRunning(o.Value), PerRunning(o.Median))
+	}
+	return fmt.Sprintf("%s of %s more than the others of their group", quantity.Count(f.OutlierN), quantity.Plural(f.Traces, "trace waits", "traces wait"))
+}
+
+// PerRunning is waiting by running time: after "waits", before "as long as it runs".
+func PerRunning(f float64) string {
+	if f < 2 {
+		return quantity.Percent(f)
+	}
+	return quantity.Times(f)
+}
