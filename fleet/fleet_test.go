@@ -431,14 +431,79 @@ func TestLabels(t *testing.T) {
 	}
 	all := []Label{{"service", "a"}, {"zone", "b"}}
 	write("# of this one\nservice = pay\n\nhost=h1\n")
-	got, err := labelsOf(name, all)
+	got, err := labelsOf(name, all, nil)
 	if want := []Label{{"host", "h1"}, {"service", "pay"}, {"zone", "b"}}; err != nil || !cmp.Equal(got, want) {
 		t.Error(got, err)
 	}
 	for _, bad := range []string{"service", "=x", "gomaxprocs=3", "a b=c", strings.Repeat("x=y\n", maxSidecar)} {
 		write(bad)
-		if _, err := labelsOf(name, all); err == nil {
+		if _, err := labelsOf(name, all, nil); err == nil {
 			t.Errorf("%.20q is taken", bad)
+		}
+	}
+}
+
+func TestPattern(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		want          []Label
+	}{
+		{"{service}-{version}-*.trace.gz", "x/y/checkout-1.0-3.trace.gz", []Label{{"service", "checkout"}, {"version", "1.0"}}},
+		{"{service}/{host}/*", "a/b/c.trace", []Label{{"service", "a"}, {"host", "b"}}},
+		{"{service}/{host}/*", "b/c.trace", nil},
+		{"{a}.b+(c)", "x.b+(c)", []Label{{"a", "x"}}},
+		{"{a}.b+(c)", "xxb+(c)", nil},
+	} {
+		p, err := ParsePattern(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.labels(c.path); !cmp.Equal(got, c.want) {
+			t.Errorf("%s of %s: %v", c.pattern, c.path, got)
+		}
+	}
+	for _, bad := range []string{"", "a/b", "{}", "{a b}", "{go}", "{a}{a}", strings.Repeat("{a}-", 99)} {
+		if _, err := ParsePattern(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// TestShop expects the version with the mistake first among the outliers, and its finding
+// to be new, beside all other traces of the repository.
+func TestShop(t *testing.T) {
+	names, err := Find([]string{"testdata"})
+	if err != nil || len(names) != 30 {
+		t.Fatal(len(names), err)
+	}
+	p, err := ParsePattern("{service}-{version}-*.trace.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop, _ := collected(t, names, Collecting{Options: Options{Pattern: p}, Workers: 2})
+	others, problems := collected(t, smallTraces(t, 120), Collecting{Workers: 2})
+	for r, err := range shop.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		others.Add(r)
+	}
+	for _, by := range [][]string{DefaultGrouping(), {"service", "version"}} {
+		f, err := Aggregate(others.All, problems, Grouping{By: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &f.Outliers[0]
+		if o.Kind != "group" || o.Labels[0].Value != "checkout" || o.Labels[1].Value != "1.2" || !strings.HasPrefix(o.Trace, "checkout-1.2-") {
+			t.Errorf("by %v: %+v", by, o)
+		}
+		if o.Cause != "behind" && o.Cause != "overtaken" {
+			t.Errorf("the cause is %s", o.Cause)
+		}
+		for i := range f.Outliers[1:] {
+			if o := &f.Outliers[1+i]; o.Kind == "group" {
+				t.Errorf("another group is one, too: %+v", o)
+			}
 		}
 	}
 }

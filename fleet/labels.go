@@ -1,11 +1,14 @@
 package fleet
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,16 +44,75 @@ func unfit(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
-// labelsOf returns the labels of a trace: those of all, and in their place those of the
-// file beside it, if there is one.
-func labelsOf(name string, all []Label) ([]Label, error) {
+// Pattern takes labels from the end of a path.
+type Pattern struct{ re *regexp.Regexp }
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}|\*`)
+
+// ParsePattern reads a pattern such as {service}/{version}-*.trace: a name in braces is a
+// label, whose value reaches to the next character of the pattern, and a star is anything;
+// neither reaches over a slash.
+func ParsePattern(s string) (*Pattern, error) {
+	var b strings.Builder
+	b.WriteString("(?:^|/)")
+	from := 0
+	var names []string
+	for _, at := range placeholder.FindAllStringIndex(s, -1) {
+		b.WriteString(regexp.QuoteMeta(s[from:at[0]]))
+		from = at[1]
+		if s[at[0]] == '*' {
+			b.WriteString("[^/]*")
+			continue
+		}
+		name := s[at[0]+1 : at[1]-1]
+		if _, err := ParseLabel(name + "=x"); err != nil {
+			return nil, err
+		}
+		if slices.Contains(names, name) {
+			return nil, fmt.Errorf("%q: has {%s} twice", s, name)
+		}
+		fmt.Fprintf(&b, "(?P<n%x>[^/]+?)", name) // a group's name has letters and digits only
+		names = append(names, name)
+	}
+	b.WriteString(regexp.QuoteMeta(s[from:]) + "$")
+	if len(names) == 0 || len(names) > maxLabels {
+		return nil, fmt.Errorf("%q: must have one to %d names in braces", s, maxLabels)
+	}
+	re, err := regexp.Compile(b.String())
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", s, err)
+	}
+	return &Pattern{re}, nil
+}
+
+// labels returns those in a path; none if it does not match.
+func (p *Pattern) labels(path string) (out []Label) {
+	if p == nil {
+		return nil
+	}
+	found := p.re.FindStringSubmatch(filepath.ToSlash(path))
+	for i, group := range p.re.SubexpNames() {
+		if found == nil || group == "" {
+			continue
+		}
+		name, err := hex.DecodeString(group[1:])
+		if err == nil {
+			out = append(out, Label{string(name), cut(found[i])})
+		}
+	}
+	return out
+}
+
+// labelsOf returns the labels of a trace: those of all, in their place those of its path,
+// and in the place of both those of the file beside it, if there is one.
+func labelsOf(name string, all []Label, pattern *Pattern) ([]Label, error) {
 	of := map[string]string{}
-	for _, l := range all {
+	for _, l := range slices.Concat(all, pattern.labels(name)) {
 		of[l.Name] = l.Value
 	}
 	own, err := readSidecar(name + sidecar)
 	if err != nil {
-		return nil, fmt.Errorf("its file of labels: %w", err)
+		return nil, fmt.Errorf("labels in %s: %w", name+sidecar, err)
 	}
 	for _, l := range own {
 		of[l.Name] = l.Value

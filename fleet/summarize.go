@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -22,8 +21,9 @@ type Options struct {
 	// Settings names what else changes a summary, such as a configuration: what Cache may
 	// not mix.
 	Settings string
-	// Labels are those of all traces.
-	Labels []Label
+	// Labels are those of all traces, Pattern takes more from the path of each; nil for none.
+	Labels  []Label
+	Pattern *Pattern
 	// Anonymize has names replaced, by Key if there is one: then what is called the same
 	// has the same name in all traces.
 	Anonymize bool
@@ -142,12 +142,12 @@ func nameOf(name string, o *Options) string {
 
 // sourceOf is what a trace is called, and its labels.
 func sourceOf(name string, o *Options) (Source, error) {
-	labels, err := labelsOf(name, o.Labels)
+	labels, err := labelsOf(name, o.Labels, o.Pattern)
 	if err != nil || !o.Anonymize {
 		return Source{nameOf(name, o), labels}, err
 	}
 	if len(labels) > 0 && o.Key == nil {
-		return Source{}, errors.New("its labels cannot be replaced without a key")
+		return Source{}, fmt.Errorf("labels of %s: they cannot be replaced without a key", name)
 	}
 	for i, l := range labels {
 		labels[i].Value = analyze.Pseudonym(o.Key, "value", l.Value)

@@ -27,6 +27,7 @@ import (
 type gathering struct {
 	reading
 	labels []string
+	paths  string // pattern of labels
 	cache  string
 	shard  string
 	key    string // the file that --anonymize-key names
@@ -42,6 +43,7 @@ func (g *gathering) flags(cmd *cobra.Command) {
 	f.BoolVar(&g.anonymize, "anonymize", false, "replace names that are not Go's own; without --anonymize-key they mean nothing beyond their trace")
 	f.StringVar(&g.key, "anonymize-key", "", "with --anonymize: replace names by the secret in `FILE`, so that the same ones stay the same")
 	f.StringArrayVar(&g.labels, "label", nil, "give all traces the label `NAME=VALUE`, such as service=payments; can be repeated; a file TRACE.labels, with one a line, is for one trace")
+	f.StringVar(&g.paths, "label-paths", "", "take labels from the end of each path by a `PATTERN`, such as '{service}/{version}/*'")
 	f.StringVar(&g.cache, "cache", "", "keep summaries in the folder `DIR`: what is there is not made again")
 	f.StringVar(&g.shard, "shard", "", "read part `I/N` of the inputs only, by their paths")
 	g.pathFlag(f)
@@ -99,8 +101,8 @@ for what, which traces and groups wait more than their peers, which findings are
 new in a version. A PATH is a trace or a file of summaries, a folder of them, a
 pattern, a URL, or - for a list on standard input, one a line.
 
-The labels service, version, host and others come from --label and from files
-TRACE.labels. The report is the same for any order, and any mixture of traces and
+The labels service, version, host and others come from --label, from paths by
+--label-paths, and from files TRACE.labels. The report is the same for any order, and any mixture of traces and
 summaries of them. With --format sum it writes the summaries; with --shard I/N those
 of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 		Example: `  gmpscope fleet traces/ -o fleet.html
@@ -303,8 +305,8 @@ func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting,
 	if g.key != "" && !g.anonymize {
 		return o, usagef("--anonymize-key goes with --anonymize")
 	}
-	if g.anonymize && g.key == "" && len(g.labels) > 0 {
-		return o, usagef("--label with --anonymize: the values are replaced by a key: name its file with --anonymize-key")
+	if g.anonymize && g.key == "" && (len(g.labels) > 0 || g.paths != "") {
+		return o, usagef("labels with --anonymize: the values are replaced by a key: name its file with --anonymize-key")
 	}
 	conf, err := a.configure(ctx, g.reading)
 	if err != nil {
@@ -320,6 +322,11 @@ func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting,
 			return o, usagef("--label %v", err)
 		}
 		o.Labels = append(o.Labels, l)
+	}
+	if g.paths != "" {
+		if o.Pattern, err = fleet.ParsePattern(g.paths); err != nil {
+			return o, usagef("--label-paths %v", err)
+		}
 	}
 	if o.Key, err = a.anonymizeKey(ctx, g.key); err != nil {
 		return o, err

@@ -35,6 +35,7 @@ var rules = []rule{
 	{"testdata/programs", in("internal/rec"), nil},
 	{"testdata/traces/*/programs", in("internal/rec"), nil},
 	{"testdata/kernel/program", nil, nil},
+	{"fleet/testdata", in("internal/rec"), nil},
 	{"internal/rec", nil, nil},
 	{"internal/bench/load", nil, nil},
 

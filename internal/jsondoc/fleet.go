@@ -7,9 +7,9 @@ import "github.com/gmpscope/gmpscope/analyze/waits"
 // 63 bits stay at the most. Quantiles are within 3 %, and so are medians and
 // deviations.
 type Fleet struct {
-	Schema   int      `json:"schema"`   // version of this schema
-	Tool     string   `json:"tool"`     // gmpscope and its version
-	GroupBy  []string `json:"group_by"` // the labels by which traces are grouped; "gomaxprocs" and "go" traces have by themselves
+	Schema  int      `json:"schema"`   // version of this schema
+	Tool    string   `json:"tool"`     // gmpscope and its version
+	GroupBy []string `json:"group_by"` // the labels by which traces are grouped; "gomaxprocs" and "go" traces have by themselves
 	FleetSums
 	Groups     []FleetGroup   `json:"groups"`         // by waiting, most first
 	Outliers   []FleetOutlier `json:"outliers"`       // groups, then traces, each by excess, most first; at most 200
@@ -64,10 +64,8 @@ type FleetSpread struct {
 type FleetGroup struct {
 	Labels []FleetLabel `json:"labels"` // as GroupBy
 	FleetSums
-	// Median is the median over traces of waiting per running time, and MAD the median
-	// distance from it.
-	Median     float64    `json:"median"`
-	MAD        float64    `json:"mad"`
+	Median     float64    `json:"median"`      // over its traces, of waiting per running time
+	MAD        float64    `json:"mad"`         // median distance of its traces from that
 	OutlierN   int64      `json:"outliers"`    // traces of it among the outliers
 	FindingN   int64      `json:"findings"`    // traces of it that have a finding of warning or worse
 	Finding    string     `json:"finding"`     // the finding that most of them have; empty for none
