@@ -99,7 +99,7 @@ func (t *text) fleetOutliers(f *jsondoc.Fleet) {
 		if o.Kind == "group" {
 			what, peers = "group "+group, quantity.Plural(o.PeerN, "group", "groups")+" that differ in "+words.Visible(o.Peers)
 		}
-		t.hang("  - ", 4, fmt.Sprintf("%s waits %s as long as it runs, the median of %s %s (score %s): %s too much, most of it %s (%s)%s.",
+		t.hang("  - ", 4, fmt.Sprintf("%s waits %s as long as it runs, the median of %s %s (score %s): %s too much; %s alone %s%s.",
 			t.in(bold, what), words.PerRunning(o.Value), peers, words.PerRunning(o.Median), quantity.Number(o.Score),
 			quantity.Duration(o.ExcessNs), words.Cause(waits.Cause(o.Cause)), quantity.Duration(o.CauseNs), t.fleetHint(o)))
 		t.line("    " + words.FleetCommand(&o.FleetTrace))

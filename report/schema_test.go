@@ -359,6 +359,12 @@ func TestDumpSchema(t *testing.T) {
 	s.mutate(t, lines["start"])
 }
 
+func TestFleetSchema(t *testing.T) {
+	s := readSchema(t, "fleet")
+	got := s.check(t, "fleet", written(t, func(w io.Writer) error { return report.WriteFleetJSON(w, report.FilledFleet()) }))
+	s.mutate(t, got)
+}
+
 func written(t *testing.T, write func(io.Writer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -21,6 +21,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/html"
 )
 
 // gathering holds the flags of the commands that read many traces.
@@ -126,8 +127,11 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 				}
 			}
 			return a.gather(ctx, args, &g, func(w io.Writer, set *fleet.Set, problems []fleet.Problem) error {
-				if as == "sum" {
+				switch as {
+				case "sum":
 					return fleet.WriteAll(w, set.All(), problems)
+				case "parquet":
+					return fleet.WriteParquet(w, set.All())
 				}
 				f, err := fleet.Aggregate(set.All, problems, fleet.Grouping{By: by, Since: since, Tool: tool(), Schema: report.Schema})
 				if err != nil {
@@ -139,7 +143,7 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 	}
 	g.flags(cmd)
 	cmd.Flags().StringVarP(&g.output, "output", "o", "-", "write to `FILE`; - is standard output")
-	format = addChoice(cmd, "format", "how to write it; auto: as the name of the output ends, else text", "auto", "text", "json", "sum")
+	format = addChoice(cmd, "format", "how to write it; auto: as the name of the output ends, else text", "auto", "text", "html", "json", "parquet", "sum")
 	cmd.Flags().StringSliceVar(&by, "group", fleet.DefaultGrouping(), "group traces by these `LABELS`; gomaxprocs and go they have by themselves")
 	cmd.Flags().StringVar(&since, "since", "", "call findings new that no `VERSION` before this one has (default: before the first that has it)")
 	fullNamesFlag(cmd.Flags(), &full)
@@ -151,6 +155,8 @@ func (a *app) writeFleet(w io.Writer, f *fleet.Report, format string, full bool)
 	switch format {
 	case "json":
 		return report.WriteFleetJSON(w, f)
+	case "html":
+		return html.WriteFleet(w, f, full)
 	default:
 		return report.WriteFleetText(w, f, report.TextOptions{Color: w == a.stdout && term.Color(a.stdout, a.getenv), FullNames: full})
 	}
@@ -162,7 +168,7 @@ func formatOf(asked, output string) string {
 		return asked
 	}
 	switch ext := strings.TrimPrefix(filepath.Ext(output), "."); ext {
-	case "json", "sum":
+	case "html", "json", "parquet", "sum":
 		return ext
 	}
 	return "text"

@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TRACES", abs)
 			e.Setenv("KERNEL", filepath.Join(abs, "..", "kernel"))
+			e.Setenv("FLEET", filepath.Join(abs, "..", "..", "fleet", "testdata"))
 			// No fetch may leave this machine, whatever a script does.
 			e.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 			e.Setenv("HTTP_PROXY", "http://127.0.0.1:1")

@@ -472,3 +472,38 @@ func diffFile(t *testing.T) string {
 	}
 	return file
 }
+
+// TestBrowserFleet looks at few groups and at many.
+func TestBrowserFleet(t *testing.T) {
+	b := browsertest.Start(t)
+	for _, groups := range []int{5, 500} {
+		file := filepath.Join(t.TempDir(), "fleet.html")
+		if err := os.WriteFile(file, []byte(writeFleet(t, fakeFleet(groups))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []browsertest.View{{Width: 1280, Height: 900}, {Width: 360, Height: 800, Dark: true}} {
+			p := b.Open(t, file, "", v)
+			p.Wait(`document.documentElement.classList.contains("js") && !!document.querySelector("table.sortable thead button")`)
+			if got := browsertest.Eval[string](p, `String(window.pwned)`); got != "undefined" {
+				t.Errorf("a name was executed: pwned = %s", got)
+			}
+			if n := browsertest.Eval[int](p, `document.querySelectorAll("main script, main img, main iframe, [onerror]").length`); n != 0 {
+				t.Errorf("%d elements came out of names", n)
+			}
+			if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
+				t.Errorf("the page is %d px too wide at %d px", w, v.Width)
+			}
+			p.Screenshot(fmt.Sprint("fleet-", groups), groups == 5)
+			p.Click("#class-table thead th:nth-child(2) button")
+			if n := browsertest.Eval[int](p, `Number(document.querySelector("#class-table tbody td").dataset.v)`); n != 19+groups {
+				t.Errorf("the group with most traces has %d", n)
+			}
+			p.Focus("#class-filter")
+			p.Type("service-3,")
+			if n := browsertest.Eval[int](p, `[...document.querySelectorAll("#class-table tbody tr")].filter(r => !r.hidden).length`); n != 1 {
+				t.Errorf("the filter leaves %d groups", n)
+			}
+			p.Check()
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package fleet
+
+import (
+	"io"
+	"iter"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Row is a row of what WriteParquet writes: a trace. Times are ns; keys that have a unit
+// and a cause in their names add up over rows.
+type Row struct {
+	Key         string            `parquet:"key"` // SHA-256 of the uncompressed trace
+	Trace       string            `parquet:"trace"`
+	Labels      map[string]string `parquet:"labels"`                                // of the first source
+	Sources     int32             `parquet:"sources"`                               // names and labels under which it was found
+	Start       *time.Time        `parquet:"start,optional,timestamp(millisecond)"` // by the wall clock; null if unknown
+	Go          string            `parquet:"go,dict"`
+	GOMAXPROCS  int64             `parquet:"gomaxprocs"`
+	DurationNs  int64             `parquet:"duration_ns"`
+	Bytes       int64             `parquet:"bytes"`
+	Incomplete  bool              `parquet:"incomplete"`
+	RunningNs   int64             `parquet:"running_ns"`
+	Waits       int64             `parquet:"waits"`
+	WaitingNs   int64             `parquet:"waiting_ns"` // the sum of the next nine
+	STW         int64             `parquet:"stw_ns"`
+	Unavailable int64             `parquet:"p_unavailable_ns"`
+	GC          int64             `parquet:"gc_ns"`
+	IdlePWaking int64             `parquet:"idle_p_waking_ns"`
+	IdlePMissed int64             `parquet:"idle_p_missed_ns"`
+	Behind      int64             `parquet:"behind_ns"`
+	Overtaken   int64             `parquet:"overtaken_ns"`
+	Tracer      int64             `parquet:"tracer_ns"`
+	Residue     int64             `parquet:"residue_ns"`
+	P50Ns       int64             `parquet:"p50_ns"` // of the waits, within 3 %
+	P99Ns       int64             `parquet:"p99_ns"`
+	MaxNs       int64             `parquet:"max_ns"`
+	IdleNs      int64             `parquet:"idle_ns"` // of Ps
+	PNs         int64             `parquet:"p_ns"`    // there were Ps, and the trace shows what they did
+	Starts      int64             `parquet:"starts"`
+	Unexplained int64             `parquet:"unexplained"`
+	Steals      int64             `parquet:"steals"`
+	Handoffs    int64             `parquet:"handoffs"`
+	Retakes     int64             `parquet:"retakes"`
+	Preemptions int64             `parquet:"preemptions"`
+	Classes     []ClassRow        `parquet:"classes,list"`
+	Findings    []FindingRow      `parquet:"findings,list"`
+}
+
+// ClassRow is a class of goroutines of a trace.
+type ClassRow struct {
+	Name      string `parquet:"name"`
+	Creator   string `parquet:"creator"`
+	RunningNs int64  `parquet:"running_ns"`
+	Waits     int64  `parquet:"waits"`
+	WaitingNs int64  `parquet:"waiting_ns"`
+}
+
+// FindingRow is a finding in a trace.
+type FindingRow struct {
+	ID       string `parquet:"id"`
+	Severity string `parquet:"severity"`
+	Class    string `parquet:"class"`
+	CostNs   int64  `parquet:"cost_ns"`
+	FromNs   int64  `parquet:"from_ns"`
+	ToNs     int64  `parquet:"to_ns"`
+}
+
+// rowsOfGroup bounds the rows that are held in memory.
+const rowsOfGroup = 1 << 12
+
+// WriteParquet writes records, a row each, as a table in the format Apache Parquet.
+func WriteParquet(to io.Writer, records iter.Seq2[*Record, error]) error {
+	w := parquet.NewGenericWriter[Row](to, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsOfGroup))
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write([]Row{rowOf(r)}); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func rowOf(r *Record) Row {
+	c, q := &r.User.Causes, r.User.Histogram
+	row := Row{
+		Key: r.Key, Trace: r.Sources[0].Name, Labels: map[string]string{}, Sources: int32(len(r.Sources)), Go: r.Trace.GoVersion, GOMAXPROCS: r.Trace.GOMAXPROCS,
+		DurationNs: r.Trace.DurationNs, Bytes: r.Trace.Bytes, Incomplete: r.Trace.Incomplete, RunningNs: r.Ps.RunningNs, Waits: r.User.Count, WaitingNs: r.User.TotalNs,
+		STW: c[0], Unavailable: c[1], GC: c[2], IdlePWaking: c[3], IdlePMissed: c[4], Behind: c[5], Overtaken: c[6], Tracer: c[7], Residue: c[8],
+		P50Ns: min(q.Quantile(0.5), r.User.MaxNs), P99Ns: min(q.Quantile(0.99), r.User.MaxNs), MaxNs: r.User.MaxNs,
+		IdleNs: r.Ps.IdleNs, PNs: max(0, r.Ps.LifetimeNs-r.Ps.UnusedNs-r.Ps.NotRecordedNs), Starts: r.Starts.Count, Unexplained: r.Starts.Unexplained,
+		Steals: r.Ps.Steals, Handoffs: r.Ps.Handoffs, Retakes: r.Ps.Retakes, Preemptions: r.Ps.Preemptions,
+	}
+	for _, l := range r.Sources[0].Labels {
+		row.Labels[l.Name] = l.Value
+	}
+	if r.Trace.WallUnix > 0 {
+		at := time.Unix(r.Trace.WallUnix, 0).UTC()
+		row.Start = &at
+	}
+	for i := range r.Classes {
+		k := &r.Classes[i]
+		row.Classes = append(row.Classes, ClassRow{className(r, k.Name), k.Creator, k.RunningNs, k.Waits.Count, k.Waits.TotalNs})
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		row.Findings = append(row.Findings, FindingRow{f.ID, f.Severity, className(r, f.Class), f.CostNs, f.FromNs, f.ToNs})
+	}
+	return row
+}

@@ -1,0 +1,327 @@
+package html
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// Bounds on what the page about many traces shows.
+const (
+	maxFleetOutliers = 60
+	openOutliers     = 5
+	maxFleetGroups   = 2001 // all that fleet keeps
+	maxFleetFindings = 100
+	maxFleetClasses  = 100
+	maxFleetTrend    = 120
+	maxFleetUnread   = 50
+)
+
+// fleetPage is what fleet.tmpl gets.
+type fleetPage struct {
+	CSP     string
+	CSS     template.CSS
+	Scripts []template.JS
+
+	Title, Tool, Version string
+	Status, Badge        string
+	Headline             string
+	Lines                []string
+	Keys                 []keyFigure
+	Causes               []row
+	Legend               []legendItem
+	Outliers             []fleetOutlier
+	MoreOutliers         int64
+	GroupBy              string
+	Groups               []fleetGroup
+	OtherGroup           bool
+	Findings             []fleetFinding
+	MoreFindings         int
+	Trends               []fleetTrend
+	Classes              []fleetClass
+	Stories              []fleetStory
+	Unread               []jsondoc.FleetUnread
+	MoreUnread           int
+	Conflicts            string
+}
+
+type fleetOutlier struct {
+	Kind, Group, Sentence, Detail string
+	Trace                         Name
+	Cause                         string
+	CauseKey                      string
+	Class                         *Name
+	Finding, Command              string
+	Picture                       template.HTML
+	Open                          bool
+}
+
+type fleetGroup struct {
+	Name    Name
+	Text    string // to filter by
+	Bar     template.HTML
+	Cells   []cell
+	Finding string
+	Command string
+}
+
+type fleetFinding struct {
+	Severity, ID, Group, Where, Cost, Command string
+	New                                       bool
+	Class                                     *Name
+}
+
+type fleetTrend struct {
+	Title, Lead string
+	Rows        []fleetTrendRow
+	More        int
+}
+
+type fleetTrendRow struct {
+	Name  string
+	Bar   template.HTML
+	Cells []cell
+}
+
+type fleetClass struct {
+	Name, Creator Name
+	Bar           template.HTML
+	Cells         []cell
+}
+
+type fleetStory struct {
+	Wait, Cause, Key, Command string
+	Class                     Name
+	G                         int64
+}
+
+// WriteFleet renders a report about many traces to w. With full, functions have their full
+// names. Equal input gives equal bytes.
+func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool) error {
+	if f == nil {
+		return errors.New("html: no report")
+	}
+	names := words.NewNames(words.FleetClasses(f))
+	if full {
+		names = names.Full()
+	}
+	p := newFleetPage(f, names)
+	css, err := assets.ReadFile("assets/style.css")
+	if err != nil {
+		return fmt.Errorf("html: %w", err)
+	}
+	p.CSS = template.CSS(css)
+	for _, name := range []string{"core.js", "tables.js"} {
+		src, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			return fmt.Errorf("html: %w", err)
+		}
+		p.Scripts = append(p.Scripts, template.JS(src))
+	}
+	p.CSP = policy(page{CSS: p.CSS, Scripts: p.Scripts})
+	return execute(w, "fleet.tmpl", p)
+}
+
+func newFleetPage(f *jsondoc.Fleet, names *words.Names) *fleetPage {
+	p := &fleetPage{
+		Title: "Fleet: " + quantity.Plural(f.Traces, "trace", "traces"), Tool: words.Visible(f.Tool), Version: strconv.Itoa(report.Schema),
+		Status: "ok", Badge: "Nobody stands out", Headline: words.FleetHeadline(f), GroupBy: words.Visible(strings.Join(f.GroupBy, ", ")),
+		MoreOutliers: f.OutlierN, OtherGroup: f.OtherGroup,
+	}
+	if f.OutlierN > 0 {
+		p.Status, p.Badge = "warning", quantity.Plural(f.OutlierN, "outlier", "outliers")
+	}
+	p.sums(f)
+	for i := range f.Outliers[:min(len(f.Outliers), maxFleetOutliers)] {
+		p.Outliers = append(p.Outliers, newFleetOutlier(&f.Outliers[i], i < openOutliers, names))
+		p.MoreOutliers--
+	}
+	p.groups(f, names)
+	p.findings(f, names)
+	p.trend("By version", "Waiting by running time: the length of a bar. Versions of one service are below each other.", f.Versions)
+	p.trend("Over time", "By the wall-clock time at which each trace began, UTC; of traces that tell it.", f.Times)
+	p.classes(f, names)
+	for i := range f.Worst {
+		s := &f.Worst[i]
+		p.Stories = append(p.Stories, fleetStory{
+			Wait: quantity.Duration(s.WaitNs), Cause: words.Cause(waits.Cause(s.Cause)), Key: causeKey(waits.Cause(s.Cause)),
+			Command: words.FleetCommand(&s.FleetTrace), Class: name(cmp.Or(s.Class, words.Unknown), names), G: s.G,
+		})
+	}
+	p.missing(f)
+	return p
+}
+
+func (p *fleetPage) sums(f *jsondoc.Fleet) {
+	p.Keys = []keyFigure{
+		{quantity.Count(f.Traces), "traces", quantity.Plural(int64(len(f.Groups)), "group", "groups") + " by " + p.GroupBy},
+		{quantity.Duration(f.WaitingNs), "waiting", words.PerRunning(f.WaitingPerRunning) + " as long as goroutines ran"},
+		{quantity.Duration(f.P99Ns), "p99 of waits", "half of the waiting is in waits up to " + quantity.Duration(f.TimeP50Ns)},
+		{quantity.Part(f.IdleNs, f.PNs), "of P-time idle", quantity.Duration(f.DurationNs) + " recorded"},
+		{quantity.Part(f.Unexplained, f.Starts), "of starts unexplained", "below 1 % queues and steals can be believed"},
+	}
+	p.Lines = []string{fmt.Sprintf("Within a trace, over traces (tenth, median, nine tenths): Jain's index %s, %s, %s; work by critical path %s, %s, %s. They do not add up, so there is no total.",
+		quantity.Index(f.Jain.P10), quantity.Index(f.Jain.P50), quantity.Index(f.Jain.P90),
+		quantity.Number(f.Parallelism.P10), quantity.Number(f.Parallelism.P50), quantity.Number(f.Parallelism.P90))}
+	for _, c := range f.Causes {
+		if c.Ns > 0 {
+			p.Causes = append(p.Causes, row{Key: causeKey(c.Cause), Label: words.Cause(c.Cause), Help: words.Meaning(vocabulary.Cause, string(c.Cause)),
+				Cells: []cell{lasting(c.Ns), {Text: quantity.Part(c.Ns, f.WaitingNs)}}})
+			p.Legend = append(p.Legend, legendItem{causeKey(c.Cause), words.Cause(c.Cause)})
+		}
+	}
+}
+
+// causesBar is a bar whose parts are causes; its length says what share of most they are.
+func causesBar(causes []waits.CauseTime, sum int64, share float64, label string) template.HTML {
+	if sum <= 0 || share <= 0 {
+		return ""
+	}
+	var segs []segment
+	for _, c := range causes {
+		segs = append(segs, segment{causeKey(c.Cause), c.Ns, words.Cause(c.Cause) + ": " + quantity.Part(c.Ns, sum)})
+	}
+	return bar(segs, int64(float64(sum)/min(share, 1)), 12, label)
+}
+
+func newFleetOutlier(o *jsondoc.FleetOutlier, open bool, names *words.Names) fleetOutlier {
+	x := fleetOutlier{
+		Kind: o.Kind, Group: words.Cut(words.FleetGroup(o.Labels), shortName), Trace: wholeName(o.Trace), Command: words.FleetCommand(&o.FleetTrace),
+		Cause: words.Cause(waits.Cause(o.Cause)), CauseKey: causeKey(waits.Cause(o.Cause)), Finding: words.Visible(o.Finding), Open: open,
+	}
+	peers := "The median of its group is " + words.PerRunning(o.Median) + ", of " + quantity.Plural(o.PeerN, "trace", "traces")
+	if o.Kind == "group" {
+		peers = fmt.Sprintf("The median of %s that differ in %s is %s", quantity.Plural(o.PeerN, "group", "groups"), words.Visible(o.Peers), words.PerRunning(o.Median))
+	}
+	x.Sentence = fmt.Sprintf("waits %s as long as it runs", words.PerRunning(o.Value))
+	x.Detail = fmt.Sprintf("%s; score %s. That is %s of waiting too much; %s alone %s.", peers, quantity.Number(o.Score), quantity.Duration(o.ExcessNs), x.Cause, quantity.Duration(o.CauseNs))
+	if o.Class != "" {
+		n := name(o.Class, names)
+		x.Class = &n
+	}
+	x.Picture = comparison(o)
+	return x
+}
+
+// comparison draws what an outlier waits below what its peers do.
+func comparison(o *jsondoc.FleetOutlier) template.HTML {
+	if o.Value <= 0 {
+		return ""
+	}
+	d := newDrawing("bar", fmt.Sprintf("waiting by running time: %s, the median of its peers %s", words.PerRunning(o.Value), words.PerRunning(o.Median)), 16)
+	d.rect("f-idle", 0, max(o.Median/o.Value, 0.002), 0, 6, "")
+	d.rect("f-"+causeKey(waits.Cause(o.Cause)), 0, 1, 8, 8, "")
+	return d.end()
+}
+
+func (p *fleetPage) groups(f *jsondoc.Fleet, names *words.Names) {
+	most := int64(0)
+	for i := range f.Groups {
+		most = max(most, f.Groups[i].WaitingNs)
+	}
+	for i := range f.Groups[:min(len(f.Groups), maxFleetGroups)] {
+		g := &f.Groups[i]
+		label := words.FleetGroup(g.Labels)
+		x := fleetGroup{
+			Name: wholeName(label), Finding: words.Visible(g.Finding),
+			Bar: causesBar(g.Causes, g.WaitingNs, quantity.Ratio(g.WaitingNs, most), "waiting by cause, of "+label),
+			Cells: []cell{
+				num(quantity.Count(g.Traces), g.Traces), lasting(g.RunningNs), lasting(g.WaitingNs), fnum(words.PerRunning(g.WaitingPerRunning), g.WaitingPerRunning),
+				fnum(words.PerRunning(g.Median), g.Median), fnum(words.PerRunning(g.MAD), g.MAD), lasting(g.P99Ns), lasting(g.MaxNs), num(quantity.Count(g.OutlierN), g.OutlierN),
+			},
+		}
+		chief := cell{Text: "–"}
+		if by := words.BySize(g.Causes); g.WaitingNs > 0 {
+			chief = cell{Text: words.Cause(by[0].Cause), Key: causeKey(by[0].Cause), More: quantity.Part(by[0].Ns, g.WaitingNs)}
+		}
+		x.Cells = append(x.Cells, chief)
+		class := cell{Text: "–"}
+		if g.Class != "" {
+			n := name(g.Class, names)
+			class = cell{Name: &n}
+		}
+		x.Cells = append(x.Cells, class)
+		if g.WorstTrace.Key != "" {
+			x.Command = words.FleetCommand(&g.WorstTrace)
+		}
+		x.Text = strings.ToLower(strings.Join([]string{label, chief.Text, words.Visible(g.Class), x.Finding}, " "))
+		p.Groups = append(p.Groups, x)
+	}
+}
+
+func (p *fleetPage) findings(f *jsondoc.Fleet, names *words.Names) {
+	p.MoreFindings = max(0, len(f.Findings)-maxFleetFindings)
+	for i := range f.Findings[:min(len(f.Findings), maxFleetFindings)] {
+		x := &f.Findings[i]
+		y := fleetFinding{
+			Severity: words.Visible(x.Severity), ID: words.Visible(x.ID), Group: words.Cut(words.FleetGroup(x.Labels), shortName), New: x.New,
+			Where: quantity.Plural(x.Traces, "trace", "traces"), Cost: quantity.Duration(x.CostNs), Command: words.FleetCommand(&x.Worst),
+		}
+		if versions := strings.Join(x.Versions, ", "); versions != "" {
+			y.Where += ", versions " + words.Cut(words.Visible(versions), shortName)
+		}
+		if x.Class != "" {
+			n := name(x.Class, names)
+			y.Class = &n
+		}
+		p.Findings = append(p.Findings, y)
+	}
+}
+
+func (p *fleetPage) trend(title, lead string, list []jsondoc.FleetTrend) {
+	if len(list) < 2 {
+		return
+	}
+	t := fleetTrend{Title: title, Lead: lead, More: max(0, len(list)-maxFleetTrend)}
+	list = list[t.More:]
+	most := 0.0
+	for i := range list {
+		most = max(most, list[i].WaitingPerRunning)
+	}
+	for i := range list {
+		x := &list[i]
+		label := x.From
+		if label == "" {
+			label = words.Cut(words.FleetGroup(x.Labels), shortName)
+		}
+		r := fleetTrendRow{Name: label, Cells: []cell{{Text: quantity.Count(x.Traces)}, lasting(x.RunningNs), lasting(x.WaitingNs), {Text: words.PerRunning(x.WaitingPerRunning)}, lasting(x.P99Ns)}}
+		if most > 0 {
+			r.Bar = causesBar(x.Causes, x.WaitingNs, x.WaitingPerRunning/most, "waiting by running time, by cause, of "+label)
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	p.Trends = append(p.Trends, t)
+}
+
+func (p *fleetPage) classes(f *jsondoc.Fleet, names *words.Names) {
+	for i := range f.Classes[:min(len(f.Classes), maxFleetClasses)] {
+		c := &f.Classes[i]
+		p.Classes = append(p.Classes, fleetClass{
+			Name: name(cmp.Or(c.Name, words.Unknown), names), Creator: name(orUnnamed(c.Creator), names),
+			Bar: causesBar(c.Causes, c.WaitingNs, quantity.Ratio(c.WaitingNs, f.Classes[0].WaitingNs), "waiting by cause"),
+			Cells: []cell{num(quantity.Count(c.Traces), c.Traces), num(quantity.Count(c.Goroutines), c.Goroutines), lasting(c.RunningNs), num(quantity.Count(c.Waits), c.Waits),
+				lasting(c.WaitingNs), lasting(c.P99Ns)},
+		})
+	}
+}
+
+func (p *fleetPage) missing(f *jsondoc.Fleet) {
+	p.MoreUnread = max(0, len(f.Unread)-maxFleetUnread)
+	for _, u := range f.Unread[:min(len(f.Unread), maxFleetUnread)] {
+		p.Unread = append(p.Unread, jsondoc.FleetUnread{Name: words.Cut(words.Visible(u.Name), shortName), Why: words.Cut(words.Visible(u.Why), fullName)})
+	}
+	if f.ConflictN > 0 {
+		p.Conflicts = fmt.Sprintf("Of %s there are summaries that differ, made by other versions of gmpscope or with other settings; one of each counts.", quantity.Plural(f.ConflictN, "trace", "traces"))
+	}
+}
