@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,8 @@ type header struct {
 	Schema int `json:"gmpscope_summaries"`
 }
 
+const footerStart = `{"records":`
+
 type footer struct {
 	Records *int64    `json:"records"`
 	Unread  []Problem `json:"unread,omitempty"`
@@ -37,8 +40,11 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer to w.
-func NewWriter(w io.Writer) *Writer {
-	out := &Writer{z: gzip.NewWriter(w)}
+func NewWriter(w io.Writer) *Writer { return newWriter(w, gzip.DefaultCompression) }
+
+func newWriter(w io.Writer, level int) *Writer {
+	z, err := gzip.NewWriterLevel(w, level)
+	out := &Writer{z: z, err: err}
 	out.line(header{Schema})
 	return out
 }
@@ -138,7 +144,7 @@ func (r *Reader) next() (*Record, error) {
 	}
 	line := r.lines.Bytes()
 	var end footer
-	if json.Unmarshal(line, &end) == nil && end.Records != nil {
+	if bytes.HasPrefix(line, []byte(footerStart)) && json.Unmarshal(line, &end) == nil && end.Records != nil {
 		if *end.Records != r.n {
 			return nil, fmt.Errorf("%w: %d records of %d", ErrTruncated, r.n, *end.Records)
 		}

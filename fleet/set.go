@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Bounds of a Set: records held in memory, and files of others that are merged at once.
@@ -52,21 +54,7 @@ func (s *Set) Close() error {
 
 // All yields the records in the order of their keys.
 func (s *Set) All() iter.Seq2[*Record, error] {
-	if err := s.settle(); err != nil {
-		return func(yield func(*Record, error) bool) { yield(nil, err) }
-	}
 	return Merge(s.sources()...)
-}
-
-// settle leaves at most one file, beside what is held.
-func (s *Set) settle() error {
-	if len(s.runs) <= 1 {
-		return nil
-	}
-	if err := s.spill(); err != nil {
-		return err
-	}
-	return s.fold()
 }
 
 // sources are what the set consists of, each sorted.
@@ -130,13 +118,16 @@ func (s *Set) write(records iter.Seq2[*Record, error]) (name string, err error) 
 	if err != nil {
 		return "", err
 	}
-	err = WriteAll(f, records, nil)
+	err = writeAll(newWriter(f, gzip.BestSpeed), records, nil)
 	return name, errors.Join(err, f.Close())
 }
 
 // WriteAll writes records, in the order of their keys, as a file of summaries.
 func WriteAll(to io.Writer, records iter.Seq2[*Record, error], unread []Problem) error {
-	w := NewWriter(to)
+	return writeAll(NewWriter(to), records, unread)
+}
+
+func writeAll(w *Writer, records iter.Seq2[*Record, error], unread []Problem) error {
 	for r, err := range records {
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -76,8 +77,8 @@ fail the others. gmpscope fleet makes a report of summaries. docs/fleet.md has m
 			if g.output == "" {
 				return usagef("name what to write with -o")
 			}
-			return a.gather(ctx, args, &g, func(w io.Writer, set *fleet.Set, unread []fleet.Problem) error {
-				return fleet.WriteAll(w, set.All(), unread)
+			return a.gather(ctx, args, &g, func(w io.Writer, records fleetRecords, unread []fleet.Problem) error {
+				return fleet.WriteAll(w, records(), unread)
 			})
 		}),
 	}
@@ -126,14 +127,14 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 					return err
 				}
 			}
-			return a.gather(ctx, args, &g, func(w io.Writer, set *fleet.Set, problems []fleet.Problem) error {
+			return a.gather(ctx, args, &g, func(w io.Writer, records fleetRecords, problems []fleet.Problem) error {
 				switch as {
 				case "sum":
-					return fleet.WriteAll(w, set.All(), problems)
+					return fleet.WriteAll(w, records(), problems)
 				case "parquet":
-					return fleet.WriteParquet(w, set.All())
+					return fleet.WriteParquet(w, records())
 				}
-				f, err := fleet.Aggregate(set.All, problems, fleet.Grouping{By: by, Since: since, Tool: tool(), Schema: report.Schema})
+				f, err := fleet.Aggregate(records, problems, fleet.Grouping{By: by, Since: since, Tool: tool(), Schema: report.Schema})
 				if err != nil {
 					return err
 				}
@@ -212,8 +213,11 @@ func (a *app) listed(args []string) ([]string, error) {
 	return args, lines.Err()
 }
 
+// fleetRecords yields the records of all inputs, each time it is called.
+type fleetRecords = func() iter.Seq2[*fleet.Record, error]
+
 // gather reads the inputs and has write make the output of them.
-func (a *app) gather(ctx context.Context, args []string, g *gathering, write func(io.Writer, *fleet.Set, []fleet.Problem) error) error {
+func (a *app) gather(ctx context.Context, args []string, g *gathering, write func(io.Writer, fleetRecords, []fleet.Problem) error) error {
 	o, err := a.collecting(ctx, g)
 	if err != nil {
 		return err
@@ -236,13 +240,13 @@ func (a *app) gather(ctx context.Context, args []string, g *gathering, write fun
 	if g.output == "-" {
 		to = a.stdout
 	}
-	if err := write(to, set, problems); err != nil {
+	var warnings []string
+	if err := write(to, func() iter.Seq2[*fleet.Record, error] { return conflicts(set.All(), &warnings) }, problems); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	var warnings []string
 	for _, p := range problems {
 		warnings = append(warnings, p.Err.Error())
 	}
@@ -268,8 +272,8 @@ func (a *app) collect(ctx context.Context, names []string, g *gathering, o fleet
 	if err != nil {
 		return nil, nil, err
 	}
-	n, err := a.warnOfConflicts(set)
-	if err != nil || n == 0 {
+	found, err := hasAny(set)
+	if !found {
 		set.Close()
 		switch {
 		case err != nil:
@@ -286,21 +290,27 @@ func (a *app) collect(ctx context.Context, names []string, g *gathering, o fleet
 	return set, problems, nil
 }
 
-// warnOfConflicts names the traces of which there are different summaries, and returns how
-// many records there are.
-func (a *app) warnOfConflicts(set *fleet.Set) (n int, err error) {
-	var warnings []string
-	for r, err := range set.All() {
-		if err != nil {
-			return n, err
-		}
-		n++
-		if r.Conflict {
-			warnings = append(warnings, fmt.Sprintf("summaries of %s differ (%.12s…): made by other versions or settings; one of them counts", r.Sources[0].Name, r.Key))
+// hasAny reports whether there is a record.
+func hasAny(set *fleet.Set) (bool, error) {
+	for _, err := range set.All() {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// conflicts yields the records, and notes of which traces there are different summaries.
+func conflicts(records iter.Seq2[*fleet.Record, error], warnings *[]string) iter.Seq2[*fleet.Record, error] {
+	return func(yield func(*fleet.Record, error) bool) {
+		*warnings = nil
+		for r, err := range records {
+			if err == nil && r.Conflict && len(*warnings) < 1000 {
+				*warnings = append(*warnings, fmt.Sprintf("summaries of %s differ (%.12s…): made by other versions or settings; one of them counts", r.Sources[0].Name, r.Key))
+			}
+			if !yield(r, err) {
+				return
+			}
 		}
 	}
-	a.warn(warnings)
-	return n, nil
 }
 
 // collecting are the options that the flags ask for.

@@ -100,7 +100,7 @@ var rules = []rule{
 	{"internal/jsondoc", in("reference", "analyze", "replay", "compare"), nil},
 	{"internal/cmd/jsondoc", in("reference", "analyze", "replay", "compare", "report", "internal/jsondoc"), []string{"github.com/google/jsonschema-go"}},
 	{"internal/hostile", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
-	{"internal/cmd", in("reference", "analyze", "replay", "compare", "report", "internal"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}}, // commands of developers
+	{"internal/cmd", in("reference", "analyze", "replay", "compare", "report", "fleet", "internal"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}}, // commands of developers
 	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},
 }
 

@@ -493,7 +493,7 @@ func TestBrowserFleet(t *testing.T) {
 			if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
 				t.Errorf("the page is %d px too wide at %d px", w, v.Width)
 			}
-			p.Screenshot(fmt.Sprint("fleet-", groups), groups == 5)
+			p.Screenshot(fmt.Sprintf("fleet-%d-%d", groups, v.Width), groups == 5)
 			p.Click("#class-table thead th:nth-child(2) button")
 			if n := browsertest.Eval[int](p, `Number(document.querySelector("#class-table tbody td").dataset.v)`); n != 19+groups {
 				t.Errorf("the group with most traces has %d", n)

@@ -19,7 +19,7 @@ import (
 
 // Bounds on what the page about many traces shows.
 const (
-	maxFleetOutliers = 60
+	maxFleetOutliers = 30
 	openOutliers     = 5
 	maxFleetGroups   = 2001 // all that fleet keeps
 	maxFleetFindings = 100

@@ -1,11 +1,15 @@
 // Command fleet records the traces in fleet/testdata: two services in three versions, one
-// of which has a mistake; see the program shop there.
+// of which has a mistake; see the program shop there. Or it measures what a fleet costs on
+// one core, and simulates what that means for many traces a day: the figures of
+// docs/fleet.md.
 //
-//	go run ./internal/cmd/fleet
+//	go run ./internal/cmd/fleet -record
+//	go run ./internal/cmd/fleet -cost FOLDER
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -32,7 +36,30 @@ func main() {
 }
 
 func run(ctx context.Context) error {
+	again := flag.Bool("record", false, "record the traces again")
+	cost := flag.String("cost", "", "measure with the traces in `FOLDER`, and simulate")
+	traces := flag.Int("traces", 1_000_000, "with -cost: traces a day")
+	megabytes := flag.Float64("megabytes", 5, "with -cost: their mean size, uncompressed")
 	flag.Parse()
+	switch {
+	case *again:
+		return recordAll(ctx)
+	case *cost == "":
+		return errors.New("say -record or -cost FOLDER")
+	}
+	r, err := measure(ctx, *cost)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| workers | CPU | busy | longest wait for a worker | levels of merges | merging | report |\n|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, workers := range []int{1, 10, 100} {
+		simulate(os.Stdout, day{*traces, *megabytes * 1e6, 64}, r, workers)
+	}
+	return nil
+}
+
+// recordAll records the traces.
+func recordAll(ctx context.Context) error {
 	root, err := runner.Root()
 	if err != nil {
 		return err
