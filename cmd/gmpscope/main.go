@@ -29,6 +29,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/internal/ftrace"
 	"github.com/gmpscope/gmpscope/internal/guard"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
@@ -63,7 +64,7 @@ func signals() <-chan os.Signal {
 }
 
 // interruptible returns a context that the first signal cancels. The second one
-// ends the program at once, but for the temporary files.
+// ends the program at once, but for the temporary files and what the kernel records.
 func interruptible(signals <-chan os.Signal) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -71,6 +72,7 @@ func interruptible(signals <-chan os.Signal) context.Context {
 		cancel()
 		s := <-signals
 		files.RemoveTemporaries()
+		ftrace.RemoveInstances()
 		endBy(s)
 	}()
 	return ctx

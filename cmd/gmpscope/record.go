@@ -5,31 +5,67 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
+// recording holds the flags of record.
+type recording struct {
+	seconds int
+	maxSize size
+	output  string
+	quiet   bool
+	cpu     bool
+	kernel  string // the file for the kernel's records; "" for none
+	pid     int    // the process at the URL, for them
+}
+
+func (r *recording) flags(f *pflag.FlagSet) {
+	r.maxSize = defaultMaxSize
+	f.IntVar(&r.seconds, "seconds", 5, "record for `N` seconds, where the URL does not say")
+	f.Var(&r.maxSize, "max-size", "of a URL, and of the kernel's records, write at most `SIZE`, such as 512MiB, and keep that")
+	f.StringVarP(&r.output, "output", "o", "trace.out", "write the trace to `FILE`")
+	f.BoolVar(&r.cpu, "cpu", false, "run the CPU profiler meanwhile: its samples are then in the trace")
+	f.StringVar(&r.kernel, "kernel-output", "", "record the scheduler of the kernel, too, and write that to `FILE`, packed if it ends in .zst or .gz; Linux, as root")
+	f.IntVar(&r.pid, "pid", 0, "with --kernel-output and a URL: the process `ID` of the program, on this machine")
+	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+// check is an error if the flags make no sense for a program at a URL, or, if it is not
+// one, for a command.
+func (r *recording) check(isURL bool) error {
+	switch {
+	case r.seconds < 1:
+		return usagef("--seconds %d: must be 1 or more", r.seconds)
+	case r.output == "" || r.output == "-":
+		return usagef("-o needs a file")
+	case r.kernel == "-":
+		return usagef("--kernel-output needs a file")
+	case r.pid < 0:
+		return usagef("--pid %d: is no process", r.pid)
+	case r.pid != 0 && (r.kernel == "" || !isURL):
+		return usagef("--pid is for --kernel-output and a URL")
+	case r.kernel != "" && isURL && r.pid == 0:
+		return usagef("--kernel-output needs --pid with a URL: on whose CPUs, and that it runs on this machine")
+	}
+	return nil
+}
+
 func (a *app) record() *cobra.Command {
 	var (
-		seconds int
-		maxSize = size(defaultMaxSize)
-		target  string
-		quiet   bool
-		cpu     bool
+		r   recording
+		cmd *cobra.Command
 	)
-	cmd := &cobra.Command{
-		Use:   "record URL | -- go test ...",
-		Short: "Record a trace of a running program, or of tests",
+	cmd = &cobra.Command{
+		Use:   "record URL | -- go test ... | -- PROGRAM ...",
+		Short: "Record a trace of a running program, of tests, or of a program that it runs",
 		Long: `Record asks a running program that serves net/http/pprof for a trace, or runs
 "go test" with the flag -trace, and writes the trace to a file.
 
@@ -47,47 +83,50 @@ another one is being taken, a warning says so. "go test" gets -cpuprofile.
 
 Other programs record themselves: by runtime/trace.Start and Stop, or, to keep
 the last seconds before something went wrong, by runtime/trace.FlightRecorder
-(Go 1.25).`,
+(Go 1.25). One that record runs finds in the variable GMPSCOPE_TRACE which file to
+write its trace to.
+
+With --kernel-output the scheduler of the kernel is recorded meanwhile: which
+thread had which CPU, of all programs on the CPUs that this one may use. That
+needs Linux, its tracefs, and root. Who has perf instead runs, beside record,
+
+  perf record -a -k mono -e sched:sched_switch,sched:sched_waking -- sleep 10
+  perf script --ns -F comm,pid,tid,cpu,time,event,trace >kernel.txt`,
 		Example: `  gmpscope record http://localhost:6060 --seconds 5 -o live.trace
   gmpscope record -o test.trace -- go test -run Load ./server
   gmpscope record --cpu -o test.trace -- go test -run Load ./server
+  gmpscope record --kernel-output kernel.zst -o test.trace -- go test -run Load ./server
   gmpscope report live.trace`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("name the URL of a program, or, after --, a go test command")
+			if len(args) == 0 || args[0] == "" {
+				return usagef("name the URL of a program, or, after --, a command")
 			}
 			return nil
 		},
 		RunE: a.do(func(ctx context.Context, args []string) error {
-			if seconds < 1 {
-				return usagef("--seconds %d: must be 1 or more", seconds)
+			isURL := strings.Contains(args[0], "://")
+			if err := r.check(isURL); err != nil {
+				return err
 			}
-			if target == "" || target == "-" {
-				return usagef("-o needs a file")
+			if !isURL {
+				return a.recordCommand(ctx, args, cmd.ArgsLenAtDash() == 0, r)
 			}
-			if strings.Contains(args[0], "://") {
-				if len(args) > 1 {
-					return usagef("one URL at a time, but there are %d arguments", len(args))
-				}
-				u, limit, err := traceURL(args[0], seconds)
-				if err != nil {
-					return err
-				}
-				ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong(limit))
-				defer cancel()
-				if cpu {
-					return a.recordWithProfile(ctx, u, target, maxSize, quiet)
-				}
-				return a.recordURL(ctx, u, target, maxSize, quiet)
+			if len(args) > 1 {
+				return usagef("one URL at a time, but there are %d arguments", len(args))
 			}
-			return a.recordTest(ctx, args, target, cpu)
+			u, limit, err := traceURL(args[0], r.seconds)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong(limit))
+			defer cancel()
+			if r.cpu {
+				return a.recordWithProfile(ctx, u, r)
+			}
+			return a.recordURL(ctx, u, r)
 		}),
 	}
-	cmd.Flags().IntVar(&seconds, "seconds", 5, "record for `N` seconds, where the URL does not say")
-	cmd.Flags().Var(&maxSize, "max-size", "of a URL, write at most `SIZE`, such as 512MiB, and keep that")
-	cmd.Flags().StringVarP(&target, "output", "o", "trace.out", "write the trace to `FILE`")
-	cmd.Flags().BoolVar(&cpu, "cpu", false, "run the CPU profiler meanwhile: its samples are then in the trace")
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	r.flags(cmd.Flags())
 	return cmd
 }
 
@@ -134,134 +173,50 @@ func tooLong(limit time.Duration) error {
 	return fmt.Errorf("the program did not end the trace within %v", limit)
 }
 
-func (a *app) recordURL(ctx context.Context, u, target string, maxSize size, quiet bool) error {
-	out, err := a.create(ctx, "-o", target)
+func (a *app) recordURL(ctx context.Context, u string, r recording) error {
+	out, err := a.create(ctx, "-o", r.output)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
+	kernel, err := a.recordKernel(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer kernel.discard()
 	var o input.Options
-	if !quiet && term.Controls(a.stderr, a.getenv) {
+	if !r.quiet && term.Controls(a.stderr, a.getenv) {
 		p := term.NewProgress(a.stderr)
 		defer p.Done()
 		o.Progress = p.Update
 	}
-	saved, err := input.Save(ctx, u, out, int64(maxSize), o)
+	saved, err := input.Save(ctx, u, out, int64(r.maxSize), o)
 	if err != nil {
 		return err
 	}
+	kernel.stop()
 	if err := out.Commit(); err != nil {
 		return err
 	}
+	return kernel.finish(a.savedURL(ctx, u, r, saved))
+}
+
+// savedURL says what came of a trace that was asked for at a URL.
+func (a *app) savedURL(ctx context.Context, u string, r recording, saved input.Saved) error {
 	switch {
 	case saved.Cut == nil:
-		_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, saved.Bytes)
+		_, err := fmt.Fprintf(a.stdout, "%s: %d bytes\n", r.output, saved.Bytes)
 		return err
 	case errors.Is(ctx.Err(), context.Canceled):
-		a.warnCut(target, saved.Bytes)
+		a.warnCut(r.output, saved.Bytes)
 		return context.Cause(ctx)
 	case errors.Is(saved.Cut, input.ErrTooLarge):
-		return fmt.Errorf("recording: %w of --max-size %v: kept the first %d bytes in %s, an incomplete trace", saved.Cut, maxSize, saved.Bytes, target)
+		return fmt.Errorf("recording: %w of --max-size %v: kept the first %d bytes in %s, an incomplete trace", saved.Cut, r.maxSize, saved.Bytes, r.output)
 	}
-	return fmt.Errorf("recording %s: %w: kept the %d bytes that came in %s, an incomplete trace", input.ShownName(u), saved.Cut, saved.Bytes, target)
+	return fmt.Errorf("recording %s: %w: kept the %d bytes that came in %s, an incomplete trace", input.ShownName(u), saved.Cut, saved.Bytes, r.output)
 }
 
 // warnCut tells what an interrupt left of a trace.
 func (a *app) warnCut(target string, bytes int64) {
 	a.warn([]string{fmt.Sprintf("interrupted: kept the %d bytes that came in %s, an incomplete trace", bytes, target)})
-}
-
-// graceTime is how long tests that were interrupted may take to end.
-const graceTime = 5 * time.Second
-
-// recordTest runs go test with -trace, and with cpu under the CPU profiler.
-func (a *app) recordTest(ctx context.Context, args []string, target string, cpu bool) error {
-	if len(args) < 2 || strings.TrimSuffix(filepath.Base(args[0]), ".exe") != "go" || args[1] != "test" {
-		return usagef("only go test can be run: %s records itself by runtime/trace, or is asked by its URL, such as http://host:port", term.Line(input.ShownName(args[0])))
-	}
-	if hasFlag(args, "trace") {
-		return usagef("the command has -trace already: run it as it is")
-	}
-	if cpu {
-		var err error
-		if args, err = withCPUProfile(args); err != nil {
-			return err
-		}
-	}
-	if err := a.readsOfTest(args, target); err != nil {
-		return err
-	}
-	out, err := a.create(ctx, "-o", target)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	file, direct := out.Path()
-	if file, err = filepath.Abs(file); err != nil {
-		return fmt.Errorf("recording: %w", err)
-	}
-	cmd := exec.CommandContext(ctx, args[0], slices.Insert(slices.Clone(args[1:]), 1, "-trace="+file)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stderr, a.stderr
-	reap := together(cmd)
-	runErr := cmd.Run()
-	if ctx.Err() != nil {
-		reap()
-	}
-	var exit *exec.ExitError
-	if runErr != nil && !errors.As(runErr, &exit) && ctx.Err() == nil {
-		return fmt.Errorf("recording: %w", runErr)
-	}
-	if direct && runErr != nil {
-		return fmt.Errorf("recording: the tests failed (%w); what trace they wrote went to %s", runErr, target)
-	}
-	if direct {
-		return nil
-	}
-	st, err := os.Stat(file)
-	switch {
-	case (err != nil || st.Size() == 0) && runErr != nil:
-		return fmt.Errorf("recording: %s failed (%w) and wrote no trace: see what it printed", strings.Join(args[:2], " "), runErr)
-	case err != nil || st.Size() == 0:
-		return fmt.Errorf("recording: %s wrote no trace: -trace works with one package at a time", strings.Join(args[:2], " "))
-	}
-	if err := out.Commit(); err != nil {
-		return err
-	}
-	switch {
-	case ctx.Err() != nil:
-		a.warnCut(target, st.Size())
-		return context.Cause(ctx)
-	case runErr != nil:
-		return fmt.Errorf("recording: the tests failed (%w); their trace is %s", runErr, target)
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", target, st.Size())
-	return err
-}
-
-// readsOfTest declares what go test reads: standard input, and every file that an
-// argument names. What it finds in the folders of packages, target must not be.
-func (a *app) readsOfTest(args []string, target string) error {
-	file := target
-	if real, err := filepath.EvalSymlinks(target); err == nil {
-		file = real
-	}
-	switch base := filepath.Base(file); {
-	case filepath.Ext(base) == ".go", base == "go.mod", base == "go.sum", base == "go.work", base == "go.work.sum":
-		return usagef("-o %s: the tests are made of such files: name another, such as trace.out", target)
-	}
-	if err := a.reads("the input of the tests", "-"); err != nil {
-		return err
-	}
-	for _, arg := range args[2:] {
-		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(name, "-") {
-			arg = value
-		}
-		if _, err := os.Stat(arg); err != nil {
-			continue // a package, a pattern, or a file to be made
-		}
-		if err := a.reads("the argument", arg); err != nil {
-			return err
-		}
-	}
-	return nil
 }

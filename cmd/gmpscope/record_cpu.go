@@ -19,12 +19,12 @@ import (
 // profile itself is not needed.
 
 // recordWithProfile is recordURL while the program is profiled.
-func (a *app) recordWithProfile(ctx context.Context, u, target string, maxSize size, quiet bool) error {
+func (a *app) recordWithProfile(ctx context.Context, u string, r recording) error {
 	end, err := profileBeside(ctx, u)
 	if err != nil {
 		return err
 	}
-	err = a.recordURL(ctx, u, target, maxSize, quiet)
+	err = a.recordURL(ctx, u, r)
 	if failed := end(); failed != nil && err == nil {
 		a.warn([]string{fmt.Sprintf("no CPU profile could be had, so the trace may have no CPU samples: %v", failed)})
 	}

@@ -182,7 +182,7 @@ func TestRecordLimit(t *testing.T) {
 	var out, errs bytes.Buffer
 	a := &app{stdout: &out, stderr: &errs, getenv: os.Getenv}
 	file := filepath.Join(t.TempDir(), "t.trace")
-	err := a.recordURL(expired{ctx}, srv.URL, file, defaultMaxSize, true)
+	err := a.recordURL(expired{ctx}, srv.URL, recording{output: file, maxSize: defaultMaxSize, quiet: true})
 	got, readErr := os.ReadFile(file)
 	if err == nil || readErr != nil || !strings.Contains(err.Error(), fmt.Sprintf("the program did not end the trace within 31s: kept the %d bytes that came in %s, an incomplete trace", len(got), file)) || !bytes.HasPrefix(got, trace) {
 		t.Errorf("%d bytes; %v; %v", len(got), err, readErr)

@@ -82,12 +82,13 @@ var rules = []rule{
 	{"capture/example", in("capture"), nil},
 	{"capture", nil, nil},
 
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "internal/files", "internal/guard", "internal/quantity", "internal/term"), []string{"github.com/spf13"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "internal/files", "internal/ftrace", "internal/guard", "internal/quantity", "internal/term"), []string{"github.com/spf13"}},
 
 	{"internal/quantity", nil, nil},
 	{"internal/vocabulary", in("reference", "analyze"), nil}, // its tests do
 	{"internal/term", in("internal/quantity"), []string{"golang.org/x/term"}},
-	{"internal/files", nil, nil},
+	{"internal/files", nil, []string{"github.com/klauspost/compress"}},
+	{"internal/ftrace", nil, nil},
 	{"internal/guard", nil, nil},
 	{"internal/names", nil, nil},
 	{"internal/funcname", in("internal/std"), nil},

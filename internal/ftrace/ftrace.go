@@ -1,0 +1,39 @@
+// Package ftrace records which thread has which CPU, and who wakes whom, as the Linux
+// scheduler tells it through tracefs (Documentation/trace/ftrace.rst in the kernel).
+//
+// A recording is an instance of its own below tracefs, called gmpscope-PID, so that it
+// disturbs no other. It is removed when the recording ends; what a killed program left
+// behind is removed before the next one begins.
+//
+// What is recorded are all switches, and all wake-ups, of the CPUs that the process may
+// run on, whoever they are about. The kernel could keep those of the process alone
+// (set_event_pid), in a tenth of the room or less. But between a switch away from a
+// thread of ours and the next one to it others may have come and gone: on a machine
+// that several programs shared, that left open who had the CPU for over four fifths of
+// the time in which our threads had none.
+package ftrace
+
+import "errors"
+
+// Options say what is recorded.
+type Options struct {
+	// PID is the process on whose CPUs the recording is made. 0 means this process, and
+	// what it starts.
+	PID int
+	// MaxBytes is when a recording ends by itself; 0 means never.
+	MaxBytes int64
+}
+
+// Stats says what came of a recording.
+type Stats struct {
+	Bytes int64 // written, before any compression
+	Lost  int64 // events that the kernel had no room for; marks in the text say where
+	Full  bool  // it ended at Options.MaxBytes
+	Left  error // why the instance could not be removed; nil if it was
+}
+
+// ErrNoProcess means that there is no process with the number in Options.PID.
+var ErrNoProcess = errors.New("there is no such process")
+
+// howElse ends the errors of those who may not record, or cannot.
+const howElse = `or record with perf, as "gmpscope record --help" says`
