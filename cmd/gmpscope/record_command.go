@@ -125,7 +125,7 @@ func (c ranCommand) wroteTo(target string) error {
 	if c.err == nil {
 		return nil
 	}
-	return fmt.Errorf("recording: %s (%w); what trace it wrote went to %s", c.failed(), c.err, target)
+	return fmt.Errorf("recording: %s (%w); what trace there is went to %s", c.failed(), c.err, target)
 }
 
 // noTrace says why there may be no trace.

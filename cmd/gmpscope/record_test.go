@@ -57,7 +57,7 @@ func TestRecordURL(t *testing.T) {
 		{[]string{"record", "ftp://" + strings.TrimPrefix(srv.URL, "http://"), "-o", file + "2"}, exitFailure, "http"},
 		{[]string{"record", srv.URL, "--seconds", "0"}, exitUsage, "1 or more"},
 		{[]string{"record"}, exitUsage, "name the URL"},
-		{[]string{"record", "--", "ls"}, exitUsage, "only go test"},
+		{[]string{"record", "ls"}, exitUsage, "ls is no URL, such as http://host:port: put -- before a command"},
 		{[]string{"record", "--", "go", "test", "-trace=x"}, exitUsage, "-trace already"},
 	} {
 		var out, errs bytes.Buffer
@@ -232,7 +232,7 @@ func TestRecordTests(t *testing.T) {
 		test, says string
 		keeps      bool // the trace that was there
 	}{
-		{"func TestX(t *testing.T) { t.Fail() }", "the tests failed (exit status 1); their trace is x.trace", false},
+		{"func TestX(t *testing.T) { t.Fail() }", "the tests failed (exit status 1); the trace is x.trace", false},
 		{"func TestX(t *testing.T) { nothing }", "failed (exit status 1) and wrote no trace", true},
 	} {
 		if err := os.WriteFile("x.trace", was, 0o644); err != nil {
@@ -251,7 +251,7 @@ func TestRecordTests(t *testing.T) {
 	}
 	errs.Reset()
 	if code := run(context.Background(), []string{"record", "-o", os.DevNull, "--", "go", "test", "-count=1", "."}, strings.NewReader(""), &out, &errs); code != exitFailure ||
-		!strings.Contains(errs.String(), "recording: the tests failed (exit status 1); what trace they wrote went to "+os.DevNull) {
+		!strings.Contains(errs.String(), "recording: the tests failed (exit status 1); what trace there is went to "+os.DevNull) {
 		t.Errorf("to a device: code %d: %s", code, errs.String())
 	}
 	if left, _ := filepath.Glob(".x.trace*"); len(left) > 0 {
