@@ -20,7 +20,8 @@ type Options struct {
 	// PID is the process on whose CPUs the recording is made. 0 means this process, and
 	// what it starts.
 	PID int
-	// MaxBytes is when a recording ends by itself; 0 means never.
+	// MaxBytes is how much is written at most, in whole lines: the recording ends there
+	// by itself. 0 means without a limit.
 	MaxBytes int64
 }
 

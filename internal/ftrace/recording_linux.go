@@ -201,9 +201,13 @@ func (r *Recording) read(buf []byte) (int, error) {
 	return syscall.Read(r.pipe, buf)
 }
 
+// write writes whole lines, unless they are too many.
 func (r *Recording) write(p []byte) error {
+	if r.max > 0 && r.stats.Bytes+int64(len(p)) > r.max {
+		r.stats.Full = true
+		return nil
+	}
 	n, err := r.w.Write(p)
 	r.stats.Bytes += int64(n)
-	r.stats.Full = r.max > 0 && r.stats.Bytes >= r.max
 	return err
 }
