@@ -3,7 +3,9 @@ package truth
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,25 +15,35 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 )
 
-// ScoreCompact reconstructs the trace of a recording in the compact form, without some
-// hypotheses, and scores it. stem is the path of the recording without its endings.
-func ScoreCompact(ctx context.Context, stem string, without reconstruct.Set) (*Score, error) {
-	f, err := os.Open(stem + ".truth.zst")
+// ScoreRecording reconstructs the trace of a recording, without some hypotheses, and
+// scores it. stem is the path of the recording without its endings: those of the compact
+// form, or of the full one.
+func ScoreRecording(ctx context.Context, stem string, without reconstruct.Set) (*Score, error) {
+	trace := stem + ".trace.zst"
+	real, err := readCompactFile(stem + ".truth.zst")
+	if errors.Is(err, fs.ErrNotExist) {
+		trace = stem + ".trace"
+		real, err = ReadLinesFile(stem + ".truth.jsonl")
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	real, err := ReadCompact(f)
-	if err != nil {
-		return nil, err
-	}
-	said, decisions, err := Reconstruct(ctx, stem+".trace.zst", without)
+	said, decisions, err := Reconstruct(ctx, trace, without)
 	if err != nil {
 		return nil, err
 	}
 	s, _ := Compare(real, said)
 	s.Waiting = CompareWaiting(real, decisions)
 	return s, nil
+}
+
+func readCompactFile(name string) ([]Line, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadCompact(f)
 }
 
 // Ablation is what the hypotheses of the reconstruction are worth.
@@ -60,12 +72,17 @@ func share(r Rate) float64 {
 // recordingName is the name of a recording: workload, release and GOMAXPROCS.
 var recordingName = regexp.MustCompile(`^(.+)-go[0-9.]+-p[0-9]+`)
 
-// Ablate scores the recordings of a folder in the compact form, with all hypotheses and
-// without each.
+// Ablate scores the recordings of a folder, with all hypotheses and without each.
 func Ablate(ctx context.Context, dir string) (*Ablation, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.trace.zst"))
-	if err != nil {
-		return nil, err
+	var files []string
+	for _, ending := range []string{".truth.zst", ".truth.jsonl"} {
+		list, err := filepath.Glob(filepath.Join(dir, "*"+ending))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range list {
+			files = append(files, strings.TrimSuffix(file, ending))
+		}
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("there are no recordings in %s", dir)
@@ -76,13 +93,12 @@ func Ablate(ctx context.Context, dir string) (*Ablation, error) {
 		a.Without = append(a.Without, NewScore())
 		a.by = append(a.by, map[string]loss{})
 	}
-	for _, file := range files {
-		stem := strings.TrimSuffix(file, ".trace.zst")
+	for _, stem := range files {
 		parts := recordingName.FindStringSubmatch(filepath.Base(stem))
 		if parts == nil {
-			return nil, fmt.Errorf("%s: its name does not tell its workload", file)
+			return nil, fmt.Errorf("%s: its name does not tell its workload", stem)
 		}
-		all, err := ScoreCompact(ctx, stem, 0)
+		all, err := ScoreRecording(ctx, stem, 0)
 		if err != nil {
 			return nil, fmt.Errorf("scoring %s: %w", stem, err)
 		}
@@ -92,7 +108,7 @@ func Ablate(ctx context.Context, dir string) (*Ablation, error) {
 			if err != nil {
 				return nil, err
 			}
-			s, err := ScoreCompact(ctx, stem, less)
+			s, err := ScoreRecording(ctx, stem, less)
 			if err != nil {
 				return nil, fmt.Errorf("scoring %s without %s: %w", stem, h.Name, err)
 			}

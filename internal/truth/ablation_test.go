@@ -40,7 +40,7 @@ func TestAblation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	less, err := ScoreCompact(t.Context(), stem, without)
+	less, err := ScoreRecording(t.Context(), stem, without)
 	if err != nil {
 		t.Fatal(err)
 	}

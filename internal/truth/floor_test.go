@@ -87,7 +87,7 @@ func TestFloors(t *testing.T) {
 // scoreRecording reconstructs the trace of a recording and scores it.
 func scoreRecording(t *testing.T, stem string) *Score {
 	t.Helper()
-	s, err := ScoreCompact(t.Context(), stem, 0)
+	s, err := ScoreRecording(t.Context(), stem, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

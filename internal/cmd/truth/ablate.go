@@ -12,7 +12,7 @@ import (
 // ablate prints docs/hypotheses.md.
 func ablate(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o := newOptions("ablate", stderr)
-	dir := o.String("dir", "", "`directory` with recordings in the compact form, as floor makes them")
+	dir := o.String("dir", "", "`directory` with recordings")
 	file := o.String("out", "", "`FILE` to write; standard output if it is empty")
 	if err := o.Parse(args); err != nil {
 		return err
