@@ -7,11 +7,11 @@
 //
 // What is recorded are all switches, and all wake-ups, of the CPUs that the process may
 // run on, whoever they are about. The kernel could keep those of the process alone
-// (set_event_pid with the option event-fork), in an eighth to a half of the room. But
-// between a switch away from a thread of ours and the next switch to one, others may have
-// come and gone: on a machine shared with a build, that left open who had the CPU for
-// 83 to 88 % of the time in which our threads could have run and did not. What the CPUs
-// did while our threads slept would not be known at all.
+// (set_event_pid with the option event-fork), in a twentieth to three fifths of the room.
+// But between a switch away from a thread of ours and the next switch to one, others may
+// have come and gone: on a machine shared with a build, that left open who had the CPU
+// for 83 to 88 % of the time in which the threads of a busy program could have run and
+// did not. What the CPUs did while our threads slept would not be known at all.
 package ftrace
 
 import "errors"
