@@ -17,6 +17,7 @@ import (
 var recordings = map[string]string{
 	"neighbour": "neighbour.ftrace.zst", "stopped": "stopped.ftrace.zst", "quota": "quota.ftrace.zst", "crowd": "crowd.ftrace.zst",
 	"quiet": "quiet.ftrace.zst", "perf": "perf.script.zst", "perfclock": "perfclock.script.zst",
+	"namespace": "namespace.ftrace.zst",
 }
 
 // withKernel analyses a recording with the kernel's side of another, or the same.
@@ -133,6 +134,17 @@ func TestKernelClock(t *testing.T) {
 		if (k.ShiftNs != 0) != want || k.InsideShare < 0.99 || k.ErrorNs < k.ResolutionNs {
 			t.Errorf("%s: shift %d ± %d ns, %.3f inside", name, k.ShiftNs, k.ErrorNs, k.InsideShare)
 		}
+	}
+}
+
+// TestKernelNamespace has a program in a PID namespace, where its threads have small numbers.
+func TestKernelNamespace(t *testing.T) {
+	res, err := withKernel(t, "namespace", "namespace", analyze.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := res.Kernel; k.Mapped < 2 || k.InsideShare < 0.99 || k.UnknownNs > k.RunningNs/100 {
+		t.Errorf("%d mapped, %.3f inside, %d ns unknown", k.Mapped, k.InsideShare, k.UnknownNs)
 	}
 }
 

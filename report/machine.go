@@ -141,6 +141,9 @@ func clockInWords(k *kernel.Machine) string {
 		s = fmt.Sprintf("The clock of the records is shifted by %s against that of the trace", quantity.Duration(max(k.ShiftNs, -k.ShiftNs)))
 	}
 	s += fmt.Sprintf(", give or take %s; threads were on a CPU at %s of their events.", quantity.Duration(k.ErrorNs), quantity.Percent(k.InsideShare))
+	if k.Mapped > 0 {
+		s += fmt.Sprintf(" The program's threads have other numbers in the records, those outside its PID namespace: %s told by when they ran.", quantity.Plural(int64(k.Mapped), "is", "are"))
+	}
 	if k.Lost > 0 {
 		s += fmt.Sprintf(" Records are missing in %s.", quantity.Plural(k.Lost, "place", "places"))
 	}

@@ -100,6 +100,7 @@ type task struct {
 	tid, group int32
 	comm       Comm
 	ours       bool // it ran goroutines
+	strange    bool // it is not known which one of the records it is
 	on         presence
 	how        byte  // if off: as Record.State; a woken one is 'R'
 	woken      bool  // if off: it was
@@ -157,15 +158,17 @@ func (m *Accumulator) Sample(at, thread int64) {
 // error says why the records cannot be used.
 func (m *Accumulator) Start(start int64) error {
 	m.start, m.base = start, start
-	for tid := range m.known {
-		m.task(tid).ours = true
-	}
 	if err := m.readAhead(start); err != nil {
 		return err
 	}
 	var err error
 	if m.clock, err = Compare(m.points, m.backlog, m.r.ResolutionNs()); err != nil {
 		return m.r.fail(err)
+	}
+	for tid := range m.known {
+		if k := m.thread(tid); k != &m.rest {
+			k.ours = true
+		}
 	}
 	m.points, m.known = nil, nil
 	m.base = start + m.clock.ShiftNs
@@ -226,6 +229,17 @@ func (m *Accumulator) task(tid int32) *task {
 		m.tasks[tid] = k
 	}
 	return k
+}
+
+// thread returns the record of a thread of the trace.
+func (m *Accumulator) thread(tid int32) *task {
+	if m.clock.Threads == nil {
+		return m.task(tid)
+	}
+	if mapped, ok := m.clock.Threads[tid]; ok {
+		return m.task(mapped)
+	}
+	return &m.rest // one that has not been seen while the clocks were compared
 }
 
 // apply takes a record.
@@ -559,9 +573,9 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
 	if n.G == 0 || d.M <= 0 || d.M >= maxTID {
 		return
 	}
-	k := m.task(int32(d.M))
+	k := m.thread(int32(d.M))
 	if k == &m.rest {
-		return
+		k = &task{cpu: NoCPU, strange: true}
 	}
 	k.ours = true
 	if k.runs {
@@ -581,7 +595,7 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
 
 // look notes whether a thread that does something is on a CPU.
 func (m *Accumulator) look(k *task) {
-	if !m.covered(m.now) || k.on == unknown {
+	if !m.covered(m.now) || k.on == unknown || k.strange {
 		return
 	}
 	switch {
@@ -627,6 +641,9 @@ func (m *Accumulator) over(k *task) {
 		m.replace(k)
 	}
 	k.run.unknown += m.uncovered(k.from, m.now)
+	if k.strange {
+		k.run.unknown = math.MaxInt64
+	}
 	k.run.unknown = min(k.run.unknown, m.counted(k.from, m.now)-k.run.off)
 	m.sums.At(k.slot).add(k.run)
 	if k.p >= 0 && k.p < ledger.MaxPs {

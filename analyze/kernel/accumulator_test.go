@@ -1,8 +1,10 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -207,5 +209,48 @@ func TestThreads(t *testing.T) {
 	}
 	if len(m.ByProcess) > maxProcesses+1 {
 		t.Error(len(m.ByProcess), "processes")
+	}
+}
+
+// TestNamespace has the threads under other numbers in the records: they are found, but
+// not where they are those of another program.
+func TestNamespace(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 37))
+		s := procstest.Generate(r.IntN, procstest.Options{Steps: 2000})
+		onThreads(&s)
+		list, _ := interference(r, &s)
+		plain, err := follow(t, s.Decisions, s.End, write(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := func(tid int) int {
+			if tid < firstTID {
+				return tid
+			}
+			return 3*tid + 1000
+		}
+		for i := range list {
+			list[i].prev, list[i].next = other(list[i].prev), other(list[i].next)
+		}
+		text := regexp.MustCompile(`comm=t\d{4}`).ReplaceAllString(write(list), "comm=prog")
+		m, err := follow(t, s.Decisions, s.End, text)
+		if err != nil {
+			t.Fatal("seed", seed, err)
+		}
+		if m.Mapped == 0 || m.OnOff != plain.OnOff {
+			t.Errorf("seed %d: %d mapped, %+v, want %+v", seed, m.Mapped, m.OnOff, plain.OnOff)
+		}
+
+		foreign := procstest.Generate(r.IntN, procstest.Options{Steps: 2000})
+		onThreads(&foreign)
+		list, _ = interference(r, &foreign)
+		for i := range list {
+			list[i].prev, list[i].next = other(list[i].prev), other(list[i].next)
+		}
+		text = regexp.MustCompile(`comm=t\d{4}`).ReplaceAllString(write(list), "comm=prog")
+		if m, err := follow(t, s.Decisions, s.End, text); !errors.Is(err, ErrOther) {
+			t.Errorf("seed %d: no error, but %+v", seed, m)
+		}
 	}
 }

@@ -25,6 +25,9 @@ type Clock struct {
 	ErrorNs  int64   // by how much ShiftNs may be wrong
 	Inside   float64 // share of the points compared at which their thread was on a CPU
 	Compared int     // how many points were
+	// Threads has the number in the records for each thread of the trace, if they differ;
+	// nil if they do not.
+	Threads map[int32]int32
 }
 
 // ErrOther says that records do not belong to a trace.
@@ -42,47 +45,47 @@ const (
 // span is from when to when a thread was on a CPU, ns of the records' clock.
 type span struct{ from, to int64 }
 
-// onCPU returns when the threads of some points were on a CPU, as some records have it.
-func onCPU(points []Point, records []Record) map[int32][]span {
+// onCPU returns when threads were on a CPU, as some records have it.
+func onCPU(records []Record) map[int32][]span {
 	type thread struct {
 		since int64 // that it is on, or when it was seen last
 		on    bool
 		spans []span
 	}
 	threads := map[int32]*thread{}
-	for _, p := range points {
-		if threads[p.TID] == nil {
-			threads[p.TID] = &thread{since: records[0].Time, on: true} // until a record says otherwise
+	of := func(tid int32, since int64) *thread {
+		t := threads[tid]
+		if t == nil {
+			t = &thread{since: since}
+			threads[tid] = t
 		}
+		return t
 	}
-	seen := map[int32]bool{}
 	for i := range records {
 		r := &records[i]
-		t := threads[r.TID]
-		switch {
-		case t == nil || r.Kind == Lost:
-		case r.Kind == Wake:
-			if !t.on {
+		if r.TID != 0 && r.Kind == Switch { // if it was off, the record of a switch to it is missing
+			t := of(r.TID, records[0].Time)
+			t.spans = append(t.spans, span{t.since, r.Time})
+			t.on, t.since = false, r.Time
+		}
+		if r.TID != 0 && r.Kind == Wake {
+			if t := of(r.TID, r.Time); !t.on {
 				t.since = r.Time
 			}
-		default: // if it was off, the record of a switch to it is missing
-			t.spans = append(t.spans, span{t.since, r.Time})
-			t.on, t.since, seen[r.TID] = false, r.Time, true
 		}
-		if r.Kind != Switch {
-			continue
-		}
-		if t := threads[r.Next]; t != nil {
-			t.on, t.since, seen[r.Next] = true, r.Time, true
+		if r.Next != 0 && r.Kind == Switch {
+			t := of(r.Next, r.Time)
+			t.on, t.since = true, r.Time
 		}
 	}
 	out := map[int32][]span{}
-	for tid := range seen {
-		t := threads[tid]
+	for tid, t := range threads {
 		if t.on {
 			t.spans = append(t.spans, span{t.since, records[len(records)-1].Time})
 		}
-		out[tid] = t.spans
+		if len(t.spans) > 0 {
+			out[tid] = t.spans
+		}
 	}
 	return out
 }
@@ -93,10 +96,7 @@ func Compare(points []Point, records []Record, resolution int64) (Clock, error) 
 	if len(points) == 0 || len(records) == 0 {
 		return Clock{}, fmt.Errorf("%w: no event of the trace lies within their time", ErrOther)
 	}
-	spans := onCPU(points, records)
-	if len(spans) == 0 {
-		return Clock{}, fmt.Errorf("%w: none of its threads is in them: they are of another machine, of another time, or threads have other numbers there (a PID namespace)", ErrOther)
-	}
+	spans := onCPU(records)
 	from, to := records[0].Time, records[len(records)-1].Time
 	var known, covered []Point
 	for _, p := range points {
@@ -114,6 +114,21 @@ func Compare(points []Point, records []Record, resolution int64) (Clock, error) 
 			return near.clock(resolution), nil
 		}
 	}
+	c, err := shifted(known, spans, resolution)
+	if err == nil {
+		return c, nil
+	}
+	if c, ok := inNamespace(points, records, spans, resolution); ok {
+		return c, nil
+	}
+	return c, err
+}
+
+// shifted compares clocks of which nothing is known, by points of threads that have spans.
+func shifted(known []Point, spans map[int32][]span, resolution int64) (Clock, error) {
+	if len(known) == 0 {
+		return Clock{}, fmt.Errorf("%w: none of its threads is in them: they are of another machine, of another time, or of another process", ErrOther)
+	}
 	if len(known) < minPoints {
 		return Clock{}, fmt.Errorf("%w: only %s of it by threads that are in them", ErrOther, quantity.Plural(int64(len(known)), "event is", "events are"))
 	}
@@ -126,6 +141,25 @@ func Compare(points []Point, records []Record, resolution int64) (Clock, error) 
 		return c, fmt.Errorf("%w, or its clock cannot be told: record with the clock CLOCK_MONOTONIC (trace_clock mono, perf record -k mono)", ErrOther)
 	}
 	return c, nil
+}
+
+// inNamespace compares the clocks where the threads of the trace have numbers of their own.
+func inNamespace(points []Point, records []Record, spans map[int32][]span, resolution int64) (Clock, bool) {
+	threads := mapThreads(points, records)
+	if threads == nil {
+		return Clock{}, false
+	}
+	from, to := records[0].Time, records[len(records)-1].Time
+	var mapped []Point
+	for _, p := range points {
+		if tid := threads[p.TID]; tid != 0 && p.Time >= from && p.Time <= to {
+			mapped = append(mapped, Point{p.Time, tid})
+		}
+	}
+	s := sweep(mapped, spans, nearNs)
+	c := s.clock(resolution)
+	c.Threads = threads
+	return c, true
 }
 
 // step is where the number of points that are inside changes, as the shift grows.

@@ -15,15 +15,16 @@ import (
 // Machine is what the kernel's records tell about the time for which goroutines ran. Times
 // are in ns of the trace.
 type Machine struct {
-	ShiftNs      int64   `json:"shift_ns"`      // time of the records less that of the trace; 0 if both are of one clock
-	ErrorNs      int64   `json:"error_ns"`      // by how much shift_ns may be wrong
-	ResolutionNs int64   `json:"resolution_ns"` // of the times of the records: 1000 for ftrace, 1 for perf script --ns
-	InsideShare  float64 `json:"inside_share"`  // share of the starts and stops of goroutines at which their thread was on a CPU
-	FromNs       int64   `json:"from_ns"`       // the records begin; less than 0 if before the trace
-	ToNs         int64   `json:"to_ns"`         // the last record
-	Records      int64   `json:"records"`       // that were read
-	Missing      int64   `json:"missing"`       // threads that were seen on a CPU though no record put them there
-	Lost         int64   `json:"lost"`          // places where records are missing
+	ShiftNs      int64   `json:"shift_ns"`         // time of the records less that of the trace; 0 if both are of one clock
+	ErrorNs      int64   `json:"error_ns"`         // by how much shift_ns may be wrong
+	ResolutionNs int64   `json:"resolution_ns"`    // of the times of the records: 1000 for ftrace, 1 for perf script --ns
+	Mapped       int     `json:"mapped,omitempty"` // threads of a PID namespace, with other numbers in the records, that were told by when they ran; absent if none
+	InsideShare  float64 `json:"inside_share"`     // share of the starts and stops of goroutines at which their thread was on a CPU
+	FromNs       int64   `json:"from_ns"`          // the records begin; less than 0 if before the trace
+	ToNs         int64   `json:"to_ns"`            // the last record
+	Records      int64   `json:"records"`          // that were read
+	Missing      int64   `json:"missing"`          // threads that were seen on a CPU though no record put them there
+	Lost         int64   `json:"lost"`             // places where records are missing
 	// Of the goroutines that are measured: RunningNs is OnCPUNs and OffCPUNs, exactly.
 	OnOff
 	NeededCPUs float64      `json:"needed_cpus"` // RunningNs for each ns that is recorded
@@ -183,7 +184,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 		m.stops.over(m.stillAt, m.counted(m.stillAt, m.last))
 	}
 	out := &Machine{
-		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share,
+		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share, Mapped: len(m.clock.Threads),
 		FromNs: m.first, ToNs: m.last, Records: m.r.records, Missing: m.missing, Lost: m.lost, Off: m.off, Wakeups: m.wakes, Stops: m.stops,
 		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []POnOff{},
 	}
