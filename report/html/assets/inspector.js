@@ -116,6 +116,7 @@ gms.inspector = (() => {
     const s = tl.stint(hit), rows = [], parts = [], buttons = [["Zoom to it", () => tl.go(s.from - s.len * 0.1, s.from + s.len * 1.1)]];
     if (s.g > 0) rows.push(["Goroutine", `G${s.g}, ${s.cls || "start function not in the trace"}`]);
     rows.push(["P, state", `P${s.p}, ${tl.WORDS[s.state]}`], ["From", clock(s.from, 1)], ["For", dur(s.len)]);
+    if (s.m > 0) rows.push(["Thread", `M${s.m}`]);
     if (s.g > 0) {
       const previous = tl.sameG(hit, -1), next = tl.sameG(hit, 1), waker = wakerRun(s);
       rows.push(...before(s), ...(s.state === SYSCALL ? [] : after(s)));

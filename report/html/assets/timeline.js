@@ -11,15 +11,25 @@
   const { view, el, dur, clock, sig, colour } = gms;
   const canvas = document.getElementById("tl-canvas"), map = document.getElementById("tl-map");
   const tip = document.getElementById("tl-tip"), details = document.getElementById("tl-details");
-  const caption = document.getElementById("tl-caption"), range = document.getElementById("tl-range"), command = document.getElementById("tl-command"), picker = document.getElementById("tl-windows");
+  const caption = document.getElementById("tl-caption"), range = document.getElementById("tl-range"), command = document.getElementById("tl-command"), picker = document.getElementById("tl-windows"), lanesSelect = document.getElementById("tl-lanes");
   const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title), S = STATES.length, SYSCALL = 5, GAP = 8; // there only if something is not recorded
-  const N = D.ps.length, GUTTER = 52, RIGHT = 10;
-  const laneH = N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
-  const depthH = N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
-  const gap = N <= 32 ? 4 : N <= 128 ? 2 : 1;
-  const AXIS = 24, BAND = 12, GLOBAL = 34, ROWS = D.waits.length ? 4 : 0, WAITS = ROWS * 6, TOP = AXIS + BAND + GLOBAL + WAITS + 10, LANE = laneH + depthH + gap;
-  const height = TOP + N * LANE + 6;
-  const lane = new Map(D.ps.map((p, i) => [p, i]));
+  const PS = D.ps.length, GUTTER = 52, RIGHT = 10;
+  const AXIS = 24, BAND = 12, GLOBAL = 34, ROWS = D.waits.length ? 4 : 0, WAITS = ROWS * 6, TOP = AXIS + BAND + GLOBAL + WAITS + 10;
+  let mode = "p";     // what has a lane: P, goroutine (g) or thread (m)
+  let ids = D.ps;     // of the lanes
+  let left = 0;       // goroutines or threads without a lane
+  let N, laneH, depthH, gap, LANE, height, lane;
+  function layout() {
+    N = ids.length;
+    lane = new Map(ids.map((id, i) => [id, i]));
+    laneH = mode !== "p" ? 16 : N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
+    depthH = mode !== "p" ? 0 : N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
+    gap = N <= 32 ? 4 : N <= 128 ? 2 : 1;
+    LANE = laneH + depthH + gap;
+    height = TOP + Math.max(N, 2) * LANE + 6 + (mode !== "p" ? 18 : 0);
+  }
+  layout();
+  const laneRows = gms.lanes(D, () => A);
   view.end = Math.max(D.end, 1); view.from = 0; view.to = view.end;
 
   let A = null;      // arrays by name
@@ -172,17 +182,39 @@
 
   let depthMost = 1, globalMost = 1;
   function scales() {
-    for (let i = 0; i < N; i++) for (const v of A[i + ".q"]) if (v > depthMost) depthMost = v;
+    for (let i = 0; i < PS; i++) for (const v of A[i + ".q"]) if (v > depthMost) depthMost = v;
     for (const w of D.windows) for (const v of A[`w${w.k}.dlen`]) if (v > depthMost) depthMost = v;
     for (const name of ["runnable.mean", "global.mean"]) for (const v of A[name]) if (v > globalMost) globalMost = v;
   }
 
   function draw() {
     if (!A || !W) return;
-    const cols = Math.round(plotW() * dpr), x0 = Math.round(GUTTER * dpr);
+    const cols = Math.round(plotW() * dpr);
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.fillStyle = colour("panel");
     ctx.fillRect(0, 0, canvas.width, canvas.height);
+    if (mode === "p") drawLanes(cols);
+    ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "middle";
+    drawGlobal(cols);
+    if (mode !== "p") drawRows();
+    drawBands();
+    drawWaits();
+    drawLabels();
+    if (mode === "p") drawExact();
+    drawAxis();
+    if (picked) drawPicked();
+    if (frame) drawFrame();
+    drawMap();
+    range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
+    command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
+    command.textContent = `${box.dataset.command} --from ${seconds(Math.floor(view.from))} --to ${seconds(Math.ceil(view.to))}`;
+  }
+
+  /** The lanes of the Ps, a column of pixels at a time. */
+  function drawLanes(cols) {
+    const x0 = Math.round(GUTTER * dpr);
     const cov = new Float32Array(S * cols), q = new Float32Array(cols);
     const paint = STATES.map(rgba), line = rgba("depth"), bg = rgba("idle"), panel = rgba("panel");
     const period = Math.round(7 * dpr), stripe = Math.max(1, Math.round(2 * dpr)); // of the hatching
@@ -209,21 +241,72 @@
       }
       ctx.putImageData(img, x0, Math.round((TOP + i * LANE) * dpr));
     }
-    ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
-    ctx.font = "11px system-ui, sans-serif";
-    ctx.textBaseline = "middle";
-    drawGlobal(cols);
-    drawBands();
-    drawWaits();
-    drawLabels();
-    drawExact();
-    drawAxis();
-    if (picked) drawPicked();
-    if (frame) drawFrame();
-    drawMap();
-    range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
-    command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
-    command.textContent = `${box.dataset.command} --from ${seconds(Math.floor(view.from))} --to ${seconds(Math.ceil(view.to))}`;
+  }
+
+  /** The lanes of goroutines or threads: only what exact windows hold. */
+  function drawRows() {
+    const paint = STATES.map(colour), text = labels();
+    clip();
+    for (const w of D.windows) {
+      if (w.t <= view.from || w.f >= view.to) continue;
+      const a = Math.max(t2x(w.f), GUTTER), b = Math.min(t2x(w.t), W - RIGHT);
+      ids.forEach((id, i) => {
+        ctx.fillStyle = colour("idle");
+        ctx.fillRect(a, TOP + i * LANE, b - a, laneH);
+        drawRow(w, laneRows.index(w, mode).get(id) || [], TOP + i * LANE, paint, text);
+      });
+    }
+    ctx.restore();
+    ctx.fillStyle = colour("ink2");
+    ctx.textAlign = "left";
+    const what = mode === "g" ? "goroutines" : "threads";
+    const note = !N ? `No ${what} are kept one by one in this stretch: choose an exact window.` : left ? `${gms.group(left)} more ${what} have no lane: they ran less in this stretch.` : "";
+    ctx.fillText(note, GUTTER + 4, TOP + Math.max(N, 1) * LANE + 10);
+  }
+  function drawRow(w, rows, y, paint, text) {
+    const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], wait = A[`w${w.k}.wait`];
+    let drawn = -1; // up to which x
+    for (let j = laneRows.after(w, rows, view.from - w.f); j < rows.length; j++) {
+      const i = rows[j], start = from[i] + w.f, xa = t2x(start), xb = Math.max(t2x(start + len[i]), xa + 0.5);
+      if (mode === "g" && wait[i] > 0 && start - wait[i] < view.to) {
+        ctx.fillStyle = colour("waking");
+        ctx.fillRect(t2x(start - wait[i]), y + laneH / 2 - 2, xa - t2x(start - wait[i]), 4);
+      }
+      if (start >= view.to) break; // its wait may have been in sight
+      if (xb < drawn + 0.5) continue;
+      ctx.fillStyle = paint[state[i]];
+      ctx.fillRect(xa, y, xb - xa, laneH);
+      drawn = xb;
+      if (xb - xa > 34) name(w, i, Math.max(xa, GUTTER), Math.min(xb, W - RIGHT), y, text[state[i]]);
+    }
+  }
+  /** Writes into a run interval whose it is. */
+  function name(w, i, xa, xb, y, style) {
+    const p = A[`w${w.k}.p`][i], g = A[`w${w.k}.g`][i], cls = xb - xa > 110 ? D.classes[A[`w${w.k}.class`][i]] || "" : "";
+    ctx.save();
+    ctx.beginPath(); ctx.rect(xa + 2, y, xb - xa - 4, laneH); ctx.clip();
+    ctx.fillStyle = style;
+    ctx.textAlign = "left";
+    ctx.fillText((mode === "g" ? "P" + p : "G" + g) + (cls ? "  " + cls : ""), xa + 5, y + laneH / 2);
+    ctx.restore();
+  }
+  /** Black or white for each state, whichever is read better on its colour. */
+  function labels() {
+    return STATES.map(s => { const [r, g, b] = colour(s).match(/[\d.]+/g).map(Number); return r * 0.299 + g * 0.587 + b * 0.114 > 125 ? "#14161a" : "#fff"; });
+  }
+  /** Gives lanes to others: Ps, or the goroutines or threads that ran longest in what is shown. */
+  function setMode(m) {
+    mode = m;
+    lanesSelect.value = m;
+    chooseLanes();
+  }
+  function chooseLanes() {
+    const before = ids;
+    if (mode === "p") { ids = D.ps; left = 0; } else ({ ids, left } = laneRows.choose(mode, view.from, view.to, picked ? stint(picked)[mode] : 0));
+    if (ids.length === before.length && ids.every((id, i) => id === before[i])) return later();
+    layout();
+    cursor = Math.min(cursor, Math.max(N - 1, 0));
+    resize();
   }
 
   /** An instant as the flags of the command take it. */
@@ -319,19 +402,18 @@
     const every = Math.max(1, Math.ceil(13 / LANE));
     for (let i = 0; i < N; i += every) {
       ctx.fillStyle = colour(i === cursor && document.activeElement === canvas ? "focus" : "ink2");
-      ctx.fillText("P" + D.ps[i], GUTTER - 6, TOP + i * LANE + laneH / 2);
+      ctx.fillText(mode.toUpperCase() + ids[i], GUTTER - 6, TOP + i * LANE + laneH / 2);
     }
   }
 
   /** Names in run intervals that are wide enough, and arrows. */
   function drawExact() {
     clip();
-    // Text in black or white, whichever is read better on a state's colour.
-    const label = STATES.map(s => { const [r, g, b] = colour(s).match(/[\d.]+/g).map(Number); return r * 0.299 + g * 0.587 + b * 0.114 > 125 ? "#14161a" : "#fff"; });
+    const text = labels();
     const per = (view.to - view.from) / plotW();
     for (const w of D.windows) {
       if (w.t <= view.from || w.f >= view.to) continue;
-      const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], g = A[`w${w.k}.g`], cl = A[`w${w.k}.class`];
+      const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], g = A[`w${w.k}.g`];
       if (laneH >= 10) for (let i = 0; i < N; i++) {
         const r = w.lanes.get(D.ps[i]);
         if (!r) continue;
@@ -343,15 +425,7 @@
           const xa = Math.max(t2x(a), GUTTER), xb = Math.min(t2x(a + len[j]), W - RIGHT);
           if (xb - xa < 3) continue;
           if (xa - lastX >= 3 && state[j] !== 0) { ctx.fillStyle = colour("panel"); ctx.fillRect(xa, y, 0.7, laneH); lastX = xa; }
-          if (xb - xa > 34 && g[j] > 0) {
-            ctx.save();
-            ctx.beginPath(); ctx.rect(xa + 2, y, xb - xa - 4, laneH); ctx.clip();
-            ctx.fillStyle = label[state[j]];
-            ctx.textAlign = "left";
-            const name = xb - xa > 110 ? (D.classes[cl[j]] || "") : "";
-            ctx.fillText("G" + g[j] + (name ? "  " + name : ""), xa + 5, y + laneH / 2);
-            ctx.restore();
-          }
+          if (xb - xa > 34 && g[j] > 0) name(w, j, xa, xb, y, text[state[j]]);
         }
       }
       if (w.arrows.length && (w.t - w.f) / per > 60) drawArrows(w);
@@ -395,7 +469,8 @@
   }
 
   function drawPicked() {
-    const w = D.windows[picked.win], j = picked.i, y = TOP + lane.get(A[`w${w.k}.p`][j]) * LANE;
+    const w = D.windows[picked.win], j = picked.i, y = TOP + lane.get(A[`w${w.k}.${mode}`][j]) * LANE;
+    if (isNaN(y)) return; // it has no lane
     const a = w.f + A[`w${w.k}.from`][j], b = a + A[`w${w.k}.len`][j], wait = A[`w${w.k}.wait`][j];
     clip();
     ctx.strokeStyle = colour("ink");
@@ -412,11 +487,12 @@
 
   /** The way of a goroutine from run to run, across the Ps. */
   function drawRuns() {
-    const w = D.windows[picked.win], from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], p = A[`w${w.k}.p`];
+    const w = D.windows[picked.win], from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], key = A[`w${w.k}.${mode}`];
     let last = null;
     ctx.beginPath();
     for (const i of runs) {
-      const a = t2x(w.f + from[i]), b = t2x(w.f + from[i] + len[i]), y = TOP + lane.get(p[i]) * LANE + 1;
+      const a = t2x(w.f + from[i]), b = t2x(w.f + from[i] + len[i]), y = TOP + lane.get(key[i]) * LANE + 1;
+      if (isNaN(y)) continue;
       if (last && a > GUTTER && last.x < W - RIGHT) { ctx.moveTo(last.x, last.y); ctx.lineTo(a, y); }
       if (b > GUTTER && a < W - RIGHT) { ctx.moveTo(a, y); ctx.lineTo(Math.max(b, a + 1), y); }
       last = { x: b, y };
@@ -453,8 +529,8 @@
     for (let x = 0; x < w; x++) {
       const b = Math.min(bins - 1, Math.floor(x / w * bins));
       let s = 0;
-      for (let i = 0; i < N; i++) s += A[i + ".user"][b] || 0;
-      const h = s / N / 255 * 22;
+      for (let i = 0; i < PS; i++) s += A[i + ".user"][b] || 0;
+      const h = s / PS / 255 * 22;
       c.fillRect(GUTTER + x, 30 - h, 1, h);
     }
     c.fillStyle = colour("gap");
@@ -472,10 +548,12 @@
 
   /* What is under a point. */
   function laneAt(y) { const i = Math.floor((y - TOP) / LANE); return i >= 0 && i < N ? i : -1; }
-  function stintAt(i, t) {
+  function stintAt(i, t) { return mode === "p" ? stintOf(D.ps[i], t) : laneRows.at(mode, ids[i], t); }
+  /** What P p did at t, or null. */
+  function stintOf(p, t) {
     for (const w of D.windows) {
       if (t < w.f || t >= w.t) continue;
-      const r = w.lanes.get(D.ps[i]);
+      const r = w.lanes.get(p);
       if (!r) continue;
       const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], j = first(from, len, r, t - w.f);
       if (j < r[1] && from[j] + w.f <= t) return { win: w.k, i: j };
@@ -484,7 +562,7 @@
   }
   function stint(s) {
     const w = D.windows[s.win], k = s.win, get = n => A[`w${k}.${n}`][s.i];
-    return { w, p: get("p"), from: w.f + get("from"), len: get("len"), state: get("state"), g: get("g"), cls: D.classes[get("class")] || "", wait: get("wait"), src: D.sources[get("src")] || "", took: D.took[get("src")] || "",
+    return { w, p: get("p"), m: get("m"), from: w.f + get("from"), len: get("len"), state: get("state"), g: get("g"), cls: D.classes[get("class")] || "", wait: get("wait"), src: D.sources[get("src")] || "", took: D.took[get("src")] || "",
       stop: D.words[get("stop")], blocked: D.words[get("blocked")], cause: D.words[get("cause")], woken: D.words[get("woken")], stack: D.stacks[get("stack")] || [], by: get("by"), byStack: D.stacks[get("byStack")] || [] };
   }
   function lines(x, y) {
@@ -512,6 +590,7 @@
       if (s.g > 0 && s.src) out.push(["Taken from", s.src]);
       return { title, rows: out, hit };
     }
+    if (mode !== "p") return { title: mode.toUpperCase() + ids[i], rows: [["Here", D.windows.some(w => t >= w.f && t < w.t) ? "does not run" : "not kept run by run"]] };
     for (const [k, word] of [["user", 1], ["system", 2], ["gc", 3], ["syscall", 5], ["sched", 6], ["stopped", 7], ["gap", GAP]]) {
       const v = (A[i + "." + k]?.[b] || 0) / 255;
       if (v > 0.004) out.push([WORDS[word], gms.percent(v)]);
@@ -548,7 +627,7 @@
     picked = hit;
     if (hit) {
       const s = stint(hit);
-      cursor = lane.get(s.p);
+      cursor = lane.get(s[mode]) ?? cursor;
       runs = s.g > 0 ? runsOf(hit.win, s.g) : [];
       gms.inspector.run(hit);
     } else details.hidden = true;
@@ -608,6 +687,7 @@
   }
   /** Once the view rests: the address and the statistics. */
   function rest() {
+    if (mode !== "p") chooseLanes();
     gms.place(place(), false);
     gms.inspector.statistics();
   }
@@ -617,6 +697,7 @@
     gms.place(place(), false);
     what();
     clearTimeout(noteTimer);
+    if (mode !== "p") chooseLanes();
     gms.place(place(), true);
     if (view.from !== from || view.to !== to) gms.inspector.statistics();
   }
@@ -630,7 +711,7 @@
     return {
       t: view.from <= 0 && view.to >= view.end ? null : abs(view.from) + "-" + abs(view.to), s,
       frame: frame ? abs(frame.f) + "-" + abs(frame.t) + (frame.g >= 0 ? "-" + frame.g : "") : null,
-      find: gms.inspector.query(),
+      find: gms.inspector.query(), lanes: mode === "p" ? null : mode,
     };
   }
   /** Restores what place kept. */
@@ -645,6 +726,7 @@
     setFrame(f, t, fr && fr[3] ? Number(fr[3]) : -1);
     gms.inspector.setQuery(state.find || "");
     restoreDetails(state.s || "");
+    setMode(/^[gm]$/.test(state.lanes || "") ? state.lanes : "p");
     gms.inspector.statistics();
     if (how === "back") return;
     document.getElementById("timeline").scrollIntoView();
@@ -661,7 +743,7 @@
       const k = D.waits.findIndex(w => w.g === Number(m[2]) && w.f === at);
       if (k >= 0) wait(k, false);
     } else {
-      const i = lane.get(Number(m[2])), hit = i === undefined ? null : stintAt(i, at + 0.5) || stintAt(i, at);
+      const p = Number(m[2]), hit = stintOf(p, at + 0.5) || stintOf(p, at);
       if (hit) show(hit);
     }
   }
@@ -686,11 +768,13 @@
   }
   function step(d) {
     const mid = (view.from + view.to) / 2;
-    let hit = picked && lane.get(stint(picked).p) === cursor ? picked : null;
-    if (hit) {
+    let hit = picked && lane.get(stint(picked)[mode]) === cursor ? picked : null;
+    if (!hit) hit = stintAt(cursor, mid);
+    else if (mode !== "p") hit = laneRows.beside(mode, hit, d) || hit;
+    else {
       const r = D.windows[hit.win].lanes.get(D.ps[cursor]), i = hit.i + d;
       if (i >= r[0] && i < r[1]) hit = { win: hit.win, i };
-    } else hit = stintAt(cursor, mid);
+    }
     if (hit) reveal(hit);
   }
   function toWait(d) {
@@ -791,6 +875,7 @@
   D.windows.forEach((w, k) => picker.append(new Option(`${clock(w.f, 1e5)}: ${w.title}`.slice(0, 90), k)));
   picker.disabled = !D.windows.length;
   picker.addEventListener("change", () => { const w = D.windows[picker.value]; if (w) visit(() => go(w.f, w.t)); });
+  lanesSelect.addEventListener("change", () => visit(() => setMode(lanesSelect.value)));
   if (D.left) picker.parentElement.append(el("small", "", ` ${D.left} more left out to keep this file small`));
 
   view.listen("timeline", moved);
@@ -799,7 +884,7 @@
   addEventListener("resize", resize);
   gms.timeline = {
     ready: 0, D, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
-    arrays: () => A, focus: () => canvas.focus(), get frame() { return frame; }, get picked() { return picked; },
+    arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; },
   };
   unpack().then(() => {
     scales();
@@ -808,7 +893,7 @@
     gms.timeline.ready = performance.now(); // ms; drawn, and keys and mouse work
     gms.inspector.start(gms.timeline);
     setTimeout(gms.inspector.statistics); // after the first picture
-    gms.restore(["t", "s", "frame", "find"], restore);
+    gms.restore(["t", "s", "frame", "find", "lanes"], restore);
     document.documentElement.dataset.timeline = "ready";
   }).catch(e => { // an old browser: the drawing that is there without scripts
     box.hidden = true;

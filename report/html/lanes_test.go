@@ -1,0 +1,90 @@
+//go:build browser
+
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/internal/browsertest"
+)
+
+// longest returns the keys of the run intervals of w that sum up to most, at most 40, in
+// their order.
+func longest(w *timeline.Window, key func(s *timeline.Stint) int64) []int64 {
+	sums := map[int64]int64{}
+	for i := range w.Stints {
+		if s := &w.Stints[i]; key(s) > 0 {
+			sums[key(s)] += s.To - s.From
+		}
+	}
+	var out []int64
+	for k := range sums {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, func(x, y int64) int { return cmp.Or(cmp.Compare(sums[y], sums[x]), cmp.Compare(x, y)) })
+	out = out[:min(len(out), 40)]
+	slices.Sort(out)
+	return out
+}
+
+// TestBrowserLanes gives lanes to goroutines and threads, finds a run interval in one of
+// them, and goes back to the Ps.
+func TestBrowserLanes(t *testing.T) {
+	doc := fakeDoc(4, 300)
+	w := &doc.Result.Timeline.Windows[0]
+	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), fmt.Sprintf("t=%d-%d", w.FromNs, w.ToNs), browsertest.View{Width: 1280, Height: 1200})
+	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+	choose := func(mode string) []int64 {
+		t.Helper()
+		browsertest.Eval[bool](p, fmt.Sprintf(`(() => { const s = document.getElementById("tl-lanes"); s.value = %q; s.dispatchEvent(new Event("change")); return true })()`, mode))
+		p.Screenshot("lanes-"+mode, false)
+		return browsertest.Eval[[]int64](p, `Array.from(gms.timeline.lanes)`)
+	}
+	if got, want := choose("m"), longest(w, func(s *timeline.Stint) int64 { return s.M }); !slices.Equal(got, want) {
+		t.Errorf("lanes of threads %v, want %v", got, want)
+	}
+	gs := choose("g")
+	if want := longest(w, func(s *timeline.Stint) int64 { return s.G }); !slices.Equal(gs, want) {
+		t.Errorf("lanes of goroutines %v, want %v", gs, want)
+	}
+
+	// Enter shows what the goroutine of the lane does in the middle; a full stop goes on in its lane.
+	var at *timeline.Stint
+	for i := range w.Stints {
+		if s := &w.Stints[i]; slices.Contains(gs, s.G) && s.To-s.From > 1_000_000 && at == nil {
+			at = s
+		}
+	}
+	browsertest.Eval[bool](p, fmt.Sprintf(`(() => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(), share = (%d - gms.view.from) / (gms.view.to - gms.view.from);
+		const x = r.left + 52 + share * (r.width - 62), y = r.bottom - (gms.timeline.lanes.length - gms.timeline.lanes.indexOf(%d)) * gms.timeline.laneHeight - 24 + 8;
+		c.setPointerCapture = () => {};
+		for (const type of ["pointerdown", "pointerup"]) c.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: x, clientY: y, bubbles: true })); return true })()`, (at.From+at.To)/2, at.G))
+	type run struct {
+		G, P int64
+		From float64
+	}
+	now := browsertest.Eval[run](p, `(({ g, p, from }) => ({ G: g, P: p, From: from }))(gms.timeline.stint(gms.timeline.picked))`)
+	if now.G != at.G || int64(now.From) != at.From || now.P != int64(at.P) {
+		t.Errorf("a click into the lane of G%d at %d shows %+v", at.G, at.From, now)
+	}
+	p.Focus("#tl-canvas")
+	p.Type(".")
+	if next := browsertest.Eval[run](p, `(({ g, p, from }) => ({ G: g, P: p, From: from }))(gms.timeline.stint(gms.timeline.picked))`); next.G != at.G {
+		t.Errorf("the next run interval in the lane of G%d is G%d's", at.G, next.G)
+	}
+	p.Wait(`location.hash.includes("lanes=g")`)
+	steps := browsertest.Eval[int](p, `(async () => {
+		let n = 0;
+		for (; location.hash.includes("lanes=") && n < 9; n++) await new Promise(r => { addEventListener("popstate", r, { once: true }); history.back(); });
+		return n;
+	})()`)
+	if steps < 3 {
+		t.Errorf("%d steps back from a run interval, by the goroutines and the threads, to the Ps", steps)
+	}
+	p.Wait(`gms.timeline.lanes.length === 4`)
+	p.Check()
+}
