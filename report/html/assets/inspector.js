@@ -150,7 +150,7 @@ gms.inspector = (() => {
   /** What the frame is about, above the chart. */
   function caption(box, frame) {
     box.replaceChildren(el("b", "", frame.name), " ");
-    if (frame.href) box.append(link(frame.href, "back to it"), " ");
+    if (frame.href) box.append(link(frame.href, frame.g < 0 ? "evidence and advice" : "step by step"), " ");
     box.append(button("Remove the frame", () => tl.setFrame(null)));
   }
 
@@ -172,7 +172,7 @@ gms.inspector = (() => {
       });
     }
     const part = known < (b - a) * 0.999 ? ` (of the ${percent(known / (b - a))} that are kept exactly)` : "";
-    const whole = all.reduce((x, y) => x + y, 0);
+    const whole = all.reduce((x, y) => x + y, 0), there = ps.filter(p => p.some(ns => ns > 0)).length;
     const rows = tl.WORDS.map((word, s) => [word, all[s]]).filter(r => r[1] > whole * 0.0005).map(([word, ns]) => [word, percent(ns / whole)]);
     const steals = stealsIn(a, b, exact, known);
     if (steals) rows.push(["Steals", steals]);
@@ -181,7 +181,7 @@ gms.inspector = (() => {
       const s = tl.stint(longest);
       rows.push(["Longest wait", [`${dur(s.wait)}, G${s.g} ${s.cls} `, button("Show", () => tl.reveal(longest))]]);
     }
-    const out = [el("h3", "", `Shown: ${dur(b - a)} of ${ps.length === 1 ? "one P" : ps.length + " Ps"}`), facts(rows)];
+    const out = [el("h3", "", `Shown: ${dur(b - a)} of ${there === 1 ? "one P" : there + " Ps"}`), facts(rows)];
     if (classes.size) out.push(el("p", "", "Ran longest" + part + ":"), topOf(classes));
     out.push(perP(ps));
     stats.replaceChildren(...out);
@@ -221,6 +221,7 @@ gms.inspector = (() => {
     const box = el("details"), scroll = el("div", "tl-ps"), table = el("table"), head = el("tr"), body = el("tbody");
     for (const h of ["P", "running", "idle"]) { const th = el("th", h === "P" ? "" : "n", h); th.scope = "col"; head.append(th); }
     ps.forEach((p, i) => {
+      if (!p.some(ns => ns > 0)) return; // it does not exist here
       const row = el("tr"), th = el("th", "", "P" + tl.D.ps[i]), life = p.reduce((x, y) => x + y, 0);
       th.scope = "row";
       row.append(th, el("td", "n", life ? percent(p[USER] / life) : "–"), el("td", "n", life ? percent(p[0] / life) : "–"));
