@@ -19,34 +19,38 @@ func text(p *browsertest.Page, selector string) string {
 	return strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(s)
 }
 
-// oneRow returns the first run interval of a goroutine that runs again later in the first
-// window, and where it runs next.
-func oneRow(t *testing.T, doc *report.Document) (now, next timeline.Stint) {
+// twoRuns returns a run interval of a goroutine, and the next one, which is on another P
+// and not its last in the window.
+func twoRuns(t *testing.T, doc *report.Document) (now, next timeline.Stint) {
 	t.Helper()
 	stints := doc.Result.Timeline.Windows[1].Stints // the earlier one
 	for _, s := range stints {
 		if s.G < 0 {
 			continue
 		}
+		later := 0
 		next.From = 1 << 62
 		for _, o := range stints {
-			if o.G == s.G && o.From > s.From && o.From < next.From {
+			if o.G != s.G || o.From <= s.From {
+				continue
+			}
+			if later++; o.From < next.From {
 				next = o
 			}
 		}
-		if next.From < 1<<62 && next.P != s.P {
+		if later > 1 && next.P != s.P {
 			return s, next
 		}
 	}
-	t.Fatal("no goroutine runs twice")
+	t.Fatal("no goroutine runs three times")
 	return
 }
 
 // TestBrowserInspector follows a goroutine from run to run by keyboard, searches for it,
 // and goes back.
 func TestBrowserInspector(t *testing.T) {
-	doc := fakeDoc(4, 300)
-	now, next := oneRow(t, doc)
+	doc := fakeDoc(16, 300)
+	now, next := twoRuns(t, doc)
 	file := writePage(t, doc, Options{})
 	b := browsertest.Start(t)
 	p := b.Open(t, file, fmt.Sprintf("t=300000000-348000000&s=%d-%d", now.P, now.From), browsertest.View{Width: 1280, Height: 900})
@@ -103,6 +107,16 @@ func TestBrowserInspector(t *testing.T) {
 	browsertest.Eval[bool](q, `(() => { document.querySelector(".tl-side").scrollIntoView(); return true })()`)
 	q.Screenshot("inspector-390", false)
 	q.Check()
+
+	// Back to the page as it was opened.
+	r := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900})
+	r.Wait(`document.documentElement.dataset.timeline === "ready"`)
+	r.Focus("#tl-canvas")
+	r.Type("n")
+	r.Wait(`gms.timeline.frame && location.hash.includes("s=f1")`)
+	browsertest.Eval[bool](r, `(history.back(), true)`)
+	r.Wait(`!location.hash && !gms.timeline.frame && document.getElementById("tl-details").hidden && gms.view.to - gms.view.from === gms.view.end`)
+	r.Check()
 }
 
 // TestBrowserStatistics holds the sums over an exact window against its run intervals.
