@@ -180,8 +180,10 @@
     }
   }
 
-  let depthMost = 1, globalMost = 1;
+  let depthMost = 1, globalMost = 1, busy = []; // busy: share of the Ps that ran the program, per bin
   function scales() {
+    busy = new Float32Array(A["0.user"].length);
+    for (let i = 0; i < PS; i++) A[i + ".user"].forEach((v, b) => { busy[b] += v / PS / 255; });
     for (let i = 0; i < PS; i++) for (const v of A[i + ".q"]) if (v > depthMost) depthMost = v;
     for (const w of D.windows) for (const v of A[`w${w.k}.dlen`]) if (v > depthMost) depthMost = v;
     for (const name of ["runnable.mean", "global.mean"]) for (const v of A[name]) if (v > globalMost) globalMost = v;
@@ -525,12 +527,8 @@
     c.fillStyle = colour("bg"); c.fillRect(0, 0, W, 34);
     c.fillStyle = colour("idle"); c.fillRect(GUTTER, 8, w, 22);
     c.fillStyle = colour("user");
-    const bins = A["0.user"].length;
     for (let x = 0; x < w; x++) {
-      const b = Math.min(bins - 1, Math.floor(x / w * bins));
-      let s = 0;
-      for (let i = 0; i < PS; i++) s += A[i + ".user"][b] || 0;
-      const h = s / PS / 255 * 22;
+      const h = busy[Math.min(busy.length - 1, Math.floor(x / w * busy.length))] * 22;
       c.fillRect(GUTTER + x, 30 - h, 1, h);
     }
     c.fillStyle = colour("gap");
