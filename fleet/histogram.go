@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"strconv"
 )
 
 // bucketBits: an octave has 2^bucketBits buckets, so that a value is known within 6 %, and
@@ -108,11 +109,17 @@ func (h Histogram) Deviation(v int64) int64 {
 
 // MarshalJSON writes a list of bucket, count, bucket, count, …
 func (h Histogram) MarshalJSON() ([]byte, error) {
-	flat := make([]int64, 0, 2*len(h))
-	for _, b := range h {
-		flat = append(flat, int64(b.At), b.Count)
+	out := make([]byte, 0, 2+8*len(h))
+	out = append(out, '[')
+	for i, b := range h {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendInt(out, int64(b.At), 10)
+		out = append(out, ',')
+		out = strconv.AppendInt(out, b.Count, 10)
 	}
-	return json.Marshal(flat)
+	return append(out, ']'), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and nothing else.

@@ -24,7 +24,7 @@ type rates struct {
 }
 
 // copies is how many records are made of those of real traces for the merge.
-const copies = 20_000
+const copies = 5_000
 
 // files is how many files they lie in.
 const files = 64
