@@ -15,6 +15,7 @@
 //     page.
 //   - [github.com/gmpscope/gmpscope/export]: a result, and all that it sums up, for other
 //     tools: pprof, Perfetto, databases.
+//   - [github.com/gmpscope/gmpscope/fleet]: many traces, each summed up, and all together.
 //   - [github.com/gmpscope/gmpscope/reference]: the words of the scheduler, a record of
 //     what it decided, and its rules in each version of Go.
 //   - github.com/gmpscope/gmpscope/capture, a module of its own without dependencies, has
@@ -51,5 +52,5 @@
 // analyze/histogram, analyze/span, the accumulators and detectors of analyze/waits,
 // stacks, procs, fairness, breakdown, requests, timeline, focus and findings,
 // replay/workload, and Queues in reference; nor are analyze.Observer, which sees the
-// blocks of analyze/ledger, and the packages of export.
+// blocks of analyze/ledger, fleet, and the packages of export.
 package gmpscope
