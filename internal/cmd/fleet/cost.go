@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/gmpscope/gmpscope/fleet"
@@ -36,13 +35,13 @@ func measure(ctx context.Context, folder string) (r rates, err error) {
 	if err != nil {
 		return r, err
 	}
-	began := cpu()
+	began := cpuTime()
 	set, problems, err := fleet.Collect(ctx, names, fleet.Collecting{Workers: 1})
 	if err != nil {
 		return r, err
 	}
 	defer set.Close()
-	took := cpu() - began
+	took := cpuTime() - began
 	var records []*fleet.Record
 	total := int64(0)
 	for rec, err := range set.All() {
@@ -52,8 +51,8 @@ func measure(ctx context.Context, folder string) (r rates, err error) {
 		records = append(records, rec)
 		total += rec.Trace.Bytes
 	}
-	if len(records) == 0 {
-		return r, fmt.Errorf("no trace in %s could be read", folder)
+	if len(records) == 0 || took == 0 {
+		return r, fmt.Errorf("no trace in %s could be read, or no CPU time be measured", folder)
 	}
 	r.bytesPerSecond = float64(total) / took.Seconds()
 	fmt.Printf("%d traces of %.1f MB uncompressed (%d unread): %.2f s of CPU, %.1f MB/s\n", len(records), float64(total)/1e6, len(problems), took.Seconds(), r.bytesPerSecond/1e6)
@@ -72,7 +71,7 @@ func (r *rates) measureMerge(ctx context.Context, records []*fleet.Record) error
 		return err
 	}
 	r.recordBytes = float64(size) / copies
-	began := cpu()
+	began := cpuTime()
 	set, _, err := fleet.Collect(ctx, names, fleet.Collecting{Workers: 1})
 	if err != nil {
 		return err
@@ -81,14 +80,14 @@ func (r *rates) measureMerge(ctx context.Context, records []*fleet.Record) error
 	if err := fleet.WriteAll(io.Discard, set.All(), nil); err != nil {
 		return err
 	}
-	r.mergesPerSecond = copies / (cpu() - began).Seconds()
-	began = cpu()
+	r.mergesPerSecond = copies / (cpuTime() - began).Seconds()
+	began = cpuTime()
 	if _, err := fleet.Aggregate(set.All, nil, fleet.Grouping{By: fleet.DefaultGrouping()}); err != nil {
 		return err
 	}
-	r.reportPerSecond = copies / (cpu() - began).Seconds()
-	fmt.Printf("%d summaries in %d files: %.0f bytes each; %.0f a second merged, %.0f reported on; %.0f MB resident at most\n",
-		copies, files, r.recordBytes, r.mergesPerSecond, r.reportPerSecond, peak())
+	r.reportPerSecond = copies / (cpuTime() - began).Seconds()
+	fmt.Printf("%d summaries in %d files: %.0f bytes each; %.0f a second merged, %.0f reported on\n",
+		copies, files, r.recordBytes, r.mergesPerSecond, r.reportPerSecond)
 	return nil
 }
 
@@ -126,20 +125,6 @@ func spread(folder string, records []*fleet.Record) (names []string, size int64,
 	}
 	return names, size, nil
 }
-
-func usage() syscall.Rusage {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail with that argument
-	return u
-}
-
-func cpu() time.Duration {
-	u := usage()
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// peak is the most memory that was resident, MB.
-func peak() float64 { return float64(usage().Maxrss) * 1024 / 1e6 }
 
 // day is a day of traces.
 type day struct {
