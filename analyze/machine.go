@@ -55,6 +55,9 @@ func (a *analysis) startMachine() error {
 		return nil
 	}
 	m.started = true
+	if len(m.held) == 0 {
+		return nil // an empty trace has an error of its own
+	}
 	if err := m.Start(a.stream.Stats().Start); err != nil {
 		return err
 	}

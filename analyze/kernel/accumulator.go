@@ -100,6 +100,7 @@ type task struct {
 	tid, group int32
 	comm       Comm
 	ours       bool // it ran goroutines
+	recorded   bool // there were records about it
 	strange    bool // it is not known which one of the records it is
 	on         presence
 	how        byte  // if off: as Record.State; a woken one is 'R'
@@ -334,6 +335,7 @@ func (m *Accumulator) left(k *task, r *Record, t int64) {
 	if k == &m.rest {
 		return
 	}
+	k.recorded = true
 	k.on, k.how, k.woken, k.cpu, k.at, k.booked = isOff, r.State, false, r.CPU, t, t
 	if stopped(k.how) {
 		m.stop(k, t)
@@ -346,6 +348,7 @@ func (m *Accumulator) came(k *task, on int32, t int64) {
 	if k == &m.rest {
 		return
 	}
+	k.recorded = true
 	m.wasOff(k, t)
 	if k.on == isOn && k.runs { // when it left the CPU is missing
 		k.run.unknown += m.counted(max(k.at, k.from), t)
@@ -413,7 +416,7 @@ func (m *Accumulator) woken(r *Record, t int64) {
 	if k == &m.rest || k.on == isOn {
 		return // one that wakes itself before it sleeps
 	}
-	k.comm = r.Comm
+	k.comm, k.recorded = r.Comm, true
 	m.wasOff(k, t)
 	if k.on == isOff && stopped(k.how) {
 		m.resume(k, t)
@@ -595,7 +598,7 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
 
 // look notes whether a thread that does something is on a CPU.
 func (m *Accumulator) look(k *task) {
-	if !m.covered(m.now) || k.on == unknown || k.strange {
+	if !m.covered(m.now) || k.on == unknown || !k.recorded {
 		return
 	}
 	switch {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	start    = 1_000_000_000 // raw time of the first event
-	firstTID = 100           // thread of P 0
+	start    = 1_000_000_000_000 // raw time of the first event
+	firstTID = 100               // thread of P 0
 )
 
 // change is that a CPU goes from one thread to another at a time, ns of the trace.
@@ -43,6 +43,11 @@ func write(list []change) string {
 
 // follow has an Accumulator take a stream and records.
 func follow(t *testing.T, ds []reference.Decision, end int64, text string) (*Machine, error) {
+	return followFrom(t, ds, end, end, text)
+}
+
+// followFrom is follow where the clocks are compared by what comes before a time.
+func followFrom(t *testing.T, ds []reference.Decision, sampled, end int64, text string) (*Machine, error) {
 	t.Helper()
 	r, err := New(strings.NewReader(text), "test")
 	if err != nil {
@@ -50,7 +55,7 @@ func follow(t *testing.T, ds []reference.Decision, end int64, text string) (*Mac
 	}
 	a := NewAccumulator(r, Options{})
 	for i := range ds {
-		if d := &ds[i]; d.Kind == reference.KindStart || d.Kind == reference.KindStop {
+		if d := &ds[i]; d.Time < sampled && (d.Kind == reference.KindStart || d.Kind == reference.KindStop) {
 			a.Sample(start+d.Time, d.M)
 		}
 	}
@@ -176,22 +181,60 @@ func TestMissingRecords(t *testing.T) {
 	}
 }
 
-// TestShift has records of a clock that is ahead.
+// TestShift has records of other clocks.
 func TestShift(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 35))
-	s := procstest.Generate(r.IntN, procstest.Options{Steps: 2000})
+	for _, ahead := range []int64{234_567, -321_123, -100_000_000_000} {
+		r := rand.New(rand.NewPCG(1, 35))
+		s := procstest.Generate(r.IntN, procstest.Options{Steps: 8000, NoTruth: true})
+		onThreads(&s)
+		list, _ := interference(r, &s)
+		for i := range list {
+			list[i].at += ahead
+		}
+		m, err := follow(t, s.Decisions, s.End, write(list))
+		if err != nil {
+			t.Fatal(ahead, err)
+		}
+		if off := m.ShiftNs - ahead; max(off, -off) > m.ErrorNs || m.InsideShare < 0.99 {
+			t.Errorf("shift %d ± %d, want %d; %v inside", m.ShiftNs, m.ErrorNs, ahead, m.InsideShare)
+		}
+	}
+}
+
+// TestLateRecords has records that begin after the events by which clocks are compared.
+func TestLateRecords(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 38))
+	s := procstest.Generate(r.IntN, procstest.Options{Steps: 8000, NoTruth: true})
 	onThreads(&s)
 	list, _ := interference(r, &s)
-	const ahead = 1_234_567
-	for i := range list {
-		list[i].at += ahead
-	}
-	m, err := follow(t, s.Decisions, s.End, write(list))
+	late := slices.DeleteFunc(slices.Clone(list), func(c change) bool { return c.at < s.End/2 })
+	m, err := followFrom(t, s.Decisions, s.End/4, s.End, write(late))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if off := m.ShiftNs - ahead; max(off, -off) > m.ErrorNs || m.InsideShare < 0.99 {
-		t.Errorf("shift %d ± %d, want %d; %v inside", m.ShiftNs, m.ErrorNs, ahead, m.InsideShare)
+	if m.ShiftNs != 0 || m.UnknownNs < m.RunningNs/4 || m.UnknownNs > m.RunningNs*3/4 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestAnotherTime has records of the same threads that are of another time, whatever their
+// clock says: they are refused.
+func TestAnotherTime(t *testing.T) {
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 39))
+		s := procstest.Generate(r.IntN, procstest.Options{Steps: 8000, NoTruth: true})
+		other := procstest.Generate(r.IntN, procstest.Options{Steps: 8000, NoTruth: true})
+		onThreads(&s)
+		onThreads(&other)
+		for _, at := range []int64{-100_000_000_000, 100_000_000_000} {
+			list, _ := interference(r, &other)
+			for i := range list {
+				list[i].at += at
+			}
+			if m, err := follow(t, s.Decisions, s.End, write(list)); !errors.Is(err, ErrOther) {
+				t.Errorf("seed %d, records of another time, %d later: %v, %+v", seed, at, err, m)
+			}
+		}
 	}
 }
 

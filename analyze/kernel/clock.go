@@ -39,7 +39,16 @@ const (
 	enough     = 0.8        // Inside from which on the clocks agree
 	nearNs     = 50_000_000 // shifts up to it are looked at where the clocks seem to agree
 	slack      = 0.005      // of the points: shifts that put so few more outside are as good
-	maxErrorNs = 1_000_000  // of a shift that is believed where the clocks do not agree
+	zeroSlack  = 0.02       // of the points: a shift that is not better by so many is none
+	minShifted = 200        // points to find a shift by
+	minBetter  = 5          // by so many points more inside a shift is better than none
+	// How many points chance would put outside, so that it is not chance if no more than
+	// chanceMisses of them are: with one shift of many, and with threads of one name.
+	missesByShift  = 50
+	missesByThread = 5
+	chanceMisses   = 0.1
+	lateStart      = 3_600_000_000_000 // records may begin so much later than the trace, ns
+	maxErrorNs     = 1_000_000         // of a shift that is believed where the clocks do not agree
 )
 
 // span is from when to when a thread was on a CPU, ns of the records' clock.
@@ -114,7 +123,13 @@ func Compare(points []Point, records []Record, resolution int64) (Clock, error) 
 			return near.clock(resolution), nil
 		}
 	}
+	if last := points[len(points)-1].Time; len(covered) == 0 && from > last && from-last < lateStart {
+		return Clock{ErrorNs: resolution}, nil // later events must show it: see Accumulator.Finish
+	}
 	c, err := shifted(known, spans, resolution)
+	if err == nil && mayBeChance((1-c.Inside)*float64(len(known)), known, spans, to-from, missesByShift) {
+		err = fmt.Errorf("%w: no shift between the clocks makes their threads fit better than chance does", ErrOther)
+	}
 	if err == nil {
 		return c, nil
 	}
@@ -129,7 +144,7 @@ func shifted(known []Point, spans map[int32][]span, resolution int64) (Clock, er
 	if len(known) == 0 {
 		return Clock{}, fmt.Errorf("%w: none of its threads is in them: they are of another machine, of another time, or of another process", ErrOther)
 	}
-	if len(known) < minPoints {
+	if len(known) < minShifted {
 		return Clock{}, fmt.Errorf("%w: only %s of it by threads that are in them", ErrOther, quantity.Plural(int64(len(known)), "event is", "events are"))
 	}
 	all := sweep(known, spans, math.MaxInt64)
@@ -137,7 +152,7 @@ func shifted(known []Point, spans map[int32][]span, resolution int64) (Clock, er
 	switch {
 	case c.Inside < enough:
 		return c, fmt.Errorf("%w: whatever the shift between the clocks, threads were on a CPU at %s of their events at most", ErrOther, quantity.Percent(c.Inside))
-	case c.ErrorNs > maxErrorNs:
+	case c.ErrorNs > maxErrorNs, all.points < minShifted:
 		return c, fmt.Errorf("%w, or its clock cannot be told: record with the clock CLOCK_MONOTONIC (trace_clock mono, perf record -k mono)", ErrOther)
 	}
 	return c, nil
@@ -150,16 +165,33 @@ func inNamespace(points []Point, records []Record, spans map[int32][]span, resol
 		return Clock{}, false
 	}
 	from, to := records[0].Time, records[len(records)-1].Time
-	var mapped []Point
-	for _, p := range points {
-		if tid := threads[p.TID]; tid != 0 && p.Time >= from && p.Time <= to {
-			mapped = append(mapped, Point{p.Time, tid})
-		}
-	}
+	mapped := translated(points, threads)
+	mapped = slices.DeleteFunc(mapped, func(p Point) bool { return p.Time < from || p.Time > to })
 	s := sweep(mapped, spans, nearNs)
 	c := s.clock(resolution)
 	c.Threads = threads
 	return c, true
+}
+
+// mayBeChance reports whether so few points may be outside although they have nothing to do
+// with the records, of a length in ns: a thread that is always on a CPU proves nothing. Chance
+// must be expected to put at least so many outside.
+func mayBeChance(misses float64, points []Point, spans map[int32][]span, whole int64, least float64) bool {
+	off := map[int32]float64{}
+	byChance := 0.0
+	for _, p := range points {
+		x, known := off[p.TID]
+		if !known {
+			on := int64(0)
+			for _, s := range spans[p.TID] {
+				on += s.to - s.from
+			}
+			x = 1 - float64(on)/float64(max(1, whole))
+			off[p.TID] = x
+		}
+		byChance += x
+	}
+	return byChance < least || misses > chanceMisses*byChance
 }
 
 // step is where the number of points that are inside changes, as the shift grows.
@@ -226,19 +258,44 @@ func (s *steps) clock(resolution int64) Clock {
 	if len(s.steps) == 0 {
 		return Clock{}
 	}
-	good := most - max(1, int(slack*float64(s.points)))
 	shift := s.steps[at].at
-	if zero := s.count(0); zero >= good {
-		shift = 0
+	good := most - max(1, int(slack*float64(s.points)))
+	if zero := s.count(0); zero >= most-max(minBetter, int(zeroSlack*float64(s.points))) {
+		shift, good = 0, min(good, zero)
 	}
 	from, to := s.plateau(shift, good)
 	if shift != 0 {
-		shift = from + (to-from)/2
+		from, to = s.all(good)
+		shift = s.steps[at].at + s.width(at)/2
 	}
 	return Clock{
 		ShiftNs: shift, ErrorNs: max(shift-from, to-shift, resolution),
 		Inside: float64(s.count(shift)) / float64(max(1, s.points)), Compared: s.points,
 	}
+}
+
+// width is how far the shifts reach that have as many points inside as that of step i.
+func (s *steps) width(i int) int64 {
+	if i+1 < len(s.steps) {
+		return s.steps[i+1].at - s.steps[i].at - 1
+	}
+	return 0
+}
+
+// all returns the smallest and the largest shift with at least good points inside.
+func (s *steps) all(good int) (from, to int64) {
+	n, found := 0, false
+	for i, x := range s.steps {
+		n += x.by
+		if n < good || i+1 < len(s.steps) && s.steps[i+1].at == x.at {
+			continue
+		}
+		if !found {
+			from, found = x.at, true
+		}
+		to = x.at + s.width(i)
+	}
+	return from, to
 }
 
 // plateau returns the shifts around one with at least good points inside.

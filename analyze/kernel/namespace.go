@@ -11,8 +11,6 @@ const (
 	maxCandidates = 4096 // threads of the records
 	mappedShare   = 0.9  // of the points that must be inside
 	mappedLead    = 0.1  // by which share of them threads of another name must be worse
-	minMisses     = 5    // points that chance would put outside, so that it is not chance that none is
-	chanceMisses  = 0.2  // share of these that may be
 )
 
 // mapThreads finds out which threads of the records are those of some points, where both
@@ -43,28 +41,25 @@ func mapThreads(points []Point, records []Record) map[int32]int32 {
 		}
 	}
 	n := float64(len(sample))
-	misses, byChance := n-float64(best.inside), best.missesByChance(sample, spans, to-from)
-	if misses > (1-mappedShare)*n || float64(best.inside-second.inside) < mappedLead*n || byChance < minMisses || misses > chanceMisses*byChance {
+	misses := n - float64(best.inside)
+	if misses > (1-mappedShare)*n || float64(best.inside-second.inside) < mappedLead*n {
+		return nil
+	}
+	if mayBeChance(misses, translated(sample, best.threads), spans, to-from, missesByThread) {
 		return nil
 	}
 	return best.threads
 }
 
-// missesByChance is how many points would be outside if they had nothing to do with the
-// threads that they are matched with: one that is always on a CPU proves nothing.
-func (m *match) missesByChance(points []Point, spans map[int32][]span, whole int64) (n float64) {
-	off := map[int32]float64{}
-	for own, other := range m.threads {
-		on := int64(0)
-		for _, s := range spans[other] {
-			on += s.to - s.from
-		}
-		off[own] = 1 - float64(on)/float64(max(1, whole))
-	}
+// translated returns points with the numbers that their threads have in the records; those
+// of other threads are left out.
+func translated(points []Point, threads map[int32]int32) (out []Point) {
 	for _, p := range points {
-		n += off[p.TID]
+		if tid, ok := threads[p.TID]; ok {
+			out = append(out, Point{p.Time, tid})
+		}
 	}
-	return n
+	return out
 }
 
 // candidates returns the threads of the records by their names, each sorted.

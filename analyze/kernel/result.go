@@ -177,7 +177,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	switch {
 	case seen == 0:
 		return nil, m.r.fail(fmt.Errorf("%w: no goroutine starts or stops within their time", ErrOther))
-	case share < 0.5:
+	case share < 0.5, share < enough && m.clock.Compared == 0:
 		return nil, m.r.fail(fmt.Errorf("%w: threads were on a CPU at %s of their events only", ErrOther, quantity.Percent(share)))
 	}
 	if m.still > 0 {
