@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/browsertest"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/html/echarts"
@@ -99,6 +100,13 @@ func TestBrowser(t *testing.T) {
 		ready(t, p, 0)
 		p.Screenshot("plain", true)
 		p.Check()
+	})
+	t.Run("without a timeline", func(t *testing.T) {
+		for _, doc := range []*report.Document{{}, {Result: &analyze.Result{}}} {
+			p := b.Open(t, writePage(t, doc, Options{ECharts: js}), "s=f1&find=g7", browsertest.View{Width: 1280, Height: 900})
+			p.Wait(`document.readyState === "complete"`)
+			p.Check()
+		}
 	})
 	t.Run("print", func(t *testing.T) {
 		p := b.Open(t, file, "", browsertest.View{Width: 900, Height: 1200, Print: true, Dark: true})

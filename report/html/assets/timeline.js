@@ -471,8 +471,8 @@
   }
 
   function drawPicked() {
-    const w = D.windows[picked.win], j = picked.i, y = TOP + lane.get(A[`w${w.k}.${mode}`][j]) * LANE;
-    if (isNaN(y)) return; // it has no lane
+    const w = D.windows[picked.win], j = picked.i, id = A[`w${w.k}.${mode}`][j], y = TOP + lane.get(id) * LANE;
+    if (!lane.has(id)) return;
     const a = w.f + A[`w${w.k}.from`][j], b = a + A[`w${w.k}.len`][j], wait = A[`w${w.k}.wait`][j];
     clip();
     ctx.strokeStyle = colour("ink");
@@ -494,7 +494,7 @@
     ctx.beginPath();
     for (const i of runs) {
       const a = t2x(w.f + from[i]), b = t2x(w.f + from[i] + len[i]), y = TOP + lane.get(key[i]) * LANE + 1;
-      if (isNaN(y)) continue;
+      if (!lane.has(key[i])) continue;
       if (last && a > GUTTER && last.x < W - RIGHT) { ctx.moveTo(last.x, last.y); ctx.lineTo(a, y); }
       if (b > GUTTER && a < W - RIGHT) { ctx.moveTo(a, y); ctx.lineTo(Math.max(b, a + 1), y); }
       last = { x: b, y };
