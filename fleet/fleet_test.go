@@ -339,6 +339,7 @@ func TestBadFiles(t *testing.T) {
 		"wrong sum":     {plain(head, line(func(r *Record) { r.User.TotalNs++ }), `{"records":1}`), 1, "do not add up"},
 		"wrong key":     {plain(head, line(func(r *Record) { r.Key = "../../etc/passwd" }), `{"records":1}`), 1, "SHA-256"},
 		"long name":     {plain(head, line(func(r *Record) { r.Trace.Format = strings.Repeat("x", maxName+1) }), `{"records":1}`), 1, "too long"},
+		"long source":   {plain(head, line(func(r *Record) { r.Sources[0].Name = strings.Repeat("x", maxName+1) }), `{"records":1}`), 1, "too long"},
 		"no source":     {plain(head, line(func(r *Record) { r.Sources = nil }), `{"records":1}`), 1, "0 sources"},
 		"unknown cause": {plain(head, strings.Replace(good, `"behind"`, `"magic"`, 1), `{"records":1}`), 1, "not known"},
 	} {
@@ -364,6 +365,36 @@ func TestBadFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzReader expects records that can be merged and reported on, whatever is read.
+func FuzzReader(f *testing.F) {
+	good, err := json.Marshal(made(1, map[string]string{"service": "a"}, 100, 5))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(`{"gmpscope_summaries":1}` + "\n" + string(good) + "\n" + `{"records":1,"unread":[{"name":"x"}]}`))
+	f.Add([]byte(`{"gmpscope_summaries":1}` + "\n" + string(good) + "\n" + strings.Replace(string(good), `"total_ns":5`, `"total_ns":9223372036854775807`, 1)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := NewReader(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		set := &Set{}
+		for rec, err := r.Next(); err == nil; rec, err = r.Next() {
+			if err := set.Add(rec); err != nil {
+				t.Fatal(err)
+			}
+		}
+		defer set.Close()
+		rep, err := Aggregate(set.All, boundedProblems(r.Unread()), Grouping{By: DefaultGrouping()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.WaitingNs < 0 || rep.RunningNs < 0 {
+			t.Error("a sum is negative")
+		}
+	})
 }
 
 func TestHistogram(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -285,7 +286,7 @@ func (r *Record) validate() error {
 			return errors.New("a histogram in it does not add up")
 		}
 	}
-	return notNegative(&r.Content)
+	return sound(reflect.ValueOf(r).Elem())
 }
 
 func validKey(key string) bool {

@@ -5,10 +5,8 @@ import (
 	"reflect"
 )
 
-// notNegative returns an error if a number in a record is negative, or a text too long:
-// sums of others stay so, and memory is bounded.
-func notNegative(c *Content) error { return sound(reflect.ValueOf(c).Elem()) }
-
+// sound returns an error if a number in a record is negative, or a text too long: sums
+// stay as they are, and memory is bounded.
 func sound(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Int64, reflect.Int32:

@@ -5,6 +5,9 @@
 //
 //	go run ./internal/cmd/fleet -record
 //	go run ./internal/cmd/fleet -cost FOLDER
+//
+// Programs that share a machine disturb each other: -run-with starts the recorded one by a
+// command, for instance "nice -n -20".
 package main
 
 import (
@@ -15,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/runner"
 )
@@ -37,13 +41,14 @@ func main() {
 
 func run(ctx context.Context) error {
 	again := flag.Bool("record", false, "record the traces again")
+	with := flag.String("run-with", "", "with -record: `command` that starts the recorded program, such as \"nice -n -20\"")
 	cost := flag.String("cost", "", "measure with the traces in `FOLDER`, and simulate")
 	traces := flag.Int("traces", 1_000_000, "with -cost: traces a day")
 	megabytes := flag.Float64("megabytes", 5, "with -cost: their mean size, uncompressed")
 	flag.Parse()
 	switch {
 	case *again:
-		return recordAll(ctx)
+		return recordAll(ctx, strings.Fields(*with))
 	case *cost == "":
 		return errors.New("say -record or -cost FOLDER")
 	}
@@ -59,7 +64,7 @@ func run(ctx context.Context) error {
 }
 
 // recordAll records the traces.
-func recordAll(ctx context.Context) error {
+func recordAll(ctx context.Context, with []string) error {
 	root, err := runner.Root()
 	if err != nil {
 		return err
@@ -79,7 +84,7 @@ func recordAll(ctx context.Context) error {
 		for _, service := range []string{"checkout", "search"} {
 			for _, version := range []string{"1.0", "1.1", "1.2"} {
 				name := filepath.Join(root, "fleet", "testdata", fmt.Sprintf("%s-%s-%d.trace.gz", service, version, i))
-				if err := record(ctx, r, shop, service, version, name); err != nil {
+				if err := record(ctx, r, shop, service, version, with, name); err != nil {
 					return err
 				}
 			}
@@ -88,8 +93,8 @@ func recordAll(ctx context.Context) error {
 	return nil
 }
 
-func record(ctx context.Context, r *runner.Runner, shop, service, version, name string) error {
-	trace, waited, err := r.Run(ctx, shop, runner.Run{GOMAXPROCS: procs, Env: []string{"SERVICE=" + service, "VERSION=" + version}})
+func record(ctx context.Context, r *runner.Runner, shop, service, version string, with []string, name string) error {
+	trace, waited, err := r.Run(ctx, shop, runner.Run{GOMAXPROCS: procs, Env: []string{"SERVICE=" + service, "VERSION=" + version}, With: with})
 	if err != nil {
 		return err
 	}
