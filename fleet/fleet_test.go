@@ -600,3 +600,53 @@ func TestAnonymous(t *testing.T) {
 		t.Error("a label is shown")
 	}
 }
+
+// TestCache takes a summary from the cache where it fits, and makes it where it is damaged
+// or of other settings.
+func TestCache(t *testing.T) {
+	const name = "testdata/checkout-1.2-0.trace.gz"
+	o := Options{Cache: t.TempDir(), Labels: []Label{{"a", "b"}}}
+	first, err := Summarize(t.Context(), name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(filepath.Join(o.Cache, "*", first.Key+"-*.sum"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	other := *first
+	other.Trace.Events++
+	if err := writeOne(t.Context(), kept[0], &other); err != nil {
+		t.Fatal(err)
+	}
+	events := func(o Options) int64 {
+		r, err := Summarize(t.Context(), name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Sources) != 1 || r.Sources[0].Name == "" || r.Key != first.Key {
+			t.Errorf("%+v", r.Sources)
+		}
+		return r.Trace.Events - first.Trace.Events
+	}
+	if events(o) != 1 {
+		t.Error("the cache is not used")
+	}
+	for _, change := range []func(*Options){
+		func(o *Options) { o.Settings = "x" },
+		func(o *Options) { o.Anonymize, o.Labels = true, nil },
+		func(o *Options) { o.Anonymize, o.Key = true, []byte("x") },
+	} {
+		o := o
+		change(&o)
+		if events(o) != 0 {
+			t.Error("the cache has a summary of other settings")
+		}
+	}
+	if err := os.Truncate(kept[0], 100); err != nil {
+		t.Fatal(err)
+	}
+	if events(o) != 0 {
+		t.Error("a damaged file of the cache is used")
+	}
+}
