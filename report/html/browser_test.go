@@ -391,12 +391,12 @@ func TestBrowserAccessible(t *testing.T) {
 	axe := browsertest.Axe(t)
 	b := browsertest.Start(t)
 	report := writePage(t, fakeDoc(4, 200), Options{ECharts: browserScript(t)})
-	for name, file := range map[string]string{"report": report, "diff": diffFile(t)} {
+	for name, file := range map[string]string{"report": report, "diff": diffFile(t), "fleet": fleetFile(t, 12)} {
 		for _, v := range []browsertest.View{
 			{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true},
 		} {
 			p := b.Open(t, file, "", v)
-			if name != "diff" {
+			if name == "report" {
 				ready(t, p, 0)
 				p.Focus("#tl-canvas")
 				p.Type("n")
@@ -481,14 +481,20 @@ func diffFile(t *testing.T) string {
 	return file
 }
 
+func fleetFile(t *testing.T, groups int) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "fleet.html")
+	if err := os.WriteFile(file, []byte(writeFleet(t, fakeFleet(groups))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestBrowserFleet looks at few groups and at many.
 func TestBrowserFleet(t *testing.T) {
 	b := browsertest.Start(t)
 	for _, groups := range []int{5, 500} {
-		file := filepath.Join(t.TempDir(), "fleet.html")
-		if err := os.WriteFile(file, []byte(writeFleet(t, fakeFleet(groups))), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		file := fleetFile(t, groups)
 		for _, v := range []browsertest.View{{Width: 1280, Height: 900}, {Width: 360, Height: 800, Dark: true}} {
 			p := b.Open(t, file, "", v)
 			p.Wait(`document.documentElement.classList.contains("js") && !!document.querySelector("table.sortable thead button")`)
