@@ -6,7 +6,11 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
 )
+
+var _ = [1]int{}[waits.NumCauses-9] // Row has a column for each
 
 // Row is a row of what WriteParquet writes: a trace. Times are ns; keys that have a unit
 // and a cause in their names add up over rows.
