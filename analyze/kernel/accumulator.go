@@ -208,6 +208,7 @@ func (m *Accumulator) advance(to int64) error {
 			m.next, m.backlog = m.backlog[0], m.backlog[1:]
 			continue
 		}
+		m.backlog = nil
 		var err error
 		if m.next, err = m.r.Next(); err != nil {
 			m.more, m.ended = false, true
