@@ -106,3 +106,19 @@ func TestMachineSection(t *testing.T) {
 		t.Error("a section without records", err)
 	}
 }
+
+// TestTimeOffCPUIsNoRun has no slice late, and no run long, by the time in which its thread
+// had no CPU.
+func TestTimeOffCPUIsNoRun(t *testing.T) {
+	for with, want := range map[bool]bool{false: true, true: false} {
+		var blamed []string
+		for _, f := range recorded(t, "quota", analyze.Options{}, with).Result.Findings {
+			if f.ID == "late-preemption" || f.ID == "convoy" {
+				blamed = append(blamed, f.ID)
+			}
+		}
+		if (len(blamed) > 0) != want {
+			t.Errorf("with records %v: %v", with, blamed)
+		}
+	}
+}
