@@ -1,14 +1,19 @@
 package analyze_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 )
@@ -180,6 +185,43 @@ func TestKernelWindows(t *testing.T) {
 	}
 	if w := whole.Kernel; sum != w.OnOff || off.StoppedNs != w.Off.StoppedNs || off.OthersNs != w.Off.OthersNs {
 		t.Errorf("the windows: %+v %+v\nthe whole: %+v %+v", sum, off, w.OnOff, w.Off)
+	}
+}
+
+// TestKernelCutOff has records that end in the midst of the trace: what they do not tell is
+// counted, and said.
+func TestKernelCutOff(t *testing.T) {
+	f, err := os.Open(filepath.Join("..", "testdata", "kernel", "neighbour.ftrace.zst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := text[:bytes.LastIndexByte(text[:len(text)/2], '\n')+1]
+	records, err := kernel.New(bytes.NewReader(half), "half")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer records.Close()
+	res, err := analyze.File(t.Context(), filepath.Join("..", "testdata", "kernel", "neighbour.trace.zst"), analyze.Options{Kernel: records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := res.Kernel; 4*k.UnknownNs < k.RunningNs || !strings.Contains(strings.Join(res.Trace.Warnings, "\n"), "findings do without them") {
+		t.Errorf("%+v, warnings %q", k.OnOff, res.Trace.Warnings)
+	}
+	for _, x := range res.Findings {
+		if x.Kind == findings.KindMachine && x.Basis == findings.Certain {
+			t.Errorf("%s is certain", x.ID)
+		}
 	}
 }
 

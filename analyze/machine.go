@@ -1,8 +1,11 @@
 package analyze
 
 import (
+	"fmt"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // maxHeld is how many events wait until the clocks are compared.
@@ -93,6 +96,24 @@ func (a *analysis) finishMachine(res *Result, end int64) error {
 	})
 	if err == nil {
 		res.Kernel.Cgroup = a.CgroupStat
+		res.Trace.Warnings = append(res.Trace.Warnings, doubts(res.Kernel)...)
 	}
 	return err
+}
+
+// Bounds from which on the kernel's records are doubted.
+const (
+	fewInside   = 0.9 // share of the events
+	muchUnknown = 0.1 // share of the running time: from there on findings do without them
+)
+
+// doubts says what speaks against the kernel's records.
+func doubts(k *kernel.Machine) (out []string) {
+	if k.InsideShare < fewInside {
+		out = append(out, fmt.Sprintf("by the kernel's records threads were on a CPU at %s of their events only: records are missing, or their clock drifts", quantity.Percent(k.InsideShare)))
+	}
+	if float64(k.UnknownNs) > muchUnknown*float64(k.RunningNs) {
+		out = append(out, fmt.Sprintf("the kernel's records tell nothing of %s of the running time: findings do without them", quantity.Part(k.UnknownNs, k.RunningNs)))
+	}
+	return out
 }

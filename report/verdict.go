@@ -489,7 +489,7 @@ func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) str
 
 // lackOfCPUs says whether threads had a CPU: what is told, and what was found.
 func lackOfCPUs(r *analyze.Result) string {
-	if k := r.Kernel; k != nil {
+	if k := r.Kernel; k != nil && 10*k.UnknownNs <= k.RunningNs {
 		return fmt.Sprintf(" By the kernel's records threads had a CPU for %s of the running time.", quantity.Part(k.OnCPUNs, k.RunningNs))
 	}
 	cpus, lacked := r.Trace.CPUs, ""
