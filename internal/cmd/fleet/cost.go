@@ -134,7 +134,7 @@ type day struct {
 }
 
 // simulate prints what so many workers, of one core each, make of a day: traces come at
-// random instants and with sizes of an exponential distribution, the next free worker
+// equal intervals, with sizes of an exponential distribution, and the next free worker
 // takes the next one; each writes a file an hour; at the end of the day the files are
 // merged in a tree, each level spread over the workers, and one of them makes the report.
 func simulate(w io.Writer, d day, r rates, workers int) {
