@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -19,6 +20,7 @@ const (
 	fewStarts     = 100        // fewer starts say little
 	shortTrace    = 50_000_000 // so does a shorter trace, ns
 	longHeadline  = 160        // characters; a headline has some 90
+	headlineLen   = 90         // and what is not needed in it is left out beyond these
 	smallPart     = 0.05       // share of all waiting below which a headline says how small its part is
 	smallWaiting  = 0.01       // waiting per running below which it does not matter
 	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
@@ -175,14 +177,7 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 	switch f := subject(r); {
 	case f != nil && aboutWaiting(f):
 		if c := victim(r, f); c != nil {
-			if a, share := meanwhile(c); a != nil {
-				much := "in part"
-				if share > 0.5 {
-					much = "mostly"
-				}
-				return fmt.Sprintf("%s waited %s for a P in all, %s behind %s", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), much, names.Class(findings.Short(a.Name)))
-			}
-			return fmt.Sprintf("%s waited %s for a P in all, up to %s at a time", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs), quantity.Duration(c.Waits.MaxNs))
+			return waitedFor(c, names)
 		}
 		fallthrough
 	case f != nil:
@@ -199,6 +194,69 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 		return fmt.Sprintf("Nothing is wrong with scheduling: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
 	}
 	return fmt.Sprintf("Scheduling is not the problem: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
+}
+
+// waitedFor is a headline that says who waited, and for what.
+func waitedFor(c *waits.Class, names *words.Names) string {
+	s := fmt.Sprintf("%s waited %s for a P in all, ", names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs))
+	if why := reason(c, names); why != "" && utf8.RuneCountInString(s+why) <= headlineLen {
+		return s + why
+	}
+	return s + "up to " + quantity.Duration(c.Waits.MaxNs) + " at a time"
+}
+
+// reason says what most of a class's waiting was for; "" if that is not to be said in
+// a few words.
+func reason(c *waits.Class, names *words.Names) string {
+	much := func(ns int64) string {
+		if 2*ns > c.Waits.TotalNs {
+			return "mostly "
+		}
+		return "in part "
+	}
+	if queued := inLine(c.Waits.Causes); 2*queued >= c.Waits.TotalNs {
+		a, share := meanwhile(c)
+		if a == nil {
+			return ""
+		}
+		return much(int64(share*float64(queued))) + "behind " + names.Class(findings.Short(a.Name))
+	}
+	by := words.BySize(c.Waits.Causes)
+	if len(by) == 0 {
+		return ""
+	}
+	switch by[0].Cause {
+	case waits.CauseUnavailable:
+		h := holder(c)
+		switch {
+		case h == nil:
+			return ""
+		case h.Reason != "system call":
+			return much(by[0].Ns) + "for one that a locked thread got"
+		case h.Class == c.ID:
+			return much(by[0].Ns) + "for one that its own system calls held"
+		}
+		return much(by[0].Ns) + "for one that system calls of " + names.Class(findings.Short(h.Name)) + " held"
+	case waits.CauseGC:
+		return much(by[0].Ns) + "behind the garbage collector"
+	case waits.CauseIdlePMissed:
+		return much(by[0].Ns) + "although one was idle"
+	case waits.CauseSTW:
+		return much(by[0].Ns) + "while the world was stopped"
+	}
+	return ""
+}
+
+// holder is what kept Ps longest in system calls, or on the way to a locked thread, while
+// a class waited; nil if that is not known.
+func holder(c *waits.Class) *waits.Held {
+	i := slices.IndexFunc(c.Held, func(h waits.Held) bool {
+		return h.Cause == waits.CauseUnavailable && (h.Name != "" || h.Reason != "system call")
+	})
+	if i < 0 {
+		return nil
+	}
+	return &c.Held[i]
 }
 
 // detail says in full what the headline is about; empty if that says all.
@@ -260,7 +318,7 @@ func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string 
 	if 2*by[0].Ns < c.Waits.TotalNs && len(by) > 1 {
 		s += fmt.Sprintf(" and %s %s", quantity.Part(by[1].Ns, c.Waits.TotalNs), words.Lost(by[1].Cause))
 	}
-	if a, share := meanwhile(c); a != nil {
+	if a, share := meanwhile(c); a != nil && 2*inLine(c.Waits.Causes) >= c.Waits.TotalNs {
 		return s + fmt.Sprintf(". Meanwhile %s ran, for %s of that time.", names.Class(findings.Short(a.Name)), quantity.Percent(share))
 	}
 	return s + "."

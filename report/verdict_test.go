@@ -19,6 +19,10 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		x.SymptomOf = ids
 		return x
 	}
+	by := func(x findings.Finding) findings.Finding { // blames somebody
+		x.Actors = []findings.Actor{{Role: findings.Cause, Class: "main.hog"}}
+		return x
+	}
 	for _, c := range []struct {
 		list []findings.Finding
 		want string
@@ -29,7 +33,10 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		{[]findings.Finding{f("starvation", findings.Critical, 100), f("lock-convoy", findings.Critical, 60)}, "starvation"},
 		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "late-preemption"), of(f("timer-lateness", findings.Critical, 90), "late-preemption"), f("late-preemption", findings.Warning, 50)}, "late-preemption"},
 		{[]findings.Finding{f("starvation", findings.Critical, 100), f("convoy", findings.Critical, 49)}, "starvation"},
-		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "convoy"), f("convoy", findings.Note, 99)}, "starvation"},
+		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "convoy"), f("convoy", findings.Note, 99)}, "convoy"},
+		{[]findings.Finding{by(of(f("starvation", findings.Critical, 100), "convoy")), f("convoy", findings.Note, 99)}, "starvation"},
+		{[]findings.Finding{by(of(f("timer-lateness", findings.Critical, 100), "os-preemption")), f("os-preemption", findings.Note, 99)}, "os-preemption"},
+		{[]findings.Finding{f("starvation", findings.Warning, 100), f("os-preemption", findings.Warning, 1)}, "os-preemption"},
 		{[]findings.Finding{f("convoy", findings.Critical, 100), f("work-conservation", findings.Warning, 60), f("os-preemption", findings.Warning, 50)}, "os-preemption"},
 		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "convoy", "cpu-throttling"), f("convoy", findings.Critical, 90), f("cpu-throttling", findings.Warning, 50)}, "cpu-throttling"},
 		{[]findings.Finding{f("convoy", findings.Critical, 100), f("os-preemption", findings.Warning, 49)}, "convoy"},

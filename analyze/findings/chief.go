@@ -6,15 +6,22 @@ import "slices"
 // is none. The list is ranked. What it weighs, and why, is in docs/judgement.md:
 //
 //   - it begins with the first that is about the program, and goes on from a finding to
-//     the one that explains it;
+//     the one that explains it, even a less severe one if that is the
+//     machine, or the first does not say by itself who is to blame;
 //   - the machine comes before that if it costs half as much, for what else is measured
-//     then contains time in which nothing ran; in any case if the kernel's records show it;
+//     then contains time in which nothing ran; in any case if the kernel's records show it,
+//     or if nothing else explains that goroutines waited;
 //   - but not before what was counted and not measured ([Detector.Counted]): the owner of
 //     the program can mend that.
 func Chief(list []Finding, least Severity) *Finding {
-	var serious []*Finding
+	var all, serious []*Finding
 	for i := range list {
-		if x := &list[i]; x.Kind != KindTrace && x.Severity.AtLeast(least) {
+		x := &list[i]
+		if x.Kind == KindTrace {
+			continue
+		}
+		all = append(all, x)
+		if x.Severity.AtLeast(least) {
 			serious = append(serious, x)
 		}
 	}
@@ -24,21 +31,30 @@ func Chief(list []Finding, least Severity) *Finding {
 	worst := serious[0]
 	machine := first(serious, func(x *Finding) bool { return x.Kind == KindMachine && (x.Proven || 2*x.CostNs >= worst.CostNs) })
 	if machine == nil {
-		return explainer(serious, worst)
+		x := explainer(all, worst, least)
+		if m := first(serious, func(x *Finding) bool { return x.Kind == KindMachine }); m != nil && x.Kind == KindSymptom {
+			return m // which explains waiting better than that there was waiting
+		}
+		return x
 	}
 	counted := first(serious, func(x *Finding) bool {
 		return x.Counted && (x.Severity.AtLeast(machine.Severity) || 2*x.CostNs >= machine.CostNs)
 	})
 	if counted != nil {
-		return explainer(serious, counted)
+		return explainer(all, counted, least)
 	}
 	return machine
 }
 
-// explainer follows a finding to the one that explains it, as long as there is one.
-func explainer(serious []*Finding, x *Finding) *Finding {
-	for range serious {
-		by := first(serious, func(y *Finding) bool { return slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs >= x.CostNs })
+// explainer follows a finding to the one that explains it, as long as there is one. One of
+// less than that severity does so only if it is about the machine, or x does not say by
+// itself who is to blame.
+func explainer(all []*Finding, x *Finding, least Severity) *Finding {
+	for range all {
+		blames := slices.ContainsFunc(x.Actors, func(a Actor) bool { return a.Role == Cause })
+		by := first(all, func(y *Finding) bool {
+			return slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs >= x.CostNs && (!blames || y.Kind == KindMachine || y.Severity.AtLeast(least))
+		})
 		if by == nil {
 			break
 		}

@@ -49,12 +49,60 @@ func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
 		Actors: w.starved.Actors(f, findings.Victim, 4),
 	}
 	ahead := aheadOf(f, total)
-	for _, a := range ahead {
-		x.Actors = append(x.Actors, f.Named(findings.Cause, a.Class, a.Name))
-	}
+	x.Actors = append(x.Actors, w.causes(f, ahead)...)
 	w.phraseStarved(f, &x, ahead)
 	f.Doubt(&x)
 	return x, true
+}
+
+// causes returns who is to blame, if what the class that waited longest mostly waited for
+// was somebody's doing: those who ran ahead of it, or made the system calls that held Ps.
+func (w *watcher) causes(f *findings.Facts, ahead []waits.Ahead) (out []findings.Actor) {
+	c := w.class(f)
+	if c == nil {
+		return nil
+	}
+	var queued, held int64
+	for _, x := range c.Waits.Causes {
+		switch x.Cause {
+		case waits.CauseBehind, waits.CauseOvertaken:
+			queued += x.Ns
+		case waits.CauseUnavailable:
+			held += x.Ns
+		}
+	}
+	switch {
+	case 2*queued >= c.Waits.TotalNs:
+		for _, a := range ahead {
+			out = append(out, f.Named(findings.Cause, a.Class, a.Name))
+		}
+	case 2*held >= c.Waits.TotalNs:
+		for _, h := range c.Held {
+			if h.Cause == waits.CauseUnavailable && h.Name != "" && len(out) < maxHolders {
+				a := f.Named(findings.Cause, h.Class, h.Name)
+				a.Stack = h.Stack
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// maxHolders is of how many it is said that their system calls held Ps.
+const maxHolders = 2
+
+// class is the account of the class that waited longest, nil if it has none.
+func (w *watcher) class(f *findings.Facts) *waits.Class {
+	if len(w.starved.Cells) == 0 {
+		return nil
+	}
+	name := f.Name(w.starved.Top(1)[0].Class)
+	for i := range f.Waits.Classes {
+		if c := &f.Waits.Classes[i]; c.Name == name {
+			return c
+		}
+	}
+	return nil
 }
 
 // plain reports whether nearly all of those that waited longest stood in line behind others

@@ -70,8 +70,8 @@ var byCause = map[waits.Cause]string{
 	waits.CauseGC:          "Most waiting is behind mark workers of the garbage collector: allocate less, or raise GOGC or GOMEMLIMIT.",
 	waits.CauseIdlePWaking: "Most waiting is for a P that was waking up: threads start slowly on this machine.",
 	waits.CauseIdlePMissed: "Most waiting happened while a P was idle: see work-conservation.",
-	waits.CauseBehind:      "Most waiting is behind goroutines that were there earlier: see convoy and late-preemption for long runs among them. If all Ps are busy and no run is long, the load is too high for this many Ps.",
-	waits.CauseOvertaken:   "Most waiting is for goroutines that came later and ran first: see runnext-monopoly and global-queue-neglect.",
+	waits.CauseBehind:      "Most waiting is behind goroutines that were there earlier: make fewer runnable at once, split the long runs among them, or give them more Ps if the machine has the cores.",
+	waits.CauseOvertaken:   "Most waiting is for goroutines that came later and ran first: look at pairs that wake one another without end, and at producers that fill the queue of their own P.",
 	waits.CauseTracer:      "Most waiting is for the tracer itself: trace less.",
 	waits.CauseResidue:     "Most waiting happened while no goroutine ran on the P: the machine may have fewer free cores than Ps.",
 }
@@ -86,5 +86,5 @@ func advice(f *findings.Facts) string {
 	if a := byCause[best.Cause]; a != "" {
 		return a
 	}
-	return "Look at who ran meanwhile: see convoy, runnext-monopoly, global-queue-neglect and work-conservation."
+	return "Look at who ran meanwhile."
 }
