@@ -123,6 +123,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		{ID: "starvation", Severity: findings.Warning, Title: "118 waits were longer than 10 ms; the longest 48 ms", CostNs: 1_100_000_000, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000, FromNs: 300_000_000, ToNs: 348_000_000, Basis: "certain",
 			Actors: []findings.Actor{{Role: "victim", Class: names[1]}, {Role: "cause", P: findings.OnP(3)}}, Evidence: []findings.Evidence{{What: "waits longer than 10 ms", Value: "118", Limit: "0"}}, Advice: []string{"Follow the convoy above first."}},
 		{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Note, Title: "The end of the trace is missing " + hostileNames[4], Basis: "certain"},
+		{ID: "work-conservation", Severity: findings.Note, Headline: "api.(*quotaReconciliationCoordinator).reconcileAllTenantsConcurrently.func1.1 creates goroutines for next to no work", Title: "Goroutines were created for next to no work", CostNs: 900_000, CostOf: findings.OfPTime, WholeNs: 5_000_000_000, Basis: "certain"},
 	}
 	r.Detectors = []analyze.Detector{{ID: "trace-quality", Kind: findings.KindTrace, Title: "trace quality", Found: 1}, {ID: "starvation", Title: "runnable starvation", Found: 1}, {ID: "convoy", Title: "convoy (head-of-line blocking)", Found: 1}, {ID: "work-conservation", Title: "work-conservation violation"}}
 	split := &replay.Split{EndNs: end, DurationNs: end, GOMAXPROCS: ps, Seeds: 3, Ideal: "gps", Notes: []string{hostileNames[0]},

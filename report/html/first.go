@@ -71,14 +71,7 @@ func (f *firstView) about(x *findings.Finding, names *words.Names) {
 			if a.Role != role.role || a.Class == "" && len(a.Stack) == 0 || n == maxParts {
 				continue
 			}
-			function, place := findings.Own(a.Stack)
-			if function == "" {
-				function = a.Short()
-			}
-			p := firstPart{Name: name(function, names), Place: words.Visible(path.Base(place))}
-			if place == "" {
-				p.Place = ""
-			}
+			p := newPart(a, names)
 			if slices.ContainsFunc(f.Parts, func(q firstPart) bool { return q.Name == p.Name && q.Place == p.Place }) {
 				continue
 			}
@@ -88,6 +81,23 @@ func (f *firstView) about(x *findings.Finding, names *words.Names) {
 			f.Parts = append(f.Parts, p)
 			n++
 		}
+	}
+}
+
+// newPart is who has a role in a finding: of a culprit the function that does it, of a victim
+// what the report calls it elsewhere, and where it stood.
+func newPart(a *findings.Actor, names *words.Names) firstPart {
+	function, place := findings.Own(a.Stack)
+	if place != "" {
+		place = words.Visible(path.Base(place))
+	}
+	switch class := a.Short(); {
+	case function == "":
+		return firstPart{Name: name(class, names), Place: place}
+	case a.Role == findings.Cause || a.Class == "" || function == class:
+		return firstPart{Name: name(function, names), Place: place}
+	default:
+		return firstPart{Name: name(class, names), Place: "in " + names.Class(function) + ", " + place}
 	}
 }
 
