@@ -208,7 +208,7 @@ func (w *wrappers) only(start string) string {
 	found := ""
 	for _, x := range c.sites {
 		switch {
-		case x.several:
+		case x.several, x.first == "": // the name may be lost
 			return ""
 		case ofLibrary(x.first):
 		case found != "" && found != x.first:

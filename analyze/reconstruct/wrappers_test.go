@@ -35,3 +35,16 @@ func TestInterruptedStacksAreBelievedInPart(t *testing.T) {
 		}
 	}
 }
+
+// A callee whose name was lost may be another one, whatever comes first.
+func TestLostNamesAreNoCallee(t *testing.T) {
+	for range 20 { // the sites are a map
+		w := newWrappers(nil)
+		for i, callee := range []string{"main.work", ""} {
+			w.observe([]events.Frame{{Func: callee, PC: 1}, {Func: "sync.(*WaitGroup).Go.func1", PC: uint64(10 + i)}})
+		}
+		if got := w.only("sync.(*WaitGroup).Go.func1"); got != "" {
+			t.Fatalf("only %q", got)
+		}
+	}
+}
