@@ -23,8 +23,8 @@ type Problem struct {
 // maxProblems bounds what is kept of them: the first in their order.
 const maxProblems = 1000
 
-// merged returns problems in their order, each once.
-func merged(list []Problem) []Problem {
+// MergeProblems returns problems in their order, each once, and the first if they are many.
+func MergeProblems(list []Problem) []Problem {
 	slices.SortStableFunc(list, compareProblems)
 	list = slices.CompactFunc(list, func(a, b Problem) bool { return compareProblems(a, b) == 0 })
 	return list[:min(len(list), maxProblems)]
@@ -69,7 +69,7 @@ func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problem
 			problems = append(problems, problemOf(name, err, &o.Options))
 		}
 		if len(problems) > 2*maxProblems {
-			problems = merged(problems)
+			problems = MergeProblems(problems)
 		}
 		if done++; o.OnDone != nil {
 			o.OnDone(done, len(names))
@@ -96,7 +96,7 @@ func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problem
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
-	return set, merged(problems), nil
+	return set, MergeProblems(problems), nil
 }
 
 func problemOf(name string, err error, o *Options) Problem {
@@ -123,7 +123,12 @@ func collect(ctx context.Context, name string, o *Options, add func(*Record)) (e
 		return nil, err
 	}
 	defer f.Close()
-	r, err := NewReader(f)
+	return collectSummaries(name, f, o, add)
+}
+
+// collectSummaries is collect for a file of summaries.
+func collectSummaries(name string, from io.Reader, o *Options, add func(*Record)) (earlier []Problem, err error) {
+	r, err := NewReader(from)
 	left := 0 // records whose names may not be shown
 	for err == nil {
 		var rec *Record

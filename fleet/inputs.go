@@ -61,7 +61,7 @@ func filesIn(folder string) ([]string, error) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() || strings.HasSuffix(name, sidecar):
+		case d.IsDir() || strings.HasSuffix(name, Sidecar):
 		case slices.Contains(extensions, filepath.Ext(name)) || beginsLike(name, "go 1.") || beginsLike(name, summaryStart):
 			out = append(out, name)
 		}
@@ -87,7 +87,12 @@ func beginsLike(name, start string) bool {
 		return false
 	}
 	defer f.Close()
-	br := bufio.NewReader(f)
+	return startsWith(f, start)
+}
+
+// startsWith is beginsLike of what is open.
+func startsWith(r io.Reader, start string) bool {
+	br := bufio.NewReader(r)
 	p, _ := br.Peek(len(start))
 	if bytes.HasPrefix(p, []byte("\x1f\x8b")) {
 		z, err := gzip.NewReader(br)

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// sidecar is what is added to a trace's name for the file with its labels.
-const sidecar = ".labels"
+// Sidecar is what is added to a trace's name for the file with its labels.
+const Sidecar = ".labels"
 
 // maxSidecar is the most that is read of it, bytes.
 const maxSidecar = 16 << 10
@@ -106,15 +106,17 @@ func (p *Pattern) labels(path string) (out []Label) {
 // labelsOf returns the labels of a trace: those of all, in their place those of its path,
 // and in the place of both those of the file beside it, if there is one.
 func labelsOf(name string, all []Label, pattern *Pattern) ([]Label, error) {
-	of := map[string]string{}
-	for _, l := range slices.Concat(all, pattern.labels(name)) {
-		of[l.Name] = l.Value
-	}
-	own, err := readSidecar(name + sidecar)
+	own, err := readSidecar(name + Sidecar)
 	if err != nil {
-		return nil, fmt.Errorf("labels in %s: %w", name+sidecar, err)
+		return nil, fmt.Errorf("labels in %s: %w", name+Sidecar, err)
 	}
-	for _, l := range own {
+	return joinLabels(all, pattern.labels(name), own)
+}
+
+// joinLabels puts labels together; of one name the last counts.
+func joinLabels(lists ...[]Label) ([]Label, error) {
+	of := map[string]string{}
+	for _, l := range slices.Concat(lists...) {
 		of[l.Name] = l.Value
 	}
 	if len(of) > maxLabels {
@@ -138,7 +140,12 @@ func readSidecar(name string) ([]Label, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
+	return parseSidecar(f)
+}
+
+// parseSidecar reads labels, one a line.
+func parseSidecar(from io.Reader) ([]Label, error) {
+	text, err := io.ReadAll(io.LimitReader(from, maxSidecar+1))
 	if err != nil {
 		return nil, err
 	}

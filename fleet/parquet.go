@@ -3,6 +3,7 @@ package fleet
 import (
 	"io"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -76,7 +77,8 @@ const rowsOfGroup = 1 << 12
 
 // WriteParquet writes records, a row each, as a table in the format Apache Parquet.
 func WriteParquet(to io.Writer, records iter.Seq2[*Record, error]) error {
-	w := parquet.NewGenericWriter[Row](to, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsOfGroup))
+	w := parquet.NewGenericWriter[Row](to, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsOfGroup),
+		parquet.CreatedBy("gmpscope", strconv.Itoa(Schema), "")) // what it says by itself depends on the build
 	for r, err := range records {
 		if err != nil {
 			return err

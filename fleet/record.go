@@ -217,9 +217,9 @@ func (w *Waits) merge(o *Waits) {
 	w.Histogram.Merge(o.Histogram)
 }
 
-// merge returns what two records of one key are together. It is associative, commutative
+// Union returns what two records of one key are together. It is associative, commutative
 // and idempotent.
-func (r *Record) merge(o *Record) (*Record, error) {
+func (r *Record) Union(o *Record) (*Record, error) {
 	mine, err := json.Marshal(&r.Content)
 	if err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 
 // Bounds of a Set: records held in memory, and files of others that are merged at once.
 const (
-	maxHeld = 256
-	maxRuns = 64
+	maxHeld = 64
+	maxRuns = 32
 )
 
 // Set is a set of records by key. Those beyond a number lie in temporary files, so that
@@ -192,7 +192,7 @@ func Merge(sets ...iter.Seq2[*Record, error]) iter.Seq2[*Record, error] {
 				}
 				r = h.record
 			default:
-				if r, err = r.merge(h.record); err != nil {
+				if r, err = r.Union(h.record); err != nil {
 					yield(nil, err)
 					return
 				}

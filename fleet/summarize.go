@@ -47,7 +47,7 @@ func Summarize(ctx context.Context, name string, o Options) (*Record, error) {
 	if o.Cache != "" && name != "-" && !strings.Contains(name, "://") {
 		return summarizeCached(ctx, name, source, &o)
 	}
-	r, err := summarize(ctx, name, &o)
+	r, err := summarize(ctx, name, input.Options{Stdin: o.Stdin}, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func summarizeCached(ctx context.Context, name string, source Source, o *Options
 	file := filepath.Join(o.Cache, key[:2], key+"-"+o.digest()+".sum")
 	r, err := readOne(file)
 	if err != nil || r.Key != key {
-		if r, err = summarize(ctx, name, o); err != nil {
+		if r, err = summarize(ctx, name, input.Options{}, o); err != nil {
 			return nil, err
 		}
 		r.Sources = []Source{{Name: "trace"}}
@@ -85,9 +85,10 @@ func (o *Options) digest() string {
 }
 
 // summarize makes the record of a trace, without its source.
-func summarize(ctx context.Context, name string, o *Options) (*Record, error) {
+func summarize(ctx context.Context, name string, from input.Options, o *Options) (*Record, error) {
 	hash := sha256.New()
-	src, err := input.Open(ctx, name, input.Options{Stdin: o.Stdin, MaxMemory: o.Analyze.MaxMemory, Copy: hash})
+	from.MaxMemory, from.Copy = o.Analyze.MaxMemory, hash
+	src, err := input.Open(ctx, name, from)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +144,16 @@ func nameOf(name string, o *Options) string {
 // sourceOf is what a trace is called, and its labels.
 func sourceOf(name string, o *Options) (Source, error) {
 	labels, err := labelsOf(name, o.Labels, o.Pattern)
-	if err != nil || !o.Anonymize {
-		return Source{nameOf(name, o), labels}, err
+	if err != nil {
+		return Source{}, err
+	}
+	return newSource(name, nameOf(name, o), labels, o)
+}
+
+// newSource is the source with a name and labels, which may have to be replaced.
+func newSource(name, shown string, labels []Label, o *Options) (Source, error) {
+	if !o.Anonymize {
+		return Source{shown, labels}, nil
 	}
 	if len(labels) > 0 && o.Key == nil {
 		return Source{}, fmt.Errorf("labels of %s: they cannot be replaced without a key", name)

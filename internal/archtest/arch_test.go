@@ -76,13 +76,14 @@ var rules = []rule{
 	{"export", in("reference", "analyze", "internal/term"), []string{"github.com/google/pprof", "google.golang.org/protobuf", "github.com/parquet-go/parquet-go"}},
 
 	// Nothing imports it but the command: the shape of its report is in internal/jsondoc.
+	{"fleet/beam", in("reference", "analyze", "fleet", "report", "internal/version"), []string{"github.com/apache/beam"}}, // a module of its own
 	{"fleet", in("analyze", "internal/files", "internal/jsondoc"), []string{"github.com/klauspost/compress", "github.com/parquet-go/parquet-go"}},
 
 	// A module of its own, for programs that want little else.
 	{"capture/example", in("capture"), nil},
 	{"capture", nil, nil},
 
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "internal/files", "internal/ftrace", "internal/guard", "internal/quantity", "internal/term"), []string{"github.com/spf13"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "internal/files", "internal/ftrace", "internal/guard", "internal/quantity", "internal/term", "internal/version"), []string{"github.com/spf13"}},
 
 	{"internal/quantity", nil, nil},
 	{"internal/vocabulary", in("reference", "analyze"), nil}, // its tests do
@@ -91,6 +92,7 @@ var rules = []rule{
 	{"internal/ftrace", nil, nil},
 	{"internal/guard", nil, nil},
 	{"internal/names", nil, nil},
+	{"internal/version", nil, nil},
 	{"internal/funcname", in("internal/std"), nil},
 	{"internal/npm", nil, nil},
 	{"internal/std", nil, nil},

@@ -1,11 +1,11 @@
-package main
+package version
 
 import (
 	"runtime/debug"
 	"testing"
 )
 
-func TestVersion(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	const revision = "0123456789abcdef0123456789abcdef01234567"
 	built := func(version string, settings ...string) *debug.BuildInfo {
 		b := &debug.BuildInfo{Main: debug.Module{Version: version}}
@@ -31,7 +31,7 @@ func TestVersion(t *testing.T) {
 		{"a build of another tool", "", "", built(""), "devel"},
 		{"no build information", "", "", nil, "devel"},
 	} {
-		if got := versionOf(c.tag, c.commit, c.b); got != c.want {
+		if got := describe(c.tag, c.commit, c.b); got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
 	}

@@ -1,0 +1,87 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/input"
+)
+
+// Remote is an input that only its owner can open: one in an object store, for instance.
+type Remote struct {
+	Path string // where it lies; Options.Pattern takes labels from it
+	// Open opens it from its beginning, more than once.
+	Open func(context.Context) (io.ReadCloser, error)
+	// Labels is the text of the file beside it that is called like it and [Sidecar]; empty
+	// if there is none.
+	Labels string
+}
+
+// Collect hands the records of the input, a trace or a file of summaries, to add. What
+// cannot be read is listed as [Collect] does it, and is no error; the end of the context is.
+func (in *Remote) Collect(ctx context.Context, o Options, add func(*Record)) ([]Problem, error) {
+	problems, err := in.collect(ctx, &o, add)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		p := Problem{Name: "trace", Why: "it cannot be read", Err: err}
+		if !o.Anonymize {
+			p.Name = in.shown(&o)
+			p.Why = cut(strings.ReplaceAll(err.Error(), in.Path, p.Name))
+		}
+		problems = append(problems, p)
+	}
+	return MergeProblems(problems), nil
+}
+
+func (in *Remote) collect(ctx context.Context, o *Options, add func(*Record)) ([]Problem, error) {
+	f, err := in.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", in.Path, err)
+	}
+	summaries := startsWith(f, summaryStart)
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("closing %s: %w", in.Path, err)
+	}
+	if f, err = in.Open(ctx); err != nil {
+		return nil, fmt.Errorf("opening %s: %w", in.Path, err)
+	}
+	defer f.Close()
+	if summaries {
+		return collectSummaries(in.Path, f, o, add)
+	}
+	source, err := in.source(o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := summarize(ctx, "-", input.Options{Stdin: f, StdinName: in.Path}, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Sources = []Source{source}
+	add(r)
+	return nil, nil
+}
+
+func (in *Remote) source(o *Options) (Source, error) {
+	own, err := parseSidecar(strings.NewReader(in.Labels))
+	if err != nil {
+		return Source{}, fmt.Errorf("labels in %s: %w", in.Path+Sidecar, err)
+	}
+	labels, err := joinLabels(o.Labels, o.Pattern.labels(in.Path), own)
+	if err != nil {
+		return Source{}, err
+	}
+	return newSource(in.Path, in.shown(o), labels, o)
+}
+
+func (in *Remote) shown(o *Options) string {
+	if o.FullPath {
+		return cut(in.Path)
+	}
+	return cut(path.Base(in.Path))
+}
