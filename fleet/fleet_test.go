@@ -466,7 +466,7 @@ func TestLabels(t *testing.T) {
 	if want := []Label{{"host", "h1"}, {"service", "pay"}, {"zone", "b"}}; err != nil || !cmp.Equal(got, want) {
 		t.Error(got, err)
 	}
-	for _, bad := range []string{"service", "=x", "gomaxprocs=3", "a b=c", strings.Repeat("x=y\n", maxSidecar)} {
+	for _, bad := range []string{"service", "=x", "gomaxprocs=3", "a b=c", strings.Repeat("x=y\n", MaxSidecar)} {
 		write(bad)
 		if _, err := labelsOf(name, all, nil); err == nil {
 			t.Errorf("%.20q is taken", bad)

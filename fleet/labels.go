@@ -17,8 +17,8 @@ import (
 // Sidecar is what is added to a trace's name for the file with its labels.
 const Sidecar = ".labels"
 
-// maxSidecar is the most that is read of it, bytes.
-const maxSidecar = 16 << 10
+// MaxSidecar is how long that file may be, bytes.
+const MaxSidecar = 16 << 10
 
 // derived are the labels that a trace has by itself.
 var derived = []string{"gomaxprocs", "go"}
@@ -145,12 +145,12 @@ func readSidecar(name string) ([]Label, error) {
 
 // parseSidecar reads labels, one a line.
 func parseSidecar(from io.Reader) ([]Label, error) {
-	text, err := io.ReadAll(io.LimitReader(from, maxSidecar+1))
+	text, err := io.ReadAll(io.LimitReader(from, MaxSidecar+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxSidecar {
-		return nil, fmt.Errorf("more than %d bytes", maxSidecar)
+	if len(text) > MaxSidecar {
+		return nil, fmt.Errorf("more than %d bytes", MaxSidecar)
 	}
 	var out []Label
 	for line := range strings.Lines(string(text)) {

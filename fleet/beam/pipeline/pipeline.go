@@ -154,7 +154,10 @@ func (f *expandFn) ProcessElement(ctx context.Context, pattern string, found fun
 }
 
 // hasMeta reports whether a path is a pattern.
-func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
+func hasMeta(path string) bool { return strings.ContainsAny(path, special) }
+
+// special are the characters that are not themselves in a pattern.
+const special = `*?[\`
 
 // missing lists a pattern that names nothing.
 func (s *Settings) missing(ctx context.Context, pattern string, problem func([]byte)) error {
@@ -218,16 +221,29 @@ func (f *summarizeFn) ProcessElement(ctx context.Context, path string, record fu
 // sidecar returns the text of the file with the labels of an input, "" if there is none.
 func sidecar(ctx context.Context, fs filesystem.Interface, path string) (string, error) {
 	name := path + fleet.Sidecar
-	pattern := name
-	if !hasMeta(name) { // some stores fail to list what is not there, unless by a pattern
-		pattern = name + "*"
-	}
-	names, err := fs.List(ctx, pattern)
+	names, err := fs.List(ctx, patternOf(name))
 	if err != nil || !slices.Contains(names, name) {
 		return "", err
 	}
-	b, err := filesystem.Read(ctx, fs, name)
+	f, err := fs.OpenRead(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, fleet.MaxSidecar+1)) // one more tells that it is too long
 	return string(b), err
+}
+
+// patternOf is a pattern that a path matches, among others. It always has a star: some
+// stores fail to list a name that is not there. Stars stand for what is special in a
+// pattern, since file systems take escapes differently.
+func patternOf(path string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(special, r) {
+			return '*'
+		}
+		return r
+	}, path) + "*"
 }
 
 // unionFn unites records of one key.

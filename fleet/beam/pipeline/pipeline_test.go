@@ -290,3 +290,55 @@ func TestAnonymous(t *testing.T) {
 		t.Error("names are shown")
 	}
 }
+
+// Files may be called what is a pattern, or none, to a file system: their labels are found
+// all the same, and no name fails the job.
+func TestOddNames(t *testing.T) {
+	dir := t.TempDir()
+	trace := content(t, filepath.Join(traces, "search-1.0-0.trace.gz"))
+	for _, name := range []string{"a[1].trace.gz", "b[1.trace.gz", "c?.trace.gz", "d*.trace.gz"} {
+		put(t, filepath.Join(dir, name), trace)
+		put(t, filepath.Join(dir, name+".labels"), []byte("host="+name[:1]+"\n"))
+	}
+	put(t, filepath.Join(dir, "d.trace.gz.labels"), []byte("host=other\n"))
+	out := filepath.Join(dir, "out.sum")
+	mustExecute(t, Settings{Patterns: []string{dir + "/*.gz"}}, Output{Path: out})
+	var hosts strings.Builder
+	for _, s := range only(t, out).Sources {
+		for _, l := range s.Labels {
+			hosts.WriteString(l.Value)
+		}
+	}
+	if hosts.String() != "abcd" {
+		t.Errorf("hosts %q, want abcd", hosts.String())
+	}
+}
+
+// A file with labels that is too long is an error of its trace, though only its beginning is read.
+func TestLongLabels(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "x.trace.gz")
+	put(t, name, content(t, filepath.Join(traces, "search-1.0-0.trace.gz")))
+	put(t, name+".labels", bytes.Repeat([]byte("#"), 1<<20))
+	err := execute(t, Settings{Patterns: []string{name}}, Output{Path: filepath.Join(dir, "x.sum")})
+	if err == nil || !strings.Contains(err.Error(), "labels in x.trace.gz.labels") {
+		t.Errorf("%v", err)
+	}
+}
+
+// only returns the record of a file of summaries that has one.
+func only(t *testing.T, name string) *fleet.Record {
+	t.Helper()
+	r, err := fleet.NewReader(bytes.NewReader(content(t, name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Fatalf("after the first record of %s: %v", name, err)
+	}
+	return rec
+}
