@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/fleet"
 )
 
 // Exports are held against those who are to read them: go tool pprof in package
@@ -88,17 +92,8 @@ func TestDuckDB(t *testing.T) {
 		if err := json.Unmarshal(command(t, "analyze", recorded(name), "--format", "json"), &doc); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("node", "--input-type=module", "-e", queries)
-		cmd.Dir, cmd.Env = modules, append(os.Environ(), "TABLES="+folder)
-		cmd.Stderr = os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("node: %v", err)
-		}
 		var got struct{ All, User, Classes, Starts, Runs, Findings, About []map[string]any }
-		if err := json.Unmarshal(out, &got); err != nil {
-			t.Fatal(err)
-		}
+		askDuckDB(t, modules, queries, folder, &got)
 		if d := cmp.Diff(doc.Waits.row(), got.All[0]); d != "" {
 			t.Errorf("%s, all (-JSON +DuckDB):\n%s", name, d)
 		}
@@ -133,14 +128,145 @@ func TestDuckDB(t *testing.T) {
 	}
 }
 
+// askDuckDB runs a script in the folder in which node finds DuckDB, and decodes what it
+// prints. The script finds the tables in TABLES.
+func askDuckDB(t *testing.T, modules, script, tables string, into any) {
+	t.Helper()
+	cmd := exec.Command("node", "--input-type=module", "-e", script)
+	cmd.Dir, cmd.Env = modules, append(os.Environ(), "TABLES="+tables)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("node: %v", err)
+	}
+	if err := json.Unmarshal(out, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fleetQueries is what is asked of DuckDB about a table of traces: its sums.
+const fleetQueries = `
+import { DuckDBInstance } from '@duckdb/node-api';
+const db = await (await DuckDBInstance.create(':memory:')).connect();
+const ask = async (sql) => (await db.runAndReadAll(sql)).getRowObjectsJson();
+const from = " from '" + process.env.TABLES + "'";
+const causes = ['stw', 'p_unavailable', 'gc', 'idle_p_waking', 'idle_p_missed', 'behind', 'overtaken', 'tracer', 'residue'];
+const sums = causes.map((c) => 'sum(' + c + '_ns)::bigint as ' + c).join(', ') + ', sum(waiting_ns)::bigint as total, sum(waits)::bigint as waits';
+console.log(JSON.stringify({
+	groups: await ask("select labels['service'] || ' ' || labels['version'] as name, " + sums + ', count(*) as traces, sum(running_ns)::bigint as running, max(max_ns) as max' + from + ' group by 1'),
+	classes: await ask('select c.name as name, sum(c.waiting_ns)::bigint as waiting from (select unnest(classes) as c' + from + ') group by 1'),
+	findings: await ask('select f.id as name, sum(f.cost_ns)::bigint as cost from (select unnest(findings) as f' + from + ') group by 1'),
+	days: await ask("select count(distinct key) as traces" + from + " where start >= timestamp '2026-01-01' and gomaxprocs = 1"),
+}));
+`
+
+// TestDuckDBFleet has DuckDB sum up a table of many traces, and holds that against the JSON.
+func TestDuckDBFleet(t *testing.T) {
+	modules := duckDBFolder(t)
+	table := filepath.Join(t.TempDir(), "fleet.parquet")
+	args := []string{"fleet", "-q", filepath.Join("..", "..", "fleet", "testdata"), "--label-paths", "{service}-{version}-*.trace.gz", "--group", "service,version"}
+	command(t, append(args, "-o", table)...)
+	var doc struct {
+		Traces int
+		Groups []struct {
+			fleetSums
+			Labels []struct{ Value string }
+		}
+		Classes []struct {
+			Name      string
+			WaitingNs int64 `json:"waiting_ns"`
+		}
+	}
+	if err := json.Unmarshal(command(t, append(args, "--format", "json")...), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Groups, Classes, Findings, Days []map[string]any }
+	askDuckDB(t, modules, fleetQueries, table, &got)
+	want := map[string]any{}
+	for _, g := range doc.Groups {
+		row := g.row()
+		row["traces"], row["running"], row["max"] = fmt.Sprint(g.Traces), fmt.Sprint(g.RunningNs), fmt.Sprint(g.MaxNs)
+		want[g.Labels[0].Value+" "+g.Labels[1].Value] = row
+	}
+	if d := cmp.Diff(want, byName(got.Groups)); d != "" || len(want) != 6 {
+		t.Errorf("groups (-JSON +DuckDB):\n%s", d)
+	}
+	want = map[string]any{}
+	for _, c := range doc.Classes {
+		want[c.Name] = map[string]any{"waiting": fmt.Sprint(c.WaitingNs)}
+	}
+	if d := cmp.Diff(want, byName(got.Classes)); d != "" {
+		t.Errorf("classes (-JSON +DuckDB):\n%s", d)
+	}
+	want = map[string]any{}
+	for id, ns := range findingCosts(t, command(t, append(args, "--format", "sum")...)) {
+		want[id] = map[string]any{"cost": fmt.Sprint(ns)}
+	}
+	if d := cmp.Diff(want, byName(got.Findings)); d != "" || len(want) == 0 {
+		t.Errorf("findings (-summaries +DuckDB):\n%s", d)
+	}
+	if n := fmt.Sprint(got.Days[0]["traces"]); n != fmt.Sprint(doc.Traces) {
+		t.Errorf("%s traces of 2026 with one P, want %d", n, doc.Traces)
+	}
+}
+
+// fleetSums are the sums of a group in the JSON about many traces.
+type fleetSums struct {
+	Traces, Waits int64
+	RunningNs     int64 `json:"running_ns"`
+	WaitingNs     int64 `json:"waiting_ns"`
+	MaxNs         int64 `json:"max_ns"`
+	Causes        []causeSum
+}
+
+func (s *fleetSums) row() map[string]any {
+	return (&causeSums{s.Waits, s.WaitingNs, s.Causes}).row()
+}
+
+// findingCosts returns what findings cost, ns, by their ID, in a file of summaries.
+func findingCosts(t *testing.T, summaries []byte) map[string]int64 {
+	t.Helper()
+	r, err := fleet.NewReader(bytes.NewReader(summaries))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int64{}
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range rec.Findings {
+			out[f.ID] += f.CostNs
+		}
+	}
+}
+
+// byName returns rows of DuckDB by the column name, without it.
+func byName(rows []map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, row := range rows {
+		name := fmt.Sprint(row["name"])
+		delete(row, "name")
+		out[name] = row
+	}
+	return out
+}
+
 // causeSums are the sums of waits in the JSON.
 type causeSums struct {
 	Count   int64
 	TotalNs int64 `json:"total_ns"`
-	Causes  []struct {
-		Cause string
-		Ns    int64
-	}
+	Causes  []causeSum
+}
+
+// causeSum is what one cause owns.
+type causeSum struct {
+	Cause string
+	Ns    int64
 }
 
 // row is what DuckDB makes of them: it writes large integers as text.
