@@ -98,6 +98,6 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
 		"breakdown": lives.Finish(end, feed.Open(), nil),
 		"stacks":    where.Finish(end, feed.Open(), handles),
-		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end, handles.Frames),
+		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end, timeline.Names{Frames: handles.Frames}),
 	}, n
 }

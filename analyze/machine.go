@@ -77,7 +77,12 @@ func (a *analysis) follow(b *block) {
 	if err := a.machine.Add(&b.Block); err != nil {
 		a.failed.fail(err)
 	}
-	b.inside.OffCPU = b.Block.OffCPU
+	b.inside.OffCPU, b.inside.CPUs = b.Block.OffCPU, b.Block.CPUs
+}
+
+// processName returns what threads of the machine are called, by the handle of their name.
+func (a *analysis) processName(name int32) string {
+	return a.Anonymize.process(a.machine.ProcessName(name))
 }
 
 // finishMachine adds to the result of a trace that ends at end what the kernel's records tell.
@@ -95,6 +100,7 @@ func (a *analysis) finishMachine(res *Result, end int64) error {
 		Breakdown: &res.Breakdown, Procs: &res.Procs, Process: a.Anonymize.process,
 	})
 	if err == nil {
+		a.timeline.Told(a.machine.CPUs())
 		res.Kernel.Cgroup = a.CgroupStat
 		res.Trace.Warnings = append(res.Trace.Warnings, doubts(res.Kernel)...)
 	}

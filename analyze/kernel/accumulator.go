@@ -70,6 +70,9 @@ type Accumulator struct {
 	inside  [2]int64 // events at which their thread was on a CPU, and not
 	lost    int64
 	missing int64 // switches without a record
+
+	told *ledger.CPUs // of the present block
+	onPs []*task      // by P: the thread that ran a goroutine there last
 }
 
 // part is what is told of running time, ns.
@@ -111,11 +114,13 @@ type task struct {
 	cpuNs      int64
 	insteadNs  int64
 
-	runs bool // a goroutine, as the trace has it
-	slot int32
-	p    int32 // where; NoP if the goroutine is not the program's
-	from int64
-	run  part
+	thread int32 // its number in the trace; 0 if not known
+	runs   bool  // a goroutine, as the trace has it
+	slot   int32
+	p      int32 // where; NoP if the goroutine is not the program's
+	onP    int32 // where, whosever the goroutine is
+	from   int64
+	run    part
 }
 
 // presence says whether a thread is on a CPU.
@@ -132,7 +137,7 @@ func NewAccumulator(r *Reader, o Options) *Accumulator {
 	if o.To <= 0 {
 		o.To = math.MaxInt64
 	}
-	return &Accumulator{opt: o, r: r, every: 1, last: math.MinInt64, known: map[int32]bool{}, tasks: map[int32]*task{}}
+	return &Accumulator{opt: o, r: r, every: 1, last: math.MinInt64, known: map[int32]bool{}, tasks: map[int32]*task{}, told: &ledger.CPUs{}}
 }
 
 // Sample takes what a thread did at a raw trace time, ns.
@@ -168,7 +173,7 @@ func (m *Accumulator) Start(start int64) error {
 	}
 	for tid := range m.known {
 		if k := m.thread(tid); k != &m.rest {
-			k.ours = true
+			k.ours, k.thread = true, tid
 		}
 	}
 	m.points, m.known = nil, nil
@@ -281,6 +286,7 @@ func (m *Accumulator) switched(r *Record, t int64) {
 		c.known, c.tid = true, r.TID
 		if !c.Seen {
 			c.Seen, c.since = true, m.first
+			m.tellOn(ledger.OnCPU{From: m.opt.From, To: m.first, CPU: r.CPU, Who: ledger.OnUnknown})
 		}
 	}
 	if c.tid != r.TID && r.TID != 0 {
@@ -289,7 +295,7 @@ func (m *Accumulator) switched(r *Record, t int64) {
 	if c.tid == r.TID {
 		m.occupied(c, t)
 	} else {
-		c.UnknownNs += m.counted(c.since, t)
+		m.untold(c, t)
 	}
 	for _, k := range c.displaced {
 		m.bookOff(k, t)
@@ -324,11 +330,18 @@ func (m *Accumulator) occupied(c *cpu, t int64) {
 	}
 	k := m.task(c.tid)
 	k.cpuNs += ns
+	m.tellOn(m.occupant(c, t))
 	if k.ours {
 		c.ProgramNs += ns
 	} else {
 		c.OthersNs += ns
 	}
+}
+
+// untold adds up to t to what the records do not tell of a CPU.
+func (m *Accumulator) untold(c *cpu, t int64) {
+	c.UnknownNs += m.counted(c.since, t)
+	m.tellOn(ledger.OnCPU{From: c.since, To: t, CPU: c.CPU, Who: ledger.OnUnknown})
 }
 
 // left is for a thread that leaves its CPU.
@@ -394,7 +407,7 @@ func (m *Accumulator) seenOn(k *task, on int32, t int64) {
 	if c.tid == 0 {
 		m.occupied(c, since)
 	} else {
-		c.UnknownNs += m.counted(c.since, t)
+		m.untold(c, t)
 	}
 	c.tid, c.since = k.tid, since
 }
@@ -408,6 +421,7 @@ func (m *Accumulator) wasOff(k *task, t int64) {
 		ns := m.counted(max(k.at, k.from), t)
 		k.run.off += ns
 		m.off.UnknownNs += ns
+		m.tellOff(k, max(k.at, k.from), t, ledger.LackUnknown)
 	}
 }
 
@@ -436,8 +450,11 @@ func (m *Accumulator) woken(r *Record, t int64) {
 // lose is for records of a CPU that are missing up to t.
 func (m *Accumulator) lose(c *cpu, t int64) {
 	m.lost++
+	if !c.Seen {
+		m.tellOn(ledger.OnCPU{From: m.opt.From, To: t, CPU: c.CPU, Who: ledger.OnUnknown})
+	}
 	if c.known {
-		c.UnknownNs += m.counted(c.since, t)
+		m.untold(c, t)
 		if k := m.tasks[c.tid]; k != nil && k.on == isOn && k.cpu == c.CPU {
 			if k.runs {
 				k.run.unknown += m.counted(max(k.at, k.from), t)
@@ -506,6 +523,7 @@ func (m *Accumulator) bookOff(k *task, t int64) {
 	}
 	ns := m.counted(from, t)
 	k.run.off += ns
+	m.tellOff(k, from, t, m.lacks(k))
 	switch {
 	case stopped(k.how):
 		m.off.StoppedNs += ns
@@ -543,6 +561,8 @@ func (m *Accumulator) Add(b *ledger.Block) error {
 	m.sums.Grow(b.Slots)
 	m.handles, m.slots = b.Classes, max(m.slots, b.Slots)
 	b.OffCPU = b.OffCPU[:0]
+	b.CPUs.Clear()
+	m.told = &b.CPUs
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		if d.Kind.Annotates() {
@@ -569,6 +589,7 @@ func (m *Accumulator) Add(b *ledger.Block) error {
 			}
 		}
 	}
+	m.tellOpen()
 	return nil
 }
 
@@ -581,7 +602,7 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
 	if k == &m.rest {
 		k = &task{cpu: NoCPU, strange: true}
 	}
-	k.ours = true
+	k.ours, k.thread = true, int32(d.M)
 	if k.runs {
 		m.over(k)
 	}
@@ -593,6 +614,7 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
 	if n.Flags.OfProgram() {
 		k.p = d.P
 	}
+	m.runsOn(k, d.P)
 	*m.runs.At(n.G) = k
 	m.displace(k)
 }

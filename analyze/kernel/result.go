@@ -160,6 +160,7 @@ type Facts struct {
 // records do not belong to the trace. The Accumulator cannot be used afterwards.
 func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	m.now = max(m.now, f.EndNs)
+	m.told = &ledger.CPUs{}
 	if err := m.advance(m.now); err != nil {
 		return nil, err
 	}
@@ -223,6 +224,10 @@ func (m *Accumulator) finishCPUs() []CPUUse {
 		c := &m.cpus[i]
 		if c.known {
 			m.occupied(c, m.until())
+			c.since = m.until()
+		}
+		if c.Seen {
+			m.tellOn(ledger.OnCPU{From: c.since, To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
 		}
 		if c.Seen {
 			out = append(out, c.CPUUse)

@@ -78,6 +78,8 @@ type Block struct {
 	// OffCPU are run intervals that end in the block and lacked a CPU for a part of their
 	// time, if that is known, in the order of their ends.
 	OffCPU []OffCPU
+	// CPUs is what the kernel's records tell of the time up to the end of the block.
+	CPUs CPUs
 
 	changes []Change
 }

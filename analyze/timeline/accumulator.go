@@ -78,6 +78,8 @@ type Accumulator struct {
 	stw, gc, gaps                          spans
 	lost                                   series // 1 in a gap of the trace
 
+	machine *machine // nil: nothing is told of the CPUs
+
 	history
 }
 
@@ -141,6 +143,7 @@ func (w *Waited) next(i int) *waits.Ended {
 // falls counts as the time before.
 func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
+	a.Told(&b.CPUs)
 	due := firstAt(marks)
 	ds, next := b.Decisions, 0 // the first that was not taken yet
 	notes, numbers := b.Notes[:len(ds)], b.Ps
@@ -521,10 +524,15 @@ func (a *Accumulator) local(l *lane, p, n int32) {
 	}
 }
 
+// Names are what handles stand for.
+type Names struct {
+	Frames  func(stack int32) []stacks.Frame // a stack, innermost frame first
+	Process func(name int32) string          // a thread of the machine, by its name; needed where the kernel's records are told
+}
+
 // Finish closes all intervals at end, ns of the last event, and returns the
-// result. frames returns the stack with a handle, innermost frame first. The Accumulator
-// cannot be used afterwards.
-func (a *Accumulator) Finish(end int64, frames func(stack int32) []stacks.Frame) Result {
+// result. The Accumulator cannot be used afterwards.
+func (a *Accumulator) Finish(end int64, names Names) Result {
 	a.now = max(a.now, min(end-a.from, maxTime))
 	end = a.now
 	a.fit()
@@ -565,7 +573,10 @@ func (a *Accumulator) Finish(end int64, frames func(stack int32) []stacks.Frame)
 		r.Lanes = append(r.Lanes, l.result(int32(p), widths, a.shift, end))
 	}
 	r.OmittedPs = max(0, int32(a.known)-maxLanes) + a.omitted
-	r.resolve(stacks.NewFrames(frames))
+	r.resolve(stacks.NewFrames(names.Frames))
+	if a.machine != nil {
+		r.CPUs = a.machine.result(end, r.Windows, names.Process)
+	}
 	r.begin(a.from)
 	return r
 }
@@ -611,6 +622,9 @@ func (r *Result) begin(from int64) {
 	}
 	for i := range r.Windows {
 		r.Windows[i].begin(from)
+		if r.CPUs != nil {
+			r.Windows[i].CPUsFromNs += from
+		}
 	}
 }
 
@@ -626,6 +640,14 @@ func (w *Window) begin(from int64) {
 	}
 	for i := range w.Arrows {
 		w.Arrows[i].At += from
+	}
+	for i := range w.OnCPU {
+		w.OnCPU[i].From += from
+		w.OnCPU[i].To += from
+	}
+	for i := range w.OffCPU {
+		w.OffCPU[i].From += from
+		w.OffCPU[i].To += from
 	}
 }
 

@@ -26,7 +26,7 @@ func run(o Options, ds []reference.Decision, end int64) Result {
 	for i := range ds {
 		a.Add(&ds[i])
 	}
-	return a.Finish(end, noStacks)
+	return a.Finish(end, noNames)
 }
 
 // byHand is a stream of two Ps over 1024 ns, four bins of 256 ns.
@@ -110,7 +110,7 @@ func TestMergeIsLossless(t *testing.T) {
 		for i := range s.Decisions {
 			a.Add(&s.Decisions[i])
 		}
-		got := a.Finish(s.End, noStacks)
+		got := a.Finish(s.End, noNames)
 		b := drive(New(Options{MaxBins: 32}))
 		b.shift = a.shift
 		for i := range s.Decisions {
@@ -119,7 +119,7 @@ func TestMergeIsLossless(t *testing.T) {
 		if a.shift == firstShift {
 			t.Fatal("nothing was merged")
 		}
-		if d := cmp.Diff(b.Finish(s.End, noStacks), got); d != "" {
+		if d := cmp.Diff(b.Finish(s.End, noNames), got); d != "" {
 			t.Errorf("-wide start +merged:\n%s", d)
 		}
 	}
@@ -166,7 +166,7 @@ func TestMarks(t *testing.T) {
 				a.Mark(from, d.Time, fmt.Sprint("wait of ", d.G))
 			}
 		}
-		got := a.Finish(s.End, noStacks)
+		got := a.Finish(s.End, noNames)
 		if len(got.Windows) > maxWindows {
 			t.Errorf("%d windows", len(got.Windows))
 		}
@@ -214,7 +214,7 @@ func TestKeep(t *testing.T) {
 		a.Keep(7, 7, "nothing")
 		from := s.End / 3
 		a.Keep(from, from+1000, "within another, perhaps")
-		got := a.Finish(s.End, noStacks)
+		got := a.Finish(s.End, noNames)
 		if n := len(got.Windows); n < 1 || !short && n < 2 || n > keptWindows+maxWindows {
 			t.Errorf("%d windows", n)
 		}
@@ -486,7 +486,7 @@ func TestOrder(t *testing.T) {
 		add(100, reference.KindPStart, 3)
 		a.Mark(5, 100, "all")
 		a.whole = 0
-		got := a.Finish(110, noStacks)
+		got := a.Finish(110, noNames)
 		if len(got.Windows) != 1 || len(got.Windows[0].Stints) < 20 {
 			t.Fatalf("%+v", got.Windows)
 		}
@@ -513,7 +513,7 @@ func TestManyPs(t *testing.T) {
 		a.Add(&reference.Decision{Time: i * 100, Kind: reference.KindPStart, P: int32(i * 7 % 2_000_000)})
 		a.Add(&reference.Decision{Time: i*100 + 50, Kind: reference.KindPStop, P: int32(i * 7 % 2_000_000)})
 	}
-	r := a.Finish(10_000_000, noStacks)
+	r := a.Finish(10_000_000, noNames)
 	if len(r.Lanes) != maxLanes || r.OmittedPs != 1_000_000-maxLanes || len(r.Lanes)*r.Bins > DefaultMaxCells {
 		t.Errorf("%d lanes of %d bins, %d Ps omitted", len(r.Lanes), r.Bins, r.OmittedPs)
 	}
@@ -537,7 +537,7 @@ func TestHostile(t *testing.T) {
 			a.Mark(anyInt(), anyInt(), "x")
 		}
 	}
-	res := a.Finish(math.MaxInt64, noStacks)
+	res := a.Finish(math.MaxInt64, noNames)
 	if res.Bins > DefaultMaxBins || len(res.STW) > maxSpans || len(res.Windows) > maxWindows {
 		t.Errorf("%d bins, %d spans, %d windows", res.Bins, len(res.STW), len(res.Windows))
 	}
@@ -580,7 +580,7 @@ func TestThinning(t *testing.T) {
 		}
 		a.Add(&reference.Decision{Time: i, Kind: reference.KindReady, G: i, P: 0, Local: n})
 	}
-	w := a.Finish(50_000, noStacks).Windows[0]
+	w := a.Finish(50_000, noNames).Windows[0]
 	peak := int32(0)
 	for i, d := range w.Depths {
 		peak = max(peak, d.Len)
@@ -604,7 +604,7 @@ func TestDepthsRunOut(t *testing.T) {
 		a.Add(&reference.Decision{Time: i + 1, Kind: reference.KindReady, G: i, P: 0, Local: int32(i + 1)})
 	}
 	a.Mark(1, n, "all")
-	r := a.Finish(n, noStacks)
+	r := a.Finish(n, noNames)
 	if len(r.Windows) != 1 {
 		t.Fatalf("%d windows", len(r.Windows))
 	}

@@ -19,4 +19,4 @@ func drive(a *Accumulator) driven {
 func (x driven) Add(d *reference.Decision) { x.feed.Add(d) }
 
 // noStacks is of a trace without stacks.
-func noStacks(int32) []stacks.Frame { return nil }
+var noNames = Names{Frames: func(int32) []stacks.Frame { return nil }}

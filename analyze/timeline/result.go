@@ -49,6 +49,8 @@ type Result struct {
 	// OmittedPs is how many Ps have no lane because there are more than 1,024; IdleP
 	// and the counts include them. Absent but in very large or made-up traces.
 	OmittedPs int32 `json:"omitted_ps,omitempty"`
+	// CPUs is who had the CPUs, by the kernel's records; absent without them.
+	CPUs *CPUs `json:"cpus,omitempty"`
 }
 
 // RecordedNs is how many ns of [from, to) are recorded.
@@ -103,6 +105,12 @@ type Window struct {
 	Stints []Stint `json:"stints"`  // what the Ps did
 	Depths []Depth `json:"depths"`  // lengths of queues
 	Arrows []Arrow `json:"arrows"`  // movements between Ps
+	// OnCPU is who was on the CPUs from CPUsFromNs on: at most 16,384 stretches for a whole
+	// trace, and 4,096 for each 2,500 stints elsewhere; absent without the kernel's records.
+	OnCPU []OnCPU `json:"on_cpu,omitempty"`
+	// OffCPU is which run intervals lacked a CPU, likewise; absent if none is known to have.
+	OffCPU     []OffCPU `json:"off_cpu,omitempty"`
+	CPUsFromNs int64    `json:"cpus_from_ns,omitempty"` // from when on OnCPU and OffCPU are complete; absent if that is 0
 }
 
 // State is what a P did during a stint.

@@ -54,7 +54,7 @@ func TestStintsTellWhy(t *testing.T) {
 				}
 				a.Add(b, Waited{Ended: es, Shift: shift})
 			}).AddAll(ds)
-			r := a.Finish(80, frames)
+			r := a.Finish(80, Names{Frames: frames})
 			var got []Stint
 			for _, s := range r.Windows[0].Stints {
 				if s.G >= 0 {

@@ -162,6 +162,7 @@ type mark struct {
 	title     string
 	dueStints int64
 	cut       bool
+	calls     int64 // of Told before it was cut out
 	window    Window
 }
 
@@ -373,6 +374,9 @@ func (a *Accumulator) captureDue() {
 
 func (a *Accumulator) capture(m *mark) {
 	m.cut = true
+	if a.machine != nil {
+		m.calls = a.machine.calls
+	}
 	m.window = a.window(m.title, m.lo(), min(m.hi(), a.now), windowStints, windowDepths, windowArrows)
 }
 
@@ -395,6 +399,9 @@ func (a *Accumulator) windows(end int64) []Window {
 	for _, m := range a.marks {
 		if !m.cut {
 			a.capture(m)
+		}
+		if a.machine != nil {
+			a.machine.unseen(&m.window, m.calls)
 		}
 		out = append(out, m.window)
 	}
@@ -456,6 +463,9 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 		}
 	}
 	slices.Reverse(w.Arrows)
+	if a.machine != nil {
+		a.machine.cut(&w, maxDepths/2)
+	}
 	return w
 }
 

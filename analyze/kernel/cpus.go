@@ -1,0 +1,108 @@
+package kernel
+
+import "github.com/gmpscope/gmpscope/analyze/ledger"
+
+// tellOn tells who had a CPU, as far as that is in the window.
+func (m *Accumulator) tellOn(x ledger.OnCPU) {
+	x.From, x.To = max(x.From, m.opt.From), min(x.To, m.opt.To)
+	if x.To > x.From {
+		m.told.On = append(m.told.On, x)
+	}
+}
+
+// occupant says who has a CPU that is not idle, from its last change to t.
+func (m *Accumulator) occupant(c *cpu, t int64) ledger.OnCPU {
+	x := ledger.OnCPU{From: c.since, To: t, CPU: c.CPU, Who: ledger.OnOther}
+	if k := m.task(c.tid); k.ours {
+		x.Who, x.Thread = ledger.OnProgram, k.thread
+	} else {
+		x.Name = int32(k.comm)
+	}
+	return x
+}
+
+// tellOff tells that a thread with a goroutine was off the CPUs, as far as that is in the
+// window.
+func (m *Accumulator) tellOff(k *task, from, to int64, why ledger.Lack) {
+	from, to = max(from, m.opt.From), min(to, m.opt.To)
+	if to <= from || k.onP < 0 {
+		return
+	}
+	if n := len(m.told.Off); n > 0 {
+		last := &m.told.Off[n-1]
+		if last.P == k.onP && last.To == from && last.Why == why && last.CPU == k.cpu {
+			last.To = to
+			return
+		}
+	}
+	m.told.Off = append(m.told.Off, ledger.NoCPU{From: from, To: to, P: k.onP, CPU: k.cpu, Why: why})
+}
+
+// lacks says why a thread that is off the CPUs is.
+func (m *Accumulator) lacks(k *task) ledger.Lack {
+	switch {
+	case stopped(k.how):
+		return ledger.LackStopped
+	case k.how != 'R':
+		return ledger.LackBlocked
+	case k.cpu < 0 || !m.cpus[k.cpu].known:
+		return ledger.LackUnknown
+	case m.cpus[k.cpu].tid == 0:
+		return ledger.LackIdle
+	}
+	return ledger.LackTurn
+}
+
+// runsOn notes that a thread runs a goroutine on P p.
+func (m *Accumulator) runsOn(k *task, p int32) {
+	k.onP = p
+	if p < 0 || p >= ledger.MaxPs {
+		return
+	}
+	for int(p) >= len(m.onPs) {
+		m.onPs = append(m.onPs, nil)
+	}
+	m.onPs[p] = k
+}
+
+// tellOpen tells what is not over at the end of a block.
+func (m *Accumulator) tellOpen() {
+	until := m.until()
+	for i := range m.cpus {
+		c := &m.cpus[i]
+		if !c.Seen {
+			continue
+		}
+		if !c.known {
+			m.openOn(ledger.OnCPU{From: c.since, To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
+			continue
+		}
+		if c.tid != 0 {
+			m.openOn(m.occupant(c, until))
+		}
+		m.openOn(ledger.OnCPU{From: max(c.since, until), To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
+	}
+	for p, k := range m.onPs {
+		if k == nil || !k.runs || k.onP != int32(p) || k.on != isOff {
+			continue
+		}
+		if from := max(k.booked, k.from, m.opt.From); from < min(m.now, m.opt.To) {
+			m.told.OpenOff = append(m.told.OpenOff, ledger.NoCPU{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lacks(k)})
+		}
+	}
+}
+
+func (m *Accumulator) openOn(x ledger.OnCPU) {
+	x.From, x.To = max(x.From, m.opt.From), min(x.To, m.opt.To)
+	if x.To > x.From {
+		m.told.OpenOn = append(m.told.OpenOn, x)
+	}
+}
+
+// CPUs returns what has not been told in a block, once Finish has returned.
+func (m *Accumulator) CPUs() *ledger.CPUs { return m.told }
+
+// ProcessName returns what the threads with a name are called, by its handle.
+func (m *Accumulator) ProcessName(name int32) string {
+	return processName(m.r.Name(Comm(name)))
+}

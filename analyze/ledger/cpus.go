@@ -1,0 +1,55 @@
+package ledger
+
+// CPUs says who had the CPUs, and which run intervals lacked one, as far as the kernel's
+// records tell. A stretch is told once, in the block in which it ends; what is not over at
+// the end of a block is told in each, as Open.
+type CPUs struct {
+	On, OpenOn   []OnCPU // those of each CPU in the order of time
+	Off, OpenOff []NoCPU // those of each P in the order of time
+}
+
+// Clear forgets all.
+func (c *CPUs) Clear() {
+	c.On, c.OpenOn, c.Off, c.OpenOff = c.On[:0], c.OpenOn[:0], c.Off[:0], c.OpenOff[:0]
+}
+
+// Occupant says whose thread was on a CPU.
+type Occupant uint8
+
+// The occupants of CPUs.
+const (
+	OnProgram Occupant = iota // one that runs goroutines
+	OnOther                   // any other
+	OnUnknown                 // there are no records
+)
+
+// OnCPU is a stretch [From, To), ns, in which a CPU had an occupant. A CPU is idle between
+// such stretches.
+type OnCPU struct {
+	From, To int64
+	CPU      int32
+	Thread   int32 // OnProgram: its number in the trace; 0 if not known
+	Name     int32 // OnOther: handle of the thread's name
+	Who      Occupant
+}
+
+// NoCPU is a stretch [From, To), ns, in which the thread of a goroutine that ran on P was on
+// no CPU.
+type NoCPU struct {
+	From, To int64
+	P        int32
+	CPU      int32 // it was on last, or is to run on; less than 0 if not known
+	Why      Lack
+}
+
+// Lack says why a thread was on no CPU.
+type Lack uint8
+
+// The reasons for which a thread is on no CPU.
+const (
+	LackUnknown Lack = iota // who had its CPU is not known
+	LackTurn                // it was ready to run, and its CPU ran another thread
+	LackIdle                // it was ready to run, and its CPU was idle
+	LackStopped             // it was stopped by a signal or a debugger
+	LackBlocked             // it slept in the kernel
+)

@@ -1,0 +1,360 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+)
+
+// The limits of what is kept of the kernel's records.
+const (
+	ringCPUs     = 64 * 1024 // stretches on and off the CPUs each, from which windows are cut
+	maxCPULanes  = 256
+	maxProcesses = 256 // names that are told apart
+)
+
+// The names in CPUs.Processes that stand for no process of a name.
+const (
+	processProgram = iota
+	processUnknown
+	processOthers
+)
+
+// CPUs is who had the CPUs over time, by the kernel's records, in Bins bins from the
+// beginning of the picture on, BinNs ns wide.
+type CPUs struct {
+	BinNs int64     `json:"bin_ns"` // width of a bin
+	Bins  int       `json:"bins"`   // number of bins
+	Lanes []CPULane `json:"lanes"`  // the CPUs, by number
+	Off   []POff    `json:"off"`    // the Ps whose goroutines lacked a CPU, by number
+	// Processes are the names of threads to which windows refer, at most 256. The first
+	// three stand for the program, for what is not known, and for those that have no place
+	// in the list.
+	Processes   []string `json:"processes"`
+	OmittedCPUs int32    `json:"omitted_cpus,omitempty"` // CPUs without a lane, because there are more than 256; absent if none
+}
+
+// CPULane is one CPU. Each share is the part of the bin in 1/255; what is left to 255 is the
+// idle share.
+type CPULane struct {
+	CPU     int32   `json:"cpu"`     // its number
+	Program []uint8 `json:"program"` // threads of the program that run goroutines
+	Others  []uint8 `json:"others"`  // all others
+	Unknown []uint8 `json:"unknown"` // there are no records
+}
+
+// POff is how much of its time a P ran a goroutine whose thread had no CPU.
+type POff struct {
+	P   int32   `json:"p"`   // the P
+	Off []uint8 `json:"off"` // the part of the bin in 1/255
+}
+
+// OnCPU is a stretch in which a CPU was not idle.
+type OnCPU struct {
+	CPU     int32 `json:"cpu"`         // its number
+	From    int64 `json:"from"`        // ns
+	To      int64 `json:"to"`          // ns
+	M       int64 `json:"m,omitempty"` // the thread, if it is one of the program; absent if it is not, or not known
+	Process int32 `json:"process"`     // who: the position, from 0, in the list of processes
+}
+
+// OffCPU is a stretch in which the thread of the goroutine that ran on a P was on no CPU.
+type OffCPU struct {
+	P    int32  `json:"p"`             // the P
+	From int64  `json:"from"`          // ns
+	To   int64  `json:"to"`            // ns
+	CPU  int32  `json:"cpu"`           // that it was on last, or was to run on; -1 if not known
+	Why  string `json:"why,omitempty"` // "turn" (another thread had the CPU), "idle" (the CPU was idle), "stopped" (by a signal), "blocked" (in the kernel); absent if not known
+}
+
+var lacks = [...]string{
+	ledger.LackUnknown: "", ledger.LackTurn: "turn", ledger.LackIdle: "idle", ledger.LackStopped: "stopped", ledger.LackBlocked: "blocked",
+}
+
+// machine follows who had the CPUs. Its memory depends on the number of CPUs and Ps only.
+type machine struct {
+	on     ring[ledger.OnCPU] // in the order of their ends, nearly
+	off    ring[ledger.NoCPU]
+	nowOn  []ledger.OnCPU // not over at the end of the last block
+	nowOff []ledger.NoCPU
+
+	calls   int64 // of Told
+	from    int64 // where bins begin, ns of the trace
+	shift   uint  // bins are 2^shift ns wide
+	maxBins int   // as of now: falls as lanes are added
+	lanes   []cpuLane
+	byCPU   map[int32]int
+	lacking []sums // by P
+	omitted map[int32]bool
+}
+
+// cpuLane is one CPU.
+type cpuLane struct {
+	cpu  int32
+	at   int64   // by which call of Told it was told first
+	sums [3]sums // by occupant
+}
+
+// sums are ns by bin.
+type sums []uint64
+
+// Told takes what the kernel's records tell. Add does so with that of each block: call it
+// with what the blocks did not hold, before Finish.
+func (a *Accumulator) Told(c *ledger.CPUs) {
+	if len(c.On)+len(c.OpenOn)+len(c.Off)+len(c.OpenOff) == 0 {
+		return
+	}
+	if a.machine == nil {
+		a.machine = newMachine(a.from)
+	}
+	m := a.machine
+	m.calls++
+	for i := range c.OpenOn {
+		m.lane(c.OpenOn[i].CPU)
+	}
+	for i := range c.On {
+		x := &c.On[i]
+		*m.on.next() = *x
+		if l := m.lane(x.CPU); l != nil {
+			m.add(&l.sums[x.Who], x.From, x.To)
+		}
+	}
+	for i := range c.Off {
+		x := &c.Off[i]
+		*m.off.next() = *x
+		if s := m.lacked(x.P); s != nil {
+			m.add(s, x.From, x.To)
+		}
+	}
+	m.nowOn, m.nowOff = append(m.nowOn[:0], c.OpenOn...), append(m.nowOff[:0], c.OpenOff...)
+}
+
+func newMachine(from int64) *machine {
+	return &machine{
+		on: newRing[ledger.OnCPU](ringCPUs), off: newRing[ledger.NoCPU](ringCPUs),
+		from: from, shift: firstShift, maxBins: DefaultMaxBins, byCPU: map[int32]int{}, omitted: map[int32]bool{},
+	}
+}
+
+// lane returns that of a CPU, and nil if it gets none.
+func (m *machine) lane(cpu int32) *cpuLane {
+	i, ok := m.byCPU[cpu]
+	if ok {
+		return &m.lanes[i]
+	}
+	if len(m.lanes) == maxCPULanes {
+		if len(m.omitted) < maxLanes {
+			m.omitted[cpu] = true
+		}
+		return nil
+	}
+	m.byCPU[cpu] = len(m.lanes)
+	m.lanes = append(m.lanes, cpuLane{cpu: cpu, at: m.calls})
+	m.bound()
+	return &m.lanes[len(m.lanes)-1]
+}
+
+// lacked returns how long P p ran goroutines without a CPU; nil if it has no lane.
+func (m *machine) lacked(p int32) *sums {
+	if p < 0 || p >= maxLanes {
+		return nil
+	}
+	for int(p) >= len(m.lacking) {
+		m.lacking = append(m.lacking, nil)
+	}
+	m.bound()
+	return &m.lacking[p]
+}
+
+// bound keeps lanes x bins small.
+func (m *machine) bound() {
+	for m.maxBins > minBins && (3*len(m.lanes)+len(m.lacking))*m.maxBins > DefaultMaxCells {
+		m.maxBins = max(minBins, m.maxBins/2)
+	}
+}
+
+// add adds [from, to), ns of the trace, to s, which is one of those of m.
+func (m *machine) add(s *sums, from, to int64) {
+	from, to = max(0, from-m.from), min(to-m.from, maxTime)
+	if to <= from {
+		return
+	}
+	for (to-1)>>m.shift >= int64(m.maxBins) {
+		m.merge()
+	}
+	for from < to {
+		bin := int(from >> m.shift)
+		end := min(to, int64(bin+1)<<m.shift)
+		for bin >= len(*s) {
+			*s = append(*s, 0)
+		}
+		(*s)[bin] += uint64(end - from)
+		from = end
+	}
+}
+
+// merge makes one bin of each two.
+func (m *machine) merge() {
+	for i := range m.lanes {
+		for j := range m.lanes[i].sums {
+			m.lanes[i].sums[j].merge()
+		}
+	}
+	for i := range m.lacking {
+		m.lacking[i].merge()
+	}
+	m.shift++
+}
+
+func (s *sums) merge() {
+	n := len(*s)
+	for i := 0; i < n; i += 2 {
+		ns := (*s)[i]
+		if i+1 < n {
+			ns += (*s)[i+1]
+		}
+		(*s)[i/2] = ns
+	}
+	*s = (*s)[:(n+1)/2]
+}
+
+// cut adds to w what is known of the CPUs in it, of at most most stretches each on and off
+// them the last ones.
+func (m *machine) cut(w *Window, most int) {
+	lo, hi := w.FromNs+m.from, w.ToNs+m.from
+	on, from := lastOf(&m.on, m.nowOn, lo, hi, most, func(x *ledger.OnCPU) (int64, int64) { return x.From, x.To })
+	off, since := lastOf(&m.off, m.nowOff, lo, hi, most, func(x *ledger.NoCPU) (int64, int64) { return x.From, x.To })
+	lo = max(from, since)
+	w.CPUsFromNs = lo - m.from
+	for i := range on {
+		if _, ok := m.byCPU[on[i].CPU]; ok && on[i].To > lo {
+			w.OnCPU = append(w.OnCPU, m.told(&on[i], lo, hi))
+		}
+	}
+	slices.SortFunc(w.OnCPU, func(x, y OnCPU) int { return cmp.Or(cmp.Compare(x.CPU, y.CPU), cmp.Compare(x.From, y.From)) })
+	for _, x := range off {
+		if x.To > lo {
+			w.OffCPU = append(w.OffCPU, OffCPU{P: x.P, From: max(x.From, lo) - m.from, To: min(x.To, hi) - m.from, CPU: max(-1, x.CPU), Why: lacks[x.Why]})
+		}
+	}
+	slices.SortFunc(w.OffCPU, func(x, y OffCPU) int { return cmp.Or(cmp.Compare(x.P, y.P), cmp.Compare(x.From, y.From)) })
+}
+
+// lastOf returns what of r and now lies in [lo, hi], at most most, and from when on that is
+// complete.
+func lastOf[T any](r *ring[T], now []T, lo, hi int64, most int, span func(*T) (from, to int64)) (out []T, since int64) {
+	since = lo
+	for i := range now {
+		if from, to := span(&now[i]); from < hi && to > lo {
+			out = append(out, now[i])
+		}
+	}
+	first := r.first()
+	for i := r.n - 1; i >= first; i-- {
+		x := r.at(i)
+		from, to := span(x)
+		if from >= hi || to <= lo {
+			continue
+		}
+		if len(out) >= most {
+			return out, max(since, min(to, hi))
+		}
+		out = append(out, *x)
+	}
+	if first > 0 {
+		_, to := span(r.at(first))
+		since = max(since, min(to, hi))
+	}
+	return out, since
+}
+
+// unseen adds to a window that was cut out after so many calls of Told that nothing was known
+// then of CPUs that were told later.
+func (m *machine) unseen(w *Window, calls int64) {
+	for i := range m.lanes {
+		if l := &m.lanes[i]; l.at > calls {
+			w.OnCPU = append(w.OnCPU, OnCPU{CPU: l.cpu, From: w.CPUsFromNs, To: w.ToNs, Process: processUnknown})
+		}
+	}
+}
+
+// result is what is told of a picture that ends at end, ns from its beginning. It gives
+// windows the numbers of processes for handles, which name says the names of.
+func (m *machine) result(end int64, windows []Window, name func(int32) string) *CPUs {
+	r := &CPUs{
+		BinNs: 1 << m.shift, Bins: max(1, int((end+(1<<m.shift-1))>>m.shift)),
+		Off: []POff{}, Processes: []string{"this program", "not known", "(others)"}, OmittedCPUs: int32(len(m.omitted)),
+	}
+	for i := range m.lanes {
+		l := &m.lanes[i]
+		parts := m.shares(r.Bins, end, l.sums[:]...)
+		r.Lanes = append(r.Lanes, CPULane{CPU: l.cpu, Program: parts[ledger.OnProgram], Others: parts[ledger.OnOther], Unknown: parts[ledger.OnUnknown]})
+	}
+	slices.SortFunc(r.Lanes, func(x, y CPULane) int { return cmp.Compare(x.CPU, y.CPU) })
+	for p, s := range m.lacking {
+		if len(s) > 0 {
+			r.Off = append(r.Off, POff{P: int32(p), Off: m.shares(r.Bins, end, s)[0]})
+		}
+	}
+	r.resolve(windows, name)
+	return r
+}
+
+// resolve gives windows the numbers of processes for handles.
+func (r *CPUs) resolve(windows []Window, name func(int32) string) {
+	numbers := map[string]int32{}
+	for i := range windows {
+		on := windows[i].OnCPU
+		for j := range on {
+			x := &on[j]
+			if x.Process <= processOthers { // handle 0 stands for names that are not told apart
+				continue
+			}
+			s := name(x.Process - processOthers)
+			n, ok := numbers[s]
+			if !ok {
+				n = processOthers
+				if len(r.Processes) < maxProcesses {
+					n, r.Processes = int32(len(r.Processes)), append(r.Processes, s)
+				}
+				numbers[s] = n
+			}
+			x.Process = n
+		}
+	}
+}
+
+// shares scales ns by bin to 255, as [lane.result] does.
+func (m *machine) shares(bins int, end int64, of ...sums) [][]uint8 {
+	out := make([][]uint8, len(of))
+	for i := range out {
+		out[i] = make([]uint8, bins)
+	}
+	for bin := range bins {
+		width, sum, before := covered(bin, m.shift, end), uint64(0), 0
+		for i, s := range of {
+			if bin < len(s) && width > 0 {
+				sum += s[bin]
+			}
+			upTo := min(255, int(float64(sum)/float64(max(1, width))*255+0.5))
+			out[i][bin], before = uint8(upTo-before), upTo
+		}
+	}
+	return out
+}
+
+// told is x as an [OnCPU] in [lo, hi], with a handle after processOthers for the number of a
+// process.
+func (m *machine) told(x *ledger.OnCPU, lo, hi int64) OnCPU {
+	o := OnCPU{CPU: x.CPU, From: max(x.From, lo) - m.from, To: min(x.To, hi) - m.from}
+	switch x.Who {
+	case ledger.OnProgram:
+		o.M, o.Process = int64(x.Thread), processProgram
+	case ledger.OnUnknown:
+		o.Process = processUnknown
+	default:
+		o.Process = processOthers + x.Name
+	}
+	return o
+}
