@@ -135,7 +135,7 @@ func TestBrowser(t *testing.T) {
 // are shown as they are.
 func TestBrowserHostileNames(t *testing.T) {
 	b := browsertest.Start(t)
-	doc := fakeDoc(4, 300)
+	doc := withCPUs(fakeDoc(4, 300), 3)
 	doc.Verdict.Headline = hostileNames[0] + hostileNames[4]
 	doc.Verdict.Lines = hostileNames
 	doc.Tool = hostileNames[0]
@@ -171,7 +171,21 @@ func TestBrowserHostileNames(t *testing.T) {
 		for range 3 {
 			p.Type("n")
 		}
-		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 90, 140]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 90, 140, gms.timeline.under + 20, gms.timeline.under + 40]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		// The lanes of the CPUs: their names are in tooltips, and drawn.
+		cpus := browsertest.Eval[string](p, `(() => {
+			const tl = gms.timeline;
+			let all = "";
+			for (const w of tl.D.windows) {
+				gms.view.set(w.f, w.t);
+				tl.draw();
+				for (let cpu = 0; cpu < 3; cpu++) for (let t = w.f; t < w.t; t += (w.t - w.f) / 500) { const x = tl.cpus.lines(cpu, t); all += x.title + x.rows; }
+			}
+			return all;
+		})()`)
+		if !strings.Contains(cpus, hostileNames[0]) || !strings.Contains(cpus, hostileNames[4]) {
+			t.Error("the lanes of the CPUs do not show the names")
+		}
 		// The inspector, the caption and the search show names of all kinds.
 		beside := browsertest.Eval[string](p, `(() => {
 			const tl = gms.timeline, A = tl.arrays(), find = document.getElementById("tl-find");
@@ -390,7 +404,7 @@ func TestBrowserLoad(t *testing.T) {
 func TestBrowserAccessible(t *testing.T) {
 	axe := browsertest.Axe(t)
 	b := browsertest.Start(t)
-	report := writePage(t, fakeDoc(4, 200), Options{ECharts: browserScript(t)})
+	report := writePage(t, withCPUs(fakeDoc(4, 200), 2), Options{ECharts: browserScript(t)})
 	for name, file := range map[string]string{"report": report, "diff": diffFile(t), "fleet": fleetFile(t, 12)} {
 		for _, v := range []browsertest.View{
 			{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true},

@@ -52,7 +52,7 @@ func TestBrowserFrames(t *testing.T) {
 	files := filepath.SplitList(os.Getenv("REPORTS"))
 	ms := 3000
 	if len(files) == 0 {
-		files, ms = []string{writePage(t, fakeDoc(64, 2000), Options{ECharts: browserScript(t)})}, 300
+		files, ms = []string{writePage(t, withCPUs(fakeDoc(64, 2000), 16), Options{ECharts: browserScript(t)})}, 300
 	}
 	b := browsertest.Start(t)
 	for _, file := range files {

@@ -49,6 +49,10 @@ func packWindow(b *block, i int, w timeline.Window, begin int64, said *wordList)
 	pre := fmt.Sprintf("w%d.", i)
 	packStints(b, pre, w, said)
 	packDepths(b, pre, w)
+	packOccupants(b, pre, w)
+	if len(w.OnCPU) > 0 {
+		o.CPUs = w.CPUsFromNs - begin
+	}
 	for j, a := range w.Arrows {
 		if j == 20_000 {
 			break

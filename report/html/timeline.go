@@ -35,6 +35,9 @@ func newTime(r *analyze.Result) *timeView {
 
 	v.Command = words.Command(r, "report")
 	v.SVG = lanesSVG(t)
+	if c := t.CPUs; c != nil {
+		v.CPUs, v.MoreCPUs = len(c.Lanes), int(c.OmittedCPUs)
+	}
 	for i, k := range stateKeys {
 		if k != "unused" && (k != "gap" || notRecorded(r)) { // what is unused is not drawn
 			v.States = append(v.States, legendItem{k, procStates[i].Title})
@@ -72,6 +75,7 @@ type packed struct {
 	States   []legendItem     `json:"states"` // by number of the state: colour and word
 	Waits    []packedWait     `json:"waits"`  // that are told, longest first
 	Named    []packedSpan     `json:"named"`  // further stretches to which the page links
+	CPUs     *packedCPUs      `json:"cpus,omitempty"`
 	Arrays   []packedArray    `json:"arrays"`
 	Data     string           `json:"data"` // gzip, base64
 }
@@ -105,6 +109,7 @@ type packedWindow struct {
 	From   int64         `json:"f"`
 	To     int64         `json:"t"`
 	N      int           `json:"n"` // stints
+	CPUs   int64         `json:"cf,omitempty"` // from when on the CPUs are kept exactly
 	Arrows []packedArrow `json:"arrows"`
 }
 
@@ -236,6 +241,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, ns, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
 	}
+	p.CPUs = packCPUs(b, t.CPUs, d.cells)
 	byClass := map[int32]string{}
 	for _, c := range r.Waits.Classes {
 		byClass[c.ID] = c.Name

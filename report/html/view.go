@@ -134,6 +134,8 @@ type timeView struct {
 	Legend     []legendItem
 	States     []legendItem
 	N          int
+	CPUs       int // that have a lane
+	MoreCPUs   int // that have none
 }
 
 // newView turns doc into words and drawings.

@@ -117,6 +117,8 @@ gms.inspector = (() => {
     if (s.g > 0) rows.push(["Goroutine", `G${s.g}, ${s.cls || "start function not in the trace"}`]);
     rows.push(["P, state", `P${s.p}, ${tl.WORDS[s.state]}`], ["From", clock(s.from, 1)], ["For", dur(s.len)]);
     if (s.m > 0) rows.push(["Thread", `M${s.m}`]);
+    const off = tl.cpus && tl.cpus.lacked(s);
+    if (off) rows.push(["Off the CPUs", off]);
     if (s.g > 0) {
       const previous = tl.sameG(hit, -1), next = tl.sameG(hit, 1), waker = wakerRun(s);
       rows.push(...before(s), ...(s.state === SYSCALL ? [] : after(s)));

@@ -18,7 +18,8 @@
   let mode = "p";     // what has a lane: P, goroutine (g) or thread (m)
   let ids = D.ps;     // of the lanes
   let left = 0;       // goroutines or threads without a lane
-  let N, laneH, depthH, gap, LANE, height, lane;
+  let N, laneH, depthH, gap, LANE, under, height, lane; // under: where the lanes end
+  let cpus = null;    // the lanes of the CPUs, with records of the kernel's
   function layout() {
     N = ids.length;
     lane = new Map(ids.map((id, i) => [id, i]));
@@ -26,10 +27,12 @@
     depthH = mode !== "p" ? 0 : N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
     gap = N <= 32 ? 4 : N <= 128 ? 2 : 1;
     LANE = laneH + depthH + gap;
-    height = TOP + Math.max(N, 2) * LANE + 6 + (mode !== "p" ? 18 : 0);
+    under = TOP + Math.max(N, 2) * LANE + 6;
+    height = under + (mode !== "p" ? 18 : cpus ? cpus.height : 0);
   }
-  layout();
   const laneRows = gms.lanes(D, () => A);
+  if (D.cpus) cpus = gms.cpus(D, { gutter: GUTTER, ctx: canvas.getContext("2d"), rows: laneRows, WORDS, ranges, first, rgba, clip, plotW: () => plotW(), t2x: t => t2x(t), x2t: x => x2t(x), stint: hit => stint(hit), inkOn });
+  layout();
   view.end = Math.max(D.end, 1); view.from = 0; view.to = view.end;
 
   let A = null;      // arrays by name
@@ -56,6 +59,7 @@
       w.lanes = ranges(A[`w${k}.p`]);
       w.depths = ranges(A[`w${k}.dp`]);
     });
+    if (cpus) cpus.start(A);
   }
   /** Where each P's rows are in a column sorted by P. */
   function ranges(ps) {
@@ -196,9 +200,11 @@
     ctx.fillStyle = colour("panel");
     ctx.fillRect(0, 0, canvas.width, canvas.height);
     if (mode === "p") drawLanes(cols);
+    if (mode === "p" && cpus) cpus.drawLanes(under, cols, dpr);
     ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
     ctx.font = "11px system-ui, sans-serif";
     ctx.textBaseline = "middle";
+    if (mode === "p" && cpus) cpus.drawNames(under, W - RIGHT);
     drawGlobal(cols);
     if (mode !== "p") drawRows();
     drawBands();
@@ -241,6 +247,7 @@
         const h = q[c] <= 0 ? 0 : Math.max(1, Math.min(dh, Math.round(Math.sqrt(q[c] / depthMost) * dh)));
         for (let k = 0; k < h; k++) px[(lh + k) * cols + c] = line; // hangs from the lane
       }
+      if (cpus) cpus.hatch(px, cols, lh, ids[i], dpr, panel);
       ctx.putImageData(img, x0, Math.round((TOP + i * LANE) * dpr));
     }
   }
@@ -287,14 +294,23 @@
     const p = A[`w${w.k}.p`][i], g = A[`w${w.k}.g`][i], cls = xb - xa > 110 ? D.classes[A[`w${w.k}.class`][i]] || "" : "";
     ctx.save();
     ctx.beginPath(); ctx.rect(xa + 2, y, xb - xa - 4, laneH); ctx.clip();
-    ctx.fillStyle = style;
     ctx.textAlign = "left";
-    ctx.fillText((mode === "g" ? "P" + p : "G" + g) + (cls ? "  " + cls : ""), xa + 5, y + laneH / 2);
+    const text = (mode === "g" ? "P" + p : "G" + g) + (cls ? "  " + cls : "");
+    if (cpus && mode === "p") { // readable where it is hatched
+      ctx.fillStyle = colour(STATES[A[`w${w.k}.state`][i]]);
+      ctx.fillRect(xa + 3, y + laneH / 2 - 7, ctx.measureText(text).width + 4, 14);
+    }
+    ctx.fillStyle = style;
+    ctx.fillText(text, xa + 5, y + laneH / 2);
     ctx.restore();
   }
   /** Black or white for each state, whichever is read better on its colour. */
   function labels() {
-    return STATES.map(s => { const [r, g, b] = colour(s).match(/[\d.]+/g).map(Number); return r * 0.299 + g * 0.587 + b * 0.114 > 125 ? "#14161a" : "#fff"; });
+    return STATES.map(inkOn);
+  }
+  function inkOn(name) {
+    const [r, g, b] = colour(name).match(/[\d.]+/g).map(Number);
+    return r * 0.299 + g * 0.587 + b * 0.114 > 125 ? "#14161a" : "#fff";
   }
   /** Gives lanes to others: Ps, or the goroutines or threads that ran longest in what is shown. */
   function setMode(m) {
@@ -546,6 +562,7 @@
 
   /* What is under a point. */
   function laneAt(y) { const i = Math.floor((y - TOP) / LANE); return i >= 0 && i < N ? i : -1; }
+  function cpuAt(y) { return mode === "p" && cpus ? cpus.laneAt(y, under) : -1; }
   function stintAt(i, t) { return mode === "p" ? stintOf(D.ps[i], t) : laneRows.at(mode, ids[i], t); }
   /** What P p did at t, or null. */
   function stintOf(p, t) {
@@ -573,7 +590,8 @@
       const w = D.waits[k];
       return { title: `G${w.g} ${w.name}`, rows: [["Waited", dur(w.t - w.f)], ["From", clock(w.f, 1e4)]] };
     }
-    const b = Math.min(Math.floor(t / D.bin), D.bins - 1), i = laneAt(y);
+    const b = Math.min(Math.floor(t / D.bin), D.bins - 1), i = laneAt(y), cpu = cpuAt(y);
+    if (cpu >= 0) return cpus.lines(cpu, t);
     if (i < 0) {
       out.push(["Runnable", sig(A["runnable.mean"][b]) + " (up to " + (A["runnable.max"][b] ?? 0) + ")"], ["Global queue", sig(A["global.mean"][b]) + " (up to " + (A["global.max"][b] ?? 0) + ")"], ["Idle Ps", sig(A["idle.mean"][b])]);
       for (const n of ["steals", "retakes", "handoffs", "preemptions"]) if (A[n][b]) out.push([n[0].toUpperCase() + n.slice(1), String(A[n][b])]);
@@ -586,6 +604,8 @@
       out.unshift(["P" + s.p, WORDS[s.state] + " for " + dur(s.len)]);
       if (s.wait >= 0) out.push(["Waited before", dur(s.wait)]);
       if (s.g > 0 && s.src) out.push(["Taken from", s.src]);
+      const off = cpus && cpus.lacked(s);
+      if (off) out.push(["Off the CPUs", off]);
       return { title, rows: out, hit };
     }
     if (mode !== "p") return { title: mode.toUpperCase() + ids[i], rows: [["Here", D.windows.some(w => t >= w.f && t < w.t) ? "does not run" : "not kept run by run"]] };
@@ -852,6 +872,7 @@
       const x = e.clientX - r.left, y = e.clientY - r.top, i = laneAt(y), k = waitAt(x, y);
       if (k >= 0) visit(() => wait(k, false));
       else if (i >= 0) { cursor = i; visit(() => show(stintAt(i, x2t(x)))); }
+      else if (cpuAt(y) >= 0) visit(() => show(cpus.lines(cpuAt(y), x2t(x)).hit || null));
     }
     drag = null;
   }
@@ -882,7 +903,7 @@
   addEventListener("resize", resize);
   gms.timeline = {
     ready: 0, D, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
-    arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; },
+    arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, get under() { return under; },
   };
   unpack().then(() => {
     scales();
