@@ -108,7 +108,7 @@ type packedWindow struct {
 	Title  string        `json:"title"`
 	From   int64         `json:"f"`
 	To     int64         `json:"t"`
-	N      int           `json:"n"` // stints
+	N      int           `json:"n"`            // stints
 	CPUs   int64         `json:"cf,omitempty"` // from when on the CPUs are kept exactly
 	Arrows []packedArrow `json:"arrows"`
 }
