@@ -178,6 +178,7 @@ type analysis struct {
 	breakdown *breakdown.Accumulator
 	requests  *requests.Accumulator
 	timeline  *timeline.Accumulator
+	heap      *timeline.HeapAccumulator // nil: nothing is measured
 	stacks    *stacks.Accumulator
 	machine   *machine // nil: there are no records of the kernel's
 	detectors []findings.Detector
@@ -249,6 +250,7 @@ func (a *analysis) measure() {
 	a.breakdown = breakdown.New(a.lives())
 	a.requests.Follow(a.breakdown)
 	a.fairness, a.timeline = fairness.New(fairness.Options{}), timeline.New(a.limits.timeline)
+	a.heap = timeline.NewHeap(a.Focus.From)
 	a.stacks = stacks.New(a.where())
 	a.machine = a.newMachine()
 	a.detectors = all.Detectors(a.Thresholds)
@@ -302,6 +304,9 @@ func (a *analysis) read(ctx context.Context) error {
 		}
 		if a.OnEvents != nil {
 			a.OnEvents(len(evs))
+		}
+		if a.heap != nil {
+			followHeap(a.heap, evs, a.Focus.To)
 		}
 		if err := a.take(evs); err != nil {
 			return err
@@ -405,6 +410,7 @@ func (a *analysis) result() (*Result, error) {
 		a.timeline.Keep(f.FromNs, f.ToNs, f.ID)
 	}
 	res.Timeline = a.timeline.Finish(end, timeline.Names{Frames: a.places, Process: a.processName})
+	res.Timeline.Heap = a.heap.Result(end)
 	res.Span = spanOf(&facts.Span, a.class, facts.Stack)
 	for i, n := range a.found.Found() {
 		d := &a.detectors[i]

@@ -300,11 +300,7 @@ func (d *decoder) convert(e *Event, ev *trace.Event) {
 	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
 		d.rangeEvent(e, ev)
 	case trace.EventMetric:
-		if m := ev.Metric(); m.Name == "/sched/gomaxprocs:threads" {
-			e.Kind = Procs
-			e.Res = int64(min(m.Value.Uint64(), math.MaxInt32))
-			e.Stack = d.stack(ev.Stack(), e.G)
-		}
+		d.metric(e, ev)
 	case trace.EventLabel:
 		if l := ev.Label(); l.Resource.Kind == trace.ResourceGoroutine {
 			e.Kind = Label
@@ -384,6 +380,20 @@ var procStates = [...]State{
 	trace.ProcIdle:         Idle,
 }
 
+func (d *decoder) metric(e *Event, ev *trace.Event) {
+	m := ev.Metric()
+	switch m.Name {
+	case "/sched/gomaxprocs:threads":
+		e.Kind = Procs
+		e.Res = int64(min(m.Value.Uint64(), math.MaxInt32))
+		e.Stack = d.stack(ev.Stack(), e.G)
+	case "/memory/classes/heap/objects:bytes":
+		e.Kind, e.Res = HeapAlloc, int64(min(m.Value.Uint64(), math.MaxInt64))
+	case "/gc/heap/goal:bytes":
+		e.Kind, e.Res = HeapGoal, int64(min(m.Value.Uint64(), math.MaxInt64))
+	}
+}
+
 func (d *decoder) rangeEvent(e *Event, ev *trace.Event) {
 	r := ev.Range()
 	end := ev.Kind() == trace.EventRangeEnd
@@ -403,6 +413,9 @@ func (d *decoder) rangeEvent(e *Event, ev *trace.Event) {
 	case r.Name == "GC mark assist":
 		pick(AssistBegin, AssistEnd)
 		e.Stack = d.stack(ev.Stack(), e.G)
+	case r.Name == "GC incremental sweep" && r.Scope.Kind == trace.ResourceProc:
+		pick(SweepBegin, SweepEnd)
+		e.Res = int64(d.proc(r.Scope.Proc()))
 	}
 	if r.Scope.Kind == trace.ResourceGoroutine {
 		e.Res = int64(r.Scope.Goroutine())

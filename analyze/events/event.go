@@ -40,7 +40,7 @@ type Event struct {
 	Time   int64 // ns since the first event of the trace; never falls within a stream
 	G      int64 // context
 	M      int64 // operating-system thread; the runtime's M number in v1 traces
-	Res    int64 // Go, Range, Label: the goroutine; Proc: the processor; Procs: GOMAXPROCS; of a task, region or log: the task
+	Res    int64 // Go, Range, Label: the goroutine; Proc, Sweep: the processor; Procs: GOMAXPROCS; Heap: bytes; of a task, region or log: the task
 	P      int32 // context
 	Stack  Handle
 	TStack Handle // Go: the stack of Res; for a creation, its start function
@@ -80,6 +80,10 @@ const (
 	GCEnd
 	AssistBegin
 	AssistEnd
+	SweepBegin // on a processor, as allocating or the background sweeper does; also where a generation restates it
+	SweepEnd
+	HeapAlloc // live heap, and what was allocated since: /memory/classes/heap/objects
+	HeapGoal  // at which the next cycle shall end
 	Label // of a mark worker: dedicated, fractional, idle
 	Sample
 	TaskBegin

@@ -213,7 +213,8 @@ func (o *order) advance(t *thread) verdict {
 			return o.refuse("a sweep that goes on, of a processor that cannot")
 		}
 		p.sweeping = true
-		o.event(t)
+		e := o.event(t)
+		e.Kind, e.Res = SweepBegin, int64(a[1])
 	case wire.GCSweepBegin, wire.GCSweepEnd:
 		p := o.known(uint64(t.p))
 		if begin := t.kind == wire.GCSweepBegin; p == nil || p.sweeping == begin && !o.partial() {
@@ -221,12 +222,20 @@ func (o *order) advance(t *thread) verdict {
 		} else if p.sweeping = begin; begin {
 			o.check(a[1], 0)
 		}
-		o.event(t)
+		e := o.event(t)
+		e.Kind, e.Res = SweepEnd, int64(t.p)
+		if p.sweeping {
+			e.Kind = SweepBegin
+		}
 	case wire.HeapAlloc, wire.HeapGoal:
 		if t.p == None {
 			return o.refuse("an event outside of a processor")
 		}
-		o.event(t)
+		e := o.event(t)
+		e.Kind, e.Res = HeapAlloc, int64(min(a[1], math.MaxInt64))
+		if t.kind == wire.HeapGoal {
+			e.Kind = HeapGoal
+		}
 
 	case wire.GoLabel, wire.UserTaskBegin, wire.UserTaskEnd, wire.UserRegionBegin, wire.UserRegionEnd, wire.UserLog:
 		return o.annotation(t)

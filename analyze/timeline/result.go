@@ -49,6 +49,8 @@ type Result struct {
 	// OmittedPs is how many Ps have no lane because there are more than 1,024; IdleP
 	// and the counts include them. Absent but in very large or made-up traces.
 	OmittedPs int32 `json:"omitted_ps,omitempty"`
+	// Heap is the size of the heap, and who swept it; absent if the trace tells of neither.
+	Heap *Heap `json:"heap,omitempty"`
 	// CPUs is who had the CPUs, by the kernel's records; absent without them.
 	CPUs *CPUs `json:"cpus,omitempty"`
 }

@@ -171,7 +171,7 @@ func TestBrowserHostileNames(t *testing.T) {
 		for range 3 {
 			p.Type("n")
 		}
-		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 90, 140, gms.timeline.under + 20, gms.timeline.under + 40]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 60, 90, 160, gms.timeline.under + 20, gms.timeline.under + 40]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
 		// The lanes of the CPUs: their names are in tooltips, and drawn.
 		cpus := browsertest.Eval[string](p, `(() => {
 			const tl = gms.timeline;
@@ -314,7 +314,7 @@ func TestBrowserUse(t *testing.T) {
 	p.Screenshot("finding", false)
 	// A click into an exact window shows the stint.
 	type point struct{ X, Y float64 }
-	pt := browsertest.Eval[point](p, `(() => { document.getElementById("tl-canvas").scrollIntoView({block: "center"}); const r = document.getElementById("tl-canvas").getBoundingClientRect(); return { X: r.left + 500, Y: r.top + 120 } })()`)
+	pt := browsertest.Eval[point](p, `(() => { document.getElementById("tl-canvas").scrollIntoView({block: "center"}); const r = document.getElementById("tl-canvas").getBoundingClientRect(); return { X: r.left + 500, Y: r.top + 150 } })()`)
 	p.Hover(pt.X, pt.Y)
 	p.Wait(`!document.getElementById("tl-tip").hidden`)
 	p.ClickAt(pt.X, pt.Y)

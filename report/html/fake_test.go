@@ -243,6 +243,11 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 		t.GC = append(t.GC, timeline.Span{From: at, To: at + 90_000_000, Name: "GC"})
 		t.STW = append(t.STW, timeline.Span{From: at, To: at + 400_000, Name: "GC sweep termination"}, timeline.Span{From: at + 90_000_000, To: at + 91_500_000, Name: hostileNames[0]})
 	}
+	t.Heap = &timeline.Heap{BinNs: t.BinNs, Bins: bins}
+	for i := range int64(bins) {
+		t.Heap.Alloc, t.Heap.Goal = append(t.Heap.Alloc, 4<<20+i%50<<17), append(t.Heap.Goal, 12<<20)
+		t.Heap.Sweep = append(t.Heap.Sweep, float32(i%50)/50)
+	}
 	for i, n := range hostileNames {
 		t.Frames = append(t.Frames, stacks.Frame{Function: n, File: "/src/" + n + ".go", Line: int64(i)})
 	}

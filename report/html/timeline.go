@@ -34,7 +34,7 @@ func newTime(r *analyze.Result) *timeView {
 	v.Lead = fmt.Sprintf("One lane per P over %s.", quantity.Duration(t.EndNs-t.FromNs))
 
 	v.Command = words.Command(r, "report")
-	v.SVG = lanesSVG(t)
+	v.SVG, v.Heap = lanesSVG(t), t.Heap != nil
 	if c := t.CPUs; c != nil {
 		v.CPUs, v.MoreCPUs = len(c.Lanes), int(c.OmittedCPUs)
 	}
@@ -75,6 +75,7 @@ type packed struct {
 	States   []legendItem     `json:"states"` // by number of the state: colour and word
 	Waits    []packedWait     `json:"waits"`  // that are told, longest first
 	Named    []packedSpan     `json:"named"`  // further stretches to which the page links
+	Heap     *packedHeap      `json:"heap,omitempty"`
 	CPUs     *packedCPUs      `json:"cpus,omitempty"`
 	Arrays   []packedArray    `json:"arrays"`
 	Data     string           `json:"data"` // gzip, base64
@@ -241,7 +242,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, ns, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
 	}
-	p.CPUs = packCPUs(b, t.CPUs, d.cells)
+	p.Heap, p.CPUs = packHeap(b, t.Heap), packCPUs(b, t.CPUs, d.cells)
 	byClass := map[int32]string{}
 	for _, c := range r.Waits.Classes {
 		byClass[c.ID] = c.Name

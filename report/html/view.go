@@ -134,6 +134,7 @@ type timeView struct {
 	Legend     []legendItem
 	States     []legendItem
 	N          int
+	Heap       bool
 	CPUs       int // that have a lane
 	MoreCPUs   int // that have none
 }

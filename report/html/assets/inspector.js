@@ -144,6 +144,10 @@ gms.inspector = (() => {
     tell(`${k + 1} of ${tl.D.findings.length}: ${f.id}`, [facts([["Finding", f.title], ["Window", clock(f.f, 1e4) + " – " + clock(f.t, 1e4)]]), link("#finding-" + f.n, "Evidence and advice")],
       [["Previous", () => tl.toFinding(-1)], ["Next", () => tl.toFinding(1)]]);
   }
+  function gc(k) {
+    const s = tl.D.gc[k];
+    tell("Garbage collection", [facts(tl.heap.facts(k))], [["Zoom to it", () => tl.go(s.f - (s.t - s.f) * 0.2, s.t + (s.t - s.f) * 0.2)]]);
+  }
   function link(href, text) {
     const a = el("a", "", text);
     a.href = href;
@@ -272,7 +276,7 @@ gms.inspector = (() => {
   }
 
   return {
-    run, wait, finding, caption, statistics,
+    run, wait, finding, gc, caption, statistics,
     start: timeline => { tl = timeline; },
     query: () => asked,
     setQuery: q => { if (input.value.trim() !== q) found.textContent = ""; asked = q; input.value = q; },

@@ -14,7 +14,8 @@
   const caption = document.getElementById("tl-caption"), range = document.getElementById("tl-range"), command = document.getElementById("tl-command"), picker = document.getElementById("tl-windows"), lanesSelect = document.getElementById("tl-lanes");
   const STATES = D.states.map(s => s.key), WORDS = D.states.map(s => s.title), S = STATES.length, SYSCALL = 5, GAP = 8; // there only if something is not recorded
   const PS = D.ps.length, GUTTER = 52, RIGHT = 10;
-  const AXIS = 24, BAND = 12, GLOBAL = 34, ROWS = D.waits.length ? 4 : 0, WAITS = ROWS * 6, TOP = AXIS + BAND + GLOBAL + WAITS + 10;
+  const heap = gms.heap(D, { gutter: GUTTER, ctx: canvas.getContext("2d"), clip: () => clip(), t2x: t => t2x(t), x2t: x => x2t(x) });
+  const AXIS = 24, QUEUES = AXIS + heap.height, GLOBAL = 34, ROWS = D.waits.length ? 4 : 0, WAITS = ROWS * 6, TOP = QUEUES + GLOBAL + WAITS + 10;
   let mode = "p";     // what has a lane: P, goroutine (g) or thread (m)
   let ids = D.ps;     // of the lanes
   let left = 0;       // goroutines or threads without a lane
@@ -41,6 +42,7 @@
   let runs = [];     // of its goroutine in that window, in the order of time
   let waiting = -1;  // number of the wait shown there
   let finding = -1;  // number of the finding shown there
+  let collected = -1; // number of the mark phase that the keys went to
   let toured = -1;   // number of the finding that was shown there last
   let frame = null;  // {f, t, g, name, href}: what a link shows
 
@@ -59,6 +61,7 @@
       w.lanes = ranges(A[`w${k}.p`]);
       w.depths = ranges(A[`w${k}.dp`]);
     });
+    heap.start(A);
     if (cpus) cpus.start(A);
   }
   /** Where each P's rows are in a column sorted by P. */
@@ -207,6 +210,7 @@
     if (mode === "p" && cpus) cpus.drawNames(under, W - RIGHT);
     drawGlobal(cols);
     if (mode !== "p") drawRows();
+    heap.draw(AXIS, W - RIGHT, TOP - 2, TOP - 2 + N * LANE);
     drawBands();
     drawWaits();
     drawLabels();
@@ -333,7 +337,7 @@
   function clip() { ctx.save(); ctx.beginPath(); ctx.rect(GUTTER, 0, plotW(), height); ctx.clip(); }
 
   function drawGlobal(cols) {
-    const y1 = AXIS + BAND + GLOBAL, q = new Float32Array(cols), per = plotW() / cols;
+    const y1 = QUEUES + GLOBAL, q = new Float32Array(cols), per = plotW() / cols;
     clip();
     for (const [name, p, style] of [["runnable", -2, "waking"], ["global", -1, "depth"]]) {
       depth(p, A[name + ".mean"], cols, q);
@@ -364,16 +368,7 @@
     for (const s of D.gaps || []) { // what was queued is not known there
       if (s.t < view.from || s.f > view.to) continue;
       const a = Math.max(t2x(s.f), GUTTER), b = Math.min(t2x(s.t), W - RIGHT);
-      for (let x = a; x < b; x += 5) ctx.fillRect(x, AXIS + BAND, Math.min(1.5, b - x), GLOBAL);
-    }
-    for (const [spans, style, y, h] of [[D.gc, "gc", AXIS + 4, 5], [D.stw, "stopped", AXIS, 4]]) {
-      ctx.fillStyle = colour(style);
-      for (const s of spans) {
-        if (s.t < view.from || s.f > view.to) continue;
-        const a = t2x(s.f), b = Math.max(t2x(s.t), a + 1);
-        ctx.fillRect(a, y, b - a, h);
-        if (style === "stopped") { ctx.globalAlpha = 0.22; ctx.fillRect(a, TOP - 2, b - a, N * LANE); ctx.globalAlpha = 1; }
-      }
+      for (let x = a; x < b; x += 5) ctx.fillRect(x, QUEUES, Math.min(1.5, b - x), GLOBAL);
     }
     ctx.fillStyle = colour("ink");
     for (const w of D.windows) { // brackets: exact here
@@ -395,7 +390,7 @@
     }
     return out;
   })();
-  const waitY = k => AXIS + BAND + GLOBAL + 4 + rowOf[k] * 6;
+  const waitY = k => QUEUES + GLOBAL + 4 + rowOf[k] * 6;
   function drawWaits() {
     if (!ROWS) return;
     clip();
@@ -408,10 +403,10 @@
     ctx.restore();
     ctx.fillStyle = colour("ink2");
     ctx.textAlign = "right";
-    ctx.fillText("waits", GUTTER - 6, AXIS + BAND + GLOBAL + WAITS / 2 + 3);
+    ctx.fillText("waits", GUTTER - 6, QUEUES + GLOBAL + WAITS / 2 + 3);
   }
   function waitAt(x, y) {
-    const row = Math.floor((y - AXIS - BAND - GLOBAL - 3) / 6), t = x2t(x), slack = 3 * (view.to - view.from) / plotW();
+    const row = Math.floor((y - QUEUES - GLOBAL - 3) / 6), t = x2t(x), slack = 3 * (view.to - view.from) / plotW();
     return row < 0 || row >= ROWS ? -1 : D.waits.findIndex((w, k) => rowOf[k] === row && t >= w.f - slack && t <= w.t + slack);
   }
 
@@ -452,7 +447,7 @@
   }
 
   const ARROW = { steal: "ink", handoff: "warning", retake: "warning", overflow: "accent", "global-batch": "heat6" };
-  function arrowY(p) { return p < 0 || !lane.has(p) ? AXIS + BAND + GLOBAL : TOP + lane.get(p) * LANE + laneH / 2; }
+  function arrowY(p) { return p < 0 || !lane.has(p) ? QUEUES + GLOBAL : TOP + lane.get(p) * LANE + laneH / 2; }
   function drawArrows(w) {
     const seen = w.arrows.filter(a => a.at >= view.from && a.at <= view.to);
     ctx.globalAlpha = seen.length > 250 ? 0.25 : seen.length > 60 ? 0.5 : 0.95;
@@ -583,8 +578,9 @@
   function lines(x, y) {
     const t = x2t(x), out = [];
     if (t < view.from || t > view.to) return null;
-    for (const s of D.stw) if (t >= s.f && t <= Math.max(s.t, s.f + (view.to - view.from) / plotW())) { out.push(["World stopped", dur(s.t - s.f) + (s.n ? ", " + s.n : "")]); break; }
-    for (const s of D.gc) if (y < TOP && t >= s.f && t <= s.t) { out.push(["Garbage collection", dur(s.t - s.f)]); break; }
+    const gc = heap.lines(t, (view.to - view.from) / plotW());
+    if (y < QUEUES) return { title: clock(t, D.bin), rows: gc };
+    out.push(...gc.filter(([k]) => k === "World stopped"));
     const k = waitAt(x, y);
     if (k >= 0) {
       const w = D.waits[k];
@@ -652,7 +648,7 @@
     later();
   }
   function clear() {
-    picked = null; runs = []; waiting = finding = -1;
+    picked = null; runs = []; waiting = finding = collected = -1;
   }
   /** Whether row i of window k is a run of goroutine g, and no system call of it. */
   function isRun(k, i, g) { return A[`w${k}.g`][i] === g && A[`w${k}.state`][i] !== SYSCALL; }
@@ -784,6 +780,21 @@
     gms.inspector.finding(k);
     later();
   }
+  /** Shows a mark phase in the details. */
+  function showGC(k) {
+    clear();
+    if (k >= 0) gms.inspector.gc(k); else details.hidden = true;
+    later();
+  }
+  /** Goes to the mark phase after the one that is shown, or to the first that is not over. */
+  function toGC() {
+    if (!D.gc.length) return;
+    collected = (collected < 0 ? heap.after(view.from) : collected + 1) % D.gc.length;
+    const k = Math.max(0, collected), s = D.gc[k], m = Math.max(s.t - s.f, 1e3);
+    go(s.f - m, s.t + m);
+    showGC(k);
+    collected = k;
+  }
   function step(d) {
     const mid = (view.from + view.to) / 2;
     let hit = picked && lane.get(stint(picked)[mode]) === cursor ? picked : null;
@@ -813,7 +824,7 @@
   });
   addEventListener("keydown", e => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
-    const f = { n: doing.next, p: doing.prev, w: doing.wait, W: () => visit(() => toWait(-1)) }[e.key];
+    const f = { n: doing.next, p: doing.prev, w: doing.wait, W: () => visit(() => toWait(-1)), g: () => visit(toGC) }[e.key];
     if (!f) return;
     f();
     box.scrollIntoView({ block: "nearest" });
@@ -871,6 +882,7 @@
     } else if (!drag.moved && e.type === "pointerup") {
       const x = e.clientX - r.left, y = e.clientY - r.top, i = laneAt(y), k = waitAt(x, y);
       if (k >= 0) visit(() => wait(k, false));
+      else if (y > AXIS && y < QUEUES) visit(() => showGC(heap.after(x2t(x))));
       else if (i >= 0) { cursor = i; visit(() => show(stintAt(i, x2t(x)))); }
       else if (cpuAt(y) >= 0) visit(() => show(cpus.lines(cpuAt(y), x2t(x)).hit || null));
     }
@@ -903,7 +915,7 @@
   addEventListener("resize", resize);
   gms.timeline = {
     ready: 0, D, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
-    arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, get under() { return under; },
+    arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, heap, get under() { return under; },
   };
   unpack().then(() => {
     scales();
