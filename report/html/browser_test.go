@@ -172,6 +172,9 @@ func TestBrowserHostileNames(t *testing.T) {
 			p.Type("n")
 		}
 		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 60, 90, 160, gms.timeline.under + 20, gms.timeline.under + 40]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		if got := text(p, ".worst-wait"); !strings.Contains(got, hostileNames[0]) || !strings.Contains(got, "G1010") {
+			t.Errorf("the worst wait does not show the names: %q", got)
+		}
 		// The lanes of the CPUs: their names are in tooltips, and drawn.
 		cpus := browsertest.Eval[string](p, `(() => {
 			const tl = gms.timeline;

@@ -101,6 +101,13 @@ func fakeDoc(ps, bins int) *report.Document {
 			Ahead:  []waits.Ahead{{Class: 1, Name: names[0], Ns: w / 2, Runs: 3}, {Class: 2, Name: names[(i+8)%len(names)], Ns: w / 4, Runs: 140}, {Class: 3, Name: names[2], Ns: w / 9, Runs: 12}},
 		})
 	}
+	told := &r.Waits.Worst[10]
+	told.By, told.Victim = &waits.By{G: 34, Name: names[8], Stack: []string{names[9]}}, -1
+	told.AheadFromNs = told.FromNs + 3_000_000
+	for i := range int64(8) {
+		from := told.AheadFromNs + i*3_000_000
+		told.Runs = append(told.Runs, waits.Run{G: 40 + i, Name: names[8+i], FromNs: from, ToNs: from + 1_500_000, End: "block", Later: i%2 > 0})
+	}
 	r.Waits.OverTime = waits.OverTime{BinNs: 1 << 26}
 	for _, c := range []waits.Cause{waits.CauseGC, waits.CauseIdlePMissed, waits.CauseBehind, waits.CauseOvertaken} {
 		s := waits.CauseSeries{Cause: c}
@@ -117,7 +124,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		ByService: []fairness.Decile{{FromNs: 128, ToNs: 2048, N: 40_000, Mean: 61, Max: 12_300}, {FromNs: 2048, ToNs: 1 << 24, N: 350_000, Mean: 1.2, Max: 9}}}
 	r.Findings = []findings.Finding{
 		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2_300_000_000, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000, FromNs: 1_800_000_000, ToNs: 1_842_000_000, Basis: "inferred",
-			Actors:   []findings.Actor{{Role: "cause", Class: names[0], Creator: names[4], G: 34, P: findings.OnP(2), Stack: []string{"example.com/shop/internal/search.(*Index).rebuild.func2", "sort.Slice", hostileNames[0]}}, {Role: "victim", Class: names[1], Creator: "net/http.(*Server).Serve"}},
+			Actors:   []findings.Actor{{Role: "cause", Class: names[0], Creator: names[4], G: 34, P: findings.OnP(2), Stack: []string{"example.com/shop/internal/search.(*Index).rebuild.func2", "sort.Slice", hostileNames[0]}}, {Role: "victim", Class: names[1], Creator: "net/http.(*Server).Serve", G: 1010}},
 			Evidence: []findings.Evidence{{What: "longest run with others behind it", Value: "41.2 ms", Limit: "1 ms"}, {What: "ratio to the median run of those behind", Value: "412×", Limit: "10×"}, {What: "goroutines held up", Value: "212"}},
 			Advice:   []string{"Split the work of rebuild into pieces of about 100 µs, and yield between them.", "Or bound how many of it run at once to fewer than GOMAXPROCS."}},
 		{ID: "starvation", Severity: findings.Warning, Title: "118 waits were longer than 10 ms; the longest 48 ms", CostNs: 1_100_000_000, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000, FromNs: 300_000_000, ToNs: 348_000_000, Basis: "certain",

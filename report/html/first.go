@@ -20,6 +20,7 @@ type firstView struct {
 	Basis  string      // how that is known; empty if the headline is about no finding
 	Href   string      // to its card
 	Window string      // to where it is worst in the timeline
+	Moment *moment     // nil if no wait of its victims is told
 	Also   []firstAlso
 	Notes  int // findings that are notes, and not told
 	Bars   []firstBar
@@ -53,6 +54,7 @@ func (v *view) first(doc *report.Document) {
 	v.First = &firstView{}
 	if i := doc.Verdict.Finding; i >= 0 && i < len(r.Findings) {
 		v.First.about(&r.Findings[i], names)
+		v.First.Moment = newMoment(&r.Waits, &r.Findings[i], names)
 		if i < maxFindings {
 			v.First.Href = fmt.Sprintf("#finding-%d", i+1)
 		}
