@@ -409,7 +409,7 @@ func (a *analysis) result() (*Result, error) {
 	for _, f := range res.Findings {
 		a.timeline.Keep(f.FromNs, f.ToNs, f.ID)
 	}
-	res.Timeline = a.timeline.Finish(end, timeline.Names{Frames: a.places, Process: a.processName})
+	res.Timeline = a.timeline.Finish(end, timeline.Names{Frames: a.places, Process: a.processName, Note: a.annotation})
 	res.Timeline.Heap = a.heap.Result(end)
 	res.Span = spanOf(&facts.Span, a.class, facts.Stack)
 	for i, n := range a.found.Found() {

@@ -84,7 +84,7 @@ const (
 	SweepEnd
 	HeapAlloc // live heap, and what was allocated since: /memory/classes/heap/objects
 	HeapGoal  // at which the next cycle shall end
-	Label // of a mark worker: dedicated, fractional, idle
+	Label     // of a mark worker: dedicated, fractional, idle
 	Sample
 	TaskBegin
 	TaskEnd

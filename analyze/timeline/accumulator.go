@@ -78,7 +78,8 @@ type Accumulator struct {
 	stw, gc, gaps                          spans
 	lost                                   series // 1 in a gap of the trace
 
-	machine *machine // nil: nothing is told of the CPUs
+	machine *machine     // nil: nothing is told of the CPUs
+	noted   *annotations // nil: the program notes nothing about itself
 
 	history
 }
@@ -167,6 +168,9 @@ func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 			if n.Changed&ledger.OneP != 0 {
 				a.change(d.P, n.To, -1, 0, -1, 0)
 				a.stopped(d, d.Why)
+			}
+			if a.noted != nil && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
+				a.noted.exited(d.G, a.now)
 			}
 		case reference.KindSyscall, reference.KindSyscallExit:
 			if k := b.Calls(i); k > 0 {
@@ -276,6 +280,8 @@ func (a *Accumulator) rare(d *reference.Decision) {
 		a.arrow(arrowOverflow, d.P, -1, d.Batch)
 	case reference.KindGlobalBatch:
 		a.arrow(arrowGlobalBatch, -1, d.P, d.Batch)
+	case reference.KindTaskBegin, reference.KindTaskEnd, reference.KindRegionBegin, reference.KindRegionEnd:
+		a.annotate(d)
 	case reference.KindSTWBegin:
 		a.stw.begin(a.now, d.Why.String())
 	case reference.KindSTWEnd:
@@ -528,6 +534,7 @@ func (a *Accumulator) local(l *lane, p, n int32) {
 type Names struct {
 	Frames  func(stack int32) []stacks.Frame // a stack, innermost frame first
 	Process func(name int32) string          // a thread of the machine, by its name; needed where the kernel's records are told
+	Note    func(name int32) string          // the type of a task or region; needed where there are such
 }
 
 // Finish closes all intervals at end, ns of the last event, and returns the
@@ -574,6 +581,9 @@ func (a *Accumulator) Finish(end int64, names Names) Result {
 	}
 	r.OmittedPs = max(0, int32(a.known)-maxLanes) + a.omitted
 	r.resolve(stacks.NewFrames(names.Frames))
+	if a.noted != nil {
+		r.nameAnnotations(names.Note)
+	}
 	if a.machine != nil {
 		r.CPUs = a.machine.result(end, r.Windows, names.Process)
 	}
@@ -640,6 +650,10 @@ func (w *Window) begin(from int64) {
 	}
 	for i := range w.Arrows {
 		w.Arrows[i].At += from
+	}
+	for i := range w.Annotations {
+		w.Annotations[i].From += from
+		w.Annotations[i].To += from
 	}
 	for i := range w.OnCPU {
 		w.OnCPU[i].From += from

@@ -49,6 +49,9 @@ type Result struct {
 	// OmittedPs is how many Ps have no lane because there are more than 1,024; IdleP
 	// and the counts include them. Absent but in very large or made-up traces.
 	OmittedPs int32 `json:"omitted_ps,omitempty"`
+	// Annotations are the types of the tasks and regions in windows, at most 256. The first
+	// stands for those that have no place in the list. Absent if there are none.
+	Annotations []string `json:"annotations,omitempty"`
 	// Heap is the size of the heap, and who swept it; absent if the trace tells of neither.
 	Heap *Heap `json:"heap,omitempty"`
 	// CPUs is who had the CPUs, by the kernel's records; absent without them.
@@ -107,6 +110,11 @@ type Window struct {
 	Stints []Stint `json:"stints"`  // what the Ps did
 	Depths []Depth `json:"depths"`  // lengths of queues
 	Arrows []Arrow `json:"arrows"`  // movements between Ps
+	// Annotations are the tasks and regions of the program in the window whose beginning was
+	// seen, by goroutine and time: at most 2,500 for each 2,500 stints, the longest; absent if
+	// none.
+	Annotations     []Annotation `json:"annotations,omitempty"`
+	MoreAnnotations int          `json:"more_annotations,omitempty"` // how many are left out; absent if none
 	// OnCPU is who was on the CPUs from CPUsFromNs on: at most 16,384 stretches for a whole
 	// trace, and 4,096 for each 2,500 stints elsewhere; absent without the kernel's records.
 	OnCPU []OnCPU `json:"on_cpu,omitempty"`

@@ -463,6 +463,9 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 		}
 	}
 	slices.Reverse(w.Arrows)
+	if a.noted != nil {
+		a.noted.cut(&w, maxArrows)
+	}
 	if a.machine != nil {
 		a.machine.cut(&w, maxDepths/2)
 	}

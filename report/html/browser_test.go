@@ -172,6 +172,17 @@ func TestBrowserHostileNames(t *testing.T) {
 			p.Type("n")
 		}
 		browsertest.Eval[bool](p, `(async () => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(); for (let x = 60; x < 1100; x += 9) for (const y of [5, 30, 60, 90, 160, gms.timeline.under + 20, gms.timeline.under + 40]) c.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + x, clientY: r.top + y, pointerId: 1 })); return true })()`)
+		noted := browsertest.Eval[string](p, `(() => {
+			const tl = gms.timeline;
+			let all = "";
+			for (const w of tl.D.windows) for (const g of new Set(tl.arrays()["w" + w.k + ".note.g"])) all += tl.notes.rows(w, g, w.f, w.t, 100);
+			const s = document.getElementById("tl-lanes");
+			s.value = "g"; s.dispatchEvent(new Event("change")); tl.draw(); s.value = "p"; s.dispatchEvent(new Event("change"));
+			return all;
+		})()`)
+		if !strings.Contains(noted, hostileNames[0]) || !strings.Contains(noted, hostileNames[4]) {
+			t.Error("the tasks and regions do not show the names")
+		}
 		if got := text(p, ".worst-wait"); !strings.Contains(got, hostileNames[0]) || !strings.Contains(got, "G1010") {
 			t.Errorf("the worst wait does not show the names: %q", got)
 		}

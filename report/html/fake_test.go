@@ -258,6 +258,7 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 	for i, n := range hostileNames {
 		t.Frames = append(t.Frames, stacks.Frame{Function: n, File: "/src/" + n + ".go", Line: int64(i)})
 	}
+	t.Annotations = append([]string{"(others)"}, hostileNames...)
 	t.Stacks = [][]int32{{}, {0, 4, 1}, {3, 2}}
 	for k, w := range [][2]int64{{1_800_000_000, 1_842_000_000}, {300_000_000, 348_000_000}} {
 		win := timeline.Window{Title: fmt.Sprintf("finding %d %s", k+1, hostileNames[4]), FromNs: w[0], ToNs: w[1]}
@@ -285,6 +286,13 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 		for at := w[0]; at < w[1]; at += 700_000 {
 			win.Depths = append(win.Depths, timeline.Depth{P: reference.NoP, At: at, Len: int32(rnd.IntN(30))})
 		}
+		for i, s := range win.Stints { // a region around each run, and for some a task
+			if s.G > 0 {
+				win.Annotations = append(win.Annotations, timeline.Annotation{G: s.G, From: s.From, To: s.To, Name: int32(1 + i%len(hostileNames)), Task: i%5 == 0, Of: int32(i % 2), Depth: uint8(i % 3)})
+			}
+		}
+		slices.SortStableFunc(win.Annotations, func(x, y timeline.Annotation) int { return cmp.Or(cmp.Compare(x.G, y.G), cmp.Compare(x.From, y.From)) })
+		win.MoreAnnotations = 1234
 		t.Windows = append(t.Windows, win)
 	}
 }

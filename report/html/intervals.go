@@ -49,6 +49,8 @@ func packWindow(b *block, i int, w timeline.Window, begin int64, said *wordList)
 	pre := fmt.Sprintf("w%d.", i)
 	packStints(b, pre, w, said)
 	packDepths(b, pre, w)
+	packAnnotations(b, pre, w)
+	o.Left = w.MoreAnnotations
 	packOccupants(b, pre, w)
 	if len(w.OnCPU) > 0 {
 		o.CPUs = w.CPUsFromNs - begin

@@ -34,6 +34,7 @@ func newTime(r *analyze.Result) *timeView {
 	v.Lead = fmt.Sprintf("One lane per P over %s.", quantity.Duration(t.EndNs-t.FromNs))
 
 	v.Command = words.Command(r, "report")
+	v.Notes = len(t.Annotations) > 0
 	v.SVG, v.Heap = lanesSVG(t), t.Heap != nil
 	if c := t.CPUs; c != nil {
 		v.CPUs, v.MoreCPUs = len(c.Lanes), int(c.OmittedCPUs)
@@ -70,11 +71,12 @@ type packed struct {
 	Findings []packedFinding  `json:"findings"`
 	Classes  map[int32]string `json:"classes"`
 	Sources  []string         `json:"sources"`
-	Took     []string         `json:"took"`   // the words for each of Sources
-	Words    []string         `json:"words"`  // that run intervals refer to; the first is empty
-	States   []legendItem     `json:"states"` // by number of the state: colour and word
-	Waits    []packedWait     `json:"waits"`  // that are told, longest first
-	Named    []packedSpan     `json:"named"`  // further stretches to which the page links
+	Took     []string         `json:"took"`            // the words for each of Sources
+	Words    []string         `json:"words"`           // that run intervals refer to; the first is empty
+	States   []legendItem     `json:"states"`          // by number of the state: colour and word
+	Waits    []packedWait     `json:"waits"`           // that are told, longest first
+	Named    []packedSpan     `json:"named"`           // further stretches to which the page links
+	Notes    []string         `json:"notes,omitempty"` // types of tasks and regions
 	Heap     *packedHeap      `json:"heap,omitempty"`
 	CPUs     *packedCPUs      `json:"cpus,omitempty"`
 	Arrays   []packedArray    `json:"arrays"`
@@ -109,8 +111,9 @@ type packedWindow struct {
 	Title  string        `json:"title"`
 	From   int64         `json:"f"`
 	To     int64         `json:"t"`
-	N      int           `json:"n"`            // stints
-	CPUs   int64         `json:"cf,omitempty"` // from when on the CPUs are kept exactly
+	N      int           `json:"n"`              // stints
+	CPUs   int64         `json:"cf,omitempty"`   // from when on the CPUs are kept exactly
+	Left   int           `json:"left,omitempty"` // tasks and regions that are left out
 	Arrows []packedArrow `json:"arrows"`
 }
 
@@ -242,6 +245,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, ns, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
 	}
+	p.Notes = packNotes(t.Annotations)
 	p.Heap, p.CPUs = packHeap(b, t.Heap), packCPUs(b, t.CPUs, d.cells)
 	byClass := map[int32]string{}
 	for _, c := range r.Waits.Classes {

@@ -135,8 +135,9 @@ type timeView struct {
 	States     []legendItem
 	N          int
 	Heap       bool
-	CPUs       int // that have a lane
-	MoreCPUs   int // that have none
+	Notes      bool // there are tasks or regions
+	CPUs       int  // that have a lane
+	MoreCPUs   int  // that have none
 }
 
 // newView turns doc into words and drawings.

@@ -123,6 +123,7 @@ gms.inspector = (() => {
       const previous = tl.sameG(hit, -1), next = tl.sameG(hit, 1), waker = wakerRun(s);
       rows.push(...before(s), ...(s.state === SYSCALL ? [] : after(s)));
       buttons.unshift(["‹ Previous run", previous && (() => tl.reveal(previous))], ["Next run ›", next && (() => tl.reveal(next))]);
+      rows.push(...tl.notes.rows(s.w, s.g, s.from, s.from + s.len, 6));
       if (waker) buttons.push(["Run of the waker", () => tl.reveal(waker)]);
     }
     parts.push(facts(rows));

@@ -25,13 +25,14 @@
     N = ids.length;
     lane = new Map(ids.map((id, i) => [id, i]));
     laneH = mode !== "p" ? 16 : N <= 8 ? 26 : N <= 16 ? 20 : N <= 32 ? 14 : N <= 64 ? 10 : N <= 128 ? 6 : 4;
-    depthH = mode !== "p" ? 0 : N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
+    depthH = mode === "g" ? notes.height : mode === "m" ? 0 : N <= 8 ? 12 : N <= 16 ? 9 : N <= 32 ? 7 : N <= 64 ? 5 : N <= 128 ? 3 : 2;
     gap = N <= 32 ? 4 : N <= 128 ? 2 : 1;
     LANE = laneH + depthH + gap;
     under = TOP + Math.max(N, 2) * LANE + 6;
     height = under + (mode !== "p" ? 18 : cpus ? cpus.height : 0);
   }
   const laneRows = gms.lanes(D, () => A);
+  const notes = gms.notes(D, { gutter: GUTTER, right: () => W - RIGHT, ctx: canvas.getContext("2d"), ranges, t2x: t => t2x(t) });
   if (D.cpus) cpus = gms.cpus(D, { gutter: GUTTER, ctx: canvas.getContext("2d"), rows: laneRows, WORDS, ranges, first, rgba, clip, plotW: () => plotW(), t2x: t => t2x(t), x2t: x => x2t(x), stint: hit => stint(hit), inkOn });
   layout();
   view.end = Math.max(D.end, 1); view.from = 0; view.to = view.end;
@@ -62,6 +63,7 @@
       w.depths = ranges(A[`w${k}.dp`]);
     });
     heap.start(A);
+    notes.start(A);
     if (cpus) cpus.start(A);
   }
   /** Where each P's rows are in a column sorted by P. */
@@ -267,14 +269,20 @@
         ctx.fillStyle = colour("idle");
         ctx.fillRect(a, TOP + i * LANE, b - a, laneH);
         drawRow(w, laneRows.index(w, mode).get(id) || [], TOP + i * LANE, paint, text);
+        if (mode === "g") notes.draw(w, id, TOP + i * LANE + laneH + 1);
       });
     }
     ctx.restore();
     ctx.fillStyle = colour("ink2");
     ctx.textAlign = "left";
     const what = mode === "g" ? "goroutines" : "threads";
-    const note = !N ? `No ${what} are kept one by one in this stretch: choose an exact window.` : left ? `${gms.group(left)} more ${what} have no lane: they ran less in this stretch.` : "";
+    const note = !N ? `No ${what} are kept one by one in this stretch: choose an exact window.` : [left ? `${gms.group(left)} more ${what} have no lane: they ran less in this stretch.` : "", mode === "g" ? notLeft() : ""].join(" ").trim();
     ctx.fillText(note, GUTTER + 4, TOP + Math.max(N, 1) * LANE + 10);
+  }
+  /** How many tasks and regions of the windows in sight are left out. */
+  function notLeft() {
+    const n = D.windows.reduce((sum, w) => sum + (w.t > view.from && w.f < view.to ? notes.left(w) : 0), 0);
+    return n ? `${gms.group(n)} shorter tasks and regions are left out.` : "";
   }
   function drawRow(w, rows, y, paint, text) {
     const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], wait = A[`w${w.k}.wait`];
@@ -602,9 +610,10 @@
       if (s.g > 0 && s.src) out.push(["Taken from", s.src]);
       const off = cpus && cpus.lacked(s);
       if (off) out.push(["Off the CPUs", off]);
+      if (s.g > 0) out.push(...notes.at(s.g, t));
       return { title, rows: out, hit };
     }
-    if (mode !== "p") return { title: mode.toUpperCase() + ids[i], rows: [["Here", D.windows.some(w => t >= w.f && t < w.t) ? "does not run" : "not kept run by run"]] };
+    if (mode !== "p") return { title: mode.toUpperCase() + ids[i], rows: [["Here", D.windows.some(w => t >= w.f && t < w.t) ? "does not run" : "not kept run by run"], ...(mode === "g" ? notes.at(ids[i], t) : [])] };
     for (const [k, word] of [["user", 1], ["system", 2], ["gc", 3], ["syscall", 5], ["sched", 6], ["stopped", 7], ["gap", GAP]]) {
       const v = (A[i + "." + k]?.[b] || 0) / 255;
       if (v > 0.004) out.push([WORDS[word], gms.percent(v)]);
@@ -915,7 +924,7 @@
   addEventListener("resize", resize);
   gms.timeline = {
     ready: 0, D, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
-    arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, heap, get under() { return under; },
+    arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, heap, notes, get under() { return under; },
   };
   unpack().then(() => {
     scales();

@@ -1,0 +1,37 @@
+package html
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// maxNote bounds the name of a task or region, in characters.
+const maxNote = 120
+
+// packNotes are the types of tasks and regions, for the numbers in windows.
+func packNotes(types []string) []string {
+	var out []string
+	for _, s := range types {
+		out = append(out, words.Cut(words.Visible(s), maxNote))
+	}
+	return out
+}
+
+// packAnnotations adds the tasks and regions of a window, by goroutine and time. Times are
+// relative to the window's start; the depth of a task is -1.
+func packAnnotations(b *block, pre string, w timeline.Window) {
+	if len(w.Annotations) == 0 {
+		return
+	}
+	addColumn(b, pre+"note.g", w.Annotations, func(x *timeline.Annotation) int64 { return x.G })
+	addColumn(b, pre+"note.from", w.Annotations, func(x *timeline.Annotation) int64 { return x.From - w.FromNs })
+	addColumn(b, pre+"note.len", w.Annotations, func(x *timeline.Annotation) int64 { return x.To - x.From })
+	addColumn(b, pre+"note.name", w.Annotations, func(x *timeline.Annotation) int64 { return int64(x.Name) })
+	addColumn(b, pre+"note.of", w.Annotations, func(x *timeline.Annotation) int64 { return int64(x.Of) })
+	addColumn(b, pre+"note.depth", w.Annotations, func(x *timeline.Annotation) int64 {
+		if x.Task {
+			return -1
+		}
+		return int64(x.Depth)
+	})
+}
