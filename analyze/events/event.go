@@ -80,7 +80,7 @@ const (
 	GCEnd
 	AssistBegin
 	AssistEnd
-	SweepBegin // on a processor, as allocating or the background sweeper does; also where a generation restates it
+	SweepBegin // on a processor, of a goroutine that allocates (mcentral.cacheSpan, deductSweepCredit, mheap.reclaim); also where a generation restates it
 	SweepEnd
 	HeapAlloc // live heap, and what was allocated since: /memory/classes/heap/objects
 	HeapGoal  // at which the next cycle shall end

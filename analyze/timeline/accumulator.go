@@ -60,7 +60,7 @@ var column = [...]int8{
 }
 
 // Accumulator paints the picture from one pass over a stream of decisions. Its
-// memory depends on the number of Ps only.
+// memory depends on the number of Ps and CPUs only: of all else a fixed number is kept.
 type Accumulator struct {
 	from    int64 // from here on all times count, until Finish
 	now     int64

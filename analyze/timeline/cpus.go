@@ -284,7 +284,7 @@ func (m *machine) unseen(w *Window, calls int64) {
 func (m *machine) result(end int64, windows []Window, name func(int32) string) *CPUs {
 	r := &CPUs{
 		BinNs: 1 << m.shift, Bins: max(1, int((end+(1<<m.shift-1))>>m.shift)),
-		Off: []POff{}, Processes: []string{"this program", "not known", "(others)"}, OmittedCPUs: int32(len(m.omitted)),
+		Lanes: []CPULane{}, Off: []POff{}, Processes: []string{"this program", "not known", "(others)"}, OmittedCPUs: int32(len(m.omitted)),
 	}
 	for i := range m.lanes {
 		l := &m.lanes[i]

@@ -6,7 +6,9 @@
 // neighbours are merged and the width doubles. Bins hold integer sums until the
 // end, so a merged bin is exactly the bin that a wider start would have made.
 // The fine one holds single stints, queue lengths and movements, for the whole
-// trace if that is short, else around the moments given to [Accumulator.Mark].
+// trace if that is short, else around the moments given to [Accumulator.Mark]; and in
+// it tasks and regions of the program. With the kernel's records both have the CPUs, too.
+// [HeapAccumulator] follows the size of the heap, of which no decision tells.
 //
 // What a result holds is stable, the rest serves this module: see package gmpscope.
 package timeline

@@ -70,25 +70,35 @@ gms.heap = (D, tl) => {
   /** The size as an area of steps, and the goal as a line. */
   function drawSize(y, right) {
     const ctx = tl.ctx, h = v => Math.round(Math.max(0, v) / most * (SIZE - 3)), bottom = y + SIZE;
-    const row = (name, f) => columns(right, (x, b0, b1) => {
-      let v = -1;
-      for (let b = b0; b < b1; b++) v = Math.max(v, A[name][b]);
-      f(x, v);
-    });
     ctx.fillStyle = colour("gc");
     ctx.globalAlpha = 0.4;
-    row("heap.alloc", (x, v) => { if (v >= 0) ctx.fillRect(x, bottom - h(v), 1, h(v)); });
+    levels("heap.alloc", right, h, (x, width, v) => ctx.fillRect(x, bottom - v, width, v));
     ctx.globalAlpha = 1;
     ctx.fillStyle = colour("ink2");
-    let last = -1;
-    row("heap.goal", (x, v) => {
-      if (v <= 0) { last = -1; return; }
-      const at = bottom - h(v), from = last < 0 ? at : Math.min(at, last);
-      ctx.fillRect(x, from, 1, Math.max(1, (last < 0 ? at : Math.max(at, last)) - from + 1));
-      last = at;
+    let last = 0; // the height before; 0: none is told
+    levels("heap.goal", right, h, (x, width, v) => {
+      if (v) ctx.fillRect(x, bottom - v, width, 1);
+      if (v && last) ctx.fillRect(x, bottom - Math.max(v, last), 1, Math.abs(v - last));
+      last = v;
     });
     ctx.fillStyle = colour("line");
     ctx.fillRect(tl.gutter, bottom, right - tl.gutter, 1);
+  }
+
+  /** Calls f with each stretch of columns in which a row is drawn at the same height. */
+  function levels(name, right, height, f) {
+    let from = tl.gutter, to = from, level = 0;
+    columns(right, (x, b0, b1) => {
+      let v = -1;
+      for (let b = b0; b < b1; b++) v = Math.max(v, A[name][b]);
+      if (height(v) !== level || x !== to) {
+        if (to > from) f(from, to - from, level);
+        from = x;
+        level = height(v);
+      }
+      to = x + 1;
+    });
+    if (to > from) f(from, to - from, level);
   }
 
   /** What a tooltip says of t; near is how many ns a pixel stands for. */
