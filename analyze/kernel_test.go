@@ -128,6 +128,59 @@ func holdsTogether(t *testing.T, res *analyze.Result) {
 	}
 }
 
+// TestKernelSplitsIdleP has the runtime's part and the kernel's sum to the causes that
+// they split, in whole recordings and in windows.
+func TestKernelSplitsIdleP(t *testing.T) {
+	for name := range recordings {
+		for _, f := range []focus.Focus{{}, {From: 50_000_000, To: 120_000_000}} {
+			t.Run(fmt.Sprint(name, f.From), func(t *testing.T) {
+				res, err := withKernel(t, name, name, analyze.Options{Focus: f})
+				if err != nil {
+					t.Fatal(err)
+				}
+				splitsIdleP(t, res)
+			})
+		}
+	}
+}
+
+func splitsIdleP(t *testing.T, res *analyze.Result) {
+	t.Helper()
+	got := map[string]int64{}
+	for _, w := range res.Kernel.IdleWaits {
+		cause, _, _ := strings.Cut(string(w.Cause), "-runtime")
+		cause, _, _ = strings.Cut(cause, "-kernel")
+		got[cause] += w.Ns
+		if w.Ns < 0 {
+			t.Errorf("%s: %d", w.Cause, w.Ns)
+		}
+	}
+	for _, c := range res.Waits.User.Causes {
+		if strings.HasPrefix(string(c.Cause), "idle-p/") && got[string(c.Cause)] != c.Ns {
+			t.Errorf("%s: %d, its parts %d", c.Cause, c.Ns, got[string(c.Cause)])
+		}
+	}
+}
+
+// TestKernelIsLateToWake has 8 Ps on two CPUs, where woken threads wait for a CPU, and a
+// neighbour that runs on one of two.
+func TestKernelIsLateToWake(t *testing.T) {
+	for name, least := range map[string]float64{"crowd": 0.4, "perf": 0.99, "perfclock": 0.99} {
+		res, err := withKernel(t, name, name, analyze.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ns := map[kernel.IdleCause]int64{}
+		for _, w := range res.Kernel.IdleWaits {
+			ns[w.Cause] = w.Ns
+		}
+		kernels, all := ns[kernel.CauseMissedKernel], ns[kernel.CauseMissedKernel]+ns[kernel.CauseMissedRuntime]
+		if float64(kernels) < least*float64(all) {
+			t.Errorf("%s: the kernel's %d of %d", name, kernels, all)
+		}
+	}
+}
+
 // TestKernelClock has records of perf's own clock: the shift is found.
 func TestKernelClock(t *testing.T) {
 	for name, want := range map[string]bool{"perf": false, "perfclock": true, "neighbour": false} {

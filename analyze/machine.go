@@ -74,7 +74,7 @@ func (a *analysis) follow(b *block) {
 	if a.failed.err.Load() != nil {
 		return
 	}
-	if err := a.machine.Add(&b.Block); err != nil {
+	if err := a.machine.Add(&b.Block, b.waited); err != nil {
 		a.failed.fail(err)
 	}
 	b.inside.OffCPU, b.inside.CPUs = b.Block.OffCPU, b.Block.CPUs

@@ -47,6 +47,7 @@ func (t *text) machine(r *analyze.Result) {
 	if n := len(k.CPUs) - textCPUs; n > 0 {
 		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more CPU", "more CPUs")))
 	}
+	t.wakePaths(k)
 	if k.OffCPUNs == 0 {
 		return
 	}
@@ -58,6 +59,50 @@ func (t *text) machine(r *analyze.Result) {
 	}
 	t.line("")
 	t.table(2, tb)
+}
+
+// wakePaths shows what woken threads went through.
+func (t *text) wakePaths(k *kernel.Machine) {
+	if len(k.WakePaths) == 0 {
+		return
+	}
+	tb := newTable("threads that were woken", "number", "until asked, p50", "p99", "until on a CPU, p50", "p99", "until it ran, p50", "p99")
+	for i := range k.WakePaths {
+		p := &k.WakePaths[i]
+		row := []string{WakeKind(p.Kind), quantity.Count(p.Count)}
+		for _, part := range []kernel.WakePart{p.Decided, p.Woken, p.Ran} {
+			row = append(row, quantity.Duration(part.P50Ns), quantity.Duration(part.P99Ns))
+		}
+		tb.add(row...)
+	}
+	t.line("")
+	t.table(2, tb)
+}
+
+// WakeKind says what a kind of kernel.WakePath is.
+func WakeKind(kind string) string {
+	switch kind {
+	case "steal":
+		return "of them, to steal"
+	case "handoff":
+		return "for a P handed off"
+	}
+	return "for a goroutine"
+}
+
+// idleWaitsInWords says whose the waiting is for which a P was idle.
+func idleWaitsInWords(k *kernel.Machine) string {
+	ns := map[kernel.IdleCause]int64{}
+	for _, w := range k.IdleWaits {
+		ns[w.Cause] = w.Ns
+	}
+	missed := ns[kernel.CauseMissedRuntime] + ns[kernel.CauseMissedKernel]
+	waking := ns[kernel.CauseWakingRuntime] + ns[kernel.CauseWakingKernel]
+	if missed+waking == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Goroutines waited %s beside an idle P, %s of it while a thread had been woken and had no CPU yet; and %s for a P that was waking up, %s of it without a CPU.",
+		quantity.Duration(missed), quantity.Duration(ns[kernel.CauseMissedKernel]), quantity.Duration(waking), quantity.Duration(ns[kernel.CauseWakingKernel]))
 }
 
 // WorthOff reports whether a class lacked CPUs for a thousandth of what all did, or more.
@@ -84,6 +129,9 @@ func MachineLead(k *kernel.Machine) []string {
 	if w := &k.Wakeups; w.Count > 0 {
 		out = append(out, fmt.Sprintf("Threads that were woken were on a CPU %s later on average, %s at the longest; %s of %s took 100 µs or more.",
 			quantity.Duration(w.TotalNs/w.Count), quantity.Duration(w.LongestNs), quantity.Count(w.Late), quantity.Plural(w.Count, "wake-up", "wake-ups")))
+	}
+	if s := idleWaitsInWords(k); s != "" {
+		out = append(out, s)
 	}
 	if s := &k.Stops; s.Count > 0 {
 		out = append(out, fmt.Sprintf("The process was stopped by a signal or a debugger %s, for %s in all, %s at the longest.",

@@ -98,7 +98,7 @@ func TestMachineSection(t *testing.T) {
 	if err := report.WriteText(&b, doc, report.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if s := b.String(); !strings.Contains(s, "THE MACHINE\n") || !strings.Contains(s, "handlers (this program)") || strings.ContainsAny(s, "\x1b\u202e") {
+	if s := b.String(); !strings.Contains(s, "THE MACHINE\n") || !strings.Contains(s, "handlers (this program)") || !strings.Contains(s, "beside an idle P") || strings.ContainsAny(s, "\x1b\u202e") {
 		t.Error(s)
 	}
 	b.Reset()

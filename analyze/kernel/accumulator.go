@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -62,6 +63,8 @@ type Accumulator struct {
 	off     OffBy
 	stops   Stops
 	wakes   Wakeups
+	idling  idling
+	paths   [numPaths]path
 	still   int   // threads of the program that are stopped
 	stillAt int64 // since when
 
@@ -121,6 +124,7 @@ type task struct {
 	onP    int32 // where, whosever the goroutine is
 	from   int64
 	run    part
+	wakeup
 }
 
 // presence says whether a thread is on a CPU.
@@ -232,7 +236,7 @@ func (m *Accumulator) task(tid int32) *task {
 		if len(m.tasks) >= maxTasks {
 			return &m.rest
 		}
-		k = &task{tid: tid, at: m.first, cpu: NoCPU, p: reference.NoP}
+		k = &task{tid: tid, at: m.first, cpu: NoCPU, p: reference.NoP, wakeup: wakeup{asked: never, handed: never}}
 		m.tasks[tid] = k
 	}
 	return k
@@ -355,6 +359,7 @@ func (m *Accumulator) left(k *task, r *Record, t int64) {
 		m.stop(k, t)
 	}
 	m.displace(k)
+	m.watch(k, t)
 }
 
 // came is for a thread that comes onto a CPU.
@@ -374,7 +379,9 @@ func (m *Accumulator) came(k *task, on int32, t int64) {
 		m.wakes.over(t - k.at)
 	}
 	m.replace(k)
+	k.arrives(t)
 	k.on, k.cpu, k.at = isOn, on, t
+	m.watch(k, t)
 }
 
 // seenOn is for a thread that is on a CPU at t, as what it does there shows. If it is held
@@ -397,7 +404,9 @@ func (m *Accumulator) seenOn(k *task, on int32, t int64) {
 		k.run.unknown += m.counted(max(k.booked, k.from), t)
 	}
 	m.replace(k)
+	k.arrives(since)
 	k.on, k.cpu, k.at = isOn, on, t
+	m.watch(k, t)
 	if on == NoCPU || !c.known {
 		return
 	}
@@ -445,6 +454,7 @@ func (m *Accumulator) woken(r *Record, t int64) {
 		k.cpu = m.at(r.CPU).CPU
 	}
 	m.displace(k)
+	m.watch(k, t)
 }
 
 // lose is for records of a CPU that are missing up to t.
@@ -465,6 +475,7 @@ func (m *Accumulator) lose(c *cpu, t int64) {
 	for _, k := range c.displaced {
 		m.bookOff(k, t)
 		k.on, k.at = unknown, t
+		m.watch(k, t)
 	}
 	c.displaced = c.displaced[:0]
 	c.known, c.Seen, c.since = false, true, t
@@ -519,11 +530,12 @@ func (m *Accumulator) bookOff(k *task, t int64) {
 	from := max(k.booked, k.from)
 	k.booked = max(k.booked, t)
 	if !k.runs {
+		m.lacks(k, from, t)
 		return
 	}
 	ns := m.counted(from, t)
 	k.run.off += ns
-	m.tellOff(k, from, t, m.lacks(k))
+	m.tellOff(k, from, t, m.lackOf(k))
 	switch {
 	case stopped(k.how):
 		m.off.StoppedNs += ns
@@ -554,15 +566,18 @@ func (m *Accumulator) instead(tid int32, ns int64) {
 	k.insteadNs += ns
 }
 
-// Add takes the next block of decisions, and notes in it the run intervals that lacked a
-// CPU. The error is one of reading the records.
-func (m *Accumulator) Add(b *ledger.Block) error {
+// Add takes the next block of decisions, and the waits that end in it, in their order. It
+// notes in the block the run intervals that lacked a CPU. The error is one of reading the
+// records.
+func (m *Accumulator) Add(b *ledger.Block, ended []waits.Ended) error {
 	m.runs.Grow(b.Slots)
 	m.sums.Grow(b.Slots)
+	m.idling.ready.Grow(b.Slots)
 	m.handles, m.slots = b.Classes, max(m.slots, b.Slots)
 	b.OffCPU = b.OffCPU[:0]
 	b.CPUs.Clear()
 	m.told = &b.CPUs
+	ps := 0
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		if d.Kind.Annotates() {
@@ -572,36 +587,77 @@ func (m *Accumulator) Add(b *ledger.Block) error {
 		if err := m.advance(m.now); err != nil {
 			return err
 		}
-		switch d.Kind {
-		case reference.KindStart:
-			m.begin(d, n)
-		case reference.KindStop:
-			m.end(b, d, n)
-			if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-				m.fold(d.G, n.G, n.Class, n.Flags)
-			}
-		case reference.KindSyscall, reference.KindReady:
-			m.end(b, d, n)
-		case reference.KindSyscallExit:
-			m.end(b, d, n)
-			if d.P >= 0 {
-				m.begin(d, n)
-			}
+		of := 0
+		for of < len(ended) && int(ended[of].At) == i {
+			of++
+		}
+		m.take(b, d, n, ended[:of])
+		ended = ended[of:]
+		if n.Changed&ledger.Counts != 0 {
+			m.count(&b.Ps[ps])
+			ps++
 		}
 	}
 	m.tellOpen()
 	return nil
 }
 
+// take takes a decision, and the wait that it ends.
+func (m *Accumulator) take(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.Ended) {
+	switch d.Kind {
+	case reference.KindStart:
+		m.begin(d, n, ended)
+	case reference.KindStop:
+		m.end(b, d, n)
+		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
+			m.fold(d.G, n.G, n.Class, n.Flags)
+		}
+	case reference.KindSyscall:
+		m.end(b, d, n)
+	case reference.KindReady:
+		m.ready(b, d, n)
+	case reference.KindSyscallExit:
+		m.end(b, d, n)
+		if d.P >= 0 {
+			m.begin(d, n, nil)
+		} else {
+			m.leavesCall(d)
+		}
+	case reference.KindPStart:
+		m.getsP(d)
+	case reference.KindPStop, reference.KindRetake:
+		m.losesP(d)
+	case reference.KindHandoff:
+		m.handsP(d)
+	}
+}
+
+// ready is for a goroutine that becomes runnable.
+func (m *Accumulator) ready(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
+	m.end(b, d, n)
+	if n.G != 0 {
+		m.tick(m.now)
+		*m.idling.ready.At(n.G) = m.idling.ns
+	}
+	if n.Was == ledger.InSyscall {
+		m.leavesCall(d)
+	}
+}
+
 // begin begins a run interval.
-func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
+func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits.Ended) {
+	k := m.acting(d)
+	if k == nil {
+		k = &task{cpu: NoCPU, strange: true, wakeup: wakeup{asked: never, handed: never}}
+	}
+	for i := range ended {
+		m.divide(&ended[i], n.G, k)
+	}
 	if n.G == 0 || d.M <= 0 || d.M >= maxTID {
 		return
 	}
-	k := m.thread(int32(d.M))
-	if k == &m.rest {
-		k = &task{cpu: NoCPU, strange: true}
-	}
+	m.firstStart(k, d)
+	k.holds, k.inCall, k.fresh = true, false, false
 	k.ours, k.thread = true, int32(d.M)
 	if k.runs {
 		m.over(k)
@@ -611,6 +667,7 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note) {
 		k.on, k.at = isOn, m.now // it did this
 	}
 	k.runs, k.slot, k.from, k.run, k.p = true, n.G, m.now, part{}, reference.NoP
+	m.watch(k, m.now)
 	if n.Flags.OfProgram() {
 		k.p = d.P
 	}
@@ -653,6 +710,7 @@ func (m *Accumulator) end(b *ledger.Block, d *reference.Decision, n *ledger.Note
 	if d.Kind == reference.KindStop && d.Why != reference.WhyLost {
 		m.look(k)
 	}
+	k.inCall = d.Kind == reference.KindSyscall
 	from := k.from
 	m.over(k)
 	if k.run.off > 0 {

@@ -64,7 +64,7 @@ func followFrom(t *testing.T, ds []reference.Decision, sampled, end int64, text 
 	}
 	lives, ps := breakdown.New(breakdown.Options{}), procs.New()
 	feed := ledger.NewFeed(func(b *ledger.Block) {
-		if err := a.Add(b); err != nil {
+		if err := a.Add(b, nil); err != nil {
 			t.Fatal(err)
 		}
 	}, lives.Add, ps.Add)

@@ -38,8 +38,8 @@ func (m *Accumulator) tellOff(k *task, from, to int64, why ledger.Lack) {
 	m.told.Off = append(m.told.Off, ledger.NoCPU{From: from, To: to, P: k.onP, CPU: k.cpu, Why: why})
 }
 
-// lacks says why a thread that is off the CPUs is.
-func (m *Accumulator) lacks(k *task) ledger.Lack {
+// lackOf says why a thread that is off the CPUs is.
+func (m *Accumulator) lackOf(k *task) ledger.Lack {
 	switch {
 	case stopped(k.how):
 		return ledger.LackStopped
@@ -87,7 +87,7 @@ func (m *Accumulator) tellOpen() {
 			continue
 		}
 		if from := max(k.booked, k.from, m.opt.From); from < min(m.now, m.opt.To) {
-			m.told.OpenOff = append(m.told.OpenOff, ledger.NoCPU{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lacks(k)})
+			m.told.OpenOff = append(m.told.OpenOff, ledger.NoCPU{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lackOf(k)})
 		}
 	}
 }

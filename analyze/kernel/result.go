@@ -27,15 +27,19 @@ type Machine struct {
 	Lost         int64   `json:"lost"`             // places where records are missing
 	// Of the goroutines that are measured: RunningNs is OnCPUNs and OffCPUNs, exactly.
 	OnOff
-	NeededCPUs float64      `json:"needed_cpus"` // RunningNs for each ns that is recorded
-	HadCPUs    float64      `json:"had_cpus"`    // OnCPUNs likewise
-	Off        OffBy        `json:"off"`         // of all goroutines: why they lacked a CPU
-	Wakeups    Wakeups      `json:"wakeups"`     // of threads that run goroutines
-	Stops      Stops        `json:"stops"`       // of the process, by a signal such as SIGSTOP, or by a debugger
-	CPUs       []CPUUse     `json:"cpus"`        // by number
-	ByProcess  []ProcessUse `json:"by_process"`  // who had the CPUs, whoever kept threads of the program from one first; at most 16 and the others
-	Classes    []ClassOnOff `json:"classes"`     // by class, the longest off the CPUs first
-	Ps         []POnOff     `json:"ps"`          // by P, goroutines of the program
+	NeededCPUs float64 `json:"needed_cpus"` // RunningNs for each ns that is recorded
+	HadCPUs    float64 `json:"had_cpus"`    // OnCPUNs likewise
+	Off        OffBy   `json:"off"`         // of all goroutines: why they lacked a CPU
+	Wakeups    Wakeups `json:"wakeups"`     // of threads that run goroutines
+	// IdleWaits splits the time that waits of the program owe to the causes idle-p/waking and
+	// idle-p/missed into the runtime's part and the kernel's, which sum to each exactly.
+	IdleWaits []IdleWait   `json:"idle_waits"`
+	WakePaths []WakePath   `json:"wake_paths"` // what woken threads go through until they run a goroutine; kinds that did not occur are left out
+	Stops     Stops        `json:"stops"`      // of the process, by a signal such as SIGSTOP, or by a debugger
+	CPUs      []CPUUse     `json:"cpus"`       // by number
+	ByProcess []ProcessUse `json:"by_process"` // who had the CPUs, whoever kept threads of the program from one first; at most 16 and the others
+	Classes   []ClassOnOff `json:"classes"`    // by class, the longest off the CPUs first
+	Ps        []POnOff     `json:"ps"`         // by P, goroutines of the program
 	// Cgroup is what the file that --cgroup-stat names says; absent without it.
 	Cgroup *CgroupStat `json:"cgroup,omitempty"`
 }
@@ -87,6 +91,31 @@ func (w *Wakeups) over(ns int64) {
 		w.Late++
 		w.LateNs += ns
 	}
+}
+
+// IdleWait is the waiting time that a part of a cause owns.
+type IdleWait struct {
+	Cause IdleCause `json:"cause"` // who owns it
+	Ns    int64     `json:"ns"`    // waiting time that it owns
+}
+
+// WakePath is how long woken threads took, part by part, until they ran their first
+// goroutine.
+type WakePath struct {
+	// Kind is "start" for all, "steal" for those of them that stole the goroutine, and
+	// "handoff" where the thread took a P that had been retaken, or given up for a system call
+	// or a locked goroutine.
+	Kind    string   `json:"kind"`
+	Count   int64    `json:"count"`   // how many
+	Decided WakePart `json:"decided"` // from the goroutine being runnable, for "handoff" from the P being free, until the runtime had the thread woken
+	Woken   WakePart `json:"woken"`   // from there until the kernel had the thread on a CPU
+	Ran     WakePart `json:"ran"`     // from there until it ran the goroutine: it takes its P, and looks for work
+}
+
+// WakePart is a part of a WakePath. What is longer than 1 s counts as 1 s.
+type WakePart struct {
+	P50Ns int64 `json:"p50_ns"` // median
+	P99Ns int64 `json:"p99_ns"` // 99th percentile
 }
 
 // Stops are times in which threads of the program were stopped.
@@ -188,6 +217,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share, Mapped: len(m.clock.Threads),
 		FromNs: m.first, ToNs: m.last, Records: m.r.records, Missing: m.missing, Lost: m.lost, Off: m.off, Wakeups: m.wakes, Stops: m.stops,
 		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []POnOff{},
+		IdleWaits: m.idleWaits(), WakePaths: m.wakePaths(),
 	}
 	var off part
 	for i := range m.class {

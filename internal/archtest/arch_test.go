@@ -51,7 +51,7 @@ var rules = []rule{
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "internal/std"), nil},
 	{"analyze/ledger", in("reference", "analyze/ids"), nil},
 	{"analyze/requests", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
-	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/breakdown", "analyze/procs", "internal/quantity"), []string{"github.com/klauspost/compress"}},
+	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/quantity"), []string{"github.com/klauspost/compress"}},
 	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/quantity"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
 	{"analyze/waits", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},

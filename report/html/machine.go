@@ -19,6 +19,7 @@ type machineView struct {
 	Processes []row
 	CPUs      []row
 	MoreCPUs  int
+	WakePaths []row
 	Classes   []offClass
 }
 
@@ -44,6 +45,9 @@ func newMachine(r *analyze.Result, names *words.Names) *machineView {
 	for _, c := range k.CPUs[:min(len(k.CPUs), maxCPUs)] {
 		v.CPUs = append(v.CPUs, cpuRow(&c))
 	}
+	for i := range k.WakePaths {
+		v.WakePaths = append(v.WakePaths, wakePathRow(&k.WakePaths[i]))
+	}
 	for i := range k.Classes[:min(len(k.Classes), maxOffClasses)] {
 		if c := &k.Classes[i]; report.WorthOff(k, c) {
 			v.Classes = append(v.Classes, offClass{Name: className(c.Name, names), Cells: []cell{
@@ -56,6 +60,14 @@ func newMachine(r *analyze.Result, names *words.Names) *machineView {
 
 // timed is a cell with a time.
 func timed(ns int64) cell { return num(quantity.Duration(ns), ns) }
+
+func wakePathRow(p *kernel.WakePath) row {
+	out := row{Label: report.WakeKind(p.Kind), Cells: []cell{num(quantity.Count(p.Count), p.Count)}}
+	for _, part := range []kernel.WakePart{p.Decided, p.Woken, p.Ran} {
+		out.Cells = append(out.Cells, timed(part.P50Ns), timed(part.P99Ns))
+	}
+	return out
+}
 
 func cpuRow(c *kernel.CPUUse) row {
 	whole := c.ProgramNs + c.OthersNs + c.IdleNs + c.UnknownNs

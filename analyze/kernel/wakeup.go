@@ -1,0 +1,224 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// IdleCause is a part of a cause of package waits that is about an idle P: the runtime's or
+// the kernel's.
+type IdleCause string
+
+// The parts of idle-p/waking and idle-p/missed.
+const (
+	CauseWakingRuntime IdleCause = "idle-p/waking-runtime" // the thread had a P and a CPU, and looked for work
+	CauseWakingKernel  IdleCause = "idle-p/waking-kernel"  // the thread had a P, could run, and was on no CPU
+	CauseMissedRuntime IdleCause = "idle-p/missed-runtime" // no thread had been woken, or it was on a CPU already
+	CauseMissedKernel  IdleCause = "idle-p/missed-kernel"  // a thread had been woken for a P, and was on no CPU yet
+)
+
+// Indices of what is split, in the order of the constants.
+const (
+	iWakingRuntime = iota
+	iWakingKernel
+	iMissedRuntime
+	iMissedKernel
+	numSplit
+)
+
+// Places of idle-p/waking and idle-p/missed in waits.Ended.
+var (
+	atWaking = slices.Index(waits.Causes(), waits.CauseIdlePWaking)
+	atMissed = slices.Index(waits.Causes(), waits.CauseIdlePMissed)
+)
+
+// never is the time of what has not happened.
+const never = int64(math.MinInt64)
+
+// wakeup is what a thread without work goes through until it runs a goroutine: the runtime
+// has the kernel wake it (startm), the kernel puts it on a CPU, it takes its P (acquirep,
+// which writes the event) and looks for a goroutine (findRunnable).
+type wakeup struct {
+	holds  bool  // a P
+	fresh  bool  // it has run no goroutine since it got that
+	inCall bool  // it is in a system call
+	onWay  bool  // it holds no P, was woken, and is on no CPU
+	asked  int64 // when it was woken last without a P; never if it was not
+	onCPU  int64 // when it was on a CPU after that
+	handed int64 // when the P that it took had been given up or retaken; never if that was idle
+	lacked span  // ns of the trace: since it got its P, when it first and last lacked a CPU
+	lackNs int64 // for how long it did
+}
+
+// idling follows the Ps without a thread, and the threads on their way to one.
+type idling struct {
+	idle  int32            // Ps
+	onWay int              // threads
+	at    int64            // up to when ns counts
+	ns    int64            // for how long there were both
+	ready ids.Parts[int64] // by slot: ns when its goroutine became runnable
+	given []given          // by P
+	split [numSplit]int64
+}
+
+// given is a P that a thread gave up, or that was retaken.
+type given struct {
+	at     int64
+	handed bool // to another thread
+}
+
+// tick lets time pass up to t.
+func (m *Accumulator) tick(t int64) {
+	w := &m.idling
+	if t <= w.at {
+		return
+	}
+	if w.idle > 0 && w.onWay > 0 {
+		w.ns += m.counted(w.at, t)
+	}
+	w.at = t
+}
+
+// watch notes whether k is on its way to a P at t.
+func (m *Accumulator) watch(k *task, t int64) {
+	onWay := k.ours && !k.holds && !k.inCall && !k.runs && k.on == isOff && k.woken
+	if onWay == k.onWay {
+		return
+	}
+	m.tick(t)
+	if k.onWay = onWay; onWay {
+		m.idling.onWay++
+	} else {
+		m.idling.onWay--
+	}
+}
+
+// arrives notes that k, which is off the CPUs, comes onto one at t.
+func (k *task) arrives(t int64) {
+	if k.on == isOff && k.woken && !k.holds && !k.inCall {
+		k.asked, k.onCPU = k.at, max(t, k.at)
+	}
+}
+
+// lacks adds a time in which k, which runs no goroutine, was on no CPU, if it could run.
+func (m *Accumulator) lacks(k *task, from, to int64) {
+	if k.how != 'R' || to <= from {
+		return
+	}
+	if k.lackNs == 0 {
+		k.lacked.from = from
+	}
+	k.lacked.to = to
+	k.lackNs += m.counted(from, to)
+}
+
+// count takes over the number of idle Ps after a decision.
+func (m *Accumulator) count(p *ledger.Ps) {
+	m.tick(m.now)
+	m.idling.idle = p.Idle
+}
+
+// getsP is for a thread that takes a P.
+func (m *Accumulator) getsP(d *reference.Decision) {
+	k := m.acting(d)
+	if k == nil {
+		return
+	}
+	k.holds, k.inCall, k.fresh, k.lackNs, k.handed = true, false, true, 0, never
+	k.booked = max(k.booked, m.now) // it is on a CPU, whatever the records miss
+	if g := m.givenP(d.P); g != nil {
+		if g.handed {
+			k.handed = g.at
+		}
+		*g = given{at: never}
+	}
+	m.watch(k, m.now)
+}
+
+// losesP is for a thread that gives up its P, or is robbed of it.
+func (m *Accumulator) losesP(d *reference.Decision) {
+	if k := m.acting(d); k != nil {
+		k.holds, k.fresh, k.asked = false, false, never
+		m.watch(k, m.now)
+	}
+	if g := m.givenP(d.P); g != nil {
+		*g = given{at: never}
+		if d.Why != reference.WhyIdle && d.Why != reference.WhySTW {
+			g.at = m.now
+		}
+	}
+}
+
+// handsP is for a P that goes to another thread.
+func (m *Accumulator) handsP(d *reference.Decision) {
+	if g := m.givenP(d.P); g != nil && g.at != never {
+		g.handed = true
+	}
+}
+
+// leavesCall is for the thread of a goroutine that comes back from a system call.
+func (m *Accumulator) leavesCall(d *reference.Decision) {
+	if k := m.acting(d); k != nil {
+		k.inCall = false
+		m.watch(k, m.now)
+	}
+}
+
+// acting returns the thread of a decision, nil if it is not known.
+func (m *Accumulator) acting(d *reference.Decision) *task {
+	if d.M <= 0 || d.M >= maxTID {
+		return nil
+	}
+	if k := m.thread(int32(d.M)); k != &m.rest {
+		return k
+	}
+	return nil
+}
+
+func (m *Accumulator) givenP(p int32) *given {
+	w := &m.idling
+	if p < 0 || p >= ledger.MaxPs {
+		return nil
+	}
+	for int(p) >= len(w.given) {
+		w.given = append(w.given, given{at: never})
+	}
+	return &w.given[p]
+}
+
+// divide splits the time that idle Ps have in a wait of goroutine g, which thread k ends.
+// That the kernel had a thread on its way is at most what the wait owes to idle Ps: both
+// are about the same time, except where the P of its queue was unavailable or marked.
+func (m *Accumulator) divide(w *waits.Ended, slot int32, k *task) {
+	if w.Kind != waits.KindUser {
+		return
+	}
+	s := &m.idling.split
+	waking, missed := w.Causes[atWaking], w.Causes[atMissed]
+	kernel := int64(0)
+	if waking > 0 && k.fresh && k.lackNs > 0 {
+		kernel = max(0, min(waking, k.lackNs, k.lacked.to-max(k.lacked.from, w.From)))
+	}
+	s[iWakingKernel] += kernel
+	s[iWakingRuntime] += waking - kernel
+	if missed != 0 {
+		m.tick(m.now)
+		kernel = max(0, min(missed, m.idling.ns-*m.idling.ready.At(slot)))
+		s[iMissedKernel] += kernel
+		s[iMissedRuntime] += missed - kernel
+	}
+}
+
+// idleWaits returns what divide has summed up.
+func (m *Accumulator) idleWaits() []IdleWait {
+	out := []IdleWait{}
+	for i, c := range [numSplit]IdleCause{CauseWakingRuntime, CauseWakingKernel, CauseMissedRuntime, CauseMissedKernel} {
+		out = append(out, IdleWait{Cause: c, Ns: m.idling.split[i]})
+	}
+	return out
+}
