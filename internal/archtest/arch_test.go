@@ -76,7 +76,7 @@ var rules = []rule{
 	{"export", in("reference", "analyze", "internal/term"), []string{"github.com/google/pprof", "google.golang.org/protobuf", "github.com/parquet-go/parquet-go"}},
 
 	// Nothing imports it but the command: the shape of its report is in internal/jsondoc.
-	{"fleet/beam", in("reference", "analyze", "fleet", "report", "internal/version"), []string{"github.com/apache/beam"}}, // a module of its own
+	{"fleet/beam", in("reference", "analyze", "fleet", "report", "internal/version"), []string{"github.com/apache/beam", "github.com/fsouza/fake-gcs-server", "github.com/johannesboyne/gofakes3"}}, // a module of its own
 	{"fleet", in("analyze", "internal/files", "internal/jsondoc"), []string{"github.com/klauspost/compress", "github.com/parquet-go/parquet-go"}},
 
 	// A module of its own, for programs that want little else.
