@@ -8,7 +8,8 @@
 //   - [Clock] finds out by which shift the times of both sides agree: the thread of an
 //     event must have been on a CPU.
 //   - [Accumulator] goes through the records in step with the decisions, and splits the running
-//     time of each goroutine into that on a CPU and that off it, exactly.
+//     time of each goroutine into that on a CPU and that off it, exactly; and what waits owe
+//     to idle Ps into the runtime's part and the kernel's.
 //
 // Of the records only a window of some thousand is held at a time, and while the clocks
 // are compared a quarter of a million of them.
