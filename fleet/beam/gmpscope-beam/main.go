@@ -38,7 +38,7 @@ func (l *list) Set(s string) error {
 
 var (
 	outputs, labels list
-	group           = flag.String("group", "", "group traces by these `labels`, comma-separated (default service,version)")
+	group           = flag.String("group", "", "group traces by these `labels`, comma-separated (default service,version,gomaxprocs)")
 	since           = flag.String("since", "", "call findings new that no `version` before this one has")
 	labelPaths      = flag.String("label-paths", "", "take labels from the end of each path by a `pattern`, such as '{service}/{version}/*'")
 	anonymize       = flag.Bool("anonymize", false, "replace names that are not Go's own")
