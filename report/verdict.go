@@ -22,6 +22,7 @@ const (
 	longHeadline  = 160        // characters; a headline has some 90
 	headlineLen   = 90         // and what is not needed in it is left out beyond these
 	smallPart     = 0.05       // share of all waiting below which a headline says how small its part is
+	smallLife     = 0.05       // waiting for a P per life of a class below which a note about that is no headline
 	smallWaiting  = 0.01       // waiting per running below which it does not matter
 	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
 	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
@@ -114,7 +115,21 @@ func worthKnowing(r *analyze.Result) *findings.Finding {
 	if len(r.Detectors) == 0 || chief(r.Findings) != nil || !muchWaiting(r) || plainQueueing(r) {
 		return nil
 	}
-	return findings.Chief(r.Findings, findings.Note)
+	if f := findings.Chief(r.Findings, findings.Note); f != nil && !(aboutWaiting(f) && harmless(r, f)) {
+		return f
+	}
+	return nil
+}
+
+// harmless reports whether those who suffer from a finding lost little of their life to
+// waiting for a P: they were blocked elsewhere for nearly all of it.
+func harmless(r *analyze.Result, f *findings.Finding) bool {
+	w := victim(r, f)
+	if w == nil {
+		return false
+	}
+	c := r.Breakdown.Of(w.ID)
+	return c != nil && c.LifeNs() > 0 && quantity.Ratio(c.RunnableNs, c.LifeNs()) < smallLife
 }
 
 // running is the time that goroutines of the program ran.
