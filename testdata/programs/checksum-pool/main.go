@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	blocks    = 400
+	blocks    = 1400
 	blockSize = 512 << 10
 )
 
