@@ -20,7 +20,7 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		return x
 	}
 	by := func(x findings.Finding) findings.Finding { // blames somebody
-		x.Actors = []findings.Actor{{Role: findings.Cause, Class: "main.hog"}}
+		x.Actors = []findings.Actor{{Role: findings.Cause, Class: "main.hog", Stack: []string{"syscall.read (x.go:1)"}}}
 		return x
 	}
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import "slices"
 //
 //   - it begins with the first that is about the program, and goes on from a finding to
 //     the one that explains it, even a less severe one if that is the
-//     machine, or the first does not say by itself who is to blame;
+//     machine, or the first does not say by itself what call is to blame;
 //   - the machine comes before that if it costs half as much, for what else is measured
 //     then contains time in which nothing ran; in any case if the kernel's records show it,
 //     or if nothing else explains that goroutines waited;
@@ -48,10 +48,10 @@ func Chief(list []Finding, least Severity) *Finding {
 
 // explainer follows a finding to the one that explains it, as long as there is one. One of
 // less than that severity does so only if it is about the machine, or x does not say by
-// itself who is to blame.
+// itself what call is to blame.
 func explainer(all []*Finding, x *Finding, least Severity) *Finding {
 	for range all {
-		blames := slices.ContainsFunc(x.Actors, func(a Actor) bool { return a.Role == Cause })
+		blames := slices.ContainsFunc(x.Actors, func(a Actor) bool { return a.Role == Cause && len(a.Stack) > 0 })
 		by := first(all, func(y *Finding) bool {
 			return slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs >= x.CostNs && (!blames || y.Kind == KindMachine || y.Severity.AtLeast(least))
 		})

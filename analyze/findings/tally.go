@@ -30,7 +30,20 @@ const maxCells = 1024
 // Add takes one case: ns of waiting of goroutine x.G in the window of x.
 func (t *Tally) Add(x Cell) {
 	t.Total.add(x)
-	i, ok := t.at[x.Class]
+	t.cell(x.Class).add(x)
+}
+
+// Merge adds what another Tally has added up.
+func (t *Tally) Merge(o *Tally) {
+	t.Total.merge(&o.Total)
+	for i := range o.Cells {
+		t.cell(o.Cells[i].Class).merge(&o.Cells[i])
+	}
+}
+
+// cell is that of a class.
+func (t *Tally) cell(class int32) *Cell {
+	i, ok := t.at[class]
 	if !ok {
 		if t.at == nil {
 			t.at = map[int32]int32{}
@@ -41,11 +54,11 @@ func (t *Tally) Add(x Cell) {
 			t.Cells[i].Class = 0
 		} else {
 			i = int32(len(t.Cells))
-			t.Cells = append(t.Cells, Cell{Class: x.Class})
-			t.at[x.Class] = i
+			t.Cells = append(t.Cells, Cell{Class: class})
+			t.at[class] = i
 		}
 	}
-	t.Cells[i].add(x)
+	return &t.Cells[i]
 }
 
 func (c *Cell) add(x Cell) {
@@ -54,6 +67,14 @@ func (c *Cell) add(x Cell) {
 	}
 	c.N++
 	c.Ns += x.Ns
+}
+
+func (c *Cell) merge(o *Cell) {
+	if o.N > 0 && (c.N == 0 || o.Worst > c.Worst) {
+		c.Worst, c.From, c.To, c.G, c.P, c.Stack = o.Worst, o.From, o.To, o.G, o.P, o.Stack
+	}
+	c.N += o.N
+	c.Ns += o.Ns
 }
 
 // Top returns the n classes with the most waiting, most first.

@@ -8,6 +8,7 @@ import (
 	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
+	fullsemaphore "github.com/gmpscope/gmpscope/analyze/findings/full-semaphore"
 	gcassistwait "github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait"
 	gcdisplacement "github.com/gmpscope/gmpscope/analyze/findings/gc-displacement"
 	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
@@ -71,6 +72,7 @@ type Thresholds struct {
 	TimerLateness       timerlateness.Thresholds       `json:"timer-lateness"`
 	LockedThreadPenalty lockedthreadpenalty.Thresholds `json:"locked-thread-penalty"`
 	LockConvoy          lockconvoy.Thresholds          `json:"lock-convoy"`
+	FullSemaphore       fullsemaphore.Thresholds       `json:"full-semaphore"`
 	Serialization       serialization.Thresholds       `json:"serialization"`
 	QueueImbalance      queueimbalance.Thresholds      `json:"queue-imbalance"`
 	YieldSpinning       yieldspinning.Thresholds       `json:"yield-spinning"`
@@ -113,6 +115,7 @@ func Default() Thresholds {
 		TimerLateness:       timerlateness.Default(),
 		LockedThreadPenalty: lockedthreadpenalty.Default(),
 		LockConvoy:          lockconvoy.Default(),
+		FullSemaphore:       fullsemaphore.Default(),
 		Serialization:       serialization.Default(),
 		QueueImbalance:      queueimbalance.Default(),
 		YieldSpinning:       yieldspinning.Default(),
@@ -156,6 +159,7 @@ func Detectors(t Thresholds) []findings.Detector {
 		timerlateness.New(t.TimerLateness),
 		lockedthreadpenalty.New(t.LockedThreadPenalty),
 		lockconvoy.New(t.LockConvoy),
+		fullsemaphore.New(t.FullSemaphore),
 		serialization.New(t.Serialization),
 		queueimbalance.New(t.QueueImbalance),
 		yieldspinning.New(t.YieldSpinning),

@@ -6,12 +6,18 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	total, long := w.assists.Total, w.blocks.Total
-	x.Headline = fmt.Sprintf("Who allocates has to help the garbage collector: %s for each second of running", perSecond(n.share))
+	site := allocator(x.Actors)
+	who := "Who allocates"
+	if function, _, _ := strings.Cut(site, " "); function != "" {
+		who = function + " allocates, and"
+	}
+	x.Headline = fmt.Sprintf("%s has to help the garbage collector: %s for each second of running", who, perSecond(n.share))
 	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
 		quantity.Duration(n.cost), perSecond(n.share))
 	x.Evidence = []findings.Evidence{
@@ -27,7 +33,7 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 			findings.Evidence{What: "long blocks that ended only with the cycle", Value: quantity.Count(w.atEnd)})
 	}
 	where := "where the stacks show it"
-	if site := allocator(x.Actors); site != "" {
+	if site != "" {
 		where = "in " + site
 	}
 	x.Advice = []string{
@@ -44,14 +50,19 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 func perSecond(ratio float64) string { return quantity.Duration(int64(ratio * 1e9)) }
 
 // allocator is the frame of the program's own code that allocated, in the first
-// stack that shows one.
+// stack that shows one; else the library's.
 func allocator(actors []findings.Actor) string {
+	library := ""
 	for _, a := range actors {
 		for _, frame := range a.Stack {
-			if !strings.HasPrefix(frame, "runtime.") {
+			function, _, _ := strings.Cut(frame, " ")
+			switch pkg, _ := std.Split(function); {
+			case !std.Has(pkg):
 				return frame
+			case library == "" && !strings.HasPrefix(frame, "runtime.") && !strings.HasPrefix(frame, "internal/runtime/"):
+				library = frame
 			}
 		}
 	}
-	return ""
+	return library
 }

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
@@ -47,7 +48,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "bursts of runnable goroutines", Doc: doc,
 		Kind: findings.KindCause, Counted: true,
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
+		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, globalqueueneglect.ID}, // what overflows a local queue goes to the global one
 		Remedy:   findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world, from: -1}

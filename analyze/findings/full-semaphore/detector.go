@@ -1,0 +1,116 @@
+// Package fullsemaphore is the detector full-semaphore: do goroutines stand in line
+// because a channel lets only a few through at a time? doc.md explains it.
+package fullsemaphore
+
+import (
+	_ "embed"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "full-semaphore"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// Count is how many goroutines at least must have waited for a place.
+	Count int64 `json:"count"`
+	// MeanNs is for how long they must have waited on average.
+	MeanNs int64 `json:"mean_ns"`
+	// Line is how many must have waited at a time, on average while one did.
+	Line float64 `json:"line"`
+	// Share is the share of the duration in which one must have waited.
+	Share float64 `json:"share"`
+	// Blocked is the share of the time for which places were held in which those who had
+	// them must have been blocked: a limit for work that computes is as it should be.
+	Blocked float64 `json:"blocked"`
+	// Grade of the waiting. It is at most a warning: the limit may be meant.
+	Grade findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds; the numbers are our own.
+func Default() Thresholds {
+	return Thresholds{Count: 20, MeanNs: 1_000_000, Line: 2, Share: 0.3, Blocked: 0.5, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "goroutines in line for a full semaphore", Doc: doc,
+		Kind: findings.KindCause, CostOf: findings.OfBlocked,
+		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[stacks]*site{}}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonChanSend}}, w.ready)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	world *findings.World
+	at    map[stacks]*site
+	sites []*site
+	// Who was let through last, by ID; one overwrites another.
+	through [tableSize]entry
+}
+
+const (
+	maxSites   = 1024 // bounds memory; what comes later is not told
+	tableSize  = 1024
+	maxReasons = 32 // more than there are
+)
+
+// stacks are where a goroutine waited for a place, and where another gave up its own.
+type stacks struct{ wait, leave int32 }
+
+// entry is a goroutine that got a place.
+type entry struct{ g, at int64 }
+
+// site is what happened between two stacks.
+type site struct {
+	stacks
+	waits findings.Tally
+	lined int64 // ns in which somebody waited
+	last  int64 // when the last one got a place
+	// Of those that had waited for the place which they gave up:
+	held    int64 // for how long they had it, ns
+	blocked [maxReasons]int64
+}
+
+// ready is for a sender that goes on: a receiver has made room.
+func (w *watcher) ready(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if d.By < 0 || d.By == d.G || g.BlockedNs < 0 || g.Stack == 0 || d.Stack == 0 {
+		return
+	}
+	s := w.site(stacks{g.Stack, d.Stack})
+	if s == nil {
+		return
+	}
+	s.waits.Add(findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
+	s.lined += d.Time - max(s.last, g.BlockedAt)
+	s.last = d.Time
+	if e := w.through[uint64(d.By)%tableSize]; e.g == d.By && e.at > 0 {
+		s.held += d.Time - e.at
+		if by := w.world.ByID(d.By); by != nil && by.BlockedAt >= e.at && by.BlockedNs > 0 {
+			s.blocked[min(by.Reason, maxReasons-1)] += by.BlockedNs
+		}
+	}
+	w.through[uint64(d.G)%tableSize] = entry{d.G, d.Time}
+}
+
+func (w *watcher) site(at stacks) *site {
+	s := w.at[at]
+	if s == nil && len(w.sites) < maxSites {
+		s = &site{stacks: at}
+		w.at[at] = s
+		w.sites = append(w.sites, s)
+	}
+	return s
+}

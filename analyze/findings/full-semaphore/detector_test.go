@@ -1,0 +1,87 @@
+package fullsemaphore_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	fullsemaphore "github.com/gmpscope/gmpscope/analyze/findings/full-semaphore"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const (
+	send  = int32(7)
+	leave = int32(8)
+)
+
+func detect(s *Stream, leaver string) []findings.Finding {
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		switch h {
+		case send:
+			return []string{"runtime.chansend1 (chan.go:161)", "main.(*pool).query (main.go:7)", "main.client (main.go:3)"}
+		case leave:
+			return []string{"runtime.chanrecv1 (chan.go:506)", leaver + " (main.go:9)", "main.client (main.go:3)"}
+		}
+		return nil
+	}
+	return s.DetectWith(fullsemaphore.New(fullsemaphore.Default()), f)
+}
+
+// line has goroutines 1 to n pass one place round and round: each holds it, as hold
+// says, and then wakes the next.
+func line(n, rounds int64, hold func(s *Stream, g int64)) *Stream {
+	s := New(1)
+	for g := int64(1); g <= n; g++ {
+		s.Local(g, 0, reference.WhyCreate).Start(g, 0)
+		if g < n {
+			s.Block(g, reference.ReasonChanSend)
+			s.Decisions[len(s.Decisions)-1].Stack = send
+		}
+	}
+	holder := n
+	for range rounds {
+		next := holder%n + 1
+		hold(s, holder)
+		s.Wake(next, holder)
+		s.Decisions[len(s.Decisions)-1].Stack = leave
+		s.Block(holder, reference.ReasonChanSend)
+		s.Decisions[len(s.Decisions)-1].Stack = send
+		s.Start(next, 0)
+		holder = next
+	}
+	return s
+}
+
+// sleeps holds a place for 4 ms in which nothing runs.
+func sleeps(s *Stream, g int64) {
+	s.Block(g, reference.ReasonSleep).Pass(4*Ms).Next(g, 0, reference.WhyTimer).Start(g, 0)
+}
+
+// computes holds it for as long, running.
+func computes(s *Stream, g int64) { s.Pass(4 * Ms) }
+
+func TestFindsAPoolThatIsTooSmall(t *testing.T) {
+	x := One(t, detect(line(6, 40, sleeps), "main.(*pool).query.func1"), fullsemaphore.ID, findings.Warning)
+	if !strings.HasPrefix(x.Headline, "main.(*pool).query lets 1 through at a time") {
+		t.Error(x.Headline)
+	}
+	if !strings.Contains(x.Title, "blocked for sleep") {
+		t.Error(x.Title)
+	}
+}
+
+func TestSilent(t *testing.T) {
+	for name, c := range map[string]struct {
+		s      *Stream
+		leaver string
+	}{
+		"a pipeline: another function makes room": {line(6, 40, sleeps), "main.(*pool).drain"},
+		"who is through computes":                 {line(6, 40, computes), "main.(*pool).query.func1"},
+		"nobody else in line":                     {line(2, 40, sleeps), "main.(*pool).query.func1"},
+		"now and then":                            {line(6, 10, sleeps), "main.(*pool).query.func1"},
+	} {
+		t.Run(name, func(t *testing.T) { None(t, detect(c.s, c.leaver)) })
+	}
+}

@@ -1,0 +1,44 @@
+// Twelve clients share a pool of two connections, each of which is in use for 4 ms at a
+// time: most of a request is the wait for one, with all Ps idle. In the near miss there are
+// as many connections as clients.
+//
+//gmpscope:case procs=2 go=go1.26.8 want=full-semaphore:warning may=process-stopped,runnable-burst
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/rec"
+)
+
+const (
+	clients = 12
+	times   = 6
+	slots   = 2
+)
+
+var places = make(chan struct{}, slots)
+
+func main() {
+	rec.Start()
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(client)
+	}
+	wg.Wait()
+	rec.Stop()
+}
+
+func client() {
+	for range times {
+		query()
+		rec.Work(50)
+	}
+}
+
+func query() {
+	places <- struct{}{}
+	defer func() { <-places }()
+	time.Sleep(4 * time.Millisecond) // the database
+}
