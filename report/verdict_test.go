@@ -37,6 +37,7 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		{[]findings.Finding{by(of(f("starvation", findings.Critical, 100), "convoy")), f("convoy", findings.Note, 99)}, "starvation"},
 		{[]findings.Finding{by(of(f("timer-lateness", findings.Critical, 100), "os-preemption")), f("os-preemption", findings.Note, 99)}, "os-preemption"},
 		{[]findings.Finding{f("starvation", findings.Warning, 100), f("os-preemption", findings.Warning, 1)}, "os-preemption"},
+		{[]findings.Finding{f("timer-lateness", findings.Critical, 100), f("lock-convoy", findings.Warning, 100)}, "lock-convoy"},
 		{[]findings.Finding{f("convoy", findings.Critical, 100), f("work-conservation", findings.Warning, 60), f("os-preemption", findings.Warning, 50)}, "os-preemption"},
 		{[]findings.Finding{of(f("starvation", findings.Critical, 100), "convoy", "cpu-throttling"), f("convoy", findings.Critical, 90), f("cpu-throttling", findings.Warning, 50)}, "cpu-throttling"},
 		{[]findings.Finding{f("convoy", findings.Critical, 100), f("os-preemption", findings.Warning, 49)}, "convoy"},

@@ -11,6 +11,7 @@ import "slices"
 //   - the machine comes before that if it costs half as much, for what else is measured
 //     then contains time in which nothing ran; in any case if the kernel's records show it,
 //     or if nothing else explains that goroutines waited;
+//   - a symptom that nothing explains leaves the lead to a cause that costs as much;
 //   - but not before what was counted and not measured ([Detector.Counted]): the owner of
 //     the program can mend that.
 func Chief(list []Finding, least Severity) *Finding {
@@ -32,8 +33,14 @@ func Chief(list []Finding, least Severity) *Finding {
 	machine := first(serious, func(x *Finding) bool { return x.Kind == KindMachine && (x.Proven || 2*x.CostNs >= worst.CostNs) })
 	if machine == nil {
 		x := explainer(all, worst, least)
-		if m := first(serious, func(x *Finding) bool { return x.Kind == KindMachine }); m != nil && x.Kind == KindSymptom {
+		if x.Kind != KindSymptom {
+			return x
+		}
+		if m := first(serious, func(x *Finding) bool { return x.Kind == KindMachine }); m != nil {
 			return m // which explains waiting better than that there was waiting
+		}
+		if c := first(serious, func(y *Finding) bool { return y.Kind == KindCause && y.CostNs >= x.CostNs }); c != nil {
+			return c
 		}
 		return x
 	}
