@@ -115,6 +115,9 @@ func TestEqualsTheCommand(t *testing.T) {
 	if err := json.Unmarshal(content(t, filepath.Join(dir, "beam.json")), &doc); err != nil {
 		t.Fatal(err)
 	}
+	if len(doc.Unread) != 2 {
+		t.Errorf("unread: %s, want the two that are no traces", doc.Unread)
+	}
 }
 
 // Files that two patterns name, summaries beside their traces, and a job that runs again
