@@ -183,6 +183,7 @@ func TestBrowserHostileNames(t *testing.T) {
 		if !strings.Contains(noted, hostileNames[0]) || !strings.Contains(noted, hostileNames[4]) {
 			t.Error("the tasks and regions do not show the names")
 		}
+		browsertest.Eval[bool](p, `document.querySelector(".worst-wait details").open = true`)
 		if got := text(p, ".worst-wait"); !strings.Contains(got, hostileNames[0]) || !strings.Contains(got, "G1010") {
 			t.Errorf("the worst wait does not show the names: %q", got)
 		}
