@@ -179,6 +179,9 @@ func TestReducedTraceClaimsNoQueues(t *testing.T) {
 	if strings.Contains(s, "Local queues over time") || strings.Contains(s, "Who stole from whom") && !strings.Contains(s, "cannot be rebuilt") {
 		t.Error("a reduced report shows queues")
 	}
+	if strings.Contains(s, `class="honesty"`) {
+		t.Error("says how well queues were rebuilt that were not")
+	}
 }
 
 func TestSuppressedIsNamed(t *testing.T) {

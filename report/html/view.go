@@ -182,7 +182,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.keys(r)
 	v.card(r)
 	v.warnings(r.Trace)
-	v.Honesty = newHonesty(r.Reconstruction)
+	v.Honesty = newHonesty(r)
 	v.findings(r, names, doc.Split)
 	v.first(doc)
 	v.Waits = newWaits(r, names)
@@ -335,9 +335,10 @@ func (v *view) warnings(t analyze.Trace) {
 }
 
 // newHonesty says how far the queues can be believed; nil where nothing was
-// started.
-func newHonesty(c analyze.Reconstruction) *honesty {
-	if c.Starts == 0 {
+// started, or no queues were rebuilt.
+func newHonesty(r *analyze.Result) *honesty {
+	c := r.Reconstruction
+	if c.Starts == 0 || r.Trace.Reduced {
 		return nil
 	}
 	h := &honesty{
