@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -520,33 +519,11 @@ func tryFirst(r *analyze.Result, names *words.Names) string {
 	return s
 }
 
-// seeDetector is an advice that only points to another detector.
-var seeDetector = regexp.MustCompile(`^Most waiting .*: see ([a-z-]+)\.?$`)
-
-// firstAdvice is the first that f gives. Where that only points to another
-// detector, it is the advice of its finding; and where there is none, what helps
-// against the cause that owns most of the waiting, and against the next if
-// neither owns half.
+// firstAdvice is the first that f gives; where there is none, what helps against the
+// cause that owns most of the waiting, and against the next if neither owns half.
 func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) string {
-	advice := func(f *findings.Finding) string {
-		for _, a := range f.Advice {
-			if a != "" && !seeDetector.MatchString(a) {
-				return a
-			}
-			if m := seeDetector.FindStringSubmatch(a); m != nil {
-				return m[1]
-			}
-		}
-		return ""
-	}
-	if f != nil {
-		a := advice(f)
-		if i := slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == a }); i >= 0 {
-			a = advice(&r.Findings[i])
-		}
-		if a != "" && !slices.ContainsFunc(r.Detectors, func(d analyze.Detector) bool { return d.ID == a }) {
-			return ended(lowered(words.Cut(names.Prose(a), 600)))
-		}
+	if f != nil && len(f.Advice) > 0 && f.Advice[0] != "" {
+		return ended(lowered(words.Cut(names.Prose(f.Advice[0]), 600)))
 	}
 	u := r.Waits.User
 	cs := words.BySize(u.Causes)

@@ -108,18 +108,16 @@ func TestCPUsThatWereToldAreSaid(t *testing.T) {
 	}
 }
 
-func TestFirstAdviceFollowsOnePointer(t *testing.T) {
-	r := &analyze.Result{Detectors: []analyze.Detector{{ID: "starvation"}, {ID: "convoy"}}, Findings: []findings.Finding{
-		{ID: "starvation", Advice: []string{"Most waiting is behind others: see convoy."}},
-		{ID: "convoy", Advice: []string{"Split the long work."}},
-	}}
+func TestFirstAdvice(t *testing.T) {
+	r := &analyze.Result{Findings: []findings.Finding{{ID: "convoy", Advice: []string{"Split the long work."}}, {ID: "starvation"}}}
 	r.Waits.User.Causes = causes(0, 0, 0, 0, 0, 5, 0)
 	if got := firstAdvice(r, nil, &r.Findings[0]); got != "split the long work." {
 		t.Errorf("advice %q", got)
 	}
-	r.Findings[1].Advice = []string{"Most waiting is elsewhere: see starvation."}
-	if got := firstAdvice(r, nil, &r.Findings[0]); got != "less work at once, more Ps if the machine has the cores, or shorter runs." {
-		t.Errorf("two that name each other: %q", got)
+	for _, f := range []*findings.Finding{nil, &r.Findings[1]} {
+		if got := firstAdvice(r, nil, f); got != "less work at once, more Ps if the machine has the cores, or shorter runs." {
+			t.Errorf("without one: %q", got)
+		}
 	}
 }
 

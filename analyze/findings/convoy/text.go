@@ -25,7 +25,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	x.Advice = []string{
 		"Split the long work of " + long + " into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).",
 		"Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.",
-		"If the long runs are not stopped after some 20 ms, see late-preemption.",
+		"If the long runs are not stopped after some 20 ms, look for loops that the runtime cannot preempt, and for a machine that lacks CPUs.",
 	}
 	for _, c := range n.cells[1:min(maxVictims, len(n.cells))] {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the cost, to " + f.Name(c.victim), Value: quantity.Duration(c.victims.Ns), Ns: c.victims.Ns})

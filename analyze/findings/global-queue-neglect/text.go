@@ -27,7 +27,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	}
 	if n.local > 0 && 2*n.inherited > n.local {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "local starts that inherited the time slice, and so did not count for the tick", Value: quantity.Percent(float64(n.inherited) / float64(n.local))})
-		x.Advice = append(x.Advice, "Most local starts inherit the time slice, which holds back the 61st tick: see runnext-monopoly.")
+		x.Advice = append(x.Advice, "Most local starts inherit the time slice, which holds back the 61st tick: look for goroutines that wake one another in turn.")
 	}
 	for _, c := range n.fed {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "starts from local queues: " + f.Name(c.class), Value: quantity.Count(c.n)})

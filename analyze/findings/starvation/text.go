@@ -69,7 +69,7 @@ var byCause = map[waits.Cause]string{
 	waits.CauseUnavailable: "Most waiting is for a P that a system call or a locked thread holds: move blocking calls and locked threads away from urgent work.",
 	waits.CauseGC:          "Most waiting is behind mark workers of the garbage collector: allocate less, or raise GOGC or GOMEMLIMIT.",
 	waits.CauseIdlePWaking: "Most waiting is for a P that was waking up: threads start slowly on this machine.",
-	waits.CauseIdlePMissed: "Most waiting happened while a P was idle: see work-conservation.",
+	waits.CauseIdlePMissed: "Most waiting happened while a P was idle: check what keeps this machine from waking threads in time: other programs, a CPU quota, more Ps than CPUs, power saving.",
 	waits.CauseBehind:      "Most waiting is behind goroutines that were there earlier: make fewer runnable at once, split the long runs among them, or give them more Ps if the machine has the cores.",
 	waits.CauseOvertaken:   "Most waiting is for goroutines that came later and ran first: look at pairs that wake one another without end, and at producers that fill the queue of their own P.",
 	waits.CauseTracer:      "Most waiting is for the tracer itself: trace less.",
