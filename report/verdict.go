@@ -22,6 +22,7 @@ const (
 	headlineLen   = 90         // and what is not needed in it is left out beyond these
 	smallPart     = 0.05       // share of all waiting below which a headline says how small its part is
 	smallLife     = 0.05       // waiting for a P per life of a class below which a note about that is no headline
+	openWaiting   = 0.01       // share of all waiting from which on waits that were not over are told
 	smallWaiting  = 0.01       // waiting per running below which it does not matter
 	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
 	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
@@ -611,7 +612,7 @@ func sureness(r *analyze.Result) string {
 	if t.Interrupted {
 		s += fmt.Sprintf(" The analysis was interrupted: it is about the first %s of the trace.", quantity.Duration(t.DurationNs))
 	}
-	if n := r.Waits.All.OpenCount; n > 0 {
+	if n, ns := r.Waits.All.OpenCount, r.Waits.All.OpenNs; n > 0 && float64(ns) >= openWaiting*float64(r.Waits.All.TotalNs) {
 		s += fmt.Sprintf(" %s not over when the trace ended (%s so far) and not counted.", quantity.Plural(n, "wait was", "waits were"), quantity.Duration(r.Waits.All.OpenNs))
 	}
 	if f := r.Focus; f != nil {
