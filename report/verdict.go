@@ -247,7 +247,7 @@ func reason(c *waits.Class, names *words.Names) string {
 		case h == nil:
 			return ""
 		case h.Reason != "system call":
-			return much(by[0].Ns) + "for one that a locked thread got"
+			return much(by[0].Ns) + "for one on its way to a locked thread"
 		case h.Class == c.ID:
 			return much(by[0].Ns) + "for one that its own system calls held"
 		}
@@ -282,6 +282,9 @@ func detail(r *analyze.Result, names *words.Names) string {
 			s += fmt.Sprintf(" It explains %s of all waiting.", quantity.Part(f.CostNs, f.WholeNs))
 		}
 		return s
+	}
+	if f := worst(r.Findings, findings.Note); f != nil {
+		return "Only noted: " + ended(names.Prose(cmp.Or(f.Headline, f.Title)))
 	}
 	return ""
 }
@@ -492,11 +495,11 @@ func tryFirst(r *analyze.Result, names *words.Names) string {
 		}
 	} else if muchWaiting(r) {
 		if a := firstAdvice(r, names, subject(r)); a != "" {
-			return "If it matters, try: " + a
+			return "If that waiting matters to you, try: " + a
 		}
 	} else if f := costly(r); f != nil && status(r.Findings) == string(findings.Note) {
 		if a := firstAdvice(r, names, f); a != "" {
-			return "If it matters, try: " + a
+			return "If that cost matters to you, try: " + a
 		}
 	}
 	var quiet []string
@@ -584,9 +587,9 @@ func sureness(r *analyze.Result) string {
 	case u > manyUnsure:
 		s = fmt.Sprintf("How sure: waiting times are measured; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	default:
-		s = fmt.Sprintf("How sure: waiting times are measured; queues are inferred, and the rules of the scheduler explain %[2]s of %[1]s.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts))
+		s = fmt.Sprintf("How sure: waiting times are measured; run queues are inferred, and it is clear from which one %[2]s of %[1]s came.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts))
 		if e := c.EitherTick(); e*100 > c.Starts {
-			s += fmt.Sprintf(" For %s there are two explanations, with the same conclusion.", quantity.Part(e, c.Starts))
+			s += fmt.Sprintf(" For %s it is one queue, but for one of two reasons: that changes nothing here.", quantity.Part(e, c.Starts))
 		}
 	}
 	s += lackOfCPUs(r)

@@ -139,12 +139,12 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 		class("main.small", waits.CauseTime{Cause: waits.CauseGC, Ns: 1_000_000}),
 		class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 6_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 2_000_000}),
 	}
-	want := "main.victim waited 8 ms in all, up to 6 ms at a time: 75 % of it although a P was idle."
+	want := "main.victim waited 8 ms in all, up to 6 ms at a time: 75 % of it while an idle P had not come for it yet."
 	if got := inWords(r, nil, &r.Findings[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Waits.Classes[2] = class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 4_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 3_000_000}, waits.CauseTime{Cause: waits.CauseBehind, Ns: 3_000_000})
-	want = "main.victim waited 10 ms in all, up to 4 ms at a time: 40 % of it although a P was idle and 30 % behind mark workers of the garbage collector."
+	want = "main.victim waited 10 ms in all, up to 4 ms at a time: 40 % of it while an idle P had not come for it yet and 30 % behind mark workers of the garbage collector."
 	if got := inWords(r, nil, &r.Findings[0]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -164,7 +164,7 @@ func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
 	if got, want := headline(r, nil, "note"), "Goroutines had to help"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := tryFirst(r, nil), "If it matters, try: allocate less."; got != want {
+	if got, want := tryFirst(r, nil), "If that cost matters to you, try: allocate less."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Findings[0].CostNs = 20

@@ -14,7 +14,7 @@ const (
 )
 
 // NotShown is in the place of a function of the program that no stack shows.
-const NotShown = "(function not shown)"
+const NotShown = "(unknown function)"
 
 // Cut splits the name of a class at its link; link is empty if it is that of one
 // function.
