@@ -173,6 +173,8 @@ func label(r *analyze.Result, status string) string {
 		return "No problem found"
 	case f == nil && len(r.Detectors) == 0:
 		return "Not judged"
+	case f == nil && worst(r.Findings, findings.Note) == nil:
+		return "No problem found"
 	case f == nil && subject(r) != nil:
 		return "Worth knowing"
 	case f == nil:
