@@ -1,5 +1,5 @@
 // Package fullsemaphore is the detector full-semaphore: do goroutines stand in line
-// because a channel lets only a few through at a time? doc.md explains it.
+// because a function lets only a few through at a time? doc.md explains it.
 package fullsemaphore
 
 import (
@@ -28,13 +28,16 @@ type Thresholds struct {
 	// Blocked is the share of the time for which places were held in which those who had
 	// them must have been blocked: a limit for work that computes is as it should be.
 	Blocked float64 `json:"blocked"`
+	// Passed is the share of the waits that must have been ended by one who had got a
+	// place there before, and gave it up.
+	Passed float64 `json:"passed"`
 	// Grade of the waiting. It is at most a warning: the limit may be meant.
 	Grade findings.Grade `json:"grade"`
 }
 
 // Default returns the default thresholds; the numbers are our own.
 func Default() Thresholds {
-	return Thresholds{Count: 20, MeanNs: 1_000_000, Line: 2, Share: 0.3, Blocked: 0.5, Grade: findings.DefaultGrade()}
+	return Thresholds{Count: 20, MeanNs: 1_000_000, Line: 2, Share: 0.3, Blocked: 0.5, Passed: 0.6, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
@@ -44,8 +47,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[stacks]*site{}}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonChanSend}}, w.ready)
+			w := &watcher{t: t, world: world, at: map[stacks]*site{}, lines: map[int32]*line{}}
+			world.Decisions(findings.DecisionFilter{
+				Kinds:   []reference.Kind{reference.KindReady},
+				Reasons: []reference.Reason{reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond},
+			}, w.ready)
 			return w
 		},
 	}
@@ -56,7 +62,8 @@ type watcher struct {
 	world *findings.World
 	at    map[stacks]*site
 	sites []*site
-	// Who was let through last, by ID; one overwrites another.
+	lines map[int32]*line // by the stack of the waits
+	// Who was let through last and still has a place, by ID; one overwrites another.
 	through [tableSize]entry
 }
 
@@ -66,49 +73,70 @@ const (
 	maxReasons = 32 // more than there are
 )
 
-// stacks are where a goroutine waited for a place, and where another gave up its own.
-type stacks struct{ wait, leave int32 }
+// stacks are where a goroutine waited for a place, where another gave up its own, and
+// where that one had waited for it; 0 if it is not known to have had one.
+type stacks struct{ wait, leave, got int32 }
 
-// entry is a goroutine that got a place.
-type entry struct{ g, at int64 }
+// entry is a goroutine that got a place, where it had waited for it, and when that was.
+type entry struct {
+	g, at int64
+	wait  int32
+}
 
-// site is what happened between two stacks.
-type site struct {
-	stacks
-	waits findings.Tally
+// line is those who waited at one stack.
+type line struct {
 	lined int64 // ns in which somebody waited
 	last  int64 // when the last one got a place
+}
+
+// site is what happened between some stacks.
+type site struct {
+	stacks
+	reason reference.Reason // of the waits
+	waits  findings.Tally
 	// Of those that had waited for the place which they gave up:
 	held    int64 // for how long they had it, ns
 	blocked [maxReasons]int64
 }
 
-// ready is for a sender that goes on: a receiver has made room.
+// ready is for one that waited and goes on: another has made room.
 func (w *watcher) ready(d *reference.Decision) {
 	g := w.world.Goroutine()
 	if d.By < 0 || d.By == d.G || g.BlockedNs < 0 || g.Stack == 0 || d.Stack == 0 {
 		return
 	}
-	s := w.site(stacks{g.Stack, d.Stack})
-	if s == nil {
-		return
+	e := &w.through[uint64(d.By)%tableSize]
+	had := e.g == d.By && e.at > 0
+	at := stacks{wait: g.Stack, leave: d.Stack}
+	if had {
+		at.got = e.wait
 	}
-	s.waits.Add(findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
-	s.lined += d.Time - max(s.last, g.BlockedAt)
-	s.last = d.Time
-	if e := w.through[uint64(d.By)%tableSize]; e.g == d.By && e.at > 0 {
-		s.held += d.Time - e.at
-		if by := w.world.ByID(d.By); by != nil && by.BlockedAt >= e.at && by.BlockedNs > 0 {
-			s.blocked[min(by.Reason, maxReasons-1)] += by.BlockedNs
+	if s := w.site(at, g.Reason); s != nil {
+		s.waits.Add(findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
+		if had {
+			s.held += d.Time - e.at
+			if by := w.world.ByID(d.By); by != nil && by.BlockedAt >= e.at && by.BlockedNs > 0 {
+				s.blocked[min(by.Reason, maxReasons-1)] += by.BlockedNs
+			}
 		}
+		l := w.lines[g.Stack]
+		if l == nil {
+			l = &line{}
+			w.lines[g.Stack] = l
+		}
+		l.lined += d.Time - max(l.last, g.BlockedAt)
+		l.last = d.Time
 	}
-	w.through[uint64(d.G)%tableSize] = entry{d.G, d.Time}
+	if had {
+		*e = entry{} // it has given up its place
+	}
+	w.through[uint64(d.G)%tableSize] = entry{d.G, d.Time, g.Stack}
 }
 
-func (w *watcher) site(at stacks) *site {
+func (w *watcher) site(at stacks, reason reference.Reason) *site {
 	s := w.at[at]
 	if s == nil && len(w.sites) < maxSites {
-		s = &site{stacks: at}
+		s = &site{stacks: at, reason: reason}
 		w.at[at] = s
 		w.sites = append(w.sites, s)
 	}

@@ -72,12 +72,41 @@ func TestFindsAPoolThatIsTooSmall(t *testing.T) {
 	}
 }
 
+// A pool with a list of free places, as database/sql has it: they are taken in one
+// function and given up in another.
+func TestFindsAPoolWhosePlacesAreGivenUpElsewhere(t *testing.T) {
+	x := One(t, detect(line(6, 40, sleeps), "main.(*pool).put"), fullsemaphore.ID, findings.Warning)
+	if !strings.HasPrefix(x.Headline, "main.(*pool).query lets 1 through at a time") {
+		t.Error(x.Headline)
+	}
+}
+
+// drained has goroutine 99 take what 1 to n send, each of it after a sleep.
+func drained(n, rounds int64) *Stream {
+	s := New(1)
+	for g := int64(1); g <= n; g++ {
+		s.Local(g, 0, reference.WhyCreate).Start(g, 0).Block(g, reference.ReasonChanSend)
+		s.Decisions[len(s.Decisions)-1].Stack = send
+	}
+	s.Local(99, 0, reference.WhyCreate).Start(99, 0)
+	for i := range rounds {
+		g := i%n + 1
+		sleeps(s, 99)
+		s.Wake(g, 99)
+		s.Decisions[len(s.Decisions)-1].Stack = leave
+		s.Block(99, reference.ReasonSleep).Start(g, 0).Block(g, reference.ReasonChanSend)
+		s.Decisions[len(s.Decisions)-1].Stack = send
+		s.Next(99, 0, reference.WhyTimer).Start(99, 0)
+	}
+	return s
+}
+
 func TestSilent(t *testing.T) {
 	for name, c := range map[string]struct {
 		s      *Stream
 		leaver string
 	}{
-		"a pipeline: another function makes room": {line(6, 40, sleeps), "main.(*pool).drain"},
+		"a pipeline: who makes room had no place": {drained(6, 40), "main.(*pool).drain"},
 		"who is through computes":                 {line(6, 40, computes), "main.(*pool).query.func1"},
 		"nobody else in line":                     {line(2, 40, sleeps), "main.(*pool).query.func1"},
 		"now and then":                            {line(6, 10, sleeps), "main.(*pool).query.func1"},

@@ -6,24 +6,40 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var all []*semaphore
 	at := map[string]*semaphore{}
-	for _, s := range w.sites {
-		wait, place := findings.Own(f.Frames(s.wait))
-		leave, _ := findings.Own(f.Frames(s.leave))
-		if wait == "" || home(wait) != home(leave) {
-			continue // who makes room is not one who had a place
+	homes := map[int32]string{}
+	homeOf := func(stack int32) string {
+		if stack == 0 {
+			return ""
 		}
-		m := at[home(wait)]
+		h, ok := homes[stack]
+		if !ok {
+			function, _ := findings.Own(f.Frames(stack))
+			h = home(function)
+			homes[stack] = h
+		}
+		return h
+	}
+	for _, s := range w.sites {
+		function := homeOf(s.wait)
+		if function == "" {
+			continue
+		}
+		m := at[function]
 		if m == nil {
-			m = &semaphore{function: home(wait), place: place}
-			at[m.function] = m
+			m = &semaphore{function: function, stack: s.wait}
+			at[function] = m
 			all = append(all, m)
 		}
-		m.add(s)
+		// Whoever makes room in a channel in the same function had a place, whether it
+		// had to wait for it or not.
+		passed := s.got != 0 && homeOf(s.got) == function || s.reason == reference.ReasonChanSend && homeOf(s.leave) == function
+		m.add(s, passed, w.lines[s.wait])
 	}
 	slices.SortStableFunc(all, func(x, y *semaphore) int {
 		return cmp.Or(cmp.Compare(y.waits.Total.Ns, x.waits.Total.Ns), cmp.Compare(x.function, y.function))
@@ -36,22 +52,31 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return nil
 }
 
-// semaphore is what a function takes places of, and gives them up again.
+// semaphore is what a function takes places of.
 type semaphore struct {
-	function, place string
-	site
-	stack int32 // of a wait
+	function string
+	stack    int32 // of a wait
+	waits    findings.Tally
+	passed   int64 // waits that one ended who had had a place
+	held     int64 // for how long those had it who had waited for it, ns
+	blocked  [maxReasons]int64
+	lined    int64 // ns in which somebody waited
+	lines    []*line
 }
 
-func (m *semaphore) add(s *site) {
+func (m *semaphore) add(s *site, passed bool, l *line) {
 	m.waits.Merge(&s.waits)
-	m.lined += s.lined
+	if !slices.Contains(m.lines, l) {
+		m.lines = append(m.lines, l)
+		m.lined += l.lined
+	}
+	if !passed {
+		return
+	}
+	m.passed += s.waits.Total.N
 	m.held += s.held
 	for i, ns := range s.blocked {
 		m.blocked[i] += ns
-	}
-	if m.stack == 0 {
-		m.stack = s.wait
 	}
 }
 
@@ -81,6 +106,9 @@ func (w *watcher) judge(f *findings.Facts, m *semaphore) (findings.Finding, bool
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || total.N < w.t.Count || total.Ns < w.t.MeanNs*total.N || m.line() < w.t.Line || f.Share(m.lined) < w.t.Share {
 		return findings.Finding{}, false
+	}
+	if float64(m.passed) < w.t.Passed*float64(total.N) {
+		return findings.Finding{}, false // who ends the waits is not one who had a place
 	}
 	if doing, _ := m.most(); float64(doing) < w.t.Blocked*float64(m.held) || m.held == 0 {
 		return findings.Finding{}, false

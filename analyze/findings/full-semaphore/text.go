@@ -18,11 +18,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, m *semaphore) {
 	}
 	x.Headline = fmt.Sprintf("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
 	doing, reason := m.most()
-	x.Title = fmt.Sprintf("%s lets %s through at a time, by a channel: others waited for a place there %s, %s in all, up to %s; who is through spends %s of the time blocked for %s",
+	x.Title = fmt.Sprintf("%s lets %s through at a time: others waited for a place there %s, %s in all, up to %s; who is through spends %s of the time blocked for %s",
 		m.function, few, quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst), quantity.Part(doing, m.held), reason)
 	x.Evidence = []findings.Evidence{
 		{What: "waits for a place", Value: quantity.Count(total.N), Limit: quantity.Count(w.t.Count)},
 		{What: "their mean", Value: quantity.Duration(total.Ns / max(1, total.N)), Limit: quantity.Duration(w.t.MeanNs), Ns: total.Ns / max(1, total.N)},
+		{What: "ended by one that had a place before", Value: quantity.Part(m.passed, total.N), Limit: quantity.Percent(w.t.Passed)},
 		{What: "in line, on average", Value: quantity.Number(m.line()), Limit: quantity.Number(w.t.Line)},
 		{What: "time with such a line", Value: quantity.Percent(f.Share(m.lined)) + " of the duration", Limit: quantity.Percent(w.t.Share), Ns: m.lined},
 		{What: "places held by those that had waited, on average", Value: quantity.Number(m.slots()), Ns: m.held},

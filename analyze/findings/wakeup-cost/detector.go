@@ -1,5 +1,5 @@
-// Package wakeupcost is the detector wakeup-cost: do goroutines wake each other for
-// less work than the wake-up takes? doc.md explains it.
+// Package wakeupcost is the detector wakeup-cost: do goroutines wake each other, or have
+// timers wake them, for less work than the wake-up takes? doc.md explains it.
 package wakeupcost
 
 import (
@@ -60,7 +60,7 @@ func New(t Thresholds) findings.Detector {
 		},
 		Remedy: findings.Remedy{Why: "the model keeps the order of wake-ups that the recording has"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int32{}}
+			w := &watcher{t: t, world: world, at: map[place]int32{}}
 			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyBlock}}, w.run)
 			return w
 		},
@@ -72,31 +72,48 @@ type watcher struct {
 	world *findings.World
 
 	sites  []site
-	at     map[int32]int32              // by the stack of the waker
-	recent [64]struct{ stack, i int32 } // of those that were looked up
+	at     map[place]int32
+	recent [64]struct { // of those that were looked up
+		place
+		i int32
+	}
+}
+
+// place is where goroutines wake others: the stack of the waker. Where a timer does, it is
+// the stack at which the goroutine goes to sleep again.
+type place struct {
+	stack int32
+	timer bool
 }
 
 // maxSites bounds memory; what comes later is not told.
 const maxSites = 4096
 
-// site is a place where goroutines wake others.
+// site is what happened at a place.
 type site struct {
-	stack, class int32
-	g            int64
-	n, ns        int64 // run intervals of those who were woken
-	short        int64 // of them
-	shortNs      int64
-	switchNs     int64 // of Ps, before the short ones
-	woken        findings.Tally
-	from, to     int64
+	place
+	class    int32 // of the waker, or of who sleeps
+	g        int64
+	n, ns    int64 // run intervals of those who were woken
+	short    int64 // of them
+	shortNs  int64
+	switchNs int64 // of Ps, before the short ones
+	woken    findings.Tally
+	from, to int64
 }
 
 func (w *watcher) run(r *findings.Run) {
 	g := w.world.Goroutine()
-	if g == nil || g.ID != r.G || r.System || g.Waker < 0 || g.ReadyWhy != reference.WhyUnblock || g.WakeStack == 0 {
+	if g == nil || g.ID != r.G || r.System {
 		return
 	}
-	s := w.site(g)
+	var s *site
+	switch {
+	case g.ReadyWhy == reference.WhyUnblock && g.Waker >= 0 && g.WakeStack != 0:
+		s = w.site(place{stack: g.WakeStack}, g.Waker)
+	case g.ReadyWhy == reference.WhyTimer && g.Reason == reference.ReasonSleep && g.Stack == r.Stack && r.Stack != 0:
+		s = w.site(place{r.Stack, true}, g.ID)
+	}
 	if s == nil {
 		return
 	}
@@ -118,24 +135,24 @@ func (w *watcher) run(r *findings.Run) {
 // sampled: of the goroutines that are woken, one in so many plus one is looked at.
 const sampled = 15
 
-func (w *watcher) site(g *findings.Goroutine) *site {
-	c := &w.recent[uint32(g.WakeStack)%uint32(len(w.recent))]
-	if c.stack == g.WakeStack {
+func (w *watcher) site(at place, by int64) *site {
+	c := &w.recent[uint32(at.stack)%uint32(len(w.recent))]
+	if c.place == at {
 		return &w.sites[c.i]
 	}
-	i, ok := w.at[g.WakeStack]
+	i, ok := w.at[at]
 	if !ok {
 		if len(w.sites) == maxSites {
 			return nil
 		}
 		i = int32(len(w.sites))
-		w.at[g.WakeStack] = i
-		s := site{stack: g.WakeStack, g: g.Waker, from: w.world.Now()}
-		if by := w.world.ByID(g.Waker); by != nil {
-			s.class = by.Class
+		w.at[at] = i
+		s := site{place: at, g: by, from: w.world.Now()}
+		if g := w.world.ByID(by); g != nil {
+			s.class = g.Class
 		}
 		w.sites = append(w.sites, s)
 	}
-	c.stack, c.i = g.WakeStack, i
+	c.place, c.i = at, i
 	return &w.sites[i]
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-const wakes = int32(41)
+const (
+	wakes  = int32(41)
+	sleeps = int32(42)
+)
 
 // pair has goroutines 1 and 2 wake one another n times, each running for ns, and then
 // pass time.
@@ -33,8 +36,11 @@ func pair(n int, ns, rest int64) *Stream {
 func detect(s *Stream) []findings.Finding {
 	f := s.Facts()
 	f.Stack = func(h int32) []string {
-		if h == wakes {
+		switch h {
+		case wakes:
 			return []string{"runtime.chansend1 (chan.go:1)", "main.ping (main.go:9)", "main.main (main.go:3)"}
+		case sleeps:
+			return []string{"time.Sleep (sleep.go:1)", "main.poll (main.go:7)", "main.main (main.go:3)"}
 		}
 		return nil
 	}
@@ -59,6 +65,29 @@ func TestSeverityByShare(t *testing.T) {
 	}
 }
 
+// sleeper has a goroutine sleep and look n times, ns at a time; every other time it goes
+// on to wait for something else, if so told.
+func sleeper(n int, ns int64, elsewhere bool) *Stream {
+	s := New(1)
+	s.Local(1, 0, reference.WhyCreate).Start(1, 0)
+	for i := range n {
+		s.Pass(ns).Block(1, reference.ReasonSleep)
+		s.Decisions[len(s.Decisions)-1].Stack = sleeps
+		if elsewhere && i%2 == 0 {
+			s.Decisions[len(s.Decisions)-1].Stack = wakes
+		}
+		s.Pass(100).Local(1, 0, reference.WhyTimer).Pass(300).Start(1, 0)
+	}
+	return s
+}
+
+func TestFindsOneThatSleepsAndLooks(t *testing.T) {
+	x := One(t, detect(sleeper(250_000, 400, false)), wakeupcost.ID, findings.Critical)
+	if !strings.HasPrefix(x.Headline, "main.poll sleeps and wakes up for next to nothing") || !strings.Contains(x.Title, "400 ns of work") {
+		t.Error(x.Headline, x.Title)
+	}
+}
+
 func TestNearMisses(t *testing.T) {
 	for name, s := range map[string]*Stream{
 		"more work":  pair(100_000, 2001, 10*Ms),
@@ -66,6 +95,9 @@ func TestNearMisses(t *testing.T) {
 		"little":     pair(20_000, 400, 900*Ms),
 		"no P-time":  New(1),
 		"with calls": calls(100_000),
+
+		"sleeps and works":           sleeper(100_000, 2001, false),
+		"sleeps and waits elsewhere": sleeper(100_000, 400, true),
 	} {
 		if list := detect(s); len(list) > 0 {
 			t.Errorf("%s:\n%s", name, Text(list))

@@ -17,16 +17,22 @@ type group struct {
 	perSecond       float64
 }
 
+// classes are those of wakers and woken, whichever way round.
+type classes struct {
+	a, b  int32
+	timer bool
+}
+
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var groups []*group
-	byClasses := map[[2]int32]*group{}
+	byClasses := map[classes]*group{}
 	for i := range w.sites {
 		s := &w.sites[i]
 		if float64(s.short) < w.t.ShortShare*float64(s.n) || s.short == 0 {
 			continue
 		}
 		woken := s.woken.Top(1)[0].Class
-		k := [2]int32{min(s.class, woken), max(s.class, woken)}
+		k := classes{min(s.class, woken), max(s.class, woken), s.timer}
 		x := byClasses[k]
 		if x == nil {
 			x = &group{}
@@ -93,8 +99,12 @@ func (w *watcher) finding(f *findings.Facts, x *group, s findings.Severity) find
 		a.G, a.Stack = s.g, f.Frames(s.stack)
 		y.Actors = append(y.Actors, a)
 	}
-	y.Actors = append(y.Actors, top.woken.Actors(f, findings.Victim, 2)...)
-	w.phrase(f, &y, x)
+	if top.timer {
+		w.phraseTimer(f, &y, x)
+	} else {
+		y.Actors = append(y.Actors, top.woken.Actors(f, findings.Victim, 2)...)
+		w.phrase(f, &y, x)
+	}
 	f.Short(&y)
 	return y
 }
