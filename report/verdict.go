@@ -150,7 +150,7 @@ func subject(r *analyze.Result) *findings.Finding {
 	case !muchWaiting(r):
 		return costly(r)
 	case len(r.Detectors) > 0 && plainQueueing(r):
-		return burst(r)
+		return behindHalf(r)
 	}
 	return worthKnowing(r)
 }
@@ -291,16 +291,25 @@ func detail(r *analyze.Result, names *words.Names) string {
 	return ""
 }
 
-// burst is the finding of who made so many goroutines runnable at once, if that is behind
-// half of the waiting.
-func burst(r *analyze.Result) *findings.Finding {
+// behindHalf is a note that names who is behind half of the waiting: who made so many
+// goroutines runnable at once, or a cause of which another finding is a symptom. Equals
+// that stand in one another's way are not it.
+func behindHalf(r *analyze.Result) *findings.Finding {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Kind == findings.KindCause && f.Counted && f.CostOf == findings.OfWaiting && 2*f.CostNs >= r.Waits.User.TotalNs {
+		explains := slices.ContainsFunc(r.Findings, func(x findings.Finding) bool { return slices.Contains(x.SymptomOf, f.ID) })
+		if f.Kind == findings.KindCause && f.CostOf == findings.OfWaiting && 2*f.CostNs >= r.Waits.User.TotalNs && (f.Counted || explains && !amongEquals(f)) {
 			return f
 		}
 	}
 	return nil
+}
+
+// amongEquals reports whether who suffers from a finding is also who causes it.
+func amongEquals(f *findings.Finding) bool {
+	return slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
+		return a.Role == findings.Cause && slices.ContainsFunc(f.Actors, func(b findings.Actor) bool { return b.Role == findings.Victim && b.Class == a.Class })
+	})
 }
 
 // costly is the first note that names a cause and cost much against the

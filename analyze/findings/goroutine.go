@@ -52,6 +52,7 @@ type Goroutine struct {
 	M         int64 // thread of its last start
 	CallAt    int64 // its last system call began; -1 if unknown
 	Creator   int64 // who created it; NoG if that is unknown, or was no goroutine
+	Created   int32 // goroutines that it created since it became runnable last
 	Stops     int64 // of its run intervals, by a KindStop other than its end
 	slackAt   int64 // how long there had been Slack when it began to wait for others; -1: it has been woken since
 	node      span.Node

@@ -356,6 +356,7 @@ func (w *World) ready(d *reference.Decision) {
 		g.New, g.Creator = true, d.By
 		if by != nil {
 			w.classes[by.class].Creates++
+			by.Created++
 		}
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
@@ -388,6 +389,7 @@ func (w *World) ready(d *reference.Decision) {
 		}
 		g.slackAt = -1
 	}
+	g.Created = 0
 }
 
 // finish ends what is open at the end of the trace.

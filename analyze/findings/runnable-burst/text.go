@@ -2,6 +2,7 @@ package runnableburst
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -27,7 +28,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "became runnable then: " + words(y.why), Value: quantity.Count(y.n)})
 	}
 	if len(whys) > 0 {
-		x.Advice = append(x.Advice, advice(whys[0].why))
+		why := whys[0].why
+		if why == reference.WhyCreate && !slices.ContainsFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }) {
+			why = reference.WhyTimer // which creates them where no goroutine does
+		}
+		x.Advice = append(x.Advice, advice(why))
 	}
 	x.Advice = append(x.Advice,
 		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
@@ -47,8 +52,13 @@ func headline(x *findings.Finding, whys []entry, peak int64) string {
 			}
 		}
 	}
-	if len(whys) > 0 && whys[0].why == reference.WhyTimer {
-		return fmt.Sprintf("Timers wake %s of %s at once", many, x.Actors[0].Short())
+	if len(whys) > 0 && len(x.Actors) > 0 {
+		switch whys[0].why {
+		case reference.WhyTimer:
+			return fmt.Sprintf("Timers wake %s of %s at once", many, x.Actors[0].Short())
+		case reference.WhyCreate: // by no goroutine, as time.AfterFunc does it
+			return fmt.Sprintf("Timers start %s of %s at once", many, x.Actors[0].Short())
+		}
 	}
 	return "Too much work at once: " + many + " are runnable"
 }
@@ -67,8 +77,13 @@ func title(x *findings.Finding, whys []entry, peak int64) string {
 				return fmt.Sprintf("%s made up to %s runnable at once%s", a.Doer(), many, how(a.Stack))
 			}
 		}
-		if whys[0].why == reference.WhyTimer {
-			return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Class)
+		if len(x.Actors) > 0 {
+			switch whys[0].why {
+			case reference.WhyTimer:
+				return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Class)
+			case reference.WhyCreate:
+				return fmt.Sprintf("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Class)
+			}
 		}
 	}
 	return "Up to " + many + " were runnable at once"
@@ -119,7 +134,7 @@ func advice(why reference.Why) string {
 	case reference.WhyUnblock:
 		return "Most of them were woken by other goroutines, at once: wake as many as there is work for (Signal instead of Broadcast, a token instead of a closed channel), or let them go in groups, some milliseconds apart."
 	case reference.WhyTimer:
-		return "Most of them were woken by timers that were due together: spread their times."
+		return "Most of them were woken or started by timers that were due together: spread their times."
 	case reference.WhyNetwork:
 		return "Most of them had waited for the network: limit the connections or requests that are worked on at once."
 	case reference.WhySyscallExit:

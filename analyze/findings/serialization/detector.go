@@ -74,6 +74,7 @@ type watcher struct {
 	longFrom, longTo   int64
 	starved            findings.Tally
 	starvedBySemaphore int64 // ns of it
+	pieces             int64 // ns of it, for one of several goroutines that the one who waited had created
 }
 
 // stretchGap is the longest interruption of one stretch of slack.
@@ -114,11 +115,18 @@ func idled(h *findings.HeldUp) bool {
 	return 2*both > h.To-h.G.BlockedAt
 }
 
+// several goroutines that one creates could share the work evenly.
+const several = 3
+
 func (w *watcher) wake(h *findings.HeldUp) {
 	g := h.G
-	// Who waits for a goroutine that it created itself has called it, as it were.
-	if h.By.Creator == g.ID || idled(h) {
+	// Who waits for the one goroutine that it created has called it, as it were; who
+	// created several waits for the slowest.
+	if h.By.Creator == g.ID && g.Created < several || idled(h) {
 		return
+	}
+	if h.By.Creator == g.ID {
+		w.pieces += h.Ns
 	}
 	if g.Reason == reference.ReasonSync {
 		w.starvedBySemaphore += h.Ns

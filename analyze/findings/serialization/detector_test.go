@@ -112,6 +112,38 @@ func alone() *Stream {
 	return s
 }
 
+// uneven has goroutine 1 create n others a round, of which the last runs for long, the
+// others for short, and wait for all.
+func uneven(n, short, long int64) *Stream {
+	s := New(4).Class(2, 1).Local(1, 0, reference.WhyCreate).Start(1, 0)
+	g := int64(2)
+	for range 40 {
+		for k := range n {
+			s.Create(g+k, 1)
+		}
+		s.Block(1, reference.ReasonSync)
+		for k := range n {
+			s.Start(g+k, int32(k))
+		}
+		s.Pass(short)
+		for k := range n - 1 {
+			s.Stop(g+k, reference.WhyExit)
+		}
+		s.Pass(long-short).Wake(1, g+n-1).Stop(g+n-1, reference.WhyExit).Start(1, 0)
+		g += n
+	}
+	return s
+}
+
+func TestFindsUnevenPieces(t *testing.T) {
+	x := One(t, uneven(4, 300*Us, 9*Ms).Detect(detector()), serialization.ID, findings.Warning)
+	if !strings.HasPrefix(x.Advice[0], "Cut the work more evenly") {
+		t.Error(x.Advice[0])
+	}
+	None(t, uneven(4, 8*Ms, 9*Ms).Detect(detector()))
+	None(t, uneven(2, 300*Us, 9*Ms).Detect(detector())) // a call, and one for company
+}
+
 // With many Ps a fork followed by a long end is found by its two phases.
 func TestPhases(t *testing.T) {
 	forkJoin := func(procs int, both, end int64) *Stream {

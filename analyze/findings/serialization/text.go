@@ -35,9 +35,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	for _, part := range parts(r) {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the critical path: " + f.Name(part.Class), Value: quantity.Percent(float64(part.Ns) / float64(r.SpanNs)), Ns: part.Ns})
 	}
-	if n.share >= 0.5 {
+	switch {
+	case 2*w.pieces > wait.Ns:
+		x.Advice = append(x.Advice, "Cut the work more evenly: several goroutines are created at a time and waited for together, and the slowest, in "+name+", decides. With more and smaller pieces, whoever is done first takes the next.")
+	case n.share >= 0.5:
 		x.Advice = append(x.Advice, "Split what "+name+" does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.")
-	} else {
+	default:
 		x.Advice = append(x.Advice, "The work passes from goroutine to goroutine, one at a time: let several items be under way at once, or do the steps of one item in one goroutine, which saves the hand-overs.")
 	}
 	x.Advice = append(x.Advice, "More Ps, or another order of scheduling, would not help: the limit is the order that the program itself imposes.")
