@@ -63,6 +63,74 @@ func crowd(size int) {
 	all.Wait()
 }
 
+// churn starts size goroutines that end at once, and does nothing else.
+func churn(size int) {
+	const starters, batch = 4, 500
+	var all sync.WaitGroup
+	for range starters {
+		all.Go(func() {
+			for range size / starters / batch {
+				var ended sync.WaitGroup
+				for range batch {
+					ended.Go(func() {})
+				}
+				ended.Wait()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// forks is a program that computes in parallel: size times, one after the other,
+// it hands a piece of work to each of 128 goroutines, and goes on when all are
+// done. Between the pieces most Ps have nothing to run.
+func forks(size int) {
+	const workers = 128
+	var (
+		mu  sync.Mutex
+		sum int
+	)
+	for i := range size {
+		var all sync.WaitGroup
+		for piece := range workers {
+			all.Go(func() {
+				spin(1 + (i+piece)%8)
+				mu.Lock()
+				sum += piece
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		spin(20)
+	}
+	runtime.KeepAlive(sum)
+}
+
+// parked has size goroutines wait for work from before the recording until its
+// end, and in a period wakes one in a hundred for a moment.
+func parked(size int) func() {
+	var ready, served sync.WaitGroup
+	jobs := make(chan int)
+	ready.Add(size)
+	for range size {
+		go func() {
+			ready.Done()
+			for micros := range jobs {
+				spin(micros)
+				served.Done()
+			}
+		}()
+	}
+	ready.Wait()
+	return func() {
+		served.Add(size / 100)
+		for range size / 100 {
+			jobs <- 1
+		}
+		served.Wait()
+	}
+}
+
 // steady does size small jobs in a second, one after the other, at a rate far
 // below what the machine can do.
 func steady(size int) {

@@ -3,9 +3,10 @@
 //
 // It works in periods. After each one all goroutines that the period started
 // have ended, and the trace begins a new generation. So the scheduler is at rest
-// wherever a period's generations end, mostly in one of few states, and package
-// stretch finds two of them that are the same, between which it can repeat the
-// trace.
+// wherever a period's generations end. Where nothing lasts from one period to the
+// next, it is mostly in one of few states, and package stretch finds two of them
+// that are the same, between which it can repeat the trace. Of the other loads a
+// long trace is one of many periods.
 //
 // A flight recorder runs beside the trace, because asking one for its window is
 // the public way to begin a generation; the window is thrown away.
@@ -24,12 +25,27 @@ import (
 	"time"
 )
 
-// loads are what a period can consist of: an amount of work of some kind.
-var loads = map[string]func(size int){
-	"dense":  dense,
-	"mixed":  mixed,
-	"crowd":  crowd,
-	"steady": steady,
+// loads are the kinds of work. Each sets up, for an amount of work in a period,
+// what lasts as long as the recording, and returns what a period does.
+var loads = map[string]func(size int) (period func()){
+	"channels": passing(channels),
+	"churn":    passing(churn),
+	"crowd":    passing(crowd),
+	"dense":    passing(dense),
+	"forks":    passing(forks),
+	"mixed":    passing(mixed),
+	"parked":   parked,
+	"service":  service,
+	"stacks":   passing(stacks),
+	"steady":   passing(steady),
+	"store":    store,
+}
+
+// passing is a load of which nothing lasts.
+func passing(work func(size int)) func(size int) func() {
+	return func(size int) func() {
+		return func() { work(size) }
+	}
 }
 
 func main() {
@@ -41,12 +57,12 @@ func main() {
 	periods := flag.Int("periods", 8, "how many periods to record")
 	size := flag.Int("size", 1000, "amount of work in a period")
 	flag.Parse()
-	work, ok := loads[*name]
+	load, ok := loads[*name]
 	if !ok || *out == "" || flag.NArg() > 0 || *periods < 1 || *size < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := record(*out, *periods, func() { work(*size) }); err != nil {
+	if err := record(*out, *periods, load(*size)); err != nil {
 		log.Fatal(err)
 	}
 }
