@@ -91,13 +91,15 @@ func invented() *page {
 	}
 	trace := func(name, title string, f facts, plain, analyze []cost) *measured {
 		return &measured{
-			spec: spec{name: name, title: title}, facts: f, tools: []string{plainLoop, analysis},
+			spec: spec{name: name, title: title, closely: true}, facts: f, tools: []string{plainLoop, analysis},
 			costs: map[string][]cost{plainLoop: plain, analysis: analyze},
 		}
 	}
 	mixed := trace(central, "mixed", facts{Bytes: 12e6, Events: 6e6, Generations: 3, Largest: 5e6, Live: 1500, Duration: 2 * time.Second},
 		[]cost{round(1, 1, 20), round(2, 1, 30), round(1, 1, 25)},
 		[]cost{round(3, 4, 100), round(4, 4, 90), round(5, 5, 80)})
+	mixed.tools = append(mixed.tools, oneCore)
+	mixed.costs[oneCore] = []cost{round(4, 4, 100), round(8, 4, 90), round(4, 5, 80)}
 	mixed.tools = append(mixed.tools, peers[0].name, peers[1].name)
 	mixed.costs[peers[0].name] = []cost{round(20, 20, 2000)}
 	mixed.fails = map[string]string{peers[1].name: "exit status 1"}
@@ -105,14 +107,16 @@ func invented() *page {
 		date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), rounds: 3,
 		traces: []*measured{
 			mixed,
+			trace(megabyte, "a megabyte", facts{Bytes: 1e6, Events: 3e5}, []cost{round(1, 1, 10)}, []cost{round(4, 2, 20)}),
 			trace("few", "1,000 goroutines", facts{Live: 1000}, []cost{round(1, 1, 10)}, []cost{round(1, 1, 20)}),
 			trace("many", "11,000 goroutines", facts{Live: 11_000}, []cost{round(1, 1, 12)}, []cost{round(1, 1, 40)}),
-			trace("short", "steady, 1 min", facts{Events: 1e6, Duration: time.Minute}, []cost{round(1, 1, 10)}, []cost{round(3, 2, 50)}),
-			trace("long", "steady, 10 min", facts{Events: 10e6, Duration: 10 * time.Minute}, []cost{round(10, 10, 10)}, []cost{round(30, 22, 51)}),
+			trace("minute", "steady, 1 min", facts{Events: 1e6, Duration: time.Minute}, []cost{round(1, 1, 10)}, []cost{round(3, 2, 50)}),
+			trace("minutes", "steady, 10 min", facts{Events: 10e6, Duration: 10 * time.Minute}, []cost{round(10, 10, 10)}, []cost{round(30, 22, 51)}),
 		},
 		decodes: []time.Duration{time.Second, time.Second},
 		shares:  []share{{"analyze/waits", 0.996, 0.4}, {"analyze/input", 0.004, 0}},
 		steps:   []share{{"waits", 0.75, 0}, {"decoding", 0.25, 0}},
+		starts:  []started{{"version", 5 * time.Millisecond, 6 * time.Millisecond}},
 	}
 }
 
@@ -130,14 +134,17 @@ func TestPage(t *testing.T) {
 		{"the share of decoding", p.long(), "Decoding is 50 % of"},
 		{"the steps", p.long(), "| waits | 75.0 % | 3.00 |"},
 		{"the profile", p.long(), "| analyze/waits | 99.6 % | 40.0 % |"},
-		{"the short table", p.short(), "| mixed: 12.0 MB, 6.0 M events | plain loop | 1 (1.0 s) | 1 | 6.00 | 30 MB |\n|  | analyze | 3.00 | 4.00 | 1.50 | 100 MB |\n|  | go tool trace -pprof=sched | 20.00 |"},
+		{"all traces", p.long(), "| mixed | 12.0 | 6.0 | 2.0 | 1,500 | 1.00 s | 3.00 (2.00–5.00) | +3000 ms | 4.00 | 4.00 | 100 MB |"},
+		{"the start", p.long(), "| version | 5 ms | 6 ms |"},
+		{"the short table", p.short(), "| mixed: 12.0 MB, 6.0 M events | plain loop | 1 (1.00 s) | 1 | 6.00 | 30 MB |\n|  | analyze | 3.00 | 4.00 | 1.50 | 100 MB |\n|  | go tool trace -pprof=sched | 20.00 |"},
+		{"the worst", p.short(), "| the worst ratio: a megabyte: 1.0 MB, 0.3 M events | plain loop | 1 (1.00 s) |"},
 	} {
 		if !strings.Contains(c.in, c.want) {
 			t.Errorf("%s: no %q in\n%s", c.what, c.want, c.in)
 		}
 	}
-	if strings.Contains(p.short(), "steady, 1 min") || !strings.Contains(p.short(), "steady, 10 min") {
-		t.Error("the short table shows what a trace is compared with")
+	if strings.Contains(p.short(), "steady") {
+		t.Error("the short table shows more than the mixed trace and the worst")
 	}
 	if strings.Contains(p.long(), "analyze/input") {
 		t.Error("the profile shows an owner of next to nothing")
@@ -187,7 +194,7 @@ func TestMake(t *testing.T) {
 	}
 	ctx := context.Background()
 	recorded := filepath.Join(dir, "recorded")
-	if err := (recording{"crowd", 1, 2000}).record(ctx, dir, recorded); err != nil {
+	if err := (recording{"crowd", 4, 1, 2000}).record(ctx, dir, recorded); err != nil {
 		t.Fatal(err)
 	}
 	f, err := learn(ctx, recorded)
@@ -206,14 +213,39 @@ func TestMake(t *testing.T) {
 // TestCost runs a program that does nothing.
 func TestCost(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
-	c, err := b.cost(context.Background(), []string{"go", "version"})
+	c, err := b.cost(context.Background(), []string{"go", "version"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.wall <= 0 || c.cpu <= 0 || runtime.GOOS == "linux" && c.memory <= 0 {
 		t.Errorf("it cost %+v", c)
 	}
-	if _, err := b.cost(context.Background(), []string{"go", "no-such-command"}); err == nil {
+	if _, err := b.cost(context.Background(), []string{"go", "no-such-command"}, nil); err == nil {
 		t.Error("a program that fails costs something")
+	}
+}
+
+// TestTraces holds the names of traces, and so of their files, apart.
+func TestTraces(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		seen := map[string]bool{}
+		for _, x := range traces(full) {
+			if seen[x.stem()] {
+				t.Errorf("two traces are called %s", x.stem())
+			}
+			seen[x.stem()] = true
+		}
+		for _, name := range []string{central + "-long", megabyte + "-short", "few", "many", "minute", "minutes"} {
+			if !seen[name] {
+				t.Errorf("no trace is called %s, which the page is about (full: %v)", name, full)
+			}
+		}
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	first, end, err := answer(exec.Command("go", "version"))
+	if err != nil || first <= 0 || first > end {
+		t.Errorf("first byte after %v, end after %v, %v", first, end, err)
 	}
 }

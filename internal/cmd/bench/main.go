@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	full := flags.Bool("full", false, "traces of up to a gigabyte and a million goroutines; needs a quarter of an hour, 16 GB of memory and 10 GB of disk")
+	full := flags.Bool("full", false, "traces of up to a gigabyte and a million goroutines; needs half an hour, 16 GB of memory and 10 GB of disk")
 	dir := flags.String("dir", filepath.Join(os.TempDir(), "gmpscope-bench"), "`directory` for traces and programs; traces in it are used again")
 	rounds := flags.Int("rounds", 5, "how often each tool reads a trace; fewer times for one of more than 200 MB")
 	only := flags.String("only", "", "measure only these traces, comma-separated `names`")
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	b := &bench{root: root, dir: *dir, rounds: max(1, *rounds), log: stderr}
+	b := &bench{root: root, dir: *dir, rounds: max(1, *rounds), full: *full, log: stderr}
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
@@ -90,9 +90,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, t := range chosen {
 		m, err := b.measure(ctx, t)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
+			return fmt.Errorf("%s: %w", t.what(), err)
 		}
 		p.traces = append(p.traces, m)
+	}
+	if m := p.find(megabyte); m != nil {
+		if p.starts, err = b.starts(ctx, m.file); err != nil {
+			return err
+		}
 	}
 	if m := p.find(central); m != nil {
 		if p.decodes, err = b.decodes(ctx, m.file); err != nil {
@@ -114,6 +119,7 @@ type bench struct {
 	root   string // of the checkout
 	dir    string // for files
 	rounds int
+	full   bool // which traces are measured
 	log    io.Writer
 
 	self, gmpscope string // paths of programs

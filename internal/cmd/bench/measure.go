@@ -20,18 +20,20 @@ type cost struct {
 type tool struct {
 	name string
 	argv func(file string) []string
-	peer bool // another program: it runs in the first round only, and may fail
+	peer bool     // another program: it runs in the first round only, and may fail
+	env  []string // besides the environment
 }
 
 // peers are other programs that read traces, each told to end after reading.
 var peers = []tool{
-	{"go tool trace -pprof=sched", func(file string) []string { return []string{"go", "tool", "trace", "-pprof=sched", file} }, true},
-	{"gotraceui's parser", func(file string) []string { return []string{"gotraceui", "-debug.exit-after-parsing", file} }, true},
+	{name: "go tool trace -pprof=sched", argv: func(file string) []string { return []string{"go", "tool", "trace", "-pprof=sched", file} }, peer: true},
+	{name: "gotraceui's parser", argv: func(file string) []string { return []string{"gotraceui", "-debug.exit-after-parsing", file} }, peer: true},
 }
 
 const (
 	plainLoop = "plain loop"
 	analysis  = "analyze"
+	oneCore   = "analyze, GOMAXPROCS=1"
 	// central is the name of the trace that is looked at more closely.
 	central = "mixed"
 	// dumpLimit is the largest trace, in bytes, that is dumped: the lines take some
@@ -42,8 +44,8 @@ const (
 	largeRounds = 3
 )
 
-// tools returns what is measured on a trace. The peers need so much memory that
-// they meet one trace only.
+// tools returns what is measured on a trace: report, dump and the peers only where it is
+// looked at closely. The peers need so much memory that they meet one load only.
 func (b *bench) tools(t spec, f facts) []tool {
 	own := func(args ...string) func(string) []string {
 		return func(file string) []string {
@@ -51,12 +53,16 @@ func (b *bench) tools(t spec, f facts) []tool {
 		}
 	}
 	tools := []tool{
-		{plainLoop, func(file string) []string { return []string{b.self, "plain", file} }, false},
-		{analysis, own("analyze", "--format", "json"), false},
-		{"report", own("report", "--no-fetch", "-o", filepath.Join(b.dir, "report.html")), false},
+		{name: plainLoop, argv: func(file string) []string { return []string{b.self, "plain", file} }},
+		{name: analysis, argv: own("analyze", "--format", "json")},
+		{name: oneCore, argv: own("analyze", "--format", "json"), env: []string{"GOMAXPROCS=1"}},
 	}
+	if !t.closely {
+		return tools
+	}
+	tools = append(tools, tool{name: "report", argv: own("report", "--no-fetch", "-o", filepath.Join(b.dir, "report.html"))})
 	if f.Bytes <= dumpLimit {
-		tools = append(tools, tool{"dump", own("dump"), false})
+		tools = append(tools, tool{name: "dump", argv: own("dump")})
 	}
 	for _, p := range peers {
 		if _, err := exec.LookPath(p.argv("")[0]); err == nil && t.name == central {
@@ -92,12 +98,12 @@ func (b *bench) measure(ctx context.Context, t spec) (*measured, error) {
 		m.tools = append(m.tools, tool.name)
 	}
 	for round := range rounds {
-		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.title, round+1, rounds)
+		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.what(), round+1, rounds)
 		for _, tool := range tools {
 			if tool.peer && round > 0 {
 				continue
 			}
-			c, err := b.cost(ctx, tool.argv(file))
+			c, err := b.cost(ctx, tool.argv(file), tool.env)
 			switch {
 			case err != nil && tool.peer && ctx.Err() == nil:
 				m.fails[tool.name] = err.Error()
@@ -115,7 +121,7 @@ func (b *bench) measure(ctx context.Context, t spec) (*measured, error) {
 //
 // What the kernel gives as a process's peak memory is at least what the process
 // had that started it: this program must stay small.
-func (b *bench) cost(ctx context.Context, argv []string) (cost, error) {
+func (b *bench) cost(ctx context.Context, argv, env []string) (cost, error) {
 	out, err := os.Create(filepath.Join(b.dir, "output"))
 	if err != nil {
 		return cost{}, err
@@ -123,7 +129,7 @@ func (b *bench) cost(ctx context.Context, argv []string) (cost, error) {
 	defer os.Remove(out.Name())
 	defer out.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdout = out
+	cmd.Stdout, cmd.Env = out, append(os.Environ(), env...)
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return cost{}, err

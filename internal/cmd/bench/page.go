@@ -20,15 +20,18 @@ type page struct {
 	decodes []time.Duration // of the central trace: CPU time of each generation
 	shares  []share         // of its analysis, by package
 	steps   []share         // the same, by step
+	starts  []started
 }
 
+// find returns a trace by its name, the long one of a load that has two.
 func (p *page) find(name string) *measured {
+	var found *measured
 	for _, m := range p.traces {
 		if m.name == name {
-			return m
+			found = m
 		}
 	}
-	return nil
+	return found
 }
 
 // where says when and on what the figures were measured.
@@ -65,25 +68,56 @@ func (p *page) long() string {
 	say("does nothing with it, in the same round: the median of %d rounds (at most %d for a trace of more than %.0f MB), with the", p.rounds, largeRounds, largeTrace/1e6)
 	say("least and the greatest in brackets; programs of others run once. Memory is the peak of resident memory in any round.")
 	say("")
-	say("The traces are recordings of a program made for it, [internal/bench/load](../internal/bench/load). Long ones are made of")
-	say("them by repeating generations ([internal/bench/stretch](../internal/bench/stretch)).")
+	say("The traces are recordings of a program made for it, [internal/bench/load](../internal/bench/load), and of programs that")
+	say("others wrote. Some long ones are made of them by repeating generations ([internal/bench/stretch](../internal/bench/stretch)).")
 	say("")
 	say("gmpscope is compiled with a profile of its own analyses (`cmd/gmpscope/default.pgo`, by `scripts/bench -pgo`); the plain loop")
 	say("is compiled without one.")
 	say("")
+	p.overview(&w)
 	for _, m := range p.traces {
-		say("## %s", title(m.title))
+		if !m.closely {
+			continue
+		}
+		say("## %s", title(m.what()))
 		say("")
 		say("%.1f MB, %s events, %d generations, the largest of %.1f MB; %v; up to %s goroutines at a time.",
 			float64(m.Bytes)/1e6, millions(m.Events), m.Generations, float64(m.Largest)/1e6, m.Duration.Round(time.Second/10), thousands(int64(m.Live)))
 		say("")
 		p.table(&w, m)
 	}
+	p.start(&w)
 	p.growth(&w)
 	p.goroutines(&w)
 	p.workers(&w)
 	p.profile(&w)
 	return strings.TrimRight(w.String(), "\n") + "\n"
+}
+
+// overview is what an analysis of each trace takes, with what each kind of trace is like.
+func (p *page) overview(w *strings.Builder) {
+	fmt.Fprintf(w, "## analyze, by kind of trace\n\nOn one core (GOMAXPROCS=1) wall and CPU time are about the same.\n\n")
+	fmt.Fprintf(w, "| trace | MB | M events | bytes an event | goroutines at a time | plain loop | wall | wall above it | CPU | wall, one core | peak memory |\n")
+	fmt.Fprintf(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, m := range p.traces {
+		plain := m.typical(plainLoop, wallSeconds)
+		fmt.Fprintf(w, "| %s | %.1f | %.1f | %.1f | %s | %.2f s | %s | %+.0f ms | %.2f | %.2f | %s |\n",
+			m.what(), float64(m.Bytes)/1e6, float64(m.Events)/1e6, float64(m.Bytes)/float64(max(1, m.Events)), thousands(int64(m.Live)), plain,
+			spread(m.ratios(analysis, wallSeconds)), 1e3*(m.typical(analysis, wallSeconds)-plain),
+			median(m.ratios(analysis, cpuSeconds)), median(m.ratios(oneCore, wallSeconds)), megabytes(m.peak(analysis)))
+	}
+	w.WriteString("\n")
+}
+
+// worst is the trace on which an analysis takes longest, as a multiple of the plain loop.
+func (p *page) worst() *measured {
+	var worst *measured
+	for _, m := range p.traces {
+		if worst == nil || median(m.ratios(analysis, wallSeconds)) > median(worst.ratios(analysis, wallSeconds)) {
+			worst = m
+		}
+	}
+	return worst
 }
 
 func (p *page) table(w *strings.Builder, m *measured) {
@@ -116,7 +150,7 @@ func (m *measured) peak(tool string) float64 {
 
 // growth compares a long trace with a short one of the same kind.
 func (p *page) growth(w *strings.Builder) {
-	short, long := p.find("short"), p.find("long")
+	short, long := p.find("minute"), p.find("minutes")
 	if short == nil || long == nil {
 		return
 	}
@@ -168,7 +202,7 @@ On paper, where the cores are missing: the CPU time of decoding each of the %d g
 other, handed out to workers in order, each taking the next when it is free. Decoding is %.0f %% of the CPU time of an
 analysis; the rest runs beside it, in order, and bounds what more workers can gain.
 
-`, len(p.decodes), m.title, 100*min(one.Seconds()/all, 1))
+`, len(p.decodes), m.what(), 100*min(one.Seconds()/all, 1))
 	fmt.Fprintf(w, "| workers | decoding | times as fast |\n|---:|---:|---:|\n")
 	for _, n := range []int{1, 2, 4, 8} {
 		d := makespan(p.decodes, n)
@@ -194,7 +228,7 @@ func (p *page) profile(w *strings.Builder) {
 	if len(p.shares) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "## Where the time goes\n\nCPU time of `analyze` on the trace %q, by the package on whose behalf it is spent.\n\n", p.find(central).title)
+	fmt.Fprintf(w, "## Where the time goes\n\nCPU time of `analyze` on the trace %q, by the package on whose behalf it is spent.\n\n", p.find(central).what())
 	fmt.Fprintf(w, "| | share | of it in the runtime and the standard library |\n|---|---:|---:|\n")
 	for _, s := range p.shares {
 		if s.all < smallest {
@@ -209,15 +243,20 @@ func (p *page) profile(w *strings.Builder) {
 	w.WriteString("\n")
 }
 
-// short is the table for the README.
+// short is the table for the README: the mixed trace, and the one on which gmpscope does
+// worst.
 func (p *page) short() string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "| trace | | wall | CPU | M events/s | peak memory |\n|---|---|---:|---:|---:|---:|\n")
-	for _, m := range p.traces {
-		if m.name == "few" || m.name == "short" {
-			continue // there for the comparison with "many" and "long"
+	worst := p.worst()
+	for _, m := range []*measured{p.find(central), worst} {
+		if m == nil {
+			continue
 		}
-		about := fmt.Sprintf("%s: %.1f MB, %s events", m.title, float64(m.Bytes)/1e6, millions(m.Events))
+		about := fmt.Sprintf("%s: %.1f MB, %s events", m.what(), float64(m.Bytes)/1e6, millions(m.Events))
+		if m == worst {
+			about = "the worst ratio: " + about
+		}
 		for _, name := range m.tools {
 			peer := slices.ContainsFunc(peers, func(p tool) bool { return p.name == name })
 			if len(m.costs[name]) == 0 || name != plainLoop && name != analysis && !peer {
@@ -225,14 +264,14 @@ func (p *page) short() string {
 			}
 			wall, cpu := fmt.Sprintf("%.2f", median(m.ratios(name, wallSeconds))), fmt.Sprintf("%.2f", median(m.ratios(name, cpuSeconds)))
 			if name == plainLoop {
-				wall, cpu = fmt.Sprintf("1 (%.1f s)", m.typical(name, wallSeconds)), "1"
+				wall, cpu = fmt.Sprintf("1 (%.2f s)", m.typical(name, wallSeconds)), "1"
 			}
 			fmt.Fprintf(&w, "| %s | %s | %s | %s | %.2f | %s |\n", about, name, wall, cpu,
 				float64(m.Events)/1e6/m.typical(name, wallSeconds), megabytes(m.peak(name)))
 			about = ""
 		}
 	}
-	fmt.Fprintf(&w, "\n%s, by `%s`.\n", p.where(), p.command())
+	fmt.Fprintf(&w, "\n%s, by `%s`; all kinds of traces are in [docs/performance.md](docs/performance.md).\n", p.where(), p.command())
 	return w.String()
 }
 

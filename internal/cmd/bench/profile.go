@@ -60,11 +60,11 @@ func (b *bench) pgo(ctx context.Context, traces []spec) error {
 	for _, t := range traces {
 		file, _, err := b.made(ctx, t)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
+			return fmt.Errorf("%s: %w", t.what(), err)
 		}
-		prof := filepath.Join(b.dir, t.name+".prof")
+		prof := filepath.Join(b.dir, t.stem()+".prof")
 		if _, err := b.child(ctx, "profile", file, prof); err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
+			return fmt.Errorf("%s: %w", t.what(), err)
 		}
 		args = append(args, prof)
 	}
