@@ -63,6 +63,8 @@ type watcher struct {
 	at    map[stacks]*site
 	sites []*site
 	lines map[int32]*line // by the stack of the waits
+	// Sites that were looked up, by their stacks.
+	recent [64]*site
 	// Who was let through last and still has a place, by ID; one overwrites another.
 	through [tableSize]entry
 }
@@ -92,6 +94,7 @@ type line struct {
 // site is what happened between some stacks.
 type site struct {
 	stacks
+	line   *line
 	reason reference.Reason // of the waits
 	waits  findings.Tally
 	// Of those that had waited for the place which they gave up:
@@ -119,13 +122,8 @@ func (w *watcher) ready(d *reference.Decision) {
 				s.blocked[min(by.Reason, maxReasons-1)] += by.BlockedNs
 			}
 		}
-		l := w.lines[g.Stack]
-		if l == nil {
-			l = &line{}
-			w.lines[g.Stack] = l
-		}
-		l.lined += d.Time - max(l.last, g.BlockedAt)
-		l.last = d.Time
+		s.line.lined += d.Time - max(s.line.last, g.BlockedAt)
+		s.line.last = d.Time
 	}
 	if had {
 		*e = entry{} // it has given up its place
@@ -134,11 +132,24 @@ func (w *watcher) ready(d *reference.Decision) {
 }
 
 func (w *watcher) site(at stacks, reason reference.Reason) *site {
+	recent := &w.recent[uint32(at.wait+7*at.leave+31*at.got)%uint32(len(w.recent))]
+	if s := *recent; s != nil && s.stacks == at {
+		return s
+	}
 	s := w.at[at]
-	if s == nil && len(w.sites) < maxSites {
-		s = &site{stacks: at, reason: reason}
+	if s == nil {
+		if len(w.sites) == maxSites {
+			return nil
+		}
+		l := w.lines[at.wait]
+		if l == nil {
+			l = &line{}
+			w.lines[at.wait] = l
+		}
+		s = &site{stacks: at, line: l, reason: reason}
 		w.at[at] = s
 		w.sites = append(w.sites, s)
 	}
+	*recent = s
 	return s
 }

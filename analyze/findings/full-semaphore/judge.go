@@ -39,7 +39,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		// Whoever makes room in a channel in the same function had a place, whether it
 		// had to wait for it or not.
 		passed := s.got != 0 && homeOf(s.got) == function || s.reason == reference.ReasonChanSend && homeOf(s.leave) == function
-		m.add(s, passed, w.lines[s.wait])
+		m.add(s, passed)
 	}
 	slices.SortStableFunc(all, func(x, y *semaphore) int {
 		return cmp.Or(cmp.Compare(y.waits.Total.Ns, x.waits.Total.Ns), cmp.Compare(x.function, y.function))
@@ -64,11 +64,11 @@ type semaphore struct {
 	lines    []*line
 }
 
-func (m *semaphore) add(s *site, passed bool, l *line) {
+func (m *semaphore) add(s *site, passed bool) {
 	m.waits.Merge(&s.waits)
-	if !slices.Contains(m.lines, l) {
-		m.lines = append(m.lines, l)
-		m.lined += l.lined
+	if !slices.Contains(m.lines, s.line) {
+		m.lines = append(m.lines, s.line)
+		m.lined += s.line.lined
 	}
 	if !passed {
 		return
