@@ -53,15 +53,20 @@ func Chief(list []Finding, least Severity) *Finding {
 	return machine
 }
 
-// explainer follows a finding to the one that explains it, as long as there is one. One of
-// less than that severity does so only if it is about the machine, or x does not say by
-// itself what call is to blame.
+// explainer follows a finding to the one that explains it, as long as there is one; of
+// several to the first, unless another costs more than twice as much. One of less than
+// that severity does so only if it is about the machine, or x does not say by itself what
+// call is to blame.
 func explainer(all []*Finding, x *Finding, least Severity) *Finding {
 	for range all {
 		blames := slices.ContainsFunc(x.Actors, func(a Actor) bool { return a.Role == Cause && len(a.Stack) > 0 })
-		by := first(all, func(y *Finding) bool {
-			return slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs >= x.CostNs && (!blames || y.Kind == KindMachine || y.Severity.AtLeast(least))
-		})
+		var by *Finding
+		for _, y := range all {
+			explains := slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs >= x.CostNs && (!blames || y.Kind == KindMachine || y.Severity.AtLeast(least))
+			if explains && (by == nil || y.CostNs > 2*by.CostNs) {
+				by = y
+			}
+		}
 		if by == nil {
 			break
 		}

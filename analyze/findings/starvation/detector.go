@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 //go:embed doc.md
@@ -79,11 +80,23 @@ type watcher struct {
 // run judges the wait before a run interval: only its length tells how much
 // the goroutine wanted.
 func (w *watcher) run(r *findings.Run) {
-	if !r.Counted {
+	if !r.Counted || w.feeds(r) {
 		return
 	}
 	w.judge(r.Wait, max(r.Ns(), w.world.ClassStat(r.Class).Mean()), r.Load,
 		findings.Cell{Class: r.Class, From: r.From - r.Wait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
+}
+
+// feeds reports whether a goroutine that had waited for room in a channel was kept from
+// running by nothing but the one that made room and that has not blocked since: there was
+// no lack of what it sends.
+func (w *watcher) feeds(r *findings.Run) bool {
+	g := w.world.Goroutine()
+	if g == nil || g.ID != r.G || g.Reason != reference.ReasonChanSend || g.Waker < 0 {
+		return false
+	}
+	by := w.world.ByID(g.Waker)
+	return by != nil && by.ID != g.ID && by.BlockedAt < r.From-r.Wait
 }
 
 // judge compares a wait with what equal sharing of the Ps among all that wanted

@@ -44,6 +44,27 @@ func TestFindsShortWorkThatWaitsForLongWork(t *testing.T) {
 	}
 }
 
+// Goroutine 1 fills a channel for two workers, one of which makes room and works on. Where
+// the one that makes room blocks afterwards, it is what somebody waits for.
+func TestWhoFeedsTheBusyIsNotStarved(t *testing.T) {
+	feed := func(dry bool) *Stream {
+		s := New(1).Class(2, 2, 3).Local(1, 0, reference.WhyCreate).Start(1, 0)
+		s.Local(2, 0, reference.WhyCreate).Local(3, 0, reference.WhyCreate).Block(1, reference.ReasonChanSend)
+		for range 20 {
+			s.Start(2, 0).Pass(Ms).Wake(1, 2)
+			if dry {
+				s.Block(2, reference.ReasonChanReceive).Start(3, 0).Pass(20*Ms).Wake(2, 3).Preempt(3)
+			} else {
+				s.Pass(10*Ms).Preempt(2).Start(3, 0).Pass(10 * Ms).Preempt(3)
+			}
+			s.Start(1, 0).Pass(20*Us).Block(1, reference.ReasonChanSend)
+		}
+		return s
+	}
+	None(t, feed(false).Detect(starvation.New(starvation.Default())))
+	One(t, feed(true).Detect(starvation.New(starvation.Default())), starvation.ID, findings.Warning)
+}
+
 // The near miss: waits as long, but those who wait take as much when they run.
 func TestSharingIsNoStarvation(t *testing.T) {
 	s := hogs(4, 20, false)
