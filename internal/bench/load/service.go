@@ -67,7 +67,8 @@ func (s *server) serve(requests int) {
 		<-tick.C
 		due := min(int(time.Since(begin)*requestRate/time.Second), requests)
 		for ; begun < due; begun++ {
-			all.Go(func() { s.request(begun) })
+			number := begun
+			all.Go(func() { s.request(number) })
 		}
 	}
 	all.Wait()
