@@ -460,6 +460,8 @@ func TestBrowserKeyboard(t *testing.T) {
 	stops := map[string]bool{}
 	for range 600 {
 		p.Type("\t")
+		// A busy machine scrolls a moment later.
+		p.Wait(`(r => r.bottom >= 0 && r.top <= innerHeight)((document.activeElement || document.body).getBoundingClientRect())`)
 		s := browsertest.Eval[string](p, `(() => {
 			const e = document.activeElement;
 			if (!e || e === document.body) return "";
