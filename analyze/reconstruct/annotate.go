@@ -24,9 +24,9 @@ var annotations = [...]reference.Kind{
 
 // annotate hands on what a goroutine notes about itself, and keeps the types of the tasks
 // and regions that it begins.
-func (r *Reconstructor) annotate(it *item) {
+func (r *judge) annotate(it *item) {
 	e := &it.ev
-	if it.context() < 0 {
+	if it.context() < 0 || r.forks.on {
 		return
 	}
 	g := r.gs.At(r.goroutine(it.context()))

@@ -10,7 +10,7 @@ import (
 
 // begin looks over the first events for what was so before the first of them:
 // a trace names a goroutine or a P only with its first event.
-func (r *Reconstructor) begin() {
+func (r *judge) begin() {
 	r.time = 0
 	if r.rules.WasmNoRunnext && r.onWasm() {
 		r.rules.NoRunnext = true
@@ -117,23 +117,10 @@ func (r *Reconstructor) begin() {
 	}
 }
 
-// places is how far apart two Ps are in the list of those that are idle when the
-// process begins.
-func (r *Reconstructor) places(a, b int32) int {
-	if int(max(a, b)) >= r.procs {
-		return distant // not there yet
-	}
-	d := int(max(a-b, b-a))
-	if r.rules.IdleFromHighest {
-		d = min(d, r.procs-d)
-	}
-	return d
-}
-
 // onWasm says that the program ran on js/wasm, where runqput ignores runnext
 // (from Go 1.23): a trace does not name its platform, but files of the runtime
 // do.
-func (r *Reconstructor) onWasm() bool {
+func (r *lookahead) onWasm() bool {
 	for h := 1; h < r.tables.Stacks(); h++ {
 		for _, f := range r.tables.Frames(events.Handle(h)) {
 			if strings.HasPrefix(f.Func, "syscall/js.") || strings.HasSuffix(f.File, "_js.go") || strings.HasSuffix(f.File, "_wasm.go") {
@@ -146,13 +133,13 @@ func (r *Reconstructor) onWasm() bool {
 
 // assumeProcs takes GOMAXPROCS to be large enough for a P, where the trace is
 // damaged and does not say it.
-func (r *Reconstructor) assumeProcs(p int32) {
+func (r *judge) assumeProcs(p int32) {
 	if int(p) >= r.procs {
 		r.setProcs(int(p) + 1)
 	}
 }
 
-func (r *Reconstructor) setProcs(n int) {
+func (r *judge) setProcs(n int) {
 	n = min(max(n, 1), 1<<20)
 	if n == r.procs {
 		return

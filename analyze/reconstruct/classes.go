@@ -209,32 +209,6 @@ func (c *classes) grow() {
 	}
 }
 
-// learnClass takes over what an event that enters the window says of the class of its
-// goroutine. So decisions up to a window before it know the class already.
-func (r *Reconstructor) learnClass(g *goroutine, e *events.Event) {
-	class := g.class
-	switch {
-	case e.From == events.NotExist:
-		class = r.cls.created(e.TStack, e.Stack)
-	case r.cls.list[class].open:
-		class = r.cls.shown(class, e.TStack)
-	default:
-		return
-	}
-	r.setClass(g, class)
-}
-
-func (r *Reconstructor) setClass(g *goroutine, class int32) {
-	if class == g.class {
-		return
-	}
-	g.class = class
-	g.flags = r.cls.list[class].flags
-	if r.sum.MainFunc == "" && g.id == 1 {
-		r.sum.MainFunc = r.cls.list[class].start
-	}
-}
-
 // flagsOf tells the runtime's own goroutines by their start function, as
 // runtime/traceback.go:isSystemGoroutine does.
 func flagsOf(name string) reference.Flags {

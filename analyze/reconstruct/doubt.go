@@ -23,66 +23,10 @@ type doubt struct {
 	missed bool  // it may have been at the 61st tick when it was judged to take a batch
 }
 
-// takes is take, and says what is in doubt of it.
-func (r *Reconstructor) takes(ix, p int32) taken {
-	if p < 0 {
-		return r.take(ix, p)
-	}
-	g := r.gs.At(ix)
-	if r.inRunnext(ix, p, g) {
-		return r.takesRunnext(p)
-	}
-	place, d := r.q.Place(ix), &r.ps[p].doubt
-	in, moved := r.inDoubt(g, place), g.moved
-	n, less := r.q.GlobalLen(), false
-	if place.Queue == reference.QueueGlobal {
-		less = r.rules.GlobalBatch(n-r.unsure(ix), r.procs) < r.rules.GlobalBatch(n, r.procs)
-	}
-	t := r.take(ix, p)
-	d.fits++
-	missed := d.missed && r.missed(p)
-	switch t.src {
-	case reference.SrcRunnext:
-	case reference.SrcLocal:
-		in = in && moved && (r.drifting == p || d.fits <= fitting)
-		t.missed = missed
-	case reference.SrcSteal:
-		in = in || n > 0 || min(d.fits, r.ps[t.victim].doubt.fits) <= fittingSteal
-	case reference.SrcGlobal:
-		t.missed = missed
-		r.drifts(p, t.batch, less)
-	}
-	if in && t.src != reference.SrcRunnext {
-		t.doubt = reference.RuleDoubt
-	}
-	if rule := t.basis.Rule(); t.basis.Level() < reference.Inferred && (rule == reference.RulePhase || rule == reference.RuleRepair || rule == reference.RuleReorder) {
-		r.corrected(p)
-		if place.Queue != reference.QueueUnknown {
-			r.corrected(place.P)
-		}
-	}
-	return t
-}
-
-// inRunnext says that P p finds ix in its runnext.
-func (r *Reconstructor) inRunnext(ix, p int32, g *goroutine) bool {
-	return p >= 0 && r.q.Runnext(p) == ix && !g.late
-}
-
-// takesRunnext is takes for what is in p's runnext: nothing is in doubt.
-func (r *Reconstructor) takesRunnext(p int32) taken {
-	r.q.TakeRunnext(p)
-	d := &r.ps[p].doubt
-	if d.fits++; d.missed {
-		r.missed(p)
-	}
-	return taken{src: reference.SrcRunnext, victim: nobody, basis: byRule}
-}
-
 // drifts puts in doubt what p may have got with another batch than that of size k, which
 // it was judged to take from the global queue: more may have been there, or less. If
 // nobody else takes what follows, that looks the same, and so do the batches after it.
-func (r *Reconstructor) drifts(p, k int32, less bool) {
+func (r *model) drifts(p, k int32, less bool) {
 	was := r.drifting == p
 	r.drifting = nobody // another P finds another one at the head
 	next := r.q.GlobalHead()
@@ -100,7 +44,7 @@ func (r *Reconstructor) drifts(p, k int32, less bool) {
 // batch, still may: what the model has in its ring may then be in the global queue, and
 // what the P goes on with looks the same for ever, until both are empty, or it is
 // known when the tick comes.
-func (r *Reconstructor) missed(p int32) bool {
+func (r *model) missed(p int32) bool {
 	ps := &r.ps[p]
 	if ps.phase.most > certain*ps.phase.sum || r.q.Len(p)+r.q.GlobalLen() == 0 {
 		ps.doubt.missed = false
@@ -110,10 +54,10 @@ func (r *Reconstructor) missed(p int32) bool {
 
 // doubtful says that the model may have ix in a queue, or at a place in it,
 // where it is not.
-func (r *Reconstructor) doubtful(ix int32) bool { return r.inDoubt(r.gs.At(ix), r.q.Place(ix)) }
+func (r *model) doubtful(ix int32) bool { return r.inDoubt(r.gs.At(ix), r.q.Place(ix)) }
 
 // inDoubt is doubtful for a goroutine that the model has at a place.
-func (r *Reconstructor) inDoubt(g *goroutine, place reference.Place) bool {
+func (r *model) inDoubt(g *goroutine, place reference.Place) bool {
 	switch place.Queue {
 	case reference.QueueGlobal:
 		return g.doubt || g.queued < r.globalDoubt
@@ -124,7 +68,7 @@ func (r *Reconstructor) inDoubt(g *goroutine, place reference.Place) bool {
 }
 
 // corrected puts in doubt what is in p's ring, or for nobody in the global queue.
-func (r *Reconstructor) corrected(p int32) {
+func (r *model) corrected(p int32) {
 	if p < 0 {
 		r.globalDoubt = r.now
 		return
@@ -135,7 +79,7 @@ func (r *Reconstructor) corrected(p int32) {
 
 // moved keeps the doubt of a goroutine that changes queues, and says how the
 // move is known.
-func (r *Reconstructor) moved(ix, to, from int32, why reference.Why) reference.Basis {
+func (r *model) moved(ix, to, from int32, why reference.Why) reference.Basis {
 	g := r.gs.At(ix)
 	switch {
 	case why == reference.WhyDisplaced:
@@ -159,7 +103,7 @@ func (r *Reconstructor) moved(ix, to, from int32, why reference.Why) reference.B
 }
 
 // weigh lowers the basis of a decision of P p about a queue that is in doubt.
-func (r *Reconstructor) weigh(d *reference.Decision, p int32) {
+func (r *model) weigh(d *reference.Decision, p int32) {
 	if d.Basis.Level() < reference.Inferred {
 		return
 	}

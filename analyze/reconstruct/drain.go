@@ -24,10 +24,6 @@ const drainAgain = drainLag / 8
 // runnable with the same credit, in ns: it does not drain in between.
 const putsPause = 3_000
 
-// drainLen is how many events a time for a drain is tried for: what a worker drains
-// often waits long in the global queue.
-const drainLen = 4 * trialLen
-
 // picksAmong is of how many goroutines in the global queue one at most is picked at a
 // 61st tick, and so runs before those in front of it.
 const picksAmong = 64
@@ -47,7 +43,7 @@ type drain struct {
 }
 
 // expectDrain notes that a worker starts.
-func (r *Reconstructor) expectDrain(it *item) {
+func (r *explainer) expectDrain(it *item) {
 	if r.without.has(hypWorkerDrain) {
 		return
 	}
@@ -63,7 +59,7 @@ func (r *Reconstructor) expectDrain(it *item) {
 
 // mayDrain says that one of the workers may drain its queue now: most events leave them
 // all alone.
-func (r *Reconstructor) mayDrain(it *item) bool {
+func (r *explainer) mayDrain(it *item) bool {
 	stops := nobody // the goroutine that does
 	if it.ev.Kind == events.Go && it.ev.From == events.Running {
 		stops = it.of
@@ -78,7 +74,7 @@ func (r *Reconstructor) mayDrain(it *item) bool {
 }
 
 // drainsDue decides on the workers that have run for a slice or end with an event.
-func (r *Reconstructor) drainsDue(it *item) {
+func (r *explainer) drainsDue(it *item) {
 	stops := it.ev.Kind == events.Go && it.ev.From == events.Running
 	for j := 0; j < len(r.drains); {
 		d := &r.drains[j]
@@ -95,11 +91,15 @@ func (r *Reconstructor) drainsDue(it *item) {
 		drained, keep, done := d.tried, 0, d.tried
 		if !drained {
 			says, kept := r.drained(*d)
-			if drained = says; r.q.Len(d.p) > 0 && (says || ends && !kept) && r.mayTry() {
-				drained = r.tryDrain(j, says)
+			if drained = says; r.q.Len(d.p) > 0 && (says || ends && !kept) {
+				q := question{other: int32(j)}
+				if says {
+					q.likely = yes
+				}
+				drained = r.says(hypWorkerDrain, q)
 			}
-			if drained && !ends && r.mayTry() {
-				at, begun := r.tryPuts(j)
+			if drained && !ends && r.mayFork() {
+				at, begun := r.drainTime(j)
 				if at > r.time {
 					d.due, d.tried = at, true
 					j++
@@ -125,11 +125,11 @@ func (r *Reconstructor) drainsDue(it *item) {
 // as all are when mark termination is tried or the tracer begins a generation
 // (forEachP, preemptall): a thread that starts what is first in the worker's queue did
 // not take it from there where a thief would have run another one.
-func (r *Reconstructor) drainEarly(it *item) {
+func (r *explainer) drainEarly(it *item) {
 	if r.without.has(hypEarlyDrain) {
 		return
 	}
-	if it.ev.Kind != events.Go || it.ev.From != events.Runnable || it.ev.To != events.Running || !r.mayTry() {
+	if it.ev.Kind != events.Go || it.ev.From != events.Runnable || it.ev.To != events.Running || !r.mayFork() {
 		return
 	}
 	place := r.q.Place(it.of)
@@ -146,17 +146,23 @@ func (r *Reconstructor) drainEarly(it *item) {
 		return
 	}
 	d.asked = it.of
-	story := func(*Reconstructor) {}
-	best := -1
-	for _, keep := range r.lots(d) {
-		other := func(c *Reconstructor) { c.drain(c.drains[j].p, keep) }
-		if r.better(story, other) > 0 {
-			story, best = other, keep
-		}
+	if keep, _ := r.ask(hypEarlyDrain, question{other: int32(j), sizes: r.lots(d), likely: undrained}); keep != undrained {
+		r.drain(d.p, keep)
 	}
-	if best >= 0 {
-		r.drain(d.p, best)
+}
+
+// undrained is the answer that a worker has not drained its queue. Another one is how
+// many of the queue came after that.
+const undrained = -1
+
+// earlyDrain: the worker of drain q.other has not drained its queue, or has done so when
+// the last of it, of one of q.sizes, were not there yet.
+func (r *explainer) earlyDrain(q question) []choice {
+	choices := []choice{{is: undrained}}
+	for _, keep := range q.sizes {
+		choices = append(choices, choice{is: keep, apply: func(c *judge) { c.drain(c.drains[q.other].p, keep) }})
 	}
+	return choices
 }
 
 const (
@@ -166,19 +172,19 @@ const (
 
 // drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
 // soon as it ran.
-func (r *Reconstructor) drainsAtOnce() {
+func (r *explainer) drainsAtOnce() {
 	if r.without.has(hypEarlyDrain) {
 		return
 	}
 	for j := range r.drains {
 		d := &r.drains[j]
 		tail := r.q.GlobalTail()
-		if d.early == 0 || d.tail == tail || r.q.Len(d.p) == 0 || !r.mayTry() {
+		if d.early == 0 || d.tail == tail || r.q.Len(d.p) == 0 || !r.mayFork() {
 			continue
 		}
 		d.tail = tail
 		d.early--
-		if r.better(func(*Reconstructor) {}, func(c *Reconstructor) { c.drain(c.drains[j].p, 0) }) > d.lead {
+		if keep, lead := r.ask(hypEarlyDrain, question{other: int32(j), sizes: []int{0}, likely: undrained}); keep == 0 && lead > d.lead {
 			r.drain(d.p, 0)
 			d.early = 0
 		}
@@ -187,7 +193,7 @@ func (r *Reconstructor) drainsAtOnce() {
 
 // pickedFrom says that a thread will start one of p's ring between two that are next to
 // one another in the global queue: at its 61st tick, so that was in the global queue, too.
-func (r *Reconstructor) pickedFrom(p int32) bool {
+func (r *model) pickedFrom(p int32) bool {
 	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
 		s := r.win.at(r.startOf(x))
 		if s == nil || s.p == p {
@@ -202,26 +208,13 @@ func (r *Reconstructor) pickedFrom(p int32) bool {
 	return false
 }
 
-// startBy is the start of a goroutine that comes next to s on its thread, by some step.
-func (r *Reconstructor) startBy(s *item, step func(*item) int64) *item {
-	for range 8 {
-		if s = r.win.at(step(s)); s == nil || s.ev.Kind != events.Go {
-			return nil
-		}
-		if s.ev.From == events.Runnable && s.ev.To == events.Running {
-			return s
-		}
-	}
-	return nil
-}
-
 // maxLots is how many times are tried at which a worker may have drained its queue.
 const maxLots = 3
 
 // lots returns how many of the ring of d.p may have come after a drain: those that the
 // worker made runnable after a pause. What was drained is run in its order, so that
 // what is first in the result, the fewest, is the likeliest.
-func (r *Reconstructor) lots(d *drain) []int {
+func (r *model) lots(d *drain) []int {
 	var keeps []int
 	last, at := r.startOf(r.oldest(d.p)), d.began
 	keep := r.q.RingLen(d.p)
@@ -245,26 +238,25 @@ func (r *Reconstructor) lots(d *drain) []int {
 	return keeps[:min(len(keeps), maxLots)]
 }
 
-// tryDrain tries whether drain j has happened by now; says is what is believed if
-// the trials do not tell.
-func (r *Reconstructor) tryDrain(j int, says bool) bool {
-	diff := r.better(func(c *Reconstructor) {
+// workerDrain: drain q.other has happened by now, or does not happen.
+func (r *explainer) workerDrain(q question) []choice {
+	j := int(q.other)
+	drained := choice{is: yes, apply: func(c *judge) {
 		c.drains[j].due = math.MaxInt64
 		c.drain(c.drains[j].p, 0)
-	}, func(c *Reconstructor) {
-		c.drains = slices.Delete(c.drains, j, j+1)
-	})
-	if diff == 0 {
-		return says
+	}}
+	not := choice{is: no, apply: func(c *judge) { c.drains = slices.Delete(c.drains, j, j+1) }}
+	if q.likely == yes {
+		return []choice{drained, not}
 	}
-	return diff < 0
+	return []choice{not, drained}
 }
 
 // putsAround looks at the goroutines that thread m makes runnable one right after
 // the other now: how many are in its queue, and the times of its next event and when
 // it has done so with all, the same if that event is something else. They are 0 if it
 // has no next event in sight.
-func (r *Reconstructor) putsAround(m int32) (begun int, from, to int64) {
+func (r *lookahead) putsAround(m int32) (begun int, from, to int64) {
 	put := func(it *item) bool {
 		return it != nil && it.ev.Kind == events.Go && it.ev.From == events.Waiting && it.ev.To == events.Runnable
 	}
@@ -297,45 +289,55 @@ func (r *Reconstructor) putsAround(m int32) (begun int, from, to int64) {
 	return begun, first.ev.Time, last.ev.Time + 1
 }
 
-// tryPuts tries when drain j comes, as its thread may have lacked a CPU: now, when the
-// thread goes on, or when it has made some goroutines runnable. It returns the time,
-// and how many goroutines the queue has got already of those that come after.
-func (r *Reconstructor) tryPuts(j int) (at int64, begun int) {
-	begun, from, to := r.putsAround(r.drains[j].m)
-	if to == 0 {
+// When a drain comes.
+const (
+	drainNow   = iota
+	drainNext  // when its thread goes on
+	drainAfter // when that has made some goroutines runnable
+)
+
+// drainTime says when drain j comes, as its thread may have lacked a CPU: the time, and
+// how many goroutines the queue has got already of those that come after.
+func (r *explainer) drainTime(j int) (at int64, begun int) {
+	begun, next, after := r.putsAround(r.drains[j].m)
+	if after == 0 {
 		return r.time, 0
 	}
-	now := func(c *Reconstructor) {
+	switch answer, _ := r.ask(hypLateDrain, question{other: int32(j)}); answer {
+	case drainNext:
+		return next, begun
+	case drainAfter:
+		return after, begun
+	}
+	return r.time, begun
+}
+
+// lateDrain: when drain q.other comes.
+func (r *explainer) lateDrain(q question) []choice {
+	j := int(q.other)
+	begun, next, after := r.putsAround(r.drains[j].m)
+	later := func(is int, at int64) choice {
+		return choice{is: is, apply: func(c *judge) { c.drains[j].due, c.drains[j].tried = at, true }}
+	}
+	choices := []choice{{is: drainNow, apply: func(c *judge) {
 		p := c.drains[j].p
 		c.drains = slices.Delete(c.drains, j, j+1)
 		c.drain(p, begun)
+	}}}
+	if begun == 0 {
+		choices = append(choices, later(drainNext, next))
 	}
-	later := func(at int64) func(c *Reconstructor) {
-		return func(c *Reconstructor) { c.drains[j].due, c.drains[j].tried = at, true }
+	if after > next {
+		choices = append(choices, later(drainAfter, after))
 	}
-	at, story := r.time, now
-	if begun == 0 && r.betterIn(drainLen, now, later(from)) > 0 {
-		at, story = from, later(from)
-	}
-	if to > from && r.betterIn(drainLen, story, later(to)) > 0 {
-		at = to
-	}
-	return at, begun
-}
-
-// oldest returns what is first in p's queue, or None.
-func (r *Reconstructor) oldest(p int32) int32 {
-	if x := r.q.Runnext(p); x != reference.None {
-		return x
-	}
-	return r.q.Head(p)
+	return choices
 }
 
 // drained says that what is in d.p's queue now was not there any more when the
 // worker was done: the P then begins with something else, or all of it runs
 // elsewhere, the oldest first, which no thief does. kept says that it surely was
 // still there if it had been until the P took the next one.
-func (r *Reconstructor) drained(d drain) (says, kept bool) {
+func (r *model) drained(d drain) (says, kept bool) {
 	own := r.oldest(d.p)
 	if own == reference.None || r.q.Len(d.p) == 1 && r.q.GlobalLen() == 0 && r.time < d.due {
 		return false, true // a thief takes one alone, too, if there is nothing in the global queue
@@ -368,7 +370,7 @@ func (r *Reconstructor) drained(d drain) (says, kept bool) {
 
 // drain moves p's local queue, but the last few of its ring, to the tail of the
 // global one.
-func (r *Reconstructor) drain(p int32, keep int) {
+func (r *model) drain(p int32, keep int) {
 	r.putBatch++
 	r.q.Drain(p, keep, func(x int32) {
 		g := r.gs.At(x)

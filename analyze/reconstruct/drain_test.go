@@ -180,7 +180,7 @@ func TestDrainsAtOnce(t *testing.T) {
 		r.drains = []drain{{p: 0, m: 0, g: nobody, due: math.MaxInt64, asked: nobody, early: 2, tail: nobody}}
 		if c.want {
 			r.drains[0].lead = math.MaxInt
-			if r.drainsAtOnce(); r.q.GlobalLen() != n-ring || r.trial.spent == 0 {
+			if r.drainsAtOnce(); r.q.GlobalLen() != n-ring || r.forks.spent == 0 {
 				t.Errorf("%s, by less than it must be better: %d in the global queue", c.name, r.q.GlobalLen())
 			}
 			r.drains[0].lead, r.drains[0].tail = 0, nobody
@@ -193,22 +193,22 @@ func TestDrainsAtOnce(t *testing.T) {
 		if r.q.RingLen(0) != left || r.q.GlobalLen() != n-left || c.want && r.drains[0].early != 0 {
 			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.q.RingLen(0), r.q.GlobalLen())
 		}
-		if spent := r.trial.spent; c.want {
+		if spent := r.forks.spent; c.want {
 			r.drains[0].early, r.drains[0].tail = 1, nobody
-			if r.drainsAtOnce(); r.trial.spent != spent {
+			if r.drainsAtOnce(); r.forks.spent != spent {
 				t.Errorf("%s: tried with nothing in the ring", c.name)
 			}
 		} else {
-			if r.drainsAtOnce(); r.trial.spent != spent {
+			if r.drainsAtOnce(); r.forks.spent != spent {
 				t.Errorf("%s: tried again, and nothing has changed", c.name)
 			}
 			r.q.PutGlobal(r.gs.find(9))
-			if r.drainsAtOnce(); r.trial.spent == spent || r.drains[0].early != 0 {
+			if r.drainsAtOnce(); r.forks.spent == spent || r.drains[0].early != 0 {
 				t.Errorf("%s: not tried again", c.name)
 			}
-			spent = r.trial.spent
+			spent = r.forks.spent
 			r.q.PutGlobal(r.gs.find(10))
-			if r.drainsAtOnce(); r.trial.spent != spent {
+			if r.drainsAtOnce(); r.forks.spent != spent {
 				t.Errorf("%s: tried too often", c.name)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 // takeAtOnce lets a thread by whose event its P has nothing to run take what it starts
 // next, if that is in a queue already, unless nothing comes in between.
-func (r *Reconstructor) takeAtOnce(it *item) {
+func (r *explainer) takeAtOnce(it *item) {
 	if r.without.has(hypEarlyTake) {
 		return
 	}
@@ -42,22 +42,6 @@ func (r *Reconstructor) takeAtOnce(it *item) {
 	}
 }
 
-// startsNext returns the start of a goroutine on p with which its thread goes on, nil
-// if it goes on with something else.
-func (r *Reconstructor) startsNext(it *item, p int32) *item {
-	s := r.win.at(it.nextM)
-	if p < 0 || s == nil || s.p != p || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running {
-		return nil
-	}
-	return s
-}
-
-// takesEarly says that the thread that will start x takes it now.
-func (r *Reconstructor) takesEarly(x int32) bool {
-	s := r.win.at(r.startOf(x))
-	return s != nil && s.prevM == r.now
-}
-
 // A thread that has come for a P looks for work at once. If it steals some, it wakes
 // another thread (resetspinning, wakep), which takes a system call, before it says what
 // it starts: its take then comes soon after its P's start, long before the goroutine's.
@@ -76,7 +60,7 @@ type thief struct {
 }
 
 // expectThief looks at what the thread starts that has come for a P.
-func (r *Reconstructor) expectThief(it *item) {
+func (r *explainer) expectThief(it *item) {
 	if r.without.has(hypWakingThief) {
 		return
 	}
@@ -91,7 +75,7 @@ func (r *Reconstructor) expectThief(it *item) {
 }
 
 // thievesTake lets thieves take what they start later.
-func (r *Reconstructor) thievesTake() {
+func (r *explainer) thievesTake() {
 	r.thieves = slices.DeleteFunc(r.thieves, func(t thief) bool {
 		s := r.win.at(t.start)
 		if s == nil || t.start <= r.now {
@@ -111,7 +95,7 @@ func (r *Reconstructor) thievesTake() {
 }
 
 // stealsNow says that nothing speaks against p stealing x now.
-func (r *Reconstructor) stealsNow(x, p int32) bool {
+func (r *model) stealsNow(x, p int32) bool {
 	place := r.q.Place(x)
 	if place.Queue != reference.QueueLocal || place.P == p || r.q.Len(p) > 0 || r.q.GlobalLen() > 0 {
 		return false

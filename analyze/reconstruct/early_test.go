@@ -48,7 +48,7 @@ func TestTakeAtOnce(t *testing.T) {
 			f.add(events.Event{M: 1, P: 1, G: events.None, Res: g, From: events.Runnable, To: events.Running})
 		}
 		r := f.model(now, c.global, c.own, c.ring)
-		r.judged(r.win.at(r.now))
+		r.finishEvent(r.win.at(r.now))
 		g := r.gs.At(r.gs.find(3))
 		if g.isTaken != (c.batch > 0) || g.isTaken && g.taken.batch != c.batch {
 			t.Errorf("%s: taken %v, %d with it", c.name, g.isTaken, g.taken.batch)

@@ -18,7 +18,7 @@ const handsOn = 20_000
 
 // queuedAtExit says that the goroutine of it was in the global queue before its thread got a
 // P with event next: that P was not idle when it looked for one.
-func (r *Reconstructor) queuedAtExit(it, next *item) bool {
+func (r *model) queuedAtExit(it, next *item) bool {
 	stopped := r.stw.open
 	queued := stopped // all idle Ps stop, too (stopTheWorldWithSema)
 	switch p := &r.ps[next.of]; p.why {

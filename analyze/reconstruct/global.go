@@ -9,7 +9,7 @@ import (
 
 // takeGlobal takes from the head of the global queue: one at the 61st tick,
 // else a batch, of which the first runs.
-func (r *Reconstructor) takeGlobal(ix, p int32) taken {
+func (r *explainer) takeGlobal(ix, p int32) taken {
 	if r.wrongBatch(ix, p) {
 		r.sum.Corrections++
 		r.rebatch(ix, p)
@@ -68,11 +68,8 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 	r.delayInBatch(ix, p, r.rules.GlobalBatch(r.q.GlobalLen(), r.procs))
 	k := r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
 	at := ps.phase.at
-	shown := 0
-	switch c := ps.phase.chance(at); {
-	case r.trial.take.size > 0 && r.trial.take.at == r.now:
-		shown = r.trial.take.size
-	case k > 1 && basis.Level() >= reference.Inferred && c > open && c < 1-open:
+	shown, is := r.givenNow(hypBatchSize)
+	if c := ps.phase.chance(at); !is && k > 1 && basis.Level() >= reference.Inferred && c > open && c < 1-open {
 		shown = r.tryTake(ix, 1, k)
 	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
@@ -159,7 +156,7 @@ func (r *Reconstructor) takeGlobal(ix, p int32) taken {
 // tookMore says that p took one more than k from the global queue, ix first: others put
 // some there while its thread was between two events, and another P takes what is behind
 // that one before p starts it.
-func (r *Reconstructor) tookMore(ix, p int32, k int) bool {
+func (r *model) tookMore(ix, p int32, k int) bool {
 	if !r.widerThan(ix, k) {
 		return false
 	}
@@ -175,7 +172,7 @@ func (r *Reconstructor) tookMore(ix, p int32, k int) bool {
 
 // widerThan says that the take of ix may have been a batch larger than k: other threads
 // put some into the global queue before the start that shows it.
-func (r *Reconstructor) widerThan(ix int32, k int) bool {
+func (r *model) widerThan(ix int32, k int) bool {
 	n := r.q.GlobalLen()
 	to := min(r.gs.At(ix).start, r.win.head, r.now+putsSeen)
 	if most := n + int(max(0, to-r.now-1)); r.rules.GlobalBatch(most, r.procs) <= k {
@@ -192,64 +189,44 @@ func (r *Reconstructor) widerThan(ix int32, k int) bool {
 // putsSeen is how many events are looked at for that.
 const putsSeen = 64
 
-// take is how many were taken from the global queue at an event.
-type take struct {
-	at   int64
-	size int
-}
-
-// tryTake tries whether the take of ix was one of a or of b, where 1 is a pick at the
-// 61st tick. It returns 0 if the trials do not tell.
-func (r *Reconstructor) tryTake(ix int32, a, b int) int {
-	if !r.mayTry() {
-		return 0
-	}
-	story := func(size int) func(c *Reconstructor) {
-		return r.takeAgain(ix, func(c *Reconstructor) { c.trial.take = take{c.now, size} })
-	}
-	if story(a) == nil {
-		return 0
-	}
-	switch diff := r.better(story(a), story(b)); {
-	case diff < 0:
-		return a
-	case diff > 0:
-		return b
+// tryTake asks whether the take of ix was one of a or of b, where 1 is a pick at the
+// 61st tick. It returns 0 if nothing tells.
+func (r *explainer) tryTake(ix int32, a, b int) int {
+	if size, lead := r.ask(hypBatchSize, question{g: ix, a: a, b: b}); lead > 0 {
+		return size
 	}
 	return 0
 }
 
-// takeAgain is a story in which the present take, of ix, is judged after tell has told
-// what is to be believed, nil if the start of ix is not in sight.
-func (r *Reconstructor) takeAgain(ix int32, tell func(c *Reconstructor)) func(c *Reconstructor) {
-	switch s := r.win.at(r.startOf(ix)); {
-	case s == nil:
+// batchSize: the take of q.g was one of q.a, or of q.b.
+func (r *explainer) batchSize(q question) []choice {
+	then, can := r.takeWith(q.g)
+	if !can {
 		return nil
-	case s == r.win.at(r.now):
-		return startAgain(tell)
-	case r.takesEarly(ix):
-		return func(c *Reconstructor) {
-			tell(c)
-			c.judged(c.win.at(c.now))
-		}
 	}
-	return nil
+	return []choice{{is: q.a, then: then}, {is: q.b, then: then}}
 }
 
 // precedes says that the overflow that comes next, later than its event, precedes the
 // take of ix: the length of the queue makes the batch larger then.
-func (r *Reconstructor) precedes(ix int32) bool {
+func (r *explainer) precedes(ix int32) bool {
 	n := r.q.GlobalLen()
-	if r.trial.on {
-		return !r.trial.holds
+	if r.forks.on { // what one was told holds for all that follow
+		return r.forks.given.by != hypHeldOverflow || r.forks.given.is == no
 	}
-	if len(r.spills) == 0 || !r.mayTry() || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.nextSpill() < 0 {
+	if len(r.spills) == 0 || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.nextSpill() < 0 {
 		return true
 	}
-	story := func(holds bool) func(c *Reconstructor) {
-		return r.takeAgain(ix, func(c *Reconstructor) { c.trial.holds = holds })
+	return !r.says(hypHeldOverflow, question{g: ix})
+}
+
+// heldOverflow: the overflow that comes next precedes the take of q.g, or does not.
+func (r *explainer) heldOverflow(q question) []choice {
+	then, can := r.takeWith(q.g)
+	if !can {
+		return nil
 	}
-	return story(true) == nil || r.better(story(false), story(true)) <= 0
+	return []choice{{is: no, then: then}, {is: yes, then: then}}
 }
 
 // batchShown looks ahead for the size of a take from the global queue that ix
@@ -257,7 +234,7 @@ func (r *Reconstructor) precedes(ix int32) bool {
 // pick at the 61st tick, a size from lo to hi for a batch, and 0 where nothing
 // shows it. k is the size by the model's length, which can be off by a put or
 // two; lo and hi are the sizes for that much less and more.
-func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
+func (r *explainer) batchShown(ix, p int32, lo, k, hi int) int {
 	if r.without.has(hypShownBatch) {
 		return 0
 	}
@@ -336,7 +313,7 @@ func (r *Reconstructor) batchShown(ix, p int32, lo, k, hi int) int {
 }
 
 // pauseSays is how much the pause before a start speaks for a batch.
-func (r *Reconstructor) pauseSays(i int64) float64 {
+func (r *explainer) pauseSays(i int64) float64 {
 	s := r.win.at(i)
 	if s == nil {
 		return 0
@@ -351,7 +328,7 @@ func (r *Reconstructor) pauseSays(i int64) float64 {
 // unsure is the number of goroutines at the tail of the global queue of which
 // the take of ix may not have known: other threads put them there while its
 // thread was between two events.
-func (r *Reconstructor) unsure(ix int32) int {
+func (r *explainer) unsure(ix int32) int {
 	s := r.win.at(r.gs.At(ix).start)
 	if s == nil {
 		return 0
@@ -378,7 +355,7 @@ func (r *Reconstructor) unsure(ix int32) int {
 // what ix and its successors put into p's ring, but after a pick at the 61st
 // tick it is still in the global queue. It returns k, 1, or 0 if this does not
 // show.
-func (r *Reconstructor) ownOrder(ix, p int32, rest []int32, k int) int {
+func (r *lookahead) ownOrder(ix, p int32, rest []int32, k int) int {
 	first := none // start of the first of the rest that p runs
 	for _, x := range rest {
 		if r.startP(x) == p {
@@ -421,18 +398,9 @@ func (r *Reconstructor) ownOrder(ix, p int32, rest []int32, k int) int {
 	return 0
 }
 
-// yieldedHere says that the thread that takes ix is the one that put it into
-// the global queue just before: it cannot have been anywhere else.
-func (r *Reconstructor) yieldedHere(ix, p int32) bool {
-	g := r.gs.At(ix)
-	s := r.win.at(g.start)
-	put := r.win.at(g.ready)
-	return s != nil && put != nil && put.ev.Kind == events.Go && put.of == ix && put.ev.From == events.Running && put.p == p && s.prevM == g.ready
-}
-
 // vacate moves what the model has in p's own queue to where it can be: p took
 // from the global queue, so its own was empty.
-func (r *Reconstructor) vacate(p int32) {
+func (r *explainer) vacate(p int32) {
 	for r.q.Len(p) > 0 {
 		x := r.q.Head(p)
 		if x == reference.None {

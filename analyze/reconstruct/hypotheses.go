@@ -13,6 +13,12 @@ type Hypothesis struct {
 	Says  string // what may have happened
 	Cites string // the functions of the runtime that do it, and their Go versions
 	File  string // of this package, that looks for it
+
+	// choices proposes what may have happened, the likeliest first, where evidence does
+	// not decide and copies of the model have to be tried with each ([explainer.ask]);
+	// nil if evidence always does. They are judged for horizon events, 0 as most.
+	choices func(*explainer, question) []choice
+	horizon int64
 }
 
 // A number of a hypothesis is its place in the list.
@@ -34,26 +40,125 @@ const (
 	hypLearnedPause
 	hypLearnedTick
 	hypExchangedPuts
+	hypBatchSize
+	hypHeldOverflow
+	hypLongerBatch
+	hypLateDrain
 	hypForks
 )
 
 var hypotheses = [...]Hypothesis{
-	hypEarlyTake:     {"early-take", "a thread that has stopped a goroutine takes what it starts next at once, before others put or take", "schedule, findRunnable; all", "early.go"},
-	hypWakingThief:   {"waking-thief", "a thread that has come for a P steals soon, and says what it starts only after it has woken another thread", "resetspinning, wakep; all", "early.go"},
-	hypUnseenSteal:   {"unseen-steal", "others have stolen what stands in front of a goroutine that is stolen, and start it later", "runqgrab, runqsteal; all", "thieves.go"},
-	hypEarlyThief:    {"early-thief", "a thief has emptied half of a full ring before the put that would overflow it, and starts what it took later", "runqput, runqgrab; all", "resize.go"},
-	hypLatePut:       {"late-put", "a thread loses its CPU between the event of a put to the global queue and the put", "globrunqput, goschedImpl; all", "late.go"},
-	hypPutOrder:      {"put-order", "puts to the global queue came in another order than their events", "globrunqput; all", "late.go"},
-	hypLateOverflow:  {"late-overflow", "a thread loses its CPU between the event of a put and the overflow that it makes", "runqputslow, globrunqputbatch; all", "spill.go"},
-	hypOverflowOrder: {"overflow-order", "overflows of two threads came in another order than their events", "runqputslow, globrunqputbatch; all", "order.go"},
-	hypOtherBatch:    {"other-batch", "what a P took from the global queue was another batch than the head of the model's", "globrunqget (globrunqgetbatch since 1.25); all", "order.go"},
-	hypWorkerDrain:   {"worker-drain", "a dedicated mark worker that is asked to yield gives its P's queue to the global one", "gcBgMarkWorker, runqdrain; all", "drain.go"},
-	hypEarlyDrain:    {"early-drain", "a mark worker is asked to yield before its time slice is over", "forEachP, preemptall; all", "drain.go"},
-	hypShownBatch:    {"shown-batch", "who runs what stood at the end of a batch shows how large the batch was", "globrunqget; all", "global.go"},
-	hypLearnedPause:  {"learned-pause", "the pause before a start is longer if the thread took a batch", "globrunqget; all", "pause.go"},
-	hypLearnedTick:   {"learned-tick", "what a P takes while the global queue holds something shows when its 61st tick comes", "findRunnable; all", "phase.go"},
-	hypExchangedPuts: {"exchanged-puts", "two goroutines came to the global queue in the other order, and so into another batch", "globrunqput; all", "repair.go"},
-	hypForks:         {"forks", "where none of this decides, two copies of the model go on, and the one that needs fewer corrections is believed", "", "trial.go"},
+	hypEarlyTake: {
+		Name: "early-take", File: "early.go",
+		Says:  "a thread that has stopped a goroutine takes what it starts next at once, before others put or take",
+		Cites: "schedule, findRunnable; all",
+	},
+	hypWakingThief: {
+		Name: "waking-thief", File: "early.go",
+		Says:  "a thread that has come for a P steals soon, and says what it starts only after it has woken another thread",
+		Cites: "resetspinning, wakep; all",
+	},
+	hypUnseenSteal: {
+		Name: "unseen-steal", File: "thieves.go",
+		Says:  "others have stolen what stands in front of a goroutine that is stolen, and start it later",
+		Cites: "runqgrab, runqsteal; all",
+	},
+	hypEarlyThief: {
+		Name: "early-thief", File: "resize.go",
+		Says:    "a thief has emptied half of a full ring before the put that would overflow it, and starts what it took later",
+		Cites:   "runqput, runqgrab; all",
+		choices: (*explainer).earlyThief,
+	},
+	hypLatePut: {
+		Name: "late-put", File: "late.go",
+		Says:    "a thread loses its CPU between the event of a put to the global queue and the put",
+		Cites:   "globrunqput, goschedImpl; all",
+		choices: (*explainer).latePuts,
+	},
+	hypPutOrder: {
+		Name: "put-order", File: "late.go",
+		Says:  "puts to the global queue came in another order than their events",
+		Cites: "globrunqput; all",
+	},
+	hypLateOverflow: {
+		Name: "late-overflow", File: "spill.go",
+		Says:    "a thread loses its CPU between the event of a put and the overflow that it makes",
+		Cites:   "runqputslow, globrunqputbatch; all",
+		choices: (*explainer).lateOverflow,
+	},
+	hypOverflowOrder: {
+		Name: "overflow-order", File: "order.go",
+		Says:    "overflows of two threads came in another order than their events",
+		Cites:   "runqputslow, globrunqputbatch; all",
+		choices: (*explainer).mended,
+	},
+	hypOtherBatch: {
+		Name: "other-batch", File: "order.go",
+		Says:    "what a P took from the global queue was another batch than the head of the model's",
+		Cites:   "globrunqget (globrunqgetbatch since 1.25); all",
+		choices: (*explainer).mended,
+	},
+	hypWorkerDrain: {
+		Name: "worker-drain", File: "drain.go",
+		Says:    "a dedicated mark worker that is asked to yield gives its P's queue to the global one",
+		Cites:   "gcBgMarkWorker, runqdrain; all",
+		choices: (*explainer).workerDrain,
+	},
+	hypEarlyDrain: {
+		Name: "early-drain", File: "drain.go",
+		Says:    "a mark worker is asked to yield before its time slice is over",
+		Cites:   "forEachP, preemptall; all",
+		choices: (*explainer).earlyDrain,
+	},
+	hypShownBatch: {
+		Name: "shown-batch", File: "global.go",
+		Says:  "who runs what stood at the end of a batch shows how large the batch was",
+		Cites: "globrunqget; all",
+	},
+	hypLearnedPause: {
+		Name: "learned-pause", File: "pause.go",
+		Says:  "the pause before a start is longer if the thread took a batch",
+		Cites: "globrunqget; all",
+	},
+	hypLearnedTick: {
+		Name: "learned-tick", File: "phase.go",
+		Says:  "what a P takes while the global queue holds something shows when its 61st tick comes",
+		Cites: "findRunnable; all",
+	},
+	hypExchangedPuts: {
+		Name: "exchanged-puts", File: "repair.go",
+		Says:  "two goroutines came to the global queue in the other order, and so into another batch",
+		Cites: "globrunqput; all",
+	},
+	hypBatchSize: {
+		Name: "batch-size", File: "global.go",
+		Says:    "what was taken from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
+		Cites:   "findRunnable, globrunqget; all",
+		choices: (*explainer).batchSize,
+	},
+	hypHeldOverflow: {
+		Name: "held-overflow", File: "global.go",
+		Says:    "an overflow that comes later than its event comes before a take that it makes larger, or after it",
+		Cites:   "runqputslow, globrunqget; all",
+		choices: (*explainer).heldOverflow,
+	},
+	hypLongerBatch: {
+		Name: "longer-batch", File: "repair.go",
+		Says:    "who is passed over in the global queue by one that came with it was the end of the last batch",
+		Cites:   "globrunqget; all",
+		choices: (*explainer).mended,
+	},
+	hypLateDrain: {
+		Name: "late-drain", File: "drain.go",
+		Says:    "a mark worker loses its CPU before it drains its queue, which it does when it goes on or has woken those that assist",
+		Cites:   "gcBgMarkWorker, runqdrain; all",
+		choices: (*explainer).lateDrain, horizon: longFork,
+	},
+	hypForks: {
+		Name: "forks", File: "forks.go",
+		Says:  "where none of this decides, two copies of the model go on, and the one that needs fewer corrections is believed",
+		Cites: "",
+	},
 }
 
 // Hypotheses returns all.

@@ -23,7 +23,7 @@ const maxUnseen = 64
 
 // putLate takes x, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains x.
-func (r *Reconstructor) putLate(x int32) bool {
+func (r *explainer) putLate(x int32) bool {
 	if r.without.has(hypLatePut) {
 		return false
 	}
@@ -48,25 +48,29 @@ func (r *Reconstructor) putLate(x int32) bool {
 
 // tryPutLate tries whether the put of it's goroutine to the global queue comes later,
 // if its thread seems to have lost its CPU at that.
-func (r *Reconstructor) tryPutLate(it *item, g *goroutine) bool {
+func (r *explainer) tryPutLate(it *item, g *goroutine) bool {
 	if r.without.has(hypLatePut) {
 		return false
 	}
 	next := r.win.at(g.putBy)
-	if next == nil || next.p != it.p || next.ev.Time-r.time < stalled || g.putBy-r.now < meanwhile || !r.mayTry() {
+	if next == nil || next.p != it.p || next.ev.Time-r.time < stalled || g.putBy-r.now < meanwhile {
 		return false
 	}
-	return r.better(func(c *Reconstructor) {
-		c.judged(c.win.at(c.now))
-	}, func(c *Reconstructor) {
-		c.putLate(it.of)
-		c.judged(c.win.at(c.now))
-	}) > 0
+	return r.says(hypLatePut, question{g: it.of, p: it.p})
+}
+
+// latePuts: the put of q.g to the global queue, which the model has done, comes with its
+// event, or later.
+func (r *explainer) latePuts(q question) []choice {
+	return []choice{
+		{is: no, then: thenFinish},
+		{is: yes, then: thenFinish, apply: func(c *judge) { c.putLate(q.g) }},
+	}
 }
 
 // stalls says that the thread that put x, alone, has lost its CPU for long at that. It
 // goes on when it has done the put.
-func (r *Reconstructor) stalls(x int32) bool {
+func (r *lookahead) stalls(x int32) bool {
 	g := r.gs.At(x)
 	if g.putBatch > 0 || g.putBy <= r.now {
 		return false
@@ -79,7 +83,7 @@ func (r *Reconstructor) stalls(x int32) bool {
 // behind it, to where the order of the starts says that its put came: behind
 // ix if its P runs it next, else behind what its P runs before it, or all. It
 // says whether that explains x.
-func (r *Reconstructor) delay(x, ix int32) bool {
+func (r *explainer) delay(x, ix int32) bool {
 	if r.without.has(hypPutOrder) {
 		return false
 	}
@@ -124,17 +128,10 @@ func (r *Reconstructor) delay(x, ix int32) bool {
 	return true
 }
 
-// requeue moves x, in the global queue, behind after.
-func (r *Reconstructor) requeue(x, after int32) {
-	r.q.Remove(x)
-	r.q.PutGlobalAfter(after, x)
-	r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
-}
-
 // delayInBatch delays what the model would give p with a batch of k of which ix is the
 // first, although its put may have come later and p runs what stands behind it
 // but not itself: a ring gives out its goroutines in order.
-func (r *Reconstructor) delayInBatch(ix, p int32, k int) {
+func (r *explainer) delayInBatch(ix, p int32, k int) {
 	if r.without.has(hypPutOrder) {
 		return
 	}
@@ -155,7 +152,7 @@ func (r *Reconstructor) delayInBatch(ix, p int32, k int) {
 }
 
 // openPut notes a put to the global queue whose thread has not gone on yet.
-func (r *Reconstructor) openPut(ix int32, next int64) {
+func (r *explainer) openPut(ix int32, next int64) {
 	r.fed = true
 	if n := len(r.open); n >= 256 && n == cap(r.open) { // findLate may not be called for long
 		r.open = slices.DeleteFunc(r.open, func(l latePut) bool { return l.before <= r.now })
@@ -167,7 +164,7 @@ func (r *Reconstructor) openPut(ix int32, next int64) {
 
 // findLate looks for puts that have not happened although their events have:
 // those behind run first.
-func (r *Reconstructor) findLate(ix, p int32) {
+func (r *explainer) findLate(ix, p int32) {
 	if r.without.has(hypLatePut) {
 		return
 	}
@@ -189,7 +186,7 @@ func (r *Reconstructor) findLate(ix, p int32) {
 
 // endsBatch says that p takes x with the batch that ix begins, as the last of it:
 // what stands behind x was left to others.
-func (r *Reconstructor) endsBatch(x, ix, p int32) bool {
+func (r *model) endsBatch(x, ix, p int32) bool {
 	if r.startP(x) != p {
 		return false
 	}
@@ -204,7 +201,7 @@ func (r *Reconstructor) endsBatch(x, ix, p int32) bool {
 // yieldsBefore says that p, which runs ix next, goes on through the global queue
 // at least twice before event start: it then has nothing in its own queue, and
 // nothing was in the global one that it had to run first.
-func (r *Reconstructor) yieldsBefore(ix, p int32, start int64) bool {
+func (r *lookahead) yieldsBefore(ix, p int32, start int64) bool {
 	s := r.win.at(r.startOf(ix))
 	for n, again := 0, 0; s != nil && n < 24; n++ {
 		if e := &s.ev; e.Kind != events.Go {
@@ -225,15 +222,8 @@ func (r *Reconstructor) yieldsBefore(ix, p int32, start int64) bool {
 	return false
 }
 
-func (r *Reconstructor) startOf(ix int32) int64 {
-	if ix == reference.None {
-		return none
-	}
-	return r.gs.At(ix).start
-}
-
 // putsDue does the puts that come before event i.
-func (r *Reconstructor) putsDue(i int64) {
+func (r *explainer) putsDue(i int64) {
 	for j := 0; j < len(r.late); {
 		l := r.late[j]
 		late := r.gs.At(l.g).late
@@ -254,7 +244,7 @@ const afar = 10_000_000
 
 // putsBefore does the late puts of what runs before x, which is put now, if nothing else
 // bounds them: its thread has no event until after the start.
-func (r *Reconstructor) putsBefore(x int32) {
+func (r *explainer) putsBefore(x int32) {
 	start := r.startOf(x)
 	for i := 0; i < len(r.late); {
 		l := r.late[i]
@@ -268,7 +258,7 @@ func (r *Reconstructor) putsBefore(x int32) {
 	}
 }
 
-func (r *Reconstructor) putNow(ix int32) {
+func (r *explainer) putNow(ix int32) {
 	if i := slices.IndexFunc(r.spills, func(s spill) bool { return s.newcomer == ix || slices.Contains(s.held, ix) }); i >= 0 {
 		r.spillNow(i)
 		return

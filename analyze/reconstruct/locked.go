@@ -36,7 +36,7 @@ const (
 // ran last, and that one goes on. Either the first is locked, and the thread
 // that gets the P looks for work as any does; or the second is, and the thread
 // that gives the P had picked it.
-func (r *Reconstructor) handover(it *item, p *proc) handover {
+func (r *judge) handover(it *item, p *proc) handover {
 	giver, exits := r.givesAsLocked(it)
 	next := r.nextOfP(it)
 	start := r.startsLocked(next)
@@ -73,7 +73,7 @@ func (r *Reconstructor) handover(it *item, p *proc) handover {
 
 // stealsAsAny says that a P was given up for want of work, and that the thread
 // that got it at once was woken for g, queued elsewhere: g is not locked.
-func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
+func (r *model) stealsAsAny(it, next *item, g int32) bool {
 	at := r.q.Place(g)
 	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == it.of || r.q.Len(it.of) > 0 || r.gs.At(g).lock == locked {
 		return false
@@ -84,7 +84,7 @@ func (r *Reconstructor) stealsAsAny(it, next *item, g int32) bool {
 
 // handToLocked makes the take of a goroutine happen now whose thread gets the P
 // for it.
-func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) handover {
+func (r *judge) handToLocked(it *item, p *proc, next, start *item) handover {
 	g := r.gs.At(start.of)
 	g.start = next.nextM
 	if !g.isTaken && r.q.Place(start.of).Queue == reference.QueueUnknown {
@@ -103,26 +103,11 @@ func (r *Reconstructor) handToLocked(it *item, p *proc, next, start *item) hando
 	return toLocked
 }
 
-// pickedFor returns the event by which the thread that looks for work on the P of a start
-// gives that P up for the thread to which the goroutine is locked, nil if it does not:
-// it may have picked it already.
-func (r *Reconstructor) pickedFor(s *item) *item {
-	m := r.ps[s.p].m
-	if m < 0 || m == s.m || r.gs.At(s.of).lastM != s.m {
-		return nil
-	}
-	stop := r.win.at(r.ms[m].next)
-	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.of != s.p || stop.link != s.prevM {
-		return nil
-	}
-	return stop
-}
-
 // givesAsLocked returns the goroutine that stopped on the thread just before it
 // gave the P up, if all it does next is to get a P for this goroutine; nobody
 // if the thread cannot have been in stoplockedm. exits: the goroutine ended and
 // took the thread along, which only a locked one does.
-func (r *Reconstructor) givesAsLocked(it *item) (g int32, exits bool) {
+func (r *lookahead) givesAsLocked(it *item) (g int32, exits bool) {
 	prev := r.win.at(it.prevM)
 	if prev == nil || prev.ev.Kind != events.Go || prev.ev.From != events.Running || prev.ev.To == events.Syscall {
 		return nobody, false
@@ -153,7 +138,7 @@ func (r *Reconstructor) givesAsLocked(it *item) (g int32, exits bool) {
 // startsLocked returns the start that follows at once when a thread gets a P,
 // if it is that of a goroutine which seems to be locked to the thread: queued
 // now, it ran there last, and nothing else did since.
-func (r *Reconstructor) startsLocked(next *item) *item {
+func (r *lookahead) startsLocked(next *item) *item {
 	if next == nil {
 		return nil
 	}
@@ -173,7 +158,7 @@ func (r *Reconstructor) startsLocked(next *item) *item {
 
 // whichLocked says which of two goroutines is locked, of which one stopped
 // before the P changed threads and the other goes on after it.
-func (r *Reconstructor) whichLocked(it, next *item, first, second int32) handover {
+func (r *model) whichLocked(it, next *item, first, second int32) handover {
 	a, b := r.gs.At(first), r.gs.At(second)
 	sure := a.lock == locked && b.lock == unlocked || a.lock == unlocked && b.lock == locked
 	if sure && a.lockUses < lockTrust && b.lockUses < lockTrust {
@@ -210,7 +195,7 @@ func (r *Reconstructor) whichLocked(it, next *item, first, second int32) handove
 // watchLock looks ahead on a thread for what shows that a goroutine is not
 // locked to it: free is the event, none if there is none near. gap is the
 // median time from a stop of the goroutine to that of the P.
-func (r *Reconstructor) watchLock(it *item, g int32) (free, gap int64) {
+func (r *lookahead) watchLock(it *item, g int32) (free, gap int64) {
 	var gaps [15]int64
 	n := 0
 	for steps, i := 0, none; it != nil && steps < 512; steps++ {
@@ -249,7 +234,7 @@ func median(gaps []int64) int64 {
 
 // learnLock notes what a start shows: a locked goroutine starts only on its own
 // thread, which got a P for that and ran nothing else.
-func (r *Reconstructor) learnLock(it *item, g *goroutine) {
+func (r *lookahead) learnLock(it *item, g *goroutine) {
 	if it.m < 0 {
 		return
 	}
@@ -277,7 +262,7 @@ func (r *Reconstructor) learnLock(it *item, g *goroutine) {
 
 // idles notes that a thread that got a P gives it up without having run
 // anything: it does not wait for a goroutine.
-func (r *Reconstructor) idles(it *item) {
+func (r *lookahead) idles(it *item) {
 	if it.m < 0 {
 		return
 	}
@@ -288,7 +273,7 @@ func (r *Reconstructor) idles(it *item) {
 	}
 }
 
-func (r *Reconstructor) allInFlight(p int32) bool {
+func (r *model) allInFlight(p int32) bool {
 	if x := r.q.Runnext(p); x != reference.None && !r.inFlight(x) {
 		return false
 	}

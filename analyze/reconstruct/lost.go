@@ -10,7 +10,7 @@ import (
 // a queue for ever, and each start of another would contradict the model. What a P
 // did, whether the world was stopped and the collector at work is not known any more
 // either. The statuses of the next generation say who is there, and what the Ps do.
-func (r *Reconstructor) lost(it *item) {
+func (r *judge) lost(it *item) {
 	on := map[int32]int32{} // P on which a goroutine runs
 	for ix := range r.ps {
 		if p := &r.ps[ix]; p.g >= 0 {

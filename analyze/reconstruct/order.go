@@ -11,56 +11,39 @@ import (
 // loses its CPU. Two of them may so come in another order than their events, and
 // what is taken in between is then taken for the wrong goroutines.
 
-// What a trial of a start may mend.
-const (
-	reorders  = iota // reorder
-	rebatches        // rebatch
-	extends          // wentWithLast
-	numMends
-)
-
-// mend is whether something is to be mended at an event.
-type mend struct {
-	at int64
-	do bool
-}
-
-// putGlobal puts x, alone, at the tail of the global queue.
-func (r *Reconstructor) putGlobal(x int32) {
-	r.gs.At(x).putBatch = 0
-	r.q.PutGlobal(x)
-}
-
 // together says that a and b came to the global queue by the same overflow.
-func (r *Reconstructor) together(a, b int32) bool {
+func (r *lookahead) together(a, b int32) bool {
 	return r.gs.At(a).putBatch > 0 && r.gs.At(a).putBatch == r.gs.At(b).putBatch
 }
 
 // misordered says that p takes ix, which came by an overflow, from the global
 // queue because those in front of it came later than the model has it.
-func (r *Reconstructor) misordered(ix, p int32) bool {
+func (r *explainer) misordered(ix, p int32) bool {
 	if r.without.has(hypOverflowOrder) {
 		return false
 	}
 	if r.gs.At(ix).putBatch == 0 || r.q.Len(p) > 0 && !r.ps[p].phase.maybeTick() {
 		return false
 	}
-	return r.mends(ix, reorders, true)
+	return r.mends(hypOverflowOrder, ix, yes)
 }
 
-// mends tries two stories of the present event, the start of ix: the model is mended
-// there, or not. Without a trial, it returns otherwise.
-func (r *Reconstructor) mends(ix int32, how int, otherwise bool) bool {
-	switch m := r.trial.mends[how]; {
-	case m.at == r.now:
-		return m.do
-	case r.startOf(ix) != r.now || !r.mayTry():
-		return otherwise
+// mends asks a hypothesis whether the model is to be mended as it says by the present
+// event, if that is the start of ix.
+func (r *explainer) mends(h hypothesis, ix int32, likely int) bool {
+	if answer, is := r.givenNow(h); is {
+		return answer == yes
 	}
-	story := func(do bool) func(c *Reconstructor) {
-		return startAgain(func(c *Reconstructor) { c.trial.mends[how] = mend{c.now, do} })
+	if r.startOf(ix) != r.now {
+		return likely == yes
 	}
-	return r.better(story(false), story(true)) > 0
+	return r.says(h, question{g: ix, likely: likely})
+}
+
+// mended: the present event, a start, is judged as it is, or mends the model first. The
+// copy asks which of them when it comes to that.
+func (r *explainer) mended(question) []choice {
+	return []choice{{is: no, then: thenRepeat}, {is: yes, then: thenRepeat}}
 }
 
 // again is a goroutine that was taken from the global queue, and put there again by
@@ -68,7 +51,7 @@ func (r *Reconstructor) mends(ix int32, how int, otherwise bool) bool {
 type again struct{ g, from, to int32 } // numbers of the overflows that put it there before and now
 
 // putAgain notes that the present overflow puts g, of p's ring, into the global queue.
-func (r *Reconstructor) putAgain(g, p int32) {
+func (r *model) putAgain(g, p int32) {
 	x := r.gs.At(g)
 	if x.fromGlobal == r.taker && p == r.taker {
 		r.again = append(r.again, again{g, x.putBatch, r.putBatch})
@@ -79,7 +62,7 @@ func (r *Reconstructor) putAgain(g, p int32) {
 // reorder moves ix, and what came to the global queue together with it and stands
 // behind it, to its head. What stands in front of ix of its own overflow, the last
 // P to take a batch has taken, instead of the last that it is thought to have.
-func (r *Reconstructor) reorder(ix int32) {
+func (r *model) reorder(ix int32) {
 	if !r.together(r.q.GlobalHead(), ix) {
 		r.took = r.tookLast(r.took[:0], ix)
 		for _, x := range r.took {
@@ -93,34 +76,10 @@ func (r *Reconstructor) reorder(ix int32) {
 	r.promote(ix)
 }
 
-// promote moves ix, and what came to the global queue together with it and stands
-// behind it, to its head.
-func (r *Reconstructor) promote(ix int32) {
-	last, n := ix, 0
-	for x := r.q.Next(ix); x != reference.None && r.together(x, ix); x = r.q.Next(x) {
-		last = x
-		n++
-	}
-	// The last first: each goes to the head, which needs no room between two others.
-	for x := last; ; {
-		front := r.q.Prev(x)
-		r.q.Promote(x)
-		if x == ix {
-			break
-		}
-		x = front
-	}
-	for x := r.q.Next(ix); n > 0; x = r.q.Next(x) {
-		r.gs.At(x).doubt = true
-		r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
-		n--
-	}
-}
-
 // wrongBatch says that p starts ix, which came by an overflow and which the model has
 // in the global queue, out of the batch that p took: what that has instead came later
 // than the model has it.
-func (r *Reconstructor) wrongBatch(ix, p int32) bool {
+func (r *explainer) wrongBatch(ix, p int32) bool {
 	if r.without.has(hypOtherBatch) {
 		return false
 	}
@@ -129,11 +88,11 @@ func (r *Reconstructor) wrongBatch(ix, p int32) bool {
 		r.q.Runnext(p) != reference.None || r.ps[p].phase.maybeTick() {
 		return false
 	}
-	return r.mends(ix, rebatches, false)
+	return r.mends(hypOtherBatch, ix, no)
 }
 
 // rebatch gives back what p's ring has of a batch, and takes as many from ix on.
-func (r *Reconstructor) rebatch(ix, p int32) {
+func (r *model) rebatch(ix, p int32) {
 	var list []int32
 	for x := r.q.Head(p); x != reference.None && r.gs.At(x).fromGlobal == p; x = r.q.Next(x) {
 		list = append(list, x)
@@ -162,7 +121,7 @@ func (r *Reconstructor) rebatch(ix, p int32) {
 // tookLast returns what the last batch from the global queue took, the last first,
 // as far as it did not come together with ix: what is in the ring of who took it, and
 // what has been put again and stands behind ix. It appends them to list.
-func (r *Reconstructor) tookLast(list []again, ix int32) []again {
+func (r *model) tookLast(list []again, ix int32) []again {
 	if r.taker < 0 {
 		return list
 	}
@@ -187,28 +146,4 @@ func (r *Reconstructor) tookLast(list []again, ix int32) []again {
 		}
 	}
 	return list
-}
-
-// exchange puts x, out of a batch, back to the head of the global queue, where it was
-// by the overflow of that number, and y from there into its place.
-func (r *Reconstructor) exchange(x, y, overflow int32) {
-	from, front := r.q.Place(x), r.q.Prev(x)
-	p := nobody
-	if from.Queue == reference.QueueLocal {
-		p = from.P
-	}
-	a, b := r.gs.At(x), r.gs.At(y)
-	r.q.Remove(x)
-	r.q.PutGlobalHead(x)
-	a.fromGlobal = nobody
-	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	r.q.Remove(y)
-	if p == nobody {
-		r.q.PutGlobalAfter(front, y)
-		a.putBatch, b.putBatch = overflow, a.putBatch
-	} else {
-		r.q.InsertAfter(p, front, y)
-		b.fromGlobal, b.putAt = p, a.putAt
-	}
-	r.move(y, p, nobody, from.Queue, reference.WhyCorrected)
 }

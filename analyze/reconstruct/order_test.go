@@ -126,7 +126,7 @@ func TestRebatch(t *testing.T) {
 			r.gs.At(r.gs.find(4)).putBatch = 0
 		}
 		ix := r.gs.find(4)
-		r.trial.mends[rebatches] = mend{r.now, true} // what trials would tell
+		r.forks.given = given{by: hypOtherBatch, at: r.now, is: yes, set: true} // what forks would tell
 		if got := r.wrongBatch(ix, 0); got != c.want {
 			t.Errorf("%s: wrong batch: %v", c.name, got)
 		}

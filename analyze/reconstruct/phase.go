@@ -1,7 +1,6 @@
 package reconstruct
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -173,7 +172,7 @@ func (f *phase) slip(by int, chance float64) {
 }
 
 // saw notes evidence for or against the tick of p being now.
-func (r *Reconstructor) saw(p *proc, ratio float64) {
+func (r *explainer) saw(p *proc, ratio float64) {
 	if r.without.has(hypLearnedTick) {
 		return
 	}
@@ -184,7 +183,7 @@ func (r *Reconstructor) saw(p *proc, ratio float64) {
 // learnPhase draws the tick's phase from a take of ix on p, which began after
 // event before: a P that takes from its own queue although the global one holds
 // something is not at the 61st tick.
-func (r *Reconstructor) learnPhase(ix, p int32, t *taken, before int64) {
+func (r *explainer) learnPhase(ix, p int32, t *taken, before int64) {
 	if p < 0 || t.basis != byRule {
 		return
 	}
@@ -212,64 +211,6 @@ func (r *Reconstructor) learnPhase(ix, p int32, t *taken, before int64) {
 	}
 }
 
-// ask is a start from the global queue of which it is open whether the 61st tick
-// took it: the P's own queue was empty, and a batch would have been one. What
-// comes later tells, and changes nothing else.
-type ask struct {
-	d  int64  // its decision
-	p  int32  // P
-	at uint16 // candidate
-}
-
-// patience is the most decisions that are held back for the oldest ask.
-const patience = 1 << 16
-
-// BlockLen is how many decisions are emitted at once, 320 KB: whoever gets them is
-// mostly asleep by then, and what it takes to wake a thread should be little beside the
-// work. With a quarter of this a tenth of the time of two Ps went into that.
-const BlockLen = 4096
-
-// holding is the decisions that were not emitted yet, so that all come in order:
-// some wait for the oldest ask. They are drafted where they stay.
-type holding struct {
-	block *[BlockLen]reference.Decision // the newest
-	n     uint                          // of them there are
-	full  [][]reference.Decision        // those before, in blocks
-	free  [][]reference.Decision        // blocks to be used again
-	first int64                         // number of the first of all
-	given int64                         // number of the first that waits
-	held  int64                         // decisions that came
-	due   int64                         // of them, when the asks are looked at next
-	asks  []ask                         // oldest first
-	told  int                           // of them that were answered
-}
-
-func (h *holding) at(i int64) *reference.Decision {
-	if n := int(i-h.first) / BlockLen; n < len(h.full) {
-		return &h.full[n][(i-h.first)%BlockLen]
-	}
-	return &h.block[(i-h.first)%BlockLen]
-}
-
-// noHolding has no block yet, and so no room.
-func noHolding() holding { return holding{n: BlockLen, due: math.MaxInt64} }
-
-func (h *holding) ask(p int32, at uint16) {
-	if h.told > 64 && h.told > len(h.asks)/2 {
-		h.asks = h.asks[:copy(h.asks, h.asks[h.told:])]
-		h.told = 0
-	}
-	h.asks = append(h.asks, ask{d: h.held, p: p, at: at})
-	h.stir()
-}
-
-// stir has the asks, if there are any, looked at with the next decision.
-func (h *holding) stir() {
-	if len(h.asks) > 0 {
-		h.due = 0
-	}
-}
-
 // tickBy says what the chance of the 61st tick amounts to.
 func tickBy(chance float64) (reference.Source, reference.Basis) {
 	switch {
@@ -281,55 +222,6 @@ func tickBy(chance float64) (reference.Source, reference.Basis) {
 		return reference.SrcGlobalTick, reference.Known(reference.Ambiguous, reference.RuleTick)
 	}
 	return reference.SrcGlobal, reference.Known(reference.Ambiguous, reference.RuleTick)
-}
-
-// answer settles the oldest asks that can be told by now, or all, and emits what
-// was held back for them.
-func (r *Reconstructor) answer(all bool) {
-	h := &r.hold
-	for ; h.told < len(h.asks); h.told++ {
-		a := h.asks[h.told]
-		c := r.ps[a.p].phase.chance(a.at)
-		// As many are given away as come, so there is room.
-		if !all && c > never && c < certain && h.held-h.given < patience {
-			h.given, h.due = a.d, a.d+patience
-			return
-		}
-		d := h.at(a.d)
-		src, basis := tickBy(c)
-		d.Src = src
-		if d.Basis.Rule() == reference.RuleTick {
-			d.Basis = basis
-		}
-		r.count(d.Src, d.Basis)
-		h.given = a.d + 1
-	}
-	h.given, h.due, h.asks, h.told = h.held, math.MaxInt64, h.asks[:0], 0
-}
-
-// release emits what waits for no ask, in whole blocks, or all, and begins a block.
-func (r *Reconstructor) release(all bool) {
-	h := &r.hold
-	if len(h.asks) == 0 {
-		h.given = h.held
-	}
-	if h.block != nil && h.n > 0 {
-		h.full = append(h.full, h.block[:h.n])
-	}
-	n := 0
-	for ; n < len(h.full) && (all || h.first+BlockLen <= h.given); n++ {
-		h.first += int64(len(h.full[n]))
-		if b := r.emit(h.full[n]); cap(b) >= BlockLen {
-			h.free = append(h.free, b)
-		}
-	}
-	h.full = slices.Delete(h.full, 0, n)
-	h.n = 0
-	if n := len(h.free); n > 0 {
-		h.block, h.free = (*[BlockLen]reference.Decision)(h.free[n-1][:BlockLen]), h.free[:n-1]
-	} else {
-		h.block = new([BlockLen]reference.Decision)
-	}
 }
 
 const (
@@ -344,7 +236,7 @@ const (
 // waitsGlobal says that the global queue surely held something when a take
 // began, after event since: it is long; or what was put there before, not long ago,
 // is not in anybody's hands.
-func (r *Reconstructor) waitsGlobal(since int64) bool {
+func (r *model) waitsGlobal(since int64) bool {
 	x := r.q.GlobalHead()
 	if x == reference.None {
 		return false

@@ -119,7 +119,8 @@ func TestPlaces(t *testing.T) {
 		{26, 8, 2, 7, 3},
 		{26, 1, 2, 0, distant}, // GOMAXPROCS will be larger
 	} {
-		r := &Reconstructor{rules: reference.RulesFor(c.minor), procs: c.procs}
+		var r lookahead
+		r.rules, r.procs = reference.RulesFor(c.minor), c.procs
 		if got := r.places(c.a, c.b); got != c.want {
 			t.Errorf("go1.%d, %d Ps: P%d is %d places from P%d, want %d", c.minor, c.procs, c.a, got, c.b, c.want)
 		}

@@ -7,7 +7,7 @@ import (
 
 // yielded judges a goroutine that went from running to runnable: of its own
 // will, or preempted, and for what. The event says only "preempted".
-func (r *Reconstructor) yielded(it *item) put {
+func (r *requests) yielded(it *item) put {
 	e := &it.ev
 	if e.Reason != events.ReasonPreempted {
 		if r.stk.of(e.TStack)&traitStartWorld != 0 && it.p >= 0 && r.shrinkYield(it) {
@@ -37,7 +37,7 @@ func (r *Reconstructor) yielded(it *item) put {
 
 // shrinkYield says that a yield within procresize is followed by the change to
 // P 0 and the goroutine's restart on the same thread.
-func (r *Reconstructor) shrinkYield(it *item) bool {
+func (r *lookahead) shrinkYield(it *item) bool {
 	stop := r.win.at(it.nextM)
 	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle {
 		return false
@@ -52,7 +52,7 @@ func (r *Reconstructor) shrinkYield(it *item) bool {
 // (retake), hence never earlier; then it was the garbage collector, who wants
 // another worker (enlistWorker) or visited in vain, or a late request. Where more
 // than one may have asked, it is who asked others too, or would have been first.
-func (r *Reconstructor) preemptCause(it *item) (reference.Why, reference.Basis) {
+func (r *requests) preemptCause(it *item) (reference.Why, reference.Basis) {
 	unsure := reference.Known(reference.Ambiguous, reference.RuleQueue)
 	if it.p < 0 {
 		return reference.WhySlice, unsure
@@ -101,7 +101,7 @@ func (r *Reconstructor) preemptCause(it *item) (reference.Why, reference.Basis) 
 // an idle P instead). A visitor does not ask itself (preemptone). A worker
 // heeds a request only at its end (gcBgMarkWorker), so what was first counts: sysmon
 // sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and a half.
-func (r *Reconstructor) collectorAsks(it *item, p *proc, since int64) bool {
+func (r *requests) collectorAsks(it *item, p *proc, since int64) bool {
 	wanted := r.marks.wantedFor(r.time) > p.wanted
 	switch {
 	case r.visitedItself(it, p):
@@ -117,14 +117,14 @@ func (r *Reconstructor) collectorAsks(it *item, p *proc, since int64) bool {
 // sysmonQuick says that sysmon looks at the Ps often, and so asks as soon as a slice is
 // over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before
 // it sleeps longer and up to 10 ms (sysmon).
-func (r *Reconstructor) sysmonQuick() bool {
+func (r *requests) sysmonQuick() bool {
 	return r.time-r.retaken < int64(r.rules.SysmonPasses)*(r.rules.SysmonMin+sleepLag)
 }
 
 // asksOthers says that while P's goroutine ran, or soon, one was asked to stop that had
 // not had its time slice: whoever visits asks all at once, and again every 100 µs
 // (forEachPInternal), and a P that becomes a mark worker's is chosen at random.
-func (r *Reconstructor) asksOthers(it *item, p *proc) bool {
+func (r *requests) asksOthers(it *item, p *proc) bool {
 	if r.noSlice > p.began {
 		return true
 	}
@@ -143,7 +143,7 @@ func (r *Reconstructor) asksOthers(it *item, p *proc) bool {
 }
 
 // startsDedicated says that a dedicated mark worker is what the thread starts next.
-func (r *Reconstructor) startsDedicated(it *item) bool {
+func (r *lookahead) startsDedicated(it *item) bool {
 	x := r.win.at(it.nextM)
 	for steps := 0; steps < farEnough && x != nil && x.ev.Kind == events.Go && x.ev.To != events.Running; steps++ {
 		x = r.win.at(x.nextM)
@@ -154,14 +154,14 @@ func (r *Reconstructor) startsDedicated(it *item) bool {
 // lateRequest says that the visitor must have asked P's goroutine if it went on long
 // enough, and that it stops before it would have had a time slice since: its thread was
 // off CPU.
-func (r *Reconstructor) lateRequest(it *item, p *proc) bool {
+func (r *requests) lateRequest(it *item, p *proc) bool {
 	return r.asked != reference.WhyUnknown && !r.visitedItself(it, p) && p.began < r.askedAt-askTime && r.askedAt < r.time &&
 		r.time-r.askedAt < r.rules.Slice && r.time-p.began < 2*r.rules.Slice
 }
 
 // visitedItself says that it was P's thread that visited last, while its goroutine ran:
 // preemptone spares the thread that calls it.
-func (r *Reconstructor) visitedItself(it *item, p *proc) bool {
+func (r *requests) visitedItself(it *item, p *proc) bool {
 	return it.m >= 0 && it.m == r.askedBy && p.began < r.askedAt
 }
 
@@ -198,7 +198,7 @@ func (k *marking) wantedFor(now int64) int64 {
 }
 
 // works notes that P runs a mark worker now, or does no more.
-func (r *Reconstructor) works(p *proc, worker mark) {
+func (r *requests) works(p *proc, worker mark) {
 	k := &r.marks
 	count := func(w mark, n int) {
 		if w&markWorker != 0 {
@@ -214,4 +214,25 @@ func (r *Reconstructor) works(p *proc, worker mark) {
 	need, _ := r.rules.MarkWorkers(r.procs)
 	k.sum, k.at = k.wantedFor(r.time), r.time
 	k.wants = k.workers > 0 && k.dedicated < need
+}
+
+// requests is who may have asked goroutines to stop: whoever visits all Ps (forEachP),
+// the collector (enlistWorker) and sysmon (retake).
+type requests struct {
+	*lookahead
+
+	gcOpen   bool
+	visit    visit
+	visitor  int32         // goroutine that was preempted in it, and goes on with it, nobody if none
+	visits   []visitBefore // in the order of their ends
+	visitTo  int64         // end of the first of them
+	asked    reference.Why // for whom the last visit was
+	askedAt  int64         // when it ended
+	askedBy  int32         // thread that visited
+	noSlice  int64         // when a goroutine was preempted last that had not had its time slice
+	retaken  int64         // when sysmon took a P last
+	marks    marking       // what the mark phase wants
+	advances bool          // the tracer is about to begin a generation
+	worker   int64         // newest stop of a mark worker for lack of work, at the head of the window
+	stops    bool          // a stop-the-world has begun at the head of the window
 }

@@ -163,7 +163,7 @@ func TestVisitor(t *testing.T) {
 		r.gs.At(r.goroutine(3)).flags = flags
 		r.stw = stwState{open: true, g: 3, why: "GC mark termination"}
 		r.enter(&events.Event{Kind: events.Procs, M: 1, P: 0, G: 3, Res: 2})
-		r.judge()
+		r.judgeNext()
 		if why, sure := r.visited(); why != reference.WhyGC || sure != want {
 			t.Errorf("%v: %v, %v", flags, why, sure)
 		}
@@ -178,7 +178,7 @@ func TestSysmonTakes(t *testing.T) {
 		r.pKnown(r.proc(1), true)
 		r.gs.At(r.goroutine(3)).state = events.Syscall
 		r.enter(&events.Event{Kind: events.Proc, Time: 1_000, M: 1, P: int32(events.None), G: by, Res: 1, From: events.Running, To: events.Idle})
-		r.judge()
+		r.judgeNext()
 		if r.sysmonQuick() != want {
 			t.Errorf("by %d: %v", by, !want)
 		}

@@ -5,27 +5,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// pKnown notes that a P is running or idle.
-func (r *Reconstructor) pKnown(ix int32, running bool) {
-	p := &r.ps[ix]
-	was := p.busy
-	r.unclaim(p)
-	p.known, p.running, p.busy = true, running, running && int(p.id) < r.procs
-	r.unlist(ix)
-	if !running && int(p.id) < r.procs {
-		r.list(ix)
-	}
-	r.searches(p)
-	switch {
-	case p.busy && !was:
-		r.busy++
-	case was && !p.busy:
-		r.busy--
-	}
-}
-
 // procEvent judges a P's transition.
-func (r *Reconstructor) procEvent(it *item) {
+func (r *judge) procEvent(it *item) {
 	e := &it.ev
 	p := &r.ps[it.of]
 	if r.assumed {
@@ -79,7 +60,7 @@ func (r *Reconstructor) procEvent(it *item) {
 // thread for it (allocm): sysmon, or a thread in a system call or a hand-over.
 // It runs nothing, gives the P up at once, and the new thread gets it. The
 // P's queue is not touched, so neither step is a decision.
-func (r *Reconstructor) borrows(it *item) bool {
+func (r *lookahead) borrows(it *item) bool {
 	if !r.lends(it) {
 		return false
 	}
@@ -88,7 +69,7 @@ func (r *Reconstructor) borrows(it *item) bool {
 }
 
 // lends says that a thread gets a P only to allocate another thread for it.
-func (r *Reconstructor) lends(it *item) bool {
+func (r *lookahead) lends(it *item) bool {
 	if it.ev.To != events.Running || it.ev.From != events.Idle || it.m < 0 {
 		return false
 	}
@@ -118,7 +99,7 @@ func (r *Reconstructor) lends(it *item) bool {
 // borrowTime bounds the start of a new thread after its allocation, in ns.
 const borrowTime = 2_000_000
 
-func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
+func (r *judge) pStart(it *item, p *proc, flags reference.Flags) {
 	r.pKnown(it.of, true)
 	p.m, p.came = it.m, r.time
 	p.syscall = false
@@ -131,7 +112,7 @@ func (r *Reconstructor) pStart(it *item, p *proc, flags reference.Flags) {
 }
 
 // pStop judges a P that its own thread gives up.
-func (r *Reconstructor) pStop(it *item, p *proc) {
+func (r *judge) pStop(it *item, p *proc) {
 	why := reference.WhyIdle
 	gives := false // to whichever thread comes (handoffp)
 	switch {
@@ -172,7 +153,7 @@ func (r *Reconstructor) pStop(it *item, p *proc) {
 // handOff judges a P that was given up or taken: handoffp starts a thread for
 // it if there is work, or if nobody else would look for some. Otherwise the P
 // goes idle, and whoever gets it later gets no handoff.
-func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
+func (r *judge) handOff(it *item, p *proc, why reference.Why) {
 	next := r.nextOfP(it)
 	basis := byRule
 	if r.q.Len(it.of) == 0 && r.q.GlobalLen() == 0 && r.othersIdle(p) {
@@ -189,28 +170,13 @@ func (r *Reconstructor) handOff(it *item, p *proc, why reference.Why) {
 	}
 }
 
-// othersIdle says that Ps other than p are idle (npidle), and not on their way
-// from one thread to another.
-func (r *Reconstructor) othersIdle(p *proc) bool {
-	if r.busy >= r.procs {
-		return false
-	}
-	for i := range r.ps {
-		o := &r.ps[i]
-		if o != p && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {
-			return true
-		}
-	}
-	return false
-}
-
 // wake bounds the time that a thread takes to come when it is woken, in ns.
 const wake = 50_000
 
 // wokenFor says that a thread came for a P without any other reason than that
 // the P was given up: nothing became runnable in between or was found, which
 // wakes threads, too (ready, resetspinning).
-func (r *Reconstructor) wokenFor(next *item) bool {
+func (r *lookahead) wokenFor(next *item) bool {
 	for i := r.now + 1; i < min(r.win.head, r.now+farEnough); i++ {
 		n := r.win.at(i)
 		if n == next {
@@ -225,7 +191,7 @@ func (r *Reconstructor) wokenFor(next *item) bool {
 
 // nextOfP looks ahead for the event by which another thread gets the P that it
 // gives up or takes, nil if that is out of sight.
-func (r *Reconstructor) nextOfP(it *item) *item {
+func (r *lookahead) nextOfP(it *item) *item {
 	own := it.m
 	for n := r.win.at(it.link); n != nil; n = r.win.at(n.link) {
 		switch {
@@ -242,7 +208,7 @@ func (r *Reconstructor) nextOfP(it *item) *item {
 
 // mustBeEmpty brings the model in line with a P that found no work: its queue
 // is empty (findRunnable checks before it gives the P up).
-func (r *Reconstructor) mustBeEmpty(p int32) {
+func (r *explainer) mustBeEmpty(p int32) {
 	r.clearGone(p)
 	for r.q.Len(p) > 0 {
 		x := r.q.Head(p)
@@ -253,27 +219,9 @@ func (r *Reconstructor) mustBeEmpty(p int32) {
 	}
 }
 
-// relocate moves a goroutine that cannot be where the model has it to where it
-// will run, or to the global queue.
-func (r *Reconstructor) relocate(x, from int32) {
-	r.sum.Corrections++
-	to := r.startP(x)
-	if to >= 0 && to != from {
-		r.trim(to, r.rules.RingSize-1)
-	}
-	r.q.Remove(x)
-	if to >= 0 && to != from {
-		r.insert(to, x)
-		r.move(x, to, from, reference.QueueLocal, reference.WhyCorrected)
-		return
-	}
-	r.putGlobal(x)
-	r.move(x, nobody, from, reference.QueueGlobal, reference.WhyCorrected)
-}
-
 // pTaken judges a P that is taken from a thread in a system call by somebody
 // else.
-func (r *Reconstructor) pTaken(it *item, p *proc) {
+func (r *judge) pTaken(it *item, p *proc) {
 	why := reference.WhyRetakeSlow
 	if it.g >= 0 {
 		switch g := it.g; {
@@ -315,7 +263,7 @@ func (r *Reconstructor) pTaken(it *item, p *proc) {
 }
 
 // procsEvent judges a statement of GOMAXPROCS.
-func (r *Reconstructor) procsEvent(it *item) {
+func (r *judge) procsEvent(it *item) {
 	if r.stw.open {
 		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW})
 		r.stw.open = false
@@ -331,20 +279,15 @@ func (r *Reconstructor) procsEvent(it *item) {
 	r.setProcs(int(min(it.res(), 1<<20)))
 }
 
-// destroyAbove empties the queues of Ps that are no more to the head of the
-// global queue (p.destroy).
-func (r *Reconstructor) destroyAbove(n int) {
-	for i := range r.ps {
-		p := &r.ps[i]
-		if int(p.id) < n {
-			continue
-		}
-		ix := int32(i)
-		r.q.Destroy(ix, func(x int32) { r.move(x, nobody, ix, reference.QueueGlobal, reference.WhyProcs) })
-	}
+// beginSTW judges the begin of a stop-the-world.
+func (r *judge) beginSTW(it *item) {
+	r.stw = stwState{open: true, g: it.context(), why: r.tables.Name(it.ev.Reason)}
+	r.say(&reference.Decision{Kind: reference.KindSTWBegin, G: it.context(), P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW,
+		Stack: int32(it.ev.Stack), Label: int32(it.ev.Reason)})
 }
 
-func (r *Reconstructor) endSTW(it *item) {
+// endSTW judges the end of a stop-the-world that no statement of GOMAXPROCS has ended.
+func (r *judge) endSTW(it *item) {
 	if r.stw.open { // the range ended without the metric: the trace is damaged or old
 		r.stw.open = false
 		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.pid(it.p), M: r.mid(it.m), Why: reference.WhySTW})

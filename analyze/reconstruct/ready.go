@@ -7,56 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// goEvent judges a goroutine's transition.
-func (r *Reconstructor) goEvent(it *item, g *goroutine) {
-	e := &it.ev
-	if g.class == 0 || e.From <= events.NotExist || e.From == e.To || g.state != e.From {
-		if e.From == events.NotExist {
-			g.dead = false
-			g.lastM = nobody
-		}
-		if e.From == events.Undetermined || e.From == e.To {
-			r.status(it, g)
-			r.takeAtOnce(it)
-			return
-		}
-		if g.state != e.From && e.From != events.NotExist {
-			r.adopt(it, g) // lost in a damaged generation
-		}
-	}
-	switch {
-	case e.To == events.Running && e.From == events.Runnable:
-		r.start(it, g)
-	case e.To == events.Running:
-		r.leaveSyscall(it, g)
-	case e.To == events.Runnable:
-		r.ready(it, g)
-		if e.From == events.Running {
-			r.takeAtOnce(it)
-		}
-	case e.From == events.Running && e.To == events.Syscall:
-		r.enterSyscall(it, g)
-	case e.From == events.Running:
-		r.stop(it, g, whyStop(it))
-		if e.To == events.Waiting {
-			g.reason, g.stack = e.Reason, e.TStack
-		}
-		r.takeAtOnce(it)
-	case e.From == events.NotExist:
-		g.state = e.To
-	case e.From == events.Syscall && e.To == events.NotExist:
-		g.state = e.To
-		g.dead = true
-		if it.m >= 0 && r.ms[it.m].g == it.of {
-			r.ms[it.m].g = nobody
-		}
-	default:
-		g.state = e.To
-	}
-}
-
 // enterSyscall judges the begin of a system call.
-func (r *Reconstructor) enterSyscall(it *item, g *goroutine) {
+func (r *judge) enterSyscall(it *item, g *goroutine) {
 	g.state = events.Syscall
 	d := r.draft(it.p, it.m)
 	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, reference.WhySyscall, g.flags, reference.Known(reference.Observed, reference.RuleNone)
@@ -71,7 +23,7 @@ func (r *Reconstructor) enterSyscall(it *item, g *goroutine) {
 }
 
 // leaveSyscall judges the end of a system call that has kept its P.
-func (r *Reconstructor) leaveSyscall(it *item, g *goroutine) {
+func (r *judge) leaveSyscall(it *item, g *goroutine) {
 	g.state = events.Running
 	if px := uint(it.p); px < uint(len(r.ps)) {
 		p := &r.ps[px]
@@ -87,7 +39,7 @@ func (r *Reconstructor) leaveSyscall(it *item, g *goroutine) {
 
 // status judges what a generation says of a goroutine that it had not named
 // yet. For a goroutine that is known it is no news.
-func (r *Reconstructor) status(it *item, g *goroutine) {
+func (r *judge) status(it *item, g *goroutine) {
 	e := &it.ev
 	if g.state == events.Undetermined || g.state != e.To {
 		if g.state == e.To {
@@ -98,7 +50,7 @@ func (r *Reconstructor) status(it *item, g *goroutine) {
 }
 
 // adopt takes over a state without the transitions that led to it.
-func (r *Reconstructor) adopt(it *item, g *goroutine) {
+func (r *judge) adopt(it *item, g *goroutine) {
 	e := &it.ev
 	state := e.To
 	if e.From != events.Undetermined && e.From != e.To {
@@ -153,22 +105,6 @@ func (r *Reconstructor) adopt(it *item, g *goroutine) {
 	}
 }
 
-// forget takes a goroutine out of what the model thought of it.
-func (r *Reconstructor) forget(ix int32, g *goroutine) {
-	if r.q.Place(ix).Queue != reference.QueueUnknown {
-		r.q.Remove(ix)
-		r.sum.Corrections++
-	}
-	g.readyAt, g.ready, g.start, g.isTaken, g.late = -1, none, none, false, false
-}
-
-// bind notes that thread m runs goroutine g.
-func (r *Reconstructor) bind(m, g int32) {
-	if mx := uint(m); mx < uint(len(r.ms)) {
-		r.ms[mx].g = g
-	}
-}
-
 // whyStop says why a running goroutine stopped, but for a system call.
 func whyStop(it *item) reference.Why {
 	e := &it.ev
@@ -214,8 +150,31 @@ var reasons = [...]reference.Reason{
 	events.ReasonSynctest:    reference.ReasonSynctest,
 }
 
+// block judges a running goroutine that blocks or ends.
+func (r *judge) block(it *item, g *goroutine) {
+	r.stop(it, g, whyStop(it))
+	if it.ev.To == events.Waiting {
+		g.reason, g.stack = it.ev.Reason, it.ev.TStack
+	}
+	r.takeAtOnce(it)
+}
+
+// yield judges a running goroutine that yields or is preempted.
+func (r *judge) yield(it *item, g *goroutine) {
+	r.ready(it, g)
+	r.takeAtOnce(it)
+}
+
+// exitInSyscall judges a goroutine that ends in a system call, as those do that come from C.
+func (r *judge) exitInSyscall(it *item, g *goroutine) {
+	g.state, g.dead = events.NotExist, true
+	if it.m >= 0 && r.ms[it.m].g == it.of {
+		r.ms[it.m].g = nobody
+	}
+}
+
 // stop ends a run interval, but for a system call.
-func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
+func (r *judge) stop(it *item, g *goroutine, why reference.Why) {
 	e := &it.ev
 	g.state = e.To
 	d := r.draft(it.p, it.m)
@@ -243,7 +202,7 @@ func (r *Reconstructor) stop(it *item, g *goroutine, why reference.Why) {
 }
 
 // ready judges a goroutine that became runnable: where it was put.
-func (r *Reconstructor) ready(it *item, g *goroutine) {
+func (r *judge) ready(it *item, g *goroutine) {
 	e := &it.ev
 	if r.q.Place(it.of).Queue != reference.QueueUnknown {
 		r.forget(it.of, g)
@@ -289,7 +248,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 		r.say(&reference.Decision{Kind: reference.KindSyscallExit, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), Flags: g.flags})
 	}
 	g.state = events.Runnable
-	if g.class == 0 && it.g >= 0 && it.g != it.of && !r.trial.on {
+	if g.class == 0 && it.g >= 0 && it.g != it.of && !r.forks.on {
 		r.setClass(g, r.cls.woken(r.gs.At(it.g).class))
 	}
 	if from != events.Running && t.to != reference.QueueDirect && it.p >= 0 && r.now >= r.inject.until && r.idle.searching < 2 { // else others search
@@ -339,7 +298,7 @@ func (r *Reconstructor) ready(it *item, g *goroutine) {
 }
 
 // sayReady tells that a goroutine became runnable.
-func (r *Reconstructor) sayReady(it *item, g *goroutine, t *put) {
+func (r *model) sayReady(it *item, g *goroutine, t *put) {
 	e := &it.ev
 	d := r.draft(t.p, it.m)
 	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, t.to, t.why, g.flags, t.basis
@@ -355,11 +314,15 @@ func (r *Reconstructor) sayReady(it *item, g *goroutine, t *put) {
 }
 
 // displace puts the old runnext at the tail of its P's ring.
-func (r *Reconstructor) displace(p, g int32) {
+func (r *explainer) displace(p, g int32) {
 	if r.overflows(p, g, true) {
 		later := r.spillsLater(p, g)
-		if r.lostCPU() && !r.gs.At(g).late && r.mayTry() {
-			later = r.tryLater(p, g, later)
+		if r.lostCPU() && !r.gs.At(g).late {
+			q := question{g: g, p: p}
+			if later {
+				q.likely = yes
+			}
+			later = r.says(hypLateOverflow, q)
 		}
 		if later {
 			r.spill(p, g)
@@ -377,14 +340,14 @@ func (r *Reconstructor) displace(p, g int32) {
 // thief whose take shows itself later may have emptied half of it: its goroutine
 // is among the first and in flight. What comes late and is due by now may do so, too.
 // now says that the put ends the judgement of the present event.
-func (r *Reconstructor) overflows(p, newcomer int32, now bool) bool {
+func (r *explainer) overflows(p, newcomer int32, now bool) bool {
 	if r.q.Full(p) {
 		r.putsNext()
 	}
 	for r.q.Full(p) {
 		thief, rival := r.firstThief(p, newcomer)
 		if thief == reference.None {
-			if !now || rival == reference.None || !r.mayTry() || !r.tryThief(p, newcomer, rival) {
+			if !now || rival == reference.None || !r.says(hypEarlyThief, question{g: newcomer, p: p, other: rival}) {
 				return true
 			}
 			thief = rival
@@ -397,7 +360,7 @@ func (r *Reconstructor) overflows(p, newcomer int32, now bool) bool {
 // overflow moves half of p's ring and then the newcomer to the global queue
 // (runqputslow). ready says the newcomer's Ready decision; it is nil if it was
 // displaced from runnext: of P from, or nobody's if that was before.
-func (r *Reconstructor) overflow(p, newcomer, from int32, ready func()) {
+func (r *explainer) overflow(p, newcomer, from int32, ready func()) {
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.say(&reference.Decision{Kind: reference.KindOverflow, G: r.gs.At(newcomer).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.ps[p].headAt = r.now
@@ -413,19 +376,6 @@ func (r *Reconstructor) overflow(p, newcomer, from int32, ready func()) {
 		return
 	}
 	r.move(newcomer, nobody, from, reference.QueueGlobal, reference.WhyOverflow)
-}
-
-// move emits a Move of g to P to (nobody: the global queue) from P from.
-func (r *Reconstructor) move(ix, to, from int32, queue reference.Queue, why reference.Why) {
-	basis := r.moved(ix, to, from, why)
-	g := r.gs.At(ix)
-	if g.hidden {
-		return
-	}
-	d := r.draft(to, nobody)
-	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, g.flags, basis
-	d.G, d.Class, d.Victim, d.To = g.id, g.class, r.pid(from), queue
-	r.told()
 }
 
 // put is where and why a goroutine became runnable.
@@ -450,7 +400,7 @@ var (
 // target applies the rules of who puts a goroutine where: runtime/proc.go
 // newproc, ready, goready, goschedImpl, goyield_m, exitsyscall, injectglist,
 // and their callers.
-func (r *Reconstructor) target(it *item, g *goroutine) put {
+func (r *judge) target(it *item, g *goroutine) put {
 	e := &it.ev
 	next := r.win.at(it.nextM)
 	startsNext := it.nextM == it.link && it.link != none && next != nil
@@ -536,7 +486,7 @@ func (r *Reconstructor) target(it *item, g *goroutine) put {
 	return r.runnext(it.p, reference.WhyUnblock)
 }
 
-func (r *Reconstructor) runnext(p int32, why reference.Why) put {
+func (r *lookahead) runnext(p int32, why reference.Why) put {
 	return put{to: r.rules.Local(true), p: p, why: why, basis: byRule}
 }
 
@@ -545,7 +495,7 @@ func (r *Reconstructor) runnext(p int32, why reference.Why) put {
 // without a queue (park_m): netpollblockcommit, if the poller came first, and
 // synctestidle_c, of a bubble's root. Otherwise the thread's search for work
 // made it runnable: by a timer as a rule, or by the poller.
-func (r *Reconstructor) parkedLast(it *item) bool {
+func (r *lookahead) parkedLast(it *item) bool {
 	prev := r.win.at(it.prevM)
 	return prev != nil && prev.ev.Kind == events.Go && prev.of == it.of && prev.ev.To == events.Waiting && prev.ev.From == events.Running
 }
@@ -558,7 +508,7 @@ const pollTime = 1_200
 // coroutine says that a wake-up is the first of the three events of a
 // coroutine switch (coroswitch_m): the running goroutine stops without a
 // reason, and the woken one starts.
-func (r *Reconstructor) coroutine(it, next *item) bool {
+func (r *lookahead) coroutine(it, next *item) bool {
 	if next.ev.Kind != events.Go || next.of != it.g || next.ev.From != events.Running || next.ev.Reason != events.ReasonNone {
 		return false
 	}
@@ -574,7 +524,7 @@ type injection struct {
 
 // injected applies injectglist: as many as there are idle Ps go to the global
 // queue, one for each to take; the rest to the local tail.
-func (r *Reconstructor) injected(it *item, why reference.Why) put {
+func (r *judge) injected(it *item, why reference.Why) put {
 	if r.now > r.inject.until {
 		last := r.now
 		for i, n := it, 0; n < 512; n++ {

@@ -131,12 +131,12 @@ func TestWentWithLast(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		together bool
-		trials   bool
+		says     int
 		ring     []int64
 	}{
-		{"put together, and trials say so", true, true, []int64{1}},
-		{"trials do not", true, false, nil},
-		{"put one by one", false, true, nil},
+		{"put together, and forks say so", true, yes, []int64{1}},
+		{"forks do not", true, no, nil},
+		{"put one by one", false, yes, nil},
 	} {
 		r := ahead(2, nil, nil)
 		other(r, 2, 1)
@@ -148,8 +148,8 @@ func TestWentWithLast(t *testing.T) {
 			}
 			r.gs.At(ix).readyAt = g * nearby
 		}
-		r.taker, r.trial.mends[extends] = 0, mend{r.now, c.trials}
-		r.trial.mends[reorders] = mend{r.now, false}
+		r.taker, r.forks.given = 0, given{by: hypLongerBatch, at: r.now, is: c.says, set: true}
+		r.without = 1 << hypOverflowOrder
 		r.passOver(r.gs.find(2), 1)
 		if !slices.Equal(ringOf(r), c.ring) || r.q.GlobalHead() != r.gs.find(2) {
 			t.Errorf("%s: ring %v, global queue %v", c.name, ringOf(r), globalOf(r))

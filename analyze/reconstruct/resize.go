@@ -3,7 +3,6 @@ package reconstruct
 import (
 	"math"
 
-	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -24,7 +23,7 @@ const (
 // firstThief returns the goroutine, in p's full ring, whose thief was there before
 // the put of newcomer, or None if the put overflows. rival is then the goroutine of
 // the likeliest thief, or None if none is likely.
-func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
+func (r *explainer) firstThief(p, newcomer int32) (found, rival int32) {
 	if r.without.has(hypEarlyThief) {
 		return reference.None, reference.None
 	}
@@ -80,26 +79,25 @@ func (r *Reconstructor) firstThief(p, newcomer int32) (found, rival int32) {
 	return found, rival
 }
 
-// tryThief tries whether the thief of rival has emptied p's full ring before the put
-// of newcomer.
-func (r *Reconstructor) tryThief(p, newcomer, rival int32) bool {
-	return r.better(func(c *Reconstructor) {
-		c.overflow(p, newcomer, nobody, nil)
-		c.judged(c.win.at(c.now))
-	}, func(c *Reconstructor) {
-		c.settle(rival)
-		if c.q.Full(p) {
-			c.overflow(p, newcomer, nobody, nil)
-		} else {
-			c.q.PutTail(p, newcomer)
-			c.gs.At(newcomer).putAt = c.now
-		}
-		c.judged(c.win.at(c.now))
-	}) > 0
+// earlyThief: the put of q.g overflows q.p's full ring, or the thief of q.other has emptied
+// half of it before.
+func (r *explainer) earlyThief(q question) []choice {
+	return []choice{
+		{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, nobody, nil) }},
+		{is: yes, then: thenFinish, apply: func(c *judge) {
+			c.settle(q.other)
+			if c.q.Full(q.p) {
+				c.overflow(q.p, q.g, nobody, nil)
+				return
+			}
+			c.q.PutTail(q.p, q.g)
+			c.gs.At(q.g).putAt = c.now
+		}},
+	}
 }
 
 // behindCost is what speaks against b having been put behind a, the tail of its queue.
-func (r *Reconstructor) behindCost(a, b int32) int {
+func (r *lookahead) behindCost(a, b int32) int {
 	switch {
 	case r.follows(a, b):
 		return -costPlace
@@ -107,42 +105,4 @@ func (r *Reconstructor) behindCost(a, b int32) int {
 		return costPlace
 	}
 	return 0
-}
-
-// reversed says that the P that runs b then runs a.
-func (r *Reconstructor) reversed(a, b int32) bool {
-	p := r.startP(a)
-	return p >= 0 && p == r.startP(b) && r.startOf(a) > r.startOf(b)
-}
-
-// follows says that one thread starts b after a, with no more than one start in
-// between, which is that of a pick at the 61st tick.
-func (r *Reconstructor) follows(a, b int32) bool {
-	n := r.startsBetween(a, b)
-	return n == 0 || n == 1
-}
-
-// startsBetween is how many starts a thread has between that of a and that of b, or
-// -1 if there are more than one, or it does not start b after a.
-func (r *Reconstructor) startsBetween(a, b int32) int {
-	from, to := r.startOf(a), r.startOf(b)
-	if from < 0 || to <= from || r.startP(a) != r.startP(b) {
-		return -1
-	}
-	between := 0
-	for i, n := from, 0; n < 256; n++ {
-		it := r.win.at(i)
-		switch {
-		case it == nil:
-			return -1
-		case i == to:
-			return between
-		case it.ev.Kind == events.Go && it.ev.From == events.Runnable && i != from:
-			if between++; between > 1 {
-				return -1
-			}
-		}
-		i = it.nextM
-	}
-	return -1
 }

@@ -26,7 +26,7 @@ type spill struct {
 
 // spillsLater says that the overflow of p's ring by newcomer, displaced from
 // runnext, comes after others whose events come later.
-func (r *Reconstructor) spillsLater(p, newcomer int32) bool {
+func (r *explainer) spillsLater(p, newcomer int32) bool {
 	if r.without.has(hypLateOverflow) {
 		return false
 	}
@@ -48,7 +48,7 @@ const (
 // lostCPU says that a thread may have lost its CPU before it did what its event announces:
 // it has no other event for long, or another thread takes from the global queue before
 // that, and how much tells.
-func (r *Reconstructor) lostCPU() bool {
+func (r *explainer) lostCPU() bool {
 	if r.without.has(hypLateOverflow) {
 		return false
 	}
@@ -60,24 +60,19 @@ func (r *Reconstructor) lostCPU() bool {
 	return next-r.now > meanwhile || taken > r.now && taken < next && r.q.GlobalLen() <= r.rules.GlobalBatchMax
 }
 
-// tryLater tries whether the overflow of p's ring by newcomer comes later; says is
-// what is believed if the trials do not tell.
-func (r *Reconstructor) tryLater(p, newcomer int32, says bool) bool {
-	diff := r.better(func(c *Reconstructor) {
-		c.overflow(p, newcomer, p, nil)
-		c.judged(c.win.at(c.now))
-	}, func(c *Reconstructor) {
-		c.spill(p, newcomer)
-		c.judged(c.win.at(c.now))
-	})
-	if diff == 0 {
-		return says
+// lateOverflow: the overflow of q.p's ring by q.g, displaced from runnext, comes with its
+// event, or later.
+func (r *explainer) lateOverflow(q question) []choice {
+	now := choice{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, q.p, nil) }}
+	later := choice{is: yes, then: thenFinish, apply: func(c *judge) { c.spill(q.p, q.g) }}
+	if q.likely == yes {
+		return []choice{later, now}
 	}
-	return diff > 0
+	return []choice{now, later}
 }
 
 // spill keeps an overflow of p's ring by newcomer for later.
-func (r *Reconstructor) spill(p, newcomer int32) {
+func (r *explainer) spill(p, newcomer int32) {
 	r.gs.At(newcomer).late = true
 	r.spills = append(r.spills, spill{p: p, newcomer: newcomer, before: r.win.at(r.now).nextM})
 	r.watch()
@@ -86,7 +81,7 @@ func (r *Reconstructor) spill(p, newcomer int32) {
 
 // comesLater says that first is not put behind tail, the tail of the global
 // queue, but behind what is put there later, though before event limit.
-func (r *Reconstructor) comesLater(tail, first int32, limit int64) bool {
+func (r *model) comesLater(tail, first int32, limit int64) bool {
 	if first == reference.None || r.follows(tail, first) {
 		return false
 	}
@@ -98,42 +93,15 @@ func (r *Reconstructor) comesLater(tail, first int32, limit int64) bool {
 	return r.q.Place(s.of).Queue != reference.QueueGlobal
 }
 
-// ranBefore returns the start that came before start i on its thread, not
-// counting those from runnext and those that no queue had: they were made
-// runnable after the one before them ran. It returns none if that is not in sight.
-func (r *Reconstructor) ranBefore(i int64) int64 {
-	s := r.win.at(i)
-	if s == nil {
-		return none
-	}
-	ready, last := none, none
-	for range 128 {
-		i = s.prevM
-		if s = r.win.at(i); s == nil || s.ev.Kind != events.Go {
-			return none
-		}
-		if s.ev.From != events.Runnable || s.ev.To != events.Running {
-			continue
-		}
-		if last != none && ready < i {
-			return last
-		}
-		if ready, last = s.link, i; ready == none {
-			return none
-		}
-	}
-	return none
-}
-
 // putsNext does what comes late and continues what is at the tail of the global
 // queue, before something else comes there. No sooner: a thread that has lost its
 // CPU goes on at once when it has done its put.
-func (r *Reconstructor) putsNext() {
+func (r *explainer) putsNext() {
 	for r.putNext() {
 	}
 }
 
-func (r *Reconstructor) putNext() bool {
+func (r *explainer) putNext() bool {
 	if len(r.spills)+len(r.drains) == 0 {
 		return false
 	}
@@ -155,7 +123,7 @@ func (r *Reconstructor) putNext() bool {
 
 // nextSpill is the number of the late overflow that continues what is at the tail of the
 // global queue, or -1.
-func (r *Reconstructor) nextSpill() int {
+func (r *explainer) nextSpill() int {
 	tail := r.q.GlobalTail()
 	return slices.IndexFunc(r.spills, func(s spill) bool {
 		head := r.q.Head(s.p)
@@ -168,7 +136,7 @@ func (r *Reconstructor) nextSpill() int {
 
 // robs says that the thread that starts x then starts one of p's ring that is not the
 // first of it, as a thief does.
-func (r *Reconstructor) robs(x, p int32) bool {
+func (r *model) robs(x, p int32) bool {
 	for it, n := r.win.at(r.startOf(x)), 0; it != nil && n < farEnough; n++ {
 		if it = r.win.at(it.nextM); it != nil && it.ev.Kind == events.Go && it.ev.From == events.Runnable {
 			return r.q.Place(it.of) == reference.Place{Queue: reference.QueueLocal, P: p} && it.of != r.oldest(p)
@@ -181,7 +149,7 @@ func (r *Reconstructor) robs(x, p int32) bool {
 // later: a thief takes k of the ring, which are too many if that half is still there, and
 // half of what is left if not. The half leaves the ring before its thread gets the lock
 // of the global queue (runqputslow).
-func (r *Reconstructor) holdSpill(v int32, k int) bool {
+func (r *explainer) holdSpill(v int32, k int) bool {
 	half, n := r.rules.RingSize/2, r.q.RingLen(v)
 	i := slices.IndexFunc(r.spills, func(s spill) bool { return s.p == v && len(s.held) == 0 })
 	if i < 0 || k <= r.rules.StealBatch(n) || k <= half || k-half > r.rules.StealBatch(n-half) {
@@ -201,7 +169,7 @@ func (r *Reconstructor) holdSpill(v int32, k int) bool {
 
 // spilled does the late overflow of v's ring if somebody takes the head of that alone: no
 // thief does, it is in the global queue.
-func (r *Reconstructor) spilled(ix, v int32) bool {
+func (r *explainer) spilled(ix, v int32) bool {
 	i := slices.IndexFunc(r.spills, func(s spill) bool { return s.p == v })
 	if i < 0 || ix != r.q.Head(v) || r.rules.StealBatch(r.q.RingLen(v)) == 1 {
 		return false
@@ -211,7 +179,7 @@ func (r *Reconstructor) spilled(ix, v int32) bool {
 }
 
 // spillsDue does the late overflows that come before event i.
-func (r *Reconstructor) spillsDue(i int64) {
+func (r *explainer) spillsDue(i int64) {
 	for j := 0; j < len(r.spills); {
 		if r.spills[j].before > i {
 			j++
@@ -223,7 +191,7 @@ func (r *Reconstructor) spillsDue(i int64) {
 }
 
 // spillNow does late overflow i: by now its ring may have room.
-func (r *Reconstructor) spillNow(i int) {
+func (r *explainer) spillNow(i int) {
 	s := r.spills[i]
 	r.spills = slices.Delete(r.spills, i, i+1)
 	g := r.gs.At(s.newcomer)

@@ -218,7 +218,7 @@ func TestPrecedes(t *testing.T) {
 		if got := r.precedes(r.gs.find(first)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
-		if r.trial.spent == 0 {
+		if r.forks.spent == 0 {
 			t.Errorf("%s: no trial", c.name)
 		}
 	}

@@ -4,7 +4,7 @@ import "github.com/gmpscope/gmpscope/reference"
 
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
-func (r *Reconstructor) steal(ix, p, v int32) taken {
+func (r *explainer) steal(ix, p, v int32) taken {
 	if r.spilled(ix, v) {
 		return r.take(ix, p)
 	}
@@ -46,8 +46,8 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	if r.q.Len(p) > 0 || k > r.rules.StealBatch(r.q.RingLen(v)) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
-	if r.trial.on && k < r.rules.StealBatch(r.stayed(v)) {
-		r.trial.odd++
+	if r.forks.on && k < r.rules.StealBatch(r.stayed(v)) {
+		r.forks.odd++
 	}
 	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
 	since := r.freeSince(ix)
@@ -59,32 +59,10 @@ func (r *Reconstructor) steal(ix, p, v int32) taken {
 	return taken{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
 }
 
-// stayed returns how many of v's ring were in it all the time in which the thread that
-// starts a goroutine now can have looked.
-func (r *Reconstructor) stayed(v int32) int {
-	since, n := r.win.at(r.now).prevM, 0
-	for x := r.q.Head(v); x != reference.None; x = r.q.Next(x) {
-		if g := r.gs.At(x); max(g.ready, g.putAt) < since {
-			n++
-		}
-	}
-	return n
-}
-
-// rehome tells that ix had been at the head of p's ring, and not in from's, and
-// takes it from there.
-func (r *Reconstructor) rehome(ix, p, from int32) {
-	r.trim(p, r.rules.RingSize-1)
-	r.q.Remove(ix)
-	r.q.InsertAfter(p, reference.None, ix)
-	r.move(ix, p, from, reference.QueueLocal, reference.WhyCorrected)
-	r.q.Remove(ix)
-}
-
 // neverMoved says that ix, which the model has in v's ring after a take from
 // the global queue, had stayed there: those in front of it run on v itself, so
 // no thief took them along. It then puts ix and what came with it back.
-func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
+func (r *model) neverMoved(ix, p, v int32) bool {
 	if r.gs.At(ix).fromGlobal != v || r.thiefsOrder(ix, p, v) {
 		return false
 	}
@@ -106,7 +84,7 @@ func (r *Reconstructor) neverMoved(ix, p, v int32) bool {
 
 // thiefsOrder says that p runs the head of v's ring after ix and before what
 // stands behind ix: that is a thief's order, and no queue's.
-func (r *Reconstructor) thiefsOrder(ix, p, v int32) bool {
+func (r *model) thiefsOrder(ix, p, v int32) bool {
 	first, start := r.q.Head(v), r.startOf(ix)
 	if first == ix || first == reference.None || r.startP(first) != p || r.startOf(first) <= start {
 		return false
@@ -115,28 +93,8 @@ func (r *Reconstructor) thiefsOrder(ix, p, v int32) bool {
 	return next < 0 || next > r.startOf(first)
 }
 
-// putBack undoes the end of v's take from the global queue, from ix on.
-func (r *Reconstructor) putBack(ix, v int32) {
-	r.sum.Corrections++
-	x := ix
-	for y := r.q.Next(x); y != reference.None && r.gs.At(y).fromGlobal == v; y = r.q.Next(y) {
-		x = y
-	}
-	for {
-		front := r.q.Prev(x)
-		r.q.Remove(x)
-		r.q.PutGlobalHead(x)
-		r.gs.At(x).fromGlobal = nobody
-		r.move(x, nobody, v, reference.QueueGlobal, reference.WhyCorrected)
-		if x == ix {
-			return
-		}
-		x = front
-	}
-}
-
 // stealRunnext takes another P's runnext, whose ring is empty.
-func (r *Reconstructor) stealRunnext(ix, p, v int32) taken {
+func (r *explainer) stealRunnext(ix, p, v int32) taken {
 	basis := byRule
 	r.clearGone(p)
 	if r.q.RingLen(v) > 0 {
@@ -153,7 +111,7 @@ func (r *Reconstructor) stealRunnext(ix, p, v int32) taken {
 		if r.q.RingLen(v) > 0 {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 			if r.stayed(v) > 0 {
-				r.trial.odd++
+				r.forks.odd++
 			}
 		}
 	}

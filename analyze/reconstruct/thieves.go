@@ -35,7 +35,7 @@ type batchEnd struct {
 // front of it went along. It returns None if what is in front of ix went with
 // ix. ix may be None: then the whole ring was taken; and p may be v: then all in
 // front of ix was taken.
-func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
+func (r *explainer) firstTaken(v, ix, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
@@ -96,7 +96,7 @@ func (r *Reconstructor) firstTaken(v, ix, p int32) int32 {
 // robbed returns the goroutine in v's ring behind ix, the k-th of it, whose thief had
 // taken all up to it, so that p stole ix from that one, or None if nothing
 // speaks for that.
-func (r *Reconstructor) robbed(v, ix int32, k int, p int32) int32 {
+func (r *explainer) robbed(v, ix int32, k int, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
@@ -121,7 +121,7 @@ func (r *Reconstructor) robbed(v, ix int32, k int, p int32) int32 {
 // overflow, and not by a thief before: p runs what stands in front of it although
 // it has enough of its own, or who takes x goes on with what stands behind it
 // although x put others into its ring.
-func (r *Reconstructor) wentAlong(p, x int32) bool {
+func (r *model) wentAlong(p, x int32) bool {
 	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
 		if r.startP(y) == p {
 			return true
@@ -139,7 +139,7 @@ func (r *Reconstructor) wentAlong(p, x int32) bool {
 
 // batchCost is what speaks against thief having taken the k goroutines from
 // first to ix from v's ring, first being the head of it then.
-func (r *Reconstructor) batchCost(v, first, ix int32, k int, thief int32) int {
+func (r *model) batchCost(v, first, ix int32, k int, thief int32) int {
 	// The ring then held 2k-1 or 2k.
 	free := r.freeSince(ix)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
@@ -205,16 +205,4 @@ func foreignCost(at, run, k int) int {
 		return costAgain
 	}
 	return costForeign
-}
-
-// freeSince is the event from which on the P that starts ix had nothing to run.
-func (r *Reconstructor) freeSince(ix int32) int64 {
-	s := r.win.at(r.gs.At(ix).start)
-	if s == nil {
-		return none
-	}
-	if stop := r.pickedFor(s); stop != nil {
-		return stop.prevM
-	}
-	return s.prevM
 }

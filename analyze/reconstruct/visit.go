@@ -36,7 +36,7 @@ type visitBefore struct {
 // seeStop notes event i, a goroutine that blocks, at the head of the window, if it is
 // a mark worker's that has no work. All workers are done before one visits; those
 // that come later wait for it.
-func (r *Reconstructor) seeStop(i int64, it *item) {
+func (r *requests) seeStop(i int64, it *item) {
 	if r.stk.of(it.ev.TStack)&(traitWorker|traitMarkDone) == traitWorker {
 		r.worker = i
 	}
@@ -44,7 +44,7 @@ func (r *Reconstructor) seeStop(i int64, it *item) {
 
 // seeReady notes the visit that ends with event i, a goroutine that becomes runnable,
 // at the head of the window.
-func (r *Reconstructor) seeReady(i int64, it *item) {
+func (r *requests) seeReady(i int64, it *item) {
 	stack := it.ev.Stack
 	switch it.ev.From {
 	case events.Running:
@@ -60,7 +60,7 @@ func (r *Reconstructor) seeReady(i int64, it *item) {
 
 // seeSTW is seeReady for the begin of a stop-the-world and the statement of
 // GOMAXPROCS.
-func (r *Reconstructor) seeSTW(i int64, it *item) {
+func (r *requests) seeSTW(i int64, it *item) {
 	if it.ev.Kind == events.STWBegin {
 		r.stops = true
 		if r.tables.Name(it.ev.Reason) == "GC mark termination" {
@@ -76,7 +76,7 @@ func (r *Reconstructor) seeSTW(i int64, it *item) {
 
 // addVisit adds a visit that began after event from, and after the last event
 // of its thread.
-func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int64) {
+func (r *requests) addVisit(i int64, it *item, why reference.Why, from int64) {
 	if it.m < 0 {
 		return
 	}
@@ -99,14 +99,14 @@ func (r *Reconstructor) addVisit(i int64, it *item, why reference.Why, from int6
 }
 
 // visitEnds says that a visit may be over with the event under judgement.
-func (r *Reconstructor) visitEnds(it *item) bool {
+func (r *requests) visitEnds(it *item) bool {
 	return r.now >= r.visitTo || it.m == r.visit.m && it.m >= 0
 }
 
 // leaveVisits ends the visits that are over with the event under judgement: the
 // visitor's goroutine stops, or wakes those that wait for the semaphores of the
 // garbage collector.
-func (r *Reconstructor) leaveVisits(it *item) {
+func (r *requests) leaveVisits(it *item) {
 	v := &r.visit
 	if v.m >= 0 && v.m == it.m && it.ev.Kind == events.Go && (it.ev.From == events.Running || v.why == reference.WhyGC) {
 		r.endVisit()
@@ -125,19 +125,19 @@ func (r *Reconstructor) leaveVisits(it *item) {
 }
 
 // beginVisit notes that the thread of it visits now.
-func (r *Reconstructor) beginVisit(it *item, why reference.Why, sure bool) {
+func (r *requests) beginVisit(it *item, why reference.Why, sure bool) {
 	r.visit = visit{m: it.m, why: why, from: r.now, at: r.time, sure: sure}
 	r.watch()
 }
 
-func (r *Reconstructor) endVisit() {
+func (r *requests) endVisit() {
 	r.asked, r.askedAt, r.askedBy = r.visit.why, r.time, r.visit.m
 	r.visit.m = nobody
 }
 
 // generationBegins judges the statement of GOMAXPROCS by which traceAdvance
 // begins a generation.
-func (r *Reconstructor) generationBegins(it *item) {
+func (r *requests) generationBegins(it *item) {
 	r.advances = false
 	if !r.rules.AdvanceVisitsFirst {
 		r.beginVisit(it, reference.WhyGeneration, false)
@@ -149,14 +149,14 @@ func (r *Reconstructor) generationBegins(it *item) {
 // visitorStarts judges a start of the goroutine that was preempted in what seemed its
 // visit, or waited: before that, it writes out the tables of the old generation, and
 // takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
-func (r *Reconstructor) visitorStarts(it *item) {
+func (r *requests) visitorStarts(it *item) {
 	r.beginVisit(it, reference.WhyGeneration, false)
 	r.visitor = nobody
 }
 
 // advancerStarts judges a start of the goroutine that begins generations. It
 // slept until the present one was old enough, or waited for worldsema.
-func (r *Reconstructor) advancerStarts(it *item, slept bool) {
+func (r *requests) advancerStarts(it *item, slept bool) {
 	r.advances = r.advances || slept
 	if r.advances && r.rules.AdvanceVisitsFirst && r.visit.m < 0 {
 		r.beginVisit(it, reference.WhyGeneration, false)
@@ -166,7 +166,7 @@ func (r *Reconstructor) advancerStarts(it *item, slept bool) {
 // visited says for whom all Ps are visited now. A visitor may have no event for long
 // after its visit; another one's then shows that it is over. It is sure to go on if its
 // end is in sight, or if the visitor has nothing else to do.
-func (r *Reconstructor) visited() (why reference.Why, sure bool) {
+func (r *requests) visited() (why reference.Why, sure bool) {
 	for _, v := range r.visits[:min(len(r.visits), farEnough)] {
 		if v.from < r.now && (r.visit.m < 0 || r.visit.from <= v.from) {
 			return v.why, true
@@ -179,7 +179,7 @@ func (r *Reconstructor) visited() (why reference.Why, sure bool) {
 }
 
 // visitedFor is visited, whether it is sure to go on or not.
-func (r *Reconstructor) visitedFor() reference.Why {
+func (r *requests) visitedFor() reference.Why {
 	why, _ := r.visited()
 	return why
 }

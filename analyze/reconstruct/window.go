@@ -2,10 +2,10 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/analyze/events"
 
-// lookahead is the number of events that are known beyond the one that is
+// aheadLen is the number of events that are known beyond the one that is
 // judged. A steal shows itself only when the stolen goroutine runs, and a
 // thread can lose its CPU for milliseconds in between.
-const lookahead = 1 << 16
+const aheadLen = 1 << 16
 
 // farEnough bounds what is looked at along a queue or the window for one
 // decision, where nothing in the rules does, so that no trace takes more than
@@ -71,7 +71,7 @@ type window struct {
 	first int64 // the oldest that is there
 }
 
-const windowLen = 2 * lookahead
+const windowLen = 2 * aheadLen
 
 // at returns event i, or nil if it has left the window or is not there yet.
 func (w *window) at(i int64) *item {

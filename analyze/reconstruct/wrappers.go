@@ -123,27 +123,6 @@ func interrupted(f []events.Frame) int {
 	return n + 1
 }
 
-// count counts a call.
-func (w *wrappers) count(c *caller, at site, callee string) {
-	x := c.sites[at]
-	if x == nil {
-		x = &callees{first: callee}
-		c.sites[at] = x
-	}
-	c.stacks++
-	x.stacks++
-	x.several = x.several || callee != x.first
-	if !x.program {
-		pkg, _ := std.Split(callee)
-		x.program = !std.Has(pkg) // else it may be the method of an interface, such as io.Reader's
-	}
-	if !x.wraps && !x.loops && x.several && x.program && 4*x.stacks >= 3*c.stacks && w.found < maxWrappers {
-		x.wraps = true
-		w.found++
-		w.epoch++
-	}
-}
-
 // given returns the function that the start function of a stack was given, and runs;
 // empty if it is none's.
 func (w *wrappers) given(h events.Handle) string {

@@ -22,25 +22,25 @@ func TestCopies(t *testing.T) {
 			alone, r := reader(t, name), reader(t, name)
 			copies := 0
 			for r.win.tail < r.win.head {
-				var c *Reconstructor
+				var c *judge
 				if r.win.tail%(3*far) == far {
 					c = r.copy(copies % 2)
 					copies++
 					for c.win.tail < min(r.win.tail+far, r.win.head) {
-						c.judge()
+						c.judgeNext()
 					}
 				}
-				r.trial.spent, r.depth = 1<<62, 0 // no trials of its own
+				r.forks.spent, r.depth = 1<<62, 0 // no forks of its own
 				until := min(r.win.tail+far, r.win.head)
 				for r.win.tail < until {
-					r.judge()
+					r.judgeNext()
 				}
-				if c != nil && (c.sum.Corrections != r.sum.Corrections || c.sum.Starts != r.sum.Starts || !c.meets(r) || !reflect.DeepEqual(c.srcs, r.srcs)) {
+				if c != nil && (c.sum.Corrections != r.sum.Corrections || c.sum.Starts != r.sum.Starts || !c.meets(&r.judge) || !reflect.DeepEqual(c.srcs, r.srcs)) {
 					t.Fatalf("at event %d, the copy has %d corrections, %d starts, %d queued globally; the model %d, %d, %d",
 						until, c.sum.Corrections, c.sum.Starts, c.q.GlobalLen(), r.sum.Corrections, r.sum.Starts, r.q.GlobalLen())
 				}
 			}
-			alone.trial.spent = 1 << 62
+			alone.forks.spent = 1 << 62
 			if got, want := r.Finish(), alone.Finish(); !reflect.DeepEqual(got, want) {
 				t.Errorf("with copies %+v, without %+v", got, want)
 			}
@@ -52,7 +52,7 @@ func TestCopies(t *testing.T) {
 }
 
 // reader returns a Reconstructor that has as much of a trace as fits its window, and
-// has judged the rest without trials.
+// has judged the rest without forks.
 func reader(t *testing.T, name string) *Reconstructor {
 	src, err := input.Open(t.Context(), "../../testdata/traces/"+name+".trace.gz", input.Options{})
 	if err != nil {
@@ -62,7 +62,7 @@ func reader(t *testing.T, name string) *Reconstructor {
 	s := events.New(context.Background(), src, events.Options{Workers: 1})
 	t.Cleanup(func() { s.Close() })
 	r := New(s.Tables, Options{Rules: reference.RulesFor(src.Header().Minor)})
-	r.trial.spent = 1 << 62
+	r.forks.spent = 1 << 62
 	for {
 		evs, err := s.Next()
 		if errors.Is(err, io.EOF) {
@@ -75,8 +75,8 @@ func reader(t *testing.T, name string) *Reconstructor {
 	}
 }
 
-// TestBetter tries a queue in the order in which it is run against others.
-func TestBetter(t *testing.T) {
+// TestCompare tries a queue in the order in which it is run against others.
+func TestCompare(t *testing.T) {
 	var f feed
 	f.begin(1000)
 	const n = 40
@@ -92,37 +92,37 @@ func TestBetter(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
 	for r.win.tail < n+5 {
-		r.judge()
+		r.judgeNext()
 	}
-	right := func(*Reconstructor) {}
-	turned := func(by int) func(*Reconstructor) {
-		return func(c *Reconstructor) {
+	right := choice{}
+	turned := func(by int) choice {
+		return choice{apply: func(c *judge) {
 			for range by {
 				x := c.q.Head(0)
 				c.q.Remove(x)
 				c.q.PutTail(0, x)
 			}
-		}
+		}}
 	}
 	before := r.q.Head(0)
-	if got := r.better(right, right); got != 0 {
+	if got := r.compare(hypForks, right, right, forkLen); got != 0 {
 		t.Errorf("the same: %d", got)
 	}
-	if got := r.better(right, turned(3)); got >= 0 {
+	if got := r.compare(hypForks, right, turned(3), forkLen); got >= 0 {
 		t.Errorf("right, wrong: %d", got)
 	}
-	if got := r.better(turned(3), right); got <= 0 {
+	if got := r.compare(hypForks, turned(3), right, forkLen); got <= 0 {
 		t.Errorf("wrong, right: %d", got)
 	}
 	if r.q.Head(0) != before || r.sum.Corrections != 0 {
-		t.Error("the trials changed the model")
+		t.Error("the forks changed the model")
 	}
-	if r.trial.spent == 0 {
-		t.Error("the trials cost nothing")
+	if r.forks.spent == 0 {
+		t.Error("the forks cost nothing")
 	}
 }
 
-// TestTold has two stories of which one is wrong at once, and in which much else goes
+// TestTold has two choices of which one is wrong at once, and in which much else goes
 // wrong later: they are tried no further than that.
 func TestTold(t *testing.T) {
 	const n = 20
@@ -145,25 +145,25 @@ func TestTold(t *testing.T) {
 		f.start(1000)
 	}
 	for i := range int64(40) {
-		lot(1+i*n, i == 10) // which is more than trialStep away
+		lot(1+i*n, i == 10) // which is more than forkStep away
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
 	for r.win.tail < n+5 {
-		r.judge()
+		r.judgeNext()
 	}
 	idle, never := r.proc(1), r.goroutine(5000)
-	turned := func(c *Reconstructor) {
+	turned := choice{apply: func(c *judge) {
 		x := c.q.Head(0)
 		c.q.Remove(x)
 		c.q.PutTail(0, x)
 		c.q.PutTail(idle, never) // so that they do not meet
-	}
-	if got := r.better(func(*Reconstructor) {}, turned); got >= 0 || got <= -trialTells {
+	}}
+	if got := r.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkTells {
 		t.Errorf("right, wrong: %d", got)
 	}
-	if most := int64(2 * (11*3*n + 2*trialStep)); r.trial.spent > most {
-		t.Errorf("%d events tried, want at most %d", r.trial.spent, most)
+	if most := int64(2 * (11*3*n + 2*forkStep)); r.forks.spent > most {
+		t.Errorf("%d events tried, want at most %d", r.forks.spent, most)
 	}
 }
 
@@ -175,13 +175,13 @@ func TestMeets(t *testing.T) {
 		r.q.PutGlobal(r.gs.find(g))
 	}
 	c := r.copy(0)
-	if !c.meets(r) {
+	if !c.meets(&r.judge) {
 		t.Error("a copy does not meet its model")
 	}
 	x := r.gs.find(2)
 	c.q.Remove(x)
 	c.q.PutGlobalAfter(r.gs.find(3), x)
-	if c.meets(r) {
+	if c.meets(&r.judge) {
 		t.Error("another order in the middle meets")
 	}
 }

@@ -1,5 +1,10 @@
 package reconstruct
 
+import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
 // A P leaves the list of idle ones when somebody wakes a thread for it (pidleget in
 // startm's callers), but the trace shows it only when that thread has got a CPU: with
 // more Ps than CPUs, milliseconds later. injectglist goes by the list (sched.npidle).
@@ -27,11 +32,11 @@ type idler struct {
 }
 
 // npidle is how many Ps are in the list of idle ones.
-func (r *Reconstructor) npidle() int { return max(0, r.procs-r.busy-r.idle.claimed) }
+func (r *processors) npidle() int { return max(0, r.procs-r.busy-r.idle.claimed) }
 
 // claim takes the P that went idle last out of the list, for a thread that is woken. It
 // returns its index, nobody if there is none that an event has named.
-func (r *Reconstructor) claim() int32 {
+func (r *processors) claim() int32 {
 	if r.npidle() == 0 {
 		return nobody
 	}
@@ -46,7 +51,7 @@ func (r *Reconstructor) claim() int32 {
 }
 
 // claimP takes a P out of the list.
-func (r *Reconstructor) claimP(ix int32) {
+func (r *processors) claimP(ix int32) {
 	if p := &r.ps[ix]; p.listed {
 		r.unlist(ix)
 		p.claimed = true
@@ -55,7 +60,7 @@ func (r *Reconstructor) claimP(ix int32) {
 }
 
 // unclaim ends the claim of a P whose thread has come, or that is idle anew.
-func (r *Reconstructor) unclaim(p *proc) {
+func (r *processors) unclaim(p *proc) {
 	switch {
 	case p.claimed:
 		p.claimed, p.waking = false, false
@@ -67,7 +72,7 @@ func (r *Reconstructor) unclaim(p *proc) {
 }
 
 // list puts a P into the list.
-func (r *Reconstructor) list(ix int32) {
+func (r *processors) list(ix int32) {
 	p := &r.ps[ix]
 	p.listed, p.before, p.after = true, r.idle.last, nobody
 	if p.before != nobody {
@@ -77,7 +82,7 @@ func (r *Reconstructor) list(ix int32) {
 }
 
 // unlist takes a P out of the list if it is there.
-func (r *Reconstructor) unlist(ix int32) {
+func (r *processors) unlist(ix int32) {
 	p := &r.ps[ix]
 	if !p.listed {
 		return
@@ -95,7 +100,7 @@ func (r *Reconstructor) unlist(ix int32) {
 
 // wakep wakes a thread that will look for work, for an idle P, unless another one looks
 // for some. own is the P of the caller.
-func (r *Reconstructor) wakep(own int32) {
+func (r *processors) wakep(own int32) {
 	n := r.idle.searching
 	if r.ps[own].searching {
 		n--
@@ -111,7 +116,7 @@ func (r *Reconstructor) wakep(own int32) {
 }
 
 // runs notes which goroutine a P runs, or nobody.
-func (r *Reconstructor) runs(p *proc, g int32) {
+func (r *processors) runs(p *proc, g int32) {
 	p.g = g
 	if g == nobody || p.searching || p.waking {
 		r.searches(p)
@@ -119,7 +124,7 @@ func (r *Reconstructor) runs(p *proc, g int32) {
 }
 
 // searches counts a P as one whose thread looks for work, or does so no more.
-func (r *Reconstructor) searches(p *proc) {
+func (r *processors) searches(p *proc) {
 	is := p.waking || p.busy && p.g == nobody
 	if is != p.searching {
 		p.searching = is
@@ -132,7 +137,7 @@ func (r *Reconstructor) searches(p *proc) {
 }
 
 // listIdle makes the list anew, after GOMAXPROCS has changed.
-func (r *Reconstructor) listIdle() {
+func (r *processors) listIdle() {
 	r.idle = idlers{last: nobody}
 	for i := range r.ps {
 		p := &r.ps[i]
@@ -146,7 +151,100 @@ func (r *Reconstructor) listIdle() {
 
 // looksAgain says that the thread that gives a P up finds work for it at once, when it
 // looks at all queues once more.
-func (r *Reconstructor) looksAgain(it *item) bool {
+func (r *lookahead) looksAgain(it *item) bool {
 	back := r.win.at(it.nextM)
 	return back != nil && it.nextM == it.link && back.ev.Time-it.ev.Time < lookAgain
+}
+
+// processors are the Ps: which run, and which are idle (pidleput, pidleget).
+type processors struct {
+	ps      []proc
+	pix     ids.Index
+	procs   int  // GOMAXPROCS
+	assumed bool // the trace has not said it yet
+	young   bool // the program has hardly begun
+	busy    int  // Ps that have a thread; a P that no event names yet has none
+	idle    idlers
+	stw     stwState
+}
+
+type proc struct {
+	id      int32
+	known   bool
+	running bool
+	busy    bool // running, and one of GOMAXPROCS
+	unseen  bool // since a gap in the trace: the next event says anew what it does
+	idler
+	m        int32 // thread, -1 if none
+	g        int32 // goroutine running or in a system call on it, -1
+	syscall  bool
+	came     int64    // when its thread came for it
+	began    int64    // when g began to run
+	worker   mark     // that g is
+	wanted   int64    // for how many ns a dedicated worker had been wanted when it began
+	ticks    [2]int64 // when the last two goroutines started that did not inherit the time slice
+	phase    phase
+	headAt   int64         // event before which the head of its ring had not become that
+	released bool          // handed off (handoffp) to a thread that has not come yet
+	told     bool          // as was said, the thread being in sight
+	why      reference.Why // of its last release
+	freed    int64         // and its time
+	lastM    int32
+	newest   int64 // its newest transition, at the head of the window
+	doubt    doubt
+	borrowed int64 // event by which a thread that only allocated another gives the P up
+	handed   int64 // start of the locked goroutine that the P is handed to
+}
+
+type stwState struct {
+	open bool
+	g    int64 // who stops the world
+	why  string
+}
+
+// pKnown notes that a P is running or idle.
+func (r *processors) pKnown(ix int32, running bool) {
+	p := &r.ps[ix]
+	was := p.busy
+	r.unclaim(p)
+	p.known, p.running, p.busy = true, running, running && int(p.id) < r.procs
+	r.unlist(ix)
+	if !running && int(p.id) < r.procs {
+		r.list(ix)
+	}
+	r.searches(p)
+	switch {
+	case p.busy && !was:
+		r.busy++
+	case was && !p.busy:
+		r.busy--
+	}
+}
+
+// othersIdle says that Ps other than p are idle (npidle), and not on their way
+// from one thread to another.
+func (r *lookahead) othersIdle(p *proc) bool {
+	if r.busy >= r.procs {
+		return false
+	}
+	for i := range r.ps {
+		o := &r.ps[i]
+		if o != p && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {
+			return true
+		}
+	}
+	return false
+}
+
+// places is how far apart two Ps are in the list of those that are idle when the
+// process begins.
+func (r *lookahead) places(a, b int32) int {
+	if int(max(a, b)) >= r.procs {
+		return distant // not there yet
+	}
+	d := int(max(a-b, b-a))
+	if r.rules.IdleFromHighest {
+		d = min(d, r.procs-d)
+	}
+	return d
 }

@@ -1,0 +1,34 @@
+// Package reconstruct is step 3 of the pipeline: from what the trace shows to
+// what the scheduler did.
+//
+// An event goes through these layers, each a type that knows those above it only:
+//
+//	[Reconstructor]  enters it at the head of the window and links it to what belongs
+//	                 to it on its thread and P, and to the start of its goroutine (enter.go)
+//	lookahead        answers what the events say, up to the head: who starts this goroutine,
+//	                 and what does its thread do before that? (window.go, lookahead.go,
+//	                 processors.go)
+//	requests         who may have asked a goroutine to stop: forEachP, enlistWorker, sysmon
+//	                 (visit.go, preempt.go)
+//	model            what the queues hold, and how sure that is: queues of package reference
+//	                 (model.go, doubt.go)
+//	explainer        how a goroutine came from one queue to the next: the plain rules in
+//	                 explain.go, global.go and steal.go; where they leave it open, hypotheses
+//	judge            what the event did: a table by kind and states in judge.go, and a
+//	                 function for each in start.go, ready.go, procs.go, locked.go …
+//	output           the decisions, in order, though some are told only later (output.go)
+//
+// A put follows from the event that makes a goroutine runnable (ready.go); a
+// take shows itself when the goroutine starts (start.go). Between the take and its start
+// the thread may lose its CPU, so others seem to pass over what has already left. What may
+// have happened in between are the hypotheses: rows of a table (hypotheses.go), each with
+// a file that looks for it. Most decide by evidence of the look-ahead. Those that cannot
+// propose choices, and copies of the judge go on with each (forks.go).
+//
+// Every decision says how it is known.
+//
+// To add a Go version or a hypothesis, see CONTRIBUTING.md; docs/hypotheses.md says what
+// each is worth.
+//
+// It serves this module and is not stable: see package gmpscope.
+package reconstruct

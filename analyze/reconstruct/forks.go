@@ -1,0 +1,240 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Where neither the rules nor the look-ahead tell what has happened, and much hangs on it,
+// it is tried: a copy of the model goes on with each choice that a hypothesis has, and the
+// one that needs the fewest corrections is believed.
+
+const (
+	forkLen    = 1 << 14     // events that a choice is judged for, if its hypothesis does not say otherwise
+	longFork   = 4 * forkLen // what a worker drains often waits long in the global queue
+	forkStep   = 1 << 8      // events after which two choices are compared
+	forkTells  = 8           // events more that contradict a choice by which it is surely the worse one
+	forkMostGs = 1 << 16     // goroutines that a model to be copied has at most
+
+	// Forks may cost as much as forkFirst events, and one more for forkShare that
+	// are judged. A copy costs as much as an event for copyCost goroutines.
+	forkFirst = 1 << 20
+	forkShare = 2
+	copyCost  = 4
+)
+
+// question is what a hypothesis is asked about the present event: a goroutine that is
+// put or taken, and what the hypothesis needs beside it.
+type question struct {
+	g, p   int32 // the goroutine, and the P that puts or takes it
+	other  int32 // another goroutine, or the number of a drain
+	a, b   int   // sizes of a batch
+	sizes  []int // others
+	likely int   // what is believed if there can be no fork
+}
+
+// choice is one answer to a question, and what it makes of a copy of the model.
+type choice struct {
+	is    int // the answer: yes and no, or a number that its hypothesis explains
+	apply func(c *judge)
+	then  then
+}
+
+// then is what is left to do of the present event when a choice has been applied.
+type then uint8
+
+const (
+	thenJudge  then = iota // all of it: the question comes before the event is judged
+	thenFinish             // nothing but to finish it
+	thenRepeat             // to judge it, the start of a goroutine, from its beginning
+)
+
+const (
+	no  = 0
+	yes = 1
+)
+
+// given is a choice that the present event is judged with, in a copy. The hypothesis
+// that it belongs to asks for it where it would ask the question again.
+type given struct {
+	by  hypothesis
+	at  int64 // the event
+	is  int
+	set bool
+}
+
+// forks is the account of the forks, and, in a copy, of what contradicts it.
+type forks struct {
+	spare   [2]*judge // to be copied to
+	spent   int64     // events that were judged in them
+	weights []float64 // of the ticks of a copy's Ps
+	on      bool      // the model is such a copy
+	wrong   int64     // if so, events that it had to be corrected for, or that are odd
+	odd     int64     // steals that no thief does
+	given   given     // if so, what it was told
+}
+
+// mayFork says that a fork is possible and affordable.
+func (r *explainer) mayFork() bool {
+	return !r.without.has(hypForks) && !r.forks.on && r.depth == 0 && r.procs > 1 && r.gs.Len() <= forkMostGs && r.forks.spent < forkFirst+r.now/forkShare
+}
+
+// ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
+// first of them if others are contradicted as much. lead is by how many events less the
+// answer is contradicted than what it was compared with last.
+func (r *explainer) ask(h hypothesis, q question) (answer, lead int) {
+	if r.without.has(h) || !r.mayFork() {
+		return q.likely, 0
+	}
+	choices := r.rows[h].choices(r, q)
+	if len(choices) == 0 {
+		return q.likely, 0
+	}
+	horizon := r.rows[h].horizon
+	if horizon == 0 {
+		horizon = forkLen
+	}
+	best := choices[0]
+	for _, other := range choices[1:] {
+		if lead = r.compare(h, best, other, horizon); lead > 0 {
+			best = other
+		} else {
+			lead = -lead
+		}
+	}
+	return best.is, lead
+}
+
+// says asks a hypothesis for yes or no.
+func (r *explainer) says(h hypothesis, q question) bool {
+	answer, _ := r.ask(h, q)
+	return answer == yes
+}
+
+// compare returns how many events contradict a more than b within the horizon.
+func (r *explainer) compare(h hypothesis, a, b choice, horizon int64) int {
+	x, y := r.fork(0, h, a), r.fork(1, h, b)
+	diff := int64(0)
+	first := x.win.tail
+	for n := int64(0); n < horizon && first+n < r.win.head; n += forkStep {
+		told, inX, inY := diff, x.forks.wrong, y.forks.wrong
+		for _, c := range [...]*judge{x, y} {
+			for c.win.tail < min(first+n+forkStep, r.win.head) {
+				before := c.sum.Corrections + c.forks.odd
+				c.judgeNext()
+				if c.sum.Corrections+c.forks.odd > before {
+					c.forks.wrong++
+				}
+			}
+		}
+		if told != 0 && min(x.forks.wrong-inX, y.forks.wrong-inY) >= forkTells {
+			diff = told // something else is wrong by now: what came before tells
+			break
+		}
+		if diff = x.forks.wrong - y.forks.wrong; diff >= forkTells || diff <= -forkTells || x.meets(y) {
+			break
+		}
+	}
+	r.forks.spent += 2*(x.win.tail-first) + int64(r.gs.Len())/copyCost
+	return int(diff)
+}
+
+// fork returns a copy of the model, the i-th of two that there can be, that has judged the
+// present event with a choice, or is about to.
+func (r *explainer) fork(i int, h hypothesis, with choice) *judge {
+	c := r.copy(i)
+	c.forks.given = given{by: h, at: c.now, is: with.is, set: true}
+	if with.apply != nil {
+		with.apply(c)
+	}
+	it := c.win.at(c.now)
+	switch with.then {
+	case thenRepeat:
+		c.start(it, c.gs.At(it.of))
+		c.finishEvent(it)
+	case thenFinish:
+		c.finishEvent(it)
+	}
+	return c
+}
+
+// givenNow returns the answer that a copy was given for the present event, 0 if none.
+func (r *explainer) givenNow(h hypothesis) (answer int, is bool) {
+	g := &r.forks.given
+	if !g.set || g.by != h || g.at != r.now {
+		return 0, false
+	}
+	return g.is, true
+}
+
+// takeWith returns how the present take, of ix, is judged again with another choice: when
+// its start is the present event, or when it comes before that. Otherwise it cannot be.
+func (r *explainer) takeWith(ix int32) (then then, can bool) {
+	switch s := r.win.at(r.startOf(ix)); {
+	case s == nil:
+	case s == r.win.at(r.now):
+		return thenRepeat, true
+	case r.takesEarly(ix):
+		return thenFinish, true
+	}
+	return 0, false
+}
+
+// meets says that two models have the same in their queues: they go on alike.
+func (r *explainer) meets(o *judge) bool {
+	if r.q.GlobalLen() != o.q.GlobalLen() || r.q.GlobalHead() != o.q.GlobalHead() || r.q.GlobalTail() != o.q.GlobalTail() ||
+		len(r.spills)+len(r.late) != len(o.spills)+len(o.late) {
+		return false
+	}
+	for p := range int32(len(r.ps)) {
+		if r.q.Len(p) != o.q.Len(p) || r.q.Head(p) != o.q.Head(p) || r.q.Tail(p) != o.q.Tail(p) {
+			return false
+		}
+	}
+	for p := range int32(len(r.ps)) {
+		if !r.alike(&o.model, r.q.Head(p)) {
+			return false
+		}
+	}
+	return r.alike(&o.model, r.q.GlobalHead())
+}
+
+// alike says that the same stands behind x in two models, in the same order: two
+// overflows that came in another order change places only in the middle.
+func (r *model) alike(o *model, x int32) bool {
+	for ; x != reference.None; x = r.q.Next(x) {
+		if r.q.Next(x) != o.q.Next(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// copy returns a copy of the model, the i-th of two that there can be, which can
+// judge on its own what is in the window.
+func (r *explainer) copy(i int) *judge {
+	c := r.forks.spare[i]
+	if c == nil {
+		c = newJudge(r.tables, Options{Rules: r.rules}, r.rows)
+		r.forks.spare[i] = c
+	}
+	q, gs := c.q, c.gs.Table
+	gs.CopyFrom(&r.gs.Table)
+	q.CopyFrom(&r.q)
+	ps, ms := append(c.ps[:0], r.ps...), append(c.ms[:0], r.ms...)
+	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
+	spills, drains, again := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...), append(c.again[:0], r.again...)
+	took, thieves := c.took, append(c.thieves[:0], r.thieves...)
+	own, weights := c.room, c.forks.weights[:0]
+	for i := range ps {
+		weights = append(weights, ps[i].phase.weight...)
+	}
+	for i, rest := 0, weights; i < len(ps); i++ {
+		n := len(ps[i].phase.weight)
+		ps[i].phase.weight, rest = rest[:n:n], rest[n:]
+	}
+	*c = *r.whole
+	c.link()
+	c.room, c.forks.weights = own, weights
+	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
+	c.late, c.open, c.spills, c.drains, c.again, c.took, c.thieves = late, open, spills, drains, again, took, thieves
+	c.emit, c.hold, c.forks.on, c.forks.wrong = nil, noHolding(), true, 0
+	return c
+}
