@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,16 +16,47 @@ func (r *judge) begin() {
 	if r.rules.WasmNoRunnext && r.onWasm() {
 		r.rules.NoRunnext = true
 	}
-	type seed struct {
-		g     int32
-		start int64
+	s := r.survey()
+	if r.procs == 0 {
+		r.assumed = true
+		if len(r.ps) > 0 {
+			r.assumeProcs(slices.MaxFunc(r.ps, func(a, b proc) int { return int(a.id - b.id) }).id)
+		}
 	}
-	var seeds []seed
-	syncs := 0
-	created := int64(0)
-	var firsts []int32
-	ran := map[int32]bool{} // Ps by whether their first event says that they run
-	for i := int64(0); i < r.win.head && syncs < 2; i++ {
+	if s.created > 0 && s.created <= int64(16*(r.procs+4)) {
+		// A P takes 16 goroutine numbers at once (newproc1): the program has
+		// hardly begun, so no P has a long history.
+		r.beginYoung(s.running)
+	}
+	// A P whose first event is its status was running all along.
+	slices.Sort(s.running)
+	for _, ix := range s.running {
+		p := &r.ps[ix]
+		r.pKnown(ix, true)
+		r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: reference.NoM, G: reference.NoG, Flags: reference.FlagFirst,
+			Basis: reference.Known(reference.Inferred, reference.RuleInitial)})
+	}
+	r.seed(s)
+}
+
+// survey is what the first events say of the time before them.
+type survey struct {
+	created  int64      // number of the first goroutine to be created, 0 if none is
+	running  []int32    // Ps that ran
+	runnable []runnable // goroutines that were
+}
+
+// runnable is a goroutine that was runnable before the first event.
+type runnable struct {
+	g     int32
+	start int64 // event by which it starts, far away if that is not in sight
+}
+
+// survey looks over the events in sight of the first generation.
+func (r *judge) survey() *survey {
+	s := &survey{}
+	seen := map[int32]bool{} // Ps
+	for i, syncs := int64(0), 0; i < r.win.head && syncs < 2; i++ {
 		it := r.win.at(i)
 		switch e := &it.ev; e.Kind {
 		case events.Sync:
@@ -34,85 +66,67 @@ func (r *judge) begin() {
 				r.setProcs(int(it.res()))
 			}
 		case events.Go:
-			if e.From == events.NotExist && created == 0 {
-				created = r.gs.At(it.of).id
+			if e.From == events.NotExist && s.created == 0 {
+				s.created = r.gs.At(it.of).id
 			}
 			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.At(it.of).state == events.Undetermined && !r.reduced {
 				start := it.link
 				if start == none {
 					start = 1 << 62
 				}
-				seeds = append(seeds, seed{it.of, start})
+				s.runnable = append(s.runnable, runnable{it.of, start})
 			}
 		case events.Proc:
-			if _, seen := ran[it.of]; seen || e.From == events.NotExist {
+			if seen[it.of] || e.From == events.NotExist {
 				break
 			}
-			ran[it.of] = e.To == events.Running && e.From == events.Undetermined
-			if ran[it.of] {
-				firsts = append(firsts, it.of)
+			seen[it.of] = true
+			if e.To == events.Running && e.From == events.Undetermined {
+				s.running = append(s.running, it.of)
 			}
 		}
 	}
-	if r.procs == 0 {
-		r.assumed = true
-		if len(r.ps) > 0 {
-			r.assumeProcs(slices.MaxFunc(r.ps, func(a, b proc) int { return int(a.id - b.id) }).id)
+	return s
+}
+
+// beginYoung gives Ps the ticks that they have in a program that has hardly begun.
+func (r *judge) beginYoung(running []int32) {
+	r.young = true
+	for i := range r.ps {
+		p := &r.ps[i]
+		near := distant
+		for _, ix := range running {
+			near = min(near, r.places(p.id, r.ps[ix].id))
 		}
+		if r.procs == 1 && near == 0 {
+			near = alone
+		}
+		p.phase = youngPhase(r.rules.GlobalPoll, near)
 	}
-	if created > 0 && created <= int64(16*(r.procs+4)) {
-		// A P takes 16 goroutine numbers at once (newproc1): the program has
-		// hardly begun, so no P has a long history.
-		r.young = true
-		for i := range r.ps {
-			p := &r.ps[i]
-			near := distant
-			for _, ix := range firsts {
-				near = min(near, r.places(p.id, r.ps[ix].id))
-			}
-			if r.procs == 1 && near == 0 {
-				near = alone
-			}
-			p.phase = youngPhase(r.rules.GlobalPoll, near)
-		}
-	}
-	// A P whose first event is its status was running all along.
-	slices.Sort(firsts)
-	for _, ix := range firsts {
-		p := &r.ps[ix]
-		r.pKnown(ix, true)
-		r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: reference.NoM, G: reference.NoG, Flags: reference.FlagFirst,
-			Basis: reference.Known(reference.Inferred, reference.RuleInitial)})
-	}
-	// Who was runnable then stands in front of all that comes: where it runs
-	// tells in which queue. An idle P's was empty.
-	slices.SortStableFunc(seeds, func(a, b seed) int {
-		if a.start < b.start {
-			return -1
-		}
-		if a.start > b.start {
-			return 1
-		}
-		return 0
-	})
-	for _, s := range seeds {
-		g := r.gs.At(s.g)
+}
+
+// seed puts who was runnable before the first event in front of all that comes: where it runs
+// tells in which queue. An idle P's was empty.
+func (r *judge) seed(s *survey) {
+	slices.SortStableFunc(s.runnable, func(a, b runnable) int { return cmp.Compare(a.start, b.start) })
+	for _, x := range s.runnable {
+		g := r.gs.At(x.g)
 		if g.seeded {
 			continue
 		}
 		g.seeded, g.hidden = true, true
-		r.q.Hide(s.g)
-		it := r.win.at(s.start)
+		r.q.Hide(x.g)
+		it := r.win.at(x.start)
 		if it != nil {
-			g.start = s.start
+			g.start = x.start
 		}
 		switch {
 		case it != nil && it.p >= 0 && r.ps[it.p].running:
-			r.q.PutTail(it.p, s.g)
-		case len(firsts) == 1:
-			r.q.PutTail(firsts[0], s.g)
+			r.q.PutTail(it.p, x.g)
+		case len(s.running) == 1:
+			r.q.PutTail(s.running[0], x.g)
 		default:
-			r.putGlobal(s.g)
+			r.putGlobal(x.g)
 		}
 	}
 }

@@ -24,32 +24,7 @@ func (r *Reconstructor) enter(e *events.Event) {
 	if e.M != r.ctx.thread || e.P != r.ctx.p {
 		r.enterContext(e)
 	}
-	of, in := nobody, nobody
-	var g *goroutine // of
-	switch e.Kind {
-	case events.Go:
-		if e.G == e.Res && e.G >= 0 { // mostly
-			in = r.running(e.G)
-			g, of = r.ctx.state, in
-		} else {
-			if of = r.gs.Find(e.Res); of == 0 {
-				of = r.addGoroutine(e.Res)
-			}
-			g = r.gs.At(of)
-			if e.G >= 0 {
-				in = r.running(e.G)
-			}
-		}
-		g.pending++
-		if e.TStack != 0 || e.From == events.NotExist {
-			r.learnClass(g, e)
-		}
-	case events.Proc:
-		of = r.proc(int32(e.Res))
-		if e.G >= 0 && e.To == events.Idle {
-			in = r.goroutine(e.G)
-		}
-	}
+	of, in, g := r.identify(e)
 	i := r.win.head
 	it := r.win.push()
 	// Field by field: a whole item would be made elsewhere and copied.
@@ -88,6 +63,42 @@ func (r *Reconstructor) enter(e *events.Event) {
 		r.enterOther(i, it, e)
 		return
 	}
+	r.linkThread(i, it)
+}
+
+// identify returns the goroutine or P of a transition and the goroutine in whose context it
+// is, nobody if there is none, and what is known of the former, if it is a goroutine.
+func (r *Reconstructor) identify(e *events.Event) (of, in int32, g *goroutine) {
+	of, in = nobody, nobody
+	switch e.Kind {
+	case events.Go:
+		if e.G == e.Res && e.G >= 0 { // mostly
+			in = r.running(e.G)
+			g, of = r.ctx.state, in
+		} else {
+			if of = r.gs.Find(e.Res); of == 0 {
+				of = r.addGoroutine(e.Res)
+			}
+			g = r.gs.At(of)
+			if e.G >= 0 {
+				in = r.running(e.G)
+			}
+		}
+		g.pending++
+		if e.TStack != 0 || e.From == events.NotExist {
+			r.learnClass(g, e)
+		}
+	case events.Proc:
+		of = r.proc(int32(e.Res))
+		if e.G >= 0 && e.To == events.Idle {
+			in = r.goroutine(e.G)
+		}
+	}
+	return of, in, g
+}
+
+// linkThread links an event to the one before it on its thread.
+func (r *Reconstructor) linkThread(i int64, it *item) {
 	m := r.ctx.at
 	if m == nil {
 		return

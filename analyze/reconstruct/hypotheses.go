@@ -111,7 +111,7 @@ var hypotheses = [...]Hypothesis{
 		choices: (*explainer).earlyDrain,
 	},
 	hypShownBatch: {
-		Name: "shown-batch", File: "global.go",
+		Name: "shown-batch", File: "batch.go",
 		Says:  "who runs what stood at the end of a batch shows how large the batch was",
 		Cites: "globrunqget; all",
 	},
@@ -131,13 +131,13 @@ var hypotheses = [...]Hypothesis{
 		Cites: "globrunqput; all",
 	},
 	hypBatchSize: {
-		Name: "batch-size", File: "global.go",
+		Name: "batch-size", File: "batch.go",
 		Says:    "what was taken from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
 		Cites:   "findRunnable, globrunqget; all",
 		choices: (*explainer).batchSize,
 	},
 	hypHeldOverflow: {
-		Name: "held-overflow", File: "global.go",
+		Name: "held-overflow", File: "batch.go",
 		Says:    "an overflow that comes later than its event comes before a take that it makes larger, or after it",
 		Cites:   "runqputslow, globrunqget; all",
 		choices: (*explainer).heldOverflow,
