@@ -123,8 +123,12 @@ func (n *Names) class(c reconstruct.Class) string {
 		return "(unknown function)" + funcname.WokenBy + n.Function(c.Waker)
 	case c.Stopped != "":
 		return "(unknown function)" + funcname.StoppedIn + n.Function(c.Stopped)
-	case c.Wrapper && c.Does == "" && c.Creator != "" && ofLibrary(c.Start) && !ofLibrary(c.Creator):
-		return funcname.NotShown + funcname.StartedBy + n.Function(c.Creator)
+	case c.Wrapper && c.Does == "" && c.Creator != "" && (ofLibrary(c.Start) || c.Lent) && !ofLibrary(c.Creator):
+		name := funcname.NotShown + funcname.StartedBy + n.Function(c.Creator)
+		if c.Others > 0 {
+			name += fmt.Sprintf(" (%d)", c.Others+1)
+		}
+		return name
 	case c.Wrapper && c.Does == "":
 		return funcname.NotShown + funcname.StartedBy + n.Function(c.Start)
 	case c.Wrapper:

@@ -8,7 +8,9 @@ import (
 	"runtime/trace"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	exp "golang.org/x/exp/trace"
 
@@ -101,6 +103,46 @@ func TestClassesBehindWrapper(t *testing.T) {
 		}
 	}
 }
+
+// TestClassesOfWaitGroup holds apart what one function gives to sync.(*WaitGroup).Go at two
+// places: what shows a stack at one is no name for those of the other.
+func TestClassesOfWaitGroup(t *testing.T) {
+	if trace.IsEnabled() {
+		t.Skip("this test is traced itself")
+	}
+	var buf bytes.Buffer
+	var wg sync.WaitGroup
+	if err := trace.Start(&buf); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		wg.Go(sleeps)
+	}
+	for range 20 {
+		wg.Go(runs)
+	}
+	wg.Wait()
+	trace.Stop()
+	const pkg = "github.com/gmpscope/gmpscope/analyze."
+	goroutines := map[string]int64{}
+	for _, c := range runOn(t, buf.Bytes(), Options{}).Waits.Classes {
+		goroutines[c.Name] += c.Goroutines
+	}
+	if n := goroutines[pkg+"sleeps, started by sync.(*WaitGroup).Go.func1"]; n != 3 {
+		t.Errorf("%d goroutines sleep: %v", n, goroutines)
+	}
+	// Whether one that only runs is preempted is the machine's business.
+	n := goroutines["(unknown function), started by "+pkg+"TestClassesOfWaitGroup"] + goroutines[pkg+"runs, started by sync.(*WaitGroup).Go.func1"]
+	if n != 20 {
+		t.Errorf("%d goroutines run: %v", n, goroutines)
+	}
+}
+
+func sleeps() { time.Sleep(time.Millisecond) }
+
+var ran atomic.Int64
+
+func runs() { ran.Add(1) }
 
 func runOn(t *testing.T, data []byte, o Options) *Result {
 	t.Helper()

@@ -24,6 +24,7 @@ type classKey struct {
 	start   string // function
 	creator string
 	does    string // the function that the start function was given; empty if it is none's, or not shown
+	call    uint64 // PC of the program's call that gave it to the library, 0 if the library started it otherwise
 	kind    classKind
 }
 
@@ -40,6 +41,10 @@ type class struct {
 	flags    reference.Flags
 	advancer bool
 	open     bool // a stack may tell more of a goroutine of this class
+	// The library starts goroutines of this class with a literal that runs what one call
+	// gave it, or with several functions given there, the one that is in does.
+	lent bool
+	runs string // the first function that showed of those given by that call
 }
 
 // Class is what is known of a class of goroutines. It is empty where that is nothing.
@@ -51,6 +56,8 @@ type Class struct {
 	// it.
 	Wrapper bool
 	Does    string
+	Lent    bool   // Start is a literal of sync's or errgroup's, and Creator the program's function that gave it what it runs
+	Others  int    // of these, other classes that Creator started at another place, before, of which no more is known
 	Stopped string // where Start is unknown: the function in which it stopped last
 	Waker   string // where that is unknown as well: what the goroutine ran that woke it
 }
@@ -76,6 +83,15 @@ func (c *classes) describe(id int32) Class {
 	case kindWoken:
 		return Class{Waker: k.does}
 	}
+	if k.call != 0 {
+		x := Class{Start: k.start, Creator: k.creator, Does: c.list[id].runs, Wrapper: true, Lent: true}
+		for i := int32(0); i < id && x.Does == ""; i++ {
+			if o := &c.list[i]; o.call != 0 && o.runs == "" && o.start == k.start && o.creator == k.creator {
+				x.Others++
+			}
+		}
+		return x
+	}
 	x := Class{Start: k.start, Creator: k.creator, Does: k.does, Wrapper: k.does != "" || c.wraps(k.start)}
 	if !x.Wrapper {
 		x.Does = c.only(k.start)
@@ -93,12 +109,12 @@ func (c *classes) created(start, creator events.Handle) int32 {
 	}
 	id, ok := c.byPair[key]
 	if !ok {
-		var name, by string
+		var name string
 		if f := c.tables.Frames(start); len(f) > 0 {
 			name = f[0].Func
 		}
-		by = creatorOf(name, c.tables.Frames(creator))
-		id = c.id(classKey{start: name, creator: by})
+		by, call := creatorOf(name, c.tables.Frames(creator))
+		id = c.id(classKey{start: name, creator: by, call: call})
 		c.byPair[key] = id
 	}
 	c.pair, c.pairID = key, id
@@ -106,20 +122,35 @@ func (c *classes) created(start, creator events.Handle) int32 {
 }
 
 // creatorOf returns the function that executed the go statement, by its stack. Where the
-// standard library started a function literal of its own, as sync.(*WaitGroup).Go does, it
-// is the program's function that had called it.
-func creatorOf(start string, f []events.Frame) string {
+// standard library or errgroup started a function literal of its own, it is the program's
+// function that had called it. If the literal runs what that gave it, as sync.(*WaitGroup).Go
+// does, call is the PC of its call: one call nearly always gives one function.
+func creatorOf(start string, f []events.Frame) (by string, call uint64) {
 	if len(f) == 0 {
-		return ""
+		return "", 0
 	}
-	if by := f[0].Func; ofLibrary(by) && strings.HasPrefix(start, by+".func") {
-		for i := range f {
-			if !ofLibrary(f[i].Func) {
-				return f[i].Func
+	by = f[0].Func
+	if !ofLibrary(by) && !lends(by) || !strings.HasPrefix(start, by+".func") {
+		return by, 0
+	}
+	for i := range f {
+		if fn := f[i].Func; !ofLibrary(fn) && !lends(fn) {
+			if lends(by) {
+				call = f[i].PC
 			}
+			return fn, call
 		}
 	}
-	return f[0].Func
+	return by, 0
+}
+
+// lends reports whether a function starts a literal that runs what the program gave it.
+func lends(fn string) bool {
+	switch fn {
+	case "sync.(*WaitGroup).Go", "golang.org/x/sync/errgroup.(*Group).Go", "golang.org/x/sync/errgroup.(*Group).TryGo":
+		return true
+	}
+	return false
 }
 
 // shown is the class of a goroutine of class id, now that it has shown a stack.
@@ -129,6 +160,9 @@ func (c *classes) shown(id int32, stack events.Handle) int32 {
 		return id
 	}
 	was := c.list[id].classKey
+	if c.list[id].lent {
+		return c.lent(id, f)
+	}
 	if len(f) >= cutFrames {
 		if id == 0 || was.kind == kindWoken {
 			return c.unknownID(classKey{kind: kindStopped, does: innermost(f)}, id)
@@ -151,6 +185,32 @@ func (c *classes) shown(id int32, stack events.Handle) int32 {
 		return id
 	}
 	return c.id(k)
+}
+
+// lent is the class of a goroutine of class id, which runs what the library was given, now
+// that it has shown a stack. The first function to show gives its name to the class, so
+// that goroutines which never show a stack have it, too; others have classes of their own.
+func (c *classes) lent(id int32, f []events.Frame) int32 {
+	x := &c.list[id]
+	outer := len(f) - 1
+	if x.call == 0 || outer <= interrupted(f) || len(f) >= cutFrames || f[outer].Func != x.start || f[outer-1].Func == "" || ofRuntime(f[outer-1].Func) {
+		return id
+	}
+	does := f[outer-1].Func
+	if x.runs == "" {
+		x.runs = does
+	}
+	k := classKey{start: x.start, creator: x.creator, does: does}
+	if of, ok := c.byKey[k]; ok {
+		return of
+	}
+	if x.runs == does {
+		c.byKey[k] = id
+		return id
+	}
+	of := c.id(k)
+	c.list[of].lent, c.list[of].open = true, false
+	return of
 }
 
 // woken is the class of a goroutine of which the trace shows no stack, by that of the one
@@ -186,7 +246,7 @@ func (c *classes) id(k classKey) int32 {
 	id, ok := c.byKey[k]
 	if !ok {
 		id = int32(len(c.list))
-		x := class{classKey: k, open: k.kind != kindKnown || k.start == "" || c.wraps(k.start)}
+		x := class{classKey: k, open: k.kind != kindKnown || k.start == "" || k.call != 0 || c.wraps(k.start), lent: k.call != 0}
 		if k.kind == kindKnown {
 			x.flags, x.advancer = flagsOf(k.start), isAdvancer(k.start)
 		}
