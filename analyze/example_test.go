@@ -30,6 +30,7 @@ func ExampleFile() {
 	// warning: runnext-monopoly: class "main.waiter" lost 39ms of waiting
 	// note: trace-quality: class "" lost 0s of waiting
 	// note: starvation: class "main.waiter" lost 22ms of waiting
+	// note: global-queue-neglect: class "main.waiter" lost 22ms of waiting
 }
 
 // A handler that analyses what a client sends: too much of it is the client's error, and no

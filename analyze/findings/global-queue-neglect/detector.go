@@ -73,7 +73,7 @@ func (w *watcher) leave(s *findings.Residency) {
 	}
 	ns := s.To - s.From
 	due := w.t.Poll * w.world.Procs()
-	if ns <= w.t.WaitNs || s.Later <= due || s.G.Self || float64(ns) < w.t.Ratio*float64(s.LaterWait) {
+	if ns <= w.t.WaitNs || s.Later <= due || float64(ns) < w.t.Ratio*float64(s.LaterWait) {
 		return
 	}
 	w.waited += ns

@@ -28,8 +28,11 @@ type Thresholds struct {
 	ShortNs int64 `json:"short_ns"`
 	// PerSecond is how fast such yields must follow one another: one after a longer
 	// pause does not count, and ends a stretch of them.
-	PerSecond float64        `json:"per_second"`
-	Share     float64        `json:"share"`      // of a goroutine's stops that must be such yields
+	PerSecond float64 `json:"per_second"`
+	Share     float64 `json:"share"` // of a goroutine's stops that must be such yields
+	// Starved: goroutines that wait so many times longer after their yields than they run are
+	// kept from the Ps by others, and take little from them.
+	Starved   float64        `json:"starved"`
 	MinYields int64          `json:"min_yields"` // of a goroutine
 	Grade     findings.Grade `json:"grade"`
 }
@@ -37,11 +40,11 @@ type Thresholds struct {
 // Default returns the default thresholds. Share is that from which on the Tokio
 // console warns of tasks that wake themselves; PerSecond is the catalogue's, after
 // golang/go#13527 and #18237. The rest is our own: what a goroutine does that
-// yields as a courtesy takes longer than 20 µs, since a yield costs about one.
+// yields as a courtesy takes longer than 30 µs, since a yield costs about one.
 func Default() Thresholds {
 	g := findings.DefaultGrade()
 	g.NoteShare = 0.005 // a short spin now and then is common, and cheap
-	return Thresholds{ShortNs: 20_000, Share: 0.5, PerSecond: 1000, MinYields: 256, Grade: g}
+	return Thresholds{ShortNs: 30_000, Share: 0.5, Starved: 3, PerSecond: 1000, MinYields: 256, Grade: g}
 }
 
 // New returns the detector with thresholds t.
@@ -84,6 +87,7 @@ type spinner struct {
 	own   int64 // run intervals that ended in one
 	sched int64 // from one to the start after it, as far as that is the scheduler's turn-around
 	held  int64 // goroutine-ns that others stood in that P's queue meanwhile
+	line  int64 // waits for a P after one
 	span  int64 // from each to the one before
 	last  int64 // the last one, or one after a pause
 	// The stretch that it is in, and the longest.
@@ -107,6 +111,7 @@ type cell struct {
 	own   int64
 	sched int64
 	held  int64
+	line  int64
 	span  int64
 	worst spinner
 }
@@ -162,7 +167,9 @@ func (w *watcher) start(d *reference.Decision) {
 	s := w.gs.At(i)
 	s.yielded = false
 	w.world.Unmark(w.world.Slot(), w.mark)
-	if ns := d.Time - s.last; ns <= maxSched {
+	ns := d.Time - s.last
+	s.line += ns
+	if ns <= maxSched {
 		s.sched += ns
 	}
 }
@@ -200,6 +207,7 @@ func (w *watcher) fold(s *spinner) {
 	c.own += s.own
 	c.sched += s.sched
 	c.held += s.held
+	c.line += s.line
 	c.span += s.span
 	if s.longTo-s.longFrom > c.worst.longTo-c.worst.longFrom {
 		c.worst = *s

@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
 	yieldspinning "github.com/gmpscope/gmpscope/analyze/findings/yield-spinning"
+	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -54,7 +55,7 @@ func TestOthersInLineMakeItCritical(t *testing.T) {
 
 func TestNearMisses(t *testing.T) {
 	for name, s := range map[string]*Stream{
-		"a courtesy": spin(New(2), 5000, 20*Us+1, 0, nil),
+		"a courtesy": spin(New(2), 5000, 30*Us+1, 0, nil),
 		"few":        spin(New(2), 256, 20*Us, 0, nil),
 		"slow":       spin(New(2), 1000, 10*Us, Ms, nil),
 		"cheap":      spin(New(2), 1000, 500, 0, nil),
@@ -65,6 +66,30 @@ func TestNearMisses(t *testing.T) {
 	}
 	if list := spin(New(2), 257, 20*Us, 0, nil).Pass(200 * Ms).Detect(detector()); len(list) != 1 {
 		t.Error("enough, but not found")
+	}
+}
+
+// Who is kept from the Ps by others takes nothing from them.
+func TestStarvedSpinners(t *testing.T) {
+	crowd := func(own, others int64) *Stream {
+		s := New(1).Class(2, 9)
+		s.Local(1, 0, reference.WhyCreate).Local(9, 0, reference.WhyCreate)
+		for range 10_000 {
+			s.Start(1, 0).Pass(own).Stop(1, reference.WhyGosched).Global(1, reference.WhyGosched)
+			s.Start(9, 0).Pass(others).Block(9, reference.ReasonChanReceive).Local(9, 0, reference.WhyUnblock)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		others int64
+		want   findings.Severity
+	}{{61 * Us, findings.Note}, {45 * Us, findings.Critical}} {
+		s := crowd(20*Us, c.others)
+		f := s.Facts()
+		f.Procs.Ps = []procs.Proc{{RunningNs: s.Now}}
+		if x := One(t, s.DetectWith(detector(), f), yieldspinning.ID, c.want); x.Severity != c.want {
+			t.Errorf("behind runs of %d ns: %s", c.others, x.Severity)
+		}
 	}
 }
 

@@ -36,6 +36,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // maxFindings is how many places are reported, the costliest ones.
 const maxFindings = 2
 
+// maxTaken is the share of all running below which goroutines that are starved do not keep
+// others from the Ps.
+const maxTaken = 0.3
+
 func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	frames := f.Frames(c.stack)
 	cost := c.own + c.sched + c.held
@@ -48,6 +52,9 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		if h, ok := w.t.Grade.Severity(c.held, f.RecordedNs()); !ok || h == findings.Note {
 			s = findings.Warning
 		}
+	}
+	if float64(c.line) >= w.t.Starved*float64(c.own) && float64(c.own) < maxTaken*float64(f.RanNs()) {
+		s = findings.Note
 	}
 	a := f.Class(findings.Cause, c.class)
 	a.G, a.Stack = c.worst.g, frames
