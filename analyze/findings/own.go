@@ -110,8 +110,11 @@ func ShortOf(actors []Actor) string {
 }
 
 // start is the function that the goroutines of an actor's class run, without what
-// started them.
+// started them, unless that is all that is known.
 func (a *Actor) start() string {
+	if strings.HasPrefix(a.Class, funcname.NotShown) {
+		return a.Class
+	}
 	name, _, _ := strings.Cut(a.Class, funcname.StartedBy)
 	return name
 }

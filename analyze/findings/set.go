@@ -58,7 +58,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 			of := cmp.Or(d.CostOf, OfWaiting)
 			for k := range found {
 				x := &found[k]
-				x.Kind, x.Remedy, x.Counted, x.CostOf, x.WholeNs = d.Kind, d.Remedy, d.Counted, of, f.whole(of)
+				x.Kind, x.Remedy, x.Counted, x.CostOf, x.WholeNs = cmp.Or(x.Kind, d.Kind), d.Remedy, d.Counted, of, f.whole(of)
 			}
 			if f.Incomplete {
 				// Where events are missing, what a detector saw and the accounts of waits and Ps can contradict each other:
