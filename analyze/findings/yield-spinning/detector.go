@@ -55,7 +55,7 @@ func New(t Thresholds) findings.Detector {
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "what is polled for is not in the trace"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, gs: ids.NewTable[spinner](), at: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
+			w := &watcher{t: t, world: world, gs: ids.NewTable[spinner](), at: map[key]*cell{}, politeAt: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
 			w.mark = world.NewMark()
@@ -73,16 +73,21 @@ type watcher struct {
 	gs    ids.Table[spinner]
 	cells []*cell
 	at    map[key]*cell
-	mark  findings.Mark // of those that yielded and have not started since
+	// Those that yield after longer runs.
+	polite   []*cell
+	politeAt map[key]*cell
+	mark     findings.Mark // of those that yielded and have not started since
 }
 
-// spinner is a goroutine that yields. All but stops is of short yields.
+// spinner is a goroutine that yields. All but stops and what is of all yields is of short ones.
 type spinner struct {
 	g     int64 // -1: it has ended
 	slot  int32
 	class int32
 	stack int32 // of the last
 	stops int64
+	all   int64 // yields
+	ran   int64 // run intervals that ended in one of all
 	n     int64
 	own   int64 // run intervals that ended in one
 	sched int64 // from one to the start after it, as far as that is the scheduler's turn-around
@@ -134,10 +139,13 @@ func (w *watcher) stop(d *reference.Decision) {
 		return
 	}
 	ns := d.Time - g.RunAt
+	s := w.spinner(d.G)
+	s.all++
+	s.ran += ns
 	if ns > w.t.ShortNs {
+		s.class, s.stack = g.Class, d.Stack
 		return
 	}
-	s := w.spinner(d.G)
 	since := d.Time - s.last
 	s.last = d.Time
 	if since > w.gap {
@@ -186,21 +194,19 @@ func (w *watcher) exit(d *reference.Decision) {
 	}
 }
 
-// fold adds a goroutine to its class, if it spun.
+// fold adds a goroutine to its class, if it spun, or if most of its stops were yields.
 func (w *watcher) fold(s *spinner) {
 	if s.n < w.t.MinYields || float64(s.n) < w.t.Share*float64(s.stops) {
+		if float64(s.all) >= w.t.Share*float64(s.stops) {
+			c := w.cell(&w.polite, w.politeAt, s)
+			c.gs++
+			c.n += s.all
+			c.stops += s.stops
+			c.own += s.ran
+		}
 		return
 	}
-	k := key{s.class, s.stack}
-	c := w.at[k]
-	if c == nil {
-		if len(w.cells) >= maxCells {
-			return
-		}
-		c = &cell{key: k}
-		w.at[k] = c
-		w.cells = append(w.cells, c)
-	}
+	c := w.cell(&w.cells, w.at, s)
 	c.gs++
 	c.n += s.n
 	c.stops += s.stops
@@ -212,6 +218,22 @@ func (w *watcher) fold(s *spinner) {
 	if s.longTo-s.longFrom > c.worst.longTo-c.worst.longFrom {
 		c.worst = *s
 	}
+}
+
+// cell returns that of a goroutine's class and stack; of those beyond maxCells it is one
+// that is not kept.
+func (w *watcher) cell(list *[]*cell, at map[key]*cell, s *spinner) *cell {
+	k := key{s.class, s.stack}
+	c := at[k]
+	if c == nil {
+		c = &cell{key: k}
+		c.worst.g = s.g
+		if len(*list) < maxCells {
+			at[k] = c
+			*list = append(*list, c)
+		}
+	}
+	return c
 }
 
 // disguised are functions of the runtime that yield by themselves, with the

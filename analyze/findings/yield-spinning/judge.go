@@ -30,7 +30,33 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(out, func(x, y findings.Finding) int {
 		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
 	})
-	return out[:min(maxFindings, len(out))]
+	out = out[:min(maxFindings, len(out))]
+	for _, c := range w.polite {
+		if x, ok := w.maybe(f, c); ok && len(out) < maxFindings {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// major is the share of all running from which on it is worth a note that it ends in yields
+// after longer runs: the trace does not tell a courtesy from a poll.
+const major = 0.5
+
+// maybe is a note about goroutines that yield after longer runs.
+func (w *watcher) maybe(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	frames := f.Frames(c.stack)
+	if _, ok := w.t.Grade.Severity(c.own, f.RecordedNs()); !ok || c.n < w.t.MinYields || float64(c.own) < major*float64(f.RanNs()) || !own(frames) {
+		return findings.Finding{}, false
+	}
+	a := f.Class(findings.Cause, c.class)
+	a.G, a.Stack = c.worst.g, frames
+	x := findings.Finding{
+		ID: ID, Severity: findings.Note, CostNs: c.own, ToNs: f.EndNs, Basis: findings.Suspected,
+		Actors: []findings.Actor{a},
+	}
+	w.phraseMaybe(&x, c, caller(frames))
+	return x, true
 }
 
 // maxFindings is how many places are reported, the costliest ones.

@@ -33,3 +33,24 @@ func (w *watcher) phrase(x *findings.Finding, c *cell, where string) {
 		"Each yield goes through the global queue under the scheduler's lock, and may wake another P that finds nothing (golang/go#13527): the cost is felt beyond this goroutine, and grows with GOMAXPROCS.",
 	}
 }
+
+// phraseMaybe is phrase, of goroutines that yield after longer runs.
+func (w *watcher) phraseMaybe(x *findings.Finding, c *cell, where string) {
+	if where == "" {
+		where = x.Actors[0].Class
+	}
+	mean := quantity.Duration(c.own / c.n)
+	x.Headline = fmt.Sprintf("%s yields %s, after %s each: does it poll?", findings.Short(where), quantity.Plural(c.n, "time", "times"), mean)
+	x.Title = fmt.Sprintf("%s ran for %s and called runtime.Gosched %s, after %s on average: if it polls for something, that time is wasted",
+		where, quantity.Duration(c.own), quantity.Plural(c.n, "time", "times"), mean)
+	x.Evidence = []findings.Evidence{
+		{What: "yields", Value: quantity.Count(c.n), Limit: quantity.Count(w.t.MinYields)},
+		{What: "of all stops of these goroutines", Value: quantity.Percent(float64(c.n) / float64(c.stops)), Limit: quantity.Percent(w.t.Share)},
+		{What: "time that they ran before them", Value: quantity.Duration(c.own), Ns: c.own},
+		{What: "goroutines", Value: quantity.Count(c.gs)},
+	}
+	x.Advice = []string{
+		"If " + where + " polls for something, let it block: on a channel, or a sync.Cond that whoever makes it true signals.",
+		"If it computes, and yields as a courtesy, that is no longer needed: since Go 1.14 the runtime preempts what runs for 10 ms.",
+	}
+}
