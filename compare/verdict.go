@@ -60,8 +60,16 @@ func (r *Result) judge() {
 		switch {
 		case m.up[0].Name == durationName:
 			r.Verdict = Better
+			if outweighed(m.up[0], m.down) {
+				r.Verdict = Worse
+				m.up = m.up[1:]
+			}
 		case m.down[0].Name == durationName:
 			r.Verdict = Worse
+			if outweighed(m.down[0], m.up) {
+				r.Verdict = Better
+				m.down = m.down[1:]
+			}
 		default:
 			r.Verdict = Mixed
 		}
@@ -88,6 +96,25 @@ func (r *Result) judge() {
 		r.Headline = "No significant change of what users feel, though queueing changed"
 		r.Lines = told(r.Lines, "Queueing", slices.Concat(queueing.up, queueing.down))
 	}
+}
+
+// A duration that changed by less than slightly says less than what changed by more than
+// greatly: it also consists of pauses, and of what nobody waits for.
+const (
+	slightly = 1.1
+	greatly  = 2
+)
+
+// outweighed reports whether what the duration says is little beside what speaks against it.
+func outweighed(duration *Metric, against []*Metric) bool {
+	times := func(m *Metric) float64 {
+		x, y := m.Before.Median, m.After.Median
+		if min(x, y) <= 0 {
+			return math.Inf(1)
+		}
+		return max(x, y) / min(x, y)
+	}
+	return times(duration) < slightly && slices.ContainsFunc(against, func(m *Metric) bool { return m.Name != heldName && times(m) > greatly })
 }
 
 // others are those of xs that are not in ys.
