@@ -27,7 +27,7 @@ const (
 	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
 	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
 	largeWaiting  = 0.5        // waiting per running from which on it is told even if no detector minds
-	largeCost     = 0.25       // cost of a note per running from which on it is told even if there was little waiting
+	largeCost     = 0.15       // cost of a note per running from which on it is told even if there was little waiting
 	manyUnsure    = 0.01       // share of unexplained starts from which on queues are less certain
 	mostUnsure    = 0.05       // and from which on they are indications only
 	sufferersTold = 2
@@ -146,6 +146,9 @@ func subject(r *analyze.Result) *findings.Finding {
 	if f := chief(r.Findings); f != nil {
 		return f
 	}
+	if f := blocked(r); f != nil {
+		return f
+	}
 	switch {
 	case !muchWaiting(r):
 		return costly(r)
@@ -153,6 +156,18 @@ func subject(r *analyze.Result) *findings.Finding {
 		return behindHalf(r)
 	}
 	return worthKnowing(r)
+}
+
+// blocked is a note that says for whom goroutines waited, blocked, for longer than all waited
+// for a P; nil if there is none.
+func blocked(r *analyze.Result) *findings.Finding {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > r.Waits.User.TotalNs && quantity.Ratio(f.CostNs, running(r)) > largeCost {
+			return f
+		}
+	}
+	return nil
 }
 
 // plainQueueing reports whether most of the waiting was behind other goroutines.
@@ -165,6 +180,8 @@ func label(r *analyze.Result, status string) string {
 	how := map[string]string{string(findings.Critical): "severe", string(findings.Warning): "moderate"}[status]
 	f := chief(r.Findings)
 	switch {
+	case f == nil && blocked(r) != nil:
+		return "Worth knowing"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && plainQueueing(r):
 		return "More work than Ps"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && subject(r) == nil:
@@ -194,6 +211,9 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 	switch f := subject(r); {
 	case f != nil && aboutWaiting(f):
 		if c := victim(r, f); c != nil {
+			if s := heldBy(f, c, names); s != "" {
+				return s
+			}
 			return waitedFor(c, names)
 		}
 		fallthrough
@@ -220,6 +240,20 @@ func waitedFor(c *waits.Class, names *words.Names) string {
 		return s + why
 	}
 	return s + "up to " + quantity.Duration(c.Waits.MaxNs) + " at a time"
+}
+
+// heldBy is a headline about a class that waited, mostly for Ps which system calls held, if
+// the finding says where these are made; else it is "".
+func heldBy(f *findings.Finding, c *waits.Class, names *words.Names) string {
+	if h := holder(c); h == nil || h.Reason != "system call" || 2*words.CauseNs(c.Waits.Causes, waits.CauseUnavailable) < c.Waits.TotalNs {
+		return ""
+	}
+	for i := range f.Actors {
+		if a := &f.Actors[i]; a.Role == findings.Cause && len(a.Stack) > 0 {
+			return fmt.Sprintf("System calls of %s hold Ps that %s waits for: %s in all", names.Prose(a.Short()), names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs))
+		}
+	}
+	return ""
 }
 
 // reason says what most of a class's waiting was for; "" if that is not to be said in
@@ -504,11 +538,11 @@ func tryFirst(r *analyze.Result, names *words.Names) string {
 		if a := firstAdvice(r, names, f); a != "" {
 			return "Try first: " + a
 		}
-	} else if muchWaiting(r) {
+	} else if muchWaiting(r) && blocked(r) == nil {
 		if a := firstAdvice(r, names, subject(r)); a != "" {
 			return "If that waiting matters to you, try: " + a
 		}
-	} else if f := costly(r); f != nil && status(r.Findings) == string(findings.Note) {
+	} else if f := subject(r); f != nil && status(r.Findings) == string(findings.Note) {
 		if a := firstAdvice(r, names, f); a != "" {
 			return "If that cost matters to you, try: " + a
 		}

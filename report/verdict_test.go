@@ -167,9 +167,9 @@ func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
 	if got, want := tryFirst(r, nil), "If that cost matters to you, try: allocate less."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	r.Findings[0].CostNs = 20
+	r.Findings[0].CostNs = 15
 	if costly(r) != nil {
-		t.Error("a fifth of the running is not costly")
+		t.Error("a seventh of the running is not costly")
 	}
 }
 

@@ -19,6 +19,13 @@ type Class struct {
 	// Creates is how many goroutines its goroutines created.
 	Creates int64
 	Calls   int64 // system calls, as in World.Syscalls
+	// Woken is how often its goroutines were woken, by others or by the network, a timer and
+	// the like: Outside. Most of it was by goroutines of class Waker, if Votes says so: it is
+	// their count in a majority vote (Boyer and Moore).
+	Woken, Outside, Votes int64
+	Waker                 int32
+	BlockedNs             int64 // before these wake-ups
+	Ended                 int64 // goroutines that have come to their end, of those that were created
 	// Of the run intervals on the same P as the last before, those of goroutines
 	// known to be wired to a thread left out.
 	Again, AgainNs int64
@@ -42,6 +49,34 @@ func (c *Class) add(ns int64, again bool, why reference.Why) {
 		}
 	}
 	c.bars[bar]++
+}
+
+// vote counts a wake-up by a goroutine of a class.
+func (c *Class) vote(class int32) {
+	c.Woken++
+	switch {
+	case c.Waker == class:
+		c.Votes++
+	case c.Votes > 0:
+		c.Votes--
+	default:
+		c.Waker, c.Votes = class, 1
+	}
+}
+
+// Busy reports whether goroutines of the class ran four times as long as they were blocked.
+func (c *Class) Busy() bool { return c.RunNs > 4*c.BlockedNs }
+
+// few is how many goroutines of a class end at most where each is a part of the program's
+// structure, and not there for one thing.
+const few = 20
+
+// Serves reports whether the goroutines of a class have to do with nobody but those of
+// another: they last, only goroutines wake them, and most of these are of that class. They
+// are a stage of the same work: where the others are [Class.Busy], what they wait for behind
+// these delays nobody.
+func (c *Class) Serves(class int32) bool {
+	return c.Ended < few && c.Woken > 0 && c.Waker == class && 2*c.Votes >= c.Woken && 50*c.Outside <= c.Woken
 }
 
 // Kept is the lengths of the run intervals of Again that the goroutine ended
@@ -123,6 +158,9 @@ func (a *accounts) ClassStat(class int32) *Class {
 	}
 	return &a.classes[r.i]
 }
+
+// AllRunNs is how long all goroutines of the program ran, ns.
+func (a *accounts) AllRunNs() int64 { return a.all.RunNs }
 
 // MeanRun is the mean run interval of all goroutines of the program, in ns.
 func (a *accounts) MeanRun() int64 { return a.all.RunNs / max(1, a.all.Runs) }

@@ -317,5 +317,8 @@ func (w *World) stop(d *reference.Decision) {
 		g.end(&g.ReadyAt, &w.runnable)
 		w.byID.Remove(d.G)
 		w.g, w.ended = nil, g.slot
+		if g.Creator != reference.NoG {
+			w.classes[g.class].Ended++
+		}
 	}
 }

@@ -381,6 +381,16 @@ func (w *World) ready(d *reference.Decision) {
 		if by != nil && by != g && !by.System {
 			w.span.Wake(&g.node, &by.node, by.Class, d.Stack)
 		}
+		if g.BlockedNs >= 0 {
+			c := &w.classes[g.class]
+			c.BlockedNs += g.BlockedNs
+			if by != nil && by != g && d.Why == reference.WhyUnblock {
+				c.vote(by.Class)
+			} else {
+				c.Woken++
+				c.Outside++
+			}
+		}
 	}
 	if d.By >= 0 && g.slackAt >= 0 {
 		if ns := w.slack.ns(w.now) - g.slackAt; ns > 0 && by != nil && !g.System {

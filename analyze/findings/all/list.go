@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	blockedfinalizer "github.com/gmpscope/gmpscope/analyze/findings/blocked-finalizer"
+	blockedonothers "github.com/gmpscope/gmpscope/analyze/findings/blocked-on-others"
 	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
@@ -78,6 +79,7 @@ type Thresholds struct {
 	YieldSpinning       yieldspinning.Thresholds       `json:"yield-spinning"`
 	LocalityLoss        localityloss.Thresholds        `json:"locality-loss"`
 	BlockedFinalizer    blockedfinalizer.Thresholds    `json:"blocked-finalizer"`
+	BlockedOnOthers     blockedonothers.Thresholds     `json:"blocked-on-others"`
 	BusyWaiting         busywaiting.Thresholds         `json:"busy-waiting"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
 	SlowStage           slowstage.Thresholds           `json:"slow-stage"`
@@ -121,6 +123,7 @@ func Default() Thresholds {
 		YieldSpinning:       yieldspinning.Default(),
 		LocalityLoss:        localityloss.Default(),
 		BlockedFinalizer:    blockedfinalizer.Default(),
+		BlockedOnOthers:     blockedonothers.Default(),
 		BusyWaiting:         busywaiting.Default(),
 		ProcessStopped:      processstopped.Default(),
 		SlowStage:           slowstage.Default(),
@@ -165,6 +168,7 @@ func Detectors(t Thresholds) []findings.Detector {
 		yieldspinning.New(t.YieldSpinning),
 		localityloss.New(t.LocalityLoss),
 		blockedfinalizer.New(t.BlockedFinalizer),
+		blockedonothers.New(t.BlockedOnOthers),
 		busywaiting.New(t.BusyWaiting),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
 		slowstage.New(t.SlowStage),

@@ -108,3 +108,27 @@ func TestBehindSystemCallsIsNoConvoy(t *testing.T) {
 	}
 	None(t, s.Detect(convoy.New(convoy.Default())))
 }
+
+// A writer takes what workers have hashed, or they run dry without it: behind them it waits
+// for Ps that work for the same end, or holds them up.
+func TestAStageBehindItsOwnWorkers(t *testing.T) {
+	pipeline := func(dry bool) *Stream {
+		s := New(1).Class(1, 9).Class(2, 1, 2)
+		s.Local(9, 0, reference.WhyCreate).Start(9, 0).Block(9, reference.ReasonChanReceive)
+		s.Local(1, 0, reference.WhyCreate).Local(2, 0, reference.WhyCreate)
+		for range 20 {
+			s.Start(1, 0).Pass(Ms).Wake(9, 1)
+			if dry {
+				s.Block(1, reference.ReasonChanReceive).Start(2, 0).Pass(20*Ms).Block(2, reference.ReasonChanReceive)
+				s.Start(9, 0).Pass(20*Us).Wake(1, 9).Wake(2, 9).Block(9, reference.ReasonChanReceive)
+				continue
+			}
+			s.Pass(9*Ms).Preempt(1).Start(2, 0).Pass(10 * Ms).Preempt(2)
+			s.Start(9, 0).Pass(20*Us).Block(9, reference.ReasonChanReceive)
+		}
+		return s
+	}
+	d := convoy.New(convoy.Default())
+	None(t, pipeline(false).Detect(d))
+	One(t, pipeline(true).Detect(d), convoy.ID, findings.Warning)
+}

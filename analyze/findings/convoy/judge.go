@@ -17,6 +17,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if c.victim == c.cause && float64(c.runs) >= w.t.Common*float64(victims.Runs) {
 			continue
 		}
+		if victims.Serves(c.cause) && w.world.ClassStat(c.cause).Busy() {
+			continue
+		}
 		if c.runs == 0 || median == 0 || float64(c.runNs)/float64(c.runs) < w.t.Ratio*float64(median) {
 			continue
 		}

@@ -4,13 +4,13 @@ package gcdisplacement
 
 import (
 	_ "embed"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -29,9 +29,11 @@ type Thresholds struct {
 	MinCount int64 `json:"min_count"`
 	// Share is the share of displaced waiting in all waiting of the program from
 	// which on it is more than a note; below MinShare it is not worth one.
-	Share    float64        `json:"share"`
-	MinShare float64        `json:"min_share"`
-	Grade    findings.Grade `json:"grade"`
+	Share    float64 `json:"share"`
+	MinShare float64 `json:"min_share"`
+	// Ran is the share of it in all running from which on it is more than a note.
+	Ran   float64        `json:"ran"`
+	Grade findings.Grade `json:"grade"`
 }
 
 // Default returns the default thresholds. Idle workers look for other work all
@@ -41,7 +43,7 @@ type Thresholds struct {
 // ours: the collector's goal of a quarter of the Ps makes a tenth of the waiting
 // of a busy program that marks much of the time.
 func Default() Thresholds {
-	return Thresholds{LongNs: 1_000_000, MinCount: 3, Share: 0.1, MinShare: 0.05, Grade: findings.DefaultGrade()}
+	return Thresholds{LongNs: 1_000_000, MinCount: 3, Share: 0.1, MinShare: 0.05, Ran: 0.05, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.

@@ -14,7 +14,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	if share < w.t.Share {
+	if share < w.t.Share || float64(total.Ns) < w.t.Ran*float64(f.RanNs()) {
 		s = findings.Note
 	}
 	x := findings.Finding{

@@ -18,7 +18,14 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
 	case w.quiet > 0:
 		quiet = quantity.Duration(w.quiet) + " before"
 	}
-	x.Headline = fmt.Sprintf("System calls of %s keep a P from its queue for up to %s", findings.Short(name), quantity.Duration(w.longest))
+	caller := findings.Short(name)
+	for i := range x.Actors {
+		if a := &x.Actors[i]; a.Role == findings.Cause {
+			caller = a.Short() // that of the most calls comes first
+			break
+		}
+	}
+	x.Headline = fmt.Sprintf("System calls of %s keep a P from its queue for up to %s", caller, quantity.Duration(w.longest))
 	x.Title = fmt.Sprintf("%s, most of %s, kept the P from the goroutines in its queue, up to %s",
 		quantity.Plural(n, "system call", "system calls"), name, quantity.Duration(w.longest))
 	x.Evidence = []findings.Evidence{
@@ -33,7 +40,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
 		{What: "longer than its sleeps explain, left out", Value: quantity.Count(w.freaks)},
 	}
 	x.Advice = []string{
-		"Do not wake others and block in the kernel right after it: make the call of " + name + " first, or from a goroutine of its own that wakes nobody.",
+		"Do not wake others and block in the kernel right after it: make the call of " + caller + " first, or from a goroutine of its own that wakes nobody.",
 		"Replace the call by one that the poller handles, such as a socket, a pipe or a deadline, where a wait costs no P; or batch such calls, so that there are fewer.",
 		"sysmon looks every 20 µs only as long as it finds Ps to take; after 1 ms without any it looks ever more rarely, down to every 10 ms. A rare blocking call therefore costs more than a frequent one. A further P would take the queue over meanwhile.",
 	}

@@ -113,6 +113,13 @@ func (w *watcher) siblings(s *stage) (ns int64) {
 	return ns
 }
 
+// outside returns for what share of its time a stage was asleep or waited for the network,
+// and reports whether that is most of it while others wait to send to it.
+func (n *numbers) outside() (away float64, is bool) {
+	away = float64(n.away) / float64(max(1, n.to-n.since))
+	return away, away >= 0.5 && 4*n.sends >= n.others
+}
+
 func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
 	severity := findings.Note
 	switch {
@@ -120,6 +127,9 @@ func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
 		severity = findings.Critical
 	case n.line >= w.t.WarningLine:
 		severity = findings.Warning
+		if _, is := n.outside(); is {
+			severity = findings.Note // a device that is kept busy looks the same
+		}
 	}
 	cause := f.Class(findings.Cause, n.class)
 	cause.G, cause.Stack = n.g, f.Frames(n.stack)

@@ -42,7 +42,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
 		}
 	}
-	if away := float64(n.away) / float64(max(1, n.to-n.since)); away >= 0.5 && 4*n.sends >= n.others {
+	if away, is := n.outside(); is {
 		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait for it", x.Actors[0].Short(), quantity.Number(n.line))
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s goroutines%s waited for it on average",
 			where, quantity.Percent(min(1, away)), quantity.Number(n.line), victims)

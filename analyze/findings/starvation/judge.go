@@ -41,7 +41,7 @@ func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
 			s = findings.Note
 		}
 	}
-	if total.N < w.t.MinCount && w.longest < w.t.AloneNs || w.plain(f) {
+	if total.N < w.t.MinCount && w.longest < w.t.AloneNs || w.plain(f) || w.inside(total.Ns) {
 		s = findings.Note
 	}
 	x := findings.Finding{
@@ -131,6 +131,20 @@ func (w *watcher) plain(f *findings.Facts) bool {
 		}
 	}
 	return all > 0 && float64(min(equals, behind)) >= w.t.PlainShare*float64(all)
+}
+
+// inside reports whether nearly all that starved are stages of one piece of work, which wait
+// behind those whose results they take, or whom they feed: these have the Ps, and nobody else
+// waits for what comes out.
+func (w *watcher) inside(ns int64) bool {
+	var of int64
+	for _, c := range w.starved.Cells {
+		class := w.world.ClassStat(c.Class)
+		if by := w.world.ClassStat(class.Waker); class.Serves(class.Waker) && by.Busy() && 2*by.RunNs >= w.world.AllRunNs() {
+			of += c.Ns
+		}
+	}
+	return float64(of) >= w.t.PlainShare*float64(ns)
 }
 
 // judgeQueued judges the long waits that equal sharing does explain.

@@ -34,8 +34,11 @@ type Thresholds struct {
 	Vain     float64 `json:"vain"`
 	MinHerds int64   `json:"min_herds"` // fewer are a note
 	// Peak is how many times more timers than on average must fire in the window.
-	Peak  float64        `json:"peak"`
-	Grade findings.Grade `json:"grade"`
+	Peak float64 `json:"peak"`
+	// MinWaitNs is for how long those that timers wake must wait for one another on average:
+	// else it is a note.
+	MinWaitNs int64          `json:"min_wait_ns"`
+	Grade     findings.Grade `json:"grade"`
 }
 
 // Default returns the default thresholds. Herds are many events, so fewer
@@ -48,7 +51,7 @@ func Default() Thresholds {
 	g.WarningNs = 2_000_000
 	return Thresholds{
 		Herd: 32, PerP: 2, WindowNs: 1_000_000, ShortNs: 20_000, TickNs: 100_000,
-		Vain: 0.5, MinHerds: 10, Peak: 4, Grade: g,
+		Vain: 0.5, MinHerds: 10, Peak: 4, MinWaitNs: 500_000, Grade: g,
 	}
 }
 

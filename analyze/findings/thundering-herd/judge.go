@@ -80,7 +80,10 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	if c.herds < w.t.MinHerds {
 		s = findings.Note
 	}
-	if c.timer && s == findings.Critical {
+	switch {
+	case c.timer && c.wait < w.t.MinWaitNs*c.n:
+		s = findings.Note
+	case c.timer && s == findings.Critical:
 		s = findings.Warning // each waits for a moment, and then they are through
 	}
 	n := numbers{mean: float64(c.n) / float64(c.herds)}

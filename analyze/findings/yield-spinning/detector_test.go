@@ -55,9 +55,9 @@ func TestOthersInLineMakeItCritical(t *testing.T) {
 
 func TestNearMisses(t *testing.T) {
 	for name, s := range map[string]*Stream{
-		"few":        spin(New(2), 255, 20*Us, 0, nil),
-		"slow":       spin(New(2), 1000, 10*Us, Ms, nil),
-		"cheap":      spin(New(2), 1000, 500, 0, nil),
+		"few":   spin(New(2), 255, 20*Us, 0, nil),
+		"slow":  spin(New(2), 1000, 10*Us, Ms, nil),
+		"cheap": spin(New(2), 1000, 500, 0, nil),
 	} {
 		if list := s.Pass(200 * Ms).Detect(detector()); len(list) > 0 {
 			t.Errorf("%s:\n%s", name, Text(list))

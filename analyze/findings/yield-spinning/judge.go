@@ -39,14 +39,17 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return out
 }
 
-// major is the share of all running from which on it is worth a note that it ends in yields
-// after longer runs: the trace does not tell a courtesy from a poll.
-const major = 0.5
+// major is the share of all running, and majorNs the time, from which on it is worth a note
+// that it ends in yields after longer runs: the trace does not tell a courtesy from a poll.
+const (
+	major   = 0.5
+	majorNs = 50_000_000
+)
 
 // maybe is a note about goroutines that yield after longer runs.
 func (w *watcher) maybe(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	frames := f.Frames(c.stack)
-	if _, ok := w.t.Grade.Severity(c.own, f.RecordedNs()); !ok || c.n < w.t.MinYields || float64(c.own) < major*float64(f.RanNs()) || !own(frames) {
+	if c.own < majorNs || c.n < w.t.MinYields || float64(c.own) < major*float64(f.RanNs()) || !own(frames) {
 		return findings.Finding{}, false
 	}
 	a := f.Class(findings.Cause, c.class)

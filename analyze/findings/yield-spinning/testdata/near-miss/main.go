@@ -1,7 +1,7 @@
 // A batch job calls runtime.Gosched after each piece of about 100 µs, so that
 // requests get in between: a courtesy, not a wait.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=
+//gmpscope:case procs=2 go=go1.26.8 want= may=yield-spinning
 package main
 
 import (

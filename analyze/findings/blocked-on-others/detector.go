@@ -1,0 +1,173 @@
+// Package blockedonothers is the detector blocked-on-others: for which function do
+// goroutines wait while they are blocked, and what does it do meanwhile? doc.md explains it.
+package blockedonothers
+
+import (
+	_ "embed"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+//go:embed doc.md
+var doc string
+
+// ID of the detector.
+const ID = "blocked-on-others"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// Line is how many goroutines must wait on average over the recording.
+	Line float64 `json:"line"`
+	// MinNs is for how long goroutines must wait in sum, and MeanNs for how long on average:
+	// what is shorter is the cost of waking up.
+	MinNs  int64 `json:"min_ns"`
+	MeanNs int64 `json:"mean_ns"`
+	// Asked is the share of the waits of goroutines that go on and on in which the one that
+	// waits must have woken one of those that end its waits just before: else it may have
+	// nothing to do.
+	Asked float64 `json:"asked"`
+	// Ended is how many goroutines of a class must have come to their end, so that each is
+	// there for one thing, which waits as long as it is blocked.
+	Ended int64 `json:"ended"`
+	// IdleLine is Line where nothing tells that what goroutines wait for is not work.
+	IdleLine float64 `json:"idle_line"`
+}
+
+// Default returns the default thresholds; the numbers are our own.
+func Default() Thresholds {
+	return Thresholds{Line: 0.2, MinNs: 50_000_000, MeanNs: 100_000, Asked: 0.3, Ended: 20, IdleLine: 1.25}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Title: "goroutines blocked until others go on", Doc: doc,
+		Kind: findings.KindCause, CostOf: findings.OfBlocked,
+		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
+		New: func(world *findings.World) findings.Watcher {
+			w := &watcher{t: t, world: world, at: map[key]*cell{}}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
+				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
+			}}, w.woken)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	world *findings.World
+	woke  ids.Parts[wake] // by slot: whom a goroutine woke last
+	cells []*cell
+	at    map[key]*cell
+	// Cells that were looked up, by their keys.
+	recent [64]*cell
+}
+
+// wake is that a goroutine woke one of a class, at a time.
+type wake struct {
+	g, at int64
+	class int32
+}
+
+// maxCells bounds memory; what comes later is not told.
+const maxCells = 4096
+
+// key is who waited where, and who ended it; by is -1 where no goroutine did.
+type key struct {
+	class, stack, by int32
+}
+
+// cell is the waits with one key.
+type cell struct {
+	key
+	reason   reference.Reason
+	waits    findings.Cell
+	asked    int64 // waits before which the one that waited had woken one of class by
+	children int64 // waits that were ended by one that the waiting one had created
+	waker    int64 // that ended the longest
+	wakerAt  int32 // where that was
+	// The last round of those that ended the waits, in proportion to these: for how long
+	// they ran, waited for a P, and were blocked by reason.
+	ran, runnable float64
+	blocked       [maxReasons]float64
+}
+
+const maxReasons = 32 // more than there are
+
+func (w *watcher) woken(d *reference.Decision) {
+	g, by := w.world.Goroutine(), w.world.By()
+	if g == nil || g.System {
+		return
+	}
+	if by != nil && !by.System {
+		defer func() { *w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.Class} }()
+	}
+	if g.BlockedNs <= 0 || g.Stack == 0 || by == g {
+		return
+	}
+	k := key{g.Class, g.Stack, -1}
+	switch {
+	case g.Reason == reference.ReasonGCEnds:
+	case by == nil || by.System:
+		return
+	default:
+		k.by = by.Class
+	}
+	c := w.cell(k)
+	if c == nil {
+		return
+	}
+	c.reason = g.Reason
+	if c.waits.N++; g.BlockedNs > c.waits.Worst {
+		c.waits.Worst, c.waits.G, c.waits.From, c.waits.To = g.BlockedNs, g.ID, g.BlockedAt, d.Time
+		c.waker, c.wakerAt = d.By, d.Stack
+	}
+	c.waits.Ns += g.BlockedNs
+	if k.by < 0 {
+		return
+	}
+	if a := w.woke.Make(g.Slot()); a.g == g.ID && a.class == by.Class && a.at >= g.RunAt && a.at <= g.BlockedAt {
+		c.asked++
+	}
+	if by.Creator == g.ID {
+		c.children++
+	}
+	c.meanwhile(by, float64(g.BlockedNs), d.Time)
+}
+
+// meanwhile adds what one that has ended a wait of ns did: as in its last round, from the
+// block before to now.
+func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) {
+	ran, runnable, blocked := int64(0), max(0, by.Wait), max(0, by.BlockedNs)
+	if by.StartAt >= 0 {
+		ran = now - by.StartAt
+	}
+	all := float64(ran + runnable + blocked)
+	if all == 0 {
+		return
+	}
+	c.ran += ns * float64(ran) / all
+	c.runnable += ns * float64(runnable) / all
+	c.blocked[by.Reason%maxReasons] += ns * float64(blocked) / all
+}
+
+func (w *watcher) cell(k key) *cell {
+	recent := &w.recent[uint32(31*k.class+7*k.stack+k.by)%uint32(len(w.recent))]
+	if *recent != nil && (*recent).key == k {
+		return *recent
+	}
+	c := w.at[k]
+	if c == nil {
+		if len(w.cells) == maxCells {
+			return nil
+		}
+		c = &cell{key: k}
+		w.at[k] = c
+		w.cells = append(w.cells, c)
+	}
+	*recent = c
+	return c
+}

@@ -1,0 +1,145 @@
+package blockedonothers
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// group is the waits of one class in one function of the program, and who ended most of
+// them.
+type group struct {
+	class    int32
+	in       string // the function
+	n, ns    int64
+	asked    int64
+	children int64
+	longest  *cell
+	top      *cell // of those with the waker that ended most
+	topNs    int64
+	// As in cell.
+	ran, runnable float64
+	blocked       [maxReasons]float64
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	recorded := f.RecordedNs()
+	if recorded <= 0 {
+		return nil
+	}
+	var best *group
+	for _, g := range w.groups(f) {
+		line := float64(g.ns) / float64(recorded)
+		if line < w.t.Line || g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || !w.waits(f, g) && (line < w.t.IdleLine || !g.works()) {
+			continue
+		}
+		if best == nil || g.ns > best.ns {
+			best = g
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return []findings.Finding{w.finding(f, best)}
+}
+
+// groups are the waits in functions of the program. Waits for locks are those of lock-convoy.
+func (w *watcher) groups(f *findings.Facts) (out []*group) {
+	type where struct {
+		class int32
+		in    string
+	}
+	at := map[where]*group{}
+	byWaker := map[where]map[int32]int64{}
+	for _, c := range w.cells {
+		frames := f.Frames(c.stack)
+		if slices.ContainsFunc(frames, findings.IsLock) {
+			continue
+		}
+		a := findings.Actor{Stack: frames}
+		in := a.Short()
+		if in == "" || in == "main.main" { // main waits for all the others
+			continue
+		}
+		k := where{c.class, in}
+		g := at[k]
+		if g == nil {
+			g = &group{class: c.class, in: in, longest: c, top: c}
+			at[k] = g
+			byWaker[k] = map[int32]int64{}
+			out = append(out, g)
+		}
+		g.n += c.waits.N
+		g.ns += c.waits.Ns
+		g.asked += c.asked
+		g.children += c.children
+		if c.waits.Worst > g.longest.waits.Worst {
+			g.longest = c
+		}
+		by := byWaker[k]
+		if by[c.by] += c.waits.Ns; by[c.by] > g.topNs {
+			if c.by != g.top.by || c.waits.Worst > g.top.waits.Worst {
+				g.top = c
+			}
+			g.topNs = by[c.by]
+		}
+		g.ran += c.ran
+		g.runnable += c.runnable
+		for i, ns := range c.blocked {
+			g.blocked[i] += ns
+		}
+	}
+	return out
+}
+
+// waits reports whether those of a group wait for something that they want, and are not
+// without work: they are there for one thing, wait to hand something over, for all of
+// several, or for a turn, or have asked those that end their waits for something. Who
+// waits for goroutines that it has started, in its own start function, waits for the end.
+func (w *watcher) waits(f *findings.Facts, g *group) bool {
+	if 2*g.children > g.n {
+		start := findings.Short(f.Name(g.class))
+		return g.in != start && g.n > 1
+	}
+	switch g.longest.reason {
+	case reference.ReasonChanSend, reference.ReasonSync, reference.ReasonCond, reference.ReasonGCEnds:
+		return true
+	}
+	return w.world.ClassStat(g.class).Ended >= w.t.Ended || float64(g.asked) >= w.t.Asked*float64(g.n)
+}
+
+// works reports whether those that end the waits of a group were busy for most of them, or
+// waited for the network, not for one another or for a time.
+func (g *group) works() bool {
+	return g.ran+g.blocked[reference.ReasonNetwork] > float64(g.ns)/2
+}
+
+func (w *watcher) finding(f *findings.Facts, g *group) findings.Finding {
+	victim := f.Class(findings.Victim, g.class)
+	victim.G, victim.Stack = g.longest.waits.G, f.Frames(g.longest.stack)
+	x := findings.Finding{
+		ID: ID, Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Inferred,
+		Actors: []findings.Actor{victim},
+	}
+	if g.top.by >= 0 {
+		cause := f.Class(findings.Cause, g.top.by)
+		cause.G, cause.Stack = g.top.waker, f.Frames(g.top.wakerAt)
+		x.Actors = append(x.Actors, cause)
+	}
+	w.phrase(f, &x, g)
+	return x
+}
+
+// mostly is for what those that end the waits of a group were blocked most, and its share.
+func (g *group) mostly() (reason reference.Reason, share float64) {
+	all := g.ran + g.runnable
+	for i, ns := range g.blocked {
+		all += ns
+		if ns > g.blocked[reason] {
+			reason = reference.Reason(i)
+		}
+	}
+	return reason, g.blocked[reason] / cmp.Or(all, 1)
+}
