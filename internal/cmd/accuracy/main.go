@@ -4,6 +4,10 @@
 //
 //	go run ./internal/cmd/accuracy            # docs/replay.md again
 //	go run ./internal/cmd/accuracy DIR …      # the table, of all traces below DIR, to standard output
+//	go run ./internal/cmd/accuracy -causes DIR   # and what the error in the time waited is made of
+//	go run ./internal/cmd/accuracy -record DIR   # record real programs with one P and with two into DIR
+//
+// Programs are recorded five times each. They take a machine with two cores to themselves.
 package main
 
 import (
@@ -11,11 +15,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,13 +30,37 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+	into := flag.String("record", "", "record real programs into that `folder`")
+	only := flag.String("only", "", "record programs whose names match this `regexp` only")
+	times := flag.Int("times", 5, "how `many` recordings to make of each with each GOMAXPROCS")
+	foretells := flag.Bool("whatif", false, "have the recordings of real programs predict each other")
+	apart := flag.Bool("causes", false, "take the error apart by the cause of waiting, besides")
+	flag.Parse()
+	ctx := context.Background()
+	var err error
+	if *into != "" {
+		var re *regexp.Regexp
+		if re, err = regexp.Compile(*only); err == nil {
+			err = record(ctx, os.Stdout, *into, *times, re)
+		}
+	} else if *foretells {
+		for _, dir := range flag.Args() {
+			var fs []foretold
+			if fs, err = foretell(ctx, dir); err != nil {
+				break
+			}
+			foretellings(os.Stdout, fs)
+		}
+	} else {
+		err = run(ctx, flag.Args(), os.Stdout, *apart)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "accuracy: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, dirs []string, w io.Writer) error {
+func run(ctx context.Context, dirs []string, w io.Writer, apart bool) error {
 	if len(dirs) == 0 {
 		var b bytes.Buffer
 		if err := all(ctx, &b, filepath.Join("testdata", "traces")); err != nil {
@@ -44,6 +74,9 @@ func run(ctx context.Context, dirs []string, w io.Writer) error {
 			return err
 		}
 		table(w, rows)
+		if apart {
+			causes(w, rows)
+		}
 	}
 	return nil
 }

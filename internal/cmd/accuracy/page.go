@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -60,6 +62,26 @@ func table(w io.Writer, rows []row) {
 			percent(f.Error.Makespan), percent(f.Error.Busy), percent(f.Error.Waits.Total),
 			micros(o.Waits.P50), micros(f.Simulated.Waits.P50), micros(o.Waits.P99), micros(f.Simulated.Waits.P99),
 			o.Waits.Count, lacked, strings.Join(out, ", "), why)
+	}
+}
+
+// causes writes, for each trace, which causes of waiting are how far off, as parts of the
+// time waited, down to 1 %: the largest difference first.
+func causes(w io.Writer, rows []row) {
+	fmt.Fprintln(w, "\n| trace | waited, ms | more or less by cause, % of that |\n|---|---:|---|")
+	for _, r := range rows {
+		total := r.res.Observed.Waits.TotalNs
+		all := slices.Clone(r.res.Free.Causes)
+		slices.SortStableFunc(all, func(a, b replay.CauseRun) int {
+			return cmp.Compare(abs(b.SimulatedNs-b.ObservedNs), abs(a.SimulatedNs-a.ObservedNs))
+		})
+		var off []string
+		for _, c := range all {
+			if d := c.SimulatedNs - c.ObservedNs; 100*abs(d) >= total && d != 0 {
+				off = append(off, fmt.Sprintf("%s %+.1f (of %.1f)", c.Cause, 100*float64(d)/float64(total), 100*float64(c.ObservedNs)/float64(total)))
+			}
+		}
+		fmt.Fprintf(w, "| %s | %.1f | %s |\n", r.name, float64(total)/1e6, strings.Join(off, ", "))
 	}
 }
 
