@@ -17,7 +17,7 @@ const (
 	// was there before a trace began. It is put into the global queue.
 	ArriveGo ArrivalKind = iota
 	// ArriveSend is a send on a channel: by the network poller if the channel is
-	// of NewNetwork, and else by the runtime without a P.
+	// of NewNetwork, and else by what From says.
 	ArriveSend
 	// ArriveSTW stops the world for Ns, counted from when all Ps have stopped.
 	ArriveSTW
@@ -37,13 +37,14 @@ type Arrival struct {
 	Flags  reference.Flags // as in Op
 	Script Script
 	Chan   *Chan
+	From   Waker // of an ArriveSend
 	Ns     int64
 	Mark   int64
 	// Tail of an ArriveGC is for how long the worker that ends the cycle keeps its P after
-	// the second stop-the-world (gcMarkTermination); it makes a send on each of Wakes
+	// the second stop-the-world (gcMarkTermination); it makes each of Wakes
 	// before. 0: it gives the P up before that.
 	Tail  int64
-	Wakes []*Chan
+	Wakes []Wake
 	// Marking says how Mark was shared out in the run that it is from; the zero
 	// value leaves that to the pacer's rules.
 	Marking Marking
@@ -51,6 +52,27 @@ type Arrival struct {
 	// most 1<<14; 0 leaves it as it is.
 	Procs int
 }
+
+// A Wake is a send that the end of a cycle makes.
+type Wake struct {
+	Chan *Chan
+	Tail bool // as in Op
+}
+
+// Waker says what part of the runtime makes an ArriveSend.
+type Waker uint8
+
+// The parts of the runtime.
+const (
+	// WakerNoP has no P, as sysmon: into the global queue (injectglist).
+	WakerNoP Waker = iota
+	// WakerMark is a mark worker that has marked enough for an assist: at the tail of its
+	// P's ring (mgcmark.go: gcFlushBgCredit). If none marks then, the next that does.
+	WakerMark
+	// WakerTrace has data for the trace's reader, whom the next P that looks for work runs
+	// before all else (trace.go: traceReader).
+	WakerTrace
+)
 
 // Marking is the part of the mark workers that run only on Ps without other work
 // (gcMarkWorkerIdleMode). How much they get is decided by how much others mark,
@@ -109,14 +131,25 @@ func (s *machine) arrive() {
 			s.fluidRun(g)
 		case a.Chan.network:
 			s.netReady(g)
-		case !s.resume(g, noG, whySystem):
+		case s.resume(g, noG, whySystem):
+		case a.From == WakerMark && s.gc.marking:
+			s.credit(g)
+		case a.From == WakerTrace && s.reader == noG:
+			s.reader = g
+		default:
 			s.inject(s.batchOf(g), none, none, whySystem)
 		}
-	case ArriveSTW:
-		s.stop(stopRequest{by: a.G, ns: a.Ns, procs: min(a.Procs, maxProcs)})
-	case ArriveGC:
-		s.stop(stopRequest{by: a.G, ns: a.Ns, mark: a.Mark, marking: a.Marking, tail: a.Tail, wakes: a.Wakes, begins: true})
+	case ArriveSTW, ArriveGC:
+		s.stop(a.stop(a.G))
 	}
+}
+
+// stop is what an ArriveSTW or ArriveGC asks for, on behalf of a goroutine.
+func (a *Arrival) stop(by int64) stopRequest {
+	if a.Kind == ArriveSTW {
+		return stopRequest{by: by, ns: a.Ns, procs: min(a.Procs, maxProcs)}
+	}
+	return stopRequest{by: by, ns: a.Ns, mark: a.Mark, marking: a.Marking, tail: a.Tail, wakes: a.Wakes, begins: true}
 }
 
 func (s *machine) nextArrival() {

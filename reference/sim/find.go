@@ -48,6 +48,12 @@ func (s *machine) find(m int32) {
 		s.after(m, n*s.draw(s.c.Timers, 0), stFind)
 		return
 	}
+	if g := s.reader; g != noG { // traceReader
+		s.reader = noG
+		s.sayReady(g, p, m, noG, reference.QueueDirect, whySystem)
+		s.start(m, g, take{src: reference.SrcTraceReader, wakes: true})
+		return
+	}
 	if s.gc.marking && s.startWorker(m) {
 		return
 	}

@@ -24,7 +24,8 @@ type fluid struct {
 	marked  float64 // ns of marking that were done
 	ns      int64   // of the stop-the-world at the end of the last of them
 	begun   []stopRequest
-	procs   int // GOMAXPROCS when the world starts again; 0 is no change
+	wakes   []Wake // of the cycles that have begun
+	procs   int    // GOMAXPROCS when the world starts again; 0 is no change
 }
 
 // fluidShare is the garbage collector's of the Ps.
@@ -113,9 +114,12 @@ func (s *machine) fluidWorld() {
 	f.procs = 0
 	for _, req := range f.begun {
 		f.mark, f.ns = f.mark+float64(req.mark), req.ns
+		f.wakes = append(f.wakes, req.wakes...)
 	}
 	f.begun = f.begun[:0]
-	f.marking = f.mark > 0
+	if f.marking = f.mark > 0; !f.marking {
+		s.fluidWakes()
+	}
 }
 
 // fluidDone goes on with all those whose work is done.
@@ -123,10 +127,18 @@ func (s *machine) fluidDone() {
 	if f := s.fluid; f.marking && f.mark < 0.5 {
 		f.mark = 0
 		s.fluidStop(stopRequest{ns: f.ns})
+		s.fluidWakes()
 	}
 	for f := s.fluid; len(f.active) > 0 && float64(f.active.first()) <= f.service+0.5; {
 		s.fluidRun(f.active.pop().id)
 	}
+}
+
+// fluidWakes has those go on who waited for the end of the marking.
+func (s *machine) fluidWakes() {
+	wakes := s.fluid.wakes
+	s.fluid.wakes = nil
+	s.deliver(wakes)
 }
 
 // fluidRun has a goroutine go on, and those that it wakes.
@@ -172,6 +184,8 @@ func (s *machine) fluidSteps(g int32) {
 			s.fluidBlock(g)
 			s.push(s.now+op.Ns, evNetwork, g, 0)
 			return
+		case OpStop:
+			s.stop(op.Stop.stop(0))
 		case OpGosched, OpGoyield, OpPreempt, OpLockThread, OpUnlockThread:
 		case OpExit:
 			s.fluidBlock(g)

@@ -20,7 +20,8 @@ type gc struct {
 	began     int64
 	ns        int64 // of the stop-the-world at its end
 	tail      int64 // as Arrival.Tail and Wakes
-	wakes     []*Chan
+	wakes     []Wake
+	credited  waitq // assists that a worker will wake
 }
 
 // workerMode is how a goroutine marks (gcMarkWorkerMode).
@@ -92,9 +93,10 @@ func (s *machine) startWorker(m int32) bool {
 	return true
 }
 
-// startIdleWorker has m, which has found nothing else, run its P's mark worker.
+// startIdleWorker has m, which has found nothing else, run its P's mark worker. The bound
+// of Marking does not hold if nobody marks else: all might wait for the end of the cycle.
 func (s *machine) startIdleWorker(m int32) bool {
-	if s.gc.left <= 0 || s.gc.idleLeft <= 0 || s.gc.idle >= s.gc.idleMax {
+	if s.gc.left <= 0 || s.gc.idleLeft <= 0 && s.gc.active > 0 || s.gc.idle >= s.gc.idleMax {
 		return false
 	}
 	s.gc.idle++
@@ -122,13 +124,32 @@ func (s *machine) runWorker(m int32, mode workerMode, wakes bool) {
 func (s *machine) mark(m int32) {
 	t := s.ms[m]
 	d := min(markPiece, s.gc.left)
-	if s.gs[t.g].worker == idleWorker {
+	if s.gs[t.g].worker == idleWorker && s.gc.idleLeft > 0 {
 		d = min(d, s.gc.idleLeft)
 		s.gc.idleLeft -= d
 	}
 	t.segment = s.now
 	s.gc.left -= d
 	s.after(m, d, stWorker)
+	s.flushCredit(m)
+}
+
+// credit has a worker wake an assist that it has marked enough for: one that marks, or the
+// next that does (mgcmark.go: gcFlushBgCredit).
+func (s *machine) credit(g int32) {
+	s.enqueue(&s.gc.credited, g)
+	for i := range s.ps {
+		if m := s.ps[i].m; m != none && s.ms[m].next == stWorker {
+			s.flushCredit(m)
+			return
+		}
+	}
+}
+
+func (s *machine) flushCredit(m int32) {
+	for g := s.dequeue(&s.gc.credited); g != noG; g = s.dequeue(&s.gc.credited) {
+		s.wakeUp(g, m, s.ms[m].g, false, whySystem)
+	}
 }
 
 // marked ends a piece. A worker goes on unless it is asked to yield or has done
@@ -151,7 +172,7 @@ func (s *machine) marked(m int32) {
 		p.fraction += s.now - t.segment
 		stops = stops || asked || float64(p.fraction)/float64(s.now-c.began) > 1.2*c.goal
 	case idleWorker:
-		stops = stops || asked || c.idleLeft <= 0 || s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 || s.nready > 0 && s.poller == none
+		stops = stops || asked || c.idleLeft <= 0 && c.active > 1 || s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 || s.nready > 0 && s.poller == none
 	}
 	if !stops {
 		s.mark(m)
@@ -180,11 +201,12 @@ func (s *machine) marked(m int32) {
 // end the cycle.
 func (s *machine) wakeAfterMark(m int32) {
 	p := s.ms[m].p
-	for _, c := range s.gc.wakes {
-		if g, _ := s.transfer(noG, c, true); g != noG {
-			s.put(p, g, m, s.ms[m].g, true, whySystem)
+	for _, w := range s.gc.wakes {
+		if g, _ := s.transfer(noG, w.Chan, true); g != noG {
+			s.put(p, g, m, s.ms[m].g, !w.Tail, whySystem)
 		}
 	}
+	s.gc.wakes = nil
 	s.after(m, s.gc.tail, stTail)
 }
 
@@ -192,8 +214,28 @@ func (s *machine) wakeAfterMark(m int32) {
 // gcMarkTermination), which a worker that keeps its P asks for, or 0.
 func (s *machine) endMark(by int64) {
 	s.gc.marking = false
+	for g := s.dequeue(&s.gc.credited); g != noG; g = s.dequeue(&s.gc.credited) {
+		s.inject(s.batchOf(g), none, none, whySystem)
+	}
+	if by == 0 { // no worker is left to do it
+		s.deliver(s.gc.wakes)
+		s.gc.wakes = nil
+	}
 	s.sayWorld(reference.KindGCEnd)
 	s.stop(stopRequest{by: by, ns: s.gc.ns, ends: true})
+}
+
+// deliver makes the sends of a cycle that nobody else makes.
+func (s *machine) deliver(wakes []Wake) {
+	for _, w := range wakes {
+		switch g, _ := s.transfer(noG, w.Chan, true); {
+		case g == noG:
+		case s.fluid != nil:
+			s.fluidRun(g)
+		case !s.resume(g, noG, whySystem):
+			s.inject(s.batchOf(g), none, none, whySystem)
+		}
+	}
 }
 
 // drain moves p's whole queue to the global one, runnext first (runqdrain).

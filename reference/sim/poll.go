@@ -19,7 +19,7 @@ func (s *machine) sleep(g, p int32, ns int64) {
 func (s *machine) fire(of, p, m int32) (n int64) {
 	h := &s.ps[of].timers
 	for ; len(*h) > 0 && (*h)[0].at <= s.now; n++ {
-		s.wakeUp(h.pop().id, m, noG, reference.WhyTimer)
+		s.wakeUp(h.pop().id, m, noG, true, reference.WhyTimer)
 	}
 	return n
 }

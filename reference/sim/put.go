@@ -24,8 +24,9 @@ func (s *machine) lock() int64 {
 
 // wakeUp makes a blocked or new goroutine runnable on behalf of thread m, which
 // runs goroutine by (noG: the scheduler), and returns what that costs it
-// (ready, newproc, Go 1.22 to 1.27).
-func (s *machine) wakeUp(g, m, by int32, why reference.Why) int64 {
+// (ready, newproc, Go 1.22 to 1.27). It goes into runnext, if next says so, or to the
+// tail.
+func (s *machine) wakeUp(g, m, by int32, next bool, why reference.Why) int64 {
 	if s.resume(g, by, why) {
 		return 0
 	}
@@ -34,7 +35,7 @@ func (s *machine) wakeUp(g, m, by int32, why reference.Why) int64 {
 	if s.pol.HomeQueue && x.p != none {
 		p = x.p
 	}
-	d := s.put(p, g, m, by, true, why)
+	d := s.put(p, g, m, by, next, why)
 	s.wakeFor(p)
 	return d
 }

@@ -306,7 +306,7 @@ func TestTail(t *testing.T) {
 	}
 	r := simulate(t, o, List(
 		Arrival{G: 1, Script: Steps(Recv(woken), Run(1000))},
-		Arrival{At: 1_000_000, Kind: ArriveGC, Ns: 50_000, Mark: 300_000, Tail: 70_000, Wakes: []*Chan{woken}},
+		Arrival{At: 1_000_000, Kind: ArriveGC, Ns: 50_000, Mark: 300_000, Tail: 70_000, Wakes: []Wake{{Chan: woken}}},
 	))
 	if r.GCNs != 370_000 || waited < 70_000 || waited > 71_000 || r.Left != 0 {
 		t.Errorf("%d ns of garbage collection; the one that it woke waited %d ns", r.GCNs, waited)
@@ -697,5 +697,107 @@ func TestMeasuredCosts(t *testing.T) {
 	o.Costs.ThreadWakes = []Sample{{0, o.Costs.ThreadWake + 300_000}}
 	if d := simulate(t, o, wakes()).EndNs - usual.EndNs; d < 300_000-o.Costs.ThreadStart {
 		t.Errorf("threads wake up 0.3 ms later: the end is %d ns later", d)
+	}
+}
+
+// TestStopStep: a goroutine that stops the world by a step of its own keeps its P while
+// others are stopped, whenever it gets there, and the marking of the cycle that it began
+// is done when it ends.
+func TestStopStep(t *testing.T) {
+	for _, first := range []int64{1_000_000, 2_500_000} {
+		var list []reference.Decision
+		o := named(t, "go1.26", 2)
+		o.Emit = log(&list, reference.KindStop, reference.KindSTWBegin, reference.KindGCBegin, reference.KindGCEnd)
+		end := Op{Kind: OpStop, Stop: &Arrival{Kind: ArriveGC, Ns: 100_000, Mark: 200_000}}
+		simulate(t, o, List(
+			Arrival{G: 1, Script: Steps(Run(first), Op{Kind: OpStop, Stop: &Arrival{Kind: ArriveSTW, Ns: 200_000}}, Run(1000), end, Run(1000))},
+			Arrival{G: 2, Script: Steps(Run(5_000_000))},
+		))
+		var stops []int64
+		marks := 0
+		for _, d := range list {
+			switch {
+			case d.Kind == reference.KindSTWBegin:
+				stops = append(stops, d.Time)
+			case d.Kind == reference.KindGCBegin, d.Kind == reference.KindGCEnd:
+				marks++
+			case d.Kind == reference.KindStop && d.G == 1:
+				equal(t, "why the stopper stops", d.Why, reference.WhyExit)
+			}
+		}
+		if len(stops) != 3 || stops[0] < first || stops[0] > first+100_000 || stops[1] < stops[0]+201_000 || marks != 2 {
+			t.Errorf("after %d ns: the world stops at %v; %d ends of marking", first, stops, marks)
+		}
+	}
+}
+
+// TestReadyTail: who is readied with next false goes behind those in the P's ring (ready).
+func TestReadyTail(t *testing.T) {
+	for _, tail := range []bool{false, true} {
+		var order []int64
+		c := NewChan(Unlimited)
+		o := named(t, "go1.26", 1)
+		o.Emit = func(d *reference.Decision) {
+			if d.Kind == reference.KindStart && d.Time > 1_000_000 {
+				order = append(order, d.G)
+			}
+		}
+		simulate(t, o, List(
+			Arrival{G: 1, Script: Steps(Recv(c), Run(1000))},
+			Arrival{G: 2, Script: Steps(Run(2_000_000), Op{Kind: OpGo, G: 3, Script: Steps(Run(1000))}, Op{Kind: OpSend, Chan: c, Tail: tail}, Run(1000))},
+		))
+		want := []int64{1, 3}
+		if tail {
+			want = []int64{3, 1}
+		}
+		equal(t, fmt.Sprintf("the order with tail %v", tail), fmt.Sprint(order), fmt.Sprint(want))
+	}
+}
+
+// TestWakers: an assist is woken into the ring of a P that marks (gcFlushBgCredit), and
+// the reader of the trace runs before all that is queued (findRunnable, traceReader).
+func TestWakers(t *testing.T) {
+	for _, x := range []struct {
+		from Waker
+		want reference.Queue
+	}{{WakerNoP, reference.QueueGlobal}, {WakerMark, reference.QueueLocal}, {WakerTrace, reference.QueueDirect}} {
+		c := NewChan(Unlimited)
+		var to reference.Queue
+		var before []int64 // who runs before the one that is woken
+		o := named(t, "go1.26", 1)
+		o.Emit = func(d *reference.Decision) {
+			switch {
+			case d.Kind == reference.KindReady && d.G == 1 && d.Why == reference.WhySystem:
+				to = d.To
+			case d.Kind == reference.KindStart && d.Time > 3_000_000 && d.Flags&reference.FlagGC == 0 && (len(before) == 0 || before[len(before)-1] != 1):
+				before = append(before, d.G)
+			}
+		}
+		load := []Arrival{{G: 1, Script: Steps(Recv(c), Run(1000))}}
+		for g := range int64(3) {
+			load = append(load, Arrival{G: 2 + g, Script: Times(200, Run(50_000), Gosched())})
+		}
+		load = append(load,
+			Arrival{At: 1_000_000, Kind: ArriveGC, Ns: 1000, Mark: 20_000_000},
+			Arrival{At: 3_000_000, Kind: ArriveSend, Chan: c, From: x.from})
+		r := simulate(t, o, List(load...))
+		equal(t, "its queue", to, x.want)
+		if x.from == WakerTrace && len(before) != 1 {
+			t.Errorf("%v run before the reader", before)
+		}
+		equal(t, "who is left", r.Left, 0)
+	}
+}
+
+// TestMarkingGoesOn: marking that idle workers are not to do is done by them all the
+// same if all wait for it, rather than never.
+func TestMarkingGoesOn(t *testing.T) {
+	for _, name := range []string{"go1.26", "gps"} {
+		done := NewChan(Unlimited)
+		o := named(t, name, 2)
+		r := simulate(t, o, List(Arrival{G: 1, Script: Steps(Run(1000), Op{Kind: OpStop, Stop: &Arrival{
+			Kind: ArriveGC, Ns: 1000, Mark: 5_000_000, Tail: 1, Wakes: []Wake{{Chan: done}}, Marking: Marking{Known: true, Idle: 100_000},
+		}}, Recv(done), Run(1000))}))
+		equal(t, "who is left with "+name, r.Left, 0)
 	}
 }

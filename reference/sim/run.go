@@ -26,7 +26,7 @@ func (s *machine) run(m int32) {
 			x.left = op.Ns
 		case OpGo:
 			c := s.newG(op.G, op.Class, op.Flags, op.Script)
-			d := s.wakeUp(c, m, g, whyCreate) + s.c.Create
+			d := s.wakeUp(c, m, g, true, whyCreate) + s.c.Create
 			if s.pol.ThreadPerG {
 				d += s.c.ThreadStart
 			}
@@ -34,7 +34,7 @@ func (s *machine) run(m int32) {
 		case OpSend, OpRecv:
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
 			if w != noG {
-				s.gs[g].left += s.wakeUp(w, m, g, whyUnblock) + s.c.Ready
+				s.gs[g].left += s.wakeUp(w, m, g, !op.Tail, whyUnblock) + s.c.Ready
 			}
 			if blocks {
 				s.block(m, op.reason())
@@ -70,6 +70,12 @@ func (s *machine) run(m int32) {
 			x.lockedM, t.lockedG = m, g
 		case OpUnlockThread:
 			x.lockedM, t.lockedG = none, noG
+		case OpStop:
+			t.next, t.segment = stRun, s.now
+			s.stop(op.Stop.stop(x.id))
+			if s.stw.waiting && s.stw.stopper == m {
+				return // it goes on when the world does
+			}
 		case OpExit:
 			s.exit(m)
 			return

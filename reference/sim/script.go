@@ -36,6 +36,7 @@ const (
 	OpPreempt                    // is preempted for Why, whatever its time slice (forEachP)
 	OpLockThread                 // locks itself to its thread (runtime.LockOSThread)
 	OpUnlockThread               // undoes that
+	OpStop                       // stops the world, or begins a cycle of the garbage collector, as Stop says
 )
 
 // Op is one step of a goroutine. Which fields mean something, OpKind says.
@@ -48,6 +49,10 @@ type Op struct {
 	Flags  reference.Flags // of the new goroutine's decisions: FlagSystem, FlagTracer
 	Chan   *Chan
 	Script Script
+	Stop   *Arrival // an ArriveSTW or ArriveGC; its At and G say nothing
+	// Tail of an OpSend puts who is woken at the tail of the P's ring, not into runnext
+	// (ready with next false, injectglist).
+	Tail bool
 }
 
 // reason is what a goroutine waits for that does a step on a channel.

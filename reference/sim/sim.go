@@ -183,6 +183,7 @@ type machine struct {
 	pTime  int64 // of all Ps, up to when their number changed last
 	pSince int64
 	gc     gc
+	reader int32 // of the trace, for whom there is data; noG
 	fluid  *fluid
 
 	res Result

@@ -209,6 +209,7 @@ func (s *machine) handoff(p int32) {
 		s.stopP(p)
 		return
 	case s.q.Len(p) > 0 || s.q.GlobalLen() > 0,
+		s.reader != noG,
 		s.gc.marking && s.gc.left > 0:
 		s.startThread(p, false)
 		return

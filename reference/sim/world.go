@@ -12,7 +12,7 @@ type stopRequest struct {
 	ns      int64
 	mark    int64 // of the cycle that it begins
 	tail    int64 // as Arrival.Tail and Wakes
-	wakes   []*Chan
+	wakes   []Wake
 	marking Marking
 	begins  bool // a cycle of the garbage collector
 	ends    bool
@@ -37,7 +37,8 @@ func (s *machine) stop(req stopRequest) {
 		s.fluidStop(req)
 		return
 	case s.pol.HoldP:
-		return // no such thing as a stopped world
+		s.deliver(req.wakes) // no such thing as a stopped world
+		return
 	}
 	s.stw.pending = append(s.stw.pending, req)
 	s.nextStop()

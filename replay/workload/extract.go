@@ -299,15 +299,28 @@ func (e *Extractor) ready(d *reference.Decision) {
 		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true})
 	case by != none:
 		e.flush(by)
-		e.add(by, step{kind: kSend, arg: i, stack: x.stack})
+		send := step{kind: kSend, arg: i, stack: x.stack}
+		if d.To == reference.QueueLocal {
+			send.kind = kSendTail
+		}
+		e.add(by, send)
 		e.add(i, step{kind: kRecv, stack: x.stack})
-	case e.w.gs[i].flags&reference.FlagSystem != 0 && e.inTail(d.By) != nil:
-		e.add(i, step{kind: kRecv})
+	case e.inTail(d.By) != nil:
+		e.add(i, step{kind: kRecvGC})
 		t := e.inTail(d.By)
-		t.wakes = append(t.wakes, i)
+		t.wakes = append(t.wakes, wake{i, d.To == reference.QueueLocal})
+	case d.To == reference.QueueDirect && d.Flags&reference.FlagTracer != 0:
+		// There was data since some time that the P did not look.
+		e.add(i, step{kind: kRecv})
+		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, from: sim.WakerTrace})
 	default:
-		e.add(i, step{kind: kRecv, stack: x.stack})
-		e.w.outer = append(e.w.outer, arrival{at: e.now, kind: sim.ArriveSend, g: i, stack: x.stack})
+		a := arrival{at: e.now, kind: sim.ArriveSend, g: i, stack: x.stack}
+		k := kRecv
+		if _, ok := e.workers[d.By]; ok {
+			a.from, k = sim.WakerMark, kRecvGC
+		}
+		e.add(i, step{kind: k, stack: x.stack})
+		e.w.outer = append(e.w.outer, a)
 	}
 	x.state = runnable
 }

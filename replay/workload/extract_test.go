@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -157,7 +158,7 @@ func TestSteps(t *testing.T) {
 			s.say(10, reference.KindSTWBegin, A, nil)
 			s.say(40, reference.KindSTWEnd, A, nil)
 			s.stop(45, A, reference.WhyExit)
-		}, map[int64][]step{A: {{kind: kRun, ns: 15}, {kind: kExit}}}},
+		}, map[int64][]step{A: {{kind: kRun, ns: 10}, {kind: kStop}, {kind: kRun, ns: 5}, {kind: kExit}}}},
 		{"who is still at it when the trace ends", func(s stream) {
 			s.start(0, A)
 			s.stop(10, A, reference.WhyBlock)
@@ -224,7 +225,7 @@ func TestTail(t *testing.T) {
 	s.say(130, reference.KindSTWEnd, worker, nil)
 	s.say(190, reference.KindStop, worker, func(d *reference.Decision) { gc(d); d.Why = reference.WhyBlock })
 	w := s.e.Finish(300)
-	if len(w.tails) != 1 || w.tails[0].ns != 60 || len(w.tails[0].wakes) != 1 || w.gs[w.tails[0].wakes[0]].id != sweeper {
+	if len(w.tails) != 1 || w.tails[0].ns != 60 || len(w.tails[0].wakes) != 1 || w.gs[w.tails[0].wakes[0].g].id != sweeper {
 		t.Errorf("%+v", w.tails)
 	}
 	if a := w.outer[len(w.outer)-1]; a.kind != sim.ArriveGC || a.by != 1 {
@@ -369,5 +370,76 @@ func simulate(t *testing.T, seed uint64, w *Workload, most int64) {
 	}
 	if r != nil && most > 0 && r.BusyNs > most {
 		t.Errorf("seed %d: %d ns of work, at most %d were there", seed, r.BusyNs, most)
+	}
+}
+
+// TestStops: who stops the world, or begins a cycle, does so at the same point of its work;
+// what the collector wakes waits for it, and the trace's reader for data.
+func TestStops(t *testing.T) {
+	const prog, other, worker, reader = 1, 2, 20, 30
+	s := stream{NewExtractor(Options{})}
+	gc := func(d *reference.Decision) { d.Flags = reference.FlagGC }
+	tracer := func(d *reference.Decision) { d.Flags = reference.FlagSystem | reference.FlagTracer }
+	s.say(0, reference.KindStart, reader, tracer)
+	s.say(2, reference.KindStop, reader, func(d *reference.Decision) { tracer(d); d.Why = reference.WhyBlock })
+	s.start(4, other)
+	s.stop(6, other, reference.WhyBlock)
+	s.start(10, prog)
+	s.say(20, reference.KindGCBegin, reference.NoG, nil)
+	s.say(22, reference.KindSTWBegin, prog, nil)
+	s.say(30, reference.KindReady, other, func(d *reference.Decision) {
+		d.By, d.Why, d.To = prog, reference.WhySystem, reference.QueueLocal
+	})
+	s.say(32, reference.KindSTWEnd, prog, nil)
+	s.stop(40, prog, reference.WhyBlock)
+	s.say(42, reference.KindStart, other, nil)
+	s.stop(44, other, reference.WhyBlock)
+	s.say(50, reference.KindStart, worker, gc)
+	s.say(60, reference.KindReady, other, func(d *reference.Decision) {
+		d.By, d.Why, d.To = worker, reference.WhySystem, reference.QueueLocal
+	})
+	s.say(100, reference.KindSTWBegin, worker, nil)
+	s.say(110, reference.KindGCEnd, reference.NoG, nil)
+	s.say(112, reference.KindReady, prog, func(d *reference.Decision) {
+		d.By, d.Why, d.To = worker, reference.WhySystem, reference.QueueLocal
+	})
+	s.say(120, reference.KindSTWEnd, worker, nil)
+	s.say(130, reference.KindStop, worker, func(d *reference.Decision) { gc(d); d.Why = reference.WhyBlock })
+	s.start(140, prog)
+	s.say(150, reference.KindSTWBegin, prog, nil)
+	s.say(160, reference.KindSTWEnd, prog, nil)
+	s.stop(170, prog, reference.WhyExit)
+	s.say(180, reference.KindReady, reader, func(d *reference.Decision) {
+		tracer(d)
+		d.By, d.Why, d.To = reference.NoG, reference.WhySystem, reference.QueueDirect
+	})
+	w := s.e.Finish(200)
+	want := []step{
+		{kind: kRun, ns: 12}, {kind: kCycle}, {kind: kSendTail, arg: 1}, {kind: kRun, ns: 8},
+		{kind: kRecvGC}, {kind: kRun, ns: 10}, {kind: kStop}, {kind: kRun, ns: 10}, {kind: kExit},
+	}
+	if diff := cmp.Diff(want, steps(w, prog), cmp.AllowUnexported(step{})); diff != "" {
+		t.Errorf("want (-), got (+):\n%s", diff)
+	}
+	if len(w.stops) != 1 || w.stops[0].ns != 10 || len(w.tails) != 1 || len(w.tails[0].wakes) != 1 || !w.tails[0].wakes[0].tail {
+		t.Errorf("stops %+v, tails %+v", w.stops, w.tails)
+	}
+	var from []sim.Waker
+	for _, a := range w.outer {
+		if a.kind == sim.ArriveGC {
+			t.Error("the cycle comes from outside, too")
+		}
+		if a.kind == sim.ArriveSend {
+			from = append(from, a.from)
+		}
+	}
+	if !slices.Equal(from, []sim.Waker{sim.WakerMark, sim.WakerTrace}) {
+		t.Errorf("woken from outside by %v", from)
+	}
+	// Without the collector nobody waits for it.
+	p, c := scheduler(26)
+	r, err := sim.Simulate(t.Context(), sim.Options{Policy: p, Costs: c, Procs: 1}, w.Load(Change{NoGC: true}))
+	if err != nil || r.Left > 2 {
+		t.Errorf("%v; %+v", err, r)
 	}
 }

@@ -51,6 +51,9 @@ type Workload struct {
 	ran   map[int64]bool // IDs of those that ran before the first decision
 	steps slab
 	outer []arrival
+	// stops are the stop-the-worlds that are steps of goroutines, and cycles are those of
+	// the garbage collector: of kind kCycle, or in outer.
+	stops, cycles []arrival
 	// marking has how the marking of each cycle was shared out, and tails what the worker
 	// did that ended it.
 	marking []sim.Marking
@@ -64,7 +67,9 @@ const (
 	kRun kind = iota
 	kGo
 	kSend
+	kSendTail // as kSend, but at the tail of the P's ring
 	kRecv
+	kRecvGC // from the garbage collector
 	kNetwork
 	kSleep
 	kSyscall
@@ -76,6 +81,8 @@ const (
 	kUnlock
 	kExit
 	kForever // blocks, and is not woken before the end
+	kStop    // stops the world: arg is in Workload.stops
+	kCycle   // begins a cycle of the garbage collector: arg is in Workload.cycles
 )
 
 // step is one step of a goroutine. There may be millions: no pointers.
@@ -109,7 +116,8 @@ type arrival struct {
 	procs int   // ArriveSTW: GOMAXPROCS afterwards; 0 is no change
 	cycle int32 // ArriveGC: in Workload.marking
 	kind  sim.ArrivalKind
-	net   bool // ArriveSend: the network's
+	from  sim.Waker // ArriveSend
+	net   bool      // ArriveSend: the network's
 }
 
 // slab holds steps in pieces, so that it grows without being copied.
@@ -208,34 +216,44 @@ func (l *load) Next() (sim.Arrival, bool) {
 			continue
 		}
 		l.i++
-		out := sim.Arrival{At: a.at, Kind: a.kind, Ns: a.ns, Mark: a.mark}
-		switch a.kind {
-		case sim.ArriveGo:
-			g := &l.w.gs[a.g]
-			out.Class, out.G, out.Flags, out.Script = g.class, g.id, g.flags, l.script(a.g)
-		case sim.ArriveSTW:
-			out.G = a.by
-			if !l.c.FixedProcs {
-				out.Procs = a.procs
-			}
-		case sim.ArriveGC:
-			out.G = a.by
-			if !l.c.FixedProcs { // else other Ps are idle
-				out.Marking = l.w.marking[a.cycle]
-			}
-			out.Tail = l.w.tails[a.cycle].ns
-			for _, g := range l.w.tails[a.cycle].wakes {
-				out.Wakes = append(out.Wakes, l.waker(g))
-			}
-		case sim.ArriveSend:
-			out.Chan = l.waker(a.g)
-			if a.net {
-				out.Chan = l.network(a.g)
-			}
-		}
-		return out, true
+		return l.arrival(a), true
 	}
 	return sim.Arrival{}, false
+}
+
+func (l *load) arrival(a *arrival) sim.Arrival {
+	out := sim.Arrival{At: a.at, Kind: a.kind, Ns: a.ns, Mark: a.mark}
+	switch a.kind {
+	case sim.ArriveGo:
+		g := &l.w.gs[a.g]
+		out.Class, out.G, out.Flags, out.Script = g.class, g.id, g.flags, l.script(a.g)
+	case sim.ArriveSTW:
+		out.G = a.by
+		if !l.c.FixedProcs {
+			out.Procs = a.procs
+		}
+	case sim.ArriveGC:
+		out.G = a.by
+		if !l.c.FixedProcs { // else other Ps are idle
+			out.Marking = l.w.marking[a.cycle]
+		}
+		out.Tail = l.w.tails[a.cycle].ns
+		for _, x := range l.w.tails[a.cycle].wakes {
+			out.Wakes = append(out.Wakes, sim.Wake{Chan: l.waker(x.g), Tail: x.tail})
+		}
+	case sim.ArriveSend:
+		out.Chan, out.From = l.waker(a.g), a.from
+		if a.net {
+			out.Chan = l.network(a.g)
+		}
+	}
+	return out
+}
+
+// stop returns the step that stops the world.
+func (l *load) stop(a *arrival) sim.Op {
+	out := l.arrival(a)
+	return sim.Op{Kind: sim.OpStop, Stop: &out}
 }
 
 func (l *load) waker(g int32) *sim.Chan {
@@ -289,7 +307,7 @@ func (s *script) Next(int64) sim.Op {
 		}
 		x = s.l.w.steps.at(s.at)
 		s.at = x.next
-		if x.kind == kPreempt && s.l.c.NoGC && reference.Why(x.arg) == reference.WhyGC {
+		if s.l.c.NoGC && (x.kind == kCycle || x.kind == kRecvGC && s.l.w.gs[s.g].flags == 0 || x.kind == kPreempt && reference.Why(x.arg) == reference.WhyGC) {
 			continue
 		}
 		if x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] || s.l.c.Unlocked && (x.kind == kLock || x.kind == kUnlock) {
@@ -309,7 +327,9 @@ func (s *script) Next(int64) sim.Op {
 		return sim.Op{Kind: sim.OpGo, Class: g.class, G: g.id, Flags: g.flags, Script: s.l.script(x.arg)}
 	case kSend:
 		return sim.Send(s.l.waker(x.arg))
-	case kRecv:
+	case kSendTail:
+		return sim.Op{Kind: sim.OpSend, Chan: s.l.waker(x.arg), Tail: true}
+	case kRecv, kRecvGC:
 		return sim.Recv(s.l.waker(s.g))
 	case kNetwork:
 		return sim.Recv(s.l.network(s.g))
@@ -329,6 +349,10 @@ func (s *script) Next(int64) sim.Op {
 		return sim.Op{Kind: sim.OpLockThread}
 	case kUnlock:
 		return sim.Op{Kind: sim.OpUnlockThread}
+	case kStop:
+		return s.l.stop(&s.l.w.stops[x.arg])
+	case kCycle:
+		return s.l.stop(&s.l.w.cycles[x.arg])
 	case kForever:
 		return sim.Recv(s.l.never)
 	}

@@ -19,14 +19,21 @@ type cycle struct {
 	by    int64 // who asked for the first of them; 0: not known
 	tail  tail
 	cut   bool // it began before the first decision
+	step  bool // a step of the goroutine that asked for it begins it
 }
 
 // tail is what a worker does between the end of the marking and its own.
 type tail struct {
-	g     int64   // the worker; 0: none
-	from  int64   // when the world started again
-	ns    int64   // for which it ran on
-	wakes []int32 // goroutines of the runtime that it woke
+	g     int64 // the worker; 0: none
+	from  int64 // when the world started again
+	ns    int64 // for which it ran on
+	wakes []wake
+}
+
+// wake is one whom the end of a cycle woke: the sweeper, say, or who had to wait for it.
+type wake struct {
+	g    int32
+	tail bool // it was put at the tail of the P's ring
 }
 
 // stw is a stop-the-world that is under way.
@@ -37,6 +44,7 @@ type stw struct {
 	stopped int64 // when the last P stopped
 	g       int64 // who asked for it
 	procs   int   // GOMAXPROCS that it sets; 0 if none
+	step    int32 // in Workload.stops, if a step of a goroutine stops it; none
 }
 
 // cycle returns the current or last cycle. Marking that belongs to none, because
@@ -98,7 +106,7 @@ func (e *Extractor) stwBegin(d *reference.Decision) {
 		e.w.Odd++
 		e.stwEnd()
 	}
-	e.stw = stw{open: true, at: e.now, stopped: e.now, g: d.G}
+	e.stw = stw{open: true, at: e.now, stopped: e.now, g: d.G, step: none}
 	if e.marking && e.cycle().n == 0 {
 		e.cycle().by = max(0, d.G)
 	}
@@ -106,6 +114,27 @@ func (e *Extractor) stwBegin(d *reference.Decision) {
 		e.stw.cycle, e.ending = true, false
 	}
 	e.pause(true)
+	e.stopStep()
+}
+
+// stopStep makes it a step of the goroutine that stops the world, if it is one of the
+// program's and runs: it allocates, say, or reads memory statistics, and would do so at
+// the same point of its work under any schedule (gcStart, stopTheWorldGC). Where the
+// marking ends is not the work of who sees it.
+func (e *Extractor) stopStep() {
+	i, ok := e.byID[e.stw.g]
+	if !ok || e.gs[i].state != running || e.w.gs[i].flags != 0 {
+		return
+	}
+	switch {
+	case !e.stw.cycle:
+		e.stw.step = int32(len(e.w.stops))
+		e.w.stops = append(e.w.stops, arrival{kind: sim.ArriveSTW})
+		e.add(i, step{kind: kStop, arg: e.stw.step})
+	case e.marking && e.cycle().n == 0 && !e.cycle().step && !e.cycle().cut:
+		e.cycle().step = true
+		e.add(i, step{kind: kCycle, arg: int32(len(e.cycles) - 1)})
+	}
 }
 
 func (e *Extractor) stwEnd() {
@@ -116,6 +145,10 @@ func (e *Extractor) stwEnd() {
 	e.stw.open = false
 	ns := e.now - e.stw.stopped
 	switch {
+	case e.stw.step != none:
+		e.w.Stops++
+		x := &e.w.stops[e.stw.step]
+		x.ns, x.procs = ns, e.stw.procs
 	case !e.stw.cycle:
 		e.w.Stops++
 		e.w.outer = append(e.w.outer, arrival{at: e.stw.at, kind: sim.ArriveSTW, ns: ns, by: max(0, e.stw.g), procs: e.stw.procs})
@@ -198,7 +231,7 @@ func (e *Extractor) unstarted(g int32) {
 		return
 	}
 	switch s := e.w.steps.at(last); s.kind {
-	case kRecv, kNetwork, kSleep, kGosched, kGoyield, kPreempt:
+	case kRecv, kRecvGC, kNetwork, kSleep, kGosched, kGoyield, kPreempt:
 		*s = step{kind: kForever, next: none}
 	}
 }
@@ -249,7 +282,11 @@ func (e *Extractor) Finish(end int64) *Workload {
 		e.marked(x)
 	}
 	for i, c := range e.cycles {
-		w.outer = append(w.outer, arrival{at: c.at, kind: sim.ArriveGC, ns: c.stops / max(c.n, 1), mark: c.mark, by: c.by, cycle: int32(i)})
+		a := arrival{at: c.at, kind: sim.ArriveGC, ns: c.stops / max(c.n, 1), mark: c.mark, by: c.by, cycle: int32(i)}
+		w.cycles = append(w.cycles, a)
+		if !c.step {
+			w.outer = append(w.outer, a)
+		}
 		w.marking = append(w.marking, c.shares())
 		w.tails = append(w.tails, c.tail)
 		w.MarkNs += c.mark
