@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -104,7 +105,7 @@ func (r *replaying) gains(s *Split) error {
 		}
 		if len(runs) > 0 {
 			p.Advice = advise(r.observed, self, runs, class.ID, c, &f.Remedy)
-			p.Advice.distrust(untrusted(&r.res.Trace, c.Procs))
+			p.Advice.distrust(cmp.Or(untrusted(&r.res.Trace, c.Procs), r.f.meet(r.work, c.Procs)))
 		}
 		s.add(p)
 	}

@@ -198,8 +198,10 @@ type WhatIf struct {
 	// mutex, and how that is inferred. 0 if the trace does not show it.
 	LockBoundNs int64 `json:"lock_bound_ns"`
 	// Untrusted says why it cannot be trusted, in words: it has more Ps than --cpus
-	// gives CPUs, or the recording had, or the model is too far off. Absent if none of it is
-	// known.
+	// gives CPUs, or the recording had; or the model is too far off; or, with another
+	// GOMAXPROCS, the model is out of its bands, or the trace does not show what it would
+	// take: it is of one P, goroutines wait for mutexes, for the network, or for the
+	// kernel. Absent if none of it is known.
 	Untrusted string `json:"untrusted,omitempty"`
 }
 
@@ -425,7 +427,7 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 		if err != nil {
 			return err
 		}
-		x := WhatIf{Change: c.String(), Untrusted: cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted)}
+		x := WhatIf{Change: c.String(), Untrusted: cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted, f.distrust(w, res, r.observed, free.Error, c.Procs))}
 		x.Simulated, x.Spread = summarise(runs(all))
 		free.WhatIf = append(free.WhatIf, x)
 	}

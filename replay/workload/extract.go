@@ -295,6 +295,7 @@ func (e *Extractor) ready(d *reference.Decision) {
 		}
 		e.add(i, step{kind: kSleep, ns: max(0, due-x.seg)})
 	case d.Why == reference.WhyNetwork:
+		e.w.Network++
 		e.add(i, step{kind: kNetwork})
 		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true})
 	case by != none:

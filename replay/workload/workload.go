@@ -32,7 +32,9 @@ type Workload struct {
 	Goroutines, Steps, Arrivals int
 	// Cycles of the garbage collector, their marking, and other stop-the-worlds.
 	Cycles, Stops int
-	MarkNs        int64
+	// Network is how many waits the network ended.
+	Network int
+	MarkNs  int64
 	// SwitchNs is how long a P typically takes from one goroutine to the next in
 	// its own queue, and ThreadWakeNs how long a locked thread takes to run when
 	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/replay"
 )
 
 // The page in the repository is what the program gives.
@@ -48,5 +51,51 @@ func TestPredictions(t *testing.T) {
 		if p.self == nil || *p.self > 0.05 || *p.self < -0.05 {
 			t.Errorf("%s with %d Ps: the model is off by %v", p.name, p.from, p.self)
 		}
+	}
+}
+
+// What is not called untrusted must be right: more Ps for a program with a mutex, or from
+// one P, is not among it.
+func TestTrust(t *testing.T) {
+	ps, err := predict(t.Context(), filepath.Join("..", "..", "..", "testdata", "traces", "whatif"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := 0
+	for _, p := range ps {
+		if p.untrusted {
+			continue
+		}
+		trusted++
+		if off := p.off(); p.to > p.from || off < -bandWhatIf || off > bandWhatIf {
+			t.Errorf("%s from %d to %d Ps is trusted: %+.1f %%", p.name, p.from, p.to, 100*off)
+		}
+	}
+	if trusted < 2 {
+		t.Errorf("%d are trusted", trusted)
+	}
+}
+
+// The machine's part of the waiting is no more than threads lacked a CPU, and only what
+// the model does not wait for.
+func TestMachine(t *testing.T) {
+	none := replay.Run{Steals: new(int64), GlobalTakes: new(int64)}
+	r := row{res: &replay.Result{Observed: none, Free: &replay.Free{Simulated: none, Causes: []replay.CauseRun{
+		{Cause: waits.CauseIdlePMissed, ObservedNs: 50, SimulatedNs: 10},
+		{Cause: waits.CauseResidue, ObservedNs: 5, SimulatedNs: 20},
+		{Cause: waits.CauseBehind, ObservedNs: 45, SimulatedNs: 45},
+	}}}}
+	for lacked, want := range map[int64]int64{0: 0, 30: 30, 100: 40} {
+		if r.lacked = &lacked; r.machine() != want {
+			t.Errorf("%d ns lacked: %d ns are the machine's, want %d", lacked, r.machine(), want)
+		}
+	}
+	if r.lacked = nil; r.machine() != 0 {
+		t.Error("something is the machine's though it is not known whether CPUs were lacked")
+	}
+	r.res.Observed.Waits.TotalNs, r.res.Free.Simulated.Waits.TotalNs = 100, 75
+	lacked := int64(30)
+	if r.lacked = &lacked; len(r.res.OutOfBand()) == 0 || !r.withoutMachine() {
+		t.Errorf("out of band: %v; without the machine's part: %v", r.res.OutOfBand(), !r.withoutMachine())
 	}
 }

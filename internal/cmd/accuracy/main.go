@@ -6,6 +6,7 @@
 //	go run ./internal/cmd/accuracy DIR …      # the table, of all traces below DIR, to standard output
 //	go run ./internal/cmd/accuracy -causes DIR   # and what the error in the time waited is made of
 //	go run ./internal/cmd/accuracy -record DIR   # record real programs with one P and with two into DIR
+//	go run ./internal/cmd/accuracy -programs DIR # docs/replay-programs.md of them, to standard output
 //
 // Programs are recorded five times each. They take a machine with two cores to themselves.
 package main
@@ -33,7 +34,7 @@ func main() {
 	into := flag.String("record", "", "record real programs into that `folder`")
 	only := flag.String("only", "", "record programs whose names match this `regexp` only")
 	times := flag.Int("times", 5, "how `many` recordings to make of each with each GOMAXPROCS")
-	foretells := flag.Bool("whatif", false, "have the recordings of real programs predict each other")
+	of := flag.String("programs", "", "write the page about what -record left in that `folder`")
 	apart := flag.Bool("causes", false, "take the error apart by the cause of waiting, besides")
 	flag.Parse()
 	ctx := context.Background()
@@ -43,14 +44,8 @@ func main() {
 		if re, err = regexp.Compile(*only); err == nil {
 			err = record(ctx, os.Stdout, *into, *times, re)
 		}
-	} else if *foretells {
-		for _, dir := range flag.Args() {
-			var fs []foretold
-			if fs, err = foretell(ctx, dir); err != nil {
-				break
-			}
-			foretellings(os.Stdout, fs)
-		}
+	} else if *of != "" {
+		err = programsPage(ctx, os.Stdout, *of)
 	} else {
 		err = run(ctx, flag.Args(), os.Stdout, *apart)
 	}

@@ -26,6 +26,7 @@ type prediction struct {
 	low, high          int64    // of the simulations
 	self               *float64 // error of the model, of the makespan
 	bound              int64    // by a mutex; 0 if none is known
+	untrusted          bool     // by what the simulation says itself
 }
 
 func (p *prediction) off() float64 { return float64(p.makespan-p.measured) / float64(p.measured) }
@@ -55,7 +56,7 @@ func predict(ctx context.Context, dir string) ([]prediction, error) {
 			x := r.Free.WhatIf[0]
 			out = append(out, prediction{
 				name: filepath.Base(name), from: i + 1, to: 2 - i, measured: pair[1-i].Observed.MakespanNs,
-				makespan: x.Simulated.MakespanNs, low: x.Spread.Min.MakespanNs, high: x.Spread.Max.MakespanNs, self: r.Free.Error.Makespan, bound: x.LockBoundNs,
+				makespan: x.Simulated.MakespanNs, low: x.Spread.Min.MakespanNs, high: x.Spread.Max.MakespanNs, self: r.Free.Error.Makespan, bound: x.LockBoundNs, untrusted: x.Untrusted != "",
 			})
 		}
 	}
@@ -73,15 +74,22 @@ func simulateWith(ctx context.Context, file string, o replay.SimulateOptions) (*
 
 // predictions writes a row for each prediction.
 func predictions(w io.Writer, ps []prediction) {
-	good := 0
+	good, trusted, both := 0, 0, 0
 	for _, p := range ps {
-		if math.Abs(p.off()) <= bandWhatIf {
+		right := math.Abs(p.off()) <= bandWhatIf
+		if right {
 			good++
 		}
+		if !p.untrusted {
+			trusted++
+			if right {
+				both++
+			}
+		}
 	}
-	fmt.Fprintf(w, "%d of %d are within %s.\n\n", good, len(ps), quantity.Percent(bandWhatIf))
-	fmt.Fprintln(w, "| program | recorded with | predicted for | measured, ms | predicted, ms | spread, ms | error, % | model, % | mutex bound, ms |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintf(w, "%d of %d are within %s; %d do not call themselves untrusted, and %d of those are within it.\n\n", good, len(ps), quantity.Percent(bandWhatIf), trusted, both)
+	fmt.Fprintln(w, "| program | recorded with | predicted for | measured, ms | predicted, ms | spread, ms | error, % | model, % | mutex bound, ms | trusted |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|")
 	ms := func(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e6) }
 	for _, p := range ps {
 		off := p.off()
@@ -89,11 +97,14 @@ func predictions(w io.Writer, ps []prediction) {
 		if math.Abs(off) > bandWhatIf {
 			mark = "**"
 		}
-		bound := ""
+		bound, trust := "", "yes"
+		if p.untrusted {
+			trust = "no"
+		}
 		if p.bound > 0 {
 			bound = ms(p.bound)
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s to %s | %s%s%s | %s | %s |\n", p.name, p.from, p.to, ms(p.measured), ms(p.makespan), ms(p.low), ms(p.high),
-			mark, percent(&off), mark, percent(p.self), bound)
+		fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s to %s | %s%s%s | %s | %s | %s |\n", p.name, p.from, p.to, ms(p.measured), ms(p.makespan), ms(p.low), ms(p.high),
+			mark, percent(&off), mark, percent(p.self), bound, trust)
 	}
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,31 +27,20 @@ type foretold struct {
 	untrusted        []string
 }
 
-// foretell has each recording of a folder predict the program's makespan and time waited
-// with the other GOMAXPROCS, which is held against the median of those recordings.
-func foretell(ctx context.Context, dir string) ([]foretold, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.trace.gz"))
-	if err != nil {
-		return nil, err
-	}
+// foretell has each recording of a program predict its makespan and time waited with the
+// other GOMAXPROCS, which is held against the median of those recordings.
+func foretell(rows []row) []foretold {
 	type key struct {
 		name  string
 		procs int
 	}
 	all := map[key][]*replay.Result{}
 	var names []string
-	for _, file := range files {
-		m := recorded.FindStringSubmatch(filepath.Base(file))
-		if m == nil {
-			continue
-		}
+	for _, r := range rows {
+		m := recorded.FindStringSubmatch(r.name + ".trace.gz")
 		procs, _ := strconv.Atoi(m[2])
-		r, err := simulateWith(ctx, file, replay.SimulateOptions{WhatIf: []replay.Change{{Procs: 3 - procs}}})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
 		k := key{m[1], procs}
-		all[k] = append(all[k], r)
+		all[k] = append(all[k], r.res)
 		if !slices.Contains(names, m[1]) {
 			names = append(names, m[1])
 		}
@@ -82,16 +69,17 @@ func foretell(ctx context.Context, dir string) ([]foretold, error) {
 			out = append(out, f)
 		}
 	}
-	return out, nil
+	return out
 }
 
+// within reports whether a number is in a band around another.
 func within(x, of int64, band float64) bool {
 	return math.Abs(float64(x-of)) <= band*float64(of)
 }
 
 // foretellings writes a row for each program and direction.
 func foretellings(w io.Writer, fs []foretold) {
-	var good, trusted, goodTrusted, all int
+	var good, trusted, goodTrusted, spanOK, spanTrusted, all int
 	fmt.Fprintln(w, "| program | recorded with | predicted for | makespan, ms | predicted, ms | waited, ms | predicted, ms | right | trusted | right of those | why not |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
 	ms := func(ns int64) string { return fmt.Sprintf("%.0f", float64(ns)/1e6) }
@@ -99,7 +87,14 @@ func foretellings(w io.Writer, fs []foretold) {
 	for _, f := range fs {
 		ok, sure, both, why := 0, 0, 0, ""
 		for i := range f.makespans {
-			right := within(f.makespans[i], f.measured, bandWhatIf) && within(f.waits[i], f.waited, bandWaited)
+			span := within(f.makespans[i], f.measured, bandWhatIf)
+			if span {
+				spanOK++
+				if f.untrusted[i] == "" {
+					spanTrusted++
+				}
+			}
+			right := span && within(f.waits[i], f.waited, bandWaited)
 			if right {
 				ok++
 			}
@@ -117,5 +112,6 @@ func foretellings(w io.Writer, fs []foretold) {
 		fmt.Fprintf(w, "| %s | %d | %d | %s (%s to %s) | %s | %s (%s to %s) | %s | %d of %d | %d | %d | %s |\n", f.name, f.from, f.to,
 			ms(f.measured), ms(f.spreadM[0]), ms(f.spreadM[1]), span(f.makespans), ms(f.waited), ms(f.spreadW[0]), ms(f.spreadW[1]), span(f.waits), ok, n, sure, both, why)
 	}
-	fmt.Fprintf(w, "\n%d of %d are right in both; of the %d that are trusted, %d.\n", good, all, trusted, goodTrusted)
+	fmt.Fprintf(w, "\n%d of %d are right in both, and %d in the makespan; %d are trusted, and %d of those are right in both, %d in the makespan.\n",
+		good, all, spanOK, trusted, goodTrusted, spanTrusted)
 }
