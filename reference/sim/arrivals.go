@@ -72,6 +72,10 @@ const (
 	// WakerTrace has data for the trace's reader, whom the next P that looks for work runs
 	// before all else (trace.go: traceReader).
 	WakerTrace
+	// WakerSysmon is sysmon, in its next pass, before it looks for slices that are over
+	// (sysmon: the scavenger, forced collections); at once while it sleeps for want of
+	// anything to watch.
+	WakerSysmon
 )
 
 // Marking is the part of the mark workers that run only on Ps without other work
@@ -136,6 +140,8 @@ func (s *machine) arrive() {
 			s.credit(g)
 		case a.From == WakerTrace && s.reader == noG:
 			s.reader = g
+		case a.From == WakerSysmon && !s.sysmon.deep:
+			s.enqueue(&s.sysmon.wakes, g)
 		default:
 			s.inject(s.batchOf(g), none, none, whySystem)
 		}

@@ -801,3 +801,30 @@ func TestMarkingGoesOn(t *testing.T) {
 		equal(t, "who is left with "+name, r.Left, 0)
 	}
 }
+
+// TestWokenBySysmon: the scavenger is woken in a pass of sysmon's, not between two (sysmon,
+// scavenger.wake).
+func TestWokenBySysmon(t *testing.T) {
+	c := NewChan(Unlimited)
+	var ready, preempted []int64
+	o := named(t, "go1.26", 1)
+	o.Costs.Preempt = 0
+	o.Emit = func(d *reference.Decision) {
+		switch {
+		case d.Kind == reference.KindReady && d.G == 1 && d.Why == reference.WhySystem:
+			ready = append(ready, d.Time)
+		case d.Kind == reference.KindPreempt:
+			preempted = append(preempted, d.Time)
+		}
+	}
+	simulate(t, o, List(
+		Arrival{G: 1, Script: Steps(Recv(c), Run(1000))},
+		Arrival{G: 2, Script: Steps(Run(200_000_000))},
+		Arrival{At: 105_000_000, Kind: ArriveSend, Chan: c, From: WakerSysmon},
+	))
+	// Its passes are those in which it preempts, too: every 10 ms and what the kernel adds.
+	period := o.Policy.Rules.SysmonMax + o.Costs.Slack
+	if len(ready) != 1 || len(preempted) == 0 || ready[0] <= 105_000_000 || (ready[0]-preempted[0])%period != 0 {
+		t.Errorf("woken at %v, slices end at %v", ready, preempted)
+	}
+}

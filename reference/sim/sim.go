@@ -302,7 +302,7 @@ func (s *machine) loop(ctx context.Context) error {
 			}
 		case evSysmon:
 			if s.sysmon.gen == e.gen {
-				if len(s.events) == 0 && s.nready == 0 {
+				if len(s.events) == 0 && s.nready == 0 && s.sysmon.wakes.head == noG {
 					return nil // nothing else will ever happen
 				}
 				s.sysmonWake()

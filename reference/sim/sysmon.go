@@ -8,6 +8,7 @@ type sysmon struct {
 	delay int64
 	quiet int  // passes in a row without a retake
 	deep  bool // sleeps until there is something to watch
+	wakes waitq
 }
 
 // forcedGC bounds sysmon's deep sleep: half of forcegcperiod.
@@ -36,6 +37,9 @@ func (s *machine) sysmonKick() {
 // sysmonWake is one pass (sysmon, Go 1.22 to 1.27).
 func (s *machine) sysmonWake() {
 	y := &s.sysmon
+	for g := s.dequeue(&y.wakes); g != noG; g = s.dequeue(&y.wakes) {
+		s.inject(s.batchOf(g), none, none, whySystem)
+	}
 	if !y.deep && (s.stw.waiting || len(s.idleP) == len(s.ps)) {
 		next := s.firstTimer()
 		if next == 0 || next > s.now {

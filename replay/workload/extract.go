@@ -317,8 +317,11 @@ func (e *Extractor) ready(d *reference.Decision) {
 	default:
 		a := arrival{at: e.now, kind: sim.ArriveSend, g: i, stack: x.stack}
 		k := kRecv
-		if _, ok := e.workers[d.By]; ok {
+		switch _, ok := e.workers[d.By]; {
+		case ok:
 			a.from, k = sim.WakerMark, kRecvGC
+		case d.P < 0 && d.By < 0 && e.w.gs[i].flags&reference.FlagSystem != 0: // since some time after its last pass
+			a.from, a.at = sim.WakerSysmon, e.due(d.P, e.now, x.seg)
 		}
 		e.add(i, step{kind: k, stack: x.stack})
 		e.w.outer = append(e.w.outer, a)

@@ -413,6 +413,11 @@ func TestStops(t *testing.T) {
 		tracer(d)
 		d.By, d.Why, d.To = reference.NoG, reference.WhySystem, reference.QueueDirect
 	})
+	s.stop(182, reader, reference.WhyBlock)
+	s.say(190, reference.KindReady, reader, func(d *reference.Decision) {
+		tracer(d)
+		d.P, d.By, d.Why, d.To = reference.NoP, reference.NoG, reference.WhySystem, reference.QueueGlobal
+	})
 	w := s.e.Finish(200)
 	want := []step{
 		{kind: kRun, ns: 12}, {kind: kCycle}, {kind: kSendTail, arg: 1}, {kind: kRun, ns: 8},
@@ -433,7 +438,7 @@ func TestStops(t *testing.T) {
 			from = append(from, a.from)
 		}
 	}
-	if !slices.Equal(from, []sim.Waker{sim.WakerMark, sim.WakerTrace}) {
+	if !slices.Equal(from, []sim.Waker{sim.WakerMark, sim.WakerTrace, sim.WakerSysmon}) {
 		t.Errorf("woken from outside by %v", from)
 	}
 	// Without the collector nobody waits for it.
