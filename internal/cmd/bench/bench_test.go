@@ -26,7 +26,7 @@ Duration: 1.2s, Total samples = 1s
 -----------+-------------------------------------------------------
      0.25s   github.com/gmpscope/gmpscope/analyze/waits.(*Accumulator).Add (inline)
              github.com/gmpscope/gmpscope/analyze.Run.func2
-             github.com/gmpscope/gmpscope/analyze.(*fanout).run
+             github.com/gmpscope/gmpscope/analyze.(*pipeline).run
 -----------+-------------------------------------------------------
      100ms   runtime.scanobject
              runtime.gcDrain
@@ -48,7 +48,7 @@ Duration: 1.2s, Total samples = 1s
 		{elsewhere, 0.03, 0},
 		{"analyze/findings/gc-assist-wait", 0.02, 0},
 	}
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(share{}), cmpopts.EquateApprox(0, 1e-9)); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 	got, err = shares(text, step)
@@ -56,7 +56,7 @@ Duration: 1.2s, Total samples = 1s
 		t.Fatal(err)
 	}
 	want = []share{{"else", 0.75, 0}, {"waits", 0.25, 0}}
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(share{}), cmpopts.EquateApprox(0, 1e-9)); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 	if _, err := shares("File: bench\n", owner); err == nil {
@@ -217,7 +217,7 @@ func TestCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.wall <= 0 || c.cpu <= 0 || runtime.GOOS == "linux" && c.memory <= 0 {
+	if c.Wall <= 0 || c.CPU <= 0 || runtime.GOOS == "linux" && c.Memory <= 0 {
 		t.Errorf("it cost %+v", c)
 	}
 	if _, err := b.cost(context.Background(), []string{"go", "no-such-command"}, nil); err == nil {
@@ -247,5 +247,42 @@ func TestAnswer(t *testing.T) {
 	first, end, err := answer(exec.Command("go", "version"))
 	if err != nil || first <= 0 || first > end {
 		t.Errorf("first byte after %v, end after %v, %v", first, end, err)
+	}
+}
+
+// What was measured of one build is there again for a page, and not for another build.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	b := &bench{dir: dir, rounds: 3, gmpscope: filepath.Join(dir, "gmpscope")}
+	if err := os.WriteFile(b.gmpscope, []byte("a build"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := invented()
+	for _, m := range p.traces {
+		s.put(m)
+	}
+	s.Starts, s.Decodes, s.Packages, s.Steps = p.starts, p.decodes, p.shares, p.steps
+	if err := b.save(s); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = b.stored(); err != nil {
+		t.Fatal(err)
+	}
+	again := &page{date: p.date, rounds: 3, starts: s.Starts, decodes: s.Decodes, shares: s.Packages, steps: s.Steps}
+	for _, m := range p.traces {
+		again.traces = append(again.traces, s.measured(m.spec))
+	}
+	if d := cmp.Diff(p.long()+p.short(), again.long()+again.short()); d != "" {
+		t.Errorf("-measured +stored\n%s", d)
+	}
+	if err := os.WriteFile(b.gmpscope, []byte("another"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = b.stored(); err != nil || len(s.Traces) > 0 {
+		t.Errorf("%d traces of another build, %v", len(s.Traces), err)
 	}
 }

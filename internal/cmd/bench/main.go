@@ -22,8 +22,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/gmpscope/gmpscope/internal/runner"
 )
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	full := flags.Bool("full", false, "traces of up to a gigabyte and a million goroutines; needs half an hour, 16 GB of memory and 10 GB of disk")
 	dir := flags.String("dir", filepath.Join(os.TempDir(), "gmpscope-bench"), "`directory` for traces and programs; traces in it are used again")
 	rounds := flags.Int("rounds", 5, "how often each tool reads a trace; fewer times for one of more than 200 MB")
-	only := flags.String("only", "", "measure only these traces, comma-separated `names`")
+	only := flags.String("only", "", "measure only these traces, comma-separated `names`; with -update, others are in the page as they were measured before, of the same build")
 	update := flags.Bool("update", false, "write docs/performance.md and the table in README.md, not to standard output")
 	pgo := flags.Bool("pgo", false, "measure nothing, but write cmd/gmpscope/default.pgo, by which the compiler optimises, from analyses of the traces")
 	if err := flags.Parse(args); err != nil {
@@ -79,32 +79,29 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	var chosen []spec
 	for _, t := range traces(*full) {
-		if *only == "" || strings.Contains(","+*only+",", ","+t.name+",") {
+		if *only == "" || strings.Contains(","+*only+",", ","+t.name+",") || strings.Contains(","+*only+",", ","+t.stem()+",") {
 			chosen = append(chosen, t)
 		}
 	}
 	if *pgo {
 		return b.pgo(ctx, chosen)
 	}
-	p := page{date: time.Now(), full: *full, rounds: b.rounds}
+	s, err := b.stored()
+	if err != nil {
+		return err
+	}
 	for _, t := range chosen {
-		m, err := b.measure(ctx, t)
-		if err != nil {
+		if err := b.measureInto(ctx, s, t); err != nil {
 			return fmt.Errorf("%s: %w", t.what(), err)
 		}
-		p.traces = append(p.traces, m)
-	}
-	if m := p.find(megabyte); m != nil {
-		if p.starts, err = b.starts(ctx, m.file); err != nil {
+		if err := b.save(s); err != nil {
 			return err
 		}
 	}
-	if m := p.find(central); m != nil {
-		if p.decodes, err = b.decodes(ctx, m.file); err != nil {
-			return err
-		}
-		if p.shares, p.steps, err = b.profile(ctx, m.file); err != nil {
-			return err
+	p := page{date: s.Date, full: *full, rounds: b.rounds, starts: s.Starts, decodes: s.Decodes, shares: s.Packages, steps: s.Steps}
+	for _, t := range traces(*full) {
+		if m := s.measured(t); m != nil && (*update || slices.Contains(chosen, t)) {
+			p.traces = append(p.traces, m)
 		}
 	}
 	if !*update {
@@ -112,6 +109,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	return p.update(root)
+}
+
+// measureInto measures what is told of a trace.
+func (b *bench) measureInto(ctx context.Context, s *store, t spec) error {
+	m, err := b.measure(ctx, t)
+	if err != nil {
+		return err
+	}
+	s.put(m)
+	if t.name == megabyte {
+		if s.Starts, err = b.starts(ctx, m.file); err != nil {
+			return err
+		}
+	}
+	if t.name == central && t.length == long {
+		if s.Decodes, err = b.decodes(ctx, m.file); err != nil {
+			return err
+		}
+		s.Packages, s.Steps, err = b.profile(ctx, m.file)
+	}
+	return err
 }
 
 // bench runs programs for the benchmark.
@@ -139,7 +157,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	}
 	b.gmpscope = filepath.Join(b.dir, "gmpscope")
 	for program, pkg := range map[string]string{b.gmpscope: "./cmd/gmpscope", filepath.Join(b.dir, loadProgram): "./internal/bench/load"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", program, pkg)
+		cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, pkg)
 		cmd.Dir = b.root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", pkg, err, out)

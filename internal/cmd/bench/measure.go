@@ -12,8 +12,8 @@ import (
 
 // cost is what one process took.
 type cost struct {
-	wall, cpu time.Duration
-	memory    int64 // peak resident bytes; 0 if not known here
+	Wall, CPU time.Duration
+	Memory    int64 // peak resident bytes; 0 if not known here
 }
 
 // tool is something that reads a trace.
@@ -136,7 +136,7 @@ func (b *bench) cost(ctx context.Context, argv, env []string) (cost, error) {
 	}
 	wall := time.Since(start)
 	s := cmd.ProcessState
-	return cost{wall: wall, cpu: s.UserTime() + s.SystemTime(), memory: peakMemory(s)}, nil
+	return cost{Wall: wall, CPU: s.UserTime() + s.SystemTime(), Memory: peakMemory(s)}, nil
 }
 
 // ratios are what a tool took, round by round, as a multiple of the plain loop's.
@@ -157,9 +157,9 @@ func (m *measured) typical(tool string, of func(cost) float64) float64 {
 	return median(all)
 }
 
-func wallSeconds(c cost) float64   { return c.wall.Seconds() }
-func cpuSeconds(c cost) float64    { return c.cpu.Seconds() }
-func residentBytes(c cost) float64 { return float64(c.memory) }
+func wallSeconds(c cost) float64   { return c.Wall.Seconds() }
+func cpuSeconds(c cost) float64    { return c.CPU.Seconds() }
+func residentBytes(c cost) float64 { return float64(c.Memory) }
 
 func median(x []float64) float64 {
 	if len(x) == 0 {

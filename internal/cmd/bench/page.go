@@ -216,7 +216,7 @@ analysis; the rest runs beside it, in order, and bounds what more workers can ga
 	w.WriteString("The steps run beside one another; where there is a core for each, the longest that has no workers bounds the time.\n\n")
 	fmt.Fprintf(w, "| step | share of the CPU time | × the plain loop |\n|---|---:|---:|\n")
 	for _, s := range p.steps {
-		fmt.Fprintf(w, "| %s | %.1f %% | %.2f |\n", s.owner, 100*s.all, s.all*all/plain)
+		fmt.Fprintf(w, "| %s | %.1f %% | %.2f |\n", s.Owner, 100*s.All, s.All*all/plain)
 	}
 	w.WriteString("\n")
 }
@@ -231,14 +231,14 @@ func (p *page) profile(w *strings.Builder) {
 	fmt.Fprintf(w, "## Where the time goes\n\nCPU time of `analyze` on the trace %q, by the package on whose behalf it is spent.\n\n", p.find(central).what())
 	fmt.Fprintf(w, "| | share | of it in the runtime and the standard library |\n|---|---:|---:|\n")
 	for _, s := range p.shares {
-		if s.all < smallest {
+		if s.All < smallest {
 			continue
 		}
 		lib := ""
-		if s.lib > 0 {
-			lib = fmt.Sprintf("%.1f %%", 100*s.lib)
+		if s.Lib > 0 {
+			lib = fmt.Sprintf("%.1f %%", 100*s.Lib)
 		}
-		fmt.Fprintf(w, "| %s | %.1f %% | %s |\n", s.owner, 100*s.all, lib)
+		fmt.Fprintf(w, "| %s | %.1f %% | %s |\n", s.Owner, 100*s.All, lib)
 	}
 	w.WriteString("\n")
 }

@@ -76,9 +76,9 @@ func (b *bench) pgo(ctx context.Context, traces []spec) error {
 
 // share is the part of the CPU time that one owner has, 0 to 1.
 type share struct {
-	owner string
-	all   float64
-	lib   float64 // of it in the standard library and the runtime, on the owner's behalf
+	Owner string
+	All   float64
+	Lib   float64 // of it in the standard library and the runtime, on the owner's behalf
 }
 
 // profile returns where the CPU time of an analysis goes, by package and by step,
@@ -115,12 +115,12 @@ func shares(text string, by func(stack []string) (owner string, lib bool)) ([]sh
 			owner, lib := by(stack)
 			s := found[owner]
 			if s == nil {
-				s = &share{owner: owner}
+				s = &share{Owner: owner}
 				found[owner] = s
 			}
-			s.all += float64(took)
+			s.All += float64(took)
 			if lib {
-				s.lib += float64(took)
+				s.Lib += float64(took)
 			}
 			total += took
 		}
@@ -156,12 +156,12 @@ func shares(text string, by func(stack []string) (owner string, lib bool)) ([]sh
 	}
 	var out []share
 	for _, s := range found {
-		s.all /= float64(total)
-		s.lib /= float64(total)
+		s.All /= float64(total)
+		s.Lib /= float64(total)
 		out = append(out, *s)
 	}
 	slices.SortFunc(out, func(a, b share) int {
-		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(a.owner, b.owner))
+		return cmp.Or(cmp.Compare(b.All, a.All), cmp.Compare(a.Owner, b.Owner))
 	})
 	return out, nil
 }
@@ -207,7 +207,7 @@ var steps = []struct{ name, of string }{
 	{"reconstruction", "analyze/reconstruct.(*Reconstructor).Add"},
 	{"waits", "analyze/waits.(*Accumulator).Add"},
 	{"detectors", "analyze/findings.(*Set).Add"},
-	{"Ps, fairness, timeline", "analyze.(*fanout).run"}, // what is left of the accumulators
+	{"Ps, fairness, timeline", "analyze.(*pipeline).run"}, // what is left of the accumulators
 }
 
 // step returns the step of the pipeline that a stack belongs to.

@@ -18,8 +18,8 @@ const startRuns = 21
 // started is how long a command took until it had printed something, and until its end:
 // medians.
 type started struct {
-	command    string
-	first, end time.Duration
+	Command    string
+	First, End time.Duration
 }
 
 // starts measures how soon commands answer.
@@ -75,7 +75,7 @@ func (p *page) start(w *strings.Builder) {
 		startRuns, float64(m.Bytes)/1e6, millions(m.Events))
 	fmt.Fprintf(w, "| gmpscope … | first byte | end |\n|---|---:|---:|\n")
 	for _, s := range p.starts {
-		fmt.Fprintf(w, "| %s | %.0f ms | %.0f ms |\n", s.command, s.first.Seconds()*1e3, s.end.Seconds()*1e3)
+		fmt.Fprintf(w, "| %s | %.0f ms | %.0f ms |\n", s.Command, s.First.Seconds()*1e3, s.End.Seconds()*1e3)
 	}
 	w.WriteString("\n")
 }
