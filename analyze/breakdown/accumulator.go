@@ -103,39 +103,37 @@ func (a *Accumulator) Add(b *ledger.Block) {
 // ended folds a goroutine that has ended, and counts it as complete if nothing of its life
 // lies before the stream.
 func (a *Accumulator) ended(r *record, d *reference.Decision, n *ledger.Note) {
-	i := min(n.Class, maxClasses)
-	var before account
-	if int(i) < len(a.classes) {
-		before = a.classes[i]
-	}
-	a.fold(r, d.G, n.Class, n.Flags)
-	if int(i) >= len(a.classes) || d.Why == reference.WhyLost {
+	life, begun := a.life(r)
+	c := a.fold(r, d.G, n.Class, n.Flags, life)
+	if c == nil || d.Why == reference.WhyLost {
 		return // not counted, or not over
 	}
-	c := &a.classes[i]
-	if c.goroutines > before.goroutines && c.UnknownNs == before.UnknownNs && c.BlockedNs[ReasonUnrecorded] == before.BlockedNs[ReasonUnrecorded] {
+	if begun {
 		c.complete++
-		c.completeNs += c.LifeNs() - before.LifeNs()
+		c.completeNs += life
 	}
 }
 
-// fold adds goroutine g, which is over, to its class, and forgets it.
-func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags) {
-	defer a.end(r)
+// fold adds goroutine g, which is over after a life of so many ns, to its class, and forgets
+// it. It returns the account, or nil if the goroutine does not count.
+func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags, life int64) *account {
 	if a.opt.Only != nil && !a.opt.Only(g, a.handles[of]) {
-		return
+		a.end(r)
+		return nil
 	}
 	of = min(of, maxClasses)
 	for int(of) >= len(a.classes) {
 		a.classes = append(a.classes, account{})
 	}
 	c := &a.classes[of]
-	life := c.LifeNs()
 	a.addTo(&c.Split, r)
-	if a.all() || c.LifeNs() > life {
-		c.goroutines++
-		c.runtime = c.runtime || !f.OfProgram()
+	a.end(r)
+	if !a.all() && life <= 0 {
+		return nil
 	}
+	c.goroutines++
+	c.runtime = c.runtime || !f.OfProgram()
+	return c
 }
 
 // Result is what the package hands on.
@@ -172,7 +170,8 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 	for _, o := range open {
 		if r := a.gors.At(o.Slot); r.state != unseen {
 			a.book(r, r.since, a.now)
-			a.fold(r, o.G, o.Class, o.Flags)
+			life, _ := a.life(r)
+			a.fold(r, o.G, o.Class, o.Flags, life)
 		}
 	}
 	var out Result

@@ -121,11 +121,12 @@ func TestAt(t *testing.T) {
 		ready(0, 4, reference.WhyCreate, 0), ready(0, 5, reference.WhyCreate, 0), start(0, 5),
 		stop(10, 5, reference.WhyBlock, reference.ReasonNetwork), start(10, 4),
 	})
-	before := a.At(2, 15)
+	var before, got breakdown.Split
+	a.At(&before, 2, 15)
 	feed.AddAll([]reference.Decision{
 		stop(20, 4, reference.WhyExit, 0), ready(22, 5, reference.WhyNetwork, 0), start(25, 5), syscall(28, 5),
 	})
-	got := a.At(2, 30)
+	a.At(&got, 2, 30)
 	got.Sub(&before)
 	want := breakdown.Split{RunnableNs: 3, RunningNs: 3, SyscallNs: 2, BlockedNs: blockedFor(map[breakdown.Reason]int64{breakdown.ReasonNetwork: 7})}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -68,16 +68,15 @@ func (l *Lives) grow(n int32) {
 	l.slots = max(l.slots, n)
 }
 
-// At returns what the goroutine at a slot has done up to a time, ns, which is not before
+// At sets s to what the goroutine at a slot has done up to a time, ns, which is not before
 // the last decision that was taken. The difference of two is what it did between.
-func (l *Lives) At(slot int32, at int64) Split {
+func (l *Lives) At(s *Split, slot int32, at int64) {
 	r := l.gors.At(slot)
-	var s Split
-	l.addTo(&s, r)
+	*s = Split{}
+	l.addTo(s, r)
 	if r.state != unseen {
 		s.add(r.state, l.counted(r.since, min(at, maxTime)))
 	}
-	return s
 }
 
 // turn follows the goroutine of a decision into a state.
@@ -210,6 +209,24 @@ func (l *Lives) addTo(s *Split, r *record) {
 			}
 		}
 	}
+}
+
+// life is how long all that is booked of a goroutine took, ns. begun says that none of it
+// lies before the stream, or in a gap.
+func (l *Lives) life(r *record) (ns int64, begun bool) {
+	ns, begun = r.running+r.runnable+r.first.ns(), r.first.begun()
+	for at := r.more; at != 0; at = l.more[at].next {
+		for _, e := range l.more[at].of {
+			ns += e.ns()
+			begun = begun && e.begun()
+		}
+	}
+	return ns, begun
+}
+
+// begun reports whether it is known what e is time of.
+func (e entry) begun() bool {
+	return e.state() != unknown && e.state() != blocked+state(ReasonUnrecorded) || e.ns() == 0
 }
 
 // end forgets a goroutine.

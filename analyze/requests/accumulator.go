@@ -2,8 +2,8 @@ package requests
 
 import (
 	"cmp"
-	"maps"
 	"slices"
+	"sort"
 
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
 
@@ -23,9 +23,9 @@ const (
 	longestNs  = 3_600_000_000_000
 )
 
-// Lives tells what a goroutine, by its slot in the ledger, has done up to a time, ns.
+// Lives sets s to what a goroutine, by its slot in the ledger, has done up to a time, ns.
 type Lives interface {
-	At(slot int32, at int64) breakdown.Split
+	At(s *breakdown.Split, slot int32, at int64)
 }
 
 // Options of an [Accumulator].
@@ -47,8 +47,11 @@ type Accumulator struct {
 
 	tasks, regions kinds
 	open           map[int64]*task
-	on             map[int32]*goroutine // by slot: those that are in a region, or began a task
+	on             []*goroutine // by slot: those that are in a region, or began a task
+	busy           int          // of them there are
 	regionsOpen    int
+	idle           []*goroutine // to be used again, as done is
+	done           []*task
 	omitted        int64
 
 	block *ledger.Block
@@ -79,7 +82,7 @@ type named struct {
 type goroutine struct {
 	causes  [waits.NumCauses]int64 // of its waits since it became one
 	regions []region               // the innermost last
-	tasks   map[*task]struct{}     // open ones that it began
+	tasks   []*task                // open ones that it began; each knows its place
 }
 
 // region is one that is open.
@@ -97,19 +100,20 @@ type region struct {
 type task struct {
 	label int32
 	named
-	slot    int32              // of who began it; 0 once that has ended
-	others  int                // goroutines in regions of it, without who began it
-	own     int                // regions of it on that goroutine
-	working bool               // who began it works for it
-	since   Spent              // of that goroutine when it began to
-	members map[int64]struct{} // goroutines that worked for it
-	open    map[int32]struct{} // slots of those that are in regions of it
+	slot    int32      // of who began it; 0 once that has ended
+	place   int        // in the tasks of who began it
+	others  int        // goroutines in regions of it, without who began it
+	own     int        // regions of it on that goroutine
+	working bool       // who began it works for it
+	since   Spent      // of that goroutine when it began to
+	members set[int64] // goroutines that worked for it
+	open    set[int32] // slots of those that are in regions of it
 }
 
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
 	return &Accumulator{
-		opt: o, open: map[int64]*task{}, on: map[int32]*goroutine{},
+		opt: o, open: map[int64]*task{},
 		tasks: kinds{by: map[int32]*account{}}, regions: kinds{by: map[int32]*account{}},
 	}
 }
@@ -122,7 +126,7 @@ func (a *Accumulator) Begin(b *ledger.Block, ended []waits.Ended) { a.block, a.w
 
 // End ends a block.
 func (a *Accumulator) End() {
-	if len(a.on) > 0 {
+	if a.busy > 0 {
 		a.takeWaits(len(a.block.Decisions))
 	}
 	a.block, a.waits = nil, nil
@@ -132,7 +136,7 @@ func (a *Accumulator) End() {
 func (a *Accumulator) takeWaits(at int) {
 	for len(a.waits) > 0 && int(a.waits[0].At) <= at {
 		w := &a.waits[0]
-		if g := a.on[a.block.Notes[w.At].G]; g != nil {
+		if g := a.at(a.block.Notes[w.At].G); g != nil {
 			for i, ns := range w.Causes {
 				g.causes[i] += ns
 			}
@@ -169,13 +173,13 @@ func (a *Accumulator) Annotated(i int) {
 
 // Ended is called before the goroutine of decision number i is forgotten.
 func (a *Accumulator) Ended(i int) {
-	if len(a.on) == 0 {
+	if a.busy == 0 {
 		return
 	}
 	a.takeWaits(i)
 	d, slot := &a.block.Decisions[i], a.block.Notes[i].G
 	a.now = max(a.now, d.Time)
-	g := a.on[slot]
+	g := a.at(slot)
 	if g == nil {
 		return
 	}
@@ -183,11 +187,11 @@ func (a *Accumulator) Ended(i int) {
 		a.left(&g.regions[i])
 		a.close(slot, g)
 	}
-	for t := range g.tasks {
+	for _, t := range g.tasks {
 		a.rest(t)
 		t.slot = 0
 	}
-	delete(a.on, slot)
+	a.forget(slot)
 }
 
 // left counts a region that does not end.
@@ -197,34 +201,66 @@ func (a *Accumulator) left(r *region) {
 	}
 }
 
+// at returns the record of a slot, or nil.
+func (a *Accumulator) at(slot int32) *goroutine {
+	if uint(slot) < uint(len(a.on)) {
+		return a.on[slot]
+	}
+	return nil
+}
+
 // goroutine returns the record of a slot, a new one if there is none.
 func (a *Accumulator) goroutine(slot int32) *goroutine {
-	g := a.on[slot]
-	if g == nil {
-		g = &goroutine{tasks: map[*task]struct{}{}}
-		a.on[slot] = g
+	if g := a.at(slot); g != nil {
+		return g
 	}
+	if n := int(slot) + 1 - len(a.on); n > 0 {
+		a.on = append(a.on, make([]*goroutine, n)...)
+	}
+	var g *goroutine
+	if n := len(a.idle); n > 0 {
+		g, a.idle = a.idle[n-1], a.idle[:n-1]
+		*g = goroutine{regions: g.regions[:0], tasks: g.tasks[:0]}
+	} else {
+		g = &goroutine{}
+	}
+	a.on[slot] = g
+	a.busy++
 	return g
 }
 
-// spent is what the goroutine at a slot has done by now.
-func (a *Accumulator) spent(slot int32) Spent {
-	s := Spent{Split: a.lives.At(slot, a.now)}
-	if g := a.on[slot]; g != nil {
-		s.Causes = g.causes
-	}
-	return s
+// forget takes the record of a slot away.
+func (a *Accumulator) forget(slot int32) {
+	a.idle = append(a.idle, a.on[slot])
+	a.on[slot] = nil
+	a.busy--
 }
 
-// since is what it has done since then.
-func (a *Accumulator) since(slot int32, then *Spent) Spent {
-	s := a.spent(slot)
+// spent sets s to what the goroutine at a slot has done by now.
+func (a *Accumulator) spent(s *Spent, slot int32) {
+	a.lives.At(&s.Split, slot, a.now)
+	if g := a.at(slot); g != nil {
+		s.Causes = g.causes
+	} else {
+		s.Causes = [waits.NumCauses]int64{}
+	}
+}
+
+// sub leaves of s what has been done since then.
+func (s *Spent) sub(then *Spent) {
 	s.Sub(&then.Split)
 	for i := range s.Causes {
 		s.Causes[i] -= then.Causes[i]
 	}
 	s.fit()
-	return s
+}
+
+// addSince adds to t what the goroutine at a slot has done since then.
+func (a *Accumulator) addSince(t *task, slot int32, then *Spent) {
+	var s Spent
+	a.spent(&s, slot)
+	s.sub(then)
+	t.add(&s)
 }
 
 // fit lets causes not be more than the time in which the goroutine was runnable: a wait
@@ -264,26 +300,46 @@ func (a *Accumulator) beginTask(d *reference.Decision, slot int32) {
 		a.omitted++
 		return
 	}
-	t := &task{label: d.Label, slot: slot, named: named{Request: Request{Task: d.By, G: d.G, Class: d.Class, FromNs: d.Time}}, members: map[int64]struct{}{d.G: {}}, open: map[int32]struct{}{}}
+	t := a.newTask()
+	t.label, t.slot = d.Label, slot
+	t.Task, t.G, t.Class, t.FromNs = d.By, d.G, d.Class, d.Time
+	t.members.add(d.G)
 	a.open[d.By] = t
 	if slot != 0 {
-		a.goroutine(slot).tasks[t] = struct{}{}
+		g := a.goroutine(slot)
+		t.place = len(g.tasks)
+		g.tasks = append(g.tasks, t)
 		a.work(t)
 	}
+}
+
+// newTask returns one of which nothing is known.
+func (a *Accumulator) newTask() *task {
+	n := len(a.done)
+	if n == 0 {
+		return &task{}
+	}
+	t := a.done[n-1]
+	a.done = a.done[:n-1]
+	*t = task{
+		named:   named{Request: Request{Logs: t.Logs[:0], Parts: t.Parts[:0]}, logs: t.logs[:0], parts: t.parts[:0]},
+		members: t.members.none(), open: t.open.none(),
+	}
+	return t
 }
 
 // work has who began a task work for it, if that is so.
 func (a *Accumulator) work(t *task) {
 	if !t.working && t.slot != 0 && (t.own > 0 || t.others == 0) {
-		t.working, t.since = true, a.spent(t.slot)
+		t.working = true
+		a.spent(&t.since, t.slot)
 	}
 }
 
 // rest is the end of that.
 func (a *Accumulator) rest(t *task) {
 	if t.working {
-		s := a.since(t.slot, &t.since)
-		t.add(&s)
+		a.addSince(t, t.slot, &t.since)
 		t.working = false
 	}
 }
@@ -298,15 +354,32 @@ func (a *Accumulator) endTask(d *reference.Decision) {
 	}
 	delete(a.open, d.By)
 	a.rest(t)
-	for _, slot := range slices.Sorted(maps.Keys(t.open)) {
+	for _, slot := range t.open.sorted() {
 		a.leave(t, slot)
 	}
 	if t.slot != 0 {
-		delete(a.on[t.slot].tasks, t)
+		a.on[t.slot].drop(t)
 		a.release(t.slot)
 	}
-	t.ToNs, t.Goroutines = a.now, int64(len(t.members))
-	a.finish(&a.tasks, t.label, &t.named)
+	t.ToNs, t.Goroutines = a.now, int64(t.members.len())
+	if len(t.Logs) == 0 {
+		t.Logs = nil
+	}
+	if len(t.Parts) == 0 {
+		t.Parts = nil
+	}
+	if a.finish(&a.tasks, t.label, &t.named) {
+		t.Logs, t.Parts, t.logs, t.parts = nil, nil, nil, nil // they are the result's
+	}
+	a.done = append(a.done, t)
+}
+
+// drop takes a task out of those that g began.
+func (g *goroutine) drop(t *task) {
+	last := len(g.tasks) - 1
+	g.tasks[t.place] = g.tasks[last]
+	g.tasks[t.place].place = t.place
+	g.tasks = g.tasks[:last]
 }
 
 // leave takes the goroutine at a slot out of a task, which ends before its regions do.
@@ -318,8 +391,7 @@ func (a *Accumulator) leave(t *task, slot int32) {
 			continue
 		}
 		if r.outer && slot != t.slot {
-			s := a.since(slot, &r.since)
-			t.add(&s)
+			a.addSince(t, slot, &r.since)
 		}
 		a.part(t, r)
 		r.task = nil
@@ -329,7 +401,7 @@ func (a *Accumulator) leave(t *task, slot int32) {
 // release forgets a goroutine, if there is nothing more that it does for requests.
 func (a *Accumulator) release(slot int32) {
 	if g := a.on[slot]; len(g.tasks)+len(g.regions) == 0 {
-		delete(a.on, slot)
+		a.forget(slot)
 	}
 }
 
@@ -339,11 +411,15 @@ func (a *Accumulator) beginRegion(d *reference.Decision, slot int32) {
 		return
 	}
 	g := a.goroutine(slot)
-	r := region{label: d.Label, g: d.G, from: d.Time, since: a.spent(slot), class: d.Class, outer: true}
+	r := g.newRegion()
+	r.label, r.g, r.from, r.class, r.outer = d.Label, d.G, d.Time, d.Class, true
+	a.spent(&r.since, slot)
+	a.regionsOpen++
 	if t := a.open[d.By]; t != nil {
 		r.task = t
-		t.members[d.G], t.open[slot] = struct{}{}, struct{}{}
-		for i := range g.regions {
+		t.members.add(d.G)
+		t.open.add(slot)
+		for i := range g.regions[:len(g.regions)-1] {
 			r.outer = r.outer && g.regions[i].task != t
 		}
 		switch {
@@ -356,12 +432,22 @@ func (a *Accumulator) beginRegion(d *reference.Decision, slot int32) {
 			}
 		}
 	}
-	g.regions = append(g.regions, r)
-	a.regionsOpen++
+}
+
+// newRegion returns a further region of g, of no task. The caller fills in the rest.
+func (g *goroutine) newRegion() *region {
+	if n := len(g.regions); n < cap(g.regions) {
+		g.regions = g.regions[:n+1]
+	} else {
+		g.regions = append(g.regions, region{})
+	}
+	r := &g.regions[len(g.regions)-1]
+	r.task = nil
+	return r
 }
 
 func (a *Accumulator) endRegion(d *reference.Decision, slot int32) {
-	g := a.on[slot]
+	g := a.at(slot)
 	if g != nil {
 		// The innermost one, unless the trace is damaged.
 		for i := len(g.regions) - 1; i >= 0; i-- {
@@ -382,7 +468,9 @@ func (a *Accumulator) endRegion(d *reference.Decision, slot int32) {
 // closeRegion ends the innermost region of a goroutine.
 func (a *Accumulator) closeRegion(d *reference.Decision, slot int32, g *goroutine) {
 	r := &g.regions[len(g.regions)-1]
-	x := named{Request: Request{G: d.G, Class: r.class, FromNs: r.from, ToNs: a.now, Spent: a.since(slot, &r.since), Goroutines: 1}}
+	x := named{Request: Request{G: d.G, Class: r.class, FromNs: r.from, ToNs: a.now, Goroutines: 1}}
+	a.spent(&x.Spent, slot)
+	x.Spent.sub(&r.since)
 	if r.task != nil {
 		x.Task = r.task.Task
 	}
@@ -398,7 +486,7 @@ func (a *Accumulator) close(slot int32, g *goroutine) {
 	if t := r.task; t != nil {
 		a.part(t, r)
 		if r.outer {
-			delete(t.open, slot)
+			t.open.remove(slot)
 		}
 		switch {
 		case slot == t.slot:
@@ -406,8 +494,7 @@ func (a *Accumulator) close(slot int32, g *goroutine) {
 				a.rest(t)
 			}
 		case r.outer:
-			s := a.since(slot, &r.since)
-			t.add(&s)
+			a.addSince(t, slot, &r.since)
 			t.others--
 			a.work(t)
 		}
@@ -456,36 +543,37 @@ func (a *Accumulator) begins(at int64) bool {
 	return at >= a.opt.From && (a.opt.To <= 0 || at < a.opt.To)
 }
 
-// finish counts a request that is over.
-func (a *Accumulator) finish(k *kinds, label int32, x *named) {
+// finish counts a request that is over, and reports whether it is kept.
+func (a *Accumulator) finish(k *kinds, label int32, x *named) bool {
 	from, to := max(x.FromNs, a.opt.From), x.ToNs
 	if a.opt.To > 0 {
 		to = min(to, a.opt.To)
 	}
 	begins := a.begins(x.FromNs)
 	if !a.of(x.G, x.Class) || !begins && to <= from {
-		return
+		return false
 	}
 	t, ns := k.of(label), max(0, to-from)
 	t.Type.TotalNs += ns
 	t.Type.add(&x.Spent)
-	if begins {
-		t.count(x, ns)
-	}
+	return begins && t.count(x, ns)
 }
 
-// count counts a request that took so long.
-func (t *account) count(x *named, ns int64) {
+// count counts a request that took so long, and reports whether it is among the slowest.
+func (t *account) count(x *named, ns int64) bool {
 	t.Type.Count++
 	t.Type.MaxNs = max(t.Type.MaxNs, ns)
 	_ = t.lengths.RecordValue(min(ns, longestNs)) // within its range
 	s := t.slowest
-	if at, _ := slices.BinarySearchFunc(s, ns, func(o named, ns int64) int { return cmp.Compare(ns, o.ToNs-o.FromNs+1) }); at < maxSlowest {
-		if len(s) == maxSlowest {
-			s = s[:maxSlowest-1]
-		}
-		t.slowest = slices.Insert(s, at, *x)
+	at := sort.Search(len(s), func(i int) bool { return ns > s[i].ToNs-s[i].FromNs })
+	if at == maxSlowest {
+		return false
 	}
+	if len(s) == maxSlowest {
+		s = s[:maxSlowest-1]
+	}
+	t.slowest = slices.Insert(s, at, *x)
+	return true
 }
 
 // Finish ends the account, and returns it. name gives that of a type, text what a log
@@ -497,6 +585,9 @@ func (a *Accumulator) Finish(name, text func(label int32) string) Result {
 		}
 	}
 	for _, g := range a.on {
+		if g == nil {
+			continue
+		}
 		for i := range g.regions {
 			a.left(&g.regions[i])
 		}

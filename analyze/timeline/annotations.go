@@ -41,8 +41,9 @@ type noted struct {
 // annotations follows tasks and regions, from one pass over the decisions that annotate.
 type annotations struct {
 	over    ring[noted] // in the order of their ends
-	regions map[int64]nested
+	regions map[int64]*nested
 	tasks   map[int64]noted
+	free    []*nested // to be used again
 }
 
 // nested are the open regions of a goroutine, the innermost last.
@@ -54,7 +55,7 @@ type nested struct {
 // annotate takes what the program notes about itself.
 func (a *Accumulator) annotate(d *reference.Decision) {
 	if a.noted == nil {
-		a.noted = &annotations{over: newRing[noted](ringNoted), regions: map[int64]nested{}, tasks: map[int64]noted{}}
+		a.noted = &annotations{over: newRing[noted](ringNoted), regions: map[int64]*nested{}, tasks: map[int64]noted{}}
 	}
 	m := a.noted
 	switch d.Kind {
@@ -76,29 +77,44 @@ func (a *Accumulator) annotate(d *reference.Decision) {
 
 // enter begins a region of d's goroutine.
 func (m *annotations) enter(d *reference.Decision, now int64) {
-	in, ok := m.regions[d.G]
+	in := m.regions[d.G]
 	switch {
-	case !ok && len(m.regions) == maxNoted:
+	case in == nil && len(m.regions) == maxNoted:
 		return
+	case in == nil:
+		in = m.newNested()
+		m.regions[d.G] = in
 	case len(in.open) == maxNested:
 		in.skipped++
-	default:
-		in.open = append(in.open, noted{g: d.G, from: now, name: d.Label, of: m.tasks[d.By].name, depth: uint8(len(in.open))})
+		return
 	}
-	m.regions[d.G] = in
+	in.open = append(in.open, noted{g: d.G, from: now, name: d.Label, of: m.tasks[d.By].name, depth: uint8(len(in.open))})
+}
+
+// newNested returns one that is empty.
+func (m *annotations) newNested() *nested {
+	n := len(m.free)
+	if n == 0 {
+		return &nested{}
+	}
+	in := m.free[n-1]
+	m.free = m.free[:n-1]
+	return in
 }
 
 // leave ends the innermost region of d's goroutine of that type, and those inside it.
 func (m *annotations) leave(d *reference.Decision, now int64) {
 	in := m.regions[d.G]
-	if in.skipped > 0 {
+	switch {
+	case in == nil:
+		return
+	case in.skipped > 0:
 		in.skipped--
-		m.regions[d.G] = in
 		return
 	}
 	for i := len(in.open) - 1; i >= 0; i-- {
 		if in.open[i].name == d.Label {
-			m.endAll(d.G, in.open[i:], in.open[:i], now)
+			m.endAll(d.G, in, i, now)
 			return
 		}
 	}
@@ -106,18 +122,22 @@ func (m *annotations) leave(d *reference.Decision, now int64) {
 
 // exited ends the regions of a goroutine that is over.
 func (m *annotations) exited(g, now int64) {
-	if in, ok := m.regions[g]; ok {
-		m.endAll(g, in.open, nil, now)
+	if len(m.regions) == 0 {
+		return
+	}
+	if in := m.regions[g]; in != nil {
+		m.endAll(g, in, 0, now)
 	}
 }
 
-// endAll ends regions of g, of which rest stay open.
-func (m *annotations) endAll(g int64, over, rest []noted, now int64) {
-	for _, x := range slices.Backward(over) {
+// endAll ends the open regions of g from number i on.
+func (m *annotations) endAll(g int64, in *nested, i int, now int64) {
+	for _, x := range slices.Backward(in.open[i:]) {
 		m.end(x, now)
 	}
-	if m.regions[g] = (nested{open: rest}); len(rest) == 0 {
+	if in.open, in.skipped = in.open[:i], 0; i == 0 {
 		delete(m.regions, g)
+		m.free = append(m.free, in)
 	}
 }
 
