@@ -116,11 +116,6 @@ func (r *reading) name(results ...*analyze.Result) {
 	}
 }
 
-// gcPercent is GOGC while a trace is analysed. What the analysis keeps are large
-// pieces without pointers, which cost the collector next to nothing: it can come
-// four times as often, for a third less memory.
-const gcPercent = 25
-
 // analyze reads the trace called name and analyses it. The observer, if any,
 // sees every decision, and hears before that what the trace's header says.
 func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (res *analyze.Result, err error) {
@@ -139,7 +134,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		debug.SetMemoryLimit(int64(r.memory) * 7 / 8) // the rest is for what is not the collector's: code, and what the kernel holds
 	}
 	if a.getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+		defer collectOften()()
 	}
 	in := input.Options{Stdin: a.stdin, Progress: p.Update, MaxMemory: int64(r.memory)}
 	if len(r.focusing.tasks) > 0 {

@@ -261,7 +261,7 @@ func (a *app) collect(ctx context.Context, names []string, g *gathering, o fleet
 		debug.SetMemoryLimit(int64(g.memory) * 7 / 8) // as in analyze
 	}
 	if a.getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+		defer collectOften()()
 	}
 	if !g.quiet && term.Controls(a.stderr, a.getenv) {
 		p := term.NewProgress(a.stderr)
