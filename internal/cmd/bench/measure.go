@@ -42,6 +42,8 @@ const (
 	// largeTrace, in bytes, is read fewer times.
 	largeTrace  = 200e6
 	largeRounds = 3
+	// onceTrace, in bytes, is analysed on one core once only.
+	onceTrace = 100e6
 )
 
 // tools returns what is measured on a trace: report, dump and the peers only where it is
@@ -100,7 +102,7 @@ func (b *bench) measure(ctx context.Context, t spec) (*measured, error) {
 	for round := range rounds {
 		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.what(), round+1, rounds)
 		for _, tool := range tools {
-			if tool.peer && round > 0 {
+			if round > 0 && (tool.peer || tool.name == oneCore && f.Bytes > onceTrace) {
 				continue
 			}
 			c, err := b.cost(ctx, tool.argv(file), tool.env)

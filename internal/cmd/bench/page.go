@@ -96,7 +96,7 @@ func (p *page) long() string {
 
 // overview is what an analysis of each trace takes, with what each kind of trace is like.
 func (p *page) overview(w *strings.Builder) {
-	fmt.Fprintf(w, "## analyze, by kind of trace\n\nOn one core (GOMAXPROCS=1) wall and CPU time are about the same.\n\n")
+	fmt.Fprintf(w, "## analyze, by kind of trace\n\nOn one core (GOMAXPROCS=1) wall and CPU time are about the same; of a trace of more than %.0f MB it is one run.\n\n", onceTrace/1e6)
 	fmt.Fprintf(w, "| trace | MB | M events | bytes an event | goroutines at a time | plain loop | wall | wall above it | CPU | wall, one core | peak memory |\n")
 	fmt.Fprintf(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range p.traces {
