@@ -279,6 +279,10 @@ func TestStore(t *testing.T) {
 	if d := cmp.Diff(p.long()+p.short(), again.long()+again.short()); d != "" {
 		t.Errorf("-measured +stored\n%s", d)
 	}
+	again.traces = again.traces[2:3] // without those that the rest is about
+	if got := again.long(); !strings.Contains(got, "1,000 goroutines") {
+		t.Errorf("a page of one trace:\n%s", got)
+	}
 	if err := os.WriteFile(b.gmpscope, []byte("another"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -190,10 +190,10 @@ func (p *page) goroutines(w *strings.Builder) {
 
 // workers says how decoding would scale with cores.
 func (p *page) workers(w *strings.Builder) {
-	if len(p.decodes) == 0 {
+	m := p.find(central)
+	if len(p.decodes) == 0 || m == nil {
 		return
 	}
-	m := p.find(central)
 	one := makespan(p.decodes, 1)
 	all := m.typical(analysis, cpuSeconds)
 	fmt.Fprintf(w, `## More cores
@@ -225,7 +225,7 @@ analysis; the rest runs beside it, in order, and bounds what more workers can ga
 const smallest = 0.005
 
 func (p *page) profile(w *strings.Builder) {
-	if len(p.shares) == 0 {
+	if len(p.shares) == 0 || p.find(central) == nil {
 		return
 	}
 	fmt.Fprintf(w, "## Where the time goes\n\nCPU time of `analyze` on the trace %q, by the package on whose behalf it is spent.\n\n", p.find(central).what())

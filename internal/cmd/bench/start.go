@@ -67,10 +67,10 @@ func (w *firstByte) Write(p []byte) (int, error) {
 
 // start is the part of the page about it.
 func (p *page) start(w *strings.Builder) {
-	if len(p.starts) == 0 {
+	m := p.find(megabyte)
+	if len(p.starts) == 0 || m == nil {
 		return
 	}
-	m := p.find(megabyte)
 	fmt.Fprintf(w, "## The start\n\nUntil the first byte of the output, and until the end: the median of %d runs. The trace has %.1f MB and %s events.\n\n",
 		startRuns, float64(m.Bytes)/1e6, millions(m.Events))
 	fmt.Fprintf(w, "| gmpscope … | first byte | end |\n|---|---:|---:|\n")
