@@ -24,18 +24,18 @@ var annotations = [...]reference.Kind{
 
 // annotate hands on what a goroutine notes about itself, and keeps the types of the tasks
 // and regions that it begins.
-func (r *judge) annotate(it *item) {
-	e := &it.ev
-	if it.context() < 0 || r.forks.on {
+func (r *judge) annotate(rec *record) {
+	e := &rec.ev
+	if rec.context() < 0 || r.forks.on {
 		return
 	}
-	g := r.gs.At(r.goroutine(it.context()))
-	r.say(&reference.Decision{Kind: annotations[e.Kind], G: g.id, Class: g.class, Flags: g.flags, By: it.res(), P: r.pid(it.p), M: r.mid(it.m),
+	gp := r.gStates.At(r.goroutine(rec.context()))
+	r.emit(&reference.Decision{Kind: annotations[e.Kind], G: gp.id, Class: gp.class, Flags: gp.flags, By: rec.res(), P: r.procID(rec.p), M: r.threadID(rec.m),
 		Victim: reference.NoP, Label: int32(e.Reason), Basis: reference.Known(reference.Observed, reference.RuleNone)})
 	if e.Reason == 0 || e.Kind != events.TaskBegin && e.Kind != events.Region {
 		return
 	}
-	a := annotation{r.gs.At(r.goroutine(it.context())).class, it.ev.Kind == events.TaskBegin, it.ev.Reason}
+	a := annotation{r.gStates.At(r.goroutine(rec.context())).class, rec.ev.Kind == events.TaskBegin, rec.ev.Reason}
 	if n := r.annotated[a]; n > 0 || len(r.annotated) < maxAnnotated {
 		r.annotated[a] = n + 1
 	}

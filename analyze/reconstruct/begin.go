@@ -19,8 +19,8 @@ func (r *judge) begin() {
 	s := r.survey()
 	if r.procs == 0 {
 		r.assumed = true
-		if len(r.ps) > 0 {
-			r.assumeProcs(slices.MaxFunc(r.ps, func(a, b proc) int { return int(a.id - b.id) }).id)
+		if len(r.pStates) > 0 {
+			r.assumeProcs(slices.MaxFunc(r.pStates, func(a, b proc) int { return int(a.id - b.id) }).id)
 		}
 	}
 	if s.created > 0 && s.created <= int64(16*(r.procs+4)) {
@@ -30,10 +30,10 @@ func (r *judge) begin() {
 	}
 	// A P whose first event is its status was running all along.
 	slices.Sort(s.running)
-	for _, ix := range s.running {
-		p := &r.ps[ix]
-		r.pKnown(ix, true)
-		r.say(&reference.Decision{Kind: reference.KindPStart, P: p.id, M: reference.NoM, G: reference.NoG, Flags: reference.FlagFirst,
+	for _, p := range s.running {
+		pp := &r.pStates[p]
+		r.setProcState(p, true)
+		r.emit(&reference.Decision{Kind: reference.KindPStart, P: pp.id, M: reference.NoM, G: reference.NoG, Flags: reference.FlagFirst,
 			Basis: reference.Known(reference.Inferred, reference.RuleInitial)})
 	}
 	r.seed(s)
@@ -57,32 +57,32 @@ func (r *judge) survey() *survey {
 	s := &survey{}
 	seen := map[int32]bool{} // Ps
 	for i, syncs := int64(0), 0; i < r.win.head && syncs < 2; i++ {
-		it := r.win.at(i)
-		switch e := &it.ev; e.Kind {
+		rec := r.win.at(i)
+		switch e := &rec.ev; e.Kind {
 		case events.Sync:
 			syncs++
 		case events.Procs:
 			if r.procs == 0 {
-				r.setProcs(int(it.res()))
+				r.setProcs(int(rec.res()))
 			}
 		case events.Go:
 			if e.From == events.NotExist && s.created == 0 {
-				s.created = r.gs.At(it.of).id
+				s.created = r.gStates.At(rec.of).id
 			}
-			if e.From == events.Undetermined && e.To == events.Runnable && r.gs.At(it.of).state == events.Undetermined && !r.reduced {
-				start := it.link
+			if e.From == events.Undetermined && e.To == events.Runnable && r.gStates.At(rec.of).state == events.Undetermined && !r.reduced {
+				start := rec.link
 				if start == none {
 					start = 1 << 62
 				}
-				s.runnable = append(s.runnable, runnable{it.of, start})
+				s.runnable = append(s.runnable, runnable{rec.of, start})
 			}
 		case events.Proc:
-			if seen[it.of] || e.From == events.NotExist {
+			if seen[rec.of] || e.From == events.NotExist {
 				break
 			}
-			seen[it.of] = true
+			seen[rec.of] = true
 			if e.To == events.Running && e.From == events.Undetermined {
-				s.running = append(s.running, it.of)
+				s.running = append(s.running, rec.of)
 			}
 		}
 	}
@@ -92,16 +92,16 @@ func (r *judge) survey() *survey {
 // beginYoung gives Ps the ticks that they have in a program that has hardly begun.
 func (r *judge) beginYoung(running []int32) {
 	r.young = true
-	for i := range r.ps {
-		p := &r.ps[i]
+	for i := range r.pStates {
+		pp := &r.pStates[i]
 		near := distant
-		for _, ix := range running {
-			near = min(near, r.places(p.id, r.ps[ix].id))
+		for _, p := range running {
+			near = min(near, r.places(pp.id, r.pStates[p].id))
 		}
 		if r.procs == 1 && near == 0 {
 			near = alone
 		}
-		p.phase = youngPhase(r.rules.GlobalPoll, near)
+		pp.tick = youngSchedtick(r.rules.GlobalPoll, near)
 	}
 }
 
@@ -110,28 +110,28 @@ func (r *judge) beginYoung(running []int32) {
 func (r *judge) seed(s *survey) {
 	slices.SortStableFunc(s.runnable, func(a, b runnable) int { return cmp.Compare(a.start, b.start) })
 	for _, x := range s.runnable {
-		g := r.gs.At(x.g)
-		if g.seeded {
+		gp := r.gStates.At(x.g)
+		if gp.seeded {
 			continue
 		}
-		g.seeded, g.hidden = true, true
-		r.q.Hide(x.g)
-		it := r.win.at(x.start)
-		if it != nil {
-			g.start = x.start
+		gp.seeded, gp.hidden = true, true
+		r.queues.Hide(x.g)
+		rec := r.win.at(x.start)
+		if rec != nil {
+			gp.start = x.start
 		}
 		switch {
-		case it != nil && it.p >= 0 && r.ps[it.p].running:
-			r.q.PutTail(it.p, x.g)
+		case rec != nil && rec.p >= 0 && r.pStates[rec.p].running:
+			r.queues.PutTail(rec.p, x.g)
 		case len(s.running) == 1:
-			r.q.PutTail(s.running[0], x.g)
+			r.queues.PutTail(s.running[0], x.g)
 		default:
 			r.putGlobal(x.g)
 		}
 	}
 }
 
-// onWasm says that the program ran on js/wasm, where runqput ignores runnext
+// onWasm reports whether the program ran on js/wasm, where runqput ignores runnext
 // (from Go 1.23): a trace does not name its platform, but files of the runtime
 // do.
 func (r *lookahead) onWasm() bool {
@@ -160,14 +160,14 @@ func (r *judge) setProcs(n int) {
 	}
 	old := r.procs
 	r.procs = n
-	r.sum.Procs = max(r.sum.Procs, n)
+	r.summary.Procs = max(r.summary.Procs, n)
 	if n < old {
 		r.destroyAbove(n)
 	}
 	r.busy = 0
-	for i := range r.ps {
-		p := &r.ps[i]
-		if p.busy = p.running && int(p.id) < n; p.busy {
+	for i := range r.pStates {
+		pp := &r.pStates[i]
+		if pp.busy = pp.running && int(pp.id) < n; pp.busy {
 			r.busy++
 		}
 	}
@@ -176,6 +176,6 @@ func (r *judge) setProcs(n int) {
 	if r.assumed {
 		level = reference.Assumed
 	}
-	r.say(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
+	r.emit(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
 		Basis: reference.Known(level, reference.RuleNone)})
 }

@@ -287,14 +287,14 @@ func flagsOf(name string) reference.Flags {
 	return 0
 }
 
-// isTraceReader says that a start function is that of the goroutine which
+// isTraceReader reports whether a start function is that of the goroutine which
 // empties the trace buffers; the scheduler runs it without a queue.
 func isTraceReader(name string) bool {
 	return strings.HasPrefix(name, "runtime/trace.Start.func") ||
 		strings.HasPrefix(name, "runtime/trace.(*traceMultiplexer).startLocked.func")
 }
 
-// isAdvancer says that a start function is that of the goroutine which begins
+// isAdvancer reports whether a start function is that of the goroutine which begins
 // a new generation of the trace every second.
 func isAdvancer(name string) bool {
 	return strings.HasPrefix(name, "runtime.(*traceAdvancerState)")

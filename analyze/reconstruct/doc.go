@@ -9,17 +9,17 @@
 //	                 and what does its thread do before that? (window.go, lookahead.go,
 //	                 processors.go)
 //	requests         who may have asked a goroutine to stop: forEachP, enlistWorker, sysmon
-//	                 (visit.go, preempt.go)
+//	                 (foreachp.go, preempt.go)
 //	model            what the queues hold, and how sure that is: queues of package reference
-//	                 (model.go, doubt.go)
+//	                 (model.go, taint.go)
 //	explainer        how a goroutine came from one queue to the next: the plain rules in
-//	                 explain.go, global.go and steal.go; where they leave it open, hypotheses
+//	                 explain.go, dequeue_global.go and steal.go; where they leave it open, hypotheses
 //	judge            what the event did: a table by kind and states in judge.go, and a
-//	                 function for each in start.go, ready.go, procs.go, locked.go …
+//	                 function for each in dequeue.go, enqueue_target.go, procs.go, locked.go …
 //	output           the decisions, in order, though some are told only later (output.go)
 //
-// A put follows from the event that makes a goroutine runnable (ready.go); a
-// take shows itself when the goroutine starts (start.go). Between the take and its start
+// A put follows from the event that makes a goroutine runnable (enqueue_target.go); a
+// take shows itself when the goroutine starts (dequeue.go). Between the take and its start
 // the thread may lose its CPU, so others seem to pass over what has already left. What may
 // have happened in between are the hypotheses: rows of a table (hypotheses.go), each with
 // a file that looks for it. Most decide by evidence of the look-ahead. Those that cannot

@@ -56,7 +56,7 @@ func TestTookMore(t *testing.T) {
 		{"it runs elsewhere", true, true, 6, 1, false},
 	} {
 		r := drifting(c.yields, c.before, c.last, c.on)
-		if got := r.tookMore(r.gs.find(3), 0, 3); got != c.want {
+		if got := r.tookOneMore(r.gStates.find(3), 0, 3); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -68,7 +68,7 @@ func TestDrifts(t *testing.T) {
 	const taken, size = 3, 3
 	doubts := func(r *Reconstructor) (in []int64) {
 		for g := int64(1); g <= 8; g++ {
-			if r.gs.At(r.gs.find(g)).doubt {
+			if r.gStates.At(r.gStates.find(g)).tainted {
 				in = append(in, g)
 			}
 		}
@@ -86,16 +86,16 @@ func TestDrifts(t *testing.T) {
 		{"another P goes on", true, false, 6, 0},
 	} {
 		r := drifting(c.yields, false, c.last, 1)
-		r.wider = r.widerThan(r.gs.find(taken), size)
+		r.wider = r.widerThan(r.gStates.find(taken), size)
 		for g := int64(3); g < 3+size; g++ {
-			r.q.Remove(r.gs.find(g))
+			r.queues.Remove(r.gStates.find(g))
 			if g > taken {
-				r.q.PutTail(0, r.gs.find(g))
+				r.queues.PutTail(0, r.gStates.find(g))
 			}
 		}
-		r.drifts(0, size, c.less)
-		if got := doubts(r); len(got) != c.want || c.want > 0 != (r.drifting == 0) {
-			t.Errorf("%s: %v in doubt, P %d drifts", c.name, got, r.drifting)
+		r.taintAfterBatch(0, size, c.less)
+		if got := doubts(r); len(got) != c.want || c.want > 0 != (r.driftingP == 0) {
+			t.Errorf("%s: %v in doubt, P %d drifts", c.name, got, r.driftingP)
 		}
 	}
 	for _, c := range []struct {
@@ -108,10 +108,10 @@ func TestDrifts(t *testing.T) {
 		{"another P's", 1, 3, nobody},
 	} {
 		r := drifting(false, false, 7, 1)
-		r.drifting = 0
-		r.drifts(c.p, c.k, false)
-		if r.drifting != c.want {
-			t.Errorf("%s: P %d drifts, want %d", c.name, r.drifting, c.want)
+		r.driftingP = 0
+		r.taintAfterBatch(c.p, c.k, false)
+		if r.driftingP != c.want {
+			t.Errorf("%s: P %d drifts, want %d", c.name, r.driftingP, c.want)
 		}
 	}
 }
@@ -121,18 +121,18 @@ func TestDrifts(t *testing.T) {
 func TestDriftIsAmbiguous(t *testing.T) {
 	for _, p := range []int32{0, nobody} {
 		r := drifting(true, false, 7, 1)
-		x := r.gs.find(4)
-		r.q.Remove(x)
-		r.q.PutTail(0, x)
-		g := r.gs.At(x)
-		g.doubt, g.moved = true, true
-		r.ps[0].doubt.fits = fitting
-		r.drifting = p
+		x := r.gStates.find(4)
+		r.queues.Remove(x)
+		r.queues.PutTail(0, x)
+		gp := r.gStates.At(x)
+		gp.tainted, gp.moved = true, true
+		r.pStates[0].taint.fits = fitting
+		r.driftingP = p
 		want := reference.RuleNone
 		if p == 0 {
 			want = reference.RuleDoubt
 		}
-		if got := r.takes(x, 0).doubt; got != want {
+		if got := r.dequeue(x, 0).taint; got != want {
 			t.Errorf("P %d drifts: %v, want %v", p, got, want)
 		}
 	}
@@ -153,14 +153,14 @@ func TestPassOverTheEnd(t *testing.T) {
 	} {
 		r := drifting(true, false, 7, 1)
 		for g := int64(3); g <= 7; g++ {
-			r.q.Remove(r.gs.find(g))
+			r.queues.Remove(r.gStates.find(g))
 		}
-		r.q.PutGlobal(r.gs.find(c.runs))
-		r.q.PutGlobal(r.gs.find(7))
-		r.gs.At(r.gs.find(7)).readyM = r.mix.Find(1)
-		r.taker, r.wider = 0, c.wider
-		r.passOver(r.gs.find(7), 1)
-		if got := r.q.RingLen(0); got != c.local || c.local > 0 && r.wider {
+		r.queues.PutGlobal(r.gStates.find(c.runs))
+		r.queues.PutGlobal(r.gStates.find(7))
+		r.gStates.At(r.gStates.find(7)).readyM = r.mix.Find(1)
+		r.lastTaker, r.wider = 0, c.wider
+		r.passOver(r.gStates.find(7), 1)
+		if got := r.queues.RingLen(0); got != c.local || c.local > 0 && r.wider {
 			t.Errorf("%s: %d in P 0's ring, wider %v", c.name, got, r.wider)
 		}
 	}

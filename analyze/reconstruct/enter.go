@@ -24,69 +24,69 @@ func (r *Reconstructor) enter(e *events.Event) {
 	if e.M != r.ctx.thread || e.P != r.ctx.p {
 		r.enterContext(e)
 	}
-	of, in, g := r.identify(e)
+	of, in, gp := r.identify(e)
 	i := r.win.head
-	it := r.win.push()
+	rec := r.win.push()
 	// Field by field: a whole item would be made elsewhere and copied.
-	ev := &it.ev
+	ev := &rec.ev
 	ev.Time, ev.Stack, ev.TStack, ev.Reason = e.Time, e.Stack, e.TStack, e.Reason
 	ev.Kind, ev.From, ev.To, ev.mark = e.Kind, e.From, e.To, 0
-	it.prevM, it.nextM, it.link = none, none, none
-	it.m, it.p, it.of, it.g = r.ctx.m, r.ctx.proc, of, in
+	rec.prevM, rec.nextM, rec.link = none, none, none
+	rec.m, rec.p, rec.of, rec.g = r.ctx.m, r.ctx.proc, of, in
 	switch e.Kind {
 	case events.Go:
 		switch e.To {
 		case events.Running:
 			if e.From == events.Runnable {
-				r.linkStart(i, it, g)
+				r.linkStart(i, rec, gp)
 			}
 		case events.Runnable:
-			r.linkReady(i, it, g)
+			r.linkReady(i, rec, gp)
 		case events.Waiting:
 			if e.From == events.Running {
-				r.seeStop(i, it)
+				r.noteWorkerStop(i, rec)
 			}
 		}
 		if e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting) {
 			return // the status of a goroutine that does not run is nothing that the thread did
 		}
 	case events.Proc:
-		p := &r.ps[of]
-		if prev := r.win.at(p.newest); prev != nil {
+		pp := &r.pStates[of]
+		if prev := r.win.at(pp.newest); prev != nil {
 			prev.link = i
 		}
-		p.newest = i
+		pp.newest = i
 		if e.To == events.Running && e.From != events.Idle {
 			return // the status of a P, which comes with the next thing that its thread does
 		}
 	default:
-		r.enterOther(i, it, e)
+		r.enterOther(i, rec, e)
 		return
 	}
-	r.linkThread(i, it)
+	r.linkThread(i, rec)
 }
 
 // identify returns the goroutine or P of a transition and the goroutine in whose context it
 // is, nobody if there is none, and what is known of the former, if it is a goroutine.
-func (r *Reconstructor) identify(e *events.Event) (of, in int32, g *goroutine) {
+func (r *Reconstructor) identify(e *events.Event) (of, in int32, gp *goroutine) {
 	of, in = nobody, nobody
 	switch e.Kind {
 	case events.Go:
 		if e.G == e.Res && e.G >= 0 { // mostly
 			in = r.running(e.G)
-			g, of = r.ctx.state, in
+			gp, of = r.ctx.state, in
 		} else {
-			if of = r.gs.Find(e.Res); of == 0 {
+			if of = r.gStates.Find(e.Res); of == 0 {
 				of = r.addGoroutine(e.Res)
 			}
-			g = r.gs.At(of)
+			gp = r.gStates.At(of)
 			if e.G >= 0 {
 				in = r.running(e.G)
 			}
 		}
-		g.pending++
+		gp.pending++
 		if e.TStack != 0 || e.From == events.NotExist {
-			r.learnClass(g, e)
+			r.learnClass(gp, e)
 		}
 	case events.Proc:
 		of = r.proc(int32(e.Res))
@@ -94,23 +94,23 @@ func (r *Reconstructor) identify(e *events.Event) (of, in int32, g *goroutine) {
 			in = r.goroutine(e.G)
 		}
 	}
-	return of, in, g
+	return of, in, gp
 }
 
 // linkThread links an event to the one before it on its thread.
-func (r *Reconstructor) linkThread(i int64, it *item) {
-	m := r.ctx.at
-	if m == nil {
+func (r *Reconstructor) linkThread(i int64, rec *record) {
+	mp := r.ctx.at
+	if mp == nil {
 		return
 	}
-	last := m.last
-	it.prevM = last
+	last := mp.last
+	rec.prevM = last
 	if last >= r.win.first {
 		r.win.there(last).nextM = i
 	}
-	m.last = i
-	if m.next == none {
-		m.next = i
+	mp.last = i
+	if mp.next == none {
+		mp.next = i
 	}
 }
 
@@ -124,7 +124,7 @@ func (r *Reconstructor) enterContext(e *events.Event) {
 			if m = r.mix.Find(e.M); m == ids.None {
 				m = r.addThread(e.M)
 			}
-			at = &r.ms[m]
+			at = &r.mStates[m]
 		}
 		n.thread, n.m, n.at = e.M, m, at
 	}
@@ -149,22 +149,22 @@ func (r *Reconstructor) running(id int64) int32 {
 
 // enterGoroutine looks up the goroutine of an event.
 func (r *Reconstructor) enterGoroutine(id int64) {
-	ix := r.gs.Find(id)
-	if ix == 0 {
-		ix = r.addGoroutine(id)
+	g := r.gStates.Find(id)
+	if g == 0 {
+		g = r.addGoroutine(id)
 	}
-	r.ctx.g, r.ctx.state = ix, r.gs.At(ix)
+	r.ctx.g, r.ctx.state = g, r.gStates.At(g)
 }
 
 // enterOther is enter for what is no transition.
-func (r *Reconstructor) enterOther(i int64, it *item, e *events.Event) {
-	it.setIDs(e)
+func (r *Reconstructor) enterOther(i int64, rec *record, e *events.Event) {
+	rec.setIDs(e)
 	switch e.Kind {
 	case events.Label:
-		if e.Reason < events.LabelDedicated || e.Reason > events.LabelIdle || it.m < 0 {
+		if e.Reason < events.LabelDedicated || e.Reason > events.LabelIdle || rec.m < 0 {
 			return
 		}
-		if s := r.win.at(r.ms[it.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
+		if s := r.win.at(r.mStates[rec.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
 			s.ev.mark |= markWorker
 			if e.Reason == events.LabelDedicated {
 				s.ev.mark |= markDedicated
@@ -172,72 +172,72 @@ func (r *Reconstructor) enterOther(i int64, it *item, e *events.Event) {
 			s.ev.Reason = e.Reason // a start has none of its own
 		}
 	case events.STWBegin, events.Procs:
-		r.seeSTW(i, it)
+		r.noteSTWAhead(i, rec)
 	case events.Lost:
 		r.newLost = i
 	}
 }
 
 // linkStart links a goroutine's start to what made it runnable.
-func (r *Reconstructor) linkStart(i int64, it *item, g *goroutine) {
-	if g.newReady < r.win.tail {
-		g.start = i // it became runnable before the window, or the judge has passed it
+func (r *Reconstructor) linkStart(i int64, rec *record, gp *goroutine) {
+	if gp.newReady < r.win.tail {
+		gp.start = i // it became runnable before the window, or the judge has passed it
 	} else {
-		r.win.there(g.newReady).link = i
+		r.win.there(gp.newReady).link = i
 	}
-	it.link, g.newReady = g.newReady, none
-	r.ctx.g, r.ctx.state = it.of, g
+	rec.link, gp.newReady = gp.newReady, none
+	r.ctx.g, r.ctx.state = rec.of, gp
 }
 
 // linkReady notes what made a goroutine runnable, and the visit that ends with that.
-func (r *Reconstructor) linkReady(i int64, it *item, g *goroutine) {
-	switch from := it.ev.From; {
+func (r *Reconstructor) linkReady(i int64, rec *record, gp *goroutine) {
+	switch from := rec.ev.From; {
 	case from == events.Runnable:
-	case from == events.Undetermined && g.newReady > r.newLost:
+	case from == events.Undetermined && gp.newReady > r.newLost:
 		// A new generation says again what is known.
 	default:
-		g.newReady = i
-		r.seeReady(i, it)
+		gp.newReady = i
+		r.noteReadyAhead(i, rec)
 	}
 }
 
 func (r *Reconstructor) proc(id int32) int32 {
-	if ix := r.pix.Find(int64(id)); ix != ids.None {
-		return ix
+	if p := r.pix.Find(int64(id)); p != ids.None {
+		return p
 	}
 	return r.addProc(id)
 }
 
 func (r *Reconstructor) addProc(id int32) int32 {
-	ix := int32(len(r.ps))
-	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, doubt: doubt{fits: fitting}, phase: newPhase(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
+	px := int32(len(r.pStates))
+	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, taint: taint{fits: fitting}, tick: newSchedtick(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
-		p.phase = youngPhase(r.rules.GlobalPoll, distant)
+		p.tick = youngSchedtick(r.rules.GlobalPoll, distant)
 	}
-	r.ps = append(r.ps, p)
-	r.pix.Add(int64(id), ix)
-	r.q.Grow(0, len(r.ps))
-	return ix
+	r.pStates = append(r.pStates, p)
+	r.pix.Add(int64(id), px)
+	r.queues.Grow(0, len(r.pStates))
+	return px
 }
 
 func (r *Reconstructor) addThread(id int64) int32 {
-	ix := int32(len(r.ms))
-	r.ms = append(r.ms, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})
-	r.mix.Add(id, ix)
-	return ix
+	m := int32(len(r.mStates))
+	r.mStates = append(r.mStates, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})
+	r.mix.Add(id, m)
+	return m
 }
 
 // learnClass takes over what an event that enters the window says of the class of its
 // goroutine. So decisions up to a window before it know the class already.
-func (r *Reconstructor) learnClass(g *goroutine, e *events.Event) {
-	class := g.class
+func (r *Reconstructor) learnClass(gp *goroutine, e *events.Event) {
+	class := gp.class
 	switch {
 	case e.From == events.NotExist:
-		class = r.cls.created(e.TStack, e.Stack)
-	case r.cls.list[class].open:
-		class = r.cls.shown(class, e.TStack)
+		class = r.classes.created(e.TStack, e.Stack)
+	case r.classes.list[class].open:
+		class = r.classes.shown(class, e.TStack)
 	default:
 		return
 	}
-	r.setClass(g, class)
+	r.setClass(gp, class)
 }

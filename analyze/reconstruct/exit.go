@@ -16,19 +16,19 @@ import (
 // has found nothing to do for it.
 const handsOn = 20_000
 
-// queuedAtExit says that the goroutine of it was in the global queue before its thread got a
+// queuedAtExit reports whether the goroutine of it was in the global queue before its thread got a
 // P with event next: that P was not idle when it looked for one.
-func (r *model) queuedAtExit(it, next *item) bool {
+func (r *model) queuedAtExit(rec, next *record) bool {
 	stopped := r.stw.open
 	queued := stopped // all idle Ps stop, too (stopTheWorldWithSema)
-	switch p := &r.ps[next.of]; p.why {
+	switch pp := &r.pStates[next.of]; pp.why {
 	case reference.WhyRetakeSlow:
 		// sysmon tells handoffp, which looks at the global queue before it calls a P idle.
 		queued = true
 	case reference.WhyGC, reference.WhyGeneration:
-		queued = queued || r.time-p.freed < handsOn
+		queued = queued || r.time-pp.freed < handsOn
 	}
-	for i := r.now + 1; i < it.nextM && i < r.now+farEnough; i++ {
+	for i := r.now + 1; i < rec.nextM && i < r.now+farEnough; i++ {
 		switch x := r.win.at(i); {
 		case x.ev.Kind == events.STWBegin:
 			stopped = true

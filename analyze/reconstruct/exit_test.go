@@ -47,12 +47,12 @@ func TestQueuedAtExit(t *testing.T) {
 		for i := range evs {
 			r.enter(&evs[i])
 		}
-		it := r.win.at(0)
-		next := r.win.at(it.nextM)
+		rec := r.win.at(0)
+		next := r.win.at(rec.nextM)
 		r.time, r.stw.open = back, c.stopped
-		p := &r.ps[next.of]
-		p.why, p.freed = c.why, c.freed
-		if got := r.queuedAtExit(it, next); got != c.want {
+		pp := &r.pStates[next.of]
+		pp.why, pp.freed = c.why, c.freed
+		if got := r.queuedAtExit(rec, next); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -110,9 +110,9 @@ func TestFetched(t *testing.T) {
 		{"the one that put it", by, ready + 1, reference.SrcGlobal, false},
 	} {
 		r := ahead(1, nil, nil)
-		r.ps[0].came = c.came
-		it := &item{m: c.m, p: 0}
-		if got := r.fetched(it, &goroutine{readyAt: ready, readyM: by}, c.src); got != c.want {
+		r.pStates[0].came = c.came
+		rec := &record{m: c.m, p: 0}
+		if got := r.fetched(rec, &goroutine{readyAt: ready, readyM: by}, c.src); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -71,9 +71,9 @@ type forks struct {
 	given   given     // if so, what it was told
 }
 
-// mayFork says that a fork is possible and affordable.
+// mayFork reports whether a fork is possible and affordable.
 func (r *explainer) mayFork() bool {
-	return !r.without.has(hypForks) && !r.forks.on && r.depth == 0 && r.procs > 1 && r.gs.Len() <= forkMostGs && r.forks.spent < forkFirst+r.now/forkShare
+	return !r.without.has(hypForks) && !r.forks.on && r.depth == 0 && r.procs > 1 && r.gStates.Len() <= forkMostGs && r.forks.spent < forkFirst+r.now/forkShare
 }
 
 // ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
@@ -117,9 +117,9 @@ func (r *explainer) compare(h hypothesis, a, b choice, horizon int64) int {
 		told, inX, inY := diff, x.forks.wrong, y.forks.wrong
 		for _, c := range [...]*judge{x, y} {
 			for c.win.tail < min(first+n+forkStep, r.win.head) {
-				before := c.sum.Corrections + c.forks.odd
+				before := c.summary.Corrections + c.forks.odd
 				c.judgeNext()
-				if c.sum.Corrections+c.forks.odd > before {
+				if c.summary.Corrections+c.forks.odd > before {
 					c.forks.wrong++
 				}
 			}
@@ -132,7 +132,7 @@ func (r *explainer) compare(h hypothesis, a, b choice, horizon int64) int {
 			break
 		}
 	}
-	r.forks.spent += 2*(x.win.tail-first) + int64(r.gs.Len())/copyCost
+	r.forks.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
 	return int(diff)
 }
 
@@ -144,13 +144,13 @@ func (r *explainer) fork(i int, h hypothesis, with choice) *judge {
 	if with.apply != nil {
 		with.apply(c)
 	}
-	it := c.win.at(c.now)
+	rec := c.win.at(c.now)
 	switch with.then {
 	case thenRepeat:
-		c.start(it, c.gs.At(it.of))
-		c.finishEvent(it)
+		c.start(rec, c.gStates.At(rec.of))
+		c.finishEvent(rec)
 	case thenFinish:
-		c.finishEvent(it)
+		c.finishEvent(rec)
 	}
 	return c
 }
@@ -164,43 +164,43 @@ func (r *explainer) givenNow(h hypothesis) (answer int, is bool) {
 	return g.is, true
 }
 
-// takeWith returns how the present take, of ix, is judged again with another choice: when
+// dequeueAgain returns how the present take, of g, is judged again with another choice: when
 // its start is the present event, or when it comes before that. Otherwise it cannot be.
-func (r *explainer) takeWith(ix int32) (then then, can bool) {
-	switch s := r.win.at(r.startOf(ix)); {
+func (r *explainer) dequeueAgain(g int32) (then then, can bool) {
+	switch s := r.win.at(r.startOf(g)); {
 	case s == nil:
 	case s == r.win.at(r.now):
 		return thenRepeat, true
-	case r.takesEarly(ix):
+	case r.dequeuesEarly(g):
 		return thenFinish, true
 	}
 	return 0, false
 }
 
-// meets says that two models have the same in their queues: they go on alike.
+// meets reports whether two models have the same in their queues: they go on alike.
 func (r *explainer) meets(o *judge) bool {
-	if r.q.GlobalLen() != o.q.GlobalLen() || r.q.GlobalHead() != o.q.GlobalHead() || r.q.GlobalTail() != o.q.GlobalTail() ||
-		len(r.spills)+len(r.late) != len(o.spills)+len(o.late) {
+	if r.queues.GlobalLen() != o.queues.GlobalLen() || r.queues.GlobalHead() != o.queues.GlobalHead() || r.queues.GlobalTail() != o.queues.GlobalTail() ||
+		len(r.overflowsDeferred)+len(r.deferred) != len(o.overflowsDeferred)+len(o.deferred) {
 		return false
 	}
-	for p := range int32(len(r.ps)) {
-		if r.q.Len(p) != o.q.Len(p) || r.q.Head(p) != o.q.Head(p) || r.q.Tail(p) != o.q.Tail(p) {
+	for p := range int32(len(r.pStates)) {
+		if r.queues.Len(p) != o.queues.Len(p) || r.queues.Head(p) != o.queues.Head(p) || r.queues.Tail(p) != o.queues.Tail(p) {
 			return false
 		}
 	}
-	for p := range int32(len(r.ps)) {
-		if !r.alike(&o.model, r.q.Head(p)) {
+	for p := range int32(len(r.pStates)) {
+		if !r.alike(&o.model, r.queues.Head(p)) {
 			return false
 		}
 	}
-	return r.alike(&o.model, r.q.GlobalHead())
+	return r.alike(&o.model, r.queues.GlobalHead())
 }
 
-// alike says that the same stands behind x in two models, in the same order: two
+// alike reports whether the same stands behind x in two models, in the same order: two
 // overflows that came in another order change places only in the middle.
 func (r *model) alike(o *model, x int32) bool {
-	for ; x != reference.None; x = r.q.Next(x) {
-		if r.q.Next(x) != o.q.Next(x) {
+	for ; x != reference.None; x = r.queues.Next(x) {
+		if r.queues.Next(x) != o.queues.Next(x) {
 			return false
 		}
 	}
@@ -215,26 +215,26 @@ func (r *explainer) copy(i int) *judge {
 		c = newJudge(r.tables, Options{Rules: r.rules}, r.rows)
 		r.forks.spare[i] = c
 	}
-	q, gs := c.q, c.gs.Table
-	gs.CopyFrom(&r.gs.Table)
-	q.CopyFrom(&r.q)
-	ps, ms := append(c.ps[:0], r.ps...), append(c.ms[:0], r.ms...)
-	late, open := append(c.late[:0], r.late...), append(c.open[:0], r.open...)
-	spills, drains, again := append(c.spills[:0], r.spills...), append(c.drains[:0], r.drains...), append(c.again[:0], r.again...)
-	took, thieves := c.took, append(c.thieves[:0], r.thieves...)
+	q, gs := c.queues, c.gStates.Table
+	gs.CopyFrom(&r.gStates.Table)
+	q.CopyFrom(&r.queues)
+	ps, ms := append(c.pStates[:0], r.pStates...), append(c.mStates[:0], r.mStates...)
+	late, open := append(c.deferred[:0], r.deferred...), append(c.unconfirmed[:0], r.unconfirmed...)
+	spills, drains, again := append(c.overflowsDeferred[:0], r.overflowsDeferred...), append(c.drains[:0], r.drains...), append(c.returned[:0], r.returned...)
+	took, thieves := c.lastBatchRoom, append(c.thieves[:0], r.thieves...)
 	own, weights := c.room, c.forks.weights[:0]
 	for i := range ps {
-		weights = append(weights, ps[i].phase.weight...)
+		weights = append(weights, ps[i].tick.weight...)
 	}
 	for i, rest := 0, weights; i < len(ps); i++ {
-		n := len(ps[i].phase.weight)
-		ps[i].phase.weight, rest = rest[:n:n], rest[n:]
+		n := len(ps[i].tick.weight)
+		ps[i].tick.weight, rest = rest[:n:n], rest[n:]
 	}
 	*c = *r.whole
 	c.link()
 	c.room, c.forks.weights = own, weights
-	c.q, c.gs.Table, c.ps, c.ms = q, gs, ps, ms
-	c.late, c.open, c.spills, c.drains, c.again, c.took, c.thieves = late, open, spills, drains, again, took, thieves
-	c.emit, c.hold, c.forks.on, c.forks.wrong = nil, noHolding(), true, 0
+	c.queues, c.gStates.Table, c.pStates, c.mStates = q, gs, ps, ms
+	c.deferred, c.unconfirmed, c.overflowsDeferred, c.drains, c.returned, c.lastBatchRoom, c.thieves = late, open, spills, drains, again, took, thieves
+	c.sink, c.held, c.forks.on, c.forks.wrong = nil, noHolding(), true, 0
 	return c
 }

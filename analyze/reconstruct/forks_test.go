@@ -35,9 +35,9 @@ func TestCopies(t *testing.T) {
 				for r.win.tail < until {
 					r.judgeNext()
 				}
-				if c != nil && (c.sum.Corrections != r.sum.Corrections || c.sum.Starts != r.sum.Starts || !c.meets(&r.judge) || !reflect.DeepEqual(c.srcs, r.srcs)) {
+				if c != nil && (c.summary.Corrections != r.summary.Corrections || c.summary.Starts != r.summary.Starts || !c.meets(&r.judge) || !reflect.DeepEqual(c.starts, r.starts)) {
 					t.Fatalf("at event %d, the copy has %d corrections, %d starts, %d queued globally; the model %d, %d, %d",
-						until, c.sum.Corrections, c.sum.Starts, c.q.GlobalLen(), r.sum.Corrections, r.sum.Starts, r.q.GlobalLen())
+						until, c.summary.Corrections, c.summary.Starts, c.queues.GlobalLen(), r.summary.Corrections, r.summary.Starts, r.queues.GlobalLen())
 				}
 			}
 			alone.forks.spent = 1 << 62
@@ -98,13 +98,13 @@ func TestCompare(t *testing.T) {
 	turned := func(by int) choice {
 		return choice{apply: func(c *judge) {
 			for range by {
-				x := c.q.Head(0)
-				c.q.Remove(x)
-				c.q.PutTail(0, x)
+				x := c.queues.Head(0)
+				c.queues.Remove(x)
+				c.queues.PutTail(0, x)
 			}
 		}}
 	}
-	before := r.q.Head(0)
+	before := r.queues.Head(0)
 	if got := r.compare(hypForks, right, right, forkLen); got != 0 {
 		t.Errorf("the same: %d", got)
 	}
@@ -114,7 +114,7 @@ func TestCompare(t *testing.T) {
 	if got := r.compare(hypForks, turned(3), right, forkLen); got <= 0 {
 		t.Errorf("wrong, right: %d", got)
 	}
-	if r.q.Head(0) != before || r.sum.Corrections != 0 {
+	if r.queues.Head(0) != before || r.summary.Corrections != 0 {
 		t.Error("the forks changed the model")
 	}
 	if r.forks.spent == 0 {
@@ -154,10 +154,10 @@ func TestTold(t *testing.T) {
 	}
 	idle, never := r.proc(1), r.goroutine(5000)
 	turned := choice{apply: func(c *judge) {
-		x := c.q.Head(0)
-		c.q.Remove(x)
-		c.q.PutTail(0, x)
-		c.q.PutTail(idle, never) // so that they do not meet
+		x := c.queues.Head(0)
+		c.queues.Remove(x)
+		c.queues.PutTail(0, x)
+		c.queues.PutTail(idle, never) // so that they do not meet
 	}}
 	if got := r.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkTells {
 		t.Errorf("right, wrong: %d", got)
@@ -172,15 +172,15 @@ func TestTold(t *testing.T) {
 func TestMeets(t *testing.T) {
 	r := ahead(4, upTo(1, 4), nil)
 	for _, g := range upTo(1, 4) {
-		r.q.PutGlobal(r.gs.find(g))
+		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	c := r.copy(0)
 	if !c.meets(&r.judge) {
 		t.Error("a copy does not meet its model")
 	}
-	x := r.gs.find(2)
-	c.q.Remove(x)
-	c.q.PutGlobalAfter(r.gs.find(3), x)
+	x := r.gStates.find(2)
+	c.queues.Remove(x)
+	c.queues.PutGlobalAfter(r.gStates.find(3), x)
 	if c.meets(&r.judge) {
 		t.Error("another order in the middle meets")
 	}
@@ -191,13 +191,13 @@ func TestMeets(t *testing.T) {
 func TestOverflowAfterDrain(t *testing.T) {
 	const n = 256
 	r := ahead(n+2, upTo(1, n+2), upTo(2, n+1))
-	r.q.PutGlobal(r.gs.find(1))
+	r.queues.PutGlobal(r.gStates.find(1))
 	r.time = drainLag
 	r.drains = []drain{{p: 0, m: 0, g: nobody, due: r.time}}
-	if r.overflows(0, r.gs.find(n+2), true) {
+	if r.overflows(0, r.gStates.find(n+2), true) {
 		t.Error("overflows a ring that has been drained")
 	}
-	if got := r.q.GlobalLen(); got != n+1 {
+	if got := r.queues.GlobalLen(); got != n+1 {
 		t.Errorf("%d are queued globally, want %d", got, n+1)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // [Options].Without does without some, to see what they are worth.
 type Hypothesis struct {
 	Name  string
-	Says  string // what may have happened
+	Claim string // what may have happened
 	Cites string // the functions of the runtime that do it, and their Go versions
 	File  string // of this package, that looks for it
 
@@ -25,13 +25,13 @@ type Hypothesis struct {
 type hypothesis uint8
 
 const (
-	hypEarlyTake hypothesis = iota
+	hypEarlyDequeue hypothesis = iota
 	hypWakingThief
 	hypUnseenSteal
 	hypEarlyThief
-	hypLatePut
-	hypPutOrder
-	hypLateOverflow
+	hypDeferredEnqueue
+	hypEnqueueOrder
+	hypDeferredOverflow
 	hypOverflowOrder
 	hypOtherBatch
 	hypWorkerDrain
@@ -39,7 +39,7 @@ const (
 	hypShownBatch
 	hypLearnedPause
 	hypLearnedTick
-	hypExchangedPuts
+	hypExchangedEnqueues
 	hypBatchSize
 	hypHeldOverflow
 	hypLongerBatch
@@ -48,115 +48,115 @@ const (
 )
 
 var hypotheses = [...]Hypothesis{
-	hypEarlyTake: {
-		Name: "early-take", File: "early.go",
-		Says:  "a thread that has stopped a goroutine takes what it starts next at once, before others put or take",
+	hypEarlyDequeue: {
+		Name: "early-dequeue", File: "early_dequeue.go",
+		Claim: "a thread that has stopped a goroutine takes what it starts next at once, before others put or take",
 		Cites: "schedule, findRunnable; all",
 	},
 	hypWakingThief: {
-		Name: "waking-thief", File: "early.go",
-		Says:  "a thread that has come for a P steals soon, and says what it starts only after it has woken another thread",
+		Name: "waking-thief", File: "early_dequeue.go",
+		Claim: "a thread that has come for a P steals soon, and says what it starts only after it has woken another thread",
 		Cites: "resetspinning, wakep; all",
 	},
 	hypUnseenSteal: {
-		Name: "unseen-steal", File: "thieves.go",
-		Says:  "others have stolen what stands in front of a goroutine that is stolen, and start it later",
+		Name: "unseen-steal", File: "unseen_steal.go",
+		Claim: "others have stolen what stands in front of a goroutine that is stolen, and start it later",
 		Cites: "runqgrab, runqsteal; all",
 	},
 	hypEarlyThief: {
-		Name: "early-thief", File: "resize.go",
-		Says:    "a thief has emptied half of a full ring before the put that would overflow it, and starts what it took later",
+		Name: "early-thief", File: "early_thief.go",
+		Claim:   "a thief has emptied half of a full ring before the put that would overflow it, and starts what it took later",
 		Cites:   "runqput, runqgrab; all",
 		choices: (*explainer).earlyThief,
 	},
-	hypLatePut: {
-		Name: "late-put", File: "late.go",
-		Says:    "a thread loses its CPU between the event of a put to the global queue and the put",
+	hypDeferredEnqueue: {
+		Name: "deferred-enqueue", File: "deferred_enqueue.go",
+		Claim:   "a thread loses its CPU between the event of a put to the global queue and the put",
 		Cites:   "globrunqput, goschedImpl; all",
-		choices: (*explainer).latePuts,
+		choices: (*explainer).deferredEnqueueChoices,
 	},
-	hypPutOrder: {
-		Name: "put-order", File: "late.go",
-		Says:  "puts to the global queue came in another order than their events",
+	hypEnqueueOrder: {
+		Name: "enqueue-order", File: "deferred_enqueue.go",
+		Claim: "puts to the global queue came in another order than their events",
 		Cites: "globrunqput; all",
 	},
-	hypLateOverflow: {
-		Name: "late-overflow", File: "spill.go",
-		Says:    "a thread loses its CPU between the event of a put and the overflow that it makes",
+	hypDeferredOverflow: {
+		Name: "deferred-overflow", File: "deferred_overflow.go",
+		Claim:   "a thread loses its CPU between the event of a put and the overflow that it makes",
 		Cites:   "runqputslow, globrunqputbatch; all",
-		choices: (*explainer).lateOverflow,
+		choices: (*explainer).deferredOverflowChoices,
 	},
 	hypOverflowOrder: {
-		Name: "overflow-order", File: "order.go",
-		Says:    "overflows of two threads came in another order than their events",
+		Name: "overflow-order", File: "overflow_order.go",
+		Claim:   "overflows of two threads came in another order than their events",
 		Cites:   "runqputslow, globrunqputbatch; all",
-		choices: (*explainer).mended,
+		choices: (*explainer).repairChoices,
 	},
 	hypOtherBatch: {
-		Name: "other-batch", File: "order.go",
-		Says:    "what a P took from the global queue was another batch than the head of the model's",
+		Name: "other-batch", File: "overflow_order.go",
+		Claim:   "what a P took from the global queue was another batch than the head of the model's",
 		Cites:   "globrunqget (globrunqgetbatch since 1.25); all",
-		choices: (*explainer).mended,
+		choices: (*explainer).repairChoices,
 	},
 	hypWorkerDrain: {
-		Name: "worker-drain", File: "drain.go",
-		Says:    "a dedicated mark worker that is asked to yield gives its P's queue to the global one",
+		Name: "worker-drain", File: "worker_drain.go",
+		Claim:   "a dedicated mark worker that is asked to yield gives its P's queue to the global one",
 		Cites:   "gcBgMarkWorker, runqdrain; all",
 		choices: (*explainer).workerDrain,
 	},
 	hypEarlyDrain: {
-		Name: "early-drain", File: "drain.go",
-		Says:    "a mark worker is asked to yield before its time slice is over",
+		Name: "early-drain", File: "worker_drain.go",
+		Claim:   "a mark worker is asked to yield before its time slice is over",
 		Cites:   "forEachP, preemptall; all",
 		choices: (*explainer).earlyDrain,
 	},
 	hypShownBatch: {
-		Name: "shown-batch", File: "batch.go",
-		Says:  "who runs what stood at the end of a batch shows how large the batch was",
+		Name: "shown-batch", File: "batch_size.go",
+		Claim: "who runs what stood at the end of a batch shows how large the batch was",
 		Cites: "globrunqget; all",
 	},
 	hypLearnedPause: {
 		Name: "learned-pause", File: "pause.go",
-		Says:  "the pause before a start is longer if the thread took a batch",
+		Claim: "the pause before a start is longer if the thread took a batch",
 		Cites: "globrunqget; all",
 	},
 	hypLearnedTick: {
-		Name: "learned-tick", File: "phase.go",
-		Says:  "what a P takes while the global queue holds something shows when its 61st tick comes",
+		Name: "learned-tick", File: "schedtick.go",
+		Claim: "what a P takes while the global queue holds something shows when its 61st tick comes",
 		Cites: "findRunnable; all",
 	},
-	hypExchangedPuts: {
-		Name: "exchanged-puts", File: "repair.go",
-		Says:  "two goroutines came to the global queue in the other order, and so into another batch",
+	hypExchangedEnqueues: {
+		Name: "exchanged-enqueues", File: "repair.go",
+		Claim: "two goroutines came to the global queue in the other order, and so into another batch",
 		Cites: "globrunqput; all",
 	},
 	hypBatchSize: {
-		Name: "batch-size", File: "batch.go",
-		Says:    "what was taken from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
+		Name: "batch-size", File: "batch_size.go",
+		Claim:   "what was taken from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
 		Cites:   "findRunnable, globrunqget; all",
 		choices: (*explainer).batchSize,
 	},
 	hypHeldOverflow: {
-		Name: "held-overflow", File: "batch.go",
-		Says:    "an overflow that comes later than its event comes before a take that it makes larger, or after it",
+		Name: "held-overflow", File: "batch_size.go",
+		Claim:   "an overflow that comes later than its event comes before a take that it makes larger, or after it",
 		Cites:   "runqputslow, globrunqget; all",
 		choices: (*explainer).heldOverflow,
 	},
 	hypLongerBatch: {
 		Name: "longer-batch", File: "repair.go",
-		Says:    "who is passed over in the global queue by one that came with it was the end of the last batch",
+		Claim:   "who is passed over in the global queue by one that came with it was the end of the last batch",
 		Cites:   "globrunqget; all",
-		choices: (*explainer).mended,
+		choices: (*explainer).repairChoices,
 	},
 	hypLateDrain: {
-		Name: "late-drain", File: "drain.go",
-		Says:    "a mark worker loses its CPU before it drains its queue, which it does when it goes on or has woken those that assist",
+		Name: "late-drain", File: "worker_drain.go",
+		Claim:   "a mark worker loses its CPU before it drains its queue, which it does when it goes on or has woken those that assist",
 		Cites:   "gcBgMarkWorker, runqdrain; all",
 		choices: (*explainer).lateDrain, horizon: longFork,
 	},
 	hypForks: {
 		Name: "forks", File: "forks.go",
-		Says:  "where none of this decides, two copies of the model go on, and the one that needs fewer corrections is believed",
+		Claim: "where none of this decides, two copies of the model go on, and the one that needs fewer corrections is believed",
 		Cites: "",
 	},
 }

@@ -27,26 +27,26 @@ func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 				tables:     t,
 				rules:      o.Rules,
 				reduced:    o.Reduced,
-				cls:        newClasses(t),
-				stk:        stackTraits{tables: t, known: []trait{traitSeen}},
+				classes:    newClasses(t),
+				traits:     stackTraits{tables: t, known: []trait{traitSeen}},
 				ctx:        newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
 			},
-			output: output{emit: o.Emit, hold: noHolding()},
-			model:  model{q: *reference.NewQueues(o.Rules), taker: nobody, drifting: nobody},
+			output: output{sink: o.Emit, held: noHolding()},
+			model:  model{queues: *reference.NewQueues(o.Rules), lastTaker: nobody, driftingP: nobody},
 			requests: requests{
-				visit:   visit{m: nobody},
-				visitor: nobody,
-				visitTo: math.MaxInt64,
-				askedBy: nobody,
-				noSlice: math.MinInt64,
-				retaken: math.MinInt64 / 2,
-				worker:  none,
+				current:           forEachP{m: nobody},
+				suspendedAdvancer: nobody,
+				nextForEachPEnd:   math.MaxInt64,
+				askedBy:           nobody,
+				noSlice:           math.MinInt64,
+				retaken:           math.MinInt64 / 2,
+				worker:            none,
 			},
 			rows:    rows,
 			without: o.Without,
 		},
 	}
-	r.gs.Table = ids.NewTable[goroutine]()
+	r.gStates.Table = ids.NewTable[goroutine]()
 	r.link()
 	return r
 }
@@ -66,8 +66,8 @@ func (r *judge) judgeNext() { r.decide(r.win.there(r.win.tail)) }
 // They are filled in only when the program starts, since what they name uses them: a fork
 // judges on.
 var (
-	transitions [8][8]func(*judge, *item, *goroutine)
-	byKind      [256]func(*judge, *item)
+	transitions [8][8]func(*judge, *record, *goroutine)
+	byKind      [256]func(*judge, *record)
 )
 
 func init() {
@@ -84,16 +84,16 @@ func init() {
 	transitions[events.Running][events.Syscall] = (*judge).enterSyscall
 	transitions[events.Syscall][events.NotExist] = (*judge).exitInSyscall
 
-	for kind, judge := range map[events.Kind]func(*judge, *item){
+	for kind, judge := range map[events.Kind]func(*judge, *record){
 		events.Proc:        (*judge).procEvent,
 		events.Procs:       (*judge).procsEvent,
 		events.STWBegin:    (*judge).beginSTW,
 		events.STWEnd:      (*judge).endSTW,
 		events.GCBegin:     (*judge).beginGC,
 		events.GCEnd:       (*judge).endGC,
-		events.AssistBegin: (*judge).aside,
-		events.AssistEnd:   (*judge).aside,
-		events.Sample:      (*judge).aside,
+		events.AssistBegin: (*judge).passThrough,
+		events.AssistEnd:   (*judge).passThrough,
+		events.Sample:      (*judge).passThrough,
 		events.TaskBegin:   (*judge).annotate,
 		events.TaskEnd:     (*judge).annotate,
 		events.Region:      (*judge).annotate,
@@ -106,105 +106,105 @@ func init() {
 }
 
 // decide is judgeNext, of that event.
-func (r *judge) decide(it *item) {
+func (r *judge) decide(rec *record) {
 	i := r.win.tail
-	r.now, r.time = i, it.ev.Time
+	r.now, r.time = i, rec.ev.Time
 	if i >= r.due {
-		r.settleDue(it)
+		r.settleDue(rec)
 	}
-	if mx := uint(it.m); mx < uint(len(r.ms)) {
-		if m := &r.ms[mx]; m.next == i {
-			m.next = it.nextM
+	if mx := uint(rec.m); mx < uint(len(r.mStates)) {
+		if mp := &r.mStates[mx]; mp.next == i {
+			mp.next = rec.nextM
 		}
 	}
-	if it.ev.Kind == events.Go {
-		g := r.gs.At(it.of)
-		r.judgeTransition(it, g)
-		if g.dead && !r.forks.on {
-			r.remove(it.of, g)
+	if rec.ev.Kind == events.Go {
+		gp := r.gStates.At(rec.of)
+		r.judgeTransition(rec, gp)
+		if gp.dead && !r.forks.on {
+			r.remove(rec.of, gp)
 		}
-		g.pending--
-	} else if judge := byKind[it.ev.Kind]; judge != nil {
-		judge(r, it)
+		gp.pending--
+	} else if judge := byKind[rec.ev.Kind]; judge != nil {
+		judge(r, rec)
 	}
 	r.pass()
 }
 
 // judgeTransition judges a goroutine's transition, or what a generation says of a
 // goroutine that it had not named yet.
-func (r *judge) judgeTransition(it *item, g *goroutine) {
-	e := &it.ev
+func (r *judge) judgeTransition(rec *record, gp *goroutine) {
+	e := &rec.ev
 	switch {
 	case e.From == events.Undetermined || e.From == e.To:
-		r.status(it, g)
-		r.takeAtOnce(it)
+		r.status(rec, gp)
+		r.dequeueEarly(rec)
 		return
 	case e.From == events.NotExist:
-		g.dead = false
-		g.lastM = nobody
-	case g.state != e.From:
-		r.adopt(it, g) // lost in a damaged generation
+		gp.dead = false
+		gp.lastM = nobody
+	case gp.state != e.From:
+		r.adopt(rec, gp) // lost in a damaged generation
 	}
 	if judge := transitions[e.From&7][e.To&7]; judge != nil {
-		judge(r, it, g)
+		judge(r, rec, gp)
 		return
 	}
-	g.state = e.To
+	gp.state = e.To
 }
 
 // settleDue lets happen what comes later than the event that it belongs to, and is due,
 // and ends the visits that are over. Before the first event, it begins.
-func (r *judge) settleDue(it *item) {
+func (r *judge) settleDue(rec *record) {
 	if r.now == 0 {
 		r.begin()
-		r.time = it.ev.Time
+		r.time = rec.ev.Time
 	}
-	if len(r.late) > 0 {
-		r.putsDue(r.now)
+	if len(r.deferred) > 0 {
+		r.enqueuesDue(r.now)
 	}
-	if len(r.spills) > 0 {
-		r.spillsDue(r.now)
+	if len(r.overflowsDeferred) > 0 {
+		r.overflowsDue(r.now)
 	}
 	if len(r.drains) > 0 {
-		if r.mayDrain(it) {
+		if r.mayDrain(rec) {
 			r.drainsAtOnce()
-			r.drainsDue(it)
+			r.drainsDue(rec)
 		}
-		if it.ev.From == events.Runnable {
-			r.drainEarly(it)
+		if rec.ev.From == events.Runnable {
+			r.drainEarly(rec)
 		}
 	}
 	if len(r.thieves) > 0 {
-		r.thievesTake()
+		r.wakingThievesSteal()
 	}
-	if r.visitEnds(it) {
-		r.leaveVisits(it)
+	if r.forEachPEnds(rec) {
+		r.endForEachPs(rec)
 	}
-	r.due = r.visitTo
-	if len(r.late)|len(r.spills)|len(r.drains)|len(r.thieves) != 0 || r.visit.m >= 0 {
-		r.watch()
+	r.due = r.nextForEachPEnd
+	if len(r.deferred)|len(r.overflowsDeferred)|len(r.drains)|len(r.thieves) != 0 || r.current.m >= 0 {
+		r.settleSoon()
 	}
 }
 
 // beginGC judges the begin of a mark phase, which a generation may say again.
-func (r *judge) beginGC(it *item) {
+func (r *judge) beginGC(rec *record) {
 	if !r.gcOpen {
 		r.gcOpen = true
-		r.say(&reference.Decision{Kind: reference.KindGCBegin, G: it.context(), P: r.pid(it.p), M: r.mid(it.m)})
+		r.emit(&reference.Decision{Kind: reference.KindGCBegin, G: rec.context(), P: r.procID(rec.p), M: r.threadID(rec.m)})
 	}
 }
 
 // endGC judges the end of a mark phase.
-func (r *judge) endGC(it *item) {
+func (r *judge) endGC(rec *record) {
 	if r.gcOpen {
 		r.gcOpen = false
-		r.say(&reference.Decision{Kind: reference.KindGCEnd, G: it.context(), P: r.pid(it.p), M: r.mid(it.m)})
+		r.emit(&reference.Decision{Kind: reference.KindGCEnd, G: rec.context(), P: r.procID(rec.p), M: r.threadID(rec.m)})
 	}
 }
 
 // finishEvent ends the judgement of an event, in a fork that has done the rest of it.
-func (r *judge) finishEvent(it *item) {
-	r.takeAtOnce(it)
+func (r *judge) finishEvent(rec *record) {
+	r.dequeueEarly(rec)
 	r.pass()
 }
 
@@ -212,19 +212,19 @@ var asides = [...]reference.Kind{
 	events.AssistBegin: reference.KindAssistBegin, events.AssistEnd: reference.KindAssistEnd, events.Sample: reference.KindSample,
 }
 
-// aside hands on what the scheduler has no part in, for those who explain it.
-func (r *judge) aside(it *item) {
-	if r.emit == nil {
+// passThrough hands on what the scheduler has no part in, for those who explain it.
+func (r *judge) passThrough(rec *record) {
+	if r.sink == nil {
 		return
 	}
-	g := it.context()
-	if it.res() >= 0 {
-		g = it.res()
+	g := rec.context()
+	if rec.res() >= 0 {
+		g = rec.res()
 	}
-	d := reference.Decision{Kind: asides[it.ev.Kind], G: g, P: r.pid(it.p), M: r.mid(it.m), Victim: reference.NoP, Stack: int32(it.ev.Stack),
+	d := reference.Decision{Kind: asides[rec.ev.Kind], G: g, P: r.procID(rec.p), M: r.threadID(rec.m), Victim: reference.NoP, Stack: int32(rec.ev.Stack),
 		Basis: reference.Known(reference.Observed, reference.RuleNone)}
-	if ix := r.goroutine(g); ix >= 0 {
-		d.Class, d.Flags = r.gs.At(ix).class, r.gs.At(ix).flags
+	if x := r.goroutine(g); x >= 0 {
+		d.Class, d.Flags = r.gStates.At(x).class, r.gStates.At(x).flags
 	}
-	r.say(&d)
+	r.emit(&d)
 }

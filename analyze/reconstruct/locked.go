@@ -36,46 +36,46 @@ const (
 // ran last, and that one goes on. Either the first is locked, and the thread
 // that gets the P looks for work as any does; or the second is, and the thread
 // that gives the P had picked it.
-func (r *judge) handover(it *item, p *proc) handover {
-	giver, exits := r.givesAsLocked(it)
-	next := r.nextOfP(it)
+func (r *judge) handover(rec *record, pp *proc) handover {
+	giver, exits := r.givesAsLocked(rec)
+	next := r.nextOfP(rec)
 	start := r.startsLocked(next)
 	if giver == nobody {
-		r.idles(it)
+		r.idles(rec)
 	}
 	switch {
 	case start == nil && giver == nobody:
 		return toNobody
 	case start == nil:
-		g := r.gs.At(giver)
-		if r.q.Len(it.of) > 0 && !r.allInFlight(it.of) {
-			g.lock, g.lockUses = locked, 0
+		gp := r.gStates.At(giver)
+		if r.queues.Len(rec.of) > 0 && !r.allInFlight(rec.of) {
+			gp.lock, gp.lockUses = locked, 0
 			return fromLocked
 		}
-		if g.lock == locked {
+		if gp.lock == locked {
 			return fromLocked
 		}
 		return toNobody
-	case giver == nobody, exits && r.gs.At(giver).lock != locked:
-		if r.stealsAsAny(it, next, start.of) {
+	case giver == nobody, exits && r.gStates.At(giver).lock != locked:
+		if r.stealsAsAny(rec, next, start.of) {
 			return toNobody
 		}
-		return r.handToLocked(it, p, next, start)
+		return r.handToLocked(rec, pp, next, start)
 	case exits:
 		return fromLocked
 	}
-	h := r.whichLocked(it, next, giver, start.of)
+	h := r.whichLocked(rec, next, giver, start.of)
 	if h == toLocked {
-		return r.handToLocked(it, p, next, start)
+		return r.handToLocked(rec, pp, next, start)
 	}
 	return h
 }
 
-// stealsAsAny says that a P was given up for want of work, and that the thread
+// stealsAsAny reports whether a P was given up for want of work, and that the thread
 // that got it at once was woken for g, queued elsewhere: g is not locked.
-func (r *model) stealsAsAny(it, next *item, g int32) bool {
-	at := r.q.Place(g)
-	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == it.of || r.q.Len(it.of) > 0 || r.gs.At(g).lock == locked {
+func (r *model) stealsAsAny(rec, next *record, g int32) bool {
+	at := r.queues.Place(g)
+	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.queues.Len(rec.of) > 0 || r.gStates.At(g).lock == locked {
 		return false
 	}
 	free, _ := r.watchLock(next, g)
@@ -84,21 +84,21 @@ func (r *model) stealsAsAny(it, next *item, g int32) bool {
 
 // handToLocked makes the take of a goroutine happen now whose thread gets the P
 // for it.
-func (r *judge) handToLocked(it *item, p *proc, next, start *item) handover {
-	g := r.gs.At(start.of)
-	g.start = next.nextM
-	if !g.isTaken && r.q.Place(start.of).Queue == reference.QueueUnknown {
+func (r *judge) handToLocked(rec *record, pp *proc, next, start *record) handover {
+	gp := r.gStates.At(start.of)
+	gp.start = next.nextM
+	if !gp.isDequeued && r.queues.Place(start.of).Queue == reference.QueueUnknown {
 		return toNobody
 	}
-	g.lock, g.lockUses = locked, 0
-	p.handed = next.nextM
-	if g.isTaken {
+	gp.lock, gp.lockUses = locked, 0
+	pp.handed = next.nextM
+	if gp.isDequeued {
 		return toLocked
 	}
 	r.settle(start.of)
-	if t := g.taken; t.basis.Level() == reference.Inferred {
+	if t := gp.dequeued; t.basis.Level() == reference.Inferred {
 		t.basis = byRule
-		r.learnPhase(start.of, next.of, &t, it.prevM)
+		r.learnTickFrom(start.of, next.of, &t, rec.prevM)
 	}
 	return toLocked
 }
@@ -107,13 +107,13 @@ func (r *judge) handToLocked(it *item, p *proc, next, start *item) handover {
 // gave the P up, if all it does next is to get a P for this goroutine; nobody
 // if the thread cannot have been in stoplockedm. exits: the goroutine ended and
 // took the thread along, which only a locked one does.
-func (r *lookahead) givesAsLocked(it *item) (g int32, exits bool) {
-	prev := r.win.at(it.prevM)
+func (r *lookahead) givesAsLocked(rec *record) (g int32, exits bool) {
+	prev := r.win.at(rec.prevM)
 	if prev == nil || prev.ev.Kind != events.Go || prev.ev.From != events.Running || prev.ev.To == events.Syscall {
 		return nobody, false
 	}
-	next := r.win.at(it.nextM)
-	for next != nil && next.ev.Kind == events.Proc && next.of == it.of && r.lends(next) {
+	next := r.win.at(rec.nextM)
+	for next != nil && next.ev.Kind == events.Proc && next.of == rec.of && r.lends(next) {
 		next = r.win.at(r.win.at(next.nextM).nextM)
 	}
 	if prev.ev.To == events.NotExist {
@@ -138,7 +138,7 @@ func (r *lookahead) givesAsLocked(it *item) (g int32, exits bool) {
 // startsLocked returns the start that follows at once when a thread gets a P,
 // if it is that of a goroutine which seems to be locked to the thread: queued
 // now, it ran there last, and nothing else did since.
-func (r *lookahead) startsLocked(next *item) *item {
+func (r *lookahead) startsLocked(next *record) *record {
 	if next == nil {
 		return nil
 	}
@@ -146,11 +146,11 @@ func (r *lookahead) startsLocked(next *item) *item {
 	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != next.of {
 		return nil
 	}
-	g := r.gs.At(start.of)
-	if g.state != events.Runnable || g.ready > r.now || g.direct != reference.SrcUnknown {
+	gp := r.gStates.At(start.of)
+	if gp.state != events.Runnable || gp.ready > r.now || gp.direct != reference.SrcUnknown {
 		return nil
 	}
-	if g.lastM != start.m || r.ms[start.m].lastG != start.of {
+	if gp.lastM != start.m || r.mStates[start.m].lastG != start.of {
 		return nil
 	}
 	return start
@@ -158,8 +158,8 @@ func (r *lookahead) startsLocked(next *item) *item {
 
 // whichLocked says which of two goroutines is locked, of which one stopped
 // before the P changed threads and the other goes on after it.
-func (r *model) whichLocked(it, next *item, first, second int32) handover {
-	a, b := r.gs.At(first), r.gs.At(second)
+func (r *model) whichLocked(rec, next *record, first, second int32) handover {
+	a, b := r.gStates.At(first), r.gStates.At(second)
 	sure := a.lock == locked && b.lock == unlocked || a.lock == unlocked && b.lock == locked
 	if sure && a.lockUses < lockTrust && b.lockUses < lockTrust {
 		a.lockUses++
@@ -169,11 +169,11 @@ func (r *model) whichLocked(it, next *item, first, second int32) handover {
 		}
 		return fromLocked
 	}
-	freeA, gapA := r.watchLock(it, first)
+	freeA, gapA := r.watchLock(rec, first)
 	freeB, gapB := r.watchLock(next, second)
 	is := false
 	switch {
-	case freeA != none && r.stealsAsAny(it, next, second):
+	case freeA != none && r.stealsAsAny(rec, next, second):
 		return toNobody
 	case freeA != freeB: // what shows itself first
 		is = freeB == none || freeA != none && freeA < freeB
@@ -195,16 +195,16 @@ func (r *model) whichLocked(it, next *item, first, second int32) handover {
 // watchLock looks ahead on a thread for what shows that a goroutine is not
 // locked to it: free is the event, none if there is none near. gap is the
 // median time from a stop of the goroutine to that of the P.
-func (r *lookahead) watchLock(it *item, g int32) (free, gap int64) {
+func (r *lookahead) watchLock(rec *record, g int32) (free, gap int64) {
 	var gaps [15]int64
 	n := 0
-	for steps, i := 0, none; it != nil && steps < 512; steps++ {
-		prev := r.win.at(it.prevM)
-		e := &it.ev
+	for steps, i := 0, none; rec != nil && steps < 512; steps++ {
+		prev := r.win.at(rec.prevM)
+		e := &rec.ev
 		switch {
 		case prev == nil:
 		case e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running:
-			if it.of != g || prev.ev.Kind != events.Proc {
+			if rec.of != g || prev.ev.Kind != events.Proc {
 				return i, median(gaps[:n])
 			}
 		case e.Kind == events.Proc && e.From == events.Running && e.To == events.Idle:
@@ -218,8 +218,8 @@ func (r *lookahead) watchLock(it *item, g int32) (free, gap int64) {
 				return i, median(gaps[:n])
 			}
 		}
-		i = it.nextM
-		it = r.win.at(i)
+		i = rec.nextM
+		rec = r.win.at(i)
 	}
 	return none, median(gaps[:n])
 }
@@ -234,53 +234,53 @@ func median(gaps []int64) int64 {
 
 // learnLock notes what a start shows: a locked goroutine starts only on its own
 // thread, which got a P for that and ran nothing else.
-func (r *lookahead) learnLock(it *item, g *goroutine) {
-	if it.m < 0 {
+func (r *lookahead) learnLock(rec *record, gp *goroutine) {
+	if rec.m < 0 {
 		return
 	}
-	switch g.direct {
+	switch gp.direct {
 	case reference.SrcSyscallExit, reference.SrcCoroutine, reference.SrcDirect:
 		return
 	}
-	last := r.ms[it.m].lastG
-	if last != nobody && last != it.of {
-		if before := r.gs.At(last); before.lastM == it.m {
+	last := r.mStates[rec.m].lastG
+	if last != nobody && last != rec.of {
+		if before := r.gStates.At(last); before.lastM == rec.m {
 			before.lock = unlocked
 		}
 	}
 	switch {
-	case g.lastM == nobody:
-		g.lock = lockUnknown
-	case g.lastM != it.m || last != it.of:
-		g.lock = unlocked
+	case gp.lastM == nobody:
+		gp.lock = lockUnknown
+	case gp.lastM != rec.m || last != rec.of:
+		gp.lock = unlocked
 	default:
-		if prev := r.win.at(it.prevM); prev != nil && prev.ev.Kind != events.Proc {
-			g.lock = unlocked
+		if prev := r.win.at(rec.prevM); prev != nil && prev.ev.Kind != events.Proc {
+			gp.lock = unlocked
 		}
 	}
 }
 
 // idles notes that a thread that got a P gives it up without having run
 // anything: it does not wait for a goroutine.
-func (r *lookahead) idles(it *item) {
-	if it.m < 0 {
+func (r *lookahead) idles(rec *record) {
+	if rec.m < 0 {
 		return
 	}
-	prev := r.win.at(it.prevM)
-	last := r.ms[it.m].lastG
-	if prev != nil && prev.ev.Kind == events.Proc && last != nobody && r.gs.At(last).lastM == it.m {
-		r.gs.At(last).lock = unlocked
+	prev := r.win.at(rec.prevM)
+	last := r.mStates[rec.m].lastG
+	if prev != nil && prev.ev.Kind == events.Proc && last != nobody && r.gStates.At(last).lastM == rec.m {
+		r.gStates.At(last).lock = unlocked
 	}
 }
 
 func (r *model) allInFlight(p int32) bool {
-	if x := r.q.Runnext(p); x != reference.None && !r.inFlight(x) {
+	if x := r.queues.Runnext(p); x != reference.None && !r.inFlight(x) {
 		return false
 	}
-	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
+	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
 		if r.inFlight(x) {
 			return true
 		}
 	}
-	return r.q.RingLen(p) == 0
+	return r.queues.RingLen(p) == 0
 }

@@ -12,17 +12,17 @@ type lookahead struct {
 	tables  *events.Tables
 	rules   reference.Rules
 	reduced bool
-	cls     *classes
-	stk     stackTraits
+	classes *classes
+	traits  stackTraits
 
-	win   window
-	ctx   newest
-	gs    goroutines
-	ms    []thread
-	now   int64 // running number of the event under judgement
-	time  int64 // its time
-	due   int64 // event from which on something is to be settled
-	depth int   // takes that are being settled
+	win     window
+	ctx     newest
+	gStates goroutines
+	mStates []thread
+	now     int64 // running number of the event under judgement
+	time    int64 // its time
+	due     int64 // event from which on something is to be settled
+	depth   int   // takes that are being settled
 }
 
 type thread struct {
@@ -33,43 +33,43 @@ type thread struct {
 	lastG int32 // goroutine that ran on it last, nobody if none
 }
 
-// startP is the P on which a queued goroutine will start, or nobody.
-func (r *lookahead) startP(ix int32) int32 {
-	s := r.win.at(r.gs.At(ix).start)
+// startsOn is the P on which a queued goroutine will start, or nobody.
+func (r *lookahead) startsOn(g int32) int32 {
+	s := r.win.at(r.gStates.At(g).start)
 	if s == nil {
 		return nobody
 	}
 	return s.p
 }
 
-func (r *lookahead) startOf(ix int32) int64 {
-	if ix == reference.None {
+func (r *lookahead) startOf(g int32) int64 {
+	if g == reference.None {
 		return none
 	}
-	return r.gs.At(ix).start
+	return r.gStates.At(g).start
 }
 
-// inFlight says that the thread that will start a goroutine has done nothing
+// inFlight reports whether the thread that will start a goroutine has done nothing
 // else since before now: it may have taken it already.
-func (r *lookahead) inFlight(ix int32) bool {
-	g := r.gs.At(ix)
-	if g.start <= r.now || r.depth > maxDepth {
+func (r *lookahead) inFlight(g int32) bool {
+	gp := r.gStates.At(g)
+	if gp.start <= r.now || r.depth > maxDepth {
 		return false
 	}
-	s := r.win.at(g.start)
+	s := r.win.at(gp.start)
 	return s != nil && s.p >= 0 && (s.prevM < r.now || r.pickedFor(s) != nil)
 }
 
-// takesEarly says that the thread that will start x takes it now.
-func (r *lookahead) takesEarly(x int32) bool {
+// dequeuesEarly reports whether the thread that will start x takes it now.
+func (r *lookahead) dequeuesEarly(x int32) bool {
 	s := r.win.at(r.startOf(x))
 	return s != nil && s.prevM == r.now
 }
 
 // startsNext returns the start of a goroutine on p with which its thread goes on, nil
 // if it goes on with something else.
-func (r *lookahead) startsNext(it *item, p int32) *item {
-	s := r.win.at(it.nextM)
+func (r *lookahead) startsNext(rec *record, p int32) *record {
+	s := r.win.at(rec.nextM)
 	if p < 0 || s == nil || s.p != p || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (r *lookahead) startsNext(it *item, p int32) *item {
 }
 
 // startBy is the start of a goroutine that comes next to s on its thread, by some step.
-func (r *lookahead) startBy(s *item, step func(*item) int64) *item {
+func (r *lookahead) startBy(s *record, step func(*record) int64) *record {
 	for range 8 {
 		if s = r.win.at(step(s)); s == nil || s.ev.Kind != events.Go {
 			return nil
@@ -92,21 +92,21 @@ func (r *lookahead) startBy(s *item, step func(*item) int64) *item {
 // pickedFor returns the event by which the thread that looks for work on the P of a start
 // gives that P up for the thread to which the goroutine is locked, nil if it does not:
 // it may have picked it already.
-func (r *lookahead) pickedFor(s *item) *item {
-	m := r.ps[s.p].m
-	if m < 0 || m == s.m || r.gs.At(s.of).lastM != s.m {
+func (r *lookahead) pickedFor(s *record) *record {
+	m := r.pStates[s.p].m
+	if m < 0 || m == s.m || r.gStates.At(s.of).lastM != s.m {
 		return nil
 	}
-	stop := r.win.at(r.ms[m].next)
+	stop := r.win.at(r.mStates[m].next)
 	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.of != s.p || stop.link != s.prevM {
 		return nil
 	}
 	return stop
 }
 
-// freeSince is the event from which on the P that starts ix had nothing to run.
-func (r *lookahead) freeSince(ix int32) int64 {
-	s := r.win.at(r.gs.At(ix).start)
+// freeSince is the event from which on the P that starts g had nothing to run.
+func (r *lookahead) freeSince(g int32) int64 {
+	s := r.win.at(r.gStates.At(g).start)
 	if s == nil {
 		return none
 	}
@@ -147,69 +147,69 @@ func (r *lookahead) ranBefore(i int64) int64 {
 // -1 if there are more than one, or it does not start b after a.
 func (r *lookahead) startsBetween(a, b int32) int {
 	from, to := r.startOf(a), r.startOf(b)
-	if from < 0 || to <= from || r.startP(a) != r.startP(b) {
+	if from < 0 || to <= from || r.startsOn(a) != r.startsOn(b) {
 		return -1
 	}
 	between := 0
 	for i, n := from, 0; n < 256; n++ {
-		it := r.win.at(i)
+		rec := r.win.at(i)
 		switch {
-		case it == nil:
+		case rec == nil:
 			return -1
 		case i == to:
 			return between
-		case it.ev.Kind == events.Go && it.ev.From == events.Runnable && i != from:
+		case rec.ev.Kind == events.Go && rec.ev.From == events.Runnable && i != from:
 			if between++; between > 1 {
 				return -1
 			}
 		}
-		i = it.nextM
+		i = rec.nextM
 	}
 	return -1
 }
 
-// follows says that one thread starts b after a, with no more than one start in
+// follows reports whether one thread starts b after a, with no more than one start in
 // between, which is that of a pick at the 61st tick.
 func (r *lookahead) follows(a, b int32) bool {
 	n := r.startsBetween(a, b)
 	return n == 0 || n == 1
 }
 
-// reversed says that the P that runs b then runs a.
+// reversed reports whether the P that runs b then runs a.
 func (r *lookahead) reversed(a, b int32) bool {
-	p := r.startP(a)
-	return p >= 0 && p == r.startP(b) && r.startOf(a) > r.startOf(b)
+	p := r.startsOn(a)
+	return p >= 0 && p == r.startsOn(b) && r.startOf(a) > r.startOf(b)
 }
 
-// yieldedHere says that the thread that takes ix is the one that put it into
+// yieldedHere reports whether the thread that takes g is the one that put it into
 // the global queue just before: it cannot have been anywhere else.
-func (r *lookahead) yieldedHere(ix, p int32) bool {
-	g := r.gs.At(ix)
-	s := r.win.at(g.start)
-	put := r.win.at(g.ready)
-	return s != nil && put != nil && put.ev.Kind == events.Go && put.of == ix && put.ev.From == events.Running && put.p == p && s.prevM == g.ready
+func (r *lookahead) yieldedHere(g, p int32) bool {
+	gp := r.gStates.At(g)
+	s := r.win.at(gp.start)
+	put := r.win.at(gp.ready)
+	return s != nil && put != nil && put.ev.Kind == events.Go && put.of == g && put.ev.From == events.Running && put.p == p && s.prevM == gp.ready
 }
 
-func (r *lookahead) pid(ix int32) int32 {
-	if ix < 0 {
+func (r *lookahead) procID(p int32) int32 {
+	if p < 0 {
 		return reference.NoP
 	}
-	return r.ps[ix].id
+	return r.pStates[p].id
 }
 
-func (r *lookahead) mid(ix int32) int64 {
-	if ix < 0 {
+func (r *lookahead) threadID(m int32) int64 {
+	if m < 0 {
 		return reference.NoM
 	}
-	return r.ms[ix].id
+	return r.mStates[m].id
 }
 
-// watch has what is due be settled before the next event.
-func (r *lookahead) watch() { r.due = r.now }
+// settleSoon has what is due be settled before the next event.
+func (r *lookahead) settleSoon() { r.due = r.now }
 
 // bind notes that thread m runs goroutine g.
 func (r *lookahead) bind(m, g int32) {
-	if mx := uint(m); mx < uint(len(r.ms)) {
-		r.ms[mx].g = g
+	if mx := uint(m); mx < uint(len(r.mStates)) {
+		r.mStates[mx].g = g
 	}
 }

@@ -10,50 +10,50 @@ import (
 // a queue for ever, and each start of another would contradict the model. What a P
 // did, whether the world was stopped and the collector at work is not known any more
 // either. The statuses of the next generation say who is there, and what the Ps do.
-func (r *judge) lost(it *item) {
+func (r *judge) lost(rec *record) {
 	on := map[int32]int32{} // P on which a goroutine runs
-	for ix := range r.ps {
-		if p := &r.ps[ix]; p.g >= 0 {
-			on[p.g] = p.id
+	for p := range r.pStates {
+		if pp := &r.pStates[p]; pp.g >= 0 {
+			on[pp.g] = pp.id
 		}
 	}
-	for ix := int32(1); ix < r.gs.Len(); ix++ {
-		g := r.gs.At(ix)
-		if g.dead || g.hidden || g.state == events.Undetermined || g.state == events.NotExist {
+	for g := int32(1); g < r.gStates.Len(); g++ {
+		gp := r.gStates.At(g)
+		if gp.dead || gp.hidden || gp.state == events.Undetermined || gp.state == events.NotExist {
 			continue
 		}
-		if r.q.Place(ix).Queue != reference.QueueUnknown {
-			r.q.Remove(ix)
+		if r.queues.Place(g).Queue != reference.QueueUnknown {
+			r.queues.Remove(g)
 		}
-		if g.state == events.Runnable || g.state == events.Running || g.state == events.Syscall {
-			d := reference.Decision{Kind: reference.KindStop, G: g.id, Class: g.class, P: reference.NoP, M: reference.NoM, Victim: reference.NoP,
-				Why: reference.WhyLost, Flags: g.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)}
-			if p, ok := on[ix]; ok {
+		if gp.state == events.Runnable || gp.state == events.Running || gp.state == events.Syscall {
+			d := reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, P: reference.NoP, M: reference.NoM, Victim: reference.NoP,
+				Why: reference.WhyLost, Flags: gp.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)}
+			if p, ok := on[g]; ok {
 				d.P = p
 			}
-			r.say(&d)
+			r.emit(&d)
 		}
-		g.readyAt, g.ready, g.isTaken, g.late = -1, none, false, false
-		g.state = events.Undetermined
+		gp.readyAt, gp.ready, gp.isDequeued, gp.deferred = -1, none, false, false
+		gp.state = events.Undetermined
 	}
 	if r.stw.open {
 		r.stw.open = false
-		r.say(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: reference.NoP, M: reference.NoM, Why: reference.WhyLost})
+		r.emit(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: reference.NoP, M: reference.NoM, Why: reference.WhyLost})
 	}
 	if r.gcOpen { // a generation restates a collection that goes on
 		r.gcOpen = false
-		r.say(&reference.Decision{Kind: reference.KindGCEnd, G: reference.NoG, P: reference.NoP, M: reference.NoM})
+		r.emit(&reference.Decision{Kind: reference.KindGCEnd, G: reference.NoG, P: reference.NoP, M: reference.NoM})
 	}
-	for ix := range r.ps {
-		p := &r.ps[ix]
-		p.syscall, p.unseen = false, true
-		p.released, p.told = false, false
-		r.works(p, 0)
-		r.runs(p, nobody)
+	for p := range r.pStates {
+		pp := &r.pStates[p]
+		pp.syscall, pp.unseen = false, true
+		pp.released, pp.told = false, false
+		r.works(pp, 0)
+		r.setRunning(pp, nobody)
 	}
-	for ix := range r.ms {
-		r.ms[ix].g = nobody
+	for m := range r.mStates {
+		r.mStates[m].g = nobody
 	}
-	r.say(&reference.Decision{Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, M: reference.NoM, Wait: it.res(), Victim: reference.NoP,
+	r.emit(&reference.Decision{Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, M: reference.NoM, Wait: rec.res(), Victim: reference.NoP,
 		Basis: reference.Known(reference.Observed, reference.RuleNone)})
 }

@@ -10,16 +10,16 @@ type model struct {
 	*lookahead
 	*output
 
-	q           reference.Queues
-	taker       int32   // P that took the last batch from the global queue
-	again       []again // of that, what overflows have put back
-	took        []again // room for tookLast
-	wider       bool    // that batch may have been a larger one
-	fed         bool    // something was put into the global queue since that batch
-	drifting    int32   // P whose batches may be others than the model's, nobody if none
-	putBatch    int32   // number of the last overflow
-	noGlobal    int64   // event at which the global queue was empty last
-	globalDoubt int64   // event by which what is in the global queue was put in doubt
+	queues        reference.Queues
+	lastTaker     int32      // P that took the last batch from the global queue
+	returned      []returned // of that, what overflows have put back
+	lastBatchRoom []returned // room for lastBatch
+	wider         bool       // that batch may have been a larger one
+	fedSinceBatch bool       // something was put into the global queue since that batch
+	driftingP     int32      // P whose batches may be others than the model's, nobody if none
+	lastOverflow  int32      // number of the last overflow
+	noGlobal      int64      // event at which the global queue was empty last
+	globalTaint   int64      // event by which what is in the global queue was put in doubt
 }
 
 // goroutine is what is known of one live goroutine. Its index is reused after
@@ -38,100 +38,100 @@ type goroutine struct {
 	pending  int32 // events of it in the window
 	class    int32
 
-	state   events.State
-	flags   reference.Flags
-	direct  reference.Source
-	isTaken bool // its take was settled before its start
-	dead    bool
-	late    bool // its put to the global queue comes later than its event
-	doubt   bool // the model may have it in the wrong place
-	moved   bool // it has been in another queue since it became runnable
+	state      events.State
+	flags      reference.Flags
+	direct     reference.Source
+	isDequeued bool // its take was settled before its start
+	dead       bool
+	deferred   bool // its put to the global queue comes later than its event
+	tainted    bool // the model may have it in the wrong place
+	moved      bool // it has been in another queue since it became runnable
 
-	putBy      int64         // event of the thread that made it runnable by which its put is over, none if not in sight
-	putAt      int64         // event from which on it may have been in its ring, none if not known
+	enqueuedBy int64         // event of the thread that made it runnable by which its put is over, none if not in sight
+	ringSince  int64         // event from which on it may have been in its ring, none if not known
 	reason     events.Handle // of the last block
 	stack      events.Handle // of the last block
 	fromGlobal int32         // P whose take from the global queue moved it to its ring, nobody if none
 	lastM      int32         // thread on which it ran last
 	readyM     int32         // thread that made it runnable
-	putBatch   int32         // number of the overflow that put it into the global queue last, 0 if it came alone
-	taken      taken         // if isTaken
+	overflowID int32         // number of the overflow that put it into the global queue last, 0 if it came alone
+	dequeued   dequeue       // if isDequeued
 
-	passed   int8  // times that others were taken from behind it in the global queue
-	fresh    bool  // direct start with a new time slice
-	unsure   bool  // direct start that may be another one, or put that may have been another
-	putAgain bool  // it was late, and its put has come
-	lock     lock  // whether it is locked to its thread
-	lockUses uint8 // times that lock, a conclusion only, was relied on
-	hidden   bool  // its first event has not come yet: decisions do not know it
-	seeded   bool  // was runnable before the trace began
+	passedOver  int8  // times that others were taken from behind it in the global queue
+	fresh       bool  // direct start with a new time slice
+	unsure      bool  // direct start that may be another one, or put that may have been another
+	wasDeferred bool  // it was late, and its put has come
+	lock        lock  // whether it is locked to its thread
+	lockUses    uint8 // times that lock, a conclusion only, was relied on
+	hidden      bool  // its first event has not come yet: decisions do not know it
+	seeded      bool  // was runnable before the trace began
 }
 
 // goroutine returns the index of a goroutine.
 func (r *model) goroutine(id int64) int32 {
-	if ix := r.gs.Find(id); ix != 0 {
-		return ix
+	if g := r.gStates.Find(id); g != 0 {
+		return g
 	}
 	return r.addGoroutine(id)
 }
 
 func (r *model) addGoroutine(id int64) int32 {
-	ix := r.gs.add(id)
-	r.q.Grow(int(r.gs.Len()), 0)
-	return ix
+	g := r.gStates.add(id)
+	r.queues.Grow(int(r.gStates.Len()), 0)
+	return g
 }
 
-func (r *model) setClass(g *goroutine, class int32) {
-	if class == g.class {
+func (r *model) setClass(gp *goroutine, class int32) {
+	if class == gp.class {
 		return
 	}
-	g.class = class
-	g.flags = r.cls.list[class].flags
-	if r.sum.MainFunc == "" && g.id == 1 {
-		r.sum.MainFunc = r.cls.list[class].start
+	gp.class = class
+	gp.flags = r.classes.list[class].flags
+	if r.summary.MainFunc == "" && gp.id == 1 {
+		r.summary.MainFunc = r.classes.list[class].start
 	}
 }
 
 // remove forgets a goroutine that has ended, if its last event is being judged.
-func (r *model) remove(ix int32, g *goroutine) {
-	if g.pending > 1 {
+func (r *model) remove(g int32, gp *goroutine) {
+	if gp.pending > 1 {
 		return
 	}
-	if r.ctx.g == ix {
+	if r.ctx.g == g {
 		r.ctx.g, r.ctx.state = nobody, &noGoroutine
 	}
-	r.gs.Remove(g.id, ix)
+	r.gStates.Remove(gp.id, g)
 }
 
 // putGlobal puts x, alone, at the tail of the global queue.
 func (r *model) putGlobal(x int32) {
-	r.gs.At(x).putBatch = 0
-	r.q.PutGlobal(x)
+	r.gStates.At(x).overflowID = 0
+	r.queues.PutGlobal(x)
 }
 
 // pass goes on to the next event.
 func (r *model) pass() {
-	if r.q.GlobalLen() == 0 {
+	if r.queues.GlobalLen() == 0 {
 		r.noGlobal = r.now
 	}
 	r.win.tail++
 }
 
-// say emits a decision at the present time, with the queue lengths after it. It
+// emit emits a decision at the present time, with the queue lengths after it. It
 // emits a copy, so that d need not be allocated.
-func (r *model) say(d *reference.Decision) {
-	if r.emit == nil {
+func (r *model) emit(d *reference.Decision) {
+	if r.sink == nil {
 		return
 	}
 	p := nobody
 	if d.P >= 0 {
 		p = r.pix.Find(int64(d.P))
 	}
-	r.weigh(d, p)
+	r.lowerBasis(d, p)
 	draft := r.draft(p, nobody)
 	d.Time, d.Local, d.Global = draft.Time, draft.Local, draft.Global
 	*draft = *d
-	r.told()
+	r.commit()
 }
 
 // draft begins a decision at the present time, with the queue lengths after it: of the
@@ -139,7 +139,7 @@ func (r *model) say(d *reference.Decision) {
 // and told before another one is: for those that come most often, since a copy of what
 // was just filled in costs more than filling it in.
 func (r *model) draft(p, m int32) *reference.Decision {
-	h := &r.hold
+	h := &r.held
 	if h.n >= BlockLen {
 		return r.draftNext(p, m)
 	}
@@ -148,48 +148,48 @@ func (r *model) draft(p, m int32) *reference.Decision {
 	h.held++
 	*d = reference.Decision{}
 	d.Time, d.P, d.M = r.time, reference.NoP, reference.NoM
-	if px := uint(p); px < uint(len(r.ps)) {
-		d.P, d.Local = r.ps[px].id, int32(r.q.ShownLen(p))
+	if px := uint(p); px < uint(len(r.pStates)) {
+		d.P, d.Local = r.pStates[px].id, int32(r.queues.ShownLen(p))
 	}
-	if mx := uint(m); mx < uint(len(r.ms)) {
-		d.M = r.ms[mx].id
+	if mx := uint(m); mx < uint(len(r.mStates)) {
+		d.M = r.mStates[mx].id
 	}
-	d.Global = int32(r.q.ShownGlobalLen())
+	d.Global = int32(r.queues.ShownGlobalLen())
 	return d
 }
 
 // draftNext is draft where there is no block with room.
 func (r *model) draftNext(p, m int32) *reference.Decision {
-	if r.emit == nil {
-		return &r.unheard
+	if r.sink == nil {
+		return &r.discarded
 	}
-	r.release(false)
+	r.flush(false)
 	return r.draft(p, m)
 }
 
-// told says that a draft is filled in.
-func (r *model) told() {
-	if h := &r.hold; h.held >= h.due {
-		r.answer(false)
+// commit says that a draft is filled in.
+func (r *model) commit() {
+	if h := &r.held; h.held >= h.due {
+		r.settleTicks(false)
 	}
 }
 
 // move emits a Move of g to P to (nobody: the global queue) from P from.
-func (r *model) move(ix, to, from int32, queue reference.Queue, why reference.Why) {
-	basis := r.moved(ix, to, from, why)
-	g := r.gs.At(ix)
-	if g.hidden {
+func (r *model) move(g, to, from int32, queue reference.Queue, why reference.Why) {
+	basis := r.carryTaint(g, to, from, why)
+	gp := r.gStates.At(g)
+	if gp.hidden {
 		return
 	}
 	d := r.draft(to, nobody)
-	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, g.flags, basis
-	d.G, d.Class, d.Victim, d.To = g.id, g.class, r.pid(from), queue
-	r.told()
+	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, gp.flags, basis
+	d.G, d.Class, d.Victim, d.To = gp.id, gp.class, r.procID(from), queue
+	r.commit()
 }
 
-// inHand records that p's thread has taken a goroutine, which the model had at a place,
+// emitDequeued records that p's thread has taken a goroutine, which the model had at a place,
 // and will start it later.
-func (r *model) inHand(ix, p int32, from reference.Place, t taken) {
+func (r *model) emitDequeued(g, p int32, from reference.Place, t dequeue) {
 	why := reference.WhySteal
 	switch t.src {
 	case reference.SrcGlobal, reference.SrcGlobalTick:
@@ -201,40 +201,40 @@ func (r *model) inHand(ix, p int32, from reference.Place, t taken) {
 	case reference.SrcSteal, reference.SrcStealRunnext:
 		from = reference.Place{Queue: reference.QueueLocal, P: t.victim}
 	}
-	r.takenUnseen(ix, t, why, from)
+	r.dequeueUnseen(g, t, why, from)
 }
 
-// takenUnseen records that a goroutine has left its queue although its start
+// dequeueUnseen records that a goroutine has left its queue although its start
 // comes later.
-func (r *model) takenUnseen(ix int32, t taken, why reference.Why, from reference.Place) {
-	g := r.gs.At(ix)
-	if r.q.Place(ix).Queue != reference.QueueUnknown {
-		r.q.Remove(ix)
+func (r *model) dequeueUnseen(g int32, t dequeue, why reference.Why, from reference.Place) {
+	gp := r.gStates.At(g)
+	if r.queues.Place(g).Queue != reference.QueueUnknown {
+		r.queues.Remove(g)
 	}
-	g.taken, g.isTaken = t, true
+	gp.dequeued, gp.isDequeued = t, true
 	victim := nobody
 	if from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext {
 		victim = from.P
 	}
-	r.move(ix, r.startP(ix), victim, reference.QueueDirect, why)
+	r.move(g, r.startsOn(g), victim, reference.QueueDirect, why)
 }
 
 // forget takes a goroutine out of what the model thought of it.
-func (r *model) forget(ix int32, g *goroutine) {
-	if r.q.Place(ix).Queue != reference.QueueUnknown {
-		r.q.Remove(ix)
-		r.sum.Corrections++
+func (r *model) forget(g int32, gp *goroutine) {
+	if r.queues.Place(g).Queue != reference.QueueUnknown {
+		r.queues.Remove(g)
+		r.summary.Corrections++
 	}
-	g.readyAt, g.ready, g.start, g.isTaken, g.late = -1, none, none, false, false
+	gp.readyAt, gp.ready, gp.start, gp.isDequeued, gp.deferred = -1, none, none, false, false
 }
 
 // trim moves what p's ring cannot hold beside a batch, so cannot be there, to
 // the global queue.
 func (r *model) trim(p int32, room int) {
-	for r.q.RingLen(p) > room {
-		x := r.q.Tail(p)
-		r.sum.Corrections++
-		r.q.Remove(x)
+	for r.queues.RingLen(p) > room {
+		x := r.queues.Tail(p)
+		r.summary.Corrections++
+		r.queues.Remove(x)
 		r.putGlobal(x)
 		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 	}
@@ -242,33 +242,33 @@ func (r *model) trim(p int32, room int) {
 
 // insert puts x into p's ring where its start says that it must stand.
 func (r *model) insert(p, x int32) {
-	after := r.q.Tail(p)
-	start := r.gs.At(x).start
+	after := r.queues.Tail(p)
+	start := r.gStates.At(x).start
 	for after != reference.None {
-		g := r.gs.At(after)
-		if s := r.win.at(g.start); s == nil || s.p != p || g.start < start {
+		gp := r.gStates.At(after)
+		if s := r.win.at(gp.start); s == nil || s.p != p || gp.start < start {
 			break
 		}
-		after = r.q.Prev(after)
+		after = r.queues.Prev(after)
 	}
-	r.q.InsertAfter(p, after, x)
-	r.gs.At(x).putAt = none
+	r.queues.InsertAfter(p, after, x)
+	r.gStates.At(x).ringSince = none
 }
 
-// trade exchanges x, of a batch in p's ring, for y, of the global queue.
-func (r *model) trade(x, y, p int32) {
-	r.sum.Corrections++
-	a, b := r.gs.At(x), r.gs.At(y)
-	front, behind := r.q.Prev(x), r.q.Prev(y)
-	r.q.Remove(x)
-	r.q.Remove(y)
+// exchangeWithGlobal exchanges x, of a batch in p's ring, for y, of the global queue.
+func (r *model) exchangeWithGlobal(x, y, p int32) {
+	r.summary.Corrections++
+	a, b := r.gStates.At(x), r.gStates.At(y)
+	front, behind := r.queues.Prev(x), r.queues.Prev(y)
+	r.queues.Remove(x)
+	r.queues.Remove(y)
 	if behind == reference.None {
-		r.q.PutGlobalHead(x)
+		r.queues.PutGlobalHead(x)
 	} else {
-		r.q.PutGlobalAfter(behind, x)
+		r.queues.PutGlobalAfter(behind, x)
 	}
-	r.q.InsertAfter(p, front, y)
-	a.fromGlobal, b.fromGlobal, b.putAt = nobody, p, a.putAt
+	r.queues.InsertAfter(p, front, y)
+	a.fromGlobal, b.fromGlobal, b.ringSince = nobody, p, a.ringSince
 	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 	r.move(y, p, nobody, reference.QueueLocal, reference.WhyCorrected)
 }
@@ -276,12 +276,12 @@ func (r *model) trade(x, y, p int32) {
 // relocate moves a goroutine that cannot be where the model has it to where it
 // will run, or to the global queue.
 func (r *model) relocate(x, from int32) {
-	r.sum.Corrections++
-	to := r.startP(x)
+	r.summary.Corrections++
+	to := r.startsOn(x)
 	if to >= 0 && to != from {
 		r.trim(to, r.rules.RingSize-1)
 	}
-	r.q.Remove(x)
+	r.queues.Remove(x)
 	if to >= 0 && to != from {
 		r.insert(to, x)
 		r.move(x, to, from, reference.QueueLocal, reference.WhyCorrected)
@@ -293,30 +293,30 @@ func (r *model) relocate(x, from int32) {
 
 // requeue moves x, in the global queue, behind after.
 func (r *model) requeue(x, after int32) {
-	r.q.Remove(x)
-	r.q.PutGlobalAfter(after, x)
+	r.queues.Remove(x)
+	r.queues.PutGlobalAfter(after, x)
 	r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
 }
 
-// promote moves ix, and what came to the global queue together with it and stands
+// promote moves g, and what came to the global queue together with it and stands
 // behind it, to its head.
-func (r *model) promote(ix int32) {
-	last, n := ix, 0
-	for x := r.q.Next(ix); x != reference.None && r.together(x, ix); x = r.q.Next(x) {
+func (r *model) promote(g int32) {
+	last, n := g, 0
+	for x := r.queues.Next(g); x != reference.None && r.sameOverflow(x, g); x = r.queues.Next(x) {
 		last = x
 		n++
 	}
 	// The last first: each goes to the head, which needs no room between two others.
 	for x := last; ; {
-		front := r.q.Prev(x)
-		r.q.Promote(x)
-		if x == ix {
+		front := r.queues.Prev(x)
+		r.queues.Promote(x)
+		if x == g {
 			break
 		}
 		x = front
 	}
-	for x := r.q.Next(ix); n > 0; x = r.q.Next(x) {
-		r.gs.At(x).doubt = true
+	for x := r.queues.Next(g); n > 0; x = r.queues.Next(x) {
+		r.gStates.At(x).tainted = true
 		r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
 		n--
 	}
@@ -325,51 +325,51 @@ func (r *model) promote(ix int32) {
 // exchange puts x, out of a batch, back to the head of the global queue, where it was
 // by the overflow of that number, and y from there into its place.
 func (r *model) exchange(x, y, overflow int32) {
-	from, front := r.q.Place(x), r.q.Prev(x)
+	from, front := r.queues.Place(x), r.queues.Prev(x)
 	p := nobody
 	if from.Queue == reference.QueueLocal {
 		p = from.P
 	}
-	a, b := r.gs.At(x), r.gs.At(y)
-	r.q.Remove(x)
-	r.q.PutGlobalHead(x)
+	a, b := r.gStates.At(x), r.gStates.At(y)
+	r.queues.Remove(x)
+	r.queues.PutGlobalHead(x)
 	a.fromGlobal = nobody
 	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	r.q.Remove(y)
+	r.queues.Remove(y)
 	if p == nobody {
-		r.q.PutGlobalAfter(front, y)
-		a.putBatch, b.putBatch = overflow, a.putBatch
+		r.queues.PutGlobalAfter(front, y)
+		a.overflowID, b.overflowID = overflow, a.overflowID
 	} else {
-		r.q.InsertAfter(p, front, y)
-		b.fromGlobal, b.putAt = p, a.putAt
+		r.queues.InsertAfter(p, front, y)
+		b.fromGlobal, b.ringSince = p, a.ringSince
 	}
 	r.move(y, p, nobody, from.Queue, reference.WhyCorrected)
 }
 
-// rehome tells that ix had been at the head of p's ring, and not in from's, and
+// rehome tells that g had been at the head of p's ring, and not in from's, and
 // takes it from there.
-func (r *model) rehome(ix, p, from int32) {
+func (r *model) rehome(g, p, from int32) {
 	r.trim(p, r.rules.RingSize-1)
-	r.q.Remove(ix)
-	r.q.InsertAfter(p, reference.None, ix)
-	r.move(ix, p, from, reference.QueueLocal, reference.WhyCorrected)
-	r.q.Remove(ix)
+	r.queues.Remove(g)
+	r.queues.InsertAfter(p, reference.None, g)
+	r.move(g, p, from, reference.QueueLocal, reference.WhyCorrected)
+	r.queues.Remove(g)
 }
 
-// putBack undoes the end of v's take from the global queue, from ix on.
-func (r *model) putBack(ix, v int32) {
-	r.sum.Corrections++
-	x := ix
-	for y := r.q.Next(x); y != reference.None && r.gs.At(y).fromGlobal == v; y = r.q.Next(y) {
+// undoBatchEnd undoes the end of v's take from the global queue, from g on.
+func (r *model) undoBatchEnd(g, v int32) {
+	r.summary.Corrections++
+	x := g
+	for y := r.queues.Next(x); y != reference.None && r.gStates.At(y).fromGlobal == v; y = r.queues.Next(y) {
 		x = y
 	}
 	for {
-		front := r.q.Prev(x)
-		r.q.Remove(x)
-		r.q.PutGlobalHead(x)
-		r.gs.At(x).fromGlobal = nobody
+		front := r.queues.Prev(x)
+		r.queues.Remove(x)
+		r.queues.PutGlobalHead(x)
+		r.gStates.At(x).fromGlobal = nobody
 		r.move(x, nobody, v, reference.QueueGlobal, reference.WhyCorrected)
-		if x == ix {
+		if x == g {
 			return
 		}
 		x = front
@@ -379,70 +379,70 @@ func (r *model) putBack(ix, v int32) {
 // destroyAbove empties the queues of Ps that are no more to the head of the
 // global queue (p.destroy).
 func (r *model) destroyAbove(n int) {
-	for i := range r.ps {
-		p := &r.ps[i]
-		if int(p.id) < n {
+	for i := range r.pStates {
+		pp := &r.pStates[i]
+		if int(pp.id) < n {
 			continue
 		}
-		ix := int32(i)
-		r.q.Destroy(ix, func(x int32) { r.move(x, nobody, ix, reference.QueueGlobal, reference.WhyProcs) })
+		px := int32(i)
+		r.queues.Destroy(px, func(x int32) { r.move(x, nobody, px, reference.QueueGlobal, reference.WhyProcs) })
 	}
 }
 
-// hasOwn says that p's own queue holds something that p will run itself.
+// hasOwn reports whether p's own queue holds something that p will run itself.
 func (r *model) hasOwn(p int32) bool {
-	if x := r.q.Runnext(p); x != reference.None && r.startP(x) == p {
+	if x := r.queues.Runnext(p); x != reference.None && r.startsOn(x) == p {
 		return true
 	}
-	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
-		if r.startP(x) == p {
+	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
+		if r.startsOn(x) == p {
 			return true
 		}
 	}
 	return false
 }
 
-// staysLocal says that what p has queued next is what p will run next of it.
+// staysLocal reports whether what p has queued next is what p will run next of it.
 func (r *model) staysLocal(p int32) bool {
-	x := r.q.Runnext(p)
+	x := r.queues.Runnext(p)
 	if x == reference.None {
-		x = r.q.Head(p)
+		x = r.queues.Head(p)
 	}
-	return x != reference.None && r.startP(x) == p
+	return x != reference.None && r.startsOn(x) == p
 }
 
 // oldest returns what is first in p's queue, or None.
 func (r *model) oldest(p int32) int32 {
-	if x := r.q.Runnext(p); x != reference.None {
+	if x := r.queues.Runnext(p); x != reference.None {
 		return x
 	}
-	return r.q.Head(p)
+	return r.queues.Head(p)
 }
 
 // stayed returns how many of v's ring were in it all the time in which the thread that
 // starts a goroutine now can have looked.
 func (r *model) stayed(v int32) int {
 	since, n := r.win.at(r.now).prevM, 0
-	for x := r.q.Head(v); x != reference.None; x = r.q.Next(x) {
-		if g := r.gs.At(x); max(g.ready, g.putAt) < since {
+	for x := r.queues.Head(v); x != reference.None; x = r.queues.Next(x) {
+		if gp := r.gStates.At(x); max(gp.ready, gp.ringSince) < since {
 			n++
 		}
 	}
 	return n
 }
 
-// firstInFlight returns the first goroutine in front of ix in the global queue
+// firstInFlight returns the first goroutine in front of g in the global queue
 // that is in flight to another P than taker, or None. The queue can be far
 // longer than there are threads, so it looks at what these will do next.
-func (r *model) firstInFlight(ix, taker int32) int32 {
+func (r *model) firstInFlight(g, taker int32) int32 {
 	first := reference.None
-	for m := range r.ms[:min(len(r.ms), farEnough)] {
-		s := r.win.at(r.ms[m].next)
+	for m := range r.mStates[:min(len(r.mStates), farEnough)] {
+		s := r.win.at(r.mStates[m].next)
 		if s == nil || s.ev.Kind != events.Go || s.p == taker {
 			continue
 		}
-		if x := s.of; r.q.Place(x).Queue == reference.QueueGlobal && r.gs.At(x).start == r.ms[m].next && r.inFlight(x) &&
-			r.q.AheadGlobal(x, ix) && (first == reference.None || r.q.AheadGlobal(x, first)) {
+		if x := s.of; r.queues.Place(x).Queue == reference.QueueGlobal && r.gStates.At(x).start == r.mStates[m].next && r.inFlight(x) &&
+			r.queues.AheadGlobal(x, g) && (first == reference.None || r.queues.AheadGlobal(x, first)) {
 			first = x
 		}
 	}

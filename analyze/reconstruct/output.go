@@ -10,12 +10,12 @@ import (
 
 // output is the decisions that were made, and what is told of them only later.
 type output struct {
-	emit    func([]reference.Decision) []reference.Decision
-	hold    holding
-	unheard reference.Decision // drafted in a fork
-	sum     Summary
-	srcs    [32]int64
-	bases   [256]int64
+	sink      func([]reference.Decision) []reference.Decision
+	held      heldBack
+	discarded reference.Decision // drafted in a fork
+	summary   Summary
+	starts    [32]int64
+	bases     [256]int64
 }
 
 // patience is the most decisions that are held back for the oldest ask.
@@ -26,84 +26,84 @@ const patience = 1 << 16
 // work. With a quarter of this a tenth of the time of two Ps went into that.
 const BlockLen = 4096
 
-// holding is the decisions that were not emitted yet, so that all come in order:
+// heldBack is the decisions that were not emitted yet, so that all come in order:
 // some wait for the oldest ask. They are drafted where they stay.
-type holding struct {
-	block *[BlockLen]reference.Decision // the newest
-	n     uint                          // of them there are
-	full  [][]reference.Decision        // those before, in blocks
-	free  [][]reference.Decision        // blocks to be used again
-	first int64                         // number of the first of all
-	given int64                         // number of the first that waits
-	held  int64                         // decisions that came
-	due   int64                         // of them, when the asks are looked at next
-	asks  []openTick                    // oldest first
-	told  int                           // of them that were answered
+type heldBack struct {
+	block   *[BlockLen]reference.Decision // the newest
+	n       uint                          // of them there are
+	full    [][]reference.Decision        // those before, in blocks
+	free    [][]reference.Decision        // blocks to be used again
+	first   int64                         // number of the first of all
+	given   int64                         // number of the first that waits
+	held    int64                         // decisions that came
+	due     int64                         // of them, when the asks are looked at next
+	pending []pendingTick                 // oldest first
+	settled int                           // of them that were answered
 }
 
 // noHolding has no block yet, and so no room.
-func noHolding() holding { return holding{n: BlockLen, due: math.MaxInt64} }
+func noHolding() heldBack { return heldBack{n: BlockLen, due: math.MaxInt64} }
 
-// openTick is a start from the global queue of which it is open whether the 61st tick
+// pendingTick is a start from the global queue of which it is open whether the 61st tick
 // took it: the P's own queue was empty, and a batch would have been one. What
 // comes later tells, and changes nothing else.
-type openTick struct {
-	d  int64  // its decision
-	p  int32  // P
-	at uint16 // candidate
+type pendingTick struct {
+	decision  int64  // its decision
+	p         int32  // P
+	candidate uint16 // candidate
 }
 
-func (h *holding) at(i int64) *reference.Decision {
+func (h *heldBack) at(i int64) *reference.Decision {
 	if n := int(i-h.first) / BlockLen; n < len(h.full) {
 		return &h.full[n][(i-h.first)%BlockLen]
 	}
 	return &h.block[(i-h.first)%BlockLen]
 }
 
-func (h *holding) leaveOpen(p int32, at uint16) {
-	if h.told > 64 && h.told > len(h.asks)/2 {
-		h.asks = h.asks[:copy(h.asks, h.asks[h.told:])]
-		h.told = 0
+func (h *heldBack) addPendingTick(p int32, at uint16) {
+	if h.settled > 64 && h.settled > len(h.pending)/2 {
+		h.pending = h.pending[:copy(h.pending, h.pending[h.settled:])]
+		h.settled = 0
 	}
-	h.asks = append(h.asks, openTick{d: h.held, p: p, at: at})
-	h.stir()
+	h.pending = append(h.pending, pendingTick{decision: h.held, p: p, candidate: at})
+	h.recheckTicks()
 }
 
-// stir has the asks, if there are any, looked at with the next decision.
-func (h *holding) stir() {
-	if len(h.asks) > 0 {
+// recheckTicks has the asks, if there are any, looked at with the next decision.
+func (h *heldBack) recheckTicks() {
+	if len(h.pending) > 0 {
 		h.due = 0
 	}
 }
 
-// answer settles the oldest asks that can be told by now, or all, and emits what
+// settleTicks settles the oldest asks that can be told by now, or all, and emits what
 // was held back for them.
-func (r *model) answer(all bool) {
-	h := &r.hold
-	for ; h.told < len(h.asks); h.told++ {
-		a := h.asks[h.told]
-		c := r.ps[a.p].phase.chance(a.at)
+func (r *model) settleTicks(all bool) {
+	h := &r.held
+	for ; h.settled < len(h.pending); h.settled++ {
+		a := h.pending[h.settled]
+		c := r.pStates[a.p].tick.chance(a.candidate)
 		// As many are given away as come, so there is room.
 		if !all && c > never && c < certain && h.held-h.given < patience {
-			h.given, h.due = a.d, a.d+patience
+			h.given, h.due = a.decision, a.decision+patience
 			return
 		}
-		d := h.at(a.d)
-		src, basis := tickBy(c)
+		d := h.at(a.decision)
+		src, basis := tickSource(c)
 		d.Src = src
 		if d.Basis.Rule() == reference.RuleTick {
 			d.Basis = basis
 		}
 		r.count(d.Src, d.Basis)
-		h.given = a.d + 1
+		h.given = a.decision + 1
 	}
-	h.given, h.due, h.asks, h.told = h.held, math.MaxInt64, h.asks[:0], 0
+	h.given, h.due, h.pending, h.settled = h.held, math.MaxInt64, h.pending[:0], 0
 }
 
-// release emits what waits for no ask, in whole blocks, or all, and begins a block.
-func (r *output) release(all bool) {
-	h := &r.hold
-	if len(h.asks) == 0 {
+// flush emits what waits for no ask, in whole blocks, or all, and begins a block.
+func (r *output) flush(all bool) {
+	h := &r.held
+	if len(h.pending) == 0 {
 		h.given = h.held
 	}
 	if h.block != nil && h.n > 0 {
@@ -112,7 +112,7 @@ func (r *output) release(all bool) {
 	n := 0
 	for ; n < len(h.full) && (all || h.first+BlockLen <= h.given); n++ {
 		h.first += int64(len(h.full[n]))
-		if b := r.emit(h.full[n]); cap(b) >= BlockLen {
+		if b := r.sink(h.full[n]); cap(b) >= BlockLen {
 			h.free = append(h.free, b)
 		}
 	}
@@ -126,16 +126,16 @@ func (r *output) release(all bool) {
 }
 
 func (r *output) count(src reference.Source, basis reference.Basis) {
-	r.sum.Starts++
-	r.srcs[src]++
+	r.summary.Starts++
+	r.starts[src]++
 	r.bases[basis]++
 	switch {
 	case src == reference.SrcUnknown:
-		r.sum.Unexplained++
+		r.summary.Unexplained++
 	case basis.Level() >= reference.Inferred:
-		r.sum.Explained++
+		r.summary.Explained++
 	default:
-		r.sum.Ambiguous++
+		r.summary.Ambiguous++
 	}
 }
 

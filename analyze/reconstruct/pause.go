@@ -56,8 +56,8 @@ func (u *pauses) add(kind int, ns int64) {
 	}
 }
 
-// says returns how much a pause speaks for a batch, below 0 for the own ring.
-func (u *pauses) says(ns int64) float64 {
+// evidence returns how much a pause speaks for a batch, below 0 for the own ring.
+func (u *pauses) evidence(ns int64) float64 {
 	i := ns / pauseStep
 	if i < 0 || i >= pauseSteps || u.n[0] < pauseFew || u.n[1] < pauseFew {
 		return 0
@@ -67,29 +67,29 @@ func (u *pauses) says(ns int64) float64 {
 
 // learnPause notes the pause before a start that is surely from the own ring or
 // the first of a batch.
-func (r *explainer) learnPause(it *item, t *taken) {
+func (r *explainer) learnPause(rec *record, t *dequeue) {
 	if r.without.has(hypLearnedPause) {
 		return
 	}
 	if t.basis != byRule || t.src != reference.SrcLocal && (t.src != reference.SrcGlobal || t.batch < 2) {
 		return
 	}
-	prev := r.win.at(it.prevM)
-	if prev == nil || prev.p != it.p || prev.ev.Kind != events.Go || prev.ev.From != events.Running {
+	prev := r.win.at(rec.prevM)
+	if prev == nil || prev.p != rec.p || prev.ev.Kind != events.Go || prev.ev.From != events.Running {
 		return
 	}
 	kind := 0
 	if t.src == reference.SrcGlobal {
 		kind = 1
 	}
-	r.pause.add(kind, it.ev.Time-prev.ev.Time)
+	r.pause.add(kind, rec.ev.Time-prev.ev.Time)
 }
 
-// tickByPauses compares two stories for a take of ix by p with an empty own
+// tickByPauses compares two stories for a take of g by p with an empty own
 // queue: a batch of k, and further ones of that size; or a pick at the 61st tick,
 // and then such batches. It returns what speaks for the second.
-func (r *explainer) tickByPauses(ix, p int32, k int) float64 {
-	s := r.win.at(r.startOf(ix))
+func (r *explainer) tickByPauses(g, p int32, k int) float64 {
+	s := r.win.at(r.startOf(g))
 	if s == nil || k < 2 {
 		return 0
 	}
@@ -109,7 +109,7 @@ func (r *explainer) tickByPauses(ix, p int32, k int) float64 {
 		if next == nil || next.ev.Kind != events.Go || next.ev.From != events.Runnable || next.ev.To != events.Running || next.p != p {
 			break
 		}
-		says := r.pause.says(next.ev.Time - stop.ev.Time)
+		says := r.pause.evidence(next.ev.Time - stop.ev.Time)
 		if j%k == 0 {
 			sum -= says
 		}

@@ -7,43 +7,43 @@ import (
 
 // yielded judges a goroutine that went from running to runnable: of its own
 // will, or preempted, and for what. The event says only "preempted".
-func (r *requests) yielded(it *item) put {
-	e := &it.ev
+func (r *requests) yielded(rec *record) enqueue {
+	e := &rec.ev
 	if e.Reason != events.ReasonPreempted {
-		if r.stk.of(e.TStack)&traitStartWorld != 0 && it.p >= 0 && r.shrinkYield(it) {
+		if r.traits.of(e.TStack)&traitStartWorld != 0 && rec.p >= 0 && r.shrinkYield(rec) {
 			// A P above the new GOMAXPROCS was left: no queue is touched.
-			return put{to: reference.QueueDirect, p: it.p, why: reference.WhyProcs, direct: reference.SrcDirect, basis: byAhead}
+			return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhyProcs, direct: reference.SrcDirect, basis: byAhead}
 		}
-		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: reference.Known(reference.Observed, reference.RuleNone)}
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: reference.Known(reference.Observed, reference.RuleNone)}
 	}
-	if r.stk.of(e.TStack)&traitGoyield != 0 {
-		return put{to: reference.QueueLocal, p: it.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
+	if r.traits.of(e.TStack)&traitGoyield != 0 {
+		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
 	}
-	next := r.win.at(it.nextM)
-	stops := next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Idle && next.of == it.p && next.m == it.m
+	next := r.win.at(rec.nextM)
+	stops := next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Idle && next.of == rec.p && next.m == rec.m
 	// The begin is written before gcwaiting is set (stopTheWorldWithSema).
 	if stops && r.stw.open {
 		if r.rules.STWKeepsRunnext {
-			p := r.runnext(it.p, reference.WhySTW)
+			p := r.runnext(rec.p, reference.WhySTW)
 			p.preempt, p.cause = true, byRule
 			return p
 		}
-		return put{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, preempt: true, cause: byRule}
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, preempt: true, cause: byRule}
 	}
-	t := put{to: reference.QueueGlobal, p: nobody, basis: byRule, preempt: true}
-	t.why, t.cause = r.preemptCause(it)
+	t := enqueue{to: reference.QueueGlobal, p: nobody, basis: byRule, preempt: true}
+	t.why, t.cause = r.preemptCause(rec)
 	return t
 }
 
-// shrinkYield says that a yield within procresize is followed by the change to
+// shrinkYield reports whether a yield within procresize is followed by the change to
 // P 0 and the goroutine's restart on the same thread.
-func (r *lookahead) shrinkYield(it *item) bool {
-	stop := r.win.at(it.nextM)
+func (r *lookahead) shrinkYield(rec *record) bool {
+	stop := r.win.at(rec.nextM)
 	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle {
 		return false
 	}
 	start := r.win.at(stop.nextM)
-	return start != nil && start.ev.Kind == events.Proc && start.nextM == it.link && it.link != none
+	return start != nil && start.ev.Kind == events.Proc && start.nextM == rec.link && rec.link != none
 }
 
 // preemptCause tells who asked, and how sure that is. Nobody signs a request,
@@ -52,42 +52,42 @@ func (r *lookahead) shrinkYield(it *item) bool {
 // (retake), hence never earlier; then it was the garbage collector, who wants
 // another worker (enlistWorker) or visited in vain, or a late request. Where more
 // than one may have asked, it is who asked others too, or would have been first.
-func (r *requests) preemptCause(it *item) (reference.Why, reference.Basis) {
+func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	unsure := reference.Known(reference.Ambiguous, reference.RuleQueue)
-	if it.p < 0 {
+	if rec.p < 0 {
 		return reference.WhySlice, unsure
 	}
-	p := &r.ps[it.p]
-	tick := p.ticks[1]
+	pp := &r.pStates[rec.p]
+	tick := pp.ticks[1]
 	if r.time-tick < strayTime {
-		tick = p.ticks[0]
+		tick = pp.ticks[0]
 	}
 	over := r.time-tick >= r.rules.Slice
 	if !over {
 		r.noSlice = r.time
 	}
-	visited, sure := r.visited()
+	visited, sure := r.forEachPNow()
 	switch {
 	case visited != reference.WhyUnknown && !over:
 		return visited, byRule
-	case visited == reference.WhyGC && (!sure || r.sysmonQuick()) && !r.asksOthers(it, p):
+	case visited == reference.WhyGC && (!sure || r.sysmonQuick()) && !r.asksOthers(rec, pp):
 		return reference.WhySlice, unsure
 	case visited != reference.WhyUnknown:
 		return visited, unsure
 	case !over && r.gcOpen:
 		return reference.WhyGC, byRule
-	case !over && r.asked != reference.WhyUnknown && p.began < r.askedAt:
+	case !over && r.asked != reference.WhyUnknown && pp.began < r.askedAt:
 		return r.asked, byRule
-	case !over && r.asked != reference.WhyUnknown && r.time-p.began < strayTime && r.time-r.askedAt < r.rules.Slice:
+	case !over && r.asked != reference.WhyUnknown && r.time-pp.began < strayTime && r.time-r.askedAt < r.rules.Slice:
 		return r.asked, unsure
 	case !over:
 		return reference.WhySlice, unsure
-	case r.gcOpen && r.collectorAsks(it, p, r.time-tick):
+	case r.gcOpen && r.collectorAsks(rec, pp, r.time-tick):
 		return reference.WhyGC, unsure
 	case r.gcOpen:
 		return reference.WhySlice, unsure
-	case r.lateRequest(it, p):
-		if p.began < r.noSlice {
+	case r.lateRequest(rec, pp):
+		if pp.began < r.noSlice {
 			return r.asked, unsure
 		}
 		return reference.WhySlice, unsure
@@ -95,37 +95,37 @@ func (r *requests) preemptCause(it *item) (reference.Why, reference.Basis) {
 	return reference.WhySlice, byRule
 }
 
-// collectorAsks says that the collector rather than sysmon asked a goroutine that has
+// collectorAsks reports whether the collector rather than sysmon asked a goroutine that has
 // had a time slice in the mark phase, after since: that others are asked as well, or
 // that a mark worker starts in its place which had been wanted (enlistWorker; it may wake
 // an idle P instead). A visitor does not ask itself (preemptone). A worker
 // heeds a request only at its end (gcBgMarkWorker), so what was first counts: sysmon
 // sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and a half.
-func (r *requests) collectorAsks(it *item, p *proc, since int64) bool {
-	wanted := r.marks.wantedFor(r.time) > p.wanted
+func (r *requests) collectorAsks(rec *record, pp *proc, since int64) bool {
+	wanted := r.marks.wantedFor(r.time) > pp.wanted
 	switch {
-	case r.visitedItself(it, p):
+	case r.askedByItself(rec, pp):
 		return false
-	case p.worker != 0:
+	case pp.worker != 0:
 		return wanted && since < r.rules.Slice*3/2
-	case r.asksOthers(it, p):
+	case r.asksOthers(rec, pp):
 		return true
 	}
-	return wanted && !r.sysmonQuick() && (!r.rules.EnlistWakesIdle || r.busy >= r.procs) && r.startsDedicated(it)
+	return wanted && !r.sysmonQuick() && (!r.rules.EnlistWakesIdle || r.busy >= r.procs) && r.startsDedicated(rec)
 }
 
-// sysmonQuick says that sysmon looks at the Ps often, and so asks as soon as a slice is
+// sysmonQuick reports whether sysmon looks at the Ps often, and so asks as soon as a slice is
 // over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before
 // it sleeps longer and up to 10 ms (sysmon).
 func (r *requests) sysmonQuick() bool {
 	return r.time-r.retaken < int64(r.rules.SysmonPasses)*(r.rules.SysmonMin+sleepLag)
 }
 
-// asksOthers says that while P's goroutine ran, or soon, one was asked to stop that had
+// asksOthers reports whether while P's goroutine ran, or soon, one was asked to stop that had
 // not had its time slice: whoever visits asks all at once, and again every 100 µs
 // (forEachPInternal), and a P that becomes a mark worker's is chosen at random.
-func (r *requests) asksOthers(it *item, p *proc) bool {
-	if r.noSlice > p.began {
+func (r *requests) asksOthers(rec *record, pp *proc) bool {
+	if r.noSlice > pp.began {
 		return true
 	}
 	for i := r.now + 1; i < min(r.win.head, r.now+farEnough); i++ {
@@ -135,34 +135,34 @@ func (r *requests) asksOthers(it *item, p *proc) bool {
 			break
 		}
 		if e.Kind == events.Go && e.From == events.Running && e.To == events.Runnable && e.Reason == events.ReasonPreempted &&
-			x.p >= 0 && e.Time-r.ps[x.p].ticks[1] < r.rules.Slice && r.stk.of(e.TStack)&traitGoyield == 0 {
+			x.p >= 0 && e.Time-r.pStates[x.p].ticks[1] < r.rules.Slice && r.traits.of(e.TStack)&traitGoyield == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// startsDedicated says that a dedicated mark worker is what the thread starts next.
-func (r *lookahead) startsDedicated(it *item) bool {
-	x := r.win.at(it.nextM)
+// startsDedicated reports whether a dedicated mark worker is what the thread starts next.
+func (r *lookahead) startsDedicated(rec *record) bool {
+	x := r.win.at(rec.nextM)
 	for steps := 0; steps < farEnough && x != nil && x.ev.Kind == events.Go && x.ev.To != events.Running; steps++ {
 		x = r.win.at(x.nextM)
 	}
 	return x != nil && x.ev.mark&markDedicated != 0
 }
 
-// lateRequest says that the visitor must have asked P's goroutine if it went on long
+// lateRequest reports whether the visitor must have asked P's goroutine if it went on long
 // enough, and that it stops before it would have had a time slice since: its thread was
 // off CPU.
-func (r *requests) lateRequest(it *item, p *proc) bool {
-	return r.asked != reference.WhyUnknown && !r.visitedItself(it, p) && p.began < r.askedAt-askTime && r.askedAt < r.time &&
-		r.time-r.askedAt < r.rules.Slice && r.time-p.began < 2*r.rules.Slice
+func (r *requests) lateRequest(rec *record, pp *proc) bool {
+	return r.asked != reference.WhyUnknown && !r.askedByItself(rec, pp) && pp.began < r.askedAt-askTime && r.askedAt < r.time &&
+		r.time-r.askedAt < r.rules.Slice && r.time-pp.began < 2*r.rules.Slice
 }
 
-// visitedItself says that it was P's thread that visited last, while its goroutine ran:
+// askedByItself reports whether it was P's thread that visited last, while its goroutine ran:
 // preemptone spares the thread that calls it.
-func (r *requests) visitedItself(it *item, p *proc) bool {
-	return it.m >= 0 && it.m == r.askedBy && p.began < r.askedAt
+func (r *requests) askedByItself(rec *record, pp *proc) bool {
+	return rec.m >= 0 && rec.m == r.askedBy && pp.began < r.askedAt
 }
 
 const (
@@ -198,7 +198,7 @@ func (k *marking) wantedFor(now int64) int64 {
 }
 
 // works notes that P runs a mark worker now, or does no more.
-func (r *requests) works(p *proc, worker mark) {
+func (r *requests) works(pp *proc, worker mark) {
 	k := &r.marks
 	count := func(w mark, n int) {
 		if w&markWorker != 0 {
@@ -208,9 +208,9 @@ func (r *requests) works(p *proc, worker mark) {
 			k.dedicated += n
 		}
 	}
-	count(p.worker, -1)
+	count(pp.worker, -1)
 	count(worker, 1)
-	p.worker = worker
+	pp.worker = worker
 	need, _ := r.rules.MarkWorkers(r.procs)
 	k.sum, k.at = k.wantedFor(r.time), r.time
 	k.wants = k.workers > 0 && k.dedicated < need
@@ -221,18 +221,18 @@ func (r *requests) works(p *proc, worker mark) {
 type requests struct {
 	*lookahead
 
-	gcOpen   bool
-	visit    visit
-	visitor  int32         // goroutine that was preempted in it, and goes on with it, nobody if none
-	visits   []visitBefore // in the order of their ends
-	visitTo  int64         // end of the first of them
-	asked    reference.Why // for whom the last visit was
-	askedAt  int64         // when it ended
-	askedBy  int32         // thread that visited
-	noSlice  int64         // when a goroutine was preempted last that had not had its time slice
-	retaken  int64         // when sysmon took a P last
-	marks    marking       // what the mark phase wants
-	advances bool          // the tracer is about to begin a generation
-	worker   int64         // newest stop of a mark worker for lack of work, at the head of the window
-	stops    bool          // a stop-the-world has begun at the head of the window
+	gcOpen            bool
+	current           forEachP
+	suspendedAdvancer int32           // goroutine that was preempted in it, and goes on with it, nobody if none
+	forEachPsAhead    []forEachPAhead // in the order of their ends
+	nextForEachPEnd   int64           // end of the first of them
+	asked             reference.Why   // for whom the last visit was
+	askedAt           int64           // when it ended
+	askedBy           int32           // thread that visited
+	noSlice           int64           // when a goroutine was preempted last that had not had its time slice
+	retaken           int64           // when sysmon took a P last
+	marks             marking         // what the mark phase wants
+	advances          bool            // the tracer is about to begin a generation
+	worker            int64           // newest stop of a mark worker for lack of work, at the head of the window
+	stops             bool            // a stop-the-world has begun at the head of the window
 }

@@ -12,9 +12,9 @@ import (
 func TestPreemptCause(t *testing.T) {
 	const ms = 1_000_000
 	const now, over = 100 * ms, 12 * ms
-	type state = func(r *Reconstructor, p *proc)
+	type state = func(r *Reconstructor, pp *proc)
 	marks := func(r *Reconstructor, _ *proc) { r.gcOpen = true }
-	wanted := func(r *Reconstructor, p *proc) { r.gcOpen, r.marks.sum = true, p.wanted+1 }
+	wanted := func(r *Reconstructor, pp *proc) { r.gcOpen, r.marks.sum = true, pp.wanted+1 }
 	asked := func(ago int64) state {
 		return func(r *Reconstructor, _ *proc) { r.noSlice = now - ago }
 	}
@@ -25,11 +25,11 @@ func TestPreemptCause(t *testing.T) {
 	}
 	visits := func(worker bool) state {
 		return func(r *Reconstructor, _ *proc) {
-			r.visit = visit{m: 1, why: reference.WhyGC, at: now - over - ms, sure: worker}
+			r.current = forEachP{m: 1, why: reference.WhyGC, at: now - over - ms, sure: worker}
 		}
 	}
 	quick := func(r *Reconstructor, _ *proc) { r.retaken = now - 3*ms }
-	worker := func(_ *Reconstructor, p *proc) { p.worker = markWorker | markDedicated }
+	worker := func(_ *Reconstructor, pp *proc) { pp.worker = markWorker | markDedicated }
 	full := func(r *Reconstructor, _ *proc) { r.procs, r.busy = 2, 2 }
 	dedicated := []events.Event{
 		{Kind: events.Go, Time: now + 500, M: 0, P: 0, G: events.None, Res: 5, From: events.Waiting, To: events.Runnable},
@@ -81,23 +81,23 @@ func TestPreemptCause(t *testing.T) {
 		r.addProc(1)
 		r.mix.Add(0, 0)
 		r.mix.Add(1, 1)
-		r.ms = []thread{{last: none, next: none}, {id: 1, last: none, next: none}}
+		r.mStates = []thread{{last: none, next: none}, {id: 1, last: none, next: none}}
 		evs := append([]events.Event{{Kind: events.Go, Time: now, M: 0, P: 0, G: 4, Res: 4, From: events.Running, To: events.Runnable, Reason: events.ReasonPreempted}}, c.next...)
 		for i := range evs {
 			r.enter(&evs[i])
 		}
 		r.time = now
-		for i := range r.ps {
-			p := &r.ps[i]
-			p.began, p.ticks = now-c.ran, [2]int64{now - ms, now - ms}
+		for i := range r.pStates {
+			pp := &r.pStates[i]
+			pp.began, pp.ticks = now-c.ran, [2]int64{now - ms, now - ms}
 		}
-		p := &r.ps[0]
-		p.ticks = [2]int64{now - c.ran, now - c.ran}
+		pp := &r.pStates[0]
+		pp.ticks = [2]int64{now - c.ran, now - c.ran}
 		if c.ran < strayTime {
-			p.ticks[0] = now - ms
+			pp.ticks[0] = now - ms
 		}
 		for _, f := range c.state {
-			f(r, p)
+			f(r, pp)
 		}
 		why, basis := r.preemptCause(r.win.at(0))
 		if why != c.want || (basis == byRule) != c.sure {
@@ -115,10 +115,10 @@ func TestWorkerWanted(t *testing.T) {
 		for i := range 8 {
 			r.addProc(int32(i))
 		}
-		r.works(&r.ps[7], markWorker)
+		r.works(&r.pStates[7], markWorker)
 		n := 0
 		for ; r.marks.wants; n++ {
-			r.works(&r.ps[n], markWorker|markDedicated)
+			r.works(&r.pStates[n], markWorker|markDedicated)
 		}
 		if n != want {
 			t.Errorf("%d Ps: %d, want %d", procs, n, want)
@@ -150,8 +150,8 @@ func TestMarking(t *testing.T) {
 	if got := r.marks.wantedFor(f.now); got != want {
 		t.Errorf("%d ns, want %d", got, want)
 	}
-	if p := &r.ps[0]; p.worker != 0 || r.marks.workers != 0 || p.wanted != want {
-		t.Errorf("%+v, at a start %d", r.marks, p.wanted)
+	if pp := &r.pStates[0]; pp.worker != 0 || r.marks.workers != 0 || pp.wanted != want {
+		t.Errorf("%+v, at a start %d", r.marks, pp.wanted)
 	}
 }
 
@@ -160,11 +160,11 @@ func TestMarking(t *testing.T) {
 func TestVisitor(t *testing.T) {
 	for flags, want := range map[reference.Flags]bool{reference.FlagGC: true, 0: false} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
-		r.gs.At(r.goroutine(3)).flags = flags
+		r.gStates.At(r.goroutine(3)).flags = flags
 		r.stw = stwState{open: true, g: 3, why: "GC mark termination"}
 		r.enter(&events.Event{Kind: events.Procs, M: 1, P: 0, G: 3, Res: 2})
 		r.judgeNext()
-		if why, sure := r.visited(); why != reference.WhyGC || sure != want {
+		if why, sure := r.forEachPNow(); why != reference.WhyGC || sure != want {
 			t.Errorf("%v: %v, %v", flags, why, sure)
 		}
 	}
@@ -175,8 +175,8 @@ func TestVisitor(t *testing.T) {
 func TestSysmonTakes(t *testing.T) {
 	for by, want := range map[int64]bool{events.None: true, 3: false} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
-		r.pKnown(r.proc(1), true)
-		r.gs.At(r.goroutine(3)).state = events.Syscall
+		r.setProcState(r.proc(1), true)
+		r.gStates.At(r.goroutine(3)).state = events.Syscall
 		r.enter(&events.Event{Kind: events.Proc, Time: 1_000, M: 1, P: int32(events.None), G: by, Res: 1, From: events.Running, To: events.Idle})
 		r.judgeNext()
 		if r.sysmonQuick() != want {

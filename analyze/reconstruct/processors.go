@@ -40,61 +40,61 @@ func (r *processors) claim() int32 {
 	if r.npidle() == 0 {
 		return nobody
 	}
-	ix := r.idle.last
-	if ix == nobody {
+	p := r.idle.last
+	if p == nobody {
 		r.idle.claimed++
 		r.idle.unnamed++
 		return nobody
 	}
-	r.claimP(ix)
-	return ix
+	r.claimP(p)
+	return p
 }
 
 // claimP takes a P out of the list.
-func (r *processors) claimP(ix int32) {
-	if p := &r.ps[ix]; p.listed {
-		r.unlist(ix)
-		p.claimed = true
+func (r *processors) claimP(p int32) {
+	if pp := &r.pStates[p]; pp.listed {
+		r.unlist(p)
+		pp.claimed = true
 		r.idle.claimed++
 	}
 }
 
 // unclaim ends the claim of a P whose thread has come, or that is idle anew.
-func (r *processors) unclaim(p *proc) {
+func (r *processors) unclaim(pp *proc) {
 	switch {
-	case p.claimed:
-		p.claimed, p.waking = false, false
+	case pp.claimed:
+		pp.claimed, pp.waking = false, false
 		r.idle.claimed--
-	case !p.known && r.idle.unnamed > 0:
+	case !pp.known && r.idle.unnamed > 0:
 		r.idle.unnamed--
 		r.idle.claimed--
 	}
 }
 
 // list puts a P into the list.
-func (r *processors) list(ix int32) {
-	p := &r.ps[ix]
-	p.listed, p.before, p.after = true, r.idle.last, nobody
-	if p.before != nobody {
-		r.ps[p.before].after = ix
+func (r *processors) list(p int32) {
+	pp := &r.pStates[p]
+	pp.listed, pp.before, pp.after = true, r.idle.last, nobody
+	if pp.before != nobody {
+		r.pStates[pp.before].after = p
 	}
-	r.idle.last = ix
+	r.idle.last = p
 }
 
 // unlist takes a P out of the list if it is there.
-func (r *processors) unlist(ix int32) {
-	p := &r.ps[ix]
-	if !p.listed {
+func (r *processors) unlist(p int32) {
+	pp := &r.pStates[p]
+	if !pp.listed {
 		return
 	}
-	p.listed = false
-	if p.before != nobody {
-		r.ps[p.before].after = p.after
+	pp.listed = false
+	if pp.before != nobody {
+		r.pStates[pp.before].after = pp.after
 	}
-	if p.after != nobody {
-		r.ps[p.after].before = p.before
+	if pp.after != nobody {
+		r.pStates[pp.after].before = pp.before
 	} else {
-		r.idle.last = p.before
+		r.idle.last = pp.before
 	}
 }
 
@@ -102,32 +102,32 @@ func (r *processors) unlist(ix int32) {
 // for some. own is the P of the caller.
 func (r *processors) wakep(own int32) {
 	n := r.idle.searching
-	if r.ps[own].searching {
+	if r.pStates[own].searching {
 		n--
 	}
 	if n > 0 || r.npidle() == 0 || r.stw.open {
 		return
 	}
-	if ix := r.claim(); ix != nobody {
-		p := &r.ps[ix]
-		p.waking = true
-		r.searches(p)
+	if p := r.claim(); p != nobody {
+		pp := &r.pStates[p]
+		pp.waking = true
+		r.countSearching(pp)
 	}
 }
 
-// runs notes which goroutine a P runs, or nobody.
-func (r *processors) runs(p *proc, g int32) {
-	p.g = g
-	if g == nobody || p.searching || p.waking {
-		r.searches(p)
+// setRunning notes which goroutine a P runs, or nobody.
+func (r *processors) setRunning(pp *proc, g int32) {
+	pp.g = g
+	if g == nobody || pp.searching || pp.waking {
+		r.countSearching(pp)
 	}
 }
 
-// searches counts a P as one whose thread looks for work, or does so no more.
-func (r *processors) searches(p *proc) {
-	is := p.waking || p.busy && p.g == nobody
-	if is != p.searching {
-		p.searching = is
+// countSearching counts a P as one whose thread looks for work, or does so no more.
+func (r *processors) countSearching(pp *proc) {
+	is := pp.waking || pp.busy && pp.g == nobody
+	if is != pp.searching {
+		pp.searching = is
 		if is {
 			r.idle.searching++
 		} else {
@@ -139,26 +139,26 @@ func (r *processors) searches(p *proc) {
 // listIdle makes the list anew, after GOMAXPROCS has changed.
 func (r *processors) listIdle() {
 	r.idle = idlers{last: nobody}
-	for i := range r.ps {
-		p := &r.ps[i]
-		p.idler = idler{}
-		if p.known && !p.running && int(p.id) < r.procs {
+	for i := range r.pStates {
+		pp := &r.pStates[i]
+		pp.idler = idler{}
+		if pp.known && !pp.running && int(pp.id) < r.procs {
 			r.list(int32(i))
 		}
-		r.searches(p)
+		r.countSearching(pp)
 	}
 }
 
-// looksAgain says that the thread that gives a P up finds work for it at once, when it
+// looksAgain reports whether the thread that gives a P up finds work for it at once, when it
 // looks at all queues once more.
-func (r *lookahead) looksAgain(it *item) bool {
-	back := r.win.at(it.nextM)
-	return back != nil && it.nextM == it.link && back.ev.Time-it.ev.Time < lookAgain
+func (r *lookahead) looksAgain(rec *record) bool {
+	back := r.win.at(rec.nextM)
+	return back != nil && rec.nextM == rec.link && back.ev.Time-rec.ev.Time < lookAgain
 }
 
 // processors are the Ps: which run, and which are idle (pidleput, pidleget).
 type processors struct {
-	ps      []proc
+	pStates []proc
 	pix     ids.Index
 	procs   int  // GOMAXPROCS
 	assumed bool // the trace has not said it yet
@@ -183,7 +183,7 @@ type proc struct {
 	worker   mark     // that g is
 	wanted   int64    // for how many ns a dedicated worker had been wanted when it began
 	ticks    [2]int64 // when the last two goroutines started that did not inherit the time slice
-	phase    phase
+	tick     schedtick
 	headAt   int64         // event before which the head of its ring had not become that
 	released bool          // handed off (handoffp) to a thread that has not come yet
 	told     bool          // as was said, the thread being in sight
@@ -191,7 +191,7 @@ type proc struct {
 	freed    int64         // and its time
 	lastM    int32
 	newest   int64 // its newest transition, at the head of the window
-	doubt    doubt
+	taint    taint
 	borrowed int64 // event by which a thread that only allocated another gives the P up
 	handed   int64 // start of the locked goroutine that the P is handed to
 }
@@ -202,34 +202,34 @@ type stwState struct {
 	why  string
 }
 
-// pKnown notes that a P is running or idle.
-func (r *processors) pKnown(ix int32, running bool) {
-	p := &r.ps[ix]
-	was := p.busy
-	r.unclaim(p)
-	p.known, p.running, p.busy = true, running, running && int(p.id) < r.procs
-	r.unlist(ix)
-	if !running && int(p.id) < r.procs {
-		r.list(ix)
+// setProcState notes that a P is running or idle.
+func (r *processors) setProcState(p int32, running bool) {
+	pp := &r.pStates[p]
+	was := pp.busy
+	r.unclaim(pp)
+	pp.known, pp.running, pp.busy = true, running, running && int(pp.id) < r.procs
+	r.unlist(p)
+	if !running && int(pp.id) < r.procs {
+		r.list(p)
 	}
-	r.searches(p)
+	r.countSearching(pp)
 	switch {
-	case p.busy && !was:
+	case pp.busy && !was:
 		r.busy++
-	case was && !p.busy:
+	case was && !pp.busy:
 		r.busy--
 	}
 }
 
-// othersIdle says that Ps other than p are idle (npidle), and not on their way
+// othersIdle reports whether Ps other than p are idle (npidle), and not on their way
 // from one thread to another.
-func (r *lookahead) othersIdle(p *proc) bool {
+func (r *lookahead) othersIdle(pp *proc) bool {
 	if r.busy >= r.procs {
 		return false
 	}
-	for i := range r.ps {
-		o := &r.ps[i]
-		if o != p && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {
+	for i := range r.pStates {
+		o := &r.pStates[i]
+		if o != pp && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {
 			return true
 		}
 	}

@@ -14,9 +14,11 @@ func TestClaims(t *testing.T) {
 	type step func(r *Reconstructor)
 	claim := func(r *Reconstructor) { r.claim() }
 	wakep := func(r *Reconstructor) { r.wakep(0) }
-	comes := func(p int32) step { return func(r *Reconstructor) { r.pKnown(p, true) } }
-	idle := func(p int32) step { return func(r *Reconstructor) { r.pKnown(p, false) } }
-	runs := func(p int32) step { return func(r *Reconstructor) { r.pKnown(p, true); r.runs(&r.ps[p], 1) } }
+	comes := func(p int32) step { return func(r *Reconstructor) { r.setProcState(p, true) } }
+	idle := func(p int32) step { return func(r *Reconstructor) { r.setProcState(p, false) } }
+	runs := func(p int32) step {
+		return func(r *Reconstructor) { r.setProcState(p, true); r.setRunning(&r.pStates[p], 1) }
+	}
 	for _, c := range []struct {
 		name    string
 		steps   []step
@@ -55,8 +57,8 @@ func TestClaims(t *testing.T) {
 			s(r)
 		}
 		var claimed []int32
-		for p := range r.ps {
-			if r.ps[p].claimed {
+		for p := range r.pStates {
+			if r.pStates[p].claimed {
 				claimed = append(claimed, int32(p))
 			}
 		}
@@ -85,7 +87,7 @@ func TestInjected(t *testing.T) {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 		r.Add(f.evs)
 		r.setProcs(3)
-		r.pKnown(0, true)
+		r.setProcState(0, true)
 		for range c.woke {
 			r.claim()
 		}

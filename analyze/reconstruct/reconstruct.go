@@ -56,15 +56,15 @@ func New(t *events.Tables, o Options) *Reconstructor {
 }
 
 // Classes returns how many classes there are: their handles are below it.
-func (r *Reconstructor) Classes() int32 { return int32(len(r.cls.list)) }
+func (r *Reconstructor) Classes() int32 { return int32(len(r.classes.list)) }
 
 // Class returns what is known of a class, by its handle. It may be more later.
-func (r *Reconstructor) Class(id int32) Class { return r.cls.describe(id) }
+func (r *Reconstructor) Class(id int32) Class { return r.classes.describe(id) }
 
 // Add takes the next events.
 func (r *Reconstructor) Add(evs []events.Event) {
-	r.stk.grow()
-	r.cls.grow()
+	r.traits.grow()
+	r.classes.grow()
 	for i := range evs {
 		r.enter(&evs[i])
 		if r.win.head > aheadLen { // then as many are judged as enter
@@ -78,11 +78,11 @@ func (r *Reconstructor) Finish() Summary {
 	for r.win.tail < r.win.head {
 		r.judgeNext()
 	}
-	r.answer(true)
-	r.release(true)
-	s := r.sum
+	r.settleTicks(true)
+	r.flush(true)
+	s := r.summary
 	s.BySource = map[string]int64{}
-	for i, n := range r.srcs {
+	for i, n := range r.starts {
 		if n > 0 {
 			s.BySource[reference.Source(i).String()] = n
 		}
@@ -93,7 +93,7 @@ func (r *Reconstructor) Finish() Summary {
 			s.ByBasis[reference.Basis(i).String()] = n
 		}
 	}
-	s.Goroutines = r.gs.seen
-	s.Threads = int64(len(r.ms))
+	s.Goroutines = r.gStates.seen
+	s.Threads = int64(len(r.mStates))
 	return s
 }

@@ -27,10 +27,10 @@ func TestSwap(t *testing.T) {
 	} {
 		r := ahead(4, c.order, []int64{1, 2})
 		for _, g := range []int64{3, 4} {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		for g := range int64(4) {
-			x := r.gs.At(r.gs.find(g + 1))
+			x := r.gStates.At(r.gStates.find(g + 1))
 			x.fromGlobal = nobody
 			if g < 2 && (g == 0 || c.batch) {
 				x.fromGlobal = 0
@@ -39,7 +39,7 @@ func TestSwap(t *testing.T) {
 				x.readyM = int32(g)
 			}
 		}
-		if got := r.swap(r.gs.find(2), 0); got != c.mistake {
+		if got := r.exchangeEnqueues(r.gStates.find(2), 0); got != c.mistake {
 			t.Errorf("%s: swapped: %v", c.name, got)
 		}
 		ring, global := []int64{1, 2}, []int64{3, 4}
@@ -69,10 +69,10 @@ func TestTradeIn(t *testing.T) {
 		r := ahead(4, []int64{3, 1, 2}[:3-len(c.elsewhere)], upTo(1, 2))
 		other(r, c.elsewhere...)
 		for _, g := range []int64{4, 3} {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		for g := range int64(4) {
-			x := r.gs.At(r.gs.find(g + 1))
+			x := r.gStates.At(r.gStates.find(g + 1))
 			x.fromGlobal = nobody
 			if g < 2 {
 				x.fromGlobal = 0
@@ -81,7 +81,7 @@ func TestTradeIn(t *testing.T) {
 				x.readyM = int32(g)
 			}
 		}
-		if got := r.tradeIn(r.gs.find(3), 0); got != slices.Contains(c.ring, 3) {
+		if got := r.exchangeForOwn(r.gStates.find(3), 0); got != slices.Contains(c.ring, 3) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 		if !slices.Equal(ringOf(r), c.ring) || !slices.Equal(globalOf(r), c.global) {
@@ -109,16 +109,16 @@ func TestTurned(t *testing.T) {
 		r := ahead(3, []int64{2, 3}, upTo(1, 3))
 		other(r, 1)
 		for g := range int64(3) {
-			x := r.gs.At(r.gs.find(g + 1))
-			x.fromGlobal, x.readyM, x.putBatch = 0, 0, 0
+			x := r.gStates.At(r.gStates.find(g + 1))
+			x.fromGlobal, x.readyM, x.overflowID = 0, 0, 0
 			if c.alone {
 				r.win.at(x.ready).ev.From = events.Running
 			}
 		}
-		first := r.gs.At(r.gs.find(1))
-		first.fromGlobal, first.readyM, first.putBatch = c.from, c.m, c.putBatch
-		r.passOver(r.gs.find(2), 0)
-		r.q.Remove(r.gs.find(2))
+		first := r.gStates.At(r.gStates.find(1))
+		first.fromGlobal, first.readyM, first.overflowID = c.from, c.m, c.putBatch
+		r.passOver(r.gStates.find(2), 0)
+		r.queues.Remove(r.gStates.find(2))
 		if !slices.Equal(ringOf(r), c.ring) {
 			t.Errorf("%s: ring %v, want %v", c.name, ringOf(r), c.ring)
 		}
@@ -141,17 +141,17 @@ func TestWentWithLast(t *testing.T) {
 		r := ahead(2, nil, nil)
 		other(r, 2, 1)
 		for g := range int64(2) {
-			ix := r.gs.find(g + 1)
-			r.q.PutGlobal(ix)
-			if x := r.gs.At(ix); c.together {
-				x.putBatch = 1
+			ix := r.gStates.find(g + 1)
+			r.queues.PutGlobal(ix)
+			if x := r.gStates.At(ix); c.together {
+				x.overflowID = 1
 			}
-			r.gs.At(ix).readyAt = g * nearby
+			r.gStates.At(ix).readyAt = g * nearby
 		}
-		r.taker, r.forks.given = 0, given{by: hypLongerBatch, at: r.now, is: c.says, set: true}
+		r.lastTaker, r.forks.given = 0, given{by: hypLongerBatch, at: r.now, is: c.says, set: true}
 		r.without = 1 << hypOverflowOrder
-		r.passOver(r.gs.find(2), 1)
-		if !slices.Equal(ringOf(r), c.ring) || r.q.GlobalHead() != r.gs.find(2) {
+		r.passOver(r.gStates.find(2), 1)
+		if !slices.Equal(ringOf(r), c.ring) || r.queues.GlobalHead() != r.gStates.find(2) {
 			t.Errorf("%s: ring %v, global queue %v", c.name, ringOf(r), globalOf(r))
 		}
 	}
@@ -172,22 +172,22 @@ func TestFirstTick(t *testing.T) {
 	} {
 		r := ahead(c.n+2, []int64{1}, upTo(3, c.n+2))
 		other(r, upTo(3, c.n+2)...)
-		r.q.PutGlobal(r.gs.find(1))
-		r.q.PutGlobal(r.gs.find(2))
-		f := &r.ps[0].phase
-		*f = newPhase(poll)
+		r.queues.PutGlobal(r.gStates.find(1))
+		r.queues.PutGlobal(r.gStates.find(2))
+		f := &r.pStates[0].tick
+		*f = newSchedtick(poll)
 		if c.known {
 			for range 4 {
-				f.saw(plain)
+				f.learn(plain)
 			}
 		} else {
-			f.saw(1e-4) // as in a young process
+			f.learn(1e-4) // as in a young process
 		}
 		f.next()
 		for range 2 {
-			f.saw(1e-4)
+			f.learn(1e-4)
 		}
-		if got := r.takeGlobal(r.gs.find(1), 0); got.src != c.src {
+		if got := r.dequeueGlobal(r.gStates.find(1), 0); got.src != c.src {
 			t.Errorf("%s: from %v, want %v", c.name, got.src, c.src)
 		}
 	}
@@ -198,7 +198,7 @@ func TestRobs(t *testing.T) {
 	for next, want := range map[int64]bool{2: false, 3: true} {
 		r := ahead(4, nil, []int64{2, 3, 4})
 		other(r, 1, next)
-		if got := r.robs(r.gs.find(1), 0); got != want {
+		if got := r.stealsFromMiddle(r.gStates.find(1), 0); got != want {
 			t.Errorf("then %d: %v", next, got)
 		}
 	}
@@ -212,22 +212,22 @@ func TestAlone(t *testing.T) {
 		other(r, 3, 4)
 		p := r.proc(1)
 		for _, g := range []int64{2, 3} {
-			ix := r.gs.find(g)
-			r.q.PutTail(p, ix)
-			r.gs.At(ix).fromGlobal = p
+			ix := r.gStates.find(g)
+			r.queues.PutTail(p, ix)
+			r.gStates.At(ix).fromGlobal = p
 		}
-		r.q.PutGlobal(r.gs.find(4))
+		r.queues.PutGlobal(r.gStates.find(4))
 		if !tick {
-			r.ps[0].phase.saw(plain)
-			r.ps[0].phase.saw(plain)
-			r.ps[0].phase.next()
+			r.pStates[0].tick.learn(plain)
+			r.pStates[0].tick.learn(plain)
+			r.pStates[0].tick.next()
 		}
 		want, src := 1, reference.SrcLocal
 		if tick {
 			want, src = 0, reference.SrcGlobalTick
 		}
-		got := r.take(r.gs.find(2), 0)
-		if left := r.q.RingLen(p); got.src != src || left != want {
+		got := r.dequeueByPlace(r.gStates.find(2), 0)
+		if left := r.queues.RingLen(p); got.src != src || left != want {
 			t.Errorf("may be at the tick: %v: from %v, P 1 has %d left, want %v and %d", tick, got.src, left, src, want)
 		}
 	}

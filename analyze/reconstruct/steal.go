@@ -4,118 +4,118 @@ import "github.com/gmpscope/gmpscope/reference"
 
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
-func (r *explainer) steal(ix, p, v int32) taken {
-	if r.spilled(ix, v) {
-		return r.take(ix, p)
+func (r *explainer) steal(g, p, v int32) dequeue {
+	if r.overflowedBefore(g, v) {
+		return r.dequeueByPlace(g, p)
 	}
 	own := r.hasOwn(p)
-	if (!own || r.ps[p].phase.maybeTick()) && (r.swap(ix, v) || r.neverMoved(ix, p, v)) {
-		return r.takeGlobal(ix, p)
+	if (!own || r.pStates[p].tick.maybeTick()) && (r.exchangeEnqueues(g, v) || r.stayedGlobal(g, p, v)) {
+		return r.dequeueGlobal(g, p)
 	}
 	if own {
-		// A thief has nothing of its own: the model had ix in the wrong ring.
-		r.sum.Corrections++
-		r.rehome(ix, p, v)
-		return taken{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
+		// A thief has nothing of its own: the model had g in the wrong ring.
+		r.summary.Corrections++
+		r.rehome(g, p, v)
+		return dequeue{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
 	}
 	basis := byRule
 	r.clearGone(p)
 	// Other thieves may have been first.
 	for n := 0; n < 64; n++ {
-		x := r.firstTaken(v, ix, p)
+		x := r.firstStolen(v, g, p)
 		if x == reference.None {
 			break
 		}
 		r.settle(x)
 		basis = reference.Known(reference.Inferred, reference.RulePassed)
 	}
-	if r.q.Place(ix) != (reference.Place{Queue: reference.QueueLocal, P: v}) {
-		return r.take(ix, p) // it went along with what was settled
+	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: v}) {
+		return r.dequeueByPlace(g, p) // it went along with what was settled
 	}
 	k := 1
-	for x := r.q.Prev(ix); x != reference.None; x = r.q.Prev(x) {
+	for x := r.queues.Prev(g); x != reference.None; x = r.queues.Prev(x) {
 		k++
 	}
-	if r.holdSpill(v, k) {
+	if r.holdOverflow(v, k) {
 		k -= r.rules.RingSize / 2
 	}
-	if x := r.robbed(v, ix, k, p); x != reference.None {
+	if x := r.stolenBehind(v, g, k, p); x != reference.None {
 		r.settle(x)
-		return r.take(ix, p)
+		return r.dequeueByPlace(g, p)
 	}
-	if r.q.Len(p) > 0 || k > r.rules.StealBatch(r.q.RingLen(v)) {
+	if r.queues.Len(p) > 0 || k > r.rules.StealBatch(r.queues.RingLen(v)) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
 	if r.forks.on && k < r.rules.StealBatch(r.stayed(v)) {
 		r.forks.odd++
 	}
-	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: int32(k), Basis: basis})
-	since := r.freeSince(ix)
-	r.ps[v].headAt = max(r.ps[v].headAt, since)
-	r.q.Steal(p, v, ix, func(g int32) {
-		r.gs.At(g).putAt = since
-		r.move(g, p, v, reference.QueueLocal, reference.WhySteal)
+	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[v].id, Batch: int32(k), Basis: basis})
+	since := r.freeSince(g)
+	r.pStates[v].headAt = max(r.pStates[v].headAt, since)
+	r.queues.Steal(p, v, g, func(x int32) {
+		r.gStates.At(x).ringSince = since
+		r.move(x, p, v, reference.QueueLocal, reference.WhySteal)
 	})
-	return taken{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
+	return dequeue{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
 }
 
-// neverMoved says that ix, which the model has in v's ring after a take from
+// stayedGlobal reports whether g, which the model has in v's ring after a take from
 // the global queue, had stayed there: those in front of it run on v itself, so
-// no thief took them along. It then puts ix and what came with it back.
-func (r *model) neverMoved(ix, p, v int32) bool {
-	if r.gs.At(ix).fromGlobal != v || r.thiefsOrder(ix, p, v) {
+// no thief took them along. It then puts g and what came with it back.
+func (r *model) stayedGlobal(g, p, v int32) bool {
+	if r.gStates.At(g).fromGlobal != v || r.inThiefsOrder(g, p, v) {
 		return false
 	}
-	front := r.q.Prev(ix)
-	head := r.q.GlobalHead() // nobody steals while there is something in the global queue
-	if (front == reference.None || r.startP(front) != v) && (head == reference.None || r.noGlobal >= r.freeSince(ix) || r.inFlight(head)) {
+	front := r.queues.Prev(g)
+	head := r.queues.GlobalHead() // nobody steals while there is something in the global queue
+	if (front == reference.None || r.startsOn(front) != v) && (head == reference.None || r.noGlobal >= r.freeSince(g) || r.inFlight(head)) {
 		return false
 	}
 	k := 1
-	for x := front; x != reference.None; x = r.q.Prev(x) {
+	for x := front; x != reference.None; x = r.queues.Prev(x) {
 		k++
 	}
-	if k > 1 && (r.noGlobal >= r.freeSince(ix) && k == r.rules.StealBatch(r.q.RingLen(v)) || r.batchCost(v, r.q.Head(v), ix, k, p) < costSize) {
+	if k > 1 && (r.noGlobal >= r.freeSince(g) && k == r.rules.StealBatch(r.queues.RingLen(v)) || r.stealCost(v, r.queues.Head(v), g, k, p) < costSize) {
 		return false // just what a thief would have taken
 	}
-	r.putBack(ix, v)
+	r.undoBatchEnd(g, v)
 	return true
 }
 
-// thiefsOrder says that p runs the head of v's ring after ix and before what
-// stands behind ix: that is a thief's order, and no queue's.
-func (r *model) thiefsOrder(ix, p, v int32) bool {
-	first, start := r.q.Head(v), r.startOf(ix)
-	if first == ix || first == reference.None || r.startP(first) != p || r.startOf(first) <= start {
+// inThiefsOrder reports whether p runs the head of v's ring after g and before what
+// stands behind g: that is a thief's order, and no queue's.
+func (r *model) inThiefsOrder(g, p, v int32) bool {
+	first, start := r.queues.Head(v), r.startOf(g)
+	if first == g || first == reference.None || r.startsOn(first) != p || r.startOf(first) <= start {
 		return false
 	}
-	next := r.startOf(r.q.Next(ix))
+	next := r.startOf(r.queues.Next(g))
 	return next < 0 || next > r.startOf(first)
 }
 
 // stealRunnext takes another P's runnext, whose ring is empty.
-func (r *explainer) stealRunnext(ix, p, v int32) taken {
+func (r *explainer) stealRunnext(g, p, v int32) dequeue {
 	basis := byRule
 	r.clearGone(p)
-	if r.q.RingLen(v) > 0 {
-		for n := 0; n < 64 && r.q.RingLen(v) > 0; n++ {
-			x := r.q.Head(v)
-			for x != reference.None && !(r.inFlight(x) && r.startP(x) != v) {
-				x = r.q.Next(x)
+	if r.queues.RingLen(v) > 0 {
+		for n := 0; n < 64 && r.queues.RingLen(v) > 0; n++ {
+			x := r.queues.Head(v)
+			for x != reference.None && !(r.inFlight(x) && r.startsOn(x) != v) {
+				x = r.queues.Next(x)
 			}
 			if x == reference.None {
 				break
 			}
 			r.settle(x)
 		}
-		if r.q.RingLen(v) > 0 {
+		if r.queues.RingLen(v) > 0 {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 			if r.stayed(v) > 0 {
 				r.forks.odd++
 			}
 		}
 	}
-	r.say(&reference.Decision{Kind: reference.KindSteal, G: r.gs.At(ix).id, P: r.ps[p].id, M: r.mid(r.ps[p].m), Victim: r.ps[v].id, Batch: 1, Basis: basis})
-	r.q.Remove(ix)
-	return taken{src: reference.SrcStealRunnext, victim: v, batch: 1, basis: basis}
+	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[v].id, Batch: 1, Basis: basis})
+	r.queues.Remove(g)
+	return dequeue{src: reference.SrcStealRunnext, victim: v, batch: 1, basis: basis}
 }

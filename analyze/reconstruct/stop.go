@@ -6,106 +6,106 @@ import (
 )
 
 // enterSyscall judges the begin of a system call.
-func (r *judge) enterSyscall(it *item, g *goroutine) {
-	g.state = events.Syscall
-	d := r.draft(it.p, it.m)
-	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, reference.WhySyscall, g.flags, reference.Known(reference.Observed, reference.RuleNone)
-	d.G, d.Class, d.Stack = g.id, g.class, int32(it.ev.TStack)
-	if px := uint(it.p); px < uint(len(r.ps)) {
-		p := &r.ps[px]
-		p.syscall = true
-		r.runs(p, it.of)
+func (r *judge) enterSyscall(rec *record, gp *goroutine) {
+	gp.state = events.Syscall
+	d := r.draft(rec.p, rec.m)
+	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, reference.WhySyscall, gp.flags, reference.Known(reference.Observed, reference.RuleNone)
+	d.G, d.Class, d.Stack = gp.id, gp.class, int32(rec.ev.TStack)
+	if px := uint(rec.p); px < uint(len(r.pStates)) {
+		pp := &r.pStates[px]
+		pp.syscall = true
+		r.setRunning(pp, rec.of)
 		d.Kind = reference.KindSyscall
 	}
-	r.told()
+	r.commit()
 }
 
 // leaveSyscall judges the end of a system call that has kept its P.
-func (r *judge) leaveSyscall(it *item, g *goroutine) {
-	g.state = events.Running
-	if px := uint(it.p); px < uint(len(r.ps)) {
-		p := &r.ps[px]
-		p.syscall = false
-		r.runs(p, it.of)
+func (r *judge) leaveSyscall(rec *record, gp *goroutine) {
+	gp.state = events.Running
+	if px := uint(rec.p); px < uint(len(r.pStates)) {
+		pp := &r.pStates[px]
+		pp.syscall = false
+		r.setRunning(pp, rec.of)
 	}
-	r.bind(it.m, it.of)
-	d := r.draft(it.p, it.m)
-	d.Kind, d.Flags = reference.KindSyscallExit, g.flags
-	d.G, d.Class = g.id, g.class
-	r.told()
+	r.bind(rec.m, rec.of)
+	d := r.draft(rec.p, rec.m)
+	d.Kind, d.Flags = reference.KindSyscallExit, gp.flags
+	d.G, d.Class = gp.id, gp.class
+	r.commit()
 }
 
 // status judges what a generation says of a goroutine that it had not named
 // yet. For a goroutine that is known it is no news.
-func (r *judge) status(it *item, g *goroutine) {
-	e := &it.ev
-	if g.state == events.Undetermined || g.state != e.To {
-		if g.state == e.To {
+func (r *judge) status(rec *record, gp *goroutine) {
+	e := &rec.ev
+	if gp.state == events.Undetermined || gp.state != e.To {
+		if gp.state == e.To {
 			return
 		}
-		r.adopt(it, g)
+		r.adopt(rec, gp)
 	}
 }
 
 // adopt takes over a state without the transitions that led to it.
-func (r *judge) adopt(it *item, g *goroutine) {
-	e := &it.ev
+func (r *judge) adopt(rec *record, gp *goroutine) {
+	e := &rec.ev
 	state := e.To
 	if e.From != events.Undetermined && e.From != e.To {
 		state = e.From
 	}
-	if g.state == state {
+	if gp.state == state {
 		return
 	}
-	if state != events.Runnable || !g.seeded {
-		r.forget(it.of, g)
+	if state != events.Runnable || !gp.seeded {
+		r.forget(rec.of, gp)
 	}
-	if g.hidden {
-		g.hidden = false
-		r.q.Unhide(it.of)
+	if gp.hidden {
+		gp.hidden = false
+		r.queues.Unhide(rec.of)
 	}
-	g.state = state
+	gp.state = state
 	switch state {
 	case events.Runnable:
-		g.readyAt, g.ready = r.time, r.now
-		if it.link != none {
-			g.start = it.link
+		gp.readyAt, gp.ready = r.time, r.now
+		if rec.link != none {
+			gp.start = rec.link
 		}
-		g.direct = reference.SrcUnknown
-		d := reference.Decision{Kind: reference.KindReady, G: g.id, Class: g.class, P: reference.NoP, M: r.mid(it.m), By: reference.NoG,
-			To: reference.QueueUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Unknown, reference.RuleInitial)}
-		if pl := r.q.Place(it.of); pl.Queue != reference.QueueUnknown {
+		gp.direct = reference.SrcUnknown
+		d := reference.Decision{Kind: reference.KindReady, G: gp.id, Class: gp.class, P: reference.NoP, M: r.threadID(rec.m), By: reference.NoG,
+			To: reference.QueueUnknown, Flags: gp.flags | reference.FlagFirst, Basis: reference.Known(reference.Unknown, reference.RuleInitial)}
+		if pl := r.queues.Place(rec.of); pl.Queue != reference.QueueUnknown {
 			d.To, d.Basis = pl.Queue, reference.Known(reference.Assumed, reference.RuleInitial)
 			if pl.P >= 0 {
-				d.P = r.pid(pl.P)
+				d.P = r.procID(pl.P)
 			}
 		}
-		r.say(&d)
+		r.emit(&d)
 	case events.Running, events.Syscall:
-		if it.m >= 0 && it.p >= 0 {
-			r.bind(it.m, it.of)
-			p := &r.ps[it.p]
-			r.pKnown(it.p, true)
-			p.m = it.m
-			r.runs(p, it.of)
-			p.began = r.time
-			p.syscall = state == events.Syscall
-			r.say(&reference.Decision{Kind: reference.KindStart, G: g.id, Class: g.class, P: p.id, M: r.mid(it.m), Wait: -1,
-				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: g.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
-			if p.syscall {
-				r.say(&reference.Decision{Kind: reference.KindSyscall, G: g.id, Class: g.class, P: p.id, M: r.mid(it.m), Flags: g.flags})
+		if rec.m >= 0 && rec.p >= 0 {
+			r.bind(rec.m, rec.of)
+			pp := &r.pStates[rec.p]
+			r.setProcState(rec.p, true)
+			pp.m = rec.m
+			r.setRunning(pp, rec.of)
+			pp.began = r.time
+			pp.syscall = state == events.Syscall
+			r.emit(&reference.Decision{Kind: reference.KindStart, G: gp.id, Class: gp.class, P: pp.id, M: r.threadID(rec.m), Wait: -1,
+				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: gp.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
+			if pp.syscall {
+				r.emit(&reference.Decision{Kind: reference.KindSyscall, G: gp.id, Class: gp.class, P: pp.id, M: r.threadID(rec.m), Flags: gp.flags})
 			}
-		} else if it.m >= 0 {
-			r.ms[it.m].g = it.of
+		} else if rec.m >= 0 {
+			r.mStates[rec.m].g = rec.of
 		}
 	case events.NotExist:
-		g.dead = true
+		gp.dead = true
 	}
 }
 
-// whyStop says why a running goroutine stopped, but for a system call.
-func whyStop(it *item) reference.Why {
-	e := &it.ev
+// whyStop returns why a running goroutine stopped, but for a system call.
+func whyStop(rec *record) reference.Why {
+	e := &rec.ev
 	switch e.To {
 	case events.NotExist:
 		return reference.WhyExit
@@ -149,52 +149,52 @@ var reasons = [...]reference.Reason{
 }
 
 // block judges a running goroutine that blocks or ends.
-func (r *judge) block(it *item, g *goroutine) {
-	r.stop(it, g, whyStop(it))
-	if it.ev.To == events.Waiting {
-		g.reason, g.stack = it.ev.Reason, it.ev.TStack
+func (r *judge) block(rec *record, gp *goroutine) {
+	r.stop(rec, gp, whyStop(rec))
+	if rec.ev.To == events.Waiting {
+		gp.reason, gp.stack = rec.ev.Reason, rec.ev.TStack
 	}
-	r.takeAtOnce(it)
+	r.dequeueEarly(rec)
 }
 
 // yield judges a running goroutine that yields or is preempted.
-func (r *judge) yield(it *item, g *goroutine) {
-	r.ready(it, g)
-	r.takeAtOnce(it)
+func (r *judge) yield(rec *record, gp *goroutine) {
+	r.ready(rec, gp)
+	r.dequeueEarly(rec)
 }
 
 // exitInSyscall judges a goroutine that ends in a system call, as those do that come from C.
-func (r *judge) exitInSyscall(it *item, g *goroutine) {
-	g.state, g.dead = events.NotExist, true
-	if it.m >= 0 && r.ms[it.m].g == it.of {
-		r.ms[it.m].g = nobody
+func (r *judge) exitInSyscall(rec *record, gp *goroutine) {
+	gp.state, gp.dead = events.NotExist, true
+	if rec.m >= 0 && r.mStates[rec.m].g == rec.of {
+		r.mStates[rec.m].g = nobody
 	}
 }
 
 // stop ends a run interval, but for a system call.
-func (r *judge) stop(it *item, g *goroutine, why reference.Why) {
-	e := &it.ev
-	g.state = e.To
-	d := r.draft(it.p, it.m)
-	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, why, g.flags, reference.Known(reference.Observed, reference.RuleNone)
-	d.G, d.Class, d.Stack = g.id, g.class, int32(e.TStack)
+func (r *judge) stop(rec *record, gp *goroutine, why reference.Why) {
+	e := &rec.ev
+	gp.state = e.To
+	d := r.draft(rec.p, rec.m)
+	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, why, gp.flags, reference.Known(reference.Observed, reference.RuleNone)
+	d.G, d.Class, d.Stack = gp.id, gp.class, int32(e.TStack)
 	if why == reference.WhyBlock {
 		d.Reason = reason(e.Reason)
 	}
-	if px := uint(it.p); px < uint(len(r.ps)) {
-		p := &r.ps[px]
-		r.runs(p, nobody)
-		p.syscall = false
-		if p.worker != 0 {
-			r.works(p, 0)
+	if px := uint(rec.p); px < uint(len(r.pStates)) {
+		pp := &r.pStates[px]
+		r.setRunning(pp, nobody)
+		pp.syscall = false
+		if pp.worker != 0 {
+			r.works(pp, 0)
 		}
-		if g.flags&reference.FlagTracer != 0 {
-			r.sum.TracerNs += r.time - p.began
+		if gp.flags&reference.FlagTracer != 0 {
+			r.summary.TracerNs += r.time - pp.began
 		}
 	}
-	r.bind(it.m, nobody)
+	r.bind(rec.m, nobody)
 	if e.To == events.NotExist {
-		g.dead = true
+		gp.dead = true
 	}
-	r.told()
+	r.commit()
 }

@@ -25,12 +25,12 @@ type event struct {
 	mark   mark
 }
 
-// item is an event in the window, with links to what belongs to it. Links are
+// record is an event in the window, with links to what belongs to it. Links are
 // the running numbers of events, none where there is nothing (yet).
 //
 // It is as long as a line of the cache: there are more of them than a cache holds,
 // and few are looked at alone.
-type item struct {
+type record struct {
 	ev    event
 	prevM int64 // goroutine or processor transition before it on its thread
 	nextM int64 // and after it
@@ -53,19 +53,19 @@ const none = int64(-1)
 // An event that is no transition has no links. In their place it has the ids that
 // its events.Event names, which have no index.
 
-func (it *item) setIDs(e *events.Event) { it.prevM, it.link = e.G, e.Res }
+func (rec *record) setIDs(e *events.Event) { rec.prevM, rec.link = e.G, e.Res }
 
 // context is the goroutine of the context of an event that is no transition.
-func (it *item) context() int64 { return it.prevM }
+func (rec *record) context() int64 { return rec.prevM }
 
 // res is Res of an event that is no transition.
-func (it *item) res() int64 { return it.link }
+func (rec *record) res() int64 { return rec.link }
 
 // window holds the events from the one under judgement to the newest, and for a
 // while those that were judged, in a ring; tail and head are running numbers. Of a
 // short trace, most of the ring is never touched and so takes no memory.
 type window struct {
-	items *[windowLen]item
+	items *[windowLen]record
 	tail  int64
 	head  int64
 	first int64 // the oldest that is there
@@ -74,7 +74,7 @@ type window struct {
 const windowLen = 2 * aheadLen
 
 // at returns event i, or nil if it has left the window or is not there yet.
-func (w *window) at(i int64) *item {
+func (w *window) at(i int64) *record {
 	if i < w.first || i >= w.head {
 		return nil
 	}
@@ -82,15 +82,15 @@ func (w *window) at(i int64) *item {
 }
 
 // there returns event i, which is in the window.
-func (w *window) there(i int64) *item { return &w.items[uint64(i)%windowLen] }
+func (w *window) there(i int64) *record { return &w.items[uint64(i)%windowLen] }
 
 // push makes room for the next event.
-func (w *window) push() *item {
+func (w *window) push() *record {
 	i := w.head
 	if i >= windowLen {
 		w.first = i - windowLen + 1
 	} else if i == 0 {
-		w.items = new([windowLen]item)
+		w.items = new([windowLen]record)
 	}
 	w.head = i + 1
 	return w.there(i)

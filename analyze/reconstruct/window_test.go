@@ -11,7 +11,7 @@ func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		of    any
 		bytes uintptr
-	}{{item{}, 64}, {goroutine{}, 128}, {thread{}, 32}} {
+	}{{record{}, 64}, {goroutine{}, 128}, {thread{}, 32}} {
 		if typ := reflect.TypeOf(c.of); typ.Size() != c.bytes {
 			t.Errorf("a %s has %d bytes, not %d", typ.Name(), typ.Size(), c.bytes)
 		}
@@ -28,7 +28,7 @@ func TestWindow(t *testing.T) {
 		}
 		oldest := max(0, i+1-windowLen)
 		for _, j := range []int64{oldest, (oldest + i) / 2, i} {
-			if it := w.at(j); it == nil || it.ev.Time != j {
+			if rec := w.at(j); rec == nil || rec.ev.Time != j {
 				t.Fatalf("event %d of %d is not there", j, i)
 			}
 		}

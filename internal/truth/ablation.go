@@ -186,7 +186,7 @@ one file of [analyze/reconstruct](../analyze/reconstruct).
 |---|---|---|---|
 `, "`")
 	for _, h := range reconstruct.Hypotheses() {
-		fmt.Fprintf(&b, "| %s | %s | %s | [%s](../analyze/reconstruct/%s) |\n", h.Name, h.Says, h.Cites, h.File, h.File)
+		fmt.Fprintf(&b, "| %s | %s | %s | [%s](../analyze/reconstruct/%s) |\n", h.Name, h.Claim, h.Cites, h.File, h.File)
 	}
 	return b.String()
 }
@@ -209,7 +209,7 @@ queue and of the global one at starts. The last column names the workload whose 
 %[3]s
 They work together: without one, another may find the same. On other recordings:
 
-    scripts/accuracy --dir DIR --without late-put,put-order
+    scripts/accuracy --dir DIR --without deferred-enqueue,enqueue-order
 
 %[4]s`, a.Recordings, "`", a.Table(), tried)
 }

@@ -47,7 +47,7 @@ func TestAblation(t *testing.T) {
 	if all := scoreRecording(t, stem); share(less.StealRecall) >= share(all.StealRecall) {
 		t.Errorf("steals found: %v without, %v with", less.StealRecall, all.StealRecall)
 	}
-	if _, err := reconstruct.Without("late-put", "no-such"); err == nil || !strings.Contains(err.Error(), "unseen-steal") {
+	if _, err := reconstruct.Without("deferred-enqueue", "no-such"); err == nil || !strings.Contains(err.Error(), "unseen-steal") {
 		t.Errorf("an unknown name: %v", err)
 	}
 }

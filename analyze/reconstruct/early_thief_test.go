@@ -25,14 +25,14 @@ func ahead(n int64, order, in []int64) *Reconstructor {
 	r.Add(f.evs)
 	r.now = n + 2 // the last of them was made runnable
 	for i := range r.now + 1 {
-		if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
-			r.gs.At(it.of).start, r.gs.At(it.of).ready = it.link, i
+		if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable {
+			r.gStates.At(rec.of).start, r.gStates.At(rec.of).ready = rec.link, i
 		}
 	}
-	r.ps[0].m = r.mix.Find(0)
-	r.ms[0].next = r.now + 1
+	r.pStates[0].m = r.mix.Find(0)
+	r.mStates[0].next = r.now + 1
 	for _, g := range in {
-		r.q.PutTail(0, r.gs.find(g))
+		r.queues.PutTail(0, r.gStates.find(g))
 	}
 	return r
 }
@@ -72,18 +72,18 @@ func TestFirstThief(t *testing.T) {
 		}
 		r.Add(f.evs)
 		for i := range r.now + 1 {
-			if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
-				r.gs.At(it.of).start = it.link
+			if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable {
+				r.gStates.At(rec.of).start = rec.link
 			}
 		}
 		want := reference.None
 		if c.want != 0 {
-			want = r.gs.find(c.want)
+			want = r.gStates.find(c.want)
 		}
 		if c.own {
-			r.q.PutTail(1, r.gs.find(own))
+			r.queues.PutTail(1, r.gStates.find(own))
 		}
-		if got, _ := r.firstThief(0, r.gs.find(newcomer)); got != want {
+		if got, _ := r.thiefOfFullRing(0, r.gStates.find(newcomer)); got != want {
 			t.Errorf("%s: %d, want %d", c.name, got, want)
 		}
 	}
@@ -102,9 +102,9 @@ func TestThiefsOrder(t *testing.T) {
 		r := ahead(4, c.order, nil)
 		r.proc(1)
 		for _, g := range upTo(1, 4) {
-			r.q.PutTail(1, r.gs.find(g))
+			r.queues.PutTail(1, r.gStates.find(g))
 		}
-		if got := r.thiefsOrder(r.gs.find(3), 0, 1); got != c.want {
+		if got := r.inThiefsOrder(r.gStates.find(3), 0, 1); got != c.want {
 			t.Errorf("%v: %v", c.order, got)
 		}
 	}
@@ -124,11 +124,11 @@ func TestRobbed(t *testing.T) {
 		other(r, 4, 3)
 		r.proc(2)
 		for _, g := range upTo(1, c.ring) {
-			r.q.PutTail(2, r.gs.find(g))
+			r.queues.PutTail(2, r.gStates.find(g))
 		}
 		got := int64(0)
-		if x := r.robbed(2, r.gs.find(2), 2, 0); x != reference.None {
-			got = r.gs.At(x).id
+		if x := r.stolenBehind(2, r.gStates.find(2), 2, 0); x != reference.None {
+			got = r.gStates.At(x).id
 		}
 		if got != c.want {
 			t.Errorf("%s: %d was the last of the other thief's, want %d", c.name, got, c.want)
@@ -155,19 +155,19 @@ func TestNeverMoved(t *testing.T) {
 		r := ahead(20, upTo(5, c.ring), upTo(1, c.ring))
 		if c.front {
 			other(r, 20, 4, 3, 2, 1)
-			r.q.PutGlobal(r.gs.find(19))
+			r.queues.PutGlobal(r.gStates.find(19))
 		} else {
 			r = ahead(20, append(upTo(5, c.ring), 3), upTo(1, c.ring))
 			other(r, 20, 4, 2, 1)
 		}
 		for _, g := range upTo(1, c.ring) {
-			r.gs.At(r.gs.find(g)).fromGlobal = 0
+			r.gStates.At(r.gStates.find(g)).fromGlobal = 0
 		}
-		ix := r.gs.find(4)
+		ix := r.gStates.find(4)
 		if r.noGlobal = r.freeSince(ix); !c.empty {
 			r.noGlobal--
 		}
-		if got := r.neverMoved(ix, 1, 0); got != c.want {
+		if got := r.stayedGlobal(ix, 1, 0); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -178,14 +178,14 @@ func TestNeverMoved(t *testing.T) {
 func TestLooksFirst(t *testing.T) {
 	r := ahead(5, nil, upTo(1, 4))
 	other(r, 5, 2, 1)
-	ix := r.gs.find(2)
+	ix := r.gStates.find(2)
 	free := r.freeSince(ix)
 	for _, g := range upTo(1, 4) {
-		r.gs.At(r.gs.find(g)).putAt = free + 1
+		r.gStates.At(r.gStates.find(g)).ringSince = free + 1
 	}
 	cost := func(noGlobal int64) int {
 		r.noGlobal = noGlobal
-		return r.batchCost(0, r.q.Head(0), ix, 2, 1)
+		return r.stealCost(0, r.queues.Head(0), ix, 2, 1)
 	}
 	if late, early := cost(free-1), cost(free); late-early != costGlobal {
 		t.Errorf("%d, if it was empty then %d", late, early)
@@ -204,8 +204,8 @@ func other(r *Reconstructor, order ...int64) {
 	}
 	r.Add(f.evs)
 	for _, g := range order {
-		ix := r.gs.find(g)
-		r.gs.At(ix).start = r.win.at(r.gs.At(ix).ready).link
+		ix := r.gStates.find(g)
+		r.gStates.At(ix).start = r.win.at(r.gStates.At(ix).ready).link
 	}
 }
 
@@ -214,7 +214,7 @@ func other(r *Reconstructor, order ...int64) {
 func TestFitsRing(t *testing.T) {
 	for _, before := range []int64{1, slack, slack + 1, 20} {
 		r := ahead(30, append(upTo(1, before), 30), nil)
-		if got := r.fitsRing(0, r.gs.find(30)); got != (before <= slack) {
+		if got := r.fitsRing(0, r.gStates.find(30)); got != (before <= slack) {
 			t.Errorf("%d before: %v", before, got)
 		}
 	}

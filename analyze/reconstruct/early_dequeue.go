@@ -12,32 +12,32 @@ import (
 // globrunqgetbatch, runqgrab, schedule; all versions). Meanwhile others put and take,
 // and see the queues without it.
 
-// takeAtOnce lets a thread by whose event its P has nothing to run take what it starts
+// dequeueEarly lets a thread by whose event its P has nothing to run take what it starts
 // next, if that is in a queue already, unless nothing comes in between.
-func (r *explainer) takeAtOnce(it *item) {
-	if r.without.has(hypEarlyTake) {
+func (r *explainer) dequeueEarly(rec *record) {
+	if r.without.has(hypEarlyDequeue) {
 		return
 	}
-	if e := &it.ev; e.From != events.Running || e.To == events.Syscall || e.Kind != events.Go || it.nextM <= r.now+1 || r.reduced {
+	if e := &rec.ev; e.From != events.Running || e.To == events.Syscall || e.Kind != events.Go || rec.nextM <= r.now+1 || r.reduced {
 		return
 	}
-	p := it.p
-	s := r.startsNext(it, p)
-	if s == nil || r.q.Len(p) > 0 {
+	p := rec.p
+	s := r.startsNext(rec, p)
+	if s == nil || r.queues.Len(p) > 0 {
 		return
 	}
 	x := s.of
-	if g := r.gs.At(x); g.state != events.Runnable || g.hidden || g.start != it.nextM || g.isTaken || g.late || g.direct != reference.SrcUnknown {
+	if gp := r.gStates.At(x); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
 		return
 	}
-	switch from := r.q.Place(x); from.Queue {
+	switch from := r.queues.Place(x); from.Queue {
 	case reference.QueueGlobal:
-		if x == r.q.GlobalHead() && s.ev.Time-r.time <= stalled {
-			r.inHand(x, p, from, r.takes(x, p))
+		if x == r.queues.GlobalHead() && s.ev.Time-r.time <= stalled {
+			r.emitDequeued(x, p, from, r.dequeue(x, p))
 		}
 	case reference.QueueLocal:
-		if r.stealsNow(x, p) {
-			r.inHand(x, p, from, r.takes(x, p))
+		if r.maySteal(x, p) {
+			r.emitDequeued(x, p, from, r.dequeue(x, p))
 		}
 	}
 }
@@ -53,30 +53,30 @@ const (
 	thiefLacks = 1_000_000 // at least, if it does: before its take or, more often, after it
 )
 
-// thief is a thread that has come for a P and will start a goroutine of another one.
-type thief struct {
+// wakingThief is a thread that has come for a P and will start a goroutine of another one.
+type wakingThief struct {
 	at    int64 // time of its take
 	start int64 // event
 }
 
 // expectThief looks at what the thread starts that has come for a P.
-func (r *explainer) expectThief(it *item) {
+func (r *explainer) expectThief(rec *record) {
 	if r.without.has(hypWakingThief) {
 		return
 	}
-	s := r.startsNext(it, it.of)
+	s := r.startsNext(rec, rec.of)
 	if s == nil || len(r.thieves) == farEnough {
 		return
 	}
 	if lag := s.ev.Time - r.time; lag >= thiefWakes {
-		r.thieves = append(r.thieves, thief{r.time + thiefTakes, it.nextM})
-		r.watch()
+		r.thieves = append(r.thieves, wakingThief{r.time + thiefTakes, rec.nextM})
+		r.settleSoon()
 	}
 }
 
-// thievesTake lets thieves take what they start later.
-func (r *explainer) thievesTake() {
-	r.thieves = slices.DeleteFunc(r.thieves, func(t thief) bool {
+// wakingThievesSteal lets thieves take what they start later.
+func (r *explainer) wakingThievesSteal() {
+	r.thieves = slices.DeleteFunc(r.thieves, func(t wakingThief) bool {
 		s := r.win.at(t.start)
 		if s == nil || t.start <= r.now {
 			return true
@@ -87,25 +87,25 @@ func (r *explainer) thievesTake() {
 		if lag := s.ev.Time - t.at; lag >= thiefLags && lag < thiefLacks {
 			return true
 		}
-		if g := r.gs.At(s.of); g.state == events.Runnable && g.start == t.start && r.stealsNow(s.of, s.p) {
+		if gp := r.gStates.At(s.of); gp.state == events.Runnable && gp.start == t.start && r.maySteal(s.of, s.p) {
 			r.settle(s.of)
 		}
 		return true
 	})
 }
 
-// stealsNow says that nothing speaks against p stealing x now.
-func (r *model) stealsNow(x, p int32) bool {
-	place := r.q.Place(x)
-	if place.Queue != reference.QueueLocal || place.P == p || r.q.Len(p) > 0 || r.q.GlobalLen() > 0 {
+// maySteal reports whether nothing speaks against p stealing x now.
+func (r *model) maySteal(x, p int32) bool {
+	place := r.queues.Place(x)
+	if place.Queue != reference.QueueLocal || place.P == p || r.queues.Len(p) > 0 || r.queues.GlobalLen() > 0 {
 		return false
 	}
 	k := 1
-	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
-		if r.startP(y) == place.P {
+	for y := r.queues.Prev(x); y != reference.None; y = r.queues.Prev(y) {
+		if r.startsOn(y) == place.P {
 			return false
 		}
 		k++
 	}
-	return k == r.rules.StealBatch(r.q.RingLen(place.P))
+	return k == r.rules.StealBatch(r.queues.RingLen(place.P))
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// phase is what is known of when a P's schedtick is a multiple of 61
+// schedtick is what is known of when a P's schedtick is a multiple of 61
 // ([reference.Rules].GlobalPoll), which is when it looks at the global queue
 // first (proc.go: findRunnable). The value at the start of a trace is not
 // recorded. Each of the 61 candidates has a probability, and evidence multiplies
 // that of one of them. What the model takes for evidence can be wrong, and so can
 // its count of the starts, so none is ever ruled out.
-type phase struct {
-	weight []float64 // of: the tick comes when at is the index; empty if it never does
-	sum    float64   // of the weights
-	most   float64   // the largest of them
-	at     uint16    // number of starts that did not inherit the time slice, modulo 61
-	heard  bool      // starts since at changed spoke against it: if the model is wrong for one, it is for all
+type schedtick struct {
+	weight       []float64 // of: the tick comes when at is the index; empty if it never does
+	sum          float64   // of the weights
+	most         float64   // the largest of them
+	at           uint16    // number of starts that did not inherit the time slice, modulo 61
+	contradicted bool      // starts since at changed spoke against it: if the model is wrong for one, it is for all
 }
 
 const faint = 1e-5 // least probability of a candidate
@@ -75,20 +75,20 @@ const (
 	never   = 0.0003 // it is not, for certain
 )
 
-// newPhase returns the phase of a P of which nothing is known, where every
+// newSchedtick returns the phase of a P of which nothing is known, where every
 // poll-th slice is a tick.
-func newPhase(poll int) phase {
-	f := phase{weight: make([]float64, poll), sum: float64(poll), most: 1}
+func newSchedtick(poll int) schedtick {
+	f := schedtick{weight: make([]float64, poll), sum: float64(poll), most: 1}
 	for i := range f.weight {
 		f.weight[i] = 1
 	}
 	return f
 }
 
-// youngPhase is the phase of a P of a young process, so many places from one that
+// youngSchedtick is the phase of a P of a young process, so many places from one that
 // runs, or alone.
-func youngPhase(poll, places int) phase {
-	f := phase{weight: make([]float64, poll)}
+func youngSchedtick(poll, places int) schedtick {
+	f := schedtick{weight: make([]float64, poll)}
 	if poll == 0 {
 		return f
 	}
@@ -110,30 +110,30 @@ func youngPhase(poll, places int) phase {
 }
 
 // next counts a start that does not inherit the time slice.
-func (f *phase) next() {
-	f.heard = false
+func (f *schedtick) next() {
+	f.contradicted = false
 	if f.at++; int(f.at) >= len(f.weight) {
 		f.at = 0
 	}
 }
 
 // chance is the probability of a candidate.
-func (f *phase) chance(at uint16) float64 {
+func (f *schedtick) chance(at uint16) float64 {
 	if int(at) >= len(f.weight) {
 		return 0
 	}
 	return f.weight[at] / f.sum
 }
 
-func (f *phase) isTick() bool { return f.chance(f.at) > likely }
+func (f *schedtick) isTick() bool { return f.chance(f.at) > likely }
 
-// maybeTick says that the tick may be now, and that none is by far more likely.
-func (f *phase) maybeTick() bool {
+// maybeTick reports whether the tick may be now, and that none is by far more likely.
+func (f *schedtick) maybeTick() bool {
 	return f.chance(f.at) > perhaps && f.weight[f.at] > rival*f.most
 }
 
-// saw notes evidence for or against the tick being now.
-func (f *phase) saw(ratio float64) {
+// learn notes evidence for or against the tick being now.
+func (f *schedtick) learn(ratio float64) {
 	if len(f.weight) == 0 {
 		return
 	}
@@ -157,9 +157,9 @@ func (f *phase) saw(ratio float64) {
 	f.sum, f.most = sum, slices.Max(f.weight)
 }
 
-// slip notes that the last start was counted wrongly with some probability: the
+// shift notes that the last start was counted wrongly with some probability: the
 // tick then comes by starts later.
-func (f *phase) slip(by int, chance float64) {
+func (f *schedtick) shift(by int, chance float64) {
 	n := len(f.weight)
 	if n == 0 {
 		return
@@ -171,48 +171,48 @@ func (f *phase) slip(by int, chance float64) {
 	f.most = slices.Max(f.weight)
 }
 
-// saw notes evidence for or against the tick of p being now.
-func (r *explainer) saw(p *proc, ratio float64) {
+// learnTick notes evidence for or against the tick of p being now.
+func (r *explainer) learnTick(pp *proc, ratio float64) {
 	if r.without.has(hypLearnedTick) {
 		return
 	}
-	p.phase.saw(ratio)
-	r.hold.stir()
+	pp.tick.learn(ratio)
+	r.held.recheckTicks()
 }
 
-// learnPhase draws the tick's phase from a take of ix on p, which began after
+// learnTickFrom draws the tick's phase from a take of g on p, which began after
 // event before: a P that takes from its own queue although the global one holds
 // something is not at the 61st tick.
-func (r *explainer) learnPhase(ix, p int32, t *taken, before int64) {
+func (r *explainer) learnTickFrom(g, p int32, t *dequeue, before int64) {
 	if p < 0 || t.basis != byRule {
 		return
 	}
-	ps := &r.ps[p]
-	f := &ps.phase
+	pp := &r.pStates[p]
+	f := &pp.tick
 	switch t.src {
 	case reference.SrcGlobalTick:
 		if t.batch == 1 {
-			if r.q.Len(p) > 1 {
-				r.saw(ps, plain)
+			if r.queues.Len(p) > 1 {
+				r.learnTick(pp, plain)
 			} else {
-				r.saw(ps, lone)
+				r.learnTick(pp, lone)
 			}
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
 		switch {
-		case f.heard || t.doubt != reference.RuleNone || !r.waitsGlobal(before):
+		case f.contradicted || t.taint != reference.RuleNone || !r.globalSurelyHolds(before):
 			return
-		case r.gs.At(ix).fromGlobal != p:
-			r.saw(ps, ownFirst)
+		case r.gStates.At(g).fromGlobal != p:
+			r.learnTick(pp, ownFirst)
 		case f.maybeTick():
-			r.saw(ps, batchMate)
+			r.learnTick(pp, batchMate)
 		}
-		f.heard = true
+		f.contradicted = true
 	}
 }
 
-// tickBy says what the chance of the 61st tick amounts to.
-func tickBy(chance float64) (reference.Source, reference.Basis) {
+// tickSource says what the chance of the 61st tick amounts to.
+func tickSource(chance float64) (reference.Source, reference.Basis) {
 	switch {
 	case chance > certain:
 		return reference.SrcGlobalTick, reference.Known(reference.Inferred, reference.RulePhase)
@@ -233,31 +233,31 @@ const (
 	long = 3
 )
 
-// waitsGlobal says that the global queue surely held something when a take
+// globalSurelyHolds reports whether the global queue surely held something when a take
 // began, after event since: it is long; or what was put there before, not long ago,
 // is not in anybody's hands.
-func (r *model) waitsGlobal(since int64) bool {
-	x := r.q.GlobalHead()
+func (r *model) globalSurelyHolds(since int64) bool {
+	x := r.queues.GlobalHead()
 	if x == reference.None {
 		return false
 	}
 	before := r.win.at(since)
-	if before == nil || r.doubtful(x) {
+	if before == nil || r.tainted(x) {
 		return false
 	}
-	if r.q.GlobalLen() >= long {
+	if r.queues.GlobalLen() >= long {
 		return true
 	}
-	for ; x != reference.None; x = r.q.Next(x) {
-		g := r.gs.At(x)
-		if r.inFlight(x) || g.readyAt > before.ev.Time {
+	for ; x != reference.None; x = r.queues.Next(x) {
+		gp := r.gStates.At(x)
+		if r.inFlight(x) || gp.readyAt > before.ev.Time {
 			return false
 		}
-		if g.readyAt < before.ev.Time-stale || g.late || g.start == none {
+		if gp.readyAt < before.ev.Time-stale || gp.deferred || gp.start == none {
 			continue
 		}
 		// What the poller made runnable may be in a ring instead (injectglist).
-		if put := r.win.at(g.ready); put != nil && put.ev.From != events.Waiting {
+		if put := r.win.at(gp.ready); put != nil && put.ev.From != events.Waiting {
 			return true
 		}
 	}

@@ -26,9 +26,9 @@ func TestComesLater(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		if c.queued != 0 {
-			r.q.PutGlobal(r.gs.find(c.queued))
+			r.queues.PutGlobal(r.gStates.find(c.queued))
 		}
-		if got := r.comesLater(r.gs.find(1), r.gs.find(2), c.limit); got != c.want {
+		if got := r.comesLater(r.gStates.find(1), r.gStates.find(2), c.limit); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -54,7 +54,7 @@ func TestRanBefore(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
 	s := r.win.at(r.ranBefore(r.win.head - 1))
-	if s == nil || r.gs.At(s.of).id != 2 {
+	if s == nil || r.gStates.At(s.of).id != 2 {
 		t.Errorf("before goroutine 3: %+v", s)
 	}
 }
@@ -72,21 +72,21 @@ func TestSpill(t *testing.T) {
 		{"with the thread's next event", false},
 	} {
 		r := ahead(other, order, upTo(1, 256))
-		r.q.PutGlobal(r.gs.find(tail))
-		r.displace(0, r.gs.find(newcomer))
-		if r.q.RingLen(0) != 256 || r.q.GlobalLen() != 1 {
-			t.Fatalf("%d in the ring, %d in the global queue: not late", r.q.RingLen(0), r.q.GlobalLen())
+		r.queues.PutGlobal(r.gStates.find(tail))
+		r.displace(0, r.gStates.find(newcomer))
+		if r.queues.RingLen(0) != 256 || r.queues.GlobalLen() != 1 {
+			t.Fatalf("%d in the ring, %d in the global queue: not late", r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 		n := 1
 		if c.put {
-			r.q.PutGlobal(r.gs.find(other))
-			r.putsNext()
+			r.queues.PutGlobal(r.gStates.find(other))
+			r.catchUp()
 			n++
 		} else {
-			r.spillsDue(r.win.at(r.now).nextM)
+			r.overflowsDue(r.win.at(r.now).nextM)
 		}
-		if r.q.RingLen(0) != 128 || r.q.GlobalLen() != n+129 || r.q.GlobalTail() != r.gs.find(newcomer) {
-			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.q.RingLen(0), r.q.GlobalLen())
+		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != n+129 || r.queues.GlobalTail() != r.gStates.find(newcomer) {
+			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 	}
 }
@@ -104,21 +104,21 @@ func TestHoldSpill(t *testing.T) {
 		{"more than that", 193, false},
 	} {
 		r := ahead(257, upTo(1, 257), upTo(1, 256))
-		newcomer := r.gs.find(257)
-		r.spill(0, newcomer)
+		newcomer := r.gStates.find(257)
+		r.deferOverflow(0, newcomer)
 		left, global := 256, 0
 		if c.want {
 			left = 128
 		}
-		if got := r.holdSpill(0, c.k); got != c.want || r.q.RingLen(0) != left || r.q.GlobalLen() != global {
-			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.q.RingLen(0), r.q.GlobalLen())
+		if got := r.holdOverflow(0, c.k); got != c.want || r.queues.RingLen(0) != left || r.queues.GlobalLen() != global {
+			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 		if !c.want {
 			continue
 		}
-		r.putNow(r.gs.find(1)) // one of them runs
-		if r.q.RingLen(0) != 128 || r.q.GlobalLen() != 129 || r.q.GlobalHead() != r.gs.find(1) || r.q.GlobalTail() != newcomer || len(r.spills) > 0 {
-			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.q.RingLen(0), r.q.GlobalLen())
+		r.enqueueNow(r.gStates.find(1)) // one of them runs
+		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.gStates.find(1) || r.queues.GlobalTail() != newcomer || len(r.overflowsDeferred) > 0 {
+			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 	}
 }
@@ -144,13 +144,13 @@ func TestLostCPU(t *testing.T) {
 	} {
 		r := ahead(200, nil, nil)
 		for g := range int64(c.global) {
-			r.q.PutGlobal(r.gs.find(g + 1))
+			r.queues.PutGlobal(r.gStates.find(g + 1))
 		}
-		r.gs.At(r.gs.find(1)).start = r.now + c.start
+		r.gStates.At(r.gStates.find(1)).start = r.now + c.start
 		if r.win.at(r.now).nextM = r.now + c.next; c.next == none {
 			r.win.at(r.now).nextM = none
 		}
-		if got := r.lostCPU(); got != c.want {
+		if got := r.mayHaveLostCPU(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -172,20 +172,20 @@ func TestSpilled(t *testing.T) {
 	} {
 		r := ahead(257, upTo(1, 257), upTo(1, c.ring))
 		if c.spill {
-			r.spill(0, r.gs.find(257))
+			r.deferOverflow(0, r.gStates.find(257))
 		}
 		global := 0
 		if c.want {
 			global = 129
 		}
-		if got := r.spilled(r.gs.find(c.ix), 0); got != c.want || r.q.GlobalLen() != global || (len(r.spills) > 0) != (c.spill && !c.want) {
-			t.Errorf("%s: %v, %d in the global queue, %d late", c.name, got, r.q.GlobalLen(), len(r.spills))
+		if got := r.overflowedBefore(r.gStates.find(c.ix), 0); got != c.want || r.queues.GlobalLen() != global || (len(r.overflowsDeferred) > 0) != (c.spill && !c.want) {
+			t.Errorf("%s: %v, %d in the global queue, %d late", c.name, got, r.queues.GlobalLen(), len(r.overflowsDeferred))
 		}
 	}
 	r := ahead(257, upTo(1, 257), upTo(1, 256))
 	r.proc(1)
-	r.spill(0, r.gs.find(257))
-	if got := r.steal(r.gs.find(1), 1, 0); got.src != reference.SrcGlobal && got.src != reference.SrcGlobalTick {
+	r.deferOverflow(0, r.gStates.find(257))
+	if got := r.steal(r.gStates.find(1), 1, 0); got.src != reference.SrcGlobal && got.src != reference.SrcGlobalTick {
 		t.Errorf("not from the global queue: %v", got.src)
 	}
 }
@@ -207,15 +207,15 @@ func TestPrecedes(t *testing.T) {
 		r := ahead(first+n-1, nil, upTo(1, ring))
 		other(r, c.order...)
 		for _, g := range queue {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		for _, g := range append(upTo(1, ring), queue...) {
-			r.gs.At(r.gs.find(g)).state = events.Runnable
+			r.gStates.At(r.gStates.find(g)).state = events.Runnable
 		}
-		r.spill(0, r.gs.find(newcomer))
-		r.now = r.startOf(r.gs.find(first))
+		r.deferOverflow(0, r.gStates.find(newcomer))
+		r.now = r.startOf(r.gStates.find(first))
 		r.time, r.win.tail = r.win.at(r.now).ev.Time, r.now
-		if got := r.precedes(r.gs.find(first)); got != c.want {
+		if got := r.precedes(r.gStates.find(first)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 		if r.forks.spent == 0 {

@@ -23,12 +23,12 @@ func TestWokenByCollector(t *testing.T) {
 		{"a semaphore: alone (readyWithTime)", events.ReasonSync, 0, reference.QueueRunnext},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.stk.known = []trait{traitSeen, traitSeen | traitSysStack, traitSeen | traitScavenger}
+		r.traits.known = []trait{traitSeen, traitSeen | traitSysStack, traitSeen | traitScavenger}
 		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: system, From: events.Waiting, To: events.Runnable})
-		it := r.win.at(0)
-		g := r.gs.At(it.of)
-		g.reason, g.stack = c.why, c.stack
-		if got := r.target(it, g).to; got != c.want {
+		rec := r.win.at(0)
+		gp := r.gStates.At(rec.of)
+		gp.reason, gp.stack = c.why, c.stack
+		if got := r.target(rec, gp).to; got != c.want {
 			t.Errorf("%s: into %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -43,10 +43,10 @@ func TestWokenBySweep(t *testing.T) {
 		"runtime.gcMarkTermination": reference.QueueRunnext,
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.stk.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}})}
+		r.traits.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}})}
 		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: 1, From: events.Waiting, To: events.Runnable})
-		it := r.win.at(0)
-		if got := r.target(it, r.gs.At(it.of)).to; got != want {
+		rec := r.win.at(0)
+		if got := r.target(rec, r.gStates.At(rec.of)).to; got != want {
 			t.Errorf("%s: into %v, want %v", caller, got, want)
 		}
 	}
@@ -63,10 +63,10 @@ func TestLabelledReader(t *testing.T) {
 	} {
 		r.enter(&e)
 	}
-	it := r.win.at(0)
-	g := r.gs.At(it.of)
-	r.setClass(g, r.cls.id(classKey{start: "runtime/trace.Start.func1"}))
-	if got := r.target(it, g).direct; got != reference.SrcTraceReader {
+	rec := r.win.at(0)
+	gp := r.gStates.At(rec.of)
+	r.setClass(gp, r.classes.id(classKey{start: "runtime/trace.Start.func1"}))
+	if got := r.target(rec, gp).direct; got != reference.SrcTraceReader {
 		t.Errorf("it is taken for %v", got)
 	}
 	if r.win.at(1).ev.mark != 0 {
@@ -81,19 +81,19 @@ func TestVisitThatGoesOn(t *testing.T) {
 		name   string
 		at     int64 // since the visit began
 		gc     bool  // marks
-		visits []visitBefore
+		visits []forEachPAhead
 		want   reference.Why
 	}{
 		{"just begun", 1000, true, nil, reference.WhyGeneration},
-		{"long ago", visitTime + 1, false, nil, reference.WhyGeneration},
-		{"long ago, and the collector marks", visitTime + 1, true, nil, reference.WhyUnknown},
-		{"another began after it", 1000, true, []visitBefore{{from: 12, to: 30, why: reference.WhyGC}}, reference.WhyGC},
-		{"another may have begun after it", 1000, true, []visitBefore{{from: 8, to: 30, why: reference.WhyGC}}, reference.WhyGeneration},
+		{"long ago", forEachPTime + 1, false, nil, reference.WhyGeneration},
+		{"long ago, and the collector marks", forEachPTime + 1, true, nil, reference.WhyUnknown},
+		{"another began after it", 1000, true, []forEachPAhead{{from: 12, to: 30, why: reference.WhyGC}}, reference.WhyGC},
+		{"another may have begun after it", 1000, true, []forEachPAhead{{from: 8, to: 30, why: reference.WhyGC}}, reference.WhyGeneration},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
-		r.now, r.time, r.gcOpen, r.visits = 20, c.at, c.gc, c.visits
-		r.visit = visit{why: reference.WhyGeneration, from: 10}
-		if got := r.visitedFor(); got != c.want {
+		r.now, r.time, r.gcOpen, r.forEachPsAhead = 20, c.at, c.gc, c.visits
+		r.current = forEachP{why: reference.WhyGeneration, from: 10}
+		if got := r.forEachPReason(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -126,10 +126,10 @@ func TestVisitResumed(t *testing.T) {
 		}
 		f.start(7)
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
-		r.stk.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.semacquire"}, {Func: "runtime.traceAdvance"}})}
+		r.traits.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.semacquire"}, {Func: "runtime.traceAdvance"}})}
 		r.Add(f.evs)
 		r.Finish()
-		if got := r.visitedFor(); got != c.want {
+		if got := r.forEachPReason(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -58,32 +58,36 @@ func TestNumberAgain(t *testing.T) {
 	r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
 	r.enter(&events.Event{Kind: events.Go, Time: 1, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.NotExist})
 	r.judgeNext()
-	if ix := r.gs.Find(1); ix != 0 {
-		t.Fatalf("it is still there, at %d", ix)
+	if g := r.gStates.Find(1); g != 0 {
+		t.Fatalf("it is still there, at %d", g)
 	}
 	r.enter(&events.Event{Kind: events.Go, Time: 2, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.Waiting})
-	if of := r.win.at(1).of; of == 0 || of != r.gs.Find(1) {
-		t.Errorf("the event is linked to goroutine %d, want %d", of, r.gs.Find(1))
+	if of := r.win.at(1).of; of == 0 || of != r.gStates.Find(1) {
+		t.Errorf("the event is linked to goroutine %d, want %d", of, r.gStates.Find(1))
 	}
 }
 
 // TestWatch sees to it that what comes later than its event is looked at from the next
 // event on, and not for ever.
 func TestWatch(t *testing.T) {
-	for name, expect := range map[string]func(r *Reconstructor, it *item){
-		"a put":       func(r *Reconstructor, it *item) { r.q.PutGlobal(it.of); r.gs.At(it.of).putBy = 100; r.putLate(it.of) },
-		"an overflow": func(r *Reconstructor, it *item) { r.spill(0, it.of) },
-		"a drain":     func(r *Reconstructor, it *item) { r.expectDrain(it) },
-		"a visit":     func(r *Reconstructor, it *item) { r.beginVisit(it, reference.WhyGC, false) },
+	for name, expect := range map[string]func(r *Reconstructor, rec *record){
+		"a put": func(r *Reconstructor, rec *record) {
+			r.queues.PutGlobal(rec.of)
+			r.gStates.At(rec.of).enqueuedBy = 100
+			r.deferEnqueue(rec.of)
+		},
+		"an overflow": func(r *Reconstructor, rec *record) { r.deferOverflow(0, rec.of) },
+		"a drain":     func(r *Reconstructor, rec *record) { r.expectDrain(rec) },
+		"a visit":     func(r *Reconstructor, rec *record) { r.beginForEachP(rec, reference.WhyGC, false) },
 	} {
 		r := ahead(5, upTo(1, 5), nil)
 		r.due = math.MaxInt64
-		it := r.win.at(r.now)
-		if expect(r, it); r.due > r.now+1 {
+		rec := r.win.at(r.now)
+		if expect(r, rec); r.due > r.now+1 {
 			t.Errorf("%s is looked at from event %d on, want %d", name, r.due, r.now+1)
 		}
-		r.late, r.spills, r.drains, r.visit.m = nil, nil, nil, nobody
-		if r.settleDue(it); r.due != r.visitTo {
+		r.deferred, r.overflowsDeferred, r.drains, r.current.m = nil, nil, nil, nobody
+		if r.settleDue(rec); r.due != r.nextForEachPEnd {
 			t.Errorf("%s is over, but looked at from event %d on", name, r.due)
 		}
 	}

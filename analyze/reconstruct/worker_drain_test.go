@@ -36,7 +36,7 @@ func TestPutsAround(t *testing.T) {
 		{5, 0, 0, 9 * p, 9 * p},
 		{6, 0, 0, 0, 0},
 	} {
-		r.ms[0].next, r.now = first+c.next, first+c.now
+		r.mStates[0].next, r.now = first+c.next, first+c.now
 		if c.now == 0 {
 			r.now = 0
 		}
@@ -66,17 +66,17 @@ func TestKept(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), c.in)
 		for _, g := range c.global {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		for g := range int64(3) {
-			r.gs.At(r.gs.find(g + 1)).state = events.Runnable
+			r.gStates.At(r.gStates.find(g + 1)).state = events.Runnable
 		}
 		if c.elsewhere != 0 {
-			r.gs.At(r.gs.find(c.elsewhere)).start = r.now + 1
+			r.gStates.At(r.gStates.find(c.elsewhere)).start = r.now + 1
 		}
-		r.ps[0].phase.saw(plain)
-		r.ps[0].phase.saw(plain)
-		r.ps[0].phase.next() // no tick
+		r.pStates[0].tick.learn(plain)
+		r.pStates[0].tick.learn(plain)
+		r.pStates[0].tick.next() // no tick
 		if says, kept := r.drained(drain{p: 0, m: 0, g: nobody, due: c.due}); says != c.says || kept != c.kept {
 			t.Errorf("%s: drained %v, kept %v", c.name, says, kept)
 		}
@@ -168,10 +168,10 @@ func TestDrainsAtOnce(t *testing.T) {
 		r := ahead(30, nil, upTo(1, ring))
 		other(r, c.order...)
 		for _, g := range upTo(11, 30) {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		for _, g := range upTo(1, 30) {
-			r.gs.At(r.gs.find(g)).state = events.Runnable
+			r.gStates.At(r.gStates.find(g)).state = events.Runnable
 		}
 		r.time, r.win.tail = r.win.at(r.now).ev.Time, r.now
 		if got := r.pickedFrom(0); got != c.picks {
@@ -180,8 +180,8 @@ func TestDrainsAtOnce(t *testing.T) {
 		r.drains = []drain{{p: 0, m: 0, g: nobody, due: math.MaxInt64, asked: nobody, early: 2, tail: nobody}}
 		if c.want {
 			r.drains[0].lead = math.MaxInt
-			if r.drainsAtOnce(); r.q.GlobalLen() != n-ring || r.forks.spent == 0 {
-				t.Errorf("%s, by less than it must be better: %d in the global queue", c.name, r.q.GlobalLen())
+			if r.drainsAtOnce(); r.queues.GlobalLen() != n-ring || r.forks.spent == 0 {
+				t.Errorf("%s, by less than it must be better: %d in the global queue", c.name, r.queues.GlobalLen())
 			}
 			r.drains[0].lead, r.drains[0].tail = 0, nobody
 		}
@@ -190,8 +190,8 @@ func TestDrainsAtOnce(t *testing.T) {
 		if c.want {
 			left = 0
 		}
-		if r.q.RingLen(0) != left || r.q.GlobalLen() != n-left || c.want && r.drains[0].early != 0 {
-			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.q.RingLen(0), r.q.GlobalLen())
+		if r.queues.RingLen(0) != left || r.queues.GlobalLen() != n-left || c.want && r.drains[0].early != 0 {
+			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 		if spent := r.forks.spent; c.want {
 			r.drains[0].early, r.drains[0].tail = 1, nobody
@@ -202,12 +202,12 @@ func TestDrainsAtOnce(t *testing.T) {
 			if r.drainsAtOnce(); r.forks.spent != spent {
 				t.Errorf("%s: tried again, and nothing has changed", c.name)
 			}
-			r.q.PutGlobal(r.gs.find(9))
+			r.queues.PutGlobal(r.gStates.find(9))
 			if r.drainsAtOnce(); r.forks.spent == spent || r.drains[0].early != 0 {
 				t.Errorf("%s: not tried again", c.name)
 			}
 			spent = r.forks.spent
-			r.q.PutGlobal(r.gs.find(10))
+			r.queues.PutGlobal(r.gStates.find(10))
 			if r.drainsAtOnce(); r.forks.spent != spent {
 				t.Errorf("%s: tried too often", c.name)
 			}
@@ -229,7 +229,7 @@ func TestExpectDrain(t *testing.T) {
 		r := ahead(4, nil, upTo(1, 2))
 		other(r, c.order...)
 		for _, g := range upTo(3, 4) {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		for range 2 { // the first one's end was lost
 			r.expectDrain(r.win.at(0))
@@ -244,7 +244,7 @@ func TestExpectDrain(t *testing.T) {
 func TestPickedFrom(t *testing.T) {
 	r := ahead(3, []int64{2, 1, 3}, []int64{1})
 	for _, g := range upTo(2, 3) {
-		r.q.PutGlobal(r.gs.find(g))
+		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	if r.pickedFrom(0) {
 		t.Error("picked, by its own P")

@@ -43,30 +43,30 @@ type drain struct {
 }
 
 // expectDrain notes that a worker starts.
-func (r *explainer) expectDrain(it *item) {
+func (r *explainer) expectDrain(rec *record) {
 	if r.without.has(hypWorkerDrain) {
 		return
 	}
-	r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == it.p }) // its end was lost
-	d := drain{p: it.p, m: it.m, g: it.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
+	r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == rec.p }) // its end was lost
+	d := drain{p: rec.p, m: rec.m, g: rec.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
 	d.early, d.lead = 1, unseenLead
-	if r.pickedFrom(it.p) || r.follows(r.q.GlobalTail(), r.oldest(it.p)) {
+	if r.pickedFrom(rec.p) || r.follows(r.queues.GlobalTail(), r.oldest(rec.p)) {
 		d.early, d.lead = earlyTries, 0
 	}
 	r.drains = append(r.drains, d)
-	r.watch()
+	r.settleSoon()
 }
 
-// mayDrain says that one of the workers may drain its queue now: most events leave them
+// mayDrain reports whether one of the workers may drain its queue now: most events leave them
 // all alone.
-func (r *explainer) mayDrain(it *item) bool {
+func (r *explainer) mayDrain(rec *record) bool {
 	stops := nobody // the goroutine that does
-	if it.ev.Kind == events.Go && it.ev.From == events.Running {
-		stops = it.of
+	if rec.ev.Kind == events.Go && rec.ev.From == events.Running {
+		stops = rec.of
 	}
-	tail := r.q.GlobalTail()
+	tail := r.queues.GlobalTail()
 	for j := range r.drains {
-		if d := &r.drains[j]; d.g == stops || d.due <= r.time || d.early > 0 && d.tail != tail && r.q.Len(d.p) > 0 {
+		if d := &r.drains[j]; d.g == stops || d.due <= r.time || d.early > 0 && d.tail != tail && r.queues.Len(d.p) > 0 {
 			return true
 		}
 	}
@@ -74,16 +74,16 @@ func (r *explainer) mayDrain(it *item) bool {
 }
 
 // drainsDue decides on the workers that have run for a slice or end with an event.
-func (r *explainer) drainsDue(it *item) {
-	stops := it.ev.Kind == events.Go && it.ev.From == events.Running
+func (r *explainer) drainsDue(rec *record) {
+	stops := rec.ev.Kind == events.Go && rec.ev.From == events.Running
 	for j := 0; j < len(r.drains); {
 		d := &r.drains[j]
-		ends := stops && it.of == d.g
+		ends := stops && rec.of == d.g
 		if !ends && r.time < d.due {
 			j++
 			continue
 		}
-		if !ends && !d.tried && r.comesLater(r.q.GlobalTail(), r.oldest(d.p), math.MaxInt64) {
+		if !ends && !d.tried && r.comesLater(r.queues.GlobalTail(), r.oldest(d.p), math.MaxInt64) {
 			d.due = r.time + drainAgain
 			j++
 			continue
@@ -91,7 +91,7 @@ func (r *explainer) drainsDue(it *item) {
 		drained, keep, done := d.tried, 0, d.tried
 		if !drained {
 			says, kept := r.drained(*d)
-			if drained = says; r.q.Len(d.p) > 0 && (says || ends && !kept) {
+			if drained = says; r.queues.Len(d.p) > 0 && (says || ends && !kept) {
 				q := question{other: int32(j)}
 				if says {
 					q.likely = yes
@@ -125,15 +125,15 @@ func (r *explainer) drainsDue(it *item) {
 // as all are when mark termination is tried or the tracer begins a generation
 // (forEachP, preemptall): a thread that starts what is first in the worker's queue did
 // not take it from there where a thief would have run another one.
-func (r *explainer) drainEarly(it *item) {
+func (r *explainer) drainEarly(rec *record) {
 	if r.without.has(hypEarlyDrain) {
 		return
 	}
-	if it.ev.Kind != events.Go || it.ev.From != events.Runnable || it.ev.To != events.Running || !r.mayFork() {
+	if rec.ev.Kind != events.Go || rec.ev.From != events.Runnable || rec.ev.To != events.Running || !r.mayFork() {
 		return
 	}
-	place := r.q.Place(it.of)
-	if place.P == it.p || place.Queue != reference.QueueLocal && place.Queue != reference.QueueRunnext {
+	place := r.queues.Place(rec.of)
+	if place.P == rec.p || place.Queue != reference.QueueLocal && place.Queue != reference.QueueRunnext {
 		return
 	}
 	j := slices.IndexFunc(r.drains, func(d drain) bool { return d.p == place.P })
@@ -141,11 +141,11 @@ func (r *explainer) drainEarly(it *item) {
 		return
 	}
 	d := &r.drains[j]
-	n := r.q.RingLen(d.p)
-	if d.asked == it.of || it.of != r.oldest(d.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
+	n := r.queues.RingLen(d.p)
+	if d.asked == rec.of || rec.of != r.oldest(d.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
 		return
 	}
-	d.asked = it.of
+	d.asked = rec.of
 	if keep, _ := r.ask(hypEarlyDrain, question{other: int32(j), sizes: r.lots(d), likely: undrained}); keep != undrained {
 		r.drain(d.p, keep)
 	}
@@ -178,8 +178,8 @@ func (r *explainer) drainsAtOnce() {
 	}
 	for j := range r.drains {
 		d := &r.drains[j]
-		tail := r.q.GlobalTail()
-		if d.early == 0 || d.tail == tail || r.q.Len(d.p) == 0 || !r.mayFork() {
+		tail := r.queues.GlobalTail()
+		if d.early == 0 || d.tail == tail || r.queues.Len(d.p) == 0 || !r.mayFork() {
 			continue
 		}
 		d.tail = tail
@@ -191,17 +191,17 @@ func (r *explainer) drainsAtOnce() {
 	}
 }
 
-// pickedFrom says that a thread will start one of p's ring between two that are next to
+// pickedFrom reports whether a thread will start one of p's ring between two that are next to
 // one another in the global queue: at its 61st tick, so that was in the global queue, too.
 func (r *model) pickedFrom(p int32) bool {
-	for x := r.q.Head(p); x != reference.None; x = r.q.Next(x) {
+	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
 		s := r.win.at(r.startOf(x))
 		if s == nil || s.p == p {
 			continue
 		}
-		y := r.startBy(s, func(it *item) int64 { return it.prevM })
-		z := r.startBy(s, func(it *item) int64 { return it.nextM })
-		if y != nil && z != nil && r.q.Place(y.of).Queue == reference.QueueGlobal && r.q.Next(y.of) == z.of {
+		y := r.startBy(s, func(rec *record) int64 { return rec.prevM })
+		z := r.startBy(s, func(rec *record) int64 { return rec.nextM })
+		if y != nil && z != nil && r.queues.Place(y.of).Queue == reference.QueueGlobal && r.queues.Next(y.of) == z.of {
 			return true
 		}
 	}
@@ -217,18 +217,18 @@ const maxLots = 3
 func (r *model) lots(d *drain) []int {
 	var keeps []int
 	last, at := r.startOf(r.oldest(d.p)), d.began
-	keep := r.q.RingLen(d.p)
-	for x := r.q.Head(d.p); x != reference.None; x = r.q.Next(x) {
-		g := r.gs.At(x)
-		if g.readyAt > d.began && g.readyAt-at > putsPause && keep < r.q.RingLen(d.p) {
+	keep := r.queues.RingLen(d.p)
+	for x := r.queues.Head(d.p); x != reference.None; x = r.queues.Next(x) {
+		gp := r.gStates.At(x)
+		if gp.readyAt > d.began && gp.readyAt-at > putsPause && keep < r.queues.RingLen(d.p) {
 			keeps = append(keeps, keep)
 		}
-		if s := g.start; s < last && s != none {
+		if s := gp.start; s < last && s != none {
 			break
 		} else if s != none {
 			last = s
 		}
-		at = g.readyAt
+		at = gp.readyAt
 		keep--
 	}
 	if keep == 0 {
@@ -257,10 +257,10 @@ func (r *explainer) workerDrain(q question) []choice {
 // it has done so with all, the same if that event is something else. They are 0 if it
 // has no next event in sight.
 func (r *lookahead) putsAround(m int32) (begun int, from, to int64) {
-	put := func(it *item) bool {
-		return it != nil && it.ev.Kind == events.Go && it.ev.From == events.Waiting && it.ev.To == events.Runnable
+	put := func(rec *record) bool {
+		return rec != nil && rec.ev.Kind == events.Go && rec.ev.From == events.Waiting && rec.ev.To == events.Runnable
 	}
-	first := r.win.at(r.ms[m].next)
+	first := r.win.at(r.mStates[m].next)
 	if first == nil {
 		return 0, 0, 0
 	}
@@ -269,22 +269,22 @@ func (r *lookahead) putsAround(m int32) (begun int, from, to int64) {
 	}
 	at := first.ev.Time
 	for i, n := first.prevM, 0; n < r.rules.RingSize; n++ {
-		it := r.win.at(i)
-		if !put(it) || at-it.ev.Time > putsPause {
+		rec := r.win.at(i)
+		if !put(rec) || at-rec.ev.Time > putsPause {
 			break
 		}
 		if i != r.now {
 			begun++
 		}
-		at, i = it.ev.Time, it.prevM
+		at, i = rec.ev.Time, rec.prevM
 	}
 	last := first
 	for n := 0; n < farEnough; n++ {
-		it := r.win.at(last.nextM)
-		if !put(it) || it.ev.Time-last.ev.Time > putsPause {
+		rec := r.win.at(last.nextM)
+		if !put(rec) || rec.ev.Time-last.ev.Time > putsPause {
 			break
 		}
-		last = it
+		last = rec
 	}
 	return begun, first.ev.Time, last.ev.Time + 1
 }
@@ -333,49 +333,49 @@ func (r *explainer) lateDrain(q question) []choice {
 	return choices
 }
 
-// drained says that what is in d.p's queue now was not there any more when the
+// drained reports whether what is in d.p's queue now was not there any more when the
 // worker was done: the P then begins with something else, or all of it runs
-// elsewhere, the oldest first, which no thief does. kept says that it surely was
+// elsewhere, the oldest first, which no thief does. kept reports whether it surely was
 // still there if it had been until the P took the next one.
 func (r *model) drained(d drain) (says, kept bool) {
 	own := r.oldest(d.p)
-	if own == reference.None || r.q.Len(d.p) == 1 && r.q.GlobalLen() == 0 && r.time < d.due {
+	if own == reference.None || r.queues.Len(d.p) == 1 && r.queues.GlobalLen() == 0 && r.time < d.due {
 		return false, true // a thief takes one alone, too, if there is nothing in the global queue
 	}
-	i, tick := r.ms[d.m].next, r.ps[d.p].phase.maybeTick()
+	i, tick := r.mStates[d.m].next, r.pStates[d.p].tick.maybeTick()
 	for n := 0; n < farEnough; n++ {
-		it := r.win.at(i)
-		if it == nil {
+		rec := r.win.at(i)
+		if rec == nil {
 			break
 		}
-		if e := &it.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && it.p == d.p {
-			place := r.q.Place(it.of)
-			if g := r.gs.At(it.of); g.start == i && g.ready < r.now && g.direct == reference.SrcUnknown {
+		if e := &rec.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && rec.p == d.p {
+			place := r.queues.Place(rec.of)
+			if gp := r.gStates.At(rec.of); gp.start == i && gp.ready < r.now && gp.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
-					return place.Queue == reference.QueueGlobal, it.of == own && r.q.GlobalLen() > 0
+					return place.Queue == reference.QueueGlobal, rec.of == own && r.queues.GlobalLen() > 0
 				}
 				tick = false // the next one tells
 			}
 		}
-		i = it.nextM
+		i = rec.nextM
 	}
 	first, picked := r.startOf(own), 0
-	for x := r.q.Head(d.p); x != reference.None; x = r.q.Next(x) {
+	for x := r.queues.Head(d.p); x != reference.None; x = r.queues.Next(x) {
 		if s := r.startOf(x); x != own && s >= 0 && s < first {
 			picked++
 		}
 	}
-	return first >= 0 && r.startP(own) != d.p && picked <= r.q.Len(d.p)/picksAmong, false
+	return first >= 0 && r.startsOn(own) != d.p && picked <= r.queues.Len(d.p)/picksAmong, false
 }
 
 // drain moves p's local queue, but the last few of its ring, to the tail of the
 // global one.
 func (r *model) drain(p int32, keep int) {
-	r.putBatch++
-	r.q.Drain(p, keep, func(x int32) {
-		g := r.gs.At(x)
-		g.putBatch = r.putBatch
-		g.fromGlobal, g.ready = nobody, r.now
+	r.lastOverflow++
+	r.queues.Drain(p, keep, func(x int32) {
+		gp := r.gStates.At(x)
+		gp.overflowID = r.lastOverflow
+		gp.fromGlobal, gp.ready = nobody, r.now
 		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)
 	})
 }

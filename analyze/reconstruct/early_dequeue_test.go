@@ -49,12 +49,12 @@ func TestTakeAtOnce(t *testing.T) {
 		}
 		r := f.model(now, c.global, c.own, c.ring)
 		r.finishEvent(r.win.at(r.now))
-		g := r.gs.At(r.gs.find(3))
-		if g.isTaken != (c.batch > 0) || g.isTaken && g.taken.batch != c.batch {
-			t.Errorf("%s: taken %v, %d with it", c.name, g.isTaken, g.taken.batch)
+		gp := r.gStates.At(r.gStates.find(3))
+		if gp.isDequeued != (c.batch > 0) || gp.isDequeued && gp.dequeued.batch != c.batch {
+			t.Errorf("%s: taken %v, %d with it", c.name, gp.isDequeued, gp.dequeued.batch)
 		}
-		if r.sum.Corrections > 0 {
-			t.Errorf("%s: %d corrections", c.name, r.sum.Corrections)
+		if r.summary.Corrections > 0 {
+			t.Errorf("%s: %d corrections", c.name, r.summary.Corrections)
 		}
 	}
 }
@@ -78,17 +78,17 @@ func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 	r.procs = 2
 	r.Add(f.evs)
 	for i := range int64(now) {
-		if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable {
-			g := r.gs.At(it.of)
-			g.state, g.start, g.ready, g.readyM = events.Runnable, it.link, i, it.m
+		if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable {
+			gp := r.gStates.At(rec.of)
+			gp.state, gp.start, gp.ready, gp.readyM = events.Runnable, rec.link, i, rec.m
 		}
 	}
 	for _, g := range global {
-		r.q.PutGlobal(r.gs.find(g))
+		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	for p, ring := range rings {
 		for _, g := range ring {
-			r.q.PutTail(int32(p), r.gs.find(g))
+			r.queues.PutTail(int32(p), r.gStates.find(g))
 		}
 	}
 	r.now, r.win.tail = int64(now), int64(now)
@@ -121,7 +121,7 @@ func TestTryTakeEarly(t *testing.T) {
 			f.stop(g, events.NotExist, 0)
 		}
 		r := f.model(now, upTo(3, 8))
-		if got := r.tryTake(r.gs.find(3), 4, 5); got != c.want {
+		if got := r.testBatchSize(r.gStates.find(3), 4, 5); got != c.want {
 			t.Errorf("P 0 runs %v: %d", c.p0, got)
 		}
 	}
@@ -141,13 +141,13 @@ func TestTakeUnsure(t *testing.T) {
 		r := ahead(4, []int64{1, 2, 3}, nil)
 		other(r, 4)
 		for _, g := range upTo(1, 4) {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
-		last := r.gs.At(r.gs.find(4))
+		last := r.gStates.At(r.gStates.find(4))
 		last.ready, last.readyM = r.now-1, r.mix.Find(1)
 		r.now++ // the stop before the take
-		r.openPut(r.gs.find(4), r.now-1+c.next)
-		if got := r.unsure(r.gs.find(1)); got != c.want {
+		r.noteEnqueue(r.gStates.find(4), r.now-1+c.next)
+		if got := r.unsure(r.gStates.find(1)); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}
@@ -196,14 +196,14 @@ func TestThievesTake(t *testing.T) {
 		r := ahead(5, nil, upTo(1, c.ring))
 		other(r, c.x)
 		if c.global != 0 {
-			r.q.PutGlobal(r.gs.find(c.global))
+			r.queues.PutGlobal(r.gStates.find(c.global))
 		}
-		start := r.startOf(r.gs.find(c.x))
-		r.gs.At(r.gs.find(c.x)).state = events.Runnable
+		start := r.startOf(r.gStates.find(c.x))
+		r.gStates.At(r.gStates.find(c.x)).state = events.Runnable
 		r.win.at(start).ev.Time = r.time + c.early + c.lag
-		r.thieves = []thief{{at: r.time + c.early, start: start}}
-		r.thievesTake()
-		if got := int(c.ring) - r.q.RingLen(0); got != c.takes || len(r.thieves) != int(c.early) {
+		r.thieves = []wakingThief{{at: r.time + c.early, start: start}}
+		r.wakingThievesSteal()
+		if got := int(c.ring) - r.queues.RingLen(0); got != c.takes || len(r.thieves) != int(c.early) {
 			t.Errorf("%s: takes %d, %d thieves", c.name, got, len(r.thieves))
 		}
 	}

@@ -11,48 +11,48 @@ import (
 const atTick = 0
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
-// ix first: a batch of k, or one at the 61st tick, and then how that is known.
-func (r *explainer) sizeTaken(ix, p int32, basis reference.Basis) (k int, tick reference.Basis) {
-	ps := &r.ps[p]
-	phase := &ps.phase
-	k = r.rules.GlobalBatch(r.q.GlobalLen(), r.procs)
+// g first: a batch of k, or one at the 61st tick, and then how that is known.
+func (r *explainer) sizeTaken(g, p int32, basis reference.Basis) (k int, tick reference.Basis) {
+	pp := &r.pStates[p]
+	phase := &pp.tick
+	k = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
 	shown, is := r.givenNow(hypBatchSize)
 	chance := phase.chance(phase.at)
 	if !is && k > 1 && basis.Level() >= reference.Inferred && chance > open && chance < 1-open {
-		shown = r.tryTake(ix, 1, k)
+		shown = r.testBatchSize(g, 1, k)
 	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
 	if shown == 0 && k > 1 && (chance > certain || chance > likely && r.procs == 1) {
-		_, by := tickBy(chance)
+		_, by := tickSource(chance)
 		return atTick, by
 	}
 	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		if shown == 0 {
-			shown = r.sizeAhead(ix, p, k)
+			shown = r.sizeAhead(g, p, k)
 		}
 		switch {
 		case shown == 1 && phase.maybeTick():
-			r.saw(ps, showing)
+			r.learnTick(pp, showing)
 			return atTick, byAhead
 		case shown > 1:
 			k = shown
 			if shown > 2 {
-				r.saw(ps, several)
+				r.learnTick(pp, several)
 			}
 		case phase.chance(phase.at) > 0.5: // most likely it has never run anything
 			return atTick, reference.Known(reference.Ambiguous, reference.RuleTick)
 		}
 	}
-	if shown == 0 && r.tookMore(ix, p, k) {
+	if shown == 0 && r.tookOneMore(g, p, k) {
 		k++
 	}
 	if k > 1 && phase.maybeTick() {
-		switch says := r.tickByPauses(ix, p, k); {
+		switch says := r.tickByPauses(g, p, k); {
 		case says > pauseSure:
-			r.saw(ps, math.Exp(min(says, pauseMost)))
+			r.learnTick(pp, math.Exp(min(says, pauseMost)))
 			return atTick, reference.Known(reference.Ambiguous, reference.RuleTick)
 		case says < -pauseSure:
-			r.saw(ps, math.Exp(max(says, -pauseMost)))
+			r.learnTick(pp, math.Exp(max(says, -pauseMost)))
 		}
 	}
 	return k, 0
@@ -60,44 +60,44 @@ func (r *explainer) sizeTaken(ix, p int32, basis reference.Basis) (k int, tick r
 
 // sizeAhead is the size of a take that the look-ahead shows, or a trial: 1 for a pick at the
 // 61st tick, 0 if nothing tells. k is the size by the length of the model's queue.
-func (r *explainer) sizeAhead(ix, p int32, k int) int {
-	n := r.q.GlobalLen()
-	if shown := r.batchShown(ix, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs)); shown != 0 {
+func (r *explainer) sizeAhead(g, p int32, k int) int {
+	n := r.queues.GlobalLen()
+	if shown := r.batchShown(g, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs)); shown != 0 {
 		return shown
 	}
-	if least := r.rules.GlobalBatch(n-r.unsure(ix), r.procs); r.fed && least > 1 && least < k {
-		return r.tryTake(ix, least, k)
+	if least := r.rules.GlobalBatch(n-r.unsure(g), r.procs); r.fedSinceBatch && least > 1 && least < k {
+		return r.testBatchSize(g, least, k)
 	}
 	return 0
 }
 
-// tookMore says that p took one more than k from the global queue, ix first: others put
+// tookOneMore reports whether p took one more than k from the global queue, g first: others put
 // some there while its thread was between two events, and another P takes what is behind
 // that one before p starts it.
-func (r *model) tookMore(ix, p int32, k int) bool {
-	if !r.widerThan(ix, k) {
+func (r *model) tookOneMore(g, p int32, k int) bool {
+	if !r.widerThan(g, k) {
 		return false
 	}
-	x := ix
+	x := g
 	for range k {
-		if x = r.q.Next(x); x == reference.None {
+		if x = r.queues.Next(x); x == reference.None {
 			return false
 		}
 	}
-	next := r.q.Next(x)
-	return next != reference.None && r.startP(x) == p && r.startP(next) >= 0 && r.startP(next) != p && r.gs.At(next).start < r.gs.At(x).start
+	next := r.queues.Next(x)
+	return next != reference.None && r.startsOn(x) == p && r.startsOn(next) >= 0 && r.startsOn(next) != p && r.gStates.At(next).start < r.gStates.At(x).start
 }
 
-// widerThan says that the take of ix may have been a batch larger than k: other threads
+// widerThan reports whether the take of g may have been a batch larger than k: other threads
 // put some into the global queue before the start that shows it.
-func (r *model) widerThan(ix int32, k int) bool {
-	n := r.q.GlobalLen()
-	to := min(r.gs.At(ix).start, r.win.head, r.now+putsSeen)
+func (r *model) widerThan(g int32, k int) bool {
+	n := r.queues.GlobalLen()
+	to := min(r.gStates.At(g).start, r.win.head, r.now+putsSeen)
 	if most := n + int(max(0, to-r.now-1)); r.rules.GlobalBatch(most, r.procs) <= k {
 		return false // even if all of them put one there
 	}
 	for i := r.now + 1; i < to; i++ {
-		if it := r.win.at(i); it.ev.Kind == events.Go && it.ev.To == events.Runnable && it.ev.From == events.Running {
+		if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable && rec.ev.From == events.Running {
 			n++
 		}
 	}
@@ -107,10 +107,10 @@ func (r *model) widerThan(ix int32, k int) bool {
 // putsSeen is how many events are looked at for that.
 const putsSeen = 64
 
-// tryTake asks whether the take of ix was one of a or of b, where 1 is a pick at the
+// testBatchSize asks whether the take of g was one of a or of b, where 1 is a pick at the
 // 61st tick. It returns 0 if nothing tells.
-func (r *explainer) tryTake(ix int32, a, b int) int {
-	if size, lead := r.ask(hypBatchSize, question{g: ix, a: a, b: b}); lead > 0 {
+func (r *explainer) testBatchSize(g int32, a, b int) int {
+	if size, lead := r.ask(hypBatchSize, question{g: g, a: a, b: b}); lead > 0 {
 		return size
 	}
 	return 0
@@ -118,62 +118,62 @@ func (r *explainer) tryTake(ix int32, a, b int) int {
 
 // batchSize: the take of q.g was one of q.a, or of q.b.
 func (r *explainer) batchSize(q question) []choice {
-	then, can := r.takeWith(q.g)
+	then, can := r.dequeueAgain(q.g)
 	if !can {
 		return nil
 	}
 	return []choice{{is: q.a, then: then}, {is: q.b, then: then}}
 }
 
-// precedes says that the overflow that comes next, later than its event, precedes the
-// take of ix: the length of the queue makes the batch larger then.
-func (r *explainer) precedes(ix int32) bool {
-	n := r.q.GlobalLen()
+// precedes reports whether the overflow that comes next, later than its event, precedes the
+// take of g: the length of the queue makes the batch larger then.
+func (r *explainer) precedes(g int32) bool {
+	n := r.queues.GlobalLen()
 	if r.forks.on { // what one was told holds for all that follow
 		return r.forks.given.by != hypHeldOverflow || r.forks.given.is == no
 	}
-	if len(r.spills) == 0 || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.nextSpill() < 0 {
+	if len(r.overflowsDeferred) == 0 || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.nextOverflow() < 0 {
 		return true
 	}
-	return !r.says(hypHeldOverflow, question{g: ix})
+	return !r.says(hypHeldOverflow, question{g: g})
 }
 
 // heldOverflow: the overflow that comes next precedes the take of q.g, or does not.
 func (r *explainer) heldOverflow(q question) []choice {
-	then, can := r.takeWith(q.g)
+	then, can := r.dequeueAgain(q.g)
 	if !can {
 		return nil
 	}
 	return []choice{{is: no, then: then}, {is: yes, then: then}}
 }
 
-// batchShown looks ahead for the size of a take from the global queue that ix
+// batchShown looks ahead for the size of a take from the global queue that g
 // heads: the next P to take begins where this take ended. It returns 1 for a
 // pick at the 61st tick, a size from lo to hi for a batch, and 0 where nothing
 // shows it. k is the size by the model's length, which can be off by a put or
 // two; lo and hi are the sizes for that much less and more.
-func (r *explainer) batchShown(ix, p int32, lo, k, hi int) int {
+func (r *explainer) batchShown(g, p int32, lo, k, hi int) int {
 	if r.without.has(hypShownBatch) {
 		return 0
 	}
 	items := r.room.items[:0]
-	for x := ix; x != reference.None && len(items) < k+4; x = r.q.Next(x) {
+	for x := g; x != reference.None && len(items) < k+4; x = r.queues.Next(x) {
 		items = append(items, x)
 	}
 	r.room.items = items
 	b := batchView{lookahead: &r.lookahead, p: p, items: items}
-	n, maybe := len(items), r.ps[p].phase.maybeTick()
+	n, maybe := len(items), r.pStates[p].tick.maybeTick()
 	switch {
 	case k >= 4 && b.heads(1):
 		return 1
 	case n > 1 && maybe:
-		if shown := r.ownOrder(ix, p, items[1:min(k, n)], k); shown > 0 {
+		if shown := r.ownOrder(g, p, items[1:min(k, n)], k); shown > 0 {
 			return shown
 		}
 	}
 	// It may not have known of the last put; and who stole would have found the
 	// global queue empty: what another P begins with was left there.
-	if j := k - 1; j >= 2 && b.heads(j) && b.sameP(j, k) && r.rules.GlobalBatch(r.q.GlobalLen()-r.unsure(ix), r.procs) == j {
+	if j := k - 1; j >= 2 && b.heads(j) && b.sameP(j, k) && r.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.procs) == j {
 		return j
 	}
 	switch {
@@ -184,11 +184,11 @@ func (r *explainer) batchShown(ix, p int32, lo, k, hi int) int {
 	case lo < k && k > 2 && b.heads(k-1) && b.sameP(k-1, k):
 		return k - 1
 	case hi > k && k < n && b.heads(k+1) && b.runs(k) && b.start(k) > b.start(k-1):
-		return r.tryTake(ix, k, k+1)
-	case hi > k && k < n && r.takesEarly(ix) && b.ends(k+1) && (b.runs(k) && b.start(k) > b.start(k-1) || b.start(k) > b.start(k+1)):
-		return r.tryTake(ix, k, k+1) // one was put just before
-	case r.fed: // else the length is sure
-		return r.sizeByPauses(&b, r.rules.GlobalBatch(r.q.GlobalLen()-r.unsure(ix), r.procs), k)
+		return r.testBatchSize(g, k, k+1)
+	case hi > k && k < n && r.dequeuesEarly(g) && b.ends(k+1) && (b.runs(k) && b.start(k) > b.start(k-1) || b.start(k) > b.start(k+1)):
+		return r.testBatchSize(g, k, k+1) // one was put just before
+	case r.fedSinceBatch: // else the length is sure
+		return r.sizeByPauses(&b, r.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.procs), k)
 	}
 	return 0
 }
@@ -201,7 +201,7 @@ func (r *explainer) sizeByPauses(b *batchView, lo, hi int) int {
 		if !b.runs(j) || !b.runs(j-1) {
 			return 0
 		}
-		says := r.pauseSays(b.start(j))
+		says := r.pauseEvidence(b.start(j))
 		if says > most {
 			best, most, second = j, says, most
 		} else {
@@ -227,38 +227,38 @@ func (b *batchView) start(j int) int64 {
 	if j >= len(b.items) {
 		return none
 	}
-	return b.gs.At(b.items[j]).start
+	return b.gStates.At(b.items[j]).start
 }
 
-// runs says that p itself runs the j-th.
-func (b *batchView) runs(j int) bool { return b.startP(b.items[j]) == b.p }
+// runs reports whether p itself runs the j-th.
+func (b *batchView) runs(j int) bool { return b.startsOn(b.items[j]) == b.p }
 
-// sameP says that the j-th and the k-th run on the same P.
+// sameP reports whether the j-th and the k-th run on the same P.
 func (b *batchView) sameP(j, k int) bool {
-	return k < len(b.items) && b.startP(b.items[j]) == b.startP(b.items[k])
+	return k < len(b.items) && b.startsOn(b.items[j]) == b.startsOn(b.items[k])
 }
 
-// ends says that another take begins with the j-th.
+// ends reports whether another take begins with the j-th.
 func (b *batchView) ends(j int) bool { return b.heads(j) || b.picks(j) }
 
-// heads says that the j-th begins another P's take: it runs there, and before the one behind
+// heads reports whether the j-th begins another P's take: it runs there, and before the one behind
 // it, which a thief would run in the reverse order.
 func (b *batchView) heads(j int) bool {
 	if j >= len(b.items) {
 		return false
 	}
-	q := b.startP(b.items[j])
+	q := b.startsOn(b.items[j])
 	return q >= 0 && q != b.p && (b.start(j+1) < 0 || b.start(j) < b.start(j+1))
 }
 
-// picks says that p picks the j-th at the 61st tick: it runs before the one in front of it,
+// picks reports whether p picks the j-th at the 61st tick: it runs before the one in front of it,
 // which is in p's ring by then.
 func (b *batchView) picks(j int) bool {
 	return j < len(b.items) && b.runs(j) && b.runs(j-1) && b.start(j) < b.start(j-1)
 }
 
-// pauseSays is how much the pause before a start speaks for a batch.
-func (r *explainer) pauseSays(i int64) float64 {
+// pauseEvidence is how much the pause before a start speaks for a batch.
+func (r *explainer) pauseEvidence(i int64) float64 {
 	s := r.win.at(i)
 	if s == nil {
 		return 0
@@ -267,68 +267,68 @@ func (r *explainer) pauseSays(i int64) float64 {
 	if prev == nil {
 		return 0
 	}
-	return r.pause.says(s.ev.Time - prev.ev.Time)
+	return r.pause.evidence(s.ev.Time - prev.ev.Time)
 }
 
 // unsure is the number of goroutines at the tail of the global queue of which
-// the take of ix may not have known: other threads put them there while its
+// the take of g may not have known: other threads put them there while its
 // thread was between two events.
-func (r *explainer) unsure(ix int32) int {
-	s := r.win.at(r.gs.At(ix).start)
+func (r *explainer) unsure(g int32) int {
+	s := r.win.at(r.gStates.At(g).start)
 	if s == nil {
 		return 0
 	}
 	n := 0
-	for x, steps := r.q.GlobalTail(), 0; x != reference.None && x != ix && steps < farEnough; x, steps = r.q.Prev(x), steps+1 {
-		g := r.gs.At(x)
-		if g.ready < s.prevM {
+	for x, steps := r.queues.GlobalTail(), 0; x != reference.None && x != g && steps < farEnough; x, steps = r.queues.Prev(x), steps+1 {
+		gp := r.gStates.At(x)
+		if gp.ready < s.prevM {
 			break
 		}
-		if g.readyM != s.m {
+		if gp.readyM != s.m {
 			n++
 		}
 	}
-	for _, l := range r.open {
-		if g := r.gs.At(l.g); l.before > s.prevM && g.ready < s.prevM && g.readyM != s.m && l.g != ix && r.q.Place(l.g).Queue == reference.QueueGlobal {
+	for _, l := range r.unconfirmed {
+		if gp := r.gStates.At(l.g); l.before > s.prevM && gp.ready < s.prevM && gp.readyM != s.m && l.g != g && r.queues.Place(l.g).Queue == reference.QueueGlobal {
 			n++
 		}
 	}
 	return n
 }
 
-// ownOrder looks at what p runs after ix: the rest of a batch stands in front of
-// what ix and its successors put into p's ring, but after a pick at the 61st
+// ownOrder looks at what p runs after g: the rest of a batch stands in front of
+// what g and its successors put into p's ring, but after a pick at the 61st
 // tick it is still in the global queue. It returns k, 1, or 0 if this does not
 // show.
-func (r *lookahead) ownOrder(ix, p int32, rest []int32, k int) int {
+func (r *lookahead) ownOrder(g, p int32, rest []int32, k int) int {
 	first := none // start of the first of the rest that p runs
 	for _, x := range rest {
-		if r.startP(x) == p {
-			first = r.gs.At(x).start
+		if r.startsOn(x) == p {
+			first = r.gStates.At(x).start
 			break
 		}
 	}
 	if first == none {
 		return 0
 	}
-	s := r.win.at(r.gs.At(ix).start)
+	s := r.win.at(r.gStates.At(g).start)
 	if s == nil {
 		return 0
 	}
 	var puts [8]int64 // starts of what the P put into its queue
 	n := 0
 	for i, steps := s.nextM, 0; i != none && i < first && steps < 256; steps++ {
-		it := r.win.at(i)
-		if it == nil {
+		rec := r.win.at(i)
+		if rec == nil {
 			return 0
 		}
-		if e := &it.ev; e.Kind == events.Go && e.To == events.Runnable && it.p == p && e.From != events.Running && e.From != events.Syscall && n < len(puts) {
-			puts[n] = it.link
+		if e := &rec.ev; e.Kind == events.Go && e.To == events.Runnable && rec.p == p && e.From != events.Running && e.From != events.Syscall && n < len(puts) {
+			puts[n] = rec.link
 			n++
 		} else if e.Kind != events.Go {
 			return 0 // the P is lost for a while: thieves may come
 		}
-		i = it.nextM
+		i = rec.nextM
 	}
 	for j := 0; j < n; j++ {
 		if puts[j] == none || puts[j] > first {

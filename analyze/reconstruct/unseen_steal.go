@@ -30,20 +30,20 @@ type batchEnd struct {
 	first int // end of the first batch
 }
 
-// firstTaken returns the first goroutine in v's ring that a thief has taken from v
-// itself before P p took ix, although its start comes later; everything in
-// front of it went along. It returns None if what is in front of ix went with
-// ix. ix may be None: then the whole ring was taken; and p may be v: then all in
-// front of ix was taken.
-func (r *explainer) firstTaken(v, ix, p int32) int32 {
+// firstStolen returns the first goroutine in v's ring that a thief has taken from v
+// itself before P p took g, although its start comes later; everything in
+// front of it went along. It returns None if what is in front of g went with
+// g. g may be None: then the whole ring was taken; and p may be v: then all in
+// front of g was taken.
+func (r *explainer) firstStolen(v, g, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
 	ends := &r.ends
 	m, pos := 0, 0
-	for x := r.q.Head(v); x != reference.None && x != ix; x = r.q.Next(x) {
+	for x := r.queues.Head(v); x != reference.None && x != g; x = r.queues.Next(x) {
 		pos++
-		if m < maxThieves && r.inFlight(x) && r.startP(x) != v && r.startP(x) != p {
+		if m < maxThieves && r.inFlight(x) && r.startsOn(x) != v && r.startsOn(x) != p {
 			ends[m] = batchEnd{g: x, pos: pos}
 			m++
 		}
@@ -52,17 +52,17 @@ func (r *explainer) firstTaken(v, ix, p int32) int32 {
 		return reference.None
 	}
 	last := m
-	ends[last] = batchEnd{g: ix, pos: pos + 1}
+	ends[last] = batchEnd{g: g, pos: pos + 1}
 	for i := 0; i <= last; i++ {
 		e := &ends[i]
 		e.cost = 1 << 30
-		from, at := r.q.Head(v), 0
+		from, at := r.queues.Head(v), 0
 		for j := -1; j < i; j++ {
 			before := 0
 			if j >= 0 {
 				before = ends[j].cost
 				for at < ends[j].pos {
-					from = r.q.Next(from)
+					from = r.queues.Next(from)
 					at++
 				}
 			}
@@ -72,11 +72,11 @@ func (r *explainer) firstTaken(v, ix, p int32) int32 {
 			c := before
 			switch {
 			case i < last:
-				c += r.batchCost(v, from, e.g, e.pos-at, r.startP(e.g))
+				c += r.stealCost(v, from, e.g, e.pos-at, r.startsOn(e.g))
 			case p == v:
 				c += costLeft * (e.pos - 1 - at)
 			default:
-				c += r.batchCost(v, from, e.g, e.pos-at, p)
+				c += r.stealCost(v, from, e.g, e.pos-at, p)
 			}
 			if c < e.cost {
 				e.cost = c
@@ -93,23 +93,23 @@ func (r *explainer) firstTaken(v, ix, p int32) int32 {
 	return reference.None
 }
 
-// robbed returns the goroutine in v's ring behind ix, the k-th of it, whose thief had
-// taken all up to it, so that p stole ix from that one, or None if nothing
+// stolenBehind returns the goroutine in v's ring behind g, the k-th of it, whose thief had
+// taken all up to it, so that p stole g from that one, or None if nothing
 // speaks for that.
-func (r *explainer) robbed(v, ix int32, k int, p int32) int32 {
+func (r *explainer) stolenBehind(v, g int32, k int, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
-	head, found := r.q.Head(v), reference.None
-	least := r.batchCost(v, head, ix, k, p)
+	head, found := r.queues.Head(v), reference.None
+	least := r.stealCost(v, head, g, k, p)
 	if least < costSize {
 		return found
 	}
-	for x, tried := r.q.Next(ix), 0; x != reference.None && tried < maxStories; x = r.q.Next(x) {
+	for x, tried := r.queues.Next(g), 0; x != reference.None && tried < maxThievesTried; x = r.queues.Next(x) {
 		k++
-		if thief := r.startP(x); r.inFlight(x) && thief != v && thief != p {
+		if thief := r.startsOn(x); r.inFlight(x) && thief != v && thief != p {
 			tried++
-			if c := r.batchCost(v, head, x, k, thief); c < least {
+			if c := r.stealCost(v, head, x, k, thief); c < least {
 				found, least = x, c
 			}
 		}
@@ -117,52 +117,52 @@ func (r *explainer) robbed(v, ix int32, k int, p int32) int32 {
 	return found
 }
 
-// wentAlong says that x, in p's full ring, was taken from the global queue after the
+// wentWithBatch reports whether x, in p's full ring, was taken from the global queue after the
 // overflow, and not by a thief before: p runs what stands in front of it although
 // it has enough of its own, or who takes x goes on with what stands behind it
 // although x put others into its ring.
-func (r *model) wentAlong(p, x int32) bool {
-	for y := r.q.Prev(x); y != reference.None; y = r.q.Prev(y) {
-		if r.startP(y) == p {
+func (r *model) wentWithBatch(p, x int32) bool {
+	for y := r.queues.Prev(x); y != reference.None; y = r.queues.Prev(y) {
+		if r.startsOn(y) == p {
 			return true
 		}
 	}
 	var rest [8]int32
 	n := 0
-	for y := r.q.Next(x); y != reference.None && n < len(rest); y = r.q.Next(y) {
+	for y := r.queues.Next(x); y != reference.None && n < len(rest); y = r.queues.Next(y) {
 		rest[n] = y
 		n++
 	}
 	const batch = 2
-	return r.ownOrder(x, r.startP(x), rest[:n], batch) == batch
+	return r.ownOrder(x, r.startsOn(x), rest[:n], batch) == batch
 }
 
-// batchCost is what speaks against thief having taken the k goroutines from
-// first to ix from v's ring, first being the head of it then.
-func (r *model) batchCost(v, first, ix int32, k int, thief int32) int {
+// stealCost is what speaks against thief having taken the k goroutines from
+// first to g from v's ring, first being the head of it then.
+func (r *model) stealCost(v, first, g int32, k int, thief int32) int {
 	// The ring then held 2k-1 or 2k.
-	free := r.freeSince(ix)
+	free := r.freeSince(g)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
 	var wider, later int64 = none, 1 << 62 // and of one less or more
 	cost, n := 0, 0
 	foreign, run, at := nobody, 0, 0 // a run of goroutines that somebody else runs
-	for x := first; x != reference.None && n < 2*k+2; x = r.q.Next(x) {
+	for x := first; x != reference.None && n < 2*k+2; x = r.queues.Next(x) {
 		n++
-		g := r.gs.At(x)
+		gp := r.gStates.At(x)
 		switch n {
 		case 2*k - 2:
-			wider = g.putAt
+			wider = gp.ringSince
 		case 2*k - 1:
-			lower = g.putAt
+			lower = gp.ringSince
 		case 2*k + 1:
-			upper = g.putAt
+			upper = gp.ringSince
 		case 2*k + 2:
-			later = g.putAt
+			later = gp.ringSince
 		}
 		if n >= k {
 			continue
 		}
-		to := r.startP(x)
+		to := r.startsOn(x)
 		if to == thief {
 			to = nobody
 		}
@@ -179,12 +179,12 @@ func (r *model) batchCost(v, first, ix int32, k int, thief int32) int {
 		cost += foreignCost(at, run, k)
 	}
 	// Its own batch comes before what it takes later.
-	if after := r.q.Next(ix); k > 1 && after != reference.None && r.startP(after) == thief {
+	if after := r.queues.Next(g); k > 1 && after != reference.None && r.startsOn(after) == thief {
 		if s := r.startOf(first); s < 0 || s > r.startOf(after) {
 			cost += costSize
 		}
 	}
-	lower, wider = max(lower, r.ps[v].headAt), max(wider, r.ps[v].headAt)
+	lower, wider = max(lower, r.pStates[v].headAt), max(wider, r.pStates[v].headAt)
 	if r.noGlobal < free {
 		cost += costGlobal
 	}

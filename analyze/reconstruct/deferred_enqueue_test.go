@@ -10,8 +10,8 @@ import (
 
 // globalOf returns who is in the global queue, in order.
 func globalOf(r *Reconstructor) (out []int64) {
-	for x := r.q.GlobalHead(); x != reference.None; x = r.q.Next(x) {
-		out = append(out, r.gs.At(x).id)
+	for x := r.queues.GlobalHead(); x != reference.None; x = r.queues.Next(x) {
+		out = append(out, r.gStates.At(x).id)
 	}
 	return out
 }
@@ -31,10 +31,10 @@ func TestDelay(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		for _, g := range upTo(1, 4) {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
-		r.gs.At(r.gs.find(1)).putBy = c.putBy
-		if got := r.delay(r.gs.find(1), r.gs.find(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
+		r.gStates.At(r.gStates.find(1)).enqueuedBy = c.putBy
+		if got := r.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
 			t.Errorf("%s: %v, then %v", c.name, got, globalOf(r))
 		}
 	}
@@ -47,10 +47,10 @@ func TestStalls(t *testing.T) {
 		want  bool
 	}{{stalled + 1, true}, {stalled, false}} {
 		r := ahead(4, []int64{4, 1, 2, 3}, nil)
-		g := r.gs.At(r.gs.find(1))
-		g.putBy = r.win.head - 1
-		g.readyAt = r.win.at(g.putBy).ev.Time - c.pause
-		if got := r.stalls(r.gs.find(1)); got != c.want {
+		gp := r.gStates.At(r.gStates.find(1))
+		gp.enqueuedBy = r.win.head - 1
+		gp.readyAt = r.win.at(gp.enqueuedBy).ev.Time - c.pause
+		if got := r.enqueuerStalls(r.gStates.find(1)); got != c.want {
 			t.Errorf("stalls after %d ns: %v", c.pause, got)
 		}
 	}
@@ -62,10 +62,10 @@ func TestDelayInto(t *testing.T) {
 	r := ahead(4, []int64{2, 1}, nil)
 	other(r, 3, 4)
 	for _, g := range upTo(1, 4) {
-		r.q.PutGlobal(r.gs.find(g))
+		r.queues.PutGlobal(r.gStates.find(g))
 	}
-	r.gs.At(r.gs.find(1)).putBy = 1 << 40
-	if got := r.delay(r.gs.find(1), r.gs.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
+	r.gStates.At(r.gStates.find(1)).enqueuedBy = 1 << 40
+	if got := r.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
 		t.Errorf("%v, then %v", got, globalOf(r))
 	}
 }
@@ -76,14 +76,14 @@ func TestDelayInBatch(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		r := ahead(6, []int64{1, 2, 4, 5, 3, 6}, nil)
 		for _, g := range upTo(1, 6) {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		want := upTo(1, 6)
 		if late {
-			r.gs.At(r.gs.find(3)).putBy = 1 << 40
+			r.gStates.At(r.gStates.find(3)).enqueuedBy = 1 << 40
 			want = []int64{1, 2, 4, 5, 3, 6}
 		}
-		if r.delayInBatch(r.gs.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
+		if r.reorderInBatch(r.gStates.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
 			t.Errorf("late %v: %v", late, globalOf(r))
 		}
 	}
@@ -97,10 +97,10 @@ func TestPutLateUnseen(t *testing.T) {
 			order = []int64{2, 1}
 		}
 		r := ahead(2, order, nil)
-		x := r.gs.find(1)
-		r.q.PutGlobal(x)
-		r.gs.At(x).putBy = none
-		if got := r.putLate(x); got == runs {
+		x := r.gStates.find(1)
+		r.queues.PutGlobal(x)
+		r.gStates.At(x).enqueuedBy = none
+		if got := r.deferEnqueue(x); got == runs {
 			t.Errorf("runs in sight: %v, put later: %v", runs, got)
 		}
 	}
@@ -111,10 +111,10 @@ func TestEndsBatch(t *testing.T) {
 	r := ahead(5, []int64{1, 2, 3}, nil)
 	other(r, 4, 5)
 	for _, g := range upTo(1, 5) {
-		r.q.PutGlobal(r.gs.find(g))
+		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	for _, g := range upTo(1, 5) {
-		if got := r.endsBatch(r.gs.find(g), r.gs.find(1), 0); got != (g == 3) {
+		if got := r.endsBatch(r.gStates.find(g), r.gStates.find(1), 0); got != (g == 3) {
 			t.Errorf("%d ends the batch: %v", g, got)
 		}
 	}
@@ -136,17 +136,17 @@ func TestFindLateOwn(t *testing.T) {
 		r.Add(f.evs)
 		r.now = r.win.head - 3 // the second yield
 		for g := int64(1); g <= 2; g++ {
-			x := r.gs.At(r.gs.find(g))
+			x := r.gStates.At(r.gStates.find(g))
 			x.ready = r.win.head - 5 + g
 			x.start = r.win.at(x.ready).link
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		if !same {
-			r.gs.At(r.gs.find(2)).ready = r.gs.At(r.gs.find(1)).ready
+			r.gStates.At(r.gStates.find(2)).ready = r.gStates.At(r.gStates.find(1)).ready
 		}
-		r.open = []latePut{{r.gs.find(2), r.win.head}}
-		r.gs.At(r.gs.find(2)).putBy = r.win.head
-		r.findLate(r.gs.find(1), r.win.at(r.gs.At(r.gs.find(1)).start).p)
+		r.unconfirmed = []deferredEnqueue{{r.gStates.find(2), r.win.head}}
+		r.gStates.At(r.gStates.find(2)).enqueuedBy = r.win.head
+		r.findDeferred(r.gStates.find(1), r.win.at(r.gStates.At(r.gStates.find(1)).start).p)
 		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
 			t.Errorf("its own thread takes it: %v, left in the queue: %v", same, got)
 		}
@@ -165,17 +165,17 @@ func TestFindLateJust(t *testing.T) {
 		f.start(3)
 		r.Add(f.evs)
 		for _, g := range upTo(1, 4) {
-			r.q.PutGlobal(r.gs.find(g))
+			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		r.now++ // the stop before the take
-		x, behind := r.gs.At(r.gs.find(3)), r.gs.At(r.gs.find(4))
-		x.start, x.putBy = r.win.head-1, r.win.head-1
+		x, behind := r.gStates.At(r.gStates.find(3)), r.gStates.At(r.gStates.find(4))
+		x.start, x.enqueuedBy = r.win.head-1, r.win.head-1
 		if just {
 			behind.ready = r.now
 		}
-		r.openPut(r.gs.find(3), x.putBy)
-		if r.findLate(r.gs.find(1), 0); x.late == just {
-			t.Errorf("just put %v: late %v", just, x.late)
+		r.noteEnqueue(r.gStates.find(3), x.enqueuedBy)
+		if r.findDeferred(r.gStates.find(1), 0); x.deferred == just {
+			t.Errorf("just put %v: late %v", just, x.deferred)
 		}
 	}
 }
@@ -198,12 +198,12 @@ func TestPutsBefore(t *testing.T) {
 	} {
 		r := ahead(2, c.order, nil)
 		r.time = -c.ahead
-		x := r.gs.find(1)
-		r.gs.At(x).late = true
-		r.late = []latePut{{x, c.before}}
-		r.putsBefore(r.gs.find(2))
-		if got := r.q.GlobalLen() == 1; got != c.want || len(r.late) == r.q.GlobalLen() {
-			t.Errorf("%s: put %v, %d late", c.name, got, len(r.late))
+		x := r.gStates.find(1)
+		r.gStates.At(x).deferred = true
+		r.deferred = []deferredEnqueue{{x, c.before}}
+		r.enqueueBefore(r.gStates.find(2))
+		if got := r.queues.GlobalLen() == 1; got != c.want || len(r.deferred) == r.queues.GlobalLen() {
+			t.Errorf("%s: put %v, %d late", c.name, got, len(r.deferred))
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // ringOf returns who is in P 0's ring, in order.
 func ringOf(r *Reconstructor) (out []int64) {
-	for x := r.q.Head(0); x != reference.None; x = r.q.Next(x) {
-		out = append(out, r.gs.At(x).id)
+	for x := r.queues.Head(0); x != reference.None; x = r.queues.Next(x) {
+		out = append(out, r.gStates.At(x).id)
 	}
 	return out
 }
@@ -32,29 +32,29 @@ func TestReorder(t *testing.T) {
 		{"fewer, put again", []int64{1}, true, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
 	} {
 		r := ahead(7, upTo(1, 7), nil)
-		r.taker = 0
+		r.lastTaker = 0
 		for g := range int64(7) {
-			ix := r.gs.find(g + 1)
-			r.gs.At(ix).putBatch = 1
+			ix := r.gStates.find(g + 1)
+			r.gStates.At(ix).overflowID = 1
 			if g >= 3 {
-				r.gs.At(ix).putBatch = 2
+				r.gStates.At(ix).overflowID = 2
 			}
 			if slices.Contains(c.taken, g+1) {
-				r.q.PutTail(0, ix)
-				r.gs.At(ix).fromGlobal = 0
+				r.queues.PutTail(0, ix)
+				r.gStates.At(ix).fromGlobal = 0
 			} else {
-				r.q.PutGlobal(ix)
+				r.queues.PutGlobal(ix)
 			}
 		}
 		if c.again {
-			r.putBatch = 3
+			r.lastOverflow = 3
 			for _, g := range c.taken {
-				r.q.Remove(r.gs.find(g))
-				r.putAgain(r.gs.find(g), 0)
-				r.q.PutGlobal(r.gs.find(g))
+				r.queues.Remove(r.gStates.find(g))
+				r.noteReturn(r.gStates.find(g), 0)
+				r.queues.PutGlobal(r.gStates.find(g))
 			}
 		}
-		r.reorder(r.gs.find(6))
+		r.reorder(r.gStates.find(6))
 		if !slices.Equal(ringOf(r), c.wantRing) || !slices.Equal(globalOf(r), c.wantGlobals) {
 			t.Errorf("%s: ring %v, global queue %v, want %v and %v", c.name, ringOf(r), globalOf(r), c.wantRing, c.wantGlobals)
 		}
@@ -74,18 +74,18 @@ func TestMisordered(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), nil)
 		for g := range int64(2) {
-			r.q.PutGlobal(r.gs.find(g + 1))
+			r.queues.PutGlobal(r.gStates.find(g + 1))
 			if c.together {
-				r.gs.At(r.gs.find(g + 1)).putBatch = int32(g + 1)
+				r.gStates.At(r.gStates.find(g + 1)).overflowID = int32(g + 1)
 			}
 		}
 		if c.own {
-			r.q.PutTail(0, r.gs.find(3))
-			r.ps[0].phase.saw(plain)
-			r.ps[0].phase.saw(plain)
-			r.ps[0].phase.next()
+			r.queues.PutTail(0, r.gStates.find(3))
+			r.pStates[0].tick.learn(plain)
+			r.pStates[0].tick.learn(plain)
+			r.pStates[0].tick.next()
 		}
-		if got := r.misordered(r.gs.find(2), 0); got != c.want {
+		if got := r.misordered(r.gStates.find(2), 0); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -104,28 +104,28 @@ func TestRebatch(t *testing.T) {
 		{"4 came alone", false, true, false},
 	} {
 		r := ahead(8, []int64{4, 5, 8}, []int64{1, 2, 8})
-		r.ps[0].phase.saw(plain)
-		r.ps[0].phase.saw(plain)
-		r.ps[0].phase.next() // no tick
+		r.pStates[0].tick.learn(plain)
+		r.pStates[0].tick.learn(plain)
+		r.pStates[0].tick.next() // no tick
 		for g := range int64(7) {
-			ix := r.gs.find(g + 1)
-			if r.gs.At(ix).putBatch = 1; g >= 3 {
-				r.gs.At(ix).putBatch = 2
+			ix := r.gStates.find(g + 1)
+			if r.gStates.At(ix).overflowID = 1; g >= 3 {
+				r.gStates.At(ix).overflowID = 2
 			}
 			if g < 2 {
-				r.gs.At(ix).fromGlobal = 0
+				r.gStates.At(ix).fromGlobal = 0
 			} else {
-				r.q.PutGlobal(ix)
+				r.queues.PutGlobal(ix)
 			}
 		}
 		if c.runnext {
-			r.q.Remove(r.gs.find(8))
-			r.q.PutRunnext(0, r.gs.find(8))
+			r.queues.Remove(r.gStates.find(8))
+			r.queues.PutRunnext(0, r.gStates.find(8))
 		}
 		if c.alone {
-			r.gs.At(r.gs.find(4)).putBatch = 0
+			r.gStates.At(r.gStates.find(4)).overflowID = 0
 		}
-		ix := r.gs.find(4)
+		ix := r.gStates.find(4)
 		r.forks.given = given{by: hypOtherBatch, at: r.now, is: yes, set: true} // what forks would tell
 		if got := r.wrongBatch(ix, 0); got != c.want {
 			t.Errorf("%s: wrong batch: %v", c.name, got)

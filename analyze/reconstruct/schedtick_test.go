@@ -14,10 +14,10 @@ const poll = 61
 
 // TestNoTick takes away the tick: nothing is evidence for it.
 func TestNoTick(t *testing.T) {
-	for _, f := range []phase{newPhase(0), youngPhase(0, distant)} {
+	for _, f := range []schedtick{newSchedtick(0), youngSchedtick(0, distant)} {
 		f.next()
-		f.saw(plain)
-		f.slip(1, slipped)
+		f.learn(plain)
+		f.shift(1, slipped)
 		if c := f.chance(f.at); c != 0 || f.isTick() || f.maybeTick() {
 			t.Errorf("the tick has the probability %v", c)
 		}
@@ -25,7 +25,7 @@ func TestNoTick(t *testing.T) {
 }
 
 func TestPhase(t *testing.T) {
-	f := newPhase(poll)
+	f := newSchedtick(poll)
 	check := func(what string) {
 		t.Helper()
 		sum := 0.0
@@ -44,16 +44,16 @@ func TestPhase(t *testing.T) {
 	for range 7 {
 		f.next()
 	}
-	f.saw(plain)
+	f.learn(plain)
 	check("after one tick")
 	if !f.isTick() || f.chance(f.at) > certain {
 		t.Errorf("one tick that shows itself gives %v: likely, but not certain", f.chance(f.at))
 	}
-	f.saw(plain)
+	f.learn(plain)
 	if f.chance(f.at) < certain || f.chance(f.at+1) > never {
 		t.Errorf("two give %v, and %v to another candidate", f.chance(f.at), f.chance(f.at+1))
 	}
-	f.slip(1, slipped)
+	f.shift(1, slipped)
 	check("after a slip")
 	if c := f.chance(f.at + 1); c < slipped/2 {
 		t.Errorf("after a start that may have been counted wrongly the neighbour has %v", c)
@@ -61,11 +61,11 @@ func TestPhase(t *testing.T) {
 
 	// What excludes all others is as good as seeing the tick, and as often as one
 	// likes.
-	f = newPhase(poll)
+	f = newSchedtick(poll)
 	for range 1000 {
 		for i := range poll {
 			if i != 5 {
-				f.saw(ownFirst)
+				f.learn(ownFirst)
 			}
 			f.next()
 		}
@@ -78,9 +78,9 @@ func TestPhase(t *testing.T) {
 	for range 3 {
 		for range poll {
 			if f.at == 9 {
-				f.saw(plain)
+				f.learn(plain)
 			} else if f.at == 5 {
-				f.saw(ownFirst)
+				f.learn(ownFirst)
 			}
 			f.next()
 		}
@@ -91,18 +91,18 @@ func TestPhase(t *testing.T) {
 }
 
 func TestYoungPhase(t *testing.T) {
-	far := youngPhase(poll, distant)
-	if src, basis := tickBy(far.chance(0)); src != reference.SrcGlobalTick || basis.Level() >= reference.Inferred {
+	far := youngSchedtick(poll, distant)
+	if src, basis := tickSource(far.chance(0)); src != reference.SrcGlobalTick || basis.Level() >= reference.Inferred {
 		t.Errorf("a P that has most likely run nothing: %v, %v; a prior is no evidence", src, basis)
 	}
 	if far.chance(0) < far.chance(60) || far.chance(60) < far.chance(30) {
 		t.Errorf("0, 1 and 31 starts behind: %v, %v, %v", far.chance(0), far.chance(60), far.chance(30))
 	}
-	first := youngPhase(poll, 0)
+	first := youngSchedtick(poll, 0)
 	if c := first.chance(0); c > 0.5 {
 		t.Errorf("the P that the program runs on has run nothing with a probability of %v", c)
 	}
-	if beyond := youngPhase(poll, 5); !slices.Equal(beyond.weight, far.weight) {
+	if beyond := youngSchedtick(poll, 5); !slices.Equal(beyond.weight, far.weight) {
 		t.Error("farther than the farthest is not the same")
 	}
 }
@@ -263,13 +263,13 @@ func TestHeldBack(t *testing.T) {
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	told := 0
-	r.emit = each(func(*reference.Decision) { told++ })
+	r.sink = each(func(*reference.Decision) { told++ })
 	for e := range slices.Values(f.evs) {
 		r.Add([]events.Event{e})
-		if n := r.hold.held - r.hold.given; n > patience {
+		if n := r.held.held - r.held.given; n > patience {
 			t.Fatalf("%d decisions are held back", n)
 		}
-		if n := len(r.hold.asks); n > patience {
+		if n := len(r.held.pending); n > patience {
 			t.Fatalf("%d asks are kept", n)
 		}
 	}
@@ -307,7 +307,7 @@ func TestWokenByItsThread(t *testing.T) {
 		f.add(events.Event{G: events.None, Res: 1000, From: events.Waiting, To: events.Runnable})
 		f.start(1000)
 		got := f.starts(func(r *Reconstructor) {
-			r.stk.known = []trait{traitSeen, traitSeen | traitBubble, traitSeen | traitScavenger, traitSeen}
+			r.traits.known = []trait{traitSeen, traitSeen | traitBubble, traitSeen | traitScavenger, traitSeen}
 		})
 		if len(got) != 1 {
 			t.Fatalf("%s: %d starts", c.name, len(got))

@@ -12,25 +12,25 @@ import (
 // starts ahead contradict the order of some queue.
 
 const (
-	maxStories  = 8  // thieves that are considered for one put
-	costOrder   = 1  // two neighbours of a queue that one P runs the other way round
-	costPlace   = 8  // the newcomer and the one that it is put behind are two such, or run one after the other otherwise
-	costMate    = 1  // of a batch, run by somebody else than its thief
-	costAbsent  = 16 // the thief cannot have been there
-	costNotLast = 8  // the thief runs another one of its batch first
+	maxThievesTried = 8  // thieves that are considered for one put
+	costOrder       = 1  // two neighbours of a queue that one P runs the other way round
+	costPlace       = 8  // the newcomer and the one that it is put behind are two such, or run one after the other otherwise
+	costMate        = 1  // of a batch, run by somebody else than its thief
+	costAbsent      = 16 // the thief cannot have been there
+	costNotLast     = 8  // the thief runs another one of its batch first
 )
 
-// firstThief returns the goroutine, in p's full ring, whose thief was there before
+// thiefOfFullRing returns the goroutine, in p's full ring, whose thief was there before
 // the put of newcomer, or None if the put overflows. rival is then the goroutine of
 // the likeliest thief, or None if none is likely.
-func (r *explainer) firstThief(p, newcomer int32) (found, rival int32) {
+func (r *explainer) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 	if r.without.has(hypEarlyThief) {
 		return reference.None, reference.None
 	}
 	ring := r.room.ring[:0]
 	turned := r.room.turned[:0] // neighbours up to here that one P runs the other way round
 	n := 0
-	for x := r.q.Head(p); x != reference.None && n < r.rules.RingSize; x = r.q.Next(x) {
+	for x := r.queues.Head(p); x != reference.None && n < r.rules.RingSize; x = r.queues.Next(x) {
 		ring, turned = append(ring, x), append(turned, 0)
 		if n > 0 {
 			turned[n] = turned[n-1]
@@ -44,18 +44,18 @@ func (r *explainer) firstThief(p, newcomer int32) (found, rival int32) {
 	half := n / 2
 	found, rival = reference.None, reference.None
 	tried := 0
-	least := costOrder*(turned[half-1]+turned[n-1]-turned[half]) + r.behindCost(ring[half-1], newcomer)
-	behind := r.behindCost(ring[n-1], newcomer)
+	least := costOrder*(turned[half-1]+turned[n-1]-turned[half]) + r.tailCost(ring[half-1], newcomer)
+	behind := r.tailCost(ring[n-1], newcomer)
 	near := math.MaxInt // cost of rival
-	for k := 1; k <= half && tried < maxStories; k++ {
+	for k := 1; k <= half && tried < maxThievesTried; k++ {
 		x := ring[k-1]
-		thief := r.startP(x)
+		thief := r.startsOn(x)
 		if !r.inFlight(x) || thief == p || r.hasOwn(thief) {
 			continue
 		}
 		tried++
-		cost := costOrder*(turned[n-1]-turned[k]) + behind + r.batchCost(p, ring[0], x, k, thief)
-		if r.wentAlong(p, x) {
+		cost := costOrder*(turned[n-1]-turned[k]) + behind + r.stealCost(p, ring[0], x, k, thief)
+		if r.wentWithBatch(p, x) {
 			cost += costAbsent
 		}
 		if k > 1 {
@@ -65,7 +65,7 @@ func (r *explainer) firstThief(p, newcomer int32) (found, rival int32) {
 			}
 		}
 		for _, y := range ring[:k-1] {
-			if r.startP(y) != thief {
+			if r.startsOn(y) != thief {
 				cost += costMate
 			}
 		}
@@ -86,18 +86,18 @@ func (r *explainer) earlyThief(q question) []choice {
 		{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, nobody, nil) }},
 		{is: yes, then: thenFinish, apply: func(c *judge) {
 			c.settle(q.other)
-			if c.q.Full(q.p) {
+			if c.queues.Full(q.p) {
 				c.overflow(q.p, q.g, nobody, nil)
 				return
 			}
-			c.q.PutTail(q.p, q.g)
-			c.gs.At(q.g).putAt = c.now
+			c.queues.PutTail(q.p, q.g)
+			c.gStates.At(q.g).ringSince = c.now
 		}},
 	}
 }
 
-// behindCost is what speaks against b having been put behind a, the tail of its queue.
-func (r *lookahead) behindCost(a, b int32) int {
+// tailCost is what speaks against b having been put behind a, the tail of its queue.
+func (r *lookahead) tailCost(a, b int32) int {
 	switch {
 	case r.follows(a, b):
 		return -costPlace

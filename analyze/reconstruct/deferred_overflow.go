@@ -1,0 +1,217 @@
+package reconstruct
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Who is put into the global queue first runs first, and a batch is run by one
+// thread in its order. So what the thread runs just before a goroutine stood in
+// front of it, unless that one began a batch or was picked at the 61st tick. This
+// tells the order of the puts of threads that lose their CPU in the middle of one.
+
+// longBatch is the least batch of which it is unlikely that a goroutine begins it.
+const longBatch = 16
+
+// deferredOverflow is an overflow of p's ring by newcomer that comes later than the event
+// that shows it, but before an event of its thread.
+type deferredOverflow struct {
+	p        int32
+	newcomer int32 // in no queue until then
+	before   int64
+	held     []int32 // half of the ring, if that has left it already; never changed
+}
+
+// overflowsLater reports whether the overflow of p's ring by newcomer, displaced from
+// runnext, comes after others whose events come later.
+func (r *explainer) overflowsLater(p, newcomer int32) bool {
+	if r.without.has(hypDeferredOverflow) {
+		return false
+	}
+	before := r.win.at(r.now).nextM
+	head := r.queues.Head(p)
+	if before == none || r.procs == 1 || r.gStates.At(newcomer).deferred || !r.comesLater(r.queues.GlobalTail(), head, before) {
+		return false
+	}
+	return r.follows(head, r.queues.Next(head)) // else it may have been picked at the 61st tick
+}
+
+const (
+	// stalled is how long a thread that has lost its CPU has no event, in ns.
+	stalled = 50_000
+	// meanwhile is the number of events of others for which that is worth a trial.
+	meanwhile = 16
+)
+
+// mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event announces:
+// it has no other event for long, or another thread takes from the global queue before
+// that, and how much tells.
+func (r *explainer) mayHaveLostCPU() bool {
+	if r.without.has(hypDeferredOverflow) {
+		return false
+	}
+	next := r.win.at(r.now).nextM
+	if next == none {
+		return false
+	}
+	taken := r.startOf(r.queues.GlobalHead())
+	return next-r.now > meanwhile || taken > r.now && taken < next && r.queues.GlobalLen() <= r.rules.GlobalBatchMax
+}
+
+// deferredOverflowChoices: the overflow of q.p's ring by q.g, displaced from runnext, comes with its
+// event, or later.
+func (r *explainer) deferredOverflowChoices(q question) []choice {
+	now := choice{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, q.p, nil) }}
+	later := choice{is: yes, then: thenFinish, apply: func(c *judge) { c.deferOverflow(q.p, q.g) }}
+	if q.likely == yes {
+		return []choice{later, now}
+	}
+	return []choice{now, later}
+}
+
+// deferOverflow keeps an overflow of p's ring by newcomer for later.
+func (r *explainer) deferOverflow(p, newcomer int32) {
+	r.gStates.At(newcomer).deferred = true
+	r.overflowsDeferred = append(r.overflowsDeferred, deferredOverflow{p: p, newcomer: newcomer, before: r.win.at(r.now).nextM})
+	r.settleSoon()
+	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
+}
+
+// comesLater reports whether first is not put behind tail, the tail of the global
+// queue, but behind what is put there later, though before event limit.
+func (r *model) comesLater(tail, first int32, limit int64) bool {
+	if first == reference.None || r.follows(tail, first) {
+		return false
+	}
+	start := r.ranBefore(r.startOf(first))
+	s := r.win.at(start)
+	if s == nil || start <= r.now || s.link >= limit {
+		return false
+	}
+	return r.queues.Place(s.of).Queue != reference.QueueGlobal
+}
+
+// catchUp does what comes late and continues what is at the tail of the global
+// queue, before something else comes there. No sooner: a thread that has lost its
+// CPU goes on at once when it has done its put.
+func (r *explainer) catchUp() {
+	for r.catchUpOne() {
+	}
+}
+
+func (r *explainer) catchUpOne() bool {
+	if len(r.overflowsDeferred)+len(r.drains) == 0 {
+		return false
+	}
+	if i := r.nextOverflow(); i >= 0 {
+		r.overflowNow(i)
+		return true
+	}
+	tail := r.queues.GlobalTail()
+	for i, d := range r.drains {
+		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) && !r.stealsFromMiddle(tail, d.p) {
+			begun, _, _ := r.putsAround(d.m)
+			r.drains = slices.Delete(r.drains, i, i+1)
+			r.drain(d.p, begun)
+			return true
+		}
+	}
+	return false
+}
+
+// nextOverflow is the number of the late overflow that continues what is at the tail of the
+// global queue, or -1.
+func (r *explainer) nextOverflow() int {
+	tail := r.queues.GlobalTail()
+	return slices.IndexFunc(r.overflowsDeferred, func(s deferredOverflow) bool {
+		head := r.queues.Head(s.p)
+		if len(s.held) > 0 {
+			head = s.held[0]
+		}
+		return r.follows(tail, head)
+	})
+}
+
+// stealsFromMiddle reports whether the thread that starts x then starts one of p's ring that is not the
+// first of it, as a thief does.
+func (r *model) stealsFromMiddle(x, p int32) bool {
+	for rec, n := r.win.at(r.startOf(x)), 0; rec != nil && n < farEnough; n++ {
+		if rec = r.win.at(rec.nextM); rec != nil && rec.ev.Kind == events.Go && rec.ev.From == events.Runnable {
+			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
+		}
+	}
+	return false
+}
+
+// holdOverflow takes the older half of v's ring out of it, for an overflow that comes
+// later: a thief takes k of the ring, which are too many if that half is still there, and
+// half of what is left if not. The half leaves the ring before its thread gets the lock
+// of the global queue (runqputslow).
+func (r *explainer) holdOverflow(v int32, k int) bool {
+	half, n := r.rules.RingSize/2, r.queues.RingLen(v)
+	i := slices.IndexFunc(r.overflowsDeferred, func(s deferredOverflow) bool { return s.p == v && len(s.held) == 0 })
+	if i < 0 || k <= r.rules.StealBatch(n) || k <= half || k-half > r.rules.StealBatch(n-half) {
+		return false
+	}
+	held := make([]int32, half)
+	for j := range held {
+		x := r.queues.Head(v)
+		held[j] = x
+		r.queues.Remove(x)
+		r.gStates.At(x).deferred = true
+		r.move(x, nobody, v, reference.QueueUnknown, reference.WhyOverflow)
+	}
+	r.overflowsDeferred[i].held = held
+	return true
+}
+
+// overflowedBefore does the late overflow of v's ring if somebody takes the head of that alone: no
+// thief does, it is in the global queue.
+func (r *explainer) overflowedBefore(g, v int32) bool {
+	i := slices.IndexFunc(r.overflowsDeferred, func(s deferredOverflow) bool { return s.p == v })
+	if i < 0 || g != r.queues.Head(v) || r.rules.StealBatch(r.queues.RingLen(v)) == 1 {
+		return false
+	}
+	r.overflowNow(i)
+	return r.queues.Place(g).Queue == reference.QueueGlobal
+}
+
+// overflowsDue does the late overflows that come before event i.
+func (r *explainer) overflowsDue(i int64) {
+	for j := 0; j < len(r.overflowsDeferred); {
+		if r.overflowsDeferred[j].before > i {
+			j++
+			continue
+		}
+		r.overflowNow(j)
+		j = 0 // an overflow does others
+	}
+}
+
+// overflowNow does late overflow i: by now its ring may have room.
+func (r *explainer) overflowNow(i int) {
+	s := r.overflowsDeferred[i]
+	r.overflowsDeferred = slices.Delete(r.overflowsDeferred, i, i+1)
+	gp := r.gStates.At(s.newcomer)
+	if !gp.deferred {
+		return // lost in a damaged generation
+	}
+	gp.deferred = false
+	if len(s.held) > 0 {
+		for _, x := range slices.Backward(s.held) {
+			if y := r.gStates.At(x); y.deferred {
+				y.deferred = false
+				r.queues.InsertAfter(s.p, reference.None, x)
+			}
+		}
+	}
+	if len(s.held) > 0 && r.queues.RingLen(s.p) >= len(s.held) || r.overflows(s.p, s.newcomer, false) {
+		r.overflow(s.p, s.newcomer, nobody, nil)
+		return
+	}
+	r.queues.PutTail(s.p, s.newcomer)
+	gp.ringSince = r.now
+	r.move(s.newcomer, s.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
+}

@@ -1,0 +1,150 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// start judges a goroutine's start: where it was taken from.
+func (r *judge) start(rec *record, gp *goroutine) {
+	wait := int64(-1)
+	if gp.readyAt >= 0 {
+		wait = max(r.time-gp.readyAt, 0)
+	}
+	flags := gp.flags
+	if gp.isDequeued {
+		flags |= reference.FlagTaken
+	}
+	var t dequeue
+	r.dequeueOf(rec, gp, &t)
+	if rec.ev.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
+		flags |= reference.FlagGC | reference.FlagSystem
+	}
+	inherits := t.src == reference.SrcRunnext || t.src == reference.SrcCoroutine ||
+		t.src == reference.SrcSyscallExit && !gp.fresh || gp.direct == reference.SrcDirect
+	r.learnLock(rec, gp)
+	if px := uint(rec.p); px < uint(len(r.pStates)) && r.pStates[px].handed == r.now {
+		flags |= reference.FlagLocked
+		inherits = false // stoplockedm returns to execute without inheritance
+	}
+	if inherits && rec.p >= 0 {
+		flags |= reference.FlagInherits
+	}
+	gp.state = events.Running
+	gp.readyAt, gp.ready, gp.start, gp.isDequeued = -1, none, none, false
+	r.execute(rec, gp, inherits)
+	if rec.ev.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.reduced && len(r.drains) < farEnough {
+		r.expectDrain(rec)
+	}
+	if flags&reference.FlagTracer != 0 && r.classes.list[gp.class].advancer {
+		r.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
+	}
+	if rec.of == r.suspendedAdvancer {
+		r.advancerResumes(rec)
+	}
+	gp.reason = events.ReasonNone
+	if t.pending && r.sink != nil {
+		r.held.addPendingTick(rec.p, t.candidate)
+	} else {
+		r.count(t.src, t.basis)
+	}
+	d := r.draft(rec.p, rec.m)
+	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, t.basis
+	d.G, d.Class = gp.id, gp.class
+	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.procID(t.victim), t.batch, wait, mode(rec)
+	r.commit()
+}
+
+// dequeueOf finds out where a goroutine that starts was taken from, and learns from it.
+func (r *judge) dequeueOf(rec *record, gp *goroutine, t *dequeue) {
+	switch {
+	case gp.isDequeued:
+		*t = gp.dequeued
+		if t.src == reference.SrcGlobal && t.batch > 1 {
+			r.learnPause(rec, t)
+		}
+	case gp.direct != reference.SrcUnknown:
+		*t = dequeue{src: gp.direct, victim: nobody, basis: byAhead}
+		if gp.unsure || gp.direct == reference.SrcSyscallExit && gp.fresh {
+			t.taint = reference.RuleLookahead // from a queue it might look the same
+		}
+	case r.reduced:
+		*t = dequeue{src: reference.SrcUnknown, victim: nobody}
+	default:
+		gp.start = r.now
+		if r.inRunnext(rec.of, rec.p, gp) { // often
+			*t = r.dequeueRunnext(rec.p)
+		} else {
+			*t = r.dequeue(rec.of, rec.p)
+		}
+		r.learnDequeue(rec, gp, t)
+	}
+	if t.missedTick && t.taint == reference.RuleNone {
+		t.taint = reference.RuleDoubt
+	}
+	if t.taint != reference.RuleNone && (t.basis.Level() > reference.Ambiguous || t.pending) {
+		t.basis = reference.Known(reference.Ambiguous, t.taint)
+	}
+}
+
+// learnDequeue draws from the take of a goroutine that starts what it tells of others.
+func (r *judge) learnDequeue(rec *record, gp *goroutine, t *dequeue) {
+	if gp.unsure && t.taint == reference.RuleNone && !r.fetched(rec, gp, t.src) {
+		t.taint = reference.RuleLookahead
+	}
+	if r.queues.GlobalLen() > 0 || t.src == reference.SrcGlobalTick { // else nothing shows
+		r.learnTickFrom(rec.of, rec.p, t, rec.prevM)
+	}
+	if t.src != reference.SrcRunnext {
+		r.learnPause(rec, t)
+	}
+}
+
+// execute notes that a thread and its P run a goroutine (execute); inherits reports whether it goes
+// on with the time slice of the one before, and does not count for the 61st tick.
+func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
+	if mx := uint(rec.m); mx < uint(len(r.mStates)) {
+		mp := &r.mStates[mx]
+		mp.g, mp.lastG = rec.of, rec.of
+	}
+	gp.lastM = rec.m
+	px := uint(rec.p)
+	if px >= uint(len(r.pStates)) {
+		return
+	}
+	pp := &r.pStates[px]
+	r.setRunning(pp, rec.of)
+	pp.began, pp.syscall = r.time, false
+	if worker := rec.ev.mark; worker != pp.worker {
+		r.works(pp, worker)
+	}
+	pp.wanted = r.marks.wantedFor(r.time)
+	pp.m = rec.m
+	if !inherits {
+		pp.tick.next()
+		pp.ticks = [2]int64{pp.ticks[1], r.time}
+	}
+	if gp.direct != reference.SrcUnknown && gp.unsure { // it may be the other way round
+		by := 1
+		if inherits {
+			by = -1
+		}
+		pp.tick.shift(by, slipped)
+		r.held.recheckTicks()
+	}
+}
+
+// fetched reports whether a goroutine which may have been put elsewhere was taken from the
+// global queue by a thread that has come for its P since: one was woken for it.
+func (r *lookahead) fetched(rec *record, gp *goroutine, src reference.Source) bool {
+	global := src == reference.SrcGlobal || src == reference.SrcGlobalTick
+	return global && rec.p >= 0 && rec.m != gp.readyM && r.pStates[rec.p].came > gp.readyAt
+}
+
+// mode is that of a mark worker that starts.
+func mode(rec *record) reference.Reason {
+	if rec.ev.mark&markWorker == 0 {
+		return reference.ReasonNone
+	}
+	return reason(rec.ev.Reason)
+}

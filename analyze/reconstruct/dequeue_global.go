@@ -1,0 +1,190 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// dequeueGlobal takes from the head of the global queue: one at the 61st tick,
+// else a batch, of which the first runs.
+func (r *explainer) dequeueGlobal(g, p int32) dequeue {
+	switch {
+	case r.wrongBatch(g, p):
+		r.summary.Corrections++
+		r.rebatch(g, p)
+		return r.dequeueByPlace(g, p)
+	case r.stoodInRing(g, p):
+		return r.dequeueLocal(g, p)
+	}
+	basis := r.clearAhead(g, p)
+	if r.queues.Place(g).Queue != reference.QueueGlobal {
+		return r.dequeueByPlace(g, p)
+	}
+	shown := r.clearOwn(p)
+	if r.queues.Place(g).Queue != reference.QueueGlobal {
+		return r.dequeueByPlace(g, p) // a thread that had taken of p's ring first took g, too
+	}
+	behind := r.continuesGlobal(g, p)
+	if r.queues.Len(p) > 0 && !behind {
+		return r.dequeuePastOwn(g, p, basis, shown)
+	}
+	r.putsReach(g, p)
+	k, tick := r.sizeTaken(g, p, basis)
+	if k == atTick {
+		return r.dequeueAtTick(g, tick)
+	}
+	at := r.pStates[p].tick.at
+	src, open, basis := r.batchSource(p, k, basis)
+	k = r.makeRoom(p, k)
+	r.dequeueBatch(g, p, k, behind, basis)
+	if behind {
+		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+	}
+	return dequeue{src: src, victim: nobody, batch: int32(k), basis: basis, pending: open, candidate: at}
+}
+
+// stoodInRing reports whether g, the head of the global queue, was in p's ring instead of the head
+// of that, which others run, and exchanges the two.
+func (r *explainer) stoodInRing(g, p int32) bool {
+	own := r.queues.Head(p)
+	return g == r.queues.GlobalHead() && own != reference.None && r.startsOn(own) >= 0 && r.startsOn(own) != p &&
+		r.queues.Runnext(p) == reference.None && !r.pStates[p].tick.isTick() && r.exchangeEnqueues(own, p)
+}
+
+// clearOwn takes out of p's own queue what others run, unless p runs some of it itself:
+// p takes from the global queue, so the rest is gone. Where there is too much for that to be
+// wrong, p is at its 61st tick, and clearOwn says so.
+func (r *explainer) clearOwn(p int32) (shown bool) {
+	if r.hasOwn(p) {
+		return false
+	}
+	r.clearGone(p)
+	phase := &r.pStates[p].tick
+	shown = r.queues.RingLen(p) >= longBatch && phase.most < certain*phase.sum
+	if !phase.maybeTick() && !shown {
+		r.purgeOwn(p)
+	}
+	return shown
+}
+
+// dequeuePastOwn is dequeueGlobal for a P that has something in its own queue, which it passes over
+// only at the 61st tick; shown reports whether this was seen.
+func (r *explainer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool) dequeue {
+	pp := &r.pStates[p]
+	if basis == byRule && !r.staysLocal(p) {
+		basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
+	}
+	if !pp.tick.maybeTick() && basis == byRule {
+		r.learnTick(pp, odd)
+	}
+	switch {
+	case pp.tick.maybeTick(), shown:
+		return r.dequeueAtTick(g, basis)
+	case r.yieldedHere(g, p):
+		r.vacate(p)
+		return r.dequeueGlobal(g, p)
+	case r.exchangeForOwn(g, p): // it is not the tick: the model had it in the wrong queue
+		return r.dequeueLocal(g, p)
+	}
+	r.rehome(g, p, nobody)
+	return dequeue{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
+}
+
+// dequeueAtTick takes g alone, at the 61st tick.
+func (r *explainer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
+	r.queues.Remove(g)
+	return dequeue{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
+}
+
+// putsReach lets those puts happen that come later than their events, but before p's take of
+// g, and holds back those that come after it.
+func (r *explainer) putsReach(g, p int32) {
+	r.findDeferred(g, p)
+	if r.queues.GlobalLen() <= r.rules.GlobalBatchMax && r.precedes(g) {
+		r.catchUp() // the batch may reach them
+	}
+	r.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))
+}
+
+// batchSource says how a take of k by p, from the global queue with its own empty, is known:
+// one may have been picked at the 61st tick, and then it may be open whether it was.
+func (r *explainer) batchSource(p int32, k int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
+	pp := &r.pStates[p]
+	chance := pp.tick.chance(pp.tick.at)
+	maybe := chance > never && chance < certain
+	switch {
+	case k == 1:
+		src, by = tickSource(chance)
+		if basis != byRule && (basis.Level() < reference.Inferred || !maybe) {
+			by = basis
+		}
+		return src, maybe, by
+	case chance > never:
+		pp.taint.missed = true
+		if basis.Level() >= reference.Inferred {
+			basis = reference.Known(reference.Ambiguous, reference.RuleTick)
+		}
+	}
+	return reference.SrcGlobal, false, basis
+}
+
+// makeRoom makes room in p's ring for a batch of k, and returns its size: what had to leave
+// the ring stood in the global queue before.
+func (r *explainer) makeRoom(p int32, k int) int {
+	if k > 1 && k == r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) {
+		r.trim(p, r.rules.RingSize-k+1)
+		k = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
+	}
+	r.trim(p, r.rules.RingSize-k+1)
+	return k
+}
+
+// dequeueBatch takes k from the global queue: g, and what goes into p's ring. behind says
+// that what the model has in p's own queue came there later, if at all.
+func (r *explainer) dequeueBatch(g, p int32, k int, behind bool, basis reference.Basis) {
+	if k > 1 {
+		pp := &r.pStates[p]
+		r.emit(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gStates.At(g).id, P: pp.id, M: r.threadID(pp.m), Batch: int32(k), Basis: basis})
+	}
+	since := r.freeSince(g)
+	r.wider = r.widerThan(g, k)
+	r.lastTaker, r.fedSinceBatch, r.returned = p, false, r.returned[:0]
+	last := r.queues.Tail(p)
+	if behind {
+		last = reference.None
+	}
+	r.queues.TakeBatch(p, g, k, last, func(x int32) {
+		last = x
+		gp := r.gStates.At(x)
+		gp.fromGlobal, gp.ringSince = p, since
+		r.move(x, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
+	})
+	if behind && last != reference.None {
+		for x := r.queues.Next(last); x != reference.None; x = r.queues.Next(x) {
+			r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
+		}
+	}
+}
+
+// vacate moves what the model has in p's own queue to where it can be: p took
+// from the global queue, so its own was empty.
+func (r *explainer) vacate(p int32) {
+	for r.queues.Len(p) > 0 {
+		x := r.queues.Head(p)
+		if x == reference.None {
+			x = r.queues.Runnext(p)
+		}
+		if r.gStates.At(x).fromGlobal == p && r.deferEnqueue(x) {
+			r.summary.Corrections++
+			continue
+		}
+		if r.startsOn(x) == p {
+			r.summary.Corrections++
+			r.queues.Remove(x)
+			r.putGlobal(x)
+			r.gStates.At(x).fromGlobal = nobody
+			r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+			continue
+		}
+		r.relocate(x, p)
+	}
+}

@@ -1,0 +1,198 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ready judges a goroutine that became runnable: where it was put.
+func (r *judge) ready(rec *record, gp *goroutine) {
+	from := rec.ev.From
+	r.becomesRunnable(rec, gp)
+	t := r.target(rec, gp)
+	if t.p < 0 && (t.to == reference.QueueLocal || t.to == reference.QueueRunnext) {
+		t.to = reference.QueueGlobal // a damaged trace: whose queue it was is lost
+	}
+	if t.batch && t.to == reference.QueueLocal && r.queues.Full(t.p) {
+		t.to = reference.QueueGlobal
+	}
+	if rec.of == r.suspendedAdvancer && from == events.Waiting && (rec.g < 0 || r.gStates.At(rec.g).flags&reference.FlagTracer != 0) {
+		r.suspendedAdvancer = nobody // the reader has read the old generation: the visit is over
+	}
+	if r.now <= r.inject.until {
+		if last := r.win.at(r.inject.until); last != nil && last.m == rec.m {
+			gp.enqueuedBy = last.nextM // a list is put when all of it has been made runnable
+		}
+	}
+	r.endRunInterval(rec, gp, &t)
+	gp.state = events.Runnable
+	if gp.class == 0 && rec.g >= 0 && rec.g != rec.of && !r.forks.on {
+		r.setClass(gp, r.classes.woken(r.gStates.At(rec.g).class))
+	}
+	if from != events.Running && t.to != reference.QueueDirect && rec.p >= 0 && r.now >= r.inject.until && r.idle.searching < 2 { // else others search
+		r.wakep(rec.p)
+	}
+	if r.reduced && t.to != reference.QueueDirect {
+		t.to, t.p, t.basis = reference.QueueUnknown, nobody, reference.Known(reference.Unknown, reference.RuleNone)
+	}
+	gp.unsure = t.unsure
+	r.enqueue(rec, gp, &t)
+}
+
+// becomesRunnable makes what is known of a goroutine new.
+func (r *judge) becomesRunnable(rec *record, gp *goroutine) {
+	if r.queues.Place(rec.of).Queue != reference.QueueUnknown {
+		r.forget(rec.of, gp)
+	}
+	gp.start = rec.link
+	gp.readyAt, gp.ready = r.time, r.now
+	gp.direct = reference.SrcUnknown
+	gp.isDequeued = false
+	gp.fromGlobal = nobody
+	gp.deferred, gp.wasDeferred, gp.passedOver = false, false, 0
+	gp.readyM, gp.enqueuedBy = rec.m, rec.nextM
+	gp.tainted, gp.moved, gp.queued = false, false, r.now
+}
+
+// endRunInterval tells what a goroutine that ran, or was in a system call, has ended with becoming
+// runnable.
+func (r *judge) endRunInterval(rec *record, gp *goroutine, t *enqueue) {
+	switch rec.ev.From {
+	case events.Running:
+		if t.preempt {
+			r.emit(&reference.Decision{Kind: reference.KindPreempt, G: gp.id, Class: gp.class, P: r.procID(rec.p), M: r.threadID(rec.m), Why: t.why,
+				Stack: int32(rec.ev.TStack), Flags: gp.flags, Basis: t.cause})
+		}
+		r.stop(rec, gp, t.why)
+	case events.Syscall:
+		if rec.m >= 0 && r.mStates[rec.m].g == rec.of {
+			r.mStates[rec.m].g = nobody
+		}
+		if rec.p >= 0 && r.pStates[rec.p].g == rec.of {
+			r.setRunning(&r.pStates[rec.p], nobody)
+			r.pStates[rec.p].syscall = false
+		}
+		r.emit(&reference.Decision{Kind: reference.KindSyscallExit, G: gp.id, Class: gp.class, P: reference.NoP, M: r.threadID(rec.m), Flags: gp.flags})
+	}
+}
+
+// enqueue puts a goroutine where t says, and tells it.
+func (r *judge) enqueue(rec *record, gp *goroutine, t *enqueue) {
+	switch t.to {
+	case reference.QueueUnknown:
+		r.emitReady(rec, gp, t)
+	case reference.QueueDirect:
+		gp.direct = t.direct
+		gp.fresh = t.fresh
+		r.emitReady(rec, gp, t)
+	case reference.QueueGlobal:
+		t.p = nobody
+		r.catchUp()
+		r.enqueueBefore(rec.of)
+		tail := r.queues.GlobalTail()
+		r.putGlobal(rec.of)
+		r.noteEnqueue(rec.of, gp.enqueuedBy)
+		r.emitReady(rec, gp, t)
+		if rec.p >= 0 && (r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, rec.of, gp.enqueuedBy) || r.testDeferEnqueue(rec, gp)) {
+			r.deferEnqueue(rec.of)
+		}
+	case reference.QueueLocal:
+		if r.overflows(t.p, rec.of, true) {
+			// The newcomer goes to the global queue together with half of the ring.
+			p := t.p
+			t.to, t.p = reference.QueueGlobal, nobody
+			r.overflow(p, rec.of, nobody, func() { r.emitReady(rec, gp, t) })
+			return
+		}
+		r.queues.PutTail(t.p, rec.of)
+		gp.ringSince = r.now
+		r.emitReady(rec, gp, t)
+	case reference.QueueRunnext:
+		out := r.queues.PutRunnext(t.p, rec.of)
+		r.emitReady(rec, gp, t)
+		if out != reference.None {
+			r.displace(t.p, out)
+		}
+	}
+}
+
+// emitReady tells that a goroutine became runnable.
+func (r *model) emitReady(rec *record, gp *goroutine, t *enqueue) {
+	e := &rec.ev
+	d := r.draft(t.p, rec.m)
+	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, t.to, t.why, gp.flags, t.basis
+	if rec.p < 0 {
+		d.Flags |= reference.FlagNoP
+	}
+	d.G, d.Class, d.Stack = gp.id, gp.class, int32(e.Stack)
+	d.By = reference.NoG
+	if rec.g >= 0 && rec.g != rec.of {
+		d.By = r.gStates.At(rec.g).id
+	}
+	r.commit()
+}
+
+// displace puts the old runnext at the tail of its P's ring.
+func (r *explainer) displace(p, g int32) {
+	if r.overflows(p, g, true) {
+		later := r.overflowsLater(p, g)
+		if r.mayHaveLostCPU() && !r.gStates.At(g).deferred {
+			q := question{g: g, p: p}
+			if later {
+				q.likely = yes
+			}
+			later = r.says(hypDeferredOverflow, q)
+		}
+		if later {
+			r.deferOverflow(p, g)
+		} else {
+			r.overflow(p, g, p, nil)
+		}
+		return
+	}
+	r.queues.PutTail(p, g)
+	r.gStates.At(g).ringSince = r.now
+	r.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
+}
+
+// overflows reports whether a put of newcomer at the tail of p's ring finds it full. A
+// thief whose take shows itself later may have emptied half of it: its goroutine
+// is among the first and in flight. What comes late and is due by now may do so, too.
+// now reports whether the put ends the judgement of the present event.
+func (r *explainer) overflows(p, newcomer int32, now bool) bool {
+	if r.queues.Full(p) {
+		r.catchUp()
+	}
+	for r.queues.Full(p) {
+		thief, rival := r.thiefOfFullRing(p, newcomer)
+		if thief == reference.None {
+			if !now || rival == reference.None || !r.says(hypEarlyThief, question{g: newcomer, p: p, other: rival}) {
+				return true
+			}
+			thief = rival
+		}
+		r.settle(thief)
+	}
+	return false
+}
+
+// overflow moves half of p's ring and then the newcomer to the global queue
+// (runqputslow). ready says the newcomer's Ready decision; it is nil if it was
+// displaced from runnext: of P from, or nobody's if that was before.
+func (r *explainer) overflow(p, newcomer, from int32, ready func()) {
+	basis := reference.Known(reference.Inferred, reference.RuleQueue)
+	r.emit(&reference.Decision{Kind: reference.KindOverflow, G: r.gStates.At(newcomer).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
+	r.pStates[p].headAt = r.now
+	r.enqueueBefore(r.queues.Head(p))
+	r.lastOverflow++
+	r.gStates.At(newcomer).overflowID = r.lastOverflow
+	r.queues.Overflow(p, newcomer, func(g int32) {
+		r.noteReturn(g, p)
+		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyOverflow)
+	})
+	if ready != nil {
+		ready()
+		return
+	}
+	r.move(newcomer, nobody, from, reference.QueueGlobal, reference.WhyOverflow)
+}

@@ -1,0 +1,210 @@
+package reconstruct
+
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// enqueue is where and why a goroutine became runnable.
+type enqueue struct {
+	to      reference.Queue
+	p       int32
+	why     reference.Why
+	direct  reference.Source
+	basis   reference.Basis
+	preempt bool
+	batch   bool            // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
+	cause   reference.Basis // of why, for a preemption
+	fresh   bool            // a direct start that gets a new time slice nevertheless
+	unsure  bool            // another direct start, or the global queue, would look the same
+}
+
+var (
+	byRule  = reference.Known(reference.Inferred, reference.RuleQueue)
+	byAhead = reference.Known(reference.Inferred, reference.RuleLookahead)
+)
+
+// target applies the rules of who puts a goroutine where: runtime/proc.go
+// newproc, ready, goready, goschedImpl, goyield_m, exitsyscall, injectglist,
+// and their callers.
+func (r *judge) target(rec *record, gp *goroutine) enqueue {
+	switch rec.ev.From {
+	case events.NotExist:
+		if rec.p < 0 {
+			return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyCreate, basis: byRule}
+		}
+		return r.runnext(rec.p, reference.WhyCreate)
+	case events.Running:
+		return r.yielded(rec)
+	case events.Syscall:
+		return r.leftSyscall(rec)
+	}
+	if why, direct, unsure := r.startsAtOnce(rec, gp); direct != reference.SrcUnknown {
+		return enqueue{to: reference.QueueDirect, p: rec.p, why: why, direct: direct, basis: byAhead, unsure: unsure}
+	}
+	switch {
+	case rec.p < 0:
+		why := reference.WhySystem
+		if gp.reason == events.ReasonNetwork {
+			why = reference.WhyNetwork
+		}
+		r.claim()
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
+	case rec.g < 0:
+		return r.foundReady(rec, gp)
+	case gp.reason == events.ReasonAssist:
+		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
+		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: r.traits.of(rec.ev.Stack)&traitInject != 0}
+	case r.injectedInSTW(rec, gp):
+		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: true}
+	}
+	return r.runnext(rec.p, reference.WhyUnblock)
+}
+
+// leftSyscall is target for a goroutine that comes out of a system call without its P
+// (exitsyscall): an idle one may turn up at once (exitsyscallNoP).
+func (r *judge) leftSyscall(rec *record) enqueue {
+	if rec.p >= 0 {
+		return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead}
+	}
+	next := r.win.at(rec.nextM)
+	if next == nil || next.ev.Kind != events.Proc || next.ev.To != events.Running || next.nextM != rec.link || rec.link == none {
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byRule}
+	}
+	if r.queuedAtExit(rec, next) {
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byAhead, unsure: true}
+	}
+	return enqueue{to: reference.QueueDirect, p: next.of, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead, fresh: true}
+}
+
+// startsAtOnce says whether the same thread starts a blocked goroutine next, without a queue,
+// why it became runnable then, and whether that may have been otherwise; SrcUnknown if not.
+func (r *judge) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, direct reference.Source, unsure bool) {
+	next := r.win.at(rec.nextM)
+	if next == nil {
+		return
+	}
+	if rec.g >= 0 {
+		if rec.ev.Stack == 0 && r.coroutine(rec, next) {
+			return reference.WhyCoroutine, reference.SrcCoroutine, false
+		}
+		return
+	}
+	if rec.nextM != rec.link || rec.p < 0 {
+		return
+	}
+	switch {
+	case gp.flags&reference.FlagTracer != 0 && isTraceReader(r.classes.list[gp.class].start):
+		next.ev.mark &^= markWorker | markDedicated // the P was in a worker's mode already
+		return reference.WhySystem, reference.SrcTraceReader, false
+	case gp.flags&reference.FlagGC != 0 || next.ev.mark&markWorker != 0:
+		if gp.flags&reference.FlagGC == 0 {
+			gp.flags |= reference.FlagGC | reference.FlagSystem
+		}
+		return reference.WhySystem, reference.SrcGCWorker, false
+	case gp.reason == events.ReasonNetwork:
+		unsure = r.parkedLast(rec)
+		if unsure && r.time-r.win.at(rec.prevM).ev.Time < pollTime {
+			return reference.WhyUnblock, reference.SrcDirect, true
+		}
+		return reference.WhyNetwork, reference.SrcNetpoll, unsure
+	case r.traits.of(gp.stack)&traitBubble != 0 && r.parkedLast(rec):
+		return reference.WhyUnblock, reference.SrcDirect, false
+	}
+	return
+}
+
+// foundReady is target for a blocked goroutine that a P's thread makes runnable while it
+// looks for work: by the poller, or as a timer's.
+func (r *judge) foundReady(rec *record, gp *goroutine) enqueue {
+	switch st := r.traits.of(gp.stack); {
+	case gp.reason == events.ReasonNetwork:
+		return r.injected(rec, reference.WhyNetwork)
+	case gp.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0: // its sleep, too (scavengerState.wake)
+		return r.injected(rec, reference.WhySystem)
+	}
+	return r.runnext(rec.p, reference.WhyTimer)
+}
+
+// injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist, which
+// finds no idle P while the world is stopped.
+func (r *judge) injectedInSTW(rec *record, gp *goroutine) bool {
+	if r.traits.of(rec.ev.Stack)&traitSysStack == 0 {
+		return false
+	}
+	switch st := r.traits.of(gp.stack); {
+	case gp.reason == events.ReasonPreempted: // suspended, not asleep (resumeG)
+		return false
+	case gp.reason == events.ReasonNone && r.traits.of(rec.ev.Stack)&traitFinishSweep != 0: // the scavenger, which blocked before the trace
+		return true
+	case gp.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0:
+		return true
+	}
+	return gp.reason == events.ReasonNetwork || gp.reason == events.ReasonGCEnds || strings.HasPrefix(r.tables.Name(gp.reason), "GC weak")
+}
+
+func (r *lookahead) runnext(p int32, why reference.Why) enqueue {
+	return enqueue{to: r.rules.Local(true), p: p, why: why, basis: byRule}
+}
+
+// parkedLast reports whether the goroutine that becomes runnable blocked just before
+// on the same thread. Two unlock functions can undo a park, and then it goes on
+// without a queue (park_m): netpollblockcommit, if the poller came first, and
+// synctestidle_c, of a bubble's root. Otherwise the thread's search for work
+// made it runnable: by a timer as a rule, or by the poller.
+func (r *lookahead) parkedLast(rec *record) bool {
+	prev := r.win.at(rec.prevM)
+	return prev != nil && prev.ev.Kind == events.Go && prev.of == rec.of && prev.ev.To == events.Waiting && prev.ev.From == events.Running
+}
+
+// pollTime is how long after its park a goroutine is made runnable at the
+// earliest if the same thread polls the network for it, in ns: that is a system
+// call.
+const pollTime = 1_200
+
+// coroutine reports whether a wake-up is the first of the three events of a
+// coroutine switch (coroswitch_m): the running goroutine stops without a
+// reason, and the woken one starts.
+func (r *lookahead) coroutine(rec, next *record) bool {
+	if next.ev.Kind != events.Go || next.of != rec.g || next.ev.From != events.Running || next.ev.Reason != events.ReasonNone {
+		return false
+	}
+	return next.nextM == rec.link && rec.link != none
+}
+
+// injection is a list of goroutines that injectglist puts into the queues
+// together.
+type injection struct {
+	until int64 // event after which it is over
+	left  int   // goroutines that still go to the global queue
+}
+
+// injected applies injectglist: as many as there are idle Ps go to the global
+// queue, one for each to take; the rest to the local tail.
+func (r *judge) injected(rec *record, why reference.Why) enqueue {
+	if r.now > r.inject.until {
+		last := r.now
+		for i, n := rec, 0; n < 512; n++ {
+			next := r.win.at(i.nextM)
+			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
+			if next == nil || direct || next.ev.Kind != events.Go || next.ev.From != events.Waiting || next.ev.To != events.Runnable || next.g >= 0 {
+				break
+			}
+			last = i.nextM
+			i = next
+		}
+		r.inject = injection{until: last, left: r.npidle()}
+	}
+	if r.inject.left > 0 {
+		r.inject.left--
+		r.claim()
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule, unsure: true}
+	}
+	t := enqueue{to: reference.QueueLocal, p: rec.p, why: why, basis: byRule, batch: true}
+	if r.busy < r.procs { // all the same, if some P has not been claimed
+		t.unsure, t.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
+	}
+	return t
+}

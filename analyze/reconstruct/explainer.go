@@ -1,0 +1,275 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// explainer finds out how goroutines came from one queue to the next. What the rules alone
+// do not tell, it asks the hypotheses.
+type explainer struct {
+	lookahead
+	output
+	model
+	requests
+
+	whole             *judge // of which this is a part
+	rows              []Hypothesis
+	without           Set
+	pause             pauses
+	deferred          []deferredEnqueue  // known to come later than their events
+	unconfirmed       []deferredEnqueue  // may come later
+	overflowsDeferred []deferredOverflow // overflows known to come later
+	drains            []drain            // Ps that run a dedicated mark worker
+	thieves           []wakingThief      // about to steal
+
+	ends  [maxThieves + 1]batchEnd // in firstStolen, that need not clear them
+	forks forks
+	room  room
+}
+
+// room is memory that a function needs for as long as it runs, and that it need not
+// get anew each time.
+type room struct {
+	ring   []int32 // of thiefOfFullRing
+	turned []int
+	items  []int32 // of batchShown
+}
+
+// maxDepth bounds how many takes may ask for one another: in a damaged trace
+// they may do so in a circle.
+const maxDepth = 64
+
+// dequeue is take, and says what is in doubt of it.
+func (r *explainer) dequeue(g, p int32) dequeue {
+	if p < 0 {
+		return r.dequeueByPlace(g, p)
+	}
+	gp := r.gStates.At(g)
+	if r.inRunnext(g, p, gp) {
+		return r.dequeueRunnext(p)
+	}
+	place, d := r.queues.Place(g), &r.pStates[p].taint
+	in, moved := r.taintedAt(gp, place), gp.moved
+	n, less := r.queues.GlobalLen(), false
+	if place.Queue == reference.QueueGlobal {
+		less = r.rules.GlobalBatch(n-r.unsure(g), r.procs) < r.rules.GlobalBatch(n, r.procs)
+	}
+	t := r.dequeueByPlace(g, p)
+	d.fits++
+	missed := d.missed && r.mayHaveMissedTick(p)
+	switch t.src {
+	case reference.SrcRunnext:
+	case reference.SrcLocal:
+		in = in && moved && (r.driftingP == p || d.fits <= fitting)
+		t.missedTick = missed
+	case reference.SrcSteal:
+		in = in || n > 0 || min(d.fits, r.pStates[t.victim].taint.fits) <= fittingSteal
+	case reference.SrcGlobal:
+		t.missedTick = missed
+		r.taintAfterBatch(p, t.batch, less)
+	}
+	if in && t.src != reference.SrcRunnext {
+		t.taint = reference.RuleDoubt
+	}
+	if rule := t.basis.Rule(); t.basis.Level() < reference.Inferred && (rule == reference.RulePhase || rule == reference.RuleRepair || rule == reference.RuleReorder) {
+		r.taint(p)
+		if place.Queue != reference.QueueUnknown {
+			r.taint(place.P)
+		}
+	}
+	return t
+}
+
+// inRunnext reports whether P p finds g in its runnext.
+func (r *model) inRunnext(g, p int32, gp *goroutine) bool {
+	return p >= 0 && r.queues.Runnext(p) == g && !gp.deferred
+}
+
+// dequeueRunnext is takes for what is in p's runnext: nothing is in doubt.
+func (r *model) dequeueRunnext(p int32) dequeue {
+	r.queues.TakeRunnext(p)
+	d := &r.pStates[p].taint
+	if d.fits++; d.missed {
+		r.mayHaveMissedTick(p)
+	}
+	return dequeue{src: reference.SrcRunnext, victim: nobody, basis: byRule}
+}
+
+// dequeueByPlace removes a goroutine from where it is, as its P's thread did, with all
+// that the take moves. g is then in no queue.
+func (r *explainer) dequeueByPlace(g, p int32) dequeue {
+	if r.gStates.At(g).deferred {
+		r.enqueueNow(g)
+	}
+	place := r.queues.Place(g)
+	if p < 0 {
+		if place.Queue != reference.QueueUnknown {
+			r.queues.Remove(g)
+		}
+		return dequeue{src: reference.SrcUnknown, victim: nobody}
+	}
+	switch {
+	case place.Queue == reference.QueueUnknown:
+		return dequeue{src: reference.SrcUnknown, victim: nobody, basis: reference.Known(reference.Unknown, reference.RuleInitial)}
+	case place.Queue == reference.QueueRunnext && place.P == p:
+		r.queues.Remove(g)
+		return dequeue{src: reference.SrcRunnext, victim: nobody, basis: byRule}
+	case place.Queue == reference.QueueLocal && place.P == p:
+		return r.dequeueLocal(g, p)
+	case place.Queue == reference.QueueGlobal:
+		return r.dequeueGlobal(g, p)
+	case place.Queue == reference.QueueLocal:
+		return r.steal(g, p, place.P)
+	default:
+		return r.stealRunnext(g, p, place.P)
+	}
+}
+
+// dequeueLocal takes from the own ring. Those in front have been stolen by
+// threads that have not started them yet.
+func (r *explainer) dequeueLocal(g, p int32) dequeue {
+	// A P that passes over what it then runs itself is at the 61st tick: what
+	// it took had not been in the last batch from the global queue.
+	if r.gStates.At(g).fromGlobal == p && r.pStates[p].tick.maybeTick() {
+		for x := r.queues.Prev(g); x != reference.None; x = r.queues.Prev(x) {
+			if r.startsOn(x) == p {
+				r.undoBatchEnd(g, p)
+				return r.dequeueGlobal(g, p)
+			}
+		}
+	}
+	if r.pStates[p].tick.chance(r.pStates[p].tick.at) > certain && r.exchangeEnqueues(g, p) {
+		return r.dequeueGlobal(g, p)
+	}
+	basis := r.clearAhead(g, p)
+	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
+		return r.dequeueByPlace(g, p)
+	}
+	if x := r.queues.Runnext(p); x != reference.None {
+		if r.inFlight(x) && r.startsOn(x) != p {
+			r.settle(x)
+		} else {
+			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+		}
+	}
+	r.queues.Remove(g)
+	r.pStates[p].headAt = max(r.pStates[p].headAt, r.freeSince(g))
+	return dequeue{src: reference.SrcLocal, victim: nobody, basis: basis}
+}
+
+// settle makes the take of a goroutine happen now whose start comes later.
+func (r *explainer) settle(g int32) {
+	from, p := r.queues.Place(g), r.startsOn(g)
+	r.depth++
+	t := r.dequeue(g, p)
+	r.depth--
+	if t.basis.Rule() == reference.RuleQueue {
+		t.basis = reference.Known(t.basis.Level(), reference.RulePassed)
+	}
+	r.emitDequeued(g, p, from, t)
+}
+
+// clearAhead settles what stands in front of g in its queue, and moves g to
+// the front of what cannot be settled. taker is the P that takes g.
+func (r *explainer) clearAhead(g, taker int32) reference.Basis {
+	basis := byRule
+	place := r.queues.Place(g)
+	for n := 0; r.queues.Prev(g) != reference.None; n++ {
+		if r.queues.Place(g) != place {
+			return basis // what was settled took g along
+		}
+		x := reference.None
+		if place.Queue == reference.QueueGlobal {
+			x = r.firstInFlight(g, taker) // the first to have been taken
+		} else {
+			x = r.firstStolen(place.P, g, taker)
+		}
+		if x == reference.None || n > 512 {
+			return r.passOver(g, taker)
+		}
+		r.settle(x)
+		basis = reference.Known(reference.Inferred, reference.RulePassed)
+	}
+	return basis
+}
+
+// clearGone settles what the model still has in p's own queue although p took
+// from elsewhere: others have it in hand.
+func (r *explainer) clearGone(p int32) {
+	for n := 0; n <= r.rules.RingSize; n++ {
+		x := r.firstStolen(p, reference.None, p)
+		if x == reference.None {
+			break
+		}
+		r.settle(x)
+	}
+	if x := r.queues.Runnext(p); x != reference.None && r.queues.RingLen(p) == 0 && r.inFlight(x) && r.startsOn(x) != p {
+		r.settle(x)
+	}
+}
+
+// passOver takes g to the front of its queue although others stand there
+// that nobody seems to have in hand. In the global queue, the last batch was
+// larger than the model thought: they have been in its taker's ring since. Or
+// two puts came in another order than their events.
+func (r *explainer) passOver(g, taker int32) reference.Basis {
+	r.summary.Corrections++
+	place := r.queues.Place(g)
+	if place.Queue == reference.QueueGlobal {
+		// Whose thread has lost its CPU at the put has not come yet.
+		for x := r.queues.Prev(g); x != reference.None && r.enqueuerStalls(x) && r.deferEnqueue(x); x = r.queues.Prev(g) {
+		}
+		if r.queues.Prev(g) == reference.None {
+			return reference.Known(reference.Ambiguous, reference.RuleRepair)
+		}
+		if r.misordered(g, taker) {
+			r.reorder(g)
+			return reference.Known(reference.Ambiguous, reference.RuleRepair)
+		}
+		for n := 0; n < 2; n++ {
+			x := r.queues.Prev(g)
+			if x == reference.None {
+				return reference.Known(reference.Ambiguous, reference.RuleRepair)
+			}
+			if r.reorderEnqueue(x, g) || r.deferEnqueue(x) {
+				continue
+			}
+			to := r.lastTaker
+			if gp := r.gStates.At(x); gp.passedOver < 2 {
+				gp.passedOver++
+				if r.nearlyConcurrent(x, g) && !r.wider {
+					break
+				}
+				if to < 0 || r.startsOn(x) != to && !r.wasInLastBatch(x, g) {
+					break
+				}
+			} else if to = r.startsOn(x); to < 0 || to == taker {
+				break // passed over again and again: only where it runs can tell
+			}
+			if !r.fitsRing(to, x) {
+				break
+			}
+			r.trim(to, r.rules.RingSize-1)
+			r.queues.Remove(x)
+			r.insert(to, x)
+			r.wider = false
+			r.move(x, to, nobody, reference.QueueLocal, reference.WhyCorrected)
+		}
+	}
+	if place.Queue == reference.QueueLocal {
+		for x := r.queues.Prev(g); x != reference.None; {
+			y := r.queues.Prev(x)
+			if to := r.startsOn(x); to >= 0 && to != place.P && !r.mayHaveSwapped(x, g) {
+				r.relocate(x, place.P)
+			}
+			x = y
+		}
+	}
+	front := r.queues.Prev(g)
+	if front == reference.None {
+		return reference.Known(reference.Ambiguous, reference.RuleRepair)
+	}
+	r.queues.Promote(g)
+	if front != reference.None && r.nearlyConcurrent(front, g) {
+		return reference.Known(reference.Ambiguous, reference.RuleReorder)
+	}
+	return reference.Known(reference.Ambiguous, reference.RuleRepair)
+}

@@ -1,0 +1,189 @@
+package reconstruct
+
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// A thread visits all Ps (forEachP): it asks all to stop, again every 100 µs
+// until each has passed a safe point, and has no event meanwhile but the Ps it
+// takes from system calls. So do
+//   - the tracer, for the states of Ps: until Go 1.25 after the switch to a new
+//     generation, from Go 1.26 before it (traceAdvance);
+//   - the garbage collector, before the end of the mark phase, maybe in vain
+//     and again (gcMarkDone), and after it, to flush caches (gcMarkTermination).
+//
+// All hold worldsema, so there is one visit at a time.
+
+// forEachP is one whose begin is known.
+type forEachP struct {
+	m    int32 // thread that visits, nobody if none
+	why  reference.Why
+	from int64 // its begin: an event
+	at   int64 // and its time
+	sure bool  // until the visitor's next event, for it has nothing else to do
+}
+
+// forEachPAhead is a visit that shows itself with its end, ahead: it was between
+// these events.
+type forEachPAhead struct {
+	from, to int64
+	why      reference.Why
+}
+
+// noteWorkerStop notes event i, a goroutine that blocks, at the head of the window, if it is
+// a mark worker's that has no work. All workers are done before one visits; those
+// that come later wait for it.
+func (r *requests) noteWorkerStop(i int64, rec *record) {
+	if r.traits.of(rec.ev.TStack)&(traitWorker|traitMarkDone) == traitWorker {
+		r.worker = i
+	}
+}
+
+// noteReadyAhead notes the visit that ends with event i, a goroutine that becomes runnable,
+// at the head of the window.
+func (r *requests) noteReadyAhead(i int64, rec *record) {
+	stack := rec.ev.Stack
+	switch rec.ev.From {
+	case events.Running:
+		stack = rec.ev.TStack
+	case events.Waiting:
+	default:
+		return
+	}
+	if r.traits.of(stack)&traitMarkNotDone != 0 {
+		r.addForEachP(i, rec, reference.WhyGC, r.worker)
+	}
+}
+
+// noteSTWAhead is noteReadyAhead for the begin of a stop-the-world and the statement of
+// GOMAXPROCS.
+func (r *requests) noteSTWAhead(i int64, rec *record) {
+	if rec.ev.Kind == events.STWBegin {
+		r.stops = true
+		if r.tables.Name(rec.ev.Reason) == "GC mark termination" {
+			r.addForEachP(i, rec, reference.WhyGC, r.worker)
+		}
+		return
+	}
+	if !r.stops && r.rules.AdvanceVisitsFirst {
+		r.addForEachP(i, rec, reference.WhyGeneration, none)
+	}
+	r.stops = false
+}
+
+// addForEachP adds a visit that began after event from, and after the last event
+// of its thread.
+func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int64) {
+	if rec.m < 0 {
+		return
+	}
+	for j, steps := r.mStates[rec.m].last, 0; steps < farEnough; steps++ {
+		x := r.win.at(j)
+		if x == nil {
+			break
+		}
+		status := x.ev.From == events.Undetermined || x.ev.From == x.ev.To
+		takes := x.ev.Kind == events.Proc && x.p >= 0 && x.of != x.p
+		if !status && !takes {
+			from = max(from, j)
+			break
+		}
+		j = x.prevM
+	}
+	r.forEachPsAhead = append(r.forEachPsAhead, forEachPAhead{from, i, why})
+	r.nextForEachPEnd = r.forEachPsAhead[0].to
+	r.due = min(r.due, r.nextForEachPEnd)
+}
+
+// forEachPEnds reports whether a visit may be over with the event under judgement.
+func (r *requests) forEachPEnds(rec *record) bool {
+	return r.now >= r.nextForEachPEnd || rec.m == r.current.m && rec.m >= 0
+}
+
+// endForEachPs ends the visits that are over with the event under judgement: the
+// visitor's goroutine stops, or wakes those that wait for the semaphores of the
+// garbage collector.
+func (r *requests) endForEachPs(rec *record) {
+	v := &r.current
+	if v.m >= 0 && v.m == rec.m && rec.ev.Kind == events.Go && (rec.ev.From == events.Running || v.why == reference.WhyGC) {
+		r.endForEachP()
+		if r.current.why == reference.WhyGeneration && (rec.ev.To == events.Runnable || rec.ev.Reason == events.ReasonSync && r.traits.of(rec.ev.TStack)&traitAdvance != 0) {
+			r.suspendedAdvancer = rec.of
+		}
+	}
+	for len(r.forEachPsAhead) > 0 && r.forEachPsAhead[0].to <= r.now {
+		r.asked, r.askedAt, r.askedBy = r.forEachPsAhead[0].why, r.time, rec.m
+		r.forEachPsAhead = r.forEachPsAhead[1:]
+	}
+	r.nextForEachPEnd = math.MaxInt64
+	if len(r.forEachPsAhead) > 0 {
+		r.nextForEachPEnd = r.forEachPsAhead[0].to
+	}
+}
+
+// beginForEachP notes that the thread of it visits now.
+func (r *requests) beginForEachP(rec *record, why reference.Why, sure bool) {
+	r.current = forEachP{m: rec.m, why: why, from: r.now, at: r.time, sure: sure}
+	r.settleSoon()
+}
+
+func (r *requests) endForEachP() {
+	r.asked, r.askedAt, r.askedBy = r.current.why, r.time, r.current.m
+	r.current.m = nobody
+}
+
+// generationBegins judges the statement of GOMAXPROCS by which traceAdvance
+// begins a generation.
+func (r *requests) generationBegins(rec *record) {
+	r.advances = false
+	if !r.rules.AdvanceVisitsFirst {
+		r.beginForEachP(rec, reference.WhyGeneration, false)
+	} else if r.current.m >= 0 && r.current.m == rec.m {
+		r.endForEachP()
+	}
+}
+
+// advancerResumes judges a start of the goroutine that was preempted in what seemed its
+// visit, or waited: before that, it writes out the tables of the old generation, and
+// takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
+func (r *requests) advancerResumes(rec *record) {
+	r.beginForEachP(rec, reference.WhyGeneration, false)
+	r.suspendedAdvancer = nobody
+}
+
+// advancerStarts judges a start of the goroutine that begins generations. It
+// slept until the present one was old enough, or waited for worldsema.
+func (r *requests) advancerStarts(rec *record, slept bool) {
+	r.advances = r.advances || slept
+	if r.advances && r.rules.AdvanceVisitsFirst && r.current.m < 0 {
+		r.beginForEachP(rec, reference.WhyGeneration, false)
+	}
+}
+
+// forEachPNow says for whom all Ps are visited now. A visitor may have no event for long
+// after its visit; another one's then shows that it is over. It is sure to go on if its
+// end is in sight, or if the visitor has nothing else to do.
+func (r *requests) forEachPNow() (why reference.Why, sure bool) {
+	for _, v := range r.forEachPsAhead[:min(len(r.forEachPsAhead), farEnough)] {
+		if v.from < r.now && (r.current.m < 0 || r.current.from <= v.from) {
+			return v.why, true
+		}
+	}
+	if r.current.m < 0 || r.gcOpen && r.time-r.current.at > forEachPTime {
+		return reference.WhyUnknown, false
+	}
+	return r.current.why, r.current.sure
+}
+
+// forEachPReason is visited, whether it is sure to go on or not.
+func (r *requests) forEachPReason() reference.Why {
+	why, _ := r.forEachPNow()
+	return why
+}
+
+// forEachPTime bounds a visit, in ns, where the garbage collector has reasons of its own
+// to ask goroutines to stop (enlistWorker).
+const forEachPTime = 10_000_000

@@ -1,0 +1,149 @@
+package reconstruct
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// An overflow puts half of a ring into the global queue at once (runqputslow,
+// globrunqputbatch), possibly long after the event that shows it, if its thread
+// loses its CPU. Two of them may so come in another order than their events, and
+// what is taken in between is then taken for the wrong goroutines.
+
+// sameOverflow reports whether a and b came to the global queue by the same overflow.
+func (r *lookahead) sameOverflow(a, b int32) bool {
+	return r.gStates.At(a).overflowID > 0 && r.gStates.At(a).overflowID == r.gStates.At(b).overflowID
+}
+
+// misordered reports whether p takes g, which came by an overflow, from the global
+// queue because those in front of it came later than the model has it.
+func (r *explainer) misordered(g, p int32) bool {
+	if r.without.has(hypOverflowOrder) {
+		return false
+	}
+	if r.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.pStates[p].tick.maybeTick() {
+		return false
+	}
+	return r.repairs(hypOverflowOrder, g, yes)
+}
+
+// repairs asks a hypothesis whether the model is to be mended as it says by the present
+// event, if that is the start of g.
+func (r *explainer) repairs(h hypothesis, g int32, likely int) bool {
+	if answer, is := r.givenNow(h); is {
+		return answer == yes
+	}
+	if r.startOf(g) != r.now {
+		return likely == yes
+	}
+	return r.says(h, question{g: g, likely: likely})
+}
+
+// mended: the present event, a start, is judged as it is, or mends the model first. The
+// copy asks which of them when it comes to that.
+func (r *explainer) repairChoices(question) []choice {
+	return []choice{{is: no, then: thenRepeat}, {is: yes, then: thenRepeat}}
+}
+
+// returned is a goroutine that was taken from the global queue, and put there again by
+// an overflow.
+type returned struct{ g, from, to int32 } // numbers of the overflows that put it there before and now
+
+// noteReturn notes that the present overflow puts g, of p's ring, into the global queue.
+func (r *model) noteReturn(g, p int32) {
+	x := r.gStates.At(g)
+	if x.fromGlobal == r.lastTaker && p == r.lastTaker {
+		r.returned = append(r.returned, returned{g, x.overflowID, r.lastOverflow})
+	}
+	x.overflowID = r.lastOverflow
+}
+
+// reorder moves g, and what came to the global queue together with it and stands
+// behind it, to its head. What stands in front of g of its own overflow, the last
+// P to take a batch has taken, instead of the last that it is thought to have.
+func (r *model) reorder(g int32) {
+	if !r.sameOverflow(r.queues.GlobalHead(), g) {
+		r.lastBatchRoom = r.lastBatch(r.lastBatchRoom[:0], g)
+		for _, x := range r.lastBatchRoom {
+			y := r.queues.Prev(g)
+			if !r.sameOverflow(y, g) {
+				break
+			}
+			r.exchange(x.g, y, x.from)
+		}
+	}
+	r.promote(g)
+}
+
+// wrongBatch reports whether p starts g, which came by an overflow and which the model has
+// in the global queue, out of the batch that p took: what that has instead came later
+// than the model has it.
+func (r *explainer) wrongBatch(g, p int32) bool {
+	if r.without.has(hypOtherBatch) {
+		return false
+	}
+	head := r.queues.Head(p)
+	if head == reference.None || r.gStates.At(head).fromGlobal != p || r.gStates.At(g).overflowID == 0 || r.sameOverflow(head, g) || r.startsOn(head) == p ||
+		r.queues.Runnext(p) != reference.None || r.pStates[p].tick.maybeTick() {
+		return false
+	}
+	return r.repairs(hypOtherBatch, g, no)
+}
+
+// rebatch gives back what p's ring has of a batch, and takes as many from g on.
+func (r *model) rebatch(g, p int32) {
+	var list []int32
+	for x := r.queues.Head(p); x != reference.None && r.gStates.At(x).fromGlobal == p; x = r.queues.Next(x) {
+		list = append(list, x)
+	}
+	putAt := r.gStates.At(list[0]).ringSince
+	for _, x := range slices.Backward(list) {
+		gp := r.gStates.At(x)
+		gp.fromGlobal, gp.tainted = nobody, true
+		r.queues.Remove(x)
+		r.queues.PutGlobalHead(x)
+		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	}
+	r.promote(g)
+	last := reference.None
+	for y := g; len(list) > 0; list = list[1:] {
+		next := r.queues.Next(y)
+		gp := r.gStates.At(y)
+		gp.fromGlobal, gp.ringSince = p, putAt
+		r.queues.Remove(y)
+		r.queues.InsertAfter(p, last, y)
+		r.move(y, p, nobody, reference.QueueLocal, reference.WhyCorrected)
+		last, y = y, next
+	}
+}
+
+// lastBatch returns what the last batch from the global queue took, the last first,
+// as far as it did not come together with g: what is in the ring of who took it, and
+// what has been put again and stands behind g. It appends them to list.
+func (r *model) lastBatch(list []returned, g int32) []returned {
+	if r.lastTaker < 0 {
+		return list
+	}
+	own := r.gStates.At(g).overflowID
+	for x := r.queues.Tail(r.lastTaker); x != reference.None; x = r.queues.Prev(x) {
+		gp := r.gStates.At(x)
+		if gp.fromGlobal != r.lastTaker {
+			continue
+		}
+		if gp.overflowID == own {
+			return list
+		}
+		list = append(list, returned{x, gp.overflowID, 0})
+	}
+	for i := len(r.returned) - 1; i >= 0; i-- {
+		a := r.returned[i]
+		if a.from == own {
+			return list
+		}
+		if r.gStates.At(a.g).overflowID == a.to && r.queues.Place(a.g).Queue == reference.QueueGlobal && r.queues.AheadGlobal(g, a.g) {
+			list = append(list, a)
+		}
+	}
+	return list
+}

@@ -1,0 +1,122 @@
+package reconstruct
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// A model that had to be corrected may be wrong in more than what showed it: the
+// goroutines that were in the queues concerned are in doubt until they start,
+// wherever they go. What is put there later is not. A take of what is in doubt
+// is ambiguous, unless the P has run so much as the model foresaw since that
+// its ring must be right.
+
+const (
+	// fitting is the number of starts in a row on a P, since its ring was
+	// corrected, by which the ring is right again. Who comes and goes by steals
+	// is right again by fittingSteal.
+	fitting      = 64
+	fittingSteal = 16
+)
+
+// taint is what is uncertain of a P.
+type taint struct {
+	since  int64 // event by which what is in its ring was put in doubt
+	fits   int   // starts on it since
+	missed bool  // it may have been at the 61st tick when it was judged to take a batch
+}
+
+// taintAfterBatch puts in doubt what p may have got with another batch than that of size k, which
+// it was judged to take from the global queue: more may have been there, or less. If
+// nobody else takes what follows, that looks the same, and so do the batches after it.
+func (r *model) taintAfterBatch(p, k int32, less bool) {
+	was := r.driftingP == p
+	r.driftingP = nobody // another P finds another one at the head
+	next := r.queues.GlobalHead()
+	if next == reference.None || r.startsOn(next) != p || !r.wider && (k == 1 || !less && !was) {
+		return
+	}
+	r.driftingP = p
+	r.gStates.At(next).tainted = true
+	if last := r.queues.Tail(p); last != reference.None {
+		r.gStates.At(last).tainted = true
+	}
+}
+
+// mayHaveMissedTick reports whether p, which may have been at the 61st tick where it was judged to take a
+// batch, still may: what the model has in its ring may then be in the global queue, and
+// what the P goes on with looks the same for ever, until both are empty, or it is
+// known when the tick comes.
+func (r *model) mayHaveMissedTick(p int32) bool {
+	pp := &r.pStates[p]
+	if pp.tick.most > certain*pp.tick.sum || r.queues.Len(p)+r.queues.GlobalLen() == 0 {
+		pp.taint.missed = false
+	}
+	return pp.taint.missed
+}
+
+// tainted reports whether the model may have g in a queue, or at a place in it,
+// where it is not.
+func (r *model) tainted(g int32) bool { return r.taintedAt(r.gStates.At(g), r.queues.Place(g)) }
+
+// taintedAt is doubtful for a goroutine that the model has at a place.
+func (r *model) taintedAt(gp *goroutine, place reference.Place) bool {
+	switch place.Queue {
+	case reference.QueueGlobal:
+		return gp.tainted || gp.queued < r.globalTaint
+	case reference.QueueLocal:
+		return gp.tainted || gp.queued < r.pStates[place.P].taint.since
+	}
+	return gp.tainted
+}
+
+// taint puts in doubt what is in p's ring, or for nobody in the global queue.
+func (r *model) taint(p int32) {
+	if p < 0 {
+		r.globalTaint = r.now
+		return
+	}
+	d := &r.pStates[p].taint
+	d.since, d.fits = r.now, 0
+}
+
+// carryTaint keeps the doubt of a goroutine that changes queues, and says how the
+// move is known.
+func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis {
+	gp := r.gStates.At(g)
+	switch {
+	case why == reference.WhyDisplaced:
+		gp.queued = r.now
+		return byRule
+	case why == reference.WhyCorrected && from < 0 && to < 0: // a put that came late
+	case why == reference.WhyCorrected:
+		r.taint(from)
+		r.taint(to)
+		gp.tainted = true
+	case from >= 0:
+		gp.tainted = gp.tainted || gp.queued < r.pStates[from].taint.since
+	default:
+		gp.tainted = gp.tainted || gp.queued < r.globalTaint
+	}
+	gp.queued, gp.moved = r.now, true
+	if gp.tainted {
+		return reference.Known(reference.Ambiguous, reference.RuleDoubt)
+	}
+	return byRule
+}
+
+// lowerBasis lowers the basis of a decision of P p about a queue that is in doubt.
+func (r *model) lowerBasis(d *reference.Decision, p int32) {
+	if d.Basis.Level() < reference.Inferred {
+		return
+	}
+	x := reference.None
+	switch d.Kind {
+	case reference.KindSteal, reference.KindGlobalBatch:
+		x = r.gStates.find(d.G)
+	case reference.KindOverflow:
+		if r.pStates[p].taint.fits <= fitting {
+			x = r.queues.Head(p)
+		}
+	}
+	if x != reference.None && r.tainted(x) {
+		d.Basis = reference.Known(reference.Ambiguous, reference.RuleDoubt)
+	}
+}

@@ -1,0 +1,29 @@
+package reconstruct
+
+import "testing"
+
+// TestMissed has a P that may have been at the 61st tick when it took a batch.
+func TestMissed(t *testing.T) {
+	r := ahead(1, nil, nil)
+	pp := &r.pStates[0]
+	pp.tick = newSchedtick(poll)
+	for _, c := range []struct {
+		name   string
+		change func()
+		want   bool
+	}{
+		{"something is queued", func() { r.queues.PutGlobal(r.gStates.find(1)) }, true},
+		{"nothing is", func() { r.queues.Remove(r.gStates.find(1)) }, false},
+		{"the tick is known", func() {
+			r.queues.PutGlobal(r.gStates.find(1))
+			pp.tick.learn(plain)
+			pp.tick.learn(plain)
+		}, false},
+	} {
+		pp.taint.missed = true
+		c.change()
+		if got := r.mayHaveMissedTick(0); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
