@@ -26,7 +26,7 @@ var annotations = [...]reference.Kind{
 // and regions that it begins.
 func (r *judge) annotate(rec *record) {
 	e := &rec.ev
-	if rec.context() < 0 || r.forks.on {
+	if rec.context() < 0 || r.engine.on {
 		return
 	}
 	gp := r.gStates.At(r.goroutine(rec.context()))

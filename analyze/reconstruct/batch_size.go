@@ -10,13 +10,22 @@ import (
 // atTick is the size of a take that picks one at the 61st tick; that of a batch is 1 and more.
 const atTick = 0
 
+// batchSizes finds out how many goroutines a P took from the global queue: a batch, whose
+// size follows from the length of the queue at a moment that no event shows
+// (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
+type batchSizes struct {
+	*explainer
+	pause pauses
+	items []int32 // room of batchShown
+}
+
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
 // g first: a batch of k, or one at the 61st tick, and then how that is known.
-func (r *explainer) sizeTaken(g, p int32, basis reference.Basis) (k int, tick reference.Basis) {
+func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, tick reference.Basis) {
 	pp := &r.pStates[p]
 	phase := &pp.tick
 	k = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
-	shown, is := r.givenNow(hypBatchSize)
+	shown, is := r.engine.givenNow(hypBatchSize)
 	chance := phase.chance(phase.at)
 	if !is && k > 1 && basis.Level() >= reference.Inferred && chance > open && chance < 1-open {
 		shown = r.testBatchSize(g, 1, k)
@@ -60,7 +69,7 @@ func (r *explainer) sizeTaken(g, p int32, basis reference.Basis) (k int, tick re
 
 // sizeAhead is the size of a take that the look-ahead shows, or a trial: 1 for a pick at the
 // 61st tick, 0 if nothing tells. k is the size by the length of the model's queue.
-func (r *explainer) sizeAhead(g, p int32, k int) int {
+func (r *batchSizes) sizeAhead(g, p int32, k int) int {
 	n := r.queues.GlobalLen()
 	if shown := r.batchShown(g, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs)); shown != 0 {
 		return shown
@@ -74,7 +83,7 @@ func (r *explainer) sizeAhead(g, p int32, k int) int {
 // tookOneMore reports whether p took one more than k from the global queue, g first: others put
 // some there while its thread was between two events, and another P takes what is behind
 // that one before p starts it.
-func (r *model) tookOneMore(g, p int32, k int) bool {
+func (r *batchSizes) tookOneMore(g, p int32, k int) bool {
 	if !r.widerThan(g, k) {
 		return false
 	}
@@ -90,7 +99,7 @@ func (r *model) tookOneMore(g, p int32, k int) bool {
 
 // widerThan reports whether the take of g may have been a batch larger than k: other threads
 // put some into the global queue before the start that shows it.
-func (r *model) widerThan(g int32, k int) bool {
+func (r *batchSizes) widerThan(g int32, k int) bool {
 	n := r.queues.GlobalLen()
 	to := min(r.gStates.At(g).start, r.win.head, r.now+putsSeen)
 	if most := n + int(max(0, to-r.now-1)); r.rules.GlobalBatch(most, r.procs) <= k {
@@ -109,16 +118,16 @@ const putsSeen = 64
 
 // testBatchSize asks whether the take of g was one of a or of b, where 1 is a pick at the
 // 61st tick. It returns 0 if nothing tells.
-func (r *explainer) testBatchSize(g int32, a, b int) int {
-	if size, lead := r.ask(hypBatchSize, question{g: g, a: a, b: b}); lead > 0 {
+func (r *batchSizes) testBatchSize(g int32, a, b int) int {
+	if size, lead := r.engine.ask(hypBatchSize, question{g: g, a: a, b: b}); lead > 0 {
 		return size
 	}
 	return 0
 }
 
 // batchSize: the take of q.g was one of q.a, or of q.b.
-func (r *explainer) batchSize(q question) []choice {
-	then, can := r.dequeueAgain(q.g)
+func proposeBatchSize(r *explainer, q question) []choice {
+	then, can := r.engine.dequeueAgain(q.g)
 	if !can {
 		return nil
 	}
@@ -127,20 +136,20 @@ func (r *explainer) batchSize(q question) []choice {
 
 // precedes reports whether the overflow that comes next, later than its event, precedes the
 // take of g: the length of the queue makes the batch larger then.
-func (r *explainer) precedes(g int32) bool {
+func (r *batchSizes) precedes(g int32) bool {
 	n := r.queues.GlobalLen()
-	if r.forks.on { // what one was told holds for all that follow
-		return r.forks.given.by != hypHeldOverflow || r.forks.given.is == no
+	if r.engine.on { // what one was told holds for all that follow
+		return r.engine.given.by != hypHeldOverflow || r.engine.given.is == no
 	}
-	if len(r.overflowsDeferred) == 0 || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.nextOverflow() < 0 {
+	if len(r.overflowing.list) == 0 || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.overflowing.nextOverflow() < 0 {
 		return true
 	}
-	return !r.says(hypHeldOverflow, question{g: g})
+	return !r.engine.says(hypHeldOverflow, question{g: g})
 }
 
 // heldOverflow: the overflow that comes next precedes the take of q.g, or does not.
-func (r *explainer) heldOverflow(q question) []choice {
-	then, can := r.dequeueAgain(q.g)
+func proposeHeldOverflow(r *explainer, q question) []choice {
+	then, can := r.engine.dequeueAgain(q.g)
 	if !can {
 		return nil
 	}
@@ -152,15 +161,15 @@ func (r *explainer) heldOverflow(q question) []choice {
 // pick at the 61st tick, a size from lo to hi for a batch, and 0 where nothing
 // shows it. k is the size by the model's length, which can be off by a put or
 // two; lo and hi are the sizes for that much less and more.
-func (r *explainer) batchShown(g, p int32, lo, k, hi int) int {
+func (r *batchSizes) batchShown(g, p int32, lo, k, hi int) int {
 	if r.without.has(hypShownBatch) {
 		return 0
 	}
-	items := r.room.items[:0]
+	items := r.items[:0]
 	for x := g; x != reference.None && len(items) < k+4; x = r.queues.Next(x) {
 		items = append(items, x)
 	}
-	r.room.items = items
+	r.items = items
 	b := batchView{lookahead: &r.lookahead, p: p, items: items}
 	n, maybe := len(items), r.pStates[p].tick.maybeTick()
 	switch {
@@ -195,7 +204,7 @@ func (r *explainer) batchShown(g, p int32, lo, k, hi int) int {
 
 // sizeByPauses is the size from lo to hi for which the pauses speak, where the same P goes on
 // to the next batch: it takes longer to get a batch than the next of one. 0 if none stands out.
-func (r *explainer) sizeByPauses(b *batchView, lo, hi int) int {
+func (r *batchSizes) sizeByPauses(b *batchView, lo, hi int) int {
 	best, most, second := 0, -1e9, -1e9
 	for j := max(lo, 2); j <= hi && j < len(b.items); j++ {
 		if !b.runs(j) || !b.runs(j-1) {
@@ -258,7 +267,7 @@ func (b *batchView) picks(j int) bool {
 }
 
 // pauseEvidence is how much the pause before a start speaks for a batch.
-func (r *explainer) pauseEvidence(i int64) float64 {
+func (r *batchSizes) pauseEvidence(i int64) float64 {
 	s := r.win.at(i)
 	if s == nil {
 		return 0
@@ -273,7 +282,7 @@ func (r *explainer) pauseEvidence(i int64) float64 {
 // unsure is the number of goroutines at the tail of the global queue of which
 // the take of g may not have known: other threads put them there while its
 // thread was between two events.
-func (r *explainer) unsure(g int32) int {
+func (r *batchSizes) unsure(g int32) int {
 	s := r.win.at(r.gStates.At(g).start)
 	if s == nil {
 		return 0
@@ -288,7 +297,7 @@ func (r *explainer) unsure(g int32) int {
 			n++
 		}
 	}
-	for _, l := range r.unconfirmed {
+	for _, l := range r.enqueues.open {
 		if gp := r.gStates.At(l.g); l.before > s.prevM && gp.ready < s.prevM && gp.readyM != s.m && l.g != g && r.queues.Place(l.g).Queue == reference.QueueGlobal {
 			n++
 		}

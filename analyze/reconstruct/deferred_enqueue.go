@@ -21,17 +21,24 @@ type deferredEnqueue struct {
 // maxUnseen bounds the late puts of which no end is in sight.
 const maxUnseen = 64
 
+// deferredEnqueues are the enqueues to the global queue that come later than their events.
+type deferredEnqueues struct {
+	*explainer
+	known []deferredEnqueue // that surely do
+	open  []deferredEnqueue // that may: their threads have not gone on yet
+}
+
 // deferEnqueue takes x, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains x.
-func (r *explainer) deferEnqueue(x int32) bool {
+func (r *deferredEnqueues) deferEnqueue(x int32) bool {
 	if r.without.has(hypDeferredEnqueue) {
 		return false
 	}
 	gp := r.gStates.At(x)
-	if gp.enqueuedBy < 0 && gp.start < 0 && len(r.deferred) < maxUnseen {
+	if gp.enqueuedBy < 0 && gp.start < 0 && len(r.known) < maxUnseen {
 		gp.enqueuedBy = math.MaxInt64 // neither its thread nor its start is in sight
 	}
-	if gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.deferred) == farEnough {
+	if gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.known) == farEnough {
 		return false
 	}
 	from := r.queues.Place(x)
@@ -41,14 +48,14 @@ func (r *explainer) deferEnqueue(x int32) bool {
 	}
 	r.move(x, nobody, from.P, reference.QueueUnknown, reference.WhyCorrected)
 	gp.deferred = true
-	r.deferred = append(r.deferred, deferredEnqueue{x, gp.enqueuedBy})
+	r.known = append(r.known, deferredEnqueue{x, gp.enqueuedBy})
 	r.settleSoon()
 	return true
 }
 
 // testDeferEnqueue tries whether the put of it's goroutine to the global queue comes later,
 // if its thread seems to have lost its CPU at that.
-func (r *explainer) testDeferEnqueue(rec *record, gp *goroutine) bool {
+func (r *deferredEnqueues) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	if r.without.has(hypDeferredEnqueue) {
 		return false
 	}
@@ -56,15 +63,15 @@ func (r *explainer) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	if next == nil || next.p != rec.p || next.ev.Time-r.time < stalled || gp.enqueuedBy-r.now < meanwhile {
 		return false
 	}
-	return r.says(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
+	return r.engine.says(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
 }
 
 // deferredEnqueueChoices: the put of q.g to the global queue, which the model has done, comes with its
 // event, or later.
-func (r *explainer) deferredEnqueueChoices(q question) []choice {
+func proposeDeferredEnqueue(r *explainer, q question) []choice {
 	return []choice{
 		{is: no, then: thenFinish},
-		{is: yes, then: thenFinish, apply: func(c *judge) { c.deferEnqueue(q.g) }},
+		{is: yes, then: thenFinish, apply: func(c *judge) { c.enqueues.deferEnqueue(q.g) }},
 	}
 }
 
@@ -83,7 +90,7 @@ func (r *lookahead) enqueuerStalls(x int32) bool {
 // behind it, to where the order of the starts says that its put came: behind
 // g if its P runs it next, else behind what its P runs before it, or all. It
 // says whether that explains x.
-func (r *explainer) reorderEnqueue(x, g int32) bool {
+func (r *deferredEnqueues) reorderEnqueue(x, g int32) bool {
 	if r.without.has(hypEnqueueOrder) {
 		return false
 	}
@@ -131,7 +138,7 @@ func (r *explainer) reorderEnqueue(x, g int32) bool {
 // reorderInBatch delays what the model would give p with a batch of k of which g is the
 // first, although its put may have come later and p runs what stands behind it
 // but not itself: a ring gives out its goroutines in order.
-func (r *explainer) reorderInBatch(g, p int32, k int) {
+func (r *deferredEnqueues) reorderInBatch(g, p int32, k int) {
 	if r.without.has(hypEnqueueOrder) {
 		return
 	}
@@ -152,24 +159,24 @@ func (r *explainer) reorderInBatch(g, p int32, k int) {
 }
 
 // noteEnqueue notes a put to the global queue whose thread has not gone on yet.
-func (r *explainer) noteEnqueue(g int32, next int64) {
+func (r *deferredEnqueues) noteEnqueue(g int32, next int64) {
 	r.fedSinceBatch = true
-	if n := len(r.unconfirmed); n >= 256 && n == cap(r.unconfirmed) { // findDeferred may not be called for long
-		r.unconfirmed = slices.DeleteFunc(r.unconfirmed, func(l deferredEnqueue) bool { return l.before <= r.now })
+	if n := len(r.open); n >= 256 && n == cap(r.open) { // findDeferred may not be called for long
+		r.open = slices.DeleteFunc(r.open, func(l deferredEnqueue) bool { return l.before <= r.now })
 	}
 	if next > r.now {
-		r.unconfirmed = append(r.unconfirmed, deferredEnqueue{g, next})
+		r.open = append(r.open, deferredEnqueue{g, next})
 	}
 }
 
 // findDeferred looks for puts that have not happened although their events have:
 // those behind run first.
-func (r *explainer) findDeferred(g, p int32) {
+func (r *deferredEnqueues) findDeferred(g, p int32) {
 	if r.without.has(hypDeferredEnqueue) {
 		return
 	}
-	keep := r.unconfirmed[:0]
-	for _, l := range r.unconfirmed {
+	keep := r.open[:0]
+	for _, l := range r.open {
 		if l.before <= r.now || r.queues.Place(l.g).Queue != reference.QueueGlobal {
 			continue
 		}
@@ -181,12 +188,12 @@ func (r *explainer) findDeferred(g, p int32) {
 		}
 		keep = append(keep, l)
 	}
-	r.unconfirmed = keep
+	r.open = keep
 }
 
 // endsBatch reports whether p takes x with the batch that g begins, as the last of it:
 // what stands behind x was left to others.
-func (r *model) endsBatch(x, g, p int32) bool {
+func (r *deferredEnqueues) endsBatch(x, g, p int32) bool {
 	if r.startsOn(x) != p {
 		return false
 	}
@@ -223,15 +230,15 @@ func (r *lookahead) yieldsBefore(g, p int32, start int64) bool {
 }
 
 // enqueuesDue does the puts that come before event i.
-func (r *explainer) enqueuesDue(i int64) {
-	for j := 0; j < len(r.deferred); {
-		l := r.deferred[j]
+func (r *deferredEnqueues) enqueuesDue(i int64) {
+	for j := 0; j < len(r.known); {
+		l := r.known[j]
 		late := r.gStates.At(l.g).deferred
 		if late && l.before > i {
 			j++
 			continue
 		}
-		r.deferred = slices.Delete(r.deferred, j, j+1)
+		r.known = slices.Delete(r.known, j, j+1)
 		if late {
 			r.enqueueNow(l.g) // which may do others
 		}
@@ -244,23 +251,23 @@ const afar = 10_000_000
 
 // enqueueBefore does the late puts of what runs before x, which is put now, if nothing else
 // bounds them: its thread has no event until after the start.
-func (r *explainer) enqueueBefore(x int32) {
+func (r *deferredEnqueues) enqueueBefore(x int32) {
 	start := r.startOf(x)
-	for i := 0; i < len(r.deferred); {
-		l := r.deferred[i]
+	for i := 0; i < len(r.known); {
+		l := r.known[i]
 		s := r.win.at(r.startOf(l.g))
 		if !r.gStates.At(l.g).deferred || l.g == x || s == nil || r.startOf(l.g) >= min(start, l.before) || s.ev.Time-r.time <= afar {
 			i++
 			continue
 		}
-		r.deferred = slices.Delete(r.deferred, i, i+1)
+		r.known = slices.Delete(r.known, i, i+1)
 		r.enqueueNow(l.g) // which may do others
 	}
 }
 
-func (r *explainer) enqueueNow(g int32) {
-	if i := slices.IndexFunc(r.overflowsDeferred, func(s deferredOverflow) bool { return s.newcomer == g || slices.Contains(s.held, g) }); i >= 0 {
-		r.overflowNow(i)
+func (r *deferredEnqueues) enqueueNow(g int32) {
+	if i := slices.IndexFunc(r.overflowing.list, func(s deferredOverflow) bool { return s.newcomer == g || slices.Contains(s.held, g) }); i >= 0 {
+		r.overflowing.overflowNow(i)
 		return
 	}
 	gp := r.gStates.At(g)

@@ -34,7 +34,7 @@ func TestDelay(t *testing.T) {
 			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		r.gStates.At(r.gStates.find(1)).enqueuedBy = c.putBy
-		if got := r.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
+		if got := r.enqueues.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
 			t.Errorf("%s: %v, then %v", c.name, got, globalOf(r))
 		}
 	}
@@ -65,7 +65,7 @@ func TestDelayInto(t *testing.T) {
 		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	r.gStates.At(r.gStates.find(1)).enqueuedBy = 1 << 40
-	if got := r.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
+	if got := r.enqueues.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
 		t.Errorf("%v, then %v", got, globalOf(r))
 	}
 }
@@ -83,7 +83,7 @@ func TestDelayInBatch(t *testing.T) {
 			r.gStates.At(r.gStates.find(3)).enqueuedBy = 1 << 40
 			want = []int64{1, 2, 4, 5, 3, 6}
 		}
-		if r.reorderInBatch(r.gStates.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
+		if r.enqueues.reorderInBatch(r.gStates.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
 			t.Errorf("late %v: %v", late, globalOf(r))
 		}
 	}
@@ -100,7 +100,7 @@ func TestPutLateUnseen(t *testing.T) {
 		x := r.gStates.find(1)
 		r.queues.PutGlobal(x)
 		r.gStates.At(x).enqueuedBy = none
-		if got := r.deferEnqueue(x); got == runs {
+		if got := r.enqueues.deferEnqueue(x); got == runs {
 			t.Errorf("runs in sight: %v, put later: %v", runs, got)
 		}
 	}
@@ -114,7 +114,7 @@ func TestEndsBatch(t *testing.T) {
 		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	for _, g := range upTo(1, 5) {
-		if got := r.endsBatch(r.gStates.find(g), r.gStates.find(1), 0); got != (g == 3) {
+		if got := r.enqueues.endsBatch(r.gStates.find(g), r.gStates.find(1), 0); got != (g == 3) {
 			t.Errorf("%d ends the batch: %v", g, got)
 		}
 	}
@@ -144,9 +144,9 @@ func TestFindLateOwn(t *testing.T) {
 		if !same {
 			r.gStates.At(r.gStates.find(2)).ready = r.gStates.At(r.gStates.find(1)).ready
 		}
-		r.unconfirmed = []deferredEnqueue{{r.gStates.find(2), r.win.head}}
+		r.enqueues.open = []deferredEnqueue{{r.gStates.find(2), r.win.head}}
 		r.gStates.At(r.gStates.find(2)).enqueuedBy = r.win.head
-		r.findDeferred(r.gStates.find(1), r.win.at(r.gStates.At(r.gStates.find(1)).start).p)
+		r.enqueues.findDeferred(r.gStates.find(1), r.win.at(r.gStates.At(r.gStates.find(1)).start).p)
 		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
 			t.Errorf("its own thread takes it: %v, left in the queue: %v", same, got)
 		}
@@ -173,8 +173,8 @@ func TestFindLateJust(t *testing.T) {
 		if just {
 			behind.ready = r.now
 		}
-		r.noteEnqueue(r.gStates.find(3), x.enqueuedBy)
-		if r.findDeferred(r.gStates.find(1), 0); x.deferred == just {
+		r.enqueues.noteEnqueue(r.gStates.find(3), x.enqueuedBy)
+		if r.enqueues.findDeferred(r.gStates.find(1), 0); x.deferred == just {
 			t.Errorf("just put %v: late %v", just, x.deferred)
 		}
 	}
@@ -200,10 +200,10 @@ func TestPutsBefore(t *testing.T) {
 		r.time = -c.ahead
 		x := r.gStates.find(1)
 		r.gStates.At(x).deferred = true
-		r.deferred = []deferredEnqueue{{x, c.before}}
-		r.enqueueBefore(r.gStates.find(2))
-		if got := r.queues.GlobalLen() == 1; got != c.want || len(r.deferred) == r.queues.GlobalLen() {
-			t.Errorf("%s: put %v, %d late", c.name, got, len(r.deferred))
+		r.enqueues.known = []deferredEnqueue{{x, c.before}}
+		r.enqueues.enqueueBefore(r.gStates.find(2))
+		if got := r.queues.GlobalLen() == 1; got != c.want || len(r.enqueues.known) == r.queues.GlobalLen() {
+			t.Errorf("%s: put %v, %d late", c.name, got, len(r.enqueues.known))
 		}
 	}
 }

@@ -24,9 +24,15 @@ type deferredOverflow struct {
 	held     []int32 // half of the ring, if that has left it already; never changed
 }
 
+// deferredOverflows are the overflows that come later than their events.
+type deferredOverflows struct {
+	*explainer
+	list []deferredOverflow
+}
+
 // overflowsLater reports whether the overflow of p's ring by newcomer, displaced from
 // runnext, comes after others whose events come later.
-func (r *explainer) overflowsLater(p, newcomer int32) bool {
+func (r *deferredOverflows) overflowsLater(p, newcomer int32) bool {
 	if r.without.has(hypDeferredOverflow) {
 		return false
 	}
@@ -48,7 +54,7 @@ const (
 // mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event announces:
 // it has no other event for long, or another thread takes from the global queue before
 // that, and how much tells.
-func (r *explainer) mayHaveLostCPU() bool {
+func (r *deferredOverflows) mayHaveLostCPU() bool {
 	if r.without.has(hypDeferredOverflow) {
 		return false
 	}
@@ -62,9 +68,9 @@ func (r *explainer) mayHaveLostCPU() bool {
 
 // deferredOverflowChoices: the overflow of q.p's ring by q.g, displaced from runnext, comes with its
 // event, or later.
-func (r *explainer) deferredOverflowChoices(q question) []choice {
+func proposeDeferredOverflow(r *explainer, q question) []choice {
 	now := choice{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, q.p, nil) }}
-	later := choice{is: yes, then: thenFinish, apply: func(c *judge) { c.deferOverflow(q.p, q.g) }}
+	later := choice{is: yes, then: thenFinish, apply: func(c *judge) { c.overflowing.deferOverflow(q.p, q.g) }}
 	if q.likely == yes {
 		return []choice{later, now}
 	}
@@ -72,9 +78,9 @@ func (r *explainer) deferredOverflowChoices(q question) []choice {
 }
 
 // deferOverflow keeps an overflow of p's ring by newcomer for later.
-func (r *explainer) deferOverflow(p, newcomer int32) {
+func (r *deferredOverflows) deferOverflow(p, newcomer int32) {
 	r.gStates.At(newcomer).deferred = true
-	r.overflowsDeferred = append(r.overflowsDeferred, deferredOverflow{p: p, newcomer: newcomer, before: r.win.at(r.now).nextM})
+	r.list = append(r.list, deferredOverflow{p: p, newcomer: newcomer, before: r.win.at(r.now).nextM})
 	r.settleSoon()
 	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
@@ -102,19 +108,19 @@ func (r *explainer) catchUp() {
 }
 
 func (r *explainer) catchUpOne() bool {
-	if len(r.overflowsDeferred)+len(r.drains) == 0 {
+	if len(r.overflowing.list)+len(r.workers.list) == 0 {
 		return false
 	}
-	if i := r.nextOverflow(); i >= 0 {
-		r.overflowNow(i)
+	if i := r.overflowing.nextOverflow(); i >= 0 {
+		r.overflowing.overflowNow(i)
 		return true
 	}
 	tail := r.queues.GlobalTail()
-	for i, d := range r.drains {
+	for i, d := range r.workers.list {
 		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) && !r.stealsFromMiddle(tail, d.p) {
 			begun, _, _ := r.putsAround(d.m)
-			r.drains = slices.Delete(r.drains, i, i+1)
-			r.drain(d.p, begun)
+			r.workers.list = slices.Delete(r.workers.list, i, i+1)
+			r.workers.drain(d.p, begun)
 			return true
 		}
 	}
@@ -123,9 +129,9 @@ func (r *explainer) catchUpOne() bool {
 
 // nextOverflow is the number of the late overflow that continues what is at the tail of the
 // global queue, or -1.
-func (r *explainer) nextOverflow() int {
+func (r *deferredOverflows) nextOverflow() int {
 	tail := r.queues.GlobalTail()
-	return slices.IndexFunc(r.overflowsDeferred, func(s deferredOverflow) bool {
+	return slices.IndexFunc(r.list, func(s deferredOverflow) bool {
 		head := r.queues.Head(s.p)
 		if len(s.held) > 0 {
 			head = s.held[0]
@@ -149,9 +155,9 @@ func (r *model) stealsFromMiddle(x, p int32) bool {
 // later: a thief takes k of the ring, which are too many if that half is still there, and
 // half of what is left if not. The half leaves the ring before its thread gets the lock
 // of the global queue (runqputslow).
-func (r *explainer) holdOverflow(v int32, k int) bool {
+func (r *deferredOverflows) holdOverflow(v int32, k int) bool {
 	half, n := r.rules.RingSize/2, r.queues.RingLen(v)
-	i := slices.IndexFunc(r.overflowsDeferred, func(s deferredOverflow) bool { return s.p == v && len(s.held) == 0 })
+	i := slices.IndexFunc(r.list, func(s deferredOverflow) bool { return s.p == v && len(s.held) == 0 })
 	if i < 0 || k <= r.rules.StealBatch(n) || k <= half || k-half > r.rules.StealBatch(n-half) {
 		return false
 	}
@@ -163,14 +169,14 @@ func (r *explainer) holdOverflow(v int32, k int) bool {
 		r.gStates.At(x).deferred = true
 		r.move(x, nobody, v, reference.QueueUnknown, reference.WhyOverflow)
 	}
-	r.overflowsDeferred[i].held = held
+	r.list[i].held = held
 	return true
 }
 
 // overflowedBefore does the late overflow of v's ring if somebody takes the head of that alone: no
 // thief does, it is in the global queue.
-func (r *explainer) overflowedBefore(g, v int32) bool {
-	i := slices.IndexFunc(r.overflowsDeferred, func(s deferredOverflow) bool { return s.p == v })
+func (r *deferredOverflows) overflowedBefore(g, v int32) bool {
+	i := slices.IndexFunc(r.list, func(s deferredOverflow) bool { return s.p == v })
 	if i < 0 || g != r.queues.Head(v) || r.rules.StealBatch(r.queues.RingLen(v)) == 1 {
 		return false
 	}
@@ -179,9 +185,9 @@ func (r *explainer) overflowedBefore(g, v int32) bool {
 }
 
 // overflowsDue does the late overflows that come before event i.
-func (r *explainer) overflowsDue(i int64) {
-	for j := 0; j < len(r.overflowsDeferred); {
-		if r.overflowsDeferred[j].before > i {
+func (r *deferredOverflows) overflowsDue(i int64) {
+	for j := 0; j < len(r.list); {
+		if r.list[j].before > i {
 			j++
 			continue
 		}
@@ -191,9 +197,9 @@ func (r *explainer) overflowsDue(i int64) {
 }
 
 // overflowNow does late overflow i: by now its ring may have room.
-func (r *explainer) overflowNow(i int) {
-	s := r.overflowsDeferred[i]
-	r.overflowsDeferred = slices.Delete(r.overflowsDeferred, i, i+1)
+func (r *deferredOverflows) overflowNow(i int) {
+	s := r.list[i]
+	r.list = slices.Delete(r.list, i, i+1)
 	gp := r.gStates.At(s.newcomer)
 	if !gp.deferred {
 		return // lost in a damaged generation

@@ -83,7 +83,7 @@ func TestSpill(t *testing.T) {
 			r.catchUp()
 			n++
 		} else {
-			r.overflowsDue(r.win.at(r.now).nextM)
+			r.overflowing.overflowsDue(r.win.at(r.now).nextM)
 		}
 		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != n+129 || r.queues.GlobalTail() != r.gStates.find(newcomer) {
 			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
@@ -105,19 +105,19 @@ func TestHoldSpill(t *testing.T) {
 	} {
 		r := ahead(257, upTo(1, 257), upTo(1, 256))
 		newcomer := r.gStates.find(257)
-		r.deferOverflow(0, newcomer)
+		r.overflowing.deferOverflow(0, newcomer)
 		left, global := 256, 0
 		if c.want {
 			left = 128
 		}
-		if got := r.holdOverflow(0, c.k); got != c.want || r.queues.RingLen(0) != left || r.queues.GlobalLen() != global {
+		if got := r.overflowing.holdOverflow(0, c.k); got != c.want || r.queues.RingLen(0) != left || r.queues.GlobalLen() != global {
 			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 		if !c.want {
 			continue
 		}
-		r.enqueueNow(r.gStates.find(1)) // one of them runs
-		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.gStates.find(1) || r.queues.GlobalTail() != newcomer || len(r.overflowsDeferred) > 0 {
+		r.enqueues.enqueueNow(r.gStates.find(1)) // one of them runs
+		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.gStates.find(1) || r.queues.GlobalTail() != newcomer || len(r.overflowing.list) > 0 {
 			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 	}
@@ -150,7 +150,7 @@ func TestLostCPU(t *testing.T) {
 		if r.win.at(r.now).nextM = r.now + c.next; c.next == none {
 			r.win.at(r.now).nextM = none
 		}
-		if got := r.mayHaveLostCPU(); got != c.want {
+		if got := r.overflowing.mayHaveLostCPU(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -172,19 +172,19 @@ func TestSpilled(t *testing.T) {
 	} {
 		r := ahead(257, upTo(1, 257), upTo(1, c.ring))
 		if c.spill {
-			r.deferOverflow(0, r.gStates.find(257))
+			r.overflowing.deferOverflow(0, r.gStates.find(257))
 		}
 		global := 0
 		if c.want {
 			global = 129
 		}
-		if got := r.overflowedBefore(r.gStates.find(c.ix), 0); got != c.want || r.queues.GlobalLen() != global || (len(r.overflowsDeferred) > 0) != (c.spill && !c.want) {
-			t.Errorf("%s: %v, %d in the global queue, %d late", c.name, got, r.queues.GlobalLen(), len(r.overflowsDeferred))
+		if got := r.overflowing.overflowedBefore(r.gStates.find(c.ix), 0); got != c.want || r.queues.GlobalLen() != global || (len(r.overflowing.list) > 0) != (c.spill && !c.want) {
+			t.Errorf("%s: %v, %d in the global queue, %d late", c.name, got, r.queues.GlobalLen(), len(r.overflowing.list))
 		}
 	}
 	r := ahead(257, upTo(1, 257), upTo(1, 256))
 	r.proc(1)
-	r.deferOverflow(0, r.gStates.find(257))
+	r.overflowing.deferOverflow(0, r.gStates.find(257))
 	if got := r.steal(r.gStates.find(1), 1, 0); got.src != reference.SrcGlobal && got.src != reference.SrcGlobalTick {
 		t.Errorf("not from the global queue: %v", got.src)
 	}
@@ -212,13 +212,13 @@ func TestPrecedes(t *testing.T) {
 		for _, g := range append(upTo(1, ring), queue...) {
 			r.gStates.At(r.gStates.find(g)).state = events.Runnable
 		}
-		r.deferOverflow(0, r.gStates.find(newcomer))
+		r.overflowing.deferOverflow(0, r.gStates.find(newcomer))
 		r.now = r.startOf(r.gStates.find(first))
 		r.time, r.win.tail = r.win.at(r.now).ev.Time, r.now
-		if got := r.precedes(r.gStates.find(first)); got != c.want {
+		if got := r.sizes.precedes(r.gStates.find(first)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
-		if r.forks.spent == 0 {
+		if r.engine.spent == 0 {
 			t.Errorf("%s: no trial", c.name)
 		}
 	}

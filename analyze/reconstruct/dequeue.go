@@ -33,8 +33,8 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	gp.state = events.Running
 	gp.readyAt, gp.ready, gp.start, gp.isDequeued = -1, none, none, false
 	r.execute(rec, gp, inherits)
-	if rec.ev.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.reduced && len(r.drains) < farEnough {
-		r.expectDrain(rec)
+	if rec.ev.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.reduced && len(r.workers.list) < farEnough {
+		r.workers.expectDrain(rec)
 	}
 	if flags&reference.FlagTracer != 0 && r.classes.list[gp.class].advancer {
 		r.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
@@ -61,7 +61,7 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, t *dequeue) {
 	case gp.isDequeued:
 		*t = gp.dequeued
 		if t.src == reference.SrcGlobal && t.batch > 1 {
-			r.learnPause(rec, t)
+			r.sizes.learnPause(rec, t)
 		}
 	case gp.direct != reference.SrcUnknown:
 		*t = dequeue{src: gp.direct, victim: nobody, basis: byAhead}
@@ -96,7 +96,7 @@ func (r *judge) learnDequeue(rec *record, gp *goroutine, t *dequeue) {
 		r.learnTickFrom(rec.of, rec.p, t, rec.prevM)
 	}
 	if t.src != reference.SrcRunnext {
-		r.learnPause(rec, t)
+		r.sizes.learnPause(rec, t)
 	}
 }
 

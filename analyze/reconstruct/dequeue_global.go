@@ -28,7 +28,7 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 		return r.dequeuePastOwn(g, p, basis, shown)
 	}
 	r.putsReach(g, p)
-	k, tick := r.sizeTaken(g, p, basis)
+	k, tick := r.sizes.sizeTaken(g, p, basis)
 	if k == atTick {
 		return r.dequeueAtTick(g, tick)
 	}
@@ -98,11 +98,11 @@ func (r *explainer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 // putsReach lets those puts happen that come later than their events, but before p's take of
 // g, and holds back those that come after it.
 func (r *explainer) putsReach(g, p int32) {
-	r.findDeferred(g, p)
-	if r.queues.GlobalLen() <= r.rules.GlobalBatchMax && r.precedes(g) {
+	r.enqueues.findDeferred(g, p)
+	if r.queues.GlobalLen() <= r.rules.GlobalBatchMax && r.sizes.precedes(g) {
 		r.catchUp() // the batch may reach them
 	}
-	r.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))
+	r.enqueues.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))
 }
 
 // batchSource says how a take of k by p, from the global queue with its own empty, is known:
@@ -146,7 +146,7 @@ func (r *explainer) dequeueBatch(g, p int32, k int, behind bool, basis reference
 		r.emit(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gStates.At(g).id, P: pp.id, M: r.threadID(pp.m), Batch: int32(k), Basis: basis})
 	}
 	since := r.freeSince(g)
-	r.wider = r.widerThan(g, k)
+	r.wider = r.sizes.widerThan(g, k)
 	r.lastTaker, r.fedSinceBatch, r.returned = p, false, r.returned[:0]
 	last := r.queues.Tail(p)
 	if behind {
@@ -173,7 +173,7 @@ func (r *explainer) vacate(p int32) {
 		if x == reference.None {
 			x = r.queues.Runnext(p)
 		}
-		if r.gStates.At(x).fromGlobal == p && r.deferEnqueue(x) {
+		if r.gStates.At(x).fromGlobal == p && r.enqueues.deferEnqueue(x) {
 			r.summary.Corrections++
 			continue
 		}

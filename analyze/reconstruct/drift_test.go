@@ -56,7 +56,7 @@ func TestTookMore(t *testing.T) {
 		{"it runs elsewhere", true, true, 6, 1, false},
 	} {
 		r := drifting(c.yields, c.before, c.last, c.on)
-		if got := r.tookOneMore(r.gStates.find(3), 0, 3); got != c.want {
+		if got := r.sizes.tookOneMore(r.gStates.find(3), 0, 3); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -86,7 +86,7 @@ func TestDrifts(t *testing.T) {
 		{"another P goes on", true, false, 6, 0},
 	} {
 		r := drifting(c.yields, false, c.last, 1)
-		r.wider = r.widerThan(r.gStates.find(taken), size)
+		r.wider = r.sizes.widerThan(r.gStates.find(taken), size)
 		for g := int64(3); g < 3+size; g++ {
 			r.queues.Remove(r.gStates.find(g))
 			if g > taken {

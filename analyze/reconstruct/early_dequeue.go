@@ -59,24 +59,30 @@ type wakingThief struct {
 	start int64 // event
 }
 
+// wakingThieves are the threads that have come for a P and are about to steal.
+type wakingThieves struct {
+	*explainer
+	list []wakingThief
+}
+
 // expectThief looks at what the thread starts that has come for a P.
-func (r *explainer) expectThief(rec *record) {
+func (r *wakingThieves) expectThief(rec *record) {
 	if r.without.has(hypWakingThief) {
 		return
 	}
 	s := r.startsNext(rec, rec.of)
-	if s == nil || len(r.thieves) == farEnough {
+	if s == nil || len(r.list) == farEnough {
 		return
 	}
 	if lag := s.ev.Time - r.time; lag >= thiefWakes {
-		r.thieves = append(r.thieves, wakingThief{r.time + thiefTakes, rec.nextM})
+		r.list = append(r.list, wakingThief{r.time + thiefTakes, rec.nextM})
 		r.settleSoon()
 	}
 }
 
 // wakingThievesSteal lets thieves take what they start later.
-func (r *explainer) wakingThievesSteal() {
-	r.thieves = slices.DeleteFunc(r.thieves, func(t wakingThief) bool {
+func (r *wakingThieves) wakingThievesSteal() {
+	r.list = slices.DeleteFunc(r.list, func(t wakingThief) bool {
 		s := r.win.at(t.start)
 		if s == nil || t.start <= r.now {
 			return true

@@ -121,7 +121,7 @@ func TestTryTakeEarly(t *testing.T) {
 			f.stop(g, events.NotExist, 0)
 		}
 		r := f.model(now, upTo(3, 8))
-		if got := r.testBatchSize(r.gStates.find(3), 4, 5); got != c.want {
+		if got := r.sizes.testBatchSize(r.gStates.find(3), 4, 5); got != c.want {
 			t.Errorf("P 0 runs %v: %d", c.p0, got)
 		}
 	}
@@ -146,8 +146,8 @@ func TestTakeUnsure(t *testing.T) {
 		last := r.gStates.At(r.gStates.find(4))
 		last.ready, last.readyM = r.now-1, r.mix.Find(1)
 		r.now++ // the stop before the take
-		r.noteEnqueue(r.gStates.find(4), r.now-1+c.next)
-		if got := r.unsure(r.gStates.find(1)); got != c.want {
+		r.enqueues.noteEnqueue(r.gStates.find(4), r.now-1+c.next)
+		if got := r.sizes.unsure(r.gStates.find(1)); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}
@@ -166,8 +166,8 @@ func TestExpectThief(t *testing.T) {
 		} {
 			r.enter(&e)
 		}
-		if r.expectThief(r.win.at(0)); len(r.thieves) != c.want {
-			t.Errorf("after %d ns: %d thieves", c.lag, len(r.thieves))
+		if r.waking.expectThief(r.win.at(0)); len(r.waking.list) != c.want {
+			t.Errorf("after %d ns: %d thieves", c.lag, len(r.waking.list))
 		}
 	}
 }
@@ -201,10 +201,10 @@ func TestThievesTake(t *testing.T) {
 		start := r.startOf(r.gStates.find(c.x))
 		r.gStates.At(r.gStates.find(c.x)).state = events.Runnable
 		r.win.at(start).ev.Time = r.time + c.early + c.lag
-		r.thieves = []wakingThief{{at: r.time + c.early, start: start}}
-		r.wakingThievesSteal()
-		if got := int(c.ring) - r.queues.RingLen(0); got != c.takes || len(r.thieves) != int(c.early) {
-			t.Errorf("%s: takes %d, %d thieves", c.name, got, len(r.thieves))
+		r.waking.list = []wakingThief{{at: r.time + c.early, start: start}}
+		r.waking.wakingThievesSteal()
+		if got := int(c.ring) - r.queues.RingLen(0); got != c.takes || len(r.waking.list) != int(c.early) {
+			t.Errorf("%s: takes %d, %d thieves", c.name, got, len(r.waking.list))
 		}
 	}
 }

@@ -23,12 +23,12 @@ const (
 // thiefOfFullRing returns the goroutine, in p's full ring, whose thief was there before
 // the put of newcomer, or None if the put overflows. rival is then the goroutine of
 // the likeliest thief, or None if none is likely.
-func (r *explainer) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
+func (r *unseenSteals) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 	if r.without.has(hypEarlyThief) {
 		return reference.None, reference.None
 	}
-	ring := r.room.ring[:0]
-	turned := r.room.turned[:0] // neighbours up to here that one P runs the other way round
+	ring := r.ring[:0]
+	turned := r.turned[:0] // neighbours up to here that one P runs the other way round
 	n := 0
 	for x := r.queues.Head(p); x != reference.None && n < r.rules.RingSize; x = r.queues.Next(x) {
 		ring, turned = append(ring, x), append(turned, 0)
@@ -40,7 +40,7 @@ func (r *explainer) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 		}
 		n++
 	}
-	r.room.ring, r.room.turned = ring, turned
+	r.ring, r.turned = ring, turned
 	half := n / 2
 	found, rival = reference.None, reference.None
 	tried := 0
@@ -81,7 +81,7 @@ func (r *explainer) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 
 // earlyThief: the put of q.g overflows q.p's full ring, or the thief of q.other has emptied
 // half of it before.
-func (r *explainer) earlyThief(q question) []choice {
+func proposeEarlyThief(r *explainer, q question) []choice {
 	return []choice{
 		{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, nobody, nil) }},
 		{is: yes, then: thenFinish, apply: func(c *judge) {

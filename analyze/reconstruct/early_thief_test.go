@@ -83,7 +83,7 @@ func TestFirstThief(t *testing.T) {
 		if c.own {
 			r.queues.PutTail(1, r.gStates.find(own))
 		}
-		if got, _ := r.thiefOfFullRing(0, r.gStates.find(newcomer)); got != want {
+		if got, _ := r.steals.thiefOfFullRing(0, r.gStates.find(newcomer)); got != want {
 			t.Errorf("%s: %d, want %d", c.name, got, want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestRobbed(t *testing.T) {
 			r.queues.PutTail(2, r.gStates.find(g))
 		}
 		got := int64(0)
-		if x := r.stolenBehind(2, r.gStates.find(2), 2, 0); x != reference.None {
+		if x := r.steals.stolenBehind(2, r.gStates.find(2), 2, 0); x != reference.None {
 			got = r.gStates.At(x).id
 		}
 		if got != c.want {
@@ -185,7 +185,7 @@ func TestLooksFirst(t *testing.T) {
 	}
 	cost := func(noGlobal int64) int {
 		r.noGlobal = noGlobal
-		return r.stealCost(0, r.queues.Head(0), ix, 2, 1)
+		return r.steals.stealCost(0, r.queues.Head(0), ix, 2, 1)
 	}
 	if late, early := cost(free-1), cost(free); late-early != costGlobal {
 		t.Errorf("%d, if it was empty then %d", late, early)

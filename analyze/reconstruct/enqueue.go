@@ -26,7 +26,7 @@ func (r *judge) ready(rec *record, gp *goroutine) {
 	}
 	r.endRunInterval(rec, gp, &t)
 	gp.state = events.Runnable
-	if gp.class == 0 && rec.g >= 0 && rec.g != rec.of && !r.forks.on {
+	if gp.class == 0 && rec.g >= 0 && rec.g != rec.of && !r.engine.on {
 		r.setClass(gp, r.classes.woken(r.gStates.At(rec.g).class))
 	}
 	if from != events.Running && t.to != reference.QueueDirect && rec.p >= 0 && r.now >= r.inject.until && r.idle.searching < 2 { // else others search
@@ -88,13 +88,13 @@ func (r *judge) enqueue(rec *record, gp *goroutine, t *enqueue) {
 	case reference.QueueGlobal:
 		t.p = nobody
 		r.catchUp()
-		r.enqueueBefore(rec.of)
+		r.enqueues.enqueueBefore(rec.of)
 		tail := r.queues.GlobalTail()
 		r.putGlobal(rec.of)
-		r.noteEnqueue(rec.of, gp.enqueuedBy)
+		r.enqueues.noteEnqueue(rec.of, gp.enqueuedBy)
 		r.emitReady(rec, gp, t)
-		if rec.p >= 0 && (r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, rec.of, gp.enqueuedBy) || r.testDeferEnqueue(rec, gp)) {
-			r.deferEnqueue(rec.of)
+		if rec.p >= 0 && (r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, rec.of, gp.enqueuedBy) || r.enqueues.testDeferEnqueue(rec, gp)) {
+			r.enqueues.deferEnqueue(rec.of)
 		}
 	case reference.QueueLocal:
 		if r.overflows(t.p, rec.of, true) {
@@ -135,16 +135,16 @@ func (r *model) emitReady(rec *record, gp *goroutine, t *enqueue) {
 // displace puts the old runnext at the tail of its P's ring.
 func (r *explainer) displace(p, g int32) {
 	if r.overflows(p, g, true) {
-		later := r.overflowsLater(p, g)
-		if r.mayHaveLostCPU() && !r.gStates.At(g).deferred {
+		later := r.overflowing.overflowsLater(p, g)
+		if r.overflowing.mayHaveLostCPU() && !r.gStates.At(g).deferred {
 			q := question{g: g, p: p}
 			if later {
 				q.likely = yes
 			}
-			later = r.says(hypDeferredOverflow, q)
+			later = r.engine.says(hypDeferredOverflow, q)
 		}
 		if later {
-			r.deferOverflow(p, g)
+			r.overflowing.deferOverflow(p, g)
 		} else {
 			r.overflow(p, g, p, nil)
 		}
@@ -164,9 +164,9 @@ func (r *explainer) overflows(p, newcomer int32, now bool) bool {
 		r.catchUp()
 	}
 	for r.queues.Full(p) {
-		thief, rival := r.thiefOfFullRing(p, newcomer)
+		thief, rival := r.steals.thiefOfFullRing(p, newcomer)
 		if thief == reference.None {
-			if !now || rival == reference.None || !r.says(hypEarlyThief, question{g: newcomer, p: p, other: rival}) {
+			if !now || rival == reference.None || !r.engine.says(hypEarlyThief, question{g: newcomer, p: p, other: rival}) {
 				return true
 			}
 			thief = rival
@@ -183,7 +183,7 @@ func (r *explainer) overflow(p, newcomer, from int32, ready func()) {
 	basis := reference.Known(reference.Inferred, reference.RuleQueue)
 	r.emit(&reference.Decision{Kind: reference.KindOverflow, G: r.gStates.At(newcomer).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
 	r.pStates[p].headAt = r.now
-	r.enqueueBefore(r.queues.Head(p))
+	r.enqueues.enqueueBefore(r.queues.Head(p))
 	r.lastOverflow++
 	r.gStates.At(newcomer).overflowID = r.lastOverflow
 	r.queues.Overflow(p, newcomer, func(g int32) {

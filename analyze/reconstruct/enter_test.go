@@ -74,10 +74,10 @@ func TestWatch(t *testing.T) {
 		"a put": func(r *Reconstructor, rec *record) {
 			r.queues.PutGlobal(rec.of)
 			r.gStates.At(rec.of).enqueuedBy = 100
-			r.deferEnqueue(rec.of)
+			r.enqueues.deferEnqueue(rec.of)
 		},
-		"an overflow": func(r *Reconstructor, rec *record) { r.deferOverflow(0, rec.of) },
-		"a drain":     func(r *Reconstructor, rec *record) { r.expectDrain(rec) },
+		"an overflow": func(r *Reconstructor, rec *record) { r.overflowing.deferOverflow(0, rec.of) },
+		"a drain":     func(r *Reconstructor, rec *record) { r.workers.expectDrain(rec) },
 		"a visit":     func(r *Reconstructor, rec *record) { r.beginForEachP(rec, reference.WhyGC, false) },
 	} {
 		r := ahead(5, upTo(1, 5), nil)
@@ -86,7 +86,7 @@ func TestWatch(t *testing.T) {
 		if expect(r, rec); r.due > r.now+1 {
 			t.Errorf("%s is looked at from event %d on, want %d", name, r.due, r.now+1)
 		}
-		r.deferred, r.overflowsDeferred, r.drains, r.current.m = nil, nil, nil, nobody
+		r.enqueues.known, r.overflowing.list, r.workers.list, r.current.m = nil, nil, nil, nobody
 		if r.settleDue(rec); r.due != r.nextForEachPEnd {
 			t.Errorf("%s is over, but looked at from event %d on", name, r.due)
 		}

@@ -2,35 +2,33 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// explainer finds out how goroutines came from one queue to the next. What the rules alone
-// do not tell, it asks the hypotheses.
+// explainer finds out how goroutines came from one queue to the next: by the rules of the
+// run queues here and in dequeue_global.go and steal.go, and by the hypotheses where these
+// leave it open.
 type explainer struct {
 	lookahead
 	output
 	model
 	requests
 
-	whole             *judge // of which this is a part
-	rows              []Hypothesis
-	without           Set
-	pause             pauses
-	deferred          []deferredEnqueue  // known to come later than their events
-	unconfirmed       []deferredEnqueue  // may come later
-	overflowsDeferred []deferredOverflow // overflows known to come later
-	drains            []drain            // Ps that run a dedicated mark worker
-	thieves           []wakingThief      // about to steal
+	whole   *judge // of which this is a part
+	without Set    // hypotheses that it does without
+	engine  engine
 
-	ends  [maxThieves + 1]batchEnd // in firstStolen, that need not clear them
-	forks forks
-	room  room
+	// What the hypotheses keep between two events.
+	sizes       batchSizes
+	steals      unseenSteals
+	waking      wakingThieves
+	enqueues    deferredEnqueues
+	overflowing deferredOverflows
+	workers     workerDrains
 }
 
-// room is memory that a function needs for as long as it runs, and that it need not
-// get anew each time.
-type room struct {
-	ring   []int32 // of thiefOfFullRing
-	turned []int
-	items  []int32 // of batchShown
+// link tells the parts of an explainer where the rest of it is.
+func (r *explainer) link() {
+	r.model.lookahead, r.model.output, r.requests.lookahead = &r.lookahead, &r.output, &r.lookahead
+	r.engine.explainer, r.sizes.explainer, r.steals.explainer, r.waking.explainer = r, r, r, r
+	r.enqueues.explainer, r.overflowing.explainer, r.workers.explainer = r, r, r
 }
 
 // maxDepth bounds how many takes may ask for one another: in a damaged trace
@@ -50,7 +48,7 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 	in, moved := r.taintedAt(gp, place), gp.moved
 	n, less := r.queues.GlobalLen(), false
 	if place.Queue == reference.QueueGlobal {
-		less = r.rules.GlobalBatch(n-r.unsure(g), r.procs) < r.rules.GlobalBatch(n, r.procs)
+		less = r.rules.GlobalBatch(n-r.sizes.unsure(g), r.procs) < r.rules.GlobalBatch(n, r.procs)
 	}
 	t := r.dequeueByPlace(g, p)
 	d.fits++
@@ -97,7 +95,7 @@ func (r *model) dequeueRunnext(p int32) dequeue {
 // that the take moves. g is then in no queue.
 func (r *explainer) dequeueByPlace(g, p int32) dequeue {
 	if r.gStates.At(g).deferred {
-		r.enqueueNow(g)
+		r.enqueues.enqueueNow(g)
 	}
 	place := r.queues.Place(g)
 	if p < 0 {
@@ -180,7 +178,7 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 		if place.Queue == reference.QueueGlobal {
 			x = r.firstInFlight(g, taker) // the first to have been taken
 		} else {
-			x = r.firstStolen(place.P, g, taker)
+			x = r.steals.firstStolen(place.P, g, taker)
 		}
 		if x == reference.None || n > 512 {
 			return r.passOver(g, taker)
@@ -195,7 +193,7 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 // from elsewhere: others have it in hand.
 func (r *explainer) clearGone(p int32) {
 	for n := 0; n <= r.rules.RingSize; n++ {
-		x := r.firstStolen(p, reference.None, p)
+		x := r.steals.firstStolen(p, reference.None, p)
 		if x == reference.None {
 			break
 		}
@@ -215,7 +213,7 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 	place := r.queues.Place(g)
 	if place.Queue == reference.QueueGlobal {
 		// Whose thread has lost its CPU at the put has not come yet.
-		for x := r.queues.Prev(g); x != reference.None && r.enqueuerStalls(x) && r.deferEnqueue(x); x = r.queues.Prev(g) {
+		for x := r.queues.Prev(g); x != reference.None && r.enqueuerStalls(x) && r.enqueues.deferEnqueue(x); x = r.queues.Prev(g) {
 		}
 		if r.queues.Prev(g) == reference.None {
 			return reference.Known(reference.Ambiguous, reference.RuleRepair)
@@ -229,7 +227,7 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 			if x == reference.None {
 				return reference.Known(reference.Ambiguous, reference.RuleRepair)
 			}
-			if r.reorderEnqueue(x, g) || r.deferEnqueue(x) {
+			if r.enqueues.reorderEnqueue(x, g) || r.enqueues.deferEnqueue(x) {
 				continue
 			}
 			to := r.lastTaker

@@ -60,30 +60,35 @@ type given struct {
 	set bool
 }
 
-// forks is the account of the forks, and, in a copy, of what contradicts it.
-type forks struct {
+// engine chooses among what the hypotheses propose, and keeps account of the forks that it
+// takes.
+type engine struct {
+	*explainer
+	rows    []Hypothesis
 	spare   [2]*judge // to be copied to
 	spent   int64     // events that were judged in them
 	weights []float64 // of the ticks of a copy's Ps
-	on      bool      // the model is such a copy
-	wrong   int64     // if so, events that it had to be corrected for, or that are odd
-	odd     int64     // steals that no thief does
-	given   given     // if so, what it was told
+
+	// Of a copy:
+	on    bool  // the model is one
+	wrong int64 // events that it had to be corrected for, or that are odd
+	odd   int64 // steals that no thief does
+	given given // what it was told
 }
 
 // mayFork reports whether a fork is possible and affordable.
-func (r *explainer) mayFork() bool {
-	return !r.without.has(hypForks) && !r.forks.on && r.depth == 0 && r.procs > 1 && r.gStates.Len() <= forkMostGs && r.forks.spent < forkFirst+r.now/forkShare
+func (r *engine) mayFork() bool {
+	return !r.without.has(hypForks) && !r.on && r.depth == 0 && r.procs > 1 && r.gStates.Len() <= forkMostGs && r.spent < forkFirst+r.now/forkShare
 }
 
 // ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
 // first of them if others are contradicted as much. lead is by how many events less the
 // answer is contradicted than what it was compared with last.
-func (r *explainer) ask(h hypothesis, q question) (answer, lead int) {
+func (r *engine) ask(h hypothesis, q question) (answer, lead int) {
 	if r.without.has(h) || !r.mayFork() {
 		return q.likely, 0
 	}
-	choices := r.rows[h].choices(r, q)
+	choices := r.rows[h].propose(r.explainer, q)
 	if len(choices) == 0 {
 		return q.likely, 0
 	}
@@ -103,44 +108,44 @@ func (r *explainer) ask(h hypothesis, q question) (answer, lead int) {
 }
 
 // says asks a hypothesis for yes or no.
-func (r *explainer) says(h hypothesis, q question) bool {
+func (r *engine) says(h hypothesis, q question) bool {
 	answer, _ := r.ask(h, q)
 	return answer == yes
 }
 
 // compare returns how many events contradict a more than b within the horizon.
-func (r *explainer) compare(h hypothesis, a, b choice, horizon int64) int {
+func (r *engine) compare(h hypothesis, a, b choice, horizon int64) int {
 	x, y := r.fork(0, h, a), r.fork(1, h, b)
 	diff := int64(0)
 	first := x.win.tail
 	for n := int64(0); n < horizon && first+n < r.win.head; n += forkStep {
-		told, inX, inY := diff, x.forks.wrong, y.forks.wrong
+		told, inX, inY := diff, x.engine.wrong, y.engine.wrong
 		for _, c := range [...]*judge{x, y} {
 			for c.win.tail < min(first+n+forkStep, r.win.head) {
-				before := c.summary.Corrections + c.forks.odd
+				before := c.summary.Corrections + c.engine.odd
 				c.judgeNext()
-				if c.summary.Corrections+c.forks.odd > before {
-					c.forks.wrong++
+				if c.summary.Corrections+c.engine.odd > before {
+					c.engine.wrong++
 				}
 			}
 		}
-		if told != 0 && min(x.forks.wrong-inX, y.forks.wrong-inY) >= forkTells {
+		if told != 0 && min(x.engine.wrong-inX, y.engine.wrong-inY) >= forkTells {
 			diff = told // something else is wrong by now: what came before tells
 			break
 		}
-		if diff = x.forks.wrong - y.forks.wrong; diff >= forkTells || diff <= -forkTells || x.meets(y) {
+		if diff = x.engine.wrong - y.engine.wrong; diff >= forkTells || diff <= -forkTells || x.engine.meets(y) {
 			break
 		}
 	}
-	r.forks.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
+	r.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
 	return int(diff)
 }
 
 // fork returns a copy of the model, the i-th of two that there can be, that has judged the
 // present event with a choice, or is about to.
-func (r *explainer) fork(i int, h hypothesis, with choice) *judge {
+func (r *engine) fork(i int, h hypothesis, with choice) *judge {
 	c := r.copy(i)
-	c.forks.given = given{by: h, at: c.now, is: with.is, set: true}
+	c.engine.given = given{by: h, at: c.now, is: with.is, set: true}
 	if with.apply != nil {
 		with.apply(c)
 	}
@@ -156,8 +161,8 @@ func (r *explainer) fork(i int, h hypothesis, with choice) *judge {
 }
 
 // givenNow returns the answer that a copy was given for the present event, 0 if none.
-func (r *explainer) givenNow(h hypothesis) (answer int, is bool) {
-	g := &r.forks.given
+func (r *engine) givenNow(h hypothesis) (answer int, is bool) {
+	g := &r.given
 	if !g.set || g.by != h || g.at != r.now {
 		return 0, false
 	}
@@ -166,7 +171,7 @@ func (r *explainer) givenNow(h hypothesis) (answer int, is bool) {
 
 // dequeueAgain returns how the present take, of g, is judged again with another choice: when
 // its start is the present event, or when it comes before that. Otherwise it cannot be.
-func (r *explainer) dequeueAgain(g int32) (then then, can bool) {
+func (r *engine) dequeueAgain(g int32) (then then, can bool) {
 	switch s := r.win.at(r.startOf(g)); {
 	case s == nil:
 	case s == r.win.at(r.now):
@@ -178,9 +183,9 @@ func (r *explainer) dequeueAgain(g int32) (then then, can bool) {
 }
 
 // meets reports whether two models have the same in their queues: they go on alike.
-func (r *explainer) meets(o *judge) bool {
+func (r *engine) meets(o *judge) bool {
 	if r.queues.GlobalLen() != o.queues.GlobalLen() || r.queues.GlobalHead() != o.queues.GlobalHead() || r.queues.GlobalTail() != o.queues.GlobalTail() ||
-		len(r.overflowsDeferred)+len(r.deferred) != len(o.overflowsDeferred)+len(o.deferred) {
+		len(r.overflowing.list)+len(r.enqueues.known) != len(o.overflowing.list)+len(o.enqueues.known) {
 		return false
 	}
 	for p := range int32(len(r.pStates)) {
@@ -209,32 +214,41 @@ func (r *model) alike(o *model, x int32) bool {
 
 // copy returns a copy of the model, the i-th of two that there can be, which can
 // judge on its own what is in the window.
-func (r *explainer) copy(i int) *judge {
-	c := r.forks.spare[i]
+func (r *engine) copy(i int) *judge {
+	c := r.spare[i]
 	if c == nil {
 		c = newJudge(r.tables, Options{Rules: r.rules}, r.rows)
-		r.forks.spare[i] = c
+		r.spare[i] = c
 	}
-	q, gs := c.queues, c.gStates.Table
-	gs.CopyFrom(&r.gStates.Table)
-	q.CopyFrom(&r.queues)
-	ps, ms := append(c.pStates[:0], r.pStates...), append(c.mStates[:0], r.mStates...)
-	late, open := append(c.deferred[:0], r.deferred...), append(c.unconfirmed[:0], r.unconfirmed...)
-	spills, drains, again := append(c.overflowsDeferred[:0], r.overflowsDeferred...), append(c.drains[:0], r.drains...), append(c.returned[:0], r.returned...)
-	took, thieves := c.lastBatchRoom, append(c.thieves[:0], r.thieves...)
-	own, weights := c.room, c.forks.weights[:0]
-	for i := range ps {
-		weights = append(weights, ps[i].tick.weight...)
-	}
-	for i, rest := 0, weights; i < len(ps); i++ {
-		n := len(ps[i].tick.weight)
-		ps[i].tick.weight, rest = rest[:n:n], rest[n:]
-	}
-	*c = *r.whole
-	c.link()
-	c.room, c.forks.weights = own, weights
-	c.queues, c.gStates.Table, c.pStates, c.mStates = q, gs, ps, ms
-	c.deferred, c.unconfirmed, c.overflowsDeferred, c.drains, c.returned, c.lastBatchRoom, c.thieves = late, open, spills, drains, again, took, thieves
-	c.sink, c.held, c.forks.on, c.forks.wrong = nil, noHolding(), true, 0
+	c.copyFrom(r.whole)
 	return c
+}
+
+// copyFrom makes c equal to o, in memory of its own, but that it emits nothing.
+func (c *judge) copyFrom(o *judge) {
+	own := *c
+	*c = *o
+	c.link()
+	c.queues, c.gStates.Table = own.queues, own.gStates.Table
+	c.queues.CopyFrom(&o.queues)
+	c.gStates.CopyFrom(&o.gStates.Table)
+	c.pStates, c.mStates = append(own.pStates[:0], o.pStates...), append(own.mStates[:0], o.mStates...)
+	c.engine.weights = own.engine.weights[:0]
+	for i := range c.pStates {
+		c.engine.weights = append(c.engine.weights, o.pStates[i].tick.weight...)
+	}
+	rest := c.engine.weights
+	for i := range c.pStates {
+		n := len(c.pStates[i].tick.weight)
+		c.pStates[i].tick.weight, rest = rest[:n:n], rest[n:]
+	}
+	c.enqueues.known = append(own.enqueues.known[:0], o.enqueues.known...)
+	c.enqueues.open = append(own.enqueues.open[:0], o.enqueues.open...)
+	c.overflowing.list = append(own.overflowing.list[:0], o.overflowing.list...)
+	c.workers.list = append(own.workers.list[:0], o.workers.list...)
+	c.waking.list = append(own.waking.list[:0], o.waking.list...)
+	c.returned = append(own.returned[:0], o.returned...)
+	c.lastBatchRoom, c.sizes.items, c.steals.ring, c.steals.turned = own.lastBatchRoom, own.sizes.items, own.steals.ring, own.steals.turned
+	c.sink, c.held = nil, noHolding()
+	c.engine.on, c.engine.wrong = true, 0
 }

@@ -24,23 +24,23 @@ func TestCopies(t *testing.T) {
 			for r.win.tail < r.win.head {
 				var c *judge
 				if r.win.tail%(3*far) == far {
-					c = r.copy(copies % 2)
+					c = r.engine.copy(copies % 2)
 					copies++
 					for c.win.tail < min(r.win.tail+far, r.win.head) {
 						c.judgeNext()
 					}
 				}
-				r.forks.spent, r.depth = 1<<62, 0 // no forks of its own
+				r.engine.spent, r.depth = 1<<62, 0 // no forks of its own
 				until := min(r.win.tail+far, r.win.head)
 				for r.win.tail < until {
 					r.judgeNext()
 				}
-				if c != nil && (c.summary.Corrections != r.summary.Corrections || c.summary.Starts != r.summary.Starts || !c.meets(&r.judge) || !reflect.DeepEqual(c.starts, r.starts)) {
+				if c != nil && (c.summary.Corrections != r.summary.Corrections || c.summary.Starts != r.summary.Starts || !c.engine.meets(&r.judge) || !reflect.DeepEqual(c.starts, r.starts)) {
 					t.Fatalf("at event %d, the copy has %d corrections, %d starts, %d queued globally; the model %d, %d, %d",
 						until, c.summary.Corrections, c.summary.Starts, c.queues.GlobalLen(), r.summary.Corrections, r.summary.Starts, r.queues.GlobalLen())
 				}
 			}
-			alone.forks.spent = 1 << 62
+			alone.engine.spent = 1 << 62
 			if got, want := r.Finish(), alone.Finish(); !reflect.DeepEqual(got, want) {
 				t.Errorf("with copies %+v, without %+v", got, want)
 			}
@@ -62,7 +62,7 @@ func reader(t *testing.T, name string) *Reconstructor {
 	s := events.New(context.Background(), src, events.Options{Workers: 1})
 	t.Cleanup(func() { s.Close() })
 	r := New(s.Tables, Options{Rules: reference.RulesFor(src.Header().Minor)})
-	r.forks.spent = 1 << 62
+	r.engine.spent = 1 << 62
 	for {
 		evs, err := s.Next()
 		if errors.Is(err, io.EOF) {
@@ -105,19 +105,19 @@ func TestCompare(t *testing.T) {
 		}}
 	}
 	before := r.queues.Head(0)
-	if got := r.compare(hypForks, right, right, forkLen); got != 0 {
+	if got := r.engine.compare(hypForks, right, right, forkLen); got != 0 {
 		t.Errorf("the same: %d", got)
 	}
-	if got := r.compare(hypForks, right, turned(3), forkLen); got >= 0 {
+	if got := r.engine.compare(hypForks, right, turned(3), forkLen); got >= 0 {
 		t.Errorf("right, wrong: %d", got)
 	}
-	if got := r.compare(hypForks, turned(3), right, forkLen); got <= 0 {
+	if got := r.engine.compare(hypForks, turned(3), right, forkLen); got <= 0 {
 		t.Errorf("wrong, right: %d", got)
 	}
 	if r.queues.Head(0) != before || r.summary.Corrections != 0 {
 		t.Error("the forks changed the model")
 	}
-	if r.forks.spent == 0 {
+	if r.engine.spent == 0 {
 		t.Error("the forks cost nothing")
 	}
 }
@@ -159,11 +159,11 @@ func TestTold(t *testing.T) {
 		c.queues.PutTail(0, x)
 		c.queues.PutTail(idle, never) // so that they do not meet
 	}}
-	if got := r.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkTells {
+	if got := r.engine.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkTells {
 		t.Errorf("right, wrong: %d", got)
 	}
-	if most := int64(2 * (11*3*n + 2*forkStep)); r.forks.spent > most {
-		t.Errorf("%d events tried, want at most %d", r.forks.spent, most)
+	if most := int64(2 * (11*3*n + 2*forkStep)); r.engine.spent > most {
+		t.Errorf("%d events tried, want at most %d", r.engine.spent, most)
 	}
 }
 
@@ -174,14 +174,14 @@ func TestMeets(t *testing.T) {
 	for _, g := range upTo(1, 4) {
 		r.queues.PutGlobal(r.gStates.find(g))
 	}
-	c := r.copy(0)
-	if !c.meets(&r.judge) {
+	c := r.engine.copy(0)
+	if !c.engine.meets(&r.judge) {
 		t.Error("a copy does not meet its model")
 	}
 	x := r.gStates.find(2)
 	c.queues.Remove(x)
 	c.queues.PutGlobalAfter(r.gStates.find(3), x)
-	if c.meets(&r.judge) {
+	if c.engine.meets(&r.judge) {
 		t.Error("another order in the middle meets")
 	}
 }
@@ -193,7 +193,7 @@ func TestOverflowAfterDrain(t *testing.T) {
 	r := ahead(n+2, upTo(1, n+2), upTo(2, n+1))
 	r.queues.PutGlobal(r.gStates.find(1))
 	r.time = drainLag
-	r.drains = []drain{{p: 0, m: 0, g: nobody, due: r.time}}
+	r.workers.list = []drain{{p: 0, m: 0, g: nobody, due: r.time}}
 	if r.overflows(0, r.gStates.find(n+2), true) {
 		t.Error("overflows a ring that has been drained")
 	}

@@ -14,10 +14,10 @@ type Hypothesis struct {
 	Cites string // the functions of the runtime that do it, and their Go versions
 	File  string // of this package, that looks for it
 
-	// choices proposes what may have happened, the likeliest first, where evidence does
-	// not decide and copies of the model have to be tried with each ([explainer.ask]);
-	// nil if evidence always does. They are judged for horizon events, 0 as most.
-	choices func(*explainer, question) []choice
+	// propose lists what may have happened, the likeliest first, where evidence does not
+	// decide and copies of the model are judged with each ([engine.ask]); it is nil if
+	// evidence always decides. The copies are judged for horizon events, forkLen if it is 0.
+	propose func(*explainer, question) []choice
 	horizon int64
 }
 
@@ -67,13 +67,13 @@ var hypotheses = [...]Hypothesis{
 		Name: "early-thief", File: "early_thief.go",
 		Claim:   "a thief has emptied half of a full ring before the put that would overflow it, and starts what it took later",
 		Cites:   "runqput, runqgrab; all",
-		choices: (*explainer).earlyThief,
+		propose: proposeEarlyThief,
 	},
 	hypDeferredEnqueue: {
 		Name: "deferred-enqueue", File: "deferred_enqueue.go",
 		Claim:   "a thread loses its CPU between the event of a put to the global queue and the put",
 		Cites:   "globrunqput, goschedImpl; all",
-		choices: (*explainer).deferredEnqueueChoices,
+		propose: proposeDeferredEnqueue,
 	},
 	hypEnqueueOrder: {
 		Name: "enqueue-order", File: "deferred_enqueue.go",
@@ -84,31 +84,31 @@ var hypotheses = [...]Hypothesis{
 		Name: "deferred-overflow", File: "deferred_overflow.go",
 		Claim:   "a thread loses its CPU between the event of a put and the overflow that it makes",
 		Cites:   "runqputslow, globrunqputbatch; all",
-		choices: (*explainer).deferredOverflowChoices,
+		propose: proposeDeferredOverflow,
 	},
 	hypOverflowOrder: {
 		Name: "overflow-order", File: "overflow_order.go",
 		Claim:   "overflows of two threads came in another order than their events",
 		Cites:   "runqputslow, globrunqputbatch; all",
-		choices: (*explainer).repairChoices,
+		propose: proposeRepair,
 	},
 	hypOtherBatch: {
 		Name: "other-batch", File: "overflow_order.go",
 		Claim:   "what a P took from the global queue was another batch than the head of the model's",
 		Cites:   "globrunqget (globrunqgetbatch since 1.25); all",
-		choices: (*explainer).repairChoices,
+		propose: proposeRepair,
 	},
 	hypWorkerDrain: {
 		Name: "worker-drain", File: "worker_drain.go",
 		Claim:   "a dedicated mark worker that is asked to yield gives its P's queue to the global one",
 		Cites:   "gcBgMarkWorker, runqdrain; all",
-		choices: (*explainer).workerDrain,
+		propose: proposeWorkerDrain,
 	},
 	hypEarlyDrain: {
 		Name: "early-drain", File: "worker_drain.go",
 		Claim:   "a mark worker is asked to yield before its time slice is over",
 		Cites:   "forEachP, preemptall; all",
-		choices: (*explainer).earlyDrain,
+		propose: proposeEarlyDrain,
 	},
 	hypShownBatch: {
 		Name: "shown-batch", File: "batch_size.go",
@@ -134,25 +134,25 @@ var hypotheses = [...]Hypothesis{
 		Name: "batch-size", File: "batch_size.go",
 		Claim:   "what was taken from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
 		Cites:   "findRunnable, globrunqget; all",
-		choices: (*explainer).batchSize,
+		propose: proposeBatchSize,
 	},
 	hypHeldOverflow: {
 		Name: "held-overflow", File: "batch_size.go",
 		Claim:   "an overflow that comes later than its event comes before a take that it makes larger, or after it",
 		Cites:   "runqputslow, globrunqget; all",
-		choices: (*explainer).heldOverflow,
+		propose: proposeHeldOverflow,
 	},
 	hypLongerBatch: {
 		Name: "longer-batch", File: "repair.go",
 		Claim:   "who is passed over in the global queue by one that came with it was the end of the last batch",
 		Cites:   "globrunqget; all",
-		choices: (*explainer).repairChoices,
+		propose: proposeRepair,
 	},
 	hypLateDrain: {
 		Name: "late-drain", File: "worker_drain.go",
 		Claim:   "a mark worker loses its CPU before it drains its queue, which it does when it goes on or has woken those that assist",
 		Cites:   "gcBgMarkWorker, runqdrain; all",
-		choices: (*explainer).lateDrain, horizon: longFork,
+		propose: proposeLateDrain, horizon: longFork,
 	},
 	hypForks: {
 		Name: "forks", File: "forks.go",

@@ -42,7 +42,7 @@ func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 				retaken:           math.MinInt64 / 2,
 				worker:            none,
 			},
-			rows:    rows,
+			engine:  engine{rows: rows},
 			without: o.Without,
 		},
 	}
@@ -54,7 +54,7 @@ func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 // link tells the parts of a judge where the others are that they look at.
 func (r *judge) link() {
 	r.whole = r
-	r.model.lookahead, r.model.output, r.requests.lookahead = &r.lookahead, &r.output, &r.lookahead
+	r.explainer.link()
 }
 
 // judgeNext decides on the oldest event that has not been judged.
@@ -120,7 +120,7 @@ func (r *judge) decide(rec *record) {
 	if rec.ev.Kind == events.Go {
 		gp := r.gStates.At(rec.of)
 		r.judgeTransition(rec, gp)
-		if gp.dead && !r.forks.on {
+		if gp.dead && !r.engine.on {
 			r.remove(rec.of, gp)
 		}
 		gp.pending--
@@ -159,29 +159,29 @@ func (r *judge) settleDue(rec *record) {
 		r.begin()
 		r.time = rec.ev.Time
 	}
-	if len(r.deferred) > 0 {
-		r.enqueuesDue(r.now)
+	if len(r.enqueues.known) > 0 {
+		r.enqueues.enqueuesDue(r.now)
 	}
-	if len(r.overflowsDeferred) > 0 {
-		r.overflowsDue(r.now)
+	if len(r.overflowing.list) > 0 {
+		r.overflowing.overflowsDue(r.now)
 	}
-	if len(r.drains) > 0 {
-		if r.mayDrain(rec) {
-			r.drainsAtOnce()
-			r.drainsDue(rec)
+	if len(r.workers.list) > 0 {
+		if r.workers.mayDrain(rec) {
+			r.workers.drainsAtOnce()
+			r.workers.drainsDue(rec)
 		}
 		if rec.ev.From == events.Runnable {
-			r.drainEarly(rec)
+			r.workers.drainEarly(rec)
 		}
 	}
-	if len(r.thieves) > 0 {
-		r.wakingThievesSteal()
+	if len(r.waking.list) > 0 {
+		r.waking.wakingThievesSteal()
 	}
 	if r.forEachPEnds(rec) {
 		r.endForEachPs(rec)
 	}
 	r.due = r.nextForEachPEnd
-	if len(r.deferred)|len(r.overflowsDeferred)|len(r.drains)|len(r.thieves) != 0 || r.current.m >= 0 {
+	if len(r.enqueues.known)|len(r.overflowing.list)|len(r.workers.list)|len(r.waking.list) != 0 || r.current.m >= 0 {
 		r.settleSoon()
 	}
 }

@@ -31,18 +31,18 @@ func (r *explainer) misordered(g, p int32) bool {
 // repairs asks a hypothesis whether the model is to be mended as it says by the present
 // event, if that is the start of g.
 func (r *explainer) repairs(h hypothesis, g int32, likely int) bool {
-	if answer, is := r.givenNow(h); is {
+	if answer, is := r.engine.givenNow(h); is {
 		return answer == yes
 	}
 	if r.startOf(g) != r.now {
 		return likely == yes
 	}
-	return r.says(h, question{g: g, likely: likely})
+	return r.engine.says(h, question{g: g, likely: likely})
 }
 
 // mended: the present event, a start, is judged as it is, or mends the model first. The
 // copy asks which of them when it comes to that.
-func (r *explainer) repairChoices(question) []choice {
+func proposeRepair(r *explainer, _ question) []choice {
 	return []choice{{is: no, then: thenRepeat}, {is: yes, then: thenRepeat}}
 }
 

@@ -126,7 +126,7 @@ func TestRebatch(t *testing.T) {
 			r.gStates.At(r.gStates.find(4)).overflowID = 0
 		}
 		ix := r.gStates.find(4)
-		r.forks.given = given{by: hypOtherBatch, at: r.now, is: yes, set: true} // what forks would tell
+		r.engine.given = given{by: hypOtherBatch, at: r.now, is: yes, set: true} // what forks would tell
 		if got := r.wrongBatch(ix, 0); got != c.want {
 			t.Errorf("%s: wrong batch: %v", c.name, got)
 		}

@@ -67,7 +67,7 @@ func (u *pauses) evidence(ns int64) float64 {
 
 // learnPause notes the pause before a start that is surely from the own ring or
 // the first of a batch.
-func (r *explainer) learnPause(rec *record, t *dequeue) {
+func (r *batchSizes) learnPause(rec *record, t *dequeue) {
 	if r.without.has(hypLearnedPause) {
 		return
 	}
@@ -88,7 +88,7 @@ func (r *explainer) learnPause(rec *record, t *dequeue) {
 // tickByPauses compares two stories for a take of g by p with an empty own
 // queue: a batch of k, and further ones of that size; or a pick at the 61st tick,
 // and then such batches. It returns what speaks for the second.
-func (r *explainer) tickByPauses(g, p int32, k int) float64 {
+func (r *batchSizes) tickByPauses(g, p int32, k int) float64 {
 	s := r.win.at(r.startOf(g))
 	if s == nil || k < 2 {
 		return 0

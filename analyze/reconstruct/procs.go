@@ -30,7 +30,7 @@ func (r *judge) procEvent(rec *record) {
 			flags = reference.FlagFirst
 		}
 		r.procStarts(rec, pp, flags)
-		r.expectThief(rec)
+		r.waking.expectThief(rec)
 	case e.To == events.Idle && (e.From == events.Undetermined || e.From == events.Idle):
 		// Statuses, and takes across a generation's border.
 		if !first && !pp.running {

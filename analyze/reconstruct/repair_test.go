@@ -148,7 +148,7 @@ func TestWentWithLast(t *testing.T) {
 			}
 			r.gStates.At(ix).readyAt = g * nearby
 		}
-		r.lastTaker, r.forks.given = 0, given{by: hypLongerBatch, at: r.now, is: c.says, set: true}
+		r.lastTaker, r.engine.given = 0, given{by: hypLongerBatch, at: r.now, is: c.says, set: true}
 		r.without = 1 << hypOverflowOrder
 		r.passOver(r.gStates.find(2), 1)
 		if !slices.Equal(ringOf(r), c.ring) || r.queues.GlobalHead() != r.gStates.find(2) {

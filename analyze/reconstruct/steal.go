@@ -5,7 +5,7 @@ import "github.com/gmpscope/gmpscope/reference"
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
 func (r *explainer) steal(g, p, v int32) dequeue {
-	if r.overflowedBefore(g, v) {
+	if r.overflowing.overflowedBefore(g, v) {
 		return r.dequeueByPlace(g, p)
 	}
 	own := r.hasOwn(p)
@@ -22,7 +22,7 @@ func (r *explainer) steal(g, p, v int32) dequeue {
 	r.clearGone(p)
 	// Other thieves may have been first.
 	for n := 0; n < 64; n++ {
-		x := r.firstStolen(v, g, p)
+		x := r.steals.firstStolen(v, g, p)
 		if x == reference.None {
 			break
 		}
@@ -36,18 +36,18 @@ func (r *explainer) steal(g, p, v int32) dequeue {
 	for x := r.queues.Prev(g); x != reference.None; x = r.queues.Prev(x) {
 		k++
 	}
-	if r.holdOverflow(v, k) {
+	if r.overflowing.holdOverflow(v, k) {
 		k -= r.rules.RingSize / 2
 	}
-	if x := r.stolenBehind(v, g, k, p); x != reference.None {
+	if x := r.steals.stolenBehind(v, g, k, p); x != reference.None {
 		r.settle(x)
 		return r.dequeueByPlace(g, p)
 	}
 	if r.queues.Len(p) > 0 || k > r.rules.StealBatch(r.queues.RingLen(v)) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
-	if r.forks.on && k < r.rules.StealBatch(r.stayed(v)) {
-		r.forks.odd++
+	if r.engine.on && k < r.rules.StealBatch(r.stayed(v)) {
+		r.engine.odd++
 	}
 	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[v].id, Batch: int32(k), Basis: basis})
 	since := r.freeSince(g)
@@ -62,7 +62,7 @@ func (r *explainer) steal(g, p, v int32) dequeue {
 // stayedGlobal reports whether g, which the model has in v's ring after a take from
 // the global queue, had stayed there: those in front of it run on v itself, so
 // no thief took them along. It then puts g and what came with it back.
-func (r *model) stayedGlobal(g, p, v int32) bool {
+func (r *explainer) stayedGlobal(g, p, v int32) bool {
 	if r.gStates.At(g).fromGlobal != v || r.inThiefsOrder(g, p, v) {
 		return false
 	}
@@ -75,7 +75,7 @@ func (r *model) stayedGlobal(g, p, v int32) bool {
 	for x := front; x != reference.None; x = r.queues.Prev(x) {
 		k++
 	}
-	if k > 1 && (r.noGlobal >= r.freeSince(g) && k == r.rules.StealBatch(r.queues.RingLen(v)) || r.stealCost(v, r.queues.Head(v), g, k, p) < costSize) {
+	if k > 1 && (r.noGlobal >= r.freeSince(g) && k == r.rules.StealBatch(r.queues.RingLen(v)) || r.steals.stealCost(v, r.queues.Head(v), g, k, p) < costSize) {
 		return false // just what a thief would have taken
 	}
 	r.undoBatchEnd(g, v)
@@ -111,7 +111,7 @@ func (r *explainer) stealRunnext(g, p, v int32) dequeue {
 		if r.queues.RingLen(v) > 0 {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 			if r.stayed(v) > 0 {
-				r.forks.odd++
+				r.engine.odd++
 			}
 		}
 	}

@@ -22,6 +22,14 @@ const (
 	costGlobal  = 16 // the global queue, where a thief looks first, had something
 )
 
+// unseenSteals finds out which steals have happened of those that no start has shown yet.
+type unseenSteals struct {
+	*explainer
+	ends   [maxThieves + 1]batchEnd // in firstStolen, which need not clear them
+	ring   []int32                  // room of thiefOfFullRing
+	turned []int                    // likewise
+}
+
 // batchEnd is the goroutine that ends a batch: that its thief runs next.
 type batchEnd struct {
 	g     int32
@@ -35,7 +43,7 @@ type batchEnd struct {
 // front of it went along. It returns None if what is in front of g went with
 // g. g may be None: then the whole ring was taken; and p may be v: then all in
 // front of g was taken.
-func (r *explainer) firstStolen(v, g, p int32) int32 {
+func (r *unseenSteals) firstStolen(v, g, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
@@ -96,7 +104,7 @@ func (r *explainer) firstStolen(v, g, p int32) int32 {
 // stolenBehind returns the goroutine in v's ring behind g, the k-th of it, whose thief had
 // taken all up to it, so that p stole g from that one, or None if nothing
 // speaks for that.
-func (r *explainer) stolenBehind(v, g int32, k int, p int32) int32 {
+func (r *unseenSteals) stolenBehind(v, g int32, k int, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
@@ -121,7 +129,7 @@ func (r *explainer) stolenBehind(v, g int32, k int, p int32) int32 {
 // overflow, and not by a thief before: p runs what stands in front of it although
 // it has enough of its own, or who takes x goes on with what stands behind it
 // although x put others into its ring.
-func (r *model) wentWithBatch(p, x int32) bool {
+func (r *unseenSteals) wentWithBatch(p, x int32) bool {
 	for y := r.queues.Prev(x); y != reference.None; y = r.queues.Prev(y) {
 		if r.startsOn(y) == p {
 			return true
@@ -139,7 +147,7 @@ func (r *model) wentWithBatch(p, x int32) bool {
 
 // stealCost is what speaks against thief having taken the k goroutines from
 // first to g from v's ring, first being the head of it then.
-func (r *model) stealCost(v, first, g int32, k int, thief int32) int {
+func (r *unseenSteals) stealCost(v, first, g int32, k int, thief int32) int {
 	// The ring then held 2k-1 or 2k.
 	free := r.freeSince(g)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length

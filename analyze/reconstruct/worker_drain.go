@@ -42,31 +42,37 @@ type drain struct {
 	lead  int   // by how much the drain must be better then
 }
 
+// workerDrains are the dedicated mark workers that run, and may drain their P's queue.
+type workerDrains struct {
+	*explainer
+	list []drain
+}
+
 // expectDrain notes that a worker starts.
-func (r *explainer) expectDrain(rec *record) {
+func (r *workerDrains) expectDrain(rec *record) {
 	if r.without.has(hypWorkerDrain) {
 		return
 	}
-	r.drains = slices.DeleteFunc(r.drains, func(d drain) bool { return d.p == rec.p }) // its end was lost
+	r.list = slices.DeleteFunc(r.list, func(d drain) bool { return d.p == rec.p }) // its end was lost
 	d := drain{p: rec.p, m: rec.m, g: rec.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
 	d.early, d.lead = 1, unseenLead
 	if r.pickedFrom(rec.p) || r.follows(r.queues.GlobalTail(), r.oldest(rec.p)) {
 		d.early, d.lead = earlyTries, 0
 	}
-	r.drains = append(r.drains, d)
+	r.list = append(r.list, d)
 	r.settleSoon()
 }
 
 // mayDrain reports whether one of the workers may drain its queue now: most events leave them
 // all alone.
-func (r *explainer) mayDrain(rec *record) bool {
+func (r *workerDrains) mayDrain(rec *record) bool {
 	stops := nobody // the goroutine that does
 	if rec.ev.Kind == events.Go && rec.ev.From == events.Running {
 		stops = rec.of
 	}
 	tail := r.queues.GlobalTail()
-	for j := range r.drains {
-		if d := &r.drains[j]; d.g == stops || d.due <= r.time || d.early > 0 && d.tail != tail && r.queues.Len(d.p) > 0 {
+	for j := range r.list {
+		if d := &r.list[j]; d.g == stops || d.due <= r.time || d.early > 0 && d.tail != tail && r.queues.Len(d.p) > 0 {
 			return true
 		}
 	}
@@ -74,10 +80,10 @@ func (r *explainer) mayDrain(rec *record) bool {
 }
 
 // drainsDue decides on the workers that have run for a slice or end with an event.
-func (r *explainer) drainsDue(rec *record) {
+func (r *workerDrains) drainsDue(rec *record) {
 	stops := rec.ev.Kind == events.Go && rec.ev.From == events.Running
-	for j := 0; j < len(r.drains); {
-		d := &r.drains[j]
+	for j := 0; j < len(r.list); {
+		d := &r.list[j]
 		ends := stops && rec.of == d.g
 		if !ends && r.time < d.due {
 			j++
@@ -96,9 +102,9 @@ func (r *explainer) drainsDue(rec *record) {
 				if says {
 					q.likely = yes
 				}
-				drained = r.says(hypWorkerDrain, q)
+				drained = r.engine.says(hypWorkerDrain, q)
 			}
-			if drained && !ends && r.mayFork() {
+			if drained && !ends && r.engine.mayFork() {
 				at, begun := r.drainTime(j)
 				if at > r.time {
 					d.due, d.tried = at, true
@@ -110,7 +116,7 @@ func (r *explainer) drainsDue(rec *record) {
 		}
 		p := d.p
 		if ends || done {
-			r.drains = slices.Delete(r.drains, j, j+1)
+			r.list = slices.Delete(r.list, j, j+1)
 		} else {
 			d.due = math.MaxInt64 // the end tells whether more was drained
 			j++
@@ -125,28 +131,28 @@ func (r *explainer) drainsDue(rec *record) {
 // as all are when mark termination is tried or the tracer begins a generation
 // (forEachP, preemptall): a thread that starts what is first in the worker's queue did
 // not take it from there where a thief would have run another one.
-func (r *explainer) drainEarly(rec *record) {
+func (r *workerDrains) drainEarly(rec *record) {
 	if r.without.has(hypEarlyDrain) {
 		return
 	}
-	if rec.ev.Kind != events.Go || rec.ev.From != events.Runnable || rec.ev.To != events.Running || !r.mayFork() {
+	if rec.ev.Kind != events.Go || rec.ev.From != events.Runnable || rec.ev.To != events.Running || !r.engine.mayFork() {
 		return
 	}
 	place := r.queues.Place(rec.of)
 	if place.P == rec.p || place.Queue != reference.QueueLocal && place.Queue != reference.QueueRunnext {
 		return
 	}
-	j := slices.IndexFunc(r.drains, func(d drain) bool { return d.p == place.P })
+	j := slices.IndexFunc(r.list, func(d drain) bool { return d.p == place.P })
 	if j < 0 {
 		return
 	}
-	d := &r.drains[j]
+	d := &r.list[j]
 	n := r.queues.RingLen(d.p)
 	if d.asked == rec.of || rec.of != r.oldest(d.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
 		return
 	}
 	d.asked = rec.of
-	if keep, _ := r.ask(hypEarlyDrain, question{other: int32(j), sizes: r.lots(d), likely: undrained}); keep != undrained {
+	if keep, _ := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: r.lots(d), likely: undrained}); keep != undrained {
 		r.drain(d.p, keep)
 	}
 }
@@ -157,10 +163,10 @@ const undrained = -1
 
 // earlyDrain: the worker of drain q.other has not drained its queue, or has done so when
 // the last of it, of one of q.sizes, were not there yet.
-func (r *explainer) earlyDrain(q question) []choice {
+func proposeEarlyDrain(r *explainer, q question) []choice {
 	choices := []choice{{is: undrained}}
 	for _, keep := range q.sizes {
-		choices = append(choices, choice{is: keep, apply: func(c *judge) { c.drain(c.drains[q.other].p, keep) }})
+		choices = append(choices, choice{is: keep, apply: func(c *judge) { c.workers.drain(c.workers.list[q.other].p, keep) }})
 	}
 	return choices
 }
@@ -172,19 +178,19 @@ const (
 
 // drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
 // soon as it ran.
-func (r *explainer) drainsAtOnce() {
+func (r *workerDrains) drainsAtOnce() {
 	if r.without.has(hypEarlyDrain) {
 		return
 	}
-	for j := range r.drains {
-		d := &r.drains[j]
+	for j := range r.list {
+		d := &r.list[j]
 		tail := r.queues.GlobalTail()
-		if d.early == 0 || d.tail == tail || r.queues.Len(d.p) == 0 || !r.mayFork() {
+		if d.early == 0 || d.tail == tail || r.queues.Len(d.p) == 0 || !r.engine.mayFork() {
 			continue
 		}
 		d.tail = tail
 		d.early--
-		if keep, lead := r.ask(hypEarlyDrain, question{other: int32(j), sizes: []int{0}, likely: undrained}); keep == 0 && lead > d.lead {
+		if keep, lead := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: []int{0}, likely: undrained}); keep == 0 && lead > d.lead {
 			r.drain(d.p, 0)
 			d.early = 0
 		}
@@ -193,7 +199,7 @@ func (r *explainer) drainsAtOnce() {
 
 // pickedFrom reports whether a thread will start one of p's ring between two that are next to
 // one another in the global queue: at its 61st tick, so that was in the global queue, too.
-func (r *model) pickedFrom(p int32) bool {
+func (r *workerDrains) pickedFrom(p int32) bool {
 	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
 		s := r.win.at(r.startOf(x))
 		if s == nil || s.p == p {
@@ -214,7 +220,7 @@ const maxLots = 3
 // lots returns how many of the ring of d.p may have come after a drain: those that the
 // worker made runnable after a pause. What was drained is run in its order, so that
 // what is first in the result, the fewest, is the likeliest.
-func (r *model) lots(d *drain) []int {
+func (r *workerDrains) lots(d *drain) []int {
 	var keeps []int
 	last, at := r.startOf(r.oldest(d.p)), d.began
 	keep := r.queues.RingLen(d.p)
@@ -239,13 +245,13 @@ func (r *model) lots(d *drain) []int {
 }
 
 // workerDrain: drain q.other has happened by now, or does not happen.
-func (r *explainer) workerDrain(q question) []choice {
+func proposeWorkerDrain(r *explainer, q question) []choice {
 	j := int(q.other)
 	drained := choice{is: yes, apply: func(c *judge) {
-		c.drains[j].due = math.MaxInt64
-		c.drain(c.drains[j].p, 0)
+		c.workers.list[j].due = math.MaxInt64
+		c.workers.drain(c.workers.list[j].p, 0)
 	}}
-	not := choice{is: no, apply: func(c *judge) { c.drains = slices.Delete(c.drains, j, j+1) }}
+	not := choice{is: no, apply: func(c *judge) { c.workers.list = slices.Delete(c.workers.list, j, j+1) }}
 	if q.likely == yes {
 		return []choice{drained, not}
 	}
@@ -298,12 +304,12 @@ const (
 
 // drainTime says when drain j comes, as its thread may have lacked a CPU: the time, and
 // how many goroutines the queue has got already of those that come after.
-func (r *explainer) drainTime(j int) (at int64, begun int) {
-	begun, next, after := r.putsAround(r.drains[j].m)
+func (r *workerDrains) drainTime(j int) (at int64, begun int) {
+	begun, next, after := r.putsAround(r.list[j].m)
 	if after == 0 {
 		return r.time, 0
 	}
-	switch answer, _ := r.ask(hypLateDrain, question{other: int32(j)}); answer {
+	switch answer, _ := r.engine.ask(hypLateDrain, question{other: int32(j)}); answer {
 	case drainNext:
 		return next, begun
 	case drainAfter:
@@ -313,16 +319,16 @@ func (r *explainer) drainTime(j int) (at int64, begun int) {
 }
 
 // lateDrain: when drain q.other comes.
-func (r *explainer) lateDrain(q question) []choice {
+func proposeLateDrain(r *explainer, q question) []choice {
 	j := int(q.other)
-	begun, next, after := r.putsAround(r.drains[j].m)
+	begun, next, after := r.putsAround(r.workers.list[j].m)
 	later := func(is int, at int64) choice {
-		return choice{is: is, apply: func(c *judge) { c.drains[j].due, c.drains[j].tried = at, true }}
+		return choice{is: is, apply: func(c *judge) { c.workers.list[j].due, c.workers.list[j].tried = at, true }}
 	}
 	choices := []choice{{is: drainNow, apply: func(c *judge) {
-		p := c.drains[j].p
-		c.drains = slices.Delete(c.drains, j, j+1)
-		c.drain(p, begun)
+		p := c.workers.list[j].p
+		c.workers.list = slices.Delete(c.workers.list, j, j+1)
+		c.workers.drain(p, begun)
 	}}}
 	if begun == 0 {
 		choices = append(choices, later(drainNext, next))
@@ -337,7 +343,7 @@ func (r *explainer) lateDrain(q question) []choice {
 // worker was done: the P then begins with something else, or all of it runs
 // elsewhere, the oldest first, which no thief does. kept reports whether it surely was
 // still there if it had been until the P took the next one.
-func (r *model) drained(d drain) (says, kept bool) {
+func (r *workerDrains) drained(d drain) (says, kept bool) {
 	own := r.oldest(d.p)
 	if own == reference.None || r.queues.Len(d.p) == 1 && r.queues.GlobalLen() == 0 && r.time < d.due {
 		return false, true // a thief takes one alone, too, if there is nothing in the global queue
@@ -370,7 +376,7 @@ func (r *model) drained(d drain) (says, kept bool) {
 
 // drain moves p's local queue, but the last few of its ring, to the tail of the
 // global one.
-func (r *model) drain(p int32, keep int) {
+func (r *workerDrains) drain(p int32, keep int) {
 	r.lastOverflow++
 	r.queues.Drain(p, keep, func(x int32) {
 		gp := r.gStates.At(x)

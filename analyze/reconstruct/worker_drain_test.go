@@ -77,7 +77,7 @@ func TestKept(t *testing.T) {
 		r.pStates[0].tick.learn(plain)
 		r.pStates[0].tick.learn(plain)
 		r.pStates[0].tick.next() // no tick
-		if says, kept := r.drained(drain{p: 0, m: 0, g: nobody, due: c.due}); says != c.says || kept != c.kept {
+		if says, kept := r.workers.drained(drain{p: 0, m: 0, g: nobody, due: c.due}); says != c.says || kept != c.kept {
 			t.Errorf("%s: drained %v, kept %v", c.name, says, kept)
 		}
 	}
@@ -88,7 +88,7 @@ func TestPicked(t *testing.T) {
 	for n, want := range map[int64]bool{picksAmong - 1: false, picksAmong: true} {
 		r := ahead(n, nil, upTo(1, n))
 		other(r, append([]int64{5, 1, 2, 3, 4}, upTo(6, n)...)...)
-		if says, _ := r.drained(drain{p: 0, m: 0, g: nobody}); says != want {
+		if says, _ := r.workers.drained(drain{p: 0, m: 0, g: nobody}); says != want {
 			t.Errorf("one of %d: drained %v", n, says)
 		}
 	}
@@ -174,41 +174,41 @@ func TestDrainsAtOnce(t *testing.T) {
 			r.gStates.At(r.gStates.find(g)).state = events.Runnable
 		}
 		r.time, r.win.tail = r.win.at(r.now).ev.Time, r.now
-		if got := r.pickedFrom(0); got != c.picks {
+		if got := r.workers.pickedFrom(0); got != c.picks {
 			t.Errorf("%s: picked %v", c.name, got)
 		}
-		r.drains = []drain{{p: 0, m: 0, g: nobody, due: math.MaxInt64, asked: nobody, early: 2, tail: nobody}}
+		r.workers.list = []drain{{p: 0, m: 0, g: nobody, due: math.MaxInt64, asked: nobody, early: 2, tail: nobody}}
 		if c.want {
-			r.drains[0].lead = math.MaxInt
-			if r.drainsAtOnce(); r.queues.GlobalLen() != n-ring || r.forks.spent == 0 {
+			r.workers.list[0].lead = math.MaxInt
+			if r.workers.drainsAtOnce(); r.queues.GlobalLen() != n-ring || r.engine.spent == 0 {
 				t.Errorf("%s, by less than it must be better: %d in the global queue", c.name, r.queues.GlobalLen())
 			}
-			r.drains[0].lead, r.drains[0].tail = 0, nobody
+			r.workers.list[0].lead, r.workers.list[0].tail = 0, nobody
 		}
-		r.drainsAtOnce()
+		r.workers.drainsAtOnce()
 		left := ring
 		if c.want {
 			left = 0
 		}
-		if r.queues.RingLen(0) != left || r.queues.GlobalLen() != n-left || c.want && r.drains[0].early != 0 {
+		if r.queues.RingLen(0) != left || r.queues.GlobalLen() != n-left || c.want && r.workers.list[0].early != 0 {
 			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
-		if spent := r.forks.spent; c.want {
-			r.drains[0].early, r.drains[0].tail = 1, nobody
-			if r.drainsAtOnce(); r.forks.spent != spent {
+		if spent := r.engine.spent; c.want {
+			r.workers.list[0].early, r.workers.list[0].tail = 1, nobody
+			if r.workers.drainsAtOnce(); r.engine.spent != spent {
 				t.Errorf("%s: tried with nothing in the ring", c.name)
 			}
 		} else {
-			if r.drainsAtOnce(); r.forks.spent != spent {
+			if r.workers.drainsAtOnce(); r.engine.spent != spent {
 				t.Errorf("%s: tried again, and nothing has changed", c.name)
 			}
 			r.queues.PutGlobal(r.gStates.find(9))
-			if r.drainsAtOnce(); r.forks.spent == spent || r.drains[0].early != 0 {
+			if r.workers.drainsAtOnce(); r.engine.spent == spent || r.workers.list[0].early != 0 {
 				t.Errorf("%s: not tried again", c.name)
 			}
-			spent = r.forks.spent
+			spent = r.engine.spent
 			r.queues.PutGlobal(r.gStates.find(10))
-			if r.drainsAtOnce(); r.forks.spent != spent {
+			if r.workers.drainsAtOnce(); r.engine.spent != spent {
 				t.Errorf("%s: tried too often", c.name)
 			}
 		}
@@ -232,10 +232,10 @@ func TestExpectDrain(t *testing.T) {
 			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		for range 2 { // the first one's end was lost
-			r.expectDrain(r.win.at(0))
+			r.workers.expectDrain(r.win.at(0))
 		}
-		if d := r.drains[0]; len(r.drains) != 1 || d.early != c.early || d.lead != c.lead {
-			t.Errorf("%s: %d drains, %d tries, lead %d", c.name, len(r.drains), d.early, d.lead)
+		if d := r.workers.list[0]; len(r.workers.list) != 1 || d.early != c.early || d.lead != c.lead {
+			t.Errorf("%s: %d drains, %d tries, lead %d", c.name, len(r.workers.list), d.early, d.lead)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestPickedFrom(t *testing.T) {
 	for _, g := range upTo(2, 3) {
 		r.queues.PutGlobal(r.gStates.find(g))
 	}
-	if r.pickedFrom(0) {
+	if r.workers.pickedFrom(0) {
 		t.Error("picked, by its own P")
 	}
 }
