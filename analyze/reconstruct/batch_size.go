@@ -4,64 +4,67 @@ import (
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/pauses"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// atTick is the size of a take that picks one at the 61st tick; that of a batch is 1 and more.
-const atTick = 0
+// sizeAtTick is the size of a take that picks one at the 61st tick; that of a batch is 1 and more.
+const sizeAtTick = 0
 
 // batchSizes finds out how many goroutines a P took from the global queue: a batch, whose
 // size follows from the length of the queue at a moment that no event shows
 // (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
 type batchSizes struct {
 	*explainer
-	pause pauses
-	items []int32 // room of batchShown
+	pauses pauses.Pauses // hypothesis learned-pause
+	items  []int32       // room of batchShown
 }
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
 // g first: a batch of k, or one at the 61st tick, and then how that is known.
-func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, tick reference.Basis) {
+func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, atTick reference.Basis) {
 	pp := &r.pStates[p]
-	phase := &pp.tick
+	tick := &pp.tick
 	k = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
 	shown, is := r.engine.givenNow(hypBatchSize)
-	chance := phase.chance(phase.at)
-	if !is && k > 1 && basis.Level() >= reference.Inferred && chance > open && chance < 1-open {
+	chance := tick.Now()
+	if !is && k > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
 		shown = r.testBatchSize(g, 1, k)
 	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
-	if shown == 0 && k > 1 && (chance > certain || chance > likely && r.procs == 1) {
+	if shown == 0 && k > 1 && (chance > schedtick.Certain || chance > schedtick.Likely && r.procs == 1) {
 		_, by := tickSource(chance)
-		return atTick, by
+		return sizeAtTick, by
 	}
 	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		if shown == 0 {
 			shown = r.sizeAhead(g, p, k)
 		}
 		switch {
-		case shown == 1 && phase.maybeTick():
-			r.learnTick(pp, showing)
-			return atTick, byAhead
+		case shown == 1 && tick.May():
+			r.learnTick(pp, tickShown)
+			return sizeAtTick, byAhead
 		case shown > 1:
 			k = shown
 			if shown > 2 {
-				r.learnTick(pp, several)
+				r.learnTick(pp, tickNotBatch)
 			}
-		case phase.chance(phase.at) > 0.5: // most likely it has never run anything
-			return atTick, reference.Known(reference.Ambiguous, reference.RuleTick)
+		case tick.Now() > 0.5: // most likely it has never run anything
+			return sizeAtTick, reference.Known(reference.Ambiguous, reference.RuleTick)
 		}
 	}
 	if shown == 0 && r.tookOneMore(g, p, k) {
 		k++
 	}
-	if k > 1 && phase.maybeTick() {
+	if k > 1 && tick.May() {
 		switch says := r.tickByPauses(g, p, k); {
 		case says > pauseSure:
-			r.learnTick(pp, math.Exp(min(says, pauseMost)))
-			return atTick, reference.Known(reference.Ambiguous, reference.RuleTick)
+			r.learnTick(pp, says.Within(pauseMost))
+			return sizeAtTick, reference.Known(reference.Ambiguous, reference.RuleTick)
 		case says < -pauseSure:
-			r.learnTick(pp, math.Exp(max(says, -pauseMost)))
+			r.learnTick(pp, says.Within(pauseMost))
 		}
 	}
 	return k, 0
@@ -171,7 +174,7 @@ func (r *batchSizes) batchShown(g, p int32, lo, k, hi int) int {
 	}
 	r.items = items
 	b := batchView{lookahead: &r.lookahead, p: p, items: items}
-	n, maybe := len(items), r.pStates[p].tick.maybeTick()
+	n, maybe := len(items), r.pStates[p].tick.May()
 	switch {
 	case k >= 4 && b.heads(1):
 		return 1
@@ -205,7 +208,7 @@ func (r *batchSizes) batchShown(g, p int32, lo, k, hi int) int {
 // sizeByPauses is the size from lo to hi for which the pauses speak, where the same P goes on
 // to the next batch: it takes longer to get a batch than the next of one. 0 if none stands out.
 func (r *batchSizes) sizeByPauses(b *batchView, lo, hi int) int {
-	best, most, second := 0, -1e9, -1e9
+	best, most, second := 0, evidence.Nats(math.Inf(-1)), evidence.Nats(math.Inf(-1))
 	for j := max(lo, 2); j <= hi && j < len(b.items); j++ {
 		if !b.runs(j) || !b.runs(j-1) {
 			return 0
@@ -217,7 +220,7 @@ func (r *batchSizes) sizeByPauses(b *batchView, lo, hi int) int {
 			second = max(second, says)
 		}
 	}
-	if best > 0 && lo < hi && most > second+1 {
+	if best > 0 && lo < hi && most > second+pauseLead {
 		return best
 	}
 	return 0
@@ -267,7 +270,7 @@ func (b *batchView) picks(j int) bool {
 }
 
 // pauseEvidence is how much the pause before a start speaks for a batch.
-func (r *batchSizes) pauseEvidence(i int64) float64 {
+func (r *batchSizes) pauseEvidence(i int64) evidence.Nats {
 	s := r.win.at(i)
 	if s == nil {
 		return 0
@@ -276,7 +279,7 @@ func (r *batchSizes) pauseEvidence(i int64) float64 {
 	if prev == nil {
 		return 0
 	}
-	return r.pause.evidence(s.ev.Time - prev.ev.Time)
+	return r.pauses.Batch(s.ev.Time - prev.ev.Time)
 }
 
 // unsure is the number of goroutines at the tail of the global queue of which

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -94,14 +95,14 @@ func (r *judge) beginYoung(running []int32) {
 	r.young = true
 	for i := range r.pStates {
 		pp := &r.pStates[i]
-		near := distant
+		near := schedtick.Distant
 		for _, p := range running {
 			near = min(near, r.places(pp.id, r.pStates[p].id))
 		}
 		if r.procs == 1 && near == 0 {
-			near = alone
+			near = schedtick.Alone
 		}
-		pp.tick = youngSchedtick(r.rules.GlobalPoll, near)
+		pp.tick = schedtick.Young(r.rules.GlobalPoll, near)
 	}
 }
 

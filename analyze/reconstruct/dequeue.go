@@ -121,7 +121,8 @@ func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
 	pp.wanted = r.marks.wantedFor(r.time)
 	pp.m = rec.m
 	if !inherits {
-		pp.tick.next()
+		pp.tick.Next()
+		pp.tickHeard = false
 		pp.ticks = [2]int64{pp.ticks[1], r.time}
 	}
 	if gp.direct != reference.SrcUnknown && gp.unsure { // it may be the other way round
@@ -129,7 +130,7 @@ func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
 		if inherits {
 			by = -1
 		}
-		pp.tick.shift(by, slipped)
+		pp.tick.Shift(by, slipped)
 		r.held.recheckTicks()
 	}
 }

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -29,10 +30,10 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 	}
 	r.putsReach(g, p)
 	k, tick := r.sizes.sizeTaken(g, p, basis)
-	if k == atTick {
+	if k == sizeAtTick {
 		return r.dequeueAtTick(g, tick)
 	}
-	at := r.pStates[p].tick.at
+	at := r.pStates[p].tick.Candidate()
 	src, open, basis := r.batchSource(p, k, basis)
 	k = r.makeRoom(p, k)
 	r.dequeueBatch(g, p, k, behind, basis)
@@ -47,7 +48,7 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 func (r *explainer) stoodInRing(g, p int32) bool {
 	own := r.queues.Head(p)
 	return g == r.queues.GlobalHead() && own != reference.None && r.startsOn(own) >= 0 && r.startsOn(own) != p &&
-		r.queues.Runnext(p) == reference.None && !r.pStates[p].tick.isTick() && r.exchangeEnqueues(own, p)
+		r.queues.Runnext(p) == reference.None && !r.pStates[p].tick.Is() && r.exchangeEnqueues(own, p)
 }
 
 // clearOwn takes out of p's own queue what others run, unless p runs some of it itself:
@@ -58,9 +59,9 @@ func (r *explainer) clearOwn(p int32) (shown bool) {
 		return false
 	}
 	r.clearGone(p)
-	phase := &r.pStates[p].tick
-	shown = r.queues.RingLen(p) >= longBatch && phase.most < certain*phase.sum
-	if !phase.maybeTick() && !shown {
+	tick := &r.pStates[p].tick
+	shown = r.queues.RingLen(p) >= longBatch && !tick.Known()
+	if !tick.May() && !shown {
 		r.purgeOwn(p)
 	}
 	return shown
@@ -73,11 +74,11 @@ func (r *explainer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool
 	if basis == byRule && !r.staysLocal(p) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 	}
-	if !pp.tick.maybeTick() && basis == byRule {
-		r.learnTick(pp, odd)
+	if !pp.tick.May() && basis == byRule {
+		r.learnTick(pp, tickUnlikely)
 	}
 	switch {
-	case pp.tick.maybeTick(), shown:
+	case pp.tick.May(), shown:
 		return r.dequeueAtTick(g, basis)
 	case r.yieldedHere(g, p):
 		r.vacate(p)
@@ -109,8 +110,8 @@ func (r *explainer) putsReach(g, p int32) {
 // one may have been picked at the 61st tick, and then it may be open whether it was.
 func (r *explainer) batchSource(p int32, k int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
 	pp := &r.pStates[p]
-	chance := pp.tick.chance(pp.tick.at)
-	maybe := chance > never && chance < certain
+	chance := pp.tick.Now()
+	maybe := chance > schedtick.Never && chance < schedtick.Certain
 	switch {
 	case k == 1:
 		src, by = tickSource(chance)
@@ -118,7 +119,7 @@ func (r *explainer) batchSource(p int32, k int, basis reference.Basis) (src refe
 			by = basis
 		}
 		return src, maybe, by
-	case chance > never:
+	case chance > schedtick.Never:
 		pp.taint.missed = true
 		if basis.Level() >= reference.Inferred {
 			basis = reference.Known(reference.Ambiguous, reference.RuleTick)

@@ -3,21 +3,27 @@ package reconstruct
 import (
 	"math"
 
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A put to a full ring overflows, unless a thief whose take shows itself later has
+// An enqueue to a full ring overflows, unless a thief whose steal shows itself later has
 // emptied half of it. A ring that is off by one in the model decides this wrongly,
-// and misplaces 129. So the stories are weighed against each other: in each, the
-// starts ahead contradict the order of some queue.
+// and misplaces 129. So the overflow and each possible thief are weighed against each other:
+// what they leave in the ring and the queue is contradicted by the order of the starts ahead.
+//
+// A cost is how unlikely an observation is, in nats. The costs were set by hand, on the recordings
+// that rules are tuned with: what nearly excludes a thief has 16, what happens among thieves that lose their
+// CPU has less.
 
 const (
-	maxThievesTried = 8  // thieves that are considered for one put
-	costOrder       = 1  // two neighbours of a queue that one P runs the other way round
-	costPlace       = 8  // the newcomer and the one that it is put behind are two such, or run one after the other otherwise
-	costMate        = 1  // of a batch, run by somebody else than its thief
-	costAbsent      = 16 // the thief cannot have been there
-	costNotLast     = 8  // the thief runs another one of its batch first
+	maxThievesTried = 8 // thieves that are considered for one enqueue
+
+	costOrder   evidence.Nats = 1  // two neighbours of a queue that one P runs the other way round
+	costPlace   evidence.Nats = 8  // the newcomer and the one that it is put behind are two such, or run one after the other otherwise
+	costMate    evidence.Nats = 1  // of a batch, run by somebody else than its thief
+	costAbsent  evidence.Nats = 16 // the thief cannot have been there
+	costNotLast evidence.Nats = 8  // the thief runs another one of its batch first
 )
 
 // thiefOfFullRing returns the goroutine, in p's full ring, whose thief was there before
@@ -44,9 +50,9 @@ func (r *unseenSteals) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 	half := n / 2
 	found, rival = reference.None, reference.None
 	tried := 0
-	least := costOrder*(turned[half-1]+turned[n-1]-turned[half]) + r.tailCost(ring[half-1], newcomer)
+	least := costOrder*evidence.Nats(turned[half-1]+turned[n-1]-turned[half]) + r.tailCost(ring[half-1], newcomer)
 	behind := r.tailCost(ring[n-1], newcomer)
-	near := math.MaxInt // cost of rival
+	near := evidence.Nats(math.Inf(1)) // cost of rival
 	for k := 1; k <= half && tried < maxThievesTried; k++ {
 		x := ring[k-1]
 		thief := r.startsOn(x)
@@ -54,12 +60,12 @@ func (r *unseenSteals) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 			continue
 		}
 		tried++
-		cost := costOrder*(turned[n-1]-turned[k]) + behind + r.stealCost(p, ring[0], x, k, thief)
+		cost := costOrder*evidence.Nats(turned[n-1]-turned[k]) + behind + r.stealCost(p, ring[0], x, k, thief)
 		if r.wentWithBatch(p, x) {
 			cost += costAbsent
 		}
 		if k > 1 {
-			cost += costOrder * turned[k-2]
+			cost += costOrder * evidence.Nats(turned[k-2])
 			if s := r.startOf(ring[0]); s >= 0 && s < r.startOf(x) {
 				cost += costNotLast
 			}
@@ -97,7 +103,7 @@ func proposeEarlyThief(r *explainer, q question) []choice {
 }
 
 // tailCost is what speaks against b having been put behind a, the tail of its queue.
-func (r *lookahead) tailCost(a, b int32) int {
+func (r *lookahead) tailCost(a, b int32) evidence.Nats {
 	switch {
 	case r.follows(a, b):
 		return -costPlace

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -183,12 +184,12 @@ func TestLooksFirst(t *testing.T) {
 	for _, g := range upTo(1, 4) {
 		r.gStates.At(r.gStates.find(g)).ringSince = free + 1
 	}
-	cost := func(noGlobal int64) int {
+	cost := func(noGlobal int64) evidence.Nats {
 		r.noGlobal = noGlobal
 		return r.steals.stealCost(0, r.queues.Head(0), ix, 2, 1)
 	}
 	if late, early := cost(free-1), cost(free); late-early != costGlobal {
-		t.Errorf("%d, if it was empty then %d", late, early)
+		t.Errorf("%v, if it was empty then %v", late, early)
 	}
 }
 

@@ -3,6 +3,7 @@ package reconstruct
 import (
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 )
 
 // newest is the context of the event at the head of the window: the next one mostly has
@@ -210,9 +211,9 @@ func (r *Reconstructor) proc(id int32) int32 {
 
 func (r *Reconstructor) addProc(id int32) int32 {
 	px := int32(len(r.pStates))
-	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, taint: taint{fits: fitting}, tick: newSchedtick(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
+	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
-		p.tick = youngSchedtick(r.rules.GlobalPoll, distant)
+		p.tick = schedtick.Young(r.rules.GlobalPoll, schedtick.Distant)
 	}
 	r.pStates = append(r.pStates, p)
 	r.pix.Add(int64(id), px)

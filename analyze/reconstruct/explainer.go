@@ -1,6 +1,9 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // explainer finds out how goroutines came from one queue to the next: by the rules of the
 // run queues here and in dequeue_global.go and steal.go, and by the hypotheses where these
@@ -126,7 +129,7 @@ func (r *explainer) dequeueByPlace(g, p int32) dequeue {
 func (r *explainer) dequeueLocal(g, p int32) dequeue {
 	// A P that passes over what it then runs itself is at the 61st tick: what
 	// it took had not been in the last batch from the global queue.
-	if r.gStates.At(g).fromGlobal == p && r.pStates[p].tick.maybeTick() {
+	if r.gStates.At(g).fromGlobal == p && r.pStates[p].tick.May() {
 		for x := r.queues.Prev(g); x != reference.None; x = r.queues.Prev(x) {
 			if r.startsOn(x) == p {
 				r.undoBatchEnd(g, p)
@@ -134,7 +137,7 @@ func (r *explainer) dequeueLocal(g, p int32) dequeue {
 			}
 		}
 	}
-	if r.pStates[p].tick.chance(r.pStates[p].tick.at) > certain && r.exchangeEnqueues(g, p) {
+	if r.pStates[p].tick.Now() > schedtick.Certain && r.exchangeEnqueues(g, p) {
 		return r.dequeueGlobal(g, p)
 	}
 	basis := r.clearAhead(g, p)

@@ -1,17 +1,25 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
-// Where neither the rules nor the look-ahead tell what has happened, and much hangs on it,
-// it is tried: a copy of the model goes on with each choice that a hypothesis has, and the
-// one that needs the fewest corrections is believed.
+// Where neither the rules nor the look-ahead tell what has happened, and much hangs on it, the
+// engine tests the choices that a hypothesis proposes: a copy of the model is judged on with
+// each, and the one that the following events contradict least is believed. All forks are
+// made here.
 
 const (
 	forkLen    = 1 << 14     // events that a choice is judged for, if its hypothesis does not say otherwise
 	longFork   = 4 * forkLen // what a worker drains often waits long in the global queue
 	forkStep   = 1 << 8      // events after which two choices are compared
-	forkTells  = 8           // events more that contradict a choice by which it is surely the worse one
 	forkMostGs = 1 << 16     // goroutines that a model to be copied has at most
+
+	// An event for which a copy has to be corrected speaks against its choice. It is not as
+	// unlikely as it seems, for a model that is wrong in something else contradicts itself, too.
+	contradiction evidence.Nats = 1
+	forkSure      evidence.Nats = 8 // by so much the better choice is surely so
 
 	// Forks may cost as much as forkFirst events, and one more for forkShare that
 	// are judged. A copy costs as much as an event for copyCost goroutines.
@@ -70,10 +78,10 @@ type engine struct {
 	weights []float64 // of the ticks of a copy's Ps
 
 	// Of a copy:
-	on    bool  // the model is one
-	wrong int64 // events that it had to be corrected for, or that are odd
-	odd   int64 // steals that no thief does
-	given given // what it was told
+	on      bool          // the model is one
+	against evidence.Nats // what speaks against it: events that it had to be corrected for, or that are odd
+	odd     int64         // steals that no thief does
+	given   given         // what it was told
 }
 
 // mayFork reports whether a fork is possible and affordable.
@@ -82,9 +90,9 @@ func (r *engine) mayFork() bool {
 }
 
 // ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
-// first of them if others are contradicted as much. lead is by how many events less the
-// answer is contradicted than what it was compared with last.
-func (r *engine) ask(h hypothesis, q question) (answer, lead int) {
+// first of them if others are contradicted as much. lead is how much more speaks for the
+// answer than for what it was compared with last.
+func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) {
 	if r.without.has(h) || !r.mayFork() {
 		return q.likely, 0
 	}
@@ -113,32 +121,37 @@ func (r *engine) says(h hypothesis, q question) bool {
 	return answer == yes
 }
 
-// compare returns how many events contradict a more than b within the horizon.
-func (r *engine) compare(h hypothesis, a, b choice, horizon int64) int {
+// compare returns how much more speaks for b than for a, by the events within the horizon.
+func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats {
 	x, y := r.fork(0, h, a), r.fork(1, h, b)
-	diff := int64(0)
+	says := evidence.Nats(0)
 	first := x.win.tail
 	for n := int64(0); n < horizon && first+n < r.win.head; n += forkStep {
-		told, inX, inY := diff, x.engine.wrong, y.engine.wrong
-		for _, c := range [...]*judge{x, y} {
-			for c.win.tail < min(first+n+forkStep, r.win.head) {
-				before := c.summary.Corrections + c.engine.odd
-				c.judgeNext()
-				if c.summary.Corrections+c.engine.odd > before {
-					c.engine.wrong++
-				}
-			}
-		}
-		if told != 0 && min(x.engine.wrong-inX, y.engine.wrong-inY) >= forkTells {
-			diff = told // something else is wrong by now: what came before tells
+		said, until := says, min(first+n+forkStep, r.win.head)
+		againstX, againstY := x.engine.judgeUntil(until), y.engine.judgeUntil(until)
+		if said != 0 && min(againstX, againstY) >= forkSure {
+			says = said // something else is wrong by now: what came before tells
 			break
 		}
-		if diff = x.engine.wrong - y.engine.wrong; diff >= forkTells || diff <= -forkTells || x.engine.meets(y) {
+		if says = x.engine.against - y.engine.against; says >= forkSure || says <= -forkSure || x.engine.meets(y) {
 			break
 		}
 	}
 	r.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
-	return int(diff)
+	return says
+}
+
+// judgeUntil has a copy judge the events before one, and returns how much they speak against it.
+func (r *engine) judgeUntil(end int64) evidence.Nats {
+	before := r.against
+	for c := r.whole; c.win.tail < end; {
+		wrong := c.summary.Corrections + r.odd
+		c.judgeNext()
+		if c.summary.Corrections+r.odd > wrong {
+			r.against += contradiction
+		}
+	}
+	return r.against - before
 }
 
 // fork returns a copy of the model, the i-th of two that there can be, that has judged the
@@ -235,12 +248,7 @@ func (c *judge) copyFrom(o *judge) {
 	c.pStates, c.mStates = append(own.pStates[:0], o.pStates...), append(own.mStates[:0], o.mStates...)
 	c.engine.weights = own.engine.weights[:0]
 	for i := range c.pStates {
-		c.engine.weights = append(c.engine.weights, o.pStates[i].tick.weight...)
-	}
-	rest := c.engine.weights
-	for i := range c.pStates {
-		n := len(c.pStates[i].tick.weight)
-		c.pStates[i].tick.weight, rest = rest[:n:n], rest[n:]
+		c.engine.weights = c.pStates[i].tick.CopyTo(c.engine.weights)
 	}
 	c.enqueues.known = append(own.enqueues.known[:0], o.enqueues.known...)
 	c.enqueues.open = append(own.enqueues.open[:0], o.enqueues.open...)
@@ -250,5 +258,5 @@ func (c *judge) copyFrom(o *judge) {
 	c.returned = append(own.returned[:0], o.returned...)
 	c.lastBatchRoom, c.sizes.items, c.steals.ring, c.steals.turned = own.lastBatchRoom, own.sizes.items, own.steals.ring, own.steals.turned
 	c.sink, c.held = nil, noHolding()
-	c.engine.on, c.engine.wrong = true, 0
+	c.engine.on, c.engine.against = true, 0
 }

@@ -106,13 +106,13 @@ func TestCompare(t *testing.T) {
 	}
 	before := r.queues.Head(0)
 	if got := r.engine.compare(hypForks, right, right, forkLen); got != 0 {
-		t.Errorf("the same: %d", got)
+		t.Errorf("the same: %v", got)
 	}
 	if got := r.engine.compare(hypForks, right, turned(3), forkLen); got >= 0 {
-		t.Errorf("right, wrong: %d", got)
+		t.Errorf("right, wrong: %v", got)
 	}
 	if got := r.engine.compare(hypForks, turned(3), right, forkLen); got <= 0 {
-		t.Errorf("wrong, right: %d", got)
+		t.Errorf("wrong, right: %v", got)
 	}
 	if r.queues.Head(0) != before || r.summary.Corrections != 0 {
 		t.Error("the forks changed the model")
@@ -159,8 +159,8 @@ func TestTold(t *testing.T) {
 		c.queues.PutTail(0, x)
 		c.queues.PutTail(idle, never) // so that they do not meet
 	}}
-	if got := r.engine.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkTells {
-		t.Errorf("right, wrong: %d", got)
+	if got := r.engine.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkSure {
+		t.Errorf("right, wrong: %v", got)
 	}
 	if most := int64(2 * (11*3*n + 2*forkStep)); r.engine.spent > most {
 		t.Errorf("%d events tried, want at most %d", r.engine.spent, most)

@@ -116,12 +116,12 @@ var hypotheses = [...]Hypothesis{
 		Cites: "globrunqget; all",
 	},
 	hypLearnedPause: {
-		Name: "learned-pause", File: "pause.go",
+		Name: "learned-pause", File: "learned_pause.go",
 		Claim: "the pause before a start is longer if the thread took a batch",
 		Cites: "globrunqget; all",
 	},
 	hypLearnedTick: {
-		Name: "learned-tick", File: "schedtick.go",
+		Name: "learned-tick", File: "learned_tick.go",
 		Claim: "what a P takes while the global queue holds something shows when its 61st tick comes",
 		Cites: "findRunnable; all",
 	},

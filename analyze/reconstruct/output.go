@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -82,9 +83,9 @@ func (r *model) settleTicks(all bool) {
 	h := &r.held
 	for ; h.settled < len(h.pending); h.settled++ {
 		a := h.pending[h.settled]
-		c := r.pStates[a.p].tick.chance(a.candidate)
+		c := r.pStates[a.p].tick.Of(a.candidate)
 		// As many are given away as come, so there is room.
-		if !all && c > never && c < certain && h.held-h.given < patience {
+		if !all && c > schedtick.Never && c < schedtick.Certain && h.held-h.given < patience {
 			h.given, h.due = a.decision, a.decision+patience
 			return
 		}

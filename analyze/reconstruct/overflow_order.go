@@ -22,7 +22,7 @@ func (r *explainer) misordered(g, p int32) bool {
 	if r.without.has(hypOverflowOrder) {
 		return false
 	}
-	if r.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.pStates[p].tick.maybeTick() {
+	if r.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.pStates[p].tick.May() {
 		return false
 	}
 	return r.repairs(hypOverflowOrder, g, yes)
@@ -85,7 +85,7 @@ func (r *explainer) wrongBatch(g, p int32) bool {
 	}
 	head := r.queues.Head(p)
 	if head == reference.None || r.gStates.At(head).fromGlobal != p || r.gStates.At(g).overflowID == 0 || r.sameOverflow(head, g) || r.startsOn(head) == p ||
-		r.queues.Runnext(p) != reference.None || r.pStates[p].tick.maybeTick() {
+		r.queues.Runnext(p) != reference.None || r.pStates[p].tick.May() {
 		return false
 	}
 	return r.repairs(hypOtherBatch, g, no)

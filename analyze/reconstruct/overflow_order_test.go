@@ -81,9 +81,9 @@ func TestMisordered(t *testing.T) {
 		}
 		if c.own {
 			r.queues.PutTail(0, r.gStates.find(3))
-			r.pStates[0].tick.learn(plain)
-			r.pStates[0].tick.learn(plain)
-			r.pStates[0].tick.next()
+			r.pStates[0].tick.Learn(tickPastOwn)
+			r.pStates[0].tick.Learn(tickPastOwn)
+			r.pStates[0].tick.Next()
 		}
 		if got := r.misordered(r.gStates.find(2), 0); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -104,9 +104,9 @@ func TestRebatch(t *testing.T) {
 		{"4 came alone", false, true, false},
 	} {
 		r := ahead(8, []int64{4, 5, 8}, []int64{1, 2, 8})
-		r.pStates[0].tick.learn(plain)
-		r.pStates[0].tick.learn(plain)
-		r.pStates[0].tick.next() // no tick
+		r.pStates[0].tick.Learn(tickPastOwn)
+		r.pStates[0].tick.Learn(tickPastOwn)
+		r.pStates[0].tick.Next() // no tick
 		for g := range int64(7) {
 			ix := r.gStates.find(g + 1)
 			if r.gStates.At(ix).overflowID = 1; g >= 3 {

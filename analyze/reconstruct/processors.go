@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -175,25 +176,26 @@ type proc struct {
 	busy    bool // running, and one of GOMAXPROCS
 	unseen  bool // since a gap in the trace: the next event says anew what it does
 	idler
-	m        int32 // thread, -1 if none
-	g        int32 // goroutine running or in a system call on it, -1
-	syscall  bool
-	came     int64    // when its thread came for it
-	began    int64    // when g began to run
-	worker   mark     // that g is
-	wanted   int64    // for how many ns a dedicated worker had been wanted when it began
-	ticks    [2]int64 // when the last two goroutines started that did not inherit the time slice
-	tick     schedtick
-	headAt   int64         // event before which the head of its ring had not become that
-	released bool          // handed off (handoffp) to a thread that has not come yet
-	told     bool          // as was said, the thread being in sight
-	why      reference.Why // of its last release
-	freed    int64         // and its time
-	lastM    int32
-	newest   int64 // its newest transition, at the head of the window
-	taint    taint
-	borrowed int64 // event by which a thread that only allocated another gives the P up
-	handed   int64 // start of the locked goroutine that the P is handed to
+	m         int32 // thread, -1 if none
+	g         int32 // goroutine running or in a system call on it, -1
+	syscall   bool
+	came      int64    // when its thread came for it
+	began     int64    // when g began to run
+	worker    mark     // that g is
+	wanted    int64    // for how many ns a dedicated worker had been wanted when it began
+	ticks     [2]int64 // when the last two goroutines started that did not inherit the time slice
+	tick      schedtick.Posterior
+	tickHeard bool          // a start since tick counted last spoke against it: if the model is wrong for one, it is for all
+	headAt    int64         // event before which the head of its ring had not become that
+	released  bool          // handed off (handoffp) to a thread that has not come yet
+	told      bool          // as was said, the thread being in sight
+	why       reference.Why // of its last release
+	freed     int64         // and its time
+	lastM     int32
+	newest    int64 // its newest transition, at the head of the window
+	taint     taint
+	borrowed  int64 // event by which a thread that only allocated another gives the P up
+	handed    int64 // start of the locked goroutine that the P is handed to
 }
 
 type stwState struct {
@@ -240,7 +242,7 @@ func (r *lookahead) othersIdle(pp *proc) bool {
 // process begins.
 func (r *lookahead) places(a, b int32) int {
 	if int(max(a, b)) >= r.procs {
-		return distant // not there yet
+		return schedtick.Distant // not there yet
 	}
 	d := int(max(a-b, b-a))
 	if r.rules.IdleFromHighest {

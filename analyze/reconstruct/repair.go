@@ -135,7 +135,7 @@ func (r *model) continuesGlobal(g, p int32) bool {
 		own = r.queues.Head(p)
 	}
 	succ := r.queues.Next(g)
-	if own == reference.None || succ == reference.None || r.startsOn(succ) != p || r.pStates[p].tick.isTick() {
+	if own == reference.None || succ == reference.None || r.startsOn(succ) != p || r.pStates[p].tick.Is() {
 		return false
 	}
 	// An overflow in between would take its own queue away.

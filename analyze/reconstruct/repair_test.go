@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -175,17 +176,17 @@ func TestFirstTick(t *testing.T) {
 		r.queues.PutGlobal(r.gStates.find(1))
 		r.queues.PutGlobal(r.gStates.find(2))
 		f := &r.pStates[0].tick
-		*f = newSchedtick(poll)
+		*f = schedtick.Unknown(poll)
 		if c.known {
 			for range 4 {
-				f.learn(plain)
+				f.Learn(tickPastOwn)
 			}
 		} else {
-			f.learn(1e-4) // as in a young process
+			f.Learn(-9.2) // as in a young process
 		}
-		f.next()
+		f.Next()
 		for range 2 {
-			f.learn(1e-4)
+			f.Learn(-9.2)
 		}
 		if got := r.dequeueGlobal(r.gStates.find(1), 0); got.src != c.src {
 			t.Errorf("%s: from %v, want %v", c.name, got.src, c.src)
@@ -218,9 +219,9 @@ func TestAlone(t *testing.T) {
 		}
 		r.queues.PutGlobal(r.gStates.find(4))
 		if !tick {
-			r.pStates[0].tick.learn(plain)
-			r.pStates[0].tick.learn(plain)
-			r.pStates[0].tick.next()
+			r.pStates[0].tick.Learn(tickPastOwn)
+			r.pStates[0].tick.Learn(tickPastOwn)
+			r.pStates[0].tick.Next()
 		}
 		want, src := 1, reference.SrcLocal
 		if tick {

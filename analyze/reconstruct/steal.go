@@ -9,7 +9,7 @@ func (r *explainer) steal(g, p, v int32) dequeue {
 		return r.dequeueByPlace(g, p)
 	}
 	own := r.hasOwn(p)
-	if (!own || r.pStates[p].tick.maybeTick()) && (r.exchangeEnqueues(g, v) || r.stayedGlobal(g, p, v)) {
+	if (!own || r.pStates[p].tick.May()) && (r.exchangeEnqueues(g, v) || r.stayedGlobal(g, p, v)) {
 		return r.dequeueGlobal(g, p)
 	}
 	if own {

@@ -46,7 +46,7 @@ func (r *model) taintAfterBatch(p, k int32, less bool) {
 // known when the tick comes.
 func (r *model) mayHaveMissedTick(p int32) bool {
 	pp := &r.pStates[p]
-	if pp.tick.most > certain*pp.tick.sum || r.queues.Len(p)+r.queues.GlobalLen() == 0 {
+	if pp.tick.Known() || r.queues.Len(p)+r.queues.GlobalLen() == 0 {
 		pp.taint.missed = false
 	}
 	return pp.taint.missed

@@ -1,12 +1,16 @@
 package reconstruct
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
+)
 
 // TestMissed has a P that may have been at the 61st tick when it took a batch.
 func TestMissed(t *testing.T) {
 	r := ahead(1, nil, nil)
 	pp := &r.pStates[0]
-	pp.tick = newSchedtick(poll)
+	pp.tick = schedtick.Unknown(poll)
 	for _, c := range []struct {
 		name   string
 		change func()
@@ -16,8 +20,8 @@ func TestMissed(t *testing.T) {
 		{"nothing is", func() { r.queues.Remove(r.gStates.find(1)) }, false},
 		{"the tick is known", func() {
 			r.queues.PutGlobal(r.gStates.find(1))
-			pp.tick.learn(plain)
-			pp.tick.learn(plain)
+			pp.tick.Learn(tickPastOwn)
+			pp.tick.Learn(tickPastOwn)
 		}, false},
 	} {
 		pp.taint.missed = true

@@ -1,6 +1,11 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // Who took what from a ring. A thief takes the older half of a ring from its
 // head and runs the newest of that half first (runqgrab, runqsteal). So a ring
@@ -12,14 +17,15 @@ import "github.com/gmpscope/gmpscope/reference"
 // maxThieves bounds the number of batches that are told apart at once.
 const maxThieves = 32
 
-// What speaks against a batch.
+// What speaks against a batch: how unlikely it is that a steal is seen like that. See
+// early_thief.go for how they were found.
 const (
-	costSize    = 16 // no ring of the right length while the thief was free
-	costNear    = 6  // only one that is one longer or shorter
-	costForeign = 4  // somebody else runs a part of it that is not half
-	costAgain   = 1  // somebody stole half of it from the thief
-	costLeft    = 16 // somebody is left that nobody took
-	costGlobal  = 16 // the global queue, where a thief looks first, had something
+	costSize    evidence.Nats = 16 // no ring of the right length while the thief was free
+	costNear    evidence.Nats = 6  // only one that is one longer or shorter
+	costForeign evidence.Nats = 4  // somebody else runs a part of it that is not half
+	costAgain   evidence.Nats = 1  // somebody stole half of it from the thief
+	costLeft    evidence.Nats = 16 // somebody is left that nobody took
+	costGlobal  evidence.Nats = 16 // the global queue, where a thief looks first, had something
 )
 
 // unseenSteals finds out which steals have happened of those that no start has shown yet.
@@ -34,7 +40,7 @@ type unseenSteals struct {
 type batchEnd struct {
 	g     int32
 	pos   int // in the ring, from 1
-	cost  int
+	cost  evidence.Nats
 	first int // end of the first batch
 }
 
@@ -63,10 +69,10 @@ func (r *unseenSteals) firstStolen(v, g, p int32) int32 {
 	ends[last] = batchEnd{g: g, pos: pos + 1}
 	for i := 0; i <= last; i++ {
 		e := &ends[i]
-		e.cost = 1 << 30
+		e.cost = evidence.Nats(math.Inf(1))
 		from, at := r.queues.Head(v), 0
 		for j := -1; j < i; j++ {
-			before := 0
+			before := evidence.Nats(0)
 			if j >= 0 {
 				before = ends[j].cost
 				for at < ends[j].pos {
@@ -82,7 +88,7 @@ func (r *unseenSteals) firstStolen(v, g, p int32) int32 {
 			case i < last:
 				c += r.stealCost(v, from, e.g, e.pos-at, r.startsOn(e.g))
 			case p == v:
-				c += costLeft * (e.pos - 1 - at)
+				c += costLeft * evidence.Nats(e.pos-1-at)
 			default:
 				c += r.stealCost(v, from, e.g, e.pos-at, p)
 			}
@@ -147,12 +153,12 @@ func (r *unseenSteals) wentWithBatch(p, x int32) bool {
 
 // stealCost is what speaks against thief having taken the k goroutines from
 // first to g from v's ring, first being the head of it then.
-func (r *unseenSteals) stealCost(v, first, g int32, k int, thief int32) int {
+func (r *unseenSteals) stealCost(v, first, g int32, k int, thief int32) evidence.Nats {
 	// The ring then held 2k-1 or 2k.
 	free := r.freeSince(g)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
 	var wider, later int64 = none, 1 << 62 // and of one less or more
-	cost, n := 0, 0
+	cost, n := evidence.Nats(0), 0
 	foreign, run, at := nobody, 0, 0 // a run of goroutines that somebody else runs
 	for x := first; x != reference.None && n < 2*k+2; x = r.queues.Next(x) {
 		n++
@@ -208,7 +214,7 @@ func (r *unseenSteals) stealCost(v, first, g int32, k int, thief int32) int {
 
 // foreignCost is what speaks against run goroutines of a batch of k, from the
 // at-th on, having been stolen from its thief.
-func foreignCost(at, run, k int) int {
+func foreignCost(at, run, k int) evidence.Nats {
 	if at == 1 && run == (k-1)-(k-1)/2 {
 		return costAgain
 	}

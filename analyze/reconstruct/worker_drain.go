@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -31,15 +32,15 @@ const picksAmong = 64
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
 	p     int32
-	m     int32 // thread
-	g     int32 // the worker
-	due   int64 // time at which its time slice is over
-	tried bool  // trials have told that it comes when it is due
-	began int64 // when the worker started
-	asked int32 // the first in the queue, when drainEarly tried last
-	early int   // how often drainsAtOnce may try
-	tail  int32 // of the global queue, when it tried last
-	lead  int   // by how much the drain must be better then
+	m     int32         // thread
+	g     int32         // the worker
+	due   int64         // time at which its time slice is over
+	tried bool          // trials have told that it comes when it is due
+	began int64         // when the worker started
+	asked int32         // the first in the queue, when drainEarly tried last
+	early int           // how often drainsAtOnce may try
+	tail  int32         // of the global queue, when it tried last
+	lead  evidence.Nats // how much more must speak for the drain then
 }
 
 // workerDrains are the dedicated mark workers that run, and may drain their P's queue.
@@ -172,8 +173,8 @@ func proposeEarlyDrain(r *explainer, q question) []choice {
 }
 
 const (
-	earlyTries = 3 // how often drainsAtOnce tries for a worker whose queue seems to be drained
-	unseenLead = 3 // by how much the drain must be better for another one
+	earlyTries               = 3 // how often drainsAtOnce tries for a worker whose queue seems to be drained
+	unseenLead evidence.Nats = 3 // how much more must speak for the drain of another one
 )
 
 // drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
@@ -348,7 +349,7 @@ func (r *workerDrains) drained(d drain) (says, kept bool) {
 	if own == reference.None || r.queues.Len(d.p) == 1 && r.queues.GlobalLen() == 0 && r.time < d.due {
 		return false, true // a thief takes one alone, too, if there is nothing in the global queue
 	}
-	i, tick := r.mStates[d.m].next, r.pStates[d.p].tick.maybeTick()
+	i, tick := r.mStates[d.m].next, r.pStates[d.p].tick.May()
 	for n := 0; n < farEnough; n++ {
 		rec := r.win.at(i)
 		if rec == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -74,9 +75,9 @@ func TestKept(t *testing.T) {
 		if c.elsewhere != 0 {
 			r.gStates.At(r.gStates.find(c.elsewhere)).start = r.now + 1
 		}
-		r.pStates[0].tick.learn(plain)
-		r.pStates[0].tick.learn(plain)
-		r.pStates[0].tick.next() // no tick
+		r.pStates[0].tick.Learn(tickPastOwn)
+		r.pStates[0].tick.Learn(tickPastOwn)
+		r.pStates[0].tick.Next() // no tick
 		if says, kept := r.workers.drained(drain{p: 0, m: 0, g: nobody, due: c.due}); says != c.says || kept != c.kept {
 			t.Errorf("%s: drained %v, kept %v", c.name, says, kept)
 		}
@@ -179,7 +180,7 @@ func TestDrainsAtOnce(t *testing.T) {
 		}
 		r.workers.list = []drain{{p: 0, m: 0, g: nobody, due: math.MaxInt64, asked: nobody, early: 2, tail: nobody}}
 		if c.want {
-			r.workers.list[0].lead = math.MaxInt
+			r.workers.list[0].lead = evidence.Nats(math.Inf(1))
 			if r.workers.drainsAtOnce(); r.queues.GlobalLen() != n-ring || r.engine.spent == 0 {
 				t.Errorf("%s, by less than it must be better: %d in the global queue", c.name, r.queues.GlobalLen())
 			}
@@ -218,9 +219,10 @@ func TestDrainsAtOnce(t *testing.T) {
 // TestExpectDrain has a worker start on P 0, whose ring goroutine 1 begins.
 func TestExpectDrain(t *testing.T) {
 	for _, c := range []struct {
-		name        string
-		order       []int64 // which P 1 starts
-		early, lead int
+		name  string
+		order []int64 // which P 1 starts
+		early int
+		lead  evidence.Nats
 	}{
 		{"picked between two of the global queue", []int64{3, 1, 4}, earlyTries, 0},
 		{"run after the tail of the global queue", []int64{3, 4, 1}, earlyTries, 0},
@@ -235,7 +237,7 @@ func TestExpectDrain(t *testing.T) {
 			r.workers.expectDrain(r.win.at(0))
 		}
 		if d := r.workers.list[0]; len(r.workers.list) != 1 || d.early != c.early || d.lead != c.lead {
-			t.Errorf("%s: %d drains, %d tries, lead %d", c.name, len(r.workers.list), d.early, d.lead)
+			t.Errorf("%s: %d drains, %d tries, lead %v", c.name, len(r.workers.list), d.early, d.lead)
 		}
 	}
 }

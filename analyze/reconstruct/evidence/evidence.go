@@ -1,0 +1,21 @@
+// Package evidence is the unit in which the hypotheses of the reconstruction weigh what
+// they see.
+package evidence
+
+import "math"
+
+// Nats is how much an observation speaks for one hypothesis and against another: the natural
+// logarithm of how much more often it is made where the first holds. 0 says nothing, 2.3 is
+// ten times as often, and what speaks against the first is negative. Independent observations
+// add up.
+type Nats float64
+
+// Ratio returns the likelihood ratio, by which odds are multiplied.
+func (n Nats) Ratio() float64 { return math.Exp(float64(n)) }
+
+// Within returns n, but no more than most either way: where an observation is not quite what
+// it is taken for, it must not say more than such mistakes are rare.
+func (n Nats) Within(most Nats) Nats { return min(max(n, -most), most) }
+
+// Ratio returns what a likelihood ratio says.
+func Ratio(r float64) Nats { return Nats(math.Log(r)) }

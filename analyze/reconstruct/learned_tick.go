@@ -1,0 +1,117 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// What speaks for the tick being now. How much more often each shows itself at the tick than
+// elsewhere was measured against the runtime's own truth, on recordings of all workloads; the
+// evidence is less than that, for the model may be wrong where it sees this.
+const (
+	tickPastOwn   evidence.Nats = 6.908  // the global queue before an own one that holds several
+	tickPastOne   evidence.Nats = 4.605  // and before one that holds one, which may have left unseen
+	tickUnlikely  evidence.Nats = 3.401  // the same, where another candidate stood out
+	tickShown     evidence.Nats = 5.298  // the next take shows that one was taken, not a batch
+	tickNotOwn    evidence.Nats = -3.912 // the own queue although the global one holds something
+	tickBatchMate evidence.Nats = -2.303 // the same, where it came in a batch whose end is not sure
+	tickNotBatch  evidence.Nats = -3.912 // a batch
+)
+
+// slipped is how often a start is counted wrongly that was either an undone park,
+// which inherits the time slice, or a poll, which does not.
+const slipped = 0.1
+
+// learnTick notes evidence for the tick of p being now.
+func (r *explainer) learnTick(pp *proc, e evidence.Nats) {
+	if r.without.has(hypLearnedTick) {
+		return
+	}
+	pp.tick.Learn(e)
+	r.held.recheckTicks()
+}
+
+// learnTickFrom draws the tick's phase from a take of g on p, which began after
+// event before: a P that takes from its own queue although the global one holds
+// something is not at the 61st tick.
+func (r *explainer) learnTickFrom(g, p int32, t *dequeue, before int64) {
+	if p < 0 || t.basis != byRule {
+		return
+	}
+	pp := &r.pStates[p]
+	switch t.src {
+	case reference.SrcGlobalTick:
+		if t.batch == 1 {
+			if r.queues.Len(p) > 1 {
+				r.learnTick(pp, tickPastOwn)
+			} else {
+				r.learnTick(pp, tickPastOne)
+			}
+		}
+	case reference.SrcRunnext, reference.SrcLocal:
+		switch {
+		case pp.tickHeard || t.taint != reference.RuleNone || !r.globalSurelyHolds(before):
+			return
+		case r.gStates.At(g).fromGlobal != p:
+			r.learnTick(pp, tickNotOwn)
+		case pp.tick.May():
+			r.learnTick(pp, tickBatchMate)
+		}
+		pp.tickHeard = true
+	}
+}
+
+// tickSource says what the chance of the 61st tick amounts to.
+func tickSource(chance float64) (reference.Source, reference.Basis) {
+	switch {
+	case chance > schedtick.Certain:
+		return reference.SrcGlobalTick, reference.Known(reference.Inferred, reference.RulePhase)
+	case chance < schedtick.Never:
+		return reference.SrcGlobal, byRule
+	case chance > schedtick.Likely:
+		return reference.SrcGlobalTick, reference.Known(reference.Ambiguous, reference.RuleTick)
+	}
+	return reference.SrcGlobal, reference.Known(reference.Ambiguous, reference.RuleTick)
+}
+
+const (
+	// stale is how long, in ns, a goroutine waits in a short global queue at most
+	// without suspicion that it was taken unseen.
+	stale = 300_000
+	// long is a length of the global queue that leaves no doubt that it holds
+	// something.
+	long = 3
+)
+
+// globalSurelyHolds reports whether the global queue surely held something when a take
+// began, after event since: it is long; or what was put there before, not long ago,
+// is not in anybody's hands.
+func (r *model) globalSurelyHolds(since int64) bool {
+	x := r.queues.GlobalHead()
+	if x == reference.None {
+		return false
+	}
+	before := r.win.at(since)
+	if before == nil || r.tainted(x) {
+		return false
+	}
+	if r.queues.GlobalLen() >= long {
+		return true
+	}
+	for ; x != reference.None; x = r.queues.Next(x) {
+		gp := r.gStates.At(x)
+		if r.inFlight(x) || gp.readyAt > before.ev.Time {
+			return false
+		}
+		if gp.readyAt < before.ev.Time-stale || gp.deferred || gp.start == none {
+			continue
+		}
+		// What the poller made runnable may be in a ring instead (injectglist).
+		if put := r.win.at(gp.ready); put != nil && put.ev.From != events.Waiting {
+			return true
+		}
+	}
+	return false
+}
