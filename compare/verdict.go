@@ -155,8 +155,13 @@ func say(ms []*Metric) string {
 
 // large reports whether a change is large enough to be worth a word: 5 % of the
 // value, and to be seen in it.
+// Of the share of time that goroutines were held up it is 5 % of their time, or twice the
+// share: a little more is noise in what it is made of.
 func large(m *Metric) bool {
 	x, y := m.Before.Median, m.After.Median
+	if m.Name == heldName && abs64(x-y) < 0.05 && max(x, y) < 2*min(x, y) {
+		return false
+	}
 	return max(x, y) > 0 && abs64(x-y) >= 0.05*max(x, y) && Value(x, m.Unit) != Value(y, m.Unit)
 }
 

@@ -314,18 +314,18 @@ const (
 	RuleNone      Rule = iota
 	RuleQueue          // the queue model had it just there
 	RulePassed         // those in front had left unseen: their own starts show it
-	RulePhase          // the phase of the 61st tick decides
+	RuleSchedtick      // the posterior of the P's schedtick decides: when its 61st tick comes
 	RuleRepair         // the model had it elsewhere and was corrected
 	RuleReorder        // two puts at nearly the same time, order unknown
 	RuleTick           // tick or empty local queue: either fits
 	RuleInitial        // already runnable when the trace began
 	RuleLookahead      // what happened next decides
-	RuleDoubt          // the model was corrected there shortly before
+	RuleTaint          // the model was corrected there shortly before
 	numRules
 )
 
 var ruleNames = [numRules]string{
-	"", "queue", "passed", "phase", "repair", "reorder", "tick", "initial", "lookahead", "doubt",
+	"", "queue", "passed", "schedtick", "repair", "reorder", "tick", "initial", "lookahead", "taint",
 }
 
 func (r Rule) String() string { return name(ruleNames[:], int(r)) }

@@ -20,13 +20,13 @@ import (
 	"cmp"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/docs/schema"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Schema is the version of the document and of the JSON output. It rises when
-// a key changes its meaning or goes away, not when one is added.
-const Schema = 1
+// Schema is the version of the document and of the JSON output.
+const Schema = schema.Version
 
 // Document is a finished analysis, ready to be rendered. Its JSON is what [WriteJSON]
 // writes, which docs/json.md describes, and not that of encoding/json.

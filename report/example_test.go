@@ -34,6 +34,6 @@ func ExampleBuild() {
 	fmt.Println("the same headline:", read.Verdict.Headline == doc.Verdict.Headline)
 	// Output:
 	// status: warning
-	// schema: 1
+	// schema: 2
 	// the same headline: true
 }

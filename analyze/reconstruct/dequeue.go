@@ -80,7 +80,7 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, t *dequeue) {
 		r.learnDequeue(rec, gp, t)
 	}
 	if t.missedTick && t.taint == reference.RuleNone {
-		t.taint = reference.RuleDoubt
+		t.taint = reference.RuleTaint
 	}
 	if t.taint != reference.RuleNone && (t.basis.Level() > reference.Ambiguous || t.pending) {
 		t.basis = reference.Known(reference.Ambiguous, t.taint)

@@ -87,7 +87,7 @@ func (r *explainer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool
 		return r.dequeueLocal(g, p)
 	}
 	r.rehome(g, p, nobody)
-	return dequeue{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RulePhase)}
+	return dequeue{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleSchedtick)}
 }
 
 // dequeueAtTick takes g alone, at the 61st tick.

@@ -130,7 +130,7 @@ func TestDriftIsAmbiguous(t *testing.T) {
 		r.driftingP = p
 		want := reference.RuleNone
 		if p == 0 {
-			want = reference.RuleDoubt
+			want = reference.RuleTaint
 		}
 		if got := r.dequeue(x, 0).taint; got != want {
 			t.Errorf("P %d drifts: %v, want %v", p, got, want)

@@ -68,9 +68,9 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 		r.taintAfterBatch(p, t.batch, less)
 	}
 	if in && t.src != reference.SrcRunnext {
-		t.taint = reference.RuleDoubt
+		t.taint = reference.RuleTaint
 	}
-	if rule := t.basis.Rule(); t.basis.Level() < reference.Inferred && (rule == reference.RulePhase || rule == reference.RuleRepair || rule == reference.RuleReorder) {
+	if rule := t.basis.Rule(); t.basis.Level() < reference.Inferred && (rule == reference.RuleSchedtick || rule == reference.RuleRepair || rule == reference.RuleReorder) {
 		r.taint(p)
 		if place.Queue != reference.QueueUnknown {
 			r.taint(place.P)

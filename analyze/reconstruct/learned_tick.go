@@ -67,7 +67,7 @@ func (r *explainer) learnTickFrom(g, p int32, t *dequeue, before int64) {
 func tickSource(chance float64) (reference.Source, reference.Basis) {
 	switch {
 	case chance > schedtick.Certain:
-		return reference.SrcGlobalTick, reference.Known(reference.Inferred, reference.RulePhase)
+		return reference.SrcGlobalTick, reference.Known(reference.Inferred, reference.RuleSchedtick)
 	case chance < schedtick.Never:
 		return reference.SrcGlobal, byRule
 	case chance > schedtick.Likely:

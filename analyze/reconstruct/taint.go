@@ -97,7 +97,7 @@ func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis
 	}
 	gp.queued, gp.moved = r.now, true
 	if gp.tainted {
-		return reference.Known(reference.Ambiguous, reference.RuleDoubt)
+		return reference.Known(reference.Ambiguous, reference.RuleTaint)
 	}
 	return byRule
 }
@@ -117,6 +117,6 @@ func (r *model) lowerBasis(d *reference.Decision, p int32) {
 		}
 	}
 	if x != reference.None && r.tainted(x) {
-		d.Basis = reference.Known(reference.Ambiguous, reference.RuleDoubt)
+		d.Basis = reference.Known(reference.Ambiguous, reference.RuleTaint)
 	}
 }

@@ -18,7 +18,7 @@ func doc(t *testing.T, s string) Document {
 	return d
 }
 
-const sample = `{"schema": 1,
+const sample = `{"schema": 2,
  "waits": {"user": {"p99_ns": 2000000, "total_ns": 100}, "tail_mass": {"1ms": 0.5}, "causes": [{"cause": "behind", "ns": 70}]},
  "pressure": {"some": 0.4},
  "classes": [{"name": "main.a", "waits": {"p99_ns": 5}}, {"name": "main.f[go.shape.int]", "waits": {"p99_ns": 9}}],
@@ -182,7 +182,7 @@ func TestProposedBudgetIsKept(t *testing.T) {
 }
 
 func TestBadDocuments(t *testing.T) {
-	for _, s := range []string{"", "[]", "{}", `{"schema": 1}`, `{"schema": "x", "waits": {}}`, `{"schema": 1, "waits"`} {
+	for _, s := range []string{"", "[]", "{}", `{"schema": 1}`, `{"schema": "x", "waits": {}}`, `{"schema": 3, "waits": {}}`, `{"schema": 0, "waits": {}}`, `{"schema": 1.5, "waits": {}}`, `{"schema": 1, "waits"`} {
 		if _, err := ReadDocument(strings.NewReader(s), "d"); err == nil || !strings.Contains(err.Error(), "analysis d") {
 			t.Errorf("%q: %v", s, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/docs/schema"
 	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/names"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -21,15 +22,25 @@ type Document map[string]any
 // maxDocument bounds the size of a document, bytes.
 const maxDocument = 1 << 30
 
-// ReadDocument reads what `analyze --format json` wrote.
+// oldestSchema is the oldest whose documents mean the same in all that a budget reads: what
+// changed since is the words of a basis.
+const oldestSchema = 1
+
+// ReadDocument reads what `analyze --format json` wrote. It refuses a schema that it does not
+// know.
 func ReadDocument(r io.Reader, name string) (Document, error) {
 	dec := json.NewDecoder(io.LimitReader(r, maxDocument))
 	var d Document
 	if err := dec.Decode(&d); err != nil {
 		return nil, fmt.Errorf("reading the analysis %s: %w: write it with analyze --format json", name, err)
 	}
-	if _, ok := d["schema"].(float64); !ok || d["waits"] == nil {
+	number, ok := d["schema"].(float64)
+	if !ok || d["waits"] == nil {
 		return nil, fmt.Errorf("reading the analysis %s: it has no schema and waits: write it with analyze --format json", name)
+	}
+	if number != oldestSchema && number != schema.Version {
+		return nil, fmt.Errorf("reading the analysis %s: it has schema %v, and this version of gmpscope knows %d to %d: write it with this version, or read it with the one that its key tool names",
+			name, number, oldestSchema, schema.Version)
 	}
 	return d, nil
 }

@@ -91,13 +91,13 @@ var levels = of(Level, []Term{
 var rules = of(Rule, []Term{
 	{Name: "queue", Phrase: "the queue model had it just there"},
 	{Name: "passed", Phrase: "those in front had left unseen"},
-	{Name: "phase", Phrase: "the posterior of the P's schedtick decides"},
+	{Name: "schedtick", Phrase: "the posterior of the P's schedtick decides"},
 	{Name: "repair", Phrase: "the model had it elsewhere and was corrected"},
 	{Name: "reorder", Phrase: "two puts at nearly the same time"},
 	{Name: "tick", Phrase: "tick or empty local queue, either fits"},
 	{Name: "initial", Phrase: "already runnable when the trace began"},
 	{Name: "lookahead", Phrase: "what happened next decides"},
-	{Name: "doubt", Phrase: "the model was corrected there shortly before"},
+	{Name: "taint", Phrase: "the model was corrected there shortly before"},
 })
 
 // severities are those of findings, and "ok" for none, from the least on. The
