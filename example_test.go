@@ -39,4 +39,5 @@ func Example() {
 	// warning: runnext-monopoly: class "main.waiter" lost 39ms
 	// note: trace-quality: class "" lost 0s
 	// note: starvation: class "main.waiter" lost 22ms
+	// note: global-queue-neglect: class "main.waiter" lost 22ms
 }
