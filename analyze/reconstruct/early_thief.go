@@ -12,9 +12,8 @@ import (
 // and misplaces 129. So the overflow and each possible thief are weighed against each other:
 // what they leave in the ring and the queue is contradicted by the order of the starts ahead.
 //
-// A cost is how unlikely an observation is, in nats. The costs were set by hand, on the recordings
-// that rules are tuned with: what nearly excludes a thief has 16, what happens among thieves that lose their
-// CPU has less.
+// A cost is how unlikely an observation is, in nats. What nearly excludes a thief has 16, what
+// happens among thieves that lose their CPU has less.
 
 const (
 	maxThievesTried = 8 // thieves that are considered for one enqueue

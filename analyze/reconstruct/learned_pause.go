@@ -8,7 +8,7 @@ import (
 )
 
 // Where nothing else tells a batch from a pick at the 61st tick, the pauses that follow do:
-// see package pauses. The constants were found on recordings of gosched and tree.
+// see package pauses.
 const (
 	pauseSure  evidence.Nats = 3  // sum that decides
 	pauseMost  evidence.Nats = 5  // most that the sum counts for: the pauses are not independent

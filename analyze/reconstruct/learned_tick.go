@@ -8,16 +8,17 @@ import (
 )
 
 // What speaks for the tick being now. How much more often each shows itself at the tick than
-// elsewhere was measured against the runtime's own truth, on recordings of all workloads; the
-// evidence is less than that, for the model may be wrong where it sees this.
+// elsewhere was measured against the runtime's own truth; the evidence is less than that, for
+// the model may be wrong where it sees this. They are the logarithms of 1000, 100, 30, 200,
+// 1/50, 1/10 and 1/50: with fewer digits one trace has other bases.
 const (
-	tickPastOwn   evidence.Nats = 6.908  // the global queue before an own one that holds several
-	tickPastOne   evidence.Nats = 4.605  // and before one that holds one, which may have left unseen
-	tickUnlikely  evidence.Nats = 3.401  // the same, where another candidate stood out
-	tickShown     evidence.Nats = 5.298  // the next take shows that one was taken, not a batch
-	tickNotOwn    evidence.Nats = -3.912 // the own queue although the global one holds something
-	tickBatchMate evidence.Nats = -2.303 // the same, where it came in a batch whose end is not sure
-	tickNotBatch  evidence.Nats = -3.912 // a batch
+	tickPastOwn   evidence.Nats = 6.907755  // the global queue before an own one that holds several
+	tickPastOne   evidence.Nats = 4.605170  // and before one that holds one, which may have left unseen
+	tickUnlikely  evidence.Nats = 3.401197  // the same, where another candidate stood out
+	tickShown     evidence.Nats = 5.298317  // the next take shows that one was taken, not a batch
+	tickNotOwn    evidence.Nats = -3.912023 // the own queue although the global one holds something
+	tickBatchMate evidence.Nats = -2.302586 // the same, where it came in a batch whose end is not sure
+	tickNotBatch  evidence.Nats = -3.912023 // a batch
 )
 
 // slipped is how often a start is counted wrongly that was either an undone park,

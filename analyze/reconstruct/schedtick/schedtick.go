@@ -50,8 +50,7 @@ const (
 	unusual = 0.02 // how often it had more than many
 )
 
-// Probabilities from which on conclusions are drawn. They were set where the share of wrong
-// conclusions, by the runtime's own truth, was that which they promise.
+// Probabilities from which on conclusions are drawn.
 const (
 	Perhaps = 0.002  // it may be the tick
 	Open    = 0.01   // it is worth a fork whether it is
