@@ -125,8 +125,8 @@ func (n *Names) class(c reconstruct.Class) string {
 		return "(unknown function)" + funcname.StoppedIn + n.Function(c.Stopped)
 	case c.Wrapper && c.Does == "" && c.Creator != "" && (ofLibrary(c.Start) || c.Lent) && !ofLibrary(c.Creator):
 		name := funcname.NotShown + funcname.StartedBy + n.Function(c.Creator)
-		if c.Others > 0 {
-			name += fmt.Sprintf(" (%d)", c.Others+1)
+		if c.Call > 1 {
+			name += fmt.Sprintf(" (%d)", c.Call)
 		}
 		return name
 	case c.Wrapper && c.Does == "":

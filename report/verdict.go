@@ -200,7 +200,7 @@ func label(r *analyze.Result, status string) string {
 		return "Trouble with the machine: " + how
 	case f.CostOf == findings.OfBlocked && f.Kind != findings.KindSymptom:
 		return "Blocking, not scheduling: " + how
-	case f.CostOf == findings.OfPTime && f.Kind != findings.KindSymptom:
+	case f.CostOf == findings.OfPTime && f.Kind != findings.KindSymptom && f.Severity != findings.Note: // else what it explains is what is severe
 		return "P-time wasted: " + how
 	}
 	return "Scheduling delays: " + how
@@ -211,7 +211,7 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 	switch f := subject(r); {
 	case f != nil && aboutWaiting(f):
 		if c := victim(r, f); c != nil {
-			if s := heldBy(f, c, names); s != "" {
+			if s := heldBy(c, names); s != "" {
 				return s
 			}
 			return waitedFor(c, names)
@@ -242,18 +242,16 @@ func waitedFor(c *waits.Class, names *words.Names) string {
 	return s + "up to " + quantity.Duration(c.Waits.MaxNs) + " at a time"
 }
 
-// heldBy is a headline about a class that waited, mostly for Ps which system calls held, if
-// the finding says where these are made; else it is "".
-func heldBy(f *findings.Finding, c *waits.Class, names *words.Names) string {
-	if h := holder(c); h == nil || h.Reason != "system call" || 2*words.CauseNs(c.Waits.Causes, waits.CauseUnavailable) < c.Waits.TotalNs {
+// heldBy is a headline about a class that waited mostly for Ps which system calls held, if
+// it is known where most of these are made; else it is "".
+func heldBy(c *waits.Class, names *words.Names) string {
+	held := words.CauseNs(c.Waits.Causes, waits.CauseUnavailable)
+	h := holder(c)
+	if h == nil || h.Reason != "system call" || len(h.Stack) == 0 || 2*held < c.Waits.TotalNs {
 		return ""
 	}
-	for i := range f.Actors {
-		if a := &f.Actors[i]; a.Role == findings.Cause && len(a.Stack) > 0 {
-			return fmt.Sprintf("System calls of %s hold Ps that %s waits for: %s in all", names.Prose(a.Short()), names.Class(findings.Short(c.Name)), quantity.Duration(c.Waits.TotalNs))
-		}
-	}
-	return ""
+	caller := findings.Actor{Class: h.Name, Stack: h.Stack}
+	return fmt.Sprintf("System calls of %s hold Ps that %s waits for: %s in all", names.Prose(caller.Short()), names.Class(findings.Short(c.Name)), quantity.Duration(held))
 }
 
 // reason says what most of a class's waiting was for; "" if that is not to be said in

@@ -16,7 +16,8 @@ type classes struct {
 	pair   [2]events.Handle           // that were asked for last
 	pairID int32
 	*wrappers
-	unknown int // classes that are told apart by something else than what they run
+	unknown int              // classes that are told apart by something else than what they run
+	calls   map[classKey]int // by start and creator
 }
 
 // classKey tells classes apart.
@@ -45,6 +46,7 @@ type class struct {
 	// gave it, or with several functions given there, the one that is in does.
 	lent bool
 	runs string // the first function that showed of those given by that call
+	nth  int    // of the calls of its creator
 }
 
 // Class is what is known of a class of goroutines. It is empty where that is nothing.
@@ -57,7 +59,7 @@ type Class struct {
 	Wrapper bool
 	Does    string
 	Lent    bool   // Start is a literal of sync's or errgroup's, and Creator the program's function that gave it what it runs
-	Others  int    // of these, other classes that Creator started at another place, before, of which no more is known
+	Call    int    // then, which of Creator's calls that give something away it was, in the order in which they show, from 1
 	Stopped string // where Start is unknown: the function in which it stopped last
 	Waker   string // where that is unknown as well: what the goroutine ran that woke it
 }
@@ -69,6 +71,7 @@ func newClasses(t *events.Tables) *classes {
 		byKey:    map[classKey]int32{{}: 0},
 		byPair:   map[[2]events.Handle]int32{},
 		wrappers: newWrappers(t),
+		calls:    map[classKey]int{},
 	}
 }
 
@@ -84,13 +87,8 @@ func (c *classes) describe(id int32) Class {
 		return Class{Waker: k.does}
 	}
 	if k.call != 0 {
-		x := Class{Start: k.start, Creator: k.creator, Does: c.list[id].runs, Wrapper: true, Lent: true}
-		for i := int32(0); i < id && x.Does == ""; i++ {
-			if o := &c.list[i]; o.call != 0 && o.runs == "" && o.start == k.start && o.creator == k.creator {
-				x.Others++
-			}
-		}
-		return x
+		x := &c.list[id]
+		return Class{Start: k.start, Creator: k.creator, Does: x.runs, Wrapper: true, Lent: true, Call: x.nth}
 	}
 	x := Class{Start: k.start, Creator: k.creator, Does: k.does, Wrapper: k.does != "" || c.wraps(k.start)}
 	if !x.Wrapper {
@@ -249,6 +247,11 @@ func (c *classes) id(k classKey) int32 {
 		x := class{classKey: k, open: k.kind != kindKnown || k.start == "" || k.call != 0 || c.wraps(k.start), lent: k.call != 0}
 		if k.kind == kindKnown {
 			x.flags, x.advancer = flagsOf(k.start), isAdvancer(k.start)
+		}
+		if x.lent {
+			by := classKey{start: k.start, creator: k.creator}
+			c.calls[by]++
+			x.nth = c.calls[by]
 		}
 		c.list = append(c.list, x)
 		c.byKey[k] = id

@@ -13,7 +13,7 @@
 //	model            what the queues hold, and how sure that is: queues of package reference
 //	                 (model.go, taint.go)
 //	explainer        how a goroutine came from one queue to the next: the plain rules in
-//	                 explain.go, dequeue_global.go and steal.go; where they leave it open, hypotheses
+//	                 explainer.go, dequeue_global.go and steal.go; where they leave it open, hypotheses
 //	judge            what the event did: a table by kind and states in judge.go, and a
 //	                 function for each in dequeue.go, enqueue_target.go, procs.go, locked.go …
 //	output           the decisions, in order, though some are told only later (output.go)

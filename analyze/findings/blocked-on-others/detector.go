@@ -102,9 +102,14 @@ func (w *watcher) woken(d *reference.Decision) {
 	if g == nil || g.System {
 		return
 	}
+	w.count(d, g, by)
 	if by != nil && !by.System {
-		defer func() { *w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.Class} }()
+		*w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.Class}
 	}
+}
+
+// count counts the wait of g that by has ended, if it was a goroutine.
+func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if g.BlockedNs <= 0 || g.Stack == 0 || by == g {
 		return
 	}
@@ -138,20 +143,26 @@ func (w *watcher) woken(d *reference.Decision) {
 	c.meanwhile(by, float64(g.BlockedNs), d.Time)
 }
 
-// meanwhile adds what one that has ended a wait of ns did: as in its last round, from the
-// block before to now.
+// meanwhile adds what one that has ended a wait of ns did in its last round, from the block
+// before to now. Where the wait took longer, it is taken to have gone on like that before; a
+// goroutine that has not been blocked yet did nothing before it began.
 func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) {
-	ran, runnable, blocked := int64(0), max(0, by.Wait), max(0, by.BlockedNs)
+	var ran float64
 	if by.StartAt >= 0 {
-		ran = now - by.StartAt
+		ran = float64(now - by.StartAt)
 	}
-	all := float64(ran + runnable + blocked)
-	if all == 0 {
+	runnable, blocked := float64(max(0, by.Wait)), float64(max(0, by.BlockedNs))
+	round := ran + runnable + blocked
+	if round == 0 {
 		return
 	}
-	c.ran += ns * float64(ran) / all
-	c.runnable += ns * float64(runnable) / all
-	c.blocked[by.Reason%maxReasons] += ns * float64(blocked) / all
+	part := ns / round
+	if by.BlockedNs <= 0 {
+		part = min(1, part)
+	}
+	c.ran += part * ran
+	c.runnable += part * runnable
+	c.blocked[by.Reason%maxReasons] += part * blocked
 }
 
 func (w *watcher) cell(k key) *cell {

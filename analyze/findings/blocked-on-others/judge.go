@@ -1,7 +1,6 @@
 package blockedonothers
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -120,7 +119,7 @@ func (w *watcher) finding(f *findings.Facts, g *group) findings.Finding {
 	victim := f.Class(findings.Victim, g.class)
 	victim.G, victim.Stack = g.longest.waits.G, f.Frames(g.longest.stack)
 	x := findings.Finding{
-		ID: ID, Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Inferred,
+		ID: ID, Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Certain,
 		Actors: []findings.Actor{victim},
 	}
 	if g.top.by >= 0 {
@@ -132,14 +131,13 @@ func (w *watcher) finding(f *findings.Facts, g *group) findings.Finding {
 	return x
 }
 
-// mostly is for what those that end the waits of a group were blocked most, and its share.
+// mostly is for what those that end the waits of a group were blocked most, and the share
+// of the waits for which they were.
 func (g *group) mostly() (reason reference.Reason, share float64) {
-	all := g.ran + g.runnable
 	for i, ns := range g.blocked {
-		all += ns
 		if ns > g.blocked[reason] {
 			reason = reference.Reason(i)
 		}
 	}
-	return reason, g.blocked[reason] / cmp.Or(all, 1)
+	return reason, g.blocked[reason] / float64(max(1, g.ns))
 }

@@ -2,11 +2,15 @@ package blockedonothers
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
+
+// headlineLen is how many characters a headline has.
+const headlineLen = 90
 
 // waited says what one waited for that was blocked for a reason.
 var waited = map[reference.Reason]string{
@@ -39,7 +43,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group) {
 	busy := g.ran / max(1, float64(g.ns))
 	x.Evidence = append(x.Evidence,
 		findings.Evidence{What: "ended by goroutines of " + findings.Short(f.Name(g.top.by)), Value: quantity.Part(g.topNs, g.ns)},
-		findings.Evidence{What: "what those that ended them did before: ran", Value: quantity.Percent(busy)},
+		findings.Evidence{What: "what those that ended them did in their last round: ran", Value: quantity.Percent(busy)},
 	)
 	meanwhile := ""
 	if reason != reference.ReasonNone {
@@ -47,10 +51,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group) {
 	}
 	switch {
 	case busy >= 0.5:
-		meanwhile = "which ran for most of that"
+		meanwhile = by + " had run for most of its last round"
 		x.Advice = []string{"Make what " + by + " does shorter, or let several do it at once: " + g.in + " waits for it."}
 	case part >= 0.5 && waited[reason] != "":
-		meanwhile = "which itself waited, mostly " + waited[reason]
+		meanwhile = by + " had itself waited before, mostly " + waited[reason]
 		x.Advice = []string{by + " itself waits while " + g.in + " does: let it begin sooner (a shorter timer, a smaller batch)."}
 		if reason == reference.ReasonNetwork {
 			x.Advice[0] = by + " waits for an answer from outside meanwhile: if that is not simply as slow as it is, ask for less, or have several requests under way at once."
@@ -64,12 +68,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group) {
 		x.Advice = []string{"See whether those that wait in " + g.in + " have to: what is done in order, or together, goes at the pace of the slowest."}
 		return
 	}
-	x.Headline = fmt.Sprintf("%s waits for %s: %s in all", g.in, by, total)
-	if share >= 0.005 && share <= 1 {
-		x.Headline = fmt.Sprintf("%s waits for %s: %s, %s of its goroutines' time", g.in, by, total, quantity.Percent(share))
+	x.Headline = fmt.Sprintf("%s waits for %s: %s, %s of its time", g.in, by, total, quantity.Percent(share))
+	if utf8.RuneCountInString(x.Headline) > headlineLen {
+		x.Headline = fmt.Sprintf("%s waits for %s for %s of its time", g.in, by, quantity.Percent(share))
 	}
 	x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until %s went on, %s in all", who, times, g.in, by, total)
 	if meanwhile != "" {
-		x.Title += ", " + meanwhile
+		x.Title += "; " + meanwhile
 	}
 }
