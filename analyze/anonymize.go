@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
 	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/std"
@@ -117,7 +117,7 @@ func (n *Names) Function(fn string) string {
 
 // class is what a class is called: by its start function, or where that calls functions
 // which it is given, by the one that it was given.
-func (n *Names) class(c reconstruct.Class) string {
+func (n *Names) class(c class.Class) string {
 	switch {
 	case c.Waker != "":
 		return "(unknown function)" + funcname.WokenBy + n.Function(c.Waker)

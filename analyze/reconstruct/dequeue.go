@@ -36,7 +36,7 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	if rec.ev.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.reduced && len(r.workers.list) < farEnough {
 		r.workers.expectDrain(rec)
 	}
-	if flags&reference.FlagTracer != 0 && r.classes.list[gp.class].advancer {
+	if flags&reference.FlagTracer != 0 && r.classes.Advances(gp.class) {
 		r.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
 	}
 	if rec.of == r.suspendedAdvancer {

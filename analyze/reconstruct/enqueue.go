@@ -27,7 +27,7 @@ func (r *judge) ready(rec *record, gp *goroutine) {
 	r.endRunInterval(rec, gp, &t)
 	gp.state = events.Runnable
 	if gp.class == 0 && rec.g >= 0 && rec.g != rec.of && !r.engine.on {
-		r.setClass(gp, r.classes.woken(r.gStates.At(rec.g).class))
+		r.setClass(gp, r.classes.Woken(r.gStates.At(rec.g).class))
 	}
 	if from != events.Running && t.to != reference.QueueDirect && rec.p >= 0 && r.now >= r.inject.until && r.idle.searching < 2 { // else others search
 		r.wakep(rec.p)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -56,7 +57,7 @@ func (r *judge) target(rec *record, gp *goroutine) enqueue {
 		return r.foundReady(rec, gp)
 	case gp.reason == events.ReasonAssist:
 		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
-		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: r.traits.of(rec.ev.Stack)&traitInject != 0}
+		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: r.traits.Has(rec.ev.Stack, stacks.Inject)}
 	case r.injectedInSTW(rec, gp):
 		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: true}
 	}
@@ -96,7 +97,7 @@ func (r *judge) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, dir
 		return
 	}
 	switch {
-	case gp.flags&reference.FlagTracer != 0 && isTraceReader(r.classes.list[gp.class].start):
+	case gp.flags&reference.FlagTracer != 0 && r.classes.ReadsTrace(gp.class):
 		next.ev.mark &^= markWorker | markDedicated // the P was in a worker's mode already
 		return reference.WhySystem, reference.SrcTraceReader, false
 	case gp.flags&reference.FlagGC != 0 || next.ev.mark&markWorker != 0:
@@ -110,7 +111,7 @@ func (r *judge) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, dir
 			return reference.WhyUnblock, reference.SrcDirect, true
 		}
 		return reference.WhyNetwork, reference.SrcNetpoll, unsure
-	case r.traits.of(gp.stack)&traitBubble != 0 && r.parkedLast(rec):
+	case r.traits.Has(gp.stack, stacks.Bubble) && r.parkedLast(rec):
 		return reference.WhyUnblock, reference.SrcDirect, false
 	}
 	return
@@ -119,10 +120,10 @@ func (r *judge) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, dir
 // foundReady is target for a blocked goroutine that a P's thread makes runnable while it
 // looks for work: by the poller, or as a timer's.
 func (r *judge) foundReady(rec *record, gp *goroutine) enqueue {
-	switch st := r.traits.of(gp.stack); {
+	switch st := r.traits.Of(gp.stack); {
 	case gp.reason == events.ReasonNetwork:
 		return r.injected(rec, reference.WhyNetwork)
-	case gp.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0: // its sleep, too (scavengerState.wake)
+	case gp.reason == events.ReasonSystem && st&stacks.Finalizer == 0, st&stacks.Scavenger != 0: // its sleep, too (scavengerState.wake)
 		return r.injected(rec, reference.WhySystem)
 	}
 	return r.runnext(rec.p, reference.WhyTimer)
@@ -131,15 +132,15 @@ func (r *judge) foundReady(rec *record, gp *goroutine) enqueue {
 // injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist, which
 // finds no idle P while the world is stopped.
 func (r *judge) injectedInSTW(rec *record, gp *goroutine) bool {
-	if r.traits.of(rec.ev.Stack)&traitSysStack == 0 {
+	if !r.traits.Has(rec.ev.Stack, stacks.SysStack) {
 		return false
 	}
-	switch st := r.traits.of(gp.stack); {
+	switch st := r.traits.Of(gp.stack); {
 	case gp.reason == events.ReasonPreempted: // suspended, not asleep (resumeG)
 		return false
-	case gp.reason == events.ReasonNone && r.traits.of(rec.ev.Stack)&traitFinishSweep != 0: // the scavenger, which blocked before the trace
+	case gp.reason == events.ReasonNone && r.traits.Has(rec.ev.Stack, stacks.FinishSweep): // the scavenger, which blocked before the trace
 		return true
-	case gp.reason == events.ReasonSystem && st&traitFinalizer == 0, st&traitScavenger != 0:
+	case gp.reason == events.ReasonSystem && st&stacks.Finalizer == 0, st&stacks.Scavenger != 0:
 		return true
 	}
 	return gp.reason == events.ReasonNetwork || gp.reason == events.ReasonGCEnds || strings.HasPrefix(r.tables.Name(gp.reason), "GC weak")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -33,33 +34,13 @@ func TestWokenByItsThread(t *testing.T) {
 		f.add(events.Event{G: events.None, Res: 1000, From: events.Waiting, To: events.Runnable})
 		f.start(1000)
 		got := f.starts(func(r *Reconstructor) {
-			r.traits.known = []trait{traitSeen, traitSeen | traitBubble, traitSeen | traitScavenger, traitSeen}
+			r.traits = stacks.Given(stacks.Bubble, stacks.Scavenger, 0)
 		})
 		if len(got) != 1 {
 			t.Fatalf("%s: %d starts", c.name, len(got))
 		}
 		if d := got[0]; d.Src != c.want || (d.Basis.Level() >= reference.Inferred) != c.sure {
 			t.Errorf("%s: from %v, %v", c.name, d.Src, d.Basis)
-		}
-	}
-}
-
-func TestBubbleRoot(t *testing.T) {
-	for _, c := range []struct {
-		frames []string
-		root   bool
-	}{
-		{[]string{"internal/synctest.Run", "testing/synctest.Test"}, true},
-		{[]string{"runtime.gopark", "internal/synctest.Run", "testing/synctest.Test"}, true},
-		{[]string{"runtime.gopark", "internal/synctest.Wait", "testing/synctest.Wait"}, false},
-		{[]string{"time.Sleep", "internal/synctest.Run"}, false},
-	} {
-		var f []events.Frame
-		for _, name := range c.frames {
-			f = append(f, events.Frame{Func: name})
-		}
-		if got := classify(f)&traitBubble != 0; got != c.root {
-			t.Errorf("%v: %v", c.frames, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -23,7 +24,7 @@ func TestWokenByCollector(t *testing.T) {
 		{"a semaphore: alone (readyWithTime)", events.ReasonSync, 0, reference.QueueRunnext},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.traits.known = []trait{traitSeen, traitSeen | traitSysStack, traitSeen | traitScavenger}
+		r.traits = stacks.Given(stacks.SysStack, stacks.Scavenger)
 		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: system, From: events.Waiting, To: events.Runnable})
 		rec := r.win.at(0)
 		gp := r.gStates.At(rec.of)
@@ -43,7 +44,7 @@ func TestWokenBySweep(t *testing.T) {
 		"runtime.gcMarkTermination": reference.QueueRunnext,
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.traits.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}})}
+		r.traits = stacks.Given(stacks.Classify([]events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}}))
 		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: 1, From: events.Waiting, To: events.Runnable})
 		rec := r.win.at(0)
 		if got := r.target(rec, r.gStates.At(rec.of)).to; got != want {
@@ -65,7 +66,7 @@ func TestLabelledReader(t *testing.T) {
 	}
 	rec := r.win.at(0)
 	gp := r.gStates.At(rec.of)
-	r.setClass(gp, r.classes.id(classKey{start: "runtime/trace.Start.func1"}))
+	r.setClass(gp, r.classes.Started("runtime/trace.Start.func1", ""))
 	if got := r.target(rec, gp).direct; got != reference.SrcTraceReader {
 		t.Errorf("it is taken for %v", got)
 	}
@@ -126,7 +127,7 @@ func TestVisitResumed(t *testing.T) {
 		}
 		f.start(7)
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
-		r.traits.known = []trait{traitSeen, classify([]events.Frame{{Func: "runtime.semacquire"}, {Func: "runtime.traceAdvance"}})}
+		r.traits = stacks.Given(stacks.Advance)
 		r.Add(f.evs)
 		r.Finish()
 		if got := r.forEachPReason(); got != c.want {

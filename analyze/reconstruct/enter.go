@@ -234,9 +234,9 @@ func (r *Reconstructor) learnClass(gp *goroutine, e *events.Event) {
 	class := gp.class
 	switch {
 	case e.From == events.NotExist:
-		class = r.classes.created(e.TStack, e.Stack)
-	case r.classes.list[class].open:
-		class = r.classes.shown(class, e.TStack)
+		class = r.classes.Created(e.TStack, e.Stack)
+	case r.classes.Open(class):
+		class = r.classes.Shown(class, e.TStack)
 	default:
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -37,7 +38,7 @@ type forEachPAhead struct {
 // a mark worker's that has no work. All workers are done before one visits; those
 // that come later wait for it.
 func (r *requests) noteWorkerStop(i int64, rec *record) {
-	if r.traits.of(rec.ev.TStack)&(traitWorker|traitMarkDone) == traitWorker {
+	if r.traits.Of(rec.ev.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
 		r.worker = i
 	}
 }
@@ -53,7 +54,7 @@ func (r *requests) noteReadyAhead(i int64, rec *record) {
 	default:
 		return
 	}
-	if r.traits.of(stack)&traitMarkNotDone != 0 {
+	if r.traits.Has(stack, stacks.MarkNotDone) {
 		r.addForEachP(i, rec, reference.WhyGC, r.worker)
 	}
 }
@@ -110,7 +111,7 @@ func (r *requests) endForEachPs(rec *record) {
 	v := &r.current
 	if v.m >= 0 && v.m == rec.m && rec.ev.Kind == events.Go && (rec.ev.From == events.Running || v.why == reference.WhyGC) {
 		r.endForEachP()
-		if r.current.why == reference.WhyGeneration && (rec.ev.To == events.Runnable || rec.ev.Reason == events.ReasonSync && r.traits.of(rec.ev.TStack)&traitAdvance != 0) {
+		if r.current.why == reference.WhyGeneration && (rec.ev.To == events.Runnable || rec.ev.Reason == events.ReasonSync && r.traits.Has(rec.ev.TStack, stacks.Advance)) {
 			r.suspendedAdvancer = rec.of
 		}
 	}

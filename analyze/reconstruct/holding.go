@@ -9,5 +9,5 @@ type Holding struct {
 
 // Held returns what is held so far.
 func (r *Reconstructor) Held() Holding {
-	return Holding{Goroutines: int(r.gStates.Len()) - 1, Ps: len(r.pStates), Threads: len(r.mStates), Classes: len(r.classes.list)}
+	return Holding{Goroutines: int(r.gStates.Len()) - 1, Ps: len(r.pStates), Threads: len(r.mStates), Classes: int(r.classes.Len())}
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -27,8 +29,8 @@ func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 				tables:     t,
 				rules:      o.Rules,
 				reduced:    o.Reduced,
-				classes:    newClasses(t),
-				traits:     stackTraits{tables: t, known: []trait{traitSeen}},
+				classes:    class.NewTable(t),
+				traits:     stacks.New(t),
 				ctx:        newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
 			},
 			output: output{sink: o.Emit, held: noHolding()},

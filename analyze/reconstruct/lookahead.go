@@ -2,6 +2,8 @@ package reconstruct
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -12,8 +14,8 @@ type lookahead struct {
 	tables  *events.Tables
 	rules   reference.Rules
 	reduced bool
-	classes *classes
-	traits  stackTraits
+	classes *class.Table
+	traits  stacks.Traits
 
 	win     window
 	ctx     newest

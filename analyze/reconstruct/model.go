@@ -81,14 +81,15 @@ func (r *model) addGoroutine(id int64) int32 {
 	return g
 }
 
+// setClass notes the class of a goroutine.
 func (r *model) setClass(gp *goroutine, class int32) {
 	if class == gp.class {
 		return
 	}
 	gp.class = class
-	gp.flags = r.classes.list[class].flags
+	gp.flags = r.classes.Flags(class)
 	if r.summary.MainFunc == "" && gp.id == 1 {
-		r.summary.MainFunc = r.classes.list[class].start
+		r.summary.MainFunc = r.classes.Start(class)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
-	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -137,26 +136,5 @@ func (r *output) count(src reference.Source, basis reference.Basis) {
 		r.summary.Explained++
 	default:
 		r.summary.Ambiguous++
-	}
-}
-
-// count counts a call.
-func (w *wrappers) count(c *caller, at site, callee string) {
-	x := c.sites[at]
-	if x == nil {
-		x = &callees{first: callee}
-		c.sites[at] = x
-	}
-	c.stacks++
-	x.stacks++
-	x.several = x.several || callee != x.first
-	if !x.program {
-		pkg, _ := std.Split(callee)
-		x.program = !std.Has(pkg) // else it may be the method of an interface, such as io.Reader's
-	}
-	if !x.wraps && !x.loops && x.several && x.program && 4*x.stacks >= 3*c.stacks && w.found < maxWrappers {
-		x.wraps = true
-		w.found++
-		w.epoch++
 	}
 }

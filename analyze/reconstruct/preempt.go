@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -10,13 +11,13 @@ import (
 func (r *requests) yielded(rec *record) enqueue {
 	e := &rec.ev
 	if e.Reason != events.ReasonPreempted {
-		if r.traits.of(e.TStack)&traitStartWorld != 0 && rec.p >= 0 && r.shrinkYield(rec) {
+		if r.traits.Has(e.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
 			// A P above the new GOMAXPROCS was left: no queue is touched.
 			return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhyProcs, direct: reference.SrcDirect, basis: byAhead}
 		}
 		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: reference.Known(reference.Observed, reference.RuleNone)}
 	}
-	if r.traits.of(e.TStack)&traitGoyield != 0 {
+	if r.traits.Has(e.TStack, stacks.Goyield) {
 		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
 	}
 	next := r.win.at(rec.nextM)
@@ -135,7 +136,7 @@ func (r *requests) asksOthers(rec *record, pp *proc) bool {
 			break
 		}
 		if e.Kind == events.Go && e.From == events.Running && e.To == events.Runnable && e.Reason == events.ReasonPreempted &&
-			x.p >= 0 && e.Time-r.pStates[x.p].ticks[1] < r.rules.Slice && r.traits.of(e.TStack)&traitGoyield == 0 {
+			x.p >= 0 && e.Time-r.pStates[x.p].ticks[1] < r.rules.Slice && !r.traits.Has(e.TStack, stacks.Goyield) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package reconstruct
 import (
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -56,15 +57,15 @@ func New(t *events.Tables, o Options) *Reconstructor {
 }
 
 // Classes returns how many classes there are: their handles are below it.
-func (r *Reconstructor) Classes() int32 { return int32(len(r.classes.list)) }
+func (r *Reconstructor) Classes() int32 { return r.classes.Len() }
 
 // Class returns what is known of a class, by its handle. It may be more later.
-func (r *Reconstructor) Class(id int32) Class { return r.classes.describe(id) }
+func (r *Reconstructor) Class(id int32) class.Class { return r.classes.Describe(id) }
 
 // Add takes the next events.
 func (r *Reconstructor) Add(evs []events.Event) {
-	r.traits.grow()
-	r.classes.grow()
+	r.traits.Grow()
+	r.classes.Grow()
 	for i := range evs {
 		r.enter(&evs[i])
 		if r.win.head > aheadLen { // then as many are judged as enter

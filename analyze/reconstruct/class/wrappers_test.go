@@ -1,4 +1,4 @@
-package reconstruct
+package class
 
 import (
 	"testing"

@@ -1,4 +1,9 @@
-package reconstruct
+// Package class tells goroutines apart by what they run: the function of their go statement,
+// who executed that, and, where that function only runs what it was given, what that is.
+//
+// A trace names functions in stacks only, and not every goroutine shows one. So the class of
+// a goroutine may become known late, or stay open.
+package class
 
 import (
 	"strings"
@@ -7,8 +12,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// classes numbers what goroutines are told apart by. 0 is unknown.
-type classes struct {
+// Table numbers the classes of the goroutines of a trace. 0 is that of goroutines of which
+// nothing is known.
+type Table struct {
 	tables *events.Tables
 	list   []class
 	byKey  map[classKey]int32
@@ -39,9 +45,8 @@ const (
 
 type class struct {
 	classKey
-	flags    reference.Flags
-	advancer bool
-	open     bool // a stack may tell more of a goroutine of this class
+	flags reference.Flags
+	open  bool // a stack may tell more of a goroutine of this class
 	// The library starts goroutines of this class with a literal that runs what one call
 	// gave it, or with several functions given there, the one that is in does.
 	lent bool
@@ -64,8 +69,9 @@ type Class struct {
 	Waker   string // where that is unknown as well: what the goroutine ran that woke it
 }
 
-func newClasses(t *events.Tables) *classes {
-	return &classes{
+// NewTable returns a Table of the classes that stacks of t show.
+func NewTable(t *events.Tables) *Table {
+	return &Table{
 		tables:   t,
 		list:     []class{{open: true}},
 		byKey:    map[classKey]int32{{}: 0},
@@ -75,7 +81,11 @@ func newClasses(t *events.Tables) *classes {
 	}
 }
 
-func (c *classes) describe(id int32) Class {
+// Len returns how many classes there are: their numbers are below it.
+func (c *Table) Len() int32 { return int32(len(c.list)) }
+
+// Describe returns what is known of a class. It may be more later.
+func (c *Table) Describe(id int32) Class {
 	if id < 0 || int(id) >= len(c.list) {
 		return Class{}
 	}
@@ -98,9 +108,9 @@ func (c *classes) describe(id int32) Class {
 	return x
 }
 
-// created is the class of a goroutine by its start stack and the stack of the
+// Created returns the class of a goroutine by its start stack and the stack of the
 // go statement.
-func (c *classes) created(start, creator events.Handle) int32 {
+func (c *Table) Created(start, creator events.Handle) int32 {
 	key := [2]events.Handle{start, creator}
 	if key == c.pair {
 		return c.pairID
@@ -117,6 +127,12 @@ func (c *classes) created(start, creator events.Handle) int32 {
 	}
 	c.pair, c.pairID = key, id
 	return id
+}
+
+// Started returns the class of goroutines of which only the start function and the one that
+// executed the go statement are known.
+func (c *Table) Started(start, creator string) int32 {
+	return c.id(classKey{start: start, creator: creator})
 }
 
 // creatorOf returns the function that executed the go statement, by its stack. Where the
@@ -151,8 +167,8 @@ func lends(fn string) bool {
 	return false
 }
 
-// shown is the class of a goroutine of class id, now that it has shown a stack.
-func (c *classes) shown(id int32, stack events.Handle) int32 {
+// Shown returns the class of a goroutine of class id, now that it has shown a stack.
+func (c *Table) Shown(id int32, stack events.Handle) int32 {
 	f := c.tables.Frames(stack)
 	if len(f) == 0 {
 		return id
@@ -188,7 +204,7 @@ func (c *classes) shown(id int32, stack events.Handle) int32 {
 // lent is the class of a goroutine of class id, which runs what the library was given, now
 // that it has shown a stack. The first function to show gives its name to the class, so
 // that goroutines which never show a stack have it, too; others have classes of their own.
-func (c *classes) lent(id int32, f []events.Frame) int32 {
+func (c *Table) lent(id int32, f []events.Frame) int32 {
 	x := &c.list[id]
 	outer := len(f) - 1
 	if x.call == 0 || outer <= interrupted(f) || len(f) >= cutFrames || f[outer].Func != x.start || f[outer-1].Func == "" || ofRuntime(f[outer-1].Func) {
@@ -211,9 +227,9 @@ func (c *classes) lent(id int32, f []events.Frame) int32 {
 	return of
 }
 
-// woken is the class of a goroutine of which the trace shows no stack, by that of the one
+// Woken returns the class of a goroutine of which the trace shows no stack, by that of the one
 // that woke it.
-func (c *classes) woken(by int32) int32 {
+func (c *Table) Woken(by int32) int32 {
 	k := c.list[by].classKey
 	if k.kind != kindKnown || k.start == "" {
 		return 0
@@ -230,7 +246,7 @@ const maxUnknown = 50
 
 // unknownID is id for what is not known by its start function; it is other if there
 // are too many of those.
-func (c *classes) unknownID(k classKey, other int32) int32 {
+func (c *Table) unknownID(k classKey, other int32) int32 {
 	if _, ok := c.byKey[k]; !ok {
 		if c.unknown == maxUnknown {
 			return other
@@ -240,13 +256,13 @@ func (c *classes) unknownID(k classKey, other int32) int32 {
 	return c.id(k)
 }
 
-func (c *classes) id(k classKey) int32 {
+func (c *Table) id(k classKey) int32 {
 	id, ok := c.byKey[k]
 	if !ok {
 		id = int32(len(c.list))
 		x := class{classKey: k, open: k.kind != kindKnown || k.start == "" || k.call != 0 || c.wraps(k.start), lent: k.call != 0}
 		if k.kind == kindKnown {
-			x.flags, x.advancer = flagsOf(k.start), isAdvancer(k.start)
+			x.flags = flagsOf(k.start)
 		}
 		if x.lent {
 			by := classKey{start: k.start, creator: k.creator}
@@ -259,9 +275,9 @@ func (c *classes) id(k classKey) int32 {
 	return id
 }
 
-// grow looks at the stacks that are new, and opens the classes that turn out to be
+// Grow looks at the stacks that are new, and opens the classes that turn out to be
 // those of wrappers.
-func (c *classes) grow() {
+func (c *Table) Grow() {
 	if !c.look() {
 		return
 	}
@@ -290,119 +306,25 @@ func flagsOf(name string) reference.Flags {
 	return 0
 }
 
-// isTraceReader reports whether a start function is that of the goroutine which
-// empties the trace buffers; the scheduler runs it without a queue.
-func isTraceReader(name string) bool {
-	return strings.HasPrefix(name, "runtime/trace.Start.func") ||
-		strings.HasPrefix(name, "runtime/trace.(*traceMultiplexer).startLocked.func")
+// Open reports whether a stack may tell more of a goroutine of a class.
+func (c *Table) Open(id int32) bool { return c.list[id].open }
+
+// Flags says of a class which of the runtime's own goroutines it is.
+func (c *Table) Flags(id int32) reference.Flags { return c.list[id].flags }
+
+// Start returns the start function of a class, empty if it is unknown.
+func (c *Table) Start(id int32) string { return c.list[id].start }
+
+// ReadsTrace reports whether a class is that of the goroutine which empties the trace
+// buffers; the scheduler runs it without a queue (traceReader).
+func (c *Table) ReadsTrace(id int32) bool {
+	start := c.list[id].start
+	return strings.HasPrefix(start, "runtime/trace.Start.func") || // until Go 1.24
+		strings.HasPrefix(start, "runtime/trace.(*traceMultiplexer).startLocked.func")
 }
 
-// isAdvancer reports whether a start function is that of the goroutine which begins
-// a new generation of the trace every second.
-func isAdvancer(name string) bool {
-	return strings.HasPrefix(name, "runtime.(*traceAdvancerState)")
-}
-
-// stackTraits classifies stacks once per handle.
-type stackTraits struct {
-	tables *events.Tables
-	known  []trait
-}
-
-type trait uint16
-
-const (
-	traitSeen        trait = 1 << iota
-	traitGoyield           // a yield to the waiter that was handed a semaphore
-	traitInject            // a whole list of goroutines is woken
-	traitSysStack          // runtime code on g0: leaf is runtime.systemstack_switch, or injectglist shows
-	traitStartWorld        // called from startTheWorld
-	traitFinishSweep       // called from gcStart: finishsweep_m wakes the scavenger
-	traitFinalizer
-	traitCleanup
-	traitScavenger
-	traitSweeper
-	traitWorker
-	traitMarkDone
-	traitMarkNotDone // leaves gcMarkDone
-	traitBubble      // waits for the goroutines of a synctest bubble (synctestRun)
-	traitAdvance     // begins a generation of the trace (traceAdvance)
-)
-
-func (s *stackTraits) of(h events.Handle) trait {
-	if t := s.known[h]; t != 0 {
-		return t
-	}
-	return s.look(h)
-}
-
-// grow makes room for the stacks that there are now.
-func (s *stackTraits) grow() {
-	if n := s.tables.Stacks(); n > len(s.known) {
-		s.known = append(s.known, make([]trait, n-len(s.known))...)
-	}
-}
-
-func (s *stackTraits) look(h events.Handle) trait {
-	s.known[h] = classify(s.tables.Frames(h))
-	return s.known[h]
-}
-
-func classify(f []events.Frame) trait {
-	t := traitSeen
-	at := func(i int) string {
-		if i < len(f) {
-			return f[i].Func
-		}
-		return ""
-	}
-	if at(0) == "runtime.goyield" {
-		t |= traitGoyield
-	}
-	// Before Go 1.25 the stack of a yield lacks its leaf.
-	if at(0) == "runtime.semrelease1" {
-		switch at(1) {
-		case "sync.runtime_Semrelease", "internal/sync.runtime_Semrelease", "runtime.traceAdvance":
-			t |= traitGoyield
-		}
-	}
-	if at(0) == "runtime.systemstack_switch" {
-		t |= traitSysStack
-		switch {
-		case strings.HasPrefix(at(1), "runtime.startTheWorld"):
-			t |= traitStartWorld
-		case at(1) == "runtime.gcStart":
-			t |= traitFinishSweep
-		}
-	}
-	// From Go 1.25 on the stack of a park has its leaf.
-	if at(0) == "internal/synctest.Run" || at(0) == "runtime.gopark" && at(1) == "internal/synctest.Run" {
-		t |= traitBubble
-	}
-	for i := range f {
-		switch f[i].Func {
-		case "runtime.injectglist":
-			t |= traitSysStack | traitInject
-		case "runtime.gcWakeAllAssists":
-			t |= traitInject
-		case "runtime.runfinq", "runtime.runFinalizers":
-			t |= traitFinalizer
-		case "runtime.(*cleanupQueue).dequeue", "runtime.runCleanups":
-			t |= traitCleanup
-		case "runtime.bgscavenge":
-			t |= traitScavenger
-		case "runtime.bgsweep":
-			t |= traitSweeper
-		case "runtime.gcBgMarkWorker":
-			t |= traitWorker
-		case "runtime.traceAdvance":
-			t |= traitAdvance
-		case "runtime.gcMarkDone":
-			t |= traitMarkDone
-			if i > 0 && f[i-1].Func == "runtime.semrelease" {
-				t |= traitMarkNotDone
-			}
-		}
-	}
-	return t
+// Advances reports whether a class is that of the goroutine which begins a new generation of
+// the trace every second (traceAdvancerState).
+func (c *Table) Advances(id int32) bool {
+	return strings.HasPrefix(c.list[id].start, "runtime.(*traceAdvancerState)")
 }

@@ -1,4 +1,4 @@
-package reconstruct
+package class
 
 import (
 	"strings"
@@ -219,4 +219,25 @@ func innermost(f []events.Frame) string {
 		}
 	}
 	return f[0].Func
+}
+
+// count counts a call.
+func (w *wrappers) count(c *caller, at site, callee string) {
+	x := c.sites[at]
+	if x == nil {
+		x = &callees{first: callee}
+		c.sites[at] = x
+	}
+	c.stacks++
+	x.stacks++
+	x.several = x.several || callee != x.first
+	if !x.program {
+		pkg, _ := std.Split(callee)
+		x.program = !std.Has(pkg) // else it may be the method of an interface, such as io.Reader's
+	}
+	if !x.wraps && !x.loops && x.several && x.program && 4*x.stacks >= 3*c.stacks && w.found < maxWrappers {
+		x.wraps = true
+		w.found++
+		w.epoch++
+	}
 }
