@@ -8,12 +8,7 @@ import (
 // dequeueGlobal takes from the head of the global queue: one at the 61st tick,
 // else a batch, of which the first runs.
 func (r *explainer) dequeueGlobal(g, p int32) dequeue {
-	switch {
-	case r.wrongBatch(g, p):
-		r.summary.Corrections++
-		r.rebatch(g, p)
-		return r.dequeueByPlace(g, p)
-	case r.stoodInRing(g, p):
+	if r.stoodInRing(g, p) {
 		return r.dequeueLocal(g, p)
 	}
 	basis := r.clearAhead(g, p)

@@ -33,7 +33,6 @@ const (
 	hypEnqueueOrder
 	hypDeferredOverflow
 	hypOverflowOrder
-	hypOtherBatch
 	hypWorkerDrain
 	hypEarlyDrain
 	hypShownBatch
@@ -90,12 +89,6 @@ var hypotheses = [...]Hypothesis{
 		Name: "overflow-order", File: "overflow_order.go",
 		Claim:   "overflows of two threads came in another order than their events",
 		Cites:   "runqputslow, globrunqputbatch; all",
-		propose: proposeRepair,
-	},
-	hypOtherBatch: {
-		Name: "other-batch", File: "overflow_order.go",
-		Claim:   "what a P took from the global queue was another batch than the head of the model's",
-		Cites:   "globrunqget (globrunqgetbatch since 1.25); all",
 		propose: proposeRepair,
 	},
 	hypWorkerDrain: {

@@ -1,8 +1,6 @@
 package reconstruct
 
 import (
-	"slices"
-
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -74,48 +72,6 @@ func (r *model) reorder(g int32) {
 		}
 	}
 	r.promote(g)
-}
-
-// wrongBatch reports whether p starts g, which came by an overflow and which the model has
-// in the global queue, out of the batch that p took: what that has instead came later
-// than the model has it.
-func (r *explainer) wrongBatch(g, p int32) bool {
-	if r.without.has(hypOtherBatch) {
-		return false
-	}
-	head := r.queues.Head(p)
-	if head == reference.None || r.gStates.At(head).fromGlobal != p || r.gStates.At(g).overflowID == 0 || r.sameOverflow(head, g) || r.startsOn(head) == p ||
-		r.queues.Runnext(p) != reference.None || r.pStates[p].tick.May() {
-		return false
-	}
-	return r.repairs(hypOtherBatch, g, no)
-}
-
-// rebatch gives back what p's ring has of a batch, and takes as many from g on.
-func (r *model) rebatch(g, p int32) {
-	var list []int32
-	for x := r.queues.Head(p); x != reference.None && r.gStates.At(x).fromGlobal == p; x = r.queues.Next(x) {
-		list = append(list, x)
-	}
-	putAt := r.gStates.At(list[0]).ringSince
-	for _, x := range slices.Backward(list) {
-		gp := r.gStates.At(x)
-		gp.fromGlobal, gp.tainted = nobody, true
-		r.queues.Remove(x)
-		r.queues.PutGlobalHead(x)
-		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	}
-	r.promote(g)
-	last := reference.None
-	for y := g; len(list) > 0; list = list[1:] {
-		next := r.queues.Next(y)
-		gp := r.gStates.At(y)
-		gp.fromGlobal, gp.ringSince = p, putAt
-		r.queues.Remove(y)
-		r.queues.InsertAfter(p, last, y)
-		r.move(y, p, nobody, reference.QueueLocal, reference.WhyCorrected)
-		last, y = y, next
-	}
 }
 
 // lastBatch returns what the last batch from the global queue took, the last first,
