@@ -236,10 +236,7 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 			to := r.lastTaker
 			if gp := r.gStates.At(x); gp.passedOver < 2 {
 				gp.passedOver++
-				if r.nearlyConcurrent(x, g) && !r.wider {
-					break
-				}
-				if to < 0 || r.startsOn(x) != to && !r.wasInLastBatch(x, g) {
+				if to < 0 || r.startsOn(x) != to || r.nearlyConcurrent(x, g) && !r.wider {
 					break
 				}
 			} else if to = r.startsOn(x); to < 0 || to == taker {

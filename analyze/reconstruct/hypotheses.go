@@ -41,7 +41,6 @@ const (
 	hypExchangedEnqueues
 	hypBatchSize
 	hypHeldOverflow
-	hypLongerBatch
 	hypLateDrain
 	hypForks
 )
@@ -89,7 +88,7 @@ var hypotheses = [...]Hypothesis{
 		Name: "overflow-order", File: "overflow_order.go",
 		Claim:   "overflows of two threads came in another order than their events",
 		Cites:   "runqputslow, globrunqputbatch; all",
-		propose: proposeRepair,
+		propose: proposeOverflowOrder,
 	},
 	hypWorkerDrain: {
 		Name: "worker-drain", File: "worker_drain.go",
@@ -134,12 +133,6 @@ var hypotheses = [...]Hypothesis{
 		Claim:   "an overflow that comes later than its event comes before a take that it makes larger, or after it",
 		Cites:   "runqputslow, globrunqget; all",
 		propose: proposeHeldOverflow,
-	},
-	hypLongerBatch: {
-		Name: "longer-batch", File: "repair.go",
-		Claim:   "who is passed over in the global queue by one that came with it was the end of the last batch",
-		Cites:   "globrunqget; all",
-		propose: proposeRepair,
 	},
 	hypLateDrain: {
 		Name: "late-drain", File: "worker_drain.go",

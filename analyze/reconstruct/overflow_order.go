@@ -17,30 +17,22 @@ func (r *lookahead) sameOverflow(a, b int32) bool {
 // misordered reports whether p takes g, which came by an overflow, from the global
 // queue because those in front of it came later than the model has it.
 func (r *explainer) misordered(g, p int32) bool {
-	if r.without.has(hypOverflowOrder) {
+	if r.without.has(hypOverflowOrder) || r.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.pStates[p].tick.May() {
 		return false
 	}
-	if r.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.pStates[p].tick.May() {
-		return false
-	}
-	return r.repairs(hypOverflowOrder, g, yes)
-}
-
-// repairs asks a hypothesis whether the model is to be mended as it says by the present
-// event, if that is the start of g.
-func (r *explainer) repairs(h hypothesis, g int32, likely int) bool {
-	if answer, is := r.engine.givenNow(h); is {
+	if answer, is := r.engine.givenNow(hypOverflowOrder); is {
 		return answer == yes
 	}
 	if r.startOf(g) != r.now {
-		return likely == yes
+		return true
 	}
-	return r.engine.says(h, question{g: g, likely: likely})
+	return r.engine.says(hypOverflowOrder, question{g: g, likely: yes})
 }
 
-// mended: the present event, a start, is judged as it is, or mends the model first. The
-// copy asks which of them when it comes to that.
-func proposeRepair(r *explainer, _ question) []choice {
+// proposeOverflowOrder: the present event, the start of q.g, is judged with the overflows in
+// the order of their events, or in the other one. The copy asks which of them when it comes
+// to that.
+func proposeOverflowOrder(r *explainer, _ question) []choice {
 	return []choice{{is: no, then: thenRepeat}, {is: yes, then: thenRepeat}}
 }
 

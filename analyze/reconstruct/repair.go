@@ -27,12 +27,6 @@ func (r *lookahead) enqueuedAlone(gp *goroutine) bool {
 	return put != nil && put.ev.Kind == events.Go && put.ev.From == events.Running
 }
 
-// wasInLastBatch reports whether x, which came together with g and stands in front of it, was the
-// end of the last batch from the global queue, if trials say so.
-func (r *explainer) wasInLastBatch(x, g int32) bool {
-	return r.sameOverflow(x, g) && r.repairs(hypLongerBatch, g, no)
-}
-
 // slack is by how many goroutines the model's ring may differ from what is seen.
 const slack = 4
 

@@ -126,38 +126,6 @@ func TestTurned(t *testing.T) {
 	}
 }
 
-// TestWentWithLast has P 1 take 2 from the global queue, which the model has behind 1:
-// P 0 took the last batch.
-func TestWentWithLast(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		together bool
-		says     int
-		ring     []int64
-	}{
-		{"put together, and forks say so", true, yes, []int64{1}},
-		{"forks do not", true, no, nil},
-		{"put one by one", false, yes, nil},
-	} {
-		r := ahead(2, nil, nil)
-		other(r, 2, 1)
-		for g := range int64(2) {
-			ix := r.gStates.find(g + 1)
-			r.queues.PutGlobal(ix)
-			if x := r.gStates.At(ix); c.together {
-				x.overflowID = 1
-			}
-			r.gStates.At(ix).readyAt = g * nearby
-		}
-		r.lastTaker, r.engine.given = 0, given{by: hypLongerBatch, at: r.now, is: c.says, set: true}
-		r.without = 1 << hypOverflowOrder
-		r.passOver(r.gStates.find(2), 1)
-		if !slices.Equal(ringOf(r), c.ring) || r.queues.GlobalHead() != r.gStates.find(2) {
-			t.Errorf("%s: ring %v, global queue %v", c.name, ringOf(r), globalOf(r))
-		}
-	}
-}
-
 // TestFirstTick has P 0 start 1, from the global queue, although its ring holds some that
 // other Ps will run.
 func TestFirstTick(t *testing.T) {
