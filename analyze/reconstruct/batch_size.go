@@ -1,11 +1,7 @@
 package reconstruct
 
 import (
-	"math"
-
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct/pauses"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -18,8 +14,7 @@ const sizeAtTick = 0
 // (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
 type batchSizes struct {
 	*explainer
-	pauses pauses.Pauses // hypothesis learned-pause
-	items  []int32       // room of batchShown
+	items []int32 // room of batchShown
 }
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
@@ -57,15 +52,6 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, atTick
 	}
 	if shown == 0 && r.tookOneMore(g, p, k) {
 		k++
-	}
-	if k > 1 && tick.May() {
-		switch says := r.tickByPauses(g, p, k); {
-		case says > pauseSure:
-			r.learnTick(pp, says.Within(pauseMost))
-			return sizeAtTick, reference.Known(reference.Ambiguous, reference.RuleTick)
-		case says < -pauseSure:
-			r.learnTick(pp, says.Within(pauseMost))
-		}
 	}
 	return k, 0
 }
@@ -199,29 +185,6 @@ func (r *batchSizes) batchShown(g, p int32, lo, k, hi int) int {
 		return r.testBatchSize(g, k, k+1)
 	case hi > k && k < n && r.dequeuesEarly(g) && b.ends(k+1) && (b.runs(k) && b.start(k) > b.start(k-1) || b.start(k) > b.start(k+1)):
 		return r.testBatchSize(g, k, k+1) // one was put just before
-	case r.fedSinceBatch: // else the length is sure
-		return r.sizeByPauses(&b, r.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.procs), k)
-	}
-	return 0
-}
-
-// sizeByPauses is the size from lo to hi for which the pauses speak, where the same P goes on
-// to the next batch: it takes longer to get a batch than the next of one. 0 if none stands out.
-func (r *batchSizes) sizeByPauses(b *batchView, lo, hi int) int {
-	best, most, second := 0, evidence.Nats(math.Inf(-1)), evidence.Nats(math.Inf(-1))
-	for j := max(lo, 2); j <= hi && j < len(b.items); j++ {
-		if !b.runs(j) || !b.runs(j-1) {
-			return 0
-		}
-		says := r.pauseEvidence(b.start(j))
-		if says > most {
-			best, most, second = j, says, most
-		} else {
-			second = max(second, says)
-		}
-	}
-	if best > 0 && lo < hi && most > second+pauseLead {
-		return best
 	}
 	return 0
 }
@@ -267,19 +230,6 @@ func (b *batchView) heads(j int) bool {
 // which is in p's ring by then.
 func (b *batchView) picks(j int) bool {
 	return j < len(b.items) && b.runs(j) && b.runs(j-1) && b.start(j) < b.start(j-1)
-}
-
-// pauseEvidence is how much the pause before a start speaks for a batch.
-func (r *batchSizes) pauseEvidence(i int64) evidence.Nats {
-	s := r.win.at(i)
-	if s == nil {
-		return 0
-	}
-	prev := r.win.at(s.prevM)
-	if prev == nil {
-		return 0
-	}
-	return r.pauses.Batch(s.ev.Time - prev.ev.Time)
 }
 
 // unsure is the number of goroutines at the tail of the global queue of which

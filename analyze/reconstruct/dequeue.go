@@ -60,9 +60,6 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, t *dequeue) {
 	switch {
 	case gp.isDequeued:
 		*t = gp.dequeued
-		if t.src == reference.SrcGlobal && t.batch > 1 {
-			r.sizes.learnPause(rec, t)
-		}
 	case gp.direct != reference.SrcUnknown:
 		*t = dequeue{src: gp.direct, victim: nobody, basis: byAhead}
 		if gp.unsure || gp.direct == reference.SrcSyscallExit && gp.fresh {
@@ -94,9 +91,6 @@ func (r *judge) learnDequeue(rec *record, gp *goroutine, t *dequeue) {
 	}
 	if r.queues.GlobalLen() > 0 || t.src == reference.SrcGlobalTick { // else nothing shows
 		r.learnTickFrom(rec.of, rec.p, t, rec.prevM)
-	}
-	if t.src != reference.SrcRunnext {
-		r.sizes.learnPause(rec, t)
 	}
 }
 

@@ -36,7 +36,6 @@ const (
 	hypWorkerDrain
 	hypEarlyDrain
 	hypShownBatch
-	hypLearnedPause
 	hypLearnedTick
 	hypExchangedEnqueues
 	hypBatchSize
@@ -105,11 +104,6 @@ var hypotheses = [...]Hypothesis{
 	hypShownBatch: {
 		Name: "shown-batch", File: "batch_size.go",
 		Claim: "who runs what stood at the end of a batch shows how large the batch was",
-		Cites: "globrunqget; all",
-	},
-	hypLearnedPause: {
-		Name: "learned-pause", File: "learned_pause.go",
-		Claim: "the pause before a start is longer if the thread took a batch",
 		Cites: "globrunqget; all",
 	},
 	hypLearnedTick: {
