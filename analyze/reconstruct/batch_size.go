@@ -14,7 +14,6 @@ const sizeAtTick = 0
 // (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
 type batchSizes struct {
 	*explainer
-	items []int32 // room of batchShown
 }
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
@@ -35,7 +34,7 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, atTick
 	}
 	if k > 1 && r.procs > 1 { // on one P nobody comes in between
 		if shown == 0 {
-			shown = r.sizeAhead(g, p, k)
+			shown = r.sizeUnsure(g, k)
 		}
 		switch {
 		case shown == 1 && tick.May():
@@ -56,17 +55,14 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, atTick
 	return k, 0
 }
 
-// sizeAhead is the size of a take that the look-ahead shows, or a trial: 1 for a pick at the
-// 61st tick, 0 if nothing tells. k is the size by the length of the model's queue.
-func (r *batchSizes) sizeAhead(g, p int32, k int) int {
-	n := r.queues.GlobalLen()
-	if shown := r.batchShown(g, p, r.rules.GlobalBatch(n-2, r.procs), k, r.rules.GlobalBatch(n+2, r.procs)); shown != 0 {
-		return shown
+// sizeUnsure asks for the size of a take of g, a batch of k by the length of the model's
+// queue, if its thread may not have known of the last of that. It is 0 if nothing tells.
+func (r *batchSizes) sizeUnsure(g int32, k int) int {
+	least := r.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.procs)
+	if !r.fedSinceBatch || least <= 1 || least >= k {
+		return 0
 	}
-	if least := r.rules.GlobalBatch(n-r.unsure(g), r.procs); r.fedSinceBatch && least > 1 && least < k {
-		return r.testBatchSize(g, least, k)
-	}
-	return 0
+	return r.testBatchSize(g, least, k)
 }
 
 // tookOneMore reports whether p took one more than k from the global queue, g first: others put
@@ -145,93 +141,6 @@ func proposeHeldOverflow(r *explainer, q question) []choice {
 	return []choice{{is: no, then: then}, {is: yes, then: then}}
 }
 
-// batchShown looks ahead for the size of a take from the global queue that g
-// heads: the next P to take begins where this take ended. It returns 1 for a
-// pick at the 61st tick, a size from lo to hi for a batch, and 0 where nothing
-// shows it. k is the size by the model's length, which can be off by a put or
-// two; lo and hi are the sizes for that much less and more.
-func (r *batchSizes) batchShown(g, p int32, lo, k, hi int) int {
-	if r.without.has(hypShownBatch) {
-		return 0
-	}
-	items := r.items[:0]
-	for x := g; x != reference.None && len(items) < k+4; x = r.queues.Next(x) {
-		items = append(items, x)
-	}
-	r.items = items
-	b := batchView{lookahead: &r.lookahead, p: p, items: items}
-	n, maybe := len(items), r.pStates[p].tick.May()
-	switch {
-	case k >= 4 && b.heads(1):
-		return 1
-	case n > 1 && maybe:
-		if shown := r.ownOrder(g, p, items[1:min(k, n)], k); shown > 0 {
-			return shown
-		}
-	}
-	// It may not have known of the last put; and who stole would have found the
-	// global queue empty: what another P begins with was left there.
-	if j := k - 1; j >= 2 && b.heads(j) && b.sameP(j, k) && r.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.procs) == j {
-		return j
-	}
-	switch {
-	case b.ends(k):
-		return k
-	case k >= 4 && lo == hi && maybe && b.ends(k+1):
-		return 1 // and then as many
-	case lo < k && k > 2 && b.heads(k-1) && b.sameP(k-1, k):
-		return k - 1
-	case hi > k && k < n && b.heads(k+1) && b.runs(k) && b.start(k) > b.start(k-1):
-		return r.testBatchSize(g, k, k+1)
-	case hi > k && k < n && r.dequeuesEarly(g) && b.ends(k+1) && (b.runs(k) && b.start(k) > b.start(k-1) || b.start(k) > b.start(k+1)):
-		return r.testBatchSize(g, k, k+1) // one was put just before
-	}
-	return 0
-}
-
-// batchView is what stands at the head of the global queue when P p takes from it, and when
-// it starts.
-type batchView struct {
-	*lookahead
-	p     int32
-	items []int32
-}
-
-// start is the event by which the j-th starts, none if it is not in sight.
-func (b *batchView) start(j int) int64 {
-	if j >= len(b.items) {
-		return none
-	}
-	return b.gStates.At(b.items[j]).start
-}
-
-// runs reports whether p itself runs the j-th.
-func (b *batchView) runs(j int) bool { return b.startsOn(b.items[j]) == b.p }
-
-// sameP reports whether the j-th and the k-th run on the same P.
-func (b *batchView) sameP(j, k int) bool {
-	return k < len(b.items) && b.startsOn(b.items[j]) == b.startsOn(b.items[k])
-}
-
-// ends reports whether another take begins with the j-th.
-func (b *batchView) ends(j int) bool { return b.heads(j) || b.picks(j) }
-
-// heads reports whether the j-th begins another P's take: it runs there, and before the one behind
-// it, which a thief would run in the reverse order.
-func (b *batchView) heads(j int) bool {
-	if j >= len(b.items) {
-		return false
-	}
-	q := b.startsOn(b.items[j])
-	return q >= 0 && q != b.p && (b.start(j+1) < 0 || b.start(j) < b.start(j+1))
-}
-
-// picks reports whether p picks the j-th at the 61st tick: it runs before the one in front of it,
-// which is in p's ring by then.
-func (b *batchView) picks(j int) bool {
-	return j < len(b.items) && b.runs(j) && b.runs(j-1) && b.start(j) < b.start(j-1)
-}
-
 // unsure is the number of goroutines at the tail of the global queue of which
 // the take of g may not have known: other threads put them there while its
 // thread was between two events.
@@ -256,51 +165,4 @@ func (r *batchSizes) unsure(g int32) int {
 		}
 	}
 	return n
-}
-
-// ownOrder looks at what p runs after g: the rest of a batch stands in front of
-// what g and its successors put into p's ring, but after a pick at the 61st
-// tick it is still in the global queue. It returns k, 1, or 0 if this does not
-// show.
-func (r *lookahead) ownOrder(g, p int32, rest []int32, k int) int {
-	first := none // start of the first of the rest that p runs
-	for _, x := range rest {
-		if r.startsOn(x) == p {
-			first = r.gStates.At(x).start
-			break
-		}
-	}
-	if first == none {
-		return 0
-	}
-	s := r.win.at(r.gStates.At(g).start)
-	if s == nil {
-		return 0
-	}
-	var puts [8]int64 // starts of what the P put into its queue
-	n := 0
-	for i, steps := s.nextM, 0; i != none && i < first && steps < 256; steps++ {
-		rec := r.win.at(i)
-		if rec == nil {
-			return 0
-		}
-		if e := &rec.ev; e.Kind == events.Go && e.To == events.Runnable && rec.p == p && e.From != events.Running && e.From != events.Syscall && n < len(puts) {
-			puts[n] = rec.link
-			n++
-		} else if e.Kind != events.Go {
-			return 0 // the P is lost for a while: thieves may come
-		}
-		i = rec.nextM
-	}
-	for j := 0; j < n; j++ {
-		if puts[j] == none || puts[j] > first {
-			return k
-		}
-	}
-	for j := 0; j+1 < n; j++ {
-		if puts[j] > puts[j+1] && puts[j] < first { // displaced, and run from the ring
-			return 1
-		}
-	}
-	return 0
 }

@@ -256,7 +256,7 @@ func (c *judge) copyFrom(o *judge) {
 	c.workers.list = append(own.workers.list[:0], o.workers.list...)
 	c.waking.list = append(own.waking.list[:0], o.waking.list...)
 	c.returned = append(own.returned[:0], o.returned...)
-	c.lastBatchRoom, c.sizes.items, c.steals.ring, c.steals.turned = own.lastBatchRoom, own.sizes.items, own.steals.ring, own.steals.turned
+	c.lastBatchRoom, c.steals.ring, c.steals.turned = own.lastBatchRoom, own.steals.ring, own.steals.turned
 	c.sink, c.held = nil, noHolding()
 	c.engine.on, c.engine.against = true, 0
 }

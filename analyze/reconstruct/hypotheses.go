@@ -35,7 +35,6 @@ const (
 	hypOverflowOrder
 	hypWorkerDrain
 	hypEarlyDrain
-	hypShownBatch
 	hypLearnedTick
 	hypExchangedEnqueues
 	hypBatchSize
@@ -100,11 +99,6 @@ var hypotheses = [...]Hypothesis{
 		Claim:   "a mark worker is asked to yield before its time slice is over",
 		Cites:   "forEachP, preemptall; all",
 		propose: proposeEarlyDrain,
-	},
-	hypShownBatch: {
-		Name: "shown-batch", File: "batch_size.go",
-		Claim: "who runs what stood at the end of a batch shows how large the batch was",
-		Cites: "globrunqget; all",
 	},
 	hypLearnedTick: {
 		Name: "learned-tick", File: "learned_tick.go",

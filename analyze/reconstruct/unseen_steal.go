@@ -3,6 +3,7 @@ package reconstruct
 import (
 	"math"
 
+	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -147,8 +148,39 @@ func (r *unseenSteals) wentWithBatch(p, x int32) bool {
 		rest[n] = y
 		n++
 	}
-	const batch = 2
-	return r.ownOrder(x, r.startsOn(x), rest[:n], batch) == batch
+	return r.runsOldFirst(x, r.startsOn(x), rest[:n])
+}
+
+// runsOldFirst reports whether p, which starts g, goes on with one of rest before it runs all
+// that g and its successors put into p's ring: rest was in the ring before.
+func (r *lookahead) runsOldFirst(g, p int32, rest []int32) bool {
+	first := none // start of the first of the rest that p runs
+	for _, x := range rest {
+		if r.startsOn(x) == p {
+			first = r.gStates.At(x).start
+			break
+		}
+	}
+	start := r.win.at(r.gStates.At(g).start)
+	if first == none || start == nil {
+		return false
+	}
+	later := false // something is run after first that was put before it ran
+	for i, steps, puts := start.nextM, 0, 0; i != none && i < first && steps < 256; steps++ {
+		rec := r.win.at(i)
+		if rec == nil {
+			return false
+		}
+		switch e := &rec.ev; {
+		case e.Kind != events.Go:
+			return false // the P is lost for a while: thieves may come
+		case e.To == events.Runnable && rec.p == p && e.From != events.Running && e.From != events.Syscall && puts < 8:
+			puts++
+			later = later || rec.link == none || rec.link > first
+		}
+		i = rec.nextM
+	}
+	return later
 }
 
 // stealCost is what speaks against thief having taken the k goroutines from
