@@ -10,9 +10,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// beginning looks over the first events for what was so before them.
+type beginning struct{ *explainer }
+
 // begin looks over the first events for what was so before the first of them:
 // a trace names a goroutine or a P only with its first event.
-func (r *judge) begin() {
+func (r *beginning) begin() {
 	r.time = 0
 	if r.rules.WasmNoRunnext && r.onWasm() {
 		r.rules.NoRunnext = true
@@ -54,7 +57,7 @@ type runnable struct {
 }
 
 // survey looks over the events in sight of the first generation.
-func (r *judge) survey() *survey {
+func (r *beginning) survey() *survey {
 	s := &survey{}
 	seen := map[int32]bool{} // Ps
 	for i, syncs := int64(0), 0; i < r.win.head && syncs < 2; i++ {
@@ -91,7 +94,7 @@ func (r *judge) survey() *survey {
 }
 
 // beginYoung gives Ps the ticks that they have in a program that has hardly begun.
-func (r *judge) beginYoung(running []int32) {
+func (r *beginning) beginYoung(running []int32) {
 	r.young = true
 	for i := range r.pStates {
 		pp := &r.pStates[i]
@@ -108,7 +111,7 @@ func (r *judge) beginYoung(running []int32) {
 
 // seed puts who was runnable before the first event in front of all that comes: where it runs
 // tells in which queue. An idle P's was empty.
-func (r *judge) seed(s *survey) {
+func (r *beginning) seed(s *survey) {
 	slices.SortStableFunc(s.runnable, func(a, b runnable) int { return cmp.Compare(a.start, b.start) })
 	for _, x := range s.runnable {
 		gp := r.gStates.At(x.g)
@@ -135,7 +138,7 @@ func (r *judge) seed(s *survey) {
 // onWasm reports whether the program ran on js/wasm, where runqput ignores runnext
 // (from Go 1.23): a trace does not name its platform, but files of the runtime
 // do.
-func (r *lookahead) onWasm() bool {
+func (r *beginning) onWasm() bool {
 	for h := 1; h < r.tables.Stacks(); h++ {
 		for _, f := range r.tables.Frames(events.Handle(h)) {
 			if strings.HasPrefix(f.Func, "syscall/js.") || strings.HasSuffix(f.File, "_js.go") || strings.HasSuffix(f.File, "_wasm.go") {
@@ -144,39 +147,4 @@ func (r *lookahead) onWasm() bool {
 		}
 	}
 	return false
-}
-
-// assumeProcs takes GOMAXPROCS to be large enough for a P, where the trace is
-// damaged and does not say it.
-func (r *judge) assumeProcs(p int32) {
-	if int(p) >= r.procs {
-		r.setProcs(int(p) + 1)
-	}
-}
-
-func (r *judge) setProcs(n int) {
-	n = min(max(n, 1), 1<<20)
-	if n == r.procs {
-		return
-	}
-	old := r.procs
-	r.procs = n
-	r.summary.Procs = max(r.summary.Procs, n)
-	if n < old {
-		r.destroyAbove(n)
-	}
-	r.busy = 0
-	for i := range r.pStates {
-		pp := &r.pStates[i]
-		if pp.busy = pp.running && int(pp.id) < n; pp.busy {
-			r.busy++
-		}
-	}
-	r.listIdle()
-	level := reference.Observed
-	if r.assumed {
-		level = reference.Assumed
-	}
-	r.emit(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
-		Basis: reference.Known(level, reference.RuleNone)})
 }

@@ -3,7 +3,6 @@ package reconstruct
 import (
 	"slices"
 
-	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -85,20 +84,6 @@ func (r *deferredOverflows) deferOverflow(p, newcomer int32) {
 	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
 
-// comesLater reports whether first is not put behind tail, the tail of the global
-// queue, but behind what is put there later, though before event limit.
-func (r *model) comesLater(tail, first int32, limit int64) bool {
-	if first == reference.None || r.follows(tail, first) {
-		return false
-	}
-	start := r.ranBefore(r.startOf(first))
-	s := r.win.at(start)
-	if s == nil || start <= r.now || s.link >= limit {
-		return false
-	}
-	return r.queues.Place(s.of).Queue != reference.QueueGlobal
-}
-
 // catchUp does what comes late and continues what is at the tail of the global
 // queue, before something else comes there. No sooner: a thread that has lost its
 // CPU goes on at once when it has done its put.
@@ -138,17 +123,6 @@ func (r *deferredOverflows) nextOverflow() int {
 		}
 		return r.follows(tail, head)
 	})
-}
-
-// stealsFromMiddle reports whether the thread that starts x then starts one of p's ring that is not the
-// first of it, as a thief does.
-func (r *model) stealsFromMiddle(x, p int32) bool {
-	for rec, n := r.win.at(r.startOf(x)), 0; rec != nil && n < farEnough; n++ {
-		if rec = r.win.at(rec.nextM); rec != nil && rec.ev.Kind == events.Go && rec.ev.From == events.Runnable {
-			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
-		}
-	}
-	return false
 }
 
 // holdOverflow takes the older half of v's ring out of it, for an overflow that comes

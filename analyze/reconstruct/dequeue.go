@@ -22,7 +22,7 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	}
 	inherits := t.src == reference.SrcRunnext || t.src == reference.SrcCoroutine ||
 		t.src == reference.SrcSyscallExit && !gp.fresh || gp.direct == reference.SrcDirect
-	r.learnLock(rec, gp)
+	r.locks.learnLock(rec, gp)
 	if px := uint(rec.p); px < uint(len(r.pStates)) && r.pStates[px].handed == r.now {
 		flags |= reference.FlagLocked
 		inherits = false // stoplockedm returns to execute without inheritance

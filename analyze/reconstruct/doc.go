@@ -11,12 +11,15 @@
 //	requests         who may have asked a goroutine to stop: forEachP, enlistWorker, sysmon
 //	                 (foreachp.go, preempt.go)
 //	model            what the queues hold, and how sure that is: queues of package reference
-//	                 (model.go, taint.go)
+//	                 (model.go, taint.go); it tells nothing, and a copy of it goes on alone
+//	outlook          what the look-ahead says of what is in the queues (outlook.go)
+//	output           the decisions, in order, though some are told only later (output.go)
+//	corrections      moves against the rules, where an event shows that the model is wrong
+//	                 (corrections.go)
 //	explainer        how a goroutine came from one queue to the next: the plain rules in
 //	                 explainer.go, dequeue_global.go and steal.go; where they leave it open, hypotheses
 //	judge            what the event did: a table by kind and states in judge.go, and a
-//	                 function for each in dequeue.go, enqueue_target.go, procs.go, locked.go …
-//	output           the decisions, in order, though some are told only later (output.go)
+//	                 function for each in dequeue.go, enqueue.go, procs.go, stop.go …
 //
 // A put follows from the event that makes a goroutine runnable (enqueue_target.go); a
 // take shows itself when the goroutine starts (dequeue.go). Between the take and its start

@@ -99,19 +99,3 @@ func (r *wakingThieves) wakingThievesSteal() {
 		return true
 	})
 }
-
-// maySteal reports whether nothing speaks against p stealing x now.
-func (r *model) maySteal(x, p int32) bool {
-	place := r.queues.Place(x)
-	if place.Queue != reference.QueueLocal || place.P == p || r.queues.Len(p) > 0 || r.queues.GlobalLen() > 0 {
-		return false
-	}
-	k := 1
-	for y := r.queues.Prev(x); y != reference.None; y = r.queues.Prev(y) {
-		if r.startsOn(y) == place.P {
-			return false
-		}
-		k++
-	}
-	return k == r.rules.StealBatch(r.queues.RingLen(place.P))
-}

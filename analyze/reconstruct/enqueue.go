@@ -9,7 +9,7 @@ import (
 func (r *judge) ready(rec *record, gp *goroutine) {
 	from := rec.ev.From
 	r.becomesRunnable(rec, gp)
-	t := r.target(rec, gp)
+	t := r.targets.target(rec, gp)
 	if t.p < 0 && (t.to == reference.QueueLocal || t.to == reference.QueueRunnext) {
 		t.to = reference.QueueGlobal // a damaged trace: whose queue it was is lost
 	}
@@ -19,8 +19,8 @@ func (r *judge) ready(rec *record, gp *goroutine) {
 	if rec.of == r.suspendedAdvancer && from == events.Waiting && (rec.g < 0 || r.gStates.At(rec.g).flags&reference.FlagTracer != 0) {
 		r.suspendedAdvancer = nobody // the reader has read the old generation: the visit is over
 	}
-	if r.now <= r.inject.until {
-		if last := r.win.at(r.inject.until); last != nil && last.m == rec.m {
+	if r.now <= r.targets.inject.until {
+		if last := r.win.at(r.targets.inject.until); last != nil && last.m == rec.m {
 			gp.enqueuedBy = last.nextM // a list is put when all of it has been made runnable
 		}
 	}
@@ -29,7 +29,7 @@ func (r *judge) ready(rec *record, gp *goroutine) {
 	if gp.class == 0 && rec.g >= 0 && rec.g != rec.of && !r.engine.on {
 		r.setClass(gp, r.classes.Woken(r.gStates.At(rec.g).class))
 	}
-	if from != events.Running && t.to != reference.QueueDirect && rec.p >= 0 && r.now >= r.inject.until && r.idle.searching < 2 { // else others search
+	if from != events.Running && t.to != reference.QueueDirect && rec.p >= 0 && r.now >= r.targets.inject.until && r.idle.searching < 2 { // else others search
 		r.wakep(rec.p)
 	}
 	if r.reduced && t.to != reference.QueueDirect {
@@ -117,7 +117,7 @@ func (r *judge) enqueue(rec *record, gp *goroutine, t *enqueue) {
 }
 
 // emitReady tells that a goroutine became runnable.
-func (r *model) emitReady(rec *record, gp *goroutine, t *enqueue) {
+func (r *output) emitReady(rec *record, gp *goroutine, t *enqueue) {
 	e := &rec.ev
 	d := r.draft(t.p, rec.m)
 	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, t.to, t.why, gp.flags, t.basis

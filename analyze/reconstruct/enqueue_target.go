@@ -22,6 +22,12 @@ type enqueue struct {
 	unsure  bool            // another direct start, or the global queue, would look the same
 }
 
+// targets finds out into which queue a goroutine was put that became runnable.
+type targets struct {
+	*explainer
+	inject injection
+}
+
 var (
 	byRule  = reference.Known(reference.Inferred, reference.RuleQueue)
 	byAhead = reference.Known(reference.Inferred, reference.RuleLookahead)
@@ -30,7 +36,7 @@ var (
 // target applies the rules of who puts a goroutine where: runtime/proc.go
 // newproc, ready, goready, goschedImpl, goyield_m, exitsyscall, injectglist,
 // and their callers.
-func (r *judge) target(rec *record, gp *goroutine) enqueue {
+func (r *targets) target(rec *record, gp *goroutine) enqueue {
 	switch rec.ev.From {
 	case events.NotExist:
 		if rec.p < 0 {
@@ -66,7 +72,7 @@ func (r *judge) target(rec *record, gp *goroutine) enqueue {
 
 // leftSyscall is target for a goroutine that comes out of a system call without its P
 // (exitsyscall): an idle one may turn up at once (exitsyscallNoP).
-func (r *judge) leftSyscall(rec *record) enqueue {
+func (r *targets) leftSyscall(rec *record) enqueue {
 	if rec.p >= 0 {
 		return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead}
 	}
@@ -82,7 +88,7 @@ func (r *judge) leftSyscall(rec *record) enqueue {
 
 // startsAtOnce says whether the same thread starts a blocked goroutine next, without a queue,
 // why it became runnable then, and whether that may have been otherwise; SrcUnknown if not.
-func (r *judge) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, direct reference.Source, unsure bool) {
+func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, direct reference.Source, unsure bool) {
 	next := r.win.at(rec.nextM)
 	if next == nil {
 		return
@@ -119,7 +125,7 @@ func (r *judge) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, dir
 
 // foundReady is target for a blocked goroutine that a P's thread makes runnable while it
 // looks for work: by the poller, or as a timer's.
-func (r *judge) foundReady(rec *record, gp *goroutine) enqueue {
+func (r *targets) foundReady(rec *record, gp *goroutine) enqueue {
 	switch st := r.traits.Of(gp.stack); {
 	case gp.reason == events.ReasonNetwork:
 		return r.injected(rec, reference.WhyNetwork)
@@ -131,7 +137,7 @@ func (r *judge) foundReady(rec *record, gp *goroutine) enqueue {
 
 // injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist, which
 // finds no idle P while the world is stopped.
-func (r *judge) injectedInSTW(rec *record, gp *goroutine) bool {
+func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
 	if !r.traits.Has(rec.ev.Stack, stacks.SysStack) {
 		return false
 	}
@@ -146,7 +152,7 @@ func (r *judge) injectedInSTW(rec *record, gp *goroutine) bool {
 	return gp.reason == events.ReasonNetwork || gp.reason == events.ReasonGCEnds || strings.HasPrefix(r.tables.Name(gp.reason), "GC weak")
 }
 
-func (r *lookahead) runnext(p int32, why reference.Why) enqueue {
+func (r *targets) runnext(p int32, why reference.Why) enqueue {
 	return enqueue{to: r.rules.Local(true), p: p, why: why, basis: byRule}
 }
 
@@ -155,7 +161,7 @@ func (r *lookahead) runnext(p int32, why reference.Why) enqueue {
 // without a queue (park_m): netpollblockcommit, if the poller came first, and
 // synctestidle_c, of a bubble's root. Otherwise the thread's search for work
 // made it runnable: by a timer as a rule, or by the poller.
-func (r *lookahead) parkedLast(rec *record) bool {
+func (r *targets) parkedLast(rec *record) bool {
 	prev := r.win.at(rec.prevM)
 	return prev != nil && prev.ev.Kind == events.Go && prev.of == rec.of && prev.ev.To == events.Waiting && prev.ev.From == events.Running
 }
@@ -168,7 +174,7 @@ const pollTime = 1_200
 // coroutine reports whether a wake-up is the first of the three events of a
 // coroutine switch (coroswitch_m): the running goroutine stops without a
 // reason, and the woken one starts.
-func (r *lookahead) coroutine(rec, next *record) bool {
+func (r *targets) coroutine(rec, next *record) bool {
 	if next.ev.Kind != events.Go || next.of != rec.g || next.ev.From != events.Running || next.ev.Reason != events.ReasonNone {
 		return false
 	}
@@ -184,7 +190,7 @@ type injection struct {
 
 // injected applies injectglist: as many as there are idle Ps go to the global
 // queue, one for each to take; the rest to the local tail.
-func (r *judge) injected(rec *record, why reference.Why) enqueue {
+func (r *targets) injected(rec *record, why reference.Why) enqueue {
 	if r.now > r.inject.until {
 		last := r.now
 		for i, n := rec, 0; n < 512; n++ {

@@ -29,7 +29,7 @@ func TestWokenByCollector(t *testing.T) {
 		rec := r.win.at(0)
 		gp := r.gStates.At(rec.of)
 		gp.reason, gp.stack = c.why, c.stack
-		if got := r.target(rec, gp).to; got != c.want {
+		if got := r.targets.target(rec, gp).to; got != c.want {
 			t.Errorf("%s: into %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestWokenBySweep(t *testing.T) {
 		r.traits = stacks.Given(stacks.Classify([]events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}}))
 		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: 1, From: events.Waiting, To: events.Runnable})
 		rec := r.win.at(0)
-		if got := r.target(rec, r.gStates.At(rec.of)).to; got != want {
+		if got := r.targets.target(rec, r.gStates.At(rec.of)).to; got != want {
 			t.Errorf("%s: into %v, want %v", caller, got, want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestLabelledReader(t *testing.T) {
 	rec := r.win.at(0)
 	gp := r.gStates.At(rec.of)
 	r.setClass(gp, r.classes.Started("runtime/trace.Start.func1", ""))
-	if got := r.target(rec, gp).direct; got != reference.SrcTraceReader {
+	if got := r.targets.target(rec, gp).direct; got != reference.SrcTraceReader {
 		t.Errorf("it is taken for %v", got)
 	}
 	if r.win.at(1).ev.mark != 0 {

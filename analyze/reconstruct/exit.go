@@ -18,7 +18,7 @@ const handsOn = 20_000
 
 // queuedAtExit reports whether the goroutine of it was in the global queue before its thread got a
 // P with event next: that P was not idle when it looked for one.
-func (r *model) queuedAtExit(rec, next *record) bool {
+func (r *targets) queuedAtExit(rec, next *record) bool {
 	stopped := r.stw.open
 	queued := stopped // all idle Ps stop, too (stopTheWorldWithSema)
 	switch pp := &r.pStates[next.of]; pp.why {

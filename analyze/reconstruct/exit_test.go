@@ -52,7 +52,7 @@ func TestQueuedAtExit(t *testing.T) {
 		r.time, r.stw.open = back, c.stopped
 		pp := &r.pStates[next.of]
 		pp.why, pp.freed = c.why, c.freed
-		if got := r.queuedAtExit(rec, next); got != c.want {
+		if got := r.targets.queuedAtExit(rec, next); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

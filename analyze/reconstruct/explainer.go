@@ -10,13 +10,19 @@ import (
 // leave it open.
 type explainer struct {
 	lookahead
-	output
 	model
+	outlook
+	output
+	corrections
 	requests
 
 	whole   *judge // of which this is a part
 	without Set    // hypotheses that it does without
 	engine  engine
+
+	beginning beginning
+	targets   targets
+	locks     locks
 
 	// What the hypotheses keep between two events.
 	sizes       batchSizes
@@ -29,7 +35,10 @@ type explainer struct {
 
 // link tells the parts of an explainer where the rest of it is.
 func (r *explainer) link() {
-	r.model.lookahead, r.model.output, r.requests.lookahead = &r.lookahead, &r.output, &r.lookahead
+	r.model.lookahead, r.requests.lookahead = &r.lookahead, &r.lookahead
+	r.outlook.model, r.output.lookahead, r.output.model = &r.model, &r.lookahead, &r.model
+	r.corrections.lookahead, r.corrections.model, r.corrections.output = &r.lookahead, &r.model, &r.output
+	r.beginning.explainer, r.targets.explainer, r.locks.explainer = r, r, r
 	r.engine.explainer, r.sizes.explainer, r.steals.explainer, r.waking.explainer = r, r, r, r
 	r.enqueues.explainer, r.overflowing.explainer, r.workers.explainer = r, r, r
 }

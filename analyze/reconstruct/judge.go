@@ -14,14 +14,12 @@ import (
 // copy of it can go on alone with what is in the window.
 type judge struct {
 	explainer
-	inject    injection
 	annotated map[annotation]int64
 }
 
 // newJudge returns a judge that has seen nothing.
 func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 	r := &judge{
-		inject:    injection{until: none},
 		annotated: map[annotation]int64{},
 		explainer: explainer{
 			lookahead: lookahead{
@@ -45,6 +43,7 @@ func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 				worker:            none,
 			},
 			engine:  engine{rows: rows},
+			targets: targets{inject: injection{until: none}},
 			without: o.Without,
 		},
 	}
@@ -158,7 +157,7 @@ func (r *judge) judgeTransition(rec *record, gp *goroutine) {
 // and ends the visits that are over. Before the first event, it begins.
 func (r *judge) settleDue(rec *record) {
 	if r.now == 0 {
-		r.begin()
+		r.beginning.begin()
 		r.time = rec.ev.Time
 	}
 	if len(r.enqueues.known) > 0 {

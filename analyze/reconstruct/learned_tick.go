@@ -1,7 +1,6 @@
 package reconstruct
 
 import (
-	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
@@ -85,34 +84,3 @@ const (
 	// something.
 	long = 3
 )
-
-// globalSurelyHolds reports whether the global queue surely held something when a take
-// began, after event since: it is long; or what was put there before, not long ago,
-// is not in anybody's hands.
-func (r *model) globalSurelyHolds(since int64) bool {
-	x := r.queues.GlobalHead()
-	if x == reference.None {
-		return false
-	}
-	before := r.win.at(since)
-	if before == nil || r.tainted(x) {
-		return false
-	}
-	if r.queues.GlobalLen() >= long {
-		return true
-	}
-	for ; x != reference.None; x = r.queues.Next(x) {
-		gp := r.gStates.At(x)
-		if r.inFlight(x) || gp.readyAt > before.ev.Time {
-			return false
-		}
-		if gp.readyAt < before.ev.Time-stale || gp.deferred || gp.start == none {
-			continue
-		}
-		// What the poller made runnable may be in a ring instead (injectglist).
-		if put := r.win.at(gp.ready); put != nil && put.ev.From != events.Waiting {
-			return true
-		}
-	}
-	return false
-}

@@ -22,6 +22,9 @@ const (
 // anew: a goroutine may lock or unlock itself whenever it runs.
 const lockTrust = 64
 
+// locks finds out which goroutines are locked to their threads.
+type locks struct{ *explainer }
+
 // handover is what a thread that gives its P up does with it.
 type handover uint8
 
@@ -36,7 +39,7 @@ const (
 // ran last, and that one goes on. Either the first is locked, and the thread
 // that gets the P looks for work as any does; or the second is, and the thread
 // that gives the P had picked it.
-func (r *judge) handover(rec *record, pp *proc) handover {
+func (r *locks) handover(rec *record, pp *proc) handover {
 	giver, exits := r.givesAsLocked(rec)
 	next := r.nextOfP(rec)
 	start := r.startsLocked(next)
@@ -73,7 +76,7 @@ func (r *judge) handover(rec *record, pp *proc) handover {
 
 // stealsAsAny reports whether a P was given up for want of work, and that the thread
 // that got it at once was woken for g, queued elsewhere: g is not locked.
-func (r *model) stealsAsAny(rec, next *record, g int32) bool {
+func (r *locks) stealsAsAny(rec, next *record, g int32) bool {
 	at := r.queues.Place(g)
 	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.queues.Len(rec.of) > 0 || r.gStates.At(g).lock == locked {
 		return false
@@ -84,7 +87,7 @@ func (r *model) stealsAsAny(rec, next *record, g int32) bool {
 
 // handToLocked makes the take of a goroutine happen now whose thread gets the P
 // for it.
-func (r *judge) handToLocked(rec *record, pp *proc, next, start *record) handover {
+func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handover {
 	gp := r.gStates.At(start.of)
 	gp.start = next.nextM
 	if !gp.isDequeued && r.queues.Place(start.of).Queue == reference.QueueUnknown {
@@ -107,7 +110,7 @@ func (r *judge) handToLocked(rec *record, pp *proc, next, start *record) handove
 // gave the P up, if all it does next is to get a P for this goroutine; nobody
 // if the thread cannot have been in stoplockedm. exits: the goroutine ended and
 // took the thread along, which only a locked one does.
-func (r *lookahead) givesAsLocked(rec *record) (g int32, exits bool) {
+func (r *locks) givesAsLocked(rec *record) (g int32, exits bool) {
 	prev := r.win.at(rec.prevM)
 	if prev == nil || prev.ev.Kind != events.Go || prev.ev.From != events.Running || prev.ev.To == events.Syscall {
 		return nobody, false
@@ -138,7 +141,7 @@ func (r *lookahead) givesAsLocked(rec *record) (g int32, exits bool) {
 // startsLocked returns the start that follows at once when a thread gets a P,
 // if it is that of a goroutine which seems to be locked to the thread: queued
 // now, it ran there last, and nothing else did since.
-func (r *lookahead) startsLocked(next *record) *record {
+func (r *locks) startsLocked(next *record) *record {
 	if next == nil {
 		return nil
 	}
@@ -158,7 +161,7 @@ func (r *lookahead) startsLocked(next *record) *record {
 
 // whichLocked says which of two goroutines is locked, of which one stopped
 // before the P changed threads and the other goes on after it.
-func (r *model) whichLocked(rec, next *record, first, second int32) handover {
+func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
 	a, b := r.gStates.At(first), r.gStates.At(second)
 	sure := a.lock == locked && b.lock == unlocked || a.lock == unlocked && b.lock == locked
 	if sure && a.lockUses < lockTrust && b.lockUses < lockTrust {
@@ -195,7 +198,7 @@ func (r *model) whichLocked(rec, next *record, first, second int32) handover {
 // watchLock looks ahead on a thread for what shows that a goroutine is not
 // locked to it: free is the event, none if there is none near. gap is the
 // median time from a stop of the goroutine to that of the P.
-func (r *lookahead) watchLock(rec *record, g int32) (free, gap int64) {
+func (r *locks) watchLock(rec *record, g int32) (free, gap int64) {
 	var gaps [15]int64
 	n := 0
 	for steps, i := 0, none; rec != nil && steps < 512; steps++ {
@@ -234,7 +237,7 @@ func median(gaps []int64) int64 {
 
 // learnLock notes what a start shows: a locked goroutine starts only on its own
 // thread, which got a P for that and ran nothing else.
-func (r *lookahead) learnLock(rec *record, gp *goroutine) {
+func (r *locks) learnLock(rec *record, gp *goroutine) {
 	if rec.m < 0 {
 		return
 	}
@@ -262,7 +265,7 @@ func (r *lookahead) learnLock(rec *record, gp *goroutine) {
 
 // idles notes that a thread that got a P gives it up without having run
 // anything: it does not wait for a goroutine.
-func (r *lookahead) idles(rec *record) {
+func (r *locks) idles(rec *record) {
 	if rec.m < 0 {
 		return
 	}
@@ -273,7 +276,7 @@ func (r *lookahead) idles(rec *record) {
 	}
 }
 
-func (r *model) allInFlight(p int32) bool {
+func (r *locks) allInFlight(p int32) bool {
 	if x := r.queues.Runnext(p); x != reference.None && !r.inFlight(x) {
 		return false
 	}

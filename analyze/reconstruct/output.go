@@ -10,6 +10,8 @@ import (
 
 // output is the decisions that were made, and what is told of them only later.
 type output struct {
+	*lookahead
+	*model
 	sink      func([]reference.Decision) []reference.Decision
 	held      heldBack
 	discarded reference.Decision // drafted in a fork
@@ -78,7 +80,7 @@ func (h *heldBack) recheckTicks() {
 
 // settleTicks settles the oldest asks that can be told by now, or all, and emits what
 // was held back for them.
-func (r *model) settleTicks(all bool) {
+func (r *output) settleTicks(all bool) {
 	h := &r.held
 	for ; h.settled < len(h.pending); h.settled++ {
 		a := h.pending[h.settled]
@@ -136,5 +138,119 @@ func (r *output) count(src reference.Source, basis reference.Basis) {
 		r.summary.Explained++
 	default:
 		r.summary.Ambiguous++
+	}
+}
+
+// emit emits a decision at the present time, with the queue lengths after it. It
+// emits a copy, so that d need not be allocated.
+func (r *output) emit(d *reference.Decision) {
+	if r.sink == nil {
+		return
+	}
+	p := nobody
+	if d.P >= 0 {
+		p = r.pix.Find(int64(d.P))
+	}
+	r.lowerBasis(d, p)
+	draft := r.draft(p, nobody)
+	d.Time, d.Local, d.Global = draft.Time, draft.Local, draft.Global
+	*draft = *d
+	r.commit()
+}
+
+// draft begins a decision at the present time, with the queue lengths after it: of the
+// P and the thread with these indices, nobody if there is none. It is to be filled in
+// and told before another one is: for those that come most often, since a copy of what
+// was just filled in costs more than filling it in.
+func (r *output) draft(p, m int32) *reference.Decision {
+	h := &r.held
+	if h.n >= BlockLen {
+		return r.draftNext(p, m)
+	}
+	d := &h.block[h.n]
+	h.n++
+	h.held++
+	*d = reference.Decision{}
+	d.Time, d.P, d.M = r.time, reference.NoP, reference.NoM
+	if px := uint(p); px < uint(len(r.pStates)) {
+		d.P, d.Local = r.pStates[px].id, int32(r.queues.ShownLen(p))
+	}
+	if mx := uint(m); mx < uint(len(r.mStates)) {
+		d.M = r.mStates[mx].id
+	}
+	d.Global = int32(r.queues.ShownGlobalLen())
+	return d
+}
+
+// draftNext is draft where there is no block with room.
+func (r *output) draftNext(p, m int32) *reference.Decision {
+	if r.sink == nil {
+		return &r.discarded
+	}
+	r.flush(false)
+	return r.draft(p, m)
+}
+
+// commit says that a draft is filled in.
+func (r *output) commit() {
+	if h := &r.held; h.held >= h.due {
+		r.settleTicks(false)
+	}
+}
+
+// move emits a Move of g to P to (nobody: the global queue) from P from.
+func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Why) {
+	basis := r.carryTaint(g, to, from, why)
+	gp := r.gStates.At(g)
+	if gp.hidden {
+		return
+	}
+	d := r.draft(to, nobody)
+	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, gp.flags, basis
+	d.G, d.Class, d.Victim, d.To = gp.id, gp.class, r.procID(from), queue
+	r.commit()
+}
+
+// emitDequeued records that p's thread has taken a goroutine, which the model had at a place,
+// and will start it later.
+func (r *output) emitDequeued(g, p int32, from reference.Place, t dequeue) {
+	why := reference.WhySteal
+	switch t.src {
+	case reference.SrcGlobal, reference.SrcGlobalTick:
+		why = reference.WhyGlobalBatch
+		from = reference.Place{Queue: reference.QueueGlobal, P: reference.NoP}
+	case reference.SrcRunnext, reference.SrcLocal:
+		why = reference.WhyUnknown
+		from = reference.Place{Queue: reference.QueueLocal, P: p}
+	case reference.SrcSteal, reference.SrcStealRunnext:
+		from = reference.Place{Queue: reference.QueueLocal, P: t.victim}
+	}
+	r.dequeueUnseen(g, t, why, from)
+}
+
+// dequeueUnseen records that a goroutine has left its queue although its start
+// comes later.
+func (r *output) dequeueUnseen(g int32, t dequeue, why reference.Why, from reference.Place) {
+	gp := r.gStates.At(g)
+	if r.queues.Place(g).Queue != reference.QueueUnknown {
+		r.queues.Remove(g)
+	}
+	gp.dequeued, gp.isDequeued = t, true
+	victim := nobody
+	if from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext {
+		victim = from.P
+	}
+	r.move(g, r.startsOn(g), victim, reference.QueueDirect, why)
+}
+
+// setClass notes the class of a goroutine.
+func (r *output) setClass(gp *goroutine, class int32) {
+	if class == gp.class {
+		return
+	}
+	gp.class = class
+	gp.flags = r.classes.Flags(class)
+	if r.summary.MainFunc == "" && gp.id == 1 {
+		r.summary.MainFunc = r.classes.Start(class)
 	}
 }

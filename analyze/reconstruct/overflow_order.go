@@ -49,23 +49,6 @@ func (r *model) noteReturn(g, p int32) {
 	x.overflowID = r.lastOverflow
 }
 
-// reorder moves g, and what came to the global queue together with it and stands
-// behind it, to its head. What stands in front of g of its own overflow, the last
-// P to take a batch has taken, instead of the last that it is thought to have.
-func (r *model) reorder(g int32) {
-	if !r.sameOverflow(r.queues.GlobalHead(), g) {
-		r.lastBatchRoom = r.lastBatch(r.lastBatchRoom[:0], g)
-		for _, x := range r.lastBatchRoom {
-			y := r.queues.Prev(g)
-			if !r.sameOverflow(y, g) {
-				break
-			}
-			r.exchange(x.g, y, x.from)
-		}
-	}
-	r.promote(g)
-}
-
 // lastBatch returns what the last batch from the global queue took, the last first,
 // as far as it did not come together with g: what is in the ring of who took it, and
 // what has been put again and stands behind g. It appends them to list.

@@ -8,7 +8,7 @@ import (
 
 // yielded judges a goroutine that went from running to runnable: of its own
 // will, or preempted, and for what. The event says only "preempted".
-func (r *requests) yielded(rec *record) enqueue {
+func (r *targets) yielded(rec *record) enqueue {
 	e := &rec.ev
 	if e.Reason != events.ReasonPreempted {
 		if r.traits.Has(e.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
@@ -38,7 +38,7 @@ func (r *requests) yielded(rec *record) enqueue {
 
 // shrinkYield reports whether a yield within procresize is followed by the change to
 // P 0 and the goroutine's restart on the same thread.
-func (r *lookahead) shrinkYield(rec *record) bool {
+func (r *targets) shrinkYield(rec *record) bool {
 	stop := r.win.at(rec.nextM)
 	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle {
 		return false

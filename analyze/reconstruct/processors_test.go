@@ -93,7 +93,7 @@ func TestInjected(t *testing.T) {
 		}
 		for i, want := range c.want {
 			r.now = int64(i)
-			if got := r.injected(r.win.at(r.now), reference.WhyNetwork).to; got != want {
+			if got := r.targets.injected(r.win.at(r.now), reference.WhyNetwork).to; got != want {
 				t.Errorf("%s: goroutine %d goes to %v, want %v", c.name, i, got, want)
 			}
 		}

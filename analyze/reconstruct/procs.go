@@ -122,7 +122,7 @@ func (r *judge) procStops(rec *record, pp *proc) {
 		why = reference.WhySyscall
 		gives = true
 	default:
-		switch r.handover(rec, pp) {
+		switch r.locks.handover(rec, pp) {
 		case toLocked:
 			why = reference.WhyLocked
 		case fromLocked:
@@ -291,5 +291,54 @@ func (r *judge) endSTW(rec *record) {
 	if r.stw.open { // the range ended without the metric: the trace is damaged or old
 		r.stw.open = false
 		r.emit(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.procID(rec.p), M: r.threadID(rec.m), Why: reference.WhySTW})
+	}
+}
+
+// assumeProcs takes GOMAXPROCS to be large enough for a P, where the trace is
+// damaged and does not say it.
+func (r *explainer) assumeProcs(p int32) {
+	if int(p) >= r.procs {
+		r.setProcs(int(p) + 1)
+	}
+}
+
+// setProcs notes the number of Ps, GOMAXPROCS (procresize).
+func (r *explainer) setProcs(n int) {
+	n = min(max(n, 1), 1<<20)
+	if n == r.procs {
+		return
+	}
+	old := r.procs
+	r.procs = n
+	r.summary.Procs = max(r.summary.Procs, n)
+	if n < old {
+		r.destroyAbove(n)
+	}
+	r.busy = 0
+	for i := range r.pStates {
+		pp := &r.pStates[i]
+		if pp.busy = pp.running && int(pp.id) < n; pp.busy {
+			r.busy++
+		}
+	}
+	r.listIdle()
+	level := reference.Observed
+	if r.assumed {
+		level = reference.Assumed
+	}
+	r.emit(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
+		Basis: reference.Known(level, reference.RuleNone)})
+}
+
+// destroyAbove empties the queues of Ps that are no more to the head of the
+// global queue (p.destroy).
+func (r *explainer) destroyAbove(n int) {
+	for i := range r.pStates {
+		pp := &r.pStates[i]
+		if int(pp.id) < n {
+			continue
+		}
+		px := int32(i)
+		r.queues.Destroy(px, func(x int32) { r.move(x, nobody, px, reference.QueueGlobal, reference.WhyProcs) })
 	}
 }

@@ -82,17 +82,6 @@ func (r *explainer) stayedGlobal(g, p, v int32) bool {
 	return true
 }
 
-// inThiefsOrder reports whether p runs the head of v's ring after g and before what
-// stands behind g: that is a thief's order, and no queue's.
-func (r *model) inThiefsOrder(g, p, v int32) bool {
-	first, start := r.queues.Head(v), r.startOf(g)
-	if first == g || first == reference.None || r.startsOn(first) != p || r.startOf(first) <= start {
-		return false
-	}
-	next := r.startOf(r.queues.Next(g))
-	return next < 0 || next > r.startOf(first)
-}
-
 // stealRunnext takes another P's runnext, whose ring is empty.
 func (r *explainer) stealRunnext(g, p, v int32) dequeue {
 	basis := byRule

@@ -103,7 +103,7 @@ func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis
 }
 
 // lowerBasis lowers the basis of a decision of P p about a queue that is in doubt.
-func (r *model) lowerBasis(d *reference.Decision, p int32) {
+func (r *output) lowerBasis(d *reference.Decision, p int32) {
 	if d.Basis.Level() < reference.Inferred {
 		return
 	}

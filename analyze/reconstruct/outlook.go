@@ -1,0 +1,179 @@
+package reconstruct
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// outlook is what the look-ahead says of what the model has in the queues.
+type outlook struct{ *model }
+
+// hasOwn reports whether p's own queue holds something that p will run itself.
+func (r *outlook) hasOwn(p int32) bool {
+	if x := r.queues.Runnext(p); x != reference.None && r.startsOn(x) == p {
+		return true
+	}
+	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
+		if r.startsOn(x) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// staysLocal reports whether what p has queued next is what p will run next of it.
+func (r *outlook) staysLocal(p int32) bool {
+	x := r.queues.Runnext(p)
+	if x == reference.None {
+		x = r.queues.Head(p)
+	}
+	return x != reference.None && r.startsOn(x) == p
+}
+
+// oldest returns what is first in p's queue, or None.
+func (r *outlook) oldest(p int32) int32 {
+	if x := r.queues.Runnext(p); x != reference.None {
+		return x
+	}
+	return r.queues.Head(p)
+}
+
+// stayed returns how many of v's ring were in it all the time in which the thread that
+// starts a goroutine now can have looked.
+func (r *outlook) stayed(v int32) int {
+	since, n := r.win.at(r.now).prevM, 0
+	for x := r.queues.Head(v); x != reference.None; x = r.queues.Next(x) {
+		if gp := r.gStates.At(x); max(gp.ready, gp.ringSince) < since {
+			n++
+		}
+	}
+	return n
+}
+
+// firstInFlight returns the first goroutine in front of g in the global queue
+// that is in flight to another P than taker, or None. The queue can be far
+// longer than there are threads, so it looks at what these will do next.
+func (r *outlook) firstInFlight(g, taker int32) int32 {
+	first := reference.None
+	for m := range r.mStates[:min(len(r.mStates), farEnough)] {
+		s := r.win.at(r.mStates[m].next)
+		if s == nil || s.ev.Kind != events.Go || s.p == taker {
+			continue
+		}
+		if x := s.of; r.queues.Place(x).Queue == reference.QueueGlobal && r.gStates.At(x).start == r.mStates[m].next && r.inFlight(x) &&
+			r.queues.AheadGlobal(x, g) && (first == reference.None || r.queues.AheadGlobal(x, first)) {
+			first = x
+		}
+	}
+	return first
+}
+
+// comesLater reports whether first is not put behind tail, the tail of the global
+// queue, but behind what is put there later, though before event limit.
+func (r *outlook) comesLater(tail, first int32, limit int64) bool {
+	if first == reference.None || r.follows(tail, first) {
+		return false
+	}
+	start := r.ranBefore(r.startOf(first))
+	s := r.win.at(start)
+	if s == nil || start <= r.now || s.link >= limit {
+		return false
+	}
+	return r.queues.Place(s.of).Queue != reference.QueueGlobal
+}
+
+// stealsFromMiddle reports whether the thread that starts x then starts one of p's ring that is not the
+// first of it, as a thief does.
+func (r *outlook) stealsFromMiddle(x, p int32) bool {
+	for rec, n := r.win.at(r.startOf(x)), 0; rec != nil && n < farEnough; n++ {
+		if rec = r.win.at(rec.nextM); rec != nil && rec.ev.Kind == events.Go && rec.ev.From == events.Runnable {
+			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
+		}
+	}
+	return false
+}
+
+// maySteal reports whether nothing speaks against p stealing x now.
+func (r *outlook) maySteal(x, p int32) bool {
+	place := r.queues.Place(x)
+	if place.Queue != reference.QueueLocal || place.P == p || r.queues.Len(p) > 0 || r.queues.GlobalLen() > 0 {
+		return false
+	}
+	k := 1
+	for y := r.queues.Prev(x); y != reference.None; y = r.queues.Prev(y) {
+		if r.startsOn(y) == place.P {
+			return false
+		}
+		k++
+	}
+	return k == r.rules.StealBatch(r.queues.RingLen(place.P))
+}
+
+// inThiefsOrder reports whether p runs the head of v's ring after g and before what
+// stands behind g: that is a thief's order, and no queue's.
+func (r *outlook) inThiefsOrder(g, p, v int32) bool {
+	first, start := r.queues.Head(v), r.startOf(g)
+	if first == g || first == reference.None || r.startsOn(first) != p || r.startOf(first) <= start {
+		return false
+	}
+	next := r.startOf(r.queues.Next(g))
+	return next < 0 || next > r.startOf(first)
+}
+
+// slack is by how many goroutines the model's ring may differ from what is seen.
+const slack = 4
+
+// fitsRing reports whether p runs x before it has run more than it has in its ring, so
+// that x may be there, too.
+func (r *outlook) fitsRing(p, x int32) bool {
+	start := r.startOf(x)
+	s := r.win.at(start)
+	if s == nil || s.p != p || r.pStates[p].m < 0 {
+		return true // nothing speaks against it
+	}
+	left := r.queues.Len(p) + slack
+	for i, n := r.mStates[r.pStates[p].m].next, 0; i != start && n < farEnough; n++ {
+		rec := r.win.at(i)
+		if rec == nil || rec.ev.Kind == events.Proc {
+			return true
+		}
+		if e := &rec.ev; e.Kind == events.Go && e.From == events.Runnable && r.gStates.At(rec.of).start == i && r.gStates.At(rec.of).ready < r.now {
+			if left--; left < 0 {
+				return false
+			}
+		}
+		i = rec.nextM
+	}
+	return true
+}
+
+// globalSurelyHolds reports whether the global queue surely held something when a take
+// began, after event since: it is long; or what was put there before, not long ago,
+// is not in anybody's hands.
+func (r *outlook) globalSurelyHolds(since int64) bool {
+	x := r.queues.GlobalHead()
+	if x == reference.None {
+		return false
+	}
+	before := r.win.at(since)
+	if before == nil || r.tainted(x) {
+		return false
+	}
+	if r.queues.GlobalLen() >= long {
+		return true
+	}
+	for ; x != reference.None; x = r.queues.Next(x) {
+		gp := r.gStates.At(x)
+		if r.inFlight(x) || gp.readyAt > before.ev.Time {
+			return false
+		}
+		if gp.readyAt < before.ev.Time-stale || gp.deferred || gp.start == none {
+			continue
+		}
+		// What the poller made runnable may be in a ring instead (injectglist).
+		if put := r.win.at(gp.ready); put != nil && put.ev.From != events.Waiting {
+			return true
+		}
+	}
+	return false
+}
