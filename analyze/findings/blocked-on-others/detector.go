@@ -51,6 +51,7 @@ func New(t Thresholds) findings.Detector {
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
 			}}, w.woken)
+			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.exited)
 			return w
 		},
 	}
@@ -60,6 +61,7 @@ type watcher struct {
 	t     Thresholds
 	world *findings.World
 	woke  ids.Parts[wake] // by slot: whom a goroutine woke last
+	last  ids.Parts[wait] // by slot
 	cells []*cell
 	at    map[key]*cell
 	// Cells that were looked up, by their keys.
@@ -71,6 +73,21 @@ type wake struct {
 	g, at int64
 	class int32
 }
+
+// wait is the last wait of a goroutine that another one has ended.
+type wait struct {
+	g, ns int64
+	ran   int64 // how long g had run until then, ns
+	to    int64 // when it ended
+	stack int32 // of who ended it
+	cell  *cell
+}
+
+// stopNs is for how long at most a goroutine runs that was only waiting to be told to stop.
+const stopNs = 50_000
+
+// maxStops is how many stacks of those that end waits are told apart in a cell.
+const maxStops = 8
 
 // maxCells bounds memory; what comes later is not told.
 const maxCells = 4096
@@ -89,10 +106,18 @@ type cell struct {
 	children int64 // waits that were ended by one that the waiting one had created
 	waker    int64 // that ended the longest
 	wakerAt  int32 // where that was
+	stops    []stops
 	// The last round of those that ended the waits, in proportion to these: for how long
 	// they ran, waited for a P, and were blocked by reason.
 	ran, runnable float64
 	blocked       [maxReasons]float64
+}
+
+// stops is the waits that were ended at a stack, after each of which the goroutine came to
+// its end and did nothing more.
+type stops struct {
+	stack int32
+	ns    int64
 }
 
 const maxReasons = 32 // more than there are
@@ -141,6 +166,36 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 		c.children++
 	}
 	c.meanwhile(by, float64(g.BlockedNs), d.Time)
+	*w.last.Make(g.Slot()) = wait{g: g.ID, ns: g.BlockedNs, ran: g.RunNs, to: d.Time, stack: d.Stack, cell: c}
+}
+
+// exited notes the last wait of a goroutine that has come to its end right after it: no
+// system call, nobody woken, nobody created.
+func (w *watcher) exited(r *findings.Run) {
+	g := w.world.ByID(r.G)
+	if g == nil {
+		return
+	}
+	last := w.last.Find(g.Slot())
+	if last == nil || last.g != g.ID || g.RunNs-last.ran > stopNs || g.Created > 0 || g.CallAt >= last.to {
+		return
+	}
+	if a := w.woke.Find(g.Slot()); a != nil && a.g == g.ID && a.at >= last.to {
+		return
+	}
+	last.cell.stop(last.stack, last.ns)
+}
+
+func (c *cell) stop(stack int32, ns int64) {
+	for i := range c.stops {
+		if c.stops[i].stack == stack {
+			c.stops[i].ns += ns
+			return
+		}
+	}
+	if len(c.stops) < maxStops {
+		c.stops = append(c.stops, stops{stack, ns})
+	}
 }
 
 // meanwhile adds what one that has ended a wait of ns did in its last round, from the block

@@ -17,6 +17,7 @@ const (
 	inAsk   = int32(7)
 	inServe = int32(8)
 	inLock  = int32(9)
+	inStop  = int32(10)
 )
 
 func detect(s *Stream) []findings.Finding {
@@ -27,6 +28,8 @@ func detect(s *Stream) []findings.Finding {
 			return []string{"runtime.chanrecv1 (chan.go:506)", "main.(*batcher).Add (main.go:7)", "main.upload (main.go:3)"}
 		case inServe:
 			return []string{"runtime.chansend1 (chan.go:161)", "main.(*batcher).run (main.go:9)"}
+		case inStop:
+			return []string{"main.(*batcher).stop (main.go:21)"}
 		case inLock:
 			return []string{"sync.(*Mutex).Lock (mutex.go:46)", "main.(*batcher).Add (main.go:7)", "main.upload (main.go:3)"}
 		}
@@ -85,17 +88,31 @@ func TestNearMisses(t *testing.T) {
 	}
 }
 
-// Goroutines that are there for one thing want it done.
+// Goroutines that are there for one thing want it done; but those that come to their end as
+// soon as a channel is closed have waited to be told to stop.
 func TestOnesThatEnd(t *testing.T) {
-	s := New(1).Class(2, server)
-	s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
-	for g := int64(100); g < 130; g++ {
-		s.Create(g, server)
-		s.Class(3, g).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonChanReceive)
-		s.Decisions[len(s.Decisions)-1].Stack = inAsk
-		s.Pass(4*Ms).Local(server, 0, reference.WhyTimer).Start(server, 0).Wake(g, server)
-		s.Decisions[len(s.Decisions)-1].Stack = inServe
-		s.Block(server, reference.ReasonSelect).Start(g, 0).Stop(g, reference.WhyExit)
+	for name, c := range map[string]struct {
+		wakes int32
+		runs  int64
+		found bool
+	}{
+		"sent to":                {inServe, 10 * Us, true},
+		"closed, then goes on":   {inStop, 200 * Us, true},
+		"closed, then ends":      {inStop, 10 * Us, false},
+		"told of by none, ended": {0, 10 * Us, true},
+	} {
+		s := New(1).Class(2, server)
+		s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
+		for g := int64(100); g < 130; g++ {
+			s.Create(g, server)
+			s.Class(3, g).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonChanReceive)
+			s.Decisions[len(s.Decisions)-1].Stack = inAsk
+			s.Pass(4*Ms).Local(server, 0, reference.WhyTimer).Start(server, 0).Wake(g, server)
+			s.Decisions[len(s.Decisions)-1].Stack = c.wakes
+			s.Block(server, reference.ReasonSelect).Start(g, 0).Pass(c.runs).Stop(g, reference.WhyExit)
+		}
+		if list := detect(s); c.found != (len(list) == 1) {
+			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
+		}
 	}
-	One(t, detect(s), blockedonothers.ID, findings.Note)
 }

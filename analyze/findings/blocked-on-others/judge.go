@@ -2,6 +2,7 @@ package blockedonothers
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
@@ -15,6 +16,7 @@ type group struct {
 	n, ns    int64
 	asked    int64
 	children int64
+	stopped  int64 // ns of the waits in which goroutines waited to be told to stop
 	longest  *cell
 	top      *cell // of those with the waker that ended most
 	topNs    int64
@@ -74,6 +76,11 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		g.ns += c.waits.Ns
 		g.asked += c.asked
 		g.children += c.children
+		for _, stop := range c.stops {
+			if closed(f.Frames(stop.stack)) {
+				g.stopped += stop.ns
+			}
+		}
 		if c.waits.Worst > g.longest.waits.Worst {
 			g.longest = c
 		}
@@ -96,17 +103,28 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 // waits reports whether those of a group wait for something that they want, and are not
 // without work: they are there for one thing, wait to hand something over, for all of
 // several, or for a turn, or have asked those that end their waits for something. Who
-// waits for goroutines that it has started, in its own start function, waits for the end.
+// waits for goroutines that it has started, in its own start function, waits for the end;
+// and who does no more once a channel is closed has waited to be told to stop.
 func (w *watcher) waits(f *findings.Facts, g *group) bool {
 	if 2*g.children > g.n {
 		start := findings.Short(f.Name(g.class))
 		return g.in != start && g.n > 1
+	}
+	if 2*g.stopped > g.ns {
+		return false
 	}
 	switch g.longest.reason {
 	case reference.ReasonChanSend, reference.ReasonSync, reference.ReasonCond, reference.ReasonGCEnds:
 		return true
 	}
 	return w.world.ClassStat(g.class).Ended >= w.t.Ended || float64(g.asked) >= w.t.Asked*float64(g.n)
+}
+
+// closed reports whether who wakes one that receives, at a stack, closes the channel, or
+// cancels a context: the runtime's functions that send are in the stack, closechan is not
+// (the skip of its goready; all versions).
+func closed(frames []string) bool {
+	return len(frames) > 0 && (!strings.HasPrefix(frames[0], "runtime.") || strings.HasPrefix(frames[0], "runtime.closechan "))
 }
 
 // works reports whether those that end the waits of a group were busy for most of them, or
