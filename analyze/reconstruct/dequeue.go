@@ -7,9 +7,9 @@ import (
 
 // start judges a goroutine's start: where it was taken from.
 func (r *judge) start(rec *record, gp *goroutine) {
-	wait := int64(-1)
+	waited := int64(-1)
 	if gp.readyAt >= 0 {
-		wait = max(r.time-gp.readyAt, 0)
+		waited = max(r.time-gp.readyAt, 0)
 	}
 	flags := gp.flags
 	if gp.isDequeued {
@@ -51,7 +51,7 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	d := r.draft(rec.p, rec.m)
 	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, t.basis
 	d.G, d.Class = gp.id, gp.class
-	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.procID(t.victim), t.batch, wait, mode(rec)
+	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.procID(t.victim), t.batch, waited, mode(rec)
 	r.commit()
 }
 

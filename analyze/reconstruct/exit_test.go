@@ -112,7 +112,7 @@ func TestFetched(t *testing.T) {
 		r := ahead(1, nil, nil)
 		r.pStates[0].came = c.came
 		rec := &record{m: c.m, p: 0}
-		if got := r.fetched(rec, &goroutine{readyAt: ready, readyM: by}, c.src); got != c.want {
+		if got := r.fetched(rec, &goroutine{wait: wait{readyAt: ready, readyM: by}}, c.src); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -32,7 +32,7 @@ func (t *goroutines) find(id int64) int32 {
 
 func (t *goroutines) add(id int64) int32 {
 	g := t.Add(id)
-	*t.At(g) = goroutine{id: id, readyAt: -1, ready: none, start: none, newReady: none, lastM: nobody, fromGlobal: nobody}
+	*t.At(g) = goroutine{id: id, newReady: none, wait: wait{readyAt: -1, ready: none, start: none, lastM: nobody, fromGlobal: nobody}}
 	t.seen++
 	return g
 }

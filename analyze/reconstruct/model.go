@@ -29,41 +29,48 @@ type model struct {
 // first.
 type goroutine struct {
 	id       int64
-	readyAt  int64 // ns; -1 if not runnable
-	ready    int64 // event that made it runnable
-	start    int64 // event by which it will start, none if unknown
 	newReady int64 // event that made it runnable, at the head of the window
-	queued   int64 // event by which it came into its queue
 	pending  int32 // events of it in the window
 	class    int32
 
-	state      events.State
-	flags      reference.Flags
-	direct     reference.Source
-	isDequeued bool // its take was settled before its start
-	dead       bool
-	deferred   bool // its put to the global queue comes later than its event
-	tainted    bool // the model may have it in the wrong place
-	moved      bool // it has been in another queue since it became runnable
+	state    events.State
+	flags    reference.Flags
+	dead     bool
+	hidden   bool  // its first event has not come yet: decisions do not know it
+	seeded   bool  // was runnable before the trace began
+	lock     lock  // whether it is locked to its thread
+	lockUses uint8 // times that lock, a conclusion only, was relied on
+	fresh    bool  // direct start with a new time slice
 
-	enqueuedBy int64         // event of the thread that made it runnable by which its put is over, none if not in sight
-	ringSince  int64         // event from which on it may have been in its ring, none if not known
-	reason     events.Handle // of the last block
-	stack      events.Handle // of the last block
-	fromGlobal int32         // P whose take from the global queue moved it to its ring, nobody if none
-	lastM      int32         // thread on which it ran last
-	readyM     int32         // thread that made it runnable
-	overflowID int32         // number of the overflow that put it into the global queue last, 0 if it came alone
-	dequeued   dequeue       // if isDequeued
+	wait
 
-	passedOver  int8  // times that others were taken from behind it in the global queue
-	fresh       bool  // direct start with a new time slice
-	unsure      bool  // direct start that may be another one, or put that may have been another
-	wasDeferred bool  // it was late, and its put has come
-	lock        lock  // whether it is locked to its thread
-	lockUses    uint8 // times that lock, a conclusion only, was relied on
-	hidden      bool  // its first event has not come yet: decisions do not know it
-	seeded      bool  // was runnable before the trace began
+	reason events.Handle // of the last block
+	stack  events.Handle // of the last block
+}
+
+// wait is what is known of a goroutine from when it becomes runnable to its start.
+type wait struct {
+	readyAt int64 // ns; -1 if not runnable
+	ready   int64 // event that made it runnable
+	start   int64 // event by which it will start, none if unknown
+
+	direct      reference.Source // if it needs no queue: how it starts
+	isDequeued  bool             // its dequeue was settled before its start
+	deferred    bool             // its enqueue to the global queue comes later than its event
+	wasDeferred bool             // it was deferred, and has been enqueued
+	tainted     bool             // the model may have it in the wrong place
+	moved       bool             // it has been in another queue since it became runnable
+	unsure      bool             // direct start that may be another one, or enqueue that may have been another
+	passedOver  int8             // times that others were taken from behind it in the global queue
+
+	queued     int64   // event by which it came into its queue
+	enqueuedBy int64   // event of the thread that made it runnable by which its enqueue is over, none if not in sight
+	ringSince  int64   // event from which on it may have been in its ring, none if not known
+	readyM     int32   // thread that made it runnable
+	lastM      int32   // thread on which it ran last
+	fromGlobal int32   // P whose take from the global queue moved it to its ring, nobody if none
+	overflowID int32   // number of the overflow that put it into the global queue last, 0 if it came alone
+	dequeued   dequeue // if isDequeued
 }
 
 // goroutine returns the index of a goroutine.
