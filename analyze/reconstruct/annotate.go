@@ -25,7 +25,7 @@ var annotations = [...]reference.Kind{
 // annotate hands on what a goroutine notes about itself, and keeps the types of the tasks
 // and regions that it begins.
 func (r *judge) annotate(rec *record) {
-	e := &rec.ev
+	e := &rec.event
 	if rec.context() < 0 || r.engine.on {
 		return
 	}
@@ -35,7 +35,7 @@ func (r *judge) annotate(rec *record) {
 	if e.Reason == 0 || e.Kind != events.TaskBegin && e.Kind != events.Region {
 		return
 	}
-	a := annotation{r.gStates.At(r.goroutine(rec.context())).class, rec.ev.Kind == events.TaskBegin, rec.ev.Reason}
+	a := annotation{r.gStates.At(r.goroutine(rec.context())).class, rec.Kind == events.TaskBegin, rec.Reason}
 	if n := r.annotated[a]; n > 0 || len(r.annotated) < maxAnnotated {
 		r.annotated[a] = n + 1
 	}

@@ -91,7 +91,7 @@ func (r *batchSizes) widerThan(g int32, k int) bool {
 		return false // even if all of them put one there
 	}
 	for i := r.now + 1; i < to; i++ {
-		if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable && rec.ev.From == events.Running {
+		if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable && rec.From == events.Running {
 			n++
 		}
 	}

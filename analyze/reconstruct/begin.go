@@ -62,7 +62,7 @@ func (r *beginning) survey() *survey {
 	seen := map[int32]bool{} // Ps
 	for i, syncs := int64(0), 0; i < r.win.head && syncs < 2; i++ {
 		rec := r.win.at(i)
-		switch e := &rec.ev; e.Kind {
+		switch e := &rec.event; e.Kind {
 		case events.Sync:
 			syncs++
 		case events.Procs:

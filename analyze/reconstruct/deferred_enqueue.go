@@ -60,7 +60,7 @@ func (r *deferredEnqueues) testDeferEnqueue(rec *record, gp *goroutine) bool {
 		return false
 	}
 	next := r.win.at(gp.enqueuedBy)
-	if next == nil || next.p != rec.p || next.ev.Time-r.time < stalled || gp.enqueuedBy-r.now < meanwhile {
+	if next == nil || next.p != rec.p || next.Time-r.time < stalled || gp.enqueuedBy-r.now < meanwhile {
 		return false
 	}
 	return r.engine.says(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
@@ -83,7 +83,7 @@ func (r *lookahead) enqueuerStalls(x int32) bool {
 		return false
 	}
 	next := r.win.at(gp.enqueuedBy)
-	return next != nil && next.ev.Time-gp.readyAt > stalled
+	return next != nil && next.Time-gp.readyAt > stalled
 }
 
 // reorderEnqueue moves x, which stands in the global queue and was passed over by g from
@@ -211,7 +211,7 @@ func (r *deferredEnqueues) endsBatch(x, g, p int32) bool {
 func (r *lookahead) yieldsBefore(g, p int32, start int64) bool {
 	s := r.win.at(r.startOf(g))
 	for n, again := 0, 0; s != nil && n < 24; n++ {
-		if e := &s.ev; e.Kind != events.Go {
+		if e := &s.event; e.Kind != events.Go {
 			return false
 		} else if e.From == events.Running && e.To == events.Runnable {
 			if s.link == none || s.link != s.nextM || start >= 0 && s.link > start {
@@ -256,7 +256,7 @@ func (r *deferredEnqueues) enqueueBefore(x int32) {
 	for i := 0; i < len(r.known); {
 		l := r.known[i]
 		s := r.win.at(r.startOf(l.g))
-		if !r.gStates.At(l.g).deferred || l.g == x || s == nil || r.startOf(l.g) >= min(start, l.before) || s.ev.Time-r.time <= afar {
+		if !r.gStates.At(l.g).deferred || l.g == x || s == nil || r.startOf(l.g) >= min(start, l.before) || s.Time-r.time <= afar {
 			i++
 			continue
 		}

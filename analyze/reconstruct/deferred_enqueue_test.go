@@ -49,7 +49,7 @@ func TestStalls(t *testing.T) {
 		r := ahead(4, []int64{4, 1, 2, 3}, nil)
 		gp := r.gStates.At(r.gStates.find(1))
 		gp.enqueuedBy = r.win.head - 1
-		gp.readyAt = r.win.at(gp.enqueuedBy).ev.Time - c.pause
+		gp.readyAt = r.win.at(gp.enqueuedBy).Time - c.pause
 		if got := r.enqueuerStalls(r.gStates.find(1)); got != c.want {
 			t.Errorf("stalls after %d ns: %v", c.pause, got)
 		}
@@ -161,7 +161,7 @@ func TestFindLateJust(t *testing.T) {
 		r := ahead(4, []int64{1, 2}, nil)
 		other(r, 4)
 		r.procs = 4 // for a batch of two
-		f := feed{now: r.win.at(r.win.head - 1).ev.Time}
+		f := feed{now: r.win.at(r.win.head - 1).Time}
 		f.start(3)
 		r.Add(f.evs)
 		for _, g := range upTo(1, 4) {

@@ -214,7 +214,7 @@ func TestPrecedes(t *testing.T) {
 		}
 		r.overflowing.deferOverflow(0, r.gStates.find(newcomer))
 		r.now = r.startOf(r.gStates.find(first))
-		r.time, r.win.tail = r.win.at(r.now).ev.Time, r.now
+		r.time, r.win.tail = r.win.at(r.now).Time, r.now
 		if got := r.sizes.precedes(r.gStates.find(first)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}

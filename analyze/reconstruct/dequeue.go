@@ -17,7 +17,7 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	}
 	var t dequeue
 	r.dequeueOf(rec, gp, &t)
-	if rec.ev.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
+	if rec.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
 		flags |= reference.FlagGC | reference.FlagSystem
 	}
 	inherits := t.src == reference.SrcRunnext || t.src == reference.SrcCoroutine ||
@@ -33,7 +33,7 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	gp.state = events.Running
 	gp.readyAt, gp.ready, gp.start, gp.isDequeued = -1, none, none, false
 	r.execute(rec, gp, inherits)
-	if rec.ev.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.reduced && len(r.workers.list) < farEnough {
+	if rec.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.reduced && len(r.workers.list) < farEnough {
 		r.workers.expectDrain(rec)
 	}
 	if flags&reference.FlagTracer != 0 && r.classes.Advances(gp.class) {
@@ -109,7 +109,7 @@ func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
 	pp := &r.pStates[px]
 	r.setRunning(pp, rec.of)
 	pp.began, pp.syscall = r.time, false
-	if worker := rec.ev.mark; worker != pp.worker {
+	if worker := rec.mark; worker != pp.worker {
 		r.works(pp, worker)
 	}
 	pp.wanted = r.marks.wantedFor(r.time)
@@ -138,8 +138,8 @@ func (r *lookahead) fetched(rec *record, gp *goroutine, src reference.Source) bo
 
 // mode is that of a mark worker that starts.
 func mode(rec *record) reference.Reason {
-	if rec.ev.mark&markWorker == 0 {
+	if rec.mark&markWorker == 0 {
 		return reference.ReasonNone
 	}
-	return reason(rec.ev.Reason)
+	return reason(rec.Reason)
 }

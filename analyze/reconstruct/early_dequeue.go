@@ -18,7 +18,7 @@ func (r *explainer) dequeueEarly(rec *record) {
 	if r.without.has(hypEarlyDequeue) {
 		return
 	}
-	if e := &rec.ev; e.From != events.Running || e.To == events.Syscall || e.Kind != events.Go || rec.nextM <= r.now+1 || r.reduced {
+	if !rec.isStop() || rec.To == events.Syscall || rec.nextM <= r.now+1 || r.reduced {
 		return
 	}
 	p := rec.p
@@ -32,7 +32,7 @@ func (r *explainer) dequeueEarly(rec *record) {
 	}
 	switch from := r.queues.Place(x); from.Queue {
 	case reference.QueueGlobal:
-		if x == r.queues.GlobalHead() && s.ev.Time-r.time <= stalled {
+		if x == r.queues.GlobalHead() && s.Time-r.time <= stalled {
 			r.emitDequeued(x, p, from, r.dequeue(x, p))
 		}
 	case reference.QueueLocal:
@@ -74,7 +74,7 @@ func (r *wakingThieves) expectThief(rec *record) {
 	if s == nil || len(r.list) == farEnough {
 		return
 	}
-	if lag := s.ev.Time - r.time; lag >= thiefWakes {
+	if lag := s.Time - r.time; lag >= thiefWakes {
 		r.list = append(r.list, wakingThief{r.time + thiefTakes, rec.nextM})
 		r.settleSoon()
 	}
@@ -90,7 +90,7 @@ func (r *wakingThieves) wakingThievesSteal() {
 		if r.time < t.at {
 			return false
 		}
-		if lag := s.ev.Time - t.at; lag >= thiefLags && lag < thiefLacks {
+		if lag := s.Time - t.at; lag >= thiefLags && lag < thiefLacks {
 			return true
 		}
 		if gp := r.gStates.At(s.of); gp.state == events.Runnable && gp.start == t.start && r.maySteal(s.of, s.p) {

@@ -78,7 +78,7 @@ func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 	r.procs = 2
 	r.Add(f.evs)
 	for i := range int64(now) {
-		if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable {
+		if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
 			gp := r.gStates.At(rec.of)
 			gp.state, gp.start, gp.ready, gp.readyM = events.Runnable, rec.link, i, rec.m
 		}
@@ -92,7 +92,7 @@ func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 		}
 	}
 	r.now, r.win.tail = int64(now), int64(now)
-	r.time = r.win.at(r.now).ev.Time
+	r.time = r.win.at(r.now).Time
 	return r
 }
 
@@ -200,7 +200,7 @@ func TestThievesTake(t *testing.T) {
 		}
 		start := r.startOf(r.gStates.find(c.x))
 		r.gStates.At(r.gStates.find(c.x)).state = events.Runnable
-		r.win.at(start).ev.Time = r.time + c.early + c.lag
+		r.win.at(start).Time = r.time + c.early + c.lag
 		r.waking.list = []wakingThief{{at: r.time + c.early, start: start}}
 		r.waking.wakingThievesSteal()
 		if got := int(c.ring) - r.queues.RingLen(0); got != c.takes || len(r.waking.list) != int(c.early) {

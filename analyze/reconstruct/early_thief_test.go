@@ -26,7 +26,7 @@ func ahead(n int64, order, in []int64) *Reconstructor {
 	r.Add(f.evs)
 	r.now = n + 2 // the last of them was made runnable
 	for i := range r.now + 1 {
-		if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable {
+		if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
 			r.gStates.At(rec.of).start, r.gStates.At(rec.of).ready = rec.link, i
 		}
 	}
@@ -63,7 +63,7 @@ func TestFirstThief(t *testing.T) {
 	} {
 		r := ahead(own, c.p0, upTo(1, ring))
 		var f feed
-		f.now = r.win.at(r.win.head - 1).ev.Time
+		f.now = r.win.at(r.win.head - 1).Time
 		for _, g := range c.p1 {
 			f.start(g)
 			f.stop(g, events.NotExist, 0)
@@ -73,7 +73,7 @@ func TestFirstThief(t *testing.T) {
 		}
 		r.Add(f.evs)
 		for i := range r.now + 1 {
-			if rec := r.win.at(i); rec.ev.Kind == events.Go && rec.ev.To == events.Runnable {
+			if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
 				r.gStates.At(rec.of).start = rec.link
 			}
 		}
@@ -195,7 +195,7 @@ func TestLooksFirst(t *testing.T) {
 
 // other has P 1 run these goroutines after all that is there.
 func other(r *Reconstructor, order ...int64) {
-	f := feed{now: r.win.at(r.win.head - 1).ev.Time}
+	f := feed{now: r.win.at(r.win.head - 1).Time}
 	for _, g := range order {
 		f.start(g)
 		f.stop(g, events.NotExist, 0)

@@ -7,7 +7,7 @@ import (
 
 // ready judges a goroutine that became runnable: where it was put.
 func (r *judge) ready(rec *record, gp *goroutine) {
-	from := rec.ev.From
+	from := rec.From
 	r.becomesRunnable(rec, gp)
 	t := r.targets.target(rec, gp)
 	if t.p < 0 && (t.to == reference.QueueLocal || t.to == reference.QueueRunnext) {
@@ -57,11 +57,11 @@ func (r *judge) becomesRunnable(rec *record, gp *goroutine) {
 // endRunInterval tells what a goroutine that ran, or was in a system call, has ended with becoming
 // runnable.
 func (r *judge) endRunInterval(rec *record, gp *goroutine, t *enqueue) {
-	switch rec.ev.From {
+	switch rec.From {
 	case events.Running:
 		if t.preempt {
 			r.emit(&reference.Decision{Kind: reference.KindPreempt, G: gp.id, Class: gp.class, P: r.procID(rec.p), M: r.threadID(rec.m), Why: t.why,
-				Stack: int32(rec.ev.TStack), Flags: gp.flags, Basis: t.cause})
+				Stack: int32(rec.TStack), Flags: gp.flags, Basis: t.cause})
 		}
 		r.stop(rec, gp, t.why)
 	case events.Syscall:
@@ -118,7 +118,7 @@ func (r *judge) enqueue(rec *record, gp *goroutine, t *enqueue) {
 
 // emitReady tells that a goroutine became runnable.
 func (r *output) emitReady(rec *record, gp *goroutine, t *enqueue) {
-	e := &rec.ev
+	e := &rec.event
 	d := r.draft(t.p, rec.m)
 	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, t.to, t.why, gp.flags, t.basis
 	if rec.p < 0 {

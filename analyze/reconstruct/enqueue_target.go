@@ -37,7 +37,7 @@ var (
 // newproc, ready, goready, goschedImpl, goyield_m, exitsyscall, injectglist,
 // and their callers.
 func (r *targets) target(rec *record, gp *goroutine) enqueue {
-	switch rec.ev.From {
+	switch rec.From {
 	case events.NotExist:
 		if rec.p < 0 {
 			return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyCreate, basis: byRule}
@@ -63,7 +63,7 @@ func (r *targets) target(rec *record, gp *goroutine) enqueue {
 		return r.foundReady(rec, gp)
 	case gp.reason == events.ReasonAssist:
 		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
-		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: r.traits.Has(rec.ev.Stack, stacks.Inject)}
+		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: r.traits.Has(rec.Stack, stacks.Inject)}
 	case r.injectedInSTW(rec, gp):
 		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: true}
 	}
@@ -77,7 +77,7 @@ func (r *targets) leftSyscall(rec *record) enqueue {
 		return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead}
 	}
 	next := r.win.at(rec.nextM)
-	if next == nil || next.ev.Kind != events.Proc || next.ev.To != events.Running || next.nextM != rec.link || rec.link == none {
+	if next == nil || next.Kind != events.Proc || next.To != events.Running || next.nextM != rec.link || rec.link == none {
 		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byRule}
 	}
 	if r.queuedAtExit(rec, next) {
@@ -94,7 +94,7 @@ func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, d
 		return
 	}
 	if rec.g >= 0 {
-		if rec.ev.Stack == 0 && r.coroutine(rec, next) {
+		if rec.Stack == 0 && r.coroutine(rec, next) {
 			return reference.WhyCoroutine, reference.SrcCoroutine, false
 		}
 		return
@@ -104,16 +104,16 @@ func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, d
 	}
 	switch {
 	case gp.flags&reference.FlagTracer != 0 && r.classes.ReadsTrace(gp.class):
-		next.ev.mark &^= markWorker | markDedicated // the P was in a worker's mode already
+		next.mark &^= markWorker | markDedicated // the P was in a worker's mode already
 		return reference.WhySystem, reference.SrcTraceReader, false
-	case gp.flags&reference.FlagGC != 0 || next.ev.mark&markWorker != 0:
+	case gp.flags&reference.FlagGC != 0 || next.mark&markWorker != 0:
 		if gp.flags&reference.FlagGC == 0 {
 			gp.flags |= reference.FlagGC | reference.FlagSystem
 		}
 		return reference.WhySystem, reference.SrcGCWorker, false
 	case gp.reason == events.ReasonNetwork:
 		unsure = r.parkedLast(rec)
-		if unsure && r.time-r.win.at(rec.prevM).ev.Time < pollTime {
+		if unsure && r.time-r.win.at(rec.prevM).Time < pollTime {
 			return reference.WhyUnblock, reference.SrcDirect, true
 		}
 		return reference.WhyNetwork, reference.SrcNetpoll, unsure
@@ -138,13 +138,13 @@ func (r *targets) foundReady(rec *record, gp *goroutine) enqueue {
 // injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist, which
 // finds no idle P while the world is stopped.
 func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
-	if !r.traits.Has(rec.ev.Stack, stacks.SysStack) {
+	if !r.traits.Has(rec.Stack, stacks.SysStack) {
 		return false
 	}
 	switch st := r.traits.Of(gp.stack); {
 	case gp.reason == events.ReasonPreempted: // suspended, not asleep (resumeG)
 		return false
-	case gp.reason == events.ReasonNone && r.traits.Has(rec.ev.Stack, stacks.FinishSweep): // the scavenger, which blocked before the trace
+	case gp.reason == events.ReasonNone && r.traits.Has(rec.Stack, stacks.FinishSweep): // the scavenger, which blocked before the trace
 		return true
 	case gp.reason == events.ReasonSystem && st&stacks.Finalizer == 0, st&stacks.Scavenger != 0:
 		return true
@@ -163,7 +163,7 @@ func (r *targets) runnext(p int32, why reference.Why) enqueue {
 // made it runnable: by a timer as a rule, or by the poller.
 func (r *targets) parkedLast(rec *record) bool {
 	prev := r.win.at(rec.prevM)
-	return prev != nil && prev.ev.Kind == events.Go && prev.of == rec.of && prev.ev.To == events.Waiting && prev.ev.From == events.Running
+	return prev != nil && prev.Kind == events.Go && prev.of == rec.of && prev.To == events.Waiting && prev.From == events.Running
 }
 
 // pollTime is how long after its park a goroutine is made runnable at the
@@ -175,7 +175,7 @@ const pollTime = 1_200
 // coroutine switch (coroswitch_m): the running goroutine stops without a
 // reason, and the woken one starts.
 func (r *targets) coroutine(rec, next *record) bool {
-	if next.ev.Kind != events.Go || next.of != rec.g || next.ev.From != events.Running || next.ev.Reason != events.ReasonNone {
+	if next.Kind != events.Go || next.of != rec.g || next.From != events.Running || next.Reason != events.ReasonNone {
 		return false
 	}
 	return next.nextM == rec.link && rec.link != none
@@ -196,7 +196,7 @@ func (r *targets) injected(rec *record, why reference.Why) enqueue {
 		for i, n := rec, 0; n < 512; n++ {
 			next := r.win.at(i.nextM)
 			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
-			if next == nil || direct || next.ev.Kind != events.Go || next.ev.From != events.Waiting || next.ev.To != events.Runnable || next.g >= 0 {
+			if next == nil || direct || next.Kind != events.Go || next.From != events.Waiting || next.To != events.Runnable || next.g >= 0 {
 				break
 			}
 			last = i.nextM

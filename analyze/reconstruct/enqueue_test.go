@@ -70,7 +70,7 @@ func TestLabelledReader(t *testing.T) {
 	if got := r.targets.target(rec, gp).direct; got != reference.SrcTraceReader {
 		t.Errorf("it is taken for %v", got)
 	}
-	if r.win.at(1).ev.mark != 0 {
+	if r.win.at(1).mark != 0 {
 		t.Error("its start is that of a worker")
 	}
 }

@@ -29,7 +29,7 @@ func (r *Reconstructor) enter(e *events.Event) {
 	i := r.win.head
 	rec := r.win.push()
 	// Field by field: a whole item would be made elsewhere and copied.
-	ev := &rec.ev
+	ev := &rec.event
 	ev.Time, ev.Stack, ev.TStack, ev.Reason = e.Time, e.Stack, e.TStack, e.Reason
 	ev.Kind, ev.From, ev.To, ev.mark = e.Kind, e.From, e.To, 0
 	rec.prevM, rec.nextM, rec.link = none, none, none
@@ -165,12 +165,12 @@ func (r *Reconstructor) enterOther(i int64, rec *record, e *events.Event) {
 		if e.Reason < events.LabelDedicated || e.Reason > events.LabelIdle || rec.m < 0 {
 			return
 		}
-		if s := r.win.at(r.mStates[rec.m].last); s != nil && s.ev.Kind == events.Go && s.ev.To == events.Running {
-			s.ev.mark |= markWorker
+		if s := r.win.at(r.mStates[rec.m].last); s != nil && s.Kind == events.Go && s.To == events.Running {
+			s.mark |= markWorker
 			if e.Reason == events.LabelDedicated {
-				s.ev.mark |= markDedicated
+				s.mark |= markDedicated
 			}
-			s.ev.Reason = e.Reason // a start has none of its own
+			s.Reason = e.Reason // a start has none of its own
 		}
 	case events.STWBegin, events.Procs:
 		r.noteSTWAhead(i, rec)
@@ -192,7 +192,7 @@ func (r *Reconstructor) linkStart(i int64, rec *record, gp *goroutine) {
 
 // linkReady notes what made a goroutine runnable, and the visit that ends with that.
 func (r *Reconstructor) linkReady(i int64, rec *record, gp *goroutine) {
-	switch from := rec.ev.From; {
+	switch from := rec.From; {
 	case from == events.Runnable:
 	case from == events.Undetermined && gp.newReady > r.newLost:
 		// A new generation says again what is known.

@@ -30,11 +30,11 @@ func (r *targets) queuedAtExit(rec, next *record) bool {
 	}
 	for i := r.now + 1; i < rec.nextM && i < r.now+farEnough; i++ {
 		switch x := r.win.at(i); {
-		case x.ev.Kind == events.STWBegin:
+		case x.Kind == events.STWBegin:
 			stopped = true
-		case x.ev.Kind == events.STWEnd, x.ev.Kind == events.Procs:
+		case x.Kind == events.STWEnd, x.Kind == events.Procs:
 			stopped = false
-		case x.ev.Kind == events.Proc && x.of == next.of && x.ev.To == events.Idle:
+		case x.Kind == events.Proc && x.of == next.of && x.To == events.Idle:
 			// Its thread finds the goroutine before it calls the P idle (findRunnable), if
 			// that was put there before.
 			queued = stopped || x.p != x.of

@@ -38,7 +38,7 @@ type forEachPAhead struct {
 // a mark worker's that has no work. All workers are done before one visits; those
 // that come later wait for it.
 func (r *requests) noteWorkerStop(i int64, rec *record) {
-	if r.traits.Of(rec.ev.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
+	if r.traits.Of(rec.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
 		r.worker = i
 	}
 }
@@ -46,10 +46,10 @@ func (r *requests) noteWorkerStop(i int64, rec *record) {
 // noteReadyAhead notes the visit that ends with event i, a goroutine that becomes runnable,
 // at the head of the window.
 func (r *requests) noteReadyAhead(i int64, rec *record) {
-	stack := rec.ev.Stack
-	switch rec.ev.From {
+	stack := rec.Stack
+	switch rec.From {
 	case events.Running:
-		stack = rec.ev.TStack
+		stack = rec.TStack
 	case events.Waiting:
 	default:
 		return
@@ -62,9 +62,9 @@ func (r *requests) noteReadyAhead(i int64, rec *record) {
 // noteSTWAhead is noteReadyAhead for the begin of a stop-the-world and the statement of
 // GOMAXPROCS.
 func (r *requests) noteSTWAhead(i int64, rec *record) {
-	if rec.ev.Kind == events.STWBegin {
+	if rec.Kind == events.STWBegin {
 		r.stops = true
-		if r.tables.Name(rec.ev.Reason) == "GC mark termination" {
+		if r.tables.Name(rec.Reason) == "GC mark termination" {
 			r.addForEachP(i, rec, reference.WhyGC, r.worker)
 		}
 		return
@@ -86,8 +86,8 @@ func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int
 		if x == nil {
 			break
 		}
-		status := x.ev.From == events.Undetermined || x.ev.From == x.ev.To
-		takes := x.ev.Kind == events.Proc && x.p >= 0 && x.of != x.p
+		status := x.From == events.Undetermined || x.From == x.To
+		takes := x.Kind == events.Proc && x.p >= 0 && x.of != x.p
 		if !status && !takes {
 			from = max(from, j)
 			break
@@ -109,9 +109,9 @@ func (r *requests) forEachPEnds(rec *record) bool {
 // garbage collector.
 func (r *requests) endForEachPs(rec *record) {
 	v := &r.current
-	if v.m >= 0 && v.m == rec.m && rec.ev.Kind == events.Go && (rec.ev.From == events.Running || v.why == reference.WhyGC) {
+	if v.m >= 0 && v.m == rec.m && rec.Kind == events.Go && (rec.From == events.Running || v.why == reference.WhyGC) {
 		r.endForEachP()
-		if r.current.why == reference.WhyGeneration && (rec.ev.To == events.Runnable || rec.ev.Reason == events.ReasonSync && r.traits.Has(rec.ev.TStack, stacks.Advance)) {
+		if r.current.why == reference.WhyGeneration && (rec.To == events.Runnable || rec.Reason == events.ReasonSync && r.traits.Has(rec.TStack, stacks.Advance)) {
 			r.suspendedAdvancer = rec.of
 		}
 	}

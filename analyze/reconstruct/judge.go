@@ -109,7 +109,7 @@ func init() {
 // decide is judgeNext, of that event.
 func (r *judge) decide(rec *record) {
 	i := r.win.tail
-	r.now, r.time = i, rec.ev.Time
+	r.now, r.time = i, rec.Time
 	if i >= r.due {
 		r.settleDue(rec)
 	}
@@ -118,14 +118,14 @@ func (r *judge) decide(rec *record) {
 			mp.next = rec.nextM
 		}
 	}
-	if rec.ev.Kind == events.Go {
+	if rec.Kind == events.Go {
 		gp := r.gStates.At(rec.of)
 		r.judgeTransition(rec, gp)
 		if gp.dead && !r.engine.on {
 			r.remove(rec.of, gp)
 		}
 		gp.pending--
-	} else if judge := byKind[rec.ev.Kind]; judge != nil {
+	} else if judge := byKind[rec.Kind]; judge != nil {
 		judge(r, rec)
 	}
 	r.pass()
@@ -134,7 +134,7 @@ func (r *judge) decide(rec *record) {
 // judgeTransition judges a goroutine's transition, or what a generation says of a
 // goroutine that it had not named yet.
 func (r *judge) judgeTransition(rec *record, gp *goroutine) {
-	e := &rec.ev
+	e := &rec.event
 	switch {
 	case e.From == events.Undetermined || e.From == e.To:
 		r.status(rec, gp)
@@ -158,7 +158,7 @@ func (r *judge) judgeTransition(rec *record, gp *goroutine) {
 func (r *judge) settleDue(rec *record) {
 	if r.now == 0 {
 		r.beginning.begin()
-		r.time = rec.ev.Time
+		r.time = rec.Time
 	}
 	if len(r.enqueues.known) > 0 {
 		r.enqueues.enqueuesDue(r.now)
@@ -171,7 +171,7 @@ func (r *judge) settleDue(rec *record) {
 			r.workers.drainsAtOnce()
 			r.workers.drainsDue(rec)
 		}
-		if rec.ev.From == events.Runnable {
+		if rec.From == events.Runnable {
 			r.workers.drainEarly(rec)
 		}
 	}
@@ -222,7 +222,7 @@ func (r *judge) passThrough(rec *record) {
 	if rec.res() >= 0 {
 		g = rec.res()
 	}
-	d := reference.Decision{Kind: asides[rec.ev.Kind], G: g, P: r.procID(rec.p), M: r.threadID(rec.m), Victim: reference.NoP, Stack: int32(rec.ev.Stack),
+	d := reference.Decision{Kind: asides[rec.Kind], G: g, P: r.procID(rec.p), M: r.threadID(rec.m), Victim: reference.NoP, Stack: int32(rec.Stack),
 		Basis: reference.Known(reference.Observed, reference.RuleNone)}
 	if x := r.goroutine(g); x >= 0 {
 		d.Class, d.Flags = r.gStates.At(x).class, r.gStates.At(x).flags

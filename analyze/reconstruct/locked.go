@@ -112,14 +112,14 @@ func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handove
 // took the thread along, which only a locked one does.
 func (r *locks) givesAsLocked(rec *record) (g int32, exits bool) {
 	prev := r.win.at(rec.prevM)
-	if prev == nil || prev.ev.Kind != events.Go || prev.ev.From != events.Running || prev.ev.To == events.Syscall {
+	if prev == nil || !prev.isStop() || prev.To == events.Syscall {
 		return nobody, false
 	}
 	next := r.win.at(rec.nextM)
-	for next != nil && next.ev.Kind == events.Proc && next.of == rec.of && r.lends(next) {
+	for next != nil && next.Kind == events.Proc && next.of == rec.of && r.lends(next) {
 		next = r.win.at(r.win.at(next.nextM).nextM)
 	}
-	if prev.ev.To == events.NotExist {
+	if prev.To == events.NotExist {
 		if next == nil {
 			return prev.of, true
 		}
@@ -128,11 +128,11 @@ func (r *locks) givesAsLocked(rec *record) (g int32, exits bool) {
 	if next == nil {
 		return prev.of, false // it does not run again as far as we see, as an idle thread would
 	}
-	if next.ev.Kind != events.Proc || next.ev.To != events.Running {
+	if next.Kind != events.Proc || next.To != events.Running {
 		return nobody, false
 	}
 	start := r.win.at(next.nextM)
-	if start == nil || start.ev.Kind == events.Go && start.ev.To == events.Running && start.of == prev.of {
+	if start == nil || start.Kind == events.Go && start.To == events.Running && start.of == prev.of {
 		return prev.of, false
 	}
 	return nobody, false
@@ -146,7 +146,7 @@ func (r *locks) startsLocked(next *record) *record {
 		return nil
 	}
 	start := r.win.at(next.nextM)
-	if start == nil || start.ev.Kind != events.Go || start.ev.From != events.Runnable || start.ev.To != events.Running || start.p != next.of {
+	if start == nil || !start.isStart() || start.p != next.of {
 		return nil
 	}
 	gp := r.gStates.At(start.of)
@@ -203,21 +203,21 @@ func (r *locks) watchLock(rec *record, g int32) (free, gap int64) {
 	n := 0
 	for steps, i := 0, none; rec != nil && steps < 512; steps++ {
 		prev := r.win.at(rec.prevM)
-		e := &rec.ev
+		e := &rec.event
 		switch {
 		case prev == nil:
-		case e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running:
-			if rec.of != g || prev.ev.Kind != events.Proc {
+		case rec.isStart():
+			if rec.of != g || prev.Kind != events.Proc {
 				return i, median(gaps[:n])
 			}
 		case e.Kind == events.Proc && e.From == events.Running && e.To == events.Idle:
 			switch {
-			case prev.ev.Kind == events.Go && prev.of == g && prev.ev.From == events.Running:
+			case prev.Kind == events.Go && prev.of == g && prev.From == events.Running:
 				if n < len(gaps) {
-					gaps[n] = e.Time - prev.ev.Time
+					gaps[n] = e.Time - prev.Time
 					n++
 				}
-			case prev.ev.Kind != events.Proc || !r.lends(prev):
+			case prev.Kind != events.Proc || !r.lends(prev):
 				return i, median(gaps[:n])
 			}
 		}
@@ -257,7 +257,7 @@ func (r *locks) learnLock(rec *record, gp *goroutine) {
 	case gp.lastM != rec.m || last != rec.of:
 		gp.lock = unlocked
 	default:
-		if prev := r.win.at(rec.prevM); prev != nil && prev.ev.Kind != events.Proc {
+		if prev := r.win.at(rec.prevM); prev != nil && prev.Kind != events.Proc {
 			gp.lock = unlocked
 		}
 	}
@@ -271,7 +271,7 @@ func (r *locks) idles(rec *record) {
 	}
 	prev := r.win.at(rec.prevM)
 	last := r.mStates[rec.m].lastG
-	if prev != nil && prev.ev.Kind == events.Proc && last != nobody && r.gStates.At(last).lastM == rec.m {
+	if prev != nil && prev.Kind == events.Proc && last != nobody && r.gStates.At(last).lastM == rec.m {
 		r.gStates.At(last).lock = unlocked
 	}
 }

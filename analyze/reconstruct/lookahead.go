@@ -72,7 +72,7 @@ func (r *lookahead) dequeuesEarly(x int32) bool {
 // if it goes on with something else.
 func (r *lookahead) startsNext(rec *record, p int32) *record {
 	s := r.win.at(rec.nextM)
-	if p < 0 || s == nil || s.p != p || s.ev.Kind != events.Go || s.ev.From != events.Runnable || s.ev.To != events.Running {
+	if p < 0 || s == nil || s.p != p || !s.isStart() {
 		return nil
 	}
 	return s
@@ -81,10 +81,10 @@ func (r *lookahead) startsNext(rec *record, p int32) *record {
 // startBy is the start of a goroutine that comes next to s on its thread, by some step.
 func (r *lookahead) startBy(s *record, step func(*record) int64) *record {
 	for range 8 {
-		if s = r.win.at(step(s)); s == nil || s.ev.Kind != events.Go {
+		if s = r.win.at(step(s)); s == nil || s.Kind != events.Go {
 			return nil
 		}
-		if s.ev.From == events.Runnable && s.ev.To == events.Running {
+		if s.isStart() {
 			return s
 		}
 	}
@@ -100,7 +100,7 @@ func (r *lookahead) pickedFor(s *record) *record {
 		return nil
 	}
 	stop := r.win.at(r.mStates[m].next)
-	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.of != s.p || stop.link != s.prevM {
+	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle || stop.of != s.p || stop.link != s.prevM {
 		return nil
 	}
 	return stop
@@ -129,10 +129,10 @@ func (r *lookahead) ranBefore(i int64) int64 {
 	ready, last := none, none
 	for range 128 {
 		i = s.prevM
-		if s = r.win.at(i); s == nil || s.ev.Kind != events.Go {
+		if s = r.win.at(i); s == nil || s.Kind != events.Go {
 			return none
 		}
-		if s.ev.From != events.Runnable || s.ev.To != events.Running {
+		if !s.isStart() {
 			continue
 		}
 		if last != none && ready < i {
@@ -160,7 +160,7 @@ func (r *lookahead) startsBetween(a, b int32) int {
 			return -1
 		case i == to:
 			return between
-		case rec.ev.Kind == events.Go && rec.ev.From == events.Runnable && i != from:
+		case rec.Kind == events.Go && rec.From == events.Runnable && i != from:
 			if between++; between > 1 {
 				return -1
 			}
@@ -189,7 +189,7 @@ func (r *lookahead) yieldedHere(g, p int32) bool {
 	gp := r.gStates.At(g)
 	s := r.win.at(gp.start)
 	put := r.win.at(gp.ready)
-	return s != nil && put != nil && put.ev.Kind == events.Go && put.of == g && put.ev.From == events.Running && put.p == p && s.prevM == gp.ready
+	return s != nil && put != nil && put.Kind == events.Go && put.of == g && put.From == events.Running && put.p == p && s.prevM == gp.ready
 }
 
 func (r *lookahead) procID(p int32) int32 {

@@ -57,7 +57,7 @@ func (r *outlook) firstInFlight(g, taker int32) int32 {
 	first := reference.None
 	for m := range r.mStates[:min(len(r.mStates), farEnough)] {
 		s := r.win.at(r.mStates[m].next)
-		if s == nil || s.ev.Kind != events.Go || s.p == taker {
+		if s == nil || s.Kind != events.Go || s.p == taker {
 			continue
 		}
 		if x := s.of; r.queues.Place(x).Queue == reference.QueueGlobal && r.gStates.At(x).start == r.mStates[m].next && r.inFlight(x) &&
@@ -86,7 +86,7 @@ func (r *outlook) comesLater(tail, first int32, limit int64) bool {
 // first of it, as a thief does.
 func (r *outlook) stealsFromMiddle(x, p int32) bool {
 	for rec, n := r.win.at(r.startOf(x)), 0; rec != nil && n < farEnough; n++ {
-		if rec = r.win.at(rec.nextM); rec != nil && rec.ev.Kind == events.Go && rec.ev.From == events.Runnable {
+		if rec = r.win.at(rec.nextM); rec != nil && rec.Kind == events.Go && rec.From == events.Runnable {
 			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
 		}
 	}
@@ -134,10 +134,10 @@ func (r *outlook) fitsRing(p, x int32) bool {
 	left := r.queues.Len(p) + slack
 	for i, n := r.mStates[r.pStates[p].m].next, 0; i != start && n < farEnough; n++ {
 		rec := r.win.at(i)
-		if rec == nil || rec.ev.Kind == events.Proc {
+		if rec == nil || rec.Kind == events.Proc {
 			return true
 		}
-		if e := &rec.ev; e.Kind == events.Go && e.From == events.Runnable && r.gStates.At(rec.of).start == i && r.gStates.At(rec.of).ready < r.now {
+		if e := &rec.event; e.Kind == events.Go && e.From == events.Runnable && r.gStates.At(rec.of).start == i && r.gStates.At(rec.of).ready < r.now {
 			if left--; left < 0 {
 				return false
 			}
@@ -164,14 +164,14 @@ func (r *outlook) globalSurelyHolds(since int64) bool {
 	}
 	for ; x != reference.None; x = r.queues.Next(x) {
 		gp := r.gStates.At(x)
-		if r.inFlight(x) || gp.readyAt > before.ev.Time {
+		if r.inFlight(x) || gp.readyAt > before.Time {
 			return false
 		}
-		if gp.readyAt < before.ev.Time-stale || gp.deferred || gp.start == none {
+		if gp.readyAt < before.Time-stale || gp.deferred || gp.start == none {
 			continue
 		}
 		// What the poller made runnable may be in a ring instead (injectglist).
-		if put := r.win.at(gp.ready); put != nil && put.ev.From != events.Waiting {
+		if put := r.win.at(gp.ready); put != nil && put.From != events.Waiting {
 			return true
 		}
 	}

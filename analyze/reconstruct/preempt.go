@@ -9,7 +9,7 @@ import (
 // yielded judges a goroutine that went from running to runnable: of its own
 // will, or preempted, and for what. The event says only "preempted".
 func (r *targets) yielded(rec *record) enqueue {
-	e := &rec.ev
+	e := &rec.event
 	if e.Reason != events.ReasonPreempted {
 		if r.traits.Has(e.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
 			// A P above the new GOMAXPROCS was left: no queue is touched.
@@ -21,7 +21,7 @@ func (r *targets) yielded(rec *record) enqueue {
 		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
 	}
 	next := r.win.at(rec.nextM)
-	stops := next != nil && next.ev.Kind == events.Proc && next.ev.To == events.Idle && next.of == rec.p && next.m == rec.m
+	stops := next != nil && next.Kind == events.Proc && next.To == events.Idle && next.of == rec.p && next.m == rec.m
 	// The begin is written before gcwaiting is set (stopTheWorldWithSema).
 	if stops && r.stw.open {
 		if r.rules.STWKeepsRunnext {
@@ -40,11 +40,11 @@ func (r *targets) yielded(rec *record) enqueue {
 // P 0 and the goroutine's restart on the same thread.
 func (r *targets) shrinkYield(rec *record) bool {
 	stop := r.win.at(rec.nextM)
-	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle {
+	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle {
 		return false
 	}
 	start := r.win.at(stop.nextM)
-	return start != nil && start.ev.Kind == events.Proc && start.nextM == rec.link && rec.link != none
+	return start != nil && start.Kind == events.Proc && start.nextM == rec.link && rec.link != none
 }
 
 // preemptCause tells who asked, and how sure that is. Nobody signs a request,
@@ -131,11 +131,11 @@ func (r *requests) asksOthers(rec *record, pp *proc) bool {
 	}
 	for i := r.now + 1; i < min(r.win.head, r.now+farEnough); i++ {
 		x := r.win.at(i)
-		e := &x.ev
+		e := &x.event
 		if e.Time > r.time+askAgain || e.Kind == events.STWBegin {
 			break
 		}
-		if e.Kind == events.Go && e.From == events.Running && e.To == events.Runnable && e.Reason == events.ReasonPreempted &&
+		if x.isStop() && e.To == events.Runnable && e.Reason == events.ReasonPreempted &&
 			x.p >= 0 && e.Time-r.pStates[x.p].ticks[1] < r.rules.Slice && !r.traits.Has(e.TStack, stacks.Goyield) {
 			return true
 		}
@@ -146,10 +146,10 @@ func (r *requests) asksOthers(rec *record, pp *proc) bool {
 // startsDedicated reports whether a dedicated mark worker is what the thread starts next.
 func (r *lookahead) startsDedicated(rec *record) bool {
 	x := r.win.at(rec.nextM)
-	for steps := 0; steps < farEnough && x != nil && x.ev.Kind == events.Go && x.ev.To != events.Running; steps++ {
+	for steps := 0; steps < farEnough && x != nil && x.Kind == events.Go && x.To != events.Running; steps++ {
 		x = r.win.at(x.nextM)
 	}
-	return x != nil && x.ev.mark&markDedicated != 0
+	return x != nil && x.mark&markDedicated != 0
 }
 
 // lateRequest reports whether the visitor must have asked P's goroutine if it went on long

@@ -154,7 +154,7 @@ func (r *processors) listIdle() {
 // looks at all queues once more.
 func (r *lookahead) looksAgain(rec *record) bool {
 	back := r.win.at(rec.nextM)
-	return back != nil && rec.nextM == rec.link && back.ev.Time-rec.ev.Time < lookAgain
+	return back != nil && rec.nextM == rec.link && back.Time-rec.Time < lookAgain
 }
 
 // processors are the Ps: which run, and which are idle (pidleput, pidleget).

@@ -7,7 +7,7 @@ import (
 
 // procEvent judges a P's transition.
 func (r *judge) procEvent(rec *record) {
-	e := &rec.ev
+	e := &rec.event
 	pp := &r.pStates[rec.of]
 	if r.assumed {
 		r.assumeProcs(pp.id)
@@ -70,26 +70,26 @@ func (r *lookahead) borrows(rec *record) bool {
 
 // lends reports whether a thread gets a P only to allocate another thread for it.
 func (r *lookahead) lends(rec *record) bool {
-	if rec.ev.To != events.Running || rec.ev.From != events.Idle || rec.m < 0 {
+	if rec.To != events.Running || rec.From != events.Idle || rec.m < 0 {
 		return false
 	}
 	stop := r.win.at(rec.nextM)
-	if stop == nil || stop.ev.Kind != events.Proc || stop.ev.To != events.Idle || stop.of != rec.of {
+	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle || stop.of != rec.of {
 		return false
 	}
 	// A thread that gave the P up itself (stoplockedm) is not among the idle
 	// ones, so it cannot have been woken for it.
 	prev := r.win.at(rec.prevM)
-	gave := prev != nil && prev.ev.Kind == events.Proc && prev.ev.To == events.Idle && r.win.at(prev.link) == rec
+	gave := prev != nil && prev.Kind == events.Proc && prev.To == events.Idle && r.win.at(prev.link) == rec
 	mp := &r.mStates[rec.m]
 	if !gave && mp.lastG != nobody && (mp.g == nobody || r.gStates.At(mp.g).state != events.Syscall) {
 		return false
 	}
 	next := r.win.at(stop.link)
-	if next == nil || next.ev.To != events.Running || next.m < 0 || next.m == rec.m {
+	if next == nil || next.To != events.Running || next.m < 0 || next.m == rec.m {
 		return false
 	}
-	if next.ev.Time-stop.ev.Time > borrowTime && !gave && !r.pStates[rec.of].released {
+	if next.Time-stop.Time > borrowTime && !gave && !r.pStates[rec.of].released {
 		return false
 	}
 	// A thread that is not new got the P handed, maybe for a goroutine locked to it.
@@ -157,7 +157,7 @@ func (r *judge) handOff(rec *record, pp *proc, why reference.Why) {
 	next := r.nextOfP(rec)
 	basis := byRule
 	if r.queues.Len(rec.of) == 0 && r.queues.GlobalLen() == 0 && r.othersIdle(pp) {
-		if next == nil || next.ev.Time-r.time > wake || !r.gcOpen && !r.wokenFor(next) {
+		if next == nil || next.Time-r.time > wake || !r.gcOpen && !r.wokenFor(next) {
 			return
 		}
 		basis = byAhead
@@ -182,7 +182,7 @@ func (r *lookahead) wokenFor(next *record) bool {
 		if n == next {
 			return true
 		}
-		if n.ev.Kind == events.Go && (n.ev.To == events.Runnable || n.ev.From == events.Runnable) {
+		if n.Kind == events.Go && (n.To == events.Runnable || n.From == events.Runnable) {
 			return false
 		}
 	}
@@ -195,11 +195,11 @@ func (r *lookahead) nextOfP(rec *record) *record {
 	own := rec.m
 	for n := r.win.at(rec.link); n != nil; n = r.win.at(n.link) {
 		switch {
-		case n.ev.To == events.Running && n.m >= 0 && n.m != own:
+		case n.To == events.Running && n.m >= 0 && n.m != own:
 			return n
-		case n.ev.To == events.Running && r.lends(n):
+		case n.To == events.Running && r.lends(n):
 			n = r.win.at(n.nextM)
-		case n.ev.To != events.Idle || n.ev.From == events.Running:
+		case n.To != events.Idle || n.From == events.Running:
 			return nil
 		}
 	}
@@ -281,9 +281,9 @@ func (r *judge) procsEvent(rec *record) {
 
 // beginSTW judges the begin of a stop-the-world.
 func (r *judge) beginSTW(rec *record) {
-	r.stw = stwState{open: true, g: rec.context(), why: r.tables.Name(rec.ev.Reason)}
+	r.stw = stwState{open: true, g: rec.context(), why: r.tables.Name(rec.Reason)}
 	r.emit(&reference.Decision{Kind: reference.KindSTWBegin, G: rec.context(), P: r.procID(rec.p), M: r.threadID(rec.m), Why: reference.WhySTW,
-		Stack: int32(rec.ev.Stack), Label: int32(rec.ev.Reason)})
+		Stack: int32(rec.Stack), Label: int32(rec.Reason)})
 }
 
 // endSTW judges the end of a stop-the-world that no statement of GOMAXPROCS has ended.

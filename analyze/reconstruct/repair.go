@@ -1,7 +1,6 @@
 package reconstruct
 
 import (
-	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -24,7 +23,7 @@ func (r *lookahead) mayHaveSwapped(x, g int32) bool {
 // yielded, or was made to.
 func (r *lookahead) enqueuedAlone(gp *goroutine) bool {
 	put := r.win.at(gp.ready)
-	return put != nil && put.ev.Kind == events.Go && put.ev.From == events.Running
+	return put != nil && put.isStop()
 }
 
 // exchangeEnqueues exchanges g, of a batch that p took from the global queue, for the head of that

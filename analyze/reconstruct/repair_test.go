@@ -113,7 +113,7 @@ func TestTurned(t *testing.T) {
 			x := r.gStates.At(r.gStates.find(g + 1))
 			x.fromGlobal, x.readyM, x.overflowID = 0, 0, 0
 			if c.alone {
-				r.win.at(x.ready).ev.From = events.Running
+				r.win.at(x.ready).From = events.Running
 			}
 		}
 		first := r.gStates.At(r.gStates.find(1))

@@ -10,7 +10,7 @@ func (r *judge) enterSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Syscall
 	d := r.draft(rec.p, rec.m)
 	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, reference.WhySyscall, gp.flags, reference.Known(reference.Observed, reference.RuleNone)
-	d.G, d.Class, d.Stack = gp.id, gp.class, int32(rec.ev.TStack)
+	d.G, d.Class, d.Stack = gp.id, gp.class, int32(rec.TStack)
 	if px := uint(rec.p); px < uint(len(r.pStates)) {
 		pp := &r.pStates[px]
 		pp.syscall = true
@@ -38,7 +38,7 @@ func (r *judge) leaveSyscall(rec *record, gp *goroutine) {
 // status judges what a generation says of a goroutine that it had not named
 // yet. For a goroutine that is known it is no news.
 func (r *judge) status(rec *record, gp *goroutine) {
-	e := &rec.ev
+	e := &rec.event
 	if gp.state == events.Undetermined || gp.state != e.To {
 		if gp.state == e.To {
 			return
@@ -49,7 +49,7 @@ func (r *judge) status(rec *record, gp *goroutine) {
 
 // adopt takes over a state without the transitions that led to it.
 func (r *judge) adopt(rec *record, gp *goroutine) {
-	e := &rec.ev
+	e := &rec.event
 	state := e.To
 	if e.From != events.Undetermined && e.From != e.To {
 		state = e.From
@@ -105,7 +105,7 @@ func (r *judge) adopt(rec *record, gp *goroutine) {
 
 // whyStop returns why a running goroutine stopped, but for a system call.
 func whyStop(rec *record) reference.Why {
-	e := &rec.ev
+	e := &rec.event
 	switch e.To {
 	case events.NotExist:
 		return reference.WhyExit
@@ -151,8 +151,8 @@ var reasons = [...]reference.Reason{
 // block judges a running goroutine that blocks or ends.
 func (r *judge) block(rec *record, gp *goroutine) {
 	r.stop(rec, gp, whyStop(rec))
-	if rec.ev.To == events.Waiting {
-		gp.reason, gp.stack = rec.ev.Reason, rec.ev.TStack
+	if rec.To == events.Waiting {
+		gp.reason, gp.stack = rec.Reason, rec.TStack
 	}
 	r.dequeueEarly(rec)
 }
@@ -173,7 +173,7 @@ func (r *judge) exitInSyscall(rec *record, gp *goroutine) {
 
 // stop ends a run interval, but for a system call.
 func (r *judge) stop(rec *record, gp *goroutine, why reference.Why) {
-	e := &rec.ev
+	e := &rec.event
 	gp.state = e.To
 	d := r.draft(rec.p, rec.m)
 	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, why, gp.flags, reference.Known(reference.Observed, reference.RuleNone)

@@ -171,7 +171,7 @@ func (r *lookahead) runsOldFirst(g, p int32, rest []int32) bool {
 		if rec == nil {
 			return false
 		}
-		switch e := &rec.ev; {
+		switch e := &rec.event; {
 		case e.Kind != events.Go:
 			return false // the P is lost for a while: thieves may come
 		case e.To == events.Runnable && rec.p == p && e.From != events.Running && e.From != events.Syscall && puts < 8:

@@ -31,7 +31,7 @@ type event struct {
 // It is as long as a line of the cache: there are more of them than a cache holds,
 // and few are looked at alone.
 type record struct {
-	ev    event
+	event
 	prevM int64 // goroutine or processor transition before it on its thread
 	nextM int64 // and after it
 	link  int64 // a goroutine made runnable: its start; a start: what made it runnable; a P's transition: the next one of that P
@@ -47,6 +47,14 @@ const (
 	markWorker    mark = 1 << iota // start of a mark worker: a label follows
 	markDedicated                  // which says that it is a dedicated one
 )
+
+// isStart reports whether a goroutine starts.
+func (rec *record) isStart() bool {
+	return rec.Kind == events.Go && rec.From == events.Runnable && rec.To == events.Running
+}
+
+// isStop reports whether a goroutine that ran does so no more, or enters a system call.
+func (rec *record) isStop() bool { return rec.Kind == events.Go && rec.From == events.Running }
 
 const none = int64(-1)
 

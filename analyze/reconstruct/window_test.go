@@ -22,13 +22,13 @@ func TestSizes(t *testing.T) {
 func TestWindow(t *testing.T) {
 	var w window
 	for i := range int64(3 * windowLen) {
-		w.push().ev.Time = i
+		w.push().Time = i
 		if i&(i+1) != 0 && i%999 != 0 {
 			continue
 		}
 		oldest := max(0, i+1-windowLen)
 		for _, j := range []int64{oldest, (oldest + i) / 2, i} {
-			if rec := w.at(j); rec == nil || rec.ev.Time != j {
+			if rec := w.at(j); rec == nil || rec.Time != j {
 				t.Fatalf("event %d of %d is not there", j, i)
 			}
 		}

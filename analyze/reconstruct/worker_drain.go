@@ -68,7 +68,7 @@ func (r *workerDrains) expectDrain(rec *record) {
 // all alone.
 func (r *workerDrains) mayDrain(rec *record) bool {
 	stops := nobody // the goroutine that does
-	if rec.ev.Kind == events.Go && rec.ev.From == events.Running {
+	if rec.isStop() {
 		stops = rec.of
 	}
 	tail := r.queues.GlobalTail()
@@ -82,7 +82,7 @@ func (r *workerDrains) mayDrain(rec *record) bool {
 
 // drainsDue decides on the workers that have run for a slice or end with an event.
 func (r *workerDrains) drainsDue(rec *record) {
-	stops := rec.ev.Kind == events.Go && rec.ev.From == events.Running
+	stops := rec.isStop()
 	for j := 0; j < len(r.list); {
 		d := &r.list[j]
 		ends := stops && rec.of == d.g
@@ -136,7 +136,7 @@ func (r *workerDrains) drainEarly(rec *record) {
 	if r.without.has(hypEarlyDrain) {
 		return
 	}
-	if rec.ev.Kind != events.Go || rec.ev.From != events.Runnable || rec.ev.To != events.Running || !r.engine.mayFork() {
+	if !rec.isStart() || !r.engine.mayFork() {
 		return
 	}
 	place := r.queues.Place(rec.of)
@@ -265,35 +265,35 @@ func proposeWorkerDrain(r *explainer, q question) []choice {
 // has no next event in sight.
 func (r *lookahead) putsAround(m int32) (begun int, from, to int64) {
 	put := func(rec *record) bool {
-		return rec != nil && rec.ev.Kind == events.Go && rec.ev.From == events.Waiting && rec.ev.To == events.Runnable
+		return rec != nil && rec.Kind == events.Go && rec.From == events.Waiting && rec.To == events.Runnable
 	}
 	first := r.win.at(r.mStates[m].next)
 	if first == nil {
 		return 0, 0, 0
 	}
 	if !put(first) {
-		return 0, first.ev.Time, first.ev.Time
+		return 0, first.Time, first.Time
 	}
-	at := first.ev.Time
+	at := first.Time
 	for i, n := first.prevM, 0; n < r.rules.RingSize; n++ {
 		rec := r.win.at(i)
-		if !put(rec) || at-rec.ev.Time > putsPause {
+		if !put(rec) || at-rec.Time > putsPause {
 			break
 		}
 		if i != r.now {
 			begun++
 		}
-		at, i = rec.ev.Time, rec.prevM
+		at, i = rec.Time, rec.prevM
 	}
 	last := first
 	for n := 0; n < farEnough; n++ {
 		rec := r.win.at(last.nextM)
-		if !put(rec) || rec.ev.Time-last.ev.Time > putsPause {
+		if !put(rec) || rec.Time-last.Time > putsPause {
 			break
 		}
 		last = rec
 	}
-	return begun, first.ev.Time, last.ev.Time + 1
+	return begun, first.Time, last.Time + 1
 }
 
 // When a drain comes.
@@ -355,7 +355,7 @@ func (r *workerDrains) drained(d drain) (says, kept bool) {
 		if rec == nil {
 			break
 		}
-		if e := &rec.ev; e.Kind == events.Go && e.From == events.Runnable && e.To == events.Running && rec.p == d.p {
+		if rec.isStart() && rec.p == d.p {
 			place := r.queues.Place(rec.of)
 			if gp := r.gStates.At(rec.of); gp.start == i && gp.ready < r.now && gp.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {

@@ -174,7 +174,7 @@ func TestDrainsAtOnce(t *testing.T) {
 		for _, g := range upTo(1, 30) {
 			r.gStates.At(r.gStates.find(g)).state = events.Runnable
 		}
-		r.time, r.win.tail = r.win.at(r.now).ev.Time, r.now
+		r.time, r.win.tail = r.win.at(r.now).Time, r.now
 		if got := r.workers.pickedFrom(0); got != c.picks {
 			t.Errorf("%s: picked %v", c.name, got)
 		}
