@@ -17,31 +17,31 @@ type batchSizes struct {
 }
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
-// g first: a batch of k, or one at the 61st tick, and then how that is known.
-func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, atTick reference.Basis) {
+// g first: a batch of size, or one at the 61st tick, and then how that is known.
+func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (size int, atTick reference.Basis) {
 	pp := &r.pStates[p]
 	tick := &pp.tick
-	k = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
+	size = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
 	shown, is := r.engine.givenNow(hypBatchSize)
 	chance := tick.Now()
-	if !is && k > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
-		shown = r.testBatchSize(g, 1, k)
+	if !is && size > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
+		shown = r.testBatchSize(g, 1, size)
 	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
-	if shown == 0 && k > 1 && (chance > schedtick.Certain || chance > schedtick.Likely && r.procs == 1) {
+	if shown == 0 && size > 1 && (chance > schedtick.Certain || chance > schedtick.Likely && r.procs == 1) {
 		_, by := tickSource(chance)
 		return sizeAtTick, by
 	}
-	if k > 1 && r.procs > 1 { // on one P nobody comes in between
+	if size > 1 && r.procs > 1 { // on one P nobody comes in between
 		if shown == 0 {
-			shown = r.sizeUnsure(g, k)
+			shown = r.sizeUnsure(g, size)
 		}
 		switch {
 		case shown == 1 && tick.May():
 			r.learnTick(pp, tickShown)
 			return sizeAtTick, byAhead
 		case shown > 1:
-			k = shown
+			size = shown
 			if shown > 2 {
 				r.learnTick(pp, tickNotBatch)
 			}
@@ -49,45 +49,45 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (k int, atTick
 			return sizeAtTick, reference.Known(reference.Ambiguous, reference.RuleTick)
 		}
 	}
-	if shown == 0 && r.tookOneMore(g, p, k) {
-		k++
+	if shown == 0 && r.tookOneMore(g, p, size) {
+		size++
 	}
-	return k, 0
+	return size, 0
 }
 
-// sizeUnsure asks for the size of a take of g, a batch of k by the length of the model's
+// sizeUnsure asks for the size of a take of g, a batch of size by the length of the model's
 // queue, if its thread may not have known of the last of that. It is 0 if nothing tells.
-func (r *batchSizes) sizeUnsure(g int32, k int) int {
+func (r *batchSizes) sizeUnsure(g int32, size int) int {
 	least := r.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.procs)
-	if !r.fedSinceBatch || least <= 1 || least >= k {
+	if !r.fedSinceBatch || least <= 1 || least >= size {
 		return 0
 	}
-	return r.testBatchSize(g, least, k)
+	return r.testBatchSize(g, least, size)
 }
 
-// tookOneMore reports whether p took one more than k from the global queue, g first: others put
+// tookOneMore reports whether p took one more than size from the global queue, g first: others put
 // some there while its thread was between two events, and another P takes what is behind
 // that one before p starts it.
-func (r *batchSizes) tookOneMore(g, p int32, k int) bool {
-	if !r.widerThan(g, k) {
+func (r *batchSizes) tookOneMore(g, p int32, size int) bool {
+	if !r.widerThan(g, size) {
 		return false
 	}
-	x := g
-	for range k {
-		if x = r.queues.Next(x); x == reference.None {
+	other := g
+	for range size {
+		if other = r.queues.Next(other); other == reference.None {
 			return false
 		}
 	}
-	next := r.queues.Next(x)
-	return next != reference.None && r.startsOn(x) == p && r.startsOn(next) >= 0 && r.startsOn(next) != p && r.gStates.At(next).start < r.gStates.At(x).start
+	next := r.queues.Next(other)
+	return next != reference.None && r.startsOn(other) == p && r.startsOn(next) >= 0 && r.startsOn(next) != p && r.gStates.At(next).start < r.gStates.At(other).start
 }
 
-// widerThan reports whether the take of g may have been a batch larger than k: other threads
+// widerThan reports whether the take of g may have been a batch larger than size: other threads
 // put some into the global queue before the start that shows it.
-func (r *batchSizes) widerThan(g int32, k int) bool {
+func (r *batchSizes) widerThan(g int32, size int) bool {
 	n := r.queues.GlobalLen()
 	to := min(r.gStates.At(g).start, r.win.head, r.now+putsSeen)
-	if most := n + int(max(0, to-r.now-1)); r.rules.GlobalBatch(most, r.procs) <= k {
+	if most := n + int(max(0, to-r.now-1)); r.rules.GlobalBatch(most, r.procs) <= size {
 		return false // even if all of them put one there
 	}
 	for i := r.now + 1; i < to; i++ {
@@ -95,7 +95,7 @@ func (r *batchSizes) widerThan(g int32, k int) bool {
 			n++
 		}
 	}
-	return r.rules.GlobalBatch(n, r.procs) > k
+	return r.rules.GlobalBatch(n, r.procs) > size
 }
 
 // putsSeen is how many events are looked at for that.
@@ -145,22 +145,22 @@ func proposeHeldOverflow(r *explainer, q question) []choice {
 // the take of g may not have known: other threads put them there while its
 // thread was between two events.
 func (r *batchSizes) unsure(g int32) int {
-	s := r.win.at(r.gStates.At(g).start)
-	if s == nil {
+	start := r.win.at(r.gStates.At(g).start)
+	if start == nil {
 		return 0
 	}
 	n := 0
-	for x, steps := r.queues.GlobalTail(), 0; x != reference.None && x != g && steps < farEnough; x, steps = r.queues.Prev(x), steps+1 {
-		gp := r.gStates.At(x)
-		if gp.ready < s.prevM {
+	for other, steps := r.queues.GlobalTail(), 0; other != reference.None && other != g && steps < farEnough; other, steps = r.queues.Prev(other), steps+1 {
+		gp := r.gStates.At(other)
+		if gp.ready < start.prevM {
 			break
 		}
-		if gp.readyM != s.m {
+		if gp.readyM != start.m {
 			n++
 		}
 	}
-	for _, l := range r.enqueues.open {
-		if gp := r.gStates.At(l.g); l.before > s.prevM && gp.ready < s.prevM && gp.readyM != s.m && l.g != g && r.queues.Place(l.g).Queue == reference.QueueGlobal {
+	for _, late := range r.enqueues.open {
+		if gp := r.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.queues.Place(late.g).Queue == reference.QueueGlobal {
 			n++
 		}
 	}

@@ -25,118 +25,118 @@ func (r *corrections) forget(g int32, gp *goroutine) {
 // the global queue.
 func (r *corrections) trim(p int32, room int) {
 	for r.queues.RingLen(p) > room {
-		x := r.queues.Tail(p)
+		g := r.queues.Tail(p)
 		r.summary.Corrections++
-		r.queues.Remove(x)
-		r.putGlobal(x)
-		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+		r.queues.Remove(g)
+		r.putGlobal(g)
+		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 	}
 }
 
-// insert puts x into p's ring where its start says that it must stand.
-func (r *corrections) insert(p, x int32) {
+// insert puts g into p's ring where its start says that it must stand.
+func (r *corrections) insert(p, g int32) {
 	after := r.queues.Tail(p)
-	start := r.gStates.At(x).start
+	start := r.gStates.At(g).start
 	for after != reference.None {
 		gp := r.gStates.At(after)
-		if s := r.win.at(gp.start); s == nil || s.p != p || gp.start < start {
+		if first := r.win.at(gp.start); first == nil || first.p != p || gp.start < start {
 			break
 		}
 		after = r.queues.Prev(after)
 	}
-	r.queues.InsertAfter(p, after, x)
-	r.gStates.At(x).ringSince = none
+	r.queues.InsertAfter(p, after, g)
+	r.gStates.At(g).ringSince = none
 }
 
-// exchangeWithGlobal exchanges x, of a batch in p's ring, for y, of the global queue.
-func (r *corrections) exchangeWithGlobal(x, y, p int32) {
+// exchangeWithGlobal exchanges g, of a batch in p's ring, for other, of the global queue.
+func (r *corrections) exchangeWithGlobal(g, other, p int32) {
 	r.summary.Corrections++
-	a, b := r.gStates.At(x), r.gStates.At(y)
-	front, behind := r.queues.Prev(x), r.queues.Prev(y)
-	r.queues.Remove(x)
-	r.queues.Remove(y)
+	a, b := r.gStates.At(g), r.gStates.At(other)
+	front, behind := r.queues.Prev(g), r.queues.Prev(other)
+	r.queues.Remove(g)
+	r.queues.Remove(other)
 	if behind == reference.None {
-		r.queues.PutGlobalHead(x)
+		r.queues.PutGlobalHead(g)
 	} else {
-		r.queues.PutGlobalAfter(behind, x)
+		r.queues.PutGlobalAfter(behind, g)
 	}
-	r.queues.InsertAfter(p, front, y)
+	r.queues.InsertAfter(p, front, other)
 	a.fromGlobal, b.fromGlobal, b.ringSince = nobody, p, a.ringSince
-	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	r.move(y, p, nobody, reference.QueueLocal, reference.WhyCorrected)
+	r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	r.move(other, p, nobody, reference.QueueLocal, reference.WhyCorrected)
 }
 
 // relocate moves a goroutine that cannot be where the model has it to where it
 // will run, or to the global queue.
-func (r *corrections) relocate(x, from int32) {
+func (r *corrections) relocate(g, from int32) {
 	r.summary.Corrections++
-	to := r.startsOn(x)
+	to := r.startsOn(g)
 	if to >= 0 && to != from {
 		r.trim(to, r.rules.RingSize-1)
 	}
-	r.queues.Remove(x)
+	r.queues.Remove(g)
 	if to >= 0 && to != from {
-		r.insert(to, x)
-		r.move(x, to, from, reference.QueueLocal, reference.WhyCorrected)
+		r.insert(to, g)
+		r.move(g, to, from, reference.QueueLocal, reference.WhyCorrected)
 		return
 	}
-	r.putGlobal(x)
-	r.move(x, nobody, from, reference.QueueGlobal, reference.WhyCorrected)
+	r.putGlobal(g)
+	r.move(g, nobody, from, reference.QueueGlobal, reference.WhyCorrected)
 }
 
-// requeue moves x, in the global queue, behind after.
-func (r *corrections) requeue(x, after int32) {
-	r.queues.Remove(x)
-	r.queues.PutGlobalAfter(after, x)
-	r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+// requeue moves g, in the global queue, behind after.
+func (r *corrections) requeue(g, after int32) {
+	r.queues.Remove(g)
+	r.queues.PutGlobalAfter(after, g)
+	r.move(g, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
 }
 
 // promote moves g, and what came to the global queue together with it and stands
 // behind it, to its head.
 func (r *corrections) promote(g int32) {
 	last, n := g, 0
-	for x := r.queues.Next(g); x != reference.None && r.sameOverflow(x, g); x = r.queues.Next(x) {
-		last = x
+	for other := r.queues.Next(g); other != reference.None && r.sameOverflow(other, g); other = r.queues.Next(other) {
+		last = other
 		n++
 	}
 	// The last first: each goes to the head, which needs no room between two others.
-	for x := last; ; {
-		front := r.queues.Prev(x)
-		r.queues.Promote(x)
-		if x == g {
+	for other := last; ; {
+		front := r.queues.Prev(other)
+		r.queues.Promote(other)
+		if other == g {
 			break
 		}
-		x = front
+		other = front
 	}
-	for x := r.queues.Next(g); n > 0; x = r.queues.Next(x) {
-		r.gStates.At(x).tainted = true
-		r.move(x, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+	for other := r.queues.Next(g); n > 0; other = r.queues.Next(other) {
+		r.gStates.At(other).tainted = true
+		r.move(other, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
 		n--
 	}
 }
 
-// exchange puts x, out of a batch, back to the head of the global queue, where it was
-// by the overflow of that number, and y from there into its place.
-func (r *corrections) exchange(x, y, overflow int32) {
-	from, front := r.queues.Place(x), r.queues.Prev(x)
+// exchange puts g, out of a batch, back to the head of the global queue, where it was
+// by the overflow of that number, and other from there into its place.
+func (r *corrections) exchange(g, other, overflow int32) {
+	from, front := r.queues.Place(g), r.queues.Prev(g)
 	p := nobody
 	if from.Queue == reference.QueueLocal {
 		p = from.P
 	}
-	a, b := r.gStates.At(x), r.gStates.At(y)
-	r.queues.Remove(x)
-	r.queues.PutGlobalHead(x)
+	a, b := r.gStates.At(g), r.gStates.At(other)
+	r.queues.Remove(g)
+	r.queues.PutGlobalHead(g)
 	a.fromGlobal = nobody
-	r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	r.queues.Remove(y)
+	r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	r.queues.Remove(other)
 	if p == nobody {
-		r.queues.PutGlobalAfter(front, y)
+		r.queues.PutGlobalAfter(front, other)
 		a.overflowID, b.overflowID = overflow, a.overflowID
 	} else {
-		r.queues.InsertAfter(p, front, y)
+		r.queues.InsertAfter(p, front, other)
 		b.fromGlobal, b.ringSince = p, a.ringSince
 	}
-	r.move(y, p, nobody, from.Queue, reference.WhyCorrected)
+	r.move(other, p, nobody, from.Queue, reference.WhyCorrected)
 }
 
 // rehome tells that g had been at the head of p's ring, and not in from's, and
@@ -149,40 +149,40 @@ func (r *corrections) rehome(g, p, from int32) {
 	r.queues.Remove(g)
 }
 
-// undoBatchEnd undoes the end of v's take from the global queue, from g on.
-func (r *corrections) undoBatchEnd(g, v int32) {
+// undoBatchEnd undoes the end of victim's take from the global queue, from g on.
+func (r *corrections) undoBatchEnd(g, victim int32) {
 	r.summary.Corrections++
-	x := g
-	for y := r.queues.Next(x); y != reference.None && r.gStates.At(y).fromGlobal == v; y = r.queues.Next(y) {
-		x = y
+	other := g
+	for y := r.queues.Next(other); y != reference.None && r.gStates.At(y).fromGlobal == victim; y = r.queues.Next(y) {
+		other = y
 	}
 	for {
-		front := r.queues.Prev(x)
-		r.queues.Remove(x)
-		r.queues.PutGlobalHead(x)
-		r.gStates.At(x).fromGlobal = nobody
-		r.move(x, nobody, v, reference.QueueGlobal, reference.WhyCorrected)
-		if x == g {
+		front := r.queues.Prev(other)
+		r.queues.Remove(other)
+		r.queues.PutGlobalHead(other)
+		r.gStates.At(other).fromGlobal = nobody
+		r.move(other, nobody, victim, reference.QueueGlobal, reference.WhyCorrected)
+		if other == g {
 			return
 		}
-		x = front
+		other = front
 	}
 }
 
 // purgeOwn takes what will run elsewhere out of p's own queue: p took from the
 // global queue without being at the 61st tick, so its own was empty.
 func (r *corrections) purgeOwn(p int32) {
-	if x := r.queues.Runnext(p); x != reference.None {
-		if to := r.startsOn(x); to >= 0 && to != p {
-			r.relocate(x, p)
+	if g := r.queues.Runnext(p); g != reference.None {
+		if to := r.startsOn(g); to >= 0 && to != p {
+			r.relocate(g, p)
 		}
 	}
-	for x := r.queues.Head(p); x != reference.None; {
-		next := r.queues.Next(x)
-		if to := r.startsOn(x); to >= 0 && to != p {
-			r.relocate(x, p)
+	for g := r.queues.Head(p); g != reference.None; {
+		next := r.queues.Next(g)
+		if to := r.startsOn(g); to >= 0 && to != p {
+			r.relocate(g, p)
 		}
-		x = next
+		g = next
 	}
 }
 
@@ -206,22 +206,22 @@ func (r *corrections) continuesGlobal(g, p int32) bool {
 		}
 		i = rec.nextM
 	}
-	for x := own; x != reference.None; {
-		if r.startsOn(x) == p && r.startOf(x) < r.startOf(succ) {
+	for other := own; other != reference.None; {
+		if r.startsOn(other) == p && r.startOf(other) < r.startOf(succ) {
 			return false
 		}
-		if r.queues.Place(x).Queue == reference.QueueRunnext {
-			x = r.queues.Head(p)
+		if r.queues.Place(other).Queue == reference.QueueRunnext {
+			other = r.queues.Head(p)
 		} else {
-			x = r.queues.Next(x)
+			other = r.queues.Next(other)
 		}
 	}
 	r.summary.Corrections++
-	if x := r.queues.Runnext(p); x != reference.None {
+	if other := r.queues.Runnext(p); other != reference.None {
 		r.trim(p, r.rules.RingSize-1)
-		r.queues.Remove(x)
-		r.queues.PutTail(p, x)
-		r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
+		r.queues.Remove(other)
+		r.queues.PutTail(p, other)
+		r.move(other, p, p, reference.QueueLocal, reference.WhyCorrected)
 	}
 	return true
 }
@@ -233,11 +233,11 @@ func (r *corrections) reorder(g int32) {
 	if !r.sameOverflow(r.queues.GlobalHead(), g) {
 		r.lastBatchRoom = r.lastBatch(r.lastBatchRoom[:0], g)
 		for _, x := range r.lastBatchRoom {
-			y := r.queues.Prev(g)
-			if !r.sameOverflow(y, g) {
+			other := r.queues.Prev(g)
+			if !r.sameOverflow(other, g) {
 				break
 			}
-			r.exchange(x.g, y, x.from)
+			r.exchange(x.g, other, x.from)
 		}
 	}
 	r.promote(g)

@@ -28,27 +28,27 @@ type deferredEnqueues struct {
 	open  []deferredEnqueue // that may: their threads have not gone on yet
 }
 
-// deferEnqueue takes x, put in the model but passed over by others, out of the
-// global queue until its thread goes on. It says whether that explains x.
-func (r *deferredEnqueues) deferEnqueue(x int32) bool {
+// deferEnqueue takes g, put in the model but passed over by others, out of the
+// global queue until its thread goes on. It says whether that explains g.
+func (r *deferredEnqueues) deferEnqueue(g int32) bool {
 	if r.without.has(hypDeferredEnqueue) {
 		return false
 	}
-	gp := r.gStates.At(x)
+	gp := r.gStates.At(g)
 	if gp.enqueuedBy < 0 && gp.start < 0 && len(r.known) < maxUnseen {
 		gp.enqueuedBy = math.MaxInt64 // neither its thread nor its start is in sight
 	}
 	if gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.known) == farEnough {
 		return false
 	}
-	from := r.queues.Place(x)
-	r.queues.Remove(x)
+	from := r.queues.Place(g)
+	r.queues.Remove(g)
 	if from.Queue == reference.QueueGlobal {
 		from.P = nobody
 	}
-	r.move(x, nobody, from.P, reference.QueueUnknown, reference.WhyCorrected)
+	r.move(g, nobody, from.P, reference.QueueUnknown, reference.WhyCorrected)
 	gp.deferred = true
-	r.known = append(r.known, deferredEnqueue{x, gp.enqueuedBy})
+	r.known = append(r.known, deferredEnqueue{g, gp.enqueuedBy})
 	r.settleSoon()
 	return true
 }
@@ -71,14 +71,14 @@ func (r *deferredEnqueues) testDeferEnqueue(rec *record, gp *goroutine) bool {
 func proposeDeferredEnqueue(r *explainer, q question) []choice {
 	return []choice{
 		{is: no, then: thenFinish},
-		{is: yes, then: thenFinish, apply: func(c *judge) { c.enqueues.deferEnqueue(q.g) }},
+		{is: yes, then: thenFinish, apply: func(fork *judge) { fork.enqueues.deferEnqueue(q.g) }},
 	}
 }
 
-// enqueuerStalls reports whether the thread that put x, alone, has lost its CPU for long at that. It
+// enqueuerStalls reports whether the thread that put g, alone, has lost its CPU for long at that. It
 // goes on when it has done the put.
-func (r *lookahead) enqueuerStalls(x int32) bool {
-	gp := r.gStates.At(x)
+func (r *lookahead) enqueuerStalls(g int32) bool {
+	gp := r.gStates.At(g)
 	if gp.overflowID > 0 || gp.enqueuedBy <= r.now {
 		return false
 	}
@@ -86,15 +86,15 @@ func (r *lookahead) enqueuerStalls(x int32) bool {
 	return next != nil && next.Time-gp.readyAt > stalled
 }
 
-// reorderEnqueue moves x, which stands in the global queue and was passed over by g from
+// reorderEnqueue moves other, which stands in the global queue and was passed over by g from
 // behind it, to where the order of the starts says that its put came: behind
 // g if its P runs it next, else behind what its P runs before it, or all. It
-// says whether that explains x.
-func (r *deferredEnqueues) reorderEnqueue(x, g int32) bool {
+// says whether that explains other.
+func (r *deferredEnqueues) reorderEnqueue(other, g int32) bool {
 	if r.without.has(hypEnqueueOrder) {
 		return false
 	}
-	gp := r.gStates.At(x)
+	gp := r.gStates.At(other)
 	if gp.enqueuedBy < 0 {
 		gp.enqueuedBy = gp.start
 	}
@@ -103,14 +103,14 @@ func (r *deferredEnqueues) reorderEnqueue(x, g int32) bool {
 		by = math.MaxInt64
 	}
 	if by <= r.gStates.At(g).queued {
-		return false // g was put when x had been
+		return false // g was put when other had been
 	}
-	if r.startsBetween(g, x) == 0 && r.rules.GlobalBatch(r.queues.GlobalLen()-1, r.procs) > 1 {
-		r.requeue(x, g) // they came with one batch
+	if r.startsBetween(g, other) == 0 && r.rules.GlobalBatch(r.queues.GlobalLen()-1, r.procs) > 1 {
+		r.requeue(other, g) // they came with one batch
 		return true
 	}
-	p, before, after := r.startsOn(x), false, reference.None
-	z := r.queues.Next(x)
+	p, before, after := r.startsOn(other), false, reference.None
+	z := r.queues.Next(other)
 	for n := 0; z != reference.None && n < farEnough; n++ {
 		y := r.gStates.At(z)
 		if y.queued >= by || y.start < 0 {
@@ -127,34 +127,34 @@ func (r *deferredEnqueues) reorderEnqueue(x, g int32) bool {
 	}
 	switch {
 	case z == reference.None && gp.enqueuedBy > r.now:
-		return r.deferEnqueue(x)
+		return r.deferEnqueue(other)
 	case after == reference.None, by <= r.now && !before:
 		return false
 	}
-	r.requeue(x, after)
+	r.requeue(other, after)
 	return true
 }
 
-// reorderInBatch delays what the model would give p with a batch of k of which g is the
+// reorderInBatch delays what the model would give p with a batch of size of which g is the
 // first, although its put may have come later and p runs what stands behind it
 // but not itself: a ring gives out its goroutines in order.
-func (r *deferredEnqueues) reorderInBatch(g, p int32, k int) {
+func (r *deferredEnqueues) reorderInBatch(g, p int32, size int) {
 	if r.without.has(hypEnqueueOrder) {
 		return
 	}
-	prev, y := g, r.queues.Next(g)
-	for i := 1; i < k && y != reference.None; i++ {
-		next := r.queues.Next(y)
+	prev, other := g, r.queues.Next(g)
+	for i := 1; i < size && other != reference.None; i++ {
+		next := r.queues.Next(other)
 		if next == reference.None {
 			return
 		}
-		if gp, from, to := r.gStates.At(y), r.startOf(prev), r.startOf(next); (gp.enqueuedBy < 0 || gp.enqueuedBy > r.gStates.At(next).queued) &&
-			r.startsOn(prev) == p && r.startsOn(next) == p && from < to && (r.startsOn(y) != p || gp.start > to) && r.reorderEnqueue(y, next) {
-			y = next
+		if gp, from, to := r.gStates.At(other), r.startOf(prev), r.startOf(next); (gp.enqueuedBy < 0 || gp.enqueuedBy > r.gStates.At(next).queued) &&
+			r.startsOn(prev) == p && r.startsOn(next) == p && from < to && (r.startsOn(other) != p || gp.start > to) && r.reorderEnqueue(other, next) {
+			other = next
 			i--
 			continue
 		}
-		prev, y = y, next
+		prev, other = other, next
 	}
 }
 
@@ -162,7 +162,7 @@ func (r *deferredEnqueues) reorderInBatch(g, p int32, k int) {
 func (r *deferredEnqueues) noteEnqueue(g int32, next int64) {
 	r.fedSinceBatch = true
 	if n := len(r.open); n >= 256 && n == cap(r.open) { // findDeferred may not be called for long
-		r.open = slices.DeleteFunc(r.open, func(l deferredEnqueue) bool { return l.before <= r.now })
+		r.open = slices.DeleteFunc(r.open, func(late deferredEnqueue) bool { return late.before <= r.now })
 	}
 	if next > r.now {
 		r.open = append(r.open, deferredEnqueue{g, next})
@@ -176,55 +176,55 @@ func (r *deferredEnqueues) findDeferred(g, p int32) {
 		return
 	}
 	keep := r.open[:0]
-	for _, l := range r.open {
-		if l.before <= r.now || r.queues.Place(l.g).Queue != reference.QueueGlobal {
+	for _, late := range r.open {
+		if late.before <= r.now || r.queues.Place(late.g).Queue != reference.QueueGlobal {
 			continue
 		}
-		behind := r.queues.Next(l.g)
-		x, y := r.gStates.At(l.g), r.startOf(behind)
-		if (y > r.now && r.gStates.At(behind).ready < r.now && (x.start < 0 || y < x.start) && !r.inFlight(l.g) && r.startsOn(behind) != r.startsOn(l.g) && !r.endsBatch(l.g, g, p) ||
-			l.g != g && r.startsOn(l.g) != p && r.yieldedHere(l.g, r.startsOn(l.g)) || r.yieldsBefore(g, p, x.start)) && r.deferEnqueue(l.g) {
+		behind := r.queues.Next(late.g)
+		x, y := r.gStates.At(late.g), r.startOf(behind)
+		if (y > r.now && r.gStates.At(behind).ready < r.now && (x.start < 0 || y < x.start) && !r.inFlight(late.g) && r.startsOn(behind) != r.startsOn(late.g) && !r.endsBatch(late.g, g, p) ||
+			late.g != g && r.startsOn(late.g) != p && r.yieldedHere(late.g, r.startsOn(late.g)) || r.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
 			continue
 		}
-		keep = append(keep, l)
+		keep = append(keep, late)
 	}
 	r.open = keep
 }
 
-// endsBatch reports whether p takes x with the batch that g begins, as the last of it:
-// what stands behind x was left to others.
-func (r *deferredEnqueues) endsBatch(x, g, p int32) bool {
-	if r.startsOn(x) != p {
+// endsBatch reports whether p takes other with the batch that g begins, as the last of it:
+// what stands behind other was left to others.
+func (r *deferredEnqueues) endsBatch(other, g, p int32) bool {
+	if r.startsOn(other) != p {
 		return false
 	}
-	k := r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
+	size := r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
 	y := g
-	for n := 1; n < k && y != reference.None; n++ {
+	for n := 1; n < size && y != reference.None; n++ {
 		y = r.queues.Next(y)
 	}
-	return x == y && x != g
+	return other == y && other != g
 }
 
 // yieldsBefore reports whether p, which runs g next, goes on through the global queue
 // at least twice before event start: it then has nothing in its own queue, and
 // nothing was in the global one that it had to run first.
 func (r *lookahead) yieldsBefore(g, p int32, start int64) bool {
-	s := r.win.at(r.startOf(g))
-	for n, again := 0, 0; s != nil && n < 24; n++ {
-		if e := &s.event; e.Kind != events.Go {
+	first := r.win.at(r.startOf(g))
+	for n, again := 0, 0; first != nil && n < 24; n++ {
+		if e := &first.event; e.Kind != events.Go {
 			return false
 		} else if e.From == events.Running && e.To == events.Runnable {
-			if s.link == none || s.link != s.nextM || start >= 0 && s.link > start {
+			if first.link == none || first.link != first.nextM || start >= 0 && first.link > start {
 				return false
 			}
-			if next := r.win.at(s.link); next == nil || next.p != p {
+			if next := r.win.at(first.link); next == nil || next.p != p {
 				return false
 			}
 			if again++; again == 2 {
 				return true
 			}
 		}
-		s = r.win.at(s.nextM)
+		first = r.win.at(first.nextM)
 	}
 	return false
 }
@@ -249,24 +249,24 @@ func (r *deferredEnqueues) enqueuesDue(i int64) {
 // tells that of the puts better than its thread's next event does.
 const afar = 10_000_000
 
-// enqueueBefore does the late puts of what runs before x, which is put now, if nothing else
+// enqueueBefore does the late puts of what runs before g, which is put now, if nothing else
 // bounds them: its thread has no event until after the start.
-func (r *deferredEnqueues) enqueueBefore(x int32) {
-	start := r.startOf(x)
+func (r *deferredEnqueues) enqueueBefore(g int32) {
+	start := r.startOf(g)
 	for i := 0; i < len(r.known); {
-		l := r.known[i]
-		s := r.win.at(r.startOf(l.g))
-		if !r.gStates.At(l.g).deferred || l.g == x || s == nil || r.startOf(l.g) >= min(start, l.before) || s.Time-r.time <= afar {
+		late := r.known[i]
+		first := r.win.at(r.startOf(late.g))
+		if !r.gStates.At(late.g).deferred || late.g == g || first == nil || r.startOf(late.g) >= min(start, late.before) || first.Time-r.time <= afar {
 			i++
 			continue
 		}
 		r.known = slices.Delete(r.known, i, i+1)
-		r.enqueueNow(l.g) // which may do others
+		r.enqueueNow(late.g) // which may do others
 	}
 }
 
 func (r *deferredEnqueues) enqueueNow(g int32) {
-	if i := slices.IndexFunc(r.overflowing.list, func(s deferredOverflow) bool { return s.newcomer == g || slices.Contains(s.held, g) }); i >= 0 {
+	if i := slices.IndexFunc(r.overflowing.list, func(late deferredOverflow) bool { return late.newcomer == g || slices.Contains(late.held, g) }); i >= 0 {
 		r.overflowing.overflowNow(i)
 		return
 	}

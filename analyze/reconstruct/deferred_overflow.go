@@ -68,8 +68,8 @@ func (r *deferredOverflows) mayHaveLostCPU() bool {
 // deferredOverflowChoices: the overflow of q.p's ring by q.g, displaced from runnext, comes with its
 // event, or later.
 func proposeDeferredOverflow(r *explainer, q question) []choice {
-	now := choice{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, q.p, nil) }}
-	later := choice{is: yes, then: thenFinish, apply: func(c *judge) { c.overflowing.deferOverflow(q.p, q.g) }}
+	now := choice{is: no, then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, q.p, nil) }}
+	later := choice{is: yes, then: thenFinish, apply: func(fork *judge) { fork.overflowing.deferOverflow(q.p, q.g) }}
 	if q.likely == yes {
 		return []choice{later, now}
 	}
@@ -101,11 +101,11 @@ func (r *explainer) catchUpOne() bool {
 		return true
 	}
 	tail := r.queues.GlobalTail()
-	for i, d := range r.workers.list {
-		if r.time > d.due-drainLag && r.follows(tail, r.oldest(d.p)) && !r.stealsFromMiddle(tail, d.p) {
-			begun, _, _ := r.putsAround(d.m)
+	for i, worker := range r.workers.list {
+		if r.time > worker.due-drainLag && r.follows(tail, r.oldest(worker.p)) && !r.stealsFromMiddle(tail, worker.p) {
+			begun, _, _ := r.putsAround(worker.m)
 			r.workers.list = slices.Delete(r.workers.list, i, i+1)
-			r.workers.drain(d.p, begun)
+			r.workers.drain(worker.p, begun)
 			return true
 		}
 	}
@@ -116,42 +116,42 @@ func (r *explainer) catchUpOne() bool {
 // global queue, or -1.
 func (r *deferredOverflows) nextOverflow() int {
 	tail := r.queues.GlobalTail()
-	return slices.IndexFunc(r.list, func(s deferredOverflow) bool {
-		head := r.queues.Head(s.p)
-		if len(s.held) > 0 {
-			head = s.held[0]
+	return slices.IndexFunc(r.list, func(late deferredOverflow) bool {
+		head := r.queues.Head(late.p)
+		if len(late.held) > 0 {
+			head = late.held[0]
 		}
 		return r.follows(tail, head)
 	})
 }
 
-// holdOverflow takes the older half of v's ring out of it, for an overflow that comes
-// later: a thief takes k of the ring, which are too many if that half is still there, and
+// holdOverflow takes the older half of victim's ring out of it, for an overflow that comes
+// later: a thief takes size of the ring, which are too many if that half is still there, and
 // half of what is left if not. The half leaves the ring before its thread gets the lock
 // of the global queue (runqputslow).
-func (r *deferredOverflows) holdOverflow(v int32, k int) bool {
-	half, n := r.rules.RingSize/2, r.queues.RingLen(v)
-	i := slices.IndexFunc(r.list, func(s deferredOverflow) bool { return s.p == v && len(s.held) == 0 })
-	if i < 0 || k <= r.rules.StealBatch(n) || k <= half || k-half > r.rules.StealBatch(n-half) {
+func (r *deferredOverflows) holdOverflow(victim int32, size int) bool {
+	half, n := r.rules.RingSize/2, r.queues.RingLen(victim)
+	i := slices.IndexFunc(r.list, func(late deferredOverflow) bool { return late.p == victim && len(late.held) == 0 })
+	if i < 0 || size <= r.rules.StealBatch(n) || size <= half || size-half > r.rules.StealBatch(n-half) {
 		return false
 	}
 	held := make([]int32, half)
 	for j := range held {
-		x := r.queues.Head(v)
-		held[j] = x
-		r.queues.Remove(x)
-		r.gStates.At(x).deferred = true
-		r.move(x, nobody, v, reference.QueueUnknown, reference.WhyOverflow)
+		g := r.queues.Head(victim)
+		held[j] = g
+		r.queues.Remove(g)
+		r.gStates.At(g).deferred = true
+		r.move(g, nobody, victim, reference.QueueUnknown, reference.WhyOverflow)
 	}
 	r.list[i].held = held
 	return true
 }
 
-// overflowedBefore does the late overflow of v's ring if somebody takes the head of that alone: no
+// overflowedBefore does the late overflow of victim's ring if somebody takes the head of that alone: no
 // thief does, it is in the global queue.
-func (r *deferredOverflows) overflowedBefore(g, v int32) bool {
-	i := slices.IndexFunc(r.list, func(s deferredOverflow) bool { return s.p == v })
-	if i < 0 || g != r.queues.Head(v) || r.rules.StealBatch(r.queues.RingLen(v)) == 1 {
+func (r *deferredOverflows) overflowedBefore(g, victim int32) bool {
+	i := slices.IndexFunc(r.list, func(late deferredOverflow) bool { return late.p == victim })
+	if i < 0 || g != r.queues.Head(victim) || r.rules.StealBatch(r.queues.RingLen(victim)) == 1 {
 		return false
 	}
 	r.overflowNow(i)
@@ -172,26 +172,26 @@ func (r *deferredOverflows) overflowsDue(i int64) {
 
 // overflowNow does late overflow i: by now its ring may have room.
 func (r *deferredOverflows) overflowNow(i int) {
-	s := r.list[i]
+	late := r.list[i]
 	r.list = slices.Delete(r.list, i, i+1)
-	gp := r.gStates.At(s.newcomer)
+	gp := r.gStates.At(late.newcomer)
 	if !gp.deferred {
 		return // lost in a damaged generation
 	}
 	gp.deferred = false
-	if len(s.held) > 0 {
-		for _, x := range slices.Backward(s.held) {
-			if y := r.gStates.At(x); y.deferred {
+	if len(late.held) > 0 {
+		for _, g := range slices.Backward(late.held) {
+			if y := r.gStates.At(g); y.deferred {
 				y.deferred = false
-				r.queues.InsertAfter(s.p, reference.None, x)
+				r.queues.InsertAfter(late.p, reference.None, g)
 			}
 		}
 	}
-	if len(s.held) > 0 && r.queues.RingLen(s.p) >= len(s.held) || r.overflows(s.p, s.newcomer, false) {
-		r.overflow(s.p, s.newcomer, nobody, nil)
+	if len(late.held) > 0 && r.queues.RingLen(late.p) >= len(late.held) || r.overflows(late.p, late.newcomer, false) {
+		r.overflow(late.p, late.newcomer, nobody, nil)
 		return
 	}
-	r.queues.PutTail(s.p, s.newcomer)
+	r.queues.PutTail(late.p, late.newcomer)
 	gp.ringSince = r.now
-	r.move(s.newcomer, s.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
+	r.move(late.newcomer, late.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
 }

@@ -15,13 +15,13 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	if gp.isDequeued {
 		flags |= reference.FlagTaken
 	}
-	var t dequeue
-	r.dequeueOf(rec, gp, &t)
-	if rec.mark&markWorker != 0 && t.src != reference.SrcGCWorker {
+	var deq dequeue
+	r.dequeueOf(rec, gp, &deq)
+	if rec.mark&markWorker != 0 && deq.src != reference.SrcGCWorker {
 		flags |= reference.FlagGC | reference.FlagSystem
 	}
-	inherits := t.src == reference.SrcRunnext || t.src == reference.SrcCoroutine ||
-		t.src == reference.SrcSyscallExit && !gp.fresh || gp.direct == reference.SrcDirect
+	inherits := deq.src == reference.SrcRunnext || deq.src == reference.SrcCoroutine ||
+		deq.src == reference.SrcSyscallExit && !gp.fresh || gp.direct == reference.SrcDirect
 	r.locks.learnLock(rec, gp)
 	if px := uint(rec.p); px < uint(len(r.pStates)) && r.pStates[px].handed == r.now {
 		flags |= reference.FlagLocked
@@ -43,54 +43,54 @@ func (r *judge) start(rec *record, gp *goroutine) {
 		r.advancerResumes(rec)
 	}
 	gp.reason = events.ReasonNone
-	if t.pending && r.sink != nil {
-		r.held.addPendingTick(rec.p, t.candidate)
+	if deq.pending && r.sink != nil {
+		r.held.addPendingTick(rec.p, deq.candidate)
 	} else {
-		r.count(t.src, t.basis)
+		r.count(deq.src, deq.basis)
 	}
 	d := r.draft(rec.p, rec.m)
-	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, t.basis
+	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, deq.basis
 	d.G, d.Class = gp.id, gp.class
-	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = t.src, r.procID(t.victim), t.batch, waited, mode(rec)
+	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = deq.src, r.procID(deq.victim), deq.batch, waited, mode(rec)
 	r.commit()
 }
 
 // dequeueOf finds out where a goroutine that starts was taken from, and learns from it.
-func (r *judge) dequeueOf(rec *record, gp *goroutine, t *dequeue) {
+func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 	switch {
 	case gp.isDequeued:
-		*t = gp.dequeued
+		*deq = gp.dequeued
 	case gp.direct != reference.SrcUnknown:
-		*t = dequeue{src: gp.direct, victim: nobody, basis: byAhead}
+		*deq = dequeue{src: gp.direct, victim: nobody, basis: byAhead}
 		if gp.unsure || gp.direct == reference.SrcSyscallExit && gp.fresh {
-			t.taint = reference.RuleLookahead // from a queue it might look the same
+			deq.taint = reference.RuleLookahead // from a queue it might look the same
 		}
 	case r.reduced:
-		*t = dequeue{src: reference.SrcUnknown, victim: nobody}
+		*deq = dequeue{src: reference.SrcUnknown, victim: nobody}
 	default:
 		gp.start = r.now
 		if r.inRunnext(rec.of, rec.p, gp) { // often
-			*t = r.dequeueRunnext(rec.p)
+			*deq = r.dequeueRunnext(rec.p)
 		} else {
-			*t = r.dequeue(rec.of, rec.p)
+			*deq = r.dequeue(rec.of, rec.p)
 		}
-		r.learnDequeue(rec, gp, t)
+		r.learnDequeue(rec, gp, deq)
 	}
-	if t.missedTick && t.taint == reference.RuleNone {
-		t.taint = reference.RuleTaint
+	if deq.missedTick && deq.taint == reference.RuleNone {
+		deq.taint = reference.RuleTaint
 	}
-	if t.taint != reference.RuleNone && (t.basis.Level() > reference.Ambiguous || t.pending) {
-		t.basis = reference.Known(reference.Ambiguous, t.taint)
+	if deq.taint != reference.RuleNone && (deq.basis.Level() > reference.Ambiguous || deq.pending) {
+		deq.basis = reference.Known(reference.Ambiguous, deq.taint)
 	}
 }
 
 // learnDequeue draws from the take of a goroutine that starts what it tells of others.
-func (r *judge) learnDequeue(rec *record, gp *goroutine, t *dequeue) {
-	if gp.unsure && t.taint == reference.RuleNone && !r.fetched(rec, gp, t.src) {
-		t.taint = reference.RuleLookahead
+func (r *judge) learnDequeue(rec *record, gp *goroutine, deq *dequeue) {
+	if gp.unsure && deq.taint == reference.RuleNone && !r.fetched(rec, gp, deq.src) {
+		deq.taint = reference.RuleLookahead
 	}
-	if r.queues.GlobalLen() > 0 || t.src == reference.SrcGlobalTick { // else nothing shows
-		r.learnTickFrom(rec.of, rec.p, t, rec.prevM)
+	if r.queues.GlobalLen() > 0 || deq.src == reference.SrcGlobalTick { // else nothing shows
+		r.learnTickFrom(rec.of, rec.p, deq, rec.prevM)
 	}
 }
 

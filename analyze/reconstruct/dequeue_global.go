@@ -24,18 +24,18 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 		return r.dequeuePastOwn(g, p, basis, shown)
 	}
 	r.putsReach(g, p)
-	k, tick := r.sizes.sizeTaken(g, p, basis)
-	if k == sizeAtTick {
+	size, tick := r.sizes.sizeTaken(g, p, basis)
+	if size == sizeAtTick {
 		return r.dequeueAtTick(g, tick)
 	}
 	at := r.pStates[p].tick.Candidate()
-	src, open, basis := r.batchSource(p, k, basis)
-	k = r.makeRoom(p, k)
-	r.dequeueBatch(g, p, k, behind, basis)
+	src, open, basis := r.batchSource(p, size, basis)
+	size = r.makeRoom(p, size)
+	r.dequeueBatch(g, p, size, behind, basis)
 	if behind {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
-	return dequeue{src: src, victim: nobody, batch: int32(k), basis: basis, pending: open, candidate: at}
+	return dequeue{src: src, victim: nobody, batch: int32(size), basis: basis, pending: open, candidate: at}
 }
 
 // stoodInRing reports whether g, the head of the global queue, was in p's ring instead of the head
@@ -101,14 +101,14 @@ func (r *explainer) putsReach(g, p int32) {
 	r.enqueues.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))
 }
 
-// batchSource says how a take of k by p, from the global queue with its own empty, is known:
+// batchSource says how a take of size by p, from the global queue with its own empty, is known:
 // one may have been picked at the 61st tick, and then it may be open whether it was.
-func (r *explainer) batchSource(p int32, k int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
+func (r *explainer) batchSource(p int32, size int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
 	pp := &r.pStates[p]
 	chance := pp.tick.Now()
 	maybe := chance > schedtick.Never && chance < schedtick.Certain
 	switch {
-	case k == 1:
+	case size == 1:
 		src, by = tickSource(chance)
 		if basis != byRule && (basis.Level() < reference.Inferred || !maybe) {
 			by = basis
@@ -123,40 +123,40 @@ func (r *explainer) batchSource(p int32, k int, basis reference.Basis) (src refe
 	return reference.SrcGlobal, false, basis
 }
 
-// makeRoom makes room in p's ring for a batch of k, and returns its size: what had to leave
+// makeRoom makes room in p's ring for a batch of size, and returns its size: what had to leave
 // the ring stood in the global queue before.
-func (r *explainer) makeRoom(p int32, k int) int {
-	if k > 1 && k == r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) {
-		r.trim(p, r.rules.RingSize-k+1)
-		k = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
+func (r *explainer) makeRoom(p int32, size int) int {
+	if size > 1 && size == r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) {
+		r.trim(p, r.rules.RingSize-size+1)
+		size = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
 	}
-	r.trim(p, r.rules.RingSize-k+1)
-	return k
+	r.trim(p, r.rules.RingSize-size+1)
+	return size
 }
 
-// dequeueBatch takes k from the global queue: g, and what goes into p's ring. behind says
+// dequeueBatch takes size from the global queue: g, and what goes into p's ring. behind says
 // that what the model has in p's own queue came there later, if at all.
-func (r *explainer) dequeueBatch(g, p int32, k int, behind bool, basis reference.Basis) {
-	if k > 1 {
+func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) {
+	if size > 1 {
 		pp := &r.pStates[p]
-		r.emit(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gStates.At(g).id, P: pp.id, M: r.threadID(pp.m), Batch: int32(k), Basis: basis})
+		r.emit(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gStates.At(g).id, P: pp.id, M: r.threadID(pp.m), Batch: int32(size), Basis: basis})
 	}
 	since := r.freeSince(g)
-	r.wider = r.sizes.widerThan(g, k)
+	r.wider = r.sizes.widerThan(g, size)
 	r.lastTaker, r.fedSinceBatch, r.returned = p, false, r.returned[:0]
 	last := r.queues.Tail(p)
 	if behind {
 		last = reference.None
 	}
-	r.queues.TakeBatch(p, g, k, last, func(x int32) {
-		last = x
-		gp := r.gStates.At(x)
+	r.queues.TakeBatch(p, g, size, last, func(other int32) {
+		last = other
+		gp := r.gStates.At(other)
 		gp.fromGlobal, gp.ringSince = p, since
-		r.move(x, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
+		r.move(other, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	})
 	if behind && last != reference.None {
-		for x := r.queues.Next(last); x != reference.None; x = r.queues.Next(x) {
-			r.move(x, p, p, reference.QueueLocal, reference.WhyCorrected)
+		for other := r.queues.Next(last); other != reference.None; other = r.queues.Next(other) {
+			r.move(other, p, p, reference.QueueLocal, reference.WhyCorrected)
 		}
 	}
 }
@@ -165,22 +165,22 @@ func (r *explainer) dequeueBatch(g, p int32, k int, behind bool, basis reference
 // from the global queue, so its own was empty.
 func (r *explainer) vacate(p int32) {
 	for r.queues.Len(p) > 0 {
-		x := r.queues.Head(p)
-		if x == reference.None {
-			x = r.queues.Runnext(p)
+		g := r.queues.Head(p)
+		if g == reference.None {
+			g = r.queues.Runnext(p)
 		}
-		if r.gStates.At(x).fromGlobal == p && r.enqueues.deferEnqueue(x) {
+		if r.gStates.At(g).fromGlobal == p && r.enqueues.deferEnqueue(g) {
 			r.summary.Corrections++
 			continue
 		}
-		if r.startsOn(x) == p {
+		if r.startsOn(g) == p {
 			r.summary.Corrections++
-			r.queues.Remove(x)
-			r.putGlobal(x)
-			r.gStates.At(x).fromGlobal = nobody
-			r.move(x, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+			r.queues.Remove(g)
+			r.putGlobal(g)
+			r.gStates.At(g).fromGlobal = nobody
+			r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
 			continue
 		}
-		r.relocate(x, p)
+		r.relocate(g, p)
 	}
 }

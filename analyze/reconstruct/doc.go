@@ -30,6 +30,11 @@
 //
 // Every decision says how it is known.
 //
+// Names are the runtime's: g is the index of a goroutine, p of a P and m of a thread, and gp,
+// pp and mp are what is known of them. rec is an event in the window, i the running number
+// of one, and other another of what the function is about. nobody is no index, none no
+// event, and reference.None no goroutine of a queue.
+//
 // To add a Go version or a hypothesis, see CONTRIBUTING.md; docs/hypotheses.md says what
 // each is worth.
 //

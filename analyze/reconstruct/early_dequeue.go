@@ -22,22 +22,22 @@ func (r *explainer) dequeueEarly(rec *record) {
 		return
 	}
 	p := rec.p
-	s := r.startsNext(rec, p)
-	if s == nil || r.queues.Len(p) > 0 {
+	start := r.startsNext(rec, p)
+	if start == nil || r.queues.Len(p) > 0 {
 		return
 	}
-	x := s.of
-	if gp := r.gStates.At(x); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
+	g := start.of
+	if gp := r.gStates.At(g); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
 		return
 	}
-	switch from := r.queues.Place(x); from.Queue {
+	switch from := r.queues.Place(g); from.Queue {
 	case reference.QueueGlobal:
-		if x == r.queues.GlobalHead() && s.Time-r.time <= stalled {
-			r.emitDequeued(x, p, from, r.dequeue(x, p))
+		if g == r.queues.GlobalHead() && start.Time-r.time <= stalled {
+			r.emitDequeued(g, p, from, r.dequeue(g, p))
 		}
 	case reference.QueueLocal:
-		if r.maySteal(x, p) {
-			r.emitDequeued(x, p, from, r.dequeue(x, p))
+		if r.maySteal(g, p) {
+			r.emitDequeued(g, p, from, r.dequeue(g, p))
 		}
 	}
 }
@@ -70,11 +70,11 @@ func (r *wakingThieves) expectThief(rec *record) {
 	if r.without.has(hypWakingThief) {
 		return
 	}
-	s := r.startsNext(rec, rec.of)
-	if s == nil || len(r.list) == farEnough {
+	start := r.startsNext(rec, rec.of)
+	if start == nil || len(r.list) == farEnough {
 		return
 	}
-	if lag := s.Time - r.time; lag >= thiefWakes {
+	if lag := start.Time - r.time; lag >= thiefWakes {
 		r.list = append(r.list, wakingThief{r.time + thiefTakes, rec.nextM})
 		r.settleSoon()
 	}
@@ -83,18 +83,18 @@ func (r *wakingThieves) expectThief(rec *record) {
 // wakingThievesSteal lets thieves take what they start later.
 func (r *wakingThieves) wakingThievesSteal() {
 	r.list = slices.DeleteFunc(r.list, func(t wakingThief) bool {
-		s := r.win.at(t.start)
-		if s == nil || t.start <= r.now {
+		start := r.win.at(t.start)
+		if start == nil || t.start <= r.now {
 			return true
 		}
 		if r.time < t.at {
 			return false
 		}
-		if lag := s.Time - t.at; lag >= thiefLags && lag < thiefLacks {
+		if lag := start.Time - t.at; lag >= thiefLags && lag < thiefLacks {
 			return true
 		}
-		if gp := r.gStates.At(s.of); gp.state == events.Runnable && gp.start == t.start && r.maySteal(s.of, s.p) {
-			r.settle(s.of)
+		if gp := r.gStates.At(start.of); gp.state == events.Runnable && gp.start == t.start && r.maySteal(start.of, start.p) {
+			r.settle(start.of)
 		}
 		return true
 	})

@@ -35,11 +35,11 @@ func (r *unseenSteals) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 	ring := r.ring[:0]
 	turned := r.turned[:0] // neighbours up to here that one P runs the other way round
 	n := 0
-	for x := r.queues.Head(p); x != reference.None && n < r.rules.RingSize; x = r.queues.Next(x) {
-		ring, turned = append(ring, x), append(turned, 0)
+	for g := r.queues.Head(p); g != reference.None && n < r.rules.RingSize; g = r.queues.Next(g) {
+		ring, turned = append(ring, g), append(turned, 0)
 		if n > 0 {
 			turned[n] = turned[n-1]
-			if r.reversed(ring[n-1], x) {
+			if r.reversed(ring[n-1], g) {
 				turned[n]++
 			}
 		}
@@ -52,33 +52,33 @@ func (r *unseenSteals) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 	least := costOrder*evidence.Nats(turned[half-1]+turned[n-1]-turned[half]) + r.tailCost(ring[half-1], newcomer)
 	behind := r.tailCost(ring[n-1], newcomer)
 	near := evidence.Nats(math.Inf(1)) // cost of rival
-	for k := 1; k <= half && tried < maxThievesTried; k++ {
-		x := ring[k-1]
-		thief := r.startsOn(x)
-		if !r.inFlight(x) || thief == p || r.hasOwn(thief) {
+	for size := 1; size <= half && tried < maxThievesTried; size++ {
+		g := ring[size-1]
+		thief := r.startsOn(g)
+		if !r.inFlight(g) || thief == p || r.hasOwn(thief) {
 			continue
 		}
 		tried++
-		cost := costOrder*evidence.Nats(turned[n-1]-turned[k]) + behind + r.stealCost(p, ring[0], x, k, thief)
-		if r.wentWithBatch(p, x) {
+		cost := costOrder*evidence.Nats(turned[n-1]-turned[size]) + behind + r.stealCost(p, ring[0], g, size, thief)
+		if r.wentWithBatch(p, g) {
 			cost += costAbsent
 		}
-		if k > 1 {
-			cost += costOrder * evidence.Nats(turned[k-2])
-			if s := r.startOf(ring[0]); s >= 0 && s < r.startOf(x) {
+		if size > 1 {
+			cost += costOrder * evidence.Nats(turned[size-2])
+			if s := r.startOf(ring[0]); s >= 0 && s < r.startOf(g) {
 				cost += costNotLast
 			}
 		}
-		for _, y := range ring[:k-1] {
-			if r.startsOn(y) != thief {
+		for _, other := range ring[:size-1] {
+			if r.startsOn(other) != thief {
 				cost += costMate
 			}
 		}
 		if cost < near {
-			rival, near = x, cost
+			rival, near = g, cost
 		}
 		if cost < least {
-			found, least = x, cost
+			found, least = g, cost
 		}
 	}
 	return found, rival
@@ -88,15 +88,15 @@ func (r *unseenSteals) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 // half of it before.
 func proposeEarlyThief(r *explainer, q question) []choice {
 	return []choice{
-		{is: no, then: thenFinish, apply: func(c *judge) { c.overflow(q.p, q.g, nobody, nil) }},
-		{is: yes, then: thenFinish, apply: func(c *judge) {
-			c.settle(q.other)
-			if c.queues.Full(q.p) {
-				c.overflow(q.p, q.g, nobody, nil)
+		{is: no, then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, nobody, nil) }},
+		{is: yes, then: thenFinish, apply: func(fork *judge) {
+			fork.settle(q.other)
+			if fork.queues.Full(q.p) {
+				fork.overflow(q.p, q.g, nobody, nil)
 				return
 			}
-			c.queues.PutTail(q.p, q.g)
-			c.gStates.At(q.g).ringSince = c.now
+			fork.queues.PutTail(q.p, q.g)
+			fork.gStates.At(q.g).ringSince = fork.now
 		}},
 	}
 }

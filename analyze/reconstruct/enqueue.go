@@ -9,12 +9,12 @@ import (
 func (r *judge) ready(rec *record, gp *goroutine) {
 	from := rec.From
 	r.becomesRunnable(rec, gp)
-	t := r.targets.target(rec, gp)
-	if t.p < 0 && (t.to == reference.QueueLocal || t.to == reference.QueueRunnext) {
-		t.to = reference.QueueGlobal // a damaged trace: whose queue it was is lost
+	enq := r.targets.target(rec, gp)
+	if enq.p < 0 && (enq.to == reference.QueueLocal || enq.to == reference.QueueRunnext) {
+		enq.to = reference.QueueGlobal // a damaged trace: whose queue it was is lost
 	}
-	if t.batch && t.to == reference.QueueLocal && r.queues.Full(t.p) {
-		t.to = reference.QueueGlobal
+	if enq.batch && enq.to == reference.QueueLocal && r.queues.Full(enq.p) {
+		enq.to = reference.QueueGlobal
 	}
 	if rec.of == r.suspendedAdvancer && from == events.Waiting && (rec.g < 0 || r.gStates.At(rec.g).flags&reference.FlagTracer != 0) {
 		r.suspendedAdvancer = nobody // the reader has read the old generation: the visit is over
@@ -24,19 +24,19 @@ func (r *judge) ready(rec *record, gp *goroutine) {
 			gp.enqueuedBy = last.nextM // a list is put when all of it has been made runnable
 		}
 	}
-	r.endRunInterval(rec, gp, &t)
+	r.endRunInterval(rec, gp, &enq)
 	gp.state = events.Runnable
 	if gp.class == 0 && rec.g >= 0 && rec.g != rec.of && !r.engine.on {
 		r.setClass(gp, r.classes.Woken(r.gStates.At(rec.g).class))
 	}
-	if from != events.Running && t.to != reference.QueueDirect && rec.p >= 0 && r.now >= r.targets.inject.until && r.idle.searching < 2 { // else others search
+	if from != events.Running && enq.to != reference.QueueDirect && rec.p >= 0 && r.now >= r.targets.inject.until && r.idle.searching < 2 { // else others search
 		r.wakep(rec.p)
 	}
-	if r.reduced && t.to != reference.QueueDirect {
-		t.to, t.p, t.basis = reference.QueueUnknown, nobody, reference.Known(reference.Unknown, reference.RuleNone)
+	if r.reduced && enq.to != reference.QueueDirect {
+		enq.to, enq.p, enq.basis = reference.QueueUnknown, nobody, reference.Known(reference.Unknown, reference.RuleNone)
 	}
-	gp.unsure = t.unsure
-	r.enqueue(rec, gp, &t)
+	gp.unsure = enq.unsure
+	r.enqueue(rec, gp, &enq)
 }
 
 // becomesRunnable makes what is known of a goroutine new.
@@ -56,14 +56,14 @@ func (r *judge) becomesRunnable(rec *record, gp *goroutine) {
 
 // endRunInterval tells what a goroutine that ran, or was in a system call, has ended with becoming
 // runnable.
-func (r *judge) endRunInterval(rec *record, gp *goroutine, t *enqueue) {
+func (r *judge) endRunInterval(rec *record, gp *goroutine, enq *enqueue) {
 	switch rec.From {
 	case events.Running:
-		if t.preempt {
-			r.emit(&reference.Decision{Kind: reference.KindPreempt, G: gp.id, Class: gp.class, P: r.procID(rec.p), M: r.threadID(rec.m), Why: t.why,
-				Stack: int32(rec.TStack), Flags: gp.flags, Basis: t.cause})
+		if enq.preempt {
+			r.emit(&reference.Decision{Kind: reference.KindPreempt, G: gp.id, Class: gp.class, P: r.procID(rec.p), M: r.threadID(rec.m), Why: enq.why,
+				Stack: int32(rec.TStack), Flags: gp.flags, Basis: enq.cause})
 		}
-		r.stop(rec, gp, t.why)
+		r.stop(rec, gp, enq.why)
 	case events.Syscall:
 		if rec.m >= 0 && r.mStates[rec.m].g == rec.of {
 			r.mStates[rec.m].g = nobody
@@ -76,51 +76,51 @@ func (r *judge) endRunInterval(rec *record, gp *goroutine, t *enqueue) {
 	}
 }
 
-// enqueue puts a goroutine where t says, and tells it.
-func (r *judge) enqueue(rec *record, gp *goroutine, t *enqueue) {
-	switch t.to {
+// enqueue puts a goroutine where enq says, and tells it.
+func (r *judge) enqueue(rec *record, gp *goroutine, enq *enqueue) {
+	switch enq.to {
 	case reference.QueueUnknown:
-		r.emitReady(rec, gp, t)
+		r.emitReady(rec, gp, enq)
 	case reference.QueueDirect:
-		gp.direct = t.direct
-		gp.fresh = t.fresh
-		r.emitReady(rec, gp, t)
+		gp.direct = enq.direct
+		gp.fresh = enq.fresh
+		r.emitReady(rec, gp, enq)
 	case reference.QueueGlobal:
-		t.p = nobody
+		enq.p = nobody
 		r.catchUp()
 		r.enqueues.enqueueBefore(rec.of)
 		tail := r.queues.GlobalTail()
 		r.putGlobal(rec.of)
 		r.enqueues.noteEnqueue(rec.of, gp.enqueuedBy)
-		r.emitReady(rec, gp, t)
+		r.emitReady(rec, gp, enq)
 		if rec.p >= 0 && (r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, rec.of, gp.enqueuedBy) || r.enqueues.testDeferEnqueue(rec, gp)) {
 			r.enqueues.deferEnqueue(rec.of)
 		}
 	case reference.QueueLocal:
-		if r.overflows(t.p, rec.of, true) {
+		if r.overflows(enq.p, rec.of, true) {
 			// The newcomer goes to the global queue together with half of the ring.
-			p := t.p
-			t.to, t.p = reference.QueueGlobal, nobody
-			r.overflow(p, rec.of, nobody, func() { r.emitReady(rec, gp, t) })
+			p := enq.p
+			enq.to, enq.p = reference.QueueGlobal, nobody
+			r.overflow(p, rec.of, nobody, func() { r.emitReady(rec, gp, enq) })
 			return
 		}
-		r.queues.PutTail(t.p, rec.of)
+		r.queues.PutTail(enq.p, rec.of)
 		gp.ringSince = r.now
-		r.emitReady(rec, gp, t)
+		r.emitReady(rec, gp, enq)
 	case reference.QueueRunnext:
-		out := r.queues.PutRunnext(t.p, rec.of)
-		r.emitReady(rec, gp, t)
+		out := r.queues.PutRunnext(enq.p, rec.of)
+		r.emitReady(rec, gp, enq)
 		if out != reference.None {
-			r.displace(t.p, out)
+			r.displace(enq.p, out)
 		}
 	}
 }
 
 // emitReady tells that a goroutine became runnable.
-func (r *output) emitReady(rec *record, gp *goroutine, t *enqueue) {
+func (r *output) emitReady(rec *record, gp *goroutine, enq *enqueue) {
 	e := &rec.event
-	d := r.draft(t.p, rec.m)
-	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, t.to, t.why, gp.flags, t.basis
+	d := r.draft(enq.p, rec.m)
+	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, enq.to, enq.why, gp.flags, enq.basis
 	if rec.p < 0 {
 		d.Flags |= reference.FlagNoP
 	}

@@ -209,9 +209,9 @@ func (r *targets) injected(rec *record, why reference.Why) enqueue {
 		r.claim()
 		return enqueue{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule, unsure: true}
 	}
-	t := enqueue{to: reference.QueueLocal, p: rec.p, why: why, basis: byRule, batch: true}
+	enq := enqueue{to: reference.QueueLocal, p: rec.p, why: why, basis: byRule, batch: true}
 	if r.busy < r.procs { // all the same, if some P has not been claimed
-		t.unsure, t.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
+		enq.unsure, enq.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
 	}
-	return t
+	return enq
 }

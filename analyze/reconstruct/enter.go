@@ -165,12 +165,12 @@ func (r *Reconstructor) enterOther(i int64, rec *record, e *events.Event) {
 		if e.Reason < events.LabelDedicated || e.Reason > events.LabelIdle || rec.m < 0 {
 			return
 		}
-		if s := r.win.at(r.mStates[rec.m].last); s != nil && s.Kind == events.Go && s.To == events.Running {
-			s.mark |= markWorker
+		if start := r.win.at(r.mStates[rec.m].last); start != nil && start.Kind == events.Go && start.To == events.Running {
+			start.mark |= markWorker
 			if e.Reason == events.LabelDedicated {
-				s.mark |= markDedicated
+				start.mark |= markDedicated
 			}
-			s.Reason = e.Reason // a start has none of its own
+			start.Reason = e.Reason // a start has none of its own
 		}
 	case events.STWBegin, events.Procs:
 		r.noteSTWAhead(i, rec)

@@ -62,30 +62,30 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 	if place.Queue == reference.QueueGlobal {
 		less = r.rules.GlobalBatch(n-r.sizes.unsure(g), r.procs) < r.rules.GlobalBatch(n, r.procs)
 	}
-	t := r.dequeueByPlace(g, p)
+	deq := r.dequeueByPlace(g, p)
 	d.fits++
 	missed := d.missed && r.mayHaveMissedTick(p)
-	switch t.src {
+	switch deq.src {
 	case reference.SrcRunnext:
 	case reference.SrcLocal:
 		in = in && moved && (r.driftingP == p || d.fits <= fitting)
-		t.missedTick = missed
+		deq.missedTick = missed
 	case reference.SrcSteal:
-		in = in || n > 0 || min(d.fits, r.pStates[t.victim].taint.fits) <= fittingSteal
+		in = in || n > 0 || min(d.fits, r.pStates[deq.victim].taint.fits) <= fittingSteal
 	case reference.SrcGlobal:
-		t.missedTick = missed
-		r.taintAfterBatch(p, t.batch, less)
+		deq.missedTick = missed
+		r.taintAfterBatch(p, deq.batch, less)
 	}
-	if in && t.src != reference.SrcRunnext {
-		t.taint = reference.RuleTaint
+	if in && deq.src != reference.SrcRunnext {
+		deq.taint = reference.RuleTaint
 	}
-	if rule := t.basis.Rule(); t.basis.Level() < reference.Inferred && (rule == reference.RuleSchedtick || rule == reference.RuleRepair || rule == reference.RuleReorder) {
+	if rule := deq.basis.Rule(); deq.basis.Level() < reference.Inferred && (rule == reference.RuleSchedtick || rule == reference.RuleRepair || rule == reference.RuleReorder) {
 		r.taint(p)
 		if place.Queue != reference.QueueUnknown {
 			r.taint(place.P)
 		}
 	}
-	return t
+	return deq
 }
 
 // inRunnext reports whether P p finds g in its runnext.
@@ -139,8 +139,8 @@ func (r *explainer) dequeueLocal(g, p int32) dequeue {
 	// A P that passes over what it then runs itself is at the 61st tick: what
 	// it took had not been in the last batch from the global queue.
 	if r.gStates.At(g).fromGlobal == p && r.pStates[p].tick.May() {
-		for x := r.queues.Prev(g); x != reference.None; x = r.queues.Prev(x) {
-			if r.startsOn(x) == p {
+		for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
+			if r.startsOn(other) == p {
 				r.undoBatchEnd(g, p)
 				return r.dequeueGlobal(g, p)
 			}
@@ -153,9 +153,9 @@ func (r *explainer) dequeueLocal(g, p int32) dequeue {
 	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
 		return r.dequeueByPlace(g, p)
 	}
-	if x := r.queues.Runnext(p); x != reference.None {
-		if r.inFlight(x) && r.startsOn(x) != p {
-			r.settle(x)
+	if other := r.queues.Runnext(p); other != reference.None {
+		if r.inFlight(other) && r.startsOn(other) != p {
+			r.settle(other)
 		} else {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 		}
@@ -169,12 +169,12 @@ func (r *explainer) dequeueLocal(g, p int32) dequeue {
 func (r *explainer) settle(g int32) {
 	from, p := r.queues.Place(g), r.startsOn(g)
 	r.depth++
-	t := r.dequeue(g, p)
+	deq := r.dequeue(g, p)
 	r.depth--
-	if t.basis.Rule() == reference.RuleQueue {
-		t.basis = reference.Known(t.basis.Level(), reference.RulePassed)
+	if deq.basis.Rule() == reference.RuleQueue {
+		deq.basis = reference.Known(deq.basis.Level(), reference.RulePassed)
 	}
-	r.emitDequeued(g, p, from, t)
+	r.emitDequeued(g, p, from, deq)
 }
 
 // clearAhead settles what stands in front of g in its queue, and moves g to
@@ -186,16 +186,16 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 		if r.queues.Place(g) != place {
 			return basis // what was settled took g along
 		}
-		x := reference.None
+		other := reference.None
 		if place.Queue == reference.QueueGlobal {
-			x = r.firstInFlight(g, taker) // the first to have been taken
+			other = r.firstInFlight(g, taker) // the first to have been taken
 		} else {
-			x = r.steals.firstStolen(place.P, g, taker)
+			other = r.steals.firstStolen(place.P, g, taker)
 		}
-		if x == reference.None || n > 512 {
+		if other == reference.None || n > 512 {
 			return r.passOver(g, taker)
 		}
-		r.settle(x)
+		r.settle(other)
 		basis = reference.Known(reference.Inferred, reference.RulePassed)
 	}
 	return basis
@@ -205,14 +205,14 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 // from elsewhere: others have it in hand.
 func (r *explainer) clearGone(p int32) {
 	for n := 0; n <= r.rules.RingSize; n++ {
-		x := r.steals.firstStolen(p, reference.None, p)
-		if x == reference.None {
+		g := r.steals.firstStolen(p, reference.None, p)
+		if g == reference.None {
 			break
 		}
-		r.settle(x)
+		r.settle(g)
 	}
-	if x := r.queues.Runnext(p); x != reference.None && r.queues.RingLen(p) == 0 && r.inFlight(x) && r.startsOn(x) != p {
-		r.settle(x)
+	if g := r.queues.Runnext(p); g != reference.None && r.queues.RingLen(p) == 0 && r.inFlight(g) && r.startsOn(g) != p {
+		r.settle(g)
 	}
 }
 
@@ -225,7 +225,7 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 	place := r.queues.Place(g)
 	if place.Queue == reference.QueueGlobal {
 		// Whose thread has lost its CPU at the put has not come yet.
-		for x := r.queues.Prev(g); x != reference.None && r.enqueuerStalls(x) && r.enqueues.deferEnqueue(x); x = r.queues.Prev(g) {
+		for other := r.queues.Prev(g); other != reference.None && r.enqueuerStalls(other) && r.enqueues.deferEnqueue(other); other = r.queues.Prev(g) {
 		}
 		if r.queues.Prev(g) == reference.None {
 			return reference.Known(reference.Ambiguous, reference.RuleRepair)
@@ -235,39 +235,39 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 			return reference.Known(reference.Ambiguous, reference.RuleRepair)
 		}
 		for n := 0; n < 2; n++ {
-			x := r.queues.Prev(g)
-			if x == reference.None {
+			other := r.queues.Prev(g)
+			if other == reference.None {
 				return reference.Known(reference.Ambiguous, reference.RuleRepair)
 			}
-			if r.enqueues.reorderEnqueue(x, g) || r.enqueues.deferEnqueue(x) {
+			if r.enqueues.reorderEnqueue(other, g) || r.enqueues.deferEnqueue(other) {
 				continue
 			}
 			to := r.lastTaker
-			if gp := r.gStates.At(x); gp.passedOver < 2 {
+			if gp := r.gStates.At(other); gp.passedOver < 2 {
 				gp.passedOver++
-				if to < 0 || r.startsOn(x) != to || r.nearlyConcurrent(x, g) && !r.wider {
+				if to < 0 || r.startsOn(other) != to || r.nearlyConcurrent(other, g) && !r.wider {
 					break
 				}
-			} else if to = r.startsOn(x); to < 0 || to == taker {
+			} else if to = r.startsOn(other); to < 0 || to == taker {
 				break // passed over again and again: only where it runs can tell
 			}
-			if !r.fitsRing(to, x) {
+			if !r.fitsRing(to, other) {
 				break
 			}
 			r.trim(to, r.rules.RingSize-1)
-			r.queues.Remove(x)
-			r.insert(to, x)
+			r.queues.Remove(other)
+			r.insert(to, other)
 			r.wider = false
-			r.move(x, to, nobody, reference.QueueLocal, reference.WhyCorrected)
+			r.move(other, to, nobody, reference.QueueLocal, reference.WhyCorrected)
 		}
 	}
 	if place.Queue == reference.QueueLocal {
-		for x := r.queues.Prev(g); x != reference.None; {
-			y := r.queues.Prev(x)
-			if to := r.startsOn(x); to >= 0 && to != place.P && !r.mayHaveSwapped(x, g) {
-				r.relocate(x, place.P)
+		for other := r.queues.Prev(g); other != reference.None; {
+			y := r.queues.Prev(other)
+			if to := r.startsOn(other); to >= 0 && to != place.P && !r.mayHaveSwapped(other, g) {
+				r.relocate(other, place.P)
 			}
-			x = y
+			other = y
 		}
 	}
 	front := r.queues.Prev(g)

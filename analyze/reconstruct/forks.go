@@ -41,7 +41,7 @@ type question struct {
 // choice is one answer to a question, and what it makes of a copy of the model.
 type choice struct {
 	is    int // the answer: yes and no, or a number that its hypothesis explains
-	apply func(c *judge)
+	apply func(fork *judge)
 	then  then
 }
 
@@ -144,10 +144,10 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 // judgeUntil has a copy judge the events before one, and returns how much they speak against it.
 func (r *engine) judgeUntil(end int64) evidence.Nats {
 	before := r.against
-	for c := r.whole; c.win.tail < end; {
-		wrong := c.summary.Corrections + r.odd
-		c.judgeNext()
-		if c.summary.Corrections+r.odd > wrong {
+	for fork := r.whole; fork.win.tail < end; {
+		wrong := fork.summary.Corrections + r.odd
+		fork.judgeNext()
+		if fork.summary.Corrections+r.odd > wrong {
 			r.against += contradiction
 		}
 	}
@@ -157,20 +157,20 @@ func (r *engine) judgeUntil(end int64) evidence.Nats {
 // fork returns a copy of the model, the i-th of two that there can be, that has judged the
 // present event with a choice, or is about to.
 func (r *engine) fork(i int, h hypothesis, with choice) *judge {
-	c := r.copy(i)
-	c.engine.given = given{by: h, at: c.now, is: with.is, set: true}
+	fork := r.copy(i)
+	fork.engine.given = given{by: h, at: fork.now, is: with.is, set: true}
 	if with.apply != nil {
-		with.apply(c)
+		with.apply(fork)
 	}
-	rec := c.win.at(c.now)
+	rec := fork.win.at(fork.now)
 	switch with.then {
 	case thenRepeat:
-		c.start(rec, c.gStates.At(rec.of))
-		c.finishEvent(rec)
+		fork.start(rec, fork.gStates.At(rec.of))
+		fork.finishEvent(rec)
 	case thenFinish:
-		c.finishEvent(rec)
+		fork.finishEvent(rec)
 	}
-	return c
+	return fork
 }
 
 // givenNow returns the answer that a copy was given for the present event, 0 if none.
@@ -185,9 +185,9 @@ func (r *engine) givenNow(h hypothesis) (answer int, is bool) {
 // dequeueAgain returns how the present take, of g, is judged again with another choice: when
 // its start is the present event, or when it comes before that. Otherwise it cannot be.
 func (r *engine) dequeueAgain(g int32) (then then, can bool) {
-	switch s := r.win.at(r.startOf(g)); {
-	case s == nil:
-	case s == r.win.at(r.now):
+	switch start := r.win.at(r.startOf(g)); {
+	case start == nil:
+	case start == r.win.at(r.now):
 		return thenRepeat, true
 	case r.dequeuesEarly(g):
 		return thenFinish, true
@@ -196,29 +196,29 @@ func (r *engine) dequeueAgain(g int32) (then then, can bool) {
 }
 
 // meets reports whether two models have the same in their queues: they go on alike.
-func (r *engine) meets(o *judge) bool {
-	if r.queues.GlobalLen() != o.queues.GlobalLen() || r.queues.GlobalHead() != o.queues.GlobalHead() || r.queues.GlobalTail() != o.queues.GlobalTail() ||
-		len(r.overflowing.list)+len(r.enqueues.known) != len(o.overflowing.list)+len(o.enqueues.known) {
+func (r *engine) meets(other *judge) bool {
+	if r.queues.GlobalLen() != other.queues.GlobalLen() || r.queues.GlobalHead() != other.queues.GlobalHead() || r.queues.GlobalTail() != other.queues.GlobalTail() ||
+		len(r.overflowing.list)+len(r.enqueues.known) != len(other.overflowing.list)+len(other.enqueues.known) {
 		return false
 	}
 	for p := range int32(len(r.pStates)) {
-		if r.queues.Len(p) != o.queues.Len(p) || r.queues.Head(p) != o.queues.Head(p) || r.queues.Tail(p) != o.queues.Tail(p) {
+		if r.queues.Len(p) != other.queues.Len(p) || r.queues.Head(p) != other.queues.Head(p) || r.queues.Tail(p) != other.queues.Tail(p) {
 			return false
 		}
 	}
 	for p := range int32(len(r.pStates)) {
-		if !r.alike(&o.model, r.queues.Head(p)) {
+		if !r.alike(&other.model, r.queues.Head(p)) {
 			return false
 		}
 	}
-	return r.alike(&o.model, r.queues.GlobalHead())
+	return r.alike(&other.model, r.queues.GlobalHead())
 }
 
-// alike reports whether the same stands behind x in two models, in the same order: two
+// alike reports whether the same stands behind g in two models, in the same order: two
 // overflows that came in another order change places only in the middle.
-func (r *model) alike(o *model, x int32) bool {
-	for ; x != reference.None; x = r.queues.Next(x) {
-		if r.queues.Next(x) != o.queues.Next(x) {
+func (r *model) alike(o *model, g int32) bool {
+	for ; g != reference.None; g = r.queues.Next(g) {
+		if r.queues.Next(g) != o.queues.Next(g) {
 			return false
 		}
 	}
@@ -228,35 +228,35 @@ func (r *model) alike(o *model, x int32) bool {
 // copy returns a copy of the model, the i-th of two that there can be, which can
 // judge on its own what is in the window.
 func (r *engine) copy(i int) *judge {
-	c := r.spare[i]
-	if c == nil {
-		c = newJudge(r.tables, Options{Rules: r.rules}, r.rows)
-		r.spare[i] = c
+	fork := r.spare[i]
+	if fork == nil {
+		fork = newJudge(r.tables, Options{Rules: r.rules}, r.rows)
+		r.spare[i] = fork
 	}
-	c.copyFrom(r.whole)
-	return c
+	fork.copyFrom(r.whole)
+	return fork
 }
 
-// copyFrom makes c equal to o, in memory of its own, but that it emits nothing.
-func (c *judge) copyFrom(o *judge) {
-	own := *c
-	*c = *o
-	c.link()
-	c.queues, c.gStates.Table = own.queues, own.gStates.Table
-	c.queues.CopyFrom(&o.queues)
-	c.gStates.CopyFrom(&o.gStates.Table)
-	c.pStates, c.mStates = append(own.pStates[:0], o.pStates...), append(own.mStates[:0], o.mStates...)
-	c.engine.weights = own.engine.weights[:0]
-	for i := range c.pStates {
-		c.engine.weights = c.pStates[i].tick.CopyTo(c.engine.weights)
+// copyFrom makes a fork equal to other, in memory of its own, but that it emits nothing.
+func (fork *judge) copyFrom(other *judge) {
+	own := *fork
+	*fork = *other
+	fork.link()
+	fork.queues, fork.gStates.Table = own.queues, own.gStates.Table
+	fork.queues.CopyFrom(&other.queues)
+	fork.gStates.CopyFrom(&other.gStates.Table)
+	fork.pStates, fork.mStates = append(own.pStates[:0], other.pStates...), append(own.mStates[:0], other.mStates...)
+	fork.engine.weights = own.engine.weights[:0]
+	for i := range fork.pStates {
+		fork.engine.weights = fork.pStates[i].tick.CopyTo(fork.engine.weights)
 	}
-	c.enqueues.known = append(own.enqueues.known[:0], o.enqueues.known...)
-	c.enqueues.open = append(own.enqueues.open[:0], o.enqueues.open...)
-	c.overflowing.list = append(own.overflowing.list[:0], o.overflowing.list...)
-	c.workers.list = append(own.workers.list[:0], o.workers.list...)
-	c.waking.list = append(own.waking.list[:0], o.waking.list...)
-	c.returned = append(own.returned[:0], o.returned...)
-	c.lastBatchRoom, c.steals.ring, c.steals.turned = own.lastBatchRoom, own.steals.ring, own.steals.turned
-	c.sink, c.held = nil, noHolding()
-	c.engine.on, c.engine.against = true, 0
+	fork.enqueues.known = append(own.enqueues.known[:0], other.enqueues.known...)
+	fork.enqueues.open = append(own.enqueues.open[:0], other.enqueues.open...)
+	fork.overflowing.list = append(own.overflowing.list[:0], other.overflowing.list...)
+	fork.workers.list = append(own.workers.list[:0], other.workers.list...)
+	fork.waking.list = append(own.waking.list[:0], other.waking.list...)
+	fork.returned = append(own.returned[:0], other.returned...)
+	fork.lastBatchRoom, fork.steals.ring, fork.steals.turned = own.lastBatchRoom, own.steals.ring, own.steals.turned
+	fork.sink, fork.held = nil, noHolding()
+	fork.engine.on, fork.engine.against = true, 0
 }

@@ -224,8 +224,8 @@ func (r *judge) passThrough(rec *record) {
 	}
 	d := reference.Decision{Kind: asides[rec.Kind], G: g, P: r.procID(rec.p), M: r.threadID(rec.m), Victim: reference.NoP, Stack: int32(rec.Stack),
 		Basis: reference.Known(reference.Observed, reference.RuleNone)}
-	if x := r.goroutine(g); x >= 0 {
-		d.Class, d.Flags = r.gStates.At(x).class, r.gStates.At(x).flags
+	if other := r.goroutine(g); other >= 0 {
+		d.Class, d.Flags = r.gStates.At(other).class, r.gStates.At(other).flags
 	}
 	r.emit(&d)
 }

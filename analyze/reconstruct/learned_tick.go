@@ -36,14 +36,14 @@ func (r *explainer) learnTick(pp *proc, e evidence.Nats) {
 // learnTickFrom draws the tick's phase from a take of g on p, which began after
 // event before: a P that takes from its own queue although the global one holds
 // something is not at the 61st tick.
-func (r *explainer) learnTickFrom(g, p int32, t *dequeue, before int64) {
-	if p < 0 || t.basis != byRule {
+func (r *explainer) learnTickFrom(g, p int32, deq *dequeue, before int64) {
+	if p < 0 || deq.basis != byRule {
 		return
 	}
 	pp := &r.pStates[p]
-	switch t.src {
+	switch deq.src {
 	case reference.SrcGlobalTick:
-		if t.batch == 1 {
+		if deq.batch == 1 {
 			if r.queues.Len(p) > 1 {
 				r.learnTick(pp, tickPastOwn)
 			} else {
@@ -52,7 +52,7 @@ func (r *explainer) learnTickFrom(g, p int32, t *dequeue, before int64) {
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
 		switch {
-		case pp.tickHeard || t.taint != reference.RuleNone || !r.globalSurelyHolds(before):
+		case pp.tickHeard || deq.taint != reference.RuleNone || !r.globalSurelyHolds(before):
 			return
 		case r.gStates.At(g).fromGlobal != p:
 			r.learnTick(pp, tickNotOwn)

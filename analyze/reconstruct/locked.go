@@ -99,9 +99,9 @@ func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handove
 		return toLocked
 	}
 	r.settle(start.of)
-	if t := gp.dequeued; t.basis.Level() == reference.Inferred {
-		t.basis = byRule
-		r.learnTickFrom(start.of, next.of, &t, rec.prevM)
+	if deq := gp.dequeued; deq.basis.Level() == reference.Inferred {
+		deq.basis = byRule
+		r.learnTickFrom(start.of, next.of, &deq, rec.prevM)
 	}
 	return toLocked
 }
@@ -277,11 +277,11 @@ func (r *locks) idles(rec *record) {
 }
 
 func (r *locks) allInFlight(p int32) bool {
-	if x := r.queues.Runnext(p); x != reference.None && !r.inFlight(x) {
+	if g := r.queues.Runnext(p); g != reference.None && !r.inFlight(g) {
 		return false
 	}
-	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
-		if r.inFlight(x) {
+	for g := r.queues.Head(p); g != reference.None; g = r.queues.Next(g) {
+		if r.inFlight(g) {
 			return true
 		}
 	}

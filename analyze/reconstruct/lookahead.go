@@ -37,11 +37,11 @@ type thread struct {
 
 // startsOn is the P on which a queued goroutine will start, or nobody.
 func (r *lookahead) startsOn(g int32) int32 {
-	s := r.win.at(r.gStates.At(g).start)
-	if s == nil {
+	start := r.win.at(r.gStates.At(g).start)
+	if start == nil {
 		return nobody
 	}
-	return s.p
+	return start.p
 }
 
 func (r *lookahead) startOf(g int32) int64 {
@@ -58,34 +58,34 @@ func (r *lookahead) inFlight(g int32) bool {
 	if gp.start <= r.now || r.depth > maxDepth {
 		return false
 	}
-	s := r.win.at(gp.start)
-	return s != nil && s.p >= 0 && (s.prevM < r.now || r.pickedFor(s) != nil)
+	start := r.win.at(gp.start)
+	return start != nil && start.p >= 0 && (start.prevM < r.now || r.pickedFor(start) != nil)
 }
 
-// dequeuesEarly reports whether the thread that will start x takes it now.
-func (r *lookahead) dequeuesEarly(x int32) bool {
-	s := r.win.at(r.startOf(x))
-	return s != nil && s.prevM == r.now
+// dequeuesEarly reports whether the thread that will start g takes it now.
+func (r *lookahead) dequeuesEarly(g int32) bool {
+	start := r.win.at(r.startOf(g))
+	return start != nil && start.prevM == r.now
 }
 
 // startsNext returns the start of a goroutine on p with which its thread goes on, nil
 // if it goes on with something else.
 func (r *lookahead) startsNext(rec *record, p int32) *record {
-	s := r.win.at(rec.nextM)
-	if p < 0 || s == nil || s.p != p || !s.isStart() {
+	start := r.win.at(rec.nextM)
+	if p < 0 || start == nil || start.p != p || !start.isStart() {
 		return nil
 	}
-	return s
+	return start
 }
 
-// startBy is the start of a goroutine that comes next to s on its thread, by some step.
-func (r *lookahead) startBy(s *record, step func(*record) int64) *record {
+// startBy is the start of a goroutine that comes next to start on its thread, by some step.
+func (r *lookahead) startBy(start *record, step func(*record) int64) *record {
 	for range 8 {
-		if s = r.win.at(step(s)); s == nil || s.Kind != events.Go {
+		if start = r.win.at(step(start)); start == nil || start.Kind != events.Go {
 			return nil
 		}
-		if s.isStart() {
-			return s
+		if start.isStart() {
+			return start
 		}
 	}
 	return nil
@@ -94,13 +94,13 @@ func (r *lookahead) startBy(s *record, step func(*record) int64) *record {
 // pickedFor returns the event by which the thread that looks for work on the P of a start
 // gives that P up for the thread to which the goroutine is locked, nil if it does not:
 // it may have picked it already.
-func (r *lookahead) pickedFor(s *record) *record {
-	m := r.pStates[s.p].m
-	if m < 0 || m == s.m || r.gStates.At(s.of).lastM != s.m {
+func (r *lookahead) pickedFor(start *record) *record {
+	m := r.pStates[start.p].m
+	if m < 0 || m == start.m || r.gStates.At(start.of).lastM != start.m {
 		return nil
 	}
 	stop := r.win.at(r.mStates[m].next)
-	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle || stop.of != s.p || stop.link != s.prevM {
+	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle || stop.of != start.p || stop.link != start.prevM {
 		return nil
 	}
 	return stop
@@ -108,37 +108,37 @@ func (r *lookahead) pickedFor(s *record) *record {
 
 // freeSince is the event from which on the P that starts g had nothing to run.
 func (r *lookahead) freeSince(g int32) int64 {
-	s := r.win.at(r.gStates.At(g).start)
-	if s == nil {
+	start := r.win.at(r.gStates.At(g).start)
+	if start == nil {
 		return none
 	}
-	if stop := r.pickedFor(s); stop != nil {
+	if stop := r.pickedFor(start); stop != nil {
 		return stop.prevM
 	}
-	return s.prevM
+	return start.prevM
 }
 
 // ranBefore returns the start that came before start i on its thread, not
 // counting those from runnext and those that no queue had: they were made
 // runnable after the one before them ran. It returns none if that is not in sight.
 func (r *lookahead) ranBefore(i int64) int64 {
-	s := r.win.at(i)
-	if s == nil {
+	start := r.win.at(i)
+	if start == nil {
 		return none
 	}
 	ready, last := none, none
 	for range 128 {
-		i = s.prevM
-		if s = r.win.at(i); s == nil || s.Kind != events.Go {
+		i = start.prevM
+		if start = r.win.at(i); start == nil || start.Kind != events.Go {
 			return none
 		}
-		if !s.isStart() {
+		if !start.isStart() {
 			continue
 		}
 		if last != none && ready < i {
 			return last
 		}
-		if ready, last = s.link, i; ready == none {
+		if ready, last = start.link, i; ready == none {
 			return none
 		}
 	}
@@ -187,9 +187,9 @@ func (r *lookahead) reversed(a, b int32) bool {
 // the global queue just before: it cannot have been anywhere else.
 func (r *lookahead) yieldedHere(g, p int32) bool {
 	gp := r.gStates.At(g)
-	s := r.win.at(gp.start)
+	start := r.win.at(gp.start)
 	put := r.win.at(gp.ready)
-	return s != nil && put != nil && put.Kind == events.Go && put.of == g && put.From == events.Running && put.p == p && s.prevM == gp.ready
+	return start != nil && put != nil && put.Kind == events.Go && put.of == g && put.From == events.Running && put.p == p && start.prevM == gp.ready
 }
 
 func (r *lookahead) procID(p int32) int32 {

@@ -98,10 +98,10 @@ func (r *model) remove(g int32, gp *goroutine) {
 	r.gStates.Remove(gp.id, g)
 }
 
-// putGlobal puts x, alone, at the tail of the global queue.
-func (r *model) putGlobal(x int32) {
-	r.gStates.At(x).overflowID = 0
-	r.queues.PutGlobal(x)
+// putGlobal puts g, alone, at the tail of the global queue.
+func (r *model) putGlobal(g int32) {
+	r.gStates.At(g).overflowID = 0
+	r.queues.PutGlobal(g)
 }
 
 // pass goes on to the next event.

@@ -10,11 +10,11 @@ type outlook struct{ *model }
 
 // hasOwn reports whether p's own queue holds something that p will run itself.
 func (r *outlook) hasOwn(p int32) bool {
-	if x := r.queues.Runnext(p); x != reference.None && r.startsOn(x) == p {
+	if g := r.queues.Runnext(p); g != reference.None && r.startsOn(g) == p {
 		return true
 	}
-	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
-		if r.startsOn(x) == p {
+	for g := r.queues.Head(p); g != reference.None; g = r.queues.Next(g) {
+		if r.startsOn(g) == p {
 			return true
 		}
 	}
@@ -23,27 +23,27 @@ func (r *outlook) hasOwn(p int32) bool {
 
 // staysLocal reports whether what p has queued next is what p will run next of it.
 func (r *outlook) staysLocal(p int32) bool {
-	x := r.queues.Runnext(p)
-	if x == reference.None {
-		x = r.queues.Head(p)
+	g := r.queues.Runnext(p)
+	if g == reference.None {
+		g = r.queues.Head(p)
 	}
-	return x != reference.None && r.startsOn(x) == p
+	return g != reference.None && r.startsOn(g) == p
 }
 
 // oldest returns what is first in p's queue, or None.
 func (r *outlook) oldest(p int32) int32 {
-	if x := r.queues.Runnext(p); x != reference.None {
-		return x
+	if g := r.queues.Runnext(p); g != reference.None {
+		return g
 	}
 	return r.queues.Head(p)
 }
 
-// stayed returns how many of v's ring were in it all the time in which the thread that
+// stayed returns how many of victim's ring were in it all the time in which the thread that
 // starts a goroutine now can have looked.
-func (r *outlook) stayed(v int32) int {
+func (r *outlook) stayed(victim int32) int {
 	since, n := r.win.at(r.now).prevM, 0
-	for x := r.queues.Head(v); x != reference.None; x = r.queues.Next(x) {
-		if gp := r.gStates.At(x); max(gp.ready, gp.ringSince) < since {
+	for g := r.queues.Head(victim); g != reference.None; g = r.queues.Next(g) {
+		if gp := r.gStates.At(g); max(gp.ready, gp.ringSince) < since {
 			n++
 		}
 	}
@@ -56,13 +56,13 @@ func (r *outlook) stayed(v int32) int {
 func (r *outlook) firstInFlight(g, taker int32) int32 {
 	first := reference.None
 	for m := range r.mStates[:min(len(r.mStates), farEnough)] {
-		s := r.win.at(r.mStates[m].next)
-		if s == nil || s.Kind != events.Go || s.p == taker {
+		start := r.win.at(r.mStates[m].next)
+		if start == nil || start.Kind != events.Go || start.p == taker {
 			continue
 		}
-		if x := s.of; r.queues.Place(x).Queue == reference.QueueGlobal && r.gStates.At(x).start == r.mStates[m].next && r.inFlight(x) &&
-			r.queues.AheadGlobal(x, g) && (first == reference.None || r.queues.AheadGlobal(x, first)) {
-			first = x
+		if other := start.of; r.queues.Place(other).Queue == reference.QueueGlobal && r.gStates.At(other).start == r.mStates[m].next && r.inFlight(other) &&
+			r.queues.AheadGlobal(other, g) && (first == reference.None || r.queues.AheadGlobal(other, first)) {
+			first = other
 		}
 	}
 	return first
@@ -82,10 +82,10 @@ func (r *outlook) comesLater(tail, first int32, limit int64) bool {
 	return r.queues.Place(s.of).Queue != reference.QueueGlobal
 }
 
-// stealsFromMiddle reports whether the thread that starts x then starts one of p's ring that is not the
+// stealsFromMiddle reports whether the thread that starts g then starts one of p's ring that is not the
 // first of it, as a thief does.
-func (r *outlook) stealsFromMiddle(x, p int32) bool {
-	for rec, n := r.win.at(r.startOf(x)), 0; rec != nil && n < farEnough; n++ {
+func (r *outlook) stealsFromMiddle(g, p int32) bool {
+	for rec, n := r.win.at(r.startOf(g)), 0; rec != nil && n < farEnough; n++ {
 		if rec = r.win.at(rec.nextM); rec != nil && rec.Kind == events.Go && rec.From == events.Runnable {
 			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
 		}
@@ -93,26 +93,26 @@ func (r *outlook) stealsFromMiddle(x, p int32) bool {
 	return false
 }
 
-// maySteal reports whether nothing speaks against p stealing x now.
-func (r *outlook) maySteal(x, p int32) bool {
-	place := r.queues.Place(x)
+// maySteal reports whether nothing speaks against p stealing g now.
+func (r *outlook) maySteal(g, p int32) bool {
+	place := r.queues.Place(g)
 	if place.Queue != reference.QueueLocal || place.P == p || r.queues.Len(p) > 0 || r.queues.GlobalLen() > 0 {
 		return false
 	}
-	k := 1
-	for y := r.queues.Prev(x); y != reference.None; y = r.queues.Prev(y) {
-		if r.startsOn(y) == place.P {
+	size := 1
+	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
+		if r.startsOn(other) == place.P {
 			return false
 		}
-		k++
+		size++
 	}
-	return k == r.rules.StealBatch(r.queues.RingLen(place.P))
+	return size == r.rules.StealBatch(r.queues.RingLen(place.P))
 }
 
-// inThiefsOrder reports whether p runs the head of v's ring after g and before what
+// inThiefsOrder reports whether p runs the head of victim's ring after g and before what
 // stands behind g: that is a thief's order, and no queue's.
-func (r *outlook) inThiefsOrder(g, p, v int32) bool {
-	first, start := r.queues.Head(v), r.startOf(g)
+func (r *outlook) inThiefsOrder(g, p, victim int32) bool {
+	first, start := r.queues.Head(victim), r.startOf(g)
 	if first == g || first == reference.None || r.startsOn(first) != p || r.startOf(first) <= start {
 		return false
 	}
@@ -123,12 +123,12 @@ func (r *outlook) inThiefsOrder(g, p, v int32) bool {
 // slack is by how many goroutines the model's ring may differ from what is seen.
 const slack = 4
 
-// fitsRing reports whether p runs x before it has run more than it has in its ring, so
-// that x may be there, too.
-func (r *outlook) fitsRing(p, x int32) bool {
-	start := r.startOf(x)
-	s := r.win.at(start)
-	if s == nil || s.p != p || r.pStates[p].m < 0 {
+// fitsRing reports whether p runs g before it has run more than it has in its ring, so
+// that g may be there, too.
+func (r *outlook) fitsRing(p, g int32) bool {
+	start := r.startOf(g)
+	first := r.win.at(start)
+	if first == nil || first.p != p || r.pStates[p].m < 0 {
 		return true // nothing speaks against it
 	}
 	left := r.queues.Len(p) + slack
@@ -151,20 +151,20 @@ func (r *outlook) fitsRing(p, x int32) bool {
 // began, after event since: it is long; or what was put there before, not long ago,
 // is not in anybody's hands.
 func (r *outlook) globalSurelyHolds(since int64) bool {
-	x := r.queues.GlobalHead()
-	if x == reference.None {
+	g := r.queues.GlobalHead()
+	if g == reference.None {
 		return false
 	}
 	before := r.win.at(since)
-	if before == nil || r.tainted(x) {
+	if before == nil || r.tainted(g) {
 		return false
 	}
 	if r.queues.GlobalLen() >= long {
 		return true
 	}
-	for ; x != reference.None; x = r.queues.Next(x) {
-		gp := r.gStates.At(x)
-		if r.inFlight(x) || gp.readyAt > before.Time {
+	for ; g != reference.None; g = r.queues.Next(g) {
+		gp := r.gStates.At(g)
+		if r.inFlight(g) || gp.readyAt > before.Time {
 			return false
 		}
 		if gp.readyAt < before.Time-stale || gp.deferred || gp.start == none {

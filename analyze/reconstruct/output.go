@@ -213,9 +213,9 @@ func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Wh
 
 // emitDequeued records that p's thread has taken a goroutine, which the model had at a place,
 // and will start it later.
-func (r *output) emitDequeued(g, p int32, from reference.Place, t dequeue) {
+func (r *output) emitDequeued(g, p int32, from reference.Place, deq dequeue) {
 	why := reference.WhySteal
-	switch t.src {
+	switch deq.src {
 	case reference.SrcGlobal, reference.SrcGlobalTick:
 		why = reference.WhyGlobalBatch
 		from = reference.Place{Queue: reference.QueueGlobal, P: reference.NoP}
@@ -223,19 +223,19 @@ func (r *output) emitDequeued(g, p int32, from reference.Place, t dequeue) {
 		why = reference.WhyUnknown
 		from = reference.Place{Queue: reference.QueueLocal, P: p}
 	case reference.SrcSteal, reference.SrcStealRunnext:
-		from = reference.Place{Queue: reference.QueueLocal, P: t.victim}
+		from = reference.Place{Queue: reference.QueueLocal, P: deq.victim}
 	}
-	r.dequeueUnseen(g, t, why, from)
+	r.dequeueUnseen(g, deq, why, from)
 }
 
 // dequeueUnseen records that a goroutine has left its queue although its start
 // comes later.
-func (r *output) dequeueUnseen(g int32, t dequeue, why reference.Why, from reference.Place) {
+func (r *output) dequeueUnseen(g int32, deq dequeue, why reference.Why, from reference.Place) {
 	gp := r.gStates.At(g)
 	if r.queues.Place(g).Queue != reference.QueueUnknown {
 		r.queues.Remove(g)
 	}
-	gp.dequeued, gp.isDequeued = t, true
+	gp.dequeued, gp.isDequeued = deq, true
 	victim := nobody
 	if from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext {
 		victim = from.P

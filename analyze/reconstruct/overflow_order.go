@@ -57,15 +57,15 @@ func (r *model) lastBatch(list []returned, g int32) []returned {
 		return list
 	}
 	own := r.gStates.At(g).overflowID
-	for x := r.queues.Tail(r.lastTaker); x != reference.None; x = r.queues.Prev(x) {
-		gp := r.gStates.At(x)
+	for other := r.queues.Tail(r.lastTaker); other != reference.None; other = r.queues.Prev(other) {
+		gp := r.gStates.At(other)
 		if gp.fromGlobal != r.lastTaker {
 			continue
 		}
 		if gp.overflowID == own {
 			return list
 		}
-		list = append(list, returned{x, gp.overflowID, 0})
+		list = append(list, returned{other, gp.overflowID, 0})
 	}
 	for i := len(r.returned) - 1; i >= 0; i-- {
 		a := r.returned[i]

@@ -31,9 +31,9 @@ func (r *targets) yielded(rec *record) enqueue {
 		}
 		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, preempt: true, cause: byRule}
 	}
-	t := enqueue{to: reference.QueueGlobal, p: nobody, basis: byRule, preempt: true}
-	t.why, t.cause = r.preemptCause(rec)
-	return t
+	enq := enqueue{to: reference.QueueGlobal, p: nobody, basis: byRule, preempt: true}
+	enq.why, enq.cause = r.preemptCause(rec)
+	return enq
 }
 
 // shrinkYield reports whether a yield within procresize is followed by the change to

@@ -193,13 +193,13 @@ func (r *lookahead) wokenFor(next *record) bool {
 // gives up or takes, nil if that is out of sight.
 func (r *lookahead) nextOfP(rec *record) *record {
 	own := rec.m
-	for n := r.win.at(rec.link); n != nil; n = r.win.at(n.link) {
+	for next := r.win.at(rec.link); next != nil; next = r.win.at(next.link) {
 		switch {
-		case n.To == events.Running && n.m >= 0 && n.m != own:
-			return n
-		case n.To == events.Running && r.lends(n):
-			n = r.win.at(n.nextM)
-		case n.To != events.Idle || n.From == events.Running:
+		case next.To == events.Running && next.m >= 0 && next.m != own:
+			return next
+		case next.To == events.Running && r.lends(next):
+			next = r.win.at(next.nextM)
+		case next.To != events.Idle || next.From == events.Running:
 			return nil
 		}
 	}
@@ -211,11 +211,11 @@ func (r *lookahead) nextOfP(rec *record) *record {
 func (r *explainer) mustBeEmpty(p int32) {
 	r.clearGone(p)
 	for r.queues.Len(p) > 0 {
-		x := r.queues.Head(p)
-		if x == reference.None {
-			x = r.queues.Runnext(p)
+		g := r.queues.Head(p)
+		if g == reference.None {
+			g = r.queues.Runnext(p)
 		}
-		r.relocate(x, p)
+		r.relocate(g, p)
 	}
 }
 
@@ -339,6 +339,6 @@ func (r *explainer) destroyAbove(n int) {
 			continue
 		}
 		px := int32(i)
-		r.queues.Destroy(px, func(x int32) { r.move(x, nobody, px, reference.QueueGlobal, reference.WhyProcs) })
+		r.queues.Destroy(px, func(g int32) { r.move(g, nobody, px, reference.QueueGlobal, reference.WhyProcs) })
 	}
 }

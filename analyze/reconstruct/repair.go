@@ -11,11 +11,11 @@ import (
 // the queue differs from that of their events, in ns.
 const nearby = 20_000
 
-// mayHaveSwapped reports whether x and g, of one batch from the global queue, may have been put there
+// mayHaveSwapped reports whether other and g, of one batch from the global queue, may have been put there
 // in the other order: each by itself, and by another thread. An overflow since has kept
 // that order.
-func (r *lookahead) mayHaveSwapped(x, g int32) bool {
-	a, b := r.gStates.At(x), r.gStates.At(g)
+func (r *lookahead) mayHaveSwapped(other, g int32) bool {
+	a, b := r.gStates.At(other), r.gStates.At(g)
 	return a.fromGlobal == b.fromGlobal && a.fromGlobal != nobody && a.readyM != b.readyM && (a.overflowID == 0 || r.enqueuedAlone(a) && r.enqueuedAlone(b))
 }
 
@@ -53,12 +53,12 @@ func (r *explainer) exchangeForOwn(g, p int32) bool {
 	if r.without.has(hypExchangedEnqueues) {
 		return false
 	}
-	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
-		if gp := r.gStates.At(x); gp.fromGlobal == p && r.startsOn(x) >= 0 && r.startsOn(x) != p {
+	for other := r.queues.Head(p); other != reference.None; other = r.queues.Next(other) {
+		if gp := r.gStates.At(other); gp.fromGlobal == p && r.startsOn(other) >= 0 && r.startsOn(other) != p {
 			if gp.readyM == r.gStates.At(g).readyM {
 				return false
 			}
-			r.exchangeWithGlobal(x, g, p)
+			r.exchangeWithGlobal(other, g, p)
 			return true
 		}
 	}

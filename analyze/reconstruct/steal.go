@@ -4,107 +4,107 @@ import "github.com/gmpscope/gmpscope/reference"
 
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
-func (r *explainer) steal(g, p, v int32) dequeue {
-	if r.overflowing.overflowedBefore(g, v) {
+func (r *explainer) steal(g, p, victim int32) dequeue {
+	if r.overflowing.overflowedBefore(g, victim) {
 		return r.dequeueByPlace(g, p)
 	}
 	own := r.hasOwn(p)
-	if (!own || r.pStates[p].tick.May()) && (r.exchangeEnqueues(g, v) || r.stayedGlobal(g, p, v)) {
+	if (!own || r.pStates[p].tick.May()) && (r.exchangeEnqueues(g, victim) || r.stayedGlobal(g, p, victim)) {
 		return r.dequeueGlobal(g, p)
 	}
 	if own {
 		// A thief has nothing of its own: the model had g in the wrong ring.
 		r.summary.Corrections++
-		r.rehome(g, p, v)
+		r.rehome(g, p, victim)
 		return dequeue{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
 	}
 	basis := byRule
 	r.clearGone(p)
 	// Other thieves may have been first.
 	for n := 0; n < 64; n++ {
-		x := r.steals.firstStolen(v, g, p)
-		if x == reference.None {
+		other := r.steals.firstStolen(victim, g, p)
+		if other == reference.None {
 			break
 		}
-		r.settle(x)
+		r.settle(other)
 		basis = reference.Known(reference.Inferred, reference.RulePassed)
 	}
-	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: v}) {
+	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: victim}) {
 		return r.dequeueByPlace(g, p) // it went along with what was settled
 	}
-	k := 1
-	for x := r.queues.Prev(g); x != reference.None; x = r.queues.Prev(x) {
-		k++
+	size := 1
+	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
+		size++
 	}
-	if r.overflowing.holdOverflow(v, k) {
-		k -= r.rules.RingSize / 2
+	if r.overflowing.holdOverflow(victim, size) {
+		size -= r.rules.RingSize / 2
 	}
-	if x := r.steals.stolenBehind(v, g, k, p); x != reference.None {
-		r.settle(x)
+	if other := r.steals.stolenBehind(victim, g, size, p); other != reference.None {
+		r.settle(other)
 		return r.dequeueByPlace(g, p)
 	}
-	if r.queues.Len(p) > 0 || k > r.rules.StealBatch(r.queues.RingLen(v)) {
+	if r.queues.Len(p) > 0 || size > r.rules.StealBatch(r.queues.RingLen(victim)) {
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
 	}
-	if r.engine.on && k < r.rules.StealBatch(r.stayed(v)) {
+	if r.engine.on && size < r.rules.StealBatch(r.stayed(victim)) {
 		r.engine.odd++
 	}
-	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[v].id, Batch: int32(k), Basis: basis})
+	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[victim].id, Batch: int32(size), Basis: basis})
 	since := r.freeSince(g)
-	r.pStates[v].headAt = max(r.pStates[v].headAt, since)
-	r.queues.Steal(p, v, g, func(x int32) {
-		r.gStates.At(x).ringSince = since
-		r.move(x, p, v, reference.QueueLocal, reference.WhySteal)
+	r.pStates[victim].headAt = max(r.pStates[victim].headAt, since)
+	r.queues.Steal(p, victim, g, func(other int32) {
+		r.gStates.At(other).ringSince = since
+		r.move(other, p, victim, reference.QueueLocal, reference.WhySteal)
 	})
-	return dequeue{src: reference.SrcSteal, victim: v, batch: int32(k), basis: basis}
+	return dequeue{src: reference.SrcSteal, victim: victim, batch: int32(size), basis: basis}
 }
 
-// stayedGlobal reports whether g, which the model has in v's ring after a take from
-// the global queue, had stayed there: those in front of it run on v itself, so
+// stayedGlobal reports whether g, which the model has in victim's ring after a take from
+// the global queue, had stayed there: those in front of it run on victim itself, so
 // no thief took them along. It then puts g and what came with it back.
-func (r *explainer) stayedGlobal(g, p, v int32) bool {
-	if r.gStates.At(g).fromGlobal != v || r.inThiefsOrder(g, p, v) {
+func (r *explainer) stayedGlobal(g, p, victim int32) bool {
+	if r.gStates.At(g).fromGlobal != victim || r.inThiefsOrder(g, p, victim) {
 		return false
 	}
 	front := r.queues.Prev(g)
 	head := r.queues.GlobalHead() // nobody steals while there is something in the global queue
-	if (front == reference.None || r.startsOn(front) != v) && (head == reference.None || r.noGlobal >= r.freeSince(g) || r.inFlight(head)) {
+	if (front == reference.None || r.startsOn(front) != victim) && (head == reference.None || r.noGlobal >= r.freeSince(g) || r.inFlight(head)) {
 		return false
 	}
-	k := 1
-	for x := front; x != reference.None; x = r.queues.Prev(x) {
-		k++
+	size := 1
+	for other := front; other != reference.None; other = r.queues.Prev(other) {
+		size++
 	}
-	if k > 1 && (r.noGlobal >= r.freeSince(g) && k == r.rules.StealBatch(r.queues.RingLen(v)) || r.steals.stealCost(v, r.queues.Head(v), g, k, p) < costSize) {
+	if size > 1 && (r.noGlobal >= r.freeSince(g) && size == r.rules.StealBatch(r.queues.RingLen(victim)) || r.steals.stealCost(victim, r.queues.Head(victim), g, size, p) < costSize) {
 		return false // just what a thief would have taken
 	}
-	r.undoBatchEnd(g, v)
+	r.undoBatchEnd(g, victim)
 	return true
 }
 
 // stealRunnext takes another P's runnext, whose ring is empty.
-func (r *explainer) stealRunnext(g, p, v int32) dequeue {
+func (r *explainer) stealRunnext(g, p, victim int32) dequeue {
 	basis := byRule
 	r.clearGone(p)
-	if r.queues.RingLen(v) > 0 {
-		for n := 0; n < 64 && r.queues.RingLen(v) > 0; n++ {
-			x := r.queues.Head(v)
-			for x != reference.None && !(r.inFlight(x) && r.startsOn(x) != v) {
-				x = r.queues.Next(x)
+	if r.queues.RingLen(victim) > 0 {
+		for n := 0; n < 64 && r.queues.RingLen(victim) > 0; n++ {
+			other := r.queues.Head(victim)
+			for other != reference.None && !(r.inFlight(other) && r.startsOn(other) != victim) {
+				other = r.queues.Next(other)
 			}
-			if x == reference.None {
+			if other == reference.None {
 				break
 			}
-			r.settle(x)
+			r.settle(other)
 		}
-		if r.queues.RingLen(v) > 0 {
+		if r.queues.RingLen(victim) > 0 {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
-			if r.stayed(v) > 0 {
+			if r.stayed(victim) > 0 {
 				r.engine.odd++
 			}
 		}
 	}
-	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[v].id, Batch: 1, Basis: basis})
+	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[victim].id, Batch: 1, Basis: basis})
 	r.queues.Remove(g)
-	return dequeue{src: reference.SrcStealRunnext, victim: v, batch: 1, basis: basis}
+	return dequeue{src: reference.SrcStealRunnext, victim: victim, batch: 1, basis: basis}
 }

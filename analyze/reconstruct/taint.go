@@ -107,16 +107,16 @@ func (r *output) lowerBasis(d *reference.Decision, p int32) {
 	if d.Basis.Level() < reference.Inferred {
 		return
 	}
-	x := reference.None
+	g := reference.None
 	switch d.Kind {
 	case reference.KindSteal, reference.KindGlobalBatch:
-		x = r.gStates.find(d.G)
+		g = r.gStates.find(d.G)
 	case reference.KindOverflow:
 		if r.pStates[p].taint.fits <= fitting {
-			x = r.queues.Head(p)
+			g = r.queues.Head(p)
 		}
 	}
-	if x != reference.None && r.tainted(x) {
+	if g != reference.None && r.tainted(g) {
 		d.Basis = reference.Known(reference.Ambiguous, reference.RuleTaint)
 	}
 }

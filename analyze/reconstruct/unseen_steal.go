@@ -45,21 +45,21 @@ type batchEnd struct {
 	first int // end of the first batch
 }
 
-// firstStolen returns the first goroutine in v's ring that a thief has taken from v
+// firstStolen returns the first goroutine in victim's ring that a thief has taken from victim
 // itself before P p took g, although its start comes later; everything in
 // front of it went along. It returns None if what is in front of g went with
-// g. g may be None: then the whole ring was taken; and p may be v: then all in
+// g. g may be None: then the whole ring was taken; and p may be victim: then all in
 // front of g was taken.
-func (r *unseenSteals) firstStolen(v, g, p int32) int32 {
+func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
 	ends := &r.ends
 	m, pos := 0, 0
-	for x := r.queues.Head(v); x != reference.None && x != g; x = r.queues.Next(x) {
+	for other := r.queues.Head(victim); other != reference.None && other != g; other = r.queues.Next(other) {
 		pos++
-		if m < maxThieves && r.inFlight(x) && r.startsOn(x) != v && r.startsOn(x) != p {
-			ends[m] = batchEnd{g: x, pos: pos}
+		if m < maxThieves && r.inFlight(other) && r.startsOn(other) != victim && r.startsOn(other) != p {
+			ends[m] = batchEnd{g: other, pos: pos}
 			m++
 		}
 	}
@@ -69,9 +69,9 @@ func (r *unseenSteals) firstStolen(v, g, p int32) int32 {
 	last := m
 	ends[last] = batchEnd{g: g, pos: pos + 1}
 	for i := 0; i <= last; i++ {
-		e := &ends[i]
-		e.cost = evidence.Nats(math.Inf(1))
-		from, at := r.queues.Head(v), 0
+		end := &ends[i]
+		end.cost = evidence.Nats(math.Inf(1))
+		from, at := r.queues.Head(victim), 0
 		for j := -1; j < i; j++ {
 			before := evidence.Nats(0)
 			if j >= 0 {
@@ -81,23 +81,23 @@ func (r *unseenSteals) firstStolen(v, g, p int32) int32 {
 					at++
 				}
 			}
-			if before >= e.cost {
+			if before >= end.cost {
 				continue
 			}
 			c := before
 			switch {
 			case i < last:
-				c += r.stealCost(v, from, e.g, e.pos-at, r.startsOn(e.g))
-			case p == v:
-				c += costLeft * evidence.Nats(e.pos-1-at)
+				c += r.stealCost(victim, from, end.g, end.pos-at, r.startsOn(end.g))
+			case p == victim:
+				c += costLeft * evidence.Nats(end.pos-1-at)
 			default:
-				c += r.stealCost(v, from, e.g, e.pos-at, p)
+				c += r.stealCost(victim, from, end.g, end.pos-at, p)
 			}
-			if c < e.cost {
-				e.cost = c
-				e.first = i
+			if c < end.cost {
+				end.cost = c
+				end.first = i
 				if j >= 0 {
-					e.first = ends[j].first
+					end.first = ends[j].first
 				}
 			}
 		}
@@ -108,56 +108,56 @@ func (r *unseenSteals) firstStolen(v, g, p int32) int32 {
 	return reference.None
 }
 
-// stolenBehind returns the goroutine in v's ring behind g, the k-th of it, whose thief had
+// stolenBehind returns the goroutine in victim's ring behind g, which is the size-th of it, whose thief had
 // taken all up to it, so that p stole g from that one, or None if nothing
 // speaks for that.
-func (r *unseenSteals) stolenBehind(v, g int32, k int, p int32) int32 {
+func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
 	if r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
-	head, found := r.queues.Head(v), reference.None
-	least := r.stealCost(v, head, g, k, p)
+	head, found := r.queues.Head(victim), reference.None
+	least := r.stealCost(victim, head, g, size, p)
 	if least < costSize {
 		return found
 	}
-	for x, tried := r.queues.Next(g), 0; x != reference.None && tried < maxThievesTried; x = r.queues.Next(x) {
-		k++
-		if thief := r.startsOn(x); r.inFlight(x) && thief != v && thief != p {
+	for other, tried := r.queues.Next(g), 0; other != reference.None && tried < maxThievesTried; other = r.queues.Next(other) {
+		size++
+		if thief := r.startsOn(other); r.inFlight(other) && thief != victim && thief != p {
 			tried++
-			if c := r.stealCost(v, head, x, k, thief); c < least {
-				found, least = x, c
+			if c := r.stealCost(victim, head, other, size, thief); c < least {
+				found, least = other, c
 			}
 		}
 	}
 	return found
 }
 
-// wentWithBatch reports whether x, in p's full ring, was taken from the global queue after the
+// wentWithBatch reports whether g, in p's full ring, was taken from the global queue after the
 // overflow, and not by a thief before: p runs what stands in front of it although
-// it has enough of its own, or who takes x goes on with what stands behind it
-// although x put others into its ring.
-func (r *unseenSteals) wentWithBatch(p, x int32) bool {
-	for y := r.queues.Prev(x); y != reference.None; y = r.queues.Prev(y) {
-		if r.startsOn(y) == p {
+// it has enough of its own, or who takes g goes on with what stands behind it
+// although g put others into its ring.
+func (r *unseenSteals) wentWithBatch(p, g int32) bool {
+	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
+		if r.startsOn(other) == p {
 			return true
 		}
 	}
 	var rest [8]int32
 	n := 0
-	for y := r.queues.Next(x); y != reference.None && n < len(rest); y = r.queues.Next(y) {
-		rest[n] = y
+	for other := r.queues.Next(g); other != reference.None && n < len(rest); other = r.queues.Next(other) {
+		rest[n] = other
 		n++
 	}
-	return r.runsOldFirst(x, r.startsOn(x), rest[:n])
+	return r.runsOldFirst(g, r.startsOn(g), rest[:n])
 }
 
 // runsOldFirst reports whether p, which starts g, goes on with one of rest before it runs all
 // that g and its successors put into p's ring: rest was in the ring before.
 func (r *lookahead) runsOldFirst(g, p int32, rest []int32) bool {
 	first := none // start of the first of the rest that p runs
-	for _, x := range rest {
-		if r.startsOn(x) == p {
-			first = r.gStates.At(x).start
+	for _, other := range rest {
+		if r.startsOn(other) == p {
+			first = r.gStates.At(other).start
 			break
 		}
 	}
@@ -183,32 +183,32 @@ func (r *lookahead) runsOldFirst(g, p int32, rest []int32) bool {
 	return later
 }
 
-// stealCost is what speaks against thief having taken the k goroutines from
-// first to g from v's ring, first being the head of it then.
-func (r *unseenSteals) stealCost(v, first, g int32, k int, thief int32) evidence.Nats {
+// stealCost is what speaks against thief having taken size goroutines, from
+// first to g from victim's ring, first being the head of it then.
+func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) evidence.Nats {
 	// The ring then held 2k-1 or 2k.
 	free := r.freeSince(g)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
 	var wider, later int64 = none, 1 << 62 // and of one less or more
 	cost, n := evidence.Nats(0), 0
 	foreign, run, at := nobody, 0, 0 // a run of goroutines that somebody else runs
-	for x := first; x != reference.None && n < 2*k+2; x = r.queues.Next(x) {
+	for other := first; other != reference.None && n < 2*size+2; other = r.queues.Next(other) {
 		n++
-		gp := r.gStates.At(x)
+		gp := r.gStates.At(other)
 		switch n {
-		case 2*k - 2:
+		case 2*size - 2:
 			wider = gp.ringSince
-		case 2*k - 1:
+		case 2*size - 1:
 			lower = gp.ringSince
-		case 2*k + 1:
+		case 2*size + 1:
 			upper = gp.ringSince
-		case 2*k + 2:
+		case 2*size + 2:
 			later = gp.ringSince
 		}
-		if n >= k {
+		if n >= size {
 			continue
 		}
-		to := r.startsOn(x)
+		to := r.startsOn(other)
 		if to == thief {
 			to = nobody
 		}
@@ -217,26 +217,26 @@ func (r *unseenSteals) stealCost(v, first, g int32, k int, thief int32) evidence
 			continue
 		}
 		if foreign != nobody {
-			cost += foreignCost(at, run, k)
+			cost += foreignCost(at, run, size)
 		}
 		foreign, run, at = to, 1, n
 	}
 	if foreign != nobody {
-		cost += foreignCost(at, run, k)
+		cost += foreignCost(at, run, size)
 	}
 	// Its own batch comes before what it takes later.
-	if after := r.queues.Next(g); k > 1 && after != reference.None && r.startsOn(after) == thief {
+	if after := r.queues.Next(g); size > 1 && after != reference.None && r.startsOn(after) == thief {
 		if s := r.startOf(first); s < 0 || s > r.startOf(after) {
 			cost += costSize
 		}
 	}
-	lower, wider = max(lower, r.pStates[v].headAt), max(wider, r.pStates[v].headAt)
+	lower, wider = max(lower, r.pStates[victim].headAt), max(wider, r.pStates[victim].headAt)
 	if r.noGlobal < free {
 		cost += costGlobal
 	}
 	switch {
-	case n >= 2*k-1 && upper > max(free, lower) && lower <= r.now:
-	case n >= 2*k-2 && later > max(free, wider) && wider <= r.now:
+	case n >= 2*size-1 && upper > max(free, lower) && lower <= r.now:
+	case n >= 2*size-2 && later > max(free, wider) && wider <= r.now:
 		cost += costNear
 	default:
 		cost += costSize
@@ -244,10 +244,10 @@ func (r *unseenSteals) stealCost(v, first, g int32, k int, thief int32) evidence
 	return cost
 }
 
-// foreignCost is what speaks against run goroutines of a batch of k, from the
+// foreignCost is what speaks against run goroutines of a batch of size, from the
 // at-th on, having been stolen from its thief.
-func foreignCost(at, run, k int) evidence.Nats {
-	if at == 1 && run == (k-1)-(k-1)/2 {
+func foreignCost(at, run, size int) evidence.Nats {
+	if at == 1 && run == (size-1)-(size-1)/2 {
 		return costAgain
 	}
 	return costForeign

@@ -54,13 +54,13 @@ func (r *workerDrains) expectDrain(rec *record) {
 	if r.without.has(hypWorkerDrain) {
 		return
 	}
-	r.list = slices.DeleteFunc(r.list, func(d drain) bool { return d.p == rec.p }) // its end was lost
-	d := drain{p: rec.p, m: rec.m, g: rec.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
-	d.early, d.lead = 1, unseenLead
+	r.list = slices.DeleteFunc(r.list, func(worker drain) bool { return worker.p == rec.p }) // its end was lost
+	worker := drain{p: rec.p, m: rec.m, g: rec.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
+	worker.early, worker.lead = 1, unseenLead
 	if r.pickedFrom(rec.p) || r.follows(r.queues.GlobalTail(), r.oldest(rec.p)) {
-		d.early, d.lead = earlyTries, 0
+		worker.early, worker.lead = earlyTries, 0
 	}
-	r.list = append(r.list, d)
+	r.list = append(r.list, worker)
 	r.settleSoon()
 }
 
@@ -73,7 +73,7 @@ func (r *workerDrains) mayDrain(rec *record) bool {
 	}
 	tail := r.queues.GlobalTail()
 	for j := range r.list {
-		if d := &r.list[j]; d.g == stops || d.due <= r.time || d.early > 0 && d.tail != tail && r.queues.Len(d.p) > 0 {
+		if worker := &r.list[j]; worker.g == stops || worker.due <= r.time || worker.early > 0 && worker.tail != tail && r.queues.Len(worker.p) > 0 {
 			return true
 		}
 	}
@@ -84,21 +84,21 @@ func (r *workerDrains) mayDrain(rec *record) bool {
 func (r *workerDrains) drainsDue(rec *record) {
 	stops := rec.isStop()
 	for j := 0; j < len(r.list); {
-		d := &r.list[j]
-		ends := stops && rec.of == d.g
-		if !ends && r.time < d.due {
+		worker := &r.list[j]
+		ends := stops && rec.of == worker.g
+		if !ends && r.time < worker.due {
 			j++
 			continue
 		}
-		if !ends && !d.tried && r.comesLater(r.queues.GlobalTail(), r.oldest(d.p), math.MaxInt64) {
-			d.due = r.time + drainAgain
+		if !ends && !worker.tried && r.comesLater(r.queues.GlobalTail(), r.oldest(worker.p), math.MaxInt64) {
+			worker.due = r.time + drainAgain
 			j++
 			continue
 		}
-		drained, keep, done := d.tried, 0, d.tried
+		drained, keep, done := worker.tried, 0, worker.tried
 		if !drained {
-			says, kept := r.drained(*d)
-			if drained = says; r.queues.Len(d.p) > 0 && (says || ends && !kept) {
+			says, kept := r.drained(*worker)
+			if drained = says; r.queues.Len(worker.p) > 0 && (says || ends && !kept) {
 				q := question{other: int32(j)}
 				if says {
 					q.likely = yes
@@ -108,18 +108,18 @@ func (r *workerDrains) drainsDue(rec *record) {
 			if drained && !ends && r.engine.mayFork() {
 				at, begun := r.drainTime(j)
 				if at > r.time {
-					d.due, d.tried = at, true
+					worker.due, worker.tried = at, true
 					j++
 					continue
 				}
 				keep, done = begun, begun > 0
 			}
 		}
-		p := d.p
+		p := worker.p
 		if ends || done {
 			r.list = slices.Delete(r.list, j, j+1)
 		} else {
-			d.due = math.MaxInt64 // the end tells whether more was drained
+			worker.due = math.MaxInt64 // the end tells whether more was drained
 			j++
 		}
 		if drained {
@@ -143,18 +143,18 @@ func (r *workerDrains) drainEarly(rec *record) {
 	if place.P == rec.p || place.Queue != reference.QueueLocal && place.Queue != reference.QueueRunnext {
 		return
 	}
-	j := slices.IndexFunc(r.list, func(d drain) bool { return d.p == place.P })
+	j := slices.IndexFunc(r.list, func(worker drain) bool { return worker.p == place.P })
 	if j < 0 {
 		return
 	}
-	d := &r.list[j]
-	n := r.queues.RingLen(d.p)
-	if d.asked == rec.of || rec.of != r.oldest(d.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
+	worker := &r.list[j]
+	n := r.queues.RingLen(worker.p)
+	if worker.asked == rec.of || rec.of != r.oldest(worker.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
 		return
 	}
-	d.asked = rec.of
-	if keep, _ := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: r.lots(d), likely: undrained}); keep != undrained {
-		r.drain(d.p, keep)
+	worker.asked = rec.of
+	if keep, _ := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: r.lots(worker), likely: undrained}); keep != undrained {
+		r.drain(worker.p, keep)
 	}
 }
 
@@ -167,7 +167,7 @@ const undrained = -1
 func proposeEarlyDrain(r *explainer, q question) []choice {
 	choices := []choice{{is: undrained}}
 	for _, keep := range q.sizes {
-		choices = append(choices, choice{is: keep, apply: func(c *judge) { c.workers.drain(c.workers.list[q.other].p, keep) }})
+		choices = append(choices, choice{is: keep, apply: func(fork *judge) { fork.workers.drain(fork.workers.list[q.other].p, keep) }})
 	}
 	return choices
 }
@@ -184,16 +184,16 @@ func (r *workerDrains) drainsAtOnce() {
 		return
 	}
 	for j := range r.list {
-		d := &r.list[j]
+		worker := &r.list[j]
 		tail := r.queues.GlobalTail()
-		if d.early == 0 || d.tail == tail || r.queues.Len(d.p) == 0 || !r.engine.mayFork() {
+		if worker.early == 0 || worker.tail == tail || r.queues.Len(worker.p) == 0 || !r.engine.mayFork() {
 			continue
 		}
-		d.tail = tail
-		d.early--
-		if keep, lead := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: []int{0}, likely: undrained}); keep == 0 && lead > d.lead {
-			r.drain(d.p, 0)
-			d.early = 0
+		worker.tail = tail
+		worker.early--
+		if keep, lead := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: []int{0}, likely: undrained}); keep == 0 && lead > worker.lead {
+			r.drain(worker.p, 0)
+			worker.early = 0
 		}
 	}
 }
@@ -201,13 +201,13 @@ func (r *workerDrains) drainsAtOnce() {
 // pickedFrom reports whether a thread will start one of p's ring between two that are next to
 // one another in the global queue: at its 61st tick, so that was in the global queue, too.
 func (r *workerDrains) pickedFrom(p int32) bool {
-	for x := r.queues.Head(p); x != reference.None; x = r.queues.Next(x) {
-		s := r.win.at(r.startOf(x))
-		if s == nil || s.p == p {
+	for g := r.queues.Head(p); g != reference.None; g = r.queues.Next(g) {
+		start := r.win.at(r.startOf(g))
+		if start == nil || start.p == p {
 			continue
 		}
-		y := r.startBy(s, func(rec *record) int64 { return rec.prevM })
-		z := r.startBy(s, func(rec *record) int64 { return rec.nextM })
+		y := r.startBy(start, func(rec *record) int64 { return rec.prevM })
+		z := r.startBy(start, func(rec *record) int64 { return rec.nextM })
 		if y != nil && z != nil && r.queues.Place(y.of).Queue == reference.QueueGlobal && r.queues.Next(y.of) == z.of {
 			return true
 		}
@@ -218,16 +218,16 @@ func (r *workerDrains) pickedFrom(p int32) bool {
 // maxLots is how many times are tried at which a worker may have drained its queue.
 const maxLots = 3
 
-// lots returns how many of the ring of d.p may have come after a drain: those that the
+// lots returns how many of the ring of worker.p may have come after a drain: those that the
 // worker made runnable after a pause. What was drained is run in its order, so that
 // what is first in the result, the fewest, is the likeliest.
-func (r *workerDrains) lots(d *drain) []int {
+func (r *workerDrains) lots(worker *drain) []int {
 	var keeps []int
-	last, at := r.startOf(r.oldest(d.p)), d.began
-	keep := r.queues.RingLen(d.p)
-	for x := r.queues.Head(d.p); x != reference.None; x = r.queues.Next(x) {
-		gp := r.gStates.At(x)
-		if gp.readyAt > d.began && gp.readyAt-at > putsPause && keep < r.queues.RingLen(d.p) {
+	last, at := r.startOf(r.oldest(worker.p)), worker.began
+	keep := r.queues.RingLen(worker.p)
+	for g := r.queues.Head(worker.p); g != reference.None; g = r.queues.Next(g) {
+		gp := r.gStates.At(g)
+		if gp.readyAt > worker.began && gp.readyAt-at > putsPause && keep < r.queues.RingLen(worker.p) {
 			keeps = append(keeps, keep)
 		}
 		if s := gp.start; s < last && s != none {
@@ -248,11 +248,11 @@ func (r *workerDrains) lots(d *drain) []int {
 // workerDrain: drain q.other has happened by now, or does not happen.
 func proposeWorkerDrain(r *explainer, q question) []choice {
 	j := int(q.other)
-	drained := choice{is: yes, apply: func(c *judge) {
-		c.workers.list[j].due = math.MaxInt64
-		c.workers.drain(c.workers.list[j].p, 0)
+	drained := choice{is: yes, apply: func(fork *judge) {
+		fork.workers.list[j].due = math.MaxInt64
+		fork.workers.drain(fork.workers.list[j].p, 0)
 	}}
-	not := choice{is: no, apply: func(c *judge) { c.workers.list = slices.Delete(c.workers.list, j, j+1) }}
+	not := choice{is: no, apply: func(fork *judge) { fork.workers.list = slices.Delete(fork.workers.list, j, j+1) }}
 	if q.likely == yes {
 		return []choice{drained, not}
 	}
@@ -324,12 +324,12 @@ func proposeLateDrain(r *explainer, q question) []choice {
 	j := int(q.other)
 	begun, next, after := r.putsAround(r.workers.list[j].m)
 	later := func(is int, at int64) choice {
-		return choice{is: is, apply: func(c *judge) { c.workers.list[j].due, c.workers.list[j].tried = at, true }}
+		return choice{is: is, apply: func(fork *judge) { fork.workers.list[j].due, fork.workers.list[j].tried = at, true }}
 	}
-	choices := []choice{{is: drainNow, apply: func(c *judge) {
-		p := c.workers.list[j].p
-		c.workers.list = slices.Delete(c.workers.list, j, j+1)
-		c.workers.drain(p, begun)
+	choices := []choice{{is: drainNow, apply: func(fork *judge) {
+		p := fork.workers.list[j].p
+		fork.workers.list = slices.Delete(fork.workers.list, j, j+1)
+		fork.workers.drain(p, begun)
 	}}}
 	if begun == 0 {
 		choices = append(choices, later(drainNext, next))
@@ -340,22 +340,22 @@ func proposeLateDrain(r *explainer, q question) []choice {
 	return choices
 }
 
-// drained reports whether what is in d.p's queue now was not there any more when the
+// drained reports whether what is in worker.p's queue now was not there any more when the
 // worker was done: the P then begins with something else, or all of it runs
 // elsewhere, the oldest first, which no thief does. kept reports whether it surely was
 // still there if it had been until the P took the next one.
-func (r *workerDrains) drained(d drain) (says, kept bool) {
-	own := r.oldest(d.p)
-	if own == reference.None || r.queues.Len(d.p) == 1 && r.queues.GlobalLen() == 0 && r.time < d.due {
+func (r *workerDrains) drained(worker drain) (says, kept bool) {
+	own := r.oldest(worker.p)
+	if own == reference.None || r.queues.Len(worker.p) == 1 && r.queues.GlobalLen() == 0 && r.time < worker.due {
 		return false, true // a thief takes one alone, too, if there is nothing in the global queue
 	}
-	i, tick := r.mStates[d.m].next, r.pStates[d.p].tick.May()
+	i, tick := r.mStates[worker.m].next, r.pStates[worker.p].tick.May()
 	for n := 0; n < farEnough; n++ {
 		rec := r.win.at(i)
 		if rec == nil {
 			break
 		}
-		if rec.isStart() && rec.p == d.p {
+		if rec.isStart() && rec.p == worker.p {
 			place := r.queues.Place(rec.of)
 			if gp := r.gStates.At(rec.of); gp.start == i && gp.ready < r.now && gp.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
@@ -367,22 +367,22 @@ func (r *workerDrains) drained(d drain) (says, kept bool) {
 		i = rec.nextM
 	}
 	first, picked := r.startOf(own), 0
-	for x := r.queues.Head(d.p); x != reference.None; x = r.queues.Next(x) {
-		if s := r.startOf(x); x != own && s >= 0 && s < first {
+	for g := r.queues.Head(worker.p); g != reference.None; g = r.queues.Next(g) {
+		if s := r.startOf(g); g != own && s >= 0 && s < first {
 			picked++
 		}
 	}
-	return first >= 0 && r.startsOn(own) != d.p && picked <= r.queues.Len(d.p)/picksAmong, false
+	return first >= 0 && r.startsOn(own) != worker.p && picked <= r.queues.Len(worker.p)/picksAmong, false
 }
 
 // drain moves p's local queue, but the last few of its ring, to the tail of the
 // global one.
 func (r *workerDrains) drain(p int32, keep int) {
 	r.lastOverflow++
-	r.queues.Drain(p, keep, func(x int32) {
-		gp := r.gStates.At(x)
+	r.queues.Drain(p, keep, func(g int32) {
+		gp := r.gStates.At(g)
 		gp.overflowID = r.lastOverflow
 		gp.fromGlobal, gp.ready = nobody, r.now
-		r.move(x, nobody, p, reference.QueueGlobal, reference.WhyGC)
+		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyGC)
 	})
 }
