@@ -10,11 +10,21 @@ import (
 
 // Own returns the innermost function of a stack, as [Facts.Frames] writes it, that
 // is the program's own, and its place ("file:line"): it is what the owner of a program
-// can change. The outermost function that is not of the standard library is the
-// program's, and so is what lies in the same package or repository: what that calls in
-// other modules is left out. Of a deferred call it is the function that deferred it. All
-// of the standard library gives its outermost function; no frames, "".
+// can change. The outermost function that is neither of the standard library nor, as its
+// file tells, of a module that the program requires is the program's, and so is what lies in
+// the same package or repository. A package main does not say in which repository it lies:
+// then all is the program's that has a file elsewhere. Of a deferred call it is the function
+// that deferred it. Where nothing is the program's, modules are looked at as if they were;
+// all of the standard library gives its outermost function; no frames, "".
 func Own(frames []string) (function, place string) {
+	if function, place = innermost(frames, false); function == "" || ofLibrary(function) {
+		function, place = innermost(frames, true)
+	}
+	return function, place
+}
+
+// innermost is Own, with modules that the program requires left out, or not.
+func innermost(frames []string, required bool) (function, place string) {
 	home := ""
 	for i := len(frames) - 1; i >= 0; i-- {
 		f, at := frame(frames[i])
@@ -23,12 +33,22 @@ func Own(frames []string) (function, place string) {
 			if function == "" {
 				function, place = f, at
 			}
-		case home == "" || home == repository(f):
-			home = repository(f)
+		case !required && ofModule(at):
+		case home == "" || home == repository(f) || home == "main" && !required && strings.Contains(at, "/"):
+			if home == "" {
+				home = repository(f)
+			}
 			function, place = f, at
 		}
 	}
 	return function, place
+}
+
+// ofModule reports whether a file is of a module that a program requires: it lies in a
+// folder with a version, as in the module cache and in what go build -trimpath writes, or
+// among those that are vendored.
+func ofModule(place string) bool {
+	return strings.Contains(place, "@v") || strings.Contains(place, "/vendor/")
 }
 
 // repository is what the functions of one program have in common: the first three

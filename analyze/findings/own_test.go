@@ -19,6 +19,24 @@ func TestOwn(t *testing.T) {
 		{"deferred", []string{"sync.(*Mutex).Unlock (mutex.go:65)", "main.(*T).put (defer wrapper 1) (main.go:6)"}, "main.(*T).put", "main.go:6"},
 		{"library only", []string{"runtime.gopark (proc.go:1)", "net/http.(*conn).serve (server.go:2)"}, "net/http.(*conn).serve", "server.go:2"},
 		{"a package that sounds like it", []string{"text/acme.run (acme.go:3)"}, "text/acme.run", "acme.go:3"},
+		{"another package of main's module", []string{
+			"github.com/a/b/internal/db.get (github.com/a/b/internal/db/db.go:1)", "main.main (github.com/a/b/cmd/b/main.go:6)",
+		}, "github.com/a/b/internal/db.get", "github.com/a/b/internal/db/db.go:1"},
+		{"another package of main's module, no trimpath", []string{
+			"sort.Sort (/usr/local/go/src/sort/sort.go:9)", "example.com/b/internal/db.get (/src/b/internal/db/db.go:1)", "main.main (/src/b/cmd/b/main.go:6)",
+		}, "example.com/b/internal/db.get", "/src/b/internal/db/db.go:1"},
+		{"a module that main requires", []string{
+			"github.com/x/y.Do (/root/go/pkg/mod/github.com/x/y@v1.2.3/do.go:1)", "main.main (/src/b/cmd/b/main.go:6)",
+		}, "main.main", "/src/b/cmd/b/main.go:6"},
+		{"a vendored one", []string{
+			"github.com/x/y.Do (github.com/a/b/vendor/github.com/x/y/do.go:1)", "main.main (github.com/a/b/main.go:6)",
+		}, "main.main", "github.com/a/b/main.go:6"},
+		{"called by a module", []string{
+			"github.com/a/b/cart.(*Service).Add (github.com/a/b/cart/cart.go:1)", "google.golang.org/grpc.(*Server).processUnaryRPC (google.golang.org/grpc@v1.70.0/server.go:6)",
+		}, "github.com/a/b/cart.(*Service).Add", "github.com/a/b/cart/cart.go:1"},
+		{"a module alone", []string{
+			"runtime.gopark (runtime/proc.go:1)", "google.golang.org/grpc/internal/transport.(*Server).run (google.golang.org/grpc@v1.70.0/server.go:6)",
+		}, "google.golang.org/grpc/internal/transport.(*Server).run", "google.golang.org/grpc@v1.70.0/server.go:6"},
 		{"no place", []string{"main.f"}, "main.f", ""},
 	} {
 		if function, place := findings.Own(c.frames); function != c.function || place != c.place {
