@@ -184,6 +184,8 @@ type analysis struct {
 	detectors []findings.Detector
 	found     *findings.Set
 
+	lines map[events.Frame]string // of framesAgain
+
 	now         *block                      // that the step of the waits has
 	placed      *block                      // that the step of the stacks has
 	classNames  atomic.Pointer[[]className] // by handle
@@ -196,7 +198,7 @@ type analysis struct {
 
 // newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
-	a := &analysis{src: src, limits: lower(&o)}
+	a := &analysis{src: src, limits: lower(&o), lines: map[events.Frame]string{}}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
 	a.Options = o
 	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers})
@@ -243,7 +245,7 @@ func (a *analysis) measure() {
 		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
 	a.limits.waits.OnWait = func(w waits.Ended) { a.now.waited = append(a.now.waited, w) }
-	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.frames
+	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.framesAgain
 	a.focusOn()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
 	a.requests = requests.New(a.asked())
@@ -400,7 +402,7 @@ func (a *analysis) result() (*Result, error) {
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
 		Waits: all, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
-		ClassName: a.class, Stack: a.frames,
+		ClassName: a.class, Stack: a.framesAgain,
 		Label: a.label,
 	}
 	res.Findings = a.found.Finish(facts)
@@ -479,6 +481,22 @@ func (a *analysis) frames(h int32) []string {
 	var out []string
 	for _, f := range a.stream.Tables.Frames(events.Handle(h)) {
 		out = append(out, a.Anonymize.frame(f))
+	}
+	return out
+}
+
+// framesAgain is frames for the result: a few frames are in most of its stacks. It is
+// called by the goroutine of Run only.
+func (a *analysis) framesAgain(h int32) []string {
+	var out []string
+	for _, f := range a.stream.Tables.Frames(events.Handle(h)) {
+		f.PC = 0 // it is not shown
+		line, ok := a.lines[f]
+		if !ok {
+			line = a.Anonymize.frame(f)
+			a.lines[f] = line
+		}
+		out = append(out, line)
 	}
 	return out
 }

@@ -159,6 +159,9 @@ func encode(v any) ([]byte, error) {
 // escape writes the characters of JSON that are hidden as \u sequences; the
 // document is the same. Those of ASCII but DEL the encoder escapes itself.
 func escape(js []byte) []byte {
+	if !slices.ContainsFunc(js, func(b byte) bool { return b >= 0x7f }) {
+		return js
+	}
 	hidden := func(r rune) bool { return r >= 0x7f && term.Hidden(r) }
 	if !bytes.ContainsFunc(js, hidden) {
 		return js
