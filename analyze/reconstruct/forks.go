@@ -23,7 +23,7 @@ const (
 
 	// Forks may cost as much as forkFirst events, and one more for forkShare that
 	// are judged. A copy costs as much as an event for copyCost goroutines.
-	forkFirst = 1 << 20
+	forkFirst = 1 << 18
 	forkShare = 2
 	copyCost  = 4
 )
