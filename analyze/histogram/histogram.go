@@ -6,6 +6,7 @@
 package histogram
 
 import (
+	"iter"
 	"math/bits"
 
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
@@ -43,6 +44,28 @@ func (h *Histogram) Merge(o *Histogram) {
 	}
 }
 
+// Bars gives the buckets in which something was counted, the lowest first: the middle
+// of each, and how often.
+func (h *Histogram) Bars() iter.Seq2[int64, int64] {
+	return func(yield func(middle, n int64) bool) {
+		for i, n := range h.counts {
+			if n == 0 {
+				continue
+			}
+			from, shift := lowest(i)
+			if !yield(from+(1<<shift-1)/2, n) {
+				return
+			}
+		}
+	}
+}
+
+// lowest returns the least value in a bucket, which has 1<<shift values.
+func lowest(bucket int) (v int64, shift int) {
+	shift = max(0, bucket>>octaveBits-1)
+	return int64(bucket-shift<<octaveBits) << shift, shift
+}
+
 // HDR returns the same as an HDR histogram.
 func (h *Histogram) HDR() *hdrhistogram.Histogram {
 	out := hdrhistogram.New(1, h.highest, 3)
@@ -50,9 +73,8 @@ func (h *Histogram) HDR() *hdrhistogram.Histogram {
 		if n == 0 {
 			continue
 		}
-		shift := max(0, i>>octaveBits-1)
-		// Cannot fail: the value is within the histogram's range.
-		_ = out.RecordValues(int64(i-shift<<octaveBits)<<shift, n)
+		v, _ := lowest(i)
+		_ = out.RecordValues(v, n) // cannot fail: the value is within the histogram's range
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package histogram_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
@@ -31,6 +32,18 @@ func TestHDR(t *testing.T) {
 		add(highest + 1)
 		if !h.HDR().Equals(want) {
 			t.Errorf("up to %d: another distribution", highest)
+		}
+		var bars, wantBars [][2]int64
+		for middle, n := range h.Bars() {
+			bars = append(bars, [2]int64{middle, n})
+		}
+		for _, b := range want.Distribution() {
+			if b.Count > 0 {
+				wantBars = append(wantBars, [2]int64{b.From + (b.To-b.From)/2, b.Count})
+			}
+		}
+		if !slices.Equal(bars, wantBars) {
+			t.Errorf("up to %d: bars %v, want %v", highest, bars, wantBars)
 		}
 		both := histogram.New(highest)
 		both.Merge(h)

@@ -115,10 +115,8 @@ func (t *tally) summary() Summary {
 	var dist []Level
 	switch {
 	case t.fine != nil:
-		for _, b := range t.fine.HDR().Distribution() {
-			if b.Count > 0 {
-				dist = append(dist, Level{b.From + (b.To-b.From)/2, b.Count})
-			}
+		for middle, n := range t.fine.Bars() {
+			dist = append(dist, Level{middle, n})
 		}
 		for i, b := range t.bars {
 			if b.n > 0 {
