@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -136,6 +137,9 @@ func TestPage(t *testing.T) {
 		{"the profile", p.long(), "| analyze/waits | 99.6 % | 40.0 % |"},
 		{"all traces", p.long(), "| mixed | 12.0 | 6.0 | 2.0 | 1,500 | 1.00 s | 3.00 (2.00–5.00) | +3000 ms | 4.00 | 4.00 | 100 MB |"},
 		{"the start", p.long(), "| version | 5 ms | 6 ms |"},
+		{"a goal that is missed", p.long(), "| mixed | wall, beyond the plain loop | 100 ms | 3000 ms | 2900 % |"},
+		{"another", p.long(), "| mixed | CPU | 1.40 | 4.00 | 186 % |"},
+		{"what is met", p.long(), "Of 13 such goals, 8 are met."},
 		{"the short table", p.short(), "| mixed: 12.0 MB, 6.0 M events | plain loop | 1 (1.00 s) | 1 | 6.00 | 30 MB |\n|  | analyze | 3.00 | 4.00 | 1.50 | 100 MB |\n|  | go tool trace -pprof=sched | 20.00 |"},
 		{"the worst", p.short(), "| the worst ratio: a megabyte: 1.0 MB, 0.3 M events | plain loop | 1 (1.00 s) |"},
 	} {
@@ -148,6 +152,30 @@ func TestPage(t *testing.T) {
 	}
 	if strings.Contains(p.long(), "analyze/input") {
 		t.Error("the profile shows an owner of next to nothing")
+	}
+}
+
+// What a run of the program was interrupted in goes on with the next tool of the same
+// round.
+func TestLacks(t *testing.T) {
+	b := &bench{rounds: 2}
+	m := &measured{spec: spec{name: "churn"}, facts: facts{Bytes: onceTrace + 1}, costs: map[string][]cost{plainLoop: {{}, {}}, analysis: {{}}}, fails: map[string]string{}}
+	lacking := func() (out []string) {
+		for round := range b.roundsOf(m.facts) {
+			for _, tool := range b.tools(m.spec, m.facts) {
+				if m.lacks(tool, round) {
+					out = append(out, fmt.Sprint(round, " ", tool.name))
+				}
+			}
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{"0 " + oneCore, "1 " + analysis}, lacking()); d != "" || b.complete(m) {
+		t.Errorf("complete: %v; -want +got\n%s", b.complete(m), d)
+	}
+	m.costs[oneCore], m.costs[analysis] = []cost{{}}, []cost{{}, {}}
+	if d := cmp.Diff([]string(nil), lacking()); d != "" || !b.complete(m) {
+		t.Errorf("complete: %v; -want +got\n%s", b.complete(m), d)
 	}
 }
 

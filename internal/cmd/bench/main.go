@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	full := flags.Bool("full", false, "traces of up to a gigabyte and a million goroutines; needs half an hour, 16 GB of memory and 10 GB of disk")
 	dir := flags.String("dir", filepath.Join(os.TempDir(), "gmpscope-bench"), "`directory` for traces and programs; traces in it are used again")
 	rounds := flags.Int("rounds", 5, "how often each tool reads a trace; fewer times for one of more than 200 MB")
-	only := flags.String("only", "", "measure only these traces, comma-separated `names`; with -update, others are in the page as they were measured before, of the same build")
+	only := flags.String("only", "", "measure only these traces, comma-separated `names`; with -update, others are in the page as they were measured before, of the same build; what was interrupted goes on where it was")
 	update := flags.Bool("update", false, "write docs/performance.md and the table in README.md, not to standard output")
 	pgo := flags.Bool("pgo", false, "measure nothing, but write cmd/gmpscope/default.pgo, by which the compiler optimises, from analyses of the traces")
 	if err := flags.Parse(args); err != nil {
@@ -100,7 +100,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	p := page{date: s.Date, full: *full, rounds: b.rounds, starts: s.Starts, decodes: s.Decodes, shares: s.Packages, steps: s.Steps}
 	for _, t := range traces(*full) {
-		if m := s.measured(t); m != nil && (*update || slices.Contains(chosen, t)) {
+		if m := s.measured(t); m != nil && b.complete(m) && (*update || slices.Contains(chosen, t)) {
 			p.traces = append(p.traces, m)
 		}
 	}
@@ -111,19 +111,33 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return p.update(root)
 }
 
-// measureInto measures what is told of a trace.
+// measureInto measures what is told of a trace: what is lacking after an interruption,
+// or all of it anew.
 func (b *bench) measureInto(ctx context.Context, s *store, t spec) error {
-	m, err := b.measure(ctx, t)
+	starts, closest := t.name == megabyte, t.name == central && t.length == long
+	m := s.measured(t)
+	if m != nil && b.complete(m) && (!starts || s.Starts != nil) && (!closest || s.Steps != nil) {
+		m = nil
+	}
+	if m == nil && starts {
+		s.Starts = nil
+	}
+	if m == nil && closest {
+		s.Decodes, s.Packages, s.Steps = nil, nil, nil
+	}
+	m, err := b.measure(ctx, t, m, func(m *measured) error {
+		s.put(m)
+		return b.save(s)
+	})
 	if err != nil {
 		return err
 	}
-	s.put(m)
-	if t.name == megabyte {
+	if starts {
 		if s.Starts, err = b.starts(ctx, m.file); err != nil {
 			return err
 		}
 	}
-	if t.name == central && t.length == long {
+	if closest {
 		if s.Decodes, err = b.decodes(ctx, m.file); err != nil {
 			return err
 		}

@@ -84,39 +84,68 @@ type measured struct {
 	fails map[string]string // why a tool has no costs
 }
 
-// measure makes a trace and runs the tools on it in turns.
-func (b *bench) measure(ctx context.Context, t spec) (*measured, error) {
+// measure makes a trace and runs the tools on it in turns. What is there already of an
+// earlier call, which was interrupted, is not measured again. It calls save after each run.
+func (b *bench) measure(ctx context.Context, t spec, m *measured, save func(*measured) error) (*measured, error) {
 	file, f, err := b.made(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	m := &measured{spec: t, facts: f, file: file, costs: make(map[string][]cost), fails: make(map[string]string)}
-	rounds := b.rounds
-	if f.Bytes > largeTrace {
-		rounds = min(rounds, largeRounds)
+	if m == nil {
+		m = &measured{costs: make(map[string][]cost), fails: make(map[string]string)}
 	}
+	m.spec, m.facts, m.file, m.tools = t, f, file, nil
 	tools := b.tools(t, f)
 	for _, tool := range tools {
 		m.tools = append(m.tools, tool.name)
 	}
-	for round := range rounds {
-		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.what(), round+1, rounds)
+	for round := range b.roundsOf(f) {
+		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.what(), round+1, b.roundsOf(f))
 		for _, tool := range tools {
-			if round > 0 && (tool.peer || tool.name == oneCore && f.Bytes > onceTrace) {
+			if !m.lacks(tool, round) {
 				continue
 			}
 			c, err := b.cost(ctx, tool.argv(file), tool.env)
 			switch {
 			case err != nil && tool.peer && ctx.Err() == nil:
 				m.fails[tool.name] = err.Error()
-				continue
 			case err != nil:
 				return nil, fmt.Errorf("%s: %w", tool.name, err)
+			default:
+				m.costs[tool.name] = append(m.costs[tool.name], c)
 			}
-			m.costs[tool.name] = append(m.costs[tool.name], c)
+			if err := save(m); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return m, nil
+}
+
+// roundsOf returns how often a trace is read.
+func (b *bench) roundsOf(f facts) int {
+	if f.Bytes > largeTrace {
+		return min(b.rounds, largeRounds)
+	}
+	return b.rounds
+}
+
+// lacks reports whether a tool is to run in a round, and has not.
+func (m *measured) lacks(t tool, round int) bool {
+	once := t.peer || t.name == oneCore && m.Bytes > onceTrace
+	return len(m.costs[t.name]) <= round && m.fails[t.name] == "" && (round == 0 || !once)
+}
+
+// complete reports whether no tool has to run any more.
+func (b *bench) complete(m *measured) bool {
+	for _, t := range b.tools(m.spec, m.facts) {
+		for round := range b.roundsOf(m.facts) {
+			if m.lacks(t, round) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // cost runs a program with its output to a file, as a shell would.

@@ -75,6 +75,7 @@ func (p *page) long() string {
 	say("is compiled without one.")
 	say("")
 	p.overview(&w)
+	p.missed(&w)
 	for _, m := range p.traces {
 		if !m.closely {
 			continue
@@ -184,8 +185,8 @@ func (p *page) goroutines(w *strings.Builder) {
 			fmt.Fprintf(w, "| %s | %.0f |\n", tool, (many.peak(tool)-few.peak(tool))/float64(many.Live-few.Live))
 		}
 	}
-	w.WriteString("\nWhile gmpscope analyses, its garbage collector comes when the heap has grown by a quarter, unless the variable GOGC\n" +
-		"says otherwise: what an analysis keeps has few pointers, so that this costs little.\n\n")
+	w.WriteString("\nWhile gmpscope analyses, its garbage collector comes when the heap has 96 MB, and then whenever it has grown by a\n" +
+		"quarter, unless the variable GOGC says otherwise: what an analysis keeps has few pointers, so that this costs little.\n\n")
 }
 
 // workers says how decoding would scale with cores.
@@ -204,7 +205,7 @@ analysis; the rest runs beside it, in order, and bounds what more workers can ga
 
 `, len(p.decodes), m.what(), 100*min(one.Seconds()/all, 1))
 	fmt.Fprintf(w, "| workers | decoding | times as fast |\n|---:|---:|---:|\n")
-	for _, n := range []int{1, 2, 4, 8} {
+	for _, n := range []int{1, 2, 4, 8, 16} {
 		d := makespan(p.decodes, n)
 		fmt.Fprintf(w, "| %d | %.2f s | %.2f |\n", n, d.Seconds(), one.Seconds()/d.Seconds())
 	}
