@@ -401,7 +401,7 @@ func (a *analysis) result() (*Result, error) {
 		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete, Window: a.cut != nil,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
-		Waits: all, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure,
+		Waits: all, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure, Headroom: a.heap.Headroom(),
 		ClassName: a.class, Stack: a.framesAgain,
 		Label: a.label,
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/span"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
@@ -72,6 +73,7 @@ type Facts struct {
 	Procs    procs.Result
 	Fairness fairness.Result
 	Pressure fairness.Pressure
+	Headroom timeline.Headroom
 
 	// ClassName gives start function and creator of a class; nil for none.
 	ClassName func(class int32) (name, creator string)

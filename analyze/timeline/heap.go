@@ -20,7 +20,24 @@ type HeapAccumulator struct {
 	before    heapBin // what was told last before the picture begins
 	sweeps    []int64 // by P: since when it sweeps; -1: it does not
 	told      bool    // there was an event
+	alive     int64   // bytes that were told since the last goal; 0: none
+	room      Headroom
 }
+
+// Headroom is by how much the heap may grow from one cycle to the next, over the whole trace.
+type Headroom struct {
+	Cycles int64 // ended, and of each the sizes are known
+	Tight  int64 // of them, those after which the goal is less than a quarter beyond what was alive
+	Alive  int64 // bytes when they ended, summed
+	Goal   int64 // bytes at which the next shall end, summed
+}
+
+// Growth is by which part of what is alive the heap may grow.
+func (r *Headroom) Growth() float64 { return float64(r.Goal-r.Alive) / float64(max(1, r.Alive)) }
+
+// Short reports whether most cycles left the heap next to nothing: GOGC is small, or a limit is
+// near (gcControllerState.heapGoalInternal, Go 1.22 to 1.27).
+func (r *Headroom) Short() bool { return r.Cycles >= 5 && 2*r.Tight > r.Cycles }
 
 // heapBin is what happened to the heap in a bin.
 type heapBin struct {
@@ -40,7 +57,7 @@ func NewHeap(from int64) *HeapAccumulator {
 // Alloc takes the size of the heap at a time, ns and bytes. Times must not fall, here and in
 // what follows.
 func (h *HeapAccumulator) Alloc(at, bytes int64) {
-	h.told = true
+	h.told, h.alive = true, bytes
 	b := h.at(at)
 	b.most, b.last = max(b.most, bytes), bytes
 }
@@ -49,7 +66,20 @@ func (h *HeapAccumulator) Alloc(at, bytes int64) {
 func (h *HeapAccumulator) Goal(at, bytes int64) {
 	h.told = true
 	h.at(at).goal = bytes
+	// The runtime tells both at the end of a cycle, what is alive first (gcMarkTermination).
+	if alive := h.alive; alive > 0 && bytes > 0 && bytes < 1<<50 {
+		h.room.Cycles++
+		h.room.Alive += alive
+		h.room.Goal += bytes
+		if bytes < alive+alive/4 {
+			h.room.Tight++
+		}
+	}
+	h.alive = 0
 }
+
+// Headroom returns what the sizes say so far.
+func (h *HeapAccumulator) Headroom() Headroom { return h.room }
 
 // Sweep takes that P p begins or ends to sweep at a time, ns.
 func (h *HeapAccumulator) Sweep(at int64, p int32, begin bool) {

@@ -63,3 +63,29 @@ func TestHeapMerges(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadroom has cycles of which the runtime tells what is alive, and then the next goal.
+func TestHeadroom(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		alive, goal int64
+		growth      float64
+		short       bool
+	}{
+		{"GOGC=100", 100 << 20, 200 << 20, 1, false},
+		{"a limit", 100 << 20, 101 << 20, 0.01, true},
+		{"the collector is off", 100 << 20, 0, 0, false},
+	} {
+		h := NewHeap(0)
+		h.Goal(0, 4<<20) // at first
+		for i := range int64(6) {
+			h.Alloc(10*i, 90<<20) // meanwhile
+			h.Alloc(10*i+1, c.alive)
+			h.Goal(10*i+1, c.goal)
+		}
+		room := h.Headroom()
+		if room.Growth() != c.growth || room.Short() != c.short {
+			t.Errorf("%s: %+v grows by %g, short %t", c.name, room, room.Growth(), room.Short())
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.FromNs, x.ToNs = long.From, long.To
 		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
 	}
-	w.phrase(&x, &n)
+	w.phrase(f, &x, &n)
 	f.Doubt(&x)
 	return []findings.Finding{x}
 }

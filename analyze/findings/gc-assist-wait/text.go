@@ -10,7 +10,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	total, long := w.assists.Total, w.blocks.Total
 	site := allocator(x.Actors)
 	who := "Who allocates"
@@ -39,6 +39,9 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	x.Advice = []string{
 		"Allocate less " + where + ", above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.",
 		"Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.",
+	}
+	if more := f.MoreRoom(); more != "" {
+		x.Advice[1] = more
 	}
 	if 2*w.atEnd > long.N {
 		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")

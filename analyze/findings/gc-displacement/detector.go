@@ -54,7 +54,7 @@ func New(t Thresholds) findings.Detector {
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
+			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world)}
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
 			w.readies = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
 			w.starts = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
@@ -70,8 +70,9 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t          Thresholds
+	world      *findings.World
+	allocators *findings.Allocators
 
 	// On in a cycle; starts longer, until those that waited at its end have run;
 	// others while a worker runs.

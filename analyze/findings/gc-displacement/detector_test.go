@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
 	gcdisplacement "github.com/gmpscope/gmpscope/analyze/findings/gc-displacement"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -190,5 +191,24 @@ func TestStrainedMachineIsSuspected(t *testing.T) {
 	}
 	if x := One(t, detect(s), gcdisplacement.ID, findings.Note); x.Basis != findings.Suspected || x.Severity != findings.Warning {
 		t.Errorf("%s %s", x.Severity, x.Basis)
+	}
+}
+
+func TestSaysWhoAllocatesAndThatTheHeapHasNoRoom(t *testing.T) {
+	s := waits(20, 10*Ms, 0, reference.ReasonFractional)
+	for range 3 {
+		s.Emit(reference.Decision{Kind: reference.KindGCBegin, G: 9}).Emit(reference.Decision{Kind: reference.KindSTWBegin, G: 9, Stack: 5})
+		s.Emit(reference.Decision{Kind: reference.KindSTWEnd}).Emit(reference.Decision{Kind: reference.KindGCEnd})
+	}
+	f := s.Facts()
+	f.Waits.User.TotalNs = 200 * Ms
+	x := One(t, s.DetectWith(gcdisplacement.New(gcdisplacement.Default()), f), gcdisplacement.ID, findings.Critical)
+	if want := "allocate less in main.f5 (main.go:5), keep"; !strings.Contains(x.Advice[0], want) {
+		t.Errorf("no %q in %q", want, x.Advice[0])
+	}
+	f.Headroom = timeline.Headroom{Cycles: 20, Tight: 20, Alive: 20 << 20, Goal: 20 << 20}
+	x = One(t, s.DetectWith(gcdisplacement.New(gcdisplacement.Default()), f), gcdisplacement.ID, findings.Critical)
+	if !strings.HasPrefix(x.Headline, "The heap has no room to grow") || !strings.HasPrefix(x.Advice[0], "Raise the memory limit") || !strings.Contains(x.Advice[1], "main.f5") {
+		t.Errorf("%s\n%q", x.Headline, x.Advice)
 	}
 }

@@ -24,7 +24,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.mostIdle() {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
 	}
-	w.phrase(&x, share)
+	w.phrase(f, &x, share)
 	f.Doubt(&x)
 	return []findings.Finding{x}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice; share is of all waiting.
-func (w *watcher) phrase(x *findings.Finding, share float64) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, share float64) {
 	total := w.victims.Total
 	x.Headline = fmt.Sprintf("The garbage collector holds Ps that goroutines wait for: %s of the waiting", quantity.Percent(share))
 	x.Title = fmt.Sprintf("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
@@ -27,8 +27,23 @@ func (w *watcher) phrase(x *findings.Finding, share float64) {
 				What: "P-time of " + modeNames[i] + " workers", Value: quantity.Duration(m.ns) + " in " + quantity.Plural(m.n, "run", "runs"), Ns: m.ns})
 		}
 	}
+	where := ""
+	if top, all := w.allocators.Top(f); all >= minCycles {
+		for i, a := range top {
+			where += [...]string{" in ", " and in "}[i] + a.Function + " (" + a.Place + ")"
+			x.Evidence = append(x.Evidence, findings.Evidence{What: "cycles that allocations in " + a.Function + " started", Value: quantity.Count(a.Cycles) + " of " + quantity.Count(all)})
+		}
+	}
+	room := &f.Headroom
+	if room.Cycles > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "by how much the heap may grow between two cycles", Value: quantity.Percent(room.Growth())})
+	}
 	x.Advice = []string{
-		"Have fewer and shorter cycles: allocate less, keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare.",
+		"Have fewer and shorter cycles: allocate less" + where + ", keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare.",
+	}
+	if more := f.MoreRoom(); more != "" {
+		x.Headline = fmt.Sprintf("The heap has no room to grow: collections hold Ps for %s of the waiting", quantity.Percent(share))
+		x.Advice = []string{more, "Have fewer and shorter cycles: allocate less" + where + ", and keep less alive (and fewer pointers in it)."}
 	}
 	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
 		x.Advice = append(x.Advice, "The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
@@ -39,5 +54,8 @@ func (w *watcher) phrase(x *findings.Finding, share float64) {
 		x.Advice = append(x.Advice, "The collector takes a quarter of GOMAXPROCS while it marks, by design: leave that much of the Ps free, by fewer CPU-bound goroutines or more Ps, if the machine has CPUs for them.")
 	}
 }
+
+// minCycles is how many cycles there must be to say who allocates.
+const minCycles = 3
 
 var modeNames = [...]string{"dedicated", "fractional", "idle"}

@@ -1,0 +1,100 @@
+package findings
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Allocators tells where cycles of the garbage collector were started. An allocation does
+// that which reaches the trigger (mallocgc, gcTrigger.test; Go 1.22 to 1.27), so that each is a
+// sample of what is allocated, by size.
+type Allocators struct {
+	begun int64           // who has begun a cycle, and not stopped the world for it yet
+	at    map[int32]int64 // cycles by stack
+}
+
+// maxAllocators bounds memory; stacks that come later are not told.
+const maxAllocators = 1024
+
+// NewAllocators returns a collection that fills as w goes on.
+func NewAllocators(w *World) *Allocators {
+	a := &Allocators{begun: reference.NoG, at: map[int32]int64{}}
+	w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, func(d *reference.Decision) { a.begun = d.G })
+	w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, a.stopped)
+	return a
+}
+
+// stopped is for a stop of the world: that of a cycle comes right after its beginning.
+func (a *Allocators) stopped(d *reference.Decision) {
+	if _, known := a.at[d.Stack]; d.G >= 0 && d.G == a.begun && (known || len(a.at) < maxAllocators) {
+		a.at[d.Stack]++
+	}
+	a.begun = reference.NoG
+}
+
+// Allocator is a function of the program.
+type Allocator struct {
+	Function string
+	Place    string // "file:line", without folders
+	Cycles   int64  // that its allocations have started
+}
+
+// Top returns the function of the program whose allocations have started most cycles, or the
+// two that have if it is less than half of them, and the number of all that an allocation
+// started. It returns no function if two are not enough for half of them.
+func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
+	for stack, k := range a.at {
+		frames := f.Frames(stack)
+		if len(frames) == 0 || slices.ContainsFunc(frames, asked) {
+			continue
+		}
+		all += k
+		name, place := Own(frames)
+		if name == "" || ofLibrary(name) {
+			continue
+		}
+		i := slices.IndexFunc(top, func(x Allocator) bool { return x.Function == name })
+		if i < 0 {
+			i = len(top)
+			top = append(top, Allocator{Function: name})
+		}
+		if place = path.Base(place); top[i].Place == "" || place < top[i].Place {
+			top[i].Place = place
+		}
+		top[i].Cycles += k
+	}
+	slices.SortFunc(top, func(x, y Allocator) int {
+		return cmp.Or(cmp.Compare(y.Cycles, x.Cycles), strings.Compare(x.Function, y.Function))
+	})
+	var n int64
+	for i := range top[:min(2, len(top))] {
+		if n += top[i].Cycles; 2*n >= all {
+			return top[:i+1], all
+		}
+	}
+	return nil, all
+}
+
+// asked reports whether a frame shows that somebody asked for a cycle.
+func asked(frame string) bool {
+	return strings.HasPrefix(frame, "runtime.GC ") || strings.HasPrefix(frame, "runtime/debug.")
+}
+
+// MoreRoom says by what the heap would get room to grow, "" if it has.
+func (f *Facts) MoreRoom() string {
+	r := &f.Headroom
+	if !r.Short() {
+		return ""
+	}
+	grow := "by " + quantity.Percent(r.Growth())
+	if r.Growth() < 0.01 {
+		grow = "by next to nothing"
+	}
+	return "Raise the memory limit (GOMEMLIMIT, debug.SetMemoryLimit) or GOGC: " + quantity.Size(r.Alive/r.Cycles) +
+		" are alive, and the heap may grow " + grow + " from one cycle to the next, where GOGC=100 lets it double."
+}
