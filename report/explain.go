@@ -15,6 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/internal/names"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // UnknownName is the error of a name that has no explanation.
@@ -94,6 +95,7 @@ var kinds = []struct {
 	{vocabulary.State, "States of a P"},
 	{vocabulary.Word, "Words"},
 	{vocabulary.Metric, "Metrics"},
+	{vocabulary.Rule, "Rules of a basis"},
 }
 
 // WriteNames lists all that can be explained, a line each.
@@ -106,7 +108,7 @@ func WriteNames(w io.Writer, o TextOptions) error {
 	for _, k := range kinds {
 		t.head(k.title)
 		for _, term := range vocabulary.Of(k.kind) {
-			t.entry(term.Name, term.Short)
+			t.entry(term.Name, short(term))
 		}
 	}
 	return t.w.Flush()
@@ -130,11 +132,19 @@ func brief(s string, n int) string {
 
 func (t *text) term(term vocabulary.Term) {
 	t.line(fmt.Sprintf("%s (%s)", t.in(bold, term.Name), term.Kind))
-	t.para(2, term.Short)
+	t.para(2, short(term))
 	t.para(2, term.Long)
 	if len(term.Aliases) > 0 {
 		t.para(2, "Also called: "+strings.Join(term.Aliases, ", ")+".")
 	}
+}
+
+// short is what a term is in one sentence.
+func short(term vocabulary.Term) string {
+	if term.Short == "" {
+		return words.Sentence(term.Phrase) + "."
+	}
+	return term.Short
 }
 
 // thresholds is the section of an explanation that the configuration adds.

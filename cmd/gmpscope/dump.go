@@ -31,7 +31,7 @@ object a line, in their order. docs/json.md describes the keys, and so does the
 JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		Example: `  gmpscope dump trace.out | head
   gmpscope dump trace.out --from 1.2s --to 1.21s
-  gmpscope dump trace.out | jq -c 'select(.k == "start" and .src == "steal")'`,
+  gmpscope dump trace.out | jq -c 'select(.k == "start" and (.src | startswith("steal")))'`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
 	}

@@ -90,7 +90,7 @@ var levels = of(Level, []Term{
 // rules are those of the reconstruction, which stand after a level.
 var rules = of(Rule, []Term{
 	{Name: "queue", Phrase: "the queue model had it just there"},
-	{Name: "passed", Phrase: "those in front had left unseen"},
+	{Name: "passed", Phrase: "it had left unseen, or those in front had: starts elsewhere show it"},
 	{Name: "schedtick", Phrase: "the posterior of the P's schedtick decides"},
 	{Name: "repair", Phrase: "the model had it elsewhere and was corrected"},
 	{Name: "reorder", Phrase: "two puts at nearly the same time"},

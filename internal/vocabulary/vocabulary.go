@@ -93,7 +93,8 @@ func Terms() []Term { return slices.Concat(words, causes, sources, states, metri
 
 // Find returns the entries with that name or alias. Case, and the difference
 // between spaces, hyphens and underlines, do not matter; the last part of a
-// metric's path is enough. Entries whose term is the name come first.
+// metric's path is enough. Entries whose term is the name come first. What is neither
+// may be a basis: a level, a rule, or both with a colon between them.
 func Find(name string) []Term {
 	n := norm(name)
 	if n == "" {
@@ -110,7 +111,25 @@ func Find(name string) []Term {
 			tail = append(tail, t)
 		}
 	}
-	return slices.Concat(exact, alias, tail)
+	if found := slices.Concat(exact, alias, tail); len(found) > 0 {
+		return found
+	}
+	return basis(n)
+}
+
+// basis returns the level and the rule that a basis consists of; nil if it is none.
+func basis(name string) (terms []Term) {
+	for part := range strings.SplitSeq(name, ":") {
+		term, ok := Lookup(Level, part)
+		if !ok {
+			term, ok = Lookup(Rule, part)
+		}
+		if !ok {
+			return nil
+		}
+		terms = append(terms, term)
+	}
+	return terms
 }
 
 // cut splits a path before its last part.

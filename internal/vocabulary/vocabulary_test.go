@@ -106,12 +106,16 @@ func TestFind(t *testing.T) {
 		"RUNNEXT": "runnext", "Local Queue": "local run queue", "p99": "waits.p99_ns", "p99_ns": "waits.p99_ns", "tail-mass": "waits.tail_mass",
 		"Jain's index": "fairness.jain", "unclaimed_idle": "pressure.unclaimed_idle", "idle-P/missed": "idle-p/missed",
 		"causes[]": "waits.causes", "max": "waits.max_ns", "g": "goroutine",
+		"passed": "passed", "taint": "taint",
 	} {
 		if x := vocabulary.Find(name); len(x) == 0 || x[0].Name != want {
 			t.Errorf("%q: %v, want %s", name, x, want)
 		}
 	}
-	for _, name := range []string{"", " ", "nonsense"} {
+	if x := vocabulary.Find("inferred:lookahead"); len(x) != 2 || x[1].Name != "lookahead" {
+		t.Errorf("a level and a rule: %v", x)
+	}
+	for _, name := range []string{"", " ", "nonsense", "inferred:nonsense"} {
 		if x := vocabulary.Find(name); len(x) > 0 {
 			t.Errorf("%q: %v", name, x)
 		}
