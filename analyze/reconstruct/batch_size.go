@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"fmt"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
@@ -110,13 +112,21 @@ func (r *batchSizes) testBatchSize(g int32, a, b int) int {
 	return 0
 }
 
-// batchSize: the take of q.g was one of q.a, or of q.b.
+// proposeBatchSize proposes that the dequeue of q.g was one of q.a, or of q.b.
 func proposeBatchSize(r *explainer, q question) []choice {
 	then, can := r.engine.dequeueAgain(q.g)
 	if !can {
 		return nil
 	}
-	return []choice{{is: q.a, then: then}, {is: q.b, then: then}}
+	return []choice{{is: q.a, says: sizeInWords(q.a), then: then}, {is: q.b, says: sizeInWords(q.b), then: then}}
+}
+
+// sizeInWords says what a dequeue of so many is.
+func sizeInWords(size int) string {
+	if size == 1 {
+		return "one goroutine, at the 61st tick"
+	}
+	return fmt.Sprintf("a batch of %d", size)
 }
 
 // precedes reports whether the overflow that comes next, later than its event, precedes the
@@ -132,13 +142,14 @@ func (r *batchSizes) precedes(g int32) bool {
 	return !r.engine.says(hypHeldOverflow, question{g: g})
 }
 
-// heldOverflow: the overflow that comes next precedes the take of q.g, or does not.
+// proposeHeldOverflow proposes that the overflow that comes next precedes the dequeue of q.g,
+// or that it does not.
 func proposeHeldOverflow(r *explainer, q question) []choice {
 	then, can := r.engine.dequeueAgain(q.g)
 	if !can {
 		return nil
 	}
-	return []choice{{is: no, then: then}, {is: yes, then: then}}
+	return []choice{{is: no, says: "the overflow comes before the take", then: then}, {is: yes, says: "the overflow comes after the take", then: then}}
 }
 
 // unsure is the number of goroutines at the tail of the global queue of which

@@ -66,12 +66,12 @@ func (r *deferredEnqueues) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	return r.engine.says(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
 }
 
-// deferredEnqueueChoices: the put of q.g to the global queue, which the model has done, comes with its
-// event, or later.
+// proposeDeferredEnqueue proposes that the enqueue of q.g to the global queue, which the model
+// has done, comes with its event, or later.
 func proposeDeferredEnqueue(r *explainer, q question) []choice {
 	return []choice{
-		{is: no, then: thenFinish},
-		{is: yes, then: thenFinish, apply: func(fork *judge) { fork.enqueues.deferEnqueue(q.g) }},
+		{is: no, says: "the enqueue comes with its event", then: thenFinish},
+		{is: yes, says: "the enqueue comes later", then: thenFinish, apply: func(fork *judge) { fork.enqueues.deferEnqueue(q.g) }},
 	}
 }
 
@@ -265,6 +265,8 @@ func (r *deferredEnqueues) enqueueBefore(g int32) {
 	}
 }
 
+// enqueueNow does the deferred enqueue of g. What comes with a deferred overflow comes with all
+// of that.
 func (r *deferredEnqueues) enqueueNow(g int32) {
 	if i := slices.IndexFunc(r.overflowing.list, func(late deferredOverflow) bool { return late.newcomer == g || slices.Contains(late.held, g) }); i >= 0 {
 		r.overflowing.overflowNow(i)

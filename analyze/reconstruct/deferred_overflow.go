@@ -65,11 +65,11 @@ func (r *deferredOverflows) mayHaveLostCPU() bool {
 	return next-r.now > meanwhile || taken > r.now && taken < next && r.queues.GlobalLen() <= r.rules.GlobalBatchMax
 }
 
-// deferredOverflowChoices: the overflow of q.p's ring by q.g, displaced from runnext, comes with its
-// event, or later.
+// proposeDeferredOverflow proposes that the overflow of q.p's ring by q.g, displaced from
+// runnext, comes with its event, or later.
 func proposeDeferredOverflow(r *explainer, q question) []choice {
-	now := choice{is: no, then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, q.p, nil) }}
-	later := choice{is: yes, then: thenFinish, apply: func(fork *judge) { fork.overflowing.deferOverflow(q.p, q.g) }}
+	now := choice{is: no, says: "the overflow comes with its event", then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, q.p, nil) }}
+	later := choice{is: yes, says: "the overflow comes later", then: thenFinish, apply: func(fork *judge) { fork.overflowing.deferOverflow(q.p, q.g) }}
 	if q.likely == yes {
 		return []choice{later, now}
 	}
@@ -92,6 +92,8 @@ func (r *explainer) catchUp() {
 	}
 }
 
+// catchUpOne does the first deferred overflow, or drain of a mark worker, that continues what is
+// at the tail of the global queue. It reports whether there was one.
 func (r *explainer) catchUpOne() bool {
 	if len(r.overflowing.list)+len(r.workers.list) == 0 {
 		return false

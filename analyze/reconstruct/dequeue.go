@@ -5,6 +5,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// A goroutine's start is the first event to show that its thread has dequeued it (schedule,
+// findRunnable, execute): from the P's runnext or ring, from the global queue, from another
+// P, or from no queue, if the one who made it runnable runs it at once.
+
 // start judges a goroutine's start: where it was taken from.
 func (r *judge) start(rec *record, gp *goroutine) {
 	waited := int64(-1)

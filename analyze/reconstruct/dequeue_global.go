@@ -5,6 +5,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// A thread looks at the global queue before its P's own at each 61st tick, and takes one
+// (findRunnable, globrunqget with max 1); otherwise only when the P's own queue is empty,
+// and then a batch: its share of the queue by the number of Ps, and no more than half a ring.
+// No event shows the size, nor which of both it was: the P's own queue does, and what comes
+// next.
+
 // dequeueGlobal takes from the head of the global queue: one at the 61st tick,
 // else a batch, of which the first runs.
 func (r *explainer) dequeueGlobal(g, p int32) dequeue {

@@ -84,12 +84,12 @@ func (r *unseenSteals) thiefOfFullRing(p, newcomer int32) (found, rival int32) {
 	return found, rival
 }
 
-// earlyThief: the put of q.g overflows q.p's full ring, or the thief of q.other has emptied
-// half of it before.
+// proposeEarlyThief proposes that the enqueue of q.g overflows q.p's full ring, or that the
+// thief of q.other has emptied half of it before.
 func proposeEarlyThief(r *explainer, q question) []choice {
 	return []choice{
-		{is: no, then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, nobody, nil) }},
-		{is: yes, then: thenFinish, apply: func(fork *judge) {
+		{is: no, says: "the enqueue overflows the ring", then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, nobody, nil) }},
+		{is: yes, says: "a thief has emptied half of it before", then: thenFinish, apply: func(fork *judge) {
 			fork.settle(q.other)
 			if fork.queues.Full(q.p) {
 				fork.overflow(q.p, q.g, nobody, nil)

@@ -5,6 +5,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// A goroutine is put into a queue by whoever makes it runnable: into runnext, from where it
+// displaces the one before it to the ring (runqput); into the ring, of which half goes to the
+// global queue if it is full (runqputslow); or into the global queue (globrunqput). The
+// event shows who and where; enqueue_target.go says which of these follows.
+
 // ready judges a goroutine that became runnable: where it was put.
 func (r *judge) ready(rec *record, gp *goroutine) {
 	from := rec.From

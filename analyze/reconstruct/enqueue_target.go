@@ -152,6 +152,8 @@ func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
 	return gp.reason == events.ReasonNetwork || gp.reason == events.ReasonGCEnds || strings.HasPrefix(r.tables.Name(gp.reason), "GC weak")
 }
 
+// runnext is the target of what goready, newproc and timers make runnable: runqput with next,
+// which puts into runnext, or into the ring where the platform has no runnext.
 func (r *targets) runnext(p int32, why reference.Why) enqueue {
 	return enqueue{to: r.rules.Local(true), p: p, why: why, basis: byRule}
 }

@@ -202,6 +202,7 @@ func (r *Reconstructor) linkReady(i int64, rec *record, gp *goroutine) {
 	}
 }
 
+// proc returns the index of a P, which it adds if it is new.
 func (r *Reconstructor) proc(id int32) int32 {
 	if p := r.pix.Find(int64(id)); p != ids.None {
 		return p
@@ -209,6 +210,8 @@ func (r *Reconstructor) proc(id int32) int32 {
 	return r.addProc(id)
 }
 
+// addProc adds a P. Nothing is known of its 61st tick, unless the program has hardly begun:
+// then all Ps have run little.
 func (r *Reconstructor) addProc(id int32) int32 {
 	px := int32(len(r.pStates))
 	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
@@ -221,6 +224,7 @@ func (r *Reconstructor) addProc(id int32) int32 {
 	return px
 }
 
+// addThread adds a thread, on which nothing has run yet.
 func (r *Reconstructor) addThread(id int64) int32 {
 	m := int32(len(r.mStates))
 	r.mStates = append(r.mStates, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})

@@ -131,6 +131,8 @@ func (r *requests) beginForEachP(rec *record, why reference.Why, sure bool) {
 	r.settleSoon()
 }
 
+// endForEachP notes that the present forEachP is over, and whom it was for: a goroutine that
+// was asked to stop may do so only later.
 func (r *requests) endForEachP() {
 	r.asked, r.askedAt, r.askedBy = r.current.why, r.time, r.current.m
 	r.current.m = nobody

@@ -40,9 +40,24 @@ type question struct {
 
 // choice is one answer to a question, and what it makes of a copy of the model.
 type choice struct {
-	is    int // the answer: yes and no, or a number that its hypothesis explains
+	is    int    // the answer: yes and no, or a number that its hypothesis explains
+	says  string // the same in words
 	apply func(fork *judge)
 	then  then
+}
+
+// Answer is what a hypothesis answered to a question that forks decided.
+type Answer struct {
+	Hypothesis string
+	Time       int64 // ns, of the event that raised the question
+	Choices    []Choice
+	Chosen     int // of them
+}
+
+// Choice is one of the answers that a hypothesis proposed.
+type Choice struct {
+	Says string
+	Lead evidence.Nats // how much more spoke for it than for the best of those before it, 0 of the first
 }
 
 // then is what is left to do of the present event when a choice has been applied.
@@ -72,10 +87,11 @@ type given struct {
 // takes.
 type engine struct {
 	*explainer
-	rows    []Hypothesis
-	spare   [2]*judge // to be copied to
-	spent   int64     // events that were judged in them
-	weights []float64 // of the ticks of a copy's Ps
+	rows     []Hypothesis
+	answered func(Answer) // nil if nobody wants to know
+	spare    [2]*judge    // to be copied to
+	spent    int64        // events that were judged in them
+	weights  []float64    // of the ticks of a copy's Ps
 
 	// Of a copy:
 	on      bool          // the model is one
@@ -104,15 +120,29 @@ func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) 
 	if horizon == 0 {
 		horizon = forkLen
 	}
-	best := choices[0]
-	for _, other := range choices[1:] {
-		if lead = r.compare(h, best, other, horizon); lead > 0 {
-			best = other
+	best, leads := 0, make([]evidence.Nats, len(choices))
+	for i := 1; i < len(choices); i++ {
+		lead = r.compare(h, choices[best], choices[i], horizon)
+		leads[i] = lead
+		if lead > 0 {
+			best = i
 		} else {
 			lead = -lead
 		}
 	}
-	return best.is, lead
+	if r.answered != nil {
+		r.tellAnswer(h, choices, leads, best)
+	}
+	return choices[best].is, lead
+}
+
+// tellAnswer tells what was chosen to whoever wants to know.
+func (r *engine) tellAnswer(h hypothesis, choices []choice, leads []evidence.Nats, best int) {
+	a := Answer{Hypothesis: r.rows[h].Name, Time: r.time, Chosen: best}
+	for i, c := range choices {
+		a.Choices = append(a.Choices, Choice{Says: c.says, Lead: leads[i]})
+	}
+	r.answered(a)
 }
 
 // says asks a hypothesis for yes or no.

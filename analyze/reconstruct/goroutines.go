@@ -23,6 +23,7 @@ type goroutines struct {
 	seen int64
 }
 
+// find returns the index of a goroutine, which it adds if it is new.
 func (t *goroutines) find(id int64) int32 {
 	if g := t.Find(id); g != 0 {
 		return g
@@ -30,6 +31,7 @@ func (t *goroutines) find(id int64) int32 {
 	return t.add(id)
 }
 
+// add adds a goroutine that has not become runnable yet.
 func (t *goroutines) add(id int64) int32 {
 	g := t.Add(id)
 	*t.At(g) = goroutine{id: id, newReady: none, wait: wait{readyAt: -1, ready: none, start: none, lastM: nobody, fromGlobal: nobody}}

@@ -141,6 +141,7 @@ func Hypotheses() []Hypothesis { return hypotheses[:] }
 // Set is a set of hypotheses.
 type Set uint32
 
+// has reports whether a hypothesis is in the set.
 func (w Set) has(h hypothesis) bool { return w>>h&1 != 0 }
 
 // Without returns the set of those with the given names.

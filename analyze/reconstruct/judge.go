@@ -42,7 +42,7 @@ func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 				retaken:           math.MinInt64 / 2,
 				worker:            none,
 			},
-			engine:  engine{rows: rows},
+			engine:  engine{rows: rows, answered: o.Answered},
 			targets: targets{inject: injection{until: none}},
 			without: o.Without,
 		},

@@ -227,6 +227,8 @@ func (r *locks) watchLock(rec *record, g int32) (free, gap int64) {
 	return none, median(gaps[:n])
 }
 
+// median returns the median of some times, and the longest of all if there are none: that is
+// never shorter than another one.
 func median(gaps []int64) int64 {
 	if len(gaps) == 0 {
 		return math.MaxInt64
@@ -276,6 +278,8 @@ func (r *locks) idles(rec *record) {
 	}
 }
 
+// allInFlight reports whether what p has queued may have been taken already: its runnext, and
+// the ring if any of that has, for a thief takes half.
 func (r *locks) allInFlight(p int32) bool {
 	if g := r.queues.Runnext(p); g != reference.None && !r.inFlight(g) {
 		return false

@@ -12,26 +12,27 @@ import (
 type lookahead struct {
 	processors
 	tables  *events.Tables
-	rules   reference.Rules
-	reduced bool
-	classes *class.Table
-	traits  stacks.Traits
+	rules   reference.Rules // of the release that wrote the trace
+	reduced bool            // queues are not rebuilt
+	classes *class.Table    // what goroutines run
+	traits  stacks.Traits   // what stacks show of the runtime
 
 	win     window
-	ctx     newest
-	gStates goroutines
-	mStates []thread
-	now     int64 // running number of the event under judgement
-	time    int64 // its time
-	due     int64 // event from which on something is to be settled
-	depth   int   // takes that are being settled
+	ctx     newest     // who the event at the head of the window names
+	gStates goroutines // by index
+	mStates []thread   // by index
+	now     int64      // running number of the event under judgement
+	time    int64      // its time
+	due     int64      // event from which on something is to be settled
+	depth   int        // takes that are being settled
 }
 
+// thread is what is known of an M.
 type thread struct {
 	id    int64
 	last  int64 // newest event of the chain, at the head of the window
 	next  int64 // oldest event of the chain that has not been judged, none if none
-	g     int32
+	g     int32 // goroutine that runs on it, nobody if none
 	lastG int32 // goroutine that ran on it last, nobody if none
 }
 
@@ -44,6 +45,7 @@ func (r *lookahead) startsOn(g int32) int32 {
 	return start.p
 }
 
+// startOf is the event by which a queued goroutine will start, none if it is not in sight.
 func (r *lookahead) startOf(g int32) int64 {
 	if g == reference.None {
 		return none
@@ -192,6 +194,7 @@ func (r *lookahead) yieldedHere(g, p int32) bool {
 	return start != nil && put != nil && put.Kind == events.Go && put.of == g && put.From == events.Running && put.p == p && start.prevM == gp.ready
 }
 
+// procID is the id of a P by its index.
 func (r *lookahead) procID(p int32) int32 {
 	if p < 0 {
 		return reference.NoP
@@ -199,6 +202,7 @@ func (r *lookahead) procID(p int32) int32 {
 	return r.pStates[p].id
 }
 
+// threadID is the id of a thread by its index.
 func (r *lookahead) threadID(m int32) int64 {
 	if m < 0 {
 		return reference.NoM

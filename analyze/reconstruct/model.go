@@ -5,7 +5,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// model is what the queues hold, and how sure that is.
+// model is what the queues hold, and how sure that is. It is state alone: a fork copies it
+// and goes on with the copy.
 type model struct {
 	*lookahead
 
@@ -81,6 +82,7 @@ func (r *model) goroutine(id int64) int32 {
 	return r.addGoroutine(id)
 }
 
+// addGoroutine adds a goroutine, and makes room for it in the queues.
 func (r *model) addGoroutine(id int64) int32 {
 	g := r.gStates.add(id)
 	r.queues.Grow(int(r.gStates.Len()), 0)

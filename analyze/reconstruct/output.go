@@ -55,6 +55,7 @@ type pendingTick struct {
 	candidate uint16 // candidate
 }
 
+// at returns decision i, which is held back.
 func (h *heldBack) at(i int64) *reference.Decision {
 	if n := int(i-h.first) / BlockLen; n < len(h.full) {
 		return &h.full[n][(i-h.first)%BlockLen]
@@ -62,6 +63,8 @@ func (h *heldBack) at(i int64) *reference.Decision {
 	return &h.block[(i-h.first)%BlockLen]
 }
 
+// addPendingTick holds back the next decision, a start on P p, until it is known whether the
+// 61st tick comes where the start is a candidate for it.
 func (h *heldBack) addPendingTick(p int32, at uint16) {
 	if h.settled > 64 && h.settled > len(h.pending)/2 {
 		h.pending = h.pending[:copy(h.pending, h.pending[h.settled:])]
@@ -127,6 +130,7 @@ func (r *output) flush(all bool) {
 	}
 }
 
+// count counts a start in the summary.
 func (r *output) count(src reference.Source, basis reference.Basis) {
 	r.summary.Starts++
 	r.starts[src]++

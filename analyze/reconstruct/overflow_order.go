@@ -29,11 +29,14 @@ func (r *explainer) misordered(g, p int32) bool {
 	return r.engine.says(hypOverflowOrder, question{g: g, likely: yes})
 }
 
-// proposeOverflowOrder: the present event, the start of q.g, is judged with the overflows in
-// the order of their events, or in the other one. The copy asks which of them when it comes
+// proposeOverflowOrder proposes that the overflows came in the order of their events, or in
+// the other one. The copy that judges the present event, the start of q.g, asks which of them when it comes
 // to that.
 func proposeOverflowOrder(r *explainer, _ question) []choice {
-	return []choice{{is: no, then: thenRepeat}, {is: yes, then: thenRepeat}}
+	return []choice{
+		{is: no, says: "the overflows came in the order of their events", then: thenRepeat},
+		{is: yes, says: "the overflows came in the other order", then: thenRepeat},
+	}
 }
 
 // returned is a goroutine that was taken from the global queue, and put there again by

@@ -169,39 +169,41 @@ type processors struct {
 	stw     stwState
 }
 
+// proc is what is known of a P.
 type proc struct {
 	id      int32
-	known   bool
-	running bool
+	known   bool // an event has named it
+	running bool // it has a thread
 	busy    bool // running, and one of GOMAXPROCS
 	unseen  bool // since a gap in the trace: the next event says anew what it does
 	idler
-	m         int32 // thread, -1 if none
-	g         int32 // goroutine running or in a system call on it, -1
-	syscall   bool
-	came      int64    // when its thread came for it
-	began     int64    // when g began to run
-	worker    mark     // that g is
-	wanted    int64    // for how many ns a dedicated worker had been wanted when it began
-	ticks     [2]int64 // when the last two goroutines started that did not inherit the time slice
-	tick      schedtick.Posterior
-	tickHeard bool          // a start since tick counted last spoke against it: if the model is wrong for one, it is for all
-	headAt    int64         // event before which the head of its ring had not become that
-	released  bool          // handed off (handoffp) to a thread that has not come yet
-	told      bool          // as was said, the thread being in sight
-	why       reference.Why // of its last release
-	freed     int64         // and its time
-	lastM     int32
-	newest    int64 // its newest transition, at the head of the window
-	taint     taint
-	borrowed  int64 // event by which a thread that only allocated another gives the P up
-	handed    int64 // start of the locked goroutine that the P is handed to
+	m         int32               // thread, -1 if none
+	g         int32               // goroutine running or in a system call on it, -1
+	syscall   bool                // g is in a system call
+	came      int64               // when its thread came for it
+	began     int64               // when g began to run
+	worker    mark                // that g is
+	wanted    int64               // for how many ns a dedicated worker had been wanted when it began
+	ticks     [2]int64            // when the last two goroutines started that did not inherit the time slice
+	tick      schedtick.Posterior // when its 61st tick comes
+	tickHeard bool                // a start since tick counted last spoke against it: if the model is wrong for one, it is for all
+	headAt    int64               // event before which the head of its ring had not become that
+	released  bool                // handed off (handoffp) to a thread that has not come yet
+	told      bool                // as was said, the thread being in sight
+	why       reference.Why       // of its last release
+	freed     int64               // and its time
+	lastM     int32               // thread that gave it up last, nobody if it was retaken
+	newest    int64               // its newest transition, at the head of the window
+	taint     taint               // what of its ring is uncertain
+	borrowed  int64               // event by which a thread that only allocated another gives the P up
+	handed    int64               // start of the locked goroutine that the P is handed to
 }
 
+// stwState is whether the world is stopped.
 type stwState struct {
 	open bool
-	g    int64 // who stops the world
-	why  string
+	g    int64  // id of the goroutine that stops it
+	why  string // the reason that the trace gives
 }
 
 // setProcState notes that a P is running or idle.

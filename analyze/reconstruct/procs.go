@@ -5,6 +5,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// A P changes hands by acquirep, releasep, handoffp and retake. The trace shows when it runs
+// and when it is idle; why it was given up follows from who did it and from what its thread
+// did before: found nothing to run (findRunnable), stopped the world, went into a system call
+// (entersyscallblock), or has to do with a goroutine that is locked to a thread (locked.go).
+
 // procEvent judges a P's transition.
 func (r *judge) procEvent(rec *record) {
 	e := &rec.event
@@ -99,6 +104,8 @@ func (r *lookahead) lends(rec *record) bool {
 // borrowTime bounds the start of a new thread after its allocation, in ns.
 const borrowTime = 2_000_000
 
+// procStarts judges a P that gets a thread (acquirep). If somebody had handed it off to a thread
+// that was not in sight then, the handoff is told now.
 func (r *judge) procStarts(rec *record, pp *proc, flags reference.Flags) {
 	r.setProcState(rec.of, true)
 	pp.m, pp.came = rec.m, r.time

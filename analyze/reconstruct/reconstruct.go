@@ -15,6 +15,9 @@ type Options struct {
 	Reduced bool
 	// Without are the hypotheses that the reconstruction does without.
 	Without Set
+	// Answered gets what hypotheses answer where forks decide, for those who want to know
+	// why; it may be nil.
+	Answered func(Answer)
 	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It
 	// may keep them, and returns an empty slice for others that it had before, or nil.
 	Emit func(ds []reference.Decision) []reference.Decision

@@ -2,6 +2,10 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
+// A thief has nothing to run, and has found nothing in the global queue (findRunnable,
+// stealWork). What it takes shows itself by what it runs first, the newest of the half that
+// it moves; the rest, which it runs from its own ring, stood in front of that.
+
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
 func (r *explainer) steal(g, p, victim int32) dequeue {

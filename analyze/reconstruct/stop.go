@@ -5,6 +5,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// A goroutine that runs leaves its P by blocking (gopark), ending (goexit0), yielding or being
+// preempted (goschedImpl), or it takes the P along into a system call (entersyscall), where
+// sysmon may retake it.
+
 // enterSyscall judges the begin of a system call.
 func (r *judge) enterSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Syscall

@@ -2,7 +2,7 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// A model that had to be corrected may be wrong in more than what showed it: the
+// Taint is what a model that may be wrong leaves behind. A model that had to be corrected may be wrong in more than what showed it: the
 // goroutines that were in the queues concerned are in doubt until they start,
 // wherever they go. What is put there later is not. A take of what is in doubt
 // is ambiguous, unless the P has run so much as the model foresaw since that

@@ -61,6 +61,7 @@ const none = int64(-1)
 // An event that is no transition has no links. In their place it has the ids that
 // its events.Event names, which have no index.
 
+// setIDs keeps the ids that an event names which is no transition.
 func (rec *record) setIDs(e *events.Event) { rec.prevM, rec.link = e.G, e.Res }
 
 // context is the goroutine of the context of an event that is no transition.

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -162,12 +163,12 @@ func (r *workerDrains) drainEarly(rec *record) {
 // many of the queue came after that.
 const undrained = -1
 
-// earlyDrain: the worker of drain q.other has not drained its queue, or has done so when
-// the last of it, of one of q.sizes, were not there yet.
+// proposeEarlyDrain proposes that the worker of drain q.other has not drained its queue, or
+// that it has done so when the last of that, of one of q.sizes, were not there yet.
 func proposeEarlyDrain(r *explainer, q question) []choice {
-	choices := []choice{{is: undrained}}
+	choices := []choice{{is: undrained, says: "the worker has not drained its queue"}}
 	for _, keep := range q.sizes {
-		choices = append(choices, choice{is: keep, apply: func(fork *judge) { fork.workers.drain(fork.workers.list[q.other].p, keep) }})
+		choices = append(choices, choice{is: keep, says: fmt.Sprintf("it has, and %d came after that", keep), apply: func(fork *judge) { fork.workers.drain(fork.workers.list[q.other].p, keep) }})
 	}
 	return choices
 }
@@ -245,14 +246,14 @@ func (r *workerDrains) lots(worker *drain) []int {
 	return keeps[:min(len(keeps), maxLots)]
 }
 
-// workerDrain: drain q.other has happened by now, or does not happen.
+// proposeWorkerDrain proposes that drain q.other has happened by now, or does not happen.
 func proposeWorkerDrain(r *explainer, q question) []choice {
 	j := int(q.other)
-	drained := choice{is: yes, apply: func(fork *judge) {
+	drained := choice{is: yes, says: "the worker has drained its queue by now", apply: func(fork *judge) {
 		fork.workers.list[j].due = math.MaxInt64
 		fork.workers.drain(fork.workers.list[j].p, 0)
 	}}
-	not := choice{is: no, apply: func(fork *judge) { fork.workers.list = slices.Delete(fork.workers.list, j, j+1) }}
+	not := choice{is: no, says: "the worker does not drain its queue", apply: func(fork *judge) { fork.workers.list = slices.Delete(fork.workers.list, j, j+1) }}
 	if q.likely == yes {
 		return []choice{drained, not}
 	}
@@ -319,23 +320,23 @@ func (r *workerDrains) drainTime(j int) (at int64, begun int) {
 	return r.time, begun
 }
 
-// lateDrain: when drain q.other comes.
+// proposeLateDrain proposes when drain q.other comes.
 func proposeLateDrain(r *explainer, q question) []choice {
 	j := int(q.other)
 	begun, next, after := r.putsAround(r.workers.list[j].m)
-	later := func(is int, at int64) choice {
-		return choice{is: is, apply: func(fork *judge) { fork.workers.list[j].due, fork.workers.list[j].tried = at, true }}
+	later := func(is int, says string, at int64) choice {
+		return choice{is: is, says: says, apply: func(fork *judge) { fork.workers.list[j].due, fork.workers.list[j].tried = at, true }}
 	}
-	choices := []choice{{is: drainNow, apply: func(fork *judge) {
+	choices := []choice{{is: drainNow, says: "the drain comes now", apply: func(fork *judge) {
 		p := fork.workers.list[j].p
 		fork.workers.list = slices.Delete(fork.workers.list, j, j+1)
 		fork.workers.drain(p, begun)
 	}}}
 	if begun == 0 {
-		choices = append(choices, later(drainNext, next))
+		choices = append(choices, later(drainNext, "it comes when the thread goes on", next))
 	}
 	if after > next {
-		choices = append(choices, later(drainAfter, after))
+		choices = append(choices, later(drainAfter, "it comes when the thread has made some goroutines runnable", after))
 	}
 	return choices
 }

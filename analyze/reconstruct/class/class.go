@@ -256,6 +256,7 @@ func (c *Table) unknownID(k classKey, other int32) int32 {
 	return c.id(k)
 }
 
+// id returns the number of the class with a key, a new one if there is none yet.
 func (c *Table) id(k classKey) int32 {
 	id, ok := c.byKey[k]
 	if !ok {

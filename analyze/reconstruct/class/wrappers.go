@@ -58,6 +58,7 @@ const (
 	cutFrames = 120
 )
 
+// newWrappers returns wrappers that have looked at no stack. Stack 0 is none.
 func newWrappers(t *events.Tables) *wrappers {
 	return &wrappers{tables: t, looked: 1, callers: map[string]*caller{}, split: map[string]bool{}}
 }

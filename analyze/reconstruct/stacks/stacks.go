@@ -64,6 +64,7 @@ func (s *Traits) Grow() {
 	}
 }
 
+// look looks at a stack for the first time.
 func (s *Traits) look(stack events.Handle) Trait {
 	s.known[stack] = seen | Classify(s.tables.Frames(stack))
 	return s.known[stack]
