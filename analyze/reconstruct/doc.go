@@ -7,9 +7,9 @@
 //	                 to it on its thread and P, and to the start of its goroutine (enter.go)
 //	lookahead        answers what the events say, up to the head: who starts this goroutine,
 //	                 and what does its thread do before that? (window.go, lookahead.go,
-//	                 processors.go)
+//	                 processors.go, idle.go)
 //	requests         who may have asked a goroutine to stop: forEachP, enlistWorker, sysmon
-//	                 (foreachp.go, preempt.go)
+//	                 (foreachp.go, mark_workers.go, preempt.go)
 //	model            what the queues hold, and how sure that is: queues of package reference
 //	                 (model.go, taint.go); it tells nothing, and a copy of it goes on alone
 //	outlook          what the look-ahead says of what is in the queues (outlook.go)

@@ -180,43 +180,6 @@ const (
 	askAgain = 200_000
 )
 
-// marking is what is known of the mark phase: whether the collector wants another
-// dedicated worker, and whoever marks asks a P to run it (enlistWorker).
-type marking struct {
-	workers   int   // that run
-	dedicated int   // of them
-	wants     bool  // a dedicated worker, and another one runs
-	at        int64 // since when
-	sum       int64 // ns for which it did before
-}
-
-// wantedFor is for how many ns another worker has been wanted.
-func (k *marking) wantedFor(now int64) int64 {
-	if k.wants {
-		return k.sum + now - k.at
-	}
-	return k.sum
-}
-
-// works notes that P runs a mark worker now, or does no more.
-func (r *requests) works(pp *proc, worker mark) {
-	k := &r.marks
-	count := func(w mark, n int) {
-		if w&markWorker != 0 {
-			k.workers += n
-		}
-		if w&markDedicated != 0 {
-			k.dedicated += n
-		}
-	}
-	count(pp.worker, -1)
-	count(worker, 1)
-	pp.worker = worker
-	need, _ := r.rules.MarkWorkers(r.procs)
-	k.sum, k.at = k.wantedFor(r.time), r.time
-	k.wants = k.workers > 0 && k.dedicated < need
-}
-
 // requests is who may have asked goroutines to stop: whoever visits all Ps (forEachP),
 // the collector (enlistWorker) and sysmon (retake).
 type requests struct {
