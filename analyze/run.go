@@ -87,6 +87,8 @@ type Options struct {
 	DecisionsOnly bool
 	// Without are hypotheses that the reconstruction does without: see docs/hypotheses.md.
 	Without reconstruct.Set
+	// Answered gets what hypotheses answer; it may be nil.
+	Answered func(reconstruct.Answer)
 }
 
 // errDamaged stands for errors that may quote the trace.
@@ -221,7 +223,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	a.rec = reconstruct.New(a.stream.Tables, reconstruct.Options{
 		Rules:   a.Rules,
 		Reduced: src.Header().V1,
-		Without: o.Without,
+		Without: o.Without, Answered: o.Answered,
 		Emit: func(ds []reference.Decision) []reference.Decision {
 			if o.OnClasses != nil || a.chosen != nil || o.Observer != nil {
 				a.nameClasses()

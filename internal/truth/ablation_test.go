@@ -3,23 +3,25 @@ package truth
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 )
 
-// The page has the hypotheses that there are, and a row for each. What they are worth is
-// measured by its command.
+// The page has the hypotheses that there are, an example of each as it is told today, and what
+// it is worth. The latter is measured by its command.
 func TestHypothesesPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "hypotheses.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, worth, _ := strings.Cut(string(page), "\n## What each is worth\n")
+	list, rest, _ := strings.Cut(string(page), "\n## Examples\n")
 	if list != hypothesesList() {
 		t.Errorf("docs/hypotheses.md has another list: make it again by the command in it\n%s", hypothesesList())
 	}
+	examples, worth, _ := strings.Cut(rest, "\n## What each is worth\n")
 	if !strings.HasSuffix(worth, tried) {
 		t.Error("docs/hypotheses.md does not end in tried.md")
 	}
@@ -30,8 +32,29 @@ func TestHypothesesPage(t *testing.T) {
 		if _, err := os.Stat(filepath.Join("..", "..", "analyze", "reconstruct", h.File)); err != nil {
 			t.Error(err)
 		}
+		_, text, _ := strings.Cut(examples, "\n### "+h.Name+"\n\n")
+		text, _, _ = strings.Cut(text, "\n### ")
+		in := exampleRecording.FindStringSubmatch(text)
+		if in == nil {
+			t.Errorf("docs/hypotheses.md has no example of %s", h.Name)
+			continue
+		}
+		stem := filepath.Join("testdata", "floor", in[1])
+		if _, err := os.Stat(stem + ".trace.zst"); err != nil {
+			stem = filepath.Join("testdata", "examples", in[1])
+		}
+		x, err := FindExample(t.Context(), h, stem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x == nil || strings.TrimSpace(x.String()) != strings.TrimSpace(text) {
+			t.Errorf("docs/hypotheses.md has an example of %s that is told otherwise today:\n%s", h.Name, x)
+		}
 	}
 }
+
+// exampleRecording is the name of the recording in the text of an example.
+var exampleRecording = regexp.MustCompile("^In `([^`]+)`")
 
 // Without what others have stolen, a recording of thieves scores worse.
 func TestAblation(t *testing.T) {

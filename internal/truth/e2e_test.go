@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze"
 )
 
 // TestRecording builds the workloads with an instrumented copy of the runtime
@@ -67,7 +69,7 @@ func TestRecording(t *testing.T) {
 			if c := Check(recs); c.Broken != 0 || c.Order != 0 {
 				t.Errorf("%s: %v", c, c.Examples)
 			}
-			_, ds, err := Reconstruct(t.Context(), traceFile, 0)
+			_, ds, err := Reconstruct(t.Context(), traceFile, analyze.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report"
@@ -432,9 +431,9 @@ func accounts(ds []reference.Decision) [][]int64 {
 	return out
 }
 
-// Reconstruct analyses the trace in a file, without some hypotheses, and returns the decisions, and the
-// lines of their dump.
-func Reconstruct(ctx context.Context, name string, without reconstruct.Set) (dump []Line, ds []reference.Decision, err error) {
+// Reconstruct analyses the trace in a file and returns the decisions, and the lines of their
+// dump. Of o, it heeds what changes or explains the reconstruction: Without and Answered.
+func Reconstruct(ctx context.Context, name string, o analyze.Options) (dump []Line, ds []reference.Decision, err error) {
 	src, err := input.Open(ctx, name, input.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -442,7 +441,7 @@ func Reconstruct(ctx context.Context, name string, without reconstruct.Set) (dum
 	defer src.Close()
 	var text bytes.Buffer
 	lines := report.NewDump(&text, report.DumpOptions{})
-	_, err = analyze.Run(ctx, src, analyze.Options{Without: without, OnDecision: func(d *reference.Decision) error {
+	_, err = analyze.Run(ctx, src, analyze.Options{Without: o.Without, Answered: o.Answered, OnDecision: func(d *reference.Decision) error {
 		ds = append(ds, *d)
 		return lines.Write(d)
 	}})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/truth"
 )
@@ -12,7 +13,9 @@ import (
 // ablate prints docs/hypotheses.md.
 func ablate(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o := newOptions("ablate", stderr)
-	dir := o.String("dir", "", "`directory` with recordings")
+	dir := o.String("dir", "", "`directory` with recordings, for what each hypothesis is worth")
+	from := o.String("from", "recorded for this", "what `recordings` these are, as the page says it")
+	examples := o.String("examples", "internal/truth/testdata/floor,internal/truth/testdata/examples", "`directories` with the recordings of the examples")
 	file := o.String("out", "", "`FILE` to write; standard output if it is empty")
 	if err := o.Parse(args); err != nil {
 		return err
@@ -20,13 +23,18 @@ func ablate(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	if *dir == "" {
 		return errors.New("--dir is missing")
 	}
+	list, err := truth.Examples(ctx, strings.Split(*examples, ",")...)
+	if err != nil {
+		return err
+	}
 	a, err := truth.Ablate(ctx, *dir)
 	if err != nil {
 		return err
 	}
+	page := truth.HypothesesPage(list, a, *from)
 	if *file != "" {
-		return os.WriteFile(*file, []byte(a.Page()), 0o644)
+		return os.WriteFile(*file, []byte(page), 0o644)
 	}
-	_, err = io.WriteString(stdout, a.Page())
+	_, err = io.WriteString(stdout, page)
 	return err
 }

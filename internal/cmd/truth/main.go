@@ -37,6 +37,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/internal/truth"
 	"github.com/gmpscope/gmpscope/reference"
@@ -364,7 +365,7 @@ func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var decisions []reference.Decision
 	switch {
 	case *traceFile != "":
-		d, decisions, err = truth.Reconstruct(ctx, *traceFile, 0)
+		d, decisions, err = truth.Reconstruct(ctx, *traceFile, analyze.Options{})
 	case *dumpFile == "-":
 		d, err = truth.ReadLines(os.Stdin)
 	default:
@@ -537,7 +538,7 @@ func scoreOne(ctx context.Context, tool, name string, without reconstruct.Set) (
 		return nil, err
 	}
 	if tool == "" {
-		d, decisions, err := truth.Reconstruct(ctx, name+".trace", without)
+		d, decisions, err := truth.Reconstruct(ctx, name+".trace", analyze.Options{Without: without})
 		if err != nil {
 			return nil, err
 		}
