@@ -33,7 +33,11 @@ func (s *machine) run(m int32) {
 			s.gs[g].left += d
 		case OpSend, OpRecv:
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
-			if w != noG {
+			switch {
+			case w == noG:
+			case op.Chan.network:
+				s.netReady(w)
+			default:
 				s.gs[g].left += s.wakeUp(w, m, g, !op.Tail, whyUnblock) + s.c.Ready
 			}
 			if blocks {

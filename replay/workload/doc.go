@@ -16,6 +16,8 @@
 //   - A wake-up by a timer ends a sleep, which is as long as it was, counted from
 //     where it began (time.Sleep). What the network, or the runtime by itself,
 //     wakes comes from outside at the time of the trace.
+//     With another GOMAXPROCS, it comes when the system call of another goroutine that may
+//     have sent it is done.
 //   - A system call takes as long as it took, Gosched and the yield of a
 //     semaphore's owner stay what they are (runtime/proc.go: goschedImpl,
 //     goyield; sync.runtime_Semrelease).

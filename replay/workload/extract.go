@@ -78,6 +78,7 @@ type Extractor struct {
 	on       []int32 // by P: the goroutine that runs there, or none
 	last     int64   // when a goroutine of the program stopped
 	costs    costs
+	peers    peers
 	puts     struct{ runnext, local int } // by a goroutine that creates or wakes
 }
 
@@ -297,7 +298,7 @@ func (e *Extractor) ready(d *reference.Decision) {
 	case d.Why == reference.WhyNetwork:
 		e.w.Network++
 		e.add(i, step{kind: kNetwork})
-		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true})
+		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true, sent: e.sent(i, x.seg)})
 	case by != none:
 		e.flush(by)
 		send := step{kind: kSend, arg: i, stack: x.stack}
@@ -485,6 +486,7 @@ func (e *Extractor) enter(d *reference.Decision) {
 	x := &e.gs[i]
 	x.cut = x.last
 	x.state, x.seg, x.m, x.gives = syscall, e.now, d.M, false
+	e.peers.enter(i, e.now)
 	if _, ok := e.inCall[d.M]; ok || len(e.inCall) < maxThreads {
 		e.inCall[d.M] = i
 	}
@@ -502,6 +504,7 @@ func (e *Extractor) exit(d *reference.Decision) {
 			k = kSyscallBlock
 		}
 		e.add(i, step{kind: k, ns: e.now - x.seg})
+		e.peers.exit(i, e.gs[i].last)
 	} else {
 		e.flush(i)
 	}

@@ -275,6 +275,8 @@ func TestChange(t *testing.T) {
 		{Change{}, 9_000_000, first.GCNs},
 		{Change{NoGC: true}, 9_000_000, 0},
 		{Change{Speed: map[int32]float64{2: 2}}, 7_000_000, first.GCNs},
+		{Change{Work: 1.5}, 13_500_000, first.GCNs + 500_000},
+		{Change{Work: 0.5, Speed: map[int32]float64{2: 2}}, 3_500_000, first.GCNs - 500_000},
 	} {
 		r, err := sim.Simulate(t.Context(), sim.Options{Policy: p, Costs: c, Procs: 1}, w.Load(x.c))
 		if err != nil {
@@ -446,5 +448,85 @@ func TestStops(t *testing.T) {
 	r, err := sim.Simulate(t.Context(), sim.Options{Policy: p, Costs: c, Procs: 1}, w.Load(Change{NoGC: true}))
 	if err != nil || r.Left > 2 {
 		t.Errorf("%v; %+v", err, r)
+	}
+}
+
+// Both ends of a connection are in the trace, and a third goroutine's system call besides:
+// with another GOMAXPROCS the reader is woken when the writer has written, and not at the
+// time of the trace. What nobody in the trace has sent comes at its time.
+func TestSent(t *testing.T) {
+	const reader, writer, other = 1, 2, 3
+	call := func(s stream, from, to, g int64) {
+		s.say(from, reference.KindSyscall, g, nil)
+		s.say(to, reference.KindSyscallExit, g, nil)
+	}
+	read := func(s stream, block, at int64) {
+		s.stop(block, reader, reference.WhyBlock)
+		s.ready(at, reader, reference.NoG, reference.WhyNetwork)
+	}
+	s := stream{NewExtractor(Options{})}
+	s.start(0, reader)
+	read(s, 10, 100_000) // from outside
+	s.start(100_010, reader)
+	s.stop(100_020, reader, reference.WhyBlock)
+	s.start(100_030, writer)
+	call(s, 200_000, 200_010, writer)
+	s.ready(200_020, reader, reference.NoG, reference.WhyNetwork)
+	s.stop(200_030, writer, reference.WhySlice)
+	s.start(200_040, reader)
+	s.stop(200_050, reader, reference.WhyBlock)
+	s.start(200_060, writer)
+	call(s, 300_000, 300_010, writer)
+	s.stop(300_020, writer, reference.WhyExit)
+	s.start(300_030, other)
+	call(s, 300_040, 300_050, other)
+	s.stop(300_060, other, reference.WhyExit)
+	s.ready(300_070, reader, reference.NoG, reference.WhyNetwork)
+	s.start(300_080, reader)
+	s.stop(300_090, reader, reference.WhyExit)
+	w := s.e.Finish(300_090)
+	if w.Network != 3 || w.Sent != 2 {
+		t.Fatalf("the network ended %d waits, and the program had sent %d of that; want 3 and 2", w.Network, w.Sent)
+	}
+	want := []step{
+		{kind: kRun, ns: 99_970}, {kind: kSyscall, ns: 10}, {kind: kNetSend}, {kind: kRun, ns: 99_960}, {kind: kSyscall, ns: 10}, {kind: kNetSend},
+		{kind: kRun, ns: 10}, {kind: kExit},
+	}
+	if diff := cmp.Diff(want, steps(w, writer), cmp.AllowUnexported(step{})); diff != "" {
+		t.Errorf("the writer: %s", diff)
+	}
+	if got := steps(w, other); slices.ContainsFunc(got, func(x step) bool { return x.kind == kNetSend }) {
+		t.Errorf("the other does %+v, and sends", got)
+	}
+	p, c := scheduler(26)
+	ends := func(change Change) int64 {
+		last := int64(0)
+		_, err := sim.Simulate(t.Context(), sim.Options{Policy: p, Costs: c, Procs: 2, Emit: func(d *reference.Decision) {
+			if d.Kind == reference.KindStop && d.G == reader && d.Why == reference.WhyExit {
+				last = d.Time
+			}
+		}}, w.Load(change))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return last
+	}
+	if as, twice := ends(Change{Work: 2}), ends(Change{Work: 2, FixedProcs: true}); as > 400_000 || twice < 450_000 {
+		t.Errorf("with work that takes twice as long the reader ends at %d, and with another GOMAXPROCS at %d; want before 400,000, and after 450,000", as, twice)
+	}
+}
+
+// System calls can take longer, whether they give up the P at once or not.
+func TestCalls(t *testing.T) {
+	var w Workload
+	for _, s := range []step{{kind: kSyscall, ns: 10, next: 1}, {kind: kSyscallBlock, ns: 20, next: 2}, {kind: kExit, next: none}} {
+		w.steps.add(s)
+	}
+	w.gs = []goroutine{{}}
+	s := w.Load(Change{Calls: 2}).(*load).script(0)
+	for i, want := range []sim.Op{sim.Syscall(20), {Kind: sim.OpSyscallBlock, Ns: 40}, {}} {
+		if got := s.Next(0); got != want {
+			t.Errorf("step %d is %+v, want %+v", i, got, want)
+		}
 	}
 }

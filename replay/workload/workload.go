@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -32,9 +33,10 @@ type Workload struct {
 	Goroutines, Steps, Arrivals int
 	// Cycles of the garbage collector, their marking, and other stop-the-worlds.
 	Cycles, Stops int
-	// Network is how many waits the network ended.
-	Network int
-	MarkNs  int64
+	// Network is how many waits the network ended, Sent how many of those a system call of
+	// another goroutine may have.
+	Network, Sent int
+	MarkNs        int64
 	// SwitchNs is how long a P typically takes from one goroutine to the next in
 	// its own queue, and ThreadWakeNs how long a locked thread takes to run when
 	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.
@@ -69,6 +71,7 @@ const (
 	kRun kind = iota
 	kGo
 	kSend
+	kNetSend  // to the goroutine arg, which waits for the network
 	kSendTail // as kSend, but at the tail of the P's ring
 	kRecv
 	kRecvGC // from the garbage collector
@@ -120,6 +123,7 @@ type arrival struct {
 	kind  sim.ArrivalKind
 	from  sim.Waker // ArriveSend
 	net   bool      // ArriveSend: the network's
+	sent  bool      // a kNetSend makes it, too, in its stead if Change.FixedProcs
 }
 
 // slab holds steps in pieces, so that it grows without being copied.
@@ -150,6 +154,9 @@ func (s *slab) add(x step) int32 {
 type Change struct {
 	// Speed divides the computing of the goroutines of a class, by its handle.
 	Speed map[int32]float64
+	// Work is by what all computing and marking is multiplied, Calls by what the time in
+	// system calls is; 0 is 1.
+	Work, Calls float64
 	// FreeLocks are handles of stacks: a goroutine that blocked on a semaphore
 	// there does not block.
 	FreeLocks map[int32]bool
@@ -158,7 +165,9 @@ type Change struct {
 	YieldNs map[int32]int64
 	// Unlocked leaves out that goroutines are locked to threads.
 	Unlocked bool
-	// FixedProcs leaves out that GOMAXPROCS changes.
+	// FixedProcs leaves out that GOMAXPROCS changes, and is for another one than the
+	// trace's: what the program sent to itself through the network comes when it is sent,
+	// and not at the time of the trace.
 	FixedProcs bool
 	// NoGC leaves the cycles of the garbage collector out. Assists and sweeping
 	// are part of the goroutines' work, and stay.
@@ -200,6 +209,14 @@ type load struct {
 	never *sim.Chan
 }
 
+// times multiplies a time, in ns; 0 is by 1.
+func times(ns int64, by float64) int64 {
+	if by == 0 || by == 1 {
+		return ns
+	}
+	return int64(float64(ns)*by + 0.5)
+}
+
 // piece returns the computing up to the next yield, or to its end.
 func (s *script) piece() sim.Op {
 	ns := s.left
@@ -214,7 +231,7 @@ func (s *script) piece() sim.Op {
 func (l *load) Next() (sim.Arrival, bool) {
 	for ; l.i < len(l.w.outer); l.i++ {
 		a := &l.w.outer[l.i]
-		if a.kind == sim.ArriveGC && l.c.NoGC || a.kind == sim.ArriveGo && l.w.gs[a.g].never || a.kind == sim.ArriveSend && l.c.FreeLocks[a.stack] {
+		if a.kind == sim.ArriveGC && l.c.NoGC || a.kind == sim.ArriveGo && l.w.gs[a.g].never || a.kind == sim.ArriveSend && l.c.FreeLocks[a.stack] || a.sent && l.c.FixedProcs {
 			continue
 		}
 		l.i++
@@ -224,7 +241,7 @@ func (l *load) Next() (sim.Arrival, bool) {
 }
 
 func (l *load) arrival(a *arrival) sim.Arrival {
-	out := sim.Arrival{At: a.at, Kind: a.kind, Ns: a.ns, Mark: a.mark}
+	out := sim.Arrival{At: a.at, Kind: a.kind, Ns: a.ns, Mark: times(a.mark, l.c.Work)}
 	switch a.kind {
 	case sim.ArriveGo:
 		g := &l.w.gs[a.g]
@@ -276,9 +293,9 @@ func (l *load) network(g int32) *sim.Chan {
 
 func (l *load) script(g int32) sim.Script {
 	x := &l.w.gs[g]
-	s := &script{l: l, g: g, at: x.first, speed: 1, yield: l.c.YieldNs[x.class]}
+	s := &script{l: l, g: g, at: x.first, work: cmp.Or(l.c.Work, 1), yield: l.c.YieldNs[x.class]}
 	if f, ok := l.c.Speed[x.class]; ok {
-		s.speed = f
+		s.work /= f
 	}
 	return s
 }
@@ -288,10 +305,10 @@ type script struct {
 	l      *load
 	g      int32
 	at     int32
-	speed  float64
-	yield  int64 // as Change.YieldNs; 0: it does not
-	left   int64 // of a computation that is interrupted by yields
-	paused bool  // it has just yielded
+	work   float64 // by what its computing is multiplied; 0 is 1
+	yield  int64   // as Change.YieldNs; 0: it does not
+	left   int64   // of a computation that is interrupted by yields
+	paused bool    // it has just yielded
 }
 
 // Next returns the goroutine's next step.
@@ -312,23 +329,22 @@ func (s *script) Next(int64) sim.Op {
 		if s.l.c.NoGC && (x.kind == kCycle || x.kind == kRecvGC && s.l.w.gs[s.g].flags == 0 || x.kind == kPreempt && reference.Why(x.arg) == reference.WhyGC) {
 			continue
 		}
-		if x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] || s.l.c.Unlocked && (x.kind == kLock || x.kind == kUnlock) {
+		if x.kind == kNetSend && !s.l.c.FixedProcs || x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] || s.l.c.Unlocked && (x.kind == kLock || x.kind == kUnlock) {
 			continue
 		}
 		break
 	}
 	switch x.kind {
 	case kRun:
-		s.left = x.ns
-		if s.speed != 1 {
-			s.left = int64(float64(x.ns)/s.speed + 0.5)
-		}
+		s.left = times(x.ns, s.work)
 		return s.piece()
 	case kGo:
 		g := &s.l.w.gs[x.arg]
 		return sim.Op{Kind: sim.OpGo, Class: g.class, G: g.id, Flags: g.flags, Script: s.l.script(x.arg)}
 	case kSend:
 		return sim.Send(s.l.waker(x.arg))
+	case kNetSend:
+		return sim.Send(s.l.network(x.arg))
 	case kSendTail:
 		return sim.Op{Kind: sim.OpSend, Chan: s.l.waker(x.arg), Tail: true}
 	case kRecv, kRecvGC:
@@ -338,9 +354,9 @@ func (s *script) Next(int64) sim.Op {
 	case kSleep:
 		return sim.Sleep(x.ns)
 	case kSyscall:
-		return sim.Syscall(x.ns)
+		return sim.Syscall(times(x.ns, s.l.c.Calls))
 	case kSyscallBlock:
-		return sim.Op{Kind: sim.OpSyscallBlock, Ns: x.ns}
+		return sim.Op{Kind: sim.OpSyscallBlock, Ns: times(x.ns, s.l.c.Calls)}
 	case kGosched:
 		return sim.Gosched()
 	case kGoyield:

@@ -1,0 +1,108 @@
+package workload
+
+// manyCalls bounds how many system calls are remembered that may have sent something.
+const manyCalls = 1 << 10
+
+// A call is a system call of a goroutine of the program, which may have been what another
+// one waits for in the network poller: both ends of a connection can be in one process.
+type call struct {
+	g    int32
+	at   int64 // when it began
+	step int32 // none while it lasts
+	used bool  // somebody was woken by it
+}
+
+// peers finds who sends what goroutines wait for in the network poller.
+type peers struct {
+	calls []call          // the last ones, a ring
+	next  int             // in calls
+	of    map[int32]int32 // who sent what a goroutine waited for last
+}
+
+func (p *peers) enter(g int32, now int64) {
+	c := call{g: g, at: now, step: none}
+	if len(p.calls) < manyCalls {
+		p.calls = append(p.calls, c)
+		return
+	}
+	p.calls[p.next] = c
+	p.next = (p.next + 1) % manyCalls
+}
+
+// latest returns the place of the i-th latest call, from 0 on.
+func (p *peers) latest(i int) *call {
+	return &p.calls[(p.next+2*len(p.calls)-1-i)%len(p.calls)]
+}
+
+// exit notes the step that a goroutine's system call has become.
+func (p *peers) exit(g, step int32) {
+	for i := range p.calls {
+		if c := p.latest(i); c.g == g {
+			if c.step == none {
+				c.step = step
+			}
+			return
+		}
+	}
+}
+
+// sender returns the system call that has most likely sent what g has waited for since
+// some time: of who did last time, or of who waited for g's own last; else the latest. Nil
+// if nobody was in one.
+func (p *peers) sender(g int32, since int64) *call {
+	var best *call
+	rank := func(c *call) int {
+		if last, ok := p.of[g]; ok && last == c.g {
+			return 2
+		}
+		if last, ok := p.of[c.g]; ok && last == g {
+			return 1
+		}
+		return 0
+	}
+	for i := range p.calls {
+		c := p.latest(i)
+		if c.at < since && c.step != none {
+			break
+		}
+		if c.used || c.g == g || c.at < since {
+			continue
+		}
+		if best == nil || rank(c) > rank(best) {
+			best = c
+		}
+	}
+	return best
+}
+
+// sent has the system call that may have sent it wake a goroutine that waited for the
+// network since some time, and reports whether there is one.
+func (e *Extractor) sent(g int32, since int64) bool {
+	c := e.peers.sender(g, since)
+	if c == nil {
+		return false
+	}
+	c.used = true
+	if e.peers.of == nil {
+		e.peers.of = map[int32]int32{}
+	}
+	e.peers.of[g] = c.g
+	e.w.Sent++
+	send := step{kind: kNetSend, arg: g}
+	if c.step == none { // it still lasts
+		e.insert(c.g, send)
+		e.gs[c.g].cut = e.gs[c.g].last
+		return true
+	}
+	x := &e.gs[c.g]
+	i := e.w.steps.add(send)
+	at := e.w.steps.at(c.step)
+	e.w.steps.at(i).next, at.next = at.next, i
+	if x.last == c.step {
+		x.last = i
+	}
+	if x.cut == c.step {
+		x.cut = i
+	}
+	return true
+}
