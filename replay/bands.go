@@ -30,15 +30,25 @@ const (
 // far for its numbers to say anything; else it is empty. Where the makespan is right, what
 // is said of makespans may be.
 func far(e Error) string {
-	off := func(e *float64, limit float64) bool { return e != nil && math.Abs(*e) > limit }
-	switch {
-	case off(e.Makespan, farMakespan):
-		return fmt.Sprintf("the model is off by %s in the makespan for the work as it was: its numbers are untrusted", quantity.Change(1+*e.Makespan))
-	case off(e.Waits.Total, farWaited):
+	if why := farOff(e); why != "" {
+		return why
+	}
+	if beyond(e.Waits.Total, farWaited) {
 		return fmt.Sprintf("the model is off by %s in the time waited for the work as it was: what it says of waiting is untrusted", quantity.Change(1+*e.Waits.Total))
 	}
 	return ""
 }
+
+// farOff is far for the makespan alone.
+func farOff(e Error) string {
+	if !beyond(e.Makespan, farMakespan) {
+		return ""
+	}
+	return fmt.Sprintf("the model is off by %s in the makespan for the work as it was: its numbers are untrusted", quantity.Change(1+*e.Makespan))
+}
+
+// beyond reports whether an error is known, and larger than that.
+func beyond(e *float64, limit float64) bool { return e != nil && math.Abs(*e) > limit }
 
 // OutOfBand names the metrics in which the simulation is out of its band: busy,
 // makespan, waited, p50, p99.
@@ -46,14 +56,14 @@ func (r *Result) OutOfBand() []string { return outOfBand(r.Observed, r.Free.Simu
 
 func outOfBand(observed, simulated Run) []string {
 	out, e := []string{}, compare(observed, simulated)
-	beyond := func(name string, e *float64, band float64) {
-		if e != nil && math.Abs(*e) > band {
+	check := func(name string, e *float64, band float64) {
+		if beyond(e, band) {
 			out = append(out, name)
 		}
 	}
-	beyond("busy", e.Busy, bandBusy)
-	beyond("makespan", e.Makespan, bandMakespan)
-	beyond("waited", e.Waits.Total, bandWaited)
+	check("busy", e.Busy, bandBusy)
+	check("makespan", e.Makespan, bandMakespan)
+	check("waited", e.Waits.Total, bandWaited)
 	factor := func(name string, observed, simulated int64) {
 		a, b := float64(max(observed, bandFloor)), float64(max(simulated, bandFloor))
 		if max(a/b, b/a) > bandQuantile {

@@ -197,12 +197,28 @@ type WhatIf struct {
 	// makespan is no less, though the simulation may not know. The notes say which
 	// mutex, and how that is inferred. 0 if the trace does not show it.
 	LockBoundNs int64 `json:"lock_bound_ns"`
+	// Sensitivity says how much the makespan depends on what a trace with one GOMAXPROCS
+	// cannot tell of another; nil with the same.
+	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
 	// Untrusted says why it cannot be trusted, in words: it has more Ps than --cpus
 	// gives CPUs, or the recording had; or the model is too far off; or, with another
 	// GOMAXPROCS, the model is out of its bands, or the trace does not show what it would
 	// take: it is of one P, goroutines wait for mutexes, for the network, or for the
-	// kernel. Absent if none of it is known.
+	// kernel, or depends on how fast it computes. Absent if none of it is known.
 	Untrusted string `json:"untrusted,omitempty"`
+	// UntrustedMakespan says why the makespan cannot be trusted, either. If it is absent and
+	// Untrusted is not, the makespan can, and only what is said of waiting cannot.
+	UntrustedMakespan string `json:"untrusted_makespan,omitempty"`
+}
+
+// Sensitivity is how it would have gone with another GOMAXPROCS if computing took longer on
+// more Ps, or shorter on fewer, or system calls twice as long: one simulation each.
+type Sensitivity struct {
+	Work       float64 `json:"work"`        // by what computing and marking are multiplied
+	WorkNs     int64   `json:"work_ns"`     // makespan if so
+	WorkWaited float64 `json:"work_waited"` // the time waited if so, as part of that without
+	CallsNs    int64   `json:"calls_ns"`    // makespan if system calls take twice as long
+	makespan   int64   // without
 }
 
 // maxProcs is the largest GOMAXPROCS that the simulator takes.
@@ -427,7 +443,14 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 		if err != nil {
 			return err
 		}
-		x := WhatIf{Change: c.String(), Untrusted: cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted, f.distrust(w, res, r.observed, free.Error, c.Procs))}
+		x := WhatIf{Change: c.String()}
+		if c.Procs != 0 && c.Procs != w.Procs {
+			if x.Sensitivity, err = r.sensitivity(s, all[0], c.Procs); err != nil {
+				return err
+			}
+		}
+		x.UntrustedMakespan = cmp.Or(untrusted(&res.Trace, c.Procs), farOff(free.Error), f.distrustMakespan(w, res, r.observed, free.Error, self[0], c.Procs, x.Sensitivity))
+		x.Untrusted = cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted, f.distrust(w, r.observed, free.Error, c.Procs, x.Sensitivity), x.UntrustedMakespan)
 		x.Simulated, x.Spread = summarise(runs(all))
 		free.WhatIf = append(free.WhatIf, x)
 	}

@@ -13,22 +13,64 @@ import (
 
 // From these shares of the waiting on, another GOMAXPROCS is not predicted.
 const (
-	muchNetwork = 0.05 // of the number of waits: that the network ended
+	muchNetwork = 0.05 // of the number of waits: that the network ended, and nobody in the program is known to have sent it
 	muchKernel  = 0.25 // of the time: for threads to wake up, or for Ps in system calls
+)
+
+// What the trace cannot tell of another GOMAXPROCS: with two Ps, the work of real programs
+// took 1.1 to 2 times as long as with one, 1.4 in the middle (docs/replay-programs.md), for
+// caches, memory and the allocator are shared, and threads are woken. One that never
+// collected garbage allocates too little for most of that.
+const (
+	workShared   = 1.6
+	workSeparate = 1.05
+	callsLonger  = 2
+)
+
+// A makespan is not trusted if what is not known changes it by more than that part, and
+// the time waited not by this one.
+const (
+	mostMakespan = 0.10
+	mostWaited   = 0.25
 )
 
 // sliced is a class whose number of goroutines follows GOMAXPROCS (testing.B).
 const sliced = "testing.(*B).RunParallel"
 
-// distrust says why a trace cannot tell how it would have gone with so many Ps; empty
-// if nothing speaks against it, or if procs is what there was, or 0. The work of a trace is
-// what was done with its own GOMAXPROCS; docs/replay.md says how often predictions that
-// nothing spoke against were right.
-func (f *Simulation) distrust(w *workload.Workload, res *analyze.Result, observed outcome, e Error, procs int) string {
+// sensitivity simulates with another GOMAXPROCS if computing, or system calls, took another
+// time. without is the simulation of the same seed in which they take what they took.
+func (r *replaying) sensitivity(s scheduler, without outcome, procs int) (*Sensitivity, error) {
+	x := &Sensitivity{Work: workShared, makespan: without.run.MakespanNs}
+	if r.work.Cycles == 0 {
+		x.Work = workSeparate
+	}
+	if procs < r.work.Procs {
+		x.Work = 1 / x.Work
+	}
+	r.total += 2
+	a, b := s, s
+	a.change.Work, b.change.Calls = x.Work, callsLonger
+	work, err := r.simulate(a, 1)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := r.simulate(b, 1)
+	if err != nil {
+		return nil, err
+	}
+	x.WorkNs, x.CallsNs = work[0].run.MakespanNs, calls[0].run.MakespanNs
+	x.WorkWaited = float64(work[0].run.Waits.TotalNs) / float64(max(without.run.Waits.TotalNs, 1))
+	return x, nil
+}
+
+// distrust says why a trace cannot tell how long would have been waited with so many Ps;
+// empty if nothing speaks against it, or if procs is what there was, or 0. The work of a
+// trace is what was done with its own GOMAXPROCS; docs/replay.md says how often predictions
+// that nothing spoke against were right.
+func (f *Simulation) distrust(w *workload.Workload, observed outcome, e Error, procs int, x *Sensitivity) string {
 	if procs == 0 || procs == w.Procs {
 		return ""
 	}
-	off := func(e *float64, band float64) bool { return e != nil && math.Abs(*e) > band }
 	all := observed.waits.All
 	kernel := int64(0)
 	for _, c := range all.Causes {
@@ -39,17 +81,42 @@ func (f *Simulation) distrust(w *workload.Workload, res *analyze.Result, observe
 	}
 	switch {
 	case procs > w.Procs && w.Procs == 1:
-		return "the recording had one P: it shows neither how goroutines that run at once get in each other's way, at locks and in caches, nor how late threads wake up: waiting is untrusted, and the makespan is the least to expect"
+		return "the recording had one P: it shows neither how goroutines that run at once get in each other's way, at locks and in caches, nor how late threads wake up: what is said of waiting is untrusted"
 	case f.meet(w, procs) != "":
 		return f.meet(w, procs)
-	case off(e.Makespan, bandMakespan):
-		return fmt.Sprintf("the model is off by %s in the makespan for the work as it was: for another GOMAXPROCS it is untrusted", quantity.Change(1+*e.Makespan))
-	case off(e.Waits.Total, bandWaited):
+	case beyond(e.Makespan, bandMakespan):
+		return ownMakespan(e)
+	case beyond(e.Waits.Total, bandWaited):
 		return fmt.Sprintf("the model is off by %s in the time waited for the work as it was: for another GOMAXPROCS it is untrusted", quantity.Change(1+*e.Waits.Total))
 	case float64(w.Network) > muchNetwork*float64(all.Count):
-		return fmt.Sprintf("%s of the waits follow on one for the network, which answers in the model when it did in the trace, whatever the program did before: for another GOMAXPROCS it is untrusted", quantity.Percent(float64(w.Network)/float64(all.Count)))
+		return fmt.Sprintf("%s of the waits follow on one for the network, and which of them the program itself ended is a guess: what is said of waiting with another GOMAXPROCS is untrusted", quantity.Percent(float64(w.Network)/float64(all.Count)))
 	case float64(kernel) > muchKernel*float64(all.TotalNs):
 		return fmt.Sprintf("%s of the waiting was for threads that woke up late, or for Ps in system calls, which is the kernel's doing: for another GOMAXPROCS it is untrusted", quantity.Percent(float64(kernel)/float64(all.TotalNs)))
+	case x != nil && math.Abs(x.WorkWaited-1) > mostWaited:
+		return fmt.Sprintf("with another GOMAXPROCS the work may take %s as long, and the time waited would be %s: what is said of waiting is untrusted", times(x.Work), quantity.Change(x.WorkWaited))
+	}
+	return ""
+}
+
+// distrustMakespan says why a trace cannot tell what the makespan would have been with so
+// many Ps, as distrust does of waiting. self is the simulation of the work as it was.
+func (f *Simulation) distrustMakespan(w *workload.Workload, res *analyze.Result, observed outcome, e Error, self outcome, procs int, x *Sensitivity) string {
+	if x == nil {
+		return ""
+	}
+	part := func(ns int64) float64 { return float64(ns) / float64(max(x.makespan, 1)) }
+	unsent := w.Network - w.Sent
+	switch {
+	case beyond(e.Makespan, bandMakespan):
+		return ownMakespan(e)
+	case float64(unsent) > muchNetwork*float64(observed.waits.All.Count):
+		return fmt.Sprintf("%s of the waits follow on one for the network, which answers in the model when it did in the trace, whatever the program did before: for another GOMAXPROCS it is untrusted", quantity.Percent(float64(unsent)/float64(observed.waits.All.Count)))
+	case f.meet(w, procs) != "" && float64(x.makespan) < (1-morePs)*float64(self.run.MakespanNs):
+		return f.meet(w, procs)
+	case math.Abs(part(x.WorkNs)-1) > mostMakespan:
+		return fmt.Sprintf("with another GOMAXPROCS the work may take %s as long, and the makespan would be %s: it is untrusted", times(x.Work), quantity.Duration(x.WorkNs))
+	case math.Abs(part(x.WorkNs)-1)+math.Abs(part(x.CallsNs)-1) > mostMakespan:
+		return fmt.Sprintf("the makespan depends on how long system calls take: were it twice as long as in the trace, it would be %s: it is untrusted", quantity.Duration(x.CallsNs))
 	}
 	for _, c := range res.Waits.Classes {
 		if strings.HasPrefix(c.Name, sliced) {
@@ -58,6 +125,13 @@ func (f *Simulation) distrust(w *workload.Workload, res *analyze.Result, observe
 	}
 	return ""
 }
+
+// ownMakespan says that the model is out of its band in the makespan.
+func ownMakespan(e Error) string {
+	return fmt.Sprintf("the model is off by %s in the makespan for the work as it was: for another GOMAXPROCS it is untrusted", quantity.Change(1+*e.Makespan))
+}
+
+func times(x float64) string { return fmt.Sprintf("%.2g times", x) }
 
 // meet says why more Ps than a trace had cannot be judged by it if goroutines waited for a
 // mutex; else it is empty.

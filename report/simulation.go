@@ -85,6 +85,12 @@ func (t *text) replaySimulation(r *replay.Result) {
 			if x.Untrusted != "" && x.Untrusted != f.Untrusted {
 				t.para(2, words.Cut(words.Visible(x.Change), 30)+": "+ended(x.Untrusted))
 			}
+			switch s := x.Sensitivity; {
+			case x.UntrustedMakespan != "" && x.UntrustedMakespan != x.Untrusted && x.UntrustedMakespan != f.Untrusted:
+				t.para(2, words.Cut(words.Visible(x.Change), 30)+", makespan: "+ended(x.UntrustedMakespan))
+			case x.UntrustedMakespan == "" && x.Untrusted != "" && s != nil:
+				t.para(2, fmt.Sprintf("%s: the makespan is not affected by that: %s if the work took %.2g times as long.", words.Cut(words.Visible(x.Change), 30), quantity.Duration(s.WorkNs), s.Work))
+			}
 		}
 		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off: %s.", errorLine(e.Makespan, e.Waits.Total)))
 	}

@@ -187,7 +187,7 @@ off; how many traces were in them if it were taken off is said besides.
 
 const whatIf = `Programs in testdata/traces/whatif/programs, each recorded with one P and with two on a machine that had two cores for them.
 The trace of the one predicts the makespan of the other. Model is its error for the trace that it was given; the bound is
-for how long a mutex is known to be held, as far as the trace shows that, for more Ps only.
+for how long a mutex is known to be held, as far as the trace shows that, for more Ps only. Trusted is the makespan.
 
 `
 
@@ -218,8 +218,11 @@ const reasons = `
 * **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
   the middle of the time since that P looked last. What woke an
   idle P was due 55 µs before, for that is how late the kernel wakes a thread, and the model is as late; but in part it was later
-  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time, whatever the program did before; in a trace of both ends of a
-  connection, that is not so, and with fewer Ps it looks like an overload: such what-ifs are called untrusted.
+  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time, whatever the program did before. With
+  another GOMAXPROCS that would look like an overload, or the lack of one, where both ends of a connection are in the trace; so there
+  the answer comes when a system call of another goroutine is done: of the one that answered last time, or to which this one's
+  own went, or the latest since the goroutine began to wait. Which it was is a guess, and for the work as it was the
+  times of the trace are better. Answers that nobody in the trace can have sent come at their time.
 * **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
   schedule would have other conflicts. So a trace with one P says little about a program that its locks limit: there
   goroutines meet at a lock only if one is preempted, or blocks, while it holds it, and a lock that is taken without waiting
@@ -236,9 +239,14 @@ const reasons = `
 * **Changes of GOMAXPROCS** come when they came, whatever the program did before; a what-if with another GOMAXPROCS has it
   from beginning to end.
 * **Another GOMAXPROCS**: the work is what was done with the trace's own. Where goroutines run at once, the same work can take
-  half as long again, or twice as long (caches, cores that share their units), and tests, benchmarks and servers ask how many Ps there are. A
-  what-if calls itself untrusted where the trace has one P and it has more; where goroutines wait for a mutex and it has more Ps;
-  where the model is out of its bands for the makespan or the time waited; where more than 5 % of the waits follow on the
-  network, or more than 25 % of the time waited is for threads to wake up or for Ps in system calls; and for the benchmarks
-  of package testing that run in as many goroutines as there are Ps.
+  half as long again, or twice as long (caches, cores that share their units), and tests, benchmarks and servers ask how many Ps there are.
+  A what-if says of the makespan and of waiting apart whether it can be trusted. The makespan cannot where the model is out of
+  its band for that; where it changes by more than 10 % if computing takes 1.6 times as long on more Ps, or as much less on
+  fewer (1.05 times if the trace has no cycle of the garbage collector), and system calls twice as long; where goroutines wait for a
+  mutex and more Ps save more than 10 %; where more than 5 % of the waits follow on the network, and nobody in the trace can have
+  ended them; and for the benchmarks of package testing that run in as many goroutines as there are Ps. Waiting cannot where the
+  makespan cannot; where the trace has one P and the what-if more; where goroutines wait for a mutex and it has more Ps; where the
+  model is out of its bands for the makespan or the time waited; where more than 5 % of the waits follow on the network; where more than 25 % of the
+  time waited is for threads to wake up or for Ps in system calls; and where the longer or shorter computing changes it by more
+  than 25 %.
 `

@@ -109,6 +109,13 @@ const programsWhatIf = `
 
 Each recording predicts the makespan and the time waited with the other GOMAXPROCS, which are held against the medians of the
 recordings made with it (in brackets, their range). Right is within 10 % in the one and 25 % in the other. Trusted is what the
-simulation does not call untrusted by itself.
+simulation does not call untrusted by itself: of the makespan, and of both. The last column has the reason against a makespan.
+
+With two Ps the same work takes 1.05 to 2.0 times as long as with one (busy time, medians; 1.4 in the middle), for caches,
+memory and the allocator are shared, and threads lose their CPU while a goroutine runs; that is why most makespans for two Ps
+come out too short, and those for one too long. How much it is, neither trace shows: runs of the same class with the same end
+are not longer while the other P is busy, in a way that would tell it. So a what-if simulates two things more: computing that
+takes 1.6 times as long on more Ps, or as much less on fewer, and system calls that take twice as long. A makespan that both
+together change by more than 10 % is untrusted.
 
 `

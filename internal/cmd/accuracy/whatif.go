@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -24,7 +25,9 @@ type foretold struct {
 	measured, waited int64   // medians, as recorded with the other
 	makespans, waits []int64 // predicted, by recording
 	spreadM, spreadW [2]int64
-	untrusted        []string
+	runs             []int
+	untrusted        []string // by recording: in the one or the other
+	makespan         []string // in the makespan
 }
 
 // foretell has each recording of a program predict its makespan and time waited with the
@@ -35,12 +38,14 @@ func foretell(rows []row) []foretold {
 		procs int
 	}
 	all := map[key][]*replay.Result{}
+	runs := map[key][]int{}
 	var names []string
 	for _, r := range rows {
 		m := recorded.FindStringSubmatch(r.name + ".trace.gz")
 		procs, _ := strconv.Atoi(m[2])
 		k := key{m[1], procs}
-		all[k] = append(all[k], r.res)
+		run, _ := strconv.Atoi(m[3])
+		all[k], runs[k] = append(all[k], r.res), append(runs[k], run)
 		if !slices.Contains(names, m[1]) {
 			names = append(names, m[1])
 		}
@@ -52,7 +57,7 @@ func foretell(rows []row) []foretold {
 			if len(from) == 0 || len(to) == 0 {
 				continue
 			}
-			f := foretold{name: name, from: procs, to: 3 - procs}
+			f := foretold{name: name, from: procs, to: 3 - procs, runs: runs[key{name, procs}]}
 			var ms, ws []int64
 			for _, r := range to {
 				ms, ws = append(ms, r.Observed.MakespanNs), append(ws, r.Observed.Waits.TotalNs)
@@ -64,7 +69,7 @@ func foretell(rows []row) []foretold {
 			for _, r := range from {
 				x := r.Free.WhatIf[0]
 				f.makespans, f.waits = append(f.makespans, x.Simulated.MakespanNs), append(f.waits, x.Simulated.Waits.TotalNs)
-				f.untrusted = append(f.untrusted, x.Untrusted)
+				f.untrusted, f.makespan = append(f.untrusted, x.Untrusted), append(f.makespan, x.UntrustedMakespan)
 			}
 			out = append(out, f)
 		}
@@ -77,41 +82,60 @@ func within(x, of int64, band float64) bool {
 	return math.Abs(float64(x-of)) <= band*float64(of)
 }
 
-// foretellings writes a row for each program and direction.
+// verdicts counts predictions by whether they are trusted, and right.
+type verdicts struct{ trustedRight, trustedWrong, refusedRight, refusedWrong int }
+
+func (v *verdicts) add(trusted, right bool) {
+	switch {
+	case trusted && right:
+		v.trustedRight++
+	case trusted:
+		v.trustedWrong++
+	case right:
+		v.refusedRight++
+	default:
+		v.refusedWrong++
+	}
+}
+
+// foretellings writes a row for each program and direction, and how far trust can be
+// trusted.
 func foretellings(w io.Writer, fs []foretold) {
-	var good, trusted, goodTrusted, spanOK, spanTrusted, all int
-	fmt.Fprintln(w, "| program | recorded with | predicted for | makespan, ms | predicted, ms | waited, ms | predicted, ms | right | trusted | right of those | why not |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
+	halves := []struct {
+		name           string
+		makespan, both verdicts
+	}{{name: "1 and 2, looked at"}, {name: "3 and later, held out"}}
+	fmt.Fprintln(w, "| program | recorded with | predicted for | makespan, ms | predicted, ms | waited, ms | predicted, ms | right | makespan right | trusted | makespan trusted | right of those | why not |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
 	ms := func(ns int64) string { return fmt.Sprintf("%.0f", float64(ns)/1e6) }
 	span := func(v []int64) string { return ms(slices.Min(v)) + " to " + ms(slices.Max(v)) }
 	for _, f := range fs {
-		ok, sure, both, why := 0, 0, 0, ""
+		var makespan, both verdicts
+		why := ""
 		for i := range f.makespans {
-			span := within(f.makespans[i], f.measured, bandWhatIf)
-			if span {
-				spanOK++
-				if f.untrusted[i] == "" {
-					spanTrusted++
-				}
+			right := within(f.makespans[i], f.measured, bandWhatIf)
+			half := &halves[min(max(f.runs[i]-tuned, 0), 1)]
+			for _, v := range []*verdicts{&makespan, &half.makespan} {
+				v.add(f.makespan[i] == "", right)
 			}
-			right := span && within(f.waits[i], f.waited, bandWaited)
-			if right {
-				ok++
+			for _, v := range []*verdicts{&both, &half.both} {
+				v.add(f.untrusted[i] == "", right && within(f.waits[i], f.waited, bandWaited))
 			}
-			if f.untrusted[i] != "" {
-				why = f.untrusted[i]
-				continue
-			}
-			sure++
-			if right {
-				both++
-			}
+			why = cmp.Or(f.makespan[i], why)
 		}
 		n := len(f.makespans)
-		good, trusted, goodTrusted, all = good+ok, trusted+sure, goodTrusted+both, all+n
-		fmt.Fprintf(w, "| %s | %d | %d | %s (%s to %s) | %s | %s (%s to %s) | %s | %d of %d | %d | %d | %s |\n", f.name, f.from, f.to,
-			ms(f.measured), ms(f.spreadM[0]), ms(f.spreadM[1]), span(f.makespans), ms(f.waited), ms(f.spreadW[0]), ms(f.spreadW[1]), span(f.waits), ok, n, sure, both, why)
+		fmt.Fprintf(w, "| %s | %d | %d | %s (%s to %s) | %s | %s (%s to %s) | %s | %d of %d | %d | %d | %d | %d | %s |\n", f.name, f.from, f.to,
+			ms(f.measured), ms(f.spreadM[0]), ms(f.spreadM[1]), span(f.makespans), ms(f.waited), ms(f.spreadW[0]), ms(f.spreadW[1]), span(f.waits),
+			both.trustedRight+both.refusedRight, n, makespan.trustedRight+makespan.refusedRight, both.trustedRight+both.trustedWrong,
+			makespan.trustedRight+makespan.trustedWrong, makespan.trustedRight, why)
 	}
-	fmt.Fprintf(w, "\n%d of %d are right in both, and %d in the makespan; %d are trusted, and %d of those are right in both, %d in the makespan.\n",
-		good, all, spanOK, trusted, goodTrusted, spanTrusted)
+	fmt.Fprintln(w, "\n| recordings | of | trusted, right | trusted, wrong | refused, right | refused, wrong |\n|---|---|---:|---:|---:|---:|")
+	for _, h := range halves {
+		for _, x := range []struct {
+			of string
+			verdicts
+		}{{"makespan", h.makespan}, {"makespan and waiting", h.both}} {
+			fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d |\n", h.name, x.of, x.trustedRight, x.trustedWrong, x.refusedRight, x.refusedWrong)
+		}
+	}
 }
