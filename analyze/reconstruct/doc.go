@@ -28,6 +28,20 @@
 // a file that looks for it. Most decide by evidence of the look-ahead. Those that cannot
 // propose choices, and copies of the judge go on with each (forks.go).
 //
+// A steal, for example: goroutine 10 stands in P 0's ring, behind 9, and starts on P 1
+// (judge.start). The model has it in another P's ring, so explainer.dequeue calls steal: P 1
+// has nothing of its own, nobody else is on the way with what stands in front (firstStolen),
+// nor with what stands behind (stolenBehind), and 2 are the half of a ring of 3 or 4
+// (runqgrab). So 2 were stolen, which needs no hypothesis, and is called inferred:queue.
+// Had 40 stood there, 2 would be no half: unseen-steal looks for a thief that took more before and
+// has not started what it took. Its steal is settled now, long before its start, which then
+// only tells what is known (wait.dequeued), and is called inferred:passed.
+//
+// A hypothesis comes in at one of four places: before an enqueue (displace, overflows); at a
+// dequeue (dequeueGlobal, steal); where a start contradicts the model (passOver); or when
+// what was put off is due (settleDue). One with state has it in a field of explainer, which
+// link and copyFrom know.
+//
 // Every decision says how it is known.
 //
 // Names are the runtime's: g is the index of a goroutine, p of a P and m of a thread, and gp,

@@ -47,7 +47,8 @@ func (r *explainer) link() {
 // they may do so in a circle.
 const maxDepth = 64
 
-// dequeue is take, and says what is in doubt of it.
+// dequeue removes a goroutine from where it is, as p's thread did, and says what of that is
+// uncertain.
 func (r *explainer) dequeue(g, p int32) dequeue {
 	if p < 0 {
 		return r.dequeueByPlace(g, p)
@@ -93,7 +94,7 @@ func (r *model) inRunnext(g, p int32, gp *goroutine) bool {
 	return p >= 0 && r.queues.Runnext(p) == g && !gp.deferred
 }
 
-// dequeueRunnext is takes for what is in p's runnext: nothing is in doubt.
+// dequeueRunnext is dequeue for what is in p's runnext: nothing is uncertain.
 func (r *model) dequeueRunnext(p int32) dequeue {
 	r.queues.TakeRunnext(p)
 	d := &r.pStates[p].taint

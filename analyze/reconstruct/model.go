@@ -56,7 +56,7 @@ type wait struct {
 	start   int64 // event by which it will start, none if unknown
 
 	direct      reference.Source // if it needs no queue: how it starts
-	isDequeued  bool             // its dequeue was settled before its start
+	isDequeued  bool             // its dequeue came before its start, as that of another showed (settle) or its thread's last event (dequeueEarly)
 	deferred    bool             // its enqueue to the global queue comes later than its event
 	wasDeferred bool             // it was deferred, and has been enqueued
 	tainted     bool             // the model may have it in the wrong place

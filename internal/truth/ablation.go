@@ -73,6 +73,7 @@ func recordings(dir string) ([]string, error) {
 // Ablation is what the hypotheses of the reconstruction are worth.
 type Ablation struct {
 	Recordings int
+	only       []string                     // names of the hypotheses to leave out, one at a time; all if it is empty
 	Workloads  []string                     // sorted
 	All        map[string]*Score            // with all of them: by workload, and of all together by ""
 	Without    map[string]map[string]*Score // without each, by name, and likewise
@@ -81,13 +82,17 @@ type Ablation struct {
 // recordingName is the name of a recording: workload, release and GOMAXPROCS.
 var recordingName = regexp.MustCompile(`^(.+)-go[0-9.]+-p[0-9]+`)
 
-// Ablate scores the recordings of a folder, with all hypotheses and without each.
-func Ablate(ctx context.Context, dir string) (*Ablation, error) {
+// Ablate scores the recordings of a folder, with all hypotheses and without each, or only
+// without those of some names.
+func Ablate(ctx context.Context, dir string, only ...string) (*Ablation, error) {
 	stems, err := recordings(dir)
 	if err != nil {
 		return nil, err
 	}
-	a := &Ablation{Recordings: len(stems), All: map[string]*Score{}, Without: map[string]map[string]*Score{}}
+	if _, err := reconstruct.Without(only...); err != nil {
+		return nil, err
+	}
+	a := &Ablation{only: only, Recordings: len(stems), All: map[string]*Score{}, Without: map[string]map[string]*Score{}}
 	for _, stem := range stems {
 		parts := recordingName.FindStringSubmatch(filepath.Base(stem))
 		if parts == nil {
@@ -128,7 +133,7 @@ func (a *Ablation) add(ctx context.Context, stem, workload string) error {
 	if err := score(a.All, 0); err != nil {
 		return fmt.Errorf("scoring %s: %w", stem, err)
 	}
-	for _, h := range reconstruct.Hypotheses() {
+	for _, h := range a.hypotheses() {
 		less, err := reconstruct.Without(h.Name)
 		if err != nil {
 			return err
@@ -141,6 +146,15 @@ func (a *Ablation) add(ctx context.Context, stem, workload string) error {
 		}
 	}
 	return nil
+}
+
+// hypotheses returns those that are left out, one at a time.
+func (a *Ablation) hypotheses() []reconstruct.Hypothesis {
+	list := slices.Clone(reconstruct.Hypotheses())
+	if len(a.only) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(h reconstruct.Hypothesis) bool { return !slices.Contains(a.only, h.Name) })
 }
 
 // columns are the rates by which a hypothesis is judged.
@@ -188,7 +202,7 @@ func (a *Ablation) Total() string {
 		fmt.Fprintf(&b, " %v |", c.of(a.All[""]))
 	}
 	b.WriteString("\n")
-	for _, h := range reconstruct.Hypotheses() {
+	for _, h := range a.hypotheses() {
 		fmt.Fprintf(&b, "| %s |", h.Name)
 		for _, c := range columns {
 			fmt.Fprintf(&b, " %s |", change(c.of(a.All[""]), c.of(a.Without[h.Name][""])))
@@ -207,7 +221,7 @@ func (a *Ablation) ByWorkload() string {
 		fmt.Fprintf(&b, " %s |", c.name)
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("---:|", len(columns)) + "\n")
-	for _, h := range reconstruct.Hypotheses() {
+	for _, h := range a.hypotheses() {
 		name := h.Name
 		for _, workload := range a.Workloads {
 			cells, changes := "", false

@@ -74,3 +74,27 @@ func TestAblation(t *testing.T) {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
+
+// Only what is asked for is left out, and a table has no other rows.
+func TestAblateOnly(t *testing.T) {
+	dir := t.TempDir()
+	for _, ending := range []string{".trace.zst", ".truth.zst"} {
+		b, err := os.ReadFile(filepath.Join("testdata", "floor", "single-go1.22.12-p2"+ending))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "single-go1.22.12-p2"+ending), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := Ablate(t.Context(), dir, "unseen-steal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table := a.Total(); len(a.Without) != 1 || strings.Count(table, "\n") != 4 || !strings.Contains(table, "\n| unseen-steal |") {
+		t.Errorf("%d without, and the table\n%s", len(a.Without), table)
+	}
+	if _, err := Ablate(t.Context(), dir, "no-such"); err == nil {
+		t.Error("an unknown name is taken")
+	}
+}

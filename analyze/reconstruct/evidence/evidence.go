@@ -1,5 +1,5 @@
 // Package evidence is the unit in which the hypotheses of the reconstruction weigh what
-// they see.
+// they see. Constants are for what their names say: those called cost are against it.
 package evidence
 
 import "math"

@@ -11,7 +11,7 @@
 //	truth score  --truth FILE (--trace FILE | --dump FILE) [--worst N] [--cascades N] [--lost N]
 //	truth table  --dir DIR [--gmpscope PATH] [--record] [--by workload,go,procs]
 //	truth floor  --out DIR                            record the small set of the tests
-//	truth ablate --dir DIR [--out FILE]               what each hypothesis is worth, on such a set
+//	truth ablate --dir DIR [--only NAMES] [--out FILE]   what each hypothesis is worth, on such a set
 //
 // record writes NAME.trace and NAME.truth.jsonl. A workload may also be
 // test:PKG, the tests of a package of the standard library, or
