@@ -99,7 +99,7 @@ var rules = []rule{
 	{"docs/schema", nil, nil},
 	{"internal/tracetest", nil, nil},
 	{"internal/browsertest", in("internal/npm"), []string{"github.com/chromedp"}},
-	{"internal/truth", in("reference", "analyze", "replay", "report"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
+	{"internal/truth", in("reference", "analyze", "replay", "report", "internal/quantity"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}},
 	{"internal/jsondoc", in("reference", "analyze", "replay", "compare"), nil},
 	{"internal/cmd/jsondoc", in("reference", "analyze", "replay", "compare", "report", "internal/jsondoc"), []string{"github.com/google/jsonschema-go"}},
 	{"internal/hostile", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
