@@ -84,7 +84,7 @@ type Facts struct {
 	Label func(handle int32) string
 
 	// BlockedNs is for how long goroutines of the program were blocked before they
-	// were woken, summed. A [Set] fills it in.
+	// were woken, or in a system call in which they lost their P, summed. A [Set] fills it in.
 	BlockedNs int64
 	// Span is the work and the critical path of the program. A [Set] fills it in.
 	Span span.Result

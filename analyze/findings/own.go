@@ -86,7 +86,8 @@ func (a *Actor) Doer() string {
 }
 
 // Work names what an actor does: its class, and in brackets the function in which its
-// stack lies; that alone where the class is a function of the standard library.
+// stack lies; that alone where the class is a function of the standard library. Of a function
+// that others use, in another package than who called it, it names the caller, too.
 func (a *Actor) Work() string {
 	switch function := a.own(); {
 	case function == "" || function == a.start():
@@ -94,8 +95,19 @@ func (a *Actor) Work() string {
 	case ofLibrary(a.start()):
 		return function
 	default:
+		if by := a.Caller(); by != "" {
+			if packageOf(by) != packageOf(function) {
+				function += ", called by " + by
+			}
+		}
 		return a.start() + " (in " + function + ")"
 	}
+}
+
+// packageOf is the path of a function's package.
+func packageOf(function string) string {
+	pkg, _ := std.Split(function)
+	return pkg
 }
 
 // Short names an actor by one function: the program's in which its stack lies, and else the
@@ -127,6 +139,23 @@ func ShortOf(actors []Actor) string {
 		}
 	}
 	return strings.Join(names, " and ")
+}
+
+// Caller is the program's function that called the one in which an actor's stack lies, "" if
+// that is a library's, or the start function of the actor's class.
+func (a *Actor) Caller() string {
+	own := a.own()
+	for i := len(a.Stack) - 1; i > 0 && own != ""; i-- {
+		if in, _ := frame(a.Stack[i-1]); in != own {
+			continue
+		}
+		by, _ := frame(a.Stack[i])
+		if by == own || by == Short(a.Class) || ofLibrary(by) {
+			return ""
+		}
+		return by
+	}
+	return ""
 }
 
 // start is the function that the goroutines of an actor's class run, without what

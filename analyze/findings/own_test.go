@@ -44,3 +44,35 @@ func TestOwn(t *testing.T) {
 		}
 	}
 }
+
+func TestCaller(t *testing.T) {
+	for _, c := range []struct {
+		class string
+		stack []string
+		want  string
+	}{
+		{"main.serve", []string{"time.Sleep (a.go:1)", "main.wait (a.go:2)", "main.load (a.go:3)", "main.serve (a.go:4)"}, "main.load"},
+		{"main.serve", []string{"time.Sleep (a.go:1)", "main.wait (a.go:2)", "main.serve (a.go:4)"}, ""},
+		{"main.serve", []string{"time.Sleep (a.go:1)", "main.wait (a.go:2)", "net/http.(*conn).serve (a.go:4)"}, ""},
+		{"main.serve", []string{"main.serve (a.go:4)"}, ""},
+		{"main.serve", nil, ""},
+	} {
+		if got := (&findings.Actor{Class: c.class, Stack: c.stack}).Caller(); got != c.want {
+			t.Errorf("%v: %q, want %q", c.stack, got, c.want)
+		}
+	}
+}
+
+func TestWorkNamesWhoCallsAHelper(t *testing.T) {
+	for _, c := range []struct {
+		helper, want string
+	}{
+		{"main.hash", "main.serve (in main.hash)"},
+		{"example.org/shop/sums.Hash", "main.serve (in example.org/shop/sums.Hash, called by main.load)"},
+	} {
+		a := &findings.Actor{Class: "main.serve", Stack: []string{c.helper + " (/shop/sums/a.go:2)", "main.load (/shop/a.go:3)", "main.serve (/shop/a.go:4)"}}
+		if got := a.Work(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

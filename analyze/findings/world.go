@@ -61,7 +61,7 @@ type World struct {
 	accounts // of classes
 
 	strain
-	blocked int64 // ns, of goroutines of the program, up to when they were woken
+	blocked int64 // ns, of goroutines of the program, up to when they were woken or came back from a system call without a P
 
 	load     float64 // Load after the last decision
 	wanting  int64   // that had load: goroutines that ran or were runnable
@@ -370,6 +370,8 @@ func (w *World) ready(d *reference.Decision) {
 		if !g.System {
 			w.blocked += g.BlockedNs
 		}
+	} else if d.Why == reference.WhySyscallExit && g.CallAt >= 0 && !g.System {
+		w.blocked += w.now - g.CallAt
 	}
 	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.usablePs), w.loadSum
 	w.enter(g, d.To, d.P)

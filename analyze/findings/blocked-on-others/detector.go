@@ -33,11 +33,13 @@ type Thresholds struct {
 	Ended int64 `json:"ended"`
 	// IdleLine is Line where nothing tells that what goroutines wait for is not work.
 	IdleLine float64 `json:"idle_line"`
+	// OutsideLine is Line for system calls and sleeps, which need no other goroutine.
+	OutsideLine float64 `json:"outside_line"`
 }
 
 // Default returns the default thresholds; the numbers are our own.
 func Default() Thresholds {
-	return Thresholds{Line: 0.2, MinNs: 50_000_000, MeanNs: 100_000, Asked: 0.3, Ended: 20, IdleLine: 1.25}
+	return Thresholds{Line: 0.2, MinNs: 50_000_000, MeanNs: 100_000, Asked: 0.3, Ended: 20, IdleLine: 1.25, OutsideLine: 0.5}
 }
 
 // New returns the detector with thresholds t.
@@ -52,6 +54,9 @@ func New(t Thresholds) findings.Detector {
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
 			}}, w.woken)
 			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.exited)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer, reference.WhyNetwork}}, w.waited)
+			world.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
 			return w
 		},
 	}
@@ -60,8 +65,9 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	t     Thresholds
 	world *findings.World
-	woke  ids.Parts[wake] // by slot: whom a goroutine woke last
-	last  ids.Parts[wait] // by slot
+	woke  ids.Parts[wake]     // by slot: whom a goroutine woke last
+	last  ids.Parts[wait]     // by slot
+	calls ids.Parts[lostCall] // by slot
 	cells []*cell
 	at    map[key]*cell
 	// Cells that were looked up, by their keys.
@@ -92,7 +98,8 @@ const maxStops = 8
 // maxCells bounds memory; what comes later is not told.
 const maxCells = 4096
 
-// key is who waited where, and who ended it; by is -1 where no goroutine did.
+// key is who waited where, and who ended it; by is byCollector or the like where no
+// goroutine did.
 type key struct {
 	class, stack, by int32
 }
@@ -107,6 +114,8 @@ type cell struct {
 	waker    int64 // that ended the longest
 	wakerAt  int32 // where that was
 	stops    []stops
+	ends     int64 // times at which waits ended
+	endAt    int64 // the last of them
 	// The last round of those that ended the waits, in proportion to these: for how long
 	// they ran, waited for a P, and were blocked by reason.
 	ran, runnable float64
@@ -138,7 +147,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if g.BlockedNs <= 0 || g.Stack == 0 || by == g {
 		return
 	}
-	k := key{g.Class, g.Stack, -1}
+	k := key{g.Class, g.Stack, byCollector}
 	switch {
 	case g.Reason == reference.ReasonGCEnds:
 	case by == nil || by.System:
@@ -156,6 +165,10 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 		c.waker, c.wakerAt = d.By, d.Stack
 	}
 	c.waits.Ns += g.BlockedNs
+	if d.Time > c.endAt {
+		c.ends++
+		c.endAt = d.Time
+	}
 	if k.by < 0 {
 		return
 	}

@@ -18,6 +18,9 @@ const (
 	inServe = int32(8)
 	inLock  = int32(9)
 	inStop  = int32(10)
+	inWrite = int32(11)
+	inRead  = int32(12)
+	inLook  = int32(13)
 )
 
 func detect(s *Stream) []findings.Finding {
@@ -28,6 +31,12 @@ func detect(s *Stream) []findings.Finding {
 			return []string{"runtime.chanrecv1 (chan.go:506)", "main.(*batcher).Add (main.go:7)", "main.upload (main.go:3)"}
 		case inServe:
 			return []string{"runtime.chansend1 (chan.go:161)", "main.(*batcher).run (main.go:9)"}
+		case inWrite:
+			return []string{"internal/poll.(*FD).Write (fd_unix.go:9)", "net.(*conn).Write (net.go:9)", "main.(*session).send (main.go:7)", "main.(*hub).publish (main.go:5)", "main.upload (main.go:3)"}
+		case inRead:
+			return []string{"internal/poll.(*FD).Read (fd_unix.go:9)", "main.(*session).send (main.go:7)", "main.upload (main.go:3)"}
+		case inLook:
+			return []string{"time.Sleep (time.go:9)", "main.(*session).look (main.go:7)", "main.upload (main.go:3)"}
 		case inStop:
 			return []string{"main.(*batcher).stop (main.go:21)"}
 		case inLock:
@@ -113,6 +122,81 @@ func TestOnesThatEnd(t *testing.T) {
 		}
 		if list := detect(s); c.found != (len(list) == 1) {
 			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
+		}
+	}
+}
+
+// What no goroutine ends is told where nothing else is.
+func TestOutside(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason reference.Reason
+		why    reference.Why
+		stack  int32
+		n      int
+		busy   int64 // ns that the goroutine runs between
+		want   string
+	}{
+		"writes":            {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) waits until the other end reads for 99."},
+		"reads":             {reference.ReasonNetwork, reference.WhyNetwork, inRead, 50, 10 * Us, ""},
+		"writes fast":       {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 9, 10 * Us, ""},
+		"sleeps":            {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 10 * Us, "main.(*session).look (called by main.upload) sleeps for 99."},
+		"sleeps seldom":     {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 9 * Ms, ""},
+		"has a ticker":      {reference.ReasonSelect, reference.WhyTimer, inAsk, 50, 10 * Us, ""},
+		"is in system call": {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) is in system calls for 99."},
+		"calls seldom":      {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 9 * Ms, ""},
+	} {
+		s := New(1).Class(2, client)
+		s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+		for range c.n {
+			if s.Pass(c.busy); c.reason == reference.ReasonNone {
+				s.Syscall(client)
+				s.Decisions[len(s.Decisions)-1].Stack = c.stack
+				s.Pass(1*Ms).Retake(client, reference.WhyRetakeSlow).Pass(4*Ms).SyscallExit(client).Local(client, 0, reference.WhySyscallExit)
+			} else {
+				s.Block(client, c.reason)
+				s.Decisions[len(s.Decisions)-1].Stack = c.stack
+				s.Pass(5*Ms).Local(client, 0, c.why)
+			}
+			s.Start(client, 0)
+		}
+		list := detect(s)
+		if c.want == "" {
+			None(t, list)
+			continue
+		}
+		if x := One(t, list, blockedonothers.ID, findings.Note); !strings.HasPrefix(x.Headline, c.want) || x.CostNs > 250*Ms || x.CostNs < 249*Ms {
+			t.Errorf("%s: %s: %s, %d ns", name, x.Severity, x.Headline, x.CostNs)
+		}
+	}
+}
+
+// Deadlines that pass one after another are told, with those who wait for them; one is not.
+func TestDeadlines(t *testing.T) {
+	for n, found := range map[int]bool{20: true, 4: false} {
+		s := New(1)
+		for i := range int64(n) {
+			g, timer := 100+i, 1000+i
+			s.Local(g, 0, reference.WhyCreate).Class(3, g).Class(9, timer).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonSelect)
+			s.Decisions[len(s.Decisions)-1].Stack = inAsk
+			s.Pass(20*Ms).Local(timer, 0, reference.WhyCreate).Start(timer, 0).Wake(g, timer)
+			s.Stop(timer, reference.WhyExit).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonSleep)
+		}
+		f := s.Facts()
+		f.ClassName = func(class int32) (string, string) {
+			return map[int32]string{3: "main.upload", 9: "context.WithDeadlineCause.func2"}[class], ""
+		}
+		f.Stack = func(h int32) []string {
+			if h == inAsk {
+				return []string{"runtime.selectgo (select.go:351)", "main.(*pool).acquire (main.go:7)", "main.show (main.go:5)", "main.upload (main.go:3)"}
+			}
+			return nil
+		}
+		list := s.DetectWith(blockedonothers.New(blockedonothers.Default()), f)
+		if found != (len(list) == 1) {
+			t.Errorf("%d: found %t\n%s", n, !found, Text(list))
+		}
+		if found && !strings.HasPrefix(list[0].Headline, "main.(*pool).acquire (called by main.show) waits until its time is up for 99.") {
+			t.Error(list[0].Headline)
 		}
 	}
 }

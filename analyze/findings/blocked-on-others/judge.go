@@ -17,6 +17,8 @@ type group struct {
 	asked    int64
 	children int64
 	stopped  int64 // ns of the waits in which goroutines waited to be told to stop
+	outside  int32 // what ends these waits, where that is nobody of the program: bySystem or the like; else 0
+	ends     int64 // times at which they ended
 	longest  *cell
 	top      *cell // of those with the waker that ended most
 	topNs    int64
@@ -30,8 +32,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if recorded <= 0 {
 		return nil
 	}
-	var best *group
+	w.inCalls()
+	var best, outside *group
 	for _, g := range w.groups(f) {
+		if g.outside != 0 {
+			if w.fits(f, g) && (outside == nil || g.ns > outside.ns) {
+				outside = g
+			}
+			continue
+		}
 		line := float64(g.ns) / float64(recorded)
 		if line < w.t.Line || g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || !w.waits(f, g) && (line < w.t.IdleLine || !g.works()) {
 			continue
@@ -39,6 +48,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if best == nil || g.ns > best.ns {
 			best = g
 		}
+	}
+	if best == nil {
+		best = outside
 	}
 	if best == nil {
 		return nil
@@ -49,14 +61,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // groups are the waits in functions of the program. Waits for locks are those of lock-convoy.
 func (w *watcher) groups(f *findings.Facts) (out []*group) {
 	type where struct {
-		class int32
-		in    string
+		class   int32
+		in      string
+		outside int32 // what else ends the waits; 0: goroutines, or the collector
 	}
 	at := map[where]*group{}
 	byWaker := map[where]map[int32]int64{}
 	for _, c := range w.cells {
 		frames := f.Frames(c.stack)
-		if slices.ContainsFunc(frames, findings.IsLock) {
+		if slices.ContainsFunc(frames, findings.IsLock) || c.by == byPeer && !isWrite(frames) {
 			continue
 		}
 		a := findings.Actor{Stack: frames}
@@ -64,15 +77,16 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		if in == "" || in == "main.main" { // main waits for all the others
 			continue
 		}
-		k := where{c.class, in}
+		k := where{c.class, in, c.from(f, frames)}
 		g := at[k]
 		if g == nil {
-			g = &group{class: c.class, in: in, longest: c, top: c}
+			g = &group{class: c.class, in: in, longest: c, top: c, outside: k.outside}
 			at[k] = g
 			byWaker[k] = map[int32]int64{}
 			out = append(out, g)
 		}
 		g.n += c.waits.N
+		g.ends += c.ends
 		g.ns += c.waits.Ns
 		g.asked += c.asked
 		g.children += c.children
@@ -98,6 +112,18 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		}
 	}
 	return out
+}
+
+// from is what outside of the program ended the waits of a cell, 0 if that was nothing
+// outside.
+func (c *cell) from(f *findings.Facts, frames []string) int32 {
+	switch {
+	case c.by < byCollector:
+		return c.by
+	case c.by >= 0 && expired(f.Name(c.by)):
+		return byDeadline
+	}
+	return 0
 }
 
 // waits reports whether those of a group wait for something that they want, and are not
@@ -140,12 +166,16 @@ func (w *watcher) finding(f *findings.Facts, g *group) findings.Finding {
 		ID: ID, Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Certain,
 		Actors: []findings.Actor{victim},
 	}
-	if g.top.by >= 0 {
+	if g.top.by >= 0 && g.outside == 0 {
 		cause := f.Class(findings.Cause, g.top.by)
 		cause.G, cause.Stack = g.top.waker, f.Frames(g.top.wakerAt)
 		x.Actors = append(x.Actors, cause)
 	}
-	w.phrase(f, &x, g)
+	if g.outside != 0 {
+		w.phraseOutside(f, &x, g)
+	} else {
+		w.phrase(f, &x, g)
+	}
 	return x
 }
 

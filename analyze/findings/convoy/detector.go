@@ -79,6 +79,7 @@ type cell struct {
 	g       int64 // that had the run of the worst case
 	p       int32
 	stack   int32
+	after   int32 // where that goroutine was blocked last before, if stack is none
 }
 
 // maxPairs bounds memory; what comes later is not told.
@@ -125,6 +126,11 @@ func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool 
 		if s.Ns() > c.longest {
 			c.longest, c.g, c.p, c.stack = s.Ns(), s.G, s.P, s.Stack
 			c.victims.From, c.victims.To = s.From, s.To
+			if c.after = 0; s.Stack == 0 {
+				if long := w.world.ByID(s.G); long != nil {
+					c.after = long.Stack
+				}
+			}
 		}
 	}
 	c.victims.N++

@@ -132,3 +132,27 @@ func TestAStageBehindItsOwnWorkers(t *testing.T) {
 	None(t, pipeline(false).Detect(d))
 	One(t, pipeline(true).Detect(d), convoy.ID, findings.Warning)
 }
+
+// Of a run that ends with the goroutine no stack tells where it was; where it was blocked
+// before it does, somewhat.
+func TestAfterWhichWait(t *testing.T) {
+	s := New(1).Class(2, 9)
+	for g := int64(100); g < 150; g++ {
+		s.Class(2, g).Local(g, 0, reference.WhyCreate).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonNetwork)
+		s.Local(g, 0, reference.WhyNetwork).Start(g, 0).Local(1, 0, reference.WhyUnblock)
+		s.Pass(5*Ms).Stop(g, reference.WhyExit)
+		s.Decisions[len(s.Decisions)-1].Stack = 0
+		s.Run(1, 0, 20*Us, reference.WhyBlock).Pass(2 * Ms)
+	}
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		if h < 100 {
+			return nil
+		}
+		return []string{"internal/poll.(*FD).Read (fd_unix.go:9)", "main.read (main.go:7)", "main.render (main.go:5)", "main.serve (main.go:3)"}
+	}
+	x := One(t, s.DetectWith(convoy.New(convoy.Default()), f), convoy.ID, findings.Warning)
+	if want := "Split the long work of main.class2 after its wait in main.read (called by main.render) into"; !strings.HasPrefix(x.Advice[0], want) {
+		t.Error(x.Advice[0])
+	}
+}

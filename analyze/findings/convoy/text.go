@@ -11,6 +11,13 @@ import (
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	top := &n.cells[0]
 	long := x.Actors[len(x.Actors)-1].Work()
+	after := ""
+	if a := (findings.Actor{Class: f.Name(n.cause), Stack: f.Frames(n.longest.after)}); a.Short() != findings.Short(a.Class) {
+		after = " after its wait in " + a.Short()
+		if by := a.Caller(); by != "" {
+			after += " (called by " + by + ")"
+		}
+	}
 	x.Headline = fmt.Sprintf("Runs of %s of up to %s hold up short ones", x.Actors[len(x.Actors)-1].Short(), quantity.Duration(n.longest.longest))
 	x.Title = fmt.Sprintf("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
 		long, quantity.Duration(n.longest.longest), quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
@@ -23,7 +30,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		{What: "longest that one of these stood behind one run", Value: quantity.Duration(top.victims.Worst), Ns: top.victims.Worst},
 	}
 	x.Advice = []string{
-		"Split the long work of " + long + " into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).",
+		"Split the long work of " + long + after + " into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).",
 		"Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.",
 		"If the long runs are not stopped after some 20 ms, look for loops that the runtime cannot preempt, and for a machine that lacks CPUs.",
 	}

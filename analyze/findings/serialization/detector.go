@@ -52,7 +52,8 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Remedy: findings.Remedy{Speed: 2, Makespan: true, Why: "the largest part of the critical path in half of the time"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
+			w := &watcher{t: t, world: world, sliced: map[sliceEnd]int64{}}
+			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
 			world.Uses(w.see)
 			world.HeldUps(w.wake)
 			return w
@@ -75,6 +76,23 @@ type watcher struct {
 	starved            findings.Tally
 	starvedBySemaphore int64 // ns of it
 	pieces             int64 // ns of it, for one of several goroutines that the one who waited had created
+	// What ran when a time slice was over, by class and stack: only that tells what is
+	// computed, for who wakes somebody or blocks has done it before.
+	sliced map[sliceEnd]int64
+}
+
+// sliceEnd is the class and the stack of a goroutine whose time slice was over.
+type sliceEnd struct{ class, stack int32 }
+
+// maxSliceEnds bounds memory.
+const maxSliceEnds = 4096
+
+func (w *watcher) preempted(r *findings.Run) {
+	k := sliceEnd{r.Class, r.Stack}
+	if _, ok := w.sliced[k]; r.System || r.Stack == 0 || !ok && len(w.sliced) == maxSliceEnds {
+		return
+	}
+	w.sliced[k]++
 }
 
 // stretchGap is the longest interruption of one stretch of slack.

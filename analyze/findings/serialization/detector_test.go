@@ -222,3 +222,33 @@ func TestShortIsANote(t *testing.T) {
 		t.Error(x.Severity)
 	}
 }
+
+// What a stage computes is where its time slices end, and not where it then wakes somebody.
+func TestNamesWhatIsComputed(t *testing.T) {
+	for slices, want := range map[int]string{2: "main.wakes", 3: "main.computes"} {
+		s := New(2).Class(2, 1).Class(3, 2)
+		s.Local(2, 1, reference.WhyCreate).Start(2, 1).Block(2, reference.ReasonChanReceive)
+		s.Local(1, 0, reference.WhyCreate).Start(1, 0)
+		for i := range 100 {
+			s.Pass(9 * Ms)
+			if i < slices {
+				s.Preempt(1)
+				s.Start(1, 0)
+			}
+			s.Pass(10*Ms).Wake(2, 1)
+			s.Decisions[len(s.Decisions)-1].Stack = 50
+			s.Start(2, 1).Pass(Ms).Block(2, reference.ReasonChanReceive)
+		}
+		f := s.Facts()
+		f.Stack = func(h int32) []string {
+			if h == 50 {
+				return []string{"runtime.chansend1 (chan.go:1)", "main.wakes (main.go:5)"}
+			}
+			return []string{"main.computes (main.go:7)", "main.wakes (main.go:5)"}
+		}
+		x := One(t, s.Block(1, reference.ReasonSleep).DetectWith(detector(), f), serialization.ID, findings.Warning)
+		if i := len(x.Actors) - 1; x.Actors[i].Short() != want && x.Actors[i-1].Short() != want {
+			t.Errorf("%d slices: %+v", slices, x.Actors)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package serialization
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -51,12 +53,44 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	for _, part := range parts(r) {
 		a := f.Class(findings.Cause, part.Class)
-		a.Stack = f.Frames(part.Stack)
+		a.Stack = f.Frames(cmp.Or(w.computes(f, part.Class), part.Stack))
 		x.Actors = append(x.Actors, a)
 	}
 	w.phrase(f, &x, &n)
 	f.Doubt(&x)
 	return []findings.Finding{x}
+}
+
+// minSlices is how many time slices must have ended in one function of the program.
+const minSlices = 3
+
+// computes is a stack in the function of the program in which most time slices of a class
+// ended, 0 if these are few.
+func (w *watcher) computes(f *findings.Facts, class int32) (stack int32) {
+	type in struct{ n, most int64 }
+	functions := map[string]*in{}
+	var best int64
+	keys := slices.SortedFunc(maps.Keys(w.sliced), func(x, y sliceEnd) int { return cmp.Compare(x.stack, y.stack) })
+	last := map[string]int32{}
+	for _, k := range keys {
+		if k.class != class {
+			continue
+		}
+		function, _ := findings.Own(f.Frames(k.stack))
+		x := functions[function]
+		if x == nil {
+			x = &in{}
+			functions[function] = x
+		}
+		n := w.sliced[k]
+		if n > x.most {
+			x.most, last[function] = n, k.stack
+		}
+		if x.n += n; function != "" && x.n >= minSlices && x.n > best {
+			best, stack = x.n, last[function]
+		}
+	}
+	return stack
 }
 
 // parts are the largest of the critical path.

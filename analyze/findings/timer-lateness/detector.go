@@ -33,9 +33,11 @@ type Thresholds struct {
 
 // Default returns the default thresholds. LateNs is the resolution of the
 // network poller's time-out, within which timers are late without anyone's doing
-// (golang/go#44343); the storm's size is that of a herd in thundering-herd.
+// (golang/go#44343); with Ratio, a ticker of 100 ms may be late by half a time slice
+// of 20 ms, as it is beside goroutines that compute on all Ps by design; the storm's
+// size is that of a herd in thundering-herd.
 func Default() Thresholds {
-	return Thresholds{LateNs: 1_000_000, MinCount: 10, Often: 0.1, Ratio: 0.1, Least: 0.02, Storm: 32, StormPerP: 2, ApartNs: 100_000, Grade: findings.DefaultGrade()}
+	return Thresholds{LateNs: 1_000_000, MinCount: 10, Often: 0.1, Ratio: 0.125, Least: 0.02, Storm: 32, StormPerP: 2, ApartNs: 100_000, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.

@@ -57,6 +57,10 @@ func TestLongSleepsMindLess(t *testing.T) {
 		t.Errorf("%s", x.Severity)
 	}
 	None(t, detect(held(20, 30, 20*Ms)))
+	// Nor does a ticker of 100 ms that half a time slice of 20 ms delays on average.
+	if x := One(t, detect(held(20, 5, 20*Ms)), timerlateness.ID, findings.Note); x.Severity != findings.Note {
+		t.Errorf("a ticker of 100 ms: %s", x.Severity)
+	}
 }
 
 // While a P is idle it is woken for the timers.

@@ -1,0 +1,176 @@
+package blockedonothers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// In place of the class that ended a wait: what did that is no goroutine of the program's, or
+// one that only tells the time.
+const (
+	byCollector = -1 - int32(iota) // the end of a garbage collection
+	bySystem                       // a system call came back
+	byPeer                         // the other end of a connection took what is written to it
+	byDeadline                     // the deadline of a context
+	byTimer                        // a timer of a select
+	bySleep                        // time.Sleep
+)
+
+// minDeadlines is how many deadlines must have passed, one after another: one ends a program,
+// or a test.
+const minDeadlines = 5
+
+// lostCall is when the system call in which a goroutine is has lost its P.
+type lostCall struct{ g, at int64 }
+
+// lost notes when a system call lost its P: until then it is in World.Callers.
+func (w *watcher) lost(c *findings.Syscall) {
+	if g := w.world.ByID(c.G); g != nil && !c.System {
+		*w.calls.Make(g.Slot()) = lostCall{c.G, c.To}
+	}
+}
+
+// returned counts what a system call took after it had lost its P.
+func (w *watcher) returned(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if g == nil || g.System || g.Stack == 0 {
+		return
+	}
+	if x := w.calls.Find(g.Slot()); x != nil && x.g == g.ID && x.at >= g.CallAt {
+		w.outside(g, key{g.Class, g.Stack, bySystem}, x.at, d.Time)
+	}
+}
+
+// waited counts a wait that no goroutine has ended.
+func (w *watcher) waited(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if g == nil || g.System || g.BlockedNs <= 0 || g.Stack == 0 {
+		return
+	}
+	by := byTimer
+	switch g.Reason {
+	case reference.ReasonNetwork:
+		by = byPeer // if it writes, as its stack will tell
+	case reference.ReasonSleep:
+		by = bySleep
+	case reference.ReasonSelect:
+	default:
+		return
+	}
+	w.outside(g, key{g.Class, g.Stack, by}, g.BlockedAt, d.Time)
+}
+
+// outside counts a wait of g from one time to another.
+func (w *watcher) outside(g *findings.Goroutine, k key, from, to int64) {
+	c := w.cell(k)
+	if c == nil || to <= from {
+		return
+	}
+	c.reason = g.Reason
+	c.waits.N++
+	c.waits.Ns += to - from
+	if to-from > c.waits.Worst {
+		c.waits.Worst, c.waits.G, c.waits.From, c.waits.To = to-from, g.ID, from, to
+	}
+	if to > c.endAt {
+		c.ends++ // those of one time are of one deadline
+		c.endAt = to
+	}
+}
+
+// inCalls adds the system calls that kept their P, and the others until they lost it.
+func (w *watcher) inCalls() {
+	for _, x := range w.world.Callers() {
+		if c := w.cell(key{x.Class, x.Stack, bySystem}); c != nil && x.Stack != 0 {
+			c.waits.N = max(c.waits.N, x.N) // those that lost it have been counted
+			c.waits.Ns += x.Ns
+			if c.waits.Worst == 0 {
+				c.waits.G, c.waits.From, c.waits.To = x.G, x.From, x.To
+			}
+		}
+	}
+}
+
+// expired reports whether a class is of the goroutines in which deadlines of contexts pass.
+func expired(class string) bool { return strings.HasPrefix(class, "context.WithDeadline") }
+
+// writes are the functions in which a goroutine waits that writes to a connection.
+var writes = [...]string{"internal/poll.(*FD).Write", "internal/poll.(*FD).Writev", "internal/poll.SendFile", "internal/poll.Splice"}
+
+// isWrite says that a stack is of one that writes to a connection.
+func isWrite(frames []string) bool {
+	return slices.ContainsFunc(frames, func(fr string) bool {
+		name, _, _ := strings.Cut(fr, " ")
+		return slices.Contains(writes[:], name)
+	})
+}
+
+// fits reports whether what a group waits for outside is worth telling.
+func (w *watcher) fits(f *findings.Facts, g *group) bool {
+	class := w.world.ClassStat(g.class)
+	line := float64(g.ns) / float64(f.RecordedNs())
+	if g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || line < w.t.Line {
+		return false
+	}
+	most := 2*g.ns >= class.RunNs+class.BlockedNs
+	switch g.outside {
+	case bySystem:
+		return line >= w.t.OutsideLine && most
+	case bySleep:
+		return line >= w.t.OutsideLine && most && g.in != findings.Short(f.Name(g.class))
+	case byTimer: // who goes on and on has a ticker
+		return g.ends >= minDeadlines && class.Ended >= w.t.Ended
+	case byDeadline:
+		return g.ends >= minDeadlines
+	}
+	return true
+}
+
+// phraseOutside writes title, evidence and advice of a wait for something outside.
+func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group) {
+	total := quantity.Duration(g.ns)
+	class := w.world.ClassStat(g.class)
+	whole := class.RunNs + class.BlockedNs
+	if g.outside == bySystem {
+		whole += g.ns
+	}
+	in := g.in
+	if by := x.Actors[0].Caller(); by != "" {
+		in += " (called by " + by + ")"
+	}
+	var does, advice string
+	switch g.outside {
+	case bySystem:
+		does = "is in system calls"
+		advice = "Make fewer of these calls or shorter ones in " + in + " (put together what is written, sync once, read ahead), or have several under way at once: the scheduler has no part in it."
+	case byPeer:
+		does = "waits until the other end reads"
+		advice = "Whoever reads what " + in + " writes is slow. If others have to wait until it has been written, give each receiver a queue and a goroutine of its own, and drop those that don't keep up."
+	case byDeadline, byTimer:
+		does = "waits until its time is up"
+		advice = "See who has what " + in + " waits for in vain: one that waits there itself while it holds another, one that is slow, or nobody. A longer time only makes the waits longer."
+	case bySleep:
+		does = "sleeps"
+		advice = "If " + in + " sleeps until something has happened, have whoever does that tell it (a channel, a sync.Cond), or look more often."
+	}
+	x.Evidence = []findings.Evidence{
+		{What: "waits in " + g.in, Value: quantity.Count(g.n)},
+		{What: "their sum", Value: total, Limit: quantity.Duration(w.t.MinNs), Ns: g.ns},
+		{What: "their mean", Value: quantity.Duration(g.ns / g.n), Limit: quantity.Duration(w.t.MeanNs), Ns: g.ns / g.n},
+		{What: "goroutines that wait there, on average", Value: quantity.Number(float64(g.ns) / float64(f.RecordedNs())), Limit: quantity.Number(w.t.Line)},
+		{What: "of the time that these goroutines ran or waited for anything but a P", Value: quantity.Part(g.ns, whole)},
+		{What: "the longest", Value: quantity.Duration(g.longest.waits.Worst), Ns: g.longest.waits.Worst},
+	}
+	x.Headline = fmt.Sprintf("%s %s for %s of its time: %s", in, does, quantity.Part(g.ns, whole), total)
+	if utf8.RuneCountInString(x.Headline) > headlineLen+30 {
+		x.Headline = fmt.Sprintf("%s %s for %s of its time", in, does, quantity.Part(g.ns, whole))
+	}
+	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, does, total)
+	x.Advice = []string{advice}
+}
