@@ -313,7 +313,7 @@ type Rule uint8
 const (
 	RuleNone      Rule = iota
 	RuleQueue          // the queue model had it just there
-	RulePassed         // it had left unseen, or those in front had: starts elsewhere show it
+	RulePassed         // it, or those in front of it, had left before their starts, which show it
 	RuleSchedtick      // the posterior of the P's schedtick decides: when its 61st tick comes
 	RuleRepair         // the model had it elsewhere and was corrected
 	RuleReorder        // two puts at nearly the same time, order unknown
