@@ -43,7 +43,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, share float64) 
 	}
 	if more := f.MoreRoom(); more != "" {
 		x.Headline = fmt.Sprintf("The heap has no room to grow: collections hold Ps for %s of the waiting", quantity.Percent(share))
-		x.Advice = []string{more, "Have fewer and shorter cycles: allocate less" + where + ", and keep less alive (and fewer pointers in it)."}
+		x.Advice[0] = more + " Or keep less alive (and fewer pointers in it), and allocate less" + where + "."
 	}
 	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
 		x.Advice = append(x.Advice, "The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
