@@ -55,6 +55,7 @@ func New(t Thresholds) findings.Detector {
 			}}, w.woken)
 			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.exited)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer, reference.WhyNetwork}}, w.waited)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.created)
 			world.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
 			return w
@@ -65,9 +66,10 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	t     Thresholds
 	world *findings.World
-	woke  ids.Parts[wake]     // by slot: whom a goroutine woke last
-	last  ids.Parts[wait]     // by slot
-	calls ids.Parts[lostCall] // by slot
+	woke  ids.Parts[wake]   // by slot: whom a goroutine woke last
+	last  ids.Parts[wait]   // by slot
+	calls ids.Parts[moment] // by slot
+	made  ids.Parts[moment] // by slot: when a goroutine created one last
 	cells []*cell
 	at    map[key]*cell
 	// Cells that were looked up, by their keys.
@@ -109,7 +111,7 @@ type cell struct {
 	key
 	reason   reference.Reason
 	waits    findings.Cell
-	asked    int64 // waits before which the one that waited had woken one of class by
+	asked    int64 // waits before which the one that waited had woken one of class by; sleeps before which it had created one
 	children int64 // waits that were ended by one that the waiting one had created
 	waker    int64 // that ended the longest
 	wakerAt  int32 // where that was

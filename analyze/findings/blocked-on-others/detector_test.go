@@ -136,16 +136,17 @@ func TestOutside(t *testing.T) {
 		busy   int64 // ns that the goroutine runs between
 		want   string
 	}{
-		"writes":            {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) waits until the other end reads for 99."},
-		"reads":             {reference.ReasonNetwork, reference.WhyNetwork, inRead, 50, 10 * Us, ""},
-		"writes fast":       {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 9, 10 * Us, ""},
-		"sleeps":            {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 10 * Us, "main.(*session).look (called by main.upload) sleeps for 99."},
-		"sleeps seldom":     {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 9 * Ms, ""},
-		"has a ticker":      {reference.ReasonSelect, reference.WhyTimer, inAsk, 50, 10 * Us, ""},
-		"is in system call": {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) is in system calls for 99."},
-		"calls seldom":      {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 9 * Ms, ""},
+		"writes":             {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) waits until the other end reads for 99."},
+		"reads":              {reference.ReasonNetwork, reference.WhyNetwork, inRead, 50, 10 * Us, ""},
+		"writes fast":        {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 9, 10 * Us, ""},
+		"sleeps":             {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 10 * Us, ""},
+		"starts, and sleeps": {reference.ReasonSleep, reference.WhyCreate, inLook, 50, 10 * Us, "main.(*session).look (called by main.upload) sleeps for 99."},
+		"sleeps seldom":      {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 9 * Ms, ""},
+		"has a ticker":       {reference.ReasonSelect, reference.WhyTimer, inAsk, 50, 10 * Us, ""},
+		"is in system call":  {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) is in system calls for 99."},
+		"calls seldom":       {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 9 * Ms, ""},
 	} {
-		s := New(1).Class(2, client)
+		s, made := New(1).Class(2, client), int64(100)
 		s.Local(client, 0, reference.WhyCreate).Start(client, 0)
 		for range c.n {
 			if s.Pass(c.busy); c.reason == reference.ReasonNone {
@@ -153,9 +154,18 @@ func TestOutside(t *testing.T) {
 				s.Decisions[len(s.Decisions)-1].Stack = c.stack
 				s.Pass(1*Ms).Retake(client, reference.WhyRetakeSlow).Pass(4*Ms).SyscallExit(client).Local(client, 0, reference.WhySyscallExit)
 			} else {
+				why := c.why
+				if why == reference.WhyCreate {
+					made++
+					s.Create(made, client)
+					why = reference.WhyTimer
+				}
 				s.Block(client, c.reason)
 				s.Decisions[len(s.Decisions)-1].Stack = c.stack
-				s.Pass(5*Ms).Local(client, 0, c.why)
+				if made > 100 {
+					s.Start(made, 0).Stop(made, reference.WhyExit)
+				}
+				s.Pass(5*Ms).Local(client, 0, why)
 			}
 			s.Start(client, 0)
 		}
@@ -197,6 +207,41 @@ func TestDeadlines(t *testing.T) {
 		}
 		if found && !strings.HasPrefix(list[0].Headline, "main.(*pool).acquire (called by main.show) waits until its time is up for 99.") {
 			t.Error(list[0].Headline)
+		}
+	}
+}
+
+// Who is there for one thing should not sleep; who lives as long as the recording may.
+func TestSleepersThatEnd(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		s := New(1).Class(2, server)
+		s.Local(server, 0, reference.WhyCreate).Start(server, 0)
+		sleep := func(g int64) {
+			s.Create(g, server).Class(3, g).Block(server, reference.ReasonSelect).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonSleep)
+			s.Decisions[len(s.Decisions)-1].Stack = inLook
+		}
+		wake := func(g int64) {
+			s.Local(g, 0, reference.WhyTimer).Start(g, 0).Pass(10*Us).Stop(g, reference.WhyExit)
+			s.Local(server, 0, reference.WhyTimer).Start(server, 0)
+		}
+		for g := int64(100); g < 130; g++ {
+			if sleep(g); together {
+				s.Local(server, 0, reference.WhyTimer).Start(server, 0)
+				continue
+			}
+			s.Pass(5 * Ms)
+			wake(g)
+		}
+		if together {
+			s.Block(server, reference.ReasonSelect).Pass(150 * Ms)
+			for g := int64(100); g < 130; g++ {
+				if wake(g); g < 129 {
+					s.Block(server, reference.ReasonSelect)
+				}
+			}
+		}
+		if list := detect(s); together == (len(list) == 1) {
+			t.Errorf("together %t:\n%s", together, Text(list))
 		}
 	}
 }

@@ -26,13 +26,20 @@ const (
 // or a test.
 const minDeadlines = 5
 
-// lostCall is when the system call in which a goroutine is has lost its P.
-type lostCall struct{ g, at int64 }
+// moment is when something happened to a goroutine.
+type moment struct{ g, at int64 }
+
+// created notes who creates goroutines.
+func (w *watcher) created(d *reference.Decision) {
+	if by := w.world.By(); by != nil && !by.System {
+		*w.made.Make(by.Slot()) = moment{by.ID, d.Time}
+	}
+}
 
 // lost notes when a system call lost its P: until then it is in World.Callers.
 func (w *watcher) lost(c *findings.Syscall) {
 	if g := w.world.ByID(c.G); g != nil && !c.System {
-		*w.calls.Make(g.Slot()) = lostCall{c.G, c.To}
+		*w.calls.Make(g.Slot()) = moment{c.G, c.To}
 	}
 }
 
@@ -63,14 +70,17 @@ func (w *watcher) waited(d *reference.Decision) {
 	default:
 		return
 	}
-	w.outside(g, key{g.Class, g.Stack, by}, g.BlockedAt, d.Time)
+	c := w.outside(g, key{g.Class, g.Stack, by}, g.BlockedAt, d.Time)
+	if x := w.made.Find(g.Slot()); c != nil && by == bySleep && x != nil && x.g == g.ID && x.at >= g.RunAt && x.at <= g.BlockedAt {
+		c.asked++
+	}
 }
 
-// outside counts a wait of g from one time to another.
-func (w *watcher) outside(g *findings.Goroutine, k key, from, to int64) {
+// outside counts a wait of g from one time to another, and returns its cell.
+func (w *watcher) outside(g *findings.Goroutine, k key, from, to int64) *cell {
 	c := w.cell(k)
 	if c == nil || to <= from {
-		return
+		return nil
 	}
 	c.reason = g.Reason
 	c.waits.N++
@@ -82,6 +92,7 @@ func (w *watcher) outside(g *findings.Goroutine, k key, from, to int64) {
 		c.ends++ // those of one time are of one deadline
 		c.endAt = to
 	}
+	return c
 }
 
 // inCalls adds the system calls that kept their P, and the others until they lost it.
@@ -123,7 +134,11 @@ func (w *watcher) fits(f *findings.Facts, g *group) bool {
 	case bySystem:
 		return line >= w.t.OutsideLine && most
 	case bySleep:
-		return line >= w.t.OutsideLine && most && g.in != findings.Short(f.Name(g.class))
+		// Who sleeps again and again has a pace; but not after it has started something, or
+		// if it is there for one thing, and not as long as the recording.
+		brief := class.RunNs+class.BlockedNs < class.Ended*f.RecordedNs()/2
+		wants := class.Ended >= w.t.Ended && brief || 2*g.asked > g.n
+		return line >= w.t.OutsideLine && most && wants && g.in != findings.Short(f.Name(g.class))
 	case byTimer: // who goes on and on has a ticker
 		return g.ends >= minDeadlines && class.Ended >= w.t.Ended
 	case byDeadline:
