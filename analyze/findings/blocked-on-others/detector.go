@@ -25,8 +25,8 @@ type Thresholds struct {
 	MinNs  int64 `json:"min_ns"`
 	MeanNs int64 `json:"mean_ns"`
 	// Asked is the share of the waits of goroutines that go on and on in which the one that
-	// waits must have woken one of those that end its waits just before: else it may have
-	// nothing to do.
+	// waits must have woken just before the one that ends its wait: else it may have nothing
+	// to do.
 	Asked float64 `json:"asked"`
 	// Ended is how many goroutines of a class must have come to their end, so that each is
 	// there for one thing, which waits as long as it is blocked.
@@ -76,11 +76,8 @@ type watcher struct {
 	recent [64]*cell
 }
 
-// wake is that a goroutine woke one of a class, at a time.
-type wake struct {
-	g, at int64
-	class int32
-}
+// wake is that a goroutine woke another one, at a time.
+type wake struct{ g, at, woken int64 }
 
 // wait is the last wait of a goroutine that another one has ended.
 type wait struct {
@@ -111,7 +108,7 @@ type cell struct {
 	key
 	reason   reference.Reason
 	waits    findings.Cell
-	asked    int64 // waits before which the one that waited had woken one of class by; sleeps before which it had created one
+	asked    int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one
 	children int64 // waits that were ended by one that the waiting one had created
 	waker    int64 // that ended the longest
 	wakerAt  int32 // where that was
@@ -140,7 +137,7 @@ func (w *watcher) woken(d *reference.Decision) {
 	}
 	w.count(d, g, by)
 	if by != nil && !by.System {
-		*w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.Class}
+		*w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.ID}
 	}
 }
 
@@ -174,7 +171,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if k.by < 0 {
 		return
 	}
-	if a := w.woke.Make(g.Slot()); a.g == g.ID && a.class == by.Class && a.at >= g.RunAt && a.at <= g.BlockedAt {
+	if a := w.woke.Make(g.Slot()); a.g == g.ID && a.woken == by.ID && a.at >= g.RunAt && a.at <= g.BlockedAt {
 		c.asked++
 	}
 	if by.Creator == g.ID {

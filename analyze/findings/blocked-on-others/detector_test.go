@@ -245,3 +245,25 @@ func TestSleepersThatEnd(t *testing.T) {
 		}
 	}
 }
+
+// Who has answered one and waits for the next to ask has nothing to do, though it has just
+// woken one of those that ask.
+func TestServesMany(t *testing.T) {
+	s := New(1).Class(2, server)
+	s.Local(server, 0, reference.WhyCreate).Start(server, 0)
+	for i := range int64(50) {
+		s.Class(3, 100+i%5)
+		if i >= 5 {
+			s.Wake(100+(i-1)%5, server) // the answer
+		}
+		s.Pass(10*Us).Block(server, reference.ReasonChanReceive)
+		s.Decisions[len(s.Decisions)-1].Stack = inAsk
+		if i >= 5 {
+			s.Start(100+(i-1)%5, 0).Pass(10*Us).Block(100+(i-1)%5, reference.ReasonSleep)
+		}
+		s.Pass(4*Ms).Local(100+i%5, 0, reference.WhyTimer).Start(100+i%5, 0).Wake(server, 100+i%5)
+		s.Decisions[len(s.Decisions)-1].Stack = inServe
+		s.Block(100+i%5, reference.ReasonChanReceive).Start(server, 0)
+	}
+	None(t, detect(s))
+}
