@@ -55,6 +55,9 @@ func (t *text) trace(r *analyze.Result) {
 		ps += " at most: " + strings.Join(parts, ", ")
 	}
 	row("GOMAXPROCS", ps)
+	if used, of := r.Procs.InUse(); of > 0 {
+		row("Ps in use", quantity.Part(used, of)+" of their time")
+	}
 	if tr.CPUs > 0 {
 		row("CPUs", "the process had "+quantity.Amount(tr.CPUs, "CPU", "CPUs")+" (as told)")
 	}

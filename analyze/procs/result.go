@@ -57,6 +57,17 @@ type Proc struct {
 // shares of its time are of.
 func (p *Proc) UsableNs() int64 { return p.LifetimeNs - p.UnusedNs - p.NotRecordedNs }
 
+// InUse returns for how long Ps had a thread and the world was not stopped, and the time that
+// this is of, ns, summed.
+func (r *Result) InUse() (ns, of int64) {
+	for i := range r.Ps {
+		p := &r.Ps[i]
+		ns += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs
+		of += p.UsableNs()
+	}
+	return ns, of
+}
+
 // PTime is the P-time that is recorded, ns: of so many Ps, over a trace of so many ns.
 func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
 	n := int64(max(1, gomaxprocs))

@@ -215,18 +215,13 @@ func newView(doc *report.Document, withECharts bool) *view {
 
 func (v *view) keys(r *analyze.Result) {
 	w := r.Waits.User
-	busy, life := int64(0), int64(0)
-	for _, p := range r.Procs.Ps {
-		busy += p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs + p.SyscallNs + p.SchedNs
-		life += p.UsableNs()
-	}
 	v.Keys = append(v.Keys,
 		keyFigure{quantity.Duration(w.TotalNs), "spent waiting for a processor", "by goroutines of the program, summed: " + strings.ToLower(ofTime(w.TotalNs, r.RecordedNs()))},
 		keyFigure{quantity.Duration(w.MaxNs), "longest single wait", "of " + quantity.Plural(w.Count, "wait", "waits")},
 		keyFigure{quantity.Duration(w.TimeWeighted.P50), "typical wait, by time", "half of all waiting time is in longer waits; half of all waits are under " + quantity.Duration(w.P50)},
 	)
-	if life > 0 {
-		v.Keys = append(v.Keys, keyFigure{quantity.Part(busy, life), "processors in use", fmt.Sprintf("of %s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.RecordedNs()))})
+	if used, of := r.Procs.InUse(); of > 0 {
+		v.Keys = append(v.Keys, keyFigure{quantity.Part(used, of), "processors in use", fmt.Sprintf("of %s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.RecordedNs()))})
 	}
 }
 
