@@ -42,6 +42,7 @@ type Goroutine struct {
 	Reason   reference.Reason // what it waits or waited for; none if it is new, was preempted, or came from a system call
 	CallWhy  reference.Why    // how its last system call lost its P, as in Syscall.Why; WhyUnknown: it has not
 	RunNs    int64            // all its run intervals so far, system calls that kept the P left out
+	WaitNs   int64            // all its waits for a P so far, as far as they are known
 	RunAt    int64            // its run interval before the last block began; -1 if unknown
 	// Of the last block, and how it ended.
 	BlockedAt int64 // since when it is blocked, or was before it became runnable; -1: unknown, or it has not

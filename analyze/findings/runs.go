@@ -136,6 +136,7 @@ func (w *World) start(d *reference.Decision) {
 	g.Wait = -1
 	if g.ReadyAt >= 0 && d.Wait >= 0 {
 		g.Wait = w.now - g.ReadyAt
+		g.WaitNs += g.Wait
 		if g.Wait >= w.longWait {
 			g.load = max(g.loadBefore(), w.meanLoad(g), float32(w.Load()))
 		}

@@ -99,6 +99,7 @@ type wait struct {
 type waker struct {
 	g    int64
 	run  int64 // as in wait; -1: it did not wait
+	wait int64 // how long it had waited for a P then
 	pass int64 // by which it got the lock, or gave it up, last; 0: by none that is known
 	site *site // where it woke somebody last
 }
@@ -172,7 +173,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	since := w.since(g, d.Time)
 	number := w.pass(g, d)
 	w.count(s, g, since, number, d.Time)
-	w.wakers[uint64(d.G)%tableSize] = waker{g: d.G, run: g.RunNs, pass: number}
+	w.wakers[uint64(d.G)%tableSize] = waker{g: d.G, run: g.RunNs, wait: g.WaitNs, pass: number}
 	b := &w.wakers[uint64(d.By)%tableSize]
 	if b.g != d.By {
 		*b = waker{g: d.By}
@@ -358,10 +359,28 @@ func (w *watcher) hold(from int64, d *reference.Decision) (x hold) {
 	if h.BlockedNs > 0 && h.BlockedAt >= from && h.Reason != reference.ReasonNone {
 		x.blocked, x.reason = h.BlockedNs, h.Reason
 	}
+	w.rest(&x, h, held)
 	if x.blocked > x.call {
 		x.slow = findings.Cell{Class: h.Class, Ns: h.BlockedNs, From: h.BlockedAt, To: h.BlockedAt + h.BlockedNs, G: h.ID, P: reference.NoP, Stack: h.Stack}
 	}
 	return x
+}
+
+// rest adds what a holder did before its last block and system call, where it is known since
+// when it holds the lock: it was in more of them, or waited for a P more than once.
+func (w *watcher) rest(x *hold, h *findings.Goroutine, held int64) {
+	k := w.wakers[uint64(h.ID)%tableSize]
+	if k.g != h.ID || k.run < 0 {
+		return
+	}
+	x.queued = max(x.queued, min(h.WaitNs-k.wait, held-x.ran-x.call-x.blocked))
+	switch ns := held - x.ran - x.call - x.blocked - x.queued; {
+	case ns <= 0:
+	case x.reason != reference.ReasonNone:
+		x.blocked += ns
+	default:
+		x.call += ns
+	}
 }
 
 // stop notes the hand-overs of starvation mode: Unlock gives the lock to the

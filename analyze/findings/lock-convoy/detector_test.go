@@ -119,6 +119,30 @@ func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
 	}
 }
 
+// What a holder did before its last block counts, too.
+func TestHoldersThatWaitAgainAndAgain(t *testing.T) {
+	asks := func(s *Stream, g int64) {
+		for range 5 {
+			s.Pass(100*Us).Block(g, reference.ReasonSelect)
+			s.Decisions[len(s.Decisions)-1].Stack = read
+			s.Pass(Ms).Local(g, 0, reference.WhyNetwork).Start(g, 0)
+		}
+	}
+	x := One(t, detect(line(4, 100, asks, false)), lockconvoy.ID, findings.Critical)
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 90 %") || !strings.Contains(x.Title, "blocked for select meanwhile") || !strings.Contains(x.Advice[0], "slow") {
+		t.Error(text, x.Advice)
+	}
+	preempted := func(s *Stream, g int64) {
+		for range 5 {
+			s.Pass(100*Us).Preempt(g).Pass(Ms).Start(g, 0)
+		}
+	}
+	x = One(t, detect(line(4, 100, preempted, false)), lockconvoy.ID, findings.Critical)
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "waited for a P: 90 %") || !strings.Contains(x.Advice[0], "waits for a P") {
+		t.Error(text, x.Advice)
+	}
+}
+
 func TestHoldersWithoutAP(t *testing.T) {
 	preempted := func(s *Stream, g int64) {
 		s.Pass(100*Us).Preempt(g).Pass(5*Ms).Start(g, 0)

@@ -97,6 +97,8 @@ func (n *numbers) advice() []string {
 		first = "Do not hold the lock across something slow, as " + in + " does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only."
 	case 2*n.queued > n.held:
 		first = "Whoever holds the lock, most of all " + in + ", mostly waits for a P, preempted in the middle, or just handed the lock: have fewer goroutines compute at the same time (about as many as there are Ps), and take the lock less often."
+	case 2*n.ran < n.held:
+		first = "Hold the lock in " + in + " for less: whoever has it ran for " + quantity.Percent(float64(n.ran)/float64(max(1, n.held))) + " of that time only, so see whether it sleeps, waits, reads or writes meanwhile, and do that before locking or after unlocking."
 	default:
 		first = "Make the critical section in " + in + " shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result."
 	}
