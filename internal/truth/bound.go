@@ -155,8 +155,9 @@ type globalTake struct {
 	mine        *put // the last one of its own thread before it
 }
 
-// ruleBook tells the sizes of batches, which are the same in all releases.
-var ruleBook = reference.Latest()
+// ruleBook tells the sizes of batches, which are the same in all releases that truth was
+// recorded of.
+var ruleBook = reference.Releases()[0]
 
 // sized notes that the take was a batch, whose size tells how long the queue was.
 func (t *globalTake) sized(rules reference.Rules, procs int) {

@@ -75,7 +75,7 @@ type replay struct {
 
 func newReplay() *replay {
 	return &replay{
-		q:     reference.NewQueues(reference.Latest()), // the sizes of batches are the truth's own
+		q:     reference.NewQueues(ruleBook), // the sizes of batches are the truth's own
 		ix:    make(map[int64]int32),
 		moved: make(map[[2]int32][]int64),
 	}
