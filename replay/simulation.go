@@ -579,7 +579,9 @@ type scheduler struct {
 // scheduler returns the trace's own, but for a change.
 func (f *Simulation) scheduler(c Change, w *workload.Workload) scheduler {
 	s := scheduler{policy: sim.Version(f.rules), costs: sim.DefaultCosts(), procs: w.FirstProcs}
-	s.policy.Rules.NoRunnext = w.NoRunnext
+	if w.NoRunnext {
+		s.policy.Rules.NoRunnext = true
+	}
 	s.change.NoGC, s.change.Unlocked = c.NoGC, c.Unlocked
 	if c.Policy != "" {
 		s.policy, s.costs, _ = sim.PolicyFor(c.Policy)
