@@ -56,7 +56,7 @@ func (t *text) trace(r *analyze.Result) {
 	}
 	row("GOMAXPROCS", ps)
 	if used, of := r.Procs.InUse(); of > 0 {
-		row("Ps in use", quantity.Part(used, of)+" of their time")
+		row("in use", quantity.Part(used, of)+" of all P-time")
 	}
 	if tr.CPUs > 0 {
 		row("CPUs", "the process had "+quantity.Amount(tr.CPUs, "CPU", "CPUs")+" (as told)")
