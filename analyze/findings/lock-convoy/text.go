@@ -44,7 +44,6 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	x.Advice = n.advice()
 }
 
-// title names who holds the lock, and who waits for it.
 // headline is the short title.
 func (n *numbers) headline() string {
 	c := &n.chief
@@ -54,6 +53,7 @@ func (n *numbers) headline() string {
 	return fmt.Sprintf("%s holds a lock for up to %s; others wait for it: %s in all", c.function, quantity.Duration(c.longest.Ns), quantity.Duration(n.cost))
 }
 
+// title names who holds the lock, and who waits for it.
 func (n *numbers) title(waitNs int64) string {
 	c := &n.chief
 	waits := fmt.Sprintf("%s of %s or more", quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(waitNs))
