@@ -136,10 +136,10 @@ func lived(r *analyze.Result, names *words.Names) string {
 		names.Class(findings.Short(c.Name)), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(told))
 }
 
-// aboutClass is the class that the verdict is about: the one that suffers from its chief
-// finding, or else the one that waited longest.
+// aboutClass is the class that the verdict is about: the one that suffers from the finding
+// of the headline, or else the one that waited longest.
 func aboutClass(r *analyze.Result) *waits.Class {
-	f := chief(r.Findings)
+	f := subject(r)
 	if f == nil {
 		f = &findings.Finding{}
 	}

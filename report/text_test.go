@@ -115,9 +115,9 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"critical", busy(), "critical", "Runs of search.", "Try first: split the work of rebuild"},
 		{"who suffers and who causes it", busy(), "critical", "", "while http.(*conn).serve was queued, search.(*Index).rebuild.func2 ran for 83 % of the time"},
-		{"nothing wrong says what was checked", calm(), "ok", "Nothing is wrong with scheduling: ", "Checked and not found: convoy"},
-		{"little waiting points elsewhere", calm(), "ok", "", "look elsewhere"},
-		{"only the trace is bad", warning(findings.Finding{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Warning, Title: "x"}), "note", "Nothing is wrong with scheduling: ", "Checked"},
+		{"nothing wrong says what was checked", calm(), "ok", "Nothing is wrong with scheduling: ", "Nothing to do about scheduling: 4 detectors found no serious fault."},
+		{"little waiting points elsewhere", calm(), "ok", "", "0.4 % of the time that they ran"},
+		{"only the trace is bad", warning(findings.Finding{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Warning, Title: "x"}), "note", "Nothing is wrong with scheduling: ", "Nothing to do"},
 		{"only a note", warning(findings.Finding{ID: "convoy", Severity: findings.Note, Title: "x"}), "note", "Scheduling is not the problem: ", ""},
 		{"a warning", warning(findings.Finding{ID: "convoy", Severity: findings.Warning, Title: "P3 was slow"}), "warning", "P3 was slow", "Try first: less work at once"},
 		{"a warning about Ps", warning(findings.Finding{ID: "p-thrash", Severity: findings.Warning, Title: "Ps were woken in vain"}), "warning", "Ps were woken in vain", ""},
@@ -131,7 +131,7 @@ func TestVerdict(t *testing.T) {
 			r := calm()
 			r.Waits = waits.Result{}
 			return r
-		}(), "ok", "No goroutine of the program had to wait", "Checked"},
+		}(), "ok", "No goroutine of the program had to wait", "Nothing to do"},
 		{"an old trace", reduced(), "ok", "Nothing is wrong", "queues were not rebuilt"},
 		{"a short trace", func() *analyze.Result { r := calm(); r.Trace.DurationNs = 100; return r }(), "ok", "", "The trace is short"},
 		{"a bad reconstruction", func() *analyze.Result { r := calm(); r.Reconstruction.Unexplained = 100_000; return r }(), "ok", "", "do not explain 25 % of"},

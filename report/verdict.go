@@ -8,9 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -31,6 +33,9 @@ const (
 	manyUnsure    = 0.01       // share of unexplained starts from which on queues are less certain
 	mostUnsure    = 0.05       // and from which on they are indications only
 	sufferersTold = 2
+	littleUse     = 0.1       // share of P-time in use below which a program is idle: its waits are those of waking up
+	shortWait     = 2_000_000 // as long as none is longer, ns
+	muchUse       = 0.5       // share of P-time in use from which on a slow program is slow by its work
 )
 
 // judge puts a result into words.
@@ -50,7 +55,7 @@ func judge(r *analyze.Result, names *words.Names) Verdict {
 	}
 	v.Label, v.Headline = label(r, v.Status), words.Cut(headline(r, names, v.Status), longHeadline)
 	v.Detail, v.Try = detail(r, names), tryFirst(r, names)
-	for _, line := range []string{v.Detail, v.Try, collected(r), lost(r), sufferers(r, names), causers(r, names), sureness(r)} {
+	for _, line := range []string{v.Detail, v.Try, doubtful(r), collected(r), lost(r), sufferers(r, names), causers(r, names), sureness(r)} {
 		if line != "" {
 			v.Lines = append(v.Lines, line)
 		}
@@ -106,7 +111,14 @@ func chief(fs []findings.Finding) *findings.Finding {
 
 // muchWaiting reports whether there was much, whether a detector minds or not.
 func muchWaiting(r *analyze.Result) bool {
-	return quantity.Ratio(r.Waits.User.TotalNs, running(r)) > largeWaiting
+	return quantity.Ratio(r.Waits.User.TotalNs, running(r)) > largeWaiting && !idle(r)
+}
+
+// idle reports whether a program hardly used its Ps, and nobody waited long for one: next to
+// running that is little, the waits are much, but they are only those of waking up.
+func idle(r *analyze.Result) bool {
+	used, of := r.Procs.InUse()
+	return of > 0 && quantity.Ratio(used, of) < littleUse && r.Waits.User.MaxNs < shortWait
 }
 
 // worthKnowing is the note that the headline is about where nothing is serious:
@@ -180,8 +192,8 @@ func label(r *analyze.Result, status string) string {
 	how := map[string]string{string(findings.Critical): "severe", string(findings.Warning): "moderate"}[status]
 	f := chief(r.Findings)
 	switch {
-	case f == nil && blocked(r) != nil:
-		return "Worth knowing"
+	case f == nil && blocked(r) != nil && blocked(r).MaybeMeant:
+		return "No fault found; act if it is too slow"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && plainQueueing(r):
 		return "More work than Ps"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && subject(r) == nil:
@@ -193,7 +205,10 @@ func label(r *analyze.Result, status string) string {
 	case f == nil && worst(r.Findings, findings.Note) == nil:
 		return "No problem found"
 	case f == nil && subject(r) != nil:
-		return "Worth knowing"
+		if subject(r).Basis == findings.Suspected {
+			return "Suspected; see whether it is so"
+		}
+		return "Minor; act if it matters"
 	case f == nil:
 		return "No serious problem found"
 	case f.Kind == findings.KindMachine:
@@ -227,6 +242,8 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 		return fmt.Sprintf("There was more work than Ps: goroutines waited %s and ran %s", quantity.Duration(u.TotalNs), quantity.Duration(running(r)))
 	case muchWaiting(r):
 		return fmt.Sprintf("Goroutines waited %s for a P and ran %s; no fault was found", quantity.Duration(u.TotalNs), quantity.Duration(running(r)))
+	case idle(r):
+		return fmt.Sprintf("Scheduling is not the problem: Ps were hardly used, and no wait for one was over %s", quantity.Duration(u.MaxNs))
 	case status == "ok" || worst(r.Findings, findings.Note) == nil:
 		return fmt.Sprintf("Nothing is wrong with scheduling: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
 	}
@@ -314,6 +331,9 @@ func detail(r *analyze.Result, names *words.Names) string {
 		s := inWords(r, names, f)
 		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart {
 			s += fmt.Sprintf(" It explains %s of all waiting.", quantity.Part(f.CostNs, f.WholeNs))
+		}
+		if ran := running(r); f.Severity == findings.Note && f.CostOf == findings.OfPTime && f.CostNs > 0 && f.CostNs <= ran {
+			s += fmt.Sprintf(" That is %s of the time that goroutines ran.", quantity.Part(f.CostNs, ran))
 		}
 		return s
 	}
@@ -436,7 +456,13 @@ func lost(r *analyze.Result) string {
 		parts = append(parts, quantity.Part(c.Ns, u.TotalNs)+" "+words.Lost(c.Cause))
 	}
 	s := fmt.Sprintf("Waiting for a P: %s in %s", quantity.Duration(u.TotalNs), quantity.Plural(u.Count, "wait", "waits"))
-	if run := running(r); run > 0 {
+	if f := elsewhere(r); f != nil {
+		return s + fmt.Sprintf(", up to %s at a time, against %s of what the headline says: it is not the scheduler.", quantity.Duration(u.MaxNs), quantity.Duration(f.CostNs))
+	}
+	if idle(r) {
+		used, of := r.Procs.InUse()
+		s += fmt.Sprintf(", %s each on average, while %s of the P-time was in use", quantity.Duration(u.TotalNs/u.Count), quantity.Part(used, of))
+	} else if run := running(r); run > 0 {
 		s += ", " + againstRunning(quantity.Ratio(u.TotalNs, run))
 	}
 	if len(parts) > 0 {
@@ -447,6 +473,15 @@ func lost(r *analyze.Result) string {
 		s += fmt.Sprintf(" Another %s came after calls of runtime.Gosched.", quantity.Duration(self))
 	}
 	return s
+}
+
+// elsewhere is the finding that the headline is about, if it is about what goroutines were
+// blocked for, and next to that they hardly waited for a P; else nil.
+func elsewhere(r *analyze.Result) *findings.Finding {
+	if f := subject(r); f != nil && f.CostOf == findings.OfBlocked && f.Kind != findings.KindSymptom && f.CostNs > 2*r.Waits.User.TotalNs {
+		return f
+	}
+	return nil
 }
 
 // againstRunning puts waiting in relation to running.
@@ -475,6 +510,9 @@ func userClasses(r *analyze.Result) []waits.Class {
 
 // sufferers says who waited.
 func sufferers(r *analyze.Result, names *words.Names) string {
+	if elsewhere(r) != nil {
+		return strings.TrimSpace(lived(r, names))
+	}
 	cs := userClasses(r)
 	var total int64
 	for _, c := range cs {
@@ -497,14 +535,17 @@ func sufferers(r *analyze.Result, names *words.Names) string {
 		if c.Creator != "" {
 			about = append(about, "created by "+names.Class(findings.Short(c.Creator)))
 		}
-		about = append(about, quantity.Part(c.Waits.TotalNs, total)+" of the waiting", "up to "+quantity.Duration(c.Waits.MaxNs)+" at a time")
+		about = append(about, quantity.Part(c.Waits.TotalNs, total)+" of that waiting", "up to "+quantity.Duration(c.Waits.MaxNs)+" at a time")
 		who = append(who, fmt.Sprintf("%s (%s)", names.Class(findings.Short(c.Name)), strings.Join(about, ", ")))
 	}
-	return "Who waited: " + words.List(who) + "." + lived(r, names)
+	return "Who waited for a P: " + words.List(who) + "." + lived(r, names)
 }
 
 // causers says who ran while the class that waited most did not.
 func causers(r *analyze.Result, names *words.Names) string {
+	if elsewhere(r) != nil {
+		return ""
+	}
 	cs := userClasses(r)
 	if len(cs) == 0 {
 		return ""
@@ -530,40 +571,77 @@ func causers(r *analyze.Result, names *words.Names) string {
 	return s + "."
 }
 
-// tryFirst says what to do; where there is nothing, what was checked.
+// tryFirst says what to do; where there is nothing, where to look next.
 func tryFirst(r *analyze.Result, names *words.Names) string {
-	if f := chief(r.Findings); f != nil {
+	f := subject(r)
+	switch {
+	case chief(r.Findings) != nil:
 		if a := firstAdvice(r, names, f); a != "" {
 			return "Try first: " + a
 		}
-	} else if muchWaiting(r) && blocked(r) == nil {
-		if a := firstAdvice(r, names, subject(r)); a != "" {
+	case f != nil && f == blocked(r) && f.MaybeMeant:
+		if a := firstAdvice(r, names, f); a != "" {
+			return "Act only if that is too slow for you: to wait for others may be what is meant. Then: " + a
+		}
+	case muchWaiting(r) && (f == nil || f != blocked(r)):
+		if a := firstAdvice(r, names, f); a != "" {
+			if f == nil {
+				a = strings.TrimSpace(a + " " + next(r, names))
+			}
 			return "If that waiting matters to you, try: " + a
 		}
-	} else if f := subject(r); f != nil && status(r.Findings) == string(findings.Note) {
+	case f != nil && status(r.Findings) == string(findings.Note):
 		if a := firstAdvice(r, names, f); a != "" {
 			return "If that cost matters to you, try: " + a
 		}
 	}
-	var quiet []string
-	for _, d := range r.Detectors {
-		if d.Found == 0 && d.Kind != findings.KindTrace {
-			quiet = append(quiet, strings.ToLower(d.Title[:min(1, len(d.Title))])+d.Title[min(1, len(d.Title)):])
-		}
-	}
-	if len(quiet) == 0 {
+	if len(r.Detectors) == 0 {
 		return ""
 	}
-	const told = 6
-	n := len(quiet)
-	if n > told {
-		quiet = append(quiet[:told], quantity.Plural(int64(n-told), "more thing", "more things"))
-	}
-	s := "Checked and not found: " + words.List(quiet) + "."
-	if u := r.Waits.User; u.TotalNs > 0 && quantity.Ratio(u.TotalNs, running(r)) < smallWaiting {
-		s += " If the program is slow, look elsewhere: at what it does while it runs, or at what it blocks on."
+	s := "Nothing to do about scheduling: " + quantity.Plural(int64(len(r.Detectors)), "detector", "detectors") + " found no serious fault."
+	if next := next(r, names); next != "" {
+		s += " " + next
 	}
 	return s
+}
+
+// next says where to look if a program is slow, though scheduling is not why; "" if that is
+// not known.
+func next(r *analyze.Result, names *words.Names) string {
+	used, of := r.Procs.InUse()
+	life := &r.Breakdown.Program
+	if of == 0 || life.LifeNs() == 0 {
+		return ""
+	}
+	const lead = "If the program is too slow all the same, "
+	if quantity.Ratio(used, of) >= muchUse {
+		who := ""
+		if c := most(r, func(c *breakdown.Class) int64 { return c.RunningNs }); c != nil {
+			who = fmt.Sprintf(", most of it by %s (%s)", names.Class(findings.Short(c.Name)), quantity.Duration(c.RunningNs))
+		}
+		return lead + fmt.Sprintf("it is by what it computes: goroutines ran for %s%s. A CPU profile says in which functions.", quantity.Duration(life.RunningNs), who)
+	}
+	c := most(r, func(c *breakdown.Class) int64 { return c.Blocked() + c.SyscallNs })
+	if c == nil {
+		return ""
+	}
+	s := lead + fmt.Sprintf("see what it is blocked on: %s of the P-time was in use. Longest blocked was %s (%s of its time", quantity.Part(used, of), names.Class(findings.Short(c.Name)), quantity.Part(c.Blocked()+c.SyscallNs, c.LifeNs()))
+	if by := BlockedBySize(&c.Split); len(by) > 0 && by[0].Ns > c.SyscallNs {
+		s += ", most " + words.Phrase(vocabulary.Blocked, by[0].Reason.String())
+	} else if c.SyscallNs > 0 {
+		s += ", most in system calls"
+	}
+	return s + "), which may be for want of work; the section “Was it the scheduler?” has all."
+}
+
+// most is the class of the program with the most of a time, nil if none has any.
+func most(r *analyze.Result, of func(*breakdown.Class) int64) (out *breakdown.Class) {
+	for i := range r.Breakdown.Classes {
+		if c := &r.Breakdown.Classes[i]; !c.Runtime && of(c) > 0 && (out == nil || of(c) > of(out)) {
+			out = c
+		}
+	}
+	return out
 }
 
 // firstAdvice is the first that f gives; where there is none, what helps against the
@@ -584,6 +662,16 @@ func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) str
 	return ended(do)
 }
 
+// doubtful says that threads may be to blame for how long things took, where the headline
+// is about that.
+func doubtful(r *analyze.Result) string {
+	f := subject(r)
+	if f == nil || f.Counted || f.Kind == findings.KindMachine || !slices.ContainsFunc(r.Doubts, func(d findings.Doubt) bool { return d.ID == findings.Strained }) {
+		return ""
+	}
+	return "In doubt: threads of this program seem to have lacked CPUs, and then runs and waits take longer than by themselves. Record again on a quiet machine before you change code."
+}
+
 // lackOfCPUs says whether threads had a CPU: what is told, and what was found.
 func lackOfCPUs(r *analyze.Result) string {
 	if k := r.Kernel; k != nil && 10*k.UnknownNs <= k.RunningNs {
@@ -599,6 +687,13 @@ func lackOfCPUs(r *analyze.Result) string {
 			break
 		}
 		lacked = " Threads seem to have lacked a CPU: runs and waits contain time in which nothing ran."
+	}
+	switch f := subject(r); {
+	case lacked == "":
+	case doubtful(r) != "":
+		lacked = "" // it has been said
+	case f != nil && f.Counted:
+		lacked += " What the headline counts does not depend on that."
 	}
 	if cpus == 0 {
 		return lacked
@@ -631,9 +726,6 @@ func sureness(r *analyze.Result) string {
 		s = fmt.Sprintf("How sure: waiting times are measured; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	default:
 		s = fmt.Sprintf("How sure: waiting times are measured; run queues are inferred, and it is clear from which one %[2]s of %[1]s came.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts))
-		if e := c.EitherTick(); e*100 > c.Starts {
-			s += fmt.Sprintf(" For %s it is one queue, but for one of two reasons: that changes nothing here.", quantity.Part(e, c.Starts))
-		}
 	}
 	s += lackOfCPUs(r)
 	configured := 0

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -185,5 +186,66 @@ func TestCollected(t *testing.T) {
 		if got := collected(r); got != "" {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+// used is a result of a program that used a part of a P's 100 ms, and was blocked for 900 ms.
+func used(part float64) *analyze.Result {
+	r := &analyze.Result{Detectors: []analyze.Detector{{ID: "convoy"}}}
+	r.Procs.Ps = []procs.Proc{{LifetimeNs: 100e6, RunningNs: int64(part * 100e6), IdleNs: int64((1 - part) * 100e6)}}
+	r.Waits.User = waits.Summary{Count: 100, TotalNs: 40e6, MaxNs: 1e6, Causes: []waits.CauseTime{{Cause: waits.CauseIdlePMissed, Ns: 40e6}}}
+	r.Waits.Classes = []waits.Class{{ID: 1, Name: "main.serve", Goroutines: 2, Waits: r.Waits.User}}
+	var s breakdown.Split
+	s.RunningNs, s.BlockedNs[breakdown.ReasonSleep] = r.Procs.Ps[0].RunningNs, 900e6
+	r.Breakdown = breakdown.Result{Program: s, Classes: []breakdown.Class{{ID: 1, Name: "main.serve", Goroutines: 2, Split: s}}}
+	return r
+}
+
+// The verdict says whether to act, and where to look if there is nothing to do.
+func TestWhetherToAct(t *testing.T) {
+	note := func(id, basis string, of findings.Whole, doubts ...findings.Doubt) *analyze.Result {
+		r := used(0.2)
+		r.Doubts = doubts
+		r.Findings = []findings.Finding{{
+			ID: id, Kind: findings.KindCause, Severity: findings.Note, Basis: basis, Title: "x", CostOf: of, CostNs: 90e6, MaybeMeant: id == "blocked-on-others", WholeNs: 900e6, Advice: []string{"Do it."},
+			Actors: []findings.Actor{{Role: findings.Victim, Class: "main.serve"}},
+		}}
+		return r
+	}
+	for _, c := range []struct {
+		name, label string
+		r           *analyze.Result
+		lines       []string // parts of them
+		not         string   // what they do not say
+	}{
+		{"waits that may be meant", "No fault found; act if it is too slow", note("blocked-on-others", findings.Certain, findings.OfBlocked), []string{
+			"Act only if that is too slow for you: to wait for others may be what is meant. Then: do it.",
+			"up to 1 ms at a time, against 90 ms of what the headline says: it is not the scheduler.",
+			"The life of main.serve (2 goroutines",
+		}, "Who waited for a P"},
+		{"a lock is never meant", "Minor; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked), []string{"If that cost matters to you, try: do it."}, "may be what is meant"},
+		{"suspected", "Suspected; see whether it is so", note("yield-spinning", findings.Suspected, findings.OfPTime), nil, "Act only"},
+		{"in doubt", "Minor; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked, findings.Doubt{ID: findings.Strained}), []string{"In doubt: threads of this program seem to have lacked CPUs"}, "Threads seem"},
+		{"idle", "No problem found", used(0.02), []string{
+			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is too slow all the same, see what it is blocked on: 2 % of the P-time was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
+			"40 ms in 100 waits, 400 µs each on average, while 2 % of the P-time was in use",
+		}, "as they ran"},
+		{"much waiting", "No fault of scheduling found", used(0.5), []string{"If that waiting matters to you, try: ", "it is by what it computes: goroutines ran for 50 ms, most of it by main.serve (50 ms)", "80 % of the time that they ran"}, "Nothing to do"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := judge(c.r, nil)
+			if v.Label != c.label {
+				t.Errorf("label %q, want %q", v.Label, c.label)
+			}
+			all := strings.ReplaceAll(strings.Join(v.Lines, "\n"), "\u00a0", " ")
+			for _, want := range c.lines {
+				if !strings.Contains(all, want) {
+					t.Errorf("%q is not in\n%s", want, all)
+				}
+			}
+			if strings.Contains(all, c.not) {
+				t.Errorf("%q is in\n%s", c.not, all)
+			}
+		})
 	}
 }

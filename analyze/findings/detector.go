@@ -31,6 +31,9 @@ type Detector struct {
 	// Counted: its evidence is how often goroutines did something, which a lack of CPUs
 	// cannot feign, as it can how long something took.
 	Counted bool
+	// MaybeMeant: what it notes may be what the program is meant to do: to go at the pace of
+	// something else, or to let so many through at a time.
+	MaybeMeant bool
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
 	// empty.
 	CostOf Whole

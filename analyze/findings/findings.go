@@ -61,7 +61,9 @@ type Finding struct {
 	Advice   []string   `json:"advice"`   // what to do
 	Remedy   Remedy     `json:"-"`        // the detector's; a [Set] fills it in
 	Counted  bool       `json:"-"`        // as Remedy
-	Proven   bool       `json:"-"`        // the kernel's records show it
+	// MaybeMeant is as Remedy.
+	MaybeMeant bool `json:"-"`
+	Proven     bool `json:"-"` // the kernel's records show it
 }
 
 // Doubt is something that holds for a whole trace and makes some of its findings milder.

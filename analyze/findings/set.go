@@ -58,7 +58,8 @@ func (s *Set) Finish(f *Facts) []Finding {
 			of := cmp.Or(d.CostOf, OfWaiting)
 			for k := range found {
 				x := &found[k]
-				x.Kind, x.Remedy, x.Counted, x.CostOf, x.WholeNs = cmp.Or(x.Kind, d.Kind), d.Remedy, d.Counted, of, f.whole(of)
+				x.Kind, x.Remedy, x.CostOf, x.WholeNs = cmp.Or(x.Kind, d.Kind), d.Remedy, of, f.whole(of)
+				x.Counted, x.MaybeMeant = d.Counted, d.MaybeMeant
 			}
 			if f.Incomplete {
 				// Where events are missing, what a detector saw and the accounts of waits and Ps can contradict each other:

@@ -55,7 +55,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "a stage that all wait for", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfBlocked,
+		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Explains: []string{serialization.ID, stealstorm.ID, starvation.ID, convoy.ID, workconservation.ID, localityloss.ID, busywaiting.ID},
 		Remedy:   findings.Remedy{Speed: 2, Makespan: true, Why: "the stage in half of the time"},
 		New: func(world *findings.World) findings.Watcher {
