@@ -85,9 +85,9 @@ func (a *Actor) Doer() string {
 	}
 }
 
-// Work names what an actor does: its class, and in brackets the function in which its
-// stack lies; that alone where the class is a function of the standard library. Of a function
-// that others use, in another package than who called it, it names the caller, too.
+// Work names what an actor does as Short does, and in brackets the class that runs it, if
+// that is another function and not of the standard library. Of a function that others use, in
+// another package than who called it, it names the caller, too.
 func (a *Actor) Work() string {
 	switch function := a.own(); {
 	case function == "" || function == a.start():
@@ -95,12 +95,11 @@ func (a *Actor) Work() string {
 	case ofLibrary(a.start()):
 		return function
 	default:
-		if by := a.Caller(); by != "" {
-			if packageOf(by) != packageOf(function) {
-				function += ", called by " + by
-			}
+		by := a.Caller()
+		if by == "" || packageOf(by) == packageOf(function) {
+			return function + " (run by " + a.start() + ")"
 		}
-		return a.start() + " (in " + function + ")"
+		return function + " (called by " + by + ", run by " + a.start() + ")"
 	}
 }
 

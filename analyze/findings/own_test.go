@@ -67,8 +67,8 @@ func TestWorkNamesWhoCallsAHelper(t *testing.T) {
 	for _, c := range []struct {
 		helper, want string
 	}{
-		{"main.hash", "main.serve (in main.hash)"},
-		{"example.org/shop/sums.Hash", "main.serve (in example.org/shop/sums.Hash, called by main.load)"},
+		{"main.hash", "main.hash (run by main.serve)"},
+		{"example.org/shop/sums.Hash", "example.org/shop/sums.Hash (called by main.load, run by main.serve)"},
 	} {
 		a := &findings.Actor{Class: "main.serve", Stack: []string{c.helper + " (/shop/sums/a.go:2)", "main.load (/shop/a.go:3)", "main.serve (/shop/a.go:4)"}}
 		if got := a.Work(); got != c.want {

@@ -50,7 +50,7 @@ func TestFindsASerialStage(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !strings.Contains(x.Advice[0], "Split what main.class2") {
+	if !strings.Contains(x.Advice[0], "Split what main.f1 (run by main.class2)") {
 		t.Error(x.Advice[0])
 	}
 }

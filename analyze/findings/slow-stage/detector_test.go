@@ -54,7 +54,7 @@ func detect(s *Stream, idle int64) []findings.Finding {
 
 func TestFindsTheStageThatAllWaitFor(t *testing.T) {
 	x := One(t, detect(stage(6, 1000, 400*Us, 0), 300*Ms), slowstage.ID, findings.Critical)
-	if x.Actors[0].Role != findings.Cause || x.Actors[0].Class != "main.class3" || !strings.HasPrefix(x.Title, "main.class3 (in main.f1) is the stage") {
+	if x.Actors[0].Role != findings.Cause || x.Actors[0].Class != "main.class3" || !strings.HasPrefix(x.Title, "main.f1 (run by main.class3) is the stage") {
 		t.Errorf("%s %+v", x.Title, x.Actors)
 	}
 	// Six wait, but for the first round and the open waits at the end.
@@ -108,7 +108,8 @@ func TestFindsAHotShard(t *testing.T) {
 		}
 	}
 	x := One(t, detect(s, 300*Ms), slowstage.ID, findings.Note)
-	if !strings.HasPrefix(x.Title, "One goroutine of main.class3 (in main.f1) was busy") || x.Actors[0].G != 1 || !strings.Contains(x.Advice[0], "evenly") {
-		t.Error(x.Title, x.Actors)
+	if !strings.HasPrefix(x.Title, "One goroutine of main.f1 (run by main.class3) was busy") || x.Actors[0].G != 1 || !strings.Contains(x.Advice[0], "evenly") ||
+		!strings.Contains(x.Headline, "3.87 others wait behind it") || !strings.Contains(x.Title, "0.98 goroutines (main.class4) waited for it on average, and 2.89 for these") {
+		t.Error(x.Headline, x.Title, x.Actors)
 	}
 }

@@ -25,27 +25,33 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	if victims != "" {
 		victims = " (" + victims + ")"
 	}
+	waited := quantity.Number(n.directly) + " goroutines" + victims + " waited for it on average"
+	after := "for it"
+	if more := n.line - n.directly; more >= 0.05 {
+		waited += ", and " + quantity.Number(more) + " for these"
+		after = "behind it"
+	}
 	if n.siblings >= hotShard {
-		x.Headline = fmt.Sprintf("One goroutine of %s has most of the work: %s others wait for it", x.Actors[0].Short(), quantity.Number(n.line))
-		x.Title = fmt.Sprintf("One goroutine of %s was busy for %s of the time, while others of its like had nothing to do: %s goroutines%s waited for it on average, and %s of the P-time was idle",
-			where, quantity.Percent(n.busy), quantity.Number(n.line), victims, quantity.Percent(n.idle))
+		x.Headline = fmt.Sprintf("One goroutine of %s has most of the work: %s others wait %s", x.Actors[0].Short(), quantity.Number(n.line), after)
+		x.Title = fmt.Sprintf("One goroutine of %s was busy for %s of the time, while others of its like had nothing to do: %s, while %s of the P-time was idle",
+			where, quantity.Percent(n.busy), waited, quantity.Percent(n.idle))
 		x.Advice = []string{
 			"Spread the work evenly over the goroutines of " + name + ": one channel that all of them take from, a finer or better hash, or the busy key split.",
 			"Let who hands out the work not block on a full channel while the others have room: a larger buffer moves the limit only.",
 		}
 	} else {
-		x.Headline = fmt.Sprintf("%s is the bottleneck: %s goroutines wait for it", x.Actors[0].Short(), quantity.Number(n.line))
-		x.Title = fmt.Sprintf("%s is the stage that others wait for: it was busy for %s of the time, and %s goroutines%s waited for it on average, while %s of the P-time was idle",
-			where, quantity.Percent(n.busy), quantity.Number(n.line), victims, quantity.Percent(n.idle))
+		x.Headline = fmt.Sprintf("%s is the bottleneck: %s goroutines wait %s", x.Actors[0].Short(), quantity.Number(n.line), after)
+		x.Title = fmt.Sprintf("%s is the stage that others wait for: it was busy for %s of the time, and %s, while %s of the P-time was idle",
+			where, quantity.Percent(n.busy), waited, quantity.Percent(n.idle))
 		x.Advice = []string{
 			"Make " + where + " faster, or have more than one goroutine do it: nothing else makes the whole faster. Move what does not need to be there, encoding or hashing say, into those who wait for it.",
 			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
 		}
 	}
 	if away, is := n.outside(); is {
-		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait for it", x.Actors[0].Short(), quantity.Number(n.line))
-		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s goroutines%s waited for it on average",
-			where, quantity.Percent(min(1, away)), quantity.Number(n.line), victims)
+		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait %s", x.Actors[0].Short(), quantity.Number(n.line), after)
+		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s",
+			where, quantity.Percent(min(1, away)), waited)
 		x.Advice = []string{
 			"Let " + where + " have several requests under way at once, or ask for several things in one: it spends its time waiting for an answer, and nothing else gets through meanwhile.",
 			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
