@@ -119,7 +119,18 @@ type cell struct {
 	// they ran, waited for a P, and were blocked by reason.
 	ran, runnable float64
 	blocked       [maxReasons]float64
+	links         []link
 }
+
+// link is for how long those that ended waits were themselves blocked, by who ended that:
+// goroutines of a class, at a stack; or byTimer, byPeer.
+type link struct {
+	by, stack int32
+	ns        float64
+}
+
+// maxLinks is how many are told apart in a cell.
+const maxLinks = 8
 
 // stops is the waits that were ended at a stack, after each of which the goroutine came to
 // its end and did nothing more.
@@ -177,7 +188,9 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if by.Creator == g.ID {
 		c.children++
 	}
-	c.meanwhile(by, float64(g.BlockedNs), d.Time)
+	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.Waker != g.ID {
+		c.link(w.ender(by), blocked)
+	}
 	*w.last.Make(g.Slot()) = wait{g: g.ID, ns: g.BlockedNs, ran: g.RunNs, to: d.Time, stack: d.Stack, cell: c}
 }
 
@@ -212,8 +225,9 @@ func (c *cell) stop(stack int32, ns int64) {
 
 // meanwhile adds what one that has ended a wait of ns did in its last round, from the block
 // before to now. Where the wait took longer, it is taken to have gone on like that before; a
-// goroutine that has not been blocked yet did nothing before it began.
-func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) {
+// goroutine that has not been blocked yet did nothing before it began. It returns for how
+// long it was blocked.
+func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) float64 {
 	var ran float64
 	if by.StartAt >= 0 {
 		ran = float64(now - by.StartAt)
@@ -221,7 +235,7 @@ func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) {
 	runnable, blocked := float64(max(0, by.Wait)), float64(max(0, by.BlockedNs))
 	round := ran + runnable + blocked
 	if round == 0 {
-		return
+		return 0
 	}
 	part := ns / round
 	if by.BlockedNs <= 0 {
@@ -230,6 +244,36 @@ func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) {
 	c.ran += part * ran
 	c.runnable += part * runnable
 	c.blocked[by.Reason%maxReasons] += part * blocked
+	return part * blocked
+}
+
+// ender is who ended the last block of a goroutine.
+func (w *watcher) ender(g *findings.Goroutine) link {
+	switch by := w.world.ByID(g.Waker); {
+	case g.ReadyWhy == reference.WhyTimer:
+		return link{by: byTimer}
+	case g.ReadyWhy == reference.WhyNetwork:
+		return link{by: byPeer}
+	case by != nil && !by.System:
+		return link{by: by.Class, stack: g.WakeStack}
+	}
+	return link{}
+}
+
+// link adds to the time for which those that ended waits were blocked until that came.
+func (c *cell) link(to link, ns float64) {
+	if to == (link{}) {
+		return
+	}
+	for i := range c.links {
+		if l := &c.links[i]; l.by == to.by && l.stack == to.stack {
+			l.ns += ns
+			return
+		}
+	}
+	if len(c.links) < maxLinks {
+		c.links = append(c.links, link{to.by, to.stack, ns})
+	}
 }
 
 func (w *watcher) cell(k key) *cell {

@@ -80,6 +80,49 @@ func TestFindsWhoIsWaitedFor(t *testing.T) {
 	}
 }
 
+// It is followed for whom those wait that others wait for, up to what is outside.
+func TestFollowsWhoWaitsForWhom(t *testing.T) {
+	const store, inFetch, inStore = int64(3), int32(14), int32(15)
+	s := New(1).Class(2, server).Class(3, store)
+	s.Local(store, 0, reference.WhyCreate).Start(store, 0).Block(store, reference.ReasonChanReceive)
+	s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonChanReceive)
+	s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+	at := func(stack int32) { s.Decisions[len(s.Decisions)-1].Stack = stack }
+	for range 50 {
+		s.Wake(server, client).Pass(10*Us).Block(client, reference.ReasonChanReceive)
+		at(inAsk)
+		s.Start(server, 0).Pass(10*Us).Wake(store, server).Block(server, reference.ReasonChanReceive)
+		at(inFetch)
+		s.Start(store, 0).Pass(10*Us).Block(store, reference.ReasonSleep)
+		at(inLook)
+		s.Pass(4*Ms).Local(store, 0, reference.WhyTimer).Start(store, 0).Pass(10*Us).Wake(server, store)
+		at(inStore)
+		s.Block(store, reference.ReasonChanReceive).Start(server, 0).Pass(10*Us).Wake(client, server)
+		at(inServe)
+		s.Block(server, reference.ReasonChanReceive).Start(client, 0)
+	}
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		return map[int32][]string{
+			inAsk:   {"runtime.chanrecv1 (chan.go:506)", "main.ask (main.go:7)"},
+			inServe: {"runtime.chansend1 (chan.go:161)", "main.serve (main.go:9)"},
+			inFetch: {"runtime.chanrecv1 (chan.go:506)", "main.fetch (main.go:11)", "main.serve (main.go:9)"},
+			inStore: {"runtime.chansend1 (chan.go:161)", "main.store (main.go:13)"},
+			inLook:  {"time.Sleep (time.go:9)", "main.store (main.go:13)"},
+		}[h]
+	}
+	f.ClassName = func(class int32) (string, string) {
+		return map[int32]string{1: "main.ask", 2: "main.serve", 3: "main.store"}[class], ""
+	}
+	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
+	if want := "main.ask waits for main.serve, and that for main.store: 20"; !strings.HasPrefix(x.Headline, want) {
+		t.Errorf("%q, want %q", x.Headline, want)
+	}
+	if want := "main.serve had itself waited for main.store, which waited for a timer"; !strings.HasSuffix(x.Title, want) || !strings.HasPrefix(x.Advice[0], "Begin with main.store,") {
+		t.Errorf("%s\n%s", x.Title, x.Advice[0])
+	}
+}
+
 func TestWaitsToSend(t *testing.T) {
 	One(t, detect(answers(50, reference.ReasonChanSend, reference.ReasonSleep, inAsk, false)), blockedonothers.ID, findings.Note)
 }
@@ -205,7 +248,7 @@ func TestDeadlines(t *testing.T) {
 		if found != (len(list) == 1) {
 			t.Errorf("%d: found %t\n%s", n, !found, Text(list))
 		}
-		if found && !strings.HasPrefix(list[0].Headline, "main.(*pool).acquire (called by main.show) waits until its time is up for 99.") {
+		if found && !strings.HasPrefix(list[0].Headline, "main.(*pool).acquire (called by main.show) runs into its timeout") {
 			t.Error(list[0].Headline)
 		}
 	}

@@ -25,6 +25,7 @@ type group struct {
 	// As in cell.
 	ran, runnable float64
 	blocked       [maxReasons]float64
+	links         []link
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -34,7 +35,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	w.inCalls()
 	var best, outside *group
-	for _, g := range w.groups(f) {
+	all := w.groups(f)
+	for _, g := range all {
 		if g.outside != 0 {
 			if w.fits(f, g) && (outside == nil || g.ns > outside.ns) {
 				outside = g
@@ -55,7 +57,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if best == nil {
 		return nil
 	}
-	return []findings.Finding{w.finding(f, best)}
+	return []findings.Finding{w.finding(f, best, all)}
 }
 
 // groups are the waits in functions of the program. Waits for locks are those of lock-convoy.
@@ -110,6 +112,7 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		for i, ns := range c.blocked {
 			g.blocked[i] += ns
 		}
+		g.links = append(g.links, c.links...)
 	}
 	return out
 }
@@ -159,7 +162,64 @@ func (g *group) works() bool {
 	return g.ran+g.blocked[reference.ReasonNetwork] > float64(g.ns)/2
 }
 
-func (w *watcher) finding(f *findings.Facts, g *group) findings.Finding {
+// maxChain bounds how far it is followed who waits for whom.
+const maxChain = 4
+
+// chain follows for whom those waited that ended the waits of g, each time for half of
+// the waits or more: functions of the program, from the nearest on. What the last of them
+// waited for outside of it is byTimer, byPeer, or 0 if that is not known.
+func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []string, last int32) {
+	seen := []int32{g.class, g.top.by}
+	for len(functions) < maxChain {
+		l, name := g.link(f)
+		if l.by < 0 {
+			return functions, l.by
+		}
+		if name == "" || slices.Contains(seen, l.by) {
+			return functions, 0
+		}
+		functions, seen = append(functions, name), append(seen, l.by)
+		var next *group
+		for _, x := range all {
+			if x.class == seen[len(seen)-2] && x.top.by == l.by && x.outside == 0 && (next == nil || x.ns > next.ns) {
+				next = x
+			}
+		}
+		if next == nil {
+			return functions, 0
+		}
+		g = next
+	}
+	return functions, 0
+}
+
+// link is who ended half or more of what those were blocked for that ended the waits of g,
+// and where that one was; empty if nobody did.
+func (g *group) link(f *findings.Facts) (most link, name string) {
+	type end struct {
+		by int32
+		at string
+	}
+	ns := map[end]float64{}
+	for _, l := range g.links {
+		at := ""
+		if l.by >= 0 {
+			a := f.Class(findings.Cause, l.by)
+			a.Stack = f.Frames(l.stack)
+			at = a.Short()
+		}
+		k := end{l.by, at}
+		if ns[k] += l.ns; ns[k] > most.ns {
+			most, name = link{l.by, l.stack, ns[k]}, at
+		}
+	}
+	if most.ns < float64(g.ns)/2 {
+		return link{}, ""
+	}
+	return most, name
+}
+
+func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Finding {
 	victim := f.Class(findings.Victim, g.class)
 	victim.G, victim.Stack = g.longest.waits.G, f.Frames(g.longest.stack)
 	x := findings.Finding{
@@ -174,7 +234,7 @@ func (w *watcher) finding(f *findings.Facts, g *group) findings.Finding {
 	if g.outside != 0 {
 		w.phraseOutside(f, &x, g)
 	} else {
-		w.phrase(f, &x, g)
+		w.phrase(f, &x, g, all)
 	}
 	return x
 }

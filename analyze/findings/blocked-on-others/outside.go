@@ -168,7 +168,7 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		does = "waits until the other end reads"
 		advice = "Whoever reads what " + in + " writes is slow. If others have to wait until it has been written, give each receiver a queue and a goroutine of its own, and drop those that don't keep up."
 	case byDeadline, byTimer:
-		does = "waits until its time is up"
+		does = "runs into its timeout"
 		advice = "See who has what " + in + " waits for in vain: one that waits there itself while it holds another, one that is slow, or nobody. A longer time only makes the waits longer."
 	case bySleep:
 		does = "sleeps"

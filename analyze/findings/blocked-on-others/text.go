@@ -1,11 +1,15 @@
 package blockedonothers
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -18,7 +22,7 @@ var waited = map[reference.Reason]string{
 }
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all []*group) {
 	total := quantity.Duration(g.ns)
 	who := findings.Short(f.Name(g.class))
 	times := quantity.Plural(g.n, "time", "times")
@@ -45,35 +49,56 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group) {
 		findings.Evidence{What: "ended by goroutines of " + findings.Short(f.Name(g.top.by)), Value: quantity.Part(g.topNs, g.ns)},
 		findings.Evidence{What: "what those that ended them did in their last round: ran", Value: quantity.Percent(busy)},
 	)
-	meanwhile := ""
 	if reason != reference.ReasonNone {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "were blocked (" + reason.String() + ")", Value: quantity.Percent(part)})
+	}
+	chain, last := w.chain(f, all, g)
+	far := slices.DeleteFunc(chain, func(name string) bool { return name == by || name == g.in })
+	meanwhile, outside := "", waited[reason]
+	if reason != reference.ReasonSleep {
+		outside = cmp.Or(ended[last], outside)
 	}
 	switch {
 	case busy >= 0.5:
 		meanwhile = by + " had run for most of its last round"
 		x.Advice = []string{"Make what " + by + " does shorter, or let several do it at once: " + g.in + " waits for it."}
-	case part >= 0.5 && waited[reason] != "":
-		meanwhile = by + " had itself waited before, mostly " + waited[reason]
-		x.Advice = []string{by + " itself waits while " + g.in + " does: let it begin sooner (a shorter timer, a smaller batch)."}
+	case len(far) > 0:
+		end := far[len(far)-1]
+		meanwhile = by + " had itself waited for " + strings.Join(far, ", and that for ")
+		x.Advice = []string{"Begin with " + end + ", for which " + by + " waits in turn: let it begin sooner, or take less long, or let " + by + " not wait for it."}
+		if w := ended[last]; w != "" {
+			meanwhile += ", which waited " + w
+		}
+	case part >= 0.5 && outside != "":
+		meanwhile = by + " had itself waited before, mostly " + outside
+		x.Advice = []string{by + " itself waits while " + g.in + " does: let it begin sooner (a shorter timer, a smaller batch), if it is not slow on purpose, as a limit of a rate is."}
 		if reason == reference.ReasonNetwork {
 			x.Advice[0] = by + " waits for an answer from outside meanwhile: if that is not simply as slow as it is, ask for less, or have several requests under way at once."
 		}
 	default:
 		x.Advice = []string{"See what " + by + " waits for before it lets " + g.in + " go on, and whether all have to wait for it."}
 	}
+	if pkg, _ := std.Split(by); reason == reference.ReasonNetwork && std.Has(pkg) {
+		by = "the network (" + by + ")"
+	}
+	of := fmt.Sprintf(", %s in all, %s of the time that they ran or were blocked", total, quantity.Percent(share))
+	if meanwhile != "" {
+		meanwhile = "; " + meanwhile
+	}
 	if by == g.in {
 		x.Headline = fmt.Sprintf("Goroutines wait for one another in %s: %s in all", g.in, total)
-		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until another went on there, %s in all", who, times, g.in, total)
+		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until another went on there", who, times, g.in) + of + meanwhile
 		x.Advice = []string{"See whether those that wait in " + g.in + " have to: what is done in order, or together, goes at the pace of the slowest."}
 		return
 	}
-	x.Headline = fmt.Sprintf("%s waits for %s: %s, %s of its time", g.in, by, total, quantity.Percent(share))
-	if utf8.RuneCountInString(x.Headline) > headlineLen {
-		x.Headline = fmt.Sprintf("%s waits for %s for %s of its time", g.in, by, quantity.Percent(share))
+	x.Headline = fmt.Sprintf("%s waits for %s: %s in all", g.in, by, total)
+	if len(far) > 0 && busy < 0.5 {
+		if long := fmt.Sprintf("%s waits for %s, and that%s for %s: %s in all", g.in, by, map[bool]string{true: " in the end"}[len(far) > 1], far[len(far)-1], total); utf8.RuneCountInString(long) <= headlineLen {
+			x.Headline = long
+		}
 	}
-	x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until %s went on, %s in all", who, times, g.in, by, total)
-	if meanwhile != "" {
-		x.Title += "; " + meanwhile
-	}
+	x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until %s went on", who, times, g.in, by) + of + meanwhile
 }
+
+// ended says what one waited for in whose place nobody of the program ended that.
+var ended = map[int32]string{byTimer: "for a timer", byPeer: "for the network"}
