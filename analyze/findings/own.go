@@ -87,7 +87,7 @@ func (a *Actor) Doer() string {
 
 // Work names what an actor does as Short does, and in brackets the class that runs it, if
 // that is another function and not of the standard library. Of a function that others use, in
-// another package than who called it, it names the caller, too.
+// another package than who called it, it names the caller first.
 func (a *Actor) Work() string {
 	switch function := a.own(); {
 	case function == "" || function == a.start():
@@ -97,11 +97,17 @@ func (a *Actor) Work() string {
 	default:
 		by := a.Caller()
 		if by == "" || packageOf(by) == packageOf(function) {
-			return function + " (run by " + a.start() + ")"
+			return function + runBy + a.start() + ")"
 		}
-		return function + " (called by " + by + ", run by " + a.start() + ")"
+		return by + within + function + ", run by " + a.start() + ")"
 	}
 }
+
+// What Work puts in brackets begins with one of these.
+const (
+	runBy  = " (run by "
+	within = " (in "
+)
 
 // packageOf is the path of a function's package.
 func packageOf(function string) string {
@@ -118,14 +124,16 @@ func (a *Actor) Short() string {
 	return a.start()
 }
 
-// Short is a class without what started its goroutines, and without a function in
+// Short is a class without what started its goroutines, and without what Work puts in
 // brackets.
 func Short(class string) string {
 	if strings.HasPrefix(class, funcname.NotShown) {
 		return class // who started it is all that is known
 	}
 	class, _, _ = strings.Cut(class, funcname.StartedBy)
-	class, _, _ = strings.Cut(class, " (in ")
+	for _, more := range [...]string{runBy, within} {
+		class, _, _ = strings.Cut(class, more)
+	}
 	return class
 }
 

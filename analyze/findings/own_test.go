@@ -65,14 +65,16 @@ func TestCaller(t *testing.T) {
 
 func TestWorkNamesWhoCallsAHelper(t *testing.T) {
 	for _, c := range []struct {
-		helper, want string
+		helper, want, short string
 	}{
-		{"main.hash", "main.hash (run by main.serve)"},
-		{"example.org/shop/sums.Hash", "example.org/shop/sums.Hash (called by main.load, run by main.serve)"},
+		{"main.hash", "main.hash (run by main.serve)", "main.hash"},
+		{"example.org/shop/sums.Hash", "main.load (in example.org/shop/sums.Hash, run by main.serve)", "main.load"},
 	} {
 		a := &findings.Actor{Class: "main.serve", Stack: []string{c.helper + " (/shop/sums/a.go:2)", "main.load (/shop/a.go:3)", "main.serve (/shop/a.go:4)"}}
 		if got := a.Work(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		} else if got := findings.Short(got); got != c.short {
+			t.Errorf("in short %q, want %q", got, c.short)
 		}
 	}
 }

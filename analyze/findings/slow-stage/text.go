@@ -32,7 +32,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		after = "behind it"
 	}
 	if n.siblings >= hotShard {
-		x.Headline = fmt.Sprintf("One goroutine of %s has most of the work: %s others wait %s", x.Actors[0].Short(), quantity.Number(n.line), after)
+		x.Headline = fmt.Sprintf("One goroutine of %s has most of the work: %s others wait %s", findings.Short(where), quantity.Number(n.line), after)
 		x.Title = fmt.Sprintf("One goroutine of %s was busy for %s of the time, while others of its like had nothing to do: %s, while %s of the P-time was idle",
 			where, quantity.Percent(n.busy), waited, quantity.Percent(n.idle))
 		x.Advice = []string{
@@ -40,7 +40,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			"Let who hands out the work not block on a full channel while the others have room: a larger buffer moves the limit only.",
 		}
 	} else {
-		x.Headline = fmt.Sprintf("%s is the bottleneck: %s goroutines wait %s", x.Actors[0].Short(), quantity.Number(n.line), after)
+		x.Headline = fmt.Sprintf("%s is the bottleneck: %s goroutines wait %s", findings.Short(where), quantity.Number(n.line), after)
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: it was busy for %s of the time, and %s, while %s of the P-time was idle",
 			where, quantity.Percent(n.busy), waited, quantity.Percent(n.idle))
 		x.Advice = []string{
@@ -49,7 +49,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 	}
 	if away, is := n.outside(); is {
-		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait %s", x.Actors[0].Short(), quantity.Number(n.line), after)
+		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait %s", findings.Short(where), quantity.Number(n.line), after)
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s",
 			where, quantity.Percent(min(1, away)), waited)
 		x.Advice = []string{
