@@ -38,8 +38,8 @@ type Advice struct {
 	MinNs     int64         `json:"min_ns"`     // the least of the runs with the change
 	MaxNs     int64         `json:"max_ns"`     // the most of them
 	Verdict   AdviceVerdict `json:"verdict"`    // what the times support
-	// Untrusted says why it cannot be trusted, in words: there are more Ps than --cpus
-	// gives CPUs, in the recording or with the change. Absent if that is not known.
+	// Untrusted says why it cannot be trusted, in words, as of a what-if: its makespan
+	// cannot, for one. Absent if that is not known.
 	Untrusted string `json:"untrusted,omitempty"`
 }
 
@@ -50,7 +50,7 @@ type AdviceVerdict string
 const (
 	Helps     AdviceVerdict = "helps"     // all runs with the change give less than all without
 	NoHelp    AdviceVerdict = "no-help"   // they do not, or by less than 5 %
-	Untrusted AdviceVerdict = "untrusted" // the model is off by more than 30 % (10 % for a makespan), or there are more Ps than CPUs: its numbers say nothing
+	Untrusted AdviceVerdict = "untrusted" // the model is off by more than 30 % (10 % for a makespan), or Untrusted says why: its numbers say nothing
 )
 
 // The metrics of an Advice.
@@ -72,6 +72,7 @@ const (
 func (r *replaying) gains(s *Split) error {
 	var (
 		done = map[string][]outcome{}
+		why  = map[string]string{} // what is done is not to be trusted
 		self []outcome
 	)
 	for i := range r.res.Findings {
@@ -102,14 +103,37 @@ func (r *replaying) gains(s *Split) error {
 				return err
 			}
 			done[c.String()] = runs
+			if len(runs) > 0 {
+				if why[c.String()], err = r.distrust(c, sch, self, runs); err != nil {
+					return err
+				}
+			}
 		}
 		if len(runs) > 0 {
 			p.Advice = advise(r.observed, self, runs, class.ID, c, &f.Remedy)
-			p.Advice.distrust(cmp.Or(untrusted(&r.res.Trace, c.Procs), r.f.meet(r.work, c.Procs)))
+			p.Advice.distrust(why[c.String()])
 		}
 		s.add(p)
 	}
 	return nil
+}
+
+// distrust says why what comes of a change is not to be trusted, as of a what-if; empty if
+// nothing speaks against it. A trace that cannot tell the makespan promises no gain.
+func (r *replaying) distrust(c Change, s scheduler, self, changed []outcome) (string, error) {
+	mid, _ := summarise(runs(self))
+	e := compare(r.observed.run, mid)
+	why := cmp.Or(untrusted(&r.res.Trace, c.Procs), farOff(e))
+	if why != "" || c.Procs == 0 || c.Procs == r.work.Procs {
+		return why, nil
+	}
+	x, err := r.sensitivity(s, changed[0], c.Procs)
+	if errors.Is(err, ErrTooLong) {
+		return "what it depends on could not be simulated: " + err.Error(), nil
+	} else if err != nil {
+		return "", err
+	}
+	return cmp.Or(r.f.distrust(r.work, r.observed, e, c.Procs, x), r.f.distrustMakespan(r.work, r.res, r.observed, e, self[0], c.Procs, x)), nil
 }
 
 // add keeps a gain that says something.

@@ -72,6 +72,10 @@ func adviceLine(names *words.Names, s *replay.Split, p *replay.Gain, a *replay.A
 		return fmt.Sprintf("Simulated, “%s” (%s): %s %s, not %s (%s in %s). %s",
 			change, a.Why, what, quantity.Duration(a.ChangedNs), quantity.Duration(a.SimulatedNs), between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Plural(int64(s.Seeds), "run", "runs"), model)
 	case replay.NoHelp:
+		if a.Metric == replay.MetricMakespan {
+			return fmt.Sprintf("Simulated, “%s” (%s): all takes as long, %s, and %s without; what waited may be done sooner. %s",
+				change, a.Why, between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Duration(a.SimulatedNs), model)
+		}
 		return fmt.Sprintf("Simulated, “%s” (%s): no gain beyond run-to-run variation: %s %s, and %s without. %s",
 			change, a.Why, what, between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Duration(a.SimulatedNs), model)
 	}

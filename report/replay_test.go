@@ -104,6 +104,8 @@ func TestGainLines(t *testing.T) {
 	parts := replay.Parts{ObservedNs: 100_000, CapacityNs: 30_000, PolicyNs: -10_000, ExcessNs: 80_000}
 	none, far, longer := some, some, some
 	none.Verdict, far.Verdict, longer.Metric = replay.NoHelp, replay.Untrusted, replay.MetricMakespan
+	same := longer
+	same.Verdict = replay.NoHelp
 	few := far
 	few.Untrusted = "the recording had more Ps than CPUs"
 	s.Gains = []replay.Gain{
@@ -112,9 +114,10 @@ func TestGainLines(t *testing.T) {
 		{Finding: 4, Class: "main.b", Advice: &far},
 		{Finding: 5, Advice: &longer},
 		{Finding: 6, Advice: &few},
+		{Finding: 7, Advice: &same},
 	}
 	var got []string
-	for finding := range 7 {
+	for finding := range 8 {
 		if p := Gain(s, finding); p != nil {
 			got = append(got, GainLines(nil, s, p)...)
 		}
@@ -126,6 +129,7 @@ func TestGainLines(t *testing.T) {
 		`What would come of the advice cannot be simulated. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 		`Simulated, “no GC” (the most): all takes 20 µs, not 104 µs (19 µs to 21 µs in 3 runs). As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 		`What would come of the advice cannot be simulated: the recording had more Ps than CPUs. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
+		`Simulated, “no GC” (the most): all takes as long, 19 µs to 21 µs, and 104 µs without; what waited may be done sooner. As it was, the model gives 104 µs for the 100 µs observed (error: +4 %).`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
