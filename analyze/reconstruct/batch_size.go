@@ -114,10 +114,7 @@ func (r *batchSizes) testBatchSize(g int32, a, b int) int {
 
 // proposeBatchSize proposes that the dequeue of q.g was one of q.a, or of q.b.
 func proposeBatchSize(r *explainer, q question) []choice {
-	then, can := r.engine.dequeueAgain(q.g)
-	if !can {
-		return nil
-	}
+	then := r.engine.dequeueAgain(q.g)
 	return []choice{{is: q.a, says: sizeInWords(q.a), then: then}, {is: q.b, says: sizeInWords(q.b), then: then}}
 }
 
@@ -145,10 +142,7 @@ func (r *batchSizes) precedes(g int32) bool {
 // proposeHeldOverflow proposes that the overflow that comes next precedes the dequeue of q.g,
 // or that it does not.
 func proposeHeldOverflow(r *explainer, q question) []choice {
-	then, can := r.engine.dequeueAgain(q.g)
-	if !can {
-		return nil
-	}
+	then := r.engine.dequeueAgain(q.g)
 	return []choice{{is: no, says: "the overflow comes before the take", then: then}, {is: yes, says: "the overflow comes after the take", then: then}}
 }
 

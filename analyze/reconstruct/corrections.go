@@ -81,7 +81,19 @@ func (r *corrections) relocate(g, from int32) {
 		return
 	}
 	r.putGlobal(g)
+	r.gStates.At(g).fromGlobal = nobody
 	r.move(g, nobody, from, reference.QueueGlobal, reference.WhyCorrected)
+}
+
+// vacate moves what the model has in p's own queue to where it can be: p found nothing there.
+func (r *corrections) vacate(p int32) {
+	for r.queues.Len(p) > 0 {
+		g := r.queues.Head(p)
+		if g == reference.None {
+			g = r.queues.Runnext(p)
+		}
+		r.relocate(g, p)
+	}
 }
 
 // requeue moves g, in the global queue, behind after.

@@ -73,7 +73,7 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 		*deq = dequeue{src: reference.SrcUnknown, victim: nobody}
 	default:
 		gp.start = r.now
-		if r.inRunnext(rec.of, rec.p, gp) { // often
+		if r.inRunnext(rec.of, rec.p) { // often
 			*deq = r.dequeueRunnext(rec.p)
 		} else {
 			*deq = r.dequeue(rec.of, rec.p)

@@ -166,27 +166,3 @@ func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis refere
 		}
 	}
 }
-
-// vacate moves what the model has in p's own queue to where it can be: p took
-// from the global queue, so its own was empty.
-func (r *explainer) vacate(p int32) {
-	for r.queues.Len(p) > 0 {
-		g := r.queues.Head(p)
-		if g == reference.None {
-			g = r.queues.Runnext(p)
-		}
-		if r.gStates.At(g).fromGlobal == p && r.enqueues.deferEnqueue(g) {
-			r.summary.Corrections++
-			continue
-		}
-		if r.startsOn(g) == p {
-			r.summary.Corrections++
-			r.queues.Remove(g)
-			r.putGlobal(g)
-			r.gStates.At(g).fromGlobal = nobody
-			r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-			continue
-		}
-		r.relocate(g, p)
-	}
-}

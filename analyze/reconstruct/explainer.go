@@ -53,10 +53,10 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 	if p < 0 {
 		return r.dequeueByPlace(g, p)
 	}
-	gp := r.gStates.At(g)
-	if r.inRunnext(g, p, gp) {
+	if r.inRunnext(g, p) {
 		return r.dequeueRunnext(p)
 	}
+	gp := r.gStates.At(g)
 	place, d := r.queues.Place(g), &r.pStates[p].taint
 	in, moved := r.taintedAt(gp, place), gp.moved
 	n, less := r.queues.GlobalLen(), false
@@ -90,9 +90,7 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 }
 
 // inRunnext reports whether P p finds g in its runnext.
-func (r *model) inRunnext(g, p int32, gp *goroutine) bool {
-	return p >= 0 && r.queues.Runnext(p) == g && !gp.deferred
-}
+func (r *model) inRunnext(g, p int32) bool { return p >= 0 && r.queues.Runnext(p) == g }
 
 // dequeueRunnext is dequeue for what is in p's runnext: nothing is uncertain.
 func (r *model) dequeueRunnext(p int32) dequeue {
@@ -120,9 +118,6 @@ func (r *explainer) dequeueByPlace(g, p int32) dequeue {
 	switch {
 	case place.Queue == reference.QueueUnknown:
 		return dequeue{src: reference.SrcUnknown, victim: nobody, basis: reference.Known(reference.Unknown, reference.RuleInitial)}
-	case place.Queue == reference.QueueRunnext && place.P == p:
-		r.queues.Remove(g)
-		return dequeue{src: reference.SrcRunnext, victim: nobody, basis: byRule}
 	case place.Queue == reference.QueueLocal && place.P == p:
 		return r.dequeueLocal(g, p)
 	case place.Queue == reference.QueueGlobal:

@@ -113,9 +113,6 @@ func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) 
 		return q.likely, 0
 	}
 	choices := r.rows[h].propose(r.explainer, q)
-	if len(choices) == 0 {
-		return q.likely, 0
-	}
 	horizon := r.rows[h].horizon
 	if horizon == 0 {
 		horizon = forkLen
@@ -212,17 +209,13 @@ func (r *engine) givenNow(h hypothesis) (answer int, is bool) {
 	return g.is, true
 }
 
-// dequeueAgain returns how the present take, of g, is judged again with another choice: when
-// its start is the present event, or when it comes before that. Otherwise it cannot be.
-func (r *engine) dequeueAgain(g int32) (then then, can bool) {
-	switch start := r.win.at(r.startOf(g)); {
-	case start == nil:
-	case start == r.win.at(r.now):
-		return thenRepeat, true
-	case r.dequeuesEarly(g):
-		return thenFinish, true
+// dequeueAgain returns how the present take, of g, is judged again with another choice: its
+// start is the present event, or it is dequeued early.
+func (r *engine) dequeueAgain(g int32) then {
+	if r.startOf(g) == r.now {
+		return thenRepeat
 	}
-	return 0, false
+	return thenFinish
 }
 
 // meets reports whether two models have the same in their queues: they go on alike.

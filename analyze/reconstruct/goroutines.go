@@ -23,14 +23,6 @@ type goroutines struct {
 	seen int64
 }
 
-// find returns the index of a goroutine, which it adds if it is new.
-func (t *goroutines) find(id int64) int32 {
-	if g := t.Find(id); g != 0 {
-		return g
-	}
-	return t.add(id)
-}
-
 // add adds a goroutine that has not become runnable yet.
 func (t *goroutines) add(id int64) int32 {
 	g := t.Add(id)

@@ -137,7 +137,9 @@ func (r *judge) judgeTransition(rec *record, gp *goroutine) {
 	e := &rec.event
 	switch {
 	case e.From == events.Undetermined || e.From == e.To:
-		r.status(rec, gp)
+		if gp.state != e.To { // else it is no news
+			r.adopt(rec, gp)
+		}
 		r.dequeueEarly(rec)
 		return
 	case e.From == events.NotExist:

@@ -1,9 +1,6 @@
 package reconstruct
 
 import (
-	"math"
-	"slices"
-
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -81,8 +78,7 @@ func (r *locks) stealsAsAny(rec, next *record, g int32) bool {
 	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.queues.Len(rec.of) > 0 || r.gStates.At(g).lock == locked {
 		return false
 	}
-	free, _ := r.watchLock(next, g)
-	return free != none
+	return r.freeToRun(next, g) != none
 }
 
 // handToLocked makes the take of a goroutine happen now whose thread gets the P
@@ -172,19 +168,13 @@ func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
 		}
 		return fromLocked
 	}
-	freeA, gapA := r.watchLock(rec, first)
-	freeB, gapB := r.watchLock(next, second)
-	is := false
+	freeA, freeB := r.freeToRun(rec, first), r.freeToRun(next, second)
+	is := false // whether it is the second
 	switch {
-	case freeA != none && r.stealsAsAny(rec, next, second):
-		return toNobody
 	case freeA != freeB: // what shows itself first
 		is = freeB == none || freeA != none && freeA < freeB
 	case a.lock != b.lock:
 		is = b.lock == locked || a.lock == unlocked
-	default:
-		// stoplockedm gives the P up at once; to pick the other takes longer.
-		is = gapB < gapA
 	}
 	a.lockUses, b.lockUses = 0, 0
 	if is {
@@ -195,46 +185,21 @@ func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
 	return fromLocked
 }
 
-// watchLock looks ahead on a thread for what shows that a goroutine is not
-// locked to it: free is the event, none if there is none near. gap is the
-// median time from a stop of the goroutine to that of the P.
-func (r *locks) watchLock(rec *record, g int32) (free, gap int64) {
-	var gaps [15]int64
-	n := 0
+// freeToRun looks ahead on a thread for what shows that a goroutine is not locked to it, and
+// returns that event, none if there is none near.
+func (r *locks) freeToRun(rec *record, g int32) int64 {
 	for steps, i := 0, none; rec != nil && steps < 512; steps++ {
-		prev := r.win.at(rec.prevM)
-		e := &rec.event
-		switch {
-		case prev == nil:
-		case rec.isStart():
-			if rec.of != g || prev.Kind != events.Proc {
-				return i, median(gaps[:n])
-			}
-		case e.Kind == events.Proc && e.From == events.Running && e.To == events.Idle:
-			switch {
-			case prev.Kind == events.Go && prev.of == g && prev.From == events.Running:
-				if n < len(gaps) {
-					gaps[n] = e.Time - prev.Time
-					n++
-				}
-			case prev.Kind != events.Proc || !r.lends(prev):
-				return i, median(gaps[:n])
+		if prev := r.win.at(rec.prevM); prev != nil {
+			stops := rec.Kind == events.Proc && rec.From == events.Running && rec.To == events.Idle
+			if rec.isStart() && (rec.of != g || prev.Kind != events.Proc) ||
+				stops && !(prev.Kind == events.Go && prev.of == g && prev.From == events.Running) && (prev.Kind != events.Proc || !r.lends(prev)) {
+				return i
 			}
 		}
 		i = rec.nextM
 		rec = r.win.at(i)
 	}
-	return none, median(gaps[:n])
-}
-
-// median returns the median of some times, and the longest of all if there are none: that is
-// never shorter than another one.
-func median(gaps []int64) int64 {
-	if len(gaps) == 0 {
-		return math.MaxInt64
-	}
-	slices.Sort(gaps)
-	return gaps[len(gaps)/2]
+	return none
 }
 
 // learnLock notes what a start shows: a locked goroutine starts only on its own

@@ -64,12 +64,6 @@ func (r *lookahead) inFlight(g int32) bool {
 	return start != nil && start.p >= 0 && (start.prevM < r.now || r.pickedFor(start) != nil)
 }
 
-// dequeuesEarly reports whether the thread that will start g takes it now.
-func (r *lookahead) dequeuesEarly(g int32) bool {
-	start := r.win.at(r.startOf(g))
-	return start != nil && start.prevM == r.now
-}
-
 // startsNext returns the start of a goroutine on p with which its thread goes on, nil
 // if it goes on with something else.
 func (r *lookahead) startsNext(rec *record, p int32) *record {
@@ -113,9 +107,6 @@ func (r *lookahead) freeSince(g int32) int64 {
 	start := r.win.at(r.gStates.At(g).start)
 	if start == nil {
 		return none
-	}
-	if stop := r.pickedFor(start); stop != nil {
-		return stop.prevM
 	}
 	return start.prevM
 }

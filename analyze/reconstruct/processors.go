@@ -77,9 +77,6 @@ func (r *processors) setProcState(p int32, running bool) {
 // othersIdle reports whether Ps other than p are idle (npidle), and not on their way
 // from one thread to another.
 func (r *lookahead) othersIdle(pp *proc) bool {
-	if r.busy >= r.procs {
-		return false
-	}
 	for i := range r.pStates {
 		o := &r.pStates[i]
 		if o != pp && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {

@@ -36,27 +36,13 @@ func (r *judge) procEvent(rec *record) {
 		}
 		r.procStarts(rec, pp, flags)
 		r.waking.expectThief(rec)
-	case e.To == events.Idle && (e.From == events.Undetermined || e.From == events.Idle):
-		// Statuses, and takes across a generation's border.
-		if !first && !pp.running {
-			return
-		}
-		if first {
-			r.setProcState(rec.of, false)
-			r.emit(&reference.Decision{Kind: reference.KindPStop, P: pp.id, M: r.threadID(rec.m), G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
-				Basis: reference.Known(reference.Observed, reference.RuleNone)})
-			return
-		}
-		r.procRetaken(rec, pp)
-	case e.To == events.Idle && e.From == events.NotExist:
+	case e.To == events.Idle && (e.From == events.NotExist || first && e.From != events.Running):
 		r.setProcState(rec.of, false)
 		r.emit(&reference.Decision{Kind: reference.KindPStop, P: pp.id, M: r.threadID(rec.m), G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
 			Basis: reference.Known(reference.Observed, reference.RuleNone)})
-	case e.To == events.Idle:
-		if rec.p == rec.of {
-			r.procStops(rec, pp)
-			return
-		}
+	case e.To == events.Idle && e.From == events.Running && rec.p == rec.of:
+		r.procStops(rec, pp)
+	case e.To == events.Idle && (e.From == events.Running || pp.running): // otherwise a status, or a take across a generation's border
 		r.procRetaken(rec, pp)
 	}
 }
@@ -217,13 +203,7 @@ func (r *lookahead) nextOfP(rec *record) *record {
 // is empty (findRunnable checks before it gives the P up).
 func (r *explainer) mustBeEmpty(p int32) {
 	r.clearGone(p)
-	for r.queues.Len(p) > 0 {
-		g := r.queues.Head(p)
-		if g == reference.None {
-			g = r.queues.Runnext(p)
-		}
-		r.relocate(g, p)
-	}
+	r.vacate(p)
 }
 
 // procRetaken judges a P that is taken from a thread in a system call by somebody

@@ -39,27 +39,12 @@ func (r *judge) leaveSyscall(rec *record, gp *goroutine) {
 	r.commit()
 }
 
-// status judges what a generation says of a goroutine that it had not named
-// yet. For a goroutine that is known it is no news.
-func (r *judge) status(rec *record, gp *goroutine) {
-	e := &rec.event
-	if gp.state == events.Undetermined || gp.state != e.To {
-		if gp.state == e.To {
-			return
-		}
-		r.adopt(rec, gp)
-	}
-}
-
 // adopt takes over a state without the transitions that led to it.
 func (r *judge) adopt(rec *record, gp *goroutine) {
 	e := &rec.event
 	state := e.To
 	if e.From != events.Undetermined && e.From != e.To {
 		state = e.From
-	}
-	if gp.state == state {
-		return
 	}
 	if state != events.Runnable || !gp.seeded {
 		r.forget(rec.of, gp)

@@ -110,7 +110,7 @@ func (r *output) lowerBasis(d *reference.Decision, p int32) {
 	g := reference.None
 	switch d.Kind {
 	case reference.KindSteal, reference.KindGlobalBatch:
-		g = r.gStates.find(d.G)
+		g = r.goroutine(d.G)
 	case reference.KindOverflow:
 		if r.pStates[p].taint.fits <= fitting {
 			g = r.queues.Head(p)

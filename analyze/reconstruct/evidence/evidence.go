@@ -12,10 +12,3 @@ type Nats float64
 
 // Ratio returns the likelihood ratio, by which odds are multiplied.
 func (n Nats) Ratio() float64 { return math.Exp(float64(n)) }
-
-// Within returns n, but no more than most either way: where an observation is not quite what
-// it is taken for, it must not say more than such mistakes are rare.
-func (n Nats) Within(most Nats) Nats { return min(max(n, -most), most) }
-
-// Ratio returns what a likelihood ratio says.
-func Ratio(r float64) Nats { return Nats(math.Log(r)) }
