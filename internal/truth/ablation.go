@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,7 +18,7 @@ import (
 // ScoreRecording reconstructs the trace of a recording, without some hypotheses, and
 // scores it. stem is the path of the recording without its endings.
 func ScoreRecording(ctx context.Context, stem string, without reconstruct.Set) (*Score, error) {
-	trace, real, err := readRecording(stem)
+	trace, real, err := ReadRecording(stem)
 	if err != nil {
 		return nil, err
 	}
@@ -36,26 +35,21 @@ func scoreTrace(ctx context.Context, trace string, real []Line, without reconstr
 	return s, nil
 }
 
-// readRecording returns the name of a recording's trace, and its truth. stem is its path
+// ReadRecording returns the name of a recording's trace, and its truth. stem is its path
 // without endings: those of the compact form, or of the full one.
-func readRecording(stem string) (trace string, truth []Line, err error) {
-	f, err := os.Open(stem + ".truth.zst")
+func ReadRecording(stem string) (trace string, truth []Line, err error) {
+	truth, err = ReadLinesFile(stem + compactEnding)
 	if errors.Is(err, fs.ErrNotExist) {
 		truth, err = ReadLinesFile(stem + ".truth.jsonl")
 		return stem + ".trace", truth, err
 	}
-	if err != nil {
-		return "", nil, err
-	}
-	defer f.Close()
-	truth, err = ReadCompact(f)
 	return stem + ".trace.zst", truth, err
 }
 
-// recordings returns the paths of the recordings in a folder, without their endings.
-func recordings(dir string) ([]string, error) {
+// Recordings returns the paths of the recordings in a folder, without their endings.
+func Recordings(dir string) ([]string, error) {
 	var stems []string
-	for _, ending := range []string{".truth.zst", ".truth.jsonl"} {
+	for _, ending := range []string{compactEnding, ".truth.jsonl"} {
 		list, err := filepath.Glob(filepath.Join(dir, "*"+ending))
 		if err != nil {
 			return nil, err
@@ -85,7 +79,7 @@ var recordingName = regexp.MustCompile(`^(.+)-go[0-9.]+-p[0-9]+`)
 // Ablate scores the recordings of a folder, with all hypotheses and without each, or only
 // without those of some names.
 func Ablate(ctx context.Context, dir string, only ...string) (*Ablation, error) {
-	stems, err := recordings(dir)
+	stems, err := Recordings(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +107,7 @@ func Ablate(ctx context.Context, dir string, only ...string) (*Ablation, error) 
 
 // add scores a recording of a workload.
 func (a *Ablation) add(ctx context.Context, stem, workload string) error {
-	trace, real, err := readRecording(stem)
+	trace, real, err := ReadRecording(stem)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", stem, err)
 	}

@@ -69,7 +69,7 @@ func (r *reconstruction) of(start int) *Line {
 // FindExample returns the example that a recording has of a hypothesis, nil if it has none. stem
 // is the path of the recording without its endings.
 func FindExample(ctx context.Context, h reconstruct.Hypothesis, stem string) (*Example, error) {
-	trace, truth, err := readRecording(stem)
+	trace, truth, err := ReadRecording(stem)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func found(truth, right, wrong *Line) aspect {
 func Examples(ctx context.Context, dirs ...string) ([]*Example, error) {
 	var stems []string
 	for _, dir := range dirs {
-		list, err := recordings(dir)
+		list, err := Recordings(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func Examples(ctx context.Context, dirs ...string) ([]*Example, error) {
 	list := reconstruct.Hypotheses()
 	best := make([]*Example, len(list))
 	for _, stem := range stems {
-		trace, truth, err := readRecording(stem)
+		trace, truth, err := ReadRecording(stem)
 		if err != nil {
 			return nil, err
 		}

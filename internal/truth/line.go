@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // none is the value of a number that does not apply to a line.
@@ -142,6 +143,9 @@ func ReadLines(r io.Reader) ([]Line, error) {
 	return out, sc.Err()
 }
 
+// compactEnding is that of the names of files in the compact form.
+const compactEnding = ".truth.zst"
+
 // ReadLinesFile is ReadLines on a named file.
 func ReadLinesFile(name string) ([]Line, error) {
 	f, err := os.Open(name)
@@ -149,7 +153,11 @@ func ReadLinesFile(name string) ([]Line, error) {
 		return nil, err
 	}
 	defer f.Close()
-	lines, err := ReadLines(f)
+	read := ReadLines
+	if strings.HasSuffix(name, compactEnding) {
+		read = ReadCompact
+	}
+	lines, err := read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

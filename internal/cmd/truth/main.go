@@ -341,7 +341,7 @@ func check(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o := newOptions("score", stderr)
-	truthFile := o.String("truth", "", "`FILE` with the truth")
+	truthFile := o.String("truth", "", "`FILE` with the truth, .truth.jsonl or .truth.zst")
 	traceFile := o.String("trace", "", "`FILE` with the trace; scores waiting time as well")
 	dumpFile := o.String("dump", "", "`FILE` with the output of gmpscope dump, instead of the trace; - is standard input")
 	lost := o.Int("lost", 0, "show the `N` waits with most time of a wrong cause, at most 20; needs --trace")
@@ -389,8 +389,8 @@ func score(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// stem takes the name of a recording apart.
-var stem = regexp.MustCompile(`^(.+)-go([0-9.]+)-p([0-9]+)$`)
+// recordingName takes the name of a recording apart.
+var recordingName = regexp.MustCompile(`^(.+)-go([0-9.]+)-p([0-9]+)(?:-.+)?$`)
 
 func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o := newOptions("table", stderr)
@@ -439,7 +439,7 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	files, err := filepath.Glob(filepath.Join(*dir, "*.truth.jsonl"))
+	stems, err := truth.Recordings(*dir)
 	if err != nil {
 		return err
 	}
@@ -449,15 +449,14 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	waiting := make(map[string]*truth.Waiting) // by workload
 	ticks := make(map[string]*truth.Ticks)     // likewise
 	lengths := make(map[string]*truth.Lengths) // likewise, of recordings with moves
-	for _, f := range files {
-		name := strings.TrimSuffix(f, ".truth.jsonl")
-		parts := stem.FindStringSubmatch(filepath.Base(name))
-		if parts == nil || !only.MatchString(filepath.Base(name)) {
+	for _, stem := range stems {
+		parts := recordingName.FindStringSubmatch(filepath.Base(stem))
+		if parts == nil || !only.MatchString(filepath.Base(stem)) {
 			continue
 		}
-		s, err := scoreOne(ctx, *tool, name, without)
+		s, err := scoreOne(ctx, *tool, stem, without)
 		if err != nil {
-			fmt.Fprintf(stderr, "%s: %v\n", filepath.Base(name), err)
+			fmt.Fprintf(stderr, "%s: %v\n", filepath.Base(stem), err)
 			continue
 		}
 		total.Add(s)
@@ -487,6 +486,9 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			}
 			groups[g][key].Add(s)
 		}
+	}
+	if scored == 0 {
+		return fmt.Errorf("none of the %d recordings in %s was scored", len(stems), *dir)
 	}
 	fmt.Fprintf(stdout, "%s: %d recordings; Go %s; scored on a machine with %d cores.\n", time.Now().UTC().Format(time.DateOnly),
 		scored, strings.Join(slices.Sorted(maps.Keys(releases)), ", "), runtime.NumCPU())
@@ -532,22 +534,22 @@ func table(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // scoreOne scores a recording: the reconstruction of this program, or the dump
 // of another one if tool names it.
-func scoreOne(ctx context.Context, tool, name string, without reconstruct.Set) (*truth.Score, error) {
-	t, err := truth.ReadLinesFile(name + ".truth.jsonl")
+func scoreOne(ctx context.Context, tool, stem string, without reconstruct.Set) (*truth.Score, error) {
+	trace, t, err := truth.ReadRecording(stem)
 	if err != nil {
 		return nil, err
 	}
 	if tool == "" {
-		d, decisions, err := truth.Reconstruct(ctx, name+".trace", analyze.Options{Without: without})
+		d, decisions, err := truth.Reconstruct(ctx, trace, analyze.Options{Without: without})
 		if err != nil {
 			return nil, err
 		}
 		s, starts := truth.Compare(t, d)
 		s.Waiting = truth.CompareWaiting(t, decisions)
-		return s, scoreOpen(s, t, d, starts, name+".trace")
+		return s, scoreOpen(s, t, d, starts, trace)
 	}
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, tool, "dump", name+".trace")
+	cmd := exec.CommandContext(ctx, tool, "dump", trace)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("dump: %w: %.300s", err, errs.Bytes())
@@ -557,7 +559,7 @@ func scoreOne(ctx context.Context, tool, name string, without reconstruct.Set) (
 		return nil, fmt.Errorf("dump: %w", err)
 	}
 	s, starts := truth.Compare(t, d)
-	return s, scoreOpen(s, t, d, starts, name+".trace")
+	return s, scoreOpen(s, t, d, starts, trace)
 }
 
 // scoreOpen scores ticks and queue lengths by what the trace tells of them, and finds

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,5 +48,27 @@ func TestSampleHasEveryWorkload(t *testing.T) {
 	}
 	if workloads["w3"] != 2 || workloads["w4"] != 1 {
 		t.Errorf("workloads %v", workloads)
+	}
+}
+
+// TestTable has the recordings of the tests scored, which are in the compact form, by a table
+// and alone; a folder without recordings, and a name that none has, are errors.
+func TestTable(t *testing.T) {
+	const dir, name = "../../truth/testdata/floor", "raft-go1.24.9-p1"
+	said := func(args ...string) (string, error) {
+		var out strings.Builder
+		err := run(t.Context(), args, &out, io.Discard)
+		return out.String(), err
+	}
+	if out, err := said("table", "--dir", dir, "--match", "^raft-"); err != nil || !strings.Contains(out, ": 1 recordings; Go 1.24.9;") || !strings.Contains(out, "\n| raft | ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := said("score", "--truth", filepath.Join(dir, name+".truth.zst"), "--trace", filepath.Join(dir, name+".trace.zst")); err != nil || !strings.Contains(out, "exact source") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, args := range [][]string{{"--dir", t.TempDir()}, {"--dir", dir, "--match", "^none-"}} {
+		if out, err := said(append([]string{"table"}, args...)...); err == nil {
+			t.Errorf("%v: no error, but\n%s", args, out)
+		}
 	}
 }
