@@ -126,26 +126,6 @@ func sizeInWords(size int) string {
 	return fmt.Sprintf("a batch of %d", size)
 }
 
-// precedes reports whether the overflow that comes next, later than its event, precedes the
-// take of g: the length of the queue makes the batch larger then.
-func (r *batchSizes) precedes(g int32) bool {
-	n := r.queues.GlobalLen()
-	if r.engine.on { // what one was told holds for all that follow
-		return r.engine.given.by != hypHeldOverflow || r.engine.given.is == no
-	}
-	if len(r.overflowing.list) == 0 || r.rules.GlobalBatch(n, r.procs) == r.rules.GlobalBatch(n+r.rules.Overflow(), r.procs) || r.overflowing.nextOverflow() < 0 {
-		return true
-	}
-	return !r.engine.says(hypHeldOverflow, question{g: g})
-}
-
-// proposeHeldOverflow proposes that the overflow that comes next precedes the dequeue of q.g,
-// or that it does not.
-func proposeHeldOverflow(r *explainer, q question) []choice {
-	then := r.engine.dequeueAgain(q.g)
-	return []choice{{is: no, says: "the overflow comes before the take", then: then}, {is: yes, says: "the overflow comes after the take", then: then}}
-}
-
 // unsure is the number of goroutines at the tail of the global queue of which
 // the take of g may not have known: other threads put them there while its
 // thread was between two events.

@@ -18,9 +18,6 @@ type deferredEnqueue struct {
 	before int64 // event of the putting thread
 }
 
-// maxUnseen bounds the late puts of which no end is in sight.
-const maxUnseen = 64
-
 // deferredEnqueues are the enqueues to the global queue that come later than their events.
 type deferredEnqueues struct {
 	*explainer
@@ -35,9 +32,6 @@ func (r *deferredEnqueues) deferEnqueue(g int32) bool {
 		return false
 	}
 	gp := r.gStates.At(g)
-	if gp.enqueuedBy < 0 && gp.start < 0 && len(r.known) < maxUnseen {
-		gp.enqueuedBy = math.MaxInt64 // neither its thread nor its start is in sight
-	}
 	if gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.known) == farEnough {
 		return false
 	}

@@ -89,23 +89,6 @@ func TestDelayInBatch(t *testing.T) {
 	}
 }
 
-// TestPutLateUnseen has a goroutine passed over whose thread does nothing more in sight.
-func TestPutLateUnseen(t *testing.T) {
-	for _, runs := range []bool{false, true} {
-		order := []int64{2}
-		if runs {
-			order = []int64{2, 1}
-		}
-		r := ahead(2, order, nil)
-		x := r.gStates.find(1)
-		r.queues.PutGlobal(x)
-		r.gStates.At(x).enqueuedBy = none
-		if got := r.enqueues.deferEnqueue(x); got == runs {
-			t.Errorf("runs in sight: %v, put later: %v", runs, got)
-		}
-	}
-}
-
 // TestEndsBatch has P 0 take three of five, and P 1 the rest.
 func TestEndsBatch(t *testing.T) {
 	r := ahead(5, []int64{1, 2, 3}, nil)

@@ -149,17 +149,6 @@ func (r *deferredOverflows) holdOverflow(victim int32, size int) bool {
 	return true
 }
 
-// overflowedBefore does the late overflow of victim's ring if somebody takes the head of that alone: no
-// thief does, it is in the global queue.
-func (r *deferredOverflows) overflowedBefore(g, victim int32) bool {
-	i := slices.IndexFunc(r.list, func(late deferredOverflow) bool { return late.p == victim })
-	if i < 0 || g != r.queues.Head(victim) || r.rules.StealBatch(r.queues.RingLen(victim)) == 1 {
-		return false
-	}
-	r.overflowNow(i)
-	return r.queues.Place(g).Queue == reference.QueueGlobal
-}
-
 // overflowsDue does the late overflows that come before event i.
 func (r *deferredOverflows) overflowsDue(i int64) {
 	for j := 0; j < len(r.list); {

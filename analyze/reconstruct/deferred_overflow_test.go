@@ -2,7 +2,6 @@ package reconstruct
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -152,74 +151,6 @@ func TestLostCPU(t *testing.T) {
 		}
 		if got := r.overflowing.mayHaveLostCPU(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
-		}
-	}
-}
-
-// TestSpilled has somebody start the first of a ring of which an overflow is late.
-func TestSpilled(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		ring  int64
-		ix    int64
-		spill bool
-		want  bool
-	}{
-		{"it is in the global queue", 256, 1, true, true},
-		{"the second may be a thief's", 256, 2, true, false},
-		{"nothing is late", 256, 1, false, false},
-		{"a thief takes one of two", 2, 1, true, false},
-	} {
-		r := ahead(257, upTo(1, 257), upTo(1, c.ring))
-		if c.spill {
-			r.overflowing.deferOverflow(0, r.gStates.find(257))
-		}
-		global := 0
-		if c.want {
-			global = 129
-		}
-		if got := r.overflowing.overflowedBefore(r.gStates.find(c.ix), 0); got != c.want || r.queues.GlobalLen() != global || (len(r.overflowing.list) > 0) != (c.spill && !c.want) {
-			t.Errorf("%s: %v, %d in the global queue, %d late", c.name, got, r.queues.GlobalLen(), len(r.overflowing.list))
-		}
-	}
-	r := ahead(257, upTo(1, 257), upTo(1, 256))
-	r.proc(1)
-	r.overflowing.deferOverflow(0, r.gStates.find(257))
-	if got := r.steal(r.gStates.find(1), 1, 0); got.src != reference.SrcGlobal && got.src != reference.SrcGlobalTick {
-		t.Errorf("not from the global queue: %v", got.src)
-	}
-}
-
-// TestPrecedes has P 1 take a batch from a global queue of 8, while the overflow of the
-// ring of P 0 is late. What it picks at its 61st tick tells how large the batch was.
-func TestPrecedes(t *testing.T) {
-	const ring, newcomer, first, n = 256, 257, 301, 8
-	queue := slices.Clip(upTo(first, first+n-1))
-	for _, c := range []struct {
-		name  string
-		order []int64
-		want  bool
-	}{
-		{"5 of 8", append([]int64{first, first + 1, first + 5, first + 2, first + 3, first + 4, first + 6, first + 7}, upTo(1, 128)...), false},
-		{"nothing tells", append(queue, upTo(1, 128)...), true},
-		{"69 of 137", append(append([]int64{first, first + 1, 62}, append(upTo(first+2, first+n-1), upTo(1, 61)...)...), upTo(63, 128)...), true},
-	} {
-		r := ahead(first+n-1, nil, upTo(1, ring))
-		other(r, c.order...)
-		for _, g := range queue {
-			r.queues.PutGlobal(r.gStates.find(g))
-		}
-		for _, g := range append(upTo(1, ring), queue...) {
-			r.gStates.At(r.gStates.find(g)).state = events.Runnable
-		}
-		r.overflowing.deferOverflow(0, r.gStates.find(newcomer))
-		r.now = r.startOf(r.gStates.find(first))
-		r.time, r.win.tail = r.win.at(r.now).Time, r.now
-		if got := r.sizes.precedes(r.gStates.find(first)); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
-		}
-		if r.engine.spent == 0 {
-			t.Errorf("%s: no trial", c.name)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (r *explainer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 // g, and holds back those that come after it.
 func (r *explainer) putsReach(g, p int32) {
 	r.enqueues.findDeferred(g, p)
-	if r.queues.GlobalLen() <= r.rules.GlobalBatchMax && r.sizes.precedes(g) {
+	if r.queues.GlobalLen() <= r.rules.GlobalBatchMax {
 		r.catchUp() // the batch may reach them
 	}
 	r.enqueues.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))

@@ -55,11 +55,11 @@ func TestFirstThief(t *testing.T) {
 		name   string
 		p0, p1 []int64
 		own    bool // P 1 has one of its own
-		want   int64
+		want   bool // it overflows
 	}{
-		{"stolen", upTo(stolen+1, newcomer), thief, false, stolen},
-		{"no thief has anything of its own", upTo(stolen+1, newcomer), append(thief, own), true, 0},
-		{"overflow", upTo(ring/2+1, ring), append(upTo(1, ring/2), newcomer), false, 0},
+		{"stolen", upTo(stolen+1, newcomer), thief, false, false},
+		{"no thief has anything of its own", upTo(stolen+1, newcomer), append(thief, own), true, true},
+		{"overflow", upTo(ring/2+1, ring), append(upTo(1, ring/2), newcomer), false, true},
 	} {
 		r := ahead(own, c.p0, upTo(1, ring))
 		var f feed
@@ -77,15 +77,18 @@ func TestFirstThief(t *testing.T) {
 				r.gStates.At(rec.of).start = rec.link
 			}
 		}
-		want := reference.None
-		if c.want != 0 {
-			want = r.gStates.find(c.want)
-		}
 		if c.own {
 			r.queues.PutTail(1, r.gStates.find(own))
 		}
-		if got, _ := r.steals.thiefOfFullRing(0, r.gStates.find(newcomer)); got != want {
-			t.Errorf("%s: %d, want %d", c.name, got, want)
+		for g := range int64(own) {
+			r.gStates.At(r.gStates.find(g + 1)).state = events.Runnable
+		}
+		r.time, r.win.tail = r.win.at(r.now).Time, r.now
+		if got := r.overflows(0, r.gStates.find(newcomer), true); got != c.want || r.queues.Full(0) != c.want {
+			t.Errorf("%s: overflows %v, %d in the ring", c.name, got, r.queues.RingLen(0))
+		}
+		if asked := r.engine.spent > 0; asked == c.own {
+			t.Errorf("%s: forks asked: %v", c.name, asked)
 		}
 	}
 }

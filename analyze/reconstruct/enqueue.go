@@ -169,12 +169,9 @@ func (r *explainer) overflows(p, newcomer int32, now bool) bool {
 		r.catchUp()
 	}
 	for r.queues.Full(p) {
-		thief, rival := r.steals.thiefOfFullRing(p, newcomer)
-		if thief == reference.None {
-			if !now || rival == reference.None || !r.engine.says(hypEarlyThief, question{g: newcomer, p: p, other: rival}) {
-				return true
-			}
-			thief = rival
+		thief := r.steals.thiefOfFullRing(p)
+		if !now || thief == reference.None || !r.engine.says(hypEarlyThief, question{g: newcomer, p: p, other: thief}) {
+			return true
 		}
 		r.settle(thief)
 	}

@@ -67,7 +67,6 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 	d.fits++
 	missed := d.missed && r.mayHaveMissedTick(p)
 	switch deq.src {
-	case reference.SrcRunnext:
 	case reference.SrcLocal:
 		in = in && moved && (r.driftingP == p || d.fits <= fitting)
 		deq.missedTick = missed
@@ -77,7 +76,7 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 		deq.missedTick = missed
 		r.taintAfterBatch(p, deq.batch, less)
 	}
-	if in && deq.src != reference.SrcRunnext {
+	if in {
 		deq.taint = reference.RuleTaint
 	}
 	if rule := deq.basis.Rule(); deq.basis.Level() < reference.Inferred && (rule == reference.RuleSchedtick || rule == reference.RuleRepair || rule == reference.RuleReorder) {

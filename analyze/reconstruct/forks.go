@@ -279,7 +279,7 @@ func (fork *judge) copyFrom(other *judge) {
 	fork.workers.list = append(own.workers.list[:0], other.workers.list...)
 	fork.waking.list = append(own.waking.list[:0], other.waking.list...)
 	fork.returned = append(own.returned[:0], other.returned...)
-	fork.lastBatchRoom, fork.steals.ring, fork.steals.turned = own.lastBatchRoom, own.steals.ring, own.steals.turned
+	fork.lastBatchRoom = own.lastBatchRoom
 	fork.sink, fork.held = nil, noHolding()
 	fork.engine.on, fork.engine.against = true, 0
 }

@@ -38,7 +38,6 @@ const (
 	hypLearnedTick
 	hypExchangedEnqueues
 	hypBatchSize
-	hypHeldOverflow
 	hypLateDrain
 	hypForks
 )
@@ -115,12 +114,6 @@ var hypotheses = [...]Hypothesis{
 		Claim:   "what was taken from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
 		Cites:   "findRunnable, globrunqget; all",
 		propose: proposeBatchSize,
-	},
-	hypHeldOverflow: {
-		Name: "held-overflow", File: "batch_size.go",
-		Claim:   "an overflow that comes later than its event comes before a take that it makes larger, or after it",
-		Cites:   "runqputslow, globrunqget; all",
-		propose: proposeHeldOverflow,
 	},
 	hypLateDrain: {
 		Name: "late-drain", File: "worker_drain.go",

@@ -170,12 +170,6 @@ func (r *lookahead) follows(a, b int32) bool {
 	return n == 0 || n == 1
 }
 
-// reversed reports whether the P that runs b then runs a.
-func (r *lookahead) reversed(a, b int32) bool {
-	p := r.startsOn(a)
-	return p >= 0 && p == r.startsOn(b) && r.startOf(a) > r.startOf(b)
-}
-
 // yieldedHere reports whether the thread that takes g is the one that put it into
 // the global queue just before: it cannot have been anywhere else.
 func (r *lookahead) yieldedHere(g, p int32) bool {

@@ -9,9 +9,6 @@ import "github.com/gmpscope/gmpscope/reference"
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
 func (r *explainer) steal(g, p, victim int32) dequeue {
-	if r.overflowing.overflowedBefore(g, victim) {
-		return r.dequeueByPlace(g, p)
-	}
 	own := r.hasOwn(p)
 	if (!own || r.pStates[p].tick.May()) && (r.exchangeEnqueues(g, victim) || r.stayedGlobal(g, p, victim)) {
 		return r.dequeueGlobal(g, p)

@@ -3,7 +3,6 @@ package reconstruct
 import (
 	"math"
 
-	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -26,7 +25,6 @@ const (
 	costSize    evidence.Nats = 16 // no ring of the right length while the thief was free
 	costNear    evidence.Nats = 6  // only one that is one longer or shorter
 	costForeign evidence.Nats = 4  // somebody else runs a part of it that is not half
-	costAgain   evidence.Nats = 1  // somebody stole half of it from the thief
 	costLeft    evidence.Nats = 16 // somebody is left that nobody took
 	costGlobal  evidence.Nats = 16 // the global queue, where a thief looks first, had something
 )
@@ -34,9 +32,7 @@ const (
 // unseenSteals finds out which steals have happened of those that no start has shown yet.
 type unseenSteals struct {
 	*explainer
-	ends   [maxThieves + 1]batchEnd // in firstStolen, which need not clear them
-	ring   []int32                  // room of thiefOfFullRing
-	turned []int                    // likewise
+	ends [maxThieves + 1]batchEnd // in firstStolen, which need not clear them
 }
 
 // batchEnd is the goroutine that ends a batch: that its thief runs next.
@@ -134,57 +130,6 @@ func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
 	return found
 }
 
-// wentWithBatch reports whether g, in p's full ring, was taken from the global queue after the
-// overflow, and not by a thief before: p runs what stands in front of it although
-// it has enough of its own, or who takes g goes on with what stands behind it
-// although g put others into its ring.
-func (r *unseenSteals) wentWithBatch(p, g int32) bool {
-	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
-		if r.startsOn(other) == p {
-			return true
-		}
-	}
-	var rest [8]int32
-	n := 0
-	for other := r.queues.Next(g); other != reference.None && n < len(rest); other = r.queues.Next(other) {
-		rest[n] = other
-		n++
-	}
-	return r.runsOldFirst(g, r.startsOn(g), rest[:n])
-}
-
-// runsOldFirst reports whether p, which starts g, goes on with one of rest before it runs all
-// that g and its successors put into p's ring: rest was in the ring before.
-func (r *lookahead) runsOldFirst(g, p int32, rest []int32) bool {
-	first := none // start of the first of the rest that p runs
-	for _, other := range rest {
-		if r.startsOn(other) == p {
-			first = r.gStates.At(other).start
-			break
-		}
-	}
-	start := r.win.at(r.gStates.At(g).start)
-	if first == none || start == nil {
-		return false
-	}
-	later := false // something is run after first that was put before it ran
-	for i, steps, puts := start.nextM, 0, 0; i != none && i < first && steps < 256; steps++ {
-		rec := r.win.at(i)
-		if rec == nil {
-			return false
-		}
-		switch e := &rec.event; {
-		case e.Kind != events.Go:
-			return false // the P is lost for a while: thieves may come
-		case e.To == events.Runnable && rec.p == p && e.From != events.Running && e.From != events.Syscall && puts < 8:
-			puts++
-			later = later || rec.link == none || rec.link > first
-		}
-		i = rec.nextM
-	}
-	return later
-}
-
 // stealCost is what speaks against thief having taken size goroutines, from
 // first to g from victim's ring, first being the head of it then.
 func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) evidence.Nats {
@@ -251,7 +196,7 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 // at-th on, having been stolen from its thief.
 func foreignCost(at, run, size int) evidence.Nats {
 	if at == 1 && run == (size-1)-(size-1)/2 {
-		return costAgain
+		return 0 // just what a thief would have taken
 	}
 	return costForeign
 }
