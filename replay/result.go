@@ -69,7 +69,7 @@ const (
 	NotRunning    Invariant = "not-running"    // a goroutine stops, or enters a system call, that does not run there
 	TwoOnP        Invariant = "two-on-p"       // a goroutine starts on a P on which another one runs
 	NoThread      Invariant = "no-thread"      // a goroutine starts on a P that has no thread
-	RingTooLong   Invariant = "ring-too-long"  // a ring holds more than 256
+	RingTooLong   Invariant = "ring-too-long"  // a ring holds more than fit in
 	BadLength     Invariant = "bad-length"     // a queue length is negative
 	LengthDiffers Invariant = "length-differs" // a queue length is not that of the decisions
 	BrokenBatch   Invariant = "broken-batch"   // a steal, batch or overflow is not followed by its moves, or moves lack it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
@@ -41,7 +42,7 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 	t.replayVerdict(r)
 	if g := r.Guided; g != nil {
 		t.replayRules(g)
-		t.replayRaces(g)
+		t.replayRaces(g, r.Trace.Rules)
 		t.replayPuts(g)
 		t.replayViolations(g)
 		t.replayDivergences(g)
@@ -110,10 +111,10 @@ var raceWords = []struct {
 	{replay.RacePut, "a put was under way when the queue was looked at"},
 	{replay.RaceCorrected, "the reconstruction corrected itself: place in the queue not known"},
 	{replay.RaceInitial, "runnable before the trace began: place in the queue not known"},
-	{replay.RaceTick, "depends on when the P's 61st tick is"},
+	{replay.RaceTick, "depends on when the P's %s is"}, // the tick by the trace's rules
 }
 
-func (t *text) replayRaces(g *replay.Guided) {
+func (t *text) replayRaces(g *replay.Guided, rules analyze.Rules) {
 	if g.Ambiguous == 0 {
 		return
 	}
@@ -121,7 +122,7 @@ func (t *text) replayRaces(g *replay.Guided) {
 	tb := newTable("race", "starts", "").alignLeft(2)
 	for _, r := range raceWords {
 		if n := g.Races[r.race]; n > 0 {
-			tb.add(string(r.race), quantity.Count(n), r.words)
+			tb.add(string(r.race), quantity.Count(n), strings.Replace(r.words, "%s", words.Tick(rules), 1))
 		}
 	}
 	t.table(2, tb)
@@ -151,7 +152,7 @@ var invariantWords = map[replay.Invariant]string{
 	replay.NotRunning:    "a goroutine stops that does not run there",
 	replay.TwoOnP:        "a goroutine starts on a P on which another one runs",
 	replay.NoThread:      "a goroutine starts on a P that has no thread",
-	replay.RingTooLong:   "a ring holds more than 256",
+	replay.RingTooLong:   "a ring holds more than fit in",
 	replay.BadLength:     "the length of a queue is negative",
 	replay.LengthDiffers: "the length of a queue is not that of the decisions",
 	replay.BrokenBatch:   "a steal, batch or overflow and its moves do not belong together",

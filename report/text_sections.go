@@ -616,7 +616,7 @@ func (t *text) rebuilt(r *analyze.Result) {
 	s := fmt.Sprintf("A trace does not record run queues: they are rebuilt by the rules of the scheduler. Of %s, %s are explained by one rule, %s are ambiguous or corrected the model, %s are unexplained.",
 		quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts), quantity.Part(c.Ambiguous, c.Starts), quantity.Part(c.Unexplained, c.Starts))
 	if e := c.EitherTick(); e > 0 {
-		s += fmt.Sprintf(" For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same.", quantity.Part(e, c.Starts))
+		s += " " + words.EitherTick(e, c.Starts, r.Trace.Rules)
 	}
 	t.para(2, s)
 	type kv struct {

@@ -349,7 +349,7 @@ func newHonesty(r *analyze.Result) *honesty {
 	h.Sentence = fmt.Sprintf("A trace does not record run queues. They were rebuilt from the rules of the scheduler: of %s, one rule explains %s; for %s several fit or the model had to be corrected; %s remain unexplained. ",
 		quantity.Plural(c.Starts, "start", "starts"), h.Explained, h.Ambiguous, h.Unexplained)
 	if e := c.EitherTick(); e > 0 {
-		h.Sentence += fmt.Sprintf("For %s it is only open whether the global queue was looked at because the 61st tick was due or because the P had nothing of its own: both come to the same. ", quantity.Part(e, c.Starts))
+		h.Sentence += words.EitherTick(e, c.Starts, r.Trace.Rules) + " "
 	}
 	switch u := quantity.Ratio(c.Unexplained, c.Starts); {
 	case u > 0.05:

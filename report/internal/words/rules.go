@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 // Rules says by which release's rules a trace was analysed, and how they were
@@ -34,4 +36,37 @@ func AllRules(rs []analyze.Rules) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Tick is the tick at which a P looks at the global queue before its own, by the rules of a
+// trace: "61st tick".
+func Tick(r analyze.Rules) string {
+	rules, _ := reference.Release(r.GoVersion)
+	if rules.GlobalPoll == 0 { // they are not known, or there is none
+		return "tick"
+	}
+	return ordinal(rules.GlobalPoll) + " tick"
+}
+
+// ordinal is the n-th in figures.
+func ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n, suffix)
+}
+
+// EitherTick says of how many of some starts it is only open whether the tick was due at which a
+// P looks at the global queue first.
+func EitherTick(n, starts int64, r analyze.Rules) string {
+	return fmt.Sprintf("For %s it is only open whether the global queue was looked at because the %s was due or because the P had nothing of its own: both come to the same.",
+		quantity.Part(n, starts), Tick(r))
 }

@@ -25,3 +25,17 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestTick names the tick by the rules of the trace, and plainly where they are not known.
+func TestTick(t *testing.T) {
+	for version, want := range map[string]string{"1.22": "61st tick", "1.27": "61st tick", "1.99": "tick", "": "tick"} {
+		if got := Tick(analyze.Rules{GoVersion: version}); got != want {
+			t.Errorf("Go %s: %q", version, got)
+		}
+	}
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 31: "31st", 61: "61st", 111: "111th", 122: "122nd"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
