@@ -20,3 +20,6 @@ func IsLock(frame string) bool {
 	}
 	return false
 }
+
+// IsOnce says that a frame is of a sync.Once, in which all wait for the first caller.
+func IsOnce(frame string) bool { return strings.HasPrefix(frame, "sync.(*Once)") }

@@ -49,7 +49,7 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[key]*cell{}}
+			w := &watcher{t: t, world: world, at: map[key]*cell{}, dials: map[int32]bool{}}
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
 			}}, w.woken)
@@ -64,14 +64,16 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
-	woke  ids.Parts[wake]   // by slot: whom a goroutine woke last
-	last  ids.Parts[wait]   // by slot
-	calls ids.Parts[moment] // by slot
-	made  ids.Parts[moment] // by slot: when a goroutine created one last
-	cells []*cell
-	at    map[key]*cell
+	t      Thresholds
+	world  *findings.World
+	woke   ids.Parts[wake]   // by slot: whom a goroutine woke last
+	last   ids.Parts[wait]   // by slot
+	calls  ids.Parts[moment] // by slot
+	made   ids.Parts[moment] // by slot: when a goroutine created one last
+	rounds ids.Parts[round]  // by slot
+	dials  map[int32]bool    // classes of goroutines that open connections
+	cells  []*cell
+	at     map[key]*cell
 	// Cells that were looked up, by their keys.
 	recent [64]*cell
 }
@@ -108,7 +110,8 @@ type cell struct {
 	key
 	reason   reference.Reason
 	waits    findings.Cell
-	asked    int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one
+	asked    int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one; answers that came after another one in the round
+	timed    int64 // answers in rounds that a timer began
 	children int64 // waits that were ended by one that the waiting one had created
 	waker    int64 // that ended the longest
 	wakerAt  int32 // where that was

@@ -21,6 +21,8 @@ const (
 	inWrite = int32(11)
 	inRead  = int32(12)
 	inLook  = int32(13)
+	inDial  = int32(14)
+	inOnce  = int32(15)
 )
 
 func detect(s *Stream) []findings.Finding {
@@ -37,6 +39,10 @@ func detect(s *Stream) []findings.Finding {
 			return []string{"internal/poll.(*FD).Read (fd_unix.go:9)", "main.(*session).send (main.go:7)", "main.upload (main.go:3)"}
 		case inLook:
 			return []string{"time.Sleep (time.go:9)", "main.(*session).look (main.go:7)", "main.upload (main.go:3)"}
+		case inDial:
+			return []string{"internal/poll.(*FD).WaitWrite (fd_unix.go:9)", "net.(*netFD).connect (fd_unix.go:9)", "main.(*session).dial (main.go:8)", "main.upload (main.go:3)"}
+		case inOnce:
+			return []string{"sync.(*Mutex).Lock (mutex.go:46)", "sync.(*Once).doSlow (once.go:73)", "main.(*pool).open (main.go:7)", "main.upload (main.go:3)"}
 		case inStop:
 			return []string{"main.(*batcher).stop (main.go:21)"}
 		case inLock:
@@ -220,6 +226,67 @@ func TestOutside(t *testing.T) {
 		if x := One(t, list, blockedonothers.ID, findings.Note); !strings.HasPrefix(x.Headline, c.want) || x.CostNs > 250*Ms || x.CostNs < 249*Ms {
 			t.Errorf("%s: %s: %s, %d ns", name, x.Severity, x.Headline, x.CostNs)
 		}
+	}
+}
+
+// Answers that come one after another are told of those who ask: goroutines that come to their
+// end, that begin a round by a timer, or that open connections. Who serves waits like that.
+func TestAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers int
+		ends    bool // each goroutine after its answers
+		timed   reference.Reason
+		dials   bool
+		found   bool
+	}{
+		"five each":           {5, true, 0, false, true},
+		"two each":            {2, true, 0, false, false},
+		"serves":              {150, false, 0, false, false},
+		"opens a connection":  {150, false, 0, true, true},
+		"sleeps in between":   {5, false, reference.ReasonSleep, false, true},
+		"has a ticker":        {5, false, reference.ReasonChanReceive, false, true},
+		"one for each ticker": {1, false, reference.ReasonChanReceive, false, false},
+	} {
+		s := New(1)
+		g := int64(100)
+		s.Local(g, 0, reference.WhyCreate).Class(3, g).Start(g, 0)
+		wait := func(r reference.Reason, why reference.Why, stack int32, ns int64) {
+			s.Pass(10*Us).Block(g, r)
+			s.Decisions[len(s.Decisions)-1].Stack = stack
+			s.Pass(ns).Local(g, 0, why).Start(g, 0)
+		}
+		if c.dials {
+			wait(reference.ReasonNetwork, reference.WhyNetwork, inDial, 100*Us)
+		}
+		for range 30 {
+			for range c.answers {
+				wait(reference.ReasonNetwork, reference.WhyNetwork, inRead, 5*Ms)
+			}
+			if c.timed != 0 {
+				wait(c.timed, reference.WhyTimer, inAsk, 1*Ms)
+			}
+			if c.ends {
+				s.Stop(g, reference.WhyExit)
+				g++
+				s.Local(g, 0, reference.WhyCreate).Class(3, g).Start(g, 0)
+			}
+		}
+		list := detect(s)
+		if c.found != (len(list) == 1) {
+			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
+			continue
+		}
+		if c.found && !strings.HasPrefix(list[0].Headline, "main.(*session).send (called by main.upload) waits for answers from outside, one after another, for ") {
+			t.Error(list[0].Headline)
+		}
+	}
+}
+
+// All callers of a sync.Once wait for the first one; that is no lock in whose line to stand.
+func TestOnce(t *testing.T) {
+	x := One(t, detect(answers(50, reference.ReasonSync, reference.ReasonNetwork, inOnce, true)), blockedonothers.ID, findings.Note)
+	if want := "main.(*pool).open waits for the first caller of a sync.Once: 20"; !strings.HasPrefix(x.Headline, want) {
+		t.Errorf("%s, want %s", x.Headline, want)
 	}
 }
 

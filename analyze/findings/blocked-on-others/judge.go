@@ -15,6 +15,7 @@ type group struct {
 	in       string // the function
 	n, ns    int64
 	asked    int64
+	timed    int64
 	children int64
 	stopped  int64 // ns of the waits in which goroutines waited to be told to stop
 	outside  int32 // what ends these waits, where that is nobody of the program: bySystem or the like; else 0
@@ -38,7 +39,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	all := w.groups(f)
 	for _, g := range all {
 		if g.outside != 0 {
-			if w.fits(f, g) && (outside == nil || g.ns > outside.ns) {
+			if w.fits(f, g) && (outside == nil || outside.before(g)) {
 				outside = g
 			}
 			continue
@@ -71,8 +72,11 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 	byWaker := map[where]map[int32]int64{}
 	for _, c := range w.cells {
 		frames := f.Frames(c.stack)
-		if slices.ContainsFunc(frames, findings.IsLock) || c.by == byPeer && !isWrite(frames) {
+		if slices.ContainsFunc(frames, findings.IsLock) && !slices.ContainsFunc(frames, findings.IsOnce) {
 			continue
+		}
+		if c.by == byPeer && isDial(frames) {
+			w.dials[c.class] = true
 		}
 		a := findings.Actor{Stack: frames}
 		in := a.Short()
@@ -91,6 +95,7 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		g.ends += c.ends
 		g.ns += c.waits.Ns
 		g.asked += c.asked
+		g.timed += c.timed
 		g.children += c.children
 		for _, stop := range c.stops {
 			if closed(f.Frames(stop.stack)) {
@@ -117,10 +122,21 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 	return out
 }
 
+// before reports whether h is to be told rather than g: answers last, for they are what was
+// asked for, and of the others the longest.
+func (g *group) before(h *group) bool {
+	if answers := g.outside == byAnswer; answers != (h.outside == byAnswer) {
+		return answers
+	}
+	return h.ns > g.ns
+}
+
 // from is what outside of the program ended the waits of a cell, 0 if that was nothing
 // outside.
 func (c *cell) from(f *findings.Facts, frames []string) int32 {
 	switch {
+	case c.by == byPeer && !isWrite(frames):
+		return byAnswer
 	case c.by < byCollector:
 		return c.by
 	case c.by >= 0 && expired(f.Name(c.by)):

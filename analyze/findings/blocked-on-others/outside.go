@@ -20,14 +20,26 @@ const (
 	byDeadline                     // the deadline of a context
 	byTimer                        // a timer of a select
 	bySleep                        // time.Sleep
+	byAnswer                       // something came from the other end of a connection
 )
 
 // minDeadlines is how many deadlines must have passed, one after another: one ends a program,
 // or a test.
 const minDeadlines = 5
 
+// minAnswers is how many answers from the network a goroutine must wait for one after another,
+// on average: those could be asked for at once.
+const minAnswers = 3
+
 // moment is when something happened to a goroutine.
 type moment struct{ g, at int64 }
+
+// round is what a goroutine does from its creation, or the last timer that it waited for, on.
+type round struct {
+	g       int64
+	answers int64 // from the network
+	timed   bool  // a timer began it
+}
 
 // created notes who creates goroutines.
 func (w *watcher) created(d *reference.Decision) {
@@ -63,16 +75,36 @@ func (w *watcher) waited(d *reference.Decision) {
 	by := byTimer
 	switch g.Reason {
 	case reference.ReasonNetwork:
-		by = byPeer // if it writes, as its stack will tell
+		if by = byPeer; d.Why == reference.WhyTimer {
+			by = byDeadline // of the connection
+		}
 	case reference.ReasonSleep:
 		by = bySleep
 	case reference.ReasonSelect:
+	case reference.ReasonChanReceive: // of a ticker, whose period is nobody's fault
+		*w.rounds.Make(g.Slot()) = round{g: g.ID, timed: true}
+		return
 	default:
 		return
 	}
 	c := w.outside(g, key{g.Class, g.Stack, by}, g.BlockedAt, d.Time)
 	if x := w.made.Find(g.Slot()); c != nil && by == bySleep && x != nil && x.g == g.ID && x.at >= g.RunAt && x.at <= g.BlockedAt {
 		c.asked++
+	}
+	r := w.rounds.Make(g.Slot())
+	if r.g != g.ID {
+		*r = round{g: g.ID}
+	}
+	switch {
+	case by == byTimer || by == bySleep:
+		*r = round{g: g.ID, timed: true}
+	case by == byPeer:
+		if r.answers++; c != nil && r.answers > 1 {
+			c.asked++
+		}
+		if c != nil && r.timed {
+			c.timed++
+		}
 	}
 }
 
@@ -122,6 +154,11 @@ func isWrite(frames []string) bool {
 	})
 }
 
+// isDial says that a stack is of one that opens a connection.
+func isDial(frames []string) bool {
+	return slices.ContainsFunc(frames, func(fr string) bool { return strings.HasPrefix(fr, "net.(*netFD).connect ") })
+}
+
 // fits reports whether what a group waits for outside is worth telling.
 func (w *watcher) fits(f *findings.Facts, g *group) bool {
 	class := w.world.ClassStat(g.class)
@@ -130,19 +167,22 @@ func (w *watcher) fits(f *findings.Facts, g *group) bool {
 		return false
 	}
 	most := 2*g.ns >= class.RunNs+class.BlockedNs
+	// Those that come to their end soon are there for one thing.
+	brief := class.Ended >= w.t.Ended && class.RunNs+class.BlockedNs < class.Ended*f.RecordedNs()/2
 	switch g.outside {
 	case bySystem:
 		return line >= w.t.OutsideLine && most
 	case bySleep:
 		// Who sleeps again and again has a pace; but not after it has started something, or
-		// if it is there for one thing, and not as long as the recording.
-		brief := class.RunNs+class.BlockedNs < class.Ended*f.RecordedNs()/2
-		wants := class.Ended >= w.t.Ended && brief || 2*g.asked > g.n
-		return line >= w.t.OutsideLine && most && wants && g.in != findings.Short(f.Name(g.class))
+		// if it is there for one thing.
+		return line >= w.t.OutsideLine && most && (brief || 2*g.asked > g.n) && g.in != findings.Short(f.Name(g.class))
 	case byTimer: // who goes on and on has a ticker
 		return g.ends >= minDeadlines && class.Ended >= w.t.Ended
 	case byDeadline:
 		return g.ends >= minDeadlines
+	case byAnswer: // who goes on and on may serve, and wait for something to do; who dials does not
+		wants := brief || 2*g.timed > g.n || w.dials[g.class]
+		return line >= w.t.OutsideLine && most && wants && g.n >= minAnswers*(g.n-g.asked)
 	}
 	return true
 }
@@ -170,6 +210,9 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	case byDeadline, byTimer:
 		does = "runs into its timeout"
 		advice = "See who has what " + in + " waits for in vain: one that waits there itself while it holds another, one that is slow, or nobody. A longer time only makes the waits longer."
+	case byAnswer:
+		does = "waits for answers from outside, one after another,"
+		advice = "If they do not depend on one another, let " + in + " ask for them all, and then wait: " + quantity.Number(float64(g.n)/float64(max(1, g.n-g.asked))) + " come one after another, on average."
 	case bySleep:
 		does = "sleeps"
 		advice = "If " + in + " sleeps until something has happened, have whoever does that tell it (a channel, a sync.Cond), or look more often."

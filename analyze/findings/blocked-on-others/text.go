@@ -78,6 +78,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	default:
 		x.Advice = []string{"See what " + by + " waits for before it lets " + g.in + " go on, and whether all have to wait for it."}
 	}
+	if slices.ContainsFunc(x.Actors[0].Stack, findings.IsOnce) {
+		x.Headline = fmt.Sprintf("%s waits for the first caller of a sync.Once: %s, %s of its time", g.in, total, quantity.Percent(share))
+		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until the first caller of a sync.Once was done, %s in all", who, times, g.in, total)
+		x.Advice = []string{"Do what the sync.Once in " + g.in + " is for before it is needed, at the start or in the background, or make it shorter: all callers wait until the first is done."}
+		return
+	}
 	if pkg, _ := std.Split(by); reason == reference.ReasonNetwork && std.Has(pkg) {
 		by = "the network (" + by + ")"
 	}

@@ -76,7 +76,7 @@ func heldIn(f *findings.Facts, s *site) (most string) {
 func lockedIn(frames []string, handed bool) (name string, ok bool) {
 	lock := false
 	for _, fr := range frames {
-		if strings.HasPrefix(fr, "sync.(*Once)") || strings.HasPrefix(fr, "sync.(*Cond)") {
+		if findings.IsOnce(fr) || strings.HasPrefix(fr, "sync.(*Cond)") {
 			return "", false
 		}
 		lock = lock || findings.IsLock(fr)
