@@ -247,6 +247,7 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 		w.totals.Runs++
 		c := &w.classes[g.class]
 		w.interval(c, ns, why)
+		w.interruptions.note(s)
 		if !open {
 			w.all.Runs++
 			w.all.RunNs += max(1, ns)

@@ -61,6 +61,7 @@ type World struct {
 	accounts // of classes
 
 	strain
+	interruptions
 	blocked int64 // ns, of goroutines of the program, up to when they were woken or came back from a system call without a P
 
 	load     float64 // Load after the last decision

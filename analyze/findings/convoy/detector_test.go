@@ -44,6 +44,42 @@ func TestFindsLongRunsBeforeShortOnes(t *testing.T) {
 	}
 }
 
+// What long runs do is told by where they were interrupted, if that was often enough, and in
+// one function; where they end by themselves, their work is done.
+func TestNamesWhereLongRunsWereInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		n, other int // interruptions in one function, and in another
+		want     string
+	}{
+		{8, 2, "main.work"}, {4, 0, "main.send"}, {6, 6, "main.class2"},
+	} {
+		s := rounds(50, 5*Ms, 20*Us, false)
+		at := func(n int, stack int32) {
+			for range n {
+				s.Local(9, 0, reference.WhyUnblock).Start(9, 0).Pass(2 * Ms).Preempt(9)
+				s.Decisions[len(s.Decisions)-2].Stack = stack
+				s.Start(9, 0).Pass(10*Us).Stop(9, reference.WhyBlock)
+			}
+		}
+		at(c.n, 101)
+		at(c.other, 102)
+		f := s.Facts()
+		f.Stack = func(h int32) []string {
+			switch h {
+			case 101:
+				return []string{"main.work (main.go:1)", "main.class2 (main.go:9)"}
+			case 102:
+				return []string{"main.read (main.go:2)", "main.class2 (main.go:9)"}
+			}
+			return []string{"main.send (main.go:3)", "main.class2 (main.go:9)"}
+		}
+		list := s.DetectWith(convoy.New(convoy.Default()), f)
+		if x := One(t, list, convoy.ID, findings.Warning); !strings.HasPrefix(x.Headline, "Runs of "+c.want+" ") {
+			t.Errorf("%d and %d: %s, want %s", c.n, c.other, x.Headline, c.want)
+		}
+	}
+}
+
 func TestRunsOfLikeLengthAreNoConvoy(t *testing.T) {
 	None(t, rounds(50, 5*Ms, 600*Us, false).Detect(convoy.New(convoy.Default())))
 }

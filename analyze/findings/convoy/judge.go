@@ -77,7 +77,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
-		Actors: n.actors(f),
+		Actors: w.actors(f, &n),
 	}
 	n.rare = n.class.Runs > 0 && float64(n.runs) < w.t.Rare*float64(n.class.Runs) && float64(n.longest.runNs) < w.t.Minor*float64(n.class.RunNs)
 	w.phrase(f, &x, &n)
@@ -92,7 +92,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	return x, true
 }
 
-func (n *numbers) actors(f *findings.Facts) (actors []findings.Actor) {
+func (w *watcher) actors(f *findings.Facts, n *numbers) (actors []findings.Actor) {
 	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
 		a := f.Class(findings.Victim, c.victim)
 		a.G, a.P = c.victims.G, findings.OnP(c.victims.P)
@@ -100,6 +100,9 @@ func (n *numbers) actors(f *findings.Facts) (actors []findings.Actor) {
 	}
 	a := f.Class(findings.Cause, n.cause)
 	a.G, a.P, a.Stack = n.longest.g, findings.OnP(n.longest.p), f.Frames(n.longest.stack)
+	if doing := w.world.Doing(f, n.cause); doing != nil {
+		a.Stack, n.longest.after = doing, 0
+	}
 	return append(actors, a)
 }
 

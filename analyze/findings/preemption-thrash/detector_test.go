@@ -1,6 +1,7 @@
 package preemptionthrash_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -46,6 +47,20 @@ func TestFindsTurns(t *testing.T) {
 	}
 	if x.Basis != findings.Inferred {
 		t.Error(x.Basis)
+	}
+}
+
+// It names the function in which the goroutines compute.
+func TestNamesWhatComputes(t *testing.T) {
+	f := turns(2, 4, 50, 20*Ms)
+	for i := range f.Decisions {
+		if d := &f.Decisions[i]; d.Kind == reference.KindStop {
+			d.Stack = 7
+		}
+	}
+	x := One(t, detect(f), preemptionthrash.ID, findings.Warning)
+	if !strings.HasPrefix(x.Headline, "Too much computing at once in main.f7: ") || !strings.Contains(x.Advice[0], "main.class1 (in main.f7)") {
+		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
 	}
 }
 

@@ -23,8 +23,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 	}
 	// Its victims are its causes, too: each waits for others of its kind.
-	for _, a := range w.victims.Actors(f, findings.Cause, 2) {
+	for i, a := range w.victims.Actors(f, findings.Cause, 2) {
 		a.G, a.P, a.Stack = 0, nil, nil
+		if i == 0 {
+			a.Stack = w.world.Doing(f, w.victims.Top(1)[0].Class)
+		}
 		x.Actors = append(x.Actors, a)
 	}
 	w.phrase(f, &x, waiting)

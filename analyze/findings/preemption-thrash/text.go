@@ -2,6 +2,7 @@ package preemptionthrash
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -11,9 +12,10 @@ import (
 // each P, on average.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, waiting float64) {
 	total, procs := w.victims.Total, w.world.Procs()
-	name := f.Name(w.victims.Top(1)[0].Class)
+	top := x.Actors[slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause })]
+	name := top.Work()
 	x.Headline = fmt.Sprintf("Too much computing at once in %s: up to %s goroutines take turns on %s",
-		findings.Short(name), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
+		top.Short(), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
 	x.Title = fmt.Sprintf("CPU-bound goroutines, most of %s, were preempted %s to let others of their kind run: up to %s of them took turns on %s",
 		name, quantity.Plural(total.N, "time", "times"), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
 	x.Evidence = []findings.Evidence{

@@ -39,6 +39,18 @@ func TestFindsTimersHeldUp(t *testing.T) {
 	}
 }
 
+func TestNamesWhatRan(t *testing.T) {
+	s := held(20, 1, 20*Ms)
+	for i := range s.Decisions {
+		if d := &s.Decisions[i]; d.Kind == reference.KindStop && d.Why == reference.WhySlice {
+			d.Stack = 7
+		}
+	}
+	if x := One(t, detect(s), timerlateness.ID, findings.Critical); !strings.HasSuffix(x.Headline, " late, after runs of main.f7") {
+		t.Error(x.Headline)
+	}
+}
+
 func TestRunsUnderAMillisecond(t *testing.T) {
 	One(t, detect(held(300, 1, 1*Ms)), timerlateness.ID, findings.Warning)
 	None(t, detect(held(300, 1, 990*Us)))

@@ -37,7 +37,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	if n.sum.late > 0 {
-		x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
+		causes := w.causes.Actors(f, findings.Cause, 2)
+		if doing := w.world.Doing(f, w.causes.Top(1)[0].Class); doing != nil {
+			causes[0].Stack = doing
+		}
+		x.Actors = append(x.Actors, causes...)
 	}
 	w.phrase(f, &x, &n)
 	f.Doubt(&x)

@@ -1,6 +1,7 @@
 package timerlateness
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -23,17 +24,17 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			findings.Evidence{What: "timers that fired at the end of a long run", Value: quantity.Count(sum.late) + " of " + quantity.Count(sum.n), Limit: quantity.Count(w.t.MinCount) + " of " + quantity.Duration(w.t.LateNs)},
 			findings.Evidence{What: "how long they may have been due, summed; the cost is half of it", Value: quantity.Duration(sum.held), Ns: sum.held},
 			findings.Evidence{What: "the longest", Value: quantity.Duration(sum.worst), Limit: quantity.Duration(w.t.LateNs), Ns: sum.worst})
-		name := f.Name(w.causes.Top(1)[0].Class)
+		name, short := f.Name(w.causes.Top(1)[0].Class), ""
 		for i := range x.Actors {
 			if a := &x.Actors[i]; a.Role == findings.Cause {
-				name = a.Work()
+				name, short = a.Work(), a.Short()
 				break
 			}
 		}
 		x.Advice = append(x.Advice,
 			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
 			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
-		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), findings.Short(name))
+		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), cmp.Or(short, findings.Short(name)))
 		x.Title = fmt.Sprintf("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
 	}
 	if sum.waits > 0 {

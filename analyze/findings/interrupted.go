@@ -1,0 +1,98 @@
+package findings
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// interruptions counts where goroutines of the program were stopped that had run for long and
+// did not stop by themselves. That happens at any point of a run, so it tells what they do in
+// it; where a run ends by itself is only where its work is done.
+type interruptions struct {
+	at map[interruption]int64
+}
+
+type interruption struct{ class, stack int32 }
+
+const (
+	// longRunNs is how long a run is at least that is looked at.
+	longRunNs = 1_000_000
+	// maxInterruptions bounds memory; what comes later is not counted.
+	maxInterruptions = 4096
+	// fewInterruptions tell nothing.
+	fewInterruptions = 5
+)
+
+// interrupted reports whether a goroutine that stops so did not do it by itself.
+func interrupted(why reference.Why) bool {
+	switch why {
+	case reference.WhySlice, reference.WhySTW, reference.WhyGC, reference.WhyGeneration, reference.WhySuspend:
+		return true
+	}
+	return false
+}
+
+// note takes a run interval of a goroutine of the program that is over.
+func (i *interruptions) note(r *Run) {
+	if r.Stack == 0 || r.Ns() < longRunNs || !interrupted(r.Why) {
+		return
+	}
+	k := interruption{r.Class, r.Stack}
+	if i.at == nil {
+		i.at = map[interruption]int64{}
+	}
+	if _, known := i.at[k]; known || len(i.at) < maxInterruptions {
+		i.at[k]++
+	}
+}
+
+// Doing returns the stack, from the innermost function on, in which goroutines of a class were
+// for two thirds of the times at which they were interrupted in a long run; nil if these were
+// few, or in no such function of the program.
+func (w *World) Doing(f *Facts, class int32) []string {
+	type sample struct {
+		frames []string
+		n      int64
+		stack  int32
+	}
+	var samples []sample
+	var all int64
+	in := map[string]int64{}
+	for k, n := range w.interruptions.at {
+		if k.class != class {
+			continue
+		}
+		frames := f.Frames(k.stack)
+		samples = append(samples, sample{frames, n, k.stack})
+		all += n
+		var seen []string
+		for _, s := range frames {
+			if function, place := frame(s); !ofLibrary(function) && !ofModule(place) && !slices.Contains(seen, function) {
+				seen = append(seen, function)
+				in[function] += n
+			}
+		}
+	}
+	if all < fewInterruptions {
+		return nil
+	}
+	slices.SortFunc(samples, func(x, y sample) int {
+		if x.n != y.n {
+			return int(y.n - x.n)
+		}
+		return int(x.stack - y.stack)
+	})
+	var best []string
+	for _, s := range samples {
+		for i, fr := range s.frames {
+			if function, _ := frame(fr); 3*in[function] >= 2*all {
+				if rest := s.frames[i:]; len(rest) > len(best) {
+					best = rest
+				}
+				break
+			}
+		}
+	}
+	return best
+}
