@@ -175,6 +175,21 @@ func (a *Actor) start() string {
 	return name
 }
 
+// Internal reports whether goroutines of an actor's class are how the standard library does
+// its work, for instance a connection of net/http: a package of it starts them, and runs what is
+// its own in them. Others run there what the program gives them.
+func (a *Actor) Internal() bool {
+	if !ofLibrary(a.start()) || strings.HasPrefix(a.Class, funcname.NotShown) {
+		return false
+	}
+	switch pkg := packageOf(a.start()); pkg {
+	case "context", "sync", "time", "testing", "iter":
+		return false
+	default:
+		return packageOf(a.Creator) == pkg
+	}
+}
+
 // Runs reports whether a stack goes through the function that the goroutines of an actor's
 // class run.
 func (a *Actor) Runs(frames []string) bool {

@@ -77,6 +77,25 @@ func TestGoroutinesOfTheRuntimeDoNotCount(t *testing.T) {
 	None(t, detect(s))
 }
 
+// What a package of the standard library starts for itself is no more than a note; it is not
+// if the package was given what to run.
+func TestGoroutinesOfTheLibrary(t *testing.T) {
+	for class, want := range map[[2]string]findings.Severity{
+		{"net/http.(*connReader).backgroundRead", "net/http.(*connReader).startBackgroundRead"}: findings.Note,
+		{"context.(*afterFuncCtx).cancel.func1", "context.(*afterFuncCtx).cancel"}:              findings.Warning,
+		{"net/http.(*conn).serve", "main.main"}:                                                 findings.Warning,
+		{"main.watch", "main.main"}:                                                             findings.Warning,
+	} {
+		s := churn(20_000, Us, 2*Us, 17*Us)
+		f := s.Facts()
+		f.ClassName = func(int32) (string, string) { return class[0], class[1] }
+		list := s.DetectWith(goroutinechurn.New(goroutinechurn.Default()), f)
+		if x := One(t, list, goroutinechurn.ID, findings.Note); x.Severity != want {
+			t.Errorf("%s: %s, want %s", class, x.Severity, want)
+		}
+	}
+}
+
 func TestShortRecordings(t *testing.T) {
 	if x := One(t, detect(churn(3_000, Us, 2*Us, 17*Us)), goroutinechurn.ID, findings.Note); x.Severity != findings.Note {
 		t.Error(x.Severity)

@@ -34,6 +34,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		ID: ID, Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: end, Basis: findings.Inferred,
 		Actors: append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...),
 	}
+	if len(x.Actors) > 0 && x.Actors[0].Internal() { // nobody of the program can change that
+		x.Severity = findings.Note
+	}
 	w.phrase(&x, &n)
 	f.Short(&x)
 	return []findings.Finding{x}
