@@ -88,6 +88,7 @@ type watcher struct {
 	longest  int64
 	total    [32]int64 // entries by Why
 	victims  findings.Tally
+	timed    findings.Tally // of them, those that timers woke
 	wakers   findings.Tally
 }
 
@@ -98,7 +99,10 @@ type burst struct {
 }
 
 // sample is one goroutine that became runnable, and who made it so.
-type sample struct{ victim, waker findings.Cell }
+type sample struct {
+	victim, waker findings.Cell
+	timer         bool // woke it
+}
 
 // Of those that become runnable while a burst builds up, one of every is looked
 // at closely, and at most maxSamples: that costs a look-up.
@@ -119,7 +123,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if g != nil && !g.System && !g.Self {
 		w.whys[d.Why&31]++
 		if w.entries%every == 0 && len(w.samples) < maxSamples {
-			s := sample{victim: findings.Cell{Class: g.Class, Ns: 1, G: g.ID, P: g.P, Stack: g.Stack}}
+			s := sample{timer: d.Why == reference.WhyTimer, victim: findings.Cell{Class: g.Class, Ns: 1, G: g.ID, P: g.P, Stack: g.Stack}}
 			if by := w.world.ByID(d.By); by != nil {
 				s.waker = findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: d.Stack}
 			}
@@ -194,6 +198,9 @@ func (w *watcher) over(now int64) {
 	}
 	for _, s := range w.samples {
 		w.victims.Add(s.victim)
+		if s.timer {
+			w.timed.Add(s.victim)
+		}
 		if s.waker.Class != 0 {
 			w.wakers.Add(s.waker)
 		}

@@ -60,6 +60,27 @@ func TestAdviceFollowsTheCause(t *testing.T) {
 	}
 }
 
+// Of goroutines that slept it tells where; those that were just created did not.
+func TestNamesWhereTheySlept(t *testing.T) {
+	s := New(1)
+	for g := int64(1); g <= 100; g++ {
+		s.Local(g, 0, reference.WhyCreate)
+	}
+	for range 10 {
+		for g := int64(1); g <= 100; g++ {
+			s.Start(g, 0).Pass(100*Us).Block(g, reference.ReasonSleep)
+			s.Decisions[len(s.Decisions)-1].Stack = 7
+		}
+		s.Pass(20 * Ms)
+		for g := int64(1); g <= 100; g++ {
+			s.Local(g, 0, reference.WhyTimer)
+		}
+	}
+	if x := One(t, detect(s), runnableburst.ID, findings.Warning); x.Headline != "Timers wake up to 100 goroutines in main.f7 at once" {
+		t.Error(x.Headline)
+	}
+}
+
 func TestFewForEachPAreANote(t *testing.T) {
 	x := One(t, detect(bursts(20, 30, 100*Us, reference.WhyCreate)), runnableburst.ID, findings.Note)
 	if x.Severity != findings.Note {

@@ -55,7 +55,11 @@ func headline(x *findings.Finding, whys []entry, peak int64) string {
 	if len(whys) > 0 && len(x.Actors) > 0 {
 		switch whys[0].why {
 		case reference.WhyTimer:
-			return fmt.Sprintf("Timers wake %s of %s at once", many, x.Actors[0].Short())
+			in := "of"
+			if a := &x.Actors[0]; a.Short() != findings.Short(a.Class) {
+				in = "in"
+			}
+			return fmt.Sprintf("Timers wake %s %s %s at once", many, in, x.Actors[0].Short())
 		case reference.WhyCreate: // by no goroutine, as time.AfterFunc does it
 			return fmt.Sprintf("Timers start %s of %s at once", many, x.Actors[0].Short())
 		}
@@ -80,7 +84,7 @@ func title(x *findings.Finding, whys []entry, peak int64) string {
 		if len(x.Actors) > 0 {
 			switch whys[0].why {
 			case reference.WhyTimer:
-				return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Class)
+				return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Work())
 			case reference.WhyCreate:
 				return fmt.Sprintf("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Class)
 			}
