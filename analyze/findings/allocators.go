@@ -80,6 +80,23 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 	return nil, all
 }
 
+// minCycles is how many cycles there must be to say who allocates.
+const minCycles = 3
+
+// Advice says what makes cycles fewer and shorter, and where.
+func (a *Allocators) Advice(f *Facts) string {
+	where := ""
+	if top, all := a.Top(f); all >= minCycles {
+		for i, x := range top {
+			where += [...]string{" in ", " and in "}[i] + x.Function + " (" + x.Place + ")"
+		}
+	}
+	if more := f.MoreRoom(); more != "" {
+		return more + " Or keep less alive (and fewer pointers in it), and allocate less" + where + "."
+	}
+	return "Have fewer and shorter cycles: allocate less" + where + ", keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare."
+}
+
 // asked reports whether a frame shows that somebody asked for a cycle.
 func asked(frame string) bool {
 	return strings.HasPrefix(frame, "runtime.GC ") || strings.HasPrefix(frame, "runtime/debug.")

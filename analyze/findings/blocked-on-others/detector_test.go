@@ -282,6 +282,23 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Nobody wants to wait for the end of collections, again and again.
+func TestCollections(t *testing.T) {
+	for n, want := range map[int]findings.Severity{30: findings.Warning, 4: findings.Note} {
+		s := New(1)
+		s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+		for range n {
+			s.Pass(10*Us).Block(client, reference.ReasonGCEnds)
+			s.Decisions[len(s.Decisions)-1].Stack = inAsk
+			s.Pass(20*Ms).Wake(client, 77).Start(client, 0)
+		}
+		x := One(t, detect(s), blockedonothers.ID, findings.Note)
+		if x.Severity != want || !strings.HasPrefix(x.Headline, "main.(*batcher).Add waits for the end of garbage collections: ") {
+			t.Errorf("%d: %s: %s, want %s", n, x.Severity, x.Headline, want)
+		}
+	}
+}
+
 // All callers of a sync.Once wait for the first one; that is no lock in whose line to stand.
 func TestOnce(t *testing.T) {
 	x := One(t, detect(answers(50, reference.ReasonSync, reference.ReasonNetwork, inOnce, true)), blockedonothers.ID, findings.Note)

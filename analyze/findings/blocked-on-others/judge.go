@@ -61,6 +61,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return []findings.Finding{w.finding(f, best, all)}
 }
 
+// minCollections is how many waits for the end of a collection are more than a start that begins
+// with a clean heap.
+const minCollections = 5
+
 // groups are the waits in functions of the program. Waits for locks are those of lock-convoy.
 func (w *watcher) groups(f *findings.Facts) (out []*group) {
 	type where struct {
@@ -241,6 +245,9 @@ func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Fi
 	x := findings.Finding{
 		ID: ID, Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Certain,
 		Actors: []findings.Actor{victim},
+	}
+	if g.top.by == byCollector && g.n >= minCollections {
+		x.Severity = findings.Warning // nobody wants to wait for that again and again
 	}
 	if g.top.by >= 0 && g.outside == 0 {
 		cause := f.Class(findings.Cause, g.top.by)

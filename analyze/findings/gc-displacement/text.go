@@ -27,10 +27,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, share float64) 
 				What: "P-time of " + modeNames[i] + " workers", Value: quantity.Duration(m.ns) + " in " + quantity.Plural(m.n, "run", "runs"), Ns: m.ns})
 		}
 	}
-	where := ""
 	if top, all := w.allocators.Top(f); all >= minCycles {
-		for i, a := range top {
-			where += [...]string{" in ", " and in "}[i] + a.Function + " (" + a.Place + ")"
+		for _, a := range top {
 			x.Evidence = append(x.Evidence, findings.Evidence{What: "cycles that allocations in " + a.Function + " started", Value: quantity.Count(a.Cycles) + " of " + quantity.Count(all)})
 		}
 	}
@@ -38,12 +36,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, share float64) 
 	if room.Cycles > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "by how much the heap may grow between two cycles", Value: quantity.Percent(room.Growth())})
 	}
-	x.Advice = []string{
-		"Have fewer and shorter cycles: allocate less" + where + ", keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare.",
-	}
-	if more := f.MoreRoom(); more != "" {
+	x.Advice = []string{w.allocators.Advice(f)}
+	if f.MoreRoom() != "" {
 		x.Headline = fmt.Sprintf("The heap has no room to grow: collections hold Ps for %s of the waiting", quantity.Percent(share))
-		x.Advice[0] = more + " Or keep less alive (and fewer pointers in it), and allocate less" + where + "."
 	}
 	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
 		x.Advice = append(x.Advice, "The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")

@@ -47,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindSymptom, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, busySince: -1, at: map[int32]int{}}
+			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world), busySince: -1, at: map[int32]int{}}
 			w.world.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)
@@ -58,8 +58,9 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t          Thresholds
+	world      *findings.World
+	allocators *findings.Allocators
 
 	busySince int64     // since when no P is idle; -1: one is, or may be
 	freaks    []freakAt // by P

@@ -51,6 +51,19 @@ func TestNamesWhatRan(t *testing.T) {
 	}
 }
 
+// The collector's mark workers are not to be split: who allocates makes their work.
+func TestMarkWorkers(t *testing.T) {
+	s := held(20, 1, 20*Ms)
+	f := s.Facts()
+	f.ClassName = func(c int32) (string, string) {
+		return map[int32]string{1: "main.tick", 2: "runtime.gcBgMarkWorker"}[c], ""
+	}
+	x := One(t, s.DetectWith(timerlateness.New(timerlateness.Default()), f), timerlateness.ID, findings.Critical)
+	if !strings.HasSuffix(x.Headline, "after runs of mark workers of the garbage collector") || !strings.HasPrefix(x.Advice[0], "Have fewer and shorter cycles") {
+		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
+	}
+}
+
 func TestRunsUnderAMillisecond(t *testing.T) {
 	One(t, detect(held(300, 1, 1*Ms)), timerlateness.ID, findings.Warning)
 	None(t, detect(held(300, 1, 990*Us)))

@@ -8,6 +8,9 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
+// markWorker is the start function of the collector's mark workers.
+const markWorker = "runtime.gcBgMarkWorker"
+
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
@@ -34,6 +37,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		x.Advice = append(x.Advice,
 			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
 			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
+		if f.Name(w.causes.Top(1)[0].Class) == markWorker {
+			x.Advice[0] = w.allocators.Advice(f)
+			name, short = "a mark worker of the garbage collector", "mark workers of the garbage collector"
+		}
 		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), cmp.Or(short, findings.Short(name)))
 		x.Title = fmt.Sprintf("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
 	}
