@@ -366,13 +366,17 @@ func (w *World) ready(d *reference.Decision) {
 		w.by = d.G
 	}
 	g.BlockedNs = -1
-	if g.Reason != reference.ReasonNone && g.BlockedAt >= 0 {
+	switch {
+	case d.Why == reference.WhySyscallExit: // what it was blocked for before is over
+		g.BlockedAt, g.Reason = -1, reference.ReasonNone
+		if g.CallAt >= 0 && !g.System {
+			w.blocked += w.now - g.CallAt
+		}
+	case g.Reason != reference.ReasonNone && g.BlockedAt >= 0:
 		g.BlockedNs = w.now - g.BlockedAt
 		if !g.System {
 			w.blocked += g.BlockedNs
 		}
-	} else if d.Why == reference.WhySyscallExit && g.CallAt >= 0 && !g.System {
-		w.blocked += w.now - g.CallAt
 	}
 	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.usablePs), w.loadSum
 	w.enter(g, d.To, d.P)

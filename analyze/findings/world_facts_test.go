@@ -30,6 +30,26 @@ func TestWorldTellsBlocksAndWakers(t *testing.T) {
 	}
 }
 
+// Who comes back from a system call without a P was blocked before it, and not since.
+func TestWorldForgetsBlocksAtSyscalls(t *testing.T) {
+	s := findingstest.New(1)
+	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Block(1, reference.ReasonChanReceive)
+	s.Pass(7).Local(1, 0, reference.WhyTimer).Start(1, 0)
+	for range 3 {
+		s.Syscall(1).Pass(20).Retake(1, reference.WhyRetakeSlow).Pass(9).SyscallExit(1).Local(1, 0, reference.WhySyscallExit).Start(1, 0)
+	}
+	w, feed := findings.Follow()
+	w.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, func(d *reference.Decision) {
+		if g := w.Goroutine(); d.Why == reference.WhySyscallExit && (g.BlockedNs != -1 || g.Reason != reference.ReasonNone) {
+			t.Errorf("%+v", g)
+		}
+	})
+	feed.AddAll(s.Decisions)
+	if ns := w.ClassStat(1).BlockedNs; ns != 7 {
+		t.Errorf("the class was blocked for %d ns", ns)
+	}
+}
+
 func TestWorldTellsSyscalls(t *testing.T) {
 	s := findingstest.New(2)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Syscall(1).Pass(3).SyscallExit(1).Pass(1)
