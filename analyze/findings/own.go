@@ -137,6 +137,27 @@ func Short(class string) string {
 	return class
 }
 
+// Brief is Short, but of a function that others use, in another package than who called it, it
+// names who did.
+func (a *Actor) Brief() string {
+	own := a.own()
+	inside := false
+	for _, fr := range a.Stack {
+		function, _ := frame(fr)
+		inside = inside || function == own
+		if inside && packageOf(function) != packageOf(own) {
+			if own == "" || ofLibrary(function) {
+				break
+			}
+			return function
+		}
+	}
+	if start := Short(a.Class); own != "" && packageOf(own) != packageOf(start) && !ofLibrary(start) {
+		return start // the frames between are missing
+	}
+	return a.Short()
+}
+
 // ShortOf names actors by one function each, at most two.
 func ShortOf(actors []Actor) string {
 	var names []string

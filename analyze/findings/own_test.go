@@ -78,3 +78,16 @@ func TestWorkNamesWhoCallsAHelper(t *testing.T) {
 		}
 	}
 }
+
+func TestBriefNamesWhoCallsAHelper(t *testing.T) {
+	for helper, want := range map[string]string{"main.hash": "main.hash", "example.org/shop/sums.Hash": "main.load", "crypto/sha256.Sum256": "main.load"} {
+		a := &findings.Actor{Class: "main.serve", Stack: []string{helper + " (/shop/sums/a.go:2)", "main.load (/shop/a.go:3)", "main.serve (/shop/a.go:4)"}}
+		if got := a.Brief(); got != want {
+			t.Errorf("%s: %q, want %q", helper, got, want)
+		}
+	}
+	a := &findings.Actor{Class: "main.serve", Stack: []string{"example.org/shop/sums.Hash (/shop/sums/a.go:2)", "sync.(*WaitGroup).Go.func1 (a.go:3)"}}
+	if got := a.Brief(); got != "main.serve" {
+		t.Error(got)
+	}
+}

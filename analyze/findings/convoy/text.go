@@ -18,7 +18,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			after += " (called by " + by + ")"
 		}
 	}
-	x.Headline = fmt.Sprintf("Runs of %s of up to %s hold up short ones", findings.Short(long), quantity.Duration(n.longest.longest))
+	x.Headline = fmt.Sprintf("Runs of %s of up to %s hold up short ones", x.Actors[len(x.Actors)-1].Brief(), quantity.Duration(n.longest.longest))
 	x.Title = fmt.Sprintf("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
 		long, quantity.Duration(n.longest.longest), quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
 	x.Evidence = []findings.Evidence{

@@ -14,8 +14,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, waiting float64
 	total, procs := w.victims.Total, w.world.Procs()
 	top := x.Actors[slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause })]
 	name := top.Work()
+	if top.Brief() == findings.Short(top.Class) {
+		name = top.Class
+	}
 	x.Headline = fmt.Sprintf("Too much computing at once in %s: up to %s goroutines take turns on %s",
-		top.Short(), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
+		top.Brief(), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
 	x.Title = fmt.Sprintf("CPU-bound goroutines, most of %s, were preempted %s to let others of their kind run: up to %s of them took turns on %s",
 		name, quantity.Plural(total.N, "time", "times"), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
 	x.Evidence = []findings.Evidence{

@@ -30,7 +30,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		name, short := f.Name(w.causes.Top(1)[0].Class), ""
 		for i := range x.Actors {
 			if a := &x.Actors[i]; a.Role == findings.Cause {
-				name, short = a.Work(), a.Short()
+				name, short = a.Work(), a.Brief()
 				break
 			}
 		}
