@@ -31,6 +31,10 @@ const minDeadlines = 5
 // on average: those could be asked for at once.
 const minAnswers = 3
 
+// answerNs is how long they must take on average: it is not worth much to ask at once for what
+// comes sooner.
+const answerNs = 1_000_000
+
 // moment is when something happened to a goroutine.
 type moment struct{ g, at int64 }
 
@@ -182,7 +186,7 @@ func (w *watcher) fits(f *findings.Facts, g *group) bool {
 		return g.ends >= minDeadlines
 	case byAnswer: // who goes on and on may serve, and wait for something to do; who dials does not
 		wants := brief || 2*g.timed > g.n || w.dials[g.class]
-		return line >= w.t.OutsideLine && most && wants && g.n >= minAnswers*(g.n-g.asked)
+		return line >= w.t.OutsideLine && most && wants && g.n >= minAnswers*(g.n-g.asked) && g.ns >= answerNs*g.n
 	}
 	return true
 }
@@ -211,7 +215,7 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		does = "runs into its timeout"
 		advice = "See who has what " + in + " waits for in vain: one that waits there itself while it holds another, one that is slow, or nobody. A longer time only makes the waits longer."
 	case byAnswer:
-		does = "waits for answers from outside, one after another,"
+		does = "waits for answers from the network, one by one,"
 		advice = "If they do not depend on one another, let " + in + " ask for them all, and then wait: " + quantity.Number(float64(g.n)/float64(max(1, g.n-g.asked))) + " come one after another, on average."
 	case bySleep:
 		does = "sleeps"
@@ -229,6 +233,6 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	if utf8.RuneCountInString(x.Headline) > headlineLen+30 {
 		x.Headline = fmt.Sprintf("%s %s for %s of its time", in, does, quantity.Part(g.ns, whole))
 	}
-	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, does, total)
+	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total)
 	x.Advice = []string{advice}
 }
