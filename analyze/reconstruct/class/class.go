@@ -175,7 +175,7 @@ func (c *Table) Shown(id int32, stack events.Handle) int32 {
 	}
 	was := c.list[id].classKey
 	if c.list[id].lent {
-		return c.lent(id, f)
+		return c.shownLent(id, stack, f)
 	}
 	if len(f) >= cutFrames {
 		if id == 0 || was.kind == kindWoken {
@@ -199,6 +199,16 @@ func (c *Table) Shown(id int32, stack events.Handle) int32 {
 		return id
 	}
 	return c.id(k)
+}
+
+// shownLent is lent, remembered for the class that has shown a stack last: what lent has
+// found once for both stays.
+func (c *Table) shownLent(id int32, stack events.Handle, f []events.Frame) int32 {
+	m := &c.memo[stack]
+	if m.lent != id {
+		m.lent, m.runs = id, c.lent(id, f)
+	}
+	return m.runs
 }
 
 // lent is the class of a goroutine of class id, which runs what the library was given, now

@@ -41,10 +41,12 @@ type callees struct {
 	wraps   bool
 }
 
-// memo is what given found for a stack.
+// memo is what was found for a stack.
 type memo struct {
-	given string
-	epoch int32 // plus 1; 0 is none
+	given string // by given
+	epoch int32  // plus 1; 0 is none
+	lent  int32  // class that lent was asked for last; 0 is none
+	runs  int32  // what it found
 }
 
 const (
@@ -129,7 +131,7 @@ func interrupted(f []events.Frame) int {
 func (w *wrappers) given(h events.Handle) string {
 	m := &w.memo[h]
 	if m.epoch != w.epoch+1 {
-		*m = memo{w.find(w.tables.Frames(h)), w.epoch + 1}
+		m.given, m.epoch = w.find(w.tables.Frames(h)), w.epoch+1
 	}
 	return m.given
 }
