@@ -238,9 +238,12 @@ func (l *Ledger) end(d *reference.Decision, n *Note) {
 // change notes the change of one P's state, if there was one.
 func (l *Ledger) change(n *Note) {
 	if c := &l.ps.one[0]; l.ps.said == changed {
+		// OPT: read one by one, as set has just written them: a wider load would have to
+		// wait until both stores have left the store buffer.
+		from, to := c.From, c.To
 		n.Changed |= OneP
-		n.From, n.To = c.From, c.To
-		if (counted>>(c.From&15)|counted>>(c.To&15))&1 != 0 {
+		n.From, n.To = from, to
+		if (counted>>(from&15)|counted>>(to&15))&1 != 0 {
 			l.count(n)
 		}
 	}
@@ -264,18 +267,15 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 	if slot == 0 || g.activity != Running || g.flags != 0 || g.handle != d.Class || !l.ps.calls(d.P) {
 		return 0
 	}
-	notes := b.Notes[i:][:k]
-	note := Note{
-		Runnable: l.waiting, G: slot, Class: g.class, Changed: OneP,
-		Was: Running, Since: g.since, From: User, To: Syscall,
-	}
+	notes, since := b.Notes[i:][:k], g.since
+	was, from, to := Running, User, Syscall
 	for j := range notes {
-		notes[j] = note
+		n := &notes[j]
+		n.Since, n.G, n.Class, n.Runnable = since, slot, g.class, l.waiting
+		n.link, n.many, n.Changed, n.Was = 0, 0, OneP, was
+		n.From, n.To, n.Flags = from, to, 0
 		l.now = max(l.now, ds[j].Time)
-		note.Was, note.Since, note.From, note.To = InSyscall, l.now, note.To, note.From
-		if j%2 == 1 {
-			note.Was = Running
-		}
+		was, since, from, to = Running+InSyscall-was, l.now, to, from
 	}
 	notes[0].link = int32(k)
 	g.since = l.now

@@ -58,9 +58,12 @@ func (a *Accumulator) record(p *proc) {
 	if uint(at) >= uint(len(r.buf)) {
 		return // there is no room for any
 	}
-	s := &r.buf[at]
-	s.at = a.clk
-	s.doing = p.doing
+	// OPT: one by one, as most were written just before: a wider load, of several at once,
+	// would have to wait until those writes are through.
+	s, clk := &r.buf[at], &a.clk
+	s.at[0], s.at[1], s.at[2], s.at[3] = clk[0], clk[1], clk[2], clk[3]
+	s.runSeq, s.runG, s.runClass, s.hold = p.runSeq, p.runG, p.runClass, p.hold
+	s.stack, s.why, s.state, s.usable = p.stack, p.why, p.state, p.usable
 	if at == r.tellAt {
 		a.tellSoonLost(p)
 	}
