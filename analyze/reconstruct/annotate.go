@@ -30,14 +30,21 @@ func (r *judge) annotate(rec *record) {
 		return
 	}
 	gp := r.gStates.At(r.goroutine(rec.context()))
-	r.emit(&reference.Decision{Kind: annotations[e.Kind], G: gp.id, Class: gp.class, Flags: gp.flags, By: rec.res(), P: r.procID(rec.p), M: r.threadID(rec.m),
-		Victim: reference.NoP, Label: int32(e.Reason), Basis: reference.Known(reference.Observed, reference.RuleNone)})
+	d := r.draft(rec.p, rec.m)
+	d.Kind, d.G, d.Class, d.Flags, d.By = annotations[e.Kind], gp.id, gp.class, gp.flags, rec.res()
+	d.Victim, d.Label, d.Basis = reference.NoP, int32(e.Reason), reference.Known(reference.Observed, reference.RuleNone)
+	r.commit()
 	if e.Reason == 0 || e.Kind != events.TaskBegin && e.Kind != events.Region {
 		return
 	}
-	a := annotation{r.gStates.At(r.goroutine(rec.context())).class, rec.Kind == events.TaskBegin, rec.Reason}
-	if n := r.annotated[a]; n > 0 || len(r.annotated) < maxAnnotated {
-		r.annotated[a] = n + 1
+	a := annotation{gp.class, rec.Kind == events.TaskBegin, rec.Reason}
+	n := r.annotated[a]
+	if n == nil && len(r.annotated) < maxAnnotated {
+		n = new(int64)
+		r.annotated[a] = n
+	}
+	if n != nil {
+		*n++
 	}
 }
 
@@ -50,7 +57,7 @@ func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b annotation) int {
-		if x, y := r.annotated[a], r.annotated[b]; x != y {
+		if x, y := *r.annotated[a], *r.annotated[b]; x != y {
 			return int(y - x)
 		}
 		return int(a.name - b.name)

@@ -14,13 +14,13 @@ import (
 // copy of it can go on alone with what is in the window.
 type judge struct {
 	explainer
-	annotated map[annotation]int64
+	annotated map[annotation]*int64
 }
 
 // newJudge returns a judge that has seen nothing.
 func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
 	r := &judge{
-		annotated: map[annotation]int64{},
+		annotated: map[annotation]*int64{},
 		explainer: explainer{
 			lookahead: lookahead{
 				processors: processors{pix: ids.New(), idle: idlers{last: nobody}},
