@@ -241,14 +241,14 @@ func TestMake(t *testing.T) {
 // TestCost runs a program that does nothing.
 func TestCost(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
-	c, err := b.cost(context.Background(), []string{"go", "version"}, nil)
+	c, err := b.cost(context.Background(), []string{"go", "version"}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Wall <= 0 || c.CPU <= 0 || runtime.GOOS == "linux" && c.Memory <= 0 {
 		t.Errorf("it cost %+v", c)
 	}
-	if _, err := b.cost(context.Background(), []string{"go", "no-such-command"}, nil); err == nil {
+	if _, err := b.cost(context.Background(), []string{"go", "no-such-command"}, nil, true); err == nil {
 		t.Error("a program that fails costs something")
 	}
 }

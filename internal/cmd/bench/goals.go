@@ -119,9 +119,14 @@ const reasons = `
 Why, and what would have to change (November 2026):
 
 * **CPU time decides.** Wall time 1.0 on two cores needs a CPU time of 2.0 at most, all steps together. No step stands out (see the
-  table of steps): each of a dozen accumulators looks at each decision, and has what it knows of the goroutine in a table of
-  its own. That would have to be one record for a goroutine that all of them share, and decisions handed out by kind, many at
-  once.
+  table of steps): a dozen accumulators each do some 20 ns of work on each decision, and no line of the profile has more than 2 %.
+  What is around that work was tried, and is little: ten more accumulators that do nothing but dispatch by kind take 8 % more, so
+  that handing out decisions by kind, many at once, cannot save more than that; the largest record of a goroutine (344 bytes) twice as
+  large costs 3 % with goroutines that end at once and at most 1 % else, so that arrays of fields or one shared record would gain as little;
+  blocks of 512, 1,024 and 2,048 decisions instead of 4,096, a new profile for the compiler, and touching records ahead of their
+  turn: nothing, or 1 to 2 %. Since 22 November analyses of the mixed load take 1.45 times the CPU time, of a service 1.7 times: for that there
+  are waits and time by stack, what lives were spent on, requests, and eight more detectors. To be as fast as the plain loop
+  an analysis would have to know less, or to be asked for less.
 * **Goroutines that end at once** are all beginning and end: the plain loop forgets a goroutine with one deletion from a map,
   while each accumulator makes an account, settles it and clears it. Accounts would have to be made late, for goroutines that
   do more than run once.
@@ -133,6 +138,8 @@ Why, and what would have to change (November 2026):
 * **net/http's tests and a compiler's stacks** have thousands of distinct stacks, of which much of the time is the result:
   reading stacks again for each detector, sorting them, writing them as JSON. The detectors would have to keep what they
   want of a stack, not its handle.
-* **Memory**: what each accumulator keeps of a live goroutine adds up. See above: one record.
+* **Memory**: what each accumulator keeps of a live goroutine adds up: detectors 550 bytes, reconstruction 128, waits 72 to 200,
+  fairness 88. With few goroutines it is the rings of the timeline (32 MB), blocks of decisions and the window (20 MB), and the
+  buffers of the decoder (16 to 24 MB), each with a quarter more for the collector.
 
 `

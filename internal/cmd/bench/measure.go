@@ -22,6 +22,7 @@ type tool struct {
 	argv func(file string) []string
 	peer bool     // another program: it runs in the first round only, and may fail
 	env  []string // besides the environment
+	drop bool     // its output is so large that a file would measure the file system
 }
 
 // peers are other programs that read traces, each told to end after reading.
@@ -36,9 +37,6 @@ const (
 	oneCore   = "analyze, GOMAXPROCS=1"
 	// central is the name of the trace that is looked at more closely.
 	central = "mixed"
-	// dumpLimit is the largest trace, in bytes, that is dumped: the lines take some
-	// 15 times the room.
-	dumpLimit = 200e6
 	// largeTrace, in bytes, is read fewer times.
 	largeTrace  = 200e6
 	largeRounds = 3
@@ -63,9 +61,7 @@ func (b *bench) tools(t spec, f facts) []tool {
 		return tools
 	}
 	tools = append(tools, tool{name: "report", argv: own("report", "--no-fetch", "-o", filepath.Join(b.dir, "report.html"))})
-	if f.Bytes <= dumpLimit {
-		tools = append(tools, tool{name: "dump", argv: own("dump")})
-	}
+	tools = append(tools, tool{name: "dump", argv: own("dump"), drop: true})
 	for _, p := range peers {
 		if _, err := exec.LookPath(p.argv("")[0]); err == nil && t.name == central {
 			tools = append(tools, p)
@@ -105,7 +101,7 @@ func (b *bench) measure(ctx context.Context, t spec, m *measured, save func(*mea
 			if !m.lacks(tool, round) {
 				continue
 			}
-			c, err := b.cost(ctx, tool.argv(file), tool.env)
+			c, err := b.cost(ctx, tool.argv(file), tool.env, tool.drop)
 			switch {
 			case err != nil && tool.peer && ctx.Err() == nil:
 				m.fails[tool.name] = err.Error()
@@ -148,16 +144,22 @@ func (b *bench) complete(m *measured) bool {
 	return true
 }
 
-// cost runs a program with its output to a file, as a shell would.
+// cost runs a program with its output to a file, as a shell would, or, if it is to be
+// dropped, to the null device.
 //
 // What the kernel gives as a process's peak memory is at least what the process
 // had that started it: this program must stay small.
-func (b *bench) cost(ctx context.Context, argv, env []string) (cost, error) {
-	out, err := os.Create(filepath.Join(b.dir, "output"))
+func (b *bench) cost(ctx context.Context, argv, env []string, drop bool) (cost, error) {
+	name := filepath.Join(b.dir, "output")
+	if drop {
+		name = os.DevNull
+	} else {
+		defer os.Remove(name)
+	}
+	out, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return cost{}, err
 	}
-	defer os.Remove(out.Name())
 	defer out.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Env = out, append(os.Environ(), env...)
