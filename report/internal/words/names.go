@@ -132,6 +132,10 @@ func (n *Names) Cut(s string, most int) string {
 	return Cut(s, most)
 }
 
+// launched is a start function, and that a method Go of a library started it, as that of
+// sync.WaitGroup and errgroup.Group: nobody needs to know.
+var launched = regexp.MustCompile(`([\w\]]), started by [\w./-]+\.\(\*\w+\)\.Go\.func\d+`)
+
 // imported finds names of functions with their import path in a sentence.
 var imported = regexp.MustCompile(`((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)+)[A-Za-z0-9_~-][A-Za-z0-9._~-]*\.[A-Za-z_(]`)
 
@@ -144,6 +148,7 @@ func (n *Names) Prose(s string) string {
 	if n.InFull() {
 		return s
 	}
+	s = launched.ReplaceAllString(s, "$1")
 	var b strings.Builder
 	at := 0
 	for _, m := range imported.FindAllStringSubmatchIndex(s, -1) {

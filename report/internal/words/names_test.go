@@ -68,3 +68,17 @@ func TestNamesInProse(t *testing.T) {
 		}
 	}
 }
+
+// That a WaitGroup or its like started a goroutine is left out, unless it is all that is known.
+func TestProseLeavesOutWhoStarts(t *testing.T) {
+	for in, want := range map[string]string{
+		"main.work, started by sync.(*WaitGroup).Go.func1, waits":                       "main.work, waits",
+		"main.work[...], started by golang.org/x/sync/errgroup.(*Group).Go.func1 waits": "main.work[...] waits",
+		"(unknown function), started by sync.(*WaitGroup).Go.func1 waits":               "(unknown function), started by sync.(*WaitGroup).Go.func1 waits",
+		"main.work, started by main.serve waits":                                        "main.work, started by main.serve waits",
+	} {
+		if got := (*Names)(nil).Prose(in); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
