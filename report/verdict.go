@@ -218,7 +218,15 @@ func label(r *analyze.Result, status string) string {
 	case f.CostOf == findings.OfPTime && f.Kind != findings.KindSymptom && f.Severity != findings.Note: // else what it explains is what is severe
 		return "P-time wasted: " + how
 	}
+	if f.Counted && little(f) {
+		return "Overhead: " + how
+	}
 	return "Scheduling delays: " + how
+}
+
+// little reports whether a finding explains only a small part of the waiting.
+func little(f *findings.Finding) bool {
+	return f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart
 }
 
 func headline(r *analyze.Result, names *words.Names, status string) string {
@@ -329,7 +337,10 @@ func holder(c *waits.Class) *waits.Held {
 func detail(r *analyze.Result, names *words.Names) string {
 	if f := subject(r); f != nil {
 		s := inWords(r, names, f)
-		if f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart {
+		switch {
+		case little(f) && f.Counted:
+			s += fmt.Sprintf(" That costs running more than waiting: it explains %s of all waits for a P.", quantity.Part(f.CostNs, f.WholeNs))
+		case little(f):
 			s += fmt.Sprintf(" It explains %s of all waiting.", quantity.Part(f.CostNs, f.WholeNs))
 		}
 		if ran := running(r); f.Severity == findings.Note && f.CostOf == findings.OfPTime && f.CostNs > 0 && f.CostNs <= ran {

@@ -249,3 +249,23 @@ func TestWhetherToAct(t *testing.T) {
 		})
 	}
 }
+
+// What costs next to no waiting is no delay.
+func TestOverheadIsNoDelay(t *testing.T) {
+	f := findings.Finding{ID: "goroutine-churn", Kind: findings.KindCause, Severity: findings.Warning, Counted: true, Title: "x", CostOf: findings.OfWaiting, CostNs: 1, WholeNs: 1000}
+	for _, c := range []struct {
+		cost        int64
+		label, line string
+	}{
+		{1, "Overhead: moderate", "x. That costs running more than waiting: it explains 0.1 % of all waits for a P."},
+		{500, "Scheduling delays: moderate", "x."},
+	} {
+		r := used(0.5)
+		f.CostNs = c.cost
+		r.Findings = []findings.Finding{f}
+		v := judge(r, nil)
+		if detail := strings.ReplaceAll(v.Detail, "\u00a0", " "); v.Label != c.label || detail != c.line {
+			t.Errorf("%q, %q", v.Label, detail)
+		}
+	}
+}
