@@ -67,7 +67,7 @@ func TestFindsAPoolThatIsTooSmall(t *testing.T) {
 	if !strings.HasPrefix(x.Headline, "main.(*pool).query lets 1 through at a time") {
 		t.Error(x.Headline)
 	}
-	if !strings.Contains(x.Title, "blocked for sleep") {
+	if !strings.Contains(x.Title, "blocked in time.Sleep") {
 		t.Error(x.Title)
 	}
 }

@@ -18,7 +18,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, m *semaphore) {
 	}
 	x.Headline = fmt.Sprintf("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
 	doing, reason := m.most()
-	x.Title = fmt.Sprintf("%s lets %s through at a time: others waited for a place there %s, %s in all, up to %s; who is through spends %s of the time blocked for %s",
+	x.Title = fmt.Sprintf("%s lets %s through at a time: others waited for a place there %s, %s in all, up to %s; who is through spends %s of the time blocked %s",
 		m.function, few, quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst), quantity.Part(doing, m.held), reason)
 	x.Evidence = []findings.Evidence{
 		{What: "waits for a place", Value: quantity.Count(total.N), Limit: quantity.Count(w.t.Count)},
@@ -27,7 +27,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, m *semaphore) {
 		{What: "in line, on average", Value: quantity.Number(m.line()), Limit: quantity.Number(w.t.Line)},
 		{What: "time with such a line", Value: quantity.Percent(f.Share(m.lined)) + " of the duration", Limit: quantity.Percent(w.t.Share), Ns: m.lined},
 		{What: "places held by those that had waited, on average", Value: quantity.Number(m.slots()), Ns: m.held},
-		{What: "of that, blocked for " + reason, Value: quantity.Part(doing, m.held), Limit: quantity.Percent(w.t.Blocked), Ns: doing},
+		{What: "of that, blocked " + reason, Value: quantity.Part(doing, m.held), Limit: quantity.Percent(w.t.Blocked), Ns: doing},
 	}
 	x.Advice = []string{
 		"Give " + m.function + " more places if what it guards can take more at a time, or make shorter what is done with a place: hold it for the slow call only.",
@@ -43,5 +43,5 @@ func (m *semaphore) most() (ns int64, reason string) {
 			best = i
 		}
 	}
-	return m.blocked[best], reference.Reason(best).String()
+	return m.blocked[best], findings.BlockedFor(reference.Reason(best))
 }

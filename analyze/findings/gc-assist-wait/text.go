@@ -17,7 +17,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	if function, _, _ := strings.Cut(site, " "); function != "" {
 		who = function + " allocates, and"
 	}
-	x.Headline = fmt.Sprintf("%s has to help the garbage collector: %s for each second of running", who, perSecond(n.share))
+	x.Headline = fmt.Sprintf("%s helps the garbage collector: %s a second of running", who, perSecond(n.share))
 	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
 		quantity.Duration(n.cost), perSecond(n.share))
 	x.Evidence = []findings.Evidence{

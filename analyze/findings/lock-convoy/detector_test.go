@@ -129,7 +129,7 @@ func TestHoldersThatWaitAgainAndAgain(t *testing.T) {
 		}
 	}
 	x := One(t, detect(line(4, 100, asks, false)), lockconvoy.ID, findings.Critical)
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 90 %") || !strings.Contains(x.Title, "blocked for select meanwhile") || !strings.Contains(x.Advice[0], "slow") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 90 %") || !strings.Contains(x.Title, "blocked in a select meanwhile") || !strings.Contains(x.Advice[0], "slow") {
 		t.Error(text, x.Advice)
 	}
 	preempted := func(s *Stream, g int64) {

@@ -65,7 +65,7 @@ func (n *numbers) title(waitNs int64) string {
 	did := ""
 	switch blocked, reason := c.blocked(); {
 	case 2*blocked > c.held:
-		did = ", blocked for " + reference.Reason(reason).String() + " meanwhile"
+		did = ", blocked " + findings.BlockedFor(reference.Reason(reason)) + " meanwhile"
 	case 2*c.calls > c.held:
 		did = ", in system calls meanwhile"
 	case 2*c.queued > c.held:

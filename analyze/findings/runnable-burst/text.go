@@ -86,7 +86,7 @@ func title(x *findings.Finding, whys []entry, peak int64) string {
 			case reference.WhyTimer:
 				return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Work())
 			case reference.WhyCreate:
-				return fmt.Sprintf("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Class)
+				return fmt.Sprintf("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Work())
 			}
 		}
 	}
