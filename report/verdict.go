@@ -193,7 +193,7 @@ func label(r *analyze.Result, status string) string {
 	f := chief(r.Findings)
 	switch {
 	case f == nil && blocked(r) != nil && blocked(r).MaybeMeant:
-		return "No fault found; act if it is too slow"
+		return "Blocked on others; act if it is too slow"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && plainQueueing(r):
 		return "More work than Ps"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && subject(r) == nil:
@@ -592,7 +592,7 @@ func tryFirst(r *analyze.Result, names *words.Names) string {
 		}
 	case f != nil && f == blocked(r) && f.MaybeMeant:
 		if a := firstAdvice(r, names, f); a != "" {
-			return "Act only if that is too slow for you: to wait for others may be what is meant. Then: " + a
+			return "Act only if that is too slow for you: it may be what is meant. Then: " + a
 		}
 	case muchWaiting(r) && (f == nil || f != blocked(r)):
 		if a := firstAdvice(r, names, f); a != "" {

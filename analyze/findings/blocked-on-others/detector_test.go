@@ -129,6 +129,25 @@ func TestFollowsWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
+// Of a library's goroutine that reads from a connection, it is the network that is waited for.
+func TestWaitsForTheNetwork(t *testing.T) {
+	s := answers(50, reference.ReasonChanReceive, reference.ReasonNetwork, inAsk, true)
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		if h == inServe {
+			return []string{"runtime.chansend1 (chan.go:161)", "net/http.(*persistConn).readLoop (transport.go:9)"}
+		}
+		return []string{"runtime.chanrecv1 (chan.go:506)", "main.ask (main.go:7)"}
+	}
+	f.ClassName = func(class int32) (string, string) {
+		return map[int32]string{1: "main.upload", 2: "net/http.(*persistConn).readLoop"}[class], ""
+	}
+	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
+	if want := "main.ask waits for the network (net/http.(*persistConn).readLoop): 20"; !strings.HasPrefix(x.Headline, want) || strings.Contains(x.Advice[0], "readLoop") {
+		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
+	}
+}
+
 func TestWaitsToSend(t *testing.T) {
 	One(t, detect(answers(50, reference.ReasonChanSend, reference.ReasonSleep, inAsk, false)), blockedonothers.ID, findings.Note)
 }
@@ -185,14 +204,14 @@ func TestOutside(t *testing.T) {
 		busy   int64 // ns that the goroutine runs between
 		want   string
 	}{
-		"writes":             {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) waits until the other end reads for 99."},
+		"writes":             {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) waits until the other end reads: 2"},
 		"reads":              {reference.ReasonNetwork, reference.WhyNetwork, inRead, 50, 10 * Us, ""},
 		"writes fast":        {reference.ReasonNetwork, reference.WhyNetwork, inWrite, 9, 10 * Us, ""},
 		"sleeps":             {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 10 * Us, ""},
 		"starts, and sleeps": {reference.ReasonSleep, reference.WhyCreate, inLook, 50, 10 * Us, "main.(*session).look (called by main.upload) sleeps for 99."},
 		"sleeps seldom":      {reference.ReasonSleep, reference.WhyTimer, inLook, 50, 9 * Ms, ""},
 		"has a ticker":       {reference.ReasonSelect, reference.WhyTimer, inAsk, 50, 10 * Us, ""},
-		"is in system call":  {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) is in system calls for 99."},
+		"is in system call":  {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 10 * Us, "main.(*session).send (called by main.(*hub).publish) is in system calls: 2"},
 		"calls seldom":       {reference.ReasonNone, reference.WhySyscallExit, inWrite, 50, 9 * Ms, ""},
 	} {
 		s, made := New(1).Class(2, client), int64(100)
@@ -278,7 +297,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
 			continue
 		}
-		if c.found && !strings.HasPrefix(list[0].Headline, "main.(*session).send (called by main.upload) waits for answers from the network, one by one, for ") {
+		if c.found && !strings.HasPrefix(list[0].Headline, "main.(*session).send (called by main.upload) waits for answers from the network, one by one: ") {
 			t.Error(list[0].Headline)
 		}
 	}

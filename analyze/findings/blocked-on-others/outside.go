@@ -230,8 +230,8 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		{What: "the longest", Value: quantity.Duration(g.longest.waits.Worst), Ns: g.longest.waits.Worst},
 	}
 	x.Headline = fmt.Sprintf("%s %s for %s of its time: %s", in, does, quantity.Part(g.ns, whole), total)
-	if utf8.RuneCountInString(x.Headline) > headlineLen+30 {
-		x.Headline = fmt.Sprintf("%s %s for %s of its time", in, does, quantity.Part(g.ns, whole))
+	if utf8.RuneCountInString(x.Headline) > headlineLen {
+		x.Headline = fmt.Sprintf("%s %s: %s in all", in, strings.TrimSuffix(does, ","), total)
 	}
 	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total)
 	x.Advice = []string{advice}

@@ -45,6 +45,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	by := x.Actors[1].Short()
 	reason, part := g.mostly()
 	busy := g.ran / max(1, float64(g.ns))
+	queued := g.runnable / max(1, float64(g.ns))
 	x.Evidence = append(x.Evidence,
 		findings.Evidence{What: "ended by goroutines of " + findings.Short(f.Name(g.top.by)), Value: quantity.Part(g.topNs, g.ns)},
 		findings.Evidence{What: "what those that ended them did in their last round: ran", Value: quantity.Percent(busy)},
@@ -62,6 +63,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	case busy >= 0.5:
 		meanwhile = by + " had run for most of its last round"
 		x.Advice = []string{"Make what " + by + " does shorter, or let several do it at once: " + g.in + " waits for it."}
+	case busy+queued >= 0.5:
+		meanwhile = by + " had run, or waited for a P, for most of its last round"
+		x.Advice = []string{"Make what " + by + " does shorter, or let less compute at once: " + g.in + " waits for it."}
 	case len(far) > 0:
 		end := far[len(far)-1]
 		meanwhile = by + " had itself waited for " + strings.Join(far, ", and that for ")
@@ -84,9 +88,6 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.Advice = []string{"Do what the sync.Once in " + g.in + " is for before it is needed, at the start or in the background, or make it shorter: all callers wait until the first is done."}
 		return
 	}
-	if pkg, _ := std.Split(by); reason == reference.ReasonNetwork && std.Has(pkg) {
-		by = "the network (" + by + ")"
-	}
 	of := fmt.Sprintf(", %s in all, %s of the time that they ran or were blocked", total, quantity.Percent(share))
 	if meanwhile != "" {
 		meanwhile = "; " + meanwhile
@@ -95,6 +96,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.Headline = fmt.Sprintf("Goroutines wait for one another in %s: %s in all", g.in, total)
 		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until another went on there", who, times, g.in) + of + meanwhile
 		x.Advice = []string{"See whether those that wait in " + g.in + " have to: what is done in order, or together, goes at the pace of the slowest."}
+		return
+	}
+	if pkg, _ := std.Split(by); reason == reference.ReasonNetwork && part >= 0.5 && std.Has(pkg) {
+		x.Headline = fmt.Sprintf("%s waits for the network (%s): %s in all", g.in, by, total)
+		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until something came over the network (%s)", who, times, g.in, by) + of
+		x.Advice = []string{"See whether the other end can answer sooner. If not, have " + g.in + " ask for less, or for several things at once, or keep the answers."}
 		return
 	}
 	x.Headline = fmt.Sprintf("%s waits for %s: %s in all", g.in, by, total)
