@@ -54,8 +54,8 @@ func judge(r *analyze.Result, names *words.Names) Verdict {
 		v.Status = string(findings.Note) // nobody looked
 	}
 	v.Label, v.Headline = label(r, v.Status), words.Cut(headline(r, names, v.Status), longHeadline)
-	v.Detail, v.Try = detail(r, names), tryFirst(r, names)
-	for _, line := range []string{v.Detail, v.Try, doubtful(r), collected(r), lost(r), sufferers(r, names), causers(r, names), sureness(r)} {
+	v.Detail, v.Try = detail(r, names), strings.TrimSpace(tryFirst(r, names)+" "+doubtful(r))
+	for _, line := range []string{v.Detail, v.Try, collected(r), lost(r), sufferers(r, names), causers(r, names), sureness(r)} {
 		if line != "" {
 			v.Lines = append(v.Lines, line)
 		}

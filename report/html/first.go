@@ -54,7 +54,9 @@ func (v *view) first(doc *report.Document) {
 	v.First = &firstView{}
 	if i := doc.Verdict.Finding; i >= 0 && i < len(r.Findings) {
 		v.First.about(&r.Findings[i], names)
-		v.First.Moment = newMoment(&r.Waits, &r.Findings[i], names)
+		if x := &r.Findings[i]; x.CostOf != findings.OfBlocked || x.Kind == findings.KindSymptom { // else no wait for a P tells of it
+			v.First.Moment = newMoment(&r.Waits, x, names)
+		}
 		if i < maxFindings {
 			v.First.Href = fmt.Sprintf("#finding-%d", i+1)
 		}

@@ -90,6 +90,11 @@ func TestMomentIsOnTheFirstScreen(t *testing.T) {
 	if at < 0 || at > bars || !strings.Contains(page[at:bars], `href="#frame=1800000000-`) {
 		t.Error("no picture of the worst wait on the first screen")
 	}
+	f := &doc.Result.Findings[doc.Verdict.Finding]
+	f.CostOf, f.Kind = findings.OfBlocked, findings.KindCause
+	if strings.Contains(write(t, doc, Options{}), `<figure class="worst-wait">`) {
+		t.Error("a picture of a wait for a P, of one that is about blocking")
+	}
 	doc.Verdict.Finding = -1
 	if bytes.Contains([]byte(write(t, doc, Options{})), []byte(`<figure class="worst-wait">`)) {
 		t.Error("a picture without a finding")
