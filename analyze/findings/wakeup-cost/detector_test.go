@@ -53,7 +53,7 @@ func TestFindsAPair(t *testing.T) {
 	if want := int64(n*600 - 400); x.CostNs < want-1000 || x.CostNs > want+1000 {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if !strings.HasPrefix(x.Title, "main.ping, in main.class") || !strings.Contains(x.Title, "400 ns of work") || x.Basis != findings.Certain {
+	if !strings.HasPrefix(x.Title, "main.ping (run by main.class") || !strings.Contains(x.Title, "400 ns of work") || x.Basis != findings.Certain {
 		t.Error(x.Title, x.Basis)
 	}
 }

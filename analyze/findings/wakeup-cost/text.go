@@ -17,8 +17,8 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	switch {
 	case function == "":
 		function = who
-	case function != who:
-		function += ", in " + who + ","
+	case function != who && who != f.Name(0): // else who runs it is not known
+		function += " (run by " + findings.Short(who) + ")"
 	}
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
