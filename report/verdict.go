@@ -632,7 +632,12 @@ func next(r *analyze.Result, names *words.Names) string {
 		}
 		return lead + fmt.Sprintf("it is by what it computes: goroutines ran for %s%s. A CPU profile says in which functions.", quantity.Duration(life.RunningNs), who)
 	}
-	c := most(r, func(c *breakdown.Class) int64 { return c.Blocked() + c.SyscallNs })
+	c := most(r, func(c *breakdown.Class) int64 {
+		if c.Name == "main.main" {
+			return 0 // it waits for all the others
+		}
+		return c.Blocked() + c.SyscallNs
+	})
 	if c == nil {
 		return ""
 	}
@@ -736,7 +741,8 @@ func sureness(r *analyze.Result) string {
 	case u > manyUnsure:
 		s = fmt.Sprintf("How sure: waiting times are measured; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	default:
-		s = fmt.Sprintf("How sure: waiting times are measured; run queues are inferred, and it is clear from which one %[2]s of %[1]s came.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(c.Explained, c.Starts))
+		clear := c.Explained + c.EitherTick() // of which the queue is known, and only the reason is not
+		s = fmt.Sprintf("How sure: waiting times are measured; run queues are inferred, and it is clear from which one %[2]s of %[1]s came.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(clear, c.Starts))
 	}
 	s += lackOfCPUs(r)
 	configured := 0

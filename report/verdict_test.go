@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 func TestVerdictIsAboutACause(t *testing.T) {
@@ -267,5 +268,24 @@ func TestOverheadIsNoDelay(t *testing.T) {
 		if detail := strings.ReplaceAll(v.Detail, "\u00a0", " "); v.Label != c.label || detail != c.line {
 			t.Errorf("%q, %q", v.Label, detail)
 		}
+	}
+}
+
+// A start of which the queue is known counts as clear, for whichever of two reasons it came from there.
+func TestSureOfTheQueue(t *testing.T) {
+	r := &analyze.Result{Reconstruction: analyze.Reconstruction{Starts: 100, Explained: 60, ByBasis: map[string]int64{reference.Known(reference.Ambiguous, reference.RuleTick).String(): 30}}}
+	if got, want := strings.ReplaceAll(sureness(r), "\u00a0", " "), "clear from which one 90 % of 100 starts came."; !strings.Contains(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// That main waits for all the others is no hint.
+func TestMainIsNotBlockedLongest(t *testing.T) {
+	r := used(0.02)
+	m := r.Breakdown.Classes[0]
+	m.Name, m.BlockedNs[breakdown.ReasonSync] = "main.main", 5e9
+	r.Breakdown.Classes = append(r.Breakdown.Classes, m)
+	if got := next(r, nil); !strings.Contains(got, "Longest blocked was main.serve") {
+		t.Error(got)
 	}
 }
