@@ -250,13 +250,14 @@ func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) float64 
 	return part * blocked
 }
 
-// ender is who ended the last block of a goroutine.
+// ender is who ended the last block of a goroutine, and where that one was; where nobody of the
+// program did, where the goroutine was blocked.
 func (w *watcher) ender(g *findings.Goroutine) link {
 	switch by := w.world.ByID(g.Waker); {
 	case g.ReadyWhy == reference.WhyTimer:
-		return link{by: byTimer}
+		return link{by: byTimer, stack: g.Stack}
 	case g.ReadyWhy == reference.WhyNetwork:
-		return link{by: byPeer}
+		return link{by: byPeer, stack: g.Stack}
 	case by != nil && !by.System:
 		return link{by: by.Class, stack: g.WakeStack}
 	}

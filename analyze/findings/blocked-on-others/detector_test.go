@@ -148,6 +148,23 @@ func TestWaitsForTheNetwork(t *testing.T) {
 	}
 }
 
+// It tells where those wait for a timer that others wait for.
+func TestTellsWhereThatOneWaits(t *testing.T) {
+	s := answers(50, reference.ReasonChanReceive, reference.ReasonSleep, inAsk, true)
+	for i := range s.Decisions {
+		if d := &s.Decisions[i]; d.G == server && d.Kind == reference.KindStop && d.Reason == reference.ReasonSleep {
+			d.Stack = inLook
+		}
+	}
+	x := One(t, detect(s), blockedonothers.ID, findings.Note)
+	if !strings.HasPrefix(x.Headline, "main.(*batcher).Add waits for main.(*batcher).run, which waits in main.(*session).look: 20") {
+		t.Error(x.Headline)
+	}
+	if !strings.Contains(x.Title, "had itself waited before in main.(*session).look, mostly asleep") {
+		t.Error(x.Title)
+	}
+}
+
 func TestWaitsToSend(t *testing.T) {
 	One(t, detect(answers(50, reference.ReasonChanSend, reference.ReasonSleep, inAsk, false)), blockedonothers.ID, findings.Note)
 }

@@ -187,16 +187,16 @@ const maxChain = 4
 
 // chain follows for whom those waited that ended the waits of g, each time for half of
 // the waits or more: functions of the program, from the nearest on. What the last of them
-// waited for outside of it is byTimer, byPeer, or 0 if that is not known.
-func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []string, last int32) {
+// waited for outside of it is byTimer, byPeer, or 0 if that is not known, and where it did so.
+func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []string, last int32, where string) {
 	seen := []int32{g.class, g.top.by}
 	for len(functions) < maxChain {
 		l, name := g.link(f)
 		if l.by < 0 {
-			return functions, l.by
+			return functions, l.by, name
 		}
 		if name == "" || slices.Contains(seen, l.by) {
-			return functions, 0
+			return functions, 0, ""
 		}
 		functions, seen = append(functions, name), append(seen, l.by)
 		var next *group
@@ -206,15 +206,15 @@ func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []
 			}
 		}
 		if next == nil {
-			return functions, 0
+			return functions, 0, ""
 		}
 		g = next
 	}
-	return functions, 0
+	return functions, 0, ""
 }
 
 // link is who ended half or more of what those were blocked for that ended the waits of g,
-// and where that one was; empty if nobody did.
+// and where that one was, or they were if nobody of the program ended it; empty if nobody did.
 func (g *group) link(f *findings.Facts) (most link, name string) {
 	type end struct {
 		by int32
@@ -222,12 +222,11 @@ func (g *group) link(f *findings.Facts) (most link, name string) {
 	}
 	ns := map[end]float64{}
 	for _, l := range g.links {
-		at := ""
+		a := findings.Actor{Stack: f.Frames(l.stack)}
 		if l.by >= 0 {
-			a := f.Class(findings.Cause, l.by)
-			a.Stack = f.Frames(l.stack)
-			at = a.Short()
+			a.Class = f.Name(l.by)
 		}
+		at := a.Short()
 		k := end{l.by, at}
 		if ns[k] += l.ns; ns[k] > most.ns {
 			most, name = link{l.by, l.stack, ns[k]}, at

@@ -53,9 +53,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	if reason != reference.ReasonNone {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "were blocked (" + reason.String() + ")", Value: quantity.Percent(part)})
 	}
-	chain, last := w.chain(f, all, g)
+	chain, last, where := w.chain(f, all, g)
 	far := slices.DeleteFunc(chain, func(name string) bool { return name == by || name == g.in })
-	meanwhile, outside := "", waited[reason]
+	meanwhile, outside, elsewhere := "", waited[reason], ""
 	if reason != reference.ReasonSleep {
 		outside = cmp.Or(ended[last], outside)
 	}
@@ -74,8 +74,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 			meanwhile += ", which waited " + w
 		}
 	case part >= 0.5 && outside != "":
-		meanwhile = by + " had itself waited before, mostly " + outside
-		x.Advice = []string{by + " itself waits while " + g.in + " does: let it begin sooner (a shorter timer, a smaller batch), if it is not slow on purpose, as a limit of a rate is."}
+		in := ""
+		if where != "" && where != by && where != g.in && len(chain) == 0 {
+			in, elsewhere = " in "+where, where
+		}
+		meanwhile = by + " had itself waited before" + in + ", mostly " + outside
+		x.Advice = []string{by + " itself waits" + in + " while " + g.in + " does: let it begin sooner (a shorter timer, a smaller batch), if it is not slow on purpose, as a limit of a rate is."}
 		if reason == reference.ReasonNetwork {
 			x.Advice[0] = by + " waits for an answer from outside meanwhile: if that is not simply as slow as it is, ask for less, or have several requests under way at once."
 		}
@@ -107,6 +111,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	x.Headline = fmt.Sprintf("%s waits for %s: %s in all", g.in, by, total)
 	if len(far) > 0 && busy < 0.5 {
 		if long := fmt.Sprintf("%s waits for %s, and that%s for %s: %s in all", g.in, by, map[bool]string{true: " in the end"}[len(far) > 1], far[len(far)-1], total); utf8.RuneCountInString(long) <= headlineLen {
+			x.Headline = long
+		}
+	}
+	if elsewhere != "" {
+		if long := fmt.Sprintf("%s waits for %s, which waits in %s: %s", g.in, by, elsewhere, total); utf8.RuneCountInString(long) <= headlineLen+20 {
 			x.Headline = long
 		}
 	}

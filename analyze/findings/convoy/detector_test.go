@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -40,6 +41,18 @@ func TestFindsLongRunsBeforeShortOnes(t *testing.T) {
 		}
 		if x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || !strings.Contains(x.Actors[1].Stack[0], "main.f9") {
 			t.Errorf("actors %v", x.Actors)
+		}
+	}
+}
+
+// Where those that they held up waited ten times as long as that, it was for something else.
+func TestLittleOfWhatTheyWaited(t *testing.T) {
+	for total, want := range map[int64]findings.Severity{7 * 750 * Ms: findings.Critical, 11 * 750 * Ms: findings.Note} {
+		s := rounds(50, 5*Ms, 20*Us, false)
+		f := s.Facts()
+		f.Waits.Classes = []waits.Class{{ID: 1, Waits: waits.Summary{TotalNs: total}}, {ID: 2, Waits: waits.Summary{TotalNs: 100 * total}}}
+		if x := One(t, s.DetectWith(convoy.New(convoy.Default()), f), convoy.ID, findings.Note); x.Severity != want {
+			t.Errorf("%d: %s, want %s", total, x.Severity, want)
 		}
 	}
 }

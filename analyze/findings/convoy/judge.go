@@ -75,6 +75,9 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	if n.runs < w.t.MinCount || s == findings.Critical && n.runs < w.t.CriticalCount {
 		s = s.Lower()
 	}
+	if n.minor(f) {
+		s = findings.Note
+	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
 		Actors: w.actors(f, &n),
@@ -90,6 +93,22 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 		f.Short(&x)
 	}
 	return x, true
+}
+
+// minorShare is the share of the waiting of those who were held up below which the long runs
+// are not what they waited for.
+const minorShare = 0.1
+
+// minor reports whether those who were held up waited mostly for something else.
+func (n *numbers) minor(f *findings.Facts) bool {
+	var waited int64
+	for i := range f.Waits.Classes {
+		c := &f.Waits.Classes[i]
+		if slices.ContainsFunc(n.cells, func(x cell) bool { return x.victim == c.ID }) {
+			waited += c.Waits.TotalNs
+		}
+	}
+	return float64(n.cost) < minorShare*float64(waited)
 }
 
 func (w *watcher) actors(f *findings.Facts, n *numbers) (actors []findings.Actor) {
