@@ -144,6 +144,15 @@ func TestFindsUnevenPieces(t *testing.T) {
 	None(t, uneven(2, 300*Us, 9*Ms).Detect(detector())) // a call, and one for company
 }
 
+// Pieces that take equally long are cut evenly, however few they are.
+func TestFewEvenPieces(t *testing.T) {
+	for short, want := range map[int64]findings.Severity{8700 * Us: findings.Note, 6 * Ms: findings.Warning} {
+		if x := One(t, uneven(2, short, 9*Ms).Detect(detector()), serialization.ID, findings.Note); x.Severity != want {
+			t.Errorf("%d: %s, want %s", short, x.Severity, want)
+		}
+	}
+}
+
 // With many Ps a fork followed by a long end is found by its two phases.
 func TestPhases(t *testing.T) {
 	forkJoin := func(procs int, both, end int64) *Stream {

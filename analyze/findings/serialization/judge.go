@@ -3,6 +3,7 @@ package serialization
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -40,6 +41,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Note // a question and its answer: nobody is kept from anything
 	case n.lock:
 		s = findings.Note
+	case !phases && even(r.Parallelism()):
+		s = findings.Note // as many goroutines as there are run side by side, and are done together
 	case !n.waiting && int64(r.Hops)+w.world.ClassStat(top.Class).Creates < manyHops:
 		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody
 	case s == findings.Critical:
@@ -59,6 +62,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.phrase(f, &x, &n)
 	f.Doubt(&x)
 	return []findings.Finding{x}
+}
+
+// even reports whether a speed-up is hardly less than a whole number of goroutines that
+// compute side by side: then the work is divided evenly among so many.
+func even(parallelism float64) bool {
+	return parallelism > 1.5 && parallelism >= 0.9*math.Ceil(parallelism)
 }
 
 // minSlices is how many time slices must have ended in one function of the program.
