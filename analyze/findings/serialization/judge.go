@@ -41,7 +41,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Note // a question and its answer: nobody is kept from anything
 	case n.lock:
 		s = findings.Note
-	case even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= 0.9*busy):
+	case even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= 0.8*busy):
 		s = findings.Note // as many goroutines as there are run side by side, and are done together
 	case !n.waiting && int64(r.Hops)+w.world.ClassStat(top.Class).Creates < manyHops:
 		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody
