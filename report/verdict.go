@@ -193,7 +193,7 @@ func label(r *analyze.Result, status string) string {
 	f := chief(r.Findings)
 	switch {
 	case f == nil && blocked(r) != nil && blocked(r).MaybeMeant:
-		return "Blocked on others; act if it is too slow"
+		return "Blocked, perhaps by design; act if it is too slow"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && plainQueueing(r):
 		return "More work than Ps"
 	case f == nil && len(r.Detectors) > 0 && muchWaiting(r) && subject(r) == nil:

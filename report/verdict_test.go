@@ -219,7 +219,7 @@ func TestWhetherToAct(t *testing.T) {
 		lines       []string // parts of them
 		not         string   // what they do not say
 	}{
-		{"waits that may be meant", "Blocked on others; act if it is too slow", note("blocked-on-others", findings.Certain, findings.OfBlocked), []string{
+		{"waits that may be meant", "Blocked, perhaps by design; act if it is too slow", note("blocked-on-others", findings.Certain, findings.OfBlocked), []string{
 			"Act only if that is too slow for you: it may be what is meant. Then: do it.",
 			"up to 1 ms at a time, against 90 ms of what the headline says: it is not the scheduler.",
 			"The life of main.serve (2 goroutines",
