@@ -100,7 +100,7 @@ func (r *batchSizes) widerThan(g int32, size int) bool {
 	return r.rules.GlobalBatch(n, r.procs) > size
 }
 
-// putsSeen is how many events are looked at for that.
+// putsSeen is how many events are looked at for that, a bound. Half or twice: nothing.
 const putsSeen = 64
 
 // testBatchSize asks whether the take of g was one of a or of b, where 1 is a pick at the

@@ -240,7 +240,8 @@ func (r *deferredEnqueues) enqueuesDue(i int64) {
 }
 
 // afar is how far ahead the start of a goroutine is, in ns, if the order of the starts
-// tells that of the puts better than its thread's next event does.
+// tells that of the puts better than its thread's next event does: a time slice, for a thread
+// that has lost its CPU to another one. Half or twice: nothing.
 const afar = 10_000_000
 
 // enqueueBefore does the late puts of what runs before g, which is put now, if nothing else

@@ -44,6 +44,12 @@
 //
 // Every decision says how it is known.
 //
+// A constant stands with what it is for and says where it is from: a function of the runtime,
+// or recordings with truth (package truth). "Half or twice: nothing" is said where half the value
+// and twice that were tried on all recordings in internal/truth/testdata, of 259,000 starts, and of
+// no workload a rate changed by 0.02 points: sources, steals, lengths, causes of preemptions, and how
+// many starts are uncertain or certain and wrong.
+//
 // Names are the runtime's: g is the index of a goroutine, p of a P and m of a thread, and gp,
 // pp and mp are what is known of them. rec is an event in the window, i the running number
 // of one, and other another of what the function is about. nobody is no index, none no

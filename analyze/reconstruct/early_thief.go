@@ -9,9 +9,9 @@ import (
 
 // An enqueue to a full ring overflows, unless a thief whose steal shows itself later has
 // emptied half of it. A ring that is off by one in the model decides this wrongly,
-// and misplaces 129. So forks weigh the overflow and the likeliest thief against each other.
+// and misplaces half a ring. So forks weigh the overflow and the likeliest thief against each other.
 
-// maxThievesTried bounds the thieves that are considered for one enqueue.
+// maxThievesTried bounds the thieves that are considered for one enqueue. Half or twice: nothing.
 const maxThievesTried = 8
 
 // thiefOfFullRing returns the goroutine, in p's full ring, of the likeliest thief that may have been

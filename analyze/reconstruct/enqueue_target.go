@@ -195,7 +195,7 @@ type injection struct {
 func (r *targets) injected(rec *record, why reference.Why) enqueue {
 	if r.now > r.inject.until {
 		last := r.now
-		for i, n := rec, 0; n < 512; n++ {
+		for i, n := rec, 0; n < nearEnough; n++ {
 			next := r.win.at(i.nextM)
 			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
 			if next == nil || direct || next.Kind != events.Go || next.From != events.Waiting || next.To != events.Runnable || next.g >= 0 {

@@ -187,7 +187,7 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 		} else {
 			other = r.steals.firstStolen(place.P, g, taker)
 		}
-		if other == reference.None || n > 512 {
+		if other == reference.None || n > nearEnough {
 			return r.passOver(g, taker)
 		}
 		r.settle(other)

@@ -11,21 +11,33 @@ import (
 // made here.
 
 const (
-	forkLen    = 1 << 14     // events that a choice is judged for, if its hypothesis does not say otherwise
-	longFork   = 4 * forkLen // what a worker drains often waits long in the global queue
-	forkStep   = 1 << 8      // events after which two choices are compared
-	forkMostGs = 1 << 16     // goroutines that a model to be copied has at most
+	// forkLen is for how many events a choice is judged, if its hypothesis does not say
+	// otherwise. Half or twice: nothing.
+	forkLen = 1 << 14
+	// longFork is the same for what a worker drains, which often waits long in the global
+	// queue. Half or twice: nothing.
+	longFork = 4 * forkLen
+	// forkStep is after how many events two choices are compared. Half or twice: nothing.
+	forkStep = 1 << 8
+	// forkMostGs is how many goroutines a model to be copied has at most: each takes about
+	// 150 bytes of a copy.
+	forkMostGs = 1 << 16
 
-	// An event for which a copy has to be corrected speaks against its choice. It is not as
-	// unlikely as it seems, for a model that is wrong in something else contradicts itself, too.
+	// contradiction is what an event for which a copy has to be corrected says against its
+	// choice. It is not as unlikely as it seems, for a model that is wrong in something else
+	// contradicts itself, too. Half or twice: nothing, but 0.5 in ll of an uneven (twice).
 	contradiction evidence.Nats = 1
-	forkSure      evidence.Nats = 8 // by so much the better choice is surely so
+	// forkSure is by how much the better choice is surely so. Half or twice: nothing.
+	forkSure evidence.Nats = 8
 
 	// Forks may cost as much as forkFirst events, and one more for forkShare that
-	// are judged. A copy costs as much as an event for copyCost goroutines.
+	// are judged: of a long trace, a third of all that is judged. Half of
+	// forkFirst: ll of thousand falls by 0.9; twice: nothing. forkShare, half or twice: nothing.
 	forkFirst = 1 << 18
 	forkShare = 2
-	copyCost  = 4
+	// copyCost is for how many goroutines a copy costs as much as an event. Half, which makes a
+	// copy dearer: ll of thousand falls by 0.9; twice: nothing.
+	copyCost = 4
 )
 
 // question is what a hypothesis is asked about the present event: a goroutine that is

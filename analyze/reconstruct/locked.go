@@ -16,7 +16,7 @@ const (
 )
 
 // lockTrust is how often a conclusion about a lock serves before it is drawn
-// anew: a goroutine may lock or unlock itself whenever it runs.
+// anew: a goroutine may lock or unlock itself whenever it runs. Half or twice: nothing.
 const lockTrust = 64
 
 // locks finds out which goroutines are locked to their threads.
@@ -188,7 +188,7 @@ func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
 // freeToRun looks ahead on a thread for what shows that a goroutine is not locked to it, and
 // returns that event, none if there is none near.
 func (r *locks) freeToRun(rec *record, g int32) int64 {
-	for steps, i := 0, none; rec != nil && steps < 512; steps++ {
+	for steps, i := 0, none; rec != nil && steps < nearEnough; steps++ {
 		if prev := r.win.at(rec.prevM); prev != nil {
 			stops := rec.Kind == events.Proc && rec.From == events.Running && rec.To == events.Idle
 			if rec.isStart() && (rec.of != g || prev.Kind != events.Proc) ||

@@ -146,7 +146,7 @@ func (r *lookahead) startsBetween(a, b int32) int {
 		return -1
 	}
 	between := 0
-	for i, n := from, 0; n < 256; n++ {
+	for i, n := from, 0; n < nearEnough; n++ {
 		rec := r.win.at(i)
 		switch {
 		case rec == nil:

@@ -8,7 +8,7 @@ import (
 // foresee.
 
 // nearby is how far apart two puts on different threads may be whose order in
-// the queue differs from that of their events, in ns.
+// the queue differs from that of their events, in ns. Half or twice: nothing.
 const nearby = 20_000
 
 // mayHaveSwapped reports whether other and g, of one batch from the global queue, may have been put there

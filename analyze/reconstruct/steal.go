@@ -22,7 +22,7 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 	basis := byRule
 	r.clearGone(p)
 	// Other thieves may have been first.
-	for n := 0; n < 64; n++ {
+	for range nearEnough {
 		other := r.steals.firstStolen(victim, g, p)
 		if other == reference.None {
 			break
@@ -88,7 +88,7 @@ func (r *explainer) stealRunnext(g, p, victim int32) dequeue {
 	basis := byRule
 	r.clearGone(p)
 	if r.queues.RingLen(victim) > 0 {
-		for n := 0; n < 64 && r.queues.RingLen(victim) > 0; n++ {
+		for n := 0; n < nearEnough && r.queues.RingLen(victim) > 0; n++ {
 			other := r.queues.Head(victim)
 			for other != reference.None && !(r.inFlight(other) && r.startsOn(other) != victim) {
 				other = r.queues.Next(other)

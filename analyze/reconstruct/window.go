@@ -4,13 +4,18 @@ import "github.com/gmpscope/gmpscope/analyze/events"
 
 // aheadLen is the number of events that are known beyond the one that is
 // judged. A steal shows itself only when the stolen goroutine runs, and a
-// thread can lose its CPU for milliseconds in between.
+// thread can lose its CPU for milliseconds in between. Twice as many tell a little more
+// where thousands are runnable (mixed: ll 87.7 to 88.3, gl 77.5 to 78.6), for twice the memory.
 const aheadLen = 1 << 16
 
 // farEnough bounds what is looked at along a queue or the window for one
 // decision, where nothing in the rules does, so that no trace takes more than
-// linear time.
+// linear time.@farEnough@
 const farEnough = 1 << 12
+
+// nearEnough bounds the same where it is asked often, or where what is farther away tells
+// nothing: that is a ring's length.
+const nearEnough = 1 << 8
 
 // event is what an item keeps of an events.Event. Whom it names, the item says by
 // their indices.

@@ -15,20 +15,17 @@ import (
 // (gcBgMarkWorker, runqdrain). The trace shows neither the request nor the
 // move: where the goroutines go on does.
 
-// drainLag is by how much sysmon usually is late with the request after a time
-// slice, and the worker with what follows, in ns.
-const drainLag = 1_300_000
-
-// drainAgain is the time after which a drain that is to come is looked for again, in ns.
-const drainAgain = drainLag / 8
-
-// putsPause is how long a worker pauses at most between two assists that it makes
-// runnable with the same credit, in ns: it does not drain in between.
-const putsPause = 3_000
-
-// picksAmong is of how many goroutines in the global queue one at most is picked at a
-// 61st tick, and so runs before those in front of it.
-const picksAmong = 64
+// Times of drains, in ns. They are about those of recordings with truth; half or twice: nothing.
+const (
+	// drainLag is by how much sysmon usually is late with the request after a time
+	// slice (sysmon, retake; all), and the worker with what follows (gcBgMarkWorker).
+	drainLag = 1_300_000
+	// drainAgain is the time after which a drain that is to come is looked for again.
+	drainAgain = drainLag / 8
+	// putsPause is how long a worker pauses at most between two assists that it makes
+	// runnable with the same credit (gcFlushBgCredit; all): it does not drain in between.
+	putsPause = 3_000
+)
 
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
@@ -174,8 +171,11 @@ func proposeEarlyDrain(r *explainer, q question) []choice {
 }
 
 const (
-	earlyTries               = 3 // how often drainsAtOnce tries for a worker whose queue seems to be drained
-	unseenLead evidence.Nats = 3 // how much more must speak for the drain of another one
+	// earlyTries is how often drainsAtOnce tries for a worker whose queue seems to be drained, a
+	// budget: each is a fork. Half or twice: nothing.
+	earlyTries = 3
+	// unseenLead is how much more must speak for the drain of another worker. Half or twice: nothing.
+	unseenLead evidence.Nats = 3
 )
 
 // drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
@@ -216,7 +216,8 @@ func (r *workerDrains) pickedFrom(p int32) bool {
 	return false
 }
 
-// maxLots is how many times are tried at which a worker may have drained its queue.
+// maxLots is how many times are tried at which a worker may have drained its queue, a budget:
+// each is a fork. Half or twice: nothing.
 const maxLots = 3
 
 // lots returns how many of the ring of worker.p may have come after a drain: those that the
@@ -373,7 +374,11 @@ func (r *workerDrains) drained(worker drain) (says, kept bool) {
 			picked++
 		}
 	}
-	return first >= 0 && r.startsOn(own) != worker.p && picked <= r.queues.Len(worker.p)/picksAmong, false
+	picks := 0 // at ticks: those run before what stood in front of them in the global queue
+	if r.rules.GlobalPoll > 0 {
+		picks = r.queues.Len(worker.p) / r.rules.GlobalPoll
+	}
+	return first >= 0 && r.startsOn(own) != worker.p && picked <= picks, false
 }
 
 // drain moves p's local queue, but the last few of its ring, to the tail of the
