@@ -38,10 +38,10 @@ func (r *outlook) oldest(p int32) int32 {
 	return r.queues.Head(p)
 }
 
-// stayed returns how many of victim's ring were in it all the time in which the thread that
-// starts a goroutine now can have looked.
-func (r *outlook) stayed(victim int32) int {
-	since, n := r.win.at(r.now).prevM, 0
+// stayed returns how many of victim's ring have been in it since an event: all the time in which
+// a thread can have looked that had nothing to run since then.
+func (r *outlook) stayed(victim int32, since int64) int {
+	n := 0
 	for g := r.queues.Head(victim); g != reference.None; g = r.queues.Next(g) {
 		if gp := r.gStates.At(g); max(gp.ready, gp.ringSince) < since {
 			n++

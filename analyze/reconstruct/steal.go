@@ -44,10 +44,13 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 		r.settle(other)
 		return r.dequeueByPlace(g, p)
 	}
-	if r.queues.Len(p) > 0 || size > r.rules.StealBatch(r.queues.RingLen(victim)) {
+	switch {
+	case r.queues.Len(p) > 0 || size > r.rules.StealBatch(r.queues.RingLen(victim)):
 		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+	case size < r.rules.StealBatch(r.stayed(victim, r.freeSince(g))): // it may be another thief's, or another P's
+		basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
 	}
-	if r.engine.on && size < r.rules.StealBatch(r.stayed(victim)) {
+	if r.engine.on && size < r.rules.StealBatch(r.stayed(victim, r.win.at(r.now).prevM)) {
 		r.engine.odd++
 	}
 	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[victim].id, Batch: int32(size), Basis: basis})
@@ -100,7 +103,7 @@ func (r *explainer) stealRunnext(g, p, victim int32) dequeue {
 		}
 		if r.queues.RingLen(victim) > 0 {
 			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
-			if r.stayed(victim) > 0 {
+			if r.stayed(victim, r.win.at(r.now).prevM) > 0 {
 				r.engine.odd++
 			}
 		}
