@@ -170,7 +170,7 @@ func (r *targets) parkedLast(rec *record) bool {
 
 // pollTime is how long after its park a goroutine is made runnable at the
 // earliest if the same thread polls the network for it, in ns: that is a system
-// call.
+// call. Half or twice: nothing.
 const pollTime = 1_200
 
 // coroutine reports whether a wake-up is the first of the three events of a

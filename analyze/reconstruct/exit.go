@@ -13,7 +13,7 @@ import (
 
 // handsOn is how long after its release from a thread in a system call a P stays in
 // the hands of who took it for a visit of all Ps, in ns: it is idle only when handoffp
-// has found nothing to do for it.
+// has found nothing to do for it. Half or twice: nothing.
 const handsOn = 20_000
 
 // queuedAtExit reports whether the goroutine of it was in the global queue before its thread got a

@@ -44,7 +44,7 @@ func (r *explainer) link() {
 }
 
 // maxDepth bounds how many takes may ask for one another: in a damaged trace
-// they may do so in a circle.
+// they may do so in a circle. Half or twice: nothing.
 const maxDepth = 64
 
 // dequeue removes a goroutine from where it is, as p's thread did, and says what of that is

@@ -188,5 +188,6 @@ func (r *requests) forEachPReason() reference.Why {
 }
 
 // forEachPTime bounds a visit, in ns, where the garbage collector has reasons of its own
-// to ask goroutines to stop (enlistWorker).
+// to ask goroutines to stop (enlistWorker): a time slice, after which sysmon asks. Half or
+// twice: nothing.
 const forEachPTime = 10_000_000

@@ -5,7 +5,7 @@ package reconstruct
 // more Ps than CPUs, milliseconds later. injectglist goes by the list (sched.npidle).
 
 // lookAgain bounds the time from a P's release to the end of its thread's second look
-// at all queues (findRunnable), in ns.
+// at all queues (findRunnable), in ns. Half or twice: nothing.
 const lookAgain = 3_000
 
 // idlers is the list of idle Ps, of those that events have named, and who is on the way

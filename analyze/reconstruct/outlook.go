@@ -120,7 +120,8 @@ func (r *outlook) inThiefsOrder(g, p, victim int32) bool {
 	return next < 0 || next > r.startOf(first)
 }
 
-// slack is by how many goroutines the model's ring may differ from what is seen.
+// slack is by how many goroutines the model's ring may differ from what is seen. Half or twice:
+// nothing.
 const slack = 4
 
 // fitsRing reports whether p runs g before it has run more than it has in its ring, so

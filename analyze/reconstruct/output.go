@@ -20,7 +20,8 @@ type output struct {
 	bases     [256]int64
 }
 
-// patience is the most decisions that are held back for the oldest ask.
+// patience is the most decisions that are held back for the oldest ask, 5 MB. Half or twice:
+// nothing.
 const patience = 1 << 16
 
 // BlockLen is how many decisions are emitted at once, 320 KB: whoever gets them is

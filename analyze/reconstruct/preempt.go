@@ -166,6 +166,7 @@ func (r *requests) askedByItself(rec *record, pp *proc) bool {
 	return rec.m >= 0 && rec.m == r.askedBy && pp.began < r.askedAt
 }
 
+// Half or twice of these: nothing, but half of askAgain tells 2 in 100 causes more of gc.
 const (
 	// strayTime bounds the run of a goroutine that is hit by the signal meant
 	// for the one before it on its P, in ns.

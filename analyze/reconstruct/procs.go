@@ -87,7 +87,7 @@ func (r *lookahead) lends(rec *record) bool {
 	return r.mStates[next.m].lastG == nobody
 }
 
-// borrowTime bounds the start of a new thread after its allocation, in ns.
+// borrowTime bounds the start of a new thread after its allocation, in ns. Half or twice: nothing.
 const borrowTime = 2_000_000
 
 // procStarts judges a P that gets a thread (acquirep). If somebody had handed it off to a thread
@@ -163,7 +163,8 @@ func (r *judge) handOff(rec *record, pp *proc, why reference.Why) {
 	}
 }
 
-// wake bounds the time that a thread takes to come when it is woken, in ns.
+// wake bounds the time that a thread takes to come when it is woken, in ns, if there is a CPU for
+// it. Half or twice: nothing.
 const wake = 50_000
 
 // wokenFor reports whether a thread came for a P without any other reason than that

@@ -10,7 +10,7 @@ const aheadLen = 1 << 16
 
 // farEnough bounds what is looked at along a queue or the window for one
 // decision, where nothing in the rules does, so that no trace takes more than
-// linear time.@farEnough@
+// linear time. Half or twice: nothing.
 const farEnough = 1 << 12
 
 // nearEnough bounds the same where it is asked often, or where what is farther away tells
