@@ -157,7 +157,7 @@ func TestTellsWhereThatOneWaits(t *testing.T) {
 		}
 	}
 	x := One(t, detect(s), blockedonothers.ID, findings.Note)
-	if !strings.HasPrefix(x.Headline, "main.(*batcher).Add waits for main.(*batcher).run, which waits in main.(*session).look: 20") {
+	if !strings.HasPrefix(x.Headline, "main.(*batcher).Add waits for main.(*batcher).run, waiting in main.(*session).look: 20") {
 		t.Error(x.Headline)
 	}
 	if !strings.Contains(x.Title, "had itself waited before in main.(*session).look, mostly asleep") {

@@ -115,7 +115,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		}
 	}
 	if elsewhere != "" {
-		if long := fmt.Sprintf("%s waits for %s, which waits in %s: %s", g.in, by, elsewhere, total); utf8.RuneCountInString(long) <= headlineLen+20 {
+		whom := by
+		if strings.HasPrefix(by, g.in+".func") {
+			whom = "what it starts"
+		}
+		if long := fmt.Sprintf("%s waits for %s, waiting in %s: %s", g.in, whom, elsewhere, total); utf8.RuneCountInString(long) <= headlineLen+20 {
 			x.Headline = long
 		}
 	}
