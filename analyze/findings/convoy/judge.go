@@ -97,7 +97,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 
 // minorShare is the share of the waiting of those who were held up below which the long runs
 // are not what they waited for.
-const minorShare = 0.1
+const minorShare = 0.2
 
 // minor reports whether those who were held up waited mostly for something else.
 func (n *numbers) minor(f *findings.Facts) bool {
