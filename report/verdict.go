@@ -633,10 +633,11 @@ func next(r *analyze.Result, names *words.Names) string {
 		return lead + fmt.Sprintf("it is by what it computes: goroutines ran for %s%s. A CPU profile says in which functions.", quantity.Duration(life.RunningNs), who)
 	}
 	c := most(r, func(c *breakdown.Class) int64 {
-		if c.Name == "main.main" {
-			return 0 // it waits for all the others
+		ns := c.Blocked() + c.SyscallNs
+		if c.Name == "main.main" || 2*ns < c.LifeNs() {
+			return 0 // main waits for all the others
 		}
-		return c.Blocked() + c.SyscallNs
+		return ns
 	})
 	if c == nil {
 		return ""

@@ -33,7 +33,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, waiting float64
 		{What: "preemptions for the runtime: stopped world, garbage collector, tracer", Value: quantity.Count(w.others)},
 	}
 	x.Advice = []string{
-		fmt.Sprintf("Let no more goroutines of %s work at once than GOMAXPROCS (%d): a fixed number of workers, or a semaphore around the computation. The total takes as long, and most of them are done much earlier.", name, procs),
+		fmt.Sprintf("Let no more goroutines of %s work at once than GOMAXPROCS (%d): a fixed number of workers, or a semaphore around the computation. Together they take as long as now, but most of them are done much earlier, and whoever else wants a P gets one.", name, procs),
 		"If short requests share the process, keep a P or two free of such work, or move it into another process.",
 	}
 }
