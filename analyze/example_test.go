@@ -20,13 +20,13 @@ func ExampleFile() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("go %s, GOMAXPROCS %d\n", res.Trace.GoVersion, res.Trace.GOMAXPROCS)
+	fmt.Printf("rules of Go %s, GOMAXPROCS %d\n", res.Trace.Rules.GoVersion, res.Trace.GOMAXPROCS)
 	for _, f := range res.Findings {
 		class, _ := f.Subject()
 		fmt.Printf("%s: %s: class %q lost %v of %s\n", f.Severity, f.ID, class, time.Duration(f.CostNs).Round(time.Millisecond), f.CostOf)
 	}
 	// Output:
-	// go 1.26 or 1.27, GOMAXPROCS 1
+	// rules of Go 1.26, GOMAXPROCS 1
 	// warning: runnext-monopoly: class "main.waiter" lost 39ms of waiting
 	// note: trace-quality: class "" lost 0s of waiting
 	// note: starvation: class "main.waiter" lost 22ms of waiting

@@ -175,6 +175,13 @@ func (r Rules) Same(o Rules) bool {
 	return r == o
 }
 
+// SameQueues reports whether two releases have the same rules for the run queues: who goes into
+// which, and when and how many are taken.
+func (r Rules) SameQueues(o Rules) bool {
+	return r.RingSize == o.RingSize && r.GlobalPoll == o.GlobalPoll && r.GlobalBatchMax == o.GlobalBatchMax && r.Slice == o.Slice &&
+		r.STWKeepsRunnext == o.STWKeepsRunnext && r.NoRunnext == o.NoRunnext
+}
+
 // Overflow is the number of goroutines that a put on a full ring moves to the
 // global queue, the newcomer included (runqputslow).
 func (r Rules) Overflow() int { return r.RingSize/2 + 1 }

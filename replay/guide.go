@@ -66,13 +66,9 @@ type Weighted struct {
 // same for the run queues, not counting newer releases, so Go 1.22 to 1.25 share
 // one, and so do Go 1.26 and 1.27. If there is none it is that of the release.
 func policyName(r reference.Rules) string {
-	queues := func(r reference.Rules) reference.Rules {
-		return reference.Rules{RingSize: r.RingSize, GlobalPoll: r.GlobalPoll, GlobalBatchMax: r.GlobalBatchMax, Slice: r.Slice,
-			STWKeepsRunnext: r.STWKeepsRunnext, NoRunnext: r.NoRunnext}
-	}
 	name := "go" + r.Release
 	for _, known := range reference.Releases() {
-		if p := "go" + known.Release; queues(known) == queues(r) && slices.Contains(sim.PolicyNames(), p) {
+		if p := "go" + known.Release; known.SameQueues(r) && slices.Contains(sim.PolicyNames(), p) {
 			name = p
 		}
 		if known.Release == r.Release {

@@ -214,7 +214,7 @@ func (r *Reconstructor) proc(id int32) int32 {
 // then all Ps have run little.
 func (r *Reconstructor) addProc(id int32) int32 {
 	px := int32(len(r.pStates))
-	p := proc{id: id, m: nobody, g: nobody, lastM: nobody, newest: none, handed: none, borrowed: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
+	p := proc{id: id, m: nobody, g: nobody, release: release{lastM: nobody, handed: none, borrowed: none}, newest: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
 	if r.young {
 		p.tick = schedtick.Young(r.rules.GlobalPoll, schedtick.Distant)
 	}

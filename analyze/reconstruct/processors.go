@@ -26,6 +26,7 @@ type proc struct {
 	busy    bool // running, and one of GOMAXPROCS
 	unseen  bool // since a gap in the trace: the next event says anew what it does
 	idler
+	release
 	m         int32               // thread, -1 if none
 	g         int32               // goroutine running or in a system call on it, -1
 	syscall   bool                // g is in a system call
@@ -37,15 +38,19 @@ type proc struct {
 	tick      schedtick.Posterior // when its 61st tick comes
 	tickHeard bool                // a start since tick counted last spoke against it: if the model is wrong for one, it is for all
 	headAt    int64               // event before which the head of its ring had not become that
-	released  bool                // handed off (handoffp) to a thread that has not come yet
-	told      bool                // as was said, the thread being in sight
-	why       reference.Why       // of its last release
-	freed     int64               // and its time
-	lastM     int32               // thread that gave it up last, nobody if it was retaken
 	newest    int64               // its newest transition, at the head of the window
 	taint     taint               // what of its ring is uncertain
-	borrowed  int64               // event by which a thread that only allocated another gives the P up
-	handed    int64               // start of the locked goroutine that the P is handed to
+}
+
+// release is how a P lost its thread last, and to whom it goes.
+type release struct {
+	released bool          // handed off (handoffp) to a thread that has not come yet
+	told     bool          // as was said, the thread being in sight
+	why      reference.Why // of it
+	freed    int64         // and its time
+	lastM    int32         // thread that gave the P up, nobody if it was retaken
+	borrowed int64         // event by which a thread that only allocated another gives the P up
+	handed   int64         // start of the locked goroutine that the P is handed to
 }
 
 // stwState is whether the world is stopped.
