@@ -116,11 +116,11 @@ func (l *Label) named(text string) bool {
 	return slices.ContainsFunc(l.Culprit, func(f string) bool { return strings.Contains(text, f) })
 }
 
-// advice is the first that a verdict gives.
+// advice is the first that a verdict gives, after what it depends on.
 func advice(lines []string) string {
-	for _, lead := range []string{"Try first: ", "If it matters, try: "} {
+	for _, lead := range []string{"Try first: ", "Then: ", ", try: "} {
 		for _, line := range lines {
-			if a, ok := strings.CutPrefix(line, lead); ok {
+			if _, a, ok := strings.Cut(line, lead); ok {
 				return a
 			}
 		}

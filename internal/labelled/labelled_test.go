@@ -93,3 +93,16 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+func TestAdvice(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"Try first: split the work.", "split the work."},
+		{"Act only if that is too slow for you: it may be what is meant. Then: ask for less.", "ask for less."},
+		{"If that waiting matters to you, try: a semaphore.", "a semaphore."},
+		{"Nothing to do about scheduling.", ""},
+	} {
+		if got := advice([]string{"Waiting for a P: 3 ms.", c.line}); got != c.want {
+			t.Errorf("%q gives %q, want %q", c.line, got, c.want)
+		}
+	}
+}
