@@ -41,9 +41,13 @@ func TestFindsTimersHeldUp(t *testing.T) {
 
 func TestNamesWhatRan(t *testing.T) {
 	s := held(20, 1, 20*Ms)
+	first := true // which is told where they were not interrupted so often
 	for i := range s.Decisions {
 		if d := &s.Decisions[i]; d.Kind == reference.KindStop && d.Why == reference.WhySlice {
-			d.Stack = 7
+			if !first {
+				d.Stack = 7
+			}
+			first = false
 		}
 	}
 	if x := One(t, detect(s), timerlateness.ID, findings.Critical); !strings.HasSuffix(x.Headline, " late, after runs of main.f7") {
