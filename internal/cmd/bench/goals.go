@@ -130,7 +130,7 @@ Why, and what would have to change (November 2026):
 * **Goroutines that end at once** are all beginning and end: the plain loop forgets a goroutine with one deletion from a map,
   while each accumulator makes an account, settles it and clears it. Accounts would have to be made late, for goroutines that
   do more than run once.
-* **Short traces** pay what long ones spread: the start of the program, tests of hypotheses, which may judge 2^18 events
+* **Short traces** pay what long ones spread: the start of the program, tests of hypotheses, which may judge 2^20 events
   before they depend on the length, and memory that is touched for the first time. Analysing a trace of 1.2 MB touches 14,700
   pages, which is 50 of 190 ms of CPU time on this machine: the rings of the timeline, blocks of decisions under way between
   the steps, the window of the look-ahead. Smaller records (a stint of the timeline has 72 bytes) and fewer blocks under way
