@@ -2,6 +2,7 @@ package lockconvoy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -71,19 +72,26 @@ func (n *numbers) title(waitNs int64) string {
 	case 2*c.queued > c.held:
 		did = ", without a P for most of it"
 	}
-	whose := "others in line for it"
+	return fmt.Sprintf("%s holds a lock for up to %s at a time%s: %s by %s, %s in all",
+		who, quantity.Duration(c.longest.Ns), did, waits, n.whose(), quantity.Duration(n.cost))
+}
+
+// whose says in which functions others are in line: the first two but the holder's own, as
+// some of them where there are more.
+func (n *numbers) whose() string {
+	var in []string
 	for i, name := range n.waiters {
-		switch {
-		case name == c.function || i > 1:
-			continue
-		case whose == "others in line for it":
-			whose = "others in line in " + name
-		default:
-			whose += " and " + name
+		if i < 2 && name != n.chief.function {
+			in = append(in, name)
 		}
 	}
-	return fmt.Sprintf("%s holds a lock for up to %s at a time%s: %s by %s, %s in all",
-		who, quantity.Duration(c.longest.Ns), did, waits, whose, quantity.Duration(n.cost))
+	switch {
+	case len(in) == 0:
+		return "others in line for it"
+	case len(in) < len(n.waiters):
+		return "others in line for it, some in " + strings.Join(in, " and ")
+	}
+	return "others in line in " + strings.Join(in, " and ")
 }
 
 func (n *numbers) advice() []string {
