@@ -432,3 +432,23 @@ func TestServesMany(t *testing.T) {
 	}
 	None(t, detect(s))
 }
+
+// What others ended is not booked to the one that ended most.
+func TestOthers(t *testing.T) {
+	s := answers(60, reference.ReasonChanReceive, reference.ReasonSleep, inAsk, true)
+	const other = int64(3)
+	s.Class(5, other).Local(other, 0, reference.WhyCreate)
+	for range 40 {
+		s.Wake(server, client)
+		s.Pass(10 * Us).Block(client, reference.ReasonChanReceive)
+		s.Decisions[len(s.Decisions)-1].Stack = inAsk
+		s.Start(other, 0).Pass(10 * Us).Block(other, reference.ReasonSleep).Pass(4 * Ms).Local(other, 0, reference.WhyTimer).Start(other, 0)
+		s.Wake(client, other)
+		s.Decisions[len(s.Decisions)-1].Stack = inServe
+		s.Preempt(other).Start(client, 0)
+	}
+	found := detect(s)
+	if len(found) != 1 || !strings.Contains(found[0].Headline, " and others: ") || !strings.Contains(found[0].Title, " of that time) or others went on") {
+		t.Errorf("%+v", found)
+	}
+}

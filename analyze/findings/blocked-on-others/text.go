@@ -108,7 +108,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.Advice = []string{"See whether the other end can answer sooner. If not, have " + g.in + " ask for less, or for several things at once, or keep the answers."}
 		return
 	}
-	x.Headline = fmt.Sprintf("%s waits for %s: %s in all", g.in, by, total)
+	some := ""
+	if float64(g.topNs) < 0.9*float64(g.ns) {
+		some = " and others"
+	}
+	x.Headline = fmt.Sprintf("%s waits for %s%s: %s in all", g.in, by, some, total)
 	if len(far) > 0 && busy < 0.5 {
 		if long := fmt.Sprintf("%s waits for %s, and that%s for %s: %s in all", g.in, by, map[bool]string{true: " in the end"}[len(far) > 1], far[len(far)-1], total); utf8.RuneCountInString(long) <= headlineLen {
 			x.Headline = long
@@ -123,7 +127,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 			x.Headline = long
 		}
 	}
-	x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until %s went on", who, times, g.in, by) + of + meanwhile
+	until := by
+	if g.topNs < g.ns {
+		until = by + " (for " + quantity.Part(g.topNs, g.ns) + " of that time) or others"
+	}
+	x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until %s went on", who, times, g.in, until) + of + meanwhile
 }
 
 // ended says what one waited for in whose place nobody of the program ended that.
