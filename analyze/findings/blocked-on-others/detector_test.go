@@ -440,9 +440,9 @@ func TestOthers(t *testing.T) {
 	s.Class(5, other).Local(other, 0, reference.WhyCreate)
 	for range 40 {
 		s.Wake(server, client)
-		s.Pass(10 * Us).Block(client, reference.ReasonChanReceive)
+		s.Pass(10*Us).Block(client, reference.ReasonChanReceive)
 		s.Decisions[len(s.Decisions)-1].Stack = inAsk
-		s.Start(other, 0).Pass(10 * Us).Block(other, reference.ReasonSleep).Pass(4 * Ms).Local(other, 0, reference.WhyTimer).Start(other, 0)
+		s.Start(other, 0).Pass(10*Us).Block(other, reference.ReasonSleep).Pass(4*Ms).Local(other, 0, reference.WhyTimer).Start(other, 0)
 		s.Wake(client, other)
 		s.Decisions[len(s.Decisions)-1].Stack = inServe
 		s.Preempt(other).Start(client, 0)
