@@ -116,22 +116,23 @@ func (n *Names) Function(fn string) string {
 }
 
 // class is what a class is called: by its start function, or where that calls functions
-// which it is given, by the one that it was given.
+// which it is given, by the one that it was given. Where no stack shows that one, it is the
+// start function, unless that is the library's, which tells nothing.
 func (n *Names) class(c class.Class) string {
 	switch {
 	case c.Waker != "":
-		return "(unknown function)" + funcname.WokenBy + n.Function(c.Waker)
+		return funcname.NotShown + funcname.WokenBy + n.Function(c.Waker)
 	case c.Stopped != "":
-		return "(unknown function)" + funcname.StoppedIn + n.Function(c.Stopped)
+		return funcname.NotShown + funcname.StoppedIn + n.Function(c.Stopped)
 	case c.Wrapper && c.Does == "" && c.Creator != "" && (ofLibrary(c.Start) || c.Lent) && !ofLibrary(c.Creator):
 		name := funcname.NotShown + funcname.StartedBy + n.Function(c.Creator)
 		if c.Call > 1 {
 			name += fmt.Sprintf(" (%d)", c.Call)
 		}
 		return name
-	case c.Wrapper && c.Does == "":
+	case c.Wrapper && c.Does == "" && ofLibrary(c.Start):
 		return funcname.NotShown + funcname.StartedBy + n.Function(c.Start)
-	case c.Wrapper:
+	case c.Wrapper && c.Does != "":
 		return n.Function(c.Does) + funcname.StartedBy + n.Function(c.Start)
 	}
 	return n.Function(c.Start)

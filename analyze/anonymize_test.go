@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
 )
 
 func TestAnonymousNames(t *testing.T) {
@@ -120,5 +121,28 @@ func TestKeyedNames(t *testing.T) {
 	}
 	if got := n.Function("net/http.(*conn).serve"); got != "net/http.(*conn).serve" {
 		t.Errorf("what is Go's own became %s", got)
+	}
+}
+
+// What no stack shows of a class is called unknown only where the start function is the
+// library's: the program's own is a name, and nothing has started it but a go statement.
+func TestClassNames(t *testing.T) {
+	const lib, serializer, call = "testing.tRunner", "example.com/rpc.(*serializer).run", "sync.(*WaitGroup).Go.func1"
+	for _, c := range []struct {
+		class class.Class
+		want  string
+	}{
+		{class.Class{Start: serializer, Creator: "example.com/rpc.new"}, serializer},
+		{class.Class{Start: serializer, Creator: "example.com/rpc.new", Wrapper: true}, serializer},
+		{class.Class{Start: serializer, Wrapper: true, Does: "main.update"}, "main.update, started by " + serializer},
+		{class.Class{Start: lib, Creator: "testing.(*T).Run", Wrapper: true}, "(unknown function), started by testing.tRunner"},
+		{class.Class{Start: call, Creator: "main.serve", Wrapper: true, Lent: true, Call: 1}, "(unknown function), started by main.serve"},
+		{class.Class{Start: call, Creator: "main.serve", Wrapper: true, Lent: true, Call: 2}, "(unknown function), started by main.serve (2)"},
+		{class.Class{Waker: "main.serve"}, "(unknown function), woken by main.serve"},
+		{class.Class{Stopped: "main.serve"}, "(unknown function), last stopped in main.serve"},
+	} {
+		if got := (*Names)(nil).class(c.class); got != c.want {
+			t.Errorf("%+v is called %q, want %q", c.class, got, c.want)
+		}
 	}
 }

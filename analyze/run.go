@@ -456,7 +456,8 @@ func (a *analysis) className(id int32) (n className) {
 	return n
 }
 
-// startedBy returns the start function of a class whose name says what it was given.
+// startedBy returns the start function of a class that is told from others by what that was
+// given.
 func (a *analysis) startedBy(id int32) string {
 	if c := a.rec.Class(id); c.Wrapper {
 		return a.Anonymize.Function(c.Start)

@@ -109,7 +109,7 @@ type Class struct {
 	ID          int32        `json:"id"`
 	Name        string       `json:"name"`                 // start function, or what it was given and what it is; "" if unknown
 	Creator     string       `json:"creator"`              // function that executed the go statement
-	StartedBy   string       `json:"started_by,omitempty"` // start function, where Name says what it was given; "" else
+	StartedBy   string       `json:"started_by,omitempty"` // start function, where classes are told apart by what it was given; "" else
 	System      bool         `json:"system,omitempty"`
 	Goroutines  int64        `json:"goroutines"`
 	Starts      int64        `json:"starts"`
