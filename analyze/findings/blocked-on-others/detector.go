@@ -4,6 +4,7 @@ package blockedonothers
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
@@ -31,6 +32,10 @@ type Thresholds struct {
 	// Ended is how many goroutines of a class must have come to their end, so that each is
 	// there for one thing, which waits as long as it is blocked.
 	Ended int64 `json:"ended"`
+	// Times is how many times each of these may wait in the function, on average: who waits more
+	// often serves others. Of our recordings those that are there for one thing wait 10 times at
+	// most, and the writer of a connection of gRPC 180 times.
+	Times int64 `json:"times"`
 	// IdleLine is Line where nothing tells that what goroutines wait for is not work.
 	IdleLine float64 `json:"idle_line"`
 	// OutsideLine is Line for system calls and sleeps, which need no other goroutine.
@@ -39,7 +44,7 @@ type Thresholds struct {
 
 // Default returns the default thresholds; the numbers are our own.
 func Default() Thresholds {
-	return Thresholds{Line: 0.2, MinNs: 50_000_000, MeanNs: 100_000, Asked: 0.3, Ended: 20, IdleLine: 1.25, OutsideLine: 0.5}
+	return Thresholds{Line: 0.2, MinNs: 50_000_000, MeanNs: 100_000, Asked: 0.3, Ended: 20, Times: 40, IdleLine: 1.25, OutsideLine: 0.5}
 }
 
 // New returns the detector with thresholds t.
@@ -88,6 +93,11 @@ type wait struct {
 	to    int64 // when it ended
 	stack int32 // of who ended it
 	cell  *cell
+	again bool // g was at the same place in the wait before
+	// Whom g has woken since: nobody, or those who waited for the end that it tells at one stack
+	// (told), or others, too.
+	told   int32
+	others bool
 }
 
 // stopNs is for how long at most a goroutine runs that was only waiting to be told to stop.
@@ -136,10 +146,11 @@ type link struct {
 const maxLinks = 8
 
 // stops is the waits that were ended at a stack, after each of which the goroutine came to
-// its end and did nothing more.
+// its end and did nothing more, but wake somebody at the stack told; 0 is nobody.
 type stops struct {
-	stack int32
-	ns    int64
+	stack, told int32
+	ns          int64
+	again       int64 // ns of those of goroutines that were at the same place in the wait before
 }
 
 const maxReasons = 32 // more than there are
@@ -152,6 +163,10 @@ func (w *watcher) woken(d *reference.Decision) {
 	w.count(d, g, by)
 	if by != nil && !by.System {
 		*w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.ID}
+		if last := w.last.Find(by.Slot()); last != nil && last.g == by.ID {
+			last.others = last.others || d.Stack == 0 || last.told != 0 && last.told != d.Stack
+			last.told = d.Stack
+		}
 	}
 }
 
@@ -194,35 +209,38 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.Waker != g.ID {
 		c.link(w.ender(by), blocked)
 	}
-	*w.last.Make(g.Slot()) = wait{g: g.ID, ns: g.BlockedNs, ran: g.RunNs, to: d.Time, stack: d.Stack, cell: c}
+	last := w.last.Make(g.Slot())
+	*last = wait{
+		g: g.ID, ns: g.BlockedNs, ran: g.RunNs, to: d.Time, stack: d.Stack, cell: c,
+		again: last.g == g.ID && last.cell.stack == g.Stack,
+	}
 }
 
 // exited notes the last wait of a goroutine that has come to its end right after it: no
-// system call, nobody woken, nobody created.
+// system call, nobody created, and nobody woken but at one stack.
 func (w *watcher) exited(r *findings.Run) {
 	g := w.world.ByID(r.G)
 	if g == nil {
 		return
 	}
 	last := w.last.Find(g.Slot())
-	if last == nil || last.g != g.ID || g.RunNs-last.ran > stopNs || g.Created > 0 || g.CallAt >= last.to {
+	if last == nil || last.g != g.ID || g.RunNs-last.ran > stopNs || g.Created > 0 || g.CallAt >= last.to || last.others {
 		return
 	}
-	if a := w.woke.Find(g.Slot()); a != nil && a.g == g.ID && a.at >= last.to {
-		return
-	}
-	last.cell.stop(last.stack, last.ns)
+	last.cell.stop(last)
 }
 
-func (c *cell) stop(stack int32, ns int64) {
-	for i := range c.stops {
-		if c.stops[i].stack == stack {
-			c.stops[i].ns += ns
+func (c *cell) stop(last *wait) {
+	i := slices.IndexFunc(c.stops, func(s stops) bool { return s.stack == last.stack && s.told == last.told })
+	if i < 0 {
+		if len(c.stops) == maxStops {
 			return
 		}
+		i, c.stops = len(c.stops), append(c.stops, stops{stack: last.stack, told: last.told})
 	}
-	if len(c.stops) < maxStops {
-		c.stops = append(c.stops, stops{stack, ns})
+	c.stops[i].ns += last.ns
+	if last.again {
+		c.stops[i].again += last.ns
 	}
 }
 

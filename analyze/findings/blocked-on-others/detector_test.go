@@ -23,6 +23,8 @@ const (
 	inLook  = int32(13)
 	inDial  = int32(14)
 	inOnce  = int32(15)
+	inLoop  = int32(16)
+	inTick  = int32(17)
 )
 
 func detect(s *Stream) []findings.Finding {
@@ -45,6 +47,10 @@ func detect(s *Stream) []findings.Finding {
 			return []string{"sync.(*Mutex).Lock (mutex.go:46)", "sync.(*Once).doSlow (once.go:73)", "main.(*pool).open (main.go:7)", "main.upload (main.go:3)"}
 		case inStop:
 			return []string{"main.(*batcher).stop (main.go:21)"}
+		case inLoop:
+			return []string{"runtime.selectgo (select.go:351)", "main.(*worker).run (main.go:33)"}
+		case inTick:
+			return []string{"runtime.selectgo (select.go:351)", "main.(*session).tick (main.go:7)", "main.upload (main.go:3)"}
 		case inLock:
 			return []string{"sync.(*Mutex).Lock (mutex.go:46)", "main.(*batcher).Add (main.go:7)", "main.upload (main.go:3)"}
 		}
@@ -450,5 +456,91 @@ func TestOthers(t *testing.T) {
 	found := detect(s)
 	if len(found) != 1 || !strings.Contains(found[0].Headline, " and others: ") || !strings.Contains(found[0].Title, " of that time) or others went on") {
 		t.Errorf("%+v", found)
+	}
+}
+
+// Who takes one thing after another in the loop of its start function, and comes to its end with
+// nothing done but to tell of it, waited to be told to stop; and who waits more often than it
+// comes to an end serves. Neither wants anything.
+func TestWorkers(t *testing.T) {
+	for name, c := range map[string]struct {
+		stack int32   // where each waits
+		waits int     // of each goroutine, all but the last 200 µs long
+		last  int64   // ns
+		tells []int32 // where it wakes somebody before its end
+		found bool
+	}{
+		"stops":                        {inLoop, 2, 5 * Ms, nil, false},
+		"stops, and tells":             {inLoop, 2, 5 * Ms, []int32{inStop}, false},
+		"works, and tells":             {inLoop, 2, 5 * Ms, []int32{inServe, inStop}, true},
+		"waits once":                   {inLoop, 1, 5 * Ms, []int32{inStop}, true},
+		"waits longer before":          {inLoop, 11, 1 * Ms, []int32{inStop}, true},
+		"waits for what it has called": {inAsk, 2, 5 * Ms, []int32{inStop}, true},
+		"waits again and again":        {inAsk, 41, 5 * Ms, []int32{inServe, inStop}, false},
+	} {
+		s := New(1).Class(2, server)
+		s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
+		at := func(stack int32) { s.Decisions[len(s.Decisions)-1].Stack = stack }
+		for g := int64(100); g < 130; g++ {
+			for i := range c.tells {
+				w := g + 1000*int64(1+i)
+				s.Local(w, 0, reference.WhyCreate).Class(4, w).Start(w, 0).Block(w, reference.ReasonChanReceive)
+			}
+			s.Local(g, 0, reference.WhyCreate).Class(3, g).Start(g, 0)
+			for i := range c.waits {
+				s.Pass(10*Us).Block(g, reference.ReasonSelect)
+				at(c.stack)
+				ns := 200 * Us
+				if i == c.waits-1 {
+					ns = c.last
+				}
+				s.Pass(ns).Local(server, 0, reference.WhyTimer).Start(server, 0).Wake(g, server)
+				at(inServe)
+				s.Block(server, reference.ReasonSelect).Start(g, 0)
+			}
+			for i, stack := range c.tells {
+				s.Wake(g+1000*int64(1+i), g)
+				at(stack)
+			}
+			s.Pass(10*Us).Stop(g, reference.WhyExit)
+			for i := range c.tells {
+				s.Start(g+1000*int64(1+i), 0).Block(g+1000*int64(1+i), reference.ReasonSleep)
+			}
+		}
+		if list := detect(s); c.found != (len(list) == 1) {
+			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
+		}
+	}
+}
+
+// One long wait among many short ones is not what goroutines do.
+func TestOneWait(t *testing.T) {
+	for longest, found := range map[int64]bool{150 * Ms: true, 300 * Ms: false} {
+		s := answers(50, reference.ReasonChanSend, reference.ReasonSleep, inAsk, false)
+		s.Block(client, reference.ReasonChanSend)
+		s.Decisions[len(s.Decisions)-1].Stack = inAsk
+		s.Pass(longest).Local(server, 0, reference.WhyTimer).Start(server, 0).Wake(client, server).Block(server, reference.ReasonSelect).Start(client, 0)
+		if list := detect(s); found != (len(list) == 1) {
+			t.Errorf("%d: found %t\n%s", longest, !found, Text(list))
+		}
+	}
+}
+
+// Timers that end a select are timeouts, but for those of the loop of a start function.
+func TestTickers(t *testing.T) {
+	for stack, found := range map[int32]bool{inTick: true, inLoop: false} {
+		s := New(1)
+		for g := int64(100); g < 130; g++ {
+			s.Local(g, 0, reference.WhyCreate).Class(3, g).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonSelect)
+			s.Decisions[len(s.Decisions)-1].Stack = stack
+			s.Pass(5*Ms).Local(g, 0, reference.WhyTimer).Start(g, 0).Pass(10*Us).Stop(g, reference.WhyExit)
+		}
+		list := detect(s)
+		if found != (len(list) == 1) {
+			t.Errorf("%d: found %t\n%s", stack, !found, Text(list))
+		}
+		if found && !strings.HasPrefix(list[0].Headline, "main.(*session).tick (called by main.upload) runs into its timeout") {
+			t.Error(list[0].Headline)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -45,7 +46,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			continue
 		}
 		line := float64(g.ns) / float64(recorded)
-		if line < w.t.Line || g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || !w.waits(f, g) && (line < w.t.IdleLine || !g.works()) {
+		if line < w.t.Line || g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || g.idle() {
+			continue
+		}
+		if 2*g.longest.waits.Worst > g.ns && !g.forChildren() { // one wait is not what they do
+			continue
+		}
+		if !w.waits(f, g) && (line < w.t.IdleLine || !g.works()) {
 			continue
 		}
 		if best == nil || g.ns > best.ns {
@@ -102,8 +109,11 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		g.timed += c.timed
 		g.children += c.children
 		for _, stop := range c.stops {
-			if closed(f.Frames(stop.stack)) {
+			switch {
+			case closed(f.Frames(stop.stack)) && (stop.told == 0 || ends(f.Frames(stop.told))):
 				g.stopped += stop.ns
+			case starts(frames, in): // a loop that takes one thing after another
+				g.stopped += stop.again
 			}
 		}
 		if c.waits.Worst > g.longest.waits.Worst {
@@ -152,28 +162,51 @@ func (c *cell) from(f *findings.Facts, frames []string) int32 {
 // waits reports whether those of a group wait for something that they want, and are not
 // without work: they are there for one thing, wait to hand something over, for all of
 // several, or for a turn, or have asked those that end their waits for something. Who
-// waits for goroutines that it has started, in its own start function, waits for the end;
-// and who does no more once a channel is closed has waited to be told to stop.
+// waits for goroutines that it has started, in its own start function, waits for the end.
 func (w *watcher) waits(f *findings.Facts, g *group) bool {
-	if 2*g.children > g.n {
+	if g.forChildren() {
 		start := findings.Short(f.Name(g.class))
 		return g.in != start && g.n > 1
-	}
-	if 2*g.stopped > g.ns {
-		return false
 	}
 	switch g.longest.reason {
 	case reference.ReasonChanSend, reference.ReasonSync, reference.ReasonCond, reference.ReasonGCEnds:
 		return true
 	}
-	return w.world.ClassStat(g.class).Ended >= w.t.Ended || float64(g.asked) >= w.t.Asked*float64(g.n)
+	ended := w.world.ClassStat(g.class).Ended
+	return ended >= w.t.Ended && g.n <= w.t.Times*ended || float64(g.asked) >= w.t.Asked*float64(g.n)
 }
+
+// starts reports whether a stack is of a goroutine that has the program's function in for its
+// start function, or what the library runs there.
+func starts(frames []string, in string) bool {
+	for i := len(frames) - 1; i >= 0; i-- {
+		name, _, _ := strings.Cut(frames[i], " ")
+		if pkg, _ := std.Split(name); !std.Has(pkg) {
+			return name == in
+		}
+	}
+	return false
+}
+
+// forChildren reports whether those of a group wait for goroutines that they have created.
+func (g *group) forChildren() bool { return 2*g.children > g.n }
+
+// idle reports whether those of a group waited to be told to stop: they did no more then.
+func (g *group) idle() bool { return 2*g.stopped > g.ns && !g.forChildren() }
 
 // closed reports whether who wakes one that receives, at a stack, closes the channel, or
 // cancels a context: the runtime's functions that send are in the stack, closechan is not
 // (the skip of its goready; all versions).
 func closed(frames []string) bool {
 	return len(frames) > 0 && (!strings.HasPrefix(frames[0], "runtime.") || strings.HasPrefix(frames[0], "runtime.closechan "))
+}
+
+// ends reports whether who wakes others at a stack tells them no more than that it has come to
+// its end: it closes a channel or is done with a wait group.
+func ends(frames []string) bool {
+	return closed(frames) && !strings.HasPrefix(frames[0], "sync.") || slices.ContainsFunc(frames, func(s string) bool {
+		return strings.HasPrefix(s, "sync.(*WaitGroup).Done ")
+	})
 }
 
 // works reports whether those that end the waits of a group were busy for most of them, or

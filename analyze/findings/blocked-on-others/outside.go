@@ -180,8 +180,8 @@ func (w *watcher) fits(f *findings.Facts, g *group) bool {
 		// Who sleeps again and again has a pace; but not after it has started something, or
 		// if it is there for one thing.
 		return line >= w.t.OutsideLine && most && (brief || 2*g.asked > g.n) && g.in != findings.Short(f.Name(g.class))
-	case byTimer: // who goes on and on has a ticker
-		return g.ends >= minDeadlines && class.Ended >= w.t.Ended
+	case byTimer: // who goes on and on has a ticker, and so has the loop of a start function
+		return g.ends >= minDeadlines && class.Ended >= w.t.Ended && !starts(f.Frames(g.longest.stack), g.in)
 	case byDeadline:
 		return g.ends >= minDeadlines
 	case byAnswer: // who goes on and on may serve, and wait for something to do; who dials does not
