@@ -172,6 +172,9 @@ func (s *machine) fluidSteps(g int32) {
 		case OpGo:
 			f.queue = append(f.queue, s.newG(op.G, op.Class, op.Flags, op.Script))
 		case OpSend, OpRecv:
+			if op.Joint && !op.Chan.joins(byGoroutine) {
+				break
+			}
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
 			if w != noG {
 				f.queue = append(f.queue, w)

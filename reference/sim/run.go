@@ -32,6 +32,9 @@ func (s *machine) run(m int32) {
 			}
 			s.gs[g].left += d
 		case OpSend, OpRecv:
+			if op.Joint && !op.Chan.joins(byGoroutine) {
+				break
+			}
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
 			switch {
 			case w == noG:

@@ -15,9 +15,11 @@
 //     one receives from. It is not lost if it comes early; then nobody blocks.
 //   - A wake-up by a timer ends a sleep, which is as long as it was, counted from
 //     where it began (time.Sleep). What the network, or the runtime by itself,
-//     wakes comes from outside at the time of the trace.
-//     With another GOMAXPROCS, it comes when the system call of another goroutine that may
-//     have sent it is done.
+//     wakes comes from outside at the time of the trace, but not before the system call is
+//     done with which a peer seems to have sent it. With another GOMAXPROCS, it comes when
+//     the system call of another goroutine that may have sent it is done.
+//   - A send on an unbuffered channel is a meeting: whoever is first waits. Which channels
+//     are such ones is inferred (unbuffered.go).
 //   - A system call takes as long as it took, Gosched and the yield of a
 //     semaphore's owner stay what they are (runtime/proc.go: goschedImpl,
 //     goyield; sync.runtime_Semrelease).
@@ -34,8 +36,8 @@
 //
 // # What is lost
 //
-// Which of several goroutines a channel or lock serves first, and whether a
-// goroutine blocks at all, depends on the schedule; in a Workload it is as it
+// Which of several goroutines a lock or a buffered channel serves first, and whether a
+// goroutine blocks there at all, depends on the schedule; in a Workload it is as it
 // was. Changes of GOMAXPROCS come from outside, with a stop-the-world.
 //
 // It serves this module and is not stable: see package gmpscope.

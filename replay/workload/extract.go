@@ -42,15 +42,17 @@ const (
 type live struct {
 	state  state
 	locked bool
-	gives  bool  // its system call gave the P up at once
-	paused bool  // it runs, but stops the world
-	seg    int64 // when the computing, blocking or system call under way began
-	m      int64 // thread of the system call
-	p      int32 // where it ran last
-	last   int32 // step; none if there is none yet
-	cut    int32 // last step before the last stop
-	ran    bool  // it was started before
-	stack  int32 // where it blocks, if on a semaphore; else 0
+	gives  bool             // its system call gave the P up at once
+	paused bool             // it runs, but stops the world
+	seg    int64            // when the computing, blocking or system call under way began
+	m      int64            // thread of the system call
+	p      int32            // where it ran last
+	last   int32            // step; none if there is none yet
+	cut    int32            // last step before the last stop
+	ran    bool             // it was started before
+	stack  int32            // where it blocks, if on a semaphore; else 0
+	reason reference.Reason // for which it blocks
+	sent   lastSend         // the last that others noticed of it, if that is one
 }
 
 // Extractor builds a [Workload] from a stream of decisions. It never fails:
@@ -79,6 +81,7 @@ type Extractor struct {
 	last     int64   // when a goroutine of the program stopped
 	costs    costs
 	peers    peers
+	sends    map[int32]*lastSends         // by class
 	puts     struct{ runnext, local int } // by a goroutine that creates or wakes
 }
 
@@ -87,7 +90,7 @@ func NewExtractor(o Options) *Extractor {
 	if o.MaxSteps <= 0 {
 		o.MaxSteps = 1 << 23
 	}
-	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}}
+	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}, sends: map[int32]*lastSends{}}
 	e.w.ran = map[int64]bool{}
 	e.timers.m = reference.NoM
 	return e
@@ -178,7 +181,7 @@ func (e *Extractor) new(d *reference.Decision) int32 {
 	i := int32(len(e.w.gs))
 	e.w.gs = append(e.w.gs, goroutine{id: d.G, first: none})
 	e.name(i, d)
-	e.gs = append(e.gs, live{seg: e.now, last: none, cut: none})
+	e.gs = append(e.gs, live{seg: e.now, last: none, cut: none, sent: lastSend{to: none}})
 	e.byID[d.G] = i
 	return i
 }
@@ -200,6 +203,9 @@ func (e *Extractor) program(d *reference.Decision) bool {
 func (e *Extractor) add(g int32, s step) {
 	s.next = none
 	x := &e.gs[g]
+	if s.kind.noticed() {
+		x.sent.to = none
+	}
 	i := e.w.steps.add(s)
 	if x.last == none {
 		e.w.gs[g].first = i
@@ -298,7 +304,8 @@ func (e *Extractor) ready(d *reference.Decision) {
 	case d.Why == reference.WhyNetwork:
 		e.w.Network++
 		e.add(i, step{kind: kNetwork})
-		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true, sent: e.sent(i, x.seg)})
+		sent, peers := e.sent(i, x.seg)
+		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true, sent: sent, joint: peers})
 	case by != none:
 		e.flush(by)
 		send := step{kind: kSend, arg: i, stack: x.stack}
@@ -307,6 +314,7 @@ func (e *Extractor) ready(d *reference.Decision) {
 		}
 		e.add(by, send)
 		e.add(i, step{kind: kRecv, stack: x.stack})
+		e.link(by, i, x.reason)
 	case e.inTail(d.By) != nil:
 		e.add(i, step{kind: kRecvGC})
 		t := e.inTail(d.By)
@@ -457,6 +465,7 @@ func (e *Extractor) stop(d *reference.Decision) {
 	switch d.Why {
 	case reference.WhyExit, reference.WhyLost:
 		e.add(i, step{kind: kExit})
+		e.ends(i)
 		x = &e.gs[i]
 		x.state = runnable // for ever
 		delete(e.byID, d.G)
@@ -468,7 +477,7 @@ func (e *Extractor) stop(d *reference.Decision) {
 	case reference.WhyGC, reference.WhyGeneration:
 		e.add(i, step{kind: kPreempt, arg: int32(d.Why)})
 	case reference.WhyBlock, reference.WhyCoroutine, reference.WhyUnknown:
-		x.state, x.seg, x.stack = blocked, e.now, 0
+		x.state, x.seg, x.stack, x.reason = blocked, e.now, 0, d.Reason
 		if d.Reason == reference.ReasonSync {
 			x.stack = d.Stack
 		}

@@ -489,7 +489,7 @@ func TestSent(t *testing.T) {
 		t.Fatalf("the network ended %d waits, and the program had sent %d of that; want 3 and 2", w.Network, w.Sent)
 	}
 	want := []step{
-		{kind: kRun, ns: 99_970}, {kind: kSyscall, ns: 10}, {kind: kNetSend}, {kind: kRun, ns: 99_960}, {kind: kSyscall, ns: 10}, {kind: kNetSend},
+		{kind: kRun, ns: 99_970}, {kind: kSyscall, ns: 10}, {kind: kNetSend}, {kind: kRun, ns: 99_960}, {kind: kSyscall, ns: 10}, {kind: kPeerSend},
 		{kind: kRun, ns: 10}, {kind: kExit},
 	}
 	if diff := cmp.Diff(want, steps(w, writer), cmp.AllowUnexported(step{})); diff != "" {
@@ -511,8 +511,19 @@ func TestSent(t *testing.T) {
 		}
 		return last
 	}
-	if as, twice := ends(Change{Work: 2}), ends(Change{Work: 2, FixedProcs: true}); as > 400_000 || twice < 450_000 {
-		t.Errorf("with work that takes twice as long the reader ends at %d, and with another GOMAXPROCS at %d; want before 400,000, and after 450,000", as, twice)
+	for _, tt := range []struct {
+		name     string
+		change   Change
+		from, to int64
+	}{
+		{"as it was", Change{}, 290_000, 310_000},
+		{"work that takes twice as long", Change{Work: 2}, 490_000, 510_000},  // it comes when it is sent
+		{"work that takes half as long", Change{Work: 0.5}, 290_000, 310_000}, // and not before the time of the trace
+		{"half as long, with another GOMAXPROCS", Change{Work: 0.5, FixedProcs: true}, 100_000, 210_000},
+	} {
+		if got := ends(tt.change); got < tt.from || got > tt.to {
+			t.Errorf("%s: the reader ends at %d; want %d to %d", tt.name, got, tt.from, tt.to)
+		}
 	}
 }
 

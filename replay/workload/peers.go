@@ -47,10 +47,9 @@ func (p *peers) exit(g, step int32) {
 }
 
 // sender returns the system call that has most likely sent what g has waited for since
-// some time: of who did last time, or of who waited for g's own last; else the latest. Nil
-// if nobody was in one.
-func (p *peers) sender(g int32, since int64) *call {
-	var best *call
+// some time: of who did last time, or of who waited for g's own last, and then they are
+// peers; else the latest. Nil if nobody was in one.
+func (p *peers) sender(g int32, since int64) (best *call, peers bool) {
 	rank := func(c *call) int {
 		if last, ok := p.of[g]; ok && last == c.g {
 			return 2
@@ -72,15 +71,15 @@ func (p *peers) sender(g int32, since int64) *call {
 			best = c
 		}
 	}
-	return best
+	return best, best != nil && rank(best) > 0
 }
 
 // sent has the system call that may have sent it wake a goroutine that waited for the
-// network since some time, and reports whether there is one.
-func (e *Extractor) sent(g int32, since int64) bool {
-	c := e.peers.sender(g, since)
+// network since some time. It reports whether there is one, and whether both are peers.
+func (e *Extractor) sent(g int32, since int64) (sent, peers bool) {
+	c, peers := e.peers.sender(g, since)
 	if c == nil {
-		return false
+		return false, false
 	}
 	c.used = true
 	if e.peers.of == nil {
@@ -89,10 +88,13 @@ func (e *Extractor) sent(g int32, since int64) bool {
 	e.peers.of[g] = c.g
 	e.w.Sent++
 	send := step{kind: kNetSend, arg: g}
+	if peers {
+		send.kind = kPeerSend
+	}
 	if c.step == none { // it still lasts
 		e.insert(c.g, send)
 		e.gs[c.g].cut = e.gs[c.g].last
-		return true
+		return true, peers
 	}
 	x := &e.gs[c.g]
 	i := e.w.steps.add(send)
@@ -104,5 +106,5 @@ func (e *Extractor) sent(g int32, since int64) bool {
 	if x.cut == c.step {
 		x.cut = i
 	}
-	return true
+	return true, peers
 }

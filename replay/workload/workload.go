@@ -36,7 +36,9 @@ type Workload struct {
 	// Network is how many waits the network ended, Sent how many of those a system call of
 	// another goroutine may have.
 	Network, Sent int
-	MarkNs        int64
+	// Meetings is how many wake-ups are on unbuffered channels: whoever is first waits.
+	Meetings int
+	MarkNs   int64
 	// SwitchNs is how long a P typically takes from one goroutine to the next in
 	// its own queue, and ThreadWakeNs how long a locked thread takes to run when
 	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.
@@ -71,8 +73,11 @@ const (
 	kRun kind = iota
 	kGo
 	kSend
-	kNetSend  // to the goroutine arg, which waits for the network
+	kNetSend  // to the goroutine arg, which waits for the network, if Change.FixedProcs
+	kPeerSend // as kNetSend, and else together with the arrival of the trace
 	kSendTail // as kSend, but at the tail of the P's ring
+	kMeetSend // to the goroutine arg, when it is there to receive
+	kMeetRecv // from any who meets this one
 	kRecv
 	kRecvGC // from the garbage collector
 	kNetwork
@@ -123,7 +128,8 @@ type arrival struct {
 	kind  sim.ArrivalKind
 	from  sim.Waker // ArriveSend
 	net   bool      // ArriveSend: the network's
-	sent  bool      // a kNetSend makes it, too, in its stead if Change.FixedProcs
+	sent  bool      // a kNetSend or kPeerSend makes it, in its stead if Change.FixedProcs
+	joint bool      // it is a kPeerSend, and comes not before that
 }
 
 // slab holds steps in pieces, so that it grows without being copied.
@@ -167,7 +173,7 @@ type Change struct {
 	Unlocked bool
 	// FixedProcs leaves out that GOMAXPROCS changes, and is for another one than the
 	// trace's: what the program sent to itself through the network comes when it is sent,
-	// and not at the time of the trace.
+	// and not at the time of the trace if that is later.
 	FixedProcs bool
 	// NoGC leaves the cycles of the garbage collector out. Assists and sweeping
 	// are part of the goroutines' work, and stay.
@@ -189,7 +195,7 @@ func (w *Workload) Semaphores() []int32 {
 // Load returns the work for one simulation. Goroutines keep their IDs and
 // classes.
 func (w *Workload) Load(c Change) sim.Arrivals {
-	return &load{w: w, c: c, wake: make([]*sim.Chan, len(w.gs)), net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
+	return &load{w: w, c: c, wake: make([]*sim.Chan, len(w.gs)), meet: map[int32]*sim.Chan{}, net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
 }
 
 // Invents reports whether a decision of a simulation is one that the trace could not
@@ -205,6 +211,7 @@ type load struct {
 	c     Change
 	i     int
 	wake  []*sim.Chan
+	meet  map[int32]*sim.Chan // by the goroutine that receives
 	net   map[int32]*sim.Chan
 	never *sim.Chan
 }
@@ -263,7 +270,7 @@ func (l *load) arrival(a *arrival) sim.Arrival {
 	case sim.ArriveSend:
 		out.Chan, out.From = l.waker(a.g), a.from
 		if a.net {
-			out.Chan = l.network(a.g)
+			out.Chan, out.Joint = l.network(a.g), a.joint
 		}
 	}
 	return out
@@ -280,6 +287,15 @@ func (l *load) waker(g int32) *sim.Chan {
 		l.wake[g] = sim.NewChan(sim.Unlimited)
 	}
 	return l.wake[g]
+}
+
+func (l *load) meeting(receiver int32) *sim.Chan {
+	c := l.meet[receiver]
+	if c == nil {
+		c = sim.NewChan(0)
+		l.meet[receiver] = c
+	}
+	return c
 }
 
 func (l *load) network(g int32) *sim.Chan {
@@ -343,8 +359,12 @@ func (s *script) Next(int64) sim.Op {
 		return sim.Op{Kind: sim.OpGo, Class: g.class, G: g.id, Flags: g.flags, Script: s.l.script(x.arg)}
 	case kSend:
 		return sim.Send(s.l.waker(x.arg))
-	case kNetSend:
-		return sim.Send(s.l.network(x.arg))
+	case kMeetSend:
+		return sim.Send(s.l.meeting(x.arg))
+	case kMeetRecv:
+		return sim.Recv(s.l.meeting(s.g))
+	case kNetSend, kPeerSend:
+		return sim.Op{Kind: sim.OpSend, Chan: s.l.network(x.arg), Joint: !s.l.c.FixedProcs}
 	case kSendTail:
 		return sim.Op{Kind: sim.OpSend, Chan: s.l.waker(x.arg), Tail: true}
 	case kRecv, kRecvGC:

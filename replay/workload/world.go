@@ -250,6 +250,7 @@ func (e *Extractor) Finish(end int64) *Workload {
 		e.stwEnd()
 	}
 	w.TailNs = e.now - e.last
+	e.unbuffered()
 	for i := range e.gs {
 		g := int32(i)
 		if s := e.gs[g].state; w.gs[g].flags == 0 && (s == running || s == syscall) {
