@@ -27,7 +27,9 @@ func (s *Syscall) lost() bool { return s.Why != reference.WhySyscallExit }
 func (w *World) callOver(p *proc, why reference.Why) {
 	g := p.g
 	if !g.System {
-		w.classes[g.class].Calls++
+		c := &w.classes[g.class]
+		c.Calls++
+		c.CallNs += w.now - p.sysAt
 	}
 	w.callers.count(g, p.stack, p.sysAt, w.now)
 	if !w.wantsSyscall(w.now-p.sysAt, why) {
@@ -108,7 +110,9 @@ func (w *World) addCalls(calls []reference.Decision) int {
 		return 0
 	}
 	w.g, g.CallWhy = g, reference.WhyUnknown
-	w.classes[g.class].Calls += int64(n / 2)
+	c := &w.classes[g.class]
+	c.Calls += int64(n / 2)
+	c.CallNs += sys
 	p.sys += sys
 	if run := w.running - w.counts[ledger.Syscall]; run == w.parallelFrom { // one less is not enough
 		w.parallel.sum -= sys

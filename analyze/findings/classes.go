@@ -18,7 +18,8 @@ type Class struct {
 	Local int64 // starts out of local queues
 	// Creates is how many goroutines its goroutines created.
 	Creates int64
-	Calls   int64 // system calls, as in World.Syscalls
+	// Calls are its system calls, as in World.Syscalls, and CallNs is how long they took.
+	Calls, CallNs int64
 	// Woken is how often its goroutines were woken, by others or by the network, a timer and
 	// the like: Outside. Most of it was by goroutines of class Waker, if Votes says so: it is
 	// their count in a majority vote (Boyer and Moore).

@@ -32,6 +32,12 @@ type Thresholds struct {
 	// the share of its run intervals that preemptions must have ended.
 	PollRun  float64 `json:"poll_run"`
 	PollEnds float64 `json:"poll_ends"`
+	// Who spends WorkCalls of its time in system calls does more than to look; and so does a
+	// class that keeps WorkPs of all Ps, if nobody else waited for WorkBehind of that time:
+	// nobody is left to bring what it would wait for.
+	WorkCalls  float64 `json:"work_calls"`
+	WorkPs     float64 `json:"work_ps"`
+	WorkBehind float64 `json:"work_behind"`
 	// A class of fewer goroutines than Ps that did not look but ran for LoopRun of the
 	// duration, and ended LoopShare of its run intervals by preemptions, computes or waits
 	// for a variable; it counts if others waited behind it.
@@ -41,9 +47,14 @@ type Thresholds struct {
 	Grade findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. All are our own.
+// Default returns the default thresholds. All are our own. A goroutine that sends a packet of
+// 5 µs each millisecond, and looks at the clock in between, spends half a percent in system
+// calls.
 func Default() Thresholds {
-	return Thresholds{MinCount: 4, PollShare: 0.5, PollRun: 0.2, PollEnds: 0.3, LoopRun: 0.5, LoopShare: 0.7, Grade: findings.DefaultGrade()}
+	return Thresholds{
+		MinCount: 4, PollShare: 0.5, PollRun: 0.2, PollEnds: 0.3, WorkCalls: 0.02, WorkPs: 0.9, WorkBehind: 0.01,
+		LoopRun: 0.5, LoopShare: 0.7, Grade: findings.DefaultGrade(),
+	}
 }
 
 // New returns the detector with thresholds t.

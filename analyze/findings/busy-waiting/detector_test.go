@@ -16,12 +16,14 @@ const (
 	clock   = int32(52)
 	loops   = int32(53)
 	several = int32(54)
+	timing  = int32(55)
 )
 
 var stacks = map[int32][]string{
 	selects: {"runtime.chanrecv (chan.go:1)", "runtime.selectnbrecv (chan.go:2)", "main.poll (main.go:3)", "main.main (main.go:4)"},
 	clock:   {"time.Now (time.go:1)", "main.pace (main.go:5)"},
 	several: {"runtime.sellock (select.go:1)", "runtime.selectgo (select.go:2)", "main.match (main.go:7)"},
+	timing:  {"time.Since (time.go:1)", "main.hash (main.go:8)"},
 	loops:   {"runtime.asyncPreempt (preempt.s:1)", "main.compute (main.go:6)"},
 }
 
@@ -38,6 +40,33 @@ func hog(n int64, slices int, stack int32, idle int64) *Stream {
 		s.Global(g, reference.WhySlice)
 	}
 	return s.Pass(idle).Local(9, 1, reference.WhyTimer).Run(9, 1, 1000, reference.WhyBlock)
+}
+
+// both has two goroutines keep both Ps, one slice of 10 ms after the other.
+func both(slices int) *Stream {
+	s := New(2).Class(2, 1, 2)
+	s.Global(1, reference.WhyCreate).Global(2, reference.WhyCreate).Start(1, 0).Start(2, 1)
+	for range slices {
+		s.Pass(10 * Ms)
+		for g := int64(1); g <= 2; g++ {
+			s.Stop(g, reference.WhySlice)
+			s.Decisions[len(s.Decisions)-1].Stack = clock
+			s.Global(g, reference.WhySlice)
+		}
+		s.Start(2, 0).Start(1, 1)
+	}
+	return s
+}
+
+// calls has one goroutine keep a P, in slices of 10 ms, of which it spends ns in system calls.
+func calls(ns int64) *Stream {
+	s := New(2).Class(2, 1).Global(1, reference.WhyCreate)
+	for range 20 {
+		s.Start(1, 0).Pass(10*Ms-ns).Syscall(1).Pass(ns).SyscallExit(1).Stop(1, reference.WhySlice)
+		s.Decisions[len(s.Decisions)-1].Stack = clock
+		s.Global(1, reference.WhySlice)
+	}
+	return s
 }
 
 func detect(s *Stream, behind int64) []findings.Finding {
@@ -66,6 +95,12 @@ func TestFindsASelectOfSeveralCases(t *testing.T) {
 	}
 }
 
+// It may send something now and then, and it may take all Ps from others.
+func TestFindsWhoPollsTheClock(t *testing.T) {
+	One(t, detect(calls(50_000), 0), busywaiting.ID, findings.Critical)
+	One(t, detect(both(20), 50*Ms), busywaiting.ID, findings.Critical)
+}
+
 func TestSuspectsWhoNeverBlocks(t *testing.T) {
 	x := One(t, detect(hog(1, 20, loops, 10*Ms), 150*Ms), busywaiting.ID, findings.Critical)
 	if x.Basis != findings.Suspected || x.CostNs != 150*Ms || !strings.HasPrefix(x.Title, "main.compute, called by main.class2, never blocked") {
@@ -79,6 +114,9 @@ func TestNearMisses(t *testing.T) {
 		"as many as Ps":     detect(hog(2, 20, loops, 10*Ms), 150*Ms),
 		"seldom":            detect(hog(1, 3, selects, 10*Ms), 0),
 		"runs for a moment": detect(hog(1, 4, selects, 200*Ms), 0),
+		"system calls":      detect(calls(Ms/2), 0),
+		"all Ps":            detect(both(20), 0),
+		"times its work":    detect(hog(1, 20, timing, 10*Ms), 0),
 		"half idle":         detect(hog(1, 20, loops, 250*Ms), 150*Ms),
 	} {
 		if len(list) > 0 {

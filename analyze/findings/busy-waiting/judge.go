@@ -40,7 +40,7 @@ func (w *watcher) judge(f *findings.Facts, c *class) (n numbers, ok bool) {
 	}
 	n = numbers{class: c, run: f.Share(stat.RunNs), preempted: float64(c.n) / float64(stat.Runs), behind: behind(f, c.id)}
 	n.look(f)
-	n.sure = float64(n.polls) >= w.t.PollShare*float64(c.n)
+	n.sure = float64(n.polls) >= w.t.PollShare*float64(c.n) && !w.works(f, &n, stat)
 	if n.sure {
 		least := w.t.PollEnds
 		if n.how == theClock || n.how == aSelect { // work may look at it, too
@@ -50,6 +50,16 @@ func (w *watcher) judge(f *findings.Facts, c *class) (n numbers, ok bool) {
 	}
 	few := len(c.gs) < max(2, f.GOMAXPROCS)
 	return n, few && n.run >= w.t.LoopRun*float64(len(c.gs)) && n.preempted >= w.t.LoopShare
+}
+
+// works reports whether goroutines that were looking when they were preempted have work
+// between looks. Assembly, as of a hash, cannot be preempted: whoever is in it is found at
+// the next call, be it a look.
+func (w *watcher) works(f *findings.Facts, n *numbers, stat *findings.Class) bool {
+	if float64(stat.CallNs) >= w.t.WorkCalls*float64(stat.RunNs+stat.CallNs) {
+		return true
+	}
+	return n.run >= w.t.WorkPs*float64(f.GOMAXPROCS) && float64(n.behind) < w.t.WorkBehind*float64(stat.RunNs)
 }
 
 // look finds out at how many preemptions the goroutines looked whether something has
@@ -93,7 +103,9 @@ func look(frames []string) string {
 			return "select with a default case"
 		case name == "runtime.selectgo":
 			return aSelect
-		case name == "time.Now", name == "time.Since", name == "time.Until", strings.HasPrefix(name, "time.Time."):
+		case name == "time.Since", name == "time.Time.Sub":
+			return ""
+		case name == "time.Now", name == "time.Until", strings.HasPrefix(name, "time.Time."):
 			return theClock
 		case strings.HasSuffix(name, ").TryLock"), strings.HasSuffix(name, ").TryRLock"):
 			return "TryLock"
