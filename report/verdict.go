@@ -664,6 +664,9 @@ func most(r *analyze.Result, of func(*breakdown.Class) int64) (out *breakdown.Cl
 // firstAdvice is the first that f gives; where there is none, what helps against the
 // cause that owns most of the waiting, and against the next if neither owns half.
 func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) string {
+	if by := sameCause(r, f); by != nil {
+		f = by
+	}
 	if f != nil && len(f.Advice) > 0 && f.Advice[0] != "" {
 		return ended(lowered(words.Cut(names.Prose(f.Advice[0]), 600)))
 	}
@@ -677,6 +680,31 @@ func firstAdvice(r *analyze.Result, names *words.Names, f *findings.Finding) str
 		do += "; and " + words.Advice(cs[1].Cause)
 	}
 	return ended(do)
+}
+
+// sameCause is a finding that f is a symptom of, and that blames the same function for it: what
+// to do about that is better advice. It is nil if there is none.
+func sameCause(r *analyze.Result, f *findings.Finding) *findings.Finding {
+	if f == nil || blamed(f) == "" {
+		return nil
+	}
+	for i := range r.Findings {
+		by := &r.Findings[i]
+		if slices.Contains(f.SymptomOf, by.ID) && len(by.Advice) > 0 && blamed(by) == blamed(f) {
+			return by
+		}
+	}
+	return nil
+}
+
+// blamed is the function that a finding blames first, "" if it blames none.
+func blamed(f *findings.Finding) string {
+	for i := range f.Actors {
+		if a := &f.Actors[i]; a.Role == findings.Cause {
+			return a.Short()
+		}
+	}
+	return ""
 }
 
 // doubtful says that threads may be to blame for how long things took, where the headline

@@ -123,6 +123,26 @@ func TestFirstAdvice(t *testing.T) {
 	}
 }
 
+// What to do about a finding's cause comes from the one that it is a symptom of, if that blames
+// the same function.
+func TestAdviceOfTheSameCause(t *testing.T) {
+	poll := findings.Actor{Role: findings.Cause, Class: "main.hog", Stack: []string{"main.poll (x.go:1)"}}
+	for _, c := range []struct {
+		by   findings.Finding
+		want string
+	}{
+		{findings.Finding{ID: "yield-spinning", Severity: findings.Note, Advice: []string{"Let it block."}, Actors: []findings.Actor{poll}}, "let it block."},
+		{findings.Finding{ID: "yield-spinning", Severity: findings.Note, Advice: []string{"Let it block."}, Actors: []findings.Actor{{Role: findings.Cause, Class: "main.other"}}}, "split it."},
+		{findings.Finding{ID: "convoy", Severity: findings.Note, Advice: []string{"Let it block."}, Actors: []findings.Actor{poll}}, "split it."},
+	} {
+		late := findings.Finding{ID: "timer-lateness", Severity: findings.Critical, SymptomOf: []string{"yield-spinning"}, Advice: []string{"Split it."}, Actors: []findings.Actor{poll}}
+		r := &analyze.Result{Findings: []findings.Finding{late, c.by}}
+		if got := firstAdvice(r, nil, &r.Findings[0]); got != c.want {
+			t.Errorf("%s: %q, want %q", c.by.ID, got, c.want)
+		}
+	}
+}
+
 func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 	r := &analyze.Result{Findings: []findings.Finding{{
 		ID: "starvation", Kind: findings.KindSymptom, Severity: findings.Warning, Title: "3 waits of over 1 ms took more than 3× what sharing would have",

@@ -4,6 +4,7 @@ package convoy
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
@@ -80,6 +81,35 @@ type cell struct {
 	p       int32
 	stack   int32
 	after   int32 // where that goroutine was blocked last before, if stack is none
+	// Of victims of the same class as the cause: how many waited behind one run, at most, by where
+	// they had stopped.
+	alike []alike
+}
+
+type alike struct {
+	stack   int32
+	n, most int64
+	from    int64 // start of the run that n is of
+}
+
+// maxAlike is how many stacks are told apart in a cell.
+const maxAlike = 8
+
+// count counts one that had stopped at a stack, and waits behind a run of its class.
+func (c *cell) count(stack int32, from int64) {
+	i := slices.IndexFunc(c.alike, func(a alike) bool { return a.stack == stack })
+	if i < 0 {
+		if len(c.alike) == maxAlike {
+			return
+		}
+		i, c.alike = len(c.alike), append(c.alike, alike{stack: stack})
+	}
+	a := &c.alike[i]
+	if a.from != from {
+		a.from, a.n = from, 0
+	}
+	a.n++
+	a.most = max(a.most, a.n)
 }
 
 // maxPairs bounds memory; what comes later is not told.
@@ -132,6 +162,9 @@ func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool 
 				}
 			}
 		}
+	}
+	if s.Class == g.Class {
+		c.count(g.Stack, s.From)
 	}
 	c.victims.N++
 	c.victims.Ns += ns

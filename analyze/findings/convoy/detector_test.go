@@ -205,3 +205,56 @@ func TestAfterWhichWait(t *testing.T) {
 		t.Error(x.Advice[0])
 	}
 }
+
+// Where a crowd is in one function at once, and usually does less, they may all do the same; not
+// if that is the function that they begin with, or if they had stopped elsewhere.
+func TestACrowdInOneFunction(t *testing.T) {
+	for name, c := range map[string]struct {
+		n       int64 // that wait behind one
+		stopped []string
+		found   bool
+	}{
+		"crowd":              {5, []string{"time.Sleep (time.go:3)", "main.reload (main.go:5)", "main.class1 (main.go:3)"}, true},
+		"few":                {3, []string{"time.Sleep (time.go:3)", "main.reload (main.go:5)", "main.class1 (main.go:3)"}, false},
+		"stopped elsewhere":  {5, []string{"time.Sleep (time.go:3)", "main.price (main.go:5)", "main.class1 (main.go:3)"}, false},
+		"the start function": {5, []string{"time.Sleep (time.go:3)", "main.class1 (main.go:3)"}, false},
+	} {
+		const reloads, sleeps = int32(7), int32(8)
+		s := New(1).Class(1, 1, 2, 3, 4, 5, 6)
+		wait := func(g int64, stack int32) {
+			s.Local(g, 0, reference.WhyTimer).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonSleep)
+			s.Decisions[len(s.Decisions)-1].Stack = stack
+		}
+		for range 10 {
+			for range 100 { // what they do usually
+				wait(1, sleeps)
+			}
+			for g := range 1 + c.n {
+				wait(1+g, sleeps)
+			}
+			for g := range 1 + c.n {
+				s.Local(1+g, 0, reference.WhyTimer)
+			}
+			for g := range 1 + c.n {
+				s.Start(1+g, 0).Pass(5*Ms).Stop(1+g, reference.WhyBlock)
+				s.Decisions[len(s.Decisions)-1].Stack = reloads
+			}
+		}
+		f := s.Facts()
+		f.Stack = func(h int32) []string {
+			if h == reloads && name != "the start function" {
+				return []string{"main.reload (main.go:7)", "main.class1 (main.go:3)"}
+			}
+			return c.stopped
+		}
+		list := s.DetectWith(convoy.New(convoy.Default()), f)
+		if len(list) != 1 {
+			t.Errorf("%s:\n%s", name, Text(list))
+			continue
+		}
+		want := "See whether the up to 6 goroutines that are in main.reload at once do the same"
+		if got := list[0].Advice[0]; c.found != strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

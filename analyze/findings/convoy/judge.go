@@ -3,6 +3,7 @@ package convoy
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
@@ -52,6 +53,7 @@ type numbers struct {
 	medianNs int64           // run of those held up most
 	class    *findings.Class // of the cause
 	rare     bool            // the runs are, in their class
+	together int64           // goroutines of it that waited behind one that ran, having stopped in the same function, at most; 0: no crowd
 }
 
 // finding is about the runs of one class; cells is not empty, costliest first.
@@ -82,6 +84,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 		ID: ID, Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
 		Actors: w.actors(f, &n),
 	}
+	n.together = together(f, &x.Actors[len(x.Actors)-1], cells)
 	n.rare = n.class.Runs > 0 && float64(n.runs) < w.t.Rare*float64(n.class.Runs) && float64(n.longest.runNs) < w.t.Minor*float64(n.class.RunNs)
 	w.phrase(f, &x, &n)
 	switch {
@@ -109,6 +112,29 @@ func (n *numbers) minor(f *findings.Facts) bool {
 		}
 	}
 	return float64(n.cost) < minorShare*float64(waited)
+}
+
+// crowd is how many goroutines that have begun the same are more than happens to be.
+func crowd(f *findings.Facts) int64 { return 2 * int64(max(2, f.GOMAXPROCS)) }
+
+// together is how many goroutines waited behind one of their own class, at most, that had
+// stopped in the function which it runs: they had begun the same. It is 0 if that is no crowd,
+// or if the function is the one that they began with.
+func together(f *findings.Facts, cause *findings.Actor, cells []cell) (most int64) {
+	if cause.Short() == findings.Short(cause.Class) {
+		return 0
+	}
+	for i := range cells {
+		for _, a := range cells[i].alike {
+			if a.most > most && slices.ContainsFunc(f.Frames(a.stack), func(s string) bool { return strings.HasPrefix(s, cause.Short()+" ") }) {
+				most = a.most
+			}
+		}
+	}
+	if most < crowd(f) {
+		return 0
+	}
+	return most
 }
 
 func (w *watcher) actors(f *findings.Facts, n *numbers) (actors []findings.Actor) {

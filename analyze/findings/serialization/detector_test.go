@@ -146,9 +146,12 @@ func TestFindsUnevenPieces(t *testing.T) {
 
 // Pieces that take equally long are cut evenly, however few they are.
 func TestFewEvenPieces(t *testing.T) {
-	for short, want := range map[int64]findings.Severity{8700 * Us: findings.Note, 6 * Ms: findings.Warning} {
-		if x := One(t, uneven(2, short, 9*Ms).Detect(detector()), serialization.ID, findings.Note); x.Severity != want {
-			t.Errorf("%d: %s, want %s", short, x.Severity, want)
+	for short, want := range map[int64]struct {
+		findings.Severity
+		headline string
+	}{8700 * Us: {findings.Note, "Only 2 goroutines compute at a time, in "}, 6 * Ms: {findings.Warning, "One chain of work, mostly "}} {
+		if x := One(t, uneven(2, short, 9*Ms).Detect(detector()), serialization.ID, findings.Note); x.Severity != want.Severity || !strings.HasPrefix(x.Headline, want.headline) {
+			t.Errorf("%d: %s: %s, want %v", short, x.Severity, x.Headline, want)
 		}
 	}
 }

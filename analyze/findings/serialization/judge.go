@@ -16,6 +16,7 @@ type numbers struct {
 	waiting bool    // goroutines waited for others meanwhile
 	share   float64 // of the critical path, of its largest part
 	lock    bool    // most of the waiting is for a lock
+	even    int64   // how many goroutines ran side by side and were done together; 0: they did not
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -36,12 +37,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	top := r.Path[0]
 	n.share = float64(top.Ns) / float64(r.SpanNs)
 	n.lock = n.waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
+	if even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= 0.8*busy) {
+		n.even = int64(math.Ceil(r.Parallelism()))
+	}
 	switch {
 	case n.share < 0.5 && float64(wait.Ns) < 1.5*float64(w.slack):
 		s = findings.Note // a question and its answer: nobody is kept from anything
 	case n.lock:
 		s = findings.Note
-	case even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= 0.8*busy):
+	case n.even > 0:
 		s = findings.Note // as many goroutines as there are run side by side, and are done together
 	case !n.waiting && int64(r.Hops)+w.world.ClassStat(top.Class).Creates < manyHops:
 		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody

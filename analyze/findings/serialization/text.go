@@ -18,6 +18,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", findings.Short(name), quantity.Percent(float64(w.slack)/busy))
 	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
 		quantity.Percent(float64(w.slack)/busy), quantity.Percent(n.share), name)
+	if n.even > 0 {
+		x.Headline = fmt.Sprintf("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(n.even), findings.Short(name))
+		x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time: about %s goroutines work at a time, and are done together; %s of the longest chain of work is in %s",
+			quantity.Percent(float64(w.slack)/busy), quantity.Count(n.even), quantity.Percent(n.share), name)
+	}
 	x.Evidence = []findings.Evidence{
 		{What: "work / span: the speed-up that any number of Ps could give", Value: quantity.Times(r.Parallelism()), Limit: quantity.Times(n.limit)},
 		{What: "work (T1)", Value: quantity.Duration(r.WorkNs), Ns: r.WorkNs},
@@ -36,6 +41,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the critical path: " + f.Name(part.Class), Value: quantity.Percent(float64(part.Ns) / float64(r.SpanNs)), Ns: part.Ns})
 	}
 	switch {
+	case n.even > 0:
+		x.Advice = append(x.Advice, fmt.Sprintf("If %s is to use more than %s of the %s, divide its work among more goroutines: the pieces are even already.", name, quantity.Count(n.even), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps")))
 	case 2*w.pieces > wait.Ns:
 		x.Advice = append(x.Advice, "Cut the work more evenly: several goroutines are created at a time and waited for together, and the slowest, in "+name+", decides. With more and smaller pieces, whoever is done first takes the next.")
 	case n.share >= 0.5:
