@@ -30,9 +30,8 @@ func (r *judge) annotate(rec *record) {
 		return
 	}
 	gp := r.gStates.At(r.goroutine(rec.context()))
-	d := r.draft(rec.p, rec.m)
-	d.Kind, d.G, d.Class, d.Flags, d.By = annotations[e.Kind], gp.id, gp.class, gp.flags, rec.res()
-	d.Victim, d.Label, d.Basis = reference.NoP, int32(e.Reason), reference.Known(reference.Observed, reference.RuleNone)
+	d := r.draftOf(gp, annotations[e.Kind], rec.p, rec.m)
+	d.By, d.Victim, d.Label, d.Basis = rec.res(), reference.NoP, int32(e.Reason), observed
 	r.commit()
 	if e.Reason == 0 || e.Kind != events.TaskBegin && e.Kind != events.Region {
 		return

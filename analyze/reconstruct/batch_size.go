@@ -48,7 +48,7 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (size int, atT
 				r.learnTick(pp, tickNotBatch)
 			}
 		case tick.Now() > 0.5: // most likely it has never run anything
-			return sizeAtTick, reference.Known(reference.Ambiguous, reference.RuleTick)
+			return sizeAtTick, byTick
 		}
 	}
 	if shown == 0 && r.tookOneMore(g, p, size) {

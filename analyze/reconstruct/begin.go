@@ -35,9 +35,8 @@ func (r *beginning) begin() {
 	// A P whose first event is its status was running all along.
 	slices.Sort(s.running)
 	for _, p := range s.running {
-		pp := &r.pStates[p]
 		r.setProcState(p, true)
-		r.emit(&reference.Decision{Kind: reference.KindPStart, P: pp.id, M: reference.NoM, G: reference.NoG, Flags: reference.FlagFirst,
+		r.emit(p, nobody, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: reference.FlagFirst,
 			Basis: reference.Known(reference.Inferred, reference.RuleInitial)})
 	}
 	r.seed(s)

@@ -6,11 +6,7 @@ import (
 
 // corrections move goroutines in the model against its rules, where an event shows that it had
 // them in the wrong place.
-type corrections struct {
-	*lookahead
-	*model
-	*output
-}
+type corrections struct{ *output }
 
 // forget takes a goroutine out of what the model thought of it.
 func (r *corrections) forget(g int32, gp *goroutine) {

@@ -52,9 +52,8 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	} else {
 		r.count(deq.src, deq.basis)
 	}
-	d := r.draft(rec.p, rec.m)
-	d.Kind, d.Flags, d.Basis = reference.KindStart, flags, deq.basis
-	d.G, d.Class = gp.id, gp.class
+	d := r.draftOf(gp, reference.KindStart, rec.p, rec.m)
+	d.Flags, d.Basis = flags, deq.basis
 	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = deq.src, r.procID(deq.victim), deq.batch, waited, mode(rec)
 	r.commit()
 }

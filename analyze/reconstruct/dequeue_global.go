@@ -39,7 +39,7 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 	size = r.makeRoom(p, size)
 	r.dequeueBatch(g, p, size, behind, basis)
 	if behind {
-		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+		basis = byRepair
 	}
 	return dequeue{src: src, victim: nobody, batch: int32(size), basis: basis, pending: open, candidate: at}
 }
@@ -73,7 +73,7 @@ func (r *explainer) clearOwn(p int32) (shown bool) {
 func (r *explainer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool) dequeue {
 	pp := &r.pStates[p]
 	if basis == byRule && !r.staysLocal(p) {
-		basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
+		basis = ambiguous
 	}
 	if !pp.tick.May() && basis == byRule {
 		r.learnTick(pp, tickUnlikely)
@@ -123,7 +123,7 @@ func (r *explainer) batchSource(p int32, size int, basis reference.Basis) (src r
 	case chance > schedtick.Never:
 		pp.taint.missed = true
 		if basis.Level() >= reference.Inferred {
-			basis = reference.Known(reference.Ambiguous, reference.RuleTick)
+			basis = byTick
 		}
 	}
 	return reference.SrcGlobal, false, basis
@@ -144,8 +144,7 @@ func (r *explainer) makeRoom(p int32, size int) int {
 // that what the model has in p's own queue came there later, if at all.
 func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) {
 	if size > 1 {
-		pp := &r.pStates[p]
-		r.emit(&reference.Decision{Kind: reference.KindGlobalBatch, G: r.gStates.At(g).id, P: pp.id, M: r.threadID(pp.m), Batch: int32(size), Basis: basis})
+		r.emitBatch(reference.KindGlobalBatch, g, p, nobody, size, r.lower(basis, g))
 	}
 	since := r.freeSince(g)
 	r.wider = r.sizes.widerThan(g, size)

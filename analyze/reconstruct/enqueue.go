@@ -65,7 +65,7 @@ func (r *judge) endRunInterval(rec *record, gp *goroutine, enq *enqueue) {
 	switch rec.From {
 	case events.Running:
 		if enq.preempt {
-			r.emit(&reference.Decision{Kind: reference.KindPreempt, G: gp.id, Class: gp.class, P: r.procID(rec.p), M: r.threadID(rec.m), Why: enq.why,
+			r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindPreempt, G: gp.id, Class: gp.class, Why: enq.why,
 				Stack: int32(rec.TStack), Flags: gp.flags, Basis: enq.cause})
 		}
 		r.stop(rec, gp, enq.why)
@@ -77,7 +77,7 @@ func (r *judge) endRunInterval(rec *record, gp *goroutine, enq *enqueue) {
 			r.setRunning(&r.pStates[rec.p], nobody)
 			r.pStates[rec.p].syscall = false
 		}
-		r.emit(&reference.Decision{Kind: reference.KindSyscallExit, G: gp.id, Class: gp.class, P: reference.NoP, M: r.threadID(rec.m), Flags: gp.flags})
+		r.emit(nobody, rec.m, reference.Decision{Kind: reference.KindSyscallExit, G: gp.id, Class: gp.class, Flags: gp.flags})
 	}
 }
 
@@ -123,14 +123,11 @@ func (r *judge) enqueue(rec *record, gp *goroutine, enq *enqueue) {
 
 // emitReady tells that a goroutine became runnable.
 func (r *output) emitReady(rec *record, gp *goroutine, enq *enqueue) {
-	e := &rec.event
-	d := r.draft(enq.p, rec.m)
-	d.Kind, d.To, d.Why, d.Flags, d.Basis = reference.KindReady, enq.to, enq.why, gp.flags, enq.basis
+	d := r.draftOf(gp, reference.KindReady, enq.p, rec.m)
+	d.To, d.Why, d.Basis, d.Stack, d.By = enq.to, enq.why, enq.basis, int32(rec.Stack), reference.NoG
 	if rec.p < 0 {
 		d.Flags |= reference.FlagNoP
 	}
-	d.G, d.Class, d.Stack = gp.id, gp.class, int32(e.Stack)
-	d.By = reference.NoG
 	if rec.g >= 0 && rec.g != rec.of {
 		d.By = r.gStates.At(rec.g).id
 	}
@@ -182,8 +179,11 @@ func (r *explainer) overflows(p, newcomer int32, now bool) bool {
 // (runqputslow). ready says the newcomer's Ready decision; it is nil if it was
 // displaced from runnext: of P from, or nobody's if that was before.
 func (r *explainer) overflow(p, newcomer, from int32, ready func()) {
-	basis := reference.Known(reference.Inferred, reference.RuleQueue)
-	r.emit(&reference.Decision{Kind: reference.KindOverflow, G: r.gStates.At(newcomer).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Batch: int32(r.rules.Overflow()), Basis: basis})
+	basis := byRule
+	if r.pStates[p].taint.fits <= fitting {
+		basis = r.lower(basis, r.queues.Head(p))
+	}
+	r.emitBatch(reference.KindOverflow, newcomer, p, nobody, r.rules.Overflow(), basis)
 	r.pStates[p].headAt = r.now
 	r.enqueues.enqueueBefore(r.queues.Head(p))
 	r.lastOverflow++

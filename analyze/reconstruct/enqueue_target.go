@@ -28,11 +28,6 @@ type targets struct {
 	inject injection
 }
 
-var (
-	byRule  = reference.Known(reference.Inferred, reference.RuleQueue)
-	byAhead = reference.Known(reference.Inferred, reference.RuleLookahead)
-)
-
 // target applies the rules of who puts a goroutine where: runtime/proc.go
 // newproc, ready, goready, goschedImpl, goyield_m, exitsyscall, injectglist,
 // and their callers.

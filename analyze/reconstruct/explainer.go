@@ -11,7 +11,6 @@ import (
 type explainer struct {
 	lookahead
 	model
-	outlook
 	output
 	corrections
 	requests
@@ -36,8 +35,7 @@ type explainer struct {
 // link tells the parts of an explainer where the rest of it is.
 func (r *explainer) link() {
 	r.model.lookahead, r.requests.lookahead = &r.lookahead, &r.lookahead
-	r.outlook.model, r.output.lookahead, r.output.model = &r.model, &r.lookahead, &r.model
-	r.corrections.lookahead, r.corrections.model, r.corrections.output = &r.lookahead, &r.model, &r.output
+	r.output.model, r.corrections.output = &r.model, &r.output
 	r.beginning.explainer, r.targets.explainer, r.locks.explainer = r, r, r
 	r.engine.explainer, r.sizes.explainer, r.steals.explainer, r.waking.explainer = r, r, r, r
 	r.enqueues.explainer, r.overflowing.explainer, r.workers.explainer = r, r, r
@@ -152,7 +150,7 @@ func (r *explainer) dequeueLocal(g, p int32) dequeue {
 		if r.inFlight(other) && r.startsOn(other) != p {
 			r.settle(other)
 		} else {
-			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+			basis = byRepair
 		}
 	}
 	r.queues.Remove(g)
@@ -191,7 +189,7 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 			return r.passOver(g, taker)
 		}
 		r.settle(other)
-		basis = reference.Known(reference.Inferred, reference.RulePassed)
+		basis = byPassed
 	}
 	return basis
 }
@@ -223,16 +221,16 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 		for other := r.queues.Prev(g); other != reference.None && r.enqueuerStalls(other) && r.enqueues.deferEnqueue(other); other = r.queues.Prev(g) {
 		}
 		if r.queues.Prev(g) == reference.None {
-			return reference.Known(reference.Ambiguous, reference.RuleRepair)
+			return byRepair
 		}
 		if r.misordered(g, taker) {
 			r.reorder(g)
-			return reference.Known(reference.Ambiguous, reference.RuleRepair)
+			return byRepair
 		}
 		for n := 0; n < 2; n++ {
 			other := r.queues.Prev(g)
 			if other == reference.None {
-				return reference.Known(reference.Ambiguous, reference.RuleRepair)
+				return byRepair
 			}
 			if r.enqueues.reorderEnqueue(other, g) || r.enqueues.deferEnqueue(other) {
 				continue
@@ -267,11 +265,11 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 	}
 	front := r.queues.Prev(g)
 	if front == reference.None {
-		return reference.Known(reference.Ambiguous, reference.RuleRepair)
+		return byRepair
 	}
 	r.queues.Promote(g)
 	if front != reference.None && r.nearlyConcurrent(front, g) {
 		return reference.Known(reference.Ambiguous, reference.RuleReorder)
 	}
-	return reference.Known(reference.Ambiguous, reference.RuleRepair)
+	return byRepair
 }

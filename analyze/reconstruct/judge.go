@@ -193,7 +193,7 @@ func (r *judge) settleDue(rec *record) {
 func (r *judge) beginGC(rec *record) {
 	if !r.gcOpen {
 		r.gcOpen = true
-		r.emit(&reference.Decision{Kind: reference.KindGCBegin, G: rec.context(), P: r.procID(rec.p), M: r.threadID(rec.m)})
+		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindGCBegin, G: rec.context()})
 	}
 }
 
@@ -201,7 +201,7 @@ func (r *judge) beginGC(rec *record) {
 func (r *judge) endGC(rec *record) {
 	if r.gcOpen {
 		r.gcOpen = false
-		r.emit(&reference.Decision{Kind: reference.KindGCEnd, G: rec.context(), P: r.procID(rec.p), M: r.threadID(rec.m)})
+		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindGCEnd, G: rec.context()})
 	}
 }
 
@@ -217,17 +217,13 @@ var asides = [...]reference.Kind{
 
 // passThrough hands on what the scheduler has no part in, for those who explain it.
 func (r *judge) passThrough(rec *record) {
-	if r.sink == nil {
+	if r.engine.on {
 		return
 	}
 	g := rec.context()
 	if rec.res() >= 0 {
 		g = rec.res()
 	}
-	d := reference.Decision{Kind: asides[rec.Kind], G: g, P: r.procID(rec.p), M: r.threadID(rec.m), Victim: reference.NoP, Stack: int32(rec.Stack),
-		Basis: reference.Known(reference.Observed, reference.RuleNone)}
-	if other := r.goroutine(g); other >= 0 {
-		d.Class, d.Flags = r.gStates.At(other).class, r.gStates.At(other).flags
-	}
-	r.emit(&d)
+	gp := r.gStates.At(r.goroutine(g))
+	r.emit(rec.p, rec.m, reference.Decision{Kind: asides[rec.Kind], G: g, Class: gp.class, Flags: gp.flags, Victim: reference.NoP, Stack: int32(rec.Stack), Basis: observed})
 }

@@ -74,9 +74,9 @@ func tickSource(chance float64) (reference.Source, reference.Basis) {
 	case chance < schedtick.Never:
 		return reference.SrcGlobal, byRule
 	case chance > schedtick.Likely:
-		return reference.SrcGlobalTick, reference.Known(reference.Ambiguous, reference.RuleTick)
+		return reference.SrcGlobalTick, byTick
 	}
-	return reference.SrcGlobal, reference.Known(reference.Ambiguous, reference.RuleTick)
+	return reference.SrcGlobal, byTick
 }
 
 const (

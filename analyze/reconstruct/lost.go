@@ -13,8 +13,8 @@ import (
 func (r *judge) lost(rec *record) {
 	on := map[int32]int32{} // P on which a goroutine runs
 	for p := range r.pStates {
-		if pp := &r.pStates[p]; pp.g >= 0 {
-			on[pp.g] = pp.id
+		if g := r.pStates[p].g; g >= 0 {
+			on[g] = int32(p)
 		}
 	}
 	for g := int32(1); g < r.gStates.Len(); g++ {
@@ -26,23 +26,23 @@ func (r *judge) lost(rec *record) {
 			r.queues.Remove(g)
 		}
 		if gp.state == events.Runnable || gp.state == events.Running || gp.state == events.Syscall {
-			d := reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, P: reference.NoP, M: reference.NoM, Victim: reference.NoP,
-				Why: reference.WhyLost, Flags: gp.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)}
-			if p, ok := on[g]; ok {
-				d.P = p
+			p, ok := on[g]
+			if !ok {
+				p = nobody
 			}
-			r.emit(&d)
+			r.emit(p, nobody, reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, Victim: reference.NoP,
+				Why: reference.WhyLost, Flags: gp.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)})
 		}
 		gp.readyAt, gp.ready, gp.isDequeued, gp.deferred = -1, none, false, false
 		gp.state = events.Undetermined
 	}
 	if r.stw.open {
 		r.stw.open = false
-		r.emit(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: reference.NoP, M: reference.NoM, Why: reference.WhyLost})
+		r.emit(nobody, nobody, reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, Why: reference.WhyLost})
 	}
 	if r.gcOpen { // a generation restates a collection that goes on
 		r.gcOpen = false
-		r.emit(&reference.Decision{Kind: reference.KindGCEnd, G: reference.NoG, P: reference.NoP, M: reference.NoM})
+		r.emit(nobody, nobody, reference.Decision{Kind: reference.KindGCEnd, G: reference.NoG})
 	}
 	for p := range r.pStates {
 		pp := &r.pStates[p]
@@ -54,6 +54,6 @@ func (r *judge) lost(rec *record) {
 	for m := range r.mStates {
 		r.mStates[m].g = nobody
 	}
-	r.emit(&reference.Decision{Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, M: reference.NoM, Wait: rec.res(), Victim: reference.NoP,
-		Basis: reference.Known(reference.Observed, reference.RuleNone)})
+	r.emit(nobody, nobody, reference.Decision{Kind: reference.KindLost, G: reference.NoG, Wait: rec.res(), Victim: reference.NoP,
+		Basis: observed})
 }

@@ -5,11 +5,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// outlook is what the look-ahead says of what the model has in the queues.
-type outlook struct{ *model }
+// What the look-ahead says of what the model has in the queues.
 
 // hasOwn reports whether p's own queue holds something that p will run itself.
-func (r *outlook) hasOwn(p int32) bool {
+func (r *model) hasOwn(p int32) bool {
 	if g := r.queues.Runnext(p); g != reference.None && r.startsOn(g) == p {
 		return true
 	}
@@ -22,7 +21,7 @@ func (r *outlook) hasOwn(p int32) bool {
 }
 
 // staysLocal reports whether what p has queued next is what p will run next of it.
-func (r *outlook) staysLocal(p int32) bool {
+func (r *model) staysLocal(p int32) bool {
 	g := r.queues.Runnext(p)
 	if g == reference.None {
 		g = r.queues.Head(p)
@@ -31,7 +30,7 @@ func (r *outlook) staysLocal(p int32) bool {
 }
 
 // oldest returns what is first in p's queue, or None.
-func (r *outlook) oldest(p int32) int32 {
+func (r *model) oldest(p int32) int32 {
 	if g := r.queues.Runnext(p); g != reference.None {
 		return g
 	}
@@ -40,7 +39,7 @@ func (r *outlook) oldest(p int32) int32 {
 
 // stayed returns how many of victim's ring have been in it since an event: all the time in which
 // a thread can have looked that had nothing to run since then.
-func (r *outlook) stayed(victim int32, since int64) int {
+func (r *model) stayed(victim int32, since int64) int {
 	n := 0
 	for g := r.queues.Head(victim); g != reference.None; g = r.queues.Next(g) {
 		if gp := r.gStates.At(g); max(gp.ready, gp.ringSince) < since {
@@ -53,7 +52,7 @@ func (r *outlook) stayed(victim int32, since int64) int {
 // firstInFlight returns the first goroutine in front of g in the global queue
 // that is in flight to another P than taker, or None. The queue can be far
 // longer than there are threads, so it looks at what these will do next.
-func (r *outlook) firstInFlight(g, taker int32) int32 {
+func (r *model) firstInFlight(g, taker int32) int32 {
 	first := reference.None
 	for m := range r.mStates[:min(len(r.mStates), farEnough)] {
 		start := r.win.at(r.mStates[m].next)
@@ -70,7 +69,7 @@ func (r *outlook) firstInFlight(g, taker int32) int32 {
 
 // comesLater reports whether first is not put behind tail, the tail of the global
 // queue, but behind what is put there later, though before event limit.
-func (r *outlook) comesLater(tail, first int32, limit int64) bool {
+func (r *model) comesLater(tail, first int32, limit int64) bool {
 	if first == reference.None || r.follows(tail, first) {
 		return false
 	}
@@ -84,7 +83,7 @@ func (r *outlook) comesLater(tail, first int32, limit int64) bool {
 
 // stealsFromMiddle reports whether the thread that starts g then starts one of p's ring that is not the
 // first of it, as a thief does.
-func (r *outlook) stealsFromMiddle(g, p int32) bool {
+func (r *model) stealsFromMiddle(g, p int32) bool {
 	for rec, n := r.win.at(r.startOf(g)), 0; rec != nil && n < farEnough; n++ {
 		if rec = r.win.at(rec.nextM); rec != nil && rec.Kind == events.Go && rec.From == events.Runnable {
 			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
@@ -94,7 +93,7 @@ func (r *outlook) stealsFromMiddle(g, p int32) bool {
 }
 
 // maySteal reports whether nothing speaks against p stealing g now.
-func (r *outlook) maySteal(g, p int32) bool {
+func (r *model) maySteal(g, p int32) bool {
 	place := r.queues.Place(g)
 	if place.Queue != reference.QueueLocal || place.P == p || r.queues.Len(p) > 0 || r.queues.GlobalLen() > 0 {
 		return false
@@ -111,7 +110,7 @@ func (r *outlook) maySteal(g, p int32) bool {
 
 // inThiefsOrder reports whether p runs the head of victim's ring after g and before what
 // stands behind g: that is a thief's order, and no queue's.
-func (r *outlook) inThiefsOrder(g, p, victim int32) bool {
+func (r *model) inThiefsOrder(g, p, victim int32) bool {
 	first, start := r.queues.Head(victim), r.startOf(g)
 	if first == g || first == reference.None || r.startsOn(first) != p || r.startOf(first) <= start {
 		return false
@@ -126,7 +125,7 @@ const slack = 4
 
 // fitsRing reports whether p runs g before it has run more than it has in its ring, so
 // that g may be there, too.
-func (r *outlook) fitsRing(p, g int32) bool {
+func (r *model) fitsRing(p, g int32) bool {
 	start := r.startOf(g)
 	first := r.win.at(start)
 	if first == nil || first.p != p || r.pStates[p].m < 0 {
@@ -151,7 +150,7 @@ func (r *outlook) fitsRing(p, g int32) bool {
 // globalSurelyHolds reports whether the global queue surely held something when a take
 // began, after event since: it is long; or what was put there before, not long ago,
 // is not in anybody's hands.
-func (r *outlook) globalSurelyHolds(since int64) bool {
+func (r *model) globalSurelyHolds(since int64) bool {
 	g := r.queues.GlobalHead()
 	if g == reference.None {
 		return false

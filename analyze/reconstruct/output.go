@@ -10,7 +10,6 @@ import (
 
 // output is the decisions that were made, and what is told of them only later.
 type output struct {
-	*lookahead
 	*model
 	sink      func([]reference.Decision) []reference.Decision
 	held      heldBack
@@ -19,6 +18,18 @@ type output struct {
 	starts    [32]int64
 	bases     [256]int64
 }
+
+// How decisions are known, where several are known so.
+var (
+	observed  = reference.Known(reference.Observed, reference.RuleNone)
+	byRule    = reference.Known(reference.Inferred, reference.RuleQueue)
+	byAhead   = reference.Known(reference.Inferred, reference.RuleLookahead)
+	byPassed  = reference.Known(reference.Inferred, reference.RulePassed)
+	ambiguous = reference.Known(reference.Ambiguous, reference.RuleQueue)
+	byTaint   = reference.Known(reference.Ambiguous, reference.RuleTaint)
+	byTick    = reference.Known(reference.Ambiguous, reference.RuleTick)
+	byRepair  = reference.Known(reference.Ambiguous, reference.RuleRepair)
+)
 
 // patience is the most decisions that are held back for the oldest ask, 5 MB. Half or twice:
 // nothing.
@@ -146,21 +157,17 @@ func (r *output) count(src reference.Source, basis reference.Basis) {
 	}
 }
 
-// emit emits a decision at the present time, with the queue lengths after it. It
-// emits a copy, so that d need not be allocated.
-func (r *output) emit(d *reference.Decision) {
-	if r.sink == nil {
-		return
-	}
-	p := nobody
-	if d.P >= 0 {
-		p = r.pix.Find(int64(d.P))
-	}
-	r.lowerBasis(d, p)
-	draft := r.draft(p, nobody)
-	d.Time, d.Local, d.Global = draft.Time, draft.Local, draft.Global
-	*draft = *d
+// emit emits a decision as draft begins it.
+func (r *output) emit(p, m int32, d reference.Decision) {
+	draft := r.draft(p, m)
+	d.Time, d.P, d.M, d.Local, d.Global = draft.Time, draft.P, draft.M, draft.Local, draft.Global
+	*draft = d
 	r.commit()
+}
+
+// emitBatch emits that the thread of P p has moved size goroutines at once, of which g is one.
+func (r *output) emitBatch(kind reference.Kind, g, p, victim int32, size int, basis reference.Basis) {
+	r.emit(p, r.pStates[p].m, reference.Decision{Kind: kind, G: r.gStates.At(g).id, Victim: r.procID(victim), Batch: int32(size), Basis: basis})
 }
 
 // draft begins a decision at the present time, with the queue lengths after it: of the
@@ -187,6 +194,13 @@ func (r *output) draft(p, m int32) *reference.Decision {
 	return d
 }
 
+// draftOf begins a decision about a goroutine.
+func (r *output) draftOf(gp *goroutine, kind reference.Kind, p, m int32) *reference.Decision {
+	d := r.draft(p, m)
+	d.Kind, d.G, d.Class, d.Flags = kind, gp.id, gp.class, gp.flags
+	return d
+}
+
 // draftNext is draft where there is no block with room.
 func (r *output) draftNext(p, m int32) *reference.Decision {
 	if r.sink == nil {
@@ -210,9 +224,8 @@ func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Wh
 	if gp.hidden {
 		return
 	}
-	d := r.draft(to, nobody)
-	d.Kind, d.Why, d.Flags, d.Basis = reference.KindMove, why, gp.flags, basis
-	d.G, d.Class, d.Victim, d.To = gp.id, gp.class, r.procID(from), queue
+	d := r.draftOf(gp, reference.KindMove, to, nobody)
+	d.Why, d.Basis, d.Victim, d.To = why, basis, r.procID(from), queue
 	r.commit()
 }
 

@@ -15,7 +15,7 @@ func (r *targets) yielded(rec *record) enqueue {
 			// A P above the new GOMAXPROCS was left: no queue is touched.
 			return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhyProcs, direct: reference.SrcDirect, basis: byAhead}
 		}
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: reference.Known(reference.Observed, reference.RuleNone)}
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: observed}
 	}
 	if r.traits.Has(e.TStack, stacks.Goyield) {
 		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
@@ -54,9 +54,8 @@ func (r *targets) shrinkYield(rec *record) bool {
 // another worker (enlistWorker) or visited in vain, or a late request. Where more
 // than one may have asked, it is who asked others too, or would have been first.
 func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
-	unsure := reference.Known(reference.Ambiguous, reference.RuleQueue)
 	if rec.p < 0 {
-		return reference.WhySlice, unsure
+		return reference.WhySlice, ambiguous
 	}
 	pp := &r.pStates[rec.p]
 	tick := pp.ticks[1]
@@ -72,26 +71,26 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	case visited != reference.WhyUnknown && !over:
 		return visited, byRule
 	case visited == reference.WhyGC && (!sure || r.sysmonQuick()) && !r.asksOthers(rec, pp):
-		return reference.WhySlice, unsure
+		return reference.WhySlice, ambiguous
 	case visited != reference.WhyUnknown:
-		return visited, unsure
+		return visited, ambiguous
 	case !over && r.gcOpen:
 		return reference.WhyGC, byRule
 	case !over && r.asked != reference.WhyUnknown && pp.began < r.askedAt:
 		return r.asked, byRule
 	case !over && r.asked != reference.WhyUnknown && r.time-pp.began < strayTime && r.time-r.askedAt < r.rules.Slice:
-		return r.asked, unsure
+		return r.asked, ambiguous
 	case !over:
-		return reference.WhySlice, unsure
+		return reference.WhySlice, ambiguous
 	case r.gcOpen && r.collectorAsks(rec, pp, r.time-tick):
-		return reference.WhyGC, unsure
+		return reference.WhyGC, ambiguous
 	case r.gcOpen:
-		return reference.WhySlice, unsure
+		return reference.WhySlice, ambiguous
 	case r.lateRequest(rec, pp):
 		if pp.began < r.noSlice {
-			return r.asked, unsure
+			return r.asked, ambiguous
 		}
-		return reference.WhySlice, unsure
+		return reference.WhySlice, ambiguous
 	}
 	return reference.WhySlice, byRule
 }

@@ -38,8 +38,8 @@ func (r *judge) procEvent(rec *record) {
 		r.waking.expectThief(rec)
 	case e.To == events.Idle && (e.From == events.NotExist || first && e.From != events.Running):
 		r.setProcState(rec.of, false)
-		r.emit(&reference.Decision{Kind: reference.KindPStop, P: pp.id, M: r.threadID(rec.m), G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
-			Basis: reference.Known(reference.Observed, reference.RuleNone)})
+		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
+			Basis: observed})
 	case e.To == events.Idle && e.From == events.Running && rec.p == rec.of:
 		r.procStops(rec, pp)
 	case e.To == events.Idle && (e.From == events.Running || pp.running): // otherwise a status, or a take across a generation's border
@@ -98,10 +98,10 @@ func (r *judge) procStarts(rec *record, pp *proc, flags reference.Flags) {
 	pp.syscall = false
 	r.setRunning(pp, nobody)
 	if pp.released && !pp.told && rec.m >= 0 && rec.m != pp.lastM {
-		r.emit(&reference.Decision{Kind: reference.KindHandoff, P: pp.id, M: r.threadID(rec.m), G: reference.NoG, Why: pp.why, Basis: byRule})
+		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: pp.why, Basis: byRule})
 	}
 	pp.released, pp.told = false, false
-	r.emit(&reference.Decision{Kind: reference.KindPStart, P: pp.id, M: r.threadID(rec.m), G: reference.NoG, Flags: flags, Basis: reference.Known(reference.Observed, reference.RuleNone)})
+	r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: flags, Basis: observed})
 }
 
 // procStops judges a P that its own thread gives up.
@@ -137,7 +137,7 @@ func (r *judge) procStops(rec *record, pp *proc) {
 	pp.syscall = false
 	pp.released, pp.told = false, false
 	pp.why, pp.freed = why, r.time
-	r.emit(&reference.Decision{Kind: reference.KindPStop, P: pp.id, M: r.threadID(rec.m), G: reference.NoG, Why: why, Basis: byRule})
+	r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: why, Basis: byRule})
 	if gives {
 		r.handOff(rec, pp, why)
 	}
@@ -159,7 +159,7 @@ func (r *judge) handOff(rec *record, pp *proc, why reference.Why) {
 	r.claimP(rec.of)
 	if next != nil {
 		pp.told = true
-		r.emit(&reference.Decision{Kind: reference.KindHandoff, P: pp.id, M: r.threadID(next.m), G: reference.NoG, Why: why, Basis: basis})
+		r.emit(rec.of, next.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: why, Basis: basis})
 	}
 }
 
@@ -236,14 +236,14 @@ func (r *judge) procRetaken(rec *record, pp *proc) {
 	pp.lastM = nobody
 	pp.released, pp.told = false, false
 	pp.why, pp.freed = why, r.time
-	d := reference.Decision{Kind: reference.KindRetake, P: pp.id, M: r.threadID(owner), G: reference.NoG, Why: why, Basis: byRule}
+	d := reference.Decision{Kind: reference.KindRetake, G: reference.NoG, Why: why, Basis: byRule}
 	if in >= 0 {
 		d.G, d.Class = r.gStates.At(in).id, r.gStates.At(in).class
 	}
-	r.emit(&d)
+	r.emit(rec.of, owner, d)
 	switch why {
 	case reference.WhySTW:
-		r.emit(&reference.Decision{Kind: reference.KindPStop, P: pp.id, M: r.threadID(rec.m), G: reference.NoG, Why: why, Basis: byRule})
+		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: why, Basis: byRule})
 	case reference.WhyRetakeReturn:
 	default:
 		r.handOff(rec, pp, why)
@@ -253,7 +253,7 @@ func (r *judge) procRetaken(rec *record, pp *proc) {
 // procsEvent judges a statement of GOMAXPROCS.
 func (r *judge) procsEvent(rec *record) {
 	if r.stw.open {
-		r.emit(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.procID(rec.p), M: r.threadID(rec.m), Why: reference.WhySTW})
+		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, Why: reference.WhySTW})
 		r.stw.open = false
 		if r.stw.why == "GC mark termination" {
 			// A worker then parks (gcBgMarkWorker), a goroutine that assists runs on.
@@ -270,7 +270,7 @@ func (r *judge) procsEvent(rec *record) {
 // beginSTW judges the begin of a stop-the-world.
 func (r *judge) beginSTW(rec *record) {
 	r.stw = stwState{open: true, g: rec.context(), why: r.tables.Name(rec.Reason)}
-	r.emit(&reference.Decision{Kind: reference.KindSTWBegin, G: rec.context(), P: r.procID(rec.p), M: r.threadID(rec.m), Why: reference.WhySTW,
+	r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWBegin, G: rec.context(), Why: reference.WhySTW,
 		Stack: int32(rec.Stack), Label: int32(rec.Reason)})
 }
 
@@ -278,7 +278,7 @@ func (r *judge) beginSTW(rec *record) {
 func (r *judge) endSTW(rec *record) {
 	if r.stw.open { // the range ended without the metric: the trace is damaged or old
 		r.stw.open = false
-		r.emit(&reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, P: r.procID(rec.p), M: r.threadID(rec.m), Why: reference.WhySTW})
+		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, Why: reference.WhySTW})
 	}
 }
 
@@ -314,7 +314,7 @@ func (r *explainer) setProcs(n int) {
 	if r.assumed {
 		level = reference.Assumed
 	}
-	r.emit(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs,
+	r.emit(nobody, nobody, reference.Decision{Kind: reference.KindProcs, G: reference.NoG, Batch: int32(n), Why: reference.WhyProcs,
 		Basis: reference.Known(level, reference.RuleNone)})
 }
 

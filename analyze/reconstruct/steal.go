@@ -17,7 +17,7 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 		// A thief has nothing of its own: the model had g in the wrong ring.
 		r.summary.Corrections++
 		r.rehome(g, p, victim)
-		return dequeue{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleRepair)}
+		return dequeue{src: reference.SrcLocal, victim: nobody, basis: byRepair}
 	}
 	basis := byRule
 	r.clearGone(p)
@@ -28,7 +28,7 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 			break
 		}
 		r.settle(other)
-		basis = reference.Known(reference.Inferred, reference.RulePassed)
+		basis = byPassed
 	}
 	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: victim}) {
 		return r.dequeueByPlace(g, p) // it went along with what was settled
@@ -46,14 +46,14 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 	}
 	switch {
 	case r.queues.Len(p) > 0 || size > r.rules.StealBatch(r.queues.RingLen(victim)):
-		basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+		basis = byRepair
 	case size < r.rules.StealBatch(r.stayed(victim, r.freeSince(g))): // it may be another thief's, or another P's
-		basis = reference.Known(reference.Ambiguous, reference.RuleQueue)
+		basis = ambiguous
 	}
 	if r.engine.on && size < r.rules.StealBatch(r.stayed(victim, r.win.at(r.now).prevM)) {
 		r.engine.odd++
 	}
-	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[victim].id, Batch: int32(size), Basis: basis})
+	r.emitBatch(reference.KindSteal, g, p, victim, size, r.lower(basis, g))
 	since := r.freeSince(g)
 	r.pStates[victim].headAt = max(r.pStates[victim].headAt, since)
 	r.queues.Steal(p, victim, g, func(other int32) {
@@ -102,13 +102,13 @@ func (r *explainer) stealRunnext(g, p, victim int32) dequeue {
 			r.settle(other)
 		}
 		if r.queues.RingLen(victim) > 0 {
-			basis = reference.Known(reference.Ambiguous, reference.RuleRepair)
+			basis = byRepair
 			if r.stayed(victim, r.win.at(r.now).prevM) > 0 {
 				r.engine.odd++
 			}
 		}
 	}
-	r.emit(&reference.Decision{Kind: reference.KindSteal, G: r.gStates.At(g).id, P: r.pStates[p].id, M: r.threadID(r.pStates[p].m), Victim: r.pStates[victim].id, Batch: 1, Basis: basis})
+	r.emitBatch(reference.KindSteal, g, p, victim, 1, r.lower(basis, g))
 	r.queues.Remove(g)
 	return dequeue{src: reference.SrcStealRunnext, victim: victim, batch: 1, basis: basis}
 }

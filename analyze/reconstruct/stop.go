@@ -12,9 +12,8 @@ import (
 // enterSyscall judges the begin of a system call.
 func (r *judge) enterSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Syscall
-	d := r.draft(rec.p, rec.m)
-	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, reference.WhySyscall, gp.flags, reference.Known(reference.Observed, reference.RuleNone)
-	d.G, d.Class, d.Stack = gp.id, gp.class, int32(rec.TStack)
+	d := r.draftOf(gp, reference.KindStop, rec.p, rec.m)
+	d.Why, d.Basis, d.Stack = reference.WhySyscall, observed, int32(rec.TStack)
 	if px := uint(rec.p); px < uint(len(r.pStates)) {
 		pp := &r.pStates[px]
 		pp.syscall = true
@@ -33,9 +32,7 @@ func (r *judge) leaveSyscall(rec *record, gp *goroutine) {
 		r.setRunning(pp, rec.of)
 	}
 	r.bind(rec.m, rec.of)
-	d := r.draft(rec.p, rec.m)
-	d.Kind, d.Flags = reference.KindSyscallExit, gp.flags
-	d.G, d.Class = gp.id, gp.class
+	r.draftOf(gp, reference.KindSyscallExit, rec.p, rec.m)
 	r.commit()
 }
 
@@ -61,15 +58,11 @@ func (r *judge) adopt(rec *record, gp *goroutine) {
 			gp.start = rec.link
 		}
 		gp.direct = reference.SrcUnknown
-		d := reference.Decision{Kind: reference.KindReady, G: gp.id, Class: gp.class, P: reference.NoP, M: r.threadID(rec.m), By: reference.NoG,
-			To: reference.QueueUnknown, Flags: gp.flags | reference.FlagFirst, Basis: reference.Known(reference.Unknown, reference.RuleInitial)}
-		if pl := r.queues.Place(rec.of); pl.Queue != reference.QueueUnknown {
-			d.To, d.Basis = pl.Queue, reference.Known(reference.Assumed, reference.RuleInitial)
-			if pl.P >= 0 {
-				d.P = r.procID(pl.P)
-			}
+		at, basis := reference.Place{P: nobody}, reference.Known(reference.Unknown, reference.RuleInitial)
+		if place := r.queues.Place(rec.of); place.Queue != reference.QueueUnknown {
+			at, basis = place, reference.Known(reference.Assumed, reference.RuleInitial)
 		}
-		r.emit(&d)
+		r.emit(at.P, rec.m, reference.Decision{Kind: reference.KindReady, G: gp.id, Class: gp.class, By: reference.NoG, To: at.Queue, Flags: gp.flags | reference.FlagFirst, Basis: basis})
 	case events.Running, events.Syscall:
 		if rec.m >= 0 && rec.p >= 0 {
 			r.bind(rec.m, rec.of)
@@ -79,10 +72,10 @@ func (r *judge) adopt(rec *record, gp *goroutine) {
 			r.setRunning(pp, rec.of)
 			pp.began = r.time
 			pp.syscall = state == events.Syscall
-			r.emit(&reference.Decision{Kind: reference.KindStart, G: gp.id, Class: gp.class, P: pp.id, M: r.threadID(rec.m), Wait: -1,
+			r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindStart, G: gp.id, Class: gp.class, Wait: -1,
 				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: gp.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
 			if pp.syscall {
-				r.emit(&reference.Decision{Kind: reference.KindSyscall, G: gp.id, Class: gp.class, P: pp.id, M: r.threadID(rec.m), Flags: gp.flags})
+				r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSyscall, G: gp.id, Class: gp.class, Flags: gp.flags})
 			}
 		} else if rec.m >= 0 {
 			r.mStates[rec.m].g = rec.of
@@ -164,9 +157,8 @@ func (r *judge) exitInSyscall(rec *record, gp *goroutine) {
 func (r *judge) stop(rec *record, gp *goroutine, why reference.Why) {
 	e := &rec.event
 	gp.state = e.To
-	d := r.draft(rec.p, rec.m)
-	d.Kind, d.Why, d.Flags, d.Basis = reference.KindStop, why, gp.flags, reference.Known(reference.Observed, reference.RuleNone)
-	d.G, d.Class, d.Stack = gp.id, gp.class, int32(e.TStack)
+	d := r.draftOf(gp, reference.KindStop, rec.p, rec.m)
+	d.Why, d.Basis, d.Stack = why, observed, int32(e.TStack)
 	if why == reference.WhyBlock {
 		d.Reason = reason(e.Reason)
 	}

@@ -99,26 +99,15 @@ func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis
 	}
 	gp.queued, gp.moved = r.now, true
 	if gp.tainted {
-		return reference.Known(reference.Ambiguous, reference.RuleTaint)
+		return byTaint
 	}
 	return byRule
 }
 
-// lowerBasis lowers the basis of a decision of P p about a queue that is in doubt.
-func (r *output) lowerBasis(d *reference.Decision, p int32) {
-	if d.Basis.Level() < reference.Inferred {
-		return
+// lower lowers the basis of what is said of g's queue if that is in doubt.
+func (r *model) lower(basis reference.Basis, g int32) reference.Basis {
+	if basis.Level() >= reference.Inferred && r.tainted(g) {
+		return byTaint
 	}
-	g := reference.None
-	switch d.Kind {
-	case reference.KindSteal, reference.KindGlobalBatch:
-		g = r.goroutine(d.G)
-	case reference.KindOverflow:
-		if r.pStates[p].taint.fits <= fitting {
-			g = r.queues.Head(p)
-		}
-	}
-	if g != reference.None && r.tainted(g) {
-		d.Basis = reference.Known(reference.Ambiguous, reference.RuleTaint)
-	}
+	return basis
 }
