@@ -144,7 +144,7 @@ func (r *batchSizes) unsure(g int32) int {
 			n++
 		}
 	}
-	for _, late := range r.enqueues.open {
+	for _, late := range r.deferred.open {
 		if gp := r.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.queues.Place(late.g).Queue == reference.QueueGlobal {
 			n++
 		}

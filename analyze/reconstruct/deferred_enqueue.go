@@ -8,31 +8,14 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A put follows its event. The thread may lose its CPU in between, for
-// milliseconds; what others take meanwhile shows that the goroutine was not in
-// the queue yet. Its put then comes before the thread's next event.
-
-// deferredEnqueue is a put to the global queue that is known to come later.
-type deferredEnqueue struct {
-	g      int32
-	before int64 // event of the putting thread
-}
-
-// deferredEnqueues are the enqueues to the global queue that come later than their events.
-type deferredEnqueues struct {
-	*explainer
-	known []deferredEnqueue // that surely do
-	open  []deferredEnqueue // that may: their threads have not gone on yet
-}
-
 // deferEnqueue takes g, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains g.
-func (r *deferredEnqueues) deferEnqueue(g int32) bool {
+func (r *deferredPuts) deferEnqueue(g int32) bool {
 	if r.without.has(hypDeferredEnqueue) {
 		return false
 	}
 	gp := r.gStates.At(g)
-	if gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.known) == farEnough {
+	if gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
 		return false
 	}
 	from := r.queues.Place(g)
@@ -42,14 +25,14 @@ func (r *deferredEnqueues) deferEnqueue(g int32) bool {
 	}
 	r.move(g, nobody, from.P, reference.QueueUnknown, reference.WhyCorrected)
 	gp.deferred = true
-	r.known = append(r.known, deferredEnqueue{g, gp.enqueuedBy})
+	r.list = append(r.list, deferredPut{g: g, p: nobody, before: gp.enqueuedBy})
 	r.settleSoon()
 	return true
 }
 
 // testDeferEnqueue tries whether the put of it's goroutine to the global queue comes later,
 // if its thread seems to have lost its CPU at that.
-func (r *deferredEnqueues) testDeferEnqueue(rec *record, gp *goroutine) bool {
+func (r *deferredPuts) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	if r.without.has(hypDeferredEnqueue) {
 		return false
 	}
@@ -65,7 +48,7 @@ func (r *deferredEnqueues) testDeferEnqueue(rec *record, gp *goroutine) bool {
 func proposeDeferredEnqueue(r *explainer, q question) []choice {
 	return []choice{
 		{is: no, says: "the enqueue comes with its event", then: thenFinish},
-		{is: yes, says: "the enqueue comes later", then: thenFinish, apply: func(fork *judge) { fork.enqueues.deferEnqueue(q.g) }},
+		{is: yes, says: "the enqueue comes later", then: thenFinish, apply: func(fork *judge) { fork.deferred.deferEnqueue(q.g) }},
 	}
 }
 
@@ -84,7 +67,7 @@ func (r *lookahead) enqueuerStalls(g int32) bool {
 // behind it, to where the order of the starts says that its put came: behind
 // g if its P runs it next, else behind what its P runs before it, or all. It
 // says whether that explains other.
-func (r *deferredEnqueues) reorderEnqueue(other, g int32) bool {
+func (r *deferredPuts) reorderEnqueue(other, g int32) bool {
 	if r.without.has(hypEnqueueOrder) {
 		return false
 	}
@@ -132,7 +115,7 @@ func (r *deferredEnqueues) reorderEnqueue(other, g int32) bool {
 // reorderInBatch delays what the model would give p with a batch of size of which g is the
 // first, although its put may have come later and p runs what stands behind it
 // but not itself: a ring gives out its goroutines in order.
-func (r *deferredEnqueues) reorderInBatch(g, p int32, size int) {
+func (r *deferredPuts) reorderInBatch(g, p int32, size int) {
 	if r.without.has(hypEnqueueOrder) {
 		return
 	}
@@ -153,19 +136,19 @@ func (r *deferredEnqueues) reorderInBatch(g, p int32, size int) {
 }
 
 // noteEnqueue notes a put to the global queue whose thread has not gone on yet.
-func (r *deferredEnqueues) noteEnqueue(g int32, next int64) {
+func (r *deferredPuts) noteEnqueue(g int32, next int64) {
 	r.fedSinceBatch = true
 	if n := len(r.open); n >= 256 && n == cap(r.open) { // findDeferred may not be called for long
-		r.open = slices.DeleteFunc(r.open, func(late deferredEnqueue) bool { return late.before <= r.now })
+		r.open = slices.DeleteFunc(r.open, func(late deferredPut) bool { return late.before <= r.now })
 	}
 	if next > r.now {
-		r.open = append(r.open, deferredEnqueue{g, next})
+		r.open = append(r.open, deferredPut{g: g, p: nobody, before: next})
 	}
 }
 
 // findDeferred looks for puts that have not happened although their events have:
 // those behind run first.
-func (r *deferredEnqueues) findDeferred(g, p int32) {
+func (r *deferredPuts) findDeferred(g, p int32) {
 	if r.without.has(hypDeferredEnqueue) {
 		return
 	}
@@ -187,7 +170,7 @@ func (r *deferredEnqueues) findDeferred(g, p int32) {
 
 // endsBatch reports whether p takes other with the batch that g begins, as the last of it:
 // what stands behind other was left to others.
-func (r *deferredEnqueues) endsBatch(other, g, p int32) bool {
+func (r *deferredPuts) endsBatch(other, g, p int32) bool {
 	if r.startsOn(other) != p {
 		return false
 	}
@@ -221,55 +204,4 @@ func (r *lookahead) yieldsBefore(g, p int32, start int64) bool {
 		first = r.win.at(first.nextM)
 	}
 	return false
-}
-
-// enqueuesDue does the puts that come before event i.
-func (r *deferredEnqueues) enqueuesDue(i int64) {
-	for j := 0; j < len(r.known); {
-		l := r.known[j]
-		late := r.gStates.At(l.g).deferred
-		if late && l.before > i {
-			j++
-			continue
-		}
-		r.known = slices.Delete(r.known, j, j+1)
-		if late {
-			r.enqueueNow(l.g) // which may do others
-		}
-	}
-}
-
-// afar is how far ahead the start of a goroutine is, in ns, if the order of the starts
-// tells that of the puts better than its thread's next event does: a time slice, for a thread
-// that has lost its CPU to another one. Half or twice: nothing.
-const afar = 10_000_000
-
-// enqueueBefore does the late puts of what runs before g, which is put now, if nothing else
-// bounds them: its thread has no event until after the start.
-func (r *deferredEnqueues) enqueueBefore(g int32) {
-	start := r.startOf(g)
-	for i := 0; i < len(r.known); {
-		late := r.known[i]
-		first := r.win.at(r.startOf(late.g))
-		if !r.gStates.At(late.g).deferred || late.g == g || first == nil || r.startOf(late.g) >= min(start, late.before) || first.Time-r.time <= afar {
-			i++
-			continue
-		}
-		r.known = slices.Delete(r.known, i, i+1)
-		r.enqueueNow(late.g) // which may do others
-	}
-}
-
-// enqueueNow does the deferred enqueue of g. What comes with a deferred overflow comes with all
-// of that.
-func (r *deferredEnqueues) enqueueNow(g int32) {
-	if i := slices.IndexFunc(r.overflowing.list, func(late deferredOverflow) bool { return late.newcomer == g || slices.Contains(late.held, g) }); i >= 0 {
-		r.overflowing.overflowNow(i)
-		return
-	}
-	gp := r.gStates.At(g)
-	gp.deferred = false
-	gp.wasDeferred = true
-	r.putGlobal(g)
-	r.move(g, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
 }

@@ -34,7 +34,7 @@ func TestDelay(t *testing.T) {
 			r.queues.PutGlobal(r.gStates.find(g))
 		}
 		r.gStates.At(r.gStates.find(1)).enqueuedBy = c.putBy
-		if got := r.enqueues.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
+		if got := r.deferred.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
 			t.Errorf("%s: %v, then %v", c.name, got, globalOf(r))
 		}
 	}
@@ -65,7 +65,7 @@ func TestDelayInto(t *testing.T) {
 		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	r.gStates.At(r.gStates.find(1)).enqueuedBy = 1 << 40
-	if got := r.enqueues.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
+	if got := r.deferred.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
 		t.Errorf("%v, then %v", got, globalOf(r))
 	}
 }
@@ -83,7 +83,7 @@ func TestDelayInBatch(t *testing.T) {
 			r.gStates.At(r.gStates.find(3)).enqueuedBy = 1 << 40
 			want = []int64{1, 2, 4, 5, 3, 6}
 		}
-		if r.enqueues.reorderInBatch(r.gStates.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
+		if r.deferred.reorderInBatch(r.gStates.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
 			t.Errorf("late %v: %v", late, globalOf(r))
 		}
 	}
@@ -97,7 +97,7 @@ func TestEndsBatch(t *testing.T) {
 		r.queues.PutGlobal(r.gStates.find(g))
 	}
 	for _, g := range upTo(1, 5) {
-		if got := r.enqueues.endsBatch(r.gStates.find(g), r.gStates.find(1), 0); got != (g == 3) {
+		if got := r.deferred.endsBatch(r.gStates.find(g), r.gStates.find(1), 0); got != (g == 3) {
 			t.Errorf("%d ends the batch: %v", g, got)
 		}
 	}
@@ -127,9 +127,9 @@ func TestFindLateOwn(t *testing.T) {
 		if !same {
 			r.gStates.At(r.gStates.find(2)).ready = r.gStates.At(r.gStates.find(1)).ready
 		}
-		r.enqueues.open = []deferredEnqueue{{r.gStates.find(2), r.win.head}}
+		r.deferred.open = []deferredPut{{g: r.gStates.find(2), p: nobody, before: r.win.head}}
 		r.gStates.At(r.gStates.find(2)).enqueuedBy = r.win.head
-		r.enqueues.findDeferred(r.gStates.find(1), r.win.at(r.gStates.At(r.gStates.find(1)).start).p)
+		r.deferred.findDeferred(r.gStates.find(1), r.win.at(r.gStates.At(r.gStates.find(1)).start).p)
 		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
 			t.Errorf("its own thread takes it: %v, left in the queue: %v", same, got)
 		}
@@ -156,8 +156,8 @@ func TestFindLateJust(t *testing.T) {
 		if just {
 			behind.ready = r.now
 		}
-		r.enqueues.noteEnqueue(r.gStates.find(3), x.enqueuedBy)
-		if r.enqueues.findDeferred(r.gStates.find(1), 0); x.deferred == just {
+		r.deferred.noteEnqueue(r.gStates.find(3), x.enqueuedBy)
+		if r.deferred.findDeferred(r.gStates.find(1), 0); x.deferred == just {
 			t.Errorf("just put %v: late %v", just, x.deferred)
 		}
 	}
@@ -183,10 +183,10 @@ func TestPutsBefore(t *testing.T) {
 		r.time = -c.ahead
 		x := r.gStates.find(1)
 		r.gStates.At(x).deferred = true
-		r.enqueues.known = []deferredEnqueue{{x, c.before}}
-		r.enqueues.enqueueBefore(r.gStates.find(2))
-		if got := r.queues.GlobalLen() == 1; got != c.want || len(r.enqueues.known) == r.queues.GlobalLen() {
-			t.Errorf("%s: put %v, %d late", c.name, got, len(r.enqueues.known))
+		r.deferred.list = []deferredPut{{g: x, p: nobody, before: c.before}}
+		r.deferred.enqueueBefore(r.gStates.find(2))
+		if got := r.queues.GlobalLen() == 1; got != c.want || len(r.deferred.list) == r.queues.GlobalLen() {
+			t.Errorf("%s: put %v, %d late", c.name, got, len(r.deferred.list))
 		}
 	}
 }

@@ -15,24 +15,9 @@ import (
 // does. Half or twice: nothing.
 const longBatch = 16
 
-// deferredOverflow is an overflow of p's ring by newcomer that comes later than the event
-// that shows it, but before an event of its thread.
-type deferredOverflow struct {
-	p        int32
-	newcomer int32 // in no queue until then
-	before   int64
-	held     []int32 // half of the ring, if that has left it already; never changed
-}
-
-// deferredOverflows are the overflows that come later than their events.
-type deferredOverflows struct {
-	*explainer
-	list []deferredOverflow
-}
-
 // overflowsLater reports whether the overflow of p's ring by newcomer, displaced from
 // runnext, comes after others whose events come later.
-func (r *deferredOverflows) overflowsLater(p, newcomer int32) bool {
+func (r *deferredPuts) overflowsLater(p, newcomer int32) bool {
 	if r.without.has(hypDeferredOverflow) {
 		return false
 	}
@@ -56,7 +41,7 @@ const (
 // mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event announces:
 // it has no other event for long, or another thread takes from the global queue before
 // that, and how much tells.
-func (r *deferredOverflows) mayHaveLostCPU() bool {
+func (r *deferredPuts) mayHaveLostCPU() bool {
 	if r.without.has(hypDeferredOverflow) {
 		return false
 	}
@@ -72,7 +57,7 @@ func (r *deferredOverflows) mayHaveLostCPU() bool {
 // runnext, comes with its event, or later.
 func proposeDeferredOverflow(r *explainer, q question) []choice {
 	now := choice{is: no, says: "the overflow comes with its event", then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, q.p, nil) }}
-	later := choice{is: yes, says: "the overflow comes later", then: thenFinish, apply: func(fork *judge) { fork.overflowing.deferOverflow(q.p, q.g) }}
+	later := choice{is: yes, says: "the overflow comes later", then: thenFinish, apply: func(fork *judge) { fork.deferred.deferOverflow(q.p, q.g) }}
 	if q.likely == yes {
 		return []choice{later, now}
 	}
@@ -80,9 +65,9 @@ func proposeDeferredOverflow(r *explainer, q question) []choice {
 }
 
 // deferOverflow keeps an overflow of p's ring by newcomer for later.
-func (r *deferredOverflows) deferOverflow(p, newcomer int32) {
+func (r *deferredPuts) deferOverflow(p, newcomer int32) {
 	r.gStates.At(newcomer).deferred = true
-	r.list = append(r.list, deferredOverflow{p: p, newcomer: newcomer, before: r.win.at(r.now).nextM})
+	r.list = append(r.list, deferredPut{g: newcomer, p: p, before: r.win.at(r.now).nextM})
 	r.settleSoon()
 	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
@@ -98,11 +83,11 @@ func (r *explainer) catchUp() {
 // catchUpOne does the first deferred overflow, or drain of a mark worker, that continues what is
 // at the tail of the global queue. It reports whether there was one.
 func (r *explainer) catchUpOne() bool {
-	if len(r.overflowing.list)+len(r.workers.list) == 0 {
+	if len(r.deferred.list)+len(r.workers.list) == 0 {
 		return false
 	}
-	if i := r.overflowing.nextOverflow(); i >= 0 {
-		r.overflowing.overflowNow(i)
+	if i := r.deferred.nextOverflow(); i >= 0 {
+		r.deferred.putNow(i)
 		return true
 	}
 	tail := r.queues.GlobalTail()
@@ -119,14 +104,16 @@ func (r *explainer) catchUpOne() bool {
 
 // nextOverflow is the number of the late overflow that continues what is at the tail of the
 // global queue, or -1.
-func (r *deferredOverflows) nextOverflow() int {
+func (r *deferredPuts) nextOverflow() int {
 	tail := r.queues.GlobalTail()
-	return slices.IndexFunc(r.list, func(late deferredOverflow) bool {
-		head := r.queues.Head(late.p)
-		if len(late.held) > 0 {
-			head = late.held[0]
+	return slices.IndexFunc(r.list, func(late deferredPut) bool {
+		switch {
+		case late.p < 0:
+			return false
+		case len(late.held) > 0:
+			return r.follows(tail, late.held[0])
 		}
-		return r.follows(tail, head)
+		return r.follows(tail, r.queues.Head(late.p))
 	})
 }
 
@@ -134,9 +121,9 @@ func (r *deferredOverflows) nextOverflow() int {
 // later: a thief takes size of the ring, which are too many if that half is still there, and
 // half of what is left if not. The half leaves the ring before its thread gets the lock
 // of the global queue (runqputslow).
-func (r *deferredOverflows) holdOverflow(victim int32, size int) bool {
+func (r *deferredPuts) holdOverflow(victim int32, size int) bool {
 	half, n := r.rules.RingSize/2, r.queues.RingLen(victim)
-	i := slices.IndexFunc(r.list, func(late deferredOverflow) bool { return late.p == victim && len(late.held) == 0 })
+	i := slices.IndexFunc(r.list, func(late deferredPut) bool { return late.p == victim && len(late.held) == 0 })
 	if i < 0 || size <= r.rules.StealBatch(n) || size <= half || size-half > r.rules.StealBatch(n-half) {
 		return false
 	}
@@ -150,42 +137,4 @@ func (r *deferredOverflows) holdOverflow(victim int32, size int) bool {
 	}
 	r.list[i].held = held
 	return true
-}
-
-// overflowsDue does the late overflows that come before event i.
-func (r *deferredOverflows) overflowsDue(i int64) {
-	for j := 0; j < len(r.list); {
-		if r.list[j].before > i {
-			j++
-			continue
-		}
-		r.overflowNow(j)
-		j = 0 // an overflow does others
-	}
-}
-
-// overflowNow does late overflow i: by now its ring may have room.
-func (r *deferredOverflows) overflowNow(i int) {
-	late := r.list[i]
-	r.list = slices.Delete(r.list, i, i+1)
-	gp := r.gStates.At(late.newcomer)
-	if !gp.deferred {
-		return // lost in a damaged generation
-	}
-	gp.deferred = false
-	if len(late.held) > 0 {
-		for _, g := range slices.Backward(late.held) {
-			if y := r.gStates.At(g); y.deferred {
-				y.deferred = false
-				r.queues.InsertAfter(late.p, reference.None, g)
-			}
-		}
-	}
-	if len(late.held) > 0 && r.queues.RingLen(late.p) >= len(late.held) || r.overflows(late.p, late.newcomer, false) {
-		r.overflow(late.p, late.newcomer, nobody, nil)
-		return
-	}
-	r.queues.PutTail(late.p, late.newcomer)
-	gp.ringSince = r.now
-	r.move(late.newcomer, late.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
 }

@@ -82,7 +82,7 @@ func TestSpill(t *testing.T) {
 			r.catchUp()
 			n++
 		} else {
-			r.overflowing.overflowsDue(r.win.at(r.now).nextM)
+			r.deferred.putsDue(r.win.at(r.now).nextM)
 		}
 		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != n+129 || r.queues.GlobalTail() != r.gStates.find(newcomer) {
 			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
@@ -104,19 +104,19 @@ func TestHoldSpill(t *testing.T) {
 	} {
 		r := ahead(257, upTo(1, 257), upTo(1, 256))
 		newcomer := r.gStates.find(257)
-		r.overflowing.deferOverflow(0, newcomer)
+		r.deferred.deferOverflow(0, newcomer)
 		left, global := 256, 0
 		if c.want {
 			left = 128
 		}
-		if got := r.overflowing.holdOverflow(0, c.k); got != c.want || r.queues.RingLen(0) != left || r.queues.GlobalLen() != global {
+		if got := r.deferred.holdOverflow(0, c.k); got != c.want || r.queues.RingLen(0) != left || r.queues.GlobalLen() != global {
 			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 		if !c.want {
 			continue
 		}
-		r.enqueues.enqueueNow(r.gStates.find(1)) // one of them runs
-		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.gStates.find(1) || r.queues.GlobalTail() != newcomer || len(r.overflowing.list) > 0 {
+		r.deferred.putDeferred(r.gStates.find(1)) // one of them runs
+		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.gStates.find(1) || r.queues.GlobalTail() != newcomer || len(r.deferred.list) > 0 {
 			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 	}
@@ -149,7 +149,7 @@ func TestLostCPU(t *testing.T) {
 		if r.win.at(r.now).nextM = r.now + c.next; c.next == none {
 			r.win.at(r.now).nextM = none
 		}
-		if got := r.overflowing.mayHaveLostCPU(); got != c.want {
+		if got := r.deferred.mayHaveLostCPU(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

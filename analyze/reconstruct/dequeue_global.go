@@ -100,11 +100,11 @@ func (r *explainer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 // putsReach lets those puts happen that come later than their events, but before p's take of
 // g, and holds back those that come after it.
 func (r *explainer) putsReach(g, p int32) {
-	r.enqueues.findDeferred(g, p)
+	r.deferred.findDeferred(g, p)
 	if r.queues.GlobalLen() <= r.rules.GlobalBatchMax {
 		r.catchUp() // the batch may reach them
 	}
-	r.enqueues.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))
+	r.deferred.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))
 }
 
 // batchSource says how a take of size by p, from the global queue with its own empty, is known:

@@ -146,7 +146,7 @@ func TestTakeUnsure(t *testing.T) {
 		last := r.gStates.At(r.gStates.find(4))
 		last.ready, last.readyM = r.now-1, r.mix.Find(1)
 		r.now++ // the stop before the take
-		r.enqueues.noteEnqueue(r.gStates.find(4), r.now-1+c.next)
+		r.deferred.noteEnqueue(r.gStates.find(4), r.now-1+c.next)
 		if got := r.sizes.unsure(r.gStates.find(1)); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}

@@ -93,13 +93,13 @@ func (r *judge) enqueue(rec *record, gp *goroutine, enq *enqueue) {
 	case reference.QueueGlobal:
 		enq.p = nobody
 		r.catchUp()
-		r.enqueues.enqueueBefore(rec.of)
+		r.deferred.enqueueBefore(rec.of)
 		tail := r.queues.GlobalTail()
 		r.putGlobal(rec.of)
-		r.enqueues.noteEnqueue(rec.of, gp.enqueuedBy)
+		r.deferred.noteEnqueue(rec.of, gp.enqueuedBy)
 		r.emitReady(rec, gp, enq)
-		if rec.p >= 0 && (r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, rec.of, gp.enqueuedBy) || r.enqueues.testDeferEnqueue(rec, gp)) {
-			r.enqueues.deferEnqueue(rec.of)
+		if rec.p >= 0 && (r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) >= longBatch && r.comesLater(tail, rec.of, gp.enqueuedBy) || r.deferred.testDeferEnqueue(rec, gp)) {
+			r.deferred.deferEnqueue(rec.of)
 		}
 	case reference.QueueLocal:
 		if r.overflows(enq.p, rec.of, true) {
@@ -137,8 +137,8 @@ func (r *output) emitReady(rec *record, gp *goroutine, enq *enqueue) {
 // displace puts the old runnext at the tail of its P's ring.
 func (r *explainer) displace(p, g int32) {
 	if r.overflows(p, g, true) {
-		later := r.overflowing.overflowsLater(p, g)
-		if r.overflowing.mayHaveLostCPU() && !r.gStates.At(g).deferred {
+		later := r.deferred.overflowsLater(p, g)
+		if r.deferred.mayHaveLostCPU() && !r.gStates.At(g).deferred {
 			q := question{g: g, p: p}
 			if later {
 				q.likely = yes
@@ -146,7 +146,7 @@ func (r *explainer) displace(p, g int32) {
 			later = r.engine.says(hypDeferredOverflow, q)
 		}
 		if later {
-			r.overflowing.deferOverflow(p, g)
+			r.deferred.deferOverflow(p, g)
 		} else {
 			r.overflow(p, g, p, nil)
 		}
@@ -185,7 +185,7 @@ func (r *explainer) overflow(p, newcomer, from int32, ready func()) {
 	}
 	r.emitBatch(reference.KindOverflow, newcomer, p, nobody, r.rules.Overflow(), basis)
 	r.pStates[p].headAt = r.now
-	r.enqueues.enqueueBefore(r.queues.Head(p))
+	r.deferred.enqueueBefore(r.queues.Head(p))
 	r.lastOverflow++
 	r.gStates.At(newcomer).overflowID = r.lastOverflow
 	r.queues.Overflow(p, newcomer, func(g int32) {

@@ -74,9 +74,9 @@ func TestWatch(t *testing.T) {
 		"a put": func(r *Reconstructor, rec *record) {
 			r.queues.PutGlobal(rec.of)
 			r.gStates.At(rec.of).enqueuedBy = 100
-			r.enqueues.deferEnqueue(rec.of)
+			r.deferred.deferEnqueue(rec.of)
 		},
-		"an overflow": func(r *Reconstructor, rec *record) { r.overflowing.deferOverflow(0, rec.of) },
+		"an overflow": func(r *Reconstructor, rec *record) { r.deferred.deferOverflow(0, rec.of) },
 		"a drain":     func(r *Reconstructor, rec *record) { r.workers.expectDrain(rec) },
 		"a visit":     func(r *Reconstructor, rec *record) { r.beginForEachP(rec, reference.WhyGC, false) },
 	} {
@@ -86,7 +86,7 @@ func TestWatch(t *testing.T) {
 		if expect(r, rec); r.due > r.now+1 {
 			t.Errorf("%s is looked at from event %d on, want %d", name, r.due, r.now+1)
 		}
-		r.enqueues.known, r.overflowing.list, r.workers.list, r.current.m = nil, nil, nil, nobody
+		r.deferred.list, r.workers.list, r.current.m = nil, nil, nobody
 		if r.settleDue(rec); r.due != r.nextForEachPEnd {
 			t.Errorf("%s is over, but looked at from event %d on", name, r.due)
 		}

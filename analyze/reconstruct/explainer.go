@@ -24,12 +24,11 @@ type explainer struct {
 	locks     locks
 
 	// What the hypotheses keep between two events.
-	sizes       batchSizes
-	steals      unseenSteals
-	waking      wakingThieves
-	enqueues    deferredEnqueues
-	overflowing deferredOverflows
-	workers     workerDrains
+	sizes    batchSizes
+	steals   unseenSteals
+	waking   wakingThieves
+	deferred deferredPuts
+	workers  workerDrains
 }
 
 // link tells the parts of an explainer where the rest of it is.
@@ -38,7 +37,7 @@ func (r *explainer) link() {
 	r.output.model, r.corrections.output = &r.model, &r.output
 	r.beginning.explainer, r.targets.explainer, r.locks.explainer = r, r, r
 	r.engine.explainer, r.sizes.explainer, r.steals.explainer, r.waking.explainer = r, r, r, r
-	r.enqueues.explainer, r.overflowing.explainer, r.workers.explainer = r, r, r
+	r.deferred.explainer, r.workers.explainer = r, r
 }
 
 // maxDepth bounds how many takes may ask for one another: in a damaged trace
@@ -103,7 +102,7 @@ func (r *model) dequeueRunnext(p int32) dequeue {
 // that the take moves. g is then in no queue.
 func (r *explainer) dequeueByPlace(g, p int32) dequeue {
 	if r.gStates.At(g).deferred {
-		r.enqueues.enqueueNow(g)
+		r.deferred.putDeferred(g)
 	}
 	place := r.queues.Place(g)
 	if p < 0 {
@@ -218,7 +217,7 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 	place := r.queues.Place(g)
 	if place.Queue == reference.QueueGlobal {
 		// Whose thread has lost its CPU at the put has not come yet.
-		for other := r.queues.Prev(g); other != reference.None && r.enqueuerStalls(other) && r.enqueues.deferEnqueue(other); other = r.queues.Prev(g) {
+		for other := r.queues.Prev(g); other != reference.None && r.enqueuerStalls(other) && r.deferred.deferEnqueue(other); other = r.queues.Prev(g) {
 		}
 		if r.queues.Prev(g) == reference.None {
 			return byRepair
@@ -232,7 +231,7 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 			if other == reference.None {
 				return byRepair
 			}
-			if r.enqueues.reorderEnqueue(other, g) || r.enqueues.deferEnqueue(other) {
+			if r.deferred.reorderEnqueue(other, g) || r.deferred.deferEnqueue(other) {
 				continue
 			}
 			to := r.lastTaker

@@ -235,7 +235,7 @@ func (r *engine) dequeueAgain(g int32) then {
 // meets reports whether two models have the same in their queues: they go on alike.
 func (r *engine) meets(other *judge) bool {
 	if r.queues.GlobalLen() != other.queues.GlobalLen() || r.queues.GlobalHead() != other.queues.GlobalHead() || r.queues.GlobalTail() != other.queues.GlobalTail() ||
-		len(r.overflowing.list)+len(r.enqueues.known) != len(other.overflowing.list)+len(other.enqueues.known) {
+		len(r.deferred.list) != len(other.deferred.list) {
 		return false
 	}
 	for p := range int32(len(r.pStates)) {
@@ -287,9 +287,8 @@ func (fork *judge) copyFrom(other *judge) {
 	for i := range fork.pStates {
 		fork.engine.weights = fork.pStates[i].tick.CopyTo(fork.engine.weights)
 	}
-	fork.enqueues.known = append(own.enqueues.known[:0], other.enqueues.known...)
-	fork.enqueues.open = append(own.enqueues.open[:0], other.enqueues.open...)
-	fork.overflowing.list = append(own.overflowing.list[:0], other.overflowing.list...)
+	fork.deferred.list = append(own.deferred.list[:0], other.deferred.list...)
+	fork.deferred.open = append(own.deferred.open[:0], other.deferred.open...)
 	fork.workers.list = append(own.workers.list[:0], other.workers.list...)
 	fork.waking.list = append(own.waking.list[:0], other.waking.list...)
 	fork.returned = append(own.returned[:0], other.returned...)

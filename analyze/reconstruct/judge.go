@@ -162,11 +162,8 @@ func (r *judge) settleDue(rec *record) {
 		r.beginning.begin()
 		r.time = rec.Time
 	}
-	if len(r.enqueues.known) > 0 {
-		r.enqueues.enqueuesDue(r.now)
-	}
-	if len(r.overflowing.list) > 0 {
-		r.overflowing.overflowsDue(r.now)
+	if len(r.deferred.list) > 0 {
+		r.deferred.putsDue(r.now)
 	}
 	if len(r.workers.list) > 0 {
 		if r.workers.mayDrain(rec) {
@@ -184,7 +181,7 @@ func (r *judge) settleDue(rec *record) {
 		r.endForEachPs(rec)
 	}
 	r.due = r.nextForEachPEnd
-	if len(r.enqueues.known)|len(r.overflowing.list)|len(r.workers.list)|len(r.waking.list) != 0 || r.current.m >= 0 {
+	if len(r.deferred.list)|len(r.workers.list)|len(r.waking.list) != 0 || r.current.m >= 0 {
 		r.settleSoon()
 	}
 }

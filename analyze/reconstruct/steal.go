@@ -37,7 +37,7 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
 		size++
 	}
-	if r.overflowing.holdOverflow(victim, size) {
+	if r.deferred.holdOverflow(victim, size) {
 		size -= r.rules.RingSize / 2
 	}
 	if other := r.steals.stolenBehind(victim, g, size, p); other != reference.None {

@@ -1,0 +1,98 @@
+package reconstruct
+
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// A put follows its event. The thread may lose its CPU in between, for
+// milliseconds; what others take meanwhile shows that the goroutine was not in
+// the queue yet. Its put then comes before the thread's next event.
+
+// deferredPut is a put that comes later than the event that shows it: into the global queue
+// (deferred_enqueue.go), or at the tail of a full ring, which then overflows (deferred_overflow.go).
+type deferredPut struct {
+	g      int32   // in no queue until then
+	p      int32   // whose ring overflows, nobody if g goes to the global queue
+	before int64   // event of the putting thread
+	held   []int32 // half of the ring, if that has left it already; never changed
+}
+
+// deferredPuts are the puts that come later than their events.
+type deferredPuts struct {
+	*explainer
+	list []deferredPut // that surely do
+	open []deferredPut // into the global queue, that may: their threads have not gone on yet
+}
+
+// putsDue does the puts that come before event i.
+func (r *deferredPuts) putsDue(i int64) {
+	for j := 0; j < len(r.list); {
+		if r.list[j].before > i {
+			j++
+			continue
+		}
+		r.putNow(j)
+		j = 0 // an overflow does others
+	}
+}
+
+// putDeferred does the deferred put of g. What comes with an overflow comes with all of that.
+func (r *deferredPuts) putDeferred(g int32) {
+	for j, late := range r.list {
+		if late.g == g || slices.Contains(late.held, g) {
+			r.putNow(j)
+			return
+		}
+	}
+}
+
+// putNow does deferred put j. If it is an overflow, its ring may have room by now.
+func (r *deferredPuts) putNow(j int) {
+	late := r.list[j]
+	r.list = slices.Delete(r.list, j, j+1)
+	for _, g := range slices.Backward(late.held) {
+		if gp := r.gStates.At(g); gp.deferred {
+			gp.deferred = false
+			r.queues.InsertAfter(late.p, reference.None, g)
+		}
+	}
+	gp := r.gStates.At(late.g)
+	if !gp.deferred {
+		return // lost in a damaged generation
+	}
+	gp.deferred = false
+	switch n := len(late.held); {
+	case late.p < 0:
+		gp.wasDeferred = true
+		r.putGlobal(late.g)
+		r.move(late.g, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+	case n > 0 && r.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
+		r.overflow(late.p, late.g, nobody, nil)
+	default:
+		r.queues.PutTail(late.p, late.g)
+		gp.ringSince = r.now
+		r.move(late.g, late.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
+	}
+}
+
+// afar is how far ahead the start of a goroutine is, in ns, if the order of the starts
+// tells that of the puts better than its thread's next event does: a time slice, for a thread
+// that has lost its CPU to another one. Half or twice: nothing.
+const afar = 10_000_000
+
+// enqueueBefore does the late puts of what runs before g, which is put now, if nothing else
+// bounds them: its thread has no event until after the start.
+func (r *deferredPuts) enqueueBefore(g int32) {
+	start := r.startOf(g)
+	for i := 0; i < len(r.list); {
+		late := r.list[i]
+		first := r.win.at(r.startOf(late.g))
+		if late.p >= 0 || !r.gStates.At(late.g).deferred || late.g == g || first == nil || r.startOf(late.g) >= min(start, late.before) || first.Time-r.time <= afar {
+			i++
+			continue
+		}
+		r.putNow(i)
+	}
+}
