@@ -278,7 +278,7 @@ func (q *Queues) InsertAfter(p, after, g int32) {
 	l.grow(n)
 }
 
-// Remove takes g out of wherever it is.
+// Remove takes g out of wherever it is, if it is in a queue.
 func (q *Queues) Remove(g int32) {
 	n := &q.node[g]
 	switch n.queue {

@@ -106,9 +106,7 @@ func (r *explainer) dequeueByPlace(g, p int32) dequeue {
 	}
 	place := r.queues.Place(g)
 	if p < 0 {
-		if place.Queue != reference.QueueUnknown {
-			r.queues.Remove(g)
-		}
+		r.queues.Remove(g)
 		return dequeue{src: reference.SrcUnknown, victim: nobody}
 	}
 	switch {
@@ -193,82 +191,97 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 	return basis
 }
 
+// settleThieves settles what others have stolen from victim before P p took g, as firstStolen
+// finds it. It reports whether there was something.
+func (r *explainer) settleThieves(victim, g, p int32) bool {
+	for n := range nearEnough {
+		other := r.steals.firstStolen(victim, g, p)
+		if other == reference.None {
+			return n > 0
+		}
+		r.settle(other)
+	}
+	return true
+}
+
 // clearGone settles what the model still has in p's own queue although p took
 // from elsewhere: others have it in hand.
 func (r *explainer) clearGone(p int32) {
-	for n := 0; n <= r.rules.RingSize; n++ {
-		g := r.steals.firstStolen(p, reference.None, p)
-		if g == reference.None {
-			break
-		}
-		r.settle(g)
-	}
+	r.settleThieves(p, reference.None, p)
 	if g := r.queues.Runnext(p); g != reference.None && r.queues.RingLen(p) == 0 && r.inFlight(g) && r.startsOn(g) != p {
 		r.settle(g)
 	}
 }
 
 // passOver takes g to the front of its queue although others stand there
-// that nobody seems to have in hand. In the global queue, the last batch was
-// larger than the model thought: they have been in its taker's ring since. Or
-// two puts came in another order than their events.
+// that nobody seems to have in hand.
 func (r *explainer) passOver(g, taker int32) reference.Basis {
 	r.summary.Corrections++
-	place := r.queues.Place(g)
-	if place.Queue == reference.QueueGlobal {
-		// Whose thread has lost its CPU at the put has not come yet.
-		for other := r.queues.Prev(g); other != reference.None && r.enqueuerStalls(other) && r.deferred.deferEnqueue(other); other = r.queues.Prev(g) {
-		}
-		if r.queues.Prev(g) == reference.None {
-			return byRepair
-		}
-		if r.misordered(g, taker) {
-			r.reorder(g)
-			return byRepair
-		}
-		for n := 0; n < 2; n++ {
-			other := r.queues.Prev(g)
-			if other == reference.None {
-				return byRepair
-			}
-			if r.deferred.reorderEnqueue(other, g) || r.deferred.deferEnqueue(other) {
-				continue
-			}
-			to := r.lastTaker
-			if gp := r.gStates.At(other); gp.passedOver < 2 {
-				gp.passedOver++
-				if to < 0 || r.startsOn(other) != to || r.nearlyConcurrent(other, g) && !r.wider {
-					break
-				}
-			} else if to = r.startsOn(other); to < 0 || to == taker {
-				break // passed over again and again: only where it runs can tell
-			}
-			if !r.fitsRing(to, other) {
-				break
-			}
-			r.trim(to, r.rules.RingSize-1)
-			r.queues.Remove(other)
-			r.insert(to, other)
-			r.wider = false
-			r.move(other, to, nobody, reference.QueueLocal, reference.WhyCorrected)
-		}
-	}
-	if place.Queue == reference.QueueLocal {
-		for other := r.queues.Prev(g); other != reference.None; {
-			y := r.queues.Prev(other)
-			if to := r.startsOn(other); to >= 0 && to != place.P && !r.mayHaveSwapped(other, g) {
-				r.relocate(other, place.P)
-			}
-			other = y
-		}
+	switch place := r.queues.Place(g); place.Queue {
+	case reference.QueueGlobal:
+		r.clearGlobal(g, taker)
+	case reference.QueueLocal:
+		r.clearRing(g, place.P)
 	}
 	front := r.queues.Prev(g)
 	if front == reference.None {
 		return byRepair
 	}
 	r.queues.Promote(g)
-	if front != reference.None && r.nearlyConcurrent(front, g) {
+	if r.nearlyConcurrent(front, g) {
 		return reference.Known(reference.Ambiguous, reference.RuleReorder)
 	}
 	return byRepair
+}
+
+// clearGlobal finds out why nobody took what stands in front of g in the global queue: it was put
+// there later than its event, or in another order, or it has been in the ring of whoever
+// took the last batch, which was larger than the model thought.
+func (r *explainer) clearGlobal(g, taker int32) {
+	// Whose thread has lost its CPU at the put has not come yet.
+	for other := r.queues.Prev(g); other != reference.None && r.enqueuerStalls(other) && r.deferred.deferEnqueue(other); other = r.queues.Prev(g) {
+	}
+	if r.queues.Prev(g) != reference.None && r.misordered(g, taker) {
+		r.reorder(g)
+	}
+	for n := 0; n < 2 && r.queues.Prev(g) != reference.None; n++ {
+		other := r.queues.Prev(g)
+		if !r.deferred.reorderEnqueue(other, g) && !r.deferred.deferEnqueue(other) && !r.widenBatch(other, g, taker) {
+			return
+		}
+	}
+}
+
+// widenBatch moves other, which g was taken past in the global queue, to the ring of the P that took
+// the last batch, or to where it runs. It reports whether it may have been there.
+func (r *explainer) widenBatch(other, g, taker int32) bool {
+	to, gp := r.lastTaker, r.gStates.At(other)
+	if gp.passedOver < 2 {
+		gp.passedOver++
+		if to < 0 || r.startsOn(other) != to || r.nearlyConcurrent(other, g) && !r.wider {
+			return false
+		}
+	} else if to = r.startsOn(other); to < 0 || to == taker {
+		return false // passed over again and again: only where it runs can tell
+	}
+	if !r.fitsRing(to, other) {
+		return false
+	}
+	r.trim(to, r.rules.RingSize-1)
+	r.queues.Remove(other)
+	r.insert(to, other)
+	r.wider = false
+	r.move(other, to, nobody, reference.QueueLocal, reference.WhyCorrected)
+	return true
+}
+
+// clearRing moves what stands in front of g in p's ring, and runs elsewhere, to where it runs.
+func (r *explainer) clearRing(g, p int32) {
+	for other := r.queues.Prev(g); other != reference.None; {
+		front := r.queues.Prev(other)
+		if to := r.startsOn(other); to >= 0 && to != p && !r.mayHaveSwapped(other, g) {
+			r.relocate(other, p)
+		}
+		other = front
+	}
 }

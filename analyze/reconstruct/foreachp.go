@@ -181,12 +181,6 @@ func (r *requests) forEachPNow() (why reference.Why, sure bool) {
 	return r.current.why, r.current.sure
 }
 
-// forEachPReason is visited, whether it is sure to go on or not.
-func (r *requests) forEachPReason() reference.Why {
-	why, _ := r.forEachPNow()
-	return why
-}
-
 // forEachPTime bounds a visit, in ns, where the garbage collector has reasons of its own
 // to ask goroutines to stop (enlistWorker): a time slice, after which sysmon asks. Half or
 // twice: nothing.

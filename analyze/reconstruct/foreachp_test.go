@@ -27,7 +27,7 @@ func TestForEachPGoesOn(t *testing.T) {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
 		r.now, r.time, r.gcOpen, r.forEachPsAhead = 20, c.at, c.gc, c.visits
 		r.current = forEachP{why: reference.WhyGeneration, from: 10}
-		if got := r.forEachPReason(); got != c.want {
+		if got := func() reference.Why { why, _ := r.forEachPNow(); return why }(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestForEachPResumed(t *testing.T) {
 		r.traits = stacks.Given(stacks.Advance)
 		r.Add(f.evs)
 		r.Finish()
-		if got := r.forEachPReason(); got != c.want {
+		if got := func() reference.Why { why, _ := r.forEachPNow(); return why }(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

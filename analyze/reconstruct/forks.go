@@ -91,10 +91,9 @@ const (
 // given is a choice that the present event is judged with, in a copy. The hypothesis
 // that it belongs to asks for it where it would ask the question again.
 type given struct {
-	by  hypothesis
-	at  int64 // the event
-	is  int
-	set bool
+	by hypothesis
+	at int64 // the event
+	is int
 }
 
 // engine chooses among what the hypotheses propose, and keeps account of the forks that it
@@ -199,7 +198,7 @@ func (r *engine) judgeUntil(end int64) evidence.Nats {
 // present event with a choice, or is about to.
 func (r *engine) fork(i int, h hypothesis, with choice) *judge {
 	fork := r.copy(i)
-	fork.engine.given = given{by: h, at: fork.now, is: with.is, set: true}
+	fork.engine.given = given{by: h, at: fork.now, is: with.is}
 	if with.apply != nil {
 		with.apply(fork)
 	}
@@ -217,7 +216,7 @@ func (r *engine) fork(i int, h hypothesis, with choice) *judge {
 // givenNow returns the answer that a copy was given for the present event, 0 if none.
 func (r *engine) givenNow(h hypothesis) (answer int, is bool) {
 	g := &r.given
-	if !g.set || g.by != h || g.at != r.now {
+	if !r.on || g.by != h || g.at != r.now {
 		return 0, false
 	}
 	return g.is, true

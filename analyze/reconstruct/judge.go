@@ -90,8 +90,8 @@ func init() {
 		events.Procs:       (*judge).procsEvent,
 		events.STWBegin:    (*judge).beginSTW,
 		events.STWEnd:      (*judge).endSTW,
-		events.GCBegin:     (*judge).beginGC,
-		events.GCEnd:       (*judge).endGC,
+		events.GCBegin:     (*judge).markPhase,
+		events.GCEnd:       (*judge).markPhase,
 		events.AssistBegin: (*judge).passThrough,
 		events.AssistEnd:   (*judge).passThrough,
 		events.Sample:      (*judge).passThrough,
@@ -186,19 +186,15 @@ func (r *judge) settleDue(rec *record) {
 	}
 }
 
-// beginGC judges the begin of a mark phase, which a generation may say again.
-func (r *judge) beginGC(rec *record) {
-	if !r.gcOpen {
-		r.gcOpen = true
-		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindGCBegin, G: rec.context()})
+// markPhase judges the begin of a mark phase, which a generation may say again, or its end.
+func (r *judge) markPhase(rec *record) {
+	kind := reference.KindGCEnd
+	if rec.Kind == events.GCBegin {
+		kind = reference.KindGCBegin
 	}
-}
-
-// endGC judges the end of a mark phase.
-func (r *judge) endGC(rec *record) {
-	if r.gcOpen {
-		r.gcOpen = false
-		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindGCEnd, G: rec.context()})
+	if begins := rec.Kind == events.GCBegin; begins != r.gcOpen {
+		r.gcOpen = begins
+		r.emit(rec.p, rec.m, reference.Decision{Kind: kind, G: rec.context()})
 	}
 }
 

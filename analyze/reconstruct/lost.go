@@ -22,9 +22,7 @@ func (r *judge) lost(rec *record) {
 		if gp.dead || gp.hidden || gp.state == events.Undetermined || gp.state == events.NotExist {
 			continue
 		}
-		if r.queues.Place(g).Queue != reference.QueueUnknown {
-			r.queues.Remove(g)
-		}
+		r.queues.Remove(g)
 		if gp.state == events.Runnable || gp.state == events.Running || gp.state == events.Syscall {
 			p, ok := on[g]
 			if !ok {

@@ -92,20 +92,27 @@ func (r *model) stealsFromMiddle(g, p int32) bool {
 	return false
 }
 
+// upTo returns how many stand in g's ring up to g: those that a thief takes who runs g first.
+func (r *model) upTo(g int32) int {
+	n := 1
+	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
+		n++
+	}
+	return n
+}
+
 // maySteal reports whether nothing speaks against p stealing g now.
 func (r *model) maySteal(g, p int32) bool {
 	place := r.queues.Place(g)
 	if place.Queue != reference.QueueLocal || place.P == p || r.queues.Len(p) > 0 || r.queues.GlobalLen() > 0 {
 		return false
 	}
-	size := 1
 	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
 		if r.startsOn(other) == place.P {
 			return false
 		}
-		size++
 	}
-	return size == r.rules.StealBatch(r.queues.RingLen(place.P))
+	return r.upTo(g) == r.rules.StealBatch(r.queues.RingLen(place.P))
 }
 
 // inThiefsOrder reports whether p runs the head of victim's ring after g and before what

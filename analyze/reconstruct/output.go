@@ -243,16 +243,8 @@ func (r *output) emitDequeued(g, p int32, from reference.Place, deq dequeue) {
 	case reference.SrcSteal, reference.SrcStealRunnext:
 		from = reference.Place{Queue: reference.QueueLocal, P: deq.victim}
 	}
-	r.dequeueUnseen(g, deq, why, from)
-}
-
-// dequeueUnseen records that a goroutine has left its queue although its start
-// comes later.
-func (r *output) dequeueUnseen(g int32, deq dequeue, why reference.Why, from reference.Place) {
 	gp := r.gStates.At(g)
-	if r.queues.Place(g).Queue != reference.QueueUnknown {
-		r.queues.Remove(g)
-	}
+	r.queues.Remove(g)
 	gp.dequeued, gp.isDequeued = deq, true
 	victim := nobody
 	if from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext {

@@ -124,23 +124,29 @@ func (r *judge) procStops(rec *record, pp *proc) {
 		}
 	}
 	if why == reference.WhyIdle {
-		r.mustBeEmpty(rec.of)
+		r.clearGone(rec.of) // findRunnable has found nothing
+		r.vacate(rec.of)
 		pp.taint.fits, pp.taint.missed = fitting, false // an empty queue is right
 	}
-	r.setProcState(rec.of, false)
+	r.losesThread(rec, pp, why, rec.m)
 	if why == reference.WhyIdle && r.looksAgain(rec) || why == reference.WhyLocked && !gives {
 		r.claimP(rec.of)
 	}
-	pp.lastM = rec.m
-	pp.m = nobody
-	r.setRunning(pp, nobody)
-	pp.syscall = false
-	pp.released, pp.told = false, false
-	pp.why, pp.freed = why, r.time
 	r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: why, Basis: byRule})
 	if gives {
 		r.handOff(rec, pp, why)
 	}
+}
+
+// losesThread notes that a P has no thread any more, which thread by gave it up: nobody if it was
+// taken.
+func (r *judge) losesThread(rec *record, pp *proc, why reference.Why, by int32) {
+	r.setProcState(rec.of, false)
+	pp.m, pp.lastM = nobody, by
+	r.setRunning(pp, nobody)
+	pp.syscall = false
+	pp.released, pp.told = false, false
+	pp.why, pp.freed = why, r.time
 }
 
 // handOff judges a P that was given up or taken: handoffp starts a thread for
@@ -200,42 +206,31 @@ func (r *lookahead) nextOfP(rec *record) *record {
 	return nil
 }
 
-// mustBeEmpty brings the model in line with a P that found no work: its queue
-// is empty (findRunnable checks before it gives the P up).
-func (r *explainer) mustBeEmpty(p int32) {
-	r.clearGone(p)
-	r.vacate(p)
-}
-
 // procRetaken judges a P that is taken from a thread in a system call by somebody
 // else.
 func (r *judge) procRetaken(rec *record, pp *proc) {
 	why := reference.WhyRetakeSlow
-	if rec.g >= 0 {
-		switch g := rec.g; {
-		case r.gStates.At(g).state == events.Syscall:
+	visited, _ := r.forEachPNow()
+	switch {
+	case rec.g >= 0:
+		switch gp := r.gStates.At(rec.g); {
+		case gp.state == events.Syscall:
 			why = reference.WhyRetakeReturn
-		case r.stw.open && r.stw.g == r.gStates.At(g).id:
+		case r.stw.open && r.stw.g == gp.id:
 			why = reference.WhySTW
-		case r.gStates.At(g).flags&reference.FlagTracer != 0 || r.forEachPReason() == reference.WhyGeneration:
+		case gp.flags&reference.FlagTracer != 0 || visited == reference.WhyGeneration:
 			why = reference.WhyGeneration
 		default:
 			why = reference.WhyGC
 		}
-	} else if rec.p >= 0 {
+	case rec.p >= 0:
 		why = reference.WhyGeneration
 	}
 	if why == reference.WhyRetakeSlow {
 		r.retaken = r.time
 	}
-	owner := pp.m
-	in := pp.g
-	r.setProcState(rec.of, false)
-	pp.m, pp.syscall = nobody, false
-	r.setRunning(pp, nobody)
-	pp.lastM = nobody
-	pp.released, pp.told = false, false
-	pp.why, pp.freed = why, r.time
+	owner, in := pp.m, pp.g
+	r.losesThread(rec, pp, why, nobody)
 	d := reference.Decision{Kind: reference.KindRetake, G: reference.NoG, Why: why, Basis: byRule}
 	if in >= 0 {
 		d.G, d.Class = r.gStates.At(in).id, r.gStates.At(in).class
@@ -253,8 +248,7 @@ func (r *judge) procRetaken(rec *record, pp *proc) {
 // procsEvent judges a statement of GOMAXPROCS.
 func (r *judge) procsEvent(rec *record) {
 	if r.stw.open {
-		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, Why: reference.WhySTW})
-		r.stw.open = false
+		r.endSTW(rec)
 		if r.stw.why == "GC mark termination" {
 			// A worker then parks (gcBgMarkWorker), a goroutine that assists runs on.
 			by := r.gStates.Find(r.stw.g)
@@ -274,9 +268,10 @@ func (r *judge) beginSTW(rec *record) {
 		Stack: int32(rec.Stack), Label: int32(rec.Reason)})
 }
 
-// endSTW judges the end of a stop-the-world that no statement of GOMAXPROCS has ended.
+// endSTW judges the end of a stop-the-world: the statement of GOMAXPROCS, or the end of the
+// range, where the trace is damaged or old.
 func (r *judge) endSTW(rec *record) {
-	if r.stw.open { // the range ended without the metric: the trace is damaged or old
+	if r.stw.open {
 		r.stw.open = false
 		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, Why: reference.WhySTW})
 	}

@@ -21,22 +21,13 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 	}
 	basis := byRule
 	r.clearGone(p)
-	// Other thieves may have been first.
-	for range nearEnough {
-		other := r.steals.firstStolen(victim, g, p)
-		if other == reference.None {
-			break
-		}
-		r.settle(other)
+	if r.settleThieves(victim, g, p) { // others were first
 		basis = byPassed
 	}
 	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: victim}) {
 		return r.dequeueByPlace(g, p) // it went along with what was settled
 	}
-	size := 1
-	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
-		size++
-	}
+	size := r.upTo(g)
 	if r.deferred.holdOverflow(victim, size) {
 		size -= r.rules.RingSize / 2
 	}
@@ -75,10 +66,7 @@ func (r *explainer) stayedGlobal(g, p, victim int32) bool {
 	if (front == reference.None || r.startsOn(front) != victim) && (head == reference.None || r.noGlobal >= r.freeSince(g) || r.inFlight(head)) {
 		return false
 	}
-	size := 1
-	for other := front; other != reference.None; other = r.queues.Prev(other) {
-		size++
-	}
+	size := r.upTo(g)
 	if size > 1 && (r.noGlobal >= r.freeSince(g) && size == r.rules.StealBatch(r.queues.RingLen(victim)) || r.steals.stealCost(victim, r.queues.Head(victim), g, size, p) < costSize) {
 		return false // just what a thief would have taken
 	}
@@ -90,22 +78,20 @@ func (r *explainer) stayedGlobal(g, p, victim int32) bool {
 func (r *explainer) stealRunnext(g, p, victim int32) dequeue {
 	basis := byRule
 	r.clearGone(p)
-	if r.queues.RingLen(victim) > 0 {
-		for n := 0; n < nearEnough && r.queues.RingLen(victim) > 0; n++ {
-			other := r.queues.Head(victim)
-			for other != reference.None && !(r.inFlight(other) && r.startsOn(other) != victim) {
-				other = r.queues.Next(other)
-			}
-			if other == reference.None {
-				break
-			}
-			r.settle(other)
+	for range nearEnough {
+		other := r.queues.Head(victim)
+		for other != reference.None && (!r.inFlight(other) || r.startsOn(other) == victim) {
+			other = r.queues.Next(other)
 		}
-		if r.queues.RingLen(victim) > 0 {
-			basis = byRepair
-			if r.stayed(victim, r.win.at(r.now).prevM) > 0 {
-				r.engine.odd++
-			}
+		if other == reference.None {
+			break
+		}
+		r.settle(other)
+	}
+	if r.queues.RingLen(victim) > 0 {
+		basis = byRepair
+		if r.stayed(victim, r.win.at(r.now).prevM) > 0 {
+			r.engine.odd++
 		}
 	}
 	r.emitBatch(reference.KindSteal, g, p, victim, 1, r.lower(basis, g))
