@@ -24,9 +24,8 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (size int, atT
 	pp := &r.pStates[p]
 	tick := &pp.tick
 	size = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
-	shown, is := r.engine.givenNow(hypBatchSize)
-	chance := tick.Now()
-	if !is && size > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
+	shown, chance := 0, tick.Now()
+	if size > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
 		shown = r.testBatchSize(g, 1, size)
 	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.

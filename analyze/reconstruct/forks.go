@@ -122,6 +122,9 @@ func (r *engine) mayFork() bool {
 // first of them if others are contradicted as much. lead is how much more speaks for the
 // answer than for what it was compared with last.
 func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) {
+	if r.on && r.given.by == h && r.given.at == r.now {
+		return r.given.is, forkSure
+	}
 	if r.without.has(h) || !r.mayFork() {
 		return q.likely, 0
 	}
@@ -211,15 +214,6 @@ func (r *engine) fork(i int, h hypothesis, with choice) *judge {
 		fork.finishEvent(rec)
 	}
 	return fork
-}
-
-// givenNow returns the answer that a copy was given for the present event, 0 if none.
-func (r *engine) givenNow(h hypothesis) (answer int, is bool) {
-	g := &r.given
-	if !r.on || g.by != h || g.at != r.now {
-		return 0, false
-	}
-	return g.is, true
 }
 
 // dequeueAgain returns how the present take, of g, is judged again with another choice: its

@@ -20,13 +20,7 @@ func (r *explainer) misordered(g, p int32) bool {
 	if r.without.has(hypOverflowOrder) || r.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.pStates[p].tick.May() {
 		return false
 	}
-	if answer, is := r.engine.givenNow(hypOverflowOrder); is {
-		return answer == yes
-	}
-	if r.startOf(g) != r.now {
-		return true
-	}
-	return r.engine.says(hypOverflowOrder, question{g: g, likely: yes})
+	return r.startOf(g) != r.now || r.engine.says(hypOverflowOrder, question{g: g, likely: yes})
 }
 
 // proposeOverflowOrder proposes that the overflows came in the order of their events, or in
