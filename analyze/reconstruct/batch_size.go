@@ -102,27 +102,30 @@ func (r *batchSizes) widerThan(g int32, size int) bool {
 // putsSeen is how many events are looked at for that, a bound. Half or twice: nothing.
 const putsSeen = 64
 
-// testBatchSize asks whether the take of g was one of a or of b, where 1 is a pick at the
+// testBatchSize asks of which of the sizes the take of g was, where 1 is a pick at the
 // 61st tick. It returns 0 if nothing tells.
-func (r *batchSizes) testBatchSize(g int32, a, b int) int {
-	if size, lead := r.engine.ask(hypBatchSize, question{g: g, a: a, b: b}); lead > 0 {
+func (r *batchSizes) testBatchSize(g int32, sizes ...int) int {
+	if size, lead := r.engine.ask(hypBatchSize, question{g: g, sizes: sizes}); lead > 0 {
 		return size
 	}
 	return 0
 }
 
-// proposeBatchSize proposes that the dequeue of q.g was one of q.a, or of q.b.
-func proposeBatchSize(r *explainer, q question) []choice {
-	then := r.engine.dequeueAgain(q.g)
-	return []choice{{is: q.a, says: sizeInWords(q.a), then: then}, {is: q.b, says: sizeInWords(q.b), then: then}}
-}
-
-// sizeInWords says what a dequeue of so many is.
-func sizeInWords(size int) string {
-	if size == 1 {
-		return "one goroutine, at the 61st tick"
+// proposeBatchSize proposes that the dequeue of q.g was one of q.sizes. The present event is its
+// start, or it is dequeued early.
+func proposeBatchSize(r *explainer, q question) (choices []choice) {
+	then := thenFinish
+	if r.startOf(q.g) == r.now {
+		then = thenRepeat
 	}
-	return fmt.Sprintf("a batch of %d", size)
+	for _, size := range q.sizes {
+		says := fmt.Sprintf("a batch of %d", size)
+		if size == 1 {
+			says = "one goroutine, at the 61st tick"
+		}
+		choices = append(choices, choice{is: size, says: says, then: then})
+	}
+	return choices
 }
 
 // unsure is the number of goroutines at the tail of the global queue of which

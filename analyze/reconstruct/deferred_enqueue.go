@@ -11,11 +11,8 @@ import (
 // deferEnqueue takes g, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains g.
 func (r *deferredPuts) deferEnqueue(g int32) bool {
-	if r.without.has(hypDeferredEnqueue) {
-		return false
-	}
 	gp := r.gStates.At(g)
-	if gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
+	if r.without.has(hypDeferredEnqueue) || gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
 		return false
 	}
 	from := r.queues.Place(g)
@@ -33,9 +30,6 @@ func (r *deferredPuts) deferEnqueue(g int32) bool {
 // testDeferEnqueue tries whether the put of it's goroutine to the global queue comes later,
 // if its thread seems to have lost its CPU at that.
 func (r *deferredPuts) testDeferEnqueue(rec *record, gp *goroutine) bool {
-	if r.without.has(hypDeferredEnqueue) {
-		return false
-	}
 	next := r.win.at(gp.enqueuedBy)
 	if next == nil || next.p != rec.p || next.Time-r.time < stalled || gp.enqueuedBy-r.now < meanwhile {
 		return false

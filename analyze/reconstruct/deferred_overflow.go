@@ -42,9 +42,6 @@ const (
 // it has no other event for long, or another thread takes from the global queue before
 // that, and how much tells.
 func (r *deferredPuts) mayHaveLostCPU() bool {
-	if r.without.has(hypDeferredOverflow) {
-		return false
-	}
 	next := r.win.at(r.now).nextM
 	if next == none {
 		return false

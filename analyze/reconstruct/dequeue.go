@@ -44,7 +44,10 @@ func (r *judge) start(rec *record, gp *goroutine) {
 		r.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
 	}
 	if rec.of == r.suspendedAdvancer {
-		r.advancerResumes(rec)
+		// It was preempted in what seemed its visit, or waited: before that, it writes out the tables of
+		// the old generation, and takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
+		r.beginForEachP(rec, reference.WhyGeneration, false)
+		r.suspendedAdvancer = nobody
 	}
 	gp.reason = events.ReasonNone
 	if deq.pending && r.sink != nil {
@@ -72,11 +75,7 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 		*deq = dequeue{src: reference.SrcUnknown, victim: nobody}
 	default:
 		gp.start = r.now
-		if r.inRunnext(rec.of, rec.p) { // often
-			*deq = r.dequeueRunnext(rec.p)
-		} else {
-			*deq = r.dequeue(rec.of, rec.p)
-		}
+		*deq = r.dequeue(rec.of, rec.p)
 		r.learnDequeue(rec, gp, deq)
 	}
 	if deq.missedTick && deq.taint == reference.RuleNone {

@@ -15,10 +15,7 @@ import (
 // dequeueEarly lets a thread by whose event its P has nothing to run take what it starts
 // next, if that is in a queue already, unless nothing comes in between.
 func (r *explainer) dequeueEarly(rec *record) {
-	if r.without.has(hypEarlyDequeue) {
-		return
-	}
-	if !rec.isStop() || rec.To == events.Syscall || rec.nextM <= r.now+1 || r.reduced {
+	if r.without.has(hypEarlyDequeue) || !rec.isStop() || rec.To == events.Syscall || rec.nextM <= r.now+1 || r.reduced {
 		return
 	}
 	p := rec.p
@@ -69,11 +66,8 @@ type wakingThieves struct {
 
 // expectThief looks at what the thread starts that has come for a P.
 func (r *wakingThieves) expectThief(rec *record) {
-	if r.without.has(hypWakingThief) {
-		return
-	}
 	start := r.startsNext(rec, rec.of)
-	if start == nil || len(r.list) == farEnough {
+	if r.without.has(hypWakingThief) || start == nil || len(r.list) == farEnough {
 		return
 	}
 	if lag := start.Time - r.time; lag >= thiefWakes {

@@ -17,9 +17,6 @@ const maxThievesTried = 8
 // thiefOfFullRing returns the goroutine, in p's full ring, of the likeliest thief that may have been
 // there before the present put, or None if there is none.
 func (r *unseenSteals) thiefOfFullRing(p int32) int32 {
-	if r.without.has(hypEarlyThief) {
-		return reference.None
-	}
 	likeliest, least := reference.None, evidence.Nats(math.Inf(1))
 	head, tried := r.queues.Head(p), 0
 	for g, size := head, 1; size <= r.rules.RingSize/2 && tried < maxThievesTried; g, size = r.queues.Next(g), size+1 {

@@ -64,7 +64,7 @@ func (r *judge) becomesRunnable(rec *record, gp *goroutine) {
 func (r *judge) endRunInterval(rec *record, gp *goroutine, enq *enqueue) {
 	switch rec.From {
 	case events.Running:
-		if enq.preempt {
+		if enq.cause != 0 {
 			r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindPreempt, G: gp.id, Class: gp.class, Why: enq.why,
 				Stack: int32(rec.TStack), Flags: gp.flags, Basis: enq.cause})
 		}

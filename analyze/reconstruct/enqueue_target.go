@@ -10,16 +10,15 @@ import (
 
 // enqueue is where and why a goroutine became runnable.
 type enqueue struct {
-	to      reference.Queue
-	p       int32
-	why     reference.Why
-	direct  reference.Source
-	basis   reference.Basis
-	preempt bool
-	batch   bool            // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
-	cause   reference.Basis // of why, for a preemption
-	fresh   bool            // a direct start that gets a new time slice nevertheless
-	unsure  bool            // another direct start, or the global queue, would look the same
+	to     reference.Queue
+	p      int32
+	why    reference.Why
+	direct reference.Source
+	basis  reference.Basis
+	batch  bool            // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
+	cause  reference.Basis // how why is known of a preemption, 0 if it is none
+	fresh  bool            // a direct start that gets a new time slice nevertheless
+	unsure bool            // another direct start, or the global queue, would look the same
 }
 
 // targets finds out into which queue a goroutine was put that became runnable.

@@ -50,7 +50,7 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 	if p < 0 {
 		return r.dequeueByPlace(g, p)
 	}
-	if r.inRunnext(g, p) {
+	if r.queues.Runnext(p) == g { // often
 		return r.dequeueRunnext(p)
 	}
 	gp := r.gStates.At(g)
@@ -84,9 +84,6 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 	}
 	return deq
 }
-
-// inRunnext reports whether P p finds g in its runnext.
-func (r *model) inRunnext(g, p int32) bool { return p >= 0 && r.queues.Runnext(p) == g }
 
 // dequeueRunnext is dequeue for what is in p's runnext: nothing is uncertain.
 func (r *model) dequeueRunnext(p int32) dequeue {

@@ -1,8 +1,6 @@
 package reconstruct
 
 import (
-	"math"
-
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
@@ -95,13 +93,7 @@ func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int
 		j = x.prevM
 	}
 	r.forEachPsAhead = append(r.forEachPsAhead, forEachPAhead{from, i, why})
-	r.nextForEachPEnd = r.forEachPsAhead[0].to
-	r.due = min(r.due, r.nextForEachPEnd)
-}
-
-// forEachPEnds reports whether a visit may be over with the event under judgement.
-func (r *requests) forEachPEnds(rec *record) bool {
-	return r.now >= r.nextForEachPEnd || rec.m == r.current.m && rec.m >= 0
+	r.due = min(r.due, r.forEachPsAhead[0].to)
 }
 
 // endForEachPs ends the visits that are over with the event under judgement: the
@@ -118,10 +110,6 @@ func (r *requests) endForEachPs(rec *record) {
 	for len(r.forEachPsAhead) > 0 && r.forEachPsAhead[0].to <= r.now {
 		r.asked, r.askedAt, r.askedBy = r.forEachPsAhead[0].why, r.time, rec.m
 		r.forEachPsAhead = r.forEachPsAhead[1:]
-	}
-	r.nextForEachPEnd = math.MaxInt64
-	if len(r.forEachPsAhead) > 0 {
-		r.nextForEachPEnd = r.forEachPsAhead[0].to
 	}
 }
 
@@ -147,14 +135,6 @@ func (r *requests) generationBegins(rec *record) {
 	} else if r.current.m >= 0 && r.current.m == rec.m {
 		r.endForEachP()
 	}
-}
-
-// advancerResumes judges a start of the goroutine that was preempted in what seemed its
-// visit, or waited: before that, it writes out the tables of the old generation, and
-// takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
-func (r *requests) advancerResumes(rec *record) {
-	r.beginForEachP(rec, reference.WhyGeneration, false)
-	r.suspendedAdvancer = nobody
 }
 
 // advancerStarts judges a start of the goroutine that begins generations. It

@@ -1,6 +1,7 @@
 package reconstruct
 
 import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -47,8 +48,7 @@ const (
 type question struct {
 	g, p   int32 // the goroutine, and the P that puts or takes it
 	other  int32 // another goroutine, or the number of a drain
-	a, b   int   // sizes of a batch
-	sizes  []int // others
+	sizes  []int // how many may have been taken, or kept
 	likely int   // what is believed if there can be no fork
 }
 
@@ -133,29 +133,20 @@ func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) 
 	if horizon == 0 {
 		horizon = forkLen
 	}
-	best, leads := 0, make([]evidence.Nats, len(choices))
-	for i := 1; i < len(choices); i++ {
-		lead = r.compare(h, choices[best], choices[i], horizon)
-		leads[i] = lead
+	best, told := 0, Answer{Hypothesis: r.rows[h].Name, Time: r.time}
+	for i, c := range choices {
+		if i > 0 {
+			lead = r.compare(h, choices[best], c, horizon)
+		}
+		told.Choices = append(told.Choices, Choice{Says: c.says, Lead: lead})
 		if lead > 0 {
 			best = i
-		} else {
-			lead = -lead
 		}
 	}
-	if r.answered != nil {
-		r.tellAnswer(h, choices, leads, best)
+	if told.Chosen = best; r.answered != nil {
+		r.answered(told)
 	}
-	return choices[best].is, lead
-}
-
-// tellAnswer tells what was chosen to whoever wants to know.
-func (r *engine) tellAnswer(h hypothesis, choices []choice, leads []evidence.Nats, best int) {
-	a := Answer{Hypothesis: r.rows[h].Name, Time: r.time, Chosen: best}
-	for i, c := range choices {
-		a.Choices = append(a.Choices, Choice{Says: c.says, Lead: leads[i]})
-	}
-	r.answered(a)
+	return choices[best].is, max(lead, -lead)
 }
 
 // says asks a hypothesis for yes or no.
@@ -216,15 +207,6 @@ func (r *engine) fork(i int, h hypothesis, with choice) *judge {
 	return fork
 }
 
-// dequeueAgain returns how the present take, of g, is judged again with another choice: its
-// start is the present event, or it is dequeued early.
-func (r *engine) dequeueAgain(g int32) then {
-	if r.startOf(g) == r.now {
-		return thenRepeat
-	}
-	return thenFinish
-}
-
 // meets reports whether two models have the same in their queues: they go on alike.
 func (r *engine) meets(other *judge) bool {
 	if r.queues.GlobalLen() != other.queues.GlobalLen() || r.queues.GlobalHead() != other.queues.GlobalHead() || r.queues.GlobalTail() != other.queues.GlobalTail() ||
@@ -258,13 +240,12 @@ func (r *model) alike(o *model, g int32) bool {
 // copy returns a copy of the model, the i-th of two that there can be, which can
 // judge on its own what is in the window.
 func (r *engine) copy(i int) *judge {
-	fork := r.spare[i]
-	if fork == nil {
-		fork = newJudge(r.tables, Options{Rules: r.rules}, r.rows)
-		r.spare[i] = fork
+	if r.spare[i] == nil {
+		r.spare[i] = &judge{}
+		r.spare[i].gStates.Table = ids.NewTable[goroutine]() // without ids
 	}
-	fork.copyFrom(r.whole)
-	return fork
+	r.spare[i].copyFrom(r.whole)
+	return r.spare[i]
 }
 
 // copyFrom makes a fork equal to other, in memory of its own, but that it emits nothing.

@@ -4,9 +4,6 @@ import (
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/analyze/ids"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -15,41 +12,6 @@ import (
 type judge struct {
 	explainer
 	annotated map[annotation]*int64
-}
-
-// newJudge returns a judge that has seen nothing.
-func newJudge(t *events.Tables, o Options, rows []Hypothesis) *judge {
-	r := &judge{
-		annotated: map[annotation]*int64{},
-		explainer: explainer{
-			lookahead: lookahead{
-				processors: processors{pix: ids.New(), idle: idlers{last: nobody}},
-				tables:     t,
-				rules:      o.Rules,
-				reduced:    o.Reduced,
-				classes:    class.NewTable(t),
-				traits:     stacks.New(t),
-				ctx:        newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
-			},
-			output: output{sink: o.Emit, held: noHolding()},
-			model:  model{queues: *reference.NewQueues(o.Rules), lastTaker: nobody, driftingP: nobody},
-			requests: requests{
-				current:           forEachP{m: nobody},
-				suspendedAdvancer: nobody,
-				nextForEachPEnd:   math.MaxInt64,
-				askedBy:           nobody,
-				noSlice:           math.MinInt64,
-				retaken:           math.MinInt64 / 2,
-				worker:            none,
-			},
-			engine:  engine{rows: rows, answered: o.Answered},
-			targets: targets{inject: injection{until: none}},
-			without: o.Without,
-		},
-	}
-	r.gStates.Table = ids.NewTable[goroutine]()
-	r.link()
-	return r
 }
 
 // link tells the parts of a judge where the others are that they look at.
@@ -177,10 +139,11 @@ func (r *judge) settleDue(rec *record) {
 	if len(r.waking.list) > 0 {
 		r.waking.wakingThievesSteal()
 	}
-	if r.forEachPEnds(rec) {
-		r.endForEachPs(rec)
+	r.endForEachPs(rec)
+	r.due = math.MaxInt64
+	if len(r.forEachPsAhead) > 0 {
+		r.due = r.forEachPsAhead[0].to
 	}
-	r.due = r.nextForEachPEnd
 	if len(r.deferred.list)|len(r.workers.list)|len(r.waking.list) != 0 || r.current.m >= 0 {
 		r.settleSoon()
 	}

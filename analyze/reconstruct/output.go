@@ -48,11 +48,9 @@ type heldBack struct {
 	full    [][]reference.Decision        // those before, in blocks
 	free    [][]reference.Decision        // blocks to be used again
 	first   int64                         // number of the first of all
-	given   int64                         // number of the first that waits
 	held    int64                         // decisions that came
 	due     int64                         // of them, when the asks are looked at next
 	pending []pendingTick                 // oldest first
-	settled int                           // of them that were answered
 }
 
 // noHolding has no block yet, and so no room.
@@ -78,10 +76,6 @@ func (h *heldBack) at(i int64) *reference.Decision {
 // addPendingTick holds back the next decision, a start on P p, until it is known whether the
 // 61st tick comes where the start is a candidate for it.
 func (h *heldBack) addPendingTick(p int32, at uint16) {
-	if h.settled > 64 && h.settled > len(h.pending)/2 {
-		h.pending = h.pending[:copy(h.pending, h.pending[h.settled:])]
-		h.settled = 0
-	}
 	h.pending = append(h.pending, pendingTick{decision: h.held, p: p, candidate: at})
 	h.recheckTicks()
 }
@@ -97,12 +91,12 @@ func (h *heldBack) recheckTicks() {
 // was held back for them.
 func (r *output) settleTicks(all bool) {
 	h := &r.held
-	for ; h.settled < len(h.pending); h.settled++ {
-		a := h.pending[h.settled]
+	for ; len(h.pending) > 0; h.pending = h.pending[1:] {
+		a := h.pending[0]
 		c := r.pStates[a.p].tick.Of(a.candidate)
 		// As many are given away as come, so there is room.
-		if !all && c > schedtick.Never && c < schedtick.Certain && h.held-h.given < patience {
-			h.given, h.due = a.decision, a.decision+patience
+		if !all && c > schedtick.Never && c < schedtick.Certain && h.held-a.decision < patience {
+			h.due = a.decision + patience
 			return
 		}
 		d := h.at(a.decision)
@@ -112,22 +106,22 @@ func (r *output) settleTicks(all bool) {
 			d.Basis = basis
 		}
 		r.count(d.Src, d.Basis)
-		h.given = a.decision + 1
 	}
-	h.given, h.due, h.pending, h.settled = h.held, math.MaxInt64, h.pending[:0], 0
+	h.due = math.MaxInt64
 }
 
 // flush emits what waits for no ask, in whole blocks, or all, and begins a block.
 func (r *output) flush(all bool) {
 	h := &r.held
-	if len(h.pending) == 0 {
-		h.given = h.held
+	waits := h.held // number of the first that does
+	if len(h.pending) > 0 {
+		waits = h.pending[0].decision
 	}
 	if h.block != nil && h.n > 0 {
 		h.full = append(h.full, h.block[:h.n])
 	}
 	n := 0
-	for ; n < len(h.full) && (all || h.first+BlockLen <= h.given); n++ {
+	for ; n < len(h.full) && (all || h.first+BlockLen <= waits); n++ {
 		h.first += int64(len(h.full[n]))
 		if b := r.sink(h.full[n]); cap(b) >= BlockLen {
 			h.free = append(h.free, b)

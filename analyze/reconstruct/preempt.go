@@ -18,7 +18,7 @@ func (r *targets) yielded(rec *record) enqueue {
 		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: observed}
 	}
 	if r.traits.Has(e.TStack, stacks.Goyield) {
-		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, preempt: true, cause: byRule}
+		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, cause: byRule}
 	}
 	next := r.win.at(rec.nextM)
 	stops := next != nil && next.Kind == events.Proc && next.To == events.Idle && next.of == rec.p && next.m == rec.m
@@ -26,14 +26,13 @@ func (r *targets) yielded(rec *record) enqueue {
 	if stops && r.stw.open {
 		if r.rules.STWKeepsRunnext {
 			p := r.runnext(rec.p, reference.WhySTW)
-			p.preempt, p.cause = true, byRule
+			p.cause = byRule
 			return p
 		}
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, preempt: true, cause: byRule}
+		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, cause: byRule}
 	}
-	enq := enqueue{to: reference.QueueGlobal, p: nobody, basis: byRule, preempt: true}
-	enq.why, enq.cause = r.preemptCause(rec)
-	return enq
+	why, cause := r.preemptCause(rec)
+	return enqueue{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule, cause: cause}
 }
 
 // shrinkYield reports whether a yield within procresize is followed by the change to
@@ -189,7 +188,6 @@ type requests struct {
 	current           forEachP
 	suspendedAdvancer int32           // goroutine that was preempted in it, and goes on with it, nobody if none
 	forEachPsAhead    []forEachPAhead // in the order of their ends
-	nextForEachPEnd   int64           // end of the first of them
 	asked             reference.Why   // for whom the last visit was
 	askedAt           int64           // when it ended
 	askedBy           int32           // thread that visited

@@ -1,9 +1,12 @@
 package reconstruct
 
 import (
+	"math"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -54,7 +57,34 @@ const nobody = int32(-1)
 
 // New returns a Reconstructor for the events of one stream.
 func New(t *events.Tables, o Options) *Reconstructor {
-	r := &Reconstructor{judge: *newJudge(t, o, hypotheses[:]), mix: ids.New(), newLost: none}
+	r := &Reconstructor{mix: ids.New(), newLost: none, judge: judge{
+		annotated: map[annotation]*int64{},
+		explainer: explainer{
+			lookahead: lookahead{
+				processors: processors{pix: ids.New(), idle: idlers{last: nobody}},
+				tables:     t,
+				rules:      o.Rules,
+				reduced:    o.Reduced,
+				classes:    class.NewTable(t),
+				traits:     stacks.New(t),
+				ctx:        newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
+				gStates:    goroutines{Table: ids.NewTable[goroutine]()},
+			},
+			output: output{sink: o.Emit, held: noHolding()},
+			model:  model{queues: *reference.NewQueues(o.Rules), lastTaker: nobody, driftingP: nobody},
+			requests: requests{
+				current:           forEachP{m: nobody},
+				suspendedAdvancer: nobody,
+				askedBy:           nobody,
+				noSlice:           math.MinInt64,
+				retaken:           math.MinInt64 / 2,
+				worker:            none,
+			},
+			engine:  engine{rows: hypotheses[:], answered: o.Answered},
+			targets: targets{inject: injection{until: none}},
+			without: o.Without,
+		},
+	}}
 	r.link()
 	return r
 }

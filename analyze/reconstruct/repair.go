@@ -30,12 +30,8 @@ func (r *lookahead) enqueuedAlone(gp *goroutine) bool {
 // queue, which p will run: the two were put there by different threads, and in another
 // order than their events. It says whether this may be so.
 func (r *explainer) exchangeEnqueues(g, p int32) bool {
-	if r.without.has(hypExchangedEnqueues) {
-		return false
-	}
-	head := r.queues.GlobalHead()
-	gp := r.gStates.At(g)
-	if head == reference.None || gp.fromGlobal != p || r.startsOn(head) != p || r.gStates.At(head).readyM == gp.readyM {
+	head, gp := r.queues.GlobalHead(), r.gStates.At(g)
+	if r.without.has(hypExchangedEnqueues) || head == reference.None || gp.fromGlobal != p || r.startsOn(head) != p || r.gStates.At(head).readyM == gp.readyM {
 		return false
 	}
 	front, next, start := r.queues.Prev(g), r.queues.Next(g), r.startOf(head)

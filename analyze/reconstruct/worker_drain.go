@@ -131,9 +131,6 @@ func (r *workerDrains) drainsDue(rec *record) {
 // (forEachP, preemptall): a thread that starts what is first in the worker's queue did
 // not take it from there where a thief would have run another one.
 func (r *workerDrains) drainEarly(rec *record) {
-	if r.without.has(hypEarlyDrain) {
-		return
-	}
 	if !rec.isStart() || !r.engine.mayFork() {
 		return
 	}
@@ -181,9 +178,6 @@ const (
 // drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
 // soon as it ran.
 func (r *workerDrains) drainsAtOnce() {
-	if r.without.has(hypEarlyDrain) {
-		return
-	}
 	for j := range r.list {
 		worker := &r.list[j]
 		tail := r.queues.GlobalTail()
