@@ -202,10 +202,7 @@ const undisturbed = 64
 // global queue, before it runs what the model has in its own queue: that cannot
 // have been there, for a P with an own queue takes only one, at the 61st tick.
 func (r *corrections) continuesGlobal(g, p int32) bool {
-	own := r.queues.Runnext(p)
-	if own == reference.None {
-		own = r.queues.Head(p)
-	}
+	own := r.oldest(p)
 	succ := r.queues.Next(g)
 	if own == reference.None || succ == reference.None || r.startsOn(succ) != p || r.pStates[p].tick.Is() {
 		return false

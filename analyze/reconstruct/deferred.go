@@ -71,8 +71,7 @@ func (r *deferredPuts) putNow(j int) {
 	case n > 0 && r.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
 		r.overflow(late.p, late.g, nobody, nil)
 	default:
-		r.queues.PutTail(late.p, late.g)
-		gp.ringSince = r.now
+		r.putTail(late.p, late.g)
 		r.move(late.g, late.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
 	}
 }

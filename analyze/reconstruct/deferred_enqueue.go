@@ -180,22 +180,20 @@ func (r *deferredPuts) endsBatch(other, g, p int32) bool {
 // at least twice before event start: it then has nothing in its own queue, and
 // nothing was in the global one that it had to run first.
 func (r *lookahead) yieldsBefore(g, p int32, start int64) bool {
-	first := r.win.at(r.startOf(g))
-	for n, again := 0, 0; first != nil && n < 24; n++ {
-		if e := &first.event; e.Kind != events.Go {
+	again := 0
+	for _, rec := range r.win.thread(r.startOf(g), 24) {
+		switch {
+		case rec.Kind != events.Go:
 			return false
-		} else if e.From == events.Running && e.To == events.Runnable {
-			if first.link == none || first.link != first.nextM || start >= 0 && first.link > start {
-				return false
-			}
-			if next := r.win.at(first.link); next == nil || next.p != p {
+		case rec.From == events.Running && rec.To == events.Runnable:
+			next := r.win.at(rec.link)
+			if next == nil || next.p != p || rec.link != rec.nextM || start >= 0 && rec.link > start {
 				return false
 			}
 			if again++; again == 2 {
 				return true
 			}
 		}
-		first = r.win.at(first.nextM)
 	}
 	return false
 }

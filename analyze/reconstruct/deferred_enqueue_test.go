@@ -31,10 +31,10 @@ func TestDelay(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
-		r.gStates.At(r.gStates.find(1)).enqueuedBy = c.putBy
-		if got := r.deferred.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
+		r.gStates.At(r.goroutine(1)).enqueuedBy = c.putBy
+		if got := r.deferred.reorderEnqueue(r.goroutine(1), r.goroutine(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
 			t.Errorf("%s: %v, then %v", c.name, got, globalOf(r))
 		}
 	}
@@ -47,10 +47,10 @@ func TestStalls(t *testing.T) {
 		want  bool
 	}{{stalled + 1, true}, {stalled, false}} {
 		r := ahead(4, []int64{4, 1, 2, 3}, nil)
-		gp := r.gStates.At(r.gStates.find(1))
+		gp := r.gStates.At(r.goroutine(1))
 		gp.enqueuedBy = r.win.head - 1
 		gp.readyAt = r.win.at(gp.enqueuedBy).Time - c.pause
-		if got := r.enqueuerStalls(r.gStates.find(1)); got != c.want {
+		if got := r.enqueuerStalls(r.goroutine(1)); got != c.want {
 			t.Errorf("stalls after %d ns: %v", c.pause, got)
 		}
 	}
@@ -62,10 +62,10 @@ func TestDelayInto(t *testing.T) {
 	r := ahead(4, []int64{2, 1}, nil)
 	other(r, 3, 4)
 	for _, g := range upTo(1, 4) {
-		r.queues.PutGlobal(r.gStates.find(g))
+		r.queues.PutGlobal(r.goroutine(g))
 	}
-	r.gStates.At(r.gStates.find(1)).enqueuedBy = 1 << 40
-	if got := r.deferred.reorderEnqueue(r.gStates.find(1), r.gStates.find(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
+	r.gStates.At(r.goroutine(1)).enqueuedBy = 1 << 40
+	if got := r.deferred.reorderEnqueue(r.goroutine(1), r.goroutine(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
 		t.Errorf("%v, then %v", got, globalOf(r))
 	}
 }
@@ -76,14 +76,14 @@ func TestDelayInBatch(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		r := ahead(6, []int64{1, 2, 4, 5, 3, 6}, nil)
 		for _, g := range upTo(1, 6) {
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
 		want := upTo(1, 6)
 		if late {
-			r.gStates.At(r.gStates.find(3)).enqueuedBy = 1 << 40
+			r.gStates.At(r.goroutine(3)).enqueuedBy = 1 << 40
 			want = []int64{1, 2, 4, 5, 3, 6}
 		}
-		if r.deferred.reorderInBatch(r.gStates.find(1), 0, 4); !slices.Equal(globalOf(r), want) {
+		if r.deferred.reorderInBatch(r.goroutine(1), 0, 4); !slices.Equal(globalOf(r), want) {
 			t.Errorf("late %v: %v", late, globalOf(r))
 		}
 	}
@@ -94,10 +94,10 @@ func TestEndsBatch(t *testing.T) {
 	r := ahead(5, []int64{1, 2, 3}, nil)
 	other(r, 4, 5)
 	for _, g := range upTo(1, 5) {
-		r.queues.PutGlobal(r.gStates.find(g))
+		r.queues.PutGlobal(r.goroutine(g))
 	}
 	for _, g := range upTo(1, 5) {
-		if got := r.deferred.endsBatch(r.gStates.find(g), r.gStates.find(1), 0); got != (g == 3) {
+		if got := r.deferred.endsBatch(r.goroutine(g), r.goroutine(1), 0); got != (g == 3) {
 			t.Errorf("%d ends the batch: %v", g, got)
 		}
 	}
@@ -119,17 +119,17 @@ func TestFindLateOwn(t *testing.T) {
 		r.Add(f.evs)
 		r.now = r.win.head - 3 // the second yield
 		for g := int64(1); g <= 2; g++ {
-			x := r.gStates.At(r.gStates.find(g))
+			x := r.gStates.At(r.goroutine(g))
 			x.ready = r.win.head - 5 + g
 			x.start = r.win.at(x.ready).link
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
 		if !same {
-			r.gStates.At(r.gStates.find(2)).ready = r.gStates.At(r.gStates.find(1)).ready
+			r.gStates.At(r.goroutine(2)).ready = r.gStates.At(r.goroutine(1)).ready
 		}
-		r.deferred.open = []deferredPut{{g: r.gStates.find(2), p: nobody, before: r.win.head}}
-		r.gStates.At(r.gStates.find(2)).enqueuedBy = r.win.head
-		r.deferred.findDeferred(r.gStates.find(1), r.win.at(r.gStates.At(r.gStates.find(1)).start).p)
+		r.deferred.open = []deferredPut{{g: r.goroutine(2), p: nobody, before: r.win.head}}
+		r.gStates.At(r.goroutine(2)).enqueuedBy = r.win.head
+		r.deferred.findDeferred(r.goroutine(1), r.win.at(r.gStates.At(r.goroutine(1)).start).p)
 		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
 			t.Errorf("its own thread takes it: %v, left in the queue: %v", same, got)
 		}
@@ -148,16 +148,16 @@ func TestFindLateJust(t *testing.T) {
 		f.start(3)
 		r.Add(f.evs)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
 		r.now++ // the stop before the take
-		x, behind := r.gStates.At(r.gStates.find(3)), r.gStates.At(r.gStates.find(4))
+		x, behind := r.gStates.At(r.goroutine(3)), r.gStates.At(r.goroutine(4))
 		x.start, x.enqueuedBy = r.win.head-1, r.win.head-1
 		if just {
 			behind.ready = r.now
 		}
-		r.deferred.noteEnqueue(r.gStates.find(3), x.enqueuedBy)
-		if r.deferred.findDeferred(r.gStates.find(1), 0); x.deferred == just {
+		r.deferred.noteEnqueue(r.goroutine(3), x.enqueuedBy)
+		if r.deferred.findDeferred(r.goroutine(1), 0); x.deferred == just {
 			t.Errorf("just put %v: late %v", just, x.deferred)
 		}
 	}
@@ -181,10 +181,10 @@ func TestPutsBefore(t *testing.T) {
 	} {
 		r := ahead(2, c.order, nil)
 		r.time = -c.ahead
-		x := r.gStates.find(1)
+		x := r.goroutine(1)
 		r.gStates.At(x).deferred = true
 		r.deferred.list = []deferredPut{{g: x, p: nobody, before: c.before}}
-		r.deferred.enqueueBefore(r.gStates.find(2))
+		r.deferred.enqueueBefore(r.goroutine(2))
 		if got := r.queues.GlobalLen() == 1; got != c.want || len(r.deferred.list) == r.queues.GlobalLen() {
 			t.Errorf("%s: put %v, %d late", c.name, got, len(r.deferred.list))
 		}

@@ -25,9 +25,9 @@ func TestComesLater(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		if c.queued != 0 {
-			r.queues.PutGlobal(r.gStates.find(c.queued))
+			r.queues.PutGlobal(r.goroutine(c.queued))
 		}
-		if got := r.comesLater(r.gStates.find(1), r.gStates.find(2), c.limit); got != c.want {
+		if got := r.comesLater(r.goroutine(1), r.goroutine(2), c.limit); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -71,20 +71,20 @@ func TestSpill(t *testing.T) {
 		{"with the thread's next event", false},
 	} {
 		r := ahead(other, order, upTo(1, 256))
-		r.queues.PutGlobal(r.gStates.find(tail))
-		r.displace(0, r.gStates.find(newcomer))
+		r.queues.PutGlobal(r.goroutine(tail))
+		r.displace(0, r.goroutine(newcomer))
 		if r.queues.RingLen(0) != 256 || r.queues.GlobalLen() != 1 {
 			t.Fatalf("%d in the ring, %d in the global queue: not late", r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 		n := 1
 		if c.put {
-			r.queues.PutGlobal(r.gStates.find(other))
+			r.queues.PutGlobal(r.goroutine(other))
 			r.catchUp()
 			n++
 		} else {
 			r.deferred.putsDue(r.win.at(r.now).nextM)
 		}
-		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != n+129 || r.queues.GlobalTail() != r.gStates.find(newcomer) {
+		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != n+129 || r.queues.GlobalTail() != r.goroutine(newcomer) {
 			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 	}
@@ -103,7 +103,7 @@ func TestHoldSpill(t *testing.T) {
 		{"more than that", 193, false},
 	} {
 		r := ahead(257, upTo(1, 257), upTo(1, 256))
-		newcomer := r.gStates.find(257)
+		newcomer := r.goroutine(257)
 		r.deferred.deferOverflow(0, newcomer)
 		left, global := 256, 0
 		if c.want {
@@ -115,8 +115,8 @@ func TestHoldSpill(t *testing.T) {
 		if !c.want {
 			continue
 		}
-		r.deferred.putDeferred(r.gStates.find(1)) // one of them runs
-		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.gStates.find(1) || r.queues.GlobalTail() != newcomer || len(r.deferred.list) > 0 {
+		r.deferred.putDeferred(r.goroutine(1)) // one of them runs
+		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.goroutine(1) || r.queues.GlobalTail() != newcomer || len(r.deferred.list) > 0 {
 			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
 		}
 	}
@@ -143,9 +143,9 @@ func TestLostCPU(t *testing.T) {
 	} {
 		r := ahead(200, nil, nil)
 		for g := range int64(c.global) {
-			r.queues.PutGlobal(r.gStates.find(g + 1))
+			r.queues.PutGlobal(r.goroutine(g + 1))
 		}
-		r.gStates.At(r.gStates.find(1)).start = r.now + c.start
+		r.gStates.At(r.goroutine(1)).start = r.now + c.start
 		if r.win.at(r.now).nextM = r.now + c.next; c.next == none {
 			r.win.at(r.now).nextM = none
 		}

@@ -9,6 +9,18 @@ import (
 // findRunnable, execute): from the P's runnext or ring, from the global queue, from another
 // P, or from no queue, if the one who made it runnable runs it at once.
 
+// dequeue is a take that was settled before its start.
+type dequeue struct {
+	victim     int32
+	batch      int32
+	src        reference.Source
+	basis      reference.Basis
+	taint      reference.Rule // why it is ambiguous nevertheless
+	missedTick bool           // or because a tick may have been missed before
+	pending    bool           // the 61st tick may have taken it, and later evidence may tell
+	candidate  uint16         // if so, the candidate
+}
+
 // start judges a goroutine's start: where it was taken from.
 func (r *judge) start(rec *record, gp *goroutine) {
 	waited := int64(-1)

@@ -72,7 +72,7 @@ func (r *explainer) clearOwn(p int32) (shown bool) {
 // only at the 61st tick; shown reports whether this was seen.
 func (r *explainer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool) dequeue {
 	pp := &r.pStates[p]
-	if basis == byRule && !r.staysLocal(p) {
+	if basis == byRule && r.startsOn(r.oldest(p)) != p {
 		basis = ambiguous
 	}
 	if !pp.tick.May() && basis == byRule {

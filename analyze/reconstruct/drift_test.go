@@ -56,7 +56,7 @@ func TestTookMore(t *testing.T) {
 		{"it runs elsewhere", true, true, 6, 1, false},
 	} {
 		r := drifting(c.yields, c.before, c.last, c.on)
-		if got := r.sizes.tookOneMore(r.gStates.find(3), 0, 3); got != c.want {
+		if got := r.sizes.tookOneMore(r.goroutine(3), 0, 3); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -68,7 +68,7 @@ func TestDrifts(t *testing.T) {
 	const taken, size = 3, 3
 	doubts := func(r *Reconstructor) (in []int64) {
 		for g := int64(1); g <= 8; g++ {
-			if r.gStates.At(r.gStates.find(g)).tainted {
+			if r.gStates.At(r.goroutine(g)).tainted {
 				in = append(in, g)
 			}
 		}
@@ -86,11 +86,11 @@ func TestDrifts(t *testing.T) {
 		{"another P goes on", true, false, 6, 0},
 	} {
 		r := drifting(c.yields, false, c.last, 1)
-		r.wider = r.sizes.widerThan(r.gStates.find(taken), size)
+		r.wider = r.sizes.widerThan(r.goroutine(taken), size)
 		for g := int64(3); g < 3+size; g++ {
-			r.queues.Remove(r.gStates.find(g))
+			r.queues.Remove(r.goroutine(g))
 			if g > taken {
-				r.queues.PutTail(0, r.gStates.find(g))
+				r.queues.PutTail(0, r.goroutine(g))
 			}
 		}
 		r.taintAfterBatch(0, size, c.less)
@@ -121,7 +121,7 @@ func TestDrifts(t *testing.T) {
 func TestDriftIsAmbiguous(t *testing.T) {
 	for _, p := range []int32{0, nobody} {
 		r := drifting(true, false, 7, 1)
-		x := r.gStates.find(4)
+		x := r.goroutine(4)
 		r.queues.Remove(x)
 		r.queues.PutTail(0, x)
 		gp := r.gStates.At(x)
@@ -153,13 +153,13 @@ func TestPassOverTheEnd(t *testing.T) {
 	} {
 		r := drifting(true, false, 7, 1)
 		for g := int64(3); g <= 7; g++ {
-			r.queues.Remove(r.gStates.find(g))
+			r.queues.Remove(r.goroutine(g))
 		}
-		r.queues.PutGlobal(r.gStates.find(c.runs))
-		r.queues.PutGlobal(r.gStates.find(7))
-		r.gStates.At(r.gStates.find(7)).readyM = r.mix.Find(1)
+		r.queues.PutGlobal(r.goroutine(c.runs))
+		r.queues.PutGlobal(r.goroutine(7))
+		r.gStates.At(r.goroutine(7)).readyM = r.mix.Find(1)
 		r.lastTaker, r.wider = 0, c.wider
-		r.passOver(r.gStates.find(7), 1)
+		r.passOver(r.goroutine(7), 1)
 		if got := r.queues.RingLen(0); got != c.local || c.local > 0 && r.wider {
 			t.Errorf("%s: %d in P 0's ring, wider %v", c.name, got, r.wider)
 		}

@@ -49,7 +49,7 @@ func TestTakeAtOnce(t *testing.T) {
 		}
 		r := f.model(now, c.global, c.own, c.ring)
 		r.finishEvent(r.win.at(r.now))
-		gp := r.gStates.At(r.gStates.find(3))
+		gp := r.gStates.At(r.goroutine(3))
 		if gp.isDequeued != (c.batch > 0) || gp.isDequeued && gp.dequeued.batch != c.batch {
 			t.Errorf("%s: taken %v, %d with it", c.name, gp.isDequeued, gp.dequeued.batch)
 		}
@@ -84,11 +84,11 @@ func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 		}
 	}
 	for _, g := range global {
-		r.queues.PutGlobal(r.gStates.find(g))
+		r.queues.PutGlobal(r.goroutine(g))
 	}
 	for p, ring := range rings {
 		for _, g := range ring {
-			r.queues.PutTail(int32(p), r.gStates.find(g))
+			r.queues.PutTail(int32(p), r.goroutine(g))
 		}
 	}
 	r.now, r.win.tail = int64(now), int64(now)
@@ -121,7 +121,7 @@ func TestTryTakeEarly(t *testing.T) {
 			f.stop(g, events.NotExist, 0)
 		}
 		r := f.model(now, upTo(3, 8))
-		if got := r.sizes.testBatchSize(r.gStates.find(3), 4, 5); got != c.want {
+		if got := r.sizes.testBatchSize(r.goroutine(3), 4, 5); got != c.want {
 			t.Errorf("P 0 runs %v: %d", c.p0, got)
 		}
 	}
@@ -141,13 +141,13 @@ func TestTakeUnsure(t *testing.T) {
 		r := ahead(4, []int64{1, 2, 3}, nil)
 		other(r, 4)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
-		last := r.gStates.At(r.gStates.find(4))
+		last := r.gStates.At(r.goroutine(4))
 		last.ready, last.readyM = r.now-1, r.mix.Find(1)
 		r.now++ // the stop before the take
-		r.deferred.noteEnqueue(r.gStates.find(4), r.now-1+c.next)
-		if got := r.sizes.unsure(r.gStates.find(1)); got != c.want {
+		r.deferred.noteEnqueue(r.goroutine(4), r.now-1+c.next)
+		if got := r.sizes.unsure(r.goroutine(1)); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}
@@ -196,10 +196,10 @@ func TestThievesTake(t *testing.T) {
 		r := ahead(5, nil, upTo(1, c.ring))
 		other(r, c.x)
 		if c.global != 0 {
-			r.queues.PutGlobal(r.gStates.find(c.global))
+			r.queues.PutGlobal(r.goroutine(c.global))
 		}
-		start := r.startOf(r.gStates.find(c.x))
-		r.gStates.At(r.gStates.find(c.x)).state = events.Runnable
+		start := r.startOf(r.goroutine(c.x))
+		r.gStates.At(r.goroutine(c.x)).state = events.Runnable
 		r.win.at(start).Time = r.time + c.early + c.lag
 		r.waking.list = []wakingThief{{at: r.time + c.early, start: start}}
 		r.waking.wakingThievesSteal()

@@ -41,8 +41,7 @@ func proposeEarlyThief(r *explainer, q question) []choice {
 				fork.overflow(q.p, q.g, nobody, nil)
 				return
 			}
-			fork.queues.PutTail(q.p, q.g)
-			fork.gStates.At(q.g).ringSince = fork.now
+			fork.putTail(q.p, q.g)
 		}},
 	}
 }

@@ -33,7 +33,7 @@ func ahead(n int64, order, in []int64) *Reconstructor {
 	r.pStates[0].m = r.mix.Find(0)
 	r.mStates[0].next = r.now + 1
 	for _, g := range in {
-		r.queues.PutTail(0, r.gStates.find(g))
+		r.queues.PutTail(0, r.goroutine(g))
 	}
 	return r
 }
@@ -78,13 +78,13 @@ func TestFirstThief(t *testing.T) {
 			}
 		}
 		if c.own {
-			r.queues.PutTail(1, r.gStates.find(own))
+			r.queues.PutTail(1, r.goroutine(own))
 		}
 		for g := range int64(own) {
-			r.gStates.At(r.gStates.find(g + 1)).state = events.Runnable
+			r.gStates.At(r.goroutine(g + 1)).state = events.Runnable
 		}
 		r.time, r.win.tail = r.win.at(r.now).Time, r.now
-		if got := r.overflows(0, r.gStates.find(newcomer), true); got != c.want || r.queues.Full(0) != c.want {
+		if got := r.overflows(0, r.goroutine(newcomer), true); got != c.want || r.queues.Full(0) != c.want {
 			t.Errorf("%s: overflows %v, %d in the ring", c.name, got, r.queues.RingLen(0))
 		}
 		if asked := r.engine.spent > 0; asked == c.own {
@@ -106,9 +106,9 @@ func TestThiefsOrder(t *testing.T) {
 		r := ahead(4, c.order, nil)
 		r.proc(1)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutTail(1, r.gStates.find(g))
+			r.queues.PutTail(1, r.goroutine(g))
 		}
-		if got := r.inThiefsOrder(r.gStates.find(3), 0, 1); got != c.want {
+		if got := r.inThiefsOrder(r.goroutine(3), 0, 1); got != c.want {
 			t.Errorf("%v: %v", c.order, got)
 		}
 	}
@@ -128,10 +128,10 @@ func TestRobbed(t *testing.T) {
 		other(r, 4, 3)
 		r.proc(2)
 		for _, g := range upTo(1, c.ring) {
-			r.queues.PutTail(2, r.gStates.find(g))
+			r.queues.PutTail(2, r.goroutine(g))
 		}
 		got := int64(0)
-		if x := r.steals.stolenBehind(2, r.gStates.find(2), 2, 0); x != reference.None {
+		if x := r.steals.stolenBehind(2, r.goroutine(2), 2, 0); x != reference.None {
 			got = r.gStates.At(x).id
 		}
 		if got != c.want {
@@ -159,15 +159,15 @@ func TestNeverMoved(t *testing.T) {
 		r := ahead(20, upTo(5, c.ring), upTo(1, c.ring))
 		if c.front {
 			other(r, 20, 4, 3, 2, 1)
-			r.queues.PutGlobal(r.gStates.find(19))
+			r.queues.PutGlobal(r.goroutine(19))
 		} else {
 			r = ahead(20, append(upTo(5, c.ring), 3), upTo(1, c.ring))
 			other(r, 20, 4, 2, 1)
 		}
 		for _, g := range upTo(1, c.ring) {
-			r.gStates.At(r.gStates.find(g)).fromGlobal = 0
+			r.gStates.At(r.goroutine(g)).fromGlobal = 0
 		}
-		ix := r.gStates.find(4)
+		ix := r.goroutine(4)
 		if r.noGlobal = r.freeSince(ix); !c.empty {
 			r.noGlobal--
 		}
@@ -182,10 +182,10 @@ func TestNeverMoved(t *testing.T) {
 func TestLooksFirst(t *testing.T) {
 	r := ahead(5, nil, upTo(1, 4))
 	other(r, 5, 2, 1)
-	ix := r.gStates.find(2)
+	ix := r.goroutine(2)
 	free := r.freeSince(ix)
 	for _, g := range upTo(1, 4) {
-		r.gStates.At(r.gStates.find(g)).ringSince = free + 1
+		r.gStates.At(r.goroutine(g)).ringSince = free + 1
 	}
 	cost := func(noGlobal int64) evidence.Nats {
 		r.noGlobal = noGlobal
@@ -208,7 +208,7 @@ func other(r *Reconstructor, order ...int64) {
 	}
 	r.Add(f.evs)
 	for _, g := range order {
-		ix := r.gStates.find(g)
+		ix := r.goroutine(g)
 		r.gStates.At(ix).start = r.win.at(r.gStates.At(ix).ready).link
 	}
 }
@@ -218,7 +218,7 @@ func other(r *Reconstructor, order ...int64) {
 func TestFitsRing(t *testing.T) {
 	for _, before := range []int64{1, slack, slack + 1, 20} {
 		r := ahead(30, append(upTo(1, before), 30), nil)
-		if got := r.fitsRing(0, r.gStates.find(30)); got != (before <= slack) {
+		if got := r.fitsRing(0, r.goroutine(30)); got != (before <= slack) {
 			t.Errorf("%d before: %v", before, got)
 		}
 	}

@@ -109,8 +109,7 @@ func (r *judge) enqueue(rec *record, gp *goroutine, enq *enqueue) {
 			r.overflow(p, rec.of, nobody, func() { r.emitReady(rec, gp, enq) })
 			return
 		}
-		r.queues.PutTail(enq.p, rec.of)
-		gp.ringSince = r.now
+		r.putTail(enq.p, rec.of)
 		r.emitReady(rec, gp, enq)
 	case reference.QueueRunnext:
 		out := r.queues.PutRunnext(enq.p, rec.of)
@@ -152,8 +151,7 @@ func (r *explainer) displace(p, g int32) {
 		}
 		return
 	}
-	r.queues.PutTail(p, g)
-	r.gStates.At(g).ringSince = r.now
+	r.putTail(p, g)
 	r.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
 }
 

@@ -242,7 +242,7 @@ func (r *model) alike(o *model, g int32) bool {
 func (r *engine) copy(i int) *judge {
 	if r.spare[i] == nil {
 		r.spare[i] = &judge{}
-		r.spare[i].gStates.Table = ids.NewTable[goroutine]() // without ids
+		r.spare[i].gStates = ids.NewTable[goroutine]() // without ids
 	}
 	r.spare[i].copyFrom(r.whole)
 	return r.spare[i]
@@ -253,9 +253,9 @@ func (fork *judge) copyFrom(other *judge) {
 	own := *fork
 	*fork = *other
 	fork.link()
-	fork.queues, fork.gStates.Table = own.queues, own.gStates.Table
+	fork.queues, fork.gStates = own.queues, own.gStates
 	fork.queues.CopyFrom(&other.queues)
-	fork.gStates.CopyFrom(&other.gStates.Table)
+	fork.gStates.CopyFrom(&other.gStates)
 	fork.pStates, fork.mStates = append(own.pStates[:0], other.pStates...), append(own.mStates[:0], other.mStates...)
 	fork.engine.weights = own.engine.weights[:0]
 	for i := range fork.pStates {

@@ -172,15 +172,15 @@ func TestTold(t *testing.T) {
 func TestMeets(t *testing.T) {
 	r := ahead(4, upTo(1, 4), nil)
 	for _, g := range upTo(1, 4) {
-		r.queues.PutGlobal(r.gStates.find(g))
+		r.queues.PutGlobal(r.goroutine(g))
 	}
 	c := r.engine.copy(0)
 	if !c.engine.meets(&r.judge) {
 		t.Error("a copy does not meet its model")
 	}
-	x := r.gStates.find(2)
+	x := r.goroutine(2)
 	c.queues.Remove(x)
-	c.queues.PutGlobalAfter(r.gStates.find(3), x)
+	c.queues.PutGlobalAfter(r.goroutine(3), x)
 	if c.engine.meets(&r.judge) {
 		t.Error("another order in the middle meets")
 	}
@@ -191,10 +191,10 @@ func TestMeets(t *testing.T) {
 func TestOverflowAfterDrain(t *testing.T) {
 	const n = 256
 	r := ahead(n+2, upTo(1, n+2), upTo(2, n+1))
-	r.queues.PutGlobal(r.gStates.find(1))
+	r.queues.PutGlobal(r.goroutine(1))
 	r.time = drainLag
 	r.workers.list = []drain{{p: 0, m: 0, g: nobody, due: r.time}}
-	if r.overflows(0, r.gStates.find(n+2), true) {
+	if r.overflows(0, r.goroutine(n+2), true) {
 		t.Error("overflows a ring that has been drained")
 	}
 	if got := r.queues.GlobalLen(); got != n+1 {

@@ -128,10 +128,8 @@ func (r *judge) settleDue(rec *record) {
 		r.deferred.putsDue(r.now)
 	}
 	if len(r.workers.list) > 0 {
-		if r.workers.mayDrain(rec) {
-			r.workers.drainsAtOnce()
-			r.workers.drainsDue(rec)
-		}
+		r.workers.drainsAtOnce()
+		r.workers.drainsDue(rec)
 		if rec.From == events.Runnable {
 			r.workers.drainEarly(rec)
 		}

@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 	"github.com/gmpscope/gmpscope/reference"
@@ -18,13 +19,14 @@ type lookahead struct {
 	traits  stacks.Traits   // what stacks show of the runtime
 
 	win     window
-	ctx     newest     // who the event at the head of the window names
-	gStates goroutines // by index
-	mStates []thread   // by index
-	now     int64      // running number of the event under judgement
-	time    int64      // its time
-	due     int64      // event from which on something is to be settled
-	depth   int        // takes that are being settled
+	ctx     newest               // who the event at the head of the window names
+	gStates ids.Table[goroutine] // those that live, by index from 1 on
+	seen    int64                // goroutines
+	mStates []thread             // by index
+	now     int64                // running number of the event under judgement
+	time    int64                // its time
+	due     int64                // event from which on something is to be settled
+	depth   int                  // takes that are being settled
 }
 
 // thread is what is known of an M.
@@ -146,11 +148,8 @@ func (r *lookahead) startsBetween(a, b int32) int {
 		return -1
 	}
 	between := 0
-	for i, n := from, 0; n < nearEnough; n++ {
-		rec := r.win.at(i)
+	for i, rec := range r.win.thread(from, nearEnough) {
 		switch {
-		case rec == nil:
-			return -1
 		case i == to:
 			return between
 		case rec.Kind == events.Go && rec.From == events.Runnable && i != from:
@@ -158,7 +157,6 @@ func (r *lookahead) startsBetween(a, b int32) int {
 				return -1
 			}
 		}
-		i = rec.nextM
 	}
 	return -1
 }

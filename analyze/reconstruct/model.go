@@ -82,9 +82,11 @@ func (r *model) goroutine(id int64) int32 {
 	return r.addGoroutine(id)
 }
 
-// addGoroutine adds a goroutine, and makes room for it in the queues.
+// addGoroutine adds a goroutine that has not become runnable yet, and makes room for it in the queues.
 func (r *model) addGoroutine(id int64) int32 {
-	g := r.gStates.add(id)
+	r.seen++
+	g := r.gStates.Add(id)
+	*r.gStates.At(g) = goroutine{id: id, newReady: none, wait: wait{readyAt: -1, ready: none, start: none, lastM: nobody, fromGlobal: nobody}}
 	r.queues.Grow(int(r.gStates.Len()), 0)
 	return g
 }
@@ -104,6 +106,12 @@ func (r *model) remove(g int32, gp *goroutine) {
 func (r *model) putGlobal(g int32) {
 	r.gStates.At(g).overflowID = 0
 	r.queues.PutGlobal(g)
+}
+
+// putTail puts g at the tail of p's ring.
+func (r *model) putTail(p, g int32) {
+	r.gStates.At(g).ringSince = r.now
+	r.queues.PutTail(p, g)
 }
 
 // pass goes on to the next event.

@@ -20,15 +20,6 @@ func (r *model) hasOwn(p int32) bool {
 	return false
 }
 
-// staysLocal reports whether what p has queued next is what p will run next of it.
-func (r *model) staysLocal(p int32) bool {
-	g := r.queues.Runnext(p)
-	if g == reference.None {
-		g = r.queues.Head(p)
-	}
-	return g != reference.None && r.startsOn(g) == p
-}
-
 // oldest returns what is first in p's queue, or None.
 func (r *model) oldest(p int32) int32 {
 	if g := r.queues.Runnext(p); g != reference.None {
@@ -84,8 +75,9 @@ func (r *model) comesLater(tail, first int32, limit int64) bool {
 // stealsFromMiddle reports whether the thread that starts g then starts one of p's ring that is not the
 // first of it, as a thief does.
 func (r *model) stealsFromMiddle(g, p int32) bool {
-	for rec, n := r.win.at(r.startOf(g)), 0; rec != nil && n < farEnough; n++ {
-		if rec = r.win.at(rec.nextM); rec != nil && rec.Kind == events.Go && rec.From == events.Runnable {
+	start := r.startOf(g)
+	for i, rec := range r.win.thread(start, farEnough) {
+		if i != start && rec.Kind == events.Go && rec.From == events.Runnable {
 			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
 		}
 	}
@@ -139,17 +131,15 @@ func (r *model) fitsRing(p, g int32) bool {
 		return true // nothing speaks against it
 	}
 	left := r.queues.Len(p) + slack
-	for i, n := r.mStates[r.pStates[p].m].next, 0; i != start && n < farEnough; n++ {
-		rec := r.win.at(i)
-		if rec == nil || rec.Kind == events.Proc {
+	for i, rec := range r.win.thread(r.mStates[r.pStates[p].m].next, farEnough) {
+		if i == start || rec.Kind == events.Proc {
 			return true
 		}
-		if e := &rec.event; e.Kind == events.Go && e.From == events.Runnable && r.gStates.At(rec.of).start == i && r.gStates.At(rec.of).ready < r.now {
+		if rec.Kind == events.Go && rec.From == events.Runnable && r.gStates.At(rec.of).start == i && r.gStates.At(rec.of).ready < r.now {
 			if left--; left < 0 {
 				return false
 			}
 		}
-		i = rec.nextM
 	}
 	return true
 }

@@ -34,7 +34,7 @@ func TestReorder(t *testing.T) {
 		r := ahead(7, upTo(1, 7), nil)
 		r.lastTaker = 0
 		for g := range int64(7) {
-			ix := r.gStates.find(g + 1)
+			ix := r.goroutine(g + 1)
 			r.gStates.At(ix).overflowID = 1
 			if g >= 3 {
 				r.gStates.At(ix).overflowID = 2
@@ -49,12 +49,12 @@ func TestReorder(t *testing.T) {
 		if c.again {
 			r.lastOverflow = 3
 			for _, g := range c.taken {
-				r.queues.Remove(r.gStates.find(g))
-				r.noteReturn(r.gStates.find(g), 0)
-				r.queues.PutGlobal(r.gStates.find(g))
+				r.queues.Remove(r.goroutine(g))
+				r.noteReturn(r.goroutine(g), 0)
+				r.queues.PutGlobal(r.goroutine(g))
 			}
 		}
-		r.reorder(r.gStates.find(6))
+		r.reorder(r.goroutine(6))
 		if !slices.Equal(ringOf(r), c.wantRing) || !slices.Equal(globalOf(r), c.wantGlobals) {
 			t.Errorf("%s: ring %v, global queue %v, want %v and %v", c.name, ringOf(r), globalOf(r), c.wantRing, c.wantGlobals)
 		}
@@ -74,18 +74,18 @@ func TestMisordered(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), nil)
 		for g := range int64(2) {
-			r.queues.PutGlobal(r.gStates.find(g + 1))
+			r.queues.PutGlobal(r.goroutine(g + 1))
 			if c.together {
-				r.gStates.At(r.gStates.find(g + 1)).overflowID = int32(g + 1)
+				r.gStates.At(r.goroutine(g + 1)).overflowID = int32(g + 1)
 			}
 		}
 		if c.own {
-			r.queues.PutTail(0, r.gStates.find(3))
+			r.queues.PutTail(0, r.goroutine(3))
 			r.pStates[0].tick.Learn(tickPastOwn)
 			r.pStates[0].tick.Learn(tickPastOwn)
 			r.pStates[0].tick.Next()
 		}
-		if got := r.misordered(r.gStates.find(2), 0); got != c.want {
+		if got := r.misordered(r.goroutine(2), 0); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

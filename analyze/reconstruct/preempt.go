@@ -143,11 +143,12 @@ func (r *requests) asksOthers(rec *record, pp *proc) bool {
 
 // startsDedicated reports whether a dedicated mark worker is what the thread starts next.
 func (r *lookahead) startsDedicated(rec *record) bool {
-	x := r.win.at(rec.nextM)
-	for steps := 0; steps < farEnough && x != nil && x.Kind == events.Go && x.To != events.Running; steps++ {
-		x = r.win.at(x.nextM)
+	for _, next := range r.win.thread(rec.nextM, farEnough) {
+		if next.Kind != events.Go || next.To == events.Running {
+			return next.mark&markDedicated != 0
+		}
 	}
-	return x != nil && x.mark&markDedicated != 0
+	return false
 }
 
 // lateRequest reports whether the visitor must have asked P's goroutine if it went on long

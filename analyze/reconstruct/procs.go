@@ -17,7 +17,11 @@ func (r *judge) procEvent(rec *record) {
 	if r.assumed {
 		r.assumeProcs(pp.id)
 	}
-	if pp.borrowed == r.now || r.borrows(rec) {
+	if pp.borrowed == r.now {
+		return
+	}
+	if r.lends(rec) {
+		pp.borrowed = rec.nextM
 		return
 	}
 	first := !pp.known || pp.unseen && pp.g < 0
@@ -47,19 +51,10 @@ func (r *judge) procEvent(rec *record) {
 	}
 }
 
-// borrows recognises a thread that takes an idle P only to allocate a new
+// lends reports whether a thread takes an idle P only to allocate a new
 // thread for it (allocm): sysmon, or a thread in a system call or a hand-over.
 // It runs nothing, gives the P up at once, and the new thread gets it. The
 // P's queue is not touched, so neither step is a decision.
-func (r *lookahead) borrows(rec *record) bool {
-	if !r.lends(rec) {
-		return false
-	}
-	r.pStates[rec.of].borrowed = rec.nextM
-	return true
-}
-
-// lends reports whether a thread gets a P only to allocate another thread for it.
 func (r *lookahead) lends(rec *record) bool {
 	if rec.To != events.Running || rec.From != events.Idle || rec.m < 0 {
 		return false
@@ -294,12 +289,12 @@ func (r *explainer) setProcs(n int) {
 	old := r.procs
 	r.procs = n
 	r.summary.Procs = max(r.summary.Procs, n)
-	if n < old {
-		r.destroyAbove(n)
-	}
 	r.busy = 0
 	for i := range r.pStates {
-		pp := &r.pStates[i]
+		pp, p := &r.pStates[i], int32(i)
+		if int(pp.id) >= n && n < old {
+			r.queues.Destroy(p, func(g int32) { r.move(g, nobody, p, reference.QueueGlobal, reference.WhyProcs) })
+		}
 		if pp.busy = pp.running && int(pp.id) < n; pp.busy {
 			r.busy++
 		}
@@ -311,17 +306,4 @@ func (r *explainer) setProcs(n int) {
 	}
 	r.emit(nobody, nobody, reference.Decision{Kind: reference.KindProcs, G: reference.NoG, Batch: int32(n), Why: reference.WhyProcs,
 		Basis: reference.Known(level, reference.RuleNone)})
-}
-
-// destroyAbove empties the queues of Ps that are no more to the head of the
-// global queue (p.destroy).
-func (r *explainer) destroyAbove(n int) {
-	for i := range r.pStates {
-		pp := &r.pStates[i]
-		if int(pp.id) < n {
-			continue
-		}
-		px := int32(i)
-		r.queues.Destroy(px, func(g int32) { r.move(g, nobody, px, reference.QueueGlobal, reference.WhyProcs) })
-	}
 }

@@ -68,7 +68,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 				classes:    class.NewTable(t),
 				traits:     stacks.New(t),
 				ctx:        newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
-				gStates:    goroutines{Table: ids.NewTable[goroutine]()},
+				gStates:    ids.NewTable[goroutine](),
 			},
 			output: output{sink: o.Emit, held: noHolding()},
 			model:  model{queues: *reference.NewQueues(o.Rules), lastTaker: nobody, driftingP: nobody},
@@ -127,7 +127,19 @@ func (r *Reconstructor) Finish() Summary {
 			s.ByBasis[reference.Basis(i).String()] = n
 		}
 	}
-	s.Goroutines = r.gStates.seen
+	s.Goroutines = r.seen
 	s.Threads = int64(len(r.mStates))
 	return s
+}
+
+// Holding is how many there are of what takes memory; a damaged trace can name
+// any number.
+type Holding struct {
+	Goroutines, Ps, Threads int // the most that were followed at one time
+	Classes                 int
+}
+
+// Held returns what is held so far.
+func (r *Reconstructor) Held() Holding {
+	return Holding{Goroutines: int(r.gStates.Len()) - 1, Ps: len(r.pStates), Threads: len(r.mStates), Classes: int(r.classes.Len())}
 }

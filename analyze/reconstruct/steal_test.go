@@ -23,10 +23,10 @@ func TestTooFewStolen(t *testing.T) {
 	} {
 		r := ahead(20, upTo(3, c.ring), upTo(1, c.ring))
 		other(r, 20, 2, 1)
-		g := r.gStates.find(2)
+		g := r.goroutine(2)
 		if c.late {
 			for late := int64(5); late <= c.ring; late++ {
-				r.gStates.At(r.gStates.find(late)).ringSince = r.freeSince(g) + 1
+				r.gStates.At(r.goroutine(late)).ringSince = r.freeSince(g) + 1
 			}
 		}
 		got := r.steal(g, 1, 0)

@@ -16,10 +16,10 @@ func TestMissed(t *testing.T) {
 		change func()
 		want   bool
 	}{
-		{"something is queued", func() { r.queues.PutGlobal(r.gStates.find(1)) }, true},
-		{"nothing is", func() { r.queues.Remove(r.gStates.find(1)) }, false},
+		{"something is queued", func() { r.queues.PutGlobal(r.goroutine(1)) }, true},
+		{"nothing is", func() { r.queues.Remove(r.goroutine(1)) }, false},
 		{"the tick is known", func() {
-			r.queues.PutGlobal(r.gStates.find(1))
+			r.queues.PutGlobal(r.goroutine(1))
 			pp.tick.Learn(tickPastOwn)
 			pp.tick.Learn(tickPastOwn)
 		}, false},

@@ -1,6 +1,10 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/analyze/events"
+import (
+	"iter"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+)
 
 // aheadLen is the number of events that are known beyond the one that is
 // judged. A steal shows itself only when the stolen goroutine runs, and a
@@ -97,6 +101,19 @@ func (w *window) at(i int64) *record {
 
 // there returns event i, which is in the window.
 func (w *window) there(i int64) *record { return &w.items[uint64(i)%windowLen] }
+
+// thread yields the events of a thread from event i on, with their numbers, and no more than most.
+func (w *window) thread(i int64, most int) iter.Seq2[int64, *record] {
+	return func(yield func(int64, *record) bool) {
+		for range most {
+			rec := w.at(i)
+			if rec == nil || !yield(i, rec) {
+				return
+			}
+			i = rec.nextM
+		}
+	}
+}
 
 // push makes room for the next event.
 func (w *window) push() *record {

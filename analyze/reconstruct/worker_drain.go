@@ -62,22 +62,6 @@ func (r *workerDrains) expectDrain(rec *record) {
 	r.settleSoon()
 }
 
-// mayDrain reports whether one of the workers may drain its queue now: most events leave them
-// all alone.
-func (r *workerDrains) mayDrain(rec *record) bool {
-	stops := nobody // the goroutine that does
-	if rec.isStop() {
-		stops = rec.of
-	}
-	tail := r.queues.GlobalTail()
-	for j := range r.list {
-		if worker := &r.list[j]; worker.g == stops || worker.due <= r.time || worker.early > 0 && worker.tail != tail && r.queues.Len(worker.p) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // drainsDue decides on the workers that have run for a slice or end with an event.
 func (r *workerDrains) drainsDue(rec *record) {
 	stops := rec.isStop()
@@ -345,12 +329,8 @@ func (r *workerDrains) drained(worker drain) (says, kept bool) {
 	if own == reference.None || r.queues.Len(worker.p) == 1 && r.queues.GlobalLen() == 0 && r.time < worker.due {
 		return false, true // a thief takes one alone, too, if there is nothing in the global queue
 	}
-	i, tick := r.mStates[worker.m].next, r.pStates[worker.p].tick.May()
-	for n := 0; n < farEnough; n++ {
-		rec := r.win.at(i)
-		if rec == nil {
-			break
-		}
+	tick := r.pStates[worker.p].tick.May()
+	for i, rec := range r.win.thread(r.mStates[worker.m].next, farEnough) {
 		if rec.isStart() && rec.p == worker.p {
 			place := r.queues.Place(rec.of)
 			if gp := r.gStates.At(rec.of); gp.start == i && gp.ready < r.now && gp.direct == reference.SrcUnknown {
@@ -360,7 +340,6 @@ func (r *workerDrains) drained(worker drain) (says, kept bool) {
 				tick = false // the next one tells
 			}
 		}
-		i = rec.nextM
 	}
 	first, picked := r.startOf(own), 0
 	for g := r.queues.Head(worker.p); g != reference.None; g = r.queues.Next(g) {

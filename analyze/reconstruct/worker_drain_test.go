@@ -67,13 +67,13 @@ func TestKept(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), c.in)
 		for _, g := range c.global {
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
 		for g := range int64(3) {
-			r.gStates.At(r.gStates.find(g + 1)).state = events.Runnable
+			r.gStates.At(r.goroutine(g + 1)).state = events.Runnable
 		}
 		if c.elsewhere != 0 {
-			r.gStates.At(r.gStates.find(c.elsewhere)).start = r.now + 1
+			r.gStates.At(r.goroutine(c.elsewhere)).start = r.now + 1
 		}
 		r.pStates[0].tick.Learn(tickPastOwn)
 		r.pStates[0].tick.Learn(tickPastOwn)
@@ -169,10 +169,10 @@ func TestDrainsAtOnce(t *testing.T) {
 		r := ahead(30, nil, upTo(1, ring))
 		other(r, c.order...)
 		for _, g := range upTo(11, 30) {
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
 		for _, g := range upTo(1, 30) {
-			r.gStates.At(r.gStates.find(g)).state = events.Runnable
+			r.gStates.At(r.goroutine(g)).state = events.Runnable
 		}
 		r.time, r.win.tail = r.win.at(r.now).Time, r.now
 		if got := r.workers.pickedFrom(0); got != c.picks {
@@ -203,12 +203,12 @@ func TestDrainsAtOnce(t *testing.T) {
 			if r.workers.drainsAtOnce(); r.engine.spent != spent {
 				t.Errorf("%s: tried again, and nothing has changed", c.name)
 			}
-			r.queues.PutGlobal(r.gStates.find(9))
+			r.queues.PutGlobal(r.goroutine(9))
 			if r.workers.drainsAtOnce(); r.engine.spent == spent || r.workers.list[0].early != 0 {
 				t.Errorf("%s: not tried again", c.name)
 			}
 			spent = r.engine.spent
-			r.queues.PutGlobal(r.gStates.find(10))
+			r.queues.PutGlobal(r.goroutine(10))
 			if r.workers.drainsAtOnce(); r.engine.spent != spent {
 				t.Errorf("%s: tried too often", c.name)
 			}
@@ -231,7 +231,7 @@ func TestExpectDrain(t *testing.T) {
 		r := ahead(4, nil, upTo(1, 2))
 		other(r, c.order...)
 		for _, g := range upTo(3, 4) {
-			r.queues.PutGlobal(r.gStates.find(g))
+			r.queues.PutGlobal(r.goroutine(g))
 		}
 		for range 2 { // the first one's end was lost
 			r.workers.expectDrain(r.win.at(0))
@@ -246,7 +246,7 @@ func TestExpectDrain(t *testing.T) {
 func TestPickedFrom(t *testing.T) {
 	r := ahead(3, []int64{2, 1, 3}, []int64{1})
 	for _, g := range upTo(2, 3) {
-		r.queues.PutGlobal(r.gStates.find(g))
+		r.queues.PutGlobal(r.goroutine(g))
 	}
 	if r.workers.pickedFrom(0) {
 		t.Error("picked, by its own P")
