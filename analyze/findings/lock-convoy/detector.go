@@ -51,6 +51,7 @@ func New(t Thresholds) findings.Detector {
 			w := &watcher{t: t, world: world, at: map[int32]*site{}, lost: -1}
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonSync}}, w.block)
 			world.Syscalls(findings.SyscallFilter{MinNs: minCall, Lost: true}, w.syscall)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
@@ -122,6 +123,8 @@ type call struct {
 type site struct {
 	stack    int32
 	handoffs int64
+	giver    int64 // who gave the lock up last after so long a hold that it made somebody wait for WaitNs; 0: none
+	seen     seen  // the giver, when somebody began to wait after the last wake-up
 	// The present row.
 	last          int64 // when the last one was woken
 	row           int64
@@ -136,6 +139,9 @@ type site struct {
 	victims findings.Tally
 	holders []*holder
 }
+
+// seen is what a goroutine had done at a time: it had run, and waited for a P, for so long.
+type seen struct{ g, at, run, wait int64 }
 
 // waited is one wait, and the pass that ended it.
 type waited struct {
@@ -155,6 +161,7 @@ type holder struct {
 // did is what holders did.
 type did struct {
 	held, ran, calls, queued int64             // ns
+	yielded                  int64             // ns of queued, after runtime.Gosched
 	reasons                  [maxReasons]int64 // blocked
 }
 
@@ -171,7 +178,10 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	since := w.since(g, d.Time)
-	number := w.pass(g, d)
+	number := w.pass(s, g, d)
+	if p := w.known(number); p.hold.cell.Ns >= w.t.WaitNs {
+		s.giver = d.By
+	}
 	w.count(s, g, since, number, d.Time)
 	w.wakers[uint64(d.G)%tableSize] = waker{g: d.G, run: g.RunNs, wait: g.WaitNs, pass: number}
 	b := &w.wakers[uint64(d.By)%tableSize]
@@ -181,8 +191,23 @@ func (w *watcher) ready(d *reference.Decision) {
 	b.run, b.pass, b.site = -1, number, s
 }
 
-// pass notes that d.By gives a lock up to g, and returns the pass's number.
-func (w *watcher) pass(g *findings.Goroutine, d *reference.Decision) int64 {
+// block notes what who held the lock for long the last time has done up to now, since it may
+// hold the lock again: perhaps it never waits for it.
+func (w *watcher) block(d *reference.Decision) {
+	s := w.at[d.Stack]
+	if s == nil || s.giver == 0 || s.seen.at > s.last {
+		return
+	}
+	if h := w.world.ByID(s.giver); h != nil {
+		s.seen = seen{g: s.giver, at: d.Time, run: h.RunNs, wait: h.WaitNs}
+		if h.StartAt >= 0 {
+			s.seen.run += d.Time - h.StartAt
+		}
+	}
+}
+
+// pass notes that d.By gives a lock up to g at s, and returns the pass's number.
+func (w *watcher) pass(s *site, g *findings.Goroutine, d *reference.Decision) int64 {
 	w.passed++
 	p := &w.passes[w.passed%tableSize]
 	*p = pass{number: w.passed, at: d.Time}
@@ -193,7 +218,7 @@ func (w *watcher) pass(g *findings.Goroutine, d *reference.Decision) int64 {
 			from = max(from, before.at)
 		}
 	}
-	p.hold = w.hold(from, d)
+	p.hold = w.hold(s, from, d)
 	return p.number
 }
 
@@ -298,6 +323,9 @@ func (h *holder) add(x *hold, from, to int64) {
 	h.ran += of(x.ran)
 	h.calls += of(x.call)
 	h.queued += of(x.queued)
+	if x.yields {
+		h.yielded += of(x.queued)
+	}
 	h.reasons[min(x.reason, maxReasons-1)] += of(x.blocked)
 	if x.cell.Ns > h.cell.Ns {
 		h.cell = x.cell
@@ -323,12 +351,13 @@ type hold struct {
 	cell                       findings.Cell
 	ran, call, blocked, queued int64
 	reason                     reference.Reason
+	yields                     bool          // it was queued last because it called runtime.Gosched
 	slow                       findings.Cell // call or blocked, whichever was longer
 }
 
-// hold tells what d.By, who gives the lock up now, did since from, when it got it
+// hold tells what d.By, who gives the lock up at s now, did since from, when it got it
 // at the latest.
-func (w *watcher) hold(from int64, d *reference.Decision) (x hold) {
+func (w *watcher) hold(s *site, from int64, d *reference.Decision) (x hold) {
 	h := w.world.ByID(d.By)
 	held := d.Time - from
 	if h == nil || held <= 0 {
@@ -340,8 +369,9 @@ func (w *watcher) hold(from int64, d *reference.Decision) (x hold) {
 		now = d.Time - max(h.StartAt, from)
 	}
 	ran := now
-	if k := w.wakers[uint64(d.By)%tableSize]; k.g == d.By && k.run >= 0 {
-		ran = max(ran, h.RunNs-k.run+now)
+	then, known := w.seen(s, d.By, from, held)
+	if known {
+		ran = max(ran, h.RunNs-then.run+now)
 	}
 	if k := w.calls[uint64(d.By)%tableSize]; k.g == d.By && k.from >= from {
 		x.call = k.to - k.from
@@ -359,21 +389,30 @@ func (w *watcher) hold(from int64, d *reference.Decision) (x hold) {
 	if h.BlockedNs > 0 && h.BlockedAt >= from && h.Reason != reference.ReasonNone {
 		x.blocked, x.reason = h.BlockedNs, h.Reason
 	}
-	w.rest(&x, h, held)
+	if known {
+		x.rest(then, h, held)
+	}
+	x.yields = h.ReadyWhy == reference.WhyGosched
 	if x.blocked > x.call {
 		x.slow = findings.Cell{Class: h.Class, Ns: h.BlockedNs, From: h.BlockedAt, To: h.BlockedAt + h.BlockedNs, G: h.ID, P: reference.NoP, Stack: h.Stack}
 	}
 	return x
 }
 
-// rest adds what a holder did before its last block and system call, where it is known since
-// when it holds the lock: it was in more of them, or waited for a P more than once.
-func (w *watcher) rest(x *hold, h *findings.Goroutine, held int64) {
-	k := w.wakers[uint64(h.ID)%tableSize]
-	if k.g != h.ID || k.run < 0 {
-		return
+// seen returns what g had done when it got the lock: since it was woken for it, or since
+// somebody began to wait at s, at about that time.
+func (w *watcher) seen(s *site, g, from, held int64) (seen, bool) {
+	if k := w.wakers[uint64(g)%tableSize]; k.g == g && k.run >= 0 {
+		return seen{g: g, at: from, run: k.run, wait: k.wait}, true
 	}
-	x.queued = max(x.queued, min(h.WaitNs-k.wait, held-x.ran-x.call-x.blocked))
+	x := s.seen
+	return x, x.g == g && max(x.at-from, from-x.at) <= held/8
+}
+
+// rest adds what a holder did before its last block and system call: it was in more of them,
+// or waited for a P more than once.
+func (x *hold) rest(then seen, h *findings.Goroutine, held int64) {
+	x.queued = max(x.queued, min(h.WaitNs-then.wait, held-x.ran-x.call-x.blocked))
 	switch ns := held - x.ran - x.call - x.blocked - x.queued; {
 	case ns <= 0:
 	case x.reason != reference.ReasonNone:

@@ -143,6 +143,44 @@ func TestHoldersThatWaitAgainAndAgain(t *testing.T) {
 	}
 }
 
+// Who holds the lock never waited for it: from its second hold on, what it does is counted since
+// the first one began to wait.
+func TestHoldersThatNeverWait(t *testing.T) {
+	run := func(hold func(*Stream)) findings.Finding {
+		s := New(2)
+		s.Local(9, 1, reference.WhyCreate).Start(9, 1)
+		for range 20 {
+			for g := int64(1); g <= 4; g++ {
+				s.Local(g, 0, reference.WhyTimer).Start(g, 0)
+				wait(s, g)
+			}
+			for range 5 {
+				hold(s)
+			}
+			for g := int64(1); g <= 4; g++ {
+				s.Wake(g, 9)
+			}
+			for g := int64(1); g <= 4; g++ {
+				s.Start(g, 0).Pass(Us).Block(g, reference.ReasonSleep)
+			}
+			s.Pass(Ms)
+		}
+		return One(t, detect(s), lockconvoy.ID, findings.Warning)
+	}
+	x := run(func(s *Stream) {
+		s.Pass(100*Us).Block(9, reference.ReasonSelect).Pass(2*Ms).Local(9, 1, reference.WhyUnblock).Start(9, 1)
+	})
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 9") || !strings.Contains(x.Title, "blocked in a select meanwhile") || !strings.Contains(x.Advice[0], "slow") {
+		t.Error(text, x.Advice)
+	}
+	x = run(func(s *Stream) {
+		s.Pass(100*Us).Stop(9, reference.WhyGosched).Local(9, 1, reference.WhyGosched).Pass(2*Ms).Start(9, 1)
+	})
+	if text := Text([]findings.Finding{x}); !strings.Contains(x.Title, "without a P after runtime.Gosched for most of it") || !strings.Contains(x.Advice[0], "Do not call runtime.Gosched in main.update") {
+		t.Error(text, x.Advice)
+	}
+}
+
 func TestHoldersWithoutAP(t *testing.T) {
 	preempted := func(s *Stream, g int64) {
 		s.Pass(100*Us).Preempt(g).Pass(5*Ms).Start(g, 0)

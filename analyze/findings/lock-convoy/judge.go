@@ -164,6 +164,7 @@ func (d *did) add(x *did) {
 	d.ran += x.ran
 	d.calls += x.calls
 	d.queued += x.queued
+	d.yielded += x.yielded
 	for i, ns := range x.reasons {
 		d.reasons[i] += ns
 	}

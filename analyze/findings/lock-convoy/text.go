@@ -69,6 +69,8 @@ func (n *numbers) title(waitNs int64) string {
 		did = ", blocked " + findings.BlockedFor(reference.Reason(reason)) + " meanwhile"
 	case 2*c.calls > c.held:
 		did = ", in system calls meanwhile"
+	case 2*c.yielded > c.held:
+		did = ", without a P after runtime.Gosched for most of it"
 	case 2*c.queued > c.held:
 		did = ", without a P for most of it"
 	}
@@ -103,6 +105,8 @@ func (n *numbers) advice() []string {
 	switch blocked, _ := n.blocked(); {
 	case 2*(blocked+n.calls) > n.held:
 		first = "Do not hold the lock across something slow, as " + in + " does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only."
+	case 2*n.yielded > n.held:
+		first = "Do not call runtime.Gosched in " + in + " while the lock is held: others run, or wait for the lock, until its turn comes again. Unlock before it yields, and lock again afterwards; or do a part of it at a time."
 	case 2*n.queued > n.held:
 		first = "Whoever holds the lock, most of all " + in + ", mostly waits for a P, preempted in the middle, or just handed the lock: have fewer goroutines compute at the same time (about as many as there are Ps), and take the lock less often."
 	case 2*n.ran < n.held:
