@@ -23,7 +23,7 @@ const blockEvents = 4096
 // generation's own; the new ones among them come along.
 type block struct {
 	events  []Event
-	stacks  [][]Frame // handles from firstStack on
+	stacks  newStacks
 	strings []string
 	// messages are the handles of those of strings that are texts of logs.
 	messages []Handle
@@ -452,7 +452,7 @@ func (d *decoder) stack(s trace.Stack, hint int64) Handle {
 		h = d.nStacks
 		d.nStacks++
 		d.stacks[s] = h
-		d.cur.stacks = append(d.cur.stacks, framesOf(s.Frames()))
+		d.cur.stacks.addFrames(s.Frames())
 	}
 	*recent = recentStack{s, h}
 	return h

@@ -36,6 +36,7 @@ type generation struct {
 	stackHandles []Handle
 	frames       []int32 // of all stacks: index of places
 	places       []place
+	blocks       int32 // that were handed on
 	pcs          pcTable
 
 	hasWall bool
@@ -78,6 +79,7 @@ type stackEntry struct {
 // first stack says that has it.
 type place struct {
 	pc, fn, file, line uint64
+	block, at          int32 // it is at that index of the new places of the block with that number, from 1 on
 }
 
 // readGeneration reads the headers of all batches, and the batches that are
@@ -172,21 +174,20 @@ func (g *generation) value(id uint64) string {
 	return t.value
 }
 
-// framesOf returns the frames of the stack of an id.
-func (g *generation) framesOf(id uint64) []Frame {
-	if id == 0 {
-		return nil
+// addStack adds the stack of an id to those that are new in the present block.
+func (g *generation) addStack(n *newStacks, id uint64) {
+	if id != 0 {
+		s := &g.stacks[g.stackByID[id]-1]
+		for _, i := range g.frames[s.from:s.to] {
+			p := &g.places[i]
+			if p.block != g.blocks+1 {
+				p.block, p.at = g.blocks+1, int32(len(n.places))
+				n.places = append(n.places, Frame{Func: g.value(p.fn), File: g.value(p.file), Line: p.line, PC: p.pc})
+			}
+			n.frames = append(n.frames, p.at)
+		}
 	}
-	s := &g.stacks[g.stackByID[id]-1]
-	if s.from == s.to {
-		return nil
-	}
-	out := make([]Frame, 0, s.to-s.from)
-	for _, i := range g.frames[s.from:s.to] {
-		p := &g.places[i]
-		out = append(out, Frame{Func: g.value(p.fn), File: g.value(p.file), Line: p.line, PC: p.pc})
-	}
-	return out
+	n.ends = append(n.ends, int32(len(n.frames)))
 }
 
 // denseIDs returns for each id the index of its entry plus 1. The runtime
@@ -338,7 +339,7 @@ func (g *generation) readStacks(s *scanner) bool {
 		}
 		from := len(g.frames)
 		for range n {
-			p := place{s.number(), s.number(), s.number(), s.number()}
+			p := s.place()
 			if s.bad {
 				return false
 			}
@@ -351,6 +352,11 @@ func (g *generation) readStacks(s *scanner) bool {
 		g.stacks = append(g.stacks, stackEntry{id, int32(from), int32(len(g.frames))})
 	}
 	return true
+}
+
+// place reads a frame of a stack.
+func (s *scanner) place() place {
+	return place{pc: s.number(), fn: s.number(), file: s.number(), line: s.number()}
 }
 
 func (g *generation) readSamples(s *scanner) bool {

@@ -281,6 +281,7 @@ func (o *order) flush() {
 		o.stopped, o.until = true, math.MinInt64
 	}
 	d.cur = d.newBlock()
+	o.blocks++
 	o.begin()
 }
 
@@ -341,7 +342,7 @@ func (o *order) someStack(id uint64) Handle {
 	d := o.d
 	h := d.nStacks
 	d.nStacks++
-	d.cur.stacks = append(d.cur.stacks, o.framesOf(id))
+	o.addStack(&d.cur.stacks, id)
 	o.stackHandles[id] = h
 	return h
 }

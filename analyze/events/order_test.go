@@ -31,9 +31,16 @@ type decoded struct {
 func collect(gen *input.Generation, before []byte, public bool) (out decoded) {
 	judged(anyWork(), gen, before, public, func(b *block) bool {
 		out.events = append(out.events, b.events...)
-		out.stacks = append(out.stacks, b.stacks...)
+		from := int32(0)
+		for _, end := range b.stacks.ends {
+			var frames []Frame
+			for _, i := range b.stacks.frames[from:end] {
+				frames = append(frames, b.stacks.places[i])
+			}
+			out.stacks, from = append(out.stacks, frames), end
+		}
 		out.strings = append(out.strings, b.strings...)
-		out.blocks = append(out.blocks, fmt.Sprintf("%d events, %d stacks, %d strings, %v %d", len(b.events), len(b.stacks), len(b.strings), b.wall, b.wallAt))
+		out.blocks = append(out.blocks, fmt.Sprintf("%d events, %d stacks, %d strings, %v %d", len(b.events), len(b.stacks.ends), len(b.strings), b.wall, b.wallAt))
 		if b.err != nil {
 			out.err, _, _ = strings.Cut(b.err.Error(), "\n") // the lines after it depend on map order
 		}

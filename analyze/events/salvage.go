@@ -47,7 +47,8 @@ func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit 
 	takeOver := func(b *block) {
 		if !goesOn && passed.n > 0 {
 			b.anew = true
-			b.stacks = append(tables.stacks, b.stacks...)
+			tables.stacks.add(&b.stacks)
+			b.stacks = tables.stacks
 			b.strings = append(tables.strings, b.strings...)
 			b.messages = append(tables.messages, b.messages...)
 		}
@@ -58,7 +59,7 @@ func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit 
 			for i := range b.events {
 				passed.add(&b.events[i])
 			}
-			tables.stacks = append(tables.stacks, b.stacks...)
+			tables.stacks.add(&b.stacks)
 			tables.strings = append(tables.strings, b.strings...)
 			tables.messages = append(tables.messages, b.messages...)
 			same = passed.n < d.emitted.n || passed.sum == d.emitted.sum
@@ -361,7 +362,7 @@ func (g *generation) salvageStacks(tables []part) {
 			return -1
 		}
 		for range n {
-			p := place{s.number(), s.number(), s.number(), s.number()}
+			p := s.place()
 			if s.bad || p.pc > 0 && p.pc < minPC || p.line > maxLine {
 				return -1
 			}

@@ -114,7 +114,6 @@ type job struct {
 type remap struct {
 	stacks  []Handle
 	strings []Handle
-	key     []byte
 }
 
 // reset makes it that of a generation of which no table is known.
@@ -414,10 +413,7 @@ func (s *Stream) learn(b *block) {
 	if b.anew {
 		s.remap.reset()
 	}
-	for _, frames := range b.stacks {
-		s.remap.key = stackKey(s.remap.key[:0], frames)
-		s.remap.stacks = append(s.remap.stacks, s.Tables.stack(string(s.remap.key), frames))
-	}
+	s.remap.stacks = s.Tables.addStacks(s.remap.stacks, &b.stacks)
 	messages := b.messages
 	for _, name := range b.strings {
 		var h Handle
