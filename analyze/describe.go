@@ -205,7 +205,7 @@ func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *r
 
 // program guesses what the program is called: by the folder of main.main, by the package
 // that is tested, or by the package of the function that goroutine 1 began with.
-func program(stacks iter.Seq[[]events.Frame], first string) string {
+func program(stacks iter.Seq[[]*events.Frame], first string) string {
 	tested := ""
 	for frames := range stacks {
 		if len(frames) < 2 {
@@ -229,7 +229,7 @@ func program(stacks iter.Seq[[]events.Frame], first string) string {
 
 // testOf is what the program of a test or benchmark is called, by the stack of one; "" if
 // the stack goes through none.
-func testOf(frames []events.Frame) string {
+func testOf(frames []*events.Frame) string {
 	for i := len(frames) - 1; i >= 0; i-- {
 		pkg, name := std.Split(frames[i].Func)
 		if pkg == "testing" {

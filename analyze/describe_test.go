@@ -22,11 +22,11 @@ func TestDuring(t *testing.T) {
 
 // TestProgram is for what a program is called, by its stacks.
 func TestProgram(t *testing.T) {
-	frame := func(name, file string) events.Frame { return events.Frame{Func: name, File: file} }
-	of := func(frames ...events.Frame) [][]events.Frame { return [][]events.Frame{frames} }
+	frame := func(name, file string) *events.Frame { return &events.Frame{Func: name, File: file} }
+	of := func(frames ...*events.Frame) [][]*events.Frame { return [][]*events.Frame{frames} }
 	tRunner := frame("testing.tRunner", "/go/src/testing/testing.go")
 	for _, c := range []struct {
-		stacks      [][]events.Frame
+		stacks      [][]*events.Frame
 		first, want string
 	}{
 		{of(frame("main.main", "/home/me/shop/cmd/orders/main.go"), frame("runtime.main", "/go/src/runtime/proc.go")), "main.main", "orders"},

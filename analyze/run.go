@@ -186,7 +186,7 @@ type analysis struct {
 	detectors []findings.Detector
 	found     *findings.Set
 
-	lines map[events.Frame]string // of framesAgain
+	lines map[*events.Frame]string // of framesAgain
 
 	now         *block                      // that the step of the waits has
 	placed      *block                      // that the step of the stacks has
@@ -200,7 +200,7 @@ type analysis struct {
 
 // newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
-	a := &analysis{src: src, limits: lower(&o), lines: map[events.Frame]string{}}
+	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
 	a.Options = o
 	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers})
@@ -493,7 +493,6 @@ func (a *analysis) frames(h int32) []string {
 func (a *analysis) framesAgain(h int32) []string {
 	var out []string
 	for _, f := range a.stream.Tables.Frames(events.Handle(h)) {
-		f.PC = 0 // it is not shown
 		line, ok := a.lines[f]
 		if !ok {
 			line = a.Anonymize.frame(f)

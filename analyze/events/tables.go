@@ -10,25 +10,33 @@ import (
 
 // Tables holds the stacks and strings of a stream, each distinct one once.
 type Tables struct {
-	stacks   [][]Frame
+	stacks   [][]*Frame
 	strings  []string
 	byStack  map[string]Handle
 	byName   map[string]Handle
-	byPlace  map[Frame]int32 // index of places
-	places   []Frame         // without program counters
+	byFrame  map[Frame]int32 // index of frames
+	byPlace  map[Frame]int32 // likewise, of the first with a place: its program counter is left out
+	frames   []known
 	bytes    int64
 	messages int // texts of logs
 
-	numbers []int32 // scratch: the places of a block
-	key     []byte  // likewise: the places of a stack
+	numbers []int32 // scratch: frames of a block
+	key     []byte  // likewise: places of a stack
+}
+
+// known is a frame of some stack.
+type known struct {
+	*Frame
+	place int32 // index of the first that differs in nothing but its program counter
 }
 
 // NewTables returns tables that hold the fixed strings and no stack.
 func NewTables() *Tables {
 	t := &Tables{
-		stacks:  make([][]Frame, 1),
+		stacks:  make([][]*Frame, 1),
 		byStack: map[string]Handle{},
 		byName:  map[string]Handle{},
+		byFrame: map[Frame]int32{},
 		byPlace: map[Frame]int32{},
 	}
 	for _, s := range fixedStrings {
@@ -39,7 +47,7 @@ func NewTables() *Tables {
 
 // Frames returns the frames of a stack, innermost first. The caller must not
 // change them.
-func (t *Tables) Frames(h Handle) []Frame {
+func (t *Tables) Frames(h Handle) []*Frame {
 	if int(h) >= len(t.stacks) {
 		return nil
 	}
@@ -58,7 +66,7 @@ func (t *Tables) Name(h Handle) string {
 func (t *Tables) Stacks() int { return len(t.stacks) }
 
 // AllFrames returns the frames of all stacks, as Frames does, in the order of their handles.
-func (t *Tables) AllFrames() iter.Seq[[]Frame] { return slices.Values(t.stacks) }
+func (t *Tables) AllFrames() iter.Seq[[]*Frame] { return slices.Values(t.stacks) }
 
 // Memory returns how many bytes the tables take, as an estimate.
 func (t *Tables) Memory() int64 { return t.bytes }
@@ -67,8 +75,8 @@ func (t *Tables) Memory() int64 { return t.bytes }
 const (
 	nameMemory  = 120
 	stackMemory = 150
-	frameMemory = 52
-	placeMemory = 180
+	frameMemory = 12
+	placeMemory = 300
 )
 
 // String returns the handle of s, a new one if s was not known.
@@ -136,7 +144,7 @@ func (n *newStacks) addFrames(seq iter.Seq[trace.StackFrame]) {
 func (t *Tables) addStacks(handles []Handle, n *newStacks) []Handle {
 	t.numbers = t.numbers[:0]
 	for i := range n.places {
-		t.numbers = append(t.numbers, t.place(&n.places[i]))
+		t.numbers = append(t.numbers, t.frame(&n.places[i]))
 	}
 	from := int32(0)
 	for _, end := range n.ends {
@@ -144,39 +152,50 @@ func (t *Tables) addStacks(handles []Handle, n *newStacks) []Handle {
 		from = end
 		t.key = t.key[:0]
 		for _, i := range frames {
-			t.key = binary.LittleEndian.AppendUint32(t.key, uint32(t.numbers[i]))
+			t.key = binary.LittleEndian.AppendUint32(t.key, uint32(t.frames[t.numbers[i]].place))
 		}
 		h, ok := t.byStack[string(t.key)]
 		if !ok {
-			h = t.newStack(frames, n.places)
+			h = t.newStack(frames)
 		}
 		handles = append(handles, h)
 	}
 	return handles
 }
 
-// place returns the number of what a frame stands for, its program counter left out.
-func (t *Tables) place(f *Frame) int32 {
-	p := Frame{Func: f.Func, File: f.File, Line: f.Line}
-	i, ok := t.byPlace[p]
-	if !ok {
-		i = int32(len(t.places))
-		t.places = append(t.places, p)
-		t.byPlace[p] = i
-		t.bytes += placeMemory + int64(len(p.Func)+len(p.File))
+// frame returns the index of a frame, which is new if it was not known.
+func (t *Tables) frame(f *Frame) int32 {
+	i, ok := t.byFrame[*f]
+	if ok {
+		return i
 	}
+	i = int32(len(t.frames))
+	place := Frame{Func: f.Func, File: f.File, Line: f.Line}
+	first, ok := t.byPlace[place]
+	if ok {
+		first := t.frames[first] // which has the strings that are kept
+		place.Func, place.File = first.Func, first.File
+	} else {
+		first = i
+		t.byPlace[place] = i
+		t.bytes += placeMemory + int64(len(f.Func)+len(f.File))
+	}
+	kept := place
+	kept.PC = f.PC
+	t.frames = append(t.frames, known{&kept, first})
+	t.byFrame[kept] = i
+	t.bytes += placeMemory
 	return i
 }
 
 // newStack adds the stack of which t.key is the key.
-func (t *Tables) newStack(frames []int32, places []Frame) Handle {
-	var s []Frame
+func (t *Tables) newStack(frames []int32) Handle {
+	var s []*Frame
 	if len(frames) > 0 {
-		s = make([]Frame, len(frames))
+		s = make([]*Frame, len(frames))
 	}
 	for k, i := range frames {
-		s[k] = t.places[t.numbers[i]] // the strings that are kept already
-		s[k].PC = places[i].PC
+		s[k] = t.frames[t.numbers[i]].Frame
 	}
 	h := Handle(len(t.stacks))
 	t.stacks = append(t.stacks, s)

@@ -44,7 +44,7 @@ func TestWokenBySweep(t *testing.T) {
 		"runtime.gcMarkTermination": reference.QueueRunnext,
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.traits = stacks.Given(stacks.Classify([]events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}}))
+		r.traits = stacks.Given(stacks.Classify([]*events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}}))
 		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: 1, From: events.Waiting, To: events.Runnable})
 		rec := r.win.at(0)
 		if got := r.targets.target(rec, r.gStates.At(rec.of)).to; got != want {

@@ -139,7 +139,7 @@ func (c *Table) Started(start, creator string) int32 {
 // standard library or errgroup started a function literal of its own, it is the program's
 // function that had called it. If the literal runs what that gave it, as sync.(*WaitGroup).Go
 // does, call is the PC of its call: one call nearly always gives one function.
-func creatorOf(start string, f []events.Frame) (by string, call uint64) {
+func creatorOf(start string, f []*events.Frame) (by string, call uint64) {
 	if len(f) == 0 {
 		return "", 0
 	}
@@ -203,7 +203,7 @@ func (c *Table) Shown(id int32, stack events.Handle) int32 {
 
 // shownLent is lent, remembered for the class that has shown a stack last: what lent has
 // found once for both stays.
-func (c *Table) shownLent(id int32, stack events.Handle, f []events.Frame) int32 {
+func (c *Table) shownLent(id int32, stack events.Handle, f []*events.Frame) int32 {
 	m := &c.memo[stack]
 	if m.lent != id {
 		m.lent, m.runs = id, c.lent(id, f)
@@ -214,7 +214,7 @@ func (c *Table) shownLent(id int32, stack events.Handle, f []events.Frame) int32
 // lent is the class of a goroutine of class id, which runs what the library was given, now
 // that it has shown a stack. The first function to show gives its name to the class, so
 // that goroutines which never show a stack have it, too; others have classes of their own.
-func (c *Table) lent(id int32, f []events.Frame) int32 {
+func (c *Table) lent(id int32, f []*events.Frame) int32 {
 	x := &c.list[id]
 	outer := len(f) - 1
 	if x.call == 0 || outer <= interrupted(f) || len(f) >= cutFrames || f[outer].Func != x.start || f[outer-1].Func == "" || ofRuntime(f[outer-1].Func) {

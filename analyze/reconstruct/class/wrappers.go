@@ -93,12 +93,12 @@ func (w *wrappers) look() bool {
 }
 
 // observe counts the calls in the outermost frames of a stack.
-func (w *wrappers) observe(f []events.Frame) {
+func (w *wrappers) observe(f []*events.Frame) {
 	if len(f) >= cutFrames {
 		return
 	}
 	for at := len(f) - 1; at > interrupted(f) && at >= len(f)-maxNested; at-- {
-		fn, callee := &f[at], f[at-1].Func
+		fn, callee := f[at], f[at-1].Func
 		if ofRuntime(callee) || at == len(f)-1 && ofRuntime(fn.Func) || strings.HasPrefix(callee, fn.Func+".") {
 			return // the last: a literal of its own, deferred
 		}
@@ -115,7 +115,7 @@ func (w *wrappers) observe(f []events.Frame) {
 // was, less one. Of a goroutine which a signal has interrupted, walked by frame pointers, it
 // lacks the caller of the function that ran if that has not set up its frame: the one shown
 // in its place did not call that.
-func interrupted(f []events.Frame) int {
+func interrupted(f []*events.Frame) int {
 	n := 0
 	for n < len(f) && strings.HasPrefix(f[n].Func, "runtime.asyncPreempt") {
 		n++
@@ -138,7 +138,7 @@ func (w *wrappers) given(h events.Handle) string {
 
 // find is given, of frames. On the way to a call that wraps, it passes functions that do
 // nothing but one call.
-func (w *wrappers) find(f []events.Frame) string {
+func (w *wrappers) find(f []*events.Frame) string {
 	given := ""
 	if len(f) >= cutFrames {
 		return ""
@@ -215,7 +215,7 @@ func ofRuntime(fn string) bool {
 }
 
 // innermost is the innermost function of a stack that is not the runtime's.
-func innermost(f []events.Frame) string {
+func innermost(f []*events.Frame) string {
 	for i := range f {
 		if !ofRuntime(f[i].Func) {
 			return f[i].Func

@@ -20,9 +20,9 @@ func TestInterruptedStacksAreBelievedInPart(t *testing.T) {
 			[]string{"runtime.asyncPreempt2", "runtime.asyncPreempt", "main.leaf", "lib.run"}, nil},
 	} {
 		w := newWrappers(nil)
-		var f []events.Frame
+		var f []*events.Frame
 		for i, fn := range c.frames {
-			f = append(f, events.Frame{Func: fn, PC: uint64(100 - i)})
+			f = append(f, &events.Frame{Func: fn, PC: uint64(100 - i)})
 		}
 		w.observe(f)
 		if len(w.callers) != len(c.callers) {
@@ -41,7 +41,7 @@ func TestLostNamesAreNoCallee(t *testing.T) {
 	for range 20 { // the sites are a map
 		w := newWrappers(nil)
 		for i, callee := range []string{"main.work", ""} {
-			w.observe([]events.Frame{{Func: callee, PC: 1}, {Func: "sync.(*WaitGroup).Go.func1", PC: uint64(10 + i)}})
+			w.observe([]*events.Frame{{Func: callee, PC: 1}, {Func: "sync.(*WaitGroup).Go.func1", PC: uint64(10 + i)}})
 		}
 		if got := w.only("sync.(*WaitGroup).Go.func1"); got != "" {
 			t.Fatalf("only %q", got)

@@ -71,7 +71,7 @@ func (s *Traits) look(stack events.Handle) Trait {
 }
 
 // Classify returns the traits of a stack with these frames, innermost first.
-func Classify(frames []events.Frame) Trait {
+func Classify(frames []*events.Frame) Trait {
 	t := byLeaf(frames)
 	for i := range frames {
 		t |= byFrame[frames[i].Func]
@@ -95,7 +95,7 @@ var byFrame = map[string]Trait{
 }
 
 // byLeaf returns the traits that the two innermost frames show.
-func byLeaf(frames []events.Frame) Trait {
+func byLeaf(frames []*events.Frame) Trait {
 	name := func(i int) string {
 		if i < len(frames) {
 			return frames[i].Func

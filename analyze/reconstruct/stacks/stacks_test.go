@@ -26,9 +26,9 @@ func TestClassify(t *testing.T) {
 		{"mark termination is tried in vain", []string{"runtime.semrelease", "runtime.gcMarkDone"}, MarkDone | MarkNotDone},
 		{"mark termination by a worker", []string{"runtime.gcMarkDone", "runtime.gcBgMarkWorker"}, MarkDone | Worker},
 	} {
-		var frames []events.Frame
+		var frames []*events.Frame
 		for _, name := range c.frames {
-			frames = append(frames, events.Frame{Func: name})
+			frames = append(frames, &events.Frame{Func: name})
 		}
 		if got := Classify(frames); got != c.want {
 			t.Errorf("%s: %b, want %b", c.name, got, c.want)
