@@ -218,13 +218,14 @@ const reasons = `
 * **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
   the middle of the time since that P looked last. What woke an
   idle P was due 55 µs before, for that is how late the kernel wakes a thread, and the model is as late; but in part it was later
-  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time, whatever the program did before. With
-  another GOMAXPROCS that would look like an overload, or the lack of one, where both ends of a connection are in the trace; so there
-  the answer comes when a system call of another goroutine is done: of the one that answered last time, or to which this one's
-  own went, or the latest since the goroutine began to wait. Which it was is a guess, and for the work as it was the
-  times of the trace are better. Answers that nobody in the trace can have sent come at their time.
+  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time, but where both ends
+  of a connection are in the trace, not before it is sent: before a system call is done of the goroutine that answered last
+  time, or to which this one's own went. With another GOMAXPROCS it comes then, and if there is none, when the latest system
+  call of any other goroutine since it began to wait is done. Which it was is a guess. Answers that nobody in the trace can
+  have sent come at their time.
 * **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
-  schedule would have other conflicts. So a trace with one P says little about a program that its locks limit: there
+  schedule would have other conflicts, and other goroutines would meet. Only where a channel seems to be unbuffered, because nearly all
+  goroutines of a class end by a send on it, whoever comes first waits, and the receiver takes who is first. So a trace with one P says little about a program that its locks limit: there
   goroutines meet at a lock only if one is preempted, or blocks, while it holds it, and a lock that is taken without waiting
   leaves no event. For more Ps such a prediction is a lower bound (lock-limited, lock-asleep). Two things show all the same.
   A time slice ends at any time, whatever its goroutine holds; so the part of such preemptions after which it is the preempted
