@@ -48,7 +48,8 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]*site{}, lost: -1}
+			w := &watcher{t: t, world: world, overdue: findings.NewOverdue(world), at: map[int32]*site{}, lost: -1}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.slept)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonSync}}, w.block)
@@ -66,6 +67,9 @@ type watcher struct {
 	at    map[int32]*site // by the stack of the wait
 	sites []*site
 	waits ids.Parts[wait] // by slot
+	// Sleeps whose timer fired at the end of a long run, and how long it may have been due.
+	overdue *findings.Overdue
+	late    ids.Parts[late] // by slot
 	// Of the goroutines woken last, and of those in system calls: by ID, one
 	// overwrites another.
 	wakers [tableSize]waker
@@ -94,6 +98,12 @@ type wait struct {
 	since int64 // when it began, attempts in vain included
 	run   int64 // how long the goroutine had run when it was woken
 	stops int64 // how often it had stopped then
+}
+
+// late is the last sleep of a goroutine whose timer fired only when a goroutine left its P.
+type late struct {
+	g, to int64
+	kept  findings.Cell // that one's run interval, of which Ns is for how long the timer may have been due
 }
 
 // waker is who was woken at a lock, or woke somebody there.
@@ -156,6 +166,7 @@ type holder struct {
 	did
 	cell findings.Cell // the worst
 	slow findings.Cell // what held it up longest
+	kept findings.Cell // the run interval that kept its timer longest
 }
 
 // did is what holders did.
@@ -163,6 +174,7 @@ type did struct {
 	held, ran, calls, queued int64             // ns
 	yielded                  int64             // ns of queued, after runtime.Gosched
 	reasons                  [maxReasons]int64 // blocked
+	late                     int64             // of it, asleep with a timer that may have been due
 }
 
 func (w *watcher) ready(d *reference.Decision) {
@@ -327,11 +339,15 @@ func (h *holder) add(x *hold, from, to int64) {
 		h.yielded += of(x.queued)
 	}
 	h.reasons[min(x.reason, maxReasons-1)] += of(x.blocked)
+	h.late += of(x.kept.Ns)
 	if x.cell.Ns > h.cell.Ns {
 		h.cell = x.cell
 	}
 	if x.slow.Ns > h.slow.Ns {
 		h.slow = x.slow
+	}
+	if x.kept.Ns > h.kept.Ns {
+		h.kept = x.kept
 	}
 }
 
@@ -353,6 +369,7 @@ type hold struct {
 	reason                     reference.Reason
 	yields                     bool          // it was queued last because it called runtime.Gosched
 	slow                       findings.Cell // call or blocked, whichever was longer
+	kept                       findings.Cell // as in late, of the last block
 }
 
 // hold tells what d.By, who gives the lock up at s now, did since from, when it got it
@@ -388,6 +405,9 @@ func (w *watcher) hold(s *site, from int64, d *reference.Decision) (x hold) {
 	}
 	if h.BlockedNs > 0 && h.BlockedAt >= from && h.Reason != reference.ReasonNone {
 		x.blocked, x.reason = h.BlockedNs, h.Reason
+		if l := w.late.Find(h.Slot()); l != nil && l.g == h.ID && l.to == h.BlockedAt+h.BlockedNs {
+			x.kept = l.kept
+		}
 	}
 	if known {
 		x.rest(then, h, held)
@@ -397,6 +417,17 @@ func (w *watcher) hold(s *site, from int64, d *reference.Decision) (x hold) {
 		x.slow = findings.Cell{Class: h.Class, Ns: h.BlockedNs, From: h.BlockedAt, To: h.BlockedAt + h.BlockedNs, G: h.ID, P: reference.NoP, Stack: h.Stack}
 	}
 	return x
+}
+
+// slept notes a sleep whose timer fired only when a goroutine left its P.
+func (w *watcher) slept(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if g == nil || g.System || g.Reason != reference.ReasonSleep {
+		return
+	}
+	if ns, l := w.overdue.Of(g, d); ns >= w.t.WaitNs {
+		*w.late.Make(g.Slot()) = late{g.ID, d.Time, findings.Cell{Class: l.Class, Ns: ns, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack}}
+	}
 }
 
 // seen returns what g had done when it got the lock: since it was woken for it, or since

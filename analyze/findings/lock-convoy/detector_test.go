@@ -94,6 +94,29 @@ func TestFindsALineForALock(t *testing.T) {
 	}
 }
 
+// Where the holder sleeps, and its timer fires only when somebody else leaves the P, that one is
+// named; not where the P had nothing else to run.
+func TestNamesWhoKeepsTheHoldersTimer(t *testing.T) {
+	const other = int64(50)
+	for busy, want := range map[int64]string{
+		2 * Ms:   "Begin with main.update (run by main.class2): split its long runs",
+		600 * Us: "Do not hold the lock across something slow, as main.update does",
+	} {
+		x := One(t, detect(line(4, 100, func(s *Stream, g int64) {
+			s.Class(2, other).Pass(100*Us).Block(g, reference.ReasonSleep)
+			s.Decisions[len(s.Decisions)-1].Stack = read
+			s.Pass(2*Ms-busy).Local(other, 0, reference.WhyTimer).Start(other, 0).Pass(busy).Block(other, reference.ReasonChanReceive)
+			s.Local(g, 0, reference.WhyTimer).Start(g, 0)
+		}, false)), lockconvoy.ID, findings.Critical)
+		if !strings.HasPrefix(x.Advice[0], want) {
+			t.Errorf("%d: %s", busy, x.Advice[0])
+		}
+		if named := strings.Contains(x.Title, "asleep until main.update (run by main.class2) has left a P"); named != (busy == 2*Ms) {
+			t.Errorf("%d: %s", busy, x.Title)
+		}
+	}
+}
+
 func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
 	sleeps := func(s *Stream, g int64) {
 		s.Pass(100*Us).Block(g, reference.ReasonSleep)

@@ -94,7 +94,8 @@ type numbers struct {
 	share           float64 // of the duration, with a line
 	line            float64 // goroutines in it, on average
 	chief           chief
-	waiters         []string // functions in which they wait
+	keeper          *findings.Actor // whose run kept the timer of a holder longest, if holders slept for such timers most of the time
+	waiters         []string        // functions in which they wait
 }
 
 // chief is the function that held the lock longest while others waited.
@@ -129,6 +130,10 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: l.cost, FromNs: n.worst.longFrom, ToNs: n.worst.end, Basis: findings.Inferred,
 		Actors: append(victims[:min(3, len(victims))], l.holders(f)...),
+	}
+	if 2*n.late > n.held {
+		n.keeper = w.keeper(f, l)
+		x.Actors = append(x.Actors, *n.keeper)
 	}
 	w.phrase(&x, &n)
 	f.Doubt(&x)
@@ -165,6 +170,7 @@ func (d *did) add(x *did) {
 	d.calls += x.calls
 	d.queued += x.queued
 	d.yielded += x.yielded
+	d.late += x.late
 	for i, ns := range x.reasons {
 		d.reasons[i] += ns
 	}
@@ -178,6 +184,24 @@ func (d *did) blocked() (ns int64, most int) {
 		}
 	}
 	return ns, most
+}
+
+// keeper is who ran longest while a holder's timer may have been due.
+func (w *watcher) keeper(f *findings.Facts, l *lock) *findings.Actor {
+	var kept findings.Cell
+	for _, s := range l.sites {
+		for _, h := range s.holders {
+			if h.kept.Ns > kept.Ns {
+				kept = h.kept
+			}
+		}
+	}
+	a := f.Class(findings.Cause, kept.Class)
+	a.G, a.P, a.Stack = kept.G, findings.OnP(kept.P), f.Frames(kept.Stack)
+	if doing := w.world.Doing(f, kept.Class); doing != nil {
+		a.Stack = doing
+	}
+	return &a
 }
 
 // holders are who held the lock longest while others waited, after what held them up

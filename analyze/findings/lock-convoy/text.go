@@ -36,6 +36,9 @@ func (w *watcher) phrase(x *findings.Finding, n *numbers) {
 	if blocked > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was blocked, mostly for: " + reference.Reason(reason).String(), Value: of(&n.did, blocked), Ns: blocked})
 	}
+	if n.late > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder slept though its timer may have been due", Value: of(&n.did, n.late), Ns: n.late})
+	}
 	if n.calls > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was in a system call", Value: of(&n.did, n.calls), Ns: n.calls})
 	}
@@ -67,6 +70,9 @@ func (n *numbers) title(waitNs int64) string {
 	switch blocked, reason := c.blocked(); {
 	case 2*blocked > c.held:
 		did = ", blocked " + findings.BlockedFor(reference.Reason(reason)) + " meanwhile"
+		if n.keeper != nil {
+			did = ", asleep until " + n.keeper.Work() + " has left a P"
+		}
 	case 2*c.calls > c.held:
 		did = ", in system calls meanwhile"
 	case 2*c.yielded > c.held:
@@ -103,6 +109,8 @@ func (n *numbers) advice() []string {
 	}
 	var first string
 	switch blocked, _ := n.blocked(); {
+	case n.keeper != nil:
+		first = "Begin with " + n.keeper.Work() + ": split its long runs, or keep a P free of them. A P looks at its timers only when a goroutine leaves it, and " + in + " sleeps with the lock held until then. Better still, do not sleep there with the lock held."
 	case 2*(blocked+n.calls) > n.held:
 		first = "Do not hold the lock across something slow, as " + in + " does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only."
 	case 2*n.yielded > n.held:

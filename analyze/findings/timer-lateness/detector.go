@@ -6,7 +6,6 @@ import (
 	_ "embed"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -47,11 +46,10 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindSymptom, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world), busySince: -1, at: map[int32]int{}}
+			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world), overdue: findings.NewOverdue(world), at: map[int32]int{}}
 			w.world.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
 			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)
-			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd, reference.KindLost}}, w.proc)
 			return w
 		},
 	}
@@ -62,10 +60,10 @@ type watcher struct {
 	world      *findings.World
 	allocators *findings.Allocators
 
-	busySince int64     // since when no P is idle; -1: one is, or may be
-	freaks    []freakAt // by P
-	storms    [storms]storm
-	storm     int // the present one in storms
+	overdue *findings.Overdue
+	freaks  []freakAt // by P
+	storms  [storms]storm
+	storm   int // the present one in storms
 
 	cells  []cell
 	at     map[int32]int
@@ -123,14 +121,6 @@ func (c *cell) lost() int64 { return c.held/2 + c.waitNs }
 // ratio is that to the time slept.
 func (c *cell) ratio() float64 { return float64(c.lost()) / float64(max(1, c.slept)) }
 
-func (w *watcher) proc(d *reference.Decision) {
-	if w.world.Ps(ledger.Idle)+w.world.Ps(ledger.NotRecorded) > 0 {
-		w.busySince = -1
-	} else if w.busySince < 0 {
-		w.busySince = d.Time
-	}
-}
-
 func (w *watcher) run(r *findings.Run) {
 	if r.Why == reference.WhySlice {
 		return
@@ -163,17 +153,8 @@ func (w *watcher) ready(d *reference.Decision) {
 	c := &w.cells[i]
 	c.n++
 	c.slept += g.BlockedNs
-	if w.busySince < 0 || w.world.Running(d.P) != nil {
-		return
-	}
-	l := w.world.LastRun(d.P)
-	if l == nil {
-		return
-	}
-	// When that interval began its P had looked at the timers, and nobody else does
-	// while no P is idle.
-	held := d.Time - max(l.From, w.busySince, g.BlockedAt)
-	if held < w.t.LateNs || int(d.P) < len(w.freaks) && w.freaks[d.P] == (freakAt{l.From, l.To}) {
+	held, l := w.overdue.Of(g, d)
+	if l == nil || held < w.t.LateNs || int(d.P) < len(w.freaks) && w.freaks[d.P] == (freakAt{l.From, l.To}) {
 		return
 	}
 	c.late++
