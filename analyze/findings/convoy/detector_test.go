@@ -45,9 +45,9 @@ func TestFindsLongRunsBeforeShortOnes(t *testing.T) {
 	}
 }
 
-// Where those that they held up waited five times as long as that, it was for something else.
+// Where those that they held up waited three times as long as that, it was for something else.
 func TestLittleOfWhatTheyWaited(t *testing.T) {
-	for total, want := range map[int64]findings.Severity{4 * 750 * Ms: findings.Critical, 6 * 750 * Ms: findings.Note} {
+	for total, want := range map[int64]findings.Severity{2 * 750 * Ms: findings.Critical, 3 * 750 * Ms: findings.Note} {
 		s := rounds(50, 5*Ms, 20*Us, false)
 		f := s.Facts()
 		f.Waits.Classes = []waits.Class{{ID: 1, Waits: waits.Summary{TotalNs: total}}, {ID: 2, Waits: waits.Summary{TotalNs: 100 * total}}}

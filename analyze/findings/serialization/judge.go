@@ -37,7 +37,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	top := r.Path[0]
 	n.share = float64(top.Ns) / float64(r.SpanNs)
 	n.lock = n.waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
-	if even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= 0.8*busy) {
+	if even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= sideBySide*busy) {
 		n.even = int64(math.Ceil(r.Parallelism()))
 	}
 	switch {
@@ -73,6 +73,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 func even(parallelism float64) bool {
 	return parallelism > 1.5 && parallelism >= 0.9*math.Ceil(parallelism)
 }
+
+// sideBySide is the share of the busy time in which half of the Ps, and two, must run the
+// program if they are said to work side by side and not in phases: half of it on three Ps and
+// half on one comes to a speed-up of two, as well. Of the labelled recordings with an even
+// speed-up it is 81 % where two goroutines work side by side, and 20 % where there are phases.
+const sideBySide = 2.0 / 3
 
 // minSlices is how many time slices must have ended in one function of the program.
 const minSlices = 3

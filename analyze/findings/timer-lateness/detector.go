@@ -33,10 +33,13 @@ type Thresholds struct {
 // Default returns the default thresholds. LateNs is the resolution of the
 // network poller's time-out, within which timers are late without anyone's doing
 // (golang/go#44343); with Ratio, a ticker of 100 ms may be late by half a time slice
-// of 20 ms, as it is beside goroutines that compute on all Ps by design; the storm's
-// size is that of a herd in thundering-herd.
+// of 20 ms, as it is beside goroutines that compute on all Ps by design: of the labelled
+// recordings in which nothing is wrong the highest ratio is 10 %, and of those in which late
+// timers are what is wrong the lowest is 13.6 %. There, 9 % of the timers were late; what is
+// rarer than half of that happens anyway. The storm's size is that of a herd in
+// thundering-herd.
 func Default() Thresholds {
-	return Thresholds{LateNs: 1_000_000, MinCount: 10, Often: 0.1, Ratio: 0.125, Least: 0.02, Storm: 32, StormPerP: 2, ApartNs: 100_000, Grade: findings.DefaultGrade()}
+	return Thresholds{LateNs: 1_000_000, MinCount: 10, Often: 0.05, Ratio: 0.125, Least: 0.02, Storm: 32, StormPerP: 2, ApartNs: 100_000, Grade: findings.DefaultGrade()}
 }
 
 // New returns the detector with thresholds t.
