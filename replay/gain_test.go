@@ -46,17 +46,17 @@ func TestRemediesNamePolicies(t *testing.T) {
 }
 
 // What programs of known trouble would gain, by the finding that names it. In
-// each of them the advice is right; where a what-if would say that the trace cannot tell, it
-// promises nothing.
+// each of them the advice is right; where a what-if says that the trace cannot tell, it
+// promises nothing, for the same reason.
 func TestGains(t *testing.T) {
 	for _, c := range []struct {
 		trace, id, class, change string
 		metric                   string
-		least                    float64 // part of the metric that goes
+		least                    float64 // part of the metric that goes, if it helps
 		verdict                  AdviceVerdict
 	}{
 		{"cases/starvation-trigger-go1.26-p2", "convoy", "main.short", "main.compute yields every 100µs", MetricWaited, 0.9, Helps},
-		{"cases/starvation-trigger-go1.26-p2", "starvation", "main.short", "GOMAXPROCS 4", MetricWaited, 0.9, Untrusted},
+		{"cases/starvation-trigger-go1.26-p2", "starvation", "main.short", "GOMAXPROCS 4", MetricWaited, 0, Untrusted},
 		{"pingpong-starve-go1.26-p1", "runnext-monopoly", "main.waiter", "policy no-runnext", MetricWaited, 0.9, Helps},
 		{"cases/lock-convoy-trigger-go1.26-p2", "lock-convoy", "", "", MetricMakespan, 0.2, Helps},
 		{"cases/serialization-trigger-go1.26-p2", "serialization", "", "", MetricMakespan, 0.2, Helps},
@@ -78,9 +78,20 @@ func TestGains(t *testing.T) {
 			if a == nil {
 				t.Fatal("no advice")
 			}
-			if a.Verdict != c.verdict || (a.Untrusted != "") != (c.verdict == Untrusted) || a.Metric != c.metric || c.change != "" && a.Change != c.change || a.MinNs > a.ChangedNs || a.MaxNs < a.ChangedNs ||
-				float64(a.ChangedNs) > (1-c.least)*float64(a.SimulatedNs) {
+			if a.Verdict != c.verdict || (a.Untrusted != "") != (c.verdict == Untrusted) || a.Metric != c.metric || c.change != "" && a.Change != c.change || a.MinNs > a.ChangedNs || a.MaxNs < a.ChangedNs {
 				t.Errorf("%+v", a)
+			}
+			if c.verdict == Helps && float64(a.ChangedNs) > (1-c.least)*float64(a.SimulatedNs) {
+				t.Errorf("less than %v is gained: %+v", c.least, a)
+			}
+			if c.verdict == Untrusted {
+				r, err := simulate(t, c.trace, SimulateOptions{Seeds: 3, WhatIf: []Change{{Procs: 4}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if x := r.Free.WhatIf[0]; x.Change != c.change || x.Untrusted != a.Untrusted {
+					t.Errorf("%q, and of the what-if %s %q", a.Untrusted, x.Change, x.Untrusted)
+				}
 			}
 		})
 	}
