@@ -116,7 +116,7 @@ type Fairness struct {
 type Class struct {
 	ID          int32              `json:"id"`                   // its handle in this document
 	Name        string             `json:"name"`                 // start function as it is written, with the path of its package; where that calls a function that it is given, "FUNCTION, started by START"; where it is unknown, what else is known, or empty
-	Short       string             `json:"short"`                // the name for short: without the path, but for as much of it as tells it from other names in this document
+	Short       string             `json:"short"`                // the name for short: without the path, but for as much of it as tells it from other names in this document, and without the library's function that started it
 	Creator     string             `json:"creator"`              // function that executed the go statement
 	StartedBy   string             `json:"started_by,omitempty"` // the start function, where classes are told apart by the function that it is given; absent else
 	System      bool               `json:"system"`               // it belongs to the runtime

@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/funcname"
+	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -30,15 +31,22 @@ type Names struct {
 	shorts  *funcname.Shorts
 	known   map[string]bool // with a path, as Visible
 	lengths []int           // of those, the longest first
+	twice   map[string]bool // functions that goroutines of several classes run, by how they were started
 	full    bool
 }
 
 // NewNames returns the names for a document about these classes.
 func NewNames(classes []string) *Names {
-	n := &Names{known: map[string]bool{}}
+	n := &Names{known: map[string]bool{}, twice: map[string]bool{}}
 	shown := make([]string, 0, len(classes))
+	started := map[string]string{}
 	for _, c := range classes {
 		shown = append(shown, Visible(c))
+		if what, _, _ := funcname.Cut(shown[len(shown)-1]); started[what] == "" {
+			started[what] = shown[len(shown)-1]
+		} else if started[what] != shown[len(shown)-1] {
+			n.twice[what] = true
+		}
 		what, _, who := funcname.Cut(shown[len(shown)-1])
 		for _, fn := range []string{what, who} {
 			if strings.Contains(fn, "/") && !n.known[fn] {
@@ -85,7 +93,7 @@ func ofActors(f *findings.Finding) []string {
 func (n *Names) Full() *Names {
 	full := Names{full: true}
 	if n != nil {
-		full.shorts = n.shorts
+		full.shorts, full.twice = n.shorts, n.twice
 	}
 	return &full
 }
@@ -93,12 +101,20 @@ func (n *Names) Full() *Names {
 // InFull reports whether functions are called in full.
 func (n *Names) InFull() bool { return n != nil && n.full }
 
-// Short is the short name of a class, also where names are shown in full.
+// Short is the short name of a class, also where names are shown in full. That a function of
+// the standard library has started it, or one that is called Go, is left out where that is not
+// what tells it from another: it says nothing about the program.
 func (n *Names) Short(class string) string {
+	class = Visible(class)
 	if n == nil {
-		return (*funcname.Shorts)(nil).Class(Visible(class))
+		return (*funcname.Shorts)(nil).Class(class)
 	}
-	return n.shorts.Class(Visible(class))
+	if what, link, who := funcname.Cut(class); link == funcname.StartedBy && what != funcname.NotShown && !n.twice[what] {
+		if pkg, _ := std.Split(who); std.Has(pkg) || launched.MatchString(class) {
+			class = what
+		}
+	}
+	return n.shorts.Class(class)
 }
 
 // Class is what a class of goroutines is called in a sentence.

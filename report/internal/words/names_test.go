@@ -50,6 +50,32 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// That the library has started a function is left out, where another class does not run it, too.
+func TestNamesWithoutTheLibrary(t *testing.T) {
+	names := NewNames([]string{
+		"main.serve, started by sync.(*WaitGroup).Go.func1", "main.load, started by golang.org/x/sync/errgroup.(*Group).Go.func1",
+		"main.save, started by example.com/x/pool.(*Pool).run", "main.twice, started by sync.(*WaitGroup).Go.func1", "main.twice",
+		"(unknown function), started by testing.tRunner",
+	})
+	for _, c := range []struct{ name, want string }{
+		{"main.serve, started by sync.(*WaitGroup).Go.func1", "main.serve"},
+		{"main.load, started by golang.org/x/sync/errgroup.(*Group).Go.func1", "main.load"},
+		{"main.save, started by example.com/x/pool.(*Pool).run", "main.save, started by pool.(*Pool).run"},
+		{"main.twice, started by sync.(*WaitGroup).Go.func1", "main.twice, started by sync.(*WaitGroup).Go.func1"},
+		{"main.twice", "main.twice"},
+		{"(unknown function), started by testing.tRunner", "(unknown function), started by testing.tRunner"},
+	} {
+		for _, n := range []*Names{names, names.Full()} {
+			if got := n.Short(c.name); got != c.want {
+				t.Errorf("%q is %q for short, want %q", c.name, got, c.want)
+			}
+		}
+		if got := names.Full().Class(c.name); got != c.name {
+			t.Errorf("%q is called %q in full", c.name, got)
+		}
+	}
+}
+
 // TestNamesInProse replaces names in sentences, longest first, and nothing else.
 func TestNamesInProse(t *testing.T) {
 	names := NewNames([]string{"a.com/x/server.Run", "b.com/y/server.Run", "b.com/y/server.Run.func1", "net/http.serve"})
