@@ -196,6 +196,7 @@ func (w *watcher) exit(d *reference.Decision) {
 
 // fold adds a goroutine to its class, if it spun, or if most of its stops were yields.
 func (w *watcher) fold(s *spinner) {
+	s.stops = max(s.stops, s.all) // of one that was lost sight of, fewer are known
 	if s.n < w.t.MinYields || float64(s.n) < w.t.Share*float64(s.stops) {
 		if float64(s.all) >= w.t.Share*float64(s.stops) {
 			c := w.cell(&w.polite, w.politeAt, s)
