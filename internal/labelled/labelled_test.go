@@ -2,6 +2,7 @@ package labelled
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,24 @@ const root = "../.."
 // literals are what stands behind the function in which a function literal is.
 var literals = regexp.MustCompile(`(\.func\d+|\.\d+)+$`)
 
+// sources returns the text of all source files of a program.
+func sources(t *testing.T, dir string) string {
+	t.Helper()
+	var text strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		text.Write(source)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
 // Each label says what it must, of functions that its program has.
 func TestLabels(t *testing.T) {
 	labels, err := Read(root, Dir)
@@ -25,10 +44,7 @@ func TestLabels(t *testing.T) {
 	}
 	wrong, kept := 0, 0
 	for _, l := range labels {
-		source, err := os.ReadFile(filepath.Join(root, Dir, l.Name, "main.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := sources(t, filepath.Join(root, Dir, l.Name))
 		if l.Wrong != (l.Cause != "none") || !slices.Contains(Causes, l.Cause) || l.Story == "" || l.Remedy == "" || l.Proof == "" || l.Procs < 1 {
 			t.Errorf("%s: %+v", l.Name, l)
 		}
@@ -37,7 +53,7 @@ func TestLabels(t *testing.T) {
 		}
 		for _, f := range slices.Concat(l.Culprit, l.Not) {
 			name := literals.ReplaceAllString(f, "")
-			if name = name[strings.LastIndexByte(name, '.')+1:]; !strings.Contains(string(source), name) {
+			if name = name[strings.LastIndexByte(name, '.')+1:]; !strings.Contains(source, name) {
 				t.Errorf("%s has no %s", l.Name, f)
 			}
 		}
