@@ -55,6 +55,10 @@ func (w *World) Changes() []ledger.Change {
 // Procs returns GOMAXPROCS, at least 1.
 func (w *World) Procs() int64 { return w.gomaxp }
 
+// TakenNs is the P-time that goroutines of the program were runnable for and did not get
+// because GOMAXPROCS was less than it had been before, ns.
+func (w *World) TakenNs() int64 { return w.takenNs }
+
 // GlobalLen returns the length of the global run queue, the runtime's goroutines
 // included.
 func (w *World) GlobalLen() int32 { return w.globalLen }

@@ -33,6 +33,8 @@ type World struct {
 	globalLen   int32
 	maxProcs    int32
 	stw         bool
+	lowered     bool  // GOMAXPROCS is below what it was, and the world is not stopped
+	takenNs     int64 // TakenNs
 
 	queues
 	slots int32      // more than any that was seen
@@ -249,6 +251,7 @@ func (w *World) addRare(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindSTWBegin, reference.KindSTWEnd, reference.KindProcs:
 		w.gomaxp = max(1, int64(w.procs))
+		w.lowered = w.gomaxp < int64(w.maxProcs) && !w.stw
 		w.limit(w.gomaxp, w.stw)
 	}
 	switch d.Kind {
@@ -277,6 +280,9 @@ func (w *World) passTo(t int64) {
 func (w *World) pass(dt int64) {
 	w.loadSum += float64(w.load * float64(dt))
 	w.now += dt
+	if w.lowered {
+		w.takenNs += dt * max(0, min(int64(w.maxProcs)-w.gomaxp, w.runnable-w.yielded))
+	}
 }
 
 // skip passes ns that are not recorded, without a silence: nobody is known to run.

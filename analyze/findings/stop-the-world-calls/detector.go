@@ -50,10 +50,11 @@ func New(t Thresholds) findings.Detector {
 		Explains: []string{starvation.ID, timerlateness.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int{}, begun: reference.NoG, by: reference.NoG}
+			w := &watcher{t: t, world: world, at: map[int32]int{}, begun: reference.NoG, by: reference.NoG, changer: -1}
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.mark)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindProcs}}, w.changed)
 			w.caller = world.NewMark()
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Mark: w.caller}, w.stopped)
 			return w
@@ -66,6 +67,7 @@ type watcher struct {
 	world *findings.World
 
 	open   bool
+	ended  int64              // when the last stop did
 	asked  reference.Decision // that began the stop under way
 	cycle  bool               // of the collector, begins in it
 	begun  int64              // who began the last cycle, just before the stop for it; NoG: the stop has come
@@ -74,8 +76,12 @@ type watcher struct {
 	since  int64         // when it did; what it runs up to its next stop is taken for the call's work
 	by     int64         // who it is; NoG: nobody, or it has stopped since
 	last   int           // its site
-	sites  []site
-	at     map[int32]int // by stack
+	// changer is the site that set GOMAXPROCS last, -1 if none did, and taken is
+	// World.TakenNs at that time.
+	changer int
+	taken   int64
+	sites   []site
+	at      map[int32]int // by stack
 }
 
 // maxSites bounds memory; what comes later is not told.
@@ -88,6 +94,7 @@ type site struct {
 	pNs          int64 // P-time: ns times GOMAXPROCS
 	cycles       int64 // of the collector that began in them
 	callNs       int64 // for which the caller ran on from a stop
+	takenNs      int64 // World.TakenNs, of when GOMAXPROCS was as it had set it
 	longest      int64
 	from, to     int64 // of that
 	g            int64
@@ -124,7 +131,7 @@ func (w *watcher) end(d *reference.Decision) {
 	if !w.open {
 		return
 	}
-	w.open = false
+	w.open, w.ended = false, d.Time
 	s := w.site()
 	if s == nil {
 		return
@@ -143,6 +150,24 @@ func (w *watcher) end(d *reference.Decision) {
 		w.since, w.by, w.last = d.Time, g.ID, w.at[w.asked.Stack]
 		w.world.Mark(g.Slot(), w.caller)
 	}
+}
+
+// changed notes who changed GOMAXPROCS, which comes with the end of a stop.
+func (w *watcher) changed(d *reference.Decision) {
+	w.bookTaken()
+	w.changer = -1
+	if i, ok := w.at[w.asked.Stack]; ok && d.Time == w.ended {
+		w.changer = i
+	}
+}
+
+// bookTaken books the P-time that was missing to who set GOMAXPROCS last.
+func (w *watcher) bookTaken() {
+	now := w.world.TakenNs()
+	if w.changer >= 0 {
+		w.sites[w.changer].takenNs += now - w.taken
+	}
+	w.taken = now
 }
 
 // stopped is for the end of what the last caller ran.

@@ -16,12 +16,14 @@ const (
 	allocates = int32(32)
 	tracer    = int32(33)
 	collects  = int32(34)
+	setProcs  = int32(35)
 )
 
 var stacks = map[int32][]string{
 	readStats: {"runtime.stopTheWorldWithSema (proc.go:1)", "runtime.ReadMemStats (mstats.go:2)", "main.agent (main.go:3)", "main.main (main.go:4)"},
 	allocates: {"runtime.gcStart (mgc.go:1)", "runtime.mallocgc (malloc.go:2)", "main.handle (main.go:5)"},
 	tracer:    {"runtime.StartTrace (trace.go:1)", "runtime/trace.Start (trace.go:2)", "main.main (main.go:4)"},
+	setProcs:  {"runtime.stopTheWorldGC (proc.go:1)", "runtime.GOMAXPROCS (debug.go:2)", "main.govern (main.go:7)"},
 	collects:  {"runtime.gcStart (mgc.go:1)", "runtime.GC (mgc.go:2)", "main.trim (main.go:6)"},
 }
 
@@ -67,6 +69,41 @@ func TestCountsTheMarkingOfCollections(t *testing.T) {
 	}
 	if !strings.Contains(x.Title, "main.trim stops the world by calling runtime.GC") || !strings.Contains(x.Advice[0], "when to collect") {
 		t.Error(x.Title, x.Advice)
+	}
+}
+
+// lowered has three goroutines for two Ps, of which one is taken away for 9 ms of each 10 if
+// lower is set, by a call at a stack.
+func lowered(n int, lower bool) *Stream {
+	s := New(2).Class(2, 1, 2, 3)
+	for g := int64(1); g <= 3; g++ {
+		s.Local(g, 0, reference.WhyCreate)
+	}
+	s.Start(1, 0).Start(2, 1)
+	for range n {
+		for k, ns := range []int64{9 * Ms, Ms} {
+			procs := 1 + int32(k)
+			s.Emit(reference.Decision{Kind: reference.KindSTWBegin, G: 1, P: 0, Stack: setProcs}).Pass(10 * Us)
+			s.Emit(reference.Decision{Kind: reference.KindSTWEnd, G: 1, P: 0})
+			if lower {
+				s.Emit(reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, Batch: procs})
+			}
+			s.Pass(ns)
+		}
+	}
+	return s
+}
+
+func TestCountsThePsThatAreTakenAway(t *testing.T) {
+	x := One(t, detect(lowered(20, true), 0), stoptheworldcalls.ID, findings.Critical)
+	if least := 20 * 9 * Ms; x.CostNs < least || x.CostNs > least+least/10 {
+		t.Errorf("cost %d, want %d and little more", x.CostNs, least)
+	}
+	if want := "main.govern changes GOMAXPROCS: 180 ms of P-time taken from who waits"; x.Headline != want {
+		t.Errorf("%q, want %q", x.Headline, want)
+	}
+	if x = One(t, detect(lowered(100, false), 0), stoptheworldcalls.ID, findings.Warning); strings.Contains(x.Headline, "taken") {
+		t.Error(x.Headline)
 	}
 }
 

@@ -20,6 +20,7 @@ type caller struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.bookTaken()
 	var callers []*caller
 	byName := map[string]*caller{}
 	for i := range w.sites {
@@ -40,7 +41,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	marked := w.marked(f)
 	for _, c := range callers {
 		c.markNs = int64(float64(marked) * float64(c.site.cycles) / float64(max(1, w.cycles)))
-		c.cost = c.site.pNs + c.markNs + c.site.callNs
+		c.cost = c.site.pNs + c.markNs + c.site.callNs + c.site.takenNs
 		c.perSecond = float64(c.site.n) / (float64(f.RecordedNs()) / 1e9)
 	}
 	slices.SortStableFunc(callers, func(x, y *caller) int {
@@ -65,6 +66,7 @@ func (c *caller) add(s *site) {
 	t.pNs += s.pNs
 	t.cycles += s.cycles
 	t.callNs += s.callNs
+	t.takenNs += s.takenNs
 	if s.longest > t.longest {
 		t.longest, t.from, t.to, t.g, t.stack, t.class = s.longest, s.from, s.to, s.g, s.stack, s.class
 	}

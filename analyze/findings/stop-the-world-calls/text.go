@@ -23,10 +23,18 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *caller) {
 	if t.callNs > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "its goroutine then ran on, summed", Value: quantity.Duration(t.callNs), Ns: t.callNs})
 	}
-	if t.cycles > 0 {
+	switch {
+	case t.takenNs > c.cost/2:
+		taken := quantity.Duration(t.takenNs)
+		x.Headline = fmt.Sprintf("%s changes GOMAXPROCS: %s of P-time taken from who waits", c.function, taken)
+		x.Title = fmt.Sprintf("%s changes GOMAXPROCS, %s, %s a second; while it was lower than before goroutines waited for the Ps that were missing: %s of P-time",
+			c.function, quantity.Plural(t.n, "time", "times"), rate, taken)
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "P-time that was missing while goroutines waited", Value: taken, Ns: t.takenNs})
+		x.Advice = append(x.Advice, "Leave GOMAXPROCS alone: take the call out of "+c.function+", or see what it decides by. An idle P costs next to nothing, and each change stops the world.")
+	case t.cycles > 0:
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "garbage collections that it began, and the P-time of their mark workers", Value: quantity.Count(t.cycles) + ", " + quantity.Duration(c.markNs), Ns: c.markNs})
 		x.Advice = append(x.Advice, "Let the runtime decide when to collect: take the call out of "+c.function+"; where memory must stay small, set GOMEMLIMIT (debug.SetMemoryLimit) or GOGC.")
-	} else {
+	default:
 		x.Advice = append(x.Advice, "Call "+c.what+" seldom, or not at all: "+c.function+" can read runtime/metrics, which stops nothing, for the size of the heap, the number of goroutines, pauses and latencies.")
 	}
 	x.Advice = append(x.Advice, "What stops the world: runtime.ReadMemStats, runtime.GC and debug.FreeOSMemory, runtime.GOMAXPROCS with a number, profiles of goroutines, runtime.Stack of all of them. All goroutines wait until each P has stopped, and again until the Ps are back.")
