@@ -14,11 +14,17 @@ const (
 	writes = int32(31)
 	reads  = int32(32)
 	lists  = int32(33)
+	sends  = int32(34)
+	flush  = int32(35)
+	copies = int32(36)
 )
 
 var stacks = map[int32][]string{
 	writes: {"syscall.write (z.go:1)", "syscall.Write (s.go:2)", "os.(*File).Write (file.go:3)", "main.appendRow (main.go:4)", "main.main (main.go:5)"},
 	reads:  {"syscall.pread (z.go:1)", "syscall.Pread (s.go:2)", "os.(*File).ReadAt (file.go:3)", "main.lookUp (main.go:6)", "main.main (main.go:5)"},
+	sends:  {"syscall.write (z.go:1)", "syscall.Write (s.go:2)", "net.(*netFD).Write (fd.go:3)", "net.(*conn).Write (net.go:4)", "main.emit (main.go:8)"},
+	flush:  {"syscall.write (z.go:1)", "syscall.Write (s.go:2)", "os.(*File).Write (file.go:3)", "bufio.(*Writer).Flush (bufio.go:4)", "bufio.(*Writer).Write (bufio.go:5)", "main.appendRow (main.go:4)"},
+	copies: {"syscall.read (z.go:1)", "syscall.Read (s.go:2)", "os.(*File).Read (file.go:3)", "io.copyBuffer (io.go:4)", "io.Copy (io.go:5)", "main.send (main.go:9)"},
 	lists:  {"syscall.fstatat (z.go:1)", "os.Lstat (file.go:3)", "main.walk (main.go:7)", "main.main (main.go:5)"},
 }
 
@@ -54,10 +60,14 @@ func TestFinds(t *testing.T) {
 		t.Error(x.Headline, x.Advice)
 	}
 	One(t, detect(calls(reads, 20_000, 100, 1000, 9000, 0)), unbufferedio.ID, findings.Note)
+	One(t, detect(calls(sends, 20_000, 100, 6000, 500, 0)), unbufferedio.ID, findings.Critical)
 }
 
 func TestNearMisses(t *testing.T) {
 	for name, s := range map[string]*Stream{
+		"long sends": calls(sends, 20_000, 100, 9000, 500, 0),
+		"buffered":   calls(flush, 100_000, 100, 1000, 500, 0),
+		"copied":     calls(copies, 100_000, 100, 1000, 500, 0),
 		"single":     calls(writes, 100_000, 10, 1000, 500, 0),
 		"long":       calls(writes, 20_000, 100, 5000, 500, 0),
 		"seldom":     calls(writes, 10_000, 100, 1000, 500, 3000*Ms),

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 // site is the calls of one kind that one function makes.
@@ -14,6 +15,7 @@ type site struct {
 	function, place string
 	verb            string // "reads" or "writes"
 	most            int64
+	shortNs         int64   // that its calls may take, summed
 	share           float64 // of the P-time that was not idle
 	perSecond       float64
 }
@@ -50,7 +52,7 @@ func (w *watcher) sites(f *findings.Facts) []*site {
 		frames := f.Frames(c.Stack)
 		verb := readsOrWrites(frames)
 		function, place := findings.Own(frames)
-		if verb == "" || function == "" {
+		if verb == "" || function == "" || buffered(frames) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(x *site) bool { return x.function == function && x.verb == verb })
@@ -58,18 +60,19 @@ func (w *watcher) sites(f *findings.Facts) []*site {
 			i = len(list)
 			list = append(list, &site{function: function, verb: verb})
 		}
-		list[i].add(&c, place)
+		list[i].add(&c, place, w.t.short(frames))
 	}
 	slices.SortStableFunc(list, func(x, y *site) int { return cmp.Compare(y.Ns, x.Ns) })
 	return list
 }
 
-func (x *site) add(c *findings.Caller, place string) {
+func (x *site) add(c *findings.Caller, place string, shortNs int64) {
 	if x.N == 0 {
 		x.From = c.From
 	}
 	x.N += c.N
 	x.Ns += c.Ns
+	x.shortNs += shortNs * c.N
 	x.Runs += c.Runs
 	x.From, x.To = min(x.From, c.From), max(x.To, c.To)
 	if c.N > x.most {
@@ -96,12 +99,37 @@ func readsOrWrites(frames []string) string {
 	return ""
 }
 
+// buffered reports whether what the library has between the program and a system call has a
+// buffer: then it is not the program that decides how much a call moves.
+func buffered(frames []string) bool {
+	for _, frame := range frames {
+		function, _, _ := strings.Cut(frame, " ")
+		if pkg, _ := std.Split(function); !std.Has(pkg) {
+			return false
+		}
+		if strings.HasPrefix(function, "bufio.") || function == "io.copyBuffer" {
+			return true
+		}
+	}
+	return false
+}
+
+// short is how long calls at a stack may take on average.
+func (t *Thresholds) short(frames []string) int64 {
+	for _, frame := range frames {
+		if strings.HasPrefix(frame, "net.(*") {
+			return t.ShortSocketNs
+		}
+	}
+	return t.ShortNs
+}
+
 // innermost is how many frames of a stack may be those of the system call.
 const innermost = 4
 
 func (w *watcher) severity(x *site) (s findings.Severity, ok bool) {
 	switch {
-	case x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > w.t.ShortNs*x.N || x.share < w.t.NoteShare:
+	case x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > x.shortNs || x.share < w.t.NoteShare:
 		return "", false
 	case x.share >= w.t.CriticalShare:
 		return findings.Critical, true

@@ -22,7 +22,7 @@ func (w *watcher) phrase(y *findings.Finding, x *site) {
 		{What: "system calls in " + x.function + at, Value: quantity.Count(x.N)},
 		{What: "a second", Value: quantity.Count(int64(x.perSecond)), Limit: quantity.Count(int64(w.t.PerSecond))},
 		{What: "in a run interval (mean)", Value: quantity.Number(float64(x.N) / float64(max(1, x.Runs))), Limit: quantity.Number(w.t.MinRow)},
-		{What: "each took (mean)", Value: mean, Limit: quantity.Duration(w.t.ShortNs)},
+		{What: "each took (mean)", Value: mean, Limit: quantity.Duration(x.shortNs / max(1, x.N))},
 		{What: "all, of the P-time that was not idle", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.Ns},
 	}
 	if x.verb == "reads" {
