@@ -31,6 +31,7 @@ type Goroutine struct {
 	markLen    int32   // localLen when it was queued
 	marks      Mark
 	stealable  bool
+	assists    bool // marks for the garbage collector before it may allocate
 	watched    bool // somebody subscribed to the end of its queue residency
 
 	System   bool             // belongs to the runtime or the tracer

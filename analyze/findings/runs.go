@@ -12,7 +12,10 @@ type proc struct {
 	// The run interval.
 	sysAt int64 // since when it is in a system call; -1: it is not
 	sys   int64
-	off   int64 // on no CPU, so far as the kernel's records have told by now
+	// assistAt is since when it assists the garbage collector, -1: it does not; assist is
+	// for how long it did before.
+	assistAt, assist int64
+	off              int64 // on no CPU, so far as the kernel's records have told by now
 	// After it.
 	stopAt int64 // -1: the P has no thread, or something runs
 	waking bool  // got a thread, and ran nothing since
@@ -37,6 +40,7 @@ type Run struct {
 	From, To  int64
 	SyscallNs int64 // of it, in system calls
 	OffNs     int64 // of the rest, on no CPU, if the kernel's records tell
+	AssistNs  int64 // in assists of the garbage collector, system calls left out
 	Wait      int64 // before it; -1 if unknown
 	// Load is how many goroutines of the program wanted each usable P, at least
 	// 1: when it became runnable, when it started, or the mean meanwhile,
@@ -179,6 +183,10 @@ func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle 
 	p.first = first
 	p.g, p.stopAt, p.sysAt, p.sys, p.off = g, -1, -1, 0, 0
 	p.src, p.idle = src, idle
+	p.assist, p.assistAt = 0, -1
+	if g.assists {
+		p.assistAt = w.now
+	}
 	w.setWaking(p, false)
 	s := &p.slice
 	if s.Runs == 0 {
@@ -236,6 +244,8 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	s.P, s.Class, s.Stack, s.Why, s.System = p.slice.P, g.Class, stack, why, g.System
 	s.Counted, s.Open = !g.System && !g.Self && g.Wait >= 0, open
 	s.First, s.Moved, s.Src, s.Nth, s.IdleWait = p.first, g.Moved, p.src, p.slice.Runs, p.idle
+	p.endAssist(w.now)
+	s.AssistNs = p.assist
 	p.g = nil
 	w.addPart(p, s)
 	p.slice.SyscallNs += p.sys
@@ -246,7 +256,7 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	if !s.System {
 		w.totals.Runs++
 		c := &w.classes[g.class]
-		w.interval(c, ns, why)
+		w.interval(c, max(0, ns-s.AssistNs), why)
 		w.interruptions.note(s)
 		if !open {
 			w.all.Runs++
@@ -263,6 +273,33 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	g.Wait = -1
 	if !open {
 		p.stopAt, p.freeAt = w.now, w.now
+	}
+}
+
+// assist notes that the decision's goroutine begins to mark for the garbage collector, or
+// is done with that.
+func (w *World) assist(d *reference.Decision) {
+	g := w.ByID(d.G)
+	if g == nil {
+		return
+	}
+	begins := d.Kind == reference.KindAssistBegin
+	if p := w.p(g.P); p != nil && p.g == g {
+		switch {
+		case !begins:
+			p.endAssist(w.now)
+		case p.assistAt < 0:
+			p.assistAt = w.now
+		}
+	}
+	g.assists = begins
+}
+
+// endAssist ends an assist on p, if there is one.
+func (p *proc) endAssist(now int64) {
+	if p.assistAt >= 0 {
+		p.assist += now - p.assistAt
+		p.assistAt = -1
 	}
 }
 

@@ -116,6 +116,21 @@ func TestClassesKeepWhatDidNotMove(t *testing.T) {
 	}
 }
 
+// What a goroutine marks for the collector is told of each of its run intervals.
+func TestRunsTellAssists(t *testing.T) {
+	f := newFeeder()
+	var got []int64
+	f.w.Runs(RunFilter{}, func(r *Run) { got = append(got, r.AssistNs) })
+	f.procs(1)
+	f.start(1, 0, reference.SrcLocal, 0).pass(10).add(reference.Decision{Kind: reference.KindAssistBegin, G: 1}).pass(20).
+		add(reference.Decision{Kind: reference.KindAssistEnd, G: 1}).pass(40).add(reference.Decision{Kind: reference.KindAssistBegin, G: 1}).pass(3).stop(1, 0, reference.WhyBlock)
+	f.start(1, 0, reference.SrcLocal, 0).pass(5).add(reference.Decision{Kind: reference.KindAssistEnd, G: 1}).pass(7).stop(1, 0, reference.WhyBlock)
+	f.start(1, 0, reference.SrcLocal, 0).pass(9).stop(1, 0, reference.WhyBlock)
+	if want := []int64{23, 5, 0}; !slices.Equal(got, want) {
+		t.Errorf("%d, want %d", got, want)
+	}
+}
+
 func TestUseOfThePs(t *testing.T) {
 	f := newFeeder()
 	var uses []Use

@@ -231,6 +231,8 @@ func (w *World) addRare(d *reference.Decision) {
 		if p := w.p(d.P); p != nil {
 			w.handedOff(p, d)
 		}
+	case reference.KindAssistBegin, reference.KindAssistEnd:
+		w.assist(d)
 	case reference.KindSTWBegin:
 		w.stw = true
 		w.stws++
@@ -334,7 +336,7 @@ func (w *World) addP(id int32) *proc {
 	for int(id) >= len(w.ps) {
 		id := int32(len(w.ps))
 		w.local = append(w.local, list{})
-		w.ps = append(w.ps, proc{PHistory: noHistory, sysAt: -1, stopAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, part: SlicePart{P: id}})
+		w.ps = append(w.ps, proc{PHistory: noHistory, sysAt: -1, stopAt: -1, assistAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, part: SlicePart{P: id}})
 	}
 	return &w.ps[id]
 }

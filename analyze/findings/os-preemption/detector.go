@@ -162,7 +162,7 @@ func (w *watcher) preempted(s *findings.Run) {
 }
 
 func (w *watcher) run(r *findings.Run) {
-	ns := r.Ns()
+	ns := r.Ns() - r.AssistNs
 	last := w.world.History(r.P)
 	if ns < w.t.LongNs || r.System || r.Open || last.StartAt != r.From {
 		return

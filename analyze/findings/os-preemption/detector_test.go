@@ -71,6 +71,23 @@ func TestAsManyPsAsCPUs(t *testing.T) {
 	None(t, detect(busy(4, 1000*Ms, func(int64, int) bool { return false })))
 }
 
+// A goroutine that marks for the garbage collector runs for longer than it does else.
+func TestAssistsAreNotInterrupted(t *testing.T) {
+	s := busy(8, 1000*Ms, turns(8, 2))
+	marks := s.Decisions[:0:0]
+	for i, d := range s.Decisions {
+		marks = append(marks, d)
+		if d.Kind == reference.KindStart {
+			marks = append(marks, reference.Decision{Time: d.Time, Kind: reference.KindAssistBegin, G: d.G, P: d.P})
+		}
+		if next := i + 1; next < len(s.Decisions) && s.Decisions[next].Kind == reference.KindStop {
+			marks = append(marks, reference.Decision{Time: s.Decisions[next].Time, Kind: reference.KindAssistEnd, G: s.Decisions[next].G, P: s.Decisions[next].P})
+		}
+	}
+	s.Decisions = marks
+	None(t, detect(s))
+}
+
 // uneven says that the goroutines of all Ps, each by itself, sometimes do what
 // takes long: for 4.3 ms, a part share of the time.
 func uneven(share float64) func(at int64, p int) bool {
