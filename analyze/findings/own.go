@@ -152,6 +152,9 @@ func (a *Actor) Brief() string {
 			return function
 		}
 	}
+	if strings.HasPrefix(a.Class, funcname.NotShown) {
+		return a.Short() // who started it is all that is known of the rest
+	}
 	if start := Short(a.Class); own != "" && packageOf(own) != packageOf(start) && !ofLibrary(start) {
 		return start // the frames between are missing
 	}

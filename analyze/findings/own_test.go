@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 )
 
 func TestOwn(t *testing.T) {
@@ -76,6 +77,14 @@ func TestWorkNamesWhoCallsAHelper(t *testing.T) {
 		} else if got := findings.Short(got); got != c.short {
 			t.Errorf("in short %q, want %q", got, c.short)
 		}
+	}
+}
+
+// Of goroutines whose start function is missing it names the function that they run.
+func TestBriefOfAnUnknownStart(t *testing.T) {
+	a := findings.Actor{Class: funcname.NotShown + funcname.StartedBy + "main.main", Stack: []string{"example.org/weave.(*Pattern).Compile (weave.go:1)"}}
+	if got, want := a.Brief(), "example.org/weave.(*Pattern).Compile"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -90,6 +90,7 @@ type watcher struct {
 	victims  findings.Tally
 	timed    findings.Tally // of them, those that timers woke
 	wakers   findings.Tally
+	creators findings.Tally
 }
 
 // burst is the one with the highest peak.
@@ -101,7 +102,7 @@ type burst struct {
 // sample is one goroutine that became runnable, and who made it so.
 type sample struct {
 	victim, waker findings.Cell
-	timer         bool // woke it
+	why           reference.Why
 }
 
 // Of those that become runnable while a burst builds up, one of every is looked
@@ -123,7 +124,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if g != nil && !g.System && !g.Self {
 		w.whys[d.Why&31]++
 		if w.entries%every == 0 && len(w.samples) < maxSamples {
-			s := sample{timer: d.Why == reference.WhyTimer, victim: findings.Cell{Class: g.Class, Ns: 1, G: g.ID, P: g.P, Stack: g.Stack}}
+			s := sample{why: d.Why, victim: findings.Cell{Class: g.Class, Ns: 1, G: g.ID, P: g.P, Stack: g.Stack}}
 			if by := w.world.ByID(d.By); by != nil {
 				s.waker = findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: d.Stack}
 			}
@@ -198,10 +199,14 @@ func (w *watcher) over(now int64) {
 	}
 	for _, s := range w.samples {
 		w.victims.Add(s.victim)
-		if s.timer {
+		if s.why == reference.WhyTimer {
 			w.timed.Add(s.victim)
 		}
-		if s.waker.Class != 0 {
+		switch {
+		case s.waker.Class == 0:
+		case s.why == reference.WhyCreate:
+			w.creators.Add(s.waker)
+		default:
 			w.wakers.Add(s.waker)
 		}
 	}

@@ -53,6 +53,31 @@ func TestFindsBursts(t *testing.T) {
 	}
 }
 
+// Who creates goroutines is named, not who wakes others at the same time, however often.
+func TestNamesWhoCreates(t *testing.T) {
+	s := New(2).Class(2, 999).Class(3, 500).Class(4, 501)
+	s.Local(500, 1, reference.WhyCreate).Local(501, 1, reference.WhyCreate).Start(501, 1).Block(501, reference.ReasonChanSend).Start(500, 1)
+	for range 10 {
+		s.Local(999, 0, reference.WhyTimer).Start(999, 0)
+		for g := range int64(100) {
+			if s.Create(1+g, 999); g%3 == 0 {
+				s.Pass(1*Us).Wake(501, 500).Block(500, reference.ReasonChanSend).Start(501, 1).Pass(1*Us).Wake(500, 501).Block(501, reference.ReasonChanSend).Start(500, 1)
+			}
+		}
+		s.Stop(999, reference.WhyBlock)
+		for g := range int64(100) {
+			s.Run(1+g, 0, 100*Us, reference.WhyExit)
+		}
+		s.Pass(20 * Ms)
+	}
+	x := One(t, detect(s), runnableburst.ID, findings.Warning)
+	for _, a := range x.Actors {
+		if a.Role == findings.Cause && a.Class != "main.class2" {
+			t.Errorf("%s: %+v", x.Headline, a)
+		}
+	}
+}
+
 func TestAdviceFollowsTheCause(t *testing.T) {
 	x := One(t, detect(bursts(10, 100, 100*Us, reference.WhyTimer)), runnableburst.ID, findings.Warning)
 	if !strings.Contains(x.Advice[0], "timers") {

@@ -33,13 +33,21 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	default:
 		return nil
 	}
-	victims := &w.victims
-	if whys := w.why(); len(whys) > 0 && whys[0].why == reference.WhyTimer && w.timed.Total.N > 0 {
-		victims = &w.timed // whose stacks tell where they slept
+	victims, causes := &w.victims, &w.wakers
+	if causes.Total.N == 0 {
+		causes = &w.creators
+	}
+	if whys := w.why(); len(whys) > 0 {
+		switch {
+		case whys[0].why == reference.WhyTimer && w.timed.Total.N > 0:
+			victims = &w.timed // whose stacks tell where they slept
+		case whys[0].why == reference.WhyCreate:
+			causes = &w.creators
+		}
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: w.cost, FromNs: w.biggest.from, ToNs: w.biggest.to, Basis: findings.Certain,
-		Actors: append(victims.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
+		Actors: append(victims.Actors(f, findings.Victim, 2), causes.Actors(f, findings.Cause, 2)...),
 	}
 	w.phrase(f, &x, &n)
 	f.Short(&x)

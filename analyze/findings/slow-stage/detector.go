@@ -64,7 +64,7 @@ func New(t Thresholds) findings.Detector {
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond,
 			}}, w.woken)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindStop}, Mark: w.mark}, w.blocked)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindStart, reference.KindStop}, Mark: w.mark}, w.follow)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
@@ -139,8 +139,11 @@ func (s *stage) add(g *findings.Goroutine, ns int64) {
 
 func (w *watcher) woken(d *reference.Decision) {
 	g, by := w.world.Goroutine(), w.world.By()
-	if g == nil || by == nil || by == g || g.System || by.System || g.BlockedNs <= 0 || by.Creator == g.ID {
+	if g == nil || by == nil || by == g || g.System || by.System || g.BlockedNs <= 0 {
 		return
+	}
+	if by.Creator == g.ID && g.Reason != reference.ReasonChanSend {
+		return // what it waits for is its own child: a call
 	}
 	s := w.stage(by)
 	if s == nil {
@@ -148,11 +151,7 @@ func (w *watcher) woken(d *reference.Decision) {
 	}
 	ns := min(g.BlockedNs, w.t.MaxWaitNs)
 	s.n++
-	if g.Reason == reference.ReasonChanSend {
-		s.sends += ns
-	} else {
-		s.others += ns
-	}
+	s.waited(g, ns)
 	if ns > s.worst {
 		s.worst, s.stack = ns, d.Stack
 	}
@@ -161,6 +160,38 @@ func (w *watcher) woken(d *reference.Decision) {
 	if v := w.known(g); v != nil {
 		v.vote(by.ID, ns)
 	}
+}
+
+// waited adds a wait of g that s ended.
+func (s *stage) waited(g *findings.Goroutine, ns int64) {
+	if g.Reason == reference.ReasonChanSend {
+		s.sends += ns
+	} else {
+		s.others += ns
+	}
+}
+
+// started adds to a stage's wait for the one that woke it how long it then lay in the
+// runnext slot of that one's P, until another P stole it: the waker had the next thing to do
+// all the while.
+func (w *watcher) started(d *reference.Decision) {
+	g := w.world.Goroutine()
+	if g == nil || d.Src != reference.SrcStealRunnext || g.Wait <= 0 || g.BlockedNs <= 0 || !forOthers(g.Reason) {
+		return
+	}
+	by := w.world.ByID(g.Waker)
+	if by == nil || by == g {
+		return
+	}
+	v, s := w.known(g), w.known(by)
+	if v == nil || s == nil || s.blockedAt >= 0 {
+		return
+	}
+	ns := min(g.Wait, w.t.MaxWaitNs)
+	v.own += ns
+	v.vote(by.ID, ns)
+	s.waited(g, ns)
+	s.add(g, ns)
 }
 
 // known returns the stage that g is, nil if it is none.
@@ -200,6 +231,14 @@ func (s *stage) vote(by, ns int64) {
 	default:
 		s.by, s.byNs = by, ns-s.byNs
 	}
+}
+
+func (w *watcher) follow(d *reference.Decision) {
+	if d.Kind == reference.KindStart {
+		w.started(d)
+		return
+	}
+	w.blocked(d)
 }
 
 // blocked follows for how long a stage is blocked itself.

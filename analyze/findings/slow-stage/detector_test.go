@@ -113,3 +113,49 @@ func TestFindsAHotShard(t *testing.T) {
 		t.Error(x.Headline, x.Title, x.Actors)
 	}
 }
+
+// A parent that waits to send to its child waits for a stage; one that waits for the result
+// calls it.
+func TestParents(t *testing.T) {
+	parent := func(r reference.Reason) *Stream {
+		s := New(2).Class(3, 1).Class(4, 9).Class(5, 2, 3)
+		s.Local(9, 0, reference.WhyCreate).Start(9, 0).Create(1, 9).Start(1, 1)
+		for g := int64(2); g <= 3; g++ {
+			s.Create(g, 9).Start(g, 1).Block(g, reference.ReasonChanReceive)
+		}
+		s.Block(9, r).Start(1, 1)
+		for i := range int64(500) {
+			s.Pass(300*Us).Wake(9, 1).Start(9, 0).Pass(5*Us).Wake(2+i%2, 9).Block(9, r).Start(2+i%2, 0).Pass(1*Us).Block(2+i%2, reference.ReasonChanReceive)
+		}
+		return s
+	}
+	x := One(t, detect(parent(reference.ReasonChanSend), 300*Ms), slowstage.ID, findings.Warning)
+	if !strings.HasPrefix(x.Headline, "f1 (run by class3) is the bottleneck") && x.Actors[0].G != 1 {
+		t.Error(x.Headline, x.Actors)
+	}
+	if list := detect(parent(reference.ReasonChanReceive), 300*Ms); len(list) > 0 && list[0].Actors[0].G == 1 {
+		t.Error(Text(list))
+	}
+}
+
+// One that lies in the runnext slot of the stage that woke it, until another P steals it,
+// waits for the stage all the while.
+func TestWaitsForATheftAreForTheStage(t *testing.T) {
+	stolen := func(late int64) []findings.Finding {
+		s := New(2).Class(3, 1).Class(4, 9).Class(5, 2, 3)
+		for _, g := range []int64{1, 9, 2, 3} {
+			s.Local(g, 0, reference.WhyCreate).Start(g, 0).Block(g, reference.ReasonChanReceive)
+		}
+		s.Local(1, 0, reference.WhyTimer).Start(1, 0)
+		s.Local(9, 1, reference.WhyTimer).Start(9, 1).Block(9, reference.ReasonChanSend)
+		for i := range int64(1000) {
+			s.Pass(300*Us-late).Wake(9, 1).Pass(late).Start(9, 1).Pass(5*Us).Wake(2+i%2, 9).Block(9, reference.ReasonChanSend).Start(2+i%2, 1).Pass(1*Us).Block(2+i%2, reference.ReasonChanReceive)
+		}
+		return detect(s, 300*Ms)
+	}
+	for _, late := range []int64{1 * Us, 250 * Us} {
+		if x := One(t, stolen(late), slowstage.ID, findings.Warning); x.Actors[0].G != 1 || !strings.Contains(x.Headline, "2.9") {
+			t.Errorf("after %d ns: %s %+v", late, x.Headline, x.Actors)
+		}
+	}
+}
