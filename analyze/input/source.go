@@ -63,7 +63,8 @@ type Source struct {
 	off     int64  // of the next byte of br
 	index   int    // of the next generation
 	last    uint64 // number of the generation before
-	hint    int    // capacity to start the next generation with
+	lengths [3]int // of the Data of the last generations, the last first
+	spare   []byte // was too large for the last generation; nil: there is none
 	hurt    bool   // bytes were skipped since the last good batch
 	time    uint64 // of the last good batch
 	strange int    // batches since then whose times are far from it
@@ -270,7 +271,7 @@ func (s *Source) Next() (*Generation, error) {
 	g.Index, g.Stored = s.index, s.stored()
 	s.index++
 	s.last = g.Number
-	s.hint = min(len(g.Data)+len(g.Data)/8, maxHint)
+	s.lengths = [3]int{len(g.Data), s.lengths[0], s.lengths[1]}
 	return g, nil
 }
 

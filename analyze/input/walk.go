@@ -204,12 +204,17 @@ func (s *Source) doubt(g *building, h, next batchHeader, nextV verdict) string {
 
 // open starts a generation at the current offset.
 func (s *Source) open(g *building, number uint64) {
-	capacity := max(s.hint, firstCap)
+	// The runtime begins one before its time where the program asks for it, so that it is short.
+	capacity := slices.Max(s.lengths[:])
+	capacity = max(min(capacity+capacity/8, maxHint), firstCap)
 	if left := s.left(); left >= 0 {
 		capacity = int(min(int64(capacity), left+64))
 	}
-	data := make([]byte, headerSize, max(capacity, headerSize))
-	copy(data, s.raw[:])
+	data := s.spare
+	if s.spare = nil; cap(data) < capacity {
+		data = make([]byte, 0, max(capacity, headerSize))
+	}
+	data = append(data[:0], s.raw[:]...)
 	*g = building{Generation: &Generation{Number: number, Offset: s.off, Data: data}, damaged: s.hurt}
 }
 
@@ -409,7 +414,7 @@ func (s *Source) deliver(g *building, whole bool) {
 		data = append(data, wire.EndOfGeneration)
 	}
 	if cap(data) > 2*len(data)+maxSlack {
-		data = slices.Clone(data)
+		data, s.spare = slices.Clone(data), data
 	}
 	g.Data = data
 }
