@@ -92,12 +92,12 @@ type wait struct {
 	ran   int64 // how long g had run until then, ns
 	to    int64 // when it ended
 	stack int32 // of who ended it
-	cell  *cell
-	again bool // g was at the same place in the wait before
+	cell  int32 // its number: there can be a million waits, so that they have no pointers
 	// Whom g has woken since: nobody, or those who waited for the end that it tells at one stack
 	// (told), or others, too.
 	told   int32
 	others bool
+	again  bool // g was at the same place in the wait before
 }
 
 // stopNs is for how long at most a goroutine runs that was only waiting to be told to stop.
@@ -118,6 +118,7 @@ type key struct {
 // cell is the waits with one key.
 type cell struct {
 	key
+	number   int32 // in watcher.cells
 	reason   reference.Reason
 	waits    findings.Cell
 	asked    int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one; answers that came after another one in the round
@@ -200,7 +201,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if k.by < 0 {
 		return
 	}
-	if a := w.woke.Make(g.Slot()); a.g == g.ID && a.woken == by.ID && a.at >= g.RunAt && a.at <= g.BlockedAt {
+	if a := w.woke.Find(g.Slot()); a != nil && a.g == g.ID && a.woken == by.ID && a.at >= g.RunAt && a.at <= g.BlockedAt {
 		c.asked++
 	}
 	if by.Creator == g.ID {
@@ -211,8 +212,8 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	}
 	last := w.last.Make(g.Slot())
 	*last = wait{
-		g: g.ID, ns: g.BlockedNs, ran: g.RunNs, to: d.Time, stack: d.Stack, cell: c,
-		again: last.g == g.ID && last.cell.stack == g.Stack,
+		g: g.ID, ns: g.BlockedNs, ran: g.RunNs, to: d.Time, stack: d.Stack, cell: c.number,
+		again: last.g == g.ID && w.cells[last.cell].stack == g.Stack,
 	}
 }
 
@@ -227,7 +228,7 @@ func (w *watcher) exited(r *findings.Run) {
 	if last == nil || last.g != g.ID || g.RunNs-last.ran > stopNs || g.Created > 0 || g.CallAt >= last.to || last.others {
 		return
 	}
-	last.cell.stop(last)
+	w.cells[last.cell].stop(last)
 }
 
 func (c *cell) stop(last *wait) {
@@ -308,7 +309,7 @@ func (w *watcher) cell(k key) *cell {
 		if len(w.cells) == maxCells {
 			return nil
 		}
-		c = &cell{key: k}
+		c = &cell{key: k, number: int32(len(w.cells))}
 		w.at[k] = c
 		w.cells = append(w.cells, c)
 	}
