@@ -3,14 +3,17 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync/atomic"
 )
 
 const (
-	// gcPercent is GOGC while a trace is analysed. What the analysis keeps are large
-	// pieces without pointers, which cost the collector next to nothing: it can come
-	// four times as often, for a third less memory.
-	gcPercent = 25
+	// gcRoom is by how many bytes the heap grows, while a trace is analysed, before the
+	// collector comes again. What the analysis keeps are large pieces without pointers,
+	// which cost the collector next to nothing: it can come often, for a third less memory.
+	gcRoom = 12 << 20
+	// gcLeast and gcMost bound that, as shares of what is live, in percent.
+	gcLeast, gcMost = 8, 25
 	// gcFirst is GOGC until the collector has come once, which is when the heap has 96 MB
 	// (runtime.gcControllerState.heapMinimum: 4 MB at GOGC=100). Else it would come twenty
 	// times while the heap grows to that, which a short trace does not need.
@@ -21,11 +24,17 @@ const (
 func collectOften() (done func()) {
 	var over atomic.Bool
 	before := debug.SetGCPercent(gcFirst)
-	runtime.SetFinalizer(new([16]byte), func(*[16]byte) {
-		if !over.Load() {
-			debug.SetGCPercent(gcPercent)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	var collected func(*[16]byte)
+	collected = func(*[16]byte) {
+		if over.Load() {
+			return
 		}
-	})
+		metrics.Read(live)
+		debug.SetGCPercent(min(gcMost, max(gcLeast, int(100*gcRoom/max(1, live[0].Value.Uint64())))))
+		runtime.SetFinalizer(new([16]byte), collected) // for the next time
+	}
+	runtime.SetFinalizer(new([16]byte), collected)
 	return func() {
 		over.Store(true)
 		debug.SetGCPercent(before)

@@ -140,6 +140,6 @@ Why, and what would have to change (November 2026):
   want of a stack, not its handle.
 * **Memory**: what each accumulator keeps of a live goroutine adds up: detectors 550 bytes, reconstruction 128, waits 72 to 200,
   fairness 88. With few goroutines it is the rings of the timeline (32 MB), blocks of decisions and the window (20 MB), and the
-  buffers of the decoder (16 to 24 MB), each with a quarter more for the collector.
+  buffers of the decoder (16 to 24 MB), each with a tenth more for the collector.
 
 `
