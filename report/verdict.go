@@ -468,7 +468,7 @@ func lost(r *analyze.Result) string {
 	}
 	s := fmt.Sprintf("Waiting for a P: %s in %s", quantity.Duration(u.TotalNs), quantity.Plural(u.Count, "wait", "waits"))
 	if f := elsewhere(r); f != nil {
-		return s + fmt.Sprintf(", up to %s at a time, against %s of what the headline says: it is not the scheduler.", quantity.Duration(u.MaxNs), quantity.Duration(f.CostNs))
+		return s + fmt.Sprintf(", up to %s at a time, against %s blocked, as the headline says: it is not the scheduler.", quantity.Duration(u.MaxNs), quantity.Duration(f.CostNs))
 	}
 	if idle(r) {
 		used, of := r.Procs.InUse()
@@ -599,7 +599,11 @@ func tryFirst(r *analyze.Result, names *words.Names) string {
 			if f == nil {
 				a = strings.TrimSpace(a + " " + next(r, names))
 			}
-			return "If that waiting matters to you, try: " + a
+			what := "waiting"
+			if f != nil && f.CostOf != findings.OfWaiting && f.CostOf != "" {
+				what = "cost"
+			}
+			return "If that " + what + " matters to you, try: " + a
 		}
 	case f != nil && status(r.Findings) == string(findings.Note):
 		if a := firstAdvice(r, names, f); a != "" {
@@ -643,12 +647,16 @@ func next(r *analyze.Result, names *words.Names) string {
 		return ""
 	}
 	s := lead + fmt.Sprintf("see what it is blocked on: %s of the P-time was in use. Longest blocked was %s (%s of its time", quantity.Part(used, of), names.Class(findings.Short(c.Name)), quantity.Part(c.Blocked()+c.SyscallNs, c.LifeNs()))
+	want := "), which may be for want of work"
 	if by := BlockedBySize(&c.Split); len(by) > 0 && by[0].Ns > c.SyscallNs {
 		s += ", most " + words.Phrase(vocabulary.Blocked, by[0].Reason.String())
+		if by[0].Reason == breakdown.ReasonSleep {
+			want = "), which may be meant"
+		}
 	} else if c.SyscallNs > 0 {
-		s += ", most in system calls"
+		s, want = s+", most in system calls", ")"
 	}
-	return s + "), which may be for want of work; the section “Was it the scheduler?” has all."
+	return s + want + "; the section “Was it the scheduler?” has all."
 }
 
 // most is the class of the program with the most of a time, nil if none has any.

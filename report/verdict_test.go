@@ -241,7 +241,7 @@ func TestWhetherToAct(t *testing.T) {
 	}{
 		{"waits that may be meant", "Blocked, perhaps by design; act if it is too slow", note("blocked-on-others", findings.Certain, findings.OfBlocked), []string{
 			"Act only if that is too slow for you: it may be what is meant. Then: do it.",
-			"up to 1 ms at a time, against 90 ms of what the headline says: it is not the scheduler.",
+			"up to 1 ms at a time, against 90 ms blocked, as the headline says: it is not the scheduler.",
 			"The life of main.serve (2 goroutines",
 		}, "Who waited for a P"},
 		{"a lock is never meant", "Minor; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked), []string{"If that cost matters to you, try: do it."}, "may be what is meant"},
@@ -309,5 +309,40 @@ func TestMainIsNotBlockedLongest(t *testing.T) {
 	r.Breakdown.Classes = append(r.Breakdown.Classes, m, few)
 	if got := next(r, nil); !strings.Contains(got, "Longest blocked was main.serve") {
 		t.Error(got)
+	}
+}
+
+// Who sleeps, or is in system calls, is not blocked for want of work.
+func TestWhyBlockedLongest(t *testing.T) {
+	for _, c := range []struct {
+		reason breakdown.Reason
+		calls  int64
+		want   string
+	}{
+		{breakdown.ReasonChanReceive, 0, "which may be for want of work;"},
+		{breakdown.ReasonSleep, 0, "most in time.Sleep), which may be meant;"},
+		{breakdown.ReasonChanReceive, 100e9, "most in system calls); the section"},
+	} {
+		r := used(0.02)
+		m := &r.Breakdown.Classes[0]
+		m.BlockedNs = [len(m.BlockedNs)]int64{}
+		m.BlockedNs[c.reason], m.SyscallNs = 50e9, c.calls
+		if got := next(r, nil); !strings.Contains(got, c.want) {
+			t.Errorf("%v, %d: %s", c.reason, c.calls, got)
+		}
+	}
+}
+
+// What matters is what a finding costs: waiting, or something else.
+func TestWhatMatters(t *testing.T) {
+	for of, want := range map[findings.Whole]string{findings.OfWaiting: "If that waiting matters to you, try: let it be.", findings.OfPTime: "If that cost matters to you, try: let it be."} {
+		r := &analyze.Result{
+			Detectors: make([]analyze.Detector, 1), Procs: procs.Result{Ps: []procs.Proc{{LifetimeNs: 1e9, RunningNs: 1e9}}},
+			Waits:    waits.Result{User: waits.Summary{Count: 9, TotalNs: 2e9, MaxNs: 1e9}},
+			Findings: []findings.Finding{{ID: "x", Kind: findings.KindCause, Severity: findings.Note, CostNs: 2e9, CostOf: of, WholeNs: 9e9, Advice: []string{"Let it be."}}},
+		}
+		if got := tryFirst(r, nil); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", of, got, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,6 +25,28 @@ func List(words []string) string {
 	case 1:
 		return words[0]
 	default:
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+		and := " and "
+		if slices.ContainsFunc(words[:n-1], hasComma) {
+			and = ", and "
+		}
+		return strings.Join(words[:n-1], ", ") + and + words[n-1]
 	}
+}
+
+// hasComma reports whether there is a comma outside of brackets.
+func hasComma(s string) bool {
+	depth := 0
+	for _, r := range s {
+		switch r {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

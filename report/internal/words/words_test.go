@@ -60,3 +60,20 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// A comma stands before the last where one of the others has one itself.
+func TestList(t *testing.T) {
+	for _, c := range []struct {
+		in   []string
+		want string
+	}{
+		{nil, ""}, {[]string{"a"}, "a"}, {[]string{"a", "b", "c"}, "a, b and c"},
+		{[]string{"a, or b", "c"}, "a, or b, and c"},
+		{[]string{"a (1, 2)", "c"}, "a (1, 2) and c"},
+		{[]string{"a", "b, or c"}, "a and b, or c"},
+	} {
+		if got := List(c.in); got != c.want {
+			t.Errorf("%q: %q, want %q", c.in, got, c.want)
+		}
+	}
+}
