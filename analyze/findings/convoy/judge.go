@@ -54,6 +54,8 @@ type numbers struct {
 	class    *findings.Class // of the cause
 	rare     bool            // the runs are, in their class
 	together int64           // goroutines of it that waited behind one that ran, having stopped in the same function, at most; 0: no crowd
+	in       string          // that function
+	inBy     string          // its caller, if it is known and that is where the one that ran had waited
 }
 
 // finding is about the runs of one class; cells is not empty, costliest first.
@@ -77,14 +79,17 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	if n.runs < w.t.MinCount || s == findings.Critical && n.runs < w.t.CriticalCount {
 		s = s.Lower()
 	}
-	if n.minor(f) {
+	minor := n.minor(f)
+	if minor {
 		s = findings.Note
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
 		Actors: w.actors(f, &n),
 	}
-	n.together = together(f, &x.Actors[len(x.Actors)-1], cells)
+	if !minor {
+		n.gather(f, &x.Actors[len(x.Actors)-1])
+	}
 	n.rare = n.class.Runs > 0 && float64(n.runs) < w.t.Rare*float64(n.class.Runs) && float64(n.longest.runNs) < w.t.Minor*float64(n.class.RunNs)
 	w.phrase(f, &x, &n)
 	switch {
@@ -119,24 +124,30 @@ func (n *numbers) minor(f *findings.Facts) bool {
 // crowd is how many goroutines that have begun the same are more than happens to be.
 func crowd(f *findings.Facts) int64 { return 2 * int64(max(2, f.GOMAXPROCS)) }
 
-// together is how many goroutines waited behind one of their own class, at most, that had
-// stopped in the function which it runs: they had begun the same. It is 0 if that is no crowd,
-// or if the function is the one that they began with.
-func together(f *findings.Facts, cause *findings.Actor, cells []cell) (most int64) {
-	if cause.Short() == findings.Short(cause.Class) {
-		return 0
+// gather notes how many goroutines waited behind one of their own class, at most, that had
+// stopped in the function which it runs, or where it had waited last if it is not known what it
+// runs: they had begun the same. A function that they begin with does not count.
+func (n *numbers) gather(f *findings.Facts, cause *findings.Actor) {
+	start := findings.Short(cause.Class)
+	in, by := cause.Short(), ""
+	if in == start {
+		after := findings.Actor{Class: cause.Class, Stack: f.Frames(n.longest.after)}
+		in, by = after.Short(), after.Caller()
 	}
-	for i := range cells {
-		for _, a := range cells[i].alike {
-			if a.most > most && slices.ContainsFunc(f.Frames(a.stack), func(s string) bool { return strings.HasPrefix(s, cause.Short()+" ") }) {
+	if in == start {
+		return
+	}
+	var most int64
+	for i := range n.cells {
+		for _, a := range n.cells[i].alike {
+			if a.most > most && slices.ContainsFunc(f.Frames(a.stack), func(s string) bool { return strings.HasPrefix(s, in+" ") }) {
 				most = a.most
 			}
 		}
 	}
-	if most < crowd(f) {
-		return 0
+	if most >= crowd(f) {
+		n.together, n.in, n.inBy = most, in, by
 	}
-	return most
 }
 
 func (w *watcher) actors(f *findings.Facts, n *numbers) (actors []findings.Actor) {

@@ -35,9 +35,15 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		"If the long runs are not stopped after some 20 ms, look for loops that the runtime cannot preempt, and for a machine that lacks CPUs.",
 	}
 	if n.together > 0 {
-		in := x.Actors[len(x.Actors)-1].Short()
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines that were in " + in + " at once", Value: quantity.Count(n.together + 1), Limit: quantity.Count(crowd(f) + 1)})
-		x.Advice = append([]string{"See whether the up to " + quantity.Count(n.together+1) + " goroutines that are in " + in + " at once do the same, as when a cache has expired: then let one do it, and the others wait for it (golang.org/x/sync/singleflight) or go on with what was there before. If not, let only a few in at a time."}, x.Advice...)
+		are, in := "are in ", n.in
+		if n.in != x.Actors[len(x.Actors)-1].Short() {
+			are = "come from "
+		}
+		if n.inBy != "" {
+			in += " (called by " + n.inBy + ")"
+		}
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines that were in " + n.in + " at once, or had just been", Value: quantity.Count(n.together + 1), Limit: quantity.Count(crowd(f) + 1)})
+		x.Advice = append([]string{"See whether the up to " + quantity.Count(n.together+1) + " goroutines that " + are + in + " at once do the same, as when a cache has expired: then let one do it, and the others wait for it (golang.org/x/sync/singleflight) or go on with what was there before. If not, let only a few in at a time."}, x.Advice...)
 	}
 	for _, c := range n.cells[1:min(maxVictims, len(n.cells))] {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the cost, to " + f.Name(c.victim), Value: quantity.Duration(c.victims.Ns), Ns: c.victims.Ns})
