@@ -21,7 +21,7 @@ func issueText(doc *report.Document) string {
 		plain(v.Try),
 		fmt.Sprintf("Waiting for a P: %s in %s; longest %s; Ps idle %s.", quantity.Duration(r.Waits.User.TotalNs),
 			quantity.Plural(r.Waits.User.Count, "wait", "waits"), quantity.Duration(r.Waits.User.MaxNs), idleShare(r)),
-		fmt.Sprintf("Trace: %s, %s, GOMAXPROCS %d, %s.", code(wholeName(r.Trace.Name).Short), plain(r.Trace.GoVersion), r.Trace.GOMAXPROCS, quantity.Duration(r.Trace.DurationNs)),
+		fmt.Sprintf("Trace: %s, Go %s, GOMAXPROCS %d, %s.", code(wholeName(r.Trace.Name).Short), plain(r.Trace.GoVersion), r.Trace.GOMAXPROCS, quantity.Duration(r.Trace.DurationNs)),
 	}
 	if i := v.Finding; i >= 0 && i < len(r.Findings) {
 		f := &r.Findings[i]

@@ -109,7 +109,7 @@ func TestFindsAHotShard(t *testing.T) {
 	}
 	x := One(t, detect(s, 300*Ms), slowstage.ID, findings.Note)
 	if !strings.HasPrefix(x.Title, "One goroutine of main.f1 (run by main.class3) was busy") || x.Actors[0].G != 1 || !strings.Contains(x.Advice[0], "evenly") ||
-		!strings.Contains(x.Headline, "3.87 others wait behind it") || !strings.Contains(x.Title, "0.98 goroutines (main.class4) waited for it on average, and 2.89 for these") {
+		!strings.Contains(x.Headline, "3.87 others wait behind it") || !strings.Contains(x.Title, "0.98 goroutines (main.f9) waited for it on average, and 2.89 for these") {
 		t.Error(x.Headline, x.Title, x.Actors)
 	}
 }

@@ -2,6 +2,7 @@ package slowstage
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -12,15 +13,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	name := f.Name(n.class)
 	where := x.Actors[0].Work()
 	var victims string
-	for _, a := range x.Actors[1:] {
-		if a.Class == name {
-			continue
-		}
-		if victims != "" {
-			victims += " and " + a.Class
-			break
-		}
-		victims = a.Class
+	if list := slices.DeleteFunc(slices.Clone(x.Actors[1:]), func(a findings.Actor) bool { return a.Class == name }); len(list) > 0 {
+		victims = findings.ShortOf(list)
 	}
 	if victims != "" {
 		victims = " (" + victims + ")"
