@@ -18,7 +18,8 @@ const silenceNs = 5_000_000
 type Silence struct {
 	From, To int64
 	Running  int64 // goroutines of the program that ran, system calls left out
-	Waiting  int64 // that were runnable
+	Runtime  int64 // of the runtime that did, such as mark workers of the collector
+	Waiting  int64 // of the program that were runnable
 	// Freaks is how many Ps ran a goroutine whose class needs less than a tenth of
 	// this time at once, and seldom half of it, or had a thread and work and started
 	// nothing.
@@ -55,7 +56,9 @@ func (w *World) silent(until int64) {
 			if p.stopAt >= 0 && w.local[i].n > 0 {
 				s.Freaks++
 			}
-		case p.sysAt < 0 && !p.g.System:
+		case p.g.System:
+			s.Runtime++
+		case p.sysAt < 0:
 			g := p.g
 			if s.Running++; s.Running == 1 {
 				s.G, s.Class, s.P = g.ID, g.Class, p.slice.P
@@ -140,7 +143,7 @@ func (s *Silences) fired(d *reference.Decision) {
 		t = &timed{}
 		s.timers[g.Stack] = t
 	}
-	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running < s.world.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
+	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running+q.Runtime < s.world.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
 		s.overdue(q)
 		return
 	}

@@ -49,6 +49,19 @@ func TestFindsStopsOfAnIdleProcess(t *testing.T) {
 	}
 }
 
+// While a mark worker has the only P, nobody is there to notice timers.
+func TestMarkWorkersAreNoStops(t *testing.T) {
+	s := sleepers(2).Flags(reference.FlagSystem|reference.FlagGC, 9)
+	for i := range 6 {
+		for range 10 + 7*i {
+			tick(s, 2, 2*Ms)
+		}
+		s.Local(9, 0, reference.WhyUnblock).Start(9, 0).Pass(33*Ms).Block(9, reference.ReasonSleep)
+		tick(s, 2, 0)
+	}
+	None(t, detect(s))
+}
+
 func TestFindsStopsOfWhoeverRan(t *testing.T) {
 	s := New(2)
 	for k := range int64(5) {
