@@ -34,7 +34,7 @@ const (
 	maxLanes   = 1024    // Ps that have a lane
 	maxSpans   = 2000    // stop-the-worlds and garbage collections each
 	maxStacks  = 2048    // of run intervals in windows
-	maxTime    = 1 << 62 // ns, 146 years: later times are made up, and would overflow
+	maxTime    = 1 << 50 // ns, 13 days: later times are made up, and would overflow
 )
 
 // The columns of shares.

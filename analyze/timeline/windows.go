@@ -103,10 +103,19 @@ func (s *stint) told() Stint {
 // depth is a change of a queue's length. It keeps the length before, so that
 // the lengths at the start of a window are known.
 type depth struct {
-	at          int64
-	p           int32
+	atP         int64 // when and whose: see atP
 	before, len int32
 }
+
+// atP packs a time, which is at most maxTime, and a P below maxLanes, or -1 for the global
+// queue, into one number: there can be half a million depths.
+func atP(at int64, p int32) int64 { return at<<pBits | int64(p+1) }
+
+// pBits is how many bits a P takes there.
+const pBits = 11
+
+func (d *depth) at() int64 { return d.atP >> pBits }
+func (d *depth) p() int32  { return int32(d.atP&(1<<pBits-1)) - 1 }
 
 // newest is the last depth of a queue: its number in the history, and when it was.
 type newest struct{ i, at int64 }
@@ -207,7 +216,7 @@ func (a *Accumulator) depth(last *newest, p, before, n int32) {
 	}
 	last.i, last.at = a.depths.n, a.now
 	r := a.depths.next()
-	r.at, r.p, r.before, r.len = a.now, p, before, n
+	r.atP, r.before, r.len = atP(a.now, p), before, n
 }
 
 func (a *Accumulator) arrow(kind arrowKind, from, to, n int32) {
@@ -327,7 +336,7 @@ func (a *Accumulator) reach() (at int64) {
 		at = a.stints.at(f).to
 	}
 	if f := a.depths.first(); f > 0 {
-		at = max(at, a.depths.at(f).at)
+		at = max(at, a.depths.at(f).at())
 	}
 	return at
 }
@@ -518,7 +527,7 @@ func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
 		lo = max(lo, a.stints.at(i).to)
 	}
 	if f := a.depths.first(); f > 0 {
-		lo = max(lo, a.depths.at(f).at)
+		lo = max(lo, a.depths.at(f).at())
 	}
 	lo = min(lo, hi)
 
@@ -552,11 +561,11 @@ func (a *Accumulator) cutDepths(out []Depth, lo, hi int64, most int) []Depth {
 	count := 0
 	for ; i >= first; i-- {
 		r := a.depths.at(i)
-		if r.at <= lo {
+		if r.at() <= lo {
 			break
 		}
-		a.lengths0[r.p+1] = r.before
-		if r.at <= hi {
+		a.lengths0[r.p()+1] = r.before
+		if r.at() <= hi {
 			count++
 		}
 	}
@@ -574,15 +583,15 @@ func (a *Accumulator) cutDepths(out []Depth, lo, hi int64, most int) []Depth {
 	}
 	for i++; i < a.depths.n; i++ {
 		r := a.depths.at(i)
-		if r.at > hi {
+		if r.at() > hi {
 			break
 		}
-		if j := a.newest[r.p+1]; slice > 0 && j >= 0 && (out[j].At-lo)/slice == (r.at-lo)/slice {
+		if j := a.newest[r.p()+1]; slice > 0 && j >= 0 && (out[j].At-lo)/slice == (r.at()-lo)/slice {
 			out[j].Len = max(out[j].Len, r.len)
 			continue
 		}
-		a.newest[r.p+1] = len(out)
-		out = append(out, Depth{P: r.p, At: r.at, Len: r.len})
+		a.newest[r.p()+1] = len(out)
+		out = append(out, Depth{P: r.p(), At: r.at(), Len: r.len})
 	}
 	return out
 }
