@@ -25,7 +25,7 @@ func (r *corrections) trim(p int32, room int) {
 		r.summary.Corrections++
 		r.queues.Remove(g)
 		r.putGlobal(g)
-		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+		r.corrected(g, p)
 	}
 }
 
@@ -58,8 +58,8 @@ func (r *corrections) exchangeWithGlobal(g, other, p int32) {
 	}
 	r.queues.InsertAfter(p, front, other)
 	a.fromGlobal, b.fromGlobal, b.ringSince = nobody, p, a.ringSince
-	r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
-	r.move(other, p, nobody, reference.QueueLocal, reference.WhyCorrected)
+	r.corrected(g, p)
+	r.corrected(other, nobody)
 }
 
 // relocate moves a goroutine that cannot be where the model has it to where it
@@ -73,12 +73,12 @@ func (r *corrections) relocate(g, from int32) {
 	r.queues.Remove(g)
 	if to >= 0 && to != from {
 		r.insert(to, g)
-		r.move(g, to, from, reference.QueueLocal, reference.WhyCorrected)
+		r.corrected(g, from)
 		return
 	}
 	r.putGlobal(g)
 	r.gStates.At(g).fromGlobal = nobody
-	r.move(g, nobody, from, reference.QueueGlobal, reference.WhyCorrected)
+	r.corrected(g, from)
 }
 
 // vacate moves what the model has in p's own queue to where it can be: p found nothing there.
@@ -96,7 +96,7 @@ func (r *corrections) vacate(p int32) {
 func (r *corrections) requeue(g, after int32) {
 	r.queues.Remove(g)
 	r.queues.PutGlobalAfter(after, g)
-	r.move(g, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+	r.corrected(g, nobody)
 }
 
 // promote moves g, and what came to the global queue together with it and stands
@@ -118,7 +118,7 @@ func (r *corrections) promote(g int32) {
 	}
 	for other := r.queues.Next(g); n > 0; other = r.queues.Next(other) {
 		r.gStates.At(other).tainted = true
-		r.move(other, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+		r.corrected(other, nobody)
 		n--
 	}
 }
@@ -135,7 +135,7 @@ func (r *corrections) exchange(g, other, overflow int32) {
 	r.queues.Remove(g)
 	r.queues.PutGlobalHead(g)
 	a.fromGlobal = nobody
-	r.move(g, nobody, p, reference.QueueGlobal, reference.WhyCorrected)
+	r.corrected(g, p)
 	r.queues.Remove(other)
 	if p == nobody {
 		r.queues.PutGlobalAfter(front, other)
@@ -144,7 +144,7 @@ func (r *corrections) exchange(g, other, overflow int32) {
 		r.queues.InsertAfter(p, front, other)
 		b.fromGlobal, b.ringSince = p, a.ringSince
 	}
-	r.move(other, p, nobody, from.Queue, reference.WhyCorrected)
+	r.corrected(other, nobody)
 }
 
 // rehome tells that g had been at the head of p's ring, and not in from's, and
@@ -153,7 +153,7 @@ func (r *corrections) rehome(g, p, from int32) {
 	r.trim(p, r.rules.RingSize-1)
 	r.queues.Remove(g)
 	r.queues.InsertAfter(p, reference.None, g)
-	r.move(g, p, from, reference.QueueLocal, reference.WhyCorrected)
+	r.corrected(g, from)
 	r.queues.Remove(g)
 }
 
@@ -169,7 +169,7 @@ func (r *corrections) undoBatchEnd(g, victim int32) {
 		r.queues.Remove(other)
 		r.queues.PutGlobalHead(other)
 		r.gStates.At(other).fromGlobal = nobody
-		r.move(other, nobody, victim, reference.QueueGlobal, reference.WhyCorrected)
+		r.corrected(other, victim)
 		if other == g {
 			return
 		}
@@ -230,7 +230,7 @@ func (r *corrections) continuesGlobal(g, p int32) bool {
 		r.trim(p, r.rules.RingSize-1)
 		r.queues.Remove(other)
 		r.queues.PutTail(p, other)
-		r.move(other, p, p, reference.QueueLocal, reference.WhyCorrected)
+		r.corrected(other, p)
 	}
 	return true
 }

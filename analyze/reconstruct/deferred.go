@@ -67,7 +67,7 @@ func (r *deferredPuts) putNow(j int) {
 	case late.p < 0:
 		gp.wasDeferred = true
 		r.putGlobal(late.g)
-		r.move(late.g, nobody, nobody, reference.QueueGlobal, reference.WhyCorrected)
+		r.corrected(late.g, nobody)
 	case n > 0 && r.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
 		r.overflow(late.p, late.g, nobody, nil)
 	default:

@@ -20,7 +20,7 @@ func (r *deferredPuts) deferEnqueue(g int32) bool {
 	if from.Queue == reference.QueueGlobal {
 		from.P = nobody
 	}
-	r.move(g, nobody, from.P, reference.QueueUnknown, reference.WhyCorrected)
+	r.corrected(g, from.P)
 	gp.deferred = true
 	r.list = append(r.list, deferredPut{g: g, p: nobody, before: gp.enqueuedBy})
 	r.settleSoon()

@@ -39,7 +39,7 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	inherits := deq.src == reference.SrcRunnext || deq.src == reference.SrcCoroutine ||
 		deq.src == reference.SrcSyscallExit && !gp.fresh || gp.direct == reference.SrcDirect
 	r.locks.learnLock(rec, gp)
-	if px := uint(rec.p); px < uint(len(r.pStates)) && r.pStates[px].handed == r.now {
+	if pp := r.procOf(rec.p); pp != nil && pp.handed == r.now {
 		flags |= reference.FlagLocked
 		inherits = false // stoplockedm returns to execute without inheritance
 	}
@@ -116,13 +116,12 @@ func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
 		mp.g, mp.lastG = rec.of, rec.of
 	}
 	gp.lastM = rec.m
-	px := uint(rec.p)
-	if px >= uint(len(r.pStates)) {
+	pp := r.procOf(rec.p)
+	if pp == nil {
 		return
 	}
-	pp := &r.pStates[px]
 	r.setRunning(pp, rec.of)
-	pp.began, pp.syscall = r.time, false
+	pp.began = r.time
 	if worker := rec.mark; worker != pp.worker {
 		r.works(pp, worker)
 	}

@@ -161,7 +161,7 @@ func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis refere
 	})
 	if behind && last != reference.None {
 		for other := r.queues.Next(last); other != reference.None; other = r.queues.Next(other) {
-			r.move(other, p, p, reference.QueueLocal, reference.WhyCorrected)
+			r.corrected(other, p)
 		}
 	}
 }

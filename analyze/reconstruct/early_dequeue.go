@@ -27,15 +27,8 @@ func (r *explainer) dequeueEarly(rec *record) {
 	if gp := r.gStates.At(g); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
 		return
 	}
-	switch from := r.queues.Place(g); from.Queue {
-	case reference.QueueGlobal:
-		if g == r.queues.GlobalHead() && start.Time-r.time <= stalled {
-			r.emitDequeued(g, p, from, r.dequeue(g, p))
-		}
-	case reference.QueueLocal:
-		if r.maySteal(g, p) {
-			r.emitDequeued(g, p, from, r.dequeue(g, p))
-		}
+	if g == r.queues.GlobalHead() && start.Time-r.time <= stalled || r.maySteal(g, p) {
+		r.emitDequeued(g, p, r.dequeue(g, p))
 	}
 }
 

@@ -75,7 +75,6 @@ func (r *judge) endRunInterval(rec *record, gp *goroutine, enq *enqueue) {
 		}
 		if rec.p >= 0 && r.pStates[rec.p].g == rec.of {
 			r.setRunning(&r.pStates[rec.p], nobody)
-			r.pStates[rec.p].syscall = false
 		}
 		r.emit(nobody, rec.m, reference.Decision{Kind: reference.KindSyscallExit, G: gp.id, Class: gp.class, Flags: gp.flags})
 	}

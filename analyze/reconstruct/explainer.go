@@ -154,14 +154,14 @@ func (r *explainer) dequeueLocal(g, p int32) dequeue {
 
 // settle makes the take of a goroutine happen now whose start comes later.
 func (r *explainer) settle(g int32) {
-	from, p := r.queues.Place(g), r.startsOn(g)
+	p := r.startsOn(g)
 	r.depth++
 	deq := r.dequeue(g, p)
 	r.depth--
 	if deq.basis.Rule() == reference.RuleQueue {
 		deq.basis = reference.Known(deq.basis.Level(), reference.RulePassed)
 	}
-	r.emitDequeued(g, p, from, deq)
+	r.emitDequeued(g, p, deq)
 }
 
 // clearAhead settles what stands in front of g in its queue, and moves g to
@@ -268,7 +268,7 @@ func (r *explainer) widenBatch(other, g, taker int32) bool {
 	r.queues.Remove(other)
 	r.insert(to, other)
 	r.wider = false
-	r.move(other, to, nobody, reference.QueueLocal, reference.WhyCorrected)
+	r.corrected(other, nobody)
 	return true
 }
 

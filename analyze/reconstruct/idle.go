@@ -112,7 +112,7 @@ func (r *processors) wakep(own int32) {
 
 // setRunning notes which goroutine a P runs, or nobody.
 func (r *processors) setRunning(pp *proc, g int32) {
-	pp.g = g
+	pp.g, pp.syscall = g, false
 	if g == nobody || pp.searching || pp.waking {
 		r.countSearching(pp)
 	}

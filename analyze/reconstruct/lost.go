@@ -44,7 +44,7 @@ func (r *judge) lost(rec *record) {
 	}
 	for p := range r.pStates {
 		pp := &r.pStates[p]
-		pp.syscall, pp.unseen = false, true
+		pp.unseen = true
 		pp.released, pp.told = false, false
 		r.works(pp, 0)
 		r.setRunning(pp, nobody)

@@ -178,8 +178,8 @@ func (r *output) draft(p, m int32) *reference.Decision {
 	h.held++
 	*d = reference.Decision{}
 	d.Time, d.P, d.M = r.time, reference.NoP, reference.NoM
-	if px := uint(p); px < uint(len(r.pStates)) {
-		d.P, d.Local = r.pStates[px].id, int32(r.queues.ShownLen(p))
+	if pp := r.procOf(p); pp != nil {
+		d.P, d.Local = pp.id, int32(r.queues.ShownLen(p))
 	}
 	if mx := uint(m); mx < uint(len(r.mStates)) {
 		d.M = r.mStates[mx].id
@@ -223,28 +223,28 @@ func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Wh
 	r.commit()
 }
 
-// emitDequeued records that p's thread has taken a goroutine, which the model had at a place,
-// and will start it later.
-func (r *output) emitDequeued(g, p int32, from reference.Place, deq dequeue) {
-	why := reference.WhySteal
+// corrected emits that g, which P from had (nobody: the global queue), is where the model has it now.
+func (r *output) corrected(g, from int32) {
+	to := r.queues.Place(g)
+	if to.Queue == reference.QueueUnknown {
+		to.P = nobody
+	}
+	r.move(g, to.P, from, to.Queue, reference.WhyCorrected)
+}
+
+// emitDequeued records that p's thread has taken a goroutine, and will start it later.
+func (r *output) emitDequeued(g, p int32, deq dequeue) {
+	why, from := reference.WhySteal, deq.victim
 	switch deq.src {
 	case reference.SrcGlobal, reference.SrcGlobalTick:
 		why = reference.WhyGlobalBatch
-		from = reference.Place{Queue: reference.QueueGlobal, P: reference.NoP}
 	case reference.SrcRunnext, reference.SrcLocal:
-		why = reference.WhyUnknown
-		from = reference.Place{Queue: reference.QueueLocal, P: p}
-	case reference.SrcSteal, reference.SrcStealRunnext:
-		from = reference.Place{Queue: reference.QueueLocal, P: deq.victim}
+		why, from = reference.WhyUnknown, p
 	}
 	gp := r.gStates.At(g)
 	r.queues.Remove(g)
 	gp.dequeued, gp.isDequeued = deq, true
-	victim := nobody
-	if from.Queue == reference.QueueLocal || from.Queue == reference.QueueRunnext {
-		victim = from.P
-	}
-	r.move(g, r.startsOn(g), victim, reference.QueueDirect, why)
+	r.move(g, r.startsOn(g), from, reference.QueueDirect, why)
 }
 
 // setClass notes the class of a goroutine.

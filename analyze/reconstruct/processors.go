@@ -60,6 +60,14 @@ type stwState struct {
 	why  string // the reason that the trace gives
 }
 
+// procOf returns what is known of the P with an index, nil for nobody.
+func (r *processors) procOf(p int32) *proc {
+	if uint(p) >= uint(len(r.pStates)) {
+		return nil
+	}
+	return &r.pStates[p]
+}
+
 // setProcState notes that a P is running or idle.
 func (r *processors) setProcState(p int32, running bool) {
 	pp := &r.pStates[p]

@@ -90,7 +90,6 @@ const borrowTime = 2_000_000
 func (r *judge) procStarts(rec *record, pp *proc, flags reference.Flags) {
 	r.setProcState(rec.of, true)
 	pp.m, pp.came = rec.m, r.time
-	pp.syscall = false
 	r.setRunning(pp, nobody)
 	if pp.released && !pp.told && rec.m >= 0 && rec.m != pp.lastM {
 		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: pp.why, Basis: byRule})
@@ -139,7 +138,6 @@ func (r *judge) losesThread(rec *record, pp *proc, why reference.Why, by int32) 
 	r.setProcState(rec.of, false)
 	pp.m, pp.lastM = nobody, by
 	r.setRunning(pp, nobody)
-	pp.syscall = false
 	pp.released, pp.told = false, false
 	pp.why, pp.freed = why, r.time
 }

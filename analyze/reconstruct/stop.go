@@ -14,10 +14,9 @@ func (r *judge) enterSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Syscall
 	d := r.draftOf(gp, reference.KindStop, rec.p, rec.m)
 	d.Why, d.Basis, d.Stack = reference.WhySyscall, observed, int32(rec.TStack)
-	if px := uint(rec.p); px < uint(len(r.pStates)) {
-		pp := &r.pStates[px]
-		pp.syscall = true
+	if pp := r.procOf(rec.p); pp != nil {
 		r.setRunning(pp, rec.of)
+		pp.syscall = true
 		d.Kind = reference.KindSyscall
 	}
 	r.commit()
@@ -26,9 +25,7 @@ func (r *judge) enterSyscall(rec *record, gp *goroutine) {
 // leaveSyscall judges the end of a system call that has kept its P.
 func (r *judge) leaveSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Running
-	if px := uint(rec.p); px < uint(len(r.pStates)) {
-		pp := &r.pStates[px]
-		pp.syscall = false
+	if pp := r.procOf(rec.p); pp != nil {
 		r.setRunning(pp, rec.of)
 	}
 	r.bind(rec.m, rec.of)
@@ -162,10 +159,8 @@ func (r *judge) stop(rec *record, gp *goroutine, why reference.Why) {
 	if why == reference.WhyBlock {
 		d.Reason = reason(e.Reason)
 	}
-	if px := uint(rec.p); px < uint(len(r.pStates)) {
-		pp := &r.pStates[px]
+	if pp := r.procOf(rec.p); pp != nil {
 		r.setRunning(pp, nobody)
-		pp.syscall = false
 		if pp.worker != 0 {
 			r.works(pp, 0)
 		}
