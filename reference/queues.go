@@ -1,5 +1,7 @@
 package reference
 
+import "iter"
+
 // Queues is the state of all run queues: for each P a runnext slot and a ring,
 // and the global queue. Goroutines and Ps are small indices that the caller
 // hands out; no goroutine is ever in two places.
@@ -158,6 +160,24 @@ func (q *Queues) Next(g int32) int32 { return q.node[g].next }
 
 // Prev returns the goroutine in front of g.
 func (q *Queues) Prev(g int32) int32 { return q.node[g].prev }
+
+// Local yields what is in p's local run queue in the order in which p runs it, runnext first. Who is
+// yielded may be removed.
+func (q *Queues) Local(p int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		g := q.Head(p)
+		if first := q.Runnext(p); first != None && !yield(first) {
+			return
+		}
+		for g != None {
+			next := q.Next(g)
+			if !yield(g) {
+				return
+			}
+			g = next
+		}
+	}
+}
 
 // PutRunnext puts g into p's runnext and returns the goroutine that it
 // displaced, or None; the caller puts that one at the ring's tail (runqput with

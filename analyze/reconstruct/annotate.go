@@ -25,15 +25,14 @@ var annotations = [...]reference.Kind{
 // annotate hands on what a goroutine notes about itself, and keeps the types of the tasks
 // and regions that it begins.
 func (r *judge) annotate(rec *record) {
-	e := &rec.event
 	if rec.context() < 0 || r.engine.on {
 		return
 	}
 	gp := r.gStates.At(r.goroutine(rec.context()))
-	d := r.draftOf(gp, annotations[e.Kind], rec.p, rec.m)
-	d.By, d.Victim, d.Label, d.Basis = rec.res(), reference.NoP, int32(e.Reason), observed
+	d := r.draftOf(gp, annotations[rec.Kind], rec.p, rec.m)
+	d.By, d.Victim, d.Label, d.Basis = rec.res(), reference.NoP, int32(rec.Reason), observed
 	r.commit()
-	if e.Reason == 0 || e.Kind != events.TaskBegin && e.Kind != events.Region {
+	if rec.Reason == 0 || rec.Kind != events.TaskBegin && rec.Kind != events.Region {
 		return
 	}
 	a := annotation{gp.class, rec.Kind == events.TaskBegin, rec.Reason}

@@ -127,22 +127,18 @@ func (r *corrections) promote(g int32) {
 // by the overflow of that number, and other from there into its place.
 func (r *corrections) exchange(g, other, overflow int32) {
 	from, front := r.queues.Place(g), r.queues.Prev(g)
-	p := nobody
-	if from.Queue == reference.QueueLocal {
-		p = from.P
-	}
 	a, b := r.gStates.At(g), r.gStates.At(other)
 	r.queues.Remove(g)
 	r.queues.PutGlobalHead(g)
 	a.fromGlobal = nobody
-	r.corrected(g, p)
+	r.corrected(g, from.P)
 	r.queues.Remove(other)
-	if p == nobody {
+	if from.Queue == reference.QueueGlobal {
 		r.queues.PutGlobalAfter(front, other)
 		a.overflowID, b.overflowID = overflow, a.overflowID
 	} else {
-		r.queues.InsertAfter(p, front, other)
-		b.fromGlobal, b.ringSince = p, a.ringSince
+		r.queues.InsertAfter(from.P, front, other)
+		b.fromGlobal, b.ringSince = from.P, a.ringSince
 	}
 	r.corrected(other, nobody)
 }
@@ -180,17 +176,10 @@ func (r *corrections) undoBatchEnd(g, victim int32) {
 // purgeOwn takes what will run elsewhere out of p's own queue: p took from the
 // global queue without being at the 61st tick, so its own was empty.
 func (r *corrections) purgeOwn(p int32) {
-	if g := r.queues.Runnext(p); g != reference.None {
+	for g := range r.queues.Local(p) {
 		if to := r.startsOn(g); to >= 0 && to != p {
 			r.relocate(g, p)
 		}
-	}
-	for g := r.queues.Head(p); g != reference.None; {
-		next := r.queues.Next(g)
-		if to := r.startsOn(g); to >= 0 && to != p {
-			r.relocate(g, p)
-		}
-		g = next
 	}
 }
 
@@ -202,9 +191,8 @@ const undisturbed = 64
 // global queue, before it runs what the model has in its own queue: that cannot
 // have been there, for a P with an own queue takes only one, at the 61st tick.
 func (r *corrections) continuesGlobal(g, p int32) bool {
-	own := r.oldest(p)
 	succ := r.queues.Next(g)
-	if own == reference.None || succ == reference.None || r.startsOn(succ) != p || r.pStates[p].tick.Is() {
+	if r.queues.Len(p) == 0 || succ == reference.None || r.startsOn(succ) != p || r.pStates[p].tick.Is() {
 		return false
 	}
 	// Farther on, an overflow in between would have taken its own queue away.
@@ -215,14 +203,9 @@ func (r *corrections) continuesGlobal(g, p int32) bool {
 		}
 		i = rec.nextM
 	}
-	for other := own; other != reference.None; {
+	for other := range r.queues.Local(p) {
 		if r.startsOn(other) == p && r.startOf(other) < r.startOf(succ) {
 			return false
-		}
-		if r.queues.Place(other).Queue == reference.QueueRunnext {
-			other = r.queues.Head(p)
-		} else {
-			other = r.queues.Next(other)
 		}
 	}
 	r.summary.Corrections++

@@ -15,12 +15,8 @@ func (r *deferredPuts) deferEnqueue(g int32) bool {
 	if r.without.has(hypDeferredEnqueue) || gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
 		return false
 	}
-	from := r.queues.Place(g)
 	r.queues.Remove(g)
-	if from.Queue == reference.QueueGlobal {
-		from.P = nobody
-	}
-	r.corrected(g, from.P)
+	r.corrected(g, nobody)
 	gp.deferred = true
 	r.list = append(r.list, deferredPut{g: g, p: nobody, before: gp.enqueuedBy})
 	r.settleSoon()

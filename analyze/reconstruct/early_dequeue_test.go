@@ -48,7 +48,8 @@ func TestTakeAtOnce(t *testing.T) {
 			f.add(events.Event{M: 1, P: 1, G: events.None, Res: g, From: events.Runnable, To: events.Running})
 		}
 		r := f.model(now, c.global, c.own, c.ring)
-		r.finishEvent(r.win.at(r.now))
+		r.dequeueEarly(r.win.at(r.now))
+		r.pass()
 		gp := r.gStates.At(r.goroutine(3))
 		if gp.isDequeued != (c.batch > 0) || gp.isDequeued && gp.dequeued.batch != c.batch {
 			t.Errorf("%s: taken %v, %d with it", c.name, gp.isDequeued, gp.dequeued.batch)

@@ -197,12 +197,12 @@ func (r *engine) fork(i int, h hypothesis, with choice) *judge {
 		with.apply(fork)
 	}
 	rec := fork.win.at(fork.now)
-	switch with.then {
-	case thenRepeat:
+	if with.then == thenRepeat {
 		fork.start(rec, fork.gStates.At(rec.of))
-		fork.finishEvent(rec)
-	case thenFinish:
-		fork.finishEvent(rec)
+	}
+	if with.then != thenJudge {
+		fork.dequeueEarly(rec)
+		fork.pass()
 	}
 	return fork
 }

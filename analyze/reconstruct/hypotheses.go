@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -140,20 +141,15 @@ func (w Set) has(h hypothesis) bool { return w>>h&1 != 0 }
 // Without returns the set of those with the given names.
 func Without(names ...string) (w Set, err error) {
 	for _, name := range names {
-		found := false
-		for h := range hypotheses {
-			if hypotheses[h].Name == name {
-				w |= 1 << h
-				found = true
-			}
-		}
-		if !found {
+		h := slices.IndexFunc(hypotheses[:], func(h Hypothesis) bool { return h.Name == name })
+		if h < 0 {
 			var all []string
 			for _, h := range hypotheses {
 				all = append(all, h.Name)
 			}
 			return 0, fmt.Errorf("there is no hypothesis %q: they are %s", name, strings.Join(all, ", "))
 		}
+		w |= 1 << h
 	}
 	return w, nil
 }

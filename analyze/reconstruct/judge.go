@@ -20,9 +20,6 @@ func (r *judge) link() {
 	r.explainer.link()
 }
 
-// judgeNext decides on the oldest event that has not been judged.
-func (r *judge) judgeNext() { r.decide(r.win.there(r.win.tail)) }
-
 // transitions says what judges a goroutine's transition, by the states from and to which
 // it is; byKind says what judges an event that is none, by its kind. What has no entry
 // changes the state of the goroutine and nothing else, or says nothing of the scheduler.
@@ -68,9 +65,10 @@ func init() {
 	}
 }
 
-// decide is judgeNext, of that event.
-func (r *judge) decide(rec *record) {
+// judgeNext decides on the oldest event that has not been judged.
+func (r *judge) judgeNext() {
 	i := r.win.tail
+	rec := r.win.there(i)
 	r.now, r.time = i, rec.Time
 	if i >= r.due {
 		r.settleDue(rec)
@@ -96,25 +94,24 @@ func (r *judge) decide(rec *record) {
 // judgeTransition judges a goroutine's transition, or what a generation says of a
 // goroutine that it had not named yet.
 func (r *judge) judgeTransition(rec *record, gp *goroutine) {
-	e := &rec.event
 	switch {
-	case e.From == events.Undetermined || e.From == e.To:
-		if gp.state != e.To { // else it is no news
+	case rec.From == events.Undetermined || rec.From == rec.To:
+		if gp.state != rec.To { // else it is no news
 			r.adopt(rec, gp)
 		}
 		r.dequeueEarly(rec)
 		return
-	case e.From == events.NotExist:
+	case rec.From == events.NotExist:
 		gp.dead = false
 		gp.lastM = nobody
-	case gp.state != e.From:
+	case gp.state != rec.From:
 		r.adopt(rec, gp) // lost in a damaged generation
 	}
-	if judge := transitions[e.From&7][e.To&7]; judge != nil {
+	if judge := transitions[rec.From&7][rec.To&7]; judge != nil {
 		judge(r, rec, gp)
 		return
 	}
-	gp.state = e.To
+	gp.state = rec.To
 }
 
 // settleDue lets happen what comes later than the event that it belongs to, and is due,
@@ -157,12 +154,6 @@ func (r *judge) markPhase(rec *record) {
 		r.gcOpen = begins
 		r.emit(rec.p, rec.m, reference.Decision{Kind: kind, G: rec.context()})
 	}
-}
-
-// finishEvent ends the judgement of an event, in a fork that has done the rest of it.
-func (r *judge) finishEvent(rec *record) {
-	r.dequeueEarly(rec)
-	r.pass()
 }
 
 var asides = [...]reference.Kind{

@@ -9,10 +9,7 @@ import (
 
 // hasOwn reports whether p's own queue holds something that p will run itself.
 func (r *model) hasOwn(p int32) bool {
-	if g := r.queues.Runnext(p); g != reference.None && r.startsOn(g) == p {
-		return true
-	}
-	for g := r.queues.Head(p); g != reference.None; g = r.queues.Next(g) {
+	for g := range r.queues.Local(p) {
 		if r.startsOn(g) == p {
 			return true
 		}

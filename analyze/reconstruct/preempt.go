@@ -9,15 +9,14 @@ import (
 // yielded judges a goroutine that went from running to runnable: of its own
 // will, or preempted, and for what. The event says only "preempted".
 func (r *targets) yielded(rec *record) enqueue {
-	e := &rec.event
-	if e.Reason != events.ReasonPreempted {
-		if r.traits.Has(e.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
+	if rec.Reason != events.ReasonPreempted {
+		if r.traits.Has(rec.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
 			// A P above the new GOMAXPROCS was left: no queue is touched.
 			return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhyProcs, direct: reference.SrcDirect, basis: byAhead}
 		}
 		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: observed}
 	}
-	if r.traits.Has(e.TStack, stacks.Goyield) {
+	if r.traits.Has(rec.TStack, stacks.Goyield) {
 		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, cause: byRule}
 	}
 	next := r.win.at(rec.nextM)

@@ -12,7 +12,6 @@ import (
 
 // procEvent judges a P's transition.
 func (r *judge) procEvent(rec *record) {
-	e := &rec.event
 	pp := &r.pStates[rec.of]
 	if r.assumed {
 		r.assumeProcs(pp.id)
@@ -27,26 +26,26 @@ func (r *judge) procEvent(rec *record) {
 	first := !pp.known || pp.unseen && pp.g < 0
 	pp.unseen = false
 	switch {
-	case e.To == events.Running && e.From == events.Running, e.To == events.Running && e.From == events.Undetermined:
+	case rec.To == events.Running && rec.From == events.Running, rec.To == events.Running && rec.From == events.Undetermined:
 		if !first && pp.running {
 			pp.m = rec.m
 			return
 		}
 		r.procStarts(rec, pp, reference.FlagFirst)
-	case e.To == events.Running:
+	case rec.To == events.Running:
 		var flags reference.Flags
 		if first {
 			flags = reference.FlagFirst
 		}
 		r.procStarts(rec, pp, flags)
 		r.waking.expectThief(rec)
-	case e.To == events.Idle && (e.From == events.NotExist || first && e.From != events.Running):
+	case rec.To == events.Idle && (rec.From == events.NotExist || first && rec.From != events.Running):
 		r.setProcState(rec.of, false)
 		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
 			Basis: observed})
-	case e.To == events.Idle && e.From == events.Running && rec.p == rec.of:
+	case rec.To == events.Idle && rec.From == events.Running && rec.p == rec.of:
 		r.procStops(rec, pp)
-	case e.To == events.Idle && (e.From == events.Running || pp.running): // otherwise a status, or a take across a generation's border
+	case rec.To == events.Idle && (rec.From == events.Running || pp.running): // otherwise a status, or a take across a generation's border
 		r.procRetaken(rec, pp)
 	}
 }

@@ -35,10 +35,9 @@ func (r *judge) leaveSyscall(rec *record, gp *goroutine) {
 
 // adopt takes over a state without the transitions that led to it.
 func (r *judge) adopt(rec *record, gp *goroutine) {
-	e := &rec.event
-	state := e.To
-	if e.From != events.Undetermined && e.From != e.To {
-		state = e.From
+	state := rec.To
+	if rec.From != events.Undetermined && rec.From != rec.To {
+		state = rec.From
 	}
 	if state != events.Runnable || !gp.seeded {
 		r.forget(rec.of, gp)
@@ -84,12 +83,11 @@ func (r *judge) adopt(rec *record, gp *goroutine) {
 
 // whyStop returns why a running goroutine stopped, but for a system call.
 func whyStop(rec *record) reference.Why {
-	e := &rec.event
-	switch e.To {
+	switch rec.To {
 	case events.NotExist:
 		return reference.WhyExit
 	case events.Waiting:
-		switch e.Reason {
+		switch rec.Reason {
 		case events.ReasonPreempted:
 			return reference.WhySuspend
 		case events.ReasonNone:
@@ -152,12 +150,11 @@ func (r *judge) exitInSyscall(rec *record, gp *goroutine) {
 
 // stop ends a run interval, but for a system call.
 func (r *judge) stop(rec *record, gp *goroutine, why reference.Why) {
-	e := &rec.event
-	gp.state = e.To
+	gp.state = rec.To
 	d := r.draftOf(gp, reference.KindStop, rec.p, rec.m)
-	d.Why, d.Basis, d.Stack = why, observed, int32(e.TStack)
+	d.Why, d.Basis, d.Stack = why, observed, int32(rec.TStack)
 	if why == reference.WhyBlock {
-		d.Reason = reason(e.Reason)
+		d.Reason = reason(rec.Reason)
 	}
 	if pp := r.procOf(rec.p); pp != nil {
 		r.setRunning(pp, nobody)
@@ -169,7 +166,7 @@ func (r *judge) stop(rec *record, gp *goroutine, why reference.Why) {
 		}
 	}
 	r.bind(rec.m, nobody)
-	if e.To == events.NotExist {
+	if rec.To == events.NotExist {
 		gp.dead = true
 	}
 	r.commit()

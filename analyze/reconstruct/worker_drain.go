@@ -266,8 +266,7 @@ func (r *lookahead) putsAround(m int32) (begun int, from, to int64) {
 		at, i = rec.Time, rec.prevM
 	}
 	last := first
-	for n := 0; n < farEnough; n++ {
-		rec := r.win.at(last.nextM)
+	for _, rec := range r.win.thread(first.nextM, farEnough) {
 		if !put(rec) || rec.Time-last.Time > putsPause {
 			break
 		}
