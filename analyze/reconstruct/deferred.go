@@ -19,11 +19,17 @@ type deferredPut struct {
 	held   []int32 // half of the ring, if that has left it already; never changed
 }
 
+// openPut is one to the global queue that may come later: its thread has not gone on yet.
+type openPut struct {
+	g      int32
+	before int64 // event of the putting thread
+}
+
 // deferredPuts are the puts that come later than their events.
 type deferredPuts struct {
 	*explainer
-	list []deferredPut // that surely do
-	open []deferredPut // into the global queue, that may: their threads have not gone on yet
+	list []deferredPut
+	open []openPut
 }
 
 // putsDue does the puts that come before event i.

@@ -129,10 +129,10 @@ func (r *deferredPuts) reorderInBatch(g, p int32, size int) {
 func (r *deferredPuts) noteEnqueue(g int32, next int64) {
 	r.fedSinceBatch = true
 	if n := len(r.open); n >= 256 && n == cap(r.open) { // findDeferred may not be called for long
-		r.open = slices.DeleteFunc(r.open, func(late deferredPut) bool { return late.before <= r.now })
+		r.open = slices.DeleteFunc(r.open, func(late openPut) bool { return late.before <= r.now })
 	}
 	if next > r.now {
-		r.open = append(r.open, deferredPut{g: g, p: nobody, before: next})
+		r.open = append(r.open, openPut{g, next})
 	}
 }
 

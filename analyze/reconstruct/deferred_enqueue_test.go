@@ -127,7 +127,7 @@ func TestFindLateOwn(t *testing.T) {
 		if !same {
 			r.gStates.At(r.goroutine(2)).ready = r.gStates.At(r.goroutine(1)).ready
 		}
-		r.deferred.open = []deferredPut{{g: r.goroutine(2), p: nobody, before: r.win.head}}
+		r.deferred.open = []openPut{{r.goroutine(2), r.win.head}}
 		r.gStates.At(r.goroutine(2)).enqueuedBy = r.win.head
 		r.deferred.findDeferred(r.goroutine(1), r.win.at(r.gStates.At(r.goroutine(1)).start).p)
 		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
