@@ -44,18 +44,14 @@ func (r *corrections) insert(p, g int32) {
 	r.gStates.At(g).ringSince = none
 }
 
-// exchangeWithGlobal exchanges g, of a batch in p's ring, for other, of the global queue.
+// exchangeWithGlobal exchanges g, of a batch in p's ring, for other, the head of the global queue.
 func (r *corrections) exchangeWithGlobal(g, other, p int32) {
 	r.summary.Corrections++
 	a, b := r.gStates.At(g), r.gStates.At(other)
-	front, behind := r.queues.Prev(g), r.queues.Prev(other)
+	front := r.queues.Prev(g)
 	r.queues.Remove(g)
 	r.queues.Remove(other)
-	if behind == reference.None {
-		r.queues.PutGlobalHead(g)
-	} else {
-		r.queues.PutGlobalAfter(behind, g)
-	}
+	r.queues.PutGlobalHead(g)
 	r.queues.InsertAfter(p, front, other)
 	a.fromGlobal, b.fromGlobal, b.ringSince = nobody, p, a.ringSince
 	r.corrected(g, p)

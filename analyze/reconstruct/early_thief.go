@@ -37,10 +37,6 @@ func proposeEarlyThief(r *explainer, q question) []choice {
 		{is: no, says: "the enqueue overflows the ring", then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, nobody, nil) }},
 		{is: yes, says: "a thief has emptied half of it before", then: thenFinish, apply: func(fork *judge) {
 			fork.settle(q.other)
-			if fork.queues.Full(q.p) {
-				fork.overflow(q.p, q.g, nobody, nil)
-				return
-			}
 			fork.putTail(q.p, q.g)
 		}},
 	}

@@ -214,12 +214,8 @@ func (r *engine) meets(other *judge) bool {
 		return false
 	}
 	for p := range int32(len(r.pStates)) {
-		if r.queues.Len(p) != other.queues.Len(p) || r.queues.Head(p) != other.queues.Head(p) || r.queues.Tail(p) != other.queues.Tail(p) {
-			return false
-		}
-	}
-	for p := range int32(len(r.pStates)) {
-		if !r.alike(&other.model, r.queues.Head(p)) {
+		if r.queues.Len(p) != other.queues.Len(p) || r.queues.Head(p) != other.queues.Head(p) || r.queues.Tail(p) != other.queues.Tail(p) ||
+			!r.alike(&other.model, r.queues.Head(p)) {
 			return false
 		}
 	}

@@ -62,14 +62,14 @@ func TestTradeIn(t *testing.T) {
 		alone        bool    // one thread has put all there
 		ring, global []int64
 	}{
-		{"2 runs elsewhere", []int64{2}, false, []int64{1, 3}, []int64{4, 2}},
-		{"both do", []int64{1, 2}, false, []int64{3, 2}, []int64{4, 1}},
-		{"one thread has put them there", []int64{2}, true, []int64{1, 2}, []int64{4, 3}},
-		{"none does", nil, false, []int64{1, 2}, []int64{4, 3}},
+		{"2 runs elsewhere", []int64{2}, false, []int64{1, 3}, []int64{2, 4}},
+		{"both do", []int64{1, 2}, false, []int64{3, 2}, []int64{1, 4}},
+		{"one thread has put them there", []int64{2}, true, []int64{1, 2}, []int64{3, 4}},
+		{"none does", nil, false, []int64{1, 2}, []int64{3, 4}},
 	} {
 		r := ahead(4, []int64{3, 1, 2}[:3-len(c.elsewhere)], upTo(1, 2))
 		other(r, c.elsewhere...)
-		for _, g := range []int64{4, 3} {
+		for _, g := range []int64{3, 4} {
 			r.queues.PutGlobal(r.goroutine(g))
 		}
 		for g := range int64(4) {
