@@ -91,8 +91,7 @@ func (r *explainer) catchUpOne() bool {
 	for i, worker := range r.workers.list {
 		if r.time > worker.due-drainLag && r.follows(tail, r.oldest(worker.p)) && !r.stealsFromMiddle(tail, worker.p) {
 			begun, _, _ := r.putsAround(worker.m)
-			r.workers.list = slices.Delete(r.workers.list, i, i+1)
-			r.workers.drain(worker.p, begun)
+			r.workers.finish(i, begun)
 			return true
 		}
 	}

@@ -125,7 +125,6 @@ func (r *judge) settleDue(rec *record) {
 		r.deferred.putsDue(r.now)
 	}
 	if len(r.workers.list) > 0 {
-		r.workers.drainsAtOnce()
 		r.workers.drainsDue(rec)
 		if rec.From == events.Runnable {
 			r.workers.drainEarly(rec)

@@ -76,19 +76,6 @@ func (r *lookahead) startsNext(rec *record, p int32) *record {
 	return start
 }
 
-// startBy is the start of a goroutine that comes next to start on its thread, by some step.
-func (r *lookahead) startBy(start *record, step func(*record) int64) *record {
-	for range 8 {
-		if start = r.win.at(step(start)); start == nil || start.Kind != events.Go {
-			return nil
-		}
-		if start.isStart() {
-			return start
-		}
-	}
-	return nil
-}
-
 // pickedFor returns the event by which the thread that looks for work on the P of a start
 // gives that P up for the thread to which the goroutine is locked, nil if it does not:
 // it may have picked it already.
@@ -183,14 +170,6 @@ func (r *lookahead) procID(p int32) int32 {
 		return reference.NoP
 	}
 	return r.pStates[p].id
-}
-
-// threadID is the id of a thread by its index.
-func (r *lookahead) threadID(m int32) int64 {
-	if m < 0 {
-		return reference.NoM
-	}
-	return r.mStates[m].id
 }
 
 // settleSoon has what is due be settled before the next event.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -30,15 +29,12 @@ const (
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
 	p     int32
-	m     int32         // thread
-	g     int32         // the worker
-	due   int64         // time at which its time slice is over
-	tried bool          // trials have told that it comes when it is due
-	began int64         // when the worker started
-	asked int32         // the first in the queue, when drainEarly tried last
-	early int           // how often drainsAtOnce may try
-	tail  int32         // of the global queue, when it tried last
-	lead  evidence.Nats // how much more must speak for the drain then
+	m     int32 // thread
+	g     int32 // the worker
+	due   int64 // time at which its time slice is over
+	tried bool  // trials have told that it comes when it is due
+	began int64 // when the worker started
+	asked int32 // the first in the queue, when drainEarly tried last
 }
 
 // workerDrains are the dedicated mark workers that run, and may drain their P's queue.
@@ -53,12 +49,7 @@ func (r *workerDrains) expectDrain(rec *record) {
 		return
 	}
 	r.list = slices.DeleteFunc(r.list, func(worker drain) bool { return worker.p == rec.p }) // its end was lost
-	worker := drain{p: rec.p, m: rec.m, g: rec.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody, tail: nobody}
-	worker.early, worker.lead = 1, unseenLead
-	if r.pickedFrom(rec.p) || r.follows(r.queues.GlobalTail(), r.oldest(rec.p)) {
-		worker.early, worker.lead = earlyTries, 0
-	}
-	r.list = append(r.list, worker)
+	r.list = append(r.list, drain{p: rec.p, m: rec.m, g: rec.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody})
 	r.settleSoon()
 }
 
@@ -115,7 +106,7 @@ func (r *workerDrains) drainsDue(rec *record) {
 // (forEachP, preemptall): a thread that starts what is first in the worker's queue did
 // not take it from there where a thief would have run another one.
 func (r *workerDrains) drainEarly(rec *record) {
-	if !rec.isStart() || !r.engine.mayFork() {
+	if len(r.list) == 0 || !rec.isStart() || !r.engine.mayFork() {
 		return
 	}
 	place := r.queues.Place(rec.of)
@@ -149,49 +140,6 @@ func proposeEarlyDrain(r *explainer, q question) []choice {
 		choices = append(choices, choice{is: keep, says: fmt.Sprintf("it has, and %d came after that", keep), apply: func(fork *judge) { fork.workers.drain(fork.workers.list[q.other].p, keep) }})
 	}
 	return choices
-}
-
-const (
-	// earlyTries is how often drainsAtOnce tries for a worker whose queue seems to be drained, a
-	// budget: each is a fork. Half or twice: nothing.
-	earlyTries = 3
-	// unseenLead is how much more must speak for the drain of another worker. Half or twice: nothing.
-	unseenLead evidence.Nats = 3
-)
-
-// drainsAtOnce tries whether a worker drains its queue now: somebody asked it to yield as
-// soon as it ran.
-func (r *workerDrains) drainsAtOnce() {
-	for j := range r.list {
-		worker := &r.list[j]
-		tail := r.queues.GlobalTail()
-		if worker.early == 0 || worker.tail == tail || r.queues.Len(worker.p) == 0 || !r.engine.mayFork() {
-			continue
-		}
-		worker.tail = tail
-		worker.early--
-		if keep, lead := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: []int{0}, likely: undrained}); keep == 0 && lead > worker.lead {
-			r.drain(worker.p, 0)
-			worker.early = 0
-		}
-	}
-}
-
-// pickedFrom reports whether a thread will start one of p's ring between two that are next to
-// one another in the global queue: at its 61st tick, so that was in the global queue, too.
-func (r *workerDrains) pickedFrom(p int32) bool {
-	for g := r.queues.Head(p); g != reference.None; g = r.queues.Next(g) {
-		start := r.win.at(r.startOf(g))
-		if start == nil || start.p == p {
-			continue
-		}
-		y := r.startBy(start, func(rec *record) int64 { return rec.prevM })
-		z := r.startBy(start, func(rec *record) int64 { return rec.nextM })
-		if y != nil && z != nil && r.queues.Place(y.of).Queue == reference.QueueGlobal && r.queues.Next(y.of) == z.of {
-			return true
-		}
-	}
-	return false
 }
 
 // maxLots is how many times are tried at which a worker may have drained its queue, a budget:
@@ -284,18 +232,14 @@ const (
 
 // drainTime says when drain j comes, as its thread may have lacked a CPU: the time, and
 // how many goroutines the queue has got already of those that come after.
-func (r *workerDrains) drainTime(j int) (at int64, begun int) {
+func (r *workerDrains) drainTime(j int) (time int64, begun int) {
 	begun, next, after := r.putsAround(r.list[j].m)
 	if after == 0 {
 		return r.time, 0
 	}
-	switch answer, _ := r.engine.ask(hypLateDrain, question{other: int32(j)}); answer {
-	case drainNext:
-		return next, begun
-	case drainAfter:
-		return after, begun
-	}
-	return r.time, begun
+	at := [...]int64{drainNow: r.time, drainNext: next, drainAfter: after}
+	answer, _ := r.engine.ask(hypLateDrain, question{other: int32(j)})
+	return at[answer], begun
 }
 
 // proposeLateDrain proposes when drain q.other comes.
@@ -306,9 +250,7 @@ func proposeLateDrain(r *explainer, q question) []choice {
 		return choice{is: is, says: says, apply: func(fork *judge) { fork.workers.list[j].due, fork.workers.list[j].tried = at, true }}
 	}
 	choices := []choice{{is: drainNow, says: "the drain comes now", apply: func(fork *judge) {
-		p := fork.workers.list[j].p
-		fork.workers.list = slices.Delete(fork.workers.list, j, j+1)
-		fork.workers.drain(p, begun)
+		fork.workers.finish(j, begun)
 	}}}
 	if begun == 0 {
 		choices = append(choices, later(drainNext, "it comes when the thread goes on", next))
@@ -351,6 +293,13 @@ func (r *workerDrains) drained(worker drain) (says, kept bool) {
 		picks = r.queues.Len(worker.p) / r.rules.GlobalPoll
 	}
 	return first >= 0 && r.startsOn(own) != worker.p && picked <= picks, false
+}
+
+// finish has drain j, the last of its worker, happen.
+func (r *workerDrains) finish(j, keep int) {
+	p := r.list[j].p
+	r.list = slices.Delete(r.list, j, j+1)
+	r.drain(p, keep)
 }
 
 // drain moves p's local queue, but the last few of its ring, to the tail of the

@@ -1,12 +1,10 @@
 package reconstruct
 
 import (
-	"math"
 	"slices"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -149,150 +147,5 @@ func TestDrainEarly(t *testing.T) {
 	sum := r.Finish()
 	if !slices.Equal(drained, upTo(1, lot)) || !slices.Equal(stolen, []int64{lot + 2, 2}) || sum.Corrections != 0 {
 		t.Errorf("drained %v, stolen (goroutine, batch) %v, %d corrections", drained, stolen, sum.Corrections)
-	}
-}
-
-// TestDrainsAtOnce has a worker on P 0 whose queue somebody drains long before its time
-// slice is over, or nobody does. P 1 takes batches from the global queue, and picks at its
-// 61st tick what is in front there.
-func TestDrainsAtOnce(t *testing.T) {
-	const ring, n = 8, 28
-	for _, c := range []struct {
-		name  string
-		order []int64 // which P 1 starts
-		picks bool
-		want  bool
-	}{
-		{"drained", append(append(upTo(11, 26), 3), append(upTo(27, 30), 1, 2, 4, 5, 6, 7, 8)...), true, true},
-		{"stolen", append(upTo(11, 30), 4, 1, 2, 3), false, false},
-	} {
-		r := ahead(30, nil, upTo(1, ring))
-		other(r, c.order...)
-		for _, g := range upTo(11, 30) {
-			r.queues.PutGlobal(r.goroutine(g))
-		}
-		for _, g := range upTo(1, 30) {
-			r.gStates.At(r.goroutine(g)).state = events.Runnable
-		}
-		r.time, r.win.tail = r.win.at(r.now).Time, r.now
-		if got := r.workers.pickedFrom(0); got != c.picks {
-			t.Errorf("%s: picked %v", c.name, got)
-		}
-		r.workers.list = []drain{{p: 0, m: 0, g: nobody, due: math.MaxInt64, asked: nobody, early: 2, tail: nobody}}
-		if c.want {
-			r.workers.list[0].lead = evidence.Nats(math.Inf(1))
-			if r.workers.drainsAtOnce(); r.queues.GlobalLen() != n-ring || r.engine.spent == 0 {
-				t.Errorf("%s, by less than it must be better: %d in the global queue", c.name, r.queues.GlobalLen())
-			}
-			r.workers.list[0].lead, r.workers.list[0].tail = 0, nobody
-		}
-		r.workers.drainsAtOnce()
-		left := ring
-		if c.want {
-			left = 0
-		}
-		if r.queues.RingLen(0) != left || r.queues.GlobalLen() != n-left || c.want && r.workers.list[0].early != 0 {
-			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
-		}
-		if spent := r.engine.spent; c.want {
-			r.workers.list[0].early, r.workers.list[0].tail = 1, nobody
-			if r.workers.drainsAtOnce(); r.engine.spent != spent {
-				t.Errorf("%s: tried with nothing in the ring", c.name)
-			}
-		} else {
-			if r.workers.drainsAtOnce(); r.engine.spent != spent {
-				t.Errorf("%s: tried again, and nothing has changed", c.name)
-			}
-			r.queues.PutGlobal(r.goroutine(9))
-			if r.workers.drainsAtOnce(); r.engine.spent == spent || r.workers.list[0].early != 0 {
-				t.Errorf("%s: not tried again", c.name)
-			}
-			spent = r.engine.spent
-			r.queues.PutGlobal(r.goroutine(10))
-			if r.workers.drainsAtOnce(); r.engine.spent != spent {
-				t.Errorf("%s: tried too often", c.name)
-			}
-		}
-	}
-}
-
-// TestExpectDrain has a worker start on P 0, whose ring goroutine 1 begins.
-func TestExpectDrain(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		order []int64 // which P 1 starts
-		early int
-		lead  evidence.Nats
-	}{
-		{"picked between two of the global queue", []int64{3, 1, 4}, earlyTries, 0},
-		{"run after the tail of the global queue", []int64{3, 4, 1}, earlyTries, 0},
-		{"nothing tells", []int64{1, 3, 4}, 1, unseenLead},
-	} {
-		r := ahead(4, nil, upTo(1, 2))
-		other(r, c.order...)
-		for _, g := range upTo(3, 4) {
-			r.queues.PutGlobal(r.goroutine(g))
-		}
-		for range 2 { // the first one's end was lost
-			r.workers.expectDrain(r.win.at(0))
-		}
-		if d := r.workers.list[0]; len(r.workers.list) != 1 || d.early != c.early || d.lead != c.lead {
-			t.Errorf("%s: %d drains, %d tries, lead %v", c.name, len(r.workers.list), d.early, d.lead)
-		}
-	}
-}
-
-// TestPickedFrom has P 0 start what it has in its ring between two of the global queue.
-func TestPickedFrom(t *testing.T) {
-	r := ahead(3, []int64{2, 1, 3}, []int64{1})
-	for _, g := range upTo(2, 3) {
-		r.queues.PutGlobal(r.goroutine(g))
-	}
-	if r.workers.pickedFrom(0) {
-		t.Error("picked, by its own P")
-	}
-}
-
-// TestDrainsAtOnceInATrace is TestDrainsAtOnce, from the events on.
-func TestDrainsAtOnceInATrace(t *testing.T) {
-	const worker, ring = 2000, 8
-	var f feed
-	f.begin(1000)
-	f.evs[0].Res = 2 // Ps
-	for g := range int64(ring) {
-		f.add(events.Event{G: 1000, Res: g + 1, From: events.NotExist, To: events.Runnable})
-	}
-	f.add(events.Event{G: 1000, Res: 9, From: events.NotExist, To: events.Runnable})
-	for _, g := range upTo(11, 30) { // made runnable by a thread without a P
-		f.add(events.Event{G: events.None, M: 7, P: events.None, Res: g, From: events.NotExist, To: events.Runnable})
-	}
-	f.stop(1000, events.Waiting, events.ReasonSleep)
-	f.start(9)
-	f.stop(9, events.NotExist, 0)
-	f.add(events.Event{G: events.None, Res: worker, From: events.Waiting, To: events.Runnable})
-	f.start(worker)
-	f.evs = append(f.evs, events.Event{Kind: events.Label, Time: f.now, G: worker, Reason: events.LabelDedicated})
-	f.now += 10 * putsPause
-	f.evs = append(f.evs, events.Event{Kind: events.Proc, Time: f.now, G: events.None, M: 1, P: 1, Res: 1, From: events.Idle, To: events.Running})
-	other := len(f.evs)
-	for _, g := range append(append(upTo(11, 26), 3), append(upTo(27, 30), 1, 2, 4, 5, 6, 7, 8)...) {
-		f.start(g)
-		f.stop(g, events.NotExist, 0)
-	}
-	for i := range f.evs[other:] {
-		f.evs[other+i].M, f.evs[other+i].P = 1, 1
-	}
-	f.stop(worker, events.Waiting, events.ReasonSystem)
-	var drained []int64
-	at := int64(-1)
-	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: each(func(d *reference.Decision) {
-		if d.Kind == reference.KindMove && d.Why == reference.WhyGC {
-			drained, at = append(drained, d.G), d.Time
-		}
-	})})
-	r.Add(f.evs)
-	sum := r.Finish()
-	if !slices.Equal(drained, upTo(1, ring)) || at >= f.evs[other].Time || sum.Corrections != 0 {
-		t.Errorf("drained %v at %d, P 1 came at %d, %d corrections", drained, at, f.evs[other].Time, sum.Corrections)
 	}
 }
