@@ -36,13 +36,8 @@ func (r *judge) annotate(rec *record) {
 		return
 	}
 	a := annotation{gp.class, rec.Kind == events.TaskBegin, rec.Reason}
-	n := r.annotated[a]
-	if n == nil && len(r.annotated) < maxAnnotated {
-		n = new(int64)
-		r.annotated[a] = n
-	}
-	if n != nil {
-		*n++
+	if _, ok := r.annotated[a]; ok || len(r.annotated) < maxAnnotated {
+		r.annotated[a]++
 	}
 }
 
@@ -55,7 +50,7 @@ func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b annotation) int {
-		if x, y := *r.annotated[a], *r.annotated[b]; x != y {
+		if x, y := r.annotated[a], r.annotated[b]; x != y {
 			return int(y - x)
 		}
 		return int(a.name - b.name)

@@ -62,12 +62,9 @@ func (r *corrections) exchangeWithGlobal(g, other, p int32) {
 // will run, or to the global queue.
 func (r *corrections) relocate(g, from int32) {
 	r.summary.Corrections++
-	to := r.startsOn(g)
-	if to >= 0 && to != from {
-		r.trim(to, r.rules.RingSize-1)
-	}
 	r.queues.Remove(g)
-	if to >= 0 && to != from {
+	if to := r.startsOn(g); to >= 0 && to != from {
+		r.trim(to, r.rules.RingSize-1)
 		r.insert(to, g)
 		r.corrected(g, from)
 		return
@@ -98,10 +95,9 @@ func (r *corrections) requeue(g, after int32) {
 // promote moves g, and what came to the global queue together with it and stands
 // behind it, to its head.
 func (r *corrections) promote(g int32) {
-	last, n := g, 0
+	last := g
 	for other := r.queues.Next(g); other != reference.None && r.sameOverflow(other, g); other = r.queues.Next(other) {
 		last = other
-		n++
 	}
 	// The last first: each goes to the head, which needs no room between two others.
 	for other := last; ; {
@@ -112,10 +108,10 @@ func (r *corrections) promote(g int32) {
 		}
 		other = front
 	}
-	for other := r.queues.Next(g); n > 0; other = r.queues.Next(other) {
+	for other := g; other != last; {
+		other = r.queues.Next(other)
 		r.gStates.At(other).tainted = true
 		r.corrected(other, nobody)
-		n--
 	}
 }
 

@@ -10,9 +10,9 @@
 //	                 processors.go, idle.go)
 //	requests         who may have asked a goroutine to stop: forEachP, enlistWorker, sysmon
 //	                 (foreachp.go, mark_workers.go, preempt.go)
-//	model            what the queues hold, and how sure that is: queues of package reference
-//	                 (model.go, taint.go); it tells nothing, and a copy of it goes on alone
-//	outlook          what the look-ahead says of what is in the queues (outlook.go)
+//	model            what the queues hold, how sure that is, and what the look-ahead says of it:
+//	                 queues of package reference (model.go, taint.go, outlook.go); it tells nothing,
+//	                 and a copy of it goes on alone
 //	output           the decisions, in order, though some are told only later (output.go)
 //	corrections      moves against the rules, where an event shows that the model is wrong
 //	                 (corrections.go)
@@ -49,6 +49,9 @@
 // and twice that were tried on all recordings in internal/truth/testdata, of 259,000 starts, and of
 // no workload a rate changed by 0.02 points: sources, steals, lengths, causes of preemptions, and how
 // many starts are uncertain or certain and wrong.
+//
+// To read it, begin with judge.go, then enqueue.go and dequeue.go, which end in explainer.go,
+// dequeue_global.go and steal.go; then one hypothesis, such as overflow_order.go, with forks.go.
 //
 // Names are the runtime's: g is the index of a goroutine, p of a P and m of a thread, and gp,
 // pp and mp are what is known of them. rec is an event in the window, i the running number

@@ -77,9 +77,7 @@ func (r *Reconstructor) identify(e *events.Event) (of, in int32, gp *goroutine) 
 			in = r.running(e.G)
 			gp, of = r.ctx.state, in
 		} else {
-			if of = r.gStates.Find(e.Res); of == 0 {
-				of = r.addGoroutine(e.Res)
-			}
+			of = r.goroutine(e.Res)
 			gp = r.gStates.At(of)
 			if e.G >= 0 {
 				in = r.running(e.G)
@@ -132,9 +130,7 @@ func (r *Reconstructor) enterContext(e *events.Event) {
 	if e.P != n.p {
 		p := nobody
 		if e.P >= 0 {
-			if p = r.pix.Find(int64(e.P)); p == ids.None {
-				p = r.addProc(e.P)
-			}
+			p = r.proc(e.P)
 		}
 		n.p, n.proc = e.P, p
 	}
@@ -150,11 +146,8 @@ func (r *Reconstructor) running(id int64) int32 {
 
 // enterGoroutine looks up the goroutine of an event.
 func (r *Reconstructor) enterGoroutine(id int64) {
-	g := r.gStates.Find(id)
-	if g == 0 {
-		g = r.addGoroutine(id)
-	}
-	r.ctx.g, r.ctx.state = g, r.gStates.At(g)
+	r.ctx.g = r.goroutine(id)
+	r.ctx.state = r.gStates.At(r.ctx.g)
 }
 
 // enterOther is enter for what is no transition.

@@ -35,9 +35,9 @@ func TestCopies(t *testing.T) {
 				for r.win.tail < until {
 					r.judgeNext()
 				}
-				if c != nil && (c.summary.Corrections != r.summary.Corrections || c.summary.Starts != r.summary.Starts || !c.engine.meets(&r.judge) || !reflect.DeepEqual(c.starts, r.starts)) {
-					t.Fatalf("at event %d, the copy has %d corrections, %d starts, %d queued globally; the model %d, %d, %d",
-						until, c.summary.Corrections, c.summary.Starts, c.queues.GlobalLen(), r.summary.Corrections, r.summary.Starts, r.queues.GlobalLen())
+				if c != nil && (c.summary.Corrections != r.summary.Corrections || !c.engine.meets(&r.judge) || !reflect.DeepEqual(c.starts, r.starts)) {
+					t.Fatalf("at event %d, the copy has %d corrections, starts %d, %d queued globally; the model %d, %d, %d",
+						until, c.summary.Corrections, c.starts, c.queues.GlobalLen(), r.summary.Corrections, r.starts, r.queues.GlobalLen())
 				}
 			}
 			alone.engine.spent = 1 << 62

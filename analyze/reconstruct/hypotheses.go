@@ -125,7 +125,6 @@ var hypotheses = [...]Hypothesis{
 	hypForks: {
 		Name: "forks", File: "forks.go",
 		Claim: "where none of this decides, two copies of the model go on, and the one that needs fewer corrections is believed",
-		Cites: "",
 	},
 }
 

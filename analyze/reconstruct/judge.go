@@ -11,7 +11,7 @@ import (
 // copy of it can go on alone with what is in the window.
 type judge struct {
 	explainer
-	annotated map[annotation]*int64
+	annotated map[annotation]int64
 }
 
 // link tells the parts of a judge where the others are that they look at.
@@ -121,18 +121,10 @@ func (r *judge) settleDue(rec *record) {
 		r.beginning.begin()
 		r.time = rec.Time
 	}
-	if len(r.deferred.list) > 0 {
-		r.deferred.putsDue(r.now)
-	}
-	if len(r.workers.list) > 0 {
-		r.workers.drainsDue(rec)
-		if rec.From == events.Runnable {
-			r.workers.drainEarly(rec)
-		}
-	}
-	if len(r.waking.list) > 0 {
-		r.waking.wakingThievesSteal()
-	}
+	r.deferred.putsDue(r.now)
+	r.workers.drainsDue(rec)
+	r.workers.drainEarly(rec)
+	r.waking.wakingThievesSteal()
 	r.endForEachPs(rec)
 	r.due = math.MaxInt64
 	if len(r.forEachPsAhead) > 0 {
@@ -145,11 +137,11 @@ func (r *judge) settleDue(rec *record) {
 
 // markPhase judges the begin of a mark phase, which a generation may say again, or its end.
 func (r *judge) markPhase(rec *record) {
-	kind := reference.KindGCEnd
-	if rec.Kind == events.GCBegin {
+	begins, kind := rec.Kind == events.GCBegin, reference.KindGCEnd
+	if begins {
 		kind = reference.KindGCBegin
 	}
-	if begins := rec.Kind == events.GCBegin; begins != r.gcOpen {
+	if begins != r.gcOpen {
 		r.gcOpen = begins
 		r.emit(rec.p, rec.m, reference.Decision{Kind: kind, G: rec.context()})
 	}

@@ -138,17 +138,8 @@ func (r *output) flush(all bool) {
 
 // count counts a start in the summary.
 func (r *output) count(src reference.Source, basis reference.Basis) {
-	r.summary.Starts++
 	r.starts[src]++
 	r.bases[basis]++
-	switch {
-	case src == reference.SrcUnknown:
-		r.summary.Unexplained++
-	case basis.Level() >= reference.Inferred:
-		r.summary.Explained++
-	default:
-		r.summary.Ambiguous++
-	}
 }
 
 // emit emits a decision as draft begins it.

@@ -58,7 +58,7 @@ const nobody = int32(-1)
 // New returns a Reconstructor for the events of one stream.
 func New(t *events.Tables, o Options) *Reconstructor {
 	r := &Reconstructor{mix: ids.New(), newLost: none, judge: judge{
-		annotated: map[annotation]*int64{},
+		annotated: map[annotation]int64{},
 		explainer: explainer{
 			lookahead: lookahead{
 				processors: processors{pix: ids.New(), idle: idlers{last: nobody}},
@@ -115,18 +115,23 @@ func (r *Reconstructor) Finish() Summary {
 	r.settleTicks(true)
 	r.flush(true)
 	s := r.summary
-	s.BySource = map[string]int64{}
-	for i, n := range r.starts {
+	s.BySource, s.ByBasis = map[string]int64{}, map[string]int64{}
+	for src, n := range r.starts {
 		if n > 0 {
-			s.BySource[reference.Source(i).String()] = n
+			s.Starts += n
+			s.BySource[reference.Source(src).String()] = n
 		}
 	}
-	s.ByBasis = map[string]int64{}
-	for i, n := range r.bases {
-		if n > 0 {
-			s.ByBasis[reference.Basis(i).String()] = n
+	for basis, n := range r.bases {
+		if basis := reference.Basis(basis); n > 0 {
+			s.ByBasis[basis.String()] = n
+			if basis.Level() >= reference.Inferred {
+				s.Explained += n
+			}
 		}
 	}
+	s.Unexplained = r.starts[reference.SrcUnknown]
+	s.Ambiguous = s.Starts - s.Explained - s.Unexplained
 	s.Goroutines = r.seen
 	s.Threads = int64(len(r.mStates))
 	return s
