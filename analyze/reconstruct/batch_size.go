@@ -14,9 +14,7 @@ const sizeAtTick = 0
 // batchSizes finds out how many goroutines a P took from the global queue: a batch, whose
 // size follows from the length of the queue at a moment that no event shows
 // (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
-type batchSizes struct {
-	*explainer
-}
+type batchSizes struct{ *explainer }
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
 // g first: a batch of size, or one at the 61st tick, and then how that is known.

@@ -1,8 +1,6 @@
 package reconstruct
 
-import (
-	"github.com/gmpscope/gmpscope/reference"
-)
+import "github.com/gmpscope/gmpscope/reference"
 
 // corrections move goroutines in the model against its rules, where an event shows that it had
 // them in the wrong place.
@@ -210,9 +208,8 @@ func (r *corrections) continuesGlobal(g, p int32) bool {
 	return true
 }
 
-// reorder moves g, and what came to the global queue together with it and stands
-// behind it, to its head. What stands in front of g of its own overflow, the last
-// P to take a batch has taken, instead of the last that it is thought to have.
+// reorder promotes g. What stands in front of it of its own overflow, the last P to take a
+// batch has taken, instead of the last that it is thought to have.
 func (r *corrections) reorder(g int32) {
 	if !r.sameOverflow(r.queues.GlobalHead(), g) {
 		r.lastBatchRoom = r.lastBatch(r.lastBatchRoom[:0], g)

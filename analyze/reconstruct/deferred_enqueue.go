@@ -106,9 +106,6 @@ func (r *deferredPuts) reorderEnqueue(other, g int32) bool {
 // first, although its put may have come later and p runs what stands behind it
 // but not itself: a ring gives out its goroutines in order.
 func (r *deferredPuts) reorderInBatch(g, p int32, size int) {
-	if r.without.has(hypEnqueueOrder) {
-		return
-	}
 	prev, other := g, r.queues.Next(g)
 	for i := 1; i < size && other != reference.None; i++ {
 		next := r.queues.Next(other)

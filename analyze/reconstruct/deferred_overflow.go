@@ -18,12 +18,9 @@ const longBatch = 16
 // overflowsLater reports whether the overflow of p's ring by newcomer, displaced from
 // runnext, comes after others whose events come later.
 func (r *deferredPuts) overflowsLater(p, newcomer int32) bool {
-	if r.without.has(hypDeferredOverflow) {
-		return false
-	}
 	before := r.win.at(r.now).nextM
 	head := r.queues.Head(p)
-	if before == none || r.procs == 1 || r.gStates.At(newcomer).deferred || !r.comesLater(r.queues.GlobalTail(), head, before) {
+	if r.without.has(hypDeferredOverflow) || before == none || r.procs == 1 || r.gStates.At(newcomer).deferred || !r.comesLater(r.queues.GlobalTail(), head, before) {
 		return false
 	}
 	return r.follows(head, r.queues.Next(head)) // else it may have been picked at the 61st tick

@@ -88,23 +88,18 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 	default:
 		gp.start = r.now
 		*deq = r.dequeue(rec.of, rec.p)
-		r.learnDequeue(rec, gp, deq)
+		if gp.unsure && deq.taint == reference.RuleNone && !r.fetched(rec, gp, deq.src) {
+			deq.taint = reference.RuleLookahead
+		}
+		if r.queues.GlobalLen() > 0 || deq.src == reference.SrcGlobalTick { // else nothing shows
+			r.learnTickFrom(rec.of, rec.p, deq, rec.prevM)
+		}
 	}
 	if deq.missedTick && deq.taint == reference.RuleNone {
 		deq.taint = reference.RuleTaint
 	}
 	if deq.taint != reference.RuleNone && (deq.basis.Level() > reference.Ambiguous || deq.pending) {
 		deq.basis = reference.Known(reference.Ambiguous, deq.taint)
-	}
-}
-
-// learnDequeue draws from the take of a goroutine that starts what it tells of others.
-func (r *judge) learnDequeue(rec *record, gp *goroutine, deq *dequeue) {
-	if gp.unsure && deq.taint == reference.RuleNone && !r.fetched(rec, gp, deq.src) {
-		deq.taint = reference.RuleLookahead
-	}
-	if r.queues.GlobalLen() > 0 || deq.src == reference.SrcGlobalTick { // else nothing shows
-		r.learnTickFrom(rec.of, rec.p, deq, rec.prevM)
 	}
 }
 

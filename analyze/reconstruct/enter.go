@@ -4,6 +4,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
+	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 )
 
 // newest is the context of the event at the head of the window: the next one mostly has
@@ -44,8 +45,9 @@ func (r *Reconstructor) enter(e *events.Event) {
 		case events.Runnable:
 			r.linkReady(i, rec, gp)
 		case events.Waiting:
-			if e.From == events.Running {
-				r.noteWorkerStop(i, rec)
+			// All workers are done before one visits; those that come later wait for it.
+			if e.From == events.Running && r.traits.Of(e.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
+				r.worker = i
 			}
 		}
 		if e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting) {

@@ -32,15 +32,6 @@ type forEachPAhead struct {
 	why      reference.Why
 }
 
-// noteWorkerStop notes event i, a goroutine that blocks, at the head of the window, if it is
-// a mark worker's that has no work. All workers are done before one visits; those
-// that come later wait for it.
-func (r *requests) noteWorkerStop(i int64, rec *record) {
-	if r.traits.Of(rec.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
-		r.worker = i
-	}
-}
-
 // noteReadyAhead notes the visit that ends with event i, a goroutine that becomes runnable,
 // at the head of the window.
 func (r *requests) noteReadyAhead(i int64, rec *record) {

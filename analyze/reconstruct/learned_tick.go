@@ -46,12 +46,10 @@ func (r *explainer) learnTickFrom(g, p int32, deq *dequeue, before int64) {
 	pp := &r.pStates[p]
 	switch deq.src {
 	case reference.SrcGlobalTick:
-		if deq.batch == 1 {
-			if r.queues.Len(p) > 1 {
-				r.learnTick(pp, tickPastOwn)
-			} else {
-				r.learnTick(pp, tickPastOne)
-			}
+		if r.queues.Len(p) > 1 {
+			r.learnTick(pp, tickPastOwn)
+		} else {
+			r.learnTick(pp, tickPastOne)
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
 		switch {

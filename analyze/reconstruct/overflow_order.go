@@ -1,8 +1,6 @@
 package reconstruct
 
-import (
-	"github.com/gmpscope/gmpscope/reference"
-)
+import "github.com/gmpscope/gmpscope/reference"
 
 // An overflow puts half of a ring into the global queue at once (runqputslow,
 // globrunqputbatch), possibly long after the event that shows it, if its thread

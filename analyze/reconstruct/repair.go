@@ -1,8 +1,6 @@
 package reconstruct
 
-import (
-	"github.com/gmpscope/gmpscope/reference"
-)
+import "github.com/gmpscope/gmpscope/reference"
 
 // This file holds what brings the model in line with a take that it did not
 // foresee.

@@ -60,8 +60,8 @@ func (r *judge) adopt(rec *record, gp *goroutine) {
 		}
 		r.emit(at.P, rec.m, reference.Decision{Kind: reference.KindReady, G: gp.id, Class: gp.class, By: reference.NoG, To: at.Queue, Flags: gp.flags | reference.FlagFirst, Basis: basis})
 	case events.Running, events.Syscall:
+		r.bind(rec.m, rec.of)
 		if rec.m >= 0 && rec.p >= 0 {
-			r.bind(rec.m, rec.of)
 			pp := &r.pStates[rec.p]
 			r.setProcState(rec.p, true)
 			pp.m = rec.m
@@ -73,8 +73,6 @@ func (r *judge) adopt(rec *record, gp *goroutine) {
 			if pp.syscall {
 				r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSyscall, G: gp.id, Class: gp.class, Flags: gp.flags})
 			}
-		} else if rec.m >= 0 {
-			r.mStates[rec.m].g = rec.of
 		}
 	case events.NotExist:
 		gp.dead = true

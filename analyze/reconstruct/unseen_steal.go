@@ -52,9 +52,6 @@ type batchEnd struct {
 // g. g may be None: then the whole ring was taken; and p may be victim: then all in
 // front of g was taken.
 func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
-	if r.without.has(hypUnseenSteal) {
-		return reference.None
-	}
 	ends := &r.ends
 	m, pos := 0, 0
 	for other := r.queues.Head(victim); other != reference.None && other != g; other = r.queues.Next(other) {
@@ -64,7 +61,7 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 			m++
 		}
 	}
-	if m == 0 {
+	if m == 0 || r.without.has(hypUnseenSteal) {
 		return reference.None
 	}
 	last := m
@@ -113,12 +110,9 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 // taken all up to it, so that p stole g from that one, or None if nothing
 // speaks for that.
 func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
-	if r.without.has(hypUnseenSteal) {
-		return reference.None
-	}
 	head, found := r.queues.Head(victim), reference.None
 	least := r.stealCost(victim, head, g, size, p)
-	if least < costSize {
+	if least < costSize || r.without.has(hypUnseenSteal) {
 		return found
 	}
 	for other, tried := r.queues.Next(g), 0; other != reference.None && tried < maxThievesTried; other = r.queues.Next(other) {

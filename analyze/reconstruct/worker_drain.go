@@ -59,12 +59,10 @@ func (r *workerDrains) drainsDue(rec *record) {
 	for j := 0; j < len(r.list); {
 		worker := &r.list[j]
 		ends := stops && rec.of == worker.g
-		if !ends && r.time < worker.due {
-			j++
-			continue
-		}
-		if !ends && !worker.tried && r.comesLater(r.queues.GlobalTail(), r.oldest(worker.p), math.MaxInt64) {
+		if !ends && r.time >= worker.due && !worker.tried && r.comesLater(r.queues.GlobalTail(), r.oldest(worker.p), math.MaxInt64) {
 			worker.due = r.time + drainAgain
+		}
+		if !ends && r.time < worker.due {
 			j++
 			continue
 		}
