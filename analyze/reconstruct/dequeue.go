@@ -87,7 +87,11 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 		*deq = dequeue{src: reference.SrcUnknown, victim: nobody}
 	default:
 		gp.start = r.now
-		*deq = r.dequeue(rec.of, rec.p)
+		if rec.p >= 0 && r.queues.Runnext(rec.p) == rec.of { // often
+			*deq = r.dequeueRunnext(rec.p)
+		} else {
+			*deq = r.dequeue(rec.of, rec.p)
+		}
 		if gp.unsure && deq.taint == reference.RuleNone && !r.fetched(rec, gp, deq.src) {
 			deq.taint = reference.RuleLookahead
 		}

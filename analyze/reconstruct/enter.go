@@ -79,7 +79,9 @@ func (r *Reconstructor) identify(e *events.Event) (of, in int32, gp *goroutine) 
 			in = r.running(e.G)
 			gp, of = r.ctx.state, in
 		} else {
-			of = r.goroutine(e.Res)
+			if of = r.gStates.Find(e.Res); of == 0 {
+				of = r.addGoroutine(e.Res)
+			}
 			gp = r.gStates.At(of)
 			if e.G >= 0 {
 				in = r.running(e.G)
@@ -148,8 +150,11 @@ func (r *Reconstructor) running(id int64) int32 {
 
 // enterGoroutine looks up the goroutine of an event.
 func (r *Reconstructor) enterGoroutine(id int64) {
-	r.ctx.g = r.goroutine(id)
-	r.ctx.state = r.gStates.At(r.ctx.g)
+	g := r.gStates.Find(id)
+	if g == 0 {
+		g = r.addGoroutine(id)
+	}
+	r.ctx.g, r.ctx.state = g, r.gStates.At(g)
 }
 
 // enterOther is enter for what is no transition.
