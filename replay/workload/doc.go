@@ -15,9 +15,9 @@
 //     one receives from. It is not lost if it comes early; then nobody blocks.
 //   - A wake-up by a timer ends a sleep, which is as long as it was, counted from
 //     where it began (time.Sleep). What the network, or the runtime by itself,
-//     wakes comes from outside at the time of the trace, but not before the system call is
-//     done with which a peer seems to have sent it. With another GOMAXPROCS, it comes when
-//     the system call of another goroutine that may have sent it is done.
+//     wakes comes from outside at the time of the trace. Of a program that talks to itself
+//     through the network, it comes not before the system call is done with which another
+//     goroutine seems to have sent it; and with another GOMAXPROCS, then.
 //   - A send on an unbuffered channel is a meeting: whoever is first waits. Which channels
 //     are such ones is inferred (unbuffered.go).
 //   - A system call takes as long as it took, Gosched and the yield of a

@@ -304,8 +304,7 @@ func (e *Extractor) ready(d *reference.Decision) {
 	case d.Why == reference.WhyNetwork:
 		e.w.Network++
 		e.add(i, step{kind: kNetwork})
-		sent, peers := e.sent(i, x.seg)
-		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true, sent: sent, joint: peers})
+		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true, sent: e.sent(i, x.seg)})
 	case by != none:
 		e.flush(by)
 		send := step{kind: kSend, arg: i, stack: x.stack}

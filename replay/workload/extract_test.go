@@ -489,7 +489,7 @@ func TestSent(t *testing.T) {
 		t.Fatalf("the network ended %d waits, and the program had sent %d of that; want 3 and 2", w.Network, w.Sent)
 	}
 	want := []step{
-		{kind: kRun, ns: 99_970}, {kind: kSyscall, ns: 10}, {kind: kNetSend}, {kind: kRun, ns: 99_960}, {kind: kSyscall, ns: 10}, {kind: kPeerSend},
+		{kind: kRun, ns: 99_970}, {kind: kSyscall, ns: 10}, {kind: kNetSend}, {kind: kRun, ns: 99_960}, {kind: kSyscall, ns: 10}, {kind: kNetSend},
 		{kind: kRun, ns: 10}, {kind: kExit},
 	}
 	if diff := cmp.Diff(want, steps(w, writer), cmp.AllowUnexported(step{})); diff != "" {

@@ -75,11 +75,14 @@ func (p *peers) sender(g int32, since int64) (best *call, peers bool) {
 }
 
 // sent has the system call that may have sent it wake a goroutine that waited for the
-// network since some time. It reports whether there is one, and whether both are peers.
-func (e *Extractor) sent(g int32, since int64) (sent, peers bool) {
+// network since some time, and reports whether there is one.
+func (e *Extractor) sent(g int32, since int64) bool {
 	c, peers := e.peers.sender(g, since)
 	if c == nil {
-		return false, false
+		return false
+	}
+	if peers {
+		e.w.Peers++
 	}
 	c.used = true
 	if e.peers.of == nil {
@@ -88,13 +91,10 @@ func (e *Extractor) sent(g int32, since int64) (sent, peers bool) {
 	e.peers.of[g] = c.g
 	e.w.Sent++
 	send := step{kind: kNetSend, arg: g}
-	if peers {
-		send.kind = kPeerSend
-	}
 	if c.step == none { // it still lasts
 		e.insert(c.g, send)
 		e.gs[c.g].cut = e.gs[c.g].last
-		return true, peers
+		return true
 	}
 	x := &e.gs[c.g]
 	i := e.w.steps.add(send)
@@ -106,5 +106,5 @@ func (e *Extractor) sent(g int32, since int64) (sent, peers bool) {
 	if x.cut == c.step {
 		x.cut = i
 	}
-	return true, peers
+	return true
 }

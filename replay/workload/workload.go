@@ -34,8 +34,9 @@ type Workload struct {
 	// Cycles of the garbage collector, their marking, and other stop-the-worlds.
 	Cycles, Stops int
 	// Network is how many waits the network ended, Sent how many of those a system call of
-	// another goroutine may have.
-	Network, Sent int
+	// another goroutine may have, and Peers those of them that who answered last time sent,
+	// or who waited for the goroutine's own.
+	Network, Sent, Peers int
 	// Meetings is how many wake-ups are on unbuffered channels: whoever is first waits.
 	Meetings int
 	MarkNs   int64
@@ -73,8 +74,7 @@ const (
 	kRun kind = iota
 	kGo
 	kSend
-	kNetSend  // to the goroutine arg, which waits for the network, if Change.FixedProcs
-	kPeerSend // as kNetSend, and else together with the arrival of the trace
+	kNetSend  // to the goroutine arg, which waits for the network: Workload.talks
 	kSendTail // as kSend, but at the tail of the P's ring
 	kMeetSend // to the goroutine arg, when it is there to receive
 	kMeetRecv // from any who meets this one
@@ -128,8 +128,7 @@ type arrival struct {
 	kind  sim.ArrivalKind
 	from  sim.Waker // ArriveSend
 	net   bool      // ArriveSend: the network's
-	sent  bool      // a kNetSend or kPeerSend makes it, in its stead if Change.FixedProcs
-	joint bool      // it is a kPeerSend, and comes not before that
+	sent  bool      // a kNetSend makes it, in its stead if Change.FixedProcs, or with it: Workload.talks
 }
 
 // slab holds steps in pieces, so that it grows without being copied.
@@ -191,6 +190,11 @@ func (w *Workload) Semaphores() []int32 {
 	}
 	return slices.Sorted(maps.Keys(seen))
 }
+
+// talks reports whether the program talks to itself through the network: most of what may
+// have been sent was between peers. Then no answer comes before it is sent, however late
+// the simulation is. Else system calls have nothing to do with answers, as far as is known.
+func (w *Workload) talks() bool { return 2*w.Peers >= w.Sent }
 
 // Load returns the work for one simulation. Goroutines keep their IDs and
 // classes.
@@ -270,7 +274,7 @@ func (l *load) arrival(a *arrival) sim.Arrival {
 	case sim.ArriveSend:
 		out.Chan, out.From = l.waker(a.g), a.from
 		if a.net {
-			out.Chan, out.Joint = l.network(a.g), a.joint
+			out.Chan, out.Joint = l.network(a.g), a.sent && l.w.talks()
 		}
 	}
 	return out
@@ -345,7 +349,7 @@ func (s *script) Next(int64) sim.Op {
 		if s.l.c.NoGC && (x.kind == kCycle || x.kind == kRecvGC && s.l.w.gs[s.g].flags == 0 || x.kind == kPreempt && reference.Why(x.arg) == reference.WhyGC) {
 			continue
 		}
-		if x.kind == kNetSend && !s.l.c.FixedProcs || x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] || s.l.c.Unlocked && (x.kind == kLock || x.kind == kUnlock) {
+		if x.kind == kNetSend && !s.l.c.FixedProcs && !s.l.w.talks() || x.kind == kGo && s.l.w.gs[x.arg].never || x.stack != 0 && s.l.c.FreeLocks[x.stack] || s.l.c.Unlocked && (x.kind == kLock || x.kind == kUnlock) {
 			continue
 		}
 		break
@@ -363,7 +367,7 @@ func (s *script) Next(int64) sim.Op {
 		return sim.Send(s.l.meeting(x.arg))
 	case kMeetRecv:
 		return sim.Recv(s.l.meeting(s.g))
-	case kNetSend, kPeerSend:
+	case kNetSend:
 		return sim.Op{Kind: sim.OpSend, Chan: s.l.network(x.arg), Joint: !s.l.c.FixedProcs}
 	case kSendTail:
 		return sim.Op{Kind: sim.OpSend, Chan: s.l.waker(x.arg), Tail: true}

@@ -218,10 +218,11 @@ const reasons = `
 * **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
   the middle of the time since that P looked last. What woke an
   idle P was due 55 µs before, for that is how late the kernel wakes a thread, and the model is as late; but in part it was later
-  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time, but where both ends
-  of a connection are in the trace, not before it is sent: before a system call is done of the goroutine that answered last
-  time, or to which this one's own went. With another GOMAXPROCS it comes then, and if there is none, when the latest system
-  call of any other goroutine since it began to wait is done. Which it was is a guess. Answers that nobody in the trace can
+  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time. But
+  if a program talks to itself, which shows where most answers come after a system call of the goroutine that answered last
+  time, or to which this one's own went, then none comes before that system call is done: else a late simulation would look like an overload. With another
+  GOMAXPROCS it comes then, and if there is none, when the latest system call of any other goroutine since it began to wait is done.
+  Which it was is a guess. Answers that nobody in the trace can
   have sent come at their time.
 * **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
   schedule would have other conflicts, and other goroutines would meet. Only where a channel seems to be unbuffered, because nearly all
