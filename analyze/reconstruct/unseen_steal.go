@@ -15,7 +15,8 @@ import (
 // thief had nothing to run.
 
 // maxThieves bounds the number of batches that are told apart at once, since all pairs of them
-// are looked at: there are hardly more threads in the middle of a steal.
+// are looked at: there are hardly more threads in the middle of a steal. Half or twice as many:
+// nothing.
 const maxThieves = 32
 
 // What speaks against a batch, in nats: the more, the less likely it is that a steal is seen
