@@ -221,7 +221,11 @@ func (v *view) keys(r *analyze.Result) {
 		keyFigure{quantity.Duration(w.TimeWeighted.P50), "typical wait, by time", "half of all waiting time is in longer waits; half of all waits are under " + quantity.Duration(w.P50)},
 	)
 	if used, of := r.Procs.InUse(); of > 0 {
-		v.Keys = append(v.Keys, keyFigure{quantity.Part(used, of), "processors in use", fmt.Sprintf("of %s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.RecordedNs()))})
+		whole := fmt.Sprintf("of %s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.RecordedNs()))
+		if all := int64(r.Trace.GOMAXPROCS) * r.RecordedNs(); of < all-all/100 { // GOMAXPROCS was lower for a while, or Ps are not known all the time
+			whole = "of " + quantity.Duration(of) + " of P-time"
+		}
+		v.Keys = append(v.Keys, keyFigure{quantity.Part(used, of), "processors in use", whole})
 	}
 }
 
