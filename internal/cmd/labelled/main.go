@@ -4,6 +4,7 @@
 //	go run ./internal/cmd/labelled                   the programs that are not kept
 //	go run ./internal/cmd/labelled -kept             those that are; look at them seldom
 //	go run ./internal/cmd/labelled -pairs            the same of pairs, five recordings a side
+//	go run ./internal/cmd/labelled -same             each program against itself: what diff finds is noise
 //	go run ./internal/cmd/labelled -only '^audit-'   those whose names match
 //	go run ./internal/cmd/labelled -busy 2           beside so many processes that only compute
 //	go run ./internal/cmd/labelled -again DIR        judge the recordings in DIR, made with -keep DIR
@@ -53,12 +54,12 @@ func main() {
 
 // job is what the flags ask for.
 type job struct {
-	kept, pairs bool
-	only        *regexp.Regexp
-	with        []string
-	keep, again string
-	root        string
-	runner      *runner.Runner
+	kept, pairs, same bool
+	only              *regexp.Regexp
+	with              []string
+	keep, again       string
+	root              string
+	runner            *runner.Runner
 }
 
 func run(ctx context.Context, args []string, w io.Writer) error {
@@ -66,6 +67,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	j := &job{}
 	flags.BoolVar(&j.kept, "kept", false, "the programs that are kept, in place of the others")
 	flags.BoolVar(&j.pairs, "pairs", false, "programs before and after a change")
+	flags.BoolVar(&j.same, "same", false, "each program before and after no change at all")
 	only := flags.String("only", "", "only programs whose names match this `regexp`")
 	with := flags.String("run-with", "", "`command` that starts the programs, such as \"nice -n -20\"")
 	busy := flags.Int("busy", 0, "`number` of processes that compute meanwhile")
@@ -92,8 +94,11 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		return err
 	}
 	defer stop()
-	if j.pairs {
-		return j.judgePairs(ctx, w)
+	switch {
+	case j.pairs:
+		return j.judgePairs(ctx, w, labelled.Pairs)
+	case j.same:
+		return j.judgePairs(ctx, w, labelled.Dir)
 	}
 	return j.judge(ctx, w)
 }
@@ -185,18 +190,22 @@ func (j *job) judge(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-func (j *job) judgePairs(ctx context.Context, w io.Writer) error {
-	labels, err := j.labels(labelled.Pairs)
+// judgePairs compares two sides of each program in dir: where it is the same program, no difference is wanted.
+func (j *job) judgePairs(ctx context.Context, w io.Writer, dir string) error {
+	labels, err := j.labels(dir)
 	if err != nil {
 		return err
 	}
 	var there, back score
 	for _, l := range labels {
+		if j.same {
+			l.Want = compare.NoChange
+		}
 		var results [len(sides)][]*analyze.Result
 		for i := range recordings {
 			for s, side := range sides { // in turns
 				name := fmt.Sprintf("%s-%s-%d", l.Name, side, i+1)
-				trace, err := j.record(ctx, labelled.Pairs, l, name, "SIDE="+side)
+				trace, err := j.record(ctx, dir, l, name, "SIDE="+side)
 				if err != nil {
 					return err
 				}
