@@ -33,9 +33,10 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	}
 	r.Basis = basisOf(&r.Before, &r.After)
 	ms := metricsFor(r.Basis, before, after)
-	r.Metrics = test(ms, values(ms, before), values(ms, after))
+	bv, av := values(ms, before), values(ms, after)
+	r.Metrics = test(ms, bv, av)
 	if r.Method == Windows {
-		byWindows(r.Metrics, before, after)
+		byWindows(r.Metrics, before, after, bv, av)
 	}
 	whole := plain(slices.Concat(before, after))
 	b, a := accountOf(before, r.Basis, whole), accountOf(after, r.Basis, whole)
@@ -50,6 +51,7 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	}
 	r.Suppressed = findings.MergeSuppressed(r.Suppressed)
 	r.Caveats = caveats(r, before, after)
+	r.held, r.waited = amountOf(heldNs, before, after), amountOf(waitingNs, before, after)
 	r.judge()
 	return r, nil
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -92,6 +93,40 @@ func TestOneTraceEach(t *testing.T) {
 		x := mustCompare(t, one(100*ms), one(c.after))
 		if x.Verdict != c.want || x.Method != Windows || len(x.Caveats) == 0 {
 			t.Errorf("to %d ms: %s by %s: %s %v", c.after/ms, x.Verdict, x.Method, x.Headline, x.Caveats)
+		}
+	}
+}
+
+// What is asked for and how long it takes tells single traces apart, too; a share that
+// rises because there is less to run does not.
+func TestOneTraceEachByWhatIsFelt(t *testing.T) {
+	side := func(wait, run, life int64) []*analyze.Result {
+		r := trace(wait, run)
+		r.Breakdown.Program.RunnableNs, r.Breakdown.Program.RunningNs = wait, run
+		r.Breakdown.Classes = []breakdown.Class{{Name: "main.serve", Goroutines: 400, Complete: 400, CompleteNs: 400 * life}}
+		return []*analyze.Result{r}
+	}
+	before := side(60*ms, 940*ms, ms)
+	for _, c := range []struct {
+		name  string
+		after []*analyze.Result
+		want  Verdict
+	}{
+		{"each as slow", side(60*ms, 940*ms, ms), NoChange},
+		{"each somewhat slower", side(60*ms, 940*ms, 2*ms), Inconclusive},
+		{"each far slower", side(60*ms, 940*ms, 4*ms), Worse},
+		{"waits the same, runs a tenth", side(60*ms, 94*ms, ms), Inconclusive},
+		{"waits half, runs a tenth, each far sooner", side(30*ms, 94*ms, ms/8), Better},
+		{"waits more, runs a tenth", side(80*ms, 94*ms, ms), Worse},
+	} {
+		if x := mustCompare(t, before, c.after); x.Verdict != c.want || x.Method != Windows {
+			t.Errorf("%s: %s by %s: %s; want %s", c.name, x.Verdict, x.Method, x.Headline, c.want)
+		}
+		back := map[Verdict]Verdict{Better: Worse, Worse: Better}
+		if want, ok := back[c.want]; ok {
+			if x := mustCompare(t, c.after, before); x.Verdict != want {
+				t.Errorf("%s, back: %s: %s; want %s", c.name, x.Verdict, x.Headline, want)
+			}
 		}
 	}
 }

@@ -59,14 +59,51 @@ func feltMetrics(before, after []*analyze.Result) (ms []metric) {
 	return ms
 }
 
+// amount is how much of something there was for the same work, before and after, medians.
+type amount struct{ before, after float64 }
+
+// amountOf measures what a result has of something: for the same work, a piece of it that
+// both sides know, or else a second.
+func amountOf(ofResult func(*analyze.Result) float64, before, after []*analyze.Result) amount {
+	done, same := common(slices.Concat(before, after), doneOf), finished(before, after)
+	of := func(rs []*analyze.Result) float64 {
+		var xs []float64
+		for _, r := range rs {
+			per := 1.0
+			switch {
+			case same:
+			case len(done) > 0:
+				per = mean(done, doneOf(r), func(n float64) float64 { return n })
+			default:
+				per = float64(r.RecordedNs()) / 1e9
+			}
+			xs = append(xs, ratio(ofResult(r), per))
+		}
+		return median(xs)
+	}
+	return amount{of(before), of(after)}
+}
+
+// against reports whether there is as much as before at least where a share of it
+// fell, or no more where it rose: then the rest changed, of which it is a share.
+func (a amount) against(share *Metric) bool {
+	return share.Delta < 0 && a.after >= a.before || share.Delta > 0 && a.after <= a.before
+}
+
 // heldShare is the share of the time in which goroutines of the program ran or were held
 // up that they were held up: by the scheduler, by one another at a lock, or by a channel
 // that was full. Waits for something to do are not among it.
 func heldShare(r *analyze.Result) float64 {
-	s := &r.Breakdown.Program
-	held := float64(s.RunnableNs + s.BlockedNs[breakdown.ReasonSync] + s.BlockedNs[breakdown.ReasonChanSend])
-	return ratio(held, held+float64(s.RunningNs))
+	held := heldNs(r)
+	return ratio(held, held+float64(r.Breakdown.Program.RunningNs))
 }
+
+func heldNs(r *analyze.Result) float64 {
+	s := &r.Breakdown.Program
+	return float64(s.RunnableNs + s.BlockedNs[breakdown.ReasonSync] + s.BlockedNs[breakdown.ReasonChanSend])
+}
+
+func waitingNs(r *analyze.Result) float64 { return float64(r.Waits.User.TotalNs) }
 
 // common are the keys that count at least minWork in each result.
 func common(rs []*analyze.Result, of func(r *analyze.Result) map[work]float64) []work {

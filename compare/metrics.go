@@ -18,7 +18,7 @@ type metric struct {
 // metrics are what is compared. Primary ones are few: each more makes it harder
 // to tell any of them from chance.
 var metrics = []metric{
-	{"waiting_share", "waiting / (waiting + running)", "share", Lower, true, waitingShare},
+	{waitingName, "waiting / (waiting + running)", "share", Lower, true, waitingShare},
 	{"waits.user.time_weighted.p50_ns", "wait that half of all waiting is in, or longer", "ns", Lower, true, user(func(s *waits.Summary) float64 { return float64(s.TimeWeighted.P50) })},
 	{"pressure.some", "time in which somebody waited", "share", Lower, true, func(r *analyze.Result) float64 { return r.Pressure.Some }},
 
@@ -60,11 +60,15 @@ var metrics = []metric{
 }
 
 func waitingShare(r *analyze.Result) float64 {
-	w, x := float64(r.Waits.User.TotalNs), float64(running(r))
+	w, x := waitingNs(r), float64(running(r))
 	return ratio(w, w+x)
 }
 
-const durationName = "trace.duration_ns"
+// The names of metrics that are asked for by name, besides those of feltMetrics.
+const (
+	durationName = "trace.duration_ns"
+	waitingName  = "waiting_share"
+)
 
 // metricsFor are the metrics to compare on a basis. How long a trace is says something
 // only of the same work; how much got done in a second then says the same.

@@ -41,6 +41,8 @@ type Result struct {
 	// Suppressed are findings of either side that no comparison is about: of each
 	// detector and class the costliest.
 	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
+
+	held, waited amount // of time held up, and of waiting
 }
 
 // Method says how change was told from chance.
@@ -120,6 +122,8 @@ type Metric struct {
 	P           *float64 `json:"p"`
 	PAdjusted   *float64 `json:"p_adjusted"`  // corrected for the number of primary metrics, of those that are felt or of the others; of a metric that is not primary, P
 	Significant bool     `json:"significant"` // chance alone would hardly do it
+
+	suggestive bool // with windows: it changed by more than is usual from one run to the next
 }
 
 // Waiting is all waiting of the program, on the basis of the comparison.

@@ -50,7 +50,7 @@ func (r *Result) judge() {
 	}
 	m := felt.without(heldName)
 	if m.none() {
-		m = felt
+		m = r.backed(felt, heldName, r.held)
 	}
 	if m.none() {
 		m = r.confirmed(queueing)
@@ -79,7 +79,7 @@ func (r *Result) judge() {
 		r.Verdict = Worse
 	case !tested:
 		r.Verdict = Inconclusive
-	case r.Method == Windows && r.suggestive():
+	case slices.ContainsFunc(r.Metrics, func(m Metric) bool { return m.suggestive }):
 		r.Verdict = Inconclusive
 	default:
 		r.Verdict = NoChange
@@ -107,14 +107,19 @@ const (
 
 // outweighed reports whether what the duration says is little beside what speaks against it.
 func outweighed(duration *Metric, against []*Metric) bool {
-	times := func(m *Metric) float64 {
-		x, y := m.Before.Median, m.After.Median
-		if min(x, y) <= 0 {
-			return math.Inf(1)
-		}
-		return max(x, y) / min(x, y)
+	return timesOf(duration) < slightly && slices.ContainsFunc(against, func(m *Metric) bool { return m.Name != heldName && timesOf(m) > greatly })
+}
+
+// timesOf is the factor by which a metric changed, up or down.
+func timesOf(m *Metric) float64 {
+	x, y := m.Before.Median, m.After.Median
+	switch {
+	case x == y:
+		return 1
+	case min(x, y) <= 0:
+		return math.Inf(1)
 	}
-	return times(duration) < slightly && slices.ContainsFunc(against, func(m *Metric) bool { return m.Name != heldName && times(m) > greatly })
+	return max(x, y) / min(x, y)
 }
 
 // others are those of xs that are not in ys.
@@ -127,9 +132,21 @@ func others(xs, ys []*Metric) (out []*Metric) {
 	return out
 }
 
+// backed returns the moves but that of a share which rose or fell because of what it is a
+// share of: goroutines ran less for the same work, or more.
+func (r *Result) backed(m moves, share string, of amount) moves {
+	for _, x := range slices.Concat(m.up, m.down) {
+		if x.Name == share && of.against(x) {
+			return m.without(share)
+		}
+	}
+	return m
+}
+
 // confirmed is what changed of queueing as far as the time that goroutines were held up
 // changed with it.
 func (r *Result) confirmed(queueing moves) moves {
+	queueing = r.backed(queueing, waitingName, r.waited)
 	i := slices.IndexFunc(r.Metrics, func(m Metric) bool { return m.Name == heldName })
 	if i < 0 {
 		return queueing
@@ -166,18 +183,6 @@ func large(m *Metric) bool {
 }
 
 func abs64(x float64) float64 { return max(x, -x) }
-
-// suggestive reports whether windows differ for certain, but by no more than one run
-// differs from the next.
-func (r *Result) suggestive() bool {
-	for i := range r.Metrics {
-		m := &r.Metrics[i]
-		if m.Name == "waiting_share" && m.P != nil {
-			return *m.P < alpha && large(m) && max(m.Before.Median, m.After.Median) >= little
-		}
-	}
-	return false
-}
 
 // headline says in some 90 characters what changed for the better or the worse.
 func (r *Result) headline(up, down []*Metric) string {

@@ -88,7 +88,7 @@ func writeObject(w io.Writer, v any) error {
 }
 
 // members yields the keys of a struct with their values, as encoding/json has them:
-// embedded structs give theirs, and what is empty is left out where its tag says so.
+// embedded structs give theirs; what is empty is left out where its tag says so, and unexported fields are.
 func members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
 		for field, value := range v.Fields() {
@@ -104,7 +104,7 @@ func members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 				continue
 			}
 			key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if key == "-" || options == "omitempty" && value.IsZero() {
+			if !field.IsExported() || key == "-" || options == "omitempty" && value.IsZero() {
 				continue
 			}
 			if !yield(key, value) {
