@@ -217,8 +217,11 @@ type Sensitivity struct {
 	Work       float64 `json:"work"`        // by what computing and marking are multiplied
 	WorkNs     int64   `json:"work_ns"`     // makespan if so
 	WorkWaited float64 `json:"work_waited"` // the time waited if so, as part of that without
-	CallsNs    int64   `json:"calls_ns"`    // makespan if system calls take twice as long
-	makespan   int64   // without
+	CallsNs    int64   `json:"calls_ns"`    // makespan if the kernel takes longer: twice for system calls, twice, or four times if it is not measured, to wake a thread
+	// DeadlinesNs is the makespan if timers are due when they are set that woke who waited
+	// for something else, too, or ran a function.
+	DeadlinesNs int64 `json:"deadlines_ns"`
+	makespan    int64 // without
 }
 
 // maxProcs is the largest GOMAXPROCS that the simulator takes.

@@ -25,6 +25,7 @@ const (
 	workShared   = 1.6
 	workSeparate = 1.05
 	callsLonger  = 2
+	wakesLonger  = 4 // where the trace does not show how long threads take to wake up
 )
 
 // A makespan is not trusted if what is not known changes it by more than that part, and
@@ -47,9 +48,13 @@ func (r *replaying) sensitivity(s scheduler, without outcome, procs int) (*Sensi
 	if procs < r.work.Procs {
 		x.Work = 1 / x.Work
 	}
-	r.total += 2
-	a, b := s, s
-	a.change.Work, b.change.Calls = x.Work, callsLonger
+	r.total += 3
+	a, b, c := s, s, s
+	a.change.Work, b.change.Calls, c.change.AtOnce = x.Work, callsLonger, true
+	b.costs = b.costs.WithThreadWakes(callsLonger)
+	if r.work.ThreadWakeNs == 0 {
+		b.costs = s.costs.WithThreadWakes(wakesLonger)
+	}
 	work, err := r.simulate(a, 1)
 	if err != nil {
 		return nil, err
@@ -58,7 +63,11 @@ func (r *replaying) sensitivity(s scheduler, without outcome, procs int) (*Sensi
 	if err != nil {
 		return nil, err
 	}
-	x.WorkNs, x.CallsNs = work[0].run.MakespanNs, calls[0].run.MakespanNs
+	deadlines, err := r.simulate(c, 1)
+	if err != nil {
+		return nil, err
+	}
+	x.WorkNs, x.CallsNs, x.DeadlinesNs = work[0].run.MakespanNs, calls[0].run.MakespanNs, deadlines[0].run.MakespanNs
 	x.WorkWaited = float64(work[0].run.Waits.TotalNs) / float64(max(without.run.Waits.TotalNs, 1))
 	return x, nil
 }
@@ -116,7 +125,9 @@ func (f *Simulation) distrustMakespan(w *workload.Workload, res *analyze.Result,
 	case math.Abs(part(x.WorkNs)-1) > mostMakespan:
 		return fmt.Sprintf("with another GOMAXPROCS the work may take %s as long, and the makespan would be %s: it is untrusted", times(x.Work), quantity.Duration(x.WorkNs))
 	case math.Abs(part(x.WorkNs)-1)+math.Abs(part(x.CallsNs)-1) > mostMakespan:
-		return fmt.Sprintf("the makespan depends on how long system calls take: were it twice as long as in the trace, it would be %s: it is untrusted", quantity.Duration(x.CallsNs))
+		return fmt.Sprintf("the makespan depends on how long system calls take, and threads to wake up: with the one twice as long as in the trace, and the other longer, it would be %s: it is untrusted", quantity.Duration(x.CallsNs))
+	case math.Abs(part(x.WorkNs)-1)+math.Abs(part(x.CallsNs)-1)+math.Abs(part(x.DeadlinesNs)-1) > mostMakespan:
+		return fmt.Sprintf("the makespan depends on deadlines, or on goroutines that sleep and look again: if what they wait for came at once, it would be %s, and that is for the schedule to decide: it is untrusted", quantity.Duration(x.DeadlinesNs))
 	}
 	for _, c := range res.Waits.Classes {
 		if strings.HasPrefix(c.Name, sliced) {

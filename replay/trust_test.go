@@ -15,7 +15,7 @@ import (
 // of waiting.
 func TestDistrust(t *testing.T) {
 	part := func(x float64) *float64 { return &x }
-	steady := &Sensitivity{Work: 1.6, WorkNs: 1040, CallsNs: 1030, WorkWaited: 1.2, makespan: 1000}
+	steady := &Sensitivity{Work: 1.6, WorkNs: 1040, CallsNs: 1030, DeadlinesNs: 1010, WorkWaited: 1.2, makespan: 1000}
 	for _, c := range []struct {
 		name     string
 		recorded int
@@ -39,9 +39,10 @@ func TestDistrust(t *testing.T) {
 		{"the network, of the program itself", 2, 1, Error{}, 10, 6, 0, "", steady, "network", ""},
 		{"the kernel", 2, 1, Error{}, 0, 0, 40, "", steady, "kernel", ""},
 		{"as many goroutines as Ps", 2, 1, Error{}, 0, 0, 0, "testing.(*B).RunParallel.func1", steady, "", "as many goroutines"},
-		{"follows the work", 1, 2, Error{}, 0, 0, 0, "", &Sensitivity{Work: 1.6, WorkNs: 1110, CallsNs: 1000, WorkWaited: 1, makespan: 1000}, "one P", "1.6 times as long"},
-		{"follows system calls", 2, 1, Error{}, 0, 0, 0, "", &Sensitivity{Work: 1 / 1.6, WorkNs: 950, CallsNs: 1060, WorkWaited: 1, makespan: 1000}, "", "system calls"},
-		{"waiting follows the work", 2, 1, Error{}, 0, 0, 0, "", &Sensitivity{Work: 1 / 1.6, WorkNs: 950, CallsNs: 1000, WorkWaited: 0.7, makespan: 1000}, "time waited would be", ""},
+		{"follows the work", 1, 2, Error{}, 0, 0, 0, "", &Sensitivity{Work: 1.6, WorkNs: 1110, CallsNs: 1000, DeadlinesNs: 1000, WorkWaited: 1, makespan: 1000}, "one P", "1.6 times as long"},
+		{"follows system calls", 2, 1, Error{}, 0, 0, 0, "", &Sensitivity{Work: 1 / 1.6, WorkNs: 950, CallsNs: 1060, DeadlinesNs: 1000, WorkWaited: 1, makespan: 1000}, "", "system calls"},
+		{"follows deadlines", 2, 1, Error{}, 0, 0, 0, "", &Sensitivity{Work: 1 / 1.6, WorkNs: 1000, CallsNs: 1000, DeadlinesNs: 300, WorkWaited: 1, makespan: 1000}, "", "deadlines"},
+		{"waiting follows the work", 2, 1, Error{}, 0, 0, 0, "", &Sensitivity{Work: 1 / 1.6, WorkNs: 950, CallsNs: 1000, DeadlinesNs: 1000, WorkWaited: 0.7, makespan: 1000}, "time waited would be", ""},
 	} {
 		var o, self outcome
 		o.waits.All.Count, o.waits.All.TotalNs = 100, 100

@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // Policy is a scheduler: the rules of a Go version, and which mechanisms are
 // there at all. Its zero value is not of use; start from [PolicyFor] or [Version].
@@ -209,6 +213,16 @@ type Costs struct {
 	// that does them. The run times of a trace hold them already, so by default
 	// they are 0.
 	Create, Ready int64
+}
+
+// WithThreadWakes returns costs in which the wake-up of a thread takes so many times as long.
+func (c Costs) WithThreadWakes(times int64) Costs {
+	c.ThreadWake *= times
+	c.ThreadWakes = slices.Clone(c.ThreadWakes)
+	for i := range c.ThreadWakes {
+		c.ThreadWakes[i].Ns *= times
+	}
+	return c
 }
 
 // Sample is a measurement of a cost, in ns, and when it was made.

@@ -51,6 +51,7 @@ type live struct {
 	cut    int32            // last step before the last stop
 	ran    bool             // it was started before
 	stack  int32            // where it blocks, if on a semaphore; else 0
+	slept  int32            // where it blocks, if in time.Sleep; else none
 	reason reference.Reason // for which it blocks
 	sent   lastSend         // the last that others noticed of it, if that is one
 }
@@ -272,6 +273,7 @@ func (e *Extractor) ready(d *reference.Decision) {
 		if by == none {
 			delete(e.byID, d.G)
 			e.find(d)
+			e.w.outer[len(e.w.outer)-1].timer = d.Why == reference.WhyCreate && d.P >= 0 && d.Flags.OfProgram()
 			return
 		}
 		i = e.new(d)
@@ -300,7 +302,7 @@ func (e *Extractor) ready(d *reference.Decision) {
 		if e.costs.slept(d.P) { // the kernel woke the thread late, as it does in the model
 			due = e.looked[d.P] - sim.DefaultCosts().Slack
 		}
-		e.add(i, step{kind: kSleep, ns: max(0, due-x.seg)})
+		e.add(i, step{kind: kSleep, ns: max(0, due-x.seg), arg: x.slept})
 	case d.Why == reference.WhyNetwork:
 		e.w.Network++
 		e.add(i, step{kind: kNetwork})
@@ -476,9 +478,12 @@ func (e *Extractor) stop(d *reference.Decision) {
 	case reference.WhyGC, reference.WhyGeneration:
 		e.add(i, step{kind: kPreempt, arg: int32(d.Why)})
 	case reference.WhyBlock, reference.WhyCoroutine, reference.WhyUnknown:
-		x.state, x.seg, x.stack, x.reason = blocked, e.now, 0, d.Reason
-		if d.Reason == reference.ReasonSync {
+		x.state, x.seg, x.stack, x.slept, x.reason = blocked, e.now, 0, none, d.Reason
+		switch d.Reason {
+		case reference.ReasonSync:
 			x.stack = d.Stack
+		case reference.ReasonSleep:
+			x.slept = d.Stack
 		}
 		return
 	}

@@ -113,8 +113,8 @@ func TestSteps(t *testing.T) {
 			s.start(112, B)
 			s.stop(113, B, reference.WhyExit)
 		}, map[int64][]step{
-			A: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 90}, {kind: kRun, ns: 1}, {kind: kExit}},
-			B: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 80}, {kind: kRun, ns: 1}, {kind: kExit}},
+			A: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 90, arg: none}, {kind: kRun, ns: 1}, {kind: kExit}},
+			B: {{kind: kRun, ns: 10}, {kind: kSleep, ns: 80, arg: none}, {kind: kRun, ns: 1}, {kind: kExit}},
 		}},
 		{"who is runnable when the trace ends does not run", func(s stream) {
 			s.start(0, A)

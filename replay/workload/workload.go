@@ -65,6 +65,7 @@ type Workload struct {
 	// did that ended it.
 	marking []sim.Marking
 	tails   []tail
+	polls   map[int32]bool // stacks at which goroutines slept in order to look again
 }
 
 // kind is what a step is.
@@ -99,7 +100,7 @@ const (
 type step struct {
 	ns    int64
 	next  int32 // of the same goroutine; none at the end
-	arg   int32 // goroutine that is created or woken
+	arg   int32 // goroutine that is created or woken; kSleep: where time.Sleep was called, or none
 	stack int32 // kSend, kRecv: where the receiver blocked on a semaphore; else 0
 	kind  kind
 }
@@ -129,6 +130,7 @@ type arrival struct {
 	from  sim.Waker // ArriveSend
 	net   bool      // ArriveSend: the network's
 	sent  bool      // a kNetSend makes it, in its stead if Change.FixedProcs, or with it: Workload.talks
+	timer bool      // ArriveGo: a timer's function creates it (time.AfterFunc)
 }
 
 // slab holds steps in pieces, so that it grows without being copied.
@@ -168,6 +170,9 @@ type Change struct {
 	// YieldNs has the goroutines of a class, by its handle, call runtime.Gosched
 	// each time that they have computed for so long without a pause.
 	YieldNs map[int32]int64
+	// AtOnce has timers of the program be due when they are set, where the schedule may
+	// decide whether they are waited for: see timers.go.
+	AtOnce bool
 	// Unlocked leaves out that goroutines are locked to threads.
 	Unlocked bool
 	// FixedProcs leaves out that GOMAXPROCS changes, and is for another one than the
@@ -199,7 +204,11 @@ func (w *Workload) talks() bool { return 2*w.Peers >= w.Sent }
 // Load returns the work for one simulation. Goroutines keep their IDs and
 // classes.
 func (w *Workload) Load(c Change) sim.Arrivals {
-	return &load{w: w, c: c, wake: make([]*sim.Chan, len(w.gs)), meet: map[int32]*sim.Chan{}, net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
+	outer := w.outer
+	if c.AtOnce {
+		outer = w.functionsFirst()
+	}
+	return &load{w: w, c: c, outer: outer, wake: make([]*sim.Chan, len(w.gs)), meet: map[int32]*sim.Chan{}, net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
 }
 
 // Invents reports whether a decision of a simulation is one that the trace could not
@@ -213,6 +222,7 @@ func (w *Workload) Invents(d *reference.Decision) bool {
 type load struct {
 	w     *Workload
 	c     Change
+	outer []arrival
 	i     int
 	wake  []*sim.Chan
 	meet  map[int32]*sim.Chan // by the goroutine that receives
@@ -240,8 +250,8 @@ func (s *script) piece() sim.Op {
 
 // Next returns the next arrival.
 func (l *load) Next() (sim.Arrival, bool) {
-	for ; l.i < len(l.w.outer); l.i++ {
-		a := &l.w.outer[l.i]
+	for ; l.i < len(l.outer); l.i++ {
+		a := &l.outer[l.i]
 		if a.kind == sim.ArriveGC && l.c.NoGC || a.kind == sim.ArriveGo && l.w.gs[a.g].never || a.kind == sim.ArriveSend && l.c.FreeLocks[a.stack] || a.sent && l.c.FixedProcs {
 			continue
 		}
@@ -376,6 +386,9 @@ func (s *script) Next(int64) sim.Op {
 	case kNetwork:
 		return sim.Recv(s.l.network(s.g))
 	case kSleep:
+		if s.l.c.AtOnce && s.l.w.races(s.g, x) {
+			return sim.Sleep(0)
+		}
 		return sim.Sleep(x.ns)
 	case kSyscall:
 		return sim.Syscall(times(x.ns, s.l.c.Calls))

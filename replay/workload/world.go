@@ -251,6 +251,7 @@ func (e *Extractor) Finish(end int64) *Workload {
 	}
 	w.TailNs = e.now - e.last
 	e.unbuffered()
+	w.findPolls()
 	for i := range e.gs {
 		g := int32(i)
 		if s := e.gs[g].state; w.gs[g].flags == 0 && (s == running || s == syscall) {
