@@ -602,7 +602,7 @@ func (f *Simulation) scheduler(c Change, w *workload.Workload) scheduler {
 		s.costs.ThreadWake, s.costs.ThreadWakes = w.ThreadWakeNs, w.ThreadWakes
 	}
 	if s.costs.Switch != 0 {
-		s.costs.Yields = w.Yields
+		s.costs.Yields, s.costs.Polls = w.Yields, w.Polls
 	}
 	if s.costs.ThreadWake != 0 {
 		s.costs.Timers = w.Timers

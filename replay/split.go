@@ -135,7 +135,7 @@ func middle(of []sim.Sample) []sim.Sample {
 func (r *replaying) split() (*Split, error) {
 	typical := r.f.scheduler(Change{}, r.work)
 	typical.costs.Switches, typical.costs.ThreadWakes = nil, nil
-	typical.costs.Yields, typical.costs.Timers = middle(typical.costs.Yields), middle(typical.costs.Timers)
+	typical.costs.Yields, typical.costs.Timers, typical.costs.Polls = middle(typical.costs.Yields), middle(typical.costs.Timers), middle(typical.costs.Polls)
 	self, err := r.simulate(typical, r.f.splitSeeds())
 	if err != nil {
 		return nil, err

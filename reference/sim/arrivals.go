@@ -38,7 +38,6 @@ type Arrival struct {
 	Script Script
 	Chan   *Chan
 	From   Waker // of an ArriveSend
-	Joint  bool  // of an ArriveSend: as that of an Op
 	Ns     int64
 	Mark   int64
 	// Tail of an ArriveGC is for how long the worker that ends the cycle keeps its P after
@@ -129,9 +128,6 @@ func (s *machine) arrive() {
 		}
 		s.inject(s.batchOf(g), none, none, whyCreate)
 	case ArriveSend:
-		if a.Joint && !a.Chan.joins(fromOutside) {
-			break
-		}
 		g, _ := s.transfer(noG, a.Chan, true)
 		switch {
 		case g == noG:

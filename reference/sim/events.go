@@ -7,6 +7,7 @@ const (
 	evThread  evKind = iota // thread id takes its next step
 	evSysmon                // sysmon wakes up
 	evNetwork               // the network answers goroutine id
+	evSent                  // what machine.sent has at id arrives
 	evArrival               // the next arrival
 	evWorld                 // the stopped world starts again
 )

@@ -128,9 +128,18 @@ func (s *machine) findGlobal(m int32) {
 	s.start(m, g, take{src: reference.SrcGlobal, batch: int32(n)})
 }
 
-// findElsewhere polls the network, and then begins to steal, unless half of the
+// findElsewhere polls the network (netpoll(0)), and then begins to steal, unless half of the
 // busy Ps do already.
 func (s *machine) findElsewhere(m int32) {
+	if len(s.c.Polls) > 0 && s.netWaiters+s.nready > 0 && s.poller == none {
+		s.after(m, max(0, s.draw(s.c.Polls, 0)-s.c.Switch), stLook)
+		return
+	}
+	s.look(m)
+}
+
+// look is what comes of a poll that does not wait, and what comes after it.
+func (s *machine) look(m int32) {
 	t := s.ms[m]
 	if s.nready > 0 && s.poller == none {
 		b := s.poll()

@@ -172,7 +172,8 @@ func (s *machine) fluidSteps(g int32) {
 		case OpGo:
 			f.queue = append(f.queue, s.newG(op.G, op.Class, op.Flags, op.Script))
 		case OpSend, OpRecv:
-			if op.Joint && !op.Chan.joins(byGoroutine) {
+			if op.Kind == OpSend && op.Chan.network {
+				s.transmit(op.Chan, op.Ns)
 				break
 			}
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)

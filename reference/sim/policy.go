@@ -189,9 +189,10 @@ type Costs struct {
 	Switches, ThreadWakes []Sample
 	// Yields are such measurements from the end of a run interval by runtime.Gosched to
 	// the next run interval of the P, taken from the global queue; without them it is
-	// Switch. Timers are those of what it takes a P to wake somebody by a timer; without
+	// Switch. Polls are those from the end of a run interval to the next one of somebody
+	// whom the network poller gave (netpoll); without them a poll is for nothing. Timers are those of what it takes a P to wake somebody by a timer; without
 	// them that is for nothing.
-	Yields, Timers []Sample
+	Yields, Timers, Polls []Sample
 	// ThreadSwitch is the kernel's switch between two threads. Only
 	// thread-per-goroutine has it.
 	ThreadSwitch int64

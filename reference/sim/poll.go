@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // sleep adds a timer to p's heap. Somebody must wake up for it if it is the
 // first (time.go: timers.addHeap, wakeNetPoller).
@@ -46,6 +50,37 @@ func (s *machine) netReady(g int32) {
 	s.breakPoll()
 }
 
+// A packet is under way through the network.
+type packet struct {
+	to *Chan // nil: a free place
+	by int32 // thread that sent it
+}
+
+// transmit has what is sent on a channel of the network arrive in ns.
+func (s *machine) transmit(c *Chan, ns int64) {
+	i := slices.Index(s.sent, packet{})
+	if i < 0 {
+		i = len(s.sent)
+		s.sent = append(s.sent, packet{})
+	}
+	s.sent[i] = packet{c, s.on}
+	s.push(s.now+max(0, ns), evSent, int32(i), 0)
+}
+
+// transmitted has one arrive.
+func (s *machine) transmitted(i int32) {
+	x := s.sent[i]
+	s.sent[i] = packet{}
+	s.on = x.by
+	switch g, _ := s.transfer(noG, x.to, true); {
+	case g == noG:
+	case s.fluid != nil:
+		s.fluidRun(g)
+	default:
+		s.netReady(g)
+	}
+}
+
 // poll returns those whom the network has answered, the latest first, as many
 // as one call gives (netpoll_epoll.go: netpoll pushes onto a list).
 func (s *machine) poll() batch {
@@ -82,6 +117,7 @@ func (s *machine) pollOrPark(m int32, until int64) {
 	t := s.ms[m]
 	t.gen++
 	t.next, t.due = stPoll, Forever
+	s.sleeps(m)
 	switch {
 	case s.nready > 0:
 		s.after(m, 0, stPoll)
@@ -102,6 +138,7 @@ func (s *machine) breakPoll() {
 	}
 	if d := s.threadWake(); s.ms[s.poller].due > s.now+d {
 		s.broken = true
+		s.ms[s.poller].waker = s.on
 		s.after(s.poller, d, stPoll)
 	}
 }

@@ -32,14 +32,13 @@ func (s *machine) run(m int32) {
 			}
 			s.gs[g].left += d
 		case OpSend, OpRecv:
-			if op.Joint && !op.Chan.joins(byGoroutine) {
+			if op.Kind == OpSend && op.Chan.network {
+				s.transmit(op.Chan, op.Ns)
 				break
 			}
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
 			switch {
 			case w == noG:
-			case op.Chan.network:
-				s.netReady(w)
 			default:
 				s.gs[g].left += s.wakeUp(w, m, g, !op.Tail, whyUnblock) + s.c.Ready
 			}

@@ -42,8 +42,8 @@ const (
 // Op is one step of a goroutine. Which fields mean something, OpKind says.
 type Op struct {
 	Kind   OpKind
-	Class  int32 // handle of the new goroutine's class, small and not negative
-	Ns     int64
+	Class  int32           // handle of the new goroutine's class, small and not negative
+	Ns     int64           // of an OpSend on a channel of NewNetwork: how long it is under way
 	G      int64           // ID of the new goroutine; 0 has the simulator count from 1 on
 	Why    reference.Why   // WhyGC or WhyGeneration
 	Flags  reference.Flags // of the new goroutine's decisions: FlagSystem, FlagTracer
@@ -53,9 +53,6 @@ type Op struct {
 	// Tail of an OpSend puts who is woken at the tail of the P's ring, not into runnext
 	// (ready with next false, injectglist).
 	Tail bool
-	// Joint has an OpSend count only together with an ArriveSend that is joint, too, on the
-	// same channel: the later one is the send.
-	Joint bool
 }
 
 // reason is what a goroutine waits for that does a step on a channel.
@@ -139,7 +136,6 @@ type Chan struct {
 	cap     int
 	n       int // sent and not received
 	network bool
-	halves  [2]int // joint sends, by goroutines and from outside
 	recv    waitq
 	send    waitq
 }
@@ -205,18 +201,6 @@ func (s *machine) transfer(g int32, c *Chan, send bool) (woken int32, blocks boo
 	s.enqueue(&c.recv, g)
 	s.netWaits(c, 1)
 	return 0, true
-}
-
-// The halves of a joint send.
-const (
-	byGoroutine = iota
-	fromOutside
-)
-
-// joins notes one half of a joint send, and reports whether the other one was there.
-func (c *Chan) joins(half int) bool {
-	c.halves[half]++
-	return c.halves[half] <= c.halves[1-half]
 }
 
 func (s *machine) netWaits(c *Chan, d int) {

@@ -106,6 +106,7 @@ const (
 	stOwn                 // looks at its own queue, having woken others by timers
 	stTick                // has the lock, at the 61st tick
 	stGlobal              // has the lock, for a batch from the global queue
+	stLook                // has polled the network
 	stSteal               // ends a pass over the other Ps
 	stBackoff             // has slept before it takes a runnext
 	stPoll                // sleeps in the network poller
@@ -126,6 +127,8 @@ type thread struct {
 	lockedG   int32 // noG
 	gen       uint32
 	next      step
+	waker     int32 // thread that is waking it up, or none
+	born      int64 // when it can run first
 	spinning  bool
 	wasSpin   bool // before it slept in the poller
 	looked    bool // has seen all Ps' timers
@@ -146,6 +149,7 @@ type machine struct {
 	rnd *rand.PCG
 
 	now    int64
+	on     int32 // thread whose event it is, or none
 	events heap
 	seq    uint64
 	end    int64 // when the last thing happened
@@ -171,6 +175,7 @@ type machine struct {
 	last    bool    // there is none
 
 	netWaiters int
+	sent       []packet
 	ready      waitq // in the kernel, not yet polled
 	nready     int
 	poller     int32 // thread that sleeps in the poller
@@ -286,7 +291,7 @@ func (s *machine) loop(ctx context.Context) error {
 		if s.fluid != nil {
 			s.fluidAdvance(e.at)
 		}
-		s.now = e.at
+		s.now, s.on = e.at, none
 		if s.now == at {
 			if n++; n > stuckAfter {
 				return errStuck
@@ -297,7 +302,8 @@ func (s *machine) loop(ctx context.Context) error {
 		switch e.kind {
 		case evThread:
 			if t := s.ms[e.id]; t.gen == e.gen {
-				s.end = s.now
+				s.end, s.on = s.now, e.id
+				s.ms[e.id].waker = none
 				s.step(e.id)
 			}
 		case evSysmon:
@@ -314,6 +320,8 @@ func (s *machine) loop(ctx context.Context) error {
 			}
 			s.netWaiters--
 			s.netReady(e.id)
+		case evSent:
+			s.transmitted(e.id)
 		case evArrival:
 			s.end = s.now
 			s.arrive()
@@ -352,6 +360,8 @@ func (s *machine) step(m int32) {
 		s.findTick(m)
 	case stGlobal:
 		s.findGlobal(m)
+	case stLook:
+		s.look(m)
 	case stSteal:
 		s.stealPass(m)
 	case stBackoff:

@@ -87,13 +87,14 @@ func (s *machine) park(m int32) {
 	t := s.ms[m]
 	t.gen++
 	t.next = stParked
+	s.sleeps(m)
 	s.idleM = append(s.idleM, m)
 }
 
 // newThread makes a thread (newm).
 func (s *machine) newThread() int32 {
 	m := int32(len(s.ms))
-	s.ms = append(s.ms, &thread{p: none, oldP: none, victim: none})
+	s.ms = append(s.ms, &thread{p: none, oldP: none, victim: none, waker: none})
 	s.res.Threads++
 	return m
 }
@@ -110,6 +111,7 @@ func (s *machine) startThread(p int32, spinning bool) {
 		m = s.newThread()
 		if !s.pol.ThreadPerG {
 			d = max(d, s.c.ThreadStart)
+			s.ms[m].born = s.now + s.c.ThreadStart
 		}
 	}
 	s.wakeThread(m, p, spinning, d)
@@ -146,8 +148,27 @@ func (s *machine) wakeThread(m, p int32, spinning bool, d int64) {
 	s.res.ThreadWakes++
 	s.ps[p].status = pWaking
 	t := s.ms[m]
-	t.oldP, t.spinning = p, spinning
+	t.oldP, t.spinning, t.waker = p, spinning, s.on
 	s.after(m, d, stWake)
+}
+
+// sleeps notes that a thread sleeps. The kernel puts who is woken on the core of the waker,
+// if it thinks that this one will sleep soon (wake_affine, select_task_rq_fair); what is late
+// to wake up waits there, and goes on when it does.
+func (s *machine) sleeps(m int32) {
+	for w, t := range s.ms {
+		if t.waker == m {
+			s.hurry(int32(w))
+		}
+	}
+}
+
+// hurry has a thread that is waking up find a core: it takes no longer than usual from now on.
+func (s *machine) hurry(m int32) {
+	t := s.ms[m]
+	if d := max(s.c.ThreadWake, t.born-s.now); t.due > s.now+d {
+		s.after(m, d, t.next)
+	}
 }
 
 // woken has a thread take up the P that it was given (stopm, mstart1).
@@ -234,6 +255,7 @@ func (s *machine) stopLocked(m int32) {
 	t := s.ms[m]
 	t.gen++
 	t.next = stLocked
+	defer s.sleeps(m)
 	if t.p == none {
 		return
 	}

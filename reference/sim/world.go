@@ -87,6 +87,11 @@ func (s *machine) nextStop() {
 	for p := s.popIdle(); p != none; p = s.popIdle() {
 		s.stopP(p)
 	}
+	for m, t := range s.ms { // it sleeps until they have stopped (notetsleep), as do those that have
+		if t.next == stWake {
+			s.hurry(int32(m))
+		}
+	}
 }
 
 // keep has the goroutine that runs on p keep it, if it is the one that stops the world

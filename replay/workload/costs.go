@@ -19,6 +19,7 @@ type costs struct {
 	wakes    samples
 	yields   samples
 	timers   samples
+	polls    samples
 }
 
 // place is what a P is at.
@@ -69,7 +70,7 @@ func (c *costs) set(p int32, s placeState, now int64) place {
 }
 
 // add looks at a decision: how long a P takes from one goroutine to the next in
-// its own queue (schedule, execute), and from one that has yielded to the head of the
+// its own queue (schedule, execute), to one whom the network poller gave (netpoll), and from one that has yielded to the head of the
 // global queue; how long from when it wakes somebody by a timer to when it runs
 // something, which is mostly the wake-up of another thread (time.go: timers.run, ready,
 // wakep); and how long from when a thread is woken to when it has its P (wakep, startm,
@@ -94,6 +95,8 @@ func (c *costs) add(d *reference.Decision, now int64) {
 			c.timers.add(now, (now-old.firedAt)/int64(old.fired))
 		case old.state == between && (d.Src == reference.SrcRunnext || d.Src == reference.SrcLocal):
 			c.switches.add(now, now-old.since)
+		case old.state == between && d.Src == reference.SrcNetpoll:
+			c.polls.add(now, now-old.since)
 		case old.yielded && (d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick):
 			c.yields.add(now, now-old.since)
 		}

@@ -306,7 +306,12 @@ func (e *Extractor) ready(d *reference.Decision) {
 	case d.Why == reference.WhyNetwork:
 		e.w.Network++
 		e.add(i, step{kind: kNetwork})
-		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, net: true, sent: e.sent(i, x.seg)})
+		at, seen := e.due(d.P, e.now, x.seg), e.now
+		if e.costs.slept(d.P) { // the thread had to wake up first
+			at = max(x.seg, e.looked[d.P])
+			seen = at
+		}
+		e.w.outer = append(e.w.outer, arrival{at: at, kind: sim.ArriveSend, g: i, net: true, sent: e.sent(i, x.seg, seen)})
 	case by != none:
 		e.flush(by)
 		send := step{kind: kSend, arg: i, stack: x.stack}
@@ -499,7 +504,7 @@ func (e *Extractor) enter(d *reference.Decision) {
 	x := &e.gs[i]
 	x.cut = x.last
 	x.state, x.seg, x.m, x.gives = syscall, e.now, d.M, false
-	e.peers.enter(i, e.now)
+	e.peers.enter(i, e.now, x.last)
 	if _, ok := e.inCall[d.M]; ok || len(e.inCall) < maxThreads {
 		e.inCall[d.M] = i
 	}

@@ -8,6 +8,7 @@ const manyCalls = 1 << 10
 type call struct {
 	g    int32
 	at   int64 // when it began
+	prev int32 // the step before; none if it is the first
 	step int32 // none while it lasts
 	used bool  // somebody was woken by it
 }
@@ -19,8 +20,8 @@ type peers struct {
 	of    map[int32]int32 // who sent what a goroutine waited for last
 }
 
-func (p *peers) enter(g int32, now int64) {
-	c := call{g: g, at: now, step: none}
+func (p *peers) enter(g int32, now int64, prev int32) {
+	c := call{g: g, at: now, prev: prev, step: none}
 	if len(p.calls) < manyCalls {
 		p.calls = append(p.calls, c)
 		return
@@ -75,8 +76,10 @@ func (p *peers) sender(g int32, since int64) (best *call, peers bool) {
 }
 
 // sent has the system call that may have sent it wake a goroutine that waited for the
-// network since some time, and reports whether there is one.
-func (e *Extractor) sent(g int32, since int64) bool {
+// network since some time, and reports whether there is one. seen is when the answer was seen.
+// What is sent on loopback is there when the system call is done, at the latest; that
+// somebody looks later is the scheduler's doing.
+func (e *Extractor) sent(g int32, since, seen int64) bool {
 	c, peers := e.peers.sender(g, since)
 	if c == nil {
 		return false
@@ -90,21 +93,21 @@ func (e *Extractor) sent(g int32, since int64) bool {
 	}
 	e.peers.of[g] = c.g
 	e.w.Sent++
-	send := step{kind: kNetSend, arg: g}
-	if c.step == none { // it still lasts
-		e.insert(c.g, send)
-		e.gs[c.g].cut = e.gs[c.g].last
-		return true
+	if c.step != none {
+		seen = min(seen, c.at+e.w.steps.at(c.step).ns)
 	}
 	x := &e.gs[c.g]
-	i := e.w.steps.add(send)
-	at := e.w.steps.at(c.step)
-	e.w.steps.at(i).next, at.next = at.next, i
-	if x.last == c.step {
-		x.last = i
+	i := e.w.steps.add(step{kind: kNetSend, arg: g, ns: max(0, seen-c.at)})
+	n := e.w.steps.at(i)
+	if c.prev == none {
+		n.next = e.w.gs[c.g].first
+		e.w.gs[c.g].first = i
+	} else {
+		p := e.w.steps.at(c.prev)
+		n.next, p.next = p.next, i
 	}
-	if x.cut == c.step {
-		x.cut = i
+	if x.last == c.prev { // it still lasts
+		x.last, x.cut = i, i
 	}
 	return true
 }

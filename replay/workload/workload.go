@@ -45,9 +45,9 @@ type Workload struct {
 	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.
 	SwitchNs, ThreadWakeNs int64
 	// Switches and ThreadWakes are the measurements behind them: waits for the
-	// kernel make their tails. Yields and Timers are those of two more costs. Empty if
+	// kernel make their tails. Yields, Timers and Polls are those of three more costs. Empty if
 	// there were too few.
-	Switches, ThreadWakes, Yields, Timers []sim.Sample
+	Switches, ThreadWakes, Yields, Timers, Polls []sim.Sample
 	// NoRunnext reports whether nobody was put into a P's runnext, though many were put
 	// into its queue: wasm has none (runqput).
 	NoRunnext bool
@@ -252,7 +252,7 @@ func (s *script) piece() sim.Op {
 func (l *load) Next() (sim.Arrival, bool) {
 	for ; l.i < len(l.outer); l.i++ {
 		a := &l.outer[l.i]
-		if a.kind == sim.ArriveGC && l.c.NoGC || a.kind == sim.ArriveGo && l.w.gs[a.g].never || a.kind == sim.ArriveSend && l.c.FreeLocks[a.stack] || a.sent && l.c.FixedProcs {
+		if a.kind == sim.ArriveGC && l.c.NoGC || a.kind == sim.ArriveGo && l.w.gs[a.g].never || a.kind == sim.ArriveSend && l.c.FreeLocks[a.stack] || a.sent && (l.c.FixedProcs || l.w.talks()) {
 			continue
 		}
 		l.i++
@@ -284,7 +284,7 @@ func (l *load) arrival(a *arrival) sim.Arrival {
 	case sim.ArriveSend:
 		out.Chan, out.From = l.waker(a.g), a.from
 		if a.net {
-			out.Chan, out.Joint = l.network(a.g), a.sent && l.w.talks()
+			out.Chan = l.network(a.g)
 		}
 	}
 	return out
@@ -378,7 +378,7 @@ func (s *script) Next(int64) sim.Op {
 	case kMeetRecv:
 		return sim.Recv(s.l.meeting(s.g))
 	case kNetSend:
-		return sim.Op{Kind: sim.OpSend, Chan: s.l.network(x.arg), Joint: !s.l.c.FixedProcs}
+		return sim.Op{Kind: sim.OpSend, Ns: x.ns, Chan: s.l.network(x.arg)}
 	case kSendTail:
 		return sim.Op{Kind: sim.OpSend, Chan: s.l.waker(x.arg), Tail: true}
 	case kRecv, kRecvGC:

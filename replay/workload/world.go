@@ -299,6 +299,7 @@ func (e *Extractor) Finish(end int64) *Workload {
 	w.ThreadWakes, w.ThreadWakeNs = e.costs.wakes.finish(fewWakes)
 	w.Yields, _ = e.costs.yields.finish(fewSwitches)
 	w.Timers, _ = e.costs.timers.finish(fewSwitches)
+	w.Polls, _ = e.costs.polls.finish(fewSwitches)
 	w.Goroutines, w.Steps, w.Arrivals, w.Cycles = len(w.gs), int(w.steps.n), len(w.outer), len(e.cycles)
 	e.gs, e.byID = nil, nil
 	return w
