@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/internal/hugepages"
 )
 
 // aheadLen is the number of events that are known beyond the one that is
@@ -121,7 +122,7 @@ func (w *window) push() *record {
 	if i >= windowLen {
 		w.first = i - windowLen + 1
 	} else if i == 0 {
-		w.items = new([windowLen]record)
+		w.items = (*[windowLen]record)(hugepages.Make[record](windowLen))
 	}
 	w.head = i + 1
 	return w.there(i)

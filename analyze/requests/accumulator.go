@@ -56,6 +56,10 @@ type Accumulator struct {
 
 	block *ledger.Block
 	waits []waits.Ended // of the block, that were not taken yet
+
+	// Scratch, since what is handed to Lives escapes: a region that ends, and a part of a task.
+	ended named
+	since Spent
 }
 
 // kinds are the types of tasks, or of regions.
@@ -257,10 +261,10 @@ func (s *Spent) sub(then *Spent) {
 
 // addSince adds to t what the goroutine at a slot has done since then.
 func (a *Accumulator) addSince(t *task, slot int32, then *Spent) {
-	var s Spent
-	a.spent(&s, slot)
+	s := &a.since
+	a.spent(s, slot)
 	s.sub(then)
-	t.add(&s)
+	t.add(s)
 }
 
 // fit lets causes not be more than the time in which the goroutine was runnable: a wait
@@ -468,7 +472,8 @@ func (a *Accumulator) endRegion(d *reference.Decision, slot int32) {
 // closeRegion ends the innermost region of a goroutine.
 func (a *Accumulator) closeRegion(d *reference.Decision, slot int32, g *goroutine) {
 	r := &g.regions[len(g.regions)-1]
-	x := named{Request: Request{G: d.G, Class: r.class, FromNs: r.from, ToNs: a.now, Goroutines: 1}}
+	x := &a.ended
+	*x = named{Request: Request{G: d.G, Class: r.class, FromNs: r.from, ToNs: a.now, Goroutines: 1}}
 	a.spent(&x.Spent, slot)
 	x.Spent.sub(&r.since)
 	if r.task != nil {
@@ -476,7 +481,7 @@ func (a *Accumulator) closeRegion(d *reference.Decision, slot int32, g *goroutin
 	}
 	label := r.label
 	a.close(slot, g)
-	a.finish(&a.regions, label, &x)
+	a.finish(&a.regions, label, x)
 	a.release(slot)
 }
 

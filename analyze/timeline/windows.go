@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/hugepages"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -41,7 +42,7 @@ type ring[T any] struct {
 	n   int64 // records so far
 }
 
-func newRing[T any](size int) ring[T] { return ring[T]{buf: make([]T, size)} }
+func newRing[T any](size int) ring[T] { return ring[T]{buf: hugepages.Make[T](size)} }
 
 // next adds a record, which the caller fills in.
 func (r *ring[T]) next() *T {
