@@ -189,6 +189,7 @@ type analysis struct {
 	lines map[*events.Frame]string // of framesAgain
 
 	now         *block                      // that the step of the waits has
+	mostWaits   int                         // that ended in a block
 	placed      *block                      // that the step of the stacks has
 	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
@@ -261,12 +262,13 @@ func (a *analysis) measure() {
 	a.found = findings.NewSet(a.detectors)
 	steps := []func(*block){
 		func(b *block) {
-			a.now, b.marked, b.waited = b, b.marked[:0], b.waited[:0]
+			a.now, b.marked, b.waited = b, b.marked[:0], slices.Grow(b.waited[:0], a.mostWaits)
 			a.ledger.Annotate(&b.Block)
 			a.waits.Add(&b.Block)
 			if a.chosen != nil {
 				a.allWaits.Add(&b.Block)
 			}
+			a.mostWaits = max(a.mostWaits, len(b.waited))
 			a.look(b)
 		},
 		func(b *block) {

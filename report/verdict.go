@@ -439,13 +439,13 @@ func victim(r *analyze.Result, f *findings.Finding) *waits.Class {
 	cs := userClasses(r)
 	for i := range cs {
 		if slices.ContainsFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Victim && a.Class == cs[i].Name }) {
-			return &cs[i]
+			return cs[i]
 		}
 	}
 	if len(cs) == 0 {
 		return nil
 	}
-	return &cs[0]
+	return cs[0]
 }
 
 // inLine is the waiting behind other goroutines.
@@ -508,14 +508,14 @@ func againstRunning(f float64) string {
 }
 
 // userClasses are the classes of the program that waited, longest first.
-func userClasses(r *analyze.Result) []waits.Class {
-	var out []waits.Class
-	for _, c := range r.Waits.Classes {
-		if !c.System && c.Waits.TotalNs > 0 {
+func userClasses(r *analyze.Result) []*waits.Class {
+	var out []*waits.Class
+	for i := range r.Waits.Classes {
+		if c := &r.Waits.Classes[i]; !c.System && c.Waits.TotalNs > 0 {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
+	slices.SortStableFunc(out, func(a, b *waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
 	return out
 }
 

@@ -1,5 +1,7 @@
 package events
 
+import "github.com/gmpscope/gmpscope/internal/hugepages"
+
 // goroutine is what the order of events depends on.
 type goroutine struct {
 	id     int64  // 0 is a free slot
@@ -42,7 +44,7 @@ func (t *goroutines) find(id int64) int32 {
 func (t *goroutines) add(id int64, state State) int32 {
 	if t.n++; 3*t.n > 2*len(t.slots) {
 		old := t.slots
-		t.slots = make([]goroutine, 2*len(old))
+		t.slots = hugepages.Make[goroutine](2 * len(old))
 		clear(t.slots) // OPT: else each page costs two faults, when it is read and when it is written
 		t.hash.shift--
 		for i := range old {

@@ -5,7 +5,11 @@
 // It serves this module and is not stable: see package gmpscope.
 package ids
 
-import "math"
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/internal/hugepages"
+)
 
 // Index gives the place of each id that was added. The ids of what lives at the
 // same time mostly differ in their low bits, so a table by these serves nearly
@@ -80,7 +84,7 @@ func (x *Index) put(id int64, place int32) bool {
 
 func (x *Index) grow() {
 	old := x.table
-	x.table = make([]entry, 2*len(old))
+	x.table = hugepages.Make[entry](2 * len(old))
 	// OPT: new memory that is read before it is written costs a second fault for each
 	// page, which interrupts the other threads: a sixth of all time with 100,000 goroutines.
 	clear(x.table)

@@ -432,6 +432,9 @@ func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wai
 			a.maxBins = max(minBins, a.maxBins/2)
 			a.fit()
 		}
+		// Room for all bins: append would take it several times over.
+		l.shares = append(make([]shares, 0, a.maxBins), l.shares...)
+		l.queue.sum, l.queue.peak = append(make([]uint64, 0, a.maxBins), l.queue.sum...), append(make([]int32, 0, a.maxBins), l.queue.peak...)
 	}
 	a.end(l, p)
 	l.state, l.g, l.class, l.wait, l.src, l.woken = to, g, class, wait, src, woken{}

@@ -150,11 +150,12 @@ type history struct {
 	globalDepth newest
 
 	marks     []*mark
-	wanted    []span  // what Keep named
-	whole     int64   // a trace with no more stints is one window
-	due       int64   // the first time after which a mark can be cut out
-	dueStints int64   // number of stints from which on one must be
-	pieces    []piece // scratch, as are the next three
+	spare     []Window // of marks that are gone
+	wanted    []span   // what Keep named
+	whole     int64    // a trace with no more stints is one window
+	due       int64    // the first time after which a mark can be cut out
+	dueStints int64    // number of stints from which on one must be
+	pieces    []piece  // scratch, as are the next three
 	after     []piece
 	lengths0  []int32
 	newest    []int
@@ -242,7 +243,11 @@ func (a *Accumulator) Mark(from, to int64, title string) {
 		}
 	}
 	a.marks = slices.DeleteFunc(a.marks, func(o *mark) bool {
-		return o.shown() < m.to && m.from < o.to
+		gone := o.shown() < m.to && m.from < o.to
+		if gone {
+			a.forget(o)
+		}
+		return gone
 	})
 	if len(a.marks) == maxWindows {
 		i := 0
@@ -254,10 +259,29 @@ func (a *Accumulator) Mark(from, to int64, title string) {
 		if a.marks[i].length() >= m.length() {
 			return
 		}
+		a.forget(a.marks[i])
 		a.marks = slices.Delete(a.marks, i, i+1)
 	}
 	a.marks = append(a.marks, m)
 	a.schedule()
+}
+
+// forget lets other windows have the room of a mark's.
+func (a *Accumulator) forget(m *mark) {
+	if m.cut {
+		a.spare = append(a.spare, m.window)
+	}
+}
+
+// room returns a window without anything in it.
+func (a *Accumulator) room() Window {
+	n := len(a.spare)
+	if n == 0 {
+		return Window{Depths: []Depth{}, Arrows: []Arrow{}}
+	}
+	w := a.spare[n-1]
+	a.spare = a.spare[:n-1]
+	return Window{Stints: w.Stints[:0], Depths: w.Depths[:0], Arrows: w.Arrows[:0]}
 }
 
 // Keep asks for exact detail of [from, to], ns, with a twentieth of it on either
@@ -444,10 +468,12 @@ func (x piece) compare(y piece) int {
 // window cuts [lo, hi] out of the history; lo rises if there is no more of it,
 // or more than fits. hi must not be later than now.
 func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, maxArrows int) Window {
-	w := Window{Title: title, ToNs: hi, Arrows: []Arrow{}}
 	lo = a.cutStints(lo, hi, maxStints)
-	w.FromNs = lo
-	w.Stints = make([]Stint, 0, len(a.pieces))
+	w := a.room()
+	w.Title, w.FromNs, w.ToNs = title, lo, hi
+	if cap(w.Stints) < len(a.pieces) {
+		w.Stints = make([]Stint, 0, len(a.pieces))
+	}
 	for i := range a.pieces {
 		var s stint
 		x := &a.pieces[i]
@@ -461,7 +487,7 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 		t.From, t.To = x.from, min(s.to, hi)
 		w.Stints = append(w.Stints, t)
 	}
-	w.Depths = a.cutDepths([]Depth{}, lo, hi, maxDepths)
+	w.Depths = a.cutDepths(w.Depths, lo, hi, maxDepths)
 
 	for i := a.arrows.n - 1; i >= a.arrows.first() && len(w.Arrows) < maxArrows; i-- {
 		r := a.arrows.at(i)

@@ -89,10 +89,15 @@ func (a *Accumulator) nextRound(r *ring) int {
 		r.before += int64(n)
 		return min(0, n-1)
 	}
-	grown := make([]stint, max(2*n, ringStart))
-	copy(grown, r.buf)
-	r.buf, r.tellAt = grown, len(grown)-1
-	a.pastLen += len(grown) - n
+	longer := max(2*n, ringStart)
+	if cap(r.buf) < longer {
+		// Room for the next two rounds, too, which then copy nothing.
+		room := make([]stint, longer, max(longer, min(4*longer, a.opt.PastPerP)))
+		copy(room, r.buf)
+		r.buf = room
+	}
+	r.buf, r.tellAt = r.buf[:longer], longer-1
+	a.pastLen += longer - n
 	return n
 }
 
