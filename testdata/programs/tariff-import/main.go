@@ -18,7 +18,7 @@ import (
 
 const (
 	carriers = 12
-	rates    = 2100
+	rates    = 2700
 	readers  = 2
 )
 
