@@ -66,6 +66,9 @@ func NewQueues(r Rules) *Queues {
 
 // Grow makes room for goroutines below gs and Ps below ps.
 func (q *Queues) Grow(gs, ps int) {
+	if cap(q.node) < gs {
+		q.node = append(make([]node, 0, 2*gs), q.node...) // append would copy it three times as often
+	}
 	for len(q.node) < gs {
 		q.node = append(q.node, node{next: None, prev: None})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
+	"github.com/gmpscope/gmpscope/internal/hugepages"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -40,17 +41,21 @@ const patience = 1 << 16
 // work. With a quarter of this a tenth of the time of two Ps went into that.
 const BlockLen = 4096
 
+// blocksAtOnce is of how many blocks the memory is made at once: 5 MB.
+const blocksAtOnce = 16
+
 // heldBack is the decisions that were not emitted yet, so that all come in order:
 // some wait for the oldest ask. They are drafted where they stay.
 type heldBack struct {
-	block   *[BlockLen]reference.Decision // the newest
-	n       uint                          // of them there are
-	full    [][]reference.Decision        // those before, in blocks
-	free    [][]reference.Decision        // blocks to be used again
-	first   int64                         // number of the first of all
-	held    int64                         // decisions that came
-	due     int64                         // of them, when the asks are looked at next
-	pending []pendingTick                 // oldest first
+	block   *[BlockLen]reference.Decision  // the newest
+	n       uint                           // of them there are
+	full    [][]reference.Decision         // those before, in blocks
+	free    [][]reference.Decision         // blocks to be used again
+	room    [][BlockLen]reference.Decision // for new ones
+	first   int64                          // number of the first of all
+	held    int64                          // decisions that came
+	due     int64                          // of them, when the asks are looked at next
+	pending []pendingTick                  // oldest first
 }
 
 // noHolding has no block yet, and so no room.
@@ -132,8 +137,19 @@ func (r *output) flush(all bool) {
 	if n := len(h.free); n > 0 {
 		h.block, h.free = (*[BlockLen]reference.Decision)(h.free[n-1][:BlockLen]), h.free[:n-1]
 	} else {
-		h.block = new([BlockLen]reference.Decision)
+		h.block = h.more()
 	}
+}
+
+// more returns a new block. There will be others: a dozen are under way as soon as a trace is no
+// short one.
+func (h *heldBack) more() *[BlockLen]reference.Decision {
+	if len(h.room) == 0 {
+		h.room = hugepages.Make[[BlockLen]reference.Decision](blocksAtOnce)
+	}
+	b := &h.room[0]
+	h.room = h.room[1:]
+	return b
 }
 
 // count counts a start in the summary.

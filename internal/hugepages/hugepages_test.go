@@ -1,6 +1,9 @@
 package hugepages
 
-import "testing"
+import (
+	"testing"
+	"unsafe"
+)
 
 func TestWhole(t *testing.T) {
 	for _, tt := range []struct{ address, n, from, to uintptr }{
@@ -24,8 +27,13 @@ func TestWhole(t *testing.T) {
 func TestMake(t *testing.T) {
 	for _, n := range []int{0, 1, size/24 + 1, 3 * size / 24} {
 		s := Make[[3]int64](n)
-		if len(s) != n {
-			t.Fatalf("%d values, want %d", len(s), n)
+		if len(s) != n || cap(s) != n {
+			t.Fatalf("%d values and room for %d, want %d", len(s), cap(s), n)
+		}
+		if n > size/24 {
+			if into := uintptr(unsafe.Pointer(&s[0])) % size; into >= 24 {
+				t.Errorf("%d values begin %d bytes into a huge page", n, into)
+			}
 		}
 		for i := range s {
 			if s[i] != [3]int64{} {
