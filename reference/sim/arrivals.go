@@ -14,7 +14,7 @@ type ArrivalKind uint8
 // The kinds of arrivals.
 const (
 	// ArriveGo is a goroutine that is runnable from now on: main, or one that
-	// was there before a trace began. It is put into the global queue.
+	// was there before a trace began. It is put into the global queue, or where Queued says.
 	ArriveGo ArrivalKind = iota
 	// ArriveSend is a send on a channel: by the network poller if the channel is
 	// of NewNetwork, and else by what From says.
@@ -36,6 +36,9 @@ type Arrival struct {
 	G      int64
 	Flags  reference.Flags // as in Op
 	Script Script
+	// Queued of an ArriveGo is the number of the P, counted from 1, at the tail of whose ring
+	// it is; 0, or more than there are Ps, is the global queue.
+	Queued int32
 	Chan   *Chan
 	From   Waker // of an ArriveSend
 	Ns     int64
@@ -125,6 +128,14 @@ func (s *machine) arrive() {
 		}
 		if s.pol.ThreadPerG {
 			s.gs[g].left = s.c.ThreadStart // nobody in the model pays for it
+		}
+		if p := a.Queued - 1; p >= 0 && int(p) < len(s.ps) && !s.q.Full(p) && !s.pol.SharedQueue && !s.stw.waiting {
+			s.put(p, g, none, noG, false, whyCreate)
+			if s.ps[p].status == pIdle {
+				s.takeIdle(p)
+				s.startThread(p, false)
+			}
+			break
 		}
 		s.inject(s.batchOf(g), none, none, whyCreate)
 	case ArriveSend:

@@ -74,7 +74,8 @@ type Extractor struct {
 	ending   bool // gc-end was seen, the stop-the-world that ends the cycle was not
 	stw      stw
 	timers   struct{ m, at int64 } // the thread that fires timers, and since when; NoM if none does
-	procs    map[int]int64         // ns by GOMAXPROCS
+	polls    polls
+	procs    map[int]int64 // ns by GOMAXPROCS
 	procsNow int
 	procsAt  int64
 	looked   []int64 // by P: when it began to run, and looked at no timers since
@@ -94,6 +95,7 @@ func NewExtractor(o Options) *Extractor {
 	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}, sends: map[int32]*lastSends{}}
 	e.w.ran = map[int64]bool{}
 	e.timers.m = reference.NoM
+	e.polls.m = reference.NoM
 	return e
 }
 
@@ -113,6 +115,7 @@ func (e *Extractor) Add(d *reference.Decision) bool {
 	if d.M == e.timers.m && (d.Kind != reference.KindReady || d.Why != reference.WhyTimer) {
 		e.timers.m = reference.NoM
 	}
+	e.polls.add(d, e.now)
 	switch d.Kind {
 	case reference.KindReady:
 		e.ready(d)
@@ -273,7 +276,15 @@ func (e *Extractor) ready(d *reference.Decision) {
 		if by == none {
 			delete(e.byID, d.G)
 			e.find(d)
-			e.w.outer[len(e.w.outer)-1].timer = d.Why == reference.WhyCreate && d.P >= 0 && d.Flags.OfProgram()
+			a := &e.w.outer[len(e.w.outer)-1]
+			if d.Why == reference.WhyUnknown { // nobody has put it there since the trace began
+				a.at = 0
+				e.w.ran[d.G] = true
+				if d.To == reference.QueueLocal {
+					a.queued = d.P + 1
+				}
+			}
+			a.timer = d.Why == reference.WhyCreate && d.P >= 0 && d.Flags.OfProgram()
 			return
 		}
 		i = e.new(d)

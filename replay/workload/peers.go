@@ -1,5 +1,7 @@
 package workload
 
+import "github.com/gmpscope/gmpscope/reference"
+
 // manyCalls bounds how many system calls are remembered that may have sent something.
 const manyCalls = 1 << 10
 
@@ -18,6 +20,31 @@ type peers struct {
 	calls []call          // the last ones, a ring
 	next  int             // in calls
 	of    map[int32]int32 // who sent what a goroutine waited for last
+}
+
+// polls are the last looks at what the network has (findRunnable, netpoll). Each takes all that
+// is there.
+type polls struct {
+	m      int64 // thread that hands out what it found; NoM if none does
+	last   int64
+	before int64 // of the one before
+}
+
+// add looks at a decision: what a poll found, or that a P found nothing, and is idle.
+func (p *polls) add(d *reference.Decision, now int64) {
+	found := d.Kind == reference.KindReady && d.Why == reference.WhyNetwork
+	switch {
+	case found && d.M == p.m:
+		return
+	case found, d.Kind == reference.KindPStop && d.Why == reference.WhyIdle:
+		p.before, p.last = p.last, now
+	case d.M != p.m:
+		return
+	}
+	p.m = reference.NoM
+	if found {
+		p.m = d.M
+	}
 }
 
 func (p *peers) enter(g int32, now int64, prev int32) {
@@ -49,8 +76,9 @@ func (p *peers) exit(g, step int32) {
 
 // sender returns the system call that has most likely sent what g has waited for since
 // some time: of who did last time, or of who waited for g's own last, and then they are
-// peers; else the latest. Nil if nobody was in one.
-func (p *peers) sender(g int32, since int64) (best *call, peers bool) {
+// peers; else the latest. Nil if nobody was in one, or what it sent had been seen before.
+func (e *Extractor) sender(g int32, since int64) (best *call, peers bool) {
+	p := &e.peers
 	rank := func(c *call) int {
 		if last, ok := p.of[g]; ok && last == c.g {
 			return 2
@@ -65,7 +93,7 @@ func (p *peers) sender(g int32, since int64) (best *call, peers bool) {
 		if c.at < since && c.step != none {
 			break
 		}
-		if c.used || c.g == g || c.at < since {
+		if c.used || c.g == g || c.at < since || c.step != none && c.at+e.w.steps.at(c.step).ns < e.polls.before {
 			continue
 		}
 		if best == nil || rank(c) > rank(best) {
@@ -80,7 +108,7 @@ func (p *peers) sender(g int32, since int64) (best *call, peers bool) {
 // What is sent on loopback is there when the system call is done, at the latest; that
 // somebody looks later is the scheduler's doing.
 func (e *Extractor) sent(g int32, since, seen int64) bool {
-	c, peers := e.peers.sender(g, since)
+	c, peers := e.sender(g, since)
 	if c == nil {
 		return false
 	}

@@ -118,19 +118,20 @@ const none = int32(-1)
 
 // arrival is something from outside.
 type arrival struct {
-	at    int64
-	ns    int64 // of each stop-the-world
-	mark  int64
-	g     int32
-	stack int32 // ArriveSend: as in step
-	by    int64 // ArriveSTW, ArriveGC: the goroutine that stops the world; 0: none
-	procs int   // ArriveSTW: GOMAXPROCS afterwards; 0 is no change
-	cycle int32 // ArriveGC: in Workload.marking
-	kind  sim.ArrivalKind
-	from  sim.Waker // ArriveSend
-	net   bool      // ArriveSend: the network's
-	sent  bool      // a kNetSend makes it, in its stead if Change.FixedProcs, or with it: Workload.talks
-	timer bool      // ArriveGo: a timer's function creates it (time.AfterFunc)
+	at     int64
+	ns     int64 // of each stop-the-world
+	mark   int64
+	g      int32
+	stack  int32 // ArriveSend: as in step
+	by     int64 // ArriveSTW, ArriveGC: the goroutine that stops the world; 0: none
+	procs  int   // ArriveSTW: GOMAXPROCS afterwards; 0 is no change
+	cycle  int32 // ArriveGC: in Workload.marking
+	kind   sim.ArrivalKind
+	from   sim.Waker // ArriveSend
+	net    bool      // ArriveSend: the network's
+	sent   bool      // a kNetSend makes it, in its stead if Change.FixedProcs, or with it: Workload.talks
+	queued int32     // ArriveGo: as sim.Arrival.Queued
+	timer  bool      // ArriveGo: a timer's function creates it (time.AfterFunc)
 }
 
 // slab holds steps in pieces, so that it grows without being copied.
@@ -266,7 +267,7 @@ func (l *load) arrival(a *arrival) sim.Arrival {
 	switch a.kind {
 	case sim.ArriveGo:
 		g := &l.w.gs[a.g]
-		out.Class, out.G, out.Flags, out.Script = g.class, g.id, g.flags, l.script(a.g)
+		out.Class, out.G, out.Flags, out.Script, out.Queued = g.class, g.id, g.flags, l.script(a.g), a.queued
 	case sim.ArriveSTW:
 		out.G = a.by
 		if !l.c.FixedProcs {
