@@ -282,6 +282,7 @@ func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 	f := &Simulation{opt: o, rules: rules}
 	if !h.V1 {
 		w := o.Workload
+		w.GlobalPoll = rules.GlobalPoll
 		if w.Until > 0 {
 			w.Until -= o.From
 		}
@@ -626,7 +627,7 @@ const tellEvery = 1 << 13
 // simulate does the work once. It calls tell now and then with the time.
 func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64, tell func(now int64)) (outcome, error) {
 	a, n := newAccount(), 0
-	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed, MaxEvents: maxEvents(w)}
+	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed, Ticks: w.Ticks, MaxEvents: maxEvents(w)}
 	o.Emit = func(d *reference.Decision) {
 		if n++; n%tellEvery == 0 {
 			tell(d.Time)

@@ -16,9 +16,12 @@ type Options struct {
 	Procs  int // GOMAXPROCS
 	// Seed decides the order in which thieves visit the other Ps, which of the
 	// measured costs are drawn, and how far each P is from its next 61st tick at
-	// the beginning; with 0 that is now, as in a program that has just begun.
+	// the beginning, if Ticks does not say; with 0 that is now, as in a program that has just begun.
 	// Everything else is determined by the workload.
 	Seed uint64
+	// Ticks are, by P, the time slices that have passed on it at the beginning, modulo
+	// Rules.GlobalPoll; less than 0 if that is not known.
+	Ticks []int32
 	// Until ends the run at this time, in ns; 0 is when nothing happens any more.
 	Until int64
 	// MaxEvents ends the run with [ErrTooLong] after so many events; 0 is no
@@ -239,6 +242,9 @@ func newMachine(o Options, load Arrivals) (*machine, error) {
 		s.ps[i] = proc{m: none, oldM: none, status: pIdle}
 		if o.Seed != 0 && s.r.GlobalPoll > 0 {
 			s.ps[i].tick = uint32(s.rnd.Uint64() % uint64(s.r.GlobalPoll))
+		}
+		if i < len(o.Ticks) && o.Ticks[i] >= 0 {
+			s.ps[i].tick = uint32(o.Ticks[i])
 		}
 	}
 	for i := o.Procs - 1; i >= 0; i-- {

@@ -13,6 +13,8 @@ type Options struct {
 	// (about 100) together. What comes when they are used up is left out. 0 means
 	// 1<<23.
 	MaxSteps int
+	// GlobalPoll is that of the rules: without it, Workload.Ticks is not known.
+	GlobalPoll int
 }
 
 // Bounds against hostile input.
@@ -79,6 +81,7 @@ type Extractor struct {
 	procsNow int
 	procsAt  int64
 	looked   []int64 // by P: when it began to run, and looked at no timers since
+	slices   []int32 // by P: time slices since the beginning
 	on       []int32 // by P: the goroutine that runs there, or none
 	last     int64   // when a goroutine of the program stopped
 	costs    costs
@@ -361,7 +364,7 @@ func (e *Extractor) knows(p int32) bool {
 		return false
 	}
 	for int(p) >= len(e.looked) {
-		e.looked, e.on = append(e.looked, 0), append(e.on, none)
+		e.looked, e.on, e.slices, e.w.Ticks = append(e.looked, 0), append(e.on, none), append(e.slices, 0), append(e.w.Ticks, none)
 	}
 	return true
 }
@@ -387,6 +390,7 @@ func (e *Extractor) due(p int32, at, since int64) int64 {
 
 func (e *Extractor) start(d *reference.Decision) {
 	e.looks(d.P)
+	e.tick(d)
 	if e.isWorker(d) {
 		e.occupy(d.P, none)
 		if d.Reason != reference.ReasonNone { // one that was preempted goes on as it was, and does not tell
@@ -420,6 +424,21 @@ func (e *Extractor) start(d *reference.Decision) {
 	}
 	x.state, x.seg, x.paused, x.ran = running, e.now, false, true
 	e.occupy(d.P, i)
+}
+
+// tick counts the time slices of a P (execute: schedtick), up to the first that a P took from
+// the global queue because it was its turn (findRunnable): the number of the slices before it is
+// a multiple of 61.
+func (e *Extractor) tick(d *reference.Decision) {
+	if !e.knows(d.P) {
+		return
+	}
+	if n := int32(e.opt.GlobalPoll); d.Src == reference.SrcGlobalTick && e.w.Ticks[d.P] == none && n > 0 {
+		e.w.Ticks[d.P] = (n - e.slices[d.P]%n) % n
+	}
+	if d.Flags&reference.FlagInherits == 0 && d.Src != reference.SrcSyscallExit {
+		e.slices[d.P]++
+	}
 }
 
 // isWorker reports whether a decision is about a mark worker. A trace may show that

@@ -48,6 +48,9 @@ type Workload struct {
 	// kernel make their tails. Yields, Timers and Polls are those of three more costs. Empty if
 	// there were too few.
 	Switches, ThreadWakes, Yields, Timers, Polls []sim.Sample
+	// Ticks are sim.Options.Ticks: when a P first looked at the global queue before its own
+	// says how many slices had passed on it at the beginning.
+	Ticks []int32
 	// NoRunnext reports whether nobody was put into a P's runnext, though many were put
 	// into its queue: wasm has none (runqput).
 	NoRunnext bool
