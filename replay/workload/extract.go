@@ -534,7 +534,9 @@ func (e *Extractor) enter(d *reference.Decision) {
 	x := &e.gs[i]
 	x.cut = x.last
 	x.state, x.seg, x.m, x.gives = syscall, e.now, d.M, false
-	e.peers.enter(i, e.now, x.last)
+	if e.w.gs[i].flags == 0 { // the tracer writes to its file, and to nobody
+		e.peers.enter(i, e.now, x.last)
+	}
 	if _, ok := e.inCall[d.M]; ok || len(e.inCall) < maxThreads {
 		e.inCall[d.M] = i
 	}
