@@ -5,6 +5,39 @@ type callers struct {
 	byCaller []Caller // the first is for all stacks that come too late
 	at       map[int32]int32
 	recent   [64]struct{ stack, i int32 } // of those that were asked for
+	last     [lastCalls]LastCall          // a ring
+	begun    uint                         // calls
+}
+
+// lastCalls is of how many system calls [callers.LastCall] tells.
+const lastCalls = 64
+
+// LastCall is a system call that began a short time ago.
+type LastCall struct {
+	G           int64
+	At          int64 // when it began
+	Slot, Class int32 // of G
+	Stack       int32
+	Used        bool // for the watcher
+}
+
+// Like reports whether it is from the same stack, by a goroutine of the same class.
+func (x *LastCall) Like(y *LastCall) bool { return x.Class == y.Class && x.Stack == y.Stack }
+
+// begin notes that g begins a system call.
+func (c *callers) begin(g *Goroutine, stack int32, at int64) {
+	x := &c.last[c.begun%lastCalls]
+	x.G, x.At, x.Slot, x.Class, x.Stack, x.Used = g.ID, at, g.slot, g.Class, stack, false
+	c.begun++
+}
+
+// LastCall returns the i-th latest system call, from 0 on; nil if there is none, or it is
+// not kept. It is valid until the next decision.
+func (c *callers) LastCall(i uint) *LastCall {
+	if i >= min(c.begun, lastCalls) {
+		return nil
+	}
+	return &c.last[(c.begun-1-i)%lastCalls]
 }
 
 // Caller is the system calls that began with a P and came from one stack.

@@ -51,6 +51,7 @@ func (w *World) syscall(d *reference.Decision) {
 	g.CallAt, g.CallWhy = w.now, reference.WhyUnknown
 	if !g.System {
 		w.span.Stop(&g.node, g.Class, d.Stack)
+		w.callers.begin(g, d.Stack, w.now)
 	}
 	if p == nil {
 		return
@@ -99,6 +100,7 @@ func (w *World) addCalls(calls []reference.Decision) int {
 		w.pass(from - w.now)
 		w.pass(ns)
 		w.span.Call(&g.node, g.Class, enter.Stack, from, to)
+		w.callers.begin(g, enter.Stack, from)
 		w.callers.count(g, enter.Stack, from, to)
 		g.CallAt, p.stack = from, enter.Stack
 		if enter.Stack != 0 {

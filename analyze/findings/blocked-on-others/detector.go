@@ -69,16 +69,17 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t      Thresholds
-	world  *findings.World
-	woke   ids.Parts[wake]   // by slot: whom a goroutine woke last
-	last   ids.Parts[wait]   // by slot
-	calls  ids.Parts[moment] // by slot
-	made   ids.Parts[moment] // by slot: when a goroutine created one last
-	rounds ids.Parts[round]  // by slot
-	dials  map[int32]bool    // classes of goroutines that open connections
-	cells  []*cell
-	at     map[key]*cell
+	t       Thresholds
+	world   *findings.World
+	woke    ids.Parts[wake]   // by slot: whom a goroutine woke last
+	last    ids.Parts[wait]   // by slot
+	calls   ids.Parts[moment] // by slot
+	made    ids.Parts[moment] // by slot: when a goroutine created one last
+	rounds  ids.Parts[round]  // by slot
+	servers ids.Parts[server] // by slot
+	dials   map[int32]bool    // classes of goroutines that open connections
+	cells   []*cell
+	at      map[key]*cell
 	// Cells that were looked up, by their keys.
 	recent [64]*cell
 }
@@ -134,6 +135,7 @@ type cell struct {
 	ran, runnable float64
 	blocked       [maxReasons]float64
 	links         []link
+	answers       []answer // who may have sent what ended them, if they are for the network
 }
 
 // link is for how long those that ended waits were themselves blocked, by who ended that:
@@ -161,6 +163,7 @@ func (w *watcher) woken(d *reference.Decision) {
 	if g == nil || g.System {
 		return
 	}
+	w.paused(g)
 	w.count(d, g, by)
 	if by != nil && !by.System {
 		*w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.ID}
@@ -208,7 +211,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 		c.children++
 	}
 	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.Waker != g.ID {
-		c.link(w.ender(by), blocked)
+		c.links = addLink(c.links, w.ender(by), blocked)
 	}
 	last := w.last.Make(g.Slot())
 	*last = wait{
@@ -283,20 +286,21 @@ func (w *watcher) ender(g *findings.Goroutine) link {
 	return link{}
 }
 
-// link adds to the time for which those that ended waits were blocked until that came.
-func (c *cell) link(to link, ns float64) {
+// addLink adds to the time for which those that ended waits were blocked until that came.
+func addLink(links []link, to link, ns float64) []link {
 	if to == (link{}) {
-		return
+		return links
 	}
-	for i := range c.links {
-		if l := &c.links[i]; l.by == to.by && l.stack == to.stack {
+	for i := range links {
+		if l := &links[i]; l.by == to.by && l.stack == to.stack {
 			l.ns += ns
-			return
+			return links
 		}
 	}
-	if len(c.links) < maxLinks {
-		c.links = append(c.links, link{to.by, to.stack, ns})
+	if len(links) < maxLinks {
+		links = append(links, link{to.by, to.stack, ns})
 	}
+	return links
 }
 
 func (w *watcher) cell(k key) *cell {

@@ -154,6 +154,73 @@ func TestWaitsForTheNetwork(t *testing.T) {
 	}
 }
 
+// connected has a client ask over a connection whose other end is in the program, too: a
+// library's goroutine reads the answers, which come early or late after they are written.
+func connected(late int64, writes int32) *Stream {
+	const reader, inRead = int64(3), int32(20)
+	s := New(2).Class(2, server).Class(3, reader)
+	at := func(stack int32) { s.Decisions[len(s.Decisions)-1].Stack = stack }
+	s.Local(server, 1, reference.WhyCreate).Start(server, 1).Block(server, reference.ReasonNetwork)
+	at(inRead)
+	s.Local(reader, 1, reference.WhyCreate).Start(reader, 1).Block(reader, reference.ReasonNetwork)
+	at(inRead)
+	s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+	for range 50 {
+		s.Pass(10*Us).Block(client, reference.ReasonChanReceive)
+		at(inAsk)
+		s.Pass(10*Us).Local(server, 1, reference.WhyNetwork).Start(server, 1).Pass(10*Us).Block(server, reference.ReasonSleep)
+		at(inLook)
+		s.Pass(4*Ms).Local(server, 1, reference.WhyTimer).Start(server, 1).Syscall(server)
+		at(writes)
+		s.Pass(5*Us).SyscallExit(server).Block(server, reference.ReasonNetwork)
+		at(inRead)
+		s.Pass(late).Local(reader, 1, reference.WhyNetwork).Start(reader, 1).Pass(10*Us).Wake(client, reader)
+		at(inServe)
+		s.Block(reader, reference.ReasonNetwork).Start(client, 0)
+		at(inRead)
+	}
+	return s
+}
+
+func detectConnected(s *Stream) []findings.Finding {
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		return map[int32][]string{
+			20:      {"internal/poll.(*FD).Read (fd_unix.go:9)", "net.(*conn).Read (net.go:9)"},
+			inAsk:   {"runtime.chanrecv1 (chan.go:506)", "main.ask (main.go:7)"},
+			inServe: {"runtime.chansend1 (chan.go:161)", "net/http.(*persistConn).readLoop (transport.go:9)"},
+			inLook:  {"time.Sleep (time.go:9)", "main.look (main.go:11)", "net/http.(*conn).serve (server.go:9)"},
+			inWrite: {"syscall.write (z.go:9)", "internal/poll.(*FD).Write (fd_unix.go:9)", "net.(*conn).Write (net.go:9)", "net/http.(*conn).serve (server.go:9)"},
+			inTick:  {"syscall.write (z.go:9)", "internal/poll.(*FD).Write (fd_unix.go:9)", "os.(*File).Write (file.go:9)", "net/http.(*conn).serve (server.go:9)"},
+		}[h]
+	}
+	f.ClassName = func(class int32) (string, string) {
+		return map[int32]string{1: "main.upload", 2: "net/http.(*conn).serve", 3: "net/http.(*persistConn).readLoop"}[class], ""
+	}
+	t := blockedonothers.Default()
+	t.IdleLine = 0.5
+	return s.DetectWith(blockedonothers.New(t), f)
+}
+
+// Who writes just before what comes over the network is whom those wait for that wait for it.
+func TestAnswersOfTheProgram(t *testing.T) {
+	for _, late := range []int64{20 * Us, 500 * Us} {
+		x := One(t, detectConnected(connected(late, inWrite)), blockedonothers.ID, findings.Note)
+		if want := "main.ask waits for main.look over the network: 2"; !strings.HasPrefix(x.Headline, want) {
+			t.Errorf("%q, want %q", x.Headline, want)
+		}
+		if !strings.HasSuffix(x.Title, "it seems to come from main.look, which waited for a timer before") || !strings.HasPrefix(x.Advice[0], "Begin with main.look,") {
+			t.Errorf("%s\n%s", x.Title, x.Advice[0])
+		}
+	}
+	for name, s := range map[string]*Stream{"long after": connected(2*Ms, inWrite), "to a file": connected(20*Us, inTick)} {
+		x := One(t, detectConnected(s), blockedonothers.ID, findings.Note)
+		if want := "main.ask waits for the network (net/http.(*persistConn).readLoop): "; !strings.HasPrefix(x.Headline, want) {
+			t.Errorf("%s: %q, want %q", name, x.Headline, want)
+		}
+	}
+}
+
 // It tells where those wait for a timer that others wait for.
 func TestTellsWhereThatOneWaits(t *testing.T) {
 	s := answers(50, reference.ReasonChanReceive, reference.ReasonSleep, inAsk, true)

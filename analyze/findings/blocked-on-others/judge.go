@@ -220,11 +220,17 @@ const maxChain = 4
 
 // chain follows for whom those waited that ended the waits of g, each time for half of
 // the waits or more: functions of the program, from the nearest on. What the last of them
-// waited for outside of it is byTimer, byPeer, or 0 if that is not known, and where it did so.
+// waited for outside of it is byTimer, byPeer, or 0 if that is not known, and where it did so;
+// or the last is byAnswerer, and where says what it did.
 func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []string, last int32, where string) {
 	seen := []int32{g.class, g.top.by}
 	for len(functions) < maxChain {
-		l, name := g.link(f)
+		l, name := mostOf(f, g.links, float64(g.ns)/2)
+		if l.by == byPeer {
+			if a := w.answererOf(f, seen[len(seen)-1]); a != nil {
+				return append(functions, a.name(f)), byAnswerer, a.does(f)
+			}
+		}
 		if l.by < 0 {
 			return functions, l.by, name
 		}
@@ -246,15 +252,15 @@ func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []
 	return functions, 0, ""
 }
 
-// link is who ended half or more of what those were blocked for that ended the waits of g,
-// and where that one was, or they were if nobody of the program ended it; empty if nobody did.
-func (g *group) link(f *findings.Facts) (most link, name string) {
+// mostOf is who ended the most of what links tell, if it is at least so much, and where that
+// one was, or those that waited if nobody of the program ended it; else empty.
+func mostOf(f *findings.Facts, links []link, least float64) (most link, name string) {
 	type end struct {
 		by int32
 		at string
 	}
 	ns := map[end]float64{}
-	for _, l := range g.links {
+	for _, l := range links {
 		a := findings.Actor{Stack: f.Frames(l.stack)}
 		if l.by >= 0 {
 			a.Class = f.Name(l.by)
@@ -265,7 +271,7 @@ func (g *group) link(f *findings.Facts) (most link, name string) {
 			most, name = link{l.by, l.stack, ns[k]}, at
 		}
 	}
-	if most.ns < float64(g.ns)/2 {
+	if most.ns < least {
 		return link{}, ""
 	}
 	return most, name

@@ -21,6 +21,7 @@ const (
 	byTimer                        // a timer of a select
 	bySleep                        // time.Sleep
 	byAnswer                       // something came from the other end of a connection
+	byAnswerer                     // and it is known who of the program has sent it
 )
 
 // minDeadlines is how many deadlines must have passed, one after another: one ends a program,
@@ -49,6 +50,9 @@ type round struct {
 func (w *watcher) created(d *reference.Decision) {
 	if by := w.world.By(); by != nil && !by.System {
 		*w.made.Make(by.Slot()) = moment{by.ID, d.Time}
+		if g := w.world.Goroutine(); g != nil && !g.System {
+			w.spawned(g, by, d.Time)
+		}
 	}
 }
 
@@ -75,6 +79,9 @@ func (w *watcher) waited(d *reference.Decision) {
 	g := w.world.Goroutine()
 	if g == nil || g.System || g.BlockedNs <= 0 || g.Stack == 0 {
 		return
+	}
+	if g.Reason != reference.ReasonNetwork {
+		w.paused(g)
 	}
 	by := byTimer
 	switch g.Reason {
@@ -103,6 +110,10 @@ func (w *watcher) waited(d *reference.Decision) {
 	case by == byTimer || by == bySleep:
 		*r = round{g: g.ID, timed: true}
 	case by == byPeer:
+		if c != nil {
+			w.answered(c, g, d.Time)
+		}
+		w.asked(g, d.Time)
 		if r.answers++; c != nil && r.answers > 1 {
 			c.asked++
 		}
@@ -203,7 +214,7 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	if by := x.Actors[0].Caller(); by != "" {
 		in += " (called by " + by + ")"
 	}
-	var does, advice string
+	var does, more, advice string
 	switch g.outside {
 	case bySystem:
 		does = "is in system calls"
@@ -217,6 +228,11 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	case byAnswer:
 		does = "waits for answers from the network, one by one,"
 		advice = "If they do not depend on one another, let " + in + " ask for them all, and then wait: " + quantity.Number(float64(g.n)/float64(max(1, g.n-g.asked))) + " come one after another, on average."
+		if a := w.answererOf(f, g.class); a != nil {
+			name := a.name(f)
+			more = fmt.Sprintf("; %s seems to send them, and %s before", name, a.does(f))
+			advice = "See whether " + name + " can answer sooner, or have several of them answer at once. " + advice
+		}
 	case bySleep:
 		does = "sleeps"
 		advice = "If " + in + " sleeps until something has happened, have whoever does that tell it (a channel, a sync.Cond), or look more often."
@@ -233,6 +249,6 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	if utf8.RuneCountInString(x.Headline) > headlineLen {
 		x.Headline = fmt.Sprintf("%s %s: %s in all", in, strings.TrimSuffix(does, ","), total)
 	}
-	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total)
+	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total) + more
 	x.Advice = []string{advice}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -70,6 +69,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		end := far[len(far)-1]
 		meanwhile = by + " had itself waited for " + strings.Join(far, ", and that for ")
 		x.Advice = []string{"Begin with " + end + ", for which " + by + " waits in turn: let it begin sooner, or take less long, or let " + by + " not wait for it."}
+		if last == byAnswerer {
+			meanwhile += " over the network, as it seems, which " + where
+			x.Advice[0] = "Begin with " + end + ", for whose answers " + g.in + " waits: let it take less long, begin sooner, or answer several at once."
+		}
 		if w := ended[last]; w != "" {
 			meanwhile += ", which waited " + w
 		}
@@ -102,10 +105,15 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.Advice = []string{"See whether those that wait in " + g.in + " have to: what is done in order, or together, goes at the pace of the slowest."}
 		return
 	}
-	if pkg, _ := std.Split(by); reason == reference.ReasonNetwork && part >= 0.5 && std.Has(pkg) {
+	if len(far) == 0 && reason == reference.ReasonNetwork && part >= 0.5 && ofLibrary(by) {
 		x.Headline = fmt.Sprintf("%s waits for the network (%s): %s in all", g.in, by, total)
 		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until something came over the network (%s)", who, times, g.in, by) + of
 		x.Advice = []string{"See whether the other end can answer sooner. If not, have " + g.in + " ask for less, or for several things at once, or keep the answers."}
+		return
+	}
+	if last == byAnswerer && len(far) == 1 && ofLibrary(by) {
+		x.Headline = fmt.Sprintf("%s waits for %s over the network: %s in all", g.in, far[0], total)
+		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until an answer came over the network", who, times, g.in) + of + "; it seems to come from " + far[0] + ", which " + where + " before"
 		return
 	}
 	some := ""
@@ -114,7 +122,14 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	}
 	x.Headline = fmt.Sprintf("%s waits for %s%s: %s in all", g.in, by, some, total)
 	if len(far) > 0 && busy < 0.5 {
-		if long := fmt.Sprintf("%s waits for %s, and that%s for %s: %s in all", g.in, by, map[bool]string{true: " in the end"}[len(far) > 1], far[len(far)-1], total); utf8.RuneCountInString(long) <= headlineLen {
+		room, inTheEnd := headlineLen, ""
+		if last == byAnswerer {
+			room += 20
+		}
+		if len(far) > 1 {
+			inTheEnd = " in the end"
+		}
+		if long := fmt.Sprintf("%s waits for %s, and that%s for %s: %s in all", g.in, by, inTheEnd, far[len(far)-1], total); utf8.RuneCountInString(long) <= room {
 			x.Headline = long
 		}
 	}
