@@ -719,10 +719,15 @@ func blamed(f *findings.Finding) string {
 // is about that.
 func doubtful(r *analyze.Result) string {
 	f := subject(r)
-	if f == nil || f.Counted || f.Kind == findings.KindMachine || !slices.ContainsFunc(r.Doubts, func(d findings.Doubt) bool { return d.ID == findings.Strained }) {
+	i := slices.IndexFunc(r.Doubts, func(d findings.Doubt) bool { return d.ID == findings.Strained })
+	if f == nil || f.Counted || f.Kind == findings.KindMachine || i < 0 {
 		return ""
 	}
-	return "In doubt: threads of this program seem to have lacked CPUs, and then runs and waits take longer than by themselves. Record again on a quiet machine before you change code."
+	much := ""
+	if ns, all := r.Doubts[i].WaitedNs, r.Waits.User.TotalNs; ns > 0 {
+		much = fmt.Sprintf(": at least %s of the waiting for a P fell into such times", quantity.Part(ns, all))
+	}
+	return "In doubt: threads of this program seem to have lacked CPUs, and then runs and waits take longer than by themselves" + much + ". Record again on a quiet machine before you change code."
 }
 
 // lackOfCPUs says whether threads had a CPU: what is told, and what was found.

@@ -94,6 +94,8 @@ type Facts struct {
 	// Strained says that threads seem to have lacked CPUs: see [World.Strained] and
 	// [Detector.Strains]. A [Set] fills it in.
 	Strained bool
+	// Stalls are those of the scheduler's threads. A [Set] fills it in.
+	Stalls Stalls
 	// Doubts are what findings doubt. A [Set] fills it in.
 	Doubts []Doubt
 	// Silent names the detectors that could not judge this trace. A [Set] fills

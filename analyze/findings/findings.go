@@ -70,6 +70,9 @@ type Finding struct {
 type Doubt struct {
 	ID   string `json:"id"`   // "strained": threads seem to have lacked CPUs; "short": the recording is
 	Text string `json:"text"` // why that matters, and what to do about it
+	// WaitedNs is for how long, at least, goroutines waited for a P while what is doubted
+	// was seen, summed: ns.
+	WaitedNs int64 `json:"waited_ns,omitempty"`
 }
 
 // Whole names what the cost of a finding is a part of.

@@ -81,7 +81,7 @@ const (
 const shortNs = 100_000_000
 
 const (
-	strained = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, a P with work that stood still, or idle Ps that were slow to get a thread. Part of what is found may be the operating system's doing; "
+	strained = "Threads of this program seem to have lacked CPUs: run intervals far longer than is usual for their class, a P with work that stood still, a thread in the scheduler that did nothing for milliseconds, or idle Ps that were slow to get a thread. Part of what is found may be the operating system's doing; "
 	short    = "The recording is short: see in a longer one whether what is found happens all the time, or only at the start."
 )
 
@@ -91,10 +91,19 @@ const (
 	OnlyShort = "short"
 )
 
-// Doubt makes a finding milder where the machine was strained or the recording short.
+// Doubt makes a finding milder where the machine was strained, or stood still for a quarter of
+// its cost, or the recording is short.
 // Detectors call it whose evidence a thread without a CPU could have made.
 func (f *Facts) Doubt(x *Finding) {
-	if f.Strained {
+	f.doubtIf(f.Strained || f.Records() == nil && f.Stalls.explains(x.CostNs), x)
+}
+
+// DoubtIfStrained is Doubt for evidence that a thread which stands still does not make, as
+// that Ps have nothing to do.
+func (f *Facts) DoubtIfStrained(x *Finding) { f.doubtIf(f.Strained, x) }
+
+func (f *Facts) doubtIf(yes bool, x *Finding) {
+	if yes {
 		x.Severity = x.Severity.Lower()
 		x.Basis = Suspected
 		x.Doubts = append(x.Doubts, Strained)
@@ -105,7 +114,7 @@ func (f *Facts) Doubt(x *Finding) {
 // doubts puts into words what findings doubt.
 func (f *Facts) doubts(list []Finding) []Doubt {
 	var out []Doubt
-	for _, d := range [...]Doubt{{Strained, f.doubt()}, {OnlyShort, short}} {
+	for _, d := range [...]Doubt{{ID: Strained, Text: f.doubt(), WaitedNs: min(f.Stalls.WaitedNs, f.Waits.User.TotalNs)}, {ID: OnlyShort, Text: short}} {
 		if slices.ContainsFunc(list, func(x Finding) bool { return slices.Contains(x.Doubts, d.ID) }) {
 			out = append(out, d)
 		}

@@ -19,7 +19,10 @@ type proc struct {
 	// After it.
 	stopAt int64 // -1: the P has no thread, or something runs
 	waking bool  // got a thread, and ran nothing since
-	hand   hand
+	// stillAt is since when its thread has run no goroutine and done nothing else, -1: it
+	// runs one, or there is no thread. waitedAt is World.waitedNs then, and m the thread.
+	stillAt, waitedAt, m int64
+	hand                 hand
 	// The slice.
 	slice Slice
 	part  SlicePart
@@ -114,9 +117,10 @@ func (w *World) start(d *reference.Decision) {
 		}
 	}
 	w.residencyOver(g, d, true)
-	if p != nil && p.stopAt >= 0 {
+	if p != nil {
+		w.stirs(p, d.M)
 		// The P had a thread and work, and yet nothing ran: a strained machine.
-		if gap := w.now - p.stopAt; g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
+		if gap := w.now - p.stopAt; p.stopAt >= 0 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
 			w.pause(gap)
 		}
 	}
@@ -181,7 +185,7 @@ func (w *World) run(g *Goroutine, p *proc, id int32, src reference.Source, idle 
 		return
 	}
 	p.first = first
-	p.g, p.stopAt, p.sysAt, p.sys, p.off = g, -1, -1, 0, 0
+	p.g, p.stopAt, p.stillAt, p.sysAt, p.sys, p.off = g, -1, -1, -1, 0, 0
 	p.src, p.idle = src, idle
 	p.assist, p.assistAt = 0, -1
 	if g.assists {
@@ -273,6 +277,7 @@ func (w *World) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	g.Wait = -1
 	if !open {
 		p.stopAt, p.freeAt = w.now, w.now
+		w.still(p, w.decision().M)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 	f.EndNs, f.GapsNs = max(f.EndNs, s.world.now), s.world.gaps
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
 	s.world.finish(f.EndNs)
-	f.Strained = s.world.Strained()
+	f.Strained, f.Stalls = s.world.Strained(), s.world.stalls
 	if m := f.Records(); m != nil {
 		f.Strained = m.OffShare() >= strainedShare
 	}

@@ -63,6 +63,8 @@ type World struct {
 	accounts // of classes
 
 	strain
+	stalls   Stalls
+	waitedNs int64 // for how long goroutines of the program waited that had not yielded, summed
 	interruptions
 	blocked int64 // ns, of goroutines of the program, up to when they were woken or came back from a system call without a P
 
@@ -208,6 +210,7 @@ func (w *World) addRare(d *reference.Decision) {
 	case reference.KindPStart:
 		if p := w.p(d.P); p != nil {
 			p.stopAt, p.freeAt, p.fresh = -1, w.now, true
+			w.still(p, d.M)
 			w.setComing(p, false)
 			w.setWaking(p, true)
 		}
@@ -223,6 +226,7 @@ func (w *World) addRare(d *reference.Decision) {
 			}
 			w.endRunOn(p, why, 0, false)
 			w.endSlice(p, false)
+			w.stirs(p, d.M)
 			p.stopAt, p.last = -1, false
 			w.setWaking(p, false)
 			w.released(p, d)
@@ -238,6 +242,11 @@ func (w *World) addRare(d *reference.Decision) {
 		w.stws++
 	case reference.KindSTWEnd:
 		w.stw = false
+		for i := range w.ps {
+			if p := &w.ps[i]; p.stillAt >= 0 {
+				w.still(p, p.m)
+			}
+		}
 	case reference.KindProcs:
 		w.procs = max(0, d.Batch)
 		w.maxProcs = max(w.maxProcs, d.Batch)
@@ -282,6 +291,7 @@ func (w *World) passTo(t int64) {
 func (w *World) pass(dt int64) {
 	w.loadSum += float64(w.load * float64(dt))
 	w.now += dt
+	w.waitedNs += dt * (w.runnable - w.yielded)
 	if w.lowered {
 		w.takenNs += dt * max(0, min(int64(w.maxProcs)-w.gomaxp, w.runnable-w.yielded))
 	}
@@ -304,7 +314,7 @@ func (w *World) forget() {
 	for k := range w.ps {
 		p := &w.ps[k]
 		w.endSlice(p, true)
-		p.stopAt, p.StopAt, p.last, p.fresh = -1, -1, false, false
+		p.stopAt, p.StopAt, p.stillAt, p.last, p.fresh = -1, -1, -1, false, false
 		p.hand.at = -1
 		w.setComing(p, false)
 		w.setWaking(p, false)
@@ -336,7 +346,7 @@ func (w *World) addP(id int32) *proc {
 	for int(id) >= len(w.ps) {
 		id := int32(len(w.ps))
 		w.local = append(w.local, list{})
-		w.ps = append(w.ps, proc{PHistory: noHistory, sysAt: -1, stopAt: -1, assistAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, part: SlicePart{P: id}})
+		w.ps = append(w.ps, proc{PHistory: noHistory, sysAt: -1, stopAt: -1, stillAt: -1, assistAt: -1, hand: hand{at: -1}, slice: Slice{P: id}, part: SlicePart{P: id}})
 	}
 	return &w.ps[id]
 }
@@ -356,6 +366,10 @@ func (w *World) ready(d *reference.Decision) {
 	g := w.goroutine()
 	if g.StartAt >= 0 { // its stop was not shown
 		w.endRun(g, d.Why, 0)
+	}
+	if p := w.p(d.P); p != nil && p.stillAt >= 0 && d.By < 0 {
+		w.stirs(p, d.M) // its thread looked at timers or the network
+		w.still(p, d.M)
 	}
 	w.leave(g)
 	w.begin(g, &g.ReadyAt, &w.runnable)

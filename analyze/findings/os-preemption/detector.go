@@ -41,6 +41,11 @@ type Thresholds struct {
 	LateNs    int64   `json:"late_ns"`
 	MinLate   int64   `json:"min_late"`
 	LateShare float64 `json:"late_share"`
+	// There must be MinStalls (findings.World.Stalls) in which goroutines waited, or IdleStalls
+	// in which none did, and StallShare of the time that Ps ran the program or stalled.
+	MinStalls  int64   `json:"min_stalls"`
+	IdleStalls int64   `json:"idle_stalls"`
+	StallShare float64 `json:"stall_share"`
 	// SampleNs is the running time for each CPU sample, and MinSamples how many are
 	// to be expected before they decide.
 	SampleNs   int64   `json:"sample_ns"`
@@ -62,6 +67,7 @@ func Default() Thresholds {
 		LongNs: 1_000_000, Ratio: 10, MinRuns: 20, MinCount: 20, Preempted: 0.1,
 		Turns: 0.4, Together: 1.5, TickR: 0.3, Chance: 1e-4,
 		SliceNs: 20_000_000, LateNs: 22_000_000, MinLate: 10, LateShare: 0.3,
+		MinStalls: 5, IdleStalls: 20, StallShare: 0.02,
 		SampleNs: 10_000_000, MinSamples: 50,
 		NoteShare: 0.1, WarningShare: 0.3, LateWarning: 0.2, CriticalShare: 0.5,
 		Grade: findings.DefaultGrade(),

@@ -270,3 +270,40 @@ func TestSamplesContradictTheNumber(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// stalls has the thread of P0 stand still n times for ns before it starts what waits; dead
+// has a wake-up in the midst of it show that it does not.
+func stalls(n int, ns int64, dead bool) *Stream {
+	s := New(1)
+	m := int64(7)
+	emit := func(k reference.Kind, g int64, why reference.Why) {
+		s.Emit(reference.Decision{Kind: k, G: g, P: 0, M: m, Why: why, By: reference.NoG, To: reference.QueueLocal, Class: 1})
+	}
+	emit(reference.KindPStart, reference.NoG, reference.WhyUnknown)
+	for range n {
+		emit(reference.KindReady, 1, reference.WhyTimer)
+		s.Pass(ns / 2)
+		if !dead {
+			emit(reference.KindReady, 2, reference.WhyTimer)
+		}
+		s.Pass(ns - ns/2)
+		emit(reference.KindStart, 1, reference.WhyUnknown)
+		s.Pass(3 * Ms)
+		emit(reference.KindStop, 1, reference.WhyBlock)
+		if !dead {
+			emit(reference.KindStart, 2, reference.WhyUnknown)
+			emit(reference.KindStop, 2, reference.WhyBlock)
+		}
+	}
+	return s
+}
+
+func TestFindsStallsOfTheScheduler(t *testing.T) {
+	x := One(t, detect(stalls(8, 1800*Us, true)), ospreemption.ID, findings.Note)
+	if want := 8 * 1800 * Us; x.CostNs != want || x.Severity != findings.Note || x.Basis != findings.Inferred {
+		t.Errorf("cost %d, want %d; %s, %s", x.CostNs, want, x.Severity, x.Basis)
+	}
+	None(t, detect(stalls(8, 900*Us, true)))
+	None(t, detect(stalls(4, 1800*Us, true)))
+	None(t, detect(stalls(8, 1800*Us, false))) // its thread did something
+}

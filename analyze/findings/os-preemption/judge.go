@@ -33,6 +33,8 @@ type proof struct {
 	r        float64  // how nearly; 1: exactly
 
 	n, ns, slices, worst int64 // bySlices: late ones, ns beyond SliceNs, all, ns of the longest
+
+	stalls *findings.Stalls // byStalls
 }
 
 // way is how a lack of CPUs shows.
@@ -43,6 +45,7 @@ const (
 	bySamples
 	byTurns
 	bySlices
+	byStalls
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -88,6 +91,9 @@ func (w *watcher) proofs(f *findings.Facts, a *account) []proof {
 	enough := func(p proof) bool { return p.share < w.t.NoteShare }
 	found = slices.DeleteFunc(found, enough)
 	slices.SortStableFunc(found, func(x, y proof) int { return cmp.Compare(y.cost, x.cost) })
+	if p := w.byStalls(f); p.stalls != nil {
+		found = append(found, p)
+	}
 	p := w.byCPUs(f, a)
 	if enough(p) {
 		return found
@@ -102,7 +108,7 @@ func (w *watcher) proofs(f *findings.Facts, a *account) []proof {
 func (w *watcher) severity(f *findings.Facts, p *proof) (s findings.Severity, ok bool) {
 	s, ok = w.t.Grade.Severity(p.cost, f.RecordedNs())
 	switch {
-	case ok && p.share < p.warning:
+	case ok && (p.share < p.warning || p.way == byStalls): // which shows when, not how much
 		s = findings.Note
 	case s == findings.Critical && (p.share < w.t.CriticalShare || !p.sure):
 		s = findings.Warning
@@ -171,6 +177,19 @@ func (w *watcher) byTurns(f *findings.Facts, a *account) proof {
 	total := a.lost.Total
 	p.share, p.sure, p.cost = float64(total.Ns)/float64(w.ran.Ns), p.turns && p.atTicks, total.Ns
 	p.actors, p.from, p.to = a.lost.Actors(f, findings.Victim, 3), total.From, total.To
+	return p
+}
+
+// byStalls looks at Ps whose threads ran nothing and did nothing for far longer than the
+// scheduler needs.
+func (w *watcher) byStalls(f *findings.Facts) proof {
+	s := w.world.Stalls()
+	p := proof{way: byStalls, share: float64(s.Ns) / float64(max(1, w.ran.Ns+s.Ns)), cost: s.Ns, basis: findings.Inferred, from: s.From, to: s.From + s.Longest}
+	if s.N < w.t.MinStalls || s.N < w.t.IdleStalls && s.WaitedNs < w.t.Grade.NoteNs || p.share < w.t.StallShare {
+		return proof{}
+	}
+	p.stalls = s
+	p.actors = []findings.Actor{{Role: findings.Victim, P: findings.OnP(s.P)}}
 	return p
 }
 

@@ -48,6 +48,8 @@ func (p *proof) headline(f *findings.Facts) string {
 		return fmt.Sprintf("More Ps than CPUs: goroutines had no CPU for %s of their running time", quantity.Percent(p.share))
 	case p.way == byTurns:
 		return fmt.Sprintf("Threads seem to have lacked a CPU: of %s busy Ps %s made progress", quantity.Number(p.mean), quantity.Number(p.mean-p.together))
+	case p.way == byStalls:
+		return fmt.Sprintf("Other processes seem to take CPUs: threads with a P stood still %s, up to %s", quantity.Plural(p.stalls.N, "time", "times"), quantity.Duration(p.stalls.Longest))
 	case p.way == bySamples:
 		return "Goroutines that ran had a CPU for " + quantity.Percent(p.ratio) + " of that time only"
 	}
@@ -68,6 +70,9 @@ func (p *proof) title(f *findings.Facts) string {
 	case byTurns:
 		return fmt.Sprintf("Of %s Ps that ran a goroutine, on average, only %s made progress: threads seem to have lacked a CPU for %s of the running time",
 			quantity.Number(p.mean), quantity.Number(p.mean-p.together), quantity.Percent(p.share))
+	case byStalls:
+		return fmt.Sprintf("%s the thread of a P that ran no goroutine did nothing for over 1 ms, %s in all, where the scheduler needs microseconds: it had no CPU, and other processes, or more Ps than CPUs, are to blame, not the program",
+			quantity.Plural(p.stalls.N, "time", "times"), quantity.Duration(p.stalls.Ns))
 	}
 	return fmt.Sprintf("%s ended late, up to %s after they began, though signals could interrupt the code: its threads, or the runtime's watcher, seem to have lacked a CPU",
 		quantity.Plural(p.n, "time slice", "time slices"), quantity.Duration(p.worst))
@@ -85,6 +90,14 @@ func (w *watcher) evidence(f *findings.Facts, p *proof) []findings.Evidence {
 		}
 	case byTurns:
 		return w.evidenceOfTurns(p)
+	case byStalls:
+		s := p.stalls
+		return []findings.Evidence{
+			{What: "times that a P's thread stood still in the scheduler", Value: quantity.Count(s.N), Limit: quantity.Count(w.t.MinStalls) + " of 1 ms"},
+			{What: "their sum, against the program's running", Value: quantity.Duration(s.Ns) + " (" + quantity.Percent(p.share) + ")", Limit: quantity.Percent(w.t.StallShare), Ns: s.Ns},
+			{What: "the longest", Value: quantity.Duration(s.Longest), Ns: s.Longest},
+			{What: "goroutines waited meanwhile, summed", Value: quantity.Duration(s.WaitedNs) + " (" + quantity.Part(min(s.WaitedNs, f.Waits.User.TotalNs), f.Waits.User.TotalNs) + " of all waiting)", Ns: s.WaitedNs},
+		}
 	}
 	return []findings.Evidence{
 		{What: "late slices that a signal ended", Value: quantity.Count(p.n) + " of " + quantity.Count(p.slices) + " that a preemption ended", Limit: quantity.Count(w.t.MinLate) + " of " + quantity.Duration(w.t.LateNs) + ", and " + quantity.Percent(w.t.LateShare)},

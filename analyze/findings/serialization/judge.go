@@ -64,7 +64,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.DoubtIfStrained(&x)
 	return []findings.Finding{x}
 }
 

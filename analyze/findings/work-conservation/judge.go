@@ -49,6 +49,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	if x.Kind == findings.KindMachine {
+		f.Short(&x) // a lack of CPUs is what it says
+	} else {
+		f.Doubt(&x)
+	}
 	return []findings.Finding{x}
 }

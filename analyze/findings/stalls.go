@@ -1,0 +1,54 @@
+package findings
+
+// Stalls are times in which a P had a thread that ran no goroutine, and nothing happened
+// on it for stallNs and more: no start, no wake-up, no release of the P. What the
+// scheduler does on a thread (findRunnable, checkTimers, stealWork, startm in
+// runtime/proc.go) takes microseconds, so that thread had no CPU meanwhile.
+type Stalls struct {
+	N, Ns   int64
+	Longest int64
+	From    int64 // of the longest
+	P       int32
+	// WaitedNs is how long goroutines of the program waited meanwhile, summed.
+	WaitedNs int64
+}
+
+// explains reports whether stalls may have made a good part of a cost: what is seen of a lack
+// of CPUs is but what falls between two runs.
+func (s *Stalls) explains(cost int64) bool { return s.N >= fewStalls && 4*s.Ns >= cost }
+
+// fewStalls happen on any machine.
+const fewStalls = 5
+
+// stallNs is far beyond what the scheduler needs for anything.
+const stallNs = 1_000_000
+
+// Stalls returns those that have ended.
+func (w *World) Stalls() *Stalls { return &w.stalls }
+
+// still notes that thread m of p, which runs no goroutine, did something: a stall begins
+// now at the earliest. Of a thread that is not known nothing is.
+func (w *World) still(p *proc, m int64) {
+	if p.m, p.stillAt = m, -1; m > 0 {
+		p.stillAt, p.waitedAt = w.now, w.waitedNs
+	}
+}
+
+// stirs is for the end of a time in which p's thread ran no goroutine, when thread m does
+// something.
+func (w *World) stirs(p *proc, m int64) {
+	if ns := w.now - p.stillAt; p.stillAt >= 0 && ns >= stallNs && m == p.m && !w.stw {
+		w.stalled(p, ns)
+	}
+	p.stillAt = -1
+}
+
+func (w *World) stalled(p *proc, ns int64) {
+	s := &w.stalls
+	s.N++
+	s.Ns += ns
+	s.WaitedNs += w.waitedNs - p.waitedAt
+	if ns > s.Longest {
+		s.Longest, s.From, s.P = ns, p.stillAt, p.slice.P
+	}
+}
