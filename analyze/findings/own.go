@@ -12,8 +12,8 @@ import (
 // is the program's own, and its place ("file:line"): it is what the owner of a program
 // can change. The outermost function that is neither of the standard library nor, as its
 // file tells, of a module that the program requires is the program's, and so is what lies in
-// the same package or repository. A package main does not say in which repository it lies:
-// then all is the program's that has a file elsewhere. Of a deferred call it is the function
+// the same package or repository, or in package main. That does not say in which repository it
+// lies: where it is outermost, all is the program's that has a file elsewhere. Of a deferred call it is the function
 // that deferred it. Where nothing is the program's, modules are looked at as if they were;
 // all of the standard library gives its outermost function; no frames, "".
 func Own(frames []string) (function, place string) {
@@ -34,7 +34,7 @@ func innermost(frames []string, required bool) (function, place string) {
 				function, place = f, at
 			}
 		case !required && ofModule(at):
-		case home == "" || home == repository(f) || home == "main" && !required && strings.Contains(at, "/"):
+		case home == "" || home == repository(f) || repository(f) == "main" || home == "main" && !required && strings.Contains(at, "/"):
 			if home == "" {
 				home = repository(f)
 			}

@@ -35,6 +35,9 @@ func TestOwn(t *testing.T) {
 		{"called by a module", []string{
 			"github.com/a/b/cart.(*Service).Add (github.com/a/b/cart/cart.go:1)", "google.golang.org/grpc.(*Server).processUnaryRPC (google.golang.org/grpc@v1.70.0/server.go:6)",
 		}, "github.com/a/b/cart.(*Service).Add", "github.com/a/b/cart/cart.go:1"},
+		{"main, called by a package of its module", []string{
+			"time.Sleep (runtime/time.go:1)", "main.lookUp (main.go:9)", "example.org/shop/rpc.(*Server).answer (rpc/server.go:6)",
+		}, "main.lookUp", "main.go:9"},
 		{"a module alone", []string{
 			"runtime.gopark (runtime/proc.go:1)", "google.golang.org/grpc/internal/transport.(*Server).run (google.golang.org/grpc@v1.70.0/server.go:6)",
 		}, "google.golang.org/grpc/internal/transport.(*Server).run", "google.golang.org/grpc@v1.70.0/server.go:6"},
