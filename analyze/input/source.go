@@ -43,7 +43,7 @@ const (
 
 	firstCap = 256 << 10 // capacity of the first generation
 	maxHint  = 64 << 20  // one generation says little about the size of the next
-	maxSlack = 8 << 20   // unused capacity beyond the length of Data that is not worth a copy: most was never touched
+	maxSlack = 1 << 20   // unused capacity beyond the length of Data that is not worth a copy
 )
 
 // Source gives the generations of one trace in the order of the file. It is not safe for

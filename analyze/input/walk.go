@@ -208,9 +208,6 @@ func (s *Source) open(g *building, number uint64) {
 	capacity := slices.Max(s.lengths[:])
 	capacity = max(min(capacity+capacity/8, maxHint), firstCap)
 	if left := s.left(); left >= 0 {
-		if s.index == 0 && left < maxSlack {
-			capacity = maxSlack // it may be all that is left
-		}
 		capacity = int(min(int64(capacity), left+64))
 	}
 	data := s.spare
