@@ -1,7 +1,7 @@
 // Package hugepages answers: how does a large table get by with few page faults?
 //
 // A table of many megabytes that is filled from its beginning on faults for each page, of which
-// each takes 3 µs on a virtual machine: of the CPU time of analysing a short trace, a sixth. The Go
+// each takes 3 µs on a virtual machine: once a sixth of the CPU time of analysing a short trace. The Go
 // runtime leaves it to the kernel who gets huge pages, and most kernels give them to those who ask.
 //
 // It serves this module and is not stable: see package gmpscope.
