@@ -90,8 +90,7 @@ func (d *decoder) decodeOwn(data []byte, emit func(*block) bool) (err error) {
 }
 
 func (d *decoder) newOrder(g *generation, emit func(*block) bool) *order {
-	o := &order{generation: g, d: d, emit: emit, regions: make([]region, 1)}
-	o.goroutines.init()
+	o := &order{generation: g, d: d, emit: emit, goroutines: newGoroutines(), regions: make([]region, 1)}
 	o.begin()
 	return o
 }

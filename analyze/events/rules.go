@@ -10,21 +10,21 @@ import (
 
 // current returns the goroutine that runs on a thread, nil if it does not exist.
 func (o *order) current(t *thread) *goroutine {
-	if g := &o.goroutines.slots[uint32(t.slot)]; g.id == t.g {
+	if g := o.goroutines.At(t.slot); g.id == t.g {
 		return g
 	}
-	slot := o.goroutines.find(t.g)
-	if slot < 0 {
+	slot := o.goroutines.Find(t.g)
+	if slot == 0 {
 		return nil
 	}
 	t.slot = slot
-	return &o.goroutines.slots[slot]
+	return o.goroutines.At(slot)
 }
 
 // running returns the goroutine that runs user code, or nearly so, on a thread
 // with a processor, in the given state; nil if there is none.
 func (o *order) running(t *thread, state State) *goroutine {
-	if g := &o.goroutines.slots[uint32(t.slot)]; g.id == t.g && g.state == state && t.p != None {
+	if g := o.goroutines.At(t.slot); g.id == t.g && g.state == state && t.p != None {
 		return g
 	}
 	return o.runningElsewhere(t, state)
@@ -83,11 +83,11 @@ func (o *order) advance(t *thread) verdict {
 		e.Stack = e.TStack
 		t.g = None
 	case wire.GoUnblock:
-		slot := o.goroutines.find(int64(a[1]))
-		if slot < 0 {
+		slot := o.goroutines.Find(int64(a[1]))
+		if slot == 0 {
 			return later
 		}
-		g := &o.goroutines.slots[slot]
+		g := o.goroutines.At(slot)
 		if g.state != Waiting || a[2] != g.seq+1 {
 			return later
 		}
@@ -151,7 +151,7 @@ func (o *order) advance(t *thread) verdict {
 		t.g = None
 	case wire.GoCreateSyscall:
 		id := int64(a[1])
-		if t.id == None || t.g != None || id <= 0 || o.goroutines.find(id) >= 0 {
+		if t.id == None || t.g != None || id <= 0 || o.goroutines.Find(id) != 0 {
 			return o.refuse("a goroutine comes into being in a system call where it cannot")
 		}
 		o.goEvent(t, id, NotExist, Syscall)
@@ -198,11 +198,11 @@ func (o *order) advance(t *thread) verdict {
 	case wire.STWBegin, wire.STWEnd, wire.GCMarkAssistBegin, wire.GCMarkAssistEnd:
 		return o.goRange(t)
 	case wire.GCMarkAssistActive:
-		slot := o.goroutines.find(int64(a[1]))
-		if slot < 0 || a[1] == 0 || o.goroutines.slots[slot].assisting && !o.partial() {
+		slot := o.goroutines.Find(int64(a[1]))
+		if slot == 0 || a[1] == 0 || o.goroutines.At(slot).assisting && !o.partial() {
 			return o.refuse("an assist that goes on, of a goroutine that cannot")
 		}
-		o.goroutines.slots[slot].assisting = true
+		o.goroutines.At(slot).assisting = true
 		e := o.event(t)
 		e.Kind, e.Res = AssistBegin, int64(a[1])
 	case wire.GCActive, wire.GCBegin, wire.GCEnd:
@@ -253,11 +253,11 @@ func (o *order) advance(t *thread) verdict {
 }
 
 func (o *order) goStart(t *thread, id int64, seq uint64) verdict {
-	slot := o.goroutines.find(id)
-	if slot < 0 {
+	slot := o.goroutines.Find(id)
+	if slot == 0 {
 		return later
 	}
-	g := &o.goroutines.slots[slot]
+	g := o.goroutines.At(slot)
 	if g.state != Runnable || seq != g.seq+1 {
 		return later
 	}
@@ -276,7 +276,7 @@ func (o *order) goCreate(t *thread) verdict {
 	if t.kind == wire.GoCreateBlocked {
 		to = Waiting
 	}
-	if t.p == None || id <= 0 || o.goroutines.find(id) >= 0 {
+	if t.p == None || id <= 0 || o.goroutines.Find(id) != 0 {
 		return o.refuse("a goroutine comes into being that cannot")
 	}
 	if t.g != None && o.running(t, Running) == nil {
@@ -306,11 +306,11 @@ func (o *order) goSwitch(t *thread) verdict {
 		return o.refuse("a goroutine hands over that does not run")
 	}
 	id, seq := int64(t.args[1]), t.args[2]
-	slot := o.goroutines.find(id)
-	if slot < 0 {
+	slot := o.goroutines.Find(id)
+	if slot == 0 {
 		return later
 	}
-	other := &o.goroutines.slots[slot]
+	other := o.goroutines.At(slot)
 	if other.state != Waiting || seq != other.seq+1 {
 		return later
 	}
@@ -367,12 +367,12 @@ func (o *order) goStatus(t *thread) verdict {
 	}
 	status := goStatuses[a[3]]
 	from := status
-	slot := o.goroutines.find(id)
-	if slot < 0 {
+	slot := o.goroutines.Find(id)
+	if slot == 0 {
 		from = Undetermined
 		slot = o.goroutines.add(id, status)
 	}
-	g := &o.goroutines.slots[slot]
+	g := o.goroutines.At(slot)
 	if g.state != status {
 		return o.refuse("a status that contradicts what came before")
 	}

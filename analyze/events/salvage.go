@@ -496,13 +496,13 @@ func (o *order) adoptGoroutine(t *thread, state State) bool {
 	if id <= 0 || seq == 0 {
 		return false
 	}
-	slot := o.goroutines.find(id)
-	if slot < 0 {
+	slot := o.goroutines.Find(id)
+	if slot == 0 {
 		slot = o.goroutines.add(id, state)
 		o.goEvent(t, id, Undetermined, state)
 		o.commit()
 	} else {
-		if seq <= o.goroutines.slots[slot].seq || !o.breakOff() {
+		if seq <= o.goroutines.At(slot).seq || !o.breakOff() {
 			return false
 		}
 		for _, other := range o.threads {
@@ -511,7 +511,7 @@ func (o *order) adoptGoroutine(t *thread, state State) bool {
 			}
 		}
 	}
-	g := &o.goroutines.slots[slot]
+	g := o.goroutines.At(slot)
 	g.state, g.seq = state, seq-1
 	return true
 }

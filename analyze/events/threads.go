@@ -17,7 +17,7 @@ type thread struct {
 	seen bool
 	p    int32 // processor or None
 	g    int64 // goroutine or None
-	slot int32 // where the goroutine was in the table when it was last looked up
+	slot int32 // the place of the goroutine that was looked up last
 
 	batch     int32  // the next; -1 is none
 	lastBatch int32  // while batches are read

@@ -45,7 +45,7 @@ var rules = []rule{
 	// The pipeline of analyze: each step imports none of the later ones.
 	{"analyze/wire", nil, nil},
 	{"analyze/input", in("analyze/wire", "internal/files"), []string{"github.com/klauspost/compress"}},
-	{"analyze/events", in("analyze/wire", "analyze/input", "internal/hugepages"), []string{"golang.org/x/exp"}},
+	{"analyze/events", in("analyze/wire", "analyze/input", "analyze/ids"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", in("internal/hugepages"), nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "internal/hugepages", "internal/std"), nil},
