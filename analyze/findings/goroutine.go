@@ -9,30 +9,20 @@ import (
 // Goroutine is one that the stream has shown and that has not ended. What most
 // decisions touch comes first, so that it lies in two lines of the CPU's cache.
 type Goroutine struct {
-	ID       int64
-	ReadyAt  int64 // since when it waits for a P; -1: it does not
-	QueuedAt int64 // since when it is in its present queue
-	StartAt  int64 // since when it runs; -1: it does not
-	Wait     int64 // the wait before this run interval, or the last; -1 if unknown
-	Class    int32 // handle
-	P        int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
-	Stack    int32 // where it stopped last
+	ID      int64
+	ReadyAt int64 // since when it waits for a P; -1: it does not
+	StartAt int64 // since when it runs; -1: it does not
+	Wait    int64 // the wait before this run interval, or the last; -1 if unknown
+	Class   int32 // handle
+	P       int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
+	Stack   int32 // where it stopped last
 
-	slot       int32   // its place in World.gs
-	next, prev int32   // slots
-	list       int32   // P, or inNone, inGlobal, inNowhere
-	mark       int64   // Totals.LocalStarts when it was queued, if it is watched
-	markWait   int64   // localWait then
-	loadAt     float64 // loadSum when it became runnable
-	wanted     int32   // goroutines that wanted a P when it became runnable
-	usable     int32   // Ps then
-	load       float32 // Run.Load, if it is known
-	class      int32   // index
-	markLen    int32   // localLen when it was queued
-	marks      Mark
-	stealable  bool
-	assists    bool // marks for the garbage collector before it may allocate
-	watched    bool // somebody subscribed to the end of its queue residency
+	slot    int32   // its place in World.gs
+	turn    int32   // its place in World.turns; 0: it does not wait for a P
+	load    float32 // Run.Load, if it is known
+	class   int32   // index
+	marks   Mark
+	assists bool // marks for the garbage collector before it may allocate
 
 	System   bool             // belongs to the runtime or the tracer
 	Self     bool             // waits because it asked for it, by runtime.Gosched
@@ -63,9 +53,6 @@ type Goroutine struct {
 // Slot is a small number for it: see [World.Slot].
 func (g *Goroutine) Slot() int32 { return g.slot }
 
-// loadBefore is Load when g became runnable.
-func (g *Goroutine) loadBefore() float32 { return float32(load(int64(g.wanted), int64(g.usable))) }
-
 // goroutine returns the decision's goroutine, and takes over what its note says of it.
 func (w *World) goroutine() *Goroutine {
 	n := w.note
@@ -82,7 +69,7 @@ func (w *World) goroutine() *Goroutine {
 // newGoroutine makes g the decision's goroutine, of which nothing was known.
 func (w *World) newGoroutine(g *Goroutine) {
 	slot, id := w.note.G, w.decision().G
-	*g = Goroutine{ID: id, slot: slot, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, list: inNone, slackAt: -1}
+	*g = Goroutine{ID: id, slot: slot, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, slackAt: -1}
 	w.byID.Add(id, slot)
 	w.slots = max(w.slots, slot+1)
 	w.learn(g)
@@ -97,7 +84,7 @@ func (w *World) learn(g *Goroutine) {
 	}
 	if !n.OfProgram() && !g.System {
 		w.uncount(g)
-		w.leave(g)
+		w.leave(g, w.turn(g))
 		g.System = true
 		w.span.Forget(&g.node)
 	}

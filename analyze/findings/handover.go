@@ -79,11 +79,11 @@ func (w *World) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 	ns := w.local[p.slice.P].waited(w.now) - h.local + (w.global.waited(w.now)-h.global)/w.Procs()
 	who := g
 	if d.Flags&reference.FlagTaken != 0 && g.ReadyAt >= 0 && !g.System {
-		ns += w.now - max(at, g.QueuedAt)
+		ns += w.now - max(at, w.QueuedAt(g))
 	}
 	for _, l := range []*list{&w.local[p.slice.P], &w.global} {
 		if who.System && l.head != 0 {
-			who = w.gs.At(l.head)
+			who = w.gs.At(w.turns.At(l.head).slot)
 		}
 	}
 	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: p.run.G, GiverClass: p.run.Class, GiverStack: h.stack,

@@ -11,9 +11,55 @@ const (
 	inNowhere = int32(-3)
 )
 
+// turn is what is kept of a goroutine while it waits for a P: of a million, few do at a time.
+type turn struct {
+	queuedAt   int64   // since when it is in its present queue
+	mark       int64   // Totals.LocalStarts when it was queued, if it is watched
+	markWait   int64   // localWait then
+	loadAt     float64 // loadSum when it became runnable
+	wanted     int32   // goroutines that wanted a P when it became runnable
+	usable     int32   // Ps then
+	markLen    int32   // localLen when it was queued
+	slot       int32   // of the goroutine
+	next, prev int32   // turns
+	list       int32   // P, or inNone, inGlobal, inNowhere
+	stealable  bool
+	watched    bool // somebody subscribed to the end of its queue residency
+}
+
+// loadBefore is Load when its goroutine became runnable.
+func (t *turn) loadBefore() float32 { return float32(load(int64(t.wanted), int64(t.usable))) }
+
+// turn returns that of g.
+func (q *queues) turn(g *Goroutine) *turn { return q.turns.At(g.turn) }
+
+// beginTurn gives g a turn, if it has none.
+func (q *queues) beginTurn(g *Goroutine) *turn {
+	if g.turn == 0 {
+		if q.freeTurn == 0 {
+			q.numTurns++
+			q.freeTurn = q.numTurns
+			q.turns.Make(q.freeTurn)
+		}
+		g.turn = q.freeTurn
+		t := q.turn(g)
+		q.freeTurn = t.next
+		*t = turn{slot: g.slot, list: inNone}
+	}
+	return q.turn(g)
+}
+
+// endTurn takes t, if it is one, back from g, which is in no queue.
+func (q *queues) endTurn(g *Goroutine, t *turn) {
+	if g.turn != 0 {
+		t.next, q.freeTurn = q.freeTurn, g.turn
+		g.turn = 0
+	}
+}
+
 // list is a queue as the program's goroutines in it, the earliest first.
 type list struct {
-	head, tail int32
+	head, tail int32 // turns
 	n, nself   int64
 	// The times at which goroutines left, less those at which they came: with
 	// n x now the waiting in it, in goroutine-ns. self: of those that asked for it.
@@ -28,7 +74,10 @@ func (l *list) waited(now int64) int64 { return l.ns(now) - (l.self + l.nself*no
 // queues are the run queues as the program's goroutines in them.
 type queues struct {
 	gs       ids.Parts[Goroutine] // by slot
-	local    []list               // by P
+	turns    ids.Parts[turn]      // index 0 is of no goroutine, and in no queue
+	numTurns int32
+	freeTurn int32  // the first that is free, or 0
+	local    []list // by P
 	global   list
 	nowhere  list  // waiting, but in no queue, or an unknown one
 	localLen int64 // goroutines in local queues
@@ -78,27 +127,30 @@ func (q *queues) Waiting(p int32, f func(*Goroutine) bool) {
 		return
 	}
 	for i := l.head; i != 0; {
-		g := q.gs.At(i)
-		if !f(g) {
+		t := q.turns.At(i)
+		if !f(q.gs.At(t.slot)) {
 			return
 		}
-		i = g.next
+		i = t.next
 	}
 }
 
+// QueuedAt is since when g, which waits for a P, is in its present queue.
+func (q *queues) QueuedAt(g *Goroutine) int64 { return q.turn(g).queuedAt }
+
 // put puts g, whose list is chosen, to the end of it.
-func (q *queues) put(g *Goroutine, now int64, runnext bool) *list {
-	l := q.of(g)
-	g.prev, g.next = l.tail, 0
+func (q *queues) put(g *Goroutine, t *turn, now int64, runnext bool) *list {
+	l := q.of(t)
+	t.prev, t.next = l.tail, 0
 	if l.tail != 0 {
-		q.gs.At(l.tail).next = g.slot
+		q.turns.At(l.tail).next = g.turn
 	} else {
-		l.head = g.slot
+		l.head = g.turn
 	}
-	l.tail = g.slot
+	l.tail = g.turn
 	l.n++
 	l.sum -= now
-	if g.list >= 0 && l.n == 1 {
+	if t.list >= 0 && l.n == 1 {
 		q.filled++
 	}
 	if g.Self {
@@ -106,29 +158,29 @@ func (q *queues) put(g *Goroutine, now int64, runnext bool) *list {
 		l.self -= now
 		q.yielded++
 	}
-	if g.list != inNowhere && !g.Self && !g.Locked {
-		g.stealable = true
+	if t.list != inNowhere && !g.Self && !g.Locked {
+		t.stealable = true
 		q.stealers.add(now, runnext)
 	}
 	return l
 }
 
 // remove takes g out of its list, which it returns.
-func (q *queues) remove(g *Goroutine, now int64) *list {
-	l := q.of(g)
-	if g.prev != 0 {
-		q.gs.At(g.prev).next = g.next
+func (q *queues) remove(g *Goroutine, t *turn, now int64) *list {
+	l := q.of(t)
+	if t.prev != 0 {
+		q.turns.At(t.prev).next = t.next
 	} else {
-		l.head = g.next
+		l.head = t.next
 	}
-	if g.next != 0 {
-		q.gs.At(g.next).prev = g.prev
+	if t.next != 0 {
+		q.turns.At(t.next).prev = t.prev
 	} else {
-		l.tail = g.prev
+		l.tail = t.prev
 	}
 	l.n--
 	l.sum += now
-	if g.list >= 0 {
+	if t.list >= 0 {
 		q.localLen--
 		if l.n == 0 {
 			q.filled--
@@ -139,20 +191,20 @@ func (q *queues) remove(g *Goroutine, now int64) *list {
 		l.self += now
 		q.yielded--
 	}
-	if g.stealable {
-		g.stealable = false
+	if t.stealable {
+		t.stealable = false
 		q.stealers.n--
 	}
-	g.next, g.prev, g.watched = 0, 0, false
+	t.next, t.prev, t.watched = 0, 0, false
 	return l
 }
 
-// of returns the list that g is in.
-func (q *queues) of(g *Goroutine) *list {
+// of returns the list that a turn is in.
+func (q *queues) of(t *turn) *list {
 	switch {
-	case g.list >= 0:
-		return &q.local[g.list]
-	case g.list == inGlobal:
+	case t.list >= 0:
+		return &q.local[t.list]
+	case t.list == inGlobal:
 		return &q.global
 	}
 	return &q.nowhere
@@ -184,71 +236,72 @@ func (w *World) move(d *reference.Decision) {
 		return
 	}
 	w.g = g
-	w.residencyOver(g, d, false)
-	w.leave(g)
-	w.enter(g, d.To, d.P)
+	t := w.turn(g)
+	w.residencyOver(g, t, d, false)
+	w.leave(g, t)
+	w.enter(g, t, d.To, d.P)
 }
 
 // enter puts a waiting goroutine of the program into a queue.
-func (w *World) enter(g *Goroutine, to reference.Queue, p int32) {
-	g.QueuedAt = w.now
+func (w *World) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
+	t.queuedAt = w.now
 	if g.System {
 		return
 	}
-	g.list, g.P = inNowhere, reference.NoP
+	t.list, g.P = inNowhere, reference.NoP
 	switch to {
 	case reference.QueueRunnext, reference.QueueLocal:
 		if w.p(p) != nil {
-			g.list, g.P = p, p
+			t.list, g.P = p, p
 			w.localLen++
-			g.watched = w.leftBits>>(g.ReadyWhy%masks)&1 != 0
+			t.watched = w.leftBits>>(g.ReadyWhy%masks)&1 != 0
 		}
 	case reference.QueueGlobal:
-		g.list = inGlobal
-		g.watched = true
+		t.list = inGlobal
+		t.watched = true
 	}
-	if g.watched {
-		g.mark, g.markLen, g.markWait = w.totals.LocalStarts, int32(w.localLen), w.localWait
+	if t.watched {
+		t.mark, t.markLen, t.markWait = w.totals.LocalStarts, int32(w.localLen), w.localWait
 	}
-	if l := w.put(g, w.now, to == reference.QueueRunnext); g.list >= 0 && l.n == w.longQueue {
+	if l := w.put(g, t, w.now, to == reference.QueueRunnext); t.list >= 0 && l.n == w.longQueue {
 		w.setLong(w.long + 1)
 	}
 }
 
 // leave takes a goroutine out of the queue that it is in, if any.
-func (w *World) leave(g *Goroutine) {
-	if g.list == inNone {
+func (w *World) leave(g *Goroutine, t *turn) {
+	if t.list == inNone {
 		return
 	}
-	if l := w.remove(g, w.now); g.list >= 0 && l.n == w.longQueue-1 {
+	if l := w.remove(g, t, w.now); t.list >= 0 && l.n == w.longQueue-1 {
 		w.setLong(w.long - 1)
 	}
-	g.list = inNone
+	t.list = inNone
 }
 
 // residencyOver emits that a goroutine is about to leave its queue, if somebody
 // subscribed.
-func (w *World) residencyOver(g *Goroutine, d *reference.Decision, start bool) {
-	if g.watched {
-		w.emitResidency(g, d, start)
+func (w *World) residencyOver(g *Goroutine, t *turn, d *reference.Decision, start bool) {
+	if t.watched {
+		w.emitResidency(g, t, d, start)
 	}
 }
 
-func (w *World) emitResidency(g *Goroutine, d *reference.Decision, start bool) {
-	w.residency = Residency{G: g, P: reference.NoP, From: g.QueuedAt, To: w.now, Start: start}
-	if n := w.totals.LocalStarts - g.mark; n > 0 {
-		w.residency.Later = n - int64(g.markLen)
-		w.residency.LaterWait = (w.localWait - g.markWait) / n
+func (w *World) emitResidency(g *Goroutine, t *turn, d *reference.Decision, start bool) {
+	w.residency = Residency{G: g, P: reference.NoP, From: t.queuedAt, To: w.now, Start: start}
+	if n := w.totals.LocalStarts - t.mark; n > 0 {
+		w.residency.Later = n - int64(t.markLen)
+		w.residency.LaterWait = (w.localWait - t.markWait) / n
 	}
-	if g.list >= 0 {
-		w.residency.P = g.list
+	if t.list >= 0 {
+		w.residency.P = t.list
 	}
 	if d == nil {
 		w.residency.Open = true
 	} else if start {
 		w.residency.Src = d.Src
 	}
-	if g.list == inGlobal {
+	if t.list == inGlobal {
 		w.leftGlobal.emit(&w.residency)
 	}
 	w.left[g.ReadyWhy%masks].emit(&w.residency)

@@ -116,11 +116,12 @@ func (w *World) start(d *reference.Decision) {
 			w.endSlice(p, false)
 		}
 	}
-	w.residencyOver(g, d, true)
+	t := w.turn(g)
+	w.residencyOver(g, t, d, true)
 	if p != nil {
 		w.stirs(p, d.M)
 		// The P had a thread and work, and yet nothing ran: a strained machine.
-		if gap := w.now - p.stopAt; p.stopAt >= 0 && g.list == d.P && g.QueuedAt <= p.stopAt && !w.stw {
+		if gap := w.now - p.stopAt; p.stopAt >= 0 && t.list == d.P && t.queuedAt <= p.stopAt && !w.stw {
 			w.pause(gap)
 		}
 	}
@@ -137,7 +138,7 @@ func (w *World) start(d *reference.Decision) {
 			}
 		}
 	}
-	w.leave(g)
+	w.leave(g, t)
 	if p != nil && p.hand.at >= 0 {
 		w.handOver(p, g, d)
 	}
@@ -146,7 +147,7 @@ func (w *World) start(d *reference.Decision) {
 		g.Wait = w.now - g.ReadyAt
 		g.WaitNs += g.Wait
 		if g.Wait >= w.longWait {
-			g.load = max(g.loadBefore(), w.meanLoad(g), float32(w.Load()))
+			g.load = max(t.loadBefore(), w.meanLoad(g), float32(w.Load()))
 		}
 	}
 	if d.Flags&reference.FlagLocked != 0 {
@@ -158,6 +159,7 @@ func (w *World) start(d *reference.Decision) {
 		idle = w.now - max(g.ReadyAt, p.freeAt)
 	}
 	g.end(&g.ReadyAt, &w.runnable)
+	w.endTurn(g, t)
 	w.begin(g, &g.StartAt, &w.running)
 	w.ran.set(w.now, w.running)
 	w.run(g, p, d.P, d.Src, idle)
@@ -357,8 +359,10 @@ func (w *World) stop(d *reference.Decision) {
 	}
 	if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 		w.span.Exit(&g.node)
-		w.leave(g)
+		t := w.turn(g)
+		w.leave(g, t)
 		g.end(&g.ReadyAt, &w.runnable)
+		w.endTurn(g, t)
 		w.byID.Remove(d.G)
 		w.g, w.ended = nil, g.slot
 		if g.Creator != reference.NoG {

@@ -173,7 +173,7 @@ func load(n, usable int64) float64 {
 // meanLoad is the mean of Load since g became runnable.
 func (w *World) meanLoad(g *Goroutine) float32 {
 	if dt := w.now - g.ReadyAt; dt > 0 {
-		return float32((w.loadSum - g.loadAt) / float64(dt))
+		return float32((w.loadSum - w.turn(g).loadAt) / float64(dt))
 	}
 	return 1
 }
@@ -181,7 +181,7 @@ func (w *World) meanLoad(g *Goroutine) float32 {
 // LoadOf is the highest of the load when a waiting goroutine became runnable,
 // the mean since, and the present one.
 func (w *World) LoadOf(g *Goroutine) float64 {
-	return max(float64(max(g.loadBefore(), w.meanLoad(g))), w.Load())
+	return max(float64(max(w.turn(g).loadBefore(), w.meanLoad(g))), w.Load())
 }
 
 // Waking returns how many Ps have got a thread and run nothing since: each is on

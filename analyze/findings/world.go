@@ -89,12 +89,14 @@ type World struct {
 
 // newWorld returns a World that has seen nothing.
 func newWorld() *World {
-	return &World{
+	w := &World{
 		gomaxp: 1, load: 1, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
 		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),
 		byID: ids.New(),
 		by:   reference.NoG,
 	}
+	w.turns.Make(0).list = inNone
+	return w
 }
 
 // add takes the next block of the stream.
@@ -371,7 +373,8 @@ func (w *World) ready(d *reference.Decision) {
 		w.stirs(p, d.M) // its thread looked at timers or the network
 		w.still(p, d.M)
 	}
-	w.leave(g)
+	t := w.beginTurn(g)
+	w.leave(g, t)
 	w.begin(g, &g.ReadyAt, &w.runnable)
 	g.Self = d.Why == reference.WhyGosched
 	by := w.waker()
@@ -400,8 +403,8 @@ func (w *World) ready(d *reference.Decision) {
 			w.blocked += g.BlockedNs
 		}
 	}
-	g.wanted, g.usable, g.loadAt = int32(w.runnable+w.running), int32(w.usablePs), w.loadSum
-	w.enter(g, d.To, d.P)
+	t.wanted, t.usable, t.loadAt = int32(w.runnable+w.running), int32(w.usablePs), w.loadSum
+	w.enter(g, t, d.To, d.P)
 	if !g.System {
 		if d.Why == reference.WhyNetwork {
 			w.totals.NetworkWakes++
@@ -442,8 +445,8 @@ func (w *World) finish(end int64) {
 		w.endSlice(p, true)
 	}
 	for i := int32(1); i < w.slots; i++ {
-		if g := w.gs.At(i); g.list != inNone {
-			w.residencyOver(g, nil, false)
+		if g := w.gs.At(i); g.turn != 0 {
+			w.residencyOver(g, w.turn(g), nil, false)
 		}
 	}
 }

@@ -76,15 +76,16 @@ func checkLists(t *testing.T, w *World) {
 	walk := func(l *list, id int32) {
 		var k, self int64
 		prev := int32(0)
-		for i := l.head; i != 0; i = w.gs.At(i).next {
-			g := w.gs.At(i)
-			if g.prev != prev || g.list != id || g.ReadyAt < 0 || g.System {
-				t.Fatalf("list %d: %+v", id, *g)
+		for i := l.head; i != 0; i = w.turns.At(i).next {
+			turn := w.turns.At(i)
+			g := w.gs.At(turn.slot)
+			if turn.prev != prev || turn.list != id || g.turn != i || g.ReadyAt < 0 || g.System {
+				t.Fatalf("list %d: %+v, %+v", id, *turn, *g)
 			}
 			prev = i
 			k++
 			self += b2i64(g.Self)
-			stealable += b2i64(g.stealable)
+			stealable += b2i64(turn.stealable)
 		}
 		if l.tail != prev || l.n != k || l.nself != self {
 			t.Fatalf("list %d: tail %d, n %d, self %d; want %d, %d, %d", id, l.tail, l.n, l.nself, prev, k, self)

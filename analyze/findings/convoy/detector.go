@@ -134,7 +134,7 @@ func (w *watcher) run(r *findings.Run) {
 // behind adds the time that g stood behind the run s. Of the global queue each P
 // takes its part: by.
 func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool {
-	ns := (s.To - max(g.QueuedAt, s.From) - s.SyscallNs) / by
+	ns := (s.To - max(w.world.QueuedAt(g), s.From) - s.SyscallNs) / by
 	if g.Self || ns <= 0 || w.feeds(s, g) {
 		return true
 	}

@@ -112,7 +112,7 @@ func (w *watcher) syscall(c *findings.Syscall) {
 	var cost, worst int64
 	seen := 0
 	w.world.Waiting(c.P, func(g *findings.Goroutine) bool {
-		from := max(g.QueuedAt, c.From)
+		from := max(w.world.QueuedAt(g), c.From)
 		if ns := c.To - from; ns >= w.t.StallNs && !g.Self && !g.Locked {
 			w.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: from, To: c.To, G: g.ID, P: c.P, Stack: g.Stack})
 			cost += ns

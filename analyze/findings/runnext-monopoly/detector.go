@@ -107,9 +107,9 @@ func (w *watcher) slice(s *findings.Slice) {
 		seen := 0
 		w.world.Waiting(p, func(g *findings.Goroutine) bool {
 			seen++
-			over := s.To - max(g.QueuedAt, s.From)
+			over := s.To - max(w.world.QueuedAt(g), s.From)
 			if over >= w.t.WaitNs && !slices.Contains(s.Gs[:min(int(s.N), len(s.Gs))], g.ID) {
-				found[n] = findings.Cell{Class: g.Class, Ns: over / by, From: max(g.QueuedAt, s.From), To: s.To, G: g.ID, P: g.P, Stack: g.Stack}
+				found[n] = findings.Cell{Class: g.Class, Ns: over / by, From: max(w.world.QueuedAt(g), s.From), To: s.To, G: g.ID, P: g.P, Stack: g.Stack}
 				n++
 				if g.Self {
 					yielded++

@@ -130,8 +130,8 @@ func (w *watcher) over(d *reference.Decision) {
 		if g.Self || g.Locked {
 			return true
 		}
-		if g.QueuedAt < oldest || c.G == 0 {
-			oldest = g.QueuedAt
+		if w.world.QueuedAt(g) < oldest || c.G == 0 {
+			oldest = w.world.QueuedAt(g)
 			c.Class, c.G, c.P, c.Stack = g.Class, g.ID, g.P, g.Stack
 		}
 		return false
