@@ -174,14 +174,14 @@ func (a *Accumulator) setPs(ps *ledger.Ps) {
 func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
 	g, was := a.gors.At(n.G), n.Was
 	if !d.Flags.OfProgram() {
-		if g.alive { // it was not known to be the runtime's until now
-			g.waited = -1
+		if g.place != 0 { // it was not known to be the runtime's until now
+			g.waited = unknown
 			a.stop(g, was, n.Since)
 			a.drop(g)
 		}
 		return
 	}
-	if !g.alive {
+	if g.place == 0 {
 		switch {
 		case d.Kind == reference.KindStop, d.Kind == reference.KindSyscall,
 			d.Kind == reference.KindSyscallExit && d.P < 0:
@@ -194,16 +194,15 @@ func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
 	case reference.KindReady:
 		if a.ready(g, d, was, n.Since) && d.Why != reference.WhyGosched {
 			if a.bypass.full() {
-				a.bypass.renumber(&a.gors, &a.age)
+				a.bypass.renumber(&a.age)
 			}
-			a.bypass.number(g)
-			a.age.push(&a.gors, n.G, g, a.now)
+			a.age.push(g, a.bypass.number(), a.now)
 		}
 	case reference.KindStart:
 		a.start(g, d, was, n.Since)
 	case reference.KindStop:
 		if d.Why == reference.WhyLost {
-			g.waited = -1 // its end is not recorded
+			g.waited = unknown // its end is not recorded
 		}
 		a.stop(g, was, n.Since)
 		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
@@ -224,19 +223,19 @@ func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
 
 // begin begins the record of a goroutine.
 func (a *Accumulator) begin(g *goroutine) {
-	place := int32(a.places)
+	*g = goroutine{waited: unknown}
 	if n := len(a.free); n > 0 {
-		place, a.free = a.free[n-1], a.free[:n-1]
+		g.place, a.free = a.free[n-1], a.free[:n-1]
 	} else {
 		a.places++
+		g.place = int32(a.places)
 	}
-	*g = goroutine{waited: -1, alive: true, place: place}
 }
 
 // drop ends it.
 func (a *Accumulator) drop(g *goroutine) {
-	g.alive = false
 	a.free = append(a.free, g.place)
+	g.place = 0
 }
 
 // addCalls takes brief system calls, of which n is the first note.
@@ -340,8 +339,10 @@ func (a *Accumulator) ready(g *goroutine, d *reference.Decision, was ledger.Acti
 		return false
 	}
 	a.stop(g, was, since)
-	g.partial = d.Flags&reference.FlagFirst != 0
-	g.since, g.clock = a.now, a.clock
+	if d.Flags&reference.FlagFirst != 0 {
+		g.waited = partial
+	}
+	g.clock = a.clock
 	a.settle()
 	a.runnable++
 	return true
@@ -353,13 +354,13 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision, was ledger.Acti
 		return
 	case ledger.Runnable:
 	default: // not seen as runnable
-		g.waited = -1
+		g.waited = unknown
 		a.run(g)
 		return
 	}
-	if g.aged {
-		a.bypass.start(g, d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
-		a.age.remove(&a.gors, g, a.now)
+	if g.aged != 0 {
+		a.bypass.start(a.age.list.At(g.aged), d.Src == reference.SrcRunnext || d.Src == reference.SrcStealRunnext)
+		a.age.remove(g, a.now)
 	}
 	wait := a.now - since
 	told := wait // as the stream tells it, for the self-check
@@ -372,9 +373,10 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision, was ledger.Acti
 	a.runnable--
 	a.running++
 	g.wait += wait
-	g.waited = wait
-	if g.partial {
-		g.waited = -1
+	if g.waited == partial {
+		g.waited = unknown
+	} else {
+		g.waited = wait
 	}
 }
 
@@ -390,8 +392,8 @@ func (a *Accumulator) stop(g *goroutine, was ledger.Activity, since int64) {
 		a.oneLessRuns()
 		g.service += ns
 	case ledger.Runnable: // the stream does not say when it ran
-		if g.aged {
-			a.age.remove(&a.gors, g, a.now)
+		if g.aged != 0 {
+			a.age.remove(g, a.now)
 		}
 		a.owed(g)
 		a.waits.Add(1, ns)
@@ -401,7 +403,7 @@ func (a *Accumulator) stop(g *goroutine, was ledger.Activity, since int64) {
 	default:
 		return
 	}
-	g.waited = -1
+	g.waited = unknown
 	g.ideal += a.clock - g.clock
 }
 
@@ -463,17 +465,17 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 	if end > a.now {
 		a.advance(end)
 	}
-	a.age.update(&a.gors, a.now)
+	a.age.update(a.now)
 	open = slices.Clone(open)
 	slices.SortFunc(open, func(x, y ledger.Open) int {
 		return cmp.Compare(a.gors.At(x.Slot).place, a.gors.At(y.Slot).place)
 	})
 	for _, o := range open {
 		g := a.gors.At(o.Slot)
-		if !g.alive {
+		if g.place == 0 {
 			continue
 		}
-		g.waited = -1 // an activation that is not over has no slowdown
+		g.waited = unknown // an activation that is not over has no slowdown
 		a.stop(g, o.Activity, o.Since)
 		a.fold(g, o.Class)
 	}

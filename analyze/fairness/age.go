@@ -1,5 +1,7 @@
 package fairness
 
+import "github.com/gmpscope/gmpscope/analyze/ids"
+
 // maxAgeBins bounds the curve of the starvation age.
 const maxAgeBins = 512
 
@@ -9,26 +11,38 @@ const firstAgeBin = 1_000_000
 // age follows how long the goroutine has waited that waits longest. Those that
 // yielded are left out: they asked for it.
 //
-// The waiting goroutines form a list through their slots, in the order in which
-// they became runnable, so the oldest is its head. While the head stays, the age
+// The waiting goroutines form a list, in the order in which they became runnable, so
+// the oldest is its head. While the head stays, the age
 // grows with time; so the curve is brought up to date only when the head changes.
 type age struct {
-	head, tail int32 // slots; 0 is none
-	done       int64 // the curve is right up to here
+	list       ids.Parts[waiting] // index 0 is none
+	len        int32              // more than any index that was used
+	free       int32              // the first that is free, or 0
+	head, tail int32              // indices
+	done       int64              // the curve is right up to here
 	width      int64
 	bin, until int64 // the last one that was written to, and where it ends
 	bins       []int64
 	max, at    int64
 }
 
+// waiting is a wait in the list. Of a million goroutines few wait at a time.
+type waiting struct {
+	since      int64 // when the goroutine became runnable
+	prev, next int32
+	number     int32 // of this wait, see bypass
+	// bypassed is by how many this wait was bypassed before it got that number.
+	bypassed int64
+}
+
 // update brings the curve up to now. The head has not changed since.
-func (a *age) update(t *table, now int64) {
+func (a *age) update(now int64) {
 	from := a.done
 	a.done = now
 	if a.head == 0 {
 		return
 	}
-	since := t.At(a.head).since
+	since := a.list.At(a.head).since
 	if v := now - since; v > a.max {
 		a.max, a.at = v, now
 	}
@@ -62,32 +76,43 @@ func (a *age) merge() {
 	a.bins = a.bins[:(len(a.bins)+1)/2]
 }
 
-// push appends a goroutine that has become runnable.
-func (a *age) push(t *table, slot int32, g *goroutine, now int64) {
-	g.aged, g.prev, g.next = true, a.tail, 0
-	if a.tail != 0 {
-		t.At(a.tail).next = slot
-	} else {
-		a.update(t, now)
-		a.head = slot
+// push appends a goroutine that has become runnable, with the number of its wait.
+func (a *age) push(g *goroutine, number int32, now int64) {
+	i := a.free
+	if i == 0 {
+		a.len = max(1, a.len)
+		i = a.len
+		a.len++
 	}
-	a.tail = slot
+	w := a.list.Make(i)
+	a.free = w.next
+	*w = waiting{since: now, prev: a.tail, number: number}
+	g.aged = i
+	if a.tail != 0 {
+		a.list.At(a.tail).next = i
+	} else {
+		a.update(now)
+		a.head = i
+	}
+	a.tail = i
 }
 
 // remove takes out a goroutine that is in and not runnable any more.
-func (a *age) remove(t *table, g *goroutine, now int64) {
-	g.aged = false
-	if g.prev == 0 {
-		a.update(t, now)
-		a.head = g.next
+func (a *age) remove(g *goroutine, now int64) {
+	w := a.list.At(g.aged)
+	if w.prev == 0 {
+		a.update(now)
+		a.head = w.next
 	} else {
-		t.At(g.prev).next = g.next
+		a.list.At(w.prev).next = w.next
 	}
-	if g.next == 0 {
-		a.tail = g.prev
+	if w.next == 0 {
+		a.tail = w.prev
 	} else {
-		t.At(g.next).prev = g.prev
+		a.list.At(w.next).prev = w.prev
 	}
+	w.next, a.free = a.free, g.aged
+	g.aged = 0
 }
 
 func (a *age) result() Age {

@@ -51,23 +51,19 @@ func (b *bypass) grow(numbers int) {
 // full reports whether there is no number left.
 func (b *bypass) full() bool { return int(b.next) == 64*len(b.set) }
 
-// number gives a number to a goroutine that begins to wait. It is the last in
-// the list of age.
-func (b *bypass) number(g *goroutine) {
-	g.number, g.bypassed = b.next, 0
+// number gives a number to a wait that begins. It is the last in the list of age.
+func (b *bypass) number() int32 {
 	b.next++
+	return b.next - 1
 }
 
 // renumber numbers those who wait from 1 on; the newcomer is not among them yet.
-func (b *bypass) renumber(t *table, a *age) {
+func (b *bypass) renumber(a *age) {
 	n := int32(1)
-	for i := a.head; i != 0; i = t.At(i).next {
-		g := t.At(i)
-		if g.number == 0 {
-			continue
-		}
-		g.bypassed += int64(b.above(g.number))
-		g.number = n
+	for i := a.head; i != 0; i = a.list.At(i).next {
+		w := a.list.At(i)
+		w.bypassed += int64(b.above(w.number))
+		w.number = n
 		n++
 	}
 	if numbers := max(firstPositions, (2*int(n)+63)&^63); numbers != 64*len(b.set) {
@@ -103,22 +99,22 @@ func (b *bypass) put(number int32) {
 	b.last = max(b.last, number)
 }
 
-// start ends the wait of a goroutine that is in the list of age. runnext says
-// that it came out of a P's runnext, where being out of order is the rule.
-func (b *bypass) start(g *goroutine, runnext bool) {
-	n := g.bypassed + int64(b.above(g.number))
+// start ends a wait in the list of age. runnext says that its goroutine came out of a
+// P's runnext, where being out of order is the rule.
+func (b *bypass) start(w *waiting, runnext bool) {
+	n := w.bypassed + int64(b.above(w.number))
 	b.max = max(b.max, n)
 	b.counts.Add(n)
 	if !runnext {
 		b.ordered++
 	}
-	if g.prev == 0 {
+	if w.prev == 0 {
 		return
 	}
 	if !runnext {
 		b.inversions++
 	}
-	b.put(g.number)
+	b.put(w.number)
 }
 
 func (b *bypass) result() Bypass {

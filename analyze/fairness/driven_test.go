@@ -25,7 +25,7 @@ func (x driven) Finish(end int64, names func(class int32) (name, creator string)
 func (x driven) aged(g int64) bool {
 	for _, o := range x.feed.Open() {
 		if o.G == g {
-			return x.gors.At(o.Slot).aged
+			return x.gors.At(o.Slot).aged != 0
 		}
 	}
 	return false
