@@ -33,7 +33,6 @@ type goroutine struct {
 	id       int64
 	since    int64
 	class    int32 // index
-	handle   int32 // of that class
 	flags    reference.Flags
 	activity Activity
 }
@@ -191,7 +190,7 @@ func (l *Ledger) turn(d *reference.Decision, n *Note, slot int32, to Activity) {
 		*l.gors.At(slot) = goroutine{id: d.G}
 	}
 	g := l.gors.At(slot)
-	if d.Class != g.handle || d.Flags&reference.FlagsRuntime != g.flags {
+	if d.Class != l.classes[g.class] || d.Flags&reference.FlagsRuntime != g.flags {
 		l.learn(g, d, n)
 	}
 	n.G, n.Class, n.Flags, n.Was, n.Since = slot, g.class, g.flags, g.activity, g.since
@@ -201,8 +200,8 @@ func (l *Ledger) turn(d *reference.Decision, n *Note, slot int32, to Activity) {
 // learn takes over what d says of its goroutine and was not known.
 func (l *Ledger) learn(g *goroutine, d *reference.Decision, n *Note) {
 	before := *g
-	if d.Class != 0 && d.Class != g.handle {
-		g.handle, g.class = d.Class, l.class(d.Class)
+	if d.Class != 0 {
+		g.class = l.class(d.Class)
 	}
 	g.flags |= d.Flags & reference.FlagsRuntime
 	if g.activity != Unseen && *g != before {
@@ -264,7 +263,7 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 	d := &ds[0]
 	slot := l.findOn(d)
 	g := l.gors.At(slot)
-	if slot == 0 || g.activity != Running || g.flags != 0 || g.handle != d.Class || !l.ps.calls(d.P) {
+	if slot == 0 || g.activity != Running || g.flags != 0 || l.classes[g.class] != d.Class || !l.ps.calls(d.P) {
 		return 0
 	}
 	notes, since := b.Notes[i:][:k], g.since
