@@ -135,10 +135,10 @@ Why, and what would have to change (November 2026):
 * **Short traces** pay what long ones spread: the start of the program, tests of hypotheses, and memory that is touched for
   the first time, which was a sixth of the CPU time. With large tables in huge pages (package internal/hugepages), and lists that get
   their room at once, a trace of a megabyte touches 6,900 pages instead of 13,700 and takes 13 % less CPU time, others of 3 to 10 MB
-  2 to 12 %, and one of a million goroutines 14 %. The records of those in huge pages took a fifth more CPU time instead, which the kernel spent on making
-  them; buffers of the decoder in such saved up to 3 %, for 9 to 20 MB more memory. Tests of hypotheses may judge 2^20 events before they
-  depend on the length: without those, net/http's tests take 6 % less, ristretto's and a steady minute 1 %, and 3 of 94 traces have
-  another result; without any test it is 9, 6 and 0 %.
+  2 to 12 %, and one of a million goroutines 14 %. The records of those in huge pages took a fifth more CPU time instead, which the
+  kernel spent on making them; buffers of the decoder in such saved up to 3 %, for 9 to 20 MB more memory. Tests of hypotheses may
+  judge 2^20 events before they depend on the length: without those, net/http's tests take 6 % less, ristretto's and a steady
+  minute 1 %, and 3 of 94 traces have another result; without any test it is 9, 6 and 0 %.
 * **net/http's tests and a compiler's stacks** have thousands of distinct stacks. Of the CPU time of net/http's tests the garbage
   collector has an eighth, memory that is touched for the first time a seventh, and the result a sixth: windows of the timeline,
   JSON, waits by stack and detectors 3 to 5 % each, of which reading stacks again is 1 %. No part of it stands out. With 18 MB
