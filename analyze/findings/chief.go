@@ -2,6 +2,10 @@ package findings
 
 import "slices"
 
+// faint is how many times as much a cause in the program must cost to lead before the machine,
+// where that is more severe.
+const faint = 5
+
 // Chief returns the finding of at least a severity that a verdict is about, nil if there
 // is none. The list is ranked. What it weighs, and why, is in docs/judgement.md:
 //
@@ -10,7 +14,8 @@ import "slices"
 //     machine, or the first does not say by itself what call is to blame;
 //   - the machine comes before that if it costs half as much, for what else is measured
 //     then contains time in which nothing ran; in any case if the kernel's records show it,
-//     or if nothing else explains that goroutines waited;
+//     or if nothing else explains that goroutines waited; where it is the most severe, it
+//     does not if a cause in the program costs five times as much;
 //   - a symptom that nothing explains leaves the lead to a cause that costs as much;
 //   - but not before what was counted and not measured ([Detector.Counted]): the owner of
 //     the program can mend that.
@@ -30,6 +35,12 @@ func Chief(list []Finding, least Severity) *Finding {
 		return nil
 	}
 	worst := serious[0]
+	if worst.Kind == KindMachine {
+		cause := first(serious, func(x *Finding) bool { return x.Kind == KindCause && x.CostNs >= faint*worst.CostNs })
+		if cause != nil {
+			worst = cause
+		}
+	}
 	machine := first(serious, func(x *Finding) bool { return x.Kind == KindMachine && (x.Proven || 2*x.CostNs >= worst.CostNs) })
 	if machine == nil {
 		x := explainer(all, worst, least)
