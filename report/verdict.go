@@ -396,7 +396,7 @@ func aboutWaiting(f *findings.Finding) bool {
 // inWords is a finding as a headline has it: its title, or of a symptom who
 // suffers, and from what.
 func inWords(r *analyze.Result, names *words.Names, f *findings.Finding) string {
-	title := ended(words.Cut(names.Prose(f.Title), 300))
+	title := ended(words.Cut(names.Prose(f.Title), 600))
 	c := victim(r, f)
 	if !aboutWaiting(f) || c == nil {
 		return title
