@@ -41,6 +41,9 @@ const (
 	// copyCost is for how many goroutines a copy costs as much as an event. Half, which makes a
 	// copy dearer: ll of thousand falls by 0.9; twice: nothing.
 	copyCost = 4
+	// keptCopy is how many goroutines a copy may have whose memory is kept for the next one: some
+	// 150 bytes each. Of more goroutines few copies are made.
+	keptCopy = 1 << 14
 )
 
 // question is what a hypothesis is asked about the present event: a goroutine that is
@@ -172,6 +175,9 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 		}
 	}
 	r.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
+	if r.gStates.Len() > keptCopy {
+		clear(r.spare[:])
+	}
 	return says
 }
 
