@@ -87,6 +87,8 @@ const (
 	tableSize  = 1024
 	// maxReasons is more than there are.
 	maxReasons = 32
+	// maxSeen is how many that run are looked at when somebody begins to wait.
+	maxSeen = 8
 	// minCall is the shortest system call that is remembered.
 	minCall = 100_000
 )
@@ -134,7 +136,9 @@ type site struct {
 	stack    int32
 	handoffs int64
 	giver    int64 // who gave the lock up last after so long a hold that it made somebody wait for WaitNs; 0: none
-	seen     seen  // the giver, when somebody began to wait after the last wake-up
+	// Who may have held the lock when somebody began to wait after the last wake-up, the giver first.
+	seen   [maxSeen]seen
+	seenAt int64
 	// The present row.
 	last          int64 // when the last one was woken
 	row           int64
@@ -203,18 +207,31 @@ func (w *watcher) ready(d *reference.Decision) {
 	b.run, b.pass, b.site = -1, number, s
 }
 
-// block notes what who held the lock for long the last time has done up to now, since it may
-// hold the lock again: perhaps it never waits for it.
+// block notes what those have done up to now who may hold the lock that somebody begins to
+// wait for: who held it for long the last time, and perhaps never waits for it, and those
+// that run.
 func (w *watcher) block(d *reference.Decision) {
-	s := w.at[d.Stack]
-	if s == nil || s.giver == 0 || s.seen.at > s.last {
+	s := w.site(d.Stack)
+	if s == nil || s.seenAt > s.last {
 		return
 	}
-	if h := w.world.ByID(s.giver); h != nil {
-		s.seen = seen{g: s.giver, at: d.Time, run: h.RunNs, wait: h.WaitNs}
-		if h.StartAt >= 0 {
-			s.seen.run += d.Time - h.StartAt
+	s.seenAt, s.seen = d.Time, [maxSeen]seen{}
+	n := 0
+	see := func(h *findings.Goroutine) {
+		if h == nil || h.ID == d.G || n == maxSeen || n > 0 && s.seen[0].g == h.ID {
+			return
 		}
+		s.seen[n] = seen{g: h.ID, at: d.Time, run: h.RunNs, wait: h.WaitNs}
+		if h.StartAt >= 0 {
+			s.seen[n].run += d.Time - h.StartAt
+		}
+		n++
+	}
+	if s.giver != 0 {
+		see(w.world.ByID(s.giver))
+	}
+	for p := range w.world.Known() {
+		see(w.world.Running(p))
 	}
 }
 
@@ -245,7 +262,7 @@ func (w *watcher) known(number int64) *pass {
 func (w *watcher) site(stack int32) *site {
 	s := w.at[stack]
 	if s == nil && len(w.sites) < maxSites {
-		s = &site{stack: stack, last: -1}
+		s = &site{stack: stack, last: -1, seenAt: -1}
 		w.at[stack] = s
 		w.sites = append(w.sites, s)
 	}
@@ -305,8 +322,10 @@ func (w *watcher) blame(s *site, x waited) {
 		if before != nil {
 			from = max(from, min(before.at, end))
 		}
-		if h := s.holder(p.hold.cell.Stack, p.hold.cell.Class); h != nil {
-			h.add(&p.hold, from, end)
+		if p.hold.cell.Ns > 0 {
+			if h := s.holder(p.hold.cell.Stack, p.hold.cell.Class); h != nil {
+				h.add(&p.hold, from, end)
+			}
 		}
 		end, p = from, before
 	}
@@ -390,23 +409,25 @@ func (w *watcher) hold(s *site, from int64, d *reference.Decision) (x hold) {
 	if known {
 		ran = max(ran, h.RunNs-then.run+now)
 	}
-	if k := w.calls[uint64(d.By)%tableSize]; k.g == d.By && k.from >= from {
-		x.call = k.to - k.from
+	since := func(begin, end int64) int64 { return max(0, end-max(begin, from)) } // of what may have begun before
+	if k := w.calls[uint64(d.By)%tableSize]; k.g == d.By && k.to > from {
+		to := k.to
 		if h.StartAt > k.to && h.ReadyWhy == reference.WhySyscallExit { // it lost its P, and came back later
-			x.call = h.StartAt - max(0, h.Wait) - k.from
+			to = h.StartAt - max(0, h.Wait)
 		}
-		x.call = min(x.call, held)
+		x.call = min(since(k.from, to), held)
 		ran -= x.call
 		x.slow = findings.Cell{Class: h.Class, Ns: x.call, From: k.from, To: k.from + x.call, G: h.ID, P: reference.NoP, Stack: k.stack}
 	}
 	x.ran = max(0, min(ran, held-x.call))
-	if h.Wait > 0 && h.StartAt-h.Wait >= from {
-		x.queued = h.Wait
+	if h.Wait > 0 {
+		x.queued = since(h.StartAt-h.Wait, h.StartAt)
 	}
-	if h.BlockedNs > 0 && h.BlockedAt >= from && h.Reason != reference.ReasonNone {
-		x.blocked, x.reason = h.BlockedNs, h.Reason
+	if blocked := since(h.BlockedAt, h.BlockedAt+h.BlockedNs); h.BlockedNs > 0 && blocked > 0 && h.Reason != reference.ReasonNone {
+		x.blocked, x.reason = blocked, h.Reason
 		if l := w.late.Find(h.Slot()); l != nil && l.g == h.ID && l.to == h.BlockedAt+h.BlockedNs {
 			x.kept = l.kept
+			x.kept.Ns = min(x.kept.Ns, blocked)
 		}
 	}
 	if known {
@@ -436,8 +457,14 @@ func (w *watcher) seen(s *site, g, from, held int64) (seen, bool) {
 	if k := w.wakers[uint64(g)%tableSize]; k.g == g && k.run >= 0 {
 		return seen{g: g, at: from, run: k.run, wait: k.wait}, true
 	}
-	x := s.seen
-	return x, x.g == g && max(x.at-from, from-x.at) <= held/8
+	if max(s.seenAt-from, from-s.seenAt) <= held/8 {
+		for _, x := range s.seen {
+			if x.g == g && x.at == s.seenAt {
+				return x, true
+			}
+		}
+	}
+	return seen{}, false
 }
 
 // rest adds what a holder did before its last block and system call: it was in more of them,

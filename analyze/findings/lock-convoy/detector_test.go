@@ -166,6 +166,43 @@ func TestHoldersThatWaitAgainAndAgain(t *testing.T) {
 	}
 }
 
+// Who holds the lock may have begun to block before somebody waited for it, or have run then,
+// and be preempted since: that is known of its only hold, too.
+func TestHeldOnce(t *testing.T) {
+	run := func(before, after func(*Stream)) findings.Finding {
+		s := New(2)
+		s.Local(9, 1, reference.WhyCreate).Start(9, 1).Pass(Ms)
+		before(s)
+		for g := int64(1); g <= 4; g++ {
+			s.Local(g, 0, reference.WhyTimer).Start(g, 0)
+			wait(s, g)
+		}
+		after(s)
+		for g := int64(1); g <= 4; g++ {
+			s.Wake(g, 9)
+		}
+		for g := int64(1); g <= 4; g++ {
+			s.Start(g, 0).Pass(Us).Block(g, reference.ReasonSleep)
+		}
+		return One(t, detect(s.Pass(Ms)), lockconvoy.ID, findings.Note)
+	}
+	x := run(
+		func(s *Stream) { s.Block(9, reference.ReasonNetwork).Pass(5 * Ms) },
+		func(s *Stream) { s.Pass(20*Ms).Local(9, 1, reference.WhyNetwork).Start(9, 1).Pass(100 * Us) })
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: network: 99.5 %") || !strings.Contains(x.Title, "blocked on the network meanwhile") {
+		t.Error(text, x.Title)
+	}
+	x = run(
+		func(s *Stream) { s.Pass(5 * Ms) },
+		func(s *Stream) { s.Pass(10*Ms).Preempt(9).Pass(5*Ms).Start(9, 1).Pass(5 * Ms) })
+	if len(x.Actors) != 2 {
+		t.Errorf("%d actors, want a victim and a holder", len(x.Actors))
+	}
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "its holder ran: 75 %") || !strings.Contains(text, "waited for a P: 25 %") {
+		t.Error(text)
+	}
+}
+
 // Who holds the lock never waited for it: from its second hold on, what it does is counted since
 // the first one began to wait.
 func TestHoldersThatNeverWait(t *testing.T) {
