@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
 // numbers are what a finding says.
@@ -118,7 +119,8 @@ func look(frames []string) string {
 	return ""
 }
 
-// behind is how long goroutines of other classes waited while those of a class ran.
+// behind is how long goroutines of other classes stood in line while those of a class ran.
+// Who waits for an idle P to wake up is behind nobody.
 func behind(f *findings.Facts, class int32) (ns int64) {
 	name := f.Name(class)
 	for i := range f.Waits.Classes {
@@ -126,11 +128,18 @@ func behind(f *findings.Facts, class int32) (ns int64) {
 		if c.System || c.Name == name {
 			continue
 		}
+		var meanwhile, line int64
 		for _, a := range c.Antagonists {
 			if a.Name == name {
-				ns += a.Ns
+				meanwhile += a.Ns
 			}
 		}
+		for _, x := range c.Waits.Causes {
+			if x.Cause == waits.CauseBehind || x.Cause == waits.CauseOvertaken {
+				line += x.Ns
+			}
+		}
+		ns += min(meanwhile, line)
 	}
 	return ns
 }

@@ -48,6 +48,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world, at: map[stacks]*site{}, lines: map[int32]*line{}}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.goesOn)
 			world.Decisions(findings.DecisionFilter{
 				Kinds:   []reference.Kind{reference.KindReady},
 				Reasons: []reference.Reason{reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond},
@@ -73,16 +74,34 @@ const (
 	maxSites   = 1024 // bounds memory; what comes later is not told
 	tableSize  = 1024
 	maxReasons = 32 // more than there are
+	maxStacks  = 16 // of a site that are told apart
 )
 
 // stacks are where a goroutine waited for a place, where another gave up its own, and
 // where that one had waited for it; 0 if it is not known to have had one.
 type stacks struct{ wait, leave, got int32 }
 
-// entry is a goroutine that got a place, where it had waited for it, and when that was.
+// entry is a goroutine whose waits others ended: each of them may have been for a place.
 type entry struct {
-	g, at int64
-	wait  int32
+	g    int64
+	gots [4]got // the last ones; the newest first
+}
+
+// drop forgets a wait.
+func (e *entry) drop(i int) {
+	copy(e.gots[i:], e.gots[i+1:])
+	e.gots[len(e.gots)-1] = got{}
+}
+
+// got is the end of a wait: where it was, and when it ended; and where the goroutine was
+// blocked longest since.
+type got struct {
+	at   int64
+	wait int32
+
+	blocked int64 // ns
+	in      int32 // stack
+	reason  reference.Reason
 }
 
 // line is those who waited at one stack.
@@ -97,9 +116,25 @@ type site struct {
 	line   *line
 	reason reference.Reason // of the waits
 	waits  findings.Tally
-	// Of those that had waited for the place which they gave up:
+	// If those that ended the waits had waited for the place which they gave up:
+	passed  int64 // so many waits
 	held    int64 // for how long they had it, ns
 	blocked [maxReasons]int64
+	in      map[int32]int64 // of that, by the stack where they were
+}
+
+// goesOn is for one that was blocked, perhaps with a place.
+func (w *watcher) goesOn(d *reference.Decision) {
+	e := &w.through[uint64(d.G)%tableSize]
+	if e.g != d.G {
+		return
+	}
+	g := w.world.Goroutine()
+	for i := range e.gots {
+		if x := &e.gots[i]; x.at > 0 && g.BlockedAt >= x.at && g.BlockedNs > x.blocked {
+			x.blocked, x.in, x.reason = g.BlockedNs, g.Stack, g.Reason
+		}
+	}
 }
 
 // ready is for one that waited and goes on: another has made room.
@@ -109,26 +144,52 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	e := &w.through[uint64(d.By)%tableSize]
-	had := e.g == d.By && e.at > 0
+	// Which of its waits was for what it gives up now, if any was, their functions tell in
+	// the end.
 	at := stacks{wait: g.Stack, leave: d.Stack}
-	if had {
-		at.got = e.wait
+	if e.g == d.By {
+		at.got = e.gots[0].wait
+		for i := range e.gots {
+			x := &e.gots[i]
+			if x.at == 0 {
+				break
+			}
+			s := w.site(stacks{at.wait, at.leave, x.wait}, g.Reason)
+			if s == nil {
+				continue
+			}
+			s.passed++
+			s.held += d.Time - x.at
+			s.blocked[min(x.reason, maxReasons-1)] += x.blocked
+			if _, known := s.in[x.in]; x.blocked > 0 && (known || len(s.in) < maxStacks) {
+				if s.in == nil {
+					s.in = map[int32]int64{}
+				}
+				s.in[x.in] += x.blocked
+			}
+			if x.wait == g.Stack {
+				e.drop(i) // it has given up its place
+				break
+			}
+		}
 	}
 	if s := w.site(at, g.Reason); s != nil {
 		s.waits.Add(findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
-		if had {
-			s.held += d.Time - e.at
-			if by := w.world.ByID(d.By); by != nil && by.BlockedAt >= e.at && by.BlockedNs > 0 {
-				s.blocked[min(by.Reason, maxReasons-1)] += by.BlockedNs
-			}
-		}
 		s.line.lined += d.Time - max(s.line.last, g.BlockedAt)
 		s.line.last = d.Time
 	}
-	if had {
-		*e = entry{} // it has given up its place
+	mine := &w.through[uint64(d.G)%tableSize]
+	if mine.g != d.G {
+		*mine = entry{g: d.G}
 	}
-	w.through[uint64(d.G)%tableSize] = entry{d.G, d.Time, g.Stack}
+	for i := range mine.gots {
+		if mine.gots[i].wait == g.Stack {
+			mine.drop(i) // it waited there again, and so had none any more
+			break
+		}
+	}
+	copy(mine.gots[1:], mine.gots[:])
+	mine.gots[0] = got{at: d.Time, wait: g.Stack}
 }
 
 func (w *watcher) site(at stacks, reason reference.Reason) *site {

@@ -2,10 +2,12 @@ package fullsemaphore
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -38,8 +40,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		// Whoever makes room in a channel in the same function had a place, whether it
 		// had to wait for it or not.
-		passed := s.got != 0 && homeOf(s.got) == function || s.reason == reference.ReasonChanSend && homeOf(s.leave) == function
-		m.add(s, passed)
+		waited := s.got != 0 && homeOf(s.got) == function
+		m.add(s, waited, s.reason == reference.ReasonChanSend && homeOf(s.leave) == function)
 	}
 	slices.SortStableFunc(all, func(x, y *semaphore) int {
 		return cmp.Or(cmp.Compare(y.waits.Total.Ns, x.waits.Total.Ns), cmp.Compare(x.function, y.function))
@@ -60,24 +62,81 @@ type semaphore struct {
 	passed   int64 // waits that one ended who had had a place
 	held     int64 // for how long those had it who had waited for it, ns
 	blocked  [maxReasons]int64
+	in       map[holding]int64
 	lined    int64 // ns in which somebody waited
 	lines    []*line
 }
 
-func (m *semaphore) add(s *site, passed bool) {
+// holding is where one that had a place was blocked, and where it had waited for the place.
+type holding struct{ blocked, got int32 }
+
+// add adds a site. Those that end its waits had waited for a place, or had one anyway.
+func (m *semaphore) add(s *site, waited, had bool) {
 	m.waits.Merge(&s.waits)
 	if !slices.Contains(m.lines, s.line) {
 		m.lines = append(m.lines, s.line)
 		m.lined += s.line.lined
 	}
-	if !passed {
+	switch {
+	case had:
+		m.passed += s.waits.Total.N
+	case waited:
+		m.passed += s.passed
+	default:
 		return
 	}
-	m.passed += s.waits.Total.N
 	m.held += s.held
 	for i, ns := range s.blocked {
 		m.blocked[i] += ns
 	}
+	for stack, ns := range s.in {
+		if m.in == nil {
+			m.in = map[holding]int64{}
+		}
+		m.in[holding{stack, s.got}] += ns
+	}
+}
+
+// keeps returns the function that keeps a place while it waits, and the one in which it does:
+// what the stacks of the two waits have in common innermost, and the innermost of the second.
+// They are "" where the one for the place is no other, or less than half is known to be there.
+func (m *semaphore) keeps(f *findings.Facts) (keeper, in string) {
+	type pair struct{ keeper, in string }
+	ns := map[pair]int64{}
+	var best pair
+	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
+		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.got, y.got))
+	}) {
+		blocked := f.Frames(h.blocked)
+		p := pair{keeper: home(common(blocked, f.Frames(h.got)))}
+		p.in, _ = findings.Own(blocked)
+		if p.keeper == "" || p.keeper == m.function {
+			continue
+		}
+		if ns[p] += m.in[h]; ns[p] > ns[best] {
+			best = p
+		}
+	}
+	if 2*ns[best] < m.held {
+		return "", ""
+	}
+	return best.keeper, best.in
+}
+
+// common is the innermost function of the program that two stacks of a goroutine share, from
+// the start function on; "" if there is none.
+func common(x, y []string) (function string) {
+	for i := 1; i <= min(len(x), len(y)); i++ {
+		name, _, _ := strings.Cut(x[len(x)-i], " ")
+		other, _, _ := strings.Cut(y[len(y)-i], " ")
+		if name != other {
+			break
+		}
+		if pkg, _ := std.Split(name); !std.Has(pkg) {
+			function = findings.Short(name)
+		}
+	}
+	return function
 }
 
 // home is the function in which a literal stands.

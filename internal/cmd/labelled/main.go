@@ -152,6 +152,7 @@ func (j *job) record(ctx context.Context, dir string, l *labelled.Label, name st
 	if err != nil {
 		return nil, err
 	}
+	env = append(env, "PATH="+os.Getenv("PATH")) // some start others
 	trace, _, err := j.runner.Run(ctx, program, runner.Run{GOMAXPROCS: l.Procs, Env: env, With: j.with})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
