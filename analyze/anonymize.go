@@ -127,7 +127,7 @@ func (n *Names) class(c class.Class) string {
 	case c.Wrapper && c.Does == "" && c.Creator != "" && (ofLibrary(c.Start) || c.Lent) && !ofLibrary(c.Creator):
 		name := funcname.NotShown + funcname.StartedBy + n.Function(c.Creator)
 		if c.Call > 1 {
-			name += fmt.Sprintf(" (%d)", c.Call)
+			name += fmt.Sprintf(" (call %d)", c.Call)
 		}
 		return name
 	case c.Wrapper && c.Does == "" && ofLibrary(c.Start):

@@ -137,7 +137,7 @@ func TestClassNames(t *testing.T) {
 		{class.Class{Start: serializer, Wrapper: true, Does: "main.update"}, "main.update, started by " + serializer},
 		{class.Class{Start: lib, Creator: "testing.(*T).Run", Wrapper: true}, "(unknown function), started by testing.tRunner"},
 		{class.Class{Start: call, Creator: "main.serve", Wrapper: true, Lent: true, Call: 1}, "(unknown function), started by main.serve"},
-		{class.Class{Start: call, Creator: "main.serve", Wrapper: true, Lent: true, Call: 2}, "(unknown function), started by main.serve (2)"},
+		{class.Class{Start: call, Creator: "main.serve", Wrapper: true, Lent: true, Call: 2}, "(unknown function), started by main.serve (call 2)"},
 		{class.Class{Waker: "main.serve"}, "(unknown function), woken by main.serve"},
 		{class.Class{Stopped: "main.serve"}, "(unknown function), last stopped in main.serve"},
 	} {

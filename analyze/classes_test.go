@@ -132,7 +132,7 @@ func TestClassesOfWaitGroup(t *testing.T) {
 		t.Errorf("%d goroutines sleep: %v", n, goroutines)
 	}
 	// Whether one that only runs is preempted is the machine's business.
-	n := goroutines["(unknown function), started by "+pkg+"TestClassesOfWaitGroup (2)"] + goroutines[pkg+"runs, started by sync.(*WaitGroup).Go.func1"]
+	n := goroutines["(unknown function), started by "+pkg+"TestClassesOfWaitGroup (call 2)"] + goroutines[pkg+"runs, started by sync.(*WaitGroup).Go.func1"]
 	if n != 20 {
 		t.Errorf("%d goroutines run: %v", n, goroutines)
 	}

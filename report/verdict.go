@@ -252,10 +252,26 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 		return fmt.Sprintf("Goroutines waited %s for a P and ran %s; no fault was found", quantity.Duration(u.TotalNs), quantity.Duration(running(r)))
 	case idle(r):
 		return fmt.Sprintf("Scheduling is not the problem: Ps were hardly used, and no wait for one was over %s", quantity.Duration(u.MaxNs))
+	case waiter(r) != nil:
+		c := waiter(r)
+		return fmt.Sprintf("No fault found, though %s waits for a P for %s of its life", names.Class(findings.Short(c.Name)), quantity.Part(c.RunnableNs, c.LifeNs()))
 	case status == "ok" || worst(r.Findings, findings.Note) == nil:
 		return fmt.Sprintf("Nothing is wrong with scheduling: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
 	}
 	return fmt.Sprintf("Scheduling is not the problem: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
+}
+
+// waiter is the class of the program that waited for a P for most of its life, and long, though
+// that was not much next to all that ran; nil if none did.
+func waiter(r *analyze.Result) *breakdown.Class {
+	if r.Waits.User.MaxNs < shortWait || quantity.Ratio(r.Waits.User.TotalNs, running(r)) < largeCost {
+		return nil
+	}
+	c := most(r, func(c *breakdown.Class) int64 { return c.RunnableNs })
+	if c == nil || 2*c.RunnableNs < c.LifeNs() {
+		return nil
+	}
+	return c
 }
 
 // waitedFor is a headline that says who waited, and for what.
@@ -470,9 +486,11 @@ func lost(r *analyze.Result) string {
 	if f := elsewhere(r); f != nil {
 		return s + fmt.Sprintf(", up to %s at a time, against %s blocked, as the headline says: it is not the scheduler.", quantity.Duration(u.MaxNs), quantity.Duration(f.CostNs))
 	}
-	if idle(r) {
-		used, of := r.Procs.InUse()
-		s += fmt.Sprintf(", %s each on average, while %s of the P-time was in use", quantity.Duration(u.TotalNs/u.Count), quantity.Part(used, of))
+	if u.MaxNs < shortWait && quantity.Ratio(u.TotalNs, running(r)) > largeWaiting || idle(r) { // runs were short, too
+		s += fmt.Sprintf(", %s each on average and %s at most", quantity.Duration(u.TotalNs/u.Count), quantity.Duration(u.MaxNs))
+		if used, of := r.Procs.InUse(); idle(r) {
+			s += fmt.Sprintf(", while %s of the P-time was in use", quantity.Part(used, of))
+		}
 	} else if run := running(r); run > 0 {
 		s += ", " + againstRunning(quantity.Ratio(u.TotalNs, run))
 	}

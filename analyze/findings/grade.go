@@ -73,7 +73,7 @@ func (s Severity) Lower() Severity {
 // The words for how a finding is known.
 const (
 	Certain   = "certain"   // the trace shows it
-	Inferred  = "inferred"  // it follows from the rules of the scheduler
+	Inferred  = "inferred"  // it follows from events, stacks and the rules of the scheduler
 	Suspected = "suspected" // the trace cannot prove it
 )
 

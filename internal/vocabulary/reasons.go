@@ -79,7 +79,7 @@ var ends = of(End, []Term{
 // levels say how a fact is known.
 var levels = of(Level, []Term{
 	{Name: "observed", Phrase: "seen in the trace"},
-	{Name: "inferred", Phrase: "inferred from the rules of the scheduler"},
+	{Name: "inferred", Phrase: "inferred from events, stacks and the rules of the scheduler"},
 	{Name: "ambiguous", Phrase: "one of several explanations that fit"},
 	{Name: "assumed", Phrase: "assumed"},
 	{Name: "unknown", Phrase: "unknown"},
