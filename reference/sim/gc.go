@@ -50,10 +50,13 @@ func (w workerMode) reason() reference.Reason {
 // firstWorker is the ID of P 0's mark worker; the others follow.
 const firstWorker = int64(1) << 48
 
-// markPiece is how much a worker marks before it looks whether it should stop,
-// in ns. The runtime counts work, and looks every 100,000 units
-// (mgcmark.go: gcDrain).
-const markPiece = 100_000
+// markPiece is how much a worker marks before it looks whether it should stop, in ns. The
+// runtime counts work (mgcmark.go: gcDrain). A fractional worker looks whether it has had its share
+// after each root, and then every 100,000 units: one that has had it runs for 24 µs in traces.
+const (
+	markPiece       = 100_000
+	fractionalPiece = 25_000
+)
 
 // beginMark sets up a mark phase (mgcpacer.go: startCycle).
 func (s *machine) beginMark(req stopRequest) {
@@ -123,7 +126,11 @@ func (s *machine) runWorker(m int32, mode workerMode, wakes bool) {
 // mark has m's worker do the next piece.
 func (s *machine) mark(m int32) {
 	t := s.ms[m]
-	d := min(markPiece, s.gc.left)
+	piece := int64(markPiece)
+	if s.gs[t.g].worker == fractional {
+		piece = fractionalPiece
+	}
+	d := min(piece, s.gc.left)
 	if s.gs[t.g].worker == idleWorker && s.gc.idleLeft > 0 {
 		d = min(d, s.gc.idleLeft)
 		s.gc.idleLeft -= d

@@ -828,3 +828,29 @@ func TestWokenBySysmon(t *testing.T) {
 		t.Errorf("woken at %v, slices end at %v", ready, preempted)
 	}
 }
+
+// A thread that is late to wake up has a core when those that run sleep: a stop of the world does
+// not wait for longer than a wake-up usually takes.
+func TestLateThread(t *testing.T) {
+	const late = 3_000_000
+	c := DefaultCosts()
+	c.ThreadWakes = []Sample{{Ns: late}}
+	stop := Arrival{Kind: ArriveSTW, Ns: 1000}
+	// The first goroutine wakes a thread for the second one, and goes on; then the world is stopped.
+	load := List(Arrival{Kind: ArriveGo, Script: Steps(Run(1000), Go(0, Steps(Run(1000))), Run(50_000), Op{Kind: OpStop, Stop: &stop}, Run(1000))})
+	begin, longest := int64(0), int64(0)
+	_, err := Simulate(t.Context(), Options{Policy: Version(reference.RulesFor(26)), Costs: c, Procs: 2, Emit: func(d *reference.Decision) {
+		switch d.Kind {
+		case reference.KindSTWBegin:
+			begin = d.Time
+		case reference.KindSTWEnd:
+			longest = max(longest, d.Time-begin)
+		}
+	}}, load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if longest == 0 || longest > c.ThreadWake+10_000 {
+		t.Errorf("the world took %d ns to stop, and stood still for 1000 of them; a thread usually takes %d to wake up", longest, c.ThreadWake)
+	}
+}

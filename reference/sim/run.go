@@ -39,6 +39,10 @@ func (s *machine) run(m int32) {
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
 			switch {
 			case w == noG:
+			case op.Sysmon && !s.sysmon.deep:
+				s.enqueue(&s.sysmon.wakes, w)
+			case op.Sysmon:
+				s.inject(s.batchOf(w), none, none, whySystem)
 			default:
 				s.gs[g].left += s.wakeUp(w, m, g, !op.Tail, whyUnblock) + s.c.Ready
 			}

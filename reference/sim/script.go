@@ -53,6 +53,9 @@ type Op struct {
 	// Tail of an OpSend puts who is woken at the tail of the P's ring, not into runnext
 	// (ready with next false, injectglist).
 	Tail bool
+	// Sysmon has sysmon do an OpSend in its next pass, or at once while it sleeps for want of
+	// anything to watch (scavenger.ready, from sweepone).
+	Sysmon bool
 }
 
 // reason is what a goroutine waits for that does a step on a channel.

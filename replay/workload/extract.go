@@ -77,6 +77,7 @@ type Extractor struct {
 	stw      stw
 	timers   struct{ m, at int64 } // the thread that fires timers, and since when; NoM if none does
 	polls    polls
+	sweeper  int32         // bgsweep, if it has swept since it was told from others; else none
 	procs    map[int]int64 // ns by GOMAXPROCS
 	procsNow int
 	procsAt  int64
@@ -98,7 +99,7 @@ func NewExtractor(o Options) *Extractor {
 	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}, sends: map[int32]*lastSends{}}
 	e.w.ran = map[int64]bool{}
 	e.timers.m = reference.NoM
-	e.polls.m = reference.NoM
+	e.polls.m, e.sweeper = reference.NoM, none
 	return e
 }
 
@@ -343,6 +344,8 @@ func (e *Extractor) ready(d *reference.Decision) {
 		// There was data since some time that the P did not look.
 		e.add(i, step{kind: kRecv})
 		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, from: sim.WakerTrace})
+	case d.P < 0 && d.By < 0 && e.w.gs[i].flags&reference.FlagSystem != 0 && e.asked(i, x.seg):
+		e.add(i, step{kind: kRecv})
 	default:
 		a := arrival{at: e.now, kind: sim.ArriveSend, g: i, stack: x.stack}
 		k := kRecv
@@ -356,6 +359,19 @@ func (e *Extractor) ready(d *reference.Decision) {
 		e.w.outer = append(e.w.outer, a)
 	}
 	x.state = runnable
+}
+
+// asked has the sweeper ask for a goroutine, which has been blocked since some time, if it has
+// ended a sweep since: whoever ends it wants the scavenger, which sysmon wakes (sweepone, scavenger.ready).
+func (e *Extractor) asked(g int32, since int64) bool {
+	s := e.sweeper
+	if s == none || s == g || e.gs[s].state != blocked || e.gs[s].seg < max(since, e.now-2*pollPeriod) {
+		return false
+	}
+	e.insert(s, step{kind: kAsk, arg: g})
+	e.gs[s].cut = e.gs[s].last
+	e.sweeper = none
+	return true
 }
 
 // knows makes room for a P, and says whether its number makes sense.
@@ -508,6 +524,9 @@ func (e *Extractor) stop(d *reference.Decision) {
 		return
 	case reference.WhyGosched:
 		e.add(i, step{kind: kGosched})
+		if e.w.gs[i].flags&reference.FlagSystem != 0 {
+			e.sweeper = i // no other goroutine of the runtime yields
+		}
 	case reference.WhyGoyield:
 		e.add(i, step{kind: kGoyield})
 	case reference.WhyGC, reference.WhyGeneration:

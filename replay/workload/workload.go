@@ -80,6 +80,7 @@ const (
 	kSend
 	kNetSend  // to the goroutine arg, which waits for the network: Workload.talks
 	kSendTail // as kSend, but at the tail of the P's ring
+	kAsk      // as kSend, but sysmon is asked to do it
 	kMeetSend // to the goroutine arg, when it is there to receive
 	kMeetRecv // from any who meets this one
 	kRecv
@@ -385,6 +386,8 @@ func (s *script) Next(int64) sim.Op {
 		return sim.Op{Kind: sim.OpSend, Ns: x.ns, Chan: s.l.network(x.arg)}
 	case kSendTail:
 		return sim.Op{Kind: sim.OpSend, Chan: s.l.waker(x.arg), Tail: true}
+	case kAsk:
+		return sim.Op{Kind: sim.OpSend, Chan: s.l.waker(x.arg), Sysmon: true}
 	case kRecv, kRecvGC:
 		return sim.Recv(s.l.waker(s.g))
 	case kNetwork:
