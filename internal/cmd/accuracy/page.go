@@ -16,9 +16,18 @@ import (
 // trace counts as starved by the machine.
 const starved = 0.02
 
+// bandWaits is that of the time waited.
+const bandWaits = 0.15
+
 // lacks reports whether the machine starved the program of CPU.
 func (r *row) lacks() bool {
 	return r.lacked != nil && float64(*r.lacked) > starved*float64(r.res.Observed.MakespanNs)*float64(r.res.Free.Workload.GOMAXPROCS)
+}
+
+// lacksForWaits reports whether threads lacked a CPU for so much of the time waited that this alone
+// may be out of its band: in a program that is mostly idle, little of the P-time is much of that.
+func (r *row) lacksForWaits() bool {
+	return r.lacked != nil && float64(*r.lacked) > bandWaits*float64(r.res.Observed.Waits.TotalNs)
 }
 
 // machine returns how much of the time waited is the machine's, at most, in ns: what
@@ -45,7 +54,7 @@ func (r *row) withoutMachine() bool {
 	out := r.res.OutOfBand()
 	if len(out) == 1 && out[0] == "waited" {
 		o := r.res.Observed.Waits.TotalNs - r.machine()
-		return within(r.res.Free.Simulated.Waits.TotalNs, o, 0.15)
+		return within(r.res.Free.Simulated.Waits.TotalNs, o, bandWaits)
 	}
 	return len(out) == 0
 }
@@ -168,9 +177,10 @@ Made by ` + "`go run ./internal/cmd/accuracy`" + `; do not edit. ` + "`go run ./
 
 The simulation takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
 GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if
-must be read beside. Numbers are medians of five runs with other seeds. Four costs are measured in the trace, where it
-shows them often enough (from one goroutine to the next in a P's own queue, from one that yields to the head of the global
-queue, and the wake-up of a goroutine by a timer, 20 times each; the wake-up of a thread, 5 times), and each time one of the 16
+must be read beside. Numbers are medians of five runs with other seeds. Five costs are measured in the trace, where it
+shows them often enough (from one goroutine to the next in a P's own queue, to one whom the network poller gave, from one that
+yields to the head of the global queue, and the wake-up of a goroutine by a timer, 20 times each; the wake-up of a thread, 5
+times), and each time one of the 16
 measurements made next to that time of the trace is drawn: their tails are the kernel's doing, and late ones come together. All
 other costs have their defaults.
 
@@ -200,16 +210,19 @@ const reasons = `
   takes as long as the kernel likes: esbuild has 8 Ps on a machine with 2 cores. Few wake-ups can be measured (16 in synctest,
   of which one took 5 ms): among so few, a late one is drawn too often. An interruption while a goroutine runs is in the trace,
   but looks like work.
+  The kernel puts a thread that is woken on the core of who wakes it, and there it waits. So in the model one that is late is
+  awake soon after its waker has gone to sleep, or all have, for a stop of the world. That has a core for each P: where there are
+  fewer, threads wait for one all the same, and the model waits too little (annot, flightrec).
 * **stw**: the model stops the world for as long as it was stopped, counted from when the last P had stopped. It also has to
-  wait for threads that are waking up just then, and for those a late wake-up is drawn like for all others.
+  wait for threads that are waking up just then, and for those that lost their CPU between two goroutines.
 * **behind, overtaken**: others ran first, in another order. Who steals when from whom is luck, and decides who waits for
   whom where hundreds of goroutines are queued; makespan and busy time do not care, the sum of waits does. In programs that
   wait little, a few waits of a time slice of the runtime's own goroutines (bgsweep, bgscavenge) are most of that sum. A thread that wakes
-  up late shifts such a queue as well. Where each P is on the way to its 61st tick is not in the trace, and a single goroutine
-  in the global queue may wait for that: pingpong-starve-*.
+  up late shifts such a queue as well. Where each P is on the way to its 61st tick is known only from when it took one from the
+  global queue for that, and a single goroutine there may wait for it: pingpong-starve-*.
 * **p-unavailable**: a P was in a system call. sysmon takes it away when it wakes up; on a machine without a free core that
   is late, and the system call itself lasts longer. How late sysmon is cannot be measured: how long it meant to sleep is not in
-  the trace.
+  the trace. The scavenger is asked for where the sweep ends, and sysmon wakes it in its next pass, in the trace and in the model.
 * **gc**: a cycle begins where its goroutine is at the same point of its work, and who waits for its end goes on when the
   marking is done. How much idle mark workers mark in a cycle, at most, is taken from the trace, unless nobody marks else; when
   they do, and what others mark meanwhile, is the model's choice. Who is preempted for the collector (forEachP) is preempted at the same point of its work,
@@ -220,10 +233,10 @@ const reasons = `
   idle P was due 55 µs before, for that is how late the kernel wakes a thread, and the model is as late; but in part it was later
   (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time. But
   if a program talks to itself, which shows where most answers come after a system call of the goroutine that answered last
-  time, or to which this one's own went, then none comes before that system call is done: else a late simulation would look like an overload. With another
-  GOMAXPROCS it comes then, and if there is none, when the latest system call of any other goroutine since it began to wait is done.
-  Which it was is a guess. Answers that nobody in the trace can
-  have sent come at their time.
+  time, or to which this one's own went, then an answer comes when that system call is made, as long after its beginning as it was
+  seen, or as the call took if that is less; and with another GOMAXPROCS so it does in any case. If there is no such goroutine, it
+  is the latest system call of any other of the program since it began to wait that was not over when somebody polled in
+  between. Which it was is a guess. Answers that nobody in the trace can have sent come at their time.
 * **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
   schedule would have other conflicts, and other goroutines would meet. Only where a channel seems to be unbuffered, because nearly all
   goroutines of a class end by a send on it, whoever comes first waits, and the receiver takes who is first. So a trace with one P says little about a program that its locks limit: there
@@ -243,9 +256,13 @@ const reasons = `
 * **Another GOMAXPROCS**: the work is what was done with the trace's own. Where goroutines run at once, the same work can take
   half as long again, or twice as long (caches, cores that share their units), and tests, benchmarks and servers ask how many Ps there are.
   A what-if says of the makespan and of waiting apart whether it can be trusted. The makespan cannot where the model is out of
-  its band for that; where it changes by more than 10 % if computing takes 1.6 times as long on more Ps, or as much less on
-  fewer (1.05 times if the trace has no cycle of the garbage collector), and system calls twice as long; where goroutines wait for a
-  mutex and more Ps save more than 10 %; where more than 5 % of the waits follow on the network, and nobody in the trace can have
+  its band for that; where it changes by more than 10 % in sum if computing takes 1.6 times as long on more Ps, or as much less on
+  fewer (1.05 times if the trace has no cycle of the garbage collector), if system calls and the wake-up of threads take twice as long
+  (the latter four times, if the trace does not show how long: with one P it does not), and if deadlines and polls are over at once.
+  A deadline is a timer that woke who waited for something else, too: under another schedule that may come first. A poll is
+  a time.Sleep in a place where somebody slept, looked, and slept again with nothing in between that others notice, as one waits
+  for a file lock (bbolt); and a function that a timer runs counts, too, for it comes in the model when it came. Nor can the makespan be
+  trusted where goroutines wait for a mutex and more Ps save more than 10 %; where more than 5 % of the waits follow on the network, and nobody in the trace can have
   ended them; and for the benchmarks of package testing that run in as many goroutines as there are Ps. Waiting cannot where the
   makespan cannot; where the trace has one P and the what-if more; where goroutines wait for a mutex and it has more Ps; where the
   model is out of its bands for the makespan or the time waited; where more than 5 % of the waits follow on the network; where more than 25 % of the
