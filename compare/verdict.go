@@ -144,18 +144,22 @@ func (r *Result) backed(m moves, share string, of amount) moves {
 }
 
 // confirmed is what changed of queueing as far as the time that goroutines were held up
-// changed with it.
+// changed with it: how long they were for the same work, by a factor of two, or else its share.
 func (r *Result) confirmed(queueing moves) moves {
 	queueing = r.backed(queueing, waitingName, r.waited)
 	i := slices.IndexFunc(r.Metrics, func(m Metric) bool { return m.Name == heldName })
 	if i < 0 {
 		return queueing
 	}
-	held := &r.Metrics[i]
-	if !large(held) || held.Delta > 0 {
+	less, more := greatly*r.held.after <= r.held.before, greatly*r.held.before <= r.held.after
+	if less == more { // neither, or nobody ever was
+		less = large(&r.Metrics[i]) && r.Metrics[i].Delta < 0
+		more = large(&r.Metrics[i]) && r.Metrics[i].Delta > 0
+	}
+	if !less {
 		queueing.up = nil
 	}
-	if !large(held) || held.Delta < 0 {
+	if !more {
 		queueing.down = nil
 	}
 	return queueing
