@@ -48,7 +48,9 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world, at: map[stacks]*site{}, lines: map[int32]*line{}}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.goesOn)
+			world.Decisions(findings.DecisionFilter{
+				Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyUnblock, reference.WhyTimer, reference.WhyNetwork},
+			}, w.goesOn)
 			world.Decisions(findings.DecisionFilter{
 				Kinds:   []reference.Kind{reference.KindReady},
 				Reasons: []reference.Reason{reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond},
