@@ -230,6 +230,7 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		advice = "If they do not depend on one another, let " + in + " ask for them all, and then wait: " + quantity.Number(float64(g.n)/float64(max(1, g.n-g.asked))) + " come one after another, on average."
 		if a := w.answererOf(f, g.class); a != nil {
 			name := a.name(f)
+			x.Basis = findings.Inferred
 			more = fmt.Sprintf("; %s seems to send them, and %s before", name, a.does(f))
 			advice = "See whether " + name + " can answer sooner, or have several of them answer at once. " + advice
 		}

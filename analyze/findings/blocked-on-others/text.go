@@ -70,6 +70,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		meanwhile = by + " had itself waited for " + strings.Join(far, ", and that for ")
 		x.Advice = []string{"Begin with " + end + ", for which " + by + " waits in turn: let it begin sooner, or take less long, or let " + by + " not wait for it."}
 		if last == byAnswerer {
+			x.Basis = findings.Inferred
 			meanwhile += " over the network, as it seems, which " + where
 			x.Advice[0] = "Begin with " + end + ", for whose answers " + g.in + " waits: let it take less long, begin sooner, or answer several at once."
 		}
