@@ -41,9 +41,6 @@ const (
 	// copyCost is for how many goroutines a copy costs as much as an event. Half, which makes a
 	// copy dearer: ll of thousand falls by 0.9; twice: nothing.
 	copyCost = 4
-	// keptCopy is how many goroutines a copy may have whose memory is kept for the next one: some
-	// 150 bytes each. Of more goroutines few copies are made.
-	keptCopy = 1 << 14
 )
 
 // question is what a hypothesis is asked about the present event: a goroutine that is
@@ -118,7 +115,11 @@ type engine struct {
 
 // mayFork reports whether a fork is possible and affordable.
 func (r *engine) mayFork() bool {
-	return !r.without.has(hypForks) && !r.on && r.depth == 0 && r.procs > 1 && r.gStates.Len() <= forkMostGs && r.spent < forkFirst+r.now/forkShare
+	if r.gStates.Len() > forkMostGs {
+		clear(r.spare[:]) // which will not be needed again
+		return false
+	}
+	return !r.without.has(hypForks) && !r.on && r.depth == 0 && r.procs > 1 && r.spent < forkFirst+r.now/forkShare
 }
 
 // ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
@@ -175,9 +176,6 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 		}
 	}
 	r.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
-	if r.gStates.Len() > keptCopy {
-		clear(r.spare[:])
-	}
 	return says
 }
 
