@@ -10,7 +10,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
-	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -106,7 +105,7 @@ func (a *analysis) lookAtEnd() {
 	a.cut.Finish(&b)
 	a.procs.Add(&b)
 	a.fairness.Add(&b)
-	a.timeline.Add(&b, timeline.Waited{})
+	a.paint(&block{inside: &b})
 	a.found.Add(&b)
 }
 

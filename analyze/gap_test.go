@@ -6,19 +6,23 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
+	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/damage"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
@@ -281,3 +285,37 @@ func timelessOf(ds []reference.Decision) timeless {
 }
 
 func classOf(id int32) (name, creator string) { return fmt.Sprint("main.f", id), "main.main" }
+
+// Without a timeline a result is as it is with one, and knows the gaps.
+func TestNoTimeline(t *testing.T) {
+	gap := withoutGenerations(t, "real/manygens-io-go1.26-p4", 4, 9)
+	for name, o := range map[string]analyze.Options{
+		"whole":  {},
+		"window": {Focus: focus.Focus{From: 1e6, To: 1e9}},
+		"class":  {Focus: focus.Focus{Classes: []string{"main.*"}}},
+		"limit":  {MaxMemory: analyze.MinMemory},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := func() *analyze.Result {
+				src, err := input.New(bytes.NewReader(gap), "trace")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer src.Close()
+				res, err := analyze.Run(t.Context(), src, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return res
+			}
+			want := run()
+			if o.NoTimeline = true; len(want.Timeline.NotRecorded) == 0 {
+				t.Fatal("there is no gap")
+			}
+			want.Timeline = timeline.Result{FromNs: want.Timeline.FromNs, EndNs: want.Timeline.EndNs, NotRecorded: want.Timeline.NotRecorded}
+			if diff := cmp.Diff(want, run(), cmpopts.EquateNaNs(), cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -100,7 +100,9 @@ func (a *analysis) finishMachine(res *Result, end int64) error {
 		Breakdown: &res.Breakdown, Procs: &res.Procs, Process: a.Anonymize.process,
 	})
 	if err == nil {
-		a.timeline.Told(a.machine.CPUs())
+		if a.timeline != nil {
+			a.timeline.Told(a.machine.CPUs())
+		}
 		res.Kernel.Cgroup = a.CgroupStat
 		res.Trace.Warnings = append(res.Trace.Warnings, doubts(res.Kernel)...)
 	}

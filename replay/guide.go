@@ -119,7 +119,7 @@ func (g *Guiding) Finish(res *analyze.Result) *Result {
 // audits the decisions. A damaged trace gives a result for what could be read.
 func Guide(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	g := NewGuiding(src.Header(), o)
-	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, Rules: o.Rules, OnDecision: g.Add})
+	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, Rules: o.Rules, NoTimeline: true, OnDecision: g.Add})
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}

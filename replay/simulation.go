@@ -297,7 +297,7 @@ func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 // Simulate analyses a trace and simulates its work, besides the guided replay.
 func Simulate(ctx context.Context, src *input.Source, o SimulateOptions) (*Result, error) {
 	g, f := NewGuiding(src.Header(), Options{Rules: o.Rules}), NewSimulation(src.Header(), o)
-	res, err := analyze.Run(ctx, src, analyze.Options{Rules: o.Rules, OnStacks: f.Stacks, OnDecision: func(d *reference.Decision) error {
+	res, err := analyze.Run(ctx, src, analyze.Options{Rules: o.Rules, NoTimeline: true, OnStacks: f.Stacks, OnDecision: func(d *reference.Decision) error {
 		return errors.Join(g.Add(d), f.Add(d))
 	}})
 	if err != nil {

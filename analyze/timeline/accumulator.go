@@ -35,6 +35,7 @@ const (
 	maxSpans   = 2000    // stop-the-worlds and garbage collections each
 	maxStacks  = 2048    // of run intervals in windows
 	maxTime    = 1 << 50 // ns, 13 days: later times are made up, and would overflow
+	gapName    = "not recorded"
 )
 
 // The columns of shares.
@@ -311,7 +312,7 @@ func (a *Accumulator) gap(ns int64) {
 		return
 	}
 	a.unused(0, 0)
-	a.gaps.begin(a.now, "not recorded")
+	a.gaps.begin(a.now, gapName)
 	a.set(&a.lost, 1)
 	a.pass(a.now + min(ns, maxTime-a.now))
 	a.set(&a.lost, 0)

@@ -58,6 +58,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if timeline && format.value != "json" {
 				return usagef("--timeline needs --format json")
 			}
+			r.picture = timeline
 			if err := a.readsKernel(&r, args[0]); err != nil {
 				return err
 			}

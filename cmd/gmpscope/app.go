@@ -56,6 +56,7 @@ type reading struct {
 	cpus      cpuCount
 	kernel    string
 	cgroup    string
+	picture   bool // the output shows the trace over time
 	focusing  focusing
 	focus     focus.Focus     // of focusing, after check
 	rules     reference.Rules // of goVersion, after check
@@ -147,7 +148,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture}
 	if r.anonymize {
 		if a.names == nil {
 			a.names = analyze.NewNames()

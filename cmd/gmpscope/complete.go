@@ -28,7 +28,7 @@ func completeClasses(cmd *cobra.Command) {
 		if err != nil || !st.Mode().IsRegular() || st.Size() > maxCompleted {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		res, err := analyze.File(cmd.Context(), args[0], analyze.Options{})
+		res, err := analyze.File(cmd.Context(), args[0], analyze.Options{NoTimeline: true})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -174,6 +174,7 @@ func sides(args, before, after []string) (b, f []string, err error) {
 // compare analyses the traces of both sides, one after the other. first are the
 // documents of the first trace of each.
 func (a *app) compare(ctx context.Context, before, after []string, r reading) (c *compare.Result, first [2]*report.Document, warnings []string, err error) {
+	r.picture = true // by its windows the sides are compared
 	all := func(names []string) ([]*analyze.Result, error) {
 		var out []*analyze.Result
 		for _, name := range names {

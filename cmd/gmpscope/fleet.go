@@ -356,7 +356,7 @@ func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting,
 		o.Workers = min(o.Workers, int(memory/analyze.MinMemory))
 		memory /= int64(o.Workers)
 	}
-	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.judging.thresholds, Rules: g.rules}
+	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.judging.thresholds, Rules: g.rules, NoTimeline: true}
 	o.Settings = tool() + "\n" + settings.String()
 	o.Anonymize, o.FullPath, o.Cache, o.Stdin = g.anonymize, g.fullPath, g.cache, a.stdin
 	var mu sync.Mutex

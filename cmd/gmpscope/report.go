@@ -103,6 +103,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 		return err
 	}
 	defer out.Discard()
+	f.picture = true
 	r, split, err := a.reference(ctx, trace, f.reading, f.against)
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func (s *Settings) options() (o fleet.Options, err error) {
 			return o, fmt.Errorf("the rules of Go %s are not known", s.GoVersion)
 		}
 	}
-	o.Analyze = analyze.Options{Workers: 1, MaxMemory: s.MaxMemory, Thresholds: conf.Thresholds, Rules: rules}
+	o.Analyze = analyze.Options{Workers: 1, MaxMemory: s.MaxMemory, Thresholds: conf.Thresholds, Rules: rules, NoTimeline: true}
 	suppressed, _ := conf.InForce(time.Now())
 	o.Finish = func(res *analyze.Result, names *analyze.Names) { res.Suppress(suppressed, names) }
 	return o, nil

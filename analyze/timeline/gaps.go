@@ -1,0 +1,35 @@
+package timeline
+
+import "github.com/gmpscope/gmpscope/reference"
+
+// Gaps follows what is not recorded, and nothing else, for a result without a picture.
+type Gaps struct {
+	from, now int64
+	spans     spans
+}
+
+// NewGaps returns one for a result that begins at from, ns: what comes before it must be a gap.
+func NewGaps(from int64) *Gaps { return &Gaps{from: max(0, from)} }
+
+// Add takes the next decisions of the stream.
+func (g *Gaps) Add(ds []reference.Decision) {
+	for i := range ds {
+		if d := &ds[i]; d.Kind == reference.KindLost && d.Time >= g.from && d.Wait > 0 {
+			g.pass(d.Time - g.from)
+			g.spans.begin(g.now, gapName)
+			g.pass(g.now + min(d.Wait, maxTime-g.now))
+			g.spans.finish(g.now)
+		}
+	}
+}
+
+func (g *Gaps) pass(t int64) { g.now = min(max(g.now, t), maxTime) }
+
+// Finish returns the result, of which the last event was at end, ns: it has no bins, lanes
+// and windows.
+func (g *Gaps) Finish(end int64) Result {
+	g.pass(end - g.from)
+	r := Result{EndNs: g.now, NotRecorded: g.spans.list()}
+	r.begin(g.from)
+	return r
+}
