@@ -188,7 +188,7 @@ func (p *page) goroutines(w *strings.Builder) {
 		}
 	}
 	w.WriteString("\nWhile gmpscope analyses, its garbage collector comes when the heap has 96 MB, and then whenever it has grown by\n" +
-		"12 MB, at least 8 % and at most a quarter, unless the variable GOGC says otherwise: what an analysis keeps has few\n" +
+		"24 MB, at least 8 % and at most 40 %, unless the variable GOGC says otherwise: what an analysis keeps has few\n" +
 		"pointers, so that this costs little.\n\n")
 }
 
