@@ -35,22 +35,46 @@ func (r *judge) annotate(rec *record) {
 	if rec.Reason == 0 || rec.Kind != events.TaskBegin && rec.Kind != events.Region {
 		return
 	}
-	a := annotation{gp.class, rec.Kind == events.TaskBegin, rec.Reason}
-	if _, ok := r.annotated[a]; ok || len(r.annotated) < maxAnnotated {
-		r.annotated[a]++
+	if n := r.annotated.of(annotation{gp.class, rec.Kind == events.TaskBegin, rec.Reason}); n != nil {
+		*n++
 	}
+}
+
+// counts are how often each pair was begun, and where the counts of some of them are: most
+// programs have few.
+type counts struct {
+	all    map[annotation]*int64
+	recent [16]struct {
+		annotation
+		n *int64
+	}
+}
+
+// of returns the count of a pair, nil if there are too many.
+func (c *counts) of(a annotation) *int64 {
+	e := &c.recent[(uint32(a.class)^uint32(a.name))%uint32(len(c.recent))]
+	if e.annotation == a && e.n != nil {
+		return e.n
+	}
+	n, ok := c.all[a]
+	if !ok && len(c.all) < maxAnnotated {
+		n = new(int64)
+		c.all[a] = n
+	}
+	e.annotation, e.n = a, n
+	return n
 }
 
 // Annotated returns the types of tasks and of regions that goroutines of each
 // class began, those begun most often first. Both are bounded: of a program that
 // invents names without end, the first are there.
 func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
-	all := make([]annotation, 0, len(r.annotated))
-	for a := range r.annotated {
+	all := make([]annotation, 0, len(r.annotated.all))
+	for a := range r.annotated.all {
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b annotation) int {
-		if x, y := r.annotated[a], r.annotated[b]; x != y {
+		if x, y := *r.annotated.all[a], *r.annotated.all[b]; x != y {
 			return int(y - x)
 		}
 		return int(a.name - b.name)

@@ -11,7 +11,7 @@ import (
 // copy of it can go on alone with what is in the window.
 type judge struct {
 	explainer
-	annotated map[annotation]int64
+	annotated *counts
 }
 
 // link tells the parts of a judge where the others are that they look at.

@@ -58,7 +58,7 @@ const nobody = int32(-1)
 // New returns a Reconstructor for the events of one stream.
 func New(t *events.Tables, o Options) *Reconstructor {
 	r := &Reconstructor{mix: ids.New(), newLost: none, judge: judge{
-		annotated: map[annotation]int64{},
+		annotated: &counts{all: map[annotation]*int64{}},
 		explainer: explainer{
 			lookahead: lookahead{
 				processors: processors{pix: ids.New(), idle: idlers{last: nobody}},

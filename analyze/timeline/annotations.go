@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -40,13 +41,20 @@ type noted struct {
 
 // annotations follows tasks and regions, from one pass over the decisions that annotate.
 type annotations struct {
-	over    ring[noted] // in the order of their ends
-	regions map[int64]*nested
-	tasks   map[int64]noted
-	free    []*nested // to be used again
+	over    ring[noted]         // in the order of their ends
+	regions ids.Table[nested]   // by goroutine
+	tasks   ids.Table[openTask] // by task
+	inside  int                 // goroutines in regions
+	begun   int                 // tasks that are open
 }
 
-// nested are the open regions of a goroutine, the innermost last.
+// openTask is a task, if it is open.
+type openTask struct {
+	noted
+	open bool
+}
+
+// nested are the open regions of a goroutine, the innermost last; none if it is in no region.
 type nested struct {
 	open    []noted
 	skipped int // further ones inside these
@@ -55,18 +63,19 @@ type nested struct {
 // annotate takes what the program notes about itself.
 func (a *Accumulator) annotate(d *reference.Decision) {
 	if a.noted == nil {
-		a.noted = &annotations{over: newRing[noted](ringNoted), regions: map[int64]*nested{}, tasks: map[int64]noted{}}
+		a.noted = &annotations{over: newRing[noted](ringNoted), regions: ids.NewTable[nested](), tasks: ids.NewTable[openTask]()}
 	}
 	m := a.noted
 	switch d.Kind {
 	case reference.KindTaskBegin:
-		if len(m.tasks) < maxNoted {
-			m.tasks[d.By] = noted{g: d.G, from: a.now, name: d.Label, task: true}
-		}
+		m.begin(d, a.now)
 	case reference.KindTaskEnd:
-		if x, ok := m.tasks[d.By]; ok {
-			m.end(x, a.now)
-			delete(m.tasks, d.By)
+		if at := m.tasks.Find(d.By); at > 0 {
+			x := m.tasks.At(at)
+			m.end(x.noted, a.now)
+			x.open = false
+			m.tasks.Remove(d.By, at)
+			m.begun--
 		}
 	case reference.KindRegionBegin:
 		m.enter(d, a.now)
@@ -75,46 +84,55 @@ func (a *Accumulator) annotate(d *reference.Decision) {
 	}
 }
 
+// begin begins a task.
+func (m *annotations) begin(d *reference.Decision, now int64) {
+	if m.begun == maxNoted {
+		return
+	}
+	at := m.tasks.Find(d.By)
+	if at == 0 {
+		at = m.tasks.Add(d.By)
+		m.begun++
+	}
+	*m.tasks.At(at) = openTask{noted{g: d.G, from: now, name: d.Label, task: true}, true}
+}
+
 // enter begins a region of d's goroutine.
 func (m *annotations) enter(d *reference.Decision, now int64) {
-	in := m.regions[d.G]
-	switch {
-	case in == nil && len(m.regions) == maxNoted:
-		return
-	case in == nil:
-		in = m.newNested()
-		m.regions[d.G] = in
-	case len(in.open) == maxNested:
+	at := m.regions.Find(d.G)
+	if at == 0 {
+		if m.inside == maxNoted {
+			return
+		}
+		at = m.regions.Add(d.G)
+		m.inside++
+	}
+	in := m.regions.At(at)
+	if len(in.open) == maxNested {
 		in.skipped++
 		return
 	}
-	in.open = append(in.open, noted{g: d.G, from: now, name: d.Label, of: m.tasks[d.By].name, depth: uint8(len(in.open))})
-}
-
-// newNested returns one that is empty.
-func (m *annotations) newNested() *nested {
-	n := len(m.free)
-	if n == 0 {
-		return &nested{}
+	x := noted{g: d.G, from: now, name: d.Label, depth: uint8(len(in.open))}
+	if of := m.tasks.Find(d.By); of > 0 {
+		x.of = m.tasks.At(of).name
 	}
-	in := m.free[n-1]
-	m.free = m.free[:n-1]
-	return in
+	in.open = append(in.open, x)
 }
 
 // leave ends the innermost region of d's goroutine of that type, and those inside it.
 func (m *annotations) leave(d *reference.Decision, now int64) {
-	in := m.regions[d.G]
-	switch {
-	case in == nil:
+	at := m.regions.Find(d.G)
+	if at == 0 {
 		return
-	case in.skipped > 0:
+	}
+	in := m.regions.At(at)
+	if in.skipped > 0 {
 		in.skipped--
 		return
 	}
 	for i := len(in.open) - 1; i >= 0; i-- {
 		if in.open[i].name == d.Label {
-			m.endAll(d.G, in, i, now)
+			m.endAll(d.G, at, i, now)
 			return
 		}
 	}
@@ -122,22 +140,23 @@ func (m *annotations) leave(d *reference.Decision, now int64) {
 
 // exited ends the regions of a goroutine that is over.
 func (m *annotations) exited(g, now int64) {
-	if len(m.regions) == 0 {
+	if m.inside == 0 {
 		return
 	}
-	if in := m.regions[g]; in != nil {
-		m.endAll(g, in, 0, now)
+	if at := m.regions.Find(g); at > 0 {
+		m.endAll(g, at, 0, now)
 	}
 }
 
-// endAll ends the open regions of g from number i on.
-func (m *annotations) endAll(g int64, in *nested, i int, now int64) {
+// endAll ends the open regions of g, which is at a place, from number i on.
+func (m *annotations) endAll(g int64, at int32, i int, now int64) {
+	in := m.regions.At(at)
 	for _, x := range slices.Backward(in.open[i:]) {
 		m.end(x, now)
 	}
 	if in.open, in.skipped = in.open[:i], 0; i == 0 {
-		delete(m.regions, g)
-		m.free = append(m.free, in)
+		m.regions.Remove(g, at)
+		m.inside--
 	}
 }
 
@@ -164,12 +183,14 @@ func (m *annotations) cut(w *Window, most int) {
 		}
 		add(*x)
 	}
-	for _, x := range m.tasks {
-		x.to = math.MaxInt64
-		add(x)
+	for at := range m.tasks.Len() {
+		if x := *m.tasks.At(at); x.open {
+			x.to = math.MaxInt64
+			add(x.noted)
+		}
 	}
-	for _, in := range m.regions {
-		for _, x := range in.open {
+	for at := range m.regions.Len() {
+		for _, x := range m.regions.At(at).open {
 			x.to = math.MaxInt64
 			add(x)
 		}

@@ -58,7 +58,7 @@ var rules = []rule{
 	{"analyze/stacks", in("reference", "analyze/ledger", "analyze/waits", "analyze/ids"), nil},
 	{"analyze/fairness", in("reference", "analyze/ledger", "analyze/procs", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/breakdown", in("reference", "analyze/ledger", "analyze/ids"), nil},
-	{"analyze/timeline", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits", "analyze/stacks", "internal/hugepages"), nil},
+	{"analyze/timeline", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits", "analyze/stacks", "internal/hugepages", "analyze/ids"), nil},
 	{"analyze/span", in("reference"), nil},
 	{"analyze/findings", in("reference", "analyze/ledger", "analyze/kernel", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/funcname", "internal/std", "internal/names", "internal/quantity"), nil},
 	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
