@@ -23,13 +23,15 @@ import (
 // looks a hundred times a second: once would be a few dozen samples.
 const profiled = 10 * time.Second
 
-// profileRun is a child: profile FILE PROFILE. It analyses a trace under the CPU
-// profiler, again and again.
+// profileRun is a child: profile COMMAND FILE PROFILE. It analyses a trace under the CPU
+// profiler, again and again, as analyze does, or as report does, which shows the trace over
+// time.
 func profileRun(ctx context.Context, args []string, _ io.Writer) error {
-	if len(args) != 2 {
-		return errors.New("profile wants two files")
+	if len(args) != 3 {
+		return errors.New("profile wants a command and two files")
 	}
-	out, err := os.Create(args[1])
+	o := analyze.Options{NoTimeline: args[0] == "analyze"}
+	out, err := os.Create(args[2])
 	if err != nil {
 		return err
 	}
@@ -38,19 +40,19 @@ func profileRun(ctx context.Context, args []string, _ io.Writer) error {
 		return err
 	}
 	for begin := time.Now(); err == nil && time.Since(begin) < profiled; {
-		err = analyzeOnce(ctx, args[0])
+		err = analyzeOnce(ctx, args[1], o)
 	}
 	pprof.StopCPUProfile()
 	return errors.Join(err, out.Close())
 }
 
-func analyzeOnce(ctx context.Context, file string) error {
+func analyzeOnce(ctx context.Context, file string, o analyze.Options) error {
 	src, err := input.Open(ctx, file, input.Options{})
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	_, err = analyze.Run(ctx, src, analyze.Options{})
+	_, err = analyze.Run(ctx, src, o)
 	return err
 }
 
@@ -63,7 +65,7 @@ func (b *bench) pgo(ctx context.Context, traces []spec) error {
 			return fmt.Errorf("%s: %w", t.what(), err)
 		}
 		prof := filepath.Join(b.dir, t.stem()+".prof")
-		if _, err := b.child(ctx, "profile", file, prof); err != nil {
+		if _, err := b.child(ctx, "profile", "report", file, prof); err != nil {
 			return fmt.Errorf("%s: %w", t.what(), err)
 		}
 		args = append(args, prof)
@@ -85,7 +87,7 @@ type share struct {
 // the largest share first.
 func (b *bench) profile(ctx context.Context, file string) (packages, steps []share, err error) {
 	prof := filepath.Join(b.dir, "cpu.prof")
-	if _, err := b.child(ctx, "profile", file, prof); err != nil {
+	if _, err := b.child(ctx, "profile", "analyze", file, prof); err != nil {
 		return nil, nil, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "tool", "pprof", "-traces", prof)
@@ -207,7 +209,7 @@ var steps = []struct{ name, of string }{
 	{"reconstruction", "analyze/reconstruct.(*Reconstructor).Add"},
 	{"waits", "analyze/waits.(*Accumulator).Add"},
 	{"detectors", "analyze/findings.(*Set).Add"},
-	{"Ps, fairness, timeline", "analyze.(*pipeline).run"}, // what is left of the accumulators
+	{"Ps, fairness, lives", "analyze.(*pipeline).run"}, // what is left of the accumulators
 }
 
 // step returns the step of the pipeline that a stack belongs to.
