@@ -21,9 +21,6 @@ type LastCall struct {
 	Used        bool // for the watcher
 }
 
-// Like reports whether it is from the same stack, by a goroutine of the same class.
-func (x *LastCall) Like(y *LastCall) bool { return x.Class == y.Class && x.Stack == y.Stack }
-
 // begin notes that g begins a system call.
 func (c *callers) begin(g *Goroutine, stack int32, at int64) {
 	x := &c.last[c.begun%lastCalls]

@@ -142,19 +142,22 @@ func newSubscriptions() subscriptions {
 // subscribers are functions, in the order in which they subscribed.
 type subscribers[T any] struct {
 	on   int // of subs
-	subs []*subscription[T]
+	subs []subscription[T]
 }
 
 type subscription[T any] struct {
-	on bool
 	fn func(*T)
+	on bool
 }
 
 func (l *subscribers[T]) add(fn func(*T), to *Switch) {
-	s := &subscription[T]{true, fn}
-	l.subs = append(l.subs, s)
+	i := len(l.subs)
+	l.subs = append(l.subs, subscription[T]{fn, true})
 	l.on++
-	to.switched = append(to.switched, switched{&l.on, &s.on})
+	to.sets = append(to.sets, func(on bool) {
+		l.subs[i].on = on
+		l.on += b2i(on) - b2i(!on)
+	})
 }
 
 // emit is small, so that a list of which nobody wants anything costs no call.
@@ -168,8 +171,8 @@ func (l *subscribers[T]) emit(x *T) {
 //
 //go:noinline
 func (l *subscribers[T]) emitAll(x *T) {
-	for _, s := range l.subs {
-		if s.on {
+	for i := range l.subs {
+		if s := &l.subs[i]; s.on {
 			s.fn(x)
 		}
 	}
@@ -177,21 +180,19 @@ func (l *subscribers[T]) emitAll(x *T) {
 
 // Switch turns calls off and on: a watcher that waits for a rare thing to begin
 // need not be called for what matters only then.
-type Switch struct{ switched []switched }
-
-// switched is one subscription, and how many of its list are on.
-type switched struct {
-	n  *int
-	on *bool
+type Switch struct {
+	off  bool
+	sets []func(on bool) // for each subscription
 }
 
 // Set turns the calls on or off.
 func (s *Switch) Set(on bool) {
-	for _, x := range s.switched {
-		if *x.on != on {
-			*x.on = on
-			*x.n += int(b2i64(on)) - int(b2i64(!on))
-		}
+	if on != s.off {
+		return
+	}
+	s.off = !on
+	for _, set := range s.sets {
+		set(on)
 	}
 }
 

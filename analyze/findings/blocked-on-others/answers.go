@@ -27,13 +27,15 @@ var within = [...]int64{100_000, 1_000_000}
 
 // answer is system calls of a class at a stack just before waits of a cell ended.
 type answer struct {
-	class, stack int32
-	n            [len(within)]int64 // times that it was so short before
-	all          int64
-	served       int64   // of these, by one that had been asked
-	ns           float64 // from there to the call
-	links        []link  // what it was blocked for in between
+	place
+	n      [len(within)]int64 // times that it was so short before; the last is of all
+	served int64              // of these, by one that had been asked
+	ns     float64            // from there to the call
+	links  []link             // what it was blocked for in between
 }
+
+// place is a stack of goroutines of a class.
+type place struct{ class, stack int32 }
 
 // server is a goroutine that waits for the network and may be asked there for something,
 // or that one of these has created for what it was asked.
@@ -41,13 +43,15 @@ type server struct {
 	g    int64
 	from int64 // since when it may do what it was asked for
 	ns   int64 // the longest block since
-	link link  // and who ended that
-	once bool  // it has not waited for the network itself
+	by   int32 // and who ended that, as in link
+	at   int32
+	once bool // it has not waited for the network itself
 }
 
 // asked notes that something came to g over the network.
 func (w *watcher) asked(g *findings.Goroutine, at int64) {
-	*w.servers.Make(g.Slot()) = server{g: g.ID, from: at}
+	s := w.servers.Make(g.Slot())
+	s.g, s.from, s.ns, s.by, s.at, s.once = g.ID, at, 0, 0, 0, false
 }
 
 // spawned notes that by has created g.
@@ -61,7 +65,8 @@ func (w *watcher) spawned(g, by *findings.Goroutine, at int64) {
 func (w *watcher) paused(g *findings.Goroutine) {
 	s := w.servers.Find(g.Slot())
 	if s != nil && s.g == g.ID && g.BlockedAt >= s.from && g.BlockedNs > s.ns {
-		s.ns, s.link = g.BlockedNs, w.ender(g)
+		by := w.ender(g)
+		s.ns, s.by, s.at = g.BlockedNs, by.by, by.stack
 	}
 }
 
@@ -70,58 +75,63 @@ func (w *watcher) paused(g *findings.Goroutine) {
 // answered does from then on is for the next.
 func (w *watcher) answered(c *cell, g *findings.Goroutine, now int64) {
 	after := max(g.BlockedAt, now-within[len(within)-1])
-	var counted [maxAnswers]*findings.LastCall
+	soon := now - within[0]
+	var served [maxAnswers]struct {
+		s  *server
+		at int64
+	}
 	n := 0
-	for i := uint(0); n < len(counted); i++ {
+	for i, seen := uint(0), uint(0); seen != 1<<maxAnswers-1; i++ {
 		x := w.world.LastCall(i)
 		if x == nil || x.At < after {
 			break
 		}
-		if x.Class == g.Class || x.Stack == 0 || x.Used || slices.ContainsFunc(counted[:n], x.Like) {
+		if x.Class == g.Class || x.Stack == 0 || x.Used {
 			continue
 		}
-		if a := c.answer(x); a != nil {
-			a.count(x, w.servers.Find(x.Slot), now)
-			counted[n] = x
+		k := c.answer(place{x.Class, x.Stack})
+		if k < 0 || seen>>k&1 != 0 {
+			continue
+		}
+		seen |= 1 << k
+		x.Used = true
+		a := &c.answers[k]
+		a.n[1]++
+		if x.At >= soon {
+			a.n[0]++
+		}
+		if s := w.servers.Find(x.Slot); s != nil && s.g == x.G && s.from < x.At {
+			a.served++
+			a.ns += float64(x.At - s.from)
+			a.links = addLink(a.links, link{by: s.by, stack: s.at}, float64(s.ns))
+			served[n].s, served[n].at = s, x.At
 			n++
 		}
 	}
-	for _, x := range counted[:n] {
-		x.Used = true
-		if s := w.servers.Find(x.Slot); s != nil && s.g == x.G && s.from < x.At {
-			from := x.At
+	for _, x := range served[:n] {
+		if s := x.s; s.from < x.at {
+			s.from, s.ns, s.by, s.at = x.at, 0, 0, 0
 			if s.once {
-				from = math.MaxInt64
+				s.from = math.MaxInt64
 			}
-			*s = server{g: s.g, from: from, once: s.once}
 		}
 	}
 }
 
-// count counts a system call of s.
-func (a *answer) count(x *findings.LastCall, s *server, now int64) {
-	a.all++
-	for i, ns := range within {
-		if x.At >= now-ns {
-			a.n[i]++
+// answer returns the number of a place in c.answers, -1 if there are too many.
+func (c *cell) answer(at place) int {
+	for k := range c.answers {
+		if c.places[k] == at {
+			return k
 		}
 	}
-	if s != nil && s.g == x.G && s.from < x.At {
-		a.served++
-		a.ns += float64(x.At - s.from)
-		a.links = addLink(a.links, s.link, float64(s.ns))
+	k := len(c.answers)
+	if k == maxAnswers {
+		return -1
 	}
-}
-
-func (c *cell) answer(x *findings.LastCall) *answer {
-	i := slices.IndexFunc(c.answers, func(a answer) bool { return a.class == x.Class && a.stack == x.Stack })
-	if i < 0 {
-		if len(c.answers) == maxAnswers {
-			return nil
-		}
-		i, c.answers = len(c.answers), append(c.answers, answer{class: x.Class, stack: x.Stack})
-	}
-	return &c.answers[i]
+	c.places[k] = at
+	c.answers = append(c.answers, answer{place: at})
+	return k
 }
 
 // isSend says that a stack is of one that writes to a connection, as far as it does not
@@ -142,13 +152,13 @@ func (w *watcher) answerer(f *findings.Facts, c *cell) (best *answer) {
 	}
 	for i := range c.answers {
 		a := &c.answers[i]
-		if a.all < minAnswered || 2*a.served < a.all || !isSend(f.Frames(a.stack)) {
+		if a.n[1] < minAnswered || 2*a.served < a.n[1] || !isSend(f.Frames(a.stack)) {
 			continue
 		}
 		calls, _ := w.world.CallsFrom(a.stack)
 		for j, ns := range within {
 			clear := 4*a.n[j] >= 3*c.waits.N && 3*calls*ns <= 2*f.RecordedNs()
-			if clear && (best == nil || a.all > best.all) {
+			if clear && (best == nil || a.n[1] > best.n[1]) {
 				best = a
 			}
 		}

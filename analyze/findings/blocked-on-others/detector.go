@@ -135,7 +135,8 @@ type cell struct {
 	ran, runnable float64
 	blocked       [maxReasons]float64
 	links         []link
-	answers       []answer // who may have sent what ended them, if they are for the network
+	answers       []answer          // who may have sent what ended them, if they are for the network
+	places        [maxAnswers]place // of the answers: they are looked for often
 }
 
 // link is for how long those that ended waits were themselves blocked, by who ended that:
@@ -222,9 +223,9 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 
 // exited notes the last wait of a goroutine that has come to its end right after it: no
 // system call, nobody created, and nobody woken but at one stack.
-func (w *watcher) exited(r *findings.Run) {
-	g := w.world.ByID(r.G)
-	if g == nil {
+func (w *watcher) exited(*findings.Run) {
+	g := w.world.Goroutine()
+	if g == nil || g.ReadyWhy == reference.WhyCreate { // nobody has ended a wait of its
 		return
 	}
 	last := w.last.Find(g.Slot())
