@@ -69,7 +69,10 @@ func (w *World) goroutine() *Goroutine {
 // newGoroutine makes g the decision's goroutine, of which nothing was known.
 func (w *World) newGoroutine(g *Goroutine) {
 	slot, id := w.note.G, w.decision().G
-	*g = Goroutine{ID: id, slot: slot, ReadyAt: -1, StartAt: -1, Wait: -1, BlockedAt: -1, BlockedNs: -1, RunAt: -1, CallAt: -1, Waker: reference.NoG, Creator: reference.NoG, M: reference.NoM, P: reference.NoP, RanOn: reference.NoP, slackAt: -1}
+	*g = Goroutine{} // OPT: a literal with values is made elsewhere and copied
+	g.ID, g.slot = id, slot
+	g.ReadyAt, g.StartAt, g.Wait, g.BlockedAt, g.BlockedNs, g.RunAt, g.CallAt, g.slackAt = -1, -1, -1, -1, -1, -1, -1, -1
+	g.Waker, g.Creator, g.M, g.P, g.RanOn = reference.NoG, reference.NoG, reference.NoM, reference.NoP, reference.NoP
 	w.byID.Add(id, slot)
 	w.slots = max(w.slots, slot+1)
 	w.learn(g)
@@ -88,15 +91,6 @@ func (w *World) learn(g *Goroutine) {
 		g.System = true
 		w.span.Forget(&g.node)
 	}
-}
-
-// waker is the goroutine that the decision, a KindReady, names as such; nil if there is
-// none.
-func (w *World) waker() *Goroutine {
-	if slot := w.block.Waker(w.at); slot != 0 {
-		return w.gs.At(slot)
-	}
-	return nil
 }
 
 func (w *World) uncount(g *Goroutine) {

@@ -71,9 +71,9 @@ func (w *World) Goroutine() *Goroutine {
 	return w.g
 }
 
-// By returns the goroutine that the last decision, a KindReady, names as who made the
-// other one runnable; nil if there is none.
-func (w *World) By() *Goroutine { return w.waker() }
+// By returns the goroutine that the last KindReady names as who made the other one runnable;
+// nil if there is none. It is good until the next decision.
+func (w *World) By() *Goroutine { return w.waker }
 
 // Slot is a small number for the goroutine of the last decision, by which a
 // Watcher can keep what it knows of goroutines in a slice; 0: there is none, or

@@ -37,6 +37,7 @@ const (
 	WithoutP         // KindReady: by a thread without a P; KindSyscallExit: of a goroutine that has lost its P
 	Crowded          // KindReady: more goroutines are runnable than there are Ps, those that yielded left out
 	OfRuntime        // KindReady: of a goroutine of the runtime, or of the tracer
+	StolenNext       // KindStart: the goroutine was stolen out of another P's runnext slot
 )
 
 // RunFilter selects run intervals, for which all fields that are set must hold.
@@ -79,7 +80,7 @@ type subscriptions struct {
 	blocks  [masks]subscribers[reference.Decision] // by Reason
 	started [masks]subscribers[reference.Decision] // by Goroutine.ReadyWhy
 
-	first, unexplained, noP, returned, crowded, ofRuntime, idlePs subscribers[reference.Decision]
+	first, unexplained, stolenNext, noP, returned, crowded, ofRuntime, idlePs subscribers[reference.Decision]
 
 	// A bit for each kind, cause or reason in these tables: most decisions need no
 	// look at them.
@@ -139,24 +140,24 @@ func newSubscriptions() subscriptions {
 	}
 }
 
-// subscribers are functions, in the order in which they subscribed.
+// subscribers are functions, in the order in which they subscribed. One that is off is nil.
 type subscribers[T any] struct {
 	on   int // of subs
-	subs []subscription[T]
-}
-
-type subscription[T any] struct {
-	fn func(*T)
-	on bool
+	subs []func(*T)
 }
 
 func (l *subscribers[T]) add(fn func(*T), to *Switch) {
 	i := len(l.subs)
-	l.subs = append(l.subs, subscription[T]{fn, true})
+	l.subs = append(l.subs, fn)
 	l.on++
 	to.sets = append(to.sets, func(on bool) {
-		l.subs[i].on = on
-		l.on += b2i(on) - b2i(!on)
+		if on {
+			l.subs[i] = fn
+			l.on++
+		} else {
+			l.subs[i] = nil
+			l.on--
+		}
 	})
 }
 
@@ -171,9 +172,9 @@ func (l *subscribers[T]) emit(x *T) {
 //
 //go:noinline
 func (l *subscribers[T]) emitAll(x *T) {
-	for i := range l.subs {
-		if s := &l.subs[i]; s.on {
-			s.fn(x)
+	for _, fn := range l.subs {
+		if fn != nil {
+			fn(x)
 		}
 	}
 }
@@ -242,6 +243,8 @@ func (l *subscriptions) decisions(k reference.Kind, f *DecisionFilter, fn func(*
 		l.first.add(fn, s)
 	case f.When == Unexplained && k == reference.KindStart:
 		l.unexplained.add(fn, s)
+	case f.When == StolenNext && k == reference.KindStart:
+		l.stolenNext.add(fn, s)
 	case f.When == WithoutP && k == reference.KindReady:
 		l.noP.add(fn, s)
 	case f.When == WithoutP && k == reference.KindSyscallExit:
@@ -477,6 +480,9 @@ func (w *World) emitStart(d *reference.Decision) {
 	}
 	if w.firstOnP {
 		w.first.emit(d)
+	}
+	if d.Src == reference.SrcStealRunnext {
+		w.stolenNext.emit(d)
 	}
 	if d.Basis.Level() == reference.Unknown {
 		w.unexplained.emit(d)

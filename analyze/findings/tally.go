@@ -8,9 +8,10 @@ import (
 // Tally adds up waiting by class. The zero value is ready. It
 // has a cell for each of 1,023 classes; further ones count as class 0.
 type Tally struct {
-	Cells []Cell
-	at    map[int32]int32
-	Total Cell
+	Cells  []Cell
+	at     map[int32]int32
+	Total  Cell
+	recent struct{ class, end int32 } // the class that was looked up last; its cell is before end, 0: none
 }
 
 // Cell is the waiting of one class, with its worst example.
@@ -28,7 +29,7 @@ type Cell struct {
 const maxCells = 1024
 
 // Add takes one case: ns of waiting of goroutine x.G in the window of x.
-func (t *Tally) Add(x Cell) {
+func (t *Tally) Add(x *Cell) {
 	t.Total.add(x)
 	t.cell(x.Class).add(x)
 }
@@ -43,6 +44,9 @@ func (t *Tally) Merge(o *Tally) {
 
 // cell is that of a class.
 func (t *Tally) cell(class int32) *Cell {
+	if t.recent.end > 0 && t.recent.class == class {
+		return &t.Cells[t.recent.end-1]
+	}
 	i, ok := t.at[class]
 	if !ok {
 		if t.at == nil {
@@ -58,10 +62,11 @@ func (t *Tally) cell(class int32) *Cell {
 			t.at[class] = i
 		}
 	}
+	t.recent.class, t.recent.end = class, i+1
 	return &t.Cells[i]
 }
 
-func (c *Cell) add(x Cell) {
+func (c *Cell) add(x *Cell) {
 	if c.N == 0 || x.Ns > c.Worst {
 		c.Worst, c.From, c.To, c.G, c.P, c.Stack = x.Ns, x.From, x.To, x.G, x.P, x.Stack
 	}

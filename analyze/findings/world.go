@@ -68,10 +68,11 @@ type World struct {
 	interruptions
 	blocked int64 // ns, of goroutines of the program, up to when they were woken or came back from a system call without a P
 
-	load     float64 // Load after the last decision
-	wanting  int64   // that had load: goroutines that ran or were runnable
-	usable   int64   // and usable Ps
-	by       int64   // of the last KindReady
+	load     float64    // Load after the last decision
+	wanting  int64      // that had load: goroutines that ran or were runnable
+	usable   int64      // and usable Ps
+	waker    *Goroutine // of the last KindReady, nil for none
+	by       int64
 	byStack  int32
 	firstOnP bool  // of the last KindStart
 	ended    int32 // slot of the goroutine that ended last
@@ -361,6 +362,7 @@ func b2i64(b bool) int64 {
 }
 
 func (w *World) ready(d *reference.Decision) {
+	w.waker = nil
 	if d.G < 0 {
 		w.g = nil
 		return
@@ -377,7 +379,11 @@ func (w *World) ready(d *reference.Decision) {
 	w.leave(g, t)
 	w.begin(g, &g.ReadyAt, &w.runnable)
 	g.Self = d.Why == reference.WhyGosched
-	by := w.waker()
+	by := (*Goroutine)(nil)
+	if slot := w.block.Waker(w.at); slot != 0 {
+		by = w.gs.At(slot)
+		w.waker = by
+	}
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
 		if by != nil {

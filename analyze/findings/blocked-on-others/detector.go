@@ -167,7 +167,8 @@ func (w *watcher) woken(d *reference.Decision) {
 	w.paused(g)
 	w.count(d, g, by)
 	if by != nil && !by.System {
-		*w.woke.Make(by.Slot()) = wake{by.ID, d.Time, g.ID}
+		a := w.woke.Make(by.Slot())
+		a.g, a.at, a.woken = by.ID, d.Time, g.ID
 		if last := w.last.Find(by.Slot()); last != nil && last.g == by.ID {
 			last.others = last.others || d.Stack == 0 || last.told != 0 && last.told != d.Stack
 			last.told = d.Stack
@@ -215,10 +216,10 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 		c.links = addLink(c.links, w.ender(by), blocked)
 	}
 	last := w.last.Make(g.Slot())
-	*last = wait{
-		g: g.ID, ns: g.BlockedNs, ran: g.RunNs, to: d.Time, stack: d.Stack, cell: c.number,
-		again: last.g == g.ID && w.cells[last.cell].stack == g.Stack,
-	}
+	// OPT: field by field, since a literal is made elsewhere and copied, at once.
+	last.again = last.g == g.ID && w.cells[last.cell].stack == g.Stack
+	last.g, last.ns, last.ran, last.to, last.stack, last.cell = g.ID, g.BlockedNs, g.RunNs, d.Time, d.Stack, c.number
+	last.told, last.others = 0, false
 }
 
 // exited notes the last wait of a goroutine that has come to its end right after it: no

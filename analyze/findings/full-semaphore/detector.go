@@ -91,8 +91,10 @@ type entry struct {
 
 // drop forgets a wait.
 func (e *entry) drop(i int) {
-	copy(e.gots[i:], e.gots[i+1:])
-	e.gots[len(e.gots)-1] = got{}
+	for ; i+1 < len(e.gots); i++ {
+		e.gots[i].set(&e.gots[i+1])
+	}
+	e.gots[i].set(&got{})
 }
 
 // got is the end of a wait: where it was, and when it ended; and where the goroutine was
@@ -104,6 +106,11 @@ type got struct {
 	blocked int64 // ns
 	in      int32 // stack
 	reason  reference.Reason
+}
+
+// set makes x equal to y. OPT: word by word, as a part of y may just have been written.
+func (x *got) set(y *got) {
+	x.at, x.wait, x.blocked, x.in, x.reason = y.at, y.wait, y.blocked, y.in, y.reason
 }
 
 // line is those who waited at one stack.
@@ -122,7 +129,32 @@ type site struct {
 	passed  int64 // so many waits
 	held    int64 // for how long they had it, ns
 	blocked [maxReasons]int64
-	in      map[int32]int64 // of that, by the stack where they were
+	in      []held // of that, by the stack where they were
+}
+
+// held is for how long those that had a place were blocked at a stack, ns.
+type held struct {
+	stack int32
+	ns    int64
+}
+
+// add adds what one did that had a place until now, since it had got it.
+func (s *site) add(x *got, now int64) {
+	s.passed++
+	s.held += now - x.at
+	if x.blocked == 0 {
+		return
+	}
+	s.blocked[min(x.reason, maxReasons-1)] += x.blocked
+	for i := range s.in {
+		if s.in[i].stack == x.in {
+			s.in[i].ns += x.blocked
+			return
+		}
+	}
+	if len(s.in) < maxStacks {
+		s.in = append(s.in, held{x.in, x.blocked})
+	}
 }
 
 // goesOn is for one that was blocked, perhaps with a place.
@@ -149,6 +181,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	// Which of its waits was for what it gives up now, if any was, their functions tell in
 	// the end.
 	at := stacks{wait: g.Stack, leave: d.Stack}
+	var s *site
 	if e.g == d.By {
 		at.got = e.gots[0].wait
 		for i := range e.gots {
@@ -156,27 +189,25 @@ func (w *watcher) ready(d *reference.Decision) {
 			if x.at == 0 {
 				break
 			}
-			s := w.site(stacks{at.wait, at.leave, x.wait}, g.Reason)
-			if s == nil {
+			by := w.site(stacks{at.wait, at.leave, x.wait}, g.Reason)
+			if i == 0 {
+				s = by
+			}
+			if by == nil {
 				continue
 			}
-			s.passed++
-			s.held += d.Time - x.at
-			s.blocked[min(x.reason, maxReasons-1)] += x.blocked
-			if _, known := s.in[x.in]; x.blocked > 0 && (known || len(s.in) < maxStacks) {
-				if s.in == nil {
-					s.in = map[int32]int64{}
-				}
-				s.in[x.in] += x.blocked
-			}
+			by.add(x, d.Time)
 			if x.wait == g.Stack {
 				e.drop(i) // it has given up its place
 				break
 			}
 		}
 	}
-	if s := w.site(at, g.Reason); s != nil {
-		s.waits.Add(findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
+	if s == nil {
+		s = w.site(at, g.Reason)
+	}
+	if s != nil {
+		s.waits.Add(&findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
 		s.line.lined += d.Time - max(s.line.last, g.BlockedAt)
 		s.line.last = d.Time
 	}
@@ -184,14 +215,18 @@ func (w *watcher) ready(d *reference.Decision) {
 	if mine.g != d.G {
 		*mine = entry{g: d.G}
 	}
-	for i := range mine.gots {
+	// A wait there before is over: it waited again, and so had no place any more.
+	last := len(mine.gots) - 1
+	for i := range mine.gots[:last] {
 		if mine.gots[i].wait == g.Stack {
-			mine.drop(i) // it waited there again, and so had none any more
+			last = i
 			break
 		}
 	}
-	copy(mine.gots[1:], mine.gots[:])
-	mine.gots[0] = got{at: d.Time, wait: g.Stack}
+	for i := last; i > 0; i-- {
+		mine.gots[i].set(&mine.gots[i-1])
+	}
+	mine.gots[0].set(&got{at: d.Time, wait: g.Stack})
 }
 
 func (w *watcher) site(at stacks, reason reference.Reason) *site {

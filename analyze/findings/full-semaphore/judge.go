@@ -89,11 +89,11 @@ func (m *semaphore) add(s *site, waited, had bool) {
 	for i, ns := range s.blocked {
 		m.blocked[i] += ns
 	}
-	for stack, ns := range s.in {
+	for _, x := range s.in {
 		if m.in == nil {
 			m.in = map[holding]int64{}
 		}
-		m.in[holding{stack, s.got}] += ns
+		m.in[holding{x.stack, s.got}] += x.ns
 	}
 }
 

@@ -136,7 +136,7 @@ func (w *watcher) end(d *reference.Decision) {
 }
 
 func (w *watcher) over(g int64, a assist, to int64) {
-	w.assists.Add(findings.Cell{Class: a.class, Ns: max(0, w.ran(g, to)-a.ran), From: a.from, To: to, G: g, P: a.p, Stack: a.stack})
+	w.assists.Add(&findings.Cell{Class: a.class, Ns: max(0, w.ran(g, to)-a.ran), From: a.from, To: to, G: g, P: a.p, Stack: a.stack})
 }
 
 func (w *watcher) forget(d *reference.Decision, a assist) {
@@ -212,5 +212,5 @@ func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
 	if atEnd {
 		w.atEnd++
 	}
-	w.blocks.Add(findings.Cell{Class: a.class, Ns: ns, From: a.block, To: to, G: g, P: a.p, Stack: a.stack})
+	w.blocks.Add(&findings.Cell{Class: a.class, Ns: ns, From: a.block, To: to, G: g, P: a.p, Stack: a.stack})
 }

@@ -263,7 +263,7 @@ func (w *watcher) start(d *reference.Decision) {
 		return
 	}
 	ns := int64(w.each - was)
-	w.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: from, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
+	w.victims.Add(&findings.Cell{Class: g.Class, Ns: ns, From: from, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
 	if ns >= w.t.LongNs {
 		w.long++
 	}

@@ -82,5 +82,5 @@ func (w *watcher) leave(s *findings.Residency) {
 	w.maxLen = max(w.maxLen, w.world.GlobalLen())
 	// What a wait of just the polls that were due would have been is not lost.
 	lost := int64(float64(ns) * (1 - float64(due)/float64(s.Later)))
-	w.victims.Add(findings.Cell{Class: s.G.Class, Ns: lost, From: s.From, To: s.To, G: s.G.ID, P: s.G.P, Stack: s.G.Stack})
+	w.victims.Add(&findings.Cell{Class: s.G.Class, Ns: lost, From: s.From, To: s.To, G: s.G.ID, P: s.G.P, Stack: s.G.Stack})
 }

@@ -90,7 +90,7 @@ func (w *watcher) ready(d *reference.Decision) {
 		if by := w.world.ByID(d.By); by != nil {
 			c.Class, c.P = by.Class, by.RanOn
 		}
-		w.creators.Add(c)
+		w.creators.Add(&c)
 	}
 }
 
@@ -113,7 +113,7 @@ func (w *watcher) run(r *findings.Run) {
 	}
 	w.now.idle += r.IdleWait
 	if w.now.ended.N%sample == 0 {
-		w.short.Add(findings.Cell{Class: r.Class, Ns: 1, From: r.From, To: r.To, G: r.G, P: r.P})
+		w.short.Add(&findings.Cell{Class: r.Class, Ns: 1, From: r.From, To: r.To, G: r.G, P: r.P})
 	}
 }
 

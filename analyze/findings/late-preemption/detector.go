@@ -139,7 +139,7 @@ func (w *watcher) over(p *findings.SlicePart) {
 		w.world.Waiting(q, func(g *findings.Goroutine) bool {
 			seen++
 			if over := (p.To - max(w.world.QueuedAt(g), late)) / by; over > 0 && !g.Self {
-				c.victims.Add(findings.Cell{Class: g.Class, Ns: over, From: max(w.world.QueuedAt(g), late), To: p.To, G: g.ID, P: g.P, Stack: g.Stack})
+				c.victims.Add(&findings.Cell{Class: g.Class, Ns: over, From: max(w.world.QueuedAt(g), late), To: p.To, G: g.ID, P: g.P, Stack: g.Stack})
 			}
 			return seen < maxVictims
 		})

@@ -239,7 +239,8 @@ func (w *watcher) block(d *reference.Decision) {
 func (w *watcher) pass(s *site, g *findings.Goroutine, d *reference.Decision) int64 {
 	w.passed++
 	p := &w.passes[w.passed%tableSize]
-	*p = pass{number: w.passed, at: d.Time}
+	*p = pass{}
+	p.number, p.at = w.passed, d.Time
 	from := g.BlockedAt
 	if k := &w.wakers[uint64(d.By)%tableSize]; k.g == d.By {
 		if before := w.known(k.pass); before != nil {
@@ -247,7 +248,7 @@ func (w *watcher) pass(s *site, g *findings.Goroutine, d *reference.Decision) in
 			from = max(from, before.at)
 		}
 	}
-	p.hold = w.hold(s, from, d)
+	w.hold(&p.hold, s, from, d)
 	return p.number
 }
 
@@ -305,7 +306,7 @@ func (w *watcher) count(s *site, g *findings.Goroutine, since, number, now int64
 // take adds what is known of the present row, which counts.
 func (w *watcher) take(s *site) {
 	for _, x := range s.waits {
-		s.victims.Add(x.cell)
+		s.victims.Add(&x.cell)
 		w.blame(s, x)
 	}
 	s.waits = s.waits[:0]
@@ -391,15 +392,17 @@ type hold struct {
 	kept                       findings.Cell // as in late, of the last block
 }
 
-// hold tells what d.By, who gives the lock up at s now, did since from, when it got it
-// at the latest.
-func (w *watcher) hold(s *site, from int64, d *reference.Decision) (x hold) {
-	h := w.world.ByID(d.By)
+// hold tells in x, which is zero, what d.By, who gives the lock up at s now, did since from,
+// when it got it at the latest.
+func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
+	h := w.world.By()
 	held := d.Time - from
-	if h == nil || held <= 0 {
-		return x
+	if h == nil || h.ID != d.By || held <= 0 {
+		return
 	}
-	x.cell = findings.Cell{Class: h.Class, Ns: held, From: from, To: d.Time, G: h.ID, P: h.P, Stack: d.Stack}
+	// OPT: field by field, since a literal is made elsewhere and copied, at once.
+	c := &x.cell
+	c.Class, c.Ns, c.From, c.To, c.G, c.P, c.Stack = h.Class, held, from, d.Time, h.ID, h.P, d.Stack
 	now := int64(0)
 	if h.StartAt >= 0 {
 		now = d.Time - max(h.StartAt, from)
@@ -437,7 +440,6 @@ func (w *watcher) hold(s *site, from int64, d *reference.Decision) (x hold) {
 	if x.blocked > x.call {
 		x.slow = findings.Cell{Class: h.Class, Ns: h.BlockedNs, From: h.BlockedAt, To: h.BlockedAt + h.BlockedNs, G: h.ID, P: reference.NoP, Stack: h.Stack}
 	}
-	return x
 }
 
 // slept notes a sleep whose timer fired only when a goroutine left its P.

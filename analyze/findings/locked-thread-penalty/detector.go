@@ -80,7 +80,7 @@ func (w *watcher) handover(h *findings.Handover) {
 	}
 	w.sum += ns
 	w.longest = max(w.longest, ns)
-	w.victims.Add(findings.Cell{Class: h.Class, Ns: h.Ns, From: h.From, To: h.To, G: h.G, P: h.P})
+	w.victims.Add(&findings.Cell{Class: h.Class, Ns: h.Ns, From: h.From, To: h.To, G: h.G, P: h.P})
 	cause := findings.Cell{Class: h.GiverClass, Ns: h.Ns, From: h.From, To: h.To, G: h.Giver, P: h.P, Stack: h.GiverStack}
 	if h.Locked {
 		w.to++
@@ -91,5 +91,5 @@ func (w *watcher) handover(h *findings.Handover) {
 	} else {
 		w.from++
 	}
-	w.causes.Add(cause)
+	w.causes.Add(&cause)
 }

@@ -90,12 +90,12 @@ func (w *watcher) start(d *reference.Decision) {
 // waited takes the wait of a goroutine that was woken late.
 func (w *watcher) waited(g *findings.Goroutine, ns, now int64, p int32) {
 	if ns >= w.t.WaitNs {
-		w.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: now - ns, To: now, G: g.ID, P: p, Stack: g.Stack})
+		w.victims.Add(&findings.Cell{Class: g.Class, Ns: ns, From: now - ns, To: now, G: g.ID, P: p, Stack: g.Stack})
 	}
 }
 
 func (w *watcher) run(r *findings.Run) {
 	if len(w.pending) > 0 && r.Ns() >= w.t.LongNs {
-		w.causes.Add(findings.Cell{Class: r.Class, Ns: r.Ns(), From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack})
+		w.causes.Add(&findings.Cell{Class: r.Class, Ns: r.Ns(), From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack})
 	}
 }

@@ -205,7 +205,7 @@ func itself(why reference.Why) bool {
 // interrupted takes one interval, the integral over it of the goroutines that ran,
 // and whether it ended itself.
 func (a *account) interrupted(x findings.Cell, with int64, self bool) {
-	a.lost.Add(x)
+	a.lost.Add(&x)
 	a.n++
 	a.ns += x.To - x.From
 	a.with += float64(with)

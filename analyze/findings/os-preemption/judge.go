@@ -209,7 +209,7 @@ func (w *watcher) bySlices(f *findings.Facts, a *account) proof {
 		if l.worst > worst.worst {
 			worst = *l
 		}
-		who.Add(findings.Cell{Class: l.class, Ns: l.ns, From: l.from, To: l.to, G: l.g, P: l.p, Stack: stack})
+		who.Add(&findings.Cell{Class: l.class, Ns: l.ns, From: l.from, To: l.to, G: l.g, P: l.p, Stack: stack})
 	}
 	if n < w.t.MinLate || float64(n) < w.t.LateShare*float64(a.slices) {
 		return proof{}

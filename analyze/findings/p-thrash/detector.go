@@ -179,7 +179,7 @@ func (w *watcher) wake(p *proc, d *reference.Decision) {
 		p.awake += d.Time - p.startAt
 	} else {
 		p.waited += p.cell.Ns
-		w.victims.Add(p.cell)
+		w.victims.Add(&p.cell)
 	}
 	c := findings.Cell{Ns: d.Time - p.startAt, From: p.stopAt, To: d.Time, P: d.P, Stack: p.byStack}
 	if g := w.world.ByID(p.by); g != nil {
@@ -188,7 +188,7 @@ func (w *watcher) wake(p *proc, d *reference.Decision) {
 			c.Stack = g.Stack
 		}
 	}
-	w.wakers.Add(c)
+	w.wakers.Add(&c)
 }
 
 // close judges the window of a P that is over.

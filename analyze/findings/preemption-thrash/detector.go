@@ -124,7 +124,7 @@ func (w *watcher) leave(s *findings.Residency) {
 		return
 	}
 	w.runs += run
-	w.victims.Add(findings.Cell{Class: g.Class, Ns: wait, From: g.ReadyAt, To: s.To, G: g.ID, P: s.P, Stack: g.Stack})
+	w.victims.Add(&findings.Cell{Class: g.Class, Ns: wait, From: g.ReadyAt, To: s.To, G: g.ID, P: s.P, Stack: g.Stack})
 	if at := s.To / w.t.BucketNs; at != w.bucket.at {
 		w.endBucket(s.To)
 		w.begin(at * w.t.BucketNs)

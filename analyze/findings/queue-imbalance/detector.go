@@ -197,16 +197,16 @@ func (w *watcher) end() {
 	}
 	if w.hog.P >= 0 && w.looked {
 		w.hog.Ns, w.hog.To = w.ns, w.last
-		w.hogs.Add(w.hog)
+		w.hogs.Add(&w.hog)
 	}
 	// Those that are left stand for all that stood there.
 	n := int64(0)
 	w.world.Waiting(p, func(g *findings.Goroutine) bool {
 		c := findings.Cell{Class: g.Class, Ns: w.cost / sample, From: w.from, To: w.last, G: g.ID, P: p, Stack: g.Stack}
-		w.victims.Add(c)
+		w.victims.Add(&c)
 		if by := w.world.ByID(g.Waker); by != nil {
 			c.Class, c.G, c.Stack = by.Class, by.ID, g.WakeStack
-			w.feeders.Add(c)
+			w.feeders.Add(&c)
 		}
 		n++
 		return n < sample

@@ -114,7 +114,7 @@ func (w *watcher) syscall(c *findings.Syscall) {
 	w.world.Waiting(c.P, func(g *findings.Goroutine) bool {
 		from := max(w.world.QueuedAt(g), c.From)
 		if ns := c.To - from; ns >= w.t.StallNs && !g.Self && !g.Locked {
-			w.victims.Add(findings.Cell{Class: g.Class, Ns: ns, From: from, To: c.To, G: g.ID, P: c.P, Stack: g.Stack})
+			w.victims.Add(&findings.Cell{Class: g.Class, Ns: ns, From: from, To: c.To, G: g.ID, P: c.P, Stack: g.Stack})
 			cost += ns
 			worst = max(worst, ns)
 		}
@@ -124,7 +124,7 @@ func (w *watcher) syscall(c *findings.Syscall) {
 	if cost == 0 {
 		return
 	}
-	w.calls.Add(findings.Cell{Class: c.Class, Ns: cost, From: c.From, To: c.To, G: c.G, P: c.P, Stack: c.Stack})
+	w.calls.Add(&findings.Cell{Class: c.Class, Ns: cost, From: c.From, To: c.To, G: c.G, P: c.P, Stack: c.Stack})
 	w.stalls += worst
 	if worst > w.longest {
 		w.longest, w.quiet = worst, quiet

@@ -198,16 +198,16 @@ func (w *watcher) over(now int64) {
 		w.total[i] += n
 	}
 	for _, s := range w.samples {
-		w.victims.Add(s.victim)
+		w.victims.Add(&s.victim)
 		if s.why == reference.WhyTimer {
-			w.timed.Add(s.victim)
+			w.timed.Add(&s.victim)
 		}
 		switch {
 		case s.waker.Class == 0:
 		case s.why == reference.WhyCreate:
-			w.creators.Add(s.waker)
+			w.creators.Add(&s.waker)
 		default:
-			w.wakers.Add(s.waker)
+			w.wakers.Add(&s.waker)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (w *watcher) slice(s *findings.Slice) {
 		}
 	}
 	for _, v := range found[:n] {
-		c.victims.Add(v)
+		c.victims.Add(&v)
 	}
 }
 

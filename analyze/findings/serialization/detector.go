@@ -149,5 +149,5 @@ func (w *watcher) wake(h *findings.HeldUp) {
 	if g.Reason == reference.ReasonSync {
 		w.starvedBySemaphore += h.Ns
 	}
-	w.starved.Add(findings.Cell{Class: g.Class, Ns: h.Ns, From: g.BlockedAt, To: h.To, G: g.ID, P: reference.NoP, Stack: g.Stack})
+	w.starved.Add(&findings.Cell{Class: g.Class, Ns: h.Ns, From: g.BlockedAt, To: h.To, G: g.ID, P: reference.NoP, Stack: g.Stack})
 }

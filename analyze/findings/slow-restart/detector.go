@@ -181,7 +181,7 @@ func (w *watcher) over() {
 	}
 	c := r.last
 	c.Ns, c.From, c.To = r.lost, r.from, r.from+r.ns
-	w.slow.Add(c)
+	w.slow.Add(&c)
 	w.slowNs += r.ns
 	if r.first >= 0 && r.first < w.t.SlowNs {
 		w.prompt++

@@ -64,7 +64,8 @@ func New(t Thresholds) findings.Detector {
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond,
 			}}, w.woken)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindStart, reference.KindStop}, Mark: w.mark}, w.follow)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.StolenNext}, w.started)
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindStop}, Mark: w.mark}, w.blocked)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
@@ -176,7 +177,7 @@ func (s *stage) waited(g *findings.Goroutine, ns int64) {
 // all the while.
 func (w *watcher) started(d *reference.Decision) {
 	g := w.world.Goroutine()
-	if g == nil || d.Src != reference.SrcStealRunnext || g.Wait <= 0 || g.BlockedNs <= 0 || !forOthers(g.Reason) {
+	if g == nil || g.Wait <= 0 || g.BlockedNs <= 0 || !forOthers(g.Reason) {
 		return
 	}
 	by := w.world.ByID(g.Waker)
@@ -216,7 +217,9 @@ func (w *watcher) stage(g *findings.Goroutine) *stage {
 		*i = int32(len(w.stages))
 	}
 	s := &w.stages[*i-1]
-	*s = stage{g: g.ID, class: g.Class, since: w.world.Now(), lost: w.lost, from: w.world.Now(), blockedAt: -1, by: reference.NoG}
+	*s = stage{}
+	s.g, s.class, s.blockedAt, s.by = g.ID, g.Class, -1, reference.NoG
+	s.since, s.from, s.lost = w.world.Now(), w.world.Now(), w.lost
 	w.world.Mark(g.Slot(), w.mark)
 	return s
 }
@@ -231,14 +234,6 @@ func (s *stage) vote(by, ns int64) {
 	default:
 		s.by, s.byNs = by, ns-s.byNs
 	}
-}
-
-func (w *watcher) follow(d *reference.Decision) {
-	if d.Kind == reference.KindStart {
-		w.started(d)
-		return
-	}
-	w.blocked(d)
 }
 
 // blocked follows for how long a stage is blocked itself.

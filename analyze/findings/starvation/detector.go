@@ -107,13 +107,13 @@ func (w *watcher) judge(wait, need int64, load float64, c findings.Cell) {
 	if float64(wait) < w.t.Stretch*float64(max(1, need))*load {
 		if wait >= w.t.SevereNs {
 			c.Ns = wait
-			w.queued.Add(c)
+			w.queued.Add(&c)
 			w.load = max(w.load, load)
 		}
 		return
 	}
 	c.Ns = wait - fair
-	w.starved.Add(c)
+	w.starved.Add(&c)
 	w.waited += wait
 	w.longest = max(w.longest, wait)
 	if wait >= w.t.SevereNs {

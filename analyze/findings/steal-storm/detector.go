@@ -86,14 +86,14 @@ func (w *watcher) run(r *findings.Run) {
 	w.now.stolen++
 	w.now.idle += r.IdleWait
 	w.now.lengths.Add(r.Ns())
-	w.taken.Add(findings.Cell{Class: r.Class, Ns: r.IdleWait, From: r.From - r.IdleWait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
+	w.taken.Add(&findings.Cell{Class: r.Class, Ns: r.IdleWait, From: r.From - r.IdleWait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
 	// Who feeds the queues is asked of some only: it costs a look-up.
 	if w.now.stolen%sample != 0 {
 		return
 	}
 	if g := w.world.ByID(r.G); g != nil {
 		if by := w.world.ByID(g.Waker); by != nil {
-			w.wakers.Add(findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: g.WakeStack})
+			w.wakers.Add(&findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: g.WakeStack})
 		}
 	}
 }

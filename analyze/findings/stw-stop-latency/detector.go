@@ -258,13 +258,13 @@ func (w *watcher) end(d *reference.Decision) {
 	}
 	w.count(w.asked.Label)
 	if w.user {
-		w.victims.Add(findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.asked.G, P: w.asked.P, Stack: w.asked.Stack})
+		w.victims.Add(&findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.asked.G, P: w.asked.P, Stack: w.asked.Stack})
 	}
 	for p := reference.NoP; p < w.world.Known(); p++ {
 		n := 0
 		w.world.Waiting(p, func(g *findings.Goroutine) bool {
 			if at := max(g.ReadyAt, from); at < w.last && g.ID != w.late.G {
-				w.victims.Add(findings.Cell{Class: g.Class, Ns: w.last - at, From: at, To: w.last, G: g.ID, P: g.P, Stack: g.Stack})
+				w.victims.Add(&findings.Cell{Class: g.Class, Ns: w.last - at, From: at, To: w.last, G: g.ID, P: g.P, Stack: g.Stack})
 			}
 			n++
 			return n < maxVictims

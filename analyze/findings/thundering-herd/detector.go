@@ -317,5 +317,5 @@ func (w *watcher) settle(h *herd) {
 		c.worst = *h
 	}
 	// By number, so that the class that was woken most comes first.
-	c.victims.Add(findings.Cell{Class: h.class, Ns: h.n, From: h.from, To: h.to, G: h.sample, P: reference.NoP})
+	c.victims.Add(&findings.Cell{Class: h.class, Ns: h.n, From: h.from, To: h.to, G: h.sample, P: reference.NoP})
 }

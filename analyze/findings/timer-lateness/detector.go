@@ -165,7 +165,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if held > c.worst {
 		c.worst, c.from, c.to, c.g, c.p, c.stack = held, d.Time-held, d.Time, g.ID, d.P, g.Stack
 	}
-	w.causes.Add(findings.Cell{Class: l.Class, Ns: held, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack})
+	w.causes.Add(&findings.Cell{Class: l.Class, Ns: held, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack})
 }
 
 // blow takes a timer for the storm that it belongs to.
@@ -202,7 +202,7 @@ func (w *watcher) start(d *reference.Decision) {
 			w.count++
 			s.waited = true
 		}
-		w.stormy.Add(findings.Cell{Class: g.Class, Ns: g.Wait, From: at, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
+		w.stormy.Add(&findings.Cell{Class: g.Class, Ns: g.Wait, From: at, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
 		return
 	}
 }

@@ -128,7 +128,7 @@ func (w *watcher) run(r *findings.Run) {
 	s.switchNs += r.IdleWait
 	s.to = r.To
 	if s.short&sampled == 1 {
-		s.woken.Add(findings.Cell{Class: r.Class, Ns: ns + r.IdleWait, From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack})
+		s.woken.Add(&findings.Cell{Class: r.Class, Ns: ns + r.IdleWait, From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack})
 	}
 }
 

@@ -144,7 +144,7 @@ func (w *watcher) over(d *reference.Decision) {
 			w.world.Waiting(p, look)
 		}
 	}
-	w.victims.Add(c)
+	w.victims.Add(&c)
 	if w.cost <= w.worst {
 		return
 	}
