@@ -44,6 +44,9 @@ const (
 	firstCap = 256 << 10 // capacity of the first generation
 	maxHint  = 64 << 20  // one generation says little about the size of the next
 	maxSlack = 1 << 20   // unused capacity beyond the length of Data that is not worth a copy
+
+	maxWhole   = 16 << 20 // bytes of a trace for which there is room at once
+	roomAtOnce = 16 << 10 // besides, for the header of each generation
 )
 
 // Source gives the generations of one trace in the order of the file. It is not safe for
@@ -64,7 +67,7 @@ type Source struct {
 	index   int    // of the next generation
 	last    uint64 // number of the generation before
 	lengths [3]int // of the Data of the last generations, the last first
-	spare   []byte // was too large for the last generation; nil: there is none
+	spare   []byte // room that the last generation did not need; nil: there is none
 	hurt    bool   // bytes were skipped since the last good batch
 	time    uint64 // of the last good batch
 	strange int    // batches since then whose times are far from it

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
+	"github.com/gmpscope/gmpscope/internal/hugepages"
 )
 
 // building is a generation that is being read.
@@ -204,15 +205,22 @@ func (s *Source) doubt(g *building, h, next batchHeader, nextV verdict) string {
 
 // open starts a generation at the current offset.
 func (s *Source) open(g *building, number uint64) {
-	// The runtime begins one before its time where the program asks for it, so that it is short.
-	capacity := slices.Max(s.lengths[:])
-	capacity = max(min(capacity+capacity/8, maxHint), firstCap)
-	if left := s.left(); left >= 0 {
-		capacity = int(min(int64(capacity), left+64))
-	}
 	data := s.spare
-	if s.spare = nil; cap(data) < capacity {
-		data = make([]byte, 0, max(capacity, headerSize))
+	s.spare = nil
+	if left := s.left(); s.whole() {
+		if int64(cap(data)) < left+headerSize+1 {
+			data = hugepages.Make[byte](int(left) + roomAtOnce)
+		}
+	} else {
+		// The runtime begins one before its time where the program asks for it, so that it is short.
+		capacity := slices.Max(s.lengths[:])
+		capacity = max(min(capacity+capacity/8, maxHint), firstCap)
+		if left >= 0 {
+			capacity = int(min(int64(capacity), left+64))
+		}
+		if cap(data) < capacity {
+			data = make([]byte, 0, max(capacity, headerSize))
+		}
 	}
 	data = append(data[:0], s.raw[:]...)
 	*g = building{Generation: &Generation{Number: number, Offset: s.off, Data: data}, damaged: s.hurt}
@@ -244,6 +252,10 @@ func (s *Source) grow(data []byte, n int) []byte {
 	copy(grown, data)
 	return grown
 }
+
+// whole reports whether the trace is so small that its generations lie side by side in one piece of
+// memory: how long each is need not be known, and memory is touched once.
+func (s *Source) whole() bool { return s.left() >= 0 && s.in.total <= maxWhole }
 
 // left returns the number of uncompressed bytes still to come, or -1 if that is not known.
 // It is a hint: a file can change while it is read.
@@ -413,7 +425,9 @@ func (s *Source) deliver(g *building, whole bool) {
 	if s.marked() && !g.ended {
 		data = append(data, wire.EndOfGeneration)
 	}
-	if cap(data) > 2*len(data)+maxSlack {
+	if n := len(data); s.whole() {
+		data, s.spare = data[:n:n], data[n:]
+	} else if cap(data) > 2*n+maxSlack {
 		data, s.spare = slices.Clone(data), data
 	}
 	g.Data = data

@@ -44,7 +44,7 @@ var rules = []rule{
 
 	// The pipeline of analyze: each step imports none of the later ones.
 	{"analyze/wire", nil, nil},
-	{"analyze/input", in("analyze/wire", "internal/files"), []string{"github.com/klauspost/compress"}},
+	{"analyze/input", in("analyze/wire", "internal/files", "internal/hugepages"), []string{"github.com/klauspost/compress"}},
 	{"analyze/events", in("analyze/wire", "analyze/input", "analyze/ids"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", in("internal/hugepages"), nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
