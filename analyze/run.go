@@ -192,6 +192,8 @@ type analysis struct {
 	found     *findings.Set
 
 	lines map[*events.Frame]string // of framesAgain
+	texts map[int32][]string       // likewise
+	named map[int32]named          // of class
 
 	now         *block                      // that the step of the waits has
 	mostWaits   int                         // that ended in a block
@@ -206,7 +208,7 @@ type analysis struct {
 
 // newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
-	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}}
+	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}, texts: map[int32][]string{}, named: map[int32]named{}}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
 	a.Options = o
 	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers})
@@ -458,11 +460,19 @@ func (a *analysis) result() (*Result, error) {
 	return res, nil
 }
 
-// class returns the names of a class.
+// class returns the names of a class, for the result.
 func (a *analysis) class(id int32) (name, creator string) {
-	c := a.rec.Class(id)
-	return a.Anonymize.class(c), a.Anonymize.Function(c.Creator)
+	n, ok := a.named[id]
+	if !ok {
+		c := a.rec.Class(id)
+		n.name, n.creator = a.Anonymize.class(c), a.Anonymize.Function(c.Creator)
+		a.named[id] = n
+	}
+	return n.name, n.creator
 }
+
+// named is what class returns.
+type named struct{ name, creator string }
 
 // nameClasses makes the names of the classes that came up since known to className.
 func (a *analysis) nameClasses() {
@@ -523,10 +533,14 @@ func (a *analysis) frames(h int32) []string {
 	return out
 }
 
-// framesAgain is frames for the result: a few frames are in most of its stacks. It is
-// called by the goroutine of Run only.
+// framesAgain is frames for the result: a few frames are in most of its stacks, and most
+// stacks are asked for again. What it returns must not be changed. It is called by the
+// goroutine of Run only.
 func (a *analysis) framesAgain(h int32) []string {
-	var out []string
+	out, ok := a.texts[h]
+	if ok {
+		return out
+	}
 	for _, f := range a.stream.Tables.Frames(events.Handle(h)) {
 		line, ok := a.lines[f]
 		if !ok {
@@ -535,6 +549,7 @@ func (a *analysis) framesAgain(h int32) []string {
 		}
 		out = append(out, line)
 	}
+	a.texts[h] = out
 	return out
 }
 

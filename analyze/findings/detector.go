@@ -101,6 +101,8 @@ type Facts struct {
 	// Silent names the detectors that could not judge this trace. A [Set] fills
 	// it in.
 	Silent []string
+
+	owns map[int32]own // of stacks: see Own
 }
 
 // Class returns an actor for a class.

@@ -23,21 +23,51 @@ func Own(frames []string) (function, place string) {
 	return function, place
 }
 
+// Own is [Own] of the stack of a handle, which is looked at once.
+func (f *Facts) Own(stack int32) (function, place string) {
+	o, ok := f.owns[stack]
+	if !ok {
+		o.function, o.place = Own(f.Frames(stack))
+		if f.owns == nil {
+			f.owns = map[int32]own{}
+		}
+		f.owns[stack] = o
+	}
+	return o.function, o.place
+}
+
+// own is what Own returns.
+type own struct{ function, place string }
+
+// In is the program's function in which the stack of a handle lies, "" if there is none.
+func (f *Facts) In(stack int32) string {
+	function, _ := f.Own(stack)
+	if ofLibrary(function) {
+		return ""
+	}
+	return function
+}
+
 // innermost is Own, with modules that the program requires left out, or not.
 func innermost(frames []string, required bool) (function, place string) {
 	home := ""
 	for i := len(frames) - 1; i >= 0; i-- {
 		f, at := frame(frames[i])
-		switch {
-		case ofLibrary(f):
+		pkg := packageOf(f)
+		if std.Has(pkg) {
 			if function == "" {
 				function, place = f, at
 			}
-		case !required && ofModule(at):
-		case home == "" || home == repository(f) || repository(f) == "main" || home == "main" && !required && strings.Contains(at, "/"):
-			if home == "" {
-				home = repository(f)
-			}
+			continue
+		}
+		if !required && ofModule(at) {
+			continue
+		}
+		in := repository(pkg)
+		if home == "" {
+			home = in
+		}
+		if home == in || in == "main" || home == "main" && !required && strings.Contains(at, "/") {
 			function, place = f, at
 		}
 	}
@@ -51,16 +81,21 @@ func ofModule(place string) bool {
 	return strings.Contains(place, "@v") || strings.Contains(place, "/vendor/")
 }
 
-// repository is what the functions of one program have in common: the first three
+// repository is what the packages of one program have in common: the first three
 // elements of a path that begins with a host, as github.com/org/repo, the first of
 // another.
-func repository(function string) string {
-	pkg, _ := std.Split(function)
-	parts := strings.Split(pkg, "/")
-	if strings.Contains(parts[0], ".") {
-		return strings.Join(parts[:min(3, len(parts))], "/")
+func repository(pkg string) string {
+	first, rest, _ := strings.Cut(pkg, "/")
+	if !strings.Contains(first, ".") {
+		return first
 	}
-	return parts[0]
+	end := len(first)
+	for range 2 {
+		var element string
+		element, rest, _ = strings.Cut(rest, "/")
+		end += 1 + len(element)
+	}
+	return pkg[:min(end, len(pkg))]
 }
 
 // frame takes a frame apart, and leaves out what package funcname says of wrappers.

@@ -165,7 +165,7 @@ func chosen(rows []*sums) map[key]bool {
 	shown := map[key]bool{}
 	most(rows, mostWaiting, shown, func(s *sums) int64 { return s.ns })
 	most(rows, mostBlocked, shown, func(s *sums) int64 { return s.blockedNs })
-	slices.SortStableFunc(rows, func(x, y *sums) int { return cmp.Compare(y.ns, x.ns) })
+	sortBy(rows, func(s *sums) int64 { return s.ns })
 	has := map[int32]bool{}
 	for k := range shown {
 		has[k.class] = true
@@ -180,7 +180,7 @@ func chosen(rows []*sums) map[key]bool {
 
 // most chooses at most n rows that cover enough of a time.
 func most(rows []*sums, n int, shown map[key]bool, time func(*sums) int64) {
-	slices.SortStableFunc(rows, func(x, y *sums) int { return cmp.Compare(time(y), time(x)) })
+	sortBy(rows, time)
 	var all, covered int64
 	for _, s := range rows {
 		all += time(s)
@@ -197,19 +197,42 @@ func most(rows []*sums, n int, shown map[key]bool, time func(*sums) int64) {
 	}
 }
 
+// sortBy puts the rows with the most of a time first. Those with as much stay in their order.
+func sortBy(rows []*sums, time func(*sums) int64) {
+	type entry struct { // OPT: so that comparing looks at no row
+		time int64
+		at   int
+	}
+	entries := make([]entry, len(rows))
+	for i, s := range rows {
+		entries[i] = entry{time(s), i}
+	}
+	slices.SortFunc(entries, func(x, y entry) int {
+		if x.time != y.time {
+			return cmp.Compare(y.time, x.time)
+		}
+		return x.at - y.at
+	})
+	before := slices.Clone(rows)
+	for i, e := range entries {
+		rows[i] = before[e.at]
+	}
+}
+
 // mostOf returns the stacks that made most of each class runnable.
 func (a *Accumulator) mostOf(class func(int32) int32, t *Frames) []Woken {
 	type wakers struct {
 		key
 		wakeUps
+		at int
 	}
 	var list []wakers
 	for i, k := range a.woken.keys {
 		if k.stack != 0 && class(k.class) != waits.ClassOthers {
-			list = append(list, wakers{k, a.woken.accounts[i]})
+			list = append(list, wakers{k, a.woken.accounts[i], i})
 		}
 	}
-	slices.SortStableFunc(list, func(x, y wakers) int { return cmp.Compare(y.ns, x.ns) })
+	slices.SortFunc(list, func(x, y wakers) int { return cmp.Or(cmp.Compare(y.ns, x.ns), x.at-y.at) })
 	out, has := []Woken{}, map[int32]int{}
 	for _, w := range list {
 		if len(out) == mostWoken {

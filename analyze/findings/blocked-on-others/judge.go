@@ -89,8 +89,7 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		if c.by == byPeer && isDial(frames) {
 			w.dials[c.class] = true
 		}
-		a := findings.Actor{Stack: frames}
-		in := a.Short()
+		in := f.In(c.stack)
 		if in == "" || in == "main.main" { // main waits for all the others
 			continue
 		}

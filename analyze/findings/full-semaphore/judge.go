@@ -14,18 +14,9 @@ import (
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var all []*semaphore
 	at := map[string]*semaphore{}
-	homes := map[int32]string{}
 	homeOf := func(stack int32) string {
-		if stack == 0 {
-			return ""
-		}
-		h, ok := homes[stack]
-		if !ok {
-			function, _ := findings.Own(f.Frames(stack))
-			h = home(function)
-			homes[stack] = h
-		}
-		return h
+		function, _ := f.Own(stack)
+		return home(function)
 	}
 	for _, s := range w.sites {
 		function := homeOf(s.wait)
@@ -109,7 +100,7 @@ func (m *semaphore) keeps(f *findings.Facts) (keeper, in string) {
 	}) {
 		blocked := f.Frames(h.blocked)
 		p := pair{keeper: home(common(blocked, f.Frames(h.got)))}
-		p.in, _ = findings.Own(blocked)
+		p.in, _ = f.Own(h.blocked)
 		if p.keeper == "" || p.keeper == m.function {
 			continue
 		}

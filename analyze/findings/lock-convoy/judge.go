@@ -16,7 +16,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if s.rows == 0 {
 			continue
 		}
-		name, ok := lockedIn(f.Frames(s.stack), s.handoffs >= w.t.Row)
+		name, ok := lockedIn(f, s.stack, s.handoffs >= w.t.Row)
 		if !ok {
 			continue
 		}
@@ -61,7 +61,7 @@ type lock struct {
 func heldIn(f *findings.Facts, s *site) (most string) {
 	held := map[string]int64{}
 	for _, h := range s.holders {
-		name, _ := findings.Own(f.Frames(h.stack))
+		name, _ := f.Own(h.stack)
 		if held[name] += h.held; held[name] > held[most] || most == "" {
 			most = name
 		}
@@ -73,15 +73,15 @@ func heldIn(f *findings.Facts, s *site) (most string) {
 // stack shows no lock, or one that others speak of: sync.Once is meant to be
 // waited for, and Cond.Wait takes its lock again after a Broadcast. handed says
 // that a stack with no names is known to be of a lock.
-func lockedIn(frames []string, handed bool) (name string, ok bool) {
-	lock := false
+func lockedIn(f *findings.Facts, stack int32, handed bool) (name string, ok bool) {
+	frames, lock := f.Frames(stack), false
 	for _, fr := range frames {
 		if findings.IsOnce(fr) || strings.HasPrefix(fr, "sync.(*Cond)") {
 			return "", false
 		}
 		lock = lock || findings.IsLock(fr)
 	}
-	name, _ = findings.Own(frames)
+	name, _ = f.Own(stack)
 	return name, lock || len(frames) == 0 && handed
 }
 
@@ -143,12 +143,12 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 func (n *numbers) add(f *findings.Facts, t *site) {
 	n.waits += t.victims.Total.N
 	n.handoffs += t.handoffs
-	if name, _ := findings.Own(f.Frames(t.stack)); name != "" && !slices.Contains(n.waiters, name) {
+	if name, _ := f.Own(t.stack); name != "" && !slices.Contains(n.waiters, name) {
 		n.waiters = append(n.waiters, name)
 	}
 	for _, h := range t.holders {
 		n.did.add(&h.did)
-		function, place := findings.Own(f.Frames(h.stack))
+		function, place := f.Own(h.stack)
 		if function != n.by {
 			continue
 		}

@@ -95,7 +95,7 @@ func (w *watcher) computes(f *findings.Facts, class int32) (stack int32) {
 		if k.class != class {
 			continue
 		}
-		function, _ := findings.Own(f.Frames(k.stack))
+		function, _ := f.Own(k.stack)
 		x := functions[function]
 		if x == nil {
 			x = &in{}

@@ -29,7 +29,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if !ok || s.n == 0 {
 			continue
 		}
-		function, place := findings.Own(f.Frames(s.stack))
+		function, place := f.Own(s.stack)
 		c := byName[function]
 		if c == nil {
 			c = &caller{function: function, place: place, what: what, site: site{class: s.class, stack: s.stack}}

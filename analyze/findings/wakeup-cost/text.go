@@ -11,7 +11,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
-	function, place := findings.Own(f.Frames(top.stack))
+	function, place := f.Own(top.stack)
 	who := f.Name(top.class)
 	short := cmp.Or(function, findings.Short(who))
 	switch {
@@ -35,7 +35,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 // phraseTimer is phrase for goroutines that a timer wakes.
 func (w *watcher) phraseTimer(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
-	function, place := findings.Own(f.Frames(top.stack))
+	function, place := f.Own(top.stack)
 	function = cmp.Or(function, f.Name(top.class))
 	often := quantity.Plural(int64(x.perSecond), "time", "times")
 	y.Headline = fmt.Sprintf("%s sleeps and wakes up for next to nothing, %s a second", function, often)
