@@ -205,20 +205,26 @@ func TestLength(t *testing.T) {
 
 // TestLiveGoroutines bounds what a goroutine costs that is alive. Already few of
 // them make so many events that the window of the reconstruction is full, whose
-// size is bounded.
+// size is bounded. With what the heap grows by until the collector comes, a goroutine that waits
+// for a P takes what analyze.Options.MaxMemory counts for it.
 func TestLiveGoroutines(t *testing.T) {
-	const few, many = 25_000, 75_000
-	const each = 1060
-	got := float64(crowd(many)-crowd(few)) / (many - few)
-	t.Logf("%.0f bytes for a live goroutine", got)
-	if got > each {
-		t.Errorf("%.0f bytes for each live goroutine, more than %d", got, each)
+	const few, many = 75_000, 200_000
+	for _, c := range []struct {
+		what    string
+		blocked bool
+		most    float64
+	}{{"is blocked", true, 800}, {"waits for a P", false, 1190}} {
+		got := float64(crowd(many, c.blocked)-crowd(few, c.blocked)) / (many - few)
+		t.Logf("%.0f bytes for a goroutine that %s", got, c.what)
+		if got > c.most {
+			t.Errorf("%.0f bytes for each goroutine that %s, more than %.0f", got, c.what, c.most)
+		}
 	}
 }
 
 // crowd returns how many bytes the steps hold when one goroutine has created n
-// others that ran and wait, one after the other.
-func crowd(n int64) int64 {
+// others, one after the other, that ran, and are blocked or wait for a P.
+func crowd(n int64, blocked bool) int64 {
 	tables := events.NewTables()
 	s := newSteps(tables)
 	var block []events.Event
@@ -242,7 +248,11 @@ func crowd(n int64) int64 {
 		becomes(1, g, events.NotExist, events.Runnable, 0)
 		becomes(1, 1, events.Running, events.Runnable, events.ReasonGosched)
 		becomes(events.None, g, events.Runnable, events.Running, 0)
-		becomes(g, g, events.Running, events.Waiting, events.ReasonChanReceive)
+		if blocked {
+			becomes(g, g, events.Running, events.Waiting, events.ReasonChanReceive)
+		} else {
+			becomes(g, g, events.Running, events.Runnable, events.ReasonGosched)
+		}
 		becomes(events.None, 1, events.Runnable, events.Running, 0)
 	}
 	s.rec.Add(block)
