@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -82,7 +80,7 @@ type Accumulator struct {
 	slowdownMax float64
 	services    [services]service
 
-	lags    *hdrhistogram.Histogram
+	lags    *histogram.Histogram
 	all     index
 	maxLag  int64
 	handles []int32 // of the classes
@@ -106,7 +104,7 @@ func New(o Options) *Accumulator {
 	a := &Accumulator{
 		age:       age{width: firstAgeBin},
 		bypass:    newBypass(),
-		lags:      hdrhistogram.New(1, maxLag, 3),
+		lags:      histogram.New(maxLag),
 		minIdeal:  uint64(o.MinIdeal) << tickBits,
 		slowdowns: histogram.New(maxSlowdown),
 	}
@@ -449,8 +447,7 @@ func (a *Accumulator) fold(g *goroutine, ci int32) {
 	c.waits.add(g.wait)
 	c.maxLag = max(c.maxLag, g.maxLag)
 	a.maxLag = max(a.maxLag, g.maxLag)
-	// Cannot fail: the value is within the histogram's range.
-	_ = a.lags.RecordValue(min(g.maxLag, maxLag))
+	a.lags.Add(g.maxLag)
 	if g.ideal >= a.minIdeal {
 		x := float64(g.service) / (float64(g.ideal) / (1 << tickBits))
 		c.shares.add(x)
@@ -483,7 +480,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 		Jain:        a.all.jain(),
 		Judged:      a.all.n,
 		MaxLagNs:    a.maxLag,
-		P99LagNs:    min(a.lags.ValueAtQuantile(99), a.maxLag), // the histogram rounds up
+		P99LagNs:    min(a.lags.HDR().ValueAtQuantile(99), a.maxLag), // the histogram rounds up
 		LittleError: gap(a.waiting.Float(), a.waits.Float()),
 		Classes:     make([]Class, 0, len(a.classes)),
 	}

@@ -15,8 +15,12 @@ import (
 // Histogram counts values from 0 to a highest one in the buckets that an HDR
 // histogram of three digits has, so that the one becomes the other without loss.
 // Counting is one inlined addition.
+//
+// OPT: what is counted often lies in one byte a bucket, an eighth of what whole numbers
+// take, so that the buckets in use stay in the CPU's cache between two blocks of decisions.
 type Histogram struct {
-	counts  []int64
+	low     []uint8 // of each bucket's count, the lowest byte
+	high    []int64 // the rest, times 256; nil: all zero
 	highest int64
 }
 
@@ -25,7 +29,7 @@ const octaveBits = 10
 
 // New returns an empty Histogram of values up to highest.
 func New(highest int64) *Histogram {
-	return &Histogram{counts: make([]int64, bucket(uint64(highest))+1), highest: highest}
+	return &Histogram{low: make([]uint8, bucket(uint64(highest))+1), highest: highest}
 }
 
 func bucket(v uint64) int {
@@ -35,12 +39,42 @@ func bucket(v uint64) int {
 
 // Add counts a value, which must not be negative. One above the highest counts as
 // the highest.
-func (h *Histogram) Add(v int64) { h.counts[bucket(uint64(min(v, h.highest)))]++ }
+func (h *Histogram) Add(v int64) {
+	i := bucket(uint64(min(v, h.highest)))
+	if h.low[i]++; h.low[i] == 0 {
+		h.carry(i, 1<<8)
+	}
+}
+
+// carry adds n, a multiple of 256, to the count of a bucket.
+func (h *Histogram) carry(i int, n int64) {
+	if h.high == nil {
+		h.high = make([]int64, len(h.low))
+	}
+	h.high[i] += n
+}
+
+// count is how many values are in a bucket.
+func (h *Histogram) count(i int) int64 {
+	n := int64(h.low[i])
+	if h.high != nil {
+		n += h.high[i]
+	}
+	return n
+}
 
 // Merge adds what another one of the same highest value has counted.
 func (h *Histogram) Merge(o *Histogram) {
-	for i, n := range o.counts {
-		h.counts[i] += n
+	for i := range o.low {
+		n := o.count(i)
+		if n == 0 {
+			continue
+		}
+		n += int64(h.low[i])
+		h.low[i] = uint8(n)
+		if n >= 1<<8 {
+			h.carry(i, n&^0xff)
+		}
 	}
 }
 
@@ -48,7 +82,8 @@ func (h *Histogram) Merge(o *Histogram) {
 // of each, and how often.
 func (h *Histogram) Bars() iter.Seq2[int64, int64] {
 	return func(yield func(middle, n int64) bool) {
-		for i, n := range h.counts {
+		for i := range h.low {
+			n := h.count(i)
 			if n == 0 {
 				continue
 			}
@@ -69,7 +104,8 @@ func lowest(bucket int) (v int64, shift int) {
 // HDR returns the same as an HDR histogram.
 func (h *Histogram) HDR() *hdrhistogram.Histogram {
 	out := hdrhistogram.New(1, h.highest, 3)
-	for i, n := range h.counts {
+	for i := range h.low {
+		n := h.count(i)
 		if n == 0 {
 			continue
 		}

@@ -30,6 +30,9 @@ func TestHDR(t *testing.T) {
 		}
 		add(highest - 1)
 		add(highest + 1)
+		for range 1000 { // more than fits into a byte
+			add(highest / 3)
+		}
 		if !h.HDR().Equals(want) {
 			t.Errorf("up to %d: another distribution", highest)
 		}

@@ -6,14 +6,17 @@ import "math/bits"
 // 2^coarseBits buckets an octave, exact below 2^(coarseBits+1). Most classes fill
 // few buckets and there may be many classes, so the counts lie in pages, made
 // when first needed.
+//
+// OPT: a byte each, as in package histogram: a page is a line of the CPU's cache.
 type coarse struct {
-	page [coarsePages]uint16 // index in pages plus 1; 0: none
-	made [][coarsePage]int64
+	page [coarsePages]uint8 // index in pages plus 1; 0: none
+	made [][coarsePage]uint8
+	high map[int]int64 // what counts have beyond their lowest byte, by bucket
 }
 
 const (
 	coarseBits  = 7
-	coarsePage  = 16
+	coarsePage  = 64
 	longestLog  = 42 // 1<<longestLog is above longestNs
 	coarsePages = (longestLog - coarseBits + 1) << coarseBits / coarsePage
 )
@@ -23,11 +26,22 @@ func (h *coarse) add(ns int64) {
 	i := uint(shift<<coarseBits) + uint(uint64(ns)>>shift)
 	at := h.page[i/coarsePage]
 	if at == 0 {
-		h.made = append(h.made, [coarsePage]int64{})
-		at = uint16(len(h.made))
+		h.made = append(h.made, [coarsePage]uint8{})
+		at = uint8(len(h.made))
 		h.page[i/coarsePage] = at
 	}
-	h.made[at-1][i%coarsePage]++
+	n := &h.made[at-1][i%coarsePage]
+	if *n++; *n == 0 {
+		h.carry(int(i))
+	}
+}
+
+// carry adds 256 to the count of a bucket.
+func (h *coarse) carry(i int) {
+	if h.high == nil {
+		h.high = map[int]int64{}
+	}
+	h.high[i] += 1 << 8
 }
 
 // levels are the buckets that are not empty, each with its least value.
@@ -36,11 +50,12 @@ func (h *coarse) levels() (out []Level) {
 		if at == 0 {
 			continue
 		}
-		for j, n := range h.made[at-1] {
+		for j, low := range h.made[at-1] {
+			i := page*coarsePage + j
+			n := int64(low) + h.high[i]
 			if n == 0 {
 				continue
 			}
-			i := page*coarsePage + j
 			if shift := i>>coarseBits - 1; shift > 0 {
 				out = append(out, Level{int64(i-shift<<coarseBits) << shift, n})
 			} else {

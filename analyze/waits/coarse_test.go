@@ -23,6 +23,9 @@ func TestCoarse(t *testing.T) {
 		add(ns)
 	}
 	add(longestNs)
+	for range 1000 { // more than fits into a byte
+		add(77)
+	}
 	for range 100_000 {
 		add(min(longestNs, int64(rnd.Uint64()>>(22+rnd.UintN(40)))))
 	}
