@@ -67,11 +67,16 @@ var handles = stacks.Resolver{
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
 	told := []string{}
 	var ended []waits.Ended
-	ws := waits.New(waits.Options{OnWait: func(w waits.Ended) {
-		ended = append(ended, w)
-		w.At = 0 // in whatever block
-		told = append(told, fmt.Sprint(w))
+	ws := waits.New(waits.Options{NextWait: func() *waits.Ended {
+		ended = append(ended, waits.Ended{})
+		return &ended[len(ended)-1]
 	}})
+	tell := func(*ledger.Block) {
+		for _, w := range ended {
+			w.At = 0 // in whatever block
+			told = append(told, fmt.Sprint(w))
+		}
+	}
 	where := stacks.New(stacks.Options{})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))
 	fair, lives, tl := fairness.New(fairness.Options{}), breakdown.New(breakdown.Options{}), timeline.New(timeline.Options{})
@@ -82,7 +87,7 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	}
 	stacksAdd := func(b *ledger.Block) { where.Add(b, ended); ended = ended[:0] }
 	draw := func(b *ledger.Block) { tl.Add(b, timeline.Waited{Ended: ended}) }
-	feed := ledger.NewFeed(ws.Add, draw, stacksAdd, ps.Add, fair.Add, lives.Add, found.Add, count)
+	feed := ledger.NewFeed(ws.Add, tell, draw, stacksAdd, ps.Add, fair.Add, lives.Add, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)
 	} else {

@@ -22,7 +22,7 @@ type exact struct {
 	feed    *ledger.Feed
 	end     int64
 	ready   map[int64]int64 // goroutines that wait, since
-	g       int64           // of the decision that is added
+	ended   []waits.Ended   // with the decision that was added last
 	class   map[int64]int32
 	want    map[int64]int64 // waiting time by goroutine
 	got     map[int64]int64 // causes by goroutine
@@ -36,26 +36,30 @@ func newExact(t testing.TB) *exact {
 		t: t, ready: map[int64]int64{}, class: map[int64]int32{}, want: map[int64]int64{}, got: map[int64]int64{},
 		byClass: map[int32]int64{},
 	}
-	e.acc = waits.New(waits.Options{OnWait: func(w waits.Ended) {
-		g, sum := e.g, int64(0)
-		for i, ns := range w.Causes {
-			if ns < 0 {
-				t.Errorf("goroutine %d waits %d ns for %s", g, ns, waits.Causes()[i])
-			}
-			sum += ns
-		}
-		if sum != w.To-w.From {
-			t.Errorf("goroutine %d: causes sum to %d ns of a wait of %d", g, sum, w.To-w.From)
-		}
-		e.got[g] += sum
+	e.acc = waits.New(waits.Options{NextWait: func() *waits.Ended {
+		e.ended = append(e.ended, waits.Ended{})
+		return &e.ended[len(e.ended)-1]
 	}})
 	e.feed = ledger.NewFeed(e.acc.Add)
 	return e
 }
 
 func (e *exact) add(d *reference.Decision) {
-	e.g = d.G
+	e.ended = e.ended[:0]
 	e.feed.Add(d)
+	for _, w := range e.ended {
+		g, sum := d.G, int64(0)
+		for i, ns := range w.Causes {
+			if ns < 0 {
+				e.t.Errorf("goroutine %d waits %d ns for %s", g, ns, waits.Causes()[i])
+			}
+			sum += ns
+		}
+		if sum != w.To-w.From {
+			e.t.Errorf("goroutine %d: causes sum to %d ns of a wait of %d", g, sum, w.To-w.From)
+		}
+		e.got[g] += sum
+	}
 	e.end = max(e.end, d.Time)
 	if d.G > 0 && d.Class != 0 {
 		e.class[d.G] = d.Class

@@ -40,7 +40,7 @@ func (a *analysis) focusOn() {
 	}
 	if f.Selects() {
 		all := *w
-		all.OnWorst, all.OnWait = nil, nil
+		all.OnWorst, all.NextWait = nil, nil
 		a.allWaits = waits.New(all)
 		a.chosen = a.selection()
 		w.Only = a.chosen.Has

@@ -250,7 +250,10 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 
 // measure makes the steps that measure decisions.
 func (a *analysis) measure() {
-	a.limits.waits.OnWait = func(w waits.Ended) { a.now.waited = append(a.now.waited, w) }
+	a.limits.waits.NextWait = func() *waits.Ended {
+		a.now.waited = append(a.now.waited, waits.Ended{})
+		return &a.now.waited[len(a.now.waited)-1]
+	}
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.framesAgain
 	a.focusOn()
 	a.draw()

@@ -34,8 +34,9 @@ type Options struct {
 	// of longest user waits, so that others can keep their detail of that time. It
 	// ended with decision at of the present block.
 	OnWorst func(at int, from, to, g int64)
-	// OnWait is called with every wait that has ended and is counted, in order.
-	OnWait func(Ended)
+	// NextWait, if set, is called for every wait that has ended and is counted, in order,
+	// and returns where that is written to.
+	NextWait func() *Ended
 	// Text and Frames read a handle of the trace's tables: a text, and a stack as
 	// lines, innermost frame first. Without them the result lacks these.
 	Text   func(handle int32) string

@@ -353,7 +353,9 @@ func (a *Accumulator) finishWait(g *goroutine, c *class, d *reference.Decision, 
 		*causes = [numCauses]int64{}
 	}
 	a.closeSegment(g.wait, w, g, p, causes)
-	e := ended{w, g, d, p, a.now - w.ready, causes}
+	// OPT: one by one, as a literal is made apart and then copied.
+	var e ended
+	e.w, e.g, e.d, e.p, e.ns, e.causes = w, g, d, p, a.now-w.ready, causes
 	if a.focus == nil {
 		a.count(c, &e, w.ready)
 	} else {
@@ -378,26 +380,29 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 	}
 }
 
-// endedWait is a wait, from a time on, as others see it.
-func (a *Accumulator) endedWait(e *ended, from int64) Ended {
+// hand writes a wait, from a time on, as others see it.
+//
+// OPT: piece by piece where it belongs, as most of it was written just before, and
+// likewise: see record.
+func (a *Accumulator) hand(out *Ended, e *ended, from int64) {
 	w, woken := e.w, &e.g.woken
-	out := Ended{
-		From: from, To: from + e.ns, Causes: *e.causes, At: int32(a.at), Kind: w.kind,
-		By: woken.by, Why: woken.why, Begins: a.focus == nil || a.begins(e.g, w.ready),
-	}
+	out.From, out.To = from, from+e.ns
+	copyCauses(&out.Causes, e.causes)
+	out.By, out.Why, out.Waker, out.Woken = woken.by, woken.why, 0, 0
 	if woken.class != none {
 		out.Waker = a.classes[woken.class].id
 	}
 	if woken.by >= 0 {
 		out.Woken = woken.stack
 	}
-	return out
+	out.At, out.Kind = int32(a.at), w.kind
+	out.Begins = a.focus == nil || a.begins(e.g, w.ready)
 }
 
 // told adds the time of a wait, from a time on, to what is told over time.
 func (a *Accumulator) told(c *class, e *ended, from int64) {
-	if a.opt.OnWait != nil {
-		a.opt.OnWait(a.endedWait(e, from))
+	if a.opt.NextWait != nil {
+		a.hand(a.opt.NextWait(), e, from)
 	}
 	if e.w.kind == KindUser {
 		if a.focus != nil {

@@ -78,18 +78,27 @@ func (s *shares) turn(from, to pstate, at *clocks) {
 }
 
 // proc is a P.
+//
+// OPT: what a stint copies lies apart, or in another order than there: else the compiler
+// makes one load of two, which has to wait until what was just written is through.
 type proc struct {
-	id    int32
-	index int32 // in Accumulator.procs
-	doing
-	fresh      bool    // got a thread and ran no goroutine since
+	id         int32
+	index      int32   // in Accumulator.procs
+	runSeq     int64   // of the goroutine that it runs, or ran last
+	runG       int64   // its id
+	runClass   int32   // index
+	last       int32   // its own index, which may be another's by now
+	hold       culprit // keeps it from running anyone; 0: nothing that is told
 	unavail    culprit // while pUnavail: why
-	base       shares  // its time, less what the clocks are by the share that its state makes of each
-	began      int64   // service clock when it came into its state
-	last       int32   // index of the goroutine that it runs, or ran last, which may be another's by now
-	runFrom    int64   // time
-	servesFrom int64   // service clock when it began to run it as a usable P
-	runPos     int32   // position in Accumulator.running, or none
+	stack      int32   // of the last system call
+	state      pstate
+	fresh      bool   // got a thread and ran no goroutine since
+	usable     bool   // below GOMAXPROCS
+	base       shares // its time, less what the clocks are by the share that its state makes of each
+	began      int64  // service clock when it came into its state
+	runFrom    int64  // time
+	servesFrom int64  // service clock when it began to run it as a usable P
+	runPos     int32  // position in Accumulator.running, or none
 
 	// When it got its thread.
 	freshClk  clocks

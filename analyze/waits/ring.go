@@ -2,23 +2,18 @@ package waits
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// doing is what a P does at a time.
-type doing struct {
-	runSeq   int64         // of the goroutine that it runs, if it runs one, or ran last
+// stint is one interval of one P in one state, from its start to the next
+// stint's start.
+type stint struct {
+	at       clocks        // at its start
+	runSeq   int64         // of the goroutine that the P runs, if it runs one, or ran last
 	runG     int64         // its id
 	runClass int32         // index
-	hold     culprit       // keeps it from running anyone; 0: nothing that is told
+	hold     culprit       // keeps the P from running anyone; 0: nothing that is told
 	stack    int32         // of the last system call
 	why      reference.Why // its goroutine stopped; known of the past only
 	state    pstate
 	usable   bool // P below GOMAXPROCS
-}
-
-// stint is one interval of one P in one state, from its start to the next
-// stint's start.
-type stint struct {
-	at clocks // at its start
-	doing
 }
 
 // ring is a P's recent past. It serves two questions that reach back only a
@@ -63,7 +58,7 @@ func (a *Accumulator) record(p *proc) {
 	s, clk := &r.buf[at], &a.clk
 	s.at[0], s.at[1], s.at[2], s.at[3] = clk[0], clk[1], clk[2], clk[3]
 	s.runSeq, s.runG, s.runClass, s.hold = p.runSeq, p.runG, p.runClass, p.hold
-	s.stack, s.why, s.state, s.usable = p.stack, p.why, p.state, p.usable
+	s.stack, s.why, s.state, s.usable = p.stack, reference.WhyUnknown, p.state, p.usable
 	if at == r.tellAt {
 		a.tellSoonLost(p)
 	}

@@ -66,6 +66,19 @@ func addCauses(to, what *[numCauses]int64) {
 	to[8] += what[8]
 }
 
+// copyCauses is addCauses to nothing.
+func copyCauses(to, what *[numCauses]int64) {
+	to[0] = what[0]
+	to[1] = what[1]
+	to[2] = what[2]
+	to[3] = what[3]
+	to[4] = what[4]
+	to[5] = what[5]
+	to[6] = what[6]
+	to[7] = what[7]
+	to[8] = what[8]
+}
+
 var _ = [1]int{}[numCauses-9] // there are no more
 
 func (s *score) merge(o *score) {

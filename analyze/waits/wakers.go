@@ -65,16 +65,18 @@ const maxWakers = 256
 
 // woke notes how g becomes runnable, by the goroutine at slot by.
 func (a *Accumulator) woke(g *goroutine, d *reference.Decision, n *ledger.Note, by int32) {
-	w := woken{by: d.By, blockedNs: -1, class: none, stack: d.Stack, why: d.Why}
+	w := &g.woken
+	w.by, w.class, w.stack, w.why = d.By, none, d.Stack, d.Why
 	if by != 0 {
 		if x := a.gors.At(by); x.slot != 0 {
 			w.class = x.class
 		}
 	}
-	if n.Was == ledger.Waiting && g.woken.reason != 0 {
-		w.reason, w.blockedNs = g.woken.reason, a.now-min(n.Since, maxTime)
+	if n.Was == ledger.Waiting && w.reason != 0 {
+		w.blockedNs = a.now - min(n.Since, maxTime)
+	} else {
+		w.reason, w.blockedNs = 0, -1
 	}
-	g.woken = w
 }
 
 // blocks notes what g stops for.

@@ -425,7 +425,11 @@ func accounts(ds []reference.Decision) [][]int64 {
 	var out [][]int64
 	a := waits.New(waits.Options{
 		Worst: -1, WorstPerClass: -1,
-		OnWait: func(w waits.Ended) { out = append(out, w.Causes[:]) },
+		NextWait: func() *waits.Ended {
+			w := &waits.Ended{}
+			out = append(out, w.Causes[:])
+			return w
+		},
 	})
 	ledger.NewFeed(a.Add).AddAll(ds)
 	return out
