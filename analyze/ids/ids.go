@@ -19,8 +19,13 @@ import (
 type Index struct {
 	table []entry         // of a power of two entries
 	rest  map[int64]int32 // place plus 1
+	crowd *[crowds]uint32 // how many ids in rest have these low bits
 	n     int
 }
+
+// crowds is the length of Index.crowd. Who looks for an id that is not there, as of each
+// goroutine that begins, mostly finds a 0 in it, and so needs not ask the map.
+const crowds = 1 << 9
 
 // entry is what lies where an id's low bits say: its bits above the first lowBits plus
 // 1, if they fit, or 0 if it is free; and the place. Ids that do not fit are in the
@@ -39,7 +44,7 @@ const lowBits = 10
 
 // New returns an empty Index.
 func New() Index {
-	return Index{table: make([]entry, 1<<lowBits), rest: map[int64]int32{}}
+	return Index{table: make([]entry, 1<<lowBits), rest: map[int64]int32{}, crowd: new([crowds]uint32)}
 }
 
 // Find returns the place of id, or [None].
@@ -57,7 +62,7 @@ func (x *Index) entry(id int64) *entry { return &x.table[uint64(id)&uint64(len(x
 func high(id int64) uint64 { return uint64(id)>>lowBits + 1 }
 
 func (x *Index) inRest(id int64) int32 {
-	if len(x.rest) == 0 {
+	if x.crowd[id&(crowds-1)] == 0 {
 		return None
 	}
 	return x.rest[id] - 1
@@ -70,6 +75,7 @@ func (x *Index) Add(id int64, place int32) {
 	}
 	if !x.put(id, place) {
 		x.rest[id] = place + 1
+		x.crowd[id&(crowds-1)]++
 	}
 }
 
@@ -99,7 +105,7 @@ func (x *Index) grow() {
 	}
 	for id, place := range x.rest {
 		if x.put(id, place-1) {
-			delete(x.rest, id)
+			x.outOfRest(id)
 		}
 	}
 }
@@ -111,7 +117,12 @@ func (x *Index) Remove(id int64) {
 		e.high = 0
 		return
 	}
+	x.outOfRest(id)
+}
+
+func (x *Index) outOfRest(id int64) {
 	delete(x.rest, id)
+	x.crowd[id&(crowds-1)]--
 }
 
 // Len returns the number of ids in the index.
