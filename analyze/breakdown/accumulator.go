@@ -90,7 +90,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			continue
 		}
 		if n := &notes[i]; n.G != 0 {
-			if r := a.turn(d, n.G, to); to == unseen {
+			if r := a.turn(d, n, to); to == unseen {
 				if a.opt.Ends != nil {
 					a.opt.Ends(i)
 				}

@@ -2,6 +2,7 @@ package breakdown
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -80,10 +81,13 @@ func (l *Lives) At(s *Split, slot int32, at int64) {
 }
 
 // turn follows the goroutine of a decision into a state.
-func (l *Lives) turn(d *reference.Decision, slot int32, to state) *record {
+func (l *Lives) turn(d *reference.Decision, n *ledger.Note, to state) *record {
 	l.now = max(l.now, min(d.Time, maxTime))
-	r := l.gors.At(slot)
-	if r.state == unseen || r.state == unknown {
+	r := l.gors.At(n.G)
+	// OPT: the note is at hand where the record is not in the cache.
+	if n.Was == ledger.Unseen {
+		l.begins(r, d)
+	} else if r.state == unknown {
 		l.meet(r, d)
 	}
 	l.book(r, r.since, l.now)
@@ -91,15 +95,18 @@ func (l *Lives) turn(d *reference.Decision, slot int32, to state) *record {
 	return r
 }
 
-// meet begins the record of a goroutine with its first decision, or, after a gap, goes on
-// with it: that says what it did before.
-func (l *Lives) meet(r *record, d *reference.Decision) {
-	if r.state == unseen {
-		r.since = l.begin
-		if d.Kind == reference.KindReady && (d.Why == reference.WhyCreate || d.Why == reference.WhyCoroutine) {
-			r.since = l.now
-		}
+// begins begins the record of a goroutine with its first decision.
+func (l *Lives) begins(r *record, d *reference.Decision) {
+	r.since = l.begin
+	if d.Kind == reference.KindReady && (d.Why == reference.WhyCreate || d.Why == reference.WhyCoroutine) {
+		r.since = l.now
 	}
+	l.meet(r, d)
+}
+
+// meet goes on with the record of a goroutine of which nothing is known: its decision says
+// what it did before.
+func (l *Lives) meet(r *record, d *reference.Decision) {
 	was := before(d)
 	if was != unknown && r.since < l.begin {
 		r.state = unknown

@@ -179,7 +179,8 @@ func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
 		}
 		return
 	}
-	if g.place == 0 {
+	// OPT: what is unseen has no place, and its record need not be read.
+	if was == ledger.Unseen || g.place == 0 {
 		switch {
 		case d.Kind == reference.KindStop, d.Kind == reference.KindSyscall,
 			d.Kind == reference.KindSyscallExit && d.P < 0:

@@ -78,14 +78,16 @@ func (a *age) merge() {
 
 // push appends a goroutine that has become runnable, with the number of its wait.
 func (a *age) push(g *goroutine, number int32, now int64) {
+	var w *waiting
 	i := a.free
-	if i == 0 {
-		a.len = max(1, a.len)
-		i = a.len
-		a.len++
+	if i != 0 {
+		w = a.list.At(i)
+		a.free = w.next
+	} else {
+		i = max(1, a.len)
+		a.len = i + 1
+		w = a.list.Make(i)
 	}
-	w := a.list.Make(i)
-	a.free = w.next
 	*w = waiting{since: now, prev: a.tail, number: number}
 	g.aged = i
 	if a.tail != 0 {

@@ -143,9 +143,7 @@ func (a *Accumulator) bookWait(w *waits.Ended, n *ledger.Note) {
 		by.waits++
 	}
 	by.ns += w.To - w.From
-	for i, ns := range &w.Causes {
-		to.causes[i] += ns
-	}
+	w.AddTo(&to.causes)
 	if a.opt.OnWait != nil {
 		a.opt.OnWait(w, g.stack, places[g.place])
 	}

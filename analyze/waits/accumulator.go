@@ -82,6 +82,9 @@ type Ended struct {
 	Begins bool          // it began in the window: where it counts in Summary.Count
 }
 
+// AddTo adds what each cause has to a sum.
+func (w *Ended) AddTo(sum *[NumCauses]int64) { addCauses(sum, &w.Causes) }
+
 // Bounds against hostile input.
 const (
 	maxTime   = 1 << 47 // ns, 39 hours
