@@ -5,7 +5,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// goroutine is one that the trace has shown and that has not ended.
+// goroutine is one that the trace has shown and that has not ended. It is one line of
+// the CPU's cache.
 type goroutine struct {
 	id    int64
 	seq   int64 // when it last became runnable; 0: never
@@ -16,24 +17,30 @@ type goroutine struct {
 	flags reference.Flags
 	// counted says that it is among the goroutines of its class.
 	counted bool
-	woken   woken // when it last became runnable
+
+	// How it last became runnable.
+	how       how
+	wakerIs   int32 // index of the class of by
+	wakerAt   int32 // stack of by
+	by        int64 // goroutine that made it so, or NoG
+	blockedNs int64 // for how long it was blocked before; -1 if it was not, or that is not known
 }
 
 // goroutine returns d's goroutine, and takes over what is known of it.
 func (a *Accumulator) goroutine(d *reference.Decision, n *ledger.Note) *goroutine {
 	g := a.gors.At(n.G)
-	if g.slot == 0 || n.Changed&ledger.Learned != 0 {
+	switch {
+	// OPT: first, as nothing needs to be read of a record that is not in the cache.
+	case n.Was == ledger.Unseen, g.slot == 0:
 		a.meet(g, d, n)
+	case n.Changed&ledger.Learned != 0:
+		a.learn(g, n)
 	}
 	return g
 }
 
-// meet begins the record of g, or takes over what was not known.
+// meet begins the record of g.
 func (a *Accumulator) meet(g *goroutine, d *reference.Decision, n *ledger.Note) {
-	if g.slot != 0 {
-		a.learn(g, n)
-		return
-	}
 	ci := a.class(n.Class)
 	*g = goroutine{id: d.G, class: ci, p: none, slot: n.G}
 	a.countGoroutine(g, false)
@@ -373,7 +380,7 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 	}
 	c.coarse.add(min(e.ns, longestNs))
 	a.totals[kind].record(e.ns)
-	c.countWaker(&e.g.woken, 1, e.ns)
+	c.countWaker(e.g, 1, e.ns)
 	a.told(c, e, from)
 	if kind == KindUser && e.ns > min(a.worstMin, c.worstMin) {
 		a.consider(e)
@@ -385,18 +392,18 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 // OPT: piece by piece where it belongs, as most of it was written just before, and
 // likewise: see record.
 func (a *Accumulator) hand(out *Ended, e *ended, from int64) {
-	w, woken := e.w, &e.g.woken
+	w, g := e.w, e.g
 	out.From, out.To = from, from+e.ns
 	copyCauses(&out.Causes, e.causes)
-	out.By, out.Why, out.Waker, out.Woken = woken.by, woken.why, 0, 0
-	if woken.class != none {
-		out.Waker = a.classes[woken.class].id
+	out.By, out.Why, out.Waker, out.Woken = g.by, g.how.why, 0, 0
+	if g.wakerIs != none {
+		out.Waker = a.classes[g.wakerIs].id
 	}
-	if woken.by >= 0 {
-		out.Woken = woken.stack
+	if g.by >= 0 {
+		out.Woken = g.wakerAt
 	}
 	out.At, out.Kind = int32(a.at), w.kind
-	out.Begins = a.focus == nil || a.begins(e.g, w.ready)
+	out.Begins = a.focus == nil || a.begins(g, w.ready)
 }
 
 // told adds the time of a wait, from a time on, to what is told over time.

@@ -1,5 +1,7 @@
 package waits
 
+import "math"
+
 // order is the order in which those who wait in a queue became runnable. It
 // answers one question: for how long did goroutines run that became runnable
 // later? A run interval adds its length to the value of all that became runnable
@@ -30,7 +32,7 @@ func (o *order) insert(nodes []node, z int32, seq int64) int64 {
 		}
 		at = nodes[at].left
 	}
-	nz.prio, nz.left, nz.pre = inList, at, 0
+	nz.rest, nz.left, nz.pre = inList, at, 0
 	next := &o.first
 	if at != 0 {
 		next = &nodes[at].right
@@ -48,7 +50,7 @@ func (o *order) insert(nodes []node, z int32, seq int64) int64 {
 // plant puts node z into the treap and returns its value there.
 func (o *order) plant(nodes []node, z int32) int64 {
 	nz := &nodes[z]
-	nz.prio, nz.rest = priority(nz.seq), 0
+	nz.rest = 0
 	if o.root == 0 {
 		o.lo, o.hi = nz.seq, nz.seq
 	} else {
@@ -60,7 +62,7 @@ func (o *order) plant(nodes []node, z int32) int64 {
 // remove takes node z out, which must be in, and returns its value.
 func (o *order) remove(nodes []node, z int32) int64 {
 	nz := &nodes[z]
-	if nz.prio != inList {
+	if nz.rest != inList {
 		value, first, last := remove(nodes, &o.root, z)
 		if first {
 			o.lo = nz.seq + 1
@@ -86,7 +88,7 @@ func (o *order) remove(nodes []node, z int32) int64 {
 // value returns that of node z, which must be in.
 func (o *order) value(nodes []node, z int32) int64 {
 	nz := &nodes[z]
-	if nz.prio == inList {
+	if nz.rest == inList {
 		return o.all + nz.pre
 	}
 	sum := o.inTree + nz.rest + nz.pre
@@ -160,29 +162,27 @@ func (o *order) addInList(nodes []node, seq, x int64) {
 type node struct {
 	seq         int64
 	pre         int64
-	rest        int64  // part of the value that it brought into the treap
-	left, right int32  // 0: none; in the list: before and after it
-	prio        uint32 // or inList
+	rest        int64 // part of the value that it brought into the treap, or inList
+	left, right int32 // 0: none; in the list: before and after it
 }
 
-const inList = 0
+const inList = math.MinInt64
 
-// priority derives a node's heap priority from its sequence number, so that
-// equal input gives an equal tree. It is not inList.
-func priority(seq int64) uint32 {
-	x := uint64(seq) * 0x9e3779b97f4a7c15
+// priority is a node's in the heap. It comes of the sequence number, so that equal input
+// gives an equal tree.
+func (n *node) priority() uint64 {
+	x := uint64(n.seq) * 0x9e3779b97f4a7c15
 	x ^= x >> 29
-	x *= 0xbf58476d1ce4e5b9
-	return uint32(x>>32) | 1
+	return x * 0xbf58476d1ce4e5b9
 }
 
 // insert puts node z into the tree at root, and returns its value there.
 func insert(nodes []node, root *int32, z int32) int64 {
 	nz := &nodes[z]
-	link, value := root, int64(0)
+	link, value, prio := root, int64(0), nz.priority()
 	for *link != 0 {
 		t := &nodes[*link]
-		if t.prio < nz.prio {
+		if t.priority() < prio {
 			break
 		}
 		if nz.seq < t.seq {
@@ -247,7 +247,7 @@ func remove(nodes []node, root *int32, z int32) (value int64, first, last bool) 
 			break
 		}
 		nl, nr := &nodes[l], &nodes[r]
-		if nl.prio > nr.prio {
+		if nl.priority() > nr.priority() {
 			nl.pre += carry
 			*link = l
 			link = &nl.right

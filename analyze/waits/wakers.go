@@ -28,14 +28,10 @@ type Before struct {
 	WaitNs int64  `json:"wait_ns"` // their sum
 }
 
-// woken is how a goroutine became runnable.
-type woken struct {
-	by        int64 // goroutine that made it so, or NoG
-	blockedNs int64 // for how long it was blocked before; -1 if it was not, or that is not known
-	class     int32 // index of the class of by
-	stack     int32 // of by
-	why       reference.Why
-	reason    uint8 // it was blocked on: a breakdown.Reason plus 1; 0: it was not
+// how a goroutine became runnable.
+type how struct {
+	why    reference.Why
+	reason uint8 // it was blocked on: a breakdown.Reason plus 1; 0: it was not
 }
 
 // few is a number of waits and their sum.
@@ -48,7 +44,7 @@ func (f *few) add(n, ns int64) {
 
 // wakings are the waits of a class by what ended the block before them.
 type wakings struct {
-	before [breakdown.Reasons + 1]few // by woken.reason
+	before [breakdown.Reasons + 1]few // by how.reason
 	by     []wakerOf
 	recent int32
 }
@@ -65,37 +61,36 @@ const maxWakers = 256
 
 // woke notes how g becomes runnable, by the goroutine at slot by.
 func (a *Accumulator) woke(g *goroutine, d *reference.Decision, n *ledger.Note, by int32) {
-	w := &g.woken
-	w.by, w.class, w.stack, w.why = d.By, none, d.Stack, d.Why
+	g.by, g.wakerIs, g.wakerAt, g.how.why = d.By, none, d.Stack, d.Why
 	if by != 0 {
 		if x := a.gors.At(by); x.slot != 0 {
-			w.class = x.class
+			g.wakerIs = x.class
 		}
 	}
-	if n.Was == ledger.Waiting && w.reason != 0 {
-		w.blockedNs = a.now - min(n.Since, maxTime)
+	if n.Was == ledger.Waiting && g.how.reason != 0 {
+		g.blockedNs = a.now - min(n.Since, maxTime)
 	} else {
-		w.reason, w.blockedNs = 0, -1
+		g.how.reason, g.blockedNs = 0, -1
 	}
 }
 
 // blocks notes what g stops for.
 func (g *goroutine) blocks(d *reference.Decision) {
-	g.woken.reason = 0
+	g.how.reason = 0
 	switch d.Why {
 	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
-		g.woken.reason = uint8(breakdown.ReasonOf(d)) + 1
+		g.how.reason = uint8(breakdown.ReasonOf(d)) + 1
 	}
 }
 
-// countWaker adds waits of a class, of so many ns, to what made them begin.
-func (c *class) countWaker(w *woken, n, ns int64) {
+// countWaker adds waits of g, of that class and of so many ns, to what made them begin.
+func (c *class) countWaker(g *goroutine, n, ns int64) {
 	if c.wakings == nil {
 		c.wakings = &wakings{}
 	}
 	k := c.wakings
-	k.before[w.reason].add(n, ns)
-	k.of(w.class, w.why).add(n, ns)
+	k.before[g.how.reason].add(n, ns)
+	k.of(g.wakerIs, g.how.why).add(n, ns)
 }
 
 // of returns the entry of a waker.

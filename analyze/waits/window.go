@@ -242,7 +242,7 @@ func (a *Accumulator) countInWindow(c *class, e *ended) {
 	own := &c.waits[e.w.kind]
 	own.total += part.ns
 	addCauses(&own.causes, &causes)
-	c.countWaker(&e.g.woken, 0, part.ns)
+	c.countWaker(e.g, 0, part.ns)
 	a.told(c, &part, from)
 }
 

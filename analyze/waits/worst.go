@@ -95,15 +95,13 @@ type ended struct {
 // story is one of the longest waits.
 type story struct {
 	ns, from, to int64
-	g            int64
-	class        int32
-	p            int32 // id of the P that ran it
+	who          goroutine // as it was when it ended
+	p            int32     // id of the P that ran it
 	victim       int32
 	batch        int32
 	src          reference.Source
 	after        reference.Why // why the P was free; WhyUnknown: it just got a thread
 	basis        reference.Basis
-	seq          int64
 	nsteps       int32
 	causes       [numCauses]int64
 	steps        [maxSteps]step
@@ -120,7 +118,6 @@ type story struct {
 	moreRuns  int
 	holds     []hold
 	told      bool
-	woken     woken
 }
 
 // classWorst holds the longest waits of a class.
@@ -204,8 +201,8 @@ func shortest(s []story) int {
 func (a *Accumulator) tell(e *ended) story {
 	w, d := e.w, e.d
 	s := story{
-		ns: e.ns, from: w.ready, to: a.now, g: e.g.id, class: e.g.class, p: d.P,
-		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, seq: e.g.seq, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: a.now, woken: e.g.woken,
+		ns: e.ns, from: w.ready, to: a.now, who: *e.g, p: d.P,
+		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: a.now,
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
 		s.victim = d.Victim
@@ -256,7 +253,7 @@ func (a *Accumulator) lookAhead(s *story) {
 	if s.aheadP < 0 {
 		return
 	}
-	s.aheadFrom = a.ahead(a.procs[s.aheadP], s.aheadEnd, s.from, s.to, s.g, s.seq)
+	s.aheadFrom = a.ahead(a.procs[s.aheadP], s.aheadEnd, s.from, s.to, s.who.id, s.who.seq)
 	slices.SortStableFunc(a.runs, func(x, y run) int { return cmp.Compare(y.ns, x.ns) })
 	s.nahead = int8(copy(s.ahead[:], a.runs))
 	if s.moreRuns = len(a.intervals) - maxRuns; s.moreRuns > 0 {
@@ -293,17 +290,17 @@ func shortestInterval(in []interval) int {
 	return least
 }
 
-// by is who made a goroutine runnable; nil if it was no other.
-func (a *Accumulator) by(w *woken, name func(ci int32) (int32, string, string)) *By {
-	if w.by < 0 || w.by == 0 && w.class == none {
+// by is who made g runnable; nil if it was no other.
+func (a *Accumulator) by(g *goroutine, name func(ci int32) (int32, string, string)) *By {
+	if g.by < 0 || g.by == 0 && g.wakerIs == none {
 		return nil
 	}
-	b := &By{G: w.by, Stack: []string{}}
-	if w.class != none {
-		b.Class, b.Name, _ = name(w.class)
+	b := &By{G: g.by, Stack: []string{}}
+	if g.wakerIs != none {
+		b.Class, b.Name, _ = name(g.wakerIs)
 	}
-	if a.opt.Frames != nil && w.stack != 0 {
-		lines := a.opt.Frames(w.stack)
+	if a.opt.Frames != nil && g.wakerAt != 0 {
+		lines := a.opt.Frames(g.wakerAt)
 		b.Stack = append(b.Stack, lines[:min(len(lines), maxFrames)]...)
 	}
 	return b
@@ -317,13 +314,13 @@ func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, st
 		}
 	}
 	slices.SortStableFunc(in, func(x, y story) int {
-		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.from, y.from), cmp.Compare(x.g, y.g))
+		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.from, y.from), cmp.Compare(x.who.id, y.who.id))
 	})
 	out := make([]Story, 0, len(in))
 	for i := range in {
 		s := &in[i]
 		t := Story{
-			G: s.g, FromNs: s.from, ToNs: s.to, WaitNs: s.ns, P: s.p,
+			G: s.who.id, FromNs: s.from, ToNs: s.to, WaitNs: s.ns, P: s.p,
 			Source: s.src.String(), Basis: s.basis.String(), Causes: causeTimes(&s.causes),
 			AheadFromNs: s.aheadFrom, MoreSteps: max(0, int(s.nsteps)-maxSteps), Ahead: []Ahead{},
 			Victim: s.victim, Batch: s.batch, After: "p-start",
@@ -332,10 +329,10 @@ func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, st
 		if s.after != reference.WhyUnknown {
 			t.After = s.after.String()
 		}
-		t.Class, t.Name, t.Creator = name(s.class)
-		t.By = a.by(&s.woken, name)
-		if t.BlockedOn = blockedOn(s.woken.reason); s.woken.blockedNs > 0 {
-			t.BlockedNs = s.woken.blockedNs
+		t.Class, t.Name, t.Creator = name(s.who.class)
+		t.By = a.by(&s.who, name)
+		if t.BlockedOn = blockedOn(s.who.how.reason); s.who.blockedNs > 0 {
+			t.BlockedNs = s.who.blockedNs
 		}
 		for _, x := range s.steps[:min(s.nsteps, maxSteps)] {
 			t.Path = append(t.Path, Step{AtNs: x.at, Queue: x.queue.String(), P: x.p, Why: x.why.String()})
