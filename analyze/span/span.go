@@ -263,18 +263,14 @@ func (a *Accumulator) keepBest(p *path) {
 
 // copy makes to the path that from is.
 func (a *Accumulator) copy(to, from *path) {
-	to.ns, to.hops, to.n, to.last = from.ns, from.hops, from.n, from.last
-	// OPT: in the words in which a part of it has just been written: wider ones would have to
-	// wait for that.
-	for i := range to.seg {
-		s, t := &from.seg[i], &to.seg[i]
-		t.Class, t.Stack, t.Ns, t.worst = s.Class, s.Stack, s.Ns, s.worst
-	}
+	i := to.rest
+	*to = *from
 	if from.rest == 0 {
+		to.rest = i
 		a.drop(to)
 		return
 	}
-	if to.rest == 0 {
+	if to.rest = i; i == 0 {
 		a.lengthen(to)
 	}
 	a.more[to.rest] = a.more[from.rest]
