@@ -10,15 +10,32 @@ import (
 // P, or from no queue, if the one who made it runnable runs it at once.
 
 // dequeue is a take that was settled before its start.
+//
+// OPT: in parts, for the same reason as enqueue.
 type dequeue struct {
-	victim     int32
-	batch      int32
-	src        reference.Source
-	basis      reference.Basis
-	taint      reference.Rule // why it is ambiguous nevertheless
-	missedTick bool           // or because a tick may have been missed before
-	pending    bool           // the 61st tick may have taken it, and later evidence may tell
-	candidate  uint16         // if so, the candidate
+	victim int32
+	batch  int32
+	dequeueSource
+	dequeueTick
+}
+
+// dequeueSource is where a goroutine was taken from, and how that is known.
+type dequeueSource struct {
+	src   reference.Source
+	basis reference.Basis
+	taint reference.Rule // why it is ambiguous nevertheless
+}
+
+// dequeueTick is what of a take depends on the 61st tick.
+type dequeueTick struct {
+	missedTick bool   // it is ambiguous because one may have been missed before
+	pending    bool   // one may have taken it, and later evidence may tell
+	candidate  uint16 // if so, the candidate
+}
+
+// taken is a take of batch from a source; victim is the P stolen from, nobody if it is none.
+func taken(src reference.Source, victim, batch int32, basis reference.Basis) dequeue {
+	return dequeue{victim: victim, batch: batch, dequeueSource: dequeueSource{src: src, basis: basis}}
 }
 
 // start judges a goroutine's start: where it was taken from.
@@ -79,12 +96,12 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 	case gp.isDequeued:
 		*deq = gp.dequeued
 	case gp.direct != reference.SrcUnknown:
-		*deq = dequeue{src: gp.direct, victim: nobody, basis: byAhead}
+		*deq = taken(gp.direct, nobody, 0, byAhead)
 		if gp.unsure || gp.direct == reference.SrcSyscallExit && gp.fresh {
 			deq.taint = reference.RuleLookahead // from a queue it might look the same
 		}
 	case r.reduced:
-		*deq = dequeue{src: reference.SrcUnknown, victim: nobody}
+		*deq = taken(reference.SrcUnknown, nobody, 0, 0)
 	default:
 		gp.start = r.now
 		if rec.p >= 0 && r.queues.Runnext(rec.p) == rec.of { // often

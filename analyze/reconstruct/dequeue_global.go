@@ -41,7 +41,9 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 	if behind {
 		basis = byRepair
 	}
-	return dequeue{src: src, victim: nobody, batch: int32(size), basis: basis, pending: open, candidate: at}
+	deq := taken(src, nobody, int32(size), basis)
+	deq.pending, deq.candidate = open, at
+	return deq
 }
 
 // stoodInRing reports whether g, the head of the global queue, was in p's ring instead of the head
@@ -88,13 +90,13 @@ func (r *explainer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool
 		return r.dequeueLocal(g, p)
 	}
 	r.rehome(g, p, nobody)
-	return dequeue{src: reference.SrcLocal, victim: nobody, basis: reference.Known(reference.Ambiguous, reference.RuleSchedtick)}
+	return taken(reference.SrcLocal, nobody, 0, reference.Known(reference.Ambiguous, reference.RuleSchedtick))
 }
 
 // dequeueAtTick takes g alone, at the 61st tick.
 func (r *explainer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 	r.queues.Remove(g)
-	return dequeue{src: reference.SrcGlobalTick, victim: nobody, batch: 1, basis: basis}
+	return taken(reference.SrcGlobalTick, nobody, 1, basis)
 }
 
 // putsReach lets those puts happen that come later than their events, but before p's take of

@@ -9,16 +9,41 @@ import (
 )
 
 // enqueue is where and why a goroutine became runnable.
+//
+// OPT: with at most four fields in each part the compiler has it in registers. One in memory is
+// written field by field and copied whole, which has the copy wait for all that was written before.
 type enqueue struct {
-	to     reference.Queue
-	p      int32
-	why    reference.Why
+	enqueueTo
+	enqueueStart
+	batch  bool // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
+	unsure bool // another direct start, or the global queue, would look the same
+}
+
+// enqueueTo is the queue into which a goroutine is put, and why.
+type enqueueTo struct {
+	p     int32
+	to    reference.Queue
+	why   reference.Why
+	basis reference.Basis
+}
+
+// enqueueStart is how a goroutine starts that needs no queue, and how it stopped before.
+type enqueueStart struct {
 	direct reference.Source
-	basis  reference.Basis
-	batch  bool            // one of a list: what the ring cannot hold goes to the global queue (runqputbatch)
-	cause  reference.Basis // how why is known of a preemption, 0 if it is none
 	fresh  bool            // a direct start that gets a new time slice nevertheless
-	unsure bool            // another direct start, or the global queue, would look the same
+	cause  reference.Basis // how why is known of a preemption, 0 if it is none
+}
+
+// putTo is an enqueue into the queue to, of P p.
+func putTo(to reference.Queue, p int32, why reference.Why, basis reference.Basis) enqueue {
+	return enqueue{enqueueTo: enqueueTo{p: p, to: to, why: why, basis: basis}}
+}
+
+// startsAt is an enqueue of what starts on P p without a queue.
+func startsAt(p int32, why reference.Why, direct reference.Source) enqueue {
+	enq := putTo(reference.QueueDirect, p, why, byAhead)
+	enq.direct = direct
+	return enq
 }
 
 // targets finds out into which queue a goroutine was put that became runnable.
@@ -34,7 +59,7 @@ func (r *targets) target(rec *record, gp *goroutine) enqueue {
 	switch rec.From {
 	case events.NotExist:
 		if rec.p < 0 {
-			return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyCreate, basis: byRule}
+			return putTo(reference.QueueGlobal, nobody, reference.WhyCreate, byRule)
 		}
 		return r.runnext(rec.p, reference.WhyCreate)
 	case events.Running:
@@ -43,7 +68,9 @@ func (r *targets) target(rec *record, gp *goroutine) enqueue {
 		return r.leftSyscall(rec)
 	}
 	if why, direct, unsure := r.startsAtOnce(rec, gp); direct != reference.SrcUnknown {
-		return enqueue{to: reference.QueueDirect, p: rec.p, why: why, direct: direct, basis: byAhead, unsure: unsure}
+		enq := startsAt(rec.p, why, direct)
+		enq.unsure = unsure
+		return enq
 	}
 	switch {
 	case rec.p < 0:
@@ -52,14 +79,18 @@ func (r *targets) target(rec *record, gp *goroutine) enqueue {
 			why = reference.WhyNetwork
 		}
 		r.claim()
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule}
+		return putTo(reference.QueueGlobal, nobody, why, byRule)
 	case rec.g < 0:
 		return r.foundReady(rec, gp)
 	case gp.reason == events.ReasonAssist:
 		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
-		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: r.traits.Has(rec.Stack, stacks.Inject)}
+		enq := putTo(reference.QueueLocal, rec.p, reference.WhySystem, byRule)
+		enq.batch = r.traits.Has(rec.Stack, stacks.Inject)
+		return enq
 	case r.injectedInSTW(rec, gp):
-		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhySystem, basis: byRule, batch: true}
+		enq := putTo(reference.QueueLocal, rec.p, reference.WhySystem, byRule)
+		enq.batch = true
+		return enq
 	}
 	return r.runnext(rec.p, reference.WhyUnblock)
 }
@@ -68,16 +99,20 @@ func (r *targets) target(rec *record, gp *goroutine) enqueue {
 // (exitsyscall): an idle one may turn up at once (exitsyscallNoP).
 func (r *targets) leftSyscall(rec *record) enqueue {
 	if rec.p >= 0 {
-		return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead}
+		return startsAt(rec.p, reference.WhySyscallExit, reference.SrcSyscallExit)
 	}
 	next := r.win.at(rec.nextM)
 	if next == nil || next.Kind != events.Proc || next.To != events.Running || next.nextM != rec.link || rec.link == none {
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byRule}
+		return putTo(reference.QueueGlobal, nobody, reference.WhySyscallExit, byRule)
 	}
 	if r.queuedAtExit(rec, next) {
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySyscallExit, basis: byAhead, unsure: true}
+		enq := putTo(reference.QueueGlobal, nobody, reference.WhySyscallExit, byAhead)
+		enq.unsure = true
+		return enq
 	}
-	return enqueue{to: reference.QueueDirect, p: next.of, why: reference.WhySyscallExit, direct: reference.SrcSyscallExit, basis: byAhead, fresh: true}
+	enq := startsAt(next.of, reference.WhySyscallExit, reference.SrcSyscallExit)
+	enq.fresh = true
+	return enq
 }
 
 // startsAtOnce says whether the same thread starts a blocked goroutine next, without a queue,
@@ -149,7 +184,7 @@ func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
 // runnext is the target of what goready, newproc and timers make runnable: runqput with next,
 // which puts into runnext, or into the ring where the platform has no runnext.
 func (r *targets) runnext(p int32, why reference.Why) enqueue {
-	return enqueue{to: r.rules.Local(true), p: p, why: why, basis: byRule}
+	return putTo(r.rules.Local(true), p, why, byRule)
 }
 
 // parkedLast reports whether the goroutine that becomes runnable blocked just before
@@ -203,9 +238,12 @@ func (r *targets) injected(rec *record, why reference.Why) enqueue {
 	if r.inject.left > 0 {
 		r.inject.left--
 		r.claim()
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule, unsure: true}
+		enq := putTo(reference.QueueGlobal, nobody, why, byRule)
+		enq.unsure = true
+		return enq
 	}
-	enq := enqueue{to: reference.QueueLocal, p: rec.p, why: why, basis: byRule, batch: true}
+	enq := putTo(reference.QueueLocal, rec.p, why, byRule)
+	enq.batch = true
 	if r.busy < r.procs { // all the same, if some P has not been claimed
 		enq.unsure, enq.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
 	}

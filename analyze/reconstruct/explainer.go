@@ -92,7 +92,7 @@ func (r *model) dequeueRunnext(p int32) dequeue {
 	if d.fits++; d.missed {
 		r.mayHaveMissedTick(p)
 	}
-	return dequeue{src: reference.SrcRunnext, victim: nobody, basis: byRule}
+	return taken(reference.SrcRunnext, nobody, 0, byRule)
 }
 
 // dequeueByPlace removes a goroutine from where it is, as its P's thread did, with all
@@ -104,11 +104,11 @@ func (r *explainer) dequeueByPlace(g, p int32) dequeue {
 	place := r.queues.Place(g)
 	if p < 0 {
 		r.queues.Remove(g)
-		return dequeue{src: reference.SrcUnknown, victim: nobody}
+		return taken(reference.SrcUnknown, nobody, 0, 0)
 	}
 	switch {
 	case place.Queue == reference.QueueUnknown:
-		return dequeue{src: reference.SrcUnknown, victim: nobody, basis: reference.Known(reference.Unknown, reference.RuleInitial)}
+		return taken(reference.SrcUnknown, nobody, 0, reference.Known(reference.Unknown, reference.RuleInitial))
 	case place.Queue == reference.QueueLocal && place.P == p:
 		return r.dequeueLocal(g, p)
 	case place.Queue == reference.QueueGlobal:
@@ -149,7 +149,7 @@ func (r *explainer) dequeueLocal(g, p int32) dequeue {
 	}
 	r.queues.Remove(g)
 	r.pStates[p].headAt = max(r.pStates[p].headAt, r.freeSince(g))
-	return dequeue{src: reference.SrcLocal, victim: nobody, basis: basis}
+	return taken(reference.SrcLocal, nobody, 0, basis)
 }
 
 // settle makes the take of a goroutine happen now whose start comes later.

@@ -12,12 +12,14 @@ func (r *targets) yielded(rec *record) enqueue {
 	if rec.Reason != events.ReasonPreempted {
 		if r.traits.Has(rec.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
 			// A P above the new GOMAXPROCS was left: no queue is touched.
-			return enqueue{to: reference.QueueDirect, p: rec.p, why: reference.WhyProcs, direct: reference.SrcDirect, basis: byAhead}
+			return startsAt(rec.p, reference.WhyProcs, reference.SrcDirect)
 		}
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhyGosched, basis: observed}
+		return putTo(reference.QueueGlobal, nobody, reference.WhyGosched, observed)
 	}
 	if r.traits.Has(rec.TStack, stacks.Goyield) {
-		return enqueue{to: reference.QueueLocal, p: rec.p, why: reference.WhyGoyield, basis: byRule, cause: byRule}
+		enq := putTo(reference.QueueLocal, rec.p, reference.WhyGoyield, byRule)
+		enq.cause = byRule
+		return enq
 	}
 	next := r.win.at(rec.nextM)
 	stops := next != nil && next.Kind == events.Proc && next.To == events.Idle && next.of == rec.p && next.m == rec.m
@@ -28,10 +30,14 @@ func (r *targets) yielded(rec *record) enqueue {
 			p.cause = byRule
 			return p
 		}
-		return enqueue{to: reference.QueueGlobal, p: nobody, why: reference.WhySTW, basis: byRule, cause: byRule}
+		enq := putTo(reference.QueueGlobal, nobody, reference.WhySTW, byRule)
+		enq.cause = byRule
+		return enq
 	}
 	why, cause := r.preemptCause(rec)
-	return enqueue{to: reference.QueueGlobal, p: nobody, why: why, basis: byRule, cause: cause}
+	enq := putTo(reference.QueueGlobal, nobody, why, byRule)
+	enq.cause = cause
+	return enq
 }
 
 // shrinkYield reports whether a yield within procresize is followed by the change to

@@ -17,7 +17,7 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 		// A thief has nothing of its own: the model had g in the wrong ring.
 		r.summary.Corrections++
 		r.rehome(g, p, victim)
-		return dequeue{src: reference.SrcLocal, victim: nobody, basis: byRepair}
+		return taken(reference.SrcLocal, nobody, 0, byRepair)
 	}
 	basis := byRule
 	r.clearGone(p)
@@ -51,7 +51,7 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 		r.gStates.At(other).ringSince = since
 		r.move(other, p, victim, reference.QueueLocal, reference.WhySteal)
 	})
-	return dequeue{src: reference.SrcSteal, victim: victim, batch: int32(size), basis: basis}
+	return taken(reference.SrcSteal, victim, int32(size), basis)
 }
 
 // stayedGlobal reports whether g, which the model has in victim's ring after a take from
@@ -96,5 +96,5 @@ func (r *explainer) stealRunnext(g, p, victim int32) dequeue {
 	}
 	r.emitBatch(reference.KindSteal, g, p, victim, 1, r.lower(basis, g))
 	r.queues.Remove(g)
-	return dequeue{src: reference.SrcStealRunnext, victim: victim, batch: 1, basis: basis}
+	return taken(reference.SrcStealRunnext, victim, 1, basis)
 }
