@@ -231,7 +231,7 @@ func (q *Queues) PutGlobalHead(g int32) {
 		l.tail = g
 	}
 	l.head = g
-	l.grow(n)
+	q.grow(l, n)
 	q.first -= orderStep
 	n.order = q.first
 	n.setPlace(Place{Queue: QueueGlobal, P: NoP})
@@ -253,7 +253,7 @@ func (q *Queues) PutGlobalAfter(after, g int32) {
 	n.prev, n.next = after, a.next
 	n.order = a.order + (b.order-a.order)/2
 	a.next, b.prev = g, g
-	l.grow(n)
+	q.grow(l, n)
 	n.setPlace(Place{Queue: QueueGlobal, P: NoP})
 }
 
@@ -298,7 +298,7 @@ func (q *Queues) InsertAfter(p, after, g int32) {
 		q.node[after].next = g
 	}
 	q.node[n.next].prev = g
-	l.grow(n)
+	q.grow(l, n)
 }
 
 // Remove takes g out of wherever it is, if it is in a queue.
@@ -324,7 +324,7 @@ func (q *Queues) push(l *list, g int32) {
 		l.head = g
 	}
 	l.tail = g
-	l.grow(n)
+	q.grow(l, n)
 }
 
 func (q *Queues) unlink(l *list, g int32) {
@@ -346,9 +346,10 @@ func (q *Queues) unlink(l *list, g int32) {
 	}
 }
 
-func (l *list) grow(n *node) {
+// grow counts a goroutine that was put into a list.
+func (q *Queues) grow(l *list, n *node) {
 	l.n++
-	if n.hidden {
+	if q.hidden != 0 && n.hidden { // else the node need not be in the cache yet
 		l.hidden++
 	}
 }

@@ -46,7 +46,8 @@ func (r *judge) ready(rec *record, gp *goroutine) {
 
 // becomesRunnable makes what is known of a goroutine new.
 func (r *judge) becomesRunnable(rec *record, gp *goroutine) {
-	if r.queues.Place(rec.of).Queue != reference.QueueUnknown {
+	// OPT: who is new in the model is in no queue, and to look there is a miss of the cache.
+	if (gp.readyAt >= 0 || gp.hidden) && r.queues.Place(rec.of).Queue != reference.QueueUnknown {
 		r.forget(rec.of, gp)
 	}
 	gp.start = rec.link
