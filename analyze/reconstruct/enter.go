@@ -9,13 +9,17 @@ import (
 
 // newest is the context of the event at the head of the window: the next one mostly has
 // the same, which then need not be looked up.
+//
+// OPT: the indices of thread and P do not lie side by side, where the compiler would copy both at
+// once, which has to wait until one that was just written is in the cache.
 type newest struct {
-	thread  int64
-	p       int32
-	m, proc int32      // their indices
-	at      *thread    // nil if there is none; good until another one is added
-	g       int32      // index of the goroutine that runs
-	state   *goroutine // and what is known of it, or noGoroutine
+	thread int64
+	at     *thread // nil if there is none; good until another one is added
+	m      int32   // its index
+	p      int32
+	proc   int32      // its index
+	g      int32      // index of the goroutine that runs
+	state  *goroutine // and what is known of it, or noGoroutine
 }
 
 // noGoroutine is none that an event can name.

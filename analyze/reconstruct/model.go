@@ -86,7 +86,11 @@ func (r *model) goroutine(id int64) int32 {
 func (r *model) addGoroutine(id int64) int32 {
 	r.seen++
 	g := r.gStates.Add(id)
-	*r.gStates.At(g) = goroutine{id: id, newReady: none, wait: wait{readyAt: -1, ready: none, start: none, lastM: nobody, fromGlobal: nobody}}
+	gp := r.gStates.At(g)
+	*gp = goroutine{} // what is not zero by itself: a whole goroutine would be made elsewhere and copied
+	gp.id, gp.newReady = id, none
+	gp.readyAt, gp.ready, gp.start = -1, none, none
+	gp.lastM, gp.fromGlobal = nobody, nobody
 	r.queues.Grow(int(r.gStates.Len()), 0)
 	return g
 }
