@@ -2,8 +2,10 @@ package events
 
 import (
 	"cmp"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
@@ -90,7 +92,9 @@ func readGeneration(data []byte) (*generation, error) {
 		return nil, err
 	}
 	g.pcs.init()
-	if err := g.readBatches(); err != nil {
+	err = g.readBatches()
+	g.pcs.free()
+	if err != nil {
 		return nil, err
 	}
 	if g.nsTick == 0 || g.minor >= 25 && !g.hasWall {
@@ -456,9 +460,26 @@ type pcSlot struct {
 	place int32 // plus 1; 0 is a free slot
 }
 
+// pcSlots are slices of slots to be used again: generations that follow one another have about
+// as many program counters.
+var pcSlots sync.Pool
+
 func (t *pcTable) init() {
-	t.hash.init(10)
-	t.slots = make([]pcSlot, 1<<10)
+	if used, ok := pcSlots.Get().(*[]pcSlot); ok {
+		t.slots = *used
+		clear(t.slots)
+	} else {
+		t.slots = make([]pcSlot, 1<<10)
+	}
+	t.hash.init(uint8(bits.Len(uint(len(t.slots) - 1))))
+}
+
+// free gives the table up.
+func (t *pcTable) free() {
+	if slots := t.slots; len(slots) <= 1<<16 {
+		pcSlots.Put(&slots)
+	}
+	*t = pcTable{}
 }
 
 // at returns the place of pc; that is next if it was not known.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/internal/hugepages"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -24,7 +25,8 @@ type Ledger struct {
 	global   int32
 	queued   int64 // sum of all lengths
 	runnable int64
-	told     Ps    // the last of Block.Ps
+	told     Ps // the last of Block.Ps
+	spare    []Note
 	waiting  int32 // Note.Runnable of the last decision
 }
 
@@ -44,12 +46,25 @@ func New() *Ledger {
 	return l
 }
 
+// notesAtOnce is for how many notes the memory is made at once: 2 MB.
+const notesAtOnce = 1 << 16
+
+// room returns room for n notes.
+func (l *Ledger) room(n int) []Note {
+	if len(l.spare) < n {
+		l.spare = hugepages.Make[Note](max(n, notesAtOnce))
+	}
+	notes := l.spare[:n:n]
+	l.spare = l.spare[n:]
+	return notes
+}
+
 // Annotate writes the notes of a block whose decisions follow those of the last one. A
 // time that falls counts as the time before.
 func (l *Ledger) Annotate(b *Block) {
 	ds := b.Decisions
 	if cap(b.Notes) < len(ds) {
-		b.Notes = make([]Note, len(ds))
+		b.Notes = l.room(len(ds))
 	}
 	b.Notes, b.Ps, b.changes = b.Notes[:len(ds)], b.Ps[:0], b.changes[:0]
 	notes, next := b.Notes[:len(ds)], 0 // the first decision that is not followed yet

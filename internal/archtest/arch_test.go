@@ -45,11 +45,11 @@ var rules = []rule{
 	// The pipeline of analyze: each step imports none of the later ones.
 	{"analyze/wire", nil, nil},
 	{"analyze/input", in("analyze/wire", "internal/files", "internal/hugepages"), []string{"github.com/klauspost/compress"}},
-	{"analyze/events", in("analyze/wire", "analyze/input", "analyze/ids"), []string{"golang.org/x/exp"}},
+	{"analyze/events", in("analyze/wire", "analyze/input", "analyze/ids", "internal/hugepages"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", in("internal/hugepages"), nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "internal/hugepages", "internal/std"), nil},
-	{"analyze/ledger", in("reference", "analyze/ids"), nil},
+	{"analyze/ledger", in("reference", "analyze/ids", "internal/hugepages"), nil},
 	{"analyze/requests", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/quantity"), []string{"github.com/klauspost/compress"}},
 	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/quantity"), nil},
