@@ -119,41 +119,46 @@ const reasons = `
 Why, and what would have to change (November 2026):
 
 * **CPU time decides.** Wall time 1.0 on two cores needs a CPU time of 2.0 at most, all steps together. No step stands out (see the
-  table of steps): a dozen accumulators each do some 20 ns of work on each decision, and no line of the profile has more than 2 %.
-  What is around that work was tried, and is little: ten more accumulators that do nothing but dispatch by kind take 8 % more, so
-  that handing out decisions by kind, many at once, cannot save more than that; the largest record of a goroutine (344 bytes) twice as
-  large costs 3 % with goroutines that end at once and at most 1 % else, so that arrays of fields or one shared record would gain as little;
-  blocks of 512, 1,024 and 2,048 decisions instead of 4,096, steps that are one or two blocks ahead of the next instead of three, a new
-  profile for the compiler, and touching records ahead of their turn: nothing, or 1 to 2 %. From 22 to 26 November analyses of
-  the mixed load came to take 1.45 times the CPU time, of a service 1.7 times: for that there are waits and time by stack, what lives
-  were spent on, requests, and eight more detectors. To be as fast as the plain loop an analysis would have to know less, or to
-  be asked for less.
+  table of steps): a dozen accumulators each do some 20 ns of work on each decision, and no instruction has more than 1 % of the
+  samples. What saved most at last: to make no timeline that the output does not show (6 % on the mixed load, 15 % on a service,
+  16 % with net/http's tests); to write records field by field where they belong, as a copy of what was just written waits until the
+  store buffer is empty; to count in bytes, which stay in the cache; and for who answers over the network, to search by bit masks: together
+  13, 18 and 26 % on the mixed load, a service, and goroutines that end at once. What is around that work was tried, and is little: ten more
+  accumulators that do nothing but dispatch by kind take 8 % more, so that handing out decisions by kind, many at once, cannot save
+  more than that; the largest record of a goroutine (344 bytes) twice as large costs 3 % with goroutines that end at once and at most
+  1 % else, so that arrays of fields or one shared record would gain as little; blocks of 512, 1,024 and 2,048 decisions instead of
+  4,096, and steps that are one or two blocks ahead of the next instead of three: nothing, or 1 to 2 %; varints of up to eight bytes
+  read at once: decoding takes 4 % more; records fetched into the cache ahead of their turn, by an instruction for that: 2 % with goroutines
+  that end at once. What is left are first touches of records, and the work itself. To be as fast as the plain loop an analysis
+  would have to know less, or to be asked for less.
 * **Goroutines that end at once** are all beginning and end: the plain loop forgets a goroutine with one deletion from a map,
   while each accumulator makes an account, settles it and clears it. Accounts could be made late, for goroutines that do more than
   run once; but all that makes, finds and clears accounts has 18 % of the samples of the profile, the search for the goroutine included,
-  which would remain. That much at most could be saved: two fifths of what is missing.
-* **Short traces** pay what long ones spread: the start of the program, tests of hypotheses, and memory that is touched for
-  the first time, which was a sixth of the CPU time. With large tables in huge pages (package internal/hugepages), and lists that get
-  their room at once, a trace of a megabyte touches 6,900 pages instead of 13,700 and takes 13 % less CPU time, others of 3 to 10 MB
-  2 to 12 %, and one of a million goroutines 14 %. The records of those in huge pages took a fifth more CPU time instead, which the
-  kernel spent on making them; buffers of the decoder in such saved up to 3 %, for 9 to 20 MB more memory. Tests of hypotheses may
+  which would remain. Some now begin without being read, and some are not made. The reconstruction's record of a goroutine is made when it enters
+  the window, and judged some 65,000 events later, when it has left the cache: 4 % of the samples are that first load. Copies for
+  tests of hypotheses are 2 to 3 %: half as much would be copied if what is kept of a wait lay apart.
+* **Short traces** pay what long ones spread: the start of the program (5 ms), tests of hypotheses, and memory that is touched for
+  the first time. The second core has nothing to do while the first generation is read (5 to 30 ms), and while the result is made:
+  3 ms for a short trace of channels, 38 ms for one of a compiler's stacks, nearly 100 ms for net/http's tests. The rest is as with long
+  ones. Large tables are in huge pages (package internal/hugepages), which saved 2 to 14 %; the records of a million goroutines in such took
+  a fifth more CPU time instead, which the kernel spent on making them. Tests of hypotheses may
   judge 2^20 events before they depend on the length: without those, net/http's tests take 6 % less, ristretto's and a steady
   minute 1 %, and 3 of 94 traces have another result; without any test it is 9, 6 and 0 %.
-* **net/http's tests and a compiler's stacks** have thousands of distinct stacks. Of the CPU time of net/http's tests the garbage
-  collector has an eighth, memory that is touched for the first time a seventh, and the result a sixth: windows of the timeline,
-  JSON, waits by stack and detectors 3 to 5 % each, of which reading stacks again is 1 %. No part of it stands out. With 18 MB
-  between collections instead of 12 both take 5 % less CPU time, other traces at most 1 %, for up to 13 MB more memory; with 24 MB it is
-  8 to 9 % and 2 %, and up to 15 MB. Lists of stacks and classes that double, where append gives them a quarter more, and one buffer for
-  all of the JSON, saved 3 % of the pages and no time.
+* **net/http's tests and a compiler's stacks** have thousands of distinct stacks: tables of stacks are read by one goroutine (35 ns
+  a frame), and the result, waits by stack and detectors most of all, is made after the rest. Its parts could be made beside one another.
+  Lists of stacks and classes that double, where append gives them a quarter more, and one buffer for all of the JSON, saved 3 % of the
+  pages and no time. With 12 MB between collections instead of 24 both take 4 to 7 % more CPU time, for up to 13 MB less memory.
+* **A report** costs more beyond an analysis than it did, since the analysis makes no timeline any more.
 * **Memory**: what each accumulator keeps of a live goroutine adds up: detectors 390 bytes (288 in one record, of which the longest
   chain of work up to it is 112; 48 each of its last wait that another one ended, and of the last herd that it was woken in),
-  reconstruction 128, waits 72, fairness 56, what lives were spent on 40, the ledger 24, queues 24, and the indices from id to place 48.
+  reconstruction 128, waits 64, fairness 56, what lives were spent on 40, the ledger 24, queues 24, and the indices from id to place 48.
   While it waits for a P it takes some 300 bytes more, which lie apart, as few of many wait at a time. To come to 600, what
   reconstruction keeps of a wait (88 bytes) would have to lie apart, too, and the detectors to go by the places of goroutines instead
   of their ids (16), and to keep no record of a goroutine that nobody else woke. With a million, the bytes of the generation before,
   for the case that the next cannot be read by itself, are 17 MB. Chains with two classes in the record instead of three take
   80 MB more, since most have three; the collector at a growth of 4 % instead of 8 saves 13 MB for 1 to 2 % of the CPU time; nodes of the
-  queues in parts instead of a slice that grows, 8 MB for 1 to 3 % where goroutines end at once. With few goroutines it is the rings of the timeline (32 MB), blocks of decisions and the window (20 MB), and the
-  buffers of the decoder (16 to 24 MB), each with a tenth more for the collector.
+  queues in parts instead of a slice that grows, 8 MB for 1 to 3 % where goroutines end at once. With few goroutines it is blocks of
+  decisions and the window (20 MB), and the buffers of the decoder (16 to 24 MB), for a report also the rings of the timeline (30 MB); and what
+  the heap grows by between collections.
 
 `
