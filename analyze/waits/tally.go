@@ -50,6 +50,8 @@ func (s *score) add(ns int64, causes *[numCauses]int64) {
 	addCauses(&s.causes, causes)
 }
 
+const _ = uint(9 - numCauses) // of which addCauses and copyCauses name each
+
 // addCauses adds what to has for each cause.
 //
 // OPT: the CPU does not foresee the end of so short a loop, which is there twice for
