@@ -16,10 +16,10 @@ const (
 	gcRoom = 24 << 20
 	// gcLeast and gcMost bound that, as shares of what is live, in percent.
 	gcLeast, gcMost = 8, 40
-	// gcFirst is GOGC until the collector has come once, which is when the heap has 96 MB
+	// gcFirst is GOGC until the collector has come once, which is when the heap has 80 MB
 	// (runtime.gcControllerState.heapMinimum: 4 MB at GOGC=100). Else it would come twenty
 	// times while the heap grows to that, which a short trace does not need.
-	gcFirst = 2400
+	gcFirst = 2000
 )
 
 // collectOften has the garbage collector keep the heap small until done is called.

@@ -187,7 +187,7 @@ func (p *page) goroutines(w *strings.Builder) {
 			fmt.Fprintf(w, "| %s | %.0f |\n", tool, (many.peak(tool)-few.peak(tool))/float64(many.Live-few.Live))
 		}
 	}
-	w.WriteString("\nWhile gmpscope analyses, its garbage collector comes when the heap has 96 MB, and then whenever it has grown by\n" +
+	w.WriteString("\nWhile gmpscope analyses, its garbage collector comes when the heap has 80 MB, and then whenever it has grown by\n" +
 		"24 MB, at least 8 % and at most 40 %, unless the variable GOGC says otherwise: what an analysis keeps has few\n" +
 		"pointers, so that this costs little.\n\n")
 }
