@@ -9,7 +9,12 @@ package reference
 // to the tail of the global queue, and g behind it (runqputslow). moved is not
 // called for g.
 func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
-	for range q.rules.RingSize / 2 {
+	q.outside("Overflow", g)
+	half := q.rules.RingSize / 2
+	if q.RingLen(p) < half {
+		q.violated("Overflow", g)
+	}
+	for range half {
 		x := q.Head(p)
 		q.unlink(&q.local[p].ring, x)
 		q.PutGlobal(x)
@@ -22,6 +27,7 @@ func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
 // front of it to the tail of p's ring: of what a thief takes, it runs the newest
 // (runqgrab, runqsteal).
 func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
+	q.inside("Steal", run, QueueLocal, v)
 	for x := q.Head(v); x != run; x = q.Head(v) {
 		q.unlink(&q.local[v].ring, x)
 		q.PutTail(p, x)
@@ -34,6 +40,7 @@ func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
 // those behind it into p's ring, behind after, or to its head if that is None
 // (globrunqget until Go 1.24, globrunqgetbatch).
 func (q *Queues) TakeBatch(p, run int32, n int, after int32, moved func(g int32)) {
+	q.inside("TakeBatch", run, QueueGlobal, NoP)
 	next := q.Next(run)
 	q.Remove(run)
 	for ; n > 1 && next != None; n-- {

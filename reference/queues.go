@@ -1,6 +1,9 @@
 package reference
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+)
 
 // Queues is the state of all run queues: for each P a runnext slot and a ring,
 // and the global queue. Goroutines and Ps are small indices that the caller
@@ -12,6 +15,9 @@ import "iter"
 // All queues are doubly linked lists through one array, so that a goroutine
 // can also be taken from the middle: an observer learns of a steal only when
 // the stolen goroutine runs.
+//
+// An operation that would break a queue panics with a [Violation] and changes nothing, so that
+// each list ends after as many links as its length says, whatever the caller does.
 type Queues struct {
 	rules  Rules
 	node   []node
@@ -20,6 +26,21 @@ type Queues struct {
 	hidden int   // goroutines that are
 	first  int64 // order of the newest at the head of the global queue
 	last   int64 // and of the newest at its tail
+}
+
+// Violation is the panic of an operation of [Queues] whose precondition does not hold: a mistake of
+// the caller.
+type Violation struct {
+	Op    string // the operation
+	G     int32  // the goroutine that it was given, None for no goroutine
+	Place Place  // of G
+}
+
+func (v Violation) Error() string {
+	if v.G == None {
+		return fmt.Sprintf("%s of no goroutine", v.Op)
+	}
+	return fmt.Sprintf("%s of goroutine %d, which is in %s of P %d", v.Op, v.G, v.Place.Queue, v.Place.P)
 }
 
 // Place is where a goroutine is queued.
@@ -158,6 +179,28 @@ func (q *Queues) ShownGlobalLen() int { return q.global.n - q.global.hidden }
 // AheadGlobal reports whether g stands in front of h, both in the global queue.
 func (q *Queues) AheadGlobal(g, h int32) bool { return q.node[g].order < q.node[h].order }
 
+// outside panics unless g is a goroutine that is in no queue.
+func (q *Queues) outside(op string, g int32) {
+	if uint(g) >= uint(len(q.node)) || q.node[g].queue != QueueUnknown {
+		q.violated(op, g)
+	}
+}
+
+// inside panics unless g is in that place.
+func (q *Queues) inside(op string, g int32, queue Queue, p int32) {
+	if uint(g) >= uint(len(q.node)) || q.node[g].queue != queue || q.node[g].p != p {
+		q.violated(op, g)
+	}
+}
+
+func (q *Queues) violated(op string, g int32) {
+	v := Violation{Op: op, G: None}
+	if uint(g) < uint(len(q.node)) {
+		v.G, v.Place = g, q.Place(g)
+	}
+	panic(v)
+}
+
 // Next returns the goroutine behind g in its ring or in the global queue.
 func (q *Queues) Next(g int32) int32 { return q.node[g].next }
 
@@ -168,11 +211,11 @@ func (q *Queues) Prev(g int32) int32 { return q.node[g].prev }
 // yielded may be removed.
 func (q *Queues) Local(p int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
-		g := q.Head(p)
+		g, n := q.Head(p), q.RingLen(p)
 		if first := q.Runnext(p); first != None && !yield(first) {
 			return
 		}
-		for g != None {
+		for ; g != None && n > 0; n-- { // the rest may have been moved meanwhile
 			next := q.Next(g)
 			if !yield(g) {
 				return
@@ -186,6 +229,7 @@ func (q *Queues) Local(p int32) iter.Seq[int32] {
 // displaced, or None; the caller puts that one at the ring's tail (runqput with
 // next=true).
 func (q *Queues) PutRunnext(p, g int32) (displaced int32) {
+	q.outside("PutRunnext", g)
 	l := &q.local[p]
 	displaced = l.runnext
 	if displaced != None {
@@ -199,6 +243,7 @@ func (q *Queues) PutRunnext(p, g int32) (displaced int32) {
 // TakeRunnext takes the goroutine out of p's runnext, which must hold one.
 func (q *Queues) TakeRunnext(p int32) {
 	l := &q.local[p]
+	q.inside("TakeRunnext", l.runnext, QueueRunnext, p)
 	q.node[l.runnext].setPlace(Place{})
 	l.runnext = None
 }
@@ -208,12 +253,14 @@ func (q *Queues) Full(p int32) bool { return q.local[p].ring.n >= q.rules.RingSi
 
 // PutTail puts g at the tail of p's ring, whether or not it is full (runqput).
 func (q *Queues) PutTail(p, g int32) {
+	q.outside("PutTail", g)
 	q.push(&q.local[p].ring, g)
 	q.node[g].setPlace(Place{Queue: QueueLocal, P: p})
 }
 
 // PutGlobal puts g at the tail of the global queue (globrunqput).
 func (q *Queues) PutGlobal(g int32) {
+	q.outside("PutGlobal", g)
 	q.push(&q.global, g)
 	q.last += orderStep
 	q.node[g].order = q.last
@@ -222,6 +269,7 @@ func (q *Queues) PutGlobal(g int32) {
 
 // PutGlobalHead puts g at the head of the global queue (globrunqputhead).
 func (q *Queues) PutGlobalHead(g int32) {
+	q.outside("PutGlobalHead", g)
 	l := &q.global
 	n := &q.node[g]
 	n.next, n.prev = l.head, None
@@ -240,6 +288,8 @@ func (q *Queues) PutGlobalHead(g int32) {
 // PutGlobalAfter puts g behind after, which is in the global queue: an observer
 // learns late that a put came later than another.
 func (q *Queues) PutGlobalAfter(after, g int32) {
+	q.outside("PutGlobalAfter", g)
+	q.inside("PutGlobalAfter", after, QueueGlobal, NoP)
 	l := &q.global
 	if after == l.tail {
 		q.PutGlobal(g)
@@ -282,6 +332,10 @@ func (q *Queues) Promote(g int32) {
 // InsertAfter puts g into p's ring behind after, or at its head if after is
 // None.
 func (q *Queues) InsertAfter(p, after, g int32) {
+	q.outside("InsertAfter", g)
+	if after != None {
+		q.inside("InsertAfter", after, QueueLocal, p)
+	}
 	l := &q.local[p].ring
 	if after == l.tail {
 		q.PutTail(p, g)
@@ -306,13 +360,12 @@ func (q *Queues) Remove(g int32) {
 	n := &q.node[g]
 	switch n.queue {
 	case QueueRunnext:
-		q.local[n.p].runnext = None
+		q.TakeRunnext(n.p)
 	case QueueLocal:
 		q.unlink(&q.local[n.p].ring, g)
 	case QueueGlobal:
 		q.unlink(&q.global, g)
 	}
-	n.setPlace(Place{})
 }
 
 func (q *Queues) push(l *list, g int32) {
@@ -340,6 +393,7 @@ func (q *Queues) unlink(l *list, g int32) {
 		l.tail = n.prev
 	}
 	n.next, n.prev = None, None
+	n.setPlace(Place{})
 	l.n--
 	if n.hidden {
 		l.hidden--
@@ -352,4 +406,60 @@ func (q *Queues) grow(l *list, n *node) {
 	if q.hidden != 0 && n.hidden { // else the node need not be in the cache yet
 		l.hidden++
 	}
+}
+
+// Check returns an error if a queue is not as long as its links say, or has a goroutine that is
+// elsewhere: for tests, since it looks at all that is queued.
+func (q *Queues) Check() error {
+	queued := 0
+	for p := range int32(len(q.local)) {
+		if g := q.Runnext(p); g != None {
+			queued++
+			if q.Place(g) != (Place{QueueRunnext, p}) {
+				return fmt.Errorf("the runnext of P %d is goroutine %d, which is in %v", p, g, q.Place(g))
+			}
+		}
+		queued += q.RingLen(p)
+		if err := q.check(&q.local[p].ring, Place{QueueLocal, p}); err != nil {
+			return fmt.Errorf("the ring of P %d: %w", p, err)
+		}
+	}
+	queued += q.GlobalLen()
+	if err := q.check(&q.global, Place{QueueGlobal, NoP}); err != nil {
+		return fmt.Errorf("the global queue: %w", err)
+	}
+	for g := q.global.head; g != None && q.Next(g) != None; g = q.Next(g) {
+		if !q.AheadGlobal(g, q.Next(g)) {
+			return fmt.Errorf("the global queue: the order of goroutines %d and %d is not that of their links", g, q.Next(g))
+		}
+	}
+	for g := range q.node {
+		if q.node[g].queue != QueueUnknown {
+			queued--
+		}
+	}
+	if queued != 0 {
+		return fmt.Errorf("the queues have %d goroutines more than are queued", queued)
+	}
+	return nil
+}
+
+func (q *Queues) check(l *list, at Place) error {
+	n, hidden, prev := 0, 0, None
+	for g := l.head; g != None; g = q.Next(g) {
+		if n++; n > l.n {
+			return fmt.Errorf("more links than its length, %d", l.n)
+		}
+		if q.node[g].hidden {
+			hidden++
+		}
+		if q.Place(g) != at || q.Prev(g) != prev {
+			return fmt.Errorf("goroutine %d is in %v, behind %d; the links have it behind %d", g, q.Place(g), q.Prev(g), prev)
+		}
+		prev = g
+	}
+	if n != l.n || hidden != l.hidden || l.tail != prev {
+		return fmt.Errorf("length %d, %d of it hidden, up to %d; the links have %d, %d, %d", l.n, l.hidden, l.tail, n, hidden, prev)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -55,32 +56,71 @@ func TestLengthsAndOrder(t *testing.T) {
 				}
 			}
 		}
-		n := 0
-		for x := q.GlobalHead(); x != None; x = q.Next(x) {
-			if !hidden[x] {
-				n++
-			}
-			if y := q.Next(x); y != None && (!q.AheadGlobal(x, y) || q.AheadGlobal(y, x)) {
-				t.Fatalf("step %d: %d stands in front of %d", step, x, y)
-			}
+		if err := q.Check(); err != nil {
+			t.Fatalf("step %d: %v", step, err)
 		}
-		if q.ShownGlobalLen() != n {
-			t.Fatalf("step %d: %d shown in the global queue, want %d", step, q.ShownGlobalLen(), n)
-		}
+		shown := q.ShownGlobalLen()
 		for p := range int32(ps) {
-			n := 0
-			if x := q.Runnext(p); x != None && !hidden[x] {
-				n++
-			}
-			for x := q.Head(p); x != None; x = q.Next(x) {
-				if !hidden[x] {
-					n++
-				}
-			}
-			if q.ShownLen(p) != n {
-				t.Fatalf("step %d: %d shown on P%d, want %d", step, q.ShownLen(p), p, n)
+			shown += q.ShownLen(p)
+		}
+		for g := range int32(gs) {
+			if q.Place(g).Queue != QueueUnknown && !hidden[g] {
+				shown--
 			}
 		}
+		if shown != 0 {
+			t.Fatalf("step %d: %d more are shown than are queued and not hidden", step, shown)
+		}
+	}
+}
+
+// TestViolations does operations whose preconditions do not hold: they panic, and change nothing.
+func TestViolations(t *testing.T) {
+	const runnext, ring, global, none = 1, 2, 4, 6 // where goroutines are; the ring is that of P 0
+	rules := RulesFor(26)
+	rules.RingSize = 4
+	ignore := func(int32) {}
+	for name, do := range map[string]func(q *Queues){
+		"runnext twice":            func(q *Queues) { q.PutRunnext(1, runnext) },
+		"runnext of no goroutine":  func(q *Queues) { q.PutRunnext(1, None) },
+		"no runnext":               func(q *Queues) { q.TakeRunnext(1) },
+		"tail twice":               func(q *Queues) { q.PutTail(0, ring) },
+		"tail of no goroutine":     func(q *Queues) { q.PutTail(0, None) },
+		"tail of an unknown one":   func(q *Queues) { q.PutTail(0, 1<<24-1) },
+		"global twice":             func(q *Queues) { q.PutGlobal(global) },
+		"head twice":               func(q *Queues) { q.PutGlobalHead(ring) },
+		"behind one elsewhere":     func(q *Queues) { q.PutGlobalAfter(ring, none) },
+		"behind nobody":            func(q *Queues) { q.PutGlobalAfter(None, none) },
+		"behind itself":            func(q *Queues) { q.PutGlobalAfter(global, global) },
+		"in another P's ring":      func(q *Queues) { q.InsertAfter(1, ring, none) },
+		"insert twice":             func(q *Queues) { q.InsertAfter(0, ring, global) },
+		"overflow of a queued one": func(q *Queues) { q.Overflow(0, global, ignore) },
+		"overflow of a short ring": func(q *Queues) { q.Overflow(1, none, ignore) },
+		"steal from elsewhere":     func(q *Queues) { q.Steal(0, 1, ring, ignore) },
+		"batch out of a ring":      func(q *Queues) { q.TakeBatch(1, ring, 2, None, ignore) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, before := NewQueues(rules), NewQueues(rules)
+			q.Grow(8, 2)
+			q.PutRunnext(0, runnext)
+			q.PutTail(0, ring)
+			q.PutTail(0, ring+1)
+			q.PutGlobal(global)
+			q.PutGlobal(global + 1)
+			before.CopyFrom(q)
+			defer func() {
+				if v, ok := recover().(Violation); !ok || v.Error() == "" {
+					t.Errorf("the panic is %v, no Violation", v)
+				}
+				if !reflect.DeepEqual(q, before) {
+					t.Error("the queues have changed")
+				}
+				if err := q.Check(); err != nil {
+					t.Error(err)
+				}
+			}()
+			do(q)
+		})
 	}
 }
 
@@ -130,6 +170,9 @@ func TestMoves(t *testing.T) {
 			}
 			var moved []int32
 			c.do(q, func(g int32) { moved = append(moved, g) })
+			if err := q.Check(); err != nil {
+				t.Error(err)
+			}
 			queue := func(runnext, head int32) (out []int32) {
 				if runnext != None {
 					out = append(out, runnext)
