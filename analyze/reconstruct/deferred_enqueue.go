@@ -133,21 +133,21 @@ func (r *deferredPuts) noteEnqueue(g int32, next int64) {
 	}
 }
 
-// findDeferred looks for puts that have not happened although their events have:
-// those behind run first.
+// findDeferred looks for puts that have not happened, although their events have, when p takes g from the
+// global queue: those behind run first. That of g itself has happened.
 func (r *deferredPuts) findDeferred(g, p int32) {
 	if r.without.has(hypDeferredEnqueue) {
 		return
 	}
 	keep := r.open[:0]
 	for _, late := range r.open {
-		if late.before <= r.now || r.queues.Place(late.g).Queue != reference.QueueGlobal {
+		if late.before <= r.now || late.g == g || r.queues.Place(late.g).Queue != reference.QueueGlobal {
 			continue
 		}
 		behind := r.queues.Next(late.g)
 		x, y := r.gStates.At(late.g), r.startOf(behind)
 		if (y > r.now && r.gStates.At(behind).ready < r.now && (x.start < 0 || y < x.start) && !r.inFlight(late.g) && r.startsOn(behind) != r.startsOn(late.g) && !r.endsBatch(late.g, g, p) ||
-			late.g != g && r.startsOn(late.g) != p && r.yieldedHere(late.g, r.startsOn(late.g)) || r.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
+			r.startsOn(late.g) != p && r.yieldedHere(late.g, r.startsOn(late.g)) || r.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
 			continue
 		}
 		keep = append(keep, late)
@@ -166,7 +166,7 @@ func (r *deferredPuts) endsBatch(other, g, p int32) bool {
 	for n := 1; n < size && y != reference.None; n++ {
 		y = r.queues.Next(y)
 	}
-	return other == y && other != g
+	return other == y
 }
 
 // yieldsBefore reports whether p, which runs g next, goes on through the global queue
