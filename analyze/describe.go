@@ -160,6 +160,9 @@ func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *r
 		}
 		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %s, and what followed in it is left out", quantity.Duration(st.End), why))
 	}
+	if n := sum.Violations; n > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("the reconstruction contradicted itself %s and began anew there: sources of starts just after are in doubt. That is a mistake of gmpscope: please report it, with the trace if you can", quantity.Plural(n, "time", "times")))
+	}
 	if h.V1 {
 		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
 	}

@@ -108,6 +108,7 @@ type engine struct {
 
 	// Of a copy:
 	on      bool          // the model is one
+	refuted bool          // it contradicted itself, and does not go on
 	against evidence.Nats // what speaks against it: events that it had to be corrected for, or that are odd
 	odd     int64         // steals that no thief does
 	given   given         // what it was told
@@ -171,9 +172,12 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 			says = said // something else is wrong by now: what came before tells
 			break
 		}
-		if says = x.engine.against - y.engine.against; says >= forkSure || says <= -forkSure || x.engine.meets(y) {
+		if says = x.engine.against - y.engine.against; says >= forkSure || says <= -forkSure || x.engine.refuted || y.engine.refuted || x.engine.meets(y) {
 			break
 		}
+	}
+	if x.engine.refuted || y.engine.refuted {
+		r.summary.Violations++
 	}
 	r.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
 	return says
@@ -182,14 +186,19 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 // judgeUntil has a copy judge the events before one, and returns how much they speak against it.
 func (r *engine) judgeUntil(end int64) evidence.Nats {
 	before := r.against
-	for fork := r.whole; fork.win.tail < end; {
+	r.judgeOn(end)
+	return r.against - before
+}
+
+func (r *engine) judgeOn(end int64) {
+	defer r.refute()
+	for fork := r.whole; fork.win.tail < end && !r.refuted; {
 		wrong := fork.summary.Corrections + r.odd
 		fork.judgeNext()
 		if fork.summary.Corrections+r.odd > wrong {
 			r.against += contradiction
 		}
 	}
-	return r.against - before
 }
 
 // fork returns a copy of the model, the i-th of two that there can be, that has judged the
@@ -197,18 +206,24 @@ func (r *engine) judgeUntil(end int64) evidence.Nats {
 func (r *engine) fork(i int, h hypothesis, with choice) *judge {
 	fork := r.copy(i)
 	fork.engine.given = given{by: h, at: fork.now, is: with.is}
-	if with.apply != nil {
-		with.apply(fork)
+	fork.choose(with)
+	return fork
+}
+
+// choose applies a choice to a fork, and does what it leaves of the present event.
+func (fork *judge) choose(c choice) {
+	defer fork.engine.refute()
+	if c.apply != nil {
+		c.apply(fork)
 	}
 	rec := fork.win.at(fork.now)
-	if with.then == thenRepeat {
+	if c.then == thenRepeat {
 		fork.start(rec, fork.gStates.At(rec.of))
 	}
-	if with.then != thenJudge {
+	if c.then != thenJudge {
 		fork.dequeueEarly(rec)
 		fork.pass()
 	}
-	return fork
 }
 
 // meets reports whether two models have the same in their queues: they go on alike.
@@ -268,5 +283,5 @@ func (fork *judge) copyFrom(other *judge) {
 	fork.returned = append(own.returned[:0], other.returned...)
 	fork.lastBatchRoom = own.lastBatchRoom
 	fork.sink, fork.held = nil, noHolding()
-	fork.engine.on, fork.engine.against = true, 0
+	fork.engine.on, fork.engine.refuted, fork.engine.against = true, false, 0
 }

@@ -11,7 +11,8 @@ import (
 // copy of it can go on alone with what is in the window.
 type judge struct {
 	explainer
-	annotated *counts
+	annotated  *counts
+	rebuilding int64 // goroutines that were looked at to build the model again
 }
 
 // link tells the parts of a judge where the others are that they look at.
@@ -69,7 +70,7 @@ func init() {
 func (r *judge) judgeNext() {
 	i := r.win.tail
 	rec := r.win.there(i)
-	r.now, r.time = i, rec.Time
+	r.now, r.time, r.judging = i, rec.Time, true
 	if i >= r.due {
 		r.settleDue(rec)
 	}
@@ -89,6 +90,10 @@ func (r *judge) judgeNext() {
 		judge(r, rec)
 	}
 	r.pass()
+	if checked {
+		r.check()
+	}
+	r.judging = false
 }
 
 // judgeTransition judges a goroutine's transition, or what a generation says of a

@@ -35,6 +35,7 @@ type Summary struct {
 	BySource    map[string]int64
 	ByBasis     map[string]int64
 	Corrections int64 // goroutines moved in the model against its rules
+	Violations  int64 // times that the model contradicted itself: it was built again from the events, or a hypothesis given up
 	Goroutines  int64
 	Threads     int64
 	TracerNs    int64
@@ -99,18 +100,28 @@ func (r *Reconstructor) Class(id int32) class.Class { return r.classes.Describe(
 func (r *Reconstructor) Add(evs []events.Event) {
 	r.traits.Grow()
 	r.classes.Grow()
+	for len(evs) > 0 {
+		evs = r.add(evs)
+	}
+}
+
+// add takes events up to one at which the judge panics, and returns those behind it.
+func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
+	defer r.survive()
 	for i := range evs {
+		rest = evs[i+1:]
 		r.enter(&evs[i])
 		if r.win.head > aheadLen { // then as many are judged as enter
 			r.judgeNext()
 		}
 	}
+	return rest
 }
 
 // Finish judges what is left and returns the counts.
 func (r *Reconstructor) Finish() Summary {
 	for r.win.tail < r.win.head {
-		r.judgeNext()
+		r.judgeRest()
 	}
 	r.settleTicks(true)
 	r.flush(true)
@@ -135,6 +146,14 @@ func (r *Reconstructor) Finish() Summary {
 	s.Goroutines = r.seen
 	s.Threads = int64(len(r.mStates))
 	return s
+}
+
+// judgeRest judges the events in the window, up to one at which the judge panics.
+func (r *Reconstructor) judgeRest() {
+	defer r.survive()
+	for r.win.tail < r.win.head {
+		r.judgeNext()
+	}
 }
 
 // Holding is how many there are of what takes memory; a damaged trace can name

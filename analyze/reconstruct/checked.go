@@ -1,0 +1,5 @@
+//go:build checked
+
+package reconstruct
+
+func init() { checked = true }

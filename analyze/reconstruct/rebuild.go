@@ -1,0 +1,132 @@
+package reconstruct
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// A panic while an event is judged is a mistake of this package: an operation of the queues whose
+// precondition does not hold ([reference.Violation]), or a runtime error. It costs that event and
+// what the model knew of the queues, not the analysis: the model is built again from what the
+// events show. In a fork it refutes the choice.
+
+// checked has the judge check the model after each event, and lets its panics through: in tests,
+// and in a program built with the tag checked.
+var checked bool
+
+// To build the model again is as much work as to judge an event for each goroutine. Together this may be as much as
+// rebuildFirst events, and one more for rebuildShare that are judged; then queues are not rebuilt
+// any more, as in a reduced trace.
+const (
+	rebuildFirst = 1 << 20
+	rebuildShare = 4
+)
+
+// survive, deferred, recovers from a panic of this package while an event was judged.
+func (r *judge) survive() {
+	if !r.judging || checked {
+		return
+	}
+	if v := recover(); v != nil {
+		r.rebuild()
+	}
+}
+
+// rebuild passes over the event under judgement, whose goroutine is then unknown until its next
+// event, and puts each goroutine that waits for a P into the queue from which it will start.
+func (r *judge) rebuild() {
+	r.judging, r.depth = false, 0
+	r.summary.Violations++
+	r.rebuilding += int64(r.gStates.Len())
+	r.reduced = r.reduced || r.rebuilding > rebuildFirst+r.now/rebuildShare
+	r.deferred.list, r.deferred.open = r.deferred.list[:0], r.deferred.open[:0]
+	r.workers.list, r.waking.list = r.workers.list[:0], r.waking.list[:0]
+	r.returned, r.lastTaker, r.driftingP = r.returned[:0], nobody, nobody
+	for m := range r.mStates {
+		r.mStates[m].lastG = nobody
+	}
+	var waiting []int32
+	for g := int32(1); g < r.gStates.Len(); g++ {
+		gp := r.gStates.At(g)
+		queued := r.queues.Place(g).Queue != reference.QueueUnknown || gp.deferred
+		r.queues.Remove(g)
+		gp.deferred, gp.fromGlobal, gp.overflowID = false, nobody, 0
+		if queued && gp.state == events.Runnable && !gp.isDequeued && !r.reduced {
+			waiting = append(waiting, g)
+		}
+	}
+	if rec := r.win.there(r.now); rec.Kind == events.Go && r.win.tail == r.now {
+		waiting = slices.DeleteFunc(waiting, func(g int32) bool { return g == rec.of })
+		r.loseSight(rec)
+	}
+	slices.SortFunc(waiting, func(a, b int32) int { return cmp.Compare(uint64(r.startOf(a)), uint64(r.startOf(b))) }) // none is the last
+	for _, g := range waiting {
+		if p := r.startsOn(g); p >= 0 && !r.queues.Full(p) {
+			r.putTail(p, g)
+		} else {
+			r.putGlobal(g)
+		}
+		r.corrected(g, nobody)
+	}
+	if r.win.tail == r.now {
+		r.pass()
+	}
+}
+
+// loseSight ends what is known of the goroutine of an event that is not judged.
+func (r *judge) loseSight(rec *record) {
+	gp := r.gStates.At(rec.of)
+	p := nobody
+	for i := range r.pStates {
+		if pp := &r.pStates[i]; pp.g == rec.of {
+			r.setRunning(pp, nobody)
+			p = int32(i)
+		}
+	}
+	for m := range r.mStates {
+		if r.mStates[m].g == rec.of {
+			r.mStates[m].g = nobody
+		}
+	}
+	if gp.state == events.Runnable || gp.state == events.Running || gp.state == events.Syscall {
+		r.emit(p, nobody, reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, Victim: reference.NoP,
+			Why: reference.WhyLost, Flags: gp.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)})
+	}
+	gp.readyAt, gp.ready, gp.isDequeued = -1, none, false
+	gp.state, gp.dead = events.Undetermined, rec.To == events.NotExist
+	if gp.dead {
+		r.remove(rec.of, gp)
+	}
+	gp.pending--
+}
+
+// refute, deferred, recovers from a panic in a fork: the model cannot follow its choice.
+func (r *engine) refute() {
+	if checked {
+		return
+	}
+	if v := recover(); v != nil {
+		r.refuted = true
+		r.against += 2 * forkSure
+	}
+}
+
+// check panics if the model contradicts itself.
+func (r *judge) check() {
+	if err := r.queues.Check(); err != nil {
+		panic(err)
+	}
+	for g := int32(1); g < r.gStates.Len(); g++ {
+		gp, place := r.gStates.At(g), r.queues.Place(g)
+		waits := gp.state == events.Runnable || gp.hidden
+		if queued := place.Queue != reference.QueueUnknown; queued && (!waits || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown) ||
+			gp.deferred && (!waits || gp.isDequeued) {
+			panic(fmt.Sprintf("event %d: goroutine %d, in state %v, is in %v of P %d; dequeued %t, deferred %t, direct %v",
+				r.now, gp.id, gp.state, place.Queue, place.P, gp.isDequeued, gp.deferred, gp.direct))
+		}
+	}
+}
