@@ -26,6 +26,7 @@ type Queues struct {
 	hidden int   // goroutines that are
 	first  int64 // order of the newest at the head of the global queue
 	last   int64 // and of the newest at its tail
+	links  int64 // followed by Next and Prev
 }
 
 // Violation is the panic of an operation of [Queues] whose precondition does not hold: a mistake of
@@ -202,10 +203,23 @@ func (q *Queues) violated(op string, g int32) {
 }
 
 // Next returns the goroutine behind g in its ring or in the global queue.
-func (q *Queues) Next(g int32) int32 { return q.node[g].next }
+func (q *Queues) Next(g int32) int32 {
+	if countLinks {
+		q.links++
+	}
+	return q.node[g].next
+}
 
 // Prev returns the goroutine in front of g.
-func (q *Queues) Prev(g int32) int32 { return q.node[g].prev }
+func (q *Queues) Prev(g int32) int32 {
+	if countLinks {
+		q.links++
+	}
+	return q.node[g].prev
+}
+
+// Links returns how many links Next and Prev have followed, in a program built with the tag checked.
+func (q *Queues) Links() int64 { return q.links }
 
 // Local yields what is in p's local run queue in the order in which p runs it, runnext first. Who is
 // yielded may be removed.

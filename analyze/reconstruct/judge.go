@@ -12,6 +12,7 @@ import (
 type judge struct {
 	explainer
 	annotated  *counts
+	before     effort
 	rebuilding int64 // goroutines that were looked at to build the model again
 }
 

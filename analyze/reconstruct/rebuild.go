@@ -115,8 +115,25 @@ func (r *engine) refute() {
 	}
 }
 
-// check panics if the model contradicts itself.
+// effort is what had been done when the event before was judged, for check.
+type effort struct {
+	links     int64 // of the queues that were followed
+	decisions int64
+	queued    int64
+}
+
+// check panics if the model contradicts itself, or if for each decision on this event more links of the
+// queues were followed than goroutines stood in them, and 4.
 func (r *judge) check() {
+	now := effort{links: r.queues.Links(), decisions: r.held.held, queued: int64(r.queues.GlobalLen())}
+	for p := range r.pStates {
+		now.queued += int64(r.queues.Len(int32(p)))
+	}
+	links, decisions := now.links-r.before.links, now.decisions-r.before.decisions
+	if most := (decisions + 1) * (now.queued + r.before.queued + 4); links > most && !r.engine.on {
+		panic(fmt.Sprintf("event %d: %d links followed for %d decisions, with %d goroutines queued before and %d after", r.now, links, decisions, r.before.queued, now.queued))
+	}
+	r.before = now
 	if err := r.queues.Check(); err != nil {
 		panic(err)
 	}

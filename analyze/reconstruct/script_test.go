@@ -58,8 +58,8 @@ func (f *feed) starts(prepare func(*Reconstructor)) []reference.Decision {
 	if prepare != nil {
 		prepare(r)
 	}
+	defer func(was bool) { checked = was }(checked)
 	checked = true
-	defer func() { checked = false }()
 	r.Add(f.evs)
 	sum := r.Finish()
 	n := int64(0)

@@ -1,0 +1,5 @@
+//go:build checked
+
+package reference
+
+const countLinks = true
