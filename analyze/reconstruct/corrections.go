@@ -48,11 +48,12 @@ func (r *corrections) exchangeWithGlobal(g, other, p int32) {
 	a, b := r.gStates.At(g), r.gStates.At(other)
 	front := r.queues.Prev(g)
 	r.queues.Remove(g)
-	r.queues.Remove(other)
 	r.queues.PutGlobalHead(g)
-	r.queues.InsertAfter(p, front, other)
-	a.fromGlobal, b.fromGlobal, b.ringSince = nobody, p, a.ringSince
+	a.fromGlobal = nobody
 	r.corrected(g, p)
+	r.queues.Remove(other)
+	r.queues.InsertAfter(p, front, other)
+	b.fromGlobal, b.ringSince = p, a.ringSince
 	r.corrected(other, nobody)
 }
 

@@ -90,6 +90,19 @@ func (r *model) upTo(g int32) int {
 	return n
 }
 
+// hidden returns how many from one goroutine of a queue up to another are not known to decisions yet.
+func (r *model) hidden(from, to int32) int {
+	n := 0
+	for g := from; ; g = r.queues.Next(g) {
+		if r.gStates.At(g).hidden {
+			n++
+		}
+		if g == to {
+			return n
+		}
+	}
+}
+
 // maySteal reports whether nothing speaks against p stealing g now.
 func (r *model) maySteal(g, p int32) bool {
 	place := r.queues.Place(g)

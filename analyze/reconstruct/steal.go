@@ -44,6 +44,9 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 	if r.engine.on && size < r.rules.StealBatch(r.stayed(victim, r.win.at(r.now).prevM)) {
 		r.engine.odd++
 	}
+	if r.queues.ShownLen(victim) < r.queues.Len(victim) {
+		size -= r.hidden(r.queues.Head(victim), g)
+	}
 	r.emitBatch(reference.KindSteal, g, p, victim, size, r.lower(basis, g))
 	since := r.freeSince(g)
 	r.pStates[victim].headAt = max(r.pStates[victim].headAt, since)
