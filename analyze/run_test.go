@@ -42,8 +42,7 @@ func traces(t testing.TB) []string {
 	return light(t, out)
 }
 
-// light is files; in a short test, which is one with the race detector, those of at
-// most 48 kB, or the smallest of them.
+// light is files; in a short test those of at most 48 kB, or the smallest of them.
 func light(t testing.TB, files []string) (out []string) {
 	t.Helper()
 	if !testing.Short() {

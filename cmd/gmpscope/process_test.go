@@ -196,9 +196,6 @@ func TestInterruptRecord(t *testing.T) {
 		{t.TempDir(), syscall.SIGTERM, []string{srv.URL}, int64(len(half))},
 		{tests, syscall.SIGTERM, []string{"--", "go", "test", "-count=1", "."}, 17},
 	} {
-		if testing.Short() && c.dir == tests {
-			continue // which runs go test
-		}
 		cmd, stdout, stderr := process(t, c.dir, append([]string{"record", "-o", "x.trace"}, c.args...)...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

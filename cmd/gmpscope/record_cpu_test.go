@@ -79,9 +79,6 @@ func TestRecordCPUOfProgram(t *testing.T) {
 }
 
 func TestRecordCPUOfTests(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs go test")
-	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module x\n\ngo 1.22\n",

@@ -200,9 +200,6 @@ func (e expired) Err() error {
 }
 
 func TestRecordTests(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs go test")
-	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":    "module x\n\ngo 1.22\n",

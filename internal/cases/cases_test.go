@@ -317,9 +317,6 @@ func TestFindRefuses(t *testing.T) {
 // One program that is built, run and judged, so that a change of package rec or
 // runner shows here.
 func TestBest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and runs a program")
-	}
 	recordings, err := cases.Find(root)
 	if err != nil {
 		t.Fatal(err)
