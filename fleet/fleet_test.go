@@ -77,13 +77,17 @@ func save(t *testing.T, b []byte) string {
 	return name
 }
 
-// TestOneHash takes 200 traces in ten random orders, sharded at random, with parts of them
+// TestOneHash takes 200 traces in random orders, sharded at random, with parts of them
 // summed up before and some of them twice: the summaries and the report are the same.
 func TestOneHash(t *testing.T) {
 	names := smallTraces(t, 200)
 	o := Collecting{Options: Options{Cache: t.TempDir(), Labels: []Label{{"service", "test"}}}, Workers: 2}
 	sums, report := output(t, &Set{}, nil)
-	for run := range 10 {
+	runs := 10
+	if testing.Short() {
+		runs = 4
+	}
+	for run := range runs {
 		r := rand.New(rand.NewPCG(34, uint64(run)))
 		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		inputs := slices.Clone(names)
