@@ -8,7 +8,7 @@
 // it. gmpscope reads such a file like any other trace.
 //
 //	r, err := capture.Start(capture.Options{
-//		Dir:    "/var/tmp/traces",
+//		Dir:    "/var/lib/checkout/traces",
 //		Budget: capture.Budget{Latency: 20 * time.Millisecond},
 //	})
 //	if err != nil {
@@ -26,7 +26,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"runtime/trace"
 	"sync"
 	"time"
@@ -35,7 +35,9 @@ import (
 // Options of Start. Dir is needed, and a Budget or a Signal if anything is to be
 // written without being asked; for the rest, the zero value is a default.
 type Options struct {
-	// Dir is the folder for the traces. It is created if it does not exist.
+	// Dir is the folder for the traces. It is created if it does not exist. Nobody
+	// else should be able to create it or to write to it: a folder below the system's
+	// temporary one can be anybody's.
 	Dir string
 
 	// Name is the first part of the names of the files. The default is "trace".
@@ -62,15 +64,17 @@ type Options struct {
 	WindowBytes uint64
 
 	// Cooldown is the time after a capture during which neither Budget nor Signal
-	// causes another. The default is five minutes.
+	// causes another. The default is five minutes. After one that failed it is ten
+	// Intervals, if they are less.
 	Cooldown time.Duration
 
-	// MaxFiles and MaxBytes bound what is kept in Dir under Name: the oldest traces
-	// are removed. The defaults are 10 files and 256 MiB.
+	// MaxFiles and MaxBytes bound what is kept in Dir under Name: the traces that
+	// were written first are removed. The defaults are 10 files and 256 MiB.
 	MaxFiles int
 	MaxBytes int64
 
-	// OnCapture, if set, is called with each trace that was written to a file.
+	// OnCapture, if set, is called with each trace that was written to a file, once
+	// for those that asked for it at the same time.
 	OnCapture func(Trace)
 
 	// OnError, if set, is called when a trace could not be written. The recorder
@@ -89,12 +93,24 @@ type Trace struct {
 // Recorder is an active flight recorder with a budget. Its methods can be called
 // by several goroutines at once, and on a nil Recorder: they then do nothing.
 type Recorder struct {
-	o    Options
-	stop chan struct{}
-	done chan struct{}
+	o        Options
+	sendTime time.Duration // how long a client may take to read a trace
+	stop     chan struct{}
+	done     chan struct{}
 
-	mu     sync.Mutex // of all that follows; held while a snapshot is made
-	flight *trace.FlightRecorder
+	// The snapshots in memory: one while it is written, and two that are sent. Clients
+	// have their own, since slow ones must keep no trace of an incident waiting.
+	files *shared[Trace]
+	sent  *shared[[]byte]
+
+	mu     sync.Mutex // of flight; held while a snapshot is made
+	flight flightRecorder
+}
+
+// flightRecorder is what a Recorder needs of a trace.FlightRecorder.
+type flightRecorder interface {
+	WriteTo(io.Writer) (int64, error)
+	Stop()
 }
 
 // ErrStopped is the error of what is asked of a Recorder that was stopped.
@@ -107,20 +123,28 @@ func Start(o Options) (*Recorder, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
-		return nil, fmt.Errorf("capture: creating the folder for traces: %w", err)
+	if err := o.createDir(); err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
 	}
-	r := &Recorder{
-		o:      o,
-		stop:   make(chan struct{}),
-		done:   make(chan struct{}),
-		flight: trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: o.Window, MaxBytes: o.WindowBytes}),
-	}
-	if err := r.flight.Start(); err != nil {
+	flight := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: o.Window, MaxBytes: o.WindowBytes})
+	if err := flight.Start(); err != nil {
 		return nil, fmt.Errorf("capture: starting the flight recorder: %w", err)
 	}
+	r := newRecorder(o, flight)
 	go r.watch()
 	return r, nil
+}
+
+func newRecorder(o Options, flight flightRecorder) *Recorder {
+	return &Recorder{
+		o:        o,
+		sendTime: time.Minute,
+		stop:     make(chan struct{}),
+		done:     make(chan struct{}),
+		files:    newShared[Trace](1),
+		sent:     newShared[[]byte](2),
+		flight:   flight,
+	}
 }
 
 func (o *Options) setDefaults() {
@@ -169,23 +193,51 @@ func (r *Recorder) Stop() {
 		return
 	}
 	r.mu.Lock()
-	flight := r.flight
-	if flight != nil {
+	if r.flight != nil {
 		close(r.stop)
-		flight.Stop()
+		r.flight.Stop()
 		r.flight = nil
 	}
 	r.mu.Unlock()
 	<-r.done
+	r.files.release(r.files.get(nil, func() (Trace, error) { return Trace{}, ErrStopped })) // after the one that is being written
+}
+
+// stopped reports whether r records nothing.
+func (r *Recorder) stopped() bool {
+	if r == nil {
+		return true
+	}
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // Capture writes the trace of the last seconds to a file, whatever the budget
-// says and however recent the last one is.
+// says and however recent the last one is. Those who ask at the same time get the
+// same file.
 func (r *Recorder) Capture(reason string) (Trace, error) {
-	if r == nil {
+	if r.stopped() {
 		return Trace{}, ErrStopped
 	}
-	return r.capture(time.Now(), reason)
+	first := false
+	written := r.files.get(nil, func() (Trace, error) {
+		first = true
+		return r.capture(time.Now(), reason)
+	})
+	t, err := written.value, written.err
+	r.files.release(written)
+	if err != nil {
+		return Trace{}, err
+	}
+	if first && r.o.OnCapture != nil {
+		r.o.OnCapture(t)
+	}
+	t.Reason = reason
+	return t, nil
 }
 
 func (r *Recorder) capture(now time.Time, reason string) (Trace, error) {
@@ -193,14 +245,8 @@ func (r *Recorder) capture(now time.Time, reason string) (Trace, error) {
 	if err != nil {
 		return Trace{}, err
 	}
-	t := Trace{Reason: reason, At: now, Bytes: int64(len(data))}
-	if t.File, err = r.write(now, data); err != nil {
-		return Trace{}, err
-	}
-	if r.o.OnCapture != nil {
-		r.o.OnCapture(t)
-	}
-	return t, nil
+	name, err := r.write(now, data)
+	return Trace{File: name, Reason: reason, At: now, Bytes: int64(len(data))}, err
 }
 
 // snapshot returns what the flight recorder holds. It is kept in memory, since a
@@ -223,8 +269,7 @@ func (r *Recorder) watch() {
 	defer close(r.done)
 	tick := time.NewTicker(r.o.Interval)
 	defer tick.Stop()
-	w := watcher{budget: r.o.Budget, signal: r.o.Signal, cooldown: r.o.Cooldown}
-	w.read = readLatencies()
+	w := watcher{budget: r.o.Budget, signal: r.o.Signal, read: readLatencies()}
 	for {
 		select {
 		case <-r.stop:
@@ -234,7 +279,8 @@ func (r *Recorder) watch() {
 			if !ok {
 				continue
 			}
-			_, err := r.capture(now, reason)
+			_, err := r.Capture(reason)
+			w.next = now.Add(r.o.pause(err))
 			if err != nil && !errors.Is(err, ErrStopped) && r.o.OnError != nil {
 				r.o.OnError(err)
 			}
@@ -242,16 +288,24 @@ func (r *Recorder) watch() {
 	}
 }
 
+// pause returns how long no trace is captured after one that ended in err: a disk
+// may have room again, or a folder be there, long before the end of the cooldown.
+func (o *Options) pause(err error) time.Duration {
+	if err == nil {
+		return o.Cooldown
+	}
+	return min(o.Cooldown, 10*o.Interval)
+}
+
 // watcher decides when a trace is captured.
 type watcher struct {
-	budget   Budget
-	signal   func() (string, bool)
-	cooldown time.Duration
-	read     func(*latencies)
+	budget Budget
+	signal func() (string, bool)
+	read   func(*latencies)
 
 	before, now latencies
 	started     bool
-	last        time.Time // of the last capture; zero if there was none
+	next        time.Time // no capture before it
 }
 
 // look reports whether a trace is to be captured at time t, and why.
@@ -270,9 +324,8 @@ func (w *watcher) look(t time.Time) (reason string, ok bool) {
 			reason, ok = why, true
 		}
 	}
-	if !ok || !w.last.IsZero() && t.Sub(w.last) < w.cooldown {
+	if !ok || t.Before(w.next) {
 		return "", false
 	}
-	w.last = t
 	return reason, true
 }

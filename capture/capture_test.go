@@ -52,7 +52,7 @@ func TestCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	isTrace(t, b)
-	if c.Bytes != int64(len(b)) || c.Reason != "by hand" || filepath.Dir(c.File) != dir || !r.o.owns(filepath.Base(c.File)) {
+	if c.Bytes != int64(len(b)) || c.Reason != "by hand" || filepath.Dir(c.File) != dir || filepath.Base(c.File) != "svc-"+c.At.UTC().Format(stamp)+"-1.trace" {
 		t.Errorf("%+v for a file of %d bytes", c, len(b))
 	}
 	if len(told) != 1 || told[0] != c {

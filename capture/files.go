@@ -1,30 +1,43 @@
 package capture
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// stamp is the time in a file's name, in UTC: names sort by time.
+// stamp is the time in a file's name, in UTC: unless the clock is put back, names
+// sort by time.
 const stamp = "20060102T150405.000000Z"
 
-// suffix ends the names of traces.
-const suffix = ".trace"
+// The ends of names: of traces, and of those that are not complete.
+const (
+	suffix     = ".trace"
+	unfinished = ".tmp"
+)
+
+// file is one that create made.
+type file struct {
+	path   string
+	number uint64 // counts the files of a name; unlike the time, it only grows
+	bytes  int64
+}
 
 // write writes a trace to a file of its own, which appears under its name only
-// when it is complete, and removes old ones that are too many.
+// when it is complete and the oldest that would be too many are gone.
 func (r *Recorder) write(now time.Time, data []byte) (name string, err error) {
 	if int64(len(data)) > r.o.MaxBytes {
 		return "", fmt.Errorf("capture: the trace has %d bytes, more than MaxBytes, %d: nothing was written", len(data), r.o.MaxBytes)
 	}
-	if name, err = r.create(now, data); err == nil {
-		err = r.prune()
+	if err = r.o.createDir(); err == nil { // somebody may have removed it
+		name, err = r.o.create(now, data)
 	}
 	if err != nil {
 		return "", fmt.Errorf("capture: writing a trace: %w", err)
@@ -32,8 +45,33 @@ func (r *Recorder) write(now time.Time, data []byte) (name string, err error) {
 	return name, nil
 }
 
-func (r *Recorder) create(now time.Time, data []byte) (name string, err error) {
-	f, err := os.CreateTemp(r.o.Dir, r.o.Name+"-"+now.UTC().Format(stamp)+"-*.tmp")
+func (o *Options) createDir() error {
+	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+		return fmt.Errorf("creating the folder for traces: %w", err)
+	}
+	return nil
+}
+
+func (o *Options) create(now time.Time, data []byte) (name string, err error) {
+	// A program that was killed left these: we write one at a time, and programs that
+	// share a folder use different names.
+	left, err := o.list(unfinished)
+	if err != nil {
+		return "", err
+	}
+	if err := removeAll(left); err != nil {
+		return "", err
+	}
+	old, err := o.list(suffix)
+	if err != nil {
+		return "", err
+	}
+	number := uint64(1)
+	if len(old) > 0 {
+		number += old[0].number
+	}
+	name = filepath.Join(o.Dir, fmt.Sprintf("%s-%s-%d", o.Name, now.UTC().Format(stamp), number))
+	f, err := os.OpenFile(name+unfinished, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
 	}
@@ -49,53 +87,60 @@ func (r *Recorder) create(now time.Time, data []byte) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	name = strings.TrimSuffix(f.Name(), ".tmp") + suffix
-	return name, os.Rename(f.Name(), name)
+	if err := removeAll(o.tooMany(old, int64(len(data)))); err != nil {
+		return "", err
+	}
+	return name + suffix, os.Rename(f.Name(), name+suffix)
 }
 
-// prune removes the oldest traces until the others are within the limits.
-func (r *Recorder) prune() error {
-	entries, err := os.ReadDir(r.o.Dir)
+// list returns the files in the folder that create made, the last one first.
+func (o *Options) list(suffix string) (files []file, err error) {
+	entries, err := os.ReadDir(o.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	slices.Reverse(entries) // newest first
-	files, bytes := 0, int64(0)
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !r.o.owns(e.Name()) {
+		number, ok := o.owns(e.Name(), suffix)
+		if !ok || !e.Type().IsRegular() {
 			continue
 		}
-		info, err := e.Info()
-		if err != nil {
-			continue // removed by somebody else
+		if info, err := e.Info(); err == nil { // or it was just removed
+			files = append(files, file{filepath.Join(o.Dir, e.Name()), number, info.Size()})
 		}
-		files++
-		bytes += info.Size()
-		if files <= r.o.MaxFiles && bytes <= r.o.MaxBytes {
-			continue
-		}
-		if err := os.Remove(filepath.Join(r.o.Dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing an old one: %w", err)
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(b.number, a.number) })
+	return files, nil
+}
+
+// tooMany returns the oldest of the traces, which cannot stay beside another one of
+// so many bytes.
+func (o *Options) tooMany(files []file, bytes int64) []file {
+	for i, f := range files {
+		bytes += f.bytes
+		if i+1 >= o.MaxFiles || bytes > o.MaxBytes {
+			return files[i:]
 		}
 	}
 	return nil
 }
 
-// owns reports whether a file has a name that create gives.
-func (o *Options) owns(name string) bool {
-	rest, ok := strings.CutPrefix(name, o.Name+"-")
-	if !ok {
-		return false
+func removeAll(files []file) error {
+	for _, f := range files {
+		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("making room for it: %w", err)
+		}
 	}
-	if rest, ok = strings.CutSuffix(rest, suffix); !ok {
-		return false
-	}
-	at, number, ok := strings.Cut(rest, "-")
-	if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
-		return false
-	}
-	_, err := time.Parse(stamp, at)
-	return err == nil
+	return nil
+}
+
+// owns reports whether a file has a name that create gives, and which number.
+func (o *Options) owns(name, suffix string) (number uint64, ok bool) {
+	rest, isOurs := strings.CutPrefix(name, o.Name+"-")
+	rest, isKind := strings.CutSuffix(rest, suffix)
+	at, digits, _ := strings.Cut(rest, "-")
+	_, badTime := time.Parse(stamp, at)
+	number, badNumber := strconv.ParseUint(digits, 10, 64)
+	return number, isOurs && isKind && badTime == nil && badNumber == nil
 }
 
 // plainName reports whether a name is safe as part of a file's name.
