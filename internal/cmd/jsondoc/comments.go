@@ -191,12 +191,12 @@ func wordOf(t reflect.Type, v *ast.ValueSpec, i int) (string, error) {
 }
 
 var (
-	goName   = regexp.MustCompile(`\[\*?([A-Z][A-Za-z]*|[a-z]+\.[A-Z][A-Za-z.]*)\]|\b[A-Z][A-Za-z0-9]+\b('s)?`)
+	goName   = regexp.MustCompile(`\[\*?([A-Z][A-Za-z]*|[a-z]+\.[A-Z][A-Za-z.]*)\]|\b([A-Za-z]+\.)*[A-Z][A-Za-z0-9]+\b('s)?`)
 	quoted   = regexp.MustCompile(`"([^"\n]+)"`)
 	flagName = regexp.MustCompile(`(^| )(--[a-z-]+)`)
 	pageName = regexp.MustCompile(`\bdocs/([a-z]+\.md)`)
 	ofDump   = regexp.MustCompile(`\b(of|and) dump\b`)
-	upper    = regexp.MustCompile(`^[A-Z0-9]+$`)
+	ownWord  = regexp.MustCompile(`^([A-Z0-9]+|[GMP]s|CPUs)$`)
 )
 
 // plain is the comment without markup: names of Go fields as JSON keys.
@@ -267,8 +267,8 @@ func addKeys(t reflect.Type, to map[string]string) {
 			addKeys(u, to)
 			continue
 		}
-		// A name in capitals, such as P or GOMAXPROCS, is a word of its own.
-		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" && !upper.MatchString(f.Name) {
+		// A name in capitals, such as GOMAXPROCS or CPUs, is a word of its own.
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" && !ownWord.MatchString(f.Name) {
 			to[f.Name] = key
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,6 +31,30 @@ func TestGenerated(t *testing.T) {
 	there, err := filepath.Glob(filepath.Join(dir, "docs", "schema", "*.json"))
 	if err != nil || len(there) != len(files)-1 {
 		t.Errorf("docs/schema has %d schemas, want %d (%v)", len(there), len(files)-1, err)
+	}
+}
+
+// Names of fields become keys, but not words and names that only look like them.
+func TestKeys(t *testing.T) {
+	type fields struct {
+		Wait   int `json:"wait"`
+		WaitNs int `json:"wait_ns"`
+		P      int `json:"p"`
+		Ps     int `json:"ps"`
+		Ns     int `json:"ns"`
+		CPUs   int `json:"cpus"`
+	}
+	for text, want := range map[string]string{
+		"WaitNs / Wait, less Ns":           "`wait_ns` / `wait`, less `ns`",
+		"work taken from other Ps, by P":   "work taken from other Ps, by P",
+		"who had the CPUs":                 "who had the CPUs",
+		"sync.Cond.Wait, sync.Once":        "sync.Cond.Wait, sync.Once",
+		"Wait's length is that of the Ps'": "Wait's length is that of the Ps'",
+	} {
+		c := comment{text, keysOf(reflect.TypeFor[fields]())}
+		if got := c.markdown(func(string) string { return "" }); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
 	}
 }
 
