@@ -134,14 +134,14 @@ func WriteCheckText(w io.Writer, c *Check) error {
 	if !c.Failed() {
 		fmt.Fprintf(bw, "ok: %s", quantity.Plural(int64(len(c.Traces)), "trace", "traces"))
 		if n := len(c.Budget); n > 0 {
-			fmt.Fprintf(bw, ", %s kept", quantity.Plural(int64(n), "rule", "rules"))
+			fmt.Fprintf(bw, ", %s kept", quantity.Plural(int64(n), "budget rule", "budget rules"))
 		}
 		if c.FailOn != "" {
 			fmt.Fprintf(bw, ", no finding of severity %s or above", c.FailOn)
 		}
 		fmt.Fprintln(bw)
 	} else {
-		fmt.Fprintf(bw, "failed: %s broken, %s\n", quantity.Plural(int64(broken), "rule", "rules"), quantity.Plural(int64(failed), "finding", "findings"))
+		fmt.Fprintf(bw, "failed: %s broken, %s\n", quantity.Plural(int64(broken), "budget rule", "budget rules"), quantity.Plural(int64(failed), "finding", "findings"))
 	}
 	fmt.Fprintf(bw, "rules: %s\n", words.AllRules(c.Rules))
 	return bw.Flush()
