@@ -73,7 +73,7 @@ func (w *World) Goroutine() *Goroutine {
 
 // By returns the goroutine that the last KindReady names as who made the other one runnable;
 // nil if there is none. It is good until the next decision.
-func (w *World) By() *Goroutine { return w.waker }
+func (w *World) By() *Goroutine { return w.by }
 
 // Slot is a small number for the goroutine of the last decision, by which a
 // Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
@@ -96,7 +96,7 @@ func (w *World) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
 
 // Waker is who made a goroutine runnable last, and where it was; one that yields
 // does so itself.
-func (w *World) Waker() (g int64, stack int32) { return w.by, w.byStack }
+func (w *World) Waker() (g int64, stack int32) { return w.waker, w.wakerStack }
 
 // Totals are counts of the program's goroutines, up to the last decision.
 type Totals struct {

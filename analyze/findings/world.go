@@ -68,14 +68,14 @@ type World struct {
 	interruptions
 	blocked int64 // ns, of goroutines of the program, up to when they were woken or came back from a system call without a P
 
-	load     float64    // Load after the last decision
-	wanting  int64      // that had load: goroutines that ran or were runnable
-	usable   int64      // and usable Ps
-	waker    *Goroutine // of the last KindReady, nil for none
-	by       int64
-	byStack  int32
-	firstOnP bool  // of the last KindStart
-	ended    int32 // slot of the goroutine that ended last
+	load       float64    // Load after the last decision
+	wanting    int64      // that had load: goroutines that ran or were runnable
+	usable     int64      // and usable Ps
+	by         *Goroutine // who made another runnable last, by KindReady; nil for none
+	waker      int64      // the same, or one that yielded, by its number
+	wakerStack int32
+	firstOnP   bool  // of the last KindStart
+	ended      int32 // slot of the goroutine that ended last
 
 	subscriptions
 	call Syscall
@@ -94,7 +94,7 @@ func newWorld() *World {
 		gomaxp: 1, load: 1, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
 		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),
 		byID: ids.New(),
-		by:   reference.NoG,
+		waker:   reference.NoG,
 	}
 	w.turns.Make(0).list = inNone
 	return w
@@ -362,7 +362,7 @@ func b2i64(b bool) int64 {
 }
 
 func (w *World) ready(d *reference.Decision) {
-	w.waker = nil
+	w.by = nil
 	if d.G < 0 {
 		w.g = nil
 		return
@@ -382,7 +382,7 @@ func (w *World) ready(d *reference.Decision) {
 	by := (*Goroutine)(nil)
 	if slot := w.block.Waker(w.at); slot != 0 {
 		by = w.gs.At(slot)
-		w.waker = by
+		w.by = by
 	}
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
@@ -392,9 +392,9 @@ func (w *World) ready(d *reference.Decision) {
 		}
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
-	w.by, w.byStack = d.By, d.Stack
+	w.waker, w.wakerStack = d.By, d.Stack
 	if d.Why == reference.WhyGosched {
-		w.by = d.G
+		w.waker = d.G
 	}
 	g.BlockedNs = -1
 	switch {
