@@ -1,6 +1,7 @@
 // Package report answers: how does a person see it? It makes one versioned
 // [Document] from a result; the writers for HTML, text and JSON render that
-// and nothing else, so they cannot disagree.
+// and nothing else: the verdict, findings and numbers are the same in each, the sentences
+// around them are each writer's own.
 //
 // The same analysis gives the same bytes. Strings from a trace, which may be hostile, are
 // made harmless on their way out. Package gmpscope says what is stable, and docs/json.md

@@ -93,8 +93,8 @@ func newWorld() *World {
 	w := &World{
 		gomaxp: 1, load: 1, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
 		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),
-		byID: ids.New(),
-		waker:   reference.NoG,
+		byID:  ids.New(),
+		waker: reference.NoG,
 	}
 	w.turns.Make(0).list = inNone
 	return w
