@@ -61,7 +61,7 @@ func TestMorePsThanCPUs(t *testing.T) {
 			}
 		}
 		advised := 0
-		for _, g := range s.Gains {
+		for _, g := range s.Prospects {
 			if g.Advice == nil {
 				continue
 			}

@@ -139,7 +139,7 @@ func (r *replaying) distrust(c Change, s scheduler, self, changed []outcome) (st
 // add keeps a gain that says something.
 func (s *Split) add(p Gain) {
 	if p.ObservedNs > 0 || p.Advice != nil {
-		s.Gains = append(s.Gains, p)
+		s.Prospects = append(s.Prospects, p)
 	}
 }
 

@@ -63,11 +63,11 @@ func TestGains(t *testing.T) {
 	} {
 		t.Run(c.trace+" "+c.id, func(t *testing.T) {
 			s, res := split(t, c.trace, SplitOptions())
-			i := slices.IndexFunc(s.Gains, func(p Gain) bool { return p.ID == c.id })
+			i := slices.IndexFunc(s.Prospects, func(p Gain) bool { return p.ID == c.id })
 			if i < 0 {
-				t.Fatalf("no gain: %+v of findings %v", s.Gains, res.Findings)
+				t.Fatalf("no gain: %+v of findings %v", s.Prospects, res.Findings)
 			}
-			p := s.Gains[i]
+			p := s.Prospects[i]
 			if res.Findings[p.Finding].ID != c.id || c.class != "" && p.Class != c.class {
 				t.Errorf("%+v", p)
 			}
@@ -134,7 +134,7 @@ func TestGainsAreForWhatWasSimulated(t *testing.T) {
 	o := SplitOptions()
 	o.Workload.MaxSteps = 400
 	s, res := split(t, "cases/starvation-trigger-go1.26-p2", o)
-	for _, p := range s.Gains {
+	for _, p := range s.Prospects {
 		f := res.Findings[p.Finding]
 		if f.ToNs > s.EndNs || f.Severity == findings.Note && p.Advice != nil {
 			t.Errorf("%+v for a finding up to %d ns, simulated up to %d", p, f.ToNs, s.EndNs)

@@ -54,10 +54,10 @@ type Split struct {
 	// Ps than CPUs, by --cpus. Absent if that is not known.
 	Untrusted string   `json:"untrusted,omitempty"`
 	Notes     []string `json:"notes"` // what the workload lacks
-	// Gains say what the victims of the findings could gain, in the order of the
+	// Prospects are what the victims of the findings could gain, in the order of the
 	// findings. Only [Simulation.Split] fills them in: in the output of replay they are
 	// empty.
-	Gains []Gain `json:"prospects"`
+	Prospects []Gain `json:"prospects"`
 }
 
 // Parts of the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs,
@@ -153,7 +153,7 @@ func (r *replaying) split() (*Split, error) {
 	s := &Split{
 		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
-		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: notes(r.work, r.res), Gains: []Gain{},
+		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: notes(r.work, r.res), Prospects: []Gain{},
 	}
 	s.Untrusted = cmp.Or(s.Untrusted, far(s.Error))
 	var (

@@ -15,9 +15,9 @@ func Gain(s *replay.Split, finding int) *replay.Gain {
 	if s == nil {
 		return nil
 	}
-	for i := range s.Gains {
-		if s.Gains[i].Finding == finding {
-			return &s.Gains[i]
+	for i := range s.Prospects {
+		if s.Prospects[i].Finding == finding {
+			return &s.Prospects[i]
 		}
 	}
 	return nil
@@ -44,8 +44,8 @@ func GainLines(names *words.Names, s *replay.Split, p *replay.Gain) []string {
 
 // told reports whether an earlier finding has the same victims: once is enough.
 func told(s *replay.Split, p *replay.Gain) bool {
-	for i := range s.Gains {
-		x := &s.Gains[i]
+	for i := range s.Prospects {
+		x := &s.Prospects[i]
 		if x.Finding >= p.Finding {
 			return false
 		}

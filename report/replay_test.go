@@ -108,7 +108,7 @@ func TestGainLines(t *testing.T) {
 	same.Verdict = replay.NoHelp
 	few := far
 	few.Untrusted = "the recording had more Ps than CPUs"
-	s.Gains = []replay.Gain{
+	s.Prospects = []replay.Gain{
 		{Finding: 1, Class: "main.a\u202e", Parts: parts, Advice: &some},
 		{Finding: 2, Class: "main.a\u202e", Parts: parts, Advice: &none},
 		{Finding: 4, Class: "main.b", Advice: &far},

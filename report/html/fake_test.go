@@ -139,7 +139,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		p := replay.Parts{ObservedNs: 900_000_000, CapacityNs: 400_000_000 / int64(i+1), ExcessNs: -70_000_000}
 		p.PolicyNs = p.ObservedNs - p.CapacityNs - p.ExcessNs
 		split.Classes = append(split.Classes, replay.ClassSplit{Class: int32(i + 1), Name: n, Parts: p})
-		split.Gains = append(split.Gains, replay.Gain{Finding: i, Class: n, Parts: p, Advice: &replay.Advice{
+		split.Prospects = append(split.Prospects, replay.Gain{Finding: i, Class: n, Parts: p, Advice: &replay.Advice{
 			Change: n + " yields every 100µs", Why: "so that others get in", Metric: replay.MetricWaited,
 			ObservedNs: 3e6, SimulatedNs: 3e6, ChangedNs: 1e6, MinNs: 9e5, MaxNs: 2e6, Verdict: replay.Helps,
 		}})
