@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -286,7 +287,20 @@ func (r *Record) validate() error {
 			return errors.New("a histogram in it does not add up")
 		}
 	}
-	return sound(reflect.ValueOf(r).Elem())
+	if err := sound(reflect.ValueOf(r).Elem()); err != nil {
+		return err
+	}
+	const whole = 1_000_000 // millionths
+	s, p := &r.Starts, &r.Ps
+	switch {
+	case r.Spread.Jain > whole || r.Spread.Pressure > whole,
+		add(add(s.Explained, s.Ambiguous), s.Unexplained) > s.Count,
+		add(add(p.IdleNs, p.UnusedNs), p.NotRecordedNs) > p.LifetimeNs:
+		return errors.New("a part in it is more than the whole")
+	case r.Trace.GOMAXPROCS > math.MaxInt32:
+		return errors.New("its GOMAXPROCS is more than a Go program can have")
+	}
+	return nil
 }
 
 func validKey(key string) bool {
