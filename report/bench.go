@@ -11,6 +11,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -27,7 +28,7 @@ func WriteBench(w io.Writer, doc *Document) error {
 		return errors.New("bench: no result")
 	}
 	config := benchConfig(&doc.Result.Trace)
-	out := benchfmt.NewWriter(w)
+	out := benchfmt.NewWriter(term.Lines(w))
 	for _, s := range subjectsOf(doc) {
 		res := &benchfmt.Result{Config: config, Name: benchfmt.Name(benchName(s)), Iters: 1}
 		for _, n := range s.numbers {

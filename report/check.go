@@ -109,7 +109,7 @@ func message(o *budget.Outcome) string {
 // WriteCheckText writes a line for each broken rule and each finding that fails,
 // and one that sums up.
 func WriteCheckText(w io.Writer, c *Check) error {
-	bw := bufio.NewWriter(w)
+	bw := lineWriter(w)
 	broken := 0
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -41,7 +40,7 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	if c == nil {
 		return fmt.Errorf("text: no result")
 	}
-	t := &text{w: bufio.NewWriter(w), o: o, names: DiffNames(c, o.FullNames)}
+	t := &text{w: lineWriter(w), o: o, names: DiffNames(c, o.FullNames)}
 	t.para(0, t.in(verdictStyle[c.Verdict], strings.ToUpper(string(c.Verdict)))+": "+words.Visible(c.Headline))
 	for _, l := range c.Lines {
 		t.hang("  - ", 4, words.Visible(l))

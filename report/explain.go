@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -47,7 +46,7 @@ func Names() []string {
 // WriteExplanation explains a finding, cause, source, metric or word. The error
 // is an [*UnknownName] if there is none of that name.
 func WriteExplanation(w io.Writer, name string, o TextOptions) error {
-	t := &text{w: bufio.NewWriter(w), o: o}
+	t := &text{w: lineWriter(w), o: o}
 	found := false
 	for _, d := range all.Docs() {
 		if strings.EqualFold(d.ID, strings.ReplaceAll(strings.TrimSpace(name), " ", "-")) {
@@ -100,7 +99,7 @@ var kinds = []struct {
 
 // WriteNames lists all that can be explained, a line each.
 func WriteNames(w io.Writer, o TextOptions) error {
-	t := &text{w: bufio.NewWriter(w), o: o}
+	t := &text{w: lineWriter(w), o: o}
 	t.line(t.in(bold, "FINDINGS"))
 	for _, d := range all.Docs() {
 		t.entry(d.ID, d.Title)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -45,7 +44,7 @@ func WriteFleetText(w io.Writer, f *jsondoc.Fleet, o TextOptions) error {
 	if o.FullNames {
 		names = names.Full()
 	}
-	t := &text{w: bufio.NewWriter(w), o: o, names: names}
+	t := &text{w: lineWriter(w), o: o, names: names}
 	t.para(0, t.in(bold, words.FleetHeadline(f)))
 	t.fleetSums(f)
 	t.fleetOutliers(f)

@@ -156,9 +156,11 @@ func encode(v any) ([]byte, error) {
 	return escape(bytes.TrimRight(b.Bytes(), "\n")), err
 }
 
-// escape writes the characters of JSON that are hidden as \u sequences; the
-// document is the same. Those of ASCII but DEL the encoder escapes itself.
+// escape writes the characters of JSON that are hidden, or part of an order to a
+// build service (see term.Visible), as \u sequences; the document is the same. Those of
+// ASCII but DEL the encoder escapes itself.
 func escape(js []byte) []byte {
+	js = bytes.ReplaceAll(js, []byte("##"), []byte(`#\u0023`)) // strings only have it
 	if !slices.ContainsFunc(js, func(b byte) bool { return b >= 0x7f }) {
 		return js
 	}

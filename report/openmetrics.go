@@ -18,7 +18,7 @@ func WriteOpenMetrics(w io.Writer, doc *Document) error {
 	if doc == nil || doc.Result == nil {
 		return errors.New("openmetrics: no result")
 	}
-	bw := bufio.NewWriter(w)
+	bw := lineWriter(w)
 	writeTraceInfo(bw, doc)
 	rest := subjectsOf(doc)
 	for len(rest) > 0 {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -38,7 +37,7 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 	if r == nil {
 		return fmt.Errorf("text: no result")
 	}
-	t := &text{w: bufio.NewWriter(w), o: o}
+	t := &text{w: lineWriter(w), o: o}
 	t.replayVerdict(r)
 	if g := r.Guided; g != nil {
 		t.replayRules(g)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -40,7 +41,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	if doc == nil || doc.Result == nil {
 		return fmt.Errorf("text: no result")
 	}
-	t := &text{w: bufio.NewWriter(w), o: o, names: doc.names}
+	t := &text{w: lineWriter(w), o: o, names: doc.names}
 	t.verdict(doc)
 	t.trace(doc.Result)
 	t.findings(doc.Result, doc.Split)
@@ -61,6 +62,10 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.warnings(doc.Result)
 	return t.w.Flush()
 }
+
+// lineWriter returns a writer of text to w: all that is written to be read by people, or
+// by tools line by line, passes through it.
+func lineWriter(w io.Writer) *bufio.Writer { return bufio.NewWriter(term.Lines(w)) }
 
 // text is a page being written. Write errors stay in w until it is flushed.
 type text struct {

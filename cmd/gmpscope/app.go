@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -150,10 +151,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 	defer src.Close()
 	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture}
 	if r.anonymize {
-		if a.names == nil {
-			a.names = analyze.NewNames()
-		}
-		opts.Anonymize = a.names
+		opts.Anonymize = a.anonymous()
 	}
 	done, err := a.kernel(ctx, &r, &opts)
 	if err != nil {
@@ -250,6 +248,14 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 // them all.
 const maxWarnings = 10
 
+// anonymous returns the names that --anonymize gives, the same for all traces.
+func (a *app) anonymous() *analyze.Names {
+	if a.names == nil {
+		a.names = analyze.NewNames()
+	}
+	return a.names
+}
+
 func (a *app) warn(warnings []string) { a.say("warning", warnings) }
 
 // say writes lines of one kind to standard error.
@@ -261,6 +267,20 @@ func (a *app) say(kind string, lines []string) {
 		}
 		fmt.Fprintf(a.stderr, "gmpscope: %s: %s\n", kind, term.Line(l))
 	}
+}
+
+// print writes lines of text to standard output, names in them made harmless.
+func (a *app) print(lines ...string) error {
+	w := bufio.NewWriter(term.Lines(a.stdout))
+	for _, l := range lines {
+		fmt.Fprintln(w, term.Visible(l))
+	}
+	return w.Flush()
+}
+
+// printSize says where something was written, and how much.
+func (a *app) printSize(name string, bytes int64) error {
+	return a.print(fmt.Sprintf("%s: %d bytes", name, bytes))
 }
 
 // oneTrace wants exactly one argument, the trace.

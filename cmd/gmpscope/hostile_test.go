@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,9 @@ var hostileTraces = []string{"uneven-go1.26-p4", "network-go1.24-p4", "real/v1-c
 
 // hostileFile is a name that a file can have.
 const hostileFile = "<img src=x onerror=window.pwned=7>\x1b]0;title\x07\n::error::\u202e\xff"
+
+// workflowCommand matches a line that GitHub's runner would obey.
+var workflowCommand = regexp.MustCompile(`(?m)^[\s\p{Z}]*::.*`)
 
 // hostile writes a trace of ours in which every text would do harm where it is
 // not escaped, under such a name. Each text ends in what it names.
@@ -145,8 +149,10 @@ func TestHostileNames(t *testing.T) {
 			{"check", trace, "--fail-on", "note", "--format", "junit"},
 			{"check", trace, "--fail-on", "note", "--format", "sarif"},
 			{"check", trace, "--fail-on", "note", "--format", "github"},
+			{"fleet", trace, "--format", "text", "--label", "service=::add-mask::pwned"},
 			{"analyze", trace + " which does not exist"},
 			{"report", trace, "--no-fetch", "-o", filepath.Join(filepath.Dir(trace), "none", hostileFile)},
+			{"report", trace, "--no-fetch", "-o", filepath.Join(filepath.Dir(trace), hostileFile+".html")},
 		} {
 			if (i > 0 || testing.Short()) && (slices.Contains(args, "--simulate") || slices.Contains(args, "--reference")) {
 				continue // which take long
@@ -176,6 +182,12 @@ func TestHostileNames(t *testing.T) {
 			}
 			if i := bytes.IndexFunc(text, drives); i >= 0 {
 				t.Errorf("%s of %s: %q", what, name, text[max(0, i-40):min(len(text), i+40)])
+			}
+			if i := bytes.Index(text, []byte("##[")); i >= 0 && html == nil && !slices.Contains(args, "github") {
+				t.Errorf("%s of %s: an order in %q", what, name, text[max(0, i-40):min(len(text), i+40)])
+			}
+			if line := workflowCommand.Find(text); line != nil && html == nil && !slices.Contains(args, "github") {
+				t.Errorf("%s of %s: a line begins with a workflow command: %q", what, name, line)
 			}
 			for _, markup := range []string{"<img src=x", "<script>window.pwned", "]]></system-out><pwned"} {
 				if i := bytes.Index(html, []byte(markup)); i >= 0 {

@@ -205,8 +205,7 @@ func (a *app) recordURL(ctx context.Context, u string, r recording) error {
 func (a *app) savedURL(ctx context.Context, u string, r recording, saved input.Saved) error {
 	switch {
 	case saved.Cut == nil:
-		_, err := fmt.Fprintf(a.stdout, "%s: %d bytes\n", r.output, saved.Bytes)
-		return err
+		return a.printSize(r.output, saved.Bytes)
 	case errors.Is(ctx.Err(), context.Canceled):
 		a.warnCut(r.output, saved.Bytes)
 		return context.Cause(ctx)

@@ -155,8 +155,7 @@ func (a *app) keepTrace(ctx context.Context, out *files.Output, file string, ran
 	case ran.err != nil:
 		return fmt.Errorf("recording: %s (%w); the trace is %s", ran.failed(), ran.err, r.output)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes\n", r.output, st.Size())
-	return err
+	return a.printSize(r.output, st.Size())
 }
 
 // readsOfCommand declares what a command reads: standard input, itself, and every file

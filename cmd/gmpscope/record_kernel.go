@@ -105,6 +105,5 @@ func (k *kernelRecording) commit() error {
 	if err != nil || !st.Mode().IsRegular() {
 		return nil // a device tells no size
 	}
-	_, err = fmt.Fprintf(k.a.stdout, "%s: %d bytes\n", k.name, st.Size())
-	return err
+	return k.a.printSize(k.name, st.Size())
 }

@@ -127,7 +127,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if target == "-" {
 		return interrupted(ctx, r)
 	}
-	if _, err := fmt.Fprintf(a.stdout, "%s\n%s\n", doc.Verdict.Headline, target); err != nil {
+	if err := a.print(doc.Verdict.Headline, target); err != nil {
 		return err
 	}
 	if f.open {

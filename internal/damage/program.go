@@ -22,6 +22,8 @@ var Hostile = []string{
 	"__f__window.pwned=6__f__",
 	"x\n::error title=pwned::%0A::error::pwned",
 	"]]></system-out><pwned/>",
+	"::add-mask::pwned",
+	"##[add-mask]pwned ##vso[task.complete]",
 	"\u2028\u2029\u200b\ufeff\u009b31m\u007f\U000e0001",
 }
 

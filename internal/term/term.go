@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,10 +32,18 @@ func Color(w io.Writer, getenv func(string) string) bool {
 	return Controls(w, getenv) && getenv("NO_COLOR") == ""
 }
 
-// Visible makes what hides, or would drive a terminal, visible: control
-// characters, those that change direction or have no width, and bytes that are
-// no UTF-8. Strings that come from a trace or a name are hostile until then.
+// ordered matches what begins an order to a build service that reads the output,
+// anywhere in a line: ##[add-mask]x, ##vso[task.complete].
+var ordered = regexp.MustCompile(`##([A-Za-z]*)\[`)
+
+// Visible makes what hides, or would drive a terminal or a build service, visible:
+// control characters, those that change direction or have no width, bytes that are
+// no UTF-8, and orders in the midst of a line. Strings that come from a trace or a
+// name are hostile until then. What begins a line, [Lines] makes harmless.
 func Visible(s string) string {
+	if strings.Contains(s, "##") {
+		s = ordered.ReplaceAllString(s, "##$1<U+005B>")
+	}
 	clean := true
 	for _, r := range s {
 		if r == utf8.RuneError || Hidden(r) {

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,9 +18,34 @@ func TestVisible(t *testing.T) {
 		{"a\u202egnp", "a<U+202E>gnp"},
 		{"a\xffb", "a\ufffdb"},
 		{"\u009b31m", "<U+009B>31m"},
+		{"a ##[add-mask]x ###vso[task]", "a ##<U+005B>add-mask]x ###vso<U+005B>task]"},
+		{"## a [b] #[c]", "## a [b] #[c]"},
 	} {
 		if got := Visible(c.in); got != c.want {
 			t.Errorf("Visible(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\n::error::x\n":              "a\n:<U+003A>error::x\n",
+		" \t\u3000::error::x":          " \t\u3000:<U+003A>error::x",
+		"::::":                         ":<U+003A>::",
+		"a::b ::c\n: :d\n:\n:":         "a::b ::c\n: :d\n:\n:",
+		"main.(*T).f  ::add-mask::abc": "main.(*T).f  ::add-mask::abc",
+	} {
+		for n := 1; n <= len(in); n++ {
+			var b bytes.Buffer
+			w := Lines(&b)
+			for chunk := range slices.Chunk([]byte(in), n) {
+				if got, err := w.Write(chunk); got != len(chunk) || err != nil {
+					t.Fatal(got, err)
+				}
+			}
+			if b.String() != want {
+				t.Errorf("%q in pieces of %d: %q, want %q", in, n, b.String(), want)
+			}
 		}
 	}
 }
