@@ -81,6 +81,10 @@ func TestAnonymous(t *testing.T) {
 		}
 		traces["network, "+d.Name] = damage.Apply(traces["network-go1.24-p4"], d.Program)
 	}
+	rules := filepath.Join(home, "rules")
+	if err := os.WriteFile(rules, fmt.Appendf(nil, "classes[main.%[1]s].waits.p99_ns <= 1ns\nclasses[main.%[1]s*].waits.p99_ns <= 1ns\n", secretWord), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, data := range traces {
 		t.Run(name, func(t *testing.T) {
 			trace := filepath.Join(home, secretWord+".trace")
@@ -106,6 +110,11 @@ func TestAnonymous(t *testing.T) {
 				{"check", trace, "--fail-on", "note", "--format", "junit"},
 				{"check", trace, "--fail-on", "note", "--format", "sarif"},
 				{"check", trace, "--fail-on", "note", "--format", "github"},
+				{"check", trace, "--budget", rules},
+				{"check", trace, "--budget", rules, "--format", "json"},
+				{"check", trace, "--budget", rules, "--format", "junit"},
+				{"check", trace, "--budget", rules, "--format", "sarif"},
+				{"check", trace, "--budget", rules, "--format", "github"},
 				{"check", trace, "--write-budget", "new.budget"},
 				{"export", "pprof", trace, "--all", "-o", "out.pprof"},
 				{"export", "perfetto", trace, "-o", "out.perfetto"},

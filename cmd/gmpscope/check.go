@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -86,6 +85,11 @@ describes, and the JSON Schema docs/schema/check.json.`,
 				f.Close()
 				if err != nil {
 					return err
+				}
+				if r.anonymize { // the user knows the names, the answer has the numbers
+					for i := range rules {
+						rules[i].Rename(a.anonymous().Function)
+					}
 				}
 			}
 			if err := a.reads("the trace", args...); err != nil {
@@ -228,6 +232,5 @@ func (a *app) writeBudget(ctx context.Context, target string, traces []string, r
 	if target == "-" {
 		return nil
 	}
-	_, err = fmt.Fprintln(a.stdout, target)
-	return err
+	return a.print(target)
 }

@@ -152,6 +152,22 @@ func parseRule(text string) (Rule, error) {
 	return r, r.bound(bound)
 }
 
+// Rename replaces the names by which the rule chooses goroutines and functions, also in
+// its text. Words of gmpscope, such as causes and IDs, and patterns that match the
+// names of any program stay.
+func (r *Rule) Rename(name func(string) string) {
+	for i := range r.path {
+		x := &r.path[i]
+		_, err := strconv.Atoi(x.choose)
+		if !x.choice || r.ofFindings() || err == nil || len(vocabulary.Find(x.choose)) > 0 || strings.Trim(strings.TrimPrefix(x.choose, "main."), "*") == "" {
+			continue
+		}
+		renamed := name(x.choose)
+		r.Text = strings.Replace(r.Text, "["+x.choose+"]", "["+renamed+"]", 1)
+		x.choose = renamed
+	}
+}
+
 // ofFindings reports whether the rule is about the severity of findings.
 func (r *Rule) ofFindings() bool { return len(r.path) == 1 && r.path[0].key == "findings" }
 
