@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
 )
@@ -16,8 +17,9 @@ const noThread = ^uint64(0)
 // second is a second in ticks. A tick is a ns: readers order by ns.
 const second = 1_000_000_000
 
-// encoder writes generations: batches of threads, and tables.
-type encoder struct {
+// Encoder writes generations: batches of threads, and tables. NewEncoder, then for each
+// generation Begin, its events and End.
+type Encoder struct {
 	w       io.Writer
 	err     error
 	format  int
@@ -43,25 +45,33 @@ type table struct {
 
 func (t *table) reset() { *t = table{ids: map[string]uint64{}} }
 
-func (e *encoder) init(w io.Writer, format int) {
-	e.w, e.format, e.last = w, format, 1 // time 0 is none
+// NewEncoder returns an Encoder of the format go 1.format.
+func NewEncoder(w io.Writer, format int) *Encoder {
+	e := &Encoder{w: w, format: format, last: 1} // time 0 is none
 	e.write(fmt.Appendf(nil, "go 1.%d trace\x00\x00\x00", format))
+	return e
 }
 
-func (e *encoder) write(p []byte) {
+// Err returns the first error of the writer.
+func (e *Encoder) Err() error { return e.err }
+
+// Generation returns the number of the present generation.
+func (e *Encoder) Generation() uint64 { return e.gen }
+
+func (e *Encoder) write(p []byte) {
 	if e.err == nil {
 		_, e.err = e.w.Write(p)
 	}
 }
 
-// begin begins a generation, with its clock.
-func (e *encoder) begin() {
+// Begin begins a generation, with its clock.
+func (e *Encoder) Begin() {
 	e.gen++
 	e.batches = map[int64]*batch{}
 	e.strings.reset()
 	e.stacks.reset()
 	e.pcs = 0
-	e.string("") // the table of strings comes last, and before Go 1.26 nothing else marks the end
+	e.String("") // the table of strings comes last, and before Go 1.26 nothing else marks the end
 	frequency := binary.AppendUvarint([]byte{wire.Frequency}, second)
 	if e.format < 25 {
 		e.batch(noThread, e.last, frequency)
@@ -75,8 +85,8 @@ func (e *encoder) begin() {
 	e.batch(noThread, e.last, sync)
 }
 
-// end ends a generation: what is left of the threads, then the tables.
-func (e *encoder) end() {
+// End ends a generation: what is left of the threads, then the tables.
+func (e *Encoder) End() {
 	for _, m := range slices.Sorted(maps.Keys(e.batches)) {
 		e.flush(m)
 	}
@@ -87,7 +97,7 @@ func (e *encoder) end() {
 	}
 }
 
-func (e *encoder) table(kind byte, entries [][]byte) {
+func (e *Encoder) table(kind byte, entries [][]byte) {
 	data := []byte{kind}
 	for i, x := range entries {
 		data = append(data, x...)
@@ -98,7 +108,7 @@ func (e *encoder) table(kind byte, entries [][]byte) {
 	}
 }
 
-func (e *encoder) batch(m, at uint64, data []byte) {
+func (e *Encoder) batch(m, at uint64, data []byte) {
 	head := []byte{wire.EventBatch}
 	for _, x := range []uint64{e.gen, m, at, uint64(len(data))} {
 		head = binary.AppendUvarint(head, x)
@@ -107,9 +117,9 @@ func (e *encoder) batch(m, at uint64, data []byte) {
 	e.write(data)
 }
 
-// event appends an event to those of a thread, at a time in ns, but after all
+// Event appends an event to those of a thread, at a time in ns, but after all
 // others.
-func (e *encoder) event(m, at int64, kind byte, args ...uint64) {
+func (e *Encoder) Event(m, at int64, kind byte, args ...uint64) {
 	const most = 64 // bytes of an event
 	e.last = max(e.last+1, uint64(at)+1)
 	b := e.batches[m]
@@ -130,29 +140,32 @@ func (e *encoder) event(m, at int64, kind byte, args ...uint64) {
 	}
 }
 
-func (e *encoder) flush(m int64) {
+func (e *Encoder) flush(m int64) {
 	if b := e.batches[m]; len(b.data) > 0 {
 		e.batch(uint64(m), b.start, b.data)
 		b.data = b.data[:0]
 	}
 }
 
-// string returns the number of a string in this generation.
-func (e *encoder) string(s string) uint64 {
+// String returns the number of a string in this generation.
+func (e *Encoder) String(s string) uint64 {
 	return e.strings.id(s, func(id uint64) []byte {
 		x := binary.AppendUvarint([]byte{wire.String}, id)
 		return append(binary.AppendUvarint(x, uint64(len(s))), s...)
 	})
 }
 
-// stack returns the number of a stack of one function in this generation.
-func (e *encoder) stack(fn string) uint64 {
-	name, file := e.string(fn), e.string("simulated.go")
-	return e.stacks.id(fn, func(id uint64) []byte {
-		e.pcs++
-		x := []byte{wire.Stack}
-		for _, v := range []uint64{id, 1, e.pcs, name, file, 1} { // one frame: pc, function, file, line
-			x = binary.AppendUvarint(x, v)
+// Stack returns the number of a stack of these functions, the innermost first, in this generation.
+func (e *Encoder) Stack(functions ...string) uint64 {
+	file := e.String("simulated.go")
+	return e.stacks.id(strings.Join(functions, "\n"), func(id uint64) []byte {
+		x := binary.AppendUvarint([]byte{wire.Stack}, id)
+		x = binary.AppendUvarint(x, uint64(len(functions)))
+		for _, fn := range functions {
+			e.pcs++
+			for _, v := range []uint64{e.pcs, e.String(fn), file, 1} { // pc, function, file, line
+				x = binary.AppendUvarint(x, v)
+			}
 		}
 		return x
 	})

@@ -29,7 +29,7 @@ const (
 // Writer writes a trace. It is not safe for concurrent use.
 type Writer struct {
 	o   Options
-	out encoder
+	out *Encoder
 	err error
 
 	ps map[int32]*proc
@@ -82,9 +82,8 @@ func New(w io.Writer, o Options) *Writer {
 	if o.Generation == 0 {
 		o.Generation = 1_000_000_000
 	}
-	x := &Writer{o: o, ps: map[int32]*proc{}, gs: map[int64]*goroutine{}, ms: map[int64]*thread{}}
-	x.out.init(w, o.Format)
-	x.out.begin()
+	x := &Writer{o: o, out: NewEncoder(w, o.Format), ps: map[int32]*proc{}, gs: map[int64]*goroutine{}, ms: map[int64]*thread{}}
+	x.out.Begin()
 	x.procOf(worldP)
 	x.gs[WorldG] = &goroutine{status: gWaiting}
 	return x
@@ -98,8 +97,8 @@ func (w *Writer) Add(d *reference.Decision) {
 	}
 	w.now = d.Time
 	if w.now-w.began >= w.o.Generation {
-		w.out.end()
-		w.out.begin()
+		w.out.End()
+		w.out.Begin()
 		w.began = w.now
 	}
 	if w.retaken != nil {
@@ -156,7 +155,7 @@ func (w *Writer) Add(d *reference.Decision) {
 	case reference.KindSTWBegin:
 		w.beginWorld()
 		w.stopped = true
-		w.event(worldThread, wire.STWBegin, w.out.string("GC sweep termination"), 0)
+		w.event(worldThread, wire.STWBegin, w.out.String("GC sweep termination"), 0)
 	case reference.KindSTWEnd:
 		w.event(worldThread, wire.ProcsChange, uint64(w.procs), 0)
 		w.event(worldThread, wire.STWEnd)
@@ -181,8 +180,8 @@ func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
 	}
-	w.out.end()
-	return w.out.err
+	w.out.End()
+	return w.out.Err()
 }
 
 // ready writes what makes a goroutine runnable.
@@ -196,22 +195,22 @@ func (w *Writer) ready(d *reference.Decision) {
 	case ok && g.status == gRunnable: // it yielded, or came out of a system call
 		return
 	case !ok && d.Why == reference.WhyCreate && d.By != reference.NoG:
-		w.gs[d.G] = &goroutine{status: gRunnable, gen: w.out.gen}
-		w.event(m, wire.GoCreate, uint64(d.G), w.out.stack(fmt.Sprintf("main.class%d", d.Class)), w.out.stack("main.create"))
+		w.gs[d.G] = &goroutine{status: gRunnable, gen: w.out.Generation()}
+		w.event(m, wire.GoCreate, uint64(d.G), w.out.Stack(fmt.Sprintf("main.class%d", d.Class)), w.out.Stack("main.create"))
 		return
-	case !ok && w.out.gen > 1 && w.thread(m).p == reference.NoP:
-		w.gs[d.G] = &goroutine{status: gRunnable, gen: w.out.gen}
+	case !ok && w.out.Generation() > 1 && w.thread(m).p == reference.NoP:
+		w.gs[d.G] = &goroutine{status: gRunnable, gen: w.out.Generation()}
 		w.event(m, wire.GoCreateSyscall, uint64(d.G))
 		w.event(m, wire.GoSyscallEndBlocked)
 		return
-	case !ok && w.out.gen > 1: // a mark worker that runs for the first time
+	case !ok && w.out.Generation() > 1: // a mark worker that runs for the first time
 		if w.o.Format < 23 {
 			w.err = errors.New("tracewriter: a mark worker begins after the first generation, which format go 1.22 cannot say")
 			return
 		}
-		g = &goroutine{status: gWaiting, gen: w.out.gen}
+		g = &goroutine{status: gWaiting, gen: w.out.Generation()}
 		w.gs[d.G] = g
-		w.event(m, wire.GoCreateBlocked, uint64(d.G), w.out.stack("runtime.gcBgMarkWorker"), 0)
+		w.event(m, wire.GoCreateBlocked, uint64(d.G), w.out.Stack("runtime.gcBgMarkWorker"), 0)
 	case !ok:
 		g = &goroutine{status: gWaiting}
 		w.gs[d.G] = g
@@ -221,7 +220,7 @@ func (w *Writer) ready(d *reference.Decision) {
 	g.seq++
 	stack := uint64(0)
 	if d.By != reference.NoG {
-		stack = w.out.stack("main.wake")
+		stack = w.out.Stack("main.wake")
 	}
 	w.event(m, wire.GoUnblock, uint64(d.G), g.seq, stack)
 	g.status = gRunnable
@@ -236,7 +235,7 @@ func (w *Writer) start(d *reference.Decision) {
 	g.status, g.m = gRunning, d.M
 	w.thread(d.M).g = d.G
 	if label, ok := labels[d.Reason]; ok {
-		w.event(d.M, wire.GoLabel, w.out.string(label))
+		w.event(d.M, wire.GoLabel, w.out.String(label))
 	}
 }
 
@@ -257,16 +256,16 @@ func (w *Writer) stop(d *reference.Decision) {
 		if d.Flags&reference.FlagGC != 0 {
 			reason = "system goroutine wait"
 		}
-		w.event(d.M, wire.GoBlock, w.out.string(reason), w.out.stack("main.block"))
+		w.event(d.M, wire.GoBlock, w.out.String(reason), w.out.Stack("main.block"))
 		g.status = gWaiting
 	case reference.WhyGosched:
-		w.event(d.M, wire.GoStop, w.out.string("runtime.Gosched"), w.out.stack("runtime.Gosched"))
+		w.event(d.M, wire.GoStop, w.out.String("runtime.Gosched"), w.out.Stack("runtime.Gosched"))
 		g.status = gRunnable
 	case reference.WhyGoyield:
-		w.event(d.M, wire.GoStop, w.out.string("preempted"), w.out.stack("runtime.goyield"))
+		w.event(d.M, wire.GoStop, w.out.String("preempted"), w.out.Stack("runtime.goyield"))
 		g.status = gRunnable
 	default:
-		w.event(d.M, wire.GoStop, w.out.string("preempted"), w.out.stack("runtime.asyncPreempt"))
+		w.event(d.M, wire.GoStop, w.out.String("preempted"), w.out.Stack("runtime.asyncPreempt"))
 		g.status = gRunnable
 	}
 	w.thread(d.M).g = reference.NoG
@@ -334,7 +333,7 @@ func (w *Writer) thread(m int64) *thread {
 // event writes an event of a thread.
 func (w *Writer) event(m int64, kind byte, args ...uint64) {
 	w.context(m)
-	w.out.event(m, w.now, kind, args...)
+	w.out.Event(m, w.now, kind, args...)
 }
 
 // context says of a thread's P and goroutine what each generation says anew,
@@ -350,21 +349,21 @@ func (w *Writer) context(m int64) {
 }
 
 func (w *Writer) announceP(p int32, m int64) {
-	if x := w.procOf(p); x.gen != w.out.gen {
-		x.gen, x.seq = w.out.gen, 0
-		w.out.event(m, w.now, wire.ProcStatus, uint64(p), x.status)
+	if x := w.procOf(p); x.gen != w.out.Generation() {
+		x.gen, x.seq = w.out.Generation(), 0
+		w.out.Event(m, w.now, wire.ProcStatus, uint64(p), x.status)
 	}
 }
 
 func (w *Writer) announceG(id, m int64) {
 	g := w.gs[id]
-	if g.gen == w.out.gen {
+	if g.gen == w.out.Generation() {
 		return
 	}
-	g.gen, g.seq = w.out.gen, 0
+	g.gen, g.seq = w.out.Generation(), 0
 	on := noThread
 	if g.status == gRunning || g.status == gSyscall {
 		on = uint64(g.m)
 	}
-	w.out.event(m, w.now, wire.GoStatus, uint64(id), on, g.status)
+	w.out.Event(m, w.now, wire.GoStatus, uint64(id), on, g.status)
 }
