@@ -17,7 +17,7 @@ func TestLegal(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	kinds := map[trace.EventKind]int{}
 	starts, most := 0, 0
-	for i := range 300 {
+	for i := range 60 {
 		choices := make([]byte, r.IntN(200))
 		for k := range choices {
 			choices[k] = byte(r.Uint32())

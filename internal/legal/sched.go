@@ -68,11 +68,17 @@ func (m *thread) releaseP() *proc {
 
 // stealP takes a P from a thread that is in a system call.
 func (m *thread) stealP(p *proc) {
-	owner := p.m
 	m.announceP(p)
 	p.seq++
-	m.event(wire.ProcSteal, uint64(p.id), p.seq, uint64(owner.id))
-	owner.p, p.m, p.status = nil, nil, pIdle
+	from := uint64(0)
+	if p.m != nil { // else that has gone back to C
+		from = uint64(p.m.id)
+	}
+	m.event(wire.ProcSteal, uint64(p.id), p.seq, from)
+	if p.m != nil {
+		p.m.p, p.m = nil, nil
+	}
+	p.status = pIdle
 	p.syscalltick++
 }
 

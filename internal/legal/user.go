@@ -291,3 +291,27 @@ func (m *thread) exitSyscall() {
 		m.stopM()
 	}
 }
+
+// callBack is what a thread of C does that calls Go now and then (needm, cgocallback, dropm).
+func (m *thread) callBack() {
+	for {
+		m.sleep(m.span())
+		g := m.newG(user, gSyscall)
+		m.event(wire.GoCreateSyscall, uint64(g.id))
+		m.g, g.m, g.lockedM, m.lockedG = g, m, m, g
+		m.exitSyscall()
+		for m.g == nil { // it has no P yet
+			m.stopLockedM()
+			m.execute(g, false)
+		}
+		m.sleep(m.span())
+		m.enterSyscall()
+		m.pause()
+		m.event(wire.GoDestroySyscall)
+		m.world.remove(g)
+		m.g, g.m, g.lockedM, m.lockedG = nil, nil, nil, nil
+		if p := m.p; p != nil { // sysmon finds it, and no thread
+			m.p, p.m = nil, nil
+		}
+	}
+}

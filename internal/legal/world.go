@@ -38,6 +38,9 @@ func (w *world) bootstrap() {
 	})
 	first.next()
 	w.newThread((*thread).sysmon)
+	if w.once(4) {
+		w.newThread((*thread).callBack)
+	}
 }
 
 // old returns a goroutine from before the trace.
@@ -120,14 +123,19 @@ func (w *world) resize(procs int) {
 	}
 	for i := procs; i < w.procs; i++ {
 		p := w.ps[i]
-		list := p.runq
-		if p.runnext != nil { // it goes to the head last
-			list = append([]*goroutine{p.runnext}, list...)
-		}
-		w.global = append(append([]*goroutine(nil), list...), w.global...)
-		p.runq, p.runnext = nil, nil
+		w.global = append(p.drain(), w.global...) // each to the head, runnext last
 	}
 	w.procs = procs
+}
+
+// drain empties p's run queue (runqdrain).
+func (p *proc) drain() []*goroutine {
+	list := p.runq
+	if p.runnext != nil {
+		list = append([]*goroutine{p.runnext}, list...)
+	}
+	p.runq, p.runnext = nil, nil
+	return list
 }
 
 // forEachP has each P pass a safe point.
@@ -216,11 +224,7 @@ func (m *thread) mark() {
 	for n := m.choose(16); g.mode != "" && n > 0 && (g.mode == "dedicated" || !g.preempt); n-- {
 		if g.preempt && g.mode == "dedicated" { // it keeps the P, so that others go elsewhere (runqdrain)
 			g.preempt = false
-			all := m.p.runq
-			if m.p.runnext != nil {
-				all = append(all, m.p.runnext)
-			}
-			m.p.runq, m.p.runnext = nil, nil
+			all := m.p.drain()
 			m.pause()
 			m.global = append(m.global, all...)
 		}
