@@ -48,7 +48,7 @@ const Params = 10 + int(actions)
 func MakeUp(choices []byte, steps int) *Run {
 	w := newWorld(choices)
 	defer w.close()
-	for range min(steps, 1<<(10+w.choose(9))) {
+	for range min(steps, 1<<(10+w.choose(7))) {
 		w.step()
 	}
 	w.end()
@@ -209,7 +209,7 @@ func newWorld(choices []byte) *world {
 	w.rules = reference.RulesFor(formats[w.choose(len(formats))])
 	w.procs = []int{1, 2, 3, 4, 4, 8, 16, 64}[w.choose(8)]
 	w.cpus = []int{1, 2, 2, 4, 8, 64}[w.choose(6)]
-	w.most = 4 << w.choose(11)
+	w.most = 4 << w.choose(9)
 	w.pace = 20 << w.choose(8)
 	w.race = w.once(16)
 	for a := range w.weights {
