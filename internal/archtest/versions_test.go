@@ -14,7 +14,7 @@ import (
 // formats are the rooms that may compare versions: reference has the rules of each
 // release, decoders and what makes traces for them follow the format, and
 // internal/truth patches the source of a release.
-var formats = []string{"reference", "analyze/input", "analyze/events", "internal/damage", "internal/truth"}
+var formats = []string{"reference", "analyze/input", "analyze/events", "internal/damage", "internal/legal", "internal/truth"}
 
 // TestVersions sees to it that what differs between releases is a field of
 // reference.Rules: no other code compares the version of Go or of a format with a
