@@ -116,6 +116,7 @@ func reconstructRun(t testing.TB, run *legal.Run) (c *checker, err error) {
 		rec.Add(evs)
 	}
 	rec.Finish()
+	rec.Annotated()
 	if f := s.Stats().Failures; len(f) > 0 {
 		t.Fatalf("not legal: %v", f[0].Err)
 	}

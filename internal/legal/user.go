@@ -32,8 +32,8 @@ const (
 
 // weight is how often actions happen at most, beside each other.
 var weight = [actions]int{
-	compute: 16, create: 24, wakeOne: 24, wakeMany: 2, block: 24, gosched: 24, handOver: 8, syscall: 16, readNetwork: 12,
-	sleep: 8, exit: 12, lockThread: 1, coroutine: 8, stopTheWorld: 1, setProcs: 1, collect: 1, assist: 8, annotate: 4,
+	compute: 16, create: 24, wakeOne: 24, wakeMany: 4, block: 24, gosched: 24, handOver: 8, syscall: 16, readNetwork: 12,
+	sleep: 8, exit: 12, lockThread: 1, coroutine: 8, stopTheWorld: 1, setProcs: 1, collect: 2, assist: 8, annotate: 4,
 }
 
 // runUser runs m's goroutine until it stops.
@@ -70,7 +70,7 @@ func (m *thread) act(g *goroutine) {
 	case compute:
 		m.sleep(m.span())
 	case create:
-		for n := 1 + m.choose(8)*m.choose(8); n > 0 && len(m.alive) < m.most; n-- {
+		for n := (1 + m.choose(8)*m.choose(8)) << m.choose(4); n > 0 && len(m.alive) < m.most; n-- {
 			m.goCreate(user, "main.worker", "main.create")
 		}
 	case wakeOne:

@@ -231,6 +231,9 @@ func (m *thread) mark() {
 		if a := m.some(inAssist); a != nil && m.once(2) {
 			m.ready(a, false, "runtime.gcFlushBgCredit", "runtime.gcBgMarkWorker")
 		}
+		if m.once(4) { // there is work for another (enlistWorker)
+			m.preemptOne(m.ps[m.choose(m.procs)])
+		}
 		m.sleep(m.span())
 	}
 	switch g.mode {
