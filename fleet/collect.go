@@ -39,10 +39,12 @@ type Collecting struct {
 	Options
 	Workers int                   // traces analysed at once; at least 1 are
 	OnDone  func(done, total int) // called after each input, by one goroutine at a time; may be nil
+	Adds    string                // the input that the records are to replace; empty for none
 }
 
 // Collect returns the records of inputs: traces, and files of summaries. What cannot be
-// read is listed and is no error; the end of the context is. The caller closes the set.
+// read is listed and is no error. The end of the context is one, and so is an input that is
+// an output, too, or that is Adds and cannot be read to its end. The caller closes the set.
 func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problems []Problem, err error) {
 	set := &Set{}
 	defer func() {
@@ -65,6 +67,14 @@ func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problem
 		mu.Lock()
 		defer mu.Unlock()
 		problems = append(problems, earlier...)
+		var conflict *files.Conflict
+		switch {
+		case err == nil:
+		case errors.As(err, &conflict):
+			cancel(err)
+		case name == o.Adds:
+			cancel(fmt.Errorf("adding to %s: %w: write to another file", name, err))
+		}
 		if err != nil && ctx.Err() == nil {
 			problems = append(problems, problemOf(name, err, &o.Options))
 		}

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -165,14 +163,13 @@ func (r *Reader) next() (*Record, error) {
 	return rec, nil
 }
 
-// readOne reads a file that has one record.
-func readOne(name string) (*Record, error) {
-	f, err := os.Open(name)
+// cached reads a record from the cache.
+func cached(ctx context.Context, cache files.Cache, name string) (*Record, error) {
+	content, err := cache.Get(ctx, name, maxLine)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r, err := NewReader(f)
+	r, err := NewReader(bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
@@ -186,22 +183,15 @@ func readOne(name string) (*Record, error) {
 	return rec, nil
 }
 
-// writeOne writes a file with one record, whose folder it makes if it is not there.
-func writeOne(ctx context.Context, name string, rec *Record) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	out, err := files.Create(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	w := NewWriter(out)
+// putCached puts a record into the cache.
+func putCached(ctx context.Context, cache files.Cache, name string, rec *Record) error {
+	var content bytes.Buffer
+	w := NewWriter(&content)
 	if err := w.Write(rec); err != nil {
 		return err
 	}
 	if err := w.Close(nil); err != nil {
 		return err
 	}
-	return out.Commit()
+	return cache.Put(ctx, name, content.Bytes())
 }

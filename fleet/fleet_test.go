@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // smallTraces returns the n smallest traces of the repository.
@@ -471,13 +472,13 @@ func TestLabels(t *testing.T) {
 	}
 	all := []Label{{"service", "a"}, {"zone", "b"}}
 	write("# of this one\nservice = pay\n\nhost=h1\n")
-	got, err := labelsOf(name, all, nil)
+	got, err := labelsOf(t.Context(), name, all, nil)
 	if want := []Label{{"host", "h1"}, {"service", "pay"}, {"zone", "b"}}; err != nil || !cmp.Equal(got, want) {
 		t.Error(got, err)
 	}
 	for _, bad := range []string{"service", "=x", "gomaxprocs=3", "a b=c", strings.Repeat("x=y\n", MaxSidecar)} {
 		write(bad)
-		if _, err := labelsOf(name, all, nil); err == nil {
+		if _, err := labelsOf(t.Context(), name, all, nil); err == nil {
 			t.Errorf("%.20q is taken", bad)
 		}
 	}
@@ -625,7 +626,11 @@ func TestCache(t *testing.T) {
 	}
 	other := *first
 	other.Trace.Events++
-	if err := writeOne(t.Context(), kept[0], &other); err != nil {
+	entry, err := filepath.Rel(o.Cache, kept[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := putCached(t.Context(), files.Cache(o.Cache), entry, &other); err != nil {
 		t.Fatal(err)
 	}
 	events := func(o Options) int64 {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // extensions are those of files in folders that are taken for traces and summaries. Others
@@ -22,18 +24,14 @@ var extensions = []string{".trace", ".out", ".gz", ".zst", ".sum"}
 // Find returns the files that paths name, sorted, each once: files and URLs themselves,
 // those in folders and in their folders, and those that match a pattern. In folders
 // hidden files are left out, and what is neither called nor begins like a trace. A path
-// that names nothing is returned: to open it says why.
+// that names nothing, and a folder that cannot be read, is returned: to open it says why.
 func Find(paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
 		st, err := os.Stat(p)
 		switch {
 		case err == nil && st.IsDir():
-			found, err := filesIn(p)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, found...)
+			out = append(out, filesIn(p)...)
 		case err != nil && strings.ContainsAny(p, "*?["):
 			found, err := filepath.Glob(p)
 			if err != nil {
@@ -51,23 +49,33 @@ func Find(paths []string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-func filesIn(folder string) ([]string, error) {
+// filesIn returns the files in a folder, and the folders in it that cannot be read.
+func filesIn(folder string) []string {
 	var out []string
-	err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
+			out = append(out, name)
 		case strings.HasPrefix(d.Name(), ".") && name != folder:
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() || strings.HasSuffix(name, Sidecar):
+		case d.IsDir() || strings.HasSuffix(name, Sidecar) || special(d, name):
 		case slices.Contains(extensions, filepath.Ext(name)) || beginsLike(name, "go 1.") || beginsLike(name, summaryStart):
 			out = append(out, name)
 		}
 		return nil
 	})
-	return out, err
+	return out
+}
+
+// special reports whether a file in a folder is no regular file, nor a link to one or to nothing.
+func special(d fs.DirEntry, name string) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return !d.Type().IsRegular()
+	}
+	st, err := os.Stat(name)
+	return err == nil && !st.Mode().IsRegular()
 }
 
 // summaryStart is how a file of summaries begins.
@@ -78,16 +86,8 @@ func IsSummaries(name string) bool { return beginsLike(name, summaryStart) }
 
 // beginsLike reports whether a regular file begins so, perhaps compressed with gzip.
 func beginsLike(name, start string) bool {
-	st, err := os.Stat(name)
-	if err != nil || !st.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return startsWith(f, start)
+	head, err := files.Peek(name, 4<<10)
+	return err == nil && startsWith(bytes.NewReader(head), start)
 }
 
 // startsWith is beginsLike of what is open.

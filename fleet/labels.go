@@ -1,17 +1,19 @@
 package fleet
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // Sidecar is what is added to a trace's name for the file with its labels.
@@ -105,8 +107,8 @@ func (p *Pattern) labels(path string) (out []Label) {
 
 // labelsOf returns the labels of a trace: those of all, in their place those of its path,
 // and in the place of both those of the file beside it, if there is one.
-func labelsOf(name string, all []Label, pattern *Pattern) ([]Label, error) {
-	own, err := readSidecar(name + Sidecar)
+func labelsOf(ctx context.Context, name string, all []Label, pattern *Pattern) ([]Label, error) {
+	own, err := readSidecar(ctx, name+Sidecar)
 	if err != nil {
 		return nil, fmt.Errorf("labels in %s: %w", name+Sidecar, err)
 	}
@@ -130,13 +132,15 @@ func joinLabels(lists ...[]Label) ([]Label, error) {
 	return out, nil
 }
 
-func readSidecar(name string) ([]Label, error) {
-	st, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) || strings.Contains(name, "://") || err == nil && !st.Mode().IsRegular() {
+func readSidecar(ctx context.Context, name string) ([]Label, error) {
+	if strings.Contains(name, "://") {
 		return nil, nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
+	f, err := files.Regular(ctx, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrSpecial):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // Options of Summarize and Collect. The zero value is usable.
@@ -40,7 +41,7 @@ type Options struct {
 // Summarize analyses a trace, by its path or URL, and returns its record. The trace is
 // read once, or, with Options.Cache, once to see whether it is known.
 func Summarize(ctx context.Context, name string, o Options) (*Record, error) {
-	source, err := sourceOf(name, &o)
+	source, err := sourceOf(ctx, name, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +63,15 @@ func summarizeCached(ctx context.Context, name string, source Source, o *Options
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(o.Cache, key[:2], key+"-"+o.digest()+".sum")
-	r, err := readOne(file)
+	cache, entry := files.Cache(o.Cache), filepath.Join(key[:2], key+"-"+o.digest()+".sum")
+	r, err := cached(ctx, cache, entry)
 	if err != nil || r.Key != key {
 		if r, err = summarize(ctx, name, input.Options{}, o); err != nil {
 			return nil, err
 		}
 		r.Sources = []Source{{Name: "trace"}}
 		if r.Key == key { // the file has not changed meanwhile
-			_ = writeOne(ctx, file, r)
+			_ = putCached(ctx, cache, entry, r)
 		}
 	}
 	r.Sources = []Source{source}
@@ -142,8 +143,8 @@ func nameOf(name string, o *Options) string {
 }
 
 // sourceOf is what a trace is called, and its labels.
-func sourceOf(name string, o *Options) (Source, error) {
-	labels, err := labelsOf(name, o.Labels, o.Pattern)
+func sourceOf(ctx context.Context, name string, o *Options) (Source, error) {
+	labels, err := labelsOf(ctx, name, o.Labels, o.Pattern)
 	if err != nil {
 		return Source{}, err
 	}

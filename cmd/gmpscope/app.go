@@ -17,6 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/replay"
@@ -24,14 +25,13 @@ import (
 )
 
 // app is what the subcommands share: the world outside, whether one of them got
-// to run, and the files that it handles.
+// to run, and the files that it reads and writes.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	ran            bool
-	inputs         []handled
-	outputs        []handled
+	guard          files.Guard
 	names          *analyze.Names // with --anonymize, those of all traces
 	judging        judging        // by default, or by --config
 	now            func() time.Time
@@ -41,7 +41,7 @@ type app struct {
 func (a *app) do(f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.ran = true
-		return f(cmd.Context(), args)
+		return f(a.guard.With(cmd.Context()), args)
 	}
 }
 

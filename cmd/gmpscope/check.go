@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/compare/budget"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/report"
 )
 
@@ -161,7 +160,7 @@ func (a *app) documents(ctx context.Context, names []string, r reading, rules []
 	var docs []budget.Document
 	for _, name := range names {
 		if saved {
-			d, ok, err := savedDocument(name)
+			d, ok, err := savedDocument(ctx, name)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -191,24 +190,16 @@ func (a *app) documents(ctx context.Context, names []string, r reading, rules []
 
 // savedDocument reads a file that holds the JSON of an analysis; not ok if it is
 // something else.
-func savedDocument(name string) (d budget.Document, ok bool, err error) {
-	if name == "-" {
-		return nil, false, nil
-	}
-	st, err := os.Stat(name)
-	if err != nil || !st.Mode().IsRegular() {
+func savedDocument(ctx context.Context, name string) (d budget.Document, ok bool, err error) {
+	if head, _ := files.Peek(name, 1); string(head) != "{" {
 		return nil, false, nil // what it is, is the reader's to say
 	}
-	f, err := os.Open(name)
+	f, err := files.Regular(ctx, name)
 	if err != nil {
-		return nil, false, nil
+		return nil, false, err
 	}
 	defer f.Close()
-	br := bufio.NewReader(f)
-	if b, err := br.Peek(1); err != nil || b[0] != '{' {
-		return nil, false, nil
-	}
-	d, err = budget.ReadDocument(br, name)
+	d, err = budget.ReadDocument(f, name)
 	return d, true, err
 }
 

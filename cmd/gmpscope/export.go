@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -210,7 +209,7 @@ func (a *app) exportTables(ctx context.Context, trace string, x exporting) (err 
 	var outs []*files.Output
 	var to [5]io.Writer
 	for i, name := range parquet.Files() {
-		out, err := a.create(ctx, "-o", filepath.Join(x.output, name))
+		out, err := files.CreateIn(ctx, "-o", x.output, name)
 		if err != nil {
 			return err
 		}

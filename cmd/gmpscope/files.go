@@ -5,44 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/internal/term"
 )
 
-// handled is a file of this command, and what it is called in a message.
-type handled struct {
-	id   files.ID
-	what string
-}
+// The streams that are outputs.
+const (
+	theStdout = "standard output"
+	theStderr = "standard error"
+)
 
-// reads declares inputs: the command fails if an output is the same file as one of
-// them, whichever is declared first. Every file that a command reads is declared,
-// before the command creates one.
+// reads declares inputs, before the command creates an output: it fails if they are the same
+// file, and the message names the flag or argument. Inputs that only opening them declares are
+// found out then, or when the output would be committed.
 func (a *app) reads(what string, names ...string) error {
 	for _, name := range names {
-		if err := a.readsOne(what, name); err != nil {
+		id, shown := files.Named(name), what+" "+name
+		if name == "-" {
+			id, shown = files.Opened(a.stdin), "standard input"
+		}
+		if err := a.guard.Reads(shown, id); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (a *app) readsOne(what, name string) error {
-	in := handled{files.Named(name), what + " " + name}
-	if name == "-" {
-		in = handled{files.Opened(a.stdin), "standard input"}
-	}
-	if files.Opened(a.stderr).Same(in.id) {
-		a.stderr = io.Discard // not even this goes there
-		return usagef("standard error is the same file as %s", in.what)
-	}
-	for _, out := range slices.Concat(a.outputs, []handled{{files.Opened(a.stdout), "standard output"}}) {
-		if out.id.Same(in.id) {
-			return overwrites(out, in)
-		}
-	}
-	a.inputs = append(a.inputs, in)
 	return nil
 }
 
@@ -58,29 +45,32 @@ func (a *app) open(ctx context.Context, what, name string) (*files.File, error) 
 	return f, nil
 }
 
+// shown is the name of a file as it may begin a line of the output: it drives no terminal, and is no
+// command to the runner of GitHub Actions.
+func shown(name string) string {
+	name = term.Visible(name)
+	if start := strings.TrimSpace(name); strings.HasPrefix(start, "::") || strings.HasPrefix(start, "##[") {
+		name = "./" + name
+	}
+	return name
+}
+
+// readStdin declares standard input as an input, and returns what reads it until the context ends.
+func (a *app) readStdin(ctx context.Context, what string) (io.Reader, error) {
+	if err := a.reads(what, "-"); err != nil {
+		return nil, err
+	}
+	return files.Until(ctx, a.stdin), nil
+}
+
 // create begins the output that a flag names; - is standard output.
 func (a *app) create(ctx context.Context, flag, name string) (*files.Output, error) {
 	if name == "-" {
-		return files.To(a.stdout), nil // reads looks at it
+		return files.To(a.stdout), nil // the guard knows it
 	}
-	out := handled{files.Named(name), flag + " " + name}
-	streams := []handled{{files.Opened(a.stdout), "standard output"}, {files.Opened(a.stderr), "standard error"}}
-	for _, other := range slices.Concat(a.inputs, a.outputs, streams) {
-		if out.id.Same(other.id) {
-			return nil, overwrites(out, other)
-		}
-	}
-	f, err := files.Create(ctx, name)
+	f, err := files.Create(ctx, flag, name)
 	if errors.Is(err, files.ErrDirectory) {
-		return nil, usagef("%s: is a directory: name a file in it", out.what)
+		return nil, usagef("%s %s: is a directory: name a file in it", flag, name)
 	}
-	if err != nil {
-		return nil, err
-	}
-	a.outputs = append(a.outputs, out)
-	return f, nil
-}
-
-func overwrites(out, other handled) error {
-	return usagef("%s is the same file as %s: write to another", out.what, other.what)
+	return f, err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -63,6 +62,7 @@ func (a *app) summarize() *cobra.Command {
 		Long: `Summarize writes a small record of each trace: what was waited for and for how
 long, what the Ps did, classes, findings and the longest waits. Traces are files,
 folders, patterns, URLs, or - for standard input; files of summaries are merged.
+One that is the output, too, is added to.
 
 Records are kept by the content of their traces, so that any order, and any
 repetition, gives the same file. Traces that cannot be read are listed, and do not
@@ -77,7 +77,7 @@ fail the others. gmpscope fleet makes a report of summaries. docs/fleet.md has m
 			if g.output == "" {
 				return usagef("name what to write with -o")
 			}
-			return a.gather(ctx, args, &g, func(w io.Writer, records fleetRecords, unread []fleet.Problem) error {
+			return a.gather(ctx, args, &g, true, func(w io.Writer, records fleetRecords, unread []fleet.Problem) error {
 				return fleet.WriteAll(w, records(), unread)
 			})
 		}),
@@ -123,11 +123,11 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 			}
 			if slices.Contains(args, "-") {
 				var err error
-				if args, err = a.listed(args); err != nil {
+				if args, err = a.listed(ctx, args); err != nil {
 					return err
 				}
 			}
-			return a.gather(ctx, args, &g, func(w io.Writer, records fleetRecords, problems []fleet.Problem) error {
+			return a.gather(ctx, args, &g, as == "sum", func(w io.Writer, records fleetRecords, problems []fleet.Problem) error {
 				switch as {
 				case "sum":
 					return fleet.WriteAll(w, records(), problems)
@@ -199,12 +199,16 @@ func someInputs(_ *cobra.Command, args []string) error {
 }
 
 // listed replaces - by the lines of standard input.
-func (a *app) listed(args []string) ([]string, error) {
+func (a *app) listed(ctx context.Context, args []string) ([]string, error) {
 	if term.Is(a.stdin) {
 		return nil, usagef("standard input is a terminal: pipe a list of paths into it, or name them")
 	}
 	args = slices.DeleteFunc(slices.Clone(args), func(s string) bool { return s == "-" })
-	lines := bufio.NewScanner(a.stdin)
+	list, err := a.readStdin(ctx, "the list")
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(list)
 	for lines.Scan() {
 		if line := strings.TrimSpace(lines.Text()); line != "" && line != "-" {
 			args = append(args, line)
@@ -216,13 +220,13 @@ func (a *app) listed(args []string) ([]string, error) {
 // fleetRecords yields the records of all inputs, each time it is called.
 type fleetRecords = func() iter.Seq2[*fleet.Record, error]
 
-// gather reads the inputs and has write make the output of them.
-func (a *app) gather(ctx context.Context, args []string, g *gathering, write func(io.Writer, fleetRecords, []fleet.Problem) error) error {
+// gather reads the inputs and has write make the output of them, which may be a file of summaries.
+func (a *app) gather(ctx context.Context, args []string, g *gathering, sums bool, write func(io.Writer, fleetRecords, []fleet.Problem) error) error {
 	o, err := a.collecting(ctx, g)
 	if err != nil {
 		return err
 	}
-	names, err := a.find(args, g)
+	names, adds, err := a.find(args, g, sums)
 	if err != nil {
 		return err
 	}
@@ -231,6 +235,7 @@ func (a *app) gather(ctx context.Context, args []string, g *gathering, write fun
 		return err
 	}
 	defer out.Discard()
+	o.Adds = adds
 	set, problems, err := a.collect(ctx, names, g, o)
 	if err != nil {
 		return err
@@ -389,36 +394,36 @@ func (a *app) anonymizeKey(ctx context.Context, name string) ([]byte, error) {
 	return key, nil
 }
 
-// find returns the inputs that the arguments name. One that is also an output is an error,
-// or, in a folder, left out, like the cache.
-func (a *app) find(args []string, g *gathering) ([]string, error) {
+// find returns the inputs that the arguments name, but for those that a folder has in the cache,
+// and declares them. If the output is to be a file of summaries, and one of the inputs is that
+// file, the records are added to it: adds is its name among them.
+func (a *app) find(args []string, g *gathering, sums bool) (names []string, adds string, err error) {
 	var shard fleet.Shard
 	if g.shard != "" {
-		var err error
 		if shard, err = fleet.ParseShard(g.shard); err != nil {
-			return nil, usagef("--shard %v", err)
+			return nil, "", usagef("--shard %v", err)
 		}
 	}
-	for _, arg := range args {
-		if st, err := os.Stat(arg); err != nil || !st.IsDir() {
-			if err := a.reads("the input", arg); err != nil {
-				return nil, err
+	found, err := fleet.Find(args)
+	if err != nil {
+		return nil, "", err
+	}
+	found = slices.DeleteFunc(found, func(name string) bool { return within(name, g.cache) && !slices.Contains(args, name) })
+	names = shard.Of(found)
+	if out := files.Named(g.output); sums {
+		i := slices.IndexFunc(found, func(name string) bool { return files.Named(name).Same(out) && fleet.IsSummaries(name) })
+		if i >= 0 {
+			adds = found[i]
+			a.guard.Adds(out)
+			if !slices.Contains(names, adds) {
+				names = append(names, adds) // whosever shard it is in
 			}
 		}
 	}
-	names, err := fleet.Find(args)
-	if err != nil {
-		return nil, err
+	if err := a.reads("the input", found...); err != nil {
+		return nil, "", err
 	}
-	written := []files.ID{files.Opened(a.stdout), files.Named(g.output)}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		if slices.Contains(args, name) {
-			return false
-		}
-		id := files.Named(name)
-		return slices.ContainsFunc(written, id.Same) || within(name, g.cache)
-	})
-	return shard.Of(names), nil
+	return names, adds, nil
 }
 
 // within reports whether a file is in a folder; in no folder is none.

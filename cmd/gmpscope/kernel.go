@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
-	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -50,16 +50,20 @@ func (a *app) kernel(ctx context.Context, r *reading, o *analyze.Options) (done 
 	if r.kernel == "" {
 		return func() {}, nil
 	}
-	if o.CgroupStat, err = readCgroup(ctx, r.cgroup); err != nil {
+	if o.CgroupStat, err = a.readCgroup(ctx, r.cgroup); err != nil {
 		return nil, err
 	}
-	in, name, closed := a.stdin, "standard input", func() {}
-	if r.kernel != "-" {
-		f, err := files.Open(ctx, r.kernel)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", theRecords, err)
-		}
+	var in io.Reader
+	name, closed := "standard input", func() {}
+	if r.kernel == "-" {
+		in, err = a.readStdin(ctx, theRecords)
+	} else if f, failed := a.open(ctx, theRecords, r.kernel); failed != nil {
+		err = failed
+	} else {
 		in, name, closed = f, r.kernel, func() { f.Close() }
+	}
+	if err != nil {
+		return nil, err
 	}
 	if o.Kernel, err = kernel.New(in, name); err != nil {
 		closed()
@@ -69,13 +73,13 @@ func (a *app) kernel(ctx context.Context, r *reading, o *analyze.Options) (done 
 }
 
 // readCgroup reads the file that --cgroup-stat names, if any.
-func readCgroup(ctx context.Context, name string) (*kernel.CgroupStat, error) {
+func (a *app) readCgroup(ctx context.Context, name string) (*kernel.CgroupStat, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := files.Open(ctx, name)
+	f, err := a.open(ctx, theCgroup, name)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", theCgroup, err)
+		return nil, err
 	}
 	defer f.Close()
 	s, err := kernel.ReadCgroupStat(f)

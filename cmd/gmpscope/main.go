@@ -57,6 +57,9 @@ func main() {
 func signals() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// While SIGPIPE is caught, a write to a pipe that nobody reads is an error like any other, after
+	// which nothing is left behind.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup asks
 		signal.Notify(signals, syscall.SIGHUP)
 	}
@@ -90,6 +93,8 @@ func endBy(s os.Signal) {
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, now: time.Now}
+	a.guard.Stream(theStdout, files.Opened(stdout))
+	a.guard.Stream(theStderr, files.Opened(stderr))
 	defer func() {
 		if v := recover(); v != nil {
 			fmt.Fprintf(a.stderr, "gmpscope: %s\n", term.Line(analyze.Caught(v).Error()))
@@ -104,6 +109,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd, err := root.ExecuteContextC(ctx)
 	line := func() string { return term.Line(input.ShownText(err.Error(), values(args)...)) }
 	var usage *usageError
+	var conflict *files.Conflict
+	if errors.As(err, &conflict) {
+		usage = &usageError{msg: conflict.Error()}
+		err = usage
+		if conflict.Output == theStderr {
+			a.stderr = io.Discard // not even this goes there
+		}
+	}
 	switch {
 	case err == nil:
 		return exitOK
@@ -112,8 +125,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.stderr, "gmpscope: interrupted")
 		return exitFailure
-	case errors.As(err, &usage) || !a.ran:
-		// What cobra finds wrong, before a command has run, is usage too.
+	case errors.As(err, &usage) || !a.ran && !errors.As(err, new(syscall.Errno)):
+		// What cobra finds wrong, before a command has run, is usage too, but for what its own
+		// commands cannot write.
 		fmt.Fprintf(a.stderr, "gmpscope: %s\n", line())
 		hint := cmd.CommandPath() + " --help"
 		if usage != nil && usage.hint != "" {

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // man is hidden: it is for those who package the program.
@@ -40,7 +41,7 @@ func (a *app) man() *cobra.Command {
 
 // writePages writes the page of a command and those of the commands below it.
 func (a *app) writePages(ctx context.Context, dir string, cmd *cobra.Command) error {
-	out, err := a.create(ctx, "the manual page", filepath.Join(dir, pageName(cmd)+".1"))
+	out, err := files.CreateIn(ctx, "the manual page", dir, pageName(cmd)+".1")
 	if err != nil {
 		return err
 	}

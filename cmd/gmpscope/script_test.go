@@ -33,10 +33,13 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// stuck is a program that begins an output and heeds no signal.
+// stuck is a program that begins an output and a temporary folder, and heeds no signal.
 func stuck() {
 	ctx := interruptible(signals())
-	if _, err := files.Create(ctx, "out"); err != nil {
+	if _, err := files.Create(ctx, "-o", "out"); err != nil {
+		panic(err)
+	}
+	if _, err := files.TempFolder("folder-"); err != nil {
 		panic(err)
 	}
 	fmt.Println("begun")

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ var rules = []rule{
 	{"compare", in("reference", "analyze", "internal/funcname", "internal/quantity", "internal/vocabulary"), []string{"golang.org/x/perf"}},
 
 	{"report/html/echarts/gen", in("internal/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
-	{"report/html/echarts", in("internal/npm"), nil},
+	{"report/html/echarts", in("internal/files", "internal/npm"), nil},
 	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/jsondoc", "internal/quantity", "internal/vocabulary"), []string{"github.com/go-echarts/go-echarts/v2"}},
 	{"report", in("reference", "analyze", "replay", "compare", "docs/schema", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), []string{"golang.org/x/perf"}},
 
@@ -181,6 +182,35 @@ func TestDetectorIDs(t *testing.T) {
 			id, err := strconv.Unquote(lit.Value)
 			if err == nil && folder[id] != "" && !within(path.Dir(rel), folder[id]) {
 				t.Errorf("%s: names the detector %s: make what it needs to know a field of findings.Detector", rel, id)
+			}
+			return true
+		})
+	})
+}
+
+// TestFiles has what a command reads and writes opened by package files, so that its guard knows
+// each input and keeps outputs from taking its place.
+func TestFiles(t *testing.T) {
+	allowed := map[string]bool{
+		"fleet/set.go": true, // temporary files of its own
+	}
+	opens := []string{"Open", "OpenFile", "OpenInRoot", "OpenRoot", "DirFS", "ReadFile", "Create", "CreateTemp", "WriteFile"}
+	eachFile(t, filepath.Join("..", ".."), func(file, rel string) {
+		dir := path.Dir(rel)
+		ours := slices.ContainsFunc([]string{"analyze", "cmd/gmpscope", "compare", "export", "fleet", "reference", "replay", "report"}, func(room string) bool { return within(dir, room) })
+		if !ours || allowed[rel] || within(dir, "fleet/beam") || path.Base(dir) == "gen" || strings.HasSuffix(rel, "_test.go") || strings.Contains(rel, "/testdata/") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Errorf("%s: %v", rel, err)
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "os" && slices.Contains(opens, sel.Sel.Name) {
+					t.Errorf("%s: os.%s opens a file that the guard of internal/files does not know: use that package", rel, sel.Sel.Name)
+				}
 			}
 			return true
 		})

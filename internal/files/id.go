@@ -53,6 +53,22 @@ func (id ID) Same(other ID) bool {
 	return false
 }
 
+// bucket is equal for IDs of the same file.
+type bucket struct {
+	inode [2]uint64
+	base  string
+}
+
+func (id ID) bucket() bucket {
+	switch {
+	case id.file != nil:
+		return bucket{inode(id.file), ""}
+	case id.dir != nil:
+		return bucket{inode(id.dir), id.base}
+	}
+	return bucket{}
+}
+
 // maxLinks is how many symbolic links are followed; Linux follows 40.
 const maxLinks = 40
 

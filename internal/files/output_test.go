@@ -13,7 +13,7 @@ import (
 // write creates an output of that name with that content.
 func write(t *testing.T, name, content string) {
 	t.Helper()
-	o, err := Create(t.Context(), name)
+	o, err := Create(t.Context(), "-o", name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,10 @@ func TestLinks(t *testing.T) {
 		t.Error("the link was replaced")
 	}
 	symlink(t, "loop", "loop")
-	if _, err := Create(t.Context(), "loop"); err == nil {
+	if _, err := Create(t.Context(), "-o", "loop"); err == nil {
 		t.Error("a link to itself is created")
 	}
-	if _, err := Create(t.Context(), "a"); !errors.Is(err, ErrDirectory) {
+	if _, err := Create(t.Context(), "-o", "a"); !errors.Is(err, ErrDirectory) {
 		t.Errorf("a directory is created: %v", err)
 	}
 }
@@ -84,7 +84,7 @@ func TestLinks(t *testing.T) {
 // TestTwoAtOnce: two outputs of one name have nothing in common until they get it.
 func TestTwoAtOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
-	first, err := Create(t.Context(), "out")
+	first, err := Create(t.Context(), "-o", "out")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestOverwrite(t *testing.T) {
 			if err := os.Link("out", "same"); err != nil {
 				t.Skip(err)
 			}
-			o, err := Create(t.Context(), "out")
+			o, err := Create(t.Context(), "-o", "out")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +159,7 @@ func TestOverwrite(t *testing.T) {
 // error says where.
 func TestKept(t *testing.T) {
 	t.Chdir(t.TempDir())
-	o, err := Create(t.Context(), "out")
+	o, err := Create(t.Context(), "-o", "out")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestDiscard(t *testing.T) {
 	if err := os.WriteFile("out", []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := Create(t.Context(), "out")
+	o, err := Create(t.Context(), "-o", "out")
 	if err != nil {
 		t.Fatal(err)
 	}

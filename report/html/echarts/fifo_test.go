@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // A named pipe in the cache's place, to which nobody writes, is not waited for.
@@ -21,7 +23,7 @@ func TestPipeInCache(t *testing.T) {
 	if _, from, err := Find(t.Context(), Options{CacheDir: dir, NoFetch: true}); err == nil || from != FromNowhere {
 		t.Errorf("%v, %v", from, err)
 	}
-	if failedLately(filepath.Join(dir, failedName), time.Now()) {
+	if failedLately(t.Context(), files.Cache(dir), time.Now()) {
 		t.Error("a pipe says when a fetch failed")
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/npm"
 )
 
@@ -94,8 +94,9 @@ func Find(ctx context.Context, o Options) (script []byte, from Origin, err error
 			dir = filepath.Join(d, "gmpscope")
 		}
 	}
+	cache := files.Cache(dir)
 	if dir != "" {
-		if js, err := readRegular(filepath.Join(dir, cacheName), scriptSize); err == nil && pinned(js) {
+		if js, err := cache.Get(ctx, cacheName, scriptSize); err == nil && pinned(js) {
 			return js, FromCache, nil
 		}
 	}
@@ -104,7 +105,7 @@ func Find(ctx context.Context, o Options) (script []byte, from Origin, err error
 	}
 	remembers := dir != "" && o.Now != nil
 	failed := filepath.Join(dir, failedName)
-	if remembers && failedLately(failed, o.Now()) {
+	if remembers && failedLately(ctx, cache, o.Now()) {
 		return nil, FromNowhere, fmt.Errorf("echarts: %w: remove %s to have it tried", ErrFailedLately, failed)
 	}
 	if o.Announce != nil {
@@ -115,9 +116,9 @@ func Find(ctx context.Context, o Options) (script []byte, from Origin, err error
 	js, err := fetch(ctx, o)
 	switch {
 	case err == nil && dir != "":
-		keep(dir, cacheName, js)
-		os.Remove(failed) // if it is there
-	case err != nil && ctx.Err() == nil && remembers && keep(dir, failedName, o.Now().UTC().AppendFormat(nil, time.RFC3339)):
+		_ = cache.Put(ctx, cacheName, js) // that costs another fetch next time
+		os.Remove(failed)                 // if it is there
+	case err != nil && ctx.Err() == nil && remembers && cache.Put(ctx, failedName, o.Now().UTC().AppendFormat(nil, time.RFC3339)) == nil:
 		err = fmt.Errorf("%w; not tried again for a day, unless you remove %s", err, failed)
 	}
 	if err != nil {
@@ -127,9 +128,9 @@ func Find(ctx context.Context, o Options) (script []byte, from Origin, err error
 }
 
 // failedLately reports whether a fetch failed within the last day, by what the
-// file says. A time to come is none: a clock was wrong then, or is now.
-func failedLately(file string, now time.Time) bool {
-	b, err := readRegular(file, int64(len(time.RFC3339)))
+// cache says. A time to come is none: a clock was wrong then, or is now.
+func failedLately(ctx context.Context, cache files.Cache, now time.Time) bool {
+	b, err := cache.Get(ctx, failedName, int64(len(time.RFC3339)))
 	if err != nil {
 		return false
 	}
@@ -137,56 +138,9 @@ func failedLately(file string, now time.Time) bool {
 	return err == nil && !at.After(now) && now.Sub(at) < retryAfter
 }
 
-// readRegular reads a file of at most limit bytes. It does not wait for a named
-// pipe, nor touch a device, whatever takes the file's place meanwhile.
-func readRegular(name string, limit int64) ([]byte, error) {
-	want, err := os.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !want.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is no regular file", name)
-	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	got, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !os.SameFile(want, got) || got.Size() > limit {
-		return nil, fmt.Errorf("%s: has changed, or more than %d bytes", name, limit)
-	}
-	return io.ReadAll(io.LimitReader(f, limit))
-}
-
 func pinned(js []byte) bool {
 	sum := sha256.Sum256(js)
 	return hex.EncodeToString(sum[:]) == scriptSHA256
-}
-
-// keep puts a file into the cache, and reports whether it did. A cache that
-// cannot be written to costs another fetch next time, and is no error. The
-// folder must be one itself: through a link, files elsewhere would be replaced.
-func keep(dir, name string, content []byte) bool {
-	if os.MkdirAll(dir, 0o755) != nil {
-		return false
-	}
-	if st, err := os.Lstat(dir); err != nil || !st.IsDir() {
-		return false
-	}
-	f, err := os.CreateTemp(dir, name+".*")
-	if err != nil {
-		return false
-	}
-	_, werr := f.Write(content)
-	if cerr := f.Close(); werr != nil || cerr != nil || os.Rename(f.Name(), filepath.Join(dir, name)) != nil {
-		os.Remove(f.Name())
-		return false
-	}
-	return true
 }
 
 func (o Options) registry() string { return cmp.Or(o.Registry, npm.Default) }
