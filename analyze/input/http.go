@@ -243,8 +243,8 @@ type Saved struct {
 
 // Save copies what an http or https URL answers, as it is, to w. The rules are those of [Open]: an
 // answer that is no trace, compressed or not, is an error, and is not copied; nor is one that ends
-// before it has more than a header. Whatever else ends it early, be it the server, the context, or
-// maxBytes, is no error: what came is copied, and Saved says so.
+// before it has more than a header, nor one of which w does not take that much. Whatever else ends it
+// early, be it the server, the context, maxBytes or w, is no error: what came is copied, and Saved says so.
 func Save(ctx context.Context, name string, w io.Writer, maxBytes int64, o Options) (Saved, error) {
 	s := &Source{name: name, in: &meter{ctx: ctx, progress: o.Progress}}
 	defer s.Close()
@@ -274,7 +274,10 @@ func Save(ctx context.Context, name string, w io.Writer, maxBytes int64, o Optio
 	all := io.MultiReader(&head, s.in)
 	n, err := io.Copy(w, io.LimitReader(all, maxBytes))
 	if err != nil && !errors.Is(err, s.in.err) { // the writer's
-		return Saved{}, s.fail("recording", err)
+		if n <= headerSize {
+			return Saved{}, s.fail("recording", err)
+		}
+		return Saved{n, err}, nil
 	}
 	if err == nil && n == maxBytes {
 		if more, _ := io.CopyN(io.Discard, all, 1); more > 0 {

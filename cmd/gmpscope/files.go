@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/files"
-	"github.com/gmpscope/gmpscope/internal/term"
 )
 
 // The streams that are outputs.
@@ -43,16 +41,6 @@ func (a *app) open(ctx context.Context, what, name string) (*files.File, error) 
 		return nil, fmt.Errorf("reading %s: %w", what, err)
 	}
 	return f, nil
-}
-
-// shown is the name of a file as it may begin a line of the output: it drives no terminal, and is no
-// command to the runner of GitHub Actions.
-func shown(name string) string {
-	name = term.Visible(name)
-	if start := strings.TrimSpace(name); strings.HasPrefix(start, "::") || strings.HasPrefix(start, "##[") {
-		name = "./" + name
-	}
-	return name
 }
 
 // readStdin declares standard input as an input, and returns what reads it until the context ends.

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/fleet"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/report/html/echarts"
 )
@@ -324,6 +325,7 @@ func TestInterruptTwice(t *testing.T) {
 	dir := t.TempDir()
 	cmd, _, stderr := process(t, dir)
 	cmd.Args, cmd.Stdout = []string{"stuck"}, nil
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -387,6 +389,115 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
+// TestInterruptStdin waits for what standard input has besides a trace: one interrupt ends that.
+func TestInterruptStdin(t *testing.T) {
+	trace, err := filepath.Abs(filepath.Join(traces, "steal-small-go1.26-p2.trace.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"analyze", trace, "--kernel", "-"},
+		{"report", trace, "--kernel", "-", "--no-fetch", "-o", "out"},
+		{"fleet", "-"},
+		{"summarize", "-", "-o", "out"},
+	} {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		stdin := &waiting{cancel, make(chan struct{})}
+		var stdout, stderr bytes.Buffer
+		t.Chdir(dir)
+		if code := run(ctx, args, stdin, &stdout, &stderr); code != exitFailure || !strings.HasSuffix(stderr.String(), "gmpscope: interrupted\n") {
+			t.Errorf("%q: exit code %d, stderr %q", args, code, &stderr)
+		}
+		close(stdin.over)
+		if left, err := filepath.Glob(".gmpscope-*"); err != nil || len(left) > 0 {
+			t.Errorf("%q: left behind: %v, %v", args, left, err)
+		}
+	}
+}
+
+// waiting is an input that is interrupted when it is read, and gives nothing.
+type waiting struct {
+	interrupt func()
+	over      chan struct{}
+}
+
+func (w *waiting) Read([]byte) (int, error) {
+	w.interrupt()
+	<-w.over
+	return 0, io.EOF
+}
+
+// TestUnread writes to a pipe that nobody reads: the other outputs are there, and nothing else.
+func TestUnread(t *testing.T) {
+	trace, err := filepath.Abs(filepath.Join(traces, "steal-small-go1.26-p2.trace.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := filepath.Join(t.TempDir(), "many.sum")
+	manyRecords(t, many)
+	for _, c := range []struct {
+		args []string
+		left string
+	}{
+		{[]string{"report", trace, "--no-fetch", "-o", "out"}, "out"},
+		{[]string{"diff", trace, trace, "-o", "out"}, "out"},
+		{[]string{"check", trace, "--write-budget", "out"}, "out"},
+		{[]string{"record", "-o", "out", "--", "sh", "-c", `cp "$0" "$GMPSCOPE_TRACE"`, trace}, "out"},
+		{[]string{"fleet", many, "--format", "json"}, ""},
+	} {
+		dir := t.TempDir()
+		pr, pw, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pr.Close()
+		cmd, _, stderr := process(t, dir, c.args...)
+		cmd.Stdout = pw
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+		err = cmd.Run()
+		pw.Close()
+		if cmd.ProcessState.ExitCode() != exitFailure || strings.Contains(stderr.String(), "broken pipe") {
+			t.Errorf("%q: %v, stderr %q", c.args, err, stderr)
+		}
+		var left []string
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			left = append(left, f.Name())
+		}
+		if got := strings.Join(left, " "); got != c.left {
+			t.Errorf("%q: left %q, want %q; stderr %q", c.args, got, c.left, stderr)
+		}
+	}
+}
+
+// manyRecords makes a file of so many summaries that they do not stay in memory.
+func manyRecords(t *testing.T, name string) {
+	t.Helper()
+	r, err := fleet.Summarize(t.Context(), filepath.Join(traces, "steal-small-go1.26-p2.trace.gz"), fleet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := fleet.NewWriter(f)
+	for i := range 100 {
+		r.Key = fmt.Sprintf("%064x", i)
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestInterruptPipe waits for the other end of a named pipe, which nobody opens:
 // one interrupt ends that, whatever the pipe is for.
 func TestInterruptPipe(t *testing.T) {
@@ -422,7 +533,7 @@ func TestInterruptPipe(t *testing.T) {
 }
 
 // TestFileLimit has files that cannot get larger than 4 KiB, as on a full disk:
-// whatever writes one fails with one line, and leaves none.
+// whatever writes one fails with one line, and leaves none, but for what cannot be had again.
 func TestFileLimit(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -451,8 +562,20 @@ func TestFileLimit(t *testing.T) {
 		if s := stderr.String(); cmd.ProcessState.ExitCode() != exitFailure || stdout.Len() > 0 || strings.Count(s, "\n") != 1 || !strings.Contains(s, "writing out: "+syscall.EFBIG.Error()) {
 			t.Errorf("%s: %v, stdout %q, stderr %q", args[0], cmd.ProcessState, stdout, s)
 		}
-		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
-			t.Errorf("%s: left behind %v, %v", args[0], files, err)
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if args[0] == "record" {
+			kept, err := os.ReadFile(filepath.Join(dir, "out"))
+			says := fmt.Sprintf(": kept the %d bytes that came in out, an incomplete trace\n", len(kept))
+			if err != nil || len(kept) < 1024 || !bytes.HasPrefix(body, kept) || !strings.HasSuffix(stderr.String(), says) {
+				t.Errorf("record: kept %d bytes, %v; stderr %q", len(kept), err, stderr)
+			}
+			files = files[1:]
+		}
+		if len(files) != 1 {
+			t.Errorf("%s: left behind %v", args[0], files)
 		}
 	}
 }
@@ -514,12 +637,17 @@ func TestDenied(t *testing.T) {
 			t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
+	// A folder that may not be read is listed, and the others are read.
+	code, out, errs := denied("fleet", ".", "--format", "json")
+	if code != exitOK || !strings.Contains(out, `"traces":1,`) || !strings.Contains(errs, "gmpscope: warning: opening locked: permission denied\n") || !strings.Contains(errs, "opening secret.gz: permission denied") {
+		t.Errorf("a folder with another that may not be read: exit code %d, stdout %.300q, stderr %q", code, out, errs)
+	}
 	// In a folder that lets nobody create a file, a report that is there is overwritten, or stays where that is not
 	// allowed, either.
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "t.html"), []byte("an older report"), 0), os.Chmod(dir, 0o555)); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := denied("report", "t.gz", "--no-fetch")
+	code, out, errs = denied("report", "t.gz", "--no-fetch")
 	page, err := os.ReadFile(filepath.Join(dir, "t.html"))
 	if code != exitOK || errs != "" || err != nil || !bytes.HasSuffix(bytes.TrimSpace(page), []byte("</html>")) {
 		t.Errorf("a folder that may only be read: exit code %d, stdout %q, stderr %q, %v", code, out, errs, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -73,7 +75,9 @@ A trace that breaks off is kept as far as it came, and the command fails: if the
 program or the connection ends early, the tests fail, or you interrupt it. So is
 one that the program does not end: it gets --seconds, and as long again or 30
 seconds to answer and transfer, whichever is more; and at most --max-size is
-written. An answer that is no trace is not kept.
+written, or what the disk has room for. Where a file has the name already, that
+stays, and such a part gets a name beside it, such as trace.part.out. An answer
+that is no trace is not kept.
 
 With --cpu the CPU profiler runs meanwhile, and its samples are in the trace. They
 prove, or rule out, that threads with a P lacked a CPU (gmpscope explain
@@ -195,27 +199,67 @@ func (a *app) recordURL(ctx context.Context, u string, r recording) error {
 		return err
 	}
 	kernel.stop()
-	if err := out.Commit(); err != nil {
-		return err
+	name, asked, err := keep(out, saved.Cut == nil)
+	if err != nil {
+		return kernel.finish(err)
 	}
-	return kernel.finish(a.savedURL(ctx, u, r, saved))
+	return kernel.finish(a.savedURL(ctx, u, r, saved, name, asked))
 }
 
-// savedURL says what came of a trace that was asked for at a URL.
-func (a *app) savedURL(ctx context.Context, u string, r recording, saved input.Saved) error {
+// keep gives a recording its name, or, if it is a part of a trace and there is a file of that name,
+// another beside it. It reports which one, and whether the recording has the name asked for.
+func keep(out *files.Output, ended bool) (name string, asked bool, err error) {
+	file, _ := out.Path()
+	asked = true
+	name, err = out.CommitIf(func() bool {
+		asked = ended && wholeTrace(file)
+		return asked
+	})
+	return name, asked, err
+}
+
+// wholeTrace reports whether a file holds a trace without losses, up to its end.
+func wholeTrace(file string) bool {
+	src, err := input.Open(context.Background(), file, input.Options{})
+	if err != nil {
+		return false
+	}
+	defer src.Close()
+	for complete := false; ; {
+		g, err := src.Next()
+		if err != nil {
+			return complete && errors.Is(err, io.EOF) && src.Stats().LossCount == 0
+		}
+		complete = g.Complete
+	}
+}
+
+// beside says of a part of a trace why it has another name than that asked for.
+func beside(asked bool, r recording) string {
+	if asked {
+		return ""
+	}
+	return fmt.Sprintf("; %s is what it was", r.output)
+}
+
+// savedURL says what came of a trace that was asked for at a URL, and is in a file.
+func (a *app) savedURL(ctx context.Context, u string, r recording, saved input.Saved, file string, asked bool) error {
+	part := fmt.Sprintf("in %s, an incomplete trace%s", file, beside(asked, r))
 	switch {
+	case saved.Cut == nil && asked:
+		return a.printSize(file, saved.Bytes)
 	case saved.Cut == nil:
-		return a.printSize(r.output, saved.Bytes)
+		return fmt.Errorf("recording %s: the answer ends early: kept the %d bytes that came %s", input.ShownName(u), saved.Bytes, part)
 	case errors.Is(ctx.Err(), context.Canceled):
-		a.warnCut(r.output, saved.Bytes)
+		a.warnCut(saved.Bytes, part)
 		return context.Cause(ctx)
 	case errors.Is(saved.Cut, input.ErrTooLarge):
-		return fmt.Errorf("recording: %w of --max-size %v: kept the first %d bytes in %s, an incomplete trace", saved.Cut, r.maxSize, saved.Bytes, r.output)
+		return fmt.Errorf("recording: %w of --max-size %v: kept the first %d bytes %s", saved.Cut, r.maxSize, saved.Bytes, part)
 	}
-	return fmt.Errorf("recording %s: %w: kept the %d bytes that came in %s, an incomplete trace", input.ShownName(u), saved.Cut, saved.Bytes, r.output)
+	return fmt.Errorf("recording %s: %w: kept the %d bytes that came %s", input.ShownName(u), saved.Cut, saved.Bytes, part)
 }
 
-// warnCut tells what an interrupt left of a trace.
-func (a *app) warnCut(target string, bytes int64) {
-	a.warn([]string{fmt.Sprintf("interrupted: kept the %d bytes that came in %s, an incomplete trace", bytes, target)})
+// warnCut reports what an interrupt left of a trace.
+func (a *app) warnCut(bytes int64, part string) {
+	a.warn([]string{fmt.Sprintf("interrupted: kept the %d bytes that came %s", bytes, part)})
 }

@@ -145,17 +145,23 @@ func (a *app) keepTrace(ctx context.Context, out *files.Output, file string, ran
 	if err != nil || st.Size() == 0 {
 		return ran.noTrace()
 	}
-	if err := out.Commit(); err != nil {
+	name, asked, err := keep(out, ctx.Err() == nil)
+	if err != nil {
 		return err
 	}
+	part := fmt.Sprintf("in %s, an incomplete trace%s", name, beside(asked, r))
 	switch {
 	case ctx.Err() != nil:
-		a.warnCut(r.output, st.Size())
+		a.warnCut(st.Size(), part)
 		return context.Cause(ctx)
+	case ran.err != nil && asked:
+		return fmt.Errorf("recording: %s (%w); the trace is %s", ran.failed(), ran.err, name)
 	case ran.err != nil:
-		return fmt.Errorf("recording: %s (%w); the trace is %s", ran.failed(), ran.err, r.output)
+		return fmt.Errorf("recording: %s (%w): kept the %d bytes that came %s", ran.failed(), ran.err, st.Size(), part)
+	case !asked:
+		return fmt.Errorf("recording: %s did not end its trace: kept the %d bytes that came %s", ran.name(), st.Size(), part)
 	}
-	return a.printSize(r.output, st.Size())
+	return a.printSize(name, st.Size())
 }
 
 // readsOfCommand declares what a command reads: standard input, itself, and every file

@@ -10,10 +10,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gmpscope/gmpscope/fleet"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 )
 
@@ -74,7 +76,7 @@ func TestRecordURL(t *testing.T) {
 }
 
 // What a program sent of a trace is kept, however it ended, and the command
-// fails; what is no trace leaves the file that was there.
+// fails; the file that was there stays unless a whole trace came.
 func TestRecordCut(t *testing.T) {
 	trace := tracetest.Recorded(t, "uneven-go1.26-p4")
 	packed, err := os.ReadFile(filepath.Join(traces, "uneven-go1.26-p4.trace.gz"))
@@ -107,24 +109,34 @@ func TestRecordCut(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Write(packed)
 	})
+	mux.HandleFunc("/ends", func(w http.ResponseWriter, _ *http.Request) { w.Write(half) })
 	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) { w.Write(pagePacked.Bytes()) })
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	file := filepath.Join(t.TempDir(), "t.trace")
+	dir := t.TempDir()
+	file, part := filepath.Join(dir, "t.trace"), filepath.Join(dir, "t.part.trace")
 	for _, c := range []struct {
 		path string
 		code int
 		says string
-		want []byte
+		part []byte // beside what was there
 	}{
-		{"/length", exitFailure, fmt.Sprintf("gmpscope: recording %s/length?seconds=5: the connection ended early: kept the %d bytes that came in %s, an incomplete trace\n", srv.URL, len(half), file), half},
-		{"/dies", exitFailure, fmt.Sprintf("gmpscope: recording %s/dies?seconds=5: the connection ended early: kept the %d bytes that came in %s, an incomplete trace\n", srv.URL, len(half), file), half},
-		{"/endless", exitFailure, "gmpscope: recording: the answer is larger than the limit of --max-size 10000B: kept the first 10000 bytes in " + file + ", an incomplete trace\n", trace[:10000]},
-		{"/gzip", exitOK, "", packed},
-		{"/page", exitFailure, "but an HTML page", []byte("before")},
+		{"/length", exitFailure, fmt.Sprintf("gmpscope: recording %s/length?seconds=5: the connection ended early: kept the %d bytes that came in ", srv.URL, len(half)), half},
+		{"/dies", exitFailure, fmt.Sprintf("gmpscope: recording %s/dies?seconds=5: the connection ended early: kept the %d bytes that came in ", srv.URL, len(half)), half},
+		{"/ends", exitFailure, fmt.Sprintf("gmpscope: recording %s/ends?seconds=5: the answer ends early: kept the %d bytes that came in ", srv.URL, len(half)), half},
+		{"/endless", exitFailure, "gmpscope: recording: the answer is larger than the limit of --max-size 10000B: kept the first 10000 bytes in ", trace[:10000]},
+		{"/gzip", exitOK, "", nil},
+		{"/page", exitFailure, "but an HTML page", nil},
 	} {
 		if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
 			t.Fatal(err)
+		}
+		want := []byte("before")
+		if c.path == "/gzip" {
+			want = packed
+		}
+		if c.part != nil {
+			c.says += part + ", an incomplete trace; " + file + " is what it was\n"
 		}
 		var out, errs bytes.Buffer
 		args := []string{"record", srv.URL + c.path, "-o", file, "--max-size", "10kB"}
@@ -134,9 +146,13 @@ func TestRecordCut(t *testing.T) {
 		if code := run(t.Context(), args, nil, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.says) || strings.Count(errs.String(), "\n") > 1 {
 			t.Errorf("%s: code %d, stderr %q, want %q", c.path, code, errs.String(), c.says)
 		}
-		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, c.want) {
-			t.Errorf("%s: the file has %d bytes, want %d; %v", c.path, len(got), len(c.want), err)
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: the file has %d bytes, want %d; %v", c.path, len(got), len(want), err)
 		}
+		if got, _ := os.ReadFile(part); !bytes.Equal(got, c.part) {
+			t.Errorf("%s: the part has %d bytes, want %d", c.path, len(got), len(c.part))
+		}
+		os.Remove(part)
 		if c.path != "/gzip" {
 			continue
 		}
@@ -147,6 +163,37 @@ func TestRecordCut(t *testing.T) {
 	}
 	if files, err := os.ReadDir(filepath.Dir(file)); err != nil || len(files) != 1 {
 		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// A whole trace of any format may replace another, and no part.
+func TestWholeTrace(t *testing.T) {
+	names, err := fleet.Find([]string{filepath.Join(traces, "*.trace.gz"), filepath.Join(traces, "real", "v1-*")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	formats := 0
+	for _, format := range []string{"1.27", "1.26", "1.25", "1.22", "1.21"} {
+		i := slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, "go"+format) })
+		if i < 0 {
+			continue
+		}
+		if formats++; !wholeTrace(names[i]) {
+			t.Errorf("%s is taken for a part", names[i])
+		}
+	}
+	if formats < 4 {
+		t.Errorf("there are traces of %d formats only", formats)
+	}
+	whole := tracetest.Recorded(t, "uneven-go1.26-p4")
+	file := filepath.Join(t.TempDir(), "t.trace")
+	for _, n := range []int{0, 16, 20, len(whole) / 2, len(whole) - 1} {
+		if err := os.WriteFile(file, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if wholeTrace(file) {
+			t.Errorf("%d of %d bytes are taken for a whole trace", n, len(whole))
+		}
 	}
 }
 
