@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // Bounds of a Set: records held in memory, and files of others that are merged at once.
@@ -49,7 +51,7 @@ func (s *Set) Close() error {
 	if s.dir == "" {
 		return nil
 	}
-	return os.RemoveAll(s.dir)
+	return files.RemoveTempFolder(s.dir)
 }
 
 // All yields the records in the order of their keys.
@@ -108,7 +110,7 @@ func (s *Set) fold() error {
 
 func (s *Set) write(records iter.Seq2[*Record, error]) (name string, err error) {
 	if s.dir == "" {
-		if s.dir, err = os.MkdirTemp("", "gmpscope-fleet-"); err != nil {
+		if s.dir, err = files.TempFolder("gmpscope-fleet-"); err != nil {
 			return "", err
 		}
 	}
