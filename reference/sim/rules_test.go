@@ -294,6 +294,26 @@ func TestStopper(t *testing.T) {
 	}
 }
 
+// TestOneStopper: a world has one stopper, even if two goroutines of that ID run, as they do
+// in the work of a damaged trace. The other one gives its P up, whoever asks for the stop.
+func TestOneStopper(t *testing.T) {
+	stop := Arrival{Kind: ArriveSTW, Ns: 200_000}
+	calls := Times(20, Run(100_000), Syscall(100_000))
+	asks := Steps(Run(100_000), Op{Kind: OpStop, Stop: &stop}, Run(100_000), Op{Kind: OpStop, Stop: &stop}, Syscall(2_000_000), Run(100_000))
+	outside := stop
+	outside.At, outside.G = 150_000, 1
+	for procs := 1; procs <= 4; procs++ {
+		r := simulate(t, named(t, "go1.26", procs), List(
+			Arrival{G: 1, Script: asks}, Arrival{G: 1, Script: asks}, Arrival{G: 1, Script: asks},
+			Arrival{G: 2, Script: calls}, Arrival{G: 3, Script: calls},
+			outside,
+		))
+		if r.Left > 0 || r.STWs != 7 {
+			t.Errorf("%d Ps: %d goroutines left, the world was stopped %d times", procs, r.Left, r.STWs)
+		}
+	}
+}
+
 // TestTail: the worker that ends a cycle wakes others into its P's queue, and keeps the P.
 func TestTail(t *testing.T) {
 	woken := NewChan(Unlimited)

@@ -95,10 +95,11 @@ func (s *machine) nextStop() {
 }
 
 // keep has the goroutine that runs on p keep it, if it is the one that stops the world
-// (stopTheWorldWithSema stops its own P first), and says whether it is.
+// (stopTheWorldWithSema stops its own P first), and says whether it is. One does at most,
+// though a damaged trace may give several goroutines the same ID.
 func (s *machine) keep(p int32) bool {
 	m, w := s.ps[p].m, &s.stw
-	if w.req.by == 0 || m == none || s.ms[m].g == noG || s.gs[s.ms[m].g].id != w.req.by {
+	if w.req.by == 0 || w.stopper != none || m == none || s.ms[m].g == noG || s.gs[s.ms[m].g].id != w.req.by {
 		return false
 	}
 	t := s.ms[m]
