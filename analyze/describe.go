@@ -141,6 +141,7 @@ func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *r
 		Regions:     st.Count(events.Region),
 		Logs:        st.Count(events.Log),
 		Bytes:       in.Bytes,
+		Stored:      in.Stored,
 		LostBytes:   lostBytes(&in, st),
 		LostNs:      st.LostNs,
 		Incomplete:  interrupted || in.LossCount > 0 || st.FailCount > 0 || st.SalvageCount > 0,

@@ -63,6 +63,7 @@ type Trace struct {
 	Regions     int64   `json:"regions"`     // user regions that began
 	Logs        int64   `json:"logs"`        // log messages
 	Bytes       int64   `json:"bytes"`       // uncompressed
+	Stored      int64   `json:"-"`           // bytes read as stored, that is, compressed
 	LostBytes   int64   `json:"lost_bytes"`  // of them, what could not be read, or not be used without what is missing
 	// LostNs is the time of which events are lost, between those that could be read;
 	// the warnings say where, and dump has a "lost" there.

@@ -114,9 +114,9 @@ func (p *pieces) Next() (sim.Arrival, bool) {
 }
 
 // serve gives a demand to an ideal scheduler, and returns for how long was
-// waited: in total, and by class. It takes at most most events.
-func (m *demand) serve(ctx context.Context, s scheduler, outside sim.Arrivals, most int64) (int64, []sim.Class, error) {
-	r, err := sim.Simulate(ctx, sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: 1, MaxEvents: most}, m.arrivals(outside))
+// waited: in total, and by class. It takes steps of the budget.
+func (m *demand) serve(ctx context.Context, s scheduler, outside sim.Arrivals, budget *int64) (int64, []sim.Class, error) {
+	r, err := sim.Simulate(ctx, sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: 1, Budget: budget}, m.arrivals(outside))
 	if err != nil {
 		return 0, nil, err
 	}

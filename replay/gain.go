@@ -90,25 +90,22 @@ func (r *replaying) gains(s *Split) error {
 			s.add(p)
 			continue
 		}
-		runs, ok := done[c.String()]
-		if !ok && len(done) < maxAdvice {
+		if _, ok := done[c.String()]; !ok && len(done) < maxAdvice {
 			var err error
 			if self == nil {
-				if self, err = r.simulate(r.f.scheduler(Change{}, r.work), r.f.splitSeeds()); err != nil {
-					return err
-				}
+				self, err = r.simulate(r.f.scheduler(Change{}, r.work), r.f.splitSeeds())
 			}
-			runs, err = r.simulate(sch, r.f.splitSeeds())
+			if err == nil {
+				done[c.String()], err = r.simulate(sch, r.f.splitSeeds())
+			}
+			if err == nil {
+				why[c.String()], err = r.distrust(c, sch, self, done[c.String()])
+			}
 			if err != nil && !errors.Is(err, ErrTooLong) {
 				return err
 			}
-			done[c.String()] = runs
-			if len(runs) > 0 {
-				if why[c.String()], err = r.distrust(c, sch, self, runs); err != nil {
-					return err
-				}
-			}
 		}
+		runs := done[c.String()]
 		if len(runs) > 0 {
 			p.Advice = advise(r.observed, self, runs, class.ID, c, &f.Remedy)
 			p.Advice.distrust(why[c.String()])

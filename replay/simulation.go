@@ -111,8 +111,9 @@ type Free struct {
 	Causes []CauseRun `json:"causes"`
 	// Classes has the classes that waited longest, as observed, at most 20.
 	Classes []ClassRun `json:"classes"`
-	Split   *Split     `json:"split"` // the waiting held against the reference
-	// WhatIf has a simulation for each change that was asked for.
+	Split   *Split     `json:"split"` // the waiting held against the reference; null if that failed, as the notes say
+	// WhatIf has a simulation for each change that was asked for, but for those that the
+	// notes name.
 	WhatIf []WhatIf `json:"what_if"`
 	// Notes says what the workload lacks, in words.
 	Notes []string `json:"notes"`
@@ -224,6 +225,9 @@ type Sensitivity struct {
 	makespan    int64 // without
 }
 
+// usualSeeds is how many runs each scheduler does if the options do not say.
+const usualSeeds = 5
+
 // maxProcs is the largest GOMAXPROCS that the simulator takes.
 const maxProcs = 1 << 14
 
@@ -276,7 +280,7 @@ func (o SimulateOptions) Check() error {
 // NewSimulation returns a Simulation for a trace with that header.
 func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 	if o.Seeds <= 0 {
-		o.Seeds = 5
+		o.Seeds = usualSeeds
 	}
 	rules, _ := analyze.ChooseRules(h, o.Rules)
 	f := &Simulation{opt: o, rules: rules}
@@ -305,6 +309,20 @@ func Simulate(ctx context.Context, src *input.Source, o SimulateOptions) (*Resul
 	}
 	out := g.Finish(res)
 	return out, f.Finish(ctx, res, out)
+}
+
+// attempt calls simulate for a part of what is asked for, which it costs if it fails, or panics:
+// then the reason is added to a list, behind what that means. The error is that of the context.
+func attempt(ctx context.Context, reasons *[]string, means string, simulate func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = analyze.Caught(v)
+		}
+		if err != nil && ctx.Err() == nil {
+			*reasons, err = append(*reasons, fmt.Sprintf("%s: %v", means, err)), nil
+		}
+	}()
+	return simulate()
 }
 
 // OnProgress has tell called now and then while simulations run, with how much
@@ -364,6 +382,8 @@ type replaying struct {
 	res         *analyze.Result
 	work        *workload.Workload
 	observed    outcome
+	budget      int64                   // steps that all simulations may still take
+	short       bool                    // that did not suffice
 	done, total int64                   // simulations
 	of          func(class int32) Parts // the split of a class, once that is made
 }
@@ -382,22 +402,42 @@ func (f *Simulation) begin(ctx context.Context, res *analyze.Result, simulated i
 	}
 	w := f.extract.Finish(res.Trace.DurationNs - f.opt.From)
 	r := &replaying{f: f, ctx: ctx, res: res, work: w, total: int64(f.opt.Seeds)*int64(simulated) + int64(f.splitSeeds()) + 3}
+	r.budget = budget(res.Trace.Stored) * int64(1+len(f.opt.WhatIf)) * int64(max(1, f.opt.Seeds/usualSeeds))
 	r.observed.run, r.observed.waits = f.observed.run(w.EndNs)
 	return r, nil
 }
 
-// simulate runs a scheduler once for each of some seeds.
+// simulate runs a scheduler once for each of some seeds, or for the first of them for which
+// the budget suffices. The error is [ErrTooLong] if that is none.
 func (r *replaying) simulate(s scheduler, seeds int) ([]outcome, error) {
 	var out []outcome
 	for seed := range seeds {
-		o, err := s.simulate(r.ctx, r.work, uint64(seed+1), r.progress())
+		o, err := r.once(s, seed+1)
+		if errors.Is(err, ErrTooLong) && len(out) > 0 {
+			break
+		}
 		if err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
+			return nil, err
 		}
 		o.run.MakespanNs = o.last + r.work.TailNs
 		out = append(out, o)
 	}
 	return out, nil
+}
+
+// once runs a scheduler with a seed.
+func (r *replaying) once(s scheduler, seed int) (outcome, error) {
+	o, err := s.simulate(r.ctx, r.work, uint64(seed), &r.budget, r.progress())
+	return o, r.fail(err)
+}
+
+// fail wraps the error of a simulation, and notes that the budget did not suffice.
+func (r *replaying) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	r.short = r.short || errors.Is(err, ErrTooLong)
+	return fmt.Errorf("replay: %w", err)
 }
 
 // progress returns what the next simulation is to call with its time.
@@ -412,18 +452,27 @@ func (r *replaying) progress() func(now int64) {
 }
 
 // Finish simulates, and adds its account to that of the guided replay, whose
-// Observed becomes the part of the run that was taken in.
+// Observed becomes the part of the run that was taken in. If the simulation fails, Free stays
+// nil, and the warnings of the trace say why.
 func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Result) error {
 	r, err := f.begin(ctx, res, 1+len(f.opt.WhatIf))
 	if r == nil || err != nil {
 		return err
 	}
-	w := r.work
-	changes, err := f.changes(res, w)
+	changes, err := f.changes(res, r.work)
 	if err != nil {
 		return err
 	}
 	out.Observed = r.observed.run
+	return attempt(ctx, &out.Trace.Warnings, "the work of the trace is not simulated", func() (err error) {
+		out.Free, err = r.free(changes)
+		return err
+	})
+}
+
+// free simulates the work as it was, and with changes.
+func (r *replaying) free(changes []workload.Change) (*Free, error) {
+	f, w, res := r.f, r.work, r.res
 	free := &Free{
 		Workload: Size{
 			Goroutines: w.Goroutines, Steps: w.Steps, Arrivals: w.Arrivals, GCCycles: w.Cycles, MarkNs: w.MarkNs,
@@ -434,49 +483,75 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 	}
 	self, err := r.simulate(f.scheduler(Change{}, w), f.opt.Seeds)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	free.Workload.Seeds = len(self)
 	free.Simulated, free.Spread = summarise(runs(self))
-	free.Error = compare(out.Observed, free.Simulated)
+	free.Error = compare(r.observed.run, free.Simulated)
 	free.Untrusted = cmp.Or(free.Untrusted, far(free.Error))
 	free.Causes, free.Classes = causeRuns(r.observed.waits, self), classRuns(r.observed.waits, self, res)
+	var tried []Change
 	for i, c := range f.opt.WhatIf {
-		s := f.scheduler(c, w)
-		s.change.Speed, s.change.YieldNs, s.change.FreeLocks = changes[i].Speed, changes[i].YieldNs, changes[i].FreeLocks
-		all, err := r.simulate(s, f.opt.Seeds)
-		if err != nil {
-			return err
-		}
-		x := WhatIf{Change: c.String()}
-		if c.Procs != 0 && c.Procs != w.Procs {
-			if x.Sensitivity, err = r.sensitivity(s, all[0], c.Procs); err != nil {
-				return err
+		err := attempt(r.ctx, &free.Notes, c.String()+" is not simulated", func() error {
+			x, err := r.whatIf(c, changes[i], free, self[0])
+			if err == nil {
+				free.WhatIf, tried = append(free.WhatIf, x), append(tried, c)
 			}
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
-		x.UntrustedMakespan = cmp.Or(untrusted(&res.Trace, c.Procs), farOff(free.Error), f.distrustMakespan(w, res, r.observed, free.Error, self[0], c.Procs, x.Sensitivity))
-		x.Untrusted = cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted, f.distrust(w, r.observed, free.Error, c.Procs, x.Sensitivity), x.UntrustedMakespan)
-		x.Simulated, x.Spread = summarise(runs(all))
-		free.WhatIf = append(free.WhatIf, x)
 	}
-	if free.Split, err = r.split(); err != nil {
+	err = attempt(r.ctx, &free.Notes, "the trace is not held against the reference", func() (err error) {
+		free.Split, err = r.split()
 		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	f.noteMorePs(w, free, out.Observed.MakespanNs)
-	out.Free = free
-	return nil
+	f.noteMorePs(w, free, tried, r.observed.run.MakespanNs)
+	if r.short {
+		free.Notes = append(free.Notes, fewer)
+	}
+	return free, nil
+}
+
+// fewer says that the budget did not suffice.
+const fewer = "some simulations are left out, since all together would take more steps than are allowed for a trace of that size"
+
+// whatIf simulates the work with a change. self is a simulation without it.
+func (r *replaying) whatIf(c Change, change workload.Change, free *Free, self outcome) (x WhatIf, err error) {
+	f, w, res := r.f, r.work, r.res
+	s := f.scheduler(c, w)
+	s.change.Speed, s.change.YieldNs, s.change.FreeLocks = change.Speed, change.YieldNs, change.FreeLocks
+	all, err := r.simulate(s, f.opt.Seeds)
+	if err != nil {
+		return x, err
+	}
+	x.Change = c.String()
+	if c.Procs != 0 && c.Procs != w.Procs {
+		if x.Sensitivity, err = r.sensitivity(s, all[0], c.Procs); err != nil {
+			return x, err
+		}
+	}
+	x.UntrustedMakespan = cmp.Or(untrusted(&res.Trace, c.Procs), farOff(free.Error), f.distrustMakespan(w, res, r.observed, free.Error, self, c.Procs, x.Sensitivity))
+	x.Untrusted = cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted, f.distrust(w, r.observed, free.Error, c.Procs, x.Sensitivity), x.UntrustedMakespan)
+	x.Simulated, x.Spread = summarise(runs(all))
+	return x, nil
 }
 
 // noteMorePs says what simulations with more Ps leave out.
-func (f *Simulation) noteMorePs(w *workload.Workload, free *Free, makespan int64) {
+func (f *Simulation) noteMorePs(w *workload.Workload, free *Free, tried []Change, makespan int64) {
 	locked := len(f.locks(w, "")) > 0
 	least := int64(0)
-	if locked && slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > w.Procs }) {
+	if locked && slices.ContainsFunc(tried, func(c Change) bool { return c.Procs > w.Procs }) {
 		var held []string
 		least, held = f.holds.notes(makespan)
 		free.Notes = append(free.Notes, "goroutines waited for a mutex: on more Ps they may meet there more often than in the trace, so that a makespan for more Ps is the least to expect")
 		free.Notes = append(free.Notes, held...)
 	}
-	for i, c := range f.opt.WhatIf {
+	for i, c := range tried {
 		x := &free.WhatIf[i]
 		switch {
 		case c.Procs <= w.Procs:
@@ -617,17 +692,23 @@ func (f *Simulation) scheduler(c Change, w *workload.Workload) scheduler {
 // ErrTooLong means that a simulation was given up: see [sim.ErrTooLong].
 var ErrTooLong = sim.ErrTooLong
 
-// maxEvents bounds a simulation: some seconds, and more for more work. sysmon
-// looks at a busy program up to 50,000 times a second.
-func maxEvents(w *workload.Workload) int64 { return 1<<24 + 1<<8*int64(w.Steps) }
+// budget returns how many steps all simulations of a trace of so many bytes as stored may take
+// together, but for what is tried besides: some seconds for a trace of 1 MiB. A step takes 150
+// ns, and what real programs do at most 32 a byte; sysmon looks at a busy one up to 50,000
+// times a second.
+func budget(stored int64) int64 {
+	const small = 1 << 20
+	return 3<<23 + 1<<8*max(0, min(stored, 1<<40)-small)
+}
 
 // tellEvery is how many decisions are between two calls of OnProgress.
 const tellEvery = 1 << 13
 
-// simulate does the work once. It calls tell now and then with the time.
-func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64, tell func(now int64)) (outcome, error) {
+// simulate does the work once, with steps of the budget. It calls tell now and then with the
+// time.
+func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64, budget *int64, tell func(now int64)) (outcome, error) {
 	a, n := newAccount(), 0
-	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed, Ticks: w.Ticks, MaxEvents: maxEvents(w)}
+	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed, Ticks: w.Ticks, Budget: budget}
 	o.Emit = func(d *reference.Decision) {
 		if n++; n%tellEvery == 0 {
 			tell(d.Time)

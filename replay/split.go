@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -103,18 +102,26 @@ func SplitOptions() SimulateOptions {
 
 // Split simulates, and holds the waiting that it was shown against the
 // reference, instead of Finish. It returns nil where there is nothing to
-// simulate: for a trace of Go 1.21 or before.
-func (f *Simulation) Split(ctx context.Context, res *analyze.Result) (*Split, error) {
+// simulate: for a trace of Go 1.21 or before. It also returns nil if a simulation fails: then
+// it adds the reason to the warnings of the trace in res.
+func (f *Simulation) Split(ctx context.Context, res *analyze.Result) (s *Split, err error) {
 	r, err := f.begin(ctx, res, 0)
 	if r == nil || err != nil {
 		return nil, err
 	}
 	r.total += int64(advised(res.Findings) * f.splitSeeds())
-	s, err := r.split()
-	if err != nil {
+	err = attempt(ctx, &res.Trace.Warnings, "the trace is not held against the reference", func() (err error) {
+		s, err = r.split()
+		return err
+	})
+	if s == nil || err != nil {
 		return nil, err
 	}
-	return s, r.gains(s)
+	err = attempt(ctx, &s.Notes, "what advice would give is not simulated", func() error { return r.gains(s) })
+	if r.short {
+		s.Notes = append(s.Notes, fewer)
+	}
+	return s, err
 }
 
 // splitSeeds is how many runs the trace's own scheduler does for a split.
@@ -146,8 +153,8 @@ func (r *replaying) split() (*Split, error) {
 	seed := 1 + slices.IndexFunc(self, func(o outcome) bool { return o.run.Waits.TotalNs == ref.run.Waits.TotalNs })
 	asked := newDemand()
 	typical.also = asked.add
-	if _, err := typical.simulate(r.ctx, r.work, uint64(seed), r.progress()); err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
+	if _, err := r.once(typical, seed); err != nil {
+		return nil, err
 	}
 	mid, _ := summarise(runs(self))
 	s := &Split{
@@ -165,9 +172,9 @@ func (r *replaying) split() (*Split, error) {
 		ns   *int64
 	}{{"gps", &s.GPSNs}, {"fifo", &s.FIFONs}} {
 		r.progress()(0)
-		total, classes, err := asked.serve(r.ctx, r.f.scheduler(Change{Policy: x.name}, r.work), r.work.Load(workload.Change{}), maxEvents(r.work))
+		total, classes, err := asked.serve(r.ctx, r.f.scheduler(Change{Policy: x.name}, r.work), r.work.Load(workload.Change{}), &r.budget)
 		if err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
+			return nil, r.fail(err)
 		}
 		*x.ns = total
 		if s.Ideal == "" || total < least {

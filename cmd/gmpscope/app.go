@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -237,10 +236,6 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 	defer done()
 	f.OnProgress(on)
 	s, err := f.Split(ctx, res)
-	if errors.Is(err, replay.ErrTooLong) {
-		a.warn([]string{fmt.Sprintf("the trace is not held against the reference: %v", err)})
-		return res, nil, nil
-	}
 	return res, s, err
 }
 

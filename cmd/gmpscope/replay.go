@@ -110,7 +110,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 			if err != nil {
 				return err
 			}
-			a.warn(res.Trace.Warnings)
+			a.warn(out.Trace.Warnings)
 			return nil
 		}),
 	}

@@ -16,6 +16,7 @@ func (s *machine) say(d reference.Decision) {
 	if s.o.Emit == nil {
 		return
 	}
+	s.steps++
 	s.d = d
 	s.d.Time = s.now
 	s.d.Basis = reference.Known(reference.Observed, reference.RuleNone)

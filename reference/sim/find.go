@@ -271,6 +271,7 @@ func (s *machine) workLeft() bool {
 	if s.pol.Steal == StealNone {
 		return false
 	}
+	s.search(len(s.ps))
 	for p := range s.ps {
 		if s.ps[p].status != pIdle && s.q.Len(int32(p)) > 0 {
 			return true

@@ -157,6 +157,9 @@ func (s *machine) fluidSteps(g int32) {
 		x.runnable, x.readyAt, x.left = true, s.now, 0
 	}
 	for n := 0; n < maxSteps; n++ {
+		if s.ended() {
+			return
+		}
 		op := s.gs[g].script.Next(s.now)
 		switch op.Kind {
 		case OpRun:

@@ -145,6 +145,7 @@ func (s *machine) mark(m int32) {
 // next that does (mgcmark.go: gcFlushBgCredit).
 func (s *machine) credit(g int32) {
 	s.enqueue(&s.gc.credited, g)
+	s.search(len(s.ps))
 	for i := range s.ps {
 		if m := s.ps[i].m; m != none && s.ms[m].next == stWorker {
 			s.flushCredit(m)

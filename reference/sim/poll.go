@@ -30,6 +30,7 @@ func (s *machine) fire(of, p, m int32) (n int64) {
 
 // firstTimer returns when the earliest timer of all is due, or 0.
 func (s *machine) firstTimer() int64 {
+	s.search(len(s.ps))
 	first := int64(0)
 	for i := range s.ps {
 		if t := s.ps[i].timers.first(); t != 0 && (first == 0 || t < first) {
@@ -58,6 +59,7 @@ type packet struct {
 
 // transmit has what is sent on a channel of the network arrive in ns.
 func (s *machine) transmit(c *Chan, ns int64) {
+	s.search(len(s.sent))
 	i := slices.Index(s.sent, packet{})
 	if i < 0 {
 		i = len(s.sent)

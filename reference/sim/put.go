@@ -114,6 +114,7 @@ func (s *machine) putHome(g, m int32, why reference.Why) {
 	p := s.gs[g].p
 	if p == none {
 		p = 0
+		s.search(len(s.ps))
 		for q := range s.ps {
 			if s.q.Len(int32(q)) < s.q.Len(p) || s.q.Len(int32(q)) == s.q.Len(p) && s.ps[q].status == pIdle && s.ps[p].status != pIdle {
 				p = int32(q)

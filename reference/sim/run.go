@@ -15,6 +15,9 @@ func (s *machine) run(m int32) {
 	t := s.ms[m]
 	g := t.g
 	for n := 0; n < maxSteps; n++ {
+		if s.ended() {
+			return
+		}
 		x := &s.gs[g]
 		if x.left > 0 || x.preempt != 0 && x.preempt <= s.now {
 			s.compute(m)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/gmpscope/gmpscope/reference"
@@ -24,10 +25,11 @@ type Options struct {
 	Ticks []int32
 	// Until ends the run at this time, in ns; 0 is when nothing happens any more.
 	Until int64
-	// MaxEvents ends the run with [ErrTooLong] after so many events; 0 is no
-	// bound. Times may come from a damaged trace: a run of a year is a run of
-	// sysmon's for a year.
-	MaxEvents int64
+	// Budget is how many steps may still be taken, by this run and others that are given it:
+	// events, steps of goroutines and decisions. The run ends with [ErrTooLong] if that does
+	// not suffice. nil is no bound. Times may come from a damaged trace: a run of a year is a
+	// run of sysmon's for a year.
+	Budget *int64
 	// Emit gets each decision, with times in ns since the beginning. It must not
 	// keep d. May be nil.
 	Emit func(d *reference.Decision)
@@ -197,15 +199,23 @@ type machine struct {
 	res Result
 	d   reference.Decision
 	err error
+
+	ctx   context.Context
+	steps int64 // taken; what is searched counts in part
+	most  int64 // of them
+	next  int64 // at so many ctx is looked at again
 }
 
 var errStuck = errors.New("no progress: the goroutines go on without using time")
 
-// ErrTooLong means that a run had more events than it was allowed.
-var ErrTooLong = errors.New("more would have to be simulated than the work is worth: its times may be damaged")
+// ErrTooLong means that a run would have taken more steps than its budget had.
+var ErrTooLong = errors.New("it takes more steps than are allowed for a trace of that size: its times may be damaged")
 
-// checkEvery is how many events happen between two looks at the context.
-const checkEvery = 1 << 14
+// lookEvery is how many steps are taken between two looks at the context.
+const lookEvery = 1 << 10
+
+// searched is how many entries of a list can be looked at in the time of a step.
+const searched = 16
 
 // stuckAfter is how many events may happen at one instant.
 const stuckAfter = 1 << 22
@@ -218,7 +228,11 @@ func Simulate(ctx context.Context, o Options, load Arrivals) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.loop(ctx); err != nil {
+	err = s.loop(ctx)
+	if o.Budget != nil {
+		*o.Budget -= min(s.steps, *o.Budget)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("sim: %s at %d ns: %w", o.Policy.Name, s.now, err)
 	}
 	return s.finish(), nil
@@ -262,17 +276,32 @@ func newMachine(o Options, load Arrivals) (*machine, error) {
 	return s, nil
 }
 
+// ended counts a step, and reports whether the run has to end, for which s.err is the reason.
+func (s *machine) ended() bool {
+	if s.steps++; s.steps >= s.next && s.err == nil {
+		s.next = s.steps + lookEvery
+		switch {
+		case s.ctx.Err() != nil:
+			s.err = s.ctx.Err()
+		case s.steps > s.most:
+			s.err = ErrTooLong
+		}
+	}
+	return s.err != nil
+}
+
+// search counts a search through n entries.
+func (s *machine) search(n int) { s.steps += int64(n / searched) }
+
 func (s *machine) loop(ctx context.Context) error {
+	s.ctx, s.most = ctx, math.MaxInt64
+	if s.o.Budget != nil {
+		s.most = *s.o.Budget
+	}
 	at, n := int64(-1), 0
-	for i := 0; ; i++ {
-		if s.err != nil {
+	for {
+		if s.ended() {
 			return s.err
-		}
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if s.o.MaxEvents > 0 && int64(i) >= s.o.MaxEvents {
-			return ErrTooLong
 		}
 		if s.fluid != nil {
 			if next, ok := s.fluidNext(); ok && (len(s.events) == 0 || next <= s.events[0].at) {

@@ -75,6 +75,7 @@ func (s *machine) sysmonWake() {
 // system calls; it says whether it took any (retake, Go 1.22 to 1.27).
 func (s *machine) retake() bool {
 	took, signals := false, int64(0)
+	s.search(len(s.ps))
 	for i := range s.ps {
 		p := &s.ps[i]
 		if p.status != pRunning && p.status != pSyscall {

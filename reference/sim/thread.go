@@ -29,6 +29,7 @@ func (s *machine) popIdleForWork() int32 {
 
 // takeIdle takes a certain idle P.
 func (s *machine) takeIdle(p int32) {
+	s.search(len(s.idleP))
 	for i, x := range s.idleP {
 		if x == p {
 			s.idleP = append(s.idleP[:i], s.idleP[i+1:]...)
@@ -156,6 +157,7 @@ func (s *machine) wakeThread(m, p int32, spinning bool, d int64) {
 // if it thinks that this one will sleep soon (wake_affine, select_task_rq_fair); what is late
 // to wake up waits there, and goes on when it does.
 func (s *machine) sleeps(m int32) {
+	s.search(len(s.ms))
 	for w, t := range s.ms {
 		if t.waker == m {
 			s.hurry(int32(w))

@@ -51,6 +51,7 @@ func (s *machine) nextStop() {
 	if w.waiting {
 		return
 	}
+	s.search(len(w.pending) + len(s.ms) + len(s.ps))
 	i := 0
 	for ; i < len(w.pending); i++ {
 		if !w.pending[i].begins || !s.gc.on {
@@ -210,6 +211,7 @@ func (s *machine) resize(n int) {
 	if n <= 0 || n == len(s.ps) {
 		return
 	}
+	s.search(len(s.gs) + len(s.ps) + searched*n) // coprimes
 	s.pTime += int64(len(s.ps)) * (s.now - s.pSince)
 	s.pSince = s.now
 	for i := len(s.ps); i < n; i++ {
@@ -238,6 +240,7 @@ func (s *machine) resize(n int) {
 
 // unpark takes a certain thread out of the idle list (mgetSpecific).
 func (s *machine) unpark(m int32) {
+	s.search(len(s.idleM))
 	for i, x := range s.idleM {
 		if x == m {
 			s.idleM = append(s.idleM[:i], s.idleM[i+1:]...)
