@@ -27,7 +27,7 @@ type Grouping struct {
 func DefaultGrouping() []string { return []string{"service", "version", "gomaxprocs"} }
 
 // Aggregate puts records together. It reads them twice, in the order of their keys, as
-// [Set.All] gives them; its memory depends on the number of groups and names. Equal records
+// [Set.All] gives them, and ends with their error; its memory depends on the number of groups and names. Equal records
 // give equal reports.
 func Aggregate(records func() iter.Seq2[*Record, error], problems []Problem, g Grouping) (*Report, error) {
 	a := newAggregator(g)

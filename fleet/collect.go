@@ -43,10 +43,10 @@ type Collecting struct {
 }
 
 // Collect returns the records of inputs: traces, and files of summaries. What cannot be
-// read is listed and is no error. The end of the context is one, and so is an input that is
-// an output, too, or that is Adds and cannot be read to its end. The caller closes the set.
+// read is listed and is no error. The end of the context is one, for the set, too, and so is an
+// input that is an output, too, or that is Adds and cannot be read to its end. The caller closes the set.
 func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problems []Problem, err error) {
-	set := &Set{}
+	set := &Set{ctx: ctx}
 	defer func() {
 		if err != nil {
 			set.Close()
@@ -133,14 +133,14 @@ func collect(ctx context.Context, name string, o *Options, add func(*Record)) (e
 		return nil, err
 	}
 	defer f.Close()
-	return collectSummaries(name, f, o, add)
+	return collectSummaries(ctx, name, f, o, add)
 }
 
 // collectSummaries is collect for a file of summaries.
-func collectSummaries(name string, from io.Reader, o *Options, add func(*Record)) (earlier []Problem, err error) {
+func collectSummaries(ctx context.Context, name string, from io.Reader, o *Options, add func(*Record)) (earlier []Problem, err error) {
 	r, err := NewReader(from)
 	left := 0 // records whose names may not be shown
-	for err == nil {
+	for err == nil && ctx.Err() == nil {
 		var rec *Record
 		if rec, err = r.Next(); err != nil {
 			break
@@ -152,6 +152,8 @@ func collectSummaries(name string, from io.Reader, o *Options, add func(*Record)
 		add(rec)
 	}
 	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	case left > 0:

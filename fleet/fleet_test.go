@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -277,16 +279,71 @@ func TestConflict(t *testing.T) {
 	}
 }
 
+// TestMoves: a set writes each record once for each level of its files, however many there are.
+func TestMoves(t *testing.T) {
+	const held = 4
+	for levels, n := 1, held*maxRuns; levels <= 2; levels, n = levels+1, n*maxRuns {
+		s := &Set{most: held * weigh(made(0, nil, 100, 5))}
+		for i := range n + 1 {
+			if err := s.Add(made(i, nil, 100, 5)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.moves != n*(1+levels) || len(s.runs) != 1 {
+			t.Errorf("%d records: %d were written, want %d; %d files", n, s.moves, n*(1+levels), len(s.runs))
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSetContext: a set ends with the context of Collect, between two records.
+func TestSetContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &Set{ctx: ctx, most: 8 * weigh(made(0, nil, 100, 5))}
+	defer s.Close()
+	add := func() (err error) {
+		for i := 0; i < 20 && err == nil; i++ {
+			err = s.Add(made(i, nil, 100, 5))
+		}
+		return err
+	}
+	if err := add(); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	_, err := Aggregate(func() iter.Seq2[*Record, error] {
+		return func(yield func(*Record, error) bool) {
+			for r, err := range s.All() {
+				if n++; n == 3 {
+					cancel()
+				}
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}, nil, Grouping{})
+	if !errors.Is(err, context.Canceled) || n != 4 {
+		t.Errorf("%v after %d records", err, n)
+	}
+	if err := add(); !errors.Is(err, context.Canceled) {
+		t.Errorf("adding: %v", err)
+	}
+}
+
 // TestSpill fills a set beyond what it holds in memory, in no order and some twice.
 func TestSpill(t *testing.T) {
-	const n = maxHeld*3 + 17
-	s := &Set{}
+	const held, n = 64, 64*3 + 17
+	s := &Set{most: held * weigh(made(0, nil, 100, 5))}
+	defer s.Close()
 	for i := range n + n/2 {
 		if err := s.Add(made((i*7919)%n, nil, 100, 5)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(s.held) >= maxHeld || len(s.runs) != 4 {
+	if len(s.held) >= held || len(s.runs) != 4 {
 		t.Errorf("%d held, %d files", len(s.held), len(s.runs))
 	}
 	for range 2 {

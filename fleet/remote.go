@@ -52,7 +52,7 @@ func (in *Remote) collect(ctx context.Context, o *Options, add func(*Record)) ([
 	}
 	defer f.Close()
 	if summaries {
-		return collectSummaries(in.Path, f, o, add)
+		return collectSummaries(ctx, in.Path, f, o, add)
 	}
 	source, err := in.source(o)
 	if err != nil {

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"cmp"
 	"container/heap"
+	"context"
 	"errors"
 	"io"
 	"iter"
@@ -16,34 +18,62 @@ import (
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
-// Bounds of a Set: records held in memory, and files of others that are merged at once.
+// Bounds of a Set: what the records held in memory weigh, and files of one level that are merged.
 const (
-	maxHeld = 64
-	maxRuns = 32
+	maxHeld = 1 << 16 // some 6 MB
+	maxRuns = 16
 )
 
 // Set is a set of records by key. Those beyond a number lie in temporary files, so that
 // its memory does not grow. It is not safe for concurrent use.
 type Set struct {
-	held []*Record
-	dir  string
-	runs []string // files of sorted records
-	made int      // files made so far
+	ctx    context.Context // nil: none
+	held   []*Record
+	weight int // of held
+	most   int // of weight; 0 is maxHeld
+	dir    string
+	runs   []run // in the order of their levels, the highest first
+	made   int   // files made so far
+	moves  int   // records written so far
+}
+
+// run is a file of sorted records. A run of a level holds what maxRuns of the level below did, so
+// that a record is written once for each level, and there are few of them.
+type run struct {
+	name  string
+	level int
+}
+
+// weigh returns how many numbers and names, or so, a record has.
+func weigh(r *Record) int {
+	n := 32 + 2*len(r.Sources) + len(r.User.Histogram) + len(r.Self.Histogram) + len(r.System.Histogram) + 4*(len(r.Findings)+len(r.Worst))
+	for i := range r.Sources {
+		n += 2 * len(r.Sources[i].Labels)
+	}
+	for i := range r.Classes {
+		n += 16 + len(r.Classes[i].Waits.Histogram)
+	}
+	return n
 }
 
 // Add adds a record. With one of its key the set has what both are together.
 func (s *Set) Add(r *Record) error {
-	s.held = append(s.held, r)
-	if len(s.held) < maxHeld {
+	s.held, s.weight = append(s.held, r), s.weight+weigh(r)
+	if s.weight < cmp.Or(s.most, maxHeld) {
 		return nil
 	}
 	if err := s.spill(); err != nil {
 		return err
 	}
-	if len(s.runs) < maxRuns {
-		return nil
+	for {
+		n := len(s.runs) - maxRuns
+		if n < 0 || s.runs[n].level != s.runs[len(s.runs)-1].level {
+			return nil
+		}
+		if err := s.fold(n); err != nil {
+			return err
+		}
 	}
-	return s.fold()
 }
 
 // Close removes the temporary files.
@@ -56,7 +86,24 @@ func (s *Set) Close() error {
 
 // All yields the records in the order of their keys.
 func (s *Set) All() iter.Seq2[*Record, error] {
-	return Merge(s.sources()...)
+	return s.until(Merge(s.sources()...))
+}
+
+// until yields records until the context of the set ends, and then its error.
+func (s *Set) until(records iter.Seq2[*Record, error]) iter.Seq2[*Record, error] {
+	if s.ctx == nil {
+		return records
+	}
+	return func(yield func(*Record, error) bool) {
+		for r, err := range records {
+			if s.ctx.Err() != nil {
+				r, err = nil, context.Cause(s.ctx)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // sources are what the set consists of, each sorted.
@@ -69,42 +116,39 @@ func (s *Set) sources() []iter.Seq2[*Record, error] {
 			}
 		}
 	}}
-	for _, name := range s.runs {
-		out = append(out, recordsOf(name))
+	for _, r := range s.runs {
+		out = append(out, recordsOf(r.name))
 	}
 	return out
 }
 
 // spill moves what is held to a file.
 func (s *Set) spill() error {
-	if len(s.held) == 0 {
-		return nil
-	}
-	all := s.sources()[:1]
-	name, err := s.write(Merge(all...))
+	name, err := s.write(s.until(Merge(s.sources()[0])))
 	if err != nil {
 		return err
 	}
-	s.held, s.runs = s.held[:0], append(s.runs, name)
+	clear(s.held)
+	s.held, s.weight, s.runs = s.held[:0], 0, append(s.runs, run{name: name})
 	return nil
 }
 
-// fold makes one file of all.
-func (s *Set) fold() error {
+// fold makes one file of the runs from n on.
+func (s *Set) fold(n int) error {
 	var from []iter.Seq2[*Record, error]
-	for _, name := range s.runs {
-		from = append(from, recordsOf(name))
+	for _, r := range s.runs[n:] {
+		from = append(from, recordsOf(r.name))
 	}
-	name, err := s.write(Merge(from...))
+	name, err := s.write(s.until(Merge(from...)))
 	if err != nil {
 		return err
 	}
-	for _, old := range s.runs {
-		if err := os.Remove(old); err != nil {
+	for _, old := range s.runs[n:] {
+		if err := os.Remove(old.name); err != nil {
 			return err
 		}
 	}
-	s.runs = []string{name}
+	s.runs = append(s.runs[:n], run{name, s.runs[n].level + 1})
 	return nil
 }
 
@@ -120,7 +164,9 @@ func (s *Set) write(records iter.Seq2[*Record, error]) (name string, err error) 
 	if err != nil {
 		return "", err
 	}
-	err = writeAll(newWriter(f, gzip.BestSpeed), records, nil)
+	w := newWriter(f, gzip.BestSpeed)
+	err = writeAll(w, records, nil)
+	s.moves += int(w.n)
 	return name, errors.Join(err, f.Close())
 }
 
