@@ -22,7 +22,7 @@ func File(ctx context.Context, name string, o Options) (*Result, error) {
 // other than io.EOF and io.ErrUnexpectedEOF is returned, wrapped, and then there is no
 // result, unless o.Partial is set: half of what a client sent is not what it asked about.
 func Reader(ctx context.Context, r io.Reader, name string, o Options) (*Result, error) {
-	watched := &watchedReader{r: r}
+	watched := &watchedReader{r: input.Careful(r)}
 	res, err := open(ctx, "-", o, input.Options{Stdin: watched, StdinName: name})
 	broken := watched.err.Load()
 	if broken == nil || o.Partial || ctx.Err() != nil || errors.Is(err, *broken) {

@@ -95,21 +95,58 @@ func (s *Source) openStdin(ctx context.Context, o Options) error {
 	if o.Stdin == nil {
 		return s.fail("opening", errors.New("there is none"))
 	}
-	s.in.r = o.Stdin
+	s.in.r = Careful(o.Stdin)
 	if ctx.Done() == nil {
 		return nil
 	}
 	// A blocked read cannot be cancelled. So another goroutine does it, which stays behind, until
 	// its read returns, only if the source is closed or the context cancelled in the meantime.
 	pr, pw := io.Pipe()
+	from := s.in.r
 	go func() {
-		_, err := io.CopyBuffer(struct{ io.Writer }{pw}, struct{ io.Reader }{o.Stdin}, make([]byte, 256<<10))
+		_, err := io.CopyBuffer(struct{ io.Writer }{pw}, from, make([]byte, 256<<10))
 		pw.CloseWithError(err)
 	}()
 	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })
 	s.closers = append(s.closers, pr, closerFunc(func() error { stop(); return nil }))
 	s.in.r = pr
 	return nil
+}
+
+// maxEmpty is how many reads in a row may give nothing.
+const maxEmpty = 100
+
+// Careful returns a reader of r, which somebody else wrote: if that panics, or breaks the rules of
+// io.Reader, reading fails.
+func Careful(r io.Reader) io.Reader { return &careful{r: r} }
+
+type careful struct {
+	r     io.Reader
+	empty int   // reads in a row that gave nothing
+	err   error // that it failed with
+}
+
+func (c *careful) Read(p []byte) (n int, err error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			n, err = 0, fmt.Errorf("its reader panicked: %v", v)
+		}
+		c.err = err
+	}()
+	switch n, err = c.r.Read(p); {
+	case n < 0 || n > len(p):
+		return 0, fmt.Errorf("its reader says that it read %d bytes of %d", n, len(p))
+	case n > 0 || err != nil || len(p) == 0:
+		c.empty = 0
+	default:
+		if c.empty++; c.empty >= maxEmpty {
+			return 0, io.ErrNoProgress
+		}
+	}
+	return n, err
 }
 
 // withoutPath unwraps an error that repeats the path.
