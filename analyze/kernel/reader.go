@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -23,6 +22,10 @@ const (
 	// readers of all CPUs at once mix them up a little.
 	window = 4096
 
+	// What unpacks to more than maxSize, and more than maxRatio-fold, is refused, as of a trace.
+	maxSize  = 256 << 20
+	maxRatio = 200
+
 	// headLines is how many lines may come before the first record.
 	headLines = 100_000
 )
@@ -35,12 +38,16 @@ const howToRecord = `give the text of ftrace (sched_switch, sched_waking) or of 
 // Reader gives the records of a text in the order of time. It is not safe for concurrent
 // use.
 type Reader struct {
-	name string
-	br   *bufio.Reader
-	zstd *zstd.Decoder
+	name   string
+	br     *bufio.Reader
+	zstd   *zstd.Decoder
+	stored meter // bytes of the text as stored
+	size   int64 // bytes of it that were read
 	parser
 	line   int64    // number of the last line
-	window []Record // sorted by time, equal ones in the order of their lines
+	window []queued // a binary heap
+	seq    int64    // records that were put into it
+	moves  int64    // and places that records were moved to in it
 	last   int64    // time of the record that was given last
 	latest int64    // largest time of a record that was read
 	any    bool     // one was given
@@ -49,6 +56,29 @@ type Reader struct {
 	lost    int64 // marks of lost records
 	late    int64 // records that came too late, and count as lost
 	records int64
+}
+
+// queued is a record in the window.
+type queued struct {
+	Record
+	seq int64
+}
+
+// before reports whether a record comes before another: equal times in the order of their lines.
+func (q *queued) before(x *queued) bool {
+	return q.Time < x.Time || q.Time == x.Time && q.seq < x.seq
+}
+
+// meter counts the bytes that are read.
+type meter struct {
+	r io.Reader
+	n int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.n += int64(n)
+	return n, err
 }
 
 // New starts to read a text, perhaps compressed with gzip or zstd, and fails if no record is
@@ -82,7 +112,8 @@ func (k *Reader) Close() {
 
 // decompress recognises gzip and zstd by their content.
 func (k *Reader) decompress(r io.Reader) error {
-	k.br = bufio.NewReaderSize(r, bufferSize)
+	k.stored.r = r
+	k.br = bufio.NewReaderSize(&k.stored, bufferSize)
 	p, err := k.br.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -116,8 +147,7 @@ func (k *Reader) Next() (Record, error) {
 	if len(k.window) == 0 {
 		return Record{}, k.end
 	}
-	r := k.window[0]
-	k.window = k.window[1:]
+	r := k.pop()
 	k.last, k.any = r.Time, true
 	k.records++
 	return r, nil
@@ -135,6 +165,10 @@ func (k *Reader) read() {
 		return
 	case err != nil:
 		k.end = io.EOF
+	}
+	if k.size += int64(len(line)); k.size > maxSize && k.size/maxRatio > k.stored.n {
+		k.end = k.fail(fmt.Errorf("it unpacks to more than %d times its size, after line %d: no records do: unpack it first if it is yours", maxRatio, k.line))
+		return
 	}
 	if len(line) == 0 {
 		return
@@ -162,16 +196,33 @@ func (k *Reader) put(r Record) {
 		r = Record{Kind: Lost, CPU: r.CPU, Time: k.last}
 	}
 	k.latest = max(k.latest, r.Time)
-	at := len(k.window)
-	if at > 0 && k.window[at-1].Time > r.Time {
-		at, _ = slices.BinarySearchFunc(k.window, r.Time+1, func(x Record, t int64) int {
-			if x.Time < t {
-				return -1
-			}
-			return 1
-		})
+	k.seq++
+	k.window = append(k.window, queued{r, k.seq})
+	w := k.window
+	for i := len(w) - 1; i > 0 && w[i].before(&w[(i-1)/2]); i = (i - 1) / 2 {
+		w[i], w[(i-1)/2] = w[(i-1)/2], w[i]
+		k.moves++
 	}
-	k.window = slices.Insert(k.window, at, r)
+}
+
+// pop takes the first record out of the window.
+func (k *Reader) pop() Record {
+	w, last := k.window, len(k.window)-1
+	first := w[0].Record
+	w[0] = w[last]
+	w = w[:last]
+	for i, c := 0, 1; c < last; i, c = c, 2*c+1 {
+		if c+1 < last && w[c+1].before(&w[c]) {
+			c++
+		}
+		if !w[c].before(&w[i]) {
+			break
+		}
+		w[i], w[c] = w[c], w[i]
+		k.moves++
+	}
+	k.window = w
+	return first
 }
 
 // ResolutionNs is that of the times, ns: 1000 where they have six digits after the point.

@@ -260,3 +260,63 @@ func BenchmarkReader(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/lines, "ns/line")
 }
+
+// TestWindow: a record moves by the logarithm of the window, also one that comes late.
+func TestWindow(t *testing.T) {
+	line := func(b *strings.Builder, us int) {
+		fmt.Fprintf(b, "a-1 (1) [000] d..2. %d.%06d: sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=120\n", us/1_000_000, us%1_000_000)
+	}
+	for name, at := range map[string]func(i int) int{
+		"in order": func(i int) int { return 1000 + i },
+		"late":     func(i int) int { return 1_000_000 * min(1, max(0, 2*window-i)) },
+		"at once":  func(int) int { return 1000 },
+		"backward": func(i int) int { return 1_000_000 - i },
+	} {
+		var text strings.Builder
+		const n = 4 * window
+		for i := range n {
+			line(&text, at(i))
+		}
+		r, got, err := readAll(text.String())
+		if err != nil || len(got) != n {
+			t.Fatalf("%s: %d records, %v", name, len(got), err)
+		}
+		if most := int64(2 * n * 12); r.moves > most {
+			t.Errorf("%s: %d moves of %d records, want %d at most", name, r.moves, n, most)
+		}
+		for i := 1; i < n; i++ {
+			if got[i].Time < got[i-1].Time {
+				t.Fatalf("%s: record %d is before the one before", name, i)
+			}
+		}
+	}
+}
+
+// TestBomb: a text that unpacks to far more than its size is refused.
+func TestBomb(t *testing.T) {
+	var packed bytes.Buffer
+	z, err := zstd.NewWriter(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(z, "a-1 (1) [000] d..2. 1.000000: sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=120")
+	lines := bytes.Repeat([]byte(strings.Repeat("x", 999)+"\n"), 1000)
+	for range maxSize/len(lines) + 10 {
+		if _, err := z.Write(lines); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(&packed, "bomb.zst")
+	if err == nil {
+		defer r.Close()
+		for err == nil {
+			_, err = r.Next()
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "unpacks to more than 200 times its size") {
+		t.Error(err)
+	}
+}
