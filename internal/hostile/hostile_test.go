@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 )
 
@@ -21,6 +22,20 @@ func TestSize(t *testing.T) {
 		}
 		if a.Len() > size.Stored {
 			t.Errorf("%s has %d bytes, %d allowed", in.Name, a.Len(), size.Stored)
+		}
+	}
+}
+
+// The inputs that are no traces have as little as stored, and are the same each time.
+func TestBesides(t *testing.T) {
+	size := Size{Stored: 128 << 10, Unpacked: 1 << 20}
+	for _, in := range Besides() {
+		var a, b bytes.Buffer
+		if err := errors.Join(in.Write(&a, size), in.Write(&b, size)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a.Bytes(), b.Bytes()) || a.Len() > size.Stored {
+			t.Errorf("%s has %d bytes, %d allowed, and is the same each time: %v", in.Name, a.Len(), size.Stored, bytes.Equal(a.Bytes(), b.Bytes()))
 		}
 	}
 }

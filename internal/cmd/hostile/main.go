@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,7 +84,7 @@ func run(program, folder, only, which, write string, short bool) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("making the inputs: %w", err)
 	}
-	inputs, err := filepath.Glob(filepath.Join(dir, "*.trace"))
+	inputs, err := filepath.Glob(filepath.Join(dir, "*.*"))
 	if err != nil {
 		return err
 	}
@@ -101,8 +102,8 @@ func run(program, folder, only, which, write string, short bool) error {
 	b := bench{program: program, dir: dir}
 	b.line("input", "command", "limit", "exit", "CPU s", "s", "MiB", "of", "out KiB", "")
 	for _, file := range inputs {
-		for _, c := range commands {
-			if !matchCommand.MatchString(c.name) {
+		for _, c := range commands(dir) {
+			if !matchCommand.MatchString(c.name) || !c.takes.MatchString(file) && filepath.Dir(file) == dir || short && c.worst != nil && !c.worst.MatchString(file) {
 				continue
 			}
 			for _, limit := range c.limits(short) {
@@ -126,36 +127,70 @@ func makeInputs(dir string, match *regexp.Regexp, short bool) error {
 	if short {
 		size = hostile.Size{Stored: size.Stored / 8, Unpacked: size.Unpacked / 8}
 	}
-	for _, in := range hostile.Inputs() {
-		if !match.MatchString(in.Name) {
-			continue
-		}
-		f, err := os.Create(filepath.Join(dir, in.Name+".trace"))
+	write := func(name string, write func(io.Writer, hostile.Size) error) error {
+		f, err := os.Create(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(in.Write(f, size), f.Close()); err != nil {
+		if err := errors.Join(write(f, size), f.Close()); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Name(), err)
+		}
+		return nil
+	}
+	for _, in := range append(hostile.Inputs(), hostile.Small()) {
+		if !match.MatchString(in.Name) && in.Name != small {
+			continue
+		}
+		if err := write(in.Name+".trace", in.Write); err != nil {
+			return err
+		}
+	}
+	for _, in := range hostile.Besides() {
+		if !match.MatchString(in.Name) {
+			continue
+		}
+		if err := write(in.Name, in.Write); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// small is the name of a sound trace, for what is read beside one.
+const small = "small"
+
 // command is a command of gmpscope.
 type command struct {
 	name  string
-	args  []string
-	twice bool // with a limit also in a short run
+	args  []string       // the input follows
+	twice bool           // with a limit also in a short run
+	takes *regexp.Regexp // inputs that it reads
+	worst *regexp.Regexp // those that a short run has; nil: all
 }
 
-var commands = []command{
-	{"analyze", []string{"analyze", "--format", "json", "--quiet"}, true},
-	{"report", []string{"report", "--no-fetch", "--quiet", "-o", "-"}, false},
-	{"check", []string{"check", "--quiet"}, false},
-	{"dump", []string{"dump", "--quiet"}, false},
-	{"replay", []string{"replay", "--quiet"}, false},
-	{"pprof", []string{"export", "pprof", "--all", "--quiet", "-o", "-"}, false},
-	{"perfetto", []string{"export", "perfetto", "--quiet", "-o", "-"}, false},
+var (
+	traces    = regexp.MustCompile(`\.trace$`)
+	summaries = regexp.MustCompile(`\.sum$`)
+	kernel    = regexp.MustCompile(`\.zst$`)
+	simulated = regexp.MustCompile(`/(collections|yields|syscalls|churn|wakes|small)\.`)
+)
+
+func commands(dir string) []command {
+	return []command{
+		{"analyze", []string{"analyze", "--format", "json", "--quiet"}, true, traces, nil},
+		{"report", []string{"report", "--no-fetch", "--quiet", "-o", "-"}, false, traces, nil},
+		{"check", []string{"check", "--quiet"}, false, traces, nil},
+		{"dump", []string{"dump", "--quiet"}, false, traces, nil},
+		{"replay", []string{"replay", "--quiet"}, false, traces, nil},
+		{"pprof", []string{"export", "pprof", "--all", "--quiet", "-o", "-"}, false, traces, nil},
+		{"perfetto", []string{"export", "perfetto", "--quiet", "-o", "-"}, false, traces, nil},
+		{"reference", []string{"analyze", "--reference", "--format", "json", "--quiet"}, true, traces, simulated},
+		{"simulate", []string{"replay", "--simulate", "--format", "json", "--quiet"}, false, traces, simulated},
+		{"cached", []string{"summarize", "--cache", filepath.Join(dir, "cache"), "--quiet", "-o", "-"}, false, traces, simulated},
+		{"fleet", []string{"fleet", "--format", "json", "--quiet"}, false, summaries, nil},
+		{"merge", []string{"summarize", "--quiet", "-o", "-"}, false, summaries, nil},
+		{"kernel", []string{"analyze", filepath.Join(dir, small+".trace"), "--format", "json", "--quiet", "--kernel"}, false, kernel, nil},
+	}
 }
 
 // limits are the values of --max-memory that a command is tried with, in MiB; 0 is
@@ -180,19 +215,18 @@ type bench struct {
 
 // line prints a line of the table, at once: a run can take its time.
 func (b *bench) line(input, command, limit, exit, cpu, wall, memory, bound, output, why any) {
-	fmt.Printf("%-24v %-8v %6v %4v %6v %6v %8v %8v %8v  %v\n", input, command, limit, exit, cpu, wall, memory, bound, output, why)
+	fmt.Printf("%-24v %-9v %6v %4v %6v %6v %8v %8v %8v  %v\n", input, command, limit, exit, cpu, wall, memory, bound, output, why)
 }
 
 // try runs a command on a file. What takes too much is tried again, since other
 // programs can be in the way.
 func (b *bench) try(file string, c command, limit int64) {
-	args := c.args
+	args := append(slices.Clip(c.args), file)
 	bound := int64(maxMemory)
 	if limit > 0 {
-		args = append(slices.Clip(args), fmt.Sprintf("--max-memory=%dMiB", limit))
+		args = append(args, fmt.Sprintf("--max-memory=%dMiB", limit))
 		bound = limited(limit << 20)
 	}
-	args = append(slices.Clip(args), file)
 	u := b.run(args)
 	why := b.judge(c.name, u, limit, bound)
 	if why != "" {
