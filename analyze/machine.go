@@ -35,8 +35,7 @@ func (a *analysis) newMachine() *machine {
 func (a *analysis) take(evs []events.Event) error {
 	m := a.machine
 	if m == nil || m.started {
-		a.rec.Add(evs)
-		return nil
+		return a.reconstruct(evs)
 	}
 	start := a.stream.Stats().Start
 	for i := range evs {
@@ -64,9 +63,9 @@ func (a *analysis) startMachine() error {
 	if err := m.Start(a.stream.Stats().Start); err != nil {
 		return err
 	}
-	a.rec.Add(m.held)
+	held := m.held
 	m.held = nil
-	return nil
+	return a.reconstruct(held)
 }
 
 // follow has the machine take a block.

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -25,17 +26,18 @@ type block struct {
 }
 
 // pipeline hands blocks of decisions to steps, one after the other. Each step runs in
-// a goroutine of its own and sees all blocks in their order. It must not keep a block
-// or change decisions.
+// a goroutine of its own and sees all blocks in their order, until the context is done. It
+// must not keep a block or change decisions.
 type pipeline struct {
+	ctx  context.Context
 	in   chan *block // nil: there are no steps
 	free chan *block // a sync.Pool would lose them at each garbage collection
 	done sync.WaitGroup
 	bug  atomic.Pointer[Bug] // of the first step that panicked
 }
 
-func newPipeline(steps ...func(*block)) *pipeline {
-	p := &pipeline{free: make(chan *block, len(steps)*(ahead+1)+1)} // so many can be under way
+func newPipeline(ctx context.Context, steps ...func(*block)) *pipeline {
+	p := &pipeline{ctx: ctx, free: make(chan *block, len(steps)*(ahead+1)+1)} // so many can be under way
 	for out, i := p.free, len(steps)-1; i >= 0; i-- {
 		in, last := make(chan *block, ahead), i == len(steps)-1
 		p.done.Add(1)
@@ -57,14 +59,14 @@ func (p *pipeline) run(step func(*block), in <-chan *block, out chan<- *block, l
 	}
 }
 
-// do does a step, unless one has panicked.
+// do does a step, unless one has panicked or the context is done.
 func (p *pipeline) do(step func(*block), b *block) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.bug.CompareAndSwap(nil, Caught(v))
 		}
 	}()
-	if p.bug.Load() == nil {
+	if p.bug.Load() == nil && p.ctx.Err() == nil {
 		step(b)
 	}
 }

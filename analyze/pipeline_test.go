@@ -11,7 +11,7 @@ import (
 func TestBlocksHaveFewWideDecisions(t *testing.T) {
 	kinds := []reference.Kind{reference.KindProcs, reference.KindReady, reference.KindSTWBegin, reference.KindSTWEnd, reference.KindLost}
 	next := int64(0)
-	p := newPipeline(func(b *block) {
+	p := newPipeline(t.Context(), func(b *block) {
 		wide := 0
 		for i := range b.Decisions {
 			d := &b.Decisions[i]

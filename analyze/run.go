@@ -145,9 +145,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	if err := a.read(ctx); err != nil {
 		return nil, err
 	}
-	a.sum = a.rec.Finish()
-	a.steps.wait()
-	if err := a.failure(); err != nil {
+	if err := a.finish(); err != nil {
 		return nil, err
 	}
 	if err := a.empty(ctx); err != nil {
@@ -166,6 +164,7 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 // analysis is what Run ties together.
 type analysis struct {
 	Options
+	ctx    context.Context // ends the analysis; with Partial it is never done, because its end is that of the trace
 	limits lowered
 	src    *input.Source
 
@@ -210,7 +209,10 @@ type analysis struct {
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}, texts: map[int32][]string{}, named: map[int32]named{}}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
-	a.Options = o
+	a.Options, a.ctx = o, ctx
+	if o.Partial {
+		a.ctx = context.WithoutCancel(ctx)
+	}
 	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers})
 	if o.OnStacks != nil {
 		o.OnStacks(a.frames)
@@ -224,9 +226,9 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	case !o.DecisionsOnly:
 		a.measure()
 	case o.OnDecision != nil && !at:
-		a.steps = newPipeline(func(b *block) { a.failed.call(o.OnDecision, b.Decisions) })
+		a.steps = newPipeline(a.ctx, func(b *block) { a.failed.call(o.OnDecision, b.Decisions) })
 	default:
-		a.steps = newPipeline()
+		a.steps = newPipeline(a.ctx)
 	}
 	a.rec = reconstruct.New(a.stream.Tables, reconstruct.Options{
 		Rules:   a.Rules,
@@ -297,7 +299,7 @@ func (a *analysis) measure() {
 		a.Observer.Begin(a.lookup())
 		steps = append(steps, a.observe)
 	}
-	a.steps = newPipeline(steps...)
+	a.steps = newPipeline(a.ctx, steps...)
 }
 
 // draw begins the picture over time, if there is to be one.
@@ -359,9 +361,6 @@ func (a *analysis) read(ctx context.Context) error {
 		if err := a.take(evs); err != nil {
 			return err
 		}
-		if err := a.failure(); err != nil {
-			return err
-		}
 		a.full = a.limits.full(a.rec.Held(), a.stream.Tables.Memory(), a.src.Memory(a.stream.Stored()))
 		if a.full == "" {
 			continue
@@ -376,6 +375,32 @@ func (a *analysis) read(ctx context.Context) error {
 	}
 }
 
+// eventsAtOnce is how many events are reconstructed between two looks whether to go on.
+const eventsAtOnce = 1024
+
+// reconstruct hands events to the reconstruction.
+func (a *analysis) reconstruct(evs []events.Event) error {
+	for some := range slices.Chunk(evs, eventsAtOnce) {
+		if err := a.failure(); err != nil {
+			return err
+		}
+		a.rec.Add(some)
+	}
+	return nil
+}
+
+// finish ends the reconstruction, and waits for the steps.
+func (a *analysis) finish() error {
+	for more := true; more; more = a.rec.Judge(eventsAtOnce) {
+		if err := a.failure(); err != nil {
+			return err
+		}
+	}
+	a.sum = a.rec.Finish()
+	a.steps.wait()
+	return a.failure()
+}
+
 // failure is why the analysis cannot go on, if it cannot.
 func (a *analysis) failure() error {
 	if bug := a.steps.bug.Load(); bug != nil {
@@ -383,6 +408,9 @@ func (a *analysis) failure() error {
 	}
 	if err := a.failed.err.Load(); err != nil {
 		return *err
+	}
+	if a.ctx.Err() != nil {
+		return context.Cause(a.ctx)
 	}
 	return nil
 }
@@ -399,7 +427,8 @@ func (a *analysis) empty(ctx context.Context) error {
 	return nothing(a.src, &st)
 }
 
-// result is what the steps have found out, once they have taken all.
+// result is what the steps have found out, once they have taken all. Between two parts of it
+// it looks whether to go on.
 func (a *analysis) result() (*Result, error) {
 	st := a.stream.Stats()
 	end, sum := a.windowEnd(st.End), &a.sum
@@ -421,26 +450,29 @@ func (a *analysis) result() (*Result, error) {
 	if a.cut != nil {
 		a.lookAtEnd()
 	}
-	res.Waits, res.Procs = a.waits.Finish(st.End, open, a.class), a.procs.Finish(end)
-	res.Stacks = a.stacksOf(end, open, res.Waits.Classes)
+	var err error
+	part := func(add func()) {
+		if err == nil {
+			err = a.failure()
+		}
+		if err == nil {
+			add()
+		}
+	}
+	part(func() { res.Waits = a.waits.Finish(st.End, open, a.class) })
+	part(func() { res.Procs = a.procs.Finish(end) })
+	part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
 	if a.cut != nil {
 		open = a.cut.Open()
 	}
-	tasks, regions := a.rec.Annotated()
-	for i := range res.Waits.Classes {
-		c := &res.Waits.Classes[i]
-		c.StartedBy = a.startedBy(c.ID)
-		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
-	}
-	res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class)
-	res.Requests = a.requests.Finish(a.annotation, a.logged)
-	res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Open(), a.class)
-	if err := a.finishMachine(res, st.End); err != nil {
-		return nil, err
-	}
+	part(func() { a.describeClasses(res.Waits.Classes) })
+	part(func() { res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class) })
+	part(func() { res.Requests = a.requests.Finish(a.annotation, a.logged) })
+	part(func() { res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Open(), a.class) })
+	part(func() { err = a.finishMachine(res, st.End) })
 	all := res.Waits
 	if a.chosen != nil {
-		all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class)
+		part(func() { all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class) })
 	}
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, CPUs: a.CPUs, Machine: res.Kernel, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
@@ -449,18 +481,35 @@ func (a *analysis) result() (*Result, error) {
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
 		Waits: all, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure, Headroom: a.heap.Headroom(),
 		ClassName: a.class, Stack: a.framesAgain,
-		Label: a.label,
+		Label:   a.label,
+		Stopped: func() bool { return a.failure() != nil },
 	}
-	res.Findings = a.found.Finish(facts)
+	part(func() { res.Findings = a.found.Finish(facts) })
 	res.Doubts = facts.Doubts
-	a.focused(res, facts)
-	res.Timeline = a.picture(end, res.Findings)
-	res.Span = spanOf(&facts.Span, a.class, facts.Stack)
+	part(func() { a.focused(res, facts) })
+	part(func() { res.Timeline = a.picture(end, res.Findings) })
+	part(func() { res.Span = spanOf(&facts.Span, a.class, facts.Stack) })
+	if err == nil {
+		err = a.failure()
+	}
+	if err != nil {
+		return nil, err
+	}
 	for i, n := range a.found.Found() {
 		d := &a.detectors[i]
 		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
 	}
 	return res, nil
+}
+
+// describeClasses adds to classes what is known of them apart from their waits.
+func (a *analysis) describeClasses(classes []waits.Class) {
+	tasks, regions := a.rec.Annotated()
+	for i := range classes {
+		c := &classes[i]
+		c.StartedBy = a.startedBy(c.ID)
+		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
+	}
 }
 
 // class returns the names of a class, for the result.

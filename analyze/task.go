@@ -35,7 +35,9 @@ func FocusOnTasks(ctx context.Context, src *input.Source, o Options, tasks []int
 	if err := a.read(ctx); err != nil {
 		return f, err
 	}
-	a.rec.Finish()
+	if err := a.finish(); err != nil {
+		return f, err
+	}
 	return a.task.focus(a.stream.Stats().End, src.Name())
 }
 

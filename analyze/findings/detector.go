@@ -85,6 +85,8 @@ type Facts struct {
 	Stack func(handle int32) []string
 	// Label gives the string of a decision's Label; "" for none.
 	Label func(handle int32) string
+	// Stopped reports whether nobody wants the findings any more; nil for never.
+	Stopped func() bool
 
 	// BlockedNs is for how long goroutines of the program were blocked before they
 	// were woken, or in a system call in which they lost their P, summed. A [Set] fills it in.

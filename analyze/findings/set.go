@@ -27,8 +27,8 @@ func NewSet(detectors []Detector) *Set {
 // Add takes the next block of the stream. It does not keep it.
 func (s *Set) Add(b *ledger.Block) { s.world.add(b) }
 
-// Finish returns the findings of all detectors, ranked. It fills in the fields
-// of f that say so. The Set cannot be used afterwards.
+// Finish returns the findings of all detectors, ranked; none once f.Stopped. It fills in the
+// fields of f that say so. The Set cannot be used afterwards.
 func (s *Set) Finish(f *Facts) []Finding {
 	f.EndNs, f.GapsNs = max(f.EndNs, s.world.now), s.world.gaps
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
@@ -53,6 +53,9 @@ func (s *Set) Finish(f *Facts) []Finding {
 			d := &s.detectors[i]
 			if d.strains() != strains || f.Reduced && d.NeedsQueues {
 				continue
+			}
+			if f.Stopped != nil && f.Stopped() {
+				return nil
 			}
 			found := w.Finish(f)
 			of := cmp.Or(d.CostOf, OfWaiting)

@@ -118,10 +118,26 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 	return rest
 }
 
+// Judge judges up to n of the events that wait for later ones, as if none came, and reports
+// whether some are left.
+func (r *Reconstructor) Judge(n int) (more bool) {
+	for end := min(r.win.tail+int64(n), r.win.head); r.win.tail < end; {
+		r.judgeTo(end)
+	}
+	return r.win.tail < r.win.head
+}
+
+// judgeTo judges the events before one, up to one at which the judge panics.
+func (r *Reconstructor) judgeTo(end int64) {
+	defer r.survive()
+	for r.win.tail < end {
+		r.judgeNext()
+	}
+}
+
 // Finish judges what is left and returns the counts.
 func (r *Reconstructor) Finish() Summary {
-	for r.win.tail < r.win.head {
-		r.judgeRest()
+	for r.Judge(aheadLen) {
 	}
 	r.settleTicks(true)
 	r.flush(true)
@@ -146,14 +162,6 @@ func (r *Reconstructor) Finish() Summary {
 	s.Goroutines = r.seen
 	s.Threads = int64(len(r.mStates))
 	return s
-}
-
-// judgeRest judges the events in the window, up to one at which the judge panics.
-func (r *Reconstructor) judgeRest() {
-	defer r.survive()
-	for r.win.tail < r.win.head {
-		r.judgeNext()
-	}
 }
 
 // Holding is how many there are of what takes memory; a damaged trace can name

@@ -1,0 +1,47 @@
+package tracetest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+)
+
+// Looks is a context that is cancelled when Err is called for the nth time. Contexts made of
+// it are done at once, too, but their own Err is not counted.
+type Looks struct {
+	context.Context
+	cancel context.CancelFunc
+	nth    int64
+	seen   atomic.Int64
+}
+
+// CancelledAtLook returns such a context.
+func CancelledAtLook(t testing.TB, nth int64) *Looks {
+	l := &Looks{nth: nth}
+	l.Context, l.cancel = context.WithCancel(t.Context())
+	t.Cleanup(l.cancel)
+	return l
+}
+
+// Err implements context.Context.
+func (l *Looks) Err() error {
+	if l.seen.Add(1) == l.nth {
+		l.cancel()
+	}
+	return l.Context.Err()
+}
+
+// Cancelled reports whether the context is done, which is no look.
+func (l *Looks) Cancelled() bool { return l.Context.Err() != nil }
+
+// EachLook calls f with contexts that are cancelled at their first look, their second and so
+// on, after the first few at ever larger steps, until f reports that the last was not looked
+// at so often.
+func EachLook(t testing.TB, f func(*Looks) (cancelled bool)) {
+	for nth := int64(1); f(CancelledAtLook(t, nth)); nth += 1 + nth/4 {
+	}
+}
+
+// String says which look it is.
+func (l *Looks) String() string { return fmt.Sprintf("cancelled at look %d", l.nth) }
