@@ -123,8 +123,8 @@ func writeValue(w *bufio.Writer, v any) error {
 		if err != nil {
 			return err
 		}
-		w.Write(b)
-		return nil
+		_, err = w.Write(b)
+		return err
 	}
 	for i := range rv.Len() {
 		if i == 0 {
@@ -136,10 +136,12 @@ func writeValue(w *bufio.Writer, v any) error {
 		if err != nil {
 			return err
 		}
-		w.Write(b)
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
 	}
-	w.WriteString("\n]")
-	return nil
+	_, err := w.WriteString("\n]")
+	return err
 }
 
 // encode marshals v. Characters of HTML stay as they are; those that would drive

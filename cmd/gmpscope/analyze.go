@@ -6,9 +6,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report"
 )
+
+// writing returns the context that ends the output about a trace: of one whose analysis was
+// interrupted nothing does, so that what is known is written.
+func writing(ctx context.Context, res *analyze.Result) context.Context {
+	if res.Trace.Interrupted {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
 
 // interrupted is the error of a command that wrote what was known of a trace
 // when it was interrupted.
@@ -74,15 +84,16 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if full {
 				doc.ShowFullNames()
 			}
+			out := files.Until(writing(ctx, res), a.stdout)
 			switch format.value {
 			case "json":
-				err = report.WriteJSON(a.stdout, doc, report.JSONOptions{Timeline: timeline})
+				err = report.WriteJSON(out, doc, report.JSONOptions{Timeline: timeline})
 			case "bench":
-				err = report.WriteBench(a.stdout, doc)
+				err = report.WriteBench(out, doc)
 			case "openmetrics":
-				err = report.WriteOpenMetrics(a.stdout, doc)
+				err = report.WriteOpenMetrics(out, doc)
 			default:
-				err = report.WriteText(a.stdout, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: all})
+				err = report.WriteText(out, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: all})
 			}
 			if err != nil {
 				return err

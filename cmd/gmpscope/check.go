@@ -118,17 +118,18 @@ describes, and the JSON Schema docs/schema/check.json.`,
 				severity = ""
 			}
 			c := report.NewCheck(results, severity, budget.Check(rules, docs, base))
+			out := files.Until(ctx, a.stdout)
 			switch format.value {
 			case "json":
-				err = report.WriteCheckJSON(a.stdout, c, tool())
+				err = report.WriteCheckJSON(out, c, tool())
 			case "junit":
-				err = report.WriteCheckJUnit(a.stdout, c)
+				err = report.WriteCheckJUnit(out, c)
 			case "sarif":
-				err = report.WriteCheckSARIF(a.stdout, c, tool(), all.Docs())
+				err = report.WriteCheckSARIF(out, c, tool(), all.Docs())
 			case "github":
-				err = report.WriteCheckGitHub(a.stdout, c)
+				err = report.WriteCheckGitHub(out, c)
 			default:
-				err = report.WriteCheckText(a.stdout, c)
+				err = report.WriteCheckText(out, c)
 			}
 			if err != nil {
 				return err
@@ -214,7 +215,7 @@ func (a *app) writeBudget(ctx context.Context, target string, traces []string, r
 	if err != nil {
 		return err
 	}
-	if err := budget.Propose(out, docs); err != nil {
+	if err := budget.Propose(files.Until(ctx, out), docs); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {

@@ -85,17 +85,18 @@ findings, see gmpscope check.`,
 				first[1].ShowFullNames()
 			}
 			if page != nil {
-				if err := html.WriteDiff(page, c, first[0], first[1], tool()); err != nil {
+				if err := html.WriteDiff(files.Until(ctx, page), c, first[0], first[1], tool()); err != nil {
 					return err
 				}
 				if err := page.Commit(); err != nil {
 					return err
 				}
 			}
+			out := files.Until(ctx, a.stdout)
 			if format.value == "json" {
-				err = report.WriteDiffJSON(a.stdout, c, tool())
+				err = report.WriteDiffJSON(out, c, tool())
 			} else {
-				err = report.WriteDiffText(a.stdout, c, report.TextOptions{Color: term.Color(a.stdout, a.getenv), FullNames: full})
+				err = report.WriteDiffText(out, c, report.TextOptions{Color: term.Color(a.stdout, a.getenv), FullNames: full})
 			}
 			if err != nil {
 				return err

@@ -10,12 +10,16 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report"
 )
 
 // errEnough ends an analysis of which no more is wanted.
 var errEnough = errors.New("enough")
+
+// dumpAtOnce is how many bytes are written at once.
+const dumpAtOnce = 128 << 10
 
 func (a *app) dump() *cobra.Command {
 	var (
@@ -46,7 +50,7 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		if last && to < from {
 			return usagef("--to %s lies before --from %s", to, from)
 		}
-		w := bufio.NewWriterSize(a.stdout, 256<<10)
+		w := bufio.NewWriterSize(files.Until(ctx, a.stdout), 2*dumpAtOnce)
 		lines := func(h input.Header, o *analyze.Options) {
 			_, rules := analyze.ChooseRules(h, o.Rules)
 			say := report.DumpOptions{NoQueues: h.V1, Rules: rules}
@@ -66,7 +70,10 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 				case last && dec.Time >= int64(to):
 					return errEnough
 				}
-				return d.Write(dec)
+				if err := d.Write(dec); err != nil || w.Buffered() < dumpAtOnce {
+					return err
+				}
+				return w.Flush() // at the end of a line: that is where an interrupt ends the output
 			}
 		}
 		res, err := a.analyze(ctx, args[0], r, lines)

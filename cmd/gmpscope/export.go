@@ -89,7 +89,7 @@ func (a *app) exportFile(ctx context.Context, trace string, x exporting, to func
 		return err
 	}
 	defer out.Discard()
-	if err := a.exportTo(ctx, trace, x, to(out)); err != nil {
+	if err := a.exportTo(ctx, trace, x, to(files.Until(ctx, out))); err != nil {
 		return err
 	}
 	return out.Commit()
@@ -104,9 +104,6 @@ func (a *app) exportTo(ctx context.Context, trace string, x exporting, to export
 	x.name(res)
 	if err := to.Finish(res); err != nil {
 		return fmt.Errorf("exporting: %w", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
 	}
 	a.warn(res.Trace.Warnings)
 	return nil
@@ -214,7 +211,7 @@ func (a *app) exportTables(ctx context.Context, trace string, x exporting) (err 
 			return err
 		}
 		defer out.Discard()
-		to[i], outs = out, append(outs, out)
+		to[i], outs = files.Until(ctx, out), append(outs, out)
 	}
 	if err := a.exportTo(ctx, trace, x, parquet.NewWriter(to)); err != nil {
 		return err

@@ -138,7 +138,7 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 				if err != nil {
 					return err
 				}
-				return a.writeFleet(w, f, as, full)
+				return writeFleet(w, f, as, report.TextOptions{Color: g.output == "-" && term.Color(a.stdout, a.getenv), FullNames: full})
 			})
 		}),
 	}
@@ -152,14 +152,14 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 }
 
 // writeFleet writes a report about many traces in a format.
-func (a *app) writeFleet(w io.Writer, f *fleet.Report, format string, full bool) error {
+func writeFleet(w io.Writer, f *fleet.Report, format string, o report.TextOptions) error {
 	switch format {
 	case "json":
 		return report.WriteFleetJSON(w, f)
 	case "html":
-		return html.WriteFleet(w, f, full)
+		return html.WriteFleet(w, f, o.FullNames)
 	default:
-		return report.WriteFleetText(w, f, report.TextOptions{Color: w == a.stdout && term.Color(a.stdout, a.getenv), FullNames: full})
+		return report.WriteFleetText(w, f, o)
 	}
 }
 
@@ -241,12 +241,9 @@ func (a *app) gather(ctx context.Context, args []string, g *gathering, sums bool
 		return err
 	}
 	defer set.Close()
-	to := io.Writer(out)
-	if g.output == "-" {
-		to = a.stdout
-	}
 	var warnings []string
-	if err := write(to, func() iter.Seq2[*fleet.Record, error] { return conflicts(set.All(), &warnings) }, problems); err != nil {
+	records := func() iter.Seq2[*fleet.Record, error] { return until(ctx, conflicts(set.All(), &warnings)) }
+	if err := write(files.Until(ctx, out), records, problems); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {
@@ -301,6 +298,20 @@ func hasAny(set *fleet.Set) (bool, error) {
 		return err == nil, err
 	}
 	return false, nil
+}
+
+// until yields the records until the context is done, and then its cause.
+func until(ctx context.Context, records iter.Seq2[*fleet.Record, error]) iter.Seq2[*fleet.Record, error] {
+	return func(yield func(*fleet.Record, error) bool) {
+		for r, err := range records {
+			if ctx.Err() != nil {
+				r, err = nil, context.Cause(ctx)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // conflicts yields the records, and notes of which traces there are different summaries.

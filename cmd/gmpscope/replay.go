@@ -12,6 +12,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
@@ -102,10 +103,11 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 					return err
 				}
 			}
+			to := files.Until(ctx, a.stdout)
 			if format.value == "json" {
-				err = report.WriteReplayJSON(a.stdout, out, tool())
+				err = report.WriteReplayJSON(to, out, tool())
 			} else {
-				err = report.WriteReplayText(a.stdout, out, report.TextOptions{Color: term.Color(a.stdout, a.getenv)})
+				err = report.WriteReplayText(to, out, report.TextOptions{Color: term.Color(a.stdout, a.getenv)})
 			}
 			if err != nil {
 				return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/html"
 	"github.com/gmpscope/gmpscope/report/html/echarts"
@@ -113,10 +114,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if f.full {
 		doc.ShowFullNames()
 	}
-	if err := html.Write(out, doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil && !r.Trace.Interrupted {
+	if err := html.Write(files.Until(writing(ctx, r), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {

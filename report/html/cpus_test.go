@@ -1,6 +1,7 @@
 package html
 
 import (
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ func TestCPUsArePacked(t *testing.T) {
 		}
 	}
 	withCPUs(doc, 3)
-	p, err := packTimeline(doc.Result, detail{cells: maxCells, windows: maxWindows}, doc.Names())
+	p, err := packTimeline(doc.Result, detail{cells: maxCells, windows: maxWindows, page: io.Discard}, doc.Names())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestCPUsArePacked(t *testing.T) {
 	if lens["w0.on.cpu"] != len(w.OnCPU) || lens["w0.off.why"] != len(w.OffCPU) || lens["cpu2.others"] != 50 || lens["off1"] != 50 {
 		t.Errorf("arrays: %v", lens)
 	}
-	few, err := packTimeline(doc.Result, detail{cells: 100, windows: 0}, doc.Names())
+	few, err := packTimeline(doc.Result, detail{cells: 100, windows: 0, page: io.Discard}, doc.Names())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestGapIsHatched(t *testing.T) {
 			t.Errorf("the %s have no gap: %s", what, svg)
 		}
 	}
-	p, err := packTimeline(r, detail{cells: maxCells, windows: maxWindows}, nil)
+	p, err := packTimeline(r, detail{cells: maxCells, windows: maxWindows, page: io.Discard}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

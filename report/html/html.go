@@ -74,7 +74,8 @@ type island struct {
 	JSON template.JS
 }
 
-// Write renders doc to w. Equal input gives equal bytes.
+// Write renders doc to w. Equal input gives equal bytes. While it makes the page, empty
+// writes ask w whether to go on.
 func Write(w io.Writer, doc *report.Document, o Options) error {
 	if doc == nil {
 		return errors.New("html: no document")
@@ -86,9 +87,9 @@ func Write(w io.Writer, doc *report.Document, o Options) error {
 	if limit <= 0 {
 		limit = DefaultMaxBytes
 	}
-	d := detail{windows: maxWindows, cells: maxCells}
+	d := detail{windows: maxWindows, cells: maxCells, page: w}
 	for {
-		var buf bytes.Buffer
+		buf := held{to: w}
 		if err := render(&buf, doc, o, d); err != nil {
 			return err
 		}
@@ -103,6 +104,21 @@ func Write(w io.Writer, doc *report.Document, o Options) error {
 type detail struct {
 	windows int // exact windows
 	cells   int // Ps × bins
+	page    io.Writer
+}
+
+// held is something that is on its way into a page. Each write asks the page's writer, by an
+// empty one, whether to go on.
+type held struct {
+	bytes.Buffer
+	to io.Writer
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	if _, err := h.to.Write(nil); err != nil {
+		return 0, err
+	}
+	return h.Buffer.Write(p)
 }
 
 // less takes detail away, half the windows first, then bins. It says whether

@@ -272,7 +272,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 		return nil, err
 	}
 	p.Arrays = b.arrays
-	var z bytes.Buffer
+	z := held{to: d.page}
 	zw, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
 	if err != nil {
 		return nil, err
