@@ -35,11 +35,14 @@ func (l *Looks) Err() error {
 // Cancelled reports whether the context is done, which is no look.
 func (l *Looks) Cancelled() bool { return l.Context.Err() != nil }
 
+// Late returns how often Err was called after that.
+func (l *Looks) Late() int64 { return max(0, l.seen.Load()-l.nth) }
+
 // EachLook calls f with contexts that are cancelled at their first look, their second and so
 // on, after the first few at ever larger steps, until f reports that the last was not looked
 // at so often.
 func EachLook(t testing.TB, f func(*Looks) (cancelled bool)) {
-	for nth := int64(1); f(CancelledAtLook(t, nth)); nth += 1 + nth/4 {
+	for nth := int64(1); f(CancelledAtLook(t, nth)); nth += 1 + nth/3 {
 	}
 }
 
