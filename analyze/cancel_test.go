@@ -26,10 +26,12 @@ type lateWork struct {
 	events, decisions, observed atomic.Int64
 }
 
+// count counts what is taken. That is a moment to cancel, too.
 func (l *lateWork) count(to *atomic.Int64, n int) {
 	if l.ctx.Cancelled() {
 		to.Add(int64(n))
 	}
+	l.ctx.Err()
 }
 
 func (l *lateWork) Begin(analyze.Lookup) {}
@@ -39,8 +41,8 @@ func (l *lateWork) Observe(b *ledger.Block, _ []analyze.Wait) error {
 	return nil
 }
 
-// TestCancel cancels analyses at many of the moments at which they look at their context:
-// then they end with its error, and have done little more.
+// TestCancel cancels analyses at many of the moments at which they look at their context, or
+// hand on what they have: then they end with its error, and have done little more.
 func TestCancel(t *testing.T) {
 	trace := tracetest.Recorded(t, "real/manygens-io-go1.25-p4")
 	for name, o := range map[string]analyze.Options{

@@ -235,6 +235,9 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 		Reduced: src.Header().V1,
 		Without: o.Without, Answered: o.Answered,
 		Emit: func(ds []reference.Decision) []reference.Decision {
+			if a.failure() != nil {
+				return ds[:0]
+			}
 			if o.OnClasses != nil || a.chosen != nil || o.Observer != nil {
 				a.nameClasses()
 			}
