@@ -26,11 +26,15 @@ type lateOutput struct {
 	bytes.Buffer
 	ctx   *tracetest.Looks
 	after int
+	looks bool // a write is a moment to cancel, too
 }
 
 func (o *lateOutput) Write(p []byte) (int, error) {
 	if o.ctx.Cancelled() {
 		o.after += len(p)
+	}
+	if o.looks {
+		o.ctx.Err()
 	}
 	return o.Buffer.Write(p)
 }
@@ -84,7 +88,7 @@ func TestCancel(t *testing.T) {
 				t.Chdir(t.TempDir())
 				temp := t.TempDir()
 				t.Setenv("TMPDIR", temp)
-				out, errs := &lateOutput{ctx: ctx}, &bytes.Buffer{}
+				out, errs := &lateOutput{ctx: ctx, looks: !slices.Contains(args, "-o") || slices.Contains(args, "-")}, &bytes.Buffer{}
 				code := run(ctx, args, nil, out, errs)
 				left := append(filesIn(t, "."), filesIn(t, temp)...)
 				if !ctx.Cancelled() {
