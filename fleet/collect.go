@@ -140,10 +140,7 @@ func collect(ctx context.Context, name string, o *Options, add func(*Record)) (e
 func collectSummaries(ctx context.Context, name string, from io.Reader, o *Options, add func(*Record)) (earlier []Problem, err error) {
 	r, err := NewReader(from)
 	left := 0 // records whose names may not be shown
-	for err == nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
+	for err == nil && ctx.Err() == nil {
 		var rec *Record
 		if rec, err = r.Next(); err != nil {
 			break
