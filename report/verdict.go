@@ -92,10 +92,10 @@ func status(fs []findings.Finding) string {
 	return top
 }
 
-// firstNote returns the first note about the program, nil if there is none.
-func firstNote(fs []findings.Finding) *findings.Finding {
+// worst is the first finding about the program with at least that severity.
+func worst(fs []findings.Finding, least ...findings.Severity) *findings.Finding {
 	for i := range fs {
-		if fs[i].Kind != findings.KindTrace && fs[i].Severity == findings.Note {
+		if fs[i].Kind != findings.KindTrace && slices.Contains(least, fs[i].Severity) {
 			return &fs[i]
 		}
 	}
@@ -200,7 +200,7 @@ func label(r *analyze.Result, status string) string {
 		return "No problem found"
 	case f == nil && len(r.Detectors) == 0:
 		return "Not judged"
-	case f == nil && firstNote(r.Findings) == nil:
+	case f == nil && worst(r.Findings, findings.Note) == nil:
 		return "No problem found"
 	case f == nil && subject(r) != nil:
 		if subject(r).Basis == findings.Suspected {
@@ -253,7 +253,7 @@ func headline(r *analyze.Result, names *words.Names, status string) string {
 	case waiter(r) != nil:
 		c := waiter(r)
 		return fmt.Sprintf("No fault found, though %s waits for a P for %s of its life", names.Class(findings.Short(c.Name)), quantity.Part(c.RunnableNs, c.LifeNs()))
-	case status == "ok" || firstNote(r.Findings) == nil:
+	case status == "ok" || worst(r.Findings, findings.Note) == nil:
 		return fmt.Sprintf("Nothing is wrong with scheduling: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
 	}
 	return fmt.Sprintf("Scheduling is not the problem: no wait for a P was longer than %s", quantity.Duration(u.MaxNs))
@@ -362,7 +362,7 @@ func detail(r *analyze.Result, names *words.Names) string {
 		}
 		return s
 	}
-	if f := firstNote(r.Findings); f != nil {
+	if f := worst(r.Findings, findings.Note); f != nil {
 		return "Only noted: " + ended(names.Prose(cmp.Or(f.Headline, f.Title)))
 	}
 	return ""
