@@ -11,7 +11,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -130,13 +129,6 @@ type Reconstruction struct {
 // of its own. Both come to the same.
 func (r *Reconstruction) EitherTick() int64 {
 	return r.ByBasis[reference.Known(reference.Ambiguous, reference.RuleTick).String()]
-}
-
-// Doubtful reports whether so many starts are unexplained that queues, steals and
-// causes are less certain, and whether they are then indications only.
-func (r *Reconstruction) Doubtful() (lessCertain, indications bool) {
-	share := quantity.Ratio(r.Unexplained, r.Starts)
-	return share > 0.01, share > 0.05
 }
 
 // Span says how much of the work had to be done one after the other, and what

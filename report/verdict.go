@@ -30,6 +30,8 @@ const (
 	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
 	largeWaiting  = 0.5        // waiting per running from which on it is told even if no detector minds
 	largeCost     = 0.15       // cost of a note per running from which on it is told even if there was little waiting
+	manyUnsure    = 0.01       // share of unexplained starts from which on queues are less certain
+	mostUnsure    = 0.05       // and from which on they are indications only
 	sufferersTold = 2
 	littleUse     = 0.1       // share of P-time in use below which a program is idle: its waits are those of waking up
 	shortWait     = 2_000_000 // as long as none is longer, ns
@@ -789,15 +791,14 @@ func lackOfCPUs(r *analyze.Result) string {
 func sureness(r *analyze.Result) string {
 	t, c := r.Trace, r.Reconstruction
 	var s string
-	lessCertain, indications := c.Doubtful()
-	switch {
+	switch u := quantity.Ratio(c.Unexplained, c.Starts); {
 	case t.Reduced:
 		s = "How sure: waiting times are measured; the old format of the trace (Go 1.21 or before) shows neither threads nor retakes, so queues were not rebuilt and steals are unknown."
 	case c.Starts == 0:
 		s = "How sure: the trace shows no start of a goroutine."
-	case indications:
+	case u > mostUnsure:
 		s = fmt.Sprintf("How sure: waiting times are measured; but the rules of the scheduler do not explain %s of %s, so take queues, steals and causes as indications.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
-	case lessCertain:
+	case u > manyUnsure:
 		s = fmt.Sprintf("How sure: waiting times are measured; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	default:
 		clear := c.Explained + c.EitherTick() // of which the queue is known, and only the reason is not

@@ -355,10 +355,10 @@ func newHonesty(r *analyze.Result) *honesty {
 	if e := c.EitherTick(); e > 0 {
 		h.Sentence += words.EitherTick(e, c.Starts, r.Trace.Rules) + " "
 	}
-	switch lessCertain, indications := c.Doubtful(); {
-	case indications:
+	switch u := quantity.Ratio(c.Unexplained, c.Starts); {
+	case u > 0.05:
 		h.Sentence += "That is a lot: take queue lengths, steals and causes below as indications."
-	case lessCertain:
+	case u > 0.01:
 		h.Sentence += "Queue lengths and steals are a little less certain than the times, which come straight from the trace."
 	default:
 		h.Sentence += "Times of waiting come straight from the trace and need no model."
