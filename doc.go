@@ -51,6 +51,6 @@
 // and tested by itself: analyze/events, analyze/reconstruct, analyze/wire, analyze/ids,
 // analyze/histogram, analyze/span, the accumulators and detectors of analyze/waits,
 // stacks, procs, fairness, breakdown, requests, timeline, focus and findings,
-// replay/workload, and Queues in reference; nor are analyze.Observer, which sees the
+// analyze/diagnosis, replay/workload, and Queues in reference; nor are analyze.Observer, which sees the
 // blocks of analyze/ledger, fleet, and the packages of export.
 package gmpscope

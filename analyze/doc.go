@@ -8,9 +8,8 @@
 // (breakdown), where in the program they had stopped (stacks), what the tasks and regions
 // of the program spent their time on (requests), what had to be done in a row ([Span]),
 // and what is wrong with it (findings): what is worth a warning before notes, and what
-// costs more before what costs less. What a verdict would be about, which need not be the
-// first of them, is findings.Chief(res.Findings, findings.Warning); package report puts it
-// into words (report.Build). The zero [Options] are usable; with Options.Focus the result
+// costs more before what costs less. What a verdict is about, which need not be the first of
+// them, says diagnosis.Diagnose; package report puts it into words (report.Build). The zero [Options] are usable; with Options.Focus the result
 // is that of a window, or of some goroutines.
 //
 // All times are int64, in nanoseconds; those that name an instant count from the first
@@ -85,8 +84,10 @@
 //  6. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
 //     a folder of its own. They see the same notes, and in the end judge what they
 //     and the accumulators hold.
+//  7. [github.com/gmpscope/gmpscope/analyze/diagnosis], of a finished result: which
+//     finding leads, and what kind of trouble that is.
 //
-// [Run] ties the steps together, for those who open the trace themselves, and
+// [Run] ties the first six steps together, for those who open the trace themselves, and
 // returns a [Result]. Memory is bounded by what is alive in the trace, a few
 // generations in flight, and the result.
 package analyze

@@ -7,7 +7,8 @@
 // made harmless on their way out. Package gmpscope says what is stable, and docs/json.md
 // describes the JSON, whose version is [Schema].
 //
-//  1. [Build] judges a result in words: document.go, verdict.go.
+//  1. [Build] puts into words what package [github.com/gmpscope/gmpscope/analyze/diagnosis]
+//     decides: document.go, verdict.go.
 //  2. [WriteText] and [WriteJSON] write it for people and programs; package
 //     [github.com/gmpscope/gmpscope/report/html] writes the page. [WriteBench] and
 //     [WriteOpenMetrics] write the numbers for benchstat and for Prometheus.
@@ -21,6 +22,7 @@ import (
 	"cmp"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/diagnosis"
 	"github.com/gmpscope/gmpscope/docs/schema"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -40,7 +42,8 @@ type Document struct {
 	// for, or the trace does not allow it.
 	Split *replay.Split
 
-	names *words.Names
+	names     *words.Names
+	diagnosis *diagnosis.Diagnosis
 }
 
 // Verdict is the answer in words.
@@ -67,11 +70,11 @@ type Verdict struct {
 // shares r, which must not change any more.
 func Build(r *analyze.Result, tool string) *Document {
 	tool = cmp.Or(tool, "gmpscope")
-	d := &Document{Schema: Schema, Tool: tool, Result: r}
+	d := &Document{Schema: Schema, Tool: tool, Result: r, diagnosis: diagnosis.Diagnose(r)}
 	if r != nil {
 		d.names = words.NewNames(words.ClassesOf(r))
 	}
-	d.Verdict = judge(r, d.names)
+	d.phrase()
 	return d
 }
 
@@ -80,7 +83,13 @@ func Build(r *analyze.Result, tool string) *Document {
 // path as tells them apart.
 func (d *Document) ShowFullNames() {
 	d.names = d.names.Full()
-	d.Verdict = judge(d.Result, d.names)
+	d.phrase()
+}
+
+// phrase puts the verdict into words.
+func (d *Document) phrase() {
+	w := wording{d.diagnosis, d.Result, d.names}
+	d.Verdict = w.verdict()
 }
 
 // Names says what functions are called in the document; nil if it is.

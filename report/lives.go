@@ -7,8 +7,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
-	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
@@ -108,15 +106,11 @@ const (
 
 // lived says what the class that the verdict is about did with its life: how much of it
 // was scheduling, and what else there was.
-func lived(r *analyze.Result, names *words.Names) string {
-	w := aboutClass(r)
-	if w == nil {
+func (w *wording) lived() string {
+	if w.Victim == nil || w.Victim.Life == nil || w.Victim.Life.LifeNs() == 0 {
 		return ""
 	}
-	c := r.Breakdown.Of(w.ID)
-	if c == nil || c.LifeNs() == 0 {
-		return ""
-	}
+	c := w.Victim.Life
 	type part struct {
 		ns   int64
 		what string
@@ -133,17 +127,7 @@ func lived(r *analyze.Result, names *words.Names) string {
 		}
 	}
 	return fmt.Sprintf(" The life of %s (%s, %s in all): %s.",
-		names.Class(findings.Short(c.Name)), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(told))
-}
-
-// aboutClass is the class that the verdict is about: the one that suffers from the finding
-// of the headline, or else the one that waited longest.
-func aboutClass(r *analyze.Result) *waits.Class {
-	f := subject(r)
-	if f == nil {
-		f = &findings.Finding{}
-	}
-	return victim(r, f)
+		w.class(c.Name), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(told))
 }
 
 // livesOf is the lives of all goroutines as the JSON has them.

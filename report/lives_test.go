@@ -51,7 +51,7 @@ func TestLived(t *testing.T) {
 		{"a class without a life", unknown, ""},
 		{"nobody waited", &analyze.Result{}, ""},
 	} {
-		if got := lived(tc.r, nil); got != tc.want {
+		if got := wordingOf(tc.r).lived(); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}

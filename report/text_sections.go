@@ -239,7 +239,7 @@ func (t *text) waiting(r *analyze.Result) {
 	}
 	cause := newTable("cause", "program", "share", "Gosched", "runtime")
 	for _, c := range waits.Causes() {
-		un, sn, yn := words.CauseNs(w.User.Causes, c), words.CauseNs(w.Self.Causes, c), words.CauseNs(w.System.Causes, c)
+		un, sn, yn := waits.CauseNs(w.User.Causes, c), waits.CauseNs(w.Self.Causes, c), waits.CauseNs(w.System.Causes, c)
 		if un+sn+yn == 0 {
 			continue
 		}

@@ -138,7 +138,7 @@ func TestVerdict(t *testing.T) {
 		{"no result", nil, "note", "There is no result", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := judge(c.r, nil)
+			v := wordingOf(c.r).verdict()
 			if v.Status != c.status {
 				t.Errorf("status is %q, want %q", v.Status, c.status)
 			}

@@ -6,12 +6,16 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/diagnosis"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
+
+// wordingOf is the diagnosis of a result, ready to be put into words.
+func wordingOf(r *analyze.Result) *wording { return &wording{diagnosis.Diagnose(r), r, nil} }
 
 func TestVerdictIsAboutACause(t *testing.T) {
 	f := func(id string, s findings.Severity, cost int64) findings.Finding {
@@ -47,7 +51,7 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		{[]findings.Finding{f("lock-convoy", findings.Warning, 1), f("starvation", findings.Warning, 1)}, "lock-convoy"},
 	} {
 		got := ""
-		if x := chief(c.list); x != nil {
+		if x := findings.Chief(c.list, findings.Warning); x != nil {
 			got = x.ID
 		}
 		if got != c.want {
@@ -81,7 +85,7 @@ func TestRunsWithoutCPUAreSaid(t *testing.T) {
 		{"convoy", findings.Critical, false},
 	} {
 		r := &analyze.Result{Findings: []findings.Finding{{ID: c.id, Kind: kindOf(t, c.id), Severity: c.severity}}}
-		if got := sureness(r); strings.Contains(got, said) != c.want {
+		if got := wordingOf(r).sureness(); strings.Contains(got, said) != c.want {
 			t.Errorf("%s, %s: %q", c.id, c.severity, got)
 		}
 	}
@@ -104,21 +108,26 @@ func TestCPUsThatWereToldAreSaid(t *testing.T) {
 		if c.basis != "" {
 			r.Findings = []findings.Finding{{Kind: findings.KindMachine, Severity: findings.Warning, Basis: c.basis}}
 		}
-		if got := lackOfCPUs(r); got != c.want {
+		if got := wordingOf(r).lackOfCPUs(); got != c.want {
 			t.Errorf("%v CPUs, %s: %q, want %q", c.cpus, c.basis, got, c.want)
 		}
 	}
 }
 
 func TestFirstAdvice(t *testing.T) {
-	r := &analyze.Result{Findings: []findings.Finding{{ID: "convoy", Advice: []string{"Split the long work."}}, {ID: "starvation"}}}
-	r.Waits.User.Causes = causes(0, 0, 0, 0, 0, 5, 0)
-	if got := firstAdvice(r, nil, &r.Findings[0]); got != "split the long work." {
-		t.Errorf("advice %q", got)
-	}
-	for _, f := range []*findings.Finding{nil, &r.Findings[1]} {
-		if got := firstAdvice(r, nil, f); got != "less work at once, more Ps if the machine has the cores, or shorter runs." {
-			t.Errorf("without one: %q", got)
+	const none = "less work at once, more Ps if the machine has the cores, or shorter runs."
+	for _, c := range []struct {
+		list []findings.Finding
+		want string
+	}{
+		{[]findings.Finding{{ID: "convoy", Severity: findings.Warning, Advice: []string{"Split the long work."}}}, "split the long work."},
+		{[]findings.Finding{{ID: "starvation", Severity: findings.Warning}}, none},
+		{nil, none},
+	} {
+		r := &analyze.Result{Findings: c.list}
+		r.Waits.User.Causes = causes(0, 0, 0, 0, 0, 5, 0)
+		if got := wordingOf(r).advice(); got != c.want {
+			t.Errorf("%v: %q, want %q", c.list, got, c.want)
 		}
 	}
 }
@@ -137,7 +146,7 @@ func TestAdviceOfTheSameCause(t *testing.T) {
 	} {
 		late := findings.Finding{ID: "timer-lateness", Severity: findings.Critical, SymptomOf: []string{"yield-spinning"}, Advice: []string{"Split it."}, Actors: []findings.Actor{poll}}
 		r := &analyze.Result{Findings: []findings.Finding{late, c.by}}
-		if got := firstAdvice(r, nil, &r.Findings[0]); got != c.want {
+		if got := wordingOf(r).advice(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.by.ID, got, c.want)
 		}
 	}
@@ -162,16 +171,16 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 		class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 6_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 2_000_000}),
 	}
 	want := "main.victim waited 8 ms in all, up to 6 ms at a time: 75 % of it while an idle P had not come for it yet."
-	if got := inWords(r, nil, &r.Findings[0]); got != want {
+	if got := wordingOf(r).inWords(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Waits.Classes[2] = class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 4_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 3_000_000}, waits.CauseTime{Cause: waits.CauseBehind, Ns: 3_000_000})
 	want = "main.victim waited 10 ms in all, up to 4 ms at a time: 40 % of it while an idle P had not come for it yet and 30 % behind mark workers of the garbage collector."
-	if got := inWords(r, nil, &r.Findings[0]); got != want {
+	if got := wordingOf(r).inWords(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Findings[0].Kind = findings.KindCause
-	if got := inWords(r, nil, &r.Findings[0]); got != "3 waits of over 1 ms took more than 3× what sharing would have." {
+	if got := wordingOf(r).inWords(); got != "3 waits of over 1 ms took more than 3× what sharing would have." {
 		t.Errorf("a cause: %q", got)
 	}
 }
@@ -183,14 +192,14 @@ func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
 	}
 	r.Procs.Ps = []procs.Proc{{RunningNs: 100}}
 	r.Waits.User = waits.Summary{Count: 1, TotalNs: 10, Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: 10}}}
-	if got, want := headline(r, nil, "note"), "Goroutines had to help"; got != want {
+	if got, want := wordingOf(r).verdict().Headline, "Goroutines had to help"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := tryFirst(r, nil), "If that cost matters to you, try: allocate less."; got != want {
+	if got, want := wordingOf(r).verdict().Try, "If that cost matters to you, try: allocate less."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r.Findings[0].CostNs = 15
-	if costly(r) != nil {
+	if wordingOf(r).Subject != nil {
 		t.Error("a seventh of the running is not costly")
 	}
 }
@@ -200,11 +209,11 @@ func TestCollected(t *testing.T) {
 	ps := func(gc, ran, other int64) *analyze.Result {
 		return &analyze.Result{Procs: procs.Result{Ps: []procs.Proc{{GCNs: gc, RunningNs: ran, SyscallNs: other}}}}
 	}
-	if got, want := collected(ps(6e6, 5e6, 0)), "The garbage collector ran for longer than the program: 6 ms against 5 ms of P-time."; strings.ReplaceAll(got, "\u00a0", " ") != want {
+	if got, want := wordingOf(ps(6e6, 5e6, 0)).collected(), "The garbage collector ran for longer than the program: 6 ms against 5 ms of P-time."; strings.ReplaceAll(got, "\u00a0", " ") != want {
 		t.Errorf("%q", got)
 	}
 	for _, r := range []*analyze.Result{ps(5e6, 6e6, 0), ps(6e6, 5e6, 20e6), ps(0, 0, 0)} {
-		if got := collected(r); got != "" {
+		if got := wordingOf(r).collected(); got != "" {
 			t.Errorf("%q", got)
 		}
 	}
@@ -254,7 +263,7 @@ func TestWhetherToAct(t *testing.T) {
 		{"much waiting", "No fault of scheduling found", used(0.5), []string{"If that waiting matters to you, try: ", "it is by what it computes: goroutines ran for 50 ms, most of it by main.serve (50 ms)", "400 µs each on average and 1 ms at most"}, "Nothing to do"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := judge(c.r, nil)
+			v := wordingOf(c.r).verdict()
 			if v.Label != c.label {
 				t.Errorf("label %q, want %q", v.Label, c.label)
 			}
@@ -284,7 +293,7 @@ func TestOverheadIsNoDelay(t *testing.T) {
 		r := used(0.5)
 		f.CostNs = c.cost
 		r.Findings = []findings.Finding{f}
-		v := judge(r, nil)
+		v := wordingOf(r).verdict()
 		if detail := strings.ReplaceAll(v.Detail, "\u00a0", " "); v.Label != c.label || detail != c.line {
 			t.Errorf("%q, %q", v.Label, detail)
 		}
@@ -294,7 +303,7 @@ func TestOverheadIsNoDelay(t *testing.T) {
 // A start of which the queue is known counts as clear, for whichever of two reasons it came from there.
 func TestSureOfTheQueue(t *testing.T) {
 	r := &analyze.Result{Reconstruction: analyze.Reconstruction{Starts: 100, Explained: 60, ByBasis: map[string]int64{reference.Known(reference.Ambiguous, reference.RuleTick).String(): 30}}}
-	if got, want := strings.ReplaceAll(sureness(r), "\u00a0", " "), "clear from which one 90 % of 100 starts came."; !strings.Contains(got, want) {
+	if got, want := strings.ReplaceAll(wordingOf(r).sureness(), "\u00a0", " "), "clear from which one 90 % of 100 starts came."; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -307,7 +316,7 @@ func TestMainIsNotBlockedLongest(t *testing.T) {
 	few := m // thousands that were blocked for a third of their life
 	few.Name, few.RunningNs = "main.brief", 15e9
 	r.Breakdown.Classes = append(r.Breakdown.Classes, m, few)
-	if got := next(r, nil); !strings.Contains(got, "Longest blocked was main.serve") {
+	if got := wordingOf(r).next(); !strings.Contains(got, "Longest blocked was main.serve") {
 		t.Error(got)
 	}
 }
@@ -327,7 +336,7 @@ func TestWhyBlockedLongest(t *testing.T) {
 		m := &r.Breakdown.Classes[0]
 		m.BlockedNs = [len(m.BlockedNs)]int64{}
 		m.BlockedNs[c.reason], m.SyscallNs = 50e9, c.calls
-		if got := next(r, nil); !strings.Contains(got, c.want) {
+		if got := wordingOf(r).next(); !strings.Contains(got, c.want) {
 			t.Errorf("%v, %d: %s", c.reason, c.calls, got)
 		}
 	}
@@ -341,7 +350,7 @@ func TestWhatMatters(t *testing.T) {
 			Waits:    waits.Result{User: waits.Summary{Count: 9, TotalNs: 2e9, MaxNs: 1e9}},
 			Findings: []findings.Finding{{ID: "x", Kind: findings.KindCause, Severity: findings.Note, CostNs: 2e9, CostOf: of, WholeNs: 9e9, Advice: []string{"Let it be."}}},
 		}
-		if got := tryFirst(r, nil); !strings.HasPrefix(got, want) {
+		if got := wordingOf(r).verdict().Try; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", of, got, want)
 		}
 	}

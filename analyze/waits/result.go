@@ -35,6 +35,16 @@ type CauseTime struct {
 	Ns    int64 `json:"ns"`    // waiting time that it owns
 }
 
+// CauseNs is the time, ns, that a cause owns.
+func CauseNs(cs []CauseTime, c Cause) int64 {
+	for _, e := range cs {
+		if e.Cause == c {
+			return e.Ns
+		}
+	}
+	return 0
+}
+
 // Quantiles of waits. The plain ones count every wait once; the time-weighted
 // ones count every nanosecond of waiting once, so they say what a goroutine
 // lives through that is waiting at a random instant.

@@ -63,6 +63,7 @@ var rules = []rule{
 	{"analyze/span", in("reference"), nil},
 	{"analyze/findings", in("reference", "analyze/ledger", "analyze/kernel", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/span", "internal/funcname", "internal/std", "internal/names", "internal/quantity"), nil},
 	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
+	{"analyze/diagnosis", in("analyze", "internal/quantity"), nil},
 	{"analyze", in("reference", "internal/funcname", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze", "internal/funcname", "internal/quantity"), nil},

@@ -130,7 +130,7 @@ func causesChart(classes []waits.Class, names *words.Names) *chart {
 		d := make([]opts.BarData, len(cs))
 		sum := int64(0)
 		for i, k := range cs {
-			ns := words.CauseNs(classCauses(k), cause)
+			ns := waits.CauseNs(classCauses(k), cause)
 			d[i] = opts.BarData{Value: ns}
 			sum += ns
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/diagnosis"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
@@ -356,9 +357,9 @@ func newHonesty(r *analyze.Result) *honesty {
 		h.Sentence += words.EitherTick(e, c.Starts, r.Trace.Rules) + " "
 	}
 	switch u := quantity.Ratio(c.Unexplained, c.Starts); {
-	case u > 0.05:
+	case u > diagnosis.MostUnsure:
 		h.Sentence += "That is a lot: take queue lengths, steals and causes below as indications."
-	case u > 0.01:
+	case u > diagnosis.ManyUnsure:
 		h.Sentence += "Queue lengths and steals are a little less certain than the times, which come straight from the trace."
 	default:
 		h.Sentence += "Times of waiting come straight from the trace and need no model."

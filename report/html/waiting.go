@@ -148,7 +148,7 @@ func (v *waitsView) causes(r *analyze.Result) {
 		})
 	}
 	for _, c := range waits.Causes() {
-		un, sn, yn := words.CauseNs(u.Causes, c), words.CauseNs(self.Causes, c), words.CauseNs(sys.Causes, c)
+		un, sn, yn := waits.CauseNs(u.Causes, c), waits.CauseNs(self.Causes, c), waits.CauseNs(sys.Causes, c)
 		v.Legend = append(v.Legend, legendItem{causeKey(c), words.Cause(c)})
 		v.Causes = append(v.Causes, row{Key: causeKey(c), Label: words.Cause(c), Link: termID(vocabulary.Cause, string(c)), Help: words.Meaning(vocabulary.Cause, string(c)), Cells: []cell{
 			num(quantity.Duration(un), un), num(quantity.Part(un, u.TotalNs), un), num(quantity.Duration(sn), sn), num(quantity.Duration(yn), yn)}})

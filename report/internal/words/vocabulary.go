@@ -71,16 +71,6 @@ func BySize(cs []waits.CauseTime) []waits.CauseTime {
 	return out
 }
 
-// CauseNs is the time, ns, that a cause owns.
-func CauseNs(cs []waits.CauseTime, c waits.Cause) int64 {
-	for _, e := range cs {
-		if e.Cause == c {
-			return e.Ns
-		}
-	}
-	return 0
-}
-
 // Basis explains how something is known: a level, or level:rule.
 func Basis(b string) string {
 	level, rule, _ := strings.Cut(b, ":")

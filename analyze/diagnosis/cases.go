@@ -1,0 +1,186 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// A Case is what a verdict may say. Package report fills in the words that begin with a dollar
+// sign: $finding is the headline that the detector of the subject wrote, unless the subject is
+// only that goroutines waited for a P: then it is one of the symptoms. Kind, CostOf, Counted and
+// MaybeMeant of a detector, in its folder, say in which cases it may lead.
+type Case struct {
+	Name                 string
+	holds                bool
+	Subject              *findings.Finding // the finding that leads: the headline is about it; nil if none does
+	Label, Headline, Try string
+}
+
+// cases are the cases of a verdict. The first that holds decides.
+func (d *Diagnosis) cases() []Case {
+	r, users := d.r, &d.r.Waits.User
+	judged, noWaits := len(r.Detectors) > 0, users.Count == 0 && users.OpenCount == 0
+	moreWork := judged && d.MuchWaiting && 2*QueuedNs(users.Causes) > users.TotalNs // more than the Ps can do
+	serious, blocked := findings.Chief(r.Findings, findings.Warning), d.first(d.blocks)
+	note := blocked // what leads where nothing is serious
+	switch {
+	case blocked != nil:
+	case !d.MuchWaiting:
+		note = d.first(d.costs)
+	case moreWork:
+		note = d.first(d.behindHalf)
+	case judged:
+		if note = findings.Chief(r.Findings, findings.Note); note != nil && aboutWaiting(note) && harmless(d.victim(note)) {
+			note = nil
+		}
+	}
+	s, b, n := cmp.Or(serious, &none), cmp.Or(blocked, &none), cmp.Or(note, &none)
+
+	how, fine := "moderate", "No problem found"
+	if d.Status == string(findings.Critical) {
+		how = "severe"
+	}
+	if d.Noted != nil {
+		fine = "No serious problem found"
+	}
+	const (
+		tryFirst = "Try first: $advice"
+		allWell  = "Nothing to do about scheduling: $detectors found no serious fault. $next"
+	)
+	ifWanted := "If that cost matters to you, try: $advice"
+	if d.MuchWaiting && (n.CostOf == findings.OfWaiting || n.CostOf == "") {
+		ifWanted = "If that waiting matters to you, try: $advice"
+	}
+	return []Case{
+		{"no result", r == nothing, nil, "No result", "There is no result", ""},
+		{"decisions only", r.DecisionsOnly, nil, "Not measured", "Nothing was measured: the analysis was of decisions only", ""},
+
+		// Something is serious. A note leads then only because it explains that.
+		{"machine", s.Kind == findings.KindMachine, serious, "Trouble with the machine: " + how, "$finding", tryFirst},
+		{"blocking", causes(s, findings.OfBlocked), serious, "Blocking, not scheduling: " + how, "$finding", tryFirst},
+		{"P-time", causes(s, findings.OfPTime) && s.Severity != findings.Note, serious, "P-time wasted: " + how, "$finding", tryFirst},
+		{"overhead", s.Counted && small(s), serious, "Overhead: " + how, "$finding", tryFirst},
+		{"delays", serious != nil, serious, "Scheduling delays: " + how, "$finding", tryFirst},
+
+		// A note leads, or there was much waiting.
+		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",
+			"Act only if that is too slow for you: it may be what is meant. Then: $advice"},
+		{"more work than Ps, by a cause", moreWork && note != nil, note, "More work than Ps", "$finding", ifWanted},
+		{"more work than Ps", moreWork, nil, "More work than Ps", "There was more work than Ps: goroutines waited $waited and ran $ran", ifWanted + " $next"},
+		{"suspected", n.Basis == findings.Suspected, note, "Suspected; see whether it is so", "$finding", ifWanted},
+		{"minor", note != nil, note, "Minor; act if it matters", "$finding", ifWanted},
+		{"not judged, no waits", !judged && noWaits, nil, "Not judged", "No goroutine of the program had to wait for a P", ""},
+		{"not judged", !judged, nil, "Not judged", "No detector judged this trace; goroutines waited $waited for a P in all", ""},
+		{"no fault", d.MuchWaiting, nil, "No fault of scheduling found", "Goroutines waited $waited for a P and ran $ran; no fault was found", ifWanted + " $next"},
+
+		// Scheduling is not the problem.
+		{"no waits", noWaits, nil, fine, "No goroutine of the program had to wait for a P", allWell},
+		{"idle", d.Idle, nil, fine, "Scheduling is not the problem: Ps were hardly used, and no wait for one was over $longest", allWell},
+		{"lone waiter", d.Waiter != nil, nil, fine, "No fault found, though $waiter waits for a P for $runnable of its life", allWell},
+		{"only notes", d.Noted != nil, nil, fine, "Scheduling is not the problem: no wait for a P was longer than $longest", allWell},
+		{"fine", true, nil, fine, "Nothing is wrong with scheduling: no wait for a P was longer than $longest", allWell},
+	}
+}
+
+const (
+	waited  = "$victim waited $victimWaited for a P in all, "
+	atATime = waited + "up to $victimLongest at a time"
+)
+
+// A symptom is a headline about the class that waited most: who that is, and for what it waited.
+// The shorter one is for where the other gets too long.
+type symptom struct {
+	holds             bool
+	headline, shorter string
+}
+
+// symptoms are those of a class that waited, mostly for one cause. The first that holds decides.
+func (v *Victim) symptoms(most waits.Cause) []symptom {
+	h := cmp.Or(v.Holder, &waits.Held{})
+	heldNs, queuedNs := waits.CauseNs(v.Waits.Causes, waits.CauseUnavailable), QueuedNs(v.Waits.Causes)
+	unavailable := most == waits.CauseUnavailable && v.Holder != nil
+	mostly := "in part"
+	if v.mostly {
+		mostly = "mostly"
+	}
+	return []symptom{
+		{calls(h) && len(h.Stack) > 0 && 2*heldNs >= v.Waits.TotalNs, "System calls of $caller hold Ps that $victim waits for: $held in all", ""},
+		{v.Ahead != nil, waited + mostly + " behind $ahead", atATime},
+		{2*queuedNs >= v.Waits.TotalNs, atATime, ""},
+		{most == waits.CauseGC, waited + mostly + " behind the garbage collector", atATime},
+		{most == waits.CauseIdlePMissed, waited + mostly + " although one was idle", atATime},
+		{most == waits.CauseSTW, waited + mostly + " while the world was stopped", atATime},
+		{unavailable && !calls(h), waited + mostly + " for one on its way to a locked thread", atATime},
+		{unavailable && h.Class == v.ID, waited + mostly + " for one that its own system calls held", atATime},
+		{unavailable, waited + mostly + " for one that system calls of $holder held", atATime},
+		{true, atATime, ""},
+	}
+}
+
+// Thresholds. Waiting and cost are compared with the time that the program ran.
+const (
+	largeWaiting = 0.5       // waiting from which on it is worth a headline, even if no detector minds
+	largeCost    = 0.15      // cost of a note from which on it leads, even if there was little waiting
+	smallPart    = 0.05      // share of all waiting below which a finding is about a small part of it
+	smallLife    = 0.05      // share of a class's life below which waiting for a P is no headline
+	littleUse    = 0.1       // share of P-time in use below which a program is idle: its waits are those of waking up
+	muchUse      = 0.5       // share of P-time in use from which on a slow program is slow by its work
+	shortWait    = 2_000_000 // ns up to which a wait for a P is short
+
+	// Shares of starts without explanation from which on the rebuilt queues are less certain, and
+	// only indications.
+	ManyUnsure = 0.01
+	MostUnsure = 0.05
+)
+
+var none findings.Finding
+
+// causes reports whether a finding is no symptom, and what its cost is a part of.
+func causes(f *findings.Finding, of findings.Whole) bool {
+	return f.CostOf == of && f.Kind != findings.KindSymptom
+}
+
+// aboutWaiting reports whether a finding is only that goroutines waited for a P.
+func aboutWaiting(f *findings.Finding) bool {
+	return f.Kind == findings.KindSymptom && (f.CostOf == findings.OfWaiting || f.CostOf == "")
+}
+
+// small reports whether a finding explains only a small part of the waiting.
+func small(f *findings.Finding) bool {
+	return f.CostNs > 0 && f.CostOf == findings.OfWaiting && quantity.Ratio(f.CostNs, f.WholeNs) < smallPart
+}
+
+// blocks reports whether by a cause goroutines were blocked for longer than all waited for a P.
+func (d *Diagnosis) blocks(f *findings.Finding) bool {
+	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.perRunning(f.CostNs) > largeCost
+}
+
+// costs reports whether a cause cost much, although there was not much waiting: garbage
+// collection, for one.
+func (d *Diagnosis) costs(f *findings.Finding) bool {
+	return f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && d.perRunning(f.CostNs) > largeCost
+}
+
+// behindHalf reports whether a cause is behind half of the waiting: what made so many goroutines
+// runnable at once, or what explains another finding. Goroutines of one class that stand in one
+// another's way are none.
+func (d *Diagnosis) behindHalf(f *findings.Finding) bool {
+	if f.Kind != findings.KindCause || f.CostOf != findings.OfWaiting || 2*f.CostNs < d.r.Waits.User.TotalNs {
+		return false
+	}
+	amongEquals := slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
+		return a.Role == findings.Cause && slices.ContainsFunc(f.Actors, func(b findings.Actor) bool { return b.Role == findings.Victim && b.Class == a.Class })
+	})
+	explains := slices.ContainsFunc(d.r.Findings, func(x findings.Finding) bool { return slices.Contains(x.SymptomOf, f.ID) })
+	return f.Counted || explains && !amongEquals
+}
+
+// harmless reports whether a class lost little of its life to waiting for a P: it was blocked
+// for nearly all of it.
+func harmless(v *Victim) bool {
+	return v != nil && v.Life != nil && v.Life.LifeNs() > 0 && quantity.Ratio(v.Life.RunnableNs, v.Life.LifeNs()) < smallLife
+}

@@ -1,0 +1,225 @@
+// Package diagnosis answers: what is the verdict about? [Diagnose] decides that once, from a
+// finished result; package report puts it into words. The cases that there are, and the
+// thresholds between them, are the table in cases.go.
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Diagnosis is what a verdict is about.
+type Diagnosis struct {
+	Case
+	Shorter string            // a headline for where the other gets too long; "" if there is none
+	Status  string            // the highest severity of the findings, or "ok"
+	Finding int               // the place of Subject in Result.Findings; -1 if there is none
+	Noted   *findings.Finding // the first note; nil if none
+	Advice  string            // the first advice about Subject; "" if none
+	Doubt   *findings.Doubt   // that threads may have lacked CPUs, where Subject depends on it; else nil
+
+	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
+	Waiting []*waits.Class   // the classes of the program that waited for a P, longest first
+	Waiter  *breakdown.Class // a class that waited for a P for most of its life, and long; nil if none
+	RanNs   int64            // the program ran
+	GCNs    int64            // mark workers ran, if they did for longer, and for long; else 0
+
+	MuchWaiting  bool // there was much, whether a detector minds or not
+	Idle         bool // the program hardly used its Ps: its waits are much next to running, but only those of waking up
+	ShortWaits   bool // waits are much next to running because runs were short, too
+	Small        bool // Subject explains only a small part of the waiting
+	AboutVictim  bool // Subject is only that goroutines waited for a P
+	NotScheduler bool // Subject is what goroutines were blocked for, next to which they hardly waited
+
+	r *analyze.Result
+}
+
+// Victim is a class that waited for a P, and for what.
+type Victim struct {
+	*waits.Class
+	Life       *breakdown.Class  // nil if it is not known
+	Ahead      *waits.Antagonist // of other classes, what ran most meanwhile, if the class was mostly queued; else nil
+	AheadShare float64           // its share of what ran; at least a third
+	Holder     *waits.Held       // what kept Ps longest in system calls, or on the way to a locked thread; nil if that is not known
+
+	mostly bool // what the headline says it waited for is more than half of it
+}
+
+// nothing stands for a result that is missing.
+var nothing = &analyze.Result{}
+
+// Diagnose decides what the verdict on a result is about, or on none. It shares r, which must
+// not change any more.
+func Diagnose(r *analyze.Result) *Diagnosis {
+	r = cmp.Or(r, nothing)
+	d := &Diagnosis{r: r, Status: "ok"}
+	if f := d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace }); f != nil {
+		d.Status = string(f.Severity)
+	} else if len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly {
+		d.Status = string(findings.Note)
+	}
+	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
+	d.sums()
+
+	cases := d.cases()
+	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]
+	f := cmp.Or(d.Subject, &none)
+	d.Finding = slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == f.ID && x.Title == f.Title })
+	d.Small, d.NotScheduler = small(f), causes(f, findings.OfBlocked) && f.CostNs > 2*r.Waits.User.TotalNs
+	d.Advice, d.Victim = d.advice(f), d.victim(f)
+	if i := slices.IndexFunc(r.Doubts, func(x findings.Doubt) bool { return x.ID == findings.Strained }); i >= 0 && f != &none && !f.Counted && f.Kind != findings.KindMachine {
+		d.Doubt = &r.Doubts[i]
+	}
+	if d.AboutVictim = d.Victim != nil && aboutWaiting(f); d.AboutVictim {
+		d.suffers(d.Victim)
+	}
+	return d
+}
+
+// sums fills in who waited, how long the program and the garbage collector ran, and whether
+// that is much.
+func (d *Diagnosis) sums() {
+	var gc, all int64
+	for i := range d.r.Procs.Ps {
+		p := &d.r.Procs.Ps[i]
+		d.RanNs += p.RunningNs
+		gc += p.GCNs
+		all += p.RunningNs + p.GCNs + p.SystemNs + p.TracerNs + p.SyscallNs
+	}
+	if gc > d.RanNs && gc > all/4 {
+		d.GCNs = gc
+	}
+	for i := range d.r.Waits.Classes {
+		if c := &d.r.Waits.Classes[i]; !c.System && c.Waits.TotalNs > 0 {
+			d.Waiting = append(d.Waiting, c)
+		}
+	}
+	slices.SortStableFunc(d.Waiting, func(a, b *waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
+	waited, short := d.perRunning(d.r.Waits.User.TotalNs), d.r.Waits.User.MaxNs < shortWait
+	if c := d.most(func(c *breakdown.Class) int64 { return c.RunnableNs }); c != nil && 2*c.RunnableNs >= c.LifeNs() && !short && waited >= largeCost {
+		d.Waiter = c
+	}
+	used, of := d.r.Procs.InUse()
+	d.Idle = of > 0 && quantity.Ratio(used, of) < littleUse && short
+	d.MuchWaiting, d.ShortWaits = waited > largeWaiting && !d.Idle, waited > largeWaiting && short || d.Idle
+}
+
+// SlowBy returns the class to look at if the program is slow, though not by its scheduling, and
+// reports whether it is slow by what the class computes, or else by what that is blocked on. The
+// class is nil if none stands out.
+func (d *Diagnosis) SlowBy() (c *breakdown.Class, computes bool) {
+	if used, of := d.r.Procs.InUse(); quantity.Ratio(used, of) >= muchUse {
+		return d.most(func(c *breakdown.Class) int64 { return c.RunningNs }), true
+	}
+	return d.most(func(c *breakdown.Class) int64 {
+		ns := c.Blocked() + c.SyscallNs
+		if c.Name == "main.main" || 2*ns < c.LifeNs() {
+			return 0 // main waits for all the others
+		}
+		return ns
+	}), false
+}
+
+// most returns the class of the program with the most of a time, nil if none has any.
+func (d *Diagnosis) most(of func(*breakdown.Class) int64) (out *breakdown.Class) {
+	for i := range d.r.Breakdown.Classes {
+		if c := &d.r.Breakdown.Classes[i]; !c.Runtime && of(c) > 0 && (out == nil || of(c) > of(out)) {
+			out = c
+		}
+	}
+	return out
+}
+
+// victim returns the class that waited longest of those that suffer from a finding; of all,
+// where the finding names none of them. It is nil if none waited.
+func (d *Diagnosis) victim(f *findings.Finding) *Victim {
+	if len(d.Waiting) == 0 {
+		return nil
+	}
+	c := d.Waiting[max(0, slices.IndexFunc(d.Waiting, func(c *waits.Class) bool {
+		return slices.ContainsFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Victim && a.Class == c.Name })
+	}))]
+	return &Victim{Class: c, Life: d.r.Breakdown.Of(c.ID)}
+}
+
+// suffers finds out for what a class waited, and takes the headline of that.
+func (d *Diagnosis) suffers(v *Victim) {
+	var most waits.CauseTime
+	for _, c := range v.Waits.Causes {
+		if c.Ns > most.Ns {
+			most = c
+		}
+	}
+	v.mostly = 2*most.Ns > v.Waits.TotalNs
+	if i := slices.IndexFunc(v.Held, func(h waits.Held) bool { return h.Cause == waits.CauseUnavailable && (h.Name != "" || !calls(&h)) }); i >= 0 {
+		v.Holder = &v.Held[i]
+	}
+	if queued := QueuedNs(v.Waits.Causes); 2*queued >= v.Waits.TotalNs {
+		v.ahead(queued)
+	}
+	symptoms := v.symptoms(most.Cause)
+	s := symptoms[slices.IndexFunc(symptoms, func(s symptom) bool { return s.holds })]
+	d.Headline, d.Shorter = s.headline, s.shorter
+}
+
+// ahead finds the class that was ahead in the queue.
+func (v *Victim) ahead(queuedNs int64) {
+	var all int64
+	var most waits.Antagonist
+	for _, a := range v.Antagonists {
+		if all += a.Ns; a.Class != v.ID && a.Ns > most.Ns {
+			most = a
+		}
+	}
+	if most.Ns > 0 && 3*most.Ns >= all {
+		v.Ahead, v.AheadShare = &most, quantity.Ratio(most.Ns, all)
+		v.mostly = 2*int64(v.AheadShare*float64(queuedNs)) > v.Waits.TotalNs
+	}
+}
+
+// calls reports whether a system call held Ps.
+func calls(h *waits.Held) bool { return h.Reason == "system call" }
+
+// advice returns the advice of a finding that explains f and blames the same function, where
+// there is one: that is about the cause.
+func (d *Diagnosis) advice(f *findings.Finding) string {
+	by := d.first(func(by *findings.Finding) bool {
+		return blamed(f) != "" && blamed(by) == blamed(f) && slices.Contains(f.SymptomOf, by.ID) && len(by.Advice) > 0
+	})
+	if f = cmp.Or(by, f); len(f.Advice) == 0 {
+		return ""
+	}
+	return f.Advice[0]
+}
+
+// blamed returns the function that a finding blames first, "" if it blames none.
+func blamed(f *findings.Finding) string {
+	if i := slices.IndexFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+		return f.Actors[i].Short()
+	}
+	return ""
+}
+
+// first returns the first finding that fits, nil if none does.
+func (d *Diagnosis) first(fits func(*findings.Finding) bool) *findings.Finding {
+	for i := range d.r.Findings {
+		if fits(&d.r.Findings[i]) {
+			return &d.r.Findings[i]
+		}
+	}
+	return nil
+}
+
+// perRunning is a time in relation to how long the program ran.
+func (d *Diagnosis) perRunning(ns int64) float64 { return quantity.Ratio(ns, d.RanNs) }
+
+// QueuedNs is the waiting behind other goroutines.
+func QueuedNs(cs []waits.CauseTime) int64 {
+	return waits.CauseNs(cs, waits.CauseBehind) + waits.CauseNs(cs, waits.CauseOvertaken)
+}

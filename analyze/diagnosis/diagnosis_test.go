@@ -1,0 +1,115 @@
+package diagnosis
+
+import (
+	"testing"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+const ms = 1_000_000
+
+// result is of a program that ran for 100 ms and waited for a P for some time, behind other
+// goroutines.
+func result(waited int64, list ...findings.Finding) *analyze.Result {
+	r := &analyze.Result{Detectors: make([]analyze.Detector, 1), Findings: list}
+	r.Procs.Ps = []procs.Proc{{LifetimeNs: 200 * ms, RunningNs: 100 * ms, IdleNs: 100 * ms}}
+	r.Waits.User = waits.Summary{Count: 1, TotalNs: waited, MaxNs: waited, Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: waited}}}
+	return r
+}
+
+func cause(s findings.Severity, of findings.Whole, cost int64) findings.Finding {
+	return findings.Finding{ID: "x", Kind: findings.KindCause, Severity: s, CostOf: of, CostNs: cost, WholeNs: 1000 * ms}
+}
+
+// TestCases has a result for each case.
+func TestCases(t *testing.T) {
+	with := func(f findings.Finding, change func(*findings.Finding)) findings.Finding {
+		change(&f)
+		return f
+	}
+	changed := func(r *analyze.Result, change func(*analyze.Result)) *analyze.Result {
+		change(r)
+		return r
+	}
+	unjudged := func(r *analyze.Result) { r.Detectors = nil }
+	idleP := func(r *analyze.Result) { r.Waits.User.Causes[0].Cause = waits.CauseIdlePMissed }
+	churn := with(cause(findings.Note, findings.OfWaiting, 60*ms), func(f *findings.Finding) { f.Counted = true })
+	reached := map[string]bool{}
+	for _, c := range []struct {
+		want, label string
+		r           *analyze.Result
+	}{
+		{"no result", "No result", nil},
+		{"decisions only", "Not measured", &analyze.Result{DecisionsOnly: true}},
+		{"machine", "Trouble with the machine: severe", result(ms, with(cause(findings.Critical, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.Kind = findings.KindMachine }))},
+		{"blocking", "Blocking, not scheduling: moderate", result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms))},
+		{"P-time", "P-time wasted: severe", result(ms, cause(findings.Critical, findings.OfPTime, 90*ms))},
+		{"overhead", "Overhead: moderate", result(ms, with(cause(findings.Warning, findings.OfWaiting, ms), func(f *findings.Finding) { f.Counted = true }))},
+		{"delays", "Scheduling delays: moderate", result(ms, cause(findings.Warning, findings.OfWaiting, ms))},
+		{"by design", "Blocked, perhaps by design; act if it is too slow", result(ms, with(cause(findings.Note, findings.OfBlocked, 90*ms), func(f *findings.Finding) { f.MaybeMeant = true }))},
+		{"more work than Ps, by a cause", "More work than Ps", result(90*ms, churn)},
+		{"more work than Ps", "More work than Ps", result(90*ms, cause(findings.Note, findings.OfWaiting, 60*ms))},
+		{"suspected", "Suspected; see whether it is so", result(ms, with(cause(findings.Note, findings.OfPTime, 20*ms), func(f *findings.Finding) { f.Basis = findings.Suspected }))},
+		{"minor", "Minor; act if it matters", result(ms, cause(findings.Note, findings.OfBlocked, 20*ms))},
+		{"minor", "Minor; act if it matters", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, ms)), idleP)},
+		{"not judged, no waits", "Not judged", &analyze.Result{}},
+		{"not judged", "Not judged", changed(result(90*ms), unjudged)},
+		{"no fault", "No fault of scheduling found", changed(result(90*ms), idleP)},
+		{"no waits", "No problem found", &analyze.Result{Detectors: make([]analyze.Detector, 1)}},
+		{"idle", "No problem found", changed(result(ms), func(r *analyze.Result) { r.Procs.Ps[0].IdleNs, r.Procs.Ps[0].LifetimeNs = 2000*ms, 2100*ms })},
+		{"lone waiter", "No problem found", changed(result(20*ms), func(r *analyze.Result) {
+			r.Breakdown.Classes = []breakdown.Class{{Name: "main.a", Split: breakdown.Split{RunnableNs: 20 * ms, RunningNs: ms}}}
+		})},
+		{"only notes", "No serious problem found", result(ms, cause(findings.Note, findings.OfWaiting, ms))},
+		{"fine", "No problem found", result(ms)},
+	} {
+		reached[c.want] = true
+		if d := Diagnose(c.r); d.Name != c.want || d.Label != c.label {
+			t.Errorf("%q, %q, want %q, %q", d.Name, d.Label, c.want, c.label)
+		} else if d.Subject != nil && d.Finding != 0 || d.Subject == nil && d.Finding != -1 {
+			t.Errorf("%s: finding %d leads", d.Name, d.Finding)
+		}
+	}
+	for _, c := range (&Diagnosis{r: nothing}).cases() {
+		if !reached[c.Name] {
+			t.Errorf("no result for the case %q", c.Name)
+		}
+	}
+}
+
+// TestSymptoms has a class that waited for each symptom.
+func TestSymptoms(t *testing.T) {
+	held := func(h waits.Held) []waits.Held {
+		h.Cause = waits.CauseUnavailable
+		return []waits.Held{h}
+	}
+	for _, c := range []struct {
+		cause waits.Cause
+		class waits.Class
+		want  string
+	}{
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "system call", Name: "main.a", Stack: []string{"main.read"}})}, "System calls of $caller hold Ps that $victim waits for: $held in all"},
+		{waits.CauseBehind, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 60}, {Class: 1, Ns: 40}}}, waited + "mostly behind $ahead"},
+		{waits.CauseBehind, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 40}, {Class: 1, Ns: 60}}}, waited + "in part behind $ahead"},
+		{waits.CauseOvertaken, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 30}, {Class: 1, Ns: 70}}}, atATime},
+		{waits.CauseGC, waits.Class{}, waited + "mostly behind the garbage collector"},
+		{waits.CauseIdlePMissed, waits.Class{}, waited + "mostly although one was idle"},
+		{waits.CauseSTW, waits.Class{}, waited + "mostly while the world was stopped"},
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "locked"})}, waited + "mostly for one on its way to a locked thread"},
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "system call", Name: "main.v", Class: 1})}, waited + "mostly for one that its own system calls held"},
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "system call", Name: "main.a", Class: 2})}, waited + "mostly for one that system calls of $holder held"},
+		{waits.CauseUnavailable, waits.Class{}, atATime},
+	} {
+		r := result(ms, findings.Finding{ID: "starvation", Kind: findings.KindSymptom, Severity: findings.Warning})
+		c.class.ID, c.class.Name = 1, "main.v"
+		c.class.Waits = waits.Summary{TotalNs: 100, Causes: []waits.CauseTime{{Cause: c.cause, Ns: 100}}}
+		r.Waits.Classes = []waits.Class{c.class}
+		if d := Diagnose(r); !d.AboutVictim || d.Headline != c.want {
+			t.Errorf("%s: %q, want %q", c.cause, d.Headline, c.want)
+		}
+	}
+}
