@@ -40,10 +40,8 @@ func (d *Diagnosis) cases() []Case {
 	}
 	s, b, n := cmp.Or(serious, &none), cmp.Or(blocked, &none), cmp.Or(note, &none)
 
-	how, fine := "moderate", "No problem found"
-	if d.Status == string(findings.Critical) {
-		how = "severe"
-	}
+	how := map[findings.Severity]string{findings.Critical: "severe", findings.Warning: "moderate", findings.Note: "minor"}[s.Severity]
+	fine := "No problem found"
 	if d.Noted != nil {
 		fine = "No serious problem found"
 	}
@@ -59,10 +57,10 @@ func (d *Diagnosis) cases() []Case {
 		{"no result", r == nothing, nil, "No result", "There is no result", ""},
 		{"decisions only", r.DecisionsOnly, nil, "Not measured", "Nothing was measured: the analysis was of decisions only", ""},
 
-		// Something is serious. A note leads then only because it explains that.
+		// Something is serious. What leads may be a note that explains it.
 		{"machine", s.Kind == findings.KindMachine, serious, "Trouble with the machine: " + how, "$finding", tryFirst},
 		{"blocking", causes(s, findings.OfBlocked), serious, "Blocking, not scheduling: " + how, "$finding", tryFirst},
-		{"P-time", causes(s, findings.OfPTime) && s.Severity != findings.Note, serious, "P-time wasted: " + how, "$finding", tryFirst},
+		{"P-time", causes(s, findings.OfPTime), serious, "P-time wasted: " + how, "$finding", tryFirst},
 		{"overhead", s.Counted && small(s), serious, "Overhead: " + how, "$finding", tryFirst},
 		{"delays", serious != nil, serious, "Scheduling delays: " + how, "$finding", tryFirst},
 

@@ -50,6 +50,8 @@ func TestCases(t *testing.T) {
 		{"P-time", "P-time wasted: severe", result(ms, cause(findings.Critical, findings.OfPTime, 90*ms))},
 		{"overhead", "Overhead: moderate", result(ms, with(cause(findings.Warning, findings.OfWaiting, ms), func(f *findings.Finding) { f.Counted = true }))},
 		{"delays", "Scheduling delays: moderate", result(ms, cause(findings.Warning, findings.OfWaiting, ms))},
+		{"P-time", "P-time wasted: minor", result(ms, with(cause(findings.Critical, findings.OfWaiting, 20*ms), func(f *findings.Finding) { f.SymptomOf = []string{"y"} }),
+			with(cause(findings.Note, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.ID = "y" }))},
 		{"by design", "Blocked, perhaps by design; act if it is too slow", result(ms, with(cause(findings.Note, findings.OfBlocked, 90*ms), func(f *findings.Finding) { f.MaybeMeant = true }))},
 		{"more work than Ps, by a cause", "More work than Ps", result(90*ms, churn)},
 		{"more work than Ps", "More work than Ps", result(90*ms, cause(findings.Note, findings.OfWaiting, 60*ms))},
@@ -70,7 +72,7 @@ func TestCases(t *testing.T) {
 		reached[c.want] = true
 		if d := Diagnose(c.r); d.Name != c.want || d.Label != c.label {
 			t.Errorf("%q, %q, want %q, %q", d.Name, d.Label, c.want, c.label)
-		} else if d.Subject != nil && d.Finding != 0 || d.Subject == nil && d.Finding != -1 {
+		} else if d.Subject != nil && d.Subject != &c.r.Findings[d.Finding] || d.Subject == nil && d.Finding != -1 {
 			t.Errorf("%s: finding %d leads", d.Name, d.Finding)
 		}
 	}
