@@ -95,21 +95,9 @@ func (s *Source) openStdin(ctx context.Context, o Options) error {
 	if o.Stdin == nil {
 		return s.fail("opening", errors.New("there is none"))
 	}
-	s.in.r = Careful(o.Stdin)
-	if ctx.Done() == nil {
-		return nil
-	}
-	// A blocked read cannot be cancelled. So another goroutine does it, which stays behind, until
-	// its read returns, only if the source is closed or the context cancelled in the meantime.
-	pr, pw := io.Pipe()
-	from := s.in.r
-	go func() {
-		_, err := io.CopyBuffer(struct{ io.Writer }{pw}, from, make([]byte, 256<<10))
-		pw.CloseWithError(err)
-	}()
-	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })
-	s.closers = append(s.closers, pr, closerFunc(func() error { stop(); return nil }))
-	s.in.r = pr
+	r := files.Reader(ctx, Careful(o.Stdin))
+	s.closers = append(s.closers, r)
+	s.in.r = r
 	return nil
 }
 

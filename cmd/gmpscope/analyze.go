@@ -84,7 +84,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if full {
 				doc.ShowFullNames()
 			}
-			out := files.Until(writing(ctx, res), a.stdout)
+			out := files.Writer(writing(ctx, res), a.stdout)
 			switch format.value {
 			case "json":
 				err = report.WriteJSON(out, doc, report.JSONOptions{Timeline: timeline})

@@ -118,7 +118,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
 				severity = ""
 			}
 			c := report.NewCheck(results, severity, budget.Check(rules, docs, base))
-			out := files.Until(ctx, a.stdout)
+			out := files.Writer(ctx, a.stdout)
 			switch format.value {
 			case "json":
 				err = report.WriteCheckJSON(out, c, tool())
@@ -215,7 +215,7 @@ func (a *app) writeBudget(ctx context.Context, target string, traces []string, r
 	if err != nil {
 		return err
 	}
-	if err := budget.Propose(files.Until(ctx, out), docs); err != nil {
+	if err := budget.Propose(files.Writer(ctx, out), docs); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {

@@ -85,14 +85,14 @@ findings, see gmpscope check.`,
 				first[1].ShowFullNames()
 			}
 			if page != nil {
-				if err := html.WriteDiff(files.Until(ctx, page), c, first[0], first[1], tool()); err != nil {
+				if err := html.WriteDiff(files.Writer(ctx, page), c, first[0], first[1], tool()); err != nil {
 					return err
 				}
 				if err := page.Commit(); err != nil {
 					return err
 				}
 			}
-			out := files.Until(ctx, a.stdout)
+			out := files.Writer(ctx, a.stdout)
 			if format.value == "json" {
 				err = report.WriteDiffJSON(out, c, tool())
 			} else {

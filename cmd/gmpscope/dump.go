@@ -50,7 +50,7 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		if last && to < from {
 			return usagef("--to %s lies before --from %s", to, from)
 		}
-		w := bufio.NewWriterSize(files.Until(ctx, a.stdout), 2*dumpAtOnce)
+		w := bufio.NewWriterSize(files.Writer(ctx, a.stdout), 2*dumpAtOnce)
 		lines := func(h input.Header, o *analyze.Options) {
 			_, rules := analyze.ChooseRules(h, o.Rules)
 			say := report.DumpOptions{NoQueues: h.V1, Rules: rules}

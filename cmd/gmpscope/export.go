@@ -89,7 +89,7 @@ func (a *app) exportFile(ctx context.Context, trace string, x exporting, to func
 		return err
 	}
 	defer out.Discard()
-	if err := a.exportTo(ctx, trace, x, to(files.Until(ctx, out))); err != nil {
+	if err := a.exportTo(ctx, trace, x, to(files.Writer(ctx, out))); err != nil {
 		return err
 	}
 	return out.Commit()
@@ -211,7 +211,7 @@ func (a *app) exportTables(ctx context.Context, trace string, x exporting) (err 
 			return err
 		}
 		defer out.Discard()
-		to[i], outs = files.Until(ctx, out), append(outs, out)
+		to[i], outs = files.Writer(ctx, out), append(outs, out)
 	}
 	if err := a.exportTo(ctx, trace, x, parquet.NewWriter(to)); err != nil {
 		return err

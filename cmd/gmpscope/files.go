@@ -48,7 +48,7 @@ func (a *app) readStdin(ctx context.Context, what string) (io.Reader, error) {
 	if err := a.reads(what, "-"); err != nil {
 		return nil, err
 	}
-	return files.Until(ctx, a.stdin), nil
+	return files.Reader(ctx, a.stdin), nil
 }
 
 // create begins the output that a flag names; - is standard output.

@@ -243,7 +243,7 @@ func (a *app) gather(ctx context.Context, args []string, g *gathering, sums bool
 	defer set.Close()
 	var warnings []string
 	records := func() iter.Seq2[*fleet.Record, error] { return until(ctx, conflicts(set.All(), &warnings)) }
-	if err := write(files.Until(ctx, out), records, problems); err != nil {
+	if err := write(files.Writer(ctx, out), records, problems); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {

@@ -103,7 +103,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 					return err
 				}
 			}
-			to := files.Until(ctx, a.stdout)
+			to := files.Writer(ctx, a.stdout)
 			if format.value == "json" {
 				err = report.WriteReplayJSON(to, out, tool())
 			} else {

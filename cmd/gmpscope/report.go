@@ -114,7 +114,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if f.full {
 		doc.ShowFullNames()
 	}
-	if err := html.Write(files.Until(writing(ctx, r), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
+	if err := html.Write(files.Writer(writing(ctx, r), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {

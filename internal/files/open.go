@@ -92,18 +92,6 @@ func (f *File) Close() error {
 	return f.File.Close()
 }
 
-// Until returns a reader of r that the end of the context ends. A blocked read cannot be
-// cancelled, so a goroutine of its own reads ahead, and stays behind until its read returns.
-func Until(ctx context.Context, r io.Reader) io.Reader {
-	pr, pw := io.Pipe()
-	go func() {
-		_, err := io.Copy(struct{ io.Writer }{pw}, struct{ io.Reader }{r})
-		pw.CloseWithError(err)
-	}()
-	context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })
-	return pr
-}
-
 // open is os.OpenFile until the context ends. Nothing can cancel the system call
 // that waits for the other end of a named pipe, so it has a goroutine of its own,
 // which may stay behind.

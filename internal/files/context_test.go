@@ -23,15 +23,15 @@ func (c *cancelling) Write(p []byte) (int, error) {
 	return c.Buffer.Write(p)
 }
 
-// TestUntil: once the context is done, no more than a piece is written, and an empty write
+// TestWriter: once the context is done, no more than a piece is written, and an empty write
 // says so.
-func TestUntil(t *testing.T) {
+func TestWriter(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 5*pieceSize/16)
 	for nth := range 7 {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		to := &cancelling{nth: nth, cancel: cancel}
-		w := Until(ctx, to)
+		w := Writer(ctx, to)
 		if _, err := w.Write(nil); err != nil {
 			t.Error(err)
 		}
@@ -49,8 +49,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestUntilPipe ends the wait for the reader of a pipe.
-func TestUntilPipe(t *testing.T) {
+// TestWriterPipe ends the wait for the reader of a pipe.
+func TestWriterPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestUntilPipe(t *testing.T) {
 		}
 		cancel()
 	}()
-	if _, err := Until(ctx, w).Write(make([]byte, 16<<20)); !errors.Is(err, context.Canceled) {
+	if _, err := Writer(ctx, w).Write(make([]byte, 16<<20)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// pieceSize is how many bytes are written between two looks at the context.
+// pieceSize is how many bytes are read or written at once, without a look at the context.
 const pieceSize = 256 << 10
 
 // until is a writer that heeds a context.
@@ -17,9 +17,34 @@ type until struct {
 	piece []byte
 }
 
-// Until returns a writer to w that fails once the context is done, with its cause, also while
+// Reader returns a reader of r that fails once the context is done, with its cause. A blocked read
+// cannot be cancelled, so a goroutine of its own reads ahead, and stays behind until its read returns.
+func Reader(ctx context.Context, r io.Reader) io.ReadCloser {
+	if ctx.Done() == nil {
+		return io.NopCloser(r)
+	}
+	pr, pw := io.Pipe()
+	go func() {
+		_, err := io.CopyBuffer(struct{ io.Writer }{pw}, struct{ io.Reader }{r}, make([]byte, pieceSize))
+		pw.CloseWithError(err)
+	}()
+	stop := context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })
+	return &readUntil{pr, stop}
+}
+
+type readUntil struct {
+	*io.PipeReader
+	stop func() bool
+}
+
+func (r *readUntil) Close() error {
+	r.stop()
+	return r.PipeReader.Close()
+}
+
+// Writer returns a writer to w that fails once the context is done, with its cause, also while
 // it waits for the reader of a pipe. An empty Write asks whether it would.
-func Until(ctx context.Context, w io.Writer) io.Writer {
+func Writer(ctx context.Context, w io.Writer) io.Writer {
 	if ctx.Done() == nil {
 		return w
 	}
