@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/rss"
 )
 
 // cost is what one process took.
@@ -146,9 +148,6 @@ func (b *bench) complete(m *measured) bool {
 
 // cost runs a program with its output to a file, as a shell would, or, if it is to be
 // dropped, to the null device.
-//
-// What the kernel gives as a process's peak memory is at least what the process
-// had that started it: this program must stay small.
 func (b *bench) cost(ctx context.Context, argv, env []string, drop bool) (cost, error) {
 	name := filepath.Join(b.dir, "output")
 	if drop {
@@ -169,7 +168,7 @@ func (b *bench) cost(ctx context.Context, argv, env []string, drop bool) (cost, 
 	}
 	wall := time.Since(start)
 	s := cmd.ProcessState
-	return cost{Wall: wall, CPU: s.UserTime() + s.SystemTime(), Memory: peakMemory(s)}, nil
+	return cost{Wall: wall, CPU: s.UserTime() + s.SystemTime(), Memory: rss.Peak(s)}, nil
 }
 
 // ratios are what a tool took, round by round, as a multiple of the plain loop's.

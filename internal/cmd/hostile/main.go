@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/internal/hostile"
+	"github.com/gmpscope/gmpscope/internal/rss"
 )
 
 // The bounds, for inputs of up to 1 MiB as stored.
@@ -317,7 +318,7 @@ func (b *bench) run(args []string) usage {
 	}
 	u.exit = cmd.ProcessState.ExitCode()
 	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	u.memory = peakMemory(cmd.ProcessState)
+	u.memory = rss.Peak(cmd.ProcessState)
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 	u.said = lines[len(lines)-1]
 	b.runs++

@@ -3,7 +3,7 @@ package plausible_test
 import (
 	"testing"
 
-	"github.com/gmpscope/gmpscope/report/internal/plausible"
+	"github.com/gmpscope/gmpscope/internal/plausible"
 )
 
 // All of these were in reports.

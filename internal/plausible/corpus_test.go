@@ -20,7 +20,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/html"
-	"github.com/gmpscope/gmpscope/report/internal/plausible"
+	"github.com/gmpscope/gmpscope/internal/plausible"
 )
 
 // result analyses a trace; nil where nothing can be read.
@@ -115,7 +115,7 @@ func TestTraces(t *testing.T) {
 
 func traces(t testing.TB) []string {
 	var out []string
-	err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", "traces"), func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join("..", "..", "testdata", "traces"), func(file string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(file, ".trace.gz") {
 			out = append(out, file)
 		}
@@ -131,7 +131,7 @@ func traces(t testing.TB) []string {
 // side and all of them.
 func TestPairs(t *testing.T) {
 	sides := map[string]*[2][]*analyze.Result{}
-	dir := filepath.Join("..", "..", "..", "testdata", "traces", "pairs")
+	dir := filepath.Join("..", "..", "testdata", "traces", "pairs")
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
