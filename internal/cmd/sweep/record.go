@@ -24,7 +24,7 @@ import (
 const (
 	least, longest = 2 * time.Second, 4 * time.Second
 
-	largeTrace = 6 << 20   // bytes
+	largeTrace = 2 << 20   // bytes
 	smallTrace = 512 << 10 // of one for testdata
 
 	// The tracer begins a generation that often, and not each second, so that little is cut off.
