@@ -34,7 +34,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, share float64) 
 	}
 	room := &f.Headroom
 	if room.Cycles > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "by how much the heap may grow between two cycles", Value: quantity.Percent(room.Growth())})
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "heap goal, beside what was alive after a cycle", Value: quantity.Factor(1 + room.Growth())})
 	}
 	x.Advice = []string{w.allocators.Advice(f)}
 	if f.MoreRoom() != "" {
