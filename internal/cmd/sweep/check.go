@@ -79,19 +79,22 @@ type usage struct {
 }
 
 // checkAll runs the commands on the traces in dir, and keeps the results beside them.
-func checkAll(ctx context.Context, dir string, match *regexp.Regexp) error {
+func checkAll(ctx context.Context, program, dir string, match *regexp.Regexp) error {
 	temp, err := os.MkdirTemp("", "sweep")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	root, err := runner.Root()
-	if err != nil {
-		return err
-	}
-	c := checker{program: filepath.Join(temp, "gmpscope"), temp: temp}
-	if _, err := goCommand(ctx, root, "build", "-o", c.program, "./cmd/gmpscope"); err != nil {
-		return err
+	c := checker{program: program, temp: temp}
+	if program == "" {
+		root, err := runner.Root()
+		if err != nil {
+			return err
+		}
+		c.program = filepath.Join(temp, "gmpscope")
+		if _, err := goCommand(ctx, root, "build", "-o", c.program, "./cmd/gmpscope"); err != nil {
+			return err
+		}
 	}
 	if c.self, err = os.Executable(); err != nil {
 		return err

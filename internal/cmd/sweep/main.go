@@ -29,6 +29,7 @@ func sweep(args []string) error {
 	dir := flags.String("dir", "sweep", "the traces are in the folder `DIR`")
 	only := flags.String("only", "", "only those whose names match `REGEXP`")
 	small := flags.Bool("small", false, "record the small ones, for testdata/sweep")
+	program := flags.String("gmpscope", "", "check: the `PROGRAM` to run; built if none is named")
 	page := flags.String("page", "", "check: only write what was found to `FILE`")
 	if len(args) == 0 {
 		return errors.New("usage: sweep record|check [flags]")
@@ -54,7 +55,7 @@ func sweep(args []string) error {
 		if *page != "" {
 			return writePage(*dir, *page)
 		}
-		return checkAll(ctx, *dir, match)
+		return checkAll(ctx, *program, *dir, match)
 	}
 	return fmt.Errorf("sweep has no command %q", args[0])
 }
