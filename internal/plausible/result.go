@@ -43,10 +43,16 @@ func Result(r *analyze.Result) []string {
 	w := &r.Waits
 	for name, s := range map[string]*waits.Summary{"user": &w.User, "self": &w.Self, "system": &w.System, "all": &w.All} {
 		c.summary(name, s)
+		c.part(name+" behind long runs", s.BehindLongNs, s.SeenNs())
 	}
 	c.unless(w.User.TotalNs+w.Self.TotalNs+w.System.TotalNs == w.All.TotalNs && w.User.Count+w.Self.Count+w.System.Count == w.All.Count, "waits: the parts are not all")
 	for i := range w.Classes {
-		c.summary(w.Classes[i].Name, &w.Classes[i].Waits)
+		x := &w.Classes[i]
+		c.summary(x.Name, &x.Waits)
+		// The others also account for what waited, of any class, while a queue held more classes than it tells apart.
+		if x.ID != waits.ClassOthers {
+			c.part(x.Name+" behind long runs", x.Waits.BehindLongNs, x.Waits.SeenNs())
+		}
 	}
 
 	for i := range r.Procs.Ps {
@@ -108,7 +114,6 @@ func (c *complaints) summary(name string, s *waits.Summary) {
 		causes += x.Ns
 	}
 	c.unless(causes == s.TotalNs, "%s: causes of %d of %d", name, causes, s.TotalNs)
-	c.part(name+" behind long runs", s.BehindLongNs, s.SeenNs())
 	for k, f := range s.TailMass {
 		c.share(name+" in waits over "+k, f)
 	}
