@@ -22,7 +22,7 @@ import (
 
 // The bounds.
 const (
-	startCPU   = 200 * time.Millisecond // of any command, before it counts what an event takes
+	startCPU   = 300 * time.Millisecond // of any command, before it counts what an event takes
 	analyzeCPU = 3 * time.Microsecond   // an event
 	otherCPU   = 20 * time.Microsecond  // an event
 	maxMemory  = 1 << 30                // bytes resident

@@ -115,7 +115,7 @@ var tools = []tool{
 	{name: "revive", kind: "linter", version: "github.com/mgechev/revive@v1.17.0", args: []string{"./..."}},
 	{name: "errcheck", kind: "linter", version: "github.com/kisielk/errcheck@v1.30.0", args: []string{"./..."}, exit: 1},
 	{name: "minify", kind: "minifier", version: "github.com/tdewolff/minify/v2@v2.24.25", pkg: "cmd/minify", args: []string{"-r", "-o", "out/", "_benchmarks"}},
-	{name: "s2c", kind: "compressor", version: "github.com/klauspost/compress@v1.20.3", pkg: "s2/cmd/s2c", args: []string{"-c", "-blocksize=64K", "zstd/testdata/*"}},
+	{name: "s2c", kind: "compressor", version: "github.com/klauspost/compress@v1.20.3", pkg: "s2/cmd/s2c", args: []string{"-c", "-blocksize=64K", "zstd/*.go", "flate/*.go", "s2/*.s"}},
 	{name: "compile", kind: "compiler"}, // the Go compiler, which records itself
 }
 
