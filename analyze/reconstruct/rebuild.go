@@ -122,15 +122,19 @@ type effort struct {
 	queued    int64
 }
 
-// check panics if the model contradicts itself, or if for each decision on this event more links of the
-// queues were followed than goroutines stood in them, and 4.
+// mostWalks is how often the queues may be walked along from end to end for a decision. Each question that
+// is asked of a queue takes a walk of its own.
+const mostWalks = 16
+
+// check panics if the model contradicts itself, or if more links of the queues were followed for this event
+// than that takes.
 func (r *judge) check() {
 	now := effort{links: r.queues.Links(), decisions: r.held.held, queued: int64(r.queues.GlobalLen())}
 	for p := range r.pStates {
 		now.queued += int64(r.queues.Len(int32(p)))
 	}
 	links, decisions := now.links-r.before.links, now.decisions-r.before.decisions
-	if most := (decisions + 1) * (now.queued + r.before.queued + 4); links > most && !r.engine.on {
+	if most := mostWalks * (decisions + 1) * (max(now.queued, r.before.queued) + 4); links > most && !r.engine.on {
 		panic(fmt.Sprintf("event %d: %d links followed for %d decisions, with %d goroutines queued before and %d after", r.now, links, decisions, r.before.queued, now.queued))
 	}
 	r.before = now
