@@ -22,11 +22,12 @@ import (
 
 // The bounds.
 const (
-	startCPU   = 300 * time.Millisecond // of any command, before it counts what an event takes
-	analyzeCPU = 3 * time.Microsecond   // an event
-	otherCPU   = 20 * time.Microsecond  // an event
-	maxMemory  = 1 << 30                // bytes resident
-	maxUnknown = 0.01                   // of the starts
+	analyzeCPU   = 3 * time.Microsecond   // an event
+	analyzeStart = 50 * time.Millisecond  // besides, of a trace
+	otherCPU     = 20 * time.Microsecond  // an event, of any other command
+	otherStart   = 200 * time.Millisecond // besides, of a trace
+	maxMemory    = 1 << 30                // bytes resident
+	maxUnknown   = 0.01                   // of the starts
 
 	// hang, in seconds of CPU time, ends a command.
 	hang = 120
@@ -175,12 +176,12 @@ func (c *checker) check(ctx context.Context, l load, file string) result {
 				fail("%s: %v", cmd.name, err)
 			}
 		}
-		each := otherCPU
+		each, start := otherCPU, otherStart
 		if cmd.name == "analyze" {
-			each = analyzeCPU
+			each, start = analyzeCPU, analyzeStart
 		}
 		events := max(1, r.Events*cmd.traces)
-		if bound := startCPU + time.Duration(events)*each; u.cpu > bound {
+		if bound := start + time.Duration(events)*each; u.cpu > bound {
 			// Other programs can be in the way.
 			u.cpu = min(u.cpu, c.run(ctx, cmd.argv(c.program, file, filepath.Join(c.temp, "out"))).cpu)
 			if u.cpu > bound {

@@ -64,10 +64,9 @@ var modules = []module{
 	{name: "http2", kind: "HTTP", version: "golang.org/x/net@v0.62.0", pkg: "http2", run: "TestServer|TestTransport"},
 	{name: "grpc", kind: "gRPC", version: "google.golang.org/grpc@v1.85.0", pkg: "internal/transport", run: "."},
 	{name: "connect", kind: "gRPC", version: "connectrpc.com/connect@v1.21.1", run: ".", bench: "."},
-	{name: "quic-go", kind: "QUIC", version: "github.com/quic-go/quic-go@v0.65.0", run: "."},
+	{name: "quic-go", kind: "QUIC", version: "github.com/quic-go/quic-go@v0.65.0", run: "TestConnection|TestSend|TestReceive|TestStream|TestFramer"},
 	{name: "gocron", kind: "job scheduler", version: "github.com/go-co-op/gocron/v2@v2.21.2", run: "TestJob|TestScheduler_Limit|TestScheduler_Stop|TestScheduler_Run"},
 	{name: "prometheus", kind: "metrics", version: "github.com/prometheus/client_golang@v1.25.0", pkg: "prometheus", run: ".", bench: "."},
-	{name: "otel", kind: "metrics", version: "go.opentelemetry.io/otel/sdk@v1.47.0", pkg: "trace", run: ".", bench: "."},
 	{name: "miniredis", kind: "in-memory server", version: "github.com/alicebob/miniredis/v2@v2.40.0", run: ".", bench: "."},
 	{name: "gnet", kind: "event loop", version: "github.com/panjf2000/gnet/v2@v2.9.7", run: "."},
 }

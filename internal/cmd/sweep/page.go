@@ -33,7 +33,7 @@ The list, with versions and with what is left out, is [list.go](../internal/cmd/
 testdata/sweep, and TestSmall holds them against the invariants below. Those of bigcache, xsync and ratelimit are the beginnings of
 recordings on which analyze once did not end or failed.
 
-A check holds these: exit codes; CPU time, at most %s an event for analyze and %s for each other command, and %s to start;
+A check holds these: exit codes; CPU time, at most %s and %s an event for analyze, %s and %s an event for each other command;
 peak memory, at most %d MiB; sums and numbers that can be; a replay without a broken invariant; the same
 transitions as the public reader finds; the same result with one worker and with two; less than %g %% of the starts
 unexplained. The CPU time of small traces is mostly that of starting. The machine was busy when
@@ -41,7 +41,7 @@ they were recorded on 26 November 2026 (two shared cores, linux/amd64, go1.26.8)
 
 | what | kind | events | ns an event | most of another command | memory | unexplained | label | headline |
 |---|---|---:|---:|---|---:|---:|---|---|
-`, len(all), quantity.Duration(int64(analyzeCPU)), quantity.Duration(int64(otherCPU)), quantity.Duration(int64(startCPU)), maxMemory>>20, 100*maxUnknown)
+`, len(all), quantity.Duration(int64(analyzeStart)), quantity.Duration(int64(analyzeCPU)), quantity.Duration(int64(otherStart)), quantity.Duration(int64(otherCPU)), maxMemory>>20, 100*maxUnknown)
 	for _, r := range all {
 		others := maps.Clone(r.Nanos)
 		delete(others, "analyze")
