@@ -42,19 +42,10 @@ func (r *corrections) insert(p, g int32) {
 	r.gStates.At(g).ringSince = none
 }
 
-// exchangeWithGlobal exchanges g, of a batch in p's ring, for other, the head of the global queue.
-func (r *corrections) exchangeWithGlobal(g, other, p int32) {
+// exchangeWithGlobal exchanges g, of a batch in a P's ring, for other, the head of the global queue.
+func (r *corrections) exchangeWithGlobal(g, other int32) {
 	r.summary.Corrections++
-	a, b := r.gStates.At(g), r.gStates.At(other)
-	front := r.queues.Prev(g)
-	r.queues.Remove(g)
-	r.queues.PutGlobalHead(g)
-	a.fromGlobal = nobody
-	r.corrected(g, p)
-	r.queues.Remove(other)
-	r.queues.InsertAfter(p, front, other)
-	b.fromGlobal, b.ringSince = p, a.ringSince
-	r.corrected(other, nobody)
+	r.exchange(g, other, 0)
 }
 
 // relocate moves a goroutine that cannot be where the model has it to where it

@@ -36,7 +36,7 @@ func (r *explainer) exchangeEnqueues(g, p int32) bool {
 	if front != reference.None && r.startsOn(front) == p && r.startOf(front) > start || next != reference.None && r.startsOn(next) == p && r.startOf(next) < start {
 		return false // p runs its ring in order
 	}
-	r.exchangeWithGlobal(g, head, p)
+	r.exchangeWithGlobal(g, head)
 	return true
 }
 
@@ -52,7 +52,7 @@ func (r *explainer) exchangeForOwn(g, p int32) bool {
 			if gp.readyM == r.gStates.At(g).readyM {
 				return false
 			}
-			r.exchangeWithGlobal(other, g, p)
+			r.exchangeWithGlobal(other, g)
 			return true
 		}
 	}

@@ -106,7 +106,7 @@ type tool struct {
 
 var tools = []tool{
 	{name: "esbuild", kind: "bundler", version: "github.com/evanw/esbuild@v0.28.2", pkg: "cmd/esbuild",
-		args: []string{"lib/npm/node.ts", "lib/npm/browser.ts", "lib/deno/mod.ts", "--bundle", "--platform=node", "--packages=external", "--external:https://*", "--minify", "--sourcemap", "--outdir=out"}},
+		args: []string{"lib/npm/node.ts", "lib/npm/browser.ts", "--bundle", "--platform=node", "--packages=external", "--minify", "--sourcemap", "--outdir=out"}},
 	{name: "gofumpt", kind: "formatter", version: "mvdan.cc/gofumpt@v0.12.0", on: "google.golang.org/grpc@v1.85.0", args: []string{"-l", "."}},
 	{name: "goimports", kind: "formatter", version: "golang.org/x/tools@v0.52.0", pkg: "cmd/goimports", args: []string{"-l", "."}},
 	{name: "deadcode", kind: "analyzer", version: "golang.org/x/tools@v0.52.0", pkg: "cmd/deadcode", args: []string{"./cmd/..."}},
