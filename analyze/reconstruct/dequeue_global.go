@@ -37,7 +37,7 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 	at := r.pStates[p].tick.Candidate()
 	src, open, basis := r.batchSource(p, size, basis)
 	size = r.makeRoom(p, size)
-	r.dequeueBatch(g, p, size, behind, basis)
+	size = r.dequeueBatch(g, p, size, behind, basis)
 	if behind {
 		basis = byRepair
 	}
@@ -143,10 +143,15 @@ func (r *explainer) makeRoom(p int32, size int) int {
 }
 
 // dequeueBatch takes size from the global queue: g, and what goes into p's ring. behind says
-// that what the model has in p's own queue came there later, if at all.
-func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) {
-	if size > 1 {
-		r.emitBatch(reference.KindGlobalBatch, g, p, nobody, size, r.lower(basis, g))
+// that what the model has in p's own queue came there later, if at all. It returns how many of what it took
+// decisions know.
+func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) (known int) {
+	known = size
+	if r.queues.ShownGlobalLen() < r.queues.GlobalLen() {
+		known = r.known(g, size)
+	}
+	if known > 1 {
+		r.emitBatch(reference.KindGlobalBatch, g, p, nobody, known, r.lower(basis, g))
 	}
 	since := r.freeSince(g)
 	r.wider = r.sizes.widerThan(g, size)
@@ -166,4 +171,5 @@ func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis refere
 			r.corrected(other, p)
 		}
 	}
+	return known
 }

@@ -90,17 +90,16 @@ func (r *model) upTo(g int32) int {
 	return n
 }
 
-// hidden returns how many from one goroutine of a queue up to another are not known to decisions yet.
-func (r *model) hidden(from, to int32) int {
-	n := 0
-	for g := from; ; g = r.queues.Next(g) {
-		if r.gStates.At(g).hidden {
-			n++
+// known returns how many of n goroutines of a queue, from g on, decisions know by now.
+func (r *model) known(g int32, n int) int {
+	known := 0
+	for ; n > 0 && g != reference.None; n-- {
+		if !r.gStates.At(g).hidden {
+			known++
 		}
-		if g == to {
-			return n
-		}
+		g = r.queues.Next(g)
 	}
+	return known
 }
 
 // maySteal reports whether nothing speaks against p stealing g now.

@@ -172,6 +172,9 @@ func (r *output) emit(p, m int32, d reference.Decision) {
 
 // emitBatch emits that the thread of P p has moved size goroutines at once, of which g is one.
 func (r *output) emitBatch(kind reference.Kind, g, p, victim int32, size int, basis reference.Basis) {
+	if r.gStates.At(g).hidden {
+		return // as are its moves
+	}
 	r.emit(p, r.pStates[p].m, reference.Decision{Kind: kind, G: r.gStates.At(g).id, Victim: r.procID(victim), Batch: int32(size), Basis: basis})
 }
 

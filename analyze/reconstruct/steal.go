@@ -45,7 +45,7 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 		r.engine.odd++
 	}
 	if r.queues.ShownLen(victim) < r.queues.Len(victim) {
-		size -= r.hidden(r.queues.Head(victim), g)
+		size = r.known(r.queues.Head(victim), size)
 	}
 	r.emitBatch(reference.KindSteal, g, p, victim, size, r.lower(basis, g))
 	since := r.freeSince(g)
