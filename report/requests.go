@@ -93,7 +93,8 @@ func SlowestInWords(names *words.Names, r *analyze.Result, of *requests.Type, x 
 	if x.Task != 0 {
 		s += fmt.Sprintf(" (task %d)", x.Task)
 	}
-	s += fmt.Sprintf(" took %s, from %s to %s", quantity.Duration(x.ToNs-x.FromNs), quantity.Instant(x.FromNs), quantity.Instant(x.ToNs))
+	from, to := quantity.Window(x.FromNs, x.ToNs)
+	s += fmt.Sprintf(" took %s, from %s to %s", quantity.Duration(x.ToNs-x.FromNs), from, to)
 	if name := classNamed(r, x.Class); name != "" {
 		s += fmt.Sprintf(", begun by goroutine %d of %s", x.G, names.Class(name))
 	}

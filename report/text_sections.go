@@ -201,7 +201,8 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 		}
 	}
 	if f.ToNs > f.FromNs {
-		t.para(4, fmt.Sprintf("when: %s to %s; how it is known: %s", quantity.Instant(f.FromNs), quantity.Instant(f.ToNs), words.Basis(f.Basis)))
+		from, to := quantity.Window(f.FromNs, f.ToNs)
+		t.para(4, fmt.Sprintf("when: %s to %s; how it is known: %s", from, to, words.Basis(f.Basis)))
 	} else if f.Basis != "" {
 		t.para(4, "how it is known: "+words.Basis(f.Basis))
 	}

@@ -106,7 +106,7 @@ var rules = []rule{
 	{"internal/jsondoc", in("reference", "analyze", "replay", "compare"), nil},
 	{"internal/cmd/jsondoc", in("reference", "analyze", "replay", "compare", "report", "internal/jsondoc"), []string{"github.com/google/jsonschema-go"}},
 	{"internal/hostile", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
-	{"internal/cmd/sweep/servers", nil, []string{"github.com", "google.golang.org", "go.etcd.io"}}, // a module of its own
+	{"internal/cmd/sweep/servers", nil, []string{"github.com", "google.golang.org", "go.etcd.io"}},                                                                  // a module of its own
 	{"internal/cmd", in("reference", "analyze", "replay", "compare", "report", "fleet", "internal"), []string{"golang.org/x/exp", "github.com/klauspost/compress"}}, // commands of developers
 	{"internal", in("reference", "analyze", "replay", "compare", "report"), []string{"golang.org/x/exp"}},
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/damage"
+	"github.com/gmpscope/gmpscope/internal/plausible"
 	"github.com/gmpscope/gmpscope/internal/tracetest"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/html"
-	"github.com/gmpscope/gmpscope/internal/plausible"
 )
 
 // result analyses a trace; nil where nothing can be read.

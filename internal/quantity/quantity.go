@@ -66,6 +66,21 @@ func Instant(ns int64) string {
 	return strconv.FormatFloat(float64(ns)/1e9, 'f', 4, 64) + " s"
 }
 
+// Window writes two times of the trace, ns, that are not the same, with enough digits to tell them apart.
+func Window(from, to int64) (a, b string) {
+	if a, b = Instant(from), Instant(to); a != b {
+		return a, b
+	}
+	unit, digits, factor := " ms", 6, 1e6 // of equal length: both are of the same unit
+	switch {
+	case from >= 1_000_000_000:
+		unit, digits, factor = " s", 9, 1e9
+	case from < 1_000_000:
+		unit, digits, factor = " µs", 3, 1e3
+	}
+	return strconv.FormatFloat(float64(from)/factor, 'f', digits, 64) + unit, strconv.FormatFloat(float64(to)/factor, 'f', digits, 64) + unit
+}
+
 // Percent writes a share, 0…1, of some whole.
 func Percent(share float64) string {
 	switch {

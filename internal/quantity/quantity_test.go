@@ -90,3 +90,21 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%q, %q", one, more)
 	}
 }
+
+// TestWindow has times that are the same as far as Instant writes them.
+func TestWindow(t *testing.T) {
+	for _, c := range []struct {
+		from, to int64
+		a, b     string
+	}{
+		{1_125_700_000, 2_000_000_000, "1.1257 s", "2.0000 s"},
+		{1_125_700_001, 1_125_712_000, "1.125700001 s", "1.125712000 s"},
+		{12_345_678, 12_346_000, "12.345678 ms", "12.346000 ms"},
+		{1_234, 1_232, "1.234 µs", "1.232 µs"},
+		{5, 6, "5 ns", "6 ns"},
+	} {
+		if a, b := Window(c.from, c.to); a != c.a || b != c.b {
+			t.Errorf("%d and %d: %s and %s, want %s and %s", c.from, c.to, a, b, c.a, c.b)
+		}
+	}
+}

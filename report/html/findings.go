@@ -148,7 +148,8 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Spl
 			o.CostNote = words.CostPart(&f)
 		}
 		if o.Href != "" {
-			o.Window = fmt.Sprintf("%s – %s (%s)", quantity.Instant(f.FromNs), quantity.Instant(f.ToNs), quantity.Duration(f.ToNs-f.FromNs))
+			from, to := quantity.Window(f.FromNs, f.ToNs)
+			o.Window = fmt.Sprintf("%s – %s (%s)", from, to, quantity.Duration(f.ToNs-f.FromNs))
 			o.Strip = whereStrip(f.FromNs, f.ToNs, r.Trace.DurationNs)
 			o.Picture = newPicture(r, &r.Findings[i])
 		}

@@ -11,7 +11,8 @@ import (
 // Focus says which part of a trace a result is about: its window, and whose work, "" for
 // all.
 func Focus(f *analyze.Focused) (window, only string) {
-	window = quantity.Instant(f.FromNs) + " to " + quantity.Instant(f.ToNs)
+	from, to := quantity.Window(f.FromNs, f.ToNs)
+	window = from + " to " + to
 	var parts []string
 	if len(f.Classes) > 0 {
 		names := make([]string, len(f.Classes))
