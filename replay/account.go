@@ -157,10 +157,12 @@ func causeRuns(observed waits.Result, simulated []outcome) []CauseRun {
 }
 
 // notes says what a workload lacks.
-func notes(w *workload.Workload, res *analyze.Result) []string {
+func (f *Simulation) notes(w *workload.Workload, res *analyze.Result) []string {
 	out := []string{}
 	add := func(format string, v ...any) { out = append(out, fmt.Sprintf(format, v...)) }
 	switch {
+	case w.Capped && f.lowered:
+		add("the workload is too large for the limit of %d MiB of memory: what comes after %s was left out: raise it (--max-memory)", f.opt.MaxMemory>>20, quantity.Duration(w.EndNs))
 	case w.Capped:
 		add("the workload is too large: what comes after %s was left out", quantity.Duration(w.EndNs))
 	case w.Omitted > 0:

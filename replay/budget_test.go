@@ -95,3 +95,35 @@ func TestFailure(t *testing.T) {
 		t.Error("a cancelled context is no error")
 	}
 }
+
+// TestMaxMemory: a limit of memory bounds what is taken from a trace, whatever is asked for, and the
+// notes say so.
+func TestMaxMemory(t *testing.T) {
+	for _, c := range []struct {
+		steps int   // asked for
+		kept  int64 // of a limit, beside what else it is for
+		most  int
+		named bool
+	}{
+		{0, 300 * stepMemory, 300, true},
+		{splitSteps, 300 * stepMemory, 300, true},
+		{splitSteps, 0, 1, true},
+		{splitSteps, 1 - otherMemory, 1, true},
+		{200, 300 * stepMemory, 200, false},
+	} {
+		o := SimulateOptions{Seeds: 1, MaxMemory: otherMemory + c.kept}
+		o.Workload.MaxSteps = c.steps
+		f, res := simulation(t, "mutex-go1.26-p4.trace.gz", o)
+		r, err := f.begin(t.Context(), res, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The last decision may have several steps, and what is under way is ended.
+		if w := r.work; !w.Capped || w.Steps > c.most+20 {
+			t.Errorf("%+v: %d steps are kept; left out: %v", c, w.Steps, w.Capped)
+		}
+		if notes := strings.Join(f.notes(r.work, res), "\n"); strings.Contains(notes, " MiB of memory: what comes after ") != c.named {
+			t.Errorf("%+v: do the notes name the limit? %s", c, notes)
+		}
+	}
+}

@@ -31,6 +31,8 @@ type SimulateOptions struct {
 	// Workload bounds what is taken from the trace. Its Until counts from the
 	// beginning of the trace, as From does.
 	Workload workload.Options
+	// MaxMemory is as in analyze.Options: with it, less may be taken from the trace.
+	MaxMemory int64
 	// WhatIf is what to try besides.
 	WhatIf []Change
 }
@@ -238,6 +240,14 @@ const leastYield = 1_000
 // if there was no more work for them.
 const morePs = 0.1
 
+// Of a limit of memory the analysis takes otherMemory, and each step, goroutine and arrival of a
+// workload stepMemory: a quarter in the workload, the rest when it is simulated, and before it is
+// collected.
+const (
+	otherMemory = 64 << 20
+	stepMemory  = 400
+)
+
 // topClasses is how many classes are told.
 const topClasses = 20
 
@@ -249,6 +259,7 @@ type Simulation struct {
 	extract  *workload.Extractor // nil if there is nothing to replay
 	window   *workload.Window    // nil if all is taken in
 	observed *account
+	lowered  bool   // Options.MaxMemory bounds what is taken in
 	holds    *holds // nil if nobody asks what more Ps would give
 	frames   func(stack int32) []string
 	tell     func(done, total int64)
@@ -286,6 +297,9 @@ func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 	f := &Simulation{opt: o, rules: rules}
 	if !h.V1 {
 		w := o.Workload
+		if most := int(max(1, (o.MaxMemory-otherMemory)/stepMemory)); o.MaxMemory > 0 && (w.MaxSteps <= 0 || w.MaxSteps > most) {
+			w.MaxSteps, f.lowered = most, true
+		}
 		w.GlobalPoll = rules.GlobalPoll
 		if w.Until > 0 {
 			w.Until -= o.From
@@ -479,7 +493,7 @@ func (r *replaying) free(changes []workload.Change) (*Free, error) {
 			GOMAXPROCS: w.Procs, SwitchNs: w.SwitchNs, ThreadWakeNs: w.ThreadWakeNs, FromNs: f.opt.From, EndNs: f.opt.From + w.EndNs,
 			Omitted: w.Omitted, Seeds: f.opt.Seeds,
 		},
-		WhatIf: []WhatIf{}, Notes: notes(w, res), Untrusted: untrusted(&res.Trace, 0),
+		WhatIf: []WhatIf{}, Notes: f.notes(w, res), Untrusted: untrusted(&res.Trace, 0),
 	}
 	self, err := r.simulate(f.scheduler(Change{}, w), f.opt.Seeds)
 	if err != nil {

@@ -160,7 +160,7 @@ func (r *replaying) split() (*Split, error) {
 	s := &Split{
 		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
-		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: notes(r.work, r.res), Prospects: []Gain{},
+		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: r.f.notes(r.work, r.res), Prospects: []Gain{},
 	}
 	s.Untrusted = cmp.Or(s.Untrusted, far(s.Error))
 	var (

@@ -133,6 +133,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 	}
 	if r.memory > 0 {
 		debug.SetMemoryLimit(int64(r.memory) * 7 / 8) // the rest is for what is not the collector's: code, and what the kernel holds
+		defer debug.FreeOSMemory()                    // for the next trace, or what is simulated
 	}
 	if a.getenv("GOGC") == "" {
 		defer collectOften()()
@@ -221,7 +222,7 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 		o.Partial = true
 		if asked {
 			so := replay.SplitOptions()
-			so.Rules = o.Rules
+			so.Rules, so.MaxMemory = o.Rules, o.MaxMemory
 			f = replay.NewSimulation(h, so)
 			o.OnStacks, o.OnDecision = f.Stacks, f.Add
 		}

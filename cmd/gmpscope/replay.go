@@ -73,16 +73,13 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 				if opts == nil {
 					return
 				}
-				if r.memory > 0 { // goroutines and arrivals take 100 bytes each, steps less
-					opts.Workload.MaxSteps = int(min(int64(r.memory)/4/100, 1<<23))
-				}
 				if o.Anonymize != nil { // the user knows the names, the answer has the numbers
 					for i := range opts.WhatIf {
 						c := &opts.WhatIf[i]
 						c.Class, c.FreeLock = o.Anonymize.Function(c.Class), o.Anonymize.Function(c.FreeLock)
 					}
 				}
-				opts.Rules = o.Rules
+				opts.Rules, opts.MaxMemory = o.Rules, o.MaxMemory
 				f = replay.NewSimulation(h, *opts)
 				o.OnStacks = f.Stacks
 				o.OnDecision = func(d *reference.Decision) error {
