@@ -39,3 +39,15 @@ func TestBesides(t *testing.T) {
 		}
 	}
 }
+
+// What was captured is a trace, and damaged it has another content.
+func TestCaptured(t *testing.T) {
+	sound, damaged, err := Captured()
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := []byte("go 1.")
+	if !bytes.HasPrefix(sound, header) || !bytes.HasPrefix(damaged, header) || bytes.HasPrefix(sound, damaged) {
+		t.Errorf("%d bytes, and damaged %d", len(sound), len(damaged))
+	}
+}

@@ -146,6 +146,18 @@ func makeInputs(dir string, match *regexp.Regexp, short bool) error {
 			return err
 		}
 	}
+	sound, damaged, err := hostile.Captured()
+	if err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	for name, data := range map[string][]byte{"captured": sound, "captured-damaged": damaged} {
+		if !match.MatchString(name) {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".trace"), data, 0o666); err != nil {
+			return err
+		}
+	}
 	for _, in := range hostile.Besides() {
 		if !match.MatchString(in.Name) {
 			continue
@@ -160,10 +172,13 @@ func makeInputs(dir string, match *regexp.Regexp, short bool) error {
 // small is the name of a sound trace, for what is read beside one.
 const small = "small"
 
+// planted is the name of the command that finds the input where its cache has an entry.
+const planted = "planted"
+
 // command is a command of gmpscope.
 type command struct {
 	name  string
-	args  []string       // the input follows
+	args  []string       // the input follows, but for planted
 	twice bool           // with a limit also in a short run
 	takes *regexp.Regexp // inputs that it reads
 	worst *regexp.Regexp // those that a short run has; nil: all
@@ -172,8 +187,9 @@ type command struct {
 var (
 	traces    = regexp.MustCompile(`\.trace$`)
 	summaries = regexp.MustCompile(`\.sum$`)
+	entries   = regexp.MustCompile(`/(summaries\.sum|kernel-none\.zst)$`)
 	kernel    = regexp.MustCompile(`\.zst$`)
-	simulated = regexp.MustCompile(`/(collections|yields|syscalls|churn|wakes|small)\.`)
+	simulated = regexp.MustCompile(`/(collections|yields|syscalls|churn|wakes|captured-damaged|small)\.`)
 )
 
 func commands(dir string) []command {
@@ -188,6 +204,7 @@ func commands(dir string) []command {
 		{"reference", []string{"analyze", "--reference", "--format", "json", "--quiet"}, true, traces, simulated},
 		{"simulate", []string{"replay", "--simulate", "--format", "json", "--quiet"}, false, traces, simulated},
 		{"cached", []string{"summarize", "--cache", filepath.Join(dir, "cache"), "--quiet", "-o", "-"}, false, traces, simulated},
+		{planted, []string{"summarize", filepath.Join(dir, small+".trace"), "--quiet", "-o", "-", "--cache", filepath.Join(dir, planted)}, false, entries, nil},
 		{"fleet", []string{"fleet", "--format", "json", "--quiet"}, false, summaries, nil},
 		{"merge", []string{"summarize", "--quiet", "-o", "-"}, false, summaries, nil},
 		{"kernel", []string{"analyze", filepath.Join(dir, small+".trace"), "--format", "json", "--quiet", "--kernel"}, false, kernel, nil},
@@ -228,10 +245,21 @@ func (b *bench) try(file string, c command, limit int64) {
 		args = append(args, fmt.Sprintf("--max-memory=%dMiB", limit))
 		bound = limited(limit << 20)
 	}
-	u := b.run(args)
+	run := func() usage { return b.run(args) }
+	if c.name == planted {
+		args = slices.Delete(args, len(c.args), len(c.args)+1)
+		run = func() usage {
+			u := b.run(args)
+			if err := b.plant(file); u.exit != 0 || err != nil {
+				return usage{exit: -1, said: fmt.Sprintf("planting an entry: %v; %s", err, u.said)}
+			}
+			return b.run(args)
+		}
+	}
+	u := run()
 	why := b.judge(c.name, u, limit, bound)
 	if why != "" {
-		again := b.run(args)
+		again := run()
 		again.cpu, again.memory = min(u.cpu, again.cpu), min(u.memory, again.memory)
 		u, why = again, b.judge(c.name, again, limit, bound)
 	}
@@ -243,6 +271,26 @@ func (b *bench) try(file string, c command, limit int64) {
 	}
 	b.line(strings.TrimSuffix(filepath.Base(file), ".trace"), c.name, limit, u.exit,
 		fmt.Sprintf("%.1f", u.cpu.Seconds()), fmt.Sprintf("%.1f", u.wall.Seconds()), u.memory>>20, bound>>20, u.output>>10, why)
+}
+
+// plant replaces each entry of the cache by a file.
+func (b *bench) plant(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	n := 0
+	err = filepath.WalkDir(filepath.Join(b.dir, planted), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		n++
+		return os.WriteFile(path, data, 0o666)
+	})
+	if err == nil && n == 0 {
+		return errors.New("there is none")
+	}
+	return err
 }
 
 // judge returns which bound a run exceeds; "" if none.
