@@ -189,18 +189,19 @@ var (
 	summaries = regexp.MustCompile(`\.sum$`)
 	entries   = regexp.MustCompile(`/(summaries\.sum|kernel-none\.zst)$`)
 	kernel    = regexp.MustCompile(`\.zst$`)
-	simulated = regexp.MustCompile(`/(collections|yields|syscalls|churn|wakes|captured-damaged|small)\.`)
+	simulated = regexp.MustCompile(`/(wakes|captured-damaged|small)\.`)
+	written   = regexp.MustCompile(`/(captured-damaged|classes|deep-stacks|goroutines|leaps|long-strings|regions|tasks|v1-regions|v1-stacks)\.`)
 )
 
 func commands(dir string) []command {
 	return []command{
 		{"analyze", []string{"analyze", "--format", "json", "--quiet"}, true, traces, nil},
-		{"report", []string{"report", "--no-fetch", "--quiet", "-o", "-"}, false, traces, nil},
-		{"check", []string{"check", "--quiet"}, false, traces, nil},
-		{"dump", []string{"dump", "--quiet"}, false, traces, nil},
-		{"replay", []string{"replay", "--quiet"}, false, traces, nil},
-		{"pprof", []string{"export", "pprof", "--all", "--quiet", "-o", "-"}, false, traces, nil},
-		{"perfetto", []string{"export", "perfetto", "--quiet", "-o", "-"}, false, traces, nil},
+		{"report", []string{"report", "--no-fetch", "--quiet", "-o", "-"}, false, traces, written},
+		{"check", []string{"check", "--quiet"}, false, traces, written},
+		{"dump", []string{"dump", "--quiet"}, false, traces, written},
+		{"replay", []string{"replay", "--quiet"}, false, traces, written},
+		{"pprof", []string{"export", "pprof", "--all", "--quiet", "-o", "-"}, false, traces, written},
+		{"perfetto", []string{"export", "perfetto", "--quiet", "-o", "-"}, false, traces, written},
 		{"reference", []string{"analyze", "--reference", "--format", "json", "--quiet"}, true, traces, simulated},
 		{"simulate", []string{"replay", "--simulate", "--format", "json", "--quiet"}, false, traces, simulated},
 		{"cached", []string{"summarize", "--cache", filepath.Join(dir, "cache"), "--quiet", "-o", "-"}, false, traces, simulated},
