@@ -23,6 +23,18 @@ func Own(frames []string) (function, place string) {
 	return function, place
 }
 
+// Inner returns the innermost function of a stack that is neither of the standard library nor
+// of what extends its lowest packages, and its place: it does something, whoever owns it. If all
+// are, it is the outermost function; of no frames, "".
+func Inner(frames []string) (function, place string) {
+	for _, fr := range frames {
+		if function, place = frame(fr); !ofLibrary(function) && !strings.HasPrefix(function, "golang.org/x/sync/") && !strings.HasPrefix(function, "golang.org/x/sys/") {
+			break
+		}
+	}
+	return function, place
+}
+
 // Own is [Own] of the stack of a handle, which is looked at once.
 func (f *Facts) Own(stack int32) (function, place string) {
 	o, ok := f.owns[stack]
@@ -74,6 +86,21 @@ func innermost(frames []string, required bool) (function, place string) {
 	return function, place
 }
 
+// Common is the innermost function that two stacks of a goroutine share, from the start function
+// on, and that is not of the standard library; "" if there is none.
+func Common(x, y []string) (function string) {
+	for i := 1; i <= min(len(x), len(y)); i++ {
+		name, _ := frame(x[len(x)-i])
+		if other, _ := frame(y[len(y)-i]); name != other {
+			break
+		}
+		if !ofLibrary(name) {
+			function = name
+		}
+	}
+	return function
+}
+
 // ofModule reports whether a file is of a module that a program requires: it lies in a
 // folder with a version, as in the module cache and in what go build -trimpath writes, or
 // among those that are vendored.
@@ -107,26 +134,34 @@ func frame(s string) (function, place string) {
 	return function, place
 }
 
-// Doer names who an actor is: the function of the program in which its stack lies, and
-// the start function of its class where that is another. It can stand before a verb.
+// Doer names who an actor is: the function in which its stack lies, and who called it: the
+// program's own function if that one is a library's, and else the start function of its
+// class. It can stand before a verb.
 func (a *Actor) Doer() string {
-	switch function := a.own(); {
+	function, by := a.own(), a.User()
+	switch {
 	case function == "" || function == a.start():
 		return a.start()
+	case by != "":
 	case ofLibrary(a.start()):
 		return function
 	default:
-		return function + ", called by " + a.start() + ","
+		by = a.start()
 	}
+	return function + ", called by " + by + ","
 }
 
 // Work names what an actor does as Short does, and in brackets the class that runs it, if
-// that is another function and not of the standard library. Of a function that others use, in
+// that is another function and not of the standard library; of a function of a library, the
+// program's function that called it. Of a function of the program that others use, in
 // another package than who called it, it names the caller first.
 func (a *Actor) Work() string {
-	switch function := a.own(); {
+	function, user := a.own(), a.User()
+	switch {
 	case function == "" || function == a.start():
 		return a.start()
+	case user != "":
+		return function + calledBy + user + ")"
 	case ofLibrary(a.start()):
 		return function
 	default:
@@ -140,9 +175,21 @@ func (a *Actor) Work() string {
 
 // What Work puts in brackets begins with one of these.
 const (
-	runBy  = " (run by "
-	within = " (in "
+	runBy    = " (run by "
+	calledBy = " (called by "
+	within   = " (in "
 )
+
+// User is the program's own function that called the one in which an actor's stack lies, if
+// that is one of a module that the program requires; else "".
+func (a *Actor) User() string {
+	function, place := Inner(a.Stack)
+	by, _ := Own(a.Stack)
+	if !ofModule(place) || by == function || function != a.own() || ofLibrary(by) {
+		return ""
+	}
+	return by
+}
 
 // packageOf is the path of a function's package.
 func packageOf(function string) string {
@@ -150,7 +197,7 @@ func packageOf(function string) string {
 	return pkg
 }
 
-// Short names an actor by one function: the program's in which its stack lies, and else the
+// Short names an actor by one function: the one in which its stack lies, and else the
 // start function.
 func (a *Actor) Short() string {
 	if function := a.own(); function != "" {
@@ -166,16 +213,19 @@ func Short(class string) string {
 		return class // who started it is all that is known
 	}
 	class, _, _ = strings.Cut(class, funcname.StartedBy)
-	for _, more := range [...]string{runBy, within} {
+	for _, more := range [...]string{runBy, calledBy, within} {
 		class, _, _ = strings.Cut(class, more)
 	}
 	return class
 }
 
-// Brief is Short, but of a function that others use, in another package than who called it, it
-// names who did.
+// Brief is Short, but of a function of the program that others use, in another package than who
+// called it, it names who did.
 func (a *Actor) Brief() string {
 	own := a.own()
+	if a.User() != "" {
+		return own
+	}
 	inside := false
 	for _, fr := range a.Stack {
 		function, _ := frame(fr)
@@ -190,7 +240,7 @@ func (a *Actor) Brief() string {
 	if strings.HasPrefix(a.Class, funcname.NotShown) {
 		return a.Short() // who started it is all that is known of the rest
 	}
-	if start := Short(a.Class); own != "" && packageOf(own) != packageOf(start) && !ofLibrary(start) {
+	if start := Short(a.Class); own != "" && start != "" && packageOf(own) != packageOf(start) && !ofLibrary(start) {
 		return start // the frames between are missing
 	}
 	return a.Short()
@@ -251,16 +301,23 @@ func (a *Actor) Internal() bool {
 
 // Runs reports whether a stack goes through the function that the goroutines of an actor's
 // class run.
-func (a *Actor) Runs(frames []string) bool {
-	return slices.ContainsFunc(frames, func(s string) bool {
-		function, _ := frame(s)
-		return function == a.start()
+func (a *Actor) Runs(frames []string) bool { return (&Actor{Stack: frames}).In(a.start()) }
+
+// In reports whether an actor's stack goes through a function.
+func (a *Actor) In(function string) bool {
+	return slices.ContainsFunc(a.Stack, func(s string) bool {
+		in, _ := frame(s)
+		return in == function
 	})
 }
 
-// own is the program's function in which the stack lies, "" if there is none.
+// own is the function in which the stack lies, "" if there is none: what a victim can change is
+// the program's own, and any other actor is what does something.
 func (a *Actor) own() string {
-	function, _ := Own(a.Stack)
+	function, _ := Inner(a.Stack)
+	if a.Role == Victim {
+		function, _ = Own(a.Stack)
+	}
 	if ofLibrary(function) {
 		return ""
 	}
