@@ -423,3 +423,40 @@ func TestBlamesWhoHeldTheLockLongest(t *testing.T) {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
 }
+
+// Whose lock it is, and who holds it: a library's function that holds it, not one that only unlocks, nor
+// the program's that called it; with where it was held up.
+func TestNamesTheLibraryThatHoldsTheLock(t *testing.T) {
+	held := []string{"example.org/log.(*Entry).fire (example.org/log@v1.7.0/entry.go:9)", "main.handle (main.go:5)"}
+	for _, c := range []struct {
+		name, want string
+		lock       []string
+	}{
+		{"a library's", "example.org/log.(*Entry).fire, called by main.handle, holds a lock for up to", append([]string{"sync.(*Mutex).Lock (mutex.go:46)", "example.org/log.(*MutexWrap).Lock (example.org/log@v1.7.0/log.go:5)"}, held...)},
+		{"of package syscall", "example.org/log.(*Entry).fire, called by main.handle, holds syscall.ForkLock for up to", append([]string{"sync.(*RWMutex).Lock (rwmutex.go:46)", "syscall.forkExec (exec_unix.go:1)", "os.StartProcess (exec.go:1)"}, held...)},
+		{"the standard library's", "example.org/log.(*Entry).fire, called by main.handle, holds the lock in log.(*Logger).output for up to", append([]string{"sync.(*Mutex).Lock (mutex.go:46)", "log.(*Logger).output (log.go:1)"}, held...)},
+	} {
+		s := line(4, 100, func(s *Stream, g int64) {
+			s.Pass(10*Us).Block(g, reference.ReasonNetwork)
+			s.Decisions[len(s.Decisions)-1].Stack = read
+			s.Pass(2*Ms).Local(g, 0, reference.WhyNetwork).Start(g, 0)
+		}, false)
+		f := s.Facts()
+		f.Stack = func(h int32) []string {
+			switch h {
+			case lock:
+				return c.lock
+			case read:
+				return append([]string{"net.(*conn).Read (net.go:1)", "main.(*hook).Fire (main.go:30)"}, held...)
+			}
+			return append([]string{"sync.(*Mutex).Unlock (mutex.go:65)", "example.org/log.(*MutexWrap).Unlock (example.org/log@v1.7.0/log.go:7)"}, held...)
+		}
+		x := One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Critical)
+		if !strings.HasPrefix(x.Title, c.want) || !strings.Contains(x.Title, "blocked on the network in main.(*hook).Fire meanwhile") {
+			t.Errorf("%s: %s", c.name, x.Title)
+		}
+		if !strings.HasPrefix(x.Advice[0], "Make what example.org/log.(*Entry).fire does in main.(*hook).Fire while it holds the lock shorter") {
+			t.Errorf("%s: %s", c.name, x.Advice[0])
+		}
+	}
+}

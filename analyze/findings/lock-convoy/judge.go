@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -60,13 +61,47 @@ type lock struct {
 // waited at s, "" if it is unknown.
 func heldIn(f *findings.Facts, s *site) (most string) {
 	held := map[string]int64{}
+	s.holders = slices.DeleteFunc(s.holders, func(h *holder) bool { return strings.HasPrefix(f.Name(h.class), "runtime.gcBgMarkWorker") })
 	for _, h := range s.holders {
-		name, _ := f.Own(h.stack)
+		name, _ := findings.Inner(holding(f, h.stack))
 		if held[name] += h.held; held[name] > held[most] || most == "" {
 			most = name
 		}
 	}
 	return most
+}
+
+// holding is the stack of one that holds the lock which it gives up at a stack: without the
+// library's functions, and others, that do no more than unlock.
+func holding(f *findings.Facts, stack int32) []string {
+	frames := f.Frames(stack)
+	for i, fr := range frames {
+		function, _, _ := strings.Cut(fr, " ")
+		if pkg, _ := std.Split(function); !std.Has(pkg) && !strings.HasSuffix(strings.ToLower(function), "unlock") {
+			return frames[i:]
+		}
+	}
+	return frames
+}
+
+// which says which lock goroutines wait for at a stack: the runtime does not show it, but a
+// function of the standard library that locks has its own.
+func which(frames []string) string {
+	for _, fr := range frames {
+		function, _, _ := strings.Cut(fr, " ")
+		switch pkg, _ := std.Split(function); {
+		case pkg == "sync" || pkg == "internal/sync" || pkg == "runtime":
+		case pkg == "internal/poll":
+			return "the lock of a file or connection"
+		case pkg == "syscall" && slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "syscall.forkExec ") }):
+			return "syscall.ForkLock"
+		case std.Has(pkg):
+			return "the lock in " + function
+		default:
+			return "a lock"
+		}
+	}
+	return "a lock"
 }
 
 // lockedIn returns the function that waits for a lock in a stack; not ok if the
@@ -94,6 +129,9 @@ type numbers struct {
 	share           float64 // of the duration, with a line
 	line            float64 // goroutines in it, on average
 	chief           chief
+	what            string          // which lock
+	slowIn          string          // where the chief was held up, if that is another function
+	slowOurs        bool            // and that is the program's own
 	keeper          *findings.Actor // whose run kept the timer of a holder longest, if holders slept for such timers most of the time
 	waiters         []string        // functions in which they wait
 }
@@ -101,9 +139,10 @@ type numbers struct {
 // chief is the function that held the lock longest while others waited.
 type chief struct {
 	function, place string
-	class           string
+	findings.Actor
 	did
 	longest findings.Cell // hold
+	slow    findings.Cell // what held it up longest
 }
 
 // finding is about one lock.
@@ -125,7 +164,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		n.name = victims[0].Class
 	}
 	if n.chief.function == "" {
-		n.chief.function = n.chief.class
+		n.chief.function = n.chief.Class
 	}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: l.cost, FromNs: n.worst.longFrom, ToNs: n.worst.end, Basis: findings.Inferred,
@@ -135,7 +174,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		n.keeper = w.keeper(f, l)
 		x.Actors = append(x.Actors, *n.keeper)
 	}
-	w.phrase(&x, &n)
+	w.phrase(f, &x, &n)
 	f.Doubt(&x)
 	return x, true
 }
@@ -148,7 +187,8 @@ func (n *numbers) add(f *findings.Facts, t *site) {
 	}
 	for _, h := range t.holders {
 		n.did.add(&h.did)
-		function, place := f.Own(h.stack)
+		frames := holding(f, h.stack)
+		function, place := findings.Inner(frames)
 		if function != n.by {
 			continue
 		}
@@ -156,7 +196,12 @@ func (n *numbers) add(f *findings.Facts, t *site) {
 		c.function = function
 		c.did.add(&h.did)
 		if h.cell.Ns > c.longest.Ns {
-			c.longest, c.place, c.class = h.cell, place, f.Name(h.class)
+			c.longest, c.place = h.cell, place
+			c.Actor = f.Class(findings.Cause, h.class)
+			c.Stack = frames
+		}
+		if h.slow.Ns > c.slow.Ns {
+			c.slow = h.slow
 		}
 	}
 	if t.longest > n.worst.longest {

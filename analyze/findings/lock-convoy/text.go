@@ -10,7 +10,13 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+	n.what = which(f.Frames(n.sites[0].stack))
+	slow := findings.Actor{Stack: f.Frames(n.chief.slow.Stack)}
+	if in := slow.Short(); in != n.chief.function && slow.In(n.chief.function) {
+		n.slowIn = in
+		n.slowOurs = slow.User() == ""
+	}
 	c := &n.chief
 	of := func(d *did, ns int64) string { return quantity.Percent(float64(ns) / float64(max(1, d.held))) }
 	blocked, reason := n.blocked()
@@ -54,7 +60,10 @@ func (n *numbers) headline() string {
 	if c.function == "" {
 		return fmt.Sprintf("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.cost))
 	}
-	return fmt.Sprintf("%s holds a lock for up to %s; others wait for it: %s in all", c.function, quantity.Duration(c.longest.Ns), quantity.Duration(n.cost))
+	if user := c.User(); user != "" {
+		return fmt.Sprintf("%s, called by %s, holds %s: others wait %s in all", c.function, user, n.what, quantity.Duration(n.cost))
+	}
+	return fmt.Sprintf("%s holds %s for up to %s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), quantity.Duration(n.cost))
 }
 
 // title names who holds the lock, and who waits for it.
@@ -64,24 +73,25 @@ func (n *numbers) title(waitNs int64) string {
 	if c.function == "" {
 		return fmt.Sprintf("Goroutines stood in line for the lock in %s: %s, up to %s before the line was empty", n.name, waits, quantity.Count(n.worst.longest))
 	}
-	holder := findings.Actor{Class: c.class, Stack: []string{c.function}}
-	who := holder.Doer()
-	did := ""
+	did, in := "", ""
+	if n.slowIn != "" {
+		in = " in " + n.slowIn
+	}
 	switch blocked, reason := c.blocked(); {
 	case 2*blocked > c.held:
-		did = ", blocked " + findings.BlockedFor(reference.Reason(reason)) + " meanwhile"
+		did = ", blocked " + findings.BlockedFor(reference.Reason(reason)) + in + " meanwhile"
 		if n.keeper != nil {
 			did = ", asleep until " + n.keeper.Work() + " has left a P"
 		}
 	case 2*c.calls > c.held:
-		did = ", in system calls meanwhile"
+		did = ", in system calls" + in + " meanwhile"
 	case 2*c.yielded > c.held:
 		did = ", without a P after runtime.Gosched for most of it"
 	case 2*c.queued > c.held:
 		did = ", without a P for most of it"
 	}
-	return fmt.Sprintf("%s holds a lock for up to %s at a time%s: %s by %s, %s in all",
-		who, quantity.Duration(c.longest.Ns), did, waits, n.whose(), quantity.Duration(n.cost))
+	return fmt.Sprintf("%s holds %s for up to %s at a time%s: %s by %s, %s in all",
+		c.Doer(), n.what, quantity.Duration(c.longest.Ns), did, waits, n.whose(), quantity.Duration(n.cost))
 }
 
 // whose says in which functions others are in line: the first two but the holder's own, as
@@ -121,6 +131,13 @@ func (n *numbers) advice() []string {
 		first = "Hold the lock in " + in + " for less: whoever has it ran for " + quantity.Percent(float64(n.ran)/float64(max(1, n.held))) + " of that time only, so see whether it sleeps, waits, reads or writes meanwhile, and do that before locking or after unlocking."
 	default:
 		first = "Make the critical section in " + in + " shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result."
+	}
+	if user := n.chief.User(); user != "" {
+		first = in + " is a library's: see whether a newer version, or another setting, holds the lock for less; else let " + user + " call it less often, or give it less to do."
+		if n.slowOurs {
+			first = "Make what " + in + " does in " + n.slowIn + " while it holds the lock shorter, or hand it to another goroutine there. " + first
+		}
+		return []string{first, "Or use several of what the lock protects, one for each part of the work. More Ps do not help: one goroutine at a time gets through."}
 	}
 	return []string{first, "Or divide what the lock protects (one lock for each part), or publish a copy that readers need no lock for (atomic.Pointer). More Ps do not help: one goroutine at a time gets through."}
 }
