@@ -98,19 +98,20 @@ func (e *entry) drop(i int) {
 }
 
 // got is the end of a wait: where it was, and when it ended; and where the goroutine was
-// blocked longest since.
+// blocked longest since, and for how long there.
 type got struct {
 	at   int64
 	wait int32
 
 	blocked int64 // ns
 	in      int32 // stack
+	class   int32 // of the goroutine
 	reason  reference.Reason
 }
 
 // set makes x equal to y. OPT: word by word, as a part of y may just have been written.
 func (x *got) set(y *got) {
-	x.at, x.wait, x.blocked, x.in, x.reason = y.at, y.wait, y.blocked, y.in, y.reason
+	x.at, x.wait, x.blocked, x.in, x.class, x.reason = y.at, y.wait, y.blocked, y.in, y.class, y.reason
 }
 
 // line is those who waited at one stack.
@@ -132,10 +133,10 @@ type site struct {
 	in      []held // of that, by the stack where they were
 }
 
-// held is for how long those that had a place were blocked at a stack, ns.
+// held is for how long those of a class that had a place were blocked at a stack, ns.
 type held struct {
-	stack int32
-	ns    int64
+	stack, class int32
+	ns           int64
 }
 
 // add adds what one did that had a place until now, since it had got it.
@@ -147,13 +148,13 @@ func (s *site) add(x *got, now int64) {
 	}
 	s.blocked[min(x.reason, maxReasons-1)] += x.blocked
 	for i := range s.in {
-		if s.in[i].stack == x.in {
+		if s.in[i].stack == x.in && s.in[i].class == x.class {
 			s.in[i].ns += x.blocked
 			return
 		}
 	}
 	if len(s.in) < maxStacks {
-		s.in = append(s.in, held{x.in, x.blocked})
+		s.in = append(s.in, held{x.in, x.class, x.blocked})
 	}
 }
 
@@ -165,8 +166,13 @@ func (w *watcher) goesOn(d *reference.Decision) {
 	}
 	g := w.world.Goroutine()
 	for i := range e.gots {
-		if x := &e.gots[i]; x.at > 0 && g.BlockedAt >= x.at && g.BlockedNs > x.blocked {
-			x.blocked, x.in, x.reason = g.BlockedNs, g.Stack, g.Reason
+		x := &e.gots[i]
+		switch {
+		case x.at == 0 || g.BlockedAt < x.at:
+		case x.in == g.Stack && x.blocked > 0: // again and again, as for each of several things
+			x.blocked += g.BlockedNs
+		case g.BlockedNs > x.blocked:
+			x.blocked, x.in, x.class, x.reason = g.BlockedNs, g.Stack, g.Class, g.Reason
 		}
 	}
 }

@@ -141,7 +141,39 @@ func TestNamesWhoKeepsAPlaceWhileItWaits(t *testing.T) {
 		return nil
 	}
 	x := One(t, s.DetectWith(fullsemaphore.New(fullsemaphore.Default()), f), fullsemaphore.ID, findings.Warning)
-	if want := "where main.place keeps its place while it waits in main.charge"; !strings.Contains(x.Title, want) || !strings.Contains(x.Advice[0], "main.place") {
+	if want := "main.charge, within main.place, keeps places of main.(*pool).acquire"; !strings.HasPrefix(x.Title, want) || !strings.Contains(x.Advice[0], "main.place") {
 		t.Errorf("%s; %s", x.Title, x.Advice[0])
+	}
+}
+
+// The places are those of a library, for which goroutines wait in several functions of the program:
+// who keeps one again and again is named, not who waits.
+func TestNamesWhoKeepsAConnection(t *testing.T) {
+	const ask, mail = int32(9), int32(10)
+	s := line(6, 100, func(s *Stream, g int64) {
+		for range 8 {
+			s.Block(g, reference.ReasonSleep)
+			s.Decisions[len(s.Decisions)-1].Stack = mail
+			s.Pass(Ms).Next(g, 0, reference.WhyTimer).Start(g, 0)
+		}
+	})
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		switch h {
+		case send:
+			return []string{"runtime.selectgo (select.go:1)", "database/sql.(*DB).conn (sql.go:7)", "database/sql.(*DB).Query (sql.go:5)", "main.invoices (main.go:4)", "main.remind (main.go:3)"}
+		case leave:
+			return []string{"runtime.chansend1 (chan.go:1)", "database/sql.(*DB).putConn (sql.go:9)", "main.invoices (main.go:6)", "main.remind (main.go:3)"}
+		case mail:
+			return []string{"time.Sleep (time.go:1)", "main.send (main.go:20)", "main.remind.func1 (main.go:8)", "main.invoices (main.go:5)", "main.remind (main.go:3)"}
+		}
+		return nil
+	}
+	x := One(t, s.DetectWith(fullsemaphore.New(fullsemaphore.Default()), f), fullsemaphore.ID, findings.Warning)
+	if want := "main.send keeps places of database/sql.(*DB).conn"; !strings.HasPrefix(x.Headline, want) {
+		t.Errorf("%s, want %s", x.Headline, want)
+	}
+	if a := x.Actors[len(x.Actors)-1]; a.Role != findings.Cause || a.Short() != "main.send" {
+		t.Errorf("%+v", a)
 	}
 }

@@ -14,10 +14,7 @@ import (
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var all []*semaphore
 	at := map[string]*semaphore{}
-	homeOf := func(stack int32) string {
-		function, _ := f.Own(stack)
-		return home(function)
-	}
+	homeOf := func(stack int32) string { return guard(f.Frames(stack)) }
 	for _, s := range w.sites {
 		function := homeOf(s.wait)
 		if function == "" {
@@ -58,8 +55,9 @@ type semaphore struct {
 	lines    []*line
 }
 
-// holding is where one that had a place was blocked, and where it had waited for the place.
-type holding struct{ blocked, got int32 }
+// holding is where one of a class that had a place was blocked, and where it had waited for the
+// place.
+type holding struct{ blocked, class, got int32 }
 
 // add adds a site. Those that end its waits had waited for a place, or had one anyway.
 func (m *semaphore) add(s *site, waited, had bool) {
@@ -84,50 +82,60 @@ func (m *semaphore) add(s *site, waited, had bool) {
 		if m.in == nil {
 			m.in = map[holding]int64{}
 		}
-		m.in[holding{x.stack, s.got}] += x.ns
+		m.in[holding{x.stack, x.class, s.got}] += x.ns
 	}
 }
 
-// keeps returns the function that keeps a place while it waits, and the one in which it does:
-// what the stacks of the two waits have in common innermost, and the innermost of the second.
-// They are "" where the one for the place is no other, or less than half is known to be there.
-func (m *semaphore) keeps(f *findings.Facts) (keeper, in string) {
-	type pair struct{ keeper, in string }
-	ns := map[pair]int64{}
-	var best pair
+// keeper is those that keep a place while they are blocked: the function in which they are, and
+// the one that has the place: what the stacks of the wait for it and of this one have in common
+// innermost.
+type keeper struct {
+	in, has string
+	class   int32
+	stack   int32 // where they are blocked
+	ns      int64
+}
+
+// keeps returns who keeps places longest, nil where less than half is known to be there.
+func (m *semaphore) keeps(f *findings.Facts) *keeper {
+	type at struct{ in, has string }
+	all := map[at]*keeper{}
+	var best *keeper
 	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
-		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.got, y.got))
+		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
 	}) {
-		blocked := f.Frames(h.blocked)
-		p := pair{keeper: home(common(blocked, f.Frames(h.got)))}
-		p.in, _ = f.Own(h.blocked)
-		if p.keeper == "" || p.keeper == m.function {
+		blocked := findings.Actor{Class: f.Name(h.class), Stack: f.Frames(h.blocked)}
+		p := at{home(blocked.Short()), home(findings.Common(blocked.Stack, f.Frames(h.got)))}
+		if p.has == "" || p.in == "" {
 			continue
 		}
-		if ns[p] += m.in[h]; ns[p] > ns[best] {
-			best = p
+		k := all[p]
+		if k == nil {
+			k = &keeper{p.in, p.has, h.class, h.blocked, 0}
+			all[p] = k
+		}
+		if k.ns += m.in[h]; best == nil || k.ns > best.ns {
+			best = k
 		}
 	}
-	if 2*ns[best] < m.held {
-		return "", ""
+	if best == nil || 2*best.ns < m.held {
+		return nil
 	}
-	return best.keeper, best.in
+	return best
 }
 
-// common is the innermost function of the program that two stacks of a goroutine share, from
-// the start function on; "" if there is none.
-func common(x, y []string) (function string) {
-	for i := 1; i <= min(len(x), len(y)); i++ {
-		name, _, _ := strings.Cut(x[len(x)-i], " ")
-		other, _, _ := strings.Cut(y[len(y)-i], " ")
-		if name != other {
-			break
-		}
-		if pkg, _ := std.Split(name); !std.Has(pkg) {
-			function = findings.Short(name)
+// guard is the function that gives places to those that wait at a stack: the innermost one
+// outside of the packages that make goroutines wait, be it of a library.
+func guard(frames []string) string {
+	for _, fr := range frames {
+		function, _, _ := strings.Cut(fr, " ")
+		switch pkg, _ := std.Split(function); {
+		case pkg == "runtime", pkg == "sync", strings.HasPrefix(pkg, "internal/"), strings.HasPrefix(pkg, "golang.org/x/sync/"):
+		default:
+			return home(function)
 		}
 	}
-	return function
+	return ""
 }
 
 // home is the function in which a literal stands.
@@ -170,9 +178,12 @@ func (w *watcher) judge(f *findings.Facts, m *semaphore) (findings.Finding, bool
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
 		Actors: m.waits.Actors(f, findings.Victim, 2),
 	}
-	cause := f.Class(findings.Cause, m.waits.Top(1)[0].Class)
-	cause.Stack = f.Frames(m.stack)
-	x.Actors = append(x.Actors, cause)
-	w.phrase(f, &x, m)
+	k := m.keeps(f)
+	if k != nil {
+		cause := f.Class(findings.Cause, k.class)
+		cause.Stack = f.Frames(k.stack)
+		x.Actors = append(x.Actors, cause)
+	}
+	w.phrase(f, &x, m, k)
 	return x, true
 }

@@ -9,26 +9,30 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, m *semaphore) {
+// phrase writes title, evidence and advice: who keeps the places, if that is known, is named first.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, m *semaphore, k *keeper) {
 	total := m.waits.Total
 	few := "few"
 	if n := math.Round(m.slots()); n >= 1 {
 		few = quantity.Count(int64(n))
 	}
-	x.Headline = fmt.Sprintf("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
 	doing, reason := m.most()
-	x.Title = fmt.Sprintf("%s lets %s through at a time: others waited for a place there %s, %s in all, up to %s; who is through spends %s of the time blocked %s",
-		m.function, few, quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst), quantity.Part(doing, m.held), reason)
 	const hold = "make shorter what is done with a place: hold it for the slow call only."
+	waited := fmt.Sprintf("others waited for a place there %s, %s in all, up to %s", quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst))
+	x.Headline = fmt.Sprintf("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
+	x.Title = fmt.Sprintf("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), reason)
 	x.Advice = []string{"Give " + m.function + " more places if what it guards can take more at a time, or " + hold}
-	if keeper, in := m.keeps(f); keeper != "" {
-		where := ""
-		if in != "" && in != keeper {
-			where = " in " + in
+	if k != nil && k.in != m.function {
+		who := k.in
+		if k.has != k.in && k.has != m.function {
+			who += ", within " + k.has + ","
 		}
-		x.Title += fmt.Sprintf(", where %s keeps its place while it waits%s", keeper, where)
-		x.Advice[0] = fmt.Sprintf("See whether %s needs its place while it waits%s: if not, let it give the place up before, and take one again afterwards. If so, give %s more places if what it guards can take more at a time, or %s", keeper, where, m.function, hold)
+		x.Headline = fmt.Sprintf("%s keeps places of %s; others wait for one: %s in all", k.in, m.function, quantity.Duration(total.Ns))
+		x.Title = fmt.Sprintf("%s keeps places of %s, which lets %s through at a time, while it waits: %s; who is through spends %s of the time blocked %s",
+			who, m.function, few, waited, quantity.Part(doing, m.held), reason)
+		if k.has != m.function {
+			x.Advice[0] = fmt.Sprintf("See whether %s needs its place while it waits in %s: if not, let it give the place up before, and take one again afterwards. If so, give %s more places if what it guards can take more at a time, or %s", k.has, k.in, m.function, hold)
+		}
 	}
 	x.Evidence = []findings.Evidence{
 		{What: "waits for a place", Value: quantity.Count(total.N), Limit: quantity.Count(w.t.Count)},
