@@ -97,6 +97,8 @@ type stage struct {
 	lost      int64 // watcher.lost then
 	own       int64 // ns that it waited for others since then
 	away      int64 // ns that it was blocked for anything else: the network, a timer
+	awayAt    int32 // the stack of the longest of these
+	awayNs    int64 // which took so long
 	blockedAt int64 // since when it is; -1: it is not
 	n         int64 // goroutines that it woke
 	sends     int64 // ns that they waited to send
@@ -253,6 +255,9 @@ func (w *watcher) blocked(d *reference.Decision) {
 			s.own += ns
 		} else {
 			s.away += ns
+			if ns > s.awayNs {
+				s.awayNs, s.awayAt = ns, g.Stack
+			}
 		}
 		s.blockedAt = -1
 	}

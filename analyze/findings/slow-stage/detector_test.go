@@ -89,6 +89,36 @@ func TestFindsAStageThatWaitsForTheOutside(t *testing.T) {
 	}
 }
 
+// One that serves others and blocks on a slow receiver is named, with the receiver, and where that is.
+func TestNamesTheLoopThatOneReceiverBlocks(t *testing.T) {
+	const loop, away = int64(50), int32(9)
+	s := New(2).Class(3, 1).Class(4, loop)
+	for _, g := range []int64{1, loop, 2, 3, 4} {
+		s.Local(g, 0, reference.WhyCreate).Start(g, 0).Block(g, reference.ReasonChanSend)
+	}
+	s.Local(1, 0, reference.WhyTimer).Start(1, 0)
+	for i := range int64(300) {
+		g := 2 + i%3
+		s.Pass(5*Us).Wake(loop, 1).Block(1, reference.ReasonNetwork)
+		s.Decisions[len(s.Decisions)-1].Stack = away
+		s.Start(loop, 0).Wake(g, loop).Start(g, 1).Block(g, reference.ReasonChanReceive).Block(loop, reference.ReasonChanSend)
+		s.Pass(2*Ms).Local(1, 0, reference.WhyNetwork).Start(1, 0)
+	}
+	f := s.Facts()
+	f.Procs.Ps = append(f.Procs.Ps, procs.Proc{IdleNs: 300 * Ms})
+	f.Stack = func(h int32) []string {
+		if h == away {
+			return []string{"net.(*conn).Read (net.go:1)", "main.store (main.go:9)", "main.class3 (main.go:8)"}
+		}
+		return []string{"runtime.chansend1 (chan.go:1)", "main.notify (main.go:7)"}
+	}
+	x := One(t, s.DetectWith(slowstage.New(slowstage.Default()), f), slowstage.ID, findings.Note)
+	if want := "main.notify blocks on main.class3, and 2.9"; !strings.HasPrefix(x.Headline, want) || !strings.HasPrefix(x.Title, "main.store (run by main.class3) is the stage") ||
+		!strings.HasPrefix(x.Advice[0], "Let main.notify not block on one slow receiver, main.class3") {
+		t.Errorf("%s\n%s\n%s", x.Headline, x.Title, x.Advice[0])
+	}
+}
+
 // One worker of four gets most of the work: who hands it out waits for it, and the
 // others wait for that.
 func TestFindsAHotShard(t *testing.T) {

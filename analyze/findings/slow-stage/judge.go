@@ -133,6 +133,9 @@ func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
 	}
 	cause := f.Class(findings.Cause, n.class)
 	cause.G, cause.Stack = n.g, f.Frames(n.stack)
+	if _, is := n.outside(); is {
+		cause.Stack = f.Frames(n.awayAt)
+	}
 	x := findings.Finding{
 		ID: ID, Severity: severity, CostNs: min(n.ns, f.BlockedNs), FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
 		Actors: []findings.Actor{cause},

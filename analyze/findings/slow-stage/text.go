@@ -43,12 +43,21 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 	}
 	if away, is := n.outside(); is {
-		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait %s", findings.Short(where), quantity.Number(n.line), after)
+		stage := x.Actors[0].Class
+		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait %s", x.Actors[0].Brief(), quantity.Number(n.line), after)
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s",
 			where, quantity.Percent(min(1, away)), waited)
 		x.Advice = []string{
 			"Let " + where + " have several requests under way at once, or ask for several things in one: it spends its time waiting for an answer, and nothing else gets through meanwhile.",
 			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
+		}
+		// One that serves others stands in front of it.
+		if loop := x.Actors[1:]; len(loop) > 0 && n.line-n.directly >= 1 && loop[0].Class != stage {
+			sends := loop[0].Short()
+			x.Headline = fmt.Sprintf("%s blocks on %s, and %s goroutines wait for it", sends, findings.Short(stage), quantity.Number(n.line-n.directly))
+			x.Advice = append([]string{
+				"Let " + sends + " not block on one slow receiver, " + findings.Short(stage) + ": drop what it has no room for (a select with default), or give it a queue and a goroutine of its own.",
+			}, x.Advice...)
 		}
 	}
 	x.Evidence = []findings.Evidence{
