@@ -2,6 +2,7 @@ package gcassistwait
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -16,6 +17,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	who := "Who allocates"
 	if function, _, _ := strings.Cut(site, " "); function != "" {
 		who = function + " allocates, and"
+		if user := user(x.Actors, site); user != "" {
+			who = function + ", called by " + user + ", allocates, and"
+		}
 	}
 	x.Headline = fmt.Sprintf("%s helps the garbage collector: %s a second of running", who, perSecond(n.share))
 	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
@@ -52,7 +56,18 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 // second.
 func perSecond(ratio float64) string { return quantity.Duration(int64(ratio * 1e9)) }
 
-// allocator is the frame of the program's own code that allocated, in the first
+// user is the program's own function that called the library's that allocates at a frame, ""
+// if that one is the program's.
+func user(actors []findings.Actor, site string) string {
+	for _, a := range actors {
+		if i := slices.Index(a.Stack, site); i >= 0 {
+			return (&findings.Actor{Stack: a.Stack[i:]}).User()
+		}
+	}
+	return ""
+}
+
+// allocator is the innermost frame that is not of the standard library and allocated, in the first
 // stack that shows one; else the library's.
 func allocator(actors []findings.Actor) string {
 	library := ""

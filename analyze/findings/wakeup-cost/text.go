@@ -11,15 +11,10 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
-	function, place := f.Own(top.stack)
-	who := f.Name(top.class)
-	short := cmp.Or(function, findings.Short(who))
-	switch {
-	case function == "":
-		function = who
-	case function != who && who != f.Name(0): // else who runs it is not known
-		function += " (run by " + findings.Short(who) + ")"
-	}
+	cause := f.Class(findings.Cause, top.class)
+	cause.Stack = f.Frames(top.stack)
+	_, place := findings.Inner(cause.Stack)
+	short, function := cause.Short(), cause.Work()
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
 	y.Headline = fmt.Sprintf("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
@@ -35,7 +30,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 // phraseTimer is phrase for goroutines that a timer wakes.
 func (w *watcher) phraseTimer(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
-	function, place := f.Own(top.stack)
+	function, place := findings.Inner(f.Frames(top.stack))
 	function = cmp.Or(function, f.Name(top.class))
 	often := quantity.Plural(int64(x.perSecond), "time", "times")
 	y.Headline = fmt.Sprintf("%s sleeps and wakes up for next to nothing, %s a second", function, often)
