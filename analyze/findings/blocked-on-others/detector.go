@@ -54,7 +54,7 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[key]*cell{}, dials: map[int32]bool{}}
+			w := &watcher{t: t, world: world, at: map[key]*cell{}, dials: map[int32]bool{}, credits: map[credit]int64{}}
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
 			}}, w.woken)
@@ -76,8 +76,10 @@ type watcher struct {
 	calls   ids.Parts[moment] // by slot
 	made    ids.Parts[moment] // by slot: when a goroutine created one last
 	rounds  ids.Parts[round]  // by slot
+	timers  ids.Parts[timed]  // by slot
 	servers ids.Parts[server] // by slot
 	dials   map[int32]bool    // classes of goroutines that open connections
+	credits map[credit]int64  // ns of the longest block before
 	cells   []*cell
 	at      map[key]*cell
 	// Cells that were looked up, by their keys.
@@ -124,6 +126,8 @@ type cell struct {
 	waits    findings.Cell
 	asked    int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one; answers that came after another one in the round
 	timed    int64 // answers in rounds that a timer began
+	again    int64 // waits that a timer ended, as it had ended the one before of the goroutine, at the same stack
+	vain     int64 // of these, those between which the goroutine did next to nothing
 	children int64 // waits that were ended by one that the waiting one had created
 	waker    int64 // that ended the longest
 	wakerAt  int32 // where that was
@@ -167,6 +171,7 @@ func (w *watcher) woken(d *reference.Decision) {
 	w.paused(g)
 	w.count(d, g, by)
 	if by != nil && !by.System {
+		w.credited(d, g, by)
 		a := w.woke.Make(by.Slot())
 		a.g, a.at, a.woken = by.ID, d.Time, g.ID
 		if last := w.last.Find(by.Slot()); last != nil && last.g == by.ID {

@@ -135,6 +135,34 @@ func TestFollowsWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
+// Who works for others and waits for the network meanwhile is named first, by where it does; who waits
+// for it comes after.
+func TestNamesWhoWaitsForTheNetwork(t *testing.T) {
+	const inUpload = int32(21)
+	s := answers(50, reference.ReasonChanSend, reference.ReasonNetwork, inAsk, false)
+	for i := range s.Decisions {
+		if d := &s.Decisions[i]; d.G == server && d.Kind == reference.KindStop && d.Reason == reference.ReasonNetwork {
+			d.Stack = inUpload
+		}
+		if d := &s.Decisions[i]; d.G == server && d.Kind == reference.KindReady && i > 3 && s.Decisions[i-1].Kind == reference.KindStop && s.Decisions[i-1].Stack == inUpload {
+			d.Why = reference.WhyNetwork
+		}
+	}
+	f := s.Facts()
+	f.Stack = func(h int32) []string {
+		return map[int32][]string{
+			inAsk:    {"runtime.chansend1 (chan.go:161)", "main.walk (main.go:7)"},
+			inServe:  {"runtime.chanrecv1 (chan.go:506)", "main.save (main.go:9)"},
+			inUpload: {"net.(*conn).Read (net.go:9)", "main.upload (main.go:12)", "main.save (main.go:10)"},
+		}[h]
+	}
+	f.ClassName = func(class int32) (string, string) { return map[int32]string{1: "main.walk", 2: "main.save"}[class], "" }
+	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
+	if want := "main.upload waits for the network, and main.walk for it: 20"; !strings.HasPrefix(x.Headline, want) || !strings.HasPrefix(x.Advice[0], "Have goroutines of their own do what main.upload does") {
+		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
+	}
+}
+
 // Of a library's goroutine that reads from a connection, it is the network that is waited for.
 func TestWaitsForTheNetwork(t *testing.T) {
 	s := answers(50, reference.ReasonChanReceive, reference.ReasonNetwork, inAsk, true)
@@ -593,19 +621,57 @@ func TestOneWait(t *testing.T) {
 	}
 }
 
-// Timers that end a select are timeouts, but for those of the loop of a start function.
-func TestTickers(t *testing.T) {
-	for stack, found := range map[int32]bool{inTick: true, inLoop: false} {
-		s := New(1)
-		for g := int64(100); g < 130; g++ {
-			s.Local(g, 0, reference.WhyCreate).Class(3, g).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonSelect)
-			s.Decisions[len(s.Decisions)-1].Stack = stack
-			s.Pass(5*Ms).Local(g, 0, reference.WhyTimer).Start(g, 0).Pass(10*Us).Stop(g, reference.WhyExit)
+// Who sleeps between tries, now and then in vain, polls; who always sleeps again at once has a
+// pace, and who always does something in between, too.
+func TestTries(t *testing.T) {
+	for vain, found := range map[int]bool{0: false, 1: true, 20: false} {
+		s := New(1).Class(2, client)
+		s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+		for range 60 / (vain + 1) {
+			s.Pass(100 * Us)
+			for range vain + 1 {
+				s.Pass(5*Us).Block(client, reference.ReasonSleep)
+				s.Decisions[len(s.Decisions)-1].Stack = inLook
+				s.Pass(5*Ms).Local(client, 0, reference.WhyTimer).Start(client, 0)
+			}
 		}
 		list := detect(s)
 		if found != (len(list) == 1) {
-			t.Errorf("%d: found %t\n%s", stack, !found, Text(list))
+			t.Errorf("%d in vain: found %t\n%s", vain, !found, Text(list))
+		} else if want := "main.(*session).look (called by main.upload) sleeps between its tries"; found && !strings.HasPrefix(list[0].Headline, want) {
+			t.Error(list[0].Headline)
 		}
+	}
+}
+
+// Timers that end a select are timeouts, but for those of the loop of a start function, and of
+// goroutines that wait there again and again: that is a period.
+func TestTickers(t *testing.T) {
+	for name, c := range map[string]struct {
+		stack int32
+		times int
+		found bool
+	}{
+		"once":            {inTick, 1, true},
+		"again":           {inTick, 2, true},
+		"again and again": {inTick, 8, false},
+		"a loop":          {inLoop, 1, false},
+	} {
+		s := New(1)
+		for g := int64(100); g < 130; g++ {
+			s.Local(g, 0, reference.WhyCreate).Class(3, g).Start(g, 0)
+			for range c.times {
+				s.Pass(10*Us).Block(g, reference.ReasonSelect)
+				s.Decisions[len(s.Decisions)-1].Stack = c.stack
+				s.Pass(5*Ms).Local(g, 0, reference.WhyTimer).Start(g, 0)
+			}
+			s.Pass(10*Us).Stop(g, reference.WhyExit)
+		}
+		list := detect(s)
+		if c.found != (len(list) == 1) {
+			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
+		}
+		found := len(list) == 1
 		if found && !strings.HasPrefix(list[0].Headline, "main.(*session).tick (called by main.upload) runs into its timeout") {
 			t.Error(list[0].Headline)
 		}

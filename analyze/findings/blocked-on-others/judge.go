@@ -17,6 +17,8 @@ type group struct {
 	n, ns    int64
 	asked    int64
 	timed    int64
+	again    int64
+	vain     int64
 	children int64
 	stopped  int64 // ns of the waits in which goroutines waited to be told to stop
 	outside  int32 // what ends these waits, where that is nobody of the program: bySystem or the like; else 0
@@ -62,6 +64,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if best == nil {
 		best = outside
 	}
+	least := int64(0)
+	if best != nil {
+		least = best.ns / 2
+	}
+	if x, ok := w.flow(f, least); ok {
+		return []findings.Finding{x}
+	}
 	if best == nil {
 		return nil
 	}
@@ -106,6 +115,8 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		g.ns += c.waits.Ns
 		g.asked += c.asked
 		g.timed += c.timed
+		g.again += c.again
+		g.vain += c.vain
 		g.children += c.children
 		for _, stop := range c.stops {
 			switch {
@@ -261,10 +272,11 @@ func mostOf(f *findings.Facts, links []link, least float64) (most link, name str
 	ns := map[end]float64{}
 	for _, l := range links {
 		a := findings.Actor{Stack: f.Frames(l.stack)}
+		at := a.Brief()
 		if l.by >= 0 {
 			a.Class = f.Name(l.by)
+			at = a.Short()
 		}
-		at := a.Short()
 		k := end{l.by, at}
 		if ns[k] += l.ns; ns[k] > most.ns {
 			most, name = link{l.by, l.stack, ns[k]}, at

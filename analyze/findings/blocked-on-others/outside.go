@@ -39,6 +39,17 @@ const answerNs = 1_000_000
 // moment is when something happened to a goroutine.
 type moment struct{ g, at int64 }
 
+// timed is the last wait of a goroutine that a timer ended.
+type timed struct {
+	g     int64
+	stack int32
+	run   int64 // how long the goroutine had run then
+	stops int64 // how often it had stopped then
+}
+
+// tryNs is for how long a goroutine runs, at most, that only tries something between two sleeps.
+const tryNs = 20_000
+
 // round is what a goroutine does from its creation, or the last timer that it waited for, on.
 type round struct {
 	g       int64
@@ -109,6 +120,14 @@ func (w *watcher) waited(d *reference.Decision) {
 	switch {
 	case by == byTimer || by == bySleep:
 		*r = round{g: g.ID, timed: true}
+		t := w.timers.Make(g.Slot())
+		if c != nil && t.g == g.ID && t.stack == g.Stack {
+			c.again++
+			if g.Stops == t.stops+1 && g.RunNs-t.run <= tryNs {
+				c.vain++
+			}
+		}
+		*t = timed{g.ID, g.Stack, g.RunNs, g.Stops}
 	case by == byPeer:
 		if c != nil {
 			w.answered(c, g, d.Time)
@@ -188,11 +207,12 @@ func (w *watcher) fits(f *findings.Facts, g *group) bool {
 	case bySystem:
 		return line >= w.t.OutsideLine && most
 	case bySleep:
-		// Who sleeps again and again has a pace; but not after it has started something, or
-		// if it is there for one thing.
-		return line >= w.t.OutsideLine && most && (brief || 2*g.asked > g.n) && g.in != findings.Short(f.Name(g.class))
+		// Who sleeps again and again has a pace; but not after it has started something, if it
+		// is there for one thing, or if it tries something in between.
+		// One sleep is not what it does.
+		return line >= w.t.OutsideLine && most && 2*g.longest.waits.Worst <= g.ns && (brief || 2*g.asked > g.n || g.tries()) && g.in != findings.Short(f.Name(g.class))
 	case byTimer: // who goes on and on has a ticker, and so has the loop of a start function
-		return g.ends >= minDeadlines && class.Ended >= w.t.Ended && !starts(f.Frames(g.longest.stack), g.in)
+		return g.ends >= minDeadlines && class.Ended >= w.t.Ended && 5*g.again <= 4*g.n && !starts(f.Frames(g.longest.stack), g.in)
 	case byDeadline:
 		return g.ends >= minDeadlines
 	case byAnswer: // who goes on and on may serve, and wait for something to do; who dials does not
@@ -201,6 +221,13 @@ func (w *watcher) fits(f *findings.Facts, g *group) bool {
 	}
 	return true
 }
+
+// tries reports whether those of a group try something between sleeps, now and then in vain: where
+// nearly all sleeps follow one another, they have a pace.
+func (g *group) tries() bool { return 20*g.vain >= g.n && 5*g.vain <= 4*g.n && g.vain >= minTries }
+
+// minTries is how many tries in vain are more than chance.
+const minTries = 10
 
 // phraseOutside writes title, evidence and advice of a wait for something outside.
 func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group) {
@@ -236,6 +263,12 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		}
 	case bySleep:
 		does = "sleeps"
+		if g.tries() {
+			does = "sleeps between its tries"
+			more = fmt.Sprintf("; after %s of these sleeps it slept again at once", quantity.Part(g.vain, g.n))
+			advice = "Have whoever holds or does what " + in + " tries for wake it (a lock that blocks, a channel, a sync.Cond), or sleep for much less between tries: what it wants may be there long before the sleep is over."
+			break
+		}
 		advice = "If " + in + " sleeps until something has happened, have whoever does that tell it (a channel, a sync.Cond), or look more often."
 	}
 	x.Evidence = []findings.Evidence{
@@ -249,6 +282,9 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	x.Headline = fmt.Sprintf("%s %s for %s of its time: %s", in, does, quantity.Part(g.ns, whole), total)
 	if utf8.RuneCountInString(x.Headline) > headlineLen {
 		x.Headline = fmt.Sprintf("%s %s: %s in all", in, strings.TrimSuffix(does, ","), total)
+	}
+	if utf8.RuneCountInString(x.Headline) > headlineLen+20 {
+		x.Headline = strings.Replace(x.Headline, in, g.in, 1)
 	}
 	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total) + more
 	x.Advice = []string{advice}

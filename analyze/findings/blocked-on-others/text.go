@@ -85,7 +85,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		meanwhile = by + " had itself waited before" + in + ", mostly " + outside
 		x.Advice = []string{by + " itself waits" + in + " while " + g.in + " does: let it begin sooner (a shorter timer, a smaller batch), if it is not slow on purpose, as a limit of a rate is."}
 		if reason == reference.ReasonNetwork {
-			x.Advice[0] = by + " waits for an answer from outside meanwhile: if that is not simply as slow as it is, ask for less, or have several requests under way at once."
+			x.Advice[0] = by + " waits for an answer from outside" + in + " meanwhile: if that is not simply as slow as it is, ask for less, or have several requests under way at once."
+			if in != "" {
+				x.Advice[0] = "Have goroutines of their own do what " + elsewhere + " does, several at once, so that " + by + " goes on meanwhile: it waits there for an answer from outside. Or ask for less."
+			}
 		}
 	default:
 		x.Advice = []string{"See what " + by + " waits for before it lets " + g.in + " go on, and whether all have to wait for it."}
@@ -139,11 +142,16 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		if strings.HasPrefix(by, g.in+".func") {
 			whom = "what it starts"
 		}
-		if long := fmt.Sprintf("%s waits for %s, waiting in %s: %s", g.in, whom, elsewhere, total); utf8.RuneCountInString(long) <= headlineLen+20 {
+		if reason == reference.ReasonNetwork {
+			x.Headline = fmt.Sprintf("%s waits for the network, and %s for it: %s in all", elsewhere, g.in, total)
+		} else if long := fmt.Sprintf("%s waits for %s, waiting in %s: %s", g.in, whom, elsewhere, total); utf8.RuneCountInString(long) <= headlineLen+20 {
 			x.Headline = long
 		}
 	}
 	until := by
+	if user := x.Actors[1].User(); user != "" {
+		until += " (called by " + user + ")"
+	}
 	if g.topNs < g.ns {
 		until = by + " (for " + quantity.Part(g.topNs, g.ns) + " of that time) or others"
 	}
