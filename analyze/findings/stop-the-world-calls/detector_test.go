@@ -62,6 +62,14 @@ func TestNamesWhoStopsTheWorld(t *testing.T) {
 	}
 }
 
+// Two long stops are enough, and say how long.
+func TestFewLongStops(t *testing.T) {
+	x := One(t, detect(stops(readStats, 2, 60*Ms, false), 0), stoptheworldcalls.ID, findings.Warning)
+	if want := "main.agent stops the world for up to 60 ms at a time"; !strings.HasPrefix(x.Headline, want) {
+		t.Errorf("%q, want %q", x.Headline, want)
+	}
+}
+
 func TestCountsTheMarkingOfCollections(t *testing.T) {
 	x := One(t, detect(stops(collects, 100, 10*Us, true), 40*Ms), stoptheworldcalls.ID, findings.Warning)
 	if want := 100*2*10*Us + 40*Ms; x.CostNs != want {
@@ -111,7 +119,7 @@ func TestNearMisses(t *testing.T) {
 	for name, s := range map[string]*Stream{
 		"by who allocates":  stops(allocates, 200, 100*Us, true),
 		"for the trace":     stops(tracer, 200, 100*Us, false),
-		"too few":           stops(readStats, 4, 10*Ms, false),
+		"too few":           stops(readStats, 4, 9*Ms, false),
 		"short ones":        stops(readStats, 100, 500, false),
 		"without its stack": stops(0, 200, 100*Us, false),
 	} {

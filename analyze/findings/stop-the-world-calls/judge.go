@@ -100,9 +100,13 @@ func asked(frames []string) (what string, ok bool) {
 	return what, what != "" && what != "runtime.main"
 }
 
+// longStop is how long a stop must be, ns, so that two are enough: whatever was due meanwhile came
+// so much late.
+const longStop = 10_000_000
+
 // finding is about one caller.
 func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool) {
-	if c.site.n < w.t.MinCount || c.perSecond < w.t.PerSecond {
+	if (c.site.n < w.t.MinCount || c.perSecond < w.t.PerSecond) && (c.site.n < 2 || c.site.longest < longStop) {
 		return findings.Finding{}, false
 	}
 	s, ok := w.t.Grade.Severity(c.cost, f.RecordedNs())

@@ -12,6 +12,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *caller) {
 	t := &c.site
 	rate := quantity.Number(c.perSecond)
 	x.Headline = fmt.Sprintf("%s stops the world %s times a second (%s)", c.function, rate, c.what)
+	if t.longest >= longStop {
+		x.Headline = fmt.Sprintf("%s stops the world for up to %s at a time (%s)", c.function, quantity.Duration(t.longest), c.what)
+	}
 	x.Title = fmt.Sprintf("%s stops the world by calling %s: %s, %s a second, for up to %s",
 		c.function, c.what, quantity.Plural(t.n, "time", "times"), rate, quantity.Duration(t.longest))
 	x.Evidence = []findings.Evidence{
@@ -34,6 +37,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *caller) {
 	case t.cycles > 0:
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "garbage collections that it began, and the P-time of their mark workers", Value: quantity.Count(t.cycles) + ", " + quantity.Duration(c.markNs), Ns: c.markNs})
 		x.Advice = append(x.Advice, "Let the runtime decide when to collect: take the call out of "+c.function+"; where memory must stay small, set GOMEMLIMIT (debug.SetMemoryLimit) or GOGC.")
+	case c.what == "runtime.Stack":
+		x.Advice = append(x.Advice, "Have "+c.function+" take a goroutine profile (runtime/pprof), which stops the world for a moment only, in place of runtime.Stack of all goroutines, or call that seldom.")
 	default:
 		x.Advice = append(x.Advice, "Call "+c.what+" seldom, or not at all: "+c.function+" can read runtime/metrics, which stops nothing, for the size of the heap, the number of goroutines, pauses and latencies.")
 	}
