@@ -155,6 +155,9 @@ var launched = regexp.MustCompile(`([\w\]]), started by [\w./-]+\.\(\*\w+\)\.Go\
 // imported finds names of functions with their import path in a sentence.
 var imported = regexp.MustCompile(`((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)+)[A-Za-z0-9_~-][A-Za-z0-9._~-]*\.[A-Za-z_(]`)
 
+// version is the last element of the path of a module's second or later version.
+var version = regexp.MustCompile(`^v[0-9]+\.`)
+
 // Prose makes a sentence of a detector harmless, and calls the functions in it what
 // they are called. Those that are none of a class lose the directories of paths that
 // begin with a domain or have three parts, so that runtime/debug.SetGCPercent stays
@@ -184,6 +187,10 @@ func (n *Names) Prose(s string) string {
 		}
 		b.WriteString(s[at:from])
 		at = to
+		if version.MatchString(s[to:]) { // the package is called by what is before
+			b.WriteString((*funcname.Shorts)(nil).Function(s[from:m[1]]))
+			at = m[1]
+		}
 	}
 	b.WriteString(s[at:])
 	return b.String()

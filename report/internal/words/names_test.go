@@ -84,6 +84,7 @@ func TestNamesInProse(t *testing.T) {
 		{"b.com/y/server.Runner ran", "server.Runner ran"}, // another function
 		{"net/http.serve ran", "http.serve ran"},
 		{"call runtime/debug.SetGCPercent", "call runtime/debug.SetGCPercent"},
+		{"k8s.io/klog/v2.(*T).flush, called by gopkg.in/yaml.v3.Unmarshal, ran", "klog.(*T).flush, called by yaml.v3.Unmarshal, ran"},
 		{"in /a.com/x/server.Run", "in /a.com/x/server.Run"}, // a file
 	} {
 		if got := names.Prose(c.s); got != c.want {
