@@ -222,7 +222,11 @@ func (n *Names) file(f *events.Frame) string {
 	}
 	// With a function of Go's own, the file is what cgo made, or the program's, where
 	// go:linkname gives one of its functions such a name.
-	return pkg + "/" + n.numbered(n.files, f.File, "file") + ".go"
+	test := ""
+	if strings.HasSuffix(f.File, "_test.go") {
+		test = "_test"
+	}
+	return pkg + "/" + n.numbered(n.files, f.File, "file") + test + ".go"
 }
 
 // standardFile returns a file of the standard library without the folder of the

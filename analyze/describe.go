@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/wire"
@@ -228,11 +229,41 @@ func program(stacks iter.Seq[[]*events.Frame], first string) string {
 			}
 		}
 	}
-	return cmp.Or(tested, strings.TrimSuffix(first, ".main"))
+	if tested != "" {
+		return path.Base(tested) + ".test"
+	}
+	return strings.TrimSuffix(first, ".main")
 }
 
-// testOf is what the program of a test or benchmark is called, by the stack of one; "" if
-// the stack goes through none.
+// testsOf says which package is under test, "" for none, and what stacks show of its tests.
+func testsOf(stacks iter.Seq[[]*events.Frame], words *Names) (tested string, t findings.Tests) {
+	t.Functions = map[string]bool{}
+	tests := false
+	for frames := range stacks {
+		for i, f := range frames {
+			switch {
+			case strings.HasSuffix(f.File, "_test.go"):
+				pkg, _ := std.Split(f.Func)
+				tested = cmp.Or(tested, strings.TrimSuffix(pkg, "_test"))
+				t.Functions[words.Function(f.Func)] = true
+			case f.Func == "testing.(*B).runN":
+				t.Benchmarks = true
+			case f.Func == "testing.tRunner" && i > 0:
+				tests = tests || !strings.HasPrefix(frames[i-1].Func, "testing.")
+			}
+		}
+		if len(frames) > 0 && strings.HasPrefix(frames[len(frames)-1].Func, "testing.") {
+			tested = cmp.Or(tested, testOf(frames))
+		}
+	}
+	t.Benchmarks = t.Benchmarks && !tests
+	if !std.Has(tested) {
+		tested = words.program(tested)
+	}
+	return tested, t
+}
+
+// testOf is the package of a test or benchmark, by its stack; "" if that goes through none.
 func testOf(frames []*events.Frame) string {
 	for i := len(frames) - 1; i >= 0; i-- {
 		pkg, name := std.Split(frames[i].Func)
@@ -241,7 +272,7 @@ func testOf(frames []*events.Frame) string {
 		}
 		for _, kind := range [...]string{"Test", "Benchmark", "Fuzz", "Example"} {
 			if strings.HasPrefix(name, kind) {
-				return strings.TrimSuffix(path.Base(pkg), "_test") + ".test"
+				return strings.TrimSuffix(pkg, "_test")
 			}
 		}
 		return ""

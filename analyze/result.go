@@ -29,6 +29,7 @@ type Result struct {
 	Timeline       timeline.Result
 	Findings       []findings.Finding    // as findings.Rank sorts them; the one to begin with is findings.Chief
 	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
+	LeftOut        findings.LeftOut      // what package testing did in a tested program
 	Requests       requests.Result       // tasks and regions by type
 	Kernel         *kernel.Machine       // what the kernel's records tell; nil: there are none
 	Focus          *Focused              // which part of the trace it is about; nil: all

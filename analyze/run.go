@@ -487,8 +487,9 @@ func (a *analysis) result() (*Result, error) {
 		Label:   a.label,
 		Stopped: func() bool { return a.failure() != nil },
 	}
+	facts.Tested, facts.Tests = testsOf(a.stream.Tables.AllFrames(), a.Anonymize)
 	part(func() { res.Findings = a.found.Finish(facts) })
-	res.Doubts = facts.Doubts
+	res.Doubts, res.LeftOut = facts.Doubts, facts.LeftOut
 	part(func() { a.focused(res, facts) })
 	part(func() { res.Timeline = a.picture(end, res.Findings) })
 	part(func() { res.Span = spanOf(&facts.Span, a.class, facts.Stack) })

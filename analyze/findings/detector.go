@@ -34,6 +34,8 @@ type Detector struct {
 	// MaybeMeant: what it notes may be what the program is meant to do: to go at the pace of
 	// something else, or to let so many through at a time.
 	MaybeMeant bool
+	// UnderLoad: it finds what a benchmark is for: more work than Ps, and many who want the same.
+	UnderLoad bool
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
 	// empty.
 	CostOf Whole
@@ -72,6 +74,9 @@ type Facts struct {
 	// Annotations is the number of regions and tasks that began, and of logs.
 	Annotations int64
 
+	Tested string // import path of the package under test; "" if none is
+	Tests  Tests
+
 	Waits    waits.Result
 	Procs    procs.Result
 	Fairness fairness.Result
@@ -104,12 +109,16 @@ type Facts struct {
 	// it in.
 	Silent []string
 
-	owns map[int32]own // of stacks: see Own
+	// LeftOut is what the harness did. A [Set] fills it in.
+	LeftOut LeftOut
+
+	owned map[int32]owned // of stacks: see Own
+	parts map[int32]Part  // of stacks: see Part
 }
 
 // Class returns an actor for a class.
 func (f *Facts) Class(role string, class int32) Actor {
-	a := Actor{Role: role}
+	a := Actor{Role: role, Tested: f.Tested}
 	if f.ClassName != nil && class != 0 {
 		a.Class, a.Creator = f.ClassName(class)
 	}

@@ -14,3 +14,6 @@ func (w *World) Coming() int64 { return w.coming }
 
 // DoubtsOf is what a Set makes of the doubts of its findings.
 func (f *Facts) DoubtsOf(list []Finding) []Doubt { return f.doubts(list) }
+
+// OfTests is what a Set does with the findings of a detector.
+func OfTests(f *Facts, list []Finding, underLoad bool) []Finding { return f.tests(list, underLoad) }

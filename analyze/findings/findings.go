@@ -100,6 +100,7 @@ type Actor struct {
 	G       int64    `json:"g,omitempty"`       // goroutine; absent if none
 	P       *int32   `json:"p,omitempty"`       // absent, or nil, where no P has a part
 	Stack   []string `json:"stack,omitempty"`   // innermost frame first; absent if none
+	Tested  string   `json:"-"`                 // as in Facts
 }
 
 // OnP is the P of an Actor; nil for none.

@@ -23,12 +23,15 @@ func Own(frames []string) (function, place string) {
 	return function, place
 }
 
-// Inner returns the innermost function of a stack that is neither of the standard library nor
-// of what extends its lowest packages, and its place: it does something, whoever owns it. If all
-// are, it is the outermost function; of no frames, "".
-func Inner(frames []string) (function, place string) {
+// Inner returns the innermost function of a stack that is neither of the standard library, but
+// for the package under test, nor of what extends its lowest packages, and its place: it does
+// something, whoever owns it. If all are, it is the outermost function; of no frames, "".
+func (f *Facts) Inner(frames []string) (function, place string) { return inner(frames, f.Tested) }
+
+func inner(frames []string, tested string) (function, place string) {
 	for _, fr := range frames {
-		if function, place = frame(fr); !ofLibrary(function) && !strings.HasPrefix(function, "golang.org/x/sync/") && !strings.HasPrefix(function, "golang.org/x/sys/") {
+		function, place = frame(fr)
+		if pkg := packageOf(function); pkg == tested || !std.Has(pkg) && !strings.HasPrefix(pkg, "golang.org/x/sync/") && !strings.HasPrefix(pkg, "golang.org/x/sys/") {
 			break
 		}
 	}
@@ -37,24 +40,24 @@ func Inner(frames []string) (function, place string) {
 
 // Own is [Own] of the stack of a handle, which is looked at once.
 func (f *Facts) Own(stack int32) (function, place string) {
-	o, ok := f.owns[stack]
+	o, ok := f.owned[stack]
 	if !ok {
-		o.function, o.place = Own(f.Frames(stack))
-		if f.owns == nil {
-			f.owns = map[int32]own{}
+		o.function, o.place = own(f.Frames(stack), f.Tested)
+		if f.owned == nil {
+			f.owned = map[int32]owned{}
 		}
-		f.owns[stack] = o
+		f.owned[stack] = o
 	}
 	return o.function, o.place
 }
 
-// own is what Own returns.
-type own struct{ function, place string }
+// owned is what Own returns.
+type owned struct{ function, place string }
 
 // In is the program's function in which the stack of a handle lies, "" if there is none.
 func (f *Facts) In(stack int32) string {
 	function, _ := f.Own(stack)
-	if ofLibrary(function) {
+	if ofLibrary(function) && packageOf(function) != f.Tested {
 		return ""
 	}
 	return function
@@ -183,8 +186,8 @@ const (
 // User is the program's own function that called the one in which an actor's stack lies, if
 // that is one of a module that the program requires; else "".
 func (a *Actor) User() string {
-	function, place := Inner(a.Stack)
-	by, _ := Own(a.Stack)
+	function, place := inner(a.Stack, a.Tested)
+	by, _ := own(a.Stack, a.Tested)
 	if !ofModule(place) || by == function || function != a.own() || ofLibrary(by) {
 		return ""
 	}
@@ -314,11 +317,11 @@ func (a *Actor) In(function string) bool {
 // own is the function in which the stack lies, "" if there is none: what a victim can change is
 // the program's own, and any other actor is what does something.
 func (a *Actor) own() string {
-	function, _ := Inner(a.Stack)
+	function, _ := inner(a.Stack, a.Tested)
 	if a.Role == Victim {
-		function, _ = Own(a.Stack)
+		function, _ = own(a.Stack, a.Tested)
 	}
-	if ofLibrary(function) {
+	if ofLibrary(function) && packageOf(function) != a.Tested {
 		return ""
 	}
 	return function

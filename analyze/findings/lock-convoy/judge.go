@@ -63,7 +63,7 @@ func heldIn(f *findings.Facts, s *site) (most string) {
 	held := map[string]int64{}
 	s.holders = slices.DeleteFunc(s.holders, func(h *holder) bool { return strings.HasPrefix(f.Name(h.class), "runtime.gcBgMarkWorker") })
 	for _, h := range s.holders {
-		name, _ := findings.Inner(holding(f, h.stack))
+		name, _ := f.Inner(holding(f, h.stack))
 		if held[name] += h.held; held[name] > held[most] || most == "" {
 			most = name
 		}
@@ -188,7 +188,7 @@ func (n *numbers) add(f *findings.Facts, t *site) {
 	for _, h := range t.holders {
 		n.did.add(&h.did)
 		frames := holding(f, h.stack)
-		function, place := findings.Inner(frames)
+		function, place := f.Inner(frames)
 		if function != n.by {
 			continue
 		}

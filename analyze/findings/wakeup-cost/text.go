@@ -13,7 +13,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
 	cause := f.Class(findings.Cause, top.class)
 	cause.Stack = f.Frames(top.stack)
-	_, place := findings.Inner(cause.Stack)
+	_, place := f.Inner(cause.Stack)
 	short, function := cause.Short(), cause.Work()
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
@@ -30,7 +30,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 // phraseTimer is phrase for goroutines that a timer wakes.
 func (w *watcher) phraseTimer(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
-	function, place := findings.Inner(f.Frames(top.stack))
+	function, place := f.Inner(f.Frames(top.stack))
 	function = cmp.Or(function, f.Name(top.class))
 	often := quantity.Plural(int64(x.perSecond), "time", "times")
 	y.Headline = fmt.Sprintf("%s sleeps and wakes up for next to nothing, %s a second", function, often)

@@ -1,0 +1,190 @@
+package findings
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/funcname"
+	"github.com/gmpscope/gmpscope/internal/std"
+)
+
+// Part is what code is for in a program that go test has built.
+type Part uint8
+
+// The parts.
+const (
+	Product  Part = iota // what is tested; all of a program without tests
+	TestCode             // tests, benchmarks, examples, fuzz targets, and what else is in _test.go files
+	Harness              // package testing, and what stands between it and test code, as testify's suites do
+)
+
+// Tests is what a trace shows of the tests of a program.
+type Tests struct {
+	Functions  map[string]bool // that are in _test.go files
+	Benchmarks bool            // they are benchmarks only
+}
+
+// LeftOut counts what the harness did that no finding is about.
+type LeftOut struct {
+	Collections int64 `json:"collections"` // of garbage, that package testing asked for
+	Statistics  int64 `json:"statistics"`  // of memory, that it read
+	Findings    int64 `json:"findings"`    // that were about nothing but the harness
+}
+
+// Part says what code the stack of a handle is in: the innermost frame that is neither the
+// runtime's nor of another low package decides. The owner's outermost function below package
+// testing is the test, wherever it lies.
+func (f *Facts) Part(stack int32) Part {
+	p, ok := f.parts[stack]
+	if !ok {
+		p, _ = f.part(f.Frames(stack))
+		if f.parts == nil {
+			f.parts = map[int32]Part{}
+		}
+		f.parts[stack] = p
+	}
+	return p
+}
+
+// part is Part of a stack as [Facts.Frames] writes it. It is not known where the stack shows only
+// the standard library.
+func (f *Facts) part(frames []string) (p Part, known bool) {
+	inner, outer, test := "", "", false // the owner's functions, and whether one is in a _test.go file
+	for _, fr := range frames {
+		function, place := frame(fr)
+		switch pkg := packageOf(function); {
+		case f.harness(function):
+			switch {
+			case inner == "":
+				return Harness, true
+			case !test && strings.HasPrefix(inner, outer):
+				return TestCode, true
+			}
+			return p, true
+		case std.Has(pkg) && pkg != f.Tested:
+		case f.owns(pkg, place):
+			in := f.inTest(function, place)
+			if inner == "" && in {
+				p = TestCode
+			}
+			inner, outer, test, known = cmp.Or(inner, function), function, test || in, true
+		default:
+			known = true
+		}
+	}
+	return p, known
+}
+
+// harness reports whether a function is package testing's, or in the file that go test makes.
+func (f *Facts) harness(function string) bool {
+	pkg := packageOf(function)
+	return pkg != f.Tested && (pkg == "testing" || strings.HasPrefix(pkg, "testing/")) || function == "main.main" && f.Tested != ""
+}
+
+// inTest reports whether a function is in a _test.go file.
+func (f *Facts) inTest(function, place string) bool {
+	return strings.Contains(place, "_test.go:") || f.Tests.Functions[function]
+}
+
+func (f *Facts) owns(pkg, place string) bool { return owns(f.Tested, pkg, place) }
+
+// owns reports whether a frame is the owner's of a program whose package tested is under test:
+// of that package, of its module wherever that lies, or of no other module.
+func owns(tested, pkg, place string) bool {
+	pkg = strings.TrimSuffix(pkg, "_test")
+	switch _, dir, ok := strings.Cut(place, "@v"); {
+	case std.Has(pkg):
+		return pkg == tested
+	case ok:
+		_, dir, _ = strings.Cut(path.Dir(dir), "/")
+		return strings.HasPrefix(tested+"/", strings.TrimSuffix(strings.TrimSuffix(pkg, dir), "/")+"/")
+	}
+	return !ofModule(place)
+}
+
+// own is [Own] of a stack in a program of which one package is under test, "" for none.
+func own(frames []string, tested string) (function, place string) {
+	if tested != "" {
+		for _, fr := range frames {
+			if function, place = frame(fr); owns(tested, packageOf(function), place) {
+				return function, place
+			}
+		}
+	}
+	return Own(frames)
+}
+
+// ActorPart says what code an actor is: by its stack, or else by its class. Who waits is what
+// started it, but for who waits for the harness.
+func (f *Facts) ActorPart(a *Actor) Part {
+	p, known := f.part(a.Stack)
+	switch by := f.started(a); {
+	case !known, a.Role == Victim && (p != Harness || by == Product):
+		return by
+	}
+	return p
+}
+
+// started says what code the function is that the goroutines of an actor's class run.
+func (f *Facts) started(a *Actor) Part {
+	function, _, who := funcname.Cut(a.Class)
+	if function == funcname.NotShown {
+		function, who = who, ""
+	}
+	switch {
+	case f.harness(function):
+		return Harness
+	case f.harness(who), f.Tests.Functions[function]:
+		return TestCode
+	}
+	return Product
+}
+
+// benched reports whether an actor works for a benchmark only.
+func (f *Facts) benched(a *Actor) bool {
+	const benchmark = "testing.(*B)."
+	_, name := std.Split(a.Creator)
+	return f.Tests.Benchmarks || strings.Contains(a.Class, benchmark) || strings.HasPrefix(name, "Benchmark") ||
+		slices.ContainsFunc(a.Stack, func(fr string) bool { return strings.HasPrefix(fr, benchmark) })
+}
+
+// tests applies to findings what holds for tested programs: what is about the harness goes, whose
+// culprit is test code, or product code that is underLoad of a benchmark, is at most a note.
+func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
+	out := list[:0]
+	for _, x := range list {
+		if f.ofProgram(&x, underLoad) {
+			out = append(out, x)
+		} else {
+			f.LeftOut.Findings++
+		}
+	}
+	return out
+}
+
+// ofProgram takes the harness out of the actors of a finding, makes it as mild as the others
+// deserve, and reports whether any of those are left that it had.
+func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
+	var all, left, loud [2]int // actors by whether they are causes; the loud ones are product code
+	x.Actors = slices.DeleteFunc(x.Actors, func(a Actor) bool {
+		if a.Class == "" && len(a.Stack) == 0 {
+			return false
+		}
+		role, p := b2i(a.Role == Cause), f.ActorPart(&a)
+		all[role]++
+		left[role] += b2i(p != Harness)
+		loud[role] += b2i(p == Product && !(underLoad && f.benched(&a)))
+		return p == Harness
+	})
+	culprits := b2i(all[1] > 0)
+	switch {
+	case x.Kind == KindMachine:
+	case all[0] > 0 && left[0] == 0, all[1] > 0 && left[1] == 0:
+		return false
+	case all[culprits] > 0 && loud[culprits] == 0:
+		x.Severity = Note
+	}
+	return true
+}
