@@ -56,6 +56,9 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 		out.Steals, out.Handoffs, out.Retakes = &r.Procs.Steals, &r.Procs.Handoffs, &r.Procs.Retakes
 		out.Queues = &jsondoc.Queues{Queues: r.Procs.Queues, Overflows: r.Procs.Overflows, GlobalTakes: r.Procs.GlobalTakes}
 	}
+	if r.LeftOut != (findings.LeftOut{}) {
+		out.LeftOut = &r.LeftOut
+	}
 	if o.Timeline {
 		out.Timeline = &r.Timeline
 	}

@@ -59,6 +59,8 @@ type Analysis struct {
 	// Suppressed holds the findings that the configuration accepts; only if there are
 	// any.
 	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
+	// LeftOut is what package testing did that no finding is about; only if there is any.
+	LeftOut *findings.LeftOut `json:"left_out,omitempty"`
 	// Timeline is the picture over time; only with --timeline.
 	Timeline *timeline.Result `json:"timeline,omitempty"`
 }

@@ -9,31 +9,42 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// caller is one function of the program that asks for stops.
+// caller is one function that asks for stops, by calling one of the library.
 type caller struct {
-	function, place string
-	what            string // the function of the library that it calls
-	site            site   // summed, with the longest stop
-	markNs          int64  // P-time of the mark workers in the cycles that it began
-	cost            int64  // P-time
-	perSecond       float64
+	call
+	place     string
+	site      site  // summed, with the longest stop
+	markNs    int64 // P-time of the mark workers in the cycles that it began
+	cost      int64 // P-time
+	perSecond float64
 }
+
+// call is who calls what.
+type call struct{ function, what string }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.bookTaken()
 	var callers []*caller
-	byName := map[string]*caller{}
+	byCall := map[call]*caller{}
 	for i := range w.sites {
 		s := &w.sites[i]
 		what, ok := asked(f.Frames(s.stack))
 		if !ok || s.n == 0 {
 			continue
 		}
+		if f.Part(s.stack) == findings.Harness {
+			f.LeftOut.Collections += s.cycles
+			if what == "runtime.ReadMemStats" {
+				f.LeftOut.Statistics += s.n
+			}
+			continue
+		}
 		function, place := f.Own(s.stack)
-		c := byName[function]
+		k := call{function, what}
+		c := byCall[k]
 		if c == nil {
-			c = &caller{function: function, place: place, what: what, site: site{class: s.class, stack: s.stack}}
-			byName[function] = c
+			c = &caller{call: k, place: place, site: site{class: s.class, stack: s.stack}}
+			byCall[k] = c
 			callers = append(callers, c)
 		}
 		c.add(s)
@@ -45,7 +56,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		c.perSecond = float64(c.site.n) / (float64(f.RecordedNs()) / 1e9)
 	}
 	slices.SortStableFunc(callers, func(x, y *caller) int {
-		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.function, y.function))
+		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.function, y.function), cmp.Compare(x.what, y.what))
 	})
 	var out []findings.Finding
 	for _, c := range callers[:min(maxCallers, len(callers))] {
@@ -81,7 +92,7 @@ func (w *watcher) marked(f *findings.Facts) (ns int64) {
 }
 
 // asked reports whether a program asked for a stop by calling a function of the library,
-// and which: not the collector, because it was time or because somebody allocated, nor
+// and which, though other packages of that may call it: not the collector, because it was time or because somebody allocated, nor
 // who records this trace.
 func asked(frames []string) (what string, ok bool) {
 	for _, fr := range frames {
@@ -92,7 +103,8 @@ func asked(frames []string) (what string, ok bool) {
 			strings.HasPrefix(name, "runtime.traceAdvance"):
 			return "", false
 		}
-		if pkg, _ := std.Split(name); !std.Has(pkg) {
+		pkg, _ := std.Split(name)
+		if !std.Has(pkg) || what != "" && pkg != "runtime" && !strings.HasPrefix(pkg, "runtime/") {
 			break
 		}
 		what = name
