@@ -55,7 +55,10 @@ func (v *view) first(doc *report.Document) {
 	if i := doc.Verdict.Finding; i >= 0 && i < len(r.Findings) {
 		v.First.about(&r.Findings[i], names)
 		if x := &r.Findings[i]; x.CostOf != findings.OfBlocked || x.Kind == findings.KindSymptom { // else no wait for a P tells of it
-			v.First.Moment = newMoment(&r.Waits, x, names)
+			if m := newMoment(&r.Waits, x, names); m != nil {
+				v.First.Moment = m
+				v.Gaps = v.Gaps || slices.Contains(m.Legend, notKept)
+			}
 		}
 		if i < maxFindings {
 			v.First.Href = fmt.Sprintf("#finding-%d", i+1)

@@ -43,7 +43,9 @@ func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment
 		G: fmt.Sprintf("G%d", s.G), Name: className(s.Name, names), Waited: quantity.Duration(s.WaitNs),
 		Href: waitWindow(s), Text: names.Story(*s),
 	}
-	m.draw(s, names)
+	if len(s.Runs) > 0 {
+		m.draw(s, names)
+	}
 	if s.MoreRuns > 0 {
 		m.Text = append(m.Text, fmt.Sprintf("Not drawn: %s.", quantity.Plural(int64(s.MoreRuns), "shorter run", "shorter runs")))
 	}
@@ -106,12 +108,19 @@ func (m *moment) draw(s *waits.Story, names *words.Names) {
 	m.SVG = d.end()
 }
 
-// drawP draws what ran on the P of the wait meanwhile, as far as it is known.
+// notKept marks the time for which the analysis dropped what the P ran.
+var notKept = legendItem{"gap", "not kept"}
+
+// drawP draws what ran on the P of the wait meanwhile. Between the runs the lane is empty,
+// not idle: the P may have been in a system call or the scheduler.
 func (m *moment) drawP(d *drawing, s *waits.Story, at func(int64) float64, names *words.Names) {
 	d.text(momentLeft-0.012, momentStep+13, "end", fmt.Sprintf("P%d", s.P))
 	known := min(max(s.AheadFromNs, s.FromNs), s.ToNs)
-	d.rect("f-unused", momentLeft, at(known)-momentLeft, momentStep, momentRow, "what its P ran then is not kept")
-	d.rect("f-idle", at(known), at(s.ToNs)-at(known), momentStep, momentRow, "it ran none of those that are told")
+	if s.MoreRuns > 0 { // shorter runs were dropped, anywhere between the others
+		known = s.ToNs
+	}
+	d.rect("f-gap", momentLeft, at(known)-momentLeft, momentStep, momentRow, "what its P ran then is not kept")
+	d.rect("lane", momentLeft, at(s.ToNs)-momentLeft, momentStep, momentRow, "")
 	var earlier, later bool
 	for _, r := range s.Runs {
 		key, order := "behind", "became runnable earlier"
@@ -128,5 +137,8 @@ func (m *moment) drawP(d *drawing, s *waits.Story, at func(int64) float64, names
 	}
 	if later {
 		m.Legend = append(m.Legend, legendItem{"overtaken", "of those who did later"})
+	}
+	if known > s.FromNs {
+		m.Legend = append(m.Legend, notKept)
 	}
 }

@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,11 +51,10 @@ func TestMomentIsOfAVictim(t *testing.T) {
 	}
 }
 
-// TestMomentIsDrawn draws when who ran, who woke it and what is not known.
+// TestMomentIsDrawn draws when who ran, and who woke it.
 func TestMomentIsDrawn(t *testing.T) {
 	w := momentStories()
 	s := &w.Worst[2]
-	s.AheadFromNs = s.FromNs + 10*ms
 	s.By = &waits.By{G: 5, Name: "main.<b>"}
 	s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 30*ms, Later: true}}
 	s.MoreRuns = 2
@@ -65,7 +65,6 @@ func TestMomentIsDrawn(t *testing.T) {
 	svg := plainSpaces(string(m.SVG))
 	for _, want := range []string{
 		`G5 main.&lt;b&gt; made it runnable`,
-		`class="f-unused" x="13%" width="17%"`,    // a fifth of 85 %
 		`class="f-overtaken" x="47%" width="17%"`, // from two to three fifths
 		`+20 ms: G6 main.c ran for 10 ms; it became runnable later`,
 		`>waits 50 ms<`, `>+50 ms<`, `P3 took it from its own queue`,
@@ -77,8 +76,40 @@ func TestMomentIsDrawn(t *testing.T) {
 	if last := plainSpaces(m.Text[len(m.Text)-1]); last != "Not drawn: 2 shorter runs." {
 		t.Errorf("%q", last)
 	}
-	if len(m.Legend) != 1 || m.Legend[0].Key != "overtaken" {
-		t.Errorf("legend %v", m.Legend)
+}
+
+// TestMomentHatchesWhatIsNotKept has a lane of no colour where no run is known, least of all
+// that of an idle P; what was dropped is hatched, by its own entry in the legend.
+func TestMomentHatchesWhatIsNotKept(t *testing.T) {
+	for _, c := range []struct {
+		what     string
+		lost     int64 // of the beginning
+		moreRuns int
+		want     string // width of what is hatched
+	}{
+		{"all is kept", 0, 0, ""},
+		{"the beginning is lost", 10 * ms, 0, "17%"}, // a fifth of 85 %
+		{"shorter runs are dropped", 0, 2, "85%"},
+		{"both", 10 * ms, 2, "85%"},
+	} {
+		w := momentStories()
+		s := &w.Worst[2]
+		s.AheadFromNs, s.MoreRuns = s.FromNs+c.lost, c.moreRuns
+		s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 30*ms}}
+		m := newMoment(w, &findings.Finding{FromNs: 0, ToNs: 200 * ms, Actors: []findings.Actor{{Role: findings.Victim, Class: "main.a"}}}, nil)
+		svg := string(m.SVG)
+		if strings.Contains(svg, `"f-idle"`) || strings.Contains(svg, `"f-unused"`) {
+			t.Errorf("%s: the lane has the colour of an idle or an unused P: %s", c.what, svg)
+		}
+		hatched := strings.Contains(svg, `class="f-gap" x="13%" width="`+c.want)
+		if hatched != (c.want != "") || slices.Contains(m.Legend, notKept) != hatched {
+			t.Errorf("%s: want %q hatched, and in the legend: %v\n%s", c.what, c.want, m.Legend, svg)
+		}
+	}
+	// Of runs none of which is known there is nothing to draw.
+	w := momentStories()
+	if m := newMoment(w, &findings.Finding{FromNs: 0, ToNs: 200 * ms, Actors: []findings.Actor{{Role: findings.Victim, Class: "main.a"}}}, nil); m == nil || m.SVG != "" {
+		t.Errorf("a picture of no run: %+v", m)
 	}
 }
 

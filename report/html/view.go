@@ -54,7 +54,7 @@ type view struct {
 	Honesty   *honesty
 	Warnings  []string
 	Reduced   bool
-	Gaps      bool // something is not recorded
+	Gaps      bool // something is not recorded, or not kept
 	Procs     string
 
 	Findings     []finding

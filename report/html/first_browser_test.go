@@ -1,0 +1,38 @@
+//go:build browser
+
+package html
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/browsertest"
+)
+
+// The screens on which the first screen is looked at.
+var (
+	desktop = browsertest.View{Width: 1440, Height: 900}
+	phone   = browsertest.View{Width: 390, Height: 844}
+)
+
+// TestBrowserPictureOfTheMoment has no colour of an idle P in the picture on the first screen,
+// and hatches what is not kept, as its legend says.
+func TestBrowserPictureOfTheMoment(t *testing.T) {
+	doc := fakeDoc(4, 300) // whose worst wait is known in part
+	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), "", desktop)
+	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+	fills := browsertest.Eval[string](p, `[...document.querySelectorAll(".moment rect")].map(r => getComputedStyle(r).fill).join(" ")`)
+	for _, c := range []string{"idle", "unused"} {
+		if colour := browsertest.Eval[string](p, fmt.Sprintf(`gms.colour(%q)`, c)); strings.Contains(fills, colour) {
+			t.Errorf("the picture has the colour of what is %s: %s", c, fills)
+		}
+	}
+	if !strings.Contains(fills, "hatch") || !browsertest.Eval[bool](p, `!!document.getElementById("hatch")`) {
+		t.Errorf("nothing is hatched: %s", fills)
+	}
+	if got := text(p, ".worst-wait .legend"); !strings.Contains(got, "not kept") {
+		t.Errorf("the legend is %q", got)
+	}
+	p.Check()
+}
