@@ -117,6 +117,9 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 		}
 	}
 	p.Legend = append(p.Legend, legendItem{"idle", "idle"})
+	if seen[unused] {
+		p.Legend = append(p.Legend, legendItem{"unused", "unused"})
+	}
 	if seen[timeline.NotRecorded] {
 		p.Legend = append(p.Legend, legendItem{"gap", "not recorded"})
 	}
@@ -246,6 +249,9 @@ func (c *canvas) stints(p int32, f func(s *timeline.Stint)) {
 	}
 }
 
+// unused is the state of a P that does not exist; only bins have it.
+const unused = timeline.NotRecorded - 1
+
 // box is a part of a lane, in shares of its width and height.
 type box struct{ x, w, y, h float64 }
 
@@ -266,6 +272,7 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 			c.bins(len(bins), func(x, b int, w float64) { cov[s][x] += float64(bins[b]) / 255 * w })
 		}
 	}
+	c.bins(len(l.Unused), func(x, b int, w float64) { cov[unused][x] += float64(l.Unused[b]) / 255 * w })
 	base := [pictureCols]float64{}
 	for s := timeline.User; s <= timeline.NotRecorded; s++ {
 		var path strings.Builder
@@ -291,7 +298,11 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 		}
 		if path.Len() > 0 {
 			seen[s] = true
-			fmt.Fprintf(&d.b, `<path class="f-%s" d="%s"/>`, stateKeys[s-1], path.String())
+			key := stateKeys[s-1]
+			if s == unused {
+				key = "unused"
+			}
+			fmt.Fprintf(&d.b, `<path class="f-%s" d="%s"/>`, key, path.String())
 		}
 	}
 	return gaps
@@ -301,7 +312,7 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 func (c *canvas) bins(n int, f func(x, b int, w float64)) {
 	per := float64(c.to-c.from) / pictureCols
 	for x := range pictureCols {
-		from := float64(c.from) + per*float64(x)
+		from := float64(c.from-c.t.FromNs) + per*float64(x)
 		b0, b1 := int(from/float64(c.t.BinNs)), int(math.Ceil((from+per)/float64(c.t.BinNs)))
 		b1 = min(max(b1, b0+1), n)
 		for b := b0; b < b1; b++ {

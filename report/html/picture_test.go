@@ -3,6 +3,7 @@ package html
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,33 @@ func TestPictureShowsTheWindow(t *testing.T) {
 	r.Timeline.Lanes = nil
 	if newPicture(r, f) != nil {
 		t.Error("a picture of nothing")
+	}
+}
+
+// TestPictureOfBins draws a part of a trace, whose bins begin with that part; a P that does not
+// exist has a colour of its own.
+func TestPictureOfBins(t *testing.T) {
+	r := gapDoc().Result
+	tl := &r.Timeline
+	tl.Windows, tl.NotRecorded, tl.Lanes[0].NotRecorded = nil, nil, nil
+	tl.BinNs, tl.FromNs, tl.EndNs = ms/8, 100*ms, 104*ms
+	busy, absent := make([]uint8, 32), make([]uint8, 32)
+	for i := range busy {
+		if i < 16 {
+			busy[i] = 255
+		} else {
+			absent[i] = 255
+		}
+	}
+	tl.Bins, tl.Lanes[0].User, tl.Lanes[0].Unused = 32, busy, absent
+	p := newPicture(r, &findings.Finding{FromNs: 100 * ms, ToNs: 104 * ms})
+	for _, want := range []string{`<path class="f-user" d="M0 `, `<path class="f-unused" d="M`} {
+		if !strings.Contains(string(p.SVG), want) {
+			t.Errorf("no %s in %s", want, p.SVG)
+		}
+	}
+	if !slices.Contains(p.Legend, legendItem{"unused", "unused"}) {
+		t.Errorf("legend %v", p.Legend)
 	}
 }
 
