@@ -115,7 +115,7 @@ func (b *Browser) Open(t testing.TB, file, fragment string, v View) *Page {
 	if v.Dark {
 		scheme = "dark"
 	}
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 	if v.Print {
 		media.Media = "print"
 	}

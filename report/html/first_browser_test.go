@@ -36,3 +36,25 @@ func TestBrowserPictureOfTheMoment(t *testing.T) {
 	}
 	p.Check()
 }
+
+// TestBrowserWhereItIsWorst follows the link on the first screen: in the next frame its caption
+// is below the header, and the picture at least begins above the lower edge.
+func TestBrowserWhereItIsWorst(t *testing.T) {
+	b := browsertest.Start(t)
+	file := writePage(t, fakeDoc(8, 1200), Options{})
+	for name, v := range map[string]browsertest.View{"desktop": desktop, "phone": phone} {
+		p := b.Open(t, file, "", v)
+		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		type place struct{ Header, Caption, Lanes, Window float64 }
+		at := browsertest.Eval[place](p, `(async () => {
+			document.querySelector("#verdict .parts a.jump").click();
+			while (!gms.timeline.frame) await new Promise(requestAnimationFrame);
+			const box = s => document.querySelector(s).getBoundingClientRect();
+			return { Header: box(".top").bottom, Caption: box("#tl-caption").top, Lanes: box("#tl-canvas").top + 150, Window: innerHeight };
+		})()`)
+		if at.Caption < at.Header || at.Caption > at.Header+40 || at.Lanes > at.Window {
+			t.Errorf("%s: %+v", name, at)
+		}
+		p.Check()
+	}
+}

@@ -752,7 +752,7 @@
     setMode(/^[gm]$/.test(state.lanes || "") ? state.lanes : "p");
     gms.inspector.statistics();
     if (how === "back") return;
-    document.getElementById("timeline").scrollIntoView();
+    (frame ? caption : document.getElementById("timeline")).scrollIntoView();
     if (how === "link") canvas.focus({ preventScroll: true });
   }
   function restoreDetails(s) {
