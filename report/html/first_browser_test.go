@@ -58,3 +58,23 @@ func TestBrowserWhereItIsWorst(t *testing.T) {
 		p.Check()
 	}
 }
+
+// TestBrowserAnchors follows links to sections and findings: each ends right below the header.
+func TestBrowserAnchors(t *testing.T) {
+	b := browsertest.Start(t)
+	file := writePage(t, fakeDoc(4, 300), Options{})
+	for name, v := range map[string]browsertest.View{"desktop": desktop, "phone": phone, "narrow": {Width: 320, Height: 600}} {
+		p := b.Open(t, file, "", v)
+		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		for _, id := range []string{"findings", "finding-1", "ps", "classes"} {
+			if room := browsertest.Eval[float64](p, fmt.Sprintf(`(async () => {
+				location.hash = %q;
+				await new Promise(requestAnimationFrame);
+				return document.getElementById(%[1]q).getBoundingClientRect().top - document.querySelector(".top").getBoundingClientRect().bottom;
+			})()`, id)); room < 0 || room > 40 {
+				t.Errorf("%s: #%s is %g px below the header", name, id, room)
+			}
+		}
+		p.Check()
+	}
+}
