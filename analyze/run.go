@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -25,6 +24,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -313,7 +313,7 @@ func (a *analysis) draw() {
 	}
 	a.timeline = timeline.New(a.limits.timeline)
 	a.limits.waits.OnWorst = func(at int, from, to, g int64) {
-		title := fmt.Sprintf("goroutine %d waits %v", g, time.Duration(to-from))
+		title := fmt.Sprintf("goroutine %d waits %s", g, quantity.Duration(to-from))
 		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
 }

@@ -4,6 +4,7 @@ package html
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,4 +78,36 @@ func TestBrowserAnchors(t *testing.T) {
 		}
 		p.Check()
 	}
+}
+
+// TestBrowserWindowList has in the list of exact windows headlines, not the names of detectors.
+func TestBrowserWindowList(t *testing.T) {
+	doc := fakeDoc(4, 300)
+	f, w := &doc.Result.Findings[0], &doc.Result.Timeline.Windows[0]
+	w.Title, f.FromNs, f.ToNs = f.ID, w.FromNs, w.ToNs
+	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), "", desktop)
+	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+	const want = ": Runs of search.(*Index).rebuild.func2 lasting up to 41 ms"
+	list := browsertest.Eval[[]string](p, `[...document.querySelectorAll("#tl-windows option")].map(o => o.textContent)`)
+	if !slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, want) }) {
+		t.Errorf("no %q in %q", want, list)
+	}
+	p.Check()
+}
+
+// TestBrowserTimeOfARun rounds the time of a run.
+func TestBrowserTimeOfARun(t *testing.T) {
+	doc := fakeDoc(4, 300)
+	s := &doc.Result.Timeline.Windows[0].Stints[0]
+	s.From += 1_234
+	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), "", desktop)
+	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+	got := browsertest.Eval[string](p, `(() => {
+		gms.timeline.visit(() => gms.timeline.show({ win: 0, i: 0 }));
+		return [...document.querySelectorAll("#tl-details dt")].find(d => d.textContent === "From").nextElementSibling.textContent;
+	})()`)
+	if _, digits, _ := strings.Cut(got, "."); got == "" || strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }) > 5 {
+		t.Errorf("a run is from %q", got)
+	}
+	p.Check()
 }

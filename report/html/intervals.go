@@ -44,8 +44,8 @@ func (l *wordList) number(kind vocabulary.Kind, name string) uint8 {
 
 // packWindow adds the run intervals and queue lengths of one window, as columns.
 // Times are relative to the window's start.
-func packWindow(b *block, i int, w timeline.Window, begin int64, said *wordList) packedWindow {
-	o := packedWindow{Title: words.Cut(words.Visible(w.Title), 200), From: w.FromNs - begin, To: w.ToNs - begin, N: len(w.Stints), Arrows: []packedArrow{}}
+func packWindow(b *block, i int, w timeline.Window, title string, begin int64, said *wordList) packedWindow {
+	o := packedWindow{Title: title, From: w.FromNs - begin, To: w.ToNs - begin, N: len(w.Stints), Arrows: []packedArrow{}}
 	pre := fmt.Sprintf("w%d.", i)
 	packStints(b, pre, w, said)
 	packDepths(b, pre, w)

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -257,7 +258,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 			p.Left = len(t.Windows) - i
 			break
 		}
-		p.Windows = append(p.Windows, packWindow(b, i, w, begin, said))
+		p.Windows = append(p.Windows, packWindow(b, i, w, windowTitle(&w, r.Findings, names), begin, said))
 		for _, s := range w.Stints {
 			if _, ok := p.Classes[s.Class]; !ok && s.Class != 0 {
 				p.Classes[s.Class] = className(byClass[s.Class], names).Short
@@ -285,6 +286,18 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 	}
 	p.Data = base64.StdEncoding.EncodeToString(z.Bytes())
 	return p, nil
+}
+
+// windowTitle is why a window is kept in detail: for a finding, its headline.
+func windowTitle(w *timeline.Window, fs []findings.Finding, names *words.Names) string {
+	title := w.Title
+	for i := range fs {
+		if f := &fs[i]; f.ID == w.Title && f.FromNs < w.ToNs && f.ToNs > w.FromNs {
+			title = cmp.Or(f.Headline, f.Title)
+			break
+		}
+	}
+	return words.Cut(names.Prose(title), 90)
 }
 
 // maxWaits bounds the waits whose story the timeline tells.

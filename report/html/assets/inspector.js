@@ -115,7 +115,7 @@ gms.inspector = (() => {
   function run(hit) {
     const s = tl.stint(hit), rows = [], parts = [], buttons = [["Zoom to it", () => tl.go(s.from - s.len * 0.1, s.from + s.len * 1.1)]];
     if (s.g > 0) rows.push(["Goroutine", `G${s.g}, ${s.cls || "start function not in the trace"}`]);
-    rows.push(["P, state", `P${s.p}, ${tl.WORDS[s.state]}`], ["From", clock(s.from, 1)], ["For", dur(s.len)]);
+    rows.push(["P, state", `P${s.p}, ${tl.WORDS[s.state]}`], ["From", clock(s.from, 1e4)], ["For", dur(s.len)]);
     if (s.m > 0) rows.push(["Thread", `M${s.m}`]);
     const off = tl.cpus && tl.cpus.lacked(s);
     if (off) rows.push(["Off the CPUs", off]);

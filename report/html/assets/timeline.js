@@ -912,7 +912,7 @@
   map.addEventListener("pointerup", () => { mapping = false; });
 
   picker.append(new Option(D.windows.length ? "choose …" : "none in this trace", ""));
-  D.windows.forEach((w, k) => picker.append(new Option(`${clock(w.f, 1e5)}: ${w.title}`.slice(0, 90), k)));
+  D.windows.forEach((w, k) => picker.append(new Option(`${clock(w.f, 1e5)}: ${w.title}`, k)));
   picker.disabled = !D.windows.length;
   picker.addEventListener("change", () => { const w = D.windows[picker.value]; if (w) visit(() => go(w.f, w.t)); });
   lanesSelect.addEventListener("change", () => visit(() => setMode(lanesSelect.value)));
