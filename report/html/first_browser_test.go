@@ -111,3 +111,24 @@ func TestBrowserTimeOfARun(t *testing.T) {
 	}
 	p.Check()
 }
+
+// TestBrowserCopy copies the verdict by one click; where the clipboard refuses, it is selected.
+func TestBrowserCopy(t *testing.T) {
+	b := browsertest.Start(t)
+	file := writePage(t, fakeDoc(4, 300), Options{})
+	for _, c := range []struct{ write, status string }{
+		{`s => { window.copied = s; return Promise.resolve() }`, "Copied"},
+		{`() => Promise.reject(new Error("refused"))`, "Selected, ready to be copied"},
+	} {
+		p := b.Open(t, file, "", phone)
+		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		browsertest.Eval[bool](p, fmt.Sprintf(`(Object.defineProperty(navigator, "clipboard", { value: { writeText: %s } }), true)`, c.write))
+		p.Click("#copy")
+		p.Wait(fmt.Sprintf(`document.querySelector(".copy [role=status]").textContent === %q`, c.status))
+		got := browsertest.Eval[string](p, `window.copied || String(getSelection())`)
+		if !strings.HasPrefix(got, "**") || !strings.Contains(got, "#finding-1") {
+			t.Errorf("%s: %q", c.status, got)
+		}
+		p.Check()
+	}
+}

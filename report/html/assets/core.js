@@ -188,6 +188,20 @@ const gms = (() => {
   };
   view.listen = (source, f) => view.listeners.push({ source, f });
 
+  // What somebody pastes into an issue; where the clipboard is refused, it is selected.
+  const copy = document.getElementById("copy");
+  if (copy) copy.addEventListener("click", async () => {
+    const status = copy.nextElementSibling, shown = status.nextElementSibling, text = shown.querySelector("textarea");
+    try {
+      await navigator.clipboard.writeText(text.value);
+      status.textContent = "Copied";
+    } catch (e) {
+      shown.open = true;
+      text.select();
+      status.textContent = "Selected, ready to be copied";
+    }
+  });
+
   // Tables that can be scrolled, and only those, can be reached by keyboard.
   function stops() {
     for (const s of document.querySelectorAll(".scroll")) {
