@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/browsertest"
 )
 
@@ -128,6 +129,26 @@ func TestBrowserCopy(t *testing.T) {
 		got := browsertest.Eval[string](p, `window.copied || String(getSelection())`)
 		if !strings.HasPrefix(got, "**") || !strings.Contains(got, "#finding-1") {
 			t.Errorf("%s: %q", c.status, got)
+		}
+		p.Check()
+	}
+}
+
+// TestBrowserThreshold keeps the heading of the column whole, however narrow its values.
+func TestBrowserThreshold(t *testing.T) {
+	doc := fakeDoc(4, 300)
+	f := &doc.Result.Findings[0]
+	f.Evidence = []findings.Evidence{{What: strings.Repeat("waits of goroutines ", 4), Value: strings.Repeat("1,234 of 5,678 ", 4), Limit: "3"}}
+	b := browsertest.Start(t)
+	file := writePage(t, doc, Options{})
+	for _, v := range []browsertest.View{desktop, phone, {Width: 320, Height: 600}} {
+		p := b.Open(t, file, "", v)
+		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		if n := browsertest.Eval[int](p, `(() => { const r = document.createRange(); r.selectNodeContents(document.querySelector("#finding-1 .evidence thead th:last-child")); return new Set([...r.getClientRects()].map(x => x.top)).size })()`); n != 1 {
+			t.Errorf("at %d px the heading has %d lines", v.Width, n)
+		}
+		if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
+			t.Errorf("at %d px the page is %d px too wide", v.Width, w)
 		}
 		p.Check()
 	}
