@@ -101,6 +101,8 @@ type Actor struct {
 	P       *int32   `json:"p,omitempty"`       // absent, or nil, where no P has a part
 	Stack   []string `json:"stack,omitempty"`   // innermost frame first; absent if none
 	Tested  string   `json:"-"`                 // as in Facts
+	// Innermost has it named by the innermost function of its stack, be that a library's: see Inside.
+	Innermost bool `json:"-"`
 }
 
 // OnP is the P of an Actor; nil for none.

@@ -31,11 +31,24 @@ func (f *Facts) Inner(frames []string) (function, place string) { return inner(f
 func inner(frames []string, tested string) (function, place string) {
 	for _, fr := range frames {
 		function, place = frame(fr)
-		if pkg := packageOf(function); pkg == tested || !std.Has(pkg) && !strings.HasPrefix(pkg, "golang.org/x/sync/") && !strings.HasPrefix(pkg, "golang.org/x/sys/") {
+		pkg := packageOf(function)
+		if pkg == tested || !std.Has(pkg) && !slices.ContainsFunc(low[:], func(of string) bool { return strings.HasPrefix(pkg+"/", of) }) {
 			break
 		}
 	}
 	return function, place
+}
+
+// low begin the paths of packages that only serve who calls them, as sync does.
+var low = [...]string{"golang.org/x/sync/", "golang.org/x/sys/", "github.com/stretchr/testify/"}
+
+// Inside is an actor that is named by what it did at the innermost place of its stack, be that in a
+// library: it held a lock there, say, or woke others. What goroutines do all along a stack, as to
+// run, is better told by the program's function.
+func (a *Actor) Inside() *Actor {
+	b := *a
+	b.Innermost = true
+	return &b
 }
 
 // Own is [Own] of the stack of a handle, which is looked at once.
@@ -137,9 +150,9 @@ func frame(s string) (function, place string) {
 	return function, place
 }
 
-// Doer names who an actor is: the function in which its stack lies, and who called it: the
-// program's own function if that one is a library's, and else the start function of its
-// class. It can stand before a verb.
+// Doer names who an actor is: the function of the program in which its stack lies, and
+// the start function of its class where that is another; of one Inside a library, the
+// program's function that called it. It can stand before a verb.
 func (a *Actor) Doer() string {
 	function, by := a.own(), a.User()
 	switch {
@@ -155,7 +168,7 @@ func (a *Actor) Doer() string {
 }
 
 // Work names what an actor does as Short does, and in brackets the class that runs it, if
-// that is another function and not of the standard library; of a function of a library, the
+// that is another function and not of the standard library; of one Inside a library, the
 // program's function that called it. Of a function of the program that others use, in
 // another package than who called it, it names the caller first.
 func (a *Actor) Work() string {
@@ -183,12 +196,12 @@ const (
 	within   = " (in "
 )
 
-// User is the program's own function that called the one in which an actor's stack lies, if
-// that is one of a module that the program requires; else "".
+// User is the program's own function that called the one in which the stack of an actor lies, if
+// that one is of a module that the program requires and the actor named by it (see Inside); else "".
 func (a *Actor) User() string {
 	function, place := inner(a.Stack, a.Tested)
 	by, _ := own(a.Stack, a.Tested)
-	if !ofModule(place) || by == function || function != a.own() || ofLibrary(by) {
+	if !a.Innermost || !ofModule(place) || by == function || ofLibrary(by) {
 		return ""
 	}
 	return by
@@ -200,7 +213,7 @@ func packageOf(function string) string {
 	return pkg
 }
 
-// Short names an actor by one function: the one in which its stack lies, and else the
+// Short names an actor by one function: the program's in which its stack lies, and else the
 // start function.
 func (a *Actor) Short() string {
 	if function := a.own(); function != "" {
@@ -314,12 +327,12 @@ func (a *Actor) In(function string) bool {
 	})
 }
 
-// own is the function in which the stack lies, "" if there is none: what a victim can change is
-// the program's own, and any other actor is what does something.
+// own is the function in which the stack lies, "" if there is none: the program's, unless it is
+// named as Inside says.
 func (a *Actor) own() string {
-	function, _ := inner(a.Stack, a.Tested)
-	if a.Role == Victim {
-		function, _ = own(a.Stack, a.Tested)
+	function, _ := own(a.Stack, a.Tested)
+	if a.Innermost {
+		function, _ = inner(a.Stack, a.Tested)
 	}
 	if ofLibrary(function) && packageOf(function) != a.Tested {
 		return ""

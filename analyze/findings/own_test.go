@@ -49,24 +49,29 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// What does something is named wherever it lies, and the program's function that called it; who
-// waits can change only the latter.
+// Inside a library its function is named, and the program's that called it.
 func TestNamesTheLibrarysFunction(t *testing.T) {
 	stack := []string{
 		"sync.(*Mutex).Unlock (sync/mutex.go:65)", "golang.org/x/sync/semaphore.(*Weighted).Release (golang.org/x/sync@v0.7.0/semaphore/semaphore.go:1)",
 		"example.org/log.(*Entry).fire (/go/pkg/mod/example.org/log@v1.7.0/entry.go:2)", "example.org/log.(*Entry).Info (/go/pkg/mod/example.org/log@v1.7.0/entry.go:3)",
 		"main.handle (/src/a/main.go:4)", "main.serve (/src/a/main.go:5)",
 	}
-	for _, c := range []struct{ role, doer, work, short, brief string }{
-		{findings.Cause, "example.org/log.(*Entry).fire, called by main.handle,", "example.org/log.(*Entry).fire (called by main.handle)", "example.org/log.(*Entry).fire", "example.org/log.(*Entry).fire"},
-		{findings.Victim, "main.handle, called by main.serve,", "main.handle (run by main.serve)", "main.handle", "main.handle"},
+	for _, c := range []struct {
+		inside                   bool
+		doer, work, short, brief string
+	}{
+		{true, "example.org/log.(*Entry).fire, called by main.handle,", "example.org/log.(*Entry).fire (called by main.handle)", "example.org/log.(*Entry).fire", "example.org/log.(*Entry).fire"},
+		{false, "main.handle, called by main.serve,", "main.handle (run by main.serve)", "main.handle", "main.handle"},
 	} {
-		a := &findings.Actor{Role: c.role, Class: "main.serve", Stack: stack}
+		a := &findings.Actor{Class: "main.serve", Stack: stack}
+		if c.inside {
+			a = a.Inside()
+		}
 		if a.Doer() != c.doer || a.Work() != c.work || a.Short() != c.short || a.Brief() != c.brief {
-			t.Errorf("%s: %q, %q, %q, %q; want %+v", c.role, a.Doer(), a.Work(), a.Short(), a.Brief(), c)
+			t.Errorf("%q, %q, %q, %q; want %+v", a.Doer(), a.Work(), a.Short(), a.Brief(), c)
 		}
 		if got := findings.Short(a.Work()); got != c.short {
-			t.Errorf("%s: in short %q", c.role, got)
+			t.Errorf("in short %q, want %q", got, c.short)
 		}
 	}
 }

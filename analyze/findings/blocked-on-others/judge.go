@@ -271,7 +271,7 @@ func mostOf(f *findings.Facts, links []link, least float64) (most link, name str
 	}
 	ns := map[end]float64{}
 	for _, l := range links {
-		a := findings.Actor{Stack: f.Frames(l.stack)}
+		a := (&findings.Actor{Stack: f.Frames(l.stack)}).Inside()
 		at := a.Brief()
 		if l.by >= 0 {
 			a.Class = f.Name(l.by)

@@ -41,7 +41,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.Advice = []string{"Let " + g.in + " not ask for a collection (runtime.GC, debug.FreeOSMemory, debug.SetGCPercent, a change of the memory limit) where somebody waits for it."}
 		return
 	}
-	by := x.Actors[1].Short()
+	cause := x.Actors[1].Inside()
+	by := cause.Short()
 	reason, part := g.mostly()
 	busy := g.ran / max(1, float64(g.ns))
 	queued := g.runnable / max(1, float64(g.ns))
@@ -149,7 +150,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		}
 	}
 	until := by
-	if user := x.Actors[1].User(); user != "" {
+	if user := cause.User(); user != "" {
 		until += " (called by " + user + ")"
 	}
 	if g.topNs < g.ns {

@@ -104,7 +104,7 @@ func (m *semaphore) keeps(f *findings.Facts) *keeper {
 	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
 		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
 	}) {
-		blocked := findings.Actor{Class: f.Name(h.class), Stack: f.Frames(h.blocked)}
+		blocked := (&findings.Actor{Class: f.Name(h.class), Stack: f.Frames(h.blocked)}).Inside()
 		p := at{home(blocked.Short()), home(findings.Common(blocked.Stack, f.Frames(h.got)))}
 		if p.has == "" || p.in == "" {
 			continue
@@ -130,6 +130,8 @@ func guard(frames []string) string {
 	for _, fr := range frames {
 		function, _, _ := strings.Cut(fr, " ")
 		switch pkg, _ := std.Split(function); {
+		case pkg == "testing":
+			return "" // the places of t.Parallel
 		case pkg == "runtime", pkg == "sync", strings.HasPrefix(pkg, "internal/"), strings.HasPrefix(pkg, "golang.org/x/sync/"):
 		default:
 			return home(function)

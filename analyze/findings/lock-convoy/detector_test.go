@@ -460,3 +460,19 @@ func TestNamesTheLibraryThatHoldsTheLock(t *testing.T) {
 		}
 	}
 }
+
+// A mark worker of the garbage collector holds no mutex: then it is not known who does.
+func TestMarkWorkersHoldNoLock(t *testing.T) {
+	s := line(4, 400, runs(Ms), true)
+	f := facts(s, "sync.(*Mutex).Lock")
+	f.ClassName = func(int32) (string, string) { return "runtime.gcBgMarkWorker", "" }
+	x := One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Critical)
+	if !strings.HasPrefix(x.Headline, "Goroutines wait for the lock in main.update") {
+		t.Error(x.Headline)
+	}
+	for _, a := range x.Actors {
+		if a.Role == findings.Cause {
+			t.Errorf("%+v", a)
+		}
+	}
+}

@@ -61,14 +61,21 @@ type lock struct {
 // waited at s, "" if it is unknown.
 func heldIn(f *findings.Facts, s *site) (most string) {
 	held := map[string]int64{}
-	s.holders = slices.DeleteFunc(s.holders, func(h *holder) bool { return strings.HasPrefix(f.Name(h.class), "runtime.gcBgMarkWorker") })
 	for _, h := range s.holders {
 		name, _ := f.Inner(holding(f, h.stack))
+		if marks(f, h) {
+			name = "" // who held it is not known
+		}
 		if held[name] += h.held; held[name] > held[most] || most == "" {
 			most = name
 		}
 	}
 	return most
+}
+
+// marks reports whether a holder is a mark worker of the garbage collector: those hold no lock.
+func marks(f *findings.Facts, h *holder) bool {
+	return strings.HasPrefix(f.Name(h.class), "runtime.gcBgMarkWorker")
 }
 
 // holding is the stack of one that holds the lock which it gives up at a stack: without the
@@ -189,7 +196,7 @@ func (n *numbers) add(f *findings.Facts, t *site) {
 		n.did.add(&h.did)
 		frames := holding(f, h.stack)
 		function, place := f.Inner(frames)
-		if function != n.by {
+		if function != n.by || marks(f, h) {
 			continue
 		}
 		c := &n.chief
@@ -197,8 +204,9 @@ func (n *numbers) add(f *findings.Facts, t *site) {
 		c.did.add(&h.did)
 		if h.cell.Ns > c.longest.Ns {
 			c.longest, c.place = h.cell, place
-			c.Actor = f.Class(findings.Cause, h.class)
-			c.Stack = frames
+			a := f.Class(findings.Cause, h.class)
+			a.Stack = frames
+			c.Actor = *a.Inside()
 		}
 		if h.slow.Ns > c.slow.Ns {
 			c.slow = h.slow
@@ -254,7 +262,7 @@ func (w *watcher) keeper(f *findings.Facts, l *lock) *findings.Actor {
 func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
 	var all []*holder
 	for _, s := range l.sites {
-		all = append(all, s.holders...)
+		all = append(all, slices.DeleteFunc(slices.Clone(s.holders), func(h *holder) bool { return marks(f, h) })...)
 	}
 	slices.SortStableFunc(all, func(x, y *holder) int {
 		return cmp.Or(cmp.Compare(y.held, x.held), cmp.Compare(x.stack, y.stack), cmp.Compare(x.class, y.class))

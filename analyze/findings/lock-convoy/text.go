@@ -12,7 +12,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	n.what = which(f.Frames(n.sites[0].stack))
-	slow := findings.Actor{Stack: f.Frames(n.chief.slow.Stack)}
+	slow := (&findings.Actor{Stack: f.Frames(n.chief.slow.Stack)}).Inside()
 	if in := slow.Short(); in != n.chief.function && slow.In(n.chief.function) {
 		n.slowIn = in
 		n.slowOurs = slow.User() == ""

@@ -11,7 +11,8 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	name := f.Name(n.class)
-	where := x.Actors[0].Work()
+	stage := x.Actors[0].Inside()
+	where := stage.Work()
 	var victims string
 	if list := slices.DeleteFunc(slices.Clone(x.Actors[1:]), func(a findings.Actor) bool { return a.Class == name }); len(list) > 0 {
 		victims = findings.ShortOf(list)
@@ -43,8 +44,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 	}
 	if away, is := n.outside(); is {
-		stage := x.Actors[0].Class
-		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait %s", x.Actors[0].Brief(), quantity.Number(n.line), after)
+		x.Headline = fmt.Sprintf("%s waits for something outside, and %s goroutines wait %s", stage.Brief(), quantity.Number(n.line), after)
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s",
 			where, quantity.Percent(min(1, away)), waited)
 		x.Advice = []string{
@@ -52,11 +52,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 			"More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.",
 		}
 		// One that serves others stands in front of it.
-		if loop := x.Actors[1:]; len(loop) > 0 && n.line-n.directly >= 1 && loop[0].Class != stage {
-			sends := loop[0].Short()
-			x.Headline = fmt.Sprintf("%s blocks on %s, and %s goroutines wait for it", sends, findings.Short(stage), quantity.Number(n.line-n.directly))
+		if loop := x.Actors[1:]; len(loop) > 0 && n.line-n.directly >= 1 && loop[0].Class != name {
+			sends := loop[0].Inside().Short()
+			x.Headline = fmt.Sprintf("%s blocks on %s, and %s goroutines wait for it", sends, findings.Short(name), quantity.Number(n.line-n.directly))
 			x.Advice = append([]string{
-				"Let " + sends + " not block on one slow receiver, " + findings.Short(stage) + ": drop what it has no room for (a select with default), or give it a queue and a goroutine of its own.",
+				"Let " + sends + " not block on one slow receiver, " + findings.Short(name) + ": drop what it has no room for (a select with default), or give it a queue and a goroutine of its own.",
 			}, x.Advice...)
 		}
 	}

@@ -116,9 +116,14 @@ func asked(frames []string) (what string, ok bool) {
 // so much late.
 const longStop = 10_000_000
 
+// long reports whether there were such stops, and not for GOMAXPROCS, which is set once or twice.
+func (c *caller) long() bool {
+	return c.site.n >= 2 && c.site.longest >= longStop && c.what != "runtime.GOMAXPROCS"
+}
+
 // finding is about one caller.
 func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool) {
-	if (c.site.n < w.t.MinCount || c.perSecond < w.t.PerSecond) && (c.site.n < 2 || c.site.longest < longStop) {
+	if few := c.site.n < w.t.MinCount || c.perSecond < w.t.PerSecond; few && !c.long() {
 		return findings.Finding{}, false
 	}
 	s, ok := w.t.Grade.Severity(c.cost, f.RecordedNs())

@@ -12,7 +12,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *caller) {
 	t := &c.site
 	rate := quantity.Number(c.perSecond)
 	x.Headline = fmt.Sprintf("%s stops the world %s times a second (%s)", c.function, rate, c.what)
-	if t.longest >= longStop {
+	if t.n < w.t.MinCount || c.perSecond < w.t.PerSecond {
 		x.Headline = fmt.Sprintf("%s stops the world for up to %s at a time (%s)", c.function, quantity.Duration(t.longest), c.what)
 	}
 	x.Title = fmt.Sprintf("%s stops the world by calling %s: %s, %s a second, for up to %s",

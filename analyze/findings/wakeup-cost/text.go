@@ -14,7 +14,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	cause := f.Class(findings.Cause, top.class)
 	cause.Stack = f.Frames(top.stack)
 	_, place := f.Inner(cause.Stack)
-	short, function := cause.Short(), cause.Work()
+	short, function := cause.Inside().Short(), cause.Inside().Work()
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
 	y.Headline = fmt.Sprintf("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
